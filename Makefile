@@ -1,0 +1,65 @@
+# What a person types. `make check` is what CI runs.
+
+PKGS      ?= ./...
+RACE_PKGS ?= ./internal/...
+TIMEOUT   ?= 15m
+FUZZTIME  ?= 20s
+TESTARGS  ?=
+BENCHARGS ?=
+
+VERSION = $(shell git describe --always --dirty 2>/dev/null)
+WITHPG  = go run ./tools/withpg
+
+# The name bears the Go version: a linter refuses code newer than the Go that built it.
+LINTER := bin/golangci-lint-$(shell go env GOVERSION)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help build demo test race fuzz bench check fmt fmt-check vet lint clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/carteira
+	go build -trimpath -ldflags "-X carteira/internal/cli.version=$(VERSION)" -o bin/carteira ./cmd/carteira
+
+demo: ## serve a seeded company on the embedded database
+	go run ./cmd/carteira demo
+
+test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
+	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
+
+race: ## every test under the race detector
+	$(WITHPG) -- go test -race -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
+
+fuzz: ## each fuzz target for FUZZTIME (20s)
+	@grep -ro --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sort | \
+	while IFS=: read -r file target; do \
+		echo "$${target#func } in $${file%/*}"; \
+		go test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) "$${file%/*}" </dev/null || exit 1; \
+	done
+
+bench: ## measure the real server, durable, on both databases (BENCHARGS=…)
+	$(WITHPG) --durable -- go run ./test/bench $(BENCHARGS)
+
+check: fmt-check vet lint test ## what CI runs: format, vet, lint, test, then race on RACE_PKGS
+	@$(MAKE) --no-print-directory race PKGS='$(RACE_PKGS)'
+
+fmt: $(LINTER) ## format the tree
+	$(LINTER) fmt
+
+fmt-check: $(LINTER)
+	$(LINTER) fmt --diff
+
+vet:
+	go vet ./...
+
+lint: $(LINTER) ## static analysis and the house rules of .golangci.yml
+	$(LINTER) run ./...
+
+$(LINTER): tools/lint/go.mod tools/lint/go.sum
+	@echo 'building the linter; the first time takes minutes'
+	@go -C tools/lint build -o ../../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+clean: ## delete what was built
+	rm -rf bin

@@ -1,0 +1,131 @@
+// Package account owns companies, the users who sign in to them, and the API
+// tokens that act for them. It answers one question for every other room: who
+// acts, for which company, at which level (an Actor). It does not own what a
+// company sells or to whom.
+package account
+
+import (
+	"time"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/sqldb"
+)
+
+// Level is what a company may do about resellers.
+type Level string
+
+// The levels in rising order.
+const (
+	LevelUser        Level = "user"
+	LevelReseller    Level = "reseller"
+	LevelMaster      Level = "master"
+	LevelUltraMaster Level = "ultra_master"
+)
+
+// Levels lists the levels in rising order.
+var Levels = []Level{LevelUser, LevelReseller, LevelMaster, LevelUltraMaster}
+
+// AtLeast reports whether l is as high as other.
+func (l Level) AtLeast(other Level) bool { return l.rank() >= other.rank() }
+
+func (l Level) rank() int {
+	for i, known := range Levels {
+		if l == known {
+			return i
+		}
+	}
+	return -1
+}
+
+// RenewFrom is what the renewal of an expired customer counts from.
+type RenewFrom string
+
+// The choices.
+const (
+	FromDueDate RenewFrom = "due_date"
+	FromToday   RenewFrom = "today"
+)
+
+// Settings are a company's choices, all in this one place.
+type Settings struct {
+	RenewFrom      RenewFrom
+	RenewOnPayment bool // a paid invoice renews its customer
+	LeadDays       int  // how long before the due date an invoice is issued
+}
+
+// DefaultSettings are those of a new company.
+var DefaultSettings = Settings{RenewFrom: FromDueDate, RenewOnPayment: true, LeadDays: 5}
+
+// DefaultTimezone is that of a new company.
+const DefaultTimezone = "America/Sao_Paulo"
+
+// Company is a tenant. A reseller is a company below another.
+type Company struct {
+	ID        int64
+	ParentID  int64 // 0 at the top of the tree
+	Name      string
+	Level     Level
+	Zone      *time.Location
+	Settings  Settings
+	CreatedAt time.Time
+}
+
+// Role is what a user may do in the panel of the company.
+type Role string
+
+// The roles.
+const (
+	RoleOwner    Role = "owner"
+	RoleStaff    Role = "staff"
+	RoleReadOnly Role = "readonly"
+)
+
+// User is a person who signs in.
+type User struct {
+	ID        int64
+	CompanyID int64
+	Name      string
+	Email     string
+	Role      Role
+	CreatedAt time.Time
+}
+
+// Token lets a program act for a company. Its text is shown once; a hash of
+// it is all that is kept.
+type Token struct {
+	ID         int64
+	CompanyID  int64
+	Name       string
+	CreatedAt  time.Time
+	LastUsedAt time.Time // zero: never used
+}
+
+// Actor is who acts, and for which company. Every use case takes one, and
+// touches the rows of its company only.
+type Actor struct {
+	Company Company
+	TokenID int64 // 0 on the command line
+}
+
+// Today is the company's calendar day at the given instant.
+func (a Actor) Today(now time.Time) civil.Date { return civil.Of(now.In(a.Company.Zone)) }
+
+// Source is what an event of the company is recorded under.
+func (a Actor) Source() event.Source {
+	return event.Source{CompanyID: a.Company.ID, Zone: a.Company.Zone}
+}
+
+// Service has the use cases.
+type Service struct {
+	db      *sqldb.DB
+	limit   int
+	limiter limiter
+	used    lastUse
+}
+
+// New makes the service. callsPerMinute is the rate limit of each token; 0
+// switches it off.
+func New(db *sqldb.DB, callsPerMinute int) *Service {
+	return &Service{db: db, limit: callsPerMinute, limiter: newLimiter(db, callsPerMinute)}
+}

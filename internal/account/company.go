@@ -1,0 +1,142 @@
+package account
+
+import (
+	"context"
+	"strings"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/text"
+)
+
+// MinPassword is the shortest password accepted.
+const MinPassword = 8
+
+// CreateCompany makes a company at the top of the tree and its owner, from
+// the fields name, email, password, level and timezone. Without a password
+// the owner cannot sign in until one is set.
+func (s *Service) CreateCompany(ctx context.Context, in *input.Form) (Company, User, error) {
+	c := Company{Level: LevelUltraMaster, Settings: DefaultSettings}
+	owner := User{Role: RoleOwner}
+	in.Require("name")
+	in.Require("email")
+	c.Name, _ = in.Line("name", 255)
+	owner.Email, _ = in.Email("email")
+	owner.Name, _ = in.Line("user_name", 255)
+	password := readPassword(in)
+	readLevel(in, &c)
+	if !in.Given("timezone") {
+		c.Zone, _ = civil.LoadZone(DefaultTimezone)
+	}
+	readZone(in, &c)
+	if err := in.Err(); err != nil {
+		return Company{}, User{}, err
+	}
+	if owner.Name == "" {
+		owner.Name, _, _ = strings.Cut(owner.Email, "@")
+	}
+	hash, err := hashPassword(ctx, password)
+	if err != nil {
+		return Company{}, User{}, err
+	}
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		c.CreatedAt, owner.CreatedAt = tx.Now(), tx.Now()
+		if c.ID, err = insertCompany(ctx, tx, c); err != nil {
+			return err
+		}
+		owner.CompanyID = c.ID
+		owner.ID, err = insertUser(ctx, tx, owner, text.Lower(owner.Email), hash)
+		if err == nil && owner.ID == 0 {
+			return fault.Field("email", "is taken by another user")
+		}
+		return err
+	})
+	return c, owner, err
+}
+
+// SetCompany changes name, level, timezone and settings; what is not given
+// stays.
+func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Company, error) {
+	in.Keep("name")
+	c := a.Company
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		if c, err = lockCompany(ctx, tx, a.Company.ID); err != nil {
+			return err
+		}
+		if v, ok := in.Line("name", 255); ok {
+			c.Name = v
+		}
+		readLevel(in, &c)
+		readZone(in, &c)
+		readSettings(in, &c.Settings)
+		if err := in.Err(); err != nil {
+			return err
+		}
+		return updateCompany(ctx, tx, c)
+	})
+	return c, err
+}
+
+// Actor finds a company to act for, for the command line.
+func (s *Service) Actor(ctx context.Context, companyID int64) (Actor, error) {
+	c, err := companyByID(ctx, s.db, companyID)
+	return Actor{Company: c}, err
+}
+
+// Companies lists all companies, oldest first.
+func (s *Service) Companies(ctx context.Context) ([]Company, error) { return companies(ctx, s.db) }
+
+// Owner finds the first owner of the actor's company.
+func (s *Service) Owner(ctx context.Context, a Actor) (User, error) {
+	return ownerOf(ctx, s.db, a.Company.ID)
+}
+
+func readPassword(in *input.Form) string {
+	password, ok := in.Text("password", 1000)
+	if ok && password != "" && len(password) < MinPassword {
+		in.Refuse("password", "must have at least 8 characters")
+	}
+	return password
+}
+
+func hashPassword(ctx context.Context, password string) (string, error) {
+	if password == "" {
+		return "", nil
+	}
+	return secret.HashPassword(ctx, password)
+}
+
+func readLevel(in *input.Form, c *Company) {
+	v, ok := in.Choice("level", string(LevelUser), string(LevelReseller), string(LevelMaster), string(LevelUltraMaster))
+	if ok && v != "" {
+		c.Level = Level(v)
+	}
+}
+
+func readZone(in *input.Form, c *Company) {
+	v, ok := in.Line("timezone", 64)
+	if !ok {
+		return
+	}
+	zone, err := civil.LoadZone(v)
+	if err != nil {
+		in.Refuse("timezone", "must be the name of a time zone, such as America/Sao_Paulo")
+		return
+	}
+	c.Zone = zone
+}
+
+func readSettings(in *input.Form, s *Settings) {
+	if v, ok := in.Choice("renew_from", string(FromDueDate), string(FromToday)); ok && v != "" {
+		s.RenewFrom = RenewFrom(v)
+	}
+	if v, ok := in.Bool("renew_on_payment"); ok {
+		s.RenewOnPayment = v
+	}
+	if v, ok := in.Int("lead_days", 0, 60); ok {
+		s.LeadDays = int(v)
+	}
+}

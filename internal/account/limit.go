@@ -1,0 +1,144 @@
+package account
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// limiter looks a token up and counts the call. No token gets more than its
+// limit of answers in any span of a minute: an exact sliding window, kept as
+// the times of the last calls. There are two because PostgreSQL's must be
+// shared by all processes, and SQLite has only one.
+type limiter interface {
+	admit(ctx context.Context, hash []byte) (Actor, Quota, error)
+	answered(ctx context.Context, tokenID int64, q Quota) error
+}
+
+const (
+	// A call is counted when it comes in, and its answer is seen a little
+	// later. The window is longer than a minute by what an answer may take
+	// without being counted anew from its end.
+	quickAnswer = 500 * time.Millisecond
+	window      = time.Minute + quickAnswer
+)
+
+func newLimiter(db *sqldb.DB, limit int) limiter {
+	switch {
+	case limit <= 0:
+		return unlimited{db}
+	case db.Engine() == sqldb.Postgres:
+		return sharedLimiter{db, limit}
+	}
+	return &memoryLimiter{db: db, limit: limit, calls: map[int64][]int64{}}
+}
+
+type unlimited struct{ db *sqldb.DB }
+
+func (l unlimited) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
+	a, err := actorByToken(ctx, l.db, hash)
+	return a, Quota{}, err
+}
+
+func (l unlimited) answered(context.Context, int64, Quota) error { return nil }
+
+// memoryLimiter keeps the times of the last calls in the process.
+type memoryLimiter struct {
+	db    *sqldb.DB
+	limit int
+	mu    sync.Mutex
+	calls map[int64][]int64 // by token, in microseconds, oldest first
+	swept int64
+}
+
+func (l *memoryLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
+	a, err := actorByToken(ctx, l.db, hash)
+	if err != nil {
+		return a, Quota{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.db.Now().UnixMicro()
+	l.sweep(now)
+	recent := since(l.calls[a.TokenID], now-window.Microseconds())
+	q := Quota{Limit: l.limit, admittedAt: now}
+	if len(recent) >= l.limit {
+		q.RetryAfter = retryAfter(recent[len(recent)-l.limit], now)
+	} else {
+		recent = append(recent, now)
+	}
+	l.calls[a.TokenID] = recent
+	q.Remaining = max(0, l.limit-len(recent))
+	return a, q, nil
+}
+
+func (l *memoryLimiter) answered(_ context.Context, tokenID int64, q Quota) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.db.Now().UnixMicro()
+	calls := l.calls[tokenID]
+	for i, at := range calls {
+		if at == q.admittedAt {
+			l.calls[tokenID] = append(append(calls[:i:i], calls[i+1:]...), now)
+			break
+		}
+	}
+	return nil
+}
+
+// sweep forgets tokens that have been idle for a window, once per window, so
+// that memory follows the tokens in use and not all there ever were.
+func (l *memoryLimiter) sweep(now int64) {
+	if now-l.swept < window.Microseconds() {
+		return
+	}
+	l.swept = now
+	for token, calls := range l.calls {
+		if calls[len(calls)-1] <= now-window.Microseconds() {
+			delete(l.calls, token)
+		}
+	}
+}
+
+// since drops the calls up to an instant.
+func since(calls []int64, start int64) []int64 {
+	for i, at := range calls {
+		if at > start {
+			return calls[i:]
+		}
+	}
+	return calls[:0]
+}
+
+// retryAfter is when the call at oldest leaves the window, in whole seconds
+// rounded up, so that a call made that much later is served.
+func retryAfter(oldest, now int64) time.Duration {
+	wait := time.Duration(oldest-now)*time.Microsecond + window
+	return max(time.Second, (wait + time.Second - 1).Truncate(time.Second))
+}
+
+// sharedLimiter keeps the times in PostgreSQL, in an array per token.
+type sharedLimiter struct {
+	db    *sqldb.DB
+	limit int
+}
+
+func (l sharedLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
+	a, call, err := admitShared(ctx, l.db, hash, l.limit)
+	if err != nil {
+		return a, Quota{}, err
+	}
+	q := Quota{Limit: l.limit, Remaining: max(0, l.limit-call.recent), admittedAt: call.at}
+	if call.at == 0 {
+		oldest, now, err := oldestCall(ctx, l.db, a.TokenID, l.limit)
+		q.RetryAfter = retryAfter(oldest, now)
+		return a, q, err
+	}
+	return a, q, nil
+}
+
+func (l sharedLimiter) answered(ctx context.Context, tokenID int64, q Quota) error {
+	return restamp(ctx, l.db, tokenID, q.admittedAt)
+}

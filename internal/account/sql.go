@@ -1,0 +1,207 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/sqldb"
+)
+
+const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.level, c.timezone,
+	c.renew_from, c.renew_on_payment, c.lead_days, c.created_at`
+
+// companyScan reads companyColumns, and after them what the caller adds.
+func companyScan(r sqldb.Row, c *Company, more ...any) error {
+	var zone string
+	var created int64
+	dest := []any{
+		&c.ID, &c.ParentID, &c.Name, (*string)(&c.Level), &zone,
+		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, &created,
+	}
+	if err := r.Scan(append(dest, more...)...); err != nil {
+		return err
+	}
+	c.CreatedAt = time.UnixMicro(created)
+	var err error
+	c.Zone, err = civil.LoadZone(zone)
+	return err
+}
+
+func scanCompany(r sqldb.Row) (c Company, err error) {
+	err = companyScan(r, &c)
+	return c, err
+}
+
+func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO companies (parent_id, name, level, timezone, renew_from, renew_on_payment, lead_days, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		sqldb.RefTo(c.ParentID), c.Name, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom),
+		c.Settings.RenewOnPayment, c.Settings.LeadDays, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+}
+
+func updateCompany(ctx context.Context, tx *sqldb.Tx, c Company) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE companies SET name = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?, updated_at = ?
+		WHERE id = ?`,
+		c.Name, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom),
+		c.Settings.RenewOnPayment, c.Settings.LeadDays, tx.Now().UnixMicro(), c.ID)
+	return err
+}
+
+func companyByID(ctx context.Context, q sqldb.Querier, id int64) (Company, error) {
+	c, err := sqldb.One(ctx, q, scanCompany, `SELECT `+companyColumns+` FROM companies c WHERE c.id = ?`, id)
+	return c, sqldb.Found(err, "company")
+}
+
+func lockCompany(ctx context.Context, tx *sqldb.Tx, id int64) (Company, error) {
+	c, err := sqldb.One(ctx, tx, scanCompany, `SELECT `+companyColumns+` FROM companies c WHERE c.id = ? {for update}`, id)
+	return c, sqldb.Found(err, "company")
+}
+
+func companies(ctx context.Context, q sqldb.Querier) ([]Company, error) {
+	return sqldb.All(ctx, q, scanCompany, `SELECT `+companyColumns+` FROM companies c ORDER BY c.id`)
+}
+
+// insertUser returns 0 when the address is taken.
+func insertUser(ctx context.Context, tx *sqldb.Tx, u User, emailKey, passwordHash string) (int64, error) {
+	id, err := sqldb.Value[int64](ctx, tx, `
+		INSERT INTO users (company_id, name, email, email_key, password_hash, role, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+		u.CompanyID, u.Name, u.Email, emailKey, passwordHash, string(u.Role), tx.Now().UnixMicro(), tx.Now().UnixMicro())
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return 0, nil
+	}
+	return id, err
+}
+
+func ownerOf(ctx context.Context, q sqldb.Querier, companyID int64) (User, error) {
+	u, err := sqldb.One(ctx, q, scanUser, `
+		SELECT id, company_id, name, email, role, created_at FROM users
+		WHERE company_id = ? AND role = 'owner' ORDER BY id LIMIT 1`, companyID)
+	return u, sqldb.Found(err, "user")
+}
+
+func scanUser(r sqldb.Row) (u User, err error) {
+	var created int64
+	err = r.Scan(&u.ID, &u.CompanyID, &u.Name, &u.Email, (*string)(&u.Role), &created)
+	u.CreatedAt = time.UnixMicro(created)
+	return u, err
+}
+
+const tokenColumns = `id, company_id, name, created_at, COALESCE(last_used_at, 0)`
+
+func scanToken(r sqldb.Row) (t Token, err error) {
+	var created, used int64
+	err = r.Scan(&t.ID, &t.CompanyID, &t.Name, &created, &used)
+	t.CreatedAt = time.UnixMicro(created)
+	if used != 0 {
+		t.LastUsedAt = time.UnixMicro(used)
+	}
+	return t, err
+}
+
+func insertToken(ctx context.Context, tx *sqldb.Tx, t Token, hash []byte) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO api_tokens (company_id, name, hash, created_at) VALUES (?, ?, ?, ?) RETURNING id`,
+		t.CompanyID, t.Name, hash, tx.Now().UnixMicro())
+}
+
+func tokens(ctx context.Context, q sqldb.Querier, companyID int64) ([]Token, error) {
+	return sqldb.All(ctx, q, scanToken, `
+		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? ORDER BY id DESC`, companyID)
+}
+
+func tokenByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Token, error) {
+	t, err := sqldb.One(ctx, q, scanToken, `
+		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? AND id = ?`, companyID, id)
+	return t, sqldb.Found(err, "token")
+}
+
+func deleteToken(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	n, err := tx.Exec(ctx, `DELETE FROM api_tokens WHERE company_id = ? AND id = ?`, companyID, id)
+	if err == nil && n == 0 {
+		err = sqldb.ErrNotFound
+	}
+	return sqldb.Found(err, "token")
+}
+
+func touchToken(ctx context.Context, tx *sqldb.Tx, companyID, id int64, at time.Time) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE api_tokens SET last_used_at = ? WHERE company_id = ? AND id = ? AND COALESCE(last_used_at, 0) < ?`,
+		at.UnixMicro(), companyID, id, at.UnixMicro())
+	return err
+}
+
+func actorByToken(ctx context.Context, q sqldb.Querier, hash []byte) (Actor, error) {
+	a, err := sqldb.One(ctx, q, func(r sqldb.Row) (a Actor, err error) {
+		err = companyScan(r, &a.Company, &a.TokenID)
+		return a, err
+	}, `SELECT `+companyColumns+`, t.id FROM api_tokens t JOIN companies c ON c.id = t.company_id WHERE t.hash = ?`, hash)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		err = unauthenticated()
+	}
+	return a, err
+}
+
+// The three statements below are PostgreSQL's alone: on SQLite the limiter
+// lives in memory. Times are the server's, in microseconds, so that processes
+// with different clocks share one window.
+
+const clockMicros = `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`
+
+// admission is the outcome of admitShared.
+type admission struct {
+	at     int64 // 0 when the call is over the limit
+	recent int   // calls in the window, this one included
+}
+
+// admitShared looks the token up and adds the call to its window in one
+// statement. The row lock of the upsert puts concurrent calls in line, and the
+// condition sees what the one before wrote.
+func admitShared(ctx context.Context, q sqldb.Querier, hash []byte, limit int) (Actor, admission, error) {
+	var call admission
+	a, err := sqldb.One(ctx, q, func(r sqldb.Row) (a Actor, err error) {
+		err = companyScan(r, &a.Company, &a.TokenID, &call.at, &call.recent)
+		return a, err
+	}, `
+		WITH token AS (
+			SELECT id, company_id FROM api_tokens WHERE hash = ?
+		), call AS (
+			INSERT INTO token_calls AS k (token_id, calls)
+			SELECT id, ARRAY[`+clockMicros+`] FROM token
+			ON CONFLICT (token_id) DO UPDATE
+			SET calls = k.calls[GREATEST(1, cardinality(k.calls) - ? + 2):] || `+clockMicros+`
+			WHERE COALESCE(k.calls[cardinality(k.calls) - ? + 1] <= `+clockMicros+` - ?, true)
+			RETURNING calls
+		)
+		SELECT `+companyColumns+`, t.id, COALESCE((SELECT calls[cardinality(calls)] FROM call), 0),
+			COALESCE((SELECT count(*) FROM call, unnest(calls) AS at WHERE at > calls[cardinality(calls)] - ?), 0)
+		FROM token t JOIN companies c ON c.id = t.company_id`,
+		hash, limit, limit, window.Microseconds(), window.Microseconds())
+	if errors.Is(err, sqldb.ErrNotFound) {
+		err = unauthenticated()
+	}
+	return a, call, err
+}
+
+// oldestCall is the call that must leave the window before another gets in.
+func oldestCall(ctx context.Context, q sqldb.Querier, tokenID int64, limit int) (oldest, now int64, err error) {
+	_, err = sqldb.One(ctx, q, func(r sqldb.Row) (struct{}, error) {
+		return struct{}{}, r.Scan(&oldest, &now)
+	}, `SELECT COALESCE(calls[cardinality(calls) - ? + 1], 0), `+clockMicros+` FROM token_calls WHERE token_id = ?`, limit, tokenID)
+	return oldest, now, err
+}
+
+// restamp moves a call to the present.
+func restamp(ctx context.Context, q sqldb.Querier, tokenID, admittedAt int64) error {
+	_, err := sqldb.Value[int64](ctx, q, `
+		UPDATE token_calls SET calls = array_remove(calls, ?) || `+clockMicros+`
+		WHERE token_id = ? AND ? = ANY(calls) RETURNING token_id`, admittedAt, tokenID, admittedAt)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return nil
+	}
+	return err
+}

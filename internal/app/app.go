@@ -1,0 +1,118 @@
+// Package app builds the program from its configuration, starts it and stops
+// it. It is the only place where all rooms meet, and holds no rule of any.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/platform/config"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/keyring"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
+	"carteira/internal/web/idempotency"
+)
+
+// App is the program, built and not yet serving.
+type App struct {
+	Config    config.Config
+	Log       *slog.Logger
+	DB        *sqldb.DB
+	Box       *secret.Box
+	Accounts  *account.Service
+	Catalog   *catalog.Service
+	Customers *customer.Service
+
+	idempotency *idempotency.Service
+}
+
+// Open connects to the database, migrates it and builds the rooms.
+func Open(ctx context.Context, c config.Config, log *slog.Logger) (*App, error) {
+	if err := makeDataDir(c); err != nil {
+		return nil, err
+	}
+	db, err := sqldb.Open(ctx, c.DatabaseURL, sqldb.Options{Log: log})
+	if err != nil {
+		return nil, err
+	}
+	a, err := build(ctx, c, log, db)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return a, nil
+}
+
+func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB) (*App, error) {
+	if err := db.Migrate(ctx); err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	keys, err := secretKeys(c)
+	if err != nil {
+		return nil, err
+	}
+	box, err := keyring.Open(ctx, db, keys[0], keys[1:]...)
+	if err != nil {
+		return nil, err
+	}
+	events := &event.Log{}
+	return &App{
+		Config: c, Log: log, DB: db, Box: box,
+		Accounts:    account.New(db, c.RateLimit),
+		Catalog:     catalog.New(db),
+		Customers:   customer.New(db, events),
+		idempotency: idempotency.New(db, box),
+	}, nil
+}
+
+// Close writes down what is still in memory and closes the database.
+func (a *App) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return errors.Join(a.Accounts.SaveLastUse(ctx), a.DB.Close())
+}
+
+// jobs are what a server does by itself.
+func (a *App) jobs() []worker.Job {
+	return []worker.Job{
+		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
+		{Name: "fold customer counts", Every: 2 * time.Second, Run: a.Customers.Fold},
+		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
+	}
+}
+
+func makeDataDir(c config.Config) error {
+	dirs := []string{}
+	if len(c.SecretKeys) == 0 {
+		dirs = append(dirs, c.DataDir)
+	}
+	if c.Embedded() {
+		dirs = append(dirs, filepath.Dir(sqlitePath(c)))
+	}
+	for _, dir := range dirs {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("the data folder cannot be made: %w", err)
+		}
+	}
+	return nil
+}
+
+func sqlitePath(c config.Config) string { return strings.TrimPrefix(c.DatabaseURL, "sqlite:") }
+
+func secretKeys(c config.Config) ([]secret.Key, error) {
+	if len(c.SecretKeys) > 0 {
+		return c.SecretKeys, nil
+	}
+	key, err := secret.LoadOrCreateKeyFile(filepath.Join(c.DataDir, "secret.key"))
+	return []secret.Key{key}, err
+}

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"crypto/tls"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// certFiles serves a certificate from files and reads them anew when they have
+// changed, so that a renewed certificate needs no restart.
+type certFiles struct {
+	cert, key string
+	mu        sync.Mutex
+	loaded    *tls.Certificate
+	modified  time.Time
+	checked   time.Time
+}
+
+// recheck is how often the files are looked at, at the most.
+const recheck = 10 * time.Second
+
+func newCertFiles(cert, key string) (*certFiles, error) {
+	f := &certFiles{cert: cert, key: key}
+	if err := f.load(); err != nil {
+		return nil, fmt.Errorf("CARTEIRA_TLS_CERT: %w", err)
+	}
+	return f, nil
+}
+
+func (f *certFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := time.Now(); now.Sub(f.checked) > recheck {
+		f.checked = now
+		if m, err := newest(f.cert, f.key); err == nil && m.After(f.modified) {
+			// Half-written files keep the old certificate until the next look.
+			_ = f.load()
+		}
+	}
+	return f.loaded, nil
+}
+
+func (f *certFiles) load() error {
+	modified, err := newest(f.cert, f.key)
+	if err != nil {
+		return err
+	}
+	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+	if err != nil {
+		return err
+	}
+	f.loaded, f.modified = &pair, modified
+	return nil
+}
+
+func newest(paths ...string) (time.Time, error) {
+	var latest time.Time
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return latest, err
+		}
+		if info.ModTime().After(latest) {
+			latest = info.ModTime()
+		}
+	}
+	return latest, nil
+}

@@ -1,0 +1,102 @@
+package app
+
+import (
+	"context"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/web"
+	"carteira/internal/web/api"
+	"carteira/internal/web/docs"
+)
+
+// Handler answers everything the program serves.
+func (a *App) Handler() http.Handler {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{a.DB})
+	mux := http.NewServeMux()
+	docs.Register(mux)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
+	mux.HandleFunc("GET /readyz", a.readyz)
+	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
+	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusSeeOther)) // until there is a panel
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { web.WriteFault(w, fault.NotFound("page")) })
+	rest := named(mux)
+	apiServer := api.New(api.Deps{
+		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Idempotency: a.idempotency,
+	})
+	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.securityHeaders(w.Header())
+		if r.URL.Path == api.Prefix || strings.HasPrefix(r.URL.Path, api.Prefix+"/") {
+			apiServer.ServeHTTP(w, r)
+			return
+		}
+		rest.ServeHTTP(w, r)
+	})
+	return web.Observe(web.Forwarded(root, a.Config.TrustedProxies), a.Log, web.NewMetrics(reg))
+}
+
+// named tells the access log and the metrics which pattern matched.
+func named(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "/" {
+			web.ExchangeOf(r.Context()).Route = pattern
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// securityHeaders are for every answer; a page that needs to load something
+// sets a Content-Security-Policy of its own.
+func (a *App) securityHeaders(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	if a.Config.HTTPS() {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// readyz is red while the database does not answer, and green again by itself.
+func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	if err := a.DB.Ping(ctx); err != nil {
+		web.ExchangeOf(r.Context()).Err = err
+		plain(w, http.StatusServiceUnavailable, "database unavailable\n")
+		return
+	}
+	plain(w, http.StatusOK, "ready\n")
+}
+
+// guardMetrics hides /metrics from whoever should not see it: without a token
+// of its own it answers on a loopback address only, and never to a request
+// that a proxy passed on from elsewhere.
+func (a *App) guardMetrics(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token := a.Config.MetricsToken
+		given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		allowed := token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1 ||
+			token == "" && loopback(a.Config) && !web.IsForwarded(r)
+		if !allowed {
+			web.WriteFault(w, fault.NotFound("page"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func plain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text))
+}

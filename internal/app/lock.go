@@ -1,0 +1,40 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"carteira/internal/platform/config"
+)
+
+// serveLock keeps a second server off an embedded database: its limits and
+// queues live in the memory of one process. The lock ends with the process,
+// however that ends.
+type serveLock struct{ file *os.File }
+
+func lockServe(c config.Config) (serveLock, error) {
+	if !c.Embedded() {
+		return serveLock{}, nil
+	}
+	path := sqlitePath(c)
+	f, err := os.OpenFile(path+".serving", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return serveLock{}, fmt.Errorf("lock the database: %w", err)
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return serveLock{}, errors.Join(fmt.Errorf("another carteira serves %s already; one process serves an embedded database, PostgreSQL takes any number", path), f.Close())
+	}
+	if err != nil {
+		return serveLock{}, errors.Join(fmt.Errorf("lock the database: %w", err), f.Close())
+	}
+	return serveLock{f}, nil
+}
+
+func (l serveLock) release() {
+	if l.file != nil {
+		_ = l.file.Close()
+	}
+}

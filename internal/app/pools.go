@@ -1,0 +1,32 @@
+package app
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// poolCollector shows the state of the database's connection pools.
+type poolCollector struct{ db *sqldb.DB }
+
+var (
+	poolOpen  = prometheus.NewDesc("carteira_db_connections_open", "Connections, by pool.", []string{"pool"}, nil)
+	poolInUse = prometheus.NewDesc("carteira_db_connections_in_use", "Connections at work, by pool.", []string{"pool"}, nil)
+	poolWaits = prometheus.NewDesc("carteira_db_waits_total", "Times somebody waited for a connection, by pool.", []string{"pool"}, nil)
+	poolWait  = prometheus.NewDesc("carteira_db_wait_seconds_total", "Time waited for connections, by pool.", []string{"pool"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c poolCollector) Describe(ch chan<- *prometheus.Desc) {
+	prometheus.DescribeByCollect(c, ch)
+}
+
+// Collect implements prometheus.Collector.
+func (c poolCollector) Collect(ch chan<- prometheus.Metric) {
+	for pool, s := range c.db.Pools() {
+		ch <- prometheus.MustNewConstMetric(poolOpen, prometheus.GaugeValue, float64(s.OpenConnections), pool)
+		ch <- prometheus.MustNewConstMetric(poolInUse, prometheus.GaugeValue, float64(s.InUse), pool)
+		ch <- prometheus.MustNewConstMetric(poolWaits, prometheus.CounterValue, float64(s.WaitCount), pool)
+		ch <- prometheus.MustNewConstMetric(poolWait, prometheus.CounterValue, s.WaitDuration.Seconds(), pool)
+	}
+}

@@ -1,0 +1,211 @@
+// Package catalog owns what a company sells: plans, which say what a customer
+// pays and for how long, and products, which say what for. It does not own
+// the customers who buy them, nor the subscription plans of resellers.
+package catalog
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+)
+
+// Plan is what a customer pays for a period.
+type Plan struct {
+	ID        int64
+	Name      string
+	Value     money.Cents
+	Period    civil.Period
+	Product   Ref // ID 0: none
+	Active    bool
+	CreatedAt time.Time
+}
+
+// Product is what a company sells.
+type Product struct {
+	ID          int64
+	Name        string
+	Description string
+	Active      bool
+	CreatedAt   time.Time
+}
+
+// Ref names a record that another one refers to.
+type Ref struct {
+	ID   int64
+	Name string
+}
+
+// Filter chooses plans or products.
+type Filter struct {
+	Search     string
+	OnlyActive *bool
+}
+
+// ReadFilter reads search and active from a query.
+func ReadFilter(in *input.Form) Filter {
+	var f Filter
+	f.Search, _ = in.Line("search", 255)
+	if active, ok := in.Choice("active", "true", "false", "1", "0"); ok && active != "" {
+		yes := active == "true" || active == "1"
+		f.OnlyActive = &yes
+	}
+	return f
+}
+
+// Service has the use cases.
+type Service struct {
+	db *sqldb.DB
+}
+
+// New makes the service.
+func New(db *sqldb.DB) *Service { return &Service{db} }
+
+// CreatePlan makes a plan from the fields name, value, period and product_id.
+func (s *Service) CreatePlan(ctx context.Context, a account.Actor, in *input.Form) (Plan, error) {
+	in.Require("name")
+	in.Require("value")
+	in.Require("period")
+	p := Plan{Active: true}
+	err := s.savePlan(ctx, a, in, &p)
+	return p, err
+}
+
+// UpdatePlan changes the fields that are given, active among them.
+func (s *Service) UpdatePlan(ctx context.Context, a account.Actor, id int64, in *input.Form) (Plan, error) {
+	in.Keep("name")
+	in.Keep("value")
+	in.Keep("period")
+	p := Plan{ID: id}
+	err := s.savePlan(ctx, a, in, &p)
+	return p, err
+}
+
+func (s *Service) savePlan(ctx context.Context, a account.Actor, in *input.Form, p *Plan) error {
+	change := readPlan(in)
+	if err := in.Err(); err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		if p.ID != 0 {
+			if *p, err = lockPlan(ctx, tx, a.Company.ID, p.ID); err != nil {
+				return err
+			}
+		}
+		change(p)
+		if p.Product.ID != 0 {
+			product, err := productByID(ctx, tx, a.Company.ID, p.Product.ID)
+			if err != nil {
+				return refuseMissing(err, "product_id")
+			}
+			p.Product.Name = product.Name
+		}
+		if p.ID != 0 {
+			return updatePlan(ctx, tx, a.Company.ID, *p)
+		}
+		p.CreatedAt = tx.Now()
+		p.ID, err = insertPlan(ctx, tx, a.Company.ID, *p)
+		return err
+	})
+}
+
+// readPlan returns what the form changes.
+func readPlan(in *input.Form) func(*Plan) {
+	name, hasName := in.Line("name", 255)
+	value, hasValue := in.Money("value")
+	label, hasPeriod := in.Line("period", 40)
+	product, hasProduct := in.ID("product_id")
+	active, hasActive := in.Bool("active")
+	period, err := civil.ParsePeriod(label)
+	if hasPeriod && label != "" && err != nil {
+		in.Refuse("period", err.Error())
+	}
+	return func(p *Plan) {
+		set(&p.Name, name, hasName)
+		set(&p.Value, value, hasValue)
+		set(&p.Period, period, hasPeriod)
+		set(&p.Product, Ref{ID: product}, hasProduct)
+		set(&p.Active, active, hasActive)
+	}
+}
+
+func set[T any](field *T, value T, given bool) {
+	if given {
+		*field = value
+	}
+}
+
+// CreateProduct makes a product from the fields name and description.
+func (s *Service) CreateProduct(ctx context.Context, a account.Actor, in *input.Form) (Product, error) {
+	in.Require("name")
+	p := Product{Active: true}
+	err := s.saveProduct(ctx, a, in, &p)
+	return p, err
+}
+
+// UpdateProduct changes the fields that are given, active among them.
+func (s *Service) UpdateProduct(ctx context.Context, a account.Actor, id int64, in *input.Form) (Product, error) {
+	in.Keep("name")
+	p := Product{ID: id}
+	err := s.saveProduct(ctx, a, in, &p)
+	return p, err
+}
+
+func (s *Service) saveProduct(ctx context.Context, a account.Actor, in *input.Form, p *Product) error {
+	name, hasName := in.Line("name", 255)
+	description, hasDescription := in.Text("description", 5000)
+	active, hasActive := in.Bool("active")
+	if err := in.Err(); err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		if p.ID != 0 {
+			if *p, err = lockProduct(ctx, tx, a.Company.ID, p.ID); err != nil {
+				return err
+			}
+		}
+		set(&p.Name, name, hasName)
+		set(&p.Description, description, hasDescription)
+		set(&p.Active, active, hasActive)
+		if p.ID != 0 {
+			return updateProduct(ctx, tx, a.Company.ID, *p)
+		}
+		p.CreatedAt = tx.Now()
+		p.ID, err = insertProduct(ctx, tx, a.Company.ID, *p)
+		return err
+	})
+}
+
+// Plan finds a plan.
+func (s *Service) Plan(ctx context.Context, a account.Actor, id int64) (Plan, error) {
+	return planByID(ctx, s.db, a.Company.ID, id)
+}
+
+// Plans lists plans, newest first, with how many there are in all.
+func (s *Service) Plans(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Plan, int64, error) {
+	return plans(ctx, s.db, a.Company.ID, f, page)
+}
+
+// Product finds a product.
+func (s *Service) Product(ctx context.Context, a account.Actor, id int64) (Product, error) {
+	return productByID(ctx, s.db, a.Company.ID, id)
+}
+
+// Products lists products, newest first, with how many there are in all.
+func (s *Service) Products(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Product, int64, error) {
+	return products(ctx, s.db, a.Company.ID, f, page)
+}
+
+// FindPlan finds a plan for another use case, inside its transaction.
+func FindPlan(ctx context.Context, q sqldb.Querier, a account.Actor, id int64) (Plan, error) {
+	return planByID(ctx, q, a.Company.ID, id)
+}
+
+// FindProduct finds a product for another use case, inside its transaction.
+func FindProduct(ctx context.Context, q sqldb.Querier, a account.Actor, id int64) (Product, error) {
+	return productByID(ctx, q, a.Company.ID, id)
+}

@@ -1,0 +1,231 @@
+// Package cli is the command line: it turns flags into calls of use cases and
+// prints what they return. People are told things on standard error; standard
+// output carries only what a script would read.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"carteira/internal/account"
+	"carteira/internal/app"
+	"carteira/internal/platform/config"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+)
+
+// version is set when a release is built.
+var version = "dev"
+
+// Run runs one command and returns the exit code: 0, 1 when it failed, 2 when
+// it was called wrongly.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	explain(stderr, err)
+	if usage, ok := errors.AsType[usageError](err); ok {
+		fmt.Fprintf(stderr, "Run '%s --help' for what it takes.\n", cmd.CommandPath())
+		_ = usage
+		return 2
+	}
+	return 1
+}
+
+type usageError struct{ error }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "carteira",
+		Short: "Customers, invoices, PIX payments, resellers and webhooks in one program",
+		Long: `Carteira manages the customers of a company with recurring business: who they
+are, what they bought, until when it is paid for.
+
+  carteira demo     try it: a company with customers, in a temporary folder
+  carteira serve    run it: API, documentation and everything else, one process
+
+Every flag has an environment variable, shown in its help.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	addSettings(root.PersistentFlags(), false)
+	root.AddCommand(
+		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), versionCommand(),
+		companyCommand(), tokenCommand(), planCommand(), productCommand(), importCommand(),
+	)
+	strictArgs(root)
+	return root
+}
+
+// strictArgs makes a wrong word or number of arguments a usage error too.
+func strictArgs(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		strictArgs(sub)
+	}
+}
+
+// addSettings makes flags of the settings that are for serving, or of those
+// that every command takes.
+func addSettings(flags *pflag.FlagSet, serving bool) {
+	for _, s := range config.Settings {
+		if s.Name != "" && s.Serving == serving {
+			flags.String(s.Name, s.Default, s.Help+" ["+s.Env+"]")
+		}
+	}
+}
+
+// settings loads the configuration of a command.
+func settings(cmd *cobra.Command) (config.Config, error) {
+	given := func(name string) (string, bool) {
+		f := cmd.Flags().Lookup(name)
+		if f == nil || !f.Changed {
+			return "", false
+		}
+		return f.Value.String(), true
+	}
+	return config.Load(given, os.LookupEnv)
+}
+
+// withApp opens the program for a command that is not a server, runs it and
+// closes it.
+func withApp(cmd *cobra.Command, run func(ctx context.Context, a *app.App) error) error {
+	c, err := settings(cmd)
+	if err != nil {
+		return err
+	}
+	a, err := app.Open(cmd.Context(), c, logger(c, cmd.ErrOrStderr()))
+	if err != nil {
+		return err
+	}
+	return errors.Join(run(cmd.Context(), a), a.Close())
+}
+
+// withCompany is withApp for a command that acts for the company of --company.
+func withCompany(cmd *cobra.Command, run func(ctx context.Context, a *app.App, actor account.Actor) error) error {
+	return withApp(cmd, func(ctx context.Context, a *app.App) error {
+		id, err := cmd.Flags().GetInt64("company")
+		if err != nil {
+			return err
+		}
+		actor, err := a.Accounts.Actor(ctx, id)
+		if fault.KindOf(err) == fault.KindNotFound {
+			return fmt.Errorf("there is no company %d; `carteira company list` shows them", id)
+		}
+		if err != nil {
+			return err
+		}
+		return run(ctx, a, actor)
+	})
+}
+
+func addCompany(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().Int64("company", 0, "id of the company")
+	must(cmd.MarkFlagRequired("company"))
+	return cmd
+}
+
+func addJSON(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().Bool("json", false, "print JSON instead of a table")
+	return cmd
+}
+
+// form makes a Form of the flags that were given. Flags are named like fields,
+// with hyphens.
+func form(cmd *cobra.Command) *input.Form {
+	values := map[string]string{}
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			values[strings.ReplaceAll(f.Name, "-", "_")] = f.Value.String()
+		}
+	})
+	return input.FromStrings(values)
+}
+
+func printJSON(cmd *cobra.Command, v any) error {
+	return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
+}
+
+// printList prints records as a table, or as JSON when --json is given.
+func printList[T any](cmd *cobra.Command, records []T, heading []string, row func(T) []any) error {
+	asJSON, err := cmd.Flags().GetBool("json")
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		objects := make([]map[string]any, len(records))
+		for i, r := range records {
+			objects[i] = map[string]any{}
+			for j, v := range row(r) {
+				objects[i][strings.ToLower(strings.ReplaceAll(heading[j], " ", "_"))] = v
+			}
+		}
+		return printJSON(cmd, objects)
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(heading, "\t"))
+	for _, r := range records {
+		cells := make([]string, len(heading))
+		for i, v := range row(r) {
+			cells[i] = fmt.Sprint(v)
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	return w.Flush()
+}
+
+// explain prints an error as a person would want to read it: the fields that
+// were wrong as flags, no stack of causes where a sentence will do.
+func explain(w io.Writer, err error) {
+	fields := fault.FieldsOf(err)
+	if fields.Empty() {
+		fmt.Fprintln(w, "carteira: "+err.Error())
+		return
+	}
+	for field, reasons := range fields.All() {
+		for _, reason := range reasons {
+			fmt.Fprintf(w, "carteira: --%s %s\n", strings.ReplaceAll(field, "_", "-"), reason)
+		}
+	}
+}
+
+func logger(c config.Config, w io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
+
+// must is for what only a mistake in this package can make fail.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

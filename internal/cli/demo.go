@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carteira/internal/account"
+	"carteira/internal/app"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/config"
+	"carteira/internal/platform/input"
+	"carteira/internal/web/api"
+)
+
+func demoCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Serve a company with customers, to try things on",
+		Long: `Demo makes a company with plans, products and customers on the embedded
+database, in a temporary folder that is deleted at the end, and serves it until
+Ctrl-C. With --data the folder is kept, and used again the next time.`,
+		Args: cobra.NoArgs,
+		RunE: demo,
+	}
+	cmd.Flags().String("data", "", "folder to keep the demo in (default: a temporary one)")
+	addSettings(cmd.Flags(), true)
+	return cmd
+}
+
+func demo(cmd *cobra.Command, _ []string) (err error) {
+	dir, err := cmd.Flags().GetString("data")
+	if err != nil {
+		return err
+	}
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "carteira-demo-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
+	must(cmd.Flags().Set("data-dir", dir))
+	c, err := settings(cmd)
+	if err != nil {
+		return err
+	}
+	if !c.Embedded() {
+		return errors.New("demo uses the embedded database; unset CARTEIRA_DATABASE_URL")
+	}
+	freePort(cmd, &c)
+	a, err := app.Open(cmd.Context(), c, logger(c, cmd.ErrOrStderr()))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	actor, err := seed(cmd.Context(), a)
+	if err != nil {
+		return fmt.Errorf("seed the demo company: %w", err)
+	}
+	_, token, err := a.Accounts.CreateToken(cmd.Context(), actor, input.FromStrings(map[string]string{"name": "demo"}))
+	if err != nil {
+		return err
+	}
+	return a.Serve(cmd.Context(), func(net.Addr) {
+		fmt.Fprintf(cmd.OutOrStdout(), `
+Carteira is running with a demo company. Ctrl-C stops it.
+
+  Panel      %[1]s/
+  Sign-in    %[3]s  /  %[4]s
+  API page   %[1]s/docs
+  Token      %[2]s
+
+Paste this into another terminal:
+
+  curl -H 'Authorization: Bearer %[2]s' '%[1]s%[5]s/customers?per_page=3'
+
+`, a.Config.PublicURL, token, demoEmail, demoPassword, api.Prefix)
+	})
+}
+
+// freePort takes another port when the default one is taken: whoever tries the
+// demo should not have to know why it does not start.
+func freePort(cmd *cobra.Command, c *config.Config) {
+	if cmd.Flags().Changed("listen") || os.Getenv("CARTEIRA_LISTEN") != "" {
+		return
+	}
+	for _, addr := range []string{c.Listen, "127.0.0.1:0"} {
+		l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", addr)
+		if err != nil {
+			continue
+		}
+		c.Listen = l.Addr().String()
+		_ = l.Close()
+		break
+	}
+	if !cmd.Flags().Changed("public-url") && os.Getenv("CARTEIRA_PUBLIC_URL") == "" {
+		c.PublicURL = "http://" + c.Listen
+	}
+}
+
+const (
+	demoEmail    = "demo@example.com"
+	demoPassword = "demonstracao"
+	demoSize     = 120
+)
+
+// seed fills an empty database with a company; one that has been filled stays.
+func seed(ctx context.Context, a *app.App) (account.Actor, error) {
+	companies, err := a.Accounts.Companies(ctx)
+	if err != nil {
+		return account.Actor{}, err
+	}
+	if len(companies) > 0 {
+		return account.Actor{Company: companies[0]}, nil
+	}
+	company, _, err := a.Accounts.CreateCompany(ctx, input.FromStrings(map[string]string{
+		"name": "Demo Internet", "user_name": "Dona Demo", "email": demoEmail, "password": demoPassword,
+	}))
+	if err != nil {
+		return account.Actor{}, err
+	}
+	actor := account.Actor{Company: company}
+	plans, err := seedCatalog(ctx, a, actor)
+	if err != nil {
+		return actor, err
+	}
+	return actor, seedCustomers(ctx, a, actor, plans)
+}
+
+func seedCatalog(ctx context.Context, a *app.App, actor account.Actor) (plans []int64, err error) {
+	for _, p := range [][2]string{{"Fibra", "Internet por fibra"}, {"Rádio", "Internet por rádio"}} {
+		product, err := a.Catalog.CreateProduct(ctx, actor, input.FromStrings(map[string]string{"name": p[0], "description": p[1]}))
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range [][3]string{{"mensal", "99.90", "1month"}, {"trimestral", "279.00", "3months"}, {"anual", "990.00", "1year"}} {
+			plan, err := a.Catalog.CreatePlan(ctx, actor, input.FromStrings(map[string]string{
+				"name": p[0] + " " + q[0], "value": q[1], "period": q[2], "product_id": strconv.FormatInt(product.ID, 10),
+			}))
+			if err != nil {
+				return nil, err
+			}
+			plans = append(plans, plan.ID)
+		}
+	}
+	return plans, nil
+}
+
+func seedCustomers(ctx context.Context, a *app.App, actor account.Actor, plans []int64) error {
+	first := []string{"Ana", "João", "Maria", "José", "Antônia", "Luís", "Conceição", "Sebastião", "Lívia", "Caio", "Íris", "Tomé"}
+	last := []string{"da Silva", "Souza", "Araújo", "Gonçalves", "Pereira", "Magalhães", "dos Santos", "Assunção", "Lima", "Brandão"}
+	today := actor.Today(a.DB.Now())
+	for i := range demoSize {
+		name := first[i%len(first)] + " " + last[i%len(last)]
+		_, err := a.Customers.Create(ctx, actor, input.FromStrings(map[string]string{
+			"name":               name,
+			"usuario":            fmt.Sprintf("%s%d", strings.ToLower(last[i%len(last)][:2]), 100+i),
+			"email":              fmt.Sprintf("cliente%d@example.com", i+1),
+			"whatsapp":           fmt.Sprintf("(11) 9%04d-%04d", 8000+i, 1000+7*i),
+			"plan_id":            strconv.FormatInt(plans[i%len(plans)], 10),
+			"data_de_vencimento": dueFor(today, i).String(),
+		}))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dueFor spreads due dates so that every status is there to be seen.
+func dueFor(today civil.Date, i int) civil.Date {
+	switch i % 6 {
+	case 0:
+		return today
+	case 1:
+		return today.AddDays(-1 - i%20)
+	}
+	return today.AddDays(1 + i%28)
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"carteira/internal/app"
+	"carteira/internal/platform/config"
+)
+
+func serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the API, its documentation and everything else",
+		Long: `Serve runs everything in one process. A fresh database is created and migrated
+by itself. Ctrl-C or SIGTERM finishes the requests in flight and stops.
+
+Two settings have no flag, since a flag can be read by everybody who lists
+processes: ` + secretSettings(),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withApp(cmd, func(ctx context.Context, a *app.App) error {
+				return a.Serve(ctx, func(addr net.Addr) {
+					a.Log.Info("serving", "address", addr.String(), "url", a.Config.PublicURL, "version", version)
+					hintFirstCompany(ctx, cmd, a)
+				})
+			})
+		},
+	}
+	addSettings(cmd.Flags(), true)
+	return cmd
+}
+
+func secretSettings() string {
+	var s string
+	for _, setting := range config.Settings {
+		if setting.Name == "" {
+			s += "\n\n  " + setting.Env + "\n      " + setting.Help
+		}
+	}
+	return s
+}
+
+func hintFirstCompany(ctx context.Context, cmd *cobra.Command, a *app.App) {
+	if companies, err := a.Accounts.Companies(ctx); err == nil && len(companies) == 0 {
+		fmt.Fprintln(cmd.ErrOrStderr(), `
+There is no company yet. Make one, and a token for the API:
+
+  carteira company create --name "My company" --email me@example.com
+  carteira token create --company 1 --name first`)
+	}
+}
+
+func migrateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "migrate",
+		Short: "Create the database or bring it up to date",
+		Long:  "Migrate does what every other command does before its work, and nothing else. It may be run at any time.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withApp(cmd, func(context.Context, *app.App) error {
+				fmt.Fprintln(cmd.ErrOrStderr(), "The database is up to date.")
+				return nil
+			})
+		},
+	}
+}
+
+func backupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the embedded database to a new file, while it is in use",
+		Long: `Backup writes a consistent copy of the embedded database. The server may go on
+working meanwhile. Keep the key file of the data folder with it: without the
+key, stored secrets cannot be read.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withApp(cmd, func(ctx context.Context, a *app.App) error {
+				if !a.Config.Embedded() {
+					return errors.New("back PostgreSQL up with pg_dump (one file) or pg_basebackup with WAL archiving (any moment)")
+				}
+				if err := a.DB.Backup(ctx, args[0]); err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.ErrOrStderr(), "The copy is complete: "+args[0])
+				return nil
+			})
+		},
+	}
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			fmt.Fprintf(cmd.OutOrStdout(), "carteira %s %s/%s %s\n", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
+			return nil
+		},
+	}
+}

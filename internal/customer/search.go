@@ -1,0 +1,57 @@
+package customer
+
+import (
+	"strings"
+
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/text"
+)
+
+// searchText is what a customer is found by: its texts folded, one per line so
+// that no match runs from one into the next, and the spellings of its phone.
+func searchText(c Customer) string {
+	parts := []string{text.Fold(c.Name), text.Fold(c.Email), text.Fold(c.Usuario), c.Whatsapp}
+	if other := otherSpelling(c.Whatsapp); other != "" {
+		parts = append(parts, other)
+	}
+	return sqldb.Searchable(strings.Join(parts, "\n"))
+}
+
+// otherSpelling is a Brazilian mobile number with its ninth digit taken away,
+// or given to it: 55 11 9 8765 4321 and 55 11 8765 4321 are one phone.
+func otherSpelling(phone string) string {
+	if !strings.HasPrefix(phone, "55") {
+		return ""
+	}
+	switch {
+	case len(phone) == 13 && phone[4] == '9' && phone[5] >= '6':
+		return phone[:4] + phone[5:]
+	case len(phone) == 12 && phone[4] >= '6':
+		return phone[:4] + "9" + phone[4:]
+	}
+	return ""
+}
+
+// searchTerms are the texts of which one must be contained: the term itself,
+// and its digits when it is punctuated like a phone.
+func searchTerms(search string) []string {
+	term := sqldb.Searchable(text.Fold(search))
+	if term == "" {
+		return nil
+	}
+	terms := []string{term}
+	if strings.Trim(term, "0123456789+-.()/ ") == "" {
+		if digits := dialled(text.Digits(term)); digits != "" && digits != term {
+			terms = append(terms, digits)
+		}
+	}
+	return terms
+}
+
+// dialled drops the zeros that people in Brazil dial before an area code.
+func dialled(digits string) string {
+	if len(digits) >= 11 {
+		return strings.TrimLeft(digits, "0")
+	}
+	return digits
+}

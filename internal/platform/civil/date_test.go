@@ -1,0 +1,222 @@
+package civil
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+	"time"
+)
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		in, want string
+		err      error
+	}{
+		{"2027-01-31", "2027-01-31", nil},
+		{"1900-01-01", "1900-01-01", nil},
+		{"9999-12-31", "9999-12-31", nil},
+		{"2028-02-29", "2028-02-29", nil},
+		{"2000-02-29", "2000-02-29", nil},
+		{"2027-02-29", "", ErrNoSuchDay},
+		{"2100-02-29", "", ErrNoSuchDay},
+		{"2027-04-31", "", ErrNoSuchDay},
+		{"2027-13-01", "", ErrNoSuchDay},
+		{"2027-00-10", "", ErrNoSuchDay},
+		{"2027-01-00", "", ErrNoSuchDay},
+		{"1899-12-31", "", ErrYear},
+		{"0000-01-01", "", ErrYear},
+		{"", "", ErrSyntax},
+		{"2027-1-31", "", ErrSyntax},
+		{"27-01-31", "", ErrSyntax},
+		{"2027/01/31", "", ErrSyntax},
+		{"31/01/2027", "", ErrSyntax},
+		{"2027-01-3a", "", ErrSyntax},
+		{"+027-01-31", "", ErrSyntax},
+		{"2027-+1-31", "", ErrSyntax},
+		{" 2027-01-31", "", ErrSyntax},
+		{"2027-01-31T00:00:00Z", "", ErrSyntax},
+		{"12027-01-31", "", ErrSyntax},
+		{"2027-01-é", "", ErrSyntax},
+	}
+	for _, tt := range tests {
+		got, err := Parse(tt.in)
+		if got.String() != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("Parse(%q) = %q, %v; want %q, %v", tt.in, got, err, tt.want, tt.err)
+		}
+	}
+}
+
+func TestParseBR(t *testing.T) {
+	tests := []struct {
+		in, want string
+		err      error
+	}{
+		{"31/01/2027", "2027-01-31", nil},
+		{" 31/01/2027\n", "2027-01-31", nil},
+		{"2027-01-31", "2027-01-31", nil},
+		{"31/02/2027", "", ErrNoSuchDay},
+		{"01/31/2027", "", ErrNoSuchDay},
+		{"31/12/1899", "", ErrYear},
+		{"31/01/27", "", ErrSyntax},
+		{"31-01-2027", "", ErrSyntax},
+		{"31/01-2027", "", ErrSyntax},
+		{"aa/01/2027", "", ErrSyntax},
+		{"", "", ErrSyntax},
+	}
+	for _, tt := range tests {
+		got, err := ParseBR(tt.in)
+		if got.String() != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("ParseBR(%q) = %q, %v; want %q, %v", tt.in, got, err, tt.want, tt.err)
+		}
+	}
+}
+
+func TestMustParsePanicsOnWhatParseRefuses(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	MustParse("2027-02-30")
+}
+
+func TestPartsAndOrder(t *testing.T) {
+	d := MustParse("2027-01-31")
+	if d.Year() != 2027 || d.Month() != time.January || d.Day() != 31 || d.Weekday() != time.Sunday {
+		t.Errorf("parts of %s: %d %d %d %s", d, d.Year(), d.Month(), d.Day(), d.Weekday())
+	}
+	if d.BR() != "31/01/2027" || d.IsZero() {
+		t.Errorf("BR() = %q", d.BR())
+	}
+	var none Date
+	if none.String() != "" || none.BR() != "" || !none.IsZero() {
+		t.Errorf("no date printed %q, %q", none, none.BR())
+	}
+	ordered := []Date{none, MustParse("1900-01-01"), MustParse("2026-12-31"), MustParse("2027-01-01"), d, MustParse("2027-02-01")}
+	for i, a := range ordered {
+		for j, b := range ordered {
+			if a.Before(b) != (i < j) || a.After(b) != (i > j) || (a == b) != (i == j) || a.Compare(b) < 0 != (i < j) || a.Compare(b) > 0 != (i > j) {
+				t.Errorf("order of %q and %q is wrong", a, b)
+			}
+		}
+	}
+}
+
+func TestOfUsesTheInstantsOwnZone(t *testing.T) {
+	instant := time.Date(2027, 1, 31, 1, 30, 0, 0, time.UTC)
+	if got := Of(instant); got != MustParse("2027-01-31") {
+		t.Errorf("in UTC: %s", got)
+	}
+	if got := Of(instant.In(zone(t, "America/Sao_Paulo"))); got != MustParse("2027-01-30") {
+		t.Errorf("in São Paulo: %s", got)
+	}
+	if got := Of(time.Time{}); !got.IsZero() {
+		t.Errorf("the zero time fell on %s", got)
+	}
+}
+
+func TestDayArithmeticAgreesWithPackageTime(t *testing.T) {
+	first := time.Date(MinYear, 1, 1, 0, 0, 0, 0, time.UTC)
+	base := Of(first)
+	for n := 0; ; n += 97 {
+		want := first.AddDate(0, 0, n)
+		if want.Year() > MaxYear {
+			break
+		}
+		got := base.AddDays(n)
+		if got != Of(want) || got.Sub(base) != n || base.Sub(got) != -n || got.AddDays(-n) != base || got.Weekday() != want.Weekday() {
+			t.Fatalf("%s + %d days = %s, want %s", base, n, got, want.Format(time.DateOnly))
+		}
+	}
+}
+
+func TestAddDaysStopsAtTheEndsOfTheCalendar(t *testing.T) {
+	d := MustParse("2027-01-31")
+	for n, want := range map[int]string{math.MaxInt: "9999-12-31", 3_000_000: "9999-12-31", math.MinInt: "1900-01-01", -50_000: "1900-01-01", 1: "2027-02-01"} {
+		if got := d.AddDays(n); got.String() != want {
+			t.Errorf("AddDays(%d) = %s, want %s", n, got, want)
+		}
+	}
+	if got := (Date{}).AddDays(5); !got.IsZero() {
+		t.Errorf("five days after no date is %s", got)
+	}
+}
+
+func TestStoredAsTextAndNoDateAsNull(t *testing.T) {
+	d := MustParse("2027-01-31")
+	for want, d := range map[driver.Value]Date{"2027-01-31": d, nil: {}} {
+		if got, err := d.Value(); got != want || err != nil {
+			t.Errorf("Value() = %v, %v; want %v", got, err, want)
+		}
+	}
+	for _, tt := range []struct {
+		src  any
+		want Date
+		ok   bool
+	}{
+		{"2027-01-31", d, true},
+		{[]byte("2027-01-31"), d, true},
+		{nil, Date{}, true},
+		{"", Date{}, false},
+		{"2027-02-30", Date{}, false},
+		{int64(20270131), MustParse("1999-01-01"), false},
+	} {
+		got := MustParse("1999-01-01")
+		if err := got.Scan(tt.src); got != tt.want || (err == nil) != tt.ok {
+			t.Errorf("Scan(%#v) = %q, %v", tt.src, got, err)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	type record struct{ Due, Paid Date }
+	out, err := json.Marshal(record{Due: MustParse("2027-01-31")})
+	if err != nil || string(out) != `{"Due":"2027-01-31","Paid":null}` {
+		t.Fatalf("Marshal = %s, %v", out, err)
+	}
+	back := record{Paid: MustParse("1999-01-01")}
+	if err := json.Unmarshal(out, &back); err != nil || back != (record{Due: MustParse("2027-01-31")}) {
+		t.Fatalf("Unmarshal = %v, %v", back, err)
+	}
+	for _, refused := range []string{`""`, `"31/01/2027"`, `20270131`, `{}`, `"2027-02-30"`} {
+		if err := json.Unmarshal([]byte(refused), &back.Due); err == nil {
+			t.Errorf("%s was read as %s", refused, back.Due)
+		}
+	}
+}
+
+func TestAppendDoesNotAllocate(t *testing.T) {
+	d, buf := MustParse("2027-01-31"), make([]byte, 0, 16)
+	if n := testing.AllocsPerRun(100, func() { buf = d.Append(buf[:0]) }); n > 0 || string(buf) != "2027-01-31" {
+		t.Errorf("Append made %v allocations and %q", n, buf)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"2027-01-31", "31/01/2027", "2027-02-30", "0000-00-00", "é/01/2027", "1month"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, parse := range []func(string) (Date, error){Parse, ParseBR} {
+			d, err := parse(s)
+			if err != nil {
+				continue
+			}
+			if _, err := time.Parse(time.DateOnly, d.String()); err != nil {
+				t.Fatalf("%q was read as %s: %v", s, d, err)
+			}
+			iso, _ := Parse(d.String())
+			br, _ := ParseBR(d.BR())
+			if iso != d || br != d {
+				t.Fatalf("%q was read as %s, then as %s and %s", s, d, iso, br)
+			}
+		}
+		if p, err := ParsePeriod(s); err == nil {
+			if again, err := ParsePeriod(p.String()); err != nil || again != p {
+				t.Fatalf("%q was read as %s, then as %s, %v", s, p, again, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,255 @@
+// Package config reads the settings of the program from flags and environment
+// variables. It owns their names, defaults and meaning, in one table; what is
+// done with a setting is for those who receive the Config.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"carteira/internal/platform/secret"
+)
+
+// Config is the settings, checked.
+type Config struct {
+	Listen               string
+	DatabaseURL          string
+	DataDir              string
+	PublicURL            string
+	SecretKeys           []secret.Key // the first is current; empty: the key file
+	RateLimit            int
+	WebhookAllowNetworks []netip.Prefix
+	WebhooksPerCompany   int
+	WebhookRetryDelays   []time.Duration
+	TLSCert, TLSKey      string
+	TLSDomain            string
+	TrustedProxies       []netip.Prefix
+	MetricsToken         string
+	LogLevel             slog.Level
+	LogFormat            string
+}
+
+// Embedded reports whether the database is SQLite.
+func (c Config) Embedded() bool { return strings.HasPrefix(c.DatabaseURL, "sqlite:") }
+
+// HTTPS reports whether the program serves HTTPS itself.
+func (c Config) HTTPS() bool { return c.TLSCert != "" || c.TLSDomain != "" }
+
+// Setting is one line of the table.
+type Setting struct {
+	Name    string // of the flag; "" where a flag would show a secret to everybody who lists processes
+	Env     string
+	Default string
+	Help    string
+	Serving bool // only of use to a server
+	read    func(c *Config, value string) error
+}
+
+// Settings is the table.
+var Settings = []Setting{
+	{Name: "listen", Env: "CARTEIRA_LISTEN", Default: "127.0.0.1:8080", Serving: true,
+		Help: "address to serve on", read: readListen},
+	{Name: "database-url", Env: "CARTEIRA_DATABASE_URL",
+		Help: "postgres://… or sqlite:FILE (default: a SQLite file in the data folder)", read: readDatabase},
+	{Name: "data-dir", Env: "CARTEIRA_DATA_DIR", Default: "./carteira-data",
+		Help: "folder of the embedded database and the key file", read: text(func(c *Config) *string { return &c.DataDir })},
+	{Name: "public-url", Env: "CARTEIRA_PUBLIC_URL", Serving: true,
+		Help: "what links in answers start with (default: http:// and the listen address)", read: readPublicURL},
+	{Env: "CARTEIRA_SECRET_KEY",
+		Help: "32 bytes in base64 or hex that encrypt stored secrets; to change it: new,old (default: a key file in the data folder; required with PostgreSQL)", read: readKeys},
+	{Name: "rate-limit", Env: "CARTEIRA_RATE_LIMIT", Default: "60", Serving: true,
+		Help: "calls a minute per token; 0 switches the limit off", read: whole(func(c *Config) *int { return &c.RateLimit }, 0, 1_000_000)},
+	{Name: "webhook-allow-networks", Env: "CARTEIRA_WEBHOOK_ALLOW_NETWORKS", Serving: true,
+		Help: "internal networks that webhooks may reach, for trials, e.g. 127.0.0.0/8", read: networks(func(c *Config) *[]netip.Prefix { return &c.WebhookAllowNetworks })},
+	{Name: "webhooks-per-company", Env: "CARTEIRA_WEBHOOKS_PER_COMPANY", Default: "2", Serving: true,
+		Help: "how many webhooks a company may have", read: whole(func(c *Config) *int { return &c.WebhooksPerCompany }, 1, 1000)},
+	{Name: "webhook-retry-delays", Env: "CARTEIRA_WEBHOOK_RETRY_DELAYS", Default: "0s,1m,5m,30m,2h,6h", Serving: true,
+		Help: "the wait before each of the six delivery attempts", read: readDelays},
+	{Name: "tls-cert", Env: "CARTEIRA_TLS_CERT", Serving: true,
+		Help: "serve HTTPS with this certificate file, reread when it changes", read: text(func(c *Config) *string { return &c.TLSCert })},
+	{Name: "tls-key", Env: "CARTEIRA_TLS_KEY", Serving: true,
+		Help: "key file of --tls-cert", read: text(func(c *Config) *string { return &c.TLSKey })},
+	{Name: "tls-domain", Env: "CARTEIRA_TLS_DOMAIN", Serving: true,
+		Help: "serve HTTPS on port 443 with a certificate obtained by ACME for this domain; port 80 redirects", read: text(func(c *Config) *string { return &c.TLSDomain })},
+	{Name: "trusted-proxies", Env: "CARTEIRA_TRUSTED_PROXIES", Serving: true,
+		Help: "networks whose X-Forwarded-For and X-Forwarded-Proto are believed, e.g. 10.0.0.0/8", read: networks(func(c *Config) *[]netip.Prefix { return &c.TrustedProxies })},
+	{Env: "CARTEIRA_METRICS_TOKEN", Serving: true,
+		Help: "bearer token for /metrics; without one it answers on a loopback address only", read: text(func(c *Config) *string { return &c.MetricsToken })},
+	{Name: "log-level", Env: "CARTEIRA_LOG_LEVEL", Default: "info",
+		Help: "debug, info, warn or error", read: readLevel},
+	{Name: "log-format", Env: "CARTEIRA_LOG_FORMAT", Default: "text",
+		Help: "text or json", read: readFormat},
+}
+
+// Load reads every setting: the flag if given, else the environment, else the
+// default. flag and env return what was given and whether anything was.
+func Load(flag, env func(name string) (string, bool)) (Config, error) {
+	var c Config
+	var wrong []error
+	for _, s := range Settings {
+		value, from := s.Default, s.Env
+		if v, ok := env(s.Env); ok && v != "" {
+			value = v
+		}
+		if v, ok := flag(s.Name); ok && s.Name != "" {
+			value, from = v, "--"+s.Name
+		}
+		if err := s.read(&c, strings.TrimSpace(value)); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", from, err))
+		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return c, err
+	}
+	return c, c.complete()
+}
+
+// complete fills in what follows from other settings, and refuses those that
+// do not go together.
+func (c *Config) complete() error {
+	if c.DatabaseURL == "" {
+		c.DatabaseURL = "sqlite:" + filepath.Join(c.DataDir, "carteira.db")
+	}
+	switch {
+	case (c.TLSCert == "") != (c.TLSKey == ""):
+		return errors.New("CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY go together: give both or neither")
+	case c.TLSCert != "" && c.TLSDomain != "":
+		return errors.New("CARTEIRA_TLS_DOMAIN obtains its own certificate: leave CARTEIRA_TLS_CERT out")
+	case !c.Embedded() && len(c.SecretKeys) == 0:
+		return errors.New("CARTEIRA_SECRET_KEY is required with PostgreSQL, the same for all processes; `openssl rand -base64 32` makes one")
+	}
+	if c.PublicURL == "" {
+		c.PublicURL = c.defaultPublicURL()
+	}
+	return nil
+}
+
+func (c *Config) defaultPublicURL() string {
+	switch {
+	case c.TLSDomain != "":
+		return "https://" + c.TLSDomain
+	case c.TLSCert != "":
+		return "https://" + c.Listen
+	}
+	return "http://" + c.Listen
+}
+
+func text(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		*field(c) = v
+		return nil
+	}
+}
+
+func whole(field func(*Config) *int, low, high int) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < low || n > high {
+			return fmt.Errorf("%q must be a whole number from %d to %d", v, low, high)
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+func networks(field func(*Config) *[]netip.Prefix) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		for part := range strings.SplitSeq(v, ",") {
+			if part = strings.TrimSpace(part); part == "" {
+				continue
+			}
+			p, err := netip.ParsePrefix(part)
+			if addr, e := netip.ParseAddr(part); err != nil && e == nil {
+				p, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+			}
+			if err != nil {
+				return fmt.Errorf("%q must be a network such as 10.0.0.0/8", part)
+			}
+			*field(c) = append(*field(c), p.Masked())
+		}
+		return nil
+	}
+}
+
+func readListen(c *Config, v string) error {
+	if _, _, err := net.SplitHostPort(v); err != nil {
+		return fmt.Errorf("%q must be an address such as 127.0.0.1:8080", v)
+	}
+	c.Listen = v
+	return nil
+}
+
+func readDatabase(c *Config, v string) error {
+	scheme, _, _ := strings.Cut(v, ":")
+	switch scheme {
+	case "", "sqlite":
+	case "postgres", "postgresql":
+		if u, err := url.Parse(v); err != nil || u.Host == "" {
+			return errors.New("must look like postgres://user:password@host:5432/database") // the value may hold a password
+		}
+	default:
+		return errors.New("must start with sqlite: or postgres://")
+	}
+	c.DatabaseURL = v
+	return nil
+}
+
+func readPublicURL(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("%q must be a web address such as https://clientes.example.com", v)
+	}
+	c.PublicURL = strings.TrimRight(v, "/")
+	return nil
+}
+
+func readKeys(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(v, ",") {
+		k, err := secret.ParseKey(strings.TrimSpace(part))
+		if err != nil {
+			return err
+		}
+		c.SecretKeys = append(c.SecretKeys, k)
+	}
+	return nil
+}
+
+func readDelays(c *Config, v string) error {
+	for part := range strings.SplitSeq(v, ",") {
+		d, err := time.ParseDuration(strings.TrimSpace(part))
+		if err != nil || d < 0 {
+			return fmt.Errorf("%q must be a list of waits such as 0s,1m,5m", v)
+		}
+		c.WebhookRetryDelays = append(c.WebhookRetryDelays, d)
+	}
+	return nil
+}
+
+func readLevel(c *Config, v string) error {
+	if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
+		return fmt.Errorf("%q must be debug, info, warn or error", v)
+	}
+	return nil
+}
+
+func readFormat(c *Config, v string) error {
+	if v != "text" && v != "json" {
+		return fmt.Errorf("%q must be text or json", v)
+	}
+	c.LogFormat = v
+	return nil
+}

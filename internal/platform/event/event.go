@@ -1,0 +1,127 @@
+// Package event records what happened, in the transaction in which it
+// happened. It owns the catalog of event names, the envelope that integrators
+// receive and the events table. It does not deliver: whoever wants to act on
+// an event subscribes, and does so by writing rows in that same transaction,
+// so that an event and the work it causes cannot come apart.
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/sqldb"
+)
+
+// Name is the name of an event, such as customer.created.
+type Name string
+
+// The events of the API's contract.
+const (
+	CustomerCreated Name = "customer.created"
+	CustomerUpdated Name = "customer.updated"
+	CustomerDeleted Name = "customer.deleted"
+	CustomerRenewed Name = "customer.renewed"
+	CustomerExpired Name = "customer.expired"
+	InvoiceCreated  Name = "invoice.created"
+	InvoicePaid     Name = "invoice.paid"
+	Ping            Name = "ping"
+)
+
+// Entry is a line of the catalog.
+type Entry struct {
+	Name        Name
+	Description string
+}
+
+// Catalog lists every event that Carteira knows, in the order of the contract.
+var Catalog = []Entry{
+	{CustomerCreated, "a customer is created"},
+	{CustomerUpdated, "customer data change"},
+	{CustomerDeleted, "a customer is removed"},
+	{CustomerRenewed, "a customer's access is renewed"},
+	{CustomerExpired, "a customer passed the due date without renewing"},
+	{InvoiceCreated, "an invoice is generated"},
+	{InvoicePaid, "an invoice is paid"},
+	{Ping, "sent by the test of a webhook"},
+}
+
+// Source is the company in which an event happens, with its time zone.
+type Source struct {
+	CompanyID int64
+	Zone      *time.Location
+}
+
+// Event is a recorded event.
+type Event struct {
+	RowID     int64
+	ID        string // evt_ and a ULID, the same for every receiver
+	CompanyID int64
+	Name      Name
+	At        time.Time
+	Data      any    // as the capability gave it
+	Body      []byte // the envelope: sent byte for byte at every attempt
+}
+
+// Subscriber acts on an event inside the transaction that recorded it.
+type Subscriber func(ctx context.Context, tx *sqldb.Tx, e Event) error
+
+// Log records events and tells subscribers. The zero value is ready.
+type Log struct {
+	subscribers []Subscriber
+}
+
+// Subscribe adds a subscriber. It is called while the program is wired, before
+// anything is recorded.
+func (l *Log) Subscribe(s Subscriber) { l.subscribers = append(l.subscribers, s) }
+
+// envelope is the body that receivers see.
+type envelope struct {
+	Event      Name   `json:"event"`
+	Platform   string `json:"platform"`
+	ID         string `json:"id"`
+	APIVersion string `json:"api_version"`
+	OccurredAt string `json:"occurred_at"`
+	CompanyID  int64  `json:"company_id"`
+	Data       any    `json:"data"`
+}
+
+// Record writes an event in tx and calls the subscribers.
+func (l *Log) Record(ctx context.Context, tx *sqldb.Tx, from Source, name Name, data any) error {
+	e := Event{ID: id.NewEvent(tx.Now()), CompanyID: from.CompanyID, Name: name, At: tx.Now(), Data: data}
+	body, err := json.Marshal(envelope{
+		Event: name, Platform: "carteira", ID: e.ID, APIVersion: "v1",
+		OccurredAt: Timestamp(e.At, from.Zone), CompanyID: from.CompanyID, Data: data,
+	})
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	e.Body = body
+	e.RowID, err = sqldb.Value[int64](ctx, tx, `
+		INSERT INTO events (company_id, event_id, name, occurred_at, body) VALUES (?, ?, ?, ?, ?) RETURNING id`,
+		e.CompanyID, e.ID, string(name), e.At.UnixMicro(), string(body))
+	if err != nil {
+		return fmt.Errorf("record %s: %w", name, err)
+	}
+	for _, s := range l.subscribers {
+		if err := s(ctx, tx, e); err != nil {
+			return fmt.Errorf("subscriber of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Timestamp prints t as the API does: RFC 3339 in the company's zone, with a
+// numeric offset, never Z.
+func Timestamp(t time.Time, zone *time.Location) string { return string(AppendTimestamp(nil, t, zone)) }
+
+// AppendTimestamp is Timestamp into a buffer.
+func AppendTimestamp(b []byte, t time.Time, zone *time.Location) []byte {
+	b = t.In(zone).Truncate(time.Second).AppendFormat(b, time.RFC3339)
+	if last := len(b) - 1; b[last] == 'Z' {
+		b = append(b[:last], "+00:00"...)
+	}
+	return b
+}

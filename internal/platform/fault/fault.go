@@ -1,0 +1,114 @@
+// Package fault owns errors that cross the edge: their kind, the text that callers may read, the fields that failed, and
+// the private cause that only logs see.
+//
+// It does not own HTTP statuses (the edge has one table for them), translation or logging.
+package fault
+
+import "errors"
+
+// Kind is what went wrong, in the terms of the caller.
+type Kind string
+
+// The kinds of faults.
+const (
+	KindInvalid          Kind = "validation"
+	KindNotFound         Kind = "not_found"
+	KindUnauthenticated  Kind = "unauthenticated"
+	KindForbidden        Kind = "forbidden"
+	KindConflict         Kind = "conflict"
+	KindTooLarge         Kind = "too_large"
+	KindUnsupportedMedia Kind = "unsupported_media"
+	KindMethodNotAllowed Kind = "method_not_allowed"
+	KindRateLimited      Kind = "rate_limited"
+	KindUpstream         Kind = "upstream"    // a system that we called failed us
+	KindUnavailable      Kind = "unavailable" // we cannot serve now; later may do
+	KindInternal         Kind = "internal"
+)
+
+const internalMessage = "internal error"
+
+// Error is a fault. Message and Fields are public; the cause is reached by Unwrap and stays inside.
+type Error struct {
+	Kind    Kind
+	Message string
+	Fields  Fields
+	cause   error
+}
+
+// New makes a fault that has a message and nothing more.
+func New(kind Kind, message string) error { return &Error{Kind: kind, Message: message} }
+
+// NotFound says that what (a customer, a page) does not exist, or not for this caller.
+func NotFound(what string) error { return New(KindNotFound, what+" not found") }
+
+// Forbidden says that the caller may not do it.
+func Forbidden(message string) error { return New(KindForbidden, message) }
+
+// Conflict says that the present state of things does not allow it.
+func Conflict(message string) error { return New(KindConflict, message) }
+
+// Invalid refuses input; its message is the first field and its first reason.
+func Invalid(fields Fields) error {
+	message := "invalid input"
+	if !fields.Empty() {
+		field, reason := fields.First()
+		message = field + ": " + reason
+	}
+	return &Error{Kind: KindInvalid, Message: message, Fields: fields}
+}
+
+// Field refuses one field of the input.
+func Field(name, reason string) error {
+	var fields Fields
+	fields.Add(name, reason)
+	return Invalid(fields)
+}
+
+// Upstream says that a system we depend on failed.
+func Upstream(message string, cause error) error {
+	return &Error{Kind: KindUpstream, Message: message, cause: cause}
+}
+
+// Unavailable says that we cannot serve at the moment.
+func Unavailable(message string, cause error) error {
+	return &Error{Kind: KindUnavailable, Message: message, cause: cause}
+}
+
+// Internal hides a cause that callers can do nothing about.
+func Internal(cause error) error {
+	return &Error{Kind: KindInternal, Message: internalMessage, cause: cause}
+}
+
+// Error tells everything, for logs; callers are shown Public.
+func (e *Error) Error() string {
+	s := string(e.Kind) + ": " + e.Message
+	if e.cause != nil {
+		s += ": " + e.cause.Error()
+	}
+	return s
+}
+
+// Unwrap returns the private cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+// KindOf is the kind of the outermost fault in err; KindInternal when there is none.
+func KindOf(err error) Kind { return outermost(err).Kind }
+
+// Public is what callers may read of err: never a cause, and nothing at all of an internal fault.
+func Public(err error) string {
+	e := outermost(err)
+	if e.Kind == KindInternal {
+		return internalMessage
+	}
+	return e.Message
+}
+
+// FieldsOf returns the fields that err says failed.
+func FieldsOf(err error) Fields { return outermost(err).Fields }
+
+func outermost(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Kind: KindInternal}
+}

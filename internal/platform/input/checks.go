@@ -1,0 +1,215 @@
+package input
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/mail"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/text"
+)
+
+// Each check returns the value and whether it is to be used: false when the
+// field is absent, and when it is wrong, which the Form remembers. An empty or
+// null field is used with its zero value, which clears it.
+
+// Text reads up to limit characters on one or several lines. A number is
+// taken as its digits, since automation platforms send phones and keys so.
+func (f *Form) Text(name string, limit int) (string, bool) {
+	return check(f, name, func(v any) (string, string) {
+		s, ok := plain(v)
+		switch {
+		case !ok:
+			return "", "must be a text"
+		case !utf8.ValidString(s):
+			return "", "must be valid UTF-8"
+		case strings.ContainsFunc(s, forbidden):
+			return "", "must not contain control characters"
+		case utf8.RuneCountInString(s) > limit:
+			return "", fmt.Sprintf("must have at most %d characters", limit)
+		}
+		return s, ""
+	})
+}
+
+// Line is Text without line breaks.
+func (f *Form) Line(name string, limit int) (string, bool) {
+	s, ok := f.Text(name, limit)
+	if ok && strings.ContainsAny(s, "\n\r\t") {
+		f.Refuse(name, "must be on one line")
+		return "", false
+	}
+	return s, ok
+}
+
+// Email reads an address such as ana@example.com.
+func (f *Form) Email(name string) (string, bool) {
+	s, ok := f.Line(name, 254)
+	if ok && s != "" && !isEmail(s) {
+		f.Refuse(name, "must be a valid e-mail address")
+		return "", false
+	}
+	return s, ok
+}
+
+// Phone reads a phone number however it is punctuated and returns its digits
+// with the country code; ten or eleven digits without one are Brazilian.
+func (f *Form) Phone(name string) (string, bool) {
+	s, ok := f.Line(name, 40)
+	if !ok || s == "" {
+		return "", ok
+	}
+	digits := text.Digits(s)
+	switch {
+	case strings.Trim(s, "0123456789+-.()/ \u00a0") != "" || strings.LastIndexByte(s, '+') > 0:
+		f.Refuse(name, "must be a phone number: digits, with country and area code")
+	case len(digits) < 10 || len(digits) > 15:
+		f.Refuse(name, "must have 10 to 15 digits, with country and area code")
+	case len(digits) <= 11 && s[0] != '+':
+		return "55" + digits, true
+	default:
+		return digits, true
+	}
+	return "", false
+}
+
+// Int reads a whole number from low to high, as a number or in quotes.
+func (f *Form) Int(name string, low, high int64) (int64, bool) {
+	return check(f, name, func(v any) (int64, string) {
+		s, ok := plain(v)
+		n, err := strconv.ParseInt(s, 10, 64)
+		switch {
+		case !ok || err != nil:
+			return 0, "must be a whole number"
+		case n < low || n > high:
+			return 0, fmt.Sprintf("must be between %d and %d", low, high)
+		}
+		return n, ""
+	})
+}
+
+// ID reads the id of another record; 0 stands for none.
+func (f *Form) ID(name string) (int64, bool) {
+	return check(f, name, func(v any) (int64, string) {
+		s, ok := plain(v)
+		n, err := strconv.ParseInt(s, 10, 64)
+		if !ok || err != nil || n <= 0 {
+			return 0, "must be the id of a record, a positive whole number"
+		}
+		return n, ""
+	})
+}
+
+// Bool reads true or false, also as 1, 0 and in quotes.
+func (f *Form) Bool(name string) (value, ok bool) {
+	return check(f, name, func(v any) (bool, string) {
+		if b, ok := v.(bool); ok {
+			return b, ""
+		}
+		s, _ := plain(v)
+		switch strings.ToLower(s) {
+		case "true", "1":
+			return true, ""
+		case "false", "0":
+			return false, ""
+		}
+		return false, "must be true or false"
+	})
+}
+
+// Date reads YYYY-MM-DD; the zero Date stands for none.
+func (f *Form) Date(name string) (civil.Date, bool) {
+	return check(f, name, func(v any) (civil.Date, string) {
+		s, _ := v.(string)
+		d, err := civil.Parse(s)
+		if err != nil {
+			return d, "must be a date in the form YYYY-MM-DD"
+		}
+		return d, ""
+	})
+}
+
+// Money reads an amount such as "35.00", as text or number.
+func (f *Form) Money(name string) (money.Cents, bool) {
+	return check(f, name, func(v any) (money.Cents, string) {
+		s, ok := plain(v)
+		if !ok {
+			return 0, "must be an amount such as 35.00"
+		}
+		c, err := money.Parse(s)
+		if err != nil {
+			return 0, err.Error()
+		}
+		return c, ""
+	})
+}
+
+// Choice reads one of the allowed words, without regard to case, with an
+// underscore as good as a space.
+func (f *Form) Choice(name string, allowed ...string) (string, bool) {
+	return check(f, name, func(v any) (string, string) {
+		s, _ := v.(string)
+		s = strings.ToLower(strings.ReplaceAll(s, "_", " "))
+		i := slices.IndexFunc(allowed, func(a string) bool {
+			return strings.ToLower(strings.ReplaceAll(a, "_", " ")) == s
+		})
+		if i < 0 {
+			return "", "must be one of: " + strings.Join(allowed, ", ")
+		}
+		return allowed[i], ""
+	})
+}
+
+// check runs parse on a value that is there. parse returns a reason when it
+// will not have it.
+func check[T any](f *Form, name string, parse func(any) (T, string)) (T, bool) {
+	var zero T
+	v, given := f.take(name)
+	if !given || v == nil {
+		return zero, given
+	}
+	out, reason := parse(v)
+	if reason != "" {
+		f.Refuse(name, reason)
+		return zero, false
+	}
+	return out, true
+}
+
+func plain(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	}
+	return "", false
+}
+
+func clean(s string) string { return strings.TrimSpace(s) }
+
+func forbidden(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
+
+func isEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s {
+		return false
+	}
+	_, domain, _ := strings.Cut(s, "@")
+	name, tld, dotted := cutLast(domain, ".")
+	return dotted && name != "" && len(tld) > 1 && !strings.ContainsAny(s, " \"<>[]")
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}

@@ -1,0 +1,186 @@
+// Package input reads what people and programs send: JSON bodies, query
+// strings, form posts and CSV rows all become a Form, and one set of checks
+// serves the API, the panel and the import. A Form collects every failing
+// field before it answers. It owns the shape of values ("must be a date"), not
+// the rules of the business ("the plan is not yours"), which stand in the
+// capabilities and are added with Refuse.
+package input
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/text"
+)
+
+// Form is a set of named values on its way to a use case.
+type Form struct {
+	values  map[string]any // nil, string, json.Number, bool, []any or map[string]any
+	sentAs  map[string]string
+	known   []string
+	faults  fault.Fields
+	lenient bool // unknown names are passed over
+}
+
+// FromJSON reads a JSON object. An empty body is an empty object.
+func FromJSON(body []byte) (*Form, error) {
+	f := &Form{values: map[string]any{}}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return f, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, malformed(body, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, syntax(body, d.InputOffset(), "text after the end of the object")
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, fault.New(fault.KindInvalid, "the body must be a JSON object")
+	}
+	f.values = object
+	return f, nil
+}
+
+// FromStrings takes values as a query string, a form or a CSV row has them.
+// Names that no check asks for are passed over.
+func FromStrings(values map[string]string) *Form {
+	f := &Form{values: make(map[string]any, len(values)), lenient: true}
+	for k, v := range values {
+		f.values[k] = v
+	}
+	return f
+}
+
+// FromQuery takes the first value of each parameter.
+func FromQuery(q map[string][]string) *Form {
+	f := &Form{values: make(map[string]any, len(q)), lenient: true}
+	for k, v := range q {
+		if len(v) > 0 {
+			f.values[k] = v[0]
+		}
+	}
+	return f
+}
+
+// Alias accepts name as another spelling of field. Errors are reported under
+// the name that was sent; field wins where both were.
+func (f *Form) Alias(name, field string) {
+	f.known = append(f.known, name)
+	v, ok := f.values[name]
+	if !ok {
+		return
+	}
+	delete(f.values, name)
+	if _, both := f.values[field]; both {
+		return
+	}
+	f.values[field] = v
+	if f.sentAs == nil {
+		f.sentAs = map[string]string{}
+	}
+	f.sentAs[field] = name
+}
+
+// Ignore accepts names and takes no notice of their values: the read-only
+// fields of a record, so that what was read can be sent back.
+func (f *Form) Ignore(names ...string) { f.known = append(f.known, names...) }
+
+// Given reports whether name was sent, null included.
+func (f *Form) Given(name string) bool { _, ok := f.values[name]; return ok }
+
+// Refuse adds a reason against a field.
+func (f *Form) Refuse(name, reason string) {
+	if sent, ok := f.sentAs[name]; ok {
+		name = sent
+	}
+	// A transaction that is run again refuses again.
+	if !slices.Contains(f.faults.Get(name), reason) {
+		f.faults.Add(name, reason)
+	}
+}
+
+// Failed reports whether a check has refused a value so far.
+func (f *Form) Failed() bool { return !f.faults.Empty() }
+
+// Require refuses the form when name is absent, null or empty.
+func (f *Form) Require(name string) {
+	if v, ok := f.take(name); !ok || v == nil {
+		f.Refuse(name, "is required")
+	}
+}
+
+// Keep refuses a form that empties name; one that leaves it out is fine. It
+// is Require for updates.
+func (f *Form) Keep(name string) {
+	if v, ok := f.take(name); ok && v == nil {
+		f.Refuse(name, "must not be empty")
+	}
+}
+
+// Err is the verdict: every failing field, then every unknown one.
+func (f *Form) Err() error {
+	if !f.lenient {
+		f.refuseUnknown()
+	}
+	return f.faults.Err()
+}
+
+// maxUnknown bounds the work that a hostile body of many names can cause.
+const maxUnknown = 20
+
+func (f *Form) refuseUnknown() {
+	var unknown []string
+	for name := range f.values {
+		if !slices.Contains(f.known, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	for _, name := range unknown[:min(len(unknown), maxUnknown)] {
+		reason := "unknown field"
+		if near := text.Near(name, f.known); near != "" {
+			reason = fmt.Sprintf("unknown field; did you mean %s?", near)
+		}
+		f.Refuse(name, reason)
+	}
+}
+
+// take returns a value with "" and null as nil, and notes that the operation
+// knows the field.
+func (f *Form) take(name string) (v any, given bool) {
+	f.known = append(f.known, name)
+	v, given = f.values[name]
+	if s, ok := v.(string); ok {
+		if s = clean(s); s == "" {
+			return nil, given
+		}
+		return s, given
+	}
+	return v, given
+}
+
+func malformed(body []byte, err error) error {
+	var bad *json.SyntaxError
+	if errors.As(err, &bad) {
+		return syntax(body, bad.Offset, bad.Error())
+	}
+	return syntax(body, int64(len(body)), "unexpected end of JSON input")
+}
+
+// syntax says where the body stops being JSON. offset counts the bytes read,
+// the offending one included.
+func syntax(body []byte, offset int64, what string) error {
+	before := body[:max(0, min(int(offset), len(body))-1)]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return fault.New(fault.KindInvalid, fmt.Sprintf("malformed JSON at line %d, column %d: %s", line, column, what))
+}

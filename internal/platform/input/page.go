@@ -1,0 +1,44 @@
+package input
+
+import "strconv"
+
+// Page is which part of a list was asked for.
+type Page struct {
+	Number int64
+	Size   int64
+}
+
+// Bounds of a page, from the API's contract.
+const (
+	DefaultPageSize = 50
+	MaxPageSize     = 200
+	maxPageNumber   = 1 << 40 // keeps Number × Size far from overflow
+)
+
+// Page reads page and per_page. What is out of range or no number is adjusted
+// to the nearest that is allowed, never refused.
+func (f *Form) Page() Page {
+	return Page{
+		Number: f.adjusted("page", 1, 1, maxPageNumber),
+		Size:   f.adjusted("per_page", DefaultPageSize, 1, MaxPageSize),
+	}
+}
+
+func (f *Form) adjusted(name string, fallback, low, high int64) int64 {
+	v, _ := f.take(name)
+	s, ok := plain(v)
+	if !ok {
+		return fallback
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil && n == 0 { // ParseInt saturates n when s is a number too large
+		return fallback
+	}
+	return min(max(n, low), high)
+}
+
+// Offset is how many records stand before the page.
+func (p Page) Offset() int64 { return (p.Number - 1) * p.Size }
+
+// Last is the number of the last page of total records, at least 1.
+func (p Page) Last(total int64) int64 { return max(1, (total+p.Size-1)/p.Size) }

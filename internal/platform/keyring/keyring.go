@@ -1,0 +1,57 @@
+// Package keyring makes sure that the program has the key with which a
+// database's secrets were encrypted. It owns the secret_keys table, which holds
+// no key: only, for every key ever used, a text sealed with it.
+package keyring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+)
+
+// ErrWrongKey says that a database was encrypted with a key that is not there.
+var ErrWrongKey = errors.New("wrong CARTEIRA_SECRET_KEY")
+
+const proof = "carteira"
+
+// Open returns the box of current and old keys after checking them against the
+// database. A new current key is noted; one that the database has never seen
+// is refused unless an old key is given with it, since everything stored would
+// be unreadable.
+func Open(ctx context.Context, db *sqldb.DB, current secret.Key, old ...secret.Key) (*secret.Box, error) {
+	box := secret.NewBox(current, old...)
+	err := db.Write(ctx, func(tx *sqldb.Tx) error {
+		proofs, err := sqldb.All(ctx, tx, func(r sqldb.Row) (p string, err error) {
+			err = r.Scan(&p)
+			return p, err
+		}, `SELECT proof FROM secret_keys ORDER BY created_at`)
+		if err != nil {
+			return err
+		}
+		if err := check(box, proofs); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
+			INSERT INTO secret_keys (key_id, proof, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+			box.CurrentID(), box.Seal([]byte(proof), proof), tx.Now().UnixMicro())
+		return err
+	})
+	return box, err
+}
+
+// check wants one of the keys to open the newest proof: that is the key with
+// which the database is being written.
+func check(box *secret.Box, proofs []string) error {
+	if len(proofs) == 0 {
+		return nil
+	}
+	newest := proofs[len(proofs)-1]
+	if _, err := box.Open(newest, proof); err != nil {
+		return fmt.Errorf("%w: this database is encrypted with key %s, and the key given is %s; to change the key, give both as new,old",
+			ErrWrongKey, secret.KeyID(newest), box.CurrentID())
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+// Package money owns amounts of Brazilian reais: whole cents, their spellings and their limit.
+//
+// It does not own arithmetic (cents add and compare as the integers they are), other currencies, or what an
+// amount is for.
+package money
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Cents is an amount in hundredths of a real.
+type Cents int64
+
+// Max is the greatest amount that can be entered.
+const Max Cents = 99_999_999_99
+
+// The reasons for which a spelling is refused, each fit to stand beside a field.
+var (
+	ErrEmpty    = errors.New("must not be empty")
+	ErrSyntax   = errors.New("must be an amount such as 1234.50")
+	ErrNegative = errors.New("must not be negative")
+	ErrPlaces   = errors.New("must have at most two decimal places")
+	ErrTooLarge = errors.New("must not be greater than 99999999.99")
+)
+
+// Parse reads 1234.50, 1234.5 or 1234, and nothing looser.
+func Parse(s string) (Cents, error) {
+	if s == "" {
+		return 0, ErrEmpty
+	}
+	if s[0] == '-' {
+		return 0, ErrNegative
+	}
+	whole, fraction, point := strings.Cut(s, ".")
+	switch {
+	case !digits(whole), point && !digits(fraction):
+		return 0, ErrSyntax
+	case len(fraction) > 2:
+		return 0, ErrPlaces
+	}
+	return sum(whole + (fraction + "00")[:2])
+}
+
+// ParseBR reads what people in Brazil write (R$ 1.234,50; 1.234,50; 35,00; 35) and the plain form too. A point
+// before exactly three digits groups thousands: 1.234 is one thousand two hundred and thirty-four.
+func ParseBR(s string) (Cents, error) {
+	s = strings.TrimSpace(s)
+	if len(s) >= 2 && strings.EqualFold(s[:2], "R$") {
+		s = strings.TrimSpace(s[2:])
+	}
+	whole, fraction, comma := strings.Cut(s, ",")
+	if grouped(whole) {
+		whole = strings.ReplaceAll(whole, ".", "")
+	}
+	if comma {
+		whole += "." + fraction
+	}
+	return Parse(whole)
+}
+
+// String prints 1234.50.
+func (c Cents) String() string { return string(c.Append(nil)) }
+
+// Append appends what String prints.
+func (c Cents) Append(b []byte) []byte {
+	whole, rest := int64(c/100), c%100
+	if c < 0 {
+		b = append(b, '-')
+		whole, rest = -whole, -rest
+	}
+	b = strconv.AppendInt(b, whole, 10)
+	return append(b, '.', "0123456789"[rest/10], "0123456789"[rest%10])
+}
+
+// BR prints R$ 1.234,50.
+func (c Cents) BR() string {
+	whole, fraction, _ := strings.Cut(c.String(), ".")
+	whole, negative := strings.CutPrefix(whole, "-")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "." + whole[i:]
+	}
+	if negative {
+		return "-R$ " + whole + "," + fraction
+	}
+	return "R$ " + whole + "," + fraction
+}
+
+// MarshalText makes JSON carry an amount as the string "1234.50".
+func (c Cents) MarshalText() ([]byte, error) { return c.Append(nil), nil }
+
+// UnmarshalText reads what Parse does. It stands here so that a JSON number is refused: without it, 35 would be
+// read in silence as thirty-five cents.
+func (c *Cents) UnmarshalText(b []byte) error {
+	parsed, err := Parse(string(b))
+	if err == nil {
+		*c = parsed
+	}
+	return err
+}
+
+func sum(digits string) (Cents, error) {
+	var c Cents
+	for _, digit := range digits {
+		if c = c*10 + Cents(digit-'0'); c > Max {
+			return 0, ErrTooLarge
+		}
+	}
+	return c, nil
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// grouped tells whether every point in s groups thousands: 1.234.567, but not 1.5, 12.3456 or 0.123.
+func grouped(s string) bool {
+	first, rest, point := strings.Cut(s, ".")
+	if !point || !digits(first) || first[0] == '0' || len(first) > 3 {
+		return false
+	}
+	for group := range strings.SplitSeq(rest, ".") {
+		if !digits(group) || len(group) != 3 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,74 @@
+// Package secret owns how secrets rest: stored ones encrypted under a ring of keys, passwords hashed, and the key file.
+//
+// It does not own where the key is configured, which rows hold secrets, or who may read them. API tokens are hashed in
+// package id.
+package secret
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+)
+
+const keySize = 32
+
+// ErrKey is the reason for which a key is refused.
+var ErrKey = errors.New("must be 32 bytes in base64 or hex; make one with: openssl rand -base64 32")
+
+// Key encrypts stored secrets. However it is printed, only its id shows.
+type Key struct {
+	// A function, because package fmt prints what unexported fields hold without asking their methods, behind
+	// pointers too when the verb is wrong. Of a function it has only the address.
+	reveal func() []byte
+}
+
+// NewKey makes a random key.
+func NewKey() Key {
+	b := make([]byte, keySize)
+	_, _ = rand.Read(b) // never fails: the program ends first
+	return keyOf(b)
+}
+
+// ParseKey reads 32 bytes in hex or in base64, standard or URL alphabet, padded or not.
+func ParseKey(s string) (Key, error) {
+	s = strings.TrimSpace(s)
+	decode := hex.DecodeString
+	if len(s) != hex.EncodedLen(keySize) {
+		decode = base64.RawStdEncoding.Strict().DecodeString
+		s = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimSuffix(s, "="))
+	}
+	b, err := decode(s)
+	if err != nil || len(b) != keySize {
+		return Key{}, ErrKey // without err, which may quote a part of the key
+	}
+	return keyOf(b), nil
+}
+
+func keyOf(b []byte) Key { return Key{reveal: func() []byte { return b }} }
+
+// ID names the key without revealing it: eight hex digits that stand in everything it seals.
+func (k Key) ID() string {
+	if k.reveal == nil {
+		return ""
+	}
+	sum := sha256.Sum256(append([]byte("carteira key id"), k.reveal()...))
+	return hex.EncodeToString(sum[:4])
+}
+
+// String prints the key's id.
+func (k Key) String() string { return "key " + k.ID() }
+
+// Format prints the key's id whatever the verb, %#v and %d included.
+func (k Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, k.String()) }
+
+// LogValue logs the key's id.
+func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
+
+// MarshalJSON writes the key's id.
+func (k Key) MarshalJSON() ([]byte, error) { return []byte(`"` + k.String() + `"`), nil }

@@ -1,0 +1,114 @@
+package secret
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+)
+
+const (
+	saltSize = 16
+	sumSize  = 32
+)
+
+// OWASP's argon2id setting for servers: 19 MiB, two passes, one lane.
+var current = cost{memory: 19 * 1024, time: 2, threads: 1}
+
+// The most that a stored hash may ask for: a row put there by other hands must not exhaust the machine.
+var dearest = cost{memory: 256 * 1024, time: 16, threads: 16}
+
+// slots bounds the hashes computed at once to four, 76 MiB: sign-ins wait for one another rather than for more memory.
+var slots = make(chan struct{}, 4)
+
+var errHash = errors.New("stored password hash is malformed")
+
+type cost struct {
+	memory  uint32 // KiB
+	time    uint32
+	threads uint8
+}
+
+type hash struct {
+	cost
+	salt, sum []byte
+}
+
+// HashPassword hashes pw with a fresh salt into a PHC string; it fails only when ctx ends first.
+func HashPassword(ctx context.Context, pw string) (string, error) {
+	salt := make([]byte, saltSize)
+	_, _ = rand.Read(salt) // never fails: the program ends first
+	sum, err := derive(ctx, pw, current, salt)
+	if err != nil {
+		return "", err
+	}
+	return phc(hash{current, salt, sum}), nil
+}
+
+// CheckPassword tells whether pw is the password of stored; it fails when stored is no hash or ctx ends first.
+func CheckPassword(ctx context.Context, stored, pw string) (bool, error) {
+	h, err := parsePHC(stored)
+	if err != nil {
+		return false, err
+	}
+	sum, err := derive(ctx, pw, h.cost, h.salt)
+	if err != nil {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare(sum, h.sum) == 1, nil
+}
+
+// CheckNobody takes as long as CheckPassword, so that the time of a refused sign-in does not tell who has an account.
+func CheckNobody(ctx context.Context, pw string) error {
+	_, err := derive(ctx, pw, current, make([]byte, saltSize))
+	return err
+}
+
+// NeedsRehash tells whether stored was made at another cost than today's, so that a sign-in is the moment to renew it.
+func NeedsRehash(stored string) bool {
+	h, err := parsePHC(stored)
+	return err != nil || h.cost != current
+}
+
+func derive(ctx context.Context, pw string, c cost, salt []byte) ([]byte, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case slots <- struct{}{}:
+	}
+	defer func() { <-slots }()
+	return argon2.IDKey([]byte(pw), salt, c.time, c.memory, c.threads, sumSize), nil
+}
+
+func phc(h hash) string {
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.time, h.threads, encode(h.salt), encode(h.sum))
+}
+
+func parsePHC(s string) (hash, error) {
+	var h hash
+	parts := strings.Split(s, "$")
+	if len(parts) != 6 {
+		return hash{}, errHash
+	}
+	_, scan := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &h.memory, &h.time, &h.threads)
+	salt, badSalt := base64.RawStdEncoding.DecodeString(parts[4])
+	sum, badSum := base64.RawStdEncoding.DecodeString(parts[5])
+	h.salt, h.sum = salt, sum
+	// Printed again it must be the same, which holds name, version and every sign in place.
+	if errors.Join(scan, badSalt, badSum) != nil || phc(h) != s || !h.affordable() {
+		return hash{}, errHash
+	}
+	return h, nil
+}
+
+func (h hash) affordable() bool {
+	return h.time >= 1 && h.time <= dearest.time && h.threads >= 1 && h.threads <= dearest.threads &&
+		h.memory >= 8*uint32(h.threads) && h.memory <= dearest.memory &&
+		len(h.salt) >= 8 && len(h.salt) <= 64 && len(h.sum) == sumSize
+}

@@ -1,0 +1,106 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+)
+
+// Querier runs statements: a *DB on the read side, a *Tx inside a write.
+type Querier interface {
+	// Engine tells which database answers.
+	Engine() Engine
+	query(ctx context.Context, text string, args []any) (*sql.Rows, error)
+	exec(ctx context.Context, text string, args []any) (int64, error)
+	translate(err error) error
+}
+
+// Row is the current row of a result.
+type Row interface{ Scan(dest ...any) error }
+
+// Each calls scan for every row. The rows are being read while scan runs, so
+// scan must not use q: SQLite's statements are shared per connection.
+func Each(ctx context.Context, q Querier, text string, args []any, scan func(Row) error) error {
+	rows, err := q.query(ctx, text, args)
+	if err != nil {
+		return q.translate(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below tells what matters
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return q.translate(err)
+		}
+	}
+	return q.translate(rows.Err())
+}
+
+// All returns every row as scan reads it; an empty slice when there is none.
+func All[T any](ctx context.Context, q Querier, scan func(Row) (T, error), text string, args ...any) ([]T, error) {
+	list := []T{}
+	err := Each(ctx, q, text, args, func(r Row) error {
+		v, err := scan(r)
+		list = append(list, v)
+		return err
+	})
+	return list, err
+}
+
+// One returns the first row, or ErrNotFound.
+func One[T any](ctx context.Context, q Querier, scan func(Row) (T, error), text string, args ...any) (T, error) {
+	var v T
+	found := false
+	err := Each(ctx, q, text, args, func(r Row) (err error) {
+		if found {
+			return nil
+		}
+		found = true
+		v, err = scan(r)
+		return err
+	})
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	return v, err
+}
+
+// Value returns the single column of the first row, or ErrNotFound.
+func Value[T any](ctx context.Context, q Querier, text string, args ...any) (T, error) {
+	return One(ctx, q, func(r Row) (v T, err error) {
+		err = r.Scan(&v)
+		return v, err
+	}, text, args...)
+}
+
+// Where collects optional conditions and their arguments.
+type Where struct {
+	conds []string
+	Args  []any
+}
+
+// And adds a condition.
+func (w *Where) And(cond string, args ...any) {
+	w.conds = append(w.conds, cond)
+	w.Args = append(w.Args, args...)
+}
+
+// String is the WHERE clause, or nothing when there is no condition.
+func (w *Where) String() string {
+	if len(w.conds) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(w.conds, " AND ")
+}
+
+// Marks returns n placeholders, `?,?,?`, for an IN list.
+func Marks(n int) string {
+	if n == 0 {
+		return "NULL"
+	}
+	return strings.Repeat("?,", n-1) + "?"
+}
+
+// Ref is an optional reference to another row: 0 is stored as NULL.
+type Ref = sql.Null[int64]
+
+// RefTo makes a Ref; 0 refers to nothing.
+func RefTo(id int64) Ref { return Ref{V: id, Valid: id != 0} }

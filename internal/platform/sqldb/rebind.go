@@ -1,0 +1,59 @@
+package sqldb
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Statements are written once, in a text that both engines take after two
+// small changes made here: PostgreSQL numbers its placeholders, and SQLite has
+// no row locks, since its one writer already has the whole database.
+//
+//	?                          placeholder
+//	{for update}               lock the selected rows until the commit
+//	{for update skip locked}   the same, passing over rows that others hold
+var locks = strings.NewReplacer(
+	"{for update}", "FOR UPDATE",
+	"{for update skip locked}", "FOR UPDATE SKIP LOCKED",
+)
+
+var noLocks = strings.NewReplacer("{for update}", "", "{for update skip locked}", "")
+
+// rewriter remembers the rewritten form of each statement. The number of
+// distinct texts is bounded by the code: they hold no values.
+type rewriter struct {
+	known   sync.Map
+	rewrite func(string) string
+}
+
+func (r *rewriter) text(s string) string {
+	if t, ok := r.known.Load(s); ok {
+		return t.(string) //nolint:forcetypeassert // only strings are stored
+	}
+	t := r.rewrite(s)
+	r.known.Store(s, t)
+	return t
+}
+
+func forSQLite(s string) string { return noLocks.Replace(s) }
+
+// forPostgres numbers the placeholders outside quotes.
+func forPostgres(s string) string {
+	s = locks.Replace(s)
+	var b strings.Builder
+	n, quoted := 0, false
+	for _, c := range s {
+		switch {
+		case c == '\'':
+			quoted = !quoted
+		case c == '?' && !quoted:
+			n++
+			b.WriteByte('$')
+			b.WriteString(strconv.Itoa(n))
+			continue
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

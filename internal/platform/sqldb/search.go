@@ -1,0 +1,81 @@
+package sqldb
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Substring search is the one thing for which the engines need statements of
+// their own. Both search a column named search, which holds text folded in Go:
+// SQLite through an FTS5 table of trigrams, PostgreSQL through a trigram index
+// that its planner finds for LIKE.
+
+// Substring is the LIKE pattern, with ESCAPE '!', for text that contains term.
+func Substring(term string) string {
+	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(term) + "%"
+}
+
+// Source is where rows are searched: a FROM clause in which the table is
+// called c, the condition that finds them and the column that orders them.
+type Source struct {
+	From  string
+	Order string
+	Where Where
+}
+
+// IndexedTerm reports whether a term is long enough for the trigram index.
+func IndexedTerm(term string) bool { return utf8.RuneCountInString(term) >= 3 }
+
+// Search finds the rows of table whose search column contains one of the
+// terms. Short terms, and those of a company with so few rows that reading them
+// all is as fast, are looked for row by row.
+func Search(engine Engine, table string, companyID int64, indexed bool, terms []string) Source {
+	s := Source{From: table + " c", Order: "c.id"}
+	for _, t := range terms {
+		indexed = indexed && IndexedTerm(t)
+	}
+	if engine == SQLite && indexed {
+		fts := table + "_search"
+		s.From = fmt.Sprintf("%s f CROSS JOIN %s c ON c.id = f.rowid", fts, table)
+		s.Order = "f.rowid"
+		s.Where.And(fmt.Sprintf("f.%s MATCH ?", fts), ftsQuery(companyID, terms))
+		s.Where.And("c.company_id = ?", companyID)
+		return s
+	}
+	likes := make([]string, len(terms))
+	args := make([]any, len(terms))
+	for i, t := range terms {
+		likes[i], args[i] = "c.search LIKE ? ESCAPE '!'", Substring(t)
+	}
+	s.Where.And("c.company_id = ?", companyID)
+	s.Where.And("("+strings.Join(likes, " OR ")+")", args...)
+	return s
+}
+
+// ftsQuery asks for documents that hold the company's token and a term.
+func ftsQuery(companyID int64, terms []string) string {
+	quoted := make([]string, len(terms))
+	for i, t := range terms {
+		quoted[i] = `"` + strings.ReplaceAll(t, `"`, `""`) + `"`
+	}
+	return `"` + companyToken(companyID) + `" AND (` + strings.Join(quoted, " OR ") + ")"
+}
+
+// companyToken stands for a company in the FTS5 index: three characters from
+// the private-use area, which searchable text does not contain. The trigger
+// beside the FTS5 table makes the same one.
+func companyToken(id int64) string {
+	const base, size = 0xE000, 6400
+	return string([]rune{rune(base + id%size), rune(base + id/size%size), rune(base + id/size/size%size)})
+}
+
+// Searchable takes out the characters that company tokens are made of.
+func Searchable(folded string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 0xE000 && r <= 0xF8FF {
+			return -1
+		}
+		return r
+	}, folded)
+}

@@ -1,0 +1,98 @@
+// Package sqldb is the one place where the two databases meet: SQLite, one
+// writer and many readers inside the process, and PostgreSQL, shared by any
+// number of processes. It owns connections, transactions, migrations,
+// placeholders and the translation of vendor errors. It knows no table: each
+// capability keeps its own statements in its own sql.go, one text for both
+// engines.
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// Engine names a database engine, for the few statements that must differ.
+type Engine string
+
+// The engines.
+const (
+	SQLite   Engine = "sqlite"
+	Postgres Engine = "postgres"
+)
+
+// Options are what Open needs besides the URL.
+type Options struct {
+	// Now is the clock of every transaction; time.Now when nil.
+	Now func() time.Time
+	// Log receives warnings about unsafe server settings; discarded when nil.
+	Log *slog.Logger
+	// MaxConns bounds the PostgreSQL pool; 0 means 16.
+	MaxConns int
+}
+
+// DB is an open database. Statements given to it directly run on the read
+// side; writing needs Write.
+type DB struct {
+	backend
+	now func() time.Time
+	log *slog.Logger
+}
+
+// backend is what an engine must do. The two implementations are sqliteDB and
+// postgresDB.
+type backend interface {
+	Querier
+	write(ctx context.Context, run func(conn Querier) error) error
+	migrate(ctx context.Context) error
+	ping(ctx context.Context) error
+	pools() map[string]sql.DBStats
+	close() error
+}
+
+// Open connects to url, `sqlite:PATH` or `postgres://…`. It does not migrate.
+func Open(ctx context.Context, url string, o Options) (*DB, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	b, err := open(ctx, url, o)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return &DB{backend: b, now: o.Now, log: o.Log}, nil
+}
+
+func open(ctx context.Context, url string, o Options) (backend, error) {
+	scheme, rest, _ := strings.Cut(url, ":")
+	switch scheme {
+	case "sqlite":
+		return openSQLite(ctx, rest)
+	case "postgres", "postgresql":
+		return openPostgres(ctx, url, o)
+	}
+	return nil, errors.New("the URL must start with sqlite: or postgres://")
+}
+
+// Migrate brings the schema up to date. It refuses a database that a newer
+// version of the program has migrated.
+func (db *DB) Migrate(ctx context.Context) error { return db.migrate(ctx) }
+
+// Ping reports whether the database answers.
+func (db *DB) Ping(ctx context.Context) error { return db.ping(ctx) }
+
+// Pools gives the statistics of each connection pool, for metrics.
+func (db *DB) Pools() map[string]sql.DBStats { return db.pools() }
+
+// Now is the time by the database's clock function, in whole microseconds,
+// which is what both engines store.
+func (db *DB) Now() time.Time { return db.now().Truncate(time.Microsecond) }
+
+// Close waits for running transactions and closes the pools.
+func (db *DB) Close() error { return db.close() }

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
+	"carteira/internal/web"
+)
+
+type accountRecord struct {
+	User    *userRecord   `json:"user"`
+	Company companyRecord `json:"company"`
+	Token   tokenRecord   `json:"token"`
+}
+
+type userRecord struct {
+	ID    int64        `json:"id"`
+	Name  string       `json:"name"`
+	Email string       `json:"email"`
+	Role  account.Role `json:"role"`
+}
+
+type companyRecord struct {
+	ID        int64         `json:"id"`
+	Name      string        `json:"name"`
+	Level     account.Level `json:"level"`
+	Timezone  string        `json:"timezone"`
+	CreatedAt string        `json:"created_at"`
+}
+
+type tokenRecord struct {
+	ID         int64   `json:"id"`
+	Name       string  `json:"name"`
+	CreatedAt  string  `json:"created_at"`
+	LastUsedAt *string `json:"last_used_at"`
+}
+
+// account tells who owns the token, the company, and which token it is.
+func (s *Server) account(ctx context.Context, c *call) (web.Answer, error) {
+	company := c.actor.Company
+	token, err := s.Accounts.Token(ctx, c.actor, c.actor.TokenID)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	r := accountRecord{
+		Company: companyRecord{company.ID, company.Name, company.Level, company.Zone.String(), event.Timestamp(company.CreatedAt, company.Zone)},
+		Token:   tokenRecord{ID: token.ID, Name: token.Name, CreatedAt: event.Timestamp(token.CreatedAt, company.Zone)},
+	}
+	if !token.LastUsedAt.IsZero() {
+		used := event.Timestamp(token.LastUsedAt, company.Zone)
+		r.Token.LastUsedAt = &used
+	}
+	owner, err := s.Accounts.Owner(ctx, c.actor)
+	switch {
+	case err == nil:
+		r.User = &userRecord{owner.ID, owner.Name, owner.Email, owner.Role}
+	case fault.KindOf(err) != fault.KindNotFound:
+		return web.Answer{}, err
+	}
+	return web.Answer{Data: web.JSON(r)}, nil
+}

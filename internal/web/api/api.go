@@ -1,0 +1,277 @@
+// Package api is the REST API under /api/v1. It owns the table of operations,
+// the rules that hold for all of them (authentication first, then the rate
+// limit, then the operation) and the JSON of each record. No rule of the
+// business stands here: a handler reads a form, calls one use case and writes
+// what it returns.
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/web"
+	"carteira/internal/web/idempotency"
+)
+
+// Prefix is where the API stands.
+const Prefix = "/api/v1"
+
+const (
+	maxBody = 1 << 20
+	// timeLimit bounds a request. It is shorter than the rate limit's window,
+	// which needs to know of every call until it is answered.
+	timeLimit = 30 * time.Second
+)
+
+// Deps are the capabilities behind the API.
+type Deps struct {
+	DB          *sqldb.DB
+	Accounts    *account.Service
+	Catalog     *catalog.Service
+	Customers   *customer.Service
+	Idempotency *idempotency.Service
+}
+
+// Server answers the API.
+type Server struct {
+	Deps
+	paths map[string]methods // by pattern without method
+	mux   *http.ServeMux     // from a path to its pattern
+}
+
+type methods map[string]route
+
+// handler is one operation.
+type handler func(ctx context.Context, c *call) (web.Answer, error)
+
+// call is a request that has been let in.
+type call struct {
+	actor account.Actor
+	id    int64 // of the path, when the route has one
+	now   time.Time
+	http  *http.Request
+	body  []byte
+}
+
+// form reads the body.
+func (c *call) form() (*input.Form, error) { return input.FromJSON(c.body) }
+
+// query reads the query string.
+func (c *call) query() *input.Form { return input.FromQuery(c.http.URL.Query()) }
+
+// New makes the API of what is behind it.
+func New(d Deps) *Server {
+	s := &Server{Deps: d, paths: map[string]methods{}, mux: http.NewServeMux()}
+	for _, r := range s.routes() {
+		if r.handler == nil {
+			continue
+		}
+		if s.paths[r.path] == nil {
+			s.paths[r.path] = methods{}
+			s.mux.Handle(Prefix+r.path, http.NotFoundHandler())
+		}
+		s.paths[r.path][r.method] = r
+	}
+	return s
+}
+
+// Built lists the operations that are served, as "METHOD /path".
+func (s *Server) Built() []string {
+	var list []string
+	for _, r := range s.routes() {
+		if r.handler != nil {
+			list = append(list, r.method+" "+r.path)
+		}
+	}
+	return list
+}
+
+// ServeHTTP answers one request. Whoever has no valid token learns nothing
+// else, not even which paths exist.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), timeLimit)
+	defer cancel()
+	w.Header().Set("Cache-Control", "no-store")
+	actor, quota, err := s.Accounts.Admit(ctx, bearer(r))
+	var status int
+	var body []byte
+	if err == nil {
+		web.ExchangeOf(ctx).CompanyID = actor.Company.ID
+		status, body = s.operate(ctx, w, r, actor)
+		err = s.Accounts.Answered(ctx, actor, quota)
+	}
+	if err != nil {
+		status, body = failure(ctx, w, err)
+	}
+	quotaHeaders(w.Header(), quota)
+	web.Write(w, status, body)
+}
+
+// operate finds the operation and runs it, once per idempotency key.
+func (s *Server) operate(ctx context.Context, w http.ResponseWriter, r *http.Request, actor account.Actor) (int, []byte) {
+	op, c, err := s.match(ctx, w, r, actor)
+	if err != nil {
+		return failure(ctx, w, err)
+	}
+	key := r.Header.Get("Idempotency-Key")
+	if key == "" || r.Method != http.MethodPost {
+		return run(ctx, w, op, c)
+	}
+	if len(key) > idempotency.MaxKey {
+		return failure(ctx, w, fault.Field("Idempotency-Key", "must have at most 255 characters"))
+	}
+	req := idempotency.Request{Key: key, Fingerprint: sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), c.body...))}
+	answer, repeated, err := s.Idempotency.Run(ctx, actor, req, func(ctx context.Context) (a idempotency.Stored) {
+		a.Status, a.Body = run(ctx, w, op, c)
+		return a
+	})
+	if err != nil {
+		return failure(ctx, w, err)
+	}
+	if repeated {
+		w.Header().Set("Idempotency-Replayed", "true")
+	}
+	return answer.Status, answer.Body
+}
+
+func run(ctx context.Context, w http.ResponseWriter, op route, c *call) (int, []byte) {
+	answer, err := op.handler(ctx, c)
+	if err != nil {
+		return failure(ctx, w, err)
+	}
+	return http.StatusOK, web.AppendAnswer(make([]byte, 0, 1024), answer)
+}
+
+// match finds the operation of a request and reads what it needs of it.
+func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Request, actor account.Actor) (route, *call, error) {
+	_, pattern := s.mux.Handler(r)
+	known := s.paths[strings.TrimPrefix(pattern, Prefix)]
+	if known == nil || path.Clean(r.URL.Path) != r.URL.Path {
+		return route{}, nil, fault.NotFound("path")
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	op, ok := known[method]
+	if !ok {
+		w.Header().Set("Allow", known.allow())
+		return route{}, nil, fault.New(fault.KindMethodNotAllowed, "method not allowed; allowed: "+known.allow())
+	}
+	web.ExchangeOf(ctx).Route = op.method + " " + Prefix + op.path
+	if !actor.Company.Level.AtLeast(op.level) {
+		return route{}, nil, fault.Forbidden("level: this operation needs the level " + string(op.level) + " or higher")
+	}
+	c := &call{actor: actor, now: s.DB.Now(), http: r}
+	var err error
+	if op.record != "" {
+		if c.id, err = pathID(r.URL.Path, op); err != nil {
+			return route{}, nil, err
+		}
+	}
+	c.body, err = readBody(w, r)
+	return op, c, err
+}
+
+func (m methods) allow() string {
+	var list []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete} {
+		known := method
+		if method == http.MethodHead {
+			known = http.MethodGet
+		}
+		if _, ok := m[known]; ok {
+			list = append(list, method)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// pathID reads {id}. What is no positive whole number names no record, and is
+// answered like one that does not exist.
+func pathID(urlPath string, op route) (int64, error) {
+	wanted, got := strings.Split(op.path, "/"), strings.Split(strings.TrimPrefix(urlPath, Prefix), "/")
+	for i, part := range wanted {
+		if part != "{id}" {
+			continue
+		}
+		id, err := strconv.ParseInt(got[i], 10, 64)
+		if err != nil || id <= 0 || got[i][0] == '+' {
+			break
+		}
+		return id, nil
+	}
+	return 0, fault.NotFound(op.record)
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.Method != http.MethodPost && r.Method != http.MethodPut || r.ContentLength == 0 {
+		return nil, nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, fault.New(fault.KindTooLarge, "the body must not be larger than 1 MiB")
+	}
+	if err != nil {
+		return nil, fault.New(fault.KindInvalid, "the body could not be read to its end")
+	}
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if len(body) > 0 && (err != nil || media != "application/json" && !strings.HasSuffix(media, "+json")) {
+		return nil, fault.New(fault.KindUnsupportedMedia, "send the body as JSON, with Content-Type: application/json")
+	}
+	return body, nil
+}
+
+// bearer is the token of the Authorization header, or "".
+func bearer(r *http.Request) string {
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return token
+}
+
+func quotaHeaders(h http.Header, q account.Quota) {
+	if q.Limit > 0 {
+		// Spelled as the contract has them, not as Go would.
+		h["X-RateLimit-Limit"] = []string{strconv.Itoa(q.Limit)}
+		h["X-RateLimit-Remaining"] = []string{strconv.Itoa(q.Remaining)}
+	}
+	if q.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(q.RetryAfter/time.Second)))
+	}
+}
+
+// failure is the answer to an error; the log gets its cause.
+func failure(ctx context.Context, w http.ResponseWriter, err error) (int, []byte) {
+	err = web.Explain(err)
+	web.ExchangeOf(ctx).Err = err
+	switch fault.KindOf(err) {
+	case fault.KindUnauthenticated:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case fault.KindUnavailable:
+		w.Header().Set("Retry-After", "1")
+	}
+	return web.Status(err), web.AppendFault(nil, err)
+}
+
+// page is the answer to a list.
+func page(c *call, p input.Page, total int64, data web.Data) web.Answer {
+	return web.Answer{Data: data, Meta: &web.Meta{
+		Total: total, PerPage: p.Size, CurrentPage: p.Number, LastPage: p.Last(total), CompanyID: c.actor.Company.ID,
+	}}
+}

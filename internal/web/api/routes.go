@@ -1,0 +1,74 @@
+package api
+
+import (
+	"net/http"
+
+	"carteira/internal/account"
+)
+
+// route is one operation of the API.
+type route struct {
+	method  string
+	path    string
+	level   account.Level // the lowest that may call it
+	record  string        // what {id} names, for the answer when there is none
+	handler handler       // nil: not built yet, and not served
+}
+
+// routes is the whole API: the 39 operations of the contract, in its order.
+func (s *Server) routes() []route {
+	const (
+		get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
+
+		anyone   = account.LevelUser
+		reseller = account.LevelReseller
+	)
+	return []route{
+		{get, "/account", anyone, "", s.account},
+
+		{get, "/customers", anyone, "", s.listCustomers},
+		{post, "/customers", anyone, "", s.createCustomer},
+		{get, "/customers/{id}", anyone, "customer", s.readCustomer},
+		{put, "/customers/{id}", anyone, "customer", s.updateCustomer},
+		{del, "/customers/{id}", anyone, "customer", s.deleteCustomer},
+		{get, "/customers/{id}/invoices", anyone, "customer", nil},
+		{post, "/customers/{id}/renew-due-date", anyone, "customer", s.renewCustomer},
+
+		{get, "/invoices", anyone, "", nil},
+		{get, "/invoices/{id}", anyone, "invoice", nil},
+		{get, "/invoices/{id}/payment-link", anyone, "invoice", nil},
+		{post, "/invoices/{id}/pix", anyone, "invoice", nil},
+		{post, "/invoices/{id}/status", anyone, "invoice", nil},
+
+		{get, "/customer-plans", anyone, "", s.listPlans},
+		{get, "/customer-plans/{id}", anyone, "customer plan", s.readPlan},
+		{get, "/products", anyone, "", s.listProducts},
+		{get, "/products/{id}", anyone, "product", s.readProduct},
+
+		{get, "/resellers", reseller, "", nil},
+		{post, "/resellers", reseller, "", nil},
+		{get, "/resellers/{id}", reseller, "reseller", nil},
+		{put, "/resellers/{id}", reseller, "reseller", nil},
+		{put, "/resellers/{id}/level", reseller, "reseller", nil},
+		{post, "/resellers/{id}/renew", reseller, "reseller", nil},
+
+		{get, "/plans", reseller, "", nil},
+		{post, "/plans", reseller, "", nil},
+		{get, "/plans/{id}", reseller, "plan", nil},
+		{put, "/plans/{id}", reseller, "plan", nil},
+
+		{get, "/webhooks/events", anyone, "", nil},
+		{get, "/webhooks", anyone, "", nil},
+		{post, "/webhooks", anyone, "", nil},
+		{get, "/webhooks/{id}", anyone, "webhook", nil},
+		{put, "/webhooks/{id}", anyone, "webhook", nil},
+		{del, "/webhooks/{id}", anyone, "webhook", nil},
+		{post, "/webhooks/{id}/test", anyone, "webhook", nil},
+		{get, "/webhooks/{id}/deliveries", anyone, "webhook", nil},
+		{post, "/webhooks/deliveries/{id}/resend", anyone, "delivery", nil},
+		{get, "/webhooks/callback-secret", anyone, "", nil},
+		{post, "/webhooks/callback-secret/rotate", anyone, "", nil},
+
+		{get, "/dashboard", anyone, "", nil},
+	}
+}

@@ -1,0 +1,142 @@
+// Package docs serves the API's documentation: the interactive page at /docs and the document itself. It owns the
+// page, its Content-Security-Policy and the vendored viewer; what the document says is the openapi package's.
+//
+// Everything comes from the binary: an installation without internet access shows the same page, and no reader is
+// made known to anyone else.
+package docs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"carteira/openapi"
+)
+
+// policy is as tight as Scalar allows: it sets style attributes, which no nonce or hash can authorize.
+const policy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+//go:embed page.html
+var pageSource string
+
+//go:embed static/vendor/scalar.js.gz
+var scalarGzip []byte
+
+// configuration switches off whatever of Scalar would call, or lead to, a service of its makers.
+var configuration = map[string]any{
+	"url":                          "/openapi.json",
+	"withDefaultFonts":             false,
+	"telemetry":                    false,
+	"agent":                        map[string]bool{"disabled": true},
+	"mcp":                          map[string]bool{"disabled": true},
+	"showDeveloperTools":           "never",
+	"hideClientButton":             true,
+	"persistAuth":                  false, // a token is not left behind in the browser
+	"documentDownloadType":         "direct",
+	"orderSchemaPropertiesBy":      "preserve",
+	"orderRequiredPropertiesFirst": false,
+	"defaultHttpClient":            map[string]string{"targetKey": "shell", "clientKey": "curl"},
+}
+
+// Register adds the documentation's routes to mux.
+func Register(mux *http.ServeMux) {
+	version := hash(scalarGzip)
+	mux.Handle("GET /docs", page(render(version)))
+	mux.Handle("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusMovedPermanently))
+	mux.Handle("GET /docs/scalar.js", scalar(version))
+	mux.Handle("GET /openapi.yaml", file("application/yaml", openapi.YAML))
+	mux.Handle("GET /openapi.json", file("application/json", openapi.JSON()))
+}
+
+func render(version string) []byte {
+	config, err := json.Marshal(configuration)
+	if err != nil {
+		panic(err) // constants only
+	}
+	var out bytes.Buffer
+	err = template.Must(template.New("page").Parse(pageSource)).Execute(&out, map[string]string{
+		"Configuration": string(config),
+		"Script":        "/docs/scalar.js?v=" + version,
+	})
+	if err != nil {
+		panic(err) // embedded template, constant data
+	}
+	return out.Bytes()
+}
+
+func page(content []byte) http.Handler {
+	serve := file("text/html; charset=utf-8", content)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		serve.ServeHTTP(w, r)
+	})
+}
+
+// file serves content that changes only with the binary: a browser asks each time, and is told 304.
+func file(contentType string, content []byte) http.Handler {
+	etag := `"` + hash(content) + `"`
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", contentType)
+		h.Set("Cache-Control", "no-cache")
+		h.Set("ETag", etag)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	})
+}
+
+// scalar sends the viewer as it is stored. The page asks for it by version, so that it may be kept for ever.
+func scalar(version string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", "text/javascript; charset=utf-8")
+		h.Set("Vary", "Accept-Encoding")
+		h.Set("Cache-Control", "no-cache")
+		if r.URL.Query().Get("v") == version {
+			h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		}
+		if !acceptsGzip(r.Header.Get("Accept-Encoding")) {
+			inflate(w)
+			return
+		}
+		h.Set("Content-Encoding", "gzip")
+		h.Set("ETag", `"`+version+`"`)
+		h.Set("Content-Length", strconv.Itoa(len(scalarGzip))) // ServeContent leaves it out of an encoded answer
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(scalarGzip))
+	})
+}
+
+// inflate streams: such clients are rare, and their 4 MiB are not worth keeping in memory.
+func inflate(w io.Writer) {
+	z, err := gzip.NewReader(bytes.NewReader(scalarGzip))
+	if err != nil {
+		panic(fmt.Sprintf("scalar.js.gz: %v", err)) // embedded and tested
+	}
+	_, _ = io.Copy(w, z) // #nosec G110 -- our own file; an error is the client's going away
+}
+
+func acceptsGzip(header string) bool {
+	for coding := range strings.SplitSeq(header, ",") {
+		name, quality, _ := strings.Cut(strings.TrimSpace(coding), ";")
+		if name = strings.ToLower(strings.TrimSpace(name)); name == "gzip" || name == "*" {
+			q, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(quality), "q="), 64)
+			return err != nil || q > 0
+		}
+	}
+	return false
+}
+
+func hash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,204 @@
+package docs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"carteira/openapi"
+)
+
+func get(t *testing.T, path string, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	mux := http.NewServeMux()
+	Register(mux)
+	req := httptest.NewRequest(http.MethodGet, path, nil)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, req)
+	return w
+}
+
+func wantHeader(t *testing.T, r *httptest.ResponseRecorder, name, want string) {
+	t.Helper()
+	if got := r.Header().Get(name); got != want {
+		t.Errorf("%s: got %q, want %q", name, got, want)
+	}
+}
+
+func TestPageNeedsNothingFromOutside(t *testing.T) {
+	r := get(t, "/docs")
+	wantHeader(t, r, "Content-Type", "text/html; charset=utf-8")
+
+	csp := r.Header().Get("Content-Security-Policy")
+	if !strings.HasPrefix(csp, "default-src 'none'; script-src 'self'; ") || strings.Contains(csp, "http") || strings.Contains(csp, "*") {
+		t.Errorf("the policy lets strangers in: %s", csp)
+	}
+	page := r.Body.String()
+	if regexp.MustCompile(`(?i)https?://|(src|href)="//`).MatchString(page) {
+		t.Errorf("the page names another host:\n%s", page)
+	}
+	// script-src has neither hash nor nonce, so a script in the page itself would not run.
+	if inline := regexp.MustCompile(`<script[^>]*>[^<]`).FindString(page); inline != "" {
+		t.Errorf("an inline script: %s", inline)
+	}
+}
+
+func TestPageConfiguresTheViewer(t *testing.T) {
+	page := get(t, "/docs").Body.String()
+	m := regexp.MustCompile(`data-configuration="([^"]*)"`).FindStringSubmatch(page)
+	if m == nil {
+		t.Fatalf("no configuration in\n%s", page)
+	}
+	var c struct {
+		URL              string
+		WithDefaultFonts *bool
+		Telemetry        *bool
+		ProxyURL         *string
+		Agent, MCP       struct{ Disabled bool }
+	}
+	if err := json.Unmarshal([]byte(html.UnescapeString(m[1])), &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.URL != "/openapi.json" || c.ProxyURL != nil || !c.Agent.Disabled || !c.MCP.Disabled ||
+		c.WithDefaultFonts == nil || *c.WithDefaultFonts || c.Telemetry == nil || *c.Telemetry {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestSlashAfterDocsIsForgiven(t *testing.T) {
+	r := get(t, "/docs/")
+	if r.Code != http.StatusMovedPermanently {
+		t.Errorf("got %d", r.Code)
+	}
+	wantHeader(t, r, "Location", "/docs")
+}
+
+func TestDocumentIsServedAsItIs(t *testing.T) {
+	for path, want := range map[string]struct {
+		contentType string
+		content     []byte
+	}{
+		"/openapi.yaml": {"application/yaml", openapi.YAML},
+		"/openapi.json": {"application/json", openapi.JSON()},
+	} {
+		r := get(t, path)
+		wantHeader(t, r, "Content-Type", want.contentType)
+		wantHeader(t, r, "Cache-Control", "no-cache")
+		if !bytes.Equal(r.Body.Bytes(), want.content) {
+			t.Errorf("%s: other bytes", path)
+		}
+	}
+}
+
+func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
+	for _, path := range []string{"/docs", "/openapi.yaml", "/openapi.json", "/docs/scalar.js"} {
+		etag := get(t, path, "Accept-Encoding", "gzip").Header().Get("ETag")
+		if etag == "" {
+			t.Errorf("%s: no ETag", path)
+		}
+		again := get(t, path, "Accept-Encoding", "gzip", "If-None-Match", etag)
+		if again.Code != http.StatusNotModified || again.Body.Len() != 0 {
+			t.Errorf("%s: got %d", path, again.Code)
+		}
+		if r := get(t, path, "Accept-Encoding", "gzip", "If-None-Match", `"old"`); r.Code != http.StatusOK {
+			t.Errorf("%s: an old ETag got %d", path, r.Code)
+		}
+	}
+}
+
+func TestViewerIsOneScriptInTwoEncodings(t *testing.T) {
+	packed := get(t, "/docs/scalar.js", "Accept-Encoding", "br, gzip")
+	wantHeader(t, packed, "Content-Encoding", "gzip")
+	wantHeader(t, packed, "Content-Type", "text/javascript; charset=utf-8")
+	wantHeader(t, packed, "Vary", "Accept-Encoding")
+	z, err := gzip.NewReader(packed.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	plain := get(t, "/docs/scalar.js")
+	wantHeader(t, plain, "Content-Encoding", "")
+	wantHeader(t, plain, "Vary", "Accept-Encoding")
+	if !bytes.Equal(plain.Body.Bytes(), want) {
+		t.Error("the two differ")
+	}
+}
+
+func TestViewerIsKeptForEverByItsVersionOnly(t *testing.T) {
+	src := regexp.MustCompile(`src="([^"]+)"`).FindSubmatch(get(t, "/docs").Body.Bytes())
+	if src == nil {
+		t.Fatal("the page has no script")
+	}
+	r := get(t, string(src[1]), "Accept-Encoding", "gzip")
+	wantHeader(t, r, "Cache-Control", "public, max-age=31536000, immutable")
+	wantHeader(t, get(t, "/docs/scalar.js?v=old", "Accept-Encoding", "gzip"), "Cache-Control", "no-cache")
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	for header, want := range map[string]bool{
+		"":                     false,
+		"br":                   false,
+		"gzip":                 true,
+		"br, GZIP;q=0.5":       true,
+		"gzip;q=0":             false,
+		"gzip; q=0.0":          false,
+		"*":                    true,
+		"identity, *;q=0":      false,
+		"deflate, gzip, br":    true,
+		"x-gzip-like, deflate": false,
+	} {
+		if got := acceptsGzip(header); got != want {
+			t.Errorf("%q: got %v", header, got)
+		}
+	}
+}
+
+func TestVendoredFilesAreTheOnesNamed(t *testing.T) {
+	const folder = "static/vendor/"
+	notes, err := os.ReadFile(folder + "VENDOR.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` .*\\(`([^`]+)`\\) \\| `([0-9a-f]{64})` \\|$").FindAllStringSubmatch(string(notes), -1)
+	named := map[string]bool{"VENDOR.md": true}
+	for _, row := range rows {
+		file, licence, want := row[1], row[2], row[3]
+		named[file], named[licence] = true, true
+		content, err := os.ReadFile(folder + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != want {
+			t.Errorf("%s is another file than VENDOR.md names", file)
+		}
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !named[f.Name()] {
+			t.Errorf("%s is not in VENDOR.md", f.Name())
+		}
+	}
+	if len(named) != len(files) {
+		t.Errorf("VENDOR.md names %d files, there are %d", len(named), len(files))
+	}
+}

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"carteira/internal/platform/id"
+)
+
+// Exchange is what the log and the metrics tell of one request. Whoever
+// handles the request fills in what it learns.
+type Exchange struct {
+	RequestID string
+	Route     string // pattern, such as "GET /api/v1/customers/{id}"; "" when nothing matched
+	CompanyID int64
+	Err       error // the cause of a failure, for the log only
+}
+
+type exchangeKey struct{}
+
+// ExchangeOf returns the Exchange of the request that ctx belongs to.
+func ExchangeOf(ctx context.Context) *Exchange {
+	if x, ok := ctx.Value(exchangeKey{}).(*Exchange); ok {
+		return x
+	}
+	return &Exchange{}
+}
+
+// Observe is the outermost handler: it gives every request an id, catches
+// panics, writes the access log and counts.
+func Observe(next http.Handler, log *slog.Logger, m *Metrics) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		x := &Exchange{RequestID: requestID(r)}
+		w.Header().Set("X-Request-Id", x.RequestID)
+		rec := &recorder{ResponseWriter: w}
+		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+		m.begin()
+		defer func() {
+			if p := recover(); p != nil {
+				x.Err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+				if !rec.wrote {
+					WriteFault(rec, x.Err)
+				}
+			}
+			took := time.Since(began)
+			m.end(x.Route, rec.code(), took)
+			logExchange(log, r, x, rec, took)
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+func logExchange(log *slog.Logger, r *http.Request, x *Exchange, rec *recorder, took time.Duration) {
+	level := slog.LevelInfo
+	if rec.code() >= 500 && !errors.Is(x.Err, context.Canceled) {
+		level = slog.LevelError
+	}
+	ctx := r.Context()
+	if !log.Enabled(ctx, level) {
+		return
+	}
+	attrs := make([]slog.Attr, 0, 8)
+	attrs = append(attrs,
+		slog.String("request_id", x.RequestID), slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("remote", r.RemoteAddr),
+		slog.Int("status", rec.code()), slog.Int64("bytes", rec.bytes), slog.Duration("took", took))
+	if x.CompanyID != 0 {
+		attrs = append(attrs, slog.Int64("company_id", x.CompanyID))
+	}
+	if x.Err != nil && rec.code() >= 500 {
+		attrs = append(attrs, slog.Any("error", x.Err))
+	}
+	log.LogAttrs(ctx, level, "request", attrs...)
+}
+
+// WriteFault writes a failure in the envelope, for handlers outside the API.
+func WriteFault(w http.ResponseWriter, err error) {
+	Write(w, Status(err), AppendFault(nil, err))
+}
+
+// Write sends a finished JSON body.
+func Write(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a caller that has gone away is not our failure
+}
+
+// requestID takes the caller's id when it is sane: it goes into logs.
+func requestID(r *http.Request) string {
+	given := r.Header.Get("X-Request-Id")
+	if given == "" || len(given) > 128 {
+		return id.NewCode(20)
+	}
+	for _, c := range []byte(given) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.', c == ':':
+		default:
+			return id.NewCode(20)
+		}
+	}
+	return given
+}
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+	wrote  bool
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if !r.wrote {
+		r.status, r.wrote = status, true
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.wrote = true
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+func (r *recorder) code() int {
+	if r.status == 0 {
+		return http.StatusOK
+	}
+	return r.status
+}

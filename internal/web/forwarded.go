@@ -1,0 +1,69 @@
+package web
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Forwarded believes X-Forwarded-For and X-Forwarded-Proto from trusted
+// proxies, and from nobody else: it sets RemoteAddr and URL.Scheme to what the
+// caller used.
+func Forwarded(next http.Handler, trusted []netip.Prefix) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(trusted) > 0 && within(trusted, r.RemoteAddr) {
+			if client := clientOf(r.Header.Values("X-Forwarded-For"), trusted); client != "" {
+				r.RemoteAddr = client
+			}
+			if proto := strings.ToLower(r.Header.Get("X-Forwarded-Proto")); proto == "https" || proto == "http" {
+				r.URL.Scheme = proto
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// IsForwarded reports whether a proxy passed the request on.
+func IsForwarded(r *http.Request) bool {
+	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Forwarded", "Via"} {
+		if r.Header.Get(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// clientOf walks the chain from the nearest proxy outwards and returns the
+// first address that is no proxy of ours: what stands before it is the word of
+// a stranger.
+func clientOf(headers []string, trusted []netip.Prefix) string {
+	chain := strings.Split(strings.Join(headers, ","), ",")
+	for i := len(chain) - 1; i >= 0; i-- {
+		hop := strings.TrimSpace(chain[i])
+		if _, err := netip.ParseAddr(hop); err != nil {
+			return ""
+		}
+		if i == 0 || !within(trusted, hop) {
+			return hop
+		}
+	}
+	return ""
+}
+
+func within(networks []netip.Prefix, addr string) bool {
+	ip, err := netip.ParseAddr(addr)
+	if err != nil {
+		ap, err := netip.ParseAddrPort(addr)
+		if err != nil {
+			return false
+		}
+		ip = ap.Addr()
+	}
+	ip = ip.Unmap()
+	for _, n := range networks {
+		if n.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,142 @@
+// Package idempotency answers a repeated request with what the first one was
+// answered. It owns the idempotency_keys table and knows nothing of HTTP beyond
+// a status and a body, which it keeps encrypted, since an answer may hold a
+// secret that is shown only once.
+//
+// A key is reserved before the work, and marked as carried out inside the
+// transaction of the work itself. So a crash leaves no doubt: either the mark
+// is there and nothing is done again, or it is not and nothing was done.
+package idempotency
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+)
+
+const (
+	// MaxKey is the longest key accepted.
+	MaxKey = 255
+	// keep is how long a key is remembered.
+	keep = 24 * time.Hour
+	// lease is how long a request may run before a repeat takes over; longer
+	// than any request is let run.
+	lease = 2 * time.Minute
+)
+
+// Service has the use cases.
+type Service struct {
+	db  *sqldb.DB
+	box *secret.Box
+}
+
+// New makes the service.
+func New(db *sqldb.DB, box *secret.Box) *Service { return &Service{db, box} }
+
+// Request identifies a request that carries a key.
+type Request struct {
+	Key         string
+	Fingerprint [32]byte // of method, path and body
+}
+
+// Stored is the answer to the first request.
+type Stored struct {
+	Status int
+	Body   []byte
+}
+
+// Run calls work once for all requests that carry the same key, and returns
+// its answer to each. work does its writing under the context it is given.
+// What work answers is kept, except a failure of ours that changed nothing.
+func (s *Service) Run(ctx context.Context, a account.Actor, r Request, work func(context.Context) Stored) (answer Stored, repeated bool, err error) {
+	t := ticket{service: s, actor: a, request: r, holder: id.NewCode(16)}
+	var row record
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		row, err = t.reserve(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return Stored{}, false, err
+	}
+	if row.status != 0 {
+		body, err := s.box.Open(row.answer, t.context())
+		return Stored{row.status, body}, true, err
+	}
+	answer = work(sqldb.Attach(ctx, t.mark))
+	// The work is done: its answer is kept even when the caller has gone.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	return answer, false, t.finish(ctx, answer)
+}
+
+// Prune forgets keys that are older than they are kept.
+func (s *Service) Prune(ctx context.Context) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return prune(ctx, tx, tx.Now().Add(-keep)) })
+}
+
+// ticket is one request's hold on a key.
+type ticket struct {
+	service *Service
+	actor   account.Actor
+	request Request
+	holder  string
+}
+
+func (t ticket) context() string {
+	return fmt.Sprintf("idempotency:%d:%s", t.actor.TokenID, t.request.Key)
+}
+
+// reserve takes the key, or returns the row of who has it when that row has an
+// answer.
+func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
+	fresh, err := insert(ctx, tx, t)
+	if err != nil || fresh {
+		return record{}, err
+	}
+	row, err := lock(ctx, tx, t)
+	if err != nil {
+		return row, err
+	}
+	now := tx.Now()
+	switch {
+	case row.createdAt.Before(now.Add(-keep)):
+		return record{}, takeOver(ctx, tx, t)
+	case row.fingerprint != t.request.Fingerprint:
+		return row, fault.Field("Idempotency-Key", "was used for another request; use a new key for each request")
+	case row.status != 0:
+		return row, nil
+	case row.carriedOut:
+		return row, fault.Conflict("the first request with this Idempotency-Key was carried out, but its answer was lost; read the record instead of repeating")
+	case row.leaseUntil.After(now):
+		return row, fault.Conflict("the first request with this Idempotency-Key is still running")
+	}
+	return record{}, takeOver(ctx, tx, t)
+}
+
+// mark runs inside the transaction of the work.
+func (t ticket) mark(ctx context.Context, tx *sqldb.Tx) error {
+	held, err := markCarriedOut(ctx, tx, t)
+	if err == nil && !held {
+		return fault.Conflict("a repeat of this request has taken over")
+	}
+	return err
+}
+
+// failedFrom is the first status that tells of a failure of ours.
+const failedFrom = 500
+
+func (t ticket) finish(ctx context.Context, answer Stored) error {
+	sealed := t.service.box.Seal(answer.Body, t.context())
+	return t.service.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if answer.Status >= failedFrom {
+			return release(ctx, tx, t)
+		}
+		return store(ctx, tx, t, answer.Status, sealed)
+	})
+}

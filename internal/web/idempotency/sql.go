@@ -1,0 +1,78 @@
+package idempotency
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+type record struct {
+	fingerprint [32]byte
+	leaseUntil  time.Time
+	carriedOut  bool
+	status      int // 0: no answer yet
+	answer      string
+	createdAt   time.Time
+}
+
+// insert reports whether the key was free.
+func insert(ctx context.Context, tx *sqldb.Tx, t ticket) (bool, error) {
+	n, err := tx.Exec(ctx, `
+		INSERT INTO idempotency_keys (company_id, token_id, key, fingerprint, holder, lease_until, carried_out, status, answer, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '', ?) ON CONFLICT DO NOTHING`,
+		t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.request.Fingerprint[:], t.holder,
+		tx.Now().Add(lease).UnixMicro(), false, tx.Now().UnixMicro())
+	return n == 1, err
+}
+
+func lock(ctx context.Context, tx *sqldb.Tx, t ticket) (record, error) {
+	return sqldb.One(ctx, tx, func(r sqldb.Row) (row record, err error) {
+		var fingerprint []byte
+		var leaseUntil, created int64
+		err = r.Scan(&fingerprint, &leaseUntil, &row.carriedOut, &row.status, &row.answer, &created)
+		copy(row.fingerprint[:], fingerprint)
+		row.leaseUntil, row.createdAt = time.UnixMicro(leaseUntil), time.UnixMicro(created)
+		return row, err
+	}, `SELECT fingerprint, lease_until, carried_out, status, answer, created_at FROM idempotency_keys
+		WHERE company_id = ? AND token_id = ? AND key = ? {for update}`, t.actor.Company.ID, t.actor.TokenID, t.request.Key)
+}
+
+// takeOver gives an abandoned or outlived key to a new holder.
+func takeOver(ctx context.Context, tx *sqldb.Tx, t ticket) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE idempotency_keys SET fingerprint = ?, holder = ?, lease_until = ?, carried_out = ?, status = 0, answer = '', created_at = ?
+		WHERE company_id = ? AND token_id = ? AND key = ?`,
+		t.request.Fingerprint[:], t.holder, tx.Now().Add(lease).UnixMicro(), false, tx.Now().UnixMicro(),
+		t.actor.Company.ID, t.actor.TokenID, t.request.Key)
+	return err
+}
+
+// markCarriedOut reports whether t still holds the key.
+func markCarriedOut(ctx context.Context, tx *sqldb.Tx, t ticket) (bool, error) {
+	n, err := tx.Exec(ctx, `
+		UPDATE idempotency_keys SET carried_out = ? WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ?`,
+		true, t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.holder)
+	return n == 1, err
+}
+
+func store(ctx context.Context, tx *sqldb.Tx, t ticket, status int, sealed string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE idempotency_keys SET status = ?, answer = ? WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ?`,
+		status, sealed, t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.holder)
+	return err
+}
+
+// release frees the key of a request that failed before it did anything.
+func release(ctx context.Context, tx *sqldb.Tx, t ticket) error {
+	_, err := tx.Exec(ctx, `
+		DELETE FROM idempotency_keys WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ? AND carried_out = ?`,
+		t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.holder, false)
+	return err
+}
+
+// prune is the one statement here that is not for one company_id.
+func prune(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
+	_, err := tx.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < ? /* every company_id */`, before.UnixMicro())
+	return err
+}

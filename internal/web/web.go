@@ -1,0 +1,100 @@
+// Package web is the edge kit: what every inward HTTP request passes through,
+// and how answers are written. It owns request ids, the access log, metrics,
+// the envelope of the API and the one table that turns faults into statuses. It
+// holds no rule of the business and no page: those stand in web/api, web/docs
+// and their neighbours.
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/sqldb"
+)
+
+// Data appends the JSON of an answer's data to a buffer. Rows are written
+// straight into the answer, with nothing allocated in between.
+type Data func(b []byte) []byte
+
+// Answer is a successful outcome.
+type Answer struct {
+	Data    Data
+	Meta    *Meta
+	Message string
+}
+
+// Meta is the paging of a list.
+type Meta struct {
+	Total, PerPage, CurrentPage, LastPage, CompanyID int64
+}
+
+// statuses is the one table from kinds of faults to statuses.
+var statuses = map[fault.Kind]int{
+	fault.KindInvalid:          http.StatusUnprocessableEntity,
+	fault.KindNotFound:         http.StatusNotFound,
+	fault.KindUnauthenticated:  http.StatusUnauthorized,
+	fault.KindForbidden:        http.StatusForbidden,
+	fault.KindConflict:         http.StatusConflict,
+	fault.KindTooLarge:         http.StatusRequestEntityTooLarge,
+	fault.KindUnsupportedMedia: http.StatusUnsupportedMediaType,
+	fault.KindMethodNotAllowed: http.StatusMethodNotAllowed,
+	fault.KindRateLimited:      http.StatusTooManyRequests,
+	fault.KindUpstream:         http.StatusBadGateway,
+	fault.KindUnavailable:      http.StatusServiceUnavailable,
+	fault.KindInternal:         http.StatusInternalServerError,
+}
+
+// Status is the HTTP status of an outcome.
+func Status(err error) int {
+	if err == nil {
+		return http.StatusOK
+	}
+	return statuses[fault.KindOf(err)]
+}
+
+// Explain gives the errors of the platform a public face: a database that is
+// away or overrun is no bug, and the caller may try again.
+func Explain(err error) error {
+	passing := errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, context.DeadlineExceeded)
+	if passing && fault.KindOf(err) == fault.KindInternal {
+		return fault.Unavailable("temporarily unavailable; try again in a moment", err)
+	}
+	return err
+}
+
+// AppendAnswer writes the envelope of a success.
+func AppendAnswer(b []byte, a Answer) []byte {
+	b = append(b, `{"success":true`...)
+	if a.Message != "" {
+		b = AppendString(append(b, `,"message":`...), a.Message)
+	}
+	b = append(b, `,"data":`...)
+	if a.Data == nil {
+		b = append(b, "null"...)
+	} else {
+		b = a.Data(b)
+	}
+	if m := a.Meta; m != nil {
+		b = strconv.AppendInt(append(b, `,"meta":{"total":`...), m.Total, 10)
+		b = strconv.AppendInt(append(b, `,"per_page":`...), m.PerPage, 10)
+		b = strconv.AppendInt(append(b, `,"current_page":`...), m.CurrentPage, 10)
+		b = strconv.AppendInt(append(b, `,"last_page":`...), m.LastPage, 10)
+		b = strconv.AppendInt(append(b, `,"company_id":`...), m.CompanyID, 10)
+		b = append(b, '}')
+	}
+	return append(b, '}')
+}
+
+// AppendFault writes the envelope of a failure.
+func AppendFault(b []byte, err error) []byte {
+	b = AppendString(append(b, `{"success":false,"message":`...), fault.Public(err))
+	if fields := fault.FieldsOf(err); !fields.Empty() {
+		b = append(b, `,"errors":`...)
+		encoded, _ := fields.MarshalJSON() // strings always encode
+		b = append(b, encoded...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,175 @@
+package openapitest
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"carteira/openapi"
+)
+
+func document(t *testing.T) *spec {
+	t.Helper()
+	s, err := load() // loading validates the document itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestEveryBodyHasAnExampleThatIsTrue(t *testing.T) {
+	s := document(t)
+	for at, media := range s.bodies() {
+		n := 0
+		for name, value := range mediaExamples(media) {
+			n++
+			body, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := validate(s.schemas[media.Schema.Ref], body); err != nil {
+				t.Errorf("%s: example %q: %v", at, name, err)
+			}
+		}
+		if n == 0 {
+			t.Errorf("%s: no example", at)
+		}
+	}
+}
+
+// Filters and Idempotency-Key have no example on purpose: the page at /docs would put them into every first call.
+func TestEveryParameterAndHeaderExampleIsTrue(t *testing.T) {
+	s := document(t)
+	check := func(at string, schema *openapi3.SchemaRef, example any) {
+		if example == nil {
+			t.Errorf("%s: no example", at)
+		} else if err := schema.Value.VisitJSON(example, openapi3.EnableJSONSchema2020()); err != nil {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+	for op := range s.operations() {
+		for _, p := range op.parameters() {
+			if p.Value.Required {
+				check(op.ID()+" "+p.Value.Name, p.Value.Schema, p.Value.Example)
+			}
+		}
+	}
+	for _, item := range s.doc.Webhooks {
+		for _, p := range item.Post.Parameters {
+			check(p.Value.Name, p.Value.Schema, p.Value.Example)
+		}
+	}
+	for name, h := range s.doc.Components.Headers {
+		check(name, h.Value.Schema, h.Value.Example)
+	}
+}
+
+func TestEveryEventSampleBearsItsName(t *testing.T) {
+	for name, item := range document(t).doc.Webhooks {
+		sample, _ := item.Post.RequestBody.Value.Content[mediaJSON].Example.(map[string]any)
+		if sample["event"] != name {
+			t.Errorf("%s: the sample's event is %v", name, sample["event"])
+		}
+	}
+}
+
+// Without this a new schema could be left open by mistake, and a field that nobody documented would pass.
+func TestEverySchemaIsClosed(t *testing.T) {
+	open := map[string]string{
+		"CustomerRecord": "closed by the schemas made of it, with unevaluatedProperties",
+	}
+	var doc struct {
+		Components struct{ Schemas map[string]map[string]any }
+	}
+	if err := json.Unmarshal(openapi.JSON(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for name, schema := range doc.Components.Schemas {
+		if open[name] == "" {
+			checkClosed(t, name, schema)
+		}
+	}
+}
+
+func checkClosed(t *testing.T, at string, schema map[string]any) {
+	t.Helper()
+	_, additional := schema["additionalProperties"]
+	_, unevaluated := schema["unevaluatedProperties"]
+	if _, object := schema["properties"]; object && !additional && !unevaluated {
+		t.Errorf("%s: has properties and is open", at)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, p := range properties {
+		checkClosed(t, at+"."+name, p.(map[string]any))
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		checkClosed(t, at+"[]", items)
+	}
+}
+
+// In {description: A plan, or none} the comma begins a key without a value, and the reader misses half the sentence.
+func TestNoSentenceIsCutByAComma(t *testing.T) {
+	var doc any
+	if err := json.Unmarshal(openapi.JSON(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	checkNoNull(t, "", doc)
+}
+
+func checkNoNull(t *testing.T, at string, node any) {
+	t.Helper()
+	switch node := node.(type) {
+	case nil:
+		t.Errorf("%s has no value", at)
+	case []any:
+		for _, v := range node {
+			checkNoNull(t, at+"[]", v)
+		}
+	case map[string]any:
+		for k, v := range node {
+			if k != "example" && k != "value" { // there a null is a null
+				checkNoNull(t, at+"."+k, v)
+			}
+		}
+	}
+}
+
+func TestEveryOperationIsFitToRead(t *testing.T) {
+	camel := regexp.MustCompile(`^[a-z][A-Za-z]+$`)
+	for op := range document(t).operations() {
+		o := op.Operation
+		if !camel.MatchString(o.OperationID) || len(o.Tags) != 1 || o.Summary == "" {
+			t.Errorf("%s %s: wants an operationId in camelCase, one tag and a summary", op.Method, op.Path)
+		}
+		for _, status := range []string{"200", "401", "429", "500", "503"} {
+			if o.Responses.Value(status) == nil {
+				t.Errorf("%s: %s is not documented", op.ID(), status)
+			}
+		}
+	}
+}
+
+func TestExamplesCanBeSentInOneSweep(t *testing.T) {
+	all := Examples()
+	if len(all) == 0 || all[0].OperationID != "createCustomer" || all[0].Name != "complete" {
+		t.Error("the complete customer is not created first, so later examples miss it")
+	}
+	if last := all[len(all)-1]; last.OperationID != "deleteCustomer" || last.Path != "/api/v1/customers/1" {
+		t.Errorf("the last is %s %s, want the deletion", last.Method, last.Path)
+	}
+	s, sent := document(t), map[string]bool{}
+	for _, e := range all {
+		sent[e.OperationID] = true
+		if strings.Contains(e.Path, "{") || strings.Contains(e.Path, "<nil>") {
+			t.Errorf("%s: path %s", e.OperationID, e.Path)
+		}
+	}
+	for op := range s.operations() {
+		if !sent[op.ID()] {
+			t.Errorf("%s has no example", op.ID())
+		}
+	}
+}
