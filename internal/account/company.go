@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
@@ -96,7 +97,7 @@ func (s *Service) Owner(ctx context.Context, a Actor) (User, error) {
 
 func readPassword(in *input.Form) string {
 	password, ok := in.Text("password", 1000)
-	if ok && password != "" && len(password) < MinPassword {
+	if ok && password != "" && utf8.RuneCountInString(password) < MinPassword {
 		in.Refuse("password", "must have at least 8 characters")
 	}
 	return password

@@ -130,13 +130,11 @@ func (l sharedLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, er
 	if err != nil {
 		return a, Quota{}, err
 	}
-	q := Quota{Limit: l.limit, Remaining: max(0, l.limit-call.recent), admittedAt: call.at}
 	if call.at == 0 {
 		oldest, now, err := oldestCall(ctx, l.db, a.TokenID, l.limit)
-		q.RetryAfter = retryAfter(oldest, now)
-		return a, q, err
+		return a, Quota{Limit: l.limit, RetryAfter: retryAfter(oldest, now)}, err
 	}
-	return a, q, nil
+	return a, Quota{Limit: l.limit, Remaining: max(0, l.limit-call.recent), admittedAt: call.at}, nil
 }
 
 func (l sharedLimiter) answered(ctx context.Context, tokenID int64, q Quota) error {

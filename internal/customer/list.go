@@ -125,9 +125,14 @@ type window struct {
 	offset     int64
 }
 
-// smallCompany is up to how many rows a scan of the company's customers is as
-// fast as the substring index, and an offset as fast as the buckets.
-const smallCompany = 4 * bucketSize
+const (
+	// smallSearch is up to how many customers reading them all is as fast as the
+	// substring index.
+	smallSearch = 1000
+	// smallSort is up to how many matches are read and sorted rather than met on
+	// a walk along the ids.
+	smallSort = 10_000
+)
 
 // source decides how to find the page. Planners guess this wrong for a company
 // that has most of the rows, so the choice is made here, from exact counts.
@@ -154,7 +159,7 @@ func (l listing) source(ctx context.Context, company, matches int64, page input.
 func (l listing) matching(company, matches int64) sqldb.Source {
 	s := sqldb.Source{From: "customers c", Order: "c.id"}
 	if terms := searchTerms(l.filter.Search); terms != nil {
-		s = sqldb.Search(l.db.Engine(), "customers", l.company, company > smallCompany, terms)
+		s = sqldb.Search(l.db.Engine(), "customers", l.company, company > smallSearch, terms)
 	} else {
 		s.Where.And("c.company_id = ?", l.company)
 	}
@@ -171,7 +176,7 @@ func (l listing) matching(company, matches int64) sqldb.Source {
 	// one is met soon enough on a walk along the ids, and the expression keeps
 	// the planner from sorting it all.
 	column := "c.due_on"
-	if rare := matches < smallCompany && company > smallCompany; !rare {
+	if rare := matches < smallSort && company > smallSort; !rare {
 		column = "COALESCE(c.due_on, '')"
 		l.due.conditions(&s.Where, column, "= ''")
 		return s

@@ -41,7 +41,8 @@ func lock(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Customer, err
 	return byID(ctx, tx, companyID, id)
 }
 
-// rows reads the customers of a window, newest first.
+// rows reads the customers of a window, newest first. CROSS JOIN makes SQLite
+// begin with the ids; left to itself it reads all customers of the company.
 func rows(ctx context.Context, q sqldb.Querier, companyID int64, w window) ([]Customer, error) {
 	direction := " DESC"
 	if !w.descending {
@@ -50,10 +51,10 @@ func rows(ctx context.Context, q sqldb.Querier, companyID int64, w window) ([]Cu
 	args := append(append([]any{}, w.Where.Args...), w.limit, w.offset, companyID)
 	return sqldb.All(ctx, q, scan, `
 		WITH page AS MATERIALIZED (
-			SELECT c.id FROM `+w.From+w.Where.String()+` ORDER BY `+w.Order+direction+` LIMIT ? OFFSET ?
+			SELECT c.id FROM `+w.From+w.Where.String()+` ORDER BY `+w.Order+direction+` LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)
 		)
-		SELECT `+columns+` FROM page JOIN customers c ON c.id = page.id`+joins+`
-		WHERE c.company_id = ? ORDER BY c.id DESC`, args...)
+		SELECT `+columns+` FROM page CROSS JOIN customers c`+joins+`
+		WHERE c.id = page.id AND c.company_id = ? ORDER BY c.id DESC`, args...)
 }
 
 func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, error) {

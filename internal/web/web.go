@@ -26,6 +26,16 @@ type Answer struct {
 	Message string
 }
 
+// SizeHint is about how many bytes the answer takes, so that a list is written
+// into one piece of memory.
+func (a Answer) SizeHint() int {
+	const record = 640
+	if a.Meta == nil {
+		return 2 * record
+	}
+	return int(min(a.Meta.PerPage, a.Meta.Total)+1) * record
+}
+
 // Meta is the paging of a list.
 type Meta struct {
 	Total, PerPage, CurrentPage, LastPage, CompanyID int64

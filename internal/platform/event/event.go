@@ -119,7 +119,7 @@ func Timestamp(t time.Time, zone *time.Location) string { return string(AppendTi
 
 // AppendTimestamp is Timestamp into a buffer.
 func AppendTimestamp(b []byte, t time.Time, zone *time.Location) []byte {
-	b = t.In(zone).Truncate(time.Second).AppendFormat(b, time.RFC3339)
+	b = t.In(zone).AppendFormat(b, time.RFC3339) // whole seconds
 	if last := len(b) - 1; b[last] == 'Z' {
 		b = append(b[:last], "+00:00"...)
 	}

@@ -21,14 +21,19 @@ type group struct {
 	finished chan struct{}
 }
 
-// turn is one transaction waiting for, or having had, its run.
+// turn is one transaction waiting for, or having had, its run. It runs in the
+// goroutine of its caller, to whom a panic of it so belongs.
 type turn struct {
-	ctx      context.Context
-	run      func(Querier) error
-	err      error
-	panicked any
-	done     chan struct{}
+	ctx  context.Context
+	run  func(Querier) error
+	err  error
+	mine chan struct{} // closed: the connection is the turn's
+	back chan struct{} // closed: the turn has given it back
+	done chan struct{} // closed: err is the outcome
 }
+
+// errUnfinished stands while a turn runs, and stays when it panics.
+var errUnfinished = errors.New("the transaction did not finish")
 
 // A group closes when nobody waits any more, or at these bounds, so that the
 // first one in it is not kept waiting for the last.
@@ -49,7 +54,7 @@ func newGroup(ctx context.Context, conn *sql.Conn) *group {
 }
 
 func (g *group) do(ctx context.Context, run func(Querier) error) error {
-	t := &turn{ctx: ctx, run: run, done: make(chan struct{})}
+	t := &turn{ctx: ctx, run: run, mine: make(chan struct{}), back: make(chan struct{}), done: make(chan struct{})}
 	select {
 	case g.waiting <- t:
 	case <-ctx.Done():
@@ -57,9 +62,11 @@ func (g *group) do(ctx context.Context, run func(Querier) error) error {
 	case <-g.quit:
 		return ErrClosed
 	}
-	<-t.done
-	if t.panicked != nil {
-		panic(t.panicked)
+	select {
+	case <-t.mine:
+		t.attempt(g.stmts)
+		<-t.done
+	case <-t.done: // no transaction could be begun
 	}
 	return t.err
 }
@@ -87,7 +94,7 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	if first.err = g.statement(ctx, "BEGIN IMMEDIATE"); first.err != nil {
 		return
 	}
-	if first.attempt(g.stmts) != nil {
+	if !first.succeeds() {
 		g.rollback(ctx)
 		return
 	}
@@ -124,7 +131,7 @@ func (g *group) savepoint(ctx context.Context, t *turn) error {
 	if err := g.statement(ctx, "SAVEPOINT turn"); err != nil {
 		return err
 	}
-	if t.attempt(g.stmts) != nil {
+	if !t.succeeds() {
 		if err := g.statement(ctx, "ROLLBACK TO turn"); err != nil {
 			return err
 		}
@@ -138,9 +145,7 @@ func (g *group) savepoint(ctx context.Context, t *turn) error {
 func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 	g.rollback(ctx)
 	for _, t := range all {
-		if t.panicked == nil {
-			t.err = fmt.Errorf("%w: %w", ErrBusy, cause)
-		}
+		t.err = fmt.Errorf("%w: %w", ErrBusy, cause)
 	}
 }
 
@@ -160,18 +165,21 @@ func (g *group) close() error {
 	return g.conn.Close()
 }
 
-// attempt runs the turn and keeps a panic for the goroutine it belongs to.
-func (t *turn) attempt(conn *statements) error {
-	defer func() {
-		if p := recover(); p != nil {
-			t.panicked, t.err = p, errors.New("panic")
-		}
-	}()
-	t.err = t.ctx.Err()
-	if t.err == nil {
-		t.err = t.run(uninterrupted{conn})
+// succeeds lends the turn the connection and waits for the outcome.
+func (t *turn) succeeds() bool {
+	close(t.mine)
+	<-t.back
+	return t.err == nil
+}
+
+func (t *turn) attempt(conn *statements) {
+	defer close(t.back)
+	t.err = errUnfinished
+	if err := t.ctx.Err(); err != nil {
+		t.err = err
+		return
 	}
-	return t.err
+	t.err = t.run(uninterrupted{conn})
 }
 
 // uninterrupted keeps a caller's cancellation away from the shared

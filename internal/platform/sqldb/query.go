@@ -36,7 +36,7 @@ func Each(ctx context.Context, q Querier, text string, args []any, scan func(Row
 
 // All returns every row as scan reads it; an empty slice when there is none.
 func All[T any](ctx context.Context, q Querier, scan func(Row) (T, error), text string, args ...any) ([]T, error) {
-	list := []T{}
+	list := make([]T, 0, 16)
 	err := Each(ctx, q, text, args, func(r Row) error {
 		v, err := scan(r)
 		list = append(list, v)

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -39,8 +40,8 @@ type Options struct {
 // side; writing needs Write.
 type DB struct {
 	backend
-	now func() time.Time
-	log *slog.Logger
+	now  func() time.Time
+	shut func() error
 }
 
 // backend is what an engine must do. The two implementations are sqliteDB and
@@ -66,7 +67,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	return &DB{backend: b, now: o.Now, log: o.Log}, nil
+	return &DB{backend: b, now: o.Now, shut: sync.OnceValue(b.close)}, nil
 }
 
 func open(ctx context.Context, url string, o Options) (backend, error) {
@@ -94,5 +95,6 @@ func (db *DB) Pools() map[string]sql.DBStats { return db.pools() }
 // which is what both engines store.
 func (db *DB) Now() time.Time { return db.now().Truncate(time.Microsecond) }
 
-// Close waits for running transactions and closes the pools.
-func (db *DB) Close() error { return db.close() }
+// Close closes the pools, on SQLite after the transactions that are running.
+// Once is enough, and more do no harm.
+func (db *DB) Close() error { return db.shut() }

@@ -13,13 +13,19 @@ type conn interface {
 	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
 }
 
+// statement is a text ready to run: kept compiled (*sql.Stmt) or not (passing).
+type statement interface {
+	QueryContext(ctx context.Context, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, args ...any) (sql.Result, error)
+}
+
 // statements keeps SQLite statements compiled, which takes about half off a
 // point select. PostgreSQL's driver does this by itself.
 type statements struct {
 	on       conn
 	rewriter rewriter
 	mu       sync.RWMutex
-	compiled map[string]*sql.Stmt
+	compiled map[string]statement
 }
 
 // maxCompiled bounds the memory for statements whose text varies with the
@@ -27,7 +33,7 @@ type statements struct {
 const maxCompiled = 400
 
 func newStatements(on conn) *statements {
-	return &statements{on: on, rewriter: rewriter{rewrite: forSQLite}, compiled: map[string]*sql.Stmt{}}
+	return &statements{on: on, rewriter: rewriter{rewrite: forSQLite}, compiled: map[string]statement{}}
 }
 
 // Engine tells which database answers.
@@ -37,11 +43,8 @@ func (s *statements) translate(err error) error { return sqliteError(err) }
 
 func (s *statements) query(ctx context.Context, text string, args []any) (*sql.Rows, error) {
 	stmt, err := s.compile(ctx, text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case stmt == nil:
-		return s.on.QueryContext(ctx, s.rewriter.text(text), args...)
 	}
 	return stmt.QueryContext(ctx, args...)
 }
@@ -51,37 +54,56 @@ func (s *statements) exec(ctx context.Context, text string, args []any) (int64, 
 	if err != nil {
 		return 0, err
 	}
-	var res sql.Result
-	if stmt == nil {
-		res, err = s.on.ExecContext(ctx, s.rewriter.text(text), args...)
-	} else {
-		res, err = stmt.ExecContext(ctx, args...)
-	}
+	res, err := stmt.ExecContext(ctx, args...)
 	if err != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
 }
 
-// compile returns the statement kept for text, or nil when there is no room
-// for one more. It never returns a statement to be closed after its use: on a
-// connection of its own that would end the rows that are still being read.
-func (s *statements) compile(ctx context.Context, text string) (*sql.Stmt, error) {
+func (s *statements) compile(ctx context.Context, text string) (statement, error) {
 	s.mu.RLock()
-	stmt, room := s.compiled[text], len(s.compiled) < maxCompiled
+	known, room := s.compiled[text], len(s.compiled) < maxCompiled
 	s.mu.RUnlock()
-	if stmt != nil || !room {
-		return stmt, nil
+	if known != nil {
+		return known, nil
 	}
-	stmt, err := s.on.PrepareContext(ctx, s.rewriter.text(text))
+	rewritten := s.rewriter.text(text)
+	if !room {
+		return passing{s.on, rewritten}, nil
+	}
+	stmt, err := s.on.PrepareContext(ctx, rewritten)
 	if err != nil {
 		return nil, err
 	}
+	return s.keep(text, stmt), nil
+}
+
+// keep returns the statement that was first to be compiled for text.
+func (s *statements) keep(text string, stmt *sql.Stmt) statement {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first, ok := s.compiled[text]; ok {
-		return first, stmt.Close()
+		_ = stmt.Close()
+		return first
 	}
 	s.compiled[text] = stmt
-	return stmt, nil
+	return stmt
+}
+
+// passing is a text that is compiled for one use. The driver does it: closing
+// a *sql.Stmt of a single connection would end the rows still being read.
+type passing struct {
+	on   conn
+	text string
+}
+
+// QueryContext runs a statement that returns rows.
+func (p passing) QueryContext(ctx context.Context, args ...any) (*sql.Rows, error) {
+	return p.on.QueryContext(ctx, p.text, args...)
+}
+
+// ExecContext runs a statement that returns none.
+func (p passing) ExecContext(ctx context.Context, args ...any) (sql.Result, error) {
+	return p.on.ExecContext(ctx, p.text, args...)
 }

@@ -20,6 +20,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -62,7 +63,7 @@ type handler func(ctx context.Context, c *call) (web.Answer, error)
 type call struct {
 	actor account.Actor
 	id    int64 // of the path, when the route has one
-	now   time.Time
+	today civil.Date
 	http  *http.Request
 	body  []byte
 }
@@ -153,7 +154,7 @@ func run(ctx context.Context, w http.ResponseWriter, op route, c *call) (int, []
 	if err != nil {
 		return failure(ctx, w, err)
 	}
-	return http.StatusOK, web.AppendAnswer(make([]byte, 0, 1024), answer)
+	return http.StatusOK, web.AppendAnswer(make([]byte, 0, answer.SizeHint()), answer)
 }
 
 // match finds the operation of a request and reads what it needs of it.
@@ -176,7 +177,7 @@ func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	if !actor.Company.Level.AtLeast(op.level) {
 		return route{}, nil, fault.Forbidden("level: this operation needs the level " + string(op.level) + " or higher")
 	}
-	c := &call{actor: actor, now: s.DB.Now(), http: r}
+	c := &call{actor: actor, today: actor.Today(s.DB.Now()), http: r}
 	var err error
 	if op.record != "" {
 		if c.id, err = pathID(r.URL.Path, op); err != nil {

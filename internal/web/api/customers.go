@@ -81,7 +81,7 @@ func (c *call) appendCustomer(b []byte, r *customer.Customer) []byte {
 	b = web.AppendText(append(b, `,"email":`...), r.Email)
 	b = web.AppendText(append(b, `,"usuario":`...), r.Usuario)
 	b = web.AppendDate(append(b, `,"data_de_vencimento":`...), r.DueOn)
-	b = web.AppendString(append(b, `,"status":`...), string(r.Status(c.actor.Today(c.now))))
+	b = web.AppendString(append(b, `,"status":`...), string(r.Status(c.today)))
 	b = appendPlanRef(append(b, `,"plan":`...), r.Plan)
 	b = appendRef(append(b, `,"product":`...), r.Product.ID, r.Product.Name)
 	b = web.AppendText(append(b, `,"notes":`...), r.Notes)

@@ -106,9 +106,12 @@ CREATE TABLE customers (
 ) STRICT;
 CREATE UNIQUE INDEX customers_usuario ON customers (company_id, usuario_key) WHERE usuario_key <> '';
 CREATE UNIQUE INDEX customers_external ON customers (company_id, external_id) WHERE external_id <> '';
+-- Lists are walked in the order of ids. These hold what lists are filtered by,
+-- so that rows that do not match cost no look into the table.
+CREATE INDEX customers_walk ON customers (company_id, id, due_on);
+CREATE INDEX customers_plan ON customers (company_id, plan_id, id, due_on, product_id);
+CREATE INDEX customers_product ON customers (company_id, product_id, id, due_on);
 CREATE INDEX customers_due ON customers (company_id, due_on, id);
-CREATE INDEX customers_plan ON customers (company_id, plan_id, id);
-CREATE INDEX customers_product ON customers (company_id, product_id, id);
 
 -- SQLite's substring index. It holds no copy of the text, and finds a
 -- company's rows by a token of three private-use characters that stands for its

@@ -1,0 +1,172 @@
+package account_test
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// form takes names and values in turn.
+func form(pairs ...string) *input.Form {
+	values := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		values[pair[0]] = pair[1]
+	}
+	return input.FromStrings(values)
+}
+
+// newCompany makes a company to act for.
+func newCompany(t *testing.T, s *account.Service, email string) account.Actor {
+	t.Helper()
+	c, _, err := s.CreateCompany(t.Context(), form("name", "Rede Clara", "email", email))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return account.Actor{Company: c}
+}
+
+// wantFields says which fields err must refuse, and no others.
+func wantFields(t *testing.T, err error, want ...string) {
+	t.Helper()
+	got := slices.Sorted(maps.Keys(maps.Collect(fault.FieldsOf(err).All())))
+	if slices.Sort(want); !slices.Equal(got, want) {
+		t.Errorf("refused %v (%v), want %v", got, err, want)
+	}
+}
+
+func TestCompanyIsMadeWithItsOwner(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		db := sqldbtest.New(t, engine, sqldbtest.WithClock(sqldbtest.NewClock(noon)))
+		s := account.New(db, 0)
+		c, owner, err := s.CreateCompany(t.Context(), form("name", " Rede Clara ", "email", "Paula@Example.com", "password", "correct horse"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := account.Company{
+			ID: c.ID, Name: "Rede Clara", Level: account.LevelUltraMaster, Zone: c.Zone, Settings: account.DefaultSettings, CreatedAt: noon,
+		}
+		if c != want || c.ID == 0 || c.Zone.String() != "America/Sao_Paulo" {
+			t.Errorf("company %+v", c)
+		}
+		if owner.Name != "Paula" || owner.Email != "Paula@Example.com" || owner.Role != account.RoleOwner || owner.CompanyID != c.ID {
+			t.Errorf("owner %+v", owner)
+		}
+		found, err := s.Actor(t.Context(), c.ID)
+		if found.Company.CreatedAt = found.Company.CreatedAt.UTC(); err != nil || found.Company != c {
+			t.Errorf("found %+v, %v; made %+v", found.Company, err, c)
+		}
+		foundOwner, err := s.Owner(t.Context(), found)
+		if foundOwner.CreatedAt = foundOwner.CreatedAt.UTC(); err != nil || foundOwner != owner {
+			t.Errorf("found %+v, %v; made %+v", foundOwner, err, owner)
+		}
+		hash, err := sqldb.Value[string](t.Context(), db, `SELECT password_hash FROM users WHERE company_id = ?`, c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := secret.CheckPassword(t.Context(), hash, "correct horse"); err != nil || !ok {
+			t.Errorf("the password does not fit its hash: %v", err)
+		}
+	})
+}
+
+func TestCompanyRefusesEveryWrongFieldAtOnce(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := account.New(db, 0)
+		for _, c := range []struct {
+			form *input.Form
+			want []string
+		}{
+			{form(), []string{"name", "email"}},
+			{form("name", " ", "email", ""), []string{"name", "email"}},
+			{
+				form("name", "A\nB", "email", "ana@", "password", "sété car", "level", "king", "timezone", "Mars/Base"),
+				[]string{"name", "email", "level", "timezone"},
+			},
+			{form("name", "A", "email", "a@example.com", "password", "çççç123"), []string{"password"}},
+			{form("name", "A", "email", "a@example.com", "timezone", "Local"), []string{"timezone"}},
+		} {
+			_, _, err := s.CreateCompany(t.Context(), c.form)
+			wantFields(t, err, c.want...)
+		}
+		if all, err := s.Companies(t.Context()); err != nil || len(all) != 0 {
+			t.Errorf("companies %v, %v; want none", all, err)
+		}
+	})
+}
+
+func TestEmailBelongsToOneUserWithoutRegardToCase(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := account.New(db, 0)
+		spellings := []string{"joão@example.com", "JOÃO@example.com", "Joa\u0303o@Example.COM", "joão@EXAMPLE.com"}
+		errs := make([]error, len(spellings))
+		var wg sync.WaitGroup
+		for i, email := range spellings {
+			wg.Go(func() { _, _, errs[i] = s.CreateCompany(t.Context(), form("name", "A", "email", email)) })
+		}
+		wg.Wait()
+		lost := slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+		if len(lost) != len(spellings)-1 {
+			t.Errorf("%d of %d were refused", len(lost), len(spellings))
+		}
+		for _, err := range lost {
+			wantFields(t, err, "email")
+		}
+		if all, err := s.Companies(t.Context()); err != nil || len(all) != 1 {
+			t.Errorf("companies %v, %v; want one, the others taken back", all, err)
+		}
+	})
+}
+
+func TestSetCompanyChangesOnlyWhatIsGiven(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := account.New(db, 0)
+		a, other := newCompany(t, s, "a@example.com"), newCompany(t, s, "b@example.com")
+		steps := []struct {
+			form   *input.Form
+			change func(*account.Company)
+		}{
+			{form(), func(*account.Company) {}},
+			{form("name", "Rede Nova"), func(c *account.Company) { c.Name = "Rede Nova" }},
+			{form("level", "User"), func(c *account.Company) { c.Level = account.LevelUser }},
+			{form("renew_from", "today", "lead_days", "0"), func(c *account.Company) {
+				c.Settings.RenewFrom, c.Settings.LeadDays = account.FromToday, 0
+			}},
+			{form("renew_on_payment", "false"), func(c *account.Company) { c.Settings.RenewOnPayment = false }},
+		}
+		want := a.Company
+		for _, step := range steps {
+			step.change(&want)
+			got, err := s.SetCompany(t.Context(), a, step.form)
+			wantCompany(t, got, want, err)
+		}
+		found, err := s.Actor(t.Context(), a.Company.ID)
+		wantCompany(t, found.Company, want, err)
+		untouched, err := s.Actor(t.Context(), other.Company.ID)
+		wantCompany(t, untouched.Company, other.Company, err)
+
+		_, err = s.SetCompany(t.Context(), a, form("name", "", "lead_days", "61", "renew_from", "birth", "timezone", "x"))
+		wantFields(t, err, "name", "lead_days", "renew_from", "timezone")
+		if zoned, err := s.SetCompany(t.Context(), a, form("timezone", "America/Noronha")); err != nil || zoned.Zone.String() != "America/Noronha" {
+			t.Errorf("zone %v, %v", zoned.Zone, err)
+		}
+	})
+}
+
+func wantCompany(t *testing.T, got, want account.Company, err error) {
+	t.Helper()
+	got.CreatedAt, want.CreatedAt = got.CreatedAt.UTC(), want.CreatedAt.UTC()
+	if err != nil || got != want {
+		t.Errorf("company %+v, %v\nwant    %+v", got, err, want)
+	}
+}

@@ -1,0 +1,404 @@
+package architecture
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// room is a part of the house and the arrows that leave it.
+type room struct {
+	path  string  // a package; with /... it and all below it
+	place string  // why it stands where it stands
+	may   []arrow // what it may import besides itself
+	tests []arrow // what its tests may import besides
+	apart bool    // its packages do not import each other
+}
+
+// arrow leads to a room that may be imported.
+type arrow struct{ to, why string }
+
+const platform = "internal/platform/..."
+
+var tools = arrow{platform, "tools that know no business"}
+
+// rooms is the plan, with the rooms that are still to be built. Down the arrow,
+// call; against the arrow, record an event.
+var rooms = []room{
+	{path: platform, place: "every room stands on it, so it knows none of them"},
+	{
+		path: "internal/account", place: "every room asks it who acts; it cannot need one of them to answer",
+		may: []arrow{tools},
+	},
+	{
+		path: "internal/catalog", place: "what is sold does not depend on who buys it",
+		may: []arrow{tools, {"internal/account", "plans and products are the company's"}},
+	},
+	{
+		path: "internal/customer", place: "invoices, payments and messages know customers, not the other way round",
+		may: []arrow{
+			tools, {"internal/account", "customers are the company's"},
+			{"internal/catalog", "a customer buys a plan, and renews by its period"},
+		},
+	},
+	{
+		path: "internal/billing", place: "an invoice does not know how it is paid",
+		may: []arrow{
+			tools, {"internal/account", "invoices are the company's"},
+			{"internal/catalog", "an invoice bears the plan's value"},
+			{"internal/customer", "a paid invoice renews its customer in the same transaction"},
+		},
+	},
+	{
+		path: "internal/payment", place: "the end of the line: a cancelled invoice reaches it as an event",
+		may: []arrow{
+			tools, {"internal/account", "charges are the company's"},
+			{"internal/catalog", "what is being paid for"}, {"internal/customer", "who pays"},
+			{"internal/billing", "a settled charge pays its invoice in the same transaction"},
+			{"internal/payment/pix", "the code of a charge"},
+		},
+		tests: []arrow{{"internal/payment/...", "settlement is tested through the sandbox"}},
+	},
+	{
+		path: "internal/payment/pix", place: "pure: text in, text out",
+		may: []arrow{tools},
+	},
+	{
+		path: "internal/payment/...", place: "one package a gateway; wire types stay private", apart: true,
+		may: []arrow{tools, {"internal/payment", "the Gateway contract"}, {"internal/payment/pix", "BR Codes"}},
+	},
+	{
+		path: "internal/reseller", place: "a reseller is a company; what it sells is its own business",
+		may: []arrow{tools, {"internal/account", "a reseller is a company below another"}},
+	},
+	{
+		path: "internal/reminder", place: "messages know customers and invoices, not the other way round",
+		may: []arrow{
+			tools, {"internal/account", "rules are the company's"},
+			{"internal/customer", "who is reminded"}, {"internal/billing", "of what"},
+		},
+	},
+	{
+		path: "internal/webhook", place: "it sends what event.Record wrote, and need not know what that means",
+		may: []arrow{tools, {"internal/account", "endpoints are the company's"}},
+	},
+	{
+		path: "internal/dashboard", place: "the one room that reads other rooms' tables, in SQL and read only",
+		may: []arrow{tools, {"internal/account", "numbers are the company's"}},
+	},
+	{
+		path: "internal/web", place: "the kit of every edge, with no rule of the business",
+		may: []arrow{tools},
+	},
+	{
+		path: "internal/web/idempotency", place: "knows a status and a body, no operation",
+		may: []arrow{tools, {"internal/account", "a key is a token's"}},
+	},
+	{
+		path: "internal/web/api", place: "edges are leaves: they call rooms, and never each other",
+		may: []arrow{
+			tools, kit, capabilities[0], capabilities[1], capabilities[2], capabilities[3],
+			capabilities[4], capabilities[5], capabilities[6], capabilities[7],
+			{"internal/web/idempotency", "a repeated POST is answered once, whatever the operation"},
+		},
+		tests: apiTests,
+	},
+	{
+		path: "internal/web/docs", place: "edges are leaves: they call rooms, and never each other",
+		may:   []arrow{tools, kit, {"openapi", "the document it serves"}},
+		tests: apiTests,
+	},
+	{
+		path: "internal/web/panel", place: "edges are leaves: they call rooms, and never each other",
+		may:   append([]arrow{tools, kit, {"internal/reminder", "its rules are edited here"}}, capabilities...),
+		tests: apiTests,
+	},
+	{
+		path: "internal/web/checkout", place: "edges are leaves: they call rooms, and never each other",
+		may: []arrow{
+			tools, kit, {"internal/account", "whose page it is"}, {"internal/billing", "what is paid"},
+			{"internal/payment", "the charge that is shown"}, {"internal/reseller", "the signup page"},
+		},
+		tests: apiTests,
+	},
+	{
+		path: "internal/web/callback", place: "edges are leaves: they call rooms, and never each other",
+		may:   []arrow{tools, kit, {"internal/payment", "the inbox of callbacks"}},
+		tests: apiTests,
+	},
+	{
+		path: "internal/app", place: "the only place where all rooms meet",
+		may: []arrow{{"internal/...", "it builds the program out of all of them"}},
+		tests: []arrow{
+			{"openapi/...", "answers of the whole program are held against the document"},
+		},
+	},
+	{
+		path: "internal/cli", place: "one of two ways in; nothing imports it but the command",
+		may: []arrow{
+			tools, {"internal/app", "a command opens the program"},
+			{"internal/web/api", "the demo prints a call that works when pasted"},
+			capabilities[0], capabilities[1], capabilities[2], capabilities[3], capabilities[4], capabilities[5],
+		},
+	},
+	{
+		path: "internal/architecture", place: "reads the source and imports none of it",
+	},
+	{
+		path: "cmd/carteira", place: "signals and exit code; nothing else",
+		may: []arrow{{"internal/cli", "the commands"}},
+	},
+	{
+		path: "openapi/...", place: "describes the API from outside",
+	},
+	{
+		path: "tools/...", place: "programs of the workshop, not of the house",
+	},
+	{
+		path: "test/...", place: "drives the whole program",
+		may: []arrow{
+			{"internal/...", "starts it, fills it, looks inside"}, {"openapi/...", "holds answers against the document"},
+		},
+	},
+}
+
+var kit = arrow{"internal/web", "the kit of every edge"}
+
+var capabilities = []arrow{
+	{"internal/account", "use cases"},
+	{"internal/catalog", "use cases"},
+	{"internal/customer", "use cases"},
+	{"internal/billing", "use cases"},
+	{"internal/payment", "use cases"},
+	{"internal/reseller", "use cases"},
+	{"internal/webhook", "use cases"},
+	{"internal/dashboard", "use cases"},
+}
+
+var apiTests = []arrow{
+	{"internal/app", "an edge is tested with everything behind it"},
+	{"openapi/...", "every exchange of a test is held against the document"},
+}
+
+// homes are the libraries that one place has to itself.
+var homes = []struct{ library, home, why string }{
+	{"database/sql", "internal/platform/sqldb/...", "the two databases meet in one place"},
+	{"github.com/jackc/pgx/v5/...", "internal/platform/sqldb/...", "the two databases meet in one place"},
+	{"modernc.org/sqlite/...", "internal/platform/sqldb/...", "the two databases meet in one place"},
+	{"github.com/spf13/cobra/...", "internal/cli", "a command is read in one place"},
+	{"testing", "", "what only tests need stays out of the program"},
+}
+
+// covers tells whether a package is what pattern names.
+func covers(pattern, pkg string) bool {
+	dir, tree := strings.CutSuffix(pattern, "/...")
+	return pkg == dir || tree && strings.HasPrefix(pkg, dir+"/")
+}
+
+// roomOf finds the room of a package: of several patterns the narrowest. A
+// test kit that has no room of its own belongs to the one it stands in.
+func roomOf(pkg string) (room, bool) {
+	var found room
+	for _, r := range rooms {
+		if covers(r.path, pkg) && (found.path == "" || len(r.path) > len(found.path) || r.path == pkg) {
+			found = r
+		}
+	}
+	if found.path == "" && isKit(pkg) {
+		return roomOf(pkg[:strings.LastIndex(pkg, "/")])
+	}
+	return found, found.path != ""
+}
+
+// checkImports holds every import against the plan.
+func checkImports(m module) []string {
+	var problems []string
+	for _, f := range m.files {
+		from, ok := roomOf(f.pkg)
+		if !ok {
+			problems = append(problems, fmt.Sprintf("%s: %s stands in no room; give it one in rooms_test.go, with a reason for each arrow", f.path, f.pkg))
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			imported, _ := strconv.Unquote(spec.Path.Value)
+			if reason := refuse(f, from, imported); reason != "" {
+				problems = append(problems, fmt.Sprintf("%s: %s must not import %s: %s", m.at(spec), f.pkg, imported, reason))
+			}
+		}
+	}
+	return problems
+}
+
+// refuse says why a file may not import something; "" when it may.
+func refuse(f source, from room, imported string) string {
+	pkg, ours := strings.CutPrefix(imported, modulePath+"/")
+	switch {
+	case !ours:
+		return refuseLibrary(f, imported)
+	case pkg == f.pkg: // an external test package
+		return ""
+	case isKit(pkg) && !f.test && !covers("test/...", f.pkg):
+		return "it is a test kit, for tests only"
+	}
+	to, _ := roomOf(pkg)
+	if to.path == from.path && (!from.apart || isKit(pkg)) {
+		return ""
+	}
+	arrows := from.may
+	if f.test {
+		arrows = slices.Concat(arrows, from.tests)
+	}
+	var allowed []string
+	for _, a := range arrows {
+		if covers(a.to, pkg) || a.to == to.path {
+			return ""
+		}
+		allowed = append(allowed, fmt.Sprintf("%s (%s)", a.to, a.why))
+	}
+	if len(allowed) == 0 {
+		allowed = []string{"nothing of this module"}
+	}
+	return fmt.Sprintf("%s; it may import %s", from.place, strings.Join(allowed, ", "))
+}
+
+func refuseLibrary(f source, imported string) string {
+	for _, h := range homes {
+		if !covers(h.library, imported) || covers(h.home, f.pkg) || covers("test/...", f.pkg) {
+			continue
+		}
+		if h.library == "testing" && f.test {
+			continue
+		}
+		return h.why
+	}
+	return ""
+}
+
+func TestImportsFollowTheArrows(t *testing.T) { report(t, checkImports(realModule(t))) }
+
+func TestEveryArrowLeadsToARoom(t *testing.T) {
+	for _, r := range rooms {
+		if r.place == "" {
+			t.Errorf("%s: no reason for its place", r.path)
+		}
+		for _, a := range slices.Concat(r.may, r.tests) {
+			known := a.to == "internal/..." || slices.ContainsFunc(rooms, func(r room) bool { return covers(r.path, a.to) || r.path == a.to })
+			if !known || a.why == "" {
+				t.Errorf("%s: the arrow to %q leads nowhere or has no reason", r.path, a.to)
+			}
+		}
+	}
+}
+
+func TestAnImportAgainstTheArrowsIsFound(t *testing.T) {
+	imports := func(pkg string, paths ...string) string {
+		return "package " + pkg + "\nimport (\n_ \"" + strings.Join(paths, "\"\n_ \"") + "\"\n)"
+	}
+	tests := map[string]struct {
+		path, text, want string
+	}{
+		"up the line":            {"internal/account/a.go", imports("account", "carteira/internal/customer"), "internal/account/a.go:3: internal/account must not import carteira/internal/customer: every room asks it who acts"},
+		"platform to a room":     {"internal/platform/event/a.go", imports("event", "carteira/internal/webhook"), "every room stands on it"},
+		"edge to edge":           {"internal/web/panel/a.go", imports("panel", "carteira/internal/web/api"), "edges are leaves"},
+		"room to edge":           {"internal/billing/a.go", imports("billing", "carteira/internal/web"), "must not import carteira/internal/web"},
+		"room to app":            {"internal/billing/a.go", imports("billing", "carteira/internal/app"), "must not import carteira/internal/app"},
+		"gateway to gateway":     {"internal/payment/efi/a.go", imports("efi", "carteira/internal/payment/asaas"), "one package a gateway"},
+		"payment to a gateway":   {"internal/payment/a.go", imports("payment", "carteira/internal/payment/efi"), "the end of the line"},
+		"the document":           {"internal/web/api/a.go", imports("api", "carteira/openapi"), "must not import carteira/openapi"},
+		"a kit in the program":   {"internal/account/a.go", imports("account", "carteira/internal/platform/sqldb/sqldbtest"), "it is a test kit"},
+		"database/sql elsewhere": {"internal/account/a.go", imports("account", "database/sql"), "the two databases meet in one place"},
+		"a driver elsewhere":     {"internal/account/a_test.go", imports("account", "github.com/jackc/pgx/v5/stdlib"), "the two databases meet in one place"},
+		"testing in the program": {"internal/account/a.go", imports("account", "testing"), "what only tests need"},
+		"a test up the line":     {"internal/account/a_test.go", imports("account_test", "carteira/internal/app"), "every room asks it who acts"},
+		"a package in no room":   {"internal/utils/a.go", "package utils", "internal/utils stands in no room"},
+		"the house's tools":      {"tools/x/main.go", imports("main", "carteira/internal/cli"), "it may import nothing of this module"},
+
+		"down the line":      {"internal/billing/a.go", imports("billing", "carteira/internal/customer", "carteira/internal/platform/money"), ""},
+		"within a room":      {"internal/platform/event/a.go", imports("event", "carteira/internal/platform/sqldb"), ""},
+		"api to idempotency": {"internal/web/api/a.go", imports("api", "carteira/internal/web/idempotency", "carteira/internal/web"), ""},
+		"a kit in a test":    {"internal/account/a_test.go", imports("account", "testing", "carteira/internal/platform/sqldb/sqldbtest"), ""},
+		"a gateway's kit":    {"internal/payment/efi/a_test.go", imports("efi", "carteira/internal/payment/gatewaytest"), ""},
+		"a kit's own imports": {
+			"internal/platform/sqldb/sqldbtest/a.go", imports("sqldbtest", "testing", "database/sql", "carteira/internal/platform/sqldb"), "",
+		},
+		"the driver's values":   {"internal/platform/civil/a.go", imports("civil", "database/sql/driver"), ""},
+		"an external test":      {"internal/account/a_test.go", imports("account_test", "carteira/internal/account"), ""},
+		"an edge's test":        {"internal/web/api/a_test.go", imports("api_test", "carteira/internal/app", "carteira/openapi/openapitest"), ""},
+		"a whole-program test":  {"test/bench/main.go", imports("main", "carteira/internal/cli", "database/sql", "carteira/internal/platform/sqldb/sqldbtest"), ""},
+		"a gateway to the kind": {"internal/payment/efi/a.go", imports("efi", "carteira/internal/payment", "carteira/internal/payment/pix"), ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := checkImports(files{tt.path: tt.text}.module(t))
+			if tt.want == "" {
+				wantProblems(t, got)
+				return
+			}
+			wantProblems(t, got, tt.want)
+		})
+	}
+}
+
+// plan is the table of docs/architecture.md.
+func plan(m module) string {
+	var b strings.Builder
+	for _, r := range rooms {
+		built := "–"
+		if slices.ContainsFunc(m.files, func(f source) bool { found, _ := roomOf(f.pkg); return found.path == r.path }) {
+			built = "yes"
+		}
+		may := "nothing"
+		for i, a := range r.may {
+			if i == 0 {
+				may = ""
+			} else {
+				may += ", "
+			}
+			may += short(a.to)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", short(r.path), may, built)
+	}
+	return b.String()
+}
+
+func short(path string) string {
+	if path == "internal/..." {
+		return "all of internal"
+	}
+	dir, tree := strings.CutSuffix(strings.TrimPrefix(path, "internal/"), "/...")
+	if tree && dir == "payment" {
+		return "payment/*"
+	}
+	return dir
+}
+
+// checkPlan wants the document to have the table as it is here.
+func checkPlan(document, table string) []string {
+	if strings.Contains(document, table) {
+		return nil
+	}
+	return []string{"docs/architecture.md: its table of rooms is not the one of rooms_test.go, which is:\n" + table}
+}
+
+func TestTheDocumentShowsThePlan(t *testing.T) {
+	document, err := fs.ReadFile(root, "docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, checkPlan(string(document), plan(realModule(t))))
+}
+
+func TestAnOldPlanInTheDocumentIsFound(t *testing.T) {
+	m := files{"internal/account/a.go": "package account"}.module(t)
+	table := plan(m)
+	for _, line := range []string{"| `account` | platform | yes |\n", "| `billing` | platform, account, catalog, customer | – |\n"} {
+		if !strings.Contains(table, line) {
+			t.Errorf("the plan lacks %q:\n%s", line, table)
+		}
+	}
+	wantProblems(t, checkPlan("# Architecture\n"+table, table))
+	wantProblems(t, checkPlan(strings.Replace(table, "| yes |", "| – |", 1), table), "is not the one of rooms_test.go")
+}

@@ -1,0 +1,93 @@
+package sheet
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+)
+
+const window = 64 << 10
+
+// decode makes UTF-8 of a file. UTF-16 and UTF-8 with a mark are what Excel
+// calls "Unicode"; without one a file is UTF-8 or Windows-1252, which Latin-1
+// is part of.
+func decode(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(r, window)
+	start, err := b.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")):
+		_, err := b.Discard(3)
+		return b, err
+	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
+		return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(b), nil
+	case bytes.HasPrefix(start, []byte("PK\x03\x04")), bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
+		return nil, errors.New("the file is a spreadsheet, not CSV; open it and save it as CSV")
+	}
+	return &guesser{b: b}, nil
+}
+
+// guesser reads ASCII as it is, up to the first character that is not; what
+// follows from there decides. A file may well be ASCII for its first thousand
+// customers, so looking at its beginning only would not do.
+type guesser struct {
+	b       *bufio.Reader
+	ascii   int       // how many of the next bytes are known to be ASCII
+	decided io.Reader // of all that follows; nil as long as all was ASCII
+}
+
+func (g *guesser) Read(p []byte) (int, error) {
+	if g.ascii == 0 && g.decided == nil {
+		ahead, err := g.b.Peek(window)
+		if len(ahead) == 0 {
+			return 0, err
+		}
+		if g.ascii = asciiPrefix(ahead); g.ascii == 0 {
+			g.decide(ahead)
+		}
+	}
+	if g.decided != nil {
+		return g.decided.Read(p)
+	}
+	n, err := g.b.Read(p[:min(len(p), g.ascii)])
+	g.ascii -= n
+	return n, err
+}
+
+func (g *guesser) decide(ahead []byte) {
+	g.decided = g.b
+	if !mostlyUTF8(ahead) {
+		g.decided = charmap.Windows1252.NewDecoder().Reader(g.b)
+	}
+}
+
+func asciiPrefix(b []byte) int {
+	if i := bytes.IndexFunc(b, func(r rune) bool { return r >= utf8.RuneSelf }); i >= 0 {
+		return i
+	}
+	return len(b)
+}
+
+// mostlyUTF8 weighs rather than demands: one damaged character must not turn
+// every accent of a file into two letters.
+func mostlyUTF8(b []byte) bool {
+	good, bad := 0, 0
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			bad++
+		case size > 1:
+			good++
+		}
+		b = b[size:]
+	}
+	return good >= bad
+}

@@ -1,0 +1,185 @@
+package sqldb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// together runs the transactions in one group, the first of them first: it
+// does not begin before the others are waiting. The caller stands in a bubble
+// of synctest.
+func together(t *testing.T, db *sqldb.DB, first func(*sqldb.Tx) error, others ...func(*sqldb.Tx) error) []error {
+	t.Helper()
+	errs := make([]error, 1+len(others))
+	var running sync.WaitGroup
+	leading := make(chan struct{})
+	lead := sync.OnceFunc(func() {
+		close(leading)
+		synctest.Wait()
+	})
+	running.Go(func() {
+		errs[0] = caught(t, db, func(tx *sqldb.Tx) error {
+			lead()
+			return first(tx)
+		})
+	})
+	<-leading
+	for i, other := range others {
+		running.Go(func() { errs[1+i] = caught(t, db, other) })
+	}
+	running.Wait()
+	return errs
+}
+
+// caught is Write with a panic in it as its error.
+func caught(t *testing.T, db *sqldb.DB, fn func(*sqldb.Tx) error) (err error) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != nil {
+			err = p.(error)
+		}
+	}()
+	return db.Write(t.Context(), fn)
+}
+
+func inGroup(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		test(t, withNotes(t, sqldbtest.New(t, sqldb.SQLite)))
+	})
+}
+
+func TestWaitingWritesShareACommit(t *testing.T) {
+	inGroup(t, func(t *testing.T, db *sqldb.DB) {
+		errs := together(t, db, insert(t, 1), func(tx *sqldb.Tx) error {
+			wantNotes(t, tx, 1)
+			wantNotes(t, db)
+			return insert(t, 2)(tx)
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Error(err)
+		}
+		wantNotes(t, db, 1, 2)
+	})
+}
+
+func TestFailureInAGroupUndoesOnlyItself(t *testing.T) {
+	ends := map[string]func() error{
+		"refusal": func() error { return errRefused },
+		"panic":   func() error { panic(errRefused) },
+	}
+	for name, end := range ends {
+		for offender := range 3 {
+			t.Run(fmt.Sprint(name, " of ", offender), func(t *testing.T) {
+				inGroup(t, func(t *testing.T, db *sqldb.DB) {
+					writes := []func(*sqldb.Tx) error{insert(t, 0), insert(t, 1), insert(t, 2)}
+					writes[offender] = func(tx *sqldb.Tx) error {
+						if err := insert(t, int64(offender))(tx); err != nil {
+							return err
+						}
+						return end()
+					}
+					for i, err := range together(t, db, writes[0], writes[1:]...) {
+						if i == offender && !errors.Is(err, errRefused) || i != offender && err != nil {
+							t.Errorf("write %d: %v", i, err)
+						}
+					}
+					wantNotes(t, db, slices.Delete([]int64{0, 1, 2}, offender, offender+1)...)
+				})
+			})
+		}
+	}
+}
+
+func TestCancellationInAGroupDoesNoHarmToItsNeighbours(t *testing.T) {
+	inGroup(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var cancelled error
+		errs := together(t, db, insert(t, 1),
+			func(tx *sqldb.Tx) error {
+				cancel()
+				_, cancelled = tx.Exec(ctx, "INSERT INTO notes (id, body) VALUES (2, 'of a caller who left')")
+				return ctx.Err()
+			},
+			insert(t, 3))
+		if cancelled != nil {
+			t.Errorf("a statement was interrupted, and SQLite undoes the whole group then: %v", cancelled)
+		}
+		if errs[0] != nil || !errors.Is(errs[1], context.Canceled) || errs[2] != nil {
+			t.Errorf("errors %v, want only the second cancelled", errs)
+		}
+		wantNotes(t, db, 1, 3)
+	})
+}
+
+func TestCallerWhoGivesUpWaitingIsLeftOut(t *testing.T) {
+	inGroup(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var impatient error
+		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			go func() { impatient = db.Write(ctx, insert(t, 2)) }()
+			synctest.Wait()
+			cancel()
+			synctest.Wait()
+			return insert(t, 1)(tx)
+		})
+		if err != nil || !errors.Is(impatient, context.Canceled) {
+			t.Errorf("errors %v and %v, want the second cancelled", err, impatient)
+		}
+		wantNotes(t, db, 1)
+	})
+}
+
+// A deferred foreign key is what makes a commit fail here; in life it is the disk.
+func TestWhenACommitFailsEverybodyTriesAgain(t *testing.T) {
+	inGroup(t, func(t *testing.T, db *sqldb.DB) {
+		run(t, db, "CREATE TABLE replies (note BIGINT REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)")
+		offences := 1
+		acknowledged := 0
+		neighbour := func(tx *sqldb.Tx) error {
+			tx.OnCommit(func() { acknowledged++ })
+			return insert(t, 1)(tx)
+		}
+		offender := func(tx *sqldb.Tx) error {
+			if offences == 0 {
+				return insert(t, 2)(tx)
+			}
+			offences--
+			_, err := tx.Exec(t.Context(), "INSERT INTO replies VALUES (404)")
+			return err
+		}
+		errs := together(t, db, neighbour, offender)
+		if err := errors.Join(errs...); err != nil || acknowledged != 1 {
+			t.Errorf("%v: acknowledged %d times, want once", err, acknowledged)
+		}
+		wantNotes(t, db, 1, 2)
+	})
+}
+
+func TestAllAcknowledgedParallelWritesAreThere(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		withNotes(t, db)
+		const writers = 300 // more than fit into one group
+		errs := make([]error, writers)
+		want := make([]int64, writers)
+		var running sync.WaitGroup
+		for i := range writers {
+			want[i] = int64(i)
+			running.Go(func() { errs[i] = db.Write(t.Context(), insert(t, int64(i))) })
+		}
+		running.Wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		wantNotes(t, db, want...)
+	})
+}

@@ -1,0 +1,59 @@
+package sqldb_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+)
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv(crashVariable); url != "" {
+		writeUntilKilled(url)
+	}
+	m.Run()
+}
+
+// withNotes makes the table that most tests here write to.
+func withNotes(t *testing.T, db *sqldb.DB) *sqldb.DB {
+	t.Helper()
+	run(t, db, `CREATE TABLE notes (
+		id     BIGINT PRIMARY KEY,
+		body   TEXT   NOT NULL UNIQUE CHECK (body <> ''),
+		parent BIGINT REFERENCES notes (id))`)
+	return db
+}
+
+// insert is a transaction that adds a note whose body nobody else has.
+func insert(t *testing.T, id int64) func(*sqldb.Tx) error {
+	t.Helper()
+	return func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), "INSERT INTO notes (id, body) VALUES (?, ?)", id, fmt.Sprint("note ", id))
+		return err
+	}
+}
+
+func run(t *testing.T, db *sqldb.DB, text string, args ...any) {
+	t.Helper()
+	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), text, args...)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+// wantNotes compares what the read side, or a transaction, sees in the table.
+func wantNotes(t *testing.T, q sqldb.Querier, want ...int64) {
+	t.Helper()
+	got, err := sqldb.All(t.Context(), q, func(r sqldb.Row) (id int64, err error) {
+		err = r.Scan(&id)
+		return id, err
+	}, "SELECT id FROM notes ORDER BY id")
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("notes %v, %v; want %v", got, err, want)
+	}
+}
