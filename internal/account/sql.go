@@ -91,7 +91,7 @@ func scanUser(r sqldb.Row) (u User, err error) {
 	return u, err
 }
 
-const tokenColumns = `id, company_id, name, created_at, COALESCE(last_used_at, 0)`
+const tokenColumns = `id, company_id, name, created_at, COALESCE(last_used_at, 0)` //nolint:gosec // names of columns
 
 func scanToken(r sqldb.Row) (t Token, err error) {
 	var created, used int64

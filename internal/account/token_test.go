@@ -161,9 +161,9 @@ func TestMistypedTokenIsRefusedWithoutALookAtTheDatabase(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		swapped := []byte(plain)
-		swapped[10], swapped[11] = swapped[11]^1, swapped[10]^1
-		for _, text := range []string{"", "x", plain[:len(plain)-1], plain + "0", " " + plain, strings.ToUpper(plain), string(swapped)} {
+		slip := []byte(plain)
+		slip[10] ^= 1
+		for _, text := range []string{"", "x", plain[:len(plain)-1], plain + "0", " " + plain, strings.ToUpper(plain), string(slip)} {
 			_, _, err := s.Admit(t.Context(), text)
 			wantKind(t, err, fault.KindUnauthenticated)
 		}

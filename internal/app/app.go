@@ -20,6 +20,7 @@ import (
 	"carteira/internal/platform/keyring"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/tally"
 	"carteira/internal/platform/worker"
 	"carteira/internal/web/idempotency"
 )
@@ -86,7 +87,7 @@ func (a *App) Close() error {
 func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
-		{Name: "fold customer counts", Every: 2 * time.Second, Run: a.Customers.Fold},
+		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
 	}
 }

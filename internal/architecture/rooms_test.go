@@ -45,6 +45,10 @@ var rooms = []room{
 		},
 	},
 	{
+		path: "internal/customer/sheet", place: "a file becomes forms; what a customer must have is not its business",
+		may: []arrow{tools},
+	},
+	{
 		path: "internal/billing", place: "an invoice does not know how it is paid",
 		may: []arrow{
 			tools, {"internal/account", "invoices are the company's"},
@@ -141,6 +145,7 @@ var rooms = []room{
 		may: []arrow{
 			tools, {"internal/app", "a command opens the program"},
 			{"internal/web/api", "the demo prints a call that works when pasted"},
+			{"internal/customer/sheet", "an import begins with a file"},
 			capabilities[0], capabilities[1], capabilities[2], capabilities[3], capabilities[4], capabilities[5],
 		},
 	},
@@ -203,7 +208,10 @@ func covers(pattern, pkg string) bool {
 func roomOf(pkg string) (room, bool) {
 	var found room
 	for _, r := range rooms {
-		if covers(r.path, pkg) && (found.path == "" || len(r.path) > len(found.path) || r.path == pkg) {
+		if r.path == pkg {
+			return r, true
+		}
+		if covers(r.path, pkg) && len(r.path) > len(found.path) {
 			found = r
 		}
 	}

@@ -70,9 +70,7 @@ func (s *Service) CreatePlan(ctx context.Context, a account.Actor, in *input.For
 	in.Require("name")
 	in.Require("value")
 	in.Require("period")
-	p := Plan{Active: true}
-	err := s.savePlan(ctx, a, in, &p)
-	return p, err
+	return s.savePlan(ctx, a, 0, in)
 }
 
 // UpdatePlan changes the fields that are given, active among them.
@@ -80,23 +78,24 @@ func (s *Service) UpdatePlan(ctx context.Context, a account.Actor, id int64, in 
 	in.Keep("name")
 	in.Keep("value")
 	in.Keep("period")
-	p := Plan{ID: id}
-	err := s.savePlan(ctx, a, in, &p)
-	return p, err
+	return s.savePlan(ctx, a, id, in)
 }
 
-func (s *Service) savePlan(ctx context.Context, a account.Actor, in *input.Form, p *Plan) error {
+// savePlan makes a plan when id is 0. What it works on is made anew at each
+// run of the transaction, which may not be the first.
+func (s *Service) savePlan(ctx context.Context, a account.Actor, id int64, in *input.Form) (p Plan, err error) {
 	change := readPlan(in)
 	if err := in.Err(); err != nil {
-		return err
+		return p, err
 	}
-	return s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if p.ID != 0 {
-			if *p, err = lockPlan(ctx, tx, a.Company.ID, p.ID); err != nil {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		p = Plan{Active: true, CreatedAt: tx.Now()}
+		if id != 0 {
+			if p, err = lockPlan(ctx, tx, a.Company.ID, id); err != nil {
 				return err
 			}
 		}
-		change(p)
+		change(&p)
 		if p.Product.ID != 0 {
 			product, err := productByID(ctx, tx, a.Company.ID, p.Product.ID)
 			if err != nil {
@@ -104,13 +103,13 @@ func (s *Service) savePlan(ctx context.Context, a account.Actor, in *input.Form,
 			}
 			p.Product.Name = product.Name
 		}
-		if p.ID != 0 {
-			return updatePlan(ctx, tx, a.Company.ID, *p)
+		if id != 0 {
+			return updatePlan(ctx, tx, a.Company.ID, p)
 		}
-		p.CreatedAt = tx.Now()
-		p.ID, err = insertPlan(ctx, tx, a.Company.ID, *p)
+		p.ID, err = insertPlan(ctx, tx, a.Company.ID, p)
 		return err
 	})
+	return p, err
 }
 
 // readPlan returns what the form changes.
@@ -142,42 +141,40 @@ func set[T any](field *T, value T, given bool) {
 // CreateProduct makes a product from the fields name and description.
 func (s *Service) CreateProduct(ctx context.Context, a account.Actor, in *input.Form) (Product, error) {
 	in.Require("name")
-	p := Product{Active: true}
-	err := s.saveProduct(ctx, a, in, &p)
-	return p, err
+	return s.saveProduct(ctx, a, 0, in)
 }
 
 // UpdateProduct changes the fields that are given, active among them.
 func (s *Service) UpdateProduct(ctx context.Context, a account.Actor, id int64, in *input.Form) (Product, error) {
 	in.Keep("name")
-	p := Product{ID: id}
-	err := s.saveProduct(ctx, a, in, &p)
-	return p, err
+	return s.saveProduct(ctx, a, id, in)
 }
 
-func (s *Service) saveProduct(ctx context.Context, a account.Actor, in *input.Form, p *Product) error {
+// saveProduct makes a product when id is 0.
+func (s *Service) saveProduct(ctx context.Context, a account.Actor, id int64, in *input.Form) (p Product, err error) {
 	name, hasName := in.Line("name", 255)
 	description, hasDescription := in.Text("description", 5000)
 	active, hasActive := in.Bool("active")
 	if err := in.Err(); err != nil {
-		return err
+		return p, err
 	}
-	return s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if p.ID != 0 {
-			if *p, err = lockProduct(ctx, tx, a.Company.ID, p.ID); err != nil {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		p = Product{Active: true, CreatedAt: tx.Now()}
+		if id != 0 {
+			if p, err = lockProduct(ctx, tx, a.Company.ID, id); err != nil {
 				return err
 			}
 		}
 		set(&p.Name, name, hasName)
 		set(&p.Description, description, hasDescription)
 		set(&p.Active, active, hasActive)
-		if p.ID != 0 {
-			return updateProduct(ctx, tx, a.Company.ID, *p)
+		if id != 0 {
+			return updateProduct(ctx, tx, a.Company.ID, p)
 		}
-		p.CreatedAt = tx.Now()
-		p.ID, err = insertProduct(ctx, tx, a.Company.ID, *p)
+		p.ID, err = insertProduct(ctx, tx, a.Company.ID, p)
 		return err
 	})
+	return p, err
 }
 
 // Plan finds a plan.

@@ -16,6 +16,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/tally"
 )
 
 // Customer buys the company's service.
@@ -74,7 +75,7 @@ func (c Customer) Status(today civil.Date) Status {
 type Service struct {
 	db     *sqldb.DB
 	events *event.Log
-	counts countCache
+	counts tally.Cache
 }
 
 // New makes the service.
@@ -101,7 +102,7 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 }
 
 func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, d draft, in *input.Form) (Customer, error) {
-	c, err := d.fresh(ctx, tx, a, in)
+	c, err := d.fresh(tx.Now(), a, offered(ctx, tx, a), in)
 	if err != nil {
 		return c, err
 	}
@@ -114,7 +115,7 @@ func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, d
 		}
 		return c, fault.Conflict("another change was made at the same moment; try again")
 	}
-	if err := tally(ctx, tx, a.Company.ID, c, +1); err != nil {
+	if err := book.Add(ctx, tx, a.Company.ID, counted(c, +1)); err != nil {
 		return c, err
 	}
 	return c, s.events.Record(ctx, tx, a.Source(), event.CustomerCreated, created(c, a, tx.Now()))
@@ -156,7 +157,7 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, id int64) error {
 		if err := remove(ctx, tx, a.Company.ID, id); err != nil {
 			return err
 		}
-		if err := tally(ctx, tx, a.Company.ID, c, -1); err != nil {
+		if err := book.Add(ctx, tx, a.Company.ID, counted(c, -1)); err != nil {
 			return err
 		}
 		return s.events.Record(ctx, tx, a.Source(), event.CustomerDeleted, deleted(c))
@@ -202,5 +203,5 @@ func (s *Service) save(ctx context.Context, tx *sqldb.Tx, a account.Actor, befor
 	if err := update(ctx, tx, a.Company.ID, *c); err != nil {
 		return err
 	}
-	return retally(ctx, tx, a.Company.ID, before, *c)
+	return book.Move(ctx, tx, a.Company.ID, counted(before, 1), counted(*c, 1))
 }

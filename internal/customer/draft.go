@@ -2,6 +2,7 @@ package customer
 
 import (
 	"context"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
@@ -62,10 +63,10 @@ func readDraft(in *input.Form) draft {
 }
 
 // fresh makes a new customer of the draft.
-func (d draft) fresh(ctx context.Context, tx *sqldb.Tx, a account.Actor, in *input.Form) (Customer, error) {
-	c := Customer{UUID: id.NewUUID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
+func (d draft) fresh(now time.Time, a account.Actor, on offer, in *input.Form) (Customer, error) {
+	c := Customer{UUID: id.NewUUID(), CreatedAt: now, UpdatedAt: now}
 	d.plainTo(&c)
-	plan, err := d.resolve(ctx, tx, a, &c, in)
+	plan, err := d.resolve(on, &c, in)
 	if err != nil {
 		return c, err
 	}
@@ -73,7 +74,7 @@ func (d draft) fresh(ctx context.Context, tx *sqldb.Tx, a account.Actor, in *inp
 		c.Product = Product(plan.Product)
 	}
 	if c.DueOn.IsZero() && plan.ID != 0 {
-		today := a.Today(tx.Now())
+		today := a.Today(now)
 		if c.DueOn, err = plan.Period.After(today, 0); err != nil {
 			return c, fault.Field("data_de_vencimento", err.Error())
 		}
@@ -86,7 +87,7 @@ func (d draft) fresh(ctx context.Context, tx *sqldb.Tx, a account.Actor, in *inp
 func (d draft) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, before Customer, in *input.Form) (Customer, error) {
 	c := before
 	d.plainTo(&c)
-	if _, err := d.resolve(ctx, tx, a, &c, in); err != nil {
+	if _, err := d.resolve(offered(ctx, tx, a), &c, in); err != nil {
 		return c, err
 	}
 	if c.Usuario != before.Usuario || c.ExternalID != before.ExternalID {
@@ -112,11 +113,25 @@ func (d draft) plainTo(c *Customer) {
 	}
 }
 
+// offer finds what the company sells: in the database for one customer, on a
+// shelf for the many of an import.
+type offer struct {
+	plan    func(id int64) (catalog.Plan, error)
+	product func(id int64) (catalog.Product, error)
+}
+
+func offered(ctx context.Context, q sqldb.Querier, a account.Actor) offer {
+	return offer{
+		plan:    func(id int64) (catalog.Plan, error) { return catalog.FindPlan(ctx, q, a, id) },
+		product: func(id int64) (catalog.Product, error) { return catalog.FindProduct(ctx, q, a, id) },
+	}
+}
+
 // resolve looks up plan and product. It returns the plan when the draft names
 // one.
-func (d draft) resolve(ctx context.Context, q sqldb.Querier, a account.Actor, c *Customer, in *input.Form) (plan catalog.Plan, err error) {
+func (d draft) resolve(on offer, c *Customer, in *input.Form) (plan catalog.Plan, err error) {
 	if d.planID.ok && d.planID.value != c.Plan.ID {
-		plan, err = chosen(ctx, q, a, d.planID.value, "plan_id", in, catalog.FindPlan)
+		plan, err = chosen(d.planID.value, "plan_id", in, on.plan)
 		if err != nil {
 			return plan, err
 		}
@@ -126,7 +141,7 @@ func (d draft) resolve(ctx context.Context, q sqldb.Querier, a account.Actor, c 
 		c.Plan = Plan{ID: plan.ID, Name: plan.Name, Value: plan.Value}
 	}
 	if d.productID.ok && d.productID.value != c.Product.ID {
-		product, err := chosen(ctx, q, a, d.productID.value, "product_id", in, catalog.FindProduct)
+		product, err := chosen(d.productID.value, "product_id", in, on.product)
 		if err != nil {
 			return plan, err
 		}
@@ -140,14 +155,12 @@ func (d draft) resolve(ctx context.Context, q sqldb.Querier, a account.Actor, c 
 
 // chosen finds a plan or product by id; none for 0. One that the company does
 // not have is refused.
-func chosen[T any](ctx context.Context, q sqldb.Querier, a account.Actor, id int64, name string, in *input.Form,
-	find func(context.Context, sqldb.Querier, account.Actor, int64) (T, error),
-) (T, error) {
+func chosen[T any](id int64, name string, in *input.Form, find func(id int64) (T, error)) (T, error) {
 	var none T
 	if id == 0 {
 		return none, nil
 	}
-	v, err := find(ctx, q, a, id)
+	v, err := find(id)
 	if fault.KindOf(err) == fault.KindNotFound {
 		in.Refuse(name, "does not exist")
 		return none, nil
@@ -176,7 +189,7 @@ func refuseTaken(ctx context.Context, q sqldb.Querier, a account.Actor, c Custom
 func (s *Service) refuse(ctx context.Context, a account.Actor, d draft, in *input.Form) error {
 	var c Customer
 	d.plainTo(&c)
-	if _, err := d.resolve(ctx, s.db, a, &c, in); err != nil {
+	if _, err := d.resolve(offered(ctx, s.db, a), &c, in); err != nil {
 		return err
 	}
 	return refuseTaken(ctx, s.db, a, c, in)

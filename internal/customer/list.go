@@ -7,6 +7,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/tally"
 )
 
 // Filter chooses customers; the zero Filter chooses all.
@@ -37,7 +38,7 @@ func ReadFilter(in *input.Form) Filter {
 // List returns a page of customers, newest first, and how many there are.
 func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Customer, int64, error) {
 	l := listing{db: s.db, company: a.Company.ID, filter: f, due: f.due(a.Today(s.db.Now()))}
-	company, err := total(ctx, s.db, a.Company.ID)
+	company, err := book.Total(ctx, s.db, a.Company.ID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -138,8 +139,8 @@ const (
 // that has most of the rows, so the choice is made here, from exact counts.
 func (l listing) source(ctx context.Context, company, matches int64, page input.Page) (window, error) {
 	w := window{Source: l.matching(company, matches), descending: true, limit: page.Size, offset: page.Offset()}
-	if l.filter == (Filter{}) && w.offset > bucketSize {
-		below, skipped, err := bucketAt(ctx, l.db, l.company, w.offset)
+	if l.filter == (Filter{}) && w.offset > tally.DeepOffset {
+		below, skipped, err := book.Skip(ctx, l.db, l.company, w.offset)
 		if err != nil {
 			return w, err
 		}

@@ -68,7 +68,10 @@ func Open(r io.Reader) (*Reader, error) {
 	s.csv.Comma = delimiter(start)
 	s.csv.FieldsPerRecord = -1
 	s.csv.ReuseRecord = true
-	return s, s.readHeader()
+	if err := s.readHeader(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // delimiter is the one that makes the most of the header: the most headings

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -50,11 +51,21 @@ func openPostgres(ctx context.Context, url string, o Options) (backend, error) {
 	pool.SetMaxIdleConns(conns)
 	db := &postgresDB{pool: pool, pgQuerier: pgQuerier{on: pool, rewriter: &rewriter{rewrite: forPostgres}}}
 	if err := db.ping(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("PostgreSQL at %s:%d: %w", config.Host, config.Port, err), pool.Close())
+		return nil, errors.Join(fmt.Errorf("PostgreSQL at %s:%d: %w", config.Host, config.Port, oneLine{err}), pool.Close())
 	}
 	warnUnsafe(ctx, db, o.Log)
 	return db, nil
 }
+
+// oneLine takes away the lines that pgx gives to every address and way that it
+// tried, which mostly say the same.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string {
+	return strings.Join(slices.Compact(strings.Split(e.error.Error(), "\n\t")), " ")
+}
+
+func (e oneLine) Unwrap() error { return e.error }
 
 // durable undoes a server-wide synchronous_commit=off for our connections: an
 // acknowledged payment must survive a power cut. Stronger settings stay.

@@ -83,6 +83,12 @@ func (w *Where) And(cond string, args ...any) {
 	w.Args = append(w.Args, args...)
 }
 
+// Join adds the conditions of another Where.
+func (w *Where) Join(other Where) {
+	w.conds = append(w.conds, other.conds...)
+	w.Args = append(w.Args, other.Args...)
+}
+
 // String is the WHERE clause, or nothing when there is no condition.
 func (w *Where) String() string {
 	if len(w.conds) == 0 {

@@ -19,7 +19,7 @@ func (s *Server) listPlans(ctx context.Context, c *call) (web.Answer, error) {
 	}
 	counts, err := s.Customers.CountByPlan(ctx, c.actor, idsOf(list, func(p *catalog.Plan) int64 { return p.ID }))
 	return page(c, p, total, web.List(list, func(b []byte, p *catalog.Plan) []byte {
-		return c.appendPlan(b, p, counts[p.ID])
+		return c.appendPlan(b, p, counts[p.ID].N)
 	})), err
 }
 
@@ -29,7 +29,7 @@ func (s *Server) readPlan(ctx context.Context, c *call) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	counts, err := s.Customers.CountByPlan(ctx, c.actor, []int64{plan.ID})
-	return web.Answer{Data: func(b []byte) []byte { return c.appendPlan(b, &plan, counts[plan.ID]) }}, err
+	return web.Answer{Data: func(b []byte) []byte { return c.appendPlan(b, &plan, counts[plan.ID].N) }}, err
 }
 
 func (s *Server) listProducts(ctx context.Context, c *call) (web.Answer, error) {
@@ -44,7 +44,7 @@ func (s *Server) listProducts(ctx context.Context, c *call) (web.Answer, error) 
 	}
 	counts, err := s.Customers.CountByProduct(ctx, c.actor, idsOf(list, func(p *catalog.Product) int64 { return p.ID }))
 	return page(c, p, total, web.List(list, func(b []byte, p *catalog.Product) []byte {
-		return c.appendProduct(b, p, counts[p.ID])
+		return c.appendProduct(b, p, counts[p.ID].N)
 	})), err
 }
 
@@ -54,7 +54,7 @@ func (s *Server) readProduct(ctx context.Context, c *call) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	counts, err := s.Customers.CountByProduct(ctx, c.actor, []int64{product.ID})
-	return web.Answer{Data: func(b []byte) []byte { return c.appendProduct(b, &product, counts[product.ID]) }}, err
+	return web.Answer{Data: func(b []byte) []byte { return c.appendProduct(b, &product, counts[product.ID].N) }}, err
 }
 
 func (c *call) appendPlan(b []byte, p *catalog.Plan, customers int64) []byte {

@@ -117,37 +117,47 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE EXTENSION IF NOT EXISTS btree_gin;
 CREATE INDEX customers_search ON customers USING gin (company_id, search gin_trgm_ops);
 
--- How many customers a company has, by what they are filtered by and by where
--- they stand in the list. A change appends to customer_deltas; a periodic job
--- folds those rows into the sums. A count is always sums plus deltas.
-CREATE TABLE customer_deltas (
-    id         BIGINT  GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+-- How many records a company has, and how much money, by what they are filtered
+-- by (sums) and by where they stand in a list (buckets). A change appends to
+-- tally_deltas; a periodic job folds those rows into the rest. A count is always
+-- sums plus deltas.
+CREATE TABLE tally_deltas (
+    id         BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     company_id BIGINT  NOT NULL,
+    book       TEXT    NOT NULL,
     bucket     BIGINT  NOT NULL,
-    due_on     TEXT COLLATE "C" NOT NULL,
+    day        TEXT COLLATE "C" NOT NULL,
     plan_id    BIGINT  NOT NULL,
     product_id BIGINT  NOT NULL,
-    n          BIGINT  NOT NULL
+    state      TEXT    NOT NULL,
+    n          BIGINT  NOT NULL,
+    cents      BIGINT  NOT NULL
 );
-CREATE INDEX customer_deltas_company ON customer_deltas (company_id, id);
-CREATE TABLE customer_counts (
+CREATE INDEX tally_deltas_book ON tally_deltas (company_id, book, id);
+CREATE TABLE tally_sums (
     company_id BIGINT  NOT NULL,
-    due_on     TEXT COLLATE "C" NOT NULL,
+    book       TEXT    NOT NULL,
+    day        TEXT COLLATE "C" NOT NULL,
     plan_id    BIGINT  NOT NULL,
     product_id BIGINT  NOT NULL,
+    state      TEXT    NOT NULL,
     n          BIGINT  NOT NULL,
-    PRIMARY KEY (company_id, due_on, plan_id, product_id)
+    cents      BIGINT  NOT NULL,
+    PRIMARY KEY (company_id, book, day, plan_id, product_id, state)
 );
-CREATE TABLE customer_buckets (
+CREATE TABLE tally_buckets (
     company_id BIGINT  NOT NULL,
+    book       TEXT    NOT NULL,
     bucket     BIGINT  NOT NULL,
     n          BIGINT  NOT NULL,
-    PRIMARY KEY (company_id, bucket)
+    PRIMARY KEY (company_id, book, bucket)
 );
-CREATE TABLE customer_totals (
-    company_id BIGINT  NOT NULL PRIMARY KEY,
+CREATE TABLE tally_totals (
+    company_id BIGINT  NOT NULL,
+    book       TEXT    NOT NULL,
     n          BIGINT  NOT NULL,
-    folds      BIGINT  NOT NULL
+    folds      BIGINT  NOT NULL,
+    PRIMARY KEY (company_id, book)
 );
 
 CREATE TABLE events (

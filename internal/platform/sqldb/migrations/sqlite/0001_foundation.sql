@@ -134,38 +134,48 @@ CREATE TRIGGER customers_search_delete AFTER DELETE ON customers BEGIN
     DELETE FROM customers_search WHERE rowid = old.id;
 END;
 
--- How many customers a company has, by what they are filtered by and by where
--- they stand in the list. A change appends to customer_deltas; a periodic job
--- folds those rows into the sums. A count is always sums plus deltas.
-CREATE TABLE customer_deltas (
+-- How many records a company has, and how much money, by what they are filtered
+-- by (sums) and by where they stand in a list (buckets). A change appends to
+-- tally_deltas; a periodic job folds those rows into the rest. A count is always
+-- sums plus deltas.
+CREATE TABLE tally_deltas (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     company_id INTEGER NOT NULL,
+    book       TEXT    NOT NULL,
     bucket     INTEGER NOT NULL,
-    due_on     TEXT    NOT NULL,
+    day        TEXT    NOT NULL,
     plan_id    INTEGER NOT NULL,
     product_id INTEGER NOT NULL,
-    n          INTEGER NOT NULL
+    state      TEXT    NOT NULL,
+    n          INTEGER NOT NULL,
+    cents      INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX customer_deltas_company ON customer_deltas (company_id, id);
-CREATE TABLE customer_counts (
+CREATE INDEX tally_deltas_book ON tally_deltas (company_id, book, id);
+CREATE TABLE tally_sums (
     company_id INTEGER NOT NULL,
-    due_on     TEXT    NOT NULL,
+    book       TEXT    NOT NULL,
+    day        TEXT    NOT NULL,
     plan_id    INTEGER NOT NULL,
     product_id INTEGER NOT NULL,
+    state      TEXT    NOT NULL,
     n          INTEGER NOT NULL,
-    PRIMARY KEY (company_id, due_on, plan_id, product_id)
+    cents      INTEGER NOT NULL,
+    PRIMARY KEY (company_id, book, day, plan_id, product_id, state)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE customer_buckets (
+CREATE TABLE tally_buckets (
     company_id INTEGER NOT NULL,
+    book       TEXT    NOT NULL,
     bucket     INTEGER NOT NULL,
     n          INTEGER NOT NULL,
-    PRIMARY KEY (company_id, bucket)
+    PRIMARY KEY (company_id, book, bucket)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE customer_totals (
-    company_id INTEGER NOT NULL PRIMARY KEY,
+CREATE TABLE tally_totals (
+    company_id INTEGER NOT NULL,
+    book       TEXT    NOT NULL,
     n          INTEGER NOT NULL,
-    folds      INTEGER NOT NULL
-) STRICT;
+    folds      INTEGER NOT NULL,
+    PRIMARY KEY (company_id, book)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,353 @@
+package sheet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// read returns the rows of a file as `line field=value …` and the error that
+// ended it.
+func read(t *testing.T, file string) ([]string, error) {
+	t.Helper()
+	s, err := Open(strings.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	var got []string
+	for row, err := range s.All() {
+		if err != nil {
+			return got, err
+		}
+		got = append(got, describe(row))
+	}
+	return got, nil
+}
+
+func describe(row Row) string {
+	words := []string{fmt.Sprint(row.Line)}
+	for _, field := range slices.Sorted(maps.Keys(row.Values)) {
+		words = append(words, field+"="+row.Values[field])
+	}
+	for field, reasons := range row.Faults.All() {
+		words = append(words, fmt.Sprintf("[%s: %s]", field, reasons[0]))
+	}
+	return strings.Join(words, " ")
+}
+
+func TestFileIsReadHoweverItIsSaved(t *testing.T) {
+	const text = "Nome;Telefone;Observações\nJoão da Silva;(11) 98765-4321;“não ligar”\n"
+	want := []string{"2 name=João da Silva notes=“não ligar” whatsapp=(11) 98765-4321"}
+	encoded := func(e encoding.Encoding, s string) string {
+		out, err := e.NewEncoder().String(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for name, file := range map[string]string{
+		"UTF-8":                 text,
+		"UTF-8 with BOM":        "\ufeff" + text,
+		"Windows-1252":          encoded(charmap.Windows1252, text),
+		"UTF-16 little endian":  encoded(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), text),
+		"UTF-16 big endian":     encoded(unicode.UTF16(unicode.BigEndian, unicode.UseBOM), text),
+		"comma":                 strings.ReplaceAll(text, ";", ","),
+		"tab":                   strings.ReplaceAll(text, ";", "\t"),
+		"CRLF":                  strings.ReplaceAll(text, "\n", "\r\n"),
+		"no newline at the end": strings.TrimSpace(text),
+		"quoted":                `"Nome";"Telefone";"Observações"` + "\n" + `"João da Silva";"(11) 98765-4321";"“não ligar”"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := read(t, file); err != nil || !slices.Equal(got, want) {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestEncodingIsDecidedWhereItFirstMatters(t *testing.T) {
+	plain := "nome\n" + strings.Repeat("Ana\n", 50_000) // far beyond the first window
+	for name, tt := range map[string]struct{ last, want string }{
+		"Latin-1":                 {"Jo\xe3o", "João"},
+		"UTF-8":                   {"João", "João"},
+		"Latin-1 at the very end": {"Z\xe9", "Zé"},
+		"damaged UTF-8":           {"João, Zé e Jos\xe3", "João, Zé e Jos\xe3"}, // refused by the form, as one line
+	} {
+		got, err := read(t, plain+`"`+tt.last+`"`)
+		if err != nil || got[len(got)-1] != "50002 name="+tt.want {
+			t.Errorf("%s: %q, %v", name, got[len(got)-1], err)
+		}
+	}
+	// A character that straddles the edge of a window is not taken for damage.
+	for n := range 8 {
+		got, err := read(t, "nome\n"+strings.Repeat("a", window-8+n-len("nome\n"))+"é")
+		if err != nil || !strings.HasSuffix(got[0], "aé") {
+			t.Errorf("é %d bytes before the edge: …%s, %v", 8-n, got[0][len(got[0])-6:], err)
+		}
+	}
+}
+
+func TestHeadingsAreUnderstood(t *testing.T) {
+	for heading, want := range map[string]string{
+		"name": "name", "NOME": "name", " Nome Completo ": "name", "Nome*": "name",
+		"whatsapp": "whatsapp", "WhatsApp": "whatsapp", "Celular": "whatsapp", "Telefone:": "whatsapp",
+		"E-mail": "email", "email": "email", "e_mail": "email",
+		"Usuário": "usuario", "USUARIO": "usuario", "login": "usuario", "username": "usuario",
+		"Vencimento": "data_de_vencimento", "Data de Vencimento": "data_de_vencimento",
+		"data_de_vencimento": "data_de_vencimento", "due_date": "data_de_vencimento",
+		"Plano": "plan", "plan_id": "plan_id", "Produto": "product", "product_id": "product_id",
+		"Valor": "value", "Preço": "value", "Observações": "notes", "obs.": "notes", "notes": "notes",
+		"Código": "external_id", "ID externo": "external_id", "external_id": "external_id",
+		"id": "", "CPF": "", "status": "",
+	} {
+		if got, _ := fieldOf(heading); got != want {
+			t.Errorf("%q is read as %q, want %q", heading, got, want)
+		}
+	}
+}
+
+func TestNoTwoFieldsShareAHeading(t *testing.T) {
+	of := map[string]string{}
+	for field, names := range headings {
+		for _, name := range names {
+			if other, taken := of[key(name)]; taken && other != field {
+				t.Errorf("%q stands under %q and %q", name, field, other)
+			}
+			of[key(name)] = field
+		}
+	}
+}
+
+func TestColumnsThatAreNotReadAreReported(t *testing.T) {
+	s, err := Open(strings.NewReader("nome;usuaroi;CPF;celular;telefone;status;\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`column 2, "usuaroi", is not known and is passed over; did you mean "usuario"?`,
+		`column 3, "CPF", is not known and is passed over`,
+		`columns "celular" and "telefone" are both read as whatsapp; where both are filled, the first counts`,
+	}
+	if got := s.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNameColumnIsDemanded(t *testing.T) {
+	s, err := Open(strings.NewReader("telefone,email\n11987654321,a@example.com\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "name, nome, cliente") {
+		t.Errorf("got %v", err)
+	}
+	s.Columns[1].Field = "name" // as the panel does when it is told
+	if row, err := s.Next(); s.Check() != nil || err != nil || row.Values["name"] != "a@example.com" {
+		t.Errorf("got %v, %v", row, err)
+	}
+}
+
+func TestDatesAndAmountsAreSpelledForTheAPI(t *testing.T) {
+	for in, want := range map[string]string{
+		"31/12/2027": "2027-12-31", "1/2/2027": "2027-02-01", "2027-12-31": "2027-12-31",
+		"31/12/2027 00:00": "2027-12-31", "2027-12-31 03:00:00.000": "2027-12-31",
+		"31/02/2027": "must be a day that exists in the calendar", "12/31/2027": "must be a day that exists in the calendar",
+		"31/12/27": "must be a date such as 31/12/2027 or 2027-12-31", "amanhã": "must be a date such as 31/12/2027 or 2027-12-31",
+		"31/12/2027 ou antes": "must be a date such as 31/12/2027 or 2027-12-31",
+	} {
+		if got, err := spellDate(in); got != want && (err == nil || err.Error() != want) {
+			t.Errorf("date %q: %q, %v", in, got, err)
+		}
+	}
+	for in, want := range map[string]string{
+		"R$ 1.234,56": "1234.56", "R$\u00a035,00": "35.00", "35": "35.00", "1234.5": "1234.50", "1.234": "1234.00",
+		"-5,00": "must not be negative", "trinta": "must be an amount such as 1.234,56", "1,234": "must have at most two decimal places",
+	} {
+		if got, err := spellAmount(in); got != want && (err == nil || err.Error() != want) {
+			t.Errorf("amount %q: %q, %v", in, got, err)
+		}
+	}
+}
+
+func TestRowsBearTheLineTheyBeginIn(t *testing.T) {
+	got, err := read(t, strings.Join([]string{
+		`nome,obs,vencimento`,
+		`Ana,"duas`,
+		`linhas",1/2/2027`,
+		``,
+		`,,`,
+		`Bia,,31/02/2027`,
+		`Caio,`,
+		`Davi,a,1/2/2027,b`,
+		`Eva "Vivi",a,`,
+		`"Fábio"x,a,`,
+		`Gil,"aberta,`,
+		`Hugo,"de novo",`,
+		`"Íris",,`,
+		`João,"nunca fechada,`,
+		`Katia,,`,
+	}, "\n"))
+	want := []string{
+		"2 data_de_vencimento=2027-02-01 name=Ana notes=duas\nlinhas",
+		"6 data_de_vencimento=31/02/2027 name=Bia [data_de_vencimento: must be a day that exists in the calendar]",
+		"7 [: has 2 fields where the header has 3]",
+		"8 [: has 4 fields where the header has 3]",
+		`9 [: has a quote inside a field; write the field in quotes, and the quote twice ("")]`,
+		`10 [: has a quoted field that is not closed, or goes on after its closing quote; a quote inside is written twice ("")]`,
+		`11 [: has a quoted field that is not closed, or goes on after its closing quote; a quote inside is written twice (""); the lines up to 12 are lost with it]`,
+		"13 name=Íris",
+		`14 [: has a quoted field that is not closed, or goes on after its closing quote; a quote inside is written twice (""); the lines up to 15 are lost with it]`,
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v\n%s", err, strings.Join(got, "\n"))
+	}
+}
+
+func TestFilesThatAreNoSheetAreRefused(t *testing.T) {
+	for file, want := range map[string]string{
+		"":                      "the file is empty",
+		"\n\n":                  "the file is empty",
+		"PK\x03\x04rest":        "save it as CSV",
+		"n\x00o\x00m\x00e\x00":  "NUL bytes",
+		"\xd0\xcf\x11\xe0\xa1b": "save it as CSV",
+		`nome,"obs` + "\n":      "the header cannot be read",
+	} {
+		if _, err := read(t, file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", file, err)
+		}
+	}
+}
+
+// endless repeats a pattern for ever.
+type endless struct {
+	pattern string
+	at      int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = e.pattern[e.at%len(e.pattern)]
+		e.at++
+	}
+	return len(p), nil
+}
+
+func TestHostileFilesFailInBoundedMemory(t *testing.T) {
+	const gigabyte = 1 << 30
+	for name, start := range map[string]string{"line without end": "nome\nAna", "quote never closed": "nome\nAna\n\""} {
+		for _, pattern := range []string{"a", "a\n", "é", "\x00", ",", "\n"} {
+			if name == "line without end" && strings.HasPrefix(pattern, "a\n") {
+				continue // that is a good file
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			s, err := Open(io.MultiReader(strings.NewReader(start), io.LimitReader(&endless{pattern: pattern}, gigabyte)))
+			for err == nil {
+				_, err = s.Next()
+			}
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, errTooLong) {
+				t.Errorf("%s of %q: %v", name, pattern, err)
+			}
+			if used := after.TotalAlloc - before.TotalAlloc; used > 32<<20 {
+				t.Errorf("%s of %q took %d MiB", name, pattern, used>>20)
+			}
+		}
+	}
+}
+
+func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
+	row := "Ana da Silva,\"Rua A,\n12\",31/12/2027\n"
+	s, err := Open(io.MultiReader(strings.NewReader("nome,obs,vencimento\n"), io.LimitReader(&endless{pattern: row}, int64(200_000*len(row)))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, most := 0, uint64(0)
+	for _, err := range s.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n%20_000 == 0 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapAlloc)
+		}
+	}
+	if n != 200_000 || most > 16<<20 {
+		t.Errorf("%d rows, %d MiB", n, most>>20)
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	for _, seed := range []string{
+		"nome;telefone\nJoão;11\n", "name,notes\nA,\"b\nc\"\n", "nome\tvalor\nA\t\"R$ 1.234,56\"\n", "\ufeffnome\nA",
+		"\xff\xfen\x00o\x00m\x00e\x00\n\x00A\x00", "nome\nJo\xe3o\n", "nome,\"obs\n", "nome\n\"A\nB\n", "nome;vencimento\n;;;\nA;1/2/2027\n\x00",
+	} {
+		f.Add([]byte(seed), uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
+		// However the bytes come in, the rows are the same.
+		whole, wholeErr := drain(t, strings.NewReader(string(data)), len(data))
+		pieces, piecesErr := drain(t, &dribble{data, rand.New(rand.NewPCG(seed, 0))}, len(data))
+		if !slices.Equal(whole, pieces) || fmt.Sprint(wholeErr) != fmt.Sprint(piecesErr) {
+			t.Fatalf("whole: %q, %v\npieces: %q, %v", whole, wholeErr, pieces, piecesErr)
+		}
+	})
+}
+
+// drain reads a file to its end and holds every row to what rows promise.
+func drain(t *testing.T, r io.Reader, size int) ([]string, error) {
+	t.Helper()
+	s, err := Open(r)
+	if err != nil {
+		return nil, err
+	}
+	_, _ = s.Warnings(), s.Check()
+	var got []string
+	line := 0
+	for row, err := range s.All() {
+		if err != nil {
+			return got, err
+		}
+		if row.Line <= line || len(got) > size {
+			t.Fatalf("row %d of %d bytes is in line %d, after line %d", len(got), size, row.Line, line)
+		}
+		line = row.Line
+		for field, value := range row.Values {
+			if headings[field] == nil || strings.TrimSpace(value) == "" {
+				t.Fatalf("line %d has %q under %q", line, value, field)
+			}
+		}
+		got = append(got, describe(row))
+	}
+	return got, nil
+}
+
+// dribble gives out a file in pieces of any size.
+type dribble struct {
+	rest []byte
+	rand *rand.Rand
+}
+
+func (d *dribble) Read(p []byte) (int, error) {
+	if len(d.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), 1+d.rand.IntN(7))], d.rest)
+	d.rest = d.rest[n:]
+	return n, nil
+}

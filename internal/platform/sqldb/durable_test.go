@@ -1,0 +1,70 @@
+package sqldb_test
+
+import (
+	"crypto/rand"
+	"net/url"
+	"strings"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// setting reads a setting of the connection that writes.
+func setting(t *testing.T, db *sqldb.DB, text string) (value string) {
+	t.Helper()
+	err := db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
+		value, err = sqldb.Value[string](t.Context(), tx, text)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return value
+}
+
+func TestSQLiteFlushesEveryCommit(t *testing.T) {
+	db := sqldbtest.New(t, sqldb.SQLite)
+	for pragma, want := range map[string]string{
+		"journal_mode": "wal",
+		"synchronous":  "2", // FULL
+		"foreign_keys": "1",
+		"query_only":   "0",
+	} {
+		if got := setting(t, db, "PRAGMA "+pragma); got != want {
+			t.Errorf("%s is %s, want %s", pragma, got, want)
+		}
+	}
+}
+
+func TestPostgresFlushesEveryCommitWhateverTheRoleSays(t *testing.T) {
+	address := sqldbtest.URL(t, sqldb.Postgres)
+	admin := sqldbtest.Open(t, address)
+	for given, want := range map[string]string{"off": "on", "on": "on", "remote_apply": "remote_apply"} {
+		t.Run(given, func(t *testing.T) {
+			role := "test_" + strings.ToLower(rand.Text())
+			run(t, admin, "CREATE ROLE "+role+" LOGIN PASSWORD 'secret'")
+			defer run(t, admin, "DROP ROLE "+role)
+			run(t, admin, "ALTER ROLE "+role+" SET synchronous_commit = "+given)
+
+			db, err := sqldb.Open(t.Context(), as(t, role, address), sqldb.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			if got := setting(t, db, "SELECT current_setting('synchronous_commit')"); got != want {
+				t.Errorf("synchronous_commit is %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func as(t *testing.T, role, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword(role, "secret")
+	return u.String()
+}

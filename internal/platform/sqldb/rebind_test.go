@@ -1,0 +1,67 @@
+package sqldb_test
+
+import (
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+func TestStatementIsRewrittenForEachEngine(t *testing.T) {
+	tests := []struct{ in, postgres, sqlite string }{
+		{"SELECT 1", "SELECT 1", "SELECT 1"},
+		{"a = ? AND b IN (?,?)", "a = $1 AND b IN ($2,$3)", "a = ? AND b IN (?,?)"},
+		{"a = '?' AND b = ?", "a = '?' AND b = $1", "a = '?' AND b = ?"},
+		{"a = 'it''s ?' AND b = ?", "a = 'it''s ?' AND b = $1", "a = 'it''s ?' AND b = ?"},
+		{"'' || ? || 'é?'", "'' || $1 || 'é?'", "'' || ? || 'é?'"},
+		{"SELECT 1 {for update}", "SELECT 1 FOR UPDATE", "SELECT 1 "},
+		{"LIMIT ? {for update skip locked}", "LIMIT $1 FOR UPDATE SKIP LOCKED", "LIMIT ? "},
+	}
+	for _, tt := range tests {
+		if got := sqldb.ForPostgres(tt.in); got != tt.postgres {
+			t.Errorf("for PostgreSQL %q, want %q", got, tt.postgres)
+		}
+		if got := sqldb.ForSQLite(tt.in); got != tt.sqlite {
+			t.Errorf("for SQLite %q, want %q", got, tt.sqlite)
+		}
+	}
+}
+
+func TestOneTextServesBothEngines(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		withNotes(t, db)
+		run(t, db, "INSERT INTO notes (id, body) VALUES (1, ?), (2, 'why?')", "what?")
+		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			for _, lock := range []string{"{for update}", "{for update skip locked}"} {
+				body, err := sqldb.Value[string](t.Context(), tx, "SELECT body FROM notes WHERE body <> 'why?' AND id = ? "+lock, 1)
+				if err != nil || body != "what?" {
+					t.Errorf("%s: %q, %v", lock, body, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSkipLockedPassesOverRowsThatOthersHold(t *testing.T) {
+	db := withNotes(t, sqldbtest.New(t, sqldb.Postgres))
+	run(t, db, "INSERT INTO notes (id, body) VALUES (1, 'held'), (2, 'free')")
+	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		if err := touch(t, tx, 1); err != nil {
+			return err
+		}
+		return db.Write(t.Context(), func(other *sqldb.Tx) error {
+			id, err := sqldb.Value[int64](t.Context(), other, "SELECT id FROM notes ORDER BY id LIMIT 1 {for update skip locked}")
+			if err == nil && id != 2 {
+				t.Errorf("got note %d, want the one that is free", id)
+			}
+			return err
+		})
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,58 @@
+package tally
+
+import (
+	"context"
+	"sync"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// Cache keeps counts that no sum can give, such as those of a search, while
+// the records stand as they were counted. The zero Cache is ready.
+type Cache struct {
+	mu    sync.Mutex
+	known map[cacheKey]counted
+}
+
+type cacheKey struct {
+	company int64
+	book    Book
+	what    string
+}
+
+type counted struct {
+	at stamp
+	n  int64
+}
+
+// maxCounts bounds the cache; past it everything is counted again.
+const maxCounts = 2000
+
+// Count returns what count returned last for the same thing, if nothing in the
+// company's book has changed since.
+func (c *Cache) Count(ctx context.Context, q sqldb.Querier, b Book, companyID int64, what string, count func() (int64, error)) (int64, error) {
+	// The stamp comes first: a change between the two is then counted and
+	// found again under its own stamp, never hidden under an older one.
+	at, err := stampOf(ctx, q, companyID, b)
+	if err != nil {
+		return 0, err
+	}
+	key := cacheKey{companyID, b, what}
+	c.mu.Lock()
+	hit, ok := c.known[key]
+	c.mu.Unlock()
+	if ok && hit.at == at {
+		return hit.n, nil
+	}
+	n, err := count()
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) >= maxCounts {
+		c.known = map[cacheKey]counted{}
+	}
+	c.known[key] = counted{at, n}
+	return n, nil
+}

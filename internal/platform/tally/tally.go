@@ -1,0 +1,128 @@
+// Package tally keeps counts and sums of a company's records, so that a list of
+// fifty out of a million knows its total without counting, and a month's
+// figures are not added up anew at every look. It owns the tally tables; what
+// is counted in which book is decided by the room that owns the records.
+//
+// A change appends rows to tally_deltas, in the transaction of the change and
+// waiting for no other; Fold adds them to the sums from time to time. What is
+// read is always sums plus deltas, in one statement, so that the number is
+// exact at every moment.
+package tally
+
+import (
+	"context"
+	"fmt"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// Book is a set of records that are counted together.
+type Book string
+
+// Place is where a record is counted. The zero of a field means that the book
+// does not tell records apart by it, or that the record has none.
+type Place struct {
+	Bucket    int64  // of the record's id, for deep pages
+	Day       string // YYYY-MM-DD
+	PlanID    int64
+	ProductID int64
+	State     string
+}
+
+// Change is how many records, and how much money, come to a place or leave it.
+type Change struct {
+	Place
+	N     int64
+	Cents int64
+}
+
+// bucketSize is how many consecutive ids share a bucket.
+const bucketSize = 4096
+
+// BucketOf is the bucket of an id.
+func BucketOf(id int64) int64 { return id / bucketSize }
+
+// DeepOffset is from where on a page is found faster through the buckets.
+const DeepOffset = bucketSize
+
+// Add counts changes.
+func (b Book) Add(ctx context.Context, tx *sqldb.Tx, companyID int64, changes ...Change) error {
+	for _, c := range changes {
+		if err := appendDelta(ctx, tx, companyID, b, c); err != nil {
+			return fmt.Errorf("count %s: %w", b, err)
+		}
+	}
+	return nil
+}
+
+// Move counts a record that was at one place and is now at another. One that
+// has not moved leaves a row all the same: the rows are also the stamp by
+// which a cached count knows that it is old.
+func (b Book) Move(ctx context.Context, tx *sqldb.Tx, companyID int64, from, to Change) error {
+	if from == to {
+		return b.Add(ctx, tx, companyID, Change{Place: to.Place})
+	}
+	from.N, from.Cents = -from.N, -from.Cents
+	return b.Add(ctx, tx, companyID, from, to)
+}
+
+// Total is how many records the company has in the book.
+func (b Book) Total(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
+	return total(ctx, q, companyID, b)
+}
+
+// Sum counts the records, and their money, at the places that where allows:
+// conditions on day, plan_id, product_id and state.
+func (b Book) Sum(ctx context.Context, q sqldb.Querier, companyID int64, where sqldb.Where) (n, cents int64, err error) {
+	return sum(ctx, q, companyID, b, where)
+}
+
+// By counts the records by the values of a column of the places that where
+// allows.
+func By[K comparable](ctx context.Context, q sqldb.Querier, b Book, companyID int64, column string, where sqldb.Where) (map[K]Sums, error) {
+	return by[K](ctx, q, companyID, b, column, where)
+}
+
+// Sums is a number of records and their money.
+type Sums struct{ N, Cents int64 }
+
+// Skip finds where the record at an offset of the newest-first list stands: it
+// has an id lower than below, and skipped of the records before it have not.
+func (b Book) Skip(ctx context.Context, q sqldb.Querier, companyID, offset int64) (below, skipped int64, err error) {
+	return skip(ctx, q, companyID, b, offset)
+}
+
+// foldBatch bounds the transaction of one fold to a few milliseconds.
+const foldBatch = 2000
+
+// Fold adds the deltas of all companies to their sums. It may run at any time
+// and in any number of processes; each delta is folded once.
+func Fold(ctx context.Context, db *sqldb.DB) error {
+	companies, err := companiesWithDeltas(ctx, db)
+	if err != nil {
+		return err
+	}
+	for _, companyID := range companies {
+		if err := foldCompany(ctx, db, companyID); err != nil {
+			return fmt.Errorf("fold the counts of company %d: %w", companyID, err)
+		}
+	}
+	return nil
+}
+
+func foldCompany(ctx context.Context, db *sqldb.DB, companyID int64) error {
+	for folded := foldBatch; folded == foldBatch; {
+		err := db.Write(ctx, func(tx *sqldb.Tx) error {
+			deltas, err := takeDeltas(ctx, tx, companyID, foldBatch)
+			folded = len(deltas)
+			if err != nil {
+				return err
+			}
+			return addSums(ctx, tx, companyID, deltas)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
