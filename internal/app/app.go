@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/dashboard"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/event"
 	"carteira/internal/platform/keyring"
@@ -34,6 +36,8 @@ type App struct {
 	Accounts  *account.Service
 	Catalog   *catalog.Service
 	Customers *customer.Service
+	Billing   *billing.Service
+	Dashboard *dashboard.Service
 
 	idempotency *idempotency.Service
 }
@@ -67,11 +71,14 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		return nil, err
 	}
 	events := &event.Log{}
+	customers := customer.New(db, events)
 	return &App{
 		Config: c, Log: log, DB: db, Box: box,
 		Accounts:    account.New(db, c.RateLimit),
 		Catalog:     catalog.New(db),
-		Customers:   customer.New(db, events),
+		Customers:   customers,
+		Billing:     billing.New(db, events, customers),
+		Dashboard:   dashboard.New(db),
 		idempotency: idempotency.New(db, box),
 	}, nil
 }
@@ -88,8 +95,27 @@ func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
+		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
 	}
+}
+
+// DayWork does what the calendar asks for in every company, each by its own
+// day: it tells of due dates that have passed and issues invoices for those
+// that are near. A company that fails does not keep the others waiting.
+func (a *App) DayWork(ctx context.Context) error {
+	companies, err := a.Accounts.Companies(ctx)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, c := range companies {
+		actor := account.Actor{Company: c}
+		_, expireErr := a.Customers.Expire(ctx, actor)
+		_, issueErr := a.Billing.Issue(ctx, actor)
+		failures = append(failures, expireErr, issueErr)
+	}
+	return errors.Join(failures...)
 }
 
 func makeDataDir(c config.Config) error {

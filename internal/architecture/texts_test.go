@@ -1,6 +1,7 @@
 package architecture
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"slices"
@@ -238,9 +239,36 @@ func (s scope) foldUnder(e ast.Expr, under []string) string {
 		}
 		return ""
 	case *ast.CallExpr:
-		return s.foldConditions(e)
+		if calledName(e) == "String" {
+			return s.foldConditions(e)
+		}
+		return s.foldCall(e, under)
 	}
 	return hole
+}
+
+// foldCall takes the texts that a function of this package returns.
+func (s scope) foldCall(call *ast.CallExpr, under []string) string {
+	name := calledName(call) + "()"
+	if slices.Contains(under, name) {
+		return hole
+	}
+	under = append(slices.Clone(under), name)
+	var b strings.Builder
+	for _, fn := range s.functions[calledName(call)] {
+		in := s.within(fn)
+		ast.Inspect(fn, func(n ast.Node) bool {
+			if r, ok := n.(*ast.ReturnStmt); ok {
+				for _, e := range r.Results {
+					if isText(e) {
+						b.WriteString(strings.TrimPrefix(in.foldUnder(e, under), hole))
+					}
+				}
+			}
+			return true
+		})
+	}
+	return cmp.Or(b.String(), hole)
 }
 
 func (s scope) foldName(name string, under []string) string {

@@ -206,3 +206,29 @@ func FindPlan(ctx context.Context, q sqldb.Querier, a account.Actor, id int64) (
 func FindProduct(ctx context.Context, q sqldb.Querier, a account.Actor, id int64) (Product, error) {
 	return productByID(ctx, q, a.Company.ID, id)
 }
+
+// AllPlans returns every plan of the company for another use case.
+func AllPlans(ctx context.Context, q sqldb.Querier, a account.Actor) ([]Plan, error) {
+	return allPlans(ctx, q, a.Company.ID)
+}
+
+// AllProducts returns every product of the company for another use case.
+func AllProducts(ctx context.Context, q sqldb.Querier, a account.Actor) ([]Product, error) {
+	return allProducts(ctx, q, a.Company.ID)
+}
+
+// AddPlan makes a plan that another use case has checked, inside its
+// transaction.
+func AddPlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, p Plan) (_ Plan, err error) {
+	p.Active, p.CreatedAt = true, tx.Now()
+	p.ID, err = insertPlan(ctx, tx, a.Company.ID, p)
+	return p, err
+}
+
+// AddProduct makes a product that another use case has checked, inside its
+// transaction.
+func AddProduct(ctx context.Context, tx *sqldb.Tx, a account.Actor, p Product) (_ Product, err error) {
+	p.Active, p.CreatedAt = true, tx.Now()
+	p.ID, err = insertProduct(ctx, tx, a.Company.ID, p)
+	return p, err
+}

@@ -47,6 +47,10 @@ func plans(ctx context.Context, q sqldb.Querier, companyID int64, f Filter, page
 	return list, total, err
 }
 
+func allPlans(ctx context.Context, q sqldb.Querier, companyID int64) ([]Plan, error) {
+	return sqldb.All(ctx, q, scanPlan, planSelect+` WHERE p.company_id = ? ORDER BY p.id`, companyID)
+}
+
 func insertPlan(ctx context.Context, tx *sqldb.Tx, companyID int64, p Plan) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO customer_plans (company_id, name, value_cents, period_unit, period_count, product_id, active, search, created_at, updated_at)
@@ -93,6 +97,10 @@ func products(ctx context.Context, q sqldb.Querier, companyID int64, f Filter, p
 	list, err := sqldb.All(ctx, q, scanProduct, productSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`,
 		append(where.Args, page.Size, page.Offset())...)
 	return list, total, err
+}
+
+func allProducts(ctx context.Context, q sqldb.Querier, companyID int64) ([]Product, error) {
+	return sqldb.All(ctx, q, scanProduct, productSelect+` WHERE p.company_id = ? ORDER BY p.id`, companyID)
 }
 
 func insertProduct(ctx context.Context, tx *sqldb.Tx, companyID int64, p Product) (int64, error) {

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,17 +71,22 @@ Every flag has an environment variable, shown in its help.`,
 	addSettings(root.PersistentFlags(), false)
 	root.AddCommand(
 		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), versionCommand(),
-		companyCommand(), tokenCommand(), planCommand(), productCommand(), importCommand(),
+		companyCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), importCommand(),
 	)
 	strictArgs(root)
 	return root
 }
 
-// strictArgs makes a wrong word or number of arguments a usage error too.
+// strictArgs makes a wrong word, a wrong number of arguments and a missing flag
+// usage errors too. A command that only groups others gets something to run:
+// without it cobra answers a misspelt one with help and success.
 func strictArgs(c *cobra.Command) {
+	if c.HasSubCommands() && !c.Runnable() {
+		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
+			if err := cmp.Or(check(cmd, args), cmd.ValidateRequiredFlags()); err != nil {
 				return usageError{err}
 			}
 			return nil

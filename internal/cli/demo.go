@@ -85,12 +85,14 @@ Paste this into another terminal:
 }
 
 // freePort takes another port when the default one is taken: whoever tries the
-// demo should not have to know why it does not start.
+// demo should not have to know why it does not start. Port 0 becomes the port
+// that it stands for, since the address is printed.
 func freePort(cmd *cobra.Command, c *config.Config) {
-	if cmd.Flags().Changed("listen") || os.Getenv("CARTEIRA_LISTEN") != "" {
-		return
+	asked, addresses := c.Listen, []string{c.Listen}
+	if !cmd.Flags().Changed("listen") && os.Getenv("CARTEIRA_LISTEN") == "" {
+		addresses = append(addresses, "127.0.0.1:0")
 	}
-	for _, addr := range []string{c.Listen, "127.0.0.1:0"} {
+	for _, addr := range addresses {
 		l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", addr)
 		if err != nil {
 			continue
@@ -100,7 +102,7 @@ func freePort(cmd *cobra.Command, c *config.Config) {
 		break
 	}
 	if !cmd.Flags().Changed("public-url") && os.Getenv("CARTEIRA_PUBLIC_URL") == "" {
-		c.PublicURL = "http://" + c.Listen
+		c.PublicURL = strings.Replace(c.PublicURL, asked, c.Listen, 1)
 	}
 }
 

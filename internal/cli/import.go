@@ -1,7 +1,111 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"carteira/internal/account"
+	"carteira/internal/app"
+	"carteira/internal/customer"
+)
 
 func importCommand() *cobra.Command {
-	return &cobra.Command{Use: "import", Short: "Bulk load from files", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "import", Short: "Bulk load from files: customers", Args: cobra.NoArgs}
+	cmd.AddCommand(importCustomersCommand())
+	return cmd
+}
+
+func importCustomersCommand() *cobra.Command {
+	cmd := addCompany(&cobra.Command{
+		Use:   "customers FILE.csv",
+		Short: "Create customers from a CSV file; - reads standard input",
+		Long: `Import creates a customer of every line of a CSV file: all of them or, when a line
+is bad, none. It makes no events and no invoices unless it is told to, and may
+run while the server does.
+
+The first line names the columns: the API's fields (name, whatsapp, email,
+usuario, data_de_vencimento, plan_id, product_id, notes, external_id) or what
+they are called in Brazil (nome, telefone, celular, e-mail, login, vencimento,
+plano, valor, produto, observações, código). Plans and products may be given by
+name. The file may be UTF-8, UTF-16 or Latin-1, with commas, semicolons or tabs;
+dates may be 31/12/2027, amounts R$ 1.234,56.
+
+Standard output gets one line of JSON: {"imported":N,"failed":N,"skipped":N}.
+The exit code is 1 when a line failed.`,
+		Example: `  carteira import customers clientes.csv --company 1 --dry-run
+  carteira import customers clientes.csv --company 1 --create-missing
+  carteira import customers clientes.csv --company 1 --keep-going --errors bad-lines.csv`,
+		Args: cobra.ExactArgs(1),
+		RunE: importCustomers,
+	})
+	cmd.Flags().Bool("keep-going", false, "import the good lines of a file that has bad ones")
+	cmd.Flags().Bool("create-missing", false, "make plans (by the month, at the line's amount) and products that the company lacks")
+	cmd.Flags().Bool("events", false, "record customer.created for every customer")
+	cmd.Flags().Bool("dry-run", false, "check the file and import nothing")
+	cmd.Flags().String("errors", "", "write a CSV file of all that is wrong: line, column, value, reason")
+	return cmd
+}
+
+func importCustomers(cmd *cobra.Command, args []string) (err error) {
+	file, err := openSheet(cmd.Context(), args[0], cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.close()) }()
+	header, err := file.header()
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	for _, warning := range header.Warnings() {
+		fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+warning)
+	}
+	return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) (err error) {
+		bad, err := newBadLines(cmd, header.Columns, file)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, bad.close()) }()
+		options := customer.ImportOptions{
+			KeepGoing: flag(cmd, "keep-going"), CreateMissing: flag(cmd, "create-missing"),
+			Events: flag(cmd, "events"), DryRun: flag(cmd, "dry-run"),
+		}
+		p := newProgress(cmd.ErrOrStderr(), file, a.DB.Now, options)
+		options.Problem = func(problem customer.Problem) {
+			p.clear()
+			bad.report(problem)
+		}
+		done, err := a.Customers.Import(ctx, actor, p.rows, options)
+		p.clear()
+		bad.summarize()
+		if err := printJSON(cmd, done); err != nil {
+			return err
+		}
+		return verdict(ctx, done, err)
+	})
+}
+
+// verdict says what became of the import when not all of it went well.
+func verdict(ctx context.Context, done customer.Imported, err error) error {
+	stays := "nothing was imported"
+	if done.Imported > 0 {
+		stays = fmt.Sprintf("%d customers were imported and stay", done.Imported)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return errors.New("stopped; " + stays)
+	case err != nil:
+		return fmt.Errorf("%w; %s", err, stays)
+	case done.Failed > 0:
+		return fmt.Errorf("%d of %d lines are bad; %s", done.Failed, done.Imported+done.Failed+done.Skipped, stays)
+	}
+	return nil
+}
+
+func flag(cmd *cobra.Command, name string) bool {
+	on, err := cmd.Flags().GetBool(name)
+	must(err)
+	return on
 }

@@ -11,7 +11,7 @@ import (
 
 // book counts customers by due date, plan and product, which are what lists
 // are filtered by, and by where they stand in the list.
-const book tally.Book = "customers"
+const book = tally.Customers
 
 // counted is a customer as the book sees it.
 func counted(c Customer, n int64) tally.Change {

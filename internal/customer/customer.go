@@ -73,10 +73,22 @@ func (c Customer) Status(today civil.Date) Status {
 
 // Service has the use cases.
 type Service struct {
-	db     *sqldb.DB
-	events *event.Log
-	counts tally.Cache
+	db       *sqldb.DB
+	events   *event.Log
+	watchers []Watcher
+	counts   tally.Cache
 }
+
+// Watcher is a room above this one that acts when a customer changes, inside
+// the transaction of the change. A nil function is not called.
+type Watcher struct {
+	Created  func(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) error
+	Changed  func(ctx context.Context, tx *sqldb.Tx, a account.Actor, before, after Customer) error
+	Deleting func(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) error // the row is still there
+}
+
+// Watch adds a watcher. It is called while the program is wired.
+func (s *Service) Watch(w Watcher) { s.watchers = append(s.watchers, w) }
 
 // New makes the service.
 func New(db *sqldb.DB, events *event.Log) *Service { return &Service{db: db, events: events} }
@@ -86,18 +98,26 @@ func (s *Service) Find(ctx context.Context, a account.Actor, id int64) (Customer
 	return byID(ctx, s.db, a.Company.ID, id)
 }
 
+// CompanyOf finds the company that a customer belongs to, for the command line.
+func (s *Service) CompanyOf(ctx context.Context, id int64) (int64, error) {
+	return companyOf(ctx, s.db, id)
+}
+
 // Create makes a customer.
 func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (Customer, error) {
 	in.Require("name")
 	d := readDraft(in)
-	if in.Failed() {
+	var c Customer
+	var err error
+	if !in.Failed() {
+		err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+			c, err = s.createTx(ctx, tx, a, d, in)
+			return err
+		})
+	}
+	if in.Failed() { // perhaps in the transaction, which ends at the first it meets
 		return Customer{}, s.refuse(ctx, a, d, in)
 	}
-	var c Customer
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		c, err = s.createTx(ctx, tx, a, d, in)
-		return err
-	})
 	return c, err
 }
 
@@ -118,7 +138,22 @@ func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, d
 	if err := book.Add(ctx, tx, a.Company.ID, counted(c, +1)); err != nil {
 		return c, err
 	}
-	return c, s.events.Record(ctx, tx, a.Source(), event.CustomerCreated, created(c, a, tx.Now()))
+	if err := s.events.Record(ctx, tx, a.Source(), event.CustomerCreated, created(c, a, tx.Now())); err != nil {
+		return c, err
+	}
+	return c, s.tellCreated(ctx, tx, a, c)
+}
+
+func (s *Service) tellCreated(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) error {
+	for _, w := range s.watchers {
+		if w.Created == nil {
+			continue
+		}
+		if err := w.Created(ctx, tx, a, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Update changes the fields that are given. Nothing is recorded when nothing
@@ -154,6 +189,14 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, id int64) error {
 		if err != nil {
 			return err
 		}
+		for _, w := range s.watchers {
+			if w.Deleting == nil {
+				continue
+			}
+			if err := w.Deleting(ctx, tx, a, c); err != nil {
+				return err
+			}
+		}
 		if err := remove(ctx, tx, a.Company.ID, id); err != nil {
 			return err
 		}
@@ -164,44 +207,22 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, id int64) error {
 	})
 }
 
-// Renewal is a renewed customer and the due date it had before.
-type Renewal struct {
-	Customer
-	Previous civil.Date
-}
-
-// Renew moves the due date forward by the period of the customer's plan.
-func (s *Service) Renew(ctx context.Context, a account.Actor, id int64) (Renewal, error) {
-	var r Renewal
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		r, err = s.RenewTx(ctx, tx, a, id)
-		return err
-	})
-	return r, err
-}
-
-// RenewTx is Renew inside another use case's transaction.
-func (s *Service) RenewTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Renewal, error) {
-	before, err := lock(ctx, tx, a.Company.ID, id)
-	if err != nil {
-		return Renewal{}, err
-	}
-	c, err := renewed(ctx, tx, a, before)
-	if err != nil {
-		return Renewal{}, err
-	}
-	if err := s.save(ctx, tx, a, before, &c); err != nil {
-		return Renewal{}, err
-	}
-	r := Renewal{Customer: c, Previous: before.DueOn}
-	return r, s.events.Record(ctx, tx, a.Source(), event.CustomerRenewed, renewal(r, a, tx.Now()))
-}
-
-// save writes a changed customer and keeps the counts true.
+// save writes a changed customer, keeps the counts true and tells watchers.
 func (s *Service) save(ctx context.Context, tx *sqldb.Tx, a account.Actor, before Customer, c *Customer) error {
 	c.UpdatedAt = tx.Now()
 	if err := update(ctx, tx, a.Company.ID, *c); err != nil {
 		return err
 	}
-	return book.Move(ctx, tx, a.Company.ID, counted(before, 1), counted(*c, 1))
+	if err := book.Move(ctx, tx, a.Company.ID, counted(before, 1), counted(*c, 1)); err != nil {
+		return err
+	}
+	for _, w := range s.watchers {
+		if w.Changed == nil {
+			continue
+		}
+		if err := w.Changed(ctx, tx, a, before, *c); err != nil {
+			return err
+		}
+	}
+	return nil
 }

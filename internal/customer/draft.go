@@ -75,10 +75,9 @@ func (d draft) fresh(now time.Time, a account.Actor, on offer, in *input.Form) (
 	}
 	if c.DueOn.IsZero() && plan.ID != 0 {
 		today := a.Today(now)
-		if c.DueOn, err = plan.Period.After(today, 0); err != nil {
-			return c, fault.Field("data_de_vencimento", err.Error())
+		if err := c.extend(plan.Period, today, today.Day()); err != nil {
+			return c, err
 		}
-		c.OwnDay = today.Day()
 	}
 	return c, in.Err()
 }
@@ -213,25 +212,4 @@ func changes(before, after Customer) []string {
 	add("notes", before.Notes != after.Notes)
 	add("external_id", before.ExternalID != after.ExternalID)
 	return names
-}
-
-// renewed returns the customer with its due date one period on.
-func renewed(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) (Customer, error) {
-	if c.Plan.ID == 0 {
-		return c, fault.Field("plan_id", "the customer has no plan; set one to renew by its period")
-	}
-	plan, err := catalog.FindPlan(ctx, tx, a, c.Plan.ID)
-	if err != nil {
-		return c, err
-	}
-	today := a.Today(tx.Now())
-	lapsed := c.DueOn.Before(today) && a.Company.Settings.RenewFrom == account.FromToday
-	if c.DueOn.IsZero() || lapsed {
-		c.DueOn, c.OwnDay = today, today.Day()
-	}
-	c.DueOn, err = plan.Period.After(c.DueOn, c.OwnDay)
-	if err != nil {
-		return c, fault.Field("data_de_vencimento", err.Error())
-	}
-	return c, nil
 }

@@ -68,6 +68,15 @@ type renewedData struct {
 	DueDate         civil.Date `json:"due_date"`
 }
 
+type expiredData struct {
+	Customer whole      `json:"customer"`
+	DueDate  civil.Date `json:"due_date"`
+}
+
+func expired(c Customer, a account.Actor, now time.Time) expiredData {
+	return expiredData{describe(c, a, now), c.DueOn}
+}
+
 func created(c Customer, a account.Actor, now time.Time) createdData {
 	return createdData{describe(c, a, now)}
 }

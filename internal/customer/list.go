@@ -7,7 +7,6 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
 )
 
 // Filter chooses customers; the zero Filter chooses all.
@@ -46,11 +45,11 @@ func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page inpu
 	if err != nil || page.Offset() >= n {
 		return []Customer{}, n, err
 	}
-	source, err := l.source(ctx, company, n, page)
+	window, err := book.Window(ctx, s.db, a.Company.ID, l.matching(company, n), f == (Filter{}), n, page)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := rows(ctx, s.db, a.Company.ID, source)
+	list, err := rows(ctx, s.db, a.Company.ID, window)
 	return list, n, err
 }
 
@@ -116,16 +115,6 @@ type listing struct {
 	due     due
 }
 
-// window is where the ids of a page are taken from: first the ids, from an
-// index alone, then the rows that they name. Joining before the offset is
-// applied would make page 20,000 a thousand times as dear as page 1.
-type window struct {
-	sqldb.Source
-	descending bool
-	limit      int64
-	offset     int64
-}
-
 const (
 	// smallSearch is up to how many customers reading them all is as fast as the
 	// substring index.
@@ -135,30 +124,11 @@ const (
 	smallSort = 10_000
 )
 
-// source decides how to find the page. Planners guess this wrong for a company
-// that has most of the rows, so the choice is made here, from exact counts.
-func (l listing) source(ctx context.Context, company, matches int64, page input.Page) (window, error) {
-	w := window{Source: l.matching(company, matches), descending: true, limit: page.Size, offset: page.Offset()}
-	if l.filter == (Filter{}) && w.offset > tally.DeepOffset {
-		below, skipped, err := book.Skip(ctx, l.db, l.company, w.offset)
-		if err != nil {
-			return w, err
-		}
-		w.Where.And("c.id < ?", below)
-		w.offset -= skipped
-		return w, nil
-	}
-	if w.offset > matches/2 { // nearer to the end: count from there
-		w.descending = false
-		w.limit = min(page.Size, matches-page.Offset())
-		w.offset = matches - page.Offset() - w.limit
-	}
-	return w, nil
-}
-
 // matching finds the customers of the filter, in the order of their ids.
+// Planners guess wrong how to, for a company that has most of the rows, so the
+// choice is made here, from exact counts.
 func (l listing) matching(company, matches int64) sqldb.Source {
-	s := sqldb.Source{From: "customers c", Order: "c.id"}
+	s := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id"}
 	if terms := searchTerms(l.filter.Search); terms != nil {
 		s = sqldb.Search(l.db.Engine(), "customers", l.company, company > smallSearch, terms)
 	} else {

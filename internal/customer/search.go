@@ -55,3 +55,13 @@ func dialled(digits string) string {
 	}
 	return digits
 }
+
+// SearchSource finds the customers that a search means, as rows c, for lists of
+// what belongs to them; ok is false when nothing is searched for.
+func SearchSource(engine sqldb.Engine, companyID int64, search string) (s sqldb.Source, ok bool) {
+	terms := searchTerms(search)
+	if terms == nil {
+		return s, false
+	}
+	return sqldb.Search(engine, "customers", companyID, true, terms), true
+}

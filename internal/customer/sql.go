@@ -31,6 +31,11 @@ func byID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Customer, 
 	return c, sqldb.Found(err, "customer")
 }
 
+func companyOf(ctx context.Context, q sqldb.Querier, id int64) (int64, error) {
+	companyID, err := sqldb.Value[int64](ctx, q, `SELECT company_id FROM customers WHERE id = ?`, id)
+	return companyID, sqldb.Found(err, "customer")
+}
+
 // lock reads a customer for a change: until the commit nobody else changes it.
 // The row is locked first and read after, so that what is read is the newest.
 func lock(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Customer, error) {
@@ -43,37 +48,61 @@ func lock(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Customer, err
 
 // rows reads the customers of a window, newest first. CROSS JOIN makes SQLite
 // begin with the ids; left to itself it reads all customers of the company.
-func rows(ctx context.Context, q sqldb.Querier, companyID int64, w window) ([]Customer, error) {
-	direction := " DESC"
-	if !w.descending {
-		direction = " ASC"
-	}
-	args := append(append([]any{}, w.Where.Args...), w.limit, w.offset, companyID)
-	return sqldb.All(ctx, q, scan, `
-		WITH page AS MATERIALIZED (
-			SELECT c.id FROM `+w.From+w.Where.String()+` ORDER BY `+w.Order+direction+` LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)
-		)
+func rows(ctx context.Context, q sqldb.Querier, companyID int64, w sqldb.Window) ([]Customer, error) {
+	page, args := w.IDs()
+	return sqldb.All(ctx, q, scan, `WITH page AS MATERIALIZED (`+page+`)
 		SELECT `+columns+` FROM page CROSS JOIN customers c`+joins+`
-		WHERE c.id = page.id AND c.company_id = ? ORDER BY c.id DESC`, args...)
+		WHERE c.id = page.id AND c.company_id = ? ORDER BY c.id DESC`, append(args, companyID)...)
 }
 
 func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, error) {
 	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM `+s.From+s.Where.String(), s.Where.Args...)
 }
 
-// insert returns 0 when another customer has the login or the key.
-func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (int64, error) {
-	id, err := sqldb.Value[int64](ctx, tx, `
-		INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id,
-			due_on, own_day, plan_id, product_id, notes, search, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+const insertInto = `INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id,
+	due_on, own_day, plan_id, product_id, notes, search, created_at, updated_at) VALUES `
+
+// inserted are the values of insertInto.
+func inserted(companyID int64, c Customer) []any {
+	return []any{
 		companyID, c.UUID, c.Name, c.Whatsapp, c.Email, c.Usuario, text.Lower(c.Usuario), c.ExternalID,
 		c.DueOn, c.OwnDay, sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), c.Notes, searchText(c),
-		c.CreatedAt.UnixMicro(), c.UpdatedAt.UnixMicro())
+		c.CreatedAt.UnixMicro(), c.UpdatedAt.UnixMicro(),
+	}
+}
+
+// insert returns 0 when another customer has the login or the key.
+func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (int64, error) {
+	values := inserted(companyID, c)
+	id, err := sqldb.Value[int64](ctx, tx, insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING RETURNING id`, values...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
 	}
 	return id, err
+}
+
+// insertMany returns the ids by uuid, since engines promise no order of what
+// they return. A customer whose login or key another one has is not in them.
+func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer) (map[string]int64, error) {
+	ids := make(map[string]int64, len(customers))
+	for piece := range sqldb.Pieces(customers) {
+		var values []any
+		for _, c := range piece {
+			values = append(values, inserted(companyID, c)...)
+		}
+		err := sqldb.Each(ctx, tx, insertInto+sqldb.Tuples(len(piece), len(values)/len(piece))+` ON CONFLICT DO NOTHING RETURNING id, uuid`,
+			values, func(r sqldb.Row) error {
+				var id int64
+				var uuid string
+				err := r.Scan(&id, &uuid)
+				ids[uuid] = id
+				return err
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
 }
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) error {
@@ -108,4 +137,58 @@ func taken(ctx context.Context, q sqldb.Querier, companyID int64, c Customer) (u
 	}
 	external, err = has("external_id", c.ExternalID)
 	return usuario, external, err
+}
+
+// held tells which of many values stand in a column of unique ones.
+func held(ctx context.Context, q sqldb.Querier, companyID int64, column string, values []string) (map[string]bool, error) {
+	found := map[string]bool{}
+	for piece := range sqldb.Pieces(values) {
+		args := []any{companyID}
+		for _, v := range piece {
+			args = append(args, v)
+		}
+		err := sqldb.Each(ctx, q, `
+			SELECT `+column+` FROM customers
+			WHERE company_id = ? AND `+column+` <> '' AND `+column+` IN (`+sqldb.Marks(len(piece))+`)`, args, func(r sqldb.Row) error {
+			var v string
+			err := r.Scan(&v)
+			found[v] = true
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// noteRenewal reports whether this is the customer's first renewal of the
+// month.
+func noteRenewal(ctx context.Context, tx *sqldb.Tx, companyID, id int64, month string) (bool, error) {
+	n, err := tx.Exec(ctx, `
+		UPDATE customers SET renewed_in = ? WHERE company_id = ? AND id = ? AND COALESCE(renewed_in, '') <> ?`, month, companyID, id, month)
+	return n == 1, err
+}
+
+// lapsed locks customers whose due date has passed untold, passing over those
+// that another process is telling of.
+func lapsed(ctx context.Context, tx *sqldb.Tx, companyID int64, today string, limit int) ([]int64, error) {
+	return sqldb.All(ctx, tx, func(r sqldb.Row) (id int64, err error) {
+		err = r.Scan(&id)
+		return id, err
+	}, `SELECT id FROM customers WHERE company_id = ? AND due_on < ? AND (expired_on IS NULL OR expired_on <> due_on)
+		ORDER BY due_on, id LIMIT ? {for update skip locked}`, companyID, today, limit)
+}
+
+// anyLapsed keeps a run with nothing due away from the writer.
+func anyLapsed(ctx context.Context, q sqldb.Querier, companyID int64, today string) (bool, error) {
+	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM (
+		SELECT id FROM customers WHERE company_id = ? AND due_on < ? AND (expired_on IS NULL OR expired_on <> due_on) LIMIT 1
+	) AS due`, companyID, today)
+	return n > 0, err
+}
+
+func markExpired(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	_, err := tx.Exec(ctx, `UPDATE customers SET expired_on = due_on WHERE company_id = ? AND id = ?`, companyID, id)
+	return err
 }

@@ -36,7 +36,7 @@ func ExchangeOf(ctx context.Context) *Exchange {
 // panics, writes the access log and counts.
 func Observe(next http.Handler, log *slog.Logger, m *Metrics) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
+		began := time.Now() //nolint:forbidigo // measures, decides nothing
 		x := &Exchange{RequestID: requestID(r)}
 		w.Header().Set("X-Request-Id", x.RequestID)
 		rec := &recorder{ResponseWriter: w}
@@ -45,7 +45,11 @@ func Observe(next http.Handler, log *slog.Logger, m *Metrics) http.Handler {
 		defer func() {
 			if p := recover(); p != nil {
 				x.Err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-				if !rec.wrote {
+				if rec.wrote {
+					// What was sent is cut off, or the half would pass for the whole.
+					rec.status = http.StatusInternalServerError
+					defer panic(http.ErrAbortHandler)
+				} else {
 					WriteFault(rec, x.Err)
 				}
 			}

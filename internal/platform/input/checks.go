@@ -203,7 +203,7 @@ func isEmail(s string) bool {
 	}
 	_, domain, _ := strings.Cut(s, "@")
 	name, tld, dotted := cutLast(domain, ".")
-	return dotted && name != "" && len(tld) > 1 && !strings.ContainsAny(s, " \"<>[]")
+	return dotted && name != "" && utf8.RuneCountInString(tld) > 1 && !strings.ContainsAny(s, " \"<>[]")
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

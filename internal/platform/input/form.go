@@ -11,8 +11,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
+	"unicode/utf8"
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/text"
@@ -27,10 +27,13 @@ type Form struct {
 	lenient bool // unknown names are passed over
 }
 
+// whitespace is what JSON takes for it, which is less than Unicode does.
+const whitespace = " \t\r\n"
+
 // FromJSON reads a JSON object. An empty body is an empty object.
 func FromJSON(body []byte) (*Form, error) {
 	f := &Form{values: map[string]any{}}
-	if len(bytes.TrimSpace(body)) == 0 {
+	if len(bytes.Trim(body, whitespace)) == 0 {
 		return f, nil
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -39,8 +42,8 @@ func FromJSON(body []byte) (*Form, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, malformed(body, err)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, syntax(body, d.InputOffset(), "text after the end of the object")
+	if rest := bytes.TrimLeft(body[d.InputOffset():], whitespace); len(rest) > 0 {
+		return nil, syntax(body, int64(len(body)-len(rest)+1), "text after the end of the object")
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
@@ -96,6 +99,9 @@ func (f *Form) Ignore(names ...string) { f.known = append(f.known, names...) }
 
 // Given reports whether name was sent, null included.
 func (f *Form) Given(name string) bool { _, ok := f.values[name]; return ok }
+
+// Sent reports whether name was sent with a value.
+func (f *Form) Sent(name string) bool { v, _ := f.take(name); return v != nil }
 
 // Refuse adds a reason against a field.
 func (f *Form) Refuse(name, reason string) {
@@ -181,6 +187,6 @@ func malformed(body []byte, err error) error {
 func syntax(body []byte, offset int64, what string) error {
 	before := body[:max(0, min(int(offset), len(body))-1)]
 	line := bytes.Count(before, []byte("\n")) + 1
-	column := len(before) - bytes.LastIndexByte(before, '\n')
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
 	return fault.New(fault.KindInvalid, fmt.Sprintf("malformed JSON at line %d, column %d: %s", line, column, what))
 }

@@ -39,7 +39,7 @@ func TestVendorErrorsAreTranslated(t *testing.T) {
 				t.Errorf("%s: no error", name)
 			}
 			for _, k := range known {
-				if errors.Is(err, k) != (k == tt.want) {
+				if errors.Is(err, k) != errors.Is(k, tt.want) {
 					t.Errorf("%s: got %v, want %v", name, err, tt.want)
 				}
 			}

@@ -50,16 +50,9 @@ func caught(t *testing.T, db *sqldb.DB, fn func(*sqldb.Tx) error) (err error) {
 	return db.Write(t.Context(), fn)
 }
 
-func inGroup(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		t.Helper()
-		test(t, withNotes(t, sqldbtest.New(t, sqldb.SQLite)))
-	})
-}
-
 func TestWaitingWritesShareACommit(t *testing.T) {
-	inGroup(t, func(t *testing.T, db *sqldb.DB) {
+	synctest.Test(t, func(t *testing.T) {
+		db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))
 		errs := together(t, db, insert(t, 1), func(tx *sqldb.Tx) error {
 			wantNotes(t, tx, 1)
 			wantNotes(t, db)
@@ -80,7 +73,8 @@ func TestFailureInAGroupUndoesOnlyItself(t *testing.T) {
 	for name, end := range ends {
 		for offender := range 3 {
 			t.Run(fmt.Sprint(name, " of ", offender), func(t *testing.T) {
-				inGroup(t, func(t *testing.T, db *sqldb.DB) {
+				synctest.Test(t, func(t *testing.T) {
+					db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))
 					writes := []func(*sqldb.Tx) error{insert(t, 0), insert(t, 1), insert(t, 2)}
 					writes[offender] = func(tx *sqldb.Tx) error {
 						if err := insert(t, int64(offender))(tx); err != nil {
@@ -101,7 +95,8 @@ func TestFailureInAGroupUndoesOnlyItself(t *testing.T) {
 }
 
 func TestCancellationInAGroupDoesNoHarmToItsNeighbours(t *testing.T) {
-	inGroup(t, func(t *testing.T, db *sqldb.DB) {
+	synctest.Test(t, func(t *testing.T) {
+		db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))
 		ctx, cancel := context.WithCancel(t.Context())
 		var cancelled error
 		errs := together(t, db, insert(t, 1),
@@ -122,7 +117,8 @@ func TestCancellationInAGroupDoesNoHarmToItsNeighbours(t *testing.T) {
 }
 
 func TestCallerWhoGivesUpWaitingIsLeftOut(t *testing.T) {
-	inGroup(t, func(t *testing.T, db *sqldb.DB) {
+	synctest.Test(t, func(t *testing.T) {
+		db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))
 		ctx, cancel := context.WithCancel(t.Context())
 		var impatient error
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
@@ -141,7 +137,8 @@ func TestCallerWhoGivesUpWaitingIsLeftOut(t *testing.T) {
 
 // A deferred foreign key is what makes a commit fail here; in life it is the disk.
 func TestWhenACommitFailsEverybodyTriesAgain(t *testing.T) {
-	inGroup(t, func(t *testing.T, db *sqldb.DB) {
+	synctest.Test(t, func(t *testing.T) {
+		db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))
 		run(t, db, "CREATE TABLE replies (note BIGINT REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)")
 		offences := 1
 		acknowledged := 0

@@ -3,9 +3,12 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 
@@ -121,8 +124,7 @@ func (q pgQuerier) exec(ctx context.Context, text string, args []any) (int64, er
 func postgresError(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
-		var connect *pgconn.ConnectError
-		if errors.As(err, &connect) || pgconn.SafeToRetry(err) {
+		if disconnected(err) {
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 		return err
@@ -142,4 +144,13 @@ func postgresError(err error) error {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err
+}
+
+// disconnected tells whether err is a connection that could not be made, or
+// that broke: the server's end shows as an EOF in the middle of an exchange.
+func disconnected(err error) bool {
+	var connect *pgconn.ConnectError
+	var network *net.OpError
+	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, driver.ErrBadConn) || pgconn.SafeToRetry(err)
 }

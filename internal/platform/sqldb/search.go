@@ -20,7 +20,8 @@ func Substring(term string) string {
 // called c, the condition that finds them and the column that orders them.
 type Source struct {
 	From  string
-	Order string
+	ID    string // column of the record's id
+	Order string // column that orders by it
 	Where Where
 }
 
@@ -31,7 +32,7 @@ func IndexedTerm(term string) bool { return utf8.RuneCountInString(term) >= 3 }
 // terms. Short terms, and those of a company with so few rows that reading them
 // all is as fast, are looked for row by row.
 func Search(engine Engine, table string, companyID int64, indexed bool, terms []string) Source {
-	s := Source{From: table + " c", Order: "c.id"}
+	s := Source{From: table + " c", ID: "c.id", Order: "c.id"}
 	for _, t := range terms {
 		indexed = indexed && IndexedTerm(t)
 	}

@@ -39,7 +39,7 @@ func TestPanicInWriteReachesItsCallerAndUndoesItsWork(t *testing.T) {
 		withNotes(t, db)
 		func() {
 			defer func() {
-				if p := recover(); p != errRefused {
+				if p := recover(); p != "oops" {
 					t.Errorf("recovered %v, want the value of the panic", p)
 				}
 			}()
@@ -47,7 +47,7 @@ func TestPanicInWriteReachesItsCallerAndUndoesItsWork(t *testing.T) {
 				if err := insert(t, 1)(tx); err != nil {
 					return err
 				}
-				panic(errRefused)
+				panic("oops")
 			})
 		}()
 		if err := db.Write(t.Context(), insert(t, 2)); err != nil {

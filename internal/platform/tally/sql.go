@@ -55,6 +55,8 @@ func by[K comparable](ctx context.Context, q sqldb.Querier, companyID int64, b B
 	return sums, err
 }
 
+// skip finds where the record at an offset of the newest-first list stands: it
+// has an id lower than below, and skipped of the records before it have not.
 func skip(ctx context.Context, q sqldb.Querier, companyID int64, b Book, offset int64) (below, skipped int64, err error) {
 	found := false
 	args := []any{companyID, string(b), companyID, string(b)}

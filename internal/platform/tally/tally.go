@@ -19,6 +19,15 @@ import (
 // Book is a set of records that are counted together.
 type Book string
 
+// The books. Each is written by the room that owns its records, and read by
+// that room and the dashboard.
+const (
+	Customers Book = "customers" // Day: due date; PlanID, ProductID
+	Renewals  Book = "renewals"  // Day: month, YYYY-MM; customers renewed in it
+	Invoices  Book = "invoices"  // Day: due date; PlanID, ProductID; State: status
+	Receipts  Book = "receipts"  // Day: day of payment; paid invoices
+)
+
 // Place is where a record is counted. The zero of a field means that the book
 // does not tell records apart by it, or that the record has none.
 type Place struct {
@@ -41,9 +50,6 @@ const bucketSize = 4096
 
 // BucketOf is the bucket of an id.
 func BucketOf(id int64) int64 { return id / bucketSize }
-
-// DeepOffset is from where on a page is found faster through the buckets.
-const DeepOffset = bucketSize
 
 // Add counts changes.
 func (b Book) Add(ctx context.Context, tx *sqldb.Tx, companyID int64, changes ...Change) error {
@@ -85,12 +91,6 @@ func By[K comparable](ctx context.Context, q sqldb.Querier, b Book, companyID in
 
 // Sums is a number of records and their money.
 type Sums struct{ N, Cents int64 }
-
-// Skip finds where the record at an offset of the newest-first list stands: it
-// has an id lower than below, and skipped of the records before it have not.
-func (b Book) Skip(ctx context.Context, q sqldb.Querier, companyID, offset int64) (below, skipped int64, err error) {
-	return skip(ctx, q, companyID, b, offset)
-}
 
 // foldBatch bounds the transaction of one fold to a few milliseconds.
 const foldBatch = 2000

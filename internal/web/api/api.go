@@ -18,8 +18,10 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/dashboard"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -44,6 +46,8 @@ type Deps struct {
 	Accounts    *account.Service
 	Catalog     *catalog.Service
 	Customers   *customer.Service
+	Billing     *billing.Service
+	Dashboard   *dashboard.Service
 	Idempotency *idempotency.Service
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"math"
 
 	"carteira/internal/customer"
 	"carteira/internal/web"
@@ -10,14 +11,17 @@ import (
 func (s *Server) listCustomers(ctx context.Context, c *call) (web.Answer, error) {
 	q := c.query()
 	p, f := q.Page(), customer.ReadFilter(q)
+	limit, _ := q.Int("invoices_limit", 0, math.MaxInt32)
 	if err := q.Err(); err != nil {
 		return web.Answer{}, err
 	}
 	list, total, err := s.Customers.List(ctx, c.actor, f, p)
-	if err != nil {
-		return web.Answer{}, err
+	if err != nil || !q.Sent("invoices_limit") {
+		return page(c, p, total, web.List(list, c.appendCustomer)), err
 	}
-	return page(c, p, total, web.List(list, c.appendCustomer)), nil
+	ids := idsOf(list, func(r *customer.Customer) int64 { return r.ID })
+	invoices, err := s.Billing.Latest(ctx, c.actor, ids, limit)
+	return page(c, p, total, web.List(list, c.withInvoices(invoices))), err
 }
 
 func (s *Server) createCustomer(ctx context.Context, c *call) (web.Answer, error) {

@@ -31,14 +31,14 @@ func (s *Server) routes() []route {
 		{get, "/customers/{id}", anyone, "customer", s.readCustomer},
 		{put, "/customers/{id}", anyone, "customer", s.updateCustomer},
 		{del, "/customers/{id}", anyone, "customer", s.deleteCustomer},
-		{get, "/customers/{id}/invoices", anyone, "customer", nil},
+		{get, "/customers/{id}/invoices", anyone, "customer", s.listInvoicesOfCustomer},
 		{post, "/customers/{id}/renew-due-date", anyone, "customer", s.renewCustomer},
 
-		{get, "/invoices", anyone, "", nil},
-		{get, "/invoices/{id}", anyone, "invoice", nil},
+		{get, "/invoices", anyone, "", s.listInvoices},
+		{get, "/invoices/{id}", anyone, "invoice", s.readInvoice},
 		{get, "/invoices/{id}/payment-link", anyone, "invoice", nil},
 		{post, "/invoices/{id}/pix", anyone, "invoice", nil},
-		{post, "/invoices/{id}/status", anyone, "invoice", nil},
+		{post, "/invoices/{id}/status", anyone, "invoice", s.setInvoiceStatus},
 
 		{get, "/customer-plans", anyone, "", s.listPlans},
 		{get, "/customer-plans/{id}", anyone, "customer plan", s.readPlan},
@@ -69,6 +69,6 @@ func (s *Server) routes() []route {
 		{get, "/webhooks/callback-secret", anyone, "", nil},
 		{post, "/webhooks/callback-secret/rotate", anyone, "", nil},
 
-		{get, "/dashboard", anyone, "", nil},
+		{get, "/dashboard", anyone, "", s.readDashboard},
 	}
 }

@@ -100,6 +100,8 @@ CREATE TABLE customers (
     search      TEXT    NOT NULL,
     created_at  BIGINT  NOT NULL,
     updated_at  BIGINT  NOT NULL,
+    expired_on  TEXT, -- the due date whose passing has been told
+    renewed_in  TEXT, -- the last month, YYYY-MM, in which it was renewed
     PRIMARY KEY (company_id, id) INCLUDE (due_on),
     FOREIGN KEY (company_id, plan_id) REFERENCES customer_plans (company_id, id),
     FOREIGN KEY (company_id, product_id) REFERENCES products (company_id, id)
@@ -111,6 +113,9 @@ CREATE UNIQUE INDEX customers_external ON customers (company_id, external_id) WH
 CREATE INDEX customers_plan ON customers (company_id, plan_id, id) INCLUDE (due_on, product_id);
 CREATE INDEX customers_product ON customers (company_id, product_id, id) INCLUDE (due_on);
 CREATE INDEX customers_due ON customers (company_id, due_on, id);
+CREATE INDEX customers_created ON customers (company_id, created_at);
+-- Those whose due date has not yet been told to have passed.
+CREATE INDEX customers_expiring ON customers (company_id, due_on, id) WHERE expired_on IS NULL OR expired_on <> due_on;
 
 -- The substring index; btree_gin lets company_id stand first in it.
 CREATE EXTENSION IF NOT EXISTS pg_trgm;

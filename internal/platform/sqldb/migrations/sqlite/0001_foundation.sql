@@ -100,6 +100,8 @@ CREATE TABLE customers (
     search      TEXT    NOT NULL,
     created_at  INTEGER NOT NULL,
     updated_at  INTEGER NOT NULL,
+    expired_on  TEXT, -- the due date whose passing has been told
+    renewed_in  TEXT, -- the last month, YYYY-MM, in which it was renewed
     UNIQUE (company_id, id),
     FOREIGN KEY (company_id, plan_id) REFERENCES customer_plans (company_id, id),
     FOREIGN KEY (company_id, product_id) REFERENCES products (company_id, id)
@@ -112,12 +114,15 @@ CREATE INDEX customers_walk ON customers (company_id, id, due_on);
 CREATE INDEX customers_plan ON customers (company_id, plan_id, id, due_on, product_id);
 CREATE INDEX customers_product ON customers (company_id, product_id, id, due_on);
 CREATE INDEX customers_due ON customers (company_id, due_on, id);
+CREATE INDEX customers_created ON customers (company_id, created_at);
+-- Those whose due date has not yet been told to have passed.
+CREATE INDEX customers_expiring ON customers (company_id, due_on, id) WHERE expired_on IS NULL OR expired_on <> due_on;
 
--- SQLite's substring index. It holds no copy of the text, and finds a
+-- SQLite's substring index. It takes folded text as it is, holds no copy of it, and finds a
 -- company's rows by a token of three private-use characters that stands for its
 -- id; sqldb/search.go makes the same token.
 CREATE VIRTUAL TABLE customers_search USING fts5 (
-    text, tokenize = 'trigram', content = '', contentless_delete = 1
+    text, tokenize = 'trigram case_sensitive 1', content = '', contentless_delete = 1
 );
 CREATE TRIGGER customers_search_insert AFTER INSERT ON customers BEGIN
     INSERT INTO customers_search (rowid, text) VALUES (new.id,

@@ -1,0 +1,105 @@
+// Package billing owns invoices: it issues them ahead of every due date, takes
+// note of their payment, and decides what a payment renews. It does not own
+// how an invoice is paid: payment does, and calls PayTx when money has come.
+package billing
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/tally"
+)
+
+// Status is how an invoice stands, as records show it.
+type Status string
+
+// The statuses.
+const (
+	Open      Status = "Em aberto"
+	Paid      Status = "Pago"
+	Cancelled Status = "Cancelado"
+)
+
+// Manual is the PaidVia of an invoice that a person marked as paid.
+const Manual = "manual"
+
+// Invoice is what a customer owes, or has paid, for a due date.
+type Invoice struct {
+	ID          int64
+	Customer    Customer
+	Generated   bool // issued for a due date; false: an extra one
+	Status      Status
+	Amount      money.Cents
+	Description string
+	DueOn       civil.Date
+	Plan        customer.Plan
+	Product     customer.Product
+	PaidAt      time.Time // zero: not paid
+	PaidOn      civil.Date
+	PaidVia     string
+	Note        string
+	CreatedAt   time.Time
+
+	renewal renewal
+}
+
+// Customer is what an invoice's record shows of the customer.
+type Customer struct {
+	ID   int64
+	UUID string
+	Name string
+}
+
+// renewal is what the payment of an invoice did to its customer's due date.
+type renewal struct {
+	from, to civil.Date // to is zero when it did nothing
+	ownDay   int        // before
+}
+
+// Overdue reports whether the invoice should have been paid before today.
+func (i Invoice) Overdue(today civil.Date) bool { return i.Status == Open && i.DueOn.Before(today) }
+
+// Service has the use cases.
+type Service struct {
+	db        *sqldb.DB
+	events    *event.Log
+	customers *customer.Service
+	counts    tally.Cache
+}
+
+// New makes the service, which from then on watches customers: one who is
+// created with a plan and a date is billed, one whose date moves is billed for
+// the new date in time, one who is deleted takes its invoices along.
+func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service {
+	s := &Service{db: db, events: events, customers: customers}
+	customers.Watch(customer.Watcher{Created: s.customerCreated, Changed: s.customerChanged, Deleting: s.customerDeleting})
+	return s
+}
+
+// Find returns an invoice of the company.
+func (s *Service) Find(ctx context.Context, a account.Actor, id int64) (Invoice, error) {
+	return byID(ctx, s.db, a.Company.ID, id)
+}
+
+// The books: invoices by due date, plan, product and status, with their
+// amounts; and what was received, by day.
+const (
+	book     = tally.Invoices
+	receipts = tally.Receipts
+)
+
+func counted(i Invoice, n int64) tally.Change {
+	return tally.Change{N: n, Cents: n * int64(i.Amount), Place: tally.Place{
+		Bucket: tally.BucketOf(i.ID), Day: i.DueOn.String(), PlanID: i.Plan.ID, ProductID: i.Product.ID, State: string(i.Status),
+	}}
+}
+
+func received(i Invoice, n int64) tally.Change {
+	return tally.Change{N: n, Cents: n * int64(i.Amount), Place: tally.Place{Day: i.PaidOn.String()}}
+}

@@ -1,0 +1,161 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// customerCreated bills a new customer at once for its first due date.
+func (s *Service) customerCreated(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
+	return s.issueFor(ctx, tx, a, c)
+}
+
+// customerChanged puts the due date of a customer on the schedule when it is a
+// new one, and takes it off when there is nothing to bill.
+func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, before, after customer.Customer) error {
+	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID {
+		return nil
+	}
+	if after.DueOn.IsZero() || after.Plan.ID == 0 {
+		return unschedule(ctx, tx, a.Company.ID, after.ID)
+	}
+	return schedule(ctx, tx, a.Company.ID, after.ID, after.DueOn)
+}
+
+// customerDeleting removes what belongs to a customer.
+func (s *Service) customerDeleting(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
+	if err := unschedule(ctx, tx, a.Company.ID, c.ID); err != nil {
+		return err
+	}
+	list, err := ofCustomer(ctx, tx, a.Company.ID, c.ID)
+	if err != nil {
+		return err
+	}
+	for _, i := range list {
+		if err := book.Add(ctx, tx, a.Company.ID, counted(i, -1)); err != nil {
+			return err
+		}
+		if i.Status == Paid {
+			if err := receipts.Add(ctx, tx, a.Company.ID, received(i, -1)); err != nil {
+				return err
+			}
+		}
+	}
+	return removeOf(ctx, tx, a.Company.ID, c.ID)
+}
+
+// issueBatch bounds one transaction of Issue.
+const issueBatch = 100
+
+// Issue issues the invoices of the company whose due date is near: as many days
+// ahead as the company has chosen. It works off a schedule that holds only due
+// dates without an invoice, so a run with nothing due costs one look; what was
+// missed while no process ran is found by the next run, and any number of
+// processes may run it at once. It returns how many it issued.
+func (s *Service) Issue(ctx context.Context, a account.Actor) (int, error) {
+	horizon := a.Today(s.db.Now()).AddDays(a.Company.Settings.LeadDays)
+	due, err := anyScheduled(ctx, s.db, a.Company.ID, horizon)
+	if err != nil || !due {
+		return 0, err
+	}
+	issued := 0
+	for taken := issueBatch; taken == issueBatch; {
+		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+			ids, err := scheduled(ctx, tx, a.Company.ID, horizon, issueBatch)
+			taken = len(ids)
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				if err := s.issueScheduled(ctx, tx, a, id); err != nil {
+					return fmt.Errorf("customer %d: %w", id, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return issued, fmt.Errorf("issue invoices of company %d: %w", a.Company.ID, err)
+		}
+		issued += taken
+	}
+	return issued, nil
+}
+
+func (s *Service) issueScheduled(ctx context.Context, tx *sqldb.Tx, a account.Actor, customerID int64) error {
+	c, err := customer.FindTx(ctx, tx, a, customerID)
+	if err != nil {
+		return err
+	}
+	if err := unschedule(ctx, tx, a.Company.ID, customerID); err != nil {
+		return err
+	}
+	return s.issueFor(ctx, tx, a, c)
+}
+
+// issueFor bills a customer for its due date, unless that has been done. A plan
+// that costs nothing is not billed.
+func (s *Service) issueFor(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
+	if c.Plan.ID == 0 || c.DueOn.IsZero() || c.Plan.Value == 0 {
+		return nil
+	}
+	_, err := s.issueTx(ctx, tx, a, Invoice{
+		Customer: Customer{c.ID, c.UUID, c.Name}, Generated: true, Amount: c.Plan.Value, Description: c.Plan.Name,
+		DueOn: c.DueOn, Plan: c.Plan, Product: c.Product,
+	})
+	return err
+}
+
+// issueTx writes an invoice, counts it and records its event. One that exists
+// already for the customer and due date is left as it is.
+func (s *Service) issueTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (Invoice, error) {
+	i.Status, i.CreatedAt = Open, tx.Now()
+	var err error
+	if i.ID, err = insert(ctx, tx, a, i); err != nil || i.ID == 0 {
+		return i, err
+	}
+	if err := book.Add(ctx, tx, a.Company.ID, counted(i, 1)); err != nil {
+		return i, err
+	}
+	return i, s.events.Record(ctx, tx, a.Source(), event.InvoiceCreated, createdData{invoiceWithDue{briefOf(i), i.DueOn}, customerOf(i)})
+}
+
+// CreateExtra issues an invoice beside the generated ones, from the fields
+// amount (default: the plan's value), due (default: today) and description.
+// Paying it renews nothing.
+func (s *Service) CreateExtra(ctx context.Context, a account.Actor, customerID int64, in *input.Form) (Invoice, error) {
+	amount, hasAmount := in.Money("amount")
+	due, hasDue := in.Date("due")
+	description, _ := in.Line("description", 255)
+	var i Invoice
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		c, err := customer.LockTx(ctx, tx, a, customerID)
+		if err != nil {
+			return err
+		}
+		i = Invoice{
+			Customer: Customer{c.ID, c.UUID, c.Name}, Amount: c.Plan.Value, Description: description,
+			DueOn: a.Today(tx.Now()), Plan: c.Plan, Product: c.Product,
+		}
+		if hasAmount {
+			i.Amount = amount
+		}
+		if hasDue && !due.IsZero() {
+			i.DueOn = due
+		}
+		if i.Amount <= 0 {
+			in.Refuse("amount", "must be more than zero; the customer has no plan to take it from")
+		}
+		if err := in.Err(); err != nil {
+			return err
+		}
+		i, err = s.issueTx(ctx, tx, a, i)
+		return err
+	})
+	return i, err
+}

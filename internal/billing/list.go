@@ -1,0 +1,176 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// Filter chooses invoices; the zero Filter chooses all.
+type Filter struct {
+	Status      Status
+	CustomerID  int64
+	PlanID      int64
+	ProductID   int64
+	DueFrom     civil.Date
+	DueTo       civil.Date
+	PaidFrom    civil.Date
+	PaidTo      civil.Date
+	CreatedFrom civil.Date
+	CreatedTo   civil.Date
+	Overdue     string // "", "true" or "false"
+	Search      string // of the customer
+}
+
+// ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
+func ReadFilter(in *input.Form) Filter {
+	var f Filter
+	status, _ := in.Choice("status", string(Open), string(Paid), string(Cancelled))
+	f.Status = Status(status)
+	f.CustomerID, _ = in.ID("customer_id")
+	f.PlanID, _ = in.ID("plan_id")
+	f.ProductID, _ = in.ID("product_id")
+	f.DueFrom, _ = in.Date("due_from")
+	f.DueTo, _ = in.Date("due_to")
+	f.PaidFrom, _ = in.Date("paid_from")
+	f.PaidTo, _ = in.Date("paid_to")
+	f.CreatedFrom, _ = in.Date("created_from")
+	f.CreatedTo, _ = in.Date("created_to")
+	f.Search, _ = in.Text("search", 255)
+	if overdue, ok := in.Bool("overdue"); ok && in.Sent("overdue") {
+		f.Overdue = fmt.Sprint(overdue)
+	}
+	return f
+}
+
+// List returns a page of invoices, newest first, and how many there are.
+func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Invoice, int64, error) {
+	l := listing{db: s.db, company: a.Company.ID, filter: f, today: a.Today(s.db.Now())}
+	all, err := book.Total(ctx, s.db, a.Company.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := s.count(ctx, l, all)
+	if err != nil || page.Offset() >= n {
+		return []Invoice{}, n, err
+	}
+	window, err := book.Window(ctx, s.db, a.Company.ID, l.matching(all, n), f == (Filter{}), n, page)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := rows(ctx, s.db, a.Company.ID, window)
+	return list, n, err
+}
+
+// Latest returns the newest invoices of each of some customers, newest first;
+// limit 0 means all of them. It is one statement however many customers.
+func (s *Service) Latest(ctx context.Context, a account.Actor, customerIDs []int64, limit int64) (map[int64][]Invoice, error) {
+	byCustomer := map[int64][]Invoice{}
+	list, err := latest(ctx, s.db, a.Company.ID, customerIDs, limit)
+	for _, i := range list {
+		byCustomer[i.Customer.ID] = append(byCustomer[i.Customer.ID], i)
+	}
+	return byCustomer, err
+}
+
+// listing is one call of List.
+type listing struct {
+	db      *sqldb.DB
+	company int64
+	filter  Filter
+	today   civil.Date
+}
+
+// tallied reports whether the book alone can count the listing.
+func (f Filter) tallied() bool {
+	f.Status, f.PlanID, f.ProductID, f.Overdue = "", 0, 0, ""
+	f.DueFrom, f.DueTo = civil.Date{}, civil.Date{}
+	return f == (Filter{})
+}
+
+func (s *Service) count(ctx context.Context, l listing, all int64) (int64, error) {
+	if l.filter == (Filter{}) {
+		return all, nil
+	}
+	if l.filter.tallied() {
+		var w sqldb.Where
+		l.conditions(&w, "plan_id", "product_id", "state", "day")
+		n, _, err := book.Sum(ctx, s.db, l.company, w)
+		return n, err
+	}
+	what := fmt.Sprintf("%+v %s", l.filter, l.today)
+	return s.counts.Count(ctx, s.db, book, l.company, what, func() (int64, error) {
+		return countRows(ctx, s.db, l.matching(all, 0))
+	})
+}
+
+// conditions are the filters that both the book and the table know.
+func (l listing) conditions(w *sqldb.Where, plan, product, status, due string) {
+	f := l.filter
+	if f.Status != "" {
+		w.And(status+" = ?", string(f.Status))
+	}
+	if f.PlanID != 0 {
+		w.And(plan+" = ?", f.PlanID)
+	}
+	if f.ProductID != 0 {
+		w.And(product+" = ?", f.ProductID)
+	}
+	span(w, due, f.DueFrom, f.DueTo)
+	switch f.Overdue {
+	case "true":
+		w.And(status+" = ?", string(Open))
+		w.And(due+" < ?", l.today.String())
+	case "false":
+		w.And("("+status+" <> ? OR "+due+" >= ?)", string(Open), l.today.String())
+	}
+}
+
+func span(w *sqldb.Where, column string, from, to civil.Date) {
+	if !from.IsZero() {
+		w.And(column+" >= ?", from.String())
+	}
+	if !to.IsZero() {
+		w.And(column+" <= ?", to.String())
+	}
+}
+
+// smallSort is up to how many matches are read through their own index and
+// sorted, rather than met on a walk along the ids.
+const smallSort = 10_000
+
+// matching finds the invoices of the filter in the order of their ids. As in
+// lists of customers, the way is chosen from exact counts: few matches are
+// read from the index of what they are filtered by, many are met on a walk.
+func (l listing) matching(all, matches int64) sqldb.Source {
+	s := sqldb.Source{From: "invoices i", ID: "i.id", Order: "i.id"}
+	f := l.filter
+	if found, ok := customer.SearchSource(l.db.Engine(), l.company, f.Search); ok {
+		s.From = found.From + " CROSS JOIN invoices i"
+		s.Where = found.Where
+		s.Where.And("i.customer_id = c.id")
+	}
+	s.Where.And("i.company_id = ?", l.company)
+	if f.CustomerID != 0 {
+		s.Where.And("i.customer_id = ?", f.CustomerID)
+	}
+	few := matches < smallSort && all > smallSort
+	due, paid, created := "i.due_on", "i.paid_on", "i.created_on"
+	if few && f.CustomerID == 0 {
+		s.Order = "i.id + 0"
+	} else { // the expressions keep planners from sorting all matches
+		due, paid, created = "COALESCE(i.due_on, '')", "COALESCE(i.paid_on, '')", "COALESCE(i.created_on, '')"
+	}
+	l.conditions(&s.Where, "i.plan_id", "i.product_id", "i.status", due)
+	span(&s.Where, paid, f.PaidFrom, f.PaidTo)
+	if !f.PaidFrom.IsZero() || !f.PaidTo.IsZero() {
+		s.Where.And("i.paid_on IS NOT NULL")
+	}
+	span(&s.Where, created, f.CreatedFrom, f.CreatedTo)
+	return s
+}

@@ -1,0 +1,177 @@
+package customer
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"iter"
+	"maps"
+	"strings"
+	"time"
+
+	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/text"
+)
+
+// candidate is a row on its way to be a customer.
+type candidate struct {
+	Customer
+	row    sheet.Row
+	faults fault.Fields
+}
+
+// problems lists what is wrong, under the names that the row has: a plan that
+// was given by name is not refused as plan_id.
+func (c *candidate) problems() (list []Problem) {
+	for field, reasons := range c.faults.All() {
+		if name := strings.TrimSuffix(field, "_id"); c.row.Values[field] == "" && c.row.Values[name] != "" {
+			field = name
+		}
+		for _, reason := range reasons {
+			list = append(list, Problem{c.row.Line, field, c.row.Values[field], reason})
+		}
+	}
+	return list
+}
+
+// read makes customers of rows, or says what is wrong with them.
+func (im *importer) read(batch []sheet.Row, on *shelf, now time.Time) ([]*candidate, error) {
+	all := make([]*candidate, 0, len(batch))
+	for _, row := range batch {
+		c := &candidate{row: row, faults: row.Faults}
+		if row.Values != nil {
+			err := im.readRow(c, on, now)
+			if err != nil && fault.KindOf(err) != fault.KindInvalid {
+				return nil, err
+			}
+			c.faults = fault.FieldsOf(err)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func (im *importer) readRow(c *candidate, on *shelf, now time.Time) (err error) {
+	in := formOf(c.row)
+	in.Require("name")
+	d := readDraft(in)
+	if err := on.choosePlan(&d, in); err != nil {
+		return err
+	}
+	if err := on.chooseProduct(&d, in); err != nil {
+		return err
+	}
+	c.Customer, err = d.fresh(now, im.actor, on.offer(), in)
+	return err
+}
+
+// formOf makes a form of a row. What the sheet has refused is not checked
+// again.
+func formOf(row sheet.Row) *input.Form {
+	values := row.Values
+	if !row.Faults.Empty() {
+		values = maps.Clone(values)
+		for field := range row.Faults.All() {
+			delete(values, field)
+		}
+	}
+	in := input.FromStrings(values)
+	for field, reasons := range row.Faults.All() {
+		in.Refuse(field, reasons[0])
+	}
+	return in
+}
+
+// note remembers in which line a login and a key were first met.
+func (im *importer) note(c *candidate) (usuario, external int) {
+	return im.usuarios.first(text.Lower(c.Usuario), c.row.Line), im.external.first(c.ExternalID, c.row.Line)
+}
+
+// refuseRepeated refuses a login or key that an earlier line has.
+func (im *importer) refuseRepeated(all []*candidate) {
+	for _, c := range all {
+		usuario, external := im.note(c)
+		if usuario != c.row.Line {
+			c.faults.Add("usuario", fmt.Sprintf("is in line %d already", usuario))
+		}
+		if external != c.row.Line {
+			c.faults.Add("external_id", fmt.Sprintf("is in line %d already", external))
+		}
+	}
+}
+
+// refuseTaken refuses logins and keys that customers of the company have.
+func (im *importer) refuseTaken(ctx context.Context, q sqldb.Querier, all []*candidate) error {
+	for _, unique := range []struct {
+		field, column string
+		of            func(*candidate) string
+	}{
+		{"usuario", "usuario_key", func(c *candidate) string { return text.Lower(c.Usuario) }},
+		{"external_id", "external_id", func(c *candidate) string { return c.ExternalID }},
+	} {
+		var values []string
+		for _, c := range all {
+			if v := unique.of(c); v != "" {
+				values = append(values, v)
+			}
+		}
+		taken, err := held(ctx, q, im.actor.Company.ID, unique.column, values)
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			if taken[unique.of(c)] && c.faults.Get(unique.field) == nil {
+				c.faults.Add(unique.field, "is taken by another customer")
+			}
+		}
+	}
+	return nil
+}
+
+// firstLines remembers in which line a text was first met, by its hash: a
+// million logins take no more room than numbers.
+type firstLines struct {
+	seed  maphash.Seed
+	lines map[uint64]int
+}
+
+func (f *firstLines) first(s string, line int) int {
+	if s == "" {
+		return line
+	}
+	if f.lines == nil {
+		f.seed, f.lines = maphash.MakeSeed(), map[uint64]int{}
+	}
+	hash := maphash.String(f.seed, s)
+	if first, met := f.lines[hash]; met {
+		return first
+	}
+	f.lines[hash] = line
+	return line
+}
+
+// batches walks rows a few hundred at a time. Those before an error come
+// before it.
+func batches(rows iter.Seq2[sheet.Row, error]) iter.Seq2[[]sheet.Row, error] {
+	return func(yield func([]sheet.Row, error) bool) {
+		var batch []sheet.Row
+		flush := func() bool {
+			full := batch
+			batch = nil
+			return len(full) == 0 || yield(full, nil)
+		}
+		for row, err := range rows {
+			if err != nil {
+				_ = flush() && yield(nil, err)
+				return
+			}
+			if batch = append(batch, row); len(batch) == importBatch && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}

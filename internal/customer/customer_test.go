@@ -1,0 +1,417 @@
+package customer
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// noon is the morning of 31 January 2026 in São Paulo.
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// world is a company and what stands around its customers.
+type world struct {
+	*Service
+	db       *sqldb.DB
+	clock    *sqldbtest.Clock
+	events   *event.Log
+	accounts *account.Service
+	catalog  *catalog.Service
+	actor    account.Actor
+}
+
+func newWorld(t testing.TB, engine sqldb.Engine) *world {
+	t.Helper()
+	return openWorld(t, sqldbtest.URL(t, engine))
+}
+
+func openWorld(t testing.TB, url string) *world {
+	t.Helper()
+	clock := sqldbtest.NewClock(noon)
+	db := sqldbtest.Open(t, url, sqldbtest.WithClock(clock))
+	events := &event.Log{}
+	w := &world{New(db, events), db, clock, events, account.New(db, 0), catalog.New(db), account.Actor{}}
+	w.actor = w.newCompany(t)
+	return w
+}
+
+// newCompany makes one more company.
+func (w *world) newCompany(t testing.TB) account.Actor {
+	t.Helper()
+	all, err := w.accounts.Companies(t.Context())
+	must(t, err)
+	c, _, err := w.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
+	must(t, err)
+	return account.Actor{Company: c}
+}
+
+// second is another process on the same database, or as near to it as SQLite
+// has it.
+func (w *world) second(t testing.TB, url string) *Service {
+	t.Helper()
+	if w.db.Engine() == sqldb.SQLite {
+		return New(w.db, w.events)
+	}
+	return New(sqldbtest.Open(t, url, sqldbtest.WithClock(w.clock)), w.events)
+}
+
+// offers makes a product and plans of it by their periods, numbered as they
+// are given from 1.
+func (w *world) offers(t testing.TB, a account.Actor, periods ...string) {
+	t.Helper()
+	product, err := w.catalog.CreateProduct(t.Context(), a, values("name", "Internet 300"))
+	must(t, err)
+	for _, period := range periods {
+		_, err := w.catalog.CreatePlan(t.Context(), a, values(
+			"name", "Plano "+period, "value", "35.00", "period", period, "product_id", fmt.Sprint(product.ID)))
+		must(t, err)
+	}
+}
+
+func (w *world) create(t testing.TB, body string) Customer {
+	t.Helper()
+	c, err := w.Create(t.Context(), w.actor, form(t, body))
+	must(t, err)
+	return c
+}
+
+func (w *world) update(t testing.TB, id int64, body string) Customer {
+	t.Helper()
+	c, err := w.Update(t.Context(), w.actor, id, form(t, body))
+	must(t, err)
+	return c
+}
+
+func (w *world) renew(t testing.TB, id int64) Customer {
+	t.Helper()
+	r, err := w.Renew(t.Context(), w.actor, id)
+	must(t, err)
+	return r.Customer
+}
+
+// recorded lists the names of the events in the order of their recording.
+func (w *world) recorded(t testing.TB) []event.Name {
+	t.Helper()
+	list, err := sqldb.All(t.Context(), w.db, func(r sqldb.Row) (name event.Name, err error) {
+		err = r.Scan((*string)(&name))
+		return name, err
+	}, `SELECT name FROM events ORDER BY id`)
+	must(t, err)
+	return list
+}
+
+func form(t testing.TB, body string) *input.Form {
+	t.Helper()
+	f, err := input.FromJSON([]byte(body))
+	must(t, err)
+	return f
+}
+
+// values makes a form of names and values in turn.
+func values(pairs ...string) *input.Form {
+	m := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0]] = pair[1]
+	}
+	return input.FromStrings(m)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantFields(t testing.TB, err error, want ...string) {
+	t.Helper()
+	got := slices.Sorted(maps.Keys(maps.Collect(fault.FieldsOf(err).All())))
+	if want = slices.Sorted(slices.Values(want)); !slices.Equal(got, want) {
+		t.Errorf("refused %v (%v), want %v", got, err, want)
+	}
+}
+
+func wantNotFound(t testing.TB, err error) {
+	t.Helper()
+	if fault.KindOf(err) != fault.KindNotFound {
+		t.Errorf("got %v, want not found", err)
+	}
+}
+
+func day(s string) civil.Date { return civil.MustParse(s) }
+
+func TestCreateFillsInWhatIsLeftOut(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.offers(t, w.actor, "1month", "1week", "3months") // plans 1, 2 and 3, product 1
+		_, err := w.catalog.CreateProduct(t.Context(), w.actor, values("name", "TV"))
+		must(t, err)
+		monthly := Plan{1, "Plano 1month", 3500}
+		internet := Product{1, "Internet 300"}
+		for _, c := range []struct {
+			body string
+			want Customer
+		}{
+			{`{"name":"Ana"}`, Customer{Name: "Ana"}},
+			{`{"name":" Ana ","email":"","usuario":null,"notes":"  ","plan_id":"","data_de_vencimento":""}`, Customer{Name: "Ana"}},
+			{`{"name":"Ana","plan_id":1}`, Customer{Name: "Ana", DueOn: day("2026-02-28"), OwnDay: 31, Plan: monthly, Product: internet}},
+			{`{"name":"Ana","plan_id":"1","data_de_vencimento":null}`, Customer{Name: "Ana", DueOn: day("2026-02-28"), OwnDay: 31, Plan: monthly, Product: internet}},
+			{`{"name":"Ana","plan_id":2}`, Customer{Name: "Ana", DueOn: day("2026-02-07"), OwnDay: 7, Plan: Plan{2, "Plano 1week", 3500}, Product: internet}},
+			{`{"name":"Ana","plan_id":1,"data_de_vencimento":"2020-02-29"}`, Customer{Name: "Ana", DueOn: day("2020-02-29"), OwnDay: 29, Plan: monthly, Product: internet}},
+			{`{"name":"Ana","plan_id":1,"product_id":2,"due_date":"2026-05-10"}`, Customer{Name: "Ana", DueOn: day("2026-05-10"), OwnDay: 10, Plan: monthly, Product: Product{2, "TV"}}},
+			{`{"name":"Ana","product_id":"2"}`, Customer{Name: "Ana", Product: Product{2, "TV"}}},
+			{`{"name":"Ana","usuario":"Ana.A","username":"ana.b","data_de_vencimento":"2026-03-01","due_date":"2026-04-01"}`, Customer{Name: "Ana", Usuario: "Ana.A", DueOn: day("2026-03-01"), OwnDay: 1}},
+			{`{"name":"Ana","username":77,"notes":"a\nb","external_id":12}`, Customer{Name: "Ana", Usuario: "77", Notes: "a\nb", ExternalID: "12"}},
+			{
+				`{"name":"Ana","id":9,"uuid":"x","status":"Vencido","plan":{"id":3},"product":null,"invoices":[],"created_at":1,"updated_at":true,"previous_due_date":"x"}`,
+				Customer{Name: "Ana"},
+			},
+		} {
+			got := w.create(t, c.body)
+			found, err := w.Find(t.Context(), w.actor, got.ID)
+			found.CreatedAt, found.UpdatedAt = found.CreatedAt.UTC(), found.UpdatedAt.UTC()
+			if err != nil || found != got {
+				t.Errorf("%s: found %+v, %v\nmade %+v", c.body, found, err, got)
+			}
+			c.want.ID, c.want.UUID, c.want.CreatedAt, c.want.UpdatedAt = got.ID, got.UUID, noon, noon
+			if got != c.want {
+				t.Errorf("%s: got  %+v\nwant %+v", c.body, got, c.want)
+			}
+			must(t, w.Delete(t.Context(), w.actor, got.ID))
+		}
+	})
+}
+
+func TestTodayIsTheCompanys(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	w.offers(t, w.actor, "1day")
+	w.clock.Set(time.Date(2026, 2, 1, 2, 59, 59, 0, time.UTC)) // one second to midnight in São Paulo
+	if got := w.create(t, `{"name":"Ana","plan_id":1}`).DueOn; got != day("2026-02-01") {
+		t.Errorf("due on %v, want the day after 31 January", got)
+	}
+	w.clock.Advance(time.Second)
+	if got := w.create(t, `{"name":"Ana","plan_id":1}`).DueOn; got != day("2026-02-02") {
+		t.Errorf("due on %v, want the day after 1 February", got)
+	}
+}
+
+func TestWhatsappIsKeptAsDigitsWithCountryCode(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	for typed, want := range map[string]string{
+		`"(11) 98765-4321"`:     "5511987654321",
+		`"11 3333.4444"`:        "551133334444",
+		`"+55 (11) 98765-4321"`: "5511987654321",
+		`5511987654321`:         "5511987654321",
+		`"+1 212 555 1234"`:     "12125551234",
+		`"+351/912 345 678"`:    "351912345678",
+		`"123456789012345"`:     "123456789012345",
+		`""`:                    "",
+		`null`:                  "",
+	} {
+		if got := w.create(t, `{"name":"Ana","whatsapp":`+typed+`}`).Whatsapp; got != want {
+			t.Errorf("%s became %q, want %q", typed, got, want)
+		}
+	}
+	for _, wrong := range []string{`"123456789"`, `"1234567890123456"`, `"11 98765-4321 (Ana)"`, `"55+11987654321"`, `true`, `[]`} {
+		_, err := w.Create(t.Context(), w.actor, form(t, `{"name":"Ana","whatsapp":`+wrong+`}`))
+		wantFields(t, err, "whatsapp")
+	}
+}
+
+func TestCreateRefusesEveryWrongFieldAtOnce(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.offers(t, w.actor, "1month")
+		other := w.newCompany(t)
+		w.offers(t, other, "1month") // plan 2, product 2
+		_, err := w.catalog.CreateProduct(t.Context(), w.actor, values("name", "old"))
+		must(t, err)
+		_, err = w.catalog.UpdateProduct(t.Context(), w.actor, 3, values("active", "false"))
+		must(t, err)
+		_, err = w.catalog.CreatePlan(t.Context(), w.actor, values("name", "old", "value", "1", "period", "1day"))
+		must(t, err)
+		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 3, values("active", "false"))
+		must(t, err)
+		w.create(t, `{"name":"Bia","usuario":"bia","external_id":"7"}`)
+		_, err = w.Create(t.Context(), other, form(t, `{"name":"Leo","usuario":"leo","external_id":"8"}`))
+		must(t, err)
+
+		for body, want := range map[string][]string{
+			`{}`:                                          {"name"},
+			`{"name":"  "}`:                               {"name"},
+			`{"name":"` + strings.Repeat("ã", 255) + `"}`: nil,
+			`{"name":"` + strings.Repeat("ã", 256) + `"}`: {"name"},
+			`{"name":"a\nb","email":"ana@","whatsapp":"1","usuario":"a\u0000","data_de_vencimento":"31/12/2026","plan_id":"x","product_id":0,"external_id":[],"notes":{}}`: {
+				"name", "email", "whatsapp", "usuario", "data_de_vencimento", "plan_id", "product_id", "external_id", "notes",
+			},
+			`{"name":"Ana","notes":"` + strings.Repeat("n", 5000) + `"}`:            nil,
+			`{"name":"Ana","notes":"` + strings.Repeat("n", 5001) + `"}`:            {"notes"},
+			`{"name":"Ana","data_de_vencimento":"2026-02-30"}`:                      {"data_de_vencimento"},
+			`{"name":"Ana","due_date":"soon","username":false}`:                     {"due_date", "username"},
+			`{"name":"Ana","plan_id":2,"product_id":2}`:                             {"plan_id", "product_id"}, // another company's
+			`{"name":"Ana","plan_id":99,"product_id":99}`:                           {"plan_id", "product_id"},
+			`{"name":"Ana","plan_id":3,"product_id":3}`:                             {"plan_id", "product_id"}, // no longer sold
+			`{"name":"Ana","usuario":"BIA","external_id":"7"}`:                      {"usuario", "external_id"},
+			`{"name":"Ana","username":"Bia"}`:                                       {"username"},
+			`{"nmae":"Ana"}`:                                                        {"name", "nmae"},
+			`{"name":"Ana","plan_id":99,"usuario":"bia","external_id":"7","cor":1}`: {"plan_id", "usuario", "external_id", "cor"},
+			`{"name":"","plan_id":99,"usuario":"bia","external_id":"7","cor":1}`:    {"name", "plan_id", "usuario", "external_id", "cor"},
+			`{"name":"Ana","usuario":"leo","external_id":"8"}`:                      nil, // another company's
+		} {
+			_, err := w.Create(t.Context(), w.actor, form(t, body))
+			wantFields(t, err, want...)
+			if want == nil {
+				must(t, err)
+			}
+		}
+		if got := len(w.recorded(t)); got != 5 {
+			t.Errorf("%d events, want one for each of the 5 that were made", got)
+		}
+	})
+}
+
+func TestUnknownFieldIsRefusedWithASuggestion(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	_, err := w.Create(t.Context(), w.actor, form(t, `{"name":"Ana","emial":"a@example.com"}`))
+	if got := fault.Public(err); got != "emial: unknown field; did you mean email?" {
+		t.Errorf("message %q", got)
+	}
+}
+
+func TestUpdateChangesOnlyWhatIsGivenAndTellsWhat(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.offers(t, w.actor, "1month", "1week")
+		want := w.create(t, `{"name":"Ana","whatsapp":"5511987654321","email":"ana@example.com","usuario":"ana","plan_id":1,"notes":"n","external_id":"7"}`)
+		var told []string
+		w.events.Subscribe(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
+			told = e.Data.(updatedData).Changed
+			return nil
+		})
+		for _, step := range []struct {
+			body    string
+			change  func(*Customer)
+			changed []string
+		}{
+			{`{"name":"Ana Lima"}`, func(c *Customer) { c.Name = "Ana Lima" }, []string{"name"}},
+			{`{"email":null,"notes":""}`, func(c *Customer) { c.Email, c.Notes = "", "" }, []string{"email", "notes"}},
+			{`{"username":"ANA"}`, func(c *Customer) { c.Usuario = "ANA" }, []string{"usuario"}},
+			{`{"plan_id":"2"}`, func(c *Customer) { c.Plan = Plan{2, "Plano 1week", 3500} }, []string{"plan_id"}},
+			{`{"product_id":null}`, func(c *Customer) { c.Product = Product{} }, []string{"product_id"}},
+			{`{"due_date":"2026-05-10"}`, func(c *Customer) { c.DueOn, c.OwnDay = day("2026-05-10"), 10 }, []string{"data_de_vencimento"}},
+			{`{"data_de_vencimento":null,"plan_id":null}`, func(c *Customer) {
+				c.DueOn, c.OwnDay, c.Plan = civil.Date{}, 0, Plan{}
+			}, []string{"data_de_vencimento", "plan_id"}},
+			{`{"whatsapp":"(11) 98765-4321"}`, func(*Customer) {}, nil},
+			{`{"whatsapp":"21 3333-4444","external_id":8}`, func(c *Customer) {
+				c.Whatsapp, c.ExternalID = "552133334444", "8"
+			}, []string{"whatsapp", "external_id"}},
+			{`{}`, func(*Customer) {}, nil},
+			{`{"id":99,"status":"Vencido"}`, func(*Customer) {}, nil},
+		} {
+			w.clock.Advance(time.Minute)
+			step.change(&want)
+			if step.changed != nil {
+				want.UpdatedAt = w.clock.Now()
+			}
+			told = nil
+			w.update(t, want.ID, step.body)
+			got, err := w.Find(t.Context(), w.actor, want.ID)
+			got.CreatedAt, got.UpdatedAt = got.CreatedAt.UTC(), got.UpdatedAt.UTC()
+			if err != nil || got != want {
+				t.Errorf("%s: %v\ngot  %+v\nwant %+v", step.body, err, got, want)
+			}
+			if !slices.Equal(told, step.changed) {
+				t.Errorf("%s: told %v, want %v", step.body, told, step.changed)
+			}
+		}
+		if got := len(w.recorded(t)); got != 9 {
+			t.Errorf("%d events, want the creation and 8 changes", got)
+		}
+	})
+}
+
+func TestUpdateRefusesEveryWrongFieldAtOnce(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		other := w.newCompany(t)
+		w.offers(t, other, "1month")
+		w.create(t, `{"name":"Bia","usuario":"bia","external_id":"7"}`)
+		before := w.create(t, `{"name":"Ana","usuario":"ana"}`)
+		for body, want := range map[string][]string{
+			`{"name":null}`: {"name"},
+			`{"name":"","email":"x","plan_id":1,"product_id":1,"usuario":"Bia","external_id":"7","cor":"x"}`: {
+				"name", "email", "plan_id", "product_id", "usuario", "external_id", "cor",
+			},
+		} {
+			_, err := w.Update(t.Context(), w.actor, before.ID, form(t, body))
+			wantFields(t, err, want...)
+		}
+		_, err := w.Update(t.Context(), other, before.ID, form(t, `{"name":"Eva"}`))
+		wantNotFound(t, err)
+		_, err = w.Update(t.Context(), w.actor, 99, form(t, `{"nmae":"Eva"}`))
+		wantNotFound(t, err)
+		got, err := w.Find(t.Context(), w.actor, before.ID)
+		got.CreatedAt, got.UpdatedAt = got.CreatedAt.UTC(), got.UpdatedAt.UTC()
+		if err != nil || got != before {
+			t.Errorf("after refusals %+v, %v; want %+v", got, err, before)
+		}
+	})
+}
+
+func TestInactivePlanStaysWithWhoHasIt(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	w.offers(t, w.actor, "1month")
+	c := w.create(t, `{"name":"Ana","plan_id":1}`)
+	_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 1, values("active", "false"))
+	must(t, err)
+	w.update(t, c.ID, `{"name":"Ana Lima","plan_id":1}`)
+	if got := w.renew(t, c.ID).DueOn; got != day("2026-03-31") {
+		t.Errorf("renewed until %v", got)
+	}
+}
+
+func TestDeletedCustomerIsGone(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		other := w.newCompany(t)
+		c := w.create(t, `{"name":"Ana","usuario":"ana"}`)
+		wantNotFound(t, w.Delete(t.Context(), other, c.ID))
+		must(t, w.Delete(t.Context(), w.actor, c.ID))
+		wantNotFound(t, w.Delete(t.Context(), w.actor, c.ID))
+		_, err := w.Find(t.Context(), w.actor, c.ID)
+		wantNotFound(t, err)
+		_, err = w.Renew(t.Context(), w.actor, c.ID)
+		wantNotFound(t, err)
+		if again := w.create(t, `{"name":"Ana","usuario":"ana"}`); again.ID <= c.ID {
+			t.Errorf("id %d after %d was deleted", again.ID, c.ID)
+		}
+		want := []event.Name{event.CustomerCreated, event.CustomerDeleted, event.CustomerCreated}
+		if got := w.recorded(t); !slices.Equal(got, want) {
+			t.Errorf("events %v, want %v", got, want)
+		}
+	})
+}
+
+func TestStatusFollowsFromTheDueDate(t *testing.T) {
+	for due, want := range map[civil.Date]Status{
+		{}: Active, day("2026-02-01"): Active, day("2026-01-31"): DueToday, day("2026-01-30"): Expired, day("1999-01-01"): Expired,
+	} {
+		if got := (Customer{DueOn: due}).Status(day("2026-01-31")); got != want {
+			t.Errorf("due on %v: %s, want %s", due, got, want)
+		}
+	}
+}

@@ -1,0 +1,287 @@
+package customer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+
+	"carteira/internal/account"
+	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/tally"
+)
+
+// Rows walks a file from its beginning, every time that it is called: an
+// import reads it once to check and once to write.
+type Rows func() iter.Seq2[sheet.Row, error]
+
+// ImportOptions are the choices of an import.
+type ImportOptions struct {
+	KeepGoing     bool // write the good rows of a file that has bad ones
+	CreateMissing bool // make the plans and products that rows name and the company lacks
+	Events        bool // record customer.created for each
+	DryRun        bool // check, and write nothing
+	// Problem is told all that is wrong, in the order of the lines; it may be nil.
+	Problem func(Problem)
+}
+
+// Problem is what is wrong with a field of a row.
+type Problem struct {
+	Line   int
+	Field  string // the API's name; "": the whole line
+	Value  string // as the row has it
+	Reason string
+}
+
+// Imported is what became of the rows. Skipped ones are good and were not
+// written: others were bad, or it was a dry run.
+type Imported struct {
+	Imported int `json:"imported"`
+	Failed   int `json:"failed"`
+	Skipped  int `json:"skipped"`
+}
+
+// importBatch is how many rows are looked up at once and, when it keeps going,
+// written in one transaction: enough to make the commit cheap, few enough not
+// to keep others waiting.
+const importBatch = 500
+
+// Import creates a customer of every row, by the rules of Create: all of them
+// or, when a row is bad, none. With KeepGoing the good ones are written, a
+// batch at a time. An error means that the import broke off; what it returns
+// beside it has been written all the same.
+func (s *Service) Import(ctx context.Context, a account.Actor, rows Rows, o ImportOptions) (Imported, error) {
+	im := &importer{Service: s, actor: a, options: o}
+	var err error
+	if o.KeepGoing && !o.DryRun {
+		err = im.writeGood(ctx, rows)
+	} else if err = im.check(ctx, rows); err == nil && im.total.Failed == 0 && !o.DryRun {
+		err = im.writeAll(ctx, rows)
+	}
+	return im.total, err
+}
+
+// importer is one call of Import.
+type importer struct {
+	*Service
+	actor    account.Actor
+	options  ImportOptions
+	total    Imported
+	usuarios firstLines
+	external firstLines
+}
+
+// check reads all rows and writes nothing. What is good counts as skipped,
+// until it is written.
+func (im *importer) check(ctx context.Context, rows Rows) error {
+	on, err := fillShelf(ctx, im.db, im.actor)
+	if err != nil {
+		return err
+	}
+	if im.options.CreateMissing {
+		on.pretend()
+	}
+	for batch, err := range batches(rows()) {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		all, err := im.read(batch, on, im.db.Now())
+		if err != nil {
+			return err
+		}
+		im.refuseRepeated(all)
+		if err := im.refuseTaken(ctx, im.db, all); err != nil {
+			return err
+		}
+		var out outcome
+		out.add(all)
+		im.total.Skipped += out.good
+		im.report(out)
+	}
+	return nil
+}
+
+var errUndone = errors.New("a row was refused while the others were being written")
+
+// writeAll writes all rows in one transaction. What was checked before may
+// still be refused: another process may have been faster, and then nothing
+// stays.
+func (im *importer) writeAll(ctx context.Context, rows Rows) error {
+	var out outcome
+	err := im.db.Write(ctx, func(tx *sqldb.Tx) error {
+		out = outcome{}
+		w, err := im.begin(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for batch, err := range batches(rows()) {
+			if err := cmp.Or(err, ctx.Err()); err != nil {
+				return err
+			}
+			if err := w.write(ctx, batch, &out); err != nil {
+				return err
+			}
+			if out.failed > 0 {
+				return errUndone
+			}
+		}
+		return w.count(ctx)
+	})
+	if err == nil {
+		im.total = Imported{Imported: out.good}
+	}
+	if errors.Is(err, errUndone) {
+		im.total.Skipped -= out.failed
+		im.report(out)
+		return nil
+	}
+	return err
+}
+
+// writeGood writes what is good, each batch in a transaction of its own.
+func (im *importer) writeGood(ctx context.Context, rows Rows) error {
+	for batch, err := range batches(rows()) {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		var out outcome
+		err := im.db.Write(ctx, func(tx *sqldb.Tx) error {
+			out = outcome{}
+			w, err := im.begin(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if err := w.write(ctx, batch, &out); err != nil {
+				return err
+			}
+			return w.count(ctx)
+		})
+		if err != nil {
+			return err
+		}
+		im.total.Imported += out.good
+		im.report(out)
+	}
+	return nil
+}
+
+// writing is one transaction of an import.
+type writing struct {
+	*importer
+	tx     *sqldb.Tx
+	shelf  *shelf
+	places map[tally.Place]int64
+}
+
+func (im *importer) begin(ctx context.Context, tx *sqldb.Tx) (*writing, error) {
+	on, err := fillShelf(ctx, tx, im.actor)
+	if err != nil {
+		return nil, err
+	}
+	if im.options.CreateMissing {
+		on.addTo(ctx, tx, im.actor)
+	}
+	return &writing{importer: im, tx: tx, shelf: on, places: map[tally.Place]int64{}}, nil
+}
+
+// write inserts the good rows of a batch.
+func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) error {
+	all, err := w.read(batch, w.shelf, w.tx.Now())
+	if err != nil {
+		return err
+	}
+	var good []Customer
+	for _, c := range all {
+		if c.faults.Empty() {
+			good = append(good, c.Customer)
+		}
+	}
+	ids, err := insertMany(ctx, w.tx, w.actor.Company.ID, good)
+	if err != nil {
+		return err
+	}
+	var refused []*candidate
+	for _, c := range all {
+		if c.ID = ids[c.UUID]; c.ID == 0 {
+			refused = append(refused, c)
+			continue
+		}
+		if err := w.created(ctx, c); err != nil {
+			return err
+		}
+	}
+	if err := w.explain(ctx, refused); err != nil {
+		return err
+	}
+	out.add(all)
+	return nil
+}
+
+// created does what belongs to a customer who has been inserted.
+func (w *writing) created(ctx context.Context, c *candidate) error {
+	w.note(c)
+	w.places[counted(c.Customer, 1).Place]++
+	if !w.options.Events {
+		return nil
+	}
+	return w.events.Record(ctx, w.tx, w.actor.Source(), event.CustomerCreated, created(c.Customer, w.actor, w.tx.Now()))
+}
+
+// explain says why good rows were not inserted: somebody has the login or the
+// key, an earlier line or another customer.
+func (w *writing) explain(ctx context.Context, refused []*candidate) error {
+	var taken []*candidate
+	for _, c := range refused {
+		if c.faults.Empty() {
+			taken = append(taken, c)
+		}
+	}
+	w.refuseRepeated(taken)
+	if err := w.refuseTaken(ctx, w.tx, taken); err != nil {
+		return err
+	}
+	for _, c := range taken {
+		if c.faults.Empty() {
+			c.faults.Add("", "another change was made at the same moment; try again")
+		}
+	}
+	return nil
+}
+
+// count adds the new customers to the counts, each place once.
+func (w *writing) count(ctx context.Context) error {
+	changes := make([]tally.Change, 0, len(w.places))
+	for place, n := range w.places {
+		changes = append(changes, tally.Change{Place: place, N: n})
+	}
+	return book.Add(ctx, w.tx, w.actor.Company.ID, changes...)
+}
+
+// outcome is what became of some rows.
+type outcome struct {
+	good, failed int
+	problems     []Problem
+}
+
+func (out *outcome) add(all []*candidate) {
+	for _, c := range all {
+		if c.faults.Empty() {
+			out.good++
+			continue
+		}
+		out.failed++
+		out.problems = append(out.problems, c.problems()...)
+	}
+}
+
+func (im *importer) report(out outcome) {
+	im.total.Failed += out.failed
+	if im.options.Problem == nil {
+		return
+	}
+	for _, p := range out.problems {
+		im.options.Problem(p)
+	}
+}

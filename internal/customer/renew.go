@@ -1,0 +1,122 @@
+package customer
+
+import (
+	"context"
+	"fmt"
+
+	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/tally"
+)
+
+// Renewal is a renewed customer and the due date it had before.
+type Renewal struct {
+	Customer
+	Previous civil.Date
+}
+
+// Renew moves the due date forward by the period of the customer's plan.
+func (s *Service) Renew(ctx context.Context, a account.Actor, id int64) (Renewal, error) {
+	var r Renewal
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		r, err = s.RenewTx(ctx, tx, a, id)
+		return err
+	})
+	return r, err
+}
+
+// RenewTx is Renew inside another use case's transaction.
+func (s *Service) RenewTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Renewal, error) {
+	before, err := lock(ctx, tx, a.Company.ID, id)
+	if err != nil {
+		return Renewal{}, err
+	}
+	c, err := renewed(ctx, tx, a, before)
+	if err != nil {
+		return Renewal{}, err
+	}
+	if err := s.save(ctx, tx, a, before, &c); err != nil {
+		return Renewal{}, err
+	}
+	if err := countRenewal(ctx, tx, a, id); err != nil {
+		return Renewal{}, err
+	}
+	r := Renewal{Customer: c, Previous: before.DueOn}
+	return r, s.events.Record(ctx, tx, a.Source(), event.CustomerRenewed, renewal(r, a, tx.Now()))
+}
+
+// renewed returns the customer with its due date one period on.
+func renewed(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) (Customer, error) {
+	if c.Plan.ID == 0 {
+		return c, fault.Field("plan_id", "the customer has no plan; set one to renew by its period")
+	}
+	plan, err := catalog.FindPlan(ctx, tx, a, c.Plan.ID)
+	if err != nil {
+		return c, err
+	}
+	today := a.Today(tx.Now())
+	lapsed := c.DueOn.Before(today) && a.Company.Settings.RenewFrom == account.FromToday
+	if c.DueOn.IsZero() || lapsed {
+		c.DueOn, c.OwnDay = today, today.Day()
+	}
+	err = c.extend(plan.Period, c.DueOn, c.OwnDay)
+	return c, err
+}
+
+// extend sets the due date one period after a day. Months and years return to
+// the own day of the month; days and weeks make a new one.
+func (c *Customer) extend(p civil.Period, from civil.Date, ownDay int) error {
+	due, err := p.After(from, ownDay)
+	if err != nil {
+		return fault.Field("data_de_vencimento", err.Error())
+	}
+	if p.Unit == civil.Day || p.Unit == civil.Week {
+		ownDay = due.Day()
+	}
+	c.DueOn, c.OwnDay = due, ownDay
+	return nil
+}
+
+// renewals counts, by month, the customers who were renewed in it.
+const renewals = tally.Renewals
+
+// countRenewal counts a customer once per month, however often it is renewed.
+func countRenewal(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) error {
+	month := monthOf(a.Today(tx.Now()))
+	first, err := noteRenewal(ctx, tx, a.Company.ID, id, month)
+	if err != nil || !first {
+		return err
+	}
+	return renewals.Add(ctx, tx, a.Company.ID, tally.Change{N: 1, Place: tally.Place{Day: month}})
+}
+
+func monthOf(d civil.Date) string { return fmt.Sprintf("%04d-%02d", d.Year(), d.Month()) }
+
+// SetDueTx gives a customer another due date inside another use case's
+// transaction, as an update would.
+func (s *Service) SetDueTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64, dueOn civil.Date, ownDay int) (Customer, error) {
+	before, err := lock(ctx, tx, a.Company.ID, id)
+	if err != nil {
+		return before, err
+	}
+	c := before
+	c.DueOn, c.OwnDay = dueOn, ownDay
+	if err := s.save(ctx, tx, a, before, &c); err != nil {
+		return c, err
+	}
+	return c, s.events.Record(ctx, tx, a.Source(), event.CustomerUpdated, updated(c, changes(before, c)))
+}
+
+// LockTx reads a customer for a change inside another use case's transaction.
+func LockTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Customer, error) {
+	return lock(ctx, tx, a.Company.ID, id)
+}
+
+// FindTx reads a customer inside another use case's transaction.
+func FindTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Customer, error) {
+	return byID(ctx, tx, a.Company.ID, id)
+}

@@ -1,0 +1,179 @@
+package customer
+
+import (
+	"context"
+	"fmt"
+
+	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/text"
+)
+
+// shelf holds what the company sells while an import reads many customers: no
+// row asks the database for its plan, and a plan may be chosen by its name.
+type shelf struct {
+	plans        map[int64]catalog.Plan
+	products     map[int64]catalog.Product
+	planNames    names
+	productNames names
+
+	// What a row names and the company lacks is made; nil: it is refused.
+	addPlan    func(catalog.Plan) (catalog.Plan, error)
+	addProduct func(catalog.Product) (catalog.Product, error)
+}
+
+// names finds ids by name, without regard to case and accents.
+type names map[string][]int64
+
+func (n names) put(name string, id int64) { n[text.Fold(name)] = append(n[text.Fold(name)], id) }
+
+// of returns the ids of a name. Each preference leaves those that have it, if
+// any have.
+func (n names) of(name string, preferences ...func(id int64) bool) []int64 {
+	ids := n[text.Fold(name)]
+	for _, prefers := range preferences {
+		var left []int64
+		for _, id := range ids {
+			if prefers(id) {
+				left = append(left, id)
+			}
+		}
+		if len(left) > 0 {
+			ids = left
+		}
+	}
+	return ids
+}
+
+func fillShelf(ctx context.Context, q sqldb.Querier, a account.Actor) (*shelf, error) {
+	plans, err := catalog.AllPlans(ctx, q, a)
+	if err != nil {
+		return nil, err
+	}
+	products, err := catalog.AllProducts(ctx, q, a)
+	if err != nil {
+		return nil, err
+	}
+	s := &shelf{plans: map[int64]catalog.Plan{}, products: map[int64]catalog.Product{}, planNames: names{}, productNames: names{}}
+	for _, p := range plans {
+		s.putPlan(p)
+	}
+	for _, p := range products {
+		s.putProduct(p)
+	}
+	return s, nil
+}
+
+func (s *shelf) putPlan(p catalog.Plan) {
+	s.plans[p.ID] = p
+	s.planNames.put(p.Name, p.ID)
+}
+
+func (s *shelf) putProduct(p catalog.Product) {
+	s.products[p.ID] = p
+	s.productNames.put(p.Name, p.ID)
+}
+
+// addTo lets what is missing be made in the database.
+func (s *shelf) addTo(ctx context.Context, tx *sqldb.Tx, a account.Actor) {
+	s.addPlan = func(p catalog.Plan) (catalog.Plan, error) { return catalog.AddPlan(ctx, tx, a, p) }
+	s.addProduct = func(p catalog.Product) (catalog.Product, error) { return catalog.AddProduct(ctx, tx, a, p) }
+}
+
+// pretend lets what is missing be made on the shelf alone, for a check that
+// writes nothing. Its ids are negative, as no row's is.
+func (s *shelf) pretend() {
+	s.addPlan = func(p catalog.Plan) (catalog.Plan, error) {
+		p.ID, p.Active = int64(-1-len(s.plans)), true
+		return p, nil
+	}
+	s.addProduct = func(p catalog.Product) (catalog.Product, error) {
+		p.ID, p.Active = int64(-1-len(s.products)), true
+		return p, nil
+	}
+}
+
+func (s *shelf) offer() offer {
+	return offer{
+		plan:    func(id int64) (catalog.Plan, error) { return onShelf(s.plans, id) },
+		product: func(id int64) (catalog.Product, error) { return onShelf(s.products, id) },
+	}
+}
+
+func onShelf[T any](all map[int64]T, id int64) (T, error) {
+	v, ok := all[id]
+	if !ok {
+		return v, fault.NotFound("it")
+	}
+	return v, nil
+}
+
+// choosePlan reads the plan by name where a row gives no id. A new plan costs
+// the row's amount and is paid by the month.
+func (s *shelf) choosePlan(d *draft, in *input.Form) error {
+	amount, priced := in.Money("value")
+	if name, _ := in.Line("plan", maxName); name != "" && !d.planID.ok {
+		ids := s.planNames.of(name,
+			func(id int64) bool { return s.plans[id].Active },
+			func(id int64) bool { return priced && s.plans[id].Value == amount })
+		switch {
+		case len(ids) > 0:
+			d.planID = only(ids, "plan", in)
+		case s.addPlan == nil:
+			in.Refuse("plan", "does not exist")
+		case in.Failed(): // nothing is made for a row that will not be written
+		case !priced:
+			in.Refuse("value", "must say what the new plan costs")
+		default:
+			p, err := s.addPlan(catalog.Plan{Name: name, Value: amount, Period: civil.Period{Unit: civil.Month, Count: 1}})
+			if err != nil {
+				return err
+			}
+			s.putPlan(p)
+			d.planID = field(p.ID, true)
+		}
+	}
+	// Customers pay what the plan costs. Another amount must not be passed over
+	// in silence: their first invoice would be the one to tell.
+	if p, ok := s.plans[d.planID.value]; ok && priced && p.Value != amount {
+		in.Refuse("value", fmt.Sprintf("the plan costs %s; choose another plan, or leave the amount out", p.Value.BR()))
+	}
+	return nil
+}
+
+// chooseProduct reads the product by name where a row gives no id.
+func (s *shelf) chooseProduct(d *draft, in *input.Form) error {
+	name, _ := in.Line("product", maxName)
+	if name == "" || d.productID.ok {
+		return nil
+	}
+	ids := s.productNames.of(name, func(id int64) bool { return s.products[id].Active })
+	switch {
+	case len(ids) > 0:
+		d.productID = only(ids, "product", in)
+	case s.addProduct == nil:
+		in.Refuse("product", "does not exist")
+	case in.Failed(): // nothing is made for a row that will not be written
+	default:
+		p, err := s.addProduct(catalog.Product{Name: name})
+		if err != nil {
+			return err
+		}
+		s.putProduct(p)
+		d.productID = field(p.ID, true)
+	}
+	return nil
+}
+
+// only returns the one id there is, and refuses to choose between several.
+func only(ids []int64, name string, in *input.Form) given[int64] {
+	if len(ids) > 1 {
+		in.Refuse(name, fmt.Sprintf("%d have this name; give the id in a column %s_id", len(ids), name))
+		return given[int64]{}
+	}
+	return field(ids[0], true)
+}

@@ -1,0 +1,49 @@
+package input
+
+import "testing"
+
+func TestPageIsAdjustedNeverRefused(t *testing.T) {
+	tests := []struct {
+		page, perPage string
+		want          Page
+	}{
+		{"", "", Page{1, DefaultPageSize}},
+		{"3", "20", Page{3, 20}},
+		{" 3 ", " 20 ", Page{3, 20}},
+		{"0", "0", Page{1, 1}},
+		{"-5", "-5", Page{1, 1}},
+		{"x", "x", Page{1, DefaultPageSize}},
+		{"1.5", "1e2", Page{1, DefaultPageSize}},
+		{"1", "200", Page{1, 200}},
+		{"1", "201", Page{1, 200}},
+		{"99999999999999999999", "99999999999999999999", Page{maxPageNumber, MaxPageSize}},
+		{"-99999999999999999999", "-99999999999999999999", Page{1, 1}},
+	}
+	for _, tt := range tests {
+		f := FromStrings(map[string]string{"page": tt.page, "per_page": tt.perPage})
+		if got := f.Page(); got != tt.want || f.Err() != nil {
+			t.Errorf("page %q of %q: %v, %v; want %v", tt.page, tt.perPage, got, f.Err(), tt.want)
+		}
+	}
+	if got := FromStrings(nil).Page(); got != (Page{1, DefaultPageSize}) {
+		t.Errorf("nothing asked: %v", got)
+	}
+}
+
+func TestPageKnowsItsPlace(t *testing.T) {
+	tests := []struct {
+		page                Page
+		total, offset, last int64
+	}{
+		{Page{1, 50}, 0, 0, 1},
+		{Page{1, 50}, 50, 0, 1},
+		{Page{2, 50}, 51, 50, 2},
+		{Page{9, 10}, 25, 80, 3},
+		{Page{maxPageNumber, MaxPageSize}, 1, (maxPageNumber - 1) * MaxPageSize, 1},
+	}
+	for _, tt := range tests {
+		if o, l := tt.page.Offset(), tt.page.Last(tt.total); o != tt.offset || l != tt.last {
+			t.Errorf("%v of %d: offset %d, last page %d; want %d and %d", tt.page, tt.total, o, l, tt.offset, tt.last)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// baselineVariable turns this program into a baseline, a server in a process of
+// its own like the product: "KIND ADDRESS FOLDER URL".
+const baselineVariable = "CARTEIRA_BENCH_BASELINE"
+
+// The kinds of baselines. Two of them run what stack.md measured PocketBase
+// beside, since the product's own statements are cheaper.
+const (
+	bare   = "bare"   // net/http, writes the answer
+	direct = "sql"    // the same, after the product's statements on the driver
+	counts = "count"  // direct, but a list counts its rows with count(*)
+	offset = "offset" // direct, but a deep page is found by OFFSET alone
+)
+
+// answers are what the product answered, by the work they belong to.
+type answers struct{ list, read, create []byte }
+
+func loadAnswers(dir string) (a answers, err error) {
+	for name, to := range map[string]*[]byte{"list": &a.list, "read": &a.read, "create": &a.create} {
+		if *to, err = os.ReadFile(filepath.Join(dir, name+".json")); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// serveBaseline serves until it is told to stop.
+func serveBaseline(settings string) error {
+	parts := strings.SplitN(settings, " ", 4)
+	if len(parts) < 4 {
+		return fmt.Errorf("%s: KIND ADDRESS FOLDER URL", baselineVariable)
+	}
+	kind, addr, dir, url := parts[0], parts[1], parts[2], parts[3]
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a, err := loadAnswers(dir)
+	if err != nil {
+		return err
+	}
+	handler := bareHandler(a)
+	if kind != bare {
+		d, err := openDriver(ctx, kind, url)
+		if err != nil {
+			return err
+		}
+		defer d.close()
+		handler = d.handler(a)
+	}
+	server := &http.Server{Addr: addr, Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		<-ctx.Done()
+		_ = server.Close()
+	}()
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// bareHandler is what net/http costs without any work.
+func bareHandler(a answers) http.Handler {
+	return routes(
+		func(w http.ResponseWriter, _ *http.Request) { write(w, a.list) },
+		func(w http.ResponseWriter, _ *http.Request) { write(w, a.read) },
+		func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.ReadAll(r.Body); err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			write(w, a.create)
+		})
+}
+
+func routes(list, read, create http.HandlerFunc) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/v1/customers", list)
+	mux.HandleFunc("GET /api/v1/customers/{id}", read)
+	mux.HandleFunc("POST /api/v1/customers", create)
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { write(w, []byte("ready\n")) })
+	return mux
+}
+
+func write(w http.ResponseWriter, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body)
+}

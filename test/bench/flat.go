@@ -1,0 +1,212 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// line is a request that must cost at a million customers about what it costs
+// at ten thousand.
+type line struct {
+	name string
+	next func(d *dataset) func() string // the queries, one after the other
+	path string                         // /customers unless it says otherwise
+	page bool                           // a page of the whole list
+}
+
+type flatKey struct {
+	engine sqldb.Engine
+	line   string
+	size   int
+}
+
+func allLines() []line {
+	return []line{
+		{name: "page 1", next: fixed("page=1"), page: true},
+		{name: "page 5,000 (or the last)", page: true, next: func(d *dataset) func() string { return same("page=" + strconv.Itoa(min(5000, d.pages()))) }},
+		{name: "last page", page: true, next: func(d *dataset) func() string { return same("page=" + strconv.Itoa(d.pages())) }},
+		{name: "random pages", page: true, next: func(d *dataset) func() string {
+			return func() string { return "page=" + strconv.Itoa(1+rand.IntN(d.pages())) }
+		}},
+		{name: "status ativo", next: fixed("status=ativo")},
+		{name: "status vence hoje", next: fixed("status=vence_hoje")},
+		{name: "status vencido", next: fixed("status=vencido")},
+		{name: "status ativo, a middle page", next: middle("status=ativo", 70)},
+		{name: "plan_id, common", next: plan(0)},
+		{name: "plan_id, rare", next: plan(len(planShare) - 1)},
+		{name: "plan_id, a middle page", next: func(d *dataset) func() string { return middle(plan(0)(d)(), 40)(d) }},
+		{name: "product_id", next: func(d *dataset) func() string { return same(fmt.Sprintf("product_id=%d", d.listed.products[1].ID)) }},
+		{name: "plan_id, common, and status vencido", next: also(plan(0), "status=vencido")},
+		{name: "plan_id, rare, and status vencido", next: also(plan(len(planShare)-1), "status=vencido")},
+		{name: "due on one day", next: due(20, 20)},
+		{name: "due on one day, far", next: due(200, 200)},
+		{name: "due in two months", next: due(-30, 30)},
+		{name: "external_id", next: func(d *dataset) func() string {
+			return func() string { return "external_id=" + d.someone(func(p person) string { return p.external }) }
+		}},
+		{name: "search a rare term", next: func(d *dataset) func() string {
+			return func() string {
+				_, code, _ := strings.Cut(d.someone(func(p person) string { return p.usuario }), ".")
+				return "search=" + code
+			}
+		}},
+		{name: "search a common term, first time", next: func(*dataset) func() string {
+			return func() string { return "search=" + respelled("oliveira") }
+		}},
+		{name: "search a common term, again", next: fixed("search=oliveira")},
+		{name: "search a common term, a middle page", next: middle("search=oliveira", 4)},
+		{name: "search a phone with punctuation", next: func(d *dataset) func() string {
+			return func() string { return "search=" + url.QueryEscape(punctuated(phoneOf(d))) }
+		}},
+		{name: "search two letters, first time", next: func(*dataset) func() string {
+			return func() string { return "search=" + respelled(string([]byte{consonant(), vowel()})) }
+		}},
+		{name: "search two letters, again", next: fixed("search=qu")},
+		{name: "search what nobody has", next: func(*dataset) func() string {
+			return func() string { return "search=xyzw" + strconv.Itoa(rand.IntN(1_000_000)) }
+		}},
+		{name: "search and status vencido, first time", next: func(*dataset) func() string {
+			return func() string { return "status=vencido&search=" + respelled("oliveira") }
+		}},
+		{name: "customer-plans with their counts", next: fixed(""), path: "/customer-plans"},
+	}
+}
+
+// lines are those that were asked for.
+func (b *bench) lines() []line {
+	return slices.DeleteFunc(allLines(), func(l line) bool { return !b.only.MatchString(l.name) })
+}
+
+func (d *dataset) pages() int { return d.size / pageSize }
+
+func same(query string) func() string { return func() string { return query } }
+
+func fixed(query string) func(*dataset) func() string {
+	return func(*dataset) func() string { return same(query) }
+}
+
+// middle is the page in the middle of a filter that leaves percent of all.
+func middle(query string, percent int) func(*dataset) func() string {
+	return func(d *dataset) func() string {
+		return same(query + "&page=" + strconv.Itoa(max(1, d.pages()*percent/200)))
+	}
+}
+
+func plan(i int) func(*dataset) func() string {
+	return func(d *dataset) func() string { return same(fmt.Sprintf("plan_id=%d", d.listed.plans[i].ID)) }
+}
+
+func also(next func(*dataset) func() string, more string) func(*dataset) func() string {
+	return func(d *dataset) func() string { return same(next(d)() + "&" + more) }
+}
+
+func due(from, to int) func(*dataset) func() string {
+	return func(d *dataset) func() string {
+		return same(fmt.Sprintf("due_from=%s&due_to=%s", d.today.AddDays(from), d.today.AddDays(to)))
+	}
+}
+
+// someone is what a random customer has, of those who have it.
+func (d *dataset) someone(has func(person) string) string {
+	for {
+		if v := has(personOf(rand.IntN(d.size), d.today)); v != "" {
+			return v
+		}
+	}
+}
+
+func phoneOf(d *dataset) string { return d.someone(func(p person) string { return p.phone }) }
+
+// punctuated writes a phone as people do: +55 (11) 98765-4321.
+func punctuated(phone string) string {
+	end := len(phone) - 4
+	return fmt.Sprintf("+%s (%s) %s-%s", phone[:2], phone[2:4], phone[4:end], phone[end:])
+}
+
+// respelled changes the case of letters: a search that finds the same, and that
+// no cache of counts has seen.
+func respelled(term string) string {
+	return strings.Map(func(r rune) rune {
+		if rand.IntN(2) == 0 {
+			return unicode.ToUpper(r)
+		}
+		return r
+	}, term)
+}
+
+func consonant() byte { return "bcdfglmnprstvz"[rand.IntN(14)] }
+func vowel() byte     { return "aeiou"[rand.IntN(5)] }
+
+// lineSpan bounds one look at one line, of one connection.
+func (b *bench) lineSpan() time.Duration { return b.span / 5 }
+
+// flat measures every line at both sizes in turns, one request after the other.
+func (b *bench) flat(ctx context.Context, small, big *dataset) error {
+	clients := map[*dataset]*client{}
+	for _, d := range []*dataset{small, big} {
+		p, err := b.serve(ctx, carteira, d)
+		if err != nil {
+			return err
+		}
+		defer p.stop()
+		c, err := dial(ctx, p.addr)
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		clients[d] = c
+	}
+	bar := newProgress(fmt.Sprintf("measuring flatness on %s", small.engine))
+	lines := b.lines()
+	for round := range b.rounds {
+		for i, l := range lines {
+			for d, c := range clients {
+				took, err := b.latencies(ctx, c, l, d)
+				if err != nil {
+					return fmt.Errorf("%s at %d customers: %w", l.name, d.size, err)
+				}
+				k := flatKey{d.engine, l.name, d.size}
+				b.flatness[k] = append(b.flatness[k], took...)
+			}
+			bar.show(round*len(lines)+i+1, b.rounds*len(lines))
+		}
+	}
+	b.printFlat(small, big)
+	return nil
+}
+
+// latencies asks at least three times, at most a hundred, and not longer than
+// needed.
+func (b *bench) latencies(ctx context.Context, c *client, l line, d *dataset) ([]time.Duration, error) {
+	const least, most = 3, 100
+	path := l.path
+	if path == "" {
+		path = "/customers"
+	}
+	next := l.next(d)
+	until := time.Now().Add(b.lineSpan())
+	var took []time.Duration
+	for n := 0; n < least || n < most && time.Now().Before(until); n++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		request := get(&d.listed, path+"?"+next())
+		began := time.Now()
+		if _, err := c.do(request); err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(began))
+	}
+	return took, nil
+}

@@ -1,0 +1,134 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a server under measurement: the product or a baseline.
+type process struct {
+	cmd   *exec.Cmd
+	addr  string
+	log   string
+	ready time.Duration // from its start until /readyz was green
+	ended chan struct{}
+}
+
+const (
+	readyTimeout = 30 * time.Second
+	stopTimeout  = 30 * time.Second
+)
+
+// startProduct serves a dataset with the real program.
+func (b *bench) startProduct(ctx context.Context, d *dataset) (*process, error) {
+	return b.start(ctx, exec.Command(b.product, "serve"), func(addr string) []string {
+		return []string{
+			"CARTEIRA_LISTEN=" + addr, "CARTEIRA_DATABASE_URL=" + d.url, "CARTEIRA_DATA_DIR=" + b.dir,
+			"CARTEIRA_SECRET_KEY=" + strings.Repeat("00", 32), "CARTEIRA_RATE_LIMIT=0",
+		}
+	})
+}
+
+// startBaseline serves a dataset with this program, started once more.
+func (b *bench) startBaseline(ctx context.Context, kind string, d *dataset) (*process, error) {
+	return b.start(ctx, exec.Command("/proc/self/exe"), func(addr string) []string {
+		return []string{baselineVariable + "=" + strings.Join([]string{kind, addr, b.dir, d.url}, " ")}
+	})
+}
+
+func (b *bench) start(ctx context.Context, cmd *exec.Cmd, environment func(addr string) []string) (*process, error) {
+	addr, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.CreateTemp(b.dir, "log-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	cmd.Env = append(os.Environ(), environment(addr)...)
+	cmd.Stderr = log // the product's request log is on, as in earnest
+	// However this program ends, nothing of it stays behind.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p := &process{cmd: cmd, addr: addr, log: log.Name(), ended: make(chan struct{})}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		_ = cmd.Wait()
+		close(p.ended)
+	}()
+	if err := p.awaitReady(ctx); err != nil {
+		p.stop()
+		return nil, fmt.Errorf("start %s: %w\n%s", filepath.Base(cmd.Path), err, p.logTail())
+	}
+	p.ready = time.Since(began)
+	return p, nil
+}
+
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func (p *process) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for {
+		if p.isReady(ctx) {
+			return nil
+		}
+		select {
+		case <-p.ended:
+			return errors.New(p.cmd.ProcessState.String())
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func (p *process) isReady(ctx context.Context) bool {
+	c, err := dial(ctx, p.addr)
+	if err != nil {
+		return false
+	}
+	defer c.close()
+	_, err = c.do([]byte("GET /readyz HTTP/1.1\r\nHost: bench\r\n\r\n"))
+	return err == nil
+}
+
+// stop lets the process end by itself, and ends it if it does not.
+func (p *process) stop() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(stopTimeout):
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+	}
+	_ = os.Remove(p.log)
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+func (p *process) logTail() string {
+	const lines = 10
+	log, _ := os.ReadFile(p.log)
+	all := strings.Split(strings.TrimSpace(string(log)), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}

@@ -1,0 +1,77 @@
+package documents
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"carteira/internal/web/api"
+)
+
+// checkOperations wants README.md to say how much of the API is served.
+func checkOperations(text string, built, all int) []string {
+	want := fmt.Sprintf("%d of the %d planned operations", built, all)
+	if all == built {
+		want = fmt.Sprintf("all %d operations", all)
+	}
+	if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+		return []string{"it should say that " + want + " are served"}
+	}
+	return nil
+}
+
+// allOperations are those of the contract.
+const allOperations = 39
+
+func TestReadmeSaysHowManyOperationsThereAre(t *testing.T) {
+	report(t, "README.md", checkOperations(read(t, "README.md"), len(api.New(api.Deps{}).Built()), allOperations))
+}
+
+func TestAWrongNumberOfOperationsIsFound(t *testing.T) {
+	wantProblems(t, checkOperations("11 of the\n39 planned operations", 11, 39))
+	wantProblems(t, checkOperations("11 of the 39 planned operations", 12, 39), "12 of the 39")
+	wantProblems(t, checkOperations("38 of the 39 planned operations", 39, 39), "all 39 operations")
+}
+
+var metric = regexp.MustCompile(`\bcarteira_(?:[a-z]+_)+[a-z]+\b`)
+
+// checkMetrics compares the metrics in a text with those in the source.
+func checkMetrics(text, source string) []string {
+	set := func(s string) []string {
+		list := metric.FindAllString(s, -1)
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	var problems []string
+	there, told := set(source), set(text)
+	for _, m := range there {
+		if !slices.Contains(told, m) {
+			problems = append(problems, m+" is not there")
+		}
+	}
+	for _, m := range told {
+		if !slices.Contains(there, m) {
+			problems = append(problems, "nothing counts "+m)
+		}
+	}
+	return problems
+}
+
+func TestOperatingNamesEveryMetric(t *testing.T) {
+	var source strings.Builder
+	for _, text := range goFiles(t) {
+		for _, line := range strings.Split(text, "\n") {
+			if strings.Contains(line, "NewDesc(") || strings.Contains(line, "Name:") {
+				source.WriteString(line + "\n")
+			}
+		}
+	}
+	report(t, "docs/operating.md", checkMetrics(read(t, "docs/operating.md"), source.String()))
+}
+
+func TestAMetricThatIsNotToldIsFound(t *testing.T) {
+	wantProblems(t, checkMetrics("`carteira_http_total`, `carteira_old_total`", `Name: "carteira_http_total"`+"\n"+`NewDesc("carteira_db_open")`),
+		"carteira_db_open is not there", "nothing counts carteira_old_total")
+}

@@ -1,0 +1,79 @@
+package documents
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"carteira/internal/platform/config"
+)
+
+// settingsTable is the table of README.md.
+func settingsTable(settings []config.Setting) string {
+	cell := func(prefix, s string) string {
+		if s == "" {
+			return " |"
+		}
+		return " `" + prefix + s + "` |"
+	}
+	var b strings.Builder
+	for _, s := range settings {
+		fmt.Fprintf(&b, "|%s%s%s %s |\n", cell("", s.Env), cell("--", s.Name), cell("", s.Default), s.Help)
+	}
+	return b.String()
+}
+
+const settingsHead = "| variable | flag | default | meaning |\n|---|---|---|---|\n"
+
+func checkSettings(text string, settings []config.Setting) []string {
+	if table := settingsTable(settings); !strings.Contains(text, settingsHead+table+"\n") {
+		return []string{"its table of settings should be:\n" + settingsHead + table}
+	}
+	return nil
+}
+
+func TestReadmeHasEverySetting(t *testing.T) {
+	report(t, "README.md", checkSettings(read(t, "README.md"), config.Settings))
+}
+
+func TestAMissingOrExtraSettingIsFound(t *testing.T) {
+	settings := []config.Setting{
+		{Name: "listen", Env: "CARTEIRA_LISTEN", Default: ":80", Help: "address"}, {Env: "CARTEIRA_SECRET_KEY", Help: "key"},
+	}
+	table := settingsHead + "| `CARTEIRA_LISTEN` | `--listen` | `:80` | address |\n| `CARTEIRA_SECRET_KEY` | | | key |\n"
+	wantProblems(t, checkSettings("# X\n"+table+"\nMore.", settings))
+	wantProblems(t, checkSettings(strings.Replace(table, ":80", ":81", 1)+"\n", settings), "should be:\n"+table)
+	wantProblems(t, checkSettings(table+"| `CARTEIRA_OLD` | | | gone |\n\n", settings), "should be")
+}
+
+var variable = regexp.MustCompile(`CARTEIRA_[A-Z_]+[A-Z]`)
+
+// checkVariables finds variables that nothing reads. A name followed by … is
+// the beginning of several.
+func checkVariables(text string, settings []config.Setting) []string {
+	var problems []string
+	for _, at := range variable.FindAllStringIndex(text, -1) {
+		name, several := text[at[0]:at[1]], strings.HasPrefix(text[at[1]:], "…")
+		known := name == "CARTEIRA_TEST_POSTGRES_URL" || slices.ContainsFunc(settings, func(s config.Setting) bool {
+			return s.Env == name || several && strings.HasPrefix(s.Env, name)
+		})
+		if !known {
+			problems = append(problems, "nothing reads "+name)
+		}
+	}
+	return problems
+}
+
+func TestVariablesExist(t *testing.T) {
+	for name, text := range documents(t) {
+		report(t, name, checkVariables(text, config.Settings))
+	}
+}
+
+func TestAnInventedVariableIsFound(t *testing.T) {
+	settings := []config.Setting{{Env: "CARTEIRA_LISTEN"}, {Env: "CARTEIRA_TLS_CERT"}}
+	wantProblems(t, checkVariables("`CARTEIRA_LISTEN=:80`, CARTEIRA_TLS… and CARTEIRA_TLS, CARTEIRA_PORT=1.", settings),
+		"nothing reads CARTEIRA_TLS", "nothing reads CARTEIRA_PORT")
+}

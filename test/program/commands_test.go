@@ -1,0 +1,191 @@
+package program
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+)
+
+func TestFirstServeMakesTheDatabaseAndSaysWhatIsNext(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		s := in.serve()
+		const next = "carteira company create"
+		s.await(&s.stderr, func(text string) bool { return strings.Contains(text, next) })
+		if in.engine == sqldb.SQLite {
+			for _, name := range []string{"carteira.db", "secret.key"} {
+				info, err := os.Stat(filepath.Join(in.dir, name))
+				if err != nil || info.Mode().Perm() != 0o600 {
+					t.Errorf("%s: %v, %v", name, info, err)
+				}
+			}
+		} else if _, err := os.Stat(in.dir); err == nil {
+			t.Error("a data folder was made though the key and the database are elsewhere")
+		}
+		s.stop()
+
+		in.company()
+		again := in.serve()
+		again.stop()
+		if strings.Contains(again.stderr.String(), next) {
+			t.Errorf("there is a company, and still:\n%s", again.stderr.String())
+		}
+	})
+}
+
+func TestCommandsTakeEffectOnTheRunningServer(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		s := in.serve()
+		owner := in.create("user_id", "company", "create", "--name", "Outra", "--email", "outra@example.com")
+		company := in.company()
+		if owner == "0" || company == "1" {
+			t.Errorf("owner %s, second company %s", owner, company)
+		}
+		token := in.token(company)
+		if !regexp.MustCompile(`^cart_\w{40,}$`).MatchString(token) {
+			t.Errorf("token create printed %q", token)
+		}
+		product := in.create("id", "product", "create", "--company", company, "--name", "Fibra")
+		plan := in.create("id", "plan", "create", "--company", company, "--name", "Mensal", "--value", "35.00", "--period", "1month", "--product-id", product)
+
+		c := s.client(token)
+		c.want(200, "GET", "/account", nil)
+		c.want(200, "GET", "/products/"+product, nil)
+		made := c.want(200, "POST", "/customers", map[string]any{"name": "Ana", "plan_id": plan}).customer(t)
+		if made.DueOn == "" {
+			t.Errorf("no due date from the plan: %+v", made)
+		}
+		in.run("plan", "set", "--company", company, "--id", plan, "--active=false")
+		refused := c.want(422, "POST", "/customers", map[string]any{"name": "Bia", "plan_id": plan})
+		if refused.Errors["plan_id"] == nil {
+			t.Errorf("a plan that is not active: %s", refused.body)
+		}
+	})
+}
+
+func TestListsAreTablesForPeopleAndJSONForPrograms(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		company := in.company()
+		in.token(company)
+		in.run("product", "create", "--company", company, "--name", "Fibra")
+		in.run("plan", "create", "--company", company, "--name", "Mensal", "--value", "35.00", "--period", "1month")
+		for what, name := range map[string]string{"company": "Ana Internet", "token": "n8n", "product": "Fibra", "plan": "Mensal"} {
+			args := []string{what, "list"}
+			if what != "company" {
+				args = append(args, "--company", company)
+			}
+			heading, row, _ := strings.Cut(in.run(args...), "\n")
+			if !strings.HasPrefix(heading, "ID  NAME  ") || !strings.HasPrefix(row, "1   "+name) {
+				t.Errorf("%s list:\n%s\n%s", what, heading, row)
+			}
+			var list []struct {
+				ID   int64
+				Name string
+			}
+			printed := in.run(append(args, "--json")...)
+			if err := json.Unmarshal([]byte(printed), &list); err != nil || len(list) != 1 || list[0].ID != 1 || list[0].Name != name {
+				t.Errorf("%s list --json: %v: %s", what, err, printed)
+			}
+		}
+	})
+}
+
+func TestDeletedTokenFailsOnTheNextCallInEveryProcess(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		company := in.company()
+		token, other := in.token(company), in.token(company)
+		servers := in.serveAll()
+		for _, s := range servers {
+			s.client(token).want(200, "GET", "/account", nil)
+		}
+		in.run("token", "delete", "--company", company, "--id", "1")
+		for _, s := range servers {
+			a := s.client(token).want(401, "GET", "/account", nil)
+			if a.header.Get("WWW-Authenticate") != "Bearer" {
+				t.Errorf("401 with %v", a.header)
+			}
+			s.client(other).want(200, "GET", "/account", nil)
+		}
+	})
+}
+
+// serveAll starts as many servers as the database allows, two at the most.
+func (in *installation) serveAll(env ...string) []*server {
+	in.t.Helper()
+	servers := []*server{in.serve(env...)}
+	if in.engine == sqldb.Postgres {
+		servers = append(servers, in.serve(env...))
+	}
+	return servers
+}
+
+func TestMigrateMayBeRunAtAnyTime(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		together(4, func(int) { // on an empty database, at once
+			if r := in.try(nil, "migrate"); r.code != 0 {
+				t.Errorf("exit code %d: %s", r.code, r.stderr)
+			}
+		})
+		token := in.token(in.company())
+		c := in.serve().client(token)
+		c.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
+		in.run("migrate")
+		if all := c.customers(); len(all) != 1 {
+			t.Errorf("customers after migrate: %v", all)
+		}
+	})
+}
+
+func TestVersionIsPrinted(t *testing.T) {
+	t.Parallel()
+	if got := install(t, sqldb.SQLite).run("version"); !regexp.MustCompile(`^carteira \S+ \w+/\w+ go1\.\S+\n$`).MatchString(got) {
+		t.Errorf("version printed %q", got)
+	}
+}
+
+func TestEveryCommandExplainsItself(t *testing.T) {
+	t.Parallel()
+	in := install(t, sqldb.SQLite)
+	var seen []string
+	var walk func(path []string)
+	walk = func(path []string) {
+		seen = append(seen, strings.Join(path, " "))
+		r := in.try(nil, append(path, "--help")...)
+		if r.code != 0 || r.stderr != "" || !strings.Contains(r.stdout, "Usage:\n  carteira") {
+			t.Errorf("%v --help: exit code %d\n%s%s", path, r.code, r.stdout, r.stderr)
+		}
+		if _, list, ok := strings.Cut(r.stdout, "Available Commands:\n"); ok {
+			list, _, _ = strings.Cut(list, "\n\n")
+			for line := range strings.Lines(list) {
+				walk(append(slices.Clone(path), strings.Fields(line)[0]))
+			}
+		}
+	}
+	walk(nil)
+	for _, command := range []string{
+		"demo", "serve", "company create", "token create", "token list", "token delete", "plan create", "product create",
+		"import customers", "backup", "migrate", "version",
+	} {
+		if !slices.Contains(seen, command) {
+			t.Errorf("%q is not to be found from the help", command)
+		}
+	}
+	if made := namesIn(t, filepath.Dir(in.dir)); len(made) != 0 {
+		t.Errorf("asking for help made %v", made)
+	}
+}
+
+func TestHelpNamesEverySetting(t *testing.T) {
+	t.Parallel()
+	help := install(t, sqldb.SQLite).run("serve", "--help")
+	for _, s := range settings {
+		if !strings.Contains(help, s.Env) {
+			t.Errorf("%s is not in the help of serve", s.Env)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package program
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// writers is how many clients write at once.
+const writers = 12
+
+// createUntilKilled makes customers from many clients at once, kills the server
+// when it has acknowledged n, and returns all that were acknowledged.
+func createUntilKilled(s *server, c *client, n int) map[int64]string {
+	var mu sync.Mutex
+	acknowledged := map[int64]string{}
+	together(writers, func(i int) {
+		for j := 0; ; j++ {
+			name := fmt.Sprintf("Ana %s %d-%d", s.address, i, j)
+			a, err := c.send("POST", "/customers", map[string]any{"name": name, "usuario": name})
+			if err != nil {
+				return
+			}
+			if a.status != 200 {
+				s.t.Errorf("%d: %s", a.status, a.body)
+				s.kill()
+				return
+			}
+			mu.Lock()
+			acknowledged[a.customer(s.t).ID] = name
+			if len(acknowledged) == n {
+				s.kill()
+			}
+			mu.Unlock()
+		}
+	})
+	return acknowledged
+}
+
+func TestKillLosesNothingThatWasAcknowledged(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		company := in.company()
+		token := in.token(company)
+		acknowledged := map[int64]string{}
+		for range 4 {
+			s := in.serve()
+			for id, name := range createUntilKilled(s, s.client(token), 1+rand.IntN(200)) {
+				acknowledged[id] = name
+			}
+		}
+		there := map[int64]string{}
+		for _, c := range in.serve().client(token).customers() {
+			there[c.ID] = c.Name
+		}
+		for id, name := range acknowledged {
+			if there[id] != name {
+				t.Errorf("customer %d was acknowledged as %q and is %q", id, name, there[id])
+			}
+		}
+		wantOneEventEach(t, in.open(), there)
+	})
+}
+
+// wantOneEventEach wants one customer.created for each customer and no other.
+func wantOneEventEach(t *testing.T, db *sqldb.DB, customers map[int64]string) {
+	t.Helper()
+	told := map[int64]int{}
+	err := sqldb.Each(t.Context(), db, "SELECT body FROM events WHERE name = 'customer.created'", nil, func(r sqldb.Row) error {
+		var body string
+		if err := r.Scan(&body); err != nil {
+			return err
+		}
+		var e struct{ Data struct{ Customer customer } }
+		err := json.Unmarshal([]byte(body), &e)
+		told[e.Data.Customer.ID]++
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range customers {
+		if told[id] != 1 {
+			t.Errorf("customer %d has %d events", id, told[id])
+		}
+	}
+	if len(told) != len(customers) {
+		t.Errorf("%d customers, events of %d", len(customers), len(told))
+	}
+}
+
+// A caller that repeats a request with its key until it is answered gets it
+// carried out once, wherever a kill falls.
+func TestKeyIsCarriedOutOnceHoweverOftenTheServerIsKilled(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		token := in.token(in.company())
+		const keys = 120
+		create := func(c *client, key int) (answer, error) {
+			name := fmt.Sprint("Ana ", key)
+			return c.send("POST", "/customers", map[string]any{"name": name}, "Idempotency-Key", name)
+		}
+		var mu sync.Mutex
+		first := map[int]string{} // by key, the first answer
+		for round := range 4 {
+			s := in.serve()
+			c := s.client(token)
+			killAt := len(first) + 1 + rand.IntN(keys/4)
+			together(writers, func(i int) {
+				for key := i; key < keys; key += writers {
+					a, err := create(c, key)
+					if err != nil {
+						return
+					}
+					mu.Lock()
+					switch seen, ok := first[key]; {
+					case a.status == 200 && !ok:
+						first[key] = string(a.body)
+					case a.status == 200 && seen != string(a.body):
+						t.Errorf("key %d was answered %s, then %s", key, seen, a.body)
+					case a.status != 200 && (a.status != 409 || ok):
+						t.Errorf("round %d, key %d, answered %t: %d %s", round, key, ok, a.status, a.body)
+					}
+					if len(first) >= killAt {
+						s.kill()
+					}
+					mu.Unlock()
+				}
+			})
+			s.kill()
+		}
+		// Two minutes later nobody believes any more that a killed server is at work.
+		expireLeases(t, in.open())
+		c := in.serve().client(token)
+		for key := range keys {
+			a, err := create(c, key)
+			lost := a.status == 409 && strings.Contains(a.Message, "its answer was lost")
+			if err != nil || a.status != 200 && !lost || lost && first[key] != "" {
+				t.Errorf("key %d: %v %d %s", key, err, a.status, a.body)
+			}
+		}
+		made := map[string]int{}
+		for _, c := range c.customers() {
+			made[c.Name]++
+		}
+		for key := range keys {
+			if n := made[fmt.Sprint("Ana ", key)]; n != 1 {
+				t.Errorf("key %d made %d customers", key, n)
+			}
+		}
+	})
+}
+
+func expireLeases(t *testing.T, db *sqldb.DB) {
+	t.Helper()
+	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), "UPDATE idempotency_keys SET lease_until = 0")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,154 @@
+package program
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// demo is a running demo and what it printed.
+type demo struct {
+	*server
+	panel, token, curl string
+}
+
+var printedByDemo = regexp.MustCompile(`(?s)Panel +(http://(\S+))/\n.*Sign-in +demo@example\.com +/ +\S{8,}\n.*Token +(cart_\w+)\n.*\n +(curl [^\n]+)\n`)
+
+func startDemo(t *testing.T, args ...string) *demo {
+	t.Helper()
+	in := &installation{t: t, engine: sqldb.SQLite}
+	d := &demo{server: &server{in: in}}
+	d.process = launch(t, []string{"CARTEIRA_LOG_FORMAT=json"}, append([]string{"demo"}, args...)...)
+	d.await(&d.stdout, func(text string) bool {
+		if m := printedByDemo.FindStringSubmatch(text); m != nil {
+			d.panel, d.address, d.token, d.curl = m[1], m[2], m[3], m[4]
+		}
+		return d.curl != ""
+	})
+	return d
+}
+
+// interrupt is Ctrl-C.
+func (d *demo) interrupt() {
+	d.t.Helper()
+	d.signal(syscall.SIGINT)
+	if code := d.wait(); code != 0 {
+		d.t.Errorf("exit code %d after Ctrl-C:\n%s", code, d.stderr.String())
+	}
+	if strings.Contains(d.stderr.String(), d.token) {
+		d.t.Errorf("the token is in the log:\n%s", d.stderr.String())
+	}
+}
+
+// takeDefaultPort makes sure that somebody has the port of a demo that is told
+// none: two demos that start at once could both find it free.
+func takeDefaultPort(t *testing.T) {
+	t.Helper()
+	if l, err := net.Listen("tcp", "127.0.0.1:8080"); err == nil {
+		t.Cleanup(func() { _ = l.Close() })
+	}
+}
+
+func TestDemoPrintsACallThatWorksWhenPasted(t *testing.T) {
+	need(t, "curl")
+	t.Parallel()
+	takeDefaultPort(t)
+	d := startDemo(t)
+
+	home := t.TempDir()
+	tellStatus := "silent\nwrite-out = \"%{stderr}%{http_code}\"\n"
+	if err := os.WriteFile(filepath.Join(home, ".curlrc"), []byte(tellStatus), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sh := exec.Command("sh", "-c", d.curl)
+	sh.Env = []string{"PATH=" + os.Getenv("PATH"), "CURL_HOME=" + home}
+	var status strings.Builder
+	sh.Stderr = &status
+	body, err := sh.Output()
+	if err != nil || status.String() != "200" {
+		t.Fatalf("%s: %v, status %s: %s", d.curl, err, status.String(), body)
+	}
+	var a answer
+	var list []customer
+	if err := json.Unmarshal(body, &a); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	if err := json.Unmarshal(a.Data, &list); err != nil || !a.Success || len(list) != 3 {
+		t.Errorf("%s: %v: %s", d.curl, err, body)
+	}
+	if p := d.get("/"); p.StatusCode >= 400 {
+		t.Errorf("%s/: %d", d.panel, p.StatusCode)
+	}
+}
+
+func TestDemoTakesAnotherPortWhenTheDefaultIsTaken(t *testing.T) {
+	t.Parallel()
+	takeDefaultPort(t)
+	d := startDemo(t)
+	if d.address == "127.0.0.1:8080" {
+		t.Fatal("the demo took a port that somebody had")
+	}
+	if p := d.get("/readyz"); p.StatusCode != 200 {
+		t.Errorf("/readyz: %d", p.StatusCode)
+	}
+}
+
+func TestDemoPrintsTheAddressOfAPortItWasToldToChoose(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t, "--listen", "127.0.0.1:0")
+	if p := d.get("/readyz"); p.StatusCode != 200 {
+		t.Errorf("/readyz: %d", p.StatusCode)
+	}
+}
+
+func TestDemoLeavesNothingBehindAfterCtrlC(t *testing.T) {
+	t.Parallel()
+	takeDefaultPort(t)
+	d := startDemo(t)
+	if made := namesIn(t, d.cmd.Dir); len(made) != 1 {
+		t.Fatalf("the temporary folder has %v while the demo runs", made)
+	}
+	d.interrupt()
+	if left := namesIn(t, d.cmd.Dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestDemoKeepsAndReusesTheFolderOfData(t *testing.T) {
+	t.Parallel()
+	takeDefaultPort(t)
+	dir := filepath.Join(t.TempDir(), "kept")
+	first := startDemo(t, "--data", dir)
+	before := first.client(first.token).want(200, "GET", "/customers?per_page=1", nil)
+	first.interrupt()
+
+	second := startDemo(t, "--data", dir)
+	after := second.client(first.token).want(200, "GET", "/customers?per_page=1", nil)
+	if string(after.Data) != string(before.Data) || after.Meta != before.Meta || before.Meta.Total == 0 {
+		t.Errorf("first %s\nthen %s", before.body, after.body)
+	}
+	second.interrupt()
+	if len(namesIn(t, dir)) == 0 {
+		t.Error("the folder was not kept")
+	}
+}
+
+func namesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}

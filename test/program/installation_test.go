@@ -1,0 +1,244 @@
+package program
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// installation is an empty database and the settings of the processes that use
+// it.
+type installation struct {
+	t      *testing.T
+	engine sqldb.Engine
+	dir    string // data folder
+	url    string
+	env    []string
+
+	mu      sync.Mutex
+	secrets []string // what no process may ever print
+}
+
+// eachDatabase runs test on a fresh installation for each engine, beside other
+// tests.
+func eachDatabase(t *testing.T, test func(t *testing.T, in *installation)) {
+	t.Helper()
+	t.Parallel()
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		t.Helper()
+		t.Parallel()
+		test(t, install(t, engine))
+	})
+}
+
+func install(t *testing.T, engine sqldb.Engine) *installation {
+	t.Helper()
+	in := &installation{t: t, engine: engine, dir: filepath.Join(t.TempDir(), "data")}
+	in.env = []string{
+		"CARTEIRA_DATA_DIR=" + in.dir, "CARTEIRA_LISTEN=127.0.0.1:0",
+		"CARTEIRA_LOG_FORMAT=json", "CARTEIRA_RATE_LIMIT=0",
+	}
+	if engine == sqldb.SQLite {
+		in.url = "sqlite:" + filepath.Join(in.dir, "carteira.db")
+		return in
+	}
+	in.url = sqldbtest.URL(t, engine)
+	key := newKey()
+	in.env = append(in.env, "CARTEIRA_DATABASE_URL="+in.url, "CARTEIRA_SECRET_KEY="+key)
+	in.secret(key, passwordOf(t, in.url))
+	return in
+}
+
+func newKey() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b)
+	return base64.StdEncoding.EncodeToString(b)
+}
+
+func passwordOf(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	return password
+}
+
+// secret notes what no process may print.
+func (in *installation) secret(texts ...string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.secrets = append(in.secrets, texts...)
+}
+
+// wantNoSecret looks for secrets in what was printed.
+func (in *installation) wantNoSecret(printed string) {
+	in.t.Helper()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	secrets := slices.Clone(in.secrets)
+	if key, err := os.ReadFile(filepath.Join(in.dir, "secret.key")); err == nil {
+		secrets = append(secrets, strings.TrimSpace(string(key)))
+	}
+	for _, s := range secrets {
+		if s != "" && strings.Contains(printed, s) {
+			in.t.Errorf("a secret was printed: %s", printed)
+		}
+	}
+}
+
+// open looks inside the database.
+func (in *installation) open() *sqldb.DB {
+	in.t.Helper()
+	return sqldbtest.Open(in.t, in.url)
+}
+
+// result is what a command printed and its exit code.
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+// try runs a command to its end. Settings in env win over the installation's.
+func (in *installation) try(env []string, args ...string) result {
+	in.t.Helper()
+	p := launch(in.t, slices.Concat(in.env, env), args...)
+	r := result{code: p.wait(), stdout: p.stdout.String(), stderr: p.stderr.String()}
+	in.wantNoSecret(r.stderr)
+	return r
+}
+
+// run runs a command that must succeed and returns what it printed.
+func (in *installation) run(args ...string) string {
+	in.t.Helper()
+	r := in.try(nil, args...)
+	if r.code != 0 {
+		in.t.Fatalf("carteira %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.stderr)
+	}
+	return r.stdout
+}
+
+// create runs a command that prints one JSON object and returns one of its
+// numbers.
+func (in *installation) create(field string, args ...string) string {
+	in.t.Helper()
+	var made map[string]any
+	printed := in.run(args...)
+	if err := json.Unmarshal([]byte(printed), &made); err != nil || strings.Count(printed, "\n") != 1 {
+		in.t.Fatalf("carteira %s printed %q: %v", strings.Join(args, " "), printed, err)
+	}
+	number, _ := made[field].(float64)
+	if number < 1 {
+		in.t.Fatalf("carteira %s printed %q: no %s", strings.Join(args, " "), printed, field)
+	}
+	return strconv.Itoa(int(number))
+}
+
+// company makes a company and returns its id.
+func (in *installation) company() string {
+	in.t.Helper()
+	return in.create("company_id", "company", "create", "--name", "Ana Internet", "--email", rand.Text()+"@example.com")
+}
+
+// token makes a token of a company.
+func (in *installation) token(company string) string {
+	in.t.Helper()
+	token := strings.TrimSuffix(in.run("token", "create", "--company", company, "--name", "n8n"), "\n")
+	in.secret(token)
+	return token
+}
+
+// server is a carteira that serves.
+type server struct {
+	*process
+	in      *installation
+	address string
+}
+
+// serve starts a server and waits until it says that it serves. At the end of
+// the test it is stopped, which must go well.
+func (in *installation) serve(env ...string) *server {
+	in.t.Helper()
+	s := &server{process: launch(in.t, slices.Concat(in.env, env), "serve"), in: in}
+	s.await(&s.stderr, func(string) bool {
+		for _, line := range s.log() {
+			if line.Msg == "serving" {
+				s.address = line.Address
+			}
+		}
+		return s.address != ""
+	})
+	in.t.Cleanup(func() {
+		select {
+		case <-s.ended: // the test ended it
+		default:
+			s.stop()
+		}
+		in.wantNoSecret(s.stdout.String() + s.stderr.String())
+	})
+	return s
+}
+
+// stop stops the server as an operator would.
+func (s *server) stop() {
+	s.t.Helper()
+	s.signal(syscall.SIGTERM)
+	if code := s.wait(); code != 0 {
+		s.t.Errorf("exit code %d after SIGTERM:\n%s", code, s.stderr.String())
+	}
+}
+
+// logLine is what tests read of a line of the log.
+type logLine struct {
+	Level, Msg, Address, Error string
+
+	RequestID string `json:"request_id"`
+	Method    string
+	Path      string
+	Remote    string
+	Status    int
+	CompanyID int64 `json:"company_id"`
+}
+
+// log reads the complete lines of the log so far. What is told to people, not
+// logged, is passed over.
+func (s *server) log() []logLine {
+	text := s.stderr.String()
+	text = text[:strings.LastIndexByte(text, '\n')+1]
+	var lines []logLine
+	for line := range strings.Lines(text) {
+		var l logLine
+		if json.Unmarshal([]byte(line), &l) == nil {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// request waits for the line of a request in the log.
+func (s *server) request(id string) (found logLine) {
+	s.t.Helper()
+	s.await(&s.stderr, func(string) bool {
+		for _, line := range s.log() {
+			if line.Msg == "request" && line.RequestID == id {
+				found = line
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}

@@ -1,0 +1,127 @@
+package program
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// wire is what lies between the program and its database, and can be cut.
+type wire struct {
+	t       *testing.T
+	to      string
+	address string
+
+	mu     sync.Mutex
+	closed func()
+	conns  []net.Conn
+}
+
+func newWire(t *testing.T, to string) *wire {
+	t.Helper()
+	w := &wire{t: t, to: to, address: "127.0.0.1:0"}
+	w.mend()
+	t.Cleanup(w.cut)
+	return w
+}
+
+// mend lets connections through, at the same address as before.
+func (w *wire) mend() {
+	w.t.Helper()
+	l, err := net.Listen("tcp", w.address)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.address = l.Addr().String()
+	w.closed = func() { _ = l.Close() }
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			w.join(near)
+		}
+	}()
+}
+
+func (w *wire) join(near net.Conn) {
+	far, err := net.Dial("tcp", w.to)
+	if err != nil {
+		_ = near.Close()
+		return
+	}
+	w.mu.Lock()
+	w.conns = append(w.conns, near, far)
+	w.mu.Unlock()
+	for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
+		go func() {
+			_, _ = io.Copy(pair[0], pair[1])
+			_ = pair[0].Close()
+		}()
+	}
+}
+
+// cut breaks every connection and refuses new ones.
+func (w *wire) cut() {
+	w.closed()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.conns {
+		_ = c.Close()
+	}
+	w.conns = nil
+}
+
+func TestServerOutlivesItsDatabase(t *testing.T) {
+	t.Parallel()
+	in := install(t, sqldb.Postgres)
+	address, err := url.Parse(in.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWire(t, address.Host)
+	address.Host = w.address
+	s := in.serve("CARTEIRA_DATABASE_URL=" + address.String())
+	c := s.client(in.token(in.company()))
+	ready := func() int { return s.get("/readyz").StatusCode }
+	for outage := range 2 {
+		// Several connections are open, and each must be found out to be dead.
+		together(writers, func(int) { c.want(200, "POST", "/customers", map[string]any{"name": "Ana"}) })
+		if got := ready(); got != 200 {
+			t.Fatalf("/readyz: %d", got)
+		}
+		w.cut()
+		for _, a := range over(t, []*server{s}, c.token, writers, func(c *client, i int) (answer, error) {
+			if i%2 == 0 {
+				return c.send("GET", "/customers", nil)
+			}
+			return c.send("POST", "/customers", map[string]any{"name": "Bia"}, "Idempotency-Key", strings.Repeat("b", i))
+		}) {
+			if a.status != 503 || a.header.Get("Retry-After") == "" || a.Success || strings.Contains(string(a.body), w.address) {
+				t.Errorf("outage %d: %d with %v: %s", outage, a.status, a.header, a.body)
+			}
+		}
+		if got := ready(); got != 503 {
+			t.Errorf("/readyz without a database: %d", got)
+		}
+		if got := s.get("/healthz").StatusCode; got != 200 {
+			t.Errorf("/healthz without a database: %d", got)
+		}
+		w.mend()
+		eventually(t, "/readyz is green again", func() bool { return ready() == 200 })
+		for range writers {
+			c.want(200, "GET", "/customers", nil)
+		}
+	}
+	for _, customer := range c.customers() {
+		if customer.Name != "Ana" {
+			t.Errorf("made though 503 was answered: %+v", customer)
+		}
+	}
+}
