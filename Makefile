@@ -27,9 +27,11 @@ demo: ## serve a seeded company on the embedded database
 	go run ./cmd/carteira demo
 
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
+	@tools/ensure chromium curl
 	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
 
 race: ## every test under the race detector
+	@tools/ensure chromium curl
 	$(WITHPG) -- go test -race -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
 
 fuzz: ## each fuzz target for FUZZTIME (20s)

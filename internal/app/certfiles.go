@@ -34,7 +34,7 @@ func (f *certFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	defer f.mu.Unlock()
 	if now := time.Now(); now.Sub(f.checked) > recheck {
 		f.checked = now
-		if m, err := newest(f.cert, f.key); err == nil && m.After(f.modified) {
+		if m, err := newest(f.cert, f.key); err == nil && !m.Equal(f.modified) { // a restored file may be older
 			// Half-written files keep the old certificate until the next look.
 			_ = f.load()
 		}

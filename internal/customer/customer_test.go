@@ -250,8 +250,8 @@ func TestCreateRefusesEveryWrongFieldAtOnce(t *testing.T) {
 		must(t, err)
 
 		for body, want := range map[string][]string{
-			`{}`:                                          {"name"},
-			`{"name":"  "}`:                               {"name"},
+			`{}`:            {"name"},
+			`{"name":"  "}`: {"name"},
 			`{"name":"` + strings.Repeat("ã", 255) + `"}`: nil,
 			`{"name":"` + strings.Repeat("ã", 256) + `"}`: {"name"},
 			`{"name":"a\nb","email":"ana@","whatsapp":"1","usuario":"a\u0000","data_de_vencimento":"31/12/2026","plan_id":"x","product_id":0,"external_id":[],"notes":{}}`: {

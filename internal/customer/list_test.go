@@ -19,6 +19,9 @@ import (
 const many = 13_000
 
 func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
+	if raced {
+		t.Skip("one goroutine, and many rows")
+	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
 		other := w.newCompany(t)
@@ -33,9 +36,10 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 			w.populate(t, other, crowd(random, piece/10, 3, today))
 		}
 		must(t, tally.Fold(t.Context(), w.db))
-		for range 40 { // gaps, and counts that are not folded yet
-			gone := ids(w.model(t, w.actor))[random.IntN(many/2)]
-			must(t, w.Delete(t.Context(), w.actor, gone))
+		for i, c := range w.model(t, w.actor) { // gaps, and counts that are not folded yet
+			if i%301 == 0 {
+				must(t, w.Delete(t.Context(), w.actor, c.ID))
+			}
 		}
 		w.create(t, `{"name":"Zoé","plan_id":1,"external_id":"zoe"}`)
 

@@ -57,7 +57,7 @@ func wantProblems(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// goFiles are the program's own, without tests, by path.
+// goFiles is the Go source, by path.
 func goFiles(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}

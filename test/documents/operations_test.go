@@ -62,9 +62,9 @@ func checkMetrics(text, source string) []string {
 func TestOperatingNamesEveryMetric(t *testing.T) {
 	var source strings.Builder
 	for _, text := range goFiles(t) {
-		for _, line := range strings.Split(text, "\n") {
+		for line := range strings.Lines(text) {
 			if strings.Contains(line, "NewDesc(") || strings.Contains(line, "Name:") {
-				source.WriteString(line + "\n")
+				source.WriteString(line)
 			}
 		}
 	}

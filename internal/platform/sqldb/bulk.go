@@ -8,7 +8,7 @@ import (
 // pieceSizes are few, so that a list of any length needs few different
 // statements, and none has as many placeholders as SQLite (32,766) or
 // PostgreSQL (65,535) refuses.
-var pieceSizes = []int{100, 10, 1}
+var pieceSizes = []int{500, 100, 10, 1}
 
 // Pieces cuts a list into the parts in which one statement after the other
 // inserts it or looks it up.

@@ -5,18 +5,26 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 )
 
 // group runs write transactions on SQLite's one writing connection and lets
-// those that are waiting share a commit: each runs in a savepoint of its own,
-// one COMMIT and one flush to the disk serve all, and none is acknowledged
-// before it. On a disk that needs a millisecond for a flush this is eight
-// times the throughput of one commit each.
+// those that are waiting share a commit: one COMMIT and one flush to the disk
+// serve all, and none is acknowledged before it. On a disk that needs a
+// millisecond for a flush this is eight times the throughput of one commit
+// each.
+//
+// A turn that fails has nearly always written nothing: it looked, and refused.
+// The others then go on. One that fails after it has written takes the whole
+// group back, and each of them runs again in a transaction of its own. That is
+// rare, and spares the rest a savepoint, at each of which SQLite copies pages
+// and flushes the search index.
 type group struct {
 	conn     *sql.Conn
 	stmts    *statements
 	waiting  chan *turn
+	held     *turn // taken from waiting, and to be served alone next
 	quit     chan struct{}
 	finished chan struct{}
 }
@@ -24,12 +32,14 @@ type group struct {
 // turn is one transaction waiting for, or having had, its run. It runs in the
 // goroutine of its caller, to whom a panic of it so belongs.
 type turn struct {
-	ctx  context.Context
-	run  func(Querier) error
-	err  error
-	mine chan struct{} // closed: the connection is the turn's
-	back chan struct{} // closed: the turn has given it back
-	done chan struct{} // closed: err is the outcome
+	ctx   context.Context
+	run   func(Querier) error
+	alone bool // shares its commit with nobody
+	again bool // was taken back with its group, and is to run alone
+	err   error
+	mine  chan struct{} // closed: the connection is the turn's
+	back  chan struct{} // closed: the turn has given it back
+	done  chan struct{} // closed: err is the outcome
 }
 
 // errUnfinished stands while a turn runs, and stays when it panics.
@@ -54,13 +64,26 @@ func newGroup(ctx context.Context, conn *sql.Conn) *group {
 }
 
 func (g *group) do(ctx context.Context, run func(Querier) error) error {
-	t := &turn{ctx: ctx, run: run, mine: make(chan struct{}), back: make(chan struct{}), done: make(chan struct{})}
+	t, err := g.take(ctx, run, false)
+	if err == nil && t.again {
+		t, err = g.take(ctx, run, true)
+	}
+	if err != nil {
+		return err
+	}
+	return t.err
+}
+
+// take waits for a turn, runs it and waits for the outcome. Its error means
+// that there was no turn.
+func (g *group) take(ctx context.Context, run func(Querier) error, alone bool) (*turn, error) {
+	t := &turn{ctx: ctx, run: run, alone: alone, mine: make(chan struct{}), back: make(chan struct{}), done: make(chan struct{})}
 	select {
 	case g.waiting <- t:
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	case <-g.quit:
-		return ErrClosed
+		return nil, ErrClosed
 	}
 	select {
 	case <-t.mine:
@@ -68,7 +91,7 @@ func (g *group) do(ctx context.Context, run func(Querier) error) error {
 		<-t.done
 	case <-t.done: // no transaction could be begun
 	}
-	return t.err
+	return t, nil
 }
 
 func (g *group) loop(ctx context.Context) {
@@ -79,6 +102,11 @@ func (g *group) loop(ctx context.Context) {
 			g.serve(ctx, t)
 		case <-g.quit:
 			return
+		}
+		for g.held != nil {
+			t := g.held
+			g.held = nil
+			g.serve(ctx, t)
 		}
 	}
 }
@@ -98,15 +126,18 @@ func (g *group) serve(ctx context.Context, first *turn) {
 		g.rollback(ctx)
 		return
 	}
-	began := time.Now()
-	for len(all) < maxGroup && time.Since(began) < maxGroupTime {
-		t := g.next()
-		if t == nil {
-			break
-		}
+	for t := range g.others(first) {
 		all = append(all, t)
-		if err := g.savepoint(ctx, t); err != nil {
+		written, err := g.written(ctx)
+		if err != nil {
 			g.fail(ctx, all, err)
+			return
+		}
+		if t.succeeds() {
+			continue
+		}
+		if clean, err := g.clean(ctx, written); err != nil || !clean {
+			g.takeBack(ctx, all)
 			return
 		}
 	}
@@ -115,33 +146,53 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	}
 }
 
-func (g *group) next() *turn {
-	select {
-	case t := <-g.waiting:
-		return t
-	default:
-		return nil
-	}
-}
-
-// savepoint runs t so that its failure leaves the others' work alone. The
-// error it returns means that the whole transaction is lost: SQLite rolls it
-// back by itself on a full disk, for one.
-func (g *group) savepoint(ctx context.Context, t *turn) error {
-	if err := g.statement(ctx, "SAVEPOINT turn"); err != nil {
-		return err
-	}
-	if !t.succeeds() {
-		if err := g.statement(ctx, "ROLLBACK TO turn"); err != nil {
-			return err
+// others are those who come while the group runs and may share its commit.
+func (g *group) others(first *turn) iter.Seq[*turn] {
+	return func(yield func(*turn) bool) {
+		began := time.Now()
+		for n := 1; n < maxGroup && !first.alone && time.Since(began) < maxGroupTime; n++ {
+			select {
+			case t := <-g.waiting:
+				if t.alone {
+					g.held = t
+					return
+				}
+				if !yield(t) {
+					return
+				}
+			default:
+				return
+			}
 		}
 	}
-	return g.statement(ctx, "RELEASE turn")
 }
 
-// fail takes back the whole group. Nobody's work is in the database, so
-// everybody may try again by himself; that includes those who were refused,
-// since what they saw may have been the work of a neighbour.
+// written counts the rows that the connection has ever changed.
+func (g *group) written(ctx context.Context) (int64, error) {
+	return Value[int64](ctx, g.stmts, "SELECT total_changes()")
+}
+
+// clean reports whether a turn that failed has left the transaction as it found
+// it: no row changed, and the transaction still there. SQLite ends it by itself
+// on a full disk, for one; a BEGIN that is not refused finds that out.
+func (g *group) clean(ctx context.Context, before int64) (bool, error) {
+	if g.statement(ctx, "BEGIN") == nil {
+		return false, nil
+	}
+	after, err := g.written(ctx)
+	return after == before, err
+}
+
+// takeBack undoes the whole group; everybody runs again by himself, those who
+// were refused too, since what they saw may have been the work of a neighbour.
+func (g *group) takeBack(ctx context.Context, all []*turn) {
+	g.rollback(ctx)
+	for _, t := range all {
+		t.again = true
+	}
+}
+
+// fail undoes the whole group when the database has failed it.
 func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 	g.rollback(ctx)
 	for _, t := range all {

@@ -6,12 +6,20 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func appendDelta(ctx context.Context, tx *sqldb.Tx, companyID int64, b Book, c Change) error {
-	_, err := tx.Exec(ctx, `
-		INSERT INTO tally_deltas (company_id, book, bucket, day, plan_id, product_id, state, n, cents)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		companyID, string(b), c.Bucket, c.Day, c.PlanID, c.ProductID, c.State, c.N, c.Cents)
-	return err
+func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, b Book, changes []Change) error {
+	for piece := range sqldb.Pieces(changes) {
+		var values []any
+		for _, c := range piece {
+			values = append(values, companyID, string(b), c.Bucket, c.Day, c.PlanID, c.ProductID, c.State, c.N, c.Cents)
+		}
+		_, err := tx.Exec(ctx, `
+			INSERT INTO tally_deltas (company_id, book, bucket, day, plan_id, product_id, state, n, cents)
+			VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece)), values...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func total(ctx context.Context, q sqldb.Querier, companyID int64, b Book) (int64, error) {

@@ -53,10 +53,8 @@ func BucketOf(id int64) int64 { return id / bucketSize }
 
 // Add counts changes.
 func (b Book) Add(ctx context.Context, tx *sqldb.Tx, companyID int64, changes ...Change) error {
-	for _, c := range changes {
-		if err := appendDelta(ctx, tx, companyID, b, c); err != nil {
-			return fmt.Errorf("count %s: %w", b, err)
-		}
+	if err := appendDeltas(ctx, tx, companyID, b, changes); err != nil {
+		return fmt.Errorf("count %s: %w", b, err)
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ END;
 -- tally_deltas; a periodic job folds those rows into the rest. A count is always
 -- sums plus deltas.
 CREATE TABLE tally_deltas (
-    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    id         INTEGER PRIMARY KEY,
     company_id INTEGER NOT NULL,
     book       TEXT    NOT NULL,
     bucket     INTEGER NOT NULL,
@@ -183,7 +183,7 @@ CREATE TABLE tally_totals (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (
-    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    id          INTEGER PRIMARY KEY,
     company_id  INTEGER NOT NULL REFERENCES companies (id),
     event_id    TEXT    NOT NULL,
     name        TEXT    NOT NULL,

@@ -1,0 +1,240 @@
+package event
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var (
+	happened   = time.Date(2026, 3, 1, 2, 30, 0, 123_456_000, time.UTC)
+	errRefused = errors.New("refused")
+)
+
+func withClock() sqldbtest.Option { return sqldbtest.WithClock(sqldbtest.NewClock(happened)) }
+
+// inSaoPaulo writes a company and is the source of its events.
+func inSaoPaulo(t *testing.T, db *sqldb.DB) Source {
+	t.Helper()
+	source := Source{Zone: zone(t, "America/Sao_Paulo")}
+	err := db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
+		source.CompanyID, err = sqldb.Value[int64](t.Context(), tx, `
+			INSERT INTO companies (name, level, timezone, renew_from, renew_on_payment, lead_days, created_at, updated_at)
+			VALUES ('Company', 'user', 'America/Sao_Paulo', 'today', ?, 5, 0, 0) RETURNING id`, true)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+func zone(t *testing.T, name string) *time.Location {
+	t.Helper()
+	z, err := civil.LoadZone(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+func record(t *testing.T, db *sqldb.DB, log *Log, from Source, data any) error {
+	t.Helper()
+	return db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		return log.Record(t.Context(), tx, from, CustomerCreated, data)
+	})
+}
+
+// recorded returns the events that stand in the table.
+func recorded(t *testing.T, q sqldb.Querier, from Source) []Event {
+	t.Helper()
+	events, err := sqldb.All(t.Context(), q, func(r sqldb.Row) (e Event, err error) {
+		var at int64
+		err = r.Scan(&e.RowID, &e.CompanyID, &e.ID, &e.Name, &at, &e.Body)
+		e.At = time.UnixMicro(at).UTC()
+		return e, err
+	}, "SELECT id, company_id, event_id, name, occurred_at, body FROM events WHERE company_id = ? ORDER BY id", from.CompanyID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+func TestRecordWritesTheEnvelopeThatReceiversSee(t *testing.T) {
+	data := map[string]any{
+		"customer": map[string]any{"id": 7, "name": "João & <Filhos>", "email": nil, "due_date": "2026-03-31"},
+		"changed":  []string{"usuario", "plan_id"},
+	}
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		db := sqldbtest.New(t, engine, withClock())
+		from := inSaoPaulo(t, db)
+		if err := record(t, db, &Log{}, from, data); err != nil {
+			t.Fatal(err)
+		}
+		events := recorded(t, db, from)
+		if len(events) != 1 {
+			t.Fatalf("%d events, want 1", len(events))
+		}
+		e := events[0]
+		if e.CompanyID != from.CompanyID || e.Name != CustomerCreated || !e.At.Equal(happened) {
+			t.Errorf("recorded %+v", e)
+		}
+		if !regexp.MustCompile(`^evt_[0-9A-Z]{26}$`).MatchString(e.ID) {
+			t.Errorf("id %q", e.ID)
+		}
+		wantGolden(t, "customer.created.json", withoutChance(e))
+	})
+}
+
+// withoutChance is the body with the random half of the id blanked; the other
+// half is the time.
+func withoutChance(e Event) []byte {
+	half := len("evt_") + 10
+	blank := e.ID[:half] + strings.Repeat("0", len(e.ID)-half)
+	return append(bytes.ReplaceAll(e.Body, []byte(e.ID), []byte(blank)), '\n')
+}
+
+func wantGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s has changed (-update accepts it):\n got %s\nwant %s", name, got, want)
+	}
+}
+
+func TestSubscribersActInTheTransactionOfTheEvent(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		from := inSaoPaulo(t, db)
+		var log Log
+		var told []Event
+		for range 2 {
+			log.Subscribe(func(_ context.Context, tx *sqldb.Tx, e Event) error {
+				told = append(told, e)
+				if within, outside := recorded(t, tx, from), recorded(t, db, from); len(within) != 1 || len(outside) != 0 {
+					t.Errorf("%d events within the transaction and %d outside, want 1 and 0", len(within), len(outside))
+				}
+				return nil
+			})
+		}
+		if err := record(t, db, &log, from, "as given"); err != nil {
+			t.Fatal(err)
+		}
+		want := recorded(t, db, from)[0]
+		if len(told) != 2 {
+			t.Fatalf("told %d times, want 2", len(told))
+		}
+		for _, e := range told {
+			same := e.RowID == want.RowID && e.ID == want.ID && e.CompanyID == want.CompanyID && e.Name == want.Name &&
+				e.At.Equal(want.At) && bytes.Equal(e.Body, want.Body) && e.Data == "as given"
+			if !same {
+				t.Errorf("told %+v, recorded %+v", e, want)
+			}
+		}
+	})
+}
+
+func TestFailingSubscriberUndoesTheWholeTransaction(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		from := inSaoPaulo(t, db)
+		var log Log
+		log.Subscribe(func(context.Context, *sqldb.Tx, Event) error { return errRefused })
+		log.Subscribe(func(context.Context, *sqldb.Tx, Event) error {
+			t.Error("the next subscriber was told all the same")
+			return nil
+		})
+		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			if _, err := tx.Exec(t.Context(), "UPDATE companies SET name = 'changed' WHERE id = ?", from.CompanyID); err != nil {
+				return err
+			}
+			return log.Record(t.Context(), tx, from, CustomerCreated, nil)
+		})
+		if !errors.Is(err, errRefused) {
+			t.Errorf("got %v, want the error of the subscriber", err)
+		}
+		name, err := sqldb.Value[string](t.Context(), db, "SELECT name FROM companies WHERE id = ?", from.CompanyID)
+		if err != nil || name != "Company" || len(recorded(t, db, from)) != 0 {
+			t.Errorf("company %q, %d events, %v; want nothing changed", name, len(recorded(t, db, from)), err)
+		}
+	})
+}
+
+func TestEventThatCannotBeWrittenFailsItsCaller(t *testing.T) {
+	db := sqldbtest.New(t, sqldb.SQLite)
+	from := inSaoPaulo(t, db)
+	if err := record(t, db, &Log{}, from, func() {}); err == nil {
+		t.Error("data that JSON cannot hold was recorded")
+	}
+	from.CompanyID++
+	if err := record(t, db, &Log{}, from, nil); !errors.Is(err, sqldb.ErrForeignKey) {
+		t.Errorf("an event of no company: %v", err)
+	}
+}
+
+func TestTimestampHasTheOffsetOfTheCompanyAndNeverZ(t *testing.T) {
+	winter := time.Date(2026, 1, 15, 23, 59, 59, 999_999_999, time.UTC)
+	summer := winter.AddDate(0, 6, 0)
+	tests := []struct {
+		zone string
+		at   time.Time
+		want string
+	}{
+		{"UTC", winter, "2026-01-15T23:59:59+00:00"},
+		{"Europe/London", winter, "2026-01-15T23:59:59+00:00"},
+		{"Europe/London", summer, "2026-07-16T00:59:59+01:00"},
+		{"America/Sao_Paulo", winter, "2026-01-15T20:59:59-03:00"},
+		{"Asia/Kathmandu", winter, "2026-01-16T05:44:59+05:45"},
+		{"Pacific/Kiritimati", winter, "2026-01-16T13:59:59+14:00"},
+	}
+	for _, tt := range tests {
+		got := Timestamp(tt.at, zone(t, tt.zone))
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.zone, got, tt.want)
+		}
+		if back, err := time.Parse(time.RFC3339, got); err != nil || !back.Equal(tt.at.Truncate(time.Second)) {
+			t.Errorf("%s reads back as %v, %v", got, back, err)
+		}
+		if appended := AppendTimestamp([]byte("at "), tt.at, zone(t, tt.zone)); string(appended) != "at "+tt.want {
+			t.Errorf("appended %q", appended)
+		}
+	}
+}
+
+func TestCatalogHasTheEventsOfTheContractInOrder(t *testing.T) {
+	var names []Name
+	for _, entry := range Catalog {
+		names = append(names, entry.Name)
+		if entry.Description == "" {
+			t.Errorf("%s is not described", entry.Name)
+		}
+	}
+	want := []Name{
+		"customer.created", "customer.updated", "customer.deleted", "customer.renewed", "customer.expired",
+		"invoice.created", "invoice.paid", "ping",
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("%v, want %v", names, want)
+	}
+}
