@@ -9,12 +9,54 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/app"
+	"carteira/internal/platform/input"
 )
 
 func companyCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "company", Short: "Companies: create, list, set", Args: cobra.NoArgs}
+	set := act(&cobra.Command{
+		Use:     "set",
+		Short:   "Change a company and its settings; what is not given stays",
+		Example: "  carteira company set --company 1 --timezone America/Manaus --renew-from today",
+	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+		c, err := a.Accounts.SetCompany(ctx, actor, in)
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{
+			"id": c.ID, "name": c.Name, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
+			"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays,
+		}, nil
+	})
+	set.Flags().String("name", "", "name")
+	set.Flags().String("level", "", "user, reseller, master or ultra_master")
+	set.Flags().String("timezone", "", "time zone that decides its days")
+	set.Flags().String("renew-from", "", "what an expired customer's renewal counts from: due_date or today")
+	set.Flags().Bool("renew-on-payment", false, "whether a paid invoice renews its customer")
+	set.Flags().Int("lead-days", 0, "how many days before the due date an invoice is issued")
 
-	create := &cobra.Command{
+	all := addJSON(&cobra.Command{
+		Use:   "list",
+		Short: "List all companies",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withApp(cmd, func(ctx context.Context, a *app.App) error {
+				companies, err := a.Accounts.Companies(ctx)
+				if err != nil {
+					return err
+				}
+				return printList(cmd, companies, []string{"ID", "NAME", "LEVEL", "TIMEZONE", "CREATED AT"}, func(c account.Company) []any {
+					return []any{c.ID, c.Name, c.Level, c.Zone.String(), when(c.CreatedAt, c.Zone)}
+				})
+			})
+		},
+	})
+	cmd := &cobra.Command{Use: "company", Short: "Companies: create, list, set", Args: cobra.NoArgs}
+	cmd.AddCommand(companyCreate(), all, set)
+	return cmd
+}
+
+func companyCreate() *cobra.Command {
+	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make a company and its owner",
 		Example: `  carteira company create --name "Ana Internet" --email ana@example.com
@@ -30,63 +72,18 @@ func companyCommand() *cobra.Command {
 			})
 		},
 	}
-	create.Flags().String("name", "", "name of the company")
-	create.Flags().String("email", "", "the owner's e-mail address, for signing in")
-	create.Flags().String("user-name", "", "the owner's name (default: from the e-mail address)")
-	create.Flags().String("password", "", "the owner's password, at least 8 characters (default: none, no sign-in)")
-	create.Flags().String("level", string(account.LevelUltraMaster), "user, reseller, master or ultra_master")
-	create.Flags().String("timezone", account.DefaultTimezone, "time zone that decides its days")
-	must(create.MarkFlagRequired("name"))
-	must(create.MarkFlagRequired("email"))
-
-	set := addCompany(&cobra.Command{
-		Use:     "set",
-		Short:   "Change a company and its settings; what is not given stays",
-		Example: "  carteira company set --company 1 --timezone America/Manaus --renew-from today",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
-				c, err := a.Accounts.SetCompany(ctx, actor, form(cmd))
-				if err != nil {
-					return err
-				}
-				return printJSON(cmd, map[string]any{
-					"id": c.ID, "name": c.Name, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
-					"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays,
-				})
-			})
-		},
-	})
-	set.Flags().String("name", "", "name")
-	set.Flags().String("level", "", "user, reseller, master or ultra_master")
-	set.Flags().String("timezone", "", "time zone that decides its days")
-	set.Flags().String("renew-from", "", "what an expired customer's renewal counts from: due_date or today")
-	set.Flags().Bool("renew-on-payment", false, "whether a paid invoice renews its customer")
-	set.Flags().Int("lead-days", 0, "how many days before the due date an invoice is issued")
-
-	list := addJSON(&cobra.Command{
-		Use:   "list",
-		Short: "List all companies",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd, func(ctx context.Context, a *app.App) error {
-				all, err := a.Accounts.Companies(ctx)
-				if err != nil {
-					return err
-				}
-				return printList(cmd, all, []string{"ID", "NAME", "LEVEL", "TIMEZONE", "CREATED AT"}, func(c account.Company) []any {
-					return []any{c.ID, c.Name, c.Level, c.Zone.String(), when(c.CreatedAt, c.Zone)}
-				})
-			})
-		},
-	})
-	cmd.AddCommand(create, list, set)
+	cmd.Flags().String("name", "", "name of the company")
+	cmd.Flags().String("email", "", "the owner's e-mail address, for signing in")
+	cmd.Flags().String("user-name", "", "the owner's name (default: from the e-mail address)")
+	cmd.Flags().String("password", "", "the owner's password, at least 8 characters (default: none, no sign-in)")
+	cmd.Flags().String("level", string(account.LevelUltraMaster), "user, reseller, master or ultra_master")
+	cmd.Flags().String("timezone", account.DefaultTimezone, "time zone that decides its days")
+	must(cmd.MarkFlagRequired("name"))
+	must(cmd.MarkFlagRequired("email"))
 	return cmd
 }
 
 func tokenCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "token", Short: "API tokens: create, list, delete", Args: cobra.NoArgs}
-
 	create := addCompany(&cobra.Command{
 		Use:     "create",
 		Short:   "Make a token and print it; it cannot be shown again",
@@ -106,45 +103,22 @@ func tokenCommand() *cobra.Command {
 	create.Flags().String("name", "", "what the token is for; one per integration can be revoked by itself")
 	must(create.MarkFlagRequired("name"))
 
-	list := addJSON(addCompany(&cobra.Command{
-		Use:   "list",
-		Short: "List a company's tokens",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
-				all, err := a.Accounts.Tokens(ctx, actor)
-				if err != nil {
-					return err
-				}
-				zone := actor.Company.Zone
-				return printList(cmd, all, []string{"ID", "NAME", "CREATED AT", "LAST USED AT"}, func(t account.Token) []any {
-					return []any{t.ID, t.Name, when(t.CreatedAt, zone), when(t.LastUsedAt, zone)}
-				})
-			})
-		},
-	}))
-
-	del := addCompany(&cobra.Command{
+	del := addID(act(&cobra.Command{
 		Use:   "delete",
 		Short: "Delete a token; the next call with it fails",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
-				id, err := cmd.Flags().GetInt64("id")
-				if err != nil {
-					return err
-				}
-				if err := a.Accounts.DeleteToken(ctx, actor, id); err != nil {
-					return err
-				}
-				return printJSON(cmd, map[string]any{"id": id, "deleted": true})
-			})
-		},
-	})
-	del.Flags().Int64("id", 0, "id of the token")
-	must(del.MarkFlagRequired("id"))
+	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+		id, _ := in.ID("id")
+		return map[string]any{"id": id, "deleted": true}, a.Accounts.DeleteToken(ctx, actor, id)
+	}), "token")
 
-	cmd.AddCommand(create, list, del)
+	cmd := &cobra.Command{Use: "token", Short: "API tokens: create, list, delete", Args: cobra.NoArgs}
+	cmd.AddCommand(create, del, list("List a company's tokens", []string{"ID", "NAME", "CREATED AT", "LAST USED AT"},
+		func(ctx context.Context, a *app.App, actor account.Actor) ([]account.Token, error) {
+			return a.Accounts.Tokens(ctx, actor)
+		},
+		func(actor account.Actor, t account.Token) []any {
+			return []any{t.ID, t.Name, when(t.CreatedAt, actor.Company.Zone), when(t.LastUsedAt, actor.Company.Zone)}
+		}))
 	return cmd
 }
 

@@ -41,9 +41,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 0
 	}
 	explain(stderr, err)
-	if usage, ok := errors.AsType[usageError](err); ok {
+	if _, usage := errors.AsType[usageError](err); usage {
 		fmt.Fprintf(stderr, "Run '%s --help' for what it takes.\n", cmd.CommandPath())
-		_ = usage
 		return 2
 	}
 	return 1
@@ -151,6 +150,40 @@ func withCompany(cmd *cobra.Command, run func(ctx context.Context, a *app.App, a
 	})
 }
 
+// act makes cmd call a use case for the company of --company, with a form of
+// its flags, and print what it returns.
+func act(cmd *cobra.Command, do func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error)) *cobra.Command {
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
+			v, err := do(ctx, a, actor, form(cmd))
+			if err != nil {
+				return err
+			}
+			return printJSON(cmd, v)
+		})
+	}
+	return addCompany(cmd)
+}
+
+// list makes a command that prints what the company of --company has.
+func list[T any](short string, heading []string,
+	find func(ctx context.Context, a *app.App, actor account.Actor) ([]T, error), row func(actor account.Actor, record T) []any,
+) *cobra.Command {
+	return addJSON(addCompany(&cobra.Command{
+		Use: "list", Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
+				records, err := find(ctx, a, actor)
+				if err != nil {
+					return err
+				}
+				return printList(cmd, records, heading, func(r T) []any { return row(actor, r) })
+			})
+		},
+	}))
+}
+
 func addCompany(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().Int64("company", 0, "id of the company")
 	must(cmd.MarkFlagRequired("company"))
@@ -211,7 +244,11 @@ func printList[T any](cmd *cobra.Command, records []T, heading []string, row fun
 func explain(w io.Writer, err error) {
 	fields := fault.FieldsOf(err)
 	if fields.Empty() {
-		fmt.Fprintln(w, "carteira: "+err.Error())
+		text := err.Error()
+		if fault.KindOf(err) != fault.KindInternal {
+			text = fault.Public(err)
+		}
+		fmt.Fprintln(w, "carteira: "+oneLine(text))
 		return
 	}
 	for field, reasons := range fields.All() {
@@ -219,6 +256,15 @@ func explain(w io.Writer, err error) {
 			fmt.Fprintf(w, "carteira: --%s %s\n", strings.ReplaceAll(field, "_", "-"), reason)
 		}
 	}
+}
+
+// oneLine is for errors that libraries tell on several lines.
+func oneLine(text string) string {
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, " ")
 }
 
 func logger(c config.Config, w io.Writer) *slog.Logger {

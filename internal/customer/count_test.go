@@ -23,7 +23,7 @@ func TestCountsAreExactWhateverHappens(t *testing.T) {
 		other := w.newCompany(t)
 		w.offers(t, other, "1month", "1week", "1year")
 		companies := []account.Actor{w.actor, other}
-		for round := range 4 {
+		for round := range 3 {
 			var wg sync.WaitGroup
 			for worker := range uint64(4) {
 				wg.Go(func() {

@@ -2,45 +2,134 @@ package customer_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/text/encoding/charmap"
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/platform/tally"
 )
 
 // office is a company that files are imported into.
 type office struct {
 	*customer.Service
-	db      *sqldb.DB
-	events  *event.Log
-	catalog *catalog.Service
-	actor   account.Actor
+	db       *sqldb.DB
+	catalog  *catalog.Service
+	actor    account.Actor
+	recorded []string // names of events
 }
 
-func openOffice(tb testing.TB, url string, options ...sqldbtest.Option) *office {
+// Noon of 31 January 2026 in São Paulo.
+var importDay = time.Date(2026, 1, 31, 15, 0, 0, 0, time.UTC)
+
+func openOffice(tb testing.TB, engine sqldb.Engine) *office {
 	tb.Helper()
-	db := sqldbtest.Open(tb, url, options...)
-	c, _, err := account.New(db, 0).CreateCompany(tb.Context(), pairs("name", "Rede Clara", "email", "c@example.com"))
+	db := sqldbtest.New(tb, engine, sqldbtest.WithClock(sqldbtest.NewClock(importDay)))
+	log := &event.Log{}
+	o := &office{Service: customer.New(db, log), db: db, catalog: catalog.New(db)}
+	log.Subscribe(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
+		o.recorded = append(o.recorded, string(e.Name))
+		return nil
+	})
+	o.actor = o.newCompany(tb, "clara@example.com")
+	return o
+}
+
+func eachOffice(t *testing.T, test func(t *testing.T, o *office)) {
+	t.Helper()
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		t.Helper()
+		test(t, openOffice(t, engine))
+	})
+}
+
+func (o *office) newCompany(tb testing.TB, email string) account.Actor {
+	tb.Helper()
+	c, _, err := account.New(o.db, 0).CreateCompany(tb.Context(), pairs("name", "Rede Clara", "email", email))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	log := &event.Log{}
-	return &office{customer.New(db, log), db, log, catalog.New(db), account.Actor{Company: c}}
+	return account.Actor{Company: c}
+}
+
+func (o *office) plan(t *testing.T, name, value, period string) catalog.Plan {
+	t.Helper()
+	p, err := o.catalog.CreatePlan(t.Context(), o.actor, pairs("name", name, "value", value, "period", period))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// load imports a file that is not to break off, and returns what was wrong
+// with it as the command line says it.
+func (o *office) load(t *testing.T, file string, options customer.ImportOptions) (customer.Imported, []string) {
+	t.Helper()
+	var problems []string
+	options.Problem = func(p customer.Problem) {
+		problems = append(problems, fmt.Sprintf("%d %s %q: %s", p.Line, p.Field, p.Value, p.Reason))
+	}
+	done, err := o.Import(t.Context(), o.actor, rowsOf([]byte(file)), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done, problems
+}
+
+func (o *office) total(t *testing.T, f customer.Filter) int64 {
+	t.Helper()
+	_, n, err := o.List(t.Context(), o.actor, f, input.Page{Number: 1, Size: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// all lists the customers in the order of the file.
+func (o *office) all(t *testing.T) []customer.Customer {
+	t.Helper()
+	list, _, err := o.List(t.Context(), o.actor, customer.Filter{}, input.Page{Number: 1, Size: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+func wantImported(t *testing.T, got customer.Imported, imported, failed, skipped int) {
+	t.Helper()
+	if want := (customer.Imported{Imported: imported, Failed: failed, Skipped: skipped}); got != want {
+		t.Errorf("imported %+v, want %+v", got, want)
+	}
+}
+
+func wantProblems(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("problems\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
 }
 
 func pairs(namesAndValues ...string) *input.Form {
 	values := map[string]string{}
-	for i := 0; i < len(namesAndValues); i += 2 {
-		values[namesAndValues[i]] = namesAndValues[i+1]
+	for pair := range slices.Chunk(namesAndValues, 2) {
+		values[pair[0]] = pair[1]
 	}
 	return input.FromStrings(values)
 }
@@ -54,6 +143,441 @@ func rowsOf(file []byte) customer.Rows {
 		}
 		return s.All()
 	}
+}
+
+func TestLatin1SheetWithPortugueseHeadingsIsImported(t *testing.T) {
+	file, err := charmap.ISO8859_1.NewEncoder().String(strings.Join([]string{
+		"Código;Nome;Celular;E-mail;Usuário;Data de vencimento;Plano;Produto;Valor;Observações",
+		`17;João Araújo;(11) 98765-4321;joao@example.com;joao.a;31/12/2027;MENSAL BASICO;;"R$ 1.234,56";"paga em dinheiro,` + "\r\n" + `não ligar"`,
+		";Conceição;;;;;Mensal básico;Rádio;;",
+		";Zé;+351 912 345 678;;;1/2/2027;;;;",
+	}, "\r\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachOffice(t, func(t *testing.T, o *office) {
+		plan := o.plan(t, "Mensal Básico", "1234.56", "1month")
+		product, err := o.catalog.CreateProduct(t.Context(), o.actor, pairs("name", "Rádio"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, problems := o.load(t, file, customer.ImportOptions{})
+		wantProblems(t, problems)
+		wantImported(t, done, 3, 0, 0)
+
+		var got []string
+		for _, c := range o.all(t) {
+			got = append(got, strings.Join([]string{
+				c.ExternalID, c.Name, c.Whatsapp, c.Email, c.Usuario, c.DueOn.String(), fmt.Sprint(c.OwnDay, " ", c.Plan.ID == plan.ID, " ", c.Product.ID == product.ID), c.Notes,
+			}, "|"))
+			if c.UUID == "" || !c.CreatedAt.Equal(importDay) {
+				t.Errorf("customer %+v", c)
+			}
+		}
+		if want := []string{
+			"17|João Araújo|5511987654321|joao@example.com|joao.a|2027-12-31|31 true false|paga em dinheiro,\nnão ligar",
+			"|Conceição||||2026-02-28|31 true true|", // a month from today, and its own day kept
+			"|Zé|351912345678|||2027-02-01|1 false false|",
+		}; !slices.Equal(got, want) {
+			t.Errorf("got\n%s", strings.Join(got, "\n"))
+		}
+		if n := o.total(t, customer.Filter{Search: "joao"}); n != 1 {
+			t.Errorf("a search finds %d", n)
+		}
+	})
+}
+
+func TestOneBadLineKeepsTheWholeFileOut(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		done, problems := o.load(t, strings.Join([]string{
+			"nome,whatsapp,email,vencimento",
+			"Ana,11987654321,ana@example.com,1/2/2027",
+			",123,sem-arroba,31/02/2027",
+			"Bia,,,,",
+			"Caio,,,",
+		}, "\n"), customer.ImportOptions{Events: true})
+		wantImported(t, done, 0, 2, 2)
+		wantProblems(t, problems,
+			`3 data_de_vencimento "31/02/2027": must be a day that exists in the calendar`,
+			`3 name "": is required`,
+			`3 whatsapp "123": must have 10 to 15 digits, with country and area code`,
+			`3 email "sem-arroba": must be a valid e-mail address`,
+			`4  "": has 5 fields where the header has 4`,
+		)
+		if n := o.total(t, customer.Filter{}); n != 0 || len(o.recorded) > 0 {
+			t.Errorf("%d customers and events %v were written", n, o.recorded)
+		}
+	})
+}
+
+func TestKeepGoingWritesWhatIsGood(t *testing.T) {
+	var file strings.Builder
+	file.WriteString("nome,usuario,vencimento\n")
+	for i := range 1203 { // two full batches and a part
+		due := "15/03/2026"
+		if i%100 == 7 {
+			due = "15/13/2026"
+		}
+		fmt.Fprintf(&file, "Cliente %d,u%d,%s\n", i, i, due)
+	}
+	eachOffice(t, func(t *testing.T, o *office) {
+		done, problems := o.load(t, file.String(), customer.ImportOptions{KeepGoing: true})
+		wantImported(t, done, 1191, 12, 0)
+		if len(problems) != 12 || problems[11] != `1109 data_de_vencimento "15/13/2026": must be a day that exists in the calendar` {
+			t.Errorf("problems %q", problems)
+		}
+		if n := o.total(t, customer.Filter{Status: customer.Active}); n != 1191 {
+			t.Errorf("%d customers are counted", n)
+		}
+		done, _ = o.load(t, file.String(), customer.ImportOptions{KeepGoing: true})
+		wantImported(t, done, 0, 1203, 0)
+	})
+}
+
+func TestLoginsAndKeysAreTakenOnce(t *testing.T) {
+	file := strings.Join([]string{
+		"nome,usuario,codigo",
+		"Ana,ana,1",
+		"Bia,ANA,2",
+		"Caio,caio,1",
+		"Davi,DAVI,3",
+		"Eva,eva,K9",
+		"Fábio,,",
+		"Gil,,",
+	}, "\n")
+	want := []string{
+		`3 usuario "ANA": is in line 2 already`,
+		`4 external_id "1": is in line 2 already`,
+		`5 usuario "DAVI": is taken by another customer`,
+		`6 external_id "K9": is taken by another customer`,
+	}
+	eachOffice(t, func(t *testing.T, o *office) {
+		for _, f := range []*input.Form{pairs("name", "Davi", "usuario", "davi"), pairs("name", "Eva", "external_id", "K9")} {
+			if _, err := o.Create(t.Context(), o.actor, f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stranger := o.newCompany(t, "other@example.com")
+		if _, err := o.Create(t.Context(), stranger, pairs("name", "Ana", "usuario", "ana")); err != nil {
+			t.Fatal(err)
+		}
+		for _, options := range []customer.ImportOptions{{}, {DryRun: true}, {DryRun: true, KeepGoing: true}} {
+			done, problems := o.load(t, file, options)
+			wantImported(t, done, 0, 4, 3)
+			wantProblems(t, problems, want...)
+		}
+		done, problems := o.load(t, file, customer.ImportOptions{KeepGoing: true})
+		wantImported(t, done, 3, 4, 0)
+		wantProblems(t, problems, want...)
+	})
+}
+
+// A row is held to the rules of Create, whatever they are.
+func TestRowsAreHeldToTheRulesOfCreate(t *testing.T) {
+	forms := []map[string]string{
+		{"name": strings.Repeat("x", 256)},
+		{"name": "Ana\nMaria", "email": "a@b"},
+		{"name": "Ana", "whatsapp": "ligar à tarde"},
+		{"name": "Ana\x00", "usuario": "a\x07"},
+		{"name": "Ana", "plan_id": "404", "product_id": "zero"},
+		{"name": "Jos\xe9", "notes": strings.Repeat("é", 5001)},
+		{"whatsapp": "11987654321"},
+	}
+	eachOffice(t, func(t *testing.T, o *office) {
+		for _, values := range forms {
+			_, err := o.Create(t.Context(), o.actor, input.FromStrings(values))
+			want := fault.FieldsOf(err)
+			if want.Empty() {
+				t.Fatalf("Create takes %v", values)
+			}
+			rows := func() iter.Seq2[sheet.Row, error] {
+				return func(yield func(sheet.Row, error) bool) { yield(sheet.Row{Line: 2, Values: values}, nil) }
+			}
+			var got fault.Fields
+			done, err := o.Import(t.Context(), o.actor, rows, customer.ImportOptions{Problem: func(p customer.Problem) { got.Add(p.Field, p.Reason) }})
+			if err != nil || done.Failed != 1 {
+				t.Fatal(done, err)
+			}
+			if a, b := fmt.Sprint(want.Err()), fmt.Sprint(got.Err()); a != b {
+				t.Errorf("Create says %s, Import %s", a, b)
+			}
+		}
+	})
+}
+
+func TestPlansAreChosenByName(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		o.plan(t, "Família", "50.00", "1month")
+		cheap := o.plan(t, "Duplo", "10.00", "1month")
+		o.plan(t, "Duplo", "20.00", "1month")
+		old := o.plan(t, "Antigo", "5.00", "1month")
+		stranger := o.newCompany(t, "other@example.com")
+		foreign, err := o.catalog.CreatePlan(t.Context(), stranger, pairs("name", "Alheio", "value", "1.00", "period", "1month"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.catalog.UpdatePlan(t.Context(), o.actor, old.ID, pairs("active", "false")); err != nil {
+			t.Fatal(err)
+		}
+		file := strings.Join([]string{
+			"nome;plano;plan_id;valor;produto",
+			"Ana;FAMILIA;;;",
+			"Bia;duplo;;10,00;",
+			fmt.Sprintf("Caio;qualquer;%d;10;", cheap.ID),
+			"Davi;duplo;;;",
+			"Eva;antigo;;;",
+			"Fábio;nenhum;;9,90;",
+			"Gil;família;;49,90;",
+			fmt.Sprintf("Hugo;;%d;;", foreign.ID),
+			"Íris;alheio;;;Rádio",
+			"João;;;99,00;",
+		}, "\n")
+		done, problems := o.load(t, file, customer.ImportOptions{KeepGoing: true})
+		wantImported(t, done, 4, 6, 0)
+		wantProblems(t, problems,
+			`5 plan "duplo": 2 have this name; give the id in a column plan_id`,
+			`6 plan "antigo": is not active`,
+			`7 plan "nenhum": does not exist`,
+			`8 value "49.90": the plan costs R$ 50,00; choose another plan, or leave the amount out`,
+			fmt.Sprintf(`9 plan_id "%d": does not exist`, foreign.ID),
+			`10 plan "alheio": does not exist`,
+			`10 product "Rádio": does not exist`,
+		)
+		list := o.all(t)
+		if list[0].Plan.Name != "Família" || list[1].Plan.ID != cheap.ID || list[2].Plan.ID != cheap.ID || list[3].Plan.ID != 0 {
+			t.Errorf("got %+v", list)
+		}
+	})
+}
+
+func TestMissingPlansAndProductsAreMadeWhenAsked(t *testing.T) {
+	file := strings.Join([]string{
+		"nome;plano;valor;produto",
+		"Ana;Mensal;R$ 35,00;Fibra",
+		"Bia;mensal;35;FIBRA",
+		"Caio;Mensal;;",
+	}, "\n")
+	eachOffice(t, func(t *testing.T, o *office) {
+		made := func() string {
+			plans, _, err := o.catalog.Plans(t.Context(), o.actor, catalog.Filter{}, input.Page{Number: 1, Size: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			products, _, err := o.catalog.Products(t.Context(), o.actor, catalog.Filter{}, input.Page{Number: 1, Size: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s []string
+			for _, p := range plans {
+				s = append(s, fmt.Sprint(p.Name, " ", p.Value, " ", p.Period, " ", p.Active))
+			}
+			for _, p := range products {
+				s = append(s, fmt.Sprint(p.Name, " ", p.Active))
+			}
+			return strings.Join(s, ", ")
+		}
+		done, problems := o.load(t, file, customer.ImportOptions{CreateMissing: true, DryRun: true})
+		wantProblems(t, problems)
+		wantImported(t, done, 0, 0, 3)
+		bad := file + "\nDavi;Anual;;\nEva;Anual;trinta;"
+		_, problems = o.load(t, bad, customer.ImportOptions{CreateMissing: true})
+		wantProblems(t, problems, `5 value "": must say what the new plan costs`, `6 value "trinta": must be an amount such as 1.234,56`)
+		if got := made(); got != "" {
+			t.Fatalf("a file that was not imported left %s", got)
+		}
+		done, problems = o.load(t, file, customer.ImportOptions{CreateMissing: true})
+		wantProblems(t, problems)
+		wantImported(t, done, 3, 0, 0)
+		if got := made(); got != "Mensal 35.00 1month true, Fibra true" {
+			t.Errorf("made %s", got)
+		}
+		for _, c := range o.all(t) {
+			if c.Plan.Name != "Mensal" || c.DueOn.String() != "2026-02-28" || c.Product.Name != "Fibra" && c.Name != "Caio" {
+				t.Errorf("customer %+v", c)
+			}
+		}
+	})
+}
+
+func TestEventsAreRecordedOnlyWhenAsked(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		o.load(t, "nome\nAna\nBia\n", customer.ImportOptions{})
+		if len(o.recorded) > 0 {
+			t.Errorf("recorded %v", o.recorded)
+		}
+		o.load(t, "nome\nCaio\nDavi\n", customer.ImportOptions{Events: true})
+		n, err := sqldb.Value[int64](t.Context(), o.db, `SELECT count(*) FROM events WHERE name = 'customer.created' AND body LIKE '%"name":"Caio"%' OR body LIKE '%"name":"Davi"%'`)
+		if len(o.recorded) != 2 || n != 2 || err != nil {
+			t.Errorf("recorded %v, %d in the table, %v", o.recorded, n, err)
+		}
+	})
+}
+
+func TestCountsAreRightAfterAnImport(t *testing.T) {
+	var file bytes.Buffer
+	crowd(&file, 9000) // three buckets of ids
+	eachOffice(t, func(t *testing.T, o *office) {
+		o.load(t, file.String(), customer.ImportOptions{CreateMissing: true})
+		check := func() {
+			t.Helper()
+			list := o.all(t)
+			plan := list[0].Plan.ID
+			byPlan, byDay := int64(0), int64(0)
+			for _, c := range list {
+				if c.Plan.ID == plan {
+					byPlan++
+				}
+				if c.DueOn == list[0].DueOn {
+					byDay++
+				}
+			}
+			if n := o.total(t, customer.Filter{}); n != 9000 || len(list) != 9000 {
+				t.Errorf("total %d, listed %d", n, len(list))
+			}
+			if n := o.total(t, customer.Filter{PlanID: plan}); n != byPlan || n != 3000 {
+				t.Errorf("plan counted %d, has %d", n, byPlan)
+			}
+			if n := o.total(t, customer.Filter{DueFrom: list[0].DueOn, DueTo: list[0].DueOn}); n != byDay || n == 0 {
+				t.Errorf("day counted %d, has %d", n, byDay)
+			}
+			deep, _, err := o.List(t.Context(), o.actor, customer.Filter{}, input.Page{Number: 90, Size: 100})
+			if err != nil || len(deep) != 100 || deep[99].ID != list[0].ID {
+				t.Errorf("the last page has %d customers, %v", len(deep), err)
+			}
+		}
+		check()
+		if err := tally.Fold(t.Context(), o.db); err != nil {
+			t.Fatal(err)
+		}
+		check()
+	})
+}
+
+// afterPass runs then when the file has been read to its end for the nth time.
+func afterPass(rows customer.Rows, n int, then func()) customer.Rows {
+	return func() iter.Seq2[sheet.Row, error] {
+		return func(yield func(sheet.Row, error) bool) {
+			for row, err := range rows() {
+				if !yield(row, err) {
+					return
+				}
+			}
+			if n--; n == 0 {
+				then()
+			}
+		}
+	}
+}
+
+func TestLoginTakenBetweenCheckAndWriteIsReported(t *testing.T) {
+	var file bytes.Buffer
+	crowd(&file, 700)
+	eachOffice(t, func(t *testing.T, o *office) {
+		rows := afterPass(rowsOf(file.Bytes()), 1, func() {
+			if _, err := o.Create(t.Context(), o.actor, pairs("name", "Ana", "usuario", "USER7")); err != nil {
+				t.Error(err)
+			}
+		})
+		var problems []string
+		options := customer.ImportOptions{CreateMissing: true, Problem: func(p customer.Problem) {
+			problems = append(problems, fmt.Sprintf("%d %s: %s", p.Line, p.Field, p.Reason))
+		}}
+		done, err := o.Import(t.Context(), o.actor, rows, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantImported(t, done, 0, 1, 699)
+		wantProblems(t, problems, "9 usuario: is taken by another customer")
+		if n := o.total(t, customer.Filter{}); n != 1 {
+			t.Errorf("%d customers", n)
+		}
+	})
+}
+
+func TestTwoImportsOfOneFileImportItOnce(t *testing.T) {
+	var file bytes.Buffer
+	crowd(&file, 1500)
+	for _, keepGoing := range []bool{false, true} {
+		eachOffice(t, func(t *testing.T, o *office) {
+			for _, name := range []string{"Mensal", "Básico", "Família"} {
+				o.plan(t, name, "35.00", "1month")
+			}
+			results := make(chan customer.Imported)
+			for range 2 {
+				go func() {
+					done, err := o.Import(t.Context(), o.actor, rowsOf(file.Bytes()), customer.ImportOptions{KeepGoing: keepGoing})
+					if err != nil {
+						t.Error(err)
+					}
+					results <- done
+				}()
+			}
+			one, two := <-results, <-results
+			if one.Imported+two.Imported != 1500 || o.total(t, customer.Filter{}) != 1500 || len(o.all(t)) != 1500 {
+				t.Errorf("keep going %v: %+v and %+v", keepGoing, one, two)
+			}
+		})
+	}
+}
+
+func TestCancelledImportLeavesNothingOrWholeBatches(t *testing.T) {
+	var file bytes.Buffer
+	crowd(&file, 2000)
+	for _, tt := range []struct {
+		options customer.ImportOptions
+		pass    int
+		want    int64
+	}{
+		{customer.ImportOptions{CreateMissing: true}, 1, 0},
+		{customer.ImportOptions{CreateMissing: true}, 2, 0},
+		{customer.ImportOptions{CreateMissing: true, KeepGoing: true}, 1, 1000},
+	} {
+		eachOffice(t, func(t *testing.T, o *office) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			pass := 0
+			rows := func() iter.Seq2[sheet.Row, error] {
+				pass++
+				return func(yield func(sheet.Row, error) bool) {
+					n := 0
+					for row, err := range rowsOf(file.Bytes())() {
+						if n++; n == 1300 && pass == tt.pass {
+							cancel()
+						}
+						if !yield(row, err) {
+							return
+						}
+					}
+				}
+			}
+			done, err := o.Import(ctx, o.actor, rows, tt.options)
+			if !errors.Is(err, context.Canceled) || int64(done.Imported) != tt.want {
+				t.Errorf("pass %d: %+v, %v", tt.pass, done, err)
+			}
+			if n := o.total(t, customer.Filter{}); n != tt.want || int64(len(o.all(t))) != tt.want {
+				t.Errorf("pass %d: %d customers stay, want %d", tt.pass, n, tt.want)
+			}
+		})
+	}
+}
+
+func TestFileThatBreaksOffIsAnError(t *testing.T) {
+	file := "nome\nAna\nBia\n\"" + strings.Repeat("x\n", 100_000)
+	eachOffice(t, func(t *testing.T, o *office) {
+		for _, keepGoing := range []bool{false, true} {
+			want := 0
+			if keepGoing {
+				want = 2
+			}
+			done, err := o.Import(t.Context(), o.actor, rowsOf([]byte(file)), customer.ImportOptions{KeepGoing: keepGoing})
+			if err == nil || !strings.Contains(err.Error(), "the record after line 3 is longer") || done.Imported != want {
+				t.Errorf("%+v, %v", done, err)
+			}
+			if n := o.total(t, customer.Filter{}); n != int64(want) {
+				t.Errorf("%d customers", n)
+			}
+		}
+	})
 }
 
 // crowd writes a file of n good customers.
@@ -75,7 +599,7 @@ func BenchmarkImport(b *testing.B) {
 	for _, engine := range []sqldb.Engine{sqldb.SQLite, sqldb.Postgres} {
 		b.Run(string(engine), func(b *testing.B) {
 			for b.Loop() {
-				o := openOffice(b, sqldbtest.URL(b, engine))
+				o := openOffice(b, engine)
 				done, err := o.Import(b.Context(), o.actor, rowsOf(file.Bytes()), customer.ImportOptions{CreateMissing: true})
 				if err != nil || done != (customer.Imported{Imported: 100_000}) {
 					b.Fatal(done, err)

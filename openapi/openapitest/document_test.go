@@ -79,7 +79,9 @@ func TestEveryEventSampleBearsItsName(t *testing.T) {
 // Without this a new schema could be left open by mistake, and a field that nobody documented would pass.
 func TestEverySchemaIsClosed(t *testing.T) {
 	open := map[string]string{
-		"CustomerRecord": "closed by the schemas made of it, with unevaluatedProperties",
+		"CustomerRecord":     "closed by the schemas made of it, with unevaluatedProperties",
+		"InvoiceRecord":      "closed by the schemas made of it, with unevaluatedProperties",
+		"WholeInvoiceRecord": "closed by the schemas made of it, with unevaluatedProperties",
 	}
 	var doc struct {
 		Components struct{ Schemas map[string]map[string]any }

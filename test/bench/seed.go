@@ -3,22 +3,23 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
-	"strings"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/id"
+	"carteira/internal/platform/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/tally"
-	"carteira/internal/platform/text"
 )
 
 // dataset is a database filled for measuring. Customers are created in a
@@ -62,9 +63,6 @@ func seed(ctx context.Context, engine sqldb.Engine, url string, size int) (d *da
 	if err := d.insertCustomers(ctx, db); err != nil {
 		return nil, err
 	}
-	if err := d.count(ctx, db); err != nil {
-		return nil, err
-	}
 	return d, d.settle(ctx)
 }
 
@@ -102,88 +100,61 @@ func newTenant(ctx context.Context, db *sqldb.DB, name string) (t tenant, err er
 	return t, nil
 }
 
-// A statement inserts perStatement rows and a transaction perCommit: large
-// enough to be fast, small enough for the databases' bounds on arguments.
-const (
-	perStatement = 500
-	perCommit    = 10_000
-)
+// importChunk is how many customers are imported between two lines of progress.
+const importChunk = 10_000
 
+// insertCustomers goes the way of `carteira import`, so that the tables are
+// filled as the product fills them.
 func (d *dataset) insertCustomers(ctx context.Context, db *sqldb.DB) error {
+	customers := customer.New(db, &event.Log{})
 	bar := newProgress(fmt.Sprintf("seeding %s with %s customers", d.engine, grouped(d.size)))
-	for from := 0; from < d.size; from += perCommit {
-		to := min(from+perCommit, d.size)
-		err := db.Write(ctx, func(tx *sqldb.Tx) error {
-			for i := from; i < to; i += perStatement {
-				if err := d.insertRows(ctx, tx, i, min(i+perStatement, to)); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("seed customers: %w", err)
+	for from := 0; from < d.size; from += importChunk {
+		to := min(from+importChunk, d.size)
+		var first error
+		done, err := customers.Import(ctx, d.listed.Actor, d.rows(from, to), customer.ImportOptions{KeepGoing: true, Problem: func(p customer.Problem) {
+			first = cmp.Or(first, fmt.Errorf("customer %d: %s %q: %s", p.Line, p.Field, p.Value, p.Reason))
+		}})
+		if err := cmp.Or(err, first); err != nil {
+			return fmt.Errorf("seed customers, %d done: %w", from+done.Imported, err)
+		}
+		if err := tally.Fold(ctx, db); err != nil {
+			return err
 		}
 		bar.show(to, d.size)
 	}
-	return nil
+	return d.tellExpired(ctx, db)
 }
 
-func (d *dataset) insertRows(ctx context.Context, tx *sqldb.Tx, from, to int) error {
-	const columns = 16
-	var b strings.Builder
-	b.WriteString(`INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id,
-		due_on, own_day, plan_id, product_id, notes, search, created_at, updated_at) VALUES `)
-	args := make([]any, 0, columns*(to-from))
-	for i := from; i < to; i++ {
-		if i > from {
-			b.WriteByte(',')
+func (d *dataset) rows(from, to int) customer.Rows {
+	return func() iter.Seq2[sheet.Row, error] {
+		return func(yield func(sheet.Row, error) bool) {
+			for i := from; i < to; i++ {
+				if !yield(sheet.Row{Line: i, Values: d.values(personOf(i, d.today))}, nil) {
+					return
+				}
+			}
 		}
-		b.WriteString("(" + sqldb.Marks(columns) + ")")
-		p := personOf(i, d.today)
-		planID, productID := d.sold(p)
-		day := 0
-		if !p.due.IsZero() {
-			day = p.due.Day()
-		}
-		at := tx.Now().Add(-time.Duration(d.size-i) * time.Minute).UnixMicro()
-		args = append(args, d.listed.Company.ID, id.NewUUID(), p.name, p.phone, p.email, p.usuario, text.Lower(p.usuario), p.external,
-			p.due, day, sqldb.RefTo(planID), sqldb.RefTo(productID), p.notes, p.search(), at, at)
 	}
-	_, err := tx.Exec(ctx, b.String(), args...)
-	return err
 }
 
-// count tells the product's book of the new customers. Ids of a fresh database
-// begin with 1; verify would see if they did not.
-func (d *dataset) count(ctx context.Context, db *sqldb.DB) error {
-	const book tally.Book = "customers"
-	places := map[tally.Place]int64{}
-	for i := range d.size {
-		p := personOf(i, d.today)
-		planID, productID := d.sold(p)
-		places[tally.Place{Bucket: tally.BucketOf(int64(i + 1)), Day: p.due.String(), PlanID: planID, ProductID: productID}]++
+func (d *dataset) values(p person) map[string]string {
+	v := map[string]string{
+		"name": p.name, "whatsapp": p.phone, "email": p.email, "usuario": p.usuario,
+		"external_id": p.external, "notes": p.notes, "data_de_vencimento": p.due.String(),
 	}
-	changes := make([]tally.Change, 0, len(places))
-	for place, n := range places {
-		changes = append(changes, tally.Change{Place: place, N: n})
+	if p.plan >= 0 {
+		v["plan_id"] = strconv.FormatInt(d.listed.plans[p.plan].ID, 10)
 	}
-	err := db.Write(ctx, func(tx *sqldb.Tx) error {
-		return book.Add(ctx, tx, d.listed.Company.ID, changes...)
-	})
-	if err != nil {
+	return v
+}
+
+// tellExpired marks the due dates that have passed as told, which the server
+// would otherwise do in the middle of a measurement.
+func (d *dataset) tellExpired(ctx context.Context, db *sqldb.DB) error {
+	return db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE customers SET expired_on = due_on WHERE company_id = ? AND due_on < ?`, d.listed.Company.ID, d.today)
 		return err
-	}
-	return tally.Fold(ctx, db)
-}
-
-// sold is the plan and the product of a person; 0: none.
-func (d *dataset) sold(p person) (planID, productID int64) {
-	if p.plan < 0 {
-		return 0, 0
-	}
-	plan := d.listed.plans[p.plan]
-	return plan.ID, plan.Product.ID
+	})
 }
 
 // settle does at once what PostgreSQL's autovacuum does a little later.

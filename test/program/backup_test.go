@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
@@ -69,7 +70,7 @@ func (w *writing) names(t *testing.T, n int) []string {
 		}
 		select {
 		case <-w.more:
-		case <-t.Context().Done():
+		case <-time.After(patience):
 			t.Fatal("nothing is written any more")
 		}
 	}

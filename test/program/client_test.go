@@ -125,7 +125,7 @@ func (c *client) customers() []customer {
 	c.t.Helper()
 	var all []customer
 	for page, last := 1, 1; page <= last; page++ {
-		a := c.want(http.StatusOK, "GET", fmt.Sprintf("/customers?per_page=200&page=%d", page), nil)
+		a := c.want(200, "GET", fmt.Sprintf("/customers?per_page=200&page=%d", page), nil)
 		var list []customer
 		if err := json.Unmarshal(a.Data, &list); err != nil {
 			c.t.Fatal(err)
@@ -141,7 +141,8 @@ func (c *client) customers() []customer {
 // page is an answer outside the API.
 type page struct {
 	*http.Response
-	body string
+	status int
+	body   string
 }
 
 // get reads a page outside the API. header is name, value, name, value.
@@ -154,7 +155,7 @@ func (s *server) get(path string, header ...string) page {
 func fetch(t *testing.T, over *http.Transport, url string, header ...string) page {
 	t.Helper()
 	defer over.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func fetch(t *testing.T, over *http.Transport, url string, header ...string) pag
 	if err != nil {
 		t.Fatal(err)
 	}
-	return page{resp, string(body)}
+	return page{resp, resp.StatusCode, string(body)}
 }
 
 // trusting is a transport for HTTPS that takes a connection's word for who it is.

@@ -3,6 +3,7 @@ package program
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -49,9 +50,7 @@ func TestKillLosesNothingThatWasAcknowledged(t *testing.T) {
 		acknowledged := map[int64]string{}
 		for range 4 {
 			s := in.serve()
-			for id, name := range createUntilKilled(s, s.client(token), 1+rand.IntN(200)) {
-				acknowledged[id] = name
-			}
+			maps.Copy(acknowledged, createUntilKilled(s, s.client(token), 1+rand.IntN(200)))
 		}
 		there := map[int64]string{}
 		for _, c := range in.serve().client(token).customers() {

@@ -84,8 +84,8 @@ func TestDemoPrintsACallThatWorksWhenPasted(t *testing.T) {
 	if err := json.Unmarshal(a.Data, &list); err != nil || !a.Success || len(list) != 3 {
 		t.Errorf("%s: %v: %s", d.curl, err, body)
 	}
-	if p := d.get("/"); p.StatusCode >= 400 {
-		t.Errorf("%s/: %d", d.panel, p.StatusCode)
+	if p := d.get("/"); p.status >= 400 {
+		t.Errorf("%s/: %d", d.panel, p.status)
 	}
 }
 
@@ -96,16 +96,16 @@ func TestDemoTakesAnotherPortWhenTheDefaultIsTaken(t *testing.T) {
 	if d.address == "127.0.0.1:8080" {
 		t.Fatal("the demo took a port that somebody had")
 	}
-	if p := d.get("/readyz"); p.StatusCode != 200 {
-		t.Errorf("/readyz: %d", p.StatusCode)
+	if p := d.get("/readyz"); p.status != 200 {
+		t.Errorf("/readyz: %d", p.status)
 	}
 }
 
 func TestDemoPrintsTheAddressOfAPortItWasToldToChoose(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t, "--listen", "127.0.0.1:0")
-	if p := d.get("/readyz"); p.StatusCode != 200 {
-		t.Errorf("/readyz: %d", p.StatusCode)
+	if p := d.get("/readyz"); p.status != 200 {
+		t.Errorf("/readyz: %d", p.status)
 	}
 }
 

@@ -56,8 +56,8 @@ func TestHTTPSServesTheCertificateThatIsInTheFiles(t *testing.T) {
 	s := in.serve("CARTEIRA_TLS_CERT="+cert, "CARTEIRA_TLS_KEY="+key)
 	serial := func() int64 {
 		p := fetch(t, trusting(), "https://"+s.address+"/healthz") // a new connection each time
-		if p.ProtoMajor != 2 || p.StatusCode != 200 || p.Header.Get("Strict-Transport-Security") == "" {
-			t.Fatalf("%s %d with %v", p.Proto, p.StatusCode, p.Header)
+		if p.ProtoMajor != 2 || p.status != 200 || p.Header.Get("Strict-Transport-Security") == "" {
+			t.Fatalf("%s %d with %v", p.Proto, p.status, p.Header)
 		}
 		return p.TLS.PeerCertificates[0].SerialNumber.Int64()
 	}
@@ -67,7 +67,7 @@ func TestHTTPSServesTheCertificateThatIsInTheFiles(t *testing.T) {
 	// Restored from a backup, a file is older than the one it replaces.
 	certificate(t, cert, key, 2, time.Now().Add(-time.Hour))
 	eventually(t, "the new certificate is served", func() bool { return serial() == 2 })
-	if plain := s.get("/healthz"); plain.StatusCode != 400 {
-		t.Errorf("HTTP on the port of HTTPS: %d", plain.StatusCode)
+	if plain := s.get("/healthz"); plain.status != 400 {
+		t.Errorf("HTTP on the port of HTTPS: %d", plain.status)
 	}
 }

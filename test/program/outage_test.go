@@ -89,7 +89,7 @@ func TestServerOutlivesItsDatabase(t *testing.T) {
 	address.Host = w.address
 	s := in.serve("CARTEIRA_DATABASE_URL=" + address.String())
 	c := s.client(in.token(in.company()))
-	ready := func() int { return s.get("/readyz").StatusCode }
+	ready := func() int { return s.get("/readyz").status }
 	for outage := range 2 {
 		// Several connections are open, and each must be found out to be dead.
 		together(writers, func(int) { c.want(200, "POST", "/customers", map[string]any{"name": "Ana"}) })
@@ -110,7 +110,7 @@ func TestServerOutlivesItsDatabase(t *testing.T) {
 		if got := ready(); got != 503 {
 			t.Errorf("/readyz without a database: %d", got)
 		}
-		if got := s.get("/healthz").StatusCode; got != 200 {
+		if got := s.get("/healthz").status; got != 200 {
 			t.Errorf("/healthz without a database: %d", got)
 		}
 		w.mend()

@@ -190,8 +190,8 @@ func TestSecondServeIsRefused(t *testing.T) {
 	in := install(t, sqldb.SQLite)
 	s := in.serve()
 	wantRefusal(t, in.try(nil, "serve"), 1, "another carteira serves "+filepath.Join(in.dir, "carteira.db"))
-	if p := s.get("/readyz"); p.StatusCode != 200 {
-		t.Errorf("the first server: %d", p.StatusCode)
+	if p := s.get("/readyz"); p.status != 200 {
+		t.Errorf("the first server: %d", p.status)
 	}
 	s.kill()
 	in.serve() // the lock does not outlive its process

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"carteira/internal/platform/sqldb"
@@ -166,32 +165,11 @@ func TestOneIdempotencyKeyMakesOneCustomer(t *testing.T) {
 func TestCommandAndServerWriteAtOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		company := in.company()
-		token := in.token(company)
-		c := in.serve().client(token)
-		var stop sync.Once
-		done := make(chan struct{})
-		defer stop.Do(func() { close(done) })
-		var busy sync.WaitGroup
-		for i := range writers {
-			busy.Go(func() {
-				for j := 0; ; j++ {
-					select {
-					case <-done:
-						return
-					default:
-					}
-					a, err := c.send("POST", "/customers", map[string]any{"name": fmt.Sprintf("Ana %d-%d", i, j)})
-					if err != nil || a.status != 200 {
-						t.Errorf("%v %d: %s", err, a.status, a.body)
-						return
-					}
-				}
-			})
-		}
+		w := startWriting(in.serve().client(in.token(company)))
+		w.names(t, 1)
 		for i := range 5 {
 			in.create("id", "product", "create", "--company", company, "--name", fmt.Sprint("Fibra ", i))
 		}
-		stop.Do(func() { close(done) })
-		busy.Wait()
+		w.names(t, len(w.names(t, 0))+1) // they went on
 	})
 }

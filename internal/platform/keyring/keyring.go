@@ -34,8 +34,12 @@ func Open(ctx context.Context, db *sqldb.DB, current secret.Key, old ...secret.K
 		if err := check(box, proofs); err != nil {
 			return err
 		}
+		if len(proofs) > 0 && secret.KeyID(proofs[len(proofs)-1]) == box.CurrentID() {
+			return nil
+		}
 		_, err = tx.Exec(ctx, `
-			INSERT INTO secret_keys (key_id, proof, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+			INSERT INTO secret_keys (key_id, proof, created_at) VALUES (?, ?, ?)
+			ON CONFLICT (key_id) DO UPDATE SET created_at = excluded.created_at`,
 			box.CurrentID(), box.Seal([]byte(proof), proof), tx.Now().UnixMicro())
 		return err
 	})

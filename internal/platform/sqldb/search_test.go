@@ -20,13 +20,13 @@ func TestSearchFindsExactlyWhatContainsATerm(t *testing.T) {
 			texts := map[int64]string{}
 			var all []string
 			ours, theirs := addCompany(t, tx), addCompany(t, tx)
-			for range 300 {
+			for range 80 {
 				s := randomText(random, 12)
 				texts[addCustomer(t, tx, ours, s)] = s
 				addCustomer(t, tx, theirs, s)
 				all = append(all, s)
 			}
-			for range 500 {
+			for range 60 {
 				terms := []string{randomTerm(random, all), randomTerm(random, all)}
 				for _, terms := range [][]string{terms, terms[:1]} {
 					for _, indexed := range []bool{false, true} {

@@ -1,5 +1,6 @@
 -- Instants are UTC microseconds, dates are YYYY-MM-DD, money is cents.
--- Every index of a company's table begins with company_id.
+-- Every index that finds a company's rows begins with company_id; those that find
+-- the company itself, by token or e-mail address, cannot.
 
 CREATE TABLE companies (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,131 @@
+package config_test
+
+import (
+	"log/slog"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carteira/internal/platform/config"
+)
+
+func lookup(values map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, ok := values[name]
+		return v, ok
+	}
+}
+
+func load(t *testing.T, flags, env map[string]string) config.Config {
+	t.Helper()
+	c, err := config.Load(lookup(flags), lookup(env))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestDefaultsAreTheContract(t *testing.T) {
+	c := load(t, nil, nil)
+	want := []time.Duration{0, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
+	switch {
+	case c.Listen != "127.0.0.1:8080", c.PublicURL != "http://127.0.0.1:8080", c.DataDir != "./carteira-data",
+		c.DatabaseURL != "sqlite:carteira-data/carteira.db", !c.Embedded(), c.HTTPS(), c.RateLimit != 60,
+		c.WebhooksPerCompany != 2, !slices.Equal(c.WebhookRetryDelays, want), c.LogLevel != slog.LevelInfo, c.LogFormat != "text":
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestFlagBeatsEnvironmentBeatsDefault(t *testing.T) {
+	env := map[string]string{"CARTEIRA_RATE_LIMIT": "10", "CARTEIRA_LISTEN": "127.0.0.1:1"}
+	if c := load(t, map[string]string{"listen": "127.0.0.1:2"}, env); c.Listen != "127.0.0.1:2" || c.RateLimit != 10 {
+		t.Errorf("%+v", c)
+	}
+	if c := load(t, nil, map[string]string{"CARTEIRA_RATE_LIMIT": ""}); c.RateLimit != 60 {
+		t.Errorf("an empty variable is not a default: %+v", c)
+	}
+}
+
+func TestPublicURLFollowsTheOthers(t *testing.T) {
+	cases := []struct {
+		env  map[string]string
+		want string
+	}{
+		{map[string]string{"CARTEIRA_LISTEN": "0.0.0.0:9"}, "http://0.0.0.0:9"},
+		{map[string]string{"CARTEIRA_TLS_DOMAIN": "crm.example.com"}, "https://crm.example.com"},
+		{map[string]string{"CARTEIRA_TLS_CERT": "c", "CARTEIRA_TLS_KEY": "k"}, "https://127.0.0.1:8080"},
+		{map[string]string{"CARTEIRA_PUBLIC_URL": "https://crm.example.com/x/"}, "https://crm.example.com/x"},
+	}
+	for _, c := range cases {
+		if got := load(t, nil, c.env).PublicURL; got != c.want {
+			t.Errorf("%v gives %s, want %s", c.env, got, c.want)
+		}
+	}
+}
+
+func TestNetworksTakeAddressesAndSpaces(t *testing.T) {
+	c := load(t, nil, map[string]string{"CARTEIRA_TRUSTED_PROXIES": " 10.1.2.3/8 , 192.0.2.7,::1 "})
+	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("::1/128")}
+	if !slices.Equal(c.TrustedProxies, want) {
+		t.Errorf("%v", c.TrustedProxies)
+	}
+}
+
+func TestWrongSettingsAreNamed(t *testing.T) {
+	wrong := map[string]string{
+		"CARTEIRA_LISTEN":                 "8080",
+		"CARTEIRA_DATABASE_URL":           "mysql://x",
+		"CARTEIRA_PUBLIC_URL":             "crm.example.com",
+		"CARTEIRA_SECRET_KEY":             "short",
+		"CARTEIRA_RATE_LIMIT":             "-1",
+		"CARTEIRA_WEBHOOK_ALLOW_NETWORKS": "localhost",
+		"CARTEIRA_WEBHOOKS_PER_COMPANY":   "0",
+		"CARTEIRA_WEBHOOK_RETRY_DELAYS":   "soon",
+		"CARTEIRA_TRUSTED_PROXIES":        "10.0.0.0/99",
+		"CARTEIRA_LOG_LEVEL":              "loud",
+		"CARTEIRA_LOG_FORMAT":             "xml",
+	}
+	for name, value := range wrong {
+		_, err := config.Load(lookup(nil), lookup(map[string]string{name: value}))
+		if err == nil || !strings.HasPrefix(err.Error(), name+": ") {
+			t.Errorf("%s=%s: %v", name, value, err)
+		}
+	}
+	_, err := config.Load(lookup(nil), lookup(wrong))
+	for name := range maps.Keys(wrong) {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("all at once, %s is not named: %v", name, err)
+		}
+	}
+}
+
+func TestSettingsThatDoNotGoTogetherAreRefused(t *testing.T) {
+	for _, env := range []map[string]string{
+		{"CARTEIRA_TLS_CERT": "c"},
+		{"CARTEIRA_TLS_KEY": "k"},
+		{"CARTEIRA_TLS_CERT": "c", "CARTEIRA_TLS_KEY": "k", "CARTEIRA_TLS_DOMAIN": "d"},
+		{"CARTEIRA_DATABASE_URL": "postgres://db/x"},
+	} {
+		if _, err := config.Load(lookup(nil), lookup(env)); err == nil {
+			t.Errorf("%v is accepted", env)
+		}
+	}
+}
+
+func TestErrorsDoNotShowSecrets(t *testing.T) {
+	env := map[string]string{"CARTEIRA_DATABASE_URL": "postgres:/user:hunter2@", "CARTEIRA_SECRET_KEY": "hunter2"}
+	if _, err := config.Load(lookup(nil), lookup(env)); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSecretsHaveNoFlag(t *testing.T) {
+	for _, s := range config.Settings {
+		if secret := strings.Contains(s.Env, "SECRET") || strings.Contains(s.Env, "TOKEN"); secret && s.Name != "" {
+			t.Errorf("--%s can be read by everybody who lists processes", s.Name)
+		}
+	}
+}
