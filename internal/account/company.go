@@ -87,6 +87,13 @@ func (s *Service) Actor(ctx context.Context, companyID int64) (Actor, error) {
 	return Actor{Company: c}, err
 }
 
+// LockTx keeps others from counting what the company has while this
+// transaction adds to it.
+func LockTx(ctx context.Context, tx *sqldb.Tx, a Actor) error {
+	_, err := lockCompany(ctx, tx, a.Company.ID)
+	return err
+}
+
 // Companies lists all companies, oldest first.
 func (s *Service) Companies(ctx context.Context) ([]Company, error) { return companies(ctx, s.db) }
 

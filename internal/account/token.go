@@ -47,6 +47,9 @@ func (s *Service) Answered(ctx context.Context, a Actor, q Quota) error {
 	if q.Limit == 0 || q.RetryAfter > 0 || s.db.Now().Sub(q.begun) < quickAnswer {
 		return nil
 	}
+	// The call's own time may be up.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
 	return s.limiter.answered(ctx, a.TokenID, q)
 }
 

@@ -20,11 +20,13 @@ import (
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/event"
 	"carteira/internal/platform/keyring"
+	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/tally"
 	"carteira/internal/platform/worker"
 	"carteira/internal/web/idempotency"
+	"carteira/internal/webhook"
 )
 
 // App is the program, built and not yet serving.
@@ -38,6 +40,7 @@ type App struct {
 	Customers *customer.Service
 	Billing   *billing.Service
 	Dashboard *dashboard.Service
+	Webhooks  *webhook.Service
 
 	idempotency *idempotency.Service
 }
@@ -72,13 +75,18 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	}
 	events := &event.Log{}
 	customers := customer.New(db, events)
+	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
+	client := outbound.NewClient(gate, outbound.Options{Timeout: webhook.Timeout, UserAgent: "Carteira/1.0"})
 	return &App{
 		Config: c, Log: log, DB: db, Box: box,
-		Accounts:    account.New(db, c.RateLimit),
-		Catalog:     catalog.New(db),
-		Customers:   customers,
-		Billing:     billing.New(db, events, customers),
-		Dashboard:   dashboard.New(db),
+		Accounts:  account.New(db, c.RateLimit),
+		Catalog:   catalog.New(db),
+		Customers: customers,
+		Billing:   billing.New(db, events, customers),
+		Dashboard: dashboard.New(db),
+		Webhooks: webhook.New(db, events, box, gate, client, webhook.Options{
+			PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays,
+		}),
 		idempotency: idempotency.New(db, box),
 	}, nil
 }
@@ -96,6 +104,8 @@ func (a *App) jobs() []worker.Job {
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
+		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
+		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
 	}
 }

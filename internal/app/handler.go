@@ -21,6 +21,7 @@ import (
 func (a *App) Handler() http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{a.DB})
+	reg.MustRegister(a.Webhooks.Metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
@@ -30,7 +31,7 @@ func (a *App) Handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { web.WriteFault(w, fault.NotFound("page")) })
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
-		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard,
+		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
 		Idempotency: a.idempotency,
 	})
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

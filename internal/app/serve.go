@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -43,6 +44,9 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	}
 	background, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
 	waitJobs := worker.Start(background, a.Log, a.jobs()...)
+	var deliveries sync.WaitGroup
+	deliveries.Go(func() { a.Webhooks.Run(background, a.Log) })
+	defer deliveries.Wait()
 	defer waitJobs()
 	defer stopJobs()
 

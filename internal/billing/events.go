@@ -38,3 +38,6 @@ type paidData struct {
 func briefOf(i Invoice) brief { return brief{i.ID, i.Amount, i.Status} }
 
 func customerOf(i Invoice) owner { return owner(i.Customer) }
+
+// SubjectID tells which invoice was paid.
+func (d paidData) SubjectID() int64 { return d.Invoice.ID }

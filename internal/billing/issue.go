@@ -6,6 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -13,7 +14,8 @@ import (
 
 // customerCreated bills a new customer at once for its first due date.
 func (s *Service) customerCreated(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
-	return s.issueFor(ctx, tx, a, c)
+	_, err := s.issueFor(ctx, tx, a, c)
+	return err
 }
 
 // customerChanged puts the due date of a customer on the schedule when it is a
@@ -64,51 +66,62 @@ func (s *Service) Issue(ctx context.Context, a account.Actor) (int, error) {
 	if err != nil || !due {
 		return 0, err
 	}
-	issued := 0
+	total := 0
 	for taken := issueBatch; taken == issueBatch; {
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
-			ids, err := scheduled(ctx, tx, a.Company.ID, horizon, issueBatch)
-			taken = len(ids)
-			if err != nil {
-				return err
-			}
-			for _, id := range ids {
-				if err := s.issueScheduled(ctx, tx, a, id); err != nil {
-					return fmt.Errorf("customer %d: %w", id, err)
-				}
-			}
-			return nil
+		issued := 0
+		err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+			taken, issued, err = s.issueSome(ctx, tx, a, horizon)
+			return err
 		})
 		if err != nil {
-			return issued, fmt.Errorf("issue invoices of company %d: %w", a.Company.ID, err)
+			return total, fmt.Errorf("issue invoices of company %d: %w", a.Company.ID, err)
 		}
-		issued += taken
+		total += issued
 	}
-	return issued, nil
+	return total, nil
 }
 
-func (s *Service) issueScheduled(ctx context.Context, tx *sqldb.Tx, a account.Actor, customerID int64) error {
+// issueSome takes customers off the schedule and bills those of them who have
+// no invoice yet for their due date.
+func (s *Service) issueSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, horizon civil.Date) (taken, issued int, err error) {
+	ids, err := scheduled(ctx, tx, a.Company.ID, horizon, issueBatch)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, id := range ids {
+		made, err := s.issueScheduled(ctx, tx, a, id)
+		if err != nil {
+			return 0, 0, fmt.Errorf("customer %d: %w", id, err)
+		}
+		if made {
+			issued++
+		}
+	}
+	return len(ids), issued, nil
+}
+
+func (s *Service) issueScheduled(ctx context.Context, tx *sqldb.Tx, a account.Actor, customerID int64) (issued bool, err error) {
 	c, err := customer.FindTx(ctx, tx, a, customerID)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := unschedule(ctx, tx, a.Company.ID, customerID); err != nil {
-		return err
+		return false, err
 	}
 	return s.issueFor(ctx, tx, a, c)
 }
 
 // issueFor bills a customer for its due date, unless that has been done. A plan
 // that costs nothing is not billed.
-func (s *Service) issueFor(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
+func (s *Service) issueFor(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) (issued bool, err error) {
 	if c.Plan.ID == 0 || c.DueOn.IsZero() || c.Plan.Value == 0 {
-		return nil
+		return false, nil
 	}
-	_, err := s.issueTx(ctx, tx, a, Invoice{
+	i, err := s.issueTx(ctx, tx, a, Invoice{
 		Customer: Customer{c.ID, c.UUID, c.Name}, Generated: true, Amount: c.Plan.Value, Description: c.Plan.Name,
 		DueOn: c.DueOn, Plan: c.Plan, Product: c.Product,
 	})
-	return err
+	return i.ID != 0, err
 }
 
 // issueTx writes an invoice, counts it and records its event. One that exists

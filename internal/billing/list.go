@@ -9,6 +9,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/tally"
 )
 
 // Filter chooses invoices; the zero Filter chooses all.
@@ -103,8 +104,12 @@ func (s *Service) count(ctx context.Context, l listing, all int64) (int64, error
 		n, _, err := book.Sum(ctx, s.db, l.company, w)
 		return n, err
 	}
+	books := []tally.Book{book}
+	if l.filter.Search != "" {
+		books = append(books, tally.Customers) // whose names are searched
+	}
 	what := fmt.Sprintf("%+v %s", l.filter, l.today)
-	return s.counts.Count(ctx, s.db, book, l.company, what, func() (int64, error) {
+	return s.counts.Count(ctx, s.db, books, l.company, what, func() (int64, error) {
 		return countRows(ctx, s.db, l.matching(all, 0))
 	})
 }

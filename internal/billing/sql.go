@@ -143,17 +143,23 @@ func unschedule(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) 
 
 // anyScheduled keeps a run with nothing due away from the writer.
 func anyScheduled(ctx context.Context, q sqldb.Querier, companyID int64, until civil.Date) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM (
-		SELECT customer_id FROM invoice_schedule WHERE company_id = ? AND due_on <= ? LIMIT 1) AS due`, companyID, until)
+	n, err := sqldb.Value[int64](ctx, q, anyScheduledText, companyID, until)
 	return n > 0, err
 }
 
+const anyScheduledText = `SELECT count(*) FROM (
+	SELECT customer_id FROM invoice_schedule WHERE company_id = ? AND due_on <= ? LIMIT 1) AS due`
+
 // scheduled locks customers who are to be billed, passing over those that
-// another process is billing.
+// another process is billing or that somebody is changing. Locking the schedule
+// alone would wait for a change that waits for the schedule.
 func scheduled(ctx context.Context, tx *sqldb.Tx, companyID int64, until civil.Date, limit int) ([]int64, error) {
 	return sqldb.All(ctx, tx, func(r sqldb.Row) (id int64, err error) {
 		err = r.Scan(&id)
 		return id, err
-	}, `SELECT customer_id FROM invoice_schedule WHERE company_id = ? AND due_on <= ?
-		ORDER BY due_on, customer_id LIMIT ? {for update skip locked}`, companyID, until, limit)
+	}, scheduledText, companyID, until, limit)
 }
+
+const scheduledText = `SELECT s.customer_id FROM invoice_schedule s CROSS JOIN customers c
+	WHERE s.company_id = ? AND s.due_on <= ? AND c.company_id = s.company_id AND c.id = s.customer_id
+	ORDER BY s.due_on, s.customer_id LIMIT ? {for update skip locked}`

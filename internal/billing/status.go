@@ -41,6 +41,14 @@ type change struct {
 	renew  bool
 }
 
+// ReadOnly are the fields of an invoice's record that a change of status may
+// carry and that change nothing, so that what was read can be sent back.
+// paid_at is one of them unless the invoice is being paid.
+var ReadOnly = []string{
+	"id", "total_amount", "description", "due_date", "overdue", "paid_at", "paid_via", "created_at",
+	"customer", "plan", "product", "renewed", "due_date_moved_back",
+}
+
 // SetStatus changes the status of an invoice by hand, from the fields status,
 // paid_at (a date), note and renew.
 func (s *Service) SetStatus(ctx context.Context, a account.Actor, id int64, in *input.Form) (Outcome, error) {
@@ -48,7 +56,10 @@ func (s *Service) SetStatus(ctx context.Context, a account.Actor, id int64, in *
 	c := change{via: Manual, renew: a.Company.Settings.RenewOnPayment}
 	status, _ := in.Choice("status", string(Open), string(Paid), string(Cancelled))
 	c.status = Status(status)
-	c.paidOn, _ = in.Date("paid_at")
+	in.Ignore(ReadOnly...)
+	if c.status != Open && c.status != Cancelled {
+		c.paidOn, _ = in.Date("paid_at")
+	}
 	c.note, c.noted = in.Text("note", 2000)
 	if renew, ok := in.Bool("renew"); ok && in.Sent("renew") {
 		c.renew = renew

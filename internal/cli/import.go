@@ -23,8 +23,9 @@ func importCustomersCommand() *cobra.Command {
 		Use:   "customers FILE.csv",
 		Short: "Create customers from a CSV file; - reads standard input",
 		Long: `Import creates a customer of every line of a CSV file: all of them or, when a line
-is bad, none. It makes no events and no invoices unless it is told to, and may
-run while the server does.
+is bad, none. It makes no events unless it is told to, and no invoices. It may
+run while the server does; on the embedded database the server's own writes then
+wait until the file is written, with --keep-going until a few hundred lines are.
 
 The first line names the columns: the API's fields (name, whatsapp, email,
 usuario, data_de_vencimento, plan_id, product_id, notes, external_id) or what
@@ -91,7 +92,7 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 func verdict(ctx context.Context, done customer.Imported, err error) error {
 	stays := "nothing was imported"
 	if done.Imported > 0 {
-		stays = fmt.Sprintf("%d customers were imported and stay", done.Imported)
+		stays = fmt.Sprintf("customers that were imported and stay: %d", done.Imported)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:

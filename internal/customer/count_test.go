@@ -54,6 +54,7 @@ func TestCountsAreExactWhateverHappens(t *testing.T) {
 
 // disturb does something at random.
 func disturb(t *testing.T, random *rand.Rand, s *Service, companies []account.Actor) {
+	t.Helper()
 	company := random.IntN(2)
 	a, ctx := companies[company], t.Context()
 	id := 1 + random.Int64N(120) // perhaps nobody's, perhaps the other company's

@@ -33,90 +33,90 @@ type world struct {
 	actor    account.Actor
 }
 
-func newWorld(t testing.TB, engine sqldb.Engine) *world {
-	t.Helper()
-	return openWorld(t, sqldbtest.URL(t, engine))
+func newWorld(tb testing.TB, engine sqldb.Engine) *world {
+	tb.Helper()
+	return openWorld(tb, sqldbtest.URL(tb, engine))
 }
 
-func openWorld(t testing.TB, url string) *world {
-	t.Helper()
+func openWorld(tb testing.TB, url string) *world {
+	tb.Helper()
 	clock := sqldbtest.NewClock(noon)
-	db := sqldbtest.Open(t, url, sqldbtest.WithClock(clock))
+	db := sqldbtest.Open(tb, url, sqldbtest.WithClock(clock))
 	events := &event.Log{}
 	w := &world{New(db, events), db, clock, events, account.New(db, 0), catalog.New(db), account.Actor{}}
-	w.actor = w.newCompany(t)
+	w.actor = w.newCompany(tb)
 	return w
 }
 
 // newCompany makes one more company.
-func (w *world) newCompany(t testing.TB) account.Actor {
-	t.Helper()
-	all, err := w.accounts.Companies(t.Context())
-	must(t, err)
-	c, _, err := w.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
-	must(t, err)
+func (w *world) newCompany(tb testing.TB) account.Actor {
+	tb.Helper()
+	all, err := w.accounts.Companies(tb.Context())
+	must(tb, err)
+	c, _, err := w.accounts.CreateCompany(tb.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
+	must(tb, err)
 	return account.Actor{Company: c}
 }
 
 // second is another process on the same database, or as near to it as SQLite
 // has it.
-func (w *world) second(t testing.TB, url string) *Service {
-	t.Helper()
+func (w *world) second(tb testing.TB, url string) *Service {
+	tb.Helper()
 	if w.db.Engine() == sqldb.SQLite {
 		return New(w.db, w.events)
 	}
-	return New(sqldbtest.Open(t, url, sqldbtest.WithClock(w.clock)), w.events)
+	return New(sqldbtest.Open(tb, url, sqldbtest.WithClock(w.clock)), w.events)
 }
 
 // offers makes a product and plans of it by their periods, numbered as they
 // are given from 1.
-func (w *world) offers(t testing.TB, a account.Actor, periods ...string) {
-	t.Helper()
-	product, err := w.catalog.CreateProduct(t.Context(), a, values("name", "Internet 300"))
-	must(t, err)
+func (w *world) offers(tb testing.TB, a account.Actor, periods ...string) {
+	tb.Helper()
+	product, err := w.catalog.CreateProduct(tb.Context(), a, values("name", "Internet 300"))
+	must(tb, err)
 	for _, period := range periods {
-		_, err := w.catalog.CreatePlan(t.Context(), a, values(
+		_, err := w.catalog.CreatePlan(tb.Context(), a, values(
 			"name", "Plano "+period, "value", "35.00", "period", period, "product_id", fmt.Sprint(product.ID)))
-		must(t, err)
+		must(tb, err)
 	}
 }
 
-func (w *world) create(t testing.TB, body string) Customer {
-	t.Helper()
-	c, err := w.Create(t.Context(), w.actor, form(t, body))
-	must(t, err)
+func (w *world) create(tb testing.TB, body string) Customer {
+	tb.Helper()
+	c, err := w.Create(tb.Context(), w.actor, form(tb, body))
+	must(tb, err)
 	return c
 }
 
-func (w *world) update(t testing.TB, id int64, body string) Customer {
-	t.Helper()
-	c, err := w.Update(t.Context(), w.actor, id, form(t, body))
-	must(t, err)
+func (w *world) update(tb testing.TB, id int64, body string) Customer {
+	tb.Helper()
+	c, err := w.Update(tb.Context(), w.actor, id, form(tb, body))
+	must(tb, err)
 	return c
 }
 
-func (w *world) renew(t testing.TB, id int64) Customer {
-	t.Helper()
-	r, err := w.Renew(t.Context(), w.actor, id)
-	must(t, err)
+func (w *world) renew(tb testing.TB, id int64) Customer {
+	tb.Helper()
+	r, err := w.Renew(tb.Context(), w.actor, id)
+	must(tb, err)
 	return r.Customer
 }
 
 // recorded lists the names of the events in the order of their recording.
-func (w *world) recorded(t testing.TB) []event.Name {
-	t.Helper()
-	list, err := sqldb.All(t.Context(), w.db, func(r sqldb.Row) (name event.Name, err error) {
+func (w *world) recorded(tb testing.TB) []event.Name {
+	tb.Helper()
+	list, err := sqldb.All(tb.Context(), w.db, func(r sqldb.Row) (name event.Name, err error) {
 		err = r.Scan((*string)(&name))
 		return name, err
 	}, `SELECT name FROM events ORDER BY id`)
-	must(t, err)
+	must(tb, err)
 	return list
 }
 
-func form(t testing.TB, body string) *input.Form {
-	t.Helper()
+func form(tb testing.TB, body string) *input.Form {
+	tb.Helper()
 	f, err := input.FromJSON([]byte(body))
-	must(t, err)
+	must(tb, err)
 	return f
 }
 
@@ -129,25 +129,25 @@ func values(pairs ...string) *input.Form {
 	return input.FromStrings(m)
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
-func wantFields(t testing.TB, err error, want ...string) {
-	t.Helper()
+func wantFields(tb testing.TB, err error, want ...string) {
+	tb.Helper()
 	got := slices.Sorted(maps.Keys(maps.Collect(fault.FieldsOf(err).All())))
 	if want = slices.Sorted(slices.Values(want)); !slices.Equal(got, want) {
-		t.Errorf("refused %v (%v), want %v", got, err, want)
+		tb.Errorf("refused %v (%v), want %v", got, err, want)
 	}
 }
 
-func wantNotFound(t testing.TB, err error) {
-	t.Helper()
+func wantNotFound(tb testing.TB, err error) {
+	tb.Helper()
 	if fault.KindOf(err) != fault.KindNotFound {
-		t.Errorf("got %v, want not found", err)
+		tb.Errorf("got %v, want not found", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/event"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/tally"
@@ -21,7 +22,7 @@ type Rows func() iter.Seq2[sheet.Row, error]
 type ImportOptions struct {
 	KeepGoing     bool // write the good rows of a file that has bad ones
 	CreateMissing bool // make the plans and products that rows name and the company lacks
-	Events        bool // record customer.created for each
+	Events        bool // record customer.created for each, and in time customer.expired for those past their date
 	DryRun        bool // check, and write nothing
 	// Problem is told all that is wrong, in the order of the lines; it may be nil.
 	Problem func(Problem)
@@ -198,7 +199,7 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 			good = append(good, c.Customer)
 		}
 	}
-	ids, err := insertMany(ctx, w.tx, w.actor.Company.ID, good)
+	ids, err := insertMany(ctx, w.tx, w.actor.Company.ID, good, w.told())
 	if err != nil {
 		return err
 	}
@@ -217,6 +218,15 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 	}
 	out.add(all)
 	return nil
+}
+
+// told is the day before which due dates have passed without an event: who
+// asks for no events is not to get customer.expired for half the file.
+func (w *writing) told() civil.Date {
+	if w.options.Events {
+		return civil.Date{}
+	}
+	return w.actor.Today(w.tx.Now())
 }
 
 // created does what belongs to a customer who has been inserted.

@@ -20,10 +20,10 @@ import (
 // read in the plainest way and filtered in memory.
 type model []Customer
 
-func (w *world) model(t testing.TB, a account.Actor) model {
-	t.Helper()
-	list, err := sqldb.All(t.Context(), w.db, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ? ORDER BY c.id DESC`, a.Company.ID)
-	must(t, err)
+func (w *world) model(tb testing.TB, a account.Actor) model {
+	tb.Helper()
+	list, err := sqldb.All(tb.Context(), w.db, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ? ORDER BY c.id DESC`, a.Company.ID)
+	must(tb, err)
 	return list
 }
 
@@ -83,24 +83,24 @@ func ids(list []Customer) []int64 {
 }
 
 // wantPage compares a page of a list with the model's.
-func (w *world) wantPage(t testing.TB, a account.Actor, m model, f Filter, p input.Page) {
-	t.Helper()
-	list, total, err := w.List(t.Context(), a, f, p)
+func (w *world) wantPage(tb testing.TB, a account.Actor, m model, f Filter, p input.Page) {
+	tb.Helper()
+	list, total, err := w.List(tb.Context(), a, f, p)
 	if err != nil || total != int64(len(m)) || !slices.Equal(ids(list), m.page(p)) {
-		t.Errorf("%+v, page %+v: %d of %d, %v; want %d of %d\ngot  %v\nwant %v",
+		tb.Errorf("%+v, page %+v: %d of %d, %v; want %d of %d\ngot  %v\nwant %v",
 			f, p, len(list), total, err, len(m.page(p)), len(m), ids(list), m.page(p))
 	}
 }
 
 // populate inserts many customers at once, with all that a creation leaves in
 // the tables of customers.
-func (w *world) populate(t testing.TB, a account.Actor, list []Customer) {
-	t.Helper()
-	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+func (w *world) populate(tb testing.TB, a account.Actor, list []Customer) {
+	tb.Helper()
+	must(tb, w.db.Write(tb.Context(), func(tx *sqldb.Tx) error {
 		for i := range list {
 			list[i].UUID, list[i].CreatedAt, list[i].UpdatedAt = id.NewUUID(), tx.Now(), tx.Now()
 		}
-		made, err := insertMany(t.Context(), tx, a.Company.ID, list)
+		made, err := insertMany(tb.Context(), tx, a.Company.ID, list, civil.Date{})
 		if err != nil || len(made) != len(list) {
 			return fmt.Errorf("%d of %d were inserted: %w", len(made), len(list), err)
 		}
@@ -110,7 +110,7 @@ func (w *world) populate(t testing.TB, a account.Actor, list []Customer) {
 			places[counted(c, 1).Place]++
 		}
 		for place, n := range maps.All(places) {
-			if err := book.Add(t.Context(), tx, a.Company.ID, tally.Change{Place: place, N: n}); err != nil {
+			if err := book.Add(tb.Context(), tx, a.Company.ID, tally.Change{Place: place, N: n}); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
@@ -60,20 +61,25 @@ func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, err
 }
 
 const insertInto = `INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id,
-	due_on, own_day, plan_id, product_id, notes, search, created_at, updated_at) VALUES `
+	due_on, own_day, plan_id, product_id, notes, search, created_at, updated_at, expired_on) VALUES `
 
-// inserted are the values of insertInto.
-func inserted(companyID int64, c Customer) []any {
+// inserted are the values of insertInto. Due dates before told count as ones
+// whose passing has been told.
+func inserted(companyID int64, c Customer, told civil.Date) []any {
+	var expiredOn civil.Date
+	if c.DueOn.Before(told) {
+		expiredOn = c.DueOn
+	}
 	return []any{
 		companyID, c.UUID, c.Name, c.Whatsapp, c.Email, c.Usuario, text.Lower(c.Usuario), c.ExternalID,
 		c.DueOn, c.OwnDay, sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), c.Notes, searchText(c),
-		c.CreatedAt.UnixMicro(), c.UpdatedAt.UnixMicro(),
+		c.CreatedAt.UnixMicro(), c.UpdatedAt.UnixMicro(), expiredOn,
 	}
 }
 
 // insert returns 0 when another customer has the login or the key.
 func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (int64, error) {
-	values := inserted(companyID, c)
+	values := inserted(companyID, c, civil.Date{})
 	id, err := sqldb.Value[int64](ctx, tx, insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING RETURNING id`, values...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
@@ -83,12 +89,12 @@ func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (int
 
 // insertMany returns the ids by uuid, since engines promise no order of what
 // they return. A customer whose login or key another one has is not in them.
-func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer) (map[string]int64, error) {
+func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer, told civil.Date) (map[string]int64, error) {
 	ids := make(map[string]int64, len(customers))
 	for piece := range sqldb.Pieces(customers) {
 		var values []any
 		for _, c := range piece {
-			values = append(values, inserted(companyID, c)...)
+			values = append(values, inserted(companyID, c, told)...)
 		}
 		err := sqldb.Each(ctx, tx, insertInto+sqldb.Tuples(len(piece), len(values)/len(piece))+` ON CONFLICT DO NOTHING RETURNING id, uuid`,
 			values, func(r sqldb.Row) error {
@@ -176,17 +182,20 @@ func lapsed(ctx context.Context, tx *sqldb.Tx, companyID int64, today string, li
 	return sqldb.All(ctx, tx, func(r sqldb.Row) (id int64, err error) {
 		err = r.Scan(&id)
 		return id, err
-	}, `SELECT id FROM customers WHERE company_id = ? AND due_on < ? AND (expired_on IS NULL OR expired_on <> due_on)
-		ORDER BY due_on, id LIMIT ? {for update skip locked}`, companyID, today, limit)
+	}, lapsedText, companyID, today, limit)
 }
+
+const lapsedText = `SELECT id FROM customers WHERE company_id = ? AND due_on < ? AND (expired_on IS NULL OR expired_on <> due_on)
+	ORDER BY due_on, id LIMIT ? {for update skip locked}`
 
 // anyLapsed keeps a run with nothing due away from the writer.
 func anyLapsed(ctx context.Context, q sqldb.Querier, companyID int64, today string) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM (
-		SELECT id FROM customers WHERE company_id = ? AND due_on < ? AND (expired_on IS NULL OR expired_on <> due_on) LIMIT 1
-	) AS due`, companyID, today)
+	n, err := sqldb.Value[int64](ctx, q, anyLapsedText, companyID, today)
 	return n > 0, err
 }
+
+const anyLapsedText = `SELECT count(*) FROM (
+	SELECT id FROM customers WHERE company_id = ? AND due_on < ? AND (expired_on IS NULL OR expired_on <> due_on) LIMIT 1) AS due`
 
 func markExpired(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 	_, err := tx.Exec(ctx, `UPDATE customers SET expired_on = due_on WHERE company_id = ? AND id = ?`, companyID, id)

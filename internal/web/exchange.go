@@ -77,7 +77,7 @@ func logExchange(log *slog.Logger, r *http.Request, x *Exchange, rec *recorder, 
 	if x.CompanyID != 0 {
 		attrs = append(attrs, slog.Int64("company_id", x.CompanyID))
 	}
-	if x.Err != nil && rec.code() >= 500 {
+	if refused := rec.code() >= 400 && rec.code() < 500; x.Err != nil && !refused {
 		attrs = append(attrs, slog.Any("error", x.Err))
 	}
 	log.LogAttrs(ctx, level, "request", attrs...)

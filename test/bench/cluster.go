@@ -52,8 +52,8 @@ func (c *cluster) create(ctx context.Context, size int) (string, error) {
 	return u.String(), nil
 }
 
-func (c *cluster) drop(address string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // the run may have been cut short
+func (c *cluster) drop(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	_, err := c.db.ExecContext(ctx, "DROP DATABASE "+nameOf(address)+" WITH (FORCE)")
 	return err

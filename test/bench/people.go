@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
 
@@ -85,14 +84,4 @@ func dueOf(r *rand.Rand, today civil.Date) civil.Date {
 		return today.AddDays(31 + r.IntN(335))
 	}
 	return today.AddDays(r.IntN(31))
-}
-
-// search is the folded text that the product would store. The product's own
-// function is not exported; verify would see a difference.
-func (p person) search() string {
-	lines := []string{text.Fold(p.name), text.Fold(p.email), text.Fold(p.usuario), p.phone}
-	if p.phone != "" {
-		lines = append(lines, p.phone[:4]+p.phone[5:]) // without the ninth digit
-	}
-	return sqldb.Searchable(strings.Join(lines, "\n"))
 }

@@ -12,9 +12,6 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// writers is how many clients write at once.
-const writers = 12
-
 // createUntilKilled makes customers from many clients at once, kills the server
 // when it has acknowledged n, and returns all that were acknowledged.
 func createUntilKilled(s *server, c *client, n int) map[int64]string {

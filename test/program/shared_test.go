@@ -166,6 +166,7 @@ func TestCommandAndServerWriteAtOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		company := in.company()
 		w := startWriting(in.serve().client(in.token(company)))
+		defer w.stop()
 		w.names(t, 1)
 		for i := range 5 {
 			in.create("id", "product", "create", "--company", company, "--name", fmt.Sprint("Fibra ", i))

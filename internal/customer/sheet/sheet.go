@@ -26,7 +26,7 @@ import (
 const maxRecord = 128 << 10
 
 // errTooLong ends the reading: where the next record begins cannot be known.
-var errTooLong = errors.New("is longer than 128 KiB; is a quote never closed?")
+var errTooLong = errors.New("is longer than 128 KiB: perhaps a quote is never closed")
 
 // Reader reads the rows of one file.
 type Reader struct {

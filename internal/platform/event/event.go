@@ -60,6 +60,7 @@ type Event struct {
 	ID        string // evt_ and a ULID, the same for every receiver
 	CompanyID int64
 	Name      Name
+	Subject   int64 // id of the record it is about; 0 where its data do not tell
 	At        time.Time
 	Data      any    // as the capability gave it
 	Body      []byte // the envelope: sent byte for byte at every attempt
@@ -88,29 +89,41 @@ type envelope struct {
 	Data       any    `json:"data"`
 }
 
+// Subject is data that knows the id of the record it is about.
+type Subject interface{ SubjectID() int64 }
+
 // Record writes an event in tx and calls the subscribers.
 func (l *Log) Record(ctx context.Context, tx *sqldb.Tx, from Source, name Name, data any) error {
+	_, err := l.RecordEvent(ctx, tx, from, name, data)
+	return err
+}
+
+// RecordEvent is Record for those who need the event afterwards.
+func (l *Log) RecordEvent(ctx context.Context, tx *sqldb.Tx, from Source, name Name, data any) (Event, error) {
 	e := Event{ID: id.NewEvent(tx.Now()), CompanyID: from.CompanyID, Name: name, At: tx.Now(), Data: data}
+	if s, ok := data.(Subject); ok {
+		e.Subject = s.SubjectID()
+	}
 	body, err := json.Marshal(envelope{
 		Event: name, Platform: "carteira", ID: e.ID, APIVersion: "v1",
 		OccurredAt: Timestamp(e.At, from.Zone), CompanyID: from.CompanyID, Data: data,
 	})
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", name, err)
+		return e, fmt.Errorf("encode %s: %w", name, err)
 	}
 	e.Body = body
 	e.RowID, err = sqldb.Value[int64](ctx, tx, `
 		INSERT INTO events (company_id, event_id, name, occurred_at, body) VALUES (?, ?, ?, ?, ?) RETURNING id`,
 		e.CompanyID, e.ID, string(name), e.At.UnixMicro(), string(body))
 	if err != nil {
-		return fmt.Errorf("record %s: %w", name, err)
+		return e, fmt.Errorf("record %s: %w", name, err)
 	}
 	for _, s := range l.subscribers {
 		if err := s(ctx, tx, e); err != nil {
-			return fmt.Errorf("subscriber of %s: %w", name, err)
+			return e, fmt.Errorf("subscriber of %s: %w", name, err)
 		}
 	}
-	return nil
+	return e, nil
 }
 
 // Timestamp prints t as the API does: RFC 3339 in the company's zone, with a

@@ -125,6 +125,11 @@ func wantGolden(t *testing.T, name string, got []byte) {
 	}
 }
 
+// about is data that knows the record it is about.
+type about int64
+
+func (a about) SubjectID() int64 { return int64(a) }
+
 func TestSubscribersActInTheTransactionOfTheEvent(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		from := inSaoPaulo(t, db)
@@ -139,7 +144,7 @@ func TestSubscribersActInTheTransactionOfTheEvent(t *testing.T) {
 				return nil
 			})
 		}
-		if err := record(t, db, &log, from, "as given"); err != nil {
+		if err := record(t, db, &log, from, about(7)); err != nil {
 			t.Fatal(err)
 		}
 		want := recorded(t, db, from)[0]
@@ -148,7 +153,7 @@ func TestSubscribersActInTheTransactionOfTheEvent(t *testing.T) {
 		}
 		for _, e := range told {
 			same := e.RowID == want.RowID && e.ID == want.ID && e.CompanyID == want.CompanyID && e.Name == want.Name &&
-				e.At.Equal(want.At) && bytes.Equal(e.Body, want.Body) && e.Data == "as given"
+				e.At.Equal(want.At) && bytes.Equal(e.Body, want.Body) && e.Data == about(7) && e.Subject == 7
 			if !same {
 				t.Errorf("told %+v, recorded %+v", e, want)
 			}

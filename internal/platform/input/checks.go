@@ -166,6 +166,28 @@ func (f *Form) Choice(name string, allowed ...string) (string, bool) {
 	})
 }
 
+// List reads a list of texts; one text is a list of one.
+func (f *Form) List(name string) ([]string, bool) {
+	return check(f, name, func(v any) ([]string, string) {
+		if s, ok := plain(v); ok {
+			return []string{s}, ""
+		}
+		items, ok := v.([]any)
+		if !ok {
+			return nil, "must be a list of texts"
+		}
+		list := make([]string, 0, len(items))
+		for _, item := range items {
+			s, ok := plain(item)
+			if !ok {
+				return nil, "must be a list of texts"
+			}
+			list = append(list, clean(s))
+		}
+		return list, ""
+	})
+}
+
 // check runs parse on a value that is there. parse returns a reason when it
 // will not have it.
 func check[T any](f *Form, name string, parse func(any) (T, string)) (T, bool) {

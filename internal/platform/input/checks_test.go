@@ -133,6 +133,23 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+func TestListTakesOneTextForAListOfOne(t *testing.T) {
+	accepted := map[string]string{
+		`["a"," b "]`: "[a b]", `[]`: "[]", `"a"`: "[a]", `5`: "[5]", `["a",5]`: "[a 5]", `null`: "[]", `""`: "[]",
+	}
+	for sent, want := range accepted {
+		f := fromJSON(t, `{"v":`+sent+`}`)
+		if list, ok := f.List("v"); !ok || fmt.Sprint(list) != want || f.Err() != nil {
+			t.Errorf("%s: %v, used %v, %v; want %s", sent, list, ok, f.Err(), want)
+		}
+	}
+	for _, sent := range []string{`{}`, `true`, `[null]`, `["a",["b"]]`} {
+		f := fromJSON(t, `{"v":`+sent+`}`)
+		f.List("v")
+		wantRefused(t, f.Err(), map[string]string{"v": "must be a list of texts"})
+	}
+}
+
 func TestMoneySaysWhatIsWrongWithTheAmount(t *testing.T) {
 	for _, sent := range []string{`"1.234"`, `"-1"`, `-1`, `"R$ 5"`, `1e9`, `"999999999999"`} {
 		f := fromJSON(t, `{"v":`+sent+`}`)

@@ -23,21 +23,16 @@ const proof = "carteira"
 // be unreadable.
 func Open(ctx context.Context, db *sqldb.DB, current secret.Key, old ...secret.Key) (*secret.Box, error) {
 	box := secret.NewBox(current, old...)
+	// Looking comes first because it waits for nobody: a command beside a busy
+	// server would have to wait for its turn to write.
+	if noted, err := look(ctx, db, box); err != nil || noted {
+		return box, err
+	}
 	err := db.Write(ctx, func(tx *sqldb.Tx) error {
-		proofs, err := sqldb.All(ctx, tx, func(r sqldb.Row) (p string, err error) {
-			err = r.Scan(&p)
-			return p, err
-		}, `SELECT proof FROM secret_keys ORDER BY created_at`)
-		if err != nil {
+		if noted, err := look(ctx, tx, box); err != nil || noted {
 			return err
 		}
-		if err := check(box, proofs); err != nil {
-			return err
-		}
-		if len(proofs) > 0 && secret.KeyID(proofs[len(proofs)-1]) == box.CurrentID() {
-			return nil
-		}
-		_, err = tx.Exec(ctx, `
+		_, err := tx.Exec(ctx, `
 			INSERT INTO secret_keys (key_id, proof, created_at) VALUES (?, ?, ?)
 			ON CONFLICT (key_id) DO UPDATE SET created_at = excluded.created_at`,
 			box.CurrentID(), box.Seal([]byte(proof), proof), tx.Now().UnixMicro())
@@ -46,16 +41,19 @@ func Open(ctx context.Context, db *sqldb.DB, current secret.Key, old ...secret.K
 	return box, err
 }
 
-// check wants one of the keys to open the newest proof: that is the key with
-// which the database is being written.
-func check(box *secret.Box, proofs []string) error {
-	if len(proofs) == 0 {
-		return nil
+// look wants one of the keys to open the newest proof: that is the key with
+// which the database is being written. It tells whether that is the current one.
+func look(ctx context.Context, q sqldb.Querier, box *secret.Box) (noted bool, err error) {
+	newest, err := sqldb.Value[string](ctx, q, `SELECT proof FROM secret_keys ORDER BY created_at DESC LIMIT 1`)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return false, nil
 	}
-	newest := proofs[len(proofs)-1]
+	if err != nil {
+		return false, err
+	}
 	if _, err := box.Open(newest, proof); err != nil {
-		return fmt.Errorf("%w: this database is encrypted with key %s, and the key given is %s; to change the key, give both as new,old",
+		return false, fmt.Errorf("%w: this database is encrypted with key %s, and the key given is %s; to change the key, give both as new,old",
 			ErrWrongKey, secret.KeyID(newest), box.CurrentID())
 	}
-	return nil
+	return secret.KeyID(newest) == box.CurrentID(), nil
 }

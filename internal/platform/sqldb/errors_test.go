@@ -1,7 +1,11 @@
 package sqldb_test
 
 import (
+	"bytes"
 	"errors"
+	"io"
+	"net"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -81,21 +85,73 @@ func TestLostConnectionIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestConnectionLostBetweenStatementsIsUnavailable(t *testing.T) {
-	db := sqldbtest.New(t, sqldb.Postgres)
+func TestServerThatVanishesIsUnavailable(t *testing.T) {
+	address := sqldbtest.URL(t, sqldb.Postgres)
+	const last = "SELECT 'last words'"
+	db := sqldbtest.Open(t, severed(t, address, last))
 	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		pid, err := sqldb.Value[int64](t.Context(), tx, "SELECT pg_backend_pid()")
-		if err != nil {
-			return err
+		_, first := tx.Exec(t.Context(), last)
+		if !errors.Is(first, sqldb.ErrUnavailable) {
+			t.Errorf("in the middle of a statement: %v, want ErrUnavailable", first)
 		}
-		if _, err := sqldb.Value[bool](t.Context(), db, "SELECT pg_terminate_backend(?, 10000)", pid); err != nil {
-			return err
-		}
-		_, err = tx.Exec(t.Context(), "SELECT 1")
-		return err
+		_, second := tx.Exec(t.Context(), "SELECT 1")
+		return second
 	})
 	if !errors.Is(err, sqldb.ErrUnavailable) {
-		t.Errorf("got %v, want ErrUnavailable", err)
+		t.Errorf("in the middle of a transaction: %v, want ErrUnavailable", err)
+	}
+	if _, err := sqldb.Value[string](t.Context(), db, last); !errors.Is(err, sqldb.ErrUnavailable) {
+		t.Errorf("in the middle of a read: %v, want ErrUnavailable", err)
+	}
+	if err := db.Ping(t.Context()); err != nil {
+		t.Errorf("the next connection: %v", err)
+	}
+}
+
+// severed is the address of a way to the server that breaks off on whoever
+// says the last words.
+func severed(t *testing.T, address, last string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	way, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = way.Close() })
+	server := u.Host
+	go func() {
+		for {
+			client, err := way.Accept()
+			if err != nil {
+				return
+			}
+			go relay(client, server, last)
+		}
+	}()
+	u.Host = way.Addr().String()
+	return u.String()
+}
+
+func relay(client net.Conn, address, last string) {
+	defer func() { _ = client.Close() }()
+	server, err := net.Dial("tcp", address)
+	if err != nil {
+		return
+	}
+	defer func() { _ = server.Close() }()
+	go func() { _, _ = io.Copy(client, server) }()
+	said := make([]byte, 64<<10)
+	for {
+		n, err := client.Read(said)
+		if err != nil || bytes.Contains(said[:n], []byte(last)) {
+			return
+		}
+		if _, err := server.Write(said[:n]); err != nil {
+			return
+		}
 	}
 }
 

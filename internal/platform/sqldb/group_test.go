@@ -94,6 +94,71 @@ func TestFailureInAGroupUndoesOnlyItself(t *testing.T) {
 	}
 }
 
+func TestRefusalThatWroteNothingCostsItsNeighboursNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))
+		runs := 0
+		neighbour := func(id int64) func(*sqldb.Tx) error {
+			return func(tx *sqldb.Tx) error {
+				runs++
+				return insert(t, id)(tx)
+			}
+		}
+		errs := together(t, db, neighbour(1), func(*sqldb.Tx) error { return errRefused }, neighbour(2))
+		if errs[0] != nil || !errors.Is(errs[1], errRefused) || errs[2] != nil || runs != 2 {
+			t.Errorf("errors %v, neighbours ran %d times, want 2", errs, runs)
+		}
+		wantNotes(t, db, 1, 2)
+	})
+}
+
+// SQLite ends a transaction by itself when the disk is full, for one.
+func TestGroupSurvivesTheEndOfItsTransaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))
+		ended := func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), "ROLLBACK")
+			return errors.Join(err, errRefused)
+		}
+		errs := together(t, db, insert(t, 1), ended, insert(t, 2))
+		if errs[0] != nil || !errors.Is(errs[1], errRefused) || errs[2] != nil {
+			t.Errorf("errors %v, want only the second refused", errs)
+		}
+		wantNotes(t, db, 1, 2)
+	})
+}
+
+func TestRefusalForWorkThatIsTakenBackIsTakenBackToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))
+		seen := func(tx *sqldb.Tx) (bool, error) {
+			n, err := sqldb.Value[int64](t.Context(), tx, "SELECT COUNT(*) FROM notes")
+			return n > 0, err
+		}
+		runs := 0
+		errs := together(t, db,
+			func(tx *sqldb.Tx) error { // is there at first, and not in the end
+				if runs++; runs > 1 {
+					return errRefused
+				}
+				return insert(t, 1)(tx)
+			},
+			func(tx *sqldb.Tx) error { // sees it in the group
+				if taken, err := seen(tx); taken || err != nil {
+					return errors.Join(err, errRefused)
+				}
+				return insert(t, 2)(tx)
+			},
+			func(tx *sqldb.Tx) error { // undoes the group
+				return errors.Join(insert(t, 3)(tx), errRefused)
+			})
+		if errs[1] != nil {
+			t.Errorf("refused for a note that is not there: %v", errs[1])
+		}
+		wantNotes(t, db, 2)
+	})
+}
+
 func TestCancellationInAGroupDoesNoHarmToItsNeighbours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))

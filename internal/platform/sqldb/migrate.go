@@ -60,6 +60,8 @@ type execer interface {
 	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
 }
 
+const appliedVersion = "SELECT COALESCE(MAX(version), 0) FROM schema_migrations"
+
 const versionTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
 	version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
 
@@ -70,7 +72,7 @@ func applyPending(ctx context.Context, engine Engine, on execer) error {
 		return err
 	}
 	var applied int
-	if err := on.QueryRowContext(ctx, "SELECT COALESCE(MAX(version), 0) FROM schema_migrations").Scan(&applied); err != nil {
+	if err := on.QueryRowContext(ctx, appliedVersion).Scan(&applied); err != nil {
 		return err
 	}
 	list, err := pending(engine, applied)
@@ -89,7 +91,14 @@ func applyPending(ctx context.Context, engine Engine, on execer) error {
 	return nil
 }
 
+// migrate looks before it writes: a command beside a busy server would have to
+// wait for its turn, only to find nothing to do.
 func (db *sqliteDB) migrate(ctx context.Context) error {
+	if applied, err := Value[int](ctx, db, appliedVersion); err == nil {
+		if list, err := pending(SQLite, applied); err != nil || len(list) == 0 {
+			return err
+		}
+	}
 	return db.group.do(ctx, func(Querier) error {
 		return sqliteError(applyPending(ctx, SQLite, db.group.conn))
 	})

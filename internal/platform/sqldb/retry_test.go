@@ -49,11 +49,13 @@ func TestBusyTransactionIsTriedABoundedNumberOfTimes(t *testing.T) {
 func TestRetriesEndWithTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := sqldbtest.New(t, sqldb.SQLite)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		const patience = 20 * time.Millisecond
+		began := time.Now() // of the bubble, in which time passes only in pauses
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		err := db.Write(ctx, func(*sqldb.Tx) error { return sqldb.ErrBusy })
-		if !errors.Is(err, sqldb.ErrBusy) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v, want ErrBusy and the end of the context", err)
+		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != patience {
+			t.Errorf("got %v after %v, want the end of the context after %v", err, took, patience)
 		}
 	})
 }
@@ -165,8 +167,8 @@ func TestDeadlockIsRunAgain(t *testing.T) {
 		})
 	}
 	running.Wait()
-	if err := errors.Join(errs[:]...); err != nil || runs.Load() != 3 {
-		t.Errorf("%v in %d runs, want success in 3", err, runs.Load())
+	if err := errors.Join(errs[:]...); err != nil || runs.Load() < 3 {
+		t.Errorf("%v in %d runs, want success, and one that was run again", err, runs.Load())
 	}
 }
 

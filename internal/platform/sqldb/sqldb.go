@@ -83,7 +83,9 @@ func open(ctx context.Context, url string, o Options) (backend, error) {
 
 // Migrate brings the schema up to date. It refuses a database that a newer
 // version of the program has migrated.
-func (db *DB) Migrate(ctx context.Context) error { return db.migrate(ctx) }
+func (db *DB) Migrate(ctx context.Context) error {
+	return retry(ctx, func() error { return db.migrate(ctx) })
+}
 
 // Ping reports whether the database answers.
 func (db *DB) Ping(ctx context.Context) error { return db.ping(ctx) }

@@ -16,7 +16,6 @@ type Cache struct {
 
 type cacheKey struct {
 	company int64
-	book    Book
 	what    string
 }
 
@@ -28,16 +27,17 @@ type counted struct {
 // maxCounts bounds the cache; past it everything is counted again.
 const maxCounts = 2000
 
-// Count returns what count returned last for the same thing, if nothing in the
-// company's book has changed since.
-func (c *Cache) Count(ctx context.Context, q sqldb.Querier, b Book, companyID int64, what string, count func() (int64, error)) (int64, error) {
+// Count returns what count returned last for the same thing, if nothing has
+// changed since in the company's books: those of all the records that count
+// looks at.
+func (c *Cache) Count(ctx context.Context, q sqldb.Querier, books []Book, companyID int64, what string, count func() (int64, error)) (int64, error) {
 	// The stamp comes first: a change between the two is then counted and
 	// found again under its own stamp, never hidden under an older one.
-	at, err := stampOf(ctx, q, companyID, b)
+	at, err := stampOf(ctx, q, companyID, books)
 	if err != nil {
 		return 0, err
 	}
-	key := cacheKey{companyID, b, what}
+	key := cacheKey{companyID, what}
 	c.mu.Lock()
 	hit, ok := c.known[key]
 	c.mu.Unlock()

@@ -87,17 +87,22 @@ func skip(ctx context.Context, q sqldb.Querier, companyID int64, b Book, offset 
 	return below, skipped, err
 }
 
-// stamp changes with every change in a company's book. The number and the sum
+// stamp changes with every change in a company's books. The number and the sum
 // of the deltas tell a late commit apart, which their highest id would not;
 // folding counts up.
 type stamp struct{ folds, deltas, sum int64 }
 
-func stampOf(ctx context.Context, q sqldb.Querier, companyID int64, b Book) (stamp, error) {
+func stampOf(ctx context.Context, q sqldb.Querier, companyID int64, books []Book) (stamp, error) {
+	args := []any{companyID}
+	for _, b := range books {
+		args = append(args, string(b))
+	}
+	in := `company_id = ? AND book IN (` + sqldb.Marks(len(books)) + `)`
 	return sqldb.One(ctx, q, func(r sqldb.Row) (s stamp, err error) {
 		err = r.Scan(&s.folds, &s.deltas, &s.sum)
 		return s, err
-	}, `SELECT COALESCE((SELECT folds FROM tally_totals WHERE company_id = ? AND book = ?), 0), count(*), COALESCE(CAST(SUM(id) AS BIGINT), 0)
-		FROM tally_deltas WHERE company_id = ? AND book = ?`, companyID, string(b), companyID, string(b))
+	}, `SELECT COALESCE((SELECT CAST(SUM(folds) AS BIGINT) FROM tally_totals WHERE `+in+`), 0), count(*), COALESCE(CAST(SUM(id) AS BIGINT), 0)
+		FROM tally_deltas WHERE `+in, append(args, args...)...)
 }
 
 func companiesWithDeltas(ctx context.Context, q sqldb.Querier) ([]int64, error) {

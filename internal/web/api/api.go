@@ -12,7 +12,9 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +30,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/web"
 	"carteira/internal/web/idempotency"
+	"carteira/internal/webhook"
 )
 
 // Prefix is where the API stands.
@@ -48,6 +51,7 @@ type Deps struct {
 	Customers   *customer.Service
 	Billing     *billing.Service
 	Dashboard   *dashboard.Service
+	Webhooks    *webhook.Service
 	Idempotency *idempotency.Service
 }
 
@@ -66,7 +70,8 @@ type handler func(ctx context.Context, c *call) (web.Answer, error)
 // call is a request that has been let in.
 type call struct {
 	actor account.Actor
-	id    int64 // of the path, when the route has one
+	id    int64  // of the path, when the route has one
+	event string // instead of id, where a delivery is named by its event
 	today civil.Date
 	http  *http.Request
 	body  []byte
@@ -74,6 +79,15 @@ type call struct {
 
 // form reads the body.
 func (c *call) form() (*input.Form, error) { return input.FromJSON(c.body) }
+
+// noBody refuses the fields of a body where none belongs.
+func (c *call) noBody() error {
+	form, err := c.form()
+	if err != nil {
+		return err
+	}
+	return form.Err()
+}
 
 // query reads the query string.
 func (c *call) query() *input.Form { return input.FromQuery(c.http.URL.Query()) }
@@ -117,9 +131,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		web.ExchangeOf(ctx).CompanyID = actor.Company.ID
 		status, body = s.operate(ctx, w, r, actor)
-		err = s.Accounts.Answered(ctx, actor, quota)
-	}
-	if err != nil {
+		if err := s.Accounts.Answered(ctx, actor, quota); err != nil {
+			web.ExchangeOf(ctx).Err = err // which must not hide what was done
+		}
+	} else {
 		status, body = failure(ctx, w, err)
 	}
 	quotaHeaders(w.Header(), quota)
@@ -136,8 +151,8 @@ func (s *Server) operate(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if key == "" || r.Method != http.MethodPost {
 		return run(ctx, w, op, c)
 	}
-	if len(key) > idempotency.MaxKey {
-		return failure(ctx, w, fault.Field("Idempotency-Key", "must have at most 255 characters"))
+	if reason := idempotency.Refuse(key); reason != "" {
+		return failure(ctx, w, fault.Field("Idempotency-Key", reason))
 	}
 	req := idempotency.Request{Key: key, Fingerprint: sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), c.body...))}
 	answer, repeated, err := s.Idempotency.Run(ctx, actor, req, func(ctx context.Context) (a idempotency.Stored) {
@@ -184,7 +199,7 @@ func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	c := &call{actor: actor, today: actor.Today(s.DB.Now()), http: r}
 	var err error
 	if op.record != "" {
-		if c.id, err = pathID(r.URL.Path, op); err != nil {
+		if c.id, c.event, err = pathID(r.URL, op); err != nil {
 			return route{}, nil, err
 		}
 	}
@@ -207,20 +222,27 @@ func (m methods) allow() string {
 }
 
 // pathID reads {id}. What is no positive whole number names no record, and is
-// answered like one that does not exist.
-func pathID(urlPath string, op route) (int64, error) {
-	wanted, got := strings.Split(op.path, "/"), strings.Split(strings.TrimPrefix(urlPath, Prefix), "/")
-	for i, part := range wanted {
-		if part != "{id}" {
-			continue
-		}
-		id, err := strconv.ParseInt(got[i], 10, 64)
-		if err != nil || id <= 0 || got[i][0] == '+' {
-			break
-		}
-		return id, nil
+// answered like one that does not exist; only a delivery may also be named by
+// its event. The mux has matched the path segment by segment, in which an
+// escaped slash is no end of one.
+func pathID(u *url.URL, op route) (id int64, event string, err error) {
+	wanted, got := strings.Split(op.path, "/"), strings.Split(u.EscapedPath(), "/")
+	got = got[len(got)-len(wanted):]
+	segment, err := url.PathUnescape(got[slices.Index(wanted, "{id}")])
+	if err == nil && op.record == "delivery" && isEventID(segment) {
+		return 0, segment, nil
 	}
-	return 0, fault.NotFound(op.record)
+	id, notNumber := strconv.ParseInt(segment, 10, 64)
+	if err != nil || notNumber != nil || id <= 0 || segment[0] == '+' {
+		return 0, "", fault.NotFound(op.record)
+	}
+	return id, "", nil
+}
+
+// isEventID keeps away from the database what it could not even compare.
+func isEventID(s string) bool {
+	rest, ok := strings.CutPrefix(s, "evt_")
+	return ok && strings.Trim(rest, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {

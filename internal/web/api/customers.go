@@ -49,18 +49,18 @@ func (s *Server) updateCustomer(ctx context.Context, c *call) (web.Answer, error
 
 func (s *Server) deleteCustomer(ctx context.Context, c *call) (web.Answer, error) {
 	err := s.Customers.Delete(ctx, c.actor, c.id)
-	return web.Answer{Message: "customer deleted", Data: web.JSON(struct {
+	return deleted(c.id, "customer"), err
+}
+
+func deleted(id int64, what string) web.Answer {
+	return web.Answer{Message: what + " deleted", Data: web.JSON(struct {
 		ID      int64 `json:"id"`
 		Deleted bool  `json:"deleted"`
-	}{c.id, true})}, err
+	}{id, true})}
 }
 
 func (s *Server) renewCustomer(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
-	if err == nil {
-		err = form.Err() // no field belongs here
-	}
-	if err != nil {
+	if err := c.noBody(); err != nil {
 		return web.Answer{}, err
 	}
 	r, err := s.Customers.Renew(ctx, c.actor, c.id)

@@ -11,7 +11,9 @@ package idempotency
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
+	"unicode/utf8"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
@@ -21,8 +23,7 @@ import (
 )
 
 const (
-	// MaxKey is the longest key accepted.
-	MaxKey = 255
+	maxKey = 255 // characters
 	// keep is how long a key is remembered.
 	keep = 24 * time.Hour
 	// lease is how long a request may run before a repeat takes over; longer
@@ -39,6 +40,17 @@ type Service struct {
 // New makes the service.
 func New(db *sqldb.DB, box *secret.Box) *Service { return &Service{db, box} }
 
+// Refuse says what is wrong with a key; nothing when it may be used.
+func Refuse(key string) (reason string) {
+	switch {
+	case !utf8.ValidString(key): // which PostgreSQL would not store
+		return "must be valid UTF-8"
+	case utf8.RuneCountInString(key) > maxKey:
+		return "must have at most 255 characters"
+	}
+	return ""
+}
+
 // Request identifies a request that carries a key.
 type Request struct {
 	Key         string
@@ -53,7 +65,7 @@ type Stored struct {
 
 // Run calls work once for all requests that carry the same key, and returns
 // its answer to each. work does its writing under the context it is given.
-// What work answers is kept, except a failure of ours that changed nothing.
+// What work answers is kept, except one that says to try again.
 func (s *Service) Run(ctx context.Context, a account.Actor, r Request, work func(context.Context) Stored) (answer Stored, repeated bool, err error) {
 	t := ticket{service: s, actor: a, request: r, holder: id.NewCode(16)}
 	var row record
@@ -128,13 +140,16 @@ func (t ticket) mark(ctx context.Context, tx *sqldb.Tx) error {
 	return err
 }
 
-// failedFrom is the first status that tells of a failure of ours.
-const failedFrom = 500
+// tryAgain holds for answers that say so: a failure of ours, or a change that
+// was made at the same moment.
+func tryAgain(status int) bool {
+	return status >= http.StatusInternalServerError || status == http.StatusConflict
+}
 
 func (t ticket) finish(ctx context.Context, answer Stored) error {
 	sealed := t.service.box.Seal(answer.Body, t.context())
 	return t.service.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if answer.Status >= failedFrom {
+		if tryAgain(answer.Status) {
 			return release(ctx, tx, t)
 		}
 		return store(ctx, tx, t, answer.Status, sealed)

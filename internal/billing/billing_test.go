@@ -1,0 +1,331 @@
+package billing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/platform/tally"
+)
+
+// noon is the morning of 31 January 2026 in São Paulo.
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// world is a company and the rooms around its invoices, in one process.
+type world struct {
+	*Service
+	url       string
+	clock     *sqldbtest.Clock
+	events    *event.Log
+	accounts  *account.Service
+	catalog   *catalog.Service
+	customers *customer.Service
+	actor     account.Actor
+}
+
+func newWorld(t testing.TB, engine sqldb.Engine) *world {
+	t.Helper()
+	w := openWorld(t, sqldbtest.URL(t, engine), sqldbtest.NewClock(noon))
+	w.actor = w.newCompany(t, account.DefaultTimezone)
+	return w
+}
+
+func openWorld(t testing.TB, url string, clock *sqldbtest.Clock) *world {
+	t.Helper()
+	db := sqldbtest.Open(t, url, sqldbtest.WithClock(clock))
+	events := &event.Log{}
+	customers := customer.New(db, events)
+	return &world{New(db, events, customers), url, clock, events, account.New(db, 0), catalog.New(db), customers, account.Actor{}}
+}
+
+// process is one more process on the same database, with pools of its own.
+func (w *world) process(t testing.TB) *world {
+	t.Helper()
+	other := openWorld(t, w.url, w.clock)
+	other.actor = w.actor
+	return other
+}
+
+func (w *world) newCompany(t testing.TB, timezone string) account.Actor {
+	t.Helper()
+	all, err := w.accounts.Companies(t.Context())
+	must(t, err)
+	c, _, err := w.accounts.CreateCompany(t.Context(), values(
+		"name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)), "timezone", timezone))
+	must(t, err)
+	return account.Actor{Company: c}
+}
+
+// plan makes a plan, of a product of its own. Both are numbered from 1.
+func (w *world) plan(t testing.TB, period, value string) int64 {
+	t.Helper()
+	product, err := w.catalog.CreateProduct(t.Context(), w.actor, values("name", "Produto "+period))
+	must(t, err)
+	plan, err := w.catalog.CreatePlan(t.Context(), w.actor, values(
+		"name", "Plano "+period, "value", value, "period", period, "product_id", fmt.Sprint(product.ID)))
+	must(t, err)
+	return plan.ID
+}
+
+// customer makes a customer of a plan; dueOn may be "".
+func (w *world) customer(t testing.TB, planID int64, dueOn string) customer.Customer {
+	t.Helper()
+	c, err := w.customers.Create(t.Context(), w.actor, values(
+		"name", "Ana Lima", "plan_id", orEmpty(planID), "data_de_vencimento", dueOn))
+	must(t, err)
+	return c
+}
+
+func orEmpty(id int64) string {
+	if id == 0 {
+		return ""
+	}
+	return fmt.Sprint(id)
+}
+
+func (w *world) update(t testing.TB, id int64, pairs ...string) {
+	t.Helper()
+	_, err := w.customers.Update(t.Context(), w.actor, id, values(pairs...))
+	must(t, err)
+}
+
+func (w *world) dueOn(t testing.TB, customerID int64) string {
+	t.Helper()
+	c, err := w.customers.Find(t.Context(), w.actor, customerID)
+	must(t, err)
+	return c.DueOn.String()
+}
+
+// set changes a status as the API would; pairs are further fields.
+func (w *world) set(t testing.TB, id int64, status Status, pairs ...string) Outcome {
+	t.Helper()
+	out, err := w.SetStatus(t.Context(), w.actor, id, values(append(pairs, "status", string(status))...))
+	must(t, err)
+	return out
+}
+
+// payThrough pays as a gateway does.
+func (w *world) payThrough(t testing.TB, id int64, gateway string) (out Outcome, err error) {
+	t.Helper()
+	err = w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
+		out, err = w.PayTx(t.Context(), tx, w.actor, id, gateway)
+		return err
+	})
+	return out, err
+}
+
+func (w *world) find(t testing.TB, id int64) Invoice {
+	t.Helper()
+	i, err := w.Find(t.Context(), w.actor, id)
+	must(t, err)
+	return i
+}
+
+// invoices are a customer's, oldest first.
+func (w *world) invoices(t testing.TB, customerID int64) []Invoice {
+	t.Helper()
+	list, err := ofCustomer(t.Context(), w.db, w.actor.Company.ID, customerID)
+	must(t, err)
+	slices.Reverse(list)
+	return list
+}
+
+// only is the one invoice of a customer.
+func (w *world) only(t testing.TB, customerID int64) Invoice {
+	t.Helper()
+	list := w.invoices(t, customerID)
+	if len(list) != 1 {
+		t.Fatalf("customer %d has %d invoices, want one", customerID, len(list))
+	}
+	return list[0]
+}
+
+// wantDue compares the due dates of a customer's invoices, in order of issue.
+func (w *world) wantDue(t testing.TB, customerID int64, want ...string) {
+	t.Helper()
+	var got []string
+	for _, i := range w.invoices(t, customerID) {
+		got = append(got, i.DueOn.String())
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("invoices due %v, want %v", got, want)
+	}
+}
+
+// dayWork does what a server does by itself, and tells how many invoices it
+// issued.
+func (w *world) dayWork(t testing.TB) int {
+	t.Helper()
+	_, err := w.customers.Expire(t.Context(), w.actor)
+	must(t, err)
+	n, err := w.Issue(t.Context(), w.actor)
+	must(t, err)
+	return n
+}
+
+// recorded lists the names of the events after the first known, in the order
+// of their recording.
+func (w *world) recorded(t testing.TB, known int) []event.Name {
+	t.Helper()
+	list := w.bodies(t)[known:]
+	names := make([]event.Name, len(list))
+	for i, body := range list {
+		_, rest, _ := strings.Cut(body, `{"event":"`)
+		name, _, _ := strings.Cut(rest, `"`)
+		names[i] = event.Name(name)
+	}
+	return names
+}
+
+// bodies are those of all events, in the order of their recording.
+func (w *world) bodies(t testing.TB) []string {
+	t.Helper()
+	return texts(t, w.db, `SELECT body FROM events ORDER BY id`)
+}
+
+func (w *world) wantEvents(t testing.TB, known int, want ...event.Name) {
+	t.Helper()
+	if got := w.recorded(t, known); !slices.Equal(got, want) {
+		t.Errorf("events %v, want %v", got, want)
+	}
+}
+
+func texts(t testing.TB, q sqldb.Querier, statement string, args ...any) []string {
+	t.Helper()
+	list, err := sqldb.All(t.Context(), q, func(r sqldb.Row) (s string, err error) {
+		err = r.Scan(&s)
+		return s, err
+	}, statement, args...)
+	must(t, err)
+	return list
+}
+
+// wantTrueBooks counts and adds up the rows, and wants the books to say the
+// same.
+func (w *world) wantTrueBooks(t testing.TB) {
+	t.Helper()
+	all, err := book.Total(t.Context(), w.db, w.actor.Company.ID)
+	must(t, err)
+	rows := w.sums(t, `''`, "")
+	if all != rows[""].N {
+		t.Errorf("the book has %d invoices, the table %d", all, rows[""].N)
+	}
+	for column, of := range map[string]string{
+		"state": "status", "day": "due_on",
+		"plan_id": "COALESCE(plan_id, 0)", "product_id": "COALESCE(product_id, 0)",
+	} {
+		w.wantSums(t, book, column, w.sums(t, of, ""))
+	}
+	w.wantSums(t, receipts, "day", w.sums(t, "COALESCE(paid_on, '')", "AND status = 'Pago'"))
+	if odd := texts(t, w.db, `SELECT status FROM invoices WHERE (status = 'Pago') <> (paid_on IS NOT NULL AND paid_at IS NOT NULL AND paid_via <> '')`); len(odd) > 0 {
+		t.Errorf("statuses %v do not agree with the payments", odd)
+	}
+}
+
+// sums counts rows by a column, read as text.
+func (w *world) sums(t testing.TB, column, and string) map[string]tally.Sums {
+	t.Helper()
+	found := map[string]tally.Sums{}
+	must(t, sqldb.Each(t.Context(), w.db, `
+		SELECT CAST(`+column+` AS TEXT), count(*), CAST(SUM(amount_cents) AS BIGINT) FROM invoices
+		WHERE company_id = ? `+and+` GROUP BY 1`, []any{w.actor.Company.ID}, func(r sqldb.Row) error {
+		var k string
+		var s tally.Sums
+		err := r.Scan(&k, &s.N, &s.Cents)
+		found[k] = s
+		return err
+	}))
+	return found
+}
+
+func (w *world) wantSums(t testing.TB, b tally.Book, column string, want map[string]tally.Sums) {
+	t.Helper()
+	got := map[string]tally.Sums{}
+	if column == "plan_id" || column == "product_id" {
+		by, err := tally.By[int64](t.Context(), w.db, b, w.actor.Company.ID, column, sqldb.Where{})
+		must(t, err)
+		for k, s := range by {
+			got[fmt.Sprint(k)] = s
+		}
+	} else {
+		by, err := tally.By[string](t.Context(), w.db, b, w.actor.Company.ID, column, sqldb.Where{})
+		must(t, err)
+		got = by
+	}
+	for k, s := range got {
+		if s != want[k] {
+			t.Errorf("%s by %s: %q has %+v, the rows %+v", b, column, k, s, want[k])
+		}
+	}
+	for k, s := range want {
+		if got[k] != s {
+			t.Errorf("%s by %s: %q has %+v, the rows %+v", b, column, k, got[k], s)
+		}
+	}
+}
+
+// atOnce calls f n times in parallel, in turn on the processes.
+func atOnce(n int, processes []*world, f func(p *world, i int) error) (failed []error) {
+	errs := make([]error, n)
+	start := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			<-start
+			errs[i] = f(processes[i%len(processes)], i)
+		})
+	}
+	close(start)
+	wg.Wait()
+	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
+
+// values makes a form of names and values in turn.
+func values(pairs ...string) *input.Form {
+	m := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0]] = pair[1]
+	}
+	return input.FromStrings(m)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantField(t testing.TB, err error, field string) {
+	t.Helper()
+	if got, _ := fault.FieldsOf(err).First(); got != field {
+		t.Errorf("refused %q (%v), want %q", got, err, field)
+	}
+}
+
+func wantNotFound(t testing.TB, err error) {
+	t.Helper()
+	if fault.KindOf(err) != fault.KindNotFound {
+		t.Errorf("got %v, want not found", err)
+	}
+}
+
+func day(s string) civil.Date { return civil.MustParse(s) }
+
+// plainly is an invoice with its times in one zone, so that two can be compared.
+func plainly(i Invoice) Invoice {
+	i.CreatedAt, i.PaidAt = i.CreatedAt.UTC(), i.PaidAt.UTC()
+	return i
+}

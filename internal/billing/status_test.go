@@ -1,0 +1,455 @@
+package billing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// The states that an invoice can be found in. Paid has two: money that came
+// through a gateway does not go back by a click.
+const (
+	byHand    = "Pago by hand"
+	byGateway = "Pago through a gateway"
+)
+
+func (w *world) invoiceThatIs(t *testing.T, state string) Invoice {
+	t.Helper()
+	i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+	switch state {
+	case byHand:
+		w.set(t, i.ID, Paid)
+	case byGateway:
+		_, err := w.payThrough(t, i.ID, "woovi")
+		must(t, err)
+	case string(Cancelled):
+		w.set(t, i.ID, Cancelled)
+	}
+	return plainly(w.find(t, i.ID))
+}
+
+func TestEveryChangeOfStatusIsAllowedSameOrRefused(t *testing.T) {
+	const (
+		allowed = "allowed"
+		same    = "the same again"
+	)
+	table := []struct {
+		from string
+		to   Status
+		want string // allowed, same, or a part of the refusal
+	}{
+		{string(Open), Open, same},
+		{string(Open), Paid, allowed},
+		{string(Open), Cancelled, allowed},
+		{byHand, Open, allowed},
+		{byHand, Paid, same},
+		{byHand, Cancelled, "an invoice that is Pago can only become: Em aberto"},
+		{byGateway, Open, "this invoice was paid through woovi and stays Pago"},
+		{byGateway, Paid, same},
+		{byGateway, Cancelled, "this invoice was paid through woovi and stays Pago"},
+		{string(Cancelled), Open, allowed},
+		{string(Cancelled), Paid, "an invoice that is Cancelado can only become: Em aberto"},
+		{string(Cancelled), Cancelled, same},
+	}
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		for _, c := range table {
+			before := w.invoiceThatIs(t, c.from)
+			known := len(w.bodies(t))
+			w.clock.Advance(time.Minute)
+			out, err := w.SetStatus(t.Context(), w.actor, before.ID, values("status", string(c.to), "note", "n"))
+			after := plainly(w.find(t, before.ID))
+			switch c.want {
+			case allowed:
+				if err != nil || !out.Changed || out.Status != c.to || after.Status != c.to || after.Note != "n" || after != plainly(out.Invoice) {
+					t.Errorf("%s to %s: %v, answered %+v, found %+v", c.from, c.to, err, out, after)
+				}
+			case same:
+				if err != nil || out.Changed || out.Renewed || out.MovedBack || after != before || plainly(out.Invoice) != before {
+					t.Errorf("%s to %s: %v, answered %+v, found %+v, was %+v", c.from, c.to, err, out, after, before)
+				}
+				w.wantEvents(t, known)
+			default:
+				wantField(t, err, "status")
+				if !strings.Contains(fault.Public(err), c.want) || after != before {
+					t.Errorf("%s to %s: %v, want %q; found %+v, was %+v", c.from, c.to, err, c.want, after, before)
+				}
+				w.wantEvents(t, known)
+			}
+		}
+		w.wantTrueBooks(t)
+	})
+}
+
+func TestCancelledInvoiceRefusesPayment(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		i := w.invoiceThatIs(t, string(Cancelled))
+		known := len(w.bodies(t))
+		_, err := w.payThrough(t, i.ID, "woovi")
+		wantField(t, err, "status")
+		w.wantEvents(t, known)
+		if got := plainly(w.find(t, i.ID)); got != i {
+			t.Errorf("found %+v, was %+v", got, i)
+		}
+	})
+}
+
+func TestGatewayPaymentOfAPaidInvoiceChangesNothing(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		for _, state := range []string{byHand, byGateway} {
+			i := w.invoiceThatIs(t, state)
+			due, known := w.dueOn(t, i.Customer.ID), len(w.bodies(t))
+			w.clock.Advance(time.Hour)
+			out, err := w.payThrough(t, i.ID, "asaas")
+			if err != nil || out.Changed || out.Renewed || plainly(w.find(t, i.ID)) != i || w.dueOn(t, i.Customer.ID) != due {
+				t.Errorf("%s: %+v, %v", state, out, err)
+			}
+			w.wantEvents(t, known)
+		}
+	})
+}
+
+func TestPaymentRenewsItsCustomerOnceAndTellsOfBoth(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		for _, pay := range []func(id int64) (Outcome, error){
+			func(id int64) (Outcome, error) { return w.set(t, id, Paid), nil },
+			func(id int64) (Outcome, error) { return w.payThrough(t, id, "woovi") },
+		} {
+			i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+			known := len(w.bodies(t))
+			out, err := pay(i.ID)
+			if err != nil || !out.Renewed || !out.Changed || out.PaidAt != w.clock.Now() || out.PaidOn != day("2026-01-31") {
+				t.Errorf("paid: %+v, %v", out, err)
+			}
+			if got := w.dueOn(t, i.Customer.ID); got != "2026-02-28" {
+				t.Errorf("due on %s, want a month later", got)
+			}
+			w.wantEvents(t, known, event.InvoicePaid, event.CustomerRenewed)
+		}
+		w.wantTrueBooks(t)
+	})
+}
+
+// renewalCase is a payment on 31 January, the due date, and the due date after
+// it.
+type renewalCase struct {
+	name    string
+	company bool     // renews on payment
+	before  func()   // done before the payment
+	fields  []string // beside the status
+	want    string
+}
+
+func TestWhatAPaymentRenews(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		var i Invoice
+		renew := func() {
+			_, err := w.customers.Renew(t.Context(), w.actor, i.Customer.ID)
+			must(t, err)
+		}
+		to := func(pairs ...string) func() { return func() { w.update(t, i.Customer.ID, pairs...) } }
+		for _, c := range []renewalCase{
+			{"as a rule", true, nil, nil, "2026-02-28"},
+			{"the request says no", true, nil, []string{"renew", "false"}, "2026-01-31"},
+			{"the company says no", false, nil, nil, "2026-01-31"},
+			{"the request overrules the company", false, nil, []string{"renew", "1"}, "2026-02-28"},
+			{"the request leaves it to the company", false, nil, []string{"renew", ""}, "2026-01-31"},
+			{"somebody renewed first", true, renew, nil, "2026-02-28"},
+			{"the date was moved on", true, to("data_de_vencimento", "2026-02-01"), nil, "2026-02-01"},
+			{"the date was moved back", true, to("data_de_vencimento", "2026-01-10"), nil, "2026-02-10"},
+			{"the date was taken away", true, to("data_de_vencimento", ""), nil, "2026-02-28"}, // counted from today
+			{"the plan was taken away", true, to("plan_id", ""), nil, "2026-01-31"},
+		} {
+			i = w.only(t, w.customer(t, 1, "2026-01-31").ID)
+			if c.before != nil {
+				c.before()
+			}
+			was, known := w.dueOn(t, i.Customer.ID), len(w.bodies(t))
+			a := w.actor
+			a.Company.Settings.RenewOnPayment = c.company
+			out, err := w.SetStatus(t.Context(), a, i.ID, values(append(c.fields, "status", "Pago")...))
+			if got := w.dueOn(t, i.Customer.ID); err != nil || out.Status != Paid || got != c.want || out.Renewed != (was != c.want) {
+				t.Errorf("%s: %v, renewed %t, due on %s, want %s", c.name, err, out.Renewed, got, c.want)
+			}
+			want := []event.Name{event.InvoicePaid}
+			if was != c.want {
+				want = append(want, event.CustomerRenewed)
+			}
+			w.wantEvents(t, known, want...)
+		}
+		w.wantTrueBooks(t)
+	})
+}
+
+func TestCompanySettingHoldsForGatewaysToo(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	w.plan(t, "1month", "35.00")
+	w.actor.Company.Settings.RenewOnPayment = false
+	i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+	if out, err := w.payThrough(t, i.ID, "woovi"); err != nil || out.Renewed || w.dueOn(t, i.Customer.ID) != "2026-01-31" {
+		t.Errorf("renewed %t, %v", out.Renewed, err)
+	}
+}
+
+func TestLatePaymentRenewsFromTodayWhereTheCompanyChoseSo(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	w.plan(t, "1month", "35.00")
+	for from, want := range map[account.RenewFrom]string{account.FromDueDate: "2026-01-15", account.FromToday: "2026-02-28"} {
+		w.actor.Company.Settings.RenewFrom = from
+		i := w.only(t, w.customer(t, 1, "2025-12-15").ID)
+		w.set(t, i.ID, Paid)
+		if got := w.dueOn(t, i.Customer.ID); got != want {
+			t.Errorf("%s: due on %s, want %s", from, got, want)
+		}
+	}
+}
+
+func TestExtraInvoiceNeverRenews(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		c := w.customer(t, 1, "2026-01-31")
+		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, values("due", "2026-01-31"))
+		must(t, err)
+		out := w.set(t, extra.ID, Paid, "renew", "true")
+		if out.Renewed || w.dueOn(t, c.ID) != "2026-01-31" {
+			t.Errorf("an extra invoice renewed: %+v", out)
+		}
+		if out = w.set(t, extra.ID, Open); out.MovedBack {
+			t.Error("an extra invoice moved the due date back")
+		}
+		w.wantEvents(t, 0, event.CustomerCreated, event.InvoiceCreated, event.InvoiceCreated, event.InvoicePaid)
+		w.wantTrueBooks(t)
+	})
+}
+
+func TestReopeningMovesTheDueDateBackWhereThePaymentPutIt(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+		for range 2 { // and once more: nothing of the first round is left
+			if out := w.set(t, i.ID, Paid); !out.Renewed || w.dueOn(t, i.Customer.ID) != "2026-02-28" {
+				t.Fatalf("paid: %+v, due on %s", out, w.dueOn(t, i.Customer.ID))
+			}
+			known := len(w.bodies(t))
+			out := w.set(t, i.ID, Open)
+			if !out.MovedBack || out.Renewed || !out.PaidAt.IsZero() || !out.PaidOn.IsZero() || out.PaidVia != "" || w.dueOn(t, i.Customer.ID) != "2026-01-31" {
+				t.Fatalf("reopened: %+v, due on %s", out, w.dueOn(t, i.Customer.ID))
+			}
+			w.wantEvents(t, known, event.CustomerUpdated)
+			if last := w.bodies(t)[known]; !strings.Contains(last, `"changed":["data_de_vencimento"]`) {
+				t.Errorf("told %s", last)
+			}
+		}
+		w.wantTrueBooks(t)
+		w.set(t, i.ID, Paid)
+		for _, want := range []string{"2026-03-31", "2026-04-30"} { // the own day survived
+			r, err := w.customers.Renew(t.Context(), w.actor, i.Customer.ID)
+			if err != nil || r.DueOn.String() != want {
+				t.Errorf("renewed until %v, %v; want %s", r.DueOn, err, want)
+			}
+		}
+	})
+}
+
+func TestReopeningMovesAMissingDateBackToNone(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	w.plan(t, "1month", "35.00")
+	i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+	w.update(t, i.Customer.ID, "data_de_vencimento", "")
+	w.set(t, i.ID, Paid)
+	if out := w.set(t, i.ID, Open); !out.MovedBack || w.dueOn(t, i.Customer.ID) != "" {
+		t.Errorf("moved back %t, due on %q", out.MovedBack, w.dueOn(t, i.Customer.ID))
+	}
+}
+
+// Whoever has changed the date since relies on it: then it stays, and the
+// period that was given is not given again.
+func TestReopeningLeavesADateThatHasChangedSince(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		for _, c := range []struct {
+			name  string
+			since func(id int64)
+			want  string
+		}{
+			{"renewed by hand", func(id int64) {
+				_, err := w.customers.Renew(t.Context(), w.actor, id)
+				must(t, err)
+			}, "2026-03-31"},
+			{"another date", func(id int64) { w.update(t, id, "data_de_vencimento", "2026-01-05") }, "2026-01-05"},
+			{"no date", func(id int64) { w.update(t, id, "data_de_vencimento", "") }, ""},
+		} {
+			i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+			w.set(t, i.ID, Paid)
+			c.since(i.Customer.ID)
+			known := len(w.bodies(t))
+			if out := w.set(t, i.ID, Open); out.MovedBack || w.dueOn(t, i.Customer.ID) != c.want {
+				t.Errorf("%s: moved back %t, due on %s", c.name, out.MovedBack, w.dueOn(t, i.Customer.ID))
+			}
+			w.wantEvents(t, known)
+			if out := w.set(t, i.ID, Paid); out.Renewed || w.dueOn(t, i.Customer.ID) != c.want {
+				t.Errorf("%s: paid again: renewed %t, due on %s", c.name, out.Renewed, w.dueOn(t, i.Customer.ID))
+			}
+			w.wantEvents(t, known, event.InvoicePaid)
+		}
+		w.wantTrueBooks(t)
+	})
+}
+
+func TestPaymentThatDidNotRenewMayDoSoLater(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	w.plan(t, "1month", "35.00")
+	i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+	w.set(t, i.ID, Paid, "renew", "false")
+	if out := w.set(t, i.ID, Open); out.MovedBack {
+		t.Error("moved back what was not moved on")
+	}
+	if out := w.set(t, i.ID, Paid); !out.Renewed || w.dueOn(t, i.Customer.ID) != "2026-02-28" {
+		t.Errorf("renewed %t, due on %s", out.Renewed, w.dueOn(t, i.Customer.ID))
+	}
+}
+
+func TestDayOfPaymentMayBePastButNotToCome(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		w.clock.Set(time.Date(2026, 2, 1, 2, 59, 59, 0, time.UTC)) // a second to midnight in São Paulo
+		for given, want := range map[string]time.Time{
+			"":           w.clock.Now(),
+			"2026-01-31": w.clock.Now(),
+			"2026-01-30": time.Date(2026, 1, 30, 3, 0, 0, 0, time.UTC),
+			"2018-11-04": time.Date(2018, 11, 4, 3, 0, 0, 0, time.UTC), // a day that began at one o'clock
+		} {
+			i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+			w.set(t, i.ID, Paid, "paid_at", given)
+			got := w.find(t, i.ID)
+			if !got.PaidAt.Equal(want) || got.PaidOn != civil.Of(want.In(w.actor.Company.Zone)) || got.PaidVia != Manual {
+				t.Errorf("%q: paid at %v, on %v, via %q", given, got.PaidAt.UTC(), got.PaidOn, got.PaidVia)
+			}
+		}
+		i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+		for _, wrong := range []string{"2026-02-01", "2027-01-01", "31/01/2026", "2026-01-31T10:00:00-03:00"} {
+			_, err := w.SetStatus(t.Context(), w.actor, i.ID, values("status", "Pago", "paid_at", wrong))
+			wantField(t, err, "paid_at")
+		}
+		if got := w.find(t, i.ID); got.Status != Open {
+			t.Errorf("paid on a day that is wrong: %+v", got)
+		}
+		w.wantTrueBooks(t)
+	})
+}
+
+func TestNoteIsKeptUntilAnotherIsGiven(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	w.plan(t, "1month", "35.00")
+	i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+	for _, step := range []struct {
+		to     Status
+		fields []string
+		want   string
+	}{
+		{Paid, []string{"note", "em dinheiro\nna loja"}, "em dinheiro\nna loja"},
+		{Open, nil, "em dinheiro\nna loja"},
+		{Cancelled, []string{"note", "mudou-se"}, "mudou-se"},
+		{Open, []string{"note", ""}, ""},
+	} {
+		w.set(t, i.ID, step.to, step.fields...)
+		if got := w.find(t, i.ID).Note; got != step.want {
+			t.Errorf("%s %v: note %q, want %q", step.to, step.fields, got, step.want)
+		}
+	}
+}
+
+func TestStatusRefusesEveryWrongFieldAtOnce(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	w.plan(t, "1month", "35.00")
+	i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+	for body, want := range map[string][]string{
+		`{}`:                {"status"},
+		`{"status":null}`:   {"status"},
+		`{"status":"Paid"}`: {"status"},
+		`{"status":7,"paid_at":"soon","note":[],"renew":"yes","stauts":"Pago"}`: {"status", "paid_at", "note", "renew", "stauts"},
+		`{"status":"Pago","note":"` + strings.Repeat("é", 2001) + `"}`:          {"note"},
+		`{"status":"Cancelado","cor":1}`:                                        {"cor"},
+	} {
+		form, err := input.FromJSON([]byte(body))
+		must(t, err)
+		_, err = w.SetStatus(t.Context(), w.actor, i.ID, form)
+		var got []string
+		for field := range fault.FieldsOf(err).All() {
+			got = append(got, field)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%.60s: refused %v (%v), want %v", body, got, err, want)
+		}
+	}
+	w.wantEvents(t, 0, event.CustomerCreated, event.InvoiceCreated)
+}
+
+// Automation platforms send a record back as they read it, with one change.
+func TestRecordMayBeSentBackWithAnotherStatus(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	w.plan(t, "1month", "35.00")
+	i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+	for _, step := range []struct {
+		to     Status
+		paidAt string
+	}{
+		{Paid, `null`}, {Open, `"2026-01-31T09:00:00-03:00"`}, {Cancelled, `null`}, {Open, `null`},
+	} {
+		form, err := input.FromJSON(fmt.Appendf(nil, `{"id":9,"status":%q,"total_amount":"1.00","description":null,"due_date":"2030-01-01",
+			"overdue":true,"paid_at":%s,"paid_via":"x","created_at":"x","customer":{},"plan":null,"product":{},"renewed":true,"due_date_moved_back":1}`,
+			step.to, step.paidAt))
+		must(t, err)
+		out, err := w.SetStatus(t.Context(), w.actor, i.ID, form)
+		if err != nil || out.Status != step.to || out.ID != i.ID || out.Amount != 3500 || out.DueOn != day("2026-02-10") {
+			t.Errorf("%s: %+v, %v", step.to, out, err)
+		}
+	}
+}
+
+func TestInvoicesOfOthersAreNotFound(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+		stranger := w.newCompany(t, "UTC")
+		_, err := w.Find(t.Context(), stranger, i.ID)
+		wantNotFound(t, err)
+		_, err = w.SetStatus(t.Context(), stranger, i.ID, values("status", "Pago"))
+		wantNotFound(t, err)
+		_, err = w.CreateExtra(t.Context(), stranger, i.Customer.ID, values("amount", "1"))
+		wantNotFound(t, err)
+		_, err = w.SetStatus(t.Context(), w.actor, i.ID+1, values("status", "Pago"))
+		wantNotFound(t, err)
+		if found, err := w.Latest(t.Context(), stranger, []int64{i.Customer.ID}, 0); err != nil || len(found) != 0 {
+			t.Errorf("a stranger sees %v, %v", found, err)
+		}
+		if list, total, err := w.List(t.Context(), stranger, Filter{CustomerID: i.Customer.ID}, firstPage); err != nil || total != 0 || len(list) != 0 {
+			t.Errorf("a stranger lists %v of %d, %v", list, total, err)
+		}
+		w.wantEvents(t, 0, event.CustomerCreated, event.InvoiceCreated)
+	})
+}

@@ -1,0 +1,206 @@
+package outbound
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	defaultTimeout = 10 * time.Second
+	defaultMaxBody = 16 << 10
+
+	maxHeader      = 16 << 10
+	maxIdle        = 256
+	maxIdlePerHost = 4
+	idleTime       = 30 * time.Second
+
+	// maxTries bounds how many addresses of one name are dialled for a call, so
+	// that a name with a thousand addresses does not make us knock at all doors.
+	maxTries = 4
+	// maxSettled bounds the addresses that are remembered.
+	maxSettled = 1024
+)
+
+// Options are the limits of a client; zero values stand for the usual ones.
+type Options struct {
+	Timeout   time.Duration  // of a whole exchange, name lookup and body included; 10 s
+	MaxBody   int            // how much of an answer's body is read; 16 KiB
+	RootCAs   *x509.CertPool // nil for the machine's
+	UserAgent string
+}
+
+// Client posts to addresses that pass its gate, and keeps connections to them.
+type Client struct {
+	gate      *Gate
+	timeout   time.Duration
+	maxBody   int
+	userAgent string
+	tls       *tls.Config
+	transport *http.Transport
+	dial      func(ctx context.Context, network, address string) (net.Conn, error)
+
+	mu      sync.Mutex
+	settled map[string]netip.Addr // which of several addresses answered last, by host and port
+}
+
+// NewClient makes a client behind a gate.
+func NewClient(g *Gate, o Options) *Client {
+	c := &Client{
+		gate:      g,
+		timeout:   o.Timeout,
+		maxBody:   o.MaxBody,
+		userAgent: o.UserAgent,
+		tls:       &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
+		dial:      (&net.Dialer{Control: g.control}).DialContext,
+		settled:   map[string]netip.Addr{},
+	}
+	if c.timeout <= 0 {
+		c.timeout = defaultTimeout
+	}
+	if c.maxBody <= 0 {
+		c.maxBody = defaultMaxBody
+	}
+	// HTTP/1.1 alone: an HTTP/2 receiver may fill megabytes of window before
+	// anybody reads, and a handful of calls at once has nothing to multiplex.
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	c.transport = &http.Transport{
+		Proxy:                  nil, // a proxy of the environment would walk around the gate
+		DialTLSContext:         c.dialTLS,
+		Protocols:              &protocols,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxHeader,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    maxIdlePerHost,
+		IdleConnTimeout:        idleTime,
+	}
+	return c
+}
+
+// Close ends the connections that nobody uses.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Post sends body to a URL and returns the answer, whatever its status:
+// redirects are not followed. An answer that breaks off in its body is an
+// answer all the same. An error is an *Error, and the result then tells only
+// how long the call took; when ctx itself ended it wraps that and is no
+// ErrTimeout.
+//
+// A receiver that hangs up on a kept connection without a word has most often
+// closed it for being idle, so the body is sent again on a new one: receivers
+// must bear to get it twice.
+func (c *Client) Post(ctx context.Context, url string, header http.Header, body []byte) (Result, error) {
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	result, err := c.post(limited, url, header, body)
+	result.Duration = time.Since(began)
+	if err != nil {
+		return result, explain(ctx, limited, err)
+	}
+	return result, nil
+}
+
+func (c *Client) post(ctx context.Context, url string, header http.Header, body []byte) (Result, error) {
+	t, err := parseTarget(url)
+	if err != nil {
+		return Result{}, err
+	}
+	addrs, err := c.gate.lookup(ctx, t)
+	if err != nil {
+		return Result{}, err
+	}
+	response, err := c.send(ctx, t, addrs, c.header(header), body)
+	if err != nil {
+		return Result{}, err
+	}
+	defer response.Body.Close()
+	return readResult(response, c.maxBody), nil
+}
+
+// send tries the addresses in turn until one takes the connection. Each gets
+// its share of the time that is left, so that a dead one leaves some for the
+// next.
+func (c *Client) send(ctx context.Context, t target, addrs []netip.Addr, header http.Header, body []byte) (*http.Response, error) {
+	deadline, _ := ctx.Deadline()
+	tries := c.order(t, addrs)
+	var err error
+	for i, addr := range tries {
+		share := time.Until(deadline) / time.Duration(len(tries)-i)
+		s := &send{ctx: ctx, connectBy: time.Now().Add(share)}
+		var response *http.Response
+		response, err = c.sendTo(s, addr, t, header, body)
+		if err == nil {
+			c.settle(t, addr, len(addrs))
+			return response, nil
+		}
+		if !isUnreached(err) || ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, err
+}
+
+func (c *Client) sendTo(s *send, addr netip.Addr, t target, header http.Header, body []byte) (*http.Response, error) {
+	u := *t.url
+	u.Host = net.JoinHostPort(route(addr, t), strconv.Itoa(int(t.port)))
+	ctx := context.WithValue(s.ctx, sendKey{}, s)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.URL = &u
+	request.Host = t.hostPort()
+	request.Header = header
+	return c.transport.RoundTrip(request)
+}
+
+func (c *Client) header(given http.Header) http.Header {
+	h := given.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	if c.userAgent != "" {
+		h.Set("User-Agent", c.userAgent)
+	}
+	h.Set("Accept-Encoding", "identity")
+	// Without a value it is not sent: it tells the transport that a kept
+	// connection found dead is reason to send again.
+	if _, ok := h["Idempotency-Key"]; !ok {
+		h["Idempotency-Key"] = nil
+	}
+	return h
+}
+
+// order puts the address that answered last time first, if it is still one of
+// the name's: there a connection may wait, and a dead neighbour costs nothing.
+func (c *Client) order(t target, addrs []netip.Addr) []netip.Addr {
+	c.mu.Lock()
+	last, ok := c.settled[t.hostPort()]
+	c.mu.Unlock()
+	if i := slices.Index(addrs, last); ok && i > 0 {
+		addrs = slices.Insert(slices.Delete(slices.Clone(addrs), i, i+1), 0, last)
+	}
+	return addrs[:min(len(addrs), maxTries)]
+}
+
+func (c *Client) settle(t target, addr netip.Addr, of int) {
+	if of < 2 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.settled) >= maxSettled {
+		clear(c.settled)
+	}
+	c.settled[t.hostPort()] = addr
+}

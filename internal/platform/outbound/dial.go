@@ -1,0 +1,128 @@
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// maxHandshake bounds what a receiver may say before TLS is up, certificates
+// included. Real ones need less than 10 KiB; Go itself would take 256.
+const maxHandshake = 64 << 10
+
+var errHandshakeTooLong = errors.New("TLS handshake is too long")
+
+// A route is the host that the transport sees: the checked address, in hex,
+// then the name that TLS must prove. The transport keeps idle connections by
+// host, so that one is used again only by a send that was checked for the very
+// same address and that expects the very same name; a name that moved leaves
+// its old connections to die of age. The address alone would not do: two names
+// on one address would share a connection proven for one of them.
+func route(addr netip.Addr, t target) string {
+	r := hex.EncodeToString(addr.AsSlice())
+	if t.addr.IsValid() {
+		return r
+	}
+	return r + "." + t.host
+}
+
+func parseRoute(r string) (addr netip.Addr, name string, err error) {
+	first, name, named := strings.Cut(r, ".")
+	b, err := hex.DecodeString(first)
+	if err != nil {
+		return addr, "", err
+	}
+	addr, ok := netip.AddrFromSlice(b)
+	if !ok {
+		return addr, "", errors.New("not a route: " + r)
+	}
+	if !named {
+		name = addr.String()
+	}
+	return addr, name, nil
+}
+
+// send is what a dial must know of the call that it is for. It travels as a
+// value because the transport takes cancellation away from the contexts of
+// dials, which would leave a stalled handshake behind after its call ended.
+type send struct {
+	ctx       context.Context
+	connectBy time.Time
+}
+
+type sendKey struct{}
+
+// dialTLS connects to a route, for the call whose send is in ctx.
+func (c *Client) dialTLS(ctx context.Context, _, hostPort string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		return nil, err
+	}
+	addr, name, err := parseRoute(host)
+	if err != nil {
+		return nil, err
+	}
+	s := ctx.Value(sendKey{}).(*send)
+	plain, err := c.connect(s, net.JoinHostPort(addr.String(), port))
+	if err != nil {
+		return nil, &unreachedError{err}
+	}
+	measured := &handshakeConn{Conn: plain, left: maxHandshake}
+	config := c.tls.Clone()
+	config.ServerName = name
+	conn := tls.Client(measured, config)
+	if err := conn.HandshakeContext(s.ctx); err != nil {
+		plain.Close()
+		return nil, &handshakeError{err}
+	}
+	measured.done = true
+	return conn, nil
+}
+
+func (c *Client) connect(s *send, address string) (net.Conn, error) {
+	ctx, cancel := context.WithDeadline(s.ctx, s.connectBy)
+	defer cancel()
+	return c.dial(ctx, "tcp", address)
+}
+
+// unreachedError says that no connection came about, so that another address
+// of the same name may be tried.
+type unreachedError struct{ cause error }
+
+func (e *unreachedError) Error() string { return e.cause.Error() }
+func (e *unreachedError) Unwrap() error { return e.cause }
+
+func isUnreached(err error) bool {
+	_, ok := errors.AsType[*unreachedError](err)
+	return ok && !errors.Is(err, ErrRefused)
+}
+
+// handshakeError says that TLS did not come about.
+type handshakeError struct{ cause error }
+
+func (e *handshakeError) Error() string { return e.cause.Error() }
+func (e *handshakeError) Unwrap() error { return e.cause }
+
+// handshakeConn reads no more than left bytes until the handshake is done.
+type handshakeConn struct {
+	net.Conn
+	left int
+	done bool
+}
+
+func (c *handshakeConn) Read(p []byte) (int, error) {
+	if c.done {
+		return c.Conn.Read(p)
+	}
+	if c.left <= 0 {
+		return 0, errHandshakeTooLong
+	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
+}

@@ -1,0 +1,105 @@
+package outbound
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// checkTime is how long CheckURL waits for a name: a person is waiting for it.
+const checkTime = 2 * time.Second
+
+var errNoAddress = errors.New("name has no address")
+
+// Resolver finds the addresses of a name, as net.Resolver does.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Gate decides which addresses may be reached. It denies by default: only what
+// is known to lie on the internet passes, and what the operator allows.
+type Gate struct {
+	allow    []netip.Prefix
+	resolver Resolver
+}
+
+// NewGate makes a gate that lets through the internet and the networks in
+// allow. Without a resolver it asks the machine's.
+func NewGate(allow []netip.Prefix, resolver Resolver) *Gate {
+	if resolver == nil {
+		// In Go, because the C library's lookups cannot be stopped: a slow name
+		// server would hold a thread for each.
+		resolver = rooted{&net.Resolver{PreferGo: true}}
+	}
+	return &Gate{allow: slices.Clone(allow), resolver: resolver}
+}
+
+// CheckURL refuses a URL that may not be called, with a reason to show beside
+// the field that it came from. A public-looking name that does not resolve now
+// passes: every call checks again.
+func (g *Gate) CheckURL(ctx context.Context, raw string) error {
+	t, err := parseTarget(raw)
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	if _, err := g.lookup(limited, t); errors.Is(err, ErrRefused) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// lookup returns the addresses of a target, all of which may be reached. One
+// that may not refuses them all: it would be reached sooner or later.
+func (g *Gate) lookup(ctx context.Context, t target) ([]netip.Addr, error) {
+	if t.addr.IsValid() {
+		return []netip.Addr{t.addr}, g.check(t.addr)
+	}
+	answers, err := g.resolver.LookupNetIP(ctx, "ip", t.host)
+	addrs := make([]netip.Addr, 0, len(answers))
+	for _, a := range answers {
+		// The resolver gives A records in IPv6's spelling. They are dialled as
+		// what they are.
+		a = a.Unmap()
+		if err := g.check(a); err != nil {
+			return nil, err
+		}
+		addrs = append(addrs, a)
+	}
+	if len(addrs) == 0 {
+		return nil, errors.Join(errNoAddress, err)
+	}
+	return addrs, nil
+}
+
+// check refuses addresses that may not be reached. It judges an address as it
+// stands: a mapped one and one with a zone are refused whatever is allowed.
+func (g *Gate) check(a netip.Addr) error {
+	if a.Is4In6() || a.Zone() != "" || !public(a) && !within(g.allow, a) {
+		return refuse(reasonInternal)
+	}
+	return nil
+}
+
+// control is the last word on a connection: the dialer calls it with the
+// address that it is about to connect to.
+func (g *Gate) control(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return refuse(reasonInternal)
+	}
+	return g.check(to.Addr())
+}
+
+// rooted asks for a name as it stands: without the final dot it would also be
+// looked for in the search domains of the machine's network.
+type rooted struct{ resolver Resolver }
+
+func (r rooted) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
+	return r.resolver.LookupNetIP(ctx, network, host+".")
+}

@@ -1,0 +1,69 @@
+package outbound
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// maxRetryAfter keeps what a receiver asks for within reason.
+const maxRetryAfter = 24 * time.Hour
+
+// Result is an answer.
+type Result struct {
+	Status     int
+	Body       []byte        // UTF-8 text without NUL, whatever was received
+	Truncated  bool          // Body is not all that the receiver had to say
+	RetryAfter time.Duration // how long the receiver asked to be left alone, at most a day
+	Duration   time.Duration // of the exchange, from the name lookup to the end of the body
+}
+
+// readResult reads at most maxBody bytes. Whoever closes the body then closes
+// the connection too if more was to come.
+func readResult(response *http.Response, maxBody int) Result {
+	r := Result{Status: response.StatusCode, RetryAfter: retryAfter(response.Header)}
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		return r // the body would be the bare connection, which no deadline holds
+	}
+	raw, err := io.ReadAll(io.LimitReader(response.Body, int64(maxBody)+1))
+	var short bool
+	r.Body, short = safeText(raw, maxBody)
+	r.Truncated = short || err != nil
+	return r
+}
+
+// safeText makes text of at most limit bytes that any database and page can
+// take, and says whether that made it shorter.
+func safeText(raw []byte, limit int) (text []byte, short bool) {
+	whole := bytes.ReplaceAll(bytes.ToValidUTF8(cut(raw, limit), []byte("\uFFFD")), []byte{0}, nil)
+	text = cut(whole, limit)
+	return text, len(raw) > limit || len(text) < len(whole)
+}
+
+// cut shortens b to at most n bytes and does not split a character.
+func cut(b []byte, n int) []byte {
+	if len(b) <= n {
+		return b
+	}
+	for back := range min(utf8.UTFMax, n) {
+		if utf8.RuneStart(b[n-back]) {
+			return b[:n-back]
+		}
+	}
+	return b[:n]
+}
+
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	return min(max(time.Until(at), 0), maxRetryAfter)
+}

@@ -1,0 +1,139 @@
+package outbound
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// The reasons of the gate, fit to stand beside a field.
+const (
+	reasonURL      = "must be a valid URL"
+	reasonTooLong  = "must have at most 2048 characters"
+	reasonScheme   = "must use https"
+	reasonUser     = "must not contain a user name or password"
+	reasonHost     = "must have a valid host name"
+	reasonPort     = "must have a valid port"
+	reasonIDN      = "must have its host name in ASCII (xn--…)"
+	reasonInternal = "must not point to an internal address"
+)
+
+const maxURL = 2048
+
+// internalNames never name a public host, nor does anything below them.
+var internalNames = []string{
+	"localhost", "localdomain", "local", "internal", "intranet", "private", "lan", "home", "home.arpa", "corp",
+}
+
+// target is a URL taken apart into what is dialled, what TLS must prove and
+// what is asked for.
+type target struct {
+	url  *url.URL
+	host string     // lower case, no final dot; the address's own text for a literal
+	addr netip.Addr // of a literal only
+	port uint16
+}
+
+// parseTarget accepts what has the form of a public https URL.
+func parseTarget(raw string) (target, error) {
+	if len(raw) > maxURL {
+		return target{}, refuse(reasonTooLong)
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return target{}, refuse(reasonURL)
+	case u.Scheme != "https":
+		return target{}, refuse(reasonScheme)
+	case u.User != nil:
+		return target{}, refuse(reasonUser)
+	case u.Host == "":
+		return target{}, refuse(reasonHost)
+	}
+	t := target{url: u, port: 443}
+	if text := u.Port(); text != "" {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || port == 0 {
+			return target{}, refuse(reasonPort)
+		}
+		t.port = uint16(port)
+	}
+	// Some letters outside ASCII turn into digits and dots on their way through
+	// other programs.
+	if !isASCII(u.Hostname()) {
+		return target{}, refuse(reasonIDN)
+	}
+	t.host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if addr, err := netip.ParseAddr(t.host); err == nil {
+		t.addr, t.host = addr, addr.String()
+		return t, nil
+	}
+	return t, checkName(t.host)
+}
+
+// hostPort is the Host header: the port is told when it is not the usual one.
+func (t target) hostPort() string {
+	if t.port != 443 {
+		return net.JoinHostPort(t.host, strconv.Itoa(int(t.port)))
+	}
+	if t.addr.Is6() {
+		return "[" + t.host + "]"
+	}
+	return t.host
+}
+
+// checkName refuses what is no public name. A last label that is a number makes
+// the whole an IPv4 address to many resolvers (2130706433, 0x7f.1, 0177.0.0.1),
+// and no such domain exists.
+func checkName(host string) error {
+	labels := strings.Split(host, ".")
+	if len(host) > 253 || isNumber(labels[len(labels)-1]) {
+		return refuse(reasonHost)
+	}
+	for _, label := range labels {
+		if !isLabel(label) {
+			return refuse(reasonHost)
+		}
+	}
+	if len(labels) == 1 || isInternal(host) {
+		return refuse(reasonInternal)
+	}
+	return nil
+}
+
+func isInternal(host string) bool {
+	for _, name := range internalNames {
+		if host == name || strings.HasSuffix(host, "."+name) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLabel(s string) bool {
+	for _, c := range s {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 63 && s[0] != '-' && s[len(s)-1] != '-'
+}
+
+func isNumber(s string) bool {
+	digits, isHex := strings.CutPrefix(s, "0x")
+	if isHex {
+		return strings.Trim(digits, "0123456789abcdef") == ""
+	}
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

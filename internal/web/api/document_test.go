@@ -1,0 +1,260 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/openapi/openapitest"
+)
+
+var rewrite = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
+
+// Both databases must give the same bytes, which the golden files hold.
+func TestEveryExampleOfTheDocumentIsTaken(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := newService(t, engine).newCaller(t)
+		for _, e := range openapitest.Examples() {
+			name := strings.TrimSuffix(e.OperationID+"-"+e.Name, "-")
+			a := c.call(t, e.Method, strings.TrimPrefix(e.Path, Prefix), string(e.Body))
+			if a.status != http.StatusOK {
+				t.Errorf("%s: %d %s", name, a.status, a.body)
+			}
+			wantGolden(t, name, a.body)
+		}
+	})
+}
+
+func wantGolden(t *testing.T, name, body string) {
+	t.Helper()
+	var got bytes.Buffer
+	body = uuid.ReplaceAllString(body, "00000000-0000-4000-8000-000000000000")
+	must(t, json.Indent(&got, []byte(body), "", "  "))
+	got.WriteByte('\n')
+	file := filepath.Join("testdata", name+".golden.json")
+	if *rewrite {
+		must(t, os.WriteFile(file, got.Bytes(), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	must(t, err)
+	if got.String() != string(want) {
+		t.Errorf("%s: got\n%swant\n%s", file, got.String(), want)
+	}
+}
+
+// operations is one request for each operation of the document, as its examples
+// have it.
+func operations() []openapitest.Example {
+	var list []openapitest.Example
+	seen := map[string]bool{}
+	for _, e := range openapitest.Examples() {
+		if !seen[e.OperationID] {
+			seen[e.OperationID] = true
+			e.Path = strings.TrimPrefix(e.Path, Prefix)
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func TestNoOperationIsServedWithoutAToken(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newService(t, engine)
+		s.newCaller(t)
+		for _, op := range operations() {
+			a := s.send(t, op.Method, op.Path, bytes.NewReader(op.Body)).want(t, 401, "Unauthenticated")
+			if a.header.Get("Www-Authenticate") != "Bearer" {
+				t.Errorf("%s: WWW-Authenticate %q", op.OperationID, a.header.Get("Www-Authenticate"))
+			}
+		}
+	})
+}
+
+func TestNoOperationIsServedOverTheLimit(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := limitedService(t, sqldbtest.URL(t, engine), 2).newCaller(t)
+		for _, remaining := range []string{"1", "0"} {
+			if a := c.call(t, http.MethodGet, "/account", ""); a.status != 200 || a.header.Get("X-Ratelimit-Remaining") != remaining {
+				t.Errorf("%d, %s left; want %s", a.status, a.header.Get("X-Ratelimit-Remaining"), remaining)
+			}
+		}
+		for _, op := range operations() {
+			a := c.call(t, op.Method, op.Path, string(op.Body)).want(t, 429, "too many calls; wait for the seconds in Retry-After")
+			if a.header.Get("Retry-After") == "" || a.header.Get("X-Ratelimit-Remaining") != "0" {
+				t.Errorf("%s: header %v", op.OperationID, a.header)
+			}
+		}
+		if n := c.count(t, `SELECT count(*) FROM customers`); n != 0 {
+			t.Errorf("%d customers were made by refused calls", n)
+		}
+		if a := c.send(t, http.MethodGet, "/account", nil); a.status != 401 || a.header.Get("X-Ratelimit-Limit") != "2" {
+			t.Errorf("without a token %d, header %v", a.status, a.header)
+		}
+	})
+}
+
+// What the service does not expect is told to nobody but the log.
+func TestInternalFailureTellsNothing(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := newService(t, engine).newCaller(t)
+		c.exec(t, `ALTER TABLE api_tokens RENAME TO mislaid`)
+		for _, op := range operations() {
+			c.call(t, op.Method, op.Path, string(op.Body)).want(t, 500, "internal error")
+		}
+	})
+}
+
+func TestServiceIsUnavailableWhileTheDatabaseIsAway(t *testing.T) {
+	wire := newWire(t, sqldbtest.URL(t, sqldb.Postgres))
+	c := limitedService(t, wire.url, plenty).newCaller(t)
+	for _, op := range operations() {
+		wire.cut()
+		a := c.call(t, op.Method, op.Path, string(op.Body)).want(t, 503, "temporarily unavailable; try again in a moment")
+		if a.header.Get("Retry-After") != "1" {
+			t.Errorf("%s: Retry-After %q", op.OperationID, a.header.Get("Retry-After"))
+		}
+		wire.mend(t)
+		if a := c.call(t, http.MethodGet, "/account", ""); a.status != 200 {
+			t.Fatalf("after %s, with the database back: %d %s", op.OperationID, a.status, a.body)
+		}
+	}
+}
+
+// wire stands between the service and PostgreSQL, and can be cut.
+type wire struct {
+	url, address, server string
+	mu                   sync.Mutex
+	listener             net.Listener
+	ends                 []net.Conn
+}
+
+func newWire(t *testing.T, databaseURL string) *wire {
+	t.Helper()
+	u, err := url.Parse(databaseURL)
+	must(t, err)
+	w := &wire{address: "127.0.0.1:0", server: u.Host}
+	w.mend(t)
+	u.Host = w.address
+	w.url = u.String()
+	t.Cleanup(w.cut)
+	return w
+}
+
+func (w *wire) mend(t *testing.T) {
+	t.Helper()
+	l, err := net.Listen("tcp", w.address)
+	must(t, err)
+	w.mu.Lock()
+	w.listener, w.address = l, l.Addr().String()
+	w.mu.Unlock()
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			w.join(near)
+		}
+	}()
+}
+
+func (w *wire) join(near net.Conn) {
+	far, err := net.Dial("tcp", w.server)
+	if err != nil {
+		_ = near.Close()
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ends = append(w.ends, near, far)
+	go func() { _, _ = io.Copy(near, far) }()
+	go func() { _, _ = io.Copy(far, near) }()
+}
+
+func (w *wire) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_ = w.listener.Close()
+	for _, end := range w.ends {
+		_ = end.Close()
+	}
+	w.ends = nil
+}
+
+// A company that sends another's id gets, byte for byte, what it gets for one
+// that does not exist.
+func TestAnotherCompanysRecordIsAsIfItWereNot(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newService(t, engine)
+		owner, stranger := s.newCaller(t), s.newCaller(t)
+		owner.create(t, `{"name":"Ana","plan_id":1}`)
+		before := owner.call(t, http.MethodGet, "/customers", "").body + owner.call(t, http.MethodGet, "/invoices", "").body
+		tried := 0
+		for _, op := range operations() {
+			if !strings.Contains(op.Path, "/1") {
+				continue
+			}
+			tried++
+			for _, body := range []string{string(op.Body), `{"nmae":1}`} {
+				missing := strings.Replace(op.Path, "/1", "/999999", 1)
+				foreign, none := stranger.call(t, op.Method, op.Path, body), stranger.call(t, op.Method, missing, body)
+				if foreign.status != none.status || foreign.body != none.body || body == string(op.Body) && foreign.status != 404 {
+					t.Errorf("%s %s: %d %s\nmissing: %d %s", op.OperationID, body, foreign.status, foreign.body, none.status, none.body)
+				}
+				for _, name := range []string{"Content-Length", "Content-Type", "Allow", "Cache-Control", "Retry-After"} {
+					if foreign.header.Get(name) != none.header.Get(name) {
+						t.Errorf("%s: %s %q and %q", op.OperationID, name, foreign.header.Get(name), none.header.Get(name))
+					}
+				}
+			}
+		}
+		built := 0
+		for _, r := range s.routes() {
+			if r.handler != nil && strings.Contains(r.path, "{id}") {
+				built++
+			}
+		}
+		if tried != built {
+			t.Errorf("%d operations were tried, and %d have an id", tried, built)
+		}
+		after := owner.call(t, http.MethodGet, "/customers", "").body + owner.call(t, http.MethodGet, "/invoices", "").body
+		if after != before {
+			t.Errorf("the owner has\n%s\nand had\n%s", after, before)
+		}
+	})
+}
+
+// Every operation with a body: too large, not JSON, not even an object.
+func TestBodiesAreRefusedBeforeTheyAreUsed(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := newService(t, engine).newCaller(t)
+		c.create(t, `{"name":"Ana","plan_id":1}`)
+		before := c.call(t, http.MethodGet, "/customers", "").body
+		for _, op := range operations() {
+			if op.Method != http.MethodPost && op.Method != http.MethodPut {
+				continue
+			}
+			c.call(t, op.Method, op.Path, strings.Repeat(" ", maxBody+1)).want(t, 413, "the body must not be larger than 1 MiB")
+			c.call(t, op.Method, op.Path, `{}`, "Content-Type", "text/plain").want(t, 415, "send the body as JSON, with Content-Type: application/json")
+			c.call(t, op.Method, op.Path, `{"a":}`).want(t, 422, "malformed JSON at line 1, column 6: invalid character '}' looking for beginning of value")
+			c.call(t, op.Method, op.Path, `[1]`).want(t, 422, "the body must be a JSON object")
+		}
+		if after := c.call(t, http.MethodGet, "/customers", "").body; after != before {
+			t.Errorf("customers were\n%s\nand are\n%s", before, after)
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/sqldb"
+	"carteira/openapi"
+)
+
+// The operations of the seed in its order, with the lowest level that may call
+// each.
+const seed = `
+GET /account user
+GET /customers user
+POST /customers user
+GET /customers/{id} user
+PUT /customers/{id} user
+DELETE /customers/{id} user
+GET /customers/{id}/invoices user
+POST /customers/{id}/renew-due-date user
+GET /invoices user
+GET /invoices/{id} user
+GET /invoices/{id}/payment-link user
+POST /invoices/{id}/pix user
+POST /invoices/{id}/status user
+GET /customer-plans user
+GET /customer-plans/{id} user
+GET /products user
+GET /products/{id} user
+GET /resellers reseller
+POST /resellers reseller
+GET /resellers/{id} reseller
+PUT /resellers/{id} reseller
+PUT /resellers/{id}/level reseller
+POST /resellers/{id}/renew reseller
+GET /plans reseller
+POST /plans reseller
+GET /plans/{id} reseller
+PUT /plans/{id} reseller
+GET /webhooks/events user
+GET /webhooks user
+POST /webhooks user
+GET /webhooks/{id} user
+PUT /webhooks/{id} user
+DELETE /webhooks/{id} user
+POST /webhooks/{id}/test user
+GET /webhooks/{id}/deliveries user
+POST /webhooks/deliveries/{id}/resend user
+GET /webhooks/callback-secret user
+POST /webhooks/callback-secret/rotate user
+GET /dashboard user
+`
+
+func TestRoutesAreThe39OfTheSeed(t *testing.T) {
+	want := strings.Split(strings.TrimSpace(seed), "\n")
+	var got []string
+	for _, r := range new(Server).routes() {
+		got = append(got, fmt.Sprintf("%s %s %s", r.method, r.path, r.level))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if len(want) != 39 {
+		t.Errorf("the seed has 39 operations, not %d", len(want))
+	}
+}
+
+func TestRouteSaysWhatItsIDNames(t *testing.T) {
+	for _, r := range new(Server).routes() {
+		if strings.Contains(r.path, "{id}") != (r.record != "") {
+			t.Errorf("%s %s: the id is of a %q", r.method, r.path, r.record)
+		}
+	}
+}
+
+func TestWhatIsBuiltIsWhatIsDocumented(t *testing.T) {
+	var doc struct {
+		Paths map[string]map[string]any
+	}
+	must(t, json.Unmarshal(openapi.JSON(), &doc))
+	var documented []string
+	for path, operations := range doc.Paths {
+		for method := range operations {
+			if method != "parameters" {
+				documented = append(documented, strings.ToUpper(method)+" "+path)
+			}
+		}
+	}
+	built := New(Deps{}).Built()
+	slices.Sort(built)
+	slices.Sort(documented)
+	if !slices.Equal(built, documented) {
+		t.Errorf("built\n%s\ndocumented\n%s", strings.Join(built, "\n"), strings.Join(documented, "\n"))
+	}
+}
+
+func TestLevelBelowTheOperationsIsForbidden(t *testing.T) {
+	s := newService(t, sqldb.SQLite)
+	raised := s.paths["/account"][http.MethodGet]
+	raised.level = account.LevelMaster
+	s.paths["/account"][http.MethodGet] = raised
+	for level, want := range map[account.Level]int{
+		account.LevelUser: 403, account.LevelReseller: 403, account.LevelMaster: 200, account.LevelUltraMaster: 200,
+	} {
+		c := s.newCaller(t, "level", string(level))
+		w := httptest.NewRecorder() // the document has no 403 for this operation
+		r := httptest.NewRequest(http.MethodGet, Prefix+"/account", nil)
+		r.Header.Set("Authorization", "Bearer "+c.token)
+		s.ServeHTTP(w, r)
+		a := answer{w.Code, w.Header(), w.Body.String()}
+		if a.wantEnvelope(t); a.status != want {
+			t.Errorf("%s: %d %s, want %d", level, a.status, a.body, want)
+		}
+		if want == 403 && !strings.Contains(a.body, "level: ") {
+			t.Errorf("%s does not name the level", a.body)
+		}
+	}
+}

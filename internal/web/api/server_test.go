@@ -1,0 +1,261 @@
+package api
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/dashboard"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/web"
+	"carteira/internal/web/idempotency"
+	"carteira/openapi/openapitest"
+)
+
+// TestMain wants every answer that the document describes to have been seen,
+// when all tests have run and passed.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if code == 0 && flag.Lookup("test.run").Value.String() == "" {
+		var allowed []string
+		if os.Getenv("CARTEIRA_TEST_POSTGRES_URL") == "" {
+			allowed = append(allowed, "503") // it is PostgreSQL that goes away
+		}
+		for _, pair := range openapitest.Unseen(allowed...) {
+			fmt.Fprintln(os.Stderr, "documented, and answered in no test:", pair)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// noon is the morning of 31 January 2026 in São Paulo.
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// plenty is a rate limit that no test comes near to by itself.
+const plenty = 5000
+
+// service is the API, served.
+type service struct {
+	*Server
+	clock *sqldbtest.Clock
+	url   string
+	http  *http.Client // holds every exchange against the document
+}
+
+func newService(t *testing.T, engine sqldb.Engine) *service {
+	t.Helper()
+	return limitedService(t, sqldbtest.URL(t, engine), plenty)
+}
+
+func limitedService(t *testing.T, databaseURL string, limit int) *service {
+	t.Helper()
+	clock := sqldbtest.NewClock(noon)
+	db := sqldbtest.Open(t, databaseURL, sqldbtest.WithClock(clock))
+	events := &event.Log{}
+	customers := customer.New(db, events)
+	s := New(Deps{
+		DB: db, Accounts: account.New(db, limit), Catalog: catalog.New(db), Customers: customers,
+		Billing: billing.New(db, events, customers), Dashboard: dashboard.New(db),
+		Idempotency: idempotency.New(db, secret.NewBox(secret.NewKey())),
+	})
+	served := httptest.NewServer(web.Observe(s, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
+	t.Cleanup(served.Close)
+	client := served.Client()
+	client.Transport = openapitest.New(t).Transport(client.Transport)
+	return &service{s, clock, served.URL, client}
+}
+
+// caller is a company that calls.
+type caller struct {
+	*service
+	actor account.Actor
+	token string
+}
+
+// newCaller makes a company with a token, a product and a monthly plan.
+func (s *service) newCaller(t *testing.T, more ...string) *caller {
+	t.Helper()
+	all, err := s.Accounts.Companies(t.Context())
+	must(t, err)
+	company, _, err := s.Accounts.CreateCompany(t.Context(), values(append([]string{
+		"name", "Rede Clara", "email", fmt.Sprintf("paula%d@example.com", len(all)+1), "user_name", "Paula Ramos",
+	}, more...)...))
+	must(t, err)
+	c := &caller{s, account.Actor{Company: company}, ""}
+	token, plain, err := s.Accounts.CreateToken(t.Context(), c.actor, values("name", "CRM"))
+	must(t, err)
+	c.actor.TokenID, c.token = token.ID, plain
+	product, err := s.Catalog.CreateProduct(t.Context(), c.actor, values("name", "Internet 300", "description", "Fibre, 300 Mbit/s."))
+	must(t, err)
+	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, values(
+		"name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID)))
+	must(t, err)
+	return c
+}
+
+func values(pairs ...string) *input.Form {
+	m := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0]] = pair[1]
+	}
+	return input.FromStrings(m)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// call sends a request with the caller's token. Header names and values stand
+// in turn after the body.
+func (c *caller) call(t *testing.T, method, path, body string, header ...string) answer {
+	t.Helper()
+	return c.send(t, method, path, strings.NewReader(body), append([]string{"Authorization", "Bearer " + c.token}, header...)...)
+}
+
+// send sends a request, by itself without a token, and holds the answer to
+// what every answer has.
+func (s *service) send(t *testing.T, method, path string, body io.Reader, header ...string) answer {
+	t.Helper()
+	return s.exchange(t, s.http, method, path, body, header...)
+}
+
+func (s *service) exchange(t *testing.T, client *http.Client, method, path string, body io.Reader, header ...string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+Prefix+path, body)
+	must(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	for pair := range slices.Chunk(header, 2) {
+		req.Header[http.CanonicalHeaderKey(pair[0])] = []string{pair[1]}
+	}
+	resp, err := client.Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	must(t, err)
+	a := answer{resp.StatusCode, resp.Header, string(content)}
+	if method != http.MethodHead {
+		a.wantEnvelope(t)
+	}
+	for _, name := range []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining"} {
+		if a.header.Get(name) == "" {
+			t.Errorf("%s %s: %d without %s", method, path, a.status, name)
+		}
+	}
+	return a
+}
+
+// wantEnvelope holds for every answer: JSON, success as the status has it, and
+// no key that the contract does not know.
+func (a answer) wantEnvelope(t *testing.T) {
+	t.Helper()
+	var envelope struct {
+		Success *bool
+		Message *string
+		Data    json.RawMessage
+		Meta    json.RawMessage
+		Errors  map[string][]string
+	}
+	d := json.NewDecoder(strings.NewReader(a.body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&envelope); err != nil {
+		t.Fatalf("%d %s: %v", a.status, a.body, err)
+	}
+	ok := a.status == http.StatusOK
+	switch {
+	case envelope.Success == nil || *envelope.Success != ok,
+		!ok && (envelope.Message == nil || *envelope.Message == "" || envelope.Data != nil || envelope.Meta != nil),
+		ok && (envelope.Data == nil || envelope.Errors != nil),
+		strings.HasPrefix(string(envelope.Data), "[") != (envelope.Meta != nil),
+		envelope.Errors != nil && a.status != http.StatusUnprocessableEntity:
+		t.Errorf("%d %s: not the envelope", a.status, a.body)
+	}
+}
+
+// want compares status and message, and returns the answer for more.
+func (a answer) want(t *testing.T, status int, message string) answer {
+	t.Helper()
+	var envelope struct{ Message string }
+	must(t, json.Unmarshal([]byte(a.body), &envelope))
+	if a.status != status || envelope.Message != message {
+		t.Errorf("%d %s\nwant %d with the message %q", a.status, a.body, status, message)
+	}
+	return a
+}
+
+// data reads what came back, which must be a success.
+func data[T any](t *testing.T, a answer) T {
+	t.Helper()
+	if a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	var envelope struct{ Data T }
+	must(t, json.Unmarshal([]byte(a.body), &envelope))
+	return envelope.Data
+}
+
+// record is what tests look at of a customer.
+type record struct {
+	ID       int64   `json:"id"`
+	Name     string  `json:"name"`
+	Whatsapp *string `json:"whatsapp"`
+	Email    *string `json:"email"`
+	Usuario  *string `json:"usuario"`
+	DueDate  *string `json:"data_de_vencimento"`
+	Status   string  `json:"status"`
+	Plan     *struct {
+		ID int64 `json:"id"`
+	} `json:"plan"`
+	Previous *string `json:"previous_due_date"`
+}
+
+func (c *caller) create(t *testing.T, body string) record {
+	t.Helper()
+	return data[record](t, c.call(t, http.MethodPost, "/customers", body))
+}
+
+// count runs a SELECT count(*).
+func (s *service) count(t *testing.T, text string, args ...any) int64 {
+	t.Helper()
+	n, err := sqldb.Value[int64](t.Context(), s.DB, text, args...)
+	must(t, err)
+	return n
+}
+
+func (s *service) exec(t *testing.T, text string, args ...any) {
+	t.Helper()
+	must(t, s.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), text, args...)
+		return err
+	}))
+}

@@ -1,0 +1,333 @@
+package idempotency_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/web/idempotency"
+)
+
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// shop is a company whose requests make products.
+type shop struct {
+	*idempotency.Service
+	db       *sqldb.DB
+	clock    *sqldbtest.Clock
+	catalog  *catalog.Service
+	accounts *account.Service
+	actor    account.Actor
+}
+
+func newShop(t *testing.T, engine sqldb.Engine) *shop {
+	t.Helper()
+	clock := sqldbtest.NewClock(noon)
+	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
+	s := &shop{idempotency.New(db, secret.NewBox(secret.NewKey())), db, clock, catalog.New(db), account.New(db, 0), account.Actor{}}
+	company, _, err := s.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", "a@example.com"))
+	must(t, err)
+	s.actor = s.newToken(t, account.Actor{Company: company})
+	return s
+}
+
+func (s *shop) newToken(t *testing.T, a account.Actor) account.Actor {
+	t.Helper()
+	token, _, err := s.accounts.CreateToken(t.Context(), a, values("name", "CRM"))
+	must(t, err)
+	a.TokenID = token.ID
+	return a
+}
+
+func values(pairs ...string) *input.Form {
+	m := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i]] = pairs[i+1]
+	}
+	return input.FromStrings(m)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func request(key, body string) idempotency.Request {
+	return idempotency.Request{Key: key, Fingerprint: sha256.Sum256([]byte(body))}
+}
+
+// work makes a product and answers with its id.
+func (s *shop) work(ctx context.Context) idempotency.Stored {
+	p, err := s.catalog.CreateProduct(ctx, s.actor, values("name", "Fibra"))
+	if err != nil {
+		return idempotency.Stored{Status: 500, Body: []byte(err.Error())}
+	}
+	return idempotency.Stored{Status: 200, Body: fmt.Appendf(nil, "product %d", p.ID)}
+}
+
+func (s *shop) wantProducts(t *testing.T, want int64) {
+	t.Helper()
+	if _, got, err := s.catalog.Products(t.Context(), s.actor, catalog.Filter{}, input.Page{Number: 1, Size: 1}); err != nil || got != want {
+		t.Errorf("%d products, %v; want %d", got, err, want)
+	}
+}
+
+// ran wants work to have been done, repeated wants its answer without.
+func (s *shop) ran(t *testing.T, r idempotency.Request, want string) {
+	t.Helper()
+	s.answers(t, s.actor, r, want, false)
+}
+
+func (s *shop) repeated(t *testing.T, r idempotency.Request, want string) {
+	t.Helper()
+	s.answers(t, s.actor, r, want, true)
+}
+
+func (s *shop) answers(t *testing.T, a account.Actor, r idempotency.Request, want string, repeat bool) {
+	t.Helper()
+	got, repeated, err := s.Run(t.Context(), a, r, s.work)
+	if err != nil || got.Status != 200 || string(got.Body) != want || repeated != repeat {
+		t.Errorf("%d %q, repeated %v, %v; want %q, repeated %v", got.Status, got.Body, repeated, err, want, repeat)
+	}
+}
+
+func (s *shop) conflicts(t *testing.T, r idempotency.Request, message string) {
+	t.Helper()
+	_, _, err := s.Run(t.Context(), s.actor, r, s.work)
+	if fault.KindOf(err) != fault.KindConflict || !strings.Contains(fault.Public(err), message) {
+		t.Errorf("got %v, want a conflict: %s", err, message)
+	}
+}
+
+// crash runs a request whose process ends in the middle of work.
+func (s *shop) crash(t *testing.T, r idempotency.Request, work func(context.Context)) {
+	t.Helper()
+	defer func() { _ = recover() }()
+	_, _, err := s.Run(t.Context(), s.actor, r, func(ctx context.Context) idempotency.Stored {
+		work(ctx)
+		panic("crash")
+	})
+	t.Errorf("came back from a crash: %v", err)
+}
+
+func TestRepeatGetsTheFirstAnswerAndDoesNothing(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		other := s.newToken(t, s.actor)
+		s.ran(t, request("k", "a"), "product 1")
+		s.repeated(t, request("k", "a"), "product 1")
+		s.clock.Advance(23 * time.Hour)
+		s.repeated(t, request("k", "a"), "product 1")
+		s.wantProducts(t, 1)
+		s.ran(t, request("K", "a"), "product 2")                      // another key
+		s.answers(t, other, request("k", "a"), "product 3", false)    // another token's
+		s.ran(t, request(strings.Repeat("ü", 255), "a"), "product 4") // the longest
+		s.repeated(t, request(strings.Repeat("ü", 255), "a"), "product 4")
+		s.wantProducts(t, 4)
+	})
+}
+
+func TestKeyOfAnotherRequestIsRefused(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		s.ran(t, request("k", "a"), "product 1")
+		_, _, err := s.Run(t.Context(), s.actor, request("k", "b"), s.work)
+		if fault.KindOf(err) != fault.KindInvalid || fault.FieldsOf(err).Get("Idempotency-Key") == nil {
+			t.Errorf("got %v, want Idempotency-Key refused", err)
+		}
+		s.repeated(t, request("k", "a"), "product 1")
+		s.wantProducts(t, 1)
+	})
+}
+
+func TestOfTwoAtOnceOneRuns(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		began, goOn, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(ctx context.Context) idempotency.Stored {
+				close(began)
+				<-goOn
+				return s.work(ctx)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+		<-began
+		s.conflicts(t, request("k", "a"), "still running")
+		s.ran(t, request("other", "a"), "product 1")
+		close(goOn)
+		<-done
+		s.repeated(t, request("k", "a"), "product 2")
+		s.wantProducts(t, 2)
+	})
+}
+
+func TestManyAtOnceRunOnce(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		var ran atomic.Int64
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				answer, repeated, err := s.Run(t.Context(), s.actor, request("k", "a"), s.work)
+				switch {
+				case err == nil && !repeated:
+					ran.Add(1)
+				case err == nil && string(answer.Body) != "product 1", err != nil && fault.KindOf(err) != fault.KindConflict:
+					t.Errorf("%q, %v", answer.Body, err)
+				}
+			})
+		}
+		wg.Wait()
+		if ran.Load() != 1 {
+			t.Errorf("%d ran", ran.Load())
+		}
+		s.wantProducts(t, 1)
+	})
+}
+
+func TestCrashAfterTheCommitRepeatsNothing(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		s.crash(t, request("k", "a"), func(ctx context.Context) { s.work(ctx) })
+		for _, later := range []time.Duration{0, 3 * time.Minute, 20 * time.Hour} {
+			s.clock.Advance(later)
+			s.conflicts(t, request("k", "a"), "was carried out")
+		}
+		s.wantProducts(t, 1)
+	})
+}
+
+func TestCrashBeforeTheCommitIsRepeatedAfterTheLease(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		s.crash(t, request("k", "a"), func(context.Context) {})
+		s.conflicts(t, request("k", "a"), "still running")
+		s.clock.Advance(3 * time.Minute)
+		s.ran(t, request("k", "a"), "product 1")
+		s.repeated(t, request("k", "a"), "product 1")
+	})
+}
+
+// A request that was given up and comes back finds that it may not do its work.
+func TestRequestThatOutlivesItsLeaseDoesNothing(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		answer, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(ctx context.Context) idempotency.Stored {
+			s.clock.Advance(3 * time.Minute)
+			s.ran(t, request("k", "a"), "product 1")
+			return s.work(ctx)
+		})
+		must(t, err)
+		if answer.Status != 500 || !strings.Contains(string(answer.Body), "taken over") {
+			t.Errorf("%d %q, want its transaction refused", answer.Status, answer.Body)
+		}
+		s.repeated(t, request("k", "a"), "product 1")
+		s.wantProducts(t, 1)
+	})
+}
+
+func TestKeyIsForgottenAfterADay(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		s.ran(t, request("old", "a"), "product 1")
+		s.ran(t, request("older", "a"), "product 2")
+		s.clock.Advance(24 * time.Hour)
+		s.ran(t, request("young", "a"), "product 3")
+		must(t, s.Prune(t.Context()))
+		s.repeated(t, request("old", "a"), "product 1")
+		s.clock.Advance(time.Microsecond)
+		s.ran(t, request("old", "b"), "product 4") // whether it was pruned or not
+		must(t, s.Prune(t.Context()))
+		if keys, err := sqldb.Value[int64](t.Context(), s.db, `SELECT count(*) FROM idempotency_keys`); err != nil || keys != 2 {
+			t.Errorf("%d keys, %v; want young and old, which is new", keys, err)
+		}
+		s.repeated(t, request("young", "a"), "product 3")
+		s.repeated(t, request("old", "b"), "product 4")
+		s.ran(t, request("older", "a"), "product 5")
+	})
+}
+
+func TestAnswerIsKeptEncrypted(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		s.ran(t, request("k", "a"), "product 1")
+		stored, err := sqldb.Value[string](t.Context(), s.db, `SELECT answer FROM idempotency_keys`)
+		if err != nil || !strings.HasPrefix(stored, "v1.") || strings.Contains(stored, "product") {
+			t.Errorf("stored %q, %v", stored, err)
+		}
+		s.ran(t, request("l", "a"), "product 2")
+		must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE idempotency_keys SET answer = ?`, stored)
+			return err
+		}))
+		s.repeated(t, request("k", "a"), "product 1")
+		if answer, _, err := s.Run(t.Context(), s.actor, request("l", "a"), s.work); err == nil {
+			t.Errorf("another key's answer was opened: %q", answer.Body)
+		}
+	})
+}
+
+func TestOnlyAnAnswerWorthRepeatingIsKept(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		for status, kept := range map[int]bool{200: true, 404: true, 422: true, 409: false, 500: false, 502: false, 503: false} {
+			r := request(fmt.Sprint(status), "a")
+			first := idempotency.Stored{Status: status, Body: []byte("first")}
+			_, _, err := s.Run(t.Context(), s.actor, r, func(context.Context) idempotency.Stored { return first })
+			must(t, err)
+			answer, repeated, err := s.Run(t.Context(), s.actor, r, s.work)
+			if err != nil || repeated != kept || kept != (string(answer.Body) == "first") {
+				t.Errorf("after %d: %d %q, repeated %v, %v", status, answer.Status, answer.Body, repeated, err)
+			}
+		}
+		// A failure after the work was carried out does not make it free again.
+		_, _, err := s.Run(t.Context(), s.actor, request("late", "a"), func(ctx context.Context) idempotency.Stored {
+			s.work(ctx)
+			return idempotency.Stored{Status: 500}
+		})
+		must(t, err)
+		s.conflicts(t, request("late", "a"), "was carried out")
+	})
+}
+
+func TestAnswerIsKeptForACallerWhoHasGone(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		ctx, leave := context.WithCancel(t.Context())
+		_, _, err := s.Run(ctx, s.actor, request("k", "a"), func(ctx context.Context) idempotency.Stored {
+			defer leave()
+			return s.work(ctx)
+		})
+		must(t, err)
+		s.repeated(t, request("k", "a"), "product 1")
+	})
+}
+
+func TestKeysGoWithTheirToken(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		s.ran(t, request("k", "a"), "product 1")
+		must(t, s.accounts.DeleteToken(t.Context(), s.actor, s.actor.TokenID))
+		if keys, err := sqldb.Value[int64](t.Context(), s.db, `SELECT count(*) FROM idempotency_keys`); err != nil || keys != 0 {
+			t.Errorf("%d keys, %v; want none", keys, err)
+		}
+	})
+}

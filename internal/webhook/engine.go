@@ -1,0 +1,259 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/outbound"
+	"carteira/internal/platform/sqldb"
+)
+
+const (
+	// laneCap is how many deliveries of one webhook are under way at once: the
+	// most that a receiver which hangs can take from the others. One that fails
+	// gets a single slot until it answers again.
+	laneCap        = 4
+	failingLaneCap = 1
+	// slots is how many deliveries a process sends at once.
+	slots = 128
+	// lease is how long a claim lasts: longer than the longest attempt, so that
+	// nobody sends a delivery that is still being sent.
+	lease = Timeout + 20*time.Second
+	// poll is how often the engine looks without having been woken.
+	poll = time.Second
+	// maxFailures in a row switch a webhook off.
+	maxFailures = 20
+)
+
+// Timeout bounds the whole exchange of one attempt.
+const Timeout = 10 * time.Second
+
+// job is a claimed delivery with what is needed to send it.
+type job struct {
+	id        int64
+	companyID int64
+	webhookID int64 // 0: a notification
+	eventID   string
+	event     event.Name
+	body      []byte
+	url       string
+	sealed    string
+	active    bool
+	test      bool
+	number    int
+	step      int
+	dueAt     time.Time
+	claim     string
+}
+
+// Run sends deliveries until ctx ends, then waits for those under way. It goes
+// on through any failure of the database, looking again a little later.
+func (s *Service) Run(ctx context.Context, log *slog.Logger) {
+	e := &engine{Service: s, log: log, free: make(chan struct{}, slots)}
+	for range slots {
+		e.free <- struct{}{}
+	}
+	defer e.sending.Wait()
+	pause := time.Duration(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		case <-time.After(pause):
+		}
+		claimed, err := e.round(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			log.ErrorContext(ctx, "deliveries cannot be claimed", "error", err)
+			pause = min(max(2*pause, 100*time.Millisecond), 10*time.Second)
+		case claimed > 0:
+			pause = 0
+		default:
+			pause = poll
+		}
+	}
+}
+
+type engine struct {
+	*Service
+	log     *slog.Logger
+	free    chan struct{}
+	sending sync.WaitGroup
+}
+
+// round claims as many deliveries as there are free slots and sends them.
+func (e *engine) round(ctx context.Context) (int, error) {
+	taken := e.take(ctx)
+	if taken == 0 {
+		return 0, ctx.Err()
+	}
+	jobs, err := e.claim(ctx, taken)
+	for range taken - len(jobs) {
+		e.free <- struct{}{}
+	}
+	for _, j := range jobs {
+		e.sending.Go(func() {
+			defer func() {
+				e.free <- struct{}{}
+				e.hint() // the lane has room again
+			}()
+			e.deliver(context.WithoutCancel(ctx), j)
+		})
+	}
+	return len(jobs), err
+}
+
+// take waits for one free slot and takes all there are.
+func (e *engine) take(ctx context.Context) int {
+	select {
+	case <-e.free:
+	case <-ctx.Done():
+		return 0
+	}
+	for n := 1; ; n++ {
+		select {
+		case <-e.free:
+		default:
+			return n
+		}
+	}
+}
+
+// claim marks due deliveries as ours for the length of a lease.
+func (s *Service) claim(ctx context.Context, limit int) ([]job, error) {
+	// A look on the read side first: an idle engine writes nothing.
+	due, err := candidates(ctx, s.db, s.db.Now(), limit)
+	if err != nil || len(due) == 0 {
+		return nil, err
+	}
+	ids, dueAt := make([]int64, len(due)), make(map[int64]time.Time, len(due))
+	for i, c := range due {
+		ids[i], dueAt[c.id] = c.id, c.dueAt
+	}
+	var jobs []job
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		token := id.NewCode(16)
+		mine, err := claimDue(ctx, tx, ids, token)
+		if err != nil {
+			return err
+		}
+		jobs, err = claimedJobs(ctx, tx, mine, token)
+		return err
+	})
+	for i := range jobs {
+		jobs[i].dueAt = dueAt[jobs[i].id]
+	}
+	return jobs, err
+}
+
+// deliver makes one attempt and closes it.
+func (e *engine) deliver(ctx context.Context, j job) {
+	e.metrics.lag.Observe(e.db.Now().Sub(j.dueAt).Seconds())
+	out := e.send(ctx, j)
+	kept, err := e.close(ctx, j, out)
+	attrs := []any{
+		"company_id", j.companyID, "delivery", j.id, "event_id", j.eventID, "event", j.event, "webhook_id", j.webhookID,
+		"attempt", j.number, "status", out.response.Status, "took", out.response.Duration, "outcome", out.verdict,
+	}
+	switch {
+	case err != nil:
+		// The claim runs out and the delivery is sent again: at least once.
+		e.log.ErrorContext(ctx, "delivery attempt not recorded", append(attrs, "error", err)...)
+	case !kept:
+		e.log.WarnContext(ctx, "delivery attempt outlived its claim", attrs...)
+	default:
+		e.metrics.attempts.WithLabelValues(string(out.verdict)).Inc()
+		e.log.InfoContext(ctx, "delivery attempt", append(attrs, "problem", out.problem)...)
+	}
+}
+
+// verdict is what an attempt came to.
+type verdict string
+
+const (
+	accepted verdict = "accepted"
+	rejected verdict = "rejected" // for good
+	broken   verdict = "broken"   // may be tried again
+	held     verdict = "held"     // the webhook was switched off meanwhile: not sent
+	ours     verdict = "ours"     // we could not send: no fault of the receiver's, and no attempt
+)
+
+// outcome is one attempt.
+type outcome struct {
+	verdict    verdict
+	at         time.Time
+	response   outbound.Result
+	problem    string
+	retryAfter time.Duration
+}
+
+// send signs and posts a delivery. Address, secret and switch are those of
+// this moment, the body is that of the event.
+func (s *Service) send(ctx context.Context, j job) outcome {
+	out := outcome{at: s.db.Now()}
+	if !j.active && !j.test {
+		out.verdict = held
+		return out
+	}
+	plain, err := s.box.Open(j.sealed, j.secretContext())
+	if err != nil {
+		out.verdict, out.problem = ours, "the signing secret cannot be read"
+		return out
+	}
+	out.response, err = s.client.Post(ctx, j.url, headers(j, out.at, plain), j.body)
+	out.judge(err)
+	return out
+}
+
+func (j job) secretContext() string {
+	if j.webhookID == 0 {
+		return callbackContext(j.companyID)
+	}
+	return secretContext(j.webhookID)
+}
+
+// headers are those of the contract, spelled as it spells them.
+func headers(j job, at time.Time, key []byte) http.Header {
+	timestamp := strconv.FormatInt(at.Unix(), 10)
+	return http.Header{
+		"Content-Type":        {"application/json"},
+		"X-Service-Event":     {string(j.event)},
+		"X-Service-Delivery":  {j.eventID},
+		"X-Service-Timestamp": {timestamp},
+		"X-Service-Signature": {"sha256=" + Sign(key, timestamp, j.body)},
+	}
+}
+
+// judge decides what an answer means: any 2xx confirms, a 4xx other than 408
+// and 429 refuses for good, everything else may pass.
+func (o *outcome) judge(err error) {
+	status := o.response.Status
+	switch {
+	case errors.Is(err, outbound.ErrRefused):
+		o.verdict, o.problem = rejected, outbound.Public(err)
+	case errors.Is(err, outbound.ErrLocal):
+		o.verdict, o.problem = ours, outbound.Public(err)
+	case err != nil:
+		o.verdict, o.problem = broken, outbound.Public(err)
+	case status >= 200 && status < 300:
+		o.verdict = accepted
+	case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
+		o.verdict, o.problem = rejected, fmt.Sprintf("the receiver answered %d", status)
+	default:
+		o.verdict, o.problem = broken, fmt.Sprintf("the receiver answered %d", status)
+		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+			o.retryAfter = o.response.RetryAfter
+		}
+	}
+}

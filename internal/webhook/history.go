@@ -1,0 +1,236 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// Delivery is one event on its way to one receiver, with its history.
+type Delivery struct {
+	ID          int64
+	EventID     string
+	Event       event.Name
+	WebhookID   int64 // 0: the notification of a single invoice
+	URL         string
+	Status      Status
+	Attempts    []Attempt
+	NextAttempt time.Time // zero: none
+	Payload     json.RawMessage
+	CreatedAt   time.Time
+	DeliveredAt time.Time
+}
+
+// Attempt is one try to deliver.
+type Attempt struct {
+	Number         int
+	At             time.Time
+	Duration       time.Duration
+	ResponseStatus int // 0: no answer
+	ResponseBody   string
+	Error          string
+}
+
+// DeliveryFilter chooses deliveries of a webhook.
+type DeliveryFilter struct {
+	Status Status
+	Event  event.Name
+	From   civil.Date
+	To     civil.Date
+}
+
+// ReadDeliveryFilter reads a DeliveryFilter from a query.
+func ReadDeliveryFilter(in *input.Form) DeliveryFilter {
+	var f DeliveryFilter
+	status, _ := in.Choice("status", string(Pending), string(Delivered), string(Failed), string(Refused), string(Parked))
+	f.Status = Status(status)
+	var names []string
+	for _, e := range event.Catalog {
+		names = append(names, string(e.Name))
+	}
+	name, _ := in.Choice("event", names...)
+	f.Event = event.Name(name)
+	f.From, _ = in.Date("from")
+	f.To, _ = in.Date("to")
+	return f
+}
+
+// Deliveries returns a page of a webhook's deliveries with their attempts,
+// newest first, and how many there are.
+func (s *Service) Deliveries(ctx context.Context, a account.Actor, webhookID int64, f DeliveryFilter, page input.Page) ([]Delivery, int64, error) {
+	if _, err := s.Find(ctx, a, webhookID); err != nil {
+		return nil, 0, err
+	}
+	where := f.where(a, webhookID)
+	n, err := countDeliveries(ctx, s.db, where)
+	if err != nil || page.Offset() >= n {
+		return []Delivery{}, n, err
+	}
+	list, err := deliveries(ctx, s.db, where, page)
+	if err != nil {
+		return nil, 0, err
+	}
+	return list, n, s.addAttempts(ctx, a, list)
+}
+
+func (f DeliveryFilter) where(a account.Actor, webhookID int64) (w sqldb.Where) {
+	w.And("d.company_id = ?", a.Company.ID)
+	w.And("d.webhook_id = ?", webhookID)
+	if f.Status != "" {
+		w.And("d.status = ?", string(f.Status))
+	}
+	if f.Event != "" {
+		w.And("d.event = ?", string(f.Event))
+	}
+	if !f.From.IsZero() {
+		w.And("d.created_at >= ?", f.From.Start(a.Company.Zone).UnixMicro())
+	}
+	if !f.To.IsZero() {
+		w.And("d.created_at < ?", f.To.AddDays(1).Start(a.Company.Zone).UnixMicro())
+	}
+	return w
+}
+
+// addAttempts reads the attempts of all deliveries of a page at once.
+func (s *Service) addAttempts(ctx context.Context, a account.Actor, list []Delivery) error {
+	ids := make([]int64, len(list))
+	place := make(map[int64]int, len(list))
+	for i, d := range list {
+		ids[i], place[d.ID] = d.ID, i
+	}
+	return attempts(ctx, s.db, a.Company.ID, ids, func(deliveryID int64, t Attempt) {
+		d := &list[place[deliveryID]]
+		d.Attempts = append(d.Attempts, t)
+	})
+}
+
+// Test sends a ping to a webhook at once and returns the attempt. It works on
+// one that is switched off, stands in the history and counts for nothing.
+func (s *Service) Test(ctx context.Context, a account.Actor, webhookID int64) (Attempt, bool, error) {
+	var j job
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		w, err := webhookByID(ctx, tx, a.Company.ID, webhookID)
+		if err != nil {
+			return err
+		}
+		e, err := s.events.RecordEvent(ctx, tx, a.Source(), event.Ping, pingData{
+			Message: "This is a test of your webhook.", Webhook: pingWebhook{w.ID, w.URL},
+		})
+		if err != nil {
+			return err
+		}
+		deliveryID, err := insertTest(ctx, tx, e, w.ID)
+		if err != nil {
+			return err
+		}
+		j, err = s.claimOne(ctx, tx, deliveryID)
+		return err
+	})
+	if err != nil {
+		return Attempt{}, false, err
+	}
+	return s.attemptNow(ctx, j)
+}
+
+type pingData struct {
+	Message string      `json:"message"`
+	Webhook pingWebhook `json:"webhook"`
+}
+
+type pingWebhook struct {
+	ID  int64  `json:"id"`
+	URL string `json:"url"`
+}
+
+// Resend makes one attempt at a delivery at once, with the same id and body;
+// if it fails, the usual retries follow. It is named by its id, or by the id of
+// its event: then the newest delivery of that event is meant.
+func (s *Service) Resend(ctx context.Context, a account.Actor, name string, deliveryID int64) (Delivery, error) {
+	var j job
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		if strings.HasPrefix(name, "evt_") {
+			if deliveryID, err = deliveryOfEvent(ctx, tx, a.Company.ID, name); err != nil {
+				return err
+			}
+		}
+		if err := s.reopen(ctx, tx, a, deliveryID); err != nil {
+			return err
+		}
+		j, err = s.claimOne(ctx, tx, deliveryID)
+		return err
+	})
+	if err != nil {
+		return Delivery{}, err
+	}
+	if _, _, err := s.attemptNow(ctx, j); err != nil {
+		return Delivery{}, err
+	}
+	list := make([]Delivery, 1)
+	if list[0], err = deliveryByID(ctx, s.db, a.Company.ID, deliveryID); err != nil {
+		return list[0], err
+	}
+	return list[0], s.addAttempts(ctx, a, list)
+}
+
+// reopen puts a delivery back at the beginning of its schedule. One that is
+// being sent at the moment is left alone.
+func (s *Service) reopen(ctx context.Context, tx *sqldb.Tx, a account.Actor, deliveryID int64) error {
+	d, claimed, err := lockDelivery(ctx, tx, a.Company.ID, deliveryID)
+	if err != nil {
+		return err
+	}
+	if claimed {
+		return fault.Conflict("this delivery is being sent at the moment")
+	}
+	if d.WebhookID != 0 {
+		w, err := webhookByID(ctx, tx, a.Company.ID, d.WebhookID)
+		if err != nil {
+			return err
+		}
+		if !w.Active {
+			return fault.Field("active", "the webhook is switched off; switch it on to send again")
+		}
+	}
+	return reset(ctx, tx, a.Company.ID, deliveryID)
+}
+
+// claimOne claims a delivery for an attempt that somebody waits for.
+func (s *Service) claimOne(ctx context.Context, tx *sqldb.Tx, deliveryID int64) (job, error) {
+	token := id.NewCode(16)
+	ids, err := claimDue(ctx, tx, []int64{deliveryID}, token)
+	if err != nil {
+		return job{}, err
+	}
+	jobs, err := claimedJobs(ctx, tx, ids, token)
+	if err == nil && len(jobs) == 0 {
+		err = fault.Conflict("this delivery is being sent at the moment")
+	}
+	if err != nil {
+		return job{}, err
+	}
+	return jobs[0], nil
+}
+
+// attemptNow sends a claimed delivery and closes it. The caller's going away
+// does not cut it short: what was sent is recorded.
+func (s *Service) attemptNow(ctx context.Context, j job) (Attempt, bool, error) {
+	ctx = context.WithoutCancel(ctx)
+	out := s.send(ctx, j)
+	if _, err := s.close(ctx, j, out); err != nil {
+		return Attempt{}, false, err
+	}
+	s.metrics.attempts.WithLabelValues(string(out.verdict)).Inc()
+	return Attempt{
+		Number: j.number, At: out.at, Duration: out.response.Duration, ResponseStatus: out.response.Status,
+		ResponseBody: string(out.response.Body), Error: out.problem,
+	}, out.verdict == accepted, nil
+}

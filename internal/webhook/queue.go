@@ -1,0 +1,75 @@
+package webhook
+
+import (
+	"context"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/outbound"
+	"carteira/internal/platform/sqldb"
+)
+
+// Status is how a delivery stands.
+type Status string
+
+// The statuses. Parked ones wait for their webhook to be switched on again.
+const (
+	Pending   Status = "pending"
+	Delivered Status = "delivered"
+	Failed    Status = "failed"
+	Refused   Status = "refused"
+	Parked    Status = "parked"
+)
+
+// enqueue writes a delivery for each active webhook that wants the event, and
+// for each address that waits for the payment of the invoice, in the
+// transaction that recorded the event.
+func (s *Service) enqueue(ctx context.Context, tx *sqldb.Tx, e event.Event) error {
+	if e.Name == event.Ping {
+		return nil
+	}
+	n, err := enqueueWebhooks(ctx, tx, e)
+	if err != nil {
+		return err
+	}
+	if e.Name == event.InvoicePaid {
+		notified, err := enqueueNotifications(ctx, tx, e)
+		if err != nil {
+			return err
+		}
+		n += notified
+	}
+	if n > 0 {
+		tx.OnCommit(s.hint)
+	}
+	return nil
+}
+
+// hint wakes the engine, which looks by itself now and then all the same.
+func (s *Service) hint() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// CheckNotification refuses an address for the notification of an invoice,
+// before anything is done about the payment.
+func (s *Service) CheckNotification(ctx context.Context, in *input.Form) (string, bool) {
+	address, ok := in.Line("notification_url", 2000)
+	if !ok || address == "" {
+		return "", false
+	}
+	if err := s.gate.CheckURL(ctx, address); err != nil {
+		in.Refuse("notification_url", outbound.Public(err))
+		return "", false
+	}
+	return address, true
+}
+
+// NotifyTx remembers to tell an address when the invoice is paid. The same
+// address again changes nothing.
+func (s *Service) NotifyTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, address string) error {
+	return insertNotification(ctx, tx, a.Company.ID, invoiceID, address)
+}

@@ -1,0 +1,115 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/sqldb"
+)
+
+// Replay is a job that sends again what happened since a time.
+type Replay struct {
+	ID        int64
+	WebhookID int64
+	Since     time.Time
+	Queued    int64
+	Finished  bool
+
+	companyID int64
+	cursor    int64
+	until     int64
+}
+
+// StartReplay asks for everything that happened since a time, that the webhook
+// wants and that it has not confirmed, to be sent again. The work is done in
+// the background, in small steps, through the webhook's own lane.
+func (s *Service) StartReplay(ctx context.Context, a account.Actor, webhookID int64, since time.Time) (Replay, error) {
+	r := Replay{WebhookID: webhookID, Since: since, companyID: a.Company.ID}
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		w, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
+		if err != nil {
+			return err
+		}
+		if !w.Active {
+			return fault.Field("active", "the webhook is switched off; switch it on first")
+		}
+		if r.cursor, r.until, err = eventSpan(ctx, tx, a.Company.ID, since); err != nil {
+			return err
+		}
+		r.ID, err = insertReplay(ctx, tx, r)
+		return err
+	})
+	return r, err
+}
+
+// replayBatch is how many events one step of a replay looks at.
+const replayBatch = 200
+
+// ContinueReplays does a step of every unfinished replay. Where it stands is
+// written with what it queued, so that it goes on there after a crash.
+func (s *Service) ContinueReplays(ctx context.Context) error {
+	open, err := unfinishedReplays(ctx, s.db)
+	if err != nil {
+		return err
+	}
+	for _, r := range open {
+		for finished := false; !finished; {
+			err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+				finished, err = s.replayStep(ctx, tx, r)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("replay %d: %w", r.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Service) replayStep(ctx context.Context, tx *sqldb.Tx, r Replay) (finished bool, err error) {
+	r, err = lockReplay(ctx, tx, r)
+	if err != nil || r.Finished {
+		return true, err
+	}
+	w, err := webhookByID(ctx, tx, r.companyID, r.WebhookID)
+	if err != nil {
+		return false, err
+	}
+	last, err := lastOfBatch(ctx, tx, r, replayBatch)
+	if err != nil {
+		return false, err
+	}
+	if last == 0 {
+		return true, finishReplay(ctx, tx, r)
+	}
+	n, err := requeue(ctx, tx, r, last, w.Events)
+	if err != nil {
+		return false, err
+	}
+	tx.OnCommit(s.hint)
+	return false, advanceReplay(ctx, tx, r, last, n)
+}
+
+// pruneBatch is how many deliveries or events one step of Prune removes: few,
+// so that a claim never waits for it.
+const pruneBatch = 500
+
+// Prune removes history that is older than it is kept, in small steps.
+func (s *Service) Prune(ctx context.Context) error {
+	before := s.db.Now().Add(-s.options.Keep)
+	for _, step := range []func(context.Context, *sqldb.Tx, time.Time, int) (int64, error){pruneDeliveries, pruneEvents} {
+		for removed := int64(pruneBatch); removed == pruneBatch; {
+			err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+				removed, err = step(ctx, tx, before, pruneBatch)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("prune history: %w", err)
+			}
+		}
+	}
+	return nil
+}

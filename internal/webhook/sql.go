@@ -1,0 +1,436 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+const webhookColumns = `id, url, description, events, active, secret, failures, COALESCE(disabled_at, 0), notice, created_at`
+
+func scanWebhook(r sqldb.Row) (w Webhook, err error) {
+	var events string
+	var disabled, created int64
+	err = r.Scan(&w.ID, &w.URL, &w.Description, &events, &w.Active, &w.sealed, &w.Failures, &disabled, &w.Notice, &created)
+	w.Events, w.CreatedAt = splitEvents(events), time.UnixMicro(created)
+	w.DisabledAt = instant(disabled)
+	return w, err
+}
+
+// instant reads 0 as no time at all.
+func instant(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros)
+}
+
+func webhooks(ctx context.Context, q sqldb.Querier, companyID int64) ([]Webhook, error) {
+	return sqldb.All(ctx, q, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? ORDER BY id`, companyID)
+}
+
+func webhookByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Webhook, error) {
+	w, err := sqldb.One(ctx, q, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ?`, companyID, id)
+	return w, sqldb.Found(err, "webhook")
+}
+
+func lockWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Webhook, error) {
+	w, err := sqldb.One(ctx, tx, scanWebhook, `
+		SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ? {for update}`, companyID, id)
+	return w, sqldb.Found(err, "webhook")
+}
+
+func countWebhooks(ctx context.Context, q sqldb.Querier, companyID int64) (int, error) {
+	return sqldb.Value[int](ctx, q, `SELECT count(*) FROM webhooks WHERE company_id = ?`, companyID)
+}
+
+func insertWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, w Webhook) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO webhooks (company_id, url, description, events, active, secret, failures, notice, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, '', 0, '', ?, ?) RETURNING id`,
+		companyID, w.URL, w.Description, joinEvents(w.Events), w.Active, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+}
+
+func setSecret(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {
+	_, err := tx.Exec(ctx, `UPDATE webhooks SET secret = ? WHERE company_id = ? AND id = ?`, sealed, companyID, id)
+	return err
+}
+
+func updateWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, w Webhook) error {
+	var disabled sqldb.Ref
+	if !w.DisabledAt.IsZero() {
+		disabled = sqldb.RefTo(w.DisabledAt.UnixMicro())
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE webhooks SET url = ?, description = ?, events = ?, active = ?, failures = ?, disabled_at = ?, notice = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`,
+		w.URL, w.Description, joinEvents(w.Events), w.Active, w.Failures, disabled, w.Notice, tx.Now().UnixMicro(), companyID, w.ID)
+	return err
+}
+
+func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	for _, text := range []string{
+		`DELETE FROM replays WHERE company_id = ? AND webhook_id = ?`,
+		`DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ?`,
+		`DELETE FROM webhooks WHERE company_id = ? AND id = ?`,
+	} {
+		if _, err := tx.Exec(ctx, text, companyID, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func park(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE deliveries SET status = 'parked' WHERE company_id = ? AND webhook_id = ? AND status = 'pending' AND claim = ''`,
+		companyID, webhookID)
+	return err
+}
+
+func unpark(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE deliveries SET status = 'pending' WHERE company_id = ? AND webhook_id = ? AND status = 'parked'`, companyID, webhookID)
+	return err
+}
+
+func callbackSecret(ctx context.Context, q sqldb.Querier, companyID int64) (string, error) {
+	sealed, err := sqldb.Value[string](ctx, q, `SELECT secret FROM callback_secrets WHERE company_id = ?`, companyID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return "", nil
+	}
+	return sealed, err
+}
+
+// saveCallback writes the secret, or leaves the one that is there, and returns
+// what stands.
+func saveCallback(ctx context.Context, tx *sqldb.Tx, companyID int64, sealed string, replace bool) (string, error) {
+	action := `DO NOTHING`
+	if replace {
+		action = `(company_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at`
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO callback_secrets (company_id, secret, created_at) VALUES (?, ?, ?) ON CONFLICT `+action,
+		companyID, sealed, tx.Now().UnixMicro())
+	if err != nil {
+		return "", err
+	}
+	return callbackSecret(ctx, tx, companyID)
+}
+
+func insertNotification(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64, url string) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		companyID, invoiceID, url, tx.Now().UnixMicro())
+	return err
+}
+
+func enqueueWebhooks(ctx context.Context, tx *sqldb.Tx, e event.Event) (int64, error) {
+	return tx.Exec(ctx, `
+		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
+		SELECT company_id, id, CAST(? AS BIGINT), CAST(? AS TEXT), '', id, 'pending', ?, 0, 0, CAST(? AS BIGINT), '', CAST(? AS BIGINT)
+		FROM webhooks WHERE company_id = ? AND active = ? AND events LIKE ?`,
+		e.RowID, string(e.Name), false, e.At.UnixMicro(), e.At.UnixMicro(), e.CompanyID, true, "%,"+string(e.Name)+",%")
+}
+
+func enqueueNotifications(ctx context.Context, tx *sqldb.Tx, e event.Event) (int64, error) {
+	return tx.Exec(ctx, `
+		INSERT INTO deliveries (company_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
+		SELECT company_id, CAST(? AS BIGINT), CAST(? AS TEXT), url, -company_id, 'pending', ?, 0, 0, CAST(? AS BIGINT), '', CAST(? AS BIGINT)
+		FROM invoice_notifications WHERE company_id = ? AND invoice_id = ?`,
+		e.RowID, string(e.Name), false, e.At.UnixMicro(), e.At.UnixMicro(), e.CompanyID, e.Subject)
+}
+
+func insertTest(ctx context.Context, tx *sqldb.Tx, e event.Event, webhookID int64) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
+		VALUES (?, ?, ?, ?, '', ?, 'pending', ?, 0, 0, ?, '', ?) RETURNING id`,
+		e.CompanyID, webhookID, e.RowID, string(e.Name), webhookID, true, e.At.UnixMicro(), e.At.UnixMicro())
+}
+
+// candidate is a delivery that may be claimed.
+type candidate struct {
+	id    int64
+	dueAt time.Time
+}
+
+// candidates finds due deliveries, lane by lane: the lanes that have any are
+// found by leaping through the index, so that a backlog of one costs the others
+// nothing; each may have so many under way and no more; first attempts come
+// before retries. It speaks for all companies: a lane belongs to one company_id.
+func candidates(ctx context.Context, q sqldb.Querier, now time.Time, limit int) ([]candidate, error) {
+	at := now.UnixMicro()
+	return sqldb.All(ctx, q, func(r sqldb.Row) (c candidate, err error) {
+		var due int64
+		err = r.Scan(&c.id, &due)
+		c.dueAt = time.UnixMicro(due)
+		return c, err
+	}, `WITH RECURSIVE first_lanes(lane) AS (
+			SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step = 0
+			UNION ALL
+			SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step = 0 AND d.lane > l.lane)
+			FROM first_lanes l WHERE l.lane IS NOT NULL
+		), retry_lanes(lane) AS (
+			SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step > 0
+			UNION ALL
+			SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane > l.lane)
+			FROM retry_lanes l WHERE l.lane IS NOT NULL
+		), lanes AS MATERIALIZED (
+			SELECT l.lane,
+				(SELECT COUNT(*) FROM deliveries d WHERE d.claim <> '' AND d.lane = l.lane AND d.run_at > ?) AS busy,
+				CASE WHEN COALESCE((SELECT w.failures FROM webhooks w WHERE w.id = l.lane), 0) > 0
+					THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END AS most
+			FROM (SELECT lane FROM first_lanes WHERE lane IS NOT NULL UNION SELECT lane FROM retry_lanes WHERE lane IS NOT NULL) l
+		), due AS MATERIALIZED (
+			SELECT d.id, d.step, d.run_at, l.most - l.busy AS room,
+				row_number() OVER (PARTITION BY d.lane ORDER BY CASE WHEN d.step = 0 THEN 0 ELSE 1 END, d.run_at, d.id) AS place
+			FROM lanes l CROSS JOIN deliveries d
+			WHERE l.busy < l.most AND d.id IN (
+				SELECT a.id FROM (SELECT x.id FROM deliveries x WHERE x.status = 'pending' AND x.step = 0 AND x.lane = l.lane
+					AND x.run_at <= ? ORDER BY x.run_at LIMIT CAST(? AS BIGINT)) a
+				UNION ALL
+				SELECT b.id FROM (SELECT y.id FROM deliveries y WHERE y.status = 'pending' AND y.step > 0 AND y.lane = l.lane
+					AND y.run_at <= ? ORDER BY y.run_at LIMIT CAST(? AS BIGINT)) b)
+		)
+		SELECT id, run_at FROM due WHERE place <= room ORDER BY CASE WHEN step = 0 THEN 0 ELSE 1 END, place, run_at LIMIT ? /* every company_id */`,
+		at, failingLaneCap, laneCap, at, laneCap, at, laneCap, limit)
+}
+
+// claimDue makes deliveries ours that are still due, and returns which.
+func claimDue(ctx context.Context, tx *sqldb.Tx, ids []int64, token string) ([]int64, error) {
+	var mine []int64
+	for piece := range sqldb.Pieces(ids) {
+		args := []any{token, tx.Now().Add(lease).UnixMicro()}
+		for _, id := range piece {
+			args = append(args, id)
+		}
+		got, err := sqldb.All(ctx, tx, func(r sqldb.Row) (id int64, err error) {
+			err = r.Scan(&id)
+			return id, err
+		}, `UPDATE deliveries SET claim = ?, attempts = attempts + 1, run_at = ? WHERE id IN (
+				SELECT id FROM deliveries WHERE id IN (`+sqldb.Marks(len(piece))+`) AND status = 'pending' AND run_at <= ? {for update skip locked}
+			) RETURNING id /* every company_id */`, append(args, tx.Now().UnixMicro())...)
+		if err != nil {
+			return nil, err
+		}
+		mine = append(mine, got...)
+	}
+	return mine, nil
+}
+
+// claimedJobs reads what is needed to send deliveries that were just claimed.
+func claimedJobs(ctx context.Context, tx *sqldb.Tx, ids []int64, token string) ([]job, error) {
+	var jobs []job
+	for piece := range sqldb.Pieces(ids) {
+		args := make([]any, len(piece))
+		for i, id := range piece {
+			args[i] = id
+		}
+		got, err := sqldb.All(ctx, tx, func(r sqldb.Row) (j job, err error) {
+			var body string
+			err = r.Scan(&j.id, &j.companyID, &j.webhookID, &j.eventID, (*string)(&j.event), &body, &j.url, &j.sealed, &j.active,
+				&j.test, &j.number, &j.step)
+			j.body, j.claim = []byte(body), token
+			return j, err
+		}, `SELECT d.id, d.company_id, COALESCE(d.webhook_id, 0), e.event_id, d.event, e.body,
+				CASE WHEN d.webhook_id IS NULL THEN d.url ELSE w.url END, COALESCE(w.secret, s.secret, ''), COALESCE(w.active, ?),
+				d.test, d.attempts, d.step
+			FROM deliveries d JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
+			LEFT JOIN webhooks w ON w.company_id = d.company_id AND w.id = d.webhook_id
+			LEFT JOIN callback_secrets s ON s.company_id = d.company_id AND d.webhook_id IS NULL
+			WHERE d.id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, append([]any{true}, args...)...)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, got...)
+	}
+	return jobs, nil
+}
+
+// settle ends a claim, unless it is no longer ours.
+func settle(ctx context.Context, tx *sqldb.Tx, j job, f following) (bool, error) {
+	var delivered sqldb.Ref
+	if !f.deliveredAt.IsZero() {
+		delivered = sqldb.RefTo(f.deliveredAt.UnixMicro())
+	}
+	n, err := tx.Exec(ctx, `
+		UPDATE deliveries SET claim = '', status = ?, step = ?, run_at = ?, delivered_at = COALESCE(?, delivered_at)
+		WHERE company_id = ? AND id = ? AND claim = ?`,
+		string(f.status), f.step, f.runAt.UnixMicro(), delivered, j.companyID, j.id, j.claim)
+	return n == 1, err
+}
+
+func insertAttempt(ctx context.Context, tx *sqldb.Tx, j job, o outcome) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO delivery_attempts (company_id, delivery_id, number, at, duration_ms, response_status, response_body, error)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		j.companyID, j.id, j.number, o.at.UnixMicro(), o.response.Duration.Milliseconds(), o.response.Status, string(o.response.Body), o.problem)
+	return err
+}
+
+const deliverySelect = `SELECT d.id, e.event_id, d.event, COALESCE(d.webhook_id, 0),
+	CASE WHEN d.webhook_id IS NULL THEN d.url ELSE COALESCE(w.url, '') END, d.status, d.run_at, e.body, d.created_at, COALESCE(d.delivered_at, 0)
+	FROM deliveries d JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
+	LEFT JOIN webhooks w ON w.company_id = d.company_id AND w.id = d.webhook_id`
+
+func scanDelivery(r sqldb.Row) (d Delivery, err error) {
+	var body string
+	var runAt, created, delivered int64
+	err = r.Scan(&d.ID, &d.EventID, (*string)(&d.Event), &d.WebhookID, &d.URL, (*string)(&d.Status), &runAt, &body, &created, &delivered)
+	d.Payload, d.CreatedAt, d.DeliveredAt = []byte(body), time.UnixMicro(created), instant(delivered)
+	if d.Status == Pending {
+		d.NextAttempt = time.UnixMicro(runAt)
+	}
+	return d, err
+}
+
+func countDeliveries(ctx context.Context, q sqldb.Querier, w sqldb.Where) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM deliveries d`+w.String(), w.Args...)
+}
+
+func deliveries(ctx context.Context, q sqldb.Querier, w sqldb.Where, page input.Page) ([]Delivery, error) {
+	return sqldb.All(ctx, q, scanDelivery, deliverySelect+w.String()+` ORDER BY d.id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`,
+		append(append([]any{}, w.Args...), page.Size, page.Offset())...)
+}
+
+func deliveryByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Delivery, error) {
+	d, err := sqldb.One(ctx, q, scanDelivery, deliverySelect+` WHERE d.company_id = ? AND d.id = ?`, companyID, id)
+	return d, sqldb.Found(err, "delivery")
+}
+
+func deliveryOfEvent(ctx context.Context, q sqldb.Querier, companyID int64, eventID string) (int64, error) {
+	id, err := sqldb.Value[int64](ctx, q, `
+		SELECT d.id FROM deliveries d JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
+		WHERE d.company_id = ? AND e.event_id = ? ORDER BY d.id DESC LIMIT 1`, companyID, eventID)
+	return id, sqldb.Found(err, "delivery")
+}
+
+// lockDelivery tells also whether somebody is sending it.
+func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (d Delivery, claimed bool, err error) {
+	claimed, err = sqldb.One(ctx, tx, func(r sqldb.Row) (bool, error) {
+		var claim string
+		var runAt int64
+		err := r.Scan(&claim, &runAt)
+		return claim != "" && runAt > tx.Now().UnixMicro(), err
+	}, `SELECT claim, run_at FROM deliveries WHERE company_id = ? AND id = ? {for update}`, companyID, id)
+	if err != nil {
+		return d, false, sqldb.Found(err, "delivery")
+	}
+	d, err = deliveryByID(ctx, tx, companyID, id)
+	return d, claimed, err
+}
+
+func reset(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE deliveries SET status = 'pending', step = 0, run_at = ?, claim = '' WHERE company_id = ? AND id = ?`,
+		tx.Now().UnixMicro(), companyID, id)
+	return err
+}
+
+func attempts(ctx context.Context, q sqldb.Querier, companyID int64, deliveryIDs []int64, add func(deliveryID int64, t Attempt)) error {
+	if len(deliveryIDs) == 0 {
+		return nil
+	}
+	args := []any{companyID}
+	for _, id := range deliveryIDs {
+		args = append(args, id)
+	}
+	return sqldb.Each(ctx, q, `
+		SELECT delivery_id, number, at, duration_ms, response_status, response_body, error FROM delivery_attempts
+		WHERE company_id = ? AND delivery_id IN (`+sqldb.Marks(len(deliveryIDs))+`) ORDER BY delivery_id, number`, args, func(r sqldb.Row) error {
+		var id, at, millis int64
+		var t Attempt
+		err := r.Scan(&id, &t.Number, &at, &millis, &t.ResponseStatus, &t.ResponseBody, &t.Error)
+		t.At, t.Duration = time.UnixMicro(at), time.Duration(millis)*time.Millisecond
+		add(id, t)
+		return err
+	})
+}
+
+// eventSpan is the last event before a time and the last there is.
+func eventSpan(ctx context.Context, q sqldb.Querier, companyID int64, since time.Time) (before, last int64, err error) {
+	before, err = sqldb.Value[int64](ctx, q, `
+		SELECT COALESCE(MAX(id), 0) FROM events WHERE company_id = ? AND occurred_at < ?`, companyID, since.UnixMicro())
+	if err != nil {
+		return 0, 0, err
+	}
+	last, err = sqldb.Value[int64](ctx, q, `SELECT COALESCE(MAX(id), 0) FROM events WHERE company_id = ?`, companyID)
+	return before, last, err
+}
+
+const replayColumns = `id, company_id, webhook_id, since, cursor, until, queued, COALESCE(finished_at, 0)`
+
+func scanReplay(row sqldb.Row) (r Replay, err error) {
+	var since, finished int64
+	err = row.Scan(&r.ID, &r.companyID, &r.WebhookID, &since, &r.cursor, &r.until, &r.Queued, &finished)
+	r.Since, r.Finished = time.UnixMicro(since), finished != 0
+	return r, err
+}
+
+func insertReplay(ctx context.Context, tx *sqldb.Tx, r Replay) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO replays (company_id, webhook_id, since, cursor, until, queued, created_at) VALUES (?, ?, ?, ?, ?, 0, ?) RETURNING id`,
+		r.companyID, r.WebhookID, r.Since.UnixMicro(), r.cursor, r.until, tx.Now().UnixMicro())
+}
+
+func unfinishedReplays(ctx context.Context, q sqldb.Querier) ([]Replay, error) {
+	return sqldb.All(ctx, q, scanReplay, `SELECT `+replayColumns+` FROM replays WHERE finished_at IS NULL ORDER BY company_id, id /* every company_id */`)
+}
+
+func lockReplay(ctx context.Context, tx *sqldb.Tx, r Replay) (Replay, error) {
+	return sqldb.One(ctx, tx, scanReplay, `SELECT `+replayColumns+` FROM replays WHERE company_id = ? AND id = ? {for update}`, r.companyID, r.ID)
+}
+
+// lastOfBatch is the last of the next events of a replay, 0 when there is none.
+func lastOfBatch(ctx context.Context, q sqldb.Querier, r Replay, size int) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT COALESCE(MAX(id), 0) FROM (
+		SELECT id FROM events WHERE company_id = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?) AS batch`, r.companyID, r.cursor, r.until, size)
+}
+
+// requeue writes a delivery for each wanted event of a batch that has none, and
+// takes up again those that were given up.
+func requeue(ctx context.Context, tx *sqldb.Tx, r Replay, last int64, wanted []event.Name) (int64, error) {
+	if len(wanted) == 0 {
+		return 0, nil
+	}
+	args := []any{r.WebhookID, r.WebhookID, false, tx.Now().UnixMicro(), tx.Now().UnixMicro(), r.companyID, r.cursor, last}
+	for _, name := range wanted {
+		args = append(args, string(name))
+	}
+	return tx.Exec(ctx, `
+		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
+		SELECT company_id, CAST(? AS BIGINT), id, name, '', CAST(? AS BIGINT), 'pending', ?, 0, 0, CAST(? AS BIGINT), '', CAST(? AS BIGINT)
+		FROM events WHERE company_id = ? AND id > ? AND id <= ? AND name IN (`+sqldb.Marks(len(wanted))+`)
+		ON CONFLICT (company_id, event_id, lane, url) DO UPDATE SET status = 'pending', step = 0, run_at = excluded.run_at
+		WHERE deliveries.status IN ('failed', 'refused')`, args...)
+}
+
+func advanceReplay(ctx context.Context, tx *sqldb.Tx, r Replay, last, queued int64) error {
+	_, err := tx.Exec(ctx, `UPDATE replays SET cursor = ?, queued = queued + ? WHERE company_id = ? AND id = ?`, last, queued, r.companyID, r.ID)
+	return err
+}
+
+func finishReplay(ctx context.Context, tx *sqldb.Tx, r Replay) error {
+	_, err := tx.Exec(ctx, `UPDATE replays SET finished_at = ? WHERE company_id = ? AND id = ?`, tx.Now().UnixMicro(), r.companyID, r.ID)
+	return err
+}
+
+func pruneDeliveries(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(ctx, `
+		DELETE FROM deliveries WHERE id IN (
+			SELECT id FROM deliveries WHERE created_at < ? AND status <> 'pending' ORDER BY created_at LIMIT ?
+		) /* every company_id */`, before.UnixMicro(), limit)
+}
+
+// pruneEvents leaves an event that is still being delivered.
+func pruneEvents(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(ctx, `
+		DELETE FROM events WHERE id IN (
+			SELECT e.id FROM events e WHERE e.occurred_at < ?
+				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.event_id = e.id)
+			ORDER BY e.occurred_at LIMIT ?
+		) /* every company_id */`, before.UnixMicro(), limit)
+}

@@ -1,0 +1,280 @@
+// Package webhook owns the addresses that integrators want to be told at, and
+// the deliveries that tell them: rows written in the transaction of the change,
+// sent by an engine that claims them, calls outside any transaction and closes
+// each with one. It does not decide what an event says: rooms record events,
+// and this one subscribes to all of them.
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/outbound"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+)
+
+// Webhook is an integrator's address and the events it wants.
+type Webhook struct {
+	ID          int64
+	URL         string
+	Description string
+	Events      []event.Name
+	Active      bool
+	Failures    int       // failed attempts in a row
+	DisabledAt  time.Time // zero: it was not switched off
+	Notice      string    // why it was switched off by itself
+	CreatedAt   time.Time
+
+	sealed string
+}
+
+// Options are the operator's choices.
+type Options struct {
+	PerCompany int             // how many webhooks a company may have
+	Delays     []time.Duration // before each attempt
+	Keep       time.Duration   // how long history is kept; 0: 30 days
+}
+
+// Service has the use cases.
+type Service struct {
+	db      *sqldb.DB
+	events  *event.Log
+	box     *secret.Box
+	gate    *outbound.Gate
+	client  *outbound.Client
+	options Options
+	wake    chan struct{} // a hint that something is due
+	metrics *Metrics
+}
+
+// New makes the service, which from then on writes a delivery for every event
+// that a webhook wants.
+func New(db *sqldb.DB, events *event.Log, box *secret.Box, gate *outbound.Gate, client *outbound.Client, o Options) *Service {
+	if o.Keep == 0 {
+		o.Keep = 30 * 24 * time.Hour
+	}
+	s := &Service{
+		db: db, events: events, box: box, gate: gate, client: client, options: o,
+		wake: make(chan struct{}, 1), metrics: newMetrics(),
+	}
+	events.Subscribe(s.enqueue)
+	return s
+}
+
+// List returns the company's webhooks, oldest first.
+func (s *Service) List(ctx context.Context, a account.Actor) ([]Webhook, error) {
+	return webhooks(ctx, s.db, a.Company.ID)
+}
+
+// Find returns one of them.
+func (s *Service) Find(ctx context.Context, a account.Actor, webhookID int64) (Webhook, error) {
+	return webhookByID(ctx, s.db, a.Company.ID, webhookID)
+}
+
+// Create makes a webhook from the fields url, description and events. The
+// secret it returns is not shown again.
+func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (Webhook, string, error) {
+	in.Require("url")
+	in.Require("events")
+	in.Ignore("secret", "active")
+	change := s.read(ctx, in)
+	if err := in.Err(); err != nil {
+		return Webhook{}, "", err
+	}
+	w := Webhook{Active: true}
+	change(&w)
+	plain := newSecret()
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if err := account.LockTx(ctx, tx, a); err != nil {
+			return err
+		}
+		n, err := countWebhooks(ctx, tx, a.Company.ID)
+		if err != nil {
+			return err
+		}
+		if n >= s.options.PerCompany {
+			return fault.Field("url", fmt.Sprintf("the company has %d webhooks, which is all it may have; delete one first", n))
+		}
+		w.CreatedAt = tx.Now()
+		if w.ID, err = insertWebhook(ctx, tx, a.Company.ID, w); err != nil {
+			return err
+		}
+		w.sealed = s.box.Seal([]byte(plain), secretContext(w.ID))
+		return setSecret(ctx, tx, a.Company.ID, w.ID, w.sealed)
+	})
+	return w, plain, err
+}
+
+// Update changes url, description, events and active; what is not given
+// stays. Switching it on clears the count of failures and resumes what was
+// parked; switching it off parks what is pending.
+func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, in *input.Form) (Webhook, error) {
+	in.Keep("url")
+	in.Keep("events")
+	in.Ignore("secret")
+	change := s.read(ctx, in)
+	active, hasActive := in.Bool("active")
+	if err := in.Err(); err != nil {
+		return Webhook{}, err
+	}
+	var w Webhook
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		if w, err = lockWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
+			return err
+		}
+		change(&w)
+		if hasActive && in.Sent("active") {
+			if err := s.setActive(ctx, tx, a.Company.ID, &w, active); err != nil {
+				return err
+			}
+		}
+		return updateWebhook(ctx, tx, a.Company.ID, w)
+	})
+	return w, err
+}
+
+func (s *Service) setActive(ctx context.Context, tx *sqldb.Tx, companyID int64, w *Webhook, active bool) error {
+	w.Active = active
+	if !active {
+		if w.DisabledAt.IsZero() {
+			w.DisabledAt = tx.Now()
+		}
+		return park(ctx, tx, companyID, w.ID)
+	}
+	w.Failures, w.DisabledAt, w.Notice = 0, time.Time{}, ""
+	tx.OnCommit(s.hint)
+	return unpark(ctx, tx, companyID, w.ID)
+}
+
+// Delete removes a webhook with its history.
+func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if _, err := lockWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
+			return err
+		}
+		return removeWebhook(ctx, tx, a.Company.ID, webhookID)
+	})
+}
+
+// read reads what a form says of a webhook and returns how it changes one. The
+// address is looked up here, before any transaction.
+func (s *Service) read(ctx context.Context, in *input.Form) func(*Webhook) {
+	in.Ignore("id", "consecutive_failures", "disabled_at", "created_at", "notice")
+	address, hasURL := in.Line("url", 2000)
+	description, hasDescription := in.Line("description", 255)
+	names, hasEvents := in.List("events")
+	if hasURL && address != "" {
+		if err := s.gate.CheckURL(ctx, address); err != nil {
+			in.Refuse("url", outbound.Public(err))
+		}
+	}
+	wanted := readEvents(in, names)
+	if hasEvents && in.Sent("events") && len(names) == 0 {
+		in.Refuse("events", "must name at least one event")
+	}
+	return func(w *Webhook) {
+		if hasURL {
+			w.URL = address
+		}
+		if hasDescription {
+			w.Description = description
+		}
+		if hasEvents {
+			w.Events = wanted
+		}
+	}
+}
+
+// Subscribable are the events that a webhook may want: all but ping.
+func Subscribable() []event.Name {
+	var names []event.Name
+	for _, e := range event.Catalog {
+		if e.Name != event.Ping {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+func readEvents(in *input.Form, names []string) []event.Name {
+	known := Subscribable()
+	var wanted []event.Name
+	for _, n := range names {
+		switch name := event.Name(n); {
+		case name == event.Ping:
+			in.Refuse("events", "ping cannot be subscribed to; the test of a webhook sends it")
+		case !slices.Contains(known, name):
+			in.Refuse("events", fmt.Sprintf("%q is not an event; GET /webhooks/events lists them", n))
+		case !slices.Contains(wanted, name):
+			wanted = append(wanted, name)
+		}
+	}
+	return wanted
+}
+
+// CallbackSecret returns the secret that signs the notifications of single
+// invoices, making it at the first time.
+func (s *Service) CallbackSecret(ctx context.Context, a account.Actor) (string, error) {
+	sealed, err := callbackSecret(ctx, s.db, a.Company.ID)
+	if err != nil {
+		return "", err
+	}
+	if sealed == "" {
+		return s.saveCallbackSecret(ctx, a, false)
+	}
+	plain, err := s.box.Open(sealed, callbackContext(a.Company.ID))
+	return string(plain), err
+}
+
+// RotateCallbackSecret replaces it.
+func (s *Service) RotateCallbackSecret(ctx context.Context, a account.Actor) (string, error) {
+	return s.saveCallbackSecret(ctx, a, true)
+}
+
+func (s *Service) saveCallbackSecret(ctx context.Context, a account.Actor, replace bool) (string, error) {
+	sealed := s.box.Seal([]byte(newSecret()), callbackContext(a.Company.ID))
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		sealed, err = saveCallback(ctx, tx, a.Company.ID, sealed, replace)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	plain, err := s.box.Open(sealed, callbackContext(a.Company.ID))
+	return string(plain), err
+}
+
+func newSecret() string { return "whsec_" + id.NewCode(40) }
+
+func secretContext(webhookID int64) string { return fmt.Sprintf("webhook:%d", webhookID) }
+
+func callbackContext(companyID int64) string { return fmt.Sprintf("callback:%d", companyID) }
+
+// joinEvents and splitEvents turn names into the text that is stored and
+// searched: ",customer.created,invoice.paid,".
+func joinEvents(names []event.Name) string {
+	text := ","
+	for _, n := range names {
+		text += string(n) + ","
+	}
+	return text
+}
+
+func splitEvents(text string) []event.Name {
+	names := []event.Name{}
+	for part := range strings.SplitSeq(strings.Trim(text, ","), ",") {
+		if part != "" {
+			names = append(names, event.Name(part))
+		}
+	}
+	return names
+}
