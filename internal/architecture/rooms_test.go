@@ -102,6 +102,11 @@ var rooms = []room{
 	{
 		path: "internal/dashboard", place: "the one room that reads other rooms' tables, in SQL and read only",
 		may: []arrow{tools, {"internal/account", "numbers are the company's"}},
+		tests: []arrow{
+			{"internal/catalog", "its numbers are held against what the rooms list"},
+			{"internal/customer", "its numbers are held against what the rooms list"},
+			{"internal/billing", "its numbers are held against what the rooms list"},
+		},
 	},
 	{
 		path: "internal/web", place: "the kit of every edge, with no rule of the business",

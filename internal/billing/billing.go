@@ -78,7 +78,9 @@ type Service struct {
 // the new date in time, one who is deleted takes its invoices along.
 func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service {
 	s := &Service{db: db, events: events, customers: customers}
-	customers.Watch(customer.Watcher{Created: s.customerCreated, Changed: s.customerChanged, Deleting: s.customerDeleting})
+	customers.Watch(customer.Watcher{
+		Created: s.customerCreated, Imported: s.customerImported, Changed: s.customerChanged, Deleting: s.customerDeleting,
+	})
 	return s
 }
 

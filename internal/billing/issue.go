@@ -18,6 +18,15 @@ func (s *Service) customerCreated(ctx context.Context, tx *sqldb.Tx, a account.A
 	return err
 }
 
+// customerImported puts the due date of an imported customer on the schedule,
+// unless it has passed: what happened before the import is not billed.
+func (s *Service) customerImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
+	if c.Plan.ID == 0 || c.DueOn.IsZero() || c.DueOn.Before(a.Today(tx.Now())) {
+		return nil
+	}
+	return schedule(ctx, tx, a.Company.ID, c.ID, c.DueOn)
+}
+
 // customerChanged puts the due date of a customer on the schedule when it is a
 // new one, and takes it off when there is nothing to bill.
 func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, before, after customer.Customer) error {

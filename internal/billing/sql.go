@@ -147,8 +147,9 @@ func anyScheduled(ctx context.Context, q sqldb.Querier, companyID int64, until c
 	return n > 0, err
 }
 
+// The order keeps PostgreSQL from the table even where it expects many.
 const anyScheduledText = `SELECT count(*) FROM (
-	SELECT customer_id FROM invoice_schedule WHERE company_id = ? AND due_on <= ? LIMIT 1) AS due`
+	SELECT customer_id FROM invoice_schedule WHERE company_id = ? AND due_on <= ? ORDER BY due_on, customer_id LIMIT 1) AS due`
 
 // scheduled locks customers who are to be billed, passing over those that
 // another process is billing or that somebody is changing. Locking the schedule

@@ -23,9 +23,10 @@ func importCustomersCommand() *cobra.Command {
 		Use:   "customers FILE.csv",
 		Short: "Create customers from a CSV file; - reads standard input",
 		Long: `Import creates a customer of every line of a CSV file: all of them or, when a line
-is bad, none. It makes no events unless it is told to, and no invoices. It may
-run while the server does; on the embedded database the server's own writes then
-wait until the file is written, with --keep-going until a few hundred lines are.
+is bad, none. It makes no events and no invoices unless it is told to; a due date
+that has not passed is billed in time by the server. It may run while the server
+does; on the embedded database the server's own writes then wait until the file
+is written, with --keep-going until a few hundred lines are.
 
 The first line names the columns: the API's fields (name, whatsapp, email,
 usuario, data_de_vencimento, plan_id, product_id, notes, external_id) or what
@@ -45,6 +46,7 @@ The exit code is 1 when a line failed.`,
 	cmd.Flags().Bool("keep-going", false, "import the good lines of a file that has bad ones")
 	cmd.Flags().Bool("create-missing", false, "make plans (by the month, at the line's amount) and products that the company lacks")
 	cmd.Flags().Bool("events", false, "record customer.created for every customer")
+	cmd.Flags().Bool("invoices", false, "bill every customer at once for its due date")
 	cmd.Flags().Bool("dry-run", false, "check the file and import nothing")
 	cmd.Flags().String("errors", "", "write a CSV file of all that is wrong: line, column, value, reason")
 	return cmd
@@ -71,7 +73,7 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 		defer func() { err = errors.Join(err, bad.close()) }()
 		options := customer.ImportOptions{
 			KeepGoing: flag(cmd, "keep-going"), CreateMissing: flag(cmd, "create-missing"),
-			Events: flag(cmd, "events"), DryRun: flag(cmd, "dry-run"),
+			Events: flag(cmd, "events"), Invoices: flag(cmd, "invoices"), DryRun: flag(cmd, "dry-run"),
 		}
 		p := newProgress(cmd.ErrOrStderr(), file, a.DB.Now, options)
 		options.Problem = func(problem customer.Problem) {

@@ -79,17 +79,6 @@ type Service struct {
 	counts   tally.Cache
 }
 
-// Watcher is a room above this one that acts when a customer changes, inside
-// the transaction of the change. A nil function is not called.
-type Watcher struct {
-	Created  func(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) error
-	Changed  func(ctx context.Context, tx *sqldb.Tx, a account.Actor, before, after Customer) error
-	Deleting func(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) error // the row is still there
-}
-
-// Watch adds a watcher. It is called while the program is wired.
-func (s *Service) Watch(w Watcher) { s.watchers = append(s.watchers, w) }
-
 // New makes the service.
 func New(db *sqldb.DB, events *event.Log) *Service { return &Service{db: db, events: events} }
 
@@ -144,18 +133,6 @@ func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, d
 	return c, s.tellCreated(ctx, tx, a, c)
 }
 
-func (s *Service) tellCreated(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) error {
-	for _, w := range s.watchers {
-		if w.Created == nil {
-			continue
-		}
-		if err := w.Created(ctx, tx, a, c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Update changes the fields that are given. Nothing is recorded when nothing
 // changes.
 func (s *Service) Update(ctx context.Context, a account.Actor, id int64, in *input.Form) (Customer, error) {
@@ -189,13 +166,8 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, id int64) error {
 		if err != nil {
 			return err
 		}
-		for _, w := range s.watchers {
-			if w.Deleting == nil {
-				continue
-			}
-			if err := w.Deleting(ctx, tx, a, c); err != nil {
-				return err
-			}
+		if err := s.tellDeleting(ctx, tx, a, c); err != nil {
+			return err
 		}
 		if err := remove(ctx, tx, a.Company.ID, id); err != nil {
 			return err
@@ -216,13 +188,5 @@ func (s *Service) save(ctx context.Context, tx *sqldb.Tx, a account.Actor, befor
 	if err := book.Move(ctx, tx, a.Company.ID, counted(before, 1), counted(*c, 1)); err != nil {
 		return err
 	}
-	for _, w := range s.watchers {
-		if w.Changed == nil {
-			continue
-		}
-		if err := w.Changed(ctx, tx, a, before, *c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.tellChanged(ctx, tx, a, before, *c)
 }

@@ -23,7 +23,10 @@ type ImportOptions struct {
 	KeepGoing     bool // write the good rows of a file that has bad ones
 	CreateMissing bool // make the plans and products that rows name and the company lacks
 	Events        bool // record customer.created for each, and in time customer.expired for those past their date
-	DryRun        bool // check, and write nothing
+	// Invoices bills each for its due date at once, as Create does. Otherwise one
+	// is issued when its time comes.
+	Invoices bool
+	DryRun   bool // check, and write nothing
 	// Problem is told all that is wrong, in the order of the lines; it may be nil.
 	Problem func(Problem)
 }
@@ -193,27 +196,28 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 	if err != nil {
 		return err
 	}
-	var good []Customer
+	var good []*candidate
+	var customers []Customer
 	for _, c := range all {
 		if c.faults.Empty() {
-			good = append(good, c.Customer)
+			good, customers = append(good, c), append(customers, c.Customer)
 		}
 	}
-	ids, err := insertMany(ctx, w.tx, w.actor.Company.ID, good, w.told())
+	ids, err := insertMany(ctx, w.tx, w.actor.Company.ID, customers, w.told())
 	if err != nil {
 		return err
 	}
-	var refused []*candidate
-	for _, c := range all {
+	var taken []*candidate
+	for _, c := range good {
 		if c.ID = ids[c.UUID]; c.ID == 0 {
-			refused = append(refused, c)
+			taken = append(taken, c)
 			continue
 		}
 		if err := w.created(ctx, c); err != nil {
 			return err
 		}
 	}
-	if err := w.explain(ctx, refused); err != nil {
+	if err := w.explain(ctx, taken); err != nil {
 		return err
 	}
 	out.add(all)
@@ -233,21 +237,21 @@ func (w *writing) told() civil.Date {
 func (w *writing) created(ctx context.Context, c *candidate) error {
 	w.note(c)
 	w.places[counted(c.Customer, 1).Place]++
-	if !w.options.Events {
-		return nil
+	if w.options.Events {
+		err := w.events.Record(ctx, w.tx, w.actor.Source(), event.CustomerCreated, created(c.Customer, w.actor, w.tx.Now()))
+		if err != nil {
+			return err
+		}
 	}
-	return w.events.Record(ctx, w.tx, w.actor.Source(), event.CustomerCreated, created(c.Customer, w.actor, w.tx.Now()))
+	if w.options.Invoices {
+		return w.tellCreated(ctx, w.tx, w.actor, c.Customer)
+	}
+	return w.tellImported(ctx, w.tx, w.actor, c.Customer)
 }
 
 // explain says why good rows were not inserted: somebody has the login or the
 // key, an earlier line or another customer.
-func (w *writing) explain(ctx context.Context, refused []*candidate) error {
-	var taken []*candidate
-	for _, c := range refused {
-		if c.faults.Empty() {
-			taken = append(taken, c)
-		}
-	}
+func (w *writing) explain(ctx context.Context, taken []*candidate) error {
 	w.refuseRepeated(taken)
 	if err := w.refuseTaken(ctx, w.tx, taken); err != nil {
 		return err

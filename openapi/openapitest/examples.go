@@ -23,7 +23,7 @@ type Example struct {
 }
 
 // Examples gives every request that the document shows, for a test that sends them all: each body, and each operation
-// without one. They refer to customer, plan and product 1, so a new company in a new database that has such a plan and
+// without one. They refer to customer, plan, product and webhook 1, so a new company in a new database that has such a plan and
 // product can take them in this order: creations first, deletions last.
 func Examples() []Example {
 	s, err := load()

@@ -136,9 +136,9 @@ func (c *Client) send(ctx context.Context, t target, addrs []netip.Addr, header 
 	var err error
 	for i, addr := range tries {
 		share := time.Until(deadline) / time.Duration(len(tries)-i)
-		s := &send{ctx: ctx, connectBy: time.Now().Add(share)}
+		dialling := context.WithValue(ctx, sendKey{}, &send{call: ctx, connectBy: time.Now().Add(share)})
 		var response *http.Response
-		response, err = c.sendTo(s, addr, t, header, body)
+		response, err = c.sendTo(dialling, addr, t, header, body)
 		if err == nil {
 			c.settle(t, addr, len(addrs))
 			return response, nil
@@ -150,10 +150,9 @@ func (c *Client) send(ctx context.Context, t target, addrs []netip.Addr, header 
 	return nil, err
 }
 
-func (c *Client) sendTo(s *send, addr netip.Addr, t target, header http.Header, body []byte) (*http.Response, error) {
+func (c *Client) sendTo(ctx context.Context, addr netip.Addr, t target, header http.Header, body []byte) (*http.Response, error) {
 	u := *t.url
 	u.Host = net.JoinHostPort(route(addr, t), strconv.Itoa(int(t.port)))
-	ctx := context.WithValue(s.ctx, sendKey{}, s)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
 	if err != nil {
 		return nil, err

@@ -313,21 +313,16 @@ func TestFailuresAreNamedWithoutDetails(t *testing.T) {
 	expired := func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }
 	serve := func(config *tls.Config) string { return receive(t, "", config, answer).port() }
 	closed := listenAt(t, "127.0.0.1:0")
-	closed.Close()
-	say := func(text string) string {
-		return raw(t, ca.issue(nil, host), func(conn net.Conn) {
-			_, _ = conn.Read(make([]byte, 4096))
-			_, _ = io.WriteString(conn, text)
-		})
-	}
+	_ = closed.Close()
+	say := func(text string) string { return raw(t, ca.issue(nil, host), after(text, nil)) }
 	_, refusing, _ := net.SplitHostPort(closed.Addr().String())
 	for _, step := range []struct{ port, want string }{
 		{refusing, reasonRefused},
 		{serve(stranger.issue(nil, host)), reasonUntrusted},
 		{serve(ca.issue(nil, "other.example.com")), reasonOtherName},
 		{serve(ca.issue(expired, host)), reasonExpired},
-		{raw(t, nil, func(conn net.Conn) { _, _ = io.WriteString(conn, "220 smtp ready\r\n") }), reasonTLS},
-		{raw(t, nil, func(net.Conn) {}), reasonTLS},
+		{raw(t, nil, after("220 smtp ready\r\n", nil)), reasonTLS},
+		{raw(t, nil, after("", nil)), reasonTLS},
 		{say(""), reasonClosed},
 		{say("220 smtp ready\r\n"), reasonNotHTTP},
 		{say("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"), reasonNotHTTP},

@@ -47,11 +47,11 @@ func parseRoute(r string) (addr netip.Addr, name string, err error) {
 	return addr, name, nil
 }
 
-// send is what a dial must know of the call that it is for. It travels as a
-// value because the transport takes cancellation away from the contexts of
+// send is what a dial must know of the call that it is for. The call's context
+// is in it because the transport takes cancellation away from the contexts of
 // dials, which would leave a stalled handshake behind after its call ended.
 type send struct {
-	ctx       context.Context
+	call      context.Context
 	connectBy time.Time
 }
 
@@ -68,7 +68,10 @@ func (c *Client) dialTLS(ctx context.Context, _, hostPort string) (net.Conn, err
 		return nil, err
 	}
 	s := ctx.Value(sendKey{}).(*send)
-	plain, err := c.connect(s, net.JoinHostPort(addr.String(), port))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.call, cancel)() //nolint:contextcheck // see send
+	plain, err := c.connect(ctx, s.connectBy, net.JoinHostPort(addr.String(), port))
 	if err != nil {
 		return nil, &unreachedError{err}
 	}
@@ -76,16 +79,16 @@ func (c *Client) dialTLS(ctx context.Context, _, hostPort string) (net.Conn, err
 	config := c.tls.Clone()
 	config.ServerName = name
 	conn := tls.Client(measured, config)
-	if err := conn.HandshakeContext(s.ctx); err != nil {
-		plain.Close()
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = plain.Close()
 		return nil, &handshakeError{err}
 	}
 	measured.done = true
 	return conn, nil
 }
 
-func (c *Client) connect(s *send, address string) (net.Conn, error) {
-	ctx, cancel := context.WithDeadline(s.ctx, s.connectBy)
+func (c *Client) connect(ctx context.Context, by time.Time, address string) (net.Conn, error) {
+	ctx, cancel := context.WithDeadline(ctx, by)
 	defer cancel()
 	return c.dial(ctx, "tcp", address)
 }

@@ -160,7 +160,7 @@ func receive(t *testing.T, listen string, config *tls.Config, handle http.Handle
 	t.Helper()
 	r := &receiver{Server: httptest.NewUnstartedServer(handle)}
 	if listen != "" {
-		r.Listener.Close()
+		_ = r.Listener.Close()
 		r.Listener = listenAt(t, listen)
 	}
 	r.TLS = config
@@ -204,7 +204,7 @@ func raw(t *testing.T, config *tls.Config, serve func(net.Conn)) string {
 			open = append(open, conn)
 			mu.Unlock()
 			running.Go(func() {
-				defer conn.Close()
+				defer func() { _ = conn.Close() }()
 				if config != nil {
 					serve(tls.Server(conn, config))
 				} else {
@@ -214,10 +214,10 @@ func raw(t *testing.T, config *tls.Config, serve func(net.Conn)) string {
 		}
 	})
 	t.Cleanup(func() {
-		l.Close()
+		_ = l.Close()
 		mu.Lock()
 		for _, conn := range open {
-			conn.Close()
+			_ = conn.Close()
 		}
 		mu.Unlock()
 		running.Wait()

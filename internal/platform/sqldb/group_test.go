@@ -13,29 +13,24 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-// together runs the transactions in one group, the first of them first: it
-// does not begin before the others are waiting. The caller stands in a bubble
+// together runs the transactions in one group and in that order: the first does
+// not begin before the others stand in the queue. The caller stands in a bubble
 // of synctest.
 func together(t *testing.T, db *sqldb.DB, first func(*sqldb.Tx) error, others ...func(*sqldb.Tx) error) []error {
 	t.Helper()
 	errs := make([]error, 1+len(others))
-	var running sync.WaitGroup
-	leading := make(chan struct{})
-	lead := sync.OnceFunc(func() {
-		close(leading)
-		synctest.Wait()
+	var queued sync.WaitGroup
+	queue := sync.OnceFunc(func() {
+		for i, other := range others {
+			queued.Go(func() { errs[1+i] = caught(t, db, other) })
+			synctest.Wait()
+		}
 	})
-	running.Go(func() {
-		errs[0] = caught(t, db, func(tx *sqldb.Tx) error {
-			lead()
-			return first(tx)
-		})
+	errs[0] = caught(t, db, func(tx *sqldb.Tx) error {
+		queue()
+		return first(tx)
 	})
-	<-leading
-	for i, other := range others {
-		running.Go(func() { errs[1+i] = caught(t, db, other) })
-	}
-	running.Wait()
+	queued.Wait()
 	return errs
 }
 
@@ -156,6 +151,28 @@ func TestRefusalForWorkThatIsTakenBackIsTakenBackToo(t *testing.T) {
 			t.Errorf("refused for a note that is not there: %v", errs[1])
 		}
 		wantNotes(t, db, 2)
+	})
+}
+
+func TestThoseWhoRunAgainDoSoAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))
+		errs := together(t, db, insert(t, 1),
+			func(tx *sqldb.Tx) error { return errors.Join(insert(t, 2)(tx), errRefused) },
+			func(tx *sqldb.Tx) error {
+				synctest.Wait() // the other two are back in the queue, behind this one
+				wantNotes(t, tx)
+				return insert(t, 3)(tx)
+			},
+			func(tx *sqldb.Tx) error {
+				wantNotes(t, tx, 3)
+				wantNotes(t, db)
+				return insert(t, 4)(tx)
+			})
+		if errs[0] != nil || !errors.Is(errs[1], errRefused) || errs[2] != nil || errs[3] != nil {
+			t.Errorf("errors %v, want only the second refused", errs)
+		}
+		wantNotes(t, db, 1, 3, 4)
 	})
 }
 

@@ -292,6 +292,7 @@ func failure(ctx context.Context, w http.ResponseWriter, err error) (int, []byte
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	case fault.KindUnavailable:
 		w.Header().Set("Retry-After", "1")
+	default: // nothing more to say
 	}
 	return web.Status(err), web.AppendFault(nil, err)
 }

@@ -17,8 +17,14 @@ func TestAuthenticationComesBeforeEverything(t *testing.T) {
 		s := newService(t, engine)
 		c := s.newCaller(t)
 		for _, request := range [][3]string{
-			{"GET", "/nowhere", ""}, {"GET", "", ""}, {"GET", "//customers", ""}, {"PATCH", "/customers", ""}, {"GET", "/customers/abc", ""},
-			{"POST", "/customers", "{"}, {"POST", "/customers", strings.Repeat(" ", maxBody+1)}, {"GET", "/customers?status=xyz", ""},
+			{"GET", "/nowhere", ""},
+			{"GET", "", ""},
+			{"GET", "//customers", ""},
+			{"PATCH", "/customers", ""},
+			{"GET", "/customers/abc", ""},
+			{"POST", "/customers", "{"},
+			{"POST", "/customers", strings.Repeat(" ", maxBody+1)},
+			{"GET", "/customers?status=xyz", ""},
 		} {
 			a := s.send(t, request[0], request[1], strings.NewReader(request[2]))
 			if a.status != 401 || a.body != `{"success":false,"message":"Unauthenticated"}` || a.header.Get("Www-Authenticate") != "Bearer" {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -8,9 +9,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,11 +26,13 @@ import (
 	"carteira/internal/dashboard"
 	"carteira/internal/platform/event"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/web"
 	"carteira/internal/web/idempotency"
+	"carteira/internal/webhook"
 	"carteira/openapi/openapitest"
 )
 
@@ -72,12 +77,15 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 	t.Helper()
 	clock := sqldbtest.NewClock(noon)
 	db := sqldbtest.Open(t, databaseURL, sqldbtest.WithClock(clock))
-	events := &event.Log{}
+	events, box := &event.Log{}, secret.NewBox(secret.NewKey())
 	customers := customer.New(db, events)
+	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nameless{})
+	client := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
 	s := New(Deps{
 		DB: db, Accounts: account.New(db, limit), Catalog: catalog.New(db), Customers: customers,
 		Billing: billing.New(db, events, customers), Dashboard: dashboard.New(db),
-		Idempotency: idempotency.New(db, secret.NewBox(secret.NewKey())),
+		Webhooks:    webhook.New(db, events, box, gate, client, webhook.Options{PerCompany: 2, Delays: delays}),
+		Idempotency: idempotency.New(db, box),
 	})
 	served := httptest.NewServer(web.Observe(s, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
@@ -85,6 +93,15 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 	client.Transport = openapitest.New(t).Transport(client.Transport)
 	return &service{s, clock, served.URL, client}
 }
+
+// testCAs trusts the certificate of every httptest server.
+var testCAs = sync.OnceValue(func() *x509.CertPool {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	pool := x509.NewCertPool()
+	pool.AddCert(s.Certificate())
+	return pool
+})
 
 // caller is a company that calls.
 type caller struct {

@@ -123,10 +123,10 @@ func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
 		return row, fault.Field("Idempotency-Key", "was used for another request; use a new key for each request")
 	case row.status != 0:
 		return row, nil
+	case row.leaseUntil.After(now): // carried out or not: its answer may be on the way
+		return row, fault.Conflict("the first request with this Idempotency-Key is still running")
 	case row.carriedOut:
 		return row, fault.Conflict("the first request with this Idempotency-Key was carried out, but its answer was lost; read the record instead of repeating")
-	case row.leaseUntil.After(now):
-		return row, fault.Conflict("the first request with this Idempotency-Key is still running")
 	}
 	return record{}, takeOver(ctx, tx, t)
 }

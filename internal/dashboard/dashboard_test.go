@@ -1,0 +1,377 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/platform/tally"
+)
+
+// noon is the morning of 31 January 2026 in São Paulo.
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// world is a company and the rooms that the dashboard looks into.
+type world struct {
+	*Service
+	clock     *sqldbtest.Clock
+	customers *customer.Service
+	billing   *billing.Service
+	actor     account.Actor
+}
+
+func newWorld(t testing.TB, engine sqldb.Engine) *world {
+	t.Helper()
+	clock := sqldbtest.NewClock(noon)
+	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
+	events := &event.Log{}
+	customers := customer.New(db, events)
+	w := &world{Service: New(db), clock: clock, customers: customers, billing: billing.New(db, events, customers)}
+	w.actor = w.company(t, account.DefaultTimezone)
+	return w
+}
+
+// company makes a company that sells one plan by the month and one by the week.
+func (w *world) company(t testing.TB, timezone string) account.Actor {
+	t.Helper()
+	c, _, err := account.New(w.db, 0).CreateCompany(t.Context(), values(
+		"name", "Rede Clara", "email", timezone+"@example.com", "timezone", timezone))
+	must(t, err)
+	a := account.Actor{Company: c}
+	for _, period := range []string{"1month", "1week"} {
+		_, err := catalog.New(w.db).CreatePlan(t.Context(), a, values("name", period, "value", "35.10", "period", period))
+		must(t, err)
+	}
+	return a
+}
+
+func (w *world) month(t testing.TB, first string) Month {
+	t.Helper()
+	m, err := w.Month(t.Context(), w.actor, civil.MustParse(first))
+	must(t, err)
+	return m
+}
+
+// received notes a payment of a customer of its own.
+func (w *world) received(t testing.TB, amount, on string) {
+	t.Helper()
+	c, err := w.customers.Create(t.Context(), w.actor, values("name", "Ana"))
+	must(t, err)
+	i, err := w.billing.CreateExtra(t.Context(), w.actor, c.ID, values("amount", amount))
+	must(t, err)
+	_, err = w.billing.SetStatus(t.Context(), w.actor, i.ID, values("status", "Pago", "paid_at", on))
+	must(t, err)
+}
+
+func values(pairs ...string) *input.Form {
+	m := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0]] = pair[1]
+	}
+	return input.FromStrings(m)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Three months of business, and then every number of five months is computed
+// once more from what the lists show.
+func TestEveryNumberIsWhatTheListsAddUpTo(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		other := *w
+		other.actor = w.company(t, "Pacific/Auckland")
+		random := rand.New(rand.NewPCG(8, 9))
+		for range 100 {
+			for _, p := range []*world{w, &other} {
+				p.business(t, random)
+			}
+			w.clock.Advance(22 * time.Hour)
+			if random.IntN(9) == 0 {
+				must(t, tally.Fold(t.Context(), w.db))
+			}
+		}
+		for _, p := range []*world{w, &other} {
+			for _, month := range []string{"2025-12-01", "2026-01-01", "2026-02-01", "2026-03-01", "2026-04-01", "2026-05-01", "2026-06-01"} {
+				got, want := p.month(t, month), p.addUp(t, civil.MustParse(month))
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("got  %s\nwant %s", jsonOf(t, got), jsonOf(t, want))
+				}
+			}
+			now, err := p.Month(t.Context(), p.actor, civil.Date{})
+			if today := p.actor.Today(w.clock.Now()); err != nil || now.Month != today.String()[:7] || !reflect.DeepEqual(now, p.month(t, now.Month+"-01")) {
+				t.Errorf("the present month is %s on %v, %v", now.Month, today, err)
+			}
+		}
+		february := w.month(t, "2026-02-01") // no number of it is there by chance
+		for _, n := range []int64{
+			february.Customers.New, february.Customers.Renewed, february.Customers.Lost, february.Invoices.Overdue.Count,
+			february.Invoices.Paid.Count, february.Invoices.Cancelled.Count, int64(february.Revenue.PreviousMonth),
+			w.month(t, "2026-05-01").Invoices.Open.Count, february.Customers.DueToday + february.Customers.Active,
+		} {
+			if n == 0 {
+				t.Errorf("a number is not put to the test: %s", jsonOf(t, february))
+			}
+		}
+	})
+}
+
+func jsonOf(t testing.TB, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	must(t, err)
+	return string(b)
+}
+
+// business is what happens in half a day.
+func (w *world) business(t *testing.T, random *rand.Rand) {
+	t.Helper()
+	ctx, today := t.Context(), w.actor.Today(w.clock.Now())
+	people := w.everybody(t)
+	if len(people) < 40 && random.IntN(3) > 0 {
+		_, err := w.customers.Create(ctx, w.actor, values("name", "Ana",
+			"plan_id", fmt.Sprint(w.plan(random)), "data_de_vencimento", today.AddDays(random.IntN(30)-3).String()))
+		must(t, err)
+	}
+	if all := w.everything(t); len(all) > 0 {
+		i := all[random.IntN(len(all))]
+		_, err := w.billing.SetStatus(ctx, w.actor, i.ID, values(
+			"status", []string{"Pago", "Pago", "Pago", "Em aberto", "Cancelado"}[random.IntN(5)],
+			"paid_at", today.AddDays(-random.IntN(4)*random.IntN(15)).String()))
+		if fault.KindOf(err) != fault.KindInvalid {
+			must(t, err)
+		}
+	}
+	if len(people) > 0 {
+		c := people[random.IntN(len(people))]
+		switch random.IntN(12) {
+		case 0:
+			must(t, w.customers.Delete(ctx, w.actor, c.ID))
+		case 1, 2:
+			_, err := w.customers.Renew(ctx, w.actor, c.ID)
+			must(t, err)
+		case 3:
+			_, err := w.billing.CreateExtra(ctx, w.actor, c.ID, values("amount", money.Cents(1+random.Int64N(int64(money.Max))).String()))
+			must(t, err)
+		case 4:
+			_, err := w.customers.Update(ctx, w.actor, c.ID, values("data_de_vencimento", ""))
+			must(t, err)
+		}
+	}
+	_, err := w.customers.Expire(ctx, w.actor)
+	must(t, err)
+	_, err = w.billing.Issue(ctx, w.actor)
+	must(t, err)
+}
+
+func (w *world) plan(random *rand.Rand) int64 { return 2*w.actor.Company.ID - random.Int64N(2) }
+
+// everybody and everything are the lists from their first page to their last.
+func (w *world) everybody(t testing.TB) []customer.Customer {
+	t.Helper()
+	return pages(t, func(p input.Page) ([]customer.Customer, int64, error) {
+		return w.customers.List(t.Context(), w.actor, customer.Filter{}, p)
+	})
+}
+
+func (w *world) everything(t testing.TB) []billing.Invoice {
+	t.Helper()
+	return pages(t, func(p input.Page) ([]billing.Invoice, int64, error) {
+		return w.billing.List(t.Context(), w.actor, billing.Filter{}, p)
+	})
+}
+
+func pages[T any](t testing.TB, list func(input.Page) ([]T, int64, error)) (all []T) {
+	t.Helper()
+	for p := (input.Page{Number: 1, Size: 200}); ; p.Number++ {
+		some, total, err := list(p)
+		must(t, err)
+		if all = append(all, some...); p.Number >= p.Last(total) {
+			return all
+		}
+	}
+}
+
+// addUp computes a month from the lists, and who was renewed from the events.
+func (w *world) addUp(t testing.TB, first civil.Date) Month {
+	t.Helper()
+	m := Month{Month: first.String()[:7]}
+	in := func(d civil.Date) bool { return !d.IsZero() && d.String()[:7] == m.Month }
+	today := w.actor.Today(w.clock.Now())
+	for _, c := range w.everybody(t) {
+		m.Customers.Total++
+		switch c.Status(today) {
+		case customer.Active:
+			m.Customers.Active++
+		case customer.DueToday:
+			m.Customers.DueToday++
+		case customer.Expired:
+			m.Customers.Expired++
+			if in(c.DueOn) {
+				m.Customers.Lost++
+			}
+		}
+		if in(w.actor.Today(c.CreatedAt)) {
+			m.Customers.New++
+		}
+	}
+	m.Customers.Renewed = int64(len(w.renewed(t, in)))
+	before := first.AddDays(-1).String()[:7]
+	byDay := map[civil.Date]Day{}
+	for _, i := range w.everything(t) {
+		switch {
+		case i.Status == billing.Paid:
+			if in(i.PaidOn) {
+				m.Invoices.Paid.add(i)
+				m.Revenue.Received += i.Amount
+				d := byDay[i.PaidOn]
+				byDay[i.PaidOn] = Day{i.PaidOn, d.Amount + i.Amount, d.Count + 1}
+			}
+			if i.PaidOn.String()[:7] == before {
+				m.Revenue.PreviousMonth += i.Amount
+			}
+		case !in(i.DueOn):
+		case i.Status == billing.Cancelled:
+			m.Invoices.Cancelled.add(i)
+		case i.Overdue(today):
+			m.Invoices.Overdue.add(i)
+		default:
+			m.Invoices.Open.add(i)
+		}
+	}
+	for d := first; in(d); d = d.AddDays(1) {
+		m.Revenue.ByDay = append(m.Revenue.ByDay, Day{d, byDay[d].Amount, byDay[d].Count})
+	}
+	m.Revenue.Expected = m.Revenue.Received + m.Invoices.Open.Amount + m.Invoices.Overdue.Amount
+	m.Revenue.ChangePercent = percent(m.Revenue.Received, m.Revenue.PreviousMonth)
+	return m
+}
+
+func (s *Sum) add(i billing.Invoice) {
+	s.Count++
+	s.Amount += i.Amount
+}
+
+// percent is the change in tenths of a percent, rounded in whole numbers.
+func percent(now, before money.Cents) *float64 {
+	if before == 0 {
+		return nil
+	}
+	tenths := ((now-before)*2000 + before) / (2 * before)
+	if now < before {
+		tenths = -(((before-now)*2000 + before) / (2 * before))
+	}
+	p := float64(tenths) / 10
+	return &p
+}
+
+// renewed are the customers of the events of a month, deleted ones too.
+func (w *world) renewed(t testing.TB, in func(civil.Date) bool) map[int64]bool {
+	t.Helper()
+	found := map[int64]bool{}
+	must(t, sqldb.Each(t.Context(), w.db, `
+		SELECT body FROM events WHERE company_id = ? AND name = 'customer.renewed'`, []any{w.actor.Company.ID}, func(r sqldb.Row) error {
+		var body string
+		var e struct {
+			OccurredAt time.Time `json:"occurred_at"`
+			Data       struct{ Customer struct{ ID int64 } }
+		}
+		if err := r.Scan(&body); err != nil {
+			return err
+		}
+		err := json.Unmarshal([]byte(body), &e)
+		if in(w.actor.Today(e.OccurredAt)) {
+			found[e.Data.Customer.ID] = true
+		}
+		return err
+	}))
+	return found
+}
+
+func TestChangeIsAgainstTheMonthBefore(t *testing.T) {
+	for _, c := range []struct {
+		before, now string // "": nothing
+		want        string
+	}{
+		{"", "", "null"},
+		{"", "10.00", "null"},
+		{"10.00", "", "-100"},
+		{"10.00", "10.00", "0"},
+		{"10.00", "15.00", "50"},
+		{"30.00", "10.00", "-66.7"},
+		{"3.00", "4.00", "33.3"},
+		{"8.00", "8.01", "0.1"},
+		{"0.01", "99999999.99", "999999999800"},
+	} {
+		w := newWorld(t, sqldb.SQLite)
+		if c.before != "" {
+			w.received(t, c.before, "2025-12-31")
+		}
+		if c.now != "" {
+			w.received(t, c.now, "2026-01-01")
+		}
+		w.received(t, "7.00", "2025-11-30") // long ago
+		m := w.month(t, "2026-01-01")
+		if got := jsonOf(t, m.Revenue.ChangePercent); got != c.want {
+			t.Errorf("%q after %q: %s percent, want %s", c.now, c.before, got, c.want)
+		}
+	}
+}
+
+func TestCompanyWithoutBusinessHasZerosForEveryDay(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		for first, days := range map[string]int{
+			"2026-01-01": 31, "2026-02-01": 28, "2028-02-01": 29, "2026-04-01": 30, "1900-01-01": 31, "9999-12-01": 31,
+		} {
+			m := w.month(t, first)
+			if len(m.Revenue.ByDay) != days {
+				t.Errorf("%s has %d days, want %d", first, len(m.Revenue.ByDay), days)
+			}
+			for i, d := range m.Revenue.ByDay {
+				if d != (Day{Date: civil.MustParse(first).AddDays(i)}) {
+					t.Errorf("%s: %+v on day %d", first, d, i+1)
+				}
+			}
+			m.Revenue.ByDay = nil
+			if want := (Month{Month: first[:7]}); !reflect.DeepEqual(m, want) {
+				t.Errorf("%s: %s, want zeros", first, jsonOf(t, m))
+			}
+		}
+	})
+}
+
+func TestMonthIsReadFromAQuery(t *testing.T) {
+	for query, want := range map[string]string{"": "", " ": "", "2026-01": "2026-01-01", " 2026-12 ": "2026-12-01", "9999-12": "9999-12-01"} {
+		q := values("month", query)
+		if got := ReadMonth(q); got.String() != want || q.Err() != nil {
+			t.Errorf("%q: %v, %v; want %s", query, got, q.Err(), want)
+		}
+	}
+	for _, wrong := range []string{"2026-13", "2026-00", "2026-1", "2026", "01/2026", "2026-01-01", "1899-12", "10000-01", "January", "2026-01-01-01"} {
+		q := values("month", wrong)
+		ReadMonth(q)
+		if field, _ := fault.FieldsOf(q.Err()).First(); field != "month" {
+			t.Errorf("%q: %v, want it refused", wrong, q.Err())
+		}
+	}
+}

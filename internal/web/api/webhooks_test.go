@@ -1,0 +1,489 @@
+package api
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/webhook"
+	"carteira/openapi/openapitest"
+)
+
+// nameless is a resolver that knows no name, so that no test leaves this
+// machine.
+type nameless struct{}
+
+func (nameless) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+}
+
+// delays are those of the contract.
+var delays = []time.Duration{0, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
+
+// receiver is an integrator's server: it keeps what it gets, and answers as it
+// is told.
+type receiver struct {
+	*httptest.Server
+	mu     sync.Mutex
+	status int
+	got    []received
+}
+
+type received struct {
+	header http.Header
+	body   []byte
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{status: http.StatusOK}
+	r.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.got = append(r.got, received{req.Header.Clone(), body})
+		w.WriteHeader(r.status)
+		_, _ = fmt.Fprintf(w, "answer %d", len(r.got))
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) answer(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = status
+}
+
+func (r *receiver) received() []received {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]received(nil), r.got...)
+}
+
+func signed(t *testing.T, key string, got received) {
+	t.Helper()
+	mac := hmac.New(sha256.New, []byte(key))
+	fmt.Fprintf(mac, "%s.%s", got.header.Get("X-Service-Timestamp"), got.body)
+	if want := "sha256=" + hex.EncodeToString(mac.Sum(nil)); got.header.Get("X-Service-Signature") != want {
+		t.Errorf("signed %s, want %s", got.header.Get("X-Service-Signature"), want)
+	}
+}
+
+type hook struct {
+	ID          int64    `json:"id"`
+	URL         string   `json:"url"`
+	Description *string  `json:"description"`
+	Events      []string `json:"events"`
+	Active      bool     `json:"active"`
+	Failures    int      `json:"consecutive_failures"`
+	DisabledAt  *string  `json:"disabled_at"`
+	Secret      string   `json:"secret"`
+}
+
+// subscribe makes a webhook.
+func (c *caller) subscribe(t *testing.T, url string, events ...event.Name) hook {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"url": url, "events": events})
+	must(t, err)
+	return data[hook](t, c.call(t, "POST", "/webhooks", string(body)))
+}
+
+type delivered struct {
+	ID        int64   `json:"id"`
+	EventID   string  `json:"event_id"`
+	Event     string  `json:"event"`
+	WebhookID *int64  `json:"webhook_id"`
+	Status    string  `json:"status"`
+	Next      *string `json:"next_attempt_at"`
+	Attempts  []struct {
+		Number int     `json:"number"`
+		Status *int    `json:"response_status"`
+		Body   *string `json:"response_body"`
+		Error  *string `json:"error"`
+	} `json:"attempts"`
+	Payload     json.RawMessage `json:"payload"`
+	DeliveredAt *string         `json:"delivered_at"`
+}
+
+func TestEverySampleIsAsDocumented(t *testing.T) {
+	v := openapitest.New(t)
+	for _, e := range event.Catalog {
+		sample := webhook.Sample(e.Name)
+		var envelope struct{ Event event.Name }
+		if err := json.Unmarshal(sample, &envelope); err != nil || envelope.Event != e.Name {
+			t.Errorf("%s has the sample %s", e.Name, sample)
+			continue
+		}
+		v.Event(sample)
+	}
+}
+
+func TestCatalogHasDescriptionAndSampleOfEveryEvent(t *testing.T) {
+	c := newService(t, sqldb.SQLite).newCaller(t)
+	list := data[[]eventRecord](t, c.call(t, "GET", "/webhooks/events", ""))
+	if len(list) != len(event.Catalog) {
+		t.Fatalf("%d events, want %d", len(list), len(event.Catalog))
+	}
+	for i, e := range list {
+		if e.Event != event.Catalog[i].Name || e.Description == "" || !strings.Contains(string(e.Sample), string(e.Event)) {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func TestCompanyHasAtMostTwoWebhooks(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newService(t, engine)
+		c, other := s.newCaller(t), s.newCaller(t)
+		const body = `{"url":"https://example.com/hook","events":["invoice.paid"]}`
+		answers := make([]answer, 20)
+		var wg sync.WaitGroup
+		for i := range answers {
+			wg.Go(func() { answers[i] = c.call(t, "POST", "/webhooks", body) })
+		}
+		wg.Wait()
+		made := 0
+		for _, a := range answers {
+			if a.status == 200 {
+				made++
+				continue
+			}
+			a.want(t, 422, "url: the company has 2 webhooks, which is all it may have; delete one first")
+		}
+		list := data[[]hook](t, c.call(t, "GET", "/webhooks", ""))
+		if made != 2 || len(list) != 2 {
+			t.Fatalf("%d were made and %d are there, want 2", made, len(list))
+		}
+		if a := other.call(t, "POST", "/webhooks", body); a.status != 200 {
+			t.Errorf("another company: %d %s", a.status, a.body)
+		}
+		c.call(t, "DELETE", fmt.Sprintf("/webhooks/%d", list[0].ID), "").want(t, 200, "webhook deleted")
+		c.call(t, "GET", fmt.Sprintf("/webhooks/%d", list[0].ID), "").want(t, 404, "webhook not found")
+		if a := c.call(t, "POST", "/webhooks", body); a.status != 200 {
+			t.Errorf("after one was deleted: %d %s", a.status, a.body)
+		}
+	})
+}
+
+func TestWebhookAddressMustBePublic(t *testing.T) {
+	c := newService(t, sqldb.SQLite).newCaller(t)
+	c.subscribe(t, "https://example.com/hook", event.InvoicePaid)
+	for url, reason := range map[string]string{
+		"http://example.com":              "must use https",
+		"ftp://example.com":               "must use https",
+		"example.com":                     "must use https",
+		"https://":                        "must have a valid host name",
+		"https://user:pw@example.com":     "must not contain a user name or password",
+		"https://localhost/hook":          "must not point to an internal address",
+		"https://db.internal/hook":        "must not point to an internal address",
+		"https://printer.local":           "must not point to an internal address",
+		"https://intranet":                "must not point to an internal address",
+		"https://10.0.0.1/hook":           "must not point to an internal address",
+		"https://192.168.1.1":             "must not point to an internal address",
+		"https://169.254.169.254/latest/": "must not point to an internal address",
+		"https://[::1]:8443/":             "must not point to an internal address",
+		"https://[::ffff:10.0.0.1]/":      "must not point to an internal address",
+		"https://[64:ff9b::10.0.0.1]/":    "must not point to an internal address",
+		"https://100.64.0.1":              "must not point to an internal address",
+		"https://2130706433/":             "must have a valid host name",
+		"https://example.com:0/":          "must have a valid port",
+		"https://example.com:99999/":      "must have a valid port",
+	} {
+		body := fmt.Sprintf(`{"url":%q,"events":["invoice.paid"]}`, url)
+		c.call(t, "POST", "/webhooks", body).want(t, 422, "url: "+reason)
+		c.call(t, "PUT", "/webhooks/1", body).want(t, 422, "url: "+reason)
+	}
+	if got := data[hook](t, c.call(t, "GET", "/webhooks/1", "")); got.URL != "https://example.com/hook" {
+		t.Errorf("the address became %s", got.URL)
+	}
+	if n := c.count(t, `SELECT count(*) FROM webhooks`); n != 1 {
+		t.Errorf("%d webhooks, want one", n)
+	}
+}
+
+func TestWebhookFieldsAreChecked(t *testing.T) {
+	c := newService(t, sqldb.SQLite).newCaller(t)
+	c.subscribe(t, "https://example.com/hook", event.InvoicePaid)
+	const unknown = `is not an event; GET /webhooks/events lists them`
+	for _, r := range []struct{ method, path, body, message string }{
+		{"POST", "/webhooks", `{}`, "url: is required"},
+		{"POST", "/webhooks", `{"url":"https://example.com"}`, "events: is required"},
+		{"POST", "/webhooks", `{"events":["invoice.paid"]}`, "url: is required"},
+		{"POST", "/webhooks", `{"url":"https://example.com","events":null}`, "events: is required"},
+		{"POST", "/webhooks", `{"url":"https://example.com","events":[]}`, "events: must name at least one event"},
+		{"POST", "/webhooks", `{"url":"https://example.com","events":["paid"]}`, `events: "paid" ` + unknown},
+		{"POST", "/webhooks", `{"url":"https://example.com","events":["Invoice.Paid"]}`, `events: "Invoice.Paid" ` + unknown},
+		{"POST", "/webhooks", `{"url":"https://example.com","events":[{}]}`, "events: must be a list of texts"},
+		{"POST", "/webhooks", `{"url":"https://example.com","events":["ping"]}`, "events: ping cannot be subscribed to; the test of a webhook sends it"},
+		{"POST", "/webhooks", `{"url":1,"events":["invoice.paid"]}`, "url: must use https"},
+		{"POST", "/webhooks", `{"urls":"https://example.com","events":["invoice.paid"]}`, "url: is required"},
+		{"PUT", "/webhooks/1", `{"url":null}`, "url: must not be empty"},
+		{"PUT", "/webhooks/1", `{"events":""}`, "events: must not be empty"},
+		{"PUT", "/webhooks/1", `{"events":[]}`, "events: must name at least one event"},
+		{"PUT", "/webhooks/1", `{"active":"perhaps"}`, "active: must be true or false"},
+		{"PUT", "/webhooks/1", `{"actve":true}`, "actve: unknown field; did you mean active?"},
+		{"POST", "/webhooks/1/test", `{"url":"https://example.com"}`, "url: unknown field"},
+		{"POST", "/webhooks/callback-secret/rotate", `{"secret":"mine"}`, "secret: unknown field"},
+	} {
+		c.call(t, r.method, r.path, r.body).want(t, 422, r.message)
+	}
+	a := c.call(t, "POST", "/webhooks", `{"url":"http://localhost","events":["x","ping"],"description":"`+strings.Repeat("a", 256)+`"}`)
+	var envelope struct{ Errors map[string][]string }
+	must(t, json.Unmarshal([]byte(a.body), &envelope))
+	if len(envelope.Errors) != 3 || len(envelope.Errors["events"]) != 2 {
+		t.Errorf("not all at once: %s", a.body)
+	}
+}
+
+func TestSecretIsInTheAnswerToTheCreationAlone(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := newService(t, engine).newCaller(t)
+		r := newReceiver(t)
+		w := c.subscribe(t, r.URL, event.CustomerCreated)
+		if !strings.HasPrefix(w.Secret, "whsec_") || len(w.Secret) != 46 {
+			t.Fatalf("secret %q", w.Secret)
+		}
+		for _, op := range [][3]string{
+			{"GET", "/webhooks", ""}, {"GET", "/webhooks/1", ""}, {"PUT", "/webhooks/1", `{"description":"x","secret":"mine"}`},
+			{"POST", "/webhooks/1/test", ""}, {"GET", "/webhooks/1/deliveries", ""}, {"DELETE", "/webhooks/1", ""},
+		} {
+			if a := c.call(t, op[0], op[1], op[2]); a.status != 200 || strings.Contains(a.body, "whsec_") || strings.Contains(a.body, w.Secret) {
+				t.Errorf("%s %s: %d %s", op[0], op[1], a.status, a.body)
+			}
+		}
+		for _, got := range r.received() {
+			signed(t, w.Secret, got)
+		}
+		if n := c.count(t, `SELECT count(*) FROM webhooks WHERE secret LIKE '%whsec_%'`); n != 0 {
+			t.Error("it is stored as it is")
+		}
+	})
+}
+
+func TestUpdateChangesWhatIsSent(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := newService(t, engine).newCaller(t)
+		c.subscribe(t, "https://example.com/hook", event.InvoicePaid)
+		put := func(body string) hook {
+			t.Helper()
+			changed := data[hook](t, c.call(t, "PUT", "/webhooks/1", body))
+			if read := data[hook](t, c.call(t, "GET", "/webhooks/1", "")); fmt.Sprint(read.URL, read.Events, read.Active) != fmt.Sprint(changed.URL, changed.Events, changed.Active) {
+				t.Errorf("answered %+v and is %+v", changed, read)
+			}
+			return changed
+		}
+		if w := put(`{"description":"CRM"}`); *w.Description != "CRM" || w.URL != "https://example.com/hook" || !w.Active {
+			t.Errorf("%+v", w)
+		}
+		if w := put(`{"description":null,"url":"https://example.com/2"}`); w.Description != nil || w.URL != "https://example.com/2" {
+			t.Errorf("%+v", w)
+		}
+		if w := put(`{"events":["invoice.paid","customer.created","invoice.paid"]}`); fmt.Sprint(w.Events) != "[invoice.paid customer.created]" {
+			t.Errorf("%+v", w)
+		}
+		if w := put(`{"active":false}`); w.Active || w.DisabledAt == nil {
+			t.Errorf("%+v", w)
+		}
+		if w := put(`{"active":"1"}`); !w.Active || w.DisabledAt != nil {
+			t.Errorf("%+v", w)
+		}
+	})
+}
+
+func TestTestTellsWhatTheReceiverAnswered(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := newService(t, engine).newCaller(t)
+		r := newReceiver(t)
+		w := c.subscribe(t, r.URL+"/hook", event.InvoicePaid)
+		test := func() testRecord {
+			t.Helper()
+			return data[testRecord](t, c.call(t, "POST", "/webhooks/1/test", ""))
+		}
+		if got := test(); !got.Delivered || *got.ResponseStatus != 200 || *got.ResponseBody != "answer 1" || got.Error != nil {
+			t.Errorf("%+v", got)
+		}
+		r.answer(http.StatusTeapot)
+		if got := test(); got.Delivered || *got.ResponseStatus != 418 || *got.Error != "the receiver answered 418" {
+			t.Errorf("%+v", got)
+		}
+		c.call(t, "PUT", "/webhooks/1", `{"active":false}`)
+		r.answer(http.StatusNoContent)
+		if got := test(); !got.Delivered || *got.ResponseStatus != 204 || got.ResponseBody != nil {
+			t.Errorf("while switched off: %+v", got)
+		}
+		all := r.received()
+		if len(all) != 3 {
+			t.Fatalf("the receiver got %d", len(all))
+		}
+		for _, got := range all {
+			signed(t, w.Secret, got)
+			openapitest.New(t).Event(got.body)
+			if got.header.Get("X-Service-Event") != "ping" || !strings.Contains(string(got.body), r.URL+"/hook") {
+				t.Errorf("%v %s", got.header, got.body)
+			}
+		}
+		if w := data[hook](t, c.call(t, "GET", "/webhooks/1", "")); w.Failures != 0 {
+			t.Errorf("a test was counted: %+v", w)
+		}
+		r.Close()
+		if got := test(); got.Delivered || got.ResponseStatus != nil || *got.Error != "connection refused" {
+			t.Errorf("with the receiver gone: %+v", got)
+		}
+		history := data[[]delivered](t, c.call(t, "GET", "/webhooks/1/deliveries?event=ping", ""))
+		if got := fmt.Sprint(statuses(history)); got != "[failed delivered refused delivered]" {
+			t.Errorf("the history has %s", got)
+		}
+	})
+}
+
+func statuses(list []delivered) (all []string) {
+	for _, d := range list {
+		all = append(all, d.Status)
+	}
+	return all
+}
+
+func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := newService(t, engine).newCaller(t)
+		r := newReceiver(t)
+		w := c.subscribe(t, r.URL, event.CustomerCreated, event.CustomerUpdated)
+		for range 3 {
+			c.create(t, `{"name":"Ana"}`)
+		}
+		c.clock.Advance(24 * time.Hour)
+		c.call(t, "PUT", "/customers/1", `{"name":"Eva"}`)
+		data[delivered](t, c.call(t, "POST", "/webhooks/deliveries/1/resend", ""))
+		for query, want := range map[string]string{
+			"":                                    "[4 3 2 1]",
+			"?status=pending":                     "[4 3 2]",
+			"?status=delivered":                   "[1]",
+			"?status=parked":                      "[]",
+			"?event=customer.updated":             "[4]",
+			"?event=customer.updated&status=":     "[4]",
+			"?from=2026-02-01":                    "[4]",
+			"?to=2026-01-31":                      "[3 2 1]",
+			"?from=2026-01-31&to=2026-01-31":      "[3 2 1]",
+			"?from=2026-02-02":                    "[]",
+			"?per_page=2":                         "[4 3]",
+			"?per_page=2&page=2":                  "[2 1]",
+			"?per_page=2&page=3":                  "[]",
+			"?event=customer.created&per_page=1":  "[3]",
+			"?event=ping":                         "[]",
+			"?status=pending&to=2026-01-31&x=y":   "[3 2]",
+			"?event=invoice.paid&from=2026-01-01": "[]",
+		} {
+			var ids []int64
+			for _, d := range data[[]delivered](t, c.call(t, "GET", "/webhooks/1/deliveries"+query, "")) {
+				ids = append(ids, d.ID)
+				if d.WebhookID == nil || *d.WebhookID != w.ID || !strings.Contains(string(d.Payload), d.EventID) {
+					t.Errorf("%+v", d)
+				}
+			}
+			if got := strings.Replace(fmt.Sprint(ids), "[]", "[]", 1); got != want {
+				t.Errorf("%s: %s, want %s", query, got, want)
+			}
+		}
+		if a := c.call(t, "GET", "/webhooks/1/deliveries?per_page=3", ""); !strings.Contains(a.body, `"meta":{"total":4,"per_page":3,"current_page":1,"last_page":2,`) {
+			t.Error(a.body)
+		}
+		for query, message := range map[string]string{
+			"?status=sent": "status: must be one of: pending, delivered, failed, refused, parked",
+			"?from=31/12":  "from: must be a date like 2026-12-31",
+		} {
+			if a := c.call(t, "GET", "/webhooks/1/deliveries"+query, ""); a.status != 422 || !strings.Contains(a.body, strings.SplitN(message, ":", 2)[0]) {
+				t.Errorf("%s: %d %s", query, a.status, a.body)
+			}
+		}
+		if a := c.call(t, "GET", "/webhooks/1/deliveries?event=nothing", ""); a.status != 422 {
+			t.Errorf("an unknown event: %d %s", a.status, a.body)
+		}
+	})
+}
+
+func TestResendIsByDeliveryOrByEvent(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newService(t, engine)
+		c, stranger := s.newCaller(t), s.newCaller(t)
+		r := newReceiver(t)
+		w := c.subscribe(t, r.URL, event.CustomerCreated)
+		c.create(t, `{"name":"Ana"}`)
+		r.answer(http.StatusServiceUnavailable)
+		first := data[delivered](t, c.call(t, "POST", "/webhooks/deliveries/1/resend", ""))
+		if first.Status != "pending" || first.Next == nil || len(first.Attempts) != 1 || *first.Attempts[0].Status != 503 || first.DeliveredAt != nil {
+			t.Errorf("after a 503: %+v", first)
+		}
+		r.answer(http.StatusOK)
+		c.clock.Advance(time.Second)
+		second := data[delivered](t, c.call(t, "POST", "/webhooks/deliveries/"+first.EventID+"/resend", ""))
+		if second.ID != first.ID || second.Status != "delivered" || second.Next != nil || len(second.Attempts) != 2 || second.DeliveredAt == nil {
+			t.Errorf("after a 200: %+v", second)
+		}
+		got := r.received()
+		if len(got) != 2 || string(got[0].body) != string(got[1].body) {
+			t.Fatalf("sent %d, and not the same", len(got))
+		}
+		for _, one := range got {
+			signed(t, w.Secret, one)
+			if one.header.Get("X-Service-Delivery") != first.EventID {
+				t.Errorf("named %s", one.header.Get("X-Service-Delivery"))
+			}
+		}
+		for _, id := range []string{"9", "0", "x", "evt_", "evt_x", "evt_" + strings.Repeat("0", 26), "evt_" + strings.ToLower(first.EventID[4:])} {
+			c.call(t, "POST", "/webhooks/deliveries/"+id+"/resend", "").want(t, 404, "delivery not found")
+		}
+		for _, id := range []string{"1", first.EventID} {
+			stranger.call(t, "POST", "/webhooks/deliveries/"+id+"/resend", "").want(t, 404, "delivery not found")
+		}
+		c.exec(t, `UPDATE deliveries SET status = 'pending', claim = 'x', run_at = ?`, c.clock.Now().Add(time.Second).UnixMicro())
+		c.call(t, "POST", "/webhooks/deliveries/1/resend", "").want(t, 409, "this delivery is being sent at the moment")
+		c.exec(t, `UPDATE deliveries SET claim = ''`)
+		c.call(t, "PUT", "/webhooks/1", `{"active":false}`)
+		c.call(t, "POST", "/webhooks/deliveries/1/resend", "").want(t, 422, "active: the webhook is switched off; switch it on to send again")
+		c.call(t, "POST", "/webhooks/deliveries/1/resend", `{"x":1}`).want(t, 422, "x: unknown field")
+		if n := len(r.received()); n != 2 {
+			t.Errorf("refused resends sent %d", n-2)
+		}
+	})
+}
+
+func TestCallbackSecretStaysUntilItIsReplaced(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newService(t, engine)
+		c, other := s.newCaller(t), s.newCaller(t)
+		secrets := make([]string, 10)
+		var wg sync.WaitGroup
+		for i := range secrets {
+			wg.Go(func() { secrets[i] = data[secretRecord](t, c.call(t, "GET", "/webhooks/callback-secret", "")).Secret })
+		}
+		wg.Wait()
+		for _, got := range secrets {
+			if got != secrets[0] || !strings.HasPrefix(got, "whsec_") {
+				t.Errorf("%q and %q", got, secrets[0])
+			}
+		}
+		if got := data[secretRecord](t, other.call(t, "GET", "/webhooks/callback-secret", "")).Secret; got == secrets[0] {
+			t.Error("two companies have one secret")
+		}
+		rotated := data[secretRecord](t, c.call(t, "POST", "/webhooks/callback-secret/rotate", "")).Secret
+		if got := data[secretRecord](t, c.call(t, "GET", "/webhooks/callback-secret", "")).Secret; got != rotated || got == secrets[0] {
+			t.Errorf("before %s, new %s, and now %s", secrets[0], rotated, got)
+		}
+	})
+}
