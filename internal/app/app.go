@@ -105,6 +105,7 @@ func (a *App) jobs() []worker.Job {
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
+		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.Webhooks.Reseal},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
 	}

@@ -79,7 +79,7 @@ type Service struct {
 func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service {
 	s := &Service{db: db, events: events, customers: customers}
 	customers.Watch(customer.Watcher{
-		Created: s.customerCreated, Imported: s.customerImported, Changed: s.customerChanged, Deleting: s.customerDeleting,
+		Created: s.customerCreated, Imported: s.customersImported, Changed: s.customerChanged, Deleting: s.customerDeleting,
 	})
 	return s
 }

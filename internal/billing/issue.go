@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
@@ -18,13 +19,13 @@ func (s *Service) customerCreated(ctx context.Context, tx *sqldb.Tx, a account.A
 	return err
 }
 
-// customerImported puts the due date of an imported customer on the schedule,
-// unless it has passed: what happened before the import is not billed.
-func (s *Service) customerImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
-	if c.Plan.ID == 0 || c.DueOn.IsZero() || c.DueOn.Before(a.Today(tx.Now())) {
-		return nil
-	}
-	return schedule(ctx, tx, a.Company.ID, c.ID, c.DueOn)
+// customersImported puts the due dates of imported customers on the schedule,
+// but not those that have passed: what happened before the import is not billed.
+func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []customer.Customer) error {
+	today := a.Today(tx.Now())
+	return schedule(ctx, tx, a.Company.ID, slices.DeleteFunc(slices.Clone(list), func(c customer.Customer) bool {
+		return c.Plan.ID == 0 || c.DueOn.IsZero() || c.DueOn.Before(today)
+	})...)
 }
 
 // customerChanged puts the due date of a customer on the schedule when it is a
@@ -36,7 +37,7 @@ func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.A
 	if after.DueOn.IsZero() || after.Plan.ID == 0 {
 		return unschedule(ctx, tx, a.Company.ID, after.ID)
 	}
-	return schedule(ctx, tx, a.Company.ID, after.ID, after.DueOn)
+	return schedule(ctx, tx, a.Company.ID, after)
 }
 
 // customerDeleting removes what belongs to a customer.

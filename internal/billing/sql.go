@@ -129,11 +129,20 @@ func removeOf(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) er
 	return err
 }
 
-func schedule(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, dueOn civil.Date) error {
-	_, err := tx.Exec(ctx, `
-		INSERT INTO invoice_schedule (company_id, customer_id, due_on) VALUES (?, ?, ?)
-		ON CONFLICT (company_id, customer_id) DO UPDATE SET due_on = excluded.due_on`, companyID, customerID, dueOn)
-	return err
+func schedule(ctx context.Context, tx *sqldb.Tx, companyID int64, customers ...customer.Customer) error {
+	for piece := range sqldb.Pieces(customers) {
+		var values []any
+		for _, c := range piece {
+			values = append(values, companyID, c.ID, c.DueOn)
+		}
+		_, err := tx.Exec(ctx, `
+			INSERT INTO invoice_schedule (company_id, customer_id, due_on) VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+`
+			ON CONFLICT (company_id, customer_id) DO UPDATE SET due_on = excluded.due_on`, values...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func unschedule(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {

@@ -18,16 +18,18 @@ const exampleSheet = "../../docs/examples/clientes.csv"
 
 // shell runs commands on one fresh database.
 type shell struct {
+	url    string
 	stdin  io.Reader
 	stderr io.Writer // besides what is returned
 }
 
 func newShell(t *testing.T, engine sqldb.Engine) *shell {
 	t.Helper()
-	t.Setenv("CARTEIRA_DATABASE_URL", sqldbtest.URL(t, engine))
+	url := sqldbtest.URL(t, engine)
+	t.Setenv("CARTEIRA_DATABASE_URL", url)
 	t.Setenv("CARTEIRA_SECRET_KEY", strings.Repeat("ab", 32))
 	t.Setenv("CARTEIRA_LOG_LEVEL", "error") // a throw-away PostgreSQL is not durable, and said to be so
-	s := &shell{stdin: strings.NewReader("")}
+	s := &shell{url: url, stdin: strings.NewReader("")}
 	if code, _, stderr := s.run(t, "company", "create", "--name", "Rede Clara", "--email", "c@example.com"); code != 0 {
 		t.Fatal(stderr)
 	}
@@ -80,6 +82,35 @@ func TestExampleSheetIsImported(t *testing.T) {
 				t.Errorf("no %q among the plans\n%s", want, plans)
 			}
 		}
+	})
+}
+
+func TestImportedCustomersAreBilledInTimeOrAtOnce(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShell(t, engine)
+		file := "nome;plano;valor;vencimento\nAna;Mensal;35;31/12/2099\nBia;Mensal;35;31/12/2019\nCaio;;;31/12/2099\n"
+		db := sqldbtest.Open(t, s.url)
+		want := func(when string, invoices, scheduled int64) {
+			t.Helper()
+			got := [2]int64{}
+			for i, statement := range []string{"SELECT count(*) FROM invoices", "SELECT count(*) FROM invoice_schedule"} {
+				n, err := sqldb.Value[int64](t.Context(), db, statement)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[i] = n
+			}
+			if got != [2]int64{invoices, scheduled} {
+				t.Errorf("%s: invoices and scheduled %v", when, got)
+			}
+		}
+		args := []string{"import", "customers", "-", "--company", "1", "--create-missing"}
+		s.stdin = strings.NewReader(file)
+		s.wantRun(t, 0, `{"imported":3,"failed":0,"skipped":0}`+"\n", nil, args...)
+		want("in time", 0, 1)
+		s.stdin = strings.NewReader(file)
+		s.wantRun(t, 0, `{"imported":3,"failed":0,"skipped":0}`+"\n", nil, append(args, "--invoices")...)
+		want("at once", 2, 1)
 	})
 }
 

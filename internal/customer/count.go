@@ -33,7 +33,7 @@ func (s *Service) count(ctx context.Context, l listing, company int64) (int64, e
 	}
 	what := fmt.Sprintf("%+v %+v", f, l.due)
 	return s.counts.Count(ctx, s.db, []tally.Book{book}, l.company, what, func() (int64, error) {
-		return countRows(ctx, s.db, l.matching(company, company))
+		return countRows(ctx, s.db, l.matching(company, false))
 	})
 }
 

@@ -208,14 +208,17 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 		return err
 	}
 	var taken []*candidate
+	var made []Customer
 	for _, c := range good {
 		if c.ID = ids[c.UUID]; c.ID == 0 {
 			taken = append(taken, c)
 			continue
 		}
-		if err := w.created(ctx, c); err != nil {
-			return err
-		}
+		w.note(c)
+		made = append(made, c.Customer)
+	}
+	if err := w.created(ctx, made); err != nil {
+		return err
 	}
 	if err := w.explain(ctx, taken); err != nil {
 		return err
@@ -233,20 +236,26 @@ func (w *writing) told() civil.Date {
 	return w.actor.Today(w.tx.Now())
 }
 
-// created does what belongs to a customer who has been inserted.
-func (w *writing) created(ctx context.Context, c *candidate) error {
-	w.note(c)
-	w.places[counted(c.Customer, 1).Place]++
-	if w.options.Events {
-		err := w.events.Record(ctx, w.tx, w.actor.Source(), event.CustomerCreated, created(c.Customer, w.actor, w.tx.Now()))
-		if err != nil {
-			return err
+// created does what belongs to customers who have been inserted.
+func (w *writing) created(ctx context.Context, made []Customer) error {
+	for _, c := range made {
+		w.places[counted(c, 1).Place]++
+		if w.options.Events {
+			err := w.events.Record(ctx, w.tx, w.actor.Source(), event.CustomerCreated, created(c, w.actor, w.tx.Now()))
+			if err != nil {
+				return err
+			}
+		}
+		if w.options.Invoices {
+			if err := w.tellCreated(ctx, w.tx, w.actor, c); err != nil {
+				return err
+			}
 		}
 	}
 	if w.options.Invoices {
-		return w.tellCreated(ctx, w.tx, w.actor, c.Customer)
+		return nil
 	}
-	return w.tellImported(ctx, w.tx, w.actor, c.Customer)
+	return w.tellImported(ctx, w.tx, w.actor, made)
 }
 
 // explain says why good rows were not inserted: somebody has the login or the

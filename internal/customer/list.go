@@ -45,7 +45,11 @@ func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page inpu
 	if err != nil || page.Offset() >= n {
 		return []Customer{}, n, err
 	}
-	window, err := book.Window(ctx, s.db, a.Company.ID, l.matching(company, n), f == (Filter{}), n, page)
+	byDate, err := s.byDate(ctx, l, company, n)
+	if err != nil {
+		return nil, 0, err
+	}
+	window, err := book.Window(ctx, s.db, a.Company.ID, l.matching(company, byDate), f == (Filter{}), n, page)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -124,13 +128,37 @@ const (
 	smallSort = 10_000
 )
 
+// byDate decides how a page is found. Planners guess it wrong for a company that
+// has most of the rows, so the choice is made here, from exact counts: few
+// customers are read from the index of dates and sorted, unless a plan or
+// product has fewer than the span of dates; many are met soon enough on a walk
+// along the ids.
+func (s *Service) byDate(ctx context.Context, l listing, company, matches int64) (bool, error) {
+	if l.due.open() || matches >= smallSort || company <= smallSort {
+		return false, nil
+	}
+	if l.filter.PlanID == 0 && l.filter.ProductID == 0 {
+		return true, nil
+	}
+	dates, goods := l, l
+	dates.filter.PlanID, dates.filter.ProductID = 0, 0
+	goods.due = due{none: true}
+	inDates, _, err := book.Sum(ctx, s.db, l.company, dates.places())
+	if err != nil {
+		return false, err
+	}
+	inGoods, _, err := book.Sum(ctx, s.db, l.company, goods.places())
+	return inDates < inGoods, err
+}
+
 // matching finds the customers of the filter, in the order of their ids.
-// Planners guess wrong how to, for a company that has most of the rows, so the
-// choice is made here, from exact counts.
-func (l listing) matching(company, matches int64) sqldb.Source {
+func (l listing) matching(company int64, byDate bool) sqldb.Source {
 	s := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id"}
 	if terms := searchTerms(l.filter.Search); terms != nil {
 		s = sqldb.Search(l.db.Engine(), "customers", l.company, company > smallSearch, terms)
+		if l.filter != (Filter{Search: l.filter.Search}) {
+			s = s.Rows()
+		}
 	} else {
 		s.Where.And("c.company_id = ?", l.company)
 	}
@@ -143,18 +171,13 @@ func (l listing) matching(company, matches int64) sqldb.Source {
 	if l.filter.ProductID != 0 {
 		s.Where.And("c.product_id = ?", l.filter.ProductID)
 	}
-	// A rare span of dates is read from the index of dates and sorted; a common
-	// one is met soon enough on a walk along the ids, and the expression keeps
-	// the planner from sorting it all.
-	column := "c.due_on"
-	if rare := matches < smallSort && company > smallSort; !rare {
-		column = "COALESCE(c.due_on, '')"
-		l.due.conditions(&s.Where, column, "= ''")
+	if !byDate { // the expression keeps the planner from the index of dates
+		l.due.conditions(&s.Where, "COALESCE(c.due_on, '')", "= ''")
 		return s
 	}
-	if !l.due.open() && l.filter.Search == "" {
+	if l.filter.Search == "" {
 		s.Order = "c.id + 0"
 	}
-	l.due.conditions(&s.Where, column, "IS NULL")
+	l.due.conditions(&s.Where, "c.due_on", "IS NULL")
 	return s
 }

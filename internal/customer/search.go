@@ -63,5 +63,5 @@ func SearchSource(engine sqldb.Engine, companyID int64, search string) (s sqldb.
 	if terms == nil {
 		return s, false
 	}
-	return sqldb.Search(engine, "customers", companyID, true, terms), true
+	return sqldb.Search(engine, "customers", companyID, true, terms).Rows(), true
 }

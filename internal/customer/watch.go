@@ -11,7 +11,7 @@ import (
 // the transaction of the change. A nil function is not called.
 type Watcher struct {
 	Created  func(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) error
-	Imported func(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) error // without the consequences of a creation
+	Imported func(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []Customer) error // without the consequences of a creation
 	Changed  func(ctx context.Context, tx *sqldb.Tx, a account.Actor, before, after Customer) error
 	Deleting func(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) error // the row is still there
 }
@@ -28,12 +28,12 @@ func (s *Service) tellCreated(ctx context.Context, tx *sqldb.Tx, a account.Actor
 	})
 }
 
-func (s *Service) tellImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) error {
+func (s *Service) tellImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []Customer) error {
 	return s.tell(func(w Watcher) error {
 		if w.Imported == nil {
 			return nil
 		}
-		return w.Imported(ctx, tx, a, c)
+		return w.Imported(ctx, tx, a, list)
 	})
 }
 

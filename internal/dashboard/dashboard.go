@@ -213,7 +213,8 @@ func (s *Service) revenue(ctx context.Context, a account.Actor, r span) (v Reven
 			v.PreviousMonth += money.Cents(sums.Cents)
 		}
 	}
-	for d := r.first; !d.After(r.last); d = d.AddDays(1) {
+	for n := range r.last.Day() {
+		d := r.first.AddDays(n)
 		sums := byDay[d.String()]
 		v.Received += money.Cents(sums.Cents)
 		v.ByDay = append(v.ByDay, Day{d, money.Cents(sums.Cents), sums.N})

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"strings"
 	"time"
 
@@ -70,34 +71,28 @@ func (s *Service) Deliveries(ctx context.Context, a account.Actor, webhookID int
 	if _, err := s.Find(ctx, a, webhookID); err != nil {
 		return nil, 0, err
 	}
-	where := f.where(a, webhookID)
-	n, err := countDeliveries(ctx, s.db, where)
+	choice := f.args(a, webhookID)
+	n, err := countDeliveries(ctx, s.db, choice)
 	if err != nil || page.Offset() >= n {
 		return []Delivery{}, n, err
 	}
-	list, err := deliveries(ctx, s.db, where, page)
+	list, err := deliveries(ctx, s.db, choice, page)
 	if err != nil {
 		return nil, 0, err
 	}
 	return list, n, s.addAttempts(ctx, a, list)
 }
 
-func (f DeliveryFilter) where(a account.Actor, webhookID int64) (w sqldb.Where) {
-	w.And("d.company_id = ?", a.Company.ID)
-	w.And("d.webhook_id = ?", webhookID)
-	if f.Status != "" {
-		w.And("d.status = ?", string(f.Status))
-	}
-	if f.Event != "" {
-		w.And("d.event = ?", string(f.Event))
-	}
+// args are those of deliveryChoice.
+func (f DeliveryFilter) args(a account.Actor, webhookID int64) []any {
+	from, until := int64(0), int64(math.MaxInt64)
 	if !f.From.IsZero() {
-		w.And("d.created_at >= ?", f.From.Start(a.Company.Zone).UnixMicro())
+		from = f.From.Start(a.Company.Zone).UnixMicro()
 	}
 	if !f.To.IsZero() {
-		w.And("d.created_at < ?", f.To.AddDays(1).Start(a.Company.Zone).UnixMicro())
+		until = f.To.AddDays(1).Start(a.Company.Zone).UnixMicro()
 	}
-	return w
+	return []any{a.Company.ID, webhookID, string(f.Status), string(f.Event), from, until}
 }
 
 // addAttempts reads the attempts of all deliveries of a page at once.

@@ -69,7 +69,12 @@ func (s *Service) CheckNotification(ctx context.Context, in *input.Form) (string
 }
 
 // NotifyTx remembers to tell an address when the invoice is paid. The same
-// address again changes nothing.
+// address again changes nothing. From then on the company has the secret that
+// will sign it, whether it was ever read or not.
 func (s *Service) NotifyTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, address string) error {
+	sealed := s.box.Seal([]byte(newSecret()), callbackContext(a.Company.ID))
+	if _, err := saveCallback(ctx, tx, a.Company.ID, sealed, false); err != nil {
+		return err
+	}
 	return insertNotification(ctx, tx, a.Company.ID, invoiceID, address)
 }

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"carteira/internal/platform/event"
@@ -132,7 +133,7 @@ func enqueueWebhooks(ctx context.Context, tx *sqldb.Tx, e event.Event) (int64, e
 	return tx.Exec(ctx, `
 		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
 		SELECT company_id, id, CAST(? AS BIGINT), CAST(? AS TEXT), '', id, 'pending', ?, 0, 0, CAST(? AS BIGINT), '', CAST(? AS BIGINT)
-		FROM webhooks WHERE company_id = ? AND active = ? AND events LIKE ?`,
+		FROM webhooks WHERE company_id = ? AND active = ? AND events LIKE ? {for key share}`,
 		e.RowID, string(e.Name), false, e.At.UnixMicro(), e.At.UnixMicro(), e.CompanyID, true, "%,"+string(e.Name)+",%")
 }
 
@@ -287,13 +288,18 @@ func scanDelivery(r sqldb.Row) (d Delivery, err error) {
 	return d, err
 }
 
-func countDeliveries(ctx context.Context, q sqldb.Querier, w sqldb.Where) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM deliveries d`+w.String(), w.Args...)
+// deliveryChoice takes what DeliveryFilter.args gives.
+const deliveryChoice = ` WHERE d.company_id = ? AND d.webhook_id = ? AND CAST(? AS TEXT) IN ('', d.status)
+	AND CAST(? AS TEXT) IN ('', d.event) AND d.created_at >= ? AND d.created_at < ?`
+
+func countDeliveries(ctx context.Context, q sqldb.Querier, choice []any) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM deliveries d`+deliveryChoice, choice...)
 }
 
-func deliveries(ctx context.Context, q sqldb.Querier, w sqldb.Where, page input.Page) ([]Delivery, error) {
-	return sqldb.All(ctx, q, scanDelivery, deliverySelect+w.String()+` ORDER BY d.id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`,
-		append(append([]any{}, w.Args...), page.Size, page.Offset())...)
+func deliveries(ctx context.Context, q sqldb.Querier, choice []any, page input.Page) ([]Delivery, error) {
+	return sqldb.All(ctx, q, scanDelivery,
+		deliverySelect+deliveryChoice+` ORDER BY d.id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`,
+		slices.Concat(choice, []any{page.Size, page.Offset()})...)
 }
 
 func deliveryByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Delivery, error) {
@@ -350,14 +356,15 @@ func attempts(ctx context.Context, q sqldb.Querier, companyID int64, deliveryIDs
 	})
 }
 
-// eventSpan is the last event before a time and the last there is.
+// eventSpan is from where to where the events since a time stand. Between them
+// may be earlier ones: what begins first is not always numbered first.
 func eventSpan(ctx context.Context, q sqldb.Querier, companyID int64, since time.Time) (before, last int64, err error) {
-	before, err = sqldb.Value[int64](ctx, q, `
-		SELECT COALESCE(MAX(id), 0) FROM events WHERE company_id = ? AND occurred_at < ?`, companyID, since.UnixMicro())
+	last, err = sqldb.Value[int64](ctx, q, `SELECT COALESCE(MAX(id), 0) FROM events WHERE company_id = ?`, companyID)
 	if err != nil {
 		return 0, 0, err
 	}
-	last, err = sqldb.Value[int64](ctx, q, `SELECT COALESCE(MAX(id), 0) FROM events WHERE company_id = ?`, companyID)
+	before, err = sqldb.Value[int64](ctx, q, `
+		SELECT COALESCE(MIN(id) - 1, CAST(? AS BIGINT)) FROM events WHERE company_id = ? AND occurred_at >= ?`, last, companyID, since.UnixMicro())
 	return before, last, err
 }
 
@@ -396,14 +403,16 @@ func requeue(ctx context.Context, tx *sqldb.Tx, r Replay, last int64, wanted []e
 	if len(wanted) == 0 {
 		return 0, nil
 	}
-	args := []any{r.WebhookID, r.WebhookID, false, tx.Now().UnixMicro(), tx.Now().UnixMicro(), r.companyID, r.cursor, last}
+	args := []any{
+		r.WebhookID, r.WebhookID, false, tx.Now().UnixMicro(), tx.Now().UnixMicro(), r.companyID, r.cursor, last, r.Since.UnixMicro(),
+	}
 	for _, name := range wanted {
 		args = append(args, string(name))
 	}
 	return tx.Exec(ctx, `
 		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
 		SELECT company_id, CAST(? AS BIGINT), id, name, '', CAST(? AS BIGINT), 'pending', ?, 0, 0, CAST(? AS BIGINT), '', CAST(? AS BIGINT)
-		FROM events WHERE company_id = ? AND id > ? AND id <= ? AND name IN (`+sqldb.Marks(len(wanted))+`)
+		FROM events WHERE company_id = ? AND id > ? AND id <= ? AND occurred_at >= ? AND name IN (`+sqldb.Marks(len(wanted))+`)
 		ON CONFLICT (company_id, event_id, lane, url) DO UPDATE SET status = 'pending', step = 0, run_at = excluded.run_at
 		WHERE deliveries.status IN ('failed', 'refused')`, args...)
 }

@@ -124,7 +124,7 @@ func (c *Client) post(ctx context.Context, url string, header http.Header, body 
 		return Result{}, err
 	}
 	defer response.Body.Close()
-	return readResult(response, c.maxBody), nil
+	return readResult(ctx, response, c.maxBody), nil
 }
 
 // send tries the addresses in turn until one takes the connection. Each gets

@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -23,7 +24,7 @@ type Result struct {
 
 // readResult reads at most maxBody bytes. Whoever closes the body then closes
 // the connection too if more was to come.
-func readResult(response *http.Response, maxBody int) Result {
+func readResult(ctx context.Context, response *http.Response, maxBody int) Result {
 	r := Result{Status: response.StatusCode, RetryAfter: retryAfter(response.Header)}
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		return r // the body would be the bare connection, which no deadline holds
@@ -31,7 +32,9 @@ func readResult(response *http.Response, maxBody int) Result {
 	raw, err := io.ReadAll(io.LimitReader(response.Body, int64(maxBody)+1))
 	var short bool
 	r.Body, short = safeText(raw, maxBody)
-	r.Truncated = short || err != nil
+	// A receiver that hangs up because we do, at the end of the time, makes
+	// what came so far look whole.
+	r.Truncated = short || err != nil || ctx.Err() != nil
 	return r
 }
 

@@ -99,9 +99,15 @@ func (db *sqliteDB) migrate(ctx context.Context) error {
 			return err
 		}
 	}
-	return db.group.do(ctx, func(Querier) error {
+	// Alone: a neighbour's commit would keep the tables of a migration that
+	// failed, since they are not among the rows that a group counts.
+	t, err := db.group.take(ctx, func(Querier) error {
 		return sqliteError(applyPending(ctx, SQLite, db.group.conn))
-	})
+	}, true)
+	if err != nil {
+		return err
+	}
+	return t.err
 }
 
 func (db *postgresDB) migrate(ctx context.Context) error {

@@ -11,14 +11,16 @@ import (
 // no row locks, since its one writer already has the whole database.
 //
 //	?                          placeholder
+//	{for key share}            keep the selected rows from being deleted until the commit
 //	{for update}               lock the selected rows until the commit
 //	{for update skip locked}   the same, passing over rows that others hold
 var locks = strings.NewReplacer(
+	"{for key share}", "FOR KEY SHARE",
 	"{for update}", "FOR UPDATE",
 	"{for update skip locked}", "FOR UPDATE SKIP LOCKED",
 )
 
-var noLocks = strings.NewReplacer("{for update}", "", "{for update skip locked}", "")
+var noLocks = strings.NewReplacer("{for key share}", "", "{for update}", "", "{for update skip locked}", "")
 
 // rewriter remembers the rewritten form of each statement. The number of
 // distinct texts is bounded by the code: they hold no values.

@@ -196,7 +196,7 @@ func search(t *testing.T, tx *sqldb.Tx, company int64, indexed bool, terms []str
 		}
 	}
 	s := sqldb.Search(tx.Engine(), "customers", company, indexed, terms)
-	return customers(t, tx, "SELECT c.id FROM "+s.From+s.Where.String()+" ORDER BY "+s.Order, s.Where.Args...)
+	return customers(t, tx, "SELECT "+s.ID+" FROM "+s.From+s.Where.String()+" ORDER BY "+s.Order, s.Where.Args...)
 }
 
 func customers(t *testing.T, tx *sqldb.Tx, query string, args ...any) []int64 {

@@ -80,11 +80,11 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 	events, box := &event.Log{}, secret.NewBox(secret.NewKey())
 	customers := customer.New(db, events)
 	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nameless{})
-	client := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
+	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
 	s := New(Deps{
 		DB: db, Accounts: account.New(db, limit), Catalog: catalog.New(db), Customers: customers,
 		Billing: billing.New(db, events, customers), Dashboard: dashboard.New(db),
-		Webhooks:    webhook.New(db, events, box, gate, client, webhook.Options{PerCompany: 2, Delays: delays}),
+		Webhooks:    webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: delays}),
 		Idempotency: idempotency.New(db, box),
 	})
 	served := httptest.NewServer(web.Observe(s, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))

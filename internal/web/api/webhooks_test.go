@@ -396,23 +396,18 @@ func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
 					t.Errorf("%+v", d)
 				}
 			}
-			if got := strings.Replace(fmt.Sprint(ids), "[]", "[]", 1); got != want {
+			if got := fmt.Sprint(ids); got != want {
 				t.Errorf("%s: %s, want %s", query, got, want)
 			}
 		}
 		if a := c.call(t, "GET", "/webhooks/1/deliveries?per_page=3", ""); !strings.Contains(a.body, `"meta":{"total":4,"per_page":3,"current_page":1,"last_page":2,`) {
 			t.Error(a.body)
 		}
-		for query, message := range map[string]string{
-			"?status=sent": "status: must be one of: pending, delivered, failed, refused, parked",
-			"?from=31/12":  "from: must be a date like 2026-12-31",
-		} {
-			if a := c.call(t, "GET", "/webhooks/1/deliveries"+query, ""); a.status != 422 || !strings.Contains(a.body, strings.SplitN(message, ":", 2)[0]) {
-				t.Errorf("%s: %d %s", query, a.status, a.body)
+		for _, filter := range []string{"status=sent", "event=nothing", "from=31/12", "to=tomorrow"} {
+			name, _, _ := strings.Cut(filter, "=")
+			if a := c.call(t, "GET", "/webhooks/1/deliveries?"+filter, ""); a.status != 422 || !strings.Contains(a.body, `"message":"`+name+`: `) {
+				t.Errorf("%s: %d %s", filter, a.status, a.body)
 			}
-		}
-		if a := c.call(t, "GET", "/webhooks/1/deliveries?event=nothing", ""); a.status != 422 {
-			t.Errorf("an unknown event: %d %s", a.status, a.body)
 		}
 	})
 }

@@ -1,0 +1,62 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// Reseal seals with the current key what an older one sealed, so that after a
+// change of key the old one can be put away. A run with nothing to do reads two
+// small lists.
+func (s *Service) Reseal(ctx context.Context) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		stale, err := sealedBefore(ctx, tx, s.box.CurrentID())
+		if err != nil {
+			return err
+		}
+		for _, old := range stale {
+			plain, err := s.box.Open(old.sealed, old.context())
+			if err != nil {
+				return fmt.Errorf("reseal %s: %w", old.context(), err)
+			}
+			if err := old.replace(ctx, tx, s.box.Seal(plain, old.context())); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// sealedSecret is a secret of a webhook, or the callback secret of a company.
+type sealedSecret struct {
+	companyID int64
+	webhookID int64 // 0: the callback secret
+	sealed    string
+}
+
+func (o sealedSecret) context() string {
+	if o.webhookID == 0 {
+		return callbackContext(o.companyID)
+	}
+	return secretContext(o.webhookID)
+}
+
+func (o sealedSecret) replace(ctx context.Context, tx *sqldb.Tx, sealed string) error {
+	if o.webhookID == 0 {
+		_, err := tx.Exec(ctx, `UPDATE callback_secrets SET secret = ? WHERE company_id = ? AND secret = ?`, sealed, o.companyID, o.sealed)
+		return err
+	}
+	return setSecret(ctx, tx, o.companyID, o.webhookID, sealed)
+}
+
+// sealedBefore finds what is not sealed with a key, of every company_id.
+func sealedBefore(ctx context.Context, q sqldb.Querier, keyID string) ([]sealedSecret, error) {
+	current := "v1." + keyID + ".%"
+	return sqldb.All(ctx, q, func(r sqldb.Row) (o sealedSecret, err error) {
+		err = r.Scan(&o.companyID, &o.webhookID, &o.sealed)
+		return o, err
+	}, `SELECT company_id, id, secret FROM webhooks WHERE secret NOT LIKE ? AND secret <> ''
+		UNION ALL SELECT company_id, 0, secret FROM callback_secrets WHERE secret NOT LIKE ? /* every company_id */`, current, current)
+}
