@@ -175,7 +175,8 @@ func TestNoMinuteHasMoreAnswersThanTheLimit(t *testing.T) {
 	}
 	refusals := 0
 	for range 6000 {
-		c.clock.Advance(time.Duration(random.ExpFloat64() * float64(4*time.Second)))
+		// Now at length, now within what a quick answer may take.
+		c.clock.Advance([]time.Duration{time.Second / 2, 5 * time.Second}[random.IntN(2)] * time.Duration(random.IntN(1000)) / 1000)
 		now := c.clock.Now()
 		for len(inFlight) > 0 && now.Sub(inFlight[0].came) > 25*time.Second {
 			answer(0)
@@ -203,7 +204,7 @@ func TestNoMinuteHasMoreAnswersThanTheLimit(t *testing.T) {
 			t.Fatalf("%d answers in %v", limit+1, span)
 		}
 	}
-	if refusals < 500 || len(answers) < 500 {
+	if refusals < 500 || len(answers) < 300 {
 		t.Errorf("%d refusals and %d answers prove little", refusals, len(answers))
 	}
 }

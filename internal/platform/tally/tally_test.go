@@ -1,0 +1,489 @@
+package tally
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// things is a book of the tests, and the table of what is counted in it.
+const things Book = "things"
+
+func newThings(t *testing.T, engine sqldb.Engine) (pools []*sqldb.DB) {
+	t.Helper()
+	url := sqldbtest.URL(t, engine)
+	pools = []*sqldb.DB{sqldbtest.Open(t, url), sqldbtest.Open(t, url)}
+	write(t, pools[0], func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), `CREATE TABLE things (company_id BIGINT NOT NULL, id BIGINT NOT NULL, PRIMARY KEY (company_id, id))`)
+		return err
+	})
+	return pools
+}
+
+func write(t testing.TB, db *sqldb.DB, fn func(tx *sqldb.Tx) error) {
+	t.Helper()
+	must(t, db.Write(t.Context(), fn))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ledger is what the books are held against: every place with its sums, kept
+// in memory.
+type ledger struct {
+	mu     sync.Mutex
+	places map[account]Sums
+}
+
+type account struct {
+	company int64
+	book    Book
+	Place
+}
+
+func (l *ledger) add(company int64, b Book, changes ...Change) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range changes {
+		s := l.places[account{company, b, c.Place}]
+		l.places[account{company, b, c.Place}] = Sums{s.N + c.N, s.Cents + c.Cents}
+	}
+}
+
+// sum adds up the places that where allows.
+func (l *ledger) sum(company int64, b Book, where func(Place) bool) (s Sums) {
+	for a, v := range l.places {
+		if a.company == company && a.book == b && where(a.Place) {
+			s = Sums{s.N + v.N, s.Cents + v.Cents}
+		}
+	}
+	return s
+}
+
+func randomPlace(random *rand.Rand) Place {
+	return Place{
+		Bucket: random.Int64N(3), Day: fmt.Sprintf("2026-01-%02d", 1+random.IntN(6)), PlanID: random.Int64N(3), ProductID: random.Int64N(2),
+		State: []string{"", "open", "paid"}[random.IntN(3)],
+	}
+}
+
+var errChangedMind = errors.New("changed its mind")
+
+// Whatever several goroutines on two pools add and move, and whenever it is
+// folded: the books say what a plain ledger says. What was rolled back is in
+// neither.
+func TestBooksSayWhatALedgerSays(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		pools := newThings(t, engine)
+		l := &ledger{places: map[account]Sums{}}
+		for round := range uint64(3) {
+			var wg sync.WaitGroup
+			for worker := range uint64(4) {
+				wg.Go(func() { work(t, rand.New(rand.NewPCG(round, worker)), pools[worker%2], l) })
+			}
+			for _, db := range pools {
+				wg.Go(func() {
+					for range 5 {
+						if err := Fold(t.Context(), db); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			wantBooks(t, pools, l)
+		}
+		must(t, Fold(t.Context(), pools[1]))
+		wantBooks(t, pools, l)
+		if left := number(t, pools[0], `SELECT count(*) FROM tally_deltas`); left != 0 {
+			t.Errorf("%d deltas are left", left)
+		}
+		if empty := number(t, pools[0], `SELECT count(*) FROM tally_sums WHERE n = 0 AND cents = 0`); empty != 0 {
+			t.Errorf("%d sums of nothing are left", empty)
+		}
+	})
+}
+
+// work makes changes, some of which it takes back.
+func work(t *testing.T, random *rand.Rand, db *sqldb.DB, l *ledger) {
+	for range 30 {
+		company, b := 1+random.Int64N(2), []Book{Customers, Invoices}[random.IntN(2)]
+		from := Change{Place: randomPlace(random), N: 1, Cents: random.Int64N(1e10)}
+		to := Change{Place: randomPlace(random), N: 1, Cents: random.Int64N(1e10)}
+		stays, moves := random.IntN(5) > 0, random.IntN(2) == 0
+		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			var err error
+			if moves {
+				err = b.Move(t.Context(), tx, company, from, to)
+			} else {
+				err = b.Add(t.Context(), tx, company, from, to)
+			}
+			if err == nil && !stays {
+				err = errChangedMind
+			}
+			return err
+		})
+		switch {
+		case !stays && errors.Is(err, errChangedMind):
+		case err != nil:
+			t.Error(err)
+		case moves:
+			l.add(company, b, Change{from.Place, -1, -from.Cents}, to)
+		default:
+			l.add(company, b, from, to)
+		}
+	}
+}
+
+func wantBooks(t *testing.T, pools []*sqldb.DB, l *ledger) {
+	t.Helper()
+	for _, db := range pools {
+		for company := int64(1); company <= 3; company++ { // the third has nothing
+			for _, b := range []Book{Customers, Invoices, Receipts} {
+				wantBook(t, db, company, b, l)
+			}
+		}
+	}
+}
+
+func wantBook(t *testing.T, db *sqldb.DB, company int64, b Book, l *ledger) {
+	t.Helper()
+	all := l.sum(company, b, func(Place) bool { return true })
+	if n, err := b.Total(t.Context(), db, company); err != nil || n != all.N {
+		t.Errorf("%s of %d: %d in all, %v; want %d", b, company, n, err, all.N)
+	}
+	for _, c := range []struct {
+		conds []any // condition and argument in turn
+		where func(Place) bool
+	}{
+		{nil, func(Place) bool { return true }},
+		{[]any{"day = ?", "2026-01-03"}, func(p Place) bool { return p.Day == "2026-01-03" }},
+		{[]any{"day >= ?", "2026-01-02", "day <= ?", "2026-01-04"}, func(p Place) bool { return p.Day >= "2026-01-02" && p.Day <= "2026-01-04" }},
+		{[]any{"plan_id = ?", 2, "state = ?", "paid"}, func(p Place) bool { return p.PlanID == 2 && p.State == "paid" }},
+		{[]any{"product_id = ?", 1, "day > ?", "2026-01-05"}, func(p Place) bool { return p.ProductID == 1 && p.Day > "2026-01-05" }},
+		{[]any{"state = ?", "nothing"}, func(Place) bool { return false }},
+	} {
+		var w sqldb.Where
+		for pair := range slices.Chunk(c.conds, 2) {
+			w.And(pair[0].(string), pair[1])
+		}
+		want := l.sum(company, b, c.where)
+		if n, cents, err := b.Sum(t.Context(), db, company, w); err != nil || (Sums{n, cents}) != want {
+			t.Errorf("%s of %d, %v: %d and %d cents, %v; want %+v", b, company, c.conds, n, cents, err, want)
+		}
+		wantBy(t, db, company, b, l, "day", w, c.where, func(p Place) string { return p.Day })
+		wantBy(t, db, company, b, l, "state", w, c.where, func(p Place) string { return p.State })
+		wantBy(t, db, company, b, l, "plan_id", w, c.where, func(p Place) int64 { return p.PlanID })
+		wantBy(t, db, company, b, l, "product_id", w, c.where, func(p Place) int64 { return p.ProductID })
+	}
+}
+
+func wantBy[K comparable](t *testing.T, db *sqldb.DB, company int64, b Book, l *ledger, column string, w sqldb.Where, where func(Place) bool, key func(Place) K) {
+	t.Helper()
+	got, err := By[K](t.Context(), db, b, company, column, w)
+	must(t, err)
+	want := map[K]Sums{}
+	for a, s := range l.places {
+		if a.company == company && a.book == b && where(a.Place) {
+			k := key(a.Place)
+			want[k] = Sums{want[k].N + s.N, want[k].Cents + s.Cents}
+		}
+	}
+	// A place that came to nothing is forgotten, sooner or later.
+	nothing := func(_ K, s Sums) bool { return s == Sums{} }
+	maps.DeleteFunc(got, nothing)
+	maps.DeleteFunc(want, nothing)
+	if !maps.Equal(got, want) {
+		t.Errorf("%s of %d by %s: %v, want %v", b, company, column, got, want)
+	}
+}
+
+func number(t testing.TB, q sqldb.Querier, statement string, args ...any) int64 {
+	t.Helper()
+	n, err := sqldb.Value[int64](t.Context(), q, statement, args...)
+	must(t, err)
+	return n
+}
+
+// Things move from place to place while counts are folded: at no moment does
+// one of them go missing or stand in two places.
+func TestNumberIsExactAtEveryMoment(t *testing.T) {
+	const many = 40
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		pools := newThings(t, engine)
+		places := make([]Change, many)
+		for i := range places {
+			places[i] = Change{Place: Place{Day: "2026-01-01"}, N: 1, Cents: 100}
+		}
+		write(t, pools[0], func(tx *sqldb.Tx) error { return things.Add(t.Context(), tx, 1, places...) })
+		var moving, looking sync.WaitGroup
+		var done atomic.Bool
+		for worker := range 4 {
+			moving.Go(func() {
+				random := rand.New(rand.NewPCG(1, uint64(worker)))
+				for i := range 60 {
+					at := &places[worker*many/4+i%(many/4)]
+					to := Change{Place: randomPlace(random), N: 1, Cents: 100}
+					if err := pools[worker%2].Write(t.Context(), func(tx *sqldb.Tx) error { return things.Move(t.Context(), tx, 1, *at, to) }); err != nil {
+						t.Error(err)
+					}
+					*at = to
+				}
+			})
+		}
+		for _, db := range pools {
+			looking.Go(func() {
+				for !done.Load() {
+					total, err := things.Total(t.Context(), db, 1)
+					n, cents, err2 := things.Sum(t.Context(), db, 1, sqldb.Where{})
+					if err := errors.Join(err, err2, Fold(t.Context(), db)); err != nil || total != many || n != many || cents != 100*many {
+						t.Errorf("%d, %d and %d cents, %v; want %d things of 100", total, n, cents, err, many)
+						return
+					}
+				}
+			})
+		}
+		moving.Wait()
+		done.Store(true)
+		looking.Wait()
+	})
+}
+
+// Sums are whole numbers: a float would lose the last cent of these.
+func TestCentsAreExactBeyondFloats(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		db := newThings(t, engine)[0]
+		const half = 1<<52 + 1
+		for range 2 {
+			write(t, db, func(tx *sqldb.Tx) error {
+				return things.Add(t.Context(), tx, 1, Change{N: 1, Cents: half}, Change{N: 1, Cents: half}, Change{N: 1, Cents: 1})
+			})
+			must(t, Fold(t.Context(), db))
+		}
+		if n, cents, err := things.Sum(t.Context(), db, 1, sqldb.Where{}); err != nil || n != 6 || cents != 4*half+2 {
+			t.Errorf("%d, %d cents, %v; want %d", n, cents, err, int64(4*half+2))
+		}
+	})
+}
+
+// Ids with gaps, in two companies: every page is what the plain list has there,
+// however deep it is.
+func TestEveryWindowIsWhereTheListSaysItIs(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		db := newThings(t, engine)[0]
+		random := rand.New(rand.NewPCG(2, 3))
+		var list []int64 // of company 1, newest first
+		for id := int64(7 * bucketSize); id > 0; id -= 1 + random.Int64N(3) + random.Int64N(2)*random.Int64N(8) {
+			list = append(list, id)
+		}
+		fill(t, db, 1, list)
+		fill(t, db, 2, []int64{5, bucketSize, 3*bucketSize + 1})
+		must(t, Fold(t.Context(), db))
+		gone := list[10:600:600] // most of a bucket, not folded
+		write(t, db, func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), `DELETE FROM things WHERE company_id = 1 AND id <= ? AND id >= ?`, gone[0], gone[len(gone)-1])
+			return errors.Join(err, things.Add(t.Context(), tx, 1, changes(gone, -1)...))
+		})
+		list = slices.Concat(list[:10], list[600:])
+		if len(list) < 2*DeepOffset/2+DeepOffset/4 {
+			t.Fatalf("%d things are too few for deep pages", len(list))
+		}
+		even := slices.DeleteFunc(slices.Clone(list), func(id int64) bool { return id%2 == 1 })
+		for range 60 {
+			p := input.Page{Size: 1 + random.Int64N(200)}
+			p.Number = 1 + random.Int64N(p.Last(int64(len(list)))+1)
+			wantWindow(t, db, list, "", true, p)
+			wantWindow(t, db, list, "", false, p)
+			wantWindow(t, db, even, "id % 2 = 0", false, p)
+		}
+	})
+}
+
+func fill(t *testing.T, db *sqldb.DB, company int64, ids []int64) {
+	t.Helper()
+	write(t, db, func(tx *sqldb.Tx) error {
+		for piece := range sqldb.Pieces(ids) {
+			var values []any
+			for _, id := range piece {
+				values = append(values, company, id)
+			}
+			if _, err := tx.Exec(t.Context(), `INSERT INTO things (company_id, id) VALUES `+sqldb.Tuples(len(piece), 2), values...); err != nil {
+				return err
+			}
+		}
+		return things.Add(t.Context(), tx, company, changes(ids, 1)...)
+	})
+}
+
+func changes(ids []int64, n int64) []Change {
+	list := make([]Change, len(ids))
+	for i, id := range ids {
+		list[i] = Change{Place: Place{Bucket: BucketOf(id)}, N: n}
+	}
+	return list
+}
+
+func wantWindow(t *testing.T, db *sqldb.DB, list []int64, cond string, whole bool, p input.Page) {
+	t.Helper()
+	if p.Offset() >= int64(len(list)) {
+		return // lists do not ask for it
+	}
+	s := sqldb.Source{From: "things", ID: "id", Order: "id"}
+	s.Where.And("company_id = ?", 1)
+	if cond != "" {
+		s.Where.And(cond)
+	}
+	w, err := things.Window(t.Context(), db, 1, s, whole, int64(len(list)), p)
+	must(t, err)
+	text, args := w.IDs()
+	got, err := sqldb.All(t.Context(), db, func(r sqldb.Row) (id int64, err error) {
+		err = r.Scan(&id)
+		return id, err
+	}, text, args...)
+	must(t, err)
+	if w.Ascending {
+		slices.Reverse(got)
+	}
+	want := list[p.Offset():min(p.Offset()+p.Size, int64(len(list)))]
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v (whole %t, %q): %d ids %v…\nwant %d ids %v…", p, whole, cond, len(got), got[:min(3, len(got))], len(want), want[:min(3, len(want))])
+	}
+	if whole && w.Offset >= bucketSize {
+		t.Errorf("%+v: %d rows are passed over, more than a bucket", p, w.Offset)
+	}
+}
+
+// countThings counts with a cache, and tells whether it had to look.
+func countThings(ctx context.Context, c *Cache, db *sqldb.DB, books ...Book) (n int64, looked bool, err error) {
+	n, err = c.Count(ctx, db, books, 1, "all", func() (int64, error) {
+		looked = true
+		return sqldb.Value[int64](ctx, db, `SELECT count(*) FROM things WHERE company_id = 1`)
+	})
+	return n, looked, err
+}
+
+func TestCacheLooksAgainAfterEveryChangeAndNotBefore(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		pools := newThings(t, engine)
+		random := rand.New(rand.NewPCG(4, 5))
+		caches := []*Cache{{}, {}}
+		books := []Book{things, Customers}
+		n := int64(0)
+		for step := range 60 {
+			db := pools[random.IntN(2)]
+			changed := true
+			switch random.IntN(5) {
+			case 0:
+				n++
+				fill(t, db, 1, []int64{n})
+			case 1: // another room's record, that the count looks at too
+				write(t, db, func(tx *sqldb.Tx) error { return Customers.Move(t.Context(), tx, 1, Change{N: 1}, Change{N: 1}) })
+			case 2: // nothing that it looks at
+				write(t, db, func(tx *sqldb.Tx) error {
+					return errors.Join(Receipts.Add(t.Context(), tx, 1, Change{N: 1}), things.Add(t.Context(), tx, 2, Change{N: 1}))
+				})
+				changed = step == 0
+			case 3:
+				before := number(t, db, `SELECT count(*) FROM tally_deltas WHERE company_id = 1 AND book IN ('things', 'customers')`)
+				must(t, Fold(t.Context(), db))
+				changed = before > 0 || step == 0
+			default:
+				changed = step == 0
+			}
+			for i, c := range caches {
+				got, looked, err := countThings(t.Context(), c, pools[i], books...)
+				if err != nil || got != n || looked != changed {
+					t.Fatalf("step %d: %d, looked %t, %v; want %d, looked %t", step, got, looked, err, n, changed)
+				}
+			}
+		}
+	})
+}
+
+func TestCacheTellsCompaniesAndQuestionsApart(t *testing.T) {
+	db := newThings(t, sqldb.SQLite)[0]
+	var c Cache
+	for _, q := range []struct {
+		company int64
+		what    string
+		n       int64
+	}{{1, "a", 1}, {1, "b", 2}, {2, "a", 3}, {1, "a", 1}, {2, "a", 3}} {
+		got, err := c.Count(t.Context(), db, []Book{things}, q.company, q.what, func() (int64, error) { return q.n, nil })
+		if err != nil || got != q.n {
+			t.Errorf("%+v: %d, %v", q, got, err)
+		}
+	}
+	if _, err := c.Count(t.Context(), db, []Book{things}, 1, "c", func() (int64, error) { return 9, errChangedMind }); !errors.Is(err, errChangedMind) {
+		t.Errorf("a count that failed: %v", err)
+	}
+	if got, err := c.Count(t.Context(), db, []Book{things}, 1, "c", func() (int64, error) { return 4, nil }); err != nil || got != 4 {
+		t.Errorf("after a count that failed: %d, %v", got, err)
+	}
+	for i := range maxCounts + 10 {
+		_, err := c.Count(t.Context(), db, []Book{things}, 1, fmt.Sprint(i), func() (int64, error) { return 0, nil })
+		must(t, err)
+	}
+	if len(c.known) > maxCounts {
+		t.Errorf("%d counts are kept, want at most %d", len(c.known), maxCounts)
+	}
+}
+
+// While things are being added on both pools, a count is never older than what
+// was committed before it was asked for.
+func TestCacheIsNeverOlderThanTheQuestion(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		pools := newThings(t, engine)
+		var begun, committed atomic.Int64
+		var adding, asking sync.WaitGroup
+		var done atomic.Bool
+		for _, db := range pools {
+			adding.Go(func() {
+				for range 60 {
+					id := begun.Add(1)
+					if err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+						_, err := tx.Exec(t.Context(), `INSERT INTO things (company_id, id) VALUES (1, ?)`, id)
+						return errors.Join(err, things.Add(t.Context(), tx, 1, Change{N: 1}))
+					}); err != nil {
+						t.Error(err)
+					}
+					committed.Add(1)
+				}
+			})
+		}
+		for i := range 4 {
+			asking.Go(func() {
+				var c Cache
+				for !done.Load() {
+					least := committed.Load()
+					n, _, err := countThings(t.Context(), &c, pools[i%2], things)
+					if most := begun.Load(); err != nil || n < least || n > most {
+						t.Errorf("%d counted, %v; want %d to %d", n, err, least, most)
+						return
+					}
+					if i == 0 {
+						if err := Fold(t.Context(), pools[0]); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+		}
+		adding.Wait()
+		done.Store(true)
+		asking.Wait()
+	})
+}
