@@ -91,9 +91,10 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	}, nil
 }
 
-// Close writes down what is still in memory and closes the database.
-func (a *App) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+// Close writes down what is still in memory and closes the database. It does so
+// also when ctx has ended.
+func (a *App) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return errors.Join(a.Accounts.SaveLastUse(ctx), a.DB.Close())
 }

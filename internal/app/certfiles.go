@@ -32,7 +32,7 @@ func newCertFiles(cert, key string) (*certFiles, error) {
 func (f *certFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now := time.Now(); now.Sub(f.checked) > recheck {
+	if now := time.Now(); now.Sub(f.checked) > recheck { //nolint:forbidigo // of the file system, not of the business
 		f.checked = now
 		if m, err := newest(f.cert, f.key); err == nil && !m.Equal(f.modified) { // a restored file may be older
 			// Half-written files keep the old certificate until the next look.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"carteira/internal/platform/config"
@@ -19,11 +20,11 @@ func lockServe(c config.Config) (serveLock, error) {
 		return serveLock{}, nil
 	}
 	path := sqlitePath(c)
-	f, err := os.OpenFile(path+".serving", os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Clean(path+".serving"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return serveLock{}, fmt.Errorf("lock the database: %w", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a descriptor fits an int
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return serveLock{}, errors.Join(fmt.Errorf("another carteira serves %s already; one process serves an embedded database, PostgreSQL takes any number", path), f.Close())
 	}

@@ -62,11 +62,11 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	case <-ctx.Done():
 	}
 	a.Log.Info("stopping: finishing requests in flight")
-	return shutdown(listeners)
+	return shutdown(background, listeners)
 }
 
-func shutdown(listeners []listener) error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+func shutdown(ctx context.Context, listeners []listener) error {
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	var failures []error
 	for _, l := range listeners {

@@ -61,7 +61,7 @@ func outside(fsys fs.FS, dir string) bool {
 		return false
 	}
 	_, err := fs.Stat(fsys, path.Join(dir, "go.mod"))
-	return err == nil || base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
+	return err == nil || dir == "docs" || base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
 }
 
 // isKit tells packages such as sqldbtest, which are for tests to import.
@@ -140,6 +140,7 @@ func TestReadingPassesOverWhatIsNotOfTheModule(t *testing.T) {
 		"a/atest/kit.go":     "package atest",
 		"a/testdata/x.go":    "this is not Go",
 		".git/x.go":          "neither is this",
+		"docs/x/x.go":        "package main", // for integrators
 		"tools/lint/go.mod":  "module lint",
 		"tools/lint/main.go": "package main",
 	}.module(t)

@@ -26,7 +26,7 @@ var tables = map[string]string{
 }
 
 // snapshot is every row of the tables, in order.
-func (w *world) snapshot(t testing.TB) []string {
+func (w *world) snapshot(t *testing.T) []string {
 	t.Helper()
 	var all []string
 	for table, columns := range tables {
@@ -46,7 +46,7 @@ func (w *world) snapshot(t testing.TB) []string {
 	return all
 }
 
-func (w *world) wantSnapshot(t testing.TB, want []string) {
+func (w *world) wantSnapshot(t *testing.T, want []string) {
 	t.Helper()
 	got := w.snapshot(t)
 	for _, row := range got {
@@ -70,7 +70,7 @@ var fails = map[string]fail{
 }
 
 // broken is a process in which everything works but one step.
-func (w *world) broken(t testing.TB, step string, f fail) *world {
+func (w *world) broken(t *testing.T, step string, f fail) *world {
 	t.Helper()
 	p := w.process(t)
 	p.events.Subscribe(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
@@ -103,7 +103,7 @@ func (w *world) broken(t testing.TB, step string, f fail) *world {
 }
 
 // unlucky runs change and wants it to have ended at the broken step.
-func unlucky(t testing.TB, what string, change func() error) {
+func unlucky(t *testing.T, what string, change func() error) {
 	t.Helper()
 	err := func() (err error) {
 		defer func() {

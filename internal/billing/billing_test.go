@@ -35,14 +35,14 @@ type world struct {
 	actor     account.Actor
 }
 
-func newWorld(t testing.TB, engine sqldb.Engine) *world {
+func newWorld(t *testing.T, engine sqldb.Engine) *world {
 	t.Helper()
 	w := openWorld(t, sqldbtest.URL(t, engine), sqldbtest.NewClock(noon))
 	w.actor = w.newCompany(t, account.DefaultTimezone)
 	return w
 }
 
-func openWorld(t testing.TB, url string, clock *sqldbtest.Clock) *world {
+func openWorld(t *testing.T, url string, clock *sqldbtest.Clock) *world {
 	t.Helper()
 	db := sqldbtest.Open(t, url, sqldbtest.WithClock(clock))
 	events := &event.Log{}
@@ -51,14 +51,14 @@ func openWorld(t testing.TB, url string, clock *sqldbtest.Clock) *world {
 }
 
 // process is one more process on the same database, with pools of its own.
-func (w *world) process(t testing.TB) *world {
+func (w *world) process(t *testing.T) *world {
 	t.Helper()
 	other := openWorld(t, w.url, w.clock)
 	other.actor = w.actor
 	return other
 }
 
-func (w *world) newCompany(t testing.TB, timezone string) account.Actor {
+func (w *world) newCompany(t *testing.T, timezone string) account.Actor {
 	t.Helper()
 	all, err := w.accounts.Companies(t.Context())
 	must(t, err)
@@ -69,7 +69,7 @@ func (w *world) newCompany(t testing.TB, timezone string) account.Actor {
 }
 
 // plan makes a plan, of a product of its own. Both are numbered from 1.
-func (w *world) plan(t testing.TB, period, value string) int64 {
+func (w *world) plan(t *testing.T, period, value string) int64 {
 	t.Helper()
 	product, err := w.catalog.CreateProduct(t.Context(), w.actor, values("name", "Produto "+period))
 	must(t, err)
@@ -80,7 +80,7 @@ func (w *world) plan(t testing.TB, period, value string) int64 {
 }
 
 // customer makes a customer of a plan; dueOn may be "".
-func (w *world) customer(t testing.TB, planID int64, dueOn string) customer.Customer {
+func (w *world) customer(t *testing.T, planID int64, dueOn string) customer.Customer {
 	t.Helper()
 	c, err := w.customers.Create(t.Context(), w.actor, values(
 		"name", "Ana Lima", "plan_id", orEmpty(planID), "data_de_vencimento", dueOn))
@@ -95,13 +95,13 @@ func orEmpty(id int64) string {
 	return fmt.Sprint(id)
 }
 
-func (w *world) update(t testing.TB, id int64, pairs ...string) {
+func (w *world) update(t *testing.T, id int64, pairs ...string) {
 	t.Helper()
 	_, err := w.customers.Update(t.Context(), w.actor, id, values(pairs...))
 	must(t, err)
 }
 
-func (w *world) dueOn(t testing.TB, customerID int64) string {
+func (w *world) dueOn(t *testing.T, customerID int64) string {
 	t.Helper()
 	c, err := w.customers.Find(t.Context(), w.actor, customerID)
 	must(t, err)
@@ -109,7 +109,7 @@ func (w *world) dueOn(t testing.TB, customerID int64) string {
 }
 
 // set changes a status as the API would; pairs are further fields.
-func (w *world) set(t testing.TB, id int64, status Status, pairs ...string) Outcome {
+func (w *world) set(t *testing.T, id int64, status Status, pairs ...string) Outcome {
 	t.Helper()
 	out, err := w.SetStatus(t.Context(), w.actor, id, values(append(pairs, "status", string(status))...))
 	must(t, err)
@@ -117,7 +117,7 @@ func (w *world) set(t testing.TB, id int64, status Status, pairs ...string) Outc
 }
 
 // payThrough pays as a gateway does.
-func (w *world) payThrough(t testing.TB, id int64, gateway string) (out Outcome, err error) {
+func (w *world) payThrough(t *testing.T, id int64, gateway string) (out Outcome, err error) {
 	t.Helper()
 	err = w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
 		out, err = w.PayTx(t.Context(), tx, w.actor, id, gateway)
@@ -126,7 +126,7 @@ func (w *world) payThrough(t testing.TB, id int64, gateway string) (out Outcome,
 	return out, err
 }
 
-func (w *world) find(t testing.TB, id int64) Invoice {
+func (w *world) find(t *testing.T, id int64) Invoice {
 	t.Helper()
 	i, err := w.Find(t.Context(), w.actor, id)
 	must(t, err)
@@ -134,7 +134,7 @@ func (w *world) find(t testing.TB, id int64) Invoice {
 }
 
 // invoices are a customer's, oldest first.
-func (w *world) invoices(t testing.TB, customerID int64) []Invoice {
+func (w *world) invoices(t *testing.T, customerID int64) []Invoice {
 	t.Helper()
 	list, err := ofCustomer(t.Context(), w.db, w.actor.Company.ID, customerID)
 	must(t, err)
@@ -143,7 +143,7 @@ func (w *world) invoices(t testing.TB, customerID int64) []Invoice {
 }
 
 // only is the one invoice of a customer.
-func (w *world) only(t testing.TB, customerID int64) Invoice {
+func (w *world) only(t *testing.T, customerID int64) Invoice {
 	t.Helper()
 	list := w.invoices(t, customerID)
 	if len(list) != 1 {
@@ -153,7 +153,7 @@ func (w *world) only(t testing.TB, customerID int64) Invoice {
 }
 
 // wantDue compares the due dates of a customer's invoices, in order of issue.
-func (w *world) wantDue(t testing.TB, customerID int64, want ...string) {
+func (w *world) wantDue(t *testing.T, customerID int64, want ...string) {
 	t.Helper()
 	var got []string
 	for _, i := range w.invoices(t, customerID) {
@@ -166,7 +166,7 @@ func (w *world) wantDue(t testing.TB, customerID int64, want ...string) {
 
 // dayWork does what a server does by itself, and tells how many invoices it
 // issued.
-func (w *world) dayWork(t testing.TB) int {
+func (w *world) dayWork(t *testing.T) int {
 	t.Helper()
 	_, err := w.customers.Expire(t.Context(), w.actor)
 	must(t, err)
@@ -177,7 +177,7 @@ func (w *world) dayWork(t testing.TB) int {
 
 // recorded lists the names of the events after the first known, in the order
 // of their recording.
-func (w *world) recorded(t testing.TB, known int) []event.Name {
+func (w *world) recorded(t *testing.T, known int) []event.Name {
 	t.Helper()
 	list := w.bodies(t)[known:]
 	names := make([]event.Name, len(list))
@@ -190,19 +190,19 @@ func (w *world) recorded(t testing.TB, known int) []event.Name {
 }
 
 // bodies are those of all events, in the order of their recording.
-func (w *world) bodies(t testing.TB) []string {
+func (w *world) bodies(t *testing.T) []string {
 	t.Helper()
 	return texts(t, w.db, `SELECT body FROM events ORDER BY id`)
 }
 
-func (w *world) wantEvents(t testing.TB, known int, want ...event.Name) {
+func (w *world) wantEvents(t *testing.T, known int, want ...event.Name) {
 	t.Helper()
 	if got := w.recorded(t, known); !slices.Equal(got, want) {
 		t.Errorf("events %v, want %v", got, want)
 	}
 }
 
-func texts(t testing.TB, q sqldb.Querier, statement string, args ...any) []string {
+func texts(t *testing.T, q sqldb.Querier, statement string, args ...any) []string {
 	t.Helper()
 	list, err := sqldb.All(t.Context(), q, func(r sqldb.Row) (s string, err error) {
 		err = r.Scan(&s)
@@ -214,7 +214,7 @@ func texts(t testing.TB, q sqldb.Querier, statement string, args ...any) []strin
 
 // wantTrueBooks counts and adds up the rows, and wants the books to say the
 // same.
-func (w *world) wantTrueBooks(t testing.TB) {
+func (w *world) wantTrueBooks(t *testing.T) {
 	t.Helper()
 	all, err := book.Total(t.Context(), w.db, w.actor.Company.ID)
 	must(t, err)
@@ -235,7 +235,7 @@ func (w *world) wantTrueBooks(t testing.TB) {
 }
 
 // sums counts rows by a column, read as text.
-func (w *world) sums(t testing.TB, column, and string) map[string]tally.Sums {
+func (w *world) sums(t *testing.T, column, and string) map[string]tally.Sums {
 	t.Helper()
 	found := map[string]tally.Sums{}
 	must(t, sqldb.Each(t.Context(), w.db, `
@@ -250,7 +250,7 @@ func (w *world) sums(t testing.TB, column, and string) map[string]tally.Sums {
 	return found
 }
 
-func (w *world) wantSums(t testing.TB, b tally.Book, column string, want map[string]tally.Sums) {
+func (w *world) wantSums(t *testing.T, b tally.Book, column string, want map[string]tally.Sums) {
 	t.Helper()
 	got := map[string]tally.Sums{}
 	if column == "plan_id" || column == "product_id" {
@@ -301,21 +301,21 @@ func values(pairs ...string) *input.Form {
 	return input.FromStrings(m)
 }
 
-func must(t testing.TB, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func wantField(t testing.TB, err error, field string) {
+func wantField(t *testing.T, err error, field string) {
 	t.Helper()
 	if got, _ := fault.FieldsOf(err).First(); got != field {
 		t.Errorf("refused %q (%v), want %q", got, err, field)
 	}
 }
 
-func wantNotFound(t testing.TB, err error) {
+func wantNotFound(t *testing.T, err error) {
 	t.Helper()
 	if fault.KindOf(err) != fault.KindNotFound {
 		t.Errorf("got %v, want not found", err)

@@ -105,7 +105,7 @@ func TestNextInvoiceIsIssuedLeadDaysAheadAtTheCompanysMidnight(t *testing.T) {
 	})
 }
 
-func (w *world) wantNothingToIssue(t testing.TB) {
+func (w *world) wantNothingToIssue(t *testing.T) {
 	t.Helper()
 	known := len(w.bodies(t))
 	for range 2 {
@@ -218,6 +218,37 @@ func TestCustomerWhoGetsAPlanOrADateLaterIsBilled(t *testing.T) {
 	}
 	w.wantDue(t, planless, "2026-02-03")
 	w.wantDue(t, dateless, "2026-01-31", "2026-02-04")
+}
+
+// What fell due before an import is not billed, what falls due after it is.
+func TestImportedCustomersAreBilledInTime(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		quiet := customer.New(w.db, w.events) // nobody watches
+		var list []customer.Customer
+		for _, dueOn := range []string{"2026-01-30", "2026-01-31", "2026-02-05", "2026-02-06", ""} {
+			for _, plan := range []string{"1", ""} {
+				c, err := quiet.Create(t.Context(), w.actor, values("name", "Ana", "plan_id", plan, "data_de_vencimento", dueOn))
+				must(t, err)
+				list = append(list, c)
+			}
+		}
+		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.customersImported(t.Context(), tx, w.actor, list) }))
+		due := func(want ...string) {
+			t.Helper()
+			w.dayWork(t)
+			if got := texts(t, w.db, `SELECT due_on FROM invoices ORDER BY due_on`); !slices.Equal(got, want) {
+				t.Errorf("invoices due %v, want %v", got, want)
+			}
+		}
+		due("2026-01-31", "2026-02-05")
+		w.clock.Advance(24 * time.Hour)
+		due("2026-01-31", "2026-02-05", "2026-02-06")
+		w.clock.Advance(22 * 24 * time.Hour) // the one without a date was given 28 February
+		due("2026-01-31", "2026-02-05", "2026-02-06", "2026-02-28")
+		w.wantTrueBooks(t)
+	})
 }
 
 func TestThreeProcessesIssueOneInvoiceEach(t *testing.T) {

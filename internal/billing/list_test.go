@@ -24,7 +24,7 @@ var firstPage = input.Page{Number: 1, Size: 200}
 // read in the plainest way and filtered in memory.
 type archive []Invoice
 
-func (w *world) archive(t testing.TB, a account.Actor) archive {
+func (w *world) archive(t *testing.T, a account.Actor) archive {
 	t.Helper()
 	list, err := sqldb.All(t.Context(), w.db, scan, `SELECT `+columns+` FROM invoices i`+joins+` WHERE i.company_id = ? ORDER BY i.id DESC`, a.Company.ID)
 	must(t, err)

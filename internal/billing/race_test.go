@@ -11,7 +11,7 @@ import (
 )
 
 // count tells how many events of a name were recorded after the first known.
-func (w *world) count(t testing.TB, known int, name event.Name) int {
+func (w *world) count(t *testing.T, known int, name event.Name) int {
 	t.Helper()
 	return len(slices.DeleteFunc(w.recorded(t, known), func(n event.Name) bool { return n != name }))
 }

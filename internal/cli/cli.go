@@ -70,7 +70,7 @@ Every flag has an environment variable, shown in its help.`,
 	addSettings(root.PersistentFlags(), false)
 	root.AddCommand(
 		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), versionCommand(),
-		companyCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), importCommand(),
+		companyCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), webhookCommand(), importCommand(),
 	)
 	strictArgs(root)
 	return root
@@ -129,7 +129,7 @@ func withApp(cmd *cobra.Command, run func(ctx context.Context, a *app.App) error
 	if err != nil {
 		return err
 	}
-	return errors.Join(run(cmd.Context(), a), a.Close())
+	return errors.Join(run(cmd.Context(), a), a.Close(cmd.Context()))
 }
 
 // withCompany is withApp for a command that acts for the company of --company.

@@ -58,7 +58,7 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.Close()) }()
+	defer func() { err = errors.Join(err, a.Close(cmd.Context())) }()
 	actor, err := seed(cmd.Context(), a)
 	if err != nil {
 		return fmt.Errorf("seed the demo company: %w", err)

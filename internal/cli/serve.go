@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,13 +38,13 @@ processes: ` + secretSettings(),
 }
 
 func secretSettings() string {
-	var s string
+	var s strings.Builder
 	for _, setting := range config.Settings {
 		if setting.Name == "" {
-			s += "\n\n  " + setting.Env + "\n      " + setting.Help
+			s.WriteString("\n\n  " + setting.Env + "\n      " + setting.Help)
 		}
 	}
-	return s
+	return s.String()
 }
 
 func hintFirstCompany(ctx context.Context, cmd *cobra.Command, a *app.App) {

@@ -14,7 +14,7 @@ import (
 )
 
 // expire tells of those who have expired and counts them.
-func (w *world) expire(t testing.TB, a account.Actor) int {
+func (w *world) expire(t *testing.T, a account.Actor) int {
 	t.Helper()
 	n, err := w.Expire(t.Context(), a)
 	must(t, err)
@@ -22,7 +22,7 @@ func (w *world) expire(t testing.TB, a account.Actor) int {
 }
 
 // expired lists the due dates that customer.expired was recorded for.
-func (w *world) expired(t testing.TB) []string {
+func (w *world) expired(t *testing.T) []string {
 	t.Helper()
 	bodies, err := sqldb.All(t.Context(), w.db, func(r sqldb.Row) (s string, err error) {
 		err = r.Scan(&s)
@@ -85,6 +85,17 @@ func TestDueDatePassesAtTheCompanysMidnight(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+func TestExpiryIsToldAsIntegratorsKnowIt(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.offers(t, w.actor, "1month")
+		w.create(t, `{"name":"João da Silva","whatsapp":"(11) 98765-4321","usuario":"joao.silva","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
+		w.clock.Set(time.Date(2026, 2, 1, 3, 0, 21, 0, time.UTC))
+		w.expire(t, w.actor)
+		w.wantEvent(t, "expired")
 	})
 }
 

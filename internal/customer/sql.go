@@ -127,21 +127,18 @@ func remove(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 	return err
 }
 
-// taken reports whether another customer has c's login or key.
+// taken reports whether another customer has c's login or key. It takes one
+// look: of a change between two, the second would see only half.
 func taken(ctx context.Context, q sqldb.Querier, companyID int64, c Customer) (usuario, external bool, err error) {
-	has := func(column, value string) (bool, error) {
-		if value == "" {
-			return false, nil
-		}
-		n, err := sqldb.Value[int64](ctx, q, `
-			SELECT count(*) FROM customers WHERE company_id = ? AND `+column+` = ? AND `+column+` <> '' AND id <> ?`,
-			companyID, value, c.ID)
-		return n > 0, err
-	}
-	if usuario, err = has("usuario_key", text.Lower(c.Usuario)); err != nil {
-		return false, false, err
-	}
-	external, err = has("external_id", c.ExternalID)
+	err = sqldb.Each(ctx, q, `SELECT
+		(SELECT count(*) FROM customers WHERE company_id = ? AND usuario_key = ? AND usuario_key <> '' AND id <> ?),
+		(SELECT count(*) FROM customers WHERE company_id = ? AND external_id = ? AND external_id <> '' AND id <> ?)`,
+		[]any{companyID, text.Lower(c.Usuario), c.ID, companyID, c.ExternalID, c.ID}, func(r sqldb.Row) error {
+			var logins, keys int64
+			err := r.Scan(&logins, &keys)
+			usuario, external = logins > 0, keys > 0
+			return err
+		})
 	return usuario, external, err
 }
 

@@ -26,9 +26,9 @@ type Month struct {
 	Revenue   Revenue   `json:"revenue"`
 }
 
-// Customers: Active, DueToday and Expired add up to Total. New were created in
-// the month, Renewed are those renewed in it, Lost have a due date in it and
-// are expired now.
+// Customers are counted: Active, DueToday and Expired add up to Total. New were
+// created in the month, Renewed are those renewed in it, Lost have a due date in
+// it and are expired now.
 type Customers struct {
 	Total    int64 `json:"total"`
 	Active   int64 `json:"active"`
@@ -39,8 +39,8 @@ type Customers struct {
 	Lost     int64 `json:"lost"`
 }
 
-// Invoices: Paid in the month; the others by due date in the month, with Open
-// not yet past.
+// Invoices are added up: Paid in the month; the others by due date in the month,
+// with Open not yet past.
 type Invoices struct {
 	Open      Sum `json:"open"`
 	Paid      Sum `json:"paid"`

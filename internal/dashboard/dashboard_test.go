@@ -35,7 +35,7 @@ type world struct {
 	actor     account.Actor
 }
 
-func newWorld(t testing.TB, engine sqldb.Engine) *world {
+func newWorld(t *testing.T, engine sqldb.Engine) *world {
 	t.Helper()
 	clock := sqldbtest.NewClock(noon)
 	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
@@ -47,7 +47,7 @@ func newWorld(t testing.TB, engine sqldb.Engine) *world {
 }
 
 // company makes a company that sells one plan by the month and one by the week.
-func (w *world) company(t testing.TB, timezone string) account.Actor {
+func (w *world) company(t *testing.T, timezone string) account.Actor {
 	t.Helper()
 	c, _, err := account.New(w.db, 0).CreateCompany(t.Context(), values(
 		"name", "Rede Clara", "email", timezone+"@example.com", "timezone", timezone))
@@ -60,7 +60,7 @@ func (w *world) company(t testing.TB, timezone string) account.Actor {
 	return a
 }
 
-func (w *world) month(t testing.TB, first string) Month {
+func (w *world) month(t *testing.T, first string) Month {
 	t.Helper()
 	m, err := w.Month(t.Context(), w.actor, civil.MustParse(first))
 	must(t, err)
@@ -68,7 +68,7 @@ func (w *world) month(t testing.TB, first string) Month {
 }
 
 // received notes a payment of a customer of its own.
-func (w *world) received(t testing.TB, amount, on string) {
+func (w *world) received(t *testing.T, amount, on string) {
 	t.Helper()
 	c, err := w.customers.Create(t.Context(), w.actor, values("name", "Ana"))
 	must(t, err)
@@ -86,7 +86,7 @@ func values(pairs ...string) *input.Form {
 	return input.FromStrings(m)
 }
 
-func must(t testing.TB, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestEveryNumberIsWhatTheListsAddUpTo(t *testing.T) {
 	})
 }
 
-func jsonOf(t testing.TB, v any) string {
+func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
 	must(t, err)
@@ -186,21 +186,21 @@ func (w *world) business(t *testing.T, random *rand.Rand) {
 func (w *world) plan(random *rand.Rand) int64 { return 2*w.actor.Company.ID - random.Int64N(2) }
 
 // everybody and everything are the lists from their first page to their last.
-func (w *world) everybody(t testing.TB) []customer.Customer {
+func (w *world) everybody(t *testing.T) []customer.Customer {
 	t.Helper()
 	return pages(t, func(p input.Page) ([]customer.Customer, int64, error) {
 		return w.customers.List(t.Context(), w.actor, customer.Filter{}, p)
 	})
 }
 
-func (w *world) everything(t testing.TB) []billing.Invoice {
+func (w *world) everything(t *testing.T) []billing.Invoice {
 	t.Helper()
 	return pages(t, func(p input.Page) ([]billing.Invoice, int64, error) {
 		return w.billing.List(t.Context(), w.actor, billing.Filter{}, p)
 	})
 }
 
-func pages[T any](t testing.TB, list func(input.Page) ([]T, int64, error)) (all []T) {
+func pages[T any](t *testing.T, list func(input.Page) ([]T, int64, error)) (all []T) {
 	t.Helper()
 	for p := (input.Page{Number: 1, Size: 200}); ; p.Number++ {
 		some, total, err := list(p)
@@ -212,7 +212,7 @@ func pages[T any](t testing.TB, list func(input.Page) ([]T, int64, error)) (all 
 }
 
 // addUp computes a month from the lists, and who was renewed from the events.
-func (w *world) addUp(t testing.TB, first civil.Date) Month {
+func (w *world) addUp(t *testing.T, first civil.Date) Month {
 	t.Helper()
 	m := Month{Month: first.String()[:7]}
 	in := func(d civil.Date) bool { return !d.IsZero() && d.String()[:7] == m.Month }
@@ -285,7 +285,7 @@ func percent(now, before money.Cents) *float64 {
 }
 
 // renewed are the customers of the events of a month, deleted ones too.
-func (w *world) renewed(t testing.TB, in func(civil.Date) bool) map[int64]bool {
+func (w *world) renewed(t *testing.T, in func(civil.Date) bool) map[int64]bool {
 	t.Helper()
 	found := map[int64]bool{}
 	must(t, sqldb.Each(t.Context(), w.db, `

@@ -57,10 +57,7 @@ type job struct {
 // Run sends deliveries until ctx ends, then waits for those under way. It goes
 // on through any failure of the database, looking again a little later.
 func (s *Service) Run(ctx context.Context, log *slog.Logger) {
-	e := &engine{Service: s, log: log, free: make(chan struct{}, slots)}
-	for range slots {
-		e.free <- struct{}{}
-	}
+	e := newEngine(s, log)
 	defer e.sending.Wait()
 	pause := time.Duration(0)
 	for {
@@ -90,6 +87,14 @@ type engine struct {
 	log     *slog.Logger
 	free    chan struct{}
 	sending sync.WaitGroup
+}
+
+func newEngine(s *Service, log *slog.Logger) *engine {
+	e := &engine{Service: s, log: log, free: make(chan struct{}, slots)}
+	for range slots {
+		e.free <- struct{}{}
+	}
+	return e
 }
 
 // round claims as many deliveries as there are free slots and sends them.

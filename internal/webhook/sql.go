@@ -3,7 +3,9 @@ package webhook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"carteira/internal/platform/event"
@@ -164,40 +166,54 @@ type candidate struct {
 // before retries. It speaks for all companies: a lane belongs to one company_id.
 func candidates(ctx context.Context, q sqldb.Querier, now time.Time, limit int) ([]candidate, error) {
 	at := now.UnixMicro()
+	args := []any{failingLaneCap, laneCap, at}
+	for range 2 * laneCap {
+		args = append(args, at)
+	}
 	return sqldb.All(ctx, q, func(r sqldb.Row) (c candidate, err error) {
 		var due int64
 		err = r.Scan(&c.id, &due)
 		c.dueAt = time.UnixMicro(due)
 		return c, err
-	}, `WITH RECURSIVE first_lanes(lane) AS (
-			SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step = 0
-			UNION ALL
-			SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step = 0 AND d.lane > l.lane)
-			FROM first_lanes l WHERE l.lane IS NOT NULL
-		), retry_lanes(lane) AS (
-			SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step > 0
-			UNION ALL
-			SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane > l.lane)
-			FROM retry_lanes l WHERE l.lane IS NOT NULL
-		), lanes AS MATERIALIZED (
-			SELECT l.lane,
-				(SELECT COUNT(*) FROM deliveries d WHERE d.claim <> '' AND d.lane = l.lane AND d.run_at > ?) AS busy,
-				CASE WHEN COALESCE((SELECT w.failures FROM webhooks w WHERE w.id = l.lane), 0) > 0
-					THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END AS most
-			FROM (SELECT lane FROM first_lanes WHERE lane IS NOT NULL UNION SELECT lane FROM retry_lanes WHERE lane IS NOT NULL) l
-		), due AS MATERIALIZED (
-			SELECT d.id, d.step, d.run_at, l.most - l.busy AS room,
-				row_number() OVER (PARTITION BY d.lane ORDER BY CASE WHEN d.step = 0 THEN 0 ELSE 1 END, d.run_at, d.id) AS place
-			FROM lanes l CROSS JOIN deliveries d
-			WHERE l.busy < l.most AND d.id IN (
-				SELECT a.id FROM (SELECT x.id FROM deliveries x WHERE x.status = 'pending' AND x.step = 0 AND x.lane = l.lane
-					AND x.run_at <= ? ORDER BY x.run_at LIMIT CAST(? AS BIGINT)) a
-				UNION ALL
-				SELECT b.id FROM (SELECT y.id FROM deliveries y WHERE y.status = 'pending' AND y.step > 0 AND y.lane = l.lane
-					AND y.run_at <= ? ORDER BY y.run_at LIMIT CAST(? AS BIGINT)) b)
-		)
-		SELECT id, run_at FROM due WHERE place <= room ORDER BY CASE WHEN step = 0 THEN 0 ELSE 1 END, place, run_at LIMIT ? /* every company_id */`,
-		at, failingLaneCap, laneCap, at, laneCap, at, laneCap, limit)
+	}, candidatesText, append(args, limit)...)
+}
+
+var candidatesText = `WITH RECURSIVE first_lanes(lane) AS (
+		SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step = 0
+		UNION ALL
+		SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step = 0 AND d.lane > l.lane)
+		FROM first_lanes l WHERE l.lane IS NOT NULL
+	), retry_lanes(lane) AS (
+		SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step > 0
+		UNION ALL
+		SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane > l.lane)
+		FROM retry_lanes l WHERE l.lane IS NOT NULL
+	), lanes AS MATERIALIZED (
+		SELECT l.lane, CASE WHEN COALESCE(w.failures, 0) > 0 THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END
+			- (SELECT COUNT(*) FROM deliveries d WHERE d.claim <> '' AND d.lane = l.lane AND d.run_at > ?) AS room
+		FROM (SELECT lane FROM first_lanes WHERE lane IS NOT NULL UNION SELECT lane FROM retry_lanes WHERE lane IS NOT NULL) l
+		LEFT JOIN webhooks w ON w.id = l.lane
+	), heads AS MATERIALIZED (` + laneHeads() + `
+	), due AS (
+		SELECT d.id, d.run_at, h.retry, h.room, row_number() OVER (PARTITION BY h.lane ORDER BY h.retry, h.nth) AS place
+		FROM heads h JOIN deliveries d ON d.id = h.id
+	)
+	SELECT id, run_at FROM due WHERE place <= room ORDER BY retry, place, run_at LIMIT ? /* every company_id */`
+
+// laneHeads selects the first few due deliveries of every lane with room, each
+// by a leap of its own into the index: a list for each lane is what PostgreSQL
+// would compare with every delivery there is.
+func laneHeads() string {
+	var selects []string
+	for retry, step := range []string{"= 0", "> 0"} {
+		for nth := range laneCap {
+			selects = append(selects, fmt.Sprintf(`
+		SELECT l.lane, l.room, %d AS retry, %d AS nth, (SELECT d.id FROM deliveries d WHERE d.status = 'pending' AND d.step %s
+			AND d.lane = l.lane AND d.run_at <= ? ORDER BY d.run_at LIMIT 1 OFFSET %d) AS id FROM lanes l WHERE l.room > %d /* every company_id */`,
+				retry, nth, step, nth, nth))
+		}
+	}
+	return strings.Join(selects, " UNION ALL ")
 }
 
 // claimDue makes deliveries ours that are still due, and returns which.

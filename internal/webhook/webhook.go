@@ -262,11 +262,11 @@ func callbackContext(companyID int64) string { return fmt.Sprintf("callback:%d",
 // joinEvents and splitEvents turn names into the text that is stored and
 // searched: ",customer.created,invoice.paid,".
 func joinEvents(names []event.Name) string {
-	text := ","
-	for _, n := range names {
-		text += string(n) + ","
+	parts := make([]string, len(names))
+	for i, n := range names {
+		parts[i] = string(n)
 	}
-	return text
+	return "," + strings.Join(parts, ",") + ","
 }
 
 func splitEvents(text string) []event.Name {

@@ -2,6 +2,7 @@ package openapitest
 
 import (
 	"encoding/json"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -161,7 +162,7 @@ func TestExamplesCanBeSentInOneSweep(t *testing.T) {
 		t.Error("the complete customer is not created first, so later examples miss it")
 	}
 	for i, e := range all[len(all)-2:] {
-		if want := []string{"/api/v1/customers/1", "/api/v1/webhooks/1"}[i]; e.Method != "DELETE" || e.Path != want {
+		if want := []string{"/api/v1/customers/1", "/api/v1/webhooks/1"}[i]; e.Method != http.MethodDelete || e.Path != want {
 			t.Errorf("the last are %s %s, want the deletion of %s", e.Method, e.Path, want)
 		}
 	}

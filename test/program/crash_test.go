@@ -29,8 +29,9 @@ func createUntilKilled(s *server, c *client, n int) map[int64]string {
 				s.kill()
 				return
 			}
+			id := a.customer(s.t).ID
 			mu.Lock()
-			acknowledged[a.customer(s.t).ID] = name
+			acknowledged[id] = name
 			if len(acknowledged) == n {
 				s.kill()
 			}

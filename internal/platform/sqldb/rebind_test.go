@@ -32,7 +32,7 @@ func TestOneTextServesBothEngines(t *testing.T) {
 		withNotes(t, db)
 		run(t, db, "INSERT INTO notes (id, body) VALUES (1, ?), (2, 'why?')", "what?")
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			for _, lock := range []string{"{for update}", "{for update skip locked}"} {
+			for _, lock := range []string{"{for key share}", "{for update}", "{for update skip locked}"} {
 				body, err := sqldb.Value[string](t.Context(), tx, "SELECT body FROM notes WHERE body <> 'why?' AND id = ? "+lock, 1)
 				if err != nil || body != "what?" {
 					t.Errorf("%s: %q, %v", lock, body, err)

@@ -159,8 +159,11 @@ func (s *Server) operate(ctx context.Context, w http.ResponseWriter, r *http.Req
 		a.Status, a.Body = run(ctx, w, op, c)
 		return a
 	})
-	if err != nil {
+	if err != nil && answer.Status == 0 {
 		return failure(ctx, w, err)
+	}
+	if err != nil {
+		web.ExchangeOf(ctx).Err = err
 	}
 	if repeated {
 		w.Header().Set("Idempotency-Replayed", "true")

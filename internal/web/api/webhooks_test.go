@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -479,6 +480,96 @@ func TestCallbackSecretStaysUntilItIsReplaced(t *testing.T) {
 		rotated := data[secretRecord](t, c.call(t, "POST", "/webhooks/callback-secret/rotate", "")).Secret
 		if got := data[secretRecord](t, c.call(t, "GET", "/webhooks/callback-secret", "")).Secret; got != rotated || got == secrets[0] {
 			t.Errorf("before %s, new %s, and now %s", secrets[0], rotated, got)
+		}
+	})
+}
+
+// running runs the delivery engine to the end of the test.
+func (s *service) running(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var engine sync.WaitGroup
+	engine.Go(func() { s.Webhooks.Run(ctx, slog.New(slog.DiscardHandler)) })
+	t.Cleanup(func() {
+		cancel()
+		engine.Wait()
+	})
+}
+
+func (r *receiver) await(t *testing.T, n int) []received {
+	t.Helper()
+	for late := time.Now().Add(time.Minute); len(r.received()) < n; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatalf("%d of %d came", len(r.received()), n)
+		}
+	}
+	return r.received()
+}
+
+func TestNotificationOfAnInvoiceIsSentOnceToEachAddress(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := newService(t, engine).newCaller(t)
+		r, hooked := newReceiver(t), newReceiver(t)
+		w := c.subscribe(t, hooked.URL, event.InvoicePaid)
+		c.create(t, `{"name":"Ana","plan_id":1}`)
+		c.create(t, `{"name":"Bia","plan_id":1}`)
+		notify := func(invoiceID int64, path string) {
+			t.Helper()
+			must(t, c.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+				return c.Webhooks.NotifyTx(t.Context(), tx, c.actor, invoiceID, r.URL+path)
+			}))
+		}
+		notify(1, "/a")
+		notify(1, "/a")
+		notify(1, "/b")
+		notify(2, "/other")
+		c.running(t)
+		if a := c.call(t, "POST", "/invoices/1/status", `{"status":"Pago"}`); a.status != 200 {
+			t.Fatal(a.body)
+		}
+		secret := data[secretRecord](t, c.call(t, "GET", "/webhooks/callback-secret", "")).Secret
+		toHook := hooked.await(t, 1)[0]
+		signed(t, w.Secret, toHook)
+		for _, got := range r.await(t, 2) {
+			signed(t, secret, got)
+			openapitest.New(t).Event(got.body)
+			if string(got.body) != string(toHook.body) || got.header.Get("X-Service-Event") != "invoice.paid" {
+				t.Errorf("notified with %s, want %s", got.body, toHook.body)
+			}
+		}
+		c.call(t, "POST", "/webhooks/callback-secret/rotate", "")
+		c.call(t, "POST", "/invoices/2/status", `{"status":"Pago"}`)
+		all := r.await(t, 3)
+		signed(t, data[secretRecord](t, c.call(t, "GET", "/webhooks/callback-secret", "")).Secret, all[2])
+		if len(all) != 3 {
+			t.Errorf("%d came, want 3", len(all))
+		}
+	})
+}
+
+// Whatever the API does is told as the document has it.
+func TestEventsArriveAsDocumented(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := newService(t, engine).newCaller(t)
+		r := newReceiver(t)
+		c.subscribe(t, r.URL, webhook.Subscribable()...)
+		c.running(t)
+		c.create(t, `{"name":"Ana","plan_id":1}`)
+		for _, op := range [][3]string{
+			{"PUT", "/customers/1", `{"name":"Eva"}`}, {"POST", "/invoices/1/status", `{"status":"Pago"}`}, {"DELETE", "/customers/1", ""},
+		} {
+			if a := c.call(t, op[0], op[1], op[2]); a.status != 200 {
+				t.Errorf("%s %s: %s", op[0], op[1], a.body)
+			}
+		}
+		seen := map[string]int{}
+		for _, got := range r.await(t, 6) {
+			openapitest.New(t).Event(got.body)
+			seen[got.header.Get("X-Service-Event")]++
+		}
+		want := "map[customer.created:1 customer.deleted:1 customer.renewed:1 customer.updated:1 invoice.created:1 invoice.paid:1]"
+		if fmt.Sprint(seen) != want {
+			t.Errorf("came %v, want %s", seen, want)
 		}
 	})
 }

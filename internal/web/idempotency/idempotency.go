@@ -65,7 +65,9 @@ type Stored struct {
 
 // Run calls work once for all requests that carry the same key, and returns
 // its answer to each. work does its writing under the context it is given.
-// What work answers is kept, except one that says to try again.
+// What work answers is kept, except one that says to try again. An error that
+// comes with an answer means that it could not be kept; it is the answer all
+// the same, since the work is done.
 func (s *Service) Run(ctx context.Context, a account.Actor, r Request, work func(context.Context) Stored) (answer Stored, repeated bool, err error) {
 	t := ticket{service: s, actor: a, request: r, holder: id.NewCode(16)}
 	var row record
@@ -78,7 +80,10 @@ func (s *Service) Run(ctx context.Context, a account.Actor, r Request, work func
 	}
 	if row.status != 0 {
 		body, err := s.box.Open(row.answer, t.context())
-		return Stored{row.status, body}, true, err
+		if err != nil {
+			return Stored{}, true, err
+		}
+		return Stored{row.status, body}, true, nil
 	}
 	answer = work(sqldb.Attach(ctx, t.mark))
 	// The work is done: its answer is kept even when the caller has gone.

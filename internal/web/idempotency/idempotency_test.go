@@ -86,6 +86,14 @@ func (s *shop) wantProducts(t *testing.T, want int64) {
 	}
 }
 
+func (s *shop) exec(t *testing.T, text string, args ...any) {
+	t.Helper()
+	must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), text, args...)
+		return err
+	}))
+}
+
 // ran wants work to have been done, repeated wants its answer without.
 func (s *shop) ran(t *testing.T, r idempotency.Request, want string) {
 	t.Helper()
@@ -275,10 +283,7 @@ func TestAnswerIsKeptEncrypted(t *testing.T) {
 			t.Errorf("stored %q, %v", stored, err)
 		}
 		s.ran(t, request("l", "a"), "product 2")
-		must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(t.Context(), `UPDATE idempotency_keys SET answer = ?`, stored)
-			return err
-		}))
+		s.exec(t, `UPDATE idempotency_keys SET answer = ?`, stored)
 		s.repeated(t, request("k", "a"), "product 1")
 		if answer, _, err := s.Run(t.Context(), s.actor, request("l", "a"), s.work); err == nil {
 			t.Errorf("another key's answer was opened: %q", answer.Body)
@@ -320,6 +325,23 @@ func TestAnswerIsKeptForACallerWhoHasGone(t *testing.T) {
 		})
 		must(t, err)
 		s.repeated(t, request("k", "a"), "product 1")
+	})
+}
+
+func TestAnswerThatCannotBeKeptIsGivenAllTheSame(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		answer, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(ctx context.Context) idempotency.Stored {
+			defer s.exec(t, `ALTER TABLE idempotency_keys RENAME TO mislaid`)
+			return s.work(ctx)
+		})
+		if err == nil || answer.Status != 200 || string(answer.Body) != "product 1" {
+			t.Errorf("%d %q, %v; want the answer and the error", answer.Status, answer.Body, err)
+		}
+		s.exec(t, `ALTER TABLE mislaid RENAME TO idempotency_keys`)
+		s.clock.Advance(3 * time.Minute)
+		s.conflicts(t, request("k", "a"), "was carried out")
+		s.wantProducts(t, 1)
 	})
 }
 
