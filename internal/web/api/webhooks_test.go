@@ -261,8 +261,12 @@ func TestSecretIsInTheAnswerToTheCreationAlone(t *testing.T) {
 			t.Fatalf("secret %q", w.Secret)
 		}
 		for _, op := range [][3]string{
-			{"GET", "/webhooks", ""}, {"GET", "/webhooks/1", ""}, {"PUT", "/webhooks/1", `{"description":"x","secret":"mine"}`},
-			{"POST", "/webhooks/1/test", ""}, {"GET", "/webhooks/1/deliveries", ""}, {"DELETE", "/webhooks/1", ""},
+			{"GET", "/webhooks", ""},
+			{"GET", "/webhooks/1", ""},
+			{"PUT", "/webhooks/1", `{"description":"x","secret":"mine"}`},
+			{"POST", "/webhooks/1/test", ""},
+			{"GET", "/webhooks/1/deliveries", ""},
+			{"DELETE", "/webhooks/1", ""},
 		} {
 			if a := c.call(t, op[0], op[1], op[2]); a.status != 200 || strings.Contains(a.body, "whsec_") || strings.Contains(a.body, w.Secret) {
 				t.Errorf("%s %s: %d %s", op[0], op[1], a.status, a.body)
@@ -556,7 +560,9 @@ func TestEventsArriveAsDocumented(t *testing.T) {
 		c.running(t)
 		c.create(t, `{"name":"Ana","plan_id":1}`)
 		for _, op := range [][3]string{
-			{"PUT", "/customers/1", `{"name":"Eva"}`}, {"POST", "/invoices/1/status", `{"status":"Pago"}`}, {"DELETE", "/customers/1", ""},
+			{"PUT", "/customers/1", `{"name":"Eva"}`},
+			{"POST", "/invoices/1/status", `{"status":"Pago"}`},
+			{"DELETE", "/customers/1", ""},
 		} {
 			if a := c.call(t, op[0], op[1], op[2]); a.status != 200 {
 				t.Errorf("%s %s: %s", op[0], op[1], a.body)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"carteira/internal/account"
-	"carteira/internal/catalog"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
@@ -22,21 +21,22 @@ import (
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// shop is a company whose requests make products.
+// shop is a company whose requests make tokens, which are the simplest thing
+// that the package may know of.
 type shop struct {
 	*idempotency.Service
 	db       *sqldb.DB
 	clock    *sqldbtest.Clock
-	catalog  *catalog.Service
 	accounts *account.Service
 	actor    account.Actor
+	answered atomic.Int64
 }
 
 func newShop(t *testing.T, engine sqldb.Engine) *shop {
 	t.Helper()
 	clock := sqldbtest.NewClock(noon)
 	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
-	s := &shop{idempotency.New(db, secret.NewBox(secret.NewKey())), db, clock, catalog.New(db), account.New(db, 0), account.Actor{}}
+	s := &shop{Service: idempotency.New(db, secret.NewBox(secret.NewKey())), db: db, clock: clock, accounts: account.New(db, 0)}
 	company, _, err := s.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", "a@example.com"))
 	must(t, err)
 	s.actor = s.newToken(t, account.Actor{Company: company})
@@ -70,19 +70,27 @@ func request(key, body string) idempotency.Request {
 	return idempotency.Request{Key: key, Fingerprint: sha256.Sum256([]byte(body))}
 }
 
-// work makes a product and answers with its id.
+// work makes a token and answers with how many have been made.
 func (s *shop) work(ctx context.Context) idempotency.Stored {
-	p, err := s.catalog.CreateProduct(ctx, s.actor, values("name", "Fibra"))
+	_, _, err := s.accounts.CreateToken(ctx, s.actor, values("name", "made"))
 	if err != nil {
 		return idempotency.Stored{Status: 500, Body: []byte(err.Error())}
 	}
-	return idempotency.Stored{Status: 200, Body: fmt.Appendf(nil, "product %d", p.ID)}
+	return idempotency.Stored{Status: 200, Body: fmt.Appendf(nil, "answer %d", s.answered.Add(1))}
 }
 
-func (s *shop) wantProducts(t *testing.T, want int64) {
+func (s *shop) wantMade(t *testing.T, want int) {
 	t.Helper()
-	if _, got, err := s.catalog.Products(t.Context(), s.actor, catalog.Filter{}, input.Page{Number: 1, Size: 1}); err != nil || got != want {
-		t.Errorf("%d products, %v; want %d", got, err, want)
+	tokens, err := s.accounts.Tokens(t.Context(), s.actor)
+	must(t, err)
+	got := 0
+	for _, token := range tokens {
+		if token.Name == "made" {
+			got++
+		}
+	}
+	if got != want {
+		t.Errorf("%d tokens were made, want %d", got, want)
 	}
 }
 
@@ -136,29 +144,29 @@ func TestRepeatGetsTheFirstAnswerAndDoesNothing(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
 		other := s.newToken(t, s.actor)
-		s.ran(t, request("k", "a"), "product 1")
-		s.repeated(t, request("k", "a"), "product 1")
+		s.ran(t, request("k", "a"), "answer 1")
+		s.repeated(t, request("k", "a"), "answer 1")
 		s.clock.Advance(23 * time.Hour)
-		s.repeated(t, request("k", "a"), "product 1")
-		s.wantProducts(t, 1)
-		s.ran(t, request("K", "a"), "product 2")                      // another key
-		s.answers(t, other, request("k", "a"), "product 3", false)    // another token's
-		s.ran(t, request(strings.Repeat("ü", 255), "a"), "product 4") // the longest
-		s.repeated(t, request(strings.Repeat("ü", 255), "a"), "product 4")
-		s.wantProducts(t, 4)
+		s.repeated(t, request("k", "a"), "answer 1")
+		s.wantMade(t, 1)
+		s.ran(t, request("K", "a"), "answer 2")                      // another key
+		s.answers(t, other, request("k", "a"), "answer 3", false)    // another token's
+		s.ran(t, request(strings.Repeat("ü", 255), "a"), "answer 4") // the longest
+		s.repeated(t, request(strings.Repeat("ü", 255), "a"), "answer 4")
+		s.wantMade(t, 4)
 	})
 }
 
 func TestKeyOfAnotherRequestIsRefused(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
-		s.ran(t, request("k", "a"), "product 1")
+		s.ran(t, request("k", "a"), "answer 1")
 		_, _, err := s.Run(t.Context(), s.actor, request("k", "b"), s.work)
 		if fault.KindOf(err) != fault.KindInvalid || fault.FieldsOf(err).Get("Idempotency-Key") == nil {
 			t.Errorf("got %v, want Idempotency-Key refused", err)
 		}
-		s.repeated(t, request("k", "a"), "product 1")
-		s.wantProducts(t, 1)
+		s.repeated(t, request("k", "a"), "answer 1")
+		s.wantMade(t, 1)
 	})
 }
 
@@ -179,11 +187,11 @@ func TestOfTwoAtOnceOneRuns(t *testing.T) {
 		}()
 		<-began
 		s.conflicts(t, request("k", "a"), "still running")
-		s.ran(t, request("other", "a"), "product 1")
+		s.ran(t, request("other", "a"), "answer 1")
 		close(goOn)
 		<-done
-		s.repeated(t, request("k", "a"), "product 2")
-		s.wantProducts(t, 2)
+		s.repeated(t, request("k", "a"), "answer 2")
+		s.wantMade(t, 2)
 	})
 }
 
@@ -198,7 +206,7 @@ func TestManyAtOnceRunOnce(t *testing.T) {
 				switch {
 				case err == nil && !repeated:
 					ran.Add(1)
-				case err == nil && string(answer.Body) != "product 1", err != nil && fault.KindOf(err) != fault.KindConflict:
+				case err == nil && string(answer.Body) != "answer 1", err != nil && fault.KindOf(err) != fault.KindConflict:
 					t.Errorf("%q, %v", answer.Body, err)
 				}
 			})
@@ -207,7 +215,7 @@ func TestManyAtOnceRunOnce(t *testing.T) {
 		if ran.Load() != 1 {
 			t.Errorf("%d ran", ran.Load())
 		}
-		s.wantProducts(t, 1)
+		s.wantMade(t, 1)
 	})
 }
 
@@ -220,7 +228,7 @@ func TestCrashAfterTheCommitRepeatsNothing(t *testing.T) {
 			s.clock.Advance(later)
 			s.conflicts(t, request("k", "a"), "was carried out")
 		}
-		s.wantProducts(t, 1)
+		s.wantMade(t, 1)
 	})
 }
 
@@ -230,8 +238,8 @@ func TestCrashBeforeTheCommitIsRepeatedAfterTheLease(t *testing.T) {
 		s.crash(t, request("k", "a"), func(context.Context) {})
 		s.conflicts(t, request("k", "a"), "still running")
 		s.clock.Advance(3 * time.Minute)
-		s.ran(t, request("k", "a"), "product 1")
-		s.repeated(t, request("k", "a"), "product 1")
+		s.ran(t, request("k", "a"), "answer 1")
+		s.repeated(t, request("k", "a"), "answer 1")
 	})
 }
 
@@ -241,50 +249,50 @@ func TestRequestThatOutlivesItsLeaseDoesNothing(t *testing.T) {
 		s := newShop(t, engine)
 		answer, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(ctx context.Context) idempotency.Stored {
 			s.clock.Advance(3 * time.Minute)
-			s.ran(t, request("k", "a"), "product 1")
+			s.ran(t, request("k", "a"), "answer 1")
 			return s.work(ctx)
 		})
 		must(t, err)
 		if answer.Status != 500 || !strings.Contains(string(answer.Body), "taken over") {
 			t.Errorf("%d %q, want its transaction refused", answer.Status, answer.Body)
 		}
-		s.repeated(t, request("k", "a"), "product 1")
-		s.wantProducts(t, 1)
+		s.repeated(t, request("k", "a"), "answer 1")
+		s.wantMade(t, 1)
 	})
 }
 
 func TestKeyIsForgottenAfterADay(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
-		s.ran(t, request("old", "a"), "product 1")
-		s.ran(t, request("older", "a"), "product 2")
+		s.ran(t, request("old", "a"), "answer 1")
+		s.ran(t, request("older", "a"), "answer 2")
 		s.clock.Advance(24 * time.Hour)
-		s.ran(t, request("young", "a"), "product 3")
+		s.ran(t, request("young", "a"), "answer 3")
 		must(t, s.Prune(t.Context()))
-		s.repeated(t, request("old", "a"), "product 1")
+		s.repeated(t, request("old", "a"), "answer 1")
 		s.clock.Advance(time.Microsecond)
-		s.ran(t, request("old", "b"), "product 4") // whether it was pruned or not
+		s.ran(t, request("old", "b"), "answer 4") // whether it was pruned or not
 		must(t, s.Prune(t.Context()))
 		if keys, err := sqldb.Value[int64](t.Context(), s.db, `SELECT count(*) FROM idempotency_keys`); err != nil || keys != 2 {
 			t.Errorf("%d keys, %v; want young and old, which is new", keys, err)
 		}
-		s.repeated(t, request("young", "a"), "product 3")
-		s.repeated(t, request("old", "b"), "product 4")
-		s.ran(t, request("older", "a"), "product 5")
+		s.repeated(t, request("young", "a"), "answer 3")
+		s.repeated(t, request("old", "b"), "answer 4")
+		s.ran(t, request("older", "a"), "answer 5")
 	})
 }
 
 func TestAnswerIsKeptEncrypted(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
-		s.ran(t, request("k", "a"), "product 1")
+		s.ran(t, request("k", "a"), "answer 1")
 		stored, err := sqldb.Value[string](t.Context(), s.db, `SELECT answer FROM idempotency_keys`)
 		if err != nil || !strings.HasPrefix(stored, "v1.") || strings.Contains(stored, "product") {
 			t.Errorf("stored %q, %v", stored, err)
 		}
-		s.ran(t, request("l", "a"), "product 2")
+		s.ran(t, request("l", "a"), "answer 2")
 		s.exec(t, `UPDATE idempotency_keys SET answer = ?`, stored)
-		s.repeated(t, request("k", "a"), "product 1")
+		s.repeated(t, request("k", "a"), "answer 1")
 		if answer, _, err := s.Run(t.Context(), s.actor, request("l", "a"), s.work); err == nil {
 			t.Errorf("another key's answer was opened: %q", answer.Body)
 		}
@@ -324,7 +332,7 @@ func TestAnswerIsKeptForACallerWhoHasGone(t *testing.T) {
 			return s.work(ctx)
 		})
 		must(t, err)
-		s.repeated(t, request("k", "a"), "product 1")
+		s.repeated(t, request("k", "a"), "answer 1")
 	})
 }
 
@@ -335,20 +343,20 @@ func TestAnswerThatCannotBeKeptIsGivenAllTheSame(t *testing.T) {
 			defer s.exec(t, `ALTER TABLE idempotency_keys RENAME TO mislaid`)
 			return s.work(ctx)
 		})
-		if err == nil || answer.Status != 200 || string(answer.Body) != "product 1" {
+		if err == nil || answer.Status != 200 || string(answer.Body) != "answer 1" {
 			t.Errorf("%d %q, %v; want the answer and the error", answer.Status, answer.Body, err)
 		}
 		s.exec(t, `ALTER TABLE mislaid RENAME TO idempotency_keys`)
 		s.clock.Advance(3 * time.Minute)
 		s.conflicts(t, request("k", "a"), "was carried out")
-		s.wantProducts(t, 1)
+		s.wantMade(t, 1)
 	})
 }
 
 func TestKeysGoWithTheirToken(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
-		s.ran(t, request("k", "a"), "product 1")
+		s.ran(t, request("k", "a"), "answer 1")
 		must(t, s.accounts.DeleteToken(t.Context(), s.actor, s.actor.TokenID))
 		if keys, err := sqldb.Value[int64](t.Context(), s.db, `SELECT count(*) FROM idempotency_keys`); err != nil || keys != 0 {
 			t.Errorf("%d keys, %v; want none", keys, err)
