@@ -183,6 +183,9 @@ type life struct {
 const days = 120
 
 func TestLifeOfACompanyIsWhatTheModelSays(t *testing.T) {
+	if sqldbtest.Raced {
+		t.Skip("one goroutine, and many days")
+	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		for seed, from := range []account.RenewFrom{account.FromDueDate, account.FromToday} {
 			w := newWorld(t, engine)

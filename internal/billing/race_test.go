@@ -60,13 +60,14 @@ func TestChangesOfAllKindsAtOnceLeaveOneTruth(t *testing.T) {
 		w := newWorld(t, engine)
 		w.plan(t, "1month", "35.00")
 		processes := []*world{w, w.process(t)}
-		for range 3 {
+		payments := 0
+		for range 4 {
 			i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
 			known := len(w.bodies(t))
 			var mu sync.Mutex
 			var paid, renewed, back int
 			refused := atOnce(50, processes, func(p *world, n int) error {
-				out, err := p.SetStatus(t.Context(), w.actor, i.ID, values("status", string([]Status{Paid, Open, Paid, Cancelled}[n%4])))
+				out, err := p.SetStatus(t.Context(), w.actor, i.ID, values("status", string([]Status{Paid, Open, Paid, Cancelled}[n/2%4])))
 				mu.Lock()
 				defer mu.Unlock()
 				if out.Changed && out.Status == Paid {
@@ -87,11 +88,15 @@ func TestChangesOfAllKindsAtOnceLeaveOneTruth(t *testing.T) {
 			if got := w.dueOn(t, i.Customer.ID); got != want {
 				t.Errorf("due on %s, want %s of an invoice that is %s", got, want, w.find(t, i.ID).Status)
 			}
-			if paid == 0 || paid != renewed || w.count(t, known, event.InvoicePaid) != paid ||
+			if paid != renewed || w.count(t, known, event.InvoicePaid) != paid ||
 				w.count(t, known, event.CustomerRenewed) != renewed || w.count(t, known, event.CustomerUpdated) != back {
 				t.Errorf("%d paid, %d renewed, %d moved back; events %v", paid, renewed, back, w.recorded(t, known))
 			}
 			w.wantTrueBooks(t)
+			payments += paid
+		}
+		if payments == 0 {
+			t.Error("nobody ever came to pay")
 		}
 	})
 }

@@ -2,6 +2,9 @@ package billing
 
 import (
 	"fmt"
+	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +93,32 @@ func TestEveryChangeOfStatusIsAllowedSameOrRefused(t *testing.T) {
 		}
 		w.wantTrueBooks(t)
 	})
+}
+
+// documented is a row of the table of changes.
+var documented = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| `([^`]+)` \\|")
+
+func TestDocumentShowsTheStateMachineAndTheDefaults(t *testing.T) {
+	document, err := os.ReadFile("../../docs/billing.md")
+	must(t, err)
+	told := map[Status][]Status{}
+	for _, row := range documented.FindAllStringSubmatch(string(document), -1) {
+		if from := Status(row[1]); transitions[from] != nil {
+			told[from] = append(told[from], Status(row[2]))
+		}
+	}
+	if !maps.EqualFunc(told, transitions, slices.Equal) {
+		t.Errorf("docs/billing.md tells of %v, the code has %v", told, transitions)
+	}
+	d := account.DefaultSettings
+	for _, row := range []string{
+		fmt.Sprintf("| `--lead-days` | `%d` |", d.LeadDays), fmt.Sprintf("| `--renew-on-payment` | `%t` |", d.RenewOnPayment),
+		fmt.Sprintf("| `--renew-from` | `%s` |", d.RenewFrom), fmt.Sprintf("| `--timezone` | `%s` |", account.DefaultTimezone),
+	} {
+		if !strings.Contains(string(document), row) {
+			t.Errorf("docs/billing.md does not say %s", row)
+		}
+	}
 }
 
 func TestCancelledInvoiceRefusesPayment(t *testing.T) {

@@ -31,7 +31,7 @@ var version = "dev"
 // Run runs one command and returns the exit code: 0, 1 when it failed, 2 when
 // it was called wrongly.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot()
+	root := newRoot() //nolint:contextcheck // cobra hands each command the context of ExecuteContextC
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -207,6 +207,9 @@ func TestThreeProcessesTellOfEachOnce(t *testing.T) {
 
 // Those whose passing was told years ago cost nothing, nor do those to come.
 func TestExpiryIsReadFromItsIndex(t *testing.T) {
+	if sqldbtest.Raced {
+		t.Skip("one goroutine, and many rows")
+	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
 		crowd := make([]Customer, 4000)

@@ -19,7 +19,7 @@ import (
 const many = 13_000
 
 func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
-	if raced {
+	if sqldbtest.Raced {
 		t.Skip("one goroutine, and many rows")
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {

@@ -107,7 +107,7 @@ type library struct {
 
 func newLibrary(tb testing.TB, engine sqldb.Engine) library {
 	tb.Helper()
-	if raced {
+	if sqldbtest.Raced {
 		tb.Skip("one goroutine, and many rows")
 	}
 	w := newWorld(tb, engine)

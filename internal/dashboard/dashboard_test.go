@@ -96,6 +96,9 @@ func must(t *testing.T, err error) {
 // Three months of business, and then every number of five months is computed
 // once more from what the lists show.
 func TestEveryNumberIsWhatTheListsAddUpTo(t *testing.T) {
+	if sqldbtest.Raced {
+		t.Skip("one goroutine, and many days")
+	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
 		other := *w

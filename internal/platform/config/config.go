@@ -55,38 +55,70 @@ type Setting struct {
 
 // Settings is the table.
 var Settings = []Setting{
-	{Name: "listen", Env: "CARTEIRA_LISTEN", Default: "127.0.0.1:8080", Serving: true,
-		Help: "address to serve on", read: readListen},
-	{Name: "database-url", Env: "CARTEIRA_DATABASE_URL",
-		Help: "postgres://… or sqlite:FILE (default: a SQLite file in the data folder)", read: readDatabase},
-	{Name: "data-dir", Env: "CARTEIRA_DATA_DIR", Default: "./carteira-data",
-		Help: "folder of the embedded database and the key file", read: text(func(c *Config) *string { return &c.DataDir })},
-	{Name: "public-url", Env: "CARTEIRA_PUBLIC_URL", Serving: true,
-		Help: "what links in answers start with (default: http:// and the listen address)", read: readPublicURL},
-	{Env: "CARTEIRA_SECRET_KEY",
-		Help: "32 bytes in base64 or hex that encrypt stored secrets; to change it: new,old (default: a key file in the data folder; required with PostgreSQL)", read: readKeys},
-	{Name: "rate-limit", Env: "CARTEIRA_RATE_LIMIT", Default: "60", Serving: true,
-		Help: "calls a minute per token; 0 switches the limit off", read: whole(func(c *Config) *int { return &c.RateLimit }, 0, 1_000_000)},
-	{Name: "webhook-allow-networks", Env: "CARTEIRA_WEBHOOK_ALLOW_NETWORKS", Serving: true,
-		Help: "internal networks that webhooks may reach, for trials, e.g. 127.0.0.0/8", read: networks(func(c *Config) *[]netip.Prefix { return &c.WebhookAllowNetworks })},
-	{Name: "webhooks-per-company", Env: "CARTEIRA_WEBHOOKS_PER_COMPANY", Default: "2", Serving: true,
-		Help: "how many webhooks a company may have", read: whole(func(c *Config) *int { return &c.WebhooksPerCompany }, 1, 1000)},
-	{Name: "webhook-retry-delays", Env: "CARTEIRA_WEBHOOK_RETRY_DELAYS", Default: "0s,1m,5m,30m,2h,6h", Serving: true,
-		Help: "the wait before each of the six delivery attempts", read: readDelays},
-	{Name: "tls-cert", Env: "CARTEIRA_TLS_CERT", Serving: true,
-		Help: "serve HTTPS with this certificate file, reread when it changes", read: text(func(c *Config) *string { return &c.TLSCert })},
-	{Name: "tls-key", Env: "CARTEIRA_TLS_KEY", Serving: true,
-		Help: "key file of --tls-cert", read: text(func(c *Config) *string { return &c.TLSKey })},
-	{Name: "tls-domain", Env: "CARTEIRA_TLS_DOMAIN", Serving: true,
-		Help: "serve HTTPS on port 443 with a certificate obtained by ACME for this domain; port 80 redirects", read: text(func(c *Config) *string { return &c.TLSDomain })},
-	{Name: "trusted-proxies", Env: "CARTEIRA_TRUSTED_PROXIES", Serving: true,
-		Help: "networks whose X-Forwarded-For and X-Forwarded-Proto are believed, e.g. 10.0.0.0/8", read: networks(func(c *Config) *[]netip.Prefix { return &c.TrustedProxies })},
-	{Env: "CARTEIRA_METRICS_TOKEN", Serving: true,
-		Help: "bearer token for /metrics; without one it answers on a loopback address only", read: text(func(c *Config) *string { return &c.MetricsToken })},
-	{Name: "log-level", Env: "CARTEIRA_LOG_LEVEL", Default: "info",
-		Help: "debug, info, warn or error", read: readLevel},
-	{Name: "log-format", Env: "CARTEIRA_LOG_FORMAT", Default: "text",
-		Help: "text or json", read: readFormat},
+	{
+		Name: "listen", Env: "CARTEIRA_LISTEN", Default: "127.0.0.1:8080", Serving: true,
+		Help: "address to serve on", read: readListen,
+	},
+	{
+		Name: "database-url", Env: "CARTEIRA_DATABASE_URL",
+		Help: "postgres://… or sqlite:FILE (default: a SQLite file in the data folder)", read: readDatabase,
+	},
+	{
+		Name: "data-dir", Env: "CARTEIRA_DATA_DIR", Default: "./carteira-data",
+		Help: "folder of the embedded database and the key file", read: text(func(c *Config) *string { return &c.DataDir }),
+	},
+	{
+		Name: "public-url", Env: "CARTEIRA_PUBLIC_URL", Serving: true,
+		Help: "what links in answers start with (default: http:// and the listen address)", read: readPublicURL,
+	},
+	{
+		Env:  "CARTEIRA_SECRET_KEY",
+		Help: "32 bytes in base64 or hex that encrypt stored secrets; to change it: new,old (default: a key file in the data folder; required with PostgreSQL)", read: readKeys,
+	},
+	{
+		Name: "rate-limit", Env: "CARTEIRA_RATE_LIMIT", Default: "60", Serving: true,
+		Help: "calls a minute per token; 0 switches the limit off", read: whole(func(c *Config) *int { return &c.RateLimit }, 0, 1_000_000),
+	},
+	{
+		Name: "webhook-allow-networks", Env: "CARTEIRA_WEBHOOK_ALLOW_NETWORKS", Serving: true,
+		Help: "internal networks that webhooks may reach, for trials, e.g. 127.0.0.0/8", read: networks(func(c *Config) *[]netip.Prefix { return &c.WebhookAllowNetworks }),
+	},
+	{
+		Name: "webhooks-per-company", Env: "CARTEIRA_WEBHOOKS_PER_COMPANY", Default: "2", Serving: true,
+		Help: "how many webhooks a company may have", read: whole(func(c *Config) *int { return &c.WebhooksPerCompany }, 1, 1000),
+	},
+	{
+		Name: "webhook-retry-delays", Env: "CARTEIRA_WEBHOOK_RETRY_DELAYS", Default: "0s,1m,5m,30m,2h,6h", Serving: true,
+		Help: "the wait before each of the six delivery attempts", read: readDelays,
+	},
+	{
+		Name: "tls-cert", Env: "CARTEIRA_TLS_CERT", Serving: true,
+		Help: "serve HTTPS with this certificate file, reread when it changes", read: text(func(c *Config) *string { return &c.TLSCert }),
+	},
+	{
+		Name: "tls-key", Env: "CARTEIRA_TLS_KEY", Serving: true,
+		Help: "key file of --tls-cert", read: text(func(c *Config) *string { return &c.TLSKey }),
+	},
+	{
+		Name: "tls-domain", Env: "CARTEIRA_TLS_DOMAIN", Serving: true,
+		Help: "serve HTTPS on port 443 with a certificate obtained by ACME for this domain; port 80 redirects", read: text(func(c *Config) *string { return &c.TLSDomain }),
+	},
+	{
+		Name: "trusted-proxies", Env: "CARTEIRA_TRUSTED_PROXIES", Serving: true,
+		Help: "networks whose X-Forwarded-For and X-Forwarded-Proto are believed, e.g. 10.0.0.0/8", read: networks(func(c *Config) *[]netip.Prefix { return &c.TrustedProxies }),
+	},
+	{
+		Env: "CARTEIRA_METRICS_TOKEN", Serving: true,
+		Help: "bearer token for /metrics; without one it answers on a loopback address only", read: text(func(c *Config) *string { return &c.MetricsToken }),
+	},
+	{
+		Name: "log-level", Env: "CARTEIRA_LOG_LEVEL", Default: "info",
+		Help: "debug, info, warn or error", read: readLevel,
+	},
+	{
+		Name: "log-format", Env: "CARTEIRA_LOG_FORMAT", Default: "text",
+		Help: "text or json", read: readFormat,
+	},
 }
 
 // Load reads every setting: the flag if given, else the environment, else the

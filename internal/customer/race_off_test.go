@@ -1,5 +1,0 @@
-//go:build !race
-
-package customer
-
-const raced = false

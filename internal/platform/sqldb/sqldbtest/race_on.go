@@ -1,0 +1,7 @@
+//go:build race
+
+package sqldbtest
+
+// Raced tells that the race detector is on. SQLite, which is Go here, is then
+// some fifty times slower.
+const Raced = true
