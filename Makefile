@@ -15,7 +15,7 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test race fuzz bench check fmt fmt-check vet lint clean
+.PHONY: help build demo test race fuzz bench soak check fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ fuzz: ## each fuzz target for FUZZTIME (20s)
 
 bench: ## measure the real server, durable, on both databases (BENCHARGS=…)
 	$(WITHPG) --durable -- go run ./test/bench $(BENCHARGS)
+
+soak: ## a receiver that hangs beside 500 that do not, on both databases
+	$(WITHPG) --durable -- go run ./test/bench -soak $(BENCHARGS)
 
 check: fmt-check vet lint test ## what CI runs: format, vet, lint, test, then race on RACE_PKGS
 	@$(MAKE) --no-print-directory race PKGS='$(RACE_PKGS)'

@@ -85,7 +85,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Billing:   billing.New(db, events, customers),
 		Dashboard: dashboard.New(db),
 		Webhooks: webhook.New(db, events, box, gate, client, webhook.Options{
-			PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays,
+			PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
 		}),
 		idempotency: idempotency.New(db, box),
 	}, nil

@@ -171,8 +171,12 @@ func (s *Service) CreateExtra(ctx context.Context, a account.Actor, customerID i
 		if hasDue && !due.IsZero() {
 			i.DueOn = due
 		}
-		if i.Amount <= 0 {
-			in.Refuse("amount", "must be more than zero; the customer has no plan to take it from")
+		switch {
+		case i.Amount > 0:
+		case in.Sent("amount"):
+			in.Refuse("amount", "must be more than zero")
+		default:
+			in.Refuse("amount", "is required: the customer has no plan that costs something")
 		}
 		if err := in.Err(); err != nil {
 			return err

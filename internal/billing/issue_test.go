@@ -11,6 +11,7 @@ import (
 
 	"carteira/internal/customer"
 	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
@@ -406,18 +407,20 @@ func TestExtraInvoiceTakesItsDefaultsFromPlanAndDay(t *testing.T) {
 		}
 		for _, e := range []struct {
 			customer int64
-			field    string
+			want     string
 			fields   []string
 		}{
-			{bare.ID, "amount", nil},
-			{c.ID, "amount", []string{"amount", "0"}},
-			{c.ID, "amount", []string{"amount", "-1"}},
-			{c.ID, "amount", []string{"amount", "100000000.00"}},
-			{c.ID, "due", []string{"due", "31/01/2027"}},
-			{c.ID, "description", []string{"description", strings.Repeat("x", 256)}},
+			{bare.ID, "amount: is required: the customer has no plan that costs something", nil},
+			{c.ID, "amount: must be more than zero", []string{"amount", "0"}},
+			{c.ID, "amount: must not be negative", []string{"amount", "-1"}},
+			{c.ID, "amount: must not be greater than 99999999.99", []string{"amount", "100000000.00"}},
+			{c.ID, "due: must be a date in the form YYYY-MM-DD", []string{"due", "31/01/2027"}},
+			{c.ID, "description: must have at most 255 characters", []string{"description", strings.Repeat("x", 256)}},
 		} {
 			_, err := w.CreateExtra(t.Context(), w.actor, e.customer, values(e.fields...))
-			wantField(t, err, e.field)
+			if got := fault.Public(err); got != e.want {
+				t.Errorf("%v: %q, want %q", e.fields, got, e.want)
+			}
 		}
 		want := []event.Name{event.CustomerCreated, event.InvoiceCreated, event.CustomerCreated}
 		w.wantEvents(t, 0, append(want, slices.Repeat([]event.Name{event.InvoiceCreated}, 5)...)...)

@@ -139,6 +139,17 @@ func TestEveryDueDateThatPassesIsToldOnce(t *testing.T) {
 	})
 }
 
+func TestOnlyThoseWhoHavePassedAreToldOf(t *testing.T) {
+	w := newWorld(t, sqldb.SQLite)
+	for _, dueOn := range []string{"2026-02-01", "2026-01-31", "2026-01-30", "2025-12-01", ""} {
+		w.create(t, fmt.Sprintf(`{"name":"Ana","data_de_vencimento":%q}`, dueOn))
+	}
+	w.expire(t, w.actor)
+	if got, want := w.expired(t), []string{"2025-12-01", "2026-01-30"}; !slices.Equal(got, want) {
+		t.Errorf("told of %v, want %v", got, want)
+	}
+}
+
 func TestRenewedBeforeMidnightDoesNotExpire(t *testing.T) {
 	w := newWorld(t, sqldb.SQLite)
 	w.offers(t, w.actor, "1month")

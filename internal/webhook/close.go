@@ -27,6 +27,9 @@ func (s *Service) close(ctx context.Context, j job, o outcome) (kept bool, err e
 		if kept, err = settle(ctx, tx, j, next); err != nil || !kept {
 			return err
 		}
+		if reason := reasonGivenUp(j, o, next); reason != "" {
+			tx.OnCommit(s.metrics.givenUp.WithLabelValues(reason).Inc)
+		}
 		if o.verdict == held || o.verdict == ours && !j.test {
 			return nil
 		}

@@ -87,10 +87,11 @@ type engine struct {
 	log     *slog.Logger
 	free    chan struct{}
 	sending sync.WaitGroup
+	closer  closer
 }
 
 func newEngine(s *Service, log *slog.Logger) *engine {
-	e := &engine{Service: s, log: log, free: make(chan struct{}, slots)}
+	e := &engine{Service: s, log: log, free: make(chan struct{}, slots), closer: closer{Service: s}}
 	for range slots {
 		e.free <- struct{}{}
 	}
@@ -138,9 +139,13 @@ func (e *engine) take(ctx context.Context) int {
 // claim marks due deliveries as ours for the length of a lease.
 func (s *Service) claim(ctx context.Context, limit int) ([]job, error) {
 	// A look on the read side first: an idle engine writes nothing.
-	due, err := candidates(ctx, s.db, s.db.Now(), limit)
-	if err != nil || len(due) == 0 {
+	due, full, err := candidates(ctx, s.db, s.db.Now(), limit)
+	if err != nil {
 		return nil, err
+	}
+	s.metrics.lanesAtCap.Set(float64(full))
+	if len(due) == 0 {
+		return nil, nil
 	}
 	ids, dueAt := make([]int64, len(due)), make(map[int64]time.Time, len(due))
 	for i, c := range due {
@@ -154,8 +159,10 @@ func (s *Service) claim(ctx context.Context, limit int) ([]job, error) {
 			return err
 		}
 		jobs, err = claimedJobs(ctx, tx, mine, token)
+		crashpoint("before-claim-commit")
 		return err
 	})
+	crashpoint("after-claim-commit")
 	for i := range jobs {
 		jobs[i].dueAt = dueAt[jobs[i].id]
 	}
@@ -166,7 +173,9 @@ func (s *Service) claim(ctx context.Context, limit int) ([]job, error) {
 func (e *engine) deliver(ctx context.Context, j job) {
 	e.metrics.lag.Observe(e.db.Now().Sub(j.dueAt).Seconds())
 	out := e.send(ctx, j)
-	kept, err := e.close(ctx, j, out)
+	crashpoint("after-answer-before-close")
+	kept, err := e.closer.close(ctx, j, out)
+	crashpoint("after-close")
 	attrs := []any{
 		"company_id", j.companyID, "delivery", j.id, "event_id", j.eventID, "event", j.event, "webhook_id", j.webhookID,
 		"attempt", j.number, "status", out.response.Status, "took", out.response.Duration, "outcome", out.verdict,

@@ -122,3 +122,57 @@ func TestPruneRemovesOldHistoryInSteps(t *testing.T) {
 		}
 	})
 }
+
+// What waits for its webhook to be switched on is late, not history.
+func TestPruneLeavesWhatIsParked(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		r := newReceiver(t)
+		id, _ := w.subscribe(r.URL, event.InvoicePaid)
+		delivered := w.happen(3, event.InvoicePaid)
+		w.rounds()
+		parked := w.happen(3, event.InvoicePaid)
+		w.put(id, `{"active":false}`)
+		w.clock.Advance(100 * 24 * time.Hour)
+		must(t, w.Prune(t.Context()))
+		if n := w.count(id); n[Parked] != 3 || len(n) != 1 {
+			t.Fatalf("left are %v", n)
+		}
+		w.put(id, `{"active":true}`)
+		w.rounds()
+		wantOnce(t, r, append(delivered, parked...))
+		must(t, w.Prune(t.Context()))
+		if n := w.count(id); len(n) != 0 {
+			t.Errorf("left are %v", n)
+		}
+	})
+}
+
+func TestPruneRemovesFinishedReplays(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id, _ := w.subscribe(newReceiver(t).URL, event.InvoicePaid)
+		start := func() int64 {
+			replay, err := w.StartReplay(t.Context(), w.actor, id, noon)
+			must(t, err)
+			return replay.ID
+		}
+		start()
+		must(t, w.ContinueReplays(t.Context()))
+		unfinished := start()
+		w.clock.Advance(w.options.Keep)
+		must(t, w.Prune(t.Context()))
+		count := func() int64 {
+			n, err := sqldb.Value[int64](t.Context(), w.db, `SELECT count(*) FROM replays`)
+			must(t, err)
+			return n
+		}
+		if n := count(); n != 2 {
+			t.Errorf("%d are left before their time", n)
+		}
+		w.clock.Advance(time.Microsecond)
+		must(t, w.Prune(t.Context()))
+		open, err := unfinishedReplays(t.Context(), w.db)
+		if n := count(); err != nil || n != 1 || len(open) != 1 || open[0].ID != unfinished {
+			t.Errorf("%d are left, unfinished: %+v, %v", n, open, err)
+		}
+	})
+}

@@ -163,22 +163,29 @@ type candidate struct {
 // candidates finds due deliveries, lane by lane: the lanes that have any are
 // found by leaping through the index, so that a backlog of one costs the others
 // nothing; each may have so many under way and no more; first attempts come
-// before retries. It speaks for all companies: a lane belongs to one company_id.
-func candidates(ctx context.Context, q sqldb.Querier, now time.Time, limit int) ([]candidate, error) {
+// before retries. It counts too the lanes that have as many under way as they
+// may. It speaks for all companies: a lane belongs to one company_id.
+func candidates(ctx context.Context, q sqldb.Querier, now time.Time, limit int) (due []candidate, full int64, err error) {
 	at := now.UnixMicro()
 	args := []any{failingLaneCap, laneCap, at}
 	for range 2 * laneCap {
 		args = append(args, at)
 	}
-	return sqldb.All(ctx, q, func(r sqldb.Row) (c candidate, err error) {
-		var due int64
-		err = r.Scan(&c.id, &due)
-		c.dueAt = time.UnixMicro(due)
-		return c, err
-	}, candidatesText, append(args, limit)...)
+	err = sqldb.Each(ctx, q, candidatesText, append(args, limit), func(r sqldb.Row) error {
+		var id, value int64
+		err := r.Scan(&id, &value)
+		if id == 0 {
+			full = value
+			return err
+		}
+		due = append(due, candidate{id, time.UnixMicro(value)})
+		return err
+	})
+	return due, full, err
 }
 
-var candidatesText = `WITH RECURSIVE first_lanes(lane) AS (
+// pendingLanes finds the lanes with pending deliveries by leaping.
+const pendingLanes = `WITH RECURSIVE first_lanes(lane) AS (
 		SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step = 0
 		UNION ALL
 		SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step = 0 AND d.lane > l.lane)
@@ -188,17 +195,22 @@ var candidatesText = `WITH RECURSIVE first_lanes(lane) AS (
 		UNION ALL
 		SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane > l.lane)
 		FROM retry_lanes l WHERE l.lane IS NOT NULL
-	), lanes AS MATERIALIZED (
-		SELECT l.lane, CASE WHEN COALESCE(w.failures, 0) > 0 THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END
+	)`
+
+// candidatesText has a last row for the number of full lanes, as id 0.
+var candidatesText = pendingLanes + `, lanes AS MATERIALIZED (
+		SELECT l.lane, l.retry, CASE WHEN COALESCE(w.failures, 0) > 0 THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END
 			- (SELECT COUNT(*) FROM deliveries d WHERE d.claim <> '' AND d.lane = l.lane AND d.run_at > ?) AS room
-		FROM (SELECT lane FROM first_lanes WHERE lane IS NOT NULL UNION SELECT lane FROM retry_lanes WHERE lane IS NOT NULL) l
+		FROM (SELECT lane, 0 AS retry FROM first_lanes WHERE lane IS NOT NULL UNION ALL SELECT lane, 1 FROM retry_lanes WHERE lane IS NOT NULL) l
 		LEFT JOIN webhooks w ON w.id = l.lane
 	), heads AS MATERIALIZED (` + laneHeads() + `
 	), due AS (
-		SELECT d.id, d.run_at, h.retry, h.room, row_number() OVER (PARTITION BY h.lane ORDER BY h.retry, h.nth) AS place
-		FROM heads h JOIN deliveries d ON d.id = h.id
+		SELECT h.id, (SELECT d.run_at FROM deliveries d WHERE d.id = h.id) AS run_at, h.retry, h.room,
+			row_number() OVER (PARTITION BY h.lane ORDER BY h.retry, h.nth) AS place
+		FROM heads h WHERE h.id IS NOT NULL
 	)
-	SELECT id, run_at FROM due WHERE place <= room ORDER BY retry, place, run_at LIMIT ? /* every company_id */`
+	SELECT id, run_at FROM (SELECT id, run_at FROM due WHERE place <= room ORDER BY retry, place, run_at LIMIT ?) AS chosen
+	UNION ALL SELECT 0, COUNT(DISTINCT lane) FROM lanes WHERE room <= 0 /* every company_id */`
 
 // laneHeads selects the first few due deliveries of every lane with room, each
 // by a leap of its own into the index: a list for each lane is what PostgreSQL
@@ -208,12 +220,24 @@ func laneHeads() string {
 	for retry, step := range []string{"= 0", "> 0"} {
 		for nth := range laneCap {
 			selects = append(selects, fmt.Sprintf(`
-		SELECT l.lane, l.room, %d AS retry, %d AS nth, (SELECT d.id FROM deliveries d WHERE d.status = 'pending' AND d.step %s
-			AND d.lane = l.lane AND d.run_at <= ? ORDER BY d.run_at LIMIT 1 OFFSET %d) AS id FROM lanes l WHERE l.room > %d /* every company_id */`,
-				retry, nth, step, nth, nth))
+		SELECT l.lane, l.room, l.retry, %d AS nth, (SELECT d.id FROM deliveries d WHERE d.status = 'pending' AND d.step %s
+			AND d.lane = l.lane AND d.run_at <= ? ORDER BY d.run_at LIMIT 1 OFFSET %d) AS id FROM lanes l WHERE l.retry = %d AND l.room > %d /* every company_id */`,
+				nth, step, nth, retry, nth))
 		}
 	}
 	return strings.Join(selects, " UNION ALL ")
+}
+
+// oldestDueAt is since when the oldest delivery is due that nobody is sending,
+// now when there is none. While a claim lasts, run_at is later than now.
+func oldestDueAt(ctx context.Context, q sqldb.Querier, now time.Time) (time.Time, error) {
+	at, err := sqldb.Value[int64](ctx, q, pendingLanes+`, heads(run_at) AS (
+			SELECT (SELECT MIN(d.run_at) FROM deliveries d WHERE d.status = 'pending' AND d.step = 0 AND d.lane = l.lane) FROM first_lanes l
+			UNION ALL
+			SELECT (SELECT MIN(d.run_at) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane = l.lane) FROM retry_lanes l
+		)
+		SELECT COALESCE(MIN(run_at), CAST(? AS BIGINT)) FROM heads WHERE run_at <= ? /* every company_id */`, now.UnixMicro(), now.UnixMicro())
+	return time.UnixMicro(at), err
 }
 
 // claimDue makes deliveries ours that are still due, and returns which.
@@ -280,12 +304,45 @@ func settle(ctx context.Context, tx *sqldb.Tx, j job, f following) (bool, error)
 	return n == 1, err
 }
 
+// settleAccepted ends those claims that are still ours and whose webhook has no
+// failures, and returns their deliveries. The list of ids stands beside that of
+// the pairs because an index answers it.
+func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []*closing) ([]int64, error) {
+	at := tx.Now().UnixMicro()
+	args, pairs := []any{at, at}, []any{}
+	for _, x := range list {
+		args, pairs = append(args, x.job.id), append(pairs, x.job.id, x.job.claim)
+	}
+	return sqldb.All(ctx, tx, func(r sqldb.Row) (id int64, err error) {
+		err = r.Scan(&id)
+		return id, err
+	}, `UPDATE deliveries SET claim = '', status = 'delivered', run_at = ?, delivered_at = ?
+		WHERE id IN (`+sqldb.Marks(len(list))+`)
+			AND (id, claim) IN (VALUES `+strings.Repeat(`(CAST(? AS BIGINT), ?), `, len(list)-1)+`(CAST(? AS BIGINT), ?))
+			AND (webhook_id IS NULL OR EXISTS (SELECT 1 FROM webhooks w
+				WHERE w.company_id = deliveries.company_id AND w.id = deliveries.webhook_id AND w.failures = 0))
+		RETURNING id /* every company_id */`, append(args, pairs...)...)
+}
+
 func insertAttempt(ctx context.Context, tx *sqldb.Tx, j job, o outcome) error {
-	_, err := tx.Exec(ctx, `
-		INSERT INTO delivery_attempts (company_id, delivery_id, number, at, duration_ms, response_status, response_body, error)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		j.companyID, j.id, j.number, o.at.UnixMicro(), o.response.Duration.Milliseconds(), o.response.Status, string(o.response.Body), o.problem)
-	return err
+	return insertAttempts(ctx, tx, []*closing{{job: j, outcome: o}})
+}
+
+func insertAttempts(ctx context.Context, tx *sqldb.Tx, list []*closing) error {
+	for piece := range sqldb.Pieces(list) {
+		var args []any
+		for _, x := range piece {
+			j, o := x.job, x.outcome
+			args = append(args, j.companyID, j.id, j.number, o.at.UnixMicro(), o.response.Duration.Milliseconds(), o.response.Status,
+				string(o.response.Body), o.problem)
+		}
+		if _, err := tx.Exec(ctx, `
+			INSERT INTO delivery_attempts (company_id, delivery_id, number, at, duration_ms, response_status, response_body, error)
+			VALUES `+sqldb.Tuples(len(piece), 8), args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 const deliverySelect = `SELECT d.id, e.event_id, d.event, COALESCE(d.webhook_id, 0),
@@ -443,10 +500,20 @@ func finishReplay(ctx context.Context, tx *sqldb.Tx, r Replay) error {
 	return err
 }
 
+// pruneDeliveries leaves what is still to be sent: what is parked goes with its
+// webhook and not before. The status is looked at again in what is removed,
+// because somebody may have asked for it to be sent again meanwhile.
 func pruneDeliveries(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
 	return tx.Exec(ctx, `
-		DELETE FROM deliveries WHERE id IN (
-			SELECT id FROM deliveries WHERE created_at < ? AND status <> 'pending' ORDER BY created_at LIMIT ?
+		DELETE FROM deliveries WHERE status NOT IN ('pending', 'parked') AND id IN (
+			SELECT id FROM deliveries WHERE created_at < ? AND status NOT IN ('pending', 'parked') ORDER BY created_at LIMIT ?
+		) /* every company_id */`, before.UnixMicro(), limit)
+}
+
+func pruneReplays(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(ctx, `
+		DELETE FROM replays WHERE id IN (
+			SELECT id FROM replays WHERE finished_at < ? ORDER BY finished_at LIMIT ?
 		) /* every company_id */`, before.UnixMicro(), limit)
 }
 

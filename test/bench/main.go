@@ -3,6 +3,7 @@
 // Command bench measures the real server on both databases:
 //
 //	go run ./test/bench [-db sqlite,postgres] [-sizes 10000,100000] [-big 1000000] [-only REGEX] …
+//	go run ./test/bench -soak
 //
 // `make bench` runs it beside a throw-away PostgreSQL that flushes every commit
 // to the disk. It owns the seeded companies, the load, the baselines (handlers
@@ -43,6 +44,9 @@ func main() {
 func run() error {
 	if settings := os.Getenv(baselineVariable); settings != "" {
 		return serveBaseline(settings)
+	}
+	if file := os.Getenv(senderVariable); file != "" {
+		return runSender(file)
 	}
 	o, err := readOptions()
 	if err != nil {
@@ -103,15 +107,31 @@ func (b *bench) run(ctx context.Context) error {
 	fmt.Printf("%s · %s\n%d connections, medians of %d rounds of %s each; about %s to go\n\n",
 		time.Now().Format("2006-01-02 15:04"), machine(), b.conns, b.rounds, b.span, b.estimate())
 	for _, engine := range b.engines {
-		if err := b.measure(ctx, engine); err != nil {
-			return fmt.Errorf("%s: %w", engine, err)
+		for _, measure := range b.parts() {
+			if err := measure(ctx, engine); err != nil {
+				return fmt.Errorf("%s: %w", engine, err)
+			}
 		}
 	}
 	b.printGoals()
 	return nil
 }
 
-// measure does everything for one database.
+// parts are those that were asked for, each for one database.
+func (b *bench) parts() (list []func(context.Context, sqldb.Engine) error) {
+	if b.soak {
+		return append(list, b.isolation)
+	}
+	if b.comparing() {
+		list = append(list, b.measure)
+	}
+	if b.delivering() {
+		list = append(list, b.deliveries)
+	}
+	return list
+}
+
+// measure compares requests with the baselines on one database.
 func (b *bench) measure(ctx context.Context, engine sqldb.Engine) (err error) {
 	var sets []*dataset
 	defer func() { err = errors.Join(err, b.discard(context.WithoutCancel(ctx), sets)) }()

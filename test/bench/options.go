@@ -23,6 +23,7 @@ type options struct {
 	rounds  int
 	conns   int
 	only    *regexp.Regexp
+	soak    bool
 }
 
 func readOptions() (o options, err error) {
@@ -32,7 +33,8 @@ func readOptions() (o options, err error) {
 	seconds := flag.Float64("seconds", 3, "length of one measurement")
 	flag.IntVar(&o.rounds, "rounds", 3, "measurements of each thing, in turns; the median counts")
 	flag.IntVar(&o.conns, "conns", 32, "connections that send requests at once")
-	only := flag.String("only", "", "measure only what matches this regular expression, such as 'create' or 'search'")
+	only := flag.String("only", "", "measure only what matches this regular expression, such as 'create', 'search' or 'deliveries'")
+	flag.BoolVar(&o.soak, "soak", false, "measure instead how healthy webhooks fare beside a receiver that hangs")
 	flag.Parse()
 	o.span = time.Duration(*seconds * float64(time.Second))
 	if o.only, err = regexp.Compile(*only); err != nil {
@@ -59,6 +61,10 @@ func readOptions() (o options, err error) {
 	return o, nil
 }
 
+func (b *bench) comparing() bool { return len(b.works())+len(b.lines()) > 0 }
+
+func (b *bench) delivering() bool { return b.only.MatchString("deliveries") }
+
 // estimate is about how long the run takes.
 func (b *bench) estimate() time.Duration {
 	const (
@@ -66,6 +72,15 @@ func (b *bench) estimate() time.Duration {
 		perStart   = 500 * time.Millisecond
 	)
 	var all time.Duration
+	if b.soak {
+		return time.Duration(len(b.engines)) * 90 * time.Second
+	}
+	if b.delivering() {
+		all += time.Duration(len(b.engines)) * time.Minute
+	}
+	if !b.comparing() {
+		return all
+	}
 	for _, engine := range b.engines {
 		customers := b.big
 		for _, size := range b.sizes {

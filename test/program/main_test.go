@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -23,18 +24,28 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "carteira")
-	args := []string{"build", "-o", binary}
-	if underRace() {
-		args = append(args, "-race")
-	}
-	build := exec.Command("go", append(args, "carteira/cmd/carteira")...)
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
+	if err := build(binary); err != nil {
 		fmt.Fprintln(os.Stderr, "build the program:", err)
 		return 1
 	}
 	return m.Run()
 }
+
+func build(to string, args ...string) error {
+	args = append([]string{"build", "-o", to}, args...)
+	if underRace() {
+		args = append(args, "-race")
+	}
+	command := exec.Command("go", append(args, "carteira/cmd/carteira")...)
+	command.Stdout, command.Stderr = os.Stderr, os.Stderr
+	return command.Run()
+}
+
+// mortal builds the program with the points at which it can be told to die.
+var mortal = sync.OnceValues(func() (string, error) {
+	to := binary + "-crashpoints"
+	return to, build(to, "-tags", "crashpoints")
+})
 
 // underRace tells whether these tests were built with the race detector: the
 // program is then built with it too.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"carteira/internal/platform/sqldb"
 )
@@ -78,16 +79,24 @@ func (w *wire) cut() {
 	w.conns = nil
 }
 
+// wire puts a wire before the database, and returns the setting of those who
+// are to use it.
+func (in *installation) wire() (w *wire, setting string) {
+	in.t.Helper()
+	address, err := url.Parse(in.url)
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	w = newWire(in.t, address.Host)
+	address.Host = w.address
+	return w, "CARTEIRA_DATABASE_URL=" + address.String()
+}
+
 func TestServerOutlivesItsDatabase(t *testing.T) {
 	t.Parallel()
 	in := install(t, sqldb.Postgres)
-	address, err := url.Parse(in.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newWire(t, address.Host)
-	address.Host = w.address
-	s := in.serve("CARTEIRA_DATABASE_URL=" + address.String())
+	w, setting := in.wire()
+	s := in.serve(setting)
 	c := s.client(in.token(in.company()))
 	ready := func() int { return s.get("/readyz").status }
 	for outage := range 2 {
@@ -130,4 +139,52 @@ func TestServerOutlivesItsDatabase(t *testing.T) {
 			t.Errorf("made though 503 was answered: %+v", customer)
 		}
 	}
+}
+
+// The outage is as short as it can be while it is noticed by all: by those who
+// record what was sent, and by the one who looks for more. The engine does
+// nothing else in a longer one but to look again, every ten seconds at most.
+func TestDeliveriesOutliveTheDatabase(t *testing.T) {
+	t.Parallel()
+	in := install(t, sqldb.Postgres)
+	w, setting := in.wire()
+	r := newReceiver(t)
+	env := append(r.env(t), setting)
+	in.backlog(r, env)
+	arrived, answer := make(chan struct{}, imported), make(chan struct{})
+	r.meeting(func(string) {
+		arrived <- struct{}{}
+		<-answer
+	})
+	release := sync.OnceFunc(func() { close(answer) })
+	t.Cleanup(release) // before the receiver waits for those who are there
+	s := in.serve(env...)
+	for range laneCap {
+		select {
+		case <-arrived:
+		case <-time.After(patience):
+			t.Fatal("nothing comes")
+		}
+	}
+	w.cut()
+	release()
+	said := func(text string, times int) {
+		t.Helper()
+		s.await(&s.stderr, func(log string) bool { return strings.Count(log, text) >= times })
+	}
+	said("delivery attempt not recorded", laneCap)
+	said("deliveries cannot be claimed", 2)
+	db := in.open() // not over the wire
+	underWay := claimedEvents(t, db)
+	if n := count(t, db, `SELECT count(*) FROM deliveries WHERE status = 'pending'`); n != imported || len(underWay) != laneCap {
+		t.Errorf("%d are pending and %d under way", n, len(underWay))
+	}
+	w.mend()
+	// Half a minute later the claims of what could not be recorded have run out.
+	execute(t, db, `UPDATE deliveries SET run_at = 0 WHERE claim <> ''`)
+	eventually(t, "all is delivered", func() bool {
+		return count(t, db, `SELECT count(*) FROM deliveries WHERE status <> 'delivered'`) == 0
+	})
+	wantDelivered(t, db, r.received(), 1)
+	wantRepeatedOnly(t, r.received(), underWay)
 }

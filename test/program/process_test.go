@@ -27,6 +27,12 @@ type process struct {
 // finds programs. The process is killed at the end of the test if it still runs.
 func launch(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
+	return start(t, binary, env, args...)
+}
+
+// start is launch for a binary that was built in another way.
+func start(t *testing.T, binary string, env []string, args ...string) *process {
+	t.Helper()
 	p := &process{t: t, cmd: exec.Command(binary, args...), ended: make(chan struct{})}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.cmd.Dir, "TMPDIR=" + p.cmd.Dir}, env...)

@@ -24,6 +24,7 @@ type receiver struct {
 	*httptest.Server
 	mu    sync.Mutex
 	times map[string]int
+	meet  func(id string) // runs before the answer
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -32,8 +33,14 @@ func newReceiver(t *testing.T) *receiver {
 	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
 		_, _ = io.Copy(io.Discard, req.Body)
 		r.mu.Lock()
-		r.times[req.Header.Get("X-Service-Delivery")]++
+		id := req.Header.Get("X-Service-Delivery")
+		r.times[id]++
+		meet := r.meet
 		r.mu.Unlock()
+		if meet != nil {
+			meet(id)
+			return
+		}
 		time.Sleep(time.Duration(rand.IntN(10)) * time.Millisecond) // for kills to fall into
 	}))
 	r.Config.ErrorLog = log.New(io.Discard, "", 0) // of those who are killed
@@ -51,6 +58,13 @@ func (r *receiver) env(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	return []string{"SSL_CERT_FILE=" + file, "CARTEIRA_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8"}
+}
+
+// meeting makes the receiver call f with the event's id before it answers.
+func (r *receiver) meeting(f func(id string)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.meet = f
 }
 
 func (r *receiver) received() map[string]int {

@@ -29,6 +29,7 @@ type Config struct {
 	WebhookAllowNetworks []netip.Prefix
 	WebhooksPerCompany   int
 	WebhookRetryDelays   []time.Duration
+	WebhookHistoryDays   int
 	TLSCert, TLSKey      string
 	TLSDomain            string
 	TrustedProxies       []netip.Prefix
@@ -90,6 +91,10 @@ var Settings = []Setting{
 	{
 		Name: "webhook-retry-delays", Env: "CARTEIRA_WEBHOOK_RETRY_DELAYS", Default: "0s,1m,5m,30m,2h,6h", Serving: true,
 		Help: "the wait before each of the six delivery attempts", read: readDelays,
+	},
+	{
+		Name: "webhook-history-days", Env: "CARTEIRA_WEBHOOK_HISTORY_DAYS", Default: "30", Serving: true,
+		Help: "how many days events and the history of deliveries are kept", read: whole(func(c *Config) *int { return &c.WebhookHistoryDays }, 1, 3650),
 	},
 	{
 		Name: "tls-cert", Env: "CARTEIRA_TLS_CERT", Serving: true,

@@ -34,7 +34,7 @@ func TestDefaultsAreTheContract(t *testing.T) {
 	switch {
 	case c.Listen != "127.0.0.1:8080", c.PublicURL != "http://127.0.0.1:8080", c.DataDir != "./carteira-data",
 		c.DatabaseURL != "sqlite:carteira-data/carteira.db", !c.Embedded(), c.HTTPS(), c.RateLimit != 60,
-		c.WebhooksPerCompany != 2, !slices.Equal(c.WebhookRetryDelays, want), c.LogLevel != slog.LevelInfo, c.LogFormat != "text":
+		c.WebhooksPerCompany != 2, c.WebhookHistoryDays != 30, !slices.Equal(c.WebhookRetryDelays, want), c.LogLevel != slog.LevelInfo, c.LogFormat != "text":
 		t.Errorf("%+v", c)
 	}
 }
@@ -84,6 +84,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"CARTEIRA_WEBHOOK_ALLOW_NETWORKS": "localhost",
 		"CARTEIRA_WEBHOOKS_PER_COMPANY":   "0",
 		"CARTEIRA_WEBHOOK_RETRY_DELAYS":   "soon",
+		"CARTEIRA_WEBHOOK_HISTORY_DAYS":   "3651",
 		"CARTEIRA_TRUSTED_PROXIES":        "10.0.0.0/99",
 		"CARTEIRA_LOG_LEVEL":              "loud",
 		"CARTEIRA_LOG_FORMAT":             "xml",

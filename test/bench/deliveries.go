@@ -1,0 +1,240 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook"
+)
+
+const (
+	laneCount   = 32
+	laneConns   = 4   // what the engine sends to one webhook at once
+	laneBacklog = 200 // deliveries of each in one round
+	pace        = 50  // events per second, for the latency
+
+	drainTimeout  = 2 * time.Minute
+	arriveTimeout = 30 * time.Second
+
+	bareLoopShare = 0.5
+	middleGoal    = 10 * time.Millisecond
+	tailGoal      = 50 * time.Millisecond
+)
+
+// sampleData is the data of an event as the catalog of events shows it.
+var sampleData = sync.OnceValue(func() json.RawMessage {
+	var envelope struct{ Data json.RawMessage }
+	if err := json.Unmarshal(webhook.Sample(event.CustomerCreated), &envelope); err != nil {
+		panic(err) // a test of the product reads them all
+	}
+	return envelope.Data
+})
+
+// deliveries measures the engine against the bare loop, in turns, and then how
+// long an event takes at a steady pace.
+func (b *bench) deliveries(ctx context.Context, engine sqldb.Engine) (err error) {
+	r, err := startReceivers(ctx, b.dir, laneCount)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	var urls []string
+	for _, host := range r.hosts {
+		urls = append(urls, "https://"+host+"/hook")
+	}
+	f, err := b.newFarm(ctx, engine, urls)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.discard(context.WithoutCancel(ctx), []*dataset{f.dataset})) }()
+	loop := errand{URLs: urls, Roots: r.roots, Each: laneBacklog, Conns: laneConns, Body: webhook.Sample(event.CustomerCreated)}
+	bar := newProgress(fmt.Sprintf("measuring deliveries on %s", engine))
+	for round := range b.rounds {
+		theirs, err := b.sendBare(ctx, r, loop)
+		if err != nil {
+			return err
+		}
+		ours, err := b.drain(ctx, f, r)
+		if err != nil {
+			return err
+		}
+		b.results.add(key{engine, "deliveries", laneCount, bare}, theirs)
+		b.results.add(key{engine, "deliveries", laneCount, carteira}, ours)
+		bar.show(round+1, b.rounds)
+	}
+	times, err := b.steady(ctx, f, r)
+	if err != nil {
+		return err
+	}
+	b.printDeliveries(engine, times)
+	return nil
+}
+
+func (r results) add(k key, s sample) { r[k] = append(r[k], s) }
+
+// drain queues a backlog while no server runs, then measures how one sends it.
+func (b *bench) drain(ctx context.Context, f *farm, r *receivers) (s sample, err error) {
+	if err := f.queue(ctx, f.lanes, laneBacklog); err != nil {
+		return s, err
+	}
+	r.reset()
+	p, err := b.startSending(ctx, f, r)
+	if err != nil {
+		return s, err
+	}
+	defer p.stop()
+	n := len(f.lanes) * laneBacklog
+	if s.perSecond, err = r.await(ctx, n, drainTimeout); err != nil {
+		return s, err
+	}
+	used, err := b.used(ctx, p, f.dataset)
+	for pid, cpu := range used {
+		spent := float64(cpu.Microseconds()) / float64(n)
+		if pid == p.pid() {
+			s.cpu += spent
+		} else {
+			s.dbCPU += spent
+		}
+	}
+	b.peak[f.engine] = max(b.peak[f.engine], memoryOf(p.pid(), "VmHWM"))
+	return s, err
+}
+
+// steady measures the latency at a steady pace.
+func (b *bench) steady(ctx context.Context, f *farm, r *receivers) (arrivals, error) {
+	p, err := b.startSending(ctx, f, r)
+	if err != nil {
+		return arrivals{}, err
+	}
+	defer p.stop()
+	if _, err := happen(ctx, p.addr, f.lanes, r, pace, b.warmUp()); err != nil {
+		return arrivals{}, err
+	}
+	return happen(ctx, p.addr, f.lanes, r, pace, time.Duration(b.rounds)*b.span)
+}
+
+// arrivals are how long events took to arrive: from the answer to the request
+// that caused them, which comes after the commit, and from the request, which
+// comes before all else. What arrived before the answer took no time by the
+// first measure.
+type arrivals struct{ fromAnswer, fromRequest []time.Duration }
+
+func (a *arrivals) add(more arrivals) {
+	a.fromAnswer = append(a.fromAnswer, more.fromAnswer...)
+	a.fromRequest = append(a.fromRequest, more.fromRequest...)
+}
+
+// cause is one request.
+type cause struct {
+	user            string
+	asked, answered time.Time
+	err             error
+}
+
+// happen creates customers at a pace, lane after lane, and waits for their
+// events.
+func happen(ctx context.Context, addr string, lanes []lane, r *receivers, perSecond int, span time.Duration) (a arrivals, err error) {
+	r.reset()
+	const conns = 16
+	clients := make(chan *client, conns)
+	for range conns {
+		c, err := dial(ctx, addr)
+		if err != nil {
+			return a, err
+		}
+		defer c.close()
+		clients <- c
+	}
+	causes := make([]cause, max(1, int(span.Seconds()*float64(perSecond))))
+	beat := time.NewTicker(time.Second / time.Duration(perSecond))
+	defer beat.Stop()
+	var asking sync.WaitGroup
+	for i := range causes {
+		<-beat.C
+		asking.Go(func() {
+			c := <-clients
+			causes[i] = ask(c, &lanes[i%len(lanes)])
+			clients <- c
+		})
+	}
+	asking.Wait()
+	for _, c := range causes {
+		if c.err != nil {
+			return a, c.err
+		}
+	}
+	if _, err := r.await(ctx, len(causes), arriveTimeout); err != nil {
+		return a, err
+	}
+	return r.since(causes)
+}
+
+func ask(c *client, l *lane) cause {
+	user := fmt.Sprintf("novo%0*d", numberDigits, created.Add(1))
+	body := fmt.Sprintf(`{"name":"Cliente Novo","whatsapp":"5511987654321","usuario":%q}`, user)
+	request := fmt.Appendf(nil, "POST /api/v1/customers HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", l.token, len(body), body)
+	asked := time.Now()
+	_, err := c.do(request)
+	return cause{user, asked, time.Now(), err}
+}
+
+// since says how long after their causes events have arrived.
+func (r *receivers) since(causes []cause) (a arrivals, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range causes {
+		at, ok := r.seen[`"`+c.user+`"`]
+		if !ok {
+			return a, fmt.Errorf("the event of %s has not arrived", c.user)
+		}
+		a.fromAnswer = append(a.fromAnswer, max(0, at.Sub(c.answered)))
+		a.fromRequest = append(a.fromRequest, at.Sub(c.asked))
+	}
+	return a, nil
+}
+
+// part is the time within which a share of all arrived.
+func part(times []time.Duration, share float64) time.Duration {
+	if len(times) == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(times))[int(share*float64(len(times)-1))]
+}
+
+func (b *bench) printDeliveries(engine sqldb.Engine, a arrivals) {
+	ours := b.results.median(key{engine, "deliveries", laneCount, carteira})
+	theirs := b.results.median(key{engine, "deliveries", laneCount, bare})
+	name := engineNames[engine]
+	var t table
+	t.add(fmt.Sprintf("%s: backlog of %s in %d lanes", name, grouped(laneCount*laneBacklog), laneCount), "deliveries/s", "of bare loop", "CPU µs", "of bare loop")
+	t.add("  bare loop that signs and posts", rate(theirs.perSecond), "", rate(theirs.cpu), "")
+	t.add("  Carteira", rate(ours.perSecond), ratio(ours.perSecond/theirs.perSecond), spent(engine, ours), ratio(ours.allCPU()/theirs.cpu))
+	t.print()
+	t = nil
+	t.add(fmt.Sprintf("%s: ms until arrival, %d events/s", name, pace), "p50", "p99", "most")
+	t.addTimes("  since the answer, so after the commit", a.fromAnswer)
+	t.addTimes("  since the request", a.fromRequest)
+	t.print()
+	t = nil
+	t.add("Goals", "asked", "measured", "verdict")
+	share := ours.perSecond / theirs.perSecond
+	t.add("  "+name+": deliveries/s", fmt.Sprintf("≥ %.1f of the bare loop", bareLoopShare), ratio(share), met(share >= bareLoopShare))
+	middle, tail := part(a.fromAnswer, 0.5), part(a.fromAnswer, 0.99)
+	t.add("  "+name+": p50 and p99 from commit to arrival", fmt.Sprintf("≤ %s and %s", middleGoal, tailGoal),
+		millis(middle)+" and "+millis(tail)+" ms", met(middle <= middleGoal && tail <= tailGoal))
+	t.print()
+}
+
+func (t *table) addTimes(name string, times []time.Duration) {
+	t.add(name, millis(part(times, 0.5)), millis(part(times, 0.99)), millis(part(times, 1)))
+}

@@ -1,0 +1,163 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// receivers are TLS servers, each on an address of its own as those of
+// integrators are: connections are kept by address. They write down what
+// arrives and answer 200, except under hangPath, where they never answer.
+type receivers struct {
+	hosts  []string
+	roots  string // file with the authority that signed their certificates
+	server *http.Server
+
+	mu          sync.Mutex
+	count       int
+	first, last time.Time
+	seen        map[string]time.Time // by the user name in the event
+}
+
+const hangPath = "/hang"
+
+// userName finds what tells one created customer from another.
+var userName = regexp.MustCompile(`"novo[0-9]{9}"`)
+
+func startReceivers(ctx context.Context, dir string, n int) (*receivers, error) {
+	r := &receivers{roots: filepath.Join(dir, "roots.pem"), seen: map[string]time.Time{}}
+	authority, err := newAuthority(r.roots)
+	if err != nil {
+		return nil, err
+	}
+	// Connections that their client gave up are no news.
+	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
+	for i := range n {
+		ip := net.IPv4(127, 1, byte(i/250), byte(i%250+1))
+		certificate, err := authority.sign(ip)
+		if err != nil {
+			return nil, err
+		}
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(ip.String(), "0"))
+		if err != nil {
+			return nil, errors.Join(err, r.server.Close())
+		}
+		r.hosts = append(r.hosts, listener.Addr().String())
+		secure := tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
+		go func() { _ = r.server.Serve(secure) }()
+	}
+	return r, nil
+}
+
+func (r *receivers) close() { _ = r.server.Close() }
+
+// ServeHTTP is a receiver.
+func (r *receivers) ServeHTTP(_ http.ResponseWriter, q *http.Request) {
+	body, err := io.ReadAll(q.Body)
+	if q.URL.Path == hangPath {
+		<-q.Context().Done()
+		return
+	}
+	if err == nil {
+		r.note(body, time.Now())
+	}
+}
+
+func (r *receivers) note(body []byte, at time.Time) {
+	name := userName.Find(body)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.count == 0 {
+		r.first = at
+	}
+	r.count++
+	r.last = at
+	if name != nil {
+		if _, again := r.seen[string(name)]; !again {
+			r.seen[string(name)] = at
+		}
+	}
+}
+
+// reset forgets what has arrived.
+func (r *receivers) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count = 0
+	clear(r.seen)
+}
+
+// await waits until n have arrived and returns how many came per second.
+func (r *receivers) await(ctx context.Context, n int, most time.Duration) (perSecond float64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for {
+		r.mu.Lock()
+		count, span := r.count, r.last.Sub(r.first)
+		r.mu.Unlock()
+		if count >= n {
+			return float64(count-1) / span.Seconds(), nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, fmt.Errorf("%d of %d deliveries have arrived: %w", count, n, ctx.Err())
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// authority signs certificates for the length of a run.
+type authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+func newAuthority(file string) (a authority, err error) {
+	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return a, err
+	}
+	a.certificate = template()
+	a.certificate.IsCA, a.certificate.BasicConstraintsValid, a.certificate.KeyUsage = true, true, x509.KeyUsageCertSign
+	der, err := x509.CreateCertificate(rand.Reader, a.certificate, a.certificate, &a.key.PublicKey, a.key)
+	if err != nil {
+		return a, err
+	}
+	return a, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
+}
+
+// sign makes the certificate of a receiver, which has the authority's key.
+func (a authority) sign(ip net.IP) (tls.Certificate, error) {
+	t := template()
+	t.IPAddresses = []net.IP{ip}
+	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	der, err := x509.CreateCertificate(rand.Reader, t, a.certificate, &a.key.PublicKey, a.key)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.key}, err
+}
+
+func template() *x509.Certificate {
+	serial, _ := rand.Int(rand.Reader, big.NewInt(1<<62))
+	return &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: "bench " + serial.String()},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	}
+}

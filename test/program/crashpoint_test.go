@@ -1,0 +1,130 @@
+package program
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// imported is how many customers are there, each with an event, before the
+// process that is to die starts: enough for several rounds of the engine.
+const imported = 10
+
+// backlog subscribes a webhook and writes events that nobody has sent yet, as
+// no server runs at their time.
+func (in *installation) backlog(r *receiver, env []string) {
+	in.t.Helper()
+	company := in.company()
+	s := in.serve(env...)
+	s.client(in.token(company)).want(200, "POST", "/webhooks", map[string]any{"url": r.URL, "events": []string{"customer.created"}})
+	s.stop()
+	sheet := "name\n" + strings.Repeat("Ana\n", imported)
+	file := filepath.Join(in.t.TempDir(), "customers.csv")
+	if err := os.WriteFile(file, []byte(sheet), 0o600); err != nil {
+		in.t.Fatal(err)
+	}
+	in.run("import", "customers", file, "--company", company, "--events")
+}
+
+// dies runs a server of the backlog until it is killed at a point.
+func (in *installation) dies(r *receiver, env []string, point string) {
+	in.t.Helper()
+	program, err := mortal()
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	var p *process
+	begun := make(chan struct{})
+	if point == "during-request" { // which the receiver knows best
+		var once sync.Once
+		r.meeting(func(string) { once.Do(func() { <-begun; p.kill() }) })
+		defer r.meeting(nil)
+	}
+	p = start(in.t, program, slices.Concat(in.env, env, []string{"CARTEIRA_CRASH_AT=" + point}), "serve")
+	close(begun)
+	if code := p.wait(); code != -1 {
+		in.t.Fatalf("exit code %d, want a death by signal:\n%s", code, p.stderr.String())
+	}
+}
+
+func TestDeathAtEveryPointOfADeliveryLosesNone(t *testing.T) {
+	t.Parallel()
+	for _, point := range []struct {
+		name   string
+		claims bool // some are left
+		sent   bool // something came before the death
+		closed bool // something was recorded before it
+	}{
+		{name: "before-claim-commit"},
+		{name: "after-claim-commit", claims: true},
+		{name: "during-request", claims: true, sent: true},
+		{name: "after-answer-before-close", claims: true, sent: true},
+		{name: "after-close", sent: true, closed: true},
+	} {
+		t.Run(point.name, func(t *testing.T) {
+			eachDatabase(t, func(t *testing.T, in *installation) {
+				r := newReceiver(t)
+				env := r.env(t)
+				in.backlog(r, env)
+				in.dies(r, env, point.name)
+				db := in.open()
+				underWay, came := claimedEvents(t, db), r.received()
+				recorded := count(t, db, `SELECT count(*) FROM delivery_attempts`)
+				if point.claims && len(underWay) == 0 || len(underWay) > laneCap || point.sent != (len(came) > 0) || point.closed != (recorded > 0) {
+					t.Errorf("it left %d claims, %d came, %d were recorded", len(underWay), len(came), recorded)
+				}
+				// Half a minute later nobody believes any more that the killed one sends.
+				execute(t, db, `UPDATE deliveries SET run_at = 0 WHERE claim <> ''`)
+				in.serve(env...)
+				eventually(t, "all is delivered", func() bool {
+					return count(t, db, `SELECT count(*) FROM deliveries WHERE status <> 'delivered'`) == 0
+				})
+				wantDelivered(t, db, r.received(), 1)
+				wantRepeatedOnly(t, r.received(), underWay)
+			})
+		})
+	}
+}
+
+// claimedEvents are the events that were under way.
+func claimedEvents(t *testing.T, db *sqldb.DB) []string {
+	t.Helper()
+	ids, err := sqldb.All(t.Context(), db, func(r sqldb.Row) (id string, err error) {
+		err = r.Scan(&id)
+		return id, err
+	}, `SELECT e.event_id FROM deliveries d JOIN events e ON e.id = d.event_id WHERE d.claim <> ''`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// wantRepeatedOnly wants everything to have come, and to have come once unless
+// it was under way at a death: then twice at most.
+func wantRepeatedOnly(t *testing.T, received map[string]int, underWay []string) {
+	t.Helper()
+	if len(received) != imported {
+		t.Errorf("%d events came, want %d", len(received), imported)
+	}
+	for id, n := range received {
+		if n > 2 || n > 1 && !slices.Contains(underWay, id) {
+			t.Errorf("%s came %d times; under way were %s", id, n, strings.Join(underWay, ", "))
+		}
+	}
+}
+
+// A released binary does not know the points.
+func TestReleasedBinaryHasNoCrashpoints(t *testing.T) {
+	text, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "CARTEIRA_CRASH_AT") {
+		t.Error("it reads CARTEIRA_CRASH_AT")
+	}
+}
