@@ -199,9 +199,9 @@ const pendingLanes = `WITH RECURSIVE first_lanes(lane) AS (
 
 // candidatesText has a last row for the number of full lanes, as id 0.
 var candidatesText = pendingLanes + `, lanes AS MATERIALIZED (
-		SELECT l.lane, l.retry, CASE WHEN COALESCE(w.failures, 0) > 0 THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END
+		SELECT l.lane, CASE WHEN COALESCE(w.failures, 0) > 0 THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END
 			- (SELECT COUNT(*) FROM deliveries d WHERE d.claim <> '' AND d.lane = l.lane AND d.run_at > ?) AS room
-		FROM (SELECT lane, 0 AS retry FROM first_lanes WHERE lane IS NOT NULL UNION ALL SELECT lane, 1 FROM retry_lanes WHERE lane IS NOT NULL) l
+		FROM (SELECT lane FROM first_lanes WHERE lane IS NOT NULL UNION SELECT lane FROM retry_lanes WHERE lane IS NOT NULL) l
 		LEFT JOIN webhooks w ON w.id = l.lane
 	), heads AS MATERIALIZED (` + laneHeads() + `
 	), due AS (
@@ -210,7 +210,7 @@ var candidatesText = pendingLanes + `, lanes AS MATERIALIZED (
 		FROM heads h WHERE h.id IS NOT NULL
 	)
 	SELECT id, run_at FROM (SELECT id, run_at FROM due WHERE place <= room ORDER BY retry, place, run_at LIMIT ?) AS chosen
-	UNION ALL SELECT 0, COUNT(DISTINCT lane) FROM lanes WHERE room <= 0 /* every company_id */`
+	UNION ALL SELECT 0, COUNT(*) FROM lanes WHERE room <= 0 /* every company_id */`
 
 // laneHeads selects the first few due deliveries of every lane with room, each
 // by a leap of its own into the index: a list for each lane is what PostgreSQL
@@ -220,9 +220,9 @@ func laneHeads() string {
 	for retry, step := range []string{"= 0", "> 0"} {
 		for nth := range laneCap {
 			selects = append(selects, fmt.Sprintf(`
-		SELECT l.lane, l.room, l.retry, %d AS nth, (SELECT d.id FROM deliveries d WHERE d.status = 'pending' AND d.step %s
-			AND d.lane = l.lane AND d.run_at <= ? ORDER BY d.run_at LIMIT 1 OFFSET %d) AS id FROM lanes l WHERE l.retry = %d AND l.room > %d /* every company_id */`,
-				nth, step, nth, retry, nth))
+		SELECT l.lane, l.room, %d AS retry, %d AS nth, (SELECT d.id FROM deliveries d WHERE d.status = 'pending' AND d.step %s
+			AND d.lane = l.lane AND d.run_at <= ? ORDER BY d.run_at LIMIT 1 OFFSET %d) AS id FROM lanes l WHERE l.room > %d /* every company_id */`,
+				retry, nth, step, nth, nth))
 		}
 	}
 	return strings.Join(selects, " UNION ALL ")
