@@ -60,7 +60,9 @@ func Search(engine Engine, table string, companyID int64, indexed bool, terms []
 			contains[i], args[i] = "strpos(c.search, ?) > 0", t
 		}
 	}
-	s.Where.And("c.company_id = ?", companyID)
+	// All ids are above 0. That it is said leads SQLite along the ids, where it
+	// would else count by way of any index and so read the table back and forth.
+	s.Where.And("c.company_id = ? AND c.id > 0", companyID)
 	s.Where.And("("+strings.Join(contains, " OR ")+")", args...)
 	return s
 }
