@@ -153,7 +153,10 @@ func (b *bench) measure(ctx context.Context, engine sqldb.Engine) (err error) {
 		return err
 	}
 	sets = append(sets, big)
-	return b.flat(ctx, sets[0], big)
+	if err := b.flat(ctx, sets[0], big); err != nil {
+		return err
+	}
+	return b.schedules(ctx, sets[0], big)
 }
 
 // dataset makes a database and checks that the product finds in it what was put

@@ -61,7 +61,9 @@ func readOptions() (o options, err error) {
 	return o, nil
 }
 
-func (b *bench) comparing() bool { return len(b.works())+len(b.lines()) > 0 }
+func (b *bench) comparing() bool { return len(b.works())+len(b.lines()) > 0 || b.scheduling() }
+
+func (b *bench) scheduling() bool { return b.only.MatchString("schedules") }
 
 func (b *bench) delivering() bool { return b.only.MatchString("deliveries") }
 
