@@ -113,6 +113,10 @@ var rooms = []room{
 		may: []arrow{tools},
 	},
 	{
+		path: "internal/web/page", place: "the kit of pages that people read: language, layout, styles, and no rule of the business",
+		may: []arrow{tools, kit},
+	},
+	{
 		path: "internal/web/idempotency", place: "knows a status and a body, no operation",
 		may: []arrow{tools, {"internal/account", "a key is a token's"}},
 	},
@@ -131,13 +135,13 @@ var rooms = []room{
 	},
 	{
 		path: "internal/web/panel", place: "edges are leaves: they call rooms, and never each other",
-		may:   slices.Concat([]arrow{tools, kit, {"internal/reminder", "its rules are edited here"}}, capabilities),
+		may:   slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/customer/sheet", "an import begins with a file"}}, capabilities),
 		tests: edgeTests,
 	},
 	{
 		path: "internal/web/checkout", place: "edges are leaves: they call rooms, and never each other",
 		may: []arrow{
-			tools, kit,
+			tools, kit, pages,
 			{"internal/account", "whose page it is"},
 			{"internal/billing", "what is paid"},
 			{"internal/payment", "the charge that is shown"},
@@ -162,6 +166,7 @@ var rooms = []room{
 			{"internal/app", "a command opens the program"},
 			{"internal/customer/sheet", "an import begins with a file"},
 			{"internal/web/api", "the demo prints a call that works when pasted"},
+			{"internal/reminder", "its use cases"},
 		}, capabilities),
 	},
 	{
@@ -189,6 +194,8 @@ var rooms = []room{
 var document = arrow{"openapi/...", "answers and events are held against the document"}
 
 var kit = arrow{"internal/web", "the kit of every edge"}
+
+var pages = arrow{"internal/web/page", "the kit of pages"}
 
 var capabilities = []arrow{
 	{"internal/account", "its use cases"},

@@ -1,0 +1,169 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"carteira/internal/platform/money"
+)
+
+// Flow is how a payer gets from the invoice to the money.
+type Flow string
+
+// The flows.
+const (
+	FlowPix      Flow = "pix"      // a code to copy or scan
+	FlowRedirect Flow = "redirect" // the gateway's own page
+)
+
+// What a gateway may answer besides a plain failure. A failure that is none of
+// these leaves the outcome unknown, and is looked into later.
+var (
+	// ErrNoCharge says that the gateway has never heard of the charge.
+	ErrNoCharge = errors.New("the gateway does not know the charge")
+	// ErrRefused says that the gateway understood and said no: nothing was made,
+	// and asking again the same way is of no use. Wrap it with Refusal to tell why.
+	ErrRefused = errors.New("refused by the gateway")
+	// ErrPaid says that a charge cannot be cancelled because it was paid.
+	ErrPaid = errors.New("the charge was paid")
+	// ErrForged says that a callback does not prove that the gateway sent it.
+	ErrForged = errors.New("the callback does not prove where it comes from")
+)
+
+// Refusal is an ErrRefused with a reason that the company may read. It never
+// holds a credential.
+type Refusal struct{ Reason string }
+
+func (r *Refusal) Error() string { return "refused by the gateway: " + r.Reason }
+
+// Unwrap makes it an ErrRefused.
+func (r *Refusal) Unwrap() error { return ErrRefused }
+
+// Provider is a kind of gateway that a company can choose.
+type Provider struct {
+	Name    string // as the API says it: mercadopago
+	Title   string // as people say it: Mercado Pago
+	Flow    Flow
+	Manual  bool // a person confirms: the gateway knows of no payment and is never asked
+	Options []Option
+	// Open makes the gateway of one company from its options, which are those
+	// declared and nothing else. It checks them without calling anybody; what is
+	// wrong with one is a fault of that field.
+	Open func(options map[string]string, env Env) (Gateway, error)
+}
+
+// Option is one thing that a provider has to be told.
+type Option struct {
+	Name     string
+	Title    string
+	Help     string
+	Secret   bool // stored encrypted, never shown again
+	Required bool
+	Choices  []string // empty: anything
+}
+
+// Env is what a gateway gets from the house.
+type Env struct {
+	Client      *http.Client // bounded in time, follows no redirect; a gateway with certificates of its own copies its limits
+	CallbackURL string       // where the gateway is to call back for this company
+	ReturnURL   string       // where a payer is sent back to from a redirect
+	Now         func() time.Time
+}
+
+// Order is a charge to be made.
+type Order struct {
+	// Reference is ours: 32 letters and digits, unique for ever. It is stored
+	// before the gateway is called and is the key by which a repeated call makes
+	// no second charge.
+	Reference   string
+	Amount      money.Cents
+	Description string
+	ExpiresAt   time.Time
+	Payer       Payer
+	PayURL      string // our own page for this charge
+}
+
+// Payer is who is asked for the money; anything but the name may be empty.
+type Payer struct {
+	Reference string // ours for the customer
+	Name      string
+	Email     string
+	TaxID     string // CPF or CNPJ, without punctuation
+}
+
+// Charge is what the gateway made of an order.
+type Charge struct {
+	ID          string // the gateway's own
+	PixCode     string // the copy-and-paste code; empty when flow is redirect
+	CheckoutURL string // the gateway's page; empty when flow is pix
+	ExpiresAt   time.Time
+}
+
+// Ref names a charge at the gateway. ID is empty while its making is unknown.
+type Ref struct {
+	Reference string
+	ID        string
+}
+
+// State is where a charge stands at the gateway.
+type State string
+
+// The states.
+const (
+	StatePending   State = "pending"
+	StatePaid      State = "paid"
+	StateCancelled State = "cancelled" // nobody can pay it any more
+)
+
+// Report is what the gateway says of a charge when it is asked.
+type Report struct {
+	Charge
+	Reference string // ours, as the gateway has it
+	State     State
+	Payments  []Received // of all states: a cancelled charge may have been paid before
+}
+
+// Received is one payment that a charge got. A charge that is paid twice has
+// two of them.
+type Received struct {
+	ID       string // the gateway's or the end-to-end id: unique at the provider
+	Amount   money.Cents
+	Currency string // ISO 4217
+	At       time.Time
+	Refunded bool // given back, wholly or in part
+}
+
+// Callback is a request that claims to come from a gateway.
+type Callback struct {
+	Header http.Header
+	Query  map[string][]string
+	Body   []byte // as it came, for the signature
+}
+
+// Hint is what a callback is about. It is never believed: the charge is looked
+// up at the gateway.
+type Hint struct {
+	EventID string // the gateway's, to know a repeated one by; may be empty
+	Ref     Ref    // Reference or ID, or both
+}
+
+// Gateway speaks to a provider for one company. Every call returns within the
+// time of its context.
+type Gateway interface {
+	// Create makes the charge, or returns the one that was made before under the
+	// same reference.
+	Create(ctx context.Context, o Order) (Charge, error)
+	// Look reads the charge back, by its id or else by our reference.
+	Look(ctx context.Context, ref Ref) (Report, error)
+	// Cancel makes sure that nobody can pay the charge any more. One that is
+	// cancelled, expired or unknown already is no error.
+	Cancel(ctx context.Context, ref Ref) error
+	// Check tells whether the credentials work, without making anything that
+	// could be paid.
+	Check(ctx context.Context) error
+	// Hear checks a callback's proof and tells what it is about. No hint and no
+	// error: it is genuine and of no interest.
+	Hear(ctx context.Context, c Callback) ([]Hint, error)
+}
