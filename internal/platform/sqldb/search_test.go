@@ -233,10 +233,7 @@ func search(t *testing.T, tx *sqldb.Tx, company int64, indexed bool, terms []str
 
 func customers(t *testing.T, q sqldb.Querier, query string, args ...any) []int64 {
 	t.Helper()
-	ids, err := sqldb.All(t.Context(), q, func(r sqldb.Row) (id int64, err error) {
-		err = r.Scan(&id)
-		return id, err
-	}, query, args...)
+	ids, err := sqldb.Values[int64](t.Context(), q, query, args...)
 	if err != nil {
 		t.Fatalf("%s %q: %v", query, args, err)
 	}
