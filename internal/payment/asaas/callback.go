@@ -31,7 +31,8 @@ func (g *gateway) Hear(_ context.Context, call payment.Callback) ([]payment.Hint
 			ExternalReference string
 		}
 	}
-	if json.Unmarshal(call.Body, &e) != nil || !slices.Contains(events, e.Event) || e.Payment.ID == "" {
+	_ = json.Unmarshal(call.Body, &e) // what is no event names none
+	if !slices.Contains(events, e.Event) || e.Payment.ID == "" {
 		return nil, nil
 	}
 	return []payment.Hint{{EventID: wire.Cut(e.ID, 200), Ref: payment.Ref{ID: e.Payment.ID, Reference: e.Payment.ExternalReference}}}, nil

@@ -134,7 +134,7 @@ func number(c money.Cents) json.Number {
 func (d *double) read(w http.ResponseWriter, r *http.Request) {
 	c, ok := d.charges[r.PathValue("id")]
 	if !ok {
-		w.WriteHeader(404)
+		w.WriteHeader(http.StatusNotFound)
 		return
 	}
 	reply(w, c)
@@ -153,7 +153,7 @@ func (d *double) remove(w http.ResponseWriter, r *http.Request) {
 	c, ok := d.charges[r.PathValue("id")]
 	switch {
 	case !ok:
-		w.WriteHeader(404)
+		w.WriteHeader(http.StatusNotFound)
 	case c["status"] != "PENDING":
 		refuse(w, 400, "invalid_action", "A cobrança não pode ser removida: já foi recebida.")
 	default:
@@ -176,7 +176,7 @@ func (d *double) register(w http.ResponseWriter, r *http.Request) {
 func (d *double) update(w http.ResponseWriter, r *http.Request) {
 	hook, ok := d.webhooks[r.PathValue("id")]
 	if !ok {
-		w.WriteHeader(404)
+		w.WriteHeader(http.StatusNotFound)
 		return
 	}
 	maps.Copy(hook, body(r))
