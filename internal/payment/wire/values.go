@@ -42,6 +42,15 @@ func Cents(n json.Number) (money.Cents, error) {
 	return money.Cents(amount.Num().Int64()), nil
 }
 
+// Whole reads an amount that is in cents already.
+func Whole(n json.Number) (money.Cents, error) {
+	c, err := Cents(n)
+	if err == nil && c%100 != 0 {
+		err = fmt.Errorf("amount %q is not in cents", n)
+	}
+	return c / 100, err
+}
+
 // Brasilia is the zone of dates that providers write without one. Brazil has
 // had no summer time since 2019.
 var Brasilia = time.FixedZone("-03", -3*60*60)

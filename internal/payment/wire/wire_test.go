@@ -50,6 +50,19 @@ func TestAmountsThatAreNotCentsAreRefused(t *testing.T) {
 	}
 }
 
+func TestAmountsInCentsAreRead(t *testing.T) {
+	for in, want := range map[json.Number]money.Cents{"1": 1, "9999999999": money.Max, "100.0": 1_00, "1E3": 10_00} {
+		if got, err := wire.Whole(in); err != nil || got != want {
+			t.Errorf("%s: got %s, %v", in, got, err)
+		}
+	}
+	for _, in := range []json.Number{"", "0.5", "10.01", "-1"} {
+		if got, err := wire.Whole(in); err == nil {
+			t.Errorf("%s was read as %s", in, got)
+		}
+	}
+}
+
 func TestTimesAreRead(t *testing.T) {
 	tests := map[string]string{
 		"2026-10-20T23:59:59.000-03:00": "2026-10-21T02:59:59Z",
