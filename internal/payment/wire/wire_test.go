@@ -144,3 +144,19 @@ func TestAddressIsNotInTheError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// It would never return if it read to the end.
+func TestEndlessAnswerIsCutOff(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			if _, err := w.Write(make([]byte, 1<<16)); err != nil {
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	api := &wire.API{Base: server.URL, Client: server.Client()}
+	if err := api.Do(t.Context(), wire.Request{Method: http.MethodGet, Path: "/x"}, &struct{}{}); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -49,7 +49,7 @@ func provider(bases map[string]string) payment.Provider {
 				g.proof = wire.Derive(appID, env.CallbackURL)
 			}
 			g.api = wire.API{
-				Base: bases[environment], Client: env.Client, Secrets: []string{appID, g.proof}, Reason: reason,
+				Base: bases[environment], Client: env.Client, Secrets: []string{appID, g.proof, env.CallbackURL}, Reason: reason,
 				Header: map[string]string{"Authorization": appID},
 			}
 			return g, o.Err()
