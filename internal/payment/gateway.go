@@ -167,3 +167,12 @@ type Gateway interface {
 	// error: it is genuine and of no interest.
 	Hear(ctx context.Context, c Callback) ([]Hint, error)
 }
+
+// Registrar is a gateway that can tell its provider by itself where to call
+// back. Of the others, a person enters Env.CallbackURL at the provider, or every
+// charge carries it.
+type Registrar interface {
+	// Register makes the provider call back to Env.CallbackURL. It is done after
+	// the options changed, and repeating it does no harm.
+	Register(ctx context.Context) error
+}

@@ -1,0 +1,8 @@
+package pix
+
+// What tests of the format need besides.
+var (
+	Seal        = seal
+	CRC         = crc
+	CheckDigits = checkDigits
+)

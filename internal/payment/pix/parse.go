@@ -1,0 +1,190 @@
+package pix
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"carteira/internal/platform/money"
+)
+
+// Code is what a BR Code says. It has a key, the address of a charge, or only
+// that of a recurrence.
+type Code struct {
+	Once          bool        // says that it is for one payment; banks do not hold a static one to it
+	Key           string      // as written: codes with wrong check digits are about
+	Description   string      // beside a key
+	URL           string      // of the charge, without https://
+	RecurrenceURL string      // of an automatic PIX
+	Amount        money.Cents // 0: not said
+	Name          string
+	City          string
+	PostalCode    string
+	TxID          string // empty when it has none
+}
+
+// Parse reads a code of any maker. It wants the sum right and every field
+// whole, and is lenient in what makes no difference to a payment.
+func Parse(text string) (Code, error) {
+	code, err := parse(strings.TrimSpace(text))
+	if err != nil {
+		return Code{}, fmt.Errorf("pix: not a BR Code: %w", err)
+	}
+	return code, nil
+}
+
+func parse(text string) (Code, error) {
+	list, err := frame(text)
+	if err != nil {
+		return Code{}, err
+	}
+	var c Code
+	for _, read := range []func(*Code, objects) error{readConstants, readPayee, readAccount, readAmount, readLabel, readRecurrence} {
+		if err := read(&c, list); err != nil {
+			return Code{}, err
+		}
+	}
+	if c.Key == "" && c.URL == "" && c.RecurrenceURL == "" {
+		return Code{}, errors.New("it names neither a key nor a charge")
+	}
+	return c, nil
+}
+
+// frame checks what holds the fields together: length, sum, first and last.
+func frame(text string) (objects, error) {
+	if len(text) > maxCode || !utf8.ValidString(text) {
+		return nil, errors.New("it is too long, or no text")
+	}
+	list, err := readObjects(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) < 2 || list[0] != (object{"00", "01"}) || list[len(list)-1].id != "63" || len(list[len(list)-1].value) != 4 {
+		return nil, errors.New("it does not begin and end as it must")
+	}
+	body := text[:len(text)-4]
+	if want := fmt.Sprintf("%04X", crc(body)); !strings.EqualFold(want, text[len(body):]) {
+		return nil, errors.New("its sum is wrong")
+	}
+	return list, nil
+}
+
+// readConstants checks what is the same in every code in reais.
+func readConstants(c *Code, list objects) error {
+	method, given := list.find("01")
+	if given && method != methodReusable && method != methodOnce {
+		return errors.New("its method is unknown")
+	}
+	c.Once = method == methodOnce
+	if category, _ := list.find("52"); len(category) != 4 || !isNumber(category) {
+		return errors.New("it has no category")
+	}
+	if currency, _ := list.find("53"); currency != "986" {
+		return errors.New("it is not in reais")
+	}
+	if country, _ := list.find("58"); country != "BR" {
+		return errors.New("it is not Brazilian")
+	}
+	return nil
+}
+
+func readPayee(c *Code, list objects) error {
+	c.Name, _ = list.find("59")
+	c.City, _ = list.find("60")
+	c.PostalCode, _ = list.find("61")
+	if c.Name == "" || c.City == "" {
+		return errors.New("it does not name who is paid, and where")
+	}
+	return nil
+}
+
+// readAccount looks for PIX among the arrangements that a code may serve.
+func readAccount(c *Code, list objects) error {
+	found := false
+	for _, o := range list {
+		if o.id < "26" || o.id > "51" {
+			continue
+		}
+		fields, mine, err := template(o.value)
+		switch {
+		case err != nil:
+			return err
+		case mine && found:
+			return errors.New("it has PIX twice")
+		case mine:
+			found = true
+			c.Key, _ = fields.find("01")
+			c.Description, _ = fields.find("02")
+			c.URL, _ = fields.find("25")
+		}
+	}
+	return checkAccount(c, found)
+}
+
+func checkAccount(c *Code, found bool) error {
+	switch {
+	case !found:
+		return errors.New("it is not for PIX")
+	case c.Key != "" && c.URL != "":
+		return errors.New("it has both a key and a charge")
+	case len(c.Key) > maxKey || len(c.URL) > maxURL || strings.Contains(c.URL, "://"):
+		return errors.New("its key or address is wrong")
+	}
+	return nil
+}
+
+// template reads a list inside a field, and tells whether it is PIX's.
+func template(value string) (objects, bool, error) {
+	fields, err := readObjects(value)
+	if err != nil {
+		return nil, false, err
+	}
+	name, _ := fields.find("00")
+	return fields, strings.EqualFold(name, gui), nil
+}
+
+func readAmount(c *Code, list objects) error {
+	text, given := list.find("54")
+	if !given {
+		return nil
+	}
+	amount, err := money.Parse(text)
+	if err != nil || amount == 0 || len(text) > 13 {
+		return errors.New("its amount is wrong")
+	}
+	c.Amount = amount
+	return nil
+}
+
+func readLabel(c *Code, list objects) error {
+	value, given := list.find("62")
+	if !given {
+		return nil
+	}
+	fields, err := readObjects(value)
+	if err != nil {
+		return err
+	}
+	c.TxID, _ = fields.find("05")
+	if c.TxID == noTxID {
+		c.TxID = ""
+	}
+	return nil
+}
+
+func readRecurrence(c *Code, list objects) error {
+	for _, o := range list {
+		if o.id < "80" {
+			continue
+		}
+		fields, mine, err := template(o.value)
+		if err != nil {
+			return err
+		}
+		if mine {
+			c.RecurrenceURL, _ = fields.find("25")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+// Package pix owns what PIX writes down: keys and their check digits, BR Codes
+// (the text that a payer copies or scans) and their picture. It is pure: text
+// in, text out. It does not know who is paid, for what, or whether it happened.
+package pix
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"carteira/internal/platform/money"
+)
+
+// The limits of the fields of a code, in bytes; folded text has one per
+// character.
+const (
+	maxCode        = 512
+	maxName        = 25
+	maxCity        = 15
+	maxTxID        = 25
+	maxURL         = 77
+	maxKey         = 77
+	maxDescription = 73 // with the key: both share one field
+)
+
+// noTxID stands where a code has no id of its own.
+const noTxID = "***"
+
+const gui = "br.gov.bcb.pix"
+
+// The ways in which a code may be used, by its field 01.
+const (
+	methodReusable = "11"
+	methodOnce     = "12"
+)
+
+// Static is a code that names a key. Banks neither keep it from being paid
+// twice nor promise to pass its id on.
+type Static struct {
+	Key         Key
+	Name        string      // of who is paid; folded and cut
+	City        string      // likewise
+	Amount      money.Cents // 0: the payer types it
+	TxID        string      // 1 to 25 letters and digits; empty for none
+	Description string      // folded, and cut to what the key leaves
+}
+
+// Code writes the code out.
+func (s Static) Code() (string, error) {
+	if s.Key.Value == "" || len(s.Key.Value) > maxKey {
+		return "", errors.New("pix: a static code needs a key")
+	}
+	account := objects{{"00", gui}, {"01", s.Key.Value}}
+	if about := cut(Fold(s.Description), maxDescription-len(s.Key.Value)); about != "" {
+		account = append(account, object{"02", about})
+	}
+	return write("", account, s.Amount, s.Name, s.City, s.TxID)
+}
+
+// Dynamic is a code that names the address of a charge, which says the rest.
+type Dynamic struct {
+	URL    string // host and path, without https://
+	Name   string
+	City   string
+	Amount money.Cents // 0 leaves it to the charge, as it should be
+	TxID   string      // empty leaves it to the charge
+}
+
+// Code writes the code out.
+func (d Dynamic) Code() (string, error) {
+	if d.URL == "" || len(d.URL) > maxURL || strings.Contains(d.URL, "://") || !printable(d.URL) {
+		return "", fmt.Errorf("pix: the address must be 1 to %d characters without https://", maxURL)
+	}
+	return write(methodOnce, objects{{"00", gui}, {"25", d.URL}}, d.Amount, d.Name, d.City, d.TxID)
+}
+
+// write puts the fields in the order of their ids, the sum last.
+func write(method string, account objects, amount money.Cents, name, city, txID string) (string, error) {
+	label, err := labelOf(txID)
+	if err != nil {
+		return "", err
+	}
+	if amount < 0 || amount > money.Max {
+		return "", fmt.Errorf("pix: amount %s is out of range", amount)
+	}
+	list := objects{{"00", "01"}}
+	if method != "" {
+		list = append(list, object{"01", method})
+	}
+	list = append(list, object{"26", account.String()}, object{"52", "0000"}, object{"53", "986"})
+	if amount > 0 {
+		list = append(list, object{"54", amount.String()})
+	}
+	list = append(list,
+		object{"58", "BR"},
+		object{"59", foldTo(name, maxName, "RECEBEDOR")},
+		object{"60", foldTo(city, maxCity, "BRASIL")},
+		object{"62", objects{{"05", label}}.String()},
+	)
+	return seal(list.String()), nil
+}
+
+func labelOf(txID string) (string, error) {
+	switch {
+	case txID == "":
+		return noTxID, nil
+	case len(txID) > maxTxID || !alphanumeric(txID):
+		return "", fmt.Errorf("pix: the id must be 1 to %d letters and digits", maxTxID)
+	}
+	return txID, nil
+}
+
+func alphanumeric(s string) bool {
+	for _, r := range s {
+		if !isLetterOrDigit(r) {
+			return false
+		}
+	}
+	return true
+}
+
+func isLetterOrDigit(r rune) bool {
+	return '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
+}
+
+// printable tells that s is visible ASCII without spaces.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
