@@ -127,3 +127,4 @@ CREATE TABLE gateway_callbacks (
 );
 CREATE INDEX gateway_callbacks_due ON gateway_callbacks (next_try_at) WHERE next_try_at IS NOT NULL;
 CREATE INDEX gateway_callbacks_age ON gateway_callbacks (created_at);
+CREATE UNIQUE INDEX gateway_callbacks_id ON gateway_callbacks (id);
