@@ -240,7 +240,8 @@ func (s *Service) ClearGateway(ctx context.Context, a account.Actor) error {
 	})
 }
 
-// CheckGateway asks the gateway whether the credentials work.
+// CheckGateway asks the gateway whether the credentials work, and has one that
+// can be told so call back to us.
 func (s *Service) CheckGateway(ctx context.Context, a account.Actor) error {
 	u, err := s.active(ctx, s.db, a.Company.ID)
 	if err != nil {
@@ -253,7 +254,11 @@ func (s *Service) CheckGateway(ctx context.Context, a account.Actor) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
 	err = s.call(ctx, callAbout{u, "check", ""}, func(ctx context.Context) error { return gw.Check(ctx) })
-	return explain(u, err)
+	if r, ok := gw.(Registrar); ok && err == nil {
+		err = s.call(ctx, callAbout{u, "register", ""}, func(ctx context.Context) error { return r.Register(ctx) })
+	}
+	written := s.db.Write(ctx, func(tx *sqldb.Tx) error { return heardTx(ctx, tx, u, err) })
+	return errors.Join(explain(u, err), written)
 }
 
 // opened keeps gateways open: some have tokens or keys that they got from the
