@@ -78,8 +78,17 @@ var rooms = []room{
 		may: []arrow{tools},
 	},
 	{
+		path: "internal/payment/wire", place: "how gateways speak, whatever they say",
+		may: []arrow{tools, {"internal/payment", "what a refusal is"}},
+	},
+	{
 		path: "internal/payment/...", place: "one package a gateway; wire types stay private", apart: true,
-		may: []arrow{tools, {"internal/payment", "the Gateway contract"}, {"internal/payment/pix", "BR Codes"}},
+		may: []arrow{
+			tools,
+			{"internal/payment", "the Gateway contract"},
+			{"internal/payment/pix", "BR Codes"},
+			{"internal/payment/wire", "JSON over HTTP, the same for all"},
+		},
 	},
 	{
 		path: "internal/reseller", place: "a reseller is a company; what it sells is its own business",

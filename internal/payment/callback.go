@@ -205,7 +205,7 @@ func (s *Service) putBack(ctx context.Context, c stored, left []Ref) error {
 		var again time.Time
 		hints := ""
 		if len(left) > 0 && c.tries < maxTries {
-			again = tx.Now().Add(jitter(checkDelays[min(c.tries, len(checkDelays)-1)]))
+			again = tx.Now().Add(jitter(checkDelays[min(c.tries-1, len(checkDelays)-1)]))
 			text, err := json.Marshal(left)
 			if err != nil {
 				return err

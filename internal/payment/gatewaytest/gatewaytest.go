@@ -1,0 +1,355 @@
+// Package gatewaytest has the suite that every gateway passes, so that the
+// payment room can rely on all of them alike. A gateway's own tests bring a
+// double of its provider that speaks its wire format; the suite breaks the line
+// between them in every way it can think of. Only tests import it.
+package gatewaytest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"carteira/internal/payment"
+	"carteira/internal/platform/money"
+)
+
+// Now is the time of every test.
+var Now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+// CallbackURL is where gateways under test want to be called back.
+const CallbackURL = "https://pay.example.com/gateways/x/4f1d5a7c9b3e2860"
+
+// Double is a provider as the suite moves it.
+type Double interface {
+	// Charges is how many charges were made, cancelled ones included.
+	Charges() int
+	// Asked is what a charge asks for, as the provider was told.
+	Asked(reference string) money.Cents
+	// Pay is somebody paying a charge, now.
+	Pay(reference string, amount money.Cents)
+	// Callback is a genuine callback about a charge that was paid.
+	Callback(reference string) payment.Callback
+	// Forgeries are callbacks that prove nothing, by what is wrong with them.
+	Forgeries(reference string) map[string]payment.Callback
+}
+
+// Bench is a gateway with the double of its provider.
+type Bench struct {
+	Flow    payment.Flow
+	Gateway payment.Gateway
+	Double  Double
+	Denied  payment.Gateway // with credentials that are wrong; nil when there are none
+	Line    *Line           // between the two; nil when they do not speak over HTTP
+	Secrets []string        // what nothing may tell
+}
+
+// Env is the house as a gateway under test sees it.
+func Env(l *Line) payment.Env {
+	env := payment.Env{
+		CallbackURL: CallbackURL,
+		ReturnURL:   "https://pay.example.com/pay/abc",
+		Now:         func() time.Time { return Now },
+	}
+	if l != nil {
+		env.Client = l.Client
+	}
+	return env
+}
+
+// Order is an order that differs from others in its reference.
+func Order(n int, amount money.Cents) payment.Order {
+	return payment.Order{
+		Reference:   fmt.Sprintf("T%031d", n),
+		Amount:      amount,
+		Description: "Mensalidade — José & Cia.",
+		ExpiresAt:   Now.Add(24 * time.Hour),
+		Payer:       payment.Payer{Reference: "c-42", Name: "José da Silva", Email: "jose@example.com", TaxID: "52998224725"},
+		PayURL:      "https://pay.example.com/pay/abc",
+	}
+}
+
+// Run runs the suite; open makes a fresh bench for each part.
+func Run(t *testing.T, open func(t *testing.T) *Bench) {
+	t.Helper()
+	parts := map[string]func(*testing.T, *Bench){
+		"makes a charge":                       testCreate,
+		"makes it once":                        testCreateAgain,
+		"finds it pending":                     testPending,
+		"finds it paid":                        testPaid,
+		"finds a payment of another amount":    testWrongAmount,
+		"does not know others":                 testUnknown,
+		"cancels it":                           testCancel,
+		"cancels it by our reference":          testCancelByReference,
+		"does not cancel what was paid":        testCancelPaid,
+		"is exact to the cent":                 testAmounts,
+		"accepts its credentials":              testCheck,
+		"does not accept others":               testDenied,
+		"hears callbacks":                      testCallback,
+		"does not hear forgeries":              testForgeries,
+		"bears broken callbacks":               testBrokenCallbacks,
+		"registers its callback, and again":    testRegister,
+		"leaves troubles open":                 testTroubles,
+		"tells refusals":                       testRefused,
+		"ends with its context":                testHangs,
+		"finds a charge whose answer was lost": testLost,
+		"keeps secrets":                        testSecrets,
+		"follows no redirect":                  testRedirect,
+	}
+	for name, part := range parts {
+		t.Run(name, func(t *testing.T) { part(t, open(t)) })
+	}
+}
+
+func (b *Bench) create(t *testing.T, o payment.Order) payment.Charge {
+	t.Helper()
+	c, err := b.Gateway.Create(t.Context(), o)
+	if err != nil {
+		t.Fatalf("create: %v", err)
+	}
+	return c
+}
+
+func (b *Bench) look(t *testing.T, ref payment.Ref) payment.Report {
+	t.Helper()
+	r, err := b.Gateway.Look(t.Context(), ref)
+	if err != nil {
+		t.Fatalf("look: %v", err)
+	}
+	return r
+}
+
+func testCreate(t *testing.T, b *Bench) {
+	o := Order(1, 35_00)
+	c := b.create(t, o)
+	b.checkCharge(t, c)
+	if !c.ExpiresAt.After(Now) {
+		t.Errorf("expires at %s", c.ExpiresAt)
+	}
+	if n := b.Double.Charges(); n != 1 {
+		t.Errorf("%d charges were made", n)
+	}
+}
+
+// checkCharge wants what the flow needs, and nothing of the other.
+func (b *Bench) checkCharge(t *testing.T, c payment.Charge) {
+	t.Helper()
+	pix := b.Flow == payment.FlowPix
+	if c.ID == "" || (c.PixCode != "") != pix || (c.CheckoutURL != "") == pix {
+		t.Errorf("flow %s has %+v", b.Flow, c)
+	}
+}
+
+func testCreateAgain(t *testing.T, b *Bench) {
+	o := Order(1, 35_00)
+	first := b.create(t, o)
+	second := b.create(t, o)
+	if first.ID != second.ID || first.PixCode != second.PixCode || first.CheckoutURL != second.CheckoutURL {
+		t.Errorf("first %+v, then %+v", first, second)
+	}
+	if n := b.Double.Charges(); n != 1 {
+		t.Errorf("%d charges were made", n)
+	}
+	if other := b.create(t, Order(2, 35_00)); other.ID == first.ID {
+		t.Error("two orders share a charge")
+	}
+}
+
+// refs are the ways to name a charge.
+func refs(o payment.Order, c payment.Charge) map[string]payment.Ref {
+	return map[string]payment.Ref{
+		"id":        {ID: c.ID},
+		"reference": {Reference: o.Reference},
+		"both":      {ID: c.ID, Reference: o.Reference},
+	}
+}
+
+func testPending(t *testing.T, b *Bench) {
+	b.create(t, Order(2, 1_00))
+	o := Order(1, 35_00)
+	c := b.create(t, o)
+	for name, ref := range refs(o, c) {
+		r := b.look(t, ref)
+		if r.State != payment.StatePending || len(r.Payments) != 0 || r.Reference != o.Reference || r.ID != c.ID {
+			t.Errorf("by %s: %+v", name, r)
+		}
+		if r.PixCode != c.PixCode || r.CheckoutURL != c.CheckoutURL {
+			t.Errorf("by %s: made %+v, found %+v", name, c, r.Charge)
+		}
+	}
+}
+
+func testPaid(t *testing.T, b *Bench) {
+	b.create(t, Order(2, 1_00))
+	o := Order(1, 35_00)
+	c := b.create(t, o)
+	b.Double.Pay(o.Reference, 35_00)
+	for name, ref := range refs(o, c) {
+		r := b.look(t, ref)
+		if r.State != payment.StatePaid || r.Reference != o.Reference || len(r.Payments) != 1 {
+			t.Fatalf("by %s: %+v", name, r)
+		}
+		checkPayment(t, r.Payments[0], 35_00)
+	}
+	if r := b.look(t, payment.Ref{Reference: Order(2, 0).Reference}); r.State != payment.StatePending {
+		t.Errorf("the other: %+v", r)
+	}
+}
+
+func checkPayment(t *testing.T, p payment.Received, amount money.Cents) {
+	t.Helper()
+	if p.ID == "" || p.Amount != amount || p.Currency != "BRL" || p.Refunded {
+		t.Errorf("got %+v, want %s", p, amount)
+	}
+	// Some providers tell no more than the day.
+	if p.At.After(Now) || p.At.Before(Now.Add(-24*time.Hour)) {
+		t.Errorf("paid at %s, by what is said", p.At)
+	}
+}
+
+func testWrongAmount(t *testing.T, b *Bench) {
+	o := Order(1, 35_00)
+	b.create(t, o)
+	b.Double.Pay(o.Reference, 34_99)
+	r := b.look(t, payment.Ref{Reference: o.Reference})
+	if len(r.Payments) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	checkPayment(t, r.Payments[0], 34_99)
+}
+
+func testUnknown(t *testing.T, b *Bench) {
+	b.create(t, Order(1, 35_00))
+	for _, ref := range []payment.Ref{{Reference: Order(9, 0).Reference}, {ID: "9999999999"}} {
+		if r, err := b.Gateway.Look(t.Context(), ref); !errors.Is(err, payment.ErrNoCharge) {
+			t.Errorf("look %+v: %+v, %v", ref, r, err)
+		}
+		if err := b.Gateway.Cancel(t.Context(), ref); err != nil {
+			t.Errorf("cancel %+v: %v", ref, err)
+		}
+	}
+}
+
+func testCancel(t *testing.T, b *Bench) {
+	o := Order(1, 35_00)
+	c := b.create(t, o)
+	b.cancelTwice(t, payment.Ref{ID: c.ID, Reference: o.Reference})
+}
+
+func testCancelByReference(t *testing.T, b *Bench) {
+	o := Order(1, 35_00)
+	b.create(t, o)
+	b.cancelTwice(t, payment.Ref{Reference: o.Reference})
+}
+
+func (b *Bench) cancelTwice(t *testing.T, ref payment.Ref) {
+	t.Helper()
+	for range 2 {
+		if err := b.Gateway.Cancel(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+		r, err := b.Gateway.Look(t.Context(), ref)
+		if !errors.Is(err, payment.ErrNoCharge) && (err != nil || r.State != payment.StateCancelled) {
+			t.Fatalf("after cancelling: %+v, %v", r, err)
+		}
+	}
+}
+
+func testCancelPaid(t *testing.T, b *Bench) {
+	o := Order(1, 35_00)
+	c := b.create(t, o)
+	b.Double.Pay(o.Reference, 35_00)
+	for name, ref := range refs(o, c) {
+		if err := b.Gateway.Cancel(t.Context(), ref); !errors.Is(err, payment.ErrPaid) {
+			t.Errorf("by %s: %v", name, err)
+		}
+	}
+	if r := b.look(t, payment.Ref{ID: c.ID, Reference: o.Reference}); r.State != payment.StatePaid {
+		t.Errorf("afterwards: %+v", r)
+	}
+}
+
+func testAmounts(t *testing.T, b *Bench) {
+	for i, amount := range []money.Cents{1, 10, 29, 57, 1_15, 8_20, 1234_56, 10_000_000_10, money.Max} {
+		o := Order(i, amount)
+		b.create(t, o)
+		if got := b.Double.Asked(o.Reference); got != amount {
+			t.Errorf("%s became %s", amount, got)
+		}
+		b.Double.Pay(o.Reference, amount)
+		if r := b.look(t, payment.Ref{Reference: o.Reference}); len(r.Payments) != 1 || r.Payments[0].Amount != amount {
+			t.Errorf("%s was paid, %+v was found", amount, r.Payments)
+		}
+	}
+}
+
+func testCheck(t *testing.T, b *Bench) {
+	if err := b.Gateway.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if n := b.Double.Charges(); n != 0 {
+		t.Errorf("the check made %d charges", n)
+	}
+}
+
+// testDenied wants refusals, not more: whoever cannot see a charge must not say
+// that there is none.
+func testDenied(t *testing.T, b *Bench) {
+	if b.Denied == nil {
+		t.Skip("it has no credentials")
+	}
+	o := Order(1, 35_00)
+	c := b.create(t, o)
+	ref := payment.Ref{ID: c.ID, Reference: o.Reference}
+	denied := *b
+	denied.Gateway = b.Denied
+	for name, err := range denied.calls(t, ref) {
+		if !errors.Is(err, payment.ErrRefused) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil {
+			b.checkSecrets(t, name, err)
+		}
+	}
+	if r := b.look(t, ref); r.State != payment.StatePending {
+		t.Errorf("afterwards: %+v", r)
+	}
+}
+
+// calls makes every call there is and returns what came of it.
+func (b *Bench) calls(t *testing.T, ref payment.Ref) map[string]error {
+	t.Helper()
+	_, create := b.Gateway.Create(t.Context(), Order(7, 1_00))
+	_, look := b.Gateway.Look(t.Context(), ref)
+	_, byID := b.Gateway.Look(t.Context(), payment.Ref{ID: ref.ID})
+	_, byReference := b.Gateway.Look(t.Context(), payment.Ref{Reference: ref.Reference})
+	list := map[string]error{
+		"create":              create,
+		"look":                look,
+		"look by id":          byID,
+		"look by reference":   byReference,
+		"cancel":              b.Gateway.Cancel(t.Context(), ref),
+		"cancel by reference": b.Gateway.Cancel(t.Context(), payment.Ref{Reference: ref.Reference}),
+		"check":               b.Gateway.Check(t.Context()),
+	}
+	if r, ok := b.Gateway.(payment.Registrar); ok {
+		list["register"] = r.Register(t.Context())
+	}
+	return list
+}
+
+func (b *Bench) checkSecrets(t *testing.T, name string, err error) {
+	t.Helper()
+	texts := []string{err.Error(), fmt.Sprintf("%+v", err)}
+	if r, ok := errors.AsType[*payment.Refusal](err); ok {
+		texts = append(texts, r.Reason)
+	}
+	for _, text := range texts {
+		for _, secret := range b.Secrets {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s tells a secret: %s", name, text)
+			}
+		}
+	}
+}

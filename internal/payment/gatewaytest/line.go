@@ -1,0 +1,156 @@
+package gatewaytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Line is the connection between a gateway and the double of its provider,
+// which the suite breaks.
+type Line struct {
+	URL    string
+	Client *http.Client // follows redirects and waits for ever: gateways must not rely on it
+
+	provider http.Handler
+	makes    func(*http.Request) bool
+
+	mu      sync.Mutex
+	trouble trouble
+	strayed int // calls that followed a redirect
+}
+
+// trouble answers a request in the provider's place.
+type trouble func(w http.ResponseWriter, r *http.Request, provider http.Handler)
+
+// NewLine starts a TLS server for a double. makes tells the request that makes
+// a charge; set may change the server before it starts.
+func NewLine(t *testing.T, provider http.Handler, makes func(*http.Request) bool, set ...func(*httptest.Server)) *Line {
+	t.Helper()
+	l := &Line{provider: provider, makes: makes}
+	server := httptest.NewUnstartedServer(l)
+	for _, change := range set {
+		change(server)
+	}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	l.URL, l.Client = server.URL, server.Client()
+	return l
+}
+
+func (l *Line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Read to its end, so that the server notices when the caller hangs up.
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	l.mu.Lock()
+	answer := l.trouble
+	if strings.HasPrefix(r.URL.Path, strayPath) {
+		l.strayed++
+	}
+	l.mu.Unlock()
+	if answer == nil {
+		l.provider.ServeHTTP(w, r)
+		return
+	}
+	answer(w, r, l.provider)
+}
+
+// suffer makes every answer that of a trouble until the function returned is
+// called.
+func (l *Line) suffer(answer trouble) (mend func()) {
+	set := func(answer trouble) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.trouble = answer
+	}
+	set(answer)
+	return func() { set(nil) }
+}
+
+func (l *Line) followed() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.strayed
+}
+
+func says(status int, body string) trouble {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+const strayPath = "/stray"
+
+// redirects sends the caller elsewhere, with the body if it goes there.
+func redirects(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+	if strings.HasPrefix(r.URL.Path, strayPath) {
+		return
+	}
+	http.Redirect(w, r, strayPath+r.URL.Path, http.StatusTemporaryRedirect)
+}
+
+// hangsUp ends the connection without an answer.
+func hangsUp(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
+
+// breaksOff ends it in the middle of one.
+func breaksOff(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+	w.Header().Set("Content-Length", "1000")
+	_, _ = io.WriteString(w, `{"id":`)
+	panic(http.ErrAbortHandler)
+}
+
+// floods gives the right answer after more than anybody should read.
+func floods(w http.ResponseWriter, r *http.Request, provider http.Handler) {
+	answer := httptest.NewRecorder()
+	provider.ServeHTTP(answer, r)
+	w.WriteHeader(answer.Code)
+	_, _ = io.WriteString(w, strings.Repeat(" ", 2<<20))
+	_, _ = w.Write(answer.Body.Bytes())
+}
+
+// hangs takes requests and never answers, and tells of each.
+func hangs(arrived chan<- struct{}) trouble {
+	return func(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
+		select {
+		case arrived <- struct{}{}:
+			<-r.Context().Done()
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// loses lets the provider make a charge, and keeps the answer.
+func (l *Line) loses(made chan<- struct{}) trouble {
+	return func(w http.ResponseWriter, r *http.Request, provider http.Handler) {
+		if !l.makes(r) {
+			provider.ServeHTTP(w, r)
+			return
+		}
+		provider.ServeHTTP(httptest.NewRecorder(), r)
+		made <- struct{}{}
+		<-r.Context().Done()
+	}
+}
+
+// echoes turns everything down and repeats what was asked, credentials and all,
+// wherever a provider might put its words.
+func echoes(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+	asked, _ := httputil.DumpRequest(r, true)
+	text := string(asked)
+	said := map[string]any{
+		"message": text, "error": text, "error_description": text, "title": text, "detail": text, "nome": text, "mensagem": text,
+		"errors":    []any{map[string]string{"code": text, "description": text, "message": text}},
+		"cause":     []any{map[string]string{"code": text, "description": text}},
+		"violacoes": []any{map[string]string{"razao": text, "propriedade": text}},
+	}
+	w.WriteHeader(http.StatusBadRequest)
+	_ = json.NewEncoder(w).Encode(said)
+}

@@ -1,0 +1,177 @@
+package gatewaytest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"carteira/internal/payment"
+)
+
+func needLine(t *testing.T, b *Bench) {
+	t.Helper()
+	if b.Line == nil {
+		t.Skip("it does not speak over HTTP")
+	}
+}
+
+// testTroubles wants errors that leave open what happened.
+func testTroubles(t *testing.T, b *Bench) {
+	needLine(t, b)
+	o := Order(1, 35_00)
+	c := b.create(t, o)
+	ref := payment.Ref{ID: c.ID, Reference: o.Reference}
+	troubles := map[string]trouble{
+		"500":              says(500, `{"message":"internal error"}`),
+		"503":              says(503, "<html>try later</html>"),
+		"429":              says(429, `{}`),
+		"408":              says(408, `{}`),
+		"garbage":          says(200, "<html>hello</html>"),
+		"an empty body":    says(200, ""),
+		"an empty object":  says(200, "{}"),
+		"null":             says(200, "null"),
+		"a list":           says(200, `[1,"x"]`),
+		"the wrong types":  says(200, `{"id":[],"status":7,"charge":"x","results":1,"data":{"a":1},"txid":false,"access_token":{}}`),
+		"a redirect":       redirects,
+		"a hang-up":        hangsUp,
+		"a break-off":      breaksOff,
+		"too long answers": floods,
+	}
+	for name, answer := range troubles {
+		t.Run(name, func(t *testing.T) {
+			defer b.Line.suffer(answer)()
+			for call, err := range b.calls(t, ref) {
+				b.checkOpen(t, call, err)
+			}
+		})
+	}
+	if r := b.look(t, ref); r.State != payment.StatePending {
+		t.Errorf("afterwards: %+v", r)
+	}
+}
+
+// checkOpen wants an error that says nothing of the charge. Looking at the
+// credentials and registering need not understand an answer that says yes.
+func (b *Bench) checkOpen(t *testing.T, call string, err error) {
+	t.Helper()
+	if err == nil && (call == "check" || call == "register") {
+		return
+	}
+	if err == nil || errors.Is(err, payment.ErrRefused) || errors.Is(err, payment.ErrNoCharge) || errors.Is(err, payment.ErrPaid) {
+		t.Errorf("%s: %v", call, err)
+	}
+}
+
+func testRefused(t *testing.T, b *Bench) {
+	needLine(t, b)
+	defer b.Line.suffer(says(400, `{"message":"not like this"}`))()
+	_, err := b.Gateway.Create(t.Context(), Order(1, 35_00))
+	if !errors.Is(err, payment.ErrRefused) {
+		t.Errorf("create: %v", err)
+	}
+}
+
+func testRedirect(t *testing.T, b *Bench) {
+	needLine(t, b)
+	mend := b.Line.suffer(redirects)
+	for call, err := range b.calls(t, payment.Ref{ID: "9999999999", Reference: Order(1, 0).Reference}) {
+		if err == nil {
+			t.Errorf("%s took it for an answer", call)
+		}
+	}
+	mend()
+	if n := b.Line.followed(); n != 0 {
+		t.Errorf("%d redirects were followed", n)
+	}
+}
+
+// testHangs lets the provider hang, and the caller give up.
+func testHangs(t *testing.T, b *Bench) {
+	needLine(t, b)
+	o := Order(1, 35_00)
+	c := b.create(t, o)
+	ref := payment.Ref{ID: c.ID, Reference: o.Reference}
+	arrived := make(chan struct{}, 1)
+	defer b.Line.suffer(hangs(arrived))()
+	calls := map[string]func(context.Context) error{
+		"create": func(ctx context.Context) error { _, err := b.Gateway.Create(ctx, Order(2, 1_00)); return err },
+		"look":   func(ctx context.Context) error { _, err := b.Gateway.Look(ctx, ref); return err },
+		"cancel": func(ctx context.Context) error { return b.Gateway.Cancel(ctx, ref) },
+		"check":  b.Gateway.Check,
+	}
+	for name, call := range calls {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- call(ctx) }()
+		<-arrived
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, given up: %v", name, err)
+		}
+	}
+	for name, call := range calls {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		go func() {
+			select {
+			case <-arrived:
+			case <-ctx.Done():
+			}
+		}()
+		if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s, out of time: %v", name, err)
+		}
+		cancel()
+	}
+}
+
+// testLost is the worst moment: the charge was made, and we do not know.
+func testLost(t *testing.T, b *Bench) {
+	needLine(t, b)
+	o := Order(1, 35_00)
+	made := make(chan struct{}, 1)
+	mend := b.Line.suffer(b.Line.loses(made))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.Gateway.Create(ctx, o)
+		done <- err
+	}()
+	<-made
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) || errors.Is(err, payment.ErrRefused) {
+		t.Errorf("the lost answer: %v", err)
+	}
+	mend()
+	r := b.look(t, payment.Ref{Reference: o.Reference})
+	b.checkCharge(t, r.Charge)
+	if r.State != payment.StatePending || r.Reference != o.Reference {
+		t.Errorf("found %+v", r)
+	}
+	if again := b.create(t, o); again.ID != r.ID || again.PixCode != r.PixCode {
+		t.Errorf("found %+v, then made %+v", r.Charge, again)
+	}
+	if n := b.Double.Charges(); n != 1 {
+		t.Errorf("%d charges were made", n)
+	}
+}
+
+func testSecrets(t *testing.T, b *Bench) {
+	needLine(t, b)
+	if len(b.Secrets) == 0 {
+		t.Fatal("the bench names no secret")
+	}
+	o := Order(1, 35_00)
+	c := b.create(t, o)
+	ref := payment.Ref{ID: c.ID, Reference: o.Reference}
+	for name, answer := range map[string]trouble{"an echo": echoes, "a hang-up": hangsUp, "garbage": says(200, "x"), "an empty object": says(200, "{}")} {
+		mend := b.Line.suffer(answer)
+		for call, err := range b.calls(t, ref) {
+			if err != nil {
+				b.checkSecrets(t, call+" with "+name, err)
+			}
+		}
+		mend()
+	}
+}

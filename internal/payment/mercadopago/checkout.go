@@ -1,0 +1,265 @@
+package mercadopago
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+)
+
+var checkoutMethods = []string{"pix", "all"}
+
+// checkoutGateway sends payers to Mercado Pago's page. The charge is a
+// preference there; what is paid are payments that bear our reference.
+type checkoutGateway struct {
+	client
+	methods string
+}
+
+// preference is a checkout page.
+type preference struct {
+	ID                string            `json:"id"`
+	ExternalReference string            `json:"external_reference"`
+	Items             []json.RawMessage `json:"items"`
+	InitPoint         string            `json:"init_point"`
+	SandboxInitPoint  string            `json:"sandbox_init_point"`
+	Expires           bool              `json:"expires"`
+	ExpiresAt         string            `json:"expiration_date_to"`
+}
+
+type preferenceRequest struct {
+	Items             []any             `json:"items"`
+	Payer             *payer            `json:"payer,omitempty"`
+	ExternalReference string            `json:"external_reference"`
+	NotificationURL   string            `json:"notification_url,omitempty"`
+	BackURLs          map[string]string `json:"back_urls,omitempty"`
+	AutoReturn        string            `json:"auto_return,omitempty"`
+	Expires           bool              `json:"expires"`
+	ExpiresAt         string            `json:"expiration_date_to"`
+	PaymentMethods    *exclusions       `json:"payment_methods,omitempty"`
+}
+
+type item struct {
+	ID       string      `json:"id"`
+	Title    string      `json:"title"`
+	Quantity int         `json:"quantity"`
+	Price    json.Number `json:"unit_price"`
+	Currency string      `json:"currency_id"`
+}
+
+type exclusions struct {
+	Types []map[string]string `json:"excluded_payment_types"`
+}
+
+// Create looks for the page before it makes one: nothing says that Mercado Pago
+// knows a repeated call of this kind by its key.
+func (g *checkoutGateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
+	p, err := g.preferenceOf(ctx, o.Reference)
+	if errors.Is(err, payment.ErrNoCharge) {
+		p, err = g.make(ctx, o)
+	}
+	if err != nil {
+		return payment.Charge{}, wire.Outcome(err)
+	}
+	return g.chargeOf(p), nil
+}
+
+func (g *checkoutGateway) make(ctx context.Context, o payment.Order) (preference, error) {
+	var p preference
+	err := g.api.Do(ctx, wire.Request{
+		Method: http.MethodPost, Path: "/checkout/preferences",
+		Header: map[string]string{"X-Idempotency-Key": idempotencyKey(o.Reference)},
+		Body:   g.requestOf(o),
+	}, &p)
+	if err == nil {
+		err = g.complete(p, o.Reference)
+	}
+	return p, err
+}
+
+func (g *checkoutGateway) requestOf(o payment.Order) preferenceRequest {
+	is := payerOf(o.Payer)
+	r := preferenceRequest{
+		Items:             []any{item{ID: o.Reference, Title: wire.Cut(o.Description, 250), Quantity: 1, Price: wire.Number(o.Amount), Currency: "BRL"}},
+		Payer:             &is,
+		ExternalReference: o.Reference,
+		NotificationURL:   g.notificationURL(),
+		Expires:           true,
+		ExpiresAt:         timestamp(o.ExpiresAt),
+	}
+	if back := wire.Pick(g.env.ReturnURL, o.PayURL); strings.HasPrefix(back, "https://") {
+		r.BackURLs = map[string]string{"success": back, "pending": back, "failure": back}
+		r.AutoReturn = "approved"
+	}
+	if g.methods == "pix" {
+		r.PaymentMethods = &exclusions{[]map[string]string{{"id": "credit_card"}, {"id": "debit_card"}, {"id": "ticket"}}}
+	}
+	return r
+}
+
+// complete wants what a page is made for.
+func (g *checkoutGateway) complete(p preference, reference string) error {
+	if p.ID == "" || g.address(p) == "" || reference != "" && p.ExternalReference != reference {
+		return errors.New("a preference of Mercado Pago lacks id, address or reference")
+	}
+	return nil
+}
+
+// address of the page: test credentials have one of their own.
+func (g *checkoutGateway) address(p preference) string {
+	if strings.HasPrefix(g.token, "TEST-") {
+		return wire.Pick(p.SandboxInitPoint, p.InitPoint)
+	}
+	return p.InitPoint
+}
+
+func (g *checkoutGateway) chargeOf(p preference) payment.Charge {
+	return payment.Charge{ID: p.ID, CheckoutURL: g.address(p), ExpiresAt: wire.Time(p.ExpiresAt)}
+}
+
+// preferenceOf finds the page of a charge of ours. What a search lists is not
+// whole, so the page is read after it.
+func (g *checkoutGateway) preferenceOf(ctx context.Context, reference string) (preference, error) {
+	var page struct {
+		Elements []preference `json:"elements"`
+	}
+	err := g.api.Do(ctx, wire.Request{
+		Method: http.MethodGet, Path: "/checkout/preferences/search",
+		Query: url.Values{"external_reference": {reference}, "limit": {"30"}},
+	}, &page)
+	if err != nil {
+		return preference{}, err
+	}
+	if page.Elements == nil {
+		return preference{}, errors.New("GET /checkout/preferences/search: answered without elements")
+	}
+	for _, p := range page.Elements {
+		if p.ExternalReference == reference {
+			return g.preference(ctx, p.ID)
+		}
+	}
+	return preference{}, payment.ErrNoCharge
+}
+
+func (g *checkoutGateway) preference(ctx context.Context, id string) (preference, error) {
+	var p preference
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/checkout/preferences/" + url.PathEscape(id)}, &p)
+	if wire.Status(err) == http.StatusNotFound {
+		return p, payment.ErrNoCharge
+	}
+	if err == nil {
+		err = g.complete(p, "")
+	}
+	return p, err
+}
+
+// find reads the page and what was paid there. A number is the id of a payment,
+// as callbacks tell it; pages have other ids.
+func (g *checkoutGateway) find(ctx context.Context, ref payment.Ref) (preference, []mpPayment, error) {
+	p, err := g.findPreference(ctx, ref)
+	if err != nil {
+		return p, nil, err
+	}
+	list, err := g.byReference(ctx, p.ExternalReference)
+	return p, list, err
+}
+
+func (g *checkoutGateway) findPreference(ctx context.Context, ref payment.Ref) (preference, error) {
+	switch {
+	case isNumber(ref.ID):
+		paid, err := g.byID(ctx, ref.ID)
+		if err != nil {
+			return preference{}, err
+		}
+		return g.preferenceOf(ctx, paid.ExternalReference)
+	case ref.ID != "":
+		return g.preference(ctx, ref.ID)
+	}
+	return g.preferenceOf(ctx, ref.Reference)
+}
+
+// Look tells what was paid by way of the page.
+func (g *checkoutGateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+	p, list, err := g.find(ctx, ref)
+	if err != nil {
+		return payment.Report{}, wire.Outcome(err)
+	}
+	state, received, err := sum(list)
+	if err != nil {
+		return payment.Report{}, fmt.Errorf("look at charge %s: %w", wire.Pick(ref.ID, ref.Reference), err)
+	}
+	// A page without payments, or with rejected ones, can still be paid.
+	if state == payment.StateCancelled && !g.expired(p) {
+		state = payment.StatePending
+	}
+	return payment.Report{Charge: g.chargeOf(p), Reference: p.ExternalReference, State: state, Payments: received}, nil
+}
+
+func (g *checkoutGateway) expired(p preference) bool {
+	at := wire.Time(p.ExpiresAt)
+	return p.Expires && !at.IsZero() && !at.After(g.env.Now())
+}
+
+// Cancel closes the page, and then what was begun there: a code that was shown
+// could be paid after it.
+func (g *checkoutGateway) Cancel(ctx context.Context, ref payment.Ref) error {
+	err := g.cancel(ctx, ref)
+	if wire.Changed(err) {
+		err = g.cancel(ctx, ref)
+	}
+	return wire.Outcome(err)
+}
+
+func (g *checkoutGateway) cancel(ctx context.Context, ref payment.Ref) error {
+	p, err := g.findPreference(ctx, ref)
+	if errors.Is(err, payment.ErrNoCharge) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := g.close(ctx, p); err != nil {
+		return err
+	}
+	list, err := g.byReference(ctx, p.ExternalReference)
+	if err != nil {
+		return err
+	}
+	state, _, err := sum(list)
+	switch {
+	case err != nil:
+		return err
+	case state == payment.StatePaid:
+		return payment.ErrPaid
+	}
+	return g.cancelPending(ctx, list)
+}
+
+func (g *checkoutGateway) close(ctx context.Context, p preference) error {
+	if g.expired(p) {
+		return nil
+	}
+	items := make([]any, len(p.Items))
+	for i, it := range p.Items {
+		items[i] = it
+	}
+	var after preference
+	err := g.api.Do(ctx, wire.Request{
+		Method: http.MethodPut, Path: "/checkout/preferences/" + url.PathEscape(p.ID),
+		Body: preferenceRequest{
+			Items: items, ExternalReference: p.ExternalReference, NotificationURL: g.notificationURL(),
+			Expires: true, ExpiresAt: timestamp(g.env.Now().Add(-time.Second)),
+		},
+	}, &after)
+	if err == nil && !g.expired(after) {
+		err = fmt.Errorf("the page %s was to be closed and expires at %.40q", p.ID, after.ExpiresAt)
+	}
+	return err
+}

@@ -1,0 +1,298 @@
+package mercadopago_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/gatewaytest"
+	"carteira/internal/platform/money"
+)
+
+const (
+	token  = "APP_USR-1234567890-token"
+	secret = "test_secret"
+)
+
+// double is Mercado Pago in memory.
+type double struct {
+	mu          sync.Mutex
+	mux         *http.ServeMux
+	next        int
+	payments    map[string]map[string]any // by id
+	preferences map[string]map[string]any
+	keys        map[string]string // ids by idempotency key
+	requests    []string          // what was sent to make charges
+}
+
+func newDouble() *double {
+	d := &double{mux: http.NewServeMux(), next: 71_000_000_000, payments: map[string]map[string]any{}, preferences: map[string]map[string]any{}, keys: map[string]string{}}
+	d.mux.HandleFunc("GET /v1/payment_methods", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, 200, []map[string]string{{"id": "pix", "payment_type_id": "bank_transfer"}})
+	})
+	d.mux.HandleFunc("POST /v1/payments", d.create)
+	d.mux.HandleFunc("GET /v1/payments/search", d.search)
+	d.mux.HandleFunc("GET /v1/payments/{id}", d.read)
+	d.mux.HandleFunc("PUT /v1/payments/{id}", d.cancel)
+	d.mux.HandleFunc("POST /checkout/preferences", d.createPreference)
+	d.mux.HandleFunc("GET /checkout/preferences/search", d.searchPreferences)
+	d.mux.HandleFunc("GET /checkout/preferences/{id}", d.readPreference)
+	d.mux.HandleFunc("PUT /checkout/preferences/{id}", d.updatePreference)
+	return d
+}
+
+func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if r.Header.Get("Authorization") != "Bearer "+token {
+		reply(w, 401, map[string]any{"message": "invalid access token", "error": "unauthorized", "status": 401})
+		return
+	}
+	d.mux.ServeHTTP(w, r)
+}
+
+func makes(r *http.Request) bool {
+	return r.Method == http.MethodPost && (r.URL.Path == "/v1/payments" || r.URL.Path == "/checkout/preferences")
+}
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func refuse(w http.ResponseWriter, status int, message string) {
+	reply(w, status, map[string]any{"message": message, "error": "bad_request", "status": status, "cause": []any{map[string]any{"code": 1, "description": message}}})
+}
+
+// body reads a request without touching its numbers.
+func (d *double) body(r *http.Request) map[string]any {
+	decoder := json.NewDecoder(r.Body)
+	decoder.UseNumber()
+	var body map[string]any
+	if decoder.Decode(&body) != nil {
+		return nil
+	}
+	return body
+}
+
+func (d *double) create(w http.ResponseWriter, r *http.Request) {
+	body := d.body(r)
+	key := r.Header.Get("X-Idempotency-Key")
+	expires, err := time.Parse("2006-01-02T15:04:05.000-07:00", fmt.Sprint(body["date_of_expiration"]))
+	payer, _ := body["payer"].(map[string]any)
+	switch {
+	case len(key) != 36, body["payment_method_id"] != "pix", payer["email"] == nil, err != nil:
+		refuse(w, 400, "bad request")
+		return
+	case expires.Before(gatewaytest.Now.Add(30*time.Minute)) || expires.After(gatewaytest.Now.Add(30*24*time.Hour)):
+		refuse(w, 400, "date_of_expiration out of range")
+		return
+	case d.keys[key] != "":
+		reply(w, 200, d.payments[d.keys[key]])
+		return
+	}
+	p := d.newPayment(fmt.Sprint(body["external_reference"]), body["transaction_amount"].(json.Number))
+	p["date_of_expiration"] = body["date_of_expiration"]
+	d.keys[key] = fmt.Sprint(p["id"])
+	encoded, _ := json.Marshal(body)
+	d.requests = append(d.requests, string(encoded))
+	reply(w, 201, p)
+}
+
+// newPayment writes amounts as JavaScript does, without zeros at the end.
+func (d *double) newPayment(reference string, amount json.Number) map[string]any {
+	d.next++
+	p := map[string]any{
+		"id": d.next, "status": "pending", "status_detail": "pending_waiting_transfer",
+		"transaction_amount": shortest(amount), "transaction_amount_refunded": 0, "currency_id": "BRL",
+		"external_reference": reference, "date_approved": nil,
+		"point_of_interaction": map[string]any{"transaction_data": map[string]any{
+			"qr_code": "00020126580014br.gov.bcb.pix" + strconv.Itoa(d.next), "qr_code_base64": "iVBORw0KGgo=", "ticket_url": "https://www.mercadopago.com.br/payments/1/ticket",
+		}},
+	}
+	d.payments[strconv.Itoa(d.next)] = p
+	return p
+}
+
+func shortest(n json.Number) json.Number {
+	return json.Number(strings.TrimSuffix(strings.TrimRight(n.String(), "0"), "."))
+}
+
+func (d *double) search(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if q.Get("sort") == "" || q.Get("criteria") == "" {
+		refuse(w, 400, "sort and criteria are required")
+		return
+	}
+	reply(w, 200, map[string]any{"results": d.find(q.Get("external_reference")), "paging": map[string]int{"total": 1}})
+}
+
+func (d *double) find(reference string) []map[string]any {
+	list := []map[string]any{}
+	for _, p := range d.payments {
+		if p["external_reference"] == reference {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+func (d *double) read(w http.ResponseWriter, r *http.Request) {
+	p, ok := d.payments[r.PathValue("id")]
+	if !ok {
+		refuse(w, 404, "Payment not found")
+		return
+	}
+	reply(w, 200, p)
+}
+
+func (d *double) cancel(w http.ResponseWriter, r *http.Request) {
+	p, ok := d.payments[r.PathValue("id")]
+	switch {
+	case !ok:
+		refuse(w, 404, "Payment not found")
+	case p["status"] != "pending" || d.body(r)["status"] != "cancelled":
+		refuse(w, 400, "The action requested is not valid for the current payment state")
+	default:
+		p["status"], p["status_detail"] = "cancelled", "by_collector"
+		reply(w, 200, p)
+	}
+}
+
+func (d *double) createPreference(w http.ResponseWriter, r *http.Request) {
+	body := d.body(r)
+	if items, _ := body["items"].([]any); len(items) != 1 {
+		refuse(w, 400, "items needed")
+		return
+	}
+	d.next++
+	body["id"] = fmt.Sprintf("202809963-920c288b-4ebb-40be-966f-%d", d.next)
+	body["init_point"] = "https://www.mercadopago.com.br/checkout/v1/redirect?pref_id=" + fmt.Sprint(body["id"])
+	body["sandbox_init_point"] = "https://sandbox.mercadopago.com.br/checkout/v1/redirect?pref_id=" + fmt.Sprint(body["id"])
+	d.preferences[fmt.Sprint(body["id"])] = body
+	encoded, _ := json.Marshal(body)
+	d.requests = append(d.requests, string(encoded))
+	reply(w, 201, body)
+}
+
+// searchPreferences lists less than reading one does.
+func (d *double) searchPreferences(w http.ResponseWriter, r *http.Request) {
+	list := []map[string]any{}
+	for id, p := range d.preferences {
+		if p["external_reference"] == r.URL.Query().Get("external_reference") {
+			list = append(list, map[string]any{"id": id, "external_reference": p["external_reference"]})
+		}
+	}
+	reply(w, 200, map[string]any{"elements": list, "total": len(list)})
+}
+
+func (d *double) readPreference(w http.ResponseWriter, r *http.Request) {
+	p, ok := d.preferences[r.PathValue("id")]
+	if !ok {
+		refuse(w, 404, "preference not found")
+		return
+	}
+	reply(w, 200, p)
+}
+
+func (d *double) updatePreference(w http.ResponseWriter, r *http.Request) {
+	p, ok := d.preferences[r.PathValue("id")]
+	if !ok {
+		refuse(w, 404, "preference not found")
+		return
+	}
+	maps.Copy(p, d.body(r))
+	reply(w, 200, p)
+}
+
+// What the suite moves.
+
+func (d *double) Charges() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.requests)
+}
+
+func (d *double) Asked(reference string) money.Cents {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	number := json.Number("0")
+	for _, p := range d.find(reference) {
+		number = p["transaction_amount"].(json.Number)
+	}
+	for _, p := range d.preferences {
+		if p["external_reference"] == reference {
+			number = p["items"].([]any)[0].(map[string]any)["unit_price"].(json.Number)
+		}
+	}
+	cents, err := money.Parse(number.String())
+	if err != nil {
+		panic(err)
+	}
+	return cents
+}
+
+func (d *double) Pay(reference string, amount money.Cents) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := d.find(reference)
+	if len(list) == 0 { // the payer chose on the page
+		list = append(list, d.newPayment(reference, json.Number(amount.String())))
+	}
+	list[0]["status"], list[0]["status_detail"] = "approved", "accredited"
+	list[0]["transaction_amount"] = shortest(json.Number(amount.String()))
+	list[0]["date_approved"] = gatewaytest.Now.Format("2006-01-02T15:04:05.000-07:00")
+}
+
+func (d *double) Callback(reference string) payment.Callback {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	id := fmt.Sprint(d.find(reference)[0]["id"])
+	return signed(id, secret)
+}
+
+func signed(id, secret string) payment.Callback {
+	const requestID, ts = "bb56a2f1-6aae-46ac-982e-9dcd3581d08e", "1742505638683"
+	mac := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(mac, "id:%s;request-id:%s;ts:%s;", id, requestID, ts)
+	return payment.Callback{
+		Header: http.Header{"X-Signature": {"ts=" + ts + ",v1=" + hex.EncodeToString(mac.Sum(nil))}, "X-Request-Id": {requestID}},
+		Query:  url.Values{"data.id": {id}, "type": {"payment"}},
+		Body:   []byte(`{"id":12345,"live_mode":true,"type":"payment","action":"payment.updated","data":{"id":"` + id + `"}}`),
+	}
+}
+
+func (d *double) Forgeries(reference string) map[string]payment.Callback {
+	genuine := d.Callback(reference)
+	id := genuine.Query["data.id"][0]
+	with := func(change func(*payment.Callback)) payment.Callback {
+		c := d.Callback(reference)
+		change(&c)
+		return c
+	}
+	return map[string]payment.Callback{
+		"another secret":  signed(id, "guessed"),
+		"an empty secret": signed(id, ""),
+		"about another":   with(func(c *payment.Callback) { c.Query["data.id"] = []string{"1"} }),
+		"about nothing":   with(func(c *payment.Callback) { delete(c.Query, "data.id") }),
+		"another request": with(func(c *payment.Callback) { c.Header.Set("X-Request-Id", "other") }),
+		"another time": with(func(c *payment.Callback) {
+			c.Header.Set("X-Signature", strings.Replace(c.Header.Get("X-Signature"), "ts=1", "ts=2", 1))
+		}),
+		"no signature":        with(func(c *payment.Callback) { c.Header.Del("X-Signature") }),
+		"half a signature":    with(func(c *payment.Callback) { c.Header.Set("X-Signature", "ts=1742505638683") }),
+		"an empty signature":  with(func(c *payment.Callback) { c.Header.Set("X-Signature", "ts=,v1=") }),
+		"a cut-off signature": with(func(c *payment.Callback) { c.Header.Set("X-Signature", c.Header.Get("X-Signature")[:40]) }),
+	}
+}

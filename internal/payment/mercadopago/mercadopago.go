@@ -1,0 +1,133 @@
+// Package mercadopago owns two gateways of Mercado Pago: PIX codes made by its
+// payments API, and its own checkout page (Checkout Pro) for the redirect flow.
+// Both report the same payments and are told of them by the same callbacks.
+package mercadopago
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+)
+
+// production is the only host: trials use test credentials on it.
+const production = "https://api.mercadopago.com"
+
+var (
+	accessToken = payment.Option{
+		Name: "access_token", Title: "Access token", Secret: true, Required: true,
+		Help: "Mercado Pago > Suas integrações > your application > Credenciais de produção > Access token (APP_USR-…)",
+	}
+	webhookSecret = payment.Option{
+		Name: "webhook_secret", Title: "Assinatura secreta", Secret: true,
+		Help: "Suas integrações > your application > Webhooks > Assinatura secreta. Without it callbacks are refused, and payments are found by asking",
+	}
+)
+
+// Provider is the gateway of PIX codes.
+func Provider() payment.Provider { return ProviderAt(production) }
+
+// ProviderAt is Provider at another address, for tests.
+func ProviderAt(base string) payment.Provider {
+	return payment.Provider{
+		Name: "mercadopago", Title: "Mercado Pago", Flow: payment.FlowPix,
+		Options: []payment.Option{accessToken, webhookSecret, {
+			Name: "payer_email", Title: "E-mail de quem paga",
+			Help: "Mercado Pago wants an e-mail address of every payer; this one is used for customers who have none",
+		}},
+		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
+			o := wire.Options{Given: options}
+			g := &pixGateway{client: newClient(base, &o, env), payerEmail: o.Opt("payer_email")}
+			if g.payerEmail != "" && !strings.Contains(g.payerEmail, "@") {
+				o.Refuse("payer_email", "must be a valid e-mail address")
+			}
+			return g, o.Err()
+		},
+	}
+}
+
+// CheckoutProvider is the gateway of the checkout page.
+func CheckoutProvider() payment.Provider { return CheckoutProviderAt(production) }
+
+// CheckoutProviderAt is CheckoutProvider at another address, for tests.
+func CheckoutProviderAt(base string) payment.Provider {
+	return payment.Provider{
+		Name: "mercadopago_checkout", Title: "Mercado Pago (Checkout Pro)", Flow: payment.FlowRedirect,
+		Options: []payment.Option{accessToken, webhookSecret, {
+			Name: "methods", Title: "Meios de pagamento", Choices: checkoutMethods,
+			Help: "pix (and the balance of Mercado Pago; the default) or all (cards and boleto too)",
+		}},
+		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
+			o := wire.Options{Given: options}
+			g := &checkoutGateway{client: newClient(base, &o, env), methods: o.Choice("methods", checkoutMethods)}
+			return g, o.Err()
+		},
+	}
+}
+
+// client is what both gateways share.
+type client struct {
+	api    wire.API
+	env    payment.Env
+	token  string
+	secret string
+}
+
+func newClient(base string, o *wire.Options, env payment.Env) client {
+	token, secret := o.Need(accessToken.Name), o.Opt(webhookSecret.Name)
+	return client{
+		api: wire.API{
+			Base: base, Client: env.Client, Secrets: []string{token, secret}, Reason: reason,
+			Header: map[string]string{"Authorization": "Bearer " + token},
+		},
+		env: env, token: token, secret: secret,
+	}
+}
+
+func reason(body []byte) string {
+	var said struct {
+		Message string
+		Error   string
+		Cause   []struct{ Description string }
+	}
+	_ = json.Unmarshal(body, &said)
+	parts := []string{wire.Pick(said.Message, said.Error)}
+	for _, c := range said.Cause {
+		parts = append(parts, c.Description)
+	}
+	return strings.Join(parts, " ")
+}
+
+// Check asks for something that only needs the credentials.
+func (c *client) Check(ctx context.Context) error {
+	var methods []struct{ ID string }
+	return wire.Outcome(c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payment_methods"}, &methods))
+}
+
+// idempotencyKey is a UUID by which a repeated call is known.
+func idempotencyKey(reference string) string {
+	sum := sha256.Sum256([]byte(reference))
+	sum[6] = sum[6]&0x0f | 0x80 // version 8 and variant of RFC 9562: made of what one likes
+	sum[8] = sum[8]&0x3f | 0x80
+	s := hex.EncodeToString(sum[:16])
+	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+}
+
+// notificationURL is where this charge is reported; nowhere while the house has
+// no address that Mercado Pago would accept.
+func (c *client) notificationURL() string {
+	if !strings.HasPrefix(c.env.CallbackURL, "https://") {
+		return ""
+	}
+	return c.env.CallbackURL + "?source_news=webhooks" // without it, an older kind comes too
+}
+
+func timestamp(t time.Time) string {
+	return t.In(wire.Brasilia).Format("2006-01-02T15:04:05.000-07:00")
+}

@@ -1,0 +1,260 @@
+package mercadopago_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/gatewaytest"
+	"carteira/internal/payment/mercadopago"
+	"carteira/internal/platform/fault"
+)
+
+func open(t *testing.T, p payment.Provider, l *gatewaytest.Line, options map[string]string) payment.Gateway {
+	t.Helper()
+	g, err := p.Open(options, gatewaytest.Env(l))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func bench(t *testing.T, provider func(base string) payment.Provider) *gatewaytest.Bench {
+	t.Helper()
+	d := newDouble()
+	line := gatewaytest.NewLine(t, d, makes)
+	p := provider(line.URL)
+	return &gatewaytest.Bench{
+		Flow:    p.Flow,
+		Gateway: open(t, p, line, map[string]string{"access_token": token, "webhook_secret": secret}),
+		Denied:  open(t, p, line, map[string]string{"access_token": "APP_USR-wrong", "webhook_secret": secret}),
+		Double:  d,
+		Line:    line,
+		Secrets: []string{token, secret, "APP_USR-wrong"},
+	}
+}
+
+func TestPixPassesTheSuite(t *testing.T) {
+	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
+		t.Helper()
+		return bench(t, mercadopago.ProviderAt)
+	})
+}
+
+func TestCheckoutPassesTheSuite(t *testing.T) {
+	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
+		t.Helper()
+		return bench(t, mercadopago.CheckoutProviderAt)
+	})
+}
+
+// The vector of ../shared/pix-facts.md.
+func TestSignatureOfTheVector(t *testing.T) {
+	g, err := mercadopago.Provider().Open(map[string]string{"access_token": token, "webhook_secret": "test_secret"}, payment.Env{Client: &http.Client{}, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := payment.Callback{
+		Header: http.Header{
+			"X-Request-Id": {"bb56a2f1-6aae-46ac-982e-9dcd3581d08e"},
+			"X-Signature":  {"ts=1742505638683,v1=b96eb82619d5973a92bd76a16eab55f2691d8ea91e251777e98732e36a0dab6e"},
+		},
+		Query: url.Values{"data.id": {"999999999"}, "type": {"payment"}},
+		Body:  []byte(`{"id":1,"type":"payment"}`),
+	}
+	hints, err := g.Hear(t.Context(), call)
+	if err != nil || len(hints) != 1 || hints[0] != (payment.Hint{EventID: "1", Ref: payment.Ref{ID: "999999999"}}) {
+		t.Errorf("got %+v, %v", hints, err)
+	}
+}
+
+func TestCallbacksOfOtherKindsAreGenuineAndOfNoInterest(t *testing.T) {
+	b := bench(t, mercadopago.ProviderAt)
+	call := signed("77", secret)
+	call.Query["type"] = []string{"merchant_order"}
+	if hints, err := b.Gateway.Hear(t.Context(), call); err != nil || len(hints) != 0 {
+		t.Errorf("got %+v, %v", hints, err)
+	}
+}
+
+func TestWithoutASecretNoCallbackIsGenuine(t *testing.T) {
+	b := bench(t, mercadopago.ProviderAt)
+	g := open(t, mercadopago.ProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token})
+	if _, err := g.Hear(t.Context(), signed("77", "")); !errors.Is(err, payment.ErrForged) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatIsSentForACode(t *testing.T) {
+	b := bench(t, mercadopago.ProviderAt)
+	o := gatewaytest.Order(1, 1234_50)
+	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	sent := b.Double.(*double).requests[0]
+	for _, want := range []string{
+		`"transaction_amount":1234.50`, `"payment_method_id":"pix"`, `"external_reference":"` + o.Reference + `"`,
+		`"notification_url":"` + gatewaytest.CallbackURL + `?source_news=webhooks"`,
+		`"date_of_expiration":"2026-11-16T09:00:00.000-03:00"`,
+		`"identification":{"number":"52998224725","type":"CPF"}`, `"first_name":"José"`, `"last_name":"da Silva"`,
+	} {
+		if !strings.Contains(sent, want) {
+			t.Errorf("no %s in %s", want, sent)
+		}
+	}
+}
+
+func TestExpiryIsHeldToWhatMercadoPagoAllows(t *testing.T) {
+	for _, lives := range []time.Duration{-time.Hour, time.Minute, 90 * 24 * time.Hour} {
+		b := bench(t, mercadopago.ProviderAt)
+		o := gatewaytest.Order(1, 1_00)
+		o.ExpiresAt = gatewaytest.Now.Add(lives)
+		c, err := b.Gateway.Create(t.Context(), o)
+		if err != nil || c.ExpiresAt.Before(gatewaytest.Now.Add(30*time.Minute)) {
+			t.Errorf("%s: %+v, %v", lives, c, err)
+		}
+	}
+}
+
+func TestPayerWithoutEmailGetsTheCompanysOwnOrIsRefused(t *testing.T) {
+	b := bench(t, mercadopago.ProviderAt)
+	o := gatewaytest.Order(1, 1_00)
+	o.Payer.Email = ""
+	if _, err := b.Gateway.Create(t.Context(), o); !errors.Is(err, payment.ErrRefused) || b.Double.Charges() != 0 {
+		t.Errorf("got %v", err)
+	}
+	g := open(t, mercadopago.ProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token, "payer_email": "loja@example.com"})
+	if _, err := g.Create(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+	if sent := b.Double.(*double).requests[0]; !strings.Contains(sent, `"email":"loja@example.com"`) {
+		t.Errorf("sent %s", sent)
+	}
+}
+
+func TestPageIsForPixUnlessAllIsChosen(t *testing.T) {
+	b := bench(t, mercadopago.CheckoutProviderAt)
+	if _, err := b.Gateway.Create(t.Context(), gatewaytest.Order(1, 99_90)); err != nil {
+		t.Fatal(err)
+	}
+	all := open(t, mercadopago.CheckoutProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token, "methods": "all"})
+	if _, err := all.Create(t.Context(), gatewaytest.Order(2, 99_90)); err != nil {
+		t.Fatal(err)
+	}
+	sent := b.Double.(*double).requests
+	for _, want := range []string{`"unit_price":99.90`, `"excluded_payment_types":[{"id":"credit_card"},{"id":"debit_card"},{"id":"ticket"}]`, `"success":"https://pay.example.com/pay/abc"`, `"expires":true`} {
+		if !strings.Contains(sent[0], want) {
+			t.Errorf("no %s in %s", want, sent[0])
+		}
+	}
+	if strings.Contains(sent[1], "excluded") {
+		t.Errorf("all methods: %s", sent[1])
+	}
+}
+
+// A code that the page has shown outlives the page.
+func TestCancellingAPageCancelsTheCodeItHasShown(t *testing.T) {
+	b := bench(t, mercadopago.CheckoutProviderAt)
+	d := b.Double.(*double)
+	o := gatewaytest.Order(1, 99_90)
+	c, err := b.Gateway.Create(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := d.newPayment(o.Reference, json.Number("99.90"))
+	if err := b.Gateway.Cancel(t.Context(), payment.Ref{ID: c.ID, Reference: o.Reference}); err != nil {
+		t.Fatal(err)
+	}
+	if shown["status"] != "cancelled" {
+		t.Errorf("the code is %v", shown["status"])
+	}
+}
+
+func TestRejectedTryLeavesThePageOpen(t *testing.T) {
+	b := bench(t, mercadopago.CheckoutProviderAt)
+	d := b.Double.(*double)
+	o := gatewaytest.Order(1, 99_90)
+	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	d.newPayment(o.Reference, json.Number("99.90"))["status"] = "rejected"
+	if r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StatePending {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func TestPageThatWasPaidTwiceHasTwoPayments(t *testing.T) {
+	b := bench(t, mercadopago.CheckoutProviderAt)
+	d := b.Double.(*double)
+	o := gatewaytest.Order(1, 99_90)
+	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		p := d.newPayment(o.Reference, json.Number("99.90"))
+		p["status"], p["date_approved"] = "approved", "2026-11-15T09:00:00.000-03:00"
+	}
+	r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference})
+	if err != nil || len(r.Payments) != 2 || r.Payments[0].ID == r.Payments[1].ID {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func TestMoneyGivenBackIsTold(t *testing.T) {
+	for status, back := range map[string]json.Number{"refunded": "35", "charged_back": "0", "approved": "0.01"} {
+		b := bench(t, mercadopago.ProviderAt)
+		d := b.Double.(*double)
+		o := gatewaytest.Order(1, 35_00)
+		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		d.Pay(o.Reference, 35_00)
+		p := d.find(o.Reference)[0]
+		p["status"], p["transaction_amount_refunded"] = status, back
+		r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference})
+		if err != nil || len(r.Payments) != 1 || !r.Payments[0].Refunded {
+			t.Errorf("%s: %+v, %v", status, r, err)
+		}
+	}
+}
+
+func TestExpiredCodeIsCancelled(t *testing.T) {
+	b := bench(t, mercadopago.ProviderAt)
+	d := b.Double.(*double)
+	o := gatewaytest.Order(1, 35_00)
+	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	p := d.find(o.Reference)[0]
+	p["status"], p["status_detail"] = "cancelled", "expired"
+	if r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StateCancelled {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func TestWrongOptionsAreRefusedByName(t *testing.T) {
+	tests := map[string]map[string]string{
+		"access_token": {},
+		"payer_email":  {"access_token": token, "payer_email": "nobody"},
+	}
+	for field, options := range tests {
+		_, err := mercadopago.Provider().Open(options, payment.Env{})
+		if fields := fault.FieldsOf(err); len(fields.Get(field)) == 0 {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	for field, options := range map[string]map[string]string{
+		"access_token": {"access_token": "two\nlines"},
+		"methods":      {"access_token": token, "methods": "cash"},
+	} {
+		_, err := mercadopago.CheckoutProvider().Open(options, payment.Env{})
+		if fields := fault.FieldsOf(err); len(fields.Get(field)) == 0 {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package mercadopago
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+)
+
+// mpPayment is a payment, made or only asked for.
+type mpPayment struct {
+	ID                json.Number `json:"id"`
+	Status            string      `json:"status"`
+	StatusDetail      string      `json:"status_detail"`
+	Amount            json.Number `json:"transaction_amount"`
+	Refunded          json.Number `json:"transaction_amount_refunded"`
+	Currency          string      `json:"currency_id"`
+	ExternalReference string      `json:"external_reference"`
+	ExpiresAt         string      `json:"date_of_expiration"`
+	ApprovedAt        string      `json:"date_approved"`
+	PointOfAction     struct {
+		Data struct {
+			Code string `json:"qr_code"`
+		} `json:"transaction_data"`
+	} `json:"point_of_interaction"`
+}
+
+// states are where a payment stands, by what Mercado Pago calls it. Money that
+// was given back was received before.
+var states = map[string]payment.State{
+	"pending":      payment.StatePending,
+	"authorized":   payment.StatePending,
+	"in_process":   payment.StatePending,
+	"approved":     payment.StatePaid,
+	"in_mediation": payment.StatePaid,
+	"refunded":     payment.StatePaid,
+	"charged_back": payment.StatePaid,
+	"rejected":     payment.StateCancelled,
+	"cancelled":    payment.StateCancelled,
+}
+
+func (p *mpPayment) state() (payment.State, error) {
+	s, known := states[p.Status]
+	if !known || p.ID == "" {
+		return "", fmt.Errorf("a payment of Mercado Pago has the unknown status %.40q", p.Status)
+	}
+	return s, nil
+}
+
+func (p *mpPayment) received() (payment.Received, error) {
+	amount, err := wire.Cents(p.Amount)
+	if err != nil {
+		return payment.Received{}, err
+	}
+	refunded := p.Status == "refunded" || p.Status == "charged_back"
+	if p.Refunded != "" {
+		back, err := wire.Cents(p.Refunded)
+		refunded = refunded || err != nil || back > 0
+	}
+	return payment.Received{ID: p.ID.String(), Amount: amount, Currency: p.Currency, At: wire.Time(p.ApprovedAt), Refunded: refunded}, nil
+}
+
+// byID reads one payment.
+func (c *client) byID(ctx context.Context, id string) (mpPayment, error) {
+	var p mpPayment
+	if !isNumber(id) {
+		return p, payment.ErrNoCharge
+	}
+	err := c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payments/" + id}, &p)
+	if wire.Status(err) == http.StatusNotFound {
+		return p, payment.ErrNoCharge
+	}
+	if err == nil && p.ID.String() != id {
+		err = fmt.Errorf("asked for payment %s, got %s", id, p.ID)
+	}
+	return p, err
+}
+
+func isNumber(s string) bool {
+	for _, r := range s {
+		if r < '0' || r > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// byReference finds every payment made for a charge of ours, newest first.
+func (c *client) byReference(ctx context.Context, reference string) ([]mpPayment, error) {
+	var page struct {
+		Results []mpPayment `json:"results"`
+	}
+	query := url.Values{"external_reference": {reference}, "sort": {"date_created"}, "criteria": {"desc"}, "limit": {"50"}}
+	err := c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payments/search", Query: query}, &page)
+	if err == nil && page.Results == nil {
+		err = errors.New("GET /v1/payments/search: answered without results")
+	}
+	return slices.DeleteFunc(page.Results, func(p mpPayment) bool { return p.ExternalReference != reference }), err
+}
+
+// sum tells where a charge stands by its payments: paid when one is, pending
+// while one can be paid.
+func sum(list []mpPayment) (payment.State, []payment.Received, error) {
+	state := payment.StateCancelled
+	var received []payment.Received
+	for _, p := range list {
+		s, err := p.state()
+		if err != nil {
+			return "", nil, err
+		}
+		switch {
+		case s == payment.StatePaid:
+			state = s
+			r, err := p.received()
+			if err != nil {
+				return "", nil, err
+			}
+			received = append(received, r)
+		case s == payment.StatePending && state == payment.StateCancelled:
+			state = s
+		}
+	}
+	return state, received, nil
+}
+
+// cancelPending makes payments that are only asked for impossible. One that was
+// made meanwhile is turned down by Mercado Pago.
+func (c *client) cancelPending(ctx context.Context, list []mpPayment) error {
+	for _, p := range list {
+		if states[p.Status] != payment.StatePending {
+			continue
+		}
+		var after mpPayment
+		body := map[string]string{"status": "cancelled"}
+		if err := c.api.Do(ctx, wire.Request{Method: http.MethodPut, Path: "/v1/payments/" + p.ID.String(), Body: body}, &after); err != nil {
+			return err
+		}
+		if after.Status != "cancelled" {
+			return fmt.Errorf("payment %s was to be cancelled and is %.40q", p.ID, after.Status)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package mercadopago
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+)
+
+// How long Mercado Pago lets a code live.
+const (
+	shortest = 31 * time.Minute // half an hour, and time for the call
+	longest  = 30 * 24 * time.Hour
+)
+
+type pixGateway struct {
+	client
+	payerEmail string
+}
+
+type paymentRequest struct {
+	Amount            json.Number `json:"transaction_amount"`
+	Description       string      `json:"description"`
+	Method            string      `json:"payment_method_id"`
+	ExternalReference string      `json:"external_reference"`
+	NotificationURL   string      `json:"notification_url,omitempty"`
+	ExpiresAt         string      `json:"date_of_expiration"`
+	Payer             payer       `json:"payer"`
+}
+
+type payer struct {
+	Email          string          `json:"email,omitempty"`
+	FirstName      string          `json:"first_name,omitempty"`
+	LastName       string          `json:"last_name,omitempty"`
+	Identification *identification `json:"identification,omitempty"`
+}
+
+type identification struct {
+	Type   string `json:"type"`
+	Number string `json:"number"`
+}
+
+func payerOf(p payment.Payer) payer {
+	first, last, _ := strings.Cut(strings.TrimSpace(p.Name), " ")
+	is := payer{Email: p.Email, FirstName: first, LastName: strings.TrimSpace(last)}
+	switch len(p.TaxID) {
+	case 11:
+		is.Identification = &identification{"CPF", p.TaxID}
+	case 14:
+		is.Identification = &identification{"CNPJ", p.TaxID}
+	}
+	return is
+}
+
+// Create makes the payment that the code is for. Mercado Pago answers a
+// repeated key with the payment of the first.
+func (g *pixGateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
+	is := payerOf(o.Payer)
+	if is.Email = wire.Pick(is.Email, g.payerEmail); is.Email == "" {
+		return payment.Charge{}, &payment.Refusal{Reason: "Mercado Pago needs the customer's e-mail address; enter one, or the option payer_email for all who have none"}
+	}
+	request := wire.Request{
+		Method: http.MethodPost, Path: "/v1/payments",
+		Header: map[string]string{"X-Idempotency-Key": idempotencyKey(o.Reference)},
+		Body: paymentRequest{
+			Amount: wire.Number(o.Amount), Description: o.Description, Method: "pix",
+			ExternalReference: o.Reference, NotificationURL: g.notificationURL(),
+			ExpiresAt: timestamp(g.expiry(o.ExpiresAt)), Payer: is,
+		},
+	}
+	var p mpPayment
+	if err := g.api.Do(ctx, request, &p); err != nil {
+		return payment.Charge{}, wire.Outcome(err)
+	}
+	return created(p, o)
+}
+
+func (g *pixGateway) expiry(at time.Time) time.Time {
+	now := g.env.Now()
+	if first := now.Add(shortest); at.Before(first) {
+		return first
+	}
+	if last := now.Add(longest); at.After(last) {
+		return last
+	}
+	return at
+}
+
+func created(p mpPayment, o payment.Order) (payment.Charge, error) {
+	c := chargeOf(p)
+	switch {
+	case p.Status == "rejected":
+		return c, &payment.Refusal{Reason: "the payment was rejected: " + wire.Cut(p.StatusDetail, 80)}
+	case c.ID == "" || c.PixCode == "" || p.ExternalReference != o.Reference:
+		return c, errors.New("POST /v1/payments: the answer lacks id, code or reference")
+	case c.ExpiresAt.IsZero():
+		c.ExpiresAt = o.ExpiresAt
+	}
+	return c, nil
+}
+
+func chargeOf(p mpPayment) payment.Charge {
+	return payment.Charge{ID: p.ID.String(), PixCode: p.PointOfAction.Data.Code, ExpiresAt: wire.Time(p.ExpiresAt)}
+}
+
+func (g *pixGateway) find(ctx context.Context, ref payment.Ref) ([]mpPayment, error) {
+	if ref.ID != "" {
+		p, err := g.byID(ctx, ref.ID)
+		return []mpPayment{p}, err
+	}
+	list, err := g.byReference(ctx, ref.Reference)
+	if err == nil && len(list) == 0 {
+		err = payment.ErrNoCharge
+	}
+	return list, err
+}
+
+// Look reads the payment back.
+func (g *pixGateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+	list, err := g.find(ctx, ref)
+	if err != nil {
+		return payment.Report{}, wire.Outcome(err)
+	}
+	state, received, err := sum(list)
+	if err != nil {
+		return payment.Report{}, fmt.Errorf("look at charge %s: %w", wire.Pick(ref.ID, ref.Reference), err)
+	}
+	return payment.Report{Charge: chargeOf(list[0]), Reference: list[0].ExternalReference, State: state, Payments: received}, nil
+}
+
+// Cancel makes the code useless.
+func (g *pixGateway) Cancel(ctx context.Context, ref payment.Ref) error {
+	err := g.cancel(ctx, ref)
+	if wire.Changed(err) {
+		err = g.cancel(ctx, ref)
+	}
+	return wire.Outcome(err)
+}
+
+func (g *pixGateway) cancel(ctx context.Context, ref payment.Ref) error {
+	list, err := g.find(ctx, ref)
+	if errors.Is(err, payment.ErrNoCharge) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	state, _, err := sum(list)
+	switch {
+	case err != nil:
+		return err
+	case state == payment.StatePaid:
+		return payment.ErrPaid
+	}
+	return g.cancelPending(ctx, list)
+}

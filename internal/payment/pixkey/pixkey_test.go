@@ -1,0 +1,91 @@
+package pixkey_test
+
+import (
+	"slices"
+	"testing"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/gatewaytest"
+	"carteira/internal/payment/pix"
+	"carteira/internal/payment/pixkey"
+	"carteira/internal/platform/fault"
+)
+
+func options(change ...string) map[string]string {
+	o := map[string]string{"key": "11.222.333/0001-81", "name": "Padaria São João Ltda", "city": "São Paulo"}
+	for i := 0; i < len(change); i += 2 {
+		o[change[i]] = change[i+1]
+	}
+	return o
+}
+
+func open(t *testing.T, options map[string]string) payment.Gateway {
+	t.Helper()
+	g, err := pixkey.Provider().Open(options, gatewaytest.Env(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestPixKeyPassesTheSuite(t *testing.T) { gatewaytest.RunManual(t, open(t, options())) }
+
+func TestCodeSaysWhoIsPaidForWhat(t *testing.T) {
+	o := gatewaytest.Order(1, 35_00)
+	c, err := open(t, options()).Create(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := pix.Code{
+		Key: "11222333000181", Amount: 35_00, Name: "Padaria Sao Joao Ltda", City: "Sao Paulo",
+		TxID: o.Reference[:25], Description: "Mensalidade Jose Cia.",
+	}
+	if got, err := pix.Parse(c.PixCode); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+func TestKeyTypeSettlesWhatDigitsAre(t *testing.T) {
+	_, err := pixkey.Provider().Open(options("key", "11987654374"), payment.Env{})
+	if fields := fault.FieldsOf(err); len(fields.Get("key")) == 0 {
+		t.Fatalf("ambiguous digits: %v", err)
+	}
+	for kind, want := range map[string]string{"cpf": "11987654374", "phone": "+5511987654374"} {
+		c, err := open(t, options("key", "11987654374", "key_type", kind)).Create(t.Context(), gatewaytest.Order(1, 1_00))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := pix.Parse(c.PixCode); err != nil || got.Key != want {
+			t.Errorf("%s: %+v, %v", kind, got, err)
+		}
+	}
+}
+
+func TestWrongOptionsAreRefusedByName(t *testing.T) {
+	tests := map[string]map[string]string{
+		"key":      options("key", "11222333000182"),
+		"key_type": options("key_type", "fax"),
+		"name":     options("name", "😀"),
+		"city":     options("city", ""),
+	}
+	for field, o := range tests {
+		_, err := pixkey.Provider().Open(o, payment.Env{})
+		if fields := fault.FieldsOf(err); len(fields.Get(field)) != 1 {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	_, err := pixkey.Provider().Open(nil, payment.Env{})
+	fields := fault.FieldsOf(err)
+	for _, field := range []string{"key", "name", "city"} {
+		if len(fields.Get(field)) != 1 {
+			t.Errorf("nothing given: %s is not refused: %v", field, err)
+		}
+	}
+}
+
+func TestAPersonConfirms(t *testing.T) {
+	p := pixkey.Provider()
+	if !p.Manual || p.Flow != payment.FlowPix || slices.ContainsFunc(p.Options, func(o payment.Option) bool { return o.Secret }) {
+		t.Errorf("%+v", p)
+	}
+}

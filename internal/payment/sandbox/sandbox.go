@@ -1,0 +1,206 @@
+// Package sandbox owns a gateway that is nowhere but here: it makes real codes
+// that no bank knows, and a charge is paid by pressing a button. Its charges are
+// rows, so that every process sees them and a restart forgets nothing. It moves
+// no money.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/pix"
+	"carteira/internal/payment/wire"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+)
+
+// Name is what the provider is called.
+const Name = "sandbox"
+
+// Sandbox is the simulated provider.
+type Sandbox struct{ db *sqldb.DB }
+
+// New makes it.
+func New(db *sqldb.DB) *Sandbox { return &Sandbox{db} }
+
+var flows = []string{string(payment.FlowPix), string(payment.FlowRedirect)}
+
+// Provider is the gateway. Its flow is that of the option: a charge has a code
+// or an address, never both.
+func (s *Sandbox) Provider() payment.Provider {
+	return payment.Provider{
+		Name: Name, Title: "Simulador (sem dinheiro)", Flow: payment.FlowPix,
+		Options: []payment.Option{{
+			Name: "flow", Title: "Fluxo", Choices: flows,
+			Help: "pix (a code; the default) or redirect (a page of its own)",
+		}},
+		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
+			o := wire.Options{Given: options}
+			g := &gateway{Sandbox: s, env: env, flow: payment.Flow(o.Choice("flow", flows))}
+			return g, o.Err()
+		},
+	}
+}
+
+// Charge is a charge as the simulated provider knows it.
+type Charge struct {
+	ID          string
+	Reference   string
+	Amount      money.Cents
+	Description string
+	PayerName   string
+	PixCode     string
+	CheckoutURL string
+	ReturnURL   string // where its page leads back to
+	ExpiresAt   time.Time
+	Cancelled   bool
+	Payments    []payment.Received
+
+	secret string
+}
+
+// state is where the charge stands at an instant.
+func (c *Charge) state(now time.Time) payment.State {
+	switch {
+	case len(c.Payments) > 0:
+		return payment.StatePaid
+	case c.Cancelled, !c.ExpiresAt.After(now):
+		return payment.StateCancelled
+	}
+	return payment.StatePending
+}
+
+// Find returns a charge by its id or by our reference, for its page.
+func (s *Sandbox) Find(ctx context.Context, name string) (Charge, error) {
+	c, err := charge(ctx, s.db, name)
+	if errors.Is(err, payment.ErrNoCharge) {
+		return c, fault.NotFound("charge")
+	}
+	return c, err
+}
+
+// Payable tells whether a charge can be paid now.
+func (s *Sandbox) Payable(c Charge) bool { return c.state(s.db.Now()) == payment.StatePending }
+
+// Pay is the button: it pays what is asked, once, while the charge can be paid.
+// Pressing it again changes nothing.
+func (s *Sandbox) Pay(ctx context.Context, name string) (Charge, error) {
+	return s.write(ctx, name, func(tx *sqldb.Tx, c Charge) error {
+		switch c.state(tx.Now()) {
+		case payment.StateCancelled:
+			return fault.Conflict("the charge can no longer be paid")
+		case payment.StatePaid:
+			return nil
+		case payment.StatePending:
+		}
+		return insertPayment(ctx, tx, c.ID, c.Amount)
+	})
+}
+
+// Receive is money that comes whatever the charge says: too much, too late,
+// twice. Real gateways have such days too.
+func (s *Sandbox) Receive(ctx context.Context, name string, amount money.Cents) (Charge, error) {
+	return s.write(ctx, name, func(tx *sqldb.Tx, c Charge) error { return insertPayment(ctx, tx, c.ID, amount) })
+}
+
+// write locks a charge, changes it and returns what it has become.
+func (s *Sandbox) write(ctx context.Context, name string, change func(tx *sqldb.Tx, c Charge) error) (Charge, error) {
+	var c Charge
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if err := lockCharge(ctx, tx, name); err != nil {
+			return err
+		}
+		before, err := charge(ctx, tx, name)
+		if err != nil {
+			return err
+		}
+		if err := change(tx, before); err != nil {
+			return err
+		}
+		c, err = charge(ctx, tx, name)
+		return err
+	})
+	if errors.Is(err, payment.ErrNoCharge) {
+		return c, fault.NotFound("charge")
+	}
+	return c, err
+}
+
+// gateway is the provider as one company reaches it.
+type gateway struct {
+	*Sandbox
+	env  payment.Env
+	flow payment.Flow
+}
+
+// Create makes the charge, or finds it.
+func (g *gateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
+	if o.Amount <= 0 {
+		return payment.Charge{}, &payment.Refusal{Reason: "there is nothing to pay"}
+	}
+	made, err := g.newCharge(o)
+	if err != nil {
+		return payment.Charge{}, err
+	}
+	var c Charge
+	err = g.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if err := insertCharge(ctx, tx, made); err != nil {
+			return err
+		}
+		c, err = charge(ctx, tx, o.Reference)
+		return err
+	})
+	return c.public(), err
+}
+
+func (g *gateway) newCharge(o payment.Order) (Charge, error) {
+	c := Charge{
+		ID: id.NewCode(26), Reference: o.Reference, Amount: o.Amount, Description: o.Description, PayerName: o.Payer.Name,
+		ReturnURL: wire.Pick(g.env.ReturnURL, o.PayURL), ExpiresAt: o.ExpiresAt, secret: id.NewCode(32),
+	}
+	if g.flow == payment.FlowRedirect {
+		c.CheckoutURL = o.PayURL + "/sandbox"
+		return c, nil
+	}
+	code, err := pix.Dynamic{URL: "pix.example.com/qr/v2/" + c.ID, Name: "Simulador Carteira", City: "Sao Paulo"}.Code()
+	if err != nil {
+		return c, fmt.Errorf("make a simulated charge: %w", err)
+	}
+	c.PixCode = code
+	return c, nil
+}
+
+func (c *Charge) public() payment.Charge {
+	return payment.Charge{ID: c.ID, PixCode: c.PixCode, CheckoutURL: c.CheckoutURL, ExpiresAt: c.ExpiresAt}
+}
+
+// Look reads the charge back.
+func (g *gateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+	c, err := charge(ctx, g.db, wire.Pick(ref.ID, ref.Reference))
+	if err != nil {
+		return payment.Report{}, err
+	}
+	return payment.Report{Charge: c.public(), Reference: c.Reference, State: c.state(g.db.Now()), Payments: c.Payments}, nil
+}
+
+// Cancel closes the charge.
+func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
+	_, err := g.write(ctx, wire.Pick(ref.ID, ref.Reference), func(tx *sqldb.Tx, c Charge) error {
+		if len(c.Payments) > 0 {
+			return payment.ErrPaid
+		}
+		return cancelCharge(ctx, tx, c.ID)
+	})
+	if fault.KindOf(err) == fault.KindNotFound {
+		return nil
+	}
+	return err
+}
+
+// Check has no credentials to look at, but needs the database.
+func (g *gateway) Check(ctx context.Context) error { return g.db.Ping(ctx) }

@@ -1,0 +1,204 @@
+// Package wire owns how gateways speak to their providers: JSON over HTTP with
+// bounded answers, no redirects, amounts that are never floating point, and
+// errors that tell what happened without telling a credential. It does not know
+// any provider's API.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"carteira/internal/payment"
+)
+
+// maxAnswer is how much of an answer is read.
+const maxAnswer = 1 << 20
+
+// API is a provider as one company reaches it.
+type API struct {
+	Base    string            // scheme and host, and what every path begins with
+	Client  *http.Client      // its redirects are switched off here
+	Header  map[string]string // sent with every call: the credentials
+	Secrets []string          // what no error may tell
+	// Reason finds what the provider said in the body of a refusal.
+	Reason func(body []byte) string
+}
+
+// Request is one call.
+type Request struct {
+	Method string
+	Path   string // begins with /
+	Query  url.Values
+	Header map[string]string
+	Body   any // sent as JSON; nil for none
+}
+
+// Do makes a call and decodes the answer into a value. An answer that is not a
+// success is a *StatusError.
+func (a *API) Do(ctx context.Context, r Request, into any) error {
+	status, body, err := a.exchange(ctx, r)
+	if err != nil {
+		return &callError{a.clean(r.name() + ": " + plain(err).Error()), err}
+	}
+	if status < 200 || status > 299 {
+		return &StatusError{Status: status, Reason: a.reason(body), call: r.name()}
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return &callError{a.clean(fmt.Sprintf("%s: answered %d with something else than expected: %v", r.name(), status, err)), err}
+	}
+	return nil
+}
+
+// name is the call without its query, which may hold what is not for logs.
+func (r Request) name() string { return r.Method + " " + r.Path }
+
+func (a *API) exchange(ctx context.Context, r Request) (int, []byte, error) {
+	request, err := a.request(ctx, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	client := *a.Client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	if err != nil {
+		return 0, nil, err
+	}
+	if len(body) > maxAnswer {
+		return 0, nil, errors.New("the answer is too long")
+	}
+	return response.StatusCode, body, nil
+}
+
+func (a *API) request(ctx context.Context, r Request) (*http.Request, error) {
+	var body io.Reader
+	if r.Body != nil {
+		encoded, err := json.Marshal(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(encoded)
+	}
+	address := a.Base + r.Path
+	if len(r.Query) > 0 {
+		address += "?" + r.Query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, r.Method, address, body)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("User-Agent", "carteira")
+	request.Header.Set("Accept", "application/json")
+	if r.Body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for _, headers := range []map[string]string{a.Header, r.Header} {
+		for name, value := range headers {
+			request.Header.Set(name, value)
+		}
+	}
+	return request, nil
+}
+
+// plain takes off the address that net/http puts before its errors.
+func plain(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// callError is a call without an answer that could be used. What it wraps says
+// why, for errors.Is; what it tells is clean.
+type callError struct {
+	text  string
+	cause error
+}
+
+func (e *callError) Error() string { return e.text }
+
+func (e *callError) Unwrap() error { return e.cause }
+
+// StatusError is an answer that is not a success.
+type StatusError struct {
+	Status int
+	Reason string // the provider's words, cleaned; may be empty
+	call   string
+}
+
+func (e *StatusError) Error() string {
+	s := fmt.Sprintf("%s: answered %d", e.call, e.Status)
+	if e.Reason != "" {
+		s += ": " + e.Reason
+	}
+	return s
+}
+
+// Status is the status that err is about; 0 when there was no answer.
+func Status(err error) int {
+	if e, ok := errors.AsType[*StatusError](err); ok {
+		return e.Status
+	}
+	return 0
+}
+
+// Outcome turns what the provider understood and turned down into a
+// payment.Refusal. Everything else leaves open what happened, and stays as it
+// is: no answer, a failure of the provider, too many calls, a conflict.
+func Outcome(err error) error {
+	e, ok := errors.AsType[*StatusError](err)
+	if !ok {
+		return err
+	}
+	switch {
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
+		return refusal("the credentials were not accepted", e.Reason)
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooEarly, e.Status == http.StatusTooManyRequests:
+		return err
+	case e.Status >= 400 && e.Status < 500:
+		return refusal(fmt.Sprintf("answer %d", e.Status), e.Reason)
+	}
+	return err
+}
+
+func refusal(reason, said string) error {
+	if said != "" {
+		reason += ": " + said
+	}
+	return &payment.Refusal{Reason: reason}
+}
+
+func (a *API) reason(body []byte) string {
+	if a.Reason == nil {
+		return ""
+	}
+	return a.clean(a.Reason(body))
+}
+
+// maxReason keeps an error on a line that people read.
+const maxReason = 300
+
+// clean takes out what nobody may read, and whatever would not fit on a line.
+func (a *API) clean(s string) string {
+	for _, secret := range a.Secrets {
+		if secret != "" {
+			s = strings.ReplaceAll(s, secret, "…")
+		}
+	}
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	if runes := []rune(s); len(runes) > maxReason {
+		s = string(runes[:maxReason]) + "…"
+	}
+	return strings.ToValidUTF8(s, "")
+}
