@@ -95,10 +95,14 @@ type charging struct {
 }
 
 func (j *charging) payable() Payable {
-	return Payable{
-		Invoice: j.invoice, Provider: j.charge.provider, Flow: j.setup.Provider.Flow, Amount: j.charge.order.Amount,
-		PixCode: j.charge.PixCode, CheckoutURL: j.charge.CheckoutURL, ExpiresAt: j.charge.ExpiresAt,
+	p := Payable{
+		Invoice: j.invoice, Provider: j.charge.provider, Flow: j.charge.flow(), Amount: j.charge.order.Amount,
+		PixCode: j.charge.PixCode, ExpiresAt: j.charge.ExpiresAt,
 	}
+	if p.Flow == FlowRedirect {
+		p.CheckoutURL = j.charge.CheckoutURL
+	}
+	return p
 }
 
 // reserve decides in one transaction what is to be done next; nothing is when
@@ -217,7 +221,7 @@ func (j *charging) create(ctx context.Context) error {
 	err = j.call(ctx, callAbout{j.setup, "create", j.charge.order.Reference}, func(ctx context.Context) (err error) {
 		made, err = gw.Create(ctx, j.charge.order)
 		if err == nil {
-			err = j.sane(made)
+			err = sane(made)
 		}
 		return err
 	})
@@ -229,16 +233,22 @@ func (j *charging) create(ctx context.Context) error {
 }
 
 // sane refuses what a gateway cannot mean.
-func (j *charging) sane(made Charge) error {
+func sane(made Charge) error {
 	switch {
 	case made.ID == "":
 		return errors.New("the gateway made a charge without an id")
-	case j.setup.Provider.Flow == FlowPix && made.PixCode == "":
-		return errors.New("the gateway made a charge without a PIX code")
-	case j.setup.Provider.Flow == FlowRedirect && made.CheckoutURL == "":
-		return errors.New("the gateway made a charge without a page")
+	case made.PixCode == "" && made.CheckoutURL == "":
+		return errors.New("the gateway made a charge with neither a code nor a page")
 	}
 	return nil
+}
+
+// flow is how a charge is paid. Some gateways do both.
+func (c charge) flow() Flow {
+	if c.PixCode == "" {
+		return FlowRedirect
+	}
+	return FlowPix
 }
 
 // adopt writes down what the gateway made. An invoice that was closed meanwhile

@@ -46,7 +46,7 @@ func (s *Service) PaymentLink(ctx context.Context, a account.Actor, invoiceID in
 	}
 	l.Provider = u.name
 	if i.Status == billing.Open {
-		l.Payable, l.Methods = true, []Flow{u.Provider.Flow}
+		l.Payable, l.Methods = true, []Flow{s.flow(u)}
 	}
 	c, found, err := s.current(ctx, i, u)
 	if found {
@@ -127,9 +127,7 @@ func (s *Service) Page(ctx context.Context, code string) (Page, error) {
 
 func (s *Service) fill(ctx context.Context, p *Page, u Setup) error {
 	p.Provider = u.Provider
-	if gw, err := s.open(u); err == nil {
-		_, p.Simulated = gw.(Simulator)
-	}
+	_, p.Simulated = s.options.Simulate[u.name]
 	c, found, err := s.current(ctx, p.Invoice, u)
 	if err != nil {
 		return err
@@ -168,12 +166,6 @@ func (s *Service) OpenPage(ctx context.Context, code string) (Page, error) {
 	return after, err
 }
 
-// Simulator is a gateway that only pretends: it can be told that a charge was
-// paid.
-type Simulator interface {
-	Pay(ctx context.Context, ref Ref) error
-}
-
 // Simulate pays the charge of a page at a gateway that only pretends, and takes
 // note at once.
 func (s *Service) Simulate(ctx context.Context, code string) error {
@@ -185,12 +177,8 @@ func (s *Service) Simulate(ctx context.Context, code string) error {
 	if err != nil {
 		return err
 	}
-	gw, err := s.open(u)
-	if err != nil {
-		return err
-	}
-	pretend, ok := gw.(Simulator)
-	if !ok {
+	press, pretends := s.options.Simulate[u.name]
+	if !pretends {
 		return fault.Forbidden("payments of this company are real")
 	}
 	i, err := s.billing.Find(ctx, account.Actor{Company: account.Company{ID: companyID}}, invoiceID)
@@ -201,17 +189,21 @@ func (s *Service) Simulate(ctx context.Context, code string) error {
 	if err != nil || !found {
 		return err
 	}
-	if err := s.call(ctx, callAbout{u, "pay", c.order.Reference}, func(ctx context.Context) error { return pretend.Pay(ctx, c.ref()) }); err != nil {
-		return explain(u, err)
+	if err := s.call(ctx, callAbout{u, "simulate", c.order.Reference}, func(ctx context.Context) error { return press(ctx, c.ID) }); err != nil {
+		return err
 	}
 	c.claim = "" // it is looked up under none
-	return s.lookNow(ctx, u, gw, c)
+	return s.lookNow(ctx, u, c)
 }
 
 // lookNow settles a charge while somebody waits, beside what the engine does.
-func (s *Service) lookNow(ctx context.Context, u Setup, gw Gateway, c charge) error {
+func (s *Service) lookNow(ctx context.Context, u Setup, c charge) error {
+	gw, err := s.open(u)
+	if err != nil {
+		return err
+	}
 	var r Report
-	err := s.call(ctx, callAbout{u, "look", c.order.Reference}, func(ctx context.Context) (err error) {
+	err = s.call(ctx, callAbout{u, "look", c.order.Reference}, func(ctx context.Context) (err error) {
 		r, err = gw.Look(ctx, c.ref())
 		return err
 	})

@@ -27,6 +27,9 @@ type Options struct {
 	// Notify remembers to tell an address when the invoice is paid. It is the
 	// webhook room's, which this one does not know.
 	Notify func(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, address string) error
+	// Simulate has, by provider, the button of those that only pretend: it pays
+	// the charge that the gateway knows by an id.
+	Simulate map[string]func(ctx context.Context, gatewayID string) error
 }
 
 // Service has the use cases.

@@ -206,8 +206,17 @@ func (s *Service) callbackURL(u Setup) string {
 
 func (s *Service) env(u Setup) Env {
 	return Env{
-		Client: s.options.Client, CallbackURL: s.callbackURL(u), ReturnURL: s.options.PublicURL + "/pay/", Now: s.db.Now,
+		Client: s.options.Client, CallbackURL: s.callbackURL(u), Now: s.db.Now, // payers go back to the page of their order
 	}
+}
+
+// flow is how the charges of a gateway are paid, as far as that is known before
+// there is one: a provider that does both is told which.
+func (s *Service) flow(u Setup) Flow {
+	if options, err := s.unseal(u); err == nil && Flow(options["flow"]) == FlowRedirect {
+		return FlowRedirect
+	}
+	return u.Provider.Flow
 }
 
 // Gateway returns the gateway that the company has chosen.
