@@ -135,7 +135,7 @@ var rooms = []room{
 			tools, kit,
 			{"internal/web/idempotency", "a repeated POST is answered once, whatever the operation"},
 		}, capabilities),
-		tests: edgeTests,
+		tests: slices.Concat(edgeTests, []arrow{{"internal/payment/...", "charges are made through the sandbox"}}),
 	},
 	{
 		path: "internal/web/docs", place: "edges are leaves: they call rooms, and never each other",
