@@ -16,6 +16,7 @@ import (
 	"carteira/internal/web/api"
 	"carteira/internal/web/callback"
 	"carteira/internal/web/docs"
+	"carteira/internal/web/page"
 )
 
 // Handler answers everything the program serves.
@@ -26,6 +27,8 @@ func (a *App) Handler() http.Handler {
 	reg.MustRegister(a.Payments.Metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
+	page.Register(mux)
+	mux.HandleFunc("POST /preferences", page.Prefer)
 	callback.Register(mux, a.Payments)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.readyz)
