@@ -15,6 +15,7 @@ import (
 	"carteira/internal/web"
 	"carteira/internal/web/api"
 	"carteira/internal/web/callback"
+	"carteira/internal/web/checkout"
 	"carteira/internal/web/docs"
 	"carteira/internal/web/page"
 )
@@ -30,6 +31,7 @@ func (a *App) Handler() http.Handler {
 	page.Register(mux)
 	mux.HandleFunc("POST /preferences", page.Prefer)
 	callback.Register(mux, a.Payments)
+	checkout.Register(mux, a.Payments, a.DB.Now)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
