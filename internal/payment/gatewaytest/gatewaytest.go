@@ -174,7 +174,10 @@ func testPending(t *testing.T, b *Bench) {
 		if r.State != payment.StatePending || len(r.Payments) != 0 || r.Reference != o.Reference || r.ID != c.ID {
 			t.Errorf("by %s: %+v", name, r)
 		}
-		if r.PixCode != c.PixCode || r.CheckoutURL != c.CheckoutURL {
+		// Some providers want one more call for the code. It is worth it only when
+		// nothing but the reference is known.
+		known := name != "reference" && r.PixCode == ""
+		if r.PixCode != c.PixCode && !known || r.CheckoutURL != c.CheckoutURL {
 			t.Errorf("by %s: made %+v, found %+v", name, c, r.Charge)
 		}
 	}

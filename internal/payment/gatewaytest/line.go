@@ -121,10 +121,18 @@ func hangs(arrived chan<- struct{}) trouble {
 	return func(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
 		select {
 		case arrived <- struct{}{}:
-			<-r.Context().Done()
+			neverAnswer(r)
 		case <-r.Context().Done():
+			neverAnswer(r)
 		}
 	}
+}
+
+// neverAnswer waits until the caller has gone. A handler that then returns
+// would answer after all, and a caller on its way out may still hear it.
+func neverAnswer(r *http.Request) {
+	<-r.Context().Done()
+	panic(http.ErrAbortHandler)
 }
 
 // loses lets the provider make a charge, and keeps the answer.
@@ -136,7 +144,7 @@ func (l *Line) loses(made chan<- struct{}) trouble {
 		}
 		provider.ServeHTTP(httptest.NewRecorder(), r)
 		made <- struct{}{}
-		<-r.Context().Done()
+		neverAnswer(r)
 	}
 }
 

@@ -74,8 +74,10 @@ func testRefused(t *testing.T, b *Bench) {
 
 func testRedirect(t *testing.T, b *Bench) {
 	needLine(t, b)
+	o := Order(1, 35_00)
+	c := b.create(t, o)
 	mend := b.Line.suffer(redirects)
-	for call, err := range b.calls(t, payment.Ref{ID: "9999999999", Reference: Order(1, 0).Reference}) {
+	for call, err := range b.calls(t, payment.Ref{ID: c.ID, Reference: o.Reference}) {
 		if err == nil {
 			t.Errorf("%s took it for an answer", call)
 		}

@@ -33,7 +33,7 @@ func (k Key) String() string { return k.Value }
 // The reasons for which a key is refused, each fit to stand beside a field.
 var (
 	ErrKey       = errors.New("must be a PIX key: CPF, CNPJ, phone with +55, e-mail or random key")
-	ErrAmbiguous = errors.New("may be a CPF or a phone: write a phone with +55, or say the type of the key")
+	ErrAmbiguous = errors.New("may be a CPF or a phone: write a CPF with its points, as in 123.456.789-09, or a phone with +55")
 	ErrCPF       = errors.New("must be a CPF with correct check digits")
 	ErrCNPJ      = errors.New("must be a CNPJ with correct check digits")
 	ErrPhone     = errors.New("must be a phone with country and area code, such as +5511987654321")

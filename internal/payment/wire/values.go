@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"carteira/internal/payment"
 	"carteira/internal/platform/money"
 )
 
@@ -68,6 +69,14 @@ func Derive(credential, callbackURL string) string {
 	mac := hmac.New(sha256.New, []byte(credential))
 	mac.Write([]byte("callback " + callbackURL))
 	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Reachable refuses an address that no provider would call.
+func Reachable(callbackURL string) error {
+	if strings.HasPrefix(callbackURL, "https://") {
+		return nil
+	}
+	return &payment.Refusal{Reason: "callbacks need a public address that begins with https://; until then payments are found by asking"}
 }
 
 // Cut shortens text to a number of characters.

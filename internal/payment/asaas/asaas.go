@@ -1,0 +1,223 @@
+// Package asaas owns the gateway of Asaas: a PIX charge of a customer there,
+// with a due date. Asaas knows no key for repeated calls, so every charge is
+// searched for before it is made; and no short life of a code, so ours is ended
+// by cancelling.
+package asaas
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/pix"
+	"carteira/internal/payment/wire"
+)
+
+var bases = map[string]string{"production": "https://api.asaas.com", "sandbox": "https://api-sandbox.asaas.com"}
+
+// Provider is the gateway.
+func Provider() payment.Provider { return provider(bases) }
+
+// ProviderAt is Provider at another address, for tests.
+func ProviderAt(base string) payment.Provider {
+	return provider(map[string]string{"production": base, "sandbox": base})
+}
+
+func provider(bases map[string]string) payment.Provider {
+	return payment.Provider{
+		Name: "asaas", Title: "Asaas", Flow: payment.FlowPix,
+		Options: []payment.Option{
+			{Name: "api_key", Title: "Chave de API", Secret: true, Required: true, Help: "Asaas > Menu do usuário > Integrações > Chaves de API ($aact_…)"},
+			wire.Environment,
+			{
+				Name: "webhook_token", Title: "Token do webhook", Secret: true,
+				Help: "only when the webhook was made by hand at Asaas: its authentication token, 32 to 255 characters. Otherwise it is made and registered by itself",
+			},
+			{Name: "notify_email", Title: "E-mail para avisos", Help: "where Asaas writes when it cannot reach us"},
+			{
+				Name: "payer_tax_id", Title: "CPF ou CNPJ padrão",
+				Help: "Asaas wants a CPF or CNPJ of every payer; this one is used for customers who have none",
+			},
+		},
+		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
+			return open(bases, options, env)
+		},
+	}
+}
+
+type gateway struct {
+	api         wire.API
+	env         payment.Env
+	token       string // proves callbacks
+	notifyEmail string
+	payerTaxID  string
+}
+
+func open(bases map[string]string, options map[string]string, env payment.Env) (payment.Gateway, error) {
+	o := wire.Options{Given: options}
+	key, environment := o.Need("api_key"), o.Choice("environment", wire.Environments)
+	other := map[string]string{"production": "$aact_hmlg_", "sandbox": "$aact_prod_"}[environment]
+	if other != "" && strings.HasPrefix(key, other) {
+		o.Refuse("environment", "the API key is one of the other environment")
+	}
+	g := &gateway{env: env, token: o.Opt("webhook_token"), notifyEmail: o.Opt("notify_email"), payerTaxID: readTaxID(&o)}
+	switch n := len(g.token); {
+	case n == 0:
+		g.token = wire.Derive(key, env.CallbackURL)
+	case n < 32 || n > 255:
+		o.Refuse("webhook_token", "must be 32 to 255 characters")
+	}
+	g.api = wire.API{
+		Base: bases[environment], Client: env.Client, Secrets: []string{key, g.token}, Reason: reason,
+		Header: map[string]string{"access_token": key},
+	}
+	return g, o.Err()
+}
+
+func readTaxID(o *wire.Options) string {
+	v := strings.NewReplacer(".", "", "-", "", "/", "").Replace(strings.ToUpper(o.Opt("payer_tax_id")))
+	if v != "" && !pix.ValidCPF(v) && !pix.ValidCNPJ(v) {
+		o.Refuse("payer_tax_id", "must be a CPF or CNPJ with correct check digits")
+	}
+	return v
+}
+
+func reason(body []byte) string {
+	var said struct {
+		Errors []struct{ Description string }
+	}
+	_ = json.Unmarshal(body, &said)
+	var parts []string
+	for _, e := range said.Errors {
+		parts = append(parts, e.Description)
+	}
+	return strings.Join(parts, " ")
+}
+
+// Create makes the charge unless the search finds it. Once it is made, no
+// failure may pass for a refusal: the charge could be paid.
+func (g *gateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
+	c, err := g.byReference(ctx, o.Reference)
+	if errors.Is(err, payment.ErrNoCharge) {
+		c, err = g.make(ctx, o)
+	}
+	if err != nil {
+		return payment.Charge{}, wire.Outcome(err)
+	}
+	switch c.state() {
+	case payment.StateCancelled:
+		return payment.Charge{}, &payment.Refusal{Reason: "the charge was cancelled before"}
+	case payment.StatePaid:
+		return payment.Charge{}, fmt.Errorf("charge %s was made before, and is paid", c.ID)
+	case payment.StatePending:
+	}
+	code, err := g.code(ctx, c.ID)
+	if wire.Changed(err) {
+		return payment.Charge{}, g.withdraw(ctx, c.ID, err)
+	}
+	if err != nil {
+		return payment.Charge{}, err
+	}
+	return payment.Charge{ID: c.ID, PixCode: code, ExpiresAt: o.ExpiresAt}, nil
+}
+
+// withdraw takes back a charge for which Asaas makes no code, as it does when
+// the account has no PIX key.
+func (g *gateway) withdraw(ctx context.Context, id string, why error) error {
+	if err := g.remove(ctx, id); err != nil {
+		return fmt.Errorf("the charge has no code (%w), and could not be taken back: %w", why, err)
+	}
+	return wire.Outcome(why)
+}
+
+type chargeRequest struct {
+	Customer          string      `json:"customer"`
+	BillingType       string      `json:"billingType"`
+	Value             json.Number `json:"value"`
+	DueDate           string      `json:"dueDate"`
+	Description       string      `json:"description"`
+	ExternalReference string      `json:"externalReference"`
+}
+
+func (g *gateway) make(ctx context.Context, o payment.Order) (charge, error) {
+	customer, err := g.customer(ctx, o.Payer)
+	if err != nil {
+		return charge{}, err
+	}
+	due := o.ExpiresAt
+	if now := g.env.Now(); due.Before(now) {
+		due = now
+	}
+	var c charge
+	err = g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: "/v3/payments", Body: chargeRequest{
+		Customer: customer, BillingType: "PIX", Value: wire.Number(o.Amount), DueDate: due.In(wire.Brasilia).Format("2006-01-02"),
+		Description: wire.Cut(o.Description, 500), ExternalReference: o.Reference,
+	}}, &c)
+	if err == nil && (c.ID == "" || c.ExternalReference != o.Reference) {
+		err = errors.New("POST /v3/payments: the answer lacks id or reference")
+	}
+	return c, err
+}
+
+// customer finds or makes the payer. Its notices are switched off: they would
+// cost the company money and tell payers twice.
+func (g *gateway) customer(ctx context.Context, p payment.Payer) (string, error) {
+	taxID := wire.Pick(p.TaxID, g.payerTaxID)
+	if taxID == "" {
+		return "", &payment.Refusal{Reason: "Asaas needs the customer's CPF or CNPJ; enter one, or the option payer_tax_id for all who have none"}
+	}
+	reference := "carteira-" + p.Reference
+	if id, err := g.findCustomer(ctx, reference); id != "" || err != nil {
+		return id, err
+	}
+	var made struct{ ID string }
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: "/v3/customers", Body: map[string]any{
+		"name": p.Name, "cpfCnpj": taxID, "email": p.Email, "externalReference": reference, "notificationDisabled": true,
+	}}, &made)
+	if err == nil && made.ID == "" {
+		err = errors.New("POST /v3/customers: the answer lacks an id")
+	}
+	return made.ID, err
+}
+
+func (g *gateway) findCustomer(ctx context.Context, reference string) (string, error) {
+	var page struct {
+		Data []struct {
+			ID                string
+			ExternalReference string
+			Deleted           bool
+		}
+	}
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v3/customers", Query: url.Values{"externalReference": {reference}, "limit": {"10"}}}, &page)
+	if err == nil && page.Data == nil {
+		err = errors.New("GET /v3/customers: answered without data")
+	}
+	for _, c := range page.Data {
+		if c.ExternalReference == reference && !c.Deleted {
+			return c.ID, err
+		}
+	}
+	return "", err
+}
+
+// code asks for the code of a charge.
+func (g *gateway) code(ctx context.Context, id string) (string, error) {
+	var qr struct{ Payload string }
+	path := "/v3/payments/" + url.PathEscape(id) + "/pixQrCode"
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: path}, &qr)
+	if err == nil && qr.Payload == "" {
+		err = errors.New("GET " + path + ": the answer lacks a code")
+	}
+	return qr.Payload, err
+}
+
+// Check asks for something that only needs the credentials.
+func (g *gateway) Check(ctx context.Context) error {
+	var page struct{ Data []charge }
+	return wire.Outcome(g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v3/payments", Query: url.Values{"limit": {"1"}}}, &page))
+}

@@ -1,0 +1,213 @@
+package asaas_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/asaas"
+	"carteira/internal/payment/gatewaytest"
+	"carteira/internal/platform/fault"
+)
+
+func open(t *testing.T, l *gatewaytest.Line, options map[string]string) payment.Gateway {
+	t.Helper()
+	g, err := asaas.ProviderAt(l.URL).Open(options, gatewaytest.Env(l))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func options(change ...string) map[string]string {
+	o := map[string]string{"api_key": key, "environment": "sandbox", "webhook_token": handMade}
+	for i := 0; i < len(change); i += 2 {
+		o[change[i]] = change[i+1]
+	}
+	return o
+}
+
+func bench(t *testing.T) (*gatewaytest.Bench, *double) {
+	t.Helper()
+	d := newDouble()
+	line := gatewaytest.NewLine(t, d, makes)
+	return &gatewaytest.Bench{
+		Flow:    payment.FlowPix,
+		Gateway: open(t, line, options()),
+		Denied:  open(t, line, options("api_key", "$aact_hmlg_wrong")),
+		Double:  d,
+		Line:    line,
+		Secrets: []string{key, handMade, "$aact_hmlg_wrong"},
+	}, d
+}
+
+func TestAsaasPassesTheSuite(t *testing.T) {
+	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
+		t.Helper()
+		b, _ := bench(t)
+		return b
+	})
+}
+
+// Nobody has to invent a token.
+func TestRegisteredWebhookProvesItselfWithATokenOfItsOwn(t *testing.T) {
+	b, d := bench(t)
+	g := open(t, b.Line, options("webhook_token", ""))
+	o := gatewaytest.Order(1, 35_00)
+	if _, err := g.Create(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := g.(payment.Registrar).Register(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(d.webhooks) != 1 || d.token() == handMade || strings.Contains(d.token(), key) {
+		t.Fatalf("registered %v", d.webhooks)
+	}
+	if hints, err := g.Hear(t.Context(), d.Callback(o.Reference)); err != nil || len(hints) != 1 || hints[0].Ref.Reference != o.Reference {
+		t.Errorf("got %+v, %v", hints, err)
+	}
+	// Another company that uses the same key at another address has another.
+	env := gatewaytest.Env(b.Line)
+	env.CallbackURL += "x"
+	other, err := asaas.ProviderAt(b.Line.URL).Open(options("webhook_token", ""), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Hear(t.Context(), d.Callback(o.Reference)); !errors.Is(err, payment.ErrForged) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAddressThatAsaasCannotReachIsNotRegistered(t *testing.T) {
+	b, d := bench(t)
+	env := gatewaytest.Env(b.Line)
+	env.CallbackURL = "http://127.0.0.1:8080/gateways/asaas/x"
+	g, err := asaas.ProviderAt(b.Line.URL).Open(options(), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.(payment.Registrar).Register(t.Context()); !errors.Is(err, payment.ErrRefused) || len(d.webhooks) != 0 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPayerIsMadeOnce(t *testing.T) {
+	b, d := bench(t)
+	for i := range 3 {
+		if _, err := b.Gateway.Create(t.Context(), gatewaytest.Order(i, 10_00)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(d.customers) != 1 {
+		t.Errorf("%d customers were made", len(d.customers))
+	}
+}
+
+func TestPayerWithoutTaxIDGetsTheCompanysOwnOrIsRefused(t *testing.T) {
+	b, d := bench(t)
+	o := gatewaytest.Order(1, 10_00)
+	o.Payer.TaxID = ""
+	if _, err := b.Gateway.Create(t.Context(), o); !errors.Is(err, payment.ErrRefused) || d.Charges() != 0 {
+		t.Errorf("got %v", err)
+	}
+	if _, err := open(t, b.Line, options("payer_tax_id", "11.222.333/0001-81")).Create(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+	for _, c := range d.customers {
+		if c["cpfCnpj"] != "11222333000181" {
+			t.Errorf("made %v", c)
+		}
+	}
+}
+
+// A charge without a code must not stay behind: its page at Asaas could be paid.
+func TestChargeWithoutACodeIsTakenBack(t *testing.T) {
+	b, d := bench(t)
+	d.noCodes = true
+	o := gatewaytest.Order(1, 10_00)
+	if _, err := b.Gateway.Create(t.Context(), o); !errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "chave Pix") {
+		t.Errorf("got %v", err)
+	}
+	if c := d.find(o.Reference); c["deleted"] != true {
+		t.Errorf("it is still there: %v", c)
+	}
+}
+
+func TestMoneyGivenBackIsTold(t *testing.T) {
+	for _, status := range []string{"REFUNDED", "REFUND_REQUESTED", "CHARGEBACK_REQUESTED", "RECEIVED"} {
+		b, d := bench(t)
+		o := gatewaytest.Order(1, 35_00)
+		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		d.Pay(o.Reference, 35_00)
+		d.find(o.Reference)["status"] = status
+		d.find(o.Reference)["refunds"] = []any{map[string]any{"status": "DONE", "value": 1}}
+		r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference})
+		if err != nil || len(r.Payments) != 1 || !r.Payments[0].Refunded {
+			t.Errorf("%s: %+v, %v", status, r, err)
+		}
+	}
+}
+
+func TestStatesOfAsaas(t *testing.T) {
+	tests := map[string]payment.State{
+		"PENDING": payment.StatePending, "OVERDUE": payment.StatePending,
+		"RECEIVED": payment.StatePaid, "CONFIRMED": payment.StatePaid, "RECEIVED_IN_CASH": payment.StatePaid,
+	}
+	for status, want := range tests {
+		b, d := bench(t)
+		o := gatewaytest.Order(1, 35_00)
+		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		d.find(o.Reference)["status"] = status
+		if r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != want {
+			t.Errorf("%s: %+v, %v", status, r, err)
+		}
+	}
+}
+
+func TestUnknownStatusIsNoState(t *testing.T) {
+	b, d := bench(t)
+	o := gatewaytest.Order(1, 35_00)
+	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	d.find(o.Reference)["status"] = "SOMETHING_NEW"
+	if r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference}); err == nil {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestEventsOfNoInterestGiveNoHint(t *testing.T) {
+	b, _ := bench(t)
+	for _, event := range []string{"PAYMENT_CREATED", "PAYMENT_BANK_SLIP_VIEWED", "TRANSFER_DONE"} {
+		c := payment.Callback{
+			Header: map[string][]string{"Asaas-Access-Token": {handMade}},
+			Body:   fmt.Appendf(nil, `{"id":"evt_1","event":%q,"payment":{"id":"pay_1"}}`, event),
+		}
+		if hints, err := b.Gateway.Hear(t.Context(), c); err != nil || len(hints) != 0 {
+			t.Errorf("%s: %+v, %v", event, hints, err)
+		}
+	}
+}
+
+func TestWrongOptionsAreRefusedByName(t *testing.T) {
+	tests := map[string]map[string]string{
+		"api_key":       options("api_key", ""),
+		"environment":   options("environment", "production"), // the key is of the sandbox
+		"webhook_token": options("webhook_token", "short"),
+		"payer_tax_id":  options("payer_tax_id", "52998224726"),
+	}
+	for field, o := range tests {
+		_, err := asaas.Provider().Open(o, payment.Env{})
+		if fields := fault.FieldsOf(err); len(fields.Get(field)) != 1 {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package asaas
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+)
+
+// events are those that change what we know of a charge.
+var events = []string{
+	"PAYMENT_RECEIVED", "PAYMENT_CONFIRMED", "PAYMENT_DELETED", "PAYMENT_RESTORED",
+	"PAYMENT_REFUNDED", "PAYMENT_PARTIALLY_REFUNDED", "PAYMENT_REFUND_IN_PROGRESS", "PAYMENT_CHARGEBACK_REQUESTED",
+}
+
+// Hear compares the token that came with ours.
+func (g *gateway) Hear(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
+	if !wire.Same(call.Header.Get("Asaas-Access-Token"), g.token) {
+		return nil, payment.ErrForged
+	}
+	var e struct {
+		ID      string
+		Event   string
+		Payment struct {
+			ID                string
+			ExternalReference string
+		}
+	}
+	_ = json.Unmarshal(call.Body, &e) // what is no event names none
+	if !slices.Contains(events, e.Event) || e.Payment.ID == "" {
+		return nil, nil
+	}
+	return []payment.Hint{{EventID: wire.Cut(e.ID, 200), Ref: payment.Ref{ID: e.Payment.ID, Reference: e.Payment.ExternalReference}}}, nil
+}
+
+type webhook struct {
+	Name        string   `json:"name"`
+	URL         string   `json:"url"`
+	Email       string   `json:"email,omitempty"`
+	Enabled     bool     `json:"enabled"`
+	Interrupted bool     `json:"interrupted"`
+	AuthToken   string   `json:"authToken"`
+	SendType    string   `json:"sendType"`
+	APIVersion  int      `json:"apiVersion"`
+	Events      []string `json:"events"`
+}
+
+// Register makes the webhook at Asaas, or sets the one that is there right.
+// Events are sent each for itself: in sequence, one that fails would hold up all
+// behind it.
+func (g *gateway) Register(ctx context.Context) error {
+	if err := wire.Reachable(g.env.CallbackURL); err != nil {
+		return err
+	}
+	id, err := g.findWebhook(ctx)
+	if err != nil {
+		return wire.Outcome(err)
+	}
+	request := wire.Request{Method: http.MethodPost, Path: "/v3/webhooks", Body: webhook{
+		Name: "Carteira", URL: g.env.CallbackURL, Email: g.notifyEmail, Enabled: true, AuthToken: g.token,
+		SendType: "NON_SEQUENTIALLY", APIVersion: 3, Events: events,
+	}}
+	if id != "" {
+		request.Method, request.Path = http.MethodPut, "/v3/webhooks/"+url.PathEscape(id)
+	}
+	var made struct{ ID string }
+	return wire.Outcome(g.api.Do(ctx, request, &made))
+}
+
+func (g *gateway) findWebhook(ctx context.Context) (string, error) {
+	var page struct {
+		Data []struct{ ID, URL string }
+	}
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v3/webhooks", Query: url.Values{"limit": {"100"}}}, &page)
+	if err == nil && page.Data == nil {
+		err = errors.New("GET /v3/webhooks: answered without data")
+	}
+	for _, w := range page.Data {
+		if w.URL == g.env.CallbackURL {
+			return w.ID, err
+		}
+	}
+	return "", err
+}

@@ -1,0 +1,177 @@
+package asaas
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+)
+
+// charge is what Asaas calls a payment, made or only asked for.
+type charge struct {
+	ID                string
+	Status            string
+	Value             json.Number
+	ExternalReference string
+	Deleted           bool
+	PaymentDate       string
+	ClientPaymentDate string
+	ConfirmedDate     string
+	Refunds           []struct{ Status string }
+}
+
+// states are where a charge stands, by what Asaas calls it. Overdue ones can be
+// paid; money that is asked back was received before. One that somebody marked
+// as received in cash at Asaas is paid, because the company said so.
+var states = map[string]payment.State{
+	"PENDING":                      payment.StatePending,
+	"OVERDUE":                      payment.StatePending,
+	"AWAITING_RISK_ANALYSIS":       payment.StatePending,
+	"DUNNING_REQUESTED":            payment.StatePending,
+	"RECEIVED":                     payment.StatePaid,
+	"CONFIRMED":                    payment.StatePaid,
+	"RECEIVED_IN_CASH":             payment.StatePaid,
+	"DUNNING_RECEIVED":             payment.StatePaid,
+	"REFUNDED":                     payment.StatePaid,
+	"REFUND_REQUESTED":             payment.StatePaid,
+	"REFUND_IN_PROGRESS":           payment.StatePaid,
+	"CHARGEBACK_REQUESTED":         payment.StatePaid,
+	"CHARGEBACK_DISPUTE":           payment.StatePaid,
+	"AWAITING_CHARGEBACK_REVERSAL": payment.StatePaid,
+}
+
+var unrefunded = map[string]bool{"RECEIVED": true, "CONFIRMED": true, "RECEIVED_IN_CASH": true, "DUNNING_RECEIVED": true}
+
+// state is empty for one that Asaas has not told us of.
+func (c *charge) state() payment.State {
+	s := states[c.Status]
+	if c.Deleted && s != payment.StatePaid {
+		return payment.StateCancelled
+	}
+	return s
+}
+
+// received is the payment of a charge. Asaas tells its day and no more: noon in
+// Brasília is that day in all of Brazil.
+func (c *charge) received(now time.Time) ([]payment.Received, error) {
+	if c.state() != payment.StatePaid {
+		return nil, nil
+	}
+	amount, err := wire.Cents(c.Value)
+	if err != nil {
+		return nil, err
+	}
+	at := wire.Time(wire.Pick(c.ClientPaymentDate, c.PaymentDate, c.ConfirmedDate)).Add(12 * time.Hour)
+	if at.Before(now.AddDate(-10, 0, 0)) || at.After(now) {
+		at = now
+	}
+	return []payment.Received{{
+		ID: c.ID, Amount: amount, Currency: "BRL", At: at, Refunded: !unrefunded[c.Status] || len(c.Refunds) > 0,
+	}}, nil
+}
+
+// byReference finds the charge that was made for one of ours: of several, the
+// one that was paid, and then the one that could be.
+func (g *gateway) byReference(ctx context.Context, reference string) (charge, error) {
+	var page struct{ Data []charge }
+	err := g.api.Do(ctx, wire.Request{
+		Method: http.MethodGet, Path: "/v3/payments",
+		Query: url.Values{"externalReference": {reference}, "limit": {"20"}},
+	}, &page)
+	if err != nil {
+		return charge{}, err
+	}
+	if page.Data == nil {
+		return charge{}, errors.New("GET /v3/payments: answered without data")
+	}
+	for _, state := range []payment.State{payment.StatePaid, payment.StatePending, "", payment.StateCancelled} {
+		for _, c := range page.Data {
+			if c.ExternalReference == reference && c.state() == state {
+				return c, nil
+			}
+		}
+	}
+	return charge{}, payment.ErrNoCharge
+}
+
+func (g *gateway) find(ctx context.Context, ref payment.Ref) (charge, error) {
+	c, err := g.read(ctx, ref)
+	if err == nil && c.state() == "" {
+		err = fmt.Errorf("a charge of Asaas has the unknown status %.40q", c.Status)
+	}
+	return c, err
+}
+
+func (g *gateway) read(ctx context.Context, ref payment.Ref) (charge, error) {
+	if ref.ID == "" {
+		return g.byReference(ctx, ref.Reference)
+	}
+	var c charge
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v3/payments/" + url.PathEscape(ref.ID)}, &c)
+	if wire.Status(err) == http.StatusNotFound {
+		return c, payment.ErrNoCharge
+	}
+	if err == nil && c.ID != ref.ID {
+		err = fmt.Errorf("asked for charge %s, got %.40q", ref.ID, c.ID)
+	}
+	return c, err
+}
+
+// Look reads the charge back. The code costs one more call of a quota that
+// Asaas is strict about, so it is asked for only when nobody has it yet.
+func (g *gateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+	c, err := g.find(ctx, ref)
+	if err != nil {
+		return payment.Report{}, wire.Outcome(err)
+	}
+	r := payment.Report{Charge: payment.Charge{ID: c.ID}, Reference: c.ExternalReference, State: c.state()}
+	if r.Payments, err = c.received(g.env.Now()); err != nil {
+		return r, fmt.Errorf("look at charge %s: %w", c.ID, err)
+	}
+	if ref.ID == "" && r.State == payment.StatePending {
+		if r.PixCode, err = g.code(ctx, c.ID); err != nil && !wire.Changed(err) {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// Cancel removes the charge.
+func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
+	err := g.cancel(ctx, ref)
+	if wire.Changed(err) {
+		err = g.cancel(ctx, ref)
+	}
+	return wire.Outcome(err)
+}
+
+func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
+	c, err := g.find(ctx, ref)
+	switch {
+	case errors.Is(err, payment.ErrNoCharge):
+		return nil
+	case err != nil:
+		return err
+	case c.state() == payment.StatePaid:
+		return payment.ErrPaid
+	case c.state() == payment.StateCancelled:
+		return nil
+	}
+	return g.remove(ctx, c.ID)
+}
+
+func (g *gateway) remove(ctx context.Context, id string) error {
+	var answer struct{ Deleted bool }
+	path := "/v3/payments/" + url.PathEscape(id)
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodDelete, Path: path}, &answer)
+	if err == nil && !answer.Deleted {
+		err = errors.New("DELETE " + path + ": the charge was not removed")
+	}
+	return err
+}
