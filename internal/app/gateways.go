@@ -10,6 +10,8 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/payment"
+	"carteira/internal/payment/asaas"
+	"carteira/internal/payment/efi"
 	"carteira/internal/payment/mercadopago"
 	"carteira/internal/payment/pixkey"
 	"carteira/internal/payment/sandbox"
@@ -27,7 +29,7 @@ func newPayments(
 	simulator := sandbox.New(db)
 	return payment.New(db, accounts, invoices, box, payment.Options{
 		Providers: []payment.Provider{
-			pixkey.Provider(), mercadopago.Provider(), mercadopago.CheckoutProvider(), simulator.Provider(),
+			pixkey.Provider(), mercadopago.Provider(), asaas.Provider(), efi.Provider(), mercadopago.CheckoutProvider(), simulator.Provider(),
 		},
 		PublicURL: c.PublicURL, Client: gatewayClient(), Log: log,
 		Notify: webhooks.NotifyTx,

@@ -286,7 +286,7 @@ func (j *charging) adopt(ctx context.Context, made Charge) error {
 
 // take fills in what is known of a charge from the gateway.
 func (c *charge) take(made Charge) {
-	if made.ID != "" {
+	if c.ID == "" { // a gateway may name a charge by what paid it, too
 		c.ID = made.ID
 	}
 	if made.PixCode != "" {
