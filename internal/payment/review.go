@@ -3,6 +3,7 @@ package payment
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"carteira/internal/account"
@@ -88,10 +89,16 @@ func (s *Service) ResolveReview(ctx context.Context, a account.Actor, reviewID i
 		}
 		r.Resolution, r.Note, r.ResolvedBy, r.ResolvedAt = Resolution(resolution), note, who(a), tx.Now()
 		decided, err := resolve(ctx, tx, a.Company.ID, r)
-		if err == nil && !decided {
+		if err != nil {
+			return err
+		}
+		if !decided {
 			return fault.Conflict("somebody else has just decided about this payment")
 		}
-		return err
+		return account.Note(ctx, tx, a, account.Deed{
+			Action: "payment.reviewed", Record: "invoice", ID: r.Payment.InvoiceID, Name: r.Payment.CustomerName,
+			After: account.Fields{"reason": r.Reason, "resolution": r.Resolution, "amount": r.Payment.Amount, "note": r.Note},
+		})
 	})
 	return r, err
 }
@@ -169,7 +176,13 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	if err != nil {
 		return out, err
 	}
-	return out, markApplied(ctx, tx, a.Company.ID, rowID)
+	if err := markApplied(ctx, tx, a.Company.ID, rowID); err != nil {
+		return out, err
+	}
+	return out, account.Note(ctx, tx, a, account.Deed{
+		Action: "payment.confirmed", Record: "invoice", ID: i.ID, Name: i.Customer.Name,
+		After: account.Fields{"amount": i.Amount, "payment_id": paymentID},
+	})
 }
 
 // Payments lists the money that came for an invoice, oldest first.
@@ -179,8 +192,11 @@ func (s *Service) Payments(ctx context.Context, a account.Actor, invoiceID int64
 
 // who names an actor in what is kept of decisions.
 func who(a account.Actor) string {
-	if a.TokenID != 0 {
+	switch {
+	case a.UserID != 0:
+		return strings.TrimSpace(fmt.Sprintf("user %d %s", a.UserID, a.Name))
+	case a.TokenID != 0:
 		return fmt.Sprintf("token %d", a.TokenID)
 	}
-	return "command line"
+	return account.CommandLine
 }

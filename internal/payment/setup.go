@@ -70,7 +70,13 @@ func (s *Service) ConfigureGateway(ctx context.Context, a account.Actor, in *inp
 		if _, err := p.Open(options, s.env(u)); err != nil {
 			return err
 		}
-		return s.activateTx(ctx, tx, &u, options)
+		before := u
+		if err := s.activateTx(ctx, tx, &u, options); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, account.Deed{
+			Action: "gateway.set", Record: "gateway", ID: u.ID, Name: p.Title, Before: s.shown(before), After: s.shown(u),
+		})
 	})
 	if err != nil {
 		return Setup{}, err
@@ -190,6 +196,22 @@ func (s *Service) describe(u Setup) (Setup, error) {
 	return u, nil
 }
 
+// shown is what the audit log tells of a setup: no secret, but that one changed.
+func (s *Service) shown(u Setup) account.Fields {
+	fields := account.Fields{"provider": u.name, "active": u.Active}
+	if options, err := s.unseal(u); err == nil {
+		for _, o := range u.Provider.Options {
+			switch v := options[o.Name]; {
+			case o.Secret && v != "":
+				fields[o.Name] = masked(v)
+			case v != "":
+				fields[o.Name] = v
+			}
+		}
+	}
+	return fields
+}
+
 // masked shows how a secret ends, where it is long enough for that to give
 // nothing away.
 func masked(v string) string {
@@ -242,10 +264,14 @@ func (s *Service) active(ctx context.Context, q sqldb.Querier, companyID int64) 
 // paid are looked after all the same.
 func (s *Service) ClearGateway(ctx context.Context, a account.Actor) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if _, err := s.active(ctx, tx, a.Company.ID); err != nil {
+		u, err := s.active(ctx, tx, a.Company.ID)
+		if err != nil {
 			return err
 		}
-		return deactivateAll(ctx, tx, a.Company.ID)
+		if err := deactivateAll(ctx, tx, a.Company.ID); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, account.Deed{Action: "gateway.cleared", Record: "gateway", ID: u.ID, Name: u.Provider.Title, Before: s.shown(u)})
 	})
 }
 
