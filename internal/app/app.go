@@ -17,6 +17,7 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/payment"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/event"
 	"carteira/internal/platform/keyring"
@@ -41,6 +42,7 @@ type App struct {
 	Billing   *billing.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
+	Payments  *payment.Service
 
 	idempotency *idempotency.Service
 }
@@ -77,16 +79,19 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
 	client := outbound.NewClient(gate, outbound.Options{Timeout: webhook.Timeout, UserAgent: "Carteira/1.0"})
+	accounts, invoices := account.New(db, c.RateLimit), billing.New(db, events, customers)
+	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
+		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
+	})
 	return &App{
 		Config: c, Log: log, DB: db, Box: box,
-		Accounts:  account.New(db, c.RateLimit),
-		Catalog:   catalog.New(db),
-		Customers: customers,
-		Billing:   billing.New(db, events, customers),
-		Dashboard: dashboard.New(db),
-		Webhooks: webhook.New(db, events, box, gate, client, webhook.Options{
-			PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
-		}),
+		Accounts:    accounts,
+		Catalog:     catalog.New(db),
+		Customers:   customers,
+		Billing:     invoices,
+		Dashboard:   dashboard.New(db),
+		Webhooks:    webhooks,
+		Payments:    newPayments(c, log, db, accounts, invoices, box, webhooks),
 		idempotency: idempotency.New(db, box),
 	}, nil
 }
@@ -106,10 +111,16 @@ func (a *App) jobs() []worker.Job {
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
-		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.Webhooks.Reseal},
+		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
+		{Name: "prune callbacks", Every: 10 * time.Minute, Run: a.Payments.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
 	}
+}
+
+// reseal seals anew what an older key sealed, in every room that keeps secrets.
+func (a *App) reseal(ctx context.Context) error {
+	return errors.Join(a.Webhooks.Reseal(ctx), a.Payments.Reseal(ctx))
 }
 
 // DayWork does what the calendar asks for in every company, each by its own

@@ -14,7 +14,10 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/web"
 	"carteira/internal/web/api"
+	"carteira/internal/web/callback"
+	"carteira/internal/web/checkout"
 	"carteira/internal/web/docs"
+	"carteira/internal/web/page"
 )
 
 // Handler answers everything the program serves.
@@ -22,8 +25,13 @@ func (a *App) Handler() http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{a.DB})
 	reg.MustRegister(a.Webhooks.Metrics()...)
+	reg.MustRegister(a.Payments.Metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
+	page.Register(mux)
+	mux.HandleFunc("POST /preferences", page.Prefer)
+	callback.Register(mux, a.Payments)
+	checkout.Register(mux, a.Payments, a.DB.Now)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
@@ -32,7 +40,7 @@ func (a *App) Handler() http.Handler {
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
 		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
-		Idempotency: a.idempotency,
+		Payments: a.Payments, Idempotency: a.idempotency,
 	})
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.securityHeaders(w.Header())

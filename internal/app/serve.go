@@ -47,9 +47,10 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	}
 	background, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
 	waitJobs := worker.Start(background, a.Log, a.jobs()...)
-	var deliveries sync.WaitGroup
-	deliveries.Go(func() { a.Webhooks.Run(background, a.Log) })
-	defer deliveries.Wait()
+	var engines sync.WaitGroup
+	engines.Go(func() { a.Webhooks.Run(background, a.Log) })
+	engines.Go(func() { a.Payments.Run(background, a.Log) })
+	defer engines.Wait()
 	defer waitJobs()
 	defer stopJobs()
 

@@ -135,7 +135,7 @@ var rooms = []room{
 			tools, kit,
 			{"internal/web/idempotency", "a repeated POST is answered once, whatever the operation"},
 		}, capabilities),
-		tests: edgeTests,
+		tests: slices.Concat(edgeTests, []arrow{{"internal/payment/...", "charges are made through the sandbox"}}),
 	},
 	{
 		path: "internal/web/docs", place: "edges are leaves: they call rooms, and never each other",
@@ -156,7 +156,12 @@ var rooms = []room{
 			{"internal/payment", "the charge that is shown"},
 			{"internal/reseller", "the signup page"},
 		},
-		tests: edgeTests,
+		tests: slices.Concat(edgeTests, []arrow{
+			{"internal/payment/...", "an invoice is paid through the sandbox"},
+			{"internal/catalog", "what there is to pay"},
+			{"internal/customer", "who pays"},
+			{"internal/web/callback", "the other way in of a payment"},
+		}),
 	},
 	{
 		path: "internal/web/callback", place: "edges are leaves: they call rooms, and never each other",

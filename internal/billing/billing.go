@@ -71,6 +71,7 @@ type Service struct {
 	events    *event.Log
 	customers *customer.Service
 	counts    tally.Cache
+	watchers  []Watcher
 }
 
 // New makes the service, which from then on watches customers: one who is

@@ -49,6 +49,9 @@ func (s *Service) customerDeleting(ctx context.Context, tx *sqldb.Tx, a account.
 	if err != nil {
 		return err
 	}
+	if err := s.tellDeleting(ctx, tx, a, list); err != nil {
+		return err
+	}
 	for _, i := range list {
 		if err := book.Add(ctx, tx, a.Company.ID, counted(i, -1)); err != nil {
 			return err

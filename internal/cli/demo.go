@@ -13,6 +13,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/app"
+	"carteira/internal/billing"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/input"
@@ -67,6 +68,10 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return err
 	}
+	pay, err := payableLink(cmd.Context(), a, actor)
+	if err != nil {
+		return err
+	}
 	return a.Serve(cmd.Context(), func(net.Addr) {
 		fmt.Fprintf(cmd.OutOrStdout(), `
 Carteira is running with a demo company. Ctrl-C stops it.
@@ -75,12 +80,13 @@ Carteira is running with a demo company. Ctrl-C stops it.
   Sign-in    %[3]s  /  %[4]s
   API page   %[1]s/docs
   Token      %[2]s
+  Checkout   %[6]s
 
 Paste this into another terminal:
 
   curl -H 'Authorization: Bearer %[2]s' '%[1]s%[5]s/customers?per_page=3'
 
-`, a.Config.PublicURL, token, demoEmail, demoPassword, api.Prefix)
+`, a.Config.PublicURL, token, demoEmail, demoPassword, api.Prefix, pay)
 	})
 }
 
@@ -132,7 +138,21 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if err != nil {
 		return actor, err
 	}
-	return actor, seedCustomers(ctx, a, actor, plans)
+	if err := seedCustomers(ctx, a, actor, plans); err != nil {
+		return actor, err
+	}
+	_, err = a.Payments.ConfigureGateway(ctx, actor, input.FromStrings(map[string]string{"provider": "sandbox"}))
+	return actor, err
+}
+
+// payableLink is the page of the newest invoice that is open, to try paying on.
+func payableLink(ctx context.Context, a *app.App, actor account.Actor) (string, error) {
+	open, _, err := a.Billing.List(ctx, actor, billing.Filter{Status: billing.Open}, input.Page{Number: 1, Size: 1})
+	if err != nil || len(open) == 0 {
+		return "none: every invoice is paid", err
+	}
+	l, err := a.Payments.PaymentLink(ctx, actor, open[0].ID)
+	return l.URL, err
 }
 
 func seedCatalog(ctx context.Context, a *app.App, actor account.Actor) (plans []int64, err error) {

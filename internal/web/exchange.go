@@ -18,6 +18,7 @@ import (
 type Exchange struct {
 	RequestID string
 	Route     string // pattern, such as "GET /api/v1/customers/{id}"; "" when nothing matched
+	Path      string // what the log shows instead of the path, where that holds what only one caller should know
 	CompanyID int64
 	Err       error // the cause of a failure, for the log only
 }
@@ -70,9 +71,13 @@ func logExchange(log *slog.Logger, r *http.Request, x *Exchange, rec *recorder, 
 	if !log.Enabled(ctx, level) {
 		return
 	}
+	path := x.Path
+	if path == "" {
+		path = r.URL.Path
+	}
 	attrs := make([]slog.Attr, 0, 8)
 	attrs = append(attrs,
-		slog.String("request_id", x.RequestID), slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("remote", r.RemoteAddr),
+		slog.String("request_id", x.RequestID), slog.String("method", r.Method), slog.String("path", path), slog.String("remote", r.RemoteAddr),
 		slog.Int("status", rec.code()), slog.Int64("bytes", rec.bytes), slog.Duration("took", took))
 	if x.CompanyID != 0 {
 		attrs = append(attrs, slog.Int64("company_id", x.CompanyID))

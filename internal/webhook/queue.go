@@ -78,3 +78,9 @@ func (s *Service) NotifyTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 	}
 	return insertNotification(ctx, tx, a.Company.ID, invoiceID, address)
 }
+
+// Notification returns the address that was last given to be told of an
+// invoice's payment; none when none ever was.
+func (s *Service) Notification(ctx context.Context, a account.Actor, invoiceID int64) (address string, found bool, err error) {
+	return lastNotification(ctx, s.db, a.Company.ID, invoiceID)
+}

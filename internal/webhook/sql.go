@@ -131,6 +131,15 @@ func insertNotification(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID 
 	return err
 }
 
+func lastNotification(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) (url string, found bool, err error) {
+	url, err = sqldb.Value[string](ctx, q, `
+		SELECT url FROM invoice_notifications WHERE company_id = ? AND invoice_id = ? ORDER BY created_at DESC, url LIMIT 1`, companyID, invoiceID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return "", false, nil
+	}
+	return url, err == nil, err
+}
+
 func enqueueWebhooks(ctx context.Context, tx *sqldb.Tx, e event.Event) (int64, error) {
 	return tx.Exec(ctx, `
 		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)

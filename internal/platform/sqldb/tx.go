@@ -60,6 +60,10 @@ func Attach(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) con
 	return context.WithValue(ctx, attachedKey{}, fn)
 }
 
+// Detach is for work that takes several transactions and may be repeated as a
+// whole: none of them is to be taken for the carrying out of it.
+func Detach(ctx context.Context) context.Context { return context.WithValue(ctx, attachedKey{}, nil) }
+
 func runAttached(ctx context.Context, tx *Tx) error {
 	fn, ok := ctx.Value(attachedKey{}).(func(context.Context, *Tx) error)
 	if !ok {

@@ -24,6 +24,7 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -52,6 +53,7 @@ type Deps struct {
 	Billing     *billing.Service
 	Dashboard   *dashboard.Service
 	Webhooks    *webhook.Service
+	Payments    *payment.Service
 	Idempotency *idempotency.Service
 }
 

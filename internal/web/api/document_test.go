@@ -33,6 +33,9 @@ var chances = []struct {
 	{regexp.MustCompile(`evt_[0-9A-Z]{26}`), "evt_00000000000000000000000000"},
 	{regexp.MustCompile(`whsec_[0-9A-Za-z]{40}`), "whsec_0000000000000000000000000000000000000000"},
 	{regexp.MustCompile(`"duration_ms":[0-9]+`), `"duration_ms":0`},
+	{regexp.MustCompile(`/pay/[0-9A-Za-z]{24}"`), `/pay/000000000000000000000000"`},
+	{regexp.MustCompile(`pix\.example\.com/qr/v2/[0-9A-Za-z]{26}(.*6304)[0-9A-F]{4}"`), `pix.example.com/qr/v2/00000000000000000000000000${1}0000"`},
+	{regexp.MustCompile(`iVBORw0KGgo[^"]+"`), `iVBORw0KGgo="`},
 	{regexp.MustCompile(`("next_attempt_at":"2026-01-31T09:01:0)[0-9]`), "${1}0"},
 }
 

@@ -36,8 +36,8 @@ func (s *Server) routes() []route {
 
 		{get, "/invoices", anyone, "", s.listInvoices},
 		{get, "/invoices/{id}", anyone, "invoice", s.readInvoice},
-		{get, "/invoices/{id}/payment-link", anyone, "invoice", nil},
-		{post, "/invoices/{id}/pix", anyone, "invoice", nil},
+		{get, "/invoices/{id}/payment-link", anyone, "invoice", s.readPaymentLink},
+		{post, "/invoices/{id}/pix", anyone, "invoice", s.createPix},
 		{post, "/invoices/{id}/status", anyone, "invoice", s.setInvoiceStatus},
 
 		{get, "/customer-plans", anyone, "", s.listPlans},

@@ -24,6 +24,8 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/payment"
+	"carteira/internal/payment/sandbox"
 	"carteira/internal/platform/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
@@ -81,10 +83,14 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 	customers := customer.New(db, events)
 	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nameless{})
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
+	accounts, invoices := account.New(db, limit), billing.New(db, events, customers)
+	webhooks := webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: delays})
 	s := New(Deps{
-		DB: db, Accounts: account.New(db, limit), Catalog: catalog.New(db), Customers: customers,
-		Billing: billing.New(db, events, customers), Dashboard: dashboard.New(db),
-		Webhooks:    webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: delays}),
+		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers,
+		Billing: invoices, Dashboard: dashboard.New(db), Webhooks: webhooks,
+		Payments: payment.New(db, accounts, invoices, box, payment.Options{
+			Providers: []payment.Provider{sandbox.New(db).Provider(), outOfOrder}, PublicURL: "https://carteira.example.com", Notify: webhooks.NotifyTx,
+		}),
 		Idempotency: idempotency.New(db, box),
 	})
 	served := httptest.NewServer(web.Observe(s, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
@@ -127,6 +133,8 @@ func (s *service) newCaller(t *testing.T, more ...string) *caller {
 	must(t, err)
 	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, values(
 		"name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID)))
+	must(t, err)
+	_, err = s.Payments.ConfigureGateway(t.Context(), c.actor, values("provider", "sandbox"))
 	must(t, err)
 	return c
 }

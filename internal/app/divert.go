@@ -1,0 +1,32 @@
+//go:build crashpoints
+
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+)
+
+// divert sends every call to a gateway to the address in CARTEIRA_FAKE_GATEWAY
+// instead. Only the binary that test/program builds for the crash tests has
+// this: a released one calls the providers and nobody else.
+func divert(t http.RoundTripper) http.RoundTripper {
+	to, err := url.Parse(os.Getenv("CARTEIRA_FAKE_GATEWAY"))
+	if err != nil || to.Host == "" {
+		return t
+	}
+	return diverted{t, to}
+}
+
+type diverted struct {
+	http.RoundTripper
+	to *url.URL
+}
+
+// RoundTrip implements http.RoundTripper.
+func (d diverted) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host = d.to.Scheme, d.to.Host
+	return d.RoundTripper.RoundTrip(r)
+}

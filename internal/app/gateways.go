@@ -1,0 +1,56 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/payment"
+	"carteira/internal/payment/asaas"
+	"carteira/internal/payment/efi"
+	"carteira/internal/payment/mercadopago"
+	"carteira/internal/payment/pixkey"
+	"carteira/internal/payment/sandbox"
+	"carteira/internal/platform/config"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook"
+)
+
+// newPayments wires the gateways and what payment does not know: the simulator's
+// button, and who is told of a single invoice.
+func newPayments(
+	c config.Config, log *slog.Logger, db *sqldb.DB, accounts *account.Service, invoices *billing.Service, box *secret.Box, webhooks *webhook.Service,
+) *payment.Service {
+	simulator := sandbox.New(db)
+	return payment.New(db, accounts, invoices, box, payment.Options{
+		Providers: []payment.Provider{
+			pixkey.Provider(), mercadopago.Provider(), asaas.Provider(), efi.Provider(), mercadopago.CheckoutProvider(), simulator.Provider(),
+		},
+		PublicURL: c.PublicURL, Client: gatewayClient(), Log: log,
+		Notify: webhooks.NotifyTx,
+		Simulate: map[string]func(context.Context, string) error{sandbox.Name: func(ctx context.Context, id string) error {
+			_, err := simulator.Pay(ctx, id)
+			return err
+		}},
+	})
+}
+
+// gatewayClient is for providers whose addresses are written in the program. A
+// proxy of the environment is used; redirects are not followed.
+func gatewayClient() *http.Client {
+	transport := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 5 * time.Second, ForceAttemptHTTP2: true,
+		MaxIdleConnsPerHost: 8, IdleConnTimeout: 90 * time.Second,
+	}
+	return &http.Client{
+		Timeout: 15 * time.Second, Transport: divert(transport),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carteira/internal/account"
+	"carteira/internal/app"
+	"carteira/internal/payment"
+	"carteira/internal/platform/input"
+)
+
+func gatewayCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "gateway", Short: "Payment gateways: set, show, check, clear", Args: cobra.NoArgs}
+	cmd.AddCommand(gatewaySet(), gatewayShow(), gatewayCheck(), gatewayClear(), gatewayProviders())
+	return cmd
+}
+
+func gatewaySet() *cobra.Command {
+	set := addCompany(&cobra.Command{
+		Use:   "set",
+		Short: "Choose a company's payment gateway and tell it the credentials",
+		Long: `Set chooses the gateway. What it has to be told depends on the provider:
+"gateway providers" lists it. An option that is not given stays as it was when
+the provider was last chosen.
+
+A secret on the command line can be read by everybody who lists processes:
+--option NAME=@FILE reads it from a file, --option NAME=@- from standard input.
+Nothing is sent to the provider; "gateway check" does that.`,
+		Example: `  carteira gateway set --company 1 --provider pixkey --option key=ana@example.com --option name="Ana Internet" --option city=Recife
+  carteira gateway set --company 1 --provider mercadopago --option access_token=@token.txt --option webhook_secret=@secret.txt
+  carteira gateway set --company 1 --provider sandbox`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in, err := gatewayForm(cmd)
+			if err != nil {
+				return err
+			}
+			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
+				u, err := a.Payments.ConfigureGateway(ctx, actor, in)
+				if err != nil {
+					return err
+				}
+				return printJSON(cmd, setupRecord(u))
+			})
+		},
+	})
+	set.Flags().String("provider", "", "name of the provider")
+	set.Flags().StringArray("option", nil, "NAME=VALUE, NAME=@FILE or NAME=@- (may be repeated)")
+	must(set.MarkFlagRequired("provider"))
+	return set
+}
+
+// gatewayForm makes a form of the provider and its options, which is strict: a
+// misspelt option is refused.
+func gatewayForm(cmd *cobra.Command) (*input.Form, error) {
+	provider, err := cmd.Flags().GetString("provider")
+	if err != nil {
+		return nil, err
+	}
+	options, err := cmd.Flags().GetStringArray("option")
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]string{"provider": provider}
+	for _, o := range options {
+		name, value, ok := strings.Cut(o, "=")
+		if !ok || name == "" || name == "provider" {
+			return nil, usageError{fmt.Errorf("--option %s: want NAME=VALUE, NAME=@FILE or NAME=@-", name)}
+		}
+		if values[name], err = optionValue(cmd.InOrStdin(), value); err != nil {
+			return nil, fmt.Errorf("--option %s: %w", name, err)
+		}
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return nil, err
+	}
+	return input.FromJSON(text)
+}
+
+// optionValue reads what stands in a file, or on standard input, for @.
+func optionValue(stdin io.Reader, value string) (string, error) {
+	file, named := strings.CutPrefix(value, "@")
+	if !named {
+		return value, nil
+	}
+	var text []byte
+	var err error
+	if file == "-" {
+		text, err = io.ReadAll(io.LimitReader(stdin, 1<<20))
+	} else {
+		text, err = os.ReadFile(file) //nolint:gosec // whoever types the command may name the file
+	}
+	return strings.TrimSpace(string(text)), err
+}
+
+func setupRecord(u payment.Setup) map[string]any {
+	return map[string]any{
+		"id": u.ID, "provider": u.Provider.Name, "flow": u.Provider.Flow, "options": u.Options, "callback_url": u.CallbackURL,
+		"failures": u.Failures, "problem": u.Problem,
+	}
+}
+
+func gatewayShow() *cobra.Command {
+	return act(&cobra.Command{
+		Use: "show", Short: "Print a company's gateway; of secrets, how they end",
+	}, func(ctx context.Context, a *app.App, actor account.Actor, _ *input.Form) (any, error) {
+		u, err := a.Payments.Gateway(ctx, actor)
+		return setupRecord(u), err
+	})
+}
+
+func gatewayCheck() *cobra.Command {
+	return act(&cobra.Command{
+		Use: "check", Short: "Ask the gateway whether the credentials work",
+		Long: `Check calls the provider with the company's credentials and makes nothing that
+could be paid. A provider that can be told by itself where to call back is told.`,
+	}, func(ctx context.Context, a *app.App, actor account.Actor, _ *input.Form) (any, error) {
+		err := a.Payments.CheckGateway(ctx, actor)
+		return map[string]any{"works": true}, err
+	})
+}
+
+func gatewayClear() *cobra.Command {
+	return act(&cobra.Command{
+		Use: "clear", Short: "Leave a company without a gateway",
+		Long: `Clear ends the making of charges. Those that can still be paid are looked after
+until nothing can come of them; then the credentials are forgotten.`,
+	}, func(ctx context.Context, a *app.App, actor account.Actor, _ *input.Form) (any, error) {
+		err := a.Payments.ClearGateway(ctx, actor)
+		return map[string]any{"cleared": true}, err
+	})
+}
+
+func gatewayProviders() *cobra.Command {
+	return addJSON(&cobra.Command{
+		Use: "providers", Short: "List the providers and their options", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withApp(cmd, func(_ context.Context, a *app.App) error {
+				return printList(cmd, a.Payments.Providers(), []string{"PROVIDER", "FLOW", "OPTIONS"}, func(p payment.Provider) []any {
+					var options []string
+					for _, o := range p.Options {
+						name := o.Name
+						if !o.Required {
+							name = "[" + name + "]"
+						}
+						options = append(options, name)
+					}
+					return []any{p.Name, p.Flow, strings.Join(options, " ")}
+				})
+			})
+		},
+	})
+}
+
+func paymentCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "payment", Short: "Payments: those that need a person, confirmation by hand", Args: cobra.NoArgs}
+	cmd.AddCommand(paymentReviews(), paymentResolve(), paymentConfirm())
+	return cmd
+}
+
+func paymentReviews() *cobra.Command {
+	cmd := list("List payments that need a person", []string{"ID", "REASON", "AMOUNT", "CUSTOMER", "INVOICE", "PROVIDER", "PAYMENT", "PAID AT", "RESOLUTION"},
+		func(ctx context.Context, a *app.App, actor account.Actor) ([]payment.Review, error) {
+			var all []payment.Review
+			for p := (input.Page{Number: 1, Size: input.MaxPageSize}); ; p.Number++ {
+				some, total, err := a.Payments.Reviews(ctx, actor, payment.ReviewFilter{}, p)
+				all = append(all, some...)
+				if err != nil || p.Number >= p.Last(total) {
+					return all, err
+				}
+			}
+		},
+		func(actor account.Actor, r payment.Review) []any {
+			resolution := string(r.Resolution)
+			if resolution == "" {
+				resolution = "open"
+			}
+			return []any{
+				r.ID, r.Reason, r.Payment.Amount, r.Payment.CustomerName, r.Payment.InvoiceID, r.Payment.Provider, r.Payment.ID,
+				when(r.Payment.PaidAt, actor.Company.Zone), resolution,
+			}
+		})
+	cmd.Use = "reviews"
+	return cmd
+}
+
+func paymentResolve() *cobra.Command {
+	cmd := addID(act(&cobra.Command{
+		Use: "resolve", Short: "Decide about a payment that needs a person",
+		Long:    "Resolve applies a payment to its invoice, whatever was wrong with it, or dismisses it as dealt with elsewhere.",
+		Example: `  carteira payment resolve --company 1 --id 7 --resolution dismissed --note "Given back on Monday"`,
+	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+		id, _ := in.ID("id")
+		r, err := a.Payments.ResolveReview(ctx, actor, id, in)
+		return map[string]any{"id": r.ID, "reason": r.Reason, "resolution": r.Resolution}, err
+	}), "review")
+	cmd.Flags().String("resolution", "", "applied or dismissed")
+	cmd.Flags().String("note", "", "why, for your own eyes")
+	must(cmd.MarkFlagRequired("resolution"))
+	return cmd
+}
+
+func paymentConfirm() *cobra.Command {
+	cmd := act(&cobra.Command{
+		Use: "confirm", Short: "Take note that an invoice was paid to the company's own PIX key",
+		Long: `Confirm is for the provider pixkey, where no gateway tells that money came. The
+amount must be the invoice's. Who confirmed, and when, is kept.`,
+		Example: `  carteira payment confirm --company 1 --invoice 12 --amount 35.00 --payment-id E00416968202601311200abcdefghijk`,
+	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+		id, _ := in.ID("invoice")
+		out, err := a.Payments.ConfirmByHand(ctx, actor, id, in)
+		return map[string]any{"id": out.ID, "status": out.Status, "renewed": out.Renewed}, err
+	})
+	cmd.Flags().String("invoice", "", "id of the invoice")
+	cmd.Flags().String("amount", "", "what came, such as 35.00")
+	cmd.Flags().String("payment-id", "", "the bank's end-to-end id (optional)")
+	must(cmd.MarkFlagRequired("invoice"))
+	must(cmd.MarkFlagRequired("amount"))
+	return cmd
+}
+

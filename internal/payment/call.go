@@ -1,0 +1,132 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/sqldb"
+)
+
+// callAbout says who is called, for what, and about which charge.
+type callAbout struct {
+	setup     Setup
+	operation string
+	reference string
+}
+
+// call calls a gateway, tells the log and counts. A gateway that panics has
+// failed, and no more: its code reads what strangers send.
+func (s *Service) call(ctx context.Context, about callAbout, do func(ctx context.Context) error) (err error) {
+	began := s.db.Now()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		s.metrics.calls.WithLabelValues(about.setup.name, about.operation, outcomeOf(err)).Inc()
+		s.logCall(ctx, about, s.db.Now().Sub(began), err)
+	}()
+	return do(ctx)
+}
+
+func (s *Service) logCall(ctx context.Context, about callAbout, took time.Duration, err error) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.Int64("company_id", about.setup.CompanyID), slog.String("provider", about.setup.name),
+		slog.String("operation", about.operation), slog.String("outcome", outcomeOf(err)), slog.Duration("took", took),
+	}
+	if about.reference != "" {
+		attrs = append(attrs, slog.String("reference", about.reference))
+	}
+	if err != nil {
+		level = slog.LevelWarn
+		attrs = append(attrs, slog.Any("error", err))
+	}
+	s.options.Log.LogAttrs(ctx, level, "gateway call", attrs...)
+}
+
+// outcomeOf is what a call came to, in the words of the metrics.
+func outcomeOf(err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.Is(err, ErrNoCharge):
+		return "unknown"
+	case errors.Is(err, ErrRefused):
+		return "refused"
+	case errors.Is(err, ErrPaid):
+		return "paid"
+	case errors.Is(err, ErrForged):
+		return "forged"
+	}
+	return "failed"
+}
+
+// broken tells a gateway that did not do its part from one that said no.
+func broken(err error) bool { return outcomeOf(err) == "failed" }
+
+// explain makes what a gateway answered fit to be shown.
+func explain(u Setup, err error) error {
+	title := u.Provider.Title
+	if title == "" {
+		title = u.name
+	}
+	refusal, told := errors.AsType[*Refusal](err)
+	switch {
+	case err == nil:
+		return nil
+	case told:
+		return fault.Upstream(title+" refused: "+refusal.Reason, err)
+	case errors.Is(err, ErrRefused):
+		return fault.Upstream(title+" refused", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.Upstream(title+" did not answer in time; try again in a moment", err)
+	}
+	return fault.Upstream(title+" is not working at the moment; try again in a little while", err)
+}
+
+// publicProblem is what the company may read of a failure.
+func publicProblem(u Setup, err error) string {
+	if err == nil {
+		return ""
+	}
+	return fault.Public(explain(u, err))
+}
+
+const (
+	// breakerAt failures in a row keep everything that can wait from a gateway
+	// for a while, and answer those who cannot at once.
+	breakerAt     = 5
+	breakerPause  = 10 * time.Second
+	breakerLimit  = 5 * time.Minute
+	callsPerClaim = 2               // of one gateway's charges that are looked at at once
+	spacing       = 2 * time.Second // between looks at one gateway: 21,600 in 12 hours, where the strictest allows 25,000
+)
+
+// blocked tells whether a gateway has failed too often to be asked now.
+func (u Setup) blocked(now time.Time) bool { return u.Failures >= breakerAt && u.resumeAt.After(now) }
+
+// heardTx keeps the count of failures of a gateway. One that works, and did,
+// is not written.
+func heardTx(ctx context.Context, tx *sqldb.Tx, u Setup, err error) error {
+	switch {
+	case !broken(err):
+		problem := ""
+		if errors.Is(err, ErrRefused) {
+			problem = publicProblem(u, err)
+		}
+		return clearFailures(ctx, tx, u, problem)
+	case errors.Is(err, context.Canceled): // we stopped
+		return nil
+	}
+	failures, dbErr := countFailure(ctx, tx, u, publicProblem(u, err))
+	if dbErr != nil || failures < breakerAt {
+		return dbErr
+	}
+	pause := breakerPause << min(failures-breakerAt, 10)
+	return pauseGateway(ctx, tx, u, tx.Now().Add(min(pause, breakerLimit)))
+}

@@ -1,0 +1,480 @@
+package payment
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// noon is the morning of 31 January 2026 in São Paulo.
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// world is a company with a gateway and the rooms around its charges, in one
+// process.
+type world struct {
+	*Service
+	url       string
+	clock     *sqldbtest.Clock
+	key       secret.Key
+	bank      *bank
+	events    *event.Log
+	accounts  *account.Service
+	catalog   *catalog.Service
+	customers *customer.Service
+	invoices  *billing.Service
+	actor     account.Actor
+}
+
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		t.Helper()
+		test(t, newWorld(t, engine))
+	})
+}
+
+func newWorld(t *testing.T, engine sqldb.Engine) *world {
+	t.Helper()
+	clock := sqldbtest.NewClock(noon)
+	w := (&world{url: sqldbtest.URL(t, engine), clock: clock, key: secret.NewKey(), bank: newBank(clock)}).process(t)
+	w.actor = w.newCompany(t)
+	w.gateway(t, "provider", "fake", "secret", "s3cret-of-the-company")
+	return w
+}
+
+// process is one more process on the same database.
+func (w *world) process(t *testing.T, old ...secret.Key) *world {
+	t.Helper()
+	other := *w
+	db := sqldbtest.Open(t, w.url, sqldbtest.WithClock(w.clock))
+	other.events = &event.Log{}
+	other.accounts, other.catalog = account.New(db, 0), catalog.New(db)
+	other.customers = customer.New(db, other.events)
+	other.invoices = billing.New(db, other.events, other.customers)
+	other.Service = New(db, other.accounts, other.invoices, secret.NewBox(w.key, old...), Options{
+		Providers: w.bank.providers(), PublicURL: "https://pay.example.com", Timeout: 2 * time.Second,
+		Notify: func(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, address string) error {
+			_, err := tx.Exec(ctx, `INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING`,
+				a.Company.ID, invoiceID, address)
+			return err
+		},
+	})
+	return &other
+}
+
+func (w *world) newCompany(t *testing.T) account.Actor {
+	t.Helper()
+	all, err := w.accounts.Companies(t.Context())
+	must(t, err)
+	c, _, err := w.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
+	must(t, err)
+	return account.Actor{Company: c}
+}
+
+func (w *world) gateway(t *testing.T, pairs ...string) Setup {
+	t.Helper()
+	u, err := w.ConfigureGateway(t.Context(), w.actor, values(pairs...))
+	must(t, err)
+	return u
+}
+
+// invoice makes a customer with an open invoice of 35.00.
+func (w *world) invoice(t *testing.T) billing.Invoice {
+	t.Helper()
+	plans, _, err := w.catalog.Plans(t.Context(), w.actor, catalog.Filter{}, input.Page{Number: 1, Size: 1})
+	must(t, err)
+	if len(plans) == 0 {
+		_, err := w.catalog.CreatePlan(t.Context(), w.actor, values("name", "Mensal", "value", "35.00", "period", "1month"))
+		must(t, err)
+		return w.invoice(t)
+	}
+	c, err := w.customers.Create(t.Context(), w.actor, values(
+		"name", "Ana Lima", "email", "ana@example.com", "plan_id", fmt.Sprint(plans[0].ID), "data_de_vencimento", "2026-01-31"))
+	must(t, err)
+	list, _, err := w.invoices.List(t.Context(), w.actor, billing.Filter{CustomerID: c.ID}, input.Page{Number: 1, Size: 1})
+	must(t, err)
+	return list[0]
+}
+
+func (w *world) charged(t *testing.T, invoiceID int64) Payable {
+	t.Helper()
+	p, err := w.Charge(t.Context(), w.actor, invoiceID, "")
+	must(t, err)
+	return p
+}
+
+func (w *world) find(t *testing.T, invoiceID int64) billing.Invoice {
+	t.Helper()
+	i, err := w.invoices.Find(t.Context(), w.actor, invoiceID)
+	must(t, err)
+	return i
+}
+
+// work lets the engine do all that is due now. The space between looks at one
+// gateway is let pass.
+func (w *world) work(t *testing.T) {
+	t.Helper()
+	for range 50 {
+		n, err := w.Reconcile(t.Context())
+		must(t, err)
+		if n == 0 {
+			w.exec(t, `UPDATE gateways SET resume_at = 0 WHERE failures < 5`)
+			if n, err = w.Reconcile(t.Context()); n == 0 {
+				must(t, err)
+				return
+			}
+		}
+	}
+	t.Fatal("there is no end to the work")
+}
+
+// later moves the clock on and lets the engine work.
+func (w *world) later(t *testing.T, d time.Duration) {
+	t.Helper()
+	w.clock.Advance(d)
+	w.work(t)
+}
+
+func (w *world) exec(t *testing.T, text string, args ...any) {
+	t.Helper()
+	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), text, args...)
+		return err
+	}))
+}
+
+func (w *world) count(t *testing.T, text string, args ...any) int64 {
+	t.Helper()
+	n, err := sqldb.Value[int64](t.Context(), w.db, text, args...)
+	must(t, err)
+	return n
+}
+
+// states are those of an invoice's charges, oldest first.
+func (w *world) states(t *testing.T, invoiceID int64) []string {
+	t.Helper()
+	list, err := sqldb.All(t.Context(), w.db, func(r sqldb.Row) (s string, err error) {
+		err = r.Scan(&s)
+		return s, err
+	}, `SELECT state FROM charges WHERE invoice_id = ? ORDER BY id`, invoiceID)
+	must(t, err)
+	return list
+}
+
+func (w *world) wantStates(t *testing.T, invoiceID int64, want ...string) {
+	t.Helper()
+	if got := w.states(t, invoiceID); !slices.Equal(got, want) {
+		t.Errorf("the charges are %v, want %v", got, want)
+	}
+}
+
+// wantPaid wants an invoice to have been paid once: one payment applied, one
+// event, the customer renewed by one period.
+func (w *world) wantPaid(t *testing.T, i billing.Invoice) {
+	t.Helper()
+	if got := w.find(t, i.ID); got.Status != billing.Paid || got.PaidVia != "fake" {
+		t.Errorf("the invoice is %s, paid via %q", got.Status, got.PaidVia)
+	}
+	if n := w.count(t, `SELECT COUNT(*) FROM payments WHERE invoice_id = ? AND applied = ?`, i.ID, true); n != 1 {
+		t.Errorf("%d payments applied, want one", n)
+	}
+	if n := w.count(t, `SELECT COUNT(*) FROM events WHERE name = 'invoice.paid' AND body LIKE ?`, fmt.Sprintf(`%%"invoice":{"id":%d,%%`, i.ID)); n != 1 {
+		t.Errorf("%d events, want one", n)
+	}
+	if c, err := w.customers.Find(t.Context(), w.actor, i.Customer.ID); err != nil || c.DueOn.String() != "2026-02-28" {
+		t.Errorf("the customer is due on %s, %v", c.DueOn, err)
+	}
+}
+
+func (w *world) wantOpen(t *testing.T, i billing.Invoice) {
+	t.Helper()
+	if got := w.find(t, i.ID); got.Status != billing.Open {
+		t.Errorf("the invoice is %s", got.Status)
+	}
+}
+
+// wantReviews compares the reasons of all reviews, oldest first.
+func (w *world) wantReviews(t *testing.T, want ...Reason) []Review {
+	t.Helper()
+	list, total, err := w.Reviews(t.Context(), w.actor, ReviewFilter{}, input.Page{Number: 1, Size: 50})
+	must(t, err)
+	slices.Reverse(list)
+	var got []Reason
+	for _, r := range list {
+		got = append(got, r.Reason)
+	}
+	if !slices.Equal(got, want) || total != int64(len(want)) {
+		t.Errorf("reviews %v (%d), want %v", got, total, want)
+	}
+	return list
+}
+
+func values(pairs ...string) *input.Form {
+	m := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0]] = pair[1]
+	}
+	return input.FromStrings(m)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantKind(t *testing.T, err error, kind fault.Kind) {
+	t.Helper()
+	if err == nil || fault.KindOf(err) != kind {
+		t.Errorf("%v, want %s", err, kind)
+	}
+}
+
+func wantField(t *testing.T, err error, field string) {
+	t.Helper()
+	if len(fault.FieldsOf(err).Get(field)) == 0 {
+		t.Errorf("%v, want a fault of %s", err, field)
+	}
+}
+
+// bank is a gateway in memory, the same for all processes, that can be told to
+// misbehave.
+type bank struct {
+	clock *sqldbtest.Clock
+
+	mu      sync.Mutex
+	charges map[string]*held // by reference
+	made    int              // charges, not calls
+	calls   map[string]int
+	// misbehave runs before and after an operation; what it returns is what the
+	// caller sees.
+	before func(ctx context.Context, operation string) error
+	after  func(operation string) error
+}
+
+type held struct {
+	Charge
+	reference string
+	amount    money.Cents
+	state     State
+	payments  []Received
+	lie       string // the reference it reports instead
+}
+
+func newBank(clock *sqldbtest.Clock) *bank {
+	return &bank{clock: clock, charges: map[string]*held{}, calls: map[string]int{}}
+}
+
+// providers are one that works by itself, one beside it, and one that a person
+// confirms.
+func (b *bank) providers() []Provider {
+	options := []Option{
+		{Name: "secret", Title: "Segredo", Secret: true, Required: true},
+		{Name: "color", Title: "Cor", Choices: []string{"red", "green"}},
+	}
+	open := func(name string) func(map[string]string, Env) (Gateway, error) {
+		return func(o map[string]string, env Env) (Gateway, error) {
+			if o["secret"] == "bad" {
+				return nil, fault.Field("secret", "is no secret")
+			}
+			return &fake{b, name, o["secret"], env}, nil
+		}
+	}
+	return []Provider{
+		{Name: "fake", Title: "Fake", Flow: FlowPix, Options: options, Open: open("fake")},
+		{Name: "other", Title: "Other", Flow: FlowRedirect, Options: options, Open: open("other")},
+		{Name: "hand", Title: "Hand", Flow: FlowPix, Manual: true, Open: open("hand")},
+	}
+}
+
+// fail makes an operation fail from now on; nil ends that.
+func (b *bank) fail(operation string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.before = func(_ context.Context, o string) error {
+		if o == operation || operation == "" {
+			return err
+		}
+		return nil
+	}
+}
+
+// loseAnswers makes an operation happen and its answer get lost.
+func (b *bank) loseAnswers(operation string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.after = func(o string) error {
+		if o == operation {
+			return err
+		}
+		return nil
+	}
+}
+
+func (b *bank) begin(ctx context.Context, operation string) error {
+	b.mu.Lock()
+	b.calls[operation]++
+	before := b.before
+	b.mu.Unlock()
+	if before != nil {
+		return before(ctx, operation)
+	}
+	return nil
+}
+
+func (b *bank) end(operation string) error {
+	if b.after != nil {
+		return b.after(operation)
+	}
+	return nil
+}
+
+// pay pays the charges of an amount, or more or less; all that are there.
+func (b *bank) pay(t *testing.T, code string, amount money.Cents) {
+	t.Helper()
+	b.payAt(t, code, amount, b.clock.Now())
+}
+
+func (b *bank) payAt(t *testing.T, code string, amount money.Cents, at time.Time) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.charges {
+		if c.PixCode == code || c.reference == code {
+			c.state = StatePaid
+			c.payments = append(c.payments, Received{ID: fmt.Sprintf("E2E-%s-%d", c.reference, len(c.payments)), Amount: amount, Currency: "BRL", At: at})
+			return
+		}
+	}
+	t.Fatalf("there is no charge %s", code)
+}
+
+func (b *bank) change(change func(c *held)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.charges {
+		change(c)
+	}
+}
+
+// payableNow counts the charges that somebody could pay.
+func (b *bank) payableNow() (n int) {
+	b.change(func(c *held) {
+		if c.state == StatePending {
+			n++
+		}
+	})
+	return n
+}
+
+func (b *bank) called(operation string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.calls[operation]
+}
+
+// fake is the bank's gateway for one company.
+type fake struct {
+	*bank
+	name, secret string
+	env          Env
+}
+
+func (f *fake) Create(ctx context.Context, o Order) (Charge, error) {
+	if err := f.begin(ctx, "create"); err != nil {
+		return Charge{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c, known := f.charges[o.Reference]
+	if !known {
+		f.made++
+		c = &held{reference: o.Reference, amount: o.Amount, state: StatePending}
+		c.Charge = Charge{ID: fmt.Sprintf("ch_%d", f.made), PixCode: "pix-" + o.Reference, ExpiresAt: o.ExpiresAt}
+		if f.name == "other" {
+			c.PixCode, c.CheckoutURL = "", "https://other.example/"+o.Reference
+		}
+		f.charges[o.Reference] = c
+	}
+	return c.Charge, f.end("create")
+}
+
+func (f *fake) locate(ref Ref) *held {
+	for _, c := range f.charges {
+		if ref.ID != "" && c.ID == ref.ID || ref.Reference != "" && c.reference == ref.Reference {
+			return c
+		}
+	}
+	return nil
+}
+
+func (f *fake) Look(ctx context.Context, ref Ref) (Report, error) {
+	if err := f.begin(ctx, "look"); err != nil {
+		return Report{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.locate(ref)
+	if c == nil {
+		return Report{}, ErrNoCharge
+	}
+	r := Report{Charge: c.Charge, Reference: c.reference, State: c.state, Payments: slices.Clone(c.payments)}
+	if c.lie != "" {
+		r.Reference = c.lie
+	}
+	return r, f.end("look")
+}
+
+func (f *fake) Cancel(ctx context.Context, ref Ref) error {
+	if err := f.begin(ctx, "cancel"); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.locate(ref)
+	switch {
+	case c == nil:
+	case len(c.payments) > 0:
+		return ErrPaid
+	default:
+		c.state = StateCancelled
+	}
+	return f.end("cancel")
+}
+
+func (f *fake) Check(ctx context.Context) error { return f.begin(ctx, "check") }
+
+// tell is the body of the bank's callbacks.
+type tell struct{ Event, Secret, ID, Reference string }
+
+func (f *fake) Hear(_ context.Context, c Callback) ([]Hint, error) {
+	var body tell
+	if err := json.Unmarshal(c.Body, &body); err != nil || subtle.ConstantTimeCompare([]byte(body.Secret), []byte(f.secret)) != 1 {
+		return nil, ErrForged
+	}
+	if body.ID == "" && body.Reference == "" {
+		return nil, nil
+	}
+	return []Hint{{EventID: body.Event, Ref: Ref{ID: body.ID, Reference: body.Reference}}}, nil
+}
+
+var errBank = errors.New("the bank has a power cut")

@@ -1,0 +1,214 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+)
+
+// Link is where an invoice can be paid.
+type Link struct {
+	Invoice   billing.Invoice
+	URL       string // our own page; it stays the same whatever charges the invoice has
+	Amount    money.Cents
+	Payable   bool // the invoice is open and the company has a gateway
+	Methods   []Flow
+	Provider  string    // empty: the company has no gateway
+	ExpiresAt time.Time // of the charge that can be paid now; zero when there is none
+}
+
+func (s *Service) payURL(code string) string { return s.options.PublicURL + "/pay/" + code }
+
+// PaymentLink returns where an invoice can be paid. It asks no gateway: the
+// charge is made when somebody comes to pay.
+func (s *Service) PaymentLink(ctx context.Context, a account.Actor, invoiceID int64) (Link, error) {
+	i, err := s.billing.Find(ctx, a, invoiceID)
+	if err != nil {
+		return Link{}, err
+	}
+	code, err := s.codeOf(ctx, a, invoiceID)
+	if err != nil {
+		return Link{}, err
+	}
+	l := Link{Invoice: i, URL: s.payURL(code), Amount: i.Amount, Methods: []Flow{}}
+	u, err := s.active(ctx, s.db, a.Company.ID)
+	if fault.KindOf(err) == fault.KindInvalid {
+		return l, nil
+	}
+	if err != nil {
+		return l, err
+	}
+	l.Provider = u.name
+	if i.Status == billing.Open {
+		l.Payable, l.Methods = true, []Flow{s.flow(u)}
+	}
+	c, found, err := s.current(ctx, i, u)
+	if found {
+		l.ExpiresAt = c.ExpiresAt
+	}
+	return l, err
+}
+
+// codeOf reads the code of an invoice's page, and makes it at the first time.
+func (s *Service) codeOf(ctx context.Context, a account.Actor, invoiceID int64) (string, error) {
+	code, err := codeOfInvoice(ctx, s.db, a.Company.ID, invoiceID)
+	if !errors.Is(err, sqldb.ErrNotFound) {
+		return code, err
+	}
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		if _, err := billing.LockTx(ctx, tx, a, invoiceID); err != nil { // it may be deleted meanwhile
+			return err
+		}
+		code, err = payCode(ctx, tx, a.Company.ID, invoiceID)
+		return err
+	})
+	return code, err
+}
+
+// current finds the charge of an invoice that can be paid now.
+func (s *Service) current(ctx context.Context, i billing.Invoice, u Setup) (charge, bool, error) {
+	list, err := unsettled(ctx, s.db, u.CompanyID, i.ID)
+	if err != nil || i.Status != billing.Open {
+		return charge{}, false, err
+	}
+	for _, c := range list {
+		if c.state == pending && c.gatewayID == u.ID && c.order.Amount == i.Amount && c.ExpiresAt.After(s.db.Now()) {
+			return c, true, nil
+		}
+	}
+	return charge{}, false, nil
+}
+
+// Page is what the payer's page shows.
+type Page struct {
+	Company   account.Company
+	Invoice   billing.Invoice
+	Provider  Provider // the zero one: the company has no gateway
+	Ready     bool     // there is a charge that can be paid, in Payable
+	Payable   Payable
+	Simulated bool // no money moves: there is a button that pretends
+	// RetryAt is when the gateway may be asked again after it failed: visitors
+	// cannot hammer it.
+	RetryAt time.Time
+}
+
+// retryPause is how long the page waits after a gateway has failed.
+const retryPause = 10 * time.Second
+
+// Page finds what a page shows by its code, and asks no gateway.
+func (s *Service) Page(ctx context.Context, code string) (Page, error) {
+	companyID, invoiceID, err := invoiceOfCode(ctx, s.db, code)
+	if err != nil {
+		return Page{}, err
+	}
+	a, err := s.accounts.Actor(ctx, companyID)
+	if err != nil {
+		return Page{}, err
+	}
+	p := Page{Company: a.Company}
+	if p.Invoice, err = s.billing.Find(ctx, a, invoiceID); err != nil {
+		return p, err
+	}
+	u, err := s.active(ctx, s.db, companyID)
+	if fault.KindOf(err) == fault.KindInvalid {
+		return p, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	return p, s.fill(ctx, &p, u)
+}
+
+func (s *Service) fill(ctx context.Context, p *Page, u Setup) error {
+	p.Provider = u.Provider
+	_, p.Simulated = s.options.Simulate[u.name]
+	c, found, err := s.current(ctx, p.Invoice, u)
+	if err != nil {
+		return err
+	}
+	if found {
+		p.Ready = true
+		p.Payable = (&charging{setup: u, invoice: p.Invoice, charge: c}).payable()
+		return nil
+	}
+	failedAt, err := lastFailure(ctx, s.db, u.CompanyID, p.Invoice.ID)
+	if !failedAt.IsZero() {
+		p.RetryAt = failedAt.Add(retryPause)
+	}
+	if u.blocked(s.db.Now()) && u.resumeAt.After(p.RetryAt) {
+		p.RetryAt = u.resumeAt
+	}
+	return err
+}
+
+// OpenPage is Page for a visitor: without a charge that can be paid, one is
+// made, unless the gateway has just failed to. What the gateway failed with
+// comes with the page.
+func (s *Service) OpenPage(ctx context.Context, code string) (Page, error) {
+	p, err := s.Page(ctx, code)
+	if err != nil || p.Ready || p.Invoice.Status != billing.Open || p.Provider.Name == "" {
+		return p, err
+	}
+	if p.RetryAt.After(s.db.Now()) {
+		return p, fault.Upstream("the payment gateway is not working at the moment; try again in a little while", nil)
+	}
+	_, failure := s.Charge(ctx, account.Actor{Company: p.Company}, p.Invoice.ID, "")
+	after, err := s.Page(ctx, code)
+	if err == nil && after.Invoice.Status == billing.Open && !after.Ready {
+		err = failure
+	}
+	return after, err
+}
+
+// Simulate pays the charge of a page at a gateway that only pretends, and takes
+// note at once.
+func (s *Service) Simulate(ctx context.Context, code string) error {
+	companyID, invoiceID, err := invoiceOfCode(ctx, s.db, code)
+	if err != nil {
+		return err
+	}
+	u, err := s.active(ctx, s.db, companyID)
+	if err != nil {
+		return err
+	}
+	press, pretends := s.options.Simulate[u.name]
+	if !pretends {
+		return fault.Forbidden("payments of this company are real")
+	}
+	i, err := s.billing.Find(ctx, account.Actor{Company: account.Company{ID: companyID}}, invoiceID)
+	if err != nil {
+		return err
+	}
+	c, found, err := s.current(ctx, i, u)
+	if err != nil || !found {
+		return err
+	}
+	if err := s.call(ctx, callAbout{u, "simulate", c.order.Reference}, func(ctx context.Context) error { return press(ctx, c.ID) }); err != nil {
+		return err
+	}
+	c.claim = "" // it is looked up under none
+	return s.lookNow(ctx, u, c)
+}
+
+// lookNow settles a charge while somebody waits, beside what the engine does.
+func (s *Service) lookNow(ctx context.Context, u Setup, c charge) error {
+	gw, err := s.open(u)
+	if err != nil {
+		return err
+	}
+	var r Report
+	err = s.call(ctx, callAbout{u, "look", c.order.Reference}, func(ctx context.Context) (err error) {
+		r, err = gw.Look(ctx, c.ref())
+		return err
+	})
+	if err != nil {
+		return explain(u, err)
+	}
+	return s.settle(ctx, u, c, r)
+}

@@ -1,0 +1,88 @@
+package payment
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics are what the room tells an operator.
+type Metrics struct {
+	charges   *prometheus.CounterVec
+	calls     *prometheus.CounterVec
+	callbacks *prometheus.CounterVec
+	reviews   *prometheus.CounterVec
+	lag       prometheus.Histogram
+}
+
+func newMetrics(providers []Provider) *Metrics {
+	m := &Metrics{
+		charges: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_payment_charges_total", Help: "Charges asked of gateways, by provider and whether they were made.",
+		}, []string{"provider", "outcome"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_payment_gateway_calls_total", Help: "Calls to gateways, by provider, operation and outcome.",
+		}, []string{"provider", "operation", "outcome"}),
+		callbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_payment_callbacks_total", Help: "Callbacks of gateways, by provider and outcome.",
+		}, []string{"provider", "outcome"}),
+		reviews: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_payment_reviews_total", Help: "Payments put aside for a person, by reason.",
+		}, []string{"reason"}),
+		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "carteira_payment_settlement_lag_seconds", Help: "Time from a payment to the invoice being paid.",
+			Buckets: []float64{.1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21600, 86400},
+		}),
+	}
+	for _, p := range providers { // there from the start, so that the first one is an increase
+		for _, outcome := range []string{"made", "failed"} {
+			m.charges.WithLabelValues(p.Name, outcome)
+		}
+	}
+	for _, r := range Reasons {
+		m.reviews.WithLabelValues(string(r))
+	}
+	return m
+}
+
+// Metrics returns the room's metrics for registration.
+func (s *Service) Metrics() []prometheus.Collector {
+	m := s.metrics
+	return []prometheus.Collector{m.charges, m.calls, m.callbacks, m.reviews, m.lag, unresolved{s}}
+}
+
+// unresolved asks the database at every scrape: an engine that stands still
+// could not tell that it does.
+type unresolved struct{ s *Service }
+
+var (
+	openReviewsDesc = prometheus.NewDesc("carteira_payment_reviews_open", "Payments that wait for a person.", nil, nil)
+	oldestDesc      = prometheus.NewDesc("carteira_payment_oldest_reserved_seconds", "How long it has not been known of the oldest charge whether the gateway made it.", nil, nil)
+	overdueDesc     = prometheus.NewDesc("carteira_payment_oldest_due_seconds", "How long the oldest charge that nobody looks after has been due.", nil, nil)
+)
+
+// unresolvedTimeout keeps a slow database from holding up the other metrics.
+const unresolvedTimeout = time.Second
+
+// Describe implements prometheus.Collector.
+func (u unresolved) Describe(to chan<- *prometheus.Desc) {
+	to <- openReviewsDesc
+	to <- oldestDesc
+	to <- overdueDesc
+}
+
+// Collect implements prometheus.Collector. Without an answer of the database
+// there is no value: 0 would be a lie.
+func (u unresolved) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), unresolvedTimeout)
+	defer cancel()
+	now := u.s.db.Now()
+	g, err := gauges(ctx, u.s.db, now)
+	if err != nil {
+		return
+	}
+	to <- prometheus.MustNewConstMetric(openReviewsDesc, prometheus.GaugeValue, float64(g.reviews))
+	to <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, now.Sub(g.reservedSince).Seconds())
+	to <- prometheus.MustNewConstMetric(overdueDesc, prometheus.GaugeValue, now.Sub(g.dueSince).Seconds())
+}

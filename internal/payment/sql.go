@@ -1,0 +1,164 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/sqldb"
+)
+
+const setupColumns = `id, company_id, provider, options, callback_key, active, failures, problem, resume_at, updated_at`
+
+func scanSetup(r sqldb.Row) (u Setup, err error) {
+	var resume, updated int64
+	err = r.Scan(&u.ID, &u.CompanyID, &u.name, &u.sealed, &u.key, &u.Active, &u.Failures, &u.Problem, &resume, &updated)
+	u.resumeAt, u.UpdatedAt = instant(resume), time.UnixMicro(updated)
+	return u, err
+}
+
+// instant reads 0 as no time at all.
+func instant(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros)
+}
+
+// micros writes no time at all as 0.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// orNull writes no time at all as NULL.
+func orNull(t time.Time) sqldb.Ref { return sqldb.RefTo(micros(t)) }
+
+func activeSetup(ctx context.Context, q sqldb.Querier, companyID int64) (Setup, error) {
+	return sqldb.One(ctx, q, scanSetup, `SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND active = ?`, companyID, true)
+}
+
+func setupOfProvider(ctx context.Context, tx *sqldb.Tx, companyID int64, provider string) (Setup, error) {
+	return sqldb.One(ctx, tx, scanSetup, `
+		SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ? {for update}`, companyID, provider)
+}
+
+func setupByID(ctx context.Context, q sqldb.Querier, companyID, gatewayID int64) (Setup, error) {
+	return sqldb.One(ctx, q, scanSetup, `SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND id = ?`, companyID, gatewayID)
+}
+
+// setupByKey finds by what only the gateway was told whose callback it is.
+func setupByKey(ctx context.Context, q sqldb.Querier, key string) (Setup, error) {
+	return sqldb.One(ctx, q, scanSetup, `
+		SELECT `+setupColumns+` FROM gateways WHERE callback_key = ? AND options <> '' /* every company_id */`, key)
+}
+
+func insertSetup(ctx context.Context, tx *sqldb.Tx, u Setup) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO gateways (company_id, provider, options, callback_key, active, failures, problem, resume_at, created_at, updated_at)
+		VALUES (?, ?, '', ?, ?, 0, '', 0, ?, ?) RETURNING id`,
+		u.CompanyID, u.name, u.key, true, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+}
+
+func updateSetup(ctx context.Context, tx *sqldb.Tx, u Setup) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE gateways SET options = ?, active = ?, failures = ?, problem = ?, resume_at = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
+		u.sealed, u.Active, u.Failures, u.Problem, micros(u.resumeAt), u.UpdatedAt.UnixMicro(), u.CompanyID, u.ID)
+	return err
+}
+
+func setOptions(ctx context.Context, tx *sqldb.Tx, u Setup) error {
+	_, err := tx.Exec(ctx, `UPDATE gateways SET options = ? WHERE company_id = ? AND id = ?`, u.sealed, u.CompanyID, u.ID)
+	return err
+}
+
+func deactivateAll(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
+	_, err := tx.Exec(ctx, `UPDATE gateways SET active = ? WHERE company_id = ? AND active = ?`, false, companyID, true)
+	return err
+}
+
+// forgetOptions drops the credentials of gateways that were left, when there is
+// no charge any more that they could be needed for.
+func forgetOptions(ctx context.Context, tx *sqldb.Tx) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE gateways SET options = '' WHERE active = ? AND options <> '' AND NOT EXISTS (
+			SELECT 1 FROM charges c WHERE c.company_id = gateways.company_id AND c.gateway_id = gateways.id AND c.next_check_at IS NOT NULL
+		) /* every company_id */`, false)
+	return err
+}
+
+// sealedBefore finds what is not sealed with a key, of every company_id.
+func sealedBefore(ctx context.Context, q sqldb.Querier, keyID string) ([]Setup, error) {
+	return sqldb.All(ctx, q, scanSetup, `
+		SELECT `+setupColumns+` FROM gateways WHERE options <> '' AND options NOT LIKE ? /* every company_id */`, "v1."+keyID+".%")
+}
+
+func clearFailures(ctx context.Context, tx *sqldb.Tx, u Setup, problem string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE gateways SET failures = 0, problem = ? WHERE company_id = ? AND id = ? AND (failures > 0 OR problem <> ?)`,
+		problem, u.CompanyID, u.ID, problem)
+	return err
+}
+
+func countFailure(ctx context.Context, tx *sqldb.Tx, u Setup, problem string) (int, error) {
+	return sqldb.Value[int](ctx, tx, `
+		UPDATE gateways SET failures = failures + 1, problem = ? WHERE company_id = ? AND id = ? RETURNING failures`, problem, u.CompanyID, u.ID)
+}
+
+// pauseGateway keeps a gateway from being asked, and its charges out of the way
+// of those that look for due ones.
+func pauseGateway(ctx context.Context, tx *sqldb.Tx, u Setup, until time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ?`, until.UnixMicro(), u.CompanyID, u.ID)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE charges SET next_check_at = ? WHERE company_id = ? AND gateway_id = ? AND next_check_at <= ? AND hinted_at = 0`,
+		until.UnixMicro(), u.CompanyID, u.ID, tx.Now().UnixMicro())
+	return err
+}
+
+// spaceOut keeps the next looks at gateways that were just asked at a distance.
+func spaceOut(ctx context.Context, tx *sqldb.Tx, claimed []charge) error {
+	waits := map[[2]int64]time.Duration{}
+	for _, c := range claimed {
+		waits[[2]int64{c.companyID, c.gatewayID}] += spacing
+	}
+	for gateway, wait := range waits {
+		until := tx.Now().Add(wait).UnixMicro()
+		_, err := tx.Exec(ctx, `UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ? AND resume_at < ?`, until, gateway[0], gateway[1], until)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func codeOfInvoice(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) (string, error) {
+	return sqldb.Value[string](ctx, q, `SELECT code FROM pay_links WHERE company_id = ? AND invoice_id = ?`, companyID, invoiceID)
+}
+
+// payCode returns the code of an invoice's page, made at the first time.
+func payCode(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error) {
+	code, err := codeOfInvoice(ctx, tx, companyID, invoiceID)
+	if !errors.Is(err, sqldb.ErrNotFound) {
+		return code, err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		companyID, invoiceID, id.NewCode(24), tx.Now().UnixMicro())
+	if err != nil {
+		return "", err
+	}
+	return codeOfInvoice(ctx, tx, companyID, invoiceID)
+}
+
+func invoiceOfCode(ctx context.Context, q sqldb.Querier, code string) (companyID, invoiceID int64, err error) {
+	ids, err := sqldb.One(ctx, q, func(r sqldb.Row) (ids [2]int64, err error) {
+		err = r.Scan(&ids[0], &ids[1])
+		return ids, err
+	}, `SELECT company_id, invoice_id FROM pay_links WHERE code = ? /* every company_id */`, code)
+	return ids[0], ids[1], sqldb.Found(err, "page")
+}

@@ -1,0 +1,172 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+const chargeColumns = `id, company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference, gateway_ref, amount_cents,
+	state, pix_code, checkout_url, problem, expires_at, COALESCE(closed_at, 0), COALESCE(next_check_at, 0), checks, hinted_at, claim, created_at`
+
+func scanCharge(r sqldb.Row) (c charge, err error) {
+	var expires, closed, next, hinted, created int64
+	err = r.Scan(&c.id, &c.companyID, &c.gatewayID, &c.provider, &c.invoiceID, &c.customerID, &c.customerName, &c.order.Reference, &c.ID,
+		(*int64)(&c.order.Amount), (*string)(&c.state), &c.PixCode, &c.CheckoutURL, &c.problem, &expires, &closed, &next, &c.checks, &hinted,
+		&c.claim, &created)
+	c.ExpiresAt, c.closedAt, c.nextCheck, c.hintedAt = time.UnixMicro(expires), instant(closed), instant(next), instant(hinted)
+	c.createdAt = time.UnixMicro(created)
+	return c, err
+}
+
+// unsettled are the charges of an invoice that can be paid, or perhaps can.
+func unsettled(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) ([]charge, error) {
+	return sqldb.All(ctx, q, scanCharge, `
+		SELECT `+chargeColumns+` FROM charges
+		WHERE company_id = ? AND invoice_id = ? AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id`, companyID, invoiceID)
+}
+
+// newestCharge returns the zero charge when the invoice never had one.
+func newestCharge(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (charge, error) {
+	c, err := sqldb.One(ctx, tx, scanCharge, `
+		SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND invoice_id = ? ORDER BY id DESC LIMIT 1 {for update}`, companyID, invoiceID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return charge{}, nil
+	}
+	return c, err
+}
+
+func lockCharge(ctx context.Context, tx *sqldb.Tx, companyID, chargeID int64) (charge, error) {
+	return sqldb.One(ctx, tx, scanCharge, `SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND id = ? {for update}`, companyID, chargeID)
+}
+
+func chargeByReference(ctx context.Context, q sqldb.Querier, companyID int64, reference string) (charge, error) {
+	return sqldb.One(ctx, q, scanCharge, `SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND reference = ?`, companyID, reference)
+}
+
+func insertCharge(ctx context.Context, tx *sqldb.Tx, c charge) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO charges (company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference, gateway_ref, amount_cents,
+			state, pix_code, checkout_url, problem, expires_at, next_check_at, checks, hinted_at, claim, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', '', '', ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
+		c.companyID, c.gatewayID, c.provider, c.invoiceID, c.customerID, c.customerName, c.order.Reference, int64(c.order.Amount),
+		string(c.state), c.ExpiresAt.UnixMicro(), orNull(c.nextCheck), c.claim, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+}
+
+// saveCharge writes all of a charge that changes. Whoever calls it has locked
+// the row.
+func saveCharge(ctx context.Context, tx *sqldb.Tx, c charge) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE charges SET gateway_ref = ?, state = ?, pix_code = ?, checkout_url = ?, problem = ?, expires_at = ?, closed_at = ?,
+			next_check_at = ?, checks = ?, hinted_at = ?, claim = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`,
+		c.ID, string(c.state), c.PixCode, c.CheckoutURL, c.problem, c.ExpiresAt.UnixMicro(), orNull(c.closedAt),
+		orNull(c.nextCheck), c.checks, micros(c.hintedAt), c.claim, tx.Now().UnixMicro(), c.companyID, c.id)
+	return err
+}
+
+// cancelOf has the charges of invoices cancelled at the gateway. One that
+// somebody is dealing with at the moment is left to them: they will see.
+func cancelOf(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceIDs []int64) (total int64, err error) {
+	now := tx.Now().UnixMicro()
+	for piece := range sqldb.Pieces(invoiceIDs) {
+		args := []any{now, now, now, companyID}
+		for _, id := range piece {
+			args = append(args, id)
+		}
+		n, err := tx.Exec(ctx, `
+			UPDATE charges SET state = 'cancelling', checks = 0, closed_at = NULL, updated_at = ?,
+				next_check_at = CASE WHEN claim <> '' AND next_check_at > ? THEN next_check_at ELSE ? END
+			WHERE company_id = ? AND state IN ('reserved', 'pending') AND invoice_id IN (`+sqldb.Marks(len(piece))+`)`, args...)
+		if err != nil {
+			return total, err
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// lastFailure is when the making of a charge for an invoice last failed.
+func lastFailure(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) (time.Time, error) {
+	at, err := sqldb.Value[int64](ctx, q, `
+		SELECT COALESCE(MAX(updated_at), 0) FROM charges WHERE company_id = ? AND invoice_id = ? AND problem <> '' AND state IN ('reserved', 'refused', 'cancelling')`,
+		companyID, invoiceID)
+	return instant(at), err
+}
+
+// dueCharges finds charges that somebody must look after: those that a callback
+// pointed at first, and of each gateway only so many at once. It speaks for all
+// companies.
+func dueCharges(ctx context.Context, q sqldb.Querier, now time.Time, limit int) ([]int64, error) {
+	at := now.UnixMicro()
+	return sqldb.All(ctx, q, scanID, dueChargesText, at, at, at, callsPerClaim, limit)
+}
+
+const dueChargesText = `SELECT d.id FROM (
+		SELECT id, company_id, gateway_id, hinted_at, next_check_at, row_number() OVER (
+			PARTITION BY gateway_id ORDER BY CASE WHEN hinted_at > 0 THEN 0 ELSE 1 END, next_check_at) AS place
+		FROM charges WHERE next_check_at <= ?) d
+	JOIN gateways g ON g.company_id = d.company_id AND g.id = d.gateway_id
+	WHERE (d.hinted_at > 0 OR g.resume_at <= ?) AND d.place + (
+		SELECT COUNT(*) FROM charges x WHERE x.claim <> '' AND x.gateway_id = d.gateway_id AND x.next_check_at > ?) <= ?
+	ORDER BY CASE WHEN d.hinted_at > 0 THEN 0 ELSE 1 END, d.next_check_at LIMIT ? /* every company_id */`
+
+func scanID(r sqldb.Row) (id int64, err error) {
+	err = r.Scan(&id)
+	return id, err
+}
+
+// claimCharges makes charges ours that are still due, and returns them.
+func claimCharges(ctx context.Context, tx *sqldb.Tx, ids []int64, token string, until time.Time) ([]charge, error) {
+	args := []any{token, until.UnixMicro()}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	return sqldb.All(ctx, tx, scanCharge, `
+		UPDATE charges SET claim = ?, next_check_at = ?, checks = checks + 1, hinted_at = 0 WHERE id IN (
+			SELECT id FROM charges WHERE id IN (`+sqldb.Marks(len(ids))+`) AND next_check_at <= ? {for update skip locked}
+		) RETURNING `+chargeColumns+` /* every company_id */`, append(args, tx.Now().UnixMicro())...)
+}
+
+// markHinted has the charge that a callback is about looked up at once. One
+// that is settled is looked at again only for news. It returns how many charges
+// of the gateway the reference names.
+func markHinted(ctx context.Context, tx *sqldb.Tx, u Setup, ref Ref, news bool) (int64, error) {
+	now := tx.Now().UnixMicro()
+	return tx.Exec(ctx, `
+		UPDATE charges SET
+			hinted_at = CASE WHEN state = 'paid' AND CAST(? AS BIGINT) = 0 THEN hinted_at ELSE CAST(? AS BIGINT) END,
+			next_check_at = CASE
+				WHEN state = 'paid' AND CAST(? AS BIGINT) = 0 THEN next_check_at
+				WHEN claim <> '' AND next_check_at > ? THEN next_check_at
+				ELSE CAST(? AS BIGINT) END
+		WHERE company_id = ? AND gateway_id = ? AND (reference = ? OR gateway_ref <> '' AND gateway_ref = ?)`,
+		number(news), now, number(news), now, now, u.CompanyID, u.ID, ref.Reference, ref.ID)
+}
+
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// standing is what the metrics show of what is not resolved.
+type standing struct {
+	reviews                 int64
+	reservedSince, dueSince time.Time // now when there is none
+}
+
+func gauges(ctx context.Context, q sqldb.Querier, now time.Time) (standing, error) {
+	at := now.UnixMicro()
+	return sqldb.One(ctx, q, func(r sqldb.Row) (s standing, err error) {
+		var since, due int64
+		err = r.Scan(&s.reviews, &since, &due)
+		s.reservedSince, s.dueSince = time.UnixMicro(since), time.UnixMicro(due)
+		return s, err
+	}, `SELECT (SELECT COUNT(*) FROM payment_reviews WHERE resolved_at IS NULL),
+			(SELECT COALESCE(MIN(created_at), CAST(? AS BIGINT)) FROM charges WHERE state = 'reserved'),
+			(SELECT COALESCE(MIN(next_check_at), CAST(? AS BIGINT)) FROM charges WHERE next_check_at <= ?) /* every company_id */`, at, at, at)
+}

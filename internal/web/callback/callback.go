@@ -1,0 +1,57 @@
+// Package callback lets payment gateways in. It owns the addresses they call,
+// /gateways/{provider}/{key}, and nothing of what their calls mean: it hands the
+// bytes as they came to payment, which checks where they come from, and answers.
+package callback
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"carteira/internal/payment"
+	"carteira/internal/platform/fault"
+	"carteira/internal/web"
+)
+
+// maxBody is far more than any gateway sends.
+const maxBody = 256 << 10
+
+// Register adds the addresses to mux. Efí adds /pix to the one it was told.
+func Register(mux *http.ServeMux, payments *payment.Service) {
+	h := handler{payments}
+	mux.Handle("POST /gateways/{provider}/{key}", h)
+	mux.Handle("POST /gateways/{provider}/{key}/pix", h)
+}
+
+type handler struct{ payments *payment.Service }
+
+// ServeHTTP takes a callback in. It answers 200 when the callback is stored,
+// 401 when it does not prove where it comes from, and anything else so that it
+// is sent again.
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := web.ExchangeOf(r.Context())
+	x.Path = "/gateways/" + r.PathValue("provider") + "/…" // the key is for the gateway alone
+	w.Header().Set("Cache-Control", "no-store")
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err == nil {
+		err = h.payments.Hear(r.Context(), r.PathValue("provider"), r.PathValue("key"), payment.Callback{
+			Header: r.Header, Query: r.URL.Query(), Body: body,
+		})
+	} else {
+		err = unreadable(err)
+	}
+	if err != nil {
+		err = web.Explain(err)
+		x.Err = err
+		web.WriteFault(w, err)
+		return
+	}
+	web.Write(w, http.StatusOK, web.AppendAnswer(nil, web.Answer{}))
+}
+
+func unreadable(err error) error {
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return fault.New(fault.KindTooLarge, "the body must not be larger than 256 KiB")
+	}
+	return fault.New(fault.KindInvalid, "the body could not be read to its end")
+}

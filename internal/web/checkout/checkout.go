@@ -1,0 +1,177 @@
+// Package checkout is the payer's page, /pay/{code}: what is owed, to whom, and
+// the code that pays it. It needs no sign-in; the code in its address is all
+// that opens it. It holds no rule: payment decides what can be paid, and this
+// edge shows it, in the reader's language, with or without scripts.
+package checkout
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"net/http"
+	"time"
+
+	"carteira/internal/billing"
+	"carteira/internal/payment"
+	"carteira/internal/platform/fault"
+	"carteira/internal/web"
+	"carteira/internal/web/page"
+)
+
+//go:embed templates/*.html
+var files embed.FS
+
+type edge struct {
+	payments *payment.Service
+	pages    *page.Set
+	now      func() time.Time
+}
+
+// Register adds the payer's pages to mux.
+func Register(mux *http.ServeMux, payments *payment.Service, now func() time.Time) {
+	sub, err := fs.Sub(files, "templates")
+	if err != nil {
+		panic(err) // embedded
+	}
+	e := &edge{payments, page.New(sub), now}
+	ours := http.NewCrossOriginProtection()
+	for pattern, h := range map[string]http.HandlerFunc{
+		"GET /pay/{code}":           e.show,
+		"GET /pay/{code}/state":     e.state,
+		"GET /pay/{code}/qr.png":    e.picture,
+		"GET /pay/{code}/sandbox":   e.simulator,
+		"POST /pay/{code}/simulate": e.simulate,
+	} {
+		mux.Handle(pattern, ours.Handler(discreet(h)))
+	}
+}
+
+// discreet keeps the codes of pages out of the log: whoever has one sees what
+// somebody owes.
+func discreet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		web.ExchangeOf(r.Context()).Path = "/pay/…"
+		next.ServeHTTP(w, r)
+	})
+}
+
+// content is what a page shows.
+type content struct {
+	payment.Page
+	Code    string
+	State   string // what the script compares
+	Failure string // of the gateway, fit to show
+	Wait    int    // seconds until it may be tried again
+	Now     time.Time
+}
+
+// The states of a page.
+const (
+	statePaid      = "paid"
+	stateCancelled = "cancelled"
+	stateNone      = "none"    // the company has no gateway
+	stateFailing   = "failing" // the gateway does not work
+	stateExpired   = "expired" // there is no charge that can be paid, and none was asked for
+)
+
+// stateOf says in one word how a page stands; of a charge that can be paid, in
+// one word of its own.
+func stateOf(p payment.Page) string {
+	switch {
+	case p.Invoice.Status == billing.Paid:
+		return statePaid
+	case p.Invoice.Status == billing.Cancelled:
+		return stateCancelled
+	case p.Provider.Name == "":
+		return stateNone
+	case p.Ready:
+		sum := sha256.Sum256([]byte(p.Payable.PixCode + p.Payable.CheckoutURL))
+		return "open-" + hex.EncodeToString(sum[:6])
+	}
+	return stateExpired
+}
+
+func (e *edge) show(w http.ResponseWriter, r *http.Request) {
+	code := r.PathValue("code")
+	p, err := e.payments.OpenPage(r.Context(), code)
+	if err != nil && fault.KindOf(err) != fault.KindUpstream {
+		e.pages.Fail(w, r, err)
+		return
+	}
+	c := content{Page: p, Code: code, State: stateOf(p), Now: e.now()}
+	v := page.View{Name: "pay", Title: "Payment", Data: &c, Zone: p.Company.Zone}
+	if err != nil {
+		web.ExchangeOf(r.Context()).Err = err
+		c.State, c.Failure, v.Status = stateFailing, fault.Public(err), http.StatusBadGateway
+		c.Wait = max(5, int(p.RetryAt.Sub(e.now())/time.Second)+1)
+	}
+	e.pages.Render(w, r, v)
+}
+
+// state is what the script of the page asks for. It calls no gateway.
+func (e *edge) state(w http.ResponseWriter, r *http.Request) {
+	p, err := e.payments.Page(r.Context(), r.PathValue("code"))
+	if err != nil {
+		e.refuse(w, r, err)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	web.Write(w, http.StatusOK, web.AppendAnswer(nil, web.Answer{Data: web.JSON(map[string]string{"state": stateOf(p)})}))
+}
+
+// picture is the QR code of the charge that can be paid.
+func (e *edge) picture(w http.ResponseWriter, r *http.Request) {
+	p, err := e.payments.Page(r.Context(), r.PathValue("code"))
+	if err == nil && !p.Ready {
+		err = fault.NotFound("QR code")
+	}
+	var png []byte
+	if err == nil {
+		png, err = p.Payable.QR()
+	}
+	if err != nil {
+		e.refuse(w, r, err)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "image/png")
+	_, _ = w.Write(png) // a reader who has gone away is not our failure
+}
+
+func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	err = web.Explain(err)
+	web.ExchangeOf(r.Context()).Err = err
+	web.WriteFault(w, err)
+}
+
+// simulator is the page of a gateway that only pretends, where a redirect leads.
+func (e *edge) simulator(w http.ResponseWriter, r *http.Request) {
+	code := r.PathValue("code")
+	p, err := e.payments.Page(r.Context(), code)
+	if err == nil && !p.Simulated {
+		err = fault.NotFound("page")
+	}
+	if err != nil {
+		e.pages.Fail(w, r, err)
+		return
+	}
+	if !p.Ready {
+		page.Go(w, r, "/pay/"+code)
+		return
+	}
+	e.pages.Render(w, r, page.View{Name: "sandbox", Title: "Simulated payment", Zone: p.Company.Zone, Data: &content{
+		Page: p, Code: code, State: stateOf(p), Now: e.now(),
+	}})
+}
+
+// simulate is the button of a gateway that only pretends.
+func (e *edge) simulate(w http.ResponseWriter, r *http.Request) {
+	code := r.PathValue("code")
+	if err := e.payments.Simulate(r.Context(), code); err != nil && !errors.Is(err, payment.ErrNoCharge) {
+		e.pages.Fail(w, r, err)
+		return
+	}
+	page.Go(w, r, "/pay/"+code)
+}

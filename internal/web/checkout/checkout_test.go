@@ -1,0 +1,410 @@
+package checkout_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/payment"
+	"carteira/internal/payment/sandbox"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/web"
+	"carteira/internal/web/callback"
+	"carteira/internal/web/checkout"
+	"carteira/internal/web/page"
+)
+
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// shop is a company whose customers pay on the page.
+type shop struct {
+	db       *sqldb.DB
+	clock    *sqldbtest.Clock
+	billing  *billing.Service
+	payments *payment.Service
+	sandbox  *sandbox.Sandbox
+	bank     *bank
+	actor    account.Actor
+	invoice  billing.Invoice
+	url      string
+	log      *ledger
+}
+
+// ledger is a log that can be read while it is written.
+type ledger struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (l *ledger) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *ledger) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// bank is a gateway that can be switched off.
+type bank struct {
+	payment.Gateway
+	broken bool
+	asked  int
+}
+
+func (b *bank) Create(_ context.Context, o payment.Order) (payment.Charge, error) {
+	if b.asked++; b.broken {
+		return payment.Charge{}, errors.New("wires were cut")
+	}
+	return payment.Charge{ID: o.Reference, PixCode: "code<b>" + o.Reference, ExpiresAt: o.ExpiresAt}, nil
+}
+
+func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
+	t.Helper()
+	s := &shop{clock: sqldbtest.NewClock(noon), bank: &bank{}, log: &ledger{}}
+	s.db = sqldbtest.New(t, engine, sqldbtest.WithClock(s.clock))
+	events := &event.Log{}
+	accounts, customers := account.New(s.db, 0), customer.New(s.db, events)
+	s.billing, s.sandbox = billing.New(s.db, events, customers), sandbox.New(s.db)
+	mux := http.NewServeMux()
+	served := httptest.NewServer(web.Observe(mux, slog.New(slog.NewTextHandler(s.log, nil)), web.NewMetrics(prometheus.NewRegistry())))
+	t.Cleanup(served.Close)
+	s.url = served.URL
+	s.payments = payment.New(s.db, accounts, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
+		Providers: []payment.Provider{s.sandbox.Provider(), {
+			Name: "bank", Title: "Banco", Flow: payment.FlowPix,
+			Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return s.bank, nil },
+		}, {
+			Name: "hand", Title: "Chave", Flow: payment.FlowPix, Manual: true,
+			Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return s.bank, nil },
+		}},
+		PublicURL: s.url,
+		Simulate: map[string]func(context.Context, string) error{sandbox.Name: func(ctx context.Context, id string) error {
+			_, err := s.sandbox.Pay(ctx, id)
+			return err
+		}},
+	})
+	checkout.Register(mux, s.payments, s.db.Now)
+	callback.Register(mux, s.payments)
+	page.Register(mux)
+	s.fill(t, accounts, customers)
+	if len(gateway) > 0 {
+		_, err := s.payments.ConfigureGateway(t.Context(), s.actor, values(gateway...))
+		must(t, err)
+	}
+	return s
+}
+
+func (s *shop) fill(t *testing.T, accounts *account.Service, customers *customer.Service) {
+	t.Helper()
+	company, _, err := accounts.CreateCompany(t.Context(), values("name", "Rede <Clara> & Filhos", "email", "paula@example.com"))
+	must(t, err)
+	s.actor = account.Actor{Company: company}
+	_, err = catalog.New(s.db).CreatePlan(t.Context(), s.actor, values("name", "Fibra 300", "value", "1234.56", "period", "1month"))
+	must(t, err)
+	_, err = customers.Create(t.Context(), s.actor, values("name", "Ana Lima", "plan_id", "1", "data_de_vencimento", "2026-02-05"))
+	must(t, err)
+	s.invoice, err = s.billing.Find(t.Context(), s.actor, 1)
+	must(t, err)
+}
+
+func values(pairs ...string) *input.Form {
+	m := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i]] = pairs[i+1]
+	}
+	return input.FromStrings(m)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *shop) link(t *testing.T) string {
+	t.Helper()
+	l, err := s.payments.PaymentLink(t.Context(), s.actor, s.invoice.ID)
+	must(t, err)
+	return l.URL
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	at     string
+}
+
+func (s *shop) get(t *testing.T, address string, header ...string) answer {
+	t.Helper()
+	return s.do(t, http.MethodGet, address, header...)
+}
+
+func (s *shop) do(t *testing.T, method, address string, header ...string) answer {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(""))
+	must(t, err)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := (&http.Client{Jar: jar}).Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	must(t, err)
+	return answer{resp.StatusCode, resp.Header, string(body), resp.Request.URL.Path}
+}
+
+func (a answer) want(t *testing.T, status int, texts ...string) {
+	t.Helper()
+	if a.status != status {
+		t.Errorf("status %d, want %d", a.status, status)
+	}
+	for _, text := range texts {
+		if !strings.Contains(a.body, text) {
+			t.Errorf("the page lacks %q:\n%s", text, a.body)
+		}
+	}
+}
+
+func (s *shop) status(t *testing.T, status billing.Status) {
+	t.Helper()
+	_, err := s.billing.SetStatus(t.Context(), s.actor, s.invoice.ID, values("status", string(status)))
+	must(t, err)
+}
+
+func TestPageShowsWhatIsOwedAndTheCode(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := open(t, engine, "provider", "bank")
+		link := s.link(t)
+		a := s.get(t, link)
+		a.want(t, 200, "R$\u00a01.234,56", "Rede &lt;Clara&gt; &amp; Filhos", "Fibra 300", "Ana Lima", "05/02/2026", "code&lt;b&gt;", "Copiar código PIX",
+			"Válido até 01/02/2026 09:00", `/qr.png?open-`, `lang="pt-BR"`, `<noscript><meta http-equiv="refresh" content="30"></noscript>`, "Este código expirou")
+		if strings.Contains(a.body, "simulate") || strings.Contains(a.body, "<b>") {
+			t.Error("a real gateway has a button that pretends, or text is not escaped")
+		}
+		s.get(t, link, "Accept-Language", "en-GB,en;q=0.9,pt;q=0.1").want(t, 200, "Copy the PIX code", `lang="en"`)
+		if s.bank.asked != 1 {
+			t.Errorf("two visits asked the gateway %d times", s.bank.asked)
+		}
+		picture := s.get(t, link+"/qr.png")
+		if picture.status != 200 || picture.header.Get("Content-Type") != "image/png" || !strings.HasPrefix(picture.body, "\x89PNG") {
+			t.Errorf("QR code: %d %v", picture.status, picture.header)
+		}
+	})
+}
+
+// A page loads nothing from elsewhere, and has nothing in it that the policy
+// would have to allow by name.
+func TestPageAsksNobodyElse(t *testing.T) {
+	s := open(t, sqldb.SQLite, "provider", "sandbox")
+	a := s.get(t, s.link(t))
+	policy := a.header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+		t.Errorf("policy %q", policy)
+	}
+	for _, found := range regexp.MustCompile(`(?:src|href|action)="([^"]*)"`).FindAllStringSubmatch(a.body, -1) {
+		if !strings.HasPrefix(found[1], "/") || strings.HasPrefix(found[1], "//") {
+			t.Errorf("the page leads to %s", found[1])
+		}
+	}
+	if inline := regexp.MustCompile(`<script>|<style|style="|onclick`).FindString(a.body); inline != "" {
+		t.Errorf("the page has %s", inline)
+	}
+	for _, found := range regexp.MustCompile(`(?:src|href)="(/static/[^"]*)"`).FindAllStringSubmatch(a.body, -1) {
+		if got := s.get(t, s.url+found[1]); got.status != 200 {
+			t.Errorf("%s: %d", found[1], got.status)
+		}
+	}
+	if strings.Contains(s.log.String(), s.link(t)[len(s.url)+len("/pay/"):]) {
+		t.Errorf("the code of a page is in the log:\n%s", s.log)
+	}
+}
+
+func TestPageOfEveryOutcome(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := open(t, engine)
+		link := s.link(t)
+		wantState := func(want string) {
+			t.Helper()
+			if a := s.get(t, link+"/state"); a.status != 200 || !strings.HasPrefix(a.body, `{"success":true,"data":{"state":"`+want) {
+				t.Errorf("state %d %s, want %s", a.status, a.body, want)
+			}
+		}
+		s.get(t, link).want(t, 200, "O pagamento on-line não está disponível", "Pergunte a Rede &lt;Clara&gt;")
+		wantState("none")
+		s.get(t, link+"/qr.png").want(t, 404)
+		_, err := s.payments.ConfigureGateway(t.Context(), s.actor, values("provider", "hand"))
+		must(t, err)
+		s.get(t, link).want(t, 200, "confirma o pagamento quando ele chegar")
+		wantState("open-")
+		s.clock.Advance(25 * time.Hour)
+		wantState("expired")
+		s.status(t, billing.Cancelled)
+		s.get(t, link).want(t, 200, "Esta fatura foi cancelada")
+		wantState("cancelled")
+		s.status(t, billing.Open)
+		s.status(t, billing.Paid)
+		s.get(t, link).want(t, 200, "Pagamento recebido", "Pago em 01/02/2026 10:00")
+		wantState("paid")
+		s.get(t, s.url+"/pay/guess").want(t, 404, "Esta página não existe")
+		s.get(t, s.url+"/pay/guess/state").want(t, 404)
+		s.get(t, s.url+"/pay/guess/qr.png").want(t, 404)
+		s.get(t, link+"/sandbox").want(t, 404)
+	})
+}
+
+func TestGatewayThatFailsCanBeTriedAgainButNotHammered(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := open(t, engine, "provider", "bank")
+		s.bank.broken = true
+		link := s.link(t)
+		for range 5 {
+			a := s.get(t, link)
+			a.want(t, 502, "O serviço de pagamento não respondeu", "Nada foi cobrado", "Tentar de novo")
+			if strings.Contains(a.body, "wires") {
+				t.Error("the page tells the cause")
+			}
+		}
+		if s.bank.asked != 1 {
+			t.Errorf("five visits asked the gateway %d times", s.bank.asked)
+		}
+		s.bank.broken = false
+		s.clock.Advance(11 * time.Second)
+		s.get(t, link).want(t, 200, "Copiar código PIX")
+	})
+}
+
+func TestSandboxIsPaidWithAPlainForm(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := open(t, engine, "provider", "sandbox")
+		link := s.link(t)
+		s.get(t, link).want(t, 200, "Simulação", "nenhum dinheiro se move", `method="post" action="`+strings.TrimPrefix(link, s.url)+`/simulate"`)
+		if a := s.do(t, http.MethodPost, link+"/simulate", "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"); a.status != 403 {
+			t.Errorf("another site pressed the button: %d", a.status)
+		}
+		if i, err := s.billing.Find(t.Context(), s.actor, 1); err != nil || i.Status != billing.Open {
+			t.Fatalf("%s, %v", i.Status, err)
+		}
+		a := s.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin")
+		a.want(t, 200, "Pagamento recebido")
+		s.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin").want(t, 200, "Pagamento recebido")
+		if i, err := s.billing.Find(t.Context(), s.actor, 1); err != nil || i.Status != billing.Paid || i.PaidVia != "sandbox" {
+			t.Errorf("%s via %s, %v", i.Status, i.PaidVia, err)
+		}
+	})
+}
+
+func TestSandboxThatRedirectsHasAPageOfItsOwn(t *testing.T) {
+	s := open(t, sqldb.SQLite, "provider", "sandbox", "flow", "redirect")
+	link := s.link(t)
+	a := s.get(t, link)
+	a.want(t, 200, `id="go" href="`+link+`/sandbox"`, "Ir para a página de pagamento")
+	if strings.Contains(a.body, "/simulate") {
+		t.Error("the page itself simulates")
+	}
+	s.get(t, link+"/sandbox").want(t, 200, "Pagamento simulado", "/simulate")
+	s.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin").want(t, 200, "Pagamento recebido")
+	if a := s.get(t, link+"/sandbox"); a.at != strings.TrimPrefix(link, s.url) {
+		t.Errorf("the simulator of what is paid stays at %s", a.at)
+	}
+}
+
+func TestRealPaymentsCannotBeSimulated(t *testing.T) {
+	s := open(t, sqldb.SQLite, "provider", "bank")
+	link := s.link(t)
+	s.get(t, link).want(t, 200)
+	s.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin").want(t, 403)
+	if i, err := s.billing.Find(t.Context(), s.actor, 1); err != nil || i.Status != billing.Open {
+		t.Errorf("%s, %v", i.Status, err)
+	}
+}
+
+func TestCallbackOfTheSandboxSettles(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := open(t, engine, "provider", "sandbox")
+		p, err := s.payments.Charge(t.Context(), s.actor, s.invoice.ID, "")
+		must(t, err)
+		reference, err := sqldb.Value[string](t.Context(), s.db, `SELECT reference FROM sandbox_charges WHERE pix_code = ?`, p.PixCode)
+		must(t, err)
+		_, err = s.sandbox.Pay(t.Context(), reference)
+		must(t, err)
+		call, err := s.sandbox.Callback(t.Context(), reference)
+		must(t, err)
+		u, err := s.payments.Gateway(t.Context(), s.actor)
+		must(t, err)
+		post := func(address string, body []byte, header http.Header) int {
+			t.Helper()
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(string(body)))
+			must(t, err)
+			req.Header = header
+			resp, err := http.DefaultClient.Do(req)
+			must(t, err)
+			defer resp.Body.Close()
+			return resp.StatusCode
+		}
+		address, err := url.Parse(u.CallbackURL)
+		must(t, err)
+		at := s.url + address.Path
+		for name, c := range map[string]struct {
+			address string
+			body    []byte
+			header  http.Header
+			want    int
+		}{
+			"forged":        {at, call.Body, http.Header{"X-Sandbox-Signature": {"00"}}, 401},
+			"another body":  {at, append([]byte(" "), call.Body...), call.Header, 401},
+			"guessed key":   {s.url + "/gateways/sandbox/guess", call.Body, call.Header, 404},
+			"other gateway": {strings.Replace(at, "/sandbox/", "/bank/", 1), call.Body, call.Header, 404},
+			"too large":     {at, make([]byte, 257<<10), call.Header, 413},
+		} {
+			if got := post(c.address, c.body, c.header); got != c.want {
+				t.Errorf("%s: %d, want %d", name, got, c.want)
+			}
+		}
+		for range 3 {
+			if got := post(at, call.Body, call.Header); got != 200 {
+				t.Errorf("genuine: %d", got)
+			}
+		}
+		if got := post(at+"/pix", call.Body, call.Header); got != 200 {
+			t.Errorf("with what Efí appends: %d", got)
+		}
+		_, err = s.payments.Reconcile(t.Context())
+		must(t, err)
+		if i, err := s.billing.Find(t.Context(), s.actor, 1); err != nil || i.Status != billing.Paid {
+			t.Errorf("%s, %v", i.Status, err)
+		}
+		if strings.Contains(s.log.String(), address.Path[strings.LastIndexByte(address.Path, '/')+1:]) {
+			t.Errorf("the key of the callback is in the log:\n%s", s.log)
+		}
+	})
+}

@@ -1,0 +1,412 @@
+package program
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	bankToken  = "APP_USR-0000-crash-tests"
+	bankSecret = "secret-of-the-crash-tests"
+)
+
+// bank speaks as Mercado Pago does, as far as these tests need it.
+type bank struct {
+	*httptest.Server
+	mu       sync.Mutex
+	payments []map[string]any
+	keys     map[string]int // positions by idempotency key
+}
+
+func newBank(t *testing.T) *bank {
+	t.Helper()
+	b := &bank{keys: map[string]int{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/payments", b.create)
+	mux.HandleFunc("GET /v1/payments/search", b.search)
+	mux.HandleFunc("GET /v1/payments/{id}", b.read)
+	mux.HandleFunc("PUT /v1/payments/{id}", b.cancel)
+	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if r.Header.Get("Authorization") != "Bearer "+bankToken {
+			t.Errorf("a call without the company's token: %s %s", r.Method, r.URL)
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(b.Close)
+	return b
+}
+
+func answerJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func (b *bank) create(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Amount    json.Number `json:"transaction_amount"`
+		Reference string      `json:"external_reference"`
+		Expires   string      `json:"date_of_expiration"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		answerJSON(w, 400, map[string]any{"message": err.Error()})
+		return
+	}
+	key := r.Header.Get("X-Idempotency-Key")
+	if at, known := b.keys[key]; known {
+		answerJSON(w, 200, b.payments[at])
+		return
+	}
+	b.keys[key] = len(b.payments)
+	id := 7100 + len(b.payments)
+	b.payments = append(b.payments, map[string]any{
+		"id": id, "status": "pending", "status_detail": "pending_waiting_transfer", "transaction_amount": body.Amount,
+		"transaction_amount_refunded": 0, "currency_id": "BRL", "external_reference": body.Reference, "date_of_expiration": body.Expires,
+		"point_of_interaction": map[string]any{"transaction_data": map[string]any{"qr_code": fmt.Sprintf("00020126-code-%d", id)}},
+	})
+	answerJSON(w, 201, b.payments[len(b.payments)-1])
+}
+
+func (b *bank) search(w http.ResponseWriter, r *http.Request) {
+	found := []map[string]any{}
+	for _, p := range b.payments {
+		if p["external_reference"] == r.URL.Query().Get("external_reference") {
+			found = append(found, p)
+		}
+	}
+	answerJSON(w, 200, map[string]any{"results": found, "paging": map[string]int{"total": len(found)}})
+}
+
+func (b *bank) find(id string) map[string]any {
+	for _, p := range b.payments {
+		if fmt.Sprint(p["id"]) == id {
+			return p
+		}
+	}
+	return nil
+}
+
+func (b *bank) read(w http.ResponseWriter, r *http.Request) {
+	p := b.find(r.PathValue("id"))
+	if p == nil {
+		answerJSON(w, 404, map[string]any{"message": "Payment not found"})
+		return
+	}
+	answerJSON(w, 200, p)
+}
+
+func (b *bank) cancel(w http.ResponseWriter, r *http.Request) {
+	p := b.find(r.PathValue("id"))
+	switch {
+	case p == nil:
+		answerJSON(w, 404, map[string]any{"message": "Payment not found"})
+	case p["status"] != "pending":
+		answerJSON(w, 400, map[string]any{"message": "The action requested is not valid for the current payment state"})
+	default:
+		p["status"] = "cancelled"
+		answerJSON(w, 200, p)
+	}
+}
+
+// charges are how many were made; pay pays them all.
+func (b *bank) charges() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.payments)
+}
+
+func (b *bank) pay() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.payments {
+		if p["status"] == "pending" {
+			p["status"], p["status_detail"], p["date_approved"] = "approved", "accredited", time.Now().Format("2006-01-02T15:04:05.000-07:00")
+		}
+	}
+}
+
+func (b *bank) payable() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.payments {
+		if p["status"] == "pending" {
+			n++
+		}
+	}
+	return n
+}
+
+// callBack tells a server of the bank's first payment, signed.
+func (b *bank) callBack(address string) error {
+	const ts, request = "1742505638683", "bb56a2f1-6aae-46ac-982e-9dcd3581d08e"
+	mac := hmac.New(sha256.New, []byte(bankSecret))
+	fmt.Fprintf(mac, "id:7100;request-id:%s;ts:%s;", request, ts)
+	req, err := http.NewRequest(http.MethodPost, address+"?data.id=7100&type=payment", strings.NewReader(`{"id":1,"type":"payment","data":{"id":"7100"}}`))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("X-Request-Id", request)
+	req.Header.Set("X-Signature", "ts="+ts+",v1="+hex.EncodeToString(mac.Sum(nil)))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the callback was answered with %d", resp.StatusCode)
+	}
+	return nil
+}
+
+// till is a company with one open invoice of 35.00 that the bank charges.
+type till struct {
+	*installation
+	bank     *bank
+	token    string
+	invoice  string
+	callback string // path
+}
+
+func (in *installation) till(b *bank) *till {
+	in.t.Helper()
+	t := &till{installation: in, bank: b}
+	in.env = append(in.env, "CARTEIRA_FAKE_GATEWAY="+b.URL)
+	in.secret(bankToken, bankSecret)
+	company := in.company()
+	plan := in.create("id", "plan", "create", "--company", company, "--name", "Mensal", "--value", "35.00", "--period", "1month")
+	files := in.t.TempDir()
+	for name, text := range map[string]string{"token": bankToken, "secret": bankSecret} {
+		if err := os.WriteFile(filepath.Join(files, name), []byte(text+"\n"), 0o600); err != nil {
+			in.t.Fatal(err)
+		}
+	}
+	var made struct {
+		CallbackURL string `json:"callback_url"`
+	}
+	printed := in.run("gateway", "set", "--company", company, "--provider", "mercadopago",
+		"--option", "access_token=@"+filepath.Join(files, "token"), "--option", "webhook_secret=@"+filepath.Join(files, "secret"))
+	if err := json.Unmarshal([]byte(printed), &made); err != nil || strings.Contains(printed, bankToken) {
+		in.t.Fatalf("gateway set printed %s: %v", printed, err)
+	}
+	t.callback = made.CallbackURL[strings.Index(made.CallbackURL, "/gateways/"):]
+	t.token = in.token(company)
+	s := t.serveMortal()
+	planID, _ := strconv.Atoi(plan)
+	due := time.Now().AddDate(0, 0, 3).Format("2006-01-02")
+	a := s.client(t.token).want(200, "POST", "/customers", map[string]any{"name": "Ana Lima", "email": "ana@example.com", "plan_id": planID, "data_de_vencimento": due})
+	list := s.client(t.token).want(200, "GET", fmt.Sprintf("/customers/%d/invoices", a.customer(in.t).ID), nil)
+	var invoices []struct{ ID int64 }
+	if err := json.Unmarshal(list.Data, &invoices); err != nil || len(invoices) != 1 {
+		in.t.Fatalf("%v: %s", err, list.body)
+	}
+	t.invoice = strconv.FormatInt(invoices[0].ID, 10)
+	s.stop()
+	return t
+}
+
+// serveMortal serves with the binary that can be told where to die and whom to
+// take for the gateways.
+func (t *till) serveMortal(env ...string) *server {
+	t.t.Helper()
+	program, err := mortal()
+	if err != nil {
+		t.t.Fatal(err)
+	}
+	s := &server{process: start(t.t, program, slices.Concat(t.env, env), "serve"), in: t.installation}
+	s.await(&s.stderr, func(string) bool {
+		for _, line := range s.log() {
+			if line.Msg == "serving" {
+				s.address = line.Address
+			}
+		}
+		return s.address != ""
+	})
+	t.t.Cleanup(func() { t.wantNoSecret(s.stdout.String() + s.stderr.String()) })
+	return s
+}
+
+// wantSettled wants the invoice to be paid, once, by one charge.
+func (t *till) wantSettled() {
+	t.t.Helper()
+	db := t.open()
+	eventually(t.t, "the invoice is paid", func() bool { return count(t.t, db, `SELECT count(*) FROM invoices WHERE status = 'Pago'`) == 1 })
+	for text, want := range map[string]int64{
+		`SELECT count(*) FROM events WHERE name = 'invoice.paid'`:                      1,
+		`SELECT count(*) FROM events WHERE name = 'customer.renewed'`:                  1,
+		`SELECT count(*) FROM payments`:                                                1,
+		`SELECT count(*) FROM payment_reviews`:                                         0,
+		`SELECT count(*) FROM charges WHERE state = 'paid'`:                            1,
+		`SELECT count(*) FROM charges WHERE state IN ('reserved','pending')`:           0,
+		`SELECT count(*) FROM invoices WHERE paid_via = 'mercadopago'`:                 1,
+		`SELECT count(*) FROM customers WHERE due_on <> (SELECT due_on FROM invoices)`: 1,
+	} {
+		if got := count(t.t, db, text); got != want {
+			t.t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+	if n := t.bank.charges(); n != 1 {
+		t.t.Errorf("%d charges at the gateway, want one", n)
+	}
+}
+
+// Wherever between the reservation of a charge and the payment of its invoice
+// the process dies, the next one finds the charge and settles it, once.
+func TestDeathAtEveryPointOfAPaymentIsMadeGood(t *testing.T) {
+	t.Parallel()
+	for _, point := range []struct {
+		name string
+		made int // charges at the gateway when it died
+		paid int64
+	}{
+		{name: "charge-reserved"},
+		{name: "charge-created", made: 1},
+		{name: "charge-adopted", made: 1},
+		{name: "callback-kept", made: 1},
+		{name: "check-claimed", made: 1},
+		{name: "charge-looked-up", made: 1},
+		{name: "before-settlement-commit", made: 1},
+		{name: "after-settlement-commit", made: 1, paid: 1},
+	} {
+		t.Run(point.name, func(t *testing.T) {
+			eachDatabase(t, func(t *testing.T, in *installation) {
+				till := in.till(newBank(t))
+				till.dieAt(point.name)
+				db := in.open()
+				if n := till.bank.charges(); n != point.made {
+					t.Errorf("%d charges at the gateway", n)
+				}
+				if n := count(t, db, `SELECT count(*) FROM invoices WHERE status = 'Pago'`); n != point.paid {
+					t.Errorf("%d paid when it died", n)
+				}
+				// Half a minute later nobody believes any more that the killed one does it.
+				execute(t, db, `UPDATE charges SET next_check_at = 0 WHERE state <> 'paid'`)
+				s := till.serveMortal()
+				if point.made == 0 { // nothing was made; whoever asks again gets it made
+					s.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
+				}
+				till.bank.pay()
+				execute(t, db, `UPDATE charges SET next_check_at = 0 WHERE state IN ('reserved', 'pending')`)
+				execute(t, db, `UPDATE gateways SET resume_at = 0`)
+				till.wantSettled()
+				s.stop()
+			})
+		})
+	}
+}
+
+// dieAt brings a payment to the point and lets the process die there.
+func (t *till) dieAt(point string) {
+	t.t.Helper()
+	env := "CARTEIRA_CRASH_AT=" + point
+	if strings.HasPrefix(point, "charge-") && point != "charge-looked-up" {
+		s := t.serveMortal(env)
+		if a, err := s.client(t.token).send("POST", "/invoices/"+t.invoice+"/pix", nil); err == nil {
+			t.t.Fatalf("answered %d by a process that should be dead: %s", a.status, a.body)
+		}
+		t.wantDead(s.process)
+		return
+	}
+	s := t.serveMortal()
+	s.client(t.token).want(200, "POST", "/invoices/"+t.invoice+"/pix", nil)
+	s.stop()
+	t.bank.pay()
+	if point == "callback-kept" {
+		s = t.serveMortal(env)
+		if err := t.bank.callBack("http://" + s.address + t.callback); err == nil {
+			t.t.Fatal("the callback was answered by a process that should be dead")
+		}
+		t.wantDead(s.process)
+		return
+	}
+	execute(t.t, t.open(), `UPDATE charges SET next_check_at = 0`)
+	program, err := mortal()
+	if err != nil {
+		t.t.Fatal(err)
+	}
+	t.wantDead(start(t.t, program, slices.Concat(t.env, []string{env}), "serve"))
+}
+
+func (t *till) wantDead(p *process) {
+	t.t.Helper()
+	if code := p.wait(); code != -1 {
+		t.t.Fatalf("exit code %d, want a death by signal:\n%s", code, p.stderr.String())
+	}
+}
+
+// A charge whose invoice was cancelled is cancelled at the gateway, whenever the
+// process dies.
+func TestDeathWhileCancellingIsMadeGood(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		till := in.till(newBank(t))
+		s := till.serveMortal()
+		s.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
+		s.stop()
+		s = till.serveMortal("CARTEIRA_CRASH_AT=charge-cancelled")
+		_, _ = s.client(till.token).send("POST", "/invoices/"+till.invoice+"/status", map[string]any{"status": "Cancelado"})
+		till.wantDead(s.process)
+		db := in.open()
+		execute(t, db, `UPDATE charges SET next_check_at = 0`)
+		execute(t, db, `UPDATE gateways SET resume_at = 0`)
+		s = till.serveMortal()
+		eventually(t, "the charge is known to be cancelled", func() bool {
+			return count(t, db, `SELECT count(*) FROM charges WHERE state = 'cancelled'`) == 1
+		})
+		if n := till.bank.payable(); n != 0 {
+			t.Errorf("%d can be paid", n)
+		}
+		s.stop()
+	})
+}
+
+// A callback is enough: nobody waits for the next look.
+func TestCallbackOfTheBankSettlesWithinMoments(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		till := in.till(newBank(t))
+		s := till.serveMortal()
+		s.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
+		till.bank.pay()
+		for range 3 {
+			if err := till.bank.callBack("http://" + s.address + till.callback); err != nil {
+				t.Fatal(err)
+			}
+		}
+		till.wantSettled()
+		metrics := s.get("/metrics").body
+		for _, want := range []string{
+			`carteira_payment_charges_total{outcome="made",provider="mercadopago"} 1`,
+			`carteira_payment_callbacks_total{outcome="kept",provider="mercadopago"} 1`,
+			`carteira_payment_settlement_lag_seconds_count 1`, `carteira_payment_reviews_open 0`, `carteira_payment_oldest_reserved_seconds 0`,
+		} {
+			if !strings.Contains(metrics, want) {
+				t.Errorf("/metrics lacks %s", want)
+			}
+		}
+		s.stop()
+	})
+}
+
+// A released binary calls the providers and nobody else.
+func TestReleasedBinaryCannotBeDiverted(t *testing.T) {
+	text, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "CARTEIRA_FAKE_GATEWAY") {
+		t.Error("it reads CARTEIRA_FAKE_GATEWAY")
+	}
+}
