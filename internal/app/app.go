@@ -75,11 +75,13 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	if err != nil {
 		return nil, err
 	}
+	accounts := account.New(db, c.RateLimit)
+	accounts.SealWith(box)
 	events := &event.Log{}
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
 	client := outbound.NewClient(gate, outbound.Options{Timeout: webhook.Timeout, UserAgent: "Carteira/1.0"})
-	accounts, invoices := account.New(db, c.RateLimit), billing.New(db, events, customers)
+	invoices := billing.New(db, events, customers)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
 		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
 	})
@@ -112,6 +114,8 @@ func (a *App) jobs() []worker.Job {
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
+		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
+		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
 		{Name: "prune callbacks", Every: 10 * time.Minute, Run: a.Payments.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
@@ -120,7 +124,7 @@ func (a *App) jobs() []worker.Job {
 
 // reseal seals anew what an older key sealed, in every room that keeps secrets.
 func (a *App) reseal(ctx context.Context) error {
-	return errors.Join(a.Webhooks.Reseal(ctx), a.Payments.Reseal(ctx))
+	return errors.Join(a.Webhooks.Reseal(ctx), a.Payments.Reseal(ctx), a.Accounts.ResealFactors(ctx))
 }
 
 // DayWork does what the calendar asks for in every company, each by its own

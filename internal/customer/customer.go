@@ -77,6 +77,7 @@ type Service struct {
 	events   *event.Log
 	watchers []Watcher
 	counts   tally.Cache
+	running  runningUploads
 }
 
 // New makes the service.
