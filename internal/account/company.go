@@ -6,11 +6,9 @@ import (
 	"unicode/utf8"
 
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/text"
 )
 
 // MinPassword is the shortest password accepted.
@@ -20,7 +18,7 @@ const MinPassword = 8
 // the fields name, email, password, level and timezone. Without a password
 // the owner cannot sign in until one is set.
 func (s *Service) CreateCompany(ctx context.Context, in *input.Form) (Company, User, error) {
-	c := Company{Level: LevelUltraMaster, Settings: DefaultSettings}
+	c := Company{Level: LevelUltraMaster, Settings: DefaultSettings, Subscription: Subscription{Functions: EveryFunction}}
 	owner := User{Role: RoleOwner}
 	in.Require("name")
 	in.Require("email")
@@ -45,15 +43,7 @@ func (s *Service) CreateCompany(ctx context.Context, in *input.Form) (Company, U
 	}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		c.CreatedAt, owner.CreatedAt = tx.Now(), tx.Now()
-		if c.ID, err = insertCompany(ctx, tx, c); err != nil {
-			return err
-		}
-		owner.CompanyID = c.ID
-		owner.ID, err = insertUser(ctx, tx, owner, text.Lower(owner.Email), hash)
-		if err == nil && owner.ID == 0 {
-			return fault.Field("email", "is taken by another user")
-		}
-		return err
+		return insertWithOwner(ctx, tx, &c, &owner, hash)
 	})
 	return c, owner, err
 }
@@ -63,10 +53,12 @@ func (s *Service) CreateCompany(ctx context.Context, in *input.Form) (Company, U
 func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Company, error) {
 	in.Keep("name")
 	c := a.Company
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if c, err = lockCompany(ctx, tx, a.Company.ID); err != nil {
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		before, err := lockCompany(ctx, tx, a.Company.ID)
+		if err != nil {
 			return err
 		}
+		c = before
 		if v, ok := in.Line("name", 255); ok {
 			c.Name = v
 		}
@@ -76,14 +68,19 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Comp
 		if err := in.Err(); err != nil {
 			return err
 		}
-		return updateCompany(ctx, tx, c)
+		return s.SaveTx(ctx, tx, before, c)
 	})
 	return c, err
 }
 
 // Actor finds a company to act for, for the command line.
 func (s *Service) Actor(ctx context.Context, companyID int64) (Actor, error) {
-	c, err := companyByID(ctx, s.db, companyID)
+	return Find(ctx, s.db, companyID)
+}
+
+// Find is Actor for another use case, inside its transaction.
+func Find(ctx context.Context, q sqldb.Querier, companyID int64) (Actor, error) {
+	c, err := companyByID(ctx, q, companyID)
 	return Actor{Company: c}, err
 }
 

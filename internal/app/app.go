@@ -25,6 +25,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/tally"
 	"carteira/internal/platform/worker"
+	"carteira/internal/reseller"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
 )
@@ -39,6 +40,7 @@ type App struct {
 	Catalog   *catalog.Service
 	Customers *customer.Service
 	Billing   *billing.Service
+	Resellers *reseller.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
 
@@ -77,16 +79,20 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
 	client := outbound.NewClient(gate, outbound.Options{Timeout: webhook.Timeout, UserAgent: "Carteira/1.0"})
+	accounts := account.New(db, c.RateLimit)
+	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
+		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
+	})
+	accounts.Watch(webhooks.CompanyChanged)
 	return &App{
 		Config: c, Log: log, DB: db, Box: box,
-		Accounts:  account.New(db, c.RateLimit),
+		Accounts:  accounts,
 		Catalog:   catalog.New(db),
 		Customers: customers,
 		Billing:   billing.New(db, events, customers),
 		Dashboard: dashboard.New(db),
-		Webhooks: webhook.New(db, events, box, gate, client, webhook.Options{
-			PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
-		}),
+		Resellers:   reseller.New(db, accounts, c.PublicURL),
+		Webhooks:    webhooks,
 		idempotency: idempotency.New(db, box),
 	}, nil
 }
@@ -108,13 +114,16 @@ func (a *App) jobs() []worker.Job {
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.Webhooks.Reseal},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
+		{Name: "prune invitations", Every: time.Hour, Run: a.Accounts.PruneInvitations},
+		{Name: "prune counts of signups", Every: time.Hour, Run: a.Resellers.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
 	}
 }
 
 // DayWork does what the calendar asks for in every company, each by its own
 // day: it tells of due dates that have passed and issues invoices for those
-// that are near. A company that fails does not keep the others waiting.
+// that are near, and stops the webhooks of a company whose subscription has
+// ended. A company that fails does not keep the others waiting.
 func (a *App) DayWork(ctx context.Context) error {
 	companies, err := a.Accounts.Companies(ctx)
 	if err != nil {
@@ -125,7 +134,8 @@ func (a *App) DayWork(ctx context.Context) error {
 		actor := account.Actor{Company: c}
 		_, expireErr := a.Customers.Expire(ctx, actor)
 		_, issueErr := a.Billing.Issue(ctx, actor)
-		failures = append(failures, expireErr, issueErr)
+		holdErr := a.Webhooks.Hold(ctx, actor)
+		failures = append(failures, expireErr, issueErr, holdErr)
 	}
 	return errors.Join(failures...)
 }

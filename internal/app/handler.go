@@ -31,8 +31,8 @@ func (a *App) Handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { web.WriteFault(w, fault.NotFound("page")) })
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
-		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
-		Idempotency: a.idempotency,
+		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Resellers: a.Resellers,
+		Dashboard: a.Dashboard, Webhooks: a.Webhooks, Idempotency: a.idempotency,
 	})
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.securityHeaders(w.Header())

@@ -30,6 +30,7 @@ import (
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
@@ -81,9 +82,11 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 	customers := customer.New(db, events)
 	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nameless{})
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
+	accounts := account.New(db, limit)
 	s := New(Deps{
-		DB: db, Accounts: account.New(db, limit), Catalog: catalog.New(db), Customers: customers,
+		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers,
 		Billing: billing.New(db, events, customers), Dashboard: dashboard.New(db),
+		Resellers:   reseller.New(db, accounts, "https://clientes.example.com"),
 		Webhooks:    webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: delays}),
 		Idempotency: idempotency.New(db, box),
 	})
@@ -110,7 +113,8 @@ type caller struct {
 	token string
 }
 
-// newCaller makes a company with a token, a product and a monthly plan.
+// newCaller makes a company with a token, a product, a monthly plan and 100
+// credits.
 func (s *service) newCaller(t *testing.T, more ...string) *caller {
 	t.Helper()
 	all, err := s.Accounts.Companies(t.Context())
@@ -127,6 +131,8 @@ func (s *service) newCaller(t *testing.T, more ...string) *caller {
 	must(t, err)
 	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, values(
 		"name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID)))
+	must(t, err)
+	_, err = s.Resellers.Grant(t.Context(), c.actor, values("amount", "100"))
 	must(t, err)
 	return c
 }
