@@ -15,6 +15,7 @@ import (
 	"carteira/internal/web"
 	"carteira/internal/web/api"
 	"carteira/internal/web/docs"
+	"carteira/internal/web/page"
 )
 
 // Handler answers everything the program serves.
@@ -24,6 +25,8 @@ func (a *App) Handler() http.Handler {
 	reg.MustRegister(a.Webhooks.Metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
+	page.Register(mux)
+	mux.HandleFunc("POST /preferences", page.Prefer)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))

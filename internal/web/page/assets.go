@@ -1,0 +1,193 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed static
+var staticFiles embed.FS
+
+// Static is where the assets stand.
+const Static = "/static/"
+
+// asset is a file as it is sent: whole and, where that is shorter, packed.
+type asset struct {
+	media         string
+	plain, packed []byte
+}
+
+// bundle is every asset, under one version: stylesheets can then name fonts
+// and pictures beside them, and a new binary changes every address at once.
+type bundle struct {
+	version string
+	files   map[string]asset
+}
+
+var assets = sync.OnceValue(readAssets)
+
+func readAssets() bundle {
+	b := bundle{files: map[string]asset{}}
+	sum := sha256.New()
+	err := fs.WalkDir(staticFiles, "static", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || mediaOf(name) == "" || path.Base(path.Dir(name)) == "lucide" {
+			return err
+		}
+		content := []byte(mustRead(staticFiles, name))
+		fmt.Fprintf(sum, "%s %d\n", name, len(content))
+		sum.Write(content)
+		b.files[path.Base(name)] = asset{mediaOf(name), content, packed(content)}
+		return nil
+	})
+	if err != nil {
+		panic(err) // embedded
+	}
+	b.version = hex.EncodeToString(sum.Sum(nil)[:6])
+	return b
+}
+
+// mediaOf knows the kinds of files that are served; "" for the others, such as
+// licences.
+func mediaOf(name string) string {
+	switch path.Ext(name) {
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".woff2":
+		return "font/woff2"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return ""
+}
+
+// Asset is the address of a file of ours, which never changes its content.
+func Asset(name string) string {
+	b := assets()
+	if _, ok := b.files[name]; !ok {
+		panic("no asset " + name)
+	}
+	return Static + b.version + "/" + name
+}
+
+// Register serves the assets.
+func Register(mux *http.ServeMux) {
+	mux.HandleFunc("GET "+Static+"{version}/{name}", serveAsset)
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, Asset("mark.svg"), http.StatusSeeOther)
+	})
+}
+
+// serveAsset answers under old versions too: a page that was open while the
+// program was replaced still finds its styles.
+func serveAsset(w http.ResponseWriter, r *http.Request) {
+	b := assets()
+	a, ok := b.files[r.PathValue("name")]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", a.media)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("ETag", `"`+b.version+`"`)
+	if r.PathValue("version") == b.version {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	if a.packed != nil && acceptsGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		h.Set("Content-Length", strconv.Itoa(len(a.packed))) // ServeContent leaves it out of an encoded answer
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.packed))
+		return
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.plain))
+}
+
+func acceptsGzip(r *http.Request) bool {
+	for coding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		name, params, err := mime.ParseMediaType("x/" + strings.TrimSpace(coding))
+		if err == nil && (name == "x/gzip" || name == "x/*") {
+			q, err := strconv.ParseFloat(params["q"], 64)
+			return err != nil || q > 0
+		}
+	}
+	return false
+}
+
+// packed is content compressed as well as can be; nil when that gains nothing.
+func packed(content []byte) []byte {
+	var out bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is valid
+	_, _ = z.Write(content)                                 // to memory
+	_ = z.Close()
+	if out.Len() >= len(content)*9/10 {
+		return nil
+	}
+	return out.Bytes()
+}
+
+var packers = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
+	return z
+}}
+
+// pack compresses a page for whoever can read it so. Small ones fit into one
+// packet as they are.
+func pack(r *http.Request, body []byte) ([]byte, bool) {
+	if len(body) < 1400 || !acceptsGzip(r) {
+		return nil, false
+	}
+	z := packers.Get().(*gzip.Writer) //nolint:forcetypeassert // only these are in the pool
+	defer packers.Put(z)
+	var out bytes.Buffer
+	z.Reset(&out)
+	_, _ = z.Write(body) // to memory
+	_ = z.Close()
+	return out.Bytes(), true
+}
+
+// icons are the pictures of lucide by name, without the licence line, which
+// stands in VENDOR.md.
+var icons = sync.OnceValue(func() map[string]template.HTML {
+	all := map[string]template.HTML{}
+	files := mustSub(staticFiles, "static/vendor/lucide")
+	names, err := fs.Glob(files, "*.svg")
+	if err != nil {
+		panic(err) // the pattern is constant
+	}
+	for _, name := range names {
+		svg := mustRead(files, name)
+		svg = svg[strings.Index(svg, "<svg"):]
+		_, inner, _ := strings.Cut(svg, ">")
+		inner = strings.Join(strings.Fields(strings.TrimSuffix(strings.TrimSpace(inner), "</svg>")), " ")
+		all[strings.TrimSuffix(name, ".svg")] = template.HTML( //nolint:gosec // our own files
+			`<svg class="icon" xmlns="http://www.w3.org/2000/svg" width="16" height="16" viewBox="0 0 24 24" fill="none" stroke="currentColor" ` +
+				`stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">` + inner + `</svg>`)
+	}
+	return all
+})
+
+// Icon is a picture for the eye; what it means must stand beside it in words.
+func Icon(name string) (template.HTML, error) {
+	svg, ok := icons()[name]
+	if !ok {
+		return "", fmt.Errorf("no icon %s; static/vendor/VENDOR.md says how to add one", name)
+	}
+	return svg, nil
+}

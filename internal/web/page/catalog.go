@@ -1,0 +1,125 @@
+package page
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// The one message catalog: messages/*.txt, a line for each text, English and
+// Portuguese with a bar between them. The English text is the key, and may
+// have verbs of fmt (%d, %s, %q): a reason that was made with them is found by
+// its shape, and what stood in their places goes into the Portuguese in the
+// same order.
+
+//go:embed messages/*.txt
+var messageFiles embed.FS
+
+type catalog struct {
+	exact  map[string]string
+	shapes []shape
+}
+
+type shape struct {
+	english    *regexp.Regexp
+	portuguese string
+}
+
+var messages = sync.OnceValue(func() catalog {
+	c := catalog{exact: map[string]string{}}
+	names, err := fs.Glob(messageFiles, "messages/*.txt")
+	if err != nil {
+		panic(err) // the pattern is constant
+	}
+	for _, name := range names {
+		for line := range strings.Lines(mustRead(messageFiles, name)) {
+			english, portuguese, ok := strings.Cut(strings.TrimSpace(line), " | ")
+			if !ok || strings.HasPrefix(english, "#") {
+				continue
+			}
+			c.add(strings.TrimSpace(english), strings.TrimSpace(portuguese))
+		}
+	}
+	return c
+})
+
+var verb = regexp.MustCompile(`%(\[\d\])?[sdqv]`)
+
+func (c *catalog) add(english, portuguese string) {
+	c.exact[english] = portuguese
+	if !verb.MatchString(english) {
+		return
+	}
+	var pattern strings.Builder
+	rest := english
+	for {
+		at := verb.FindStringIndex(rest)
+		if at == nil {
+			break
+		}
+		pattern.WriteString(regexp.QuoteMeta(rest[:at[0]]))
+		switch rest[at[1]-1] {
+		case 'd':
+			pattern.WriteString(`(-?\d+)`)
+		case 'q':
+			pattern.WriteString(`("(?:[^"\\]|\\.)*")`)
+		default:
+			pattern.WriteString(`(.+?)`)
+		}
+		rest = rest[at[1]:]
+	}
+	pattern.WriteString(regexp.QuoteMeta(rest))
+	c.shapes = append(c.shapes, shape{regexp.MustCompile(`(?s)^` + pattern.String() + `$`), verb.ReplaceAllString(portuguese, "%${1}s")})
+}
+
+// Known reports whether the catalog has Portuguese for an English text.
+func Known(english string) bool { _, ok := messages().exact[english]; return ok }
+
+// T translates a text of a page and fills in its verbs.
+func (l Lang) T(english string, args ...any) string {
+	text := english
+	if l == Portuguese {
+		if translated, ok := messages().exact[english]; ok {
+			text = translated
+		}
+	}
+	if len(args) == 0 {
+		return text
+	}
+	return fmt.Sprintf(text, args...)
+}
+
+// Reason translates a text that a room made: the reason of a refused field,
+// the message of a fault.
+func (l Lang) Reason(english string) string {
+	if l != Portuguese {
+		return english
+	}
+	c := messages()
+	if translated, ok := c.exact[english]; ok {
+		return translated
+	}
+	for _, s := range c.shapes {
+		found := s.english.FindStringSubmatch(english)
+		if found == nil {
+			continue
+		}
+		args := make([]any, len(found)-1)
+		for i, part := range found[1:] {
+			args[i] = l.word(part)
+		}
+		return fmt.Sprintf(s.portuguese, args...)
+	}
+	return english
+}
+
+// word translates a part of a reason where the catalog has it as a whole.
+func (l Lang) word(part string) string {
+	if translated, ok := messages().exact[part]; ok {
+		return translated
+	}
+	return part
+}

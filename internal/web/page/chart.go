@@ -1,0 +1,80 @@
+package page
+
+import (
+	"carteira/internal/platform/money"
+)
+
+// Bar is one bar of a chart.
+type Bar struct {
+	Label string // under it
+	Title string // what it says when pointed at, and to screen readers
+	Value money.Cents
+	Note  bool // it stands out, such as today's
+}
+
+// Bars is a bar chart with its geometry, drawn by the partial bars as SVG.
+type Bars struct {
+	Title         string
+	Width, Height int
+	Columns       []Column
+	Lines         []Line
+	Empty         bool
+}
+
+// Column is a bar where it stands.
+type Column struct {
+	Bar
+	X, Y, W, H, Middle int
+	Shown              bool // its label has room
+}
+
+// Line is a line across the chart with its amount.
+type Line struct {
+	Y     int
+	Value money.Cents
+}
+
+const (
+	chartWidth, chartHeight = 720, 220
+	chartLeft, chartBottom  = 76, 24
+	chartTop                = 10
+)
+
+// NewBars lays a chart out.
+func NewBars(title string, bars []Bar) Bars {
+	c := Bars{Title: title, Width: chartWidth, Height: chartHeight, Empty: true}
+	var most money.Cents
+	for _, b := range bars {
+		most = max(most, b.Value)
+	}
+	c.Empty = most == 0
+	top := roundUp(most)
+	plot := chartHeight - chartBottom - chartTop
+	y := func(v money.Cents) int { return chartTop + plot - int(int64(plot)*int64(v)/int64(max(top, 1))) }
+	for n := range money.Cents(5) {
+		c.Lines = append(c.Lines, Line{y(top * n / 4), top * n / 4})
+	}
+	step := (chartWidth - chartLeft) / max(len(bars), 1)
+	every := max(1, (len(bars)+9)/10)
+	for i, b := range bars {
+		height := chartTop + plot - y(b.Value)
+		if b.Value > 0 {
+			height = max(height, 2)
+		}
+		x, w := chartLeft+i*step, max(step*7/10, 2)
+		c.Columns = append(c.Columns, Column{b, x, chartTop + plot - height, w, height, x + w/2, i%every == 0})
+	}
+	return c
+}
+
+// roundUp is the next amount that divides well by four: 1, 2, 4 or 8 times a
+// power of ten.
+func roundUp(v money.Cents) money.Cents {
+	for unit := money.Cents(100); ; unit *= 10 {
+		for _, times := range []money.Cents{1, 2, 4, 8} {
+			if unit*times >= v {
+				return unit * times
+			}
+		}
+	}
+}

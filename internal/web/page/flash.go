@@ -1,0 +1,67 @@
+package page
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+const flashCookie = "carteira_flash"
+
+// Flash is a message that is shown once, on the next page.
+type Flash struct {
+	Kind string `json:"k"` // success or error
+	Text string `json:"t"` // in English, shown translated
+	Args []any  `json:"a,omitempty"`
+}
+
+// Say leaves a message of success for the next page.
+func Say(w http.ResponseWriter, r *http.Request, text string, args ...any) {
+	leave(w, r, Flash{"success", text, args})
+}
+
+// Complain leaves a message of failure for the next page.
+func Complain(w http.ResponseWriter, r *http.Request, text string, args ...any) {
+	leave(w, r, Flash{"error", text, args})
+}
+
+func leave(w http.ResponseWriter, r *http.Request, f Flash) {
+	encoded, err := json.Marshal(f)
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	setCookie(w, r, flashCookie, base64.RawURLEncoding.EncodeToString(encoded), time.Minute)
+}
+
+// In is the message in a language.
+func (f Flash) In(l Lang) string {
+	if len(f.Args) == 0 {
+		return l.Reason(f.Text)
+	}
+	return l.T(f.Text, f.Args...)
+}
+
+func takeFlash(w http.ResponseWriter, r *http.Request) *Flash {
+	c, err := r.Cookie(flashCookie)
+	if err != nil {
+		return nil
+	}
+	dropCookie(w, r, flashCookie)
+	encoded, err := base64.RawURLEncoding.DecodeString(c.Value)
+	var f Flash
+	if err != nil || json.Unmarshal(encoded, &f) != nil {
+		return nil
+	}
+	for i, arg := range f.Args {
+		if n, ok := arg.(float64); ok { // which JSON makes of every number
+			f.Args[i] = int64(n)
+		}
+	}
+	return &f
+}
+
+// Go sends the reader to another page of ours after a form was carried out.
+func Go(w http.ResponseWriter, r *http.Request, path string) {
+	http.Redirect(w, r, path, http.StatusSeeOther)
+}

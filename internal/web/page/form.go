@@ -1,0 +1,144 @@
+package page
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/web"
+)
+
+// Form is what a form shows: values, kept when they were refused, and the
+// reasons beside their fields.
+type Form struct {
+	values map[string][]string
+	faults fault.Fields
+	shown  map[string]bool
+	notice string
+}
+
+// NewForm makes a form that shows names and values in turn.
+func NewForm(pairs ...string) *Form {
+	f := &Form{values: map[string][]string{}, shown: map[string]bool{}}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		f.values[pairs[i]] = append(f.values[pairs[i]], pairs[i+1])
+	}
+	return f
+}
+
+// Sent is the form as it came, with why it was refused.
+func Sent(r *http.Request, err error) *Form {
+	f := NewForm()
+	maps.Copy(f.values, r.PostForm)
+	f.Fail(err)
+	return f
+}
+
+// Fail adds the reasons of a refusal.
+func (f *Form) Fail(err error) {
+	if err == nil {
+		return
+	}
+	f.faults = fault.FieldsOf(err)
+	f.notice = fault.Public(web.Explain(err))
+	if !f.faults.Empty() {
+		f.notice = "Nothing was saved. Please correct what is marked below."
+	}
+}
+
+// Value is what a field shows: the last that was sent, since a checkbox is
+// sent after the hidden field that stands for its absence.
+func (f *Form) Value(name string) string {
+	if all := f.values[name]; len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return ""
+}
+
+// Has reports whether a field of several values has this one.
+func (f *Form) Has(name, value string) bool { return slices.Contains(f.values[name], value) }
+
+// Notice is what is said above the form: "" when nothing is wrong.
+func (f *Form) Notice() string { return f.notice }
+
+// Errors are the reasons against a field. Whoever shows them has shown them.
+func (f *Form) Errors(name string) []string {
+	f.shown[name] = true
+	return f.faults.Get(name)
+}
+
+// Rest are the reasons against fields that the form did not show, for its end.
+func (f *Form) Rest() []string {
+	var rest []string
+	for name, reasons := range f.faults.All() {
+		if !f.shown[name] {
+			rest = append(rest, reasons...)
+		}
+	}
+	return rest
+}
+
+// Option is a choice of a field.
+type Option struct{ Value, Label string }
+
+// Field is what the partials field and check show.
+type Field struct {
+	ID, Name, Label, Hint, Type, Value                      string
+	Placeholder, Autocomplete, InputMode, Min, Max, Pattern string
+	Rows                                                    int
+	Required, Autofocus, Readonly, Secret                   bool
+	Options                                                 []Option
+	Errors                                                  []string
+	Lang                                                    Lang
+}
+
+// Describes lists the ids of what is said about the field.
+func (f Field) Describes() string {
+	s := ""
+	if f.Hint != "" {
+		s = f.ID + "-hint"
+	}
+	if len(f.Errors) > 0 {
+		s += " " + f.ID + "-error"
+	}
+	return s
+}
+
+func newField(l Lang, form *Form, name, label string, kv []any) (Field, error) {
+	f := Field{ID: "f-" + name, Name: name, Label: label, Type: "text", Value: form.Value(name), Errors: form.Errors(name), Lang: l}
+	options, err := dict(kv...)
+	if err != nil {
+		return f, err
+	}
+	texts := map[string]*string{
+		"id": &f.ID, "hint": &f.Hint, "type": &f.Type, "value": &f.Value, "placeholder": &f.Placeholder,
+		"autocomplete": &f.Autocomplete, "inputmode": &f.InputMode, "min": &f.Min, "max": &f.Max, "pattern": &f.Pattern,
+	}
+	flags := map[string]*bool{"required": &f.Required, "autofocus": &f.Autofocus, "readonly": &f.Readonly}
+	for name, v := range options {
+		switch v := v.(type) {
+		case string:
+			if texts[name] == nil {
+				return f, fmt.Errorf("field %s: no option %s", f.Name, name)
+			}
+			*texts[name] = v
+		case bool:
+			if flags[name] == nil {
+				return f, fmt.Errorf("field %s: no option %s", f.Name, name)
+			}
+			*flags[name] = v
+		case int:
+			f.Rows = v
+		case []Option:
+			f.Options = v
+		default:
+			return f, fmt.Errorf("field %s: option %s is a %T", f.Name, name, v)
+		}
+	}
+	if f.Type == "password" { // never sent back
+		f.Value = ""
+	}
+	return f, nil
+}

@@ -1,0 +1,127 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
+)
+
+// FormatTime writes an instant as 31/12/2027 23:59 in a zone.
+func FormatTime(t time.Time, zone *time.Location) string {
+	return formatIn(t, zone, "02/01/2006 15:04")
+}
+
+func formatIn(t time.Time, zone *time.Location, layout string) string {
+	if t.IsZero() {
+		return ""
+	}
+	if zone == nil {
+		zone = time.UTC
+	}
+	return t.In(zone).Format(layout)
+}
+
+// FormatDate writes a date as 31/12/2027.
+func FormatDate(d civil.Date) string {
+	if d.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%02d/%02d/%04d", d.Day(), d.Month(), d.Year())
+}
+
+// FormatInt writes a number with its thousands apart: 1.234.567.
+func FormatInt(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "." + s[i:]
+	}
+	return sign + s
+}
+
+// FormatPhone writes a phone number with its country code as people do:
+// +55 (11) 98765-4321. Numbers of other countries only get their plus.
+func FormatPhone(digits string) string {
+	rest, brazilian := strings.CutPrefix(digits, "55")
+	if !brazilian || len(rest) < 10 || len(rest) > 11 {
+		if digits == "" {
+			return ""
+		}
+		return "+" + digits
+	}
+	local := rest[2:]
+	return "+55 (" + rest[:2] + ") " + local[:len(local)-4] + "-" + local[len(local)-4:]
+}
+
+// Ago says how long before now an instant was, roughly.
+func (l Lang) Ago(t, now time.Time) string {
+	if t.IsZero() {
+		return l.T("never")
+	}
+	switch d := now.Sub(t); {
+	case d < time.Minute:
+		return l.T("just now")
+	case d < time.Hour:
+		return l.T("%d min ago", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return l.T("%d h ago", int(d.Hours()))
+	default:
+		return l.T("%d d ago", int(d.Hours()/24))
+	}
+}
+
+// funcs are what templates can call besides the methods of the View.
+func funcs(l Lang) template.FuncMap {
+	return template.FuncMap{
+		"t":      l.T,
+		"reason": l.Reason,
+		"money":  func(c money.Cents) string { return strings.Replace(c.BR(), " ", "\u00a0", 1) },
+		"amount": func(c money.Cents) string { return strings.TrimPrefix(c.BR(), "R$ ") },
+		"date":   FormatDate,
+		"number": func(n any) string { return FormatInt(toInt(n)) },
+		"phone":  FormatPhone,
+		"icon":   Icon,
+		"asset":  Asset,
+		"dict":   dict,
+		"list":   func(items ...any) []any { return items },
+		"field":  func(f *Form, name, label string, kv ...any) (Field, error) { return newField(l, f, name, label, kv) },
+		"query":  func(s string) string { return url.QueryEscape(s) },
+		"langs":  func() []Lang { return Langs },
+		"join":   func(list []string, sep string) string { return strings.Join(list, sep) },
+	}
+}
+
+func toInt(n any) int64 {
+	switch n := n.(type) {
+	case int:
+		return int64(n)
+	case int64:
+		return n
+	}
+	panic(fmt.Sprintf("number of a %T", n))
+}
+
+// dict makes a map of names and values, to give a partial more than one thing.
+func dict(kv ...any) (map[string]any, error) {
+	if len(kv)%2 != 0 {
+		return nil, fmt.Errorf("dict: %d arguments are no pairs", len(kv))
+	}
+	m := make(map[string]any, len(kv)/2)
+	for i := 0; i < len(kv); i += 2 {
+		name, ok := kv[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("dict: %v is no name", kv[i])
+		}
+		m[name] = kv[i+1]
+	}
+	return m, nil
+}

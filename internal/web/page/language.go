@@ -1,0 +1,105 @@
+package page
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Lang is a language that pages are shown in.
+type Lang string
+
+// The languages. Portuguese is that of whoever does not say.
+const (
+	Portuguese Lang = "pt-BR"
+	English    Lang = "en"
+)
+
+// Langs lists the languages.
+var Langs = []Lang{Portuguese, English}
+
+const (
+	langCookie  = "carteira_lang"
+	themeCookie = "carteira_theme"
+)
+
+// LangOf is the language of a request: the one that was chosen, else the one
+// that the browser prefers.
+func LangOf(r *http.Request) Lang {
+	if c, err := r.Cookie(langCookie); err == nil {
+		for _, l := range Langs {
+			if c.Value == string(l) {
+				return l
+			}
+		}
+	}
+	return preferred(r.Header.Get("Accept-Language"))
+}
+
+// preferred is the known language with the greatest weight, the first of
+// equals.
+func preferred(header string) Lang {
+	best, most := Portuguese, 0.0
+	for part := range strings.SplitSeq(header, ",") {
+		tag, weight, weighted := strings.Cut(strings.TrimSpace(part), ";")
+		q := 1.0
+		if weighted {
+			parsed, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(weight), "q="), 64)
+			if err != nil {
+				continue
+			}
+			q = parsed
+		}
+		base, _, _ := strings.Cut(strings.ToLower(tag), "-")
+		for _, l := range Langs {
+			if known, _, _ := strings.Cut(string(l), "-"); known == base && q > most {
+				best, most = l, q
+			}
+		}
+	}
+	return best
+}
+
+func themeOf(r *http.Request) string {
+	if c, err := r.Cookie(themeCookie); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
+}
+
+// Prefer remembers the language and theme that a form asks for and goes back
+// to the page it was sent from. An edge serves it as POST /preferences.
+func Prefer(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
+	for field, name := range map[string]string{"lang": langCookie, "theme": themeCookie} {
+		if v := r.PostFormValue(field); v != "" {
+			setCookie(w, r, name, v, 365*24*time.Hour)
+		}
+	}
+	http.Redirect(w, r, LocalPath(r.PostFormValue("back")), http.StatusSeeOther)
+}
+
+// LocalPath is a path of ours that a form or link named, or / when it leads
+// anywhere else.
+func LocalPath(p string) string {
+	u, err := url.Parse(p)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(p, "/") || strings.HasPrefix(p, "//") || strings.ContainsAny(p, "\\\r\n\t") {
+		return "/"
+	}
+	return p
+}
+
+// Secure reports whether the reader came by https, perhaps to a proxy of ours.
+func Secure(r *http.Request) bool { return r.TLS != nil || r.URL.Scheme == "https" }
+
+func setCookie(w http.ResponseWriter, r *http.Request, name, value string, life time.Duration) {
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: int(life / time.Second), HttpOnly: true, Secure: Secure(r), SameSite: http.SameSiteLaxMode,
+	})
+}
+
+func dropCookie(w http.ResponseWriter, r *http.Request, name string) {
+	http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, HttpOnly: true, Secure: Secure(r), SameSite: http.SameSiteLaxMode})
+}

@@ -1,0 +1,195 @@
+// Package page is the kit of the pages that people read: the panel, the
+// checkout, the signup. It owns layout, styles, scripts, icons, languages with
+// their one message catalog, how amounts and dates are written, forms with
+// their errors, and the Content-Security-Policy. It knows no room and no rule
+// of the business: an edge gives it a template and data.
+package page
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/web"
+)
+
+// policy allows what comes from us and nothing that stands in the page itself.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+//go:embed templates/*.html
+var ownTemplates embed.FS
+
+// View is one page to show.
+type View struct {
+	Name   string         // of the template file, without .html
+	Title  string         // in English, shown translated
+	Status int            // 0: 200
+	Data   any            // .Data in the template
+	Frame  any            // .Frame: what the edge's own layout needs, such as its menu
+	Zone   *time.Location // in which instants are shown; nil: UTC
+
+	// Render fills in the rest.
+	Lang  Lang
+	Theme string // "", light or dark
+	Path  string // of the request, with its query
+	Flash *Flash
+}
+
+// Time writes an instant in the view's zone: 31/12/2027 23:59.
+func (v View) Time(t time.Time) string { return FormatTime(t, v.Zone) }
+
+// Day writes the day of an instant in the view's zone.
+func (v View) Day(t time.Time) string { return formatIn(t, v.Zone, "02/01/2006") }
+
+// Clock writes the time of day of an instant in the view's zone, to the second.
+func (v View) Clock(t time.Time) string { return formatIn(t, v.Zone, "15:04:05") }
+
+// Set is the pages of one edge, ready in every language.
+type Set struct {
+	pages map[Lang]map[string]*template.Template
+}
+
+// New makes a Set of the files *.html. Those whose name begins with _ are
+// partials and layouts that every page of the set can use, beside the kit's
+// own. It panics on a template that does not parse: they are in the binary.
+func New(files fs.FS) *Set {
+	s := &Set{pages: map[Lang]map[string]*template.Template{}}
+	for _, l := range Langs {
+		common := template.New("").Funcs(funcs(l))
+		parse(common, mustSub(ownTemplates, "templates"), isPartial)
+		parse(common, files, isPartial)
+		s.pages[l] = map[string]*template.Template{}
+		s.add(l, common, mustSub(ownTemplates, "templates"))
+		s.add(l, common, files)
+	}
+	return s
+}
+
+func (s *Set) add(l Lang, common *template.Template, files fs.FS) {
+	for _, name := range htmlFiles(files) {
+		if isPartial(name) {
+			continue
+		}
+		t := template.Must(common.Clone())
+		s.pages[l][strings.TrimSuffix(name, ".html")] = template.Must(t.New(name).Parse(mustRead(files, name)))
+	}
+}
+
+// Names lists the pages of the set.
+func (s *Set) Names() []string {
+	var names []string
+	for name := range s.pages[Portuguese] {
+		names = append(names, name)
+	}
+	return names
+}
+
+func isPartial(name string) bool { return strings.HasPrefix(path.Base(name), "_") }
+
+func parse(t *template.Template, files fs.FS, which func(string) bool) {
+	for _, name := range htmlFiles(files) {
+		if which(name) {
+			template.Must(t.New(name).Parse(mustRead(files, name)))
+		}
+	}
+}
+
+func htmlFiles(files fs.FS) []string {
+	names, err := fs.Glob(files, "*.html")
+	if err != nil {
+		panic(err) // the pattern is constant
+	}
+	return names
+}
+
+func mustRead(files fs.FS, name string) string {
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		panic(err) // embedded
+	}
+	return string(text)
+}
+
+func mustSub(files fs.FS, dir string) fs.FS {
+	sub, err := fs.Sub(files, dir)
+	if err != nil {
+		panic(err) // embedded
+	}
+	return sub
+}
+
+// Render shows a page.
+func (s *Set) Render(w http.ResponseWriter, r *http.Request, v View) {
+	v.Lang, v.Theme, v.Path = LangOf(r), themeOf(r), r.URL.RequestURI()
+	v.Flash = takeFlash(w, r)
+	t := s.pages[v.Lang][v.Name]
+	if t == nil {
+		panic("no page " + v.Name)
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, v); err != nil {
+		// Nothing was sent, so the outermost handler can still say what happened.
+		panic(fmt.Errorf("page %s: %w", v.Name, err))
+	}
+	send(w, r, v, out.Bytes())
+}
+
+func send(w http.ResponseWriter, r *http.Request, v View, body []byte) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Language", string(v.Lang))
+	h.Set("Cache-Control", "no-store")
+	// The default, no-referrer, would hide the Origin that forms are checked by.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Vary", "Accept-Encoding")
+	if packed, ok := pack(r, body); ok {
+		h.Set("Content-Encoding", "gzip")
+		body = packed
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(max(v.Status, http.StatusOK))
+	_, _ = w.Write(body) // a reader who has gone away is not our failure
+}
+
+// Fail shows the page of an error. The log gets its cause.
+func (s *Set) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	err = web.Explain(err)
+	web.ExchangeOf(r.Context()).Err = err
+	s.Render(w, r, View{
+		Name: "error", Title: failTitle(err), Status: web.Status(err),
+		Data: failure{Reason: fault.Public(err), RequestID: web.ExchangeOf(r.Context()).RequestID, Internal: web.Status(err) >= http.StatusInternalServerError},
+	})
+}
+
+type failure struct {
+	Reason, RequestID string
+	Internal          bool
+}
+
+// failTitle names the kinds of errors that a person can meet.
+func failTitle(err error) string {
+	switch fault.KindOf(err) {
+	case fault.KindNotFound:
+		return "This page does not exist"
+	case fault.KindForbidden:
+		return "You may not do this"
+	case fault.KindRateLimited:
+		return "Too many attempts"
+	case fault.KindInvalid, fault.KindConflict, fault.KindTooLarge, fault.KindUnsupportedMedia, fault.KindMethodNotAllowed, fault.KindUnauthenticated:
+		return "This did not work"
+	case fault.KindUnavailable, fault.KindUpstream:
+		return "Not available at the moment"
+	default:
+		return "Something went wrong on our side"
+	}
+}

@@ -1,0 +1,73 @@
+// Comforts. Every page works without them: links are links, forms are forms.
+
+// Copy buttons: <button data-copy="#id"> copies the text of that element.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const source = document.querySelector(button.dataset.copy);
+  const text = (source.value ?? source.textContent).trim();
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const range = document.createRange();
+    range.selectNodeContents(source);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    document.execCommand("copy");
+  }
+  const label = button.querySelector("[data-label]") ?? button;
+  const before = label.textContent;
+  label.textContent = button.dataset.done;
+  setTimeout(() => { label.textContent = before; }, 1600);
+});
+
+// Questions: the page behind <a data-ask> opens as a dialog.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-ask]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  try {
+    const answer = await fetch(link.href);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const question = page.getElementById("ask");
+    if (!answer.ok || !question) throw new Error("no question");
+    const dialog = document.createElement("dialog");
+    dialog.className = "ask";
+    dialog.setAttribute("aria-labelledby", "ask-title");
+    dialog.append(document.adoptNode(question));
+    document.body.append(dialog);
+    dialog.addEventListener("close", () => { dialog.remove(); link.focus(); });
+    dialog.querySelector("[data-cancel]")?.addEventListener("click", (e) => { e.preventDefault(); dialog.close(); });
+    dialog.showModal();
+  } catch {
+    location.href = link.href;
+  }
+});
+
+// Lists one can pick from: the box in the head picks all, and what can be done
+// with the picked ones shows when there are some.
+document.addEventListener("change", (event) => {
+  const box = event.target;
+  if (!box.matches?.(".pickbox")) return;
+  const form = box.form;
+  const all = [...form.querySelectorAll("tbody .pickbox")];
+  if (box.matches("[data-all]")) all.forEach((b) => { b.checked = box.checked; });
+  const n = all.filter((b) => b.checked).length;
+  form.querySelectorAll("[data-picked]").forEach((e) => { e.textContent = n; });
+  form.querySelectorAll("[data-when-picked]").forEach((e) => { e.hidden = n === 0; });
+});
+
+// A form that is on its way is not sent twice.
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented || event.target.method === "get") return;
+  const form = event.target;
+  if (form.dataset.sent) { event.preventDefault(); return; }
+  form.dataset.sent = "yes";
+  setTimeout(() => { delete form.dataset.sent; }, 8000);
+});
+addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((f) => { delete f.dataset.sent; }));
+
+// A select that decides what is shown sends its form.
+document.addEventListener("change", (event) => {
+  if (event.target.matches?.("[data-submit]")) event.target.form.requestSubmit();
+});
