@@ -240,10 +240,10 @@ func (f Filter) expires(w *sqldb.Where, column string) {
 // matching finds the resellers of the filter, in the order of their ids. Few
 // that are held to a span of days are read from the index of days and sorted;
 // many are met soon enough on a walk along the ids, from which an expression
-// keeps the planner.
+// keeps the index of days.
 func (l listing) matching(matches int64) sqldb.Source {
 	f := l.filter
-	s := sqldb.Source{From: "companies c", ID: "c.id", Order: "c.id"}
+	s := sqldb.Source{From: "companies c", ID: walk, Order: walk}
 	if terms := searchTerms(f.Search); terms != nil {
 		s = sqldb.SearchBy(l.engine, "companies", "parent_id", l.company, l.all > smallSearch, terms)
 		if f != (Filter{Search: f.Search}) {
@@ -255,7 +255,7 @@ func (l listing) matching(matches int64) sqldb.Source {
 	lastDay := "COALESCE(c.expires_on, '')"
 	spanned := !f.ExpiresFrom.IsZero() || !f.ExpiresTo.IsZero() || f.Status == account.StandingExpired
 	if spanned && f.Search == "" && matches < smallSort && l.all > smallSort {
-		lastDay, s.Order = "c.expires_on", "c.id + 0"
+		lastDay, s.Order = "c.expires_on", "c.id + 1"
 	}
 	f.expires(&s.Where, lastDay)
 	if f.PlanID != 0 {
@@ -267,6 +267,9 @@ func (l listing) matching(matches int64) sqldb.Source {
 	f.standing(&s.Where, l.days, lastDay)
 	return s
 }
+
+// walk is the order of ids as the indexes of lists have it (migration 0005).
+const walk = "(c.id + 0)"
 
 // standing holds rows to the status.
 func (f Filter) standing(w *sqldb.Where, days []day, lastDay string) {
