@@ -107,7 +107,11 @@ type Token struct {
 // touches the rows of its company only.
 type Actor struct {
 	Company Company
-	TokenID int64 // 0 on the command line
+	TokenID int64  // 0 on the command line and in the panel
+	UserID  int64  // 0 outside the panel
+	Role    Role   // of the user; "" outside the panel
+	Name    string // of the user or token, for the audit log
+	From    string // the address a request came from, CommandLine, or "" for what the program does by itself
 }
 
 // Today is the company's calendar day at the given instant.
@@ -124,6 +128,7 @@ type Service struct {
 	limit   int
 	limiter limiter
 	used    lastUse
+	people  people
 
 	watchers []Watcher
 }

@@ -18,33 +18,56 @@ const MinPassword = 8
 // the fields name, email, password, level and timezone. Without a password
 // the owner cannot sign in until one is set.
 func (s *Service) CreateCompany(ctx context.Context, in *input.Form) (Company, User, error) {
-	c := Company{Level: LevelUltraMaster, Settings: DefaultSettings, Subscription: Subscription{Functions: EveryFunction}}
-	owner := User{Role: RoleOwner}
-	in.Require("name")
-	in.Require("email")
-	c.Name, _ = in.Line("name", 255)
-	owner.Email, _ = in.Email("email")
-	owner.Name, _ = in.Line("user_name", 255)
-	password := readPassword(in)
-	readLevel(in, &c)
-	if !in.Given("timezone") {
-		c.Zone, _ = civil.LoadZone(DefaultTimezone)
-	}
-	readZone(in, &c)
-	if err := in.Err(); err != nil {
-		return Company{}, User{}, err
-	}
-	if owner.Name == "" {
-		owner.Name, _, _ = strings.Cut(owner.Email, "@")
-	}
-	hash, err := hashPassword(ctx, password)
+	made, err := s.readCompany(ctx, in)
 	if err != nil {
 		return Company{}, User{}, err
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		c.CreatedAt, owner.CreatedAt = tx.Now(), tx.Now()
-		return insertWithOwner(ctx, tx, &c, &owner, hash)
+	var c Company
+	var owner User
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		c, owner, err = made.insert(ctx, tx)
+		return err
 	})
+	return c, owner, err
+}
+
+// newCompany is a company with its owner, read and not yet written.
+type newCompany struct {
+	company Company
+	owner   User
+	hash    string // of the owner's password
+}
+
+func (s *Service) readCompany(ctx context.Context, in *input.Form) (n newCompany, err error) {
+	n = newCompany{
+		company: Company{Level: LevelUltraMaster, Settings: DefaultSettings, Subscription: Subscription{Functions: EveryFunction}},
+		owner:   User{Role: RoleOwner},
+	}
+	in.Require("name")
+	in.Require("email")
+	n.company.Name, _ = in.Line("name", 255)
+	n.owner.Email, _ = in.Email("email")
+	n.owner.Name, _ = in.Line("user_name", 255)
+	password := readPassword(in)
+	readLevel(in, &n.company)
+	if !in.Given("timezone") {
+		n.company.Zone, _ = civil.LoadZone(DefaultTimezone)
+	}
+	readZone(in, &n.company)
+	if err := in.Err(); err != nil {
+		return n, err
+	}
+	if n.owner.Name == "" {
+		n.owner.Name, _, _ = strings.Cut(n.owner.Email, "@")
+	}
+	n.hash, err = hashPassword(ctx, password)
+	return n, err
+}
+
+func (n newCompany) insert(ctx context.Context, tx *sqldb.Tx) (c Company, owner User, err error) {
+	c, owner = n.company, n.owner
+	c.CreatedAt, owner.CreatedAt = tx.Now(), tx.Now()
+	err = insertWithOwner(ctx, tx, &c, &owner, n.hash)
 	return c, owner, err
 }
 

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -98,10 +99,14 @@ func (a Actor) Writable(today civil.Date) error {
 	return nil
 }
 
-// By names who acts, for records that are kept.
+// By names who acts, for records that are kept: user:1, token:3, or where it was
+// done from.
 func (a Actor) By() string {
-	if a.TokenID != 0 {
+	switch {
+	case a.UserID != 0:
+		return fmt.Sprintf("user:%d", a.UserID)
+	case a.TokenID != 0:
 		return fmt.Sprintf("token:%d", a.TokenID)
 	}
-	return "command line"
+	return cmp.Or(a.From, CommandLine)
 }

@@ -114,7 +114,6 @@ func (a *App) jobs() []worker.Job {
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.Webhooks.Reseal},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
-		{Name: "prune invitations", Every: time.Hour, Run: a.Accounts.PruneInvitations},
 		{Name: "prune counts of signups", Every: time.Hour, Run: a.Resellers.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
 	}

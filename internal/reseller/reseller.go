@@ -132,18 +132,19 @@ func (s *Service) Resume(ctx context.Context, a account.Actor, id int64) (r Rese
 // Invite makes a new invitation for the owner of a reseller who has no
 // password yet, and returns its link. The one before stops working.
 func (s *Service) Invite(ctx context.Context, a account.Actor, id int64) (link string, err error) {
-	code := account.NewInvitationCode()
+	invitation := account.NewInvitation()
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		c, err := account.LockBelowTx(ctx, tx, a, id)
 		if err != nil {
 			return err
 		}
-		return s.accounts.InviteTx(ctx, tx, c, code)
+		return s.accounts.InviteTx(ctx, tx, c, invitation)
 	})
-	return s.invitationLink(code), err
+	return s.invitationLink(invitation), err
 }
 
-func (s *Service) invitationLink(code string) string { return s.publicURL + "/invitation/" + code }
+// invitationLink leads to the panel's page on which a password is set.
+func (s *Service) invitationLink(i account.Invitation) string { return s.publicURL + "/password/" + i.Code }
 
 // change runs a change of one reseller in a transaction, and reads the record
 // that comes of it.

@@ -254,39 +254,37 @@ func TestInvitationWorksOnceAndSevenDays(t *testing.T) {
 		p, err := s.Create(t.Context(), root, form("name", "Beto", "email", "beto@example.com"))
 		must(t, err)
 		code := codeOf(t, p.InvitationLink)
-		if n := s.count(t, `SELECT count(*) FROM invitations WHERE hash = ?`, []byte(code)); n != 0 {
-			t.Error("the code itself is stored")
-		}
-		invited, err := s.accounts.Invitation(t.Context(), code)
-		if err != nil || invited.Company.ID != p.ID || invited.User.Email != "beto@example.com" {
+		invited, err := s.accounts.LinkedUser(t.Context(), code)
+		if err != nil || invited.CompanyID != p.ID || invited.Email != "beto@example.com" {
 			t.Errorf("%+v, %v", invited, err)
 		}
 		link, err := s.Invite(t.Context(), root, p.ID)
 		must(t, err)
-		if _, err := s.accounts.Invitation(t.Context(), code); fault.KindOf(err) != fault.KindNotFound {
+		if _, err := s.accounts.LinkedUser(t.Context(), code); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("the first invitation still works after the second: %v", err)
 		}
-		code = codeOf(t, link)
-		_, err = s.accounts.AcceptInvitation(t.Context(), code, form("password", "short"))
-		wantFields(t, err, "password")
+		use := func(password string) error {
+			_, err := s.accounts.UsePasswordLink(t.Context(), codeOf(t, link), form("password", password), account.Visitor{})
+			return err
+		}
+		wantFields(t, use("short"), "password")
 		s.clock.Set(noon.Add(7 * 24 * time.Hour))
-		_, err = s.accounts.AcceptInvitation(t.Context(), code, form("password", "correct horse"))
-		wantKind(t, err, fault.KindNotFound)
+		wantKind(t, use("correct horse"), fault.KindNotFound)
 		s.clock.Set(noon.Add(7*24*time.Hour - time.Second))
-		_, err = s.accounts.AcceptInvitation(t.Context(), code, form("password", "correct horse"))
-		must(t, err)
-		_, err = s.accounts.AcceptInvitation(t.Context(), code, form("password", "another horse"))
-		wantKind(t, err, fault.KindNotFound)
+		must(t, use("correct horse"))
+		wantKind(t, use("another horse"), fault.KindNotFound)
+		wantOpens(t, s, "beto@example.com", "correct horse")
 		_, err = s.Invite(t.Context(), root, p.ID)
 		wantKind(t, err, fault.KindConflict)
-		wantOpens(t, s, "beto@example.com", "correct horse")
+		_, err = s.Invite(t.Context(), s.root(t, 0), p.ID)
+		wantKind(t, err, fault.KindNotFound)
 	})
 }
 
 func codeOf(t *testing.T, link string) string {
 	t.Helper()
-	code, ok := strings.CutPrefix(link, "https://clientes.example.com/invitation/")
-	if !ok || len(code) != 32 {
+	code, ok := strings.CutPrefix(link, "https://clientes.example.com/password/")
+	if !ok || len(code) != 43 {
 		t.Fatalf("link %q", link)
 	}
 	return code

@@ -69,15 +69,15 @@ func (s *Service) create(ctx context.Context, a account.Actor, d draft, password
 	if d.newcomer.PasswordHash, err = account.HashPassword(ctx, password); err != nil {
 		return p, err
 	}
-	code := account.NewInvitationCode()
+	invitation := account.NewInvitation()
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		p, err = s.createTx(ctx, tx, a, d, code, in)
+		p, err = s.createTx(ctx, tx, a, d, invitation, in)
 		return err
 	})
 	return p, err
 }
 
-func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, d draft, code string, in *input.Form) (p Paid, err error) {
+func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, d draft, i account.Invitation, in *input.Form) (p Paid, err error) {
 	if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
 		return p, err
 	}
@@ -102,10 +102,10 @@ func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, d
 		return p, err
 	}
 	if d.newcomer.PasswordHash == "" {
-		if err := s.accounts.InviteTx(ctx, tx, made, code); err != nil {
+		if err := s.accounts.InviteTx(ctx, tx, made, i); err != nil {
 			return p, err
 		}
-		p.InvitationLink = s.invitationLink(code)
+		p.InvitationLink = s.invitationLink(i)
 	}
 	paid, err := s.pay(ctx, tx, a, made.ID, p.CreditsSpent, Entry{Kind: ForCreate, Plan: Ref{ID: plan.ID}, Periods: d.periods})
 	paid.InvitationLink = p.InvitationLink

@@ -33,7 +33,7 @@ var chances = []struct {
 	{regexp.MustCompile(`evt_[0-9A-Z]{26}`), "evt_00000000000000000000000000"},
 	{regexp.MustCompile(`whsec_[0-9A-Za-z]{40}`), "whsec_0000000000000000000000000000000000000000"},
 	{regexp.MustCompile(`/signup/[0-9A-Za-z]{20}"`), `/signup/00000000000000000000"`},
-	{regexp.MustCompile(`/invitation/[0-9A-Za-z]{32}"`), `/invitation/00000000000000000000000000000000"`},
+	{regexp.MustCompile(`/password/[0-9A-Za-z_-]{43}"`), `/password/0000000000000000000000000000000000000000000"`},
 	{regexp.MustCompile(`"duration_ms":[0-9]+`), `"duration_ms":0`},
 	{regexp.MustCompile(`("next_attempt_at":"2026-01-31T09:01:0)[0-9]`), "${1}0"},
 }

@@ -176,7 +176,7 @@ func TestResellerIsACompanyOfItsOwn(t *testing.T) {
 			t.Errorf("%+v", list)
 		}
 		made := data[resellerRecord](t, root.call(t, http.MethodPost, "/resellers", `{"name":"Lia","email":"lia@example.com","plan_id":""}`))
-		if made.InvitationLink == nil || !strings.HasPrefix(*made.InvitationLink, "https://clientes.example.com/invitation/") || made.Status != "trial" {
+		if made.InvitationLink == nil || !strings.HasPrefix(*made.InvitationLink, "https://clientes.example.com/password/") || made.Status != "trial" {
 			t.Errorf("%+v", made)
 		}
 		root.call(t, http.MethodPost, fmt.Sprintf("/resellers/%d/renew", made.ID), "").want(t, 200, "")

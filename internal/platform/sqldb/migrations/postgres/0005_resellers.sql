@@ -21,16 +21,6 @@ CREATE INDEX companies_suspended ON companies (parent_id, (id + 0)) WHERE suspen
 
 CREATE INDEX companies_search ON companies USING gin (parent_id, search gin_trgm_ops);
 
--- Lets the owner of a company set the first password, once.
-CREATE TABLE invitations (
-    hash       BYTEA   NOT NULL PRIMARY KEY,
-    company_id BIGINT  NOT NULL REFERENCES companies (id),
-    user_id    BIGINT  NOT NULL REFERENCES users (id),
-    expires_at BIGINT  NOT NULL,
-    created_at BIGINT  NOT NULL
-);
-CREATE INDEX invitations_company ON invitations (company_id, user_id);
-
 CREATE TABLE subscription_plans (
     id           BIGINT  GENERATED ALWAYS AS IDENTITY,
     company_id   BIGINT  NOT NULL REFERENCES companies (id),

@@ -36,16 +36,6 @@ WHEN new.parent_id IS NOT NULL AND old.search <> new.search BEGIN
         || char(10) || new.search);
 END;
 
--- Lets the owner of a company set the first password, once.
-CREATE TABLE invitations (
-    hash       BLOB    NOT NULL PRIMARY KEY,
-    company_id INTEGER NOT NULL REFERENCES companies (id),
-    user_id    INTEGER NOT NULL REFERENCES users (id),
-    expires_at INTEGER NOT NULL,
-    created_at INTEGER NOT NULL
-) STRICT;
-CREATE INDEX invitations_company ON invitations (company_id, user_id);
-
 CREATE TABLE subscription_plans (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     company_id   INTEGER NOT NULL REFERENCES companies (id),

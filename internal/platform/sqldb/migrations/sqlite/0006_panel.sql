@@ -1,1 +1,75 @@
--- Nothing yet.
+-- Who is signed in. Only a hash of what the browser holds is kept.
+CREATE TABLE sessions (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    company_id INTEGER NOT NULL REFERENCES companies (id),
+    user_id    INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    hash       BLOB    NOT NULL UNIQUE,
+    pending    INTEGER NOT NULL CHECK (pending IN (0, 1)), -- the password was right, the code is still to come
+    address    TEXT    NOT NULL,
+    agent      TEXT    NOT NULL,
+    created_at INTEGER NOT NULL,
+    seen_at    INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX sessions_user ON sessions (company_id, user_id, id);
+CREATE INDEX sessions_expiry ON sessions (expires_at);
+CREATE INDEX sessions_owner ON sessions (user_id);
+
+-- The second factor. totp is sealed and empty while it is off; totp_pending waits for its first code.
+ALTER TABLE users ADD COLUMN totp TEXT NOT NULL DEFAULT '';
+ALTER TABLE users ADD COLUMN totp_pending TEXT NOT NULL DEFAULT '';
+ALTER TABLE users ADD COLUMN totp_step INTEGER NOT NULL DEFAULT 0; -- the last one used: no code works twice
+
+CREATE TABLE recovery_codes (
+    company_id INTEGER NOT NULL,
+    user_id    INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    hash       BLOB    NOT NULL,
+    PRIMARY KEY (company_id, user_id, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX recovery_codes_user ON recovery_codes (user_id);
+
+-- Lets a user set a password, once.
+CREATE TABLE password_links (
+    hash       BLOB    NOT NULL PRIMARY KEY,
+    company_id INTEGER NOT NULL,
+    user_id    INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX password_links_user ON password_links (company_id, user_id);
+CREATE INDEX password_links_owner ON password_links (user_id);
+
+-- Lets somebody make the first company, once.
+CREATE TABLE setup_links (
+    hash       BLOB    NOT NULL PRIMARY KEY,
+    expires_at INTEGER NOT NULL
+) STRICT;
+
+-- Attempts to sign in that have not succeeded, by what they are counted by, in a window that begins with the first.
+CREATE TABLE signin_attempts (
+    key      TEXT    NOT NULL PRIMARY KEY,
+    began_at INTEGER NOT NULL,
+    n        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX signin_attempts_age ON signin_attempts (began_at);
+
+-- Who did what. Rows are added, and removed by age; never changed.
+CREATE TABLE audit_log (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    company_id INTEGER NOT NULL REFERENCES companies (id),
+    at         INTEGER NOT NULL,
+    user_id    INTEGER,
+    token_id   INTEGER,
+    who        TEXT    NOT NULL, -- as the name was then
+    address    TEXT    NOT NULL,
+    action     TEXT    NOT NULL,
+    record     TEXT    NOT NULL, -- what kind
+    record_id  INTEGER NOT NULL,
+    name       TEXT    NOT NULL, -- of the record, as it was then
+    changes    TEXT    NOT NULL  -- JSON: {"field":["before","after"]}
+) STRICT;
+CREATE INDEX audit_log_company ON audit_log (company_id, id);
+CREATE INDEX audit_log_record ON audit_log (company_id, record, record_id, id);
+CREATE INDEX audit_log_age ON audit_log (at);
+CREATE TRIGGER audit_log_unchanged BEFORE UPDATE ON audit_log BEGIN
+    SELECT RAISE(ABORT, 'the audit log is only ever added to');
+END;

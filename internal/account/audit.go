@@ -1,0 +1,120 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// CommandLine is the From of an actor who types commands.
+const CommandLine = "command line"
+
+// Fields are the values of a record by the API's field names, for the audit
+// log. Secrets are never among them.
+type Fields map[string]any
+
+// Deed is something that somebody did, on its way into the audit log.
+type Deed struct {
+	Action string // such as customer.updated
+	Record string // the kind of record: customer
+	ID     int64
+	Name   string // of the record, for people
+	Before Fields // nil: it was made
+	After  Fields // nil: it is gone
+}
+
+// Entry is a line of the audit log.
+type Entry struct {
+	ID      int64
+	At      time.Time
+	UserID  int64 // 0: not a user
+	TokenID int64 // 0: not a token
+	Who     string
+	Address string
+	Action  string
+	Record  string
+	RecID   int64
+	Name    string
+	Changes []Change
+}
+
+// Change is a field before and after.
+type Change struct {
+	Field         string
+	Before, After string
+}
+
+// Note writes a deed into the audit log, in the transaction in which it was
+// done. What the program does by itself, at its hour, is not a deed.
+func Note(ctx context.Context, tx *sqldb.Tx, a Actor, d Deed) error {
+	if a.UserID == 0 && a.TokenID == 0 && a.From == "" {
+		return nil
+	}
+	changes, err := json.Marshal(d.changes())
+	if err != nil {
+		return fmt.Errorf("note %s: %w", d.Action, err)
+	}
+	return insertDeed(ctx, tx, a, d, string(changes))
+}
+
+// changes are the fields that differ, each before and after.
+func (d Deed) changes() map[string][2]any {
+	changed := map[string][2]any{}
+	for name, after := range d.After {
+		if before := d.Before[name]; plainText(before) != plainText(after) {
+			changed[name] = [2]any{before, after}
+		}
+	}
+	for name, before := range d.Before {
+		if _, kept := d.After[name]; !kept && plainText(before) != "" {
+			changed[name] = [2]any{before, nil}
+		}
+	}
+	return changed
+}
+
+func plainText(v any) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprint(v)
+}
+
+// AuditFilter chooses lines of the audit log.
+type AuditFilter struct {
+	Record string // with ID: the history of one record
+	ID     int64
+}
+
+// Audit returns a page of the company's audit log, newest first, and how many
+// lines there are.
+func (s *Service) Audit(ctx context.Context, a Actor, f AuditFilter, page input.Page) ([]Entry, int64, error) {
+	total, err := countDeeds(ctx, s.db, a.Company.ID, f)
+	if err != nil || page.Offset() >= total {
+		return []Entry{}, total, err
+	}
+	list, err := deeds(ctx, s.db, a.Company.ID, f, page)
+	return list, total, err
+}
+
+// auditBatch is how many lines one step of PruneAudit removes.
+const auditBatch = 500
+
+// PruneAudit removes lines older than keep, in small steps.
+func (s *Service) PruneAudit(ctx context.Context, keep time.Duration) error {
+	before := s.db.Now().Add(-keep)
+	for removed := int64(auditBatch); removed == auditBatch; {
+		err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+			removed, err = pruneDeeds(ctx, tx, before, auditBatch)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("prune the audit log: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,442 @@
+package account_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha1"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// house is a company with an owner who can sign in, on a clock of its own.
+type house struct {
+	*account.Service
+	db    *sqldb.DB
+	clock *sqldbtest.Clock
+	owner account.User
+	url   string
+}
+
+const password = "correct horse"
+
+var here = account.Visitor{Address: "192.0.2.1", Agent: "test"}
+
+// eachHouse runs a test in a fresh house on either engine.
+func eachHouse(t *testing.T, test func(t *testing.T, h house)) {
+	t.Helper()
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		h := house{clock: sqldbtest.NewClock(noon), url: sqldbtest.URL(t, engine)}
+		h.db = sqldbtest.Open(t, h.url, sqldbtest.WithClock(h.clock))
+		h.Service = account.New(h.db, 0)
+		h.SealWith(testBox(t, "A7"))
+		var err error
+		_, h.owner, err = h.CreateCompany(t.Context(), form("name", "Rede", "email", "Ana@Example.com", "password", password, "user_name", "Ana"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, h)
+	})
+}
+
+func testBox(t *testing.T, pair string, old ...string) *secret.Box {
+	t.Helper()
+	keys := make([]secret.Key, 0, 1+len(old))
+	for _, p := range append([]string{pair}, old...) {
+		key, err := secret.ParseKey(strings.Repeat(p, 32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key)
+	}
+	return secret.NewBox(keys[0], keys[1:]...)
+}
+
+func (h house) signIn(t *testing.T) (string, account.Visit) {
+	t.Helper()
+	in, err := h.SignIn(t.Context(), form("email", "ana@example.com", "password", password), here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := h.Authenticate(t.Context(), in.Token, here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in.Token, v
+}
+
+func TestSignInAndOut(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		token, v := h.signIn(t)
+		a := v.Actor
+		if a.UserID != h.owner.ID || a.Role != account.RoleOwner || a.From != here.Address || a.Name != "Ana" || a.Company.Name != "Rede" || len(token) < 40 {
+			t.Errorf("visit %+v", v)
+		}
+		if _, again := h.signIn(t); again.Session.ID == v.Session.ID {
+			t.Error("a second sign-in has the first's session")
+		}
+		list, err := h.Sessions(t.Context(), a)
+		if err != nil || len(list) != 2 {
+			t.Errorf("sessions %v, %v", list, err)
+		}
+		if err := h.SignOut(t.Context(), v); err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.Authenticate(t.Context(), token, here)
+		wantKind(t, err, fault.KindUnauthenticated)
+		stored, err := sqldb.Value[int](t.Context(), h.db, `SELECT count(*) FROM sessions WHERE hash = ?`, []byte(token))
+		if err != nil || stored != 0 {
+			t.Errorf("the token itself is stored: %v", err)
+		}
+	})
+}
+
+func TestWrongPasswordsAndUnknownPeopleAreRefusedAlike(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		_, link, err := h.CreateUser(t.Context(), account.Actor{Company: account.Company{ID: h.owner.CompanyID}}, form("name", "B", "email", "b@example.com", "role", "staff"))
+		if err != nil || link == "" {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, pair := range [][2]string{{"ana@example.com", "wrong"}, {"nobody@example.com", password}, {"b@example.com", ""}, {"b@example.com", "x"}} {
+			_, err := h.SignIn(t.Context(), form("email", pair[0], "password", pair[1]), here)
+			wantKind(t, err, fault.KindInvalid)
+			if pair[1] != "" {
+				said = append(said, fault.Public(err))
+			}
+		}
+		for _, s := range said {
+			if s != said[0] {
+				t.Errorf("answers differ: %q", said)
+			}
+		}
+	})
+}
+
+func TestAttemptsAreLimitedAcrossProcesses(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		other := account.New(sqldbtest.Open(t, h.url, sqldbtest.WithClock(h.clock)), 0)
+		kinds := make([]fault.Kind, 16)
+		var wg sync.WaitGroup
+		for i := range kinds {
+			s := h.Service
+			if i%2 == 1 {
+				s = other
+			}
+			wg.Go(func() {
+				_, err := s.SignIn(t.Context(), form("email", "ana@example.com", "password", "wrong"), here)
+				kinds[i] = fault.KindOf(err)
+			})
+		}
+		wg.Wait()
+		tried := 0
+		for _, k := range kinds {
+			if k == fault.KindInvalid {
+				tried++
+			}
+		}
+		if tried != 10 {
+			t.Errorf("%d attempts were let through, want 10", tried)
+		}
+		_, err := h.SignIn(t.Context(), form("email", "ana@example.com", "password", password), here)
+		wantKind(t, err, fault.KindRateLimited)
+		elsewhere := account.Visitor{Address: "198.51.100.7"}
+		if _, err := h.SignIn(t.Context(), form("email", "ana@example.com", "password", password), elsewhere); err != nil {
+			t.Errorf("the person is locked out by a stranger: %v", err)
+		}
+		h.clock.Advance(16 * time.Minute)
+		h.signIn(t)
+	})
+}
+
+func TestOneAddressCannotTryManyPeople(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		var last error
+		for i := range 51 {
+			// Nobody's password costs as much as anybody's, so the form stops earlier.
+			_, last = h.SignIn(t.Context(), form("email", fmt.Sprintf("p%d@example.com", i), "password", "x"), here)
+		}
+		wantKind(t, last, fault.KindRateLimited)
+	})
+}
+
+func TestSessionsEndByThemselves(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		idle, _ := h.signIn(t)
+		h.clock.Advance(account.SessionIdle)
+		_, err := h.Authenticate(t.Context(), idle, here)
+		wantKind(t, err, fault.KindUnauthenticated)
+
+		used, _ := h.signIn(t)
+		for range 29 {
+			h.clock.Advance(24 * time.Hour)
+			if _, err := h.Authenticate(t.Context(), used, here); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.clock.Advance(24 * time.Hour)
+		_, err = h.Authenticate(t.Context(), used, here)
+		wantKind(t, err, fault.KindUnauthenticated)
+		if err := h.PruneSessions(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		left, err := sqldb.Value[int](t.Context(), h.db, `SELECT count(*) FROM sessions`)
+		if err != nil || left != 0 {
+			t.Errorf("%d sessions are left, %v", left, err)
+		}
+	})
+}
+
+func TestChangedPasswordEndsOtherSessions(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		elsewhere, _ := h.signIn(t)
+		token, v := h.signIn(t)
+		wantFields(t, h.ChangePassword(t.Context(), v, form("current_password", "wrong", "password", "another one")), "current_password")
+		wantFields(t, h.ChangePassword(t.Context(), v, form("current_password", password, "password", "short")), "password")
+		if err := h.ChangePassword(t.Context(), v, form("current_password", password, "password", "another one")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Authenticate(t.Context(), token, here); err != nil {
+			t.Errorf("this session ended too: %v", err)
+		}
+		_, err := h.Authenticate(t.Context(), elsewhere, here)
+		wantKind(t, err, fault.KindUnauthenticated)
+		_, err = h.SignIn(t.Context(), form("email", "ana@example.com", "password", password), here)
+		wantKind(t, err, fault.KindInvalid)
+		if _, err := h.SignIn(t.Context(), form("email", "ana@example.com", "password", "another one"), here); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// code is RFC 6238, written a second time.
+func code(t *testing.T, base32Secret string, at time.Time) string {
+	t.Helper()
+	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(base32Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counter [8]byte
+	binary.BigEndian.PutUint64(counter[:], uint64(at.Unix()/30))
+	mac := hmac.New(sha1.New, key)
+	mac.Write(counter[:])
+	sum := mac.Sum(nil)
+	o := sum[19] & 15
+	n := (uint32(sum[o])&0x7f)<<24 | uint32(sum[o+1])<<16 | uint32(sum[o+2])<<8 | uint32(sum[o+3])
+	return fmt.Sprintf("%06d", n%1000000)
+}
+
+func TestSecondFactor(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		_, v := h.signIn(t)
+		f, err := h.BeginSecondFactor(t.Context(), v.Actor)
+		if err != nil || !strings.HasPrefix(f.URL, "otpauth://totp/Carteira:Ana@Example.com?issuer=Carteira&secret="+f.Secret) {
+			t.Fatalf("factor %+v, %v", f, err)
+		}
+		_, err = h.ConfirmSecondFactor(t.Context(), v.Actor, form("code", "000000"))
+		wantFields(t, err, "code")
+		recovery, err := h.ConfirmSecondFactor(t.Context(), v.Actor, form("code", code(t, f.Secret, h.clock.Now())))
+		if err != nil || len(recovery) != 10 {
+			t.Fatalf("recovery codes %v, %v", recovery, err)
+		}
+		sealed, err := sqldb.Value[string](t.Context(), h.db, `SELECT totp FROM users WHERE id = ?`, h.owner.ID)
+		if err != nil || strings.Contains(sealed, f.Secret) || !strings.HasPrefix(sealed, "v1.") {
+			t.Errorf("stored %q, %v", sealed, err)
+		}
+
+		begin := func() string {
+			in, err := h.SignIn(t.Context(), form("email", "ana@example.com", "password", password), here)
+			if err != nil || !in.NeedsCode {
+				t.Fatalf("signed in %+v, %v", in, err)
+			}
+			_, err = h.Authenticate(t.Context(), in.Token, here)
+			wantKind(t, err, fault.KindUnauthenticated)
+			return in.Token
+		}
+		pending := begin()
+		_, err = h.ConfirmCode(t.Context(), pending, form("code", code(t, f.Secret, h.clock.Now())), here)
+		wantFields(t, err, "code") // it was used to switch the factor on
+		h.clock.Advance(time.Minute)
+		good := code(t, f.Secret, h.clock.Now())
+		in, err := h.ConfirmCode(t.Context(), pending, form("code", good[:3]+" "+good[3:]), here)
+		if err != nil || in.Token == pending {
+			t.Fatalf("confirmed %+v, %v", in, err)
+		}
+		if _, err := h.Authenticate(t.Context(), in.Token, here); err != nil {
+			t.Error(err)
+		}
+		_, err = h.ConfirmCode(t.Context(), pending, form("code", good), here)
+		wantKind(t, err, fault.KindUnauthenticated)
+
+		if _, err := h.ConfirmCode(t.Context(), begin(), form("code", strings.ToUpper(recovery[3])), here); err != nil {
+			t.Errorf("recovery code: %v", err)
+		}
+		_, err = h.ConfirmCode(t.Context(), begin(), form("code", recovery[3]), here)
+		wantFields(t, err, "code")
+		if on, left, err := h.HasSecondFactor(t.Context(), v.Actor); err != nil || !on || left != 9 {
+			t.Errorf("on %v, %d left, %v", on, left, err)
+		}
+
+		h.SealWith(testBox(t, "B8", "A7"))
+		if err := h.ResealFactors(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.SealWith(testBox(t, "B8"))
+		h.clock.Advance(time.Minute)
+		if _, err := h.ConfirmCode(t.Context(), begin(), form("code", code(t, f.Secret, h.clock.Now())), here); err != nil {
+			t.Errorf("after a change of key: %v", err)
+		}
+		wantFields(t, h.DropSecondFactor(t.Context(), v.Actor, form("password", "wrong")), "password")
+		if err := h.DropSecondFactor(t.Context(), v.Actor, form("password", password)); err != nil {
+			t.Fatal(err)
+		}
+		h.signIn(t)
+	})
+}
+
+func TestUsersOfACompany(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		_, v := h.signIn(t)
+		ctx, a := t.Context(), v.Actor
+		_, _, err := h.CreateUser(ctx, a, form("name", "", "email", "x", "role", "king"))
+		wantFields(t, err, "name", "email", "role")
+		_, _, err = h.CreateUser(ctx, a, form("name", "A", "email", "ANA@example.com", "role", "staff"))
+		wantFields(t, err, "email")
+		bia, link, err := h.CreateUser(ctx, a, form("name", "Bia", "email", "bia@example.com", "role", "readonly"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u, err := h.LinkedUser(ctx, link); err != nil || u.ID != bia.ID {
+			t.Errorf("link of %+v, %v", u, err)
+		}
+		_, err = h.UsePasswordLink(ctx, link, form("password", "short"), here)
+		wantFields(t, err, "password")
+		if _, err := h.UsePasswordLink(ctx, link, form("password", "long enough"), here); err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.UsePasswordLink(ctx, link, form("password", "long enough"), here)
+		wantKind(t, err, fault.KindNotFound)
+		in, err := h.SignIn(ctx, form("email", "bia@example.com", "password", "long enough"), here)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		// The only owner stays; with two, one may go.
+		_, err = h.UpdateUser(ctx, a, a.UserID, form("role", "staff"))
+		wantFields(t, err, "role")
+		wantKind(t, h.RemoveUser(ctx, a, a.UserID), fault.KindConflict)
+		if _, err := h.UpdateUser(ctx, a, bia.ID, form("role", "owner", "name", "Beatriz")); err != nil {
+			t.Fatal(err)
+		}
+		asBia, err := h.Authenticate(ctx, in.Token, here)
+		if err != nil || asBia.Actor.Role != account.RoleOwner || asBia.User.Name != "Beatriz" {
+			t.Fatalf("%+v, %v", asBia, err)
+		}
+		var wg sync.WaitGroup
+		errs := make([]error, 2)
+		wg.Go(func() { errs[0] = h.RemoveUser(ctx, a, bia.ID) })
+		wg.Go(func() { errs[1] = h.RemoveUser(ctx, asBia.Actor, a.UserID) })
+		wg.Wait()
+		if (errs[0] == nil) == (errs[1] == nil) {
+			t.Errorf("two owners who remove each other: %v", errs)
+		}
+		if people, err := h.Users(ctx, a); err != nil || len(people) != 1 || people[0].Role != account.RoleOwner || !people[0].Ready {
+			t.Errorf("users %+v, %v", people, err)
+		}
+	})
+}
+
+func TestUsersOfAnotherCompanyAreNotFound(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		stranger := newCompany(t, h.Service, "stranger@example.com")
+		_, err := h.UpdateUser(t.Context(), stranger, h.owner.ID, form("role", "staff"))
+		wantKind(t, err, fault.KindNotFound)
+		wantKind(t, h.RemoveUser(t.Context(), stranger, h.owner.ID), fault.KindNotFound)
+		_, _, err = h.NewPasswordLink(t.Context(), stranger, h.owner.ID)
+		wantKind(t, err, fault.KindNotFound)
+		_, v := h.signIn(t)
+		stranger.UserID = h.owner.ID
+		wantKind(t, h.EndSession(t.Context(), stranger, v.Session.ID), fault.KindNotFound)
+	})
+}
+
+func TestPasswordLinksRunOutAndReplaceEachOther(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		token, v := h.signIn(t)
+		_, first, err := h.NewPasswordLink(t.Context(), v.Actor, h.owner.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, second, err := h.NewPasswordLink(t.Context(), v.Actor, h.owner.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.LinkedUser(t.Context(), first)
+		wantKind(t, err, fault.KindNotFound)
+		if _, err := h.UsePasswordLink(t.Context(), second, form("password", "long enough"), here); err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.Authenticate(t.Context(), token, here)
+		wantKind(t, err, fault.KindUnauthenticated)
+		_, third, err := h.NewPasswordLink(t.Context(), v.Actor, h.owner.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.clock.Advance(8 * 24 * time.Hour)
+		_, err = h.LinkedUser(t.Context(), third)
+		wantKind(t, err, fault.KindNotFound)
+	})
+}
+
+func TestFirstCompanyIsMadeExactlyOnce(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := account.New(db, 0)
+		link, err := s.NewSetupLink(t.Context())
+		if err != nil || link == "" {
+			t.Fatalf("link %q, %v", link, err)
+		}
+		second, err := s.NewSetupLink(t.Context())
+		if err != nil || s.SetupWorks(t.Context(), link) != nil {
+			t.Fatalf("two processes cannot both start: %v", err)
+		}
+		filled := func(i int) *input.Form {
+			return form("name", "Rede", "user_name", "Ana", "email", fmt.Sprintf("a%d@example.com", i), "password", password)
+		}
+		_, err = s.Setup(t.Context(), link, form("name", "Rede"), here)
+		wantFields(t, err, "password", "user_name", "email")
+		_, err = s.Setup(t.Context(), "guessed", filled(0), here)
+		wantKind(t, err, fault.KindNotFound)
+		errs := make([]error, 6)
+		var wg sync.WaitGroup
+		for i := range errs {
+			use := link
+			if i%2 == 1 {
+				use = second
+			}
+			wg.Go(func() { _, errs[i] = s.Setup(t.Context(), use, filled(i), here) })
+		}
+		wg.Wait()
+		made := 0
+		for _, err := range errs {
+			if err == nil {
+				made++
+			}
+		}
+		if all, err := s.Companies(t.Context()); err != nil || len(all) != 1 || made != 1 {
+			t.Errorf("%d were told they made one; companies %v, %v", made, all, err)
+		}
+		if link, err := s.NewSetupLink(t.Context()); err != nil || link != "" {
+			t.Errorf("another link %q, %v", link, err)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"time"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+)
+
+// A session ends after a time without use, and after a longer one whatever its
+// use. One that waits for its code ends soon.
+const (
+	SessionIdle = 3 * 24 * time.Hour
+	SessionLife = 30 * 24 * time.Hour
+	codeWait    = 10 * time.Minute
+	// touchEvery is how stale the time of the last use may be, so that a page
+	// does not cost a write.
+	touchEvery = 5 * time.Minute
+)
+
+// Session is a browser in which a user is signed in.
+type Session struct {
+	ID        int64
+	UserID    int64
+	Address   string
+	Agent     string
+	CreatedAt time.Time
+	SeenAt    time.Time
+	ExpiresAt time.Time
+
+	pending bool
+}
+
+// Visitor is where a request comes from.
+type Visitor struct {
+	Address string
+	Agent   string // what the browser calls itself
+}
+
+// Visit is a request of somebody who is signed in.
+type Visit struct {
+	Actor   Actor
+	User    User
+	Session Session
+}
+
+// people is what use cases about users need besides the database.
+type people struct{ box *secret.Box }
+
+// SealWith gives the service the box that seals second factors. It is called
+// while the program is wired.
+func (s *Service) SealWith(box *secret.Box) { s.people.box = box }
+
+// newLink makes 32 random bytes for a cookie or a link, and the hash that is
+// kept of them.
+func newLink() (plain string, hash []byte) {
+	var random [32]byte
+	_, _ = rand.Read(random[:]) // never fails: the program ends first
+	plain = base64.RawURLEncoding.EncodeToString(random[:])
+	return plain, linkHash(plain)
+}
+
+func linkHash(plain string) []byte {
+	sum := sha256.Sum256([]byte(plain))
+	return sum[:]
+}
+
+func signedOut() error { return fault.New(fault.KindUnauthenticated, "please sign in") }
+
+// Authenticate finds who holds a session.
+func (s *Service) Authenticate(ctx context.Context, token string, from Visitor) (Visit, error) {
+	v, err := s.visit(ctx, token)
+	if err != nil {
+		return Visit{}, err
+	}
+	if v.Session.pending {
+		return Visit{}, signedOut()
+	}
+	v.Actor.From = from.Address
+	if s.db.Now().Sub(v.Session.SeenAt) < touchEvery {
+		return v, nil
+	}
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		return touchSession(ctx, tx, v.Session, v.Actor.Company.ID, from.Address)
+	})
+	return v, err
+}
+
+// visit finds a session that has not ended, whether its code has come or not.
+func (s *Service) visit(ctx context.Context, token string) (Visit, error) {
+	if token == "" {
+		return Visit{}, signedOut()
+	}
+	v, err := visitByHash(ctx, s.db, linkHash(token))
+	if err != nil {
+		return v, err
+	}
+	now := s.db.Now()
+	if !v.Session.ExpiresAt.After(now) || now.Sub(v.Session.SeenAt) >= SessionIdle {
+		return Visit{}, signedOut()
+	}
+	return v, nil
+}
+
+// openTx starts a session. The token it returns is for the browser alone.
+func openTx(ctx context.Context, tx *sqldb.Tx, u User, from Visitor, pending bool) (string, error) {
+	token, hash := newLink()
+	life := SessionLife
+	if pending {
+		life = codeWait
+	}
+	agent := from.Agent
+	if len(agent) > 300 {
+		agent = agent[:300]
+	}
+	return token, insertSession(ctx, tx, u.CompanyID, hash, Session{
+		UserID: u.ID, Address: from.Address, Agent: agent, CreatedAt: tx.Now(), SeenAt: tx.Now(), ExpiresAt: tx.Now().Add(life), pending: pending,
+	})
+}
+
+// SignOut ends a session.
+func (s *Service) SignOut(ctx context.Context, v Visit) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := endSession(ctx, tx, v.Actor.Company.ID, v.User.ID, v.Session.ID)
+		return err
+	})
+}
+
+// Sessions lists where the actor's user is signed in, the latest use first.
+func (s *Service) Sessions(ctx context.Context, a Actor) ([]Session, error) {
+	return sessionsOf(ctx, s.db, a.Company.ID, a.UserID, s.db.Now())
+}
+
+// EndSession signs the actor's user out somewhere.
+func (s *Service) EndSession(ctx context.Context, a Actor, sessionID int64) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		n, err := endSession(ctx, tx, a.Company.ID, a.UserID, sessionID)
+		if err == nil && n == 0 {
+			err = fault.NotFound("session")
+		}
+		if err != nil {
+			return err
+		}
+		return Note(ctx, tx, a, Deed{Action: "session.ended", Record: "user", ID: a.UserID, Name: a.Name})
+	})
+}
+
+// PruneSessions removes what has ended: sessions, links, attempts to sign in.
+func (s *Service) PruneSessions(ctx context.Context) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return pruneSessions(ctx, tx) })
+}

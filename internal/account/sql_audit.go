@@ -1,0 +1,75 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+func insertDeed(ctx context.Context, tx *sqldb.Tx, a Actor, d Deed, changes string) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		a.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(a.UserID), sqldb.RefTo(a.TokenID), a.Name, a.From,
+		d.Action, d.Record, d.ID, d.Name, changes)
+	return err
+}
+
+func (f AuditFilter) where(companyID int64) (w sqldb.Where) {
+	w.And("company_id = ?", companyID)
+	if f.Record != "" {
+		w.And("record = ?", f.Record)
+	}
+	if f.ID != 0 {
+		w.And("record_id = ?", f.ID)
+	}
+	return w
+}
+
+func countDeeds(ctx context.Context, q sqldb.Querier, companyID int64, f AuditFilter) (int64, error) {
+	w := f.where(companyID)
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM audit_log`+w.String(), w.Args...)
+}
+
+func deeds(ctx context.Context, q sqldb.Querier, companyID int64, f AuditFilter, page input.Page) ([]Entry, error) {
+	w := f.where(companyID)
+	return sqldb.All(ctx, q, scanEntry, `
+		SELECT id, at, COALESCE(user_id, 0), COALESCE(token_id, 0), who, address, action, record, record_id, name, changes
+		FROM audit_log`+w.String()+` ORDER BY id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`, append(w.Args, page.Size, page.Offset())...)
+}
+
+func scanEntry(r sqldb.Row) (e Entry, err error) {
+	var at int64
+	var changes string
+	err = r.Scan(&e.ID, &at, &e.UserID, &e.TokenID, &e.Who, &e.Address, &e.Action, &e.Record, &e.RecID, &e.Name, &changes)
+	if err != nil {
+		return e, err
+	}
+	e.At = time.UnixMicro(at)
+	e.Changes, err = readChanges(changes)
+	return e, err
+}
+
+func readChanges(stored string) ([]Change, error) {
+	var fields map[string][2]any
+	if err := json.Unmarshal([]byte(stored), &fields); err != nil {
+		return nil, fmt.Errorf("read changes: %w", err)
+	}
+	list := make([]Change, 0, len(fields))
+	for name, pair := range fields {
+		list = append(list, Change{name, plainText(pair[0]), plainText(pair[1])})
+	}
+	slices.SortFunc(list, func(a, b Change) int { return strings.Compare(a.Field, b.Field) })
+	return list, nil
+}
+
+func pruneDeeds(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(ctx, `DELETE FROM audit_log WHERE id IN (
+		SELECT id FROM audit_log WHERE at < ? ORDER BY at LIMIT ? /* every company_id */) /* every company_id */`, before.UnixMicro(), limit)
+}

@@ -1,0 +1,114 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+func visitByHash(ctx context.Context, q sqldb.Querier, hash []byte) (Visit, error) {
+	v, err := sqldb.One(ctx, q, func(r sqldb.Row) (v Visit, err error) {
+		var userCreated, created, seen, expires int64
+		err = companyScan(r, &v.Actor.Company, &v.User.ID, &v.User.Name, &v.User.Email, (*string)(&v.User.Role), &userCreated,
+			&v.Session.ID, &v.Session.pending, &v.Session.Address, &v.Session.Agent, &created, &seen, &expires)
+		v.User.CompanyID, v.User.CreatedAt = v.Actor.Company.ID, time.UnixMicro(userCreated)
+		v.Session.UserID = v.User.ID
+		v.Session.CreatedAt, v.Session.SeenAt, v.Session.ExpiresAt = time.UnixMicro(created), time.UnixMicro(seen), time.UnixMicro(expires)
+		v.Actor.UserID, v.Actor.Role, v.Actor.Name = v.User.ID, v.User.Role, v.User.Name
+		return v, err
+	}, `SELECT `+companyColumns+`, u.id, u.name, u.email, u.role, u.created_at,
+			s.id, s.pending, s.address, s.agent, s.created_at, s.seen_at, s.expires_at
+		FROM sessions s JOIN users u ON u.id = s.user_id AND u.company_id = s.company_id JOIN companies c ON c.id = s.company_id
+		WHERE s.hash = ?`, hash)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		err = signedOut()
+	}
+	return v, err
+}
+
+func insertSession(ctx context.Context, tx *sqldb.Tx, companyID int64, hash []byte, s Session) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO sessions (company_id, user_id, hash, pending, address, agent, created_at, seen_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		companyID, s.UserID, hash, s.pending, s.Address, s.Agent, s.CreatedAt.UnixMicro(), s.SeenAt.UnixMicro(), s.ExpiresAt.UnixMicro())
+	return err
+}
+
+func touchSession(ctx context.Context, tx *sqldb.Tx, s Session, companyID int64, address string) error {
+	_, err := tx.Exec(ctx, `UPDATE sessions SET seen_at = ?, address = ? WHERE company_id = ? AND id = ?`,
+		tx.Now().UnixMicro(), address, companyID, s.ID)
+	return err
+}
+
+func endSession(ctx context.Context, tx *sqldb.Tx, companyID, userID, id int64) (int64, error) {
+	return tx.Exec(ctx, `DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id = ?`, companyID, userID, id)
+}
+
+// endSessions ends all sessions of a user but one; 0 spares none.
+func endSessions(ctx context.Context, tx *sqldb.Tx, companyID, userID, except int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id <> ?`, companyID, userID, except)
+	return err
+}
+
+func sessionsOf(ctx context.Context, q sqldb.Querier, companyID, userID int64, now time.Time) ([]Session, error) {
+	return sqldb.All(ctx, q, func(r sqldb.Row) (s Session, err error) {
+		var created, seen, expires int64
+		err = r.Scan(&s.ID, &s.UserID, &s.Address, &s.Agent, &created, &seen, &expires)
+		s.CreatedAt, s.SeenAt, s.ExpiresAt = time.UnixMicro(created), time.UnixMicro(seen), time.UnixMicro(expires)
+		return s, err
+	}, `SELECT id, user_id, address, agent, created_at, seen_at, expires_at FROM sessions
+		WHERE company_id = ? AND user_id = ? AND pending = ? AND expires_at > ? AND seen_at > ? ORDER BY seen_at DESC, id DESC`,
+		companyID, userID, false, now.UnixMicro(), now.Add(-SessionIdle).UnixMicro())
+}
+
+// noteAttempt counts an attempt under each key and returns how many there have
+// been in the window, this one included. The row lock of the upsert puts those
+// that come at once in line.
+func noteAttempt(ctx context.Context, tx *sqldb.Tx, keys []string, since time.Time) ([]int, error) {
+	counts := make([]int, len(keys))
+	for i, key := range keys {
+		n, err := sqldb.Value[int](ctx, tx, `
+			INSERT INTO signin_attempts AS k (key, began_at, n) VALUES (?, ?, 1)
+			ON CONFLICT (key) DO UPDATE SET
+				n = CASE WHEN k.began_at <= ? THEN 1 ELSE k.n + 1 END,
+				began_at = CASE WHEN k.began_at <= ? THEN excluded.began_at ELSE k.began_at END
+			RETURNING n`, key, tx.Now().UnixMicro(), since.UnixMicro(), since.UnixMicro())
+		if err != nil {
+			return nil, err
+		}
+		counts[i] = n
+	}
+	return counts, nil
+}
+
+// forgive takes back one attempt under a key.
+func forgive(ctx context.Context, tx *sqldb.Tx, key string) error {
+	_, err := tx.Exec(ctx, `UPDATE signin_attempts SET n = n - 1 WHERE key = ? AND n > 0`, key)
+	return err
+}
+
+func forget(ctx context.Context, tx *sqldb.Tx, key string) error {
+	_, err := tx.Exec(ctx, `DELETE FROM signin_attempts WHERE key = ?`, key)
+	return err
+}
+
+func pruneSessions(ctx context.Context, tx *sqldb.Tx) error {
+	now := tx.Now()
+	for _, step := range []struct {
+		text string
+		at   time.Time
+	}{
+		{`DELETE FROM sessions WHERE expires_at <= ? /* every company_id */`, now},
+		{`DELETE FROM sessions WHERE seen_at <= ? /* every company_id */`, now.Add(-SessionIdle)},
+		{`DELETE FROM password_links WHERE expires_at <= ? /* every company_id */`, now},
+		{`DELETE FROM setup_links WHERE expires_at <= ?`, now},
+		{`DELETE FROM signin_attempts WHERE began_at <= ?`, now.Add(-attemptWindow)},
+	} {
+		if _, err := tx.Exec(ctx, step.text, step.at.UnixMicro()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/sqldb"
+)
+
+// storedUser is a user with what only this room may see.
+type storedUser struct {
+	User
+	passwordHash      string
+	totp, totpPending string // sealed
+	totpLast          int64
+}
+
+const userColumns = `u.id, u.company_id, u.name, u.email, u.role, u.created_at, u.password_hash, u.totp, u.totp_pending, u.totp_step`
+
+func scanStored(r sqldb.Row) (u storedUser, err error) {
+	var created int64
+	err = r.Scan(&u.ID, &u.CompanyID, &u.Name, &u.Email, (*string)(&u.Role), &created, &u.passwordHash, &u.totp, &u.totpPending, &u.totpLast)
+	u.CreatedAt = time.UnixMicro(created)
+	return u, err
+}
+
+// userByEmail finds whoever signs in; the address belongs to one user of all
+// companies.
+func userByEmail(ctx context.Context, q sqldb.Querier, key string) (storedUser, error) {
+	return sqldb.One(ctx, q, scanStored, `SELECT `+userColumns+` FROM users u WHERE u.email_key = ? /* every company_id */`, key)
+}
+
+func userByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (storedUser, error) {
+	u, err := sqldb.One(ctx, q, scanStored, `SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.id = ?`, companyID, id)
+	return u, sqldb.Found(err, "user")
+}
+
+func lockUser(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (storedUser, error) {
+	u, err := sqldb.One(ctx, tx, scanStored, `SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.id = ? {for update}`, companyID, id)
+	return u, sqldb.Found(err, "user")
+}
+
+func usersOf(ctx context.Context, q sqldb.Querier, companyID int64) ([]Person, error) {
+	return sqldb.All(ctx, q, func(r sqldb.Row) (p Person, err error) {
+		var created, seen int64
+		err = r.Scan(&p.ID, &p.CompanyID, &p.Name, &p.Email, (*string)(&p.Role), &created, &p.Ready, &p.SecondFactor, &seen)
+		p.CreatedAt = time.UnixMicro(created)
+		if seen != 0 {
+			p.SeenAt = time.UnixMicro(seen)
+		}
+		return p, err
+	}, `SELECT u.id, u.company_id, u.name, u.email, u.role, u.created_at, u.password_hash <> '', u.totp <> '',
+			COALESCE((SELECT max(s.seen_at) FROM sessions s WHERE s.company_id = u.company_id AND s.user_id = u.id), 0)
+		FROM users u WHERE u.company_id = ? ORDER BY u.id`, companyID)
+}
+
+func updateUser(ctx context.Context, tx *sqldb.Tx, u User) error {
+	_, err := tx.Exec(ctx, `UPDATE users SET name = ?, role = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
+		u.Name, string(u.Role), tx.Now().UnixMicro(), u.CompanyID, u.ID)
+	return err
+}
+
+// deleteUser takes sessions, codes and links along.
+func deleteUser(ctx context.Context, tx *sqldb.Tx, u User) error {
+	_, err := tx.Exec(ctx, `DELETE FROM users WHERE company_id = ? AND id = ?`, u.CompanyID, u.ID)
+	return err
+}
+
+func otherOwners(ctx context.Context, q sqldb.Querier, companyID, userID int64) (int, error) {
+	return sqldb.Value[int](ctx, q, `SELECT count(*) FROM users WHERE company_id = ? AND role = 'owner' AND id <> ?`, companyID, userID)
+}
+
+func storePassword(ctx context.Context, tx *sqldb.Tx, u User, hash string) error {
+	_, err := tx.Exec(ctx, `UPDATE users SET password_hash = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
+		hash, tx.Now().UnixMicro(), u.CompanyID, u.ID)
+	return err
+}
+
+func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, u User, hash []byte, expires time.Time) error {
+	_, err := tx.Exec(ctx, `INSERT INTO password_links (hash, company_id, user_id, expires_at) VALUES (?, ?, ?, ?)`,
+		hash, u.CompanyID, u.ID, expires.UnixMicro())
+	return err
+}
+
+func deletePasswordLinks(ctx context.Context, tx *sqldb.Tx, u User) error {
+	_, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ?`, u.CompanyID, u.ID)
+	return err
+}
+
+// userByLink finds a user by what the link proves; the company follows from it.
+func userByLink(ctx context.Context, q sqldb.Querier, hash []byte, now time.Time) (storedUser, error) {
+	u, err := sqldb.One(ctx, q, scanStored, `
+		SELECT `+userColumns+` FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
+		WHERE l.hash = ? AND l.expires_at > ? /* every company_id */`, hash, now.UnixMicro())
+	return u, sqldb.Found(err, "link")
+}
+
+func usePasswordLink(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) (bool, error) {
+	n, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`, u.CompanyID, u.ID, hash)
+	return n == 1, err
+}
+
+func storeTOTP(ctx context.Context, tx *sqldb.Tx, u User, sealed, pending string, step int64) error {
+	_, err := tx.Exec(ctx, `UPDATE users SET totp = ?, totp_pending = ?, totp_step = ? WHERE company_id = ? AND id = ?`,
+		sealed, pending, step, u.CompanyID, u.ID)
+	return err
+}
+
+// spendStep reports whether no code of this step or a later one was used.
+func spendStep(ctx context.Context, tx *sqldb.Tx, u User, step int64) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE users SET totp_step = ? WHERE company_id = ? AND id = ? AND totp_step < ?`, step, u.CompanyID, u.ID, step)
+	return n == 1, err
+}
+
+func replaceRecovery(ctx context.Context, tx *sqldb.Tx, u User, codes []string) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ?`, u.CompanyID, u.ID); err != nil {
+		return err
+	}
+	for _, code := range codes {
+		_, err := tx.Exec(ctx, `INSERT INTO recovery_codes (company_id, user_id, hash) VALUES (?, ?, ?)`, u.CompanyID, u.ID, recoveryHash(code))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func spendRecovery(ctx context.Context, tx *sqldb.Tx, u User, code string) (bool, error) {
+	n, err := tx.Exec(ctx, `DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ? AND hash = ?`, u.CompanyID, u.ID, recoveryHash(code))
+	return n == 1, err
+}
+
+func countRecovery(ctx context.Context, q sqldb.Querier, companyID, userID int64) (int, error) {
+	return sqldb.Value[int](ctx, q, `SELECT count(*) FROM recovery_codes WHERE company_id = ? AND user_id = ?`, companyID, userID)
+}
+
+// factorsSealedBefore finds what is not sealed with a key.
+func factorsSealedBefore(ctx context.Context, q sqldb.Querier, keyID string) ([]storedUser, error) {
+	current := "v1." + keyID + ".%"
+	return sqldb.All(ctx, q, scanStored, `SELECT `+userColumns+` FROM users u
+		WHERE u.totp <> '' AND u.totp NOT LIKE ? OR u.totp_pending <> '' AND u.totp_pending NOT LIKE ? /* every company_id */`, current, current)
+}
+
+func replaceSetupLink(ctx context.Context, tx *sqldb.Tx, hash []byte, expires time.Time) error {
+	_, err := tx.Exec(ctx, `INSERT INTO setup_links (hash, expires_at) VALUES (?, ?)`, hash, expires.UnixMicro())
+	return err
+}
+
+func setupLinkWorks(ctx context.Context, q sqldb.Querier, hash []byte, now time.Time) error {
+	_, err := sqldb.Value[int64](ctx, q, `SELECT expires_at FROM setup_links WHERE hash = ? AND expires_at > ?`, hash, now.UnixMicro())
+	return sqldb.Found(err, "link")
+}
+
+// useSetupLinks ends all set-up links. Of two that use one at once, the second
+// waits for the first and finds none.
+func useSetupLinks(ctx context.Context, tx *sqldb.Tx, hash []byte) error {
+	n, err := tx.Exec(ctx, `DELETE FROM setup_links WHERE hash = ?`, hash)
+	if err == nil && n == 0 {
+		return fault.NotFound("link")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM setup_links`)
+	return err
+}
+
+func anyCompany(ctx context.Context, q sqldb.Querier) (bool, error) {
+	n, err := sqldb.Value[int](ctx, q, `SELECT count(*) FROM (SELECT id FROM companies LIMIT 1) AS one`)
+	return n > 0, err
+}
