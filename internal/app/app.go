@@ -86,11 +86,11 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	accounts.Watch(webhooks.CompanyChanged)
 	return &App{
 		Config: c, Log: log, DB: db, Box: box,
-		Accounts:  accounts,
-		Catalog:   catalog.New(db),
-		Customers: customers,
-		Billing:   billing.New(db, events, customers),
-		Dashboard: dashboard.New(db),
+		Accounts:    accounts,
+		Catalog:     catalog.New(db),
+		Customers:   customers,
+		Billing:     billing.New(db, events, customers),
+		Dashboard:   dashboard.New(db),
 		Resellers:   reseller.New(db, accounts, c.PublicURL),
 		Webhooks:    webhooks,
 		idempotency: idempotency.New(db, box),

@@ -14,6 +14,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/web"
 	"carteira/internal/web/api"
+	"carteira/internal/web/checkout"
 	"carteira/internal/web/docs"
 	"carteira/internal/web/page"
 )
@@ -27,6 +28,7 @@ func (a *App) Handler() http.Handler {
 	docs.Register(mux)
 	page.Register(mux)
 	mux.HandleFunc("POST /preferences", page.Prefer)
+	checkout.RegisterSignup(mux, a.Resellers)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))

@@ -32,7 +32,7 @@ func (s *Service) SetLevel(ctx context.Context, a account.Actor, id int64, in *i
 		names[i] = string(l)
 	}
 	level, _ := in.Choice("level", names...)
-	err = s.change(ctx, a, id, func(_ *sqldb.Tx, c *account.Company) error {
+	err = s.change(ctx, a, id, "reseller.level", func(_ *sqldb.Tx, c *account.Company) error {
 		if err := in.Err(); err != nil {
 			return err
 		}

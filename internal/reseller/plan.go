@@ -3,6 +3,7 @@ package reseller
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"carteira/internal/account"
@@ -90,8 +91,10 @@ func (s *Service) CreatePlan(ctx context.Context, a account.Actor, in *input.For
 			p.Functions = 0
 		}
 		change(&p)
-		p.ID, err = insertPlan(ctx, tx, a.Company.ID, p)
-		return err
+		if p.ID, err = insertPlan(ctx, tx, a.Company.ID, p); err != nil {
+			return err
+		}
+		return notePlan(ctx, tx, a, "subscription_plan.created", nil, p)
 	})
 	return p, err
 }
@@ -103,7 +106,7 @@ func (s *Service) UpdatePlan(ctx context.Context, a account.Actor, planID int64,
 		in.Keep(name)
 	}
 	change := readPlan(a, in)
-	err = s.changePlan(ctx, a, planID, func(p *Plan) error {
+	err = s.changePlan(ctx, a, planID, "subscription_plan.updated", func(p *Plan) error {
 		if err := in.Err(); err != nil {
 			return err
 		}
@@ -116,7 +119,7 @@ func (s *Service) UpdatePlan(ctx context.Context, a account.Actor, planID int64,
 // RenewSignupLink gives a plan another signup link. The old one stops working.
 func (s *Service) RenewSignupLink(ctx context.Context, a account.Actor, planID int64) (p Plan, err error) {
 	code := newSignupCode()
-	err = s.changePlan(ctx, a, planID, func(p *Plan) error {
+	err = s.changePlan(ctx, a, planID, "subscription_plan.link", func(p *Plan) error {
 		p.SignupCode = code
 		return nil
 	}, &p)
@@ -125,7 +128,7 @@ func (s *Service) RenewSignupLink(ctx context.Context, a account.Actor, planID i
 
 func newSignupCode() string { return id.NewCode(20) }
 
-func (s *Service) changePlan(ctx context.Context, a account.Actor, planID int64, do func(*Plan) error, p *Plan) error {
+func (s *Service) changePlan(ctx context.Context, a account.Actor, planID int64, action string, do func(*Plan) error, p *Plan) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
 			return err
@@ -138,11 +141,29 @@ func (s *Service) changePlan(ctx context.Context, a account.Actor, planID int64,
 		if err := do(p); err != nil {
 			return err
 		}
-		if err := updatePlan(ctx, tx, a.Company.ID, *p); err != nil || p.Functions == before.Functions {
+		if err := updatePlan(ctx, tx, a.Company.ID, *p); err != nil {
 			return err
 		}
-		return s.accounts.SetFunctionsTx(ctx, tx, a, planID, p.Functions)
+		if p.Functions != before.Functions {
+			if err := s.accounts.SetFunctionsTx(ctx, tx, a, planID, p.Functions); err != nil {
+				return err
+			}
+		}
+		return notePlan(ctx, tx, a, action, before.fields(), *p)
 	})
+}
+
+func notePlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, action string, before account.Fields, p Plan) error {
+	return account.Note(ctx, tx, a, account.Deed{
+		Action: action, Record: "subscription_plan", ID: p.ID, Name: p.Name, Before: before, After: p.fields(),
+	})
+}
+
+func (p Plan) fields() account.Fields {
+	return account.Fields{
+		"name": p.Name, "value": p.Value, "credits": p.Credits, "period": p.Period, "trial_days": p.TrialDays,
+		"functions": strings.Trim(p.Functions.String(), ","), "active": p.Active,
+	}
 }
 
 // planReadOnly are the fields of a plan's record that change nothing.

@@ -94,7 +94,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, id int64, in *inp
 	if in.Sent("plan_id") {
 		in.Refuse("plan_id", "cannot be changed here; another plan is chosen when the subscription is renewed")
 	}
-	err = s.change(ctx, a, id, func(tx *sqldb.Tx, c *account.Company) error {
+	err = s.change(ctx, a, id, "reseller.updated", func(tx *sqldb.Tx, c *account.Company) error {
 		if err := in.Err(); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, id int64, in *inp
 // Suspend stops a reseller: it can sign in and read, and nothing else, until it
 // is resumed or renewed. Its days go on.
 func (s *Service) Suspend(ctx context.Context, a account.Actor, id int64) (r Reseller, err error) {
-	err = s.change(ctx, a, id, func(tx *sqldb.Tx, c *account.Company) error {
+	err = s.change(ctx, a, id, "reseller.suspended", func(tx *sqldb.Tx, c *account.Company) error {
 		if c.Subscription.SuspendedAt.IsZero() {
 			c.Subscription.SuspendedAt = tx.Now()
 		}
@@ -122,7 +122,7 @@ func (s *Service) Suspend(ctx context.Context, a account.Actor, id int64) (r Res
 
 // Resume takes a suspension back.
 func (s *Service) Resume(ctx context.Context, a account.Actor, id int64) (r Reseller, err error) {
-	err = s.change(ctx, a, id, func(_ *sqldb.Tx, c *account.Company) error {
+	err = s.change(ctx, a, id, "reseller.resumed", func(_ *sqldb.Tx, c *account.Company) error {
 		c.Subscription.SuspendedAt = account.Subscription{}.SuspendedAt
 		return nil
 	}, &r)
@@ -138,32 +138,58 @@ func (s *Service) Invite(ctx context.Context, a account.Actor, id int64) (link s
 		if err != nil {
 			return err
 		}
-		return s.accounts.InviteTx(ctx, tx, c, invitation)
+		if err := s.accounts.InviteTx(ctx, tx, c, invitation); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, account.Deed{Action: "reseller.invited", Record: "reseller", ID: id, Name: c.Name})
 	})
 	return s.invitationLink(invitation), err
 }
 
 // invitationLink leads to the panel's page on which a password is set.
-func (s *Service) invitationLink(i account.Invitation) string { return s.publicURL + "/password/" + i.Code }
+func (s *Service) invitationLink(i account.Invitation) string {
+	return s.publicURL + "/password/" + i.Code
+}
 
-// change runs a change of one reseller in a transaction, and reads the record
-// that comes of it.
-func (s *Service) change(ctx context.Context, a account.Actor, id int64, do func(*sqldb.Tx, *account.Company) error, r *Reseller) error {
+// change runs a change of one reseller in a transaction, writes down that it was
+// done, and reads the record that comes of it.
+func (s *Service) change(ctx context.Context, a account.Actor, id int64, action string, do func(*sqldb.Tx, *account.Company) error, r *Reseller) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		before, err := account.LockBelowTx(ctx, tx, a, id)
+		locked, err := account.LockBelowTx(ctx, tx, a, id)
 		if err != nil {
 			return err
 		}
-		after := before
+		before, err := s.find(ctx, tx, a, id)
+		if err != nil {
+			return err
+		}
+		after := locked
 		if err := do(tx, &after); err != nil {
 			return err
 		}
-		if err := s.accounts.SaveTx(ctx, tx, before, after); err != nil {
+		if err := s.accounts.SaveTx(ctx, tx, locked, after); err != nil {
 			return err
 		}
-		*r, err = s.find(ctx, tx, a, id)
-		return err
+		if *r, err = s.find(ctx, tx, a, id); err != nil {
+			return err
+		}
+		return note(ctx, tx, a, action, before.fields(), *r)
 	})
+}
+
+// note writes into the audit log what was done to a reseller. before is nil for
+// one that is new.
+func note(ctx context.Context, tx *sqldb.Tx, a account.Actor, action string, before account.Fields, r Reseller) error {
+	return account.Note(ctx, tx, a, account.Deed{
+		Action: action, Record: "reseller", ID: r.ID, Name: r.Name, Before: before, After: r.fields(),
+	})
+}
+
+func (r Reseller) fields() account.Fields {
+	return account.Fields{
+		"name": r.Name, "email": r.Email, "whatsapp": r.Whatsapp, "level": r.Level, "plan": r.Plan.Name,
+		"expires_at": r.Subscription.ExpiresOn, "suspended": !r.Subscription.SuspendedAt.IsZero(),
+	}
 }
 
 func set[T any](field *T, value T, given bool) {

@@ -103,15 +103,15 @@ func TestRenewalCountsFromTheEndOrFromToday(t *testing.T) {
 			periods string
 			want    string
 		}{
-			{"2026-02-28", "1", "2026-03-31"},         // its last day: live, so from its end, and back on its own day
-			{"2026-03-01", "2", "2026-05-31"},         // live
-			{"2026-06-01", "1", "2026-07-01"},         // ended yesterday: from today, which is its own day from now on
-			{"2026-06-02", "8", "2027-03-01"},         // the first stays the first
-			{"2027-12-31", "2", "2028-02-29"},         // ended: 31 December, then the end of February of a leap year
-			{"2028-02-29", "1", "2028-03-31"},         // and back
-			{"2028-02-29", "", "2028-04-30"},          // one, unless told
-			{"2028-02-29", "120", "2038-04-30"},       // the most at once
-			{"2038-04-30T23:59", "1", "2038-05-31"},   // still the last day in São Paulo
+			{"2026-02-28", "1", "2026-03-31"},          // its last day: live, so from its end, and back on its own day
+			{"2026-03-01", "2", "2026-05-31"},          // live
+			{"2026-06-01", "1", "2026-07-01"},          // ended yesterday: from today, which is its own day from now on
+			{"2026-06-02", "8", "2027-03-01"},          // the first stays the first
+			{"2027-12-31", "2", "2028-02-29"},          // ended: 31 December, then the end of February of a leap year
+			{"2028-02-29", "1", "2028-03-31"},          // and back
+			{"2028-02-29", "", "2028-04-30"},           // one, unless told
+			{"2028-02-29", "120", "2038-04-30"},        // the most at once
+			{"2038-04-30T23:59", "1", "2038-05-31"},    // still the last day in São Paulo
 			{"2038-06-01T00:00:30", "1", "2038-07-01"}, // a new day there
 		} {
 			s.clock.Set(inSaoPaulo(t, step.at))

@@ -24,6 +24,7 @@ type draft struct {
 	kind     account.SubscriptionKind
 	planID   int64
 	periods  int
+	taken    string // what is said of an e-mail address that somebody has
 }
 
 const maxPeriods = 120
@@ -35,7 +36,7 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 	in.Require("name")
 	in.Require("email")
 	in.Ignore(readOnly...)
-	d := draft{kind: account.Trial}
+	d := draft{kind: account.Trial, taken: "is taken by another user"}
 	d.newcomer.Name, _ = in.Line("name", maxName)
 	d.newcomer.Email, _ = in.Email("email")
 	d.newcomer.Whatsapp, _ = in.Phone("whatsapp")
@@ -108,8 +109,11 @@ func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, d
 		p.InvitationLink = s.invitationLink(i)
 	}
 	paid, err := s.pay(ctx, tx, a, made.ID, p.CreditsSpent, Entry{Kind: ForCreate, Plan: Ref{ID: plan.ID}, Periods: d.periods})
+	if err != nil {
+		return p, err
+	}
 	paid.InvitationLink = p.InvitationLink
-	return paid, err
+	return paid, note(ctx, tx, a, "reseller.created", nil, paid.Reseller)
 }
 
 // check finds the plan of a draft, and refuses what the database knows better.
@@ -120,7 +124,7 @@ func (d draft) check(ctx context.Context, q sqldb.Querier, a account.Actor, in *
 		return plan, err
 	}
 	if taken && d.newcomer.Email != "" {
-		in.Refuse("email", "is taken by another user")
+		in.Refuse("email", d.taken)
 	}
 	switch {
 	case d.planID != 0:
@@ -185,6 +189,10 @@ func (s *Service) Renew(ctx context.Context, a account.Actor, id int64, in *inpu
 		if err != nil {
 			return err
 		}
+		record, err := s.find(ctx, tx, a, id)
+		if err != nil {
+			return err
+		}
 		plan, err := renewalPlan(ctx, tx, a, before, planID, in)
 		if err != nil {
 			return err
@@ -203,8 +211,10 @@ func (s *Service) Renew(ctx context.Context, a account.Actor, id int64, in *inpu
 		if err := s.accounts.SaveTx(ctx, tx, before, after); err != nil {
 			return err
 		}
-		p, err = s.pay(ctx, tx, a, id, cost, Entry{Kind: ForRenew, Plan: Ref{ID: plan.ID}, Periods: periods})
-		return err
+		if p, err = s.pay(ctx, tx, a, id, cost, Entry{Kind: ForRenew, Plan: Ref{ID: plan.ID}, Periods: periods}); err != nil {
+			return err
+		}
+		return note(ctx, tx, a, "reseller.renewed", record.fields(), p.Reseller)
 	})
 	return p, err
 }

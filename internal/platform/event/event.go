@@ -63,8 +63,8 @@ type Event struct {
 	Subject   int64 // id of the record it is about; 0 where its data do not tell
 	At        time.Time
 	Zone      *time.Location // the company's
-	Data      any    // as the capability gave it
-	Body      []byte // the envelope: sent byte for byte at every attempt
+	Data      any            // as the capability gave it
+	Body      []byte         // the envelope: sent byte for byte at every attempt
 }
 
 // Subscriber acts on an event inside the transaction that recorded it.

@@ -54,7 +54,7 @@ func (s *Server) account(ctx context.Context, c *call) (web.Answer, error) {
 			CreatedAt: event.Timestamp(company.CreatedAt, company.Zone), Status: company.Subscription.Standing(c.today),
 			ExpiresAt: textOrNull(company.Subscription.ExpiresOn.String()), Functions: company.Subscription.Functions.Names(),
 		},
-		Token:   tokenRecord{ID: token.ID, Name: token.Name, CreatedAt: event.Timestamp(token.CreatedAt, company.Zone)},
+		Token: tokenRecord{ID: token.ID, Name: token.Name, CreatedAt: event.Timestamp(token.CreatedAt, company.Zone)},
 	}
 	if !token.LastUsedAt.IsZero() {
 		used := event.Timestamp(token.LastUsedAt, company.Zone)
