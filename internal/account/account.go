@@ -62,13 +62,15 @@ const DefaultTimezone = "America/Sao_Paulo"
 
 // Company is a tenant. A reseller is a company below another.
 type Company struct {
-	ID        int64
-	ParentID  int64 // 0 at the top of the tree
-	Name      string
-	Level     Level
-	Zone      *time.Location
-	Settings  Settings
-	CreatedAt time.Time
+	ID           int64
+	ParentID     int64 // 0 at the top of the tree
+	Name         string
+	Whatsapp     string // digits with country code
+	Level        Level
+	Zone         *time.Location
+	Settings     Settings
+	Subscription Subscription
+	CreatedAt    time.Time
 }
 
 // Role is what a user may do in the panel of the company.
@@ -127,6 +129,8 @@ type Service struct {
 	limiter limiter
 	used    lastUse
 	people  people
+
+	watchers []Watcher
 }
 
 // New makes the service. callsPerMinute is the rate limit of each token; 0

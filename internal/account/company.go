@@ -6,11 +6,9 @@ import (
 	"unicode/utf8"
 
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/text"
 )
 
 // MinPassword is the shortest password accepted.
@@ -41,7 +39,10 @@ type newCompany struct {
 }
 
 func (s *Service) readCompany(ctx context.Context, in *input.Form) (n newCompany, err error) {
-	n = newCompany{company: Company{Level: LevelUltraMaster, Settings: DefaultSettings}, owner: User{Role: RoleOwner}}
+	n = newCompany{
+		company: Company{Level: LevelUltraMaster, Settings: DefaultSettings, Subscription: Subscription{Functions: EveryFunction}},
+		owner:   User{Role: RoleOwner},
+	}
 	in.Require("name")
 	in.Require("email")
 	n.company.Name, _ = in.Line("name", 255)
@@ -66,14 +67,7 @@ func (s *Service) readCompany(ctx context.Context, in *input.Form) (n newCompany
 func (n newCompany) insert(ctx context.Context, tx *sqldb.Tx) (c Company, owner User, err error) {
 	c, owner = n.company, n.owner
 	c.CreatedAt, owner.CreatedAt = tx.Now(), tx.Now()
-	if c.ID, err = insertCompany(ctx, tx, c); err != nil {
-		return c, owner, err
-	}
-	owner.CompanyID = c.ID
-	owner.ID, err = insertUser(ctx, tx, owner, text.Lower(owner.Email), n.hash)
-	if err == nil && owner.ID == 0 {
-		err = fault.Field("email", "is taken by another user")
-	}
+	err = insertWithOwner(ctx, tx, &c, &owner, n.hash)
 	return c, owner, err
 }
 
@@ -82,10 +76,12 @@ func (n newCompany) insert(ctx context.Context, tx *sqldb.Tx) (c Company, owner 
 func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Company, error) {
 	in.Keep("name")
 	c := a.Company
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if c, err = lockCompany(ctx, tx, a.Company.ID); err != nil {
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		before, err := lockCompany(ctx, tx, a.Company.ID)
+		if err != nil {
 			return err
 		}
+		c = before
 		if v, ok := in.Line("name", 255); ok {
 			c.Name = v
 		}
@@ -95,14 +91,19 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Comp
 		if err := in.Err(); err != nil {
 			return err
 		}
-		return updateCompany(ctx, tx, c)
+		return s.SaveTx(ctx, tx, before, c)
 	})
 	return c, err
 }
 
 // Actor finds a company to act for, for the command line.
 func (s *Service) Actor(ctx context.Context, companyID int64) (Actor, error) {
-	c, err := companyByID(ctx, s.db, companyID)
+	return Find(ctx, s.db, companyID)
+}
+
+// Find is Actor for another use case, inside its transaction.
+func Find(ctx context.Context, q sqldb.Querier, companyID int64) (Actor, error) {
+	c, err := companyByID(ctx, q, companyID)
 	return Actor{Company: c}, err
 }
 

@@ -55,6 +55,7 @@ func TestCompanyIsMadeWithItsOwner(t *testing.T) {
 		}
 		want := account.Company{
 			ID: c.ID, Name: "Rede Clara", Level: account.LevelUltraMaster, Zone: c.Zone, Settings: account.DefaultSettings, CreatedAt: noon,
+			Subscription: account.Subscription{Functions: account.EveryFunction},
 		}
 		if c != want || c.ID == 0 || c.Zone.String() != "America/Sao_Paulo" {
 			t.Errorf("company %+v", c)

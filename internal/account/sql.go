@@ -9,21 +9,34 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.level, c.timezone,
-	c.renew_from, c.renew_on_payment, c.lead_days, c.created_at`
+// CompanyColumns are what ScanCompany reads of a company c, for rooms that list
+// companies with what is theirs.
+const CompanyColumns = companyColumns
+
+// ScanCompany reads CompanyColumns, and after them what the caller adds.
+func ScanCompany(r sqldb.Row, c *Company, more ...any) error { return companyScan(r, c, more...) }
+
+const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.level, c.timezone,
+	c.renew_from, c.renew_on_payment, c.lead_days, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
+	c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions`
 
 // companyScan reads companyColumns, and after them what the caller adds.
 func companyScan(r sqldb.Row, c *Company, more ...any) error {
-	var zone string
-	var created int64
+	var zone, functions string
+	var created, suspended int64
+	sub := &c.Subscription
 	dest := []any{
-		&c.ID, &c.ParentID, &c.Name, (*string)(&c.Level), &zone,
+		&c.ID, &c.ParentID, &c.Name, &c.Whatsapp, (*string)(&c.Level), &zone,
 		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, &created,
+		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &functions,
 	}
 	if err := r.Scan(append(dest, more...)...); err != nil {
 		return err
 	}
-	c.CreatedAt = time.UnixMicro(created)
+	c.CreatedAt, sub.Functions = time.UnixMicro(created), ParseFunctions(functions)
+	if suspended != 0 {
+		sub.SuspendedAt = time.UnixMicro(suspended)
+	}
 	var err error
 	c.Zone, err = civil.LoadZone(zone)
 	return err
@@ -34,21 +47,33 @@ func scanCompany(r sqldb.Row) (c Company, err error) {
 	return c, err
 }
 
-func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company) (int64, error) {
+func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) (int64, error) {
+	values := append([]any{sqldb.RefTo(c.ParentID), tx.Now().UnixMicro()}, companyValues(tx, c, search)...)
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO companies (parent_id, name, level, timezone, renew_from, renew_on_payment, lead_days, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		sqldb.RefTo(c.ParentID), c.Name, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom),
-		c.Settings.RenewOnPayment, c.Settings.LeadDays, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days,
+			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions, search, updated_at)
+		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
-func updateCompany(ctx context.Context, tx *sqldb.Tx, c Company) error {
+func updateCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE companies SET name = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?, updated_at = ?
-		WHERE id = ?`,
-		c.Name, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom),
-		c.Settings.RenewOnPayment, c.Settings.LeadDays, tx.Now().UnixMicro(), c.ID)
+		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?,
+			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
+			search = ?, updated_at = ?
+		WHERE id = ?`, append(companyValues(tx, c, search), c.ID)...)
 	return err
+}
+
+// companyValues are what both statements above write, in their order.
+func companyValues(tx *sqldb.Tx, c Company, search string) []any {
+	sub, suspended := c.Subscription, sqldb.Ref{}
+	if !sub.SuspendedAt.IsZero() {
+		suspended = sqldb.RefTo(sub.SuspendedAt.UnixMicro())
+	}
+	return []any{
+		c.Name, c.Whatsapp, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom), c.Settings.RenewOnPayment, c.Settings.LeadDays,
+		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, suspended, sub.Functions.String(), search, tx.Now().UnixMicro(),
+	}
 }
 
 func companyByID(ctx context.Context, q sqldb.Querier, id int64) (Company, error) {

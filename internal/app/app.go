@@ -26,6 +26,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/tally"
 	"carteira/internal/platform/worker"
+	"carteira/internal/reseller"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
 )
@@ -40,6 +41,7 @@ type App struct {
 	Catalog   *catalog.Service
 	Customers *customer.Service
 	Billing   *billing.Service
+	Resellers *reseller.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
 	Payments  *payment.Service
@@ -85,6 +87,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
 		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
 	})
+	accounts.Watch(webhooks.CompanyChanged)
 	return &App{
 		Config: c, Log: log, DB: db, Box: box,
 		Accounts:    accounts,
@@ -92,6 +95,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Customers:   customers,
 		Billing:     invoices,
 		Dashboard:   dashboard.New(db),
+		Resellers:   reseller.New(db, accounts, c.PublicURL),
 		Webhooks:    webhooks,
 		Payments:    newPayments(c, log, db, accounts, invoices, box, webhooks),
 		idempotency: idempotency.New(db, box),
@@ -118,6 +122,7 @@ func (a *App) jobs() []worker.Job {
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
 		{Name: "prune callbacks", Every: 10 * time.Minute, Run: a.Payments.Prune},
+		{Name: "prune counts of signups", Every: time.Hour, Run: a.Resellers.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
 	}
 }
@@ -129,7 +134,8 @@ func (a *App) reseal(ctx context.Context) error {
 
 // DayWork does what the calendar asks for in every company, each by its own
 // day: it tells of due dates that have passed and issues invoices for those
-// that are near. A company that fails does not keep the others waiting.
+// that are near, and stops the webhooks of a company whose subscription has
+// ended. A company that fails does not keep the others waiting.
 func (a *App) DayWork(ctx context.Context) error {
 	companies, err := a.Accounts.Companies(ctx)
 	if err != nil {
@@ -140,7 +146,8 @@ func (a *App) DayWork(ctx context.Context) error {
 		actor := account.Actor{Company: c}
 		_, expireErr := a.Customers.Expire(ctx, actor)
 		_, issueErr := a.Billing.Issue(ctx, actor)
-		failures = append(failures, expireErr, issueErr)
+		holdErr := a.Webhooks.Hold(ctx, actor)
+		failures = append(failures, expireErr, issueErr, holdErr)
 	}
 	return errors.Join(failures...)
 }

@@ -17,6 +17,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/webhook"
 )
 
 // calendar is a program of which only what the calendar moves is built.
@@ -27,7 +28,8 @@ func calendar(t *testing.T, engine sqldb.Engine, clock *sqldbtest.Clock) (*App, 
 	customers := customer.New(db, events)
 	return &App{
 		DB: db, Accounts: account.New(db, 0), Catalog: catalog.New(db), Customers: customers,
-		Billing: billing.New(db, events, customers),
+		Billing:  billing.New(db, events, customers),
+		Webhooks: webhook.New(db, events, nil, nil, nil, webhook.Options{}),
 	}, events
 }
 

@@ -33,6 +33,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("POST /preferences", http.NewCrossOriginProtection().Handler(http.HandlerFunc(page.Prefer)))
 	callback.Register(mux, a.Payments)
 	checkout.Register(mux, a.Payments, a.DB.Now)
+	checkout.RegisterSignup(mux, a.Resellers)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
@@ -42,8 +43,8 @@ func (a *App) Handler() http.Handler {
 	}))
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
-		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
-		Payments: a.Payments, Idempotency: a.idempotency,
+		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Resellers: a.Resellers,
+		Dashboard: a.Dashboard, Webhooks: a.Webhooks, Payments: a.Payments, Idempotency: a.idempotency,
 	})
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.securityHeaders(w.Header())

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -101,6 +102,13 @@ func unpark(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error
 	return err
 }
 
+func anyPending(ctx context.Context, q sqldb.Querier, companyID, webhookID int64) (bool, error) {
+	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM (
+		SELECT id FROM deliveries WHERE company_id = ? AND lane = ? AND webhook_id = ? AND status = 'pending' AND claim = '' LIMIT 1) AS due`,
+		companyID, webhookID, webhookID)
+	return n > 0, err
+}
+
 func callbackSecret(ctx context.Context, q sqldb.Querier, companyID int64) (string, error) {
 	sealed, err := sqldb.Value[string](ctx, q, `SELECT secret FROM callback_secrets WHERE company_id = ?`, companyID)
 	if errors.Is(err, sqldb.ErrNotFound) {
@@ -140,12 +148,17 @@ func lastNotification(ctx context.Context, q sqldb.Querier, companyID, invoiceID
 	return url, err == nil, err
 }
 
+// enqueueWebhooks writes nothing for a company whose subscription has ended, is
+// suspended or has no webhooks.
 func enqueueWebhooks(ctx context.Context, tx *sqldb.Tx, e event.Event) (int64, error) {
 	return tx.Exec(ctx, `
 		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
 		SELECT company_id, id, CAST(? AS BIGINT), CAST(? AS TEXT), '', id, 'pending', ?, 0, 0, CAST(? AS BIGINT), '', CAST(? AS BIGINT)
-		FROM webhooks WHERE company_id = ? AND active = ? AND events LIKE ? {for key share}`,
-		e.RowID, string(e.Name), false, e.At.UnixMicro(), e.At.UnixMicro(), e.CompanyID, true, "%,"+string(e.Name)+",%")
+		FROM webhooks WHERE company_id = ? AND active = ? AND events LIKE ? AND EXISTS (
+			SELECT 1 FROM companies c WHERE c.id = webhooks.company_id AND c.suspended_at IS NULL
+				AND (c.expires_on IS NULL OR c.expires_on >= ?) AND (c.functions = '*' OR c.functions LIKE '%,webhooks,%')) {for key share}`,
+		e.RowID, string(e.Name), false, e.At.UnixMicro(), e.At.UnixMicro(), e.CompanyID, true, "%,"+string(e.Name)+",%",
+		civil.Of(e.At.In(e.Zone)).String())
 }
 
 func enqueueNotifications(ctx context.Context, tx *sqldb.Tx, e event.Event) (int64, error) {

@@ -62,8 +62,9 @@ type Event struct {
 	Name      Name
 	Subject   int64 // id of the record it is about; 0 where its data do not tell
 	At        time.Time
-	Data      any    // as the capability gave it
-	Body      []byte // the envelope: sent byte for byte at every attempt
+	Zone      *time.Location // the company's
+	Data      any            // as the capability gave it
+	Body      []byte         // the envelope: sent byte for byte at every attempt
 }
 
 // Subscriber acts on an event inside the transaction that recorded it.
@@ -100,7 +101,7 @@ func (l *Log) Record(ctx context.Context, tx *sqldb.Tx, from Source, name Name, 
 
 // RecordEvent is Record for those who need the event afterwards.
 func (l *Log) RecordEvent(ctx context.Context, tx *sqldb.Tx, from Source, name Name, data any) (Event, error) {
-	e := Event{ID: id.NewEvent(tx.Now()), CompanyID: from.CompanyID, Name: name, At: tx.Now(), Data: data}
+	e := Event{ID: id.NewEvent(tx.Now()), CompanyID: from.CompanyID, Name: name, At: tx.Now(), Zone: from.Zone, Data: data}
 	if s, ok := data.(Subject); ok {
 		e.Subject = s.SubjectID()
 	}

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"carteira/internal/platform/fault"
@@ -118,6 +119,22 @@ func (f *Form) Alias(name, field string) {
 // Ignore accepts names and takes no notice of their values: the read-only
 // fields of a record, so that what was read can be sent back.
 func (f *Form) Ignore(names ...string) { f.known = append(f.known, names...) }
+
+// Split makes a list of a text with commas in it, for a source that has no
+// lists, such as a flag.
+func (f *Form) Split(name string) {
+	text, ok := f.values[name].(string)
+	if !ok {
+		return
+	}
+	list := []any{}
+	for part := range strings.SplitSeq(text, ",") {
+		if part = clean(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	f.values[name] = list
+}
 
 // Given reports whether name was sent, null included.
 func (f *Form) Given(name string) bool { _, ok := f.values[name]; return ok }

@@ -41,6 +41,11 @@ func IndexedTerm(term string) bool { return utf8.RuneCountInString(term) >= 3 }
 // terms. Short terms, and those of a company with so few rows that reading them
 // all is as fast, are looked for row by row.
 func Search(engine Engine, table string, companyID int64, indexed bool, terms []string) Source {
+	return SearchBy(engine, table, "company_id", companyID, indexed, terms)
+}
+
+// SearchBy is Search in a table that names its company in another column.
+func SearchBy(engine Engine, table, column string, companyID int64, indexed bool, terms []string) Source {
 	s := Source{From: table + " c", ID: "c.id", Order: "c.id"}
 	for _, t := range terms {
 		indexed = indexed && IndexedTerm(t)
@@ -62,7 +67,7 @@ func Search(engine Engine, table string, companyID int64, indexed bool, terms []
 	}
 	// All ids are above 0. That it is said leads SQLite along the ids, where it
 	// would else count by way of any index and so read the table back and forth.
-	s.Where.And("c.company_id = ? AND c.id > 0", companyID)
+	s.Where.And("c."+column+" = ? AND c.id > 0", companyID)
 	s.Where.And("("+strings.Join(contains, " OR ")+")", args...)
 	return s
 }

@@ -26,6 +26,7 @@ const (
 	Renewals  Book = "renewals"  // Day: month, YYYY-MM; customers renewed in it
 	Invoices  Book = "invoices"  // Day: due date; PlanID, ProductID; State: status
 	Receipts  Book = "receipts"  // Day: day of payment; paid invoices
+	Resellers Book = "resellers" // Day: last day; PlanID; State: level, kind, suspended, time zone
 )
 
 // Place is where a record is counted. The zero of a field means that the book
@@ -73,6 +74,11 @@ func (b Book) Move(ctx context.Context, tx *sqldb.Tx, companyID int64, from, to 
 // Total is how many records the company has in the book.
 func (b Book) Total(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
 	return total(ctx, q, companyID, b)
+}
+
+// Totals is Total for many companies at once; one without records is left out.
+func (b Book) Totals(ctx context.Context, q sqldb.Querier, companyIDs []int64) (map[int64]int64, error) {
+	return totals(ctx, q, companyIDs, b)
 }
 
 // Sum counts the records, and their money, at the places that where allows:

@@ -28,6 +28,10 @@ type companyRecord struct {
 	Level     account.Level `json:"level"`
 	Timezone  string        `json:"timezone"`
 	CreatedAt string        `json:"created_at"`
+
+	Status    account.Standing   `json:"status"`
+	ExpiresAt *string            `json:"expires_at"`
+	Functions []account.Function `json:"functions"`
 }
 
 type tokenRecord struct {
@@ -45,8 +49,12 @@ func (s *Server) account(ctx context.Context, c *call) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	r := accountRecord{
-		Company: companyRecord{company.ID, company.Name, company.Level, company.Zone.String(), event.Timestamp(company.CreatedAt, company.Zone)},
-		Token:   tokenRecord{ID: token.ID, Name: token.Name, CreatedAt: event.Timestamp(token.CreatedAt, company.Zone)},
+		Company: companyRecord{
+			ID: company.ID, Name: company.Name, Level: company.Level, Timezone: company.Zone.String(),
+			CreatedAt: event.Timestamp(company.CreatedAt, company.Zone), Status: company.Subscription.Standing(c.today),
+			ExpiresAt: textOrNull(company.Subscription.ExpiresOn.String()), Functions: company.Subscription.Functions.Names(),
+		},
+		Token: tokenRecord{ID: token.ID, Name: token.Name, CreatedAt: event.Timestamp(token.CreatedAt, company.Zone)},
 	}
 	if !token.LastUsedAt.IsZero() {
 		used := event.Timestamp(token.LastUsedAt, company.Zone)

@@ -29,6 +29,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
@@ -51,6 +52,7 @@ type Deps struct {
 	Catalog     *catalog.Service
 	Customers   *customer.Service
 	Billing     *billing.Service
+	Resellers   *reseller.Service
 	Dashboard   *dashboard.Service
 	Webhooks    *webhook.Service
 	Payments    *payment.Service
@@ -198,11 +200,11 @@ func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		return route{}, nil, fault.New(fault.KindMethodNotAllowed, "method not allowed; allowed: "+known.allow())
 	}
 	web.ExchangeOf(ctx).Route = op.method + " " + Prefix + op.path
-	if !actor.Company.Level.AtLeast(op.level) {
-		return route{}, nil, fault.Forbidden("level: this operation needs the level " + string(op.level) + " or higher")
-	}
 	c := &call{actor: actor, today: actor.Today(s.DB.Now()), http: r}
-	var err error
+	err := op.permit(actor, c.today)
+	if err != nil {
+		return route{}, nil, err
+	}
 	if op.record != "" {
 		if c.id, c.event, err = pathID(r.URL, op); err != nil {
 			return route{}, nil, err
@@ -210,6 +212,25 @@ func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	}
 	c.body, err = readBody(w, r)
 	return op, c, err
+}
+
+// permit is the one place where the API refuses what a company may not do:
+// what is above its level, what its plan does not have, and every change when
+// its subscription has ended.
+func (op route) permit(actor account.Actor, today civil.Date) error {
+	if err := actor.Allow(account.FunctionAPI); err != nil {
+		return err
+	}
+	if !actor.Company.Level.AtLeast(op.level) {
+		return fault.Forbidden("level: this operation needs the level " + string(op.level) + " or higher")
+	}
+	if err := actor.Allow(op.function); err != nil {
+		return err
+	}
+	if op.method == http.MethodGet {
+		return nil
+	}
+	return actor.Writable(today)
 }
 
 func (m methods) allow() string {

@@ -32,6 +32,8 @@ var chances = []struct {
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`), "00000000-0000-4000-8000-000000000000"},
 	{regexp.MustCompile(`evt_[0-9A-Z]{26}`), "evt_00000000000000000000000000"},
 	{regexp.MustCompile(`whsec_[0-9A-Za-z]{40}`), "whsec_0000000000000000000000000000000000000000"},
+	{regexp.MustCompile(`/signup/[0-9A-Za-z]{20}"`), `/signup/00000000000000000000"`},
+	{regexp.MustCompile(`/password/[0-9A-Za-z_-]{43}"`), `/password/0000000000000000000000000000000000000000000"`},
 	{regexp.MustCompile(`"duration_ms":[0-9]+`), `"duration_ms":0`},
 	{regexp.MustCompile(`/pay/[0-9A-Za-z]{24}"`), `/pay/000000000000000000000000"`},
 	{regexp.MustCompile(`pix\.example\.com/qr/v2/[0-9A-Za-z]{26}(.*6304)[0-9A-F]{4}"`), `pix.example.com/qr/v2/00000000000000000000000000${1}0000"`},
@@ -212,6 +214,8 @@ func (w *wire) cut() {
 	w.ends = nil
 }
 
+var firstID = regexp.MustCompile(`/[0-9]+`)
+
 // A company that sends another's id gets, byte for byte, what it gets for one
 // that does not exist.
 func TestAnotherCompanysRecordIsAsIfItWereNot(t *testing.T) {
@@ -220,15 +224,18 @@ func TestAnotherCompanysRecordIsAsIfItWereNot(t *testing.T) {
 		owner, stranger := s.newCaller(t), s.newCaller(t)
 		owner.subscribe(t, "https://example.com/hook", event.CustomerCreated)
 		owner.create(t, `{"name":"Ana","plan_id":1}`)
+		data[any](t, owner.call(t, http.MethodPost, "/plans", `{"name":"Revenda","value":"49.90","credits":1}`))
+		data[any](t, owner.call(t, http.MethodPost, "/resellers", `{"name":"Beto","email":"beto@example.com"}`))
 		before := owner.everything(t)
 		tried := 0
 		for _, op := range operations() {
-			if !strings.Contains(op.Path, "/1") {
+			id := firstID.FindString(op.Path)
+			if id == "" {
 				continue
 			}
 			tried++
 			for _, body := range []string{string(op.Body), `{"nmae":1}`} {
-				missing := strings.Replace(op.Path, "/1", "/999999", 1)
+				missing := strings.Replace(op.Path, id, "/999999", 1)
 				foreign, none := stranger.call(t, op.Method, op.Path, body), stranger.call(t, op.Method, missing, body)
 				if foreign.status != none.status || foreign.body != none.body || body == string(op.Body) && foreign.status != 404 {
 					t.Errorf("%s %s: %d %s\nmissing: %d %s", op.OperationID, body, foreign.status, foreign.body, none.status, none.body)
@@ -258,7 +265,7 @@ func TestAnotherCompanysRecordIsAsIfItWereNot(t *testing.T) {
 // everything is what a company can read of its own.
 func (c *caller) everything(t *testing.T) (all string) {
 	t.Helper()
-	for _, path := range []string{"/customers", "/invoices", "/webhooks", "/webhooks/1/deliveries", "/webhooks/callback-secret"} {
+	for _, path := range []string{"/customers", "/invoices", "/plans", "/resellers", "/webhooks", "/webhooks/1/deliveries", "/webhooks/callback-secret"} {
 		all += c.call(t, http.MethodGet, path, "").body + "\n"
 	}
 	return all

@@ -8,67 +8,75 @@ import (
 
 // route is one operation of the API.
 type route struct {
-	method  string
-	path    string
-	level   account.Level // the lowest that may call it
-	record  string        // what {id} names, for the answer when there is none
-	handler handler       // nil: not built yet, and not served
+	method   string
+	path     string
+	level    account.Level    // the lowest that may call it
+	function account.Function // that the company's plan must have besides api; "": none
+	record   string           // what {id} names, for the answer when there is none
+	handler  handler          // nil: not built yet, and not served
 }
 
 // routes is the whole API: the 39 operations of the contract, in its order.
+// Those that are no GET change something, and are refused to a company whose
+// subscription has ended.
 func (s *Server) routes() []route {
 	const (
 		get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
 
 		anyone   = account.LevelUser
 		reseller = account.LevelReseller
+
+		basic     = account.Function("")
+		payments  = account.FunctionPayments
+		resellers = account.FunctionResellers
+		webhooks  = account.FunctionWebhooks
 	)
 	return []route{
-		{get, "/account", anyone, "", s.account},
+		{get, "/account", anyone, basic, "", s.account},
 
-		{get, "/customers", anyone, "", s.listCustomers},
-		{post, "/customers", anyone, "", s.createCustomer},
-		{get, "/customers/{id}", anyone, "customer", s.readCustomer},
-		{put, "/customers/{id}", anyone, "customer", s.updateCustomer},
-		{del, "/customers/{id}", anyone, "customer", s.deleteCustomer},
-		{get, "/customers/{id}/invoices", anyone, "customer", s.listInvoicesOfCustomer},
-		{post, "/customers/{id}/renew-due-date", anyone, "customer", s.renewCustomer},
+		{get, "/customers", anyone, basic, "", s.listCustomers},
+		{post, "/customers", anyone, basic, "", s.createCustomer},
+		{get, "/customers/{id}", anyone, basic, "customer", s.readCustomer},
+		{put, "/customers/{id}", anyone, basic, "customer", s.updateCustomer},
+		{del, "/customers/{id}", anyone, basic, "customer", s.deleteCustomer},
+		{get, "/customers/{id}/invoices", anyone, basic, "customer", s.listInvoicesOfCustomer},
+		{post, "/customers/{id}/renew-due-date", anyone, basic, "customer", s.renewCustomer},
 
-		{get, "/invoices", anyone, "", s.listInvoices},
-		{get, "/invoices/{id}", anyone, "invoice", s.readInvoice},
-		{get, "/invoices/{id}/payment-link", anyone, "invoice", s.readPaymentLink},
-		{post, "/invoices/{id}/pix", anyone, "invoice", s.createPix},
-		{post, "/invoices/{id}/status", anyone, "invoice", s.setInvoiceStatus},
+		{get, "/invoices", anyone, basic, "", s.listInvoices},
+		{get, "/invoices/{id}", anyone, basic, "invoice", s.readInvoice},
+		{get, "/invoices/{id}/payment-link", anyone, payments, "invoice", s.readPaymentLink},
+		{post, "/invoices/{id}/pix", anyone, payments, "invoice", s.createPix},
+		{post, "/invoices/{id}/status", anyone, basic, "invoice", s.setInvoiceStatus},
 
-		{get, "/customer-plans", anyone, "", s.listPlans},
-		{get, "/customer-plans/{id}", anyone, "customer plan", s.readPlan},
-		{get, "/products", anyone, "", s.listProducts},
-		{get, "/products/{id}", anyone, "product", s.readProduct},
+		{get, "/customer-plans", anyone, basic, "", s.listPlans},
+		{get, "/customer-plans/{id}", anyone, basic, "customer plan", s.readPlan},
+		{get, "/products", anyone, basic, "", s.listProducts},
+		{get, "/products/{id}", anyone, basic, "product", s.readProduct},
 
-		{get, "/resellers", reseller, "", nil},
-		{post, "/resellers", reseller, "", nil},
-		{get, "/resellers/{id}", reseller, "reseller", nil},
-		{put, "/resellers/{id}", reseller, "reseller", nil},
-		{put, "/resellers/{id}/level", reseller, "reseller", nil},
-		{post, "/resellers/{id}/renew", reseller, "reseller", nil},
+		{get, "/resellers", reseller, resellers, "", s.listResellers},
+		{post, "/resellers", reseller, resellers, "", s.createReseller},
+		{get, "/resellers/{id}", reseller, resellers, "reseller", s.readReseller},
+		{put, "/resellers/{id}", reseller, resellers, "reseller", s.updateReseller},
+		{put, "/resellers/{id}/level", reseller, resellers, "reseller", s.setResellerLevel},
+		{post, "/resellers/{id}/renew", reseller, resellers, "reseller", s.renewReseller},
 
-		{get, "/plans", reseller, "", nil},
-		{post, "/plans", reseller, "", nil},
-		{get, "/plans/{id}", reseller, "plan", nil},
-		{put, "/plans/{id}", reseller, "plan", nil},
+		{get, "/plans", reseller, resellers, "", s.listSubscriptionPlans},
+		{post, "/plans", reseller, resellers, "", s.createSubscriptionPlan},
+		{get, "/plans/{id}", reseller, resellers, "plan", s.readSubscriptionPlan},
+		{put, "/plans/{id}", reseller, resellers, "plan", s.updateSubscriptionPlan},
 
-		{get, "/webhooks/events", anyone, "", s.listEvents},
-		{get, "/webhooks", anyone, "", s.listWebhooks},
-		{post, "/webhooks", anyone, "", s.createWebhook},
-		{get, "/webhooks/{id}", anyone, "webhook", s.readWebhook},
-		{put, "/webhooks/{id}", anyone, "webhook", s.updateWebhook},
-		{del, "/webhooks/{id}", anyone, "webhook", s.deleteWebhook},
-		{post, "/webhooks/{id}/test", anyone, "webhook", s.testWebhook},
-		{get, "/webhooks/{id}/deliveries", anyone, "webhook", s.listDeliveries},
-		{post, "/webhooks/deliveries/{id}/resend", anyone, "delivery", s.resendDelivery},
-		{get, "/webhooks/callback-secret", anyone, "", s.readCallbackSecret},
-		{post, "/webhooks/callback-secret/rotate", anyone, "", s.rotateCallbackSecret},
+		{get, "/webhooks/events", anyone, webhooks, "", s.listEvents},
+		{get, "/webhooks", anyone, webhooks, "", s.listWebhooks},
+		{post, "/webhooks", anyone, webhooks, "", s.createWebhook},
+		{get, "/webhooks/{id}", anyone, webhooks, "webhook", s.readWebhook},
+		{put, "/webhooks/{id}", anyone, webhooks, "webhook", s.updateWebhook},
+		{del, "/webhooks/{id}", anyone, webhooks, "webhook", s.deleteWebhook},
+		{post, "/webhooks/{id}/test", anyone, webhooks, "webhook", s.testWebhook},
+		{get, "/webhooks/{id}/deliveries", anyone, webhooks, "webhook", s.listDeliveries},
+		{post, "/webhooks/deliveries/{id}/resend", anyone, webhooks, "delivery", s.resendDelivery},
+		{get, "/webhooks/callback-secret", anyone, webhooks, "", s.readCallbackSecret},
+		{post, "/webhooks/callback-secret/rotate", anyone, webhooks, "", s.rotateCallbackSecret},
 
-		{get, "/dashboard", anyone, "", s.readDashboard},
+		{get, "/dashboard", anyone, basic, "", s.readDashboard},
 	}
 }

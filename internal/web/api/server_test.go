@@ -32,6 +32,7 @@ import (
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
@@ -88,6 +89,7 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 	s := New(Deps{
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers,
 		Billing: invoices, Dashboard: dashboard.New(db), Webhooks: webhooks,
+		Resellers: reseller.New(db, accounts, "https://clientes.example.com"),
 		Payments: payment.New(db, accounts, invoices, box, payment.Options{
 			Providers: []payment.Provider{sandbox.New(db).Provider(), outOfOrder}, PublicURL: "https://carteira.example.com", Notify: webhooks.NotifyTx,
 		}),
@@ -116,7 +118,8 @@ type caller struct {
 	token string
 }
 
-// newCaller makes a company with a token, a product and a monthly plan.
+// newCaller makes a company with a token, a product, a monthly plan and 100
+// credits.
 func (s *service) newCaller(t *testing.T, more ...string) *caller {
 	t.Helper()
 	all, err := s.Accounts.Companies(t.Context())
@@ -135,6 +138,8 @@ func (s *service) newCaller(t *testing.T, more ...string) *caller {
 		"name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID)))
 	must(t, err)
 	_, err = s.Payments.ConfigureGateway(t.Context(), c.actor, values("provider", "sandbox"))
+	must(t, err)
+	_, err = s.Resellers.Grant(t.Context(), c.actor, values("amount", "100"))
 	must(t, err)
 	return c
 }

@@ -1,0 +1,104 @@
+package account
+
+import (
+	"slices"
+	"strings"
+)
+
+// Function is a part of the product that a subscription plan switches on for
+// the companies on it.
+type Function string
+
+// The functions.
+const (
+	FunctionAPI       Function = "api"
+	FunctionWebhooks  Function = "webhooks"
+	FunctionPayments  Function = "payments"
+	FunctionReminders Function = "reminders"
+	FunctionResellers Function = "resellers"
+	FunctionImport    Function = "import"
+	FunctionExport    Function = "export"
+)
+
+// FunctionEntry is a line of the catalog.
+type FunctionEntry struct {
+	Name        Function
+	Description string // what it switches on
+}
+
+// FunctionCatalog lists every function. Its order is that of the bits of
+// Functions in memory; what is stored is names, so lines may come and go.
+var FunctionCatalog = []FunctionEntry{
+	{FunctionAPI, "call the API with tokens"},
+	{FunctionWebhooks, "be told of events at addresses of one's own"},
+	{FunctionPayments, "charge invoices through a payment gateway"},
+	{FunctionReminders, "send scheduled messages to customers"},
+	{FunctionResellers, "have resellers and subscription plans, where the level allows it"},
+	{FunctionImport, "load customers from a file"},
+	{FunctionExport, "write customers to a file"},
+}
+
+// Functions is a set of functions.
+type Functions uint64
+
+// EveryFunction is also those that later versions will bring.
+const EveryFunction = ^Functions(0)
+
+// FunctionsOf makes a set of names; what is no function is left out.
+func FunctionsOf(names ...Function) (f Functions) {
+	for _, name := range names {
+		f |= bitOf(name)
+	}
+	return f
+}
+
+func bitOf(name Function) Functions {
+	i := slices.IndexFunc(FunctionCatalog, func(e FunctionEntry) bool { return e.Name == name })
+	if i < 0 {
+		return 0
+	}
+	return 1 << i
+}
+
+// Has reports whether a function is in the set.
+func (f Functions) Has(name Function) bool { return f&bitOf(name) != 0 }
+
+// Names lists the set in the order of the catalog.
+func (f Functions) Names() []Function {
+	names := []Function{}
+	for _, e := range FunctionCatalog {
+		if f.Has(e.Name) {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// all stands in tables for EveryFunction.
+const all = "*"
+
+// String is the set as tables have it: names between commas, or all.
+func (f Functions) String() string {
+	if f == EveryFunction {
+		return all
+	}
+	var b strings.Builder
+	b.WriteByte(',')
+	for _, name := range f.Names() {
+		b.WriteString(string(name))
+		b.WriteByte(',')
+	}
+	return b.String()
+}
+
+// ParseFunctions reads what String wrote. A name that this version does not
+// know is passed over.
+func ParseFunctions(stored string) (f Functions) {
+	if stored == all {
+		return EveryFunction
+	}
+	for name := range strings.SplitSeq(strings.Trim(stored, ","), ",") {
+		f |= bitOf(Function(name))
+	}
+	return f
+}

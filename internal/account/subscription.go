@@ -1,0 +1,112 @@
+package account
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
+)
+
+// Subscription is how a company stands with the one above it. A company at the
+// top of the tree has none: it has every function, and no end.
+type Subscription struct {
+	Kind        SubscriptionKind
+	PlanID      int64      // of the company above; 0: none
+	ExpiresOn   civil.Date // the last day, by the company's own calendar; zero: no end
+	OwnDay      int        // day of the month that renewals return to after a shorter month
+	SuspendedAt time.Time  // zero: it is not suspended
+	Functions   Functions
+}
+
+// SubscriptionKind tells a trial from what was paid for.
+type SubscriptionKind string
+
+// The kinds.
+const (
+	NoSubscription SubscriptionKind = "" // at the top of the tree
+	Trial          SubscriptionKind = "trial"
+	Subscriber     SubscriptionKind = "subscriber"
+)
+
+// Standing follows from the subscription and the day it is looked at.
+type Standing string
+
+// The standings, as records show them.
+const (
+	StandingTrial     Standing = "trial"
+	StandingActive    Standing = "active"
+	StandingExpired   Standing = "expired"
+	StandingSuspended Standing = "suspended"
+)
+
+// Standings lists them.
+var Standings = []Standing{StandingTrial, StandingActive, StandingExpired, StandingSuspended}
+
+// Standing tells how the subscription stands on a day of the company's
+// calendar.
+func (s Subscription) Standing(today civil.Date) Standing {
+	switch {
+	case !s.SuspendedAt.IsZero():
+		return StandingSuspended
+	case !s.ExpiresOn.IsZero() && s.ExpiresOn.Before(today):
+		return StandingExpired
+	case s.Kind == Trial:
+		return StandingTrial
+	}
+	return StandingActive
+}
+
+// Standing tells how the company stands at an instant.
+func (c Company) Standing(now time.Time) Standing {
+	return c.Subscription.Standing(civil.Of(now.In(c.Zone)))
+}
+
+// live reports whether the company may do more than read.
+func (s Subscription) live(today civil.Date) bool {
+	standing := s.Standing(today)
+	return standing == StandingTrial || standing == StandingActive
+}
+
+// TellsWebhooks reports whether events of the company go out at an instant.
+func (c Company) TellsWebhooks(now time.Time) bool {
+	return c.Subscription.Functions.Has(FunctionWebhooks) && c.Subscription.live(civil.Of(now.In(c.Zone)))
+}
+
+// May reports whether the company's plan has a function.
+func (a Actor) May(f Function) bool { return f == "" || a.Company.Subscription.Functions.Has(f) }
+
+// Allow is May for an edge: it refuses with what to tell the caller. "" needs
+// nothing.
+func (a Actor) Allow(f Function) error {
+	if a.May(f) {
+		return nil
+	}
+	return fault.Forbidden(fmt.Sprintf("functions: the company's subscription plan does not include %s", f))
+}
+
+// Writable refuses a change by a company whose subscription has ended or is
+// suspended. Such a company may still sign in and read.
+func (a Actor) Writable(today civil.Date) error {
+	switch s := a.Company.Subscription; s.Standing(today) {
+	case StandingExpired:
+		return fault.Forbidden(fmt.Sprintf("status: the subscription expired on %s; nothing can be changed until it is renewed", s.ExpiresOn))
+	case StandingSuspended:
+		return fault.Forbidden("status: the company is suspended; nothing can be changed until it is renewed")
+	case StandingTrial, StandingActive:
+	}
+	return nil
+}
+
+// By names who acts, for records that are kept: user:1, token:3, or where it was
+// done from.
+func (a Actor) By() string {
+	switch {
+	case a.UserID != 0:
+		return fmt.Sprintf("user:%d", a.UserID)
+	case a.TokenID != 0:
+		return fmt.Sprintf("token:%d", a.TokenID)
+	}
+	return cmp.Or(a.From, CommandLine)
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"carteira/internal/account"
+	"carteira/internal/app"
+	"carteira/internal/platform/input"
+	"carteira/internal/reseller"
+)
+
+func creditsCommand() *cobra.Command {
+	grant := amountFlags(act(&cobra.Command{
+		Use:     "grant",
+		Short:   "Make credits for a company at the top of the tree",
+		Example: `  carteira credits grant --company 1 --amount 100 --note "PIX of January"`,
+	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+		balance, err := a.Resellers.Grant(ctx, actor, in)
+		return map[string]any{"company_id": actor.Company.ID, "balance": balance}, err
+	}))
+	cmd := &cobra.Command{Use: "credits", Short: "Credits: grant, transfer, take-back, statement", Args: cobra.NoArgs}
+	cmd.AddCommand(grant,
+		move("transfer", "to", "Hand credits on to a reseller", (*reseller.Service).Transfer),
+		move("take-back", "from", "Take back what a reseller has not spent", (*reseller.Service).TakeBack),
+		statement())
+	return cmd
+}
+
+type mover func(s *reseller.Service, ctx context.Context, actor account.Actor, id int64, in *input.Form) (reseller.Moved, error)
+
+func move(use, other, short string, do mover) *cobra.Command {
+	cmd := amountFlags(act(&cobra.Command{Use: use, Short: short},
+		func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+			id, _ := in.ID(other)
+			m, err := do(a.Resellers, ctx, actor, id, in)
+			return map[string]any{
+				"company_id": actor.Company.ID, "balance": m.Balance, "reseller_id": id, "reseller_balance": m.ResellerBalance,
+			}, err
+		}))
+	cmd.Flags().Int64(other, 0, "id of the reseller")
+	must(cmd.MarkFlagRequired(other))
+	return cmd
+}
+
+func amountFlags(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().Int64("amount", 0, "how many credits")
+	cmd.Flags().String("note", "", "what for, for the statement")
+	must(cmd.MarkFlagRequired("amount"))
+	return cmd
+}
+
+func statement() *cobra.Command {
+	cmd := list("List what became of a company's credits, newest first",
+		[]string{"ID", "AT", "KIND", "AMOUNT", "BALANCE", "RESELLER", "PLAN", "PERIODS", "BY", "NOTE"},
+		func(ctx context.Context, a *app.App, actor account.Actor) ([]reseller.Entry, error) {
+			return a.Resellers.Statement(ctx, actor, 0, math.MaxInt32)
+		},
+		func(actor account.Actor, e reseller.Entry) []any {
+			return []any{
+				e.ID, when(e.CreatedAt, actor.Company.Zone), e.Kind, e.Amount, e.Balance, e.Reseller.Name, e.Plan.Name, e.Periods, e.By, e.Note,
+			}
+		})
+	cmd.Use = "statement"
+	return cmd
+}

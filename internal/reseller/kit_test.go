@@ -1,0 +1,126 @@
+package reseller
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// noon is the morning of 31 January 2026 in São Paulo.
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// shop is the room with what stands around it.
+type shop struct {
+	*Service
+	clock *sqldbtest.Clock
+	made  int // companies, for addresses that nobody has
+}
+
+func newShop(t *testing.T, engine sqldb.Engine) *shop {
+	t.Helper()
+	clock := sqldbtest.NewClock(noon)
+	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
+	return &shop{New(db, account.New(db, 0), "https://clientes.example.com"), clock, 0}
+}
+
+// each runs a test on both databases.
+func each(t *testing.T, test func(t *testing.T, s *shop)) {
+	t.Helper()
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) { test(t, newShop(t, engine)) })
+}
+
+func form(pairs ...string) *input.Form {
+	values := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		values[pair[0]] = pair[1]
+	}
+	return input.FromStrings(values)
+}
+
+func (s *shop) email() string {
+	s.made++
+	return fmt.Sprintf("dono%d@example.com", s.made)
+}
+
+// root makes a company at the top with credits.
+func (s *shop) root(t *testing.T, credits int64) account.Actor {
+	t.Helper()
+	c, _, err := s.accounts.CreateCompany(t.Context(), form("name", "Rede Clara", "email", s.email()))
+	must(t, err)
+	a := account.Actor{Company: c}
+	if credits > 0 {
+		_, err = s.Grant(t.Context(), a, form("amount", strconv.FormatInt(credits, 10)))
+		must(t, err)
+	}
+	return a
+}
+
+func (s *shop) plan(t *testing.T, a account.Actor, more ...string) Plan {
+	t.Helper()
+	p, err := s.CreatePlan(t.Context(), a, form(append([]string{"name", "Revenda", "value", "49.90", "credits", "1"}, more...)...))
+	must(t, err)
+	return p
+}
+
+// below makes a reseller and returns it as an actor.
+func (s *shop) below(t *testing.T, a account.Actor, more ...string) account.Actor {
+	t.Helper()
+	p, err := s.Create(t.Context(), a, form(append([]string{"name", "Loja do Beto", "email", s.email()}, more...)...))
+	must(t, err)
+	return s.actor(t, p.ID)
+}
+
+func (s *shop) actor(t *testing.T, id int64) account.Actor {
+	t.Helper()
+	a, err := s.accounts.Actor(t.Context(), id)
+	must(t, err)
+	return a
+}
+
+func (s *shop) balance(t *testing.T, a account.Actor) int64 {
+	t.Helper()
+	n, err := s.Balance(t.Context(), a)
+	must(t, err)
+	return n
+}
+
+func (s *shop) count(t *testing.T, text string, args ...any) int64 {
+	t.Helper()
+	n, err := sqldb.Value[int64](t.Context(), s.db, text, args...)
+	must(t, err)
+	return n
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantFields says which fields err must refuse, and no others.
+func wantFields(t *testing.T, err error, want ...string) {
+	t.Helper()
+	got := slices.Sorted(maps.Keys(maps.Collect(fault.FieldsOf(err).All())))
+	if slices.Sort(want); !slices.Equal(got, want) || len(want) == 0 {
+		t.Errorf("refused %v (%v), want %v", got, err, want)
+	}
+}
+
+func wantKind(t *testing.T, err error, want fault.Kind) {
+	t.Helper()
+	if err == nil || fault.KindOf(err) != want {
+		t.Errorf("got %v, want a fault of the kind %s", err, want)
+	}
+}
+
+func idText(id int64) string { return strconv.FormatInt(id, 10) }

@@ -1,0 +1,66 @@
+package reseller
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/sqldb"
+)
+
+// cells is the contract's table written out: for each caller a row for each
+// present level and a column for each wanted one, both from user to
+// ultra_master; y is allowed.
+var cells = map[account.Level][4]string{
+	account.LevelUltraMaster: {"yyyn", "yyyn", "yyyn", "nnnn"},
+	account.LevelMaster:      {"yynn", "yynn", "nnnn", "nnnn"},
+	account.LevelReseller:    {"nnnn", "nnnn", "nnnn", "nnnn"},
+	account.LevelUser:        {"nnnn", "nnnn", "nnnn", "nnnn"},
+}
+
+func TestPromotionCellByCell(t *testing.T) {
+	each(t, func(t *testing.T, s *shop) {
+		for caller, rows := range cells {
+			root := s.root(t, 0)
+			r := s.below(t, root)
+			root.Company.Level = caller
+			for i, present := range account.Levels {
+				for j, wanted := range account.Levels {
+					setLevel(t, s, r.Company.ID, present)
+					got, err := s.SetLevel(t.Context(), root, r.Company.ID, form("level", string(wanted)))
+					after := s.actor(t, r.Company.ID).Company.Level
+					name := fmt.Sprintf("%s makes %s of %s", caller, wanted, present)
+					if rows[i][j] == 'y' {
+						if err != nil || got.Level != wanted || after != wanted {
+							t.Errorf("%s: %v, and it is %s", name, err, after)
+						}
+						continue
+					}
+					if fault.KindOf(err) != fault.KindForbidden || !strings.HasPrefix(fault.Public(err), "level: ") || after != present {
+						t.Errorf("%s: %v, and it is %s", name, err, after)
+					}
+				}
+			}
+		}
+	})
+}
+
+func setLevel(t *testing.T, s *shop, id int64, level account.Level) {
+	t.Helper()
+	_, err := s.accounts.SetCompany(t.Context(), s.actor(t, id), form("level", string(level)))
+	must(t, err)
+}
+
+func TestLevelMustBeOne(t *testing.T) {
+	s := newShop(t, sqldb.SQLite)
+	root := s.root(t, 0)
+	r := s.below(t, root)
+	for _, in := range []string{"", "king"} {
+		_, err := s.SetLevel(t.Context(), root, r.Company.ID, form("level", in))
+		wantFields(t, err, "level")
+	}
+	_, err := s.SetLevel(t.Context(), root, root.Company.ID, form("level", "king")) // nobody's own
+	wantKind(t, err, fault.KindNotFound)
+}

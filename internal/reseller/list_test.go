@@ -1,0 +1,245 @@
+package reseller
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/platform/tally"
+	"carteira/internal/platform/text"
+)
+
+// zones lie so far apart that around a midnight it is three days at once.
+var zones = []string{"America/Sao_Paulo", "America/Rio_Branco", "Pacific/Kiritimati", "Pacific/Pago_Pago"}
+
+// population makes resellers of every kind below a company.
+func population(t *testing.T, s *shop, root account.Actor, n int) []Reseller {
+	t.Helper()
+	random := rand.New(rand.NewPCG(3, 4))
+	plans := []Plan{s.plan(t, root, "name", "Ouro", "period", "1day"), s.plan(t, root, "name", "Prata", "period", "3days", "trial_days", "2")}
+	for i := range n {
+		kind := []string{"trial", "subscriber"}[random.IntN(2)]
+		r := s.below(t, root, "name", fmt.Sprintf("Loja São %d", i), "email", fmt.Sprintf("loja%d@example.com", i), "whatsapp", fmt.Sprintf("119%08d", i),
+			"type", kind, "plan_id", idText(plans[random.IntN(2)].ID))
+		pairs := []string{"timezone", zones[random.IntN(len(zones))], "level", string(account.Levels[random.IntN(3)])}
+		_, err := s.accounts.SetCompany(t.Context(), r, form(pairs...))
+		must(t, err)
+		switch random.IntN(5) {
+		case 0:
+			_, err = s.Suspend(t.Context(), root, r.Company.ID)
+		case 1:
+			_, err = s.Renew(t.Context(), root, r.Company.ID, form())
+		}
+		must(t, err)
+	}
+	var all []Reseller
+	for _, id := range s.ids(t, `SELECT id FROM companies WHERE parent_id = ? ORDER BY id DESC`, root.Company.ID) {
+		r, err := s.Find(t.Context(), root, id)
+		must(t, err)
+		all = append(all, r)
+	}
+	return all
+}
+
+func (s *shop) ids(t *testing.T, text string, args ...any) []int64 {
+	t.Helper()
+	ids, err := sqldb.Values[int64](t.Context(), s.db, text, args...)
+	must(t, err)
+	return ids
+}
+
+// matches is the filter as a person would say it.
+func (f Filter) matches(r Reseller, now time.Time) bool {
+	ends := r.Subscription.ExpiresOn
+	return (f.Level == "" || r.Level == f.Level) && (f.Status == "" || r.Standing(now) == f.Status) && (f.PlanID == 0 || r.Plan.ID == f.PlanID) &&
+		(f.ExpiresFrom.IsZero() || !ends.Before(f.ExpiresFrom)) && (f.ExpiresTo.IsZero() || !ends.After(f.ExpiresTo)) &&
+		(f.Search == "" || strings.Contains(text.Fold(r.Name+"\n"+r.Email)+"\n"+r.Whatsapp, text.Fold(f.Search)))
+}
+
+func randomFilter(random *rand.Rand) (f Filter) {
+	if random.IntN(2) == 0 {
+		f.Status = account.Standings[random.IntN(4)]
+	}
+	if random.IntN(3) == 0 {
+		f.Level = account.Levels[random.IntN(4)]
+	}
+	if random.IntN(3) == 0 {
+		f.PlanID = random.Int64N(3) + 1
+	}
+	if random.IntN(3) == 0 {
+		f.ExpiresFrom = civil.MustParse("2026-01-31").AddDays(random.IntN(6))
+	}
+	if random.IntN(3) == 0 {
+		f.ExpiresTo = civil.MustParse("2026-01-31").AddDays(random.IntN(6))
+	}
+	if random.IntN(3) == 0 {
+		f.Search = []string{"SAO 1", "loja2", "9000", "o", "são"}[random.IntN(5)]
+	}
+	return f
+}
+
+// Every filter, at hours at which the resellers' calendars disagree, before and
+// after the counts are folded: the page and its total are those of a simple
+// model.
+func TestListAgreesWithASimpleModel(t *testing.T) {
+	each(t, func(t *testing.T, s *shop) {
+		root, other := s.root(t, 1000), s.root(t, 10)
+		s.below(t, other, "name", "Loja São alheia")
+		size, rounds := 60, 150
+		if sqldbtest.Raced {
+			size, rounds = 25, 40
+		}
+		all := population(t, s, root, size)
+		random := rand.New(rand.NewPCG(5, 6))
+		for i := range rounds {
+			s.clock.Set(noon.Add(time.Duration(random.IntN(8*24*60)) * time.Minute))
+			if i == rounds/2 {
+				must(t, tally.Fold(t.Context(), s.db))
+			}
+			f := randomFilter(random)
+			p := page(random.Int64N(4)+1, random.Int64N(20)+1)
+			wantPage(t, s, root, all, f, p)
+		}
+	})
+}
+
+func wantPage(t *testing.T, s *shop, root account.Actor, all []Reseller, f Filter, p input.Page) {
+	t.Helper()
+	var want []int64
+	for _, r := range all {
+		if f.matches(r, s.clock.Now()) {
+			want = append(want, r.ID)
+		}
+	}
+	total := int64(len(want))
+	want = want[min(p.Offset(), total):min(p.Offset()+p.Size, total)]
+	list, n, err := s.List(t.Context(), root, f, p)
+	must(t, err)
+	var got []int64
+	for _, r := range list {
+		got = append(got, r.ID)
+	}
+	if n != total || !slices.Equal(got, want) {
+		t.Errorf("%v %+v, page %+v: %v of %d, want %v of %d", s.clock.Now(), f, p, got, n, want, total)
+	}
+}
+
+func TestFilterIsReadFromAQuery(t *testing.T) {
+	in := form("search", "beto", "level", "Ultra Master", "status", "EXPIRED", "plan_id", "3", "expires_from", "2026-01-01", "expires_to", "2026-12-31")
+	want := Filter{"beto", account.LevelUltraMaster, account.StandingExpired, 3, civil.MustParse("2026-01-01"), civil.MustParse("2026-12-31")}
+	if got := ReadFilter(in); got != want || in.Err() != nil {
+		t.Errorf("%+v, %v", got, in.Err())
+	}
+	in = form("level", "king", "status", "vencido", "plan_id", "x", "expires_from", "31/12", "expires_to", "tomorrow")
+	ReadFilter(in)
+	wantFields(t, in.Err(), "level", "status", "plan_id", "expires_from", "expires_to")
+}
+
+func TestCustomersOfResellersAreCounted(t *testing.T) {
+	each(t, func(t *testing.T, s *shop) {
+		root := s.root(t, 0)
+		r, none := s.below(t, root), s.below(t, root)
+		add := func(n int64) {
+			must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+				return tally.Customers.Add(t.Context(), tx, r.Company.ID, tally.Change{N: n})
+			}))
+		}
+		add(3)
+		must(t, tally.Fold(t.Context(), s.db))
+		add(2)
+		add(-1)
+		list, _, err := s.List(t.Context(), root, Filter{}, page(1, 10))
+		if err != nil || list[0].ID != none.Company.ID || list[0].Customers != 0 || list[1].Customers != 4 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
+// many puts companies below a root in one statement, counted as account counts
+// them.
+func many(t *testing.T, s *shop, root account.Actor, n int) {
+	t.Helper()
+	series := `WITH RECURSIVE series (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM series WHERE i < ?)`
+	must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), series+`
+			INSERT INTO companies (parent_id, name, level, timezone, renew_from, renew_on_payment, lead_days, created_at, updated_at,
+				subscription, subscription_plan_id, expires_on, functions, search)
+			SELECT CAST(? AS BIGINT), 'Loja ' || i, 'user', 'America/Sao_Paulo', 'due_date', ?, 5, 0, 0, 'subscriber', 1 + i % 3,
+				CASE WHEN i % 1000 = 0 THEN '2026-01-01' ELSE '2026-03-01' END, '*', 'loja ' || i FROM series`, n, root.Company.ID, true)
+		return err
+	}))
+	var changes []tally.Change
+	must(t, sqldb.Each(t.Context(), s.db, `SELECT id, expires_on, subscription_plan_id FROM companies WHERE parent_id = ?`, []any{root.Company.ID}, func(r sqldb.Row) error {
+		c := tally.Change{N: 1, Place: tally.Place{State: "user/subscriber//America/Sao_Paulo"}}
+		var id int64
+		err := r.Scan(&id, &c.Day, &c.PlanID)
+		c.Bucket = tally.BucketOf(id)
+		changes = append(changes, c)
+		return err
+	}))
+	must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error { return tally.Resellers.Add(t.Context(), tx, root.Company.ID, changes...) }))
+	must(t, tally.Fold(t.Context(), s.db))
+}
+
+// What a page costs must not grow with how many resellers there are: it is
+// found through an index, deep pages too, and so is a rare search.
+func TestPagesOfManyResellersAreFoundThroughIndexes(t *testing.T) {
+	if sqldbtest.Raced {
+		t.Skip("20,000 companies take too long under the race detector")
+	}
+	each(t, func(t *testing.T, s *shop) {
+		root := s.root(t, 0)
+		const size = 20_000
+		many(t, s, root, size)
+		many(t, s, s.root(t, 0), size) // newer ones, which are another's
+		must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), `ANALYZE`)
+			return err
+		}))
+		first := s.ids(t, `SELECT min(id) FROM companies WHERE parent_id = ?`, root.Company.ID)[0]
+		list, n, err := s.List(t.Context(), root, Filter{}, page(300, 50))
+		if err != nil || n != size || len(list) != 50 || list[0].ID != first+size-1-299*50 {
+			t.Errorf("a deep page: %d of %d, %v", len(list), n, err)
+		}
+		for _, c := range []struct {
+			filter Filter
+			total  int64
+			index  string
+		}{
+			{Filter{}, size, "companies_walk"},
+			{Filter{PlanID: 2}, 6667, "companies_plan"},
+			{Filter{Level: account.LevelMaster}, 0, "companies_level"},
+			{Filter{Status: account.StandingExpired}, 20, "companies_expiry"},
+			{Filter{ExpiresTo: civil.MustParse("2026-02-01")}, 20, "companies_expiry"},
+			{Filter{Status: account.StandingSuspended}, 0, "companies_suspended"},
+			{Filter{Search: "19999"}, 1, "companies_search"},
+		} {
+			if _, n, err := s.List(t.Context(), root, c.filter, page(1, 50)); err != nil || n != c.total {
+				t.Errorf("%+v: %d, %v; want %d", c.filter, n, err, c.total)
+			}
+			wantIndex(t, s, root, c.filter, c.total, c.index)
+		}
+	})
+}
+
+func wantIndex(t *testing.T, s *shop, root account.Actor, f Filter, matches int64, index string) {
+	t.Helper()
+	l := listing{engine: s.db.Engine(), company: root.Company.ID, filter: f, all: 20_000}
+	if f.Level != "" || f.Status != "" {
+		l.days = []day{{today: root.Today(noon), zones: zones[:1], states: []string{"user/subscriber//America/Sao_Paulo"}}}
+	}
+	statement, args := sqldb.Window{Source: l.matching(matches), Limit: 50}.IDs()
+	plan := sqldbtest.Explain(t, s.db, statement, args...)
+	found := strings.Contains(plan, index) || index == "companies_search" && strings.Contains(plan, "VIRTUAL TABLE INDEX")
+	if !found || strings.Contains(plan, "Seq Scan") {
+		t.Errorf("%+v: %s is not used:\n%s", f, index, plan)
+	}
+}

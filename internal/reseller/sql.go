@@ -1,0 +1,114 @@
+package reseller
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/sqldb"
+)
+
+// columns are of a company c and what stands around it. Its owner is the first
+// that it had.
+const columns = account.CompanyColumns + `,
+	COALESCE((SELECT u.email FROM users u WHERE u.company_id = c.id AND u.role = 'owner' ORDER BY u.id LIMIT 1), ''),
+	COALESCE(p.id, 0), COALESCE(p.name, ''), COALESCE(b.balance, 0)`
+
+const joins = ` LEFT JOIN subscription_plans p ON p.company_id = c.parent_id AND p.id = c.subscription_plan_id
+	LEFT JOIN credit_balances b ON b.company_id = c.id`
+
+func scan(row sqldb.Row) (r Reseller, err error) {
+	err = account.ScanCompany(row, &r.Company, &r.Email, &r.Plan.ID, &r.Plan.Name, &r.Credits)
+	return r, err
+}
+
+func byID(ctx context.Context, q sqldb.Querier, parentID, id int64) (Reseller, error) {
+	r, err := sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM companies c`+joins+` WHERE c.parent_id = ? AND c.id = ?`, parentID, id)
+	return r, sqldb.Found(err, "reseller")
+}
+
+// rows reads the resellers of a window, newest first. CROSS JOIN makes SQLite
+// begin with the ids.
+func rows(ctx context.Context, q sqldb.Querier, parentID int64, w sqldb.Window) ([]Reseller, error) {
+	page, args := w.IDs()
+	return sqldb.All(ctx, q, scan, `WITH page AS MATERIALIZED (`+page+`)
+		SELECT `+columns+` FROM page CROSS JOIN companies c`+joins+`
+		WHERE c.id = page.id AND c.parent_id = ? ORDER BY c.id DESC`, append(args, parentID)...)
+}
+
+func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM `+s.From+s.Where.String(), s.Where.Args...)
+}
+
+// lockBalances makes the balances of companies if they have none yet, and locks
+// them in the order of ids, so that no two transactions can wait for each
+// other.
+func lockBalances(ctx context.Context, tx *sqldb.Tx, companyIDs ...int64) error {
+	slices.Sort(companyIDs)
+	for _, id := range companyIDs {
+		_, err := sqldb.Value[int64](ctx, tx, `SELECT balance FROM credit_balances WHERE company_id = ? {for update}`, id)
+		if errors.Is(err, sqldb.ErrNotFound) {
+			// Whoever was first holds the row until its commit: the insert waits.
+			_, err = tx.Exec(ctx, `INSERT INTO credit_balances (company_id, balance) VALUES (?, 0) ON CONFLICT DO NOTHING`, id)
+			if err == nil {
+				_, err = sqldb.Value[int64](ctx, tx, `SELECT balance FROM credit_balances WHERE company_id = ? {for update}`, id)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func balanceOf(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `
+		SELECT COALESCE((SELECT balance FROM credit_balances WHERE company_id = ?), 0)`, companyID)
+}
+
+// addToBalance returns the new balance; ok is false, and the balance as it was,
+// when there is not enough.
+func addToBalance(ctx context.Context, tx *sqldb.Tx, companyID, amount int64) (balance int64, ok bool, err error) {
+	balance, err = sqldb.Value[int64](ctx, tx, `
+		UPDATE credit_balances SET balance = balance + ? WHERE company_id = ? AND balance + ? >= 0 RETURNING balance`,
+		amount, companyID, amount)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		balance, err = balanceOf(ctx, tx, companyID)
+		return balance, false, err
+	}
+	return balance, true, err
+}
+
+func insertEntry(ctx context.Context, tx *sqldb.Tx, companyID int64, e Entry) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO credit_entries (company_id, kind, amount, balance, reseller_id, plan_id, periods, made_by, note, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		companyID, string(e.Kind), e.Amount, e.Balance, sqldb.RefTo(e.Reseller.ID), sqldb.RefTo(e.Plan.ID), e.Periods, e.By, e.Note,
+		tx.Now().UnixMicro())
+	return err
+}
+
+func scanEntry(r sqldb.Row) (e Entry, err error) {
+	var created int64
+	err = r.Scan(&e.ID, (*string)(&e.Kind), &e.Amount, &e.Balance, &e.Reseller.ID, &e.Reseller.Name,
+		&e.Plan.ID, &e.Plan.Name, &e.Periods, &e.By, &e.Note, &created)
+	e.CreatedAt = time.UnixMicro(created)
+	return e, err
+}
+
+// entries begins with the ids, so that the joins are of one page.
+func entries(ctx context.Context, q sqldb.Querier, companyID, before int64, limit int) ([]Entry, error) {
+	var w sqldb.Where
+	w.And("company_id = ?", companyID)
+	if before > 0 {
+		w.And("id < ?", before)
+	}
+	return sqldb.All(ctx, q, scanEntry, `WITH page AS MATERIALIZED (SELECT id FROM credit_entries`+w.String()+` ORDER BY id DESC LIMIT ?)
+		SELECT e.id, e.kind, e.amount, e.balance, COALESCE(e.reseller_id, 0), COALESCE(c.name, ''),
+			COALESCE(e.plan_id, 0), COALESCE(p.name, ''), e.periods, e.made_by, e.note, e.created_at
+		FROM page CROSS JOIN credit_entries e LEFT JOIN companies c ON c.id = e.reseller_id
+		LEFT JOIN subscription_plans p ON p.company_id = e.company_id AND p.id = e.plan_id
+		WHERE e.id = page.id AND e.company_id = ? ORDER BY e.id DESC`, append(w.Args, limit, companyID)...)
+}

@@ -1,0 +1,71 @@
+package webhook
+
+import (
+	"context"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/sqldb"
+)
+
+// While a company's subscription has ended or is suspended, or its plan has no
+// webhooks, they stop: what happens is recorded and not sent, and can be
+// replayed later; what was on its way is parked, and goes on when the company
+// is back. The notifications of single invoices are not webhooks, and go out.
+
+// CompanyChanged is told when a company has changed, in the same transaction.
+func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
+	was, is := before.TellsWebhooks(tx.Now()), after.TellsWebhooks(tx.Now())
+	if was == is {
+		return nil
+	}
+	all, err := webhooks(ctx, tx, after.ID)
+	if err != nil {
+		return err
+	}
+	for _, w := range all {
+		switch {
+		case !is:
+			err = park(ctx, tx, after.ID, w.ID)
+		case w.Active:
+			tx.OnCommit(s.hint)
+			err = unpark(ctx, tx, after.ID, w.ID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Hold parks what is on its way from a company whose subscription has come to
+// its end, which is a matter of the calendar and changes no row. It may run at
+// any time.
+func (s *Service) Hold(ctx context.Context, a account.Actor) error {
+	if a.Company.TellsWebhooks(s.db.Now()) {
+		return nil
+	}
+	all, err := webhooks(ctx, s.db, a.Company.ID)
+	if err != nil {
+		return err
+	}
+	for _, w := range all {
+		if pending, err := anyPending(ctx, s.db, a.Company.ID, w.ID); err != nil || !pending {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+			// It may have been renewed since.
+			actor, err := account.Find(ctx, tx, a.Company.ID)
+			if err != nil || actor.Company.TellsWebhooks(tx.Now()) {
+				return err
+			}
+			return park(ctx, tx, a.Company.ID, w.ID)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
