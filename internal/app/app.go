@@ -25,6 +25,12 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/tally"
 	"carteira/internal/platform/worker"
+	"carteira/internal/reminder"
+	"carteira/internal/reminder/evolution"
+	"carteira/internal/reminder/logchannel"
+	"carteira/internal/reminder/poster"
+	"carteira/internal/reminder/smtp"
+	"carteira/internal/reminder/whatsapp"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
 )
@@ -41,6 +47,7 @@ type App struct {
 	Billing   *billing.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
+	Reminders *reminder.Service
 
 	idempotency *idempotency.Service
 }
@@ -77,9 +84,10 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
 	client := outbound.NewClient(gate, outbound.Options{Timeout: webhook.Timeout, UserAgent: "Carteira/1.0"})
-	return &App{
+	accounts := account.New(db, c.RateLimit)
+	a := &App{
 		Config: c, Log: log, DB: db, Box: box,
-		Accounts:  account.New(db, c.RateLimit),
+		Accounts:  accounts,
 		Catalog:   catalog.New(db),
 		Customers: customers,
 		Billing:   billing.New(db, events, customers),
@@ -88,7 +96,24 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 			PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
 		}),
 		idempotency: idempotency.New(db, box),
-	}, nil
+	}
+	// After billing: what is issued for a customer stands when its messages are planned.
+	a.Reminders = reminder.New(db, box, accounts, customers, reminderOptions(c, log, db, gate, client))
+	return a, nil
+}
+
+// reminderOptions are the channels there are. Links to pay with are the payment
+// room's to make.
+func reminderOptions(c config.Config, log *slog.Logger, db *sqldb.DB, gate *outbound.Gate, client *outbound.Client) reminder.Options {
+	near := outbound.NewGate(c.MessageAllowNetworks, nil).Near()
+	return reminder.Options{
+		Kinds: []reminder.Kind{whatsapp.Kind, evolution.Kind, smtp.Kind, poster.Kind, logchannel.Kind},
+		Env: reminder.Env{
+			Gate: near, Once: outbound.NewClient(near, outbound.Options{Timeout: reminder.CallTimeout, UserAgent: "Carteira/1.0", Once: true}),
+			WebhookGate: gate, Webhooks: client, Log: log, Now: db.Now,
+		},
+		Keep: time.Duration(c.MessageHistoryDays) * 24 * time.Hour,
+	}
 }
 
 // Close writes down what is still in memory and closes the database. It does so
@@ -105,8 +130,11 @@ func (a *App) jobs() []worker.Job {
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
+		{Name: "plan messages", Every: 10 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.Webhooks.Reseal},
+		{Name: "seal channels with the current key", Every: 5 * time.Minute, Run: a.Reminders.Reseal},
+		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
 	}
@@ -128,6 +156,11 @@ func (a *App) DayWork(ctx context.Context) error {
 		failures = append(failures, expireErr, issueErr)
 	}
 	return errors.Join(failures...)
+}
+
+func (a *App) planMessages(ctx context.Context) error {
+	_, err := a.Reminders.Plan(ctx)
+	return err
 }
 
 func makeDataDir(c config.Config) error {

@@ -22,6 +22,7 @@ func (a *App) Handler() http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{a.DB})
 	reg.MustRegister(a.Webhooks.Metrics()...)
+	reg.MustRegister(a.Reminders.Metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })

@@ -46,6 +46,7 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	waitJobs := worker.Start(background, a.Log, a.jobs()...)
 	var deliveries sync.WaitGroup
 	deliveries.Go(func() { a.Webhooks.Run(background, a.Log) })
+	deliveries.Go(func() { a.Reminders.Run(background, a.Log) })
 	defer deliveries.Wait()
 	defer waitJobs()
 	defer stopJobs()
@@ -134,6 +135,9 @@ func (a *App) listenOn(ctx context.Context, addr string, h http.Handler) (listen
 func (a *App) warnings() {
 	if nets := a.Config.WebhookAllowNetworks; len(nets) > 0 {
 		a.Log.Warn("webhooks may reach internal networks; use this for trials only", "networks", nets)
+	}
+	if nets := a.Config.MessageAllowNetworks; len(nets) > 0 {
+		a.Log.Warn("message channels may reach internal networks: every company can name a mail server or a bridge there", "networks", nets)
 	}
 	if a.Config.RateLimit == 0 {
 		a.Log.Warn("the rate limit is switched off")
