@@ -81,7 +81,7 @@ func (s *Service) begin(ctx context.Context, j job, p prepared) (b begun, ok boo
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		w, err := s.worldOf(ctx, tx, j.actor)
+		w, err := s.sceneOf(ctx, tx, j.actor)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (s *Service) begin(ctx context.Context, j job, p prepared) (b begun, ok boo
 }
 
 // write makes the letter of a message.
-func (s *Service) write(w world, c candidate, r ruling, p prepared) begun {
+func (s *Service) write(w scene, c candidate, r ruling, p prepared) begun {
 	f := fillingOf(w.actor, c.about)
 	f.link, f.pix = p.link, p.pix
 	subject, text, params := fill(c.template, f)
@@ -118,7 +118,7 @@ func (s *Service) write(w world, c candidate, r ruling, p prepared) begun {
 
 // settleUnfilled ends or puts off a message whose link or code could not be
 // had.
-func (s *Service) settleUnfilled(ctx context.Context, tx *sqldb.Tx, w world, c candidate, problem error) error {
+func (s *Service) settleUnfilled(ctx context.Context, tx *sqldb.Tx, w scene, c candidate, problem error) error {
 	r := skip(problemText(problem))
 	if at, ok := c.again(w, 0); ok && !forGood(problem) {
 		n := next{status: Scheduled, reason: r.reason, channelID: c.message.ChannelID, step: c.step + 1, runAt: at}
@@ -228,7 +228,7 @@ func (s *Service) close(ctx context.Context, j job, b begun, o outcome) (kept bo
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		w, err := s.worldOf(ctx, tx, j.actor)
+		w, err := s.sceneOf(ctx, tx, j.actor)
 		if err != nil {
 			return err
 		}
@@ -254,7 +254,7 @@ func (n next) outcome() string {
 }
 
 // following decides what becomes of a message after an attempt.
-func (b begun) following(w world, c candidate, o outcome) next {
+func (b begun) following(w scene, c candidate, o outcome) next {
 	n := next{channelID: b.channel.ID, step: c.step, runAt: w.now, reason: o.problem}
 	switch o.verdict {
 	case accepted:
@@ -282,7 +282,7 @@ func (b begun) following(w world, c candidate, o outcome) next {
 
 // again is when a message is tried again through the same channel: later and
 // later, in no quiet hour, and not after its day.
-func (c candidate) again(w world, asked time.Duration) (time.Time, bool) {
+func (c candidate) again(w scene, asked time.Duration) (time.Time, bool) {
 	if c.step >= len(retryDelays) || c.rule.ID == 0 {
 		return time.Time{}, false
 	}

@@ -22,7 +22,7 @@ const (
 	// sent after all cost no slot and no time of the channel's.
 	lookAt = 100
 	// prepareTimeout bounds the asking for payment links, sendTimeout the sending.
-	prepareTimeout = 30 * time.Second
+	prepareTimeout = 20 * time.Second
 	sendTimeout    = CallTimeout + 5*time.Second
 	// lease is how long a claim lasts: longer than whatever is done under it, so
 	// that nobody takes up a message that is still being sent.
@@ -32,7 +32,7 @@ const (
 )
 
 // CallTimeout is how long a carrier has to answer.
-const CallTimeout = 25 * time.Second
+const CallTimeout = 15 * time.Second
 
 // job is a claimed message.
 type job struct {
@@ -205,7 +205,7 @@ func (s *Service) claimSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	if err != nil {
 		return nil, 0, err
 	}
-	w, err := s.worldOf(ctx, tx, a)
+	w, err := s.sceneOf(ctx, tx, a)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -52,16 +52,16 @@ type ruling struct {
 
 func skip(reason string) ruling { return ruling{status: Skipped, reason: reason} }
 
-// world is what rulings about a company's messages depend on.
-type world struct {
+// scene is what rulings about a company's messages depend on.
+type scene struct {
 	actor    account.Actor
 	quiet    Quiet
 	channels []Channel
 	now      time.Time
 }
 
-func (s *Service) worldOf(ctx context.Context, tx *sqldb.Tx, a account.Actor) (w world, err error) {
-	w = world{actor: a, now: tx.Now()}
+func (s *Service) sceneOf(ctx context.Context, tx *sqldb.Tx, a account.Actor) (w scene, err error) {
+	w = scene{actor: a, now: tx.Now()}
 	if w.quiet, err = quietOf(ctx, tx, a.Company.ID); err != nil {
 		return w, err
 	}
@@ -70,7 +70,7 @@ func (s *Service) worldOf(ctx context.Context, tx *sqldb.Tx, a account.Actor) (w
 }
 
 // rule decides whether a message goes out now, and how.
-func (s *Service) rule(w world, c candidate) ruling {
+func (s *Service) rule(w scene, c candidate) ruling {
 	if reason := c.unwanted(w); reason != "" {
 		return skip(reason)
 	}
@@ -81,7 +81,7 @@ func (s *Service) rule(w world, c candidate) ruling {
 }
 
 // unwanted tells why a message is not to be sent at all; "" when it is.
-func (c candidate) unwanted(w world) string {
+func (c candidate) unwanted(w scene) string {
 	switch {
 	case c.rule.ID == 0:
 		return "the rule was deleted"
@@ -105,7 +105,7 @@ func (c candidate) unwanted(w world) string {
 
 // untimely tells what becomes of a message whose hour it is not. A person who
 // asks for it does not mind the hour.
-func (c candidate) untimely(w world) (ruling, bool) {
+func (c candidate) untimely(w scene) (ruling, bool) {
 	if c.manual {
 		return ruling{}, false
 	}
@@ -137,7 +137,7 @@ func maxTime(a, b time.Time) time.Time {
 
 // choose finds the first channel, from the one whose turn it is, that can send
 // the message. Where it is another one, the message waits for that one's turn.
-func (s *Service) choose(w world, c candidate) ruling {
+func (s *Service) choose(w scene, c candidate) ruling {
 	order := c.rule.Channels
 	from := max(0, slices.Index(order, c.message.ChannelID))
 	var reasons []string
@@ -157,7 +157,7 @@ func (s *Service) choose(w world, c candidate) ruling {
 }
 
 // usable tells whether a channel can send a message, or why not.
-func (s *Service) usable(w world, c candidate, channelID int64) (ch Channel, to, reason string) {
+func (s *Service) usable(w scene, c candidate, channelID int64) (ch Channel, to, reason string) {
 	i := slices.IndexFunc(w.channels, func(ch Channel) bool { return ch.ID == channelID })
 	if i < 0 {
 		return ch, "", "the channel was deleted"

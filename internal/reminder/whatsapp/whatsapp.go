@@ -33,7 +33,9 @@ func kindAt(base string) reminder.Kind {
 			{Name: "token", Title: "Token", Help: "access token of a system user with whatsapp_business_messaging", Secret: true, Required: true},
 			{Name: "api_version", Title: "API version", Help: "of the Graph API", Default: "v23.0"},
 		},
-		Open: func(options map[string]string, env reminder.Env) (reminder.Sender, error) { return open(base, options, env) },
+		Open: func(options map[string]string, env reminder.Env) (reminder.Sender, error) {
+			return open(base, options, env)
+		},
 	}
 }
 
