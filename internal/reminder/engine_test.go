@@ -383,7 +383,9 @@ func TestChannelThatHangsSlowsDownNoOther(t *testing.T) {
 		mailed := `SELECT count(*) FROM reminder_messages m JOIN reminder_channels c ON c.id = m.channel_id WHERE c.kind = 'mail' AND m.status = 'sent'`
 		eventually(t, "all mails are sent", func() bool { return h.count(mailed) == people })
 		close(release)
-		eventually(t, "all is sent", func() bool { return h.count(`SELECT count(*) FROM reminder_messages WHERE status = 'sent'`) == 2*people })
+		eventually(t, "all is sent", func() bool {
+			return h.count(`SELECT count(*) FROM reminder_messages WHERE status = 'sent'`) == 2*people
+		})
 		cancel()
 		running.Wait()
 		if most > laneCap {
