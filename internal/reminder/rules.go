@@ -46,11 +46,18 @@ const maxChannels = 5
 func (r Rule) When() string {
 	switch {
 	case r.OffsetDays < 0:
-		return fmt.Sprintf("%d days before, %s", -r.OffsetDays, Clock(r.Minute))
+		return days(-r.OffsetDays) + " before, " + Clock(r.Minute)
 	case r.OffsetDays > 0:
-		return fmt.Sprintf("%d days after, %s", r.OffsetDays, Clock(r.Minute))
+		return days(r.OffsetDays) + " after, " + Clock(r.Minute)
 	}
 	return "on the day, " + Clock(r.Minute)
+}
+
+func days(n int) string {
+	if n == 1 {
+		return "1 day"
+	}
+	return fmt.Sprintf("%d days", n)
 }
 
 // moment is when the message about a due date is to be sent, and when it is
