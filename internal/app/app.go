@@ -26,6 +26,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/tally"
 	"carteira/internal/platform/worker"
+	"carteira/internal/reminder"
 	"carteira/internal/reseller"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
@@ -45,6 +46,7 @@ type App struct {
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
 	Payments  *payment.Service
+	Reminders *reminder.Service
 
 	idempotency *idempotency.Service
 }
@@ -88,16 +90,19 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
+	payments := newPayments(c, log, db, accounts, invoices, box, webhooks)
 	return &App{
 		Config: c, Log: log, DB: db, Box: box,
-		Accounts:    accounts,
-		Catalog:     catalog.New(db),
-		Customers:   customers,
-		Billing:     invoices,
-		Dashboard:   dashboard.New(db),
-		Resellers:   reseller.New(db, accounts, c.PublicURL),
-		Webhooks:    webhooks,
-		Payments:    newPayments(c, log, db, accounts, invoices, box, webhooks),
+		Accounts:  accounts,
+		Catalog:   catalog.New(db),
+		Customers: customers,
+		Billing:   invoices,
+		Dashboard: dashboard.New(db),
+		Resellers: reseller.New(db, accounts, c.PublicURL),
+		Webhooks:  webhooks,
+		Payments:  payments,
+		// After billing: what is issued for a customer stands when its messages are planned.
+		Reminders:   reminder.New(db, box, accounts, customers, reminderOptions(c, log, db, gate, client, payments)),
 		idempotency: idempotency.New(db, box),
 	}, nil
 }
@@ -116,10 +121,12 @@ func (a *App) jobs() []worker.Job {
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
+		{Name: "plan messages", Every: 10 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
+		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
 		{Name: "prune callbacks", Every: 10 * time.Minute, Run: a.Payments.Prune},
 		{Name: "prune counts of signups", Every: time.Hour, Run: a.Resellers.Prune},
@@ -129,7 +136,7 @@ func (a *App) jobs() []worker.Job {
 
 // reseal seals anew what an older key sealed, in every room that keeps secrets.
 func (a *App) reseal(ctx context.Context) error {
-	return errors.Join(a.Webhooks.Reseal(ctx), a.Payments.Reseal(ctx), a.Accounts.ResealFactors(ctx))
+	return errors.Join(a.Webhooks.Reseal(ctx), a.Payments.Reseal(ctx), a.Reminders.Reseal(ctx), a.Accounts.ResealFactors(ctx))
 }
 
 // DayWork does what the calendar asks for in every company, each by its own
@@ -150,6 +157,11 @@ func (a *App) DayWork(ctx context.Context) error {
 		failures = append(failures, expireErr, issueErr, holdErr)
 	}
 	return errors.Join(failures...)
+}
+
+func (a *App) planMessages(ctx context.Context) error {
+	_, err := a.Reminders.Plan(ctx)
+	return err
 }
 
 func makeDataDir(c config.Config) error {

@@ -27,6 +27,7 @@ func (a *App) Handler() http.Handler {
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{a.DB})
 	reg.MustRegister(a.Webhooks.Metrics()...)
 	reg.MustRegister(a.Payments.Metrics()...)
+	reg.MustRegister(a.Reminders.Metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	page.Register(mux)

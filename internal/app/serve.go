@@ -50,6 +50,7 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	var engines sync.WaitGroup
 	engines.Go(func() { a.Webhooks.Run(background, a.Log) })
 	engines.Go(func() { a.Payments.Run(background, a.Log) })
+	engines.Go(func() { a.Reminders.Run(background, a.Log) })
 	defer engines.Wait()
 	defer waitJobs()
 	defer stopJobs()
@@ -147,6 +148,9 @@ func collectLess() {
 func (a *App) warnings() {
 	if nets := a.Config.WebhookAllowNetworks; len(nets) > 0 {
 		a.Log.Warn("webhooks may reach internal networks; use this for trials only", "networks", nets)
+	}
+	if nets := a.Config.MessageAllowNetworks; len(nets) > 0 {
+		a.Log.Warn("message channels may reach internal networks: every company can name a mail server or a bridge there", "networks", nets)
 	}
 	if a.Config.RateLimit == 0 {
 		a.Log.Warn("the rate limit is switched off")

@@ -102,6 +102,14 @@ var rooms = []room{
 			{"internal/customer", "who is reminded"},
 			{"internal/billing", "of what"},
 		},
+		tests: []arrow{
+			{"internal/catalog", "what customers buy in tests"},
+			{"internal/reminder/...", "sending is tested through a channel"},
+		},
+	},
+	{
+		path: "internal/reminder/...", place: "one package a channel; wire types stay private", apart: true,
+		may: []arrow{tools, {"internal/reminder", "the contract of channels"}},
 	},
 	{
 		path: "internal/webhook", place: "it sends what event.Record wrote, and need not know what that means",

@@ -138,11 +138,13 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if err != nil {
 		return actor, err
 	}
-	if err := seedCustomers(ctx, a, actor, plans); err != nil {
+	if _, err := a.Payments.ConfigureGateway(ctx, actor, input.FromStrings(map[string]string{"provider": "sandbox"})); err != nil {
 		return actor, err
 	}
-	_, err = a.Payments.ConfigureGateway(ctx, actor, input.FromStrings(map[string]string{"provider": "sandbox"}))
-	return actor, err
+	if err := seedReminders(ctx, a, actor); err != nil {
+		return actor, err
+	}
+	return actor, seedCustomers(ctx, a, actor, plans)
 }
 
 // payableLink is the page of the newest invoice that is open, to try paying on.
@@ -153,6 +155,41 @@ func payableLink(ctx context.Context, a *app.App, actor account.Actor) (string, 
 	}
 	l, err := a.Payments.PaymentLink(ctx, actor, open[0].ID)
 	return l.URL, err
+}
+
+// seedReminders makes the usual rules, through a channel that sends nothing.
+func seedReminders(ctx context.Context, a *app.App, actor account.Actor) error {
+	channel, _, err := a.Reminders.CreateChannel(ctx, actor, input.FromStrings(map[string]string{"kind": "log", "name": "Demonstração"}))
+	if err != nil {
+		return err
+	}
+	for _, r := range []struct{ name, days, hour, subject, text string }{
+		{
+			"3 dias antes", "-3", "09:00", "Seu plano vence em {vencimento}",
+			"Olá, {primeiro_nome}! Seu plano {plano}, de {valor}, vence em {vencimento}. {empresa}",
+		},
+		{
+			"No dia", "0", "09:00", "Seu plano vence hoje",
+			"Bom dia, {primeiro_nome}! Seu plano {plano}, de {valor}, vence hoje. Já pagou? Desconsidere esta mensagem. {empresa}",
+		},
+		{
+			"1 dia depois", "1", "10:00", "Seu plano venceu em {vencimento}",
+			"Olá, {primeiro_nome}. Seu plano {plano} venceu em {vencimento}. Fale conosco para continuar conectado. {empresa}",
+		},
+	} {
+		t, err := a.Reminders.CreateTemplate(ctx, actor, input.FromStrings(map[string]string{"name": r.name, "subject": r.subject, "text": r.text}))
+		if err != nil {
+			return err
+		}
+		_, err = a.Reminders.CreateRule(ctx, actor, input.FromStrings(map[string]string{
+			"name": r.name, "active": "true", "offset_days": r.days, "hour": r.hour,
+			"template_id": strconv.FormatInt(t.ID, 10), "channels": strconv.FormatInt(channel.ID, 10),
+		}))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func seedCatalog(ctx context.Context, a *app.App, actor account.Actor) (plans []int64, err error) {

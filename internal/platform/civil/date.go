@@ -91,15 +91,19 @@ func (d Date) AddDays(n int) Date {
 
 // Start is the first instant of the day in loc. That is not always midnight: clocks put forward at midnight begin the
 // day at one, and clocks put back after it strike midnight twice. A day that loc skipped begins when the next does.
-func (d Date) Start(loc *time.Location) time.Time {
+func (d Date) Start(loc *time.Location) time.Time { return d.At(0, loc) }
+
+// At is the first instant of the day at which clocks in loc have gone so far since midnight. A time that the clocks skip
+// comes when they have skipped it; of one that they strike twice it is the first.
+func (d Date) At(clock time.Duration, loc *time.Location) time.Time {
 	if d.IsZero() {
 		return time.Time{}
 	}
-	midnight := d.utc()
-	for t := midnight.AddDate(0, 0, -2).In(loc); ; { // two days before is an earlier day everywhere on Earth
+	read := d.utc().Add(clock)
+	for t := d.utc().AddDate(0, 0, -2).In(loc); ; { // two days before is an earlier day everywhere on Earth
 		since, until := t.ZoneBounds()
 		_, offset := t.Zone()
-		start := midnight.Add(-time.Duration(offset) * time.Second)
+		start := read.Add(-time.Duration(offset) * time.Second)
 		if start.Before(since) {
 			start = since
 		}

@@ -220,3 +220,28 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestAtFollowsTheClocksOfTheZone(t *testing.T) {
+	for _, tt := range []struct {
+		zone, day string
+		clock     time.Duration
+		want      string
+	}{
+		{"America/Sao_Paulo", "2026-01-20", 9 * time.Hour, "2026-01-20T12:00:00Z"},
+		{"America/New_York", "2026-03-08", 2*time.Hour + 30*time.Minute, "2026-03-08T07:00:00Z"}, // skipped: clocks go from two to three
+		{"America/New_York", "2026-03-08", 9 * time.Hour, "2026-03-08T13:00:00Z"},
+		{"America/New_York", "2026-11-01", time.Hour + 30*time.Minute, "2026-11-01T05:30:00Z"}, // struck twice: the first
+		{"Pacific/Auckland", "2026-04-05", 9 * time.Hour, "2026-04-04T21:00:00Z"},
+	} {
+		loc, err := LoadZone(tt.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := MustParse(tt.day).At(tt.clock, loc).UTC().Format(time.RFC3339); got != tt.want {
+			t.Errorf("%s %s %v: %s, want %s", tt.zone, tt.day, tt.clock, got, tt.want)
+		}
+	}
+	if !(Date{}).At(time.Hour, time.UTC).IsZero() {
+		t.Error("no date has an hour")
+	}
+}

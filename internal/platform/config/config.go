@@ -30,6 +30,8 @@ type Config struct {
 	WebhooksPerCompany   int
 	WebhookRetryDelays   []time.Duration
 	WebhookHistoryDays   int
+	MessageAllowNetworks []netip.Prefix
+	MessageHistoryDays   int
 	TLSCert, TLSKey      string
 	TLSDomain            string
 	TrustedProxies       []netip.Prefix
@@ -95,6 +97,14 @@ var Settings = []Setting{
 	{
 		Name: "webhook-history-days", Env: "CARTEIRA_WEBHOOK_HISTORY_DAYS", Default: "30", Serving: true,
 		Help: "how many days events and the history of deliveries are kept", read: whole(func(c *Config) *int { return &c.WebhookHistoryDays }, 1, 3650),
+	},
+	{
+		Name: "message-allow-networks", Env: "CARTEIRA_MESSAGE_ALLOW_NETWORKS", Serving: true,
+		Help: "internal networks where message channels may find a mail relay or a WhatsApp bridge, by http too, e.g. 10.0.0.0/8", read: networks(func(c *Config) *[]netip.Prefix { return &c.MessageAllowNetworks }),
+	},
+	{
+		Name: "message-history-days", Env: "CARTEIRA_MESSAGE_HISTORY_DAYS", Default: "365", Serving: true,
+		Help: "how many days the log of messages is kept", read: whole(func(c *Config) *int { return &c.MessageHistoryDays }, 1, 3650),
 	},
 	{
 		Name: "tls-cert", Env: "CARTEIRA_TLS_CERT", Serving: true,

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -36,6 +37,9 @@ type Options struct {
 	MaxBody   int            // how much of an answer's body is read; 16 KiB
 	RootCAs   *x509.CertPool // nil for the machine's
 	UserAgent string
+	// Once is for receivers that would act on a second copy: every call has a
+	// connection of its own and is never sent again by itself.
+	Once bool
 }
 
 // Client posts to addresses that pass its gate, and keeps connections to them.
@@ -44,6 +48,7 @@ type Client struct {
 	timeout   time.Duration
 	maxBody   int
 	userAgent string
+	once      bool
 	tls       *tls.Config
 	transport *http.Transport
 	dial      func(ctx context.Context, network, address string) (net.Conn, error)
@@ -59,6 +64,7 @@ func NewClient(g *Gate, o Options) *Client {
 		timeout:   o.Timeout,
 		maxBody:   o.MaxBody,
 		userAgent: o.UserAgent,
+		once:      o.Once,
 		tls:       &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
 		dial:      (&net.Dialer{Control: g.control}).DialContext,
 		settled:   map[string]netip.Addr{},
@@ -75,7 +81,9 @@ func NewClient(g *Gate, o Options) *Client {
 	protocols.SetHTTP1(true)
 	c.transport = &http.Transport{
 		Proxy:                  nil, // a proxy of the environment would walk around the gate
+		DialContext:            c.dialPlain,
 		DialTLSContext:         c.dialTLS,
+		DisableKeepAlives:      o.Once,
 		Protocols:              &protocols,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeader,
@@ -97,7 +105,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 //
 // A receiver that hangs up on a kept connection without a word has most often
 // closed it for being idle, so the body is sent again on a new one: receivers
-// must bear to get it twice.
+// must bear to get it twice, or be called by a client with Once.
 func (c *Client) Post(ctx context.Context, url string, header http.Header, body []byte) (Result, error) {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
@@ -111,7 +119,7 @@ func (c *Client) Post(ctx context.Context, url string, header http.Header, body 
 }
 
 func (c *Client) post(ctx context.Context, url string, header http.Header, body []byte) (Result, error) {
-	t, err := parseTarget(url)
+	t, err := parseTarget(url, c.gate.near)
 	if err != nil {
 		return Result{}, err
 	}
@@ -153,6 +161,8 @@ func (c *Client) send(ctx context.Context, t target, addrs []netip.Addr, header 
 func (c *Client) sendTo(ctx context.Context, addr netip.Addr, t target, header http.Header, body []byte) (*http.Response, error) {
 	u := *t.url
 	u.Host = net.JoinHostPort(route(addr, t), strconv.Itoa(int(t.port)))
+	connected := false
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -160,7 +170,11 @@ func (c *Client) sendTo(ctx context.Context, addr netip.Addr, t target, header h
 	request.URL = &u
 	request.Host = t.hostPort()
 	request.Header = header
-	return c.transport.RoundTrip(request)
+	response, err := c.transport.RoundTrip(request)
+	if err != nil && !connected {
+		err = &unsentError{err}
+	}
+	return response, err
 }
 
 func (c *Client) header(given http.Header) http.Header {
@@ -174,7 +188,7 @@ func (c *Client) header(given http.Header) http.Header {
 	h.Set("Accept-Encoding", "identity")
 	// Without a value it is not sent: it tells the transport that a kept
 	// connection found dead is reason to send again.
-	if _, ok := h["Idempotency-Key"]; !ok {
+	if _, ok := h["Idempotency-Key"]; !ok && !c.once {
 		h["Idempotency-Key"] = nil
 	}
 	return h

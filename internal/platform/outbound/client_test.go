@@ -204,7 +204,7 @@ func TestDialerHasTheLastWord(t *testing.T) {
 	ca := newAuthority(t)
 	r := receive(t, "", ca.issue(nil, host), answer)
 	c := client(t, NewGate(nil, &names{}), Options{RootCAs: ca.pool()})
-	target, err := parseTarget("https://" + host + ":" + r.port())
+	target, err := parseTarget("https://"+host+":"+r.port(), false)
 	if err != nil {
 		t.Fatal(err)
 	}

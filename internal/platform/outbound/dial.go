@@ -57,13 +57,37 @@ type send struct {
 
 type sendKey struct{}
 
-// dialTLS connects to a route, for the call whose send is in ctx.
-func (c *Client) dialTLS(ctx context.Context, _, hostPort string) (net.Conn, error) {
+// dialPlain connects to a route in the operator's own network, for the call
+// whose send is in ctx.
+func (c *Client) dialPlain(ctx context.Context, _, hostPort string) (net.Conn, error) {
+	conn, _, err := c.dialRoute(ctx, hostPort)
+	return conn, err
+}
+
+// dialRoute connects to a route and returns the name that TLS must prove.
+func (c *Client) dialRoute(ctx context.Context, hostPort string) (conn net.Conn, name string, err error) {
 	host, port, err := net.SplitHostPort(hostPort)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	addr, name, err := parseRoute(host)
+	if err != nil {
+		return nil, "", err
+	}
+	s := ctx.Value(sendKey{}).(*send)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.call, cancel)() //nolint:contextcheck // see send
+	conn, err = c.connect(ctx, s.connectBy, net.JoinHostPort(addr.String(), port))
+	if err != nil {
+		return nil, "", &unreachedError{err}
+	}
+	return conn, name, nil
+}
+
+// dialTLS connects to a route, for the call whose send is in ctx.
+func (c *Client) dialTLS(ctx context.Context, _, hostPort string) (net.Conn, error) {
+	plain, name, err := c.dialRoute(ctx, hostPort)
 	if err != nil {
 		return nil, err
 	}
@@ -71,10 +95,6 @@ func (c *Client) dialTLS(ctx context.Context, _, hostPort string) (net.Conn, err
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.call, cancel)() //nolint:contextcheck // see send
-	plain, err := c.connect(ctx, s.connectBy, net.JoinHostPort(addr.String(), port))
-	if err != nil {
-		return nil, &unreachedError{err}
-	}
 	measured := &handshakeConn{Conn: plain, left: maxHandshake}
 	config := c.tls.Clone()
 	config.ServerName = name
@@ -103,6 +123,20 @@ func (e *unreachedError) Unwrap() error { return e.cause }
 func isUnreached(err error) bool {
 	_, ok := errors.AsType[*unreachedError](err)
 	return ok && !errors.Is(err, ErrRefused)
+}
+
+// unsentError says that there was no connection to send anything on.
+type unsentError struct{ cause error }
+
+func (e *unsentError) Error() string { return e.cause.Error() }
+func (e *unsentError) Unwrap() error { return e.cause }
+
+// Unsent reports whether it is certain that the receiver got nothing of a call
+// that failed: the address was refused or not found, or no connection came
+// about.
+func Unsent(err error) bool {
+	_, unconnected := errors.AsType[*unsentError](err)
+	return unconnected || errors.Is(err, ErrRefused) || errors.Is(err, errNoAddress)
 }
 
 // handshakeError says that TLS did not come about.

@@ -25,6 +25,7 @@ type Resolver interface {
 type Gate struct {
 	allow    []netip.Prefix
 	resolver Resolver
+	near     bool // names of the operator's network and http pass too, into allow and nowhere else
 }
 
 // NewGate makes a gate that lets through the internet and the networks in
@@ -38,14 +39,32 @@ func NewGate(allow []netip.Prefix, resolver Resolver) *Gate {
 	return &Gate{allow: slices.Clone(allow), resolver: resolver}
 }
 
+// Near is a gate that also lets through internal names and plain http, as long
+// as they lead into the networks that the operator allowed: for programs that
+// run beside this one, such as a bridge to WhatsApp or a mail relay.
+func (g *Gate) Near() *Gate { return &Gate{allow: g.allow, resolver: g.resolver, near: true} }
+
 // CheckURL refuses a URL that may not be called, with a reason to show beside
 // the field that it came from. A public-looking name that does not resolve now
 // passes: every call checks again.
 func (g *Gate) CheckURL(ctx context.Context, raw string) error {
-	t, err := parseTarget(raw)
+	t, err := parseTarget(raw, g.near)
 	if err != nil {
 		return err
 	}
+	return g.checkNow(ctx, t)
+}
+
+// CheckHost is CheckURL for a host that is not spoken to in HTTP.
+func (g *Gate) CheckHost(ctx context.Context, host string) error {
+	t, err := parseHost(host, g.near)
+	if err != nil {
+		return err
+	}
+	return g.checkNow(ctx, t)
+}
+
+func (g *Gate) checkNow(ctx context.Context, t target) error {
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	if _, err := g.lookup(limited, t); errors.Is(err, ErrRefused) {
@@ -58,7 +77,7 @@ func (g *Gate) CheckURL(ctx context.Context, raw string) error {
 // that may not refuses them all: it would be reached sooner or later.
 func (g *Gate) lookup(ctx context.Context, t target) ([]netip.Addr, error) {
 	if t.addr.IsValid() {
-		return []netip.Addr{t.addr}, g.check(t.addr)
+		return []netip.Addr{t.addr}, g.checkFor(t, t.addr)
 	}
 	answers, err := g.resolver.LookupNetIP(ctx, "ip", t.host)
 	addrs := make([]netip.Addr, 0, len(answers))
@@ -66,7 +85,7 @@ func (g *Gate) lookup(ctx context.Context, t target) ([]netip.Addr, error) {
 		// The resolver gives A records in IPv6's spelling. They are dialled as
 		// what they are.
 		a = a.Unmap()
-		if err := g.check(a); err != nil {
+		if err := g.checkFor(t, a); err != nil {
 			return nil, err
 		}
 		addrs = append(addrs, a)
@@ -75,6 +94,15 @@ func (g *Gate) lookup(ctx context.Context, t target) ([]netip.Addr, error) {
 		return nil, errors.Join(errNoAddress, err)
 	}
 	return addrs, nil
+}
+
+// checkFor is check for a target that may be one of the operator's own network
+// only.
+func (g *Gate) checkFor(t target, a netip.Addr) error {
+	if t.inside != "" && !within(g.allow, a) {
+		return refuse(t.inside)
+	}
+	return g.check(a)
 }
 
 // check refuses addresses that may not be reached. It judges an address as it

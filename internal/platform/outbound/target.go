@@ -34,10 +34,14 @@ type target struct {
 	host string     // lower case, no final dot; the address's own text for a literal
 	addr netip.Addr // of a literal only
 	port uint16
+	// inside is why only the operator's own networks will do, empty when any
+	// address does that may be reached.
+	inside string
 }
 
-// parseTarget accepts what has the form of a public https URL.
-func parseTarget(raw string) (target, error) {
+// parseTarget accepts what has the form of a public https URL, and with near
+// what may lead to a neighbour.
+func parseTarget(raw string, near bool) (target, error) {
 	if len(raw) > maxURL {
 		return target{}, refuse(reasonTooLong)
 	}
@@ -45,14 +49,21 @@ func parseTarget(raw string) (target, error) {
 	switch {
 	case err != nil:
 		return target{}, refuse(reasonURL)
-	case u.Scheme != "https":
+	case u.Scheme != "https" && (u.Scheme != "http" || !near):
 		return target{}, refuse(reasonScheme)
 	case u.User != nil:
 		return target{}, refuse(reasonUser)
 	case u.Host == "":
 		return target{}, refuse(reasonHost)
 	}
-	t := target{url: u, port: 443}
+	t, err := parseHost(u.Hostname(), near)
+	if err != nil {
+		return target{}, err
+	}
+	t.url, t.port = u, 443
+	if u.Scheme == "http" {
+		t.port, t.inside = 80, reasonScheme
+	}
 	if text := u.Port(); text != "" {
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || port == 0 {
@@ -60,22 +71,42 @@ func parseTarget(raw string) (target, error) {
 		}
 		t.port = uint16(port)
 	}
+	return t, nil
+}
+
+// parseHost accepts a public name or an address, and with near the name of a
+// neighbour.
+func parseHost(name string, near bool) (target, error) {
 	// Some letters outside ASCII turn into digits and dots on their way through
 	// other programs.
-	if !isASCII(u.Hostname()) {
+	if !isASCII(name) {
 		return target{}, refuse(reasonIDN)
 	}
-	t.host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	t := target{host: strings.TrimSuffix(strings.ToLower(name), ".")}
 	if addr, err := netip.ParseAddr(t.host); err == nil {
 		t.addr, t.host = addr, addr.String()
 		return t, nil
 	}
-	return t, checkName(t.host)
+	if err := checkName(t.host); err != nil {
+		return t, err
+	}
+	switch {
+	case !isInternal(t.host):
+	case near:
+		t.inside = reasonInternal
+	default:
+		return t, refuse(reasonInternal)
+	}
+	return t, nil
 }
 
 // hostPort is the Host header: the port is told when it is not the usual one.
 func (t target) hostPort() string {
-	if t.port != 443 {
+	usual := uint16(443)
+	if t.url.Scheme == "http" {
+		usual = 80
+	}
+	if t.port != usual {
 		return net.JoinHostPort(t.host, strconv.Itoa(int(t.port)))
 	}
 	if t.addr.Is6() {
@@ -84,7 +115,7 @@ func (t target) hostPort() string {
 	return t.host
 }
 
-// checkName refuses what is no public name. A last label that is a number makes
+// checkName refuses what is no name. A last label that is a number makes
 // the whole an IPv4 address to many resolvers (2130706433, 0x7f.1, 0177.0.0.1),
 // and no such domain exists.
 func checkName(host string) error {
@@ -97,13 +128,14 @@ func checkName(host string) error {
 			return refuse(reasonHost)
 		}
 	}
-	if len(labels) == 1 || isInternal(host) {
-		return refuse(reasonInternal)
-	}
 	return nil
 }
 
+// isInternal knows names that lead nowhere from outside.
 func isInternal(host string) bool {
+	if !strings.Contains(host, ".") {
+		return true
+	}
 	for _, name := range internalNames {
 		if host == name || strings.HasSuffix(host, "."+name) {
 			return true

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/payment"
+	"carteira/internal/platform/config"
+	"carteira/internal/platform/outbound"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/reminder"
+	"carteira/internal/reminder/evolution"
+	"carteira/internal/reminder/logchannel"
+	"carteira/internal/reminder/poster"
+	"carteira/internal/reminder/smtp"
+	"carteira/internal/reminder/whatsapp"
+)
+
+// reminderOptions are the channels there are, and what a customer pays with.
+func reminderOptions(
+	c config.Config, log *slog.Logger, db *sqldb.DB, gate *outbound.Gate, client *outbound.Client, payments *payment.Service,
+) reminder.Options {
+	near := outbound.NewGate(c.MessageAllowNetworks, nil).Near()
+	return reminder.Options{
+		Kinds: []reminder.Kind{whatsapp.Kind, evolution.Kind, smtp.Kind, poster.Kind, logchannel.Kind},
+		Env: reminder.Env{
+			Gate: near, Once: outbound.NewClient(near, outbound.Options{Timeout: reminder.CallTimeout, UserAgent: "Carteira/1.0", Once: true}),
+			WebhookGate: gate, Webhooks: client, Log: log, Now: db.Now,
+		},
+		Links: payLinks{payments},
+		Keep:  time.Duration(c.MessageHistoryDays) * 24 * time.Hour,
+	}
+}
+
+// payLinks lets messages carry what the payment room makes.
+type payLinks struct{ payments *payment.Service }
+
+// PaymentLink is the address of the page on which an invoice is paid.
+func (l payLinks) PaymentLink(ctx context.Context, a account.Actor, invoiceID int64) (string, error) {
+	link, err := l.payments.PaymentLink(ctx, a, invoiceID)
+	return link.URL, err
+}
+
+// PixCode has the invoice charged, and is the code to copy. Where a gateway has
+// none, its page takes the code's place.
+func (l payLinks) PixCode(ctx context.Context, a account.Actor, invoiceID int64) (string, error) {
+	p, err := l.payments.Charge(ctx, a, invoiceID, "")
+	if err == nil && p.PixCode == "" {
+		return p.CheckoutURL, nil
+	}
+	return p.PixCode, err
+}

@@ -1,0 +1,75 @@
+package channeltest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+)
+
+// Server is an HTTPS carrier that keeps what it gets and answers as it is told.
+type Server struct {
+	*httptest.Server
+	mu       sync.Mutex
+	answer   Answer
+	requests []Request
+	answers  map[Answer]Reply
+}
+
+// Request is what a Server got.
+type Request struct {
+	Path   string
+	Header http.Header
+	Body   []byte
+}
+
+// Reply is how a Server answers.
+type Reply struct {
+	Status int
+	Body   string
+	Header map[string]string
+}
+
+// NewServer starts a carrier. Silence needs no reply.
+func NewServer(t *testing.T, answers map[Answer]Reply) *Server {
+	t.Helper()
+	s := &Server{answer: Accept, answers: answers}
+	s.Server = httptest.NewUnstartedServer(s)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	s.requests = append(s.requests, Request{r.Method + " " + r.URL.EscapedPath(), r.Header.Clone(), bytes.Clone(body)})
+	answer := s.answer
+	s.mu.Unlock()
+	if answer == Silence {
+		panic(http.ErrAbortHandler)
+	}
+	reply := s.answers[answer]
+	for name, value := range reply.Header {
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(reply.Status)
+	_, _ = io.WriteString(w, reply.Body)
+}
+
+// Answers makes the server answer so from now on.
+func (s *Server) Answers(a Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = a
+}
+
+// Requests are those that came.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}

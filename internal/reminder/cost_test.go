@@ -1,0 +1,105 @@
+package reminder
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// What planning and sending look at is found through indexes, however many
+// customers and messages there are: a run costs what is due.
+func TestCostGrowsWithWhatIsDue(t *testing.T) {
+	if sqldbtest.Raced {
+		t.Skip("one goroutine, and many rows")
+	}
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		h := newHouse(t, engine)
+		r := h.usual()
+		h.fill(r, 5000)
+		l := lane{companyID: h.actor.Company.ID, channelID: r.Channels[0]}
+		due, at := civil.MustParse("2026-01-24"), h.clock.Now().UnixMicro()
+		for _, statistics := range []string{`SELECT 1`, `ANALYZE`} { // without any, and with true ones
+			h.exec(statistics)
+			sqldbtest.WantIndex(t, h.db, "customers_due", dueCustomersText, l.companyID, due, 0, planBatch)
+			sqldbtest.WantIndex(t, h.db, "reminder_messages_lane", dueMessagesText, l.companyID, l.channelID, at, lookAt)
+			sqldbtest.WantIndex(t, h.db, "reminder_messages_due", firstDueText)
+			sqldbtest.WantIndex(t, h.db, "reminder_messages_sending", `SELECT id FROM reminder_messages WHERE status = 'sending' AND run_at <= ?`, at)
+		}
+	})
+}
+
+// fill makes customers whose due dates lie far ahead, and messages that were
+// sent long ago, and as many that are scheduled for later.
+func (h *house) fill(r Rule, n int) {
+	h.t.Helper()
+	h.exec(fmt.Sprintf(`INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day,
+			notes, search, created_at, updated_at)
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		SELECT 1, 'u' || i, 'Ana', '', '', '', '', '', '2026-' || (10 + i %% 3) || '-' || (10 + i %% 18), 1, '', '', 1, 1 FROM n`, n))
+	for status, at := range map[Status]time.Time{Sent: morning.AddDate(0, -1, 0), Scheduled: morning.AddDate(0, 0, 1)} {
+		h.exec(`INSERT INTO reminder_messages (company_id, key, rule_id, customer_id, due_on, status, reason, channel_id, manual, step, attempts,
+				run_at, claim, address, subject, body, receipt, created_at, updated_at)
+			SELECT company_id, '', CAST(? AS BIGINT), id, due_on, CAST(? AS TEXT), '', CAST(? AS BIGINT), ?, 0, 0, CAST(? AS BIGINT), '', '', '', '', '', 1, 1 FROM customers`,
+			r.ID+int64(len(status)), string(status), r.Channels[0], false, at.UnixMicro())
+	}
+}
+
+// A run with nothing to plan reads one index and writes nothing.
+func TestPlanningAgainDoesNothing(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		h.usual()
+		for range 20 {
+			h.customer("2026-01-24")
+		}
+		for _, want := range []int{20, 0, 0} {
+			n, err := h.Plan(t.Context())
+			must(t, err)
+			if n != want {
+				t.Errorf("%d planned, want %d", n, want)
+			}
+		}
+		due, err := rulesToPlan(t.Context(), h.db, h.db.Now())
+		must(t, err)
+		if len(due) != 0 {
+			t.Errorf("%d rules still have something to plan", len(due))
+		}
+		h.at("2026-01-21 00:00")
+		due, err = rulesToPlan(t.Context(), h.db, h.db.Now())
+		must(t, err)
+		if len(due) != 1 {
+			t.Errorf("%d rules have something to plan after midnight", len(due))
+		}
+	})
+}
+
+// A day with more customers than a transaction takes is planned in several.
+func TestLargeDayIsPlannedInSteps(t *testing.T) {
+	h := newHouse(t, sqldb.SQLite)
+	r := h.usual()
+	h.exec(`INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day,
+			notes, search, created_at, updated_at)
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1234)
+		SELECT 1, 'u' || i, 'Ana', '', '', '', '', '', '2026-01-24', 24, '', '', 1, 1 FROM n`)
+	var made int
+	must(t, h.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
+		var more bool
+		made, more, err = h.planSome(t.Context(), tx, h.actor, r.ID)
+		if !more {
+			t.Error("it was planned in one step")
+		}
+		return err
+	}))
+	h.update(1, "data_de_vencimento", "2026-01-23")
+	h.update(1, "data_de_vencimento", "2026-01-24") // behind the cursor
+	h.update(1234, "data_de_vencimento", "2026-01-23")
+	h.update(1234, "data_de_vencimento", "2026-01-24") // ahead of it
+	_, err := h.Plan(t.Context())
+	must(t, err)
+	if n := len(h.log()); n != 1234 || made >= planBatch+1 {
+		t.Errorf("%d messages, the first step made %d", n, made)
+	}
+}

@@ -1,0 +1,282 @@
+package reminder
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/sqldb"
+)
+
+const (
+	// laneCap is how many messages of one channel are under way at once: the
+	// most that one which hangs can take from the others.
+	laneCap = 4
+	// slots is how many messages a process sends at once.
+	slots = 64
+	// lookAt is how many due messages one claim looks at: those that are not
+	// sent after all cost no slot and no time of the channel's.
+	lookAt = 100
+	// prepareTimeout bounds the asking for payment links, sendTimeout the sending.
+	prepareTimeout = 20 * time.Second
+	sendTimeout    = CallTimeout + 5*time.Second
+	// lease is how long a claim lasts: longer than whatever is done under it, so
+	// that nobody takes up a message that is still being sent.
+	lease = prepareTimeout + sendTimeout + 30*time.Second
+	// poll is how often the engine looks without having been woken.
+	poll = time.Second
+)
+
+// CallTimeout is how long a carrier has to answer.
+const CallTimeout = 15 * time.Second
+
+// job is a claimed message.
+type job struct {
+	id        int64
+	companyID int64
+	actor     account.Actor
+	claim     string
+	dueAt     time.Time
+}
+
+// Run sends messages until ctx ends, then waits for those under way. It goes on
+// through any failure of the database, looking again a little later.
+func (s *Service) Run(ctx context.Context, log *slog.Logger) {
+	e := newEngine(s, log)
+	defer e.sending.Wait()
+	pause := time.Duration(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		case <-time.After(pause):
+		}
+		claimed, next, err := e.round(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			log.ErrorContext(ctx, "messages cannot be claimed", "error", err)
+			pause = min(max(2*pause, 100*time.Millisecond), 10*time.Second)
+		case claimed > 0:
+			pause = 0
+		default:
+			pause = min(max(next, time.Millisecond), poll)
+		}
+	}
+}
+
+type engine struct {
+	*Service
+	log     *slog.Logger
+	free    chan struct{}
+	sending sync.WaitGroup
+}
+
+func newEngine(s *Service, log *slog.Logger) *engine {
+	e := &engine{Service: s, log: log, free: make(chan struct{}, slots)}
+	for range slots {
+		e.free <- struct{}{}
+	}
+	return e
+}
+
+// round takes up what is due in every channel that may send, as far as there
+// are free slots. next is how long it is to the next message of a channel that
+// has to wait.
+func (e *engine) round(ctx context.Context) (claimed int, next time.Duration, err error) {
+	next = poll
+	if err := e.recover(ctx); err != nil {
+		return 0, next, err
+	}
+	ready, err := lanes(ctx, e.db, e.db.Now())
+	var failures []error
+	for _, l := range ready {
+		if wait := l.nextAt.Sub(e.db.Now()); wait > 0 {
+			next = min(next, wait)
+			continue
+		}
+		taken := e.take(ctx)
+		if taken == 0 {
+			break
+		}
+		jobs, looked, err := e.claimLane(ctx, l, taken)
+		failures = append(failures, err)
+		for range taken - len(jobs) {
+			e.free <- struct{}{}
+		}
+		claimed += looked
+		e.start(ctx, jobs)
+	}
+	return claimed, next, errors.Join(append(failures, err)...)
+}
+
+func (e *engine) start(ctx context.Context, jobs []job) {
+	for _, j := range jobs {
+		e.sending.Go(func() {
+			defer func() {
+				e.free <- struct{}{}
+				e.hint() // the lane has room again
+			}()
+			e.deliver(context.WithoutCancel(ctx), j)
+		})
+	}
+}
+
+// take waits for one free slot and takes as many as a lane may have.
+func (e *engine) take(ctx context.Context) int {
+	select {
+	case <-e.free:
+	case <-ctx.Done():
+		return 0
+	}
+	n := 1
+	for ; n < laneCap; n++ {
+		select {
+		case <-e.free:
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// lane is a channel that has something due.
+type lane struct {
+	companyID int64
+	channelID int64
+	nextAt    time.Time
+}
+
+// pace is how a channel's speed is kept: so many messages at once, and so long
+// for each.
+func (c Channel) pace() (burst int, each time.Duration) {
+	if c.PerMinute == 0 {
+		return laneCap, 0
+	}
+	each = time.Minute / time.Duration(c.PerMinute)
+	return max(1, int(100*time.Millisecond/each)), each
+}
+
+// claimLane takes up due messages of a channel. Those that are not to be sent
+// after all are settled at once; the others are ours for the length of a lease.
+// The channel's row keeps its speed over all processes. It returns too how many
+// it has dealt with.
+func (s *Service) claimLane(ctx context.Context, l lane, room int) (jobs []job, looked int, err error) {
+	actor, err := s.accounts.Actor(ctx, l.companyID)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		jobs, looked = nil, 0
+		ch, free, err := takeLane(ctx, tx, l)
+		if err != nil || !free || ch.nextAt.After(tx.Now()) {
+			return err
+		}
+		under, err := countUnderWay(ctx, tx, l)
+		if err != nil {
+			return err
+		}
+		burst, each := ch.pace()
+		room := min(room, burst, laneCap-under)
+		if room <= 0 {
+			return nil
+		}
+		jobs, looked, err = s.claimSome(ctx, tx, actor, l, room)
+		if err != nil || each == 0 || len(jobs) == 0 {
+			return err
+		}
+		return setNext(ctx, tx, l, tx.Now().Add(time.Duration(len(jobs))*each))
+	})
+	return jobs, looked, err
+}
+
+func (s *Service) claimSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, l lane, room int) (jobs []job, looked int, err error) {
+	ids, err := dueMessages(ctx, tx, l, lookAt)
+	if err != nil || len(ids) == 0 {
+		return nil, 0, err
+	}
+	list, err := candidates(ctx, tx, l.companyID, ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	w, err := s.sceneOf(ctx, tx, a)
+	if err != nil {
+		return nil, 0, err
+	}
+	token := id.NewCode(16)
+	for _, c := range list {
+		if len(jobs) == room {
+			break
+		}
+		looked++
+		r := s.rule(w, c)
+		if r.status == Sending && r.channel.ID == l.channelID {
+			jobs = append(jobs, job{id: c.message.ID, companyID: l.companyID, actor: a, claim: token, dueAt: c.message.RunAt})
+			err = claim(ctx, tx, l.companyID, c.message.ID, token)
+		} else {
+			err = s.settleUnsent(ctx, tx, l.companyID, c, r)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return jobs, looked, nil
+}
+
+// settleUnsent writes down what was decided about a message that this channel
+// does not send.
+func (s *Service) settleUnsent(ctx context.Context, tx *sqldb.Tx, companyID int64, c candidate, r ruling) error {
+	if c.customer.ID == 0 {
+		return removeMessage(ctx, tx, companyID, c.message.ID)
+	}
+	n := next{status: r.status, reason: r.reason, channelID: c.message.ChannelID, step: c.step, runAt: tx.Now()}
+	switch r.status {
+	case Sending: // by another channel, when it is its turn
+		n.status, n.channelID, n.step = Scheduled, r.channel.ID, 0
+	case Scheduled:
+		n.runAt = r.at
+	default:
+		kind := s.kindOf(ctx, tx, companyID, c.message.ChannelID)
+		tx.OnCommit(func() { s.metrics.count(kind, string(r.status)) })
+	}
+	return settle(ctx, tx, companyID, c.message.ID, n)
+}
+
+// kindOf names the kind of a channel, for the metrics.
+func (s *Service) kindOf(ctx context.Context, q sqldb.Querier, companyID, channelID int64) string {
+	c, err := channelByID(ctx, q, companyID, channelID)
+	if err != nil {
+		return "none"
+	}
+	return c.Kind
+}
+
+// recover deals with messages that were being sent when their process ended, or
+// stood still for too long: nobody knows whether they arrived. A channel that
+// knows repeated ones gets them again; any other leaves it to a person.
+func (s *Service) recover(ctx context.Context) error {
+	lost, err := lostMessages(ctx, s.db, s.db.Now())
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		for _, m := range lost {
+			kind, _ := s.kind(m.kind)
+			again := kind.Idempotent
+			done, err := settleLost(ctx, tx, m, again)
+			if err != nil {
+				return err
+			}
+			if done && !again {
+				tx.OnCommit(func() { s.metrics.count(m.kind, string(Unknown)) })
+			}
+		}
+		return nil
+	})
+}

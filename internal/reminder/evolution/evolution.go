@@ -1,0 +1,140 @@
+// Package evolution is the channel to Evolution API, the WhatsApp bridge that
+// companies run themselves. It sends plain texts through one of its instances.
+// The bridge knows no repeated message, so nothing is sent twice by itself. The
+// instance's connection to a phone is not its business.
+package evolution
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/outbound"
+	"carteira/internal/reminder"
+)
+
+// Kind is how companies choose it. It is slow by itself: numbers that send as
+// fast as a machine get banned.
+var Kind = reminder.Kind{
+	Name: "evolution", Title: "WhatsApp (Evolution API)", Reach: reminder.ByWhatsapp, PerMinute: 12,
+	Options: []reminder.Option{
+		{Name: "base_url", Title: "URL", Help: "where the bridge answers, such as https://evolution.example.com", Required: true},
+		{Name: "instance", Title: "Instance", Help: "name of the instance that is connected to the phone", Required: true},
+		{Name: "apikey", Title: "API key", Help: "of the instance, or the bridge's own", Secret: true, Required: true},
+		{Name: "version", Title: "Version", Help: "of the bridge: 2, or 1 for the older form of requests", Default: "2", Choices: []string{"2", "1"}},
+	},
+	Open: open, Check: check,
+}
+
+func open(options map[string]string, env reminder.Env) (reminder.Sender, error) {
+	var wrong fault.Fields
+	u, err := url.Parse(options["base_url"])
+	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		wrong.Add("base_url", "must be an address such as https://evolution.example.com")
+	}
+	if i := options["instance"]; i == "" || i == "." || i == ".." {
+		wrong.Add("instance", "must be the name of an instance")
+	}
+	if strings.ContainsAny(options["apikey"], " \t\r\n") || options["apikey"] == "" {
+		wrong.Add("apikey", "must be a key, without spaces")
+	}
+	return sender{
+		url: strings.TrimRight(options["base_url"], "/") + "/message/sendText/" + url.PathEscape(options["instance"]),
+		key: options["apikey"], old: options["version"] == "1", client: env.Once,
+	}, wrong.Err()
+}
+
+func check(ctx context.Context, options map[string]string, env reminder.Env) error {
+	if err := env.Gate.CheckURL(ctx, options["base_url"]); err != nil {
+		return fault.Field("base_url", outbound.Public(err))
+	}
+	return nil
+}
+
+type sender struct {
+	url    string
+	key    string
+	old    bool
+	client *outbound.Client
+}
+
+// request is of version 2; version 1 wants the text one floor deeper.
+type request struct {
+	Number string   `json:"number"`
+	Text   string   `json:"text,omitempty"`
+	Inner  *message `json:"textMessage,omitempty"`
+}
+
+type message struct {
+	Text string `json:"text"`
+}
+
+func (s sender) encode(l reminder.Letter) ([]byte, error) {
+	r := request{Number: l.To, Text: l.Text}
+	if s.old {
+		r = request{Number: l.To, Inner: &message{l.Text}}
+	}
+	return json.Marshal(r)
+}
+
+// answer is what the bridge says.
+type answer struct {
+	Key struct {
+		ID string `json:"id"`
+	} `json:"key"`
+	Error    string `json:"error"`
+	Response struct {
+		Message json.RawMessage `json:"message"`
+	} `json:"response"`
+}
+
+// Send implements reminder.Sender.
+func (s sender) Send(ctx context.Context, l reminder.Letter) (string, error) {
+	body, err := s.encode(l)
+	if err != nil {
+		return "", err
+	}
+	result, err := s.client.Post(ctx, s.url, http.Header{"Content-Type": {"application/json"}, "apikey": {s.key}}, body)
+	if err != nil {
+		return "", reminder.CallFailed(err)
+	}
+	var a answer
+	readable := json.Unmarshal(result.Body, &a) == nil
+	reason := a.reason(result.Status)
+	switch status := result.Status; {
+	case status/100 == 2 && readable && a.Key.ID != "":
+		return a.Key.ID, nil
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == http.StatusRequestTimeout:
+		return "", &reminder.Passing{Reason: reason, After: result.RetryAfter}
+	case status/100 == 4:
+		return "", &reminder.Refusal{Reason: reason}
+	case status == http.StatusInternalServerError && readable && a.Error != "":
+		return "", &reminder.Passing{Reason: reason} // the bridge itself says that it failed, as when the phone is away
+	default: // a proxy's word, or none
+		return "", &reminder.Doubt{Reason: reason}
+	}
+}
+
+// reason puts the bridge's answer into a line.
+func (a answer) reason(status int) string {
+	var texts []string
+	var numbers []struct {
+		Exists *bool `json:"exists"`
+	}
+	var one string
+	switch raw := a.Response.Message; {
+	case json.Unmarshal(raw, &texts) == nil && len(texts) > 0:
+		one = strings.Join(texts, "; ")
+	case json.Unmarshal(raw, &numbers) == nil && len(numbers) > 0 && numbers[0].Exists != nil && !*numbers[0].Exists:
+		return "the number is not on WhatsApp"
+	case json.Unmarshal(raw, &one) == nil:
+	}
+	if one == "" {
+		return fmt.Sprintf("the bridge answered %d", status)
+	}
+	return fmt.Sprintf("%s (%d)", one, status)
+}

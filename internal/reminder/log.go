@@ -1,0 +1,244 @@
+package reminder
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// Filter chooses messages of the log.
+type Filter struct {
+	Status     Status
+	CustomerID int64
+	RuleID     int64
+	ChannelID  int64
+	DueFrom    civil.Date
+	DueTo      civil.Date
+}
+
+// ReadFilter reads a Filter from a query.
+func ReadFilter(in *input.Form) Filter {
+	var f Filter
+	names := make([]string, len(Statuses))
+	for i, s := range Statuses {
+		names[i] = string(s)
+	}
+	status, _ := in.Choice("status", names...)
+	f.Status = Status(status)
+	f.CustomerID, _ = in.ID("customer_id")
+	f.RuleID, _ = in.ID("rule_id")
+	f.ChannelID, _ = in.ID("channel_id")
+	f.DueFrom, _ = in.Date("due_from")
+	f.DueTo, _ = in.Date("due_to")
+	return f
+}
+
+func (f Filter) where(companyID int64) (w sqldb.Where) {
+	w.And(`m.company_id = ?`, companyID)
+	if f.Status != "" {
+		w.And(`m.status = ?`, string(f.Status))
+	}
+	for column, id := range map[string]int64{"customer_id": f.CustomerID, "rule_id": f.RuleID, "channel_id": f.ChannelID} {
+		if id != 0 {
+			w.And(`m.`+column+` = ?`, id)
+		}
+	}
+	if !f.DueFrom.IsZero() {
+		w.And(`m.due_on >= ?`, f.DueFrom)
+	}
+	if !f.DueTo.IsZero() {
+		w.And(`m.due_on <= ?`, f.DueTo)
+	}
+	return w
+}
+
+// Messages returns a page of the log, newest first, and how many there are.
+func (s *Service) Messages(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Message, int64, error) {
+	where := f.where(a.Company.ID)
+	n, err := countMessages(ctx, s.db, where)
+	if err != nil || page.Offset() >= n {
+		return []Message{}, n, err
+	}
+	list, err := messages(ctx, s.db, where, page)
+	return list, n, err
+}
+
+// FindMessage returns a message and the attempts to send it.
+func (s *Service) FindMessage(ctx context.Context, a account.Actor, messageID int64) (Message, []Attempt, error) {
+	m, err := messageByID(ctx, s.db, a.Company.ID, messageID)
+	if err != nil {
+		return m, nil, err
+	}
+	list, err := attempts(ctx, s.db, a.Company.ID, messageID)
+	return m, list, err
+}
+
+// Counts tells how many messages of the company have each status.
+func (s *Service) Counts(ctx context.Context, a account.Actor) (map[Status]int64, error) {
+	return countByStatus(ctx, s.db, a.Company.ID)
+}
+
+// Decision is what a person says of a message.
+type Decision string
+
+// The decisions. Resend is for what failed, was skipped or is unknown; the
+// others are for what is unknown.
+const (
+	Resend   Decision = "resend"
+	MarkSent Decision = "sent"
+	Dismiss  Decision = "dismiss"
+)
+
+// decisions is what a person may decide about messages of a status.
+var decisions = map[Status][]Decision{
+	Unknown: {Resend, MarkSent, Dismiss},
+	Failed:  {Resend},
+	Skipped: {Resend},
+}
+
+// Decisions lists what may be decided about a message.
+func (m Message) Decisions() []Decision { return decisions[m.Status] }
+
+// Decide carries out what a person says of a message. One that is sent again
+// goes out at once, whatever the hour, unless the customer has paid, has opted
+// out or has another due date by now.
+func (s *Service) Decide(ctx context.Context, a account.Actor, messageID int64, d Decision) (Message, error) {
+	var m Message
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		if m, err = lockMessage(ctx, tx, a.Company.ID, messageID); err != nil {
+			return err
+		}
+		if !slices.Contains(m.Decisions(), d) {
+			return fault.Conflict("a message that is " + string(m.Status) + " cannot be decided so: " + string(d))
+		}
+		switch d {
+		case Resend:
+			return s.reschedule(ctx, tx, a, &m)
+		case MarkSent:
+			m.Status, m.Reason, m.SentAt = Sent, "marked as sent by a person", tx.Now()
+		case Dismiss:
+			m.Status, m.Reason = Dismissed, "dismissed by a person"
+		}
+		return decide(ctx, tx, a.Company.ID, m, false)
+	})
+	return m, err
+}
+
+// reschedule puts a message back at the first channel of its rule.
+func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, a account.Actor, m *Message) error {
+	r, err := ruleByID(ctx, tx, a.Company.ID, m.RuleID)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return fault.Conflict("the rule of this message was deleted")
+	}
+	if err != nil {
+		return err
+	}
+	m.Status, m.Reason, m.RunAt, m.ChannelID = Scheduled, "", tx.Now(), r.Channels[0]
+	tx.OnCommit(s.hint)
+	return decide(ctx, tx, a.Company.ID, *m, true)
+}
+
+// OptedOut tells whether a customer wants no messages.
+func (s *Service) OptedOut(ctx context.Context, a account.Actor, customerID int64) (bool, error) {
+	b, err := customerAbout(ctx, s.db, a.Company.ID, customerID)
+	return b.optedOut, err
+}
+
+// SetOptOut notes whether a customer wants no messages.
+func (s *Service) SetOptOut(ctx context.Context, a account.Actor, customerID int64, out bool) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if _, err := customerAbout(ctx, tx, a.Company.ID, customerID); err != nil {
+			return err
+		}
+		return saveOptOut(ctx, tx, a.Company.ID, customerID, out)
+	})
+}
+
+// TestResult is what came of a test.
+type TestResult struct {
+	Sent     bool
+	Receipt  string
+	Problem  string
+	Duration time.Duration
+}
+
+// Test sends a message through a channel at once, from the fields to,
+// template_id (default: a plain sentence) and customer_id (default: samples).
+// It works on one that is switched off, and counts for nothing.
+func (s *Service) Test(ctx context.Context, a account.Actor, channelID int64, in *input.Form) (TestResult, error) {
+	c, err := s.FindChannel(ctx, a, channelID)
+	if err != nil {
+		return TestResult{}, err
+	}
+	kind, _ := s.kind(c.Kind)
+	l, err := s.testLetter(ctx, a, kind, in)
+	if err != nil {
+		return TestResult{}, err
+	}
+	out := s.send(context.WithoutCancel(ctx), begun{Letter: l, channel: c, kind: kind})
+	return TestResult{Sent: out.verdict == accepted, Receipt: out.receipt, Problem: out.problem, Duration: out.duration}, nil
+}
+
+func (s *Service) testLetter(ctx context.Context, a account.Actor, kind Kind, in *input.Form) (l Letter, err error) {
+	l = Letter{
+		ID: "msg_test_" + id.NewCode(19), CompanyID: a.Company.ID, Company: a.Company.Name, Test: true, At: s.db.Now().In(a.Company.Zone),
+		Subject: "Teste de " + a.Company.Name, Text: "Esta é uma mensagem de teste de " + a.Company.Name + ".",
+		Template: ApprovedTemplate{Name: "hello_world", Language: "en_US"}, // Meta gives it to every account
+	}
+	templateID, _ := in.ID("template_id")
+	customerID, _ := in.ID("customer_id")
+	l.To = readTo(in, kind)
+	if err := in.Err(); err != nil {
+		return l, err
+	}
+	l.Whatsapp, l.Email = l.To, l.To
+	if templateID == 0 {
+		return l, nil
+	}
+	t, err := s.FindTemplate(ctx, a, templateID)
+	if err != nil {
+		return l, err
+	}
+	f := sampleFilling(a)
+	f.dueOn = a.Today(s.db.Now())
+	if customerID != 0 {
+		b, err := customerAbout(ctx, s.db, a.Company.ID, customerID)
+		if err != nil {
+			return l, err
+		}
+		f = fillingOf(a, b)
+		if problem := s.fillPayment(ctx, a, t, b, &f); problem != nil {
+			return l, fault.Field("customer_id", problemText(problem))
+		}
+	}
+	l.Name = f.customer.Name
+	l.Subject, l.Text, l.Template.Params = fill(t, f)
+	l.Template.Name, l.Template.Language = t.Approved.Name, t.Approved.Language
+	if kind.Approved && t.Approved.Name == "" {
+		return l, fault.Field("template_id", "has no whatsapp_name, and this channel sends only templates that Meta has approved")
+	}
+	return l, nil
+}
+
+// readTo reads where a test goes.
+func readTo(in *input.Form, kind Kind) string {
+	var to string
+	switch kind.Reach {
+	case ByEmail:
+		in.Require("to")
+		to, _ = in.Email("to")
+	case ByWhatsapp:
+		in.Require("to")
+		to, _ = in.Phone("to")
+	default:
+		to, _ = in.Line("to", 255)
+	}
+	return to
+}

@@ -1,0 +1,31 @@
+// Package logchannel is the channel that sends nothing: it writes a line into
+// the program's log for each message, for demonstrations. It does not log the
+// text, which is the customer's business, but how long it is; the log of
+// messages has the words.
+package logchannel
+
+import (
+	"context"
+	"log/slog"
+
+	"carteira/internal/reminder"
+)
+
+// Kind is how companies choose it.
+var Kind = reminder.Kind{
+	Name: "log", Title: "Log", Reach: reminder.ByAny, Idempotent: true,
+	Open: func(_ map[string]string, env reminder.Env) (reminder.Sender, error) { return sender{env.Log}, nil },
+}
+
+type sender struct{ log *slog.Logger }
+
+// Send implements reminder.Sender.
+func (s sender) Send(ctx context.Context, l reminder.Letter) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", &reminder.Passing{Reason: "interrupted"}
+	}
+	if s.log != nil {
+		s.log.InfoContext(ctx, "message for the log only", "company_id", l.CompanyID, "key", l.ID, "customer_id", l.CustomerID, "characters", len([]rune(l.Text)))
+	}
+	return "log:" + l.ID, nil
+}

@@ -1,0 +1,81 @@
+package poster
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"carteira/internal/reminder"
+	"carteira/internal/reminder/channeltest"
+)
+
+const key = "whsec_0123456789abcdefghij"
+
+func server(t *testing.T) *channeltest.Server {
+	t.Helper()
+	return channeltest.NewServer(t, map[channeltest.Answer]channeltest.Reply{
+		channeltest.Accept: {Status: 202}, channeltest.Refuse: {Status: 410}, channeltest.Garbage: {Status: 500},
+		channeltest.Busy: {Status: 429, Header: map[string]string{"Retry-After": "90"}},
+	})
+}
+
+func rig(t *testing.T) *channeltest.Rig {
+	t.Helper()
+	s := server(t)
+	return &channeltest.Rig{
+		Kind: Kind, Options: map[string]string{"url": s.URL + "/send", "secret": key}, Address: "url", Texts: true,
+		Answer: s.Answers, Close: s.Close,
+		Received: func() (list []channeltest.Received) {
+			for _, r := range s.Requests() {
+				var e envelope
+				if err := json.Unmarshal(r.Body, &e); err != nil {
+					t.Error(err)
+				}
+				list = append(list, channeltest.Received{To: e.Data.To, Text: e.Data.Text})
+			}
+			return list
+		},
+	}
+}
+
+func TestChannel(t *testing.T) { channeltest.Run(t, rig) }
+
+// The request is that of a webhook: same headers, same signature.
+func TestRequestIsSignedLikeAWebhook(t *testing.T) {
+	s := server(t)
+	sender, err := open(map[string]string{"url": s.URL + "/send", "secret": key}, channeltest.Env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := channeltest.Letter()
+	if _, err := sender.Send(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	r := s.Requests()[0]
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(r.Header.Get("X-Service-Timestamp") + "." + string(r.Body)))
+	for name, want := range map[string]string{
+		"Content-Type": "application/json", "User-Agent": "Carteira/1.0", "X-Service-Event": "message.send", "X-Service-Delivery": l.ID,
+		"X-Service-Timestamp": "1768910400", "X-Service-Signature": "sha256=" + hex.EncodeToString(mac.Sum(nil)),
+	} {
+		if got := r.Header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	want := `{"event":"message.send","platform":"carteira","id":"msg_0123456789abcdef01234567","api_version":"v1","occurred_at":"2026-01-20T09:00:00-03:00","company_id":7,` +
+		`"data":{"test":false,"to":"5511987654321","subject":"Vence amanhã","text":"Olá, Ana!\n\nSua conta de R$ 35,00 vence \"amanhã\". 😀\n.\nObrigado",` +
+		`"template":{"name":"vencimento","language":"pt_BR","params":["Ana","R$ 35,00"]},` +
+		`"customer":{"id":12,"uuid":"c0ffee00-0000-4000-8000-000000000012","name":"Ana Souza","whatsapp":"5511987654321","email":"ana@example.com"},"due_date":"2026-01-21"}}`
+	if string(r.Body) != want || r.Path != "POST /send" {
+		t.Errorf("%s %s\nwant %s", r.Path, r.Body, want)
+	}
+	s.Answers(channeltest.Busy)
+	_, err = sender.Send(t.Context(), l)
+	if p, ok := errors.AsType[*reminder.Passing](err); !ok || p.After != 90*time.Second {
+		t.Errorf("%v, want to wait as long as the receiver asks", err)
+	}
+}

@@ -1,0 +1,117 @@
+// Package reminder owns scheduled messages: the rules that say who is reminded
+// of a due date, when and in which words, the planning that makes one message
+// of each, and the engine that sends them through channels, at most once where
+// a channel cannot tell a repeated one. It has the contract that every channel
+// in the folders below keeps. It does not own due dates or invoices: it watches
+// customers, and reads what was paid.
+package reminder
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+)
+
+// Status is how a message stands.
+type Status string
+
+// The statuses. Unknown ones may have been sent: a person decides.
+const (
+	Scheduled Status = "scheduled"
+	Sending   Status = "sending"
+	Sent      Status = "sent"
+	Failed    Status = "failed"
+	Skipped   Status = "skipped"
+	Unknown   Status = "unknown"
+	Dismissed Status = "dismissed"
+)
+
+// Statuses lists them in the order of a message's life.
+var Statuses = []Status{Scheduled, Sending, Sent, Failed, Skipped, Unknown, Dismissed}
+
+// Message is one message to one customer about one due date.
+type Message struct {
+	ID         int64
+	Key        string // by which a receiver knows a repeated one
+	RuleID     int64
+	RuleName   string // empty: the rule was deleted
+	CustomerID int64
+	Customer   string
+	DueOn      civil.Date
+	Status     Status
+	Reason     string // why it was not sent, or not yet
+	ChannelID  int64
+	Channel    string
+	Kind       string // of the channel
+	Attempts   int
+	RunAt      time.Time // when it is due, while it is scheduled
+	Address    string    // what was sent, and where
+	Subject    string
+	Text       string
+	Receipt    string // what the channel calls it
+	SentAt     time.Time
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// Attempt is one try to send a message.
+type Attempt struct {
+	Number    int
+	ChannelID int64
+	Kind      string
+	At        time.Time
+	Duration  time.Duration
+	Outcome   string
+	Problem   string
+}
+
+// Links make what a customer pays with. The payment room does; it is called
+// outside any transaction.
+type Links interface {
+	PaymentLink(ctx context.Context, a account.Actor, invoiceID int64) (string, error)
+	PixCode(ctx context.Context, a account.Actor, invoiceID int64) (string, error)
+}
+
+// Options are the operator's choices and what the house has for channels.
+type Options struct {
+	Kinds []Kind
+	Env   Env
+	Links Links         // nil: templates may not ask for a payment link or a PIX code
+	Keep  time.Duration // how long history is kept; 0: a year
+}
+
+// Service has the use cases.
+type Service struct {
+	db       *sqldb.DB
+	box      *secret.Box
+	accounts *account.Service
+	options  Options
+	wake     chan struct{} // a hint that something is due
+	metrics  *metrics
+}
+
+// New makes the service, which from then on watches customers: one whose due
+// date moves is planned anew, one who is deleted takes its messages along.
+func New(db *sqldb.DB, box *secret.Box, accounts *account.Service, customers *customer.Service, o Options) *Service {
+	if o.Keep == 0 {
+		o.Keep = 365 * 24 * time.Hour
+	}
+	s := &Service{db: db, box: box, accounts: accounts, options: o, wake: make(chan struct{}, 1), metrics: newMetrics()}
+	customers.Watch(customer.Watcher{
+		Created: s.customerCreated, Imported: s.customersImported, Changed: s.customerChanged, Deleting: s.customerDeleting,
+	})
+	return s
+}
+
+// hint wakes the engine, which looks by itself now and then all the same.
+func (s *Service) hint() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,73 @@
+package smtp
+
+import (
+	"bytes"
+	"mime"
+	"mime/quotedprintable"
+	"net/mail"
+	"strings"
+	"unicode"
+
+	"carteira/internal/reminder"
+)
+
+// compose makes the mail. No value can add a header: those that are not
+// encoded are addresses that were checked.
+func (s sender) compose(l reminder.Letter) []byte {
+	from := s.from
+	if from.Name == "" {
+		from.Name = l.Company
+	}
+	var b bytes.Buffer
+	header := func(name, value string) {
+		// Long texts are several encoded words, each on a line of its own.
+		b.WriteString(name + ": " + strings.ReplaceAll(value, "?= =?", "?=\r\n =?") + "\r\n")
+	}
+	header("From", address(from))
+	header("To", address(mail.Address{Name: l.Name, Address: l.To}))
+	if s.replyTo.Address != "" {
+		header("Reply-To", address(s.replyTo))
+	}
+	header("Subject", mime.QEncoding.Encode("utf-8", plain(l.Subject)))
+	header("Date", l.At.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
+	header("Message-ID", messageID(l, s.from.Address))
+	header("Auto-Submitted", "auto-generated") // so that no out-of-office answers it
+	header("MIME-Version", "1.0")
+	header("Content-Type", "text/plain; charset=utf-8")
+	header("Content-Transfer-Encoding", "quoted-printable")
+	b.WriteString("\r\n")
+	body := quotedprintable.NewWriter(&b)
+	_, _ = body.Write([]byte(strings.ReplaceAll(l.Text, "\n", "\r\n"))) // a buffer takes everything
+	_ = body.Close()
+	b.WriteString("\r\n")
+	return b.Bytes()
+}
+
+// address prints a name and an address; the name is encoded or quoted.
+func address(a mail.Address) string {
+	a.Name = plain(a.Name)
+	if a.Name == "" {
+		return "<" + a.Address + ">"
+	}
+	return a.String()
+}
+
+// plain is a text without control characters, of a length that a header bears.
+func plain(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	if runes := []rune(s); len(runes) > 300 {
+		s = string(runes[:300])
+	}
+	return strings.TrimSpace(s)
+}
+
+// messageID is the same at every attempt of a message.
+func messageID(l reminder.Letter, from string) string {
+	_, domain, _ := strings.Cut(from, "@")
+	return "<" + l.ID + "@" + domain + ">"
+}

@@ -1,0 +1,277 @@
+package reminder
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/sqldb"
+)
+
+// instant reads 0 as no time at all.
+func instant(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros)
+}
+
+const quietText = `SELECT quiet_from, quiet_to FROM reminder_settings WHERE company_id = ?`
+
+func scanQuiet(r sqldb.Row) (q Quiet, err error) {
+	err = r.Scan(&q.From, &q.To)
+	return q, err
+}
+
+func quietOf(ctx context.Context, q sqldb.Querier, companyID int64) (Quiet, error) {
+	return orDefault(sqldb.One(ctx, q, scanQuiet, quietText, companyID))
+}
+
+func lockQuiet(ctx context.Context, tx *sqldb.Tx, companyID int64) (Quiet, error) {
+	return orDefault(sqldb.One(ctx, tx, scanQuiet, quietText+` {for update}`, companyID))
+}
+
+func orDefault(q Quiet, err error) (Quiet, error) {
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return DefaultQuiet, nil
+	}
+	return q, err
+}
+
+func saveQuiet(ctx context.Context, tx *sqldb.Tx, companyID int64, q Quiet) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO reminder_settings (company_id, quiet_from, quiet_to, updated_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (company_id) DO UPDATE SET quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to, updated_at = excluded.updated_at`,
+		companyID, q.From, q.To, tx.Now().UnixMicro())
+	return err
+}
+
+const channelColumns = `id, kind, name, options, secrets, active, per_minute, next_at, created_at, updated_at`
+
+func scanChannel(r sqldb.Row) (c Channel, err error) {
+	var options string
+	var next, created, updated int64
+	if err = r.Scan(&c.ID, &c.Kind, &c.Name, &options, &c.sealed, &c.Active, &c.PerMinute, &next, &created, &updated); err != nil {
+		return c, err
+	}
+	c.nextAt, c.CreatedAt, c.UpdatedAt = time.UnixMicro(next), time.UnixMicro(created), time.UnixMicro(updated)
+	return c, json.Unmarshal([]byte(options), &c.Options)
+}
+
+func channels(ctx context.Context, q sqldb.Querier, companyID int64) ([]Channel, error) {
+	return sqldb.All(ctx, q, scanChannel, `SELECT `+channelColumns+` FROM reminder_channels WHERE company_id = ? ORDER BY id`, companyID)
+}
+
+const channelText = `SELECT ` + channelColumns + ` FROM reminder_channels WHERE company_id = ? AND id = ?`
+
+func channelByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Channel, error) {
+	c, err := sqldb.One(ctx, q, scanChannel, channelText, companyID, id)
+	return c, sqldb.Found(err, "channel")
+}
+
+func lockChannel(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Channel, error) {
+	c, err := sqldb.One(ctx, tx, scanChannel, channelText+` {for update}`, companyID, id)
+	return c, sqldb.Found(err, "channel")
+}
+
+func encodeOptions(options map[string]string) string {
+	text, _ := json.Marshal(options) // texts always encode
+	return string(text)
+}
+
+func insertChannel(ctx context.Context, tx *sqldb.Tx, companyID int64, c Channel) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO reminder_channels (company_id, kind, name, options, secrets, active, per_minute, next_at, created_at, updated_at)
+		VALUES (?, ?, ?, ?, '', ?, ?, 0, ?, ?) RETURNING id`,
+		companyID, c.Kind, c.Name, encodeOptions(c.Options), c.Active, c.PerMinute, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+}
+
+func setSecrets(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {
+	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET secrets = ? WHERE company_id = ? AND id = ?`, sealed, companyID, id)
+	return err
+}
+
+func updateChannel(ctx context.Context, tx *sqldb.Tx, companyID int64, c Channel) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE reminder_channels SET name = ?, options = ?, secrets = ?, active = ?, per_minute = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
+		c.Name, encodeOptions(c.Options), c.sealed, c.Active, c.PerMinute, c.UpdatedAt.UnixMicro(), companyID, c.ID)
+	return err
+}
+
+func removeChannel(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_channels WHERE company_id = ? AND id = ?`, companyID, id)
+	return err
+}
+
+// sealedSecrets are the secrets of a channel.
+type sealedSecrets struct {
+	companyID, channelID int64
+	sealed               string
+}
+
+func sealedBefore(ctx context.Context, q sqldb.Querier, keyID string) ([]sealedSecrets, error) {
+	return sqldb.All(ctx, q, func(r sqldb.Row) (o sealedSecrets, err error) {
+		err = r.Scan(&o.companyID, &o.channelID, &o.sealed)
+		return o, err
+	}, `SELECT company_id, id, secrets FROM reminder_channels WHERE secrets NOT LIKE ? AND secrets <> '' /* every company_id */`, "v1."+keyID+".%")
+}
+
+const templateColumns = `id, name, subject, body, whatsapp_name, whatsapp_language, whatsapp_params, created_at, updated_at`
+
+func scanTemplate(r sqldb.Row) (t Template, err error) {
+	var params string
+	var created, updated int64
+	if err = r.Scan(&t.ID, &t.Name, &t.Subject, &t.Text, &t.Approved.Name, &t.Approved.Language, &params, &created, &updated); err != nil {
+		return t, err
+	}
+	t.CreatedAt, t.UpdatedAt = time.UnixMicro(created), time.UnixMicro(updated)
+	t.Approved.Params, err = decodeParams(params)
+	return t, err
+}
+
+func templates(ctx context.Context, q sqldb.Querier, companyID int64) ([]Template, error) {
+	return sqldb.All(ctx, q, scanTemplate, `SELECT `+templateColumns+` FROM reminder_templates WHERE company_id = ? ORDER BY id`, companyID)
+}
+
+const templateText = `SELECT ` + templateColumns + ` FROM reminder_templates WHERE company_id = ? AND id = ?`
+
+func templateByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Template, error) {
+	t, err := sqldb.One(ctx, q, scanTemplate, templateText, companyID, id)
+	return t, sqldb.Found(err, "template")
+}
+
+func lockTemplate(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Template, error) {
+	t, err := sqldb.One(ctx, tx, scanTemplate, templateText+` {for update}`, companyID, id)
+	return t, sqldb.Found(err, "template")
+}
+
+func insertTemplate(ctx context.Context, tx *sqldb.Tx, companyID int64, t Template) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO reminder_templates (company_id, name, subject, body, whatsapp_name, whatsapp_language, whatsapp_params, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, companyID, t.Name, t.Subject, t.Text,
+		t.Approved.Name, t.Approved.Language, encodeParams(t.Approved.Params), tx.Now().UnixMicro(), tx.Now().UnixMicro())
+}
+
+func updateTemplate(ctx context.Context, tx *sqldb.Tx, companyID int64, t Template) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE reminder_templates SET name = ?, subject = ?, body = ?, whatsapp_name = ?, whatsapp_language = ?, whatsapp_params = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`, t.Name, t.Subject, t.Text,
+		t.Approved.Name, t.Approved.Language, encodeParams(t.Approved.Params), t.UpdatedAt.UnixMicro(), companyID, t.ID)
+	return err
+}
+
+func removeTemplate(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_templates WHERE company_id = ? AND id = ?`, companyID, id)
+	return err
+}
+
+const ruleColumns = `id, name, active, offset_days, minute, COALESCE(plan_id, 0), COALESCE(product_id, 0), status, channels, template_id,
+	cursor_on, cursor_id, plan_at, created_at, updated_at`
+
+func scanRule(r sqldb.Row) (u Rule, err error) {
+	var list string
+	var plan, created, updated int64
+	err = r.Scan(&u.ID, &u.Name, &u.Active, &u.OffsetDays, &u.Minute, &u.PlanID, &u.ProductID, (*string)(&u.Status), &list, &u.TemplateID,
+		&u.cursorOn, &u.cursorID, &plan, &created, &updated)
+	u.Channels, u.planAt, u.CreatedAt, u.UpdatedAt = splitIDs(list), time.UnixMicro(plan), time.UnixMicro(created), time.UnixMicro(updated)
+	return u, err
+}
+
+func rules(ctx context.Context, q sqldb.Querier, companyID int64) ([]Rule, error) {
+	return sqldb.All(ctx, q, scanRule, `SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? ORDER BY id`, companyID)
+}
+
+// activeRules reads the rules that are on, and keeps them from being planned
+// until the commit: whoever plans them then sees what this transaction does.
+func activeRules(ctx context.Context, tx *sqldb.Tx, companyID int64) ([]Rule, error) {
+	return sqldb.All(ctx, tx, scanRule, `
+		SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND active = ? ORDER BY id {for key share}`, companyID, true)
+}
+
+// lockRules locks all rules, in the order of their ids.
+func lockRules(ctx context.Context, tx *sqldb.Tx, companyID int64) ([]Rule, error) {
+	return sqldb.All(ctx, tx, scanRule, `SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? ORDER BY id {for update}`, companyID)
+}
+
+const ruleText = `SELECT ` + ruleColumns + ` FROM reminder_rules WHERE company_id = ? AND id = ?`
+
+func ruleByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Rule, error) {
+	r, err := sqldb.One(ctx, q, scanRule, ruleText, companyID, id)
+	return r, sqldb.Found(err, "rule")
+}
+
+func lockRule(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Rule, error) {
+	r, err := sqldb.One(ctx, tx, scanRule, ruleText+` {for update}`, companyID, id)
+	return r, sqldb.Found(err, "rule")
+}
+
+func insertRule(ctx context.Context, tx *sqldb.Tx, companyID int64, r Rule) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO reminder_rules (company_id, name, active, offset_days, minute, plan_id, product_id, status, channels, template_id,
+			cursor_on, cursor_id, plan_at, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		companyID, r.Name, r.Active, r.OffsetDays, r.Minute, sqldb.RefTo(r.PlanID), sqldb.RefTo(r.ProductID), string(r.Status),
+		joinIDs(r.Channels), r.TemplateID, r.cursorOn, r.cursorID, r.planAt.UnixMicro(), tx.Now().UnixMicro(), tx.Now().UnixMicro())
+}
+
+func updateRule(ctx context.Context, tx *sqldb.Tx, companyID int64, r Rule) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE reminder_rules SET name = ?, active = ?, offset_days = ?, minute = ?, plan_id = ?, product_id = ?, status = ?, channels = ?,
+			template_id = ?, cursor_on = ?, cursor_id = ?, plan_at = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`,
+		r.Name, r.Active, r.OffsetDays, r.Minute, sqldb.RefTo(r.PlanID), sqldb.RefTo(r.ProductID), string(r.Status), joinIDs(r.Channels),
+		r.TemplateID, r.cursorOn, r.cursorID, r.planAt.UnixMicro(), r.UpdatedAt.UnixMicro(), companyID, r.ID)
+	return err
+}
+
+func saveCursor(ctx context.Context, tx *sqldb.Tx, companyID int64, r Rule) error {
+	_, err := tx.Exec(ctx, `UPDATE reminder_rules SET cursor_on = ?, cursor_id = ?, plan_at = ? WHERE company_id = ? AND id = ?`,
+		r.cursorOn, r.cursorID, r.planAt.UnixMicro(), companyID, r.ID)
+	return err
+}
+
+func removeRule(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND id = ?`, companyID, id)
+	return err
+}
+
+// catalogHas tells whether a plan and a product are the company's.
+func catalogHas(ctx context.Context, q sqldb.Querier, companyID, planID, productID int64) (plan, product bool, err error) {
+	err = sqldb.Each(ctx, q, `SELECT
+		(SELECT count(*) FROM customer_plans WHERE company_id = ? AND id = ?), (SELECT count(*) FROM products WHERE company_id = ? AND id = ?)`,
+		[]any{companyID, planID, companyID, productID}, func(r sqldb.Row) error {
+			var plans, products int64
+			err := r.Scan(&plans, &products)
+			plan, product = plans > 0, products > 0
+			return err
+		})
+	return plan, product, err
+}
+
+// ruleRef names a rule of any company.
+type ruleRef struct{ companyID, ruleID int64 }
+
+// rulesToPlan finds the rules of all companies that have days to plan.
+func rulesToPlan(ctx context.Context, q sqldb.Querier, now time.Time) ([]ruleRef, error) {
+	return sqldb.All(ctx, q, func(r sqldb.Row) (ref ruleRef, err error) {
+		err = r.Scan(&ref.companyID, &ref.ruleID)
+		return ref, err
+	}, rulesToPlanText, now.UnixMicro())
+}
+
+const rulesToPlanText = `SELECT company_id, id FROM reminder_rules WHERE active AND plan_at <= ? ORDER BY plan_at /* every company_id */`
+
+// dueCustomers reads customers of a due date in the order of their ids. Only
+// what planning looks at is read.
+func dueCustomers(ctx context.Context, q sqldb.Querier, companyID int64, dueOn civil.Date, after int64, limit int) ([]customer.Customer, error) {
+	return sqldb.All(ctx, q, func(r sqldb.Row) (c customer.Customer, err error) {
+		err = r.Scan(&c.ID, &c.DueOn, &c.Plan.ID, &c.Product.ID)
+		return c, err
+	}, dueCustomersText, companyID, dueOn, after, limit)
+}
+
+const dueCustomersText = `SELECT id, due_on, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
+	WHERE company_id = ? AND due_on = ? AND id > ? ORDER BY id LIMIT ?`

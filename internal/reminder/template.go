@@ -1,0 +1,157 @@
+package reminder
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/text"
+)
+
+// Variable is what a template may ask for.
+type Variable struct {
+	Name   string // in braces: {name}
+	Local  string // the same in Portuguese: {nome}
+	Help   string
+	Sample string
+	fill   func(f filling) string
+	pays   bool // it is made of an open invoice, through a gateway
+}
+
+// Variables lists them.
+var Variables = []Variable{
+	{Name: "name", Local: "nome", Help: "the customer's name", Sample: "Ana Souza", fill: func(f filling) string { return f.customer.Name }},
+	{Name: "first_name", Local: "primeiro_nome", Help: "the first word of it", Sample: "Ana", fill: func(f filling) string { return firstWord(f.customer.Name) }},
+	{Name: "plan", Local: "plano", Help: "the plan's name", Sample: "Mensal", fill: func(f filling) string { return f.customer.Plan.Name }},
+	{Name: "value", Local: "valor", Help: "what is owed: the invoice's amount, or the plan's value", Sample: "R$ 35,00", fill: func(f filling) string { return f.amount.BR() }},
+	{Name: "due_date", Local: "vencimento", Help: "the due date", Sample: "31/01/2027", fill: func(f filling) string { return f.dueOn.BR() }},
+	{Name: "login", Local: "usuario", Help: "the customer's login", Sample: "ana.souza", fill: func(f filling) string { return f.customer.Usuario }},
+	{Name: "company", Local: "empresa", Help: "the company's name", Sample: "Ana Internet", fill: func(f filling) string { return f.company }},
+	{Name: "payment_link", Local: "link_pagamento", Help: "the page where the invoice is paid", Sample: "https://example.com/pay/abc", fill: func(f filling) string { return f.link }, pays: true},
+	{Name: "pix_code", Local: "pix", Help: "the PIX code to copy and paste", Sample: "00020126…6304ABCD", fill: func(f filling) string { return f.pix }, pays: true},
+}
+
+const (
+	paymentLink = "payment_link"
+	pixCode     = "pix_code"
+)
+
+// filling is what variables are filled with.
+type filling struct {
+	customer customer.Customer
+	company  string
+	dueOn    civil.Date
+	amount   money.Cents
+	link     string
+	pix      string
+}
+
+func firstWord(name string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(name), " ")
+	return first
+}
+
+// part is a piece of a parsed text: words, or a variable.
+type part struct {
+	words    string
+	variable *Variable
+}
+
+// parseText takes a text apart. {{ and }} stand for braces. What it refuses it
+// tells in words that fit beside a field.
+func parseText(s string) (parts []part, err error) {
+	var words strings.Builder
+	for rest := s; rest != ""; {
+		i := strings.IndexAny(rest, "{}")
+		if i < 0 {
+			words.WriteString(rest)
+			break
+		}
+		words.WriteString(rest[:i])
+		brace := rest[i : i+1]
+		rest = rest[i+1:]
+		if strings.HasPrefix(rest, brace) {
+			words.WriteString(brace)
+			rest = rest[1:]
+			continue
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		if brace == "}" || !closed {
+			return nil, fmt.Errorf("has a %s that belongs to no variable; write %s%s for the character itself", brace, brace, brace)
+		}
+		v, err := variableOf(name)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part{words: words.String()}, part{variable: v})
+		words.Reset()
+		rest = after
+	}
+	return append(parts, part{words: words.String()}), nil
+}
+
+func variableOf(name string) (*Variable, error) {
+	name = strings.TrimSpace(name)
+	var known []string
+	for i := range Variables {
+		v := &Variables[i]
+		if name == v.Name || name == v.Local {
+			return v, nil
+		}
+		known = append(known, v.Name, v.Local)
+	}
+	if near := text.Near(name, known); near != "" {
+		return nil, fmt.Errorf("{%s} is no variable; did you mean {%s}?", clip(name, 40), near)
+	}
+	var names []string
+	for _, v := range Variables {
+		names = append(names, "{"+v.Name+"}")
+	}
+	return nil, fmt.Errorf("{%s} is no variable; there are %s", clip(name, 40), strings.Join(names, ", "))
+}
+
+// clip shortens s to n characters.
+func clip(s string, n int) string {
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return s
+}
+
+// render fills a text that parseText has taken when it was saved. What cannot
+// be read any more is left as it stands.
+func render(s string, f filling) string {
+	parts, err := parseText(s)
+	if err != nil {
+		return s
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.words)
+		if p.variable != nil {
+			b.WriteString(p.variable.fill(f))
+		}
+	}
+	return b.String()
+}
+
+// oneLine is a text without line breaks and long gaps, which Meta takes in no
+// parameter and mail in no subject.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+// asks tells which variables that need a payment stand in the texts.
+func asks(texts ...string) (link, pix bool) {
+	for _, s := range texts {
+		parts, _ := parseText(s)
+		for _, p := range parts {
+			link = link || p.variable != nil && p.variable.Name == paymentLink
+			pix = pix || p.variable != nil && p.variable.Name == pixCode
+		}
+	}
+	return link, pix
+}

@@ -1,0 +1,171 @@
+// Package whatsapp is the channel to Meta's WhatsApp Cloud API. It sends
+// template messages, the only ones that may begin a conversation. Meta takes no
+// key by which it would know a repeated message, so nothing is sent twice by
+// itself. Whether a message was read is not its business.
+package whatsapp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/outbound"
+	"carteira/internal/reminder"
+)
+
+// graph is where Meta listens.
+const graph = "https://graph.facebook.com"
+
+// Kind is how companies choose it.
+var Kind = kindAt(graph)
+
+// kindAt is the kind with another address in the place of Meta's.
+func kindAt(base string) reminder.Kind {
+	return reminder.Kind{
+		Name: "whatsapp_cloud", Title: "WhatsApp (Meta)", Reach: reminder.ByWhatsapp, Approved: true, PerMinute: 600,
+		Options: []reminder.Option{
+			{Name: "phone_number_id", Title: "Phone number ID", Help: "of the sending number, from WhatsApp Manager", Required: true},
+			{Name: "token", Title: "Token", Help: "access token of a system user with whatsapp_business_messaging", Secret: true, Required: true},
+			{Name: "api_version", Title: "API version", Help: "of the Graph API", Default: "v23.0"},
+		},
+		Open: func(options map[string]string, env reminder.Env) (reminder.Sender, error) {
+			return open(base, options, env)
+		},
+	}
+}
+
+var (
+	digits  = regexp.MustCompile(`^[0-9]{5,30}$`)
+	version = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
+)
+
+func open(base string, options map[string]string, env reminder.Env) (reminder.Sender, error) {
+	var wrong fault.Fields
+	if !digits.MatchString(options["phone_number_id"]) {
+		wrong.Add("phone_number_id", "must be the number's id at Meta, digits only")
+	}
+	if !version.MatchString(options["api_version"]) {
+		wrong.Add("api_version", "must look like v23.0")
+	}
+	if strings.ContainsAny(options["token"], " \t\r\n") || options["token"] == "" {
+		wrong.Add("token", "must be an access token, without spaces")
+	}
+	return sender{
+		url: fmt.Sprintf("%s/%s/%s/messages", base, options["api_version"], options["phone_number_id"]), token: options["token"], client: env.Once,
+	}, wrong.Err()
+}
+
+type sender struct {
+	url    string
+	token  string
+	client *outbound.Client
+}
+
+type request struct {
+	Product   string   `json:"messaging_product"`
+	Recipient string   `json:"recipient_type"`
+	To        string   `json:"to"`
+	Type      string   `json:"type"`
+	Template  template `json:"template"`
+}
+
+type template struct {
+	Name       string      `json:"name"`
+	Language   language    `json:"language"`
+	Components []component `json:"components,omitempty"`
+}
+
+type language struct {
+	Code string `json:"code"`
+}
+
+type component struct {
+	Type       string      `json:"type"`
+	Parameters []parameter `json:"parameters"`
+}
+
+type parameter struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+func encode(l reminder.Letter) ([]byte, error) {
+	r := request{
+		Product: "whatsapp", Recipient: "individual", To: l.To, Type: "template",
+		Template: template{Name: l.Template.Name, Language: language{l.Template.Language}},
+	}
+	if len(l.Template.Params) > 0 {
+		body := component{Type: "body"}
+		for _, p := range l.Template.Params {
+			if p == "" {
+				p = "-" // Meta refuses a parameter without text
+			}
+			body.Parameters = append(body.Parameters, parameter{Type: "text", Text: p})
+		}
+		r.Template.Components = []component{body}
+	}
+	return json.Marshal(r)
+}
+
+// answer is what Meta says, whether it took the message or not.
+type answer struct {
+	Messages []struct {
+		ID string `json:"id"`
+	} `json:"messages"`
+	Error *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    struct {
+			Details string `json:"details"`
+		} `json:"error_data"`
+	} `json:"error"`
+}
+
+// passing are the codes of errors that go away by themselves: limits, and Meta
+// being down.
+var passing = []int{1, 2, 4, 80007, 130429, 131000, 131016, 131048, 131056, 131057, 133004}
+
+// Send implements reminder.Sender.
+func (s sender) Send(ctx context.Context, l reminder.Letter) (string, error) {
+	body, err := encode(l)
+	if err != nil {
+		return "", err
+	}
+	result, err := s.client.Post(ctx, s.url, http.Header{
+		"Content-Type": {"application/json"}, "Authorization": {"Bearer " + s.token},
+	}, body)
+	if err != nil {
+		return "", reminder.CallFailed(err)
+	}
+	var a answer
+	readable := json.Unmarshal(result.Body, &a) == nil
+	switch {
+	case readable && a.Error != nil:
+		return "", a.refusal(result)
+	case result.Status == http.StatusTooManyRequests || result.Status == http.StatusServiceUnavailable:
+		return "", &reminder.Passing{Reason: fmt.Sprintf("Meta answered %d", result.Status), After: result.RetryAfter}
+	case result.Status/100 == 2 && readable && len(a.Messages) > 0:
+		return a.Messages[0].ID, nil
+	case result.Status/100 == 4:
+		return "", &reminder.Refusal{Reason: fmt.Sprintf("Meta answered %d", result.Status)}
+	}
+	return "", &reminder.Doubt{Reason: fmt.Sprintf("Meta answered %d, without saying what it did", result.Status)}
+}
+
+// refusal is Meta's error: it has not taken the message.
+func (a answer) refusal(result outbound.Result) error {
+	reason := a.Error.Data.Details
+	if reason == "" {
+		reason = a.Error.Message
+	}
+	reason = fmt.Sprintf("%s (Meta %d)", reason, a.Error.Code)
+	if slices.Contains(passing, a.Error.Code) || result.Status == http.StatusTooManyRequests {
+		return &reminder.Passing{Reason: reason, After: result.RetryAfter}
+	}
+	return &reminder.Refusal{Reason: reason}
+}
