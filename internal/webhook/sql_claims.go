@@ -2,44 +2,14 @@ package webhook
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"carteira/internal/platform/sqldb"
 )
 
-// candidate is a delivery that may be claimed.
-type candidate struct {
-	id    int64
-	dueAt time.Time
-}
-
-// candidates finds due deliveries, lane by lane: the lanes that have any are
-// found by leaping through the index, so that a backlog of one costs the others
-// nothing; each may have so many under way and no more; first attempts come
-// before retries. It counts too the lanes that have as many under way as they
-// may. It speaks for all companies: a lane belongs to one company_id.
-func candidates(ctx context.Context, q sqldb.Querier, now time.Time, limit int) (due []candidate, full int64, err error) {
-	at := now.UnixMicro()
-	args := []any{failingLaneCap, laneCap, at}
-	for range 2 * laneCap {
-		args = append(args, at)
-	}
-	err = sqldb.Each(ctx, q, candidatesText, append(args, limit), func(r sqldb.Row) error {
-		var id, value int64
-		err := r.Scan(&id, &value)
-		if id == 0 {
-			full = value
-			return err
-		}
-		due = append(due, candidate{id, time.UnixMicro(value)})
-		return err
-	})
-	return due, full, err
-}
-
-// pendingLanes finds the lanes with pending deliveries by leaping.
+// pendingLanes finds the lanes with pending deliveries by leaping through the
+// index, so that a backlog of one costs the others nothing.
 const pendingLanes = `WITH RECURSIVE first_lanes(lane) AS (
 		SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step = 0
 		UNION ALL
@@ -50,98 +20,225 @@ const pendingLanes = `WITH RECURSIVE first_lanes(lane) AS (
 		UNION ALL
 		SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane > l.lane)
 		FROM retry_lanes l WHERE l.lane IS NOT NULL
+	), heads(lane, retry, run_at) AS (
+		SELECT l.lane, 0, (SELECT MIN(d.run_at) FROM deliveries d WHERE d.status = 'pending' AND d.step = 0 AND d.lane = l.lane)
+		FROM first_lanes l WHERE l.lane IS NOT NULL
+		UNION ALL
+		SELECT l.lane, 1, (SELECT MIN(d.run_at) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane = l.lane)
+		FROM retry_lanes l WHERE l.lane IS NOT NULL
 	)`
 
-// candidatesText has a last row for the number of full lanes, as id 0.
-var candidatesText = pendingLanes + `, lanes AS MATERIALIZED (
-		SELECT l.lane, CASE WHEN COALESCE(w.failures, 0) > 0 THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END
-			- (SELECT COUNT(*) FROM deliveries d WHERE d.claim <> '' AND d.lane = l.lane AND d.run_at > ?) AS room
-		FROM (SELECT lane FROM first_lanes WHERE lane IS NOT NULL UNION SELECT lane FROM retry_lanes WHERE lane IS NOT NULL) l
-		LEFT JOIN webhooks w ON w.id = l.lane
-	), heads AS MATERIALIZED (` + laneHeads() + `
-	), due AS (
-		SELECT h.id, (SELECT d.run_at FROM deliveries d WHERE d.id = h.id) AS run_at, h.retry, h.room,
-			row_number() OVER (PARTITION BY h.lane ORDER BY h.retry, h.nth) AS place
-		FROM heads h WHERE h.id IS NOT NULL
-	)
-	SELECT id, run_at FROM (SELECT id, run_at FROM due WHERE place <= room ORDER BY retry, place, run_at LIMIT ?) AS chosen
-	UNION ALL SELECT 0, COUNT(*) FROM lanes WHERE room <= 0 /* every company_id */`
-
-// laneHeads selects the first few due deliveries of every lane with room, each
-// by a leap of its own into the index: a list for each lane is what PostgreSQL
-// would compare with every delivery there is.
-func laneHeads() string {
-	var selects []string
-	for retry, step := range []string{"= 0", "> 0"} {
-		for nth := range laneCap {
-			selects = append(selects, fmt.Sprintf(`
-		SELECT l.lane, l.room, %d AS retry, %d AS nth, (SELECT d.id FROM deliveries d WHERE d.status = 'pending' AND d.step %s
-			AND d.lane = l.lane AND d.run_at <= ? ORDER BY d.run_at LIMIT 1 OFFSET %d) AS id FROM lanes l WHERE l.room > %d /* every company_id */`,
-				retry, nth, step, nth, nth))
-		}
-	}
-	return strings.Join(selects, " UNION ALL ")
+// dueLane is a lane with something due, sent at the moment or not.
+type dueLane struct {
+	lane     int64
+	dueAt    time.Time
+	until    time.Time // of who has it
+	sending  []int64
+	failures int
 }
 
-// oldestDueAt is since when the oldest delivery is due that nobody is sending,
-// now when there is none. While a claim lasts, run_at is later than now.
-func oldestDueAt(ctx context.Context, q sqldb.Querier, now time.Time) (time.Time, error) {
-	at, err := sqldb.Value[int64](ctx, q, pendingLanes+`, heads(run_at) AS (
-			SELECT (SELECT MIN(d.run_at) FROM deliveries d WHERE d.status = 'pending' AND d.step = 0 AND d.lane = l.lane) FROM first_lanes l
-			UNION ALL
-			SELECT (SELECT MIN(d.run_at) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane = l.lane) FROM retry_lanes l
-		)
-		SELECT COALESCE(MIN(run_at), CAST(? AS BIGINT)) FROM heads WHERE run_at <= ? /* every company_id */`, now.UnixMicro(), now.UnixMicro())
+// dueLanes finds them: first attempts before retries, the longest due first. It
+// speaks for all companies: a lane belongs to one company_id.
+func dueLanes(ctx context.Context, q sqldb.Querier, now time.Time) ([]dueLane, error) {
+	return sqldb.All(ctx, q, func(r sqldb.Row) (l dueLane, err error) {
+		var dueAt, until int64
+		var sending string
+		err = r.Scan(&l.lane, &dueAt, &until, &sending, &l.failures)
+		l.dueAt, l.until, l.sending = time.UnixMicro(dueAt), time.UnixMicro(until), splitIDs(sending)
+		return l, err
+	}, pendingLanes+`
+		SELECT h.lane, h.run_at, COALESCE(k.until, 0), COALESCE(k.sending, ''), COALESCE(w.failures, 0)
+		FROM heads h LEFT JOIN delivery_lanes k ON k.lane = h.lane LEFT JOIN webhooks w ON w.id = h.lane
+		WHERE h.run_at <= ? ORDER BY h.retry, h.run_at /* every company_id */`, now.UnixMicro())
+}
+
+// oldestUnsent is since when the oldest delivery of a lane is due that is not
+// among those that are being sent, now when there is none.
+func oldestUnsent(ctx context.Context, q sqldb.Querier, l dueLane, now time.Time) (time.Time, error) {
+	args := []any{now.UnixMicro(), l.lane, now.UnixMicro()}
+	for _, id := range l.sending {
+		args = append(args, id)
+	}
+	at, err := sqldb.Value[int64](ctx, q, `
+		SELECT COALESCE(MIN(run_at), CAST(? AS BIGINT)) FROM deliveries
+		WHERE status = 'pending' AND lane = ? AND run_at <= ? AND id NOT IN (`+sqldb.Marks(len(l.sending))+`) /* every company_id */`, args...)
 	return time.UnixMicro(at), err
 }
 
-// claimDue makes deliveries ours that are still due, and returns which.
-func claimDue(ctx context.Context, tx *sqldb.Tx, ids []int64, token string) ([]int64, error) {
-	var mine []int64
-	for piece := range sqldb.Pieces(ids) {
-		args := []any{token, tx.Now().Add(lease).UnixMicro()}
-		for _, id := range piece {
-			args = append(args, id)
+// laneRow is a lane as it stands.
+type laneRow struct {
+	lane    int64
+	token   string
+	until   time.Time
+	sending []int64
+}
+
+// lockLanes keeps lanes from being taken by others until the commit.
+func lockLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) (map[int64]laneRow, error) {
+	rows := make(map[int64]laneRow, len(lanes))
+	for range 2 {
+		for piece := range sqldb.Pieces(lanes) {
+			if err := readLanes(ctx, tx, piece, rows); err != nil {
+				return nil, err
+			}
 		}
-		got, err := sqldb.All(ctx, tx, func(r sqldb.Row) (id int64, err error) {
-			err = r.Scan(&id)
-			return id, err
-		}, `UPDATE deliveries SET claim = ?, attempts = attempts + 1, run_at = ? WHERE id IN (
-				SELECT id FROM deliveries WHERE id IN (`+sqldb.Marks(len(piece))+`) AND status = 'pending' AND run_at <= ? {for update skip locked}
-			) RETURNING id /* every company_id */`, append(args, tx.Now().UnixMicro())...)
+		if len(rows) == len(lanes) {
+			break
+		}
+		// Only a row can be locked. A lane that was never sent has none.
+		if err := insertLanes(ctx, tx, lanes); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// lockLane does so for one, and returns what is being sent of it.
+func lockLane(ctx context.Context, tx *sqldb.Tx, lane int64) ([]int64, error) {
+	rows, err := lockLanes(ctx, tx, []int64{lane})
+	row := rows[lane]
+	if err != nil || row.until.After(tx.Now()) || len(row.sending) == 0 {
+		return row.sending, err
+	}
+	if err := forfeit(ctx, tx, row.sending); err != nil {
+		return nil, err
+	}
+	return nil, holdLanes(ctx, tx, []laneRow{{lane: lane, until: time.UnixMicro(0)}})
+}
+
+func readLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64, rows map[int64]laneRow) error {
+	return sqldb.Each(ctx, tx, `
+		SELECT lane, token, until, sending FROM delivery_lanes WHERE lane IN (`+sqldb.Marks(len(lanes))+`) ORDER BY lane {for update}`,
+		anys(lanes), func(r sqldb.Row) error {
+			var row laneRow
+			var until int64
+			var sending string
+			err := r.Scan(&row.lane, &row.token, &until, &sending)
+			row.until, row.sending = time.UnixMicro(until), splitIDs(sending)
+			rows[row.lane] = row
+			return err
+		})
+}
+
+func insertLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) error {
+	for piece := range sqldb.Pieces(lanes) {
+		if _, err := tx.Exec(ctx, `
+			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+
+			strings.Repeat(`(?, '', 0, ''), `, len(piece)-1)+`(?, '', 0, '') ON CONFLICT DO NOTHING`, anys(piece)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holdLanes writes who has lanes that are locked.
+func holdLanes(ctx context.Context, tx *sqldb.Tx, rows []laneRow) error {
+	for piece := range sqldb.Pieces(rows) {
+		var args []any
+		for _, row := range piece {
+			args = append(args, row.lane, row.token, row.until.UnixMicro(), joinIDs(row.sending))
+		}
+		if _, err := tx.Exec(ctx, `
+			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+sqldb.Tuples(len(piece), 4)+`
+			ON CONFLICT (lane) DO UPDATE SET token = excluded.token, until = excluded.until, sending = excluded.sending`, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freeLane gives a lane back, unless it has been taken or filled up since.
+func freeLane(ctx context.Context, tx *sqldb.Tx, row laneRow) (bool, error) {
+	n, err := tx.Exec(ctx, `
+		UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane = ? AND token = ? AND sending = ?`,
+		row.lane, row.token, joinIDs(row.sending))
+	return n == 1, err
+}
+
+// forfeit uses up the numbers of attempts that somebody may have made and did
+// not record, and with them his right to record them.
+func forfeit(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
+	for piece := range sqldb.Pieces(ids) {
+		if _, err := tx.Exec(ctx, `
+			UPDATE deliveries SET attempts = attempts + 1, claim = ''
+			WHERE id IN (`+sqldb.Marks(len(piece))+`) AND status IN ('pending', 'parked') /* every company_id */`, anys(piece)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The limit is cast because SQLite would compile the statement anew for every
+// other number.
+const (
+	firstDue = `SELECT id FROM deliveries WHERE status = 'pending' AND step = 0 AND lane = ? AND run_at <= ?
+		ORDER BY run_at LIMIT CAST(? AS BIGINT) /* every company_id */`
+	retryDue = `SELECT id FROM deliveries WHERE status = 'pending' AND step > 0 AND lane = ? AND run_at <= ?
+		ORDER BY run_at LIMIT CAST(? AS BIGINT) /* every company_id */`
+)
+
+// dueIn returns deliveries of a lane, first attempts before retries.
+func dueIn(ctx context.Context, tx *sqldb.Tx, lane int64, limit int) (ids []int64, err error) {
+	for _, text := range []string{firstDue, retryDue} {
+		if len(ids) == limit {
+			break
+		}
+		more, err := sqldb.All(ctx, tx, scanID, text, lane, tx.Now().UnixMicro(), limit-len(ids))
 		if err != nil {
 			return nil, err
 		}
-		mine = append(mine, got...)
+		ids = append(ids, more...)
 	}
-	return mine, nil
+	return ids, nil
 }
 
-// claimedJobs reads what is needed to send deliveries that were just claimed.
-func claimedJobs(ctx context.Context, tx *sqldb.Tx, ids []int64, token string) ([]job, error) {
-	var jobs []job
+func scanID(r sqldb.Row) (id int64, err error) {
+	err = r.Scan(&id)
+	return id, err
+}
+
+// claimOneDue makes a due delivery somebody's who waits for it, whatever its
+// lane is doing, and says whether it was due.
+func claimOneDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token string) (bool, error) {
+	n, err := tx.Exec(ctx, `
+		UPDATE deliveries SET claim = ?, attempts = attempts + 1, run_at = ?
+		WHERE company_id = ? AND id = ? AND status = 'pending' AND run_at <= ?`,
+		token, tx.Now().Add(lease).UnixMicro(), companyID, id, tx.Now().UnixMicro())
+	return n == 1, err
+}
+
+// readJobs reads what is needed to send deliveries.
+func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]job, error) {
+	jobs := make(map[int64]job, len(ids))
 	for piece := range sqldb.Pieces(ids) {
-		args := make([]any, len(piece))
-		for i, id := range piece {
-			args[i] = id
-		}
-		got, err := sqldb.All(ctx, tx, func(r sqldb.Row) (j job, err error) {
-			var body string
-			err = r.Scan(&j.id, &j.companyID, &j.webhookID, &j.eventID, (*string)(&j.event), &body, &j.url, &j.sealed, &j.active,
-				&j.test, &j.number, &j.step)
-			j.body, j.claim = []byte(body), token
-			return j, err
-		}, `SELECT d.id, d.company_id, COALESCE(d.webhook_id, 0), e.event_id, d.event, e.body,
+		err := sqldb.Each(ctx, tx, `
+			SELECT d.id, d.company_id, d.lane, COALESCE(d.webhook_id, 0), e.event_id, d.event, e.body,
 				CASE WHEN d.webhook_id IS NULL THEN d.url ELSE w.url END, COALESCE(w.secret, s.secret, ''), COALESCE(w.active, ?),
-				d.test, d.attempts, d.step
+				COALESCE(w.failures, 0), d.test, d.attempts, d.step, d.run_at, d.claim
 			FROM deliveries d JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
 			LEFT JOIN webhooks w ON w.company_id = d.company_id AND w.id = d.webhook_id
 			LEFT JOIN callback_secrets s ON s.company_id = d.company_id AND d.webhook_id IS NULL
-			WHERE d.id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, append([]any{true}, args...)...)
+			WHERE d.id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, append([]any{true}, anys(piece)...), func(r sqldb.Row) error {
+			var j job
+			var dueAt int64
+			var claim string
+			err := r.Scan(&j.id, &j.companyID, &j.lane, &j.webhookID, &j.eventID, (*string)(&j.event), &j.body, &j.url, &j.sealed, &j.active,
+				&j.failures, &j.test, &j.begun, &j.step, &dueAt, &claim)
+			j.claimed, j.dueAt = claim != "", time.UnixMicro(dueAt)
+			jobs[j.id] = j
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		jobs = append(jobs, got...)
 	}
 	return jobs, nil
+}
+
+func anys(ids []int64) []any {
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	return args
 }

@@ -2,42 +2,38 @@ package webhook
 
 import (
 	"context"
-	"strings"
 
 	"carteira/internal/platform/sqldb"
 )
 
-// settle ends a claim, unless it is no longer ours.
+// settle records what becomes of a delivery, unless another attempt at it has
+// begun since: then it is no longer this one's to record.
 func settle(ctx context.Context, tx *sqldb.Tx, j job, f following) (bool, error) {
 	var delivered sqldb.Ref
 	if !f.deliveredAt.IsZero() {
 		delivered = sqldb.RefTo(f.deliveredAt.UnixMicro())
 	}
 	n, err := tx.Exec(ctx, `
-		UPDATE deliveries SET claim = '', status = ?, step = ?, run_at = ?, delivered_at = COALESCE(?, delivered_at)
-		WHERE company_id = ? AND id = ? AND claim = ?`,
-		string(f.status), f.step, f.runAt.UnixMicro(), delivered, j.companyID, j.id, j.claim)
+		UPDATE deliveries SET claim = '', attempts = ?, status = ?, step = ?, run_at = ?, delivered_at = COALESCE(?, delivered_at)
+		WHERE company_id = ? AND id = ? AND attempts = ?`,
+		j.number, string(f.status), f.step, f.runAt.UnixMicro(), delivered, j.companyID, j.id, j.begun)
 	return n == 1, err
 }
 
-// settleAccepted ends those claims that are still ours and whose webhook has no
-// failures, and returns their deliveries. The list of ids stands beside that of
-// the pairs because an index answers it.
-func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []*closing) ([]int64, error) {
+// settleAccepted does so for deliveries of which equally many attempts had
+// begun, whose webhook has no failures to forget, and returns which it were.
+func settleAccepted(ctx context.Context, tx *sqldb.Tx, begun int, list []*closing) ([]int64, error) {
 	at := tx.Now().UnixMicro()
-	args, pairs := []any{at, at}, []any{}
+	args := []any{list[0].job.number, at, at, begun}
 	for _, x := range list {
-		args, pairs = append(args, x.job.id), append(pairs, x.job.id, x.job.claim)
+		args = append(args, x.job.id)
 	}
-	return sqldb.All(ctx, tx, func(r sqldb.Row) (id int64, err error) {
-		err = r.Scan(&id)
-		return id, err
-	}, `UPDATE deliveries SET claim = '', status = 'delivered', run_at = ?, delivered_at = ?
-		WHERE id IN (`+sqldb.Marks(len(list))+`)
-			AND (id, claim) IN (VALUES `+strings.Repeat(`(CAST(? AS BIGINT), ?), `, len(list)-1)+`(CAST(? AS BIGINT), ?))
+	return sqldb.All(ctx, tx, scanID, `
+		UPDATE deliveries SET claim = '', attempts = ?, status = 'delivered', run_at = ?, delivered_at = ?
+		WHERE attempts = ? AND id IN (`+sqldb.Marks(len(list))+`)
 			AND (webhook_id IS NULL OR EXISTS (SELECT 1 FROM webhooks w
 				WHERE w.company_id = deliveries.company_id AND w.id = deliveries.webhook_id AND w.failures = 0))
-		RETURNING id /* every company_id */`, append(args, pairs...)...)
+		RETURNING id /* every company_id */`, args...)
 }
 
 func insertAttempt(ctx context.Context, tx *sqldb.Tx, j job, o outcome) error {
@@ -46,7 +42,7 @@ func insertAttempt(ctx context.Context, tx *sqldb.Tx, j job, o outcome) error {
 
 func insertAttempts(ctx context.Context, tx *sqldb.Tx, list []*closing) error {
 	for piece := range sqldb.Pieces(list) {
-		var args []any
+		args := make([]any, 0, 8*len(piece))
 		for _, x := range piece {
 			j, o := x.job, x.outcome
 			args = append(args, j.companyID, j.id, j.number, o.at.UnixMicro(), o.response.Duration.Milliseconds(), o.response.Status,

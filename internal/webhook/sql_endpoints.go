@@ -71,6 +71,9 @@ func updateWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, w Webhook
 }
 
 func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM delivery_lanes WHERE lane = ?`, id); err != nil {
+		return err
+	}
 	for _, text := range []string{
 		`DELETE FROM replays WHERE company_id = ? AND webhook_id = ?`,
 		`DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ?`,

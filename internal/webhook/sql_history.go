@@ -51,14 +51,25 @@ func deliveryOfEvent(ctx context.Context, q sqldb.Querier, companyID int64, even
 	return id, sqldb.Found(err, "delivery")
 }
 
-// lockDelivery tells also whether somebody is sending it.
+// lockDelivery tells also whether somebody is sending it: one who waits for it,
+// or who has its lane. The lane is locked before it, as it is by those who take
+// lanes.
 func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (d Delivery, claimed bool, err error) {
+	lane, err := sqldb.Value[int64](ctx, tx, `SELECT lane FROM deliveries WHERE company_id = ? AND id = ?`, companyID, id)
+	if err != nil {
+		return d, false, sqldb.Found(err, "delivery")
+	}
+	sending, err := lockLane(ctx, tx, lane)
+	if err != nil {
+		return d, false, err
+	}
 	claimed, err = sqldb.One(ctx, tx, func(r sqldb.Row) (bool, error) {
-		var claim string
+		var claim, status string
 		var runAt int64
-		err := r.Scan(&claim, &runAt)
-		return claim != "" && runAt > tx.Now().UnixMicro(), err
-	}, `SELECT claim, run_at FROM deliveries WHERE company_id = ? AND id = ? {for update}`, companyID, id)
+		err := r.Scan(&claim, &status, &runAt)
+		later := runAt > tx.Now().UnixMicro()
+		return claim != "" && later || status == string(Pending) && !later && slices.Contains(sending, id), err
+	}, `SELECT claim, status, run_at FROM deliveries WHERE company_id = ? AND id = ? {for update}`, companyID, id)
 	if err != nil {
 		return d, false, sqldb.Found(err, "delivery")
 	}

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"carteira/internal/account"
@@ -53,6 +55,8 @@ type Service struct {
 	client  *outbound.Client
 	options Options
 	wake    chan struct{} // a hint that something is due
+	changed atomic.Int64  // counts changes of webhooks, after which what is at hand is read anew
+	holding sync.Mutex    // guards the holds of engines
 	metrics *Metrics
 }
 
@@ -132,6 +136,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, 
 			return err
 		}
 		change(&w)
+		tx.OnCommit(func() { s.changed.Add(1) })
 		if hasActive && in.Sent("active") {
 			if err := s.setActive(ctx, tx, a.Company.ID, &w, active); err != nil {
 				return err
@@ -161,6 +166,7 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) 
 		if _, err := lockWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
 			return err
 		}
+		tx.OnCommit(func() { s.changed.Add(1) })
 		return removeWebhook(ctx, tx, a.Company.ID, webhookID)
 	})
 }
