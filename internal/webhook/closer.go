@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"carteira/internal/platform/sqldb"
 )
@@ -14,10 +16,18 @@ import (
 // nearly all are, and a transaction for each costs several times the sending.
 type closer struct {
 	*Service
-	mu      sync.Mutex
-	waiting []*closing
-	busy    bool
+	underWay atomic.Int64  // attempts that will be closed
+	enough   chan struct{} // a share of them waits
+	mu       sync.Mutex
+	waiting  []*closing
+	busy     bool
 }
+
+func newCloser(s *Service) *closer { return &closer{Service: s, enough: make(chan struct{}, 1)} }
+
+// linger is how long a transaction waits for half of what is under way: it
+// costs about the same for one as for dozens.
+const linger = 2 * time.Millisecond
 
 // closing is an attempt that waits to be closed.
 type closing struct {
@@ -38,6 +48,12 @@ func (c *closer) close(ctx context.Context, j job, o outcome) (kept bool, err er
 	c.waiting = append(c.waiting, x)
 	idle := !c.busy
 	c.busy = true
+	if c.isEnough() {
+		select {
+		case c.enough <- struct{}{}:
+		default:
+		}
+	}
 	c.mu.Unlock()
 	if idle {
 		go c.drain(ctx)
@@ -48,7 +64,7 @@ func (c *closer) close(ctx context.Context, j job, o outcome) (kept bool, err er
 
 // drain closes until nobody waits.
 func (c *closer) drain(ctx context.Context) {
-	for batch := c.take(); len(batch) > 0; batch = c.take() {
+	for batch := c.gather(); len(batch) > 0; batch = c.gather() {
 		closed, err := c.closeAccepted(ctx, batch)
 		for _, x := range batch {
 			if err == nil && closed[x.job.id] {
@@ -63,6 +79,22 @@ func (c *closer) drain(ctx context.Context) {
 			}()
 		}
 	}
+}
+
+func (c *closer) isEnough() bool { return int64(2*len(c.waiting)) >= c.underWay.Load() }
+
+// gather takes those who wait, when they are enough or have waited enough.
+func (c *closer) gather() []*closing {
+	c.mu.Lock()
+	ready := len(c.waiting) == 0 || c.isEnough()
+	c.mu.Unlock()
+	if !ready {
+		select {
+		case <-c.enough:
+		case <-time.After(linger):
+		}
+	}
+	return c.take()
 }
 
 // take returns who waits, and of one delivery only the first: a late attempt
@@ -92,8 +124,12 @@ func (c *closer) closeAccepted(ctx context.Context, batch []*closing) (closed ma
 	var freed []*hold
 	err = c.db.Write(ctx, func(tx *sqldb.Tx) error {
 		closed = make(map[int64]bool, len(batch))
-		for list := range alike(batch) {
-			for piece := range sqldb.Pieces(list) {
+		well, err := withoutFailures(ctx, tx, batch)
+		if err != nil {
+			return err
+		}
+		for list := range alike(well) {
+			for piece := range pieces(list) {
 				if err := closePiece(ctx, tx, piece, closed); err != nil {
 					return err
 				}
@@ -113,6 +149,20 @@ func (c *closer) closeAccepted(ctx context.Context, batch []*closing) (closed ma
 	return closed, nil
 }
 
+// withoutFailures leaves out those whose webhook has failures to forget.
+func withoutFailures(ctx context.Context, tx *sqldb.Tx, batch []*closing) ([]*closing, error) {
+	var hooks []int64
+	for _, x := range batch {
+		hooks = append(hooks, x.job.webhookID)
+	}
+	slices.Sort(hooks)
+	failing, err := failingAmong(ctx, tx, slices.Compact(hooks))
+	if err != nil || len(failing) == 0 {
+		return batch, err
+	}
+	return slices.DeleteFunc(slices.Clone(batch), func(x *closing) bool { return slices.Contains(failing, x.job.webhookID) }), nil
+}
+
 // alike cuts a sorted list into those of which equally many attempts had begun.
 func alike(list []*closing) iter.Seq[[]*closing] {
 	return func(yield func([]*closing) bool) {
@@ -130,7 +180,7 @@ func alike(list []*closing) iter.Seq[[]*closing] {
 }
 
 func closePiece(ctx context.Context, tx *sqldb.Tx, piece []*closing, closed map[int64]bool) error {
-	settled, err := settleAccepted(ctx, tx, piece[0].job.begun, piece)
+	settled, err := settleAccepted(ctx, tx, piece)
 	if err != nil {
 		return err
 	}

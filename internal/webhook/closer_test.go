@@ -21,7 +21,7 @@ func TestAcceptedAttemptsAreClosedTogether(t *testing.T) {
 		must(t, err)
 		late := jobs[0]
 		late.begun-- // that of a claim before
-		c := closer{Service: w.Service}
+		c := newCloser(w.Service)
 		kept := make([]bool, len(jobs)+1)
 		var closings sync.WaitGroup
 		for i, j := range append(jobs, late) {

@@ -86,6 +86,8 @@ func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 
 // deliver makes one attempt and closes it.
 func (e *engine) deliver(ctx context.Context, j job) (o outcome, err error) {
+	e.closer.underWay.Add(1)
+	defer e.closer.underWay.Add(-1)
 	e.metrics.lag.Observe(e.db.Now().Sub(j.dueAt).Seconds())
 	out := e.send(ctx, j)
 	crashpoint("after-answer-before-close")

@@ -14,7 +14,7 @@ import (
 type engine struct {
 	*Service
 	log     *slog.Logger
-	closer  closer
+	closer  *closer
 	sending sync.WaitGroup
 	low     chan struct{} // a lane wants more
 
@@ -27,7 +27,7 @@ type engine struct {
 
 func newEngine(s *Service, log *slog.Logger) *engine {
 	return &engine{
-		Service: s, log: log, closer: closer{Service: s}, low: make(chan struct{}, 1),
+		Service: s, log: log, closer: newCloser(s), low: make(chan struct{}, 1),
 		holds: map[int64]*hold{}, streaks: map[int64]int{},
 	}
 }

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ type laneRow struct {
 func lockLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) (map[int64]laneRow, error) {
 	rows := make(map[int64]laneRow, len(lanes))
 	for range 2 {
-		for piece := range sqldb.Pieces(lanes) {
+		for piece := range pieces(lanes) {
 			if err := readLanes(ctx, tx, piece, rows); err != nil {
 				return nil, err
 			}
@@ -121,7 +122,7 @@ func readLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64, rows map[int64]
 }
 
 func insertLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) error {
-	for piece := range sqldb.Pieces(lanes) {
+	for piece := range pieces(lanes) {
 		if _, err := tx.Exec(ctx, `
 			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+
 			strings.Repeat(`(?, '', 0, ''), `, len(piece)-1)+`(?, '', 0, '') ON CONFLICT DO NOTHING`, anys(piece)...); err != nil {
@@ -133,7 +134,7 @@ func insertLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) error {
 
 // holdLanes writes who has lanes that are locked.
 func holdLanes(ctx context.Context, tx *sqldb.Tx, rows []laneRow) error {
-	for piece := range sqldb.Pieces(rows) {
+	for piece := range pieces(rows) {
 		var args []any
 		for _, row := range piece {
 			args = append(args, row.lane, row.token, row.until.UnixMicro(), joinIDs(row.sending))
@@ -158,7 +159,7 @@ func freeLane(ctx context.Context, tx *sqldb.Tx, row laneRow) (bool, error) {
 // forfeit uses up the numbers of attempts that somebody may have made and did
 // not record, and with them his right to record them.
 func forfeit(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
-	for piece := range sqldb.Pieces(ids) {
+	for piece := range pieces(ids) {
 		if _, err := tx.Exec(ctx, `
 			UPDATE deliveries SET attempts = attempts + 1, claim = ''
 			WHERE id IN (`+sqldb.Marks(len(piece))+`) AND status IN ('pending', 'parked') /* every company_id */`, anys(piece)...); err != nil {
@@ -210,7 +211,7 @@ func claimOneDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token s
 // readJobs reads what is needed to send deliveries.
 func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]job, error) {
 	jobs := make(map[int64]job, len(ids))
-	for piece := range sqldb.Pieces(ids) {
+	for piece := range pieces(ids) {
 		err := sqldb.Each(ctx, tx, `
 			SELECT d.id, d.company_id, d.lane, COALESCE(d.webhook_id, 0), e.event_id, d.event, e.body,
 				CASE WHEN d.webhook_id IS NULL THEN d.url ELSE w.url END, COALESCE(w.secret, s.secret, ''), COALESCE(w.active, ?),
@@ -241,4 +242,20 @@ func anys(ids []int64) []any {
 		args[i] = id
 	}
 	return args
+}
+
+// pieces cuts a list into halves of halves, so that a list of any length needs
+// few statements, of few different texts. sqldb.Pieces is for long lists; these
+// have some dozens.
+func pieces[T any](list []T) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for size := 128; size > 0; size /= 2 {
+			for len(list) >= size {
+				if !yield(list[:size]) {
+					return
+				}
+				list = list[size:]
+			}
+		}
+	}
 }

@@ -21,19 +21,30 @@ func settle(ctx context.Context, tx *sqldb.Tx, j job, f following) (bool, error)
 }
 
 // settleAccepted does so for deliveries of which equally many attempts had
-// begun, whose webhook has no failures to forget, and returns which it were.
-func settleAccepted(ctx context.Context, tx *sqldb.Tx, begun int, list []*closing) ([]int64, error) {
+// begun, and returns which it were.
+func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []*closing) ([]int64, error) {
 	at := tx.Now().UnixMicro()
-	args := []any{list[0].job.number, at, at, begun}
+	args := make([]any, 0, 3+len(list))
+	args = append(args, list[0].job.number, at, list[0].job.begun)
 	for _, x := range list {
 		args = append(args, x.job.id)
 	}
 	return sqldb.All(ctx, tx, scanID, `
-		UPDATE deliveries SET claim = '', attempts = ?, status = 'delivered', run_at = ?, delivered_at = ?
-		WHERE attempts = ? AND id IN (`+sqldb.Marks(len(list))+`)
-			AND (webhook_id IS NULL OR EXISTS (SELECT 1 FROM webhooks w
-				WHERE w.company_id = deliveries.company_id AND w.id = deliveries.webhook_id AND w.failures = 0))
-		RETURNING id /* every company_id */`, args...)
+		UPDATE deliveries SET claim = '', attempts = ?, status = 'delivered', delivered_at = ?
+		WHERE attempts = ? AND id IN (`+sqldb.Marks(len(list))+`) RETURNING id /* every company_id */`, args...)
+}
+
+// failingAmong returns which of some webhooks have failures.
+func failingAmong(ctx context.Context, tx *sqldb.Tx, ids []int64) (failing []int64, err error) {
+	for piece := range pieces(ids) {
+		some, err := sqldb.All(ctx, tx, scanID, `
+			SELECT id FROM webhooks WHERE failures > 0 AND id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, anys(piece)...)
+		if err != nil {
+			return nil, err
+		}
+		failing = append(failing, some...)
+	}
+	return failing, nil
 }
 
 func insertAttempt(ctx context.Context, tx *sqldb.Tx, j job, o outcome) error {
@@ -41,7 +52,7 @@ func insertAttempt(ctx context.Context, tx *sqldb.Tx, j job, o outcome) error {
 }
 
 func insertAttempts(ctx context.Context, tx *sqldb.Tx, list []*closing) error {
-	for piece := range sqldb.Pieces(list) {
+	for piece := range pieces(list) {
 		args := make([]any, 0, 8*len(piece))
 		for _, x := range piece {
 			j, o := x.job, x.outcome
