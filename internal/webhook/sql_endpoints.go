@@ -83,7 +83,16 @@ func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error
 			return err
 		}
 	}
-	return nil
+	return removeOrphans(ctx, tx, companyID)
+}
+
+// removeOrphans removes attempts after their deliveries: one that is closed
+// meanwhile is waited for, and then seen.
+func removeOrphans(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
+	_, err := tx.Exec(ctx, `
+		DELETE FROM delivery_attempts WHERE company_id = ? AND NOT EXISTS (SELECT 1 FROM deliveries d
+			WHERE d.company_id = delivery_attempts.company_id AND d.id = delivery_attempts.delivery_id)`, companyID)
+	return err
 }
 
 func park(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {

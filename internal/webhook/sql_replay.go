@@ -78,30 +78,3 @@ func finishReplay(ctx context.Context, tx *sqldb.Tx, r Replay) error {
 	_, err := tx.Exec(ctx, `UPDATE replays SET finished_at = ? WHERE company_id = ? AND id = ?`, tx.Now().UnixMicro(), r.companyID, r.ID)
 	return err
 }
-
-// pruneDeliveries leaves what is still to be sent: what is parked goes with its
-// webhook and not before. The status is looked at again in what is removed,
-// because somebody may have asked for it to be sent again meanwhile.
-func pruneDeliveries(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
-	return tx.Exec(ctx, `
-		DELETE FROM deliveries WHERE status NOT IN ('pending', 'parked') AND id IN (
-			SELECT id FROM deliveries WHERE created_at < ? AND status NOT IN ('pending', 'parked') ORDER BY created_at LIMIT ?
-		) /* every company_id */`, before.UnixMicro(), limit)
-}
-
-func pruneReplays(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
-	return tx.Exec(ctx, `
-		DELETE FROM replays WHERE id IN (
-			SELECT id FROM replays WHERE finished_at < ? ORDER BY finished_at LIMIT ?
-		) /* every company_id */`, before.UnixMicro(), limit)
-}
-
-// pruneEvents leaves an event that is still being delivered.
-func pruneEvents(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
-	return tx.Exec(ctx, `
-		DELETE FROM events WHERE id IN (
-			SELECT e.id FROM events e WHERE e.occurred_at < ?
-				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.event_id = e.id)
-			ORDER BY e.occurred_at LIMIT ?
-		) /* every company_id */`, before.UnixMicro(), limit)
-}

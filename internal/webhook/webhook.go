@@ -57,6 +57,7 @@ type Service struct {
 	wake    chan struct{} // a hint that something is due
 	changed atomic.Int64  // counts changes of webhooks, after which what is at hand is read anew
 	holding sync.Mutex    // guards the holds of engines
+	walks   *walks
 	metrics *Metrics
 }
 
@@ -68,7 +69,7 @@ func New(db *sqldb.DB, events *event.Log, box *secret.Box, gate *outbound.Gate, 
 	}
 	s := &Service{
 		db: db, events: events, box: box, gate: gate, client: client, options: o,
-		wake: make(chan struct{}, 1), metrics: newMetrics(),
+		wake: make(chan struct{}, 1), metrics: newMetrics(), walks: newWalks(),
 	}
 	events.Subscribe(s.enqueue)
 	return s
