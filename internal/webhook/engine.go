@@ -93,21 +93,26 @@ func (e *engine) deliver(ctx context.Context, j job) (o outcome, err error) {
 	crashpoint("after-answer-before-close")
 	kept, err := e.closer.close(ctx, j, out)
 	crashpoint("after-close")
-	attrs := []any{
-		"company_id", j.companyID, "delivery", j.id, "event_id", j.eventID, "event", j.event, "webhook_id", j.webhookID,
-		"attempt", j.number, "status", out.response.Status, "took", out.response.Duration, "outcome", out.verdict,
-	}
 	switch {
 	case err != nil:
 		// The claim runs out and the delivery is sent again: at least once.
-		e.log.ErrorContext(ctx, "delivery attempt not recorded", append(attrs, "error", err)...)
+		e.note(ctx, slog.LevelError, "delivery attempt not recorded", j, out, slog.Any("error", err))
 	case !kept:
-		e.log.WarnContext(ctx, "delivery attempt outlived its claim", attrs...)
+		e.note(ctx, slog.LevelWarn, "delivery attempt outlived its claim", j, out, slog.Attr{})
 	default:
 		e.metrics.attempts.WithLabelValues(string(out.verdict)).Inc()
-		e.log.InfoContext(ctx, "delivery attempt", append(attrs, "problem", out.problem)...)
+		e.note(ctx, slog.LevelInfo, "delivery attempt", j, out, slog.String("problem", out.problem))
 	}
 	return out, err
+}
+
+// note writes the line of an attempt. Every value has a type that slog knows:
+// the others take it as long as signing does.
+func (e *engine) note(ctx context.Context, level slog.Level, text string, j job, o outcome, more slog.Attr) {
+	e.log.LogAttrs(ctx, level, text,
+		slog.Int64("company_id", j.companyID), slog.Int64("delivery", j.id), slog.String("event_id", j.eventID),
+		slog.String("event", string(j.event)), slog.Int64("webhook_id", j.webhookID), slog.Int("attempt", j.number),
+		slog.Int("status", o.response.Status), slog.Duration("took", o.response.Duration), slog.String("outcome", string(o.verdict)), more)
 }
 
 // verdict is what an attempt came to.
