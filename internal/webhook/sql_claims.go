@@ -169,13 +169,11 @@ func forfeit(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
 	return nil
 }
 
-// The limit is cast because SQLite would compile the statement anew for every
-// other number.
 const (
 	firstDue = `SELECT id FROM deliveries WHERE status = 'pending' AND step = 0 AND lane = ? AND run_at <= ?
-		ORDER BY run_at LIMIT CAST(? AS BIGINT) /* every company_id */`
+		ORDER BY run_at LIMIT ? /* every company_id */`
 	retryDue = `SELECT id FROM deliveries WHERE status = 'pending' AND step > 0 AND lane = ? AND run_at <= ?
-		ORDER BY run_at LIMIT CAST(? AS BIGINT) /* every company_id */`
+		ORDER BY run_at LIMIT ? /* every company_id */`
 )
 
 // dueIn returns deliveries of a lane, first attempts before retries.
@@ -184,18 +182,13 @@ func dueIn(ctx context.Context, tx *sqldb.Tx, lane int64, limit int) (ids []int6
 		if len(ids) == limit {
 			break
 		}
-		more, err := sqldb.All(ctx, tx, scanID, text, lane, tx.Now().UnixMicro(), limit-len(ids))
+		more, err := sqldb.Values[int64](ctx, tx, text, lane, tx.Now().UnixMicro(), limit-len(ids))
 		if err != nil {
 			return nil, err
 		}
 		ids = append(ids, more...)
 	}
 	return ids, nil
-}
-
-func scanID(r sqldb.Row) (id int64, err error) {
-	err = r.Scan(&id)
-	return id, err
 }
 
 // claimOneDue makes a due delivery somebody's who waits for it, whatever its

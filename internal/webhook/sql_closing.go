@@ -29,7 +29,7 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []*closing) ([]int64
 	for _, x := range list {
 		args = append(args, x.job.id)
 	}
-	return sqldb.All(ctx, tx, scanID, `
+	return sqldb.Values[int64](ctx, tx, `
 		UPDATE deliveries SET claim = '', attempts = ?, status = 'delivered', delivered_at = ?
 		WHERE attempts = ? AND id IN (`+sqldb.Marks(len(list))+`) RETURNING id /* every company_id */`, args...)
 }
@@ -37,7 +37,7 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []*closing) ([]int64
 // failingAmong returns which of some webhooks have failures.
 func failingAmong(ctx context.Context, tx *sqldb.Tx, ids []int64) (failing []int64, err error) {
 	for piece := range pieces(ids) {
-		some, err := sqldb.All(ctx, tx, scanID, `
+		some, err := sqldb.Values[int64](ctx, tx, `
 			SELECT id FROM webhooks WHERE failures > 0 AND id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, anys(piece)...)
 		if err != nil {
 			return nil, err

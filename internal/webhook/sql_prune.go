@@ -28,7 +28,7 @@ func scanOldRow(r sqldb.Row) (o oldRow, err error) {
 func oldDeliveries(ctx context.Context, q sqldb.Querier, after int64, limit int) ([]oldRow, error) {
 	return sqldb.All(ctx, q, scanOldRow, `
 		SELECT id, company_id, created_at, CASE WHEN status IN ('pending', 'parked') THEN 1 ELSE 0 END FROM deliveries
-		WHERE id > ? ORDER BY id LIMIT CAST(? AS BIGINT) /* every company_id */`, after, limit)
+		WHERE id > ? ORDER BY id LIMIT ? /* every company_id */`, after, limit)
 }
 
 // oldEvents does so for events, which are needed as long as their deliveries.
@@ -36,14 +36,14 @@ func oldEvents(ctx context.Context, q sqldb.Querier, after int64, limit int) ([]
 	return sqldb.All(ctx, q, scanOldRow, `
 		SELECT e.id, e.company_id, e.occurred_at, CASE WHEN EXISTS (
 			SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.event_id = e.id) THEN 1 ELSE 0 END FROM events e
-		WHERE e.id > ? ORDER BY e.id LIMIT CAST(? AS BIGINT) /* every company_id */`, after, limit)
+		WHERE e.id > ? ORDER BY e.id LIMIT ? /* every company_id */`, after, limit)
 }
 
 // removeDeliveries looks at the status again, because somebody may have asked
 // for one to be sent again meanwhile.
 func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
 	for piece := range sqldb.Pieces(ids) {
-		gone, err := sqldb.All(ctx, tx, scanID, `
+		gone, err := sqldb.Values[int64](ctx, tx, `
 			DELETE FROM deliveries WHERE company_id = ? AND status NOT IN ('pending', 'parked') AND id IN (`+sqldb.Marks(len(piece))+`)
 			RETURNING id`, append([]any{companyID}, anys(piece)...)...)
 		if err != nil {
