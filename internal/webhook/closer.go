@@ -25,9 +25,12 @@ type closer struct {
 
 func newCloser(s *Service) *closer { return &closer{Service: s, enough: make(chan struct{}, 1)} }
 
-// linger is how long a transaction waits for half of what is under way: it
-// costs about the same for one as for dozens.
-const linger = 2 * time.Millisecond
+// linger is how long a transaction waits for half of what is under way, when
+// that is much: it costs about the same for one as for dozens.
+const (
+	linger = 2 * time.Millisecond
+	much   = 16
+)
 
 // closing is an attempt that waits to be closed.
 type closing struct {
@@ -81,7 +84,10 @@ func (c *closer) drain(ctx context.Context) {
 	}
 }
 
-func (c *closer) isEnough() bool { return int64(2*len(c.waiting)) >= c.underWay.Load() }
+func (c *closer) isEnough() bool {
+	n := c.underWay.Load()
+	return n < much || int64(2*len(c.waiting)) >= n
+}
 
 // gather takes those who wait, when they are enough or have waited enough.
 func (c *closer) gather() []*closing {

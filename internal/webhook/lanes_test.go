@@ -113,8 +113,10 @@ func TestWhatIsAtHandIsReadAgain(t *testing.T) {
 			h := all[0].hold()
 			e.holds[id], h.changed = h, e.changed.Load()
 			change()
+			e.holding.Lock()
 			e.enter(h)
 			e.hire(t.Context())
+			e.holding.Unlock()
 			e.sending.Wait()
 			if n := len(moved.messages()) + len(old.messages()); n != 0 && !strings.Contains(w.find(id).URL, moved.URL) {
 				t.Errorf("%d were sent to where it was", n)
