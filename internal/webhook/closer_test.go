@@ -20,8 +20,8 @@ func TestAcceptedAttemptsAreClosedTogether(t *testing.T) {
 		jobs, err := w.claim(t.Context(), slots)
 		must(t, err)
 		late := jobs[0]
-		late.claim = "somebody else's"
-		c := closer{Service: w.Service}
+		late.begun-- // that of a claim before
+		c := newCloser(w.Service)
 		kept := make([]bool, len(jobs)+1)
 		var closings sync.WaitGroup
 		for i, j := range append(jobs, late) {

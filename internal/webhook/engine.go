@@ -7,13 +7,10 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"carteira/internal/platform/event"
-	"carteira/internal/platform/id"
 	"carteira/internal/platform/outbound"
-	"carteira/internal/platform/sqldb"
 )
 
 const (
@@ -40,6 +37,7 @@ const Timeout = 10 * time.Second
 type job struct {
 	id        int64
 	companyID int64
+	lane      int64
 	webhookID int64 // 0: a notification
 	eventID   string
 	event     event.Name
@@ -47,149 +45,74 @@ type job struct {
 	url       string
 	sealed    string
 	active    bool
+	failures  int // of the webhook
 	test      bool
+	begun     int // attempts that have begun, which must still be so when this one is closed
 	number    int
 	step      int
 	dueAt     time.Time
-	claim     string
+	claimed   bool // by somebody who waited for it
+	hold      *hold
 }
 
 // Run sends deliveries until ctx ends, then waits for those under way. It goes
 // on through any failure of the database, looking again a little later.
 func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 	e := newEngine(s, log)
-	defer e.sending.Wait()
+	defer e.stop(context.WithoutCancel(ctx))
 	pause := time.Duration(0)
 	for {
+		round := e.round
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.wake:
+		case <-e.low:
+			round = e.refill
 		case <-time.After(pause):
 		}
-		claimed, err := e.round(ctx)
+		_, err := round(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			log.ErrorContext(ctx, "deliveries cannot be claimed", "error", err)
 			pause = min(max(2*pause, 100*time.Millisecond), 10*time.Second)
-		case claimed > 0:
-			pause = 0
 		default:
 			pause = poll
 		}
 	}
 }
 
-type engine struct {
-	*Service
-	log     *slog.Logger
-	free    chan struct{}
-	sending sync.WaitGroup
-	closer  closer
-}
-
-func newEngine(s *Service, log *slog.Logger) *engine {
-	e := &engine{Service: s, log: log, free: make(chan struct{}, slots), closer: closer{Service: s}}
-	for range slots {
-		e.free <- struct{}{}
-	}
-	return e
-}
-
-// round claims as many deliveries as there are free slots and sends them.
-func (e *engine) round(ctx context.Context) (int, error) {
-	taken := e.take(ctx)
-	if taken == 0 {
-		return 0, ctx.Err()
-	}
-	jobs, err := e.claim(ctx, taken)
-	for range taken - len(jobs) {
-		e.free <- struct{}{}
-	}
-	for _, j := range jobs {
-		e.sending.Go(func() {
-			defer func() {
-				e.free <- struct{}{}
-				e.hint() // the lane has room again
-			}()
-			e.deliver(context.WithoutCancel(ctx), j)
-		})
-	}
-	return len(jobs), err
-}
-
-// take waits for one free slot and takes all there are.
-func (e *engine) take(ctx context.Context) int {
-	select {
-	case <-e.free:
-	case <-ctx.Done():
-		return 0
-	}
-	for n := 1; ; n++ {
-		select {
-		case <-e.free:
-		default:
-			return n
-		}
-	}
-}
-
-// claim marks due deliveries as ours for the length of a lease.
-func (s *Service) claim(ctx context.Context, limit int) ([]job, error) {
-	// A look on the read side first: an idle engine writes nothing.
-	due, full, err := candidates(ctx, s.db, s.db.Now(), limit)
-	if err != nil {
-		return nil, err
-	}
-	s.metrics.lanesAtCap.Set(float64(full))
-	if len(due) == 0 {
-		return nil, nil
-	}
-	ids, dueAt := make([]int64, len(due)), make(map[int64]time.Time, len(due))
-	for i, c := range due {
-		ids[i], dueAt[c.id] = c.id, c.dueAt
-	}
-	var jobs []job
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		token := id.NewCode(16)
-		mine, err := claimDue(ctx, tx, ids, token)
-		if err != nil {
-			return err
-		}
-		jobs, err = claimedJobs(ctx, tx, mine, token)
-		crashpoint("before-claim-commit")
-		return err
-	})
-	crashpoint("after-claim-commit")
-	for i := range jobs {
-		jobs[i].dueAt = dueAt[jobs[i].id]
-	}
-	return jobs, err
-}
-
 // deliver makes one attempt and closes it.
-func (e *engine) deliver(ctx context.Context, j job) {
+func (e *engine) deliver(ctx context.Context, j job) (o outcome, err error) {
+	e.closer.underWay.Add(1)
+	defer e.closer.underWay.Add(-1)
 	e.metrics.lag.Observe(e.db.Now().Sub(j.dueAt).Seconds())
 	out := e.send(ctx, j)
 	crashpoint("after-answer-before-close")
 	kept, err := e.closer.close(ctx, j, out)
 	crashpoint("after-close")
-	attrs := []any{
-		"company_id", j.companyID, "delivery", j.id, "event_id", j.eventID, "event", j.event, "webhook_id", j.webhookID,
-		"attempt", j.number, "status", out.response.Status, "took", out.response.Duration, "outcome", out.verdict,
-	}
 	switch {
 	case err != nil:
 		// The claim runs out and the delivery is sent again: at least once.
-		e.log.ErrorContext(ctx, "delivery attempt not recorded", append(attrs, "error", err)...)
+		e.note(ctx, slog.LevelError, "delivery attempt not recorded", j, out, slog.Any("error", err))
 	case !kept:
-		e.log.WarnContext(ctx, "delivery attempt outlived its claim", attrs...)
+		e.note(ctx, slog.LevelWarn, "delivery attempt outlived its claim", j, out, slog.Attr{})
 	default:
 		e.metrics.attempts.WithLabelValues(string(out.verdict)).Inc()
-		e.log.InfoContext(ctx, "delivery attempt", append(attrs, "problem", out.problem)...)
+		e.note(ctx, slog.LevelInfo, "delivery attempt", j, out, slog.String("problem", out.problem))
 	}
+	return out, err
+}
+
+// note writes the line of an attempt. Every value has a type that slog knows:
+// the others take it as long as signing does.
+func (e *engine) note(ctx context.Context, level slog.Level, text string, j job, o outcome, more slog.Attr) {
+	e.log.LogAttrs(ctx, level, text,
+		slog.Int64("company_id", j.companyID), slog.Int64("delivery", j.id), slog.String("event_id", j.eventID),
+		slog.String("event", string(j.event)), slog.Int64("webhook_id", j.webhookID), slog.Int("attempt", j.number),
+		slog.Int("status", o.response.Status), slog.Duration("took", o.response.Duration), slog.String("outcome", string(o.verdict)), more)
 }
 
 // verdict is what an attempt came to.

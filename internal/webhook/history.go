@@ -127,7 +127,7 @@ func (s *Service) Test(ctx context.Context, a account.Actor, webhookID int64) (A
 		if err != nil {
 			return err
 		}
-		j, err = s.claimOne(ctx, tx, deliveryID)
+		j, err = s.claimOne(ctx, tx, a, deliveryID)
 		return err
 	})
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *Service) Resend(ctx context.Context, a account.Actor, name string, deli
 		if err := s.reopen(ctx, tx, a, deliveryID); err != nil {
 			return err
 		}
-		j, err = s.claimOne(ctx, tx, deliveryID)
+		j, err = s.claimOne(ctx, tx, a, deliveryID)
 		return err
 	})
 	if err != nil {
@@ -199,20 +199,18 @@ func (s *Service) reopen(ctx context.Context, tx *sqldb.Tx, a account.Actor, del
 }
 
 // claimOne claims a delivery for an attempt that somebody waits for.
-func (s *Service) claimOne(ctx context.Context, tx *sqldb.Tx, deliveryID int64) (job, error) {
-	token := id.NewCode(16)
-	ids, err := claimDue(ctx, tx, []int64{deliveryID}, token)
-	if err != nil {
-		return job{}, err
-	}
-	jobs, err := claimedJobs(ctx, tx, ids, token)
-	if err == nil && len(jobs) == 0 {
+func (s *Service) claimOne(ctx context.Context, tx *sqldb.Tx, a account.Actor, deliveryID int64) (job, error) {
+	due, err := claimOneDue(ctx, tx, a.Company.ID, deliveryID, id.NewCode(16))
+	if err == nil && !due {
 		err = fault.Conflict("this delivery is being sent at the moment")
 	}
 	if err != nil {
 		return job{}, err
 	}
-	return jobs[0], nil
+	jobs, err := readJobs(ctx, tx, []int64{deliveryID})
+	j := jobs[deliveryID]
+	j.number = j.begun // taken with the claim
+	return j, err
 }
 
 // attemptNow sends a claimed delivery and closes it. The caller's going away

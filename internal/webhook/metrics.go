@@ -83,9 +83,25 @@ func (o oldestDue) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), oldestDueTimeout)
 	defer cancel()
 	now := o.s.db.Now()
-	since, err := oldestDueAt(ctx, o.s.db, now)
+	since, err := o.s.oldestDueAt(ctx, now)
 	if err != nil {
 		return
 	}
 	to <- prometheus.MustNewConstMetric(oldestDueDesc, prometheus.GaugeValue, now.Sub(since).Seconds())
+}
+
+// oldestDueAt is since when the oldest delivery is due that nobody is sending,
+// now when there is none.
+func (s *Service) oldestDueAt(ctx context.Context, now time.Time) (time.Time, error) {
+	lanes, err := dueLanes(ctx, s.db, now)
+	oldest := now
+	for _, l := range lanes {
+		if err == nil && l.until.After(now) && l.dueAt.Before(oldest) {
+			l.dueAt, err = oldestUnsent(ctx, s.db, l, now)
+		}
+		if l.dueAt.Before(oldest) {
+			oldest = l.dueAt
+		}
+	}
+	return oldest, err
 }

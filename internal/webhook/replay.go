@@ -92,24 +92,3 @@ func (s *Service) replayStep(ctx context.Context, tx *sqldb.Tx, r Replay) (finis
 	tx.OnCommit(s.hint)
 	return false, advanceReplay(ctx, tx, r, last, n)
 }
-
-// pruneBatch is how many rows one step of Prune removes: few,
-// so that a claim never waits for it.
-const pruneBatch = 500
-
-// Prune removes history that is older than it is kept, in small steps.
-func (s *Service) Prune(ctx context.Context) error {
-	before := s.db.Now().Add(-s.options.Keep)
-	for _, step := range []func(context.Context, *sqldb.Tx, time.Time, int) (int64, error){pruneDeliveries, pruneReplays, pruneEvents} {
-		for removed := int64(pruneBatch); removed == pruneBatch; {
-			err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-				removed, err = step(ctx, tx, before, pruneBatch)
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("prune history: %w", err)
-			}
-		}
-	}
-	return nil
-}

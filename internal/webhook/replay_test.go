@@ -106,13 +106,11 @@ func TestPruneRemovesOldHistoryInSteps(t *testing.T) {
 			t.Fatalf("%d are left before their time", n)
 		}
 		w.clock.Advance(2 * time.Second)
-		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			n, err := pruneDeliveries(t.Context(), tx, w.clock.Now().Add(-w.options.Keep), pruneBatch)
-			if n != pruneBatch {
-				t.Errorf("one step removed %d", n)
-			}
-			return err
-		}))
+		more, err := w.pruneStep(t.Context(), &w.walks.deliveries, w.clock.Now().Add(-w.options.Keep))
+		must(t, err)
+		if n := 2*pruneBatch + 15 - len(w.history(id)); n != pruneBatch-4 || !more { // four are pending
+			t.Errorf("one step removed %d; are there more: %t", n, more)
+		}
 		must(t, w.Prune(t.Context()))
 		if n := w.count(id); n[Pending] != 9 || len(n) != 1 {
 			t.Errorf("left are %v", n)
@@ -173,6 +171,33 @@ func TestPruneRemovesFinishedReplays(t *testing.T) {
 		open, err := unfinishedReplays(t.Context(), w.db)
 		if n := count(); err != nil || n != 1 || len(open) != 1 || open[0].ID != unfinished {
 			t.Errorf("%d are left, unfinished: %+v, %v", n, open, err)
+		}
+	})
+}
+
+// A run does not walk again past what had to stay.
+func TestPruneGoesOnWhereItWas(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		r := newReceiver(t)
+		id, _ := w.subscribe(r.URL, event.InvoicePaid)
+		w.happen(20, event.InvoicePaid)
+		w.put(id, `{"active":false}`)
+		w.clock.Advance(w.options.Keep + time.Hour)
+		must(t, w.Prune(t.Context()))
+		last, err := sqldb.Value[int64](t.Context(), w.db, `SELECT MAX(id) FROM deliveries`)
+		must(t, err)
+		if w.walks.deliveries.after != last || w.count(id)[Parked] != 20 {
+			t.Errorf("it stands at %d of %d, and %v are left", w.walks.deliveries.after, last, w.count(id))
+		}
+		w.exec(`UPDATE deliveries SET status = 'delivered'`) // by another process
+		must(t, w.Prune(t.Context()))
+		if n := w.count(id)[Delivered]; n != 20 {
+			t.Errorf("%d are left, want all until tomorrow", n)
+		}
+		w.clock.Advance(wholeWalk)
+		must(t, w.Prune(t.Context()))
+		if n := w.count(id); len(n) != 0 {
+			t.Errorf("left are %v", n)
 		}
 	})
 }

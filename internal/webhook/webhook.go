@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"carteira/internal/account"
@@ -53,6 +55,9 @@ type Service struct {
 	client  *outbound.Client
 	options Options
 	wake    chan struct{} // a hint that something is due
+	changed atomic.Int64  // counts changes of webhooks, after which what is at hand is read anew
+	holding sync.Mutex    // guards the holds of engines
+	walks   *walks
 	metrics *Metrics
 }
 
@@ -64,7 +69,7 @@ func New(db *sqldb.DB, events *event.Log, box *secret.Box, gate *outbound.Gate, 
 	}
 	s := &Service{
 		db: db, events: events, box: box, gate: gate, client: client, options: o,
-		wake: make(chan struct{}, 1), metrics: newMetrics(),
+		wake: make(chan struct{}, 1), metrics: newMetrics(), walks: newWalks(),
 	}
 	events.Subscribe(s.enqueue)
 	return s
@@ -132,6 +137,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, 
 			return err
 		}
 		change(&w)
+		tx.OnCommit(func() { s.changed.Add(1) })
 		if hasActive && in.Sent("active") {
 			if err := s.setActive(ctx, tx, a.Company.ID, &w, active); err != nil {
 				return err
@@ -161,6 +167,7 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) 
 		if _, err := lockWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
 			return err
 		}
+		tx.OnCommit(func() { s.changed.Add(1) })
 		return removeWebhook(ctx, tx, a.Company.ID, webhookID)
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"syscall"
@@ -51,6 +52,7 @@ func runSender(file string) error {
 	if err != nil {
 		return err
 	}
+	debug.SetGCPercent(400) // as the product does
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(roots)
 	transport := &http.Transport{

@@ -79,7 +79,7 @@ func TestDeathAtEveryPointOfADeliveryLosesNone(t *testing.T) {
 					t.Errorf("it left %d claims, %d came, %d were recorded", len(underWay), len(came), recorded)
 				}
 				// Half a minute later nobody believes any more that the killed one sends.
-				execute(t, db, `UPDATE deliveries SET run_at = 0 WHERE claim <> ''`)
+				execute(t, db, `UPDATE delivery_lanes SET until = 0`)
 				in.serve(env...)
 				eventually(t, "all is delivered", func() bool {
 					return count(t, db, `SELECT count(*) FROM deliveries WHERE status <> 'delivered'`) == 0
@@ -97,7 +97,8 @@ func claimedEvents(t *testing.T, db *sqldb.DB) []string {
 	ids, err := sqldb.All(t.Context(), db, func(r sqldb.Row) (id string, err error) {
 		err = r.Scan(&id)
 		return id, err
-	}, `SELECT e.event_id FROM deliveries d JOIN events e ON e.id = d.event_id WHERE d.claim <> ''`)
+	}, `SELECT e.event_id FROM delivery_lanes l JOIN deliveries d ON d.lane = l.lane AND l.sending LIKE '%,' || CAST(d.id AS TEXT) || ',%'
+		JOIN events e ON e.id = d.event_id WHERE d.status = 'pending'`)
 	if err != nil {
 		t.Fatal(err)
 	}

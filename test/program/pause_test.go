@@ -47,7 +47,7 @@ func TestClosingAfterAPauseChangesNothing(t *testing.T) {
 
 	db := in.open()
 	// Half a minute later its claim has run out.
-	execute(t, db, `UPDATE deliveries SET run_at = 0 WHERE claim <> ''`)
+	execute(t, db, `UPDATE delivery_lanes SET until = 0`)
 	in.serve(env...)
 	eventually(t, "the other one has delivered", func() bool {
 		return count(t, db, `SELECT count(*) FROM deliveries WHERE status = 'delivered'`) == 1

@@ -87,7 +87,7 @@ func TestKillLosesNoDelivery(t *testing.T) {
 		for range kills {
 			createUntilKilled(s, s.client(token), 1+rand.IntN(150))
 			// Half a minute later nobody believes any more that the killed one sends.
-			execute(t, in.open(), `UPDATE deliveries SET run_at = 0 WHERE claim <> ''`)
+			execute(t, in.open(), `UPDATE delivery_lanes SET until = 0`)
 			s = in.serve(env...)
 		}
 		db := in.open()

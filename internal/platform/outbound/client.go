@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -177,15 +178,15 @@ func (c *Client) sendTo(ctx context.Context, addr netip.Addr, t target, header h
 	return response, err
 }
 
+var identity = []string{"identity"}
+
 func (c *Client) header(given http.Header) http.Header {
-	h := given.Clone()
-	if h == nil {
-		h = http.Header{}
-	}
+	h := make(http.Header, len(given)+3)
+	maps.Copy(h, given) // the values are only read
 	if c.userAgent != "" {
-		h.Set("User-Agent", c.userAgent)
+		h["User-Agent"] = []string{c.userAgent}
 	}
-	h.Set("Accept-Encoding", "identity")
+	h["Accept-Encoding"] = identity
 	// Without a value it is not sent: it tells the transport that a kept
 	// connection found dead is reason to send again.
 	if _, ok := h["Idempotency-Key"]; !ok && !c.once {

@@ -1,0 +1,208 @@
+package webhook
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/sqldb"
+)
+
+// look finds the lanes with something due, each once. It reads only: an idle
+// engine writes nothing.
+func (s *Service) look(ctx context.Context) ([]dueLane, error) {
+	found, err := dueLanes(ctx, s.db, s.db.Now())
+	if err != nil {
+		return nil, err
+	}
+	var lanes []dueLane
+	full, seen := 0, make(map[int64]bool, len(found))
+	for _, l := range found {
+		if seen[l.lane] {
+			continue
+		}
+		seen[l.lane] = true
+		lanes = append(lanes, l)
+		if l.until.After(s.db.Now()) && len(l.sending) >= capOf(l.failures) {
+			full++
+		}
+	}
+	s.metrics.lanesAtCap.Set(float64(full))
+	return lanes, nil
+}
+
+// capOf is how many deliveries of a lane may be under way.
+func capOf(failures int) int {
+	if failures > 0 {
+		return failingLaneCap
+	}
+	return laneCap
+}
+
+// ask is how many deliveries of a lane are wanted.
+type ask struct {
+	lane  int64
+	n     int
+	token string  // of the hold that is to be filled up; empty: the lane is to be taken
+	open  []int64 // what that hold has at hand or under way
+}
+
+// taken is what became of an ask.
+type taken struct {
+	row  laneRow
+	jobs []job
+	cap  int
+	dry  bool // there is no more
+	at   time.Time
+}
+
+// hold makes a hold of a lane that was taken.
+func (t taken) hold() *hold {
+	h := &hold{open: make(map[int64]bool, len(t.jobs)), cap: t.cap}
+	h.add(t)
+	return h
+}
+
+// claim takes lanes that nobody has, and up to limit deliveries of them.
+func (s *Service) claim(ctx context.Context, limit int) ([]job, error) {
+	lanes, err := s.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var asks []ask
+	for _, l := range lanes {
+		if n := min(laneCap, limit); n > 0 {
+			asks = append(asks, ask{lane: l.lane, n: n})
+			limit -= n
+		}
+	}
+	all, err := s.take(ctx, asks)
+	var jobs []job
+	for _, t := range all {
+		jobs = append(jobs, t.hold().queue...)
+	}
+	return jobs, err
+}
+
+// take takes lanes for the length of a lease, and fills up those that are
+// held, in one transaction. It passes over a lane that somebody else has.
+func (s *Service) take(ctx context.Context, asks []ask) (all []taken, err error) {
+	if len(asks) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(asks, func(a, b ask) int { return int(a.lane - b.lane) })
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		all, err = takeTx(ctx, tx, asks)
+		crashpoint("before-claim-commit")
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	crashpoint("after-claim-commit")
+	return all, nil
+}
+
+func takeTx(ctx context.Context, tx *sqldb.Tx, asks []ask) ([]taken, error) {
+	lanes := make([]int64, len(asks))
+	for i, a := range asks {
+		lanes[i] = a.lane
+	}
+	rows, err := lockLanes(ctx, tx, lanes)
+	if err != nil {
+		return nil, err
+	}
+	var all []taken
+	var wanted []int64
+	for _, a := range asks {
+		t, ids, err := takeLane(ctx, tx, a, rows[a.lane])
+		if err != nil {
+			return nil, err
+		}
+		if len(ids) > 0 {
+			t.row.sending = ids
+			all, wanted = append(all, t), append(wanted, ids...)
+		}
+	}
+	return assign(ctx, tx, asks, all, wanted)
+}
+
+// takeLane chooses deliveries of a lane that is locked.
+func takeLane(ctx context.Context, tx *sqldb.Tx, a ask, row laneRow) (t taken, ids []int64, err error) {
+	ours := a.token != "" && row.token == a.token
+	switch {
+	case !ours && (row.until.After(tx.Now()) || a.token != ""):
+		return t, nil, nil
+	case !ours:
+		// Whoever had it has not given it back in time.
+		if err := forfeit(ctx, tx, row.sending); err != nil {
+			return t, nil, err
+		}
+		row.token = id.NewCode(16)
+	}
+	row.until = tx.Now().Add(lease)
+	due, err := dueIn(ctx, tx, a.lane, a.n+len(a.open))
+	for _, one := range due {
+		if !slices.Contains(a.open, one) && len(ids) < a.n {
+			ids = append(ids, one)
+		}
+	}
+	return taken{row: row, dry: len(ids) < a.n, at: tx.Now()}, ids, err
+}
+
+// assign reads what was chosen and writes whose it is.
+func assign(ctx context.Context, tx *sqldb.Tx, asks []ask, all []taken, wanted []int64) ([]taken, error) {
+	jobs, err := readJobs(ctx, tx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if err := forfeitClaims(ctx, tx, jobs); err != nil {
+		return nil, err
+	}
+	rows := make([]laneRow, 0, len(all))
+	for i := range all {
+		t := &all[i]
+		at, _ := slices.BinarySearchFunc(asks, t.row.lane, func(a ask, lane int64) int { return int(a.lane - lane) })
+		open := asks[at].open
+		t.pick(jobs, len(open))
+		t.row.sending = slices.Clone(open)
+		for _, j := range t.jobs {
+			t.row.sending = append(t.row.sending, j.id)
+		}
+		rows = append(rows, t.row)
+	}
+	return all, holdLanes(ctx, tx, rows)
+}
+
+// forfeitClaims ends the claims of those who waited for one delivery, and whose
+// time has passed.
+func forfeitClaims(ctx context.Context, tx *sqldb.Tx, jobs map[int64]job) error {
+	var late []int64
+	for _, j := range jobs {
+		if j.claimed {
+			late = append(late, j.id)
+			j.begun++
+			jobs[j.id] = j
+		}
+	}
+	return forfeit(ctx, tx, late)
+}
+
+// pick takes the jobs of a lane in their order. A failing lane gets no more
+// than may be under way.
+func (t *taken) pick(jobs map[int64]job, open int) {
+	for _, one := range t.row.sending {
+		j, ok := jobs[one]
+		if !ok {
+			continue
+		}
+		t.cap = capOf(j.failures)
+		if j.failures > 0 && open+len(t.jobs) >= t.cap {
+			t.dry = true
+			break
+		}
+		j.number = j.begun + 1
+		t.jobs = append(t.jobs, j)
+	}
+}

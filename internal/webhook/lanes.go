@@ -1,0 +1,286 @@
+package webhook
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// engine sends the deliveries of the lanes that it holds. A lane that answers
+// well has some more at hand than are under way, so that its next one does not
+// wait for a claim; one that is unknown or slow has only what is under way.
+type engine struct {
+	*Service
+	log     *slog.Logger
+	closer  *closer
+	sending sync.WaitGroup
+	low     chan struct{} // a lane wants more
+
+	// Guarded by Service.holding.
+	holds   map[int64]*hold
+	line    [2][]*hold // lanes with something to send next: a first attempt, a retry
+	workers int
+	streaks map[int64]int // lanes, and how many of theirs were accepted in a row
+}
+
+func newEngine(s *Service, log *slog.Logger) *engine {
+	return &engine{
+		Service: s, log: log, closer: newCloser(s), low: make(chan struct{}, 1),
+		holds: map[int64]*hold{}, streaks: map[int64]int{},
+	}
+}
+
+const (
+	// atHand bounds what is claimed and not yet under way.
+	atHand = 16 * slots
+	// maxStreaks bounds the lanes that are remembered.
+	maxStreaks = 10_000
+)
+
+// helping is how many deliveries of a lane are claimed at once.
+func (e *engine) helping(lane int64) int {
+	switch n := e.streaks[lane]; {
+	case n < 2*laneCap:
+		return laneCap
+	case n < 10*laneCap:
+		return 4 * laneCap
+	default:
+		return 16 * laneCap
+	}
+}
+
+// round looks for lanes with something due, takes those that nobody has and
+// sends. It returns how many deliveries it claimed.
+func (e *engine) round(ctx context.Context) (int, error) {
+	lanes, err := e.look(ctx)
+	if err != nil {
+		return 0, err
+	}
+	asks := e.wanted()
+	room := e.room()
+	e.holding.Lock()
+	now := e.db.Now()
+	for _, l := range lanes {
+		if n := min(e.helping(l.lane), room); n > 0 && e.holds[l.lane] == nil && !l.until.After(now) {
+			asks = append(asks, ask{lane: l.lane, n: n})
+			room -= n
+		}
+	}
+	e.holding.Unlock()
+	return e.serve(ctx, asks)
+}
+
+// refill fills up the lanes that want more.
+func (e *engine) refill(ctx context.Context) (int, error) { return e.serve(ctx, e.wanted()) }
+
+// room is how many more may be claimed: those that are at hand have to be sent
+// while they are fresh.
+func (e *engine) room() int {
+	e.holding.Lock()
+	defer e.holding.Unlock()
+	n := atHand
+	for _, h := range e.holds {
+		n -= len(h.queue)
+	}
+	return n
+}
+
+// wanted are the asks of lanes that are held.
+func (e *engine) wanted() (asks []ask) {
+	e.holding.Lock()
+	defer e.holding.Unlock()
+	for lane, h := range e.holds {
+		if h.asked {
+			h.asked = false
+			asks = append(asks, ask{lane: lane, n: e.helping(lane), token: h.row.token, open: h.openIDs()})
+		}
+	}
+	return asks
+}
+
+// serve claims and puts what it got in line.
+func (e *engine) serve(ctx context.Context, asks []ask) (claimed int, err error) {
+	changed := e.changed.Load()
+	all, err := e.take(ctx, asks)
+	e.holding.Lock()
+	defer e.holding.Unlock()
+	for _, t := range all {
+		h := e.holds[t.row.lane]
+		if h != nil && h.row.token == t.row.token {
+			h.add(t)
+			h.cap = min(h.cap, t.cap)
+		} else {
+			h = t.hold()
+			e.holds[t.row.lane] = h
+		}
+		h.changed = changed
+		e.enter(h)
+		claimed += len(t.jobs)
+	}
+	e.hire(context.WithoutCancel(ctx))
+	return claimed, err
+}
+
+// enter puts a lane at the end of the line, if it has something to send and may.
+func (e *engine) enter(h *hold) {
+	if h.ready || len(h.queue) == 0 || h.busy >= h.cap {
+		return
+	}
+	h.ready = true
+	at := min(h.queue[0].step, 1)
+	e.line[at] = append(e.line[at], h)
+}
+
+// hire starts as many workers as can be busy.
+func (e *engine) hire(ctx context.Context) {
+	for waiting := e.waiting(); e.workers < slots && waiting > 0; waiting-- {
+		e.workers++
+		e.sending.Go(func() { e.work(ctx) })
+	}
+}
+
+func (e *engine) waiting() (n int) {
+	for _, line := range e.line {
+		for _, h := range line {
+			n += min(len(h.queue), h.cap-h.busy)
+		}
+	}
+	return n
+}
+
+// work sends until nothing is in line.
+func (e *engine) work(ctx context.Context) {
+	for j, ok := e.next(ctx); ok; j, ok = e.next(ctx) {
+		out, err := e.deliver(ctx, j)
+		e.done(ctx, j, out, err)
+	}
+}
+
+// next takes a delivery of the lane that is first in line; a worker that gets
+// none has ended.
+func (e *engine) next(ctx context.Context) (j job, ok bool) {
+	e.holding.Lock()
+	defer e.holding.Unlock()
+	for at := range e.line {
+		for len(e.line[at]) > 0 {
+			h := e.line[at][0]
+			e.line[at] = e.line[at][1:]
+			h.ready = false
+			if e.stale(h) {
+				e.drop(h)
+				e.end(ctx, h)
+			}
+			if len(h.queue) == 0 || h.busy >= h.cap {
+				continue
+			}
+			j, h.queue = h.queue[0], h.queue[1:]
+			h.busy++
+			e.enter(h)
+			e.order(h)
+			return j, true
+		}
+	}
+	e.workers--
+	return j, false
+}
+
+// stale says that what is at hand must be read anew.
+func (e *engine) stale(h *hold) bool {
+	return e.db.Now().Sub(h.takenAt) > fresh || h.changed != e.changed.Load()
+}
+
+// order asks for more when a lane that answers well has little left at hand.
+func (e *engine) order(h *hold) {
+	n := e.helping(h.row.lane)
+	if h.asked || h.dry || h.spoilt || n == laneCap || len(h.queue) > n/2 {
+		return
+	}
+	h.asked = true
+	select {
+	case e.low <- struct{}{}:
+	default:
+	}
+}
+
+// done takes note of an attempt that has ended.
+func (e *engine) done(ctx context.Context, j job, o outcome, err error) {
+	e.holding.Lock()
+	defer e.holding.Unlock()
+	h := j.hold
+	h.busy--
+	switch {
+	case err != nil:
+		h.spoilt = true // it stays open until the hold has run out
+	case o.verdict == accepted:
+		e.praise(h.row.lane)
+	case o.verdict == broken || o.verdict == rejected:
+		h.cap = failingLaneCap
+	}
+	if err == nil {
+		delete(h.open, j.id)
+	}
+	if err != nil || o.verdict != accepted {
+		e.drop(h)
+	}
+	e.enter(h)
+	e.order(h)
+	e.end(ctx, h)
+}
+
+func (e *engine) praise(lane int64) {
+	if len(e.streaks) >= maxStreaks {
+		clear(e.streaks)
+	}
+	e.streaks[lane]++
+}
+
+// drop leaves what a lane has at hand to whoever takes it next. It is no longer
+// known to answer well.
+func (e *engine) drop(h *hold) {
+	h.drop()
+	delete(e.streaks, h.row.lane)
+}
+
+// end gives a lane back that has nothing at hand or under way.
+func (e *engine) end(ctx context.Context, h *hold) {
+	if h.busy > 0 || len(h.queue) > 0 || h.ended {
+		return
+	}
+	h.ended = true
+	if e.holds[h.row.lane] == h {
+		delete(e.holds, h.row.lane)
+	}
+	switch {
+	case h.spoilt:
+	case h.freed:
+		e.hint()
+	default:
+		row := h.row
+		e.sending.Go(func() {
+			if err := e.free(ctx, row); err != nil {
+				e.log.ErrorContext(ctx, "lane not given back", "lane", row.lane, "error", err)
+			}
+			e.hint()
+		})
+	}
+}
+
+func (s *Service) free(ctx context.Context, row laneRow) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := freeLane(ctx, tx, row)
+		return err
+	})
+}
+
+// stop waits for what is under way and gives the lanes back.
+func (e *engine) stop(ctx context.Context) {
+	e.holding.Lock()
+	for _, h := range e.holds {
+		e.drop(h)
+		e.end(ctx, h)
+	}
+	e.holding.Unlock()
+	e.sending.Wait()
+}

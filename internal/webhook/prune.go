@@ -1,0 +1,95 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// pruneBatch is how many rows one step of Prune looks at: few, so that a claim
+// never waits for it.
+const pruneBatch = 500
+
+// wholeWalk is after how long Prune begins at the beginning again.
+const wholeWalk = 24 * time.Hour
+
+// walk is how far Prune has come through a table, so that the next run does not
+// walk past everything that had to stay. It begins anew when a webhook was
+// changed here, and once a day for what was changed elsewhere.
+type walk struct {
+	read    func(context.Context, sqldb.Querier, int64, int) ([]oldRow, error)
+	remove  func(context.Context, *sqldb.Tx, int64, []int64) error
+	after   int64
+	began   time.Time
+	changed int64 // what Service.changed was then
+}
+
+// walks are those of a service; one Prune runs at a time.
+type walks struct {
+	sync.Mutex
+	deliveries, events walk
+}
+
+func newWalks() *walks {
+	return &walks{deliveries: walk{read: oldDeliveries, remove: removeDeliveries}, events: walk{read: oldEvents, remove: removeEvents}}
+}
+
+// Prune removes history that is older than it is kept, in small steps.
+func (s *Service) Prune(ctx context.Context) error {
+	s.walks.Lock()
+	defer s.walks.Unlock()
+	before := s.db.Now().Add(-s.options.Keep)
+	for _, w := range []*walk{&s.walks.deliveries, &s.walks.events} {
+		if changed := s.changed.Load(); s.db.Now().Sub(w.began) >= wholeWalk || w.changed != changed {
+			w.after, w.began, w.changed = 0, s.db.Now(), changed
+		}
+		for more := true; more; {
+			var err error
+			if more, err = s.pruneStep(ctx, w, before); err != nil {
+				return fmt.Errorf("prune history: %w", err)
+			}
+		}
+	}
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return pruneReplays(ctx, tx, before) })
+}
+
+// pruneStep removes what is old among the next rows, and says whether there may
+// be more.
+func (s *Service) pruneStep(ctx context.Context, w *walk, before time.Time) (more bool, err error) {
+	rows, err := w.read(ctx, s.db, w.after, pruneBatch)
+	if err != nil {
+		return false, err
+	}
+	old := map[int64][]int64{}
+	after := w.after
+	more = len(rows) == pruneBatch
+	for _, o := range rows {
+		if !o.at.Before(before) {
+			more = false
+			break
+		}
+		after = o.id
+		if !o.needed {
+			old[o.companyID] = append(old[o.companyID], o.id)
+		}
+	}
+	if len(old) > 0 {
+		err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return w.removeAll(ctx, tx, old) })
+	}
+	if err == nil {
+		w.after = after
+	}
+	return more, err
+}
+
+func (w *walk) removeAll(ctx context.Context, tx *sqldb.Tx, old map[int64][]int64) error {
+	for companyID, ids := range old {
+		if err := w.remove(ctx, tx, companyID, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+package webhook
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// pendingLanes finds the lanes with pending deliveries by leaping through the
+// index, so that a backlog of one costs the others nothing.
+const pendingLanes = `WITH RECURSIVE first_lanes(lane) AS (
+		SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step = 0
+		UNION ALL
+		SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step = 0 AND d.lane > l.lane)
+		FROM first_lanes l WHERE l.lane IS NOT NULL
+	), retry_lanes(lane) AS (
+		SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step > 0
+		UNION ALL
+		SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane > l.lane)
+		FROM retry_lanes l WHERE l.lane IS NOT NULL
+	), heads(lane, retry, run_at) AS (
+		SELECT l.lane, 0, (SELECT MIN(d.run_at) FROM deliveries d WHERE d.status = 'pending' AND d.step = 0 AND d.lane = l.lane)
+		FROM first_lanes l WHERE l.lane IS NOT NULL
+		UNION ALL
+		SELECT l.lane, 1, (SELECT MIN(d.run_at) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane = l.lane)
+		FROM retry_lanes l WHERE l.lane IS NOT NULL
+	)`
+
+// dueLane is a lane with something due, sent at the moment or not.
+type dueLane struct {
+	lane     int64
+	dueAt    time.Time
+	until    time.Time // of who has it
+	sending  []int64
+	failures int
+}
+
+// dueLanes finds them: first attempts before retries, the longest due first. It
+// speaks for all companies: a lane belongs to one company_id.
+func dueLanes(ctx context.Context, q sqldb.Querier, now time.Time) ([]dueLane, error) {
+	return sqldb.All(ctx, q, func(r sqldb.Row) (l dueLane, err error) {
+		var dueAt, until int64
+		var sending string
+		err = r.Scan(&l.lane, &dueAt, &until, &sending, &l.failures)
+		l.dueAt, l.until, l.sending = time.UnixMicro(dueAt), time.UnixMicro(until), splitIDs(sending)
+		return l, err
+	}, pendingLanes+`
+		SELECT h.lane, h.run_at, COALESCE(k.until, 0), COALESCE(k.sending, ''), COALESCE(w.failures, 0)
+		FROM heads h LEFT JOIN delivery_lanes k ON k.lane = h.lane LEFT JOIN webhooks w ON w.id = h.lane
+		WHERE h.run_at <= ? ORDER BY h.retry, h.run_at /* every company_id */`, now.UnixMicro())
+}
+
+// oldestUnsent is since when the oldest delivery of a lane is due that is not
+// among those that are being sent, now when there is none.
+func oldestUnsent(ctx context.Context, q sqldb.Querier, l dueLane, now time.Time) (time.Time, error) {
+	args := []any{now.UnixMicro(), l.lane, now.UnixMicro()}
+	for _, id := range l.sending {
+		args = append(args, id)
+	}
+	at, err := sqldb.Value[int64](ctx, q, `
+		SELECT COALESCE(MIN(run_at), CAST(? AS BIGINT)) FROM deliveries
+		WHERE status = 'pending' AND lane = ? AND run_at <= ? AND id NOT IN (`+sqldb.Marks(len(l.sending))+`) /* every company_id */`, args...)
+	return time.UnixMicro(at), err
+}
+
+// laneRow is a lane as it stands.
+type laneRow struct {
+	lane    int64
+	token   string
+	until   time.Time
+	sending []int64
+}
+
+// lockLanes keeps lanes from being taken by others until the commit.
+func lockLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) (map[int64]laneRow, error) {
+	rows := make(map[int64]laneRow, len(lanes))
+	for range 2 {
+		for piece := range pieces(lanes) {
+			if err := readLanes(ctx, tx, piece, rows); err != nil {
+				return nil, err
+			}
+		}
+		if len(rows) == len(lanes) {
+			break
+		}
+		// Only a row can be locked. A lane that was never sent has none.
+		if err := insertLanes(ctx, tx, lanes); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// lockLane does so for one, and returns what is being sent of it.
+func lockLane(ctx context.Context, tx *sqldb.Tx, lane int64) ([]int64, error) {
+	rows, err := lockLanes(ctx, tx, []int64{lane})
+	row := rows[lane]
+	if err != nil || row.until.After(tx.Now()) || len(row.sending) == 0 {
+		return row.sending, err
+	}
+	if err := forfeit(ctx, tx, row.sending); err != nil {
+		return nil, err
+	}
+	return nil, holdLanes(ctx, tx, []laneRow{{lane: lane, until: time.UnixMicro(0)}})
+}
+
+func readLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64, rows map[int64]laneRow) error {
+	return sqldb.Each(ctx, tx, `
+		SELECT lane, token, until, sending FROM delivery_lanes WHERE lane IN (`+sqldb.Marks(len(lanes))+`) ORDER BY lane {for update}`,
+		anys(lanes), func(r sqldb.Row) error {
+			var row laneRow
+			var until int64
+			var sending string
+			err := r.Scan(&row.lane, &row.token, &until, &sending)
+			row.until, row.sending = time.UnixMicro(until), splitIDs(sending)
+			rows[row.lane] = row
+			return err
+		})
+}
+
+func insertLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) error {
+	for piece := range pieces(lanes) {
+		if _, err := tx.Exec(ctx, `
+			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+
+			strings.Repeat(`(?, '', 0, ''), `, len(piece)-1)+`(?, '', 0, '') ON CONFLICT DO NOTHING`, anys(piece)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holdLanes writes who has lanes that are locked.
+func holdLanes(ctx context.Context, tx *sqldb.Tx, rows []laneRow) error {
+	for piece := range pieces(rows) {
+		var args []any
+		for _, row := range piece {
+			args = append(args, row.lane, row.token, row.until.UnixMicro(), joinIDs(row.sending))
+		}
+		if _, err := tx.Exec(ctx, `
+			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+sqldb.Tuples(len(piece), 4)+`
+			ON CONFLICT (lane) DO UPDATE SET token = excluded.token, until = excluded.until, sending = excluded.sending`, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freeLane gives a lane back, unless it has been taken or filled up since.
+func freeLane(ctx context.Context, tx *sqldb.Tx, row laneRow) (bool, error) {
+	n, err := tx.Exec(ctx, `
+		UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane = ? AND token = ? AND sending = ?`,
+		row.lane, row.token, joinIDs(row.sending))
+	return n == 1, err
+}
+
+// forfeit uses up the numbers of attempts that somebody may have made and did
+// not record, and with them his right to record them.
+func forfeit(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
+	for piece := range pieces(ids) {
+		if _, err := tx.Exec(ctx, `
+			UPDATE deliveries SET attempts = attempts + 1, claim = ''
+			WHERE id IN (`+sqldb.Marks(len(piece))+`) AND status IN ('pending', 'parked') /* every company_id */`, anys(piece)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	firstDue = `SELECT id FROM deliveries WHERE status = 'pending' AND step = 0 AND lane = ? AND run_at <= ?
+		ORDER BY run_at LIMIT ? /* every company_id */`
+	retryDue = `SELECT id FROM deliveries WHERE status = 'pending' AND step > 0 AND lane = ? AND run_at <= ?
+		ORDER BY run_at LIMIT ? /* every company_id */`
+)
+
+// dueIn returns deliveries of a lane, first attempts before retries.
+func dueIn(ctx context.Context, tx *sqldb.Tx, lane int64, limit int) (ids []int64, err error) {
+	for _, text := range []string{firstDue, retryDue} {
+		if len(ids) == limit {
+			break
+		}
+		more, err := sqldb.Values[int64](ctx, tx, text, lane, tx.Now().UnixMicro(), limit-len(ids))
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, more...)
+	}
+	return ids, nil
+}
+
+// claimOneDue makes a due delivery somebody's who waits for it, whatever its
+// lane is doing, and says whether it was due.
+func claimOneDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token string) (bool, error) {
+	n, err := tx.Exec(ctx, `
+		UPDATE deliveries SET claim = ?, attempts = attempts + 1, run_at = ?
+		WHERE company_id = ? AND id = ? AND status = 'pending' AND run_at <= ?`,
+		token, tx.Now().Add(lease).UnixMicro(), companyID, id, tx.Now().UnixMicro())
+	return n == 1, err
+}
+
+// readJobs reads what is needed to send deliveries.
+func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]job, error) {
+	jobs := make(map[int64]job, len(ids))
+	for piece := range pieces(ids) {
+		err := sqldb.Each(ctx, tx, `
+			SELECT d.id, d.company_id, d.lane, COALESCE(d.webhook_id, 0), e.event_id, d.event, e.body,
+				CASE WHEN d.webhook_id IS NULL THEN d.url ELSE w.url END, COALESCE(w.secret, s.secret, ''), COALESCE(w.active, ?),
+				COALESCE(w.failures, 0), d.test, d.attempts, d.step, d.run_at, d.claim
+			FROM deliveries d JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
+			LEFT JOIN webhooks w ON w.company_id = d.company_id AND w.id = d.webhook_id
+			LEFT JOIN callback_secrets s ON s.company_id = d.company_id AND d.webhook_id IS NULL
+			WHERE d.id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, append([]any{true}, anys(piece)...), func(r sqldb.Row) error {
+			var j job
+			var dueAt int64
+			var claim string
+			err := r.Scan(&j.id, &j.companyID, &j.lane, &j.webhookID, &j.eventID, (*string)(&j.event), &j.body, &j.url, &j.sealed, &j.active,
+				&j.failures, &j.test, &j.begun, &j.step, &dueAt, &claim)
+			j.claimed, j.dueAt = claim != "", time.UnixMicro(dueAt)
+			jobs[j.id] = j
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
+}
+
+func anys(ids []int64) []any {
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	return args
+}
+
+// pieces cuts a list into halves of halves, so that a list of any length needs
+// few statements, of few different texts. sqldb.Pieces is for long lists; these
+// have some dozens.
+func pieces[T any](list []T) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for size := 128; size > 0; size /= 2 {
+			for len(list) >= size {
+				if !yield(list[:size]) {
+					return
+				}
+				list = list[size:]
+			}
+		}
+	}
+}

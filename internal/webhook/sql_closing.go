@@ -1,0 +1,69 @@
+package webhook
+
+import (
+	"context"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// settle records what becomes of a delivery, unless another attempt at it has
+// begun since: then it is no longer this one's to record.
+func settle(ctx context.Context, tx *sqldb.Tx, j job, f following) (bool, error) {
+	var delivered sqldb.Ref
+	if !f.deliveredAt.IsZero() {
+		delivered = sqldb.RefTo(f.deliveredAt.UnixMicro())
+	}
+	n, err := tx.Exec(ctx, `
+		UPDATE deliveries SET claim = '', attempts = ?, status = ?, step = ?, run_at = ?, delivered_at = COALESCE(?, delivered_at)
+		WHERE company_id = ? AND id = ? AND attempts = ?`,
+		j.number, string(f.status), f.step, f.runAt.UnixMicro(), delivered, j.companyID, j.id, j.begun)
+	return n == 1, err
+}
+
+// settleAccepted does so for deliveries of which equally many attempts had
+// begun, and returns which it were.
+func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []*closing) ([]int64, error) {
+	at := tx.Now().UnixMicro()
+	args := make([]any, 0, 3+len(list))
+	args = append(args, list[0].job.number, at, list[0].job.begun)
+	for _, x := range list {
+		args = append(args, x.job.id)
+	}
+	return sqldb.Values[int64](ctx, tx, `
+		UPDATE deliveries SET claim = '', attempts = ?, status = 'delivered', delivered_at = ?
+		WHERE attempts = ? AND id IN (`+sqldb.Marks(len(list))+`) RETURNING id /* every company_id */`, args...)
+}
+
+// failingAmong returns which of some webhooks have failures.
+func failingAmong(ctx context.Context, tx *sqldb.Tx, ids []int64) (failing []int64, err error) {
+	for piece := range pieces(ids) {
+		some, err := sqldb.Values[int64](ctx, tx, `
+			SELECT id FROM webhooks WHERE failures > 0 AND id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, anys(piece)...)
+		if err != nil {
+			return nil, err
+		}
+		failing = append(failing, some...)
+	}
+	return failing, nil
+}
+
+func insertAttempt(ctx context.Context, tx *sqldb.Tx, j job, o outcome) error {
+	return insertAttempts(ctx, tx, []*closing{{job: j, outcome: o}})
+}
+
+func insertAttempts(ctx context.Context, tx *sqldb.Tx, list []*closing) error {
+	for piece := range pieces(list) {
+		args := make([]any, 0, 8*len(piece))
+		for _, x := range piece {
+			j, o := x.job, x.outcome
+			args = append(args, j.companyID, j.id, j.number, o.at.UnixMicro(), o.response.Duration.Milliseconds(), o.response.Status,
+				string(o.response.Body), o.problem)
+		}
+		if _, err := tx.Exec(ctx, `
+			INSERT INTO delivery_attempts (company_id, delivery_id, number, at, duration_ms, response_status, response_body, error)
+			VALUES `+sqldb.Tuples(len(piece), 8), args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+const webhookColumns = `id, url, description, events, active, secret, failures, COALESCE(disabled_at, 0), notice, created_at`
+
+func scanWebhook(r sqldb.Row) (w Webhook, err error) {
+	var events string
+	var disabled, created int64
+	err = r.Scan(&w.ID, &w.URL, &w.Description, &events, &w.Active, &w.sealed, &w.Failures, &disabled, &w.Notice, &created)
+	w.Events, w.CreatedAt = splitEvents(events), time.UnixMicro(created)
+	w.DisabledAt = instant(disabled)
+	return w, err
+}
+
+// instant reads 0 as no time at all.
+func instant(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros)
+}
+
+func webhooks(ctx context.Context, q sqldb.Querier, companyID int64) ([]Webhook, error) {
+	return sqldb.All(ctx, q, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? ORDER BY id`, companyID)
+}
+
+func webhookByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Webhook, error) {
+	w, err := sqldb.One(ctx, q, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ?`, companyID, id)
+	return w, sqldb.Found(err, "webhook")
+}
+
+func lockWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Webhook, error) {
+	w, err := sqldb.One(ctx, tx, scanWebhook, `
+		SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ? {for update}`, companyID, id)
+	return w, sqldb.Found(err, "webhook")
+}
+
+func countWebhooks(ctx context.Context, q sqldb.Querier, companyID int64) (int, error) {
+	return sqldb.Value[int](ctx, q, `SELECT count(*) FROM webhooks WHERE company_id = ?`, companyID)
+}
+
+func insertWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, w Webhook) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO webhooks (company_id, url, description, events, active, secret, failures, notice, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, '', 0, '', ?, ?) RETURNING id`,
+		companyID, w.URL, w.Description, joinEvents(w.Events), w.Active, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+}
+
+func setSecret(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {
+	_, err := tx.Exec(ctx, `UPDATE webhooks SET secret = ? WHERE company_id = ? AND id = ?`, sealed, companyID, id)
+	return err
+}
+
+func updateWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, w Webhook) error {
+	var disabled sqldb.Ref
+	if !w.DisabledAt.IsZero() {
+		disabled = sqldb.RefTo(w.DisabledAt.UnixMicro())
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE webhooks SET url = ?, description = ?, events = ?, active = ?, failures = ?, disabled_at = ?, notice = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`,
+		w.URL, w.Description, joinEvents(w.Events), w.Active, w.Failures, disabled, w.Notice, tx.Now().UnixMicro(), companyID, w.ID)
+	return err
+}
+
+func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM delivery_lanes WHERE lane = ?`, id); err != nil {
+		return err
+	}
+	for _, text := range []string{
+		`DELETE FROM replays WHERE company_id = ? AND webhook_id = ?`,
+		`DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ?`,
+		`DELETE FROM webhooks WHERE company_id = ? AND id = ?`,
+	} {
+		if _, err := tx.Exec(ctx, text, companyID, id); err != nil {
+			return err
+		}
+	}
+	return removeOrphans(ctx, tx, companyID)
+}
+
+// removeOrphans removes attempts after their deliveries: one that is closed
+// meanwhile is waited for, and then seen.
+func removeOrphans(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
+	_, err := tx.Exec(ctx, `
+		DELETE FROM delivery_attempts WHERE company_id = ? AND NOT EXISTS (SELECT 1 FROM deliveries d
+			WHERE d.company_id = delivery_attempts.company_id AND d.id = delivery_attempts.delivery_id)`, companyID)
+	return err
+}
+
+func park(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE deliveries SET status = 'parked' WHERE company_id = ? AND webhook_id = ? AND status = 'pending' AND claim = ''`,
+		companyID, webhookID)
+	return err
+}
+
+func unpark(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE deliveries SET status = 'pending' WHERE company_id = ? AND webhook_id = ? AND status = 'parked'`, companyID, webhookID)
+	return err
+}
+
+func anyPending(ctx context.Context, q sqldb.Querier, companyID, webhookID int64) (bool, error) {
+	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM (
+		SELECT id FROM deliveries WHERE company_id = ? AND lane = ? AND webhook_id = ? AND status = 'pending' AND claim = '' LIMIT 1) AS due`,
+		companyID, webhookID, webhookID)
+	return n > 0, err
+}
+
+func callbackSecret(ctx context.Context, q sqldb.Querier, companyID int64) (string, error) {
+	sealed, err := sqldb.Value[string](ctx, q, `SELECT secret FROM callback_secrets WHERE company_id = ?`, companyID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return "", nil
+	}
+	return sealed, err
+}
+
+// saveCallback writes the secret, or leaves the one that is there, and returns
+// what stands.
+func saveCallback(ctx context.Context, tx *sqldb.Tx, companyID int64, sealed string, replace bool) (string, error) {
+	action := `DO NOTHING`
+	if replace {
+		action = `(company_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at`
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO callback_secrets (company_id, secret, created_at) VALUES (?, ?, ?) ON CONFLICT `+action,
+		companyID, sealed, tx.Now().UnixMicro())
+	if err != nil {
+		return "", err
+	}
+	return callbackSecret(ctx, tx, companyID)
+}
+
+func insertNotification(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64, url string) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		companyID, invoiceID, url, tx.Now().UnixMicro())
+	return err
+}
+
+func lastNotification(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) (url string, found bool, err error) {
+	url, err = sqldb.Value[string](ctx, q, `
+		SELECT url FROM invoice_notifications WHERE company_id = ? AND invoice_id = ? ORDER BY created_at DESC, url LIMIT 1`, companyID, invoiceID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return "", false, nil
+	}
+	return url, err == nil, err
+}

@@ -1,0 +1,78 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// oldRow is a row that may be old enough to go.
+type oldRow struct {
+	id        int64
+	companyID int64
+	at        time.Time
+	needed    bool
+}
+
+func scanOldRow(r sqldb.Row) (o oldRow, err error) {
+	var at int64
+	err = r.Scan(&o.id, &o.companyID, &at, &o.needed)
+	o.at = time.UnixMicro(at)
+	return o, err
+}
+
+// oldDeliveries reads deliveries in the order in which they were written. What
+// is still to be sent is needed; what is parked goes with its webhook and not
+// before.
+func oldDeliveries(ctx context.Context, q sqldb.Querier, after int64, limit int) ([]oldRow, error) {
+	return sqldb.All(ctx, q, scanOldRow, `
+		SELECT id, company_id, created_at, CASE WHEN status IN ('pending', 'parked') THEN 1 ELSE 0 END FROM deliveries
+		WHERE id > ? ORDER BY id LIMIT ? /* every company_id */`, after, limit)
+}
+
+// oldEvents does so for events, which are needed as long as their deliveries.
+func oldEvents(ctx context.Context, q sqldb.Querier, after int64, limit int) ([]oldRow, error) {
+	return sqldb.All(ctx, q, scanOldRow, `
+		SELECT e.id, e.company_id, e.occurred_at, CASE WHEN EXISTS (
+			SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.event_id = e.id) THEN 1 ELSE 0 END FROM events e
+		WHERE e.id > ? ORDER BY e.id LIMIT ? /* every company_id */`, after, limit)
+}
+
+// removeDeliveries looks at the status again, because somebody may have asked
+// for one to be sent again meanwhile.
+func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
+	for piece := range sqldb.Pieces(ids) {
+		gone, err := sqldb.Values[int64](ctx, tx, `
+			DELETE FROM deliveries WHERE company_id = ? AND status NOT IN ('pending', 'parked') AND id IN (`+sqldb.Marks(len(piece))+`)
+			RETURNING id`, append([]any{companyID}, anys(piece)...)...)
+		if err != nil {
+			return err
+		}
+		for piece := range sqldb.Pieces(gone) {
+			if _, err := tx.Exec(ctx, `DELETE FROM delivery_attempts WHERE company_id = ? AND delivery_id IN (`+sqldb.Marks(len(piece))+`)`,
+				append([]any{companyID}, anys(piece)...)...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeEvents leaves one that has got a delivery meanwhile.
+func removeEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
+	for piece := range sqldb.Pieces(ids) {
+		if _, err := tx.Exec(ctx, `
+			DELETE FROM events WHERE company_id = ? AND id IN (`+sqldb.Marks(len(piece))+`)
+				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = events.company_id AND d.event_id = events.id)`,
+			append([]any{companyID}, anys(piece)...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pruneReplays(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
+	_, err := tx.Exec(ctx, `DELETE FROM replays WHERE finished_at < ? /* every company_id */`, before.UnixMicro())
+	return err
+}

@@ -1,0 +1,37 @@
+package webhook
+
+import (
+	"context"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/sqldb"
+)
+
+// enqueueWebhooks writes nothing for a company whose subscription has ended, is
+// suspended or has no webhooks.
+func enqueueWebhooks(ctx context.Context, tx *sqldb.Tx, e event.Event) (int64, error) {
+	return tx.Exec(ctx, `
+		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
+		SELECT company_id, id, CAST(? AS BIGINT), CAST(? AS TEXT), '', id, 'pending', ?, 0, 0, CAST(? AS BIGINT), '', CAST(? AS BIGINT)
+		FROM webhooks WHERE company_id = ? AND active = ? AND events LIKE ? AND EXISTS (
+			SELECT 1 FROM companies c WHERE c.id = webhooks.company_id AND c.suspended_at IS NULL
+				AND (c.expires_on IS NULL OR c.expires_on >= ?) AND (c.functions = '*' OR c.functions LIKE '%,webhooks,%')) {for key share}`,
+		e.RowID, string(e.Name), false, e.At.UnixMicro(), e.At.UnixMicro(), e.CompanyID, true, "%,"+string(e.Name)+",%",
+		civil.Of(e.At.In(e.Zone)).String())
+}
+
+func enqueueNotifications(ctx context.Context, tx *sqldb.Tx, e event.Event) (int64, error) {
+	return tx.Exec(ctx, `
+		INSERT INTO deliveries (company_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
+		SELECT company_id, CAST(? AS BIGINT), CAST(? AS TEXT), url, -company_id, 'pending', ?, 0, 0, CAST(? AS BIGINT), '', CAST(? AS BIGINT)
+		FROM invoice_notifications WHERE company_id = ? AND invoice_id = ?`,
+		e.RowID, string(e.Name), false, e.At.UnixMicro(), e.At.UnixMicro(), e.CompanyID, e.Subject)
+}
+
+func insertTest(ctx context.Context, tx *sqldb.Tx, e event.Event, webhookID int64) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
+		VALUES (?, ?, ?, ?, '', ?, 'pending', ?, 0, 0, ?, '', ?) RETURNING id`,
+		e.CompanyID, webhookID, e.RowID, string(e.Name), webhookID, true, e.At.UnixMicro(), e.At.UnixMicro())
+}

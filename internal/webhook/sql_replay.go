@@ -1,0 +1,80 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/sqldb"
+)
+
+// eventSpan is from where to where the events since a time stand. Between them
+// may be earlier ones: what begins first is not always numbered first.
+func eventSpan(ctx context.Context, q sqldb.Querier, companyID int64, since time.Time) (before, last int64, err error) {
+	last, err = sqldb.Value[int64](ctx, q, `SELECT COALESCE(MAX(id), 0) FROM events WHERE company_id = ?`, companyID)
+	if err != nil {
+		return 0, 0, err
+	}
+	before, err = sqldb.Value[int64](ctx, q, `
+		SELECT COALESCE(MIN(id) - 1, CAST(? AS BIGINT)) FROM events WHERE company_id = ? AND occurred_at >= ?`, last, companyID, since.UnixMicro())
+	return before, last, err
+}
+
+const replayColumns = `id, company_id, webhook_id, since, cursor, until, queued, COALESCE(finished_at, 0)`
+
+func scanReplay(row sqldb.Row) (r Replay, err error) {
+	var since, finished int64
+	err = row.Scan(&r.ID, &r.companyID, &r.WebhookID, &since, &r.cursor, &r.until, &r.Queued, &finished)
+	r.Since, r.Finished = time.UnixMicro(since), finished != 0
+	return r, err
+}
+
+func insertReplay(ctx context.Context, tx *sqldb.Tx, r Replay) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO replays (company_id, webhook_id, since, cursor, until, queued, created_at) VALUES (?, ?, ?, ?, ?, 0, ?) RETURNING id`,
+		r.companyID, r.WebhookID, r.Since.UnixMicro(), r.cursor, r.until, tx.Now().UnixMicro())
+}
+
+func unfinishedReplays(ctx context.Context, q sqldb.Querier) ([]Replay, error) {
+	return sqldb.All(ctx, q, scanReplay, `SELECT `+replayColumns+` FROM replays WHERE finished_at IS NULL ORDER BY company_id, id /* every company_id */`)
+}
+
+func lockReplay(ctx context.Context, tx *sqldb.Tx, r Replay) (Replay, error) {
+	return sqldb.One(ctx, tx, scanReplay, `SELECT `+replayColumns+` FROM replays WHERE company_id = ? AND id = ? {for update}`, r.companyID, r.ID)
+}
+
+// lastOfBatch is the last of the next events of a replay, 0 when there is none.
+func lastOfBatch(ctx context.Context, q sqldb.Querier, r Replay, size int) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT COALESCE(MAX(id), 0) FROM (
+		SELECT id FROM events WHERE company_id = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?) AS batch`, r.companyID, r.cursor, r.until, size)
+}
+
+// requeue writes a delivery for each wanted event of a batch that has none, and
+// takes up again those that were given up.
+func requeue(ctx context.Context, tx *sqldb.Tx, r Replay, last int64, wanted []event.Name) (int64, error) {
+	if len(wanted) == 0 {
+		return 0, nil
+	}
+	args := []any{
+		r.WebhookID, r.WebhookID, false, tx.Now().UnixMicro(), tx.Now().UnixMicro(), r.companyID, r.cursor, last, r.Since.UnixMicro(),
+	}
+	for _, name := range wanted {
+		args = append(args, string(name))
+	}
+	return tx.Exec(ctx, `
+		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
+		SELECT company_id, CAST(? AS BIGINT), id, name, '', CAST(? AS BIGINT), 'pending', ?, 0, 0, CAST(? AS BIGINT), '', CAST(? AS BIGINT)
+		FROM events WHERE company_id = ? AND id > ? AND id <= ? AND occurred_at >= ? AND name IN (`+sqldb.Marks(len(wanted))+`)
+		ON CONFLICT (company_id, event_id, lane, url) DO UPDATE SET status = 'pending', step = 0, run_at = excluded.run_at
+		WHERE deliveries.status IN ('failed', 'refused')`, args...)
+}
+
+func advanceReplay(ctx context.Context, tx *sqldb.Tx, r Replay, last, queued int64) error {
+	_, err := tx.Exec(ctx, `UPDATE replays SET cursor = ?, queued = queued + ? WHERE company_id = ? AND id = ?`, last, queued, r.companyID, r.ID)
+	return err
+}
+
+func finishReplay(ctx context.Context, tx *sqldb.Tx, r Replay) error {
+	_, err := tx.Exec(ctx, `UPDATE replays SET finished_at = ? WHERE company_id = ? AND id = ?`, tx.Now().UnixMicro(), r.companyID, r.ID)
+	return err
+}
