@@ -71,8 +71,8 @@ func (n newCompany) insert(ctx context.Context, tx *sqldb.Tx) (c Company, owner 
 	return c, owner, err
 }
 
-// SetCompany changes name, level, timezone and settings; what is not given
-// stays.
+// SetCompany changes name, whatsapp, level, timezone and settings; what is not
+// given stays.
 func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Company, error) {
 	in.Keep("name")
 	c := a.Company
@@ -84,6 +84,9 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Comp
 		c = before
 		if v, ok := in.Line("name", 255); ok {
 			c.Name = v
+		}
+		if v, ok := in.Phone("whatsapp"); ok {
+			c.Whatsapp = v
 		}
 		readLevel(in, &c)
 		readZone(in, &c)

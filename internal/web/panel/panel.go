@@ -27,6 +27,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
@@ -49,11 +50,8 @@ type Deps struct {
 	Billing   *billing.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
+	Resellers *reseller.Service
 	PublicURL string // what links begin with
-
-	// Permit refuses what the company may not do: a function that its plan
-	// lacks, a change when it has no plan any more. nil permits everything.
-	Permit func(a account.Actor, function string, change bool) error
 }
 
 // Server answers the panel.
@@ -113,6 +111,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 	if err := s.admit(q, op); err != nil {
 		return err
 	}
+	if barred, err := op.permit(q.Actor, q.today); err != nil {
+		return s.bar(q, op, barred, err)
+	}
 	if err := q.read(op); err != nil {
 		return err
 	}
@@ -134,10 +135,7 @@ func (s *Server) admit(q *request, op route) error {
 	if !allows(v.User.Role, op.role) {
 		return fault.Forbidden("your role does not allow this; ask an owner of the company")
 	}
-	if s.Permit == nil || op.role == self {
-		return nil
-	}
-	return s.Permit(v.Actor, op.function, op.method != http.MethodGet)
+	return nil
 }
 
 // read takes the id out of the path and the form out of the body.
@@ -200,8 +198,11 @@ func (q *request) query() *input.Form { return input.FromQuery(q.URL.Query()) }
 
 // show shows a page in the frame of the panel.
 func (s *Server) show(q *request, v page.View) error {
-	v.Frame = s.frame(q)
-	v.Zone = q.Actor.Company.Zone
+	f, err := s.frame(q)
+	if err != nil {
+		return err
+	}
+	v.Frame, v.Zone = f, q.Actor.Company.Zone
 	s.pages.Render(q.w, q.Request, v)
 	return nil
 }
