@@ -226,4 +226,3 @@ amount must be the invoice's. Who confirmed, and when, is kept.`,
 	must(cmd.MarkFlagRequired("amount"))
 	return cmd
 }
-
