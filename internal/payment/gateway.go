@@ -173,6 +173,7 @@ type Gateway interface {
 // charge carries it.
 type Registrar interface {
 	// Register makes the provider call back to Env.CallbackURL. It is done after
-	// the options changed, and repeating it does no harm.
+	// the options changed, and repeating it does no harm. An address that is not
+	// https is of no use to a provider, and is left alone without an error.
 	Register(ctx context.Context) error
 }

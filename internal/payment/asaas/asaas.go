@@ -73,7 +73,7 @@ func open(bases map[string]string, options map[string]string, env payment.Env) (
 		o.Refuse("webhook_token", "must be 32 to 255 characters")
 	}
 	g.api = wire.API{
-		Base: bases[environment], Client: env.Client, Secrets: []string{key, g.token}, Reason: reason,
+		Base: bases[environment], Client: env.Client, Secrets: []string{key, g.token, env.CallbackURL}, Reason: reason,
 		Header: map[string]string{"access_token": key},
 	}
 	return g, o.Err()

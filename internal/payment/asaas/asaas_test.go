@@ -90,7 +90,7 @@ func TestAddressThatAsaasCannotReachIsNotRegistered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.(payment.Registrar).Register(t.Context()); !errors.Is(err, payment.ErrRefused) || len(d.webhooks) != 0 {
+	if err := g.(payment.Registrar).Register(t.Context()); err != nil || len(d.webhooks) != 0 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -107,9 +107,8 @@ func (s *session) try(ctx context.Context, now time.Time, r wire.Request, into a
 	header := map[string]string{"Authorization": "Bearer " + token}
 	maps.Copy(header, r.Header)
 	r.Header = header
-	api := s.api
-	api.Secrets = append([]string{token}, s.api.Secrets...)
-	return api.Do(ctx, r, into)
+	r.Secrets = append([]string{token}, r.Secrets...)
+	return s.api.Do(ctx, r, into)
 }
 
 // certificateRefused knows a server that ended the handshake: it does not

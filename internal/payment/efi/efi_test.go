@@ -56,6 +56,8 @@ func bench(t *testing.T) (*gatewaytest.Bench, *double) {
 	if err := b.Gateway.(payment.Registrar).Register(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	_, rest, _ := strings.Cut(d.webhook, "?hmac=")
+	b.Secrets = append(b.Secrets, strings.TrimSuffix(rest, "&ignorar="))
 	return b, d
 }
 

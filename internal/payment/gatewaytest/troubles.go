@@ -63,6 +63,27 @@ func (b *Bench) checkOpen(t *testing.T, call string, err error) {
 	}
 }
 
+// testHollow has a provider that reads back what it has, says yes to every
+// change, and makes none.
+func testHollow(t *testing.T, b *Bench) {
+	needLine(t, b)
+	o := Order(1, 35_00)
+	c := b.create(t, o)
+	mend := b.Line.suffer(hollow)
+	if made, err := b.Gateway.Create(t.Context(), Order(2, 1_00)); err == nil || errors.Is(err, payment.ErrRefused) {
+		t.Errorf("create: %+v, %v", made, err)
+	}
+	for name, ref := range refs(o, c) {
+		if err := b.Gateway.Cancel(t.Context(), ref); err == nil {
+			t.Errorf("cancel by %s believes that it is done", name)
+		}
+	}
+	mend()
+	if r := b.look(t, payment.Ref{ID: c.ID, Reference: o.Reference}); r.State != payment.StatePending {
+		t.Errorf("afterwards: %+v", r)
+	}
+}
+
 func testRefused(t *testing.T, b *Bench) {
 	needLine(t, b)
 	defer b.Line.suffer(says(400, `{"message":"not like this"}`))()

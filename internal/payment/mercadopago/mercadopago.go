@@ -83,7 +83,7 @@ func newClient(base string, o *wire.Options, env payment.Env) client {
 	token, secret := o.Need(accessToken.Name), o.Opt(webhookSecret.Name)
 	return client{
 		api: wire.API{
-			Base: base, Client: env.Client, Secrets: []string{token, secret}, Reason: reason,
+			Base: base, Client: env.Client, Secrets: []string{token, secret, env.CallbackURL}, Reason: reason,
 			Header: map[string]string{"Authorization": "Bearer " + token},
 		},
 		env: env, token: token, secret: secret,
@@ -122,7 +122,7 @@ func idempotencyKey(reference string) string {
 // notificationURL is where this charge is reported; nowhere while the house has
 // no address that Mercado Pago would accept.
 func (c *client) notificationURL() string {
-	if !strings.HasPrefix(c.env.CallbackURL, "https://") {
+	if !wire.Reachable(c.env.CallbackURL) {
 		return ""
 	}
 	return c.env.CallbackURL + "?source_news=webhooks" // without it, an older kind comes too

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"carteira/internal/payment"
 	"carteira/internal/platform/money"
 )
 
@@ -40,6 +39,15 @@ func Cents(n json.Number) (money.Cents, error) {
 		return 0, fmt.Errorf("amount %q is not in cents", text)
 	}
 	return money.Cents(amount.Num().Int64()), nil
+}
+
+// Whole reads an amount that is in cents already.
+func Whole(n json.Number) (money.Cents, error) {
+	c, err := Cents(n)
+	if err == nil && c%100 != 0 {
+		err = fmt.Errorf("amount %q is not in cents", n)
+	}
+	return c / 100, err
 }
 
 // Brasilia is the zone of dates that providers write without one. Brazil has
@@ -71,13 +79,10 @@ func Derive(credential, callbackURL string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Reachable refuses an address that no provider would call.
-func Reachable(callbackURL string) error {
-	if strings.HasPrefix(callbackURL, "https://") {
-		return nil
-	}
-	return &payment.Refusal{Reason: "callbacks need a public address that begins with https://; until then payments are found by asking"}
-}
+// Reachable tells whether a provider would call an address. One that is only
+// for trials on one's own machine is not told to anybody: payments are found by
+// asking.
+func Reachable(callbackURL string) bool { return strings.HasPrefix(callbackURL, "https://") }
 
 // Cut shortens text to a number of characters.
 func Cut(s string, limit int) string {

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"carteira/internal/payment"
@@ -38,6 +39,8 @@ type Request struct {
 	Query  url.Values
 	Header map[string]string
 	Body   any // sent as JSON; nil for none
+	// Secrets are what no error may tell, besides those of the API.
+	Secrets []string
 }
 
 // Do makes a call and decodes the answer into a value. An answer that is not a
@@ -45,13 +48,13 @@ type Request struct {
 func (a *API) Do(ctx context.Context, r Request, into any) error {
 	status, body, err := a.exchange(ctx, r)
 	if err != nil {
-		return &callError{a.clean(r.name() + ": " + plain(err).Error()), err}
+		return &callError{a.clean(r, r.name()+": "+plain(err).Error()), err}
 	}
 	if status < 200 || status > 299 {
-		return &StatusError{Status: status, Reason: a.reason(body), call: r.name()}
+		return &StatusError{Status: status, Reason: a.reason(r, body), call: r.name()}
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return &callError{a.clean(fmt.Sprintf("%s: answered %d with something else than expected: %v", r.name(), status, err)), err}
+		return &callError{a.clean(r, fmt.Sprintf("%s: answered %d with something else than expected: %v", r.name(), status, err)), err}
 	}
 	return nil
 }
@@ -179,19 +182,19 @@ func refusal(reason, said string) error {
 	return &payment.Refusal{Reason: reason}
 }
 
-func (a *API) reason(body []byte) string {
+func (a *API) reason(r Request, body []byte) string {
 	if a.Reason == nil {
 		return ""
 	}
-	return a.clean(a.Reason(body))
+	return a.clean(r, a.Reason(body))
 }
 
 // maxReason keeps an error on a line that people read.
 const maxReason = 300
 
 // clean takes out what nobody may read, and whatever would not fit on a line.
-func (a *API) clean(s string) string {
-	for _, secret := range a.Secrets {
+func (a *API) clean(r Request, s string) string {
+	for _, secret := range slices.Concat(a.Secrets, r.Secrets) {
 		if secret != "" {
 			s = strings.ReplaceAll(s, secret, "…")
 		}

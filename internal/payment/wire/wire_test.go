@@ -50,6 +50,19 @@ func TestAmountsThatAreNotCentsAreRefused(t *testing.T) {
 	}
 }
 
+func TestAmountsInCentsAreRead(t *testing.T) {
+	for in, want := range map[json.Number]money.Cents{"1": 1, "9999999999": money.Max, "100.0": 1_00, "1E3": 10_00} {
+		if got, err := wire.Whole(in); err != nil || got != want {
+			t.Errorf("%s: got %s, %v", in, got, err)
+		}
+	}
+	for _, in := range []json.Number{"", "0.5", "10.01", "-1"} {
+		if got, err := wire.Whole(in); err == nil {
+			t.Errorf("%s was read as %s", in, got)
+		}
+	}
+}
+
 func TestTimesAreRead(t *testing.T) {
 	tests := map[string]string{
 		"2026-10-20T23:59:59.000-03:00": "2026-10-21T02:59:59Z",
@@ -128,6 +141,22 @@ func TestAddressIsNotInTheError(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := api.Do(ended, request, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// It would never return if it read to the end.
+func TestEndlessAnswerIsCutOff(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			if _, err := w.Write(make([]byte, 1<<16)); err != nil {
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	api := &wire.API{Base: server.URL, Client: server.Client()}
+	if err := api.Do(t.Context(), wire.Request{Method: http.MethodGet, Path: "/x"}, &struct{}{}); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("got %v", err)
 	}
 }

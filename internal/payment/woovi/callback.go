@@ -1,0 +1,118 @@
+package woovi
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+)
+
+// events are those that change what we know of a charge. Woovi writes them
+// after a name and a colon, which is OPENPIX for older accounts.
+var events = []string{"CHARGE_COMPLETED", "CHARGE_COMPLETED_NOT_SAME_CUSTOMER_PAYER", "CHARGE_EXPIRED", "TRANSACTION_RECEIVED"}
+
+func eventName(s string) string {
+	_, name, found := strings.Cut(s, ":")
+	if !found {
+		return s
+	}
+	return name
+}
+
+// Hear wants both proofs. The signature says that Woovi sent it, to whomever;
+// the authorization says that it is meant for this company. It comes first,
+// because the signature's keys may have to be fetched.
+func (g *gateway) Hear(ctx context.Context, call payment.Callback) ([]payment.Hint, error) {
+	if !wire.Same(call.Header.Get("Authorization"), g.proof) {
+		return nil, payment.ErrForged
+	}
+	signature, err := base64.StdEncoding.DecodeString(call.Header.Get("X-Webhook-Signature"))
+	if err != nil || len(signature) == 0 {
+		return nil, payment.ErrForged
+	}
+	if err := g.keys.verify(ctx, g.env, call.Body, signature); err != nil {
+		return nil, err
+	}
+	return hints(call.Body), nil
+}
+
+func hints(body []byte) []payment.Hint {
+	var e struct {
+		Event  string
+		Charge charge
+		Pix    struct {
+			EndToEndID    string `json:"endToEndId"`
+			TransactionID string `json:"transactionID"`
+		}
+	}
+	_ = json.Unmarshal(body, &e) // what is no event names no charge
+	name := eventName(e.Event)
+	if e.Charge.CorrelationID == "" || name != "" && !slices.Contains(events, name) {
+		return nil
+	}
+	id := strings.Join([]string{name, e.Charge.CorrelationID, wire.Pick(e.Pix.EndToEndID, e.Pix.TransactionID)}, " ")
+	return []payment.Hint{{EventID: wire.Cut(id, 200), Ref: payment.Ref{Reference: e.Charge.CorrelationID, ID: e.Charge.GlobalID}}}
+}
+
+type webhook struct {
+	ID            string `json:"id,omitempty"`
+	Name          string `json:"name"`
+	Event         string `json:"event"`
+	URL           string `json:"url"`
+	Authorization string `json:"authorization"`
+	IsActive      bool   `json:"isActive"`
+}
+
+// Register makes a webhook for each event, and replaces those at our address
+// that would not prove themselves.
+func (g *gateway) Register(ctx context.Context) error {
+	if !wire.Reachable(g.env.CallbackURL) {
+		return nil
+	}
+	there, err := g.webhooks(ctx)
+	if err != nil {
+		return wire.Outcome(err)
+	}
+	for _, event := range events[:3] { // what is received is told by its charge
+		if err := g.register(ctx, event, there); err != nil {
+			return wire.Outcome(err)
+		}
+	}
+	return nil
+}
+
+func (g *gateway) webhooks(ctx context.Context) ([]webhook, error) {
+	var page struct {
+		Webhooks []webhook `json:"webhooks"`
+	}
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/api/v1/webhook", Query: url.Values{"url": {g.env.CallbackURL}}}, &page)
+	if err == nil && page.Webhooks == nil {
+		err = errors.New("GET /api/v1/webhook: answered without webhooks")
+	}
+	return slices.DeleteFunc(page.Webhooks, func(w webhook) bool { return w.URL != g.env.CallbackURL }), err
+}
+
+func (g *gateway) register(ctx context.Context, event string, there []webhook) error {
+	var ignored struct{}
+	for _, w := range there {
+		if eventName(w.Event) != event {
+			continue
+		}
+		if w.IsActive && wire.Same(w.Authorization, g.proof) {
+			return nil
+		}
+		if err := g.api.Do(ctx, wire.Request{Method: http.MethodDelete, Path: "/api/v1/webhook/" + url.PathEscape(w.ID)}, &ignored); err != nil {
+			return err
+		}
+	}
+	return g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: "/api/v1/webhook", Body: map[string]webhook{"webhook": {
+		Name: "Carteira " + event, Event: "OPENPIX:" + event, URL: g.env.CallbackURL, Authorization: g.proof, IsActive: true,
+	}}}, &ignored)
+}

@@ -1,0 +1,238 @@
+// Package woovi owns the gateway of Woovi (also OpenPix): a PIX charge under an
+// id of ours, in whole cents, and callbacks that Woovi signs with its own key.
+package woovi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+)
+
+var bases = map[string]string{"production": "https://api.woovi.com", "sandbox": "https://api.woovi-sandbox.com"}
+
+// Provider is the gateway.
+func Provider() payment.Provider { return provider(bases) }
+
+// ProviderAt is Provider at another address, for tests.
+func ProviderAt(base string) payment.Provider {
+	return provider(map[string]string{"production": base, "sandbox": base})
+}
+
+func provider(bases map[string]string) payment.Provider {
+	// Woovi signs for all companies with the same keys.
+	signers := map[string]*keys{}
+	for _, environment := range wire.Environments {
+		signers[environment] = newKeys(bases[environment])
+	}
+	return payment.Provider{
+		Name: "woovi", Title: "Woovi (OpenPix)", Flow: payment.FlowPix,
+		Options: []payment.Option{
+			{Name: "app_id", Title: "AppID", Secret: true, Required: true, Help: "Woovi > API/Plugins > Nova API/Plugin > API > AppID"},
+			wire.Environment,
+			{
+				Name: "webhook_authorization", Title: "Autorização do webhook", Secret: true,
+				Help: "only when the webhook was made by hand at Woovi: its Authorization. Otherwise it is made and registered by itself",
+			},
+		},
+		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
+			o := wire.Options{Given: options}
+			appID, environment := o.Need("app_id"), o.Choice("environment", wire.Environments)
+			g := &gateway{env: env, proof: o.Opt("webhook_authorization"), keys: signers[environment]}
+			if g.proof == "" {
+				g.proof = wire.Derive(appID, env.CallbackURL)
+			}
+			g.api = wire.API{
+				Base: bases[environment], Client: env.Client, Secrets: []string{appID, g.proof, env.CallbackURL}, Reason: reason,
+				Header: map[string]string{"Authorization": appID},
+			}
+			return g, o.Err()
+		},
+	}
+}
+
+func reason(body []byte) string {
+	var said struct {
+		Error  json.RawMessage
+		Errors []struct{ Message string }
+	}
+	_ = json.Unmarshal(body, &said)
+	var text string
+	_ = json.Unmarshal(said.Error, &text)
+	for _, e := range said.Errors {
+		text += " " + e.Message
+	}
+	return text
+}
+
+type gateway struct {
+	api   wire.API
+	env   payment.Env
+	proof string // what callbacks bear as their authorization
+	keys  *keys
+}
+
+// charge is one as Woovi tells it.
+type charge struct {
+	Status        string      `json:"status"`
+	Value         json.Number `json:"value"`
+	CorrelationID string      `json:"correlationID"`
+	TransactionID string      `json:"transactionID"`
+	GlobalID      string      `json:"globalID"`
+	BRCode        string      `json:"brCode"`
+	ExpiresDate   string      `json:"expiresDate"`
+}
+
+var states = map[string]payment.State{
+	"ACTIVE":    payment.StatePending,
+	"COMPLETED": payment.StatePaid,
+	"EXPIRED":   payment.StateCancelled,
+}
+
+func (c *charge) public() payment.Charge {
+	return payment.Charge{ID: wire.Pick(c.GlobalID, c.TransactionID, c.CorrelationID), PixCode: c.BRCode, ExpiresAt: wire.Time(c.ExpiresDate)}
+}
+
+type chargeRequest struct {
+	CorrelationID string    `json:"correlationID"`
+	Value         int64     `json:"value"`
+	Comment       string    `json:"comment,omitempty"`
+	ExpiresIn     int64     `json:"expiresIn"`
+	Customer      *customer `json:"customer,omitempty"`
+}
+
+type customer struct {
+	Name  string `json:"name"`
+	TaxID string `json:"taxID,omitempty"`
+	Email string `json:"email,omitempty"`
+}
+
+// minLife is the shortest that Woovi has ever allowed: its documents disagree.
+const minLife = 15 * time.Minute
+
+// Create makes the charge; Woovi answers a repeated id with the one that it
+// has.
+func (g *gateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
+	body := chargeRequest{
+		CorrelationID: o.Reference, Value: int64(o.Amount), Comment: wire.Cut(o.Description, 140),
+		ExpiresIn: int64(max(o.ExpiresAt.Sub(g.env.Now()), minLife) / time.Second),
+	}
+	if o.Payer.TaxID != "" || o.Payer.Email != "" { // a name alone is turned down
+		body.Customer = &customer{o.Payer.Name, o.Payer.TaxID, o.Payer.Email}
+	}
+	var answer struct {
+		Charge charge `json:"charge"`
+		BRCode string `json:"brCode"`
+	}
+	err := g.api.Do(ctx, wire.Request{
+		Method: http.MethodPost, Path: "/api/v1/charge", Query: url.Values{"return_existing": {"true"}}, Body: body,
+	}, &answer)
+	if err != nil {
+		return payment.Charge{}, wire.Outcome(err)
+	}
+	c := answer.Charge
+	c.BRCode = wire.Pick(c.BRCode, answer.BRCode)
+	return made(c, o)
+}
+
+// made wants the charge that was asked for, alive.
+func made(c charge, o payment.Order) (payment.Charge, error) {
+	value, err := wire.Whole(c.Value)
+	switch {
+	case err != nil || c.CorrelationID != o.Reference || c.BRCode == "":
+		return payment.Charge{}, errors.New("POST /api/v1/charge: the answer lacks value, id or code")
+	case value != o.Amount || states[c.Status] != payment.StatePending:
+		return payment.Charge{}, fmt.Errorf("charge %s was made before, for %s, and is %.40q", o.Reference, value, c.Status)
+	}
+	made := c.public()
+	if made.ExpiresAt.IsZero() {
+		made.ExpiresAt = o.ExpiresAt
+	}
+	return made, nil
+}
+
+// find reads a charge. Woovi turns an unknown id down like any other mistake,
+// so whoever is turned down asks for something that exists: only when that is
+// answered is the charge unknown.
+func (g *gateway) find(ctx context.Context, ref payment.Ref) (charge, payment.State, error) {
+	var answer struct {
+		Charge charge `json:"charge"`
+	}
+	path := "/api/v1/charge/" + url.PathEscape(wire.Pick(ref.Reference, ref.ID))
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: path}, &answer)
+	if wire.Changed(err) {
+		if err := g.checkCharges(ctx); err != nil {
+			return charge{}, "", err
+		}
+		return charge{}, "", payment.ErrNoCharge
+	}
+	c := answer.Charge
+	state := states[c.Status]
+	if err == nil && (state == "" || c.CorrelationID == "") {
+		err = fmt.Errorf("GET %s: a charge has the unknown status %.40q", path, c.Status)
+	}
+	return c, state, err
+}
+
+// Look reads the charge back, and once it is paid, with what.
+func (g *gateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+	c, state, err := g.find(ctx, ref)
+	if err != nil {
+		return payment.Report{}, wire.Outcome(err)
+	}
+	r := payment.Report{Charge: c.public(), Reference: c.CorrelationID, State: state}
+	if state == payment.StatePaid {
+		r.Payments, err = g.payments(ctx, c.CorrelationID)
+	}
+	return r, wire.Outcome(err)
+}
+
+// Cancel deletes the charge.
+func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
+	err := g.cancel(ctx, ref)
+	if wire.Changed(err) {
+		err = g.cancel(ctx, ref)
+	}
+	return wire.Outcome(err)
+}
+
+func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
+	c, state, err := g.find(ctx, ref)
+	switch {
+	case errors.Is(err, payment.ErrNoCharge):
+		return nil
+	case err != nil:
+		return err
+	case state == payment.StatePaid:
+		return payment.ErrPaid
+	case state == payment.StateCancelled:
+		return nil
+	}
+	var answer struct{ Status string }
+	path := "/api/v1/charge/" + url.PathEscape(c.CorrelationID)
+	err = g.api.Do(ctx, wire.Request{Method: http.MethodDelete, Path: path}, &answer)
+	if err == nil && answer.Status != "OK" {
+		err = fmt.Errorf("DELETE %s: answered %.40q", path, answer.Status)
+	}
+	return err
+}
+
+// Check asks for what the application must be allowed to read.
+func (g *gateway) Check(ctx context.Context) error {
+	if err := g.checkCharges(ctx); err != nil {
+		return wire.Outcome(err)
+	}
+	var page struct{ Transactions []transaction }
+	return wire.Outcome(g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/api/v1/transaction", Query: url.Values{"limit": {"1"}}}, &page))
+}
+
+func (g *gateway) checkCharges(ctx context.Context) error {
+	var page struct{ Charges []charge }
+	return g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/api/v1/charge", Query: url.Values{"limit": {"1"}}}, &page)
+}
