@@ -291,3 +291,52 @@ func TestReminderCommands(t *testing.T) {
 		t.Errorf("kinds:\n%s", printed)
 	}
 }
+
+// DELETE /customers/{id} removes what is scheduled for the customer.
+func TestDeletedCustomerTakesItsMessagesAlong(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		company := in.company()
+		in.run("reminder", "channel", "create", "--company", company, "--kind", "log")
+		in.run("reminder", "template", "create", "--company", company, "--name", "x", "--text", "Olá {nome}")
+		in.run("reminder", "rule", "create", "--company", company, "--name", "x", "--offset-days", "-1", "--hour", "12:00", "--template-id", "1", "--channels", "1", "--active")
+		s := in.serve()
+		c := s.client(in.token(company))
+		zone, err := time.LoadLocation("America/Sao_Paulo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		due := time.Now().In(zone).AddDate(0, 0, 2).Format(time.DateOnly)
+		for _, name := range []string{"Ana", "Bia"} {
+			c.want(200, "POST", "/customers", map[string]any{"name": name, "data_de_vencimento": due})
+		}
+		db := in.open()
+		scheduled := func(n int64) func() bool {
+			return func() bool {
+				return count(t, db, `SELECT count(*) FROM reminder_messages WHERE status = 'scheduled'`) == n
+			}
+		}
+		eventually(t, "both are planned for", scheduled(2))
+		c.want(200, "DELETE", "/customers/1", nil)
+		if n := count(t, db, `SELECT count(*) FROM reminder_messages WHERE customer_id = 1`); n != 0 || !scheduled(1)() {
+			t.Errorf("%d messages of the deleted customer are left", n)
+		}
+		if printed := in.run("reminder", "log", "--company", company, "--json"); strings.Contains(printed, "Ana") || !strings.Contains(printed, "Bia") {
+			t.Errorf("log: %s", printed)
+		}
+	})
+}
+
+// The demo has rules that are on, and shows what they have planned.
+func TestDemoHasReminders(t *testing.T) {
+	t.Parallel()
+	takeDefaultPort(t)
+	dir := filepath.Join(t.TempDir(), "demo")
+	startDemo(t, "--data", dir)
+	in := &installation{t: t, engine: sqldb.SQLite, env: []string{"CARTEIRA_DATA_DIR=" + dir}}
+	if printed := in.run("reminder", "rule", "list", "--company", "1"); strings.Count(printed, "true") != 3 {
+		t.Errorf("rules:\n%s", printed)
+	}
+	eventually(t, "something is planned", func() bool {
+		return in.run("reminder", "log", "--company", "1", "--json") != "[]\n"
+	})
+}
