@@ -23,7 +23,7 @@ func demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Serve a company with customers, to try things on",
-		Long: `Demo makes a company with plans, products and customers on the embedded
+		Long: `Demo makes a company with plans, products, customers and resellers on the embedded
 database, in a temporary folder that is deleted at the end, and serves it until
 Ctrl-C. With --data the folder is kept, and used again the next time.`,
 		Args: cobra.NoArgs,
@@ -132,7 +132,10 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if err != nil {
 		return actor, err
 	}
-	return actor, seedCustomers(ctx, a, actor, plans)
+	if err := seedCustomers(ctx, a, actor, plans); err != nil {
+		return actor, err
+	}
+	return actor, seedResellers(ctx, a, actor)
 }
 
 func seedCatalog(ctx context.Context, a *app.App, actor account.Actor) (plans []int64, err error) {
