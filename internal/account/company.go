@@ -72,7 +72,8 @@ func (n newCompany) insert(ctx context.Context, tx *sqldb.Tx) (c Company, owner 
 }
 
 // SetCompany changes name, whatsapp, level, timezone and settings; what is not
-// given stays.
+// given stays. The level is the operator's to give: a company that could raise
+// its own would own the tree.
 func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Company, error) {
 	in.Keep("name")
 	c := a.Company
@@ -88,7 +89,11 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Comp
 		if v, ok := in.Phone("whatsapp"); ok {
 			c.Whatsapp = v
 		}
-		readLevel(in, &c)
+		if a.UserID == 0 && a.TokenID == 0 {
+			readLevel(in, &c)
+		} else {
+			in.Ignore("level")
+		}
 		readZone(in, &c)
 		readSettings(in, &c.Settings)
 		if err := in.Err(); err != nil {

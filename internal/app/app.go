@@ -121,7 +121,7 @@ func (a *App) jobs() []worker.Job {
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
-		{Name: "plan messages", Every: 10 * time.Second, Run: a.planMessages},
+		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},

@@ -254,7 +254,8 @@ func explain(w io.Writer, err error) {
 	}
 	for field, reasons := range fields.All() {
 		for _, reason := range reasons {
-			fmt.Fprintf(w, "carteira: --%s %s\n", strings.ReplaceAll(field, "_", "-"), reason)
+			flag, option, _ := strings.Cut(field, " ") // what is given with a flag keeps its own name
+			fmt.Fprintln(w, strings.TrimSpace("carteira: --"+strings.ReplaceAll(flag, "_", "-")+" "+option), reason)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Serve a company with customers, to try things on",
-		Long: `Demo makes a company with plans, products and customers on the embedded
+		Long: `Demo makes a company with plans, products, customers and resellers on the embedded
 database, in a temporary folder that is deleted at the end, and serves it until
 Ctrl-C. With --data the folder is kept, and used again the next time.`,
 		Args: cobra.NoArgs,
@@ -144,7 +144,10 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if err := seedReminders(ctx, a, actor); err != nil {
 		return actor, err
 	}
-	return actor, seedCustomers(ctx, a, actor, plans)
+	if err := seedCustomers(ctx, a, actor, plans); err != nil {
+		return actor, err
+	}
+	return actor, seedResellers(ctx, a, actor)
 }
 
 // payableLink is the page of the newest invoice that is open, to try paying on.

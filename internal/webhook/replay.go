@@ -27,6 +27,9 @@ type Replay struct {
 // wants and that it has not confirmed, to be sent again. The work is done in
 // the background, in small steps, through the webhook's own lane.
 func (s *Service) StartReplay(ctx context.Context, a account.Actor, webhookID int64, since time.Time) (Replay, error) {
+	if !a.Company.TellsWebhooks(s.db.Now()) {
+		return Replay{}, fault.Conflict("the company's webhooks are stopped until its subscription is renewed")
+	}
 	r := Replay{WebhookID: webhookID, Since: since, companyID: a.Company.ID}
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		w, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
