@@ -111,6 +111,9 @@ func (a *App) jobs() []worker.Job {
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.Webhooks.Reseal},
 		{Name: "seal second factors with the current key", Every: 5 * time.Minute, Run: a.Accounts.ResealFactors},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
+		{Name: "prune the audit log", Every: 10 * time.Minute, Run: func(ctx context.Context) error {
+			return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
+		}},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
