@@ -11,12 +11,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web"
 	"carteira/internal/web/api"
 	"carteira/internal/web/checkout"
 	"carteira/internal/web/docs"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel"
 )
 
 // Handler answers everything the program serves.
@@ -27,13 +29,15 @@ func (a *App) Handler() http.Handler {
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	page.Register(mux)
-	mux.HandleFunc("POST /preferences", page.Prefer)
+	mux.Handle("POST /preferences", http.NewCrossOriginProtection().Handler(http.HandlerFunc(page.Prefer)))
 	checkout.RegisterSignup(mux, a.Resellers)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
-	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusSeeOther)) // until there is a panel
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { web.WriteFault(w, fault.NotFound("page")) })
+	mux.Handle("/", panel.New(panel.Deps{
+		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
+		PublicURL: a.Config.PublicURL, Permit: a.permit,
+	}))
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
 		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Resellers: a.Resellers,
@@ -48,6 +52,11 @@ func (a *App) Handler() http.Handler {
 		rest.ServeHTTP(w, r)
 	})
 	return web.Observe(web.Forwarded(root, a.Config.TrustedProxies), a.Log, web.NewMetrics(reg))
+}
+
+// permit is what the panel asks before it opens a page or takes a form.
+func (a *App) permit(actor account.Actor, function string, change bool) error {
+	return actor.Permit(account.Function(function), change, a.DB.Now())
 }
 
 // named tells the access log and the metrics which pattern matched.
