@@ -99,9 +99,21 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Comp
 		if err := in.Err(); err != nil {
 			return err
 		}
-		return s.SaveTx(ctx, tx, before, c)
+		if err := s.SaveTx(ctx, tx, before, c); err != nil {
+			return err
+		}
+		return Note(ctx, tx, a, Deed{
+			Action: "company.updated", Record: "company", ID: c.ID, Name: c.Name, Before: companyFields(before), After: companyFields(c),
+		})
 	})
 	return c, err
+}
+
+func companyFields(c Company) Fields {
+	return Fields{
+		"name": c.Name, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
+		"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays,
+	}
 }
 
 // Actor finds a company to act for, for the command line.
