@@ -107,8 +107,26 @@ func TestBrowserMakesAResellerThatSeesItsCredits(t *testing.T) {
 		t.Errorf("the reseller sees a balance of %s", n)
 	}
 	other.shots("panel-reseller-credits")
-	other.wantQuiet(origin)
-	b.wantQuiet(origin)
+	other.wantOurs(origin)
+	b.wantOurs(origin)
+}
+
+// wantOurs wants a tab to have asked nobody but the server, and no complaint
+// but advice and the statuses of refused forms.
+func (b *browser) wantOurs(origin string) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, address := range b.asked {
+		if !strings.HasPrefix(address, origin+"/") && !strings.HasPrefix(address, "data:") { // Chromium's own pictures in date fields
+			b.t.Errorf("the page asked %s", address)
+		}
+	}
+	for _, complaint := range b.complaints {
+		if !strings.HasPrefix(complaint, "[DOM]") && !strings.HasPrefix(complaint, "Failed to load resource: the server responded with a status of 4") {
+			b.t.Errorf("the page complains: %s", complaint)
+		}
+	}
 }
 
 // The pages around resellers, kept as pictures; none of them scrolls sideways
@@ -121,13 +139,38 @@ func TestBrowserShowsThePagesOfResellers(t *testing.T) {
 	b := openBrowser(t)
 	b.run(screen(1280, "light"))
 	b.signIn(origin, "demo@example.com", "demonstracao")
-	norte := read(b, chromedp.Evaluate[string](`fetch("/resellers?search=norte").then(r => r.text()).then(t => t.match(/resellers\/(\d+)"/)[1])`, chromedp.EvalAwaitPromise))
+	norte, fibra := b.resellerPath("norte"), b.resellerPath("fibra")
 	b.screens(origin, map[string]string{
-		"resellers": "/resellers", "reseller": "/resellers/" + norte, "reseller-level": "/resellers/" + norte + "/level",
-		"reseller-renew": "/resellers/" + norte + "/renew?periods=2", "reseller-poor": "/resellers/" + norte + "/renew?periods=120",
+		"resellers": "/resellers", "reseller": norte, "reseller-level": norte + "/level",
+		"reseller-renew": norte + "/renew?periods=2", "reseller-poor": norte + "/renew?periods=120",
 		"subscription-plans": "/subscription-plans", "subscription-plan": "/subscription-plans/1", "subscription-plan-new": "/subscription-plans/new",
-		"credits": "/credits", "credits-refused": "/resellers/" + norte + "/send?amount=100000", "resellers-none": "/resellers?search=zzz",
-		"settings": "/settings",
+		"credits": "/credits", "credits-refused": norte + "/send?amount=100000", "resellers-none": "/resellers?search=zzz",
 	})
-	b.wantQuiet(origin)
+	// A company on trial, with few functions; then its maker suspends it.
+	other := openBrowser(t)
+	other.run(screen(1280, "light"))
+	other.signIn(origin, "fibra@example.com", "demonstracao")
+	other.says("Seu teste termina em", "Fale com Demo Internet.")
+	other.screens(origin, map[string]string{"trial-home": "/", "barred-function": "/webhooks", "barred-level": "/resellers"})
+	other.run(chromedp.Navigate(origin + "/products/new"))
+	other.fill("name", "Fibra")
+	b.run(chromedp.Navigate(origin + fibra))
+	b.press("Suspender", `//dialog//h1[contains(., "Suspender Casa da Fibra?")]`)
+	b.shots("panel-suspend")
+	b.run(chromedp.Click(chromedp.CSS("dialog button")), chromedp.WaitVisible(chromedp.Search(`//div[contains(., "está suspenso.")]`)))
+	other.press("Salvar", `//h1[contains(., "Nada pode ser alterado no momento")]`)
+	other.says("Sua empresa está suspensa.", "não foi salvo", "Fale com Demo Internet.")
+	other.shots("panel-barred-standing")
+	b.wantOurs(origin)
+	other.wantOurs(origin)
+}
+
+// resellerPath finds a reseller's page by the search of the list, which answers
+// while one types.
+func (b *browser) resellerPath(search string) string {
+	b.t.Helper()
+	origin := read(b, chromedp.Evaluate[string](`location.origin`))
+	link := chromedp.Search(fmt.Sprintf(`//tbody[count(tr) = 1]//a[contains(translate(., "NF", "nf"), %q)]`, search))
+	b.run(chromedp.Navigate(origin+"/resellers"), chromedp.SendKeys(chromedp.CSS("#f-search"), search), chromedp.WaitVisible(link))
+	return read(b, chromedp.Evaluate[string](`document.querySelector("tbody .name").getAttribute("href")`))
 }
