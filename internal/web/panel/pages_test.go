@@ -3,6 +3,7 @@ package panel
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"mime/multipart"
 	"net/http"
@@ -186,7 +187,7 @@ func (p *person) upload(name, content string) answer {
 	if err == nil {
 		_, err = part.Write([]byte(content))
 	}
-	if err = w.Close(); err != nil {
+	if err = errors.Join(err, w.Close()); err != nil {
 		p.t.Fatal(err)
 	}
 	r := p.request(http.MethodPost, "/imports", &body)
