@@ -287,6 +287,10 @@ func TestSecondFactor(t *testing.T) {
 			t.Errorf("on %v, %d left, %v", on, left, err)
 		}
 
+		h.SealWith(testBox(t, "C9")) // the key is lost
+		if _, err := h.ConfirmCode(t.Context(), begin(), form("code", recovery[4]), here); err != nil {
+			t.Errorf("recovery code without the key: %v", err)
+		}
 		h.SealWith(testBox(t, "B8", "A7"))
 		if err := h.ResealFactors(t.Context()); err != nil {
 			t.Fatal(err)
