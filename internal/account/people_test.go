@@ -300,6 +300,9 @@ func TestSecondFactor(t *testing.T) {
 		if _, err := h.ConfirmCode(t.Context(), begin(), form("code", code(t, f.Secret, h.clock.Now())), here); err != nil {
 			t.Errorf("after a change of key: %v", err)
 		}
+		stranger := newCompany(t, h.Service, "stranger@example.com")
+		_, err = h.RemoveSecondFactor(t.Context(), stranger, h.owner.ID)
+		wantKind(t, err, fault.KindNotFound)
 		wantFields(t, h.DropSecondFactor(t.Context(), v.Actor, form("password", "wrong")), "password")
 		if err := h.DropSecondFactor(t.Context(), v.Actor, form("password", password)); err != nil {
 			t.Fatal(err)

@@ -144,15 +144,30 @@ func (s *Service) DropSecondFactor(ctx context.Context, a Actor, in *input.Form)
 	if err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if err := storeTOTP(ctx, tx, u.User, "", "", 0); err != nil {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return dropFactor(ctx, tx, a, u.User) })
+}
+
+// RemoveSecondFactor switches off that of a user who has lost the app and the
+// recovery codes, for an owner of the company.
+func (s *Service) RemoveSecondFactor(ctx context.Context, a Actor, userID int64) (User, error) {
+	var u storedUser
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
 			return err
 		}
-		if err := replaceRecovery(ctx, tx, u.User, nil); err != nil {
-			return err
-		}
-		return Note(ctx, tx, a, Deed{Action: "second_factor.off", Record: "user", ID: u.ID, Name: u.Name})
+		return dropFactor(ctx, tx, a, u.User)
 	})
+	return u.User, err
+}
+
+func dropFactor(ctx context.Context, tx *sqldb.Tx, a Actor, u User) error {
+	if err := storeTOTP(ctx, tx, u, "", "", 0); err != nil {
+		return err
+	}
+	if err := replaceRecovery(ctx, tx, u, nil); err != nil {
+		return err
+	}
+	return Note(ctx, tx, a, Deed{Action: "second_factor.off", Record: "user", ID: u.ID, Name: u.Name})
 }
 
 func errWrongCode() error { return fault.Field("code", "is wrong or has been used") }

@@ -70,7 +70,7 @@ Every flag has an environment variable, shown in its help.`,
 	addSettings(root.PersistentFlags(), false)
 	root.AddCommand(
 		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), versionCommand(),
-		companyCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), webhookCommand(), importCommand(),
+		companyCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), webhookCommand(), userCommand(), importCommand(),
 	)
 	strictArgs(root)
 	return root

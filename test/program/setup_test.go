@@ -1,6 +1,7 @@
 package program
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -35,5 +36,30 @@ func TestFirstRunPrintsALinkThatWorksOnce(t *testing.T) {
 		if list := in.run("company", "list"); !strings.Contains(list, "Rede") {
 			t.Errorf("companies: %s", list)
 		}
+	})
+}
+
+func TestLostPasswordIsReplacedByALinkFromTheCommandLine(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		company := in.company()
+		s := in.serve()
+		var made struct{ Email, Link string }
+		if err := json.Unmarshal([]byte(in.run("user", "link", "--company", company, "--id", "1")), &made); err != nil {
+			t.Fatal(err)
+		}
+		path := made.Link[strings.Index(made.Link, "/password/"):]
+		answer, err := http.PostForm("http://"+s.address+path, url.Values{"password": {"a new password"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/login" {
+			t.Errorf("%s: %s at %s", path, answer.Status, answer.Request.URL)
+		}
+		if list := in.run("user", "list", "--company", company); !strings.Contains(list, made.Email) {
+			t.Errorf("users: %s", list)
+		}
+		in.run("user", "nofactor", "--company", company, "--id", "1")
+		wantRefusal(t, in.try(nil, "user", "link", "--company", company, "--id", "99"), 1, "user not found")
 	})
 }
