@@ -86,6 +86,7 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Comp
 		if c, err = lockCompany(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
+		before := c
 		if v, ok := in.Line("name", 255); ok {
 			c.Name = v
 		}
@@ -95,9 +96,21 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Comp
 		if err := in.Err(); err != nil {
 			return err
 		}
-		return updateCompany(ctx, tx, c)
+		if err := updateCompany(ctx, tx, c); err != nil {
+			return err
+		}
+		return Note(ctx, tx, a, Deed{
+			Action: "company.updated", Record: "company", ID: c.ID, Name: c.Name, Before: companyFields(before), After: companyFields(c),
+		})
 	})
 	return c, err
+}
+
+func companyFields(c Company) Fields {
+	return Fields{
+		"name": c.Name, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
+		"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays,
+	}
 }
 
 // Actor finds a company to act for, for the command line.

@@ -75,6 +75,8 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	if err != nil {
 		return nil, err
 	}
+	accounts := account.New(db, c.RateLimit)
+	accounts.SealWith(box)
 	events := &event.Log{}
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
@@ -112,6 +114,12 @@ func (a *App) jobs() []worker.Job {
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
+		{Name: "seal second factors with the current key", Every: 5 * time.Minute, Run: a.Accounts.ResealFactors},
+		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
+		{Name: "prune the audit log", Every: 10 * time.Minute, Run: func(ctx context.Context) error {
+			return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
+		}},
+		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
 		{Name: "prune callbacks", Every: 10 * time.Minute, Run: a.Payments.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},

@@ -18,6 +18,7 @@ import (
 	"carteira/internal/web/checkout"
 	"carteira/internal/web/docs"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel"
 )
 
 // Handler answers everything the program serves.
@@ -29,14 +30,16 @@ func (a *App) Handler() http.Handler {
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	page.Register(mux)
-	mux.HandleFunc("POST /preferences", page.Prefer)
+	mux.Handle("POST /preferences", http.NewCrossOriginProtection().Handler(http.HandlerFunc(page.Prefer)))
 	callback.Register(mux, a.Payments)
 	checkout.Register(mux, a.Payments, a.DB.Now)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
-	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusSeeOther)) // until there is a panel
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { web.WriteFault(w, fault.NotFound("page")) })
+	mux.Handle("/", panel.New(panel.Deps{
+		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
+		PublicURL: a.Config.PublicURL,
+	}))
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
 		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,

@@ -141,6 +141,9 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if err := seedCustomers(ctx, a, actor, plans); err != nil {
 		return actor, err
 	}
+	if err := seedPayments(ctx, a, actor); err != nil {
+		return actor, err
+	}
 	_, err = a.Payments.ConfigureGateway(ctx, actor, input.FromStrings(map[string]string{"provider": "sandbox"}))
 	return actor, err
 }
@@ -153,6 +156,29 @@ func payableLink(ctx context.Context, a *app.App, actor account.Actor) (string, 
 	}
 	l, err := a.Payments.PaymentLink(ctx, actor, open[0].ID)
 	return l.URL, err
+}
+
+// seedPayments has some customers pay ahead, on days of the last weeks, so that
+// there is revenue to be seen.
+func seedPayments(ctx context.Context, a *app.App, actor account.Actor) error {
+	today := actor.Today(a.DB.Now())
+	ahead := billing.Filter{Status: billing.Open, DueFrom: today.AddDays(1)}
+	list, _, err := a.Billing.List(ctx, actor, ahead, input.Page{Number: 1, Size: input.MaxPageSize})
+	if err != nil {
+		return err
+	}
+	for n, i := range list {
+		if n%2 == 1 {
+			continue
+		}
+		_, err := a.Billing.SetStatus(ctx, actor, i.ID, input.FromStrings(map[string]string{
+			"status": string(billing.Paid), "paid_at": today.AddDays(-(n * 7 % 40)).String(),
+		}))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func seedCatalog(ctx context.Context, a *app.App, actor account.Actor) (plans []int64, err error) {

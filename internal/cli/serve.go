@@ -47,14 +47,22 @@ func secretSettings() string {
 	return s.String()
 }
 
+// hintFirstCompany prints the link by which the first company is made.
 func hintFirstCompany(ctx context.Context, cmd *cobra.Command, a *app.App) {
-	if companies, err := a.Accounts.Companies(ctx); err == nil && len(companies) == 0 {
-		fmt.Fprintln(cmd.ErrOrStderr(), `
-There is no company yet. Make one, and a token for the API:
-
-  carteira company create --name "My company" --email me@example.com
-  carteira token create --company 1 --name first`)
+	link, err := a.Accounts.NewSetupLink(ctx)
+	if err != nil {
+		a.Log.Error("no set-up link could be made", "error", err)
+		return
 	}
+	if link == "" {
+		return
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), `
+There is no company yet. Open this link to make one; it works once, for a day:
+
+  %s/setup/%s
+
+`, a.Config.PublicURL, link)
 }
 
 func migrateCommand() *cobra.Command {

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/tally"
 )
@@ -29,6 +30,37 @@ func (s *Service) Renew(ctx context.Context, a account.Actor, id int64) (Renewal
 	return r, err
 }
 
+// MaxPeriods is how many periods a customer can be renewed by at once.
+const MaxPeriods = 60
+
+// RenewTimes renews by several periods at once: all of them or none. It tells
+// of each, as if Renew had been called so often, and returns the due date that
+// the customer had before the first.
+func (s *Service) RenewTimes(ctx context.Context, a account.Actor, id int64, in *input.Form) (Renewal, error) {
+	periods, given := in.Int("periods", 1, MaxPeriods)
+	if err := in.Err(); err != nil {
+		return Renewal{}, err
+	}
+	if !given || periods == 0 {
+		periods = 1
+	}
+	var r Renewal
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		for n := range periods {
+			step, err := s.RenewTx(ctx, tx, a, id)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				step.Previous = r.Previous
+			}
+			r = step
+		}
+		return nil
+	})
+	return r, err
+}
+
 // RenewTx is Renew inside another use case's transaction.
 func (s *Service) RenewTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Renewal, error) {
 	before, err := lock(ctx, tx, a.Company.ID, id)
@@ -43,6 +75,9 @@ func (s *Service) RenewTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id
 		return Renewal{}, err
 	}
 	if err := countRenewal(ctx, tx, a, id); err != nil {
+		return Renewal{}, err
+	}
+	if err := account.Note(ctx, tx, a, deed("customer.renewed", before, c)); err != nil {
 		return Renewal{}, err
 	}
 	r := Renewal{Customer: c, Previous: before.DueOn}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )
@@ -39,8 +40,12 @@ func (s *Service) StartReplay(ctx context.Context, a account.Actor, webhookID in
 		if r.cursor, r.until, err = eventSpan(ctx, tx, a.Company.ID, since); err != nil {
 			return err
 		}
-		r.ID, err = insertReplay(ctx, tx, r)
-		return err
+		if r.ID, err = insertReplay(ctx, tx, r); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, account.Deed{
+			Action: "webhook.replayed", Record: "webhook", ID: w.ID, Name: w.URL, After: account.Fields{"since": event.Timestamp(since, a.Company.Zone)},
+		})
 	})
 	return r, err
 }

@@ -44,6 +44,16 @@ func index() (map[string]string, []string) {
 	return byKey, slices.Sorted(maps.Keys(byKey))
 }
 
+// Fields lists what a column can be, in the order in which people think of it.
+func Fields() []string {
+	return []string{
+		"name", "whatsapp", "email", "usuario", "data_de_vencimento", "plan", "value", "product", "notes", "external_id", "plan_id", "product_id",
+	}
+}
+
+// IsField reports whether a column can be that.
+func IsField(name string) bool { return name != "" && headings[name] != nil }
+
 // fieldOf finds a heading's field, and whether the heading is known at all.
 func fieldOf(heading string) (field string, known bool) {
 	field, known = fields[key(heading)]

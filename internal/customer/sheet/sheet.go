@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"carteira/internal/platform/fault"
@@ -196,6 +197,22 @@ func (s *Reader) Next() (Row, error) {
 		}
 		return s.row(fields), nil
 	}
+}
+
+// Sample reads the next records as they stand in the file, up to n, for people
+// who are to say which column is which. It stops at what cannot be read.
+func (s *Reader) Sample(n int) [][]string {
+	var records [][]string
+	for len(records) < n {
+		fields, err := s.record()
+		if err != nil {
+			break
+		}
+		if !blank(fields) {
+			records = append(records, slices.Clone(fields))
+		}
+	}
+	return records
 }
 
 // All walks the rows that are left, up to the first error.

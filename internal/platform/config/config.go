@@ -30,6 +30,7 @@ type Config struct {
 	WebhooksPerCompany   int
 	WebhookRetryDelays   []time.Duration
 	WebhookHistoryDays   int
+	AuditDays            int
 	TLSCert, TLSKey      string
 	TLSDomain            string
 	TrustedProxies       []netip.Prefix
@@ -95,6 +96,10 @@ var Settings = []Setting{
 	{
 		Name: "webhook-history-days", Env: "CARTEIRA_WEBHOOK_HISTORY_DAYS", Default: "30", Serving: true,
 		Help: "how many days events and the history of deliveries are kept", read: whole(func(c *Config) *int { return &c.WebhookHistoryDays }, 1, 3650),
+	},
+	{
+		Name: "audit-days", Env: "CARTEIRA_AUDIT_DAYS", Default: "400", Serving: true,
+		Help: "how many days the audit log is kept", read: whole(func(c *Config) *int { return &c.AuditDays }, 1, 3650),
 	},
 	{
 		Name: "tls-cert", Env: "CARTEIRA_TLS_CERT", Serving: true,

@@ -74,6 +74,28 @@ func FromQuery(q map[string][]string) *Form {
 	return f
 }
 
+// FromForm takes values as a page's form sends them: of each name the last,
+// since a box that is ticked is sent after the hidden field that says it is
+// not; of lists all that are not empty.
+func FromForm(values map[string][]string, lists ...string) *Form {
+	f := &Form{values: make(map[string]any, len(values)), lenient: true}
+	for k, v := range values {
+		if len(v) > 0 {
+			f.values[k] = v[len(v)-1]
+		}
+	}
+	for _, name := range lists {
+		items := []any{}
+		for _, v := range values[name] {
+			if v != "" {
+				items = append(items, v)
+			}
+		}
+		f.values[name] = items
+	}
+	return f
+}
+
 // Alias accepts name as another spelling of field. Errors are reported under
 // the name that was sent; field wins where both were.
 func (f *Form) Alias(name, field string) {

@@ -263,3 +263,19 @@ func readEveryWay(f *Form, name string) {
 	f.Page()
 	_ = f.Err()
 }
+
+func TestPageFormTakesTheLastValueAndWholeLists(t *testing.T) {
+	f := FromForm(map[string][]string{"active": {"false", "true"}, "events": {"", "a", "b"}, "name": {"Ana"}, "extra": {}}, "events", "none")
+	if on, ok := f.Bool("active"); !on || !ok {
+		t.Errorf("active %v, %v", on, ok)
+	}
+	if list, ok := f.List("events"); !ok || len(list) != 2 || list[0] != "a" {
+		t.Errorf("events %v, %v", list, ok)
+	}
+	if list, ok := f.List("none"); !ok || len(list) != 0 {
+		t.Errorf("none %v, %v", list, ok)
+	}
+	if name, ok := f.Line("name", 10); name != "Ana" || !ok || f.Given("extra") {
+		t.Errorf("name %q, %v", name, ok)
+	}
+}

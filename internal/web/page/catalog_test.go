@@ -145,10 +145,10 @@ func TestEveryRefusalHasPortuguese(t *testing.T) {
 }
 
 // said are the calls by which edges name texts in Go, and which argument it is.
-var said = map[string]int{"page.Say": 2, "page.Complain": 2, "Say": 2, "Complain": 2, "T": 0, "lang.T": 0, "Lang.T": 0, "word": 0}
+var said = map[string]int{"page.Say": 2, "page.Complain": 2, "Say": 2, "Complain": 2, "T": 0, "lang.T": 0, "Lang.T": 0, "l.T": 0, "q.done": 1, "s.gone": 2}
 
 // shown are the fields of structs whose texts are translated.
-var shown = []string{"Title", "Question", "Button", "Effects", "Label", "Text"}
+var shown = []string{"Title", "Question", "Button", "Effects", "Label", "Text", "Empty"}
 
 func TestEveryTextInGoHasPortuguese(t *testing.T) {
 	for name, file := range sources(t) {
@@ -242,7 +242,7 @@ func TestEveryTextInTemplatesHasPortuguese(t *testing.T) {
 
 // names are words that are the same in every language, and what templates
 // show as an example.
-var names = regexp.MustCompile(`\b(Carteira|Português|English|API|PIX|CSV|curl|URL|JSON|POST|GET|WhatsApp|TOTP|e-mail|evt_|min|ms|HTTP)\b|X-Service-[A-Za-z-]+|&[a-z]+;|R\$`)
+var names = regexp.MustCompile(`\b(Carteira|Português|English|API|PIX|CSV|curl|URL|JSON|POST|GET|WhatsApp|TOTP|e-mail|evt_|min|ms|HTTP|Authorization|Bearer|QR)\b|X-Service-[A-Za-z-]+|&[a-z]+;|R\$`)
 
 var tags = regexp.MustCompile(`(?s)<!--.*?-->|<[^<>]*>`)
 

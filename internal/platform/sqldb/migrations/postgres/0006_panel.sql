@@ -75,3 +75,18 @@ BEGIN
     RAISE EXCEPTION 'the audit log is only ever added to';
 END $$ LANGUAGE plpgsql;
 CREATE TRIGGER audit_log_unchanged BEFORE UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_unchanged();
+
+-- A file of customers on its way in: uploaded, its columns named, checked, imported. Removed after a few days.
+CREATE TABLE customer_uploads (
+    id         BIGINT  GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    company_id BIGINT  NOT NULL REFERENCES companies (id),
+    name       TEXT    NOT NULL, -- of the file
+    content    BYTEA   NOT NULL,
+    choices    TEXT    NOT NULL, -- JSON: columns and options
+    state      TEXT    NOT NULL CHECK (state IN ('new', 'running', 'done', 'failed')),
+    outcome    TEXT    NOT NULL, -- JSON: what became of it
+    created_at BIGINT  NOT NULL,
+    updated_at BIGINT  NOT NULL
+);
+CREATE INDEX customer_uploads_company ON customer_uploads (company_id, id);
+CREATE INDEX customer_uploads_age ON customer_uploads (created_at);

@@ -73,3 +73,18 @@ CREATE INDEX audit_log_age ON audit_log (at);
 CREATE TRIGGER audit_log_unchanged BEFORE UPDATE ON audit_log BEGIN
     SELECT RAISE(ABORT, 'the audit log is only ever added to');
 END;
+
+-- A file of customers on its way in: uploaded, its columns named, checked, imported. Removed after a few days.
+CREATE TABLE customer_uploads (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    company_id INTEGER NOT NULL REFERENCES companies (id),
+    name       TEXT    NOT NULL, -- of the file
+    content    BLOB    NOT NULL,
+    choices    TEXT    NOT NULL, -- JSON: columns and options
+    state      TEXT    NOT NULL CHECK (state IN ('new', 'running', 'done', 'failed')),
+    outcome    TEXT    NOT NULL, -- JSON: what became of it
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX customer_uploads_company ON customer_uploads (company_id, id);
+CREATE INDEX customer_uploads_age ON customer_uploads (created_at);

@@ -1,0 +1,292 @@
+package customer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/sqldb"
+)
+
+// MaxUpload is the largest file that can be uploaded: about a hundred thousand
+// customers. Larger ones go in by the command line.
+const MaxUpload = 16 << 20
+
+const (
+	// uploadLife is how long a file waits to be imported, and its outcome to be
+	// looked at.
+	uploadLife = 3 * 24 * time.Hour
+	// uploadStall is after how long a running import that no process speaks for
+	// counts as broken off.
+	uploadStall = 30 * time.Second
+	// maxProblems is how many bad lines are shown one by one.
+	maxProblems = 200
+	sampleRows  = 5
+)
+
+// UploadState is how far an upload has come.
+type UploadState string
+
+// The states.
+const (
+	UploadNew     UploadState = "new"
+	UploadRunning UploadState = "running"
+	UploadDone    UploadState = "done"
+	UploadFailed  UploadState = "failed" // broken off; what was written stays written
+)
+
+// Upload is a file of customers on its way in.
+type Upload struct {
+	ID        int64
+	Name      string
+	State     UploadState
+	Choices   Choices
+	Outcome   UploadOutcome
+	CreatedAt time.Time
+
+	content   []byte
+	updatedAt time.Time
+}
+
+// Choices are what a person decides about an upload.
+type Choices struct {
+	Fields        []string `json:"fields"` // of each column; "": passed over
+	KeepGoing     bool     `json:"keep_going"`
+	CreateMissing bool     `json:"create_missing"`
+	Invoices      bool     `json:"invoices"`
+	Events        bool     `json:"events"`
+}
+
+// UploadOutcome is what a check or an import found.
+type UploadOutcome struct {
+	Checked  bool      `json:"checked"` // of the choices as they are
+	Lines    int       `json:"lines"`   // read so far
+	Total    int       `json:"total"`   // lines of the file, as the check counted them
+	Done     Imported  `json:"done"`
+	Problems []Problem `json:"problems"` // the first of them
+	Reason   string    `json:"reason"`   // why it was broken off
+}
+
+// SaveUpload keeps a file. It is refused when it cannot be read as a table.
+func (s *Service) SaveUpload(ctx context.Context, a account.Actor, name string, content []byte) (Upload, error) {
+	if len(content) > MaxUpload {
+		return Upload{}, fault.Field("file", "must not be larger than 16 MiB; use carteira import for larger files")
+	}
+	file, err := sheet.Open(bytes.NewReader(content))
+	if err != nil {
+		return Upload{}, fault.Field("file", err.Error())
+	}
+	u := Upload{Name: name, State: UploadNew, content: content}
+	for _, c := range file.Columns {
+		u.Choices.Fields = append(u.Choices.Fields, c.Field)
+	}
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		u.CreatedAt, u.updatedAt = tx.Now(), tx.Now()
+		u.ID, err = insertUpload(ctx, tx, a.Company.ID, u)
+		return err
+	})
+	return u, err
+}
+
+// Upload finds an upload, with how far it has come when this process is at it.
+func (s *Service) Upload(ctx context.Context, a account.Actor, id int64) (Upload, error) {
+	u, err := uploadByID(ctx, s.db, a.Company.ID, id)
+	if err != nil || u.State != UploadRunning {
+		return u, err
+	}
+	if lines, here := s.running.lines(id); here {
+		u.Outcome.Lines = lines
+	} else if s.db.Now().Sub(u.updatedAt) > uploadStall {
+		u.State, u.Outcome.Reason = UploadFailed, "the import was broken off; check what was imported before you try again"
+	}
+	return u, nil
+}
+
+// Preview is the columns of an upload with their first values.
+type Preview struct {
+	Heading string
+	Field   string
+	Values  []string
+}
+
+// Preview shows the beginning of an upload, column by column.
+func (u Upload) Preview() ([]Preview, error) {
+	file, err := sheet.Open(bytes.NewReader(u.content))
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]Preview, len(file.Columns))
+	for i, c := range file.Columns {
+		columns[i] = Preview{Heading: c.Heading, Field: u.Choices.Fields[i]}
+	}
+	for _, record := range file.Sample(sampleRows) {
+		for i := range columns {
+			value := ""
+			if i < len(record) {
+				value = record[i]
+			}
+			columns[i].Values = append(columns[i].Values, value)
+		}
+	}
+	return columns, nil
+}
+
+// rows reads the file with its columns as they were named.
+func (u Upload) rows(seen func()) Rows {
+	return func() iter.Seq2[sheet.Row, error] {
+		return func(yield func(sheet.Row, error) bool) {
+			file, err := sheet.Open(bytes.NewReader(u.content))
+			if err != nil {
+				yield(sheet.Row{}, err)
+				return
+			}
+			for i := range file.Columns {
+				file.Columns[i].Field = u.Choices.Fields[i]
+			}
+			for row, err := range file.All() {
+				seen()
+				if !yield(row, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// CheckUpload keeps what was chosen and says what an import would find.
+func (s *Service) CheckUpload(ctx context.Context, a account.Actor, id int64, c Choices) (Upload, error) {
+	u, err := uploadByID(ctx, s.db, a.Company.ID, id)
+	if err != nil {
+		return u, err
+	}
+	if u.State != UploadNew {
+		return u, fault.Conflict("this file has been imported already; upload it again to import it again")
+	}
+	if err := u.choose(c); err != nil {
+		return u, err
+	}
+	out := UploadOutcome{Checked: true}
+	options := u.options(&out)
+	options.DryRun = true
+	if out.Done, err = s.Import(ctx, a, u.rows(func() { out.Total++ }), options); err != nil {
+		return u, fault.Field("file", err.Error())
+	}
+	u.Outcome = out
+	return u, s.saveUpload(ctx, a, u, UploadNew)
+}
+
+func (u *Upload) choose(c Choices) error {
+	if len(c.Fields) != len(u.Choices.Fields) {
+		return fault.Field("columns", "every column must be named or passed over")
+	}
+	named := map[string]bool{}
+	for _, f := range c.Fields {
+		if f != "" && (named[f] || !sheet.IsField(f)) {
+			return fault.Field("columns", fmt.Sprintf("two columns cannot both be %s", f))
+		}
+		named[f] = true
+	}
+	if !named["name"] {
+		return fault.Field("columns", "one column must be the customer's name")
+	}
+	u.Choices = c
+	return nil
+}
+
+func (u Upload) options(out *UploadOutcome) ImportOptions {
+	c := u.Choices
+	return ImportOptions{
+		KeepGoing: c.KeepGoing, CreateMissing: c.CreateMissing, Invoices: c.Invoices, Events: c.Events,
+		Problem: func(p Problem) {
+			if len(out.Problems) < maxProblems {
+				out.Problems = append(out.Problems, p)
+			}
+		},
+	}
+}
+
+func (s *Service) saveUpload(ctx context.Context, a account.Actor, u Upload, from UploadState) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		changed, err := updateUpload(ctx, tx, a.Company.ID, u, from)
+		if err == nil && !changed { // by another request at this moment
+			err = fault.Conflict("this file is being imported already")
+		}
+		return err
+	})
+}
+
+// StartUpload imports a file that was checked, in the background. It is
+// started once, however often it is asked for.
+func (s *Service) StartUpload(ctx context.Context, a account.Actor, id int64) error {
+	u, err := uploadByID(ctx, s.db, a.Company.ID, id)
+	if err != nil {
+		return err
+	}
+	if u.State != UploadNew || !u.Outcome.Checked {
+		return fault.Conflict("check the file first; a file is imported once")
+	}
+	u.State = UploadRunning
+	if err := s.saveUpload(ctx, a, u, UploadNew); err != nil {
+		return err
+	}
+	s.running.begin(id)
+	go s.runUpload(context.WithoutCancel(ctx), a, u)
+	return nil
+}
+
+func (s *Service) runUpload(ctx context.Context, a account.Actor, u Upload) {
+	defer s.running.end(u.ID)
+	out := UploadOutcome{Checked: true, Total: u.Outcome.Total}
+	done, err := s.Import(ctx, a, u.rows(func() { s.running.step(u.ID) }), u.options(&out))
+	out.Done, out.Lines = done, u.Outcome.Total
+	u.State, u.Outcome = UploadDone, out
+	if err != nil {
+		u.State, u.Outcome.Reason = UploadFailed, fault.Public(err)
+	}
+	_ = s.saveUpload(ctx, a, u, UploadRunning) // what was not written down shows as broken off
+}
+
+// PruneUploads removes files that nobody needs any more.
+func (s *Service) PruneUploads(ctx context.Context) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return pruneUploads(ctx, tx, tx.Now().Add(-uploadLife)) })
+}
+
+// runningUploads is how far the imports of this process have come.
+type runningUploads struct {
+	mu   sync.Mutex
+	read map[int64]int
+}
+
+func (r *runningUploads) begin(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.read == nil {
+		r.read = map[int64]int{}
+	}
+	r.read[id] = 0
+}
+
+func (r *runningUploads) step(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.read[id]++
+}
+
+func (r *runningUploads) end(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.read, id)
+}
+
+func (r *runningUploads) lines(id int64) (int, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, ok := r.read[id]
+	return n, ok
+}

@@ -1,0 +1,198 @@
+package panel
+
+import (
+	"carteira/internal/catalog"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
+	"carteira/internal/web/page"
+)
+
+type planRow struct {
+	catalog.Plan
+	Customers int64
+}
+
+type productRow struct {
+	catalog.Product
+	Customers int64
+}
+
+type plansData struct {
+	Plans    []planRow
+	Products []productRow
+	Pager    page.Pager
+}
+
+func (s *Server) plans(q *request) error {
+	p := q.query().Page()
+	list, total, err := s.Catalog.Plans(q.Context(), q.Actor, catalogAll, p)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, len(list))
+	for i, plan := range list {
+		ids[i] = plan.ID
+	}
+	counts, err := s.Customers.CountByPlan(q.Context(), q.Actor, ids)
+	if err != nil {
+		return err
+	}
+	d := plansData{Pager: page.NewPager(q.URL, p, total)}
+	for _, plan := range list {
+		d.Plans = append(d.Plans, planRow{plan, counts[plan.ID].N})
+	}
+	return s.show(q, page.View{Name: "plans", Title: "Plans", Data: d})
+}
+
+func (s *Server) products(q *request) error {
+	p := q.query().Page()
+	list, total, err := s.Catalog.Products(q.Context(), q.Actor, catalogAll, p)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, len(list))
+	for i, product := range list {
+		ids[i] = product.ID
+	}
+	counts, err := s.Customers.CountByProduct(q.Context(), q.Actor, ids)
+	if err != nil {
+		return err
+	}
+	d := plansData{Pager: page.NewPager(q.URL, p, total)}
+	for _, product := range list {
+		d.Products = append(d.Products, productRow{product, counts[product.ID].N})
+	}
+	return s.show(q, page.View{Name: "products", Title: "Products", Data: d})
+}
+
+type planForm struct {
+	Form     *page.Form
+	Products []page.Option
+	Units    []page.Option
+	Action   string
+	New      bool
+}
+
+// units are the words of a period with the texts that people read.
+var units = []page.Option{{Value: "day", Label: "days"}, {Value: "week", Label: "weeks"}, {Value: "month", Label: "months"}, {Value: "year", Label: "years"}}
+
+func (s *Server) planForm(q *request, title string, d planForm, refusal error) error {
+	var err error
+	if _, d.Products, err = s.choices(q, false); err != nil {
+		return err
+	}
+	for _, u := range units {
+		d.Units = append(d.Units, page.Option{Value: u.Value, Label: q.lang.T(u.Label)})
+	}
+	return s.show(q, page.View{Name: "plan_form", Title: title, Status: statusOf(refusal), Data: d})
+}
+
+// planInput joins number and unit of the period, as a use case reads it.
+func planInput(q *request) *input.Form {
+	if count, unit := q.PostFormValue("period_count"), q.PostFormValue("period_unit"); count != "" {
+		q.PostForm.Set("period", count+unit)
+	}
+	return q.form("value")
+}
+
+func (s *Server) newPlan(q *request) error {
+	return s.planForm(q, "New plan", planForm{Form: page.NewForm("period_count", "1", "period_unit", "month"), Action: "/plans/new", New: true}, nil)
+}
+
+func (s *Server) createPlan(q *request) error {
+	p, err := s.Catalog.CreatePlan(q.Context(), q.Actor, planInput(q))
+	if refused(err) {
+		return s.planForm(q, "New plan", planForm{Form: page.Sent(q.Request, err), Action: "/plans/new", New: true}, err)
+	}
+	if err != nil {
+		return err
+	}
+	return q.done("/plans", "%s was created.", p.Name)
+}
+
+func (s *Server) editPlan(q *request) error {
+	p, err := s.Catalog.Plan(q.Context(), q.Actor, q.id)
+	if err != nil {
+		return err
+	}
+	form := page.NewForm("name", p.Name, "value", p.Value.BR()[len("R$ "):], "period_count", idText(int64(p.Period.Count)), "period_unit", string(p.Period.Unit),
+		"product_id", idText(p.Product.ID), "active", boolText(p.Active))
+	return s.planForm(q, "Edit plan", planForm{Form: form, Action: "/plans/" + idText(p.ID)}, nil)
+}
+
+func boolText(on bool) string {
+	if on {
+		return "true"
+	}
+	return "false"
+}
+
+func (s *Server) updatePlan(q *request) error {
+	p, err := s.Catalog.UpdatePlan(q.Context(), q.Actor, q.id, planInput(q))
+	if refused(err) {
+		return s.planForm(q, "Edit plan", planForm{Form: page.Sent(q.Request, err), Action: "/plans/" + idText(q.id)}, err)
+	}
+	if err != nil {
+		return err
+	}
+	return q.done("/plans", "%s was saved.", p.Name)
+}
+
+type productForm struct {
+	Form   *page.Form
+	Action string
+	New    bool
+}
+
+func (s *Server) productForm(q *request, title string, d productForm, refusal error) error {
+	return s.show(q, page.View{Name: "product_form", Title: title, Status: statusOf(refusal), Data: d})
+}
+
+func (s *Server) newProduct(q *request) error {
+	return s.productForm(q, "New product", productForm{page.NewForm(), "/products/new", true}, nil)
+}
+
+func (s *Server) createProduct(q *request) error {
+	p, err := s.Catalog.CreateProduct(q.Context(), q.Actor, q.form())
+	if refused(err) {
+		return s.productForm(q, "New product", productForm{page.Sent(q.Request, err), "/products/new", true}, err)
+	}
+	if err != nil {
+		return err
+	}
+	return q.done("/products", "%s was created.", p.Name)
+}
+
+func (s *Server) editProduct(q *request) error {
+	p, err := s.Catalog.Product(q.Context(), q.Actor, q.id)
+	if err != nil {
+		return err
+	}
+	form := page.NewForm("name", p.Name, "description", p.Description, "active", boolText(p.Active))
+	return s.productForm(q, "Edit product", productForm{form, "/products/" + idText(p.ID), false}, nil)
+}
+
+func (s *Server) updateProduct(q *request) error {
+	p, err := s.Catalog.UpdateProduct(q.Context(), q.Actor, q.id, q.form())
+	if refused(err) {
+		return s.productForm(q, "Edit product", productForm{page.Sent(q.Request, err), "/products/" + idText(q.id), false}, err)
+	}
+	if err != nil {
+		return err
+	}
+	return q.done("/products", "%s was saved.", p.Name)
+}
+
+// PeriodText says a period in words: every month, every 3 months.
+func (p planRow) PeriodText(l page.Lang) string {
+	n := p.Period.Count
+	texts := map[civil.Unit][2]string{
+		civil.Day: {"every day", "every %d days"}, civil.Week: {"every week", "every %d weeks"},
+		civil.Month: {"every month", "every %d months"}, civil.Year: {"every year", "every %d years"},
+	}
+	pair := texts[p.Period.Unit]
+	if n == 1 {
+		return l.T(pair[0])
+	}
+	return l.T(pair[1], n)
+}

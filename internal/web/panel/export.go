@@ -1,0 +1,76 @@
+package panel
+
+import (
+	"encoding/csv"
+	"io"
+	"net/http"
+	"time"
+
+	"carteira/internal/customer"
+	"carteira/internal/web"
+	"carteira/internal/web/page"
+)
+
+// exportCustomers writes the customers of a filter as CSV, a batch at a time,
+// under headings that an import understands. Semicolons and the mark at the
+// beginning are what Excel in Brazil wants.
+func (s *Server) exportCustomers(q *request) error {
+	in := q.query()
+	f := customer.ReadFilter(in)
+	if err := in.Err(); err != nil {
+		return err
+	}
+	h := q.w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="clientes-`+q.today.String()+`.csv"`)
+	h.Set("Cache-Control", "no-store")
+	out := csv.NewWriter(patient{q.w, http.NewResponseController(q.w)})
+	out.Comma = ';'
+	if _, err := io.WriteString(q.w, "\ufeff"); err != nil {
+		return nil //nolint:nilerr // the reader has gone away
+	}
+	err := out.Write([]string{"nome", "whatsapp", "e-mail", "usuário", "vencimento", "status", "plano", "valor", "produto", "observações", "código"})
+	if err == nil {
+		err = s.Customers.Walk(q.Context(), q.Actor, f, func(c customer.Customer) error { return out.Write(csvRow(q, c)) })
+	}
+	out.Flush()
+	if err != nil {
+		// Half a file must not pass for the whole: the connection is cut.
+		web.ExchangeOf(q.Context()).Err = err
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+func csvRow(q *request, c customer.Customer) []string {
+	value := ""
+	if c.Plan.ID != 0 {
+		value = c.Plan.Value.String()
+	}
+	row := []string{
+		c.Name, c.Whatsapp, c.Email, c.Usuario, page.FormatDate(c.DueOn), string(c.Status(q.today)), c.Plan.Name, value, c.Product.Name, c.Notes, c.ExternalID,
+	}
+	for i := range row {
+		row[i] = harmless(row[i])
+	}
+	return row
+}
+
+// harmless keeps a spreadsheet from running a text of ours as a formula.
+func harmless(s string) string {
+	if s != "" && (s[0] == '=' || s[0] == '+' || s[0] == '-' || s[0] == '@' || s[0] == '\t' || s[0] == '\r') {
+		return "'" + s
+	}
+	return s
+}
+
+// patient moves the deadline on as long as the reader reads.
+type patient struct {
+	io.Writer
+	control *http.ResponseController
+}
+
+func (p patient) Write(b []byte) (int, error) {
+	_ = p.control.SetWriteDeadline(time.Now().Add(time.Minute)) //nolint:forbidigo // a deadline of the connection
+	return p.Writer.Write(b)
+}

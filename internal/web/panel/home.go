@@ -1,0 +1,103 @@
+package panel
+
+import (
+	"fmt"
+
+	"carteira/internal/customer"
+	"carteira/internal/dashboard"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
+	"carteira/internal/web/page"
+	"carteira/internal/webhook"
+)
+
+type homeData struct {
+	Month    dashboard.Month
+	Today    money.Cents
+	Revenue  page.Bars
+	Lists    []dueList
+	Webhooks []webhook.Webhook // switched off by themselves
+	Fresh    bool              // there is nothing yet
+	HasPlan  bool
+}
+
+// dueList is some customers who need a look.
+type dueList struct {
+	Title, Empty, Link string
+	Tone               string
+	Customers          []customer.Customer
+	Total              int64
+}
+
+const homeRows = 6
+
+func (s *Server) home(q *request) error {
+	month, err := s.Dashboard.Month(q.Context(), q.Actor, dashboard.ReadMonth(input.FromStrings(nil)))
+	if err != nil {
+		return err
+	}
+	d := homeData{Month: month, Revenue: s.revenue(q, month), Fresh: month.Customers.Total == 0}
+	for _, day := range month.Revenue.ByDay {
+		if day.Date == q.today {
+			d.Today = day.Amount
+		}
+	}
+	if d.Lists, err = s.dueLists(q); err != nil {
+		return err
+	}
+	if d.Webhooks, err = s.brokenWebhooks(q); err != nil {
+		return err
+	}
+	if d.Fresh {
+		_, plans, err := s.Catalog.Plans(q.Context(), q.Actor, catalogAll, input.Page{Number: 1, Size: 1})
+		if err != nil {
+			return err
+		}
+		d.HasPlan = plans > 0
+	}
+	return s.show(q, page.View{Name: "home", Title: "Home", Data: d})
+}
+
+func (s *Server) revenue(q *request, m dashboard.Month) page.Bars {
+	bars := make([]page.Bar, len(m.Revenue.ByDay))
+	for i, d := range m.Revenue.ByDay {
+		bars[i] = page.Bar{
+			Label: fmt.Sprintf("%02d", d.Date.Day()), Value: d.Amount, Note: d.Date == q.today,
+			Title: page.FormatDate(d.Date) + ": " + d.Amount.BR(),
+		}
+	}
+	return page.NewBars(q.lang.T("Received by day"), bars)
+}
+
+func (s *Server) dueLists(q *request) ([]dueList, error) {
+	tomorrow, yesterday := q.today.AddDays(1), q.today.AddDays(-1)
+	lists := []dueList{
+		{Title: "Customers due today", Empty: "Nobody is due today.", Link: "/customers?status=" + urlQuery(string(customer.DueToday)), Tone: "warn"},
+		{Title: "Customers due tomorrow", Empty: "Nobody is due tomorrow.", Link: "/customers?due_from=" + tomorrow.String() + "&due_to=" + tomorrow.String(), Tone: "note"},
+		{Title: "Customers expired", Empty: "Nobody is expired.", Link: "/customers?status=" + urlQuery(string(customer.Expired)), Tone: "bad"},
+	}
+	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {DueTo: yesterday}}
+	for i, f := range filters {
+		var err error
+		lists[i].Customers, lists[i].Total, err = s.Customers.List(q.Context(), q.Actor, f, input.Page{Number: 1, Size: homeRows})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return lists, nil
+}
+
+// brokenWebhooks are those that were switched off by their failures.
+func (s *Server) brokenWebhooks(q *request) ([]webhook.Webhook, error) {
+	if !allows(q.User.Role, owner) {
+		return nil, nil
+	}
+	all, err := s.Webhooks.List(q.Context(), q.Actor)
+	var broken []webhook.Webhook
+	for _, w := range all {
+		if !w.Active && w.Notice != "" {
+			broken = append(broken, w)
+		}
+	}
+	return broken, err
+}

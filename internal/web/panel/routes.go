@@ -1,0 +1,144 @@
+package panel
+
+import (
+	"net/http"
+
+	"carteira/internal/account"
+)
+
+// role is who may open a page.
+type role string
+
+const (
+	public role = ""       // nobody is signed in
+	self   role = "self"   // whoever is signed in, about themselves
+	reader role = "reader" // everybody who is signed in
+	staff  role = "staff"  // who may change things
+	owner  role = "owner"
+)
+
+// allows is what the roles of users may open. Who only reads is refused every
+// change here and nowhere else: no route that changes something says reader.
+func allows(has account.Role, needs role) bool {
+	switch needs {
+	case public, self, reader:
+		return true
+	case staff:
+		return has == account.RoleStaff || has == account.RoleOwner
+	case owner:
+		return has == account.RoleOwner
+	}
+	return false
+}
+
+// The functions that a company's plan can lack.
+const (
+	basic    = ""
+	api      = "api"
+	webhooks = "webhooks"
+	imports  = "import"
+	exports  = "export"
+)
+
+// route is one page, or one form that is sent.
+type route struct {
+	method   string
+	path     string
+	role     role
+	function string // that the company's plan must have; basic: none
+	handler  handler
+	long     bool // it reads or writes as long as it takes, and reads its body itself
+}
+
+func (r route) pattern() string { return r.method + " " + r.path }
+
+// table is the whole panel.
+func (s *Server) table() []route {
+	const get, post = http.MethodGet, http.MethodPost
+	return []route{
+		{get, "/login", public, basic, s.loginPage, false},
+		{post, "/login", public, basic, s.login, false},
+		{get, "/login/code", public, basic, s.codePage, false},
+		{post, "/login/code", public, basic, s.code, false},
+		{get, "/setup/{link}", public, basic, s.setupPage, false},
+		{post, "/setup/{link}", public, basic, s.setup, false},
+		{get, "/password/{link}", public, basic, s.passwordPage, false},
+		{post, "/password/{link}", public, basic, s.password, false},
+		{post, "/logout", self, basic, s.logout, false},
+
+		{get, "/{$}", reader, basic, s.home, false},
+
+		{get, "/customers", reader, basic, s.customers, false},
+		{get, "/customers/new", staff, basic, s.newCustomer, false},
+		{post, "/customers/new", staff, basic, s.createCustomer, false},
+		{get, "/customers/export", reader, exports, s.exportCustomers, true},
+		{post, "/customers/bulk", staff, basic, s.bulk, false},
+		{get, "/imports", staff, imports, s.importPage, false},
+		{post, "/imports", staff, imports, s.upload, true},
+		{get, "/imports/{id}", staff, imports, s.uploadPage, false},
+		{post, "/imports/{id}", staff, imports, s.checkUpload, false},
+		{post, "/imports/{id}/start", staff, imports, s.startUpload, false},
+		{get, "/customers/{id}", reader, basic, s.customer, false},
+		{get, "/customers/{id}/edit", staff, basic, s.editCustomer, false},
+		{post, "/customers/{id}/edit", staff, basic, s.updateCustomer, false},
+		{get, "/customers/{id}/delete", staff, basic, s.askDeleteCustomer, false},
+		{post, "/customers/{id}/delete", staff, basic, s.deleteCustomer, false},
+		{post, "/customers/{id}/renew", staff, basic, s.renewCustomer, false},
+		{get, "/customers/{id}/invoice", staff, basic, s.newInvoice, false},
+		{post, "/customers/{id}/invoice", staff, basic, s.createInvoice, false},
+
+		{get, "/invoices", reader, basic, s.invoices, false},
+		{get, "/invoices/{id}", reader, basic, s.invoice, false},
+		{post, "/invoices/{id}/status", staff, basic, s.setInvoiceStatus, false},
+
+		{get, "/plans", reader, basic, s.plans, false},
+		{get, "/plans/new", staff, basic, s.newPlan, false},
+		{post, "/plans/new", staff, basic, s.createPlan, false},
+		{get, "/plans/{id}", staff, basic, s.editPlan, false},
+		{post, "/plans/{id}", staff, basic, s.updatePlan, false},
+		{get, "/products", reader, basic, s.products, false},
+		{get, "/products/new", staff, basic, s.newProduct, false},
+		{post, "/products/new", staff, basic, s.createProduct, false},
+		{get, "/products/{id}", staff, basic, s.editProduct, false},
+		{post, "/products/{id}", staff, basic, s.updateProduct, false},
+
+		{get, "/api", owner, api, s.tokens, false},
+		{post, "/api/tokens", owner, api, s.createToken, false},
+		{get, "/api/tokens/{id}/delete", owner, api, s.askDeleteToken, false},
+		{post, "/api/tokens/{id}/delete", owner, api, s.deleteToken, false},
+		{get, "/webhooks", owner, webhooks, s.webhooks, false},
+		{get, "/webhooks/new", owner, webhooks, s.newWebhook, false},
+		{post, "/webhooks/new", owner, webhooks, s.createWebhook, false},
+		{get, "/webhooks/signature", owner, webhooks, s.signaturePage, false},
+		{post, "/webhooks/signature", owner, webhooks, s.checkSignature, false},
+		{get, "/webhooks/callback-secret", owner, webhooks, s.callbackSecret, false},
+		{post, "/webhooks/callback-secret", owner, webhooks, s.rotateCallbackSecret, false},
+		{get, "/webhooks/{id}", owner, webhooks, s.webhook, false},
+		{get, "/webhooks/{id}/edit", owner, webhooks, s.editWebhook, false},
+		{post, "/webhooks/{id}/edit", owner, webhooks, s.updateWebhook, false},
+		{post, "/webhooks/{id}/active", owner, webhooks, s.switchWebhook, false},
+		{post, "/webhooks/{id}/test", owner, webhooks, s.testWebhook, false},
+		{post, "/webhooks/{id}/replay", owner, webhooks, s.replayWebhook, false},
+		{get, "/webhooks/{id}/delete", owner, webhooks, s.askDeleteWebhook, false},
+		{post, "/webhooks/{id}/delete", owner, webhooks, s.deleteWebhook, false},
+		{post, "/deliveries/{id}/resend", owner, webhooks, s.resendDelivery, false},
+
+		{get, "/settings", owner, basic, s.settings, false},
+		{post, "/settings", owner, basic, s.saveSettings, false},
+		{get, "/settings/users", owner, basic, s.users, false},
+		{get, "/settings/users/new", owner, basic, s.newUser, false},
+		{post, "/settings/users/new", owner, basic, s.createUser, false},
+		{get, "/settings/users/{id}", owner, basic, s.editUser, false},
+		{post, "/settings/users/{id}", owner, basic, s.updateUser, false},
+		{post, "/settings/users/{id}/link", owner, basic, s.userLink, false},
+		{get, "/settings/users/{id}/remove", owner, basic, s.askRemoveUser, false},
+		{post, "/settings/users/{id}/remove", owner, basic, s.removeUser, false},
+		{get, "/settings/audit", owner, basic, s.audit, false},
+		{get, "/profile", self, basic, s.profile, false},
+		{post, "/profile/password", self, basic, s.changePassword, false},
+		{post, "/profile/sessions/{id}/end", self, basic, s.endSession, false},
+		{get, "/profile/second-factor", self, basic, s.secondFactor, false},
+		{post, "/profile/second-factor", self, basic, s.confirmSecondFactor, false},
+		{post, "/profile/second-factor/off", self, basic, s.dropSecondFactor, false},
+	}
+}

@@ -1,0 +1,53 @@
+package panel
+
+import (
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/web/page"
+)
+
+// words are the English texts of values that records have, under which the
+// catalog has their Portuguese.
+var words = map[string]string{
+	string(customer.Active): "Active", string(customer.DueToday): "Due today", string(customer.Expired): "Expired",
+	string(billing.Open): "Open", string(billing.Paid): "Paid", string(billing.Cancelled): "Cancelled",
+	billing.Manual:            "by hand",
+	string(account.RoleOwner): "Owner", string(account.RoleStaff): "Staff", string(account.RoleReadOnly): "Read-only",
+
+	// what the audit log says
+	"company.created": "Company created", "company.updated": "Settings changed",
+	"customer.created": "Customer created", "customer.updated": "Customer changed", "customer.deleted": "Customer deleted",
+	"customer.renewed": "Customer renewed", "customer.imported": "Customers imported",
+	"invoice.created": "Invoice made", "invoice.updated": "Invoice changed",
+	"plan.created": "Plan created", "plan.updated": "Plan changed", "product.created": "Product created", "product.updated": "Product changed",
+	"token.created": "Token created", "token.deleted": "Token deleted",
+	"webhook.created": "Webhook created", "webhook.updated": "Webhook changed", "webhook.deleted": "Webhook deleted",
+	"callback_secret.replaced": "Callback secret replaced", "delivery.resent": "Delivery sent again", "webhook.replayed": "Deliveries sent again",
+	"signin": "Signed in", "signin.refused": "Sign-in refused", "session.ended": "Session ended",
+	"second_factor.on": "Second factor switched on", "second_factor.off": "Second factor switched off",
+	"user.created": "User created", "user.updated": "User changed", "user.removed": "User removed",
+	"user.password_link": "Password link made", "user.password_set": "Password set", "user.password_changed": "Password changed",
+}
+
+// word is a value of a record in the reader's language.
+func word(l page.Lang, value string) string {
+	if english, ok := words[value]; ok {
+		return l.T(english)
+	}
+	return value
+}
+
+// deedRow is a line of the audit log with its text.
+type deedRow struct {
+	account.Entry
+	Text string
+}
+
+func deedRows(q *request, list []account.Entry) []deedRow {
+	rows := make([]deedRow, len(list))
+	for i, e := range list {
+		rows[i] = deedRow{e, word(q.lang, e.Action)}
+	}
+	return rows
+}
