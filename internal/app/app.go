@@ -98,19 +98,19 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		idempotency: idempotency.New(db, box),
 	}
 	// After billing: what is issued for a customer stands when its messages are planned.
-	a.Reminders = reminder.New(db, box, accounts, customers, reminderOptions(c, log, db, gate, client))
+	a.Reminders = reminder.New(db, box, accounts, customers, reminderOptions(c, log, gate, client))
 	return a, nil
 }
 
 // reminderOptions are the channels there are. Links to pay with are the payment
 // room's to make.
-func reminderOptions(c config.Config, log *slog.Logger, db *sqldb.DB, gate *outbound.Gate, client *outbound.Client) reminder.Options {
+func reminderOptions(c config.Config, log *slog.Logger, gate *outbound.Gate, client *outbound.Client) reminder.Options {
 	near := outbound.NewGate(c.MessageAllowNetworks, nil).Near()
 	return reminder.Options{
 		Kinds: []reminder.Kind{whatsapp.Kind, evolution.Kind, smtp.Kind, poster.Kind, logchannel.Kind},
 		Env: reminder.Env{
 			Gate: near, Once: outbound.NewClient(near, outbound.Options{Timeout: reminder.CallTimeout, UserAgent: "Carteira/1.0", Once: true}),
-			WebhookGate: gate, Webhooks: client, Log: log, Now: db.Now,
+			WebhookGate: gate, Webhooks: client, Log: log,
 		},
 		Keep: time.Duration(c.MessageHistoryDays) * 24 * time.Hour,
 	}
