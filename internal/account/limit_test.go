@@ -143,10 +143,7 @@ func TestOnlySlowAnswersAreStampedAnew(t *testing.T) {
 
 func (c caller) calls(t *testing.T) []int64 {
 	t.Helper()
-	list, err := sqldb.All(t.Context(), c.db, func(r sqldb.Row) (at int64, err error) {
-		err = r.Scan(&at)
-		return at, err
-	}, `SELECT unnest(calls) FROM token_calls`)
+	list, err := sqldb.Values[int64](t.Context(), c.db, `SELECT unnest(calls) FROM token_calls`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -204,10 +204,7 @@ func (w *world) wantEvents(t *testing.T, known int, want ...event.Name) {
 
 func texts(t *testing.T, q sqldb.Querier, statement string, args ...any) []string {
 	t.Helper()
-	list, err := sqldb.All(t.Context(), q, func(r sqldb.Row) (s string, err error) {
-		err = r.Scan(&s)
-		return s, err
-	}, statement, args...)
+	list, err := sqldb.Values[string](t.Context(), q, statement, args...)
 	must(t, err)
 	return list
 }

@@ -164,10 +164,7 @@ const anyScheduledText = `SELECT count(*) FROM (
 // another process is billing or that somebody is changing. Locking the schedule
 // alone would wait for a change that waits for the schedule.
 func scheduled(ctx context.Context, tx *sqldb.Tx, companyID int64, until civil.Date, limit int) ([]int64, error) {
-	return sqldb.All(ctx, tx, func(r sqldb.Row) (id int64, err error) {
-		err = r.Scan(&id)
-		return id, err
-	}, scheduledText, companyID, until, limit)
+	return sqldb.Values[int64](ctx, tx, scheduledText, companyID, until, limit)
 }
 
 const scheduledText = `SELECT s.customer_id FROM invoice_schedule s CROSS JOIN customers c

@@ -24,10 +24,7 @@ func (w *world) expire(t *testing.T, a account.Actor) int {
 // expired lists the due dates that customer.expired was recorded for.
 func (w *world) expired(t *testing.T) []string {
 	t.Helper()
-	bodies, err := sqldb.All(t.Context(), w.db, func(r sqldb.Row) (s string, err error) {
-		err = r.Scan(&s)
-		return s, err
-	}, `SELECT body FROM events WHERE name = ? ORDER BY id`, string(event.CustomerExpired))
+	bodies, err := sqldb.Values[string](t.Context(), w.db, `SELECT body FROM events WHERE name = ? ORDER BY id`, string(event.CustomerExpired))
 	must(t, err)
 	for i, body := range bodies {
 		bodies[i] = body[strings.LastIndex(body, `"due_date":"`)+len(`"due_date":"`):][:len("2026-01-31")]
@@ -200,10 +197,7 @@ func TestThreeProcessesTellOfEachOnce(t *testing.T) {
 		if got := w.expired(t); total != customers || len(got) != customers {
 			t.Errorf("%v told, %d events; want %d", told, len(got), customers)
 		}
-		ids, err := sqldb.All(t.Context(), w.db, func(r sqldb.Row) (s string, err error) {
-			err = r.Scan(&s)
-			return s, err
-		}, `SELECT body FROM events`)
+		ids, err := sqldb.Values[string](t.Context(), w.db, `SELECT body FROM events`)
 		must(t, err)
 		for i, body := range ids {
 			_, rest, _ := strings.Cut(body, `"customer":{"id":`)

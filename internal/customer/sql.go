@@ -186,10 +186,7 @@ func noteRenewal(ctx context.Context, tx *sqldb.Tx, companyID, id int64, month s
 // lapsed locks customers whose due date has passed untold, passing over those
 // that another process is telling of.
 func lapsed(ctx context.Context, tx *sqldb.Tx, companyID int64, today string, limit int) ([]int64, error) {
-	return sqldb.All(ctx, tx, func(r sqldb.Row) (id int64, err error) {
-		err = r.Scan(&id)
-		return id, err
-	}, lapsedText, companyID, today, limit)
+	return sqldb.Values[int64](ctx, tx, lapsedText, companyID, today, limit)
 }
 
 // untold is the due date unless its passing has been told. It has an index of

@@ -371,7 +371,7 @@ func countDeliveries(ctx context.Context, q sqldb.Querier, choice []any) (int64,
 
 func deliveries(ctx context.Context, q sqldb.Querier, choice []any, page input.Page) ([]Delivery, error) {
 	return sqldb.All(ctx, q, scanDelivery,
-		deliverySelect+deliveryChoice+` ORDER BY d.id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`,
+		deliverySelect+deliveryChoice+` ORDER BY d.id DESC LIMIT ? OFFSET ?`,
 		slices.Concat(choice, []any{page.Size, page.Offset()})...)
 }
 

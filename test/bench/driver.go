@@ -23,6 +23,7 @@ type driver struct {
 	writer   *sql.DB
 	numbered bool                 // placeholders are $1, $2
 	prepared map[string]*sql.Stmt // by text
+	index    []string             // run before a commit
 }
 
 func openDriver(ctx context.Context, kind, databaseURL string) (*driver, error) {
@@ -39,7 +40,10 @@ func openDriver(ctx context.Context, kind, databaseURL string) (*driver, error) 
 	if err := d.prepare(ctx, d.reader, tokenSQL, totalSQL, countSQL, skipSQL, pageSQL, pageBelowSQL, oneSQL); err != nil {
 		return nil, err
 	}
-	return d, d.prepare(ctx, d.writer, planSQL, insertSQL, deltaSQL, eventSQL, invoiceSQL)
+	if !d.numbered {
+		d.index = indexSQL
+	}
+	return d, d.prepare(ctx, d.writer, append([]string{planSQL, insertSQL, deltaSQL, eventSQL, invoiceSQL}, d.index...)...)
 }
 
 func (d *driver) openSQLite(path string) (err error) {

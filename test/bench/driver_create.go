@@ -79,7 +79,15 @@ func (d *driver) createTx(ctx context.Context, tx *sql.Tx, companyID int64, in n
 	if err := d.record(ctx, tx, companyID, "customer.created", now, in, p); err != nil {
 		return err
 	}
-	return d.invoice(ctx, tx, companyID, customerID, now, in, p)
+	if err := d.invoice(ctx, tx, companyID, customerID, now, in, p); err != nil {
+		return err
+	}
+	for _, text := range d.index {
+		if err := d.execIn(ctx, tx, text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *driver) invoice(ctx context.Context, tx *sql.Tx, companyID, customerID int64, now time.Time, in newCustomer, p soldPlan) error {

@@ -40,3 +40,13 @@ const (
 		paid_via, note, renewed_day, created_at, created_on, updated_at)
 		VALUES (?, ?, ?, 'Em aberto', ?, ?, ?, ?, ?, '', '', 0, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`
 )
+
+// indexSQL brings SQLite's search index up to date before a commit:
+// internal/platform/sqldb/searchindex.go.
+var indexSQL = []string{
+	`INSERT INTO customers_search (rowid, text)
+		SELECT c.id, char(57344 + c.company_id % 6400, 57344 + c.company_id / 6400 % 6400, 57344 + c.company_id / 40960000 % 6400)
+			|| char(10) || c.search
+		FROM customers_unindexed u CROSS JOIN customers c ON c.id = u.id`,
+	`DELETE FROM customers_unindexed`,
+}

@@ -141,9 +141,16 @@ func (g *group) serve(ctx context.Context, first *turn) {
 			return
 		}
 	}
-	if err := g.statement(ctx, "COMMIT"); err != nil {
+	if err := g.commit(ctx); err != nil {
 		g.fail(ctx, all, err)
 	}
+}
+
+func (g *group) commit(ctx context.Context) error {
+	if err := g.index(ctx); err != nil {
+		return err
+	}
+	return g.statement(ctx, "COMMIT")
 }
 
 // others are those who come while the group runs and may share its commit.

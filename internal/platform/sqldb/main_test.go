@@ -49,10 +49,7 @@ func run(t *testing.T, db *sqldb.DB, text string, args ...any) {
 // wantNotes compares what the read side, or a transaction, sees in the table.
 func wantNotes(t *testing.T, q sqldb.Querier, want ...int64) {
 	t.Helper()
-	got, err := sqldb.All(t.Context(), q, func(r sqldb.Row) (id int64, err error) {
-		err = r.Scan(&id)
-		return id, err
-	}, "SELECT id FROM notes ORDER BY id")
+	got, err := sqldb.Values[int64](t.Context(), q, "SELECT id FROM notes ORDER BY id")
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("notes %v, %v; want %v", got, err, want)
 	}

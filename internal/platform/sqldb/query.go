@@ -63,12 +63,20 @@ func One[T any](ctx context.Context, q Querier, scan func(Row) (T, error), text 
 	return v, err
 }
 
+// Values returns the single column of every row; an empty slice when there is
+// none.
+func Values[T any](ctx context.Context, q Querier, text string, args ...any) ([]T, error) {
+	return All(ctx, q, scanValue[T], text, args...)
+}
+
 // Value returns the single column of the first row, or ErrNotFound.
 func Value[T any](ctx context.Context, q Querier, text string, args ...any) (T, error) {
-	return One(ctx, q, func(r Row) (v T, err error) {
-		err = r.Scan(&v)
-		return v, err
-	}, text, args...)
+	return One(ctx, q, scanValue[T], text, args...)
+}
+
+func scanValue[T any](r Row) (v T, err error) {
+	err = r.Scan(&v)
+	return v, err
 }
 
 // Where collects optional conditions and their arguments.

@@ -6,9 +6,11 @@ import (
 	"sync"
 )
 
-// Statements are written once, in a text that both engines take after two
-// small changes made here: PostgreSQL numbers its placeholders, and SQLite has
-// no row locks, since its one writer already has the whole database.
+// Statements are written once, in a text that both engines take after small
+// changes made here: PostgreSQL numbers its placeholders; SQLite has no row
+// locks, since its one writer already has the whole database, and compiles a
+// statement anew at every use whose LIMIT or LIKE is a bare placeholder, in the
+// hope of a plan that fits the value.
 //
 //	?                          placeholder
 //	{for key share}            keep the selected rows from being deleted until the commit
@@ -20,7 +22,10 @@ var locks = strings.NewReplacer(
 	"{for update skip locked}", "FOR UPDATE SKIP LOCKED",
 )
 
-var noLocks = strings.NewReplacer("{for key share}", "", "{for update}", "", "{for update skip locked}", "")
+var sqliteWords = strings.NewReplacer(
+	"{for key share}", "", "{for update}", "", "{for update skip locked}", "",
+	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?", "LIKE CAST(? AS TEXT)",
+)
 
 // rewriter remembers the rewritten form of each statement. The number of
 // distinct texts is bounded by the code: they hold no values.
@@ -38,7 +43,7 @@ func (r *rewriter) text(s string) string {
 	return t
 }
 
-func forSQLite(s string) string { return noLocks.Replace(s) }
+func forSQLite(s string) string { return sqliteWords.Replace(s) }
 
 // forPostgres numbers the placeholders outside quotes.
 func forPostgres(s string) string {

@@ -15,7 +15,8 @@ func TestStatementIsRewrittenForEachEngine(t *testing.T) {
 		{"a = 'it''s ?' AND b = ?", "a = 'it''s ?' AND b = $1", "a = 'it''s ?' AND b = ?"},
 		{"'' || ? || 'é?'", "'' || $1 || 'é?'", "'' || ? || 'é?'"},
 		{"SELECT 1 {for update}", "SELECT 1 FOR UPDATE", "SELECT 1 "},
-		{"LIMIT ? {for update skip locked}", "LIMIT $1 FOR UPDATE SKIP LOCKED", "LIMIT ? "},
+		{"LIMIT ? {for update skip locked}", "LIMIT $1 FOR UPDATE SKIP LOCKED", "LIMIT CAST(? AS INTEGER) "},
+		{"a LIKE ? ESCAPE '!' LIMIT ? OFFSET ?", "a LIKE $1 ESCAPE '!' LIMIT $2 OFFSET $3", "a LIKE CAST(? AS TEXT) ESCAPE '!' LIMIT CAST(? AS INTEGER) OFFSET CAST(? AS INTEGER)"},
 	}
 	for _, tt := range tests {
 		if got := sqldb.ForPostgres(tt.in); got != tt.postgres {

@@ -77,8 +77,8 @@ func ftsQuery(companyID int64, terms []string) string {
 }
 
 // companyToken stands for a company in the FTS5 index: three characters from
-// the private-use area, which searchable text does not contain. The trigger
-// beside the FTS5 table makes the same one.
+// the private-use area, which searchable text does not contain. addNewTexts
+// makes the same one.
 func companyToken(id int64) string {
 	const base, size = 0xE000, 6400
 	return string([]rune{rune(base + id%size), rune(base + id/size%size), rune(base + id/size/size%size)})

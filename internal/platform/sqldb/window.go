@@ -10,14 +10,13 @@ type Window struct {
 	Offset    int64
 }
 
-// IDs is the statement that finds the ids, as id, with its arguments. The casts
-// keep SQLite from compiling the statement anew for every limit.
+// IDs is the statement that finds the ids, as id, with its arguments.
 func (w Window) IDs() (text string, args []any) {
 	direction := " DESC"
 	if w.Ascending {
 		direction = " ASC"
 	}
 	text = `SELECT ` + w.ID + ` AS id FROM ` + w.From + w.Where.String() + ` ORDER BY ` + w.Order + direction +
-		` LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`
+		` LIMIT ? OFFSET ?`
 	return text, append(append([]any{}, w.Where.Args...), w.Limit, w.Offset)
 }

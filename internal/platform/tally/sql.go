@@ -106,10 +106,7 @@ func stampOf(ctx context.Context, q sqldb.Querier, companyID int64, books []Book
 }
 
 func companiesWithDeltas(ctx context.Context, q sqldb.Querier) ([]int64, error) {
-	return sqldb.All(ctx, q, func(r sqldb.Row) (id int64, err error) {
-		err = r.Scan(&id)
-		return id, err
-	}, `SELECT DISTINCT company_id FROM tally_deltas`)
+	return sqldb.Values[int64](ctx, q, `SELECT DISTINCT company_id FROM tally_deltas`)
 }
 
 type delta struct {

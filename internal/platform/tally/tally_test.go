@@ -354,10 +354,7 @@ func wantWindow(t *testing.T, db *sqldb.DB, list []int64, cond string, whole boo
 	w, err := things.Window(t.Context(), db, 1, s, whole, int64(len(list)), p)
 	must(t, err)
 	text, args := w.IDs()
-	got, err := sqldb.All(t.Context(), db, func(r sqldb.Row) (id int64, err error) {
-		err = r.Scan(&id)
-		return id, err
-	}, text, args...)
+	got, err := sqldb.Values[int64](t.Context(), db, text, args...)
 	must(t, err)
 	if w.Ascending {
 		slices.Reverse(got)

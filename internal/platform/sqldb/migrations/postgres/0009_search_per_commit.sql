@@ -1,0 +1,1 @@
+-- SQLite alone needs this: PostgreSQL keeps its trigram index by itself.
