@@ -165,10 +165,7 @@ func countUnderWay(ctx context.Context, tx *sqldb.Tx, l lane) (int, error) {
 
 // dueMessages locks due messages of a channel, the oldest first.
 func dueMessages(ctx context.Context, tx *sqldb.Tx, l lane, limit int) ([]int64, error) {
-	return sqldb.All(ctx, tx, func(r sqldb.Row) (id int64, err error) {
-		err = r.Scan(&id)
-		return id, err
-	}, dueMessagesText, l.companyID, l.channelID, tx.Now().UnixMicro(), limit)
+	return sqldb.Values[int64](ctx, tx, dueMessagesText, l.companyID, l.channelID, tx.Now().UnixMicro(), limit)
 }
 
 const dueMessagesText = `SELECT id FROM reminder_messages
