@@ -3,10 +3,14 @@ package billing
 import (
 	"fmt"
 	"testing"
+
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
 func TestOwedIsWhatIsDueFirst(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
 		c := w.customer(t, w.plan(t, "1month", "35.00"), "2026-01-31")
 		want := func(dueOn string) {
 			t.Helper()

@@ -17,6 +17,7 @@ type homeData struct {
 	Revenue  page.Bars
 	Lists    []dueList
 	Webhooks []webhook.Webhook // switched off by themselves
+	Payments troubles
 	Fresh    bool              // there is nothing yet
 	HasPlan  bool
 }
@@ -46,6 +47,9 @@ func (s *Server) home(q *request) error {
 		return err
 	}
 	if d.Webhooks, err = s.brokenWebhooks(q); err != nil {
+		return err
+	}
+	if d.Payments, err = s.paymentTroubles(q); err != nil {
 		return err
 	}
 	if d.Fresh {

@@ -27,6 +27,7 @@ var words = map[string]string{
 	"signin": "Signed in", "signin.refused": "Sign-in refused", "session.ended": "Session ended",
 	"second_factor.on": "Second factor switched on", "second_factor.off": "Second factor switched off",
 	"user.created": "User created", "user.updated": "User changed", "user.removed": "User removed",
+	"gateway.set": "Gateway set up", "gateway.cleared": "Gateway left", "payment.reviewed": "Payment decided about", "payment.confirmed": "Payment confirmed",
 	"user.password_link": "Password link made", "user.password_set": "Password set", "user.password_changed": "Password changed",
 }
 
