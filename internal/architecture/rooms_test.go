@@ -424,8 +424,8 @@ func short(path string) string {
 		return "all of internal"
 	}
 	dir, tree := strings.CutSuffix(strings.TrimPrefix(path, "internal/"), "/...")
-	if tree && dir == "payment" {
-		return "payment/*"
+	if tree && (dir == "payment" || dir == "reminder") {
+		return dir + "/*"
 	}
 	return dir
 }

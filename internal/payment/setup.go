@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -127,9 +128,7 @@ func (s *Service) merge(u Setup, given map[string]string) (map[string]string, er
 	if err != nil {
 		return nil, err
 	}
-	for name, v := range given {
-		options[name] = v
-	}
+	maps.Copy(options, given)
 	var missing fault.Fields
 	for _, o := range u.Provider.Options {
 		if options[o.Name] == "" {

@@ -133,6 +133,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var status int
 	var body []byte
 	if err == nil {
+		actor.From = web.Caller(r)
 		web.ExchangeOf(ctx).CompanyID = actor.Company.ID
 		status, body = s.operate(ctx, w, r, actor)
 		if err := s.Accounts.Answered(ctx, actor, quota); err != nil {
