@@ -18,7 +18,7 @@ type homeData struct {
 	Lists    []dueList
 	Webhooks []webhook.Webhook // switched off by themselves
 	Payments troubles
-	Fresh    bool              // there is nothing yet
+	Fresh    bool // there is nothing yet
 	HasPlan  bool
 }
 
