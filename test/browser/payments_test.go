@@ -2,11 +2,21 @@ package browser
 
 import (
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 )
+
+// rules makes the folder of pictures and returns what they are held against.
+func rules(t *testing.T) string {
+	t.Helper()
+	if err := os.MkdirAll(screens, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return readAxe(t)
+}
 
 // From the customer's page the link is copied, the payer's page is opened, the
 // sandbox pays, the payer's page turns to paid by itself, and the panel knows.
@@ -18,7 +28,7 @@ func TestChargeAndPayThroughTheSandbox(t *testing.T) {
 	b.visit("/customers/1")
 	b.press("Cobrar")
 	b.see("Cobrar Ana da Silva", "Link de pagamento")
-	b.picture(t, readAxe(t), "charge-dialog")
+	b.picture(t, rules(t), "charge-dialog")
 	b.press("Copiar")
 	b.see("Copiado")
 	link := b.text("dialog #pay-link")
@@ -32,7 +42,7 @@ func TestChargeAndPayThroughTheSandbox(t *testing.T) {
 	payer.see("Demo Internet", "Aguardando o pagamento")
 	b.press("Ver a fatura")
 	b.see("Código PIX", "Pode ser paga")
-	b.picture(t, readAxe(t), "invoice-charged")
+	b.picture(t, rules(t), "invoice-charged")
 	bank.visit(strings.TrimPrefix(link, p.url))
 	bank.press("Simular o pagamento")
 	payer.see("Pagamento recebido")
@@ -41,10 +51,10 @@ func TestChargeAndPayThroughTheSandbox(t *testing.T) {
 	b.see("Pago")
 	b.visit("/payments")
 	b.see("Ana da Silva", "Pagou a fatura")
-	b.picture(t, readAxe(t), "payments-received")
+	b.picture(t, rules(t), "payments-received")
 	b.press("Ana da Silva")
 	b.see("Pagamentos recebidos", "Simulador (sem dinheiro)", "Paga pelo cliente")
-	b.picture(t, readAxe(t), "invoice-paid")
+	b.picture(t, rules(t), "invoice-paid")
 }
 
 // wantWhatsApp wants the message with the link to stand ready.
@@ -71,15 +81,15 @@ func TestOwnPixKeyIsConfirmedByHand(t *testing.T) {
 	b.fill("city", "Recife")
 	b.press("Usar este gateway")
 	b.see("pode ser um CPF ou um telefone")
-	b.picture(t, readAxe(t), "gateway-refused")
+	b.picture(t, rules(t), "gateway-refused")
 	b.fill("key", "529.982.247-25")
 	b.press("Usar este gateway")
 	b.see("Chave PIX própria está em uso.")
-	b.picture(t, readAxe(t), "gateway-pixkey")
+	b.picture(t, rules(t), "gateway-pixkey")
 	b.visit("/invoices/1")
 	b.press("Gerar código PIX")
 	b.see("Confirmar o PIX")
-	b.picture(t, readAxe(t), "invoice-pixkey")
+	b.picture(t, rules(t), "invoice-pixkey")
 	b.fill("amount", "1,00")
 	b.press("Confirmar o pagamento")
 	b.see("deve ser o valor da fatura")
