@@ -19,7 +19,8 @@ type homeData struct {
 	Revenue  page.Bars
 	Lists    []dueList
 	Webhooks []webhook.Webhook // switched off by themselves
-	Fresh    bool              // there is nothing yet
+	Payments troubles
+	Fresh    bool // there is nothing yet
 	HasPlan  bool
 }
 
@@ -51,6 +52,9 @@ func (s *Server) home(q *request) error {
 		return err
 	}
 	if d.Webhooks, err = s.brokenWebhooks(q); err != nil {
+		return err
+	}
+	if d.Payments, err = s.paymentTroubles(q); err != nil {
 		return err
 	}
 	if d.Fresh {

@@ -13,7 +13,7 @@ type entry struct {
 	Path     string
 	Icon     string
 	role     role
-	function string
+	function account.Function
 }
 
 // group is some entries under one heading.
@@ -28,6 +28,7 @@ var menu = []group{
 		{"Home", "/", "house", reader, basic},
 		{"Customers", "/customers", "users", reader, basic},
 		{"Invoices", "/invoices", "receipt", reader, basic},
+		{"Payments", "/payments", "wallet", reader, payments},
 	}},
 	{"What you sell", []entry{
 		{"Plans", "/plans", "layers", reader, basic},
@@ -52,6 +53,9 @@ type frame struct {
 	Owner   bool
 }
 
+// May tells a template whether the company's plan has a function.
+func (f frame) May(name account.Function) bool { return f.Company.Subscription.Functions.Has(name) }
+
 type shownGroup struct {
 	Label   string
 	Entries []shownEntry
@@ -67,7 +71,7 @@ func (s *Server) frame(q *request) frame {
 	for _, g := range menu {
 		shown := shownGroup{Label: g.Label}
 		for _, e := range g.Entries {
-			if allows(q.User.Role, e.role) && (s.Permit == nil || s.Permit(q.Actor, e.function, false) == nil) {
+			if allows(q.User.Role, e.role) && q.Actor.May(e.function) {
 				shown.Entries = append(shown.Entries, shownEntry{e, within(q.URL.Path, e.Path)})
 			}
 		}

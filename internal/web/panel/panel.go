@@ -22,6 +22,7 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -49,11 +50,8 @@ type Deps struct {
 	Billing   *billing.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
+	Payments  *payment.Service
 	PublicURL string // what links begin with
-
-	// Permit refuses what the company may not do: a function that its plan
-	// lacks, a change when it has no plan any more. nil permits everything.
-	Permit func(a account.Actor, function string, change bool) error
 }
 
 // Server answers the panel.
@@ -134,10 +132,23 @@ func (s *Server) admit(q *request, op route) error {
 	if !allows(v.User.Role, op.role) {
 		return fault.Forbidden("your role does not allow this; ask an owner of the company")
 	}
-	if s.Permit == nil || op.role == self {
+	return op.permit(q.Actor, q.today)
+}
+
+// permit refuses what the company may not do: a function that its plan lacks,
+// and every change when its subscription has ended. What people do about
+// themselves is never refused.
+func (op route) permit(a account.Actor, today civil.Date) error {
+	if op.role == self {
 		return nil
 	}
-	return s.Permit(v.Actor, op.function, op.method != http.MethodGet)
+	if err := a.Allow(op.function); err != nil {
+		return err
+	}
+	if op.method == http.MethodGet {
+		return nil
+	}
+	return a.Writable(today)
 }
 
 // read takes the id out of the path and the form out of the body.

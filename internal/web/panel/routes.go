@@ -33,11 +33,12 @@ func allows(has account.Role, needs role) bool {
 
 // The functions that a company's plan can lack.
 const (
-	basic    = ""
-	api      = "api"
-	webhooks = "webhooks"
-	imports  = "import"
-	exports  = "export"
+	basic    = account.Function("")
+	api      = account.FunctionAPI
+	webhooks = account.FunctionWebhooks
+	imports  = account.FunctionImport
+	exports  = account.FunctionExport
+	payments = account.FunctionPayments
 )
 
 // route is one page, or one form that is sent.
@@ -45,7 +46,7 @@ type route struct {
 	method   string
 	path     string
 	role     role
-	function string // that the company's plan must have; basic: none
+	function account.Function // that the company's plan must have; basic: none
 	handler  handler
 	long     bool // it reads or writes as long as it takes, and reads its body itself
 }
@@ -87,9 +88,25 @@ func (s *Server) table() []route {
 		{get, "/customers/{id}/invoice", staff, basic, s.newInvoice, false},
 		{post, "/customers/{id}/invoice", staff, basic, s.createInvoice, false},
 
+		{get, "/customers/{id}/charge", staff, payments, s.chargeCustomer, false},
+
 		{get, "/invoices", reader, basic, s.invoices, false},
 		{get, "/invoices/{id}", reader, basic, s.invoice, false},
 		{post, "/invoices/{id}/status", staff, basic, s.setInvoiceStatus, false},
+		{get, "/invoices/{id}/charge", staff, payments, s.chargeInvoice, false},
+		{post, "/invoices/{id}/pix", staff, payments, s.makePix, false},
+		{post, "/invoices/{id}/confirm", staff, payments, s.confirmByHand, false},
+
+		{get, "/payments", reader, payments, s.received, false},
+		{get, "/payments/reviews", reader, payments, s.reviews, false},
+		{get, "/payments/reviews/{id}", reader, payments, s.review, false},
+		{post, "/payments/reviews/{id}", staff, payments, s.resolveReview, false},
+		{get, "/payments/gateway", owner, payments, s.gatewayPage, false},
+		{post, "/payments/gateway/check", owner, payments, s.checkGateway, false},
+		{get, "/payments/gateway/clear", owner, payments, s.askClearGateway, false},
+		{post, "/payments/gateway/clear", owner, payments, s.clearGateway, false},
+		{get, "/payments/gateways/{provider}", owner, payments, s.gatewayFormPage, false},
+		{post, "/payments/gateways/{provider}", owner, payments, s.setGateway, false},
 
 		{get, "/plans", reader, basic, s.plans, false},
 		{get, "/plans/new", staff, basic, s.newPlan, false},

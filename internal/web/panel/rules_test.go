@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
@@ -23,7 +22,7 @@ func eachOffice(t *testing.T, test func(t *testing.T, o *office)) {
 func (r route) filled(ids map[string]int64) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
 	p := strings.ReplaceAll(r.path, "{id}", fmt.Sprint(ids[first]))
-	return strings.NewReplacer("{$}", "", "{link}", "x").Replace(p)
+	return strings.NewReplacer("{$}", "", "{link}", "x", "{provider}", "bank").Replace(p)
 }
 
 // forms are what a form must hold to be taken, where an empty one is not.
@@ -38,6 +37,8 @@ var forms = map[string][]string{
 	"POST /webhooks/{id}/replay":   {"since", "2026-01-01"},
 	"POST /imports/{id}":           {"column", "name", "column", ""},
 	"POST /settings/users/{id}":    {"role", "readonly"},
+	"POST /payments/reviews/{id}":  {"resolution", "dismissed"},
+	"POST /invoices/{id}/confirm":  {"amount", "35,00"},
 }
 
 func TestEveryPageRendersInBothLanguages(t *testing.T) {
@@ -90,7 +91,7 @@ func TestCompanyReachesNothingOfAnother(t *testing.T) {
 				a.want(t, http.StatusNotFound)
 			}
 		}
-		for _, path := range []string{"/customers", "/invoices", "/", "/settings/audit", "/webhooks", "/api", "/customers/export"} {
+		for _, path := range []string{"/customers", "/invoices", "/", "/settings/audit", "/webhooks", "/api", "/customers/export", "/payments", "/payments/reviews"} {
 			stranger.get(path).lacks(t, "ana@example.com")
 		}
 		stranger.post("/customers/bulk", "id", fmt.Sprint(ids["customers"]), "action", "delete", "sure", "yes")
@@ -182,12 +183,7 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 func TestWhatACompanyMayNotDoIsRefusedInOnePlace(t *testing.T) {
 	o := newOffice(t, sqldb.SQLite)
 	p := o.owner(t, "ana@example.com")
-	o.Permit = func(_ account.Actor, function string, change bool) error {
-		if function == webhooks || change {
-			return fault.Forbidden("your role does not allow this; ask an owner of the company")
-		}
-		return nil
-	}
+	o.exec(t, `UPDATE companies SET functions = ',api,payments,', subscription = 'subscriber', expires_on = '2026-01-30' WHERE id = ?`, p.actor.Company.ID)
 	p.get("/webhooks").want(t, http.StatusForbidden)
 	p.get("/customers").want(t, http.StatusOK).lacks(t, `href="/webhooks"`)
 	p.post("/plans/new", "name", "x", "value", "1", "period_count", "1", "period_unit", "month").want(t, http.StatusForbidden)
