@@ -78,6 +78,7 @@ Carteira is running with a demo company. Ctrl-C stops it.
 
   Panel      %[1]s/
   Sign-in    %[3]s  /  %[4]s
+  Reseller   %[7]s  /  %[4]s
   API page   %[1]s/docs
   Token      %[2]s
   Checkout   %[6]s
@@ -86,7 +87,7 @@ Paste this into another terminal:
 
   curl -H 'Authorization: Bearer %[2]s' '%[1]s%[5]s/customers?per_page=3'
 
-`, a.Config.PublicURL, token, demoEmail, demoPassword, api.Prefix, pay)
+`, a.Config.PublicURL, token, demoEmail, demoPassword, api.Prefix, pay, demoReseller)
 	})
 }
 

@@ -30,6 +30,10 @@ var pages = map[string]string{
 	"payments": "/payments", "reviews": "/payments/reviews", "reviews-decided": "/payments/reviews?state=resolved", "gateway": "/payments/gateway",
 	"gateway-clear": "/payments/gateway/clear", "gateway-pixkey-form": "/payments/gateways/pixkey", "gateway-efi-form": "/payments/gateways/efi",
 	"gateway-sandbox-form": "/payments/gateways/sandbox", "charge": "/invoices/1/charge",
+	"resellers": "/resellers", "resellers-none": "/resellers?search=zzz", "reseller-new": "/resellers/new", "reseller": "/resellers/2",
+	"reseller-level": "/resellers/2/level", "reseller-renew": "/resellers/2/renew?periods=2", "reseller-poor": "/resellers/2/renew?periods=120",
+	"subscription-plans": "/subscription-plans", "subscription-plan": "/subscription-plans/1", "subscription-plan-new": "/subscription-plans/new",
+	"credits": "/credits", "credits-refused": "/resellers/2/send?amount=100000",
 	"profile": "/profile", "second-factor": "/profile/second-factor", "not-found": "/nowhere",
 }
 

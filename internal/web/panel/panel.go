@@ -28,6 +28,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
@@ -51,6 +52,7 @@ type Deps struct {
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
 	Payments  *payment.Service
+	Resellers *reseller.Service
 	PublicURL string // what links begin with
 }
 
@@ -111,6 +113,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 	if err := s.admit(q, op); err != nil { //nolint:contextcheck // it is the request's, which q holds
 		return err
 	}
+	if barred, err := op.permit(q.Actor, q.today); err != nil {
+		return s.bar(q, op, barred, err)
+	}
 	if err := q.read(op); err != nil {
 		return err
 	}
@@ -132,23 +137,7 @@ func (s *Server) admit(q *request, op route) error {
 	if !allows(v.User.Role, op.role) {
 		return fault.Forbidden("your role does not allow this; ask an owner of the company")
 	}
-	return op.permit(q.Actor, q.today)
-}
-
-// permit refuses what the company may not do: a function that its plan lacks,
-// and every change when its subscription has ended. What people do about
-// themselves is never refused.
-func (op route) permit(a account.Actor, today civil.Date) error {
-	if op.role == self {
-		return nil
-	}
-	if err := a.Allow(op.function); err != nil {
-		return err
-	}
-	if op.method == http.MethodGet {
-		return nil
-	}
-	return a.Writable(today)
+	return nil
 }
 
 // read takes the id out of the path and the form out of the body.
@@ -208,8 +197,11 @@ func (q *request) query() *input.Form { return input.FromQuery(q.URL.Query()) }
 
 // show shows a page in the frame of the panel.
 func (s *Server) show(q *request, v page.View) error {
-	v.Frame = s.frame(q)
-	v.Zone = q.Actor.Company.Zone
+	f, err := s.frame(q)
+	if err != nil {
+		return err
+	}
+	v.Frame, v.Zone = f, q.Actor.Company.Zone
 	s.pages.Render(q.w, q.Request, v)
 	return nil
 }

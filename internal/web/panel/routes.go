@@ -33,12 +33,13 @@ func allows(has account.Role, needs role) bool {
 
 // The functions that a company's plan can lack.
 const (
-	basic    = account.Function("")
-	api      = account.FunctionAPI
-	webhooks = account.FunctionWebhooks
-	imports  = account.FunctionImport
-	exports  = account.FunctionExport
-	payments = account.FunctionPayments
+	basic     = account.Function("")
+	api       = account.FunctionAPI
+	webhooks  = account.FunctionWebhooks
+	imports   = account.FunctionImport
+	exports   = account.FunctionExport
+	payments  = account.FunctionPayments
+	resellers = account.FunctionResellers
 )
 
 // route is one page, or one form that is sent.
@@ -118,6 +119,35 @@ func (s *Server) table() []route {
 		{post, "/products/new", staff, basic, s.createProduct, false},
 		{get, "/products/{id}", staff, basic, s.editProduct, false},
 		{post, "/products/{id}", staff, basic, s.updateProduct, false},
+
+		{get, "/resellers", reader, resellers, s.resellers, false},
+		{get, "/resellers/new", owner, resellers, s.newReseller, false},
+		{post, "/resellers/new", owner, resellers, s.createReseller, false},
+		{get, "/resellers/{id}", reader, resellers, s.reseller, false},
+		{get, "/resellers/{id}/edit", owner, resellers, s.editReseller, false},
+		{post, "/resellers/{id}/edit", owner, resellers, s.updateReseller, false},
+		{get, "/resellers/{id}/level", owner, resellers, s.levelPage, false},
+		{post, "/resellers/{id}/level", owner, resellers, s.setLevel, false},
+		{get, "/resellers/{id}/renew", owner, resellers, s.renewalPage, false},
+		{post, "/resellers/{id}/renew", owner, resellers, s.renewReseller, false},
+		{get, "/resellers/{id}/suspend", owner, resellers, s.askSuspendReseller, false},
+		{post, "/resellers/{id}/suspend", owner, resellers, s.suspendReseller, false},
+		{post, "/resellers/{id}/resume", owner, resellers, s.resumeReseller, false},
+		{post, "/resellers/{id}/invite", owner, resellers, s.inviteReseller, false},
+		{get, "/resellers/{id}/send", owner, resellers, s.sendPage, false},
+		{post, "/resellers/{id}/send", owner, resellers, s.sendCredits, false},
+		{get, "/resellers/{id}/take-back", owner, resellers, s.takeBackPage, false},
+		{post, "/resellers/{id}/take-back", owner, resellers, s.takeBackCredits, false},
+		{get, "/subscription-plans", reader, resellers, s.subscriptionPlans, false},
+		{get, "/subscription-plans/new", owner, resellers, s.newSubscriptionPlan, false},
+		{post, "/subscription-plans/new", owner, resellers, s.createSubscriptionPlan, false},
+		{get, "/subscription-plans/{id}", owner, resellers, s.editSubscriptionPlan, false},
+		{post, "/subscription-plans/{id}", owner, resellers, s.updateSubscriptionPlan, false},
+		{post, "/subscription-plans/{id}/active", owner, resellers, s.switchSubscriptionPlan, false},
+		{get, "/subscription-plans/{id}/link", owner, resellers, s.askRenewSignupLink, false},
+		{post, "/subscription-plans/{id}/link", owner, resellers, s.renewSignupLink, false},
+		// A company sees its credits whatever its level: they are its own.
+		{get, "/credits", reader, basic, s.credits, false},
 
 		{get, "/api", owner, api, s.tokens, false},
 		{post, "/api/tokens", owner, api, s.createToken, false},

@@ -36,7 +36,7 @@ func zoneOptions(current string) []page.Option {
 func (s *Server) settings(q *request) error {
 	c := q.Actor.Company
 	return s.settingsPage(q, page.NewForm(
-		"name", c.Name, "timezone", c.Zone.String(), "renew_from", string(c.Settings.RenewFrom), "renew_on_payment", boolText(c.Settings.RenewOnPayment),
+		"name", c.Name, "whatsapp", page.FormatPhone(c.Whatsapp), "timezone", c.Zone.String(), "renew_from", string(c.Settings.RenewFrom), "renew_on_payment", boolText(c.Settings.RenewOnPayment),
 		"lead_days", strconv.Itoa(c.Settings.LeadDays)), nil)
 }
 
