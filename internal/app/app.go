@@ -102,7 +102,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Webhooks:  webhooks,
 		Payments:  payments,
 		// After billing: what is issued for a customer stands when its messages are planned.
-		Reminders:   reminder.New(db, box, accounts, customers, reminderOptions(c, log, db, gate, client, payments)),
+		Reminders:   reminder.New(db, box, accounts, customers, reminderOptions(c, log, gate, client, payments)),
 		idempotency: idempotency.New(db, box),
 	}, nil
 }

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"strings"
 
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
@@ -14,10 +15,12 @@ import (
 type homeData struct {
 	Month    dashboard.Month
 	Today    money.Cents
+	Change   string // against the month before; "" when it had nothing
 	Revenue  page.Bars
 	Lists    []dueList
 	Webhooks []webhook.Webhook // switched off by themselves
-	Fresh    bool              // there is nothing yet
+	Payments troubles
+	Fresh    bool // there is nothing yet
 	HasPlan  bool
 }
 
@@ -37,6 +40,9 @@ func (s *Server) home(q *request) error {
 		return err
 	}
 	d := homeData{Month: month, Revenue: s.revenue(q, month), Fresh: month.Customers.Total == 0}
+	if percent := month.Revenue.ChangePercent; percent != nil {
+		d.Change = strings.Replace(fmt.Sprintf("%+.1f%%", *percent), ".", ",", 1)
+	}
 	for _, day := range month.Revenue.ByDay {
 		if day.Date == q.today {
 			d.Today = day.Amount
@@ -46,6 +52,9 @@ func (s *Server) home(q *request) error {
 		return err
 	}
 	if d.Webhooks, err = s.brokenWebhooks(q); err != nil {
+		return err
+	}
+	if d.Payments, err = s.paymentTroubles(q); err != nil {
 		return err
 	}
 	if d.Fresh {

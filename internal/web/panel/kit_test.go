@@ -47,6 +47,7 @@ type office struct {
 	*Server
 	clock *sqldbtest.Clock
 	url   string
+	bank  *testBank
 }
 
 func newOffice(t *testing.T, engine sqldb.Engine) *office {
@@ -58,8 +59,10 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	accounts.SealWith(box)
 	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil)
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
+	invoices, bank := billing.New(db, events, customers), &testBank{}
 	s := New(Deps{
-		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: billing.New(db, events, customers),
+		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: invoices,
+		Payments:  bank.payments(db, accounts, invoices, box),
 		Dashboard: dashboard.New(db), Resellers: reseller.New(db, accounts, "https://carteira.example"), PublicURL: "https://carteira.example",
 		Webhooks: webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}}),
 	})
@@ -69,7 +72,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	mux.Handle("/", s)
 	served := httptest.NewServer(web.Observe(mux, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
-	return &office{s, clock, served.URL}
+	return &office{s, clock, served.URL, bank}
 }
 
 var testCAs = sync.OnceValue(func() *x509.CertPool {
@@ -271,7 +274,8 @@ func (p *person) fill() map[string]int64 {
 	_, err = p.Resellers.Transfer(ctx, a, below.ID, values("amount", "10"))
 	must(err)
 	return map[string]int64{
-		"resellers": below.ID, "subscription-plans": subscription.ID, "products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
+		"payments": p.fillPayments(plan.ID), "resellers": below.ID, "subscription-plans": subscription.ID,
+		"products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
 		"deliveries": deliveries[0].ID, "imports": upload.ID, "settings": user.ID, "profile": sessions[0].ID,
 	}
 }

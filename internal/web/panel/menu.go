@@ -28,6 +28,7 @@ var menu = []group{
 		{"Home", "/", "house", reader, basic},
 		{"Customers", "/customers", "users", reader, basic},
 		{"Invoices", "/invoices", "receipt", reader, basic},
+		{"Payments", "/payments", "wallet", reader, payments},
 	}},
 	{"What you sell", []entry{
 		{"Plans", "/plans", "layers", reader, basic},

@@ -10,6 +10,7 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -49,6 +51,7 @@ type Deps struct {
 	Billing   *billing.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
+	Payments  *payment.Service
 	Resellers *reseller.Service
 	PublicURL string // what links begin with
 }
@@ -107,7 +110,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	}
 	q := &request{Request: r, w: w, lang: page.LangOf(r)}
-	if err := s.admit(q, op); err != nil {
+	if err := s.admit(q, op); err != nil { //nolint:contextcheck // it is the request's, which q holds
 		return err
 	}
 	if barred, err := op.permit(q.Actor, q.today); err != nil {
@@ -180,10 +183,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 func (q *request) form(amounts ...string) *input.Form { return q.formWith(nil, amounts...) }
 
 func (q *request) formWith(lists []string, amounts ...string) *input.Form {
-	values := make(map[string][]string, len(q.PostForm))
-	for name, v := range q.PostForm {
-		values[name] = v
-	}
+	values := maps.Clone(q.PostForm)
 	for _, name := range amounts {
 		if cents, err := money.ParseBR(q.PostFormValue(name)); err == nil {
 			values[name] = []string{cents.String()}

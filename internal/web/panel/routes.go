@@ -38,6 +38,7 @@ const (
 	webhooks  = account.FunctionWebhooks
 	imports   = account.FunctionImport
 	exports   = account.FunctionExport
+	payments  = account.FunctionPayments
 	resellers = account.FunctionResellers
 )
 
@@ -88,9 +89,25 @@ func (s *Server) table() []route {
 		{get, "/customers/{id}/invoice", staff, basic, s.newInvoice, false},
 		{post, "/customers/{id}/invoice", staff, basic, s.createInvoice, false},
 
+		{get, "/customers/{id}/charge", staff, payments, s.chargeCustomer, false},
+
 		{get, "/invoices", reader, basic, s.invoices, false},
 		{get, "/invoices/{id}", reader, basic, s.invoice, false},
 		{post, "/invoices/{id}/status", staff, basic, s.setInvoiceStatus, false},
+		{get, "/invoices/{id}/charge", staff, payments, s.chargeInvoice, false},
+		{post, "/invoices/{id}/pix", staff, payments, s.makePix, false},
+		{post, "/invoices/{id}/confirm", staff, payments, s.confirmByHand, false},
+
+		{get, "/payments", reader, payments, s.received, false},
+		{get, "/payments/reviews", reader, payments, s.reviews, false},
+		{get, "/payments/reviews/{id}", reader, payments, s.review, false},
+		{post, "/payments/reviews/{id}", staff, payments, s.resolveReview, false},
+		{get, "/payments/gateway", owner, payments, s.gatewayPage, false},
+		{post, "/payments/gateway/check", owner, payments, s.checkGateway, false},
+		{get, "/payments/gateway/clear", owner, payments, s.askClearGateway, false},
+		{post, "/payments/gateway/clear", owner, payments, s.clearGateway, false},
+		{get, "/payments/gateways/{provider}", owner, payments, s.gatewayFormPage, false},
+		{post, "/payments/gateways/{provider}", owner, payments, s.setGateway, false},
 
 		{get, "/plans", reader, basic, s.plans, false},
 		{get, "/plans/new", staff, basic, s.newPlan, false},
@@ -161,6 +178,7 @@ func (s *Server) table() []route {
 		{get, "/settings/users/{id}", owner, basic, s.editUser, false},
 		{post, "/settings/users/{id}", owner, basic, s.updateUser, false},
 		{post, "/settings/users/{id}/link", owner, basic, s.userLink, false},
+		{post, "/settings/users/{id}/second-factor", owner, basic, s.removeSecondFactor, false},
 		{get, "/settings/users/{id}/remove", owner, basic, s.askRemoveUser, false},
 		{post, "/settings/users/{id}/remove", owner, basic, s.removeUser, false},
 		{get, "/settings/audit", owner, basic, s.audit, false},

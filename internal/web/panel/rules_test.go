@@ -22,7 +22,7 @@ func eachOffice(t *testing.T, test func(t *testing.T, o *office)) {
 func (r route) filled(ids map[string]int64) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
 	p := strings.ReplaceAll(r.path, "{id}", fmt.Sprint(ids[first]))
-	return strings.NewReplacer("{$}", "", "{link}", "x").Replace(p)
+	return strings.NewReplacer("{$}", "", "{link}", "x", "{provider}", "bank").Replace(p)
 }
 
 // forms are what a form must hold to be taken, where an empty one is not.
@@ -37,6 +37,8 @@ var forms = map[string][]string{
 	"POST /webhooks/{id}/replay":   {"since", "2026-01-01"},
 	"POST /imports/{id}":           {"column", "name", "column", ""},
 	"POST /settings/users/{id}":    {"role", "readonly"},
+	"POST /payments/reviews/{id}":  {"resolution", "dismissed"},
+	"POST /invoices/{id}/confirm":  {"amount", "35,00"},
 
 	"POST /resellers/{id}/edit":            {"name", "Stolen"},
 	"POST /resellers/{id}/level":           {"level", "reseller"},
@@ -97,7 +99,7 @@ func TestCompanyReachesNothingOfAnother(t *testing.T) {
 				a.want(t, http.StatusNotFound)
 			}
 		}
-		for _, path := range []string{"/customers", "/invoices", "/", "/settings/audit", "/webhooks", "/api", "/customers/export"} {
+		for _, path := range []string{"/customers", "/invoices", "/", "/settings/audit", "/webhooks", "/api", "/customers/export", "/payments", "/payments/reviews"} {
 			stranger.get(path).lacks(t, "ana@example.com")
 		}
 		stranger.post("/customers/bulk", "id", fmt.Sprint(ids["customers"]), "action", "delete", "sure", "yes")
