@@ -3,8 +3,10 @@ package program
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -219,6 +221,96 @@ func TestResellerSignsUpAtTheLinkOfThePlan(t *testing.T) {
 			t.Errorf("%s", list.body)
 		}
 	})
+}
+
+// In the panel the same rules hold as in the API: what the plan lacks and, once
+// the company is stopped, every change are refused; reading goes on.
+func TestPanelHoldsAResellerToItsPlanAndStanding(t *testing.T) {
+	in := install(t, sqldb.SQLite)
+	s := in.serve()
+	company := in.company()
+	in.run("credits", "grant", "--company", company, "--amount", "10")
+	plan := in.create("id", "subscription-plan", "create", "--company", company, "--name", "Revenda", "--value", "49.90", "--credits", "1", "--functions", "api")
+	child := in.create("id", "reseller", "create", "--company", company, "--name", "Loja", "--email", "loja@example.com", "--password", "correct horse",
+		"--plan-id", plan)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	visit := func(want int, path string, fields ...string) {
+		t.Helper()
+		var resp *http.Response
+		if len(fields) == 0 {
+			resp, err = browser.Get("http://" + s.address + path)
+		} else {
+			resp, err = browser.PostForm("http://"+s.address+path, url.Values{fields[0]: {fields[1]}, fields[2]: {fields[3]}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != want {
+			body, _ := io.ReadAll(resp.Body)
+			t.Errorf("%s %v: %d, want %d\n%s", path, fields, resp.StatusCode, want, body)
+		}
+	}
+	visit(303, "/login", "email", "loja@example.com", "password", "correct horse")
+	visit(200, "/")
+	visit(200, "/api")
+	visit(403, "/webhooks")
+	visit(403, "/customers/export")
+	visit(303, "/customers/new", "name", "Ana", "notes", "")
+	in.run("reseller", "suspend", "--company", company, "--id", child)
+	visit(200, "/customers")
+	visit(403, "/customers/new", "name", "Bia", "notes", "")
+	visit(403, "/settings", "name", "Outra", "lead_days", "3")
+	in.run("reseller", "renew", "--company", company, "--id", child)
+	visit(303, "/customers/new", "name", "Bia", "notes", "")
+	in.run("subscription-plan", "set", "--company", company, "--id", plan, "--functions", "webhooks")
+	visit(200, "/webhooks")
+}
+
+// The owner of a reseller made without a password follows the invitation, sets
+// one and signs in with it.
+func TestInvitedOwnerSetsAPassword(t *testing.T) {
+	in := install(t, sqldb.SQLite)
+	s := in.serve()
+	company := in.company()
+	var made struct {
+		Link string `json:"invitation_link"`
+	}
+	printed := in.run("reseller", "create", "--company", company, "--name", "Loja", "--email", "loja@example.com")
+	if err := json.Unmarshal([]byte(printed), &made); err != nil || !strings.Contains(made.Link, "/password/") {
+		t.Fatalf("%v: %s", err, printed)
+	}
+	_, code, _ := strings.Cut(made.Link, "/password/")
+	if p := s.get("/password/" + code); p.status != 200 {
+		t.Fatalf("%d %s", p.status, p.body)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	for _, form := range []url.Values{
+		{"": {"/password/" + code}, "password": {"correct horse"}},
+		{"": {"/login"}, "email": {"loja@example.com"}, "password": {"correct horse"}},
+	} {
+		path := form.Get("")
+		form.Del("")
+		resp, err := browser.PostForm("http://"+s.address+path, form)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v, %v", path, resp, err)
+		}
+		_ = resp.Body.Close()
+		if path == "/login" && resp.Request.URL.Path != "/" {
+			t.Errorf("the sign-in leads to %s", resp.Request.URL)
+		}
+	}
+	if p := s.get("/password/" + code); p.status != 404 {
+		t.Errorf("the link works again: %d", p.status)
+	}
 }
 
 func TestBrowserShowsTheSignupPage(t *testing.T) {

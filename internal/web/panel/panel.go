@@ -131,23 +131,17 @@ func (s *Server) admit(q *request, op route) error {
 	if !allows(v.User.Role, op.role) {
 		return fault.Forbidden("your role does not allow this; ask an owner of the company")
 	}
-	return op.permit(q.Actor, q.today)
+	return op.permit(q.Actor, s.DB.Now())
 }
 
 // permit refuses what the company may not do: a function that its plan lacks,
 // and every change when its subscription has ended. What people do about
 // themselves is never refused.
-func (op route) permit(a account.Actor, today civil.Date) error {
+func (op route) permit(a account.Actor, now time.Time) error {
 	if op.role == self {
 		return nil
 	}
-	if err := a.Allow(op.function); err != nil {
-		return err
-	}
-	if op.method == http.MethodGet {
-		return nil
-	}
-	return a.Writable(today)
+	return a.Permit(op.function, op.method != http.MethodGet, now)
 }
 
 // read takes the id out of the path and the form out of the body.

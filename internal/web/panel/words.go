@@ -27,6 +27,10 @@ var words = map[string]string{
 	"signin": "Signed in", "signin.refused": "Sign-in refused", "session.ended": "Session ended",
 	"second_factor.on": "Second factor switched on", "second_factor.off": "Second factor switched off",
 	"user.created": "User created", "user.updated": "User changed", "user.removed": "User removed",
+	"reseller.created": "Reseller created", "reseller.updated": "Reseller changed", "reseller.level": "Level of a reseller changed",
+	"reseller.renewed": "Reseller renewed", "reseller.suspended": "Reseller suspended", "reseller.resumed": "Suspension of a reseller ended",
+	"reseller.invited": "Reseller invited again", "subscription_plan.created": "Subscription plan created",
+	"subscription_plan.updated": "Subscription plan changed", "subscription_plan.link": "Signup link renewed",
 	"gateway.set": "Gateway set up", "gateway.cleared": "Gateway left", "payment.reviewed": "Payment decided about", "payment.confirmed": "Payment confirmed",
 	"user.password_link": "Password link made", "user.password_set": "Password set", "user.password_changed": "Password changed",
 }
