@@ -70,7 +70,8 @@ Every flag has an environment variable, shown in its help.`,
 	addSettings(root.PersistentFlags(), false)
 	root.AddCommand(
 		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), versionCommand(),
-		companyCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), gatewayCommand(), paymentCommand(), webhookCommand(), importCommand(),
+		companyCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), gatewayCommand(), paymentCommand(), webhookCommand(),
+		userCommand(), importCommand(),
 	)
 	strictArgs(root)
 	return root
