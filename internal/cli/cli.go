@@ -71,7 +71,7 @@ Every flag has an environment variable, shown in its help.`,
 	root.AddCommand(
 		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), versionCommand(),
 		companyCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(),
-		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(), importCommand(),
+		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(), userCommand(), importCommand(),
 	)
 	strictArgs(root)
 	return root

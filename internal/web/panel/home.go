@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"strings"
 
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
@@ -14,6 +15,7 @@ import (
 type homeData struct {
 	Month    dashboard.Month
 	Today    money.Cents
+	Change   string // against the month before; "" when it had nothing
 	Revenue  page.Bars
 	Lists    []dueList
 	Webhooks []webhook.Webhook // switched off by themselves
@@ -37,6 +39,9 @@ func (s *Server) home(q *request) error {
 		return err
 	}
 	d := homeData{Month: month, Revenue: s.revenue(q, month), Fresh: month.Customers.Total == 0}
+	if percent := month.Revenue.ChangePercent; percent != nil {
+		d.Change = strings.Replace(fmt.Sprintf("%+.1f%%", *percent), ".", ",", 1)
+	}
 	for _, day := range month.Revenue.ByDay {
 		if day.Date == q.today {
 			d.Today = day.Amount

@@ -10,6 +10,7 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -109,7 +110,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	}
 	q := &request{Request: r, w: w, lang: page.LangOf(r)}
-	if err := s.admit(q, op); err != nil {
+	if err := s.admit(q, op); err != nil { //nolint:contextcheck // it is the request's, which q holds
 		return err
 	}
 	if err := q.read(op); err != nil {
@@ -182,10 +183,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 func (q *request) form(amounts ...string) *input.Form { return q.formWith(nil, amounts...) }
 
 func (q *request) formWith(lists []string, amounts ...string) *input.Form {
-	values := make(map[string][]string, len(q.PostForm))
-	for name, v := range q.PostForm {
-		values[name] = v
-	}
+	values := maps.Clone(q.PostForm)
 	for _, name := range amounts {
 		if cents, err := money.ParseBR(q.PostFormValue(name)); err == nil {
 			values[name] = []string{cents.String()}

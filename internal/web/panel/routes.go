@@ -131,6 +131,7 @@ func (s *Server) table() []route {
 		{get, "/settings/users/{id}", owner, basic, s.editUser, false},
 		{post, "/settings/users/{id}", owner, basic, s.updateUser, false},
 		{post, "/settings/users/{id}/link", owner, basic, s.userLink, false},
+		{post, "/settings/users/{id}/second-factor", owner, basic, s.removeSecondFactor, false},
 		{get, "/settings/users/{id}/remove", owner, basic, s.askRemoveUser, false},
 		{post, "/settings/users/{id}/remove", owner, basic, s.removeUser, false},
 		{get, "/settings/audit", owner, basic, s.audit, false},

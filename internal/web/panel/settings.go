@@ -153,6 +153,13 @@ func (s *Server) userLink(q *request) error {
 	return s.usersPage(q, usersData{Link: s.PublicURL + "/password/" + link, Name: u.Name})
 }
 
+func (s *Server) removeSecondFactor(q *request) error {
+	if _, err := s.Accounts.RemoveSecondFactor(q.Context(), q.Actor, q.id); err != nil {
+		return err
+	}
+	return q.done("/settings/users", "The second factor is off.")
+}
+
 func (s *Server) askRemoveUser(q *request) error {
 	u, err := s.Accounts.User(q.Context(), q.Actor, q.id)
 	if err != nil {
