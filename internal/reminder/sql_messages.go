@@ -3,6 +3,7 @@ package reminder
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"carteira/internal/platform/civil"
@@ -311,7 +312,12 @@ func messages(ctx context.Context, q sqldb.Querier, where sqldb.Where, page inpu
 }
 
 func countMessages(ctx context.Context, q sqldb.Querier, where sqldb.Where) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM reminder_messages m`+where.String()+` /* every company_id */`, where.Args...)
+	return sqldb.Value[int64](ctx, q, `
+		SELECT count(*) FROM (SELECT 1 FROM reminder_messages m`+where.String()+` LIMIT ?) counted /* every company_id */`, append(slices.Clone(where.Args), Countable)...)
+}
+
+func countUnknown(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM reminder_messages WHERE company_id = ? AND status = 'unknown'`, companyID)
 }
 
 func countByStatus(ctx context.Context, q sqldb.Querier, companyID int64) (map[Status]int64, error) {
