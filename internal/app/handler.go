@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web"
 	"carteira/internal/web/api"
@@ -40,7 +41,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
 	mux.Handle("/", panel.New(panel.Deps{
 		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
-		PublicURL: a.Config.PublicURL,
+		Reminders: a.Reminders, PublicURL: a.Config.PublicURL, Permit: a.permit,
 	}))
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
@@ -56,6 +57,14 @@ func (a *App) Handler() http.Handler {
 		rest.ServeHTTP(w, r)
 	})
 	return web.Observe(web.Forwarded(root, a.Config.TrustedProxies), a.Log, web.NewMetrics(reg))
+}
+
+// permit refuses what a company may not do in the panel.
+func (a *App) permit(actor account.Actor, function string, change bool) error {
+	if err := actor.Allow(account.Function(function)); err != nil || !change {
+		return err
+	}
+	return actor.Writable(actor.Today(a.DB.Now()))
 }
 
 // named tells the access log and the metrics which pattern matched.

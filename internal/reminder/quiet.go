@@ -61,6 +61,8 @@ func (s *Service) Settings(ctx context.Context, a account.Actor) (Settings, erro
 // SetSettings changes the company's, from the fields quiet_from and quiet_to;
 // what is not given stays. What is scheduled is planned anew.
 func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Form) (Settings, error) {
+	in.Keep("quiet_from")
+	in.Keep("quiet_to")
 	from, hasFrom := readClock(in, "quiet_from")
 	to, hasTo := readClock(in, "quiet_to")
 	if err := in.Err(); err != nil {

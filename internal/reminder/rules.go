@@ -39,8 +39,8 @@ type Rule struct {
 // maxOffset is how far a message may lie from its due date.
 const maxOffset = 60
 
-// maxChannels bounds the fallbacks of a rule.
-const maxChannels = 5
+// MaxChannels is how many channels a rule may try.
+const MaxChannels = 5
 
 // When tells the day of a rule in words.
 func (r Rule) When() string {
@@ -221,8 +221,8 @@ func readIDs(in *input.Form, name string) ([]int64, bool) {
 			}
 		}
 	}
-	if len(ids) > maxChannels {
-		in.Refuse(name, fmt.Sprintf("must be at most %d", maxChannels))
+	if len(ids) > MaxChannels {
+		in.Refuse(name, fmt.Sprintf("must be at most %d", MaxChannels))
 	}
 	return ids, true
 }

@@ -7,6 +7,7 @@ import (
 	"carteira/internal/dashboard"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/reminder"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
 )
@@ -19,6 +20,7 @@ type homeData struct {
 	Webhooks []webhook.Webhook // switched off by themselves
 	Fresh    bool              // there is nothing yet
 	HasPlan  bool
+	Messages reminder.Attention
 }
 
 // dueList is some customers who need a look.
@@ -46,6 +48,9 @@ func (s *Server) home(q *request) error {
 		return err
 	}
 	if d.Webhooks, err = s.brokenWebhooks(q); err != nil {
+		return err
+	}
+	if d.Messages, err = s.messageNotices(q); err != nil {
 		return err
 	}
 	if d.Fresh {

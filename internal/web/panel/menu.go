@@ -28,6 +28,7 @@ var menu = []group{
 		{"Home", "/", "house", reader, basic},
 		{"Customers", "/customers", "users", reader, basic},
 		{"Invoices", "/invoices", "receipt", reader, basic},
+		{"Messages", "/messages", "message-circle", reader, reminders},
 	}},
 	{"What you sell", []entry{
 		{"Plans", "/plans", "layers", reader, basic},

@@ -27,6 +27,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/reminder"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
@@ -49,6 +50,7 @@ type Deps struct {
 	Billing   *billing.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
+	Reminders *reminder.Service
 	PublicURL string // what links begin with
 
 	// Permit refuses what the company may not do: a function that its plan
