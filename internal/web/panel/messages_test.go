@@ -71,13 +71,13 @@ func TestRulesAreToldInSentences(t *testing.T) {
 
 func TestReasonsOfSeveralChannelsAreTranslatedOneByOne(t *testing.T) {
 	for english, want := range map[string]string{
-		"no WhatsApp number":                          "sem número de WhatsApp",
-		"no WhatsApp number; no e-mail":               "sem número de WhatsApp; sem e-mail",
-		"channel refused: session lost; no e-mail":    "o canal recusou: session lost; sem e-mail",
-		"Zap is switched off; no e-mail":              "Zap está desligado; sem e-mail",
-		"due date moved":                              "o vencimento mudou",
-		"payment link: invoice not found":             "link de pagamento: fatura não encontrada",
-		"": "",
+		"no WhatsApp number":                       "sem número de WhatsApp",
+		"no WhatsApp number; no e-mail":            "sem número de WhatsApp; sem e-mail",
+		"channel refused: session lost; no e-mail": "o canal recusou: session lost; sem e-mail",
+		"Zap is switched off; no e-mail":           "Zap está desligado; sem e-mail",
+		"due date moved":                           "o vencimento mudou",
+		"payment link: invoice not found":          "link de pagamento: fatura não encontrada",
+		"":                                         "",
 	} {
 		if got := reasons(page.Portuguese, english); got != want {
 			t.Errorf("%q became %q, want %q", english, got, want)
