@@ -110,7 +110,7 @@ type Actor struct {
 	TokenID int64  // 0 on the command line and in the panel
 	UserID  int64  // 0 outside the panel
 	Role    Role   // of the user; "" outside the panel
-	Name    string // of the user or token, for the audit log
+	Name    string // of the user, for the audit log; a token's is looked up
 	From    string // the address a request came from, CommandLine, or "" for what the program does by itself
 }
 

@@ -72,7 +72,8 @@ func (n newCompany) insert(ctx context.Context, tx *sqldb.Tx) (c Company, owner 
 }
 
 // SetCompany changes name, level, timezone and settings; what is not given
-// stays.
+// stays. The level is the operator's to give: a company that could raise its own
+// would own the tree.
 func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Company, error) {
 	in.Keep("name")
 	c := a.Company
@@ -85,15 +86,31 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Comp
 		if v, ok := in.Line("name", 255); ok {
 			c.Name = v
 		}
-		readLevel(in, &c)
+		if a.UserID == 0 && a.TokenID == 0 {
+			readLevel(in, &c)
+		} else {
+			in.Ignore("level")
+		}
 		readZone(in, &c)
 		readSettings(in, &c.Settings)
 		if err := in.Err(); err != nil {
 			return err
 		}
-		return s.SaveTx(ctx, tx, before, c)
+		if err := s.SaveTx(ctx, tx, before, c); err != nil {
+			return err
+		}
+		return Note(ctx, tx, a, Deed{
+			Action: "company.updated", Record: "company", ID: c.ID, Name: c.Name, Before: companyFields(before), After: companyFields(c),
+		})
 	})
 	return c, err
+}
+
+func companyFields(c Company) Fields {
+	return Fields{
+		"name": c.Name, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
+		"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays,
+	}
 }
 
 // Actor finds a company to act for, for the command line.

@@ -164,6 +164,24 @@ func TestSetCompanyChangesOnlyWhatIsGiven(t *testing.T) {
 	})
 }
 
+func TestCompanyCannotRaiseItsOwnLevel(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := account.New(db, 0)
+		a := newCompany(t, s, "a@example.com")
+		_, err := s.SetCompany(t.Context(), a, form("level", "user"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, who := range []account.Actor{{UserID: 1, Role: account.RoleOwner}, {TokenID: 1}} {
+			who.Company = a.Company
+			got, err := s.SetCompany(t.Context(), who, form("level", "ultra_master", "name", "Rede Alta"))
+			if err != nil || got.Level != account.LevelUser || got.Name != "Rede Alta" {
+				t.Errorf("%+v made of itself %+v, %v", who, got, err)
+			}
+		}
+	})
+}
+
 func wantCompany(t *testing.T, got, want account.Company, err error) {
 	t.Helper()
 	got.CreatedAt, want.CreatedAt = got.CreatedAt.UTC(), want.CreatedAt.UTC()

@@ -15,8 +15,8 @@ import (
 func insertDeed(ctx context.Context, tx *sqldb.Tx, a Actor, d Deed, changes string) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		a.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(a.UserID), sqldb.RefTo(a.TokenID), a.Name, a.From,
+		VALUES (?, ?, ?, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ?), ?, ?, ?, ?, ?, ?)`,
+		a.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(a.UserID), sqldb.RefTo(a.TokenID), a.Company.ID, a.TokenID, a.Name, a.From,
 		d.Action, d.Record, d.ID, d.Name, changes)
 	return err
 }

@@ -99,6 +99,16 @@ func (a Actor) Writable(today civil.Date) error {
 	return nil
 }
 
+// Permit is what an edge asks in its one place: whether the company has a
+// function ("" needs none) and, for a change, whether it may change anything
+// at this instant.
+func (a Actor) Permit(f Function, change bool, now time.Time) error {
+	if err := a.Allow(f); err != nil || !change {
+		return err
+	}
+	return a.Writable(a.Today(now))
+}
+
 // By names who acts, for records that are kept: user:1, token:3, or where it was
 // done from.
 func (a Actor) By() string {

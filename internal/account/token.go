@@ -68,8 +68,10 @@ func (s *Service) CreateToken(ctx context.Context, a Actor, in *input.Form) (Tok
 	t := Token{CompanyID: a.Company.ID, Name: name}
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		t.CreatedAt = tx.Now()
-		t.ID, err = insertToken(ctx, tx, t, hash[:])
-		return err
+		if t.ID, err = insertToken(ctx, tx, t, hash[:]); err != nil {
+			return err
+		}
+		return Note(ctx, tx, a, Deed{Action: "token.created", Record: "token", ID: t.ID, Name: t.Name})
 	})
 	return t, plain, err
 }
@@ -91,7 +93,14 @@ func (s *Service) Token(ctx context.Context, a Actor, tokenID int64) (Token, err
 // DeleteToken ends a token at once.
 func (s *Service) DeleteToken(ctx context.Context, a Actor, tokenID int64) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return deleteToken(ctx, tx, a.Company.ID, tokenID)
+		t, err := tokenByID(ctx, tx, a.Company.ID, tokenID)
+		if err != nil {
+			return err
+		}
+		if err := deleteToken(ctx, tx, a.Company.ID, tokenID); err != nil {
+			return err
+		}
+		return Note(ctx, tx, a, Deed{Action: "token.deleted", Record: "token", ID: tokenID, Name: t.Name})
 	})
 }
 

@@ -124,10 +124,13 @@ func (a *App) jobs() []worker.Job {
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
-		{Name: "plan messages", Every: 10 * time.Second, Run: a.planMessages},
+		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
+		{Name: "prune the audit log", Every: 10 * time.Minute, Run: func(ctx context.Context) error {
+			return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
+		}},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},

@@ -15,6 +15,7 @@ import (
 	"carteira/internal/payment/mercadopago"
 	"carteira/internal/payment/pixkey"
 	"carteira/internal/payment/sandbox"
+	"carteira/internal/payment/woovi"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
@@ -29,7 +30,8 @@ func newPayments(
 	simulator := sandbox.New(db)
 	return payment.New(db, accounts, invoices, box, payment.Options{
 		Providers: []payment.Provider{
-			pixkey.Provider(), mercadopago.Provider(), asaas.Provider(), efi.Provider(), mercadopago.CheckoutProvider(), simulator.Provider(),
+			pixkey.Provider(), mercadopago.Provider(), asaas.Provider(), efi.Provider(), woovi.Provider(),
+			mercadopago.CheckoutProvider(), simulator.Provider(),
 		},
 		PublicURL: c.PublicURL, Client: gatewayClient(), Log: log,
 		Notify: webhooks.NotifyTx,

@@ -59,12 +59,9 @@ func (a *App) Handler() http.Handler {
 	return web.Observe(web.Forwarded(root, a.Config.TrustedProxies), a.Log, web.NewMetrics(reg))
 }
 
-// permit refuses what a company may not do in the panel.
+// permit is what the panel asks before it opens a page or takes a form.
 func (a *App) permit(actor account.Actor, function string, change bool) error {
-	if err := actor.Allow(account.Function(function)); err != nil || !change {
-		return err
-	}
-	return actor.Writable(actor.Today(a.DB.Now()))
+	return actor.Permit(account.Function(function), change, a.DB.Now())
 }
 
 // named tells the access log and the metrics which pattern matched.

@@ -41,6 +41,11 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 		return err
 	}
 	defer lock.release()
+	if a.Config.Embedded() {
+		if err := a.Webhooks.Inherit(ctx); err != nil {
+			return err
+		}
+	}
 	listeners, err := a.listen(ctx)
 	if err != nil {
 		return err

@@ -168,13 +168,18 @@ var rooms = []room{
 			{"internal/payment/...", "an invoice is paid through the sandbox"},
 			{"internal/catalog", "what there is to pay"},
 			{"internal/customer", "who pays"},
-			{"internal/web/callback", "the other way in of a payment"},
 		}),
 	},
 	{
 		path: "internal/web/callback", place: "edges are leaves: they call rooms, and never each other",
-		may:   []arrow{tools, kit, {"internal/payment", "the inbox of callbacks"}},
-		tests: edgeTests,
+		may: []arrow{tools, kit, {"internal/payment", "the inbox of callbacks"}},
+		tests: slices.Concat(edgeTests, []arrow{
+			{"internal/payment/...", "the sandbox calls back"},
+			{"internal/account", "whose gateway it is"},
+			{"internal/billing", "what is paid"},
+			{"internal/catalog", "what there is to pay"},
+			{"internal/customer", "who pays"},
+		}),
 	},
 	{
 		path: "internal/app", place: "the only place where all rooms meet",
@@ -424,8 +429,8 @@ func short(path string) string {
 		return "all of internal"
 	}
 	dir, tree := strings.CutSuffix(strings.TrimPrefix(path, "internal/"), "/...")
-	if tree && dir == "payment" {
-		return "payment/*"
+	if tree && (dir == "payment" || dir == "reminder") {
+		return dir + "/*"
 	}
 	return dir
 }

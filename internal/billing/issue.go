@@ -184,8 +184,10 @@ func (s *Service) CreateExtra(ctx context.Context, a account.Actor, customerID i
 		if err := in.Err(); err != nil {
 			return err
 		}
-		i, err = s.issueTx(ctx, tx, a, i)
-		return err
+		if i, err = s.issueTx(ctx, tx, a, i); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, deed("invoice.created", Invoice{}, i))
 	})
 	return i, err
 }

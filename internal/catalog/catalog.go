@@ -95,6 +95,7 @@ func (s *Service) savePlan(ctx context.Context, a account.Actor, id int64, in *i
 				return err
 			}
 		}
+		before := p
 		change(&p)
 		if p.Product.ID != 0 {
 			product, err := productByID(ctx, tx, a.Company.ID, p.Product.ID)
@@ -103,13 +104,24 @@ func (s *Service) savePlan(ctx context.Context, a account.Actor, id int64, in *i
 			}
 			p.Product.Name = product.Name
 		}
+		d := account.Deed{Action: "plan.updated", Record: "plan", Name: p.Name, Before: planFields(before), After: planFields(p)}
 		if id != 0 {
-			return updatePlan(ctx, tx, a.Company.ID, p)
+			err = updatePlan(ctx, tx, a.Company.ID, p)
+		} else {
+			d.Action, d.Before = "plan.created", nil
+			p.ID, err = insertPlan(ctx, tx, a.Company.ID, p)
 		}
-		p.ID, err = insertPlan(ctx, tx, a.Company.ID, p)
-		return err
+		if err != nil {
+			return err
+		}
+		d.ID = p.ID
+		return account.Note(ctx, tx, a, d)
 	})
 	return p, err
+}
+
+func planFields(p Plan) account.Fields {
+	return account.Fields{"name": p.Name, "value": p.Value.String(), "period": p.Period.String(), "product": p.Product.Name, "active": p.Active}
 }
 
 // readPlan returns what the form changes.
@@ -165,16 +177,28 @@ func (s *Service) saveProduct(ctx context.Context, a account.Actor, id int64, in
 				return err
 			}
 		}
+		before := p
 		set(&p.Name, name, hasName)
 		set(&p.Description, description, hasDescription)
 		set(&p.Active, active, hasActive)
+		d := account.Deed{Action: "product.updated", Record: "product", Name: p.Name, Before: productFields(before), After: productFields(p)}
 		if id != 0 {
-			return updateProduct(ctx, tx, a.Company.ID, p)
+			err = updateProduct(ctx, tx, a.Company.ID, p)
+		} else {
+			d.Action, d.Before = "product.created", nil
+			p.ID, err = insertProduct(ctx, tx, a.Company.ID, p)
 		}
-		p.ID, err = insertProduct(ctx, tx, a.Company.ID, p)
-		return err
+		if err != nil {
+			return err
+		}
+		d.ID = p.ID
+		return account.Note(ctx, tx, a, d)
 	})
 	return p, err
+}
+
+func productFields(p Product) account.Fields {
+	return account.Fields{"name": p.Name, "description": p.Description, "active": p.Active}
 }
 
 // Plan finds a plan.

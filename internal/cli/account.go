@@ -44,8 +44,8 @@ func companyCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printList(cmd, companies, []string{"ID", "NAME", "LEVEL", "TIMEZONE", "CREATED AT"}, func(c account.Company) []any {
-					return []any{c.ID, c.Name, c.Level, c.Zone.String(), when(c.CreatedAt, c.Zone)}
+				return printList(cmd, companies, []string{"ID", "NAME", "LEVEL", "TIMEZONE", "CREATED AT", "PARENT"}, func(c account.Company) []any {
+					return []any{c.ID, c.Name, c.Level, c.Zone.String(), when(c.CreatedAt, c.Zone), c.ParentID}
 				})
 			})
 		},

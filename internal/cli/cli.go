@@ -141,6 +141,7 @@ func withCompany(cmd *cobra.Command, run func(ctx context.Context, a *app.App, a
 			return err
 		}
 		actor, err := a.Accounts.Actor(ctx, id)
+		actor.From = account.CommandLine
 		if fault.KindOf(err) == fault.KindNotFound {
 			return fmt.Errorf("there is no company %d; `carteira company list` shows them", id)
 		}
@@ -254,7 +255,8 @@ func explain(w io.Writer, err error) {
 	}
 	for field, reasons := range fields.All() {
 		for _, reason := range reasons {
-			fmt.Fprintf(w, "carteira: --%s %s\n", strings.ReplaceAll(field, "_", "-"), reason)
+			flag, option, _ := strings.Cut(field, " ") // what is given with a flag keeps its own name
+			fmt.Fprintln(w, strings.TrimSpace("carteira: --"+strings.ReplaceAll(flag, "_", "-")+" "+option), reason)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Serve a company with customers, to try things on",
-		Long: `Demo makes a company with plans, products and customers on the embedded
+		Long: `Demo makes a company with plans, products, customers and resellers on the embedded
 database, in a temporary folder that is deleted at the end, and serves it until
 Ctrl-C. With --data the folder is kept, and used again the next time.`,
 		Args: cobra.NoArgs,
@@ -144,7 +144,36 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if err := seedReminders(ctx, a, actor); err != nil {
 		return actor, err
 	}
-	return actor, seedCustomers(ctx, a, actor, plans)
+	if err := seedCustomers(ctx, a, actor, plans); err != nil {
+		return actor, err
+	}
+	if err := seedPayments(ctx, a, actor); err != nil {
+		return actor, err
+	}
+	return actor, seedResellers(ctx, a, actor)
+}
+
+// seedPayments has some customers pay ahead, on days of the last weeks, so that
+// there is revenue to be seen.
+func seedPayments(ctx context.Context, a *app.App, actor account.Actor) error {
+	today := actor.Today(a.DB.Now())
+	ahead := billing.Filter{Status: billing.Open, DueFrom: today.AddDays(1)}
+	list, _, err := a.Billing.List(ctx, actor, ahead, input.Page{Number: 1, Size: input.MaxPageSize})
+	if err != nil {
+		return err
+	}
+	for n, i := range list {
+		if n%2 == 1 {
+			continue
+		}
+		_, err := a.Billing.SetStatus(ctx, actor, i.ID, input.FromStrings(map[string]string{
+			"status": string(billing.Paid), "paid_at": today.AddDays(-(n * 7 % 40)).String(),
+		}))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // payableLink is the page of the newest invoice that is open, to try paying on.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/app"
 	"carteira/internal/payment"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 )
 
@@ -45,7 +47,7 @@ Nothing is sent to the provider; "gateway check" does that.`,
 			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
 				u, err := a.Payments.ConfigureGateway(ctx, actor, in)
 				if err != nil {
-					return err
+					return optionError(err)
 				}
 				return printJSON(cmd, setupRecord(u))
 			})
@@ -83,6 +85,24 @@ func gatewayForm(cmd *cobra.Command) (*input.Form, error) {
 		return nil, err
 	}
 	return input.FromJSON(text)
+}
+
+// optionError names the options that were refused as they are given.
+func optionError(err error) error {
+	var reasons []string
+	for field, all := range fault.FieldsOf(err).All() {
+		flag := "--option " + field
+		if field == "provider" {
+			flag = "--provider"
+		}
+		for _, reason := range all {
+			reasons = append(reasons, flag+" "+reason)
+		}
+	}
+	if len(reasons) == 0 {
+		return err
+	}
+	return errors.New(strings.Join(reasons, "; "))
 }
 
 // optionValue reads what stands in a file, or on standard input, for @.

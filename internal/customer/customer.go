@@ -131,6 +131,9 @@ func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, d
 	if err := s.events.Record(ctx, tx, a.Source(), event.CustomerCreated, created(c, a, tx.Now())); err != nil {
 		return c, err
 	}
+	if err := account.Note(ctx, tx, a, deed("customer.created", Customer{}, c)); err != nil {
+		return c, err
+	}
 	return c, s.tellCreated(ctx, tx, a, c)
 }
 
@@ -155,6 +158,9 @@ func (s *Service) Update(ctx context.Context, a account.Actor, id int64, in *inp
 		if err := s.save(ctx, tx, a, before, &c); err != nil {
 			return err
 		}
+		if err := account.Note(ctx, tx, a, deed("customer.updated", before, c)); err != nil {
+			return err
+		}
 		return s.events.Record(ctx, tx, a.Source(), event.CustomerUpdated, updated(c, changed))
 	})
 	return c, err
@@ -174,6 +180,9 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, id int64) error {
 			return err
 		}
 		if err := book.Add(ctx, tx, a.Company.ID, counted(c, -1)); err != nil {
+			return err
+		}
+		if err := account.Note(ctx, tx, a, deed("customer.deleted", c, Customer{ID: c.ID, Name: c.Name})); err != nil {
 			return err
 		}
 		return s.events.Record(ctx, tx, a.Source(), event.CustomerDeleted, deleted(c))

@@ -131,7 +131,7 @@ func (im *importer) writeAll(ctx context.Context, rows Rows) error {
 				return errUndone
 			}
 		}
-		return w.count(ctx)
+		return w.finish(ctx, out.good)
 	})
 	if err == nil {
 		im.total = Imported{Imported: out.good}
@@ -160,7 +160,7 @@ func (im *importer) writeGood(ctx context.Context, rows Rows) error {
 			if err := w.write(ctx, batch, &out); err != nil {
 				return err
 			}
-			return w.count(ctx)
+			return w.finish(ctx, out.good)
 		})
 		if err != nil {
 			return err
@@ -271,6 +271,14 @@ func (w *writing) explain(ctx context.Context, taken []*candidate) error {
 		}
 	}
 	return nil
+}
+
+// finish counts what was written, and notes it once for all of them.
+func (w *writing) finish(ctx context.Context, n int) error {
+	if err := w.count(ctx); err != nil || n == 0 {
+		return err
+	}
+	return account.Note(ctx, w.tx, w.actor, account.Deed{Action: "customer.imported", Record: "customer", After: account.Fields{"customers": n}})
 }
 
 // count adds the new customers to the counts, each place once.

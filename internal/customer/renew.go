@@ -77,6 +77,9 @@ func (s *Service) RenewTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id
 	if err := countRenewal(ctx, tx, a, id); err != nil {
 		return Renewal{}, err
 	}
+	if err := account.Note(ctx, tx, a, deed("customer.renewed", before, c)); err != nil {
+		return Renewal{}, err
+	}
 	r := Renewal{Customer: c, Previous: before.DueOn}
 	return r, s.events.Record(ctx, tx, a.Source(), event.CustomerRenewed, renewal(r, a, tx.Now()))
 }

@@ -87,8 +87,15 @@ func TestStormOfCallbacksPaysOnce(t *testing.T) {
 		codes := []string{w.charged(t, i.ID).PixCode, w.charged(t, j.ID).PixCode}
 		c, d := w.only(t, i.ID), w.only(t, j.ID)
 		storm := []tell{
-			{"e1", theSecret, c.ID, ""}, {"e1", theSecret, c.ID, ""}, {"e2", theSecret, "", c.order.Reference}, {"e3", theSecret, c.ID, c.order.Reference},
-			{"", theSecret, c.ID, ""}, {"e4", "forged", c.ID, ""}, {"e5", theSecret, "ch_999", ""}, {"e6", theSecret, d.ID, ""}, {"e0", theSecret, d.ID, ""},
+			{"e1", theSecret, c.ID, ""},
+			{"e1", theSecret, c.ID, ""},
+			{"e2", theSecret, "", c.order.Reference},
+			{"e3", theSecret, c.ID, c.order.Reference},
+			{"", theSecret, c.ID, ""},
+			{"e4", "forged", c.ID, ""},
+			{"e5", theSecret, "ch_999", ""},
+			{"e6", theSecret, d.ID, ""},
+			{"e0", theSecret, d.ID, ""},
 		}
 		w.bank.pay(t, codes[0], 3500)
 		processes := []*world{w, w.process(t), w.process(t)}
@@ -198,11 +205,13 @@ func TestEventKeyTellsCallbacksApart(t *testing.T) {
 	hint := []Hint{{Ref: Ref{ID: "1"}}}
 	keys := map[string]bool{}
 	for n, c := range []Callback{
-		{Body: []byte("a")}, {Body: []byte("b")}, {Body: []byte("a"), Query: map[string][]string{"id": {"1"}}},
+		{Body: []byte("a")},
+		{Body: []byte("b")},
+		{Body: []byte("a"), Query: map[string][]string{"id": {"1"}}},
 		{Body: []byte("a"), Query: map[string][]string{"id": {"2"}}},
 	} {
 		keys[eventKey(c, hint)] = true
-		if eventKey(c, hint) != eventKey(c, hint) || len(keys) != n+1 {
+		if again := eventKey(c, hint); !keys[again] || len(keys) != n+1 {
 			t.Errorf("%v: %v", c, keys)
 		}
 	}

@@ -354,5 +354,5 @@ func waitALittle(ctx context.Context) error {
 // closing is the context of a transaction that writes down what has happened,
 // which must be done though the time for doing it is over.
 func closing(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) //nolint:gosec // whoever asks for it cancels it
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -67,7 +68,7 @@ func (s *Service) ConfigureGateway(ctx context.Context, a account.Actor, in *inp
 		if err != nil {
 			return err
 		}
-		if _, err := p.Open(options, s.env(u)); err != nil {
+		if err := s.try(u, options); err != nil {
 			return err
 		}
 		before := u
@@ -120,25 +121,38 @@ func (s *Service) setupOf(ctx context.Context, tx *sqldb.Tx, a account.Actor, p 
 	return u, err
 }
 
-// merge puts what was given over what is kept, and refuses what is missing.
+// merge puts what was given over what is kept.
 func (s *Service) merge(u Setup, given map[string]string) (map[string]string, error) {
 	options, err := s.unseal(u)
 	if err != nil {
 		return nil, err
 	}
-	for name, v := range given {
-		options[name] = v
-	}
-	var missing fault.Fields
+	maps.Copy(options, given)
+	maps.DeleteFunc(options, func(_, v string) bool { return v == "" })
+	return options, nil
+}
+
+// try refuses options that are missing, and what the provider has against the
+// others, all at once.
+func (s *Service) try(u Setup, options map[string]string) error {
+	var refused fault.Fields
 	for _, o := range u.Provider.Options {
-		if options[o.Name] == "" {
-			delete(options, o.Name)
-			if o.Required {
-				missing.Add(o.Name, "is required by "+u.Provider.Title)
+		if o.Required && options[o.Name] == "" {
+			refused.Add(o.Name, "is required by "+u.Provider.Title)
+		}
+	}
+	_, err := u.Provider.Open(options, s.env(u))
+	if err != nil && fault.FieldsOf(err).Empty() {
+		return err
+	}
+	for field, reasons := range fault.FieldsOf(err).All() {
+		for _, reason := range reasons {
+			if options[field] != "" || len(refused.Get(field)) == 0 {
+				refused.Add(field, reason)
 			}
 		}
 	}
-	return options, missing.Err()
+	return refused.Err()
 }
 
 // activateTx stores a setup as the one in use. Whatever failed before is

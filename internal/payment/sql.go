@@ -115,9 +115,11 @@ func pauseGateway(ctx context.Context, tx *sqldb.Tx, u Setup, until time.Time) e
 	if err != nil {
 		return err
 	}
+	// Whoever is claiming some of them has locked them first and the gateway after.
 	_, err = tx.Exec(ctx, `
-		UPDATE charges SET next_check_at = ? WHERE company_id = ? AND gateway_id = ? AND next_check_at <= ? AND hinted_at = 0`,
-		until.UnixMicro(), u.CompanyID, u.ID, tx.Now().UnixMicro())
+		UPDATE charges SET next_check_at = ? WHERE company_id = ? AND id IN (
+			SELECT id FROM charges WHERE company_id = ? AND gateway_id = ? AND next_check_at <= ? AND hinted_at = 0 {for update skip locked})`,
+		until.UnixMicro(), u.CompanyID, u.CompanyID, u.ID, tx.Now().UnixMicro())
 	return err
 }
 

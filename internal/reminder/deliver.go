@@ -20,6 +20,7 @@ const maxReason = 500
 // asked first; then one transaction decides once more and marks the message as
 // being sent; then it is sent; then it is closed.
 func (e *engine) deliver(ctx context.Context, j job) {
+	crashpoint("reminder-after-claim")
 	e.metrics.lag.Observe(max(0, e.db.Now().Sub(j.dueAt).Seconds()))
 	p, err := e.prepare(ctx, j)
 	if err != nil {

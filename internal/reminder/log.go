@@ -40,7 +40,7 @@ func ReadFilter(in *input.Form) Filter {
 	return f
 }
 
-func (f Filter) where(companyID int64) (w sqldb.Where) {
+func chosen(companyID int64, f Filter) (w sqldb.Where) {
 	w.And(`m.company_id = ?`, companyID)
 	if f.Status != "" {
 		w.And(`m.status = ?`, string(f.Status))
@@ -66,12 +66,11 @@ const Countable = 10_000
 // Messages returns a page of the log, newest first, and how many there are, at
 // most Countable.
 func (s *Service) Messages(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Message, int64, error) {
-	where := f.where(a.Company.ID)
-	n, err := countMessages(ctx, s.db, where)
+	n, err := countMessages(ctx, s.db, a.Company.ID, f)
 	if err != nil || page.Offset() >= n {
 		return []Message{}, n, err
 	}
-	list, err := messages(ctx, s.db, where, page)
+	list, err := messages(ctx, s.db, a.Company.ID, f, page)
 	return list, n, err
 }
 

@@ -3,7 +3,6 @@ package reminder
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"carteira/internal/platform/civil"
@@ -301,19 +300,20 @@ func scanMessage(r sqldb.Row) (m Message, err error) {
 	return m, err
 }
 
-func messages(ctx context.Context, q sqldb.Querier, where sqldb.Where, page input.Page) ([]Message, error) {
+func messages(ctx context.Context, q sqldb.Querier, companyID int64, f Filter, page input.Page) ([]Message, error) {
 	w := sqldb.Window{
-		Source: sqldb.Source{ID: "m.id", From: "reminder_messages m", Where: where, Order: "m.id"}, Limit: page.Size, Offset: page.Offset(),
+		Source: sqldb.Source{ID: "m.id", From: "reminder_messages m", Where: chosen(companyID, f), Order: "m.id"}, Limit: page.Size, Offset: page.Offset(),
 	}
 	ids, args := w.IDs()
 	return sqldb.All(ctx, q, scanMessage, `WITH page AS MATERIALIZED (`+ids+`)
 		SELECT `+messageColumns+` FROM page CROSS JOIN reminder_messages m`+messageJoins+`
-		WHERE m.id = page.id /* every company_id: those of the page are one company's */ ORDER BY m.id DESC`, args...)
+		WHERE m.id = page.id AND m.company_id = ? ORDER BY m.id DESC`, append(args, companyID)...)
 }
 
-func countMessages(ctx context.Context, q sqldb.Querier, where sqldb.Where) (int64, error) {
+func countMessages(ctx context.Context, q sqldb.Querier, companyID int64, f Filter) (int64, error) {
+	where := chosen(companyID, f)
 	return sqldb.Value[int64](ctx, q, `
-		SELECT count(*) FROM (SELECT 1 FROM reminder_messages m`+where.String()+` LIMIT ?) counted /* every company_id */`, append(slices.Clone(where.Args), Countable)...)
+		SELECT count(*) FROM (SELECT 1 FROM reminder_messages m`+where.String()+` LIMIT ?) counted`, append(where.Args, Countable)...)
 }
 
 func countUnknown(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {

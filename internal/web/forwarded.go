@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -21,6 +22,15 @@ func Forwarded(next http.Handler, trusted []netip.Prefix) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// Caller is the address a request came from, without its port.
+func Caller(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr // a proxy of ours named it without a port
+	}
+	return host
 }
 
 // IsForwarded reports whether a proxy passed the request on.

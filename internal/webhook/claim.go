@@ -206,3 +206,9 @@ func (t *taken) pick(jobs map[int64]job, open int) {
 		t.jobs = append(t.jobs, j)
 	}
 }
+
+// Inherit ends the holds of a process that is no more, so that nobody waits for
+// them to run out. It is for a process that knows itself to be the only one.
+func (s *Service) Inherit(ctx context.Context) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return endHolds(ctx, tx) })
+}

@@ -248,7 +248,8 @@ func TestSwitchedOffByHandParksAndResumes(t *testing.T) {
 		job := w.claimAll(6)[0] // under way when it is switched off
 		w.put(id, `{"active":false}`)
 		r.answer(http.StatusInternalServerError)
-		newEngine(w.Service, slog.New(slog.DiscardHandler)).deliver(t.Context(), job)
+		_, err := newEngine(w.Service, slog.New(slog.DiscardHandler)).deliver(t.Context(), job)
+		must(t, err)
 		w.clock.Advance(lease + time.Second) // the others were claimed by one who died
 		w.rounds()
 		if n := w.count(id); n[Parked] != 6 || len(r.messages()) != 1 {

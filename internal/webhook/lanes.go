@@ -58,9 +58,8 @@ func (e *engine) round(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	asks := e.wanted()
-	room := e.room()
 	e.holding.Lock()
+	asks, room := e.wanted()
 	now := e.db.Now()
 	for _, l := range lanes {
 		if n := min(e.helping(l.lane), room); n > 0 && e.holds[l.lane] == nil && !l.until.After(now) {
@@ -73,31 +72,28 @@ func (e *engine) round(ctx context.Context) (int, error) {
 }
 
 // refill fills up the lanes that want more.
-func (e *engine) refill(ctx context.Context) (int, error) { return e.serve(ctx, e.wanted()) }
-
-// room is how many more may be claimed: those that are at hand have to be sent
-// while they are fresh.
-func (e *engine) room() int {
+func (e *engine) refill(ctx context.Context) (int, error) {
 	e.holding.Lock()
-	defer e.holding.Unlock()
-	n := atHand
-	for _, h := range e.holds {
-		n -= len(h.queue)
-	}
-	return n
+	asks, _ := e.wanted()
+	e.holding.Unlock()
+	return e.serve(ctx, asks)
 }
 
-// wanted are the asks of lanes that are held.
-func (e *engine) wanted() (asks []ask) {
-	e.holding.Lock()
-	defer e.holding.Unlock()
-	for lane, h := range e.holds {
-		if h.asked {
-			h.asked = false
-			asks = append(asks, ask{lane: lane, n: e.helping(lane), token: h.row.token, open: h.openIDs()})
-		}
+// wanted are the asks of lanes that are held, and how many may be claimed
+// besides.
+func (e *engine) wanted() (asks []ask, room int) {
+	room = atHand
+	for _, h := range e.holds {
+		room -= len(h.queue)
 	}
-	return asks
+	for lane, h := range e.holds {
+		if n := min(e.helping(lane), room); h.asked && n > 0 {
+			asks = append(asks, ask{lane: lane, n: n, token: h.row.token, open: h.openIDs()})
+			room -= n
+		}
+		h.asked = false
+	}
+	return asks, room
 }
 
 // serve claims and puts what it got in line.

@@ -62,6 +62,24 @@ func TestLaneIsGivenBackWithItsLastClosing(t *testing.T) {
 	})
 }
 
+// The only process there can be does not wait for the one that died before it,
+// nor uses a number twice.
+func TestOnlyProcessInheritsTheLanes(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		next := w.another(t)
+		w.subscribe(newReceiver(t).URL, event.InvoicePaid)
+		w.happen(10, event.InvoicePaid)
+		if jobs := w.claimAll(2); len(jobs) != 2 || jobs[0].number != 1 {
+			t.Fatalf("%d were claimed", len(jobs))
+		}
+		must(t, next.Inherit(t.Context()))
+		jobs := next.claimAll(2)
+		if len(jobs) != 2 || jobs[0].number != 2 || jobs[1].number != 2 {
+			t.Errorf("%d were claimed, or with numbers that were used", len(jobs))
+		}
+	})
+}
+
 // A lane that answers well has more at hand than under way, and never more
 // under way than it may.
 func TestLaneThatAnswersWellIsFilledUp(t *testing.T) {
@@ -203,7 +221,7 @@ func TestLateCloseOfAResendChangesNothing(t *testing.T) {
 		w.clock.Advance(lease)
 		jobs := w.claimAll(1)
 		if len(jobs) != 1 || jobs[0].number != 3 {
-			t.Fatalf("claimed %+v", jobs)
+			t.Fatalf("%d were claimed", len(jobs))
 		}
 		if kept, err := w.close(t.Context(), late, outcome{verdict: accepted, at: noon}); kept || err != nil {
 			t.Errorf("a late closing was kept: %t, %v", kept, err)

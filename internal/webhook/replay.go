@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )
@@ -27,6 +28,9 @@ type Replay struct {
 // wants and that it has not confirmed, to be sent again. The work is done in
 // the background, in small steps, through the webhook's own lane.
 func (s *Service) StartReplay(ctx context.Context, a account.Actor, webhookID int64, since time.Time) (Replay, error) {
+	if !a.Company.TellsWebhooks(s.db.Now()) {
+		return Replay{}, fault.Conflict("the company's webhooks are stopped until its subscription is renewed")
+	}
 	r := Replay{WebhookID: webhookID, Since: since, companyID: a.Company.ID}
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		w, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
@@ -39,8 +43,12 @@ func (s *Service) StartReplay(ctx context.Context, a account.Actor, webhookID in
 		if r.cursor, r.until, err = eventSpan(ctx, tx, a.Company.ID, since); err != nil {
 			return err
 		}
-		r.ID, err = insertReplay(ctx, tx, r)
-		return err
+		if r.ID, err = insertReplay(ctx, tx, r); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, account.Deed{
+			Action: "webhook.replayed", Record: "webhook", ID: w.ID, Name: w.URL, After: account.Fields{"since": event.Timestamp(since, a.Company.Zone)},
+		})
 	})
 	return r, err
 }

@@ -70,28 +70,23 @@ func updateWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, w Webhook
 	return err
 }
 
+// removeWebhook removes it with its history. Attempts go after their deliveries:
+// one that is being closed is waited for, and then seen.
 func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM delivery_lanes WHERE lane = ?`, id); err != nil {
 		return err
 	}
-	for _, text := range []string{
-		`DELETE FROM replays WHERE company_id = ? AND webhook_id = ?`,
-		`DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ?`,
-		`DELETE FROM webhooks WHERE company_id = ? AND id = ?`,
-	} {
-		if _, err := tx.Exec(ctx, text, companyID, id); err != nil {
-			return err
-		}
+	if _, err := tx.Exec(ctx, `DELETE FROM replays WHERE company_id = ? AND webhook_id = ?`, companyID, id); err != nil {
+		return err
 	}
-	return removeOrphans(ctx, tx, companyID)
-}
-
-// removeOrphans removes attempts after their deliveries: one that is closed
-// meanwhile is waited for, and then seen.
-func removeOrphans(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
-	_, err := tx.Exec(ctx, `
-		DELETE FROM delivery_attempts WHERE company_id = ? AND NOT EXISTS (SELECT 1 FROM deliveries d
-			WHERE d.company_id = delivery_attempts.company_id AND d.id = delivery_attempts.delivery_id)`, companyID)
+	gone, err := sqldb.Values[int64](ctx, tx, `DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ? RETURNING id`, companyID, id)
+	if err != nil {
+		return err
+	}
+	if err := removeAttempts(ctx, tx, companyID, gone); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM webhooks WHERE company_id = ? AND id = ?`, companyID, id)
 	return err
 }
 

@@ -49,11 +49,18 @@ func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []
 		if err != nil {
 			return err
 		}
-		for piece := range sqldb.Pieces(gone) {
-			if _, err := tx.Exec(ctx, `DELETE FROM delivery_attempts WHERE company_id = ? AND delivery_id IN (`+sqldb.Marks(len(piece))+`)`,
-				append([]any{companyID}, anys(piece)...)...); err != nil {
-				return err
-			}
+		if err := removeAttempts(ctx, tx, companyID, gone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func removeAttempts(ctx context.Context, tx *sqldb.Tx, companyID int64, deliveryIDs []int64) error {
+	for piece := range sqldb.Pieces(deliveryIDs) {
+		if _, err := tx.Exec(ctx, `DELETE FROM delivery_attempts WHERE company_id = ? AND delivery_id IN (`+sqldb.Marks(len(piece))+`)`,
+			append([]any{companyID}, anys(piece)...)...); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/event"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -56,6 +57,9 @@ func TestWebhooksStopWithTheSubscriptionAndGoOnWithIt(t *testing.T) {
 				t.Errorf("%s: what was on its way is not parked: %v", name, n)
 			}
 			unsent := w.happen(3, event.CustomerCreated)
+			if _, err := w.StartReplay(t.Context(), w.actor, id, noon); fault.KindOf(err) != fault.KindConflict {
+				t.Errorf("%s: a replay was begun: %v", name, err)
+			}
 			w.clock.Advance(time.Minute * 2)
 			if n := w.rounds(); n != 0 {
 				t.Errorf("%s: %d deliveries were sent", name, n)

@@ -114,9 +114,28 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 			return err
 		}
 		w.sealed = s.box.Seal([]byte(plain), secretContext(w.ID))
-		return setSecret(ctx, tx, a.Company.ID, w.ID, w.sealed)
+		if err := setSecret(ctx, tx, a.Company.ID, w.ID, w.sealed); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, deed("webhook.created", Webhook{}, w))
 	})
 	return w, plain, err
+}
+
+// deed is what the audit log says of a webhook; never its secret.
+func deed(action string, before, after Webhook) account.Deed {
+	d := account.Deed{Action: action, Record: "webhook", ID: after.ID, Name: after.URL, Before: fields(before), After: fields(after)}
+	switch action {
+	case "webhook.created":
+		d.Before = nil
+	case "webhook.deleted":
+		d.After = nil
+	}
+	return d
+}
+
+func fields(w Webhook) account.Fields {
+	return account.Fields{"url": w.URL, "description": w.Description, "events": strings.Trim(joinEvents(w.Events), ","), "active": w.Active}
 }
 
 // Update changes url, description, events and active; what is not given
@@ -136,6 +155,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, 
 		if w, err = lockWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
 			return err
 		}
+		before := w
 		change(&w)
 		tx.OnCommit(func() { s.changed.Add(1) })
 		if hasActive && in.Sent("active") {
@@ -143,7 +163,10 @@ func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, 
 				return err
 			}
 		}
-		return updateWebhook(ctx, tx, a.Company.ID, w)
+		if err := updateWebhook(ctx, tx, a.Company.ID, w); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, deed("webhook.updated", before, w))
 	})
 	return w, err
 }
@@ -164,11 +187,15 @@ func (s *Service) setActive(ctx context.Context, tx *sqldb.Tx, companyID int64, 
 // Delete removes a webhook with its history.
 func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if _, err := lockWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
+		w, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
+		if err != nil {
+			return err
+		}
+		if err := removeWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
 			return err
 		}
 		tx.OnCommit(func() { s.changed.Add(1) })
-		return removeWebhook(ctx, tx, a.Company.ID, webhookID)
+		return account.Note(ctx, tx, a, deed("webhook.deleted", w, w))
 	})
 }
 
@@ -250,8 +277,10 @@ func (s *Service) RotateCallbackSecret(ctx context.Context, a account.Actor) (st
 func (s *Service) saveCallbackSecret(ctx context.Context, a account.Actor, replace bool) (string, error) {
 	sealed := s.box.Seal([]byte(newSecret()), callbackContext(a.Company.ID))
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		sealed, err = saveCallback(ctx, tx, a.Company.ID, sealed, replace)
-		return err
+		if sealed, err = saveCallback(ctx, tx, a.Company.ID, sealed, replace); err != nil || !replace {
+			return err
+		}
+		return account.Note(ctx, tx, a, account.Deed{Action: "callback_secret.replaced", Record: "company", ID: a.Company.ID})
 	})
 	if err != nil {
 		return "", err

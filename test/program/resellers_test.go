@@ -3,9 +3,13 @@ package program
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -208,7 +212,7 @@ func TestResellerSignsUpAtTheLinkOfThePlan(t *testing.T) {
 			t.Errorf("%d %s", p.status, p.body)
 		}
 		resp, err := http.PostForm("http://"+s.address+path, url.Values{"name": {"Loja"}, "email": {"loja@example.com"}, "password": {"correct horse"}})
-		if err != nil || resp.StatusCode != 200 || !strings.HasSuffix(resp.Request.URL.String(), "?done") {
+		if err != nil || resp.StatusCode != http.StatusOK || !strings.HasSuffix(resp.Request.URL.String(), "?done") {
 			t.Fatalf("%v, %v", resp, err)
 		}
 		_ = resp.Body.Close()
@@ -217,4 +221,130 @@ func TestResellerSignsUpAtTheLinkOfThePlan(t *testing.T) {
 			t.Errorf("%s", list.body)
 		}
 	})
+}
+
+// In the panel the same rules hold as in the API: what the plan lacks and, once
+// the company is stopped, every change are refused; reading goes on.
+func TestPanelHoldsAResellerToItsPlanAndStanding(t *testing.T) {
+	in := install(t, sqldb.SQLite)
+	s := in.serve()
+	company := in.company()
+	in.run("credits", "grant", "--company", company, "--amount", "10")
+	plan := in.create("id", "subscription-plan", "create", "--company", company, "--name", "Revenda", "--value", "49.90", "--credits", "1", "--functions", "api")
+	child := in.create("id", "reseller", "create", "--company", company, "--name", "Loja", "--email", "loja@example.com", "--password", "correct horse",
+		"--plan-id", plan)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	visit := func(want int, path string, fields ...string) {
+		t.Helper()
+		var resp *http.Response
+		if len(fields) == 0 {
+			resp, err = browser.Get("http://" + s.address + path)
+		} else {
+			resp, err = browser.PostForm("http://"+s.address+path, url.Values{fields[0]: {fields[1]}, fields[2]: {fields[3]}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != want {
+			body, _ := io.ReadAll(resp.Body)
+			t.Errorf("%s %v: %d, want %d\n%s", path, fields, resp.StatusCode, want, body)
+		}
+	}
+	visit(303, "/login", "email", "loja@example.com", "password", "correct horse")
+	visit(200, "/")
+	visit(200, "/api")
+	visit(403, "/webhooks")
+	visit(403, "/customers/export")
+	visit(303, "/customers/new", "name", "Ana", "notes", "")
+	in.run("reseller", "suspend", "--company", company, "--id", child)
+	visit(200, "/customers")
+	visit(403, "/customers/new", "name", "Bia", "notes", "")
+	visit(403, "/settings", "name", "Outra", "lead_days", "3")
+	in.run("reseller", "renew", "--company", company, "--id", child)
+	visit(303, "/customers/new", "name", "Bia", "notes", "")
+	in.run("subscription-plan", "set", "--company", company, "--id", plan, "--functions", "webhooks")
+	visit(200, "/webhooks")
+}
+
+// The owner of a reseller made without a password follows the invitation, sets
+// one and signs in with it.
+func TestInvitedOwnerSetsAPassword(t *testing.T) {
+	in := install(t, sqldb.SQLite)
+	s := in.serve()
+	company := in.company()
+	var made struct {
+		Link string `json:"invitation_link"`
+	}
+	printed := in.run("reseller", "create", "--company", company, "--name", "Loja", "--email", "loja@example.com")
+	if err := json.Unmarshal([]byte(printed), &made); err != nil || !strings.Contains(made.Link, "/password/") {
+		t.Fatalf("%v: %s", err, printed)
+	}
+	_, code, _ := strings.Cut(made.Link, "/password/")
+	if p := s.get("/password/" + code); p.status != 200 {
+		t.Fatalf("%d %s", p.status, p.body)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	for _, form := range []url.Values{
+		{"": {"/password/" + code}, "password": {"correct horse"}},
+		{"": {"/login"}, "email": {"loja@example.com"}, "password": {"correct horse"}},
+	} {
+		path := form.Get("")
+		form.Del("")
+		resp, err := browser.PostForm("http://"+s.address+path, form)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v, %v", path, resp, err)
+		}
+		_ = resp.Body.Close()
+		if path == "/login" && resp.Request.URL.Path != "/" {
+			t.Errorf("the sign-in leads to %s", resp.Request.URL)
+		}
+	}
+	if p := s.get("/password/" + code); p.status != 404 {
+		t.Errorf("the link works again: %d", p.status)
+	}
+}
+
+func TestBrowserShowsTheSignupPage(t *testing.T) {
+	need(t, "chromium")
+	t.Parallel()
+	in := install(t, sqldb.SQLite)
+	s := in.serve()
+	company := in.company()
+	in.run("subscription-plan", "create", "--company", company, "--name", "Revenda", "--value", "49.90", "--credits", "1")
+	var plans []struct {
+		Link string `json:"signup_link"`
+	}
+	if err := json.Unmarshal([]byte(in.run("subscription-plan", "list", "--company", company, "--json")), &plans); err != nil || len(plans) != 1 {
+		t.Fatalf("%v: %v", plans, err)
+	}
+	_, code, _ := strings.Cut(plans[0].Link, "/signup/")
+	address := "http://" + s.address + "/signup/" + code
+	shown := browse(t, address, "--dump-dom", "--lang=pt-BR", "--accept-lang=pt-BR")
+	for _, want := range []string{"Crie sua conta", "7 dias", "R$ 49,90 por mês", `autocomplete="new-password"`} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the page does not show %q", want)
+		}
+	}
+	if err := os.MkdirAll(artifacts, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []string{"360", "1280"} {
+		picture, err := filepath.Abs(filepath.Join(artifacts, "signup-"+width+".png"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		browse(t, address, "--accept-lang=pt-BR", "--window-size="+width+",800", "--screenshot="+picture)
+		if info, err := os.Stat(picture); err != nil || info.Size() < 5_000 {
+			t.Errorf("no picture worth the name: %v, %v", info, err)
+		}
+	}
 }

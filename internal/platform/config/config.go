@@ -32,6 +32,7 @@ type Config struct {
 	WebhookHistoryDays   int
 	MessageAllowNetworks []netip.Prefix
 	MessageHistoryDays   int
+	AuditDays            int
 	TLSCert, TLSKey      string
 	TLSDomain            string
 	TrustedProxies       []netip.Prefix
@@ -105,6 +106,10 @@ var Settings = []Setting{
 	{
 		Name: "message-history-days", Env: "CARTEIRA_MESSAGE_HISTORY_DAYS", Default: "365", Serving: true,
 		Help: "how many days the log of messages is kept", read: whole(func(c *Config) *int { return &c.MessageHistoryDays }, 1, 3650),
+	},
+	{
+		Name: "audit-days", Env: "CARTEIRA_AUDIT_DAYS", Default: "400", Serving: true,
+		Help: "how many days the audit log is kept", read: whole(func(c *Config) *int { return &c.AuditDays }, 1, 3650),
 	},
 	{
 		Name: "tls-cert", Env: "CARTEIRA_TLS_CERT", Serving: true,

@@ -34,7 +34,7 @@ func TestDefaultsAreTheContract(t *testing.T) {
 	switch {
 	case c.Listen != "127.0.0.1:8080", c.PublicURL != "http://127.0.0.1:8080", c.DataDir != "./carteira-data",
 		c.DatabaseURL != "sqlite:carteira-data/carteira.db", !c.Embedded(), c.HTTPS(), c.RateLimit != 60,
-		c.WebhooksPerCompany != 2, c.WebhookHistoryDays != 30, !slices.Equal(c.WebhookRetryDelays, want), c.LogLevel != slog.LevelInfo, c.LogFormat != "text":
+		c.WebhooksPerCompany != 2, c.WebhookHistoryDays != 30, c.AuditDays != 400, !slices.Equal(c.WebhookRetryDelays, want), c.LogLevel != slog.LevelInfo, c.LogFormat != "text":
 		t.Errorf("%+v", c)
 	}
 }

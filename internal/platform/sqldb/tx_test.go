@@ -132,6 +132,24 @@ func TestAttachedWorkIsCommittedOrUndoneWithTheWrite(t *testing.T) {
 	})
 }
 
+func TestDetachedWorkIsNotRun(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ran := 0
+		ctx := sqldb.Attach(t.Context(), func(context.Context, *sqldb.Tx) error {
+			ran++
+			return nil
+		})
+		for _, ctx := range []context.Context{ctx, sqldb.Detach(ctx)} {
+			if err := db.Write(ctx, func(*sqldb.Tx) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if ran != 1 {
+			t.Errorf("ran %d times, want once", ran)
+		}
+	})
+}
+
 func TestAttachedWorkIsNotRunAfterAFailure(t *testing.T) {
 	db := sqldbtest.New(t, sqldb.SQLite)
 	ctx := sqldb.Attach(t.Context(), func(context.Context, *sqldb.Tx) error {

@@ -133,6 +133,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var status int
 	var body []byte
 	if err == nil {
+		actor.From = web.Caller(r)
 		web.ExchangeOf(ctx).CompanyID = actor.Company.ID
 		status, body = s.operate(ctx, w, r, actor)
 		if err := s.Accounts.Answered(ctx, actor, quota); err != nil {
@@ -201,7 +202,7 @@ func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	}
 	web.ExchangeOf(ctx).Route = op.method + " " + Prefix + op.path
 	c := &call{actor: actor, today: actor.Today(s.DB.Now()), http: r}
-	err := op.permit(actor, c.today)
+	err := op.permit(actor, s.DB.Now())
 	if err != nil {
 		return route{}, nil, err
 	}
@@ -217,20 +218,14 @@ func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Reque
 // permit is the one place where the API refuses what a company may not do:
 // what is above its level, what its plan does not have, and every change when
 // its subscription has ended.
-func (op route) permit(actor account.Actor, today civil.Date) error {
+func (op route) permit(actor account.Actor, now time.Time) error {
 	if err := actor.Allow(account.FunctionAPI); err != nil {
 		return err
 	}
 	if !actor.Company.Level.AtLeast(op.level) {
 		return fault.Forbidden("level: this operation needs the level " + string(op.level) + " or higher")
 	}
-	if err := actor.Allow(op.function); err != nil {
-		return err
-	}
-	if op.method == http.MethodGet {
-		return nil
-	}
-	return actor.Writable(today)
+	return actor.Permit(op.function, op.method != http.MethodGet, now)
 }
 
 func (m methods) allow() string {

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/reseller"
+	"carteira/openapi"
 )
 
 // resellerRecord is what tests look at of a reseller.
@@ -299,4 +302,29 @@ func TestExpiredAndSuspendedOnlyRead(t *testing.T) {
 			t.Errorf("after the renewal: %d %s", a.status, a.body)
 		}
 	})
+}
+
+// The document's enum and the page for people name the functions that there
+// are, and no others.
+func TestFunctionsAreDocumented(t *testing.T) {
+	var doc struct {
+		Components struct {
+			Schemas struct {
+				Function struct{ Enum []account.Function }
+			}
+		}
+	}
+	must(t, json.Unmarshal(openapi.JSON(), &doc))
+	page, err := os.ReadFile("../../../docs/resellers.md")
+	must(t, err)
+	var names []account.Function
+	for _, e := range account.FunctionCatalog {
+		names = append(names, e.Name)
+		if !strings.Contains(string(page), "`"+string(e.Name)+"`") {
+			t.Errorf("docs/resellers.md does not tell of %s", e.Name)
+		}
+	}
+	if !slices.Equal(names, doc.Components.Schemas.Function.Enum) {
+		t.Errorf("the document has %v, want %v", doc.Components.Schemas.Function.Enum, names)
+	}
 }

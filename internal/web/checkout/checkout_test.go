@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -29,7 +28,6 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/web"
-	"carteira/internal/web/callback"
 	"carteira/internal/web/checkout"
 	"carteira/internal/web/page"
 )
@@ -109,7 +107,6 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 		}},
 	})
 	checkout.Register(mux, s.payments, s.db.Now)
-	callback.Register(mux, s.payments)
 	page.Register(mux)
 	s.fill(t, accounts, customers)
 	if len(gateway) > 0 {
@@ -346,65 +343,4 @@ func TestRealPaymentsCannotBeSimulated(t *testing.T) {
 	if i, err := s.billing.Find(t.Context(), s.actor, 1); err != nil || i.Status != billing.Open {
 		t.Errorf("%s, %v", i.Status, err)
 	}
-}
-
-func TestCallbackOfTheSandboxSettles(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := open(t, engine, "provider", "sandbox")
-		p, err := s.payments.Charge(t.Context(), s.actor, s.invoice.ID, "")
-		must(t, err)
-		reference, err := sqldb.Value[string](t.Context(), s.db, `SELECT reference FROM sandbox_charges WHERE pix_code = ?`, p.PixCode)
-		must(t, err)
-		_, err = s.sandbox.Pay(t.Context(), reference)
-		must(t, err)
-		call, err := s.sandbox.Callback(t.Context(), reference)
-		must(t, err)
-		u, err := s.payments.Gateway(t.Context(), s.actor)
-		must(t, err)
-		post := func(address string, body []byte, header http.Header) int {
-			t.Helper()
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(string(body)))
-			must(t, err)
-			req.Header = header
-			resp, err := http.DefaultClient.Do(req)
-			must(t, err)
-			defer resp.Body.Close()
-			return resp.StatusCode
-		}
-		address, err := url.Parse(u.CallbackURL)
-		must(t, err)
-		at := s.url + address.Path
-		for name, c := range map[string]struct {
-			address string
-			body    []byte
-			header  http.Header
-			want    int
-		}{
-			"forged":        {at, call.Body, http.Header{"X-Sandbox-Signature": {"00"}}, 401},
-			"another body":  {at, append([]byte(" "), call.Body...), call.Header, 401},
-			"guessed key":   {s.url + "/gateways/sandbox/guess", call.Body, call.Header, 404},
-			"other gateway": {strings.Replace(at, "/sandbox/", "/bank/", 1), call.Body, call.Header, 404},
-			"too large":     {at, make([]byte, 257<<10), call.Header, 413},
-		} {
-			if got := post(c.address, c.body, c.header); got != c.want {
-				t.Errorf("%s: %d, want %d", name, got, c.want)
-			}
-		}
-		for range 3 {
-			if got := post(at, call.Body, call.Header); got != 200 {
-				t.Errorf("genuine: %d", got)
-			}
-		}
-		if got := post(at+"/pix", call.Body, call.Header); got != 200 {
-			t.Errorf("with what Efí appends: %d", got)
-		}
-		_, err = s.payments.Reconcile(t.Context())
-		must(t, err)
-		if i, err := s.billing.Find(t.Context(), s.actor, 1); err != nil || i.Status != billing.Paid {
-			t.Errorf("%s, %v", i.Status, err)
-		}
-		if strings.Contains(s.log.String(), address.Path[strings.LastIndexByte(address.Path, '/')+1:]) {
-			t.Errorf("the key of the callback is in the log:\n%s", s.log)
-		}
-	})
 }

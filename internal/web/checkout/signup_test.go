@@ -3,6 +3,7 @@ package checkout_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -38,9 +39,7 @@ func newSignupWorld(t *testing.T, engine sqldb.Engine, plan map[string]string) *
 	signupMust(t, err)
 	w.seller = account.Actor{Company: company}
 	fields := map[string]string{"name": "Revenda", "value": "49.90", "credits": "1"}
-	for k, v := range plan {
-		fields[k] = v
-	}
+	maps.Copy(fields, plan)
 	w.plan, err = w.resellers.CreatePlan(t.Context(), w.seller, input.FromStrings(fields))
 	signupMust(t, err)
 	mux := http.NewServeMux()

@@ -62,6 +62,8 @@ type uploadData struct {
 	Form    *page.Form
 	Percent int
 	Ready   bool // checked, with something to import
+
+	Problems []customer.Problem // with the names that the page has for fields
 }
 
 type columnData struct {
@@ -77,6 +79,12 @@ func (s *Server) showUpload(q *request, form *page.Form, refusal error) error {
 		return err
 	}
 	d := uploadData{Upload: u, Form: form}
+	for _, p := range u.Outcome.Problems {
+		if name, ok := fieldNames[p.Field]; ok {
+			p.Field = q.lang.T(name.Label)
+		}
+		d.Problems = append(d.Problems, p)
+	}
 	if u.State != customer.UploadNew {
 		d.Percent = 100 * u.Outcome.Lines / max(u.Outcome.Total*2, 1) // it is read twice: to check and to write
 		if u.Choices.KeepGoing {

@@ -10,7 +10,6 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -246,9 +245,5 @@ func statusOf(err error) int {
 }
 
 func visitor(r *http.Request) account.Visitor {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr // a proxy of ours named it without a port
-	}
-	return account.Visitor{Address: host, Agent: r.UserAgent()}
+	return account.Visitor{Address: web.Caller(r), Agent: r.UserAgent()}
 }

@@ -31,6 +31,10 @@ var words = map[string]string{
 	"channel.created": "Channel created", "channel.updated": "Channel changed", "channel.deleted": "Channel deleted",
 	"quiet_hours.updated": "Quiet hours changed", "message.decided": "Message decided about", "customer.opted_out": "Messages to a customer switched",
 	"user.created": "User created", "user.updated": "User changed", "user.removed": "User removed",
+	"reseller.created": "Reseller created", "reseller.updated": "Reseller changed", "reseller.level": "Level of a reseller changed",
+	"reseller.renewed": "Reseller renewed", "reseller.suspended": "Reseller suspended", "reseller.resumed": "Suspension of a reseller ended",
+	"reseller.invited": "Reseller invited again", "subscription_plan.created": "Subscription plan created",
+	"subscription_plan.updated": "Subscription plan changed", "subscription_plan.link": "Signup link renewed",
 	"user.password_link": "Password link made", "user.password_set": "Password set", "user.password_changed": "Password changed",
 }
 

@@ -9,10 +9,14 @@ document.addEventListener("click", async (event) => {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    const range = document.createRange();
-    range.selectNodeContents(source);
-    getSelection().removeAllRanges();
-    getSelection().addRange(range);
+    if (source.select) {
+      source.select(); // a field keeps its text apart from the page's
+    } else {
+      const range = document.createRange();
+      range.selectNodeContents(source);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+    }
     document.execCommand("copy");
   }
   const label = button.querySelector("[data-label]") ?? button;

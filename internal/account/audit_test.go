@@ -1,0 +1,89 @@
+package account_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+var wholePage = input.Page{Number: 1, Size: 100}
+
+func TestDeedsTellWhoDidWhatFromWhere(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		_, v := h.signIn(t)
+		ctx, a := t.Context(), v.Actor
+		token, _, err := h.CreateToken(ctx, a, form("name", "CRM"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.SetCompany(ctx, a, form("name", "Rede Nova", "lead_days", "5")); err != nil {
+			t.Fatal(err)
+		}
+		byToken := account.Actor{Company: a.Company, TokenID: token.ID, From: "198.51.100.7"}
+		if _, err := h.SetCompany(ctx, byToken, form("lead_days", "9")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.SetCompany(ctx, account.Actor{Company: a.Company}, form("lead_days", "8")); err != nil { // the program itself
+			t.Fatal(err)
+		}
+		list, n, err := h.Audit(ctx, a, account.AuditFilter{}, wholePage)
+		if err != nil || n != 4 || len(list) != 4 {
+			t.Fatalf("log %+v, %d, %v", list, n, err)
+		}
+		api, panel, made, in := list[0], list[1], list[2], list[3]
+		if api.Who != "CRM" || api.Address != "198.51.100.7" || api.TokenID != token.ID || api.UserID != 0 ||
+			len(api.Changes) != 1 || api.Changes[0] != (account.Change{Field: "lead_days", Before: "5", After: "9"}) {
+			t.Errorf("by token: %+v", api)
+		}
+		if panel.Who != "Ana" || panel.UserID != a.UserID || len(panel.Changes) != 1 || panel.Changes[0].After != "Rede Nova" || !panel.At.Equal(noon) {
+			t.Errorf("in the panel: %+v", panel)
+		}
+		if made.Action != "token.created" || made.Name != "CRM" || in.Action != "signin" || in.Address != here.Address {
+			t.Errorf("before: %+v, %+v", made, in)
+		}
+		if one, n, err := h.Audit(ctx, a, account.AuditFilter{Record: "token", ID: token.ID}, wholePage); err != nil || n != 1 || one[0].ID != made.ID {
+			t.Errorf("of one record: %+v, %v", one, err)
+		}
+		stranger := newCompany(t, h.Service, "stranger@example.com")
+		if list, n, err := h.Audit(ctx, stranger, account.AuditFilter{}, wholePage); err != nil || n != 0 || len(list) != 0 {
+			t.Errorf("another company sees %+v, %v", list, err)
+		}
+	})
+}
+
+func TestAuditLogIsOnlyAddedToAndPrunedByAge(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		_, v := h.signIn(t)
+		err := h.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			for range 1100 {
+				if err := account.Note(t.Context(), tx, v.Actor, account.Deed{Action: "x", Record: "y"}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = h.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(context.WithoutCancel(t.Context()), `UPDATE audit_log SET who = 'nobody'`)
+			return err
+		})
+		if err == nil {
+			t.Error("a line was changed")
+		}
+		h.clock.Advance(400 * 24 * time.Hour)
+		h.signIn(t)
+		h.clock.Advance(time.Hour)
+		if err := h.PruneAudit(t.Context(), 400*24*time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if list, n, err := h.Audit(t.Context(), v.Actor, account.AuditFilter{}, wholePage); err != nil || n != 1 || list[0].Action != "signin" {
+			t.Errorf("%d lines are left: %+v, %v", n, list, err)
+		}
+	})
+}

@@ -1,0 +1,265 @@
+package panel
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/dashboard"
+	"carteira/internal/platform/event"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/outbound"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/web"
+	"carteira/internal/web/page"
+	"carteira/internal/webhook"
+)
+
+// noon is the morning of 31 January 2026 in São Paulo.
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+const password = "correct horse"
+
+// office is the panel, served.
+type office struct {
+	*Server
+	clock *sqldbtest.Clock
+	url   string
+}
+
+func newOffice(t *testing.T, engine sqldb.Engine) *office {
+	t.Helper()
+	clock := sqldbtest.NewClock(noon)
+	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
+	events, box := &event.Log{}, secret.NewBox(secret.NewKey())
+	accounts, customers := account.New(db, 0), customer.New(db, events)
+	accounts.SealWith(box)
+	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil)
+	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
+	s := New(Deps{
+		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: billing.New(db, events, customers),
+		Dashboard: dashboard.New(db), PublicURL: "https://carteira.example",
+		Webhooks: webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}}),
+	})
+	mux := http.NewServeMux()
+	page.Register(mux)
+	mux.HandleFunc("POST /preferences", page.Prefer)
+	mux.Handle("/", s)
+	served := httptest.NewServer(web.Observe(mux, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
+	t.Cleanup(served.Close)
+	return &office{s, clock, served.URL}
+}
+
+var testCAs = sync.OnceValue(func() *x509.CertPool {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	pool := x509.NewCertPool()
+	pool.AddCert(s.Certificate())
+	return pool
+})
+
+// person is a browser, and perhaps somebody who is signed in with it.
+type person struct {
+	*office
+	t     *testing.T
+	http  *http.Client
+	actor account.Actor
+}
+
+func (o *office) visitor(t *testing.T) *person {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &person{o, t, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, account.Actor{}}
+}
+
+// owner makes a company and signs its owner in.
+func (o *office) owner(t *testing.T, email string) *person {
+	t.Helper()
+	c, u, err := o.Accounts.CreateCompany(t.Context(), values("name", "Rede "+email, "email", email, "password", password, "user_name", "Ana"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := o.visitor(t)
+	p.actor = account.Actor{Company: c, UserID: u.ID, Role: u.Role, Name: u.Name, From: "127.0.0.1"}
+	p.signIn(email, password)
+	return p
+}
+
+// colleague adds a user of a role and signs it in.
+func (p *person) colleague(role account.Role) *person {
+	p.t.Helper()
+	email := fmt.Sprintf("%s%d@example.com", role, p.actor.Company.ID)
+	u, link, err := p.Accounts.CreateUser(p.t.Context(), p.actor, values("name", string(role), "email", email, "role", string(role)))
+	if err == nil {
+		_, err = p.Accounts.UsePasswordLink(p.t.Context(), link, values("password", password), account.Visitor{})
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	other := p.visitor(p.t)
+	other.actor = account.Actor{Company: p.actor.Company, UserID: u.ID, Role: role}
+	other.signIn(email, password)
+	return other
+}
+
+func (p *person) signIn(email, password string) {
+	p.t.Helper()
+	if a := p.post("/login", "email", email, "password", password); a.status != http.StatusSeeOther {
+		p.t.Fatalf("signed in with %d: %s", a.status, a.body)
+	}
+}
+
+// answer is what a browser got.
+type answer struct {
+	status   int
+	body     string
+	location string
+	header   http.Header
+}
+
+func (p *person) do(r *http.Request) answer {
+	p.t.Helper()
+	got, err := p.http.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer got.Body.Close()
+	body, err := io.ReadAll(got.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return answer{got.StatusCode, string(body), got.Header.Get("Location"), got.Header}
+}
+
+func (p *person) get(path string) answer {
+	p.t.Helper()
+	return p.do(p.request(http.MethodGet, path, nil))
+}
+
+func (p *person) request(method, path string, body io.Reader) *http.Request {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, p.url+path, body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return r
+}
+
+// post sends a form of names and values in turn.
+func (p *person) post(path string, pairs ...string) answer {
+	p.t.Helper()
+	form := url.Values{}
+	for pair := range slices.Chunk(pairs, 2) {
+		form.Add(pair[0], pair[1])
+	}
+	r := p.request(http.MethodPost, path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	return p.do(r)
+}
+
+// follow posts and goes where it leads, with the message that is shown there.
+func (p *person) follow(path string, pairs ...string) answer {
+	p.t.Helper()
+	a := p.post(path, pairs...)
+	if a.status != http.StatusSeeOther {
+		p.t.Fatalf("%s answered %d: %s", path, a.status, a.body)
+	}
+	return p.get(a.location)
+}
+
+func (a answer) want(t *testing.T, status int, texts ...string) answer {
+	t.Helper()
+	if a.status != status {
+		t.Errorf("answered %d, want %d: %.2000s", a.status, status, a.body)
+	}
+	for _, text := range texts {
+		if !strings.Contains(a.body, text) {
+			t.Errorf("%q is not on the page: %s", text, mainOf(a.body))
+		}
+	}
+	return a
+}
+
+func (a answer) lacks(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(a.body, text) {
+			t.Errorf("%q is on the page", text)
+		}
+	}
+}
+
+var mainPart = regexp.MustCompile(`(?s)<main.*</main>`)
+
+func mainOf(body string) string { return mainPart.FindString(body) }
+
+func values(pairs ...string) *input.Form {
+	m := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0]] = pair[1]
+	}
+	return input.FromStrings(m)
+}
+
+// fill gives a company one of everything, and returns the ids.
+func (p *person) fill() map[string]int64 {
+	p.t.Helper()
+	ctx, a := p.t.Context(), p.actor
+	must := func(err error) {
+		p.t.Helper()
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	product, err := p.Catalog.CreateProduct(ctx, a, values("name", "Fibra"))
+	must(err)
+	plan, err := p.Catalog.CreatePlan(ctx, a, values("name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID)))
+	must(err)
+	c, err := p.Customers.Create(ctx, a, values("name", "João <Silva>", "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31", "whatsapp", "11987654321"))
+	must(err)
+	invoices, _, err := p.Billing.List(ctx, a, billing.Filter{}, input.Page{Number: 1, Size: 10})
+	must(err)
+	token, _, err := p.Accounts.CreateToken(ctx, a, values("name", "CRM"))
+	must(err)
+	hook, _, err := p.Webhooks.Create(ctx, a, input.FromForm(map[string][]string{"url": {"https://127.0.0.1:9/x"}, "events": {"invoice.paid"}}, "events"))
+	must(err)
+	_, _, err = p.Webhooks.Test(ctx, a, hook.ID)
+	must(err)
+	deliveries, _, err := p.Webhooks.Deliveries(ctx, a, hook.ID, webhook.DeliveryFilter{}, input.Page{Number: 1, Size: 10})
+	must(err)
+	upload, err := p.Customers.SaveUpload(ctx, a, "clientes.csv", []byte("nome;vencimento\nAna;31/12/2026\n"))
+	must(err)
+	user, _, err := p.Accounts.CreateUser(ctx, a, values("name", "Rui", "email", fmt.Sprintf("rui%d@example.com", a.Company.ID), "role", "staff"))
+	must(err)
+	sessions, err := p.Accounts.Sessions(ctx, a)
+	must(err)
+	return map[string]int64{
+		"products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
+		"deliveries": deliveries[0].ID, "imports": upload.ID, "settings": user.ID, "profile": sessions[0].ID,
+	}
+}

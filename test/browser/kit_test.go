@@ -1,0 +1,301 @@
+// Package browser drives the panel in a real Chromium: the journeys that
+// matter, a picture of every page, and the accessibility of each. It is a
+// module of its own, so that what drives the browser stays out of the
+// program's dependencies; it knows the program by its binary alone.
+package browser
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long anything may take before a test gives up; nothing waits
+// that long when all is well.
+const patience = 40 * time.Second
+
+var (
+	binary  string
+	browser context.Context
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			fmt.Fprintln(os.Stderr, "chromium is not installed")
+			return 1
+		}
+		fmt.Println("chromium is not installed: nothing is tested; `make test` installs it where it may")
+		return 0
+	}
+	dir, err := os.MkdirTemp("", "carteira-browser-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "carteira")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/carteira")
+	build.Dir, build.Stdout, build.Stderr = "../..", os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build the program:", err)
+		return 1
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(filepath.Join(dir, "profile")),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "pt-BR"), chromedp.Flag("accept-lang", "pt-BR"),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // a page needs nobody but us
+	)
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	defer stop()
+	var end context.CancelFunc
+	browser, end = chromedp.NewContext(allocator)
+	defer end()
+	if err := chromedp.Do(browser, chromedp.Navigate("about:blank")); err != nil {
+		fmt.Fprintln(os.Stderr, "start chromium:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// program is a running carteira.
+type program struct {
+	t     *testing.T
+	url   string
+	dir   string
+	lines []string // of what it printed
+	mu    sync.Mutex
+}
+
+var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+
+// start runs a command that serves, and waits until it does.
+func start(t *testing.T, ready string, args ...string) *program {
+	t.Helper()
+	p := &program{t: t, dir: t.TempDir()}
+	cmd := exec.Command(binary, append(args, "--listen", "127.0.0.1:0")...)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "CARTEIRA_DATA_DIR="+p.dir, "CARTEIRA_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8", "CARTEIRA_WEBHOOK_RETRY_DELAYS=0s,1ms,1ms,1ms,1ms,1ms")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	up, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		told := false
+		for s := bufio.NewScanner(out); s.Scan(); {
+			p.mu.Lock()
+			p.lines = append(p.lines, s.Text())
+			p.mu.Unlock()
+			if !told && strings.Contains(s.Text(), ready) {
+				told = true
+				close(up)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		<-gone
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Log(p.printed())
+		}
+	})
+	select {
+	case <-up:
+	case <-gone:
+		t.Fatalf("it did not start:\n%s", p.printed())
+	case <-time.After(patience):
+		t.Fatalf("it does not become ready:\n%s", p.printed())
+	}
+	p.url = address.FindString(p.printed())
+	return p
+}
+
+func (p *program) printed() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.lines, "\n")
+}
+
+// command runs a command beside the server.
+func (p *program) command(args ...string) string {
+	p.t.Helper()
+	cmd := exec.Command(binary, args...)
+	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), "CARTEIRA_DATA_DIR="+p.dir)
+	out, err := cmd.Output()
+	if err != nil {
+		p.t.Fatalf("carteira %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// tab is a tab of the browser with cookies of its own. It fails the test when
+// a page complains in the console: a script that broke, a policy that forbids
+// what the page asks for.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+	url string
+
+	begun bool
+}
+
+func (p *program) open(t *testing.T) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	b := &tab{t: t, ctx: ctx, url: p.url}
+	b.do(chromedp.EmulateViewport(1280, 900))
+	console := chromedp.Console(ctx)
+	quiet := make(chan struct{})
+	go func() {
+		defer close(quiet)
+		for m, err := range console {
+			if err != nil {
+				return
+			}
+			if m.IsException() || m.Type == chromedp.ConsoleError && !strings.Contains(m.Text, "Failed to load resource") {
+				t.Errorf("the console says: %s", m)
+			}
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-quiet })
+	return b
+}
+
+// do runs steps within patience.
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ask(b, chromedp.Steps(steps...))
+}
+
+// ask runs an action within patience and returns what it finds.
+func ask[T any](b *tab, action chromedp.Action[T]) T {
+	b.t.Helper()
+	if !b.begun { // the first action makes the tab, which ends with its context
+		b.begun = true
+		if err := chromedp.Do(b.ctx, chromedp.Navigate("about:blank")); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	found, err := chromedp.Run(ctx, action)
+	if err != nil {
+		late, end := context.WithTimeout(b.ctx, 5*time.Second)
+		defer end()
+		html, _ := chromedp.Run(late, chromedp.OuterHTML(chromedp.CSS("main")))
+		b.t.Fatalf("%v\n%.3000s", err, html)
+	}
+	return found
+}
+
+func (b *tab) visit(path string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.url+path), chromedp.WaitReady(chromedp.CSS("main")))
+}
+
+// see waits until the page shows texts. A page that goes away meanwhile takes
+// the question with it, which is then asked of the next.
+func (b *tab) see(texts ...string) {
+	b.t.Helper()
+	for _, text := range texts {
+		shown := chromedp.Poll[chromedp.Void](fmt.Sprintf("document.body && document.body.innerText.includes(%q)", text), chromedp.WithPollingTimeout(patience/2))
+		b.do(func(ctx context.Context, t *chromedp.Target) (v chromedp.Void, err error) {
+			for range 100 {
+				if v, err = shown(ctx, t); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") && !strings.Contains(err.Error(), "context") {
+					break
+				}
+			}
+			return v, err
+		})
+	}
+}
+
+// fill types into the field of a name.
+func (b *tab) fill(name, value string) {
+	b.t.Helper()
+	sel := chromedp.CSS(fmt.Sprintf(`main [name=%q]:not([type=hidden])`, name))
+	b.do(chromedp.WaitVisible(sel), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).select()`, sel)), chromedp.SendKeys(sel, value))
+}
+
+// set gives a field a value that is not typed, such as a date or a choice.
+func (b *tab) set(name, value string) {
+	b.t.Helper()
+	sel := chromedp.CSS(fmt.Sprintf(`main [name=%q]:not([type=hidden])`, name))
+	b.do(chromedp.WaitVisible(sel), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+		`(e => { e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})) })(document.querySelector(%q))`, value, sel)))
+}
+
+// press clicks the button or link that reads text, in a dialog if one is open.
+func (b *tab) press(text string) {
+	b.t.Helper()
+	b.do(chromedp.Click(chromedp.Search(fmt.Sprintf(`(//dialog | //main)//*[self::button or self::a][contains(normalize-space(.), %q)]`, text)), chromedp.NodeVisible))
+}
+
+func (b *tab) text(sel string) string {
+	b.t.Helper()
+	return strings.TrimSpace(ask(b, chromedp.Text(chromedp.CSS(sel))))
+}
+
+func (b *tab) signIn(email, password string) {
+	b.t.Helper()
+	b.visit("/login")
+	b.fill("email", email)
+	b.fill("password", password)
+	b.press("Entrar")
+}
+
+// size makes the window a phone or a screen, light or dark.
+func (b *tab) size(width, height int64, dark bool) {
+	b.t.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	b.do(chromedp.EmulateViewport(width, height), func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		return chromedp.Void{}, err
+	})
+}
+
+// get calls the API.
+func (p *program) get(token, path string) (int, string) {
+	p.t.Helper()
+	r, err := http.NewRequest(http.MethodGet, p.url+path, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body := make([]byte, 1<<16)
+	n, _ := answer.Body.Read(body)
+	return answer.StatusCode, string(body[:n])
+}

@@ -1,0 +1,131 @@
+package browser
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// screens is where the pictures go.
+const screens = "../artifacts/panel"
+
+// axeSum is the sha256 of testdata/axe.min.js, from npm's axe-core 4.14.0.
+const axeSum = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878"
+
+// pages are every page of the panel that can be shown by its address.
+var pages = map[string]string{
+	"home": "/", "customers": "/customers", "customers-none": "/customers?search=zzzzzz", "customer-new": "/customers/new", "customer": "/customers/1",
+	"customer-edit": "/customers/1/edit", "customer-delete": "/customers/1/delete", "invoice-new": "/customers/1/invoice", "import": "/imports",
+	"invoices": "/invoices", "invoice": "/invoices/1", "plans": "/plans", "plan-new": "/plans/new", "plan-edit": "/plans/1",
+	"products": "/products", "product-edit": "/products/1", "tokens": "/api", "webhooks": "/webhooks", "webhook-new": "/webhooks/new",
+	"webhook": "/webhooks/1", "signature": "/webhooks/signature", "callback-secret": "/webhooks/callback-secret",
+	"settings": "/settings", "users": "/settings/users", "user-new": "/settings/users/new", "user-edit": "/settings/users/1", "audit": "/settings/audit",
+	"profile": "/profile", "second-factor": "/profile/second-factor", "not-found": "/nowhere",
+}
+
+func TestEveryPageIsAccessibleAndPictured(t *testing.T) {
+	axe := readAxe(t)
+	if err := os.MkdirAll(screens, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "Sign-in", "demo")
+	b := p.open(t)
+	b.visit("/login")
+	b.picture(t, axe, "login")
+	b.signIn("demo@example.com", "demonstracao")
+	b.see("Demo Internet")
+	b.webhookWithHistory()
+	for name, path := range pages {
+		b.visit(path)
+		b.picture(t, axe, name)
+	}
+}
+
+// webhookWithHistory makes a webhook that nobody answers, and tries it.
+func (b *tab) webhookWithHistory() {
+	b.t.Helper()
+	b.visit("/webhooks/new")
+	b.fill("url", "https://127.0.0.1:9/carteira")
+	b.fill("description", "Automação")
+	b.press("Salvar")
+	b.see("O webhook está pronto")
+	b.press("Enviar um teste")
+	b.see("O teste não foi aceito")
+}
+
+func readAxe(t *testing.T) string {
+	t.Helper()
+	axe, err := os.ReadFile("testdata/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := sha256.Sum256(axe); hex.EncodeToString(sum[:]) != axeSum {
+		t.Fatalf("axe.min.js has sha256 %x", sum)
+	}
+	return string(axe)
+}
+
+// picture takes a page on a screen and on a phone, light and dark, and holds
+// each against axe's rules.
+func (b *tab) picture(t *testing.T, axe, name string) {
+	t.Helper()
+	for _, width := range []int64{1280, 360} {
+		for _, dark := range []bool{false, true} {
+			height, shade := int64(900), "light"
+			if width < 500 {
+				height = 740
+			}
+			if dark {
+				shade = "dark"
+			}
+			b.size(width, height, dark)
+			wide := ask(b, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
+			if wide > width {
+				t.Errorf("%s is %d wide on %d", name, wide, width)
+			}
+			png := ask(b, chromedp.FullScreenshot(100))
+			if err := os.WriteFile(filepath.Join(screens, fmt.Sprintf("%s-%d-%s.png", name, width, shade)), png, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			for _, problem := range b.axe(axe) {
+				t.Errorf("%s at %d, %s: %s", name, width, shade, problem)
+			}
+		}
+	}
+	b.size(1280, 900, false)
+}
+
+type violation struct {
+	ID, Impact, Help string
+	Nodes            []struct {
+		HTML           string
+		FailureSummary string
+	}
+}
+
+// axe returns what is serious or worse.
+func (b *tab) axe(script string) []string {
+	b.t.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](script + "; 0"))
+	found := ask(b, chromedp.Evaluate[string](`axe.run({resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations))`, chromedp.EvalAwaitPromise))
+	var all []violation
+	if err := json.Unmarshal([]byte(found), &all); err != nil {
+		b.t.Fatal(err)
+	}
+	var problems []string
+	for _, v := range all {
+		if v.Impact == "serious" || v.Impact == "critical" {
+			for _, n := range v.Nodes {
+				problems = append(problems, fmt.Sprintf("%s: %s\n%s\n%s", v.ID, v.Help, n.HTML, strings.ReplaceAll(n.FailureSummary, "\n", " ")))
+			}
+		}
+	}
+	return problems
+}

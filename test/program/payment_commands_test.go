@@ -1,0 +1,123 @@
+package program
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestGatewayIsSetShownAndClearedWithoutTellingSecrets(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		company := in.company()
+		if r := in.try(nil, "gateway", "show", "--company", company); r.code != 1 || !strings.Contains(r.stderr, "no payment gateway is set up") {
+			t.Errorf("show without one: %d %s", r.code, r.stderr)
+		}
+		token := filepath.Join(t.TempDir(), "token")
+		if err := os.WriteFile(token, []byte("APP_USR-123456789-secret-of-the-company\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in.secret("APP_USR-123456789-secret-of-the-company")
+		printed := in.run("gateway", "set", "--company", company, "--provider", "mercadopago", "--option", "access_token=@"+token)
+		for _, shown := range []string{printed, in.run("gateway", "show", "--company", company)} {
+			var u struct {
+				Provider    string
+				Options     map[string]string
+				CallbackURL string `json:"callback_url"`
+			}
+			if err := json.Unmarshal([]byte(shown), &u); err != nil || u.Provider != "mercadopago" || u.Options["access_token"] != "…pany" ||
+				!strings.Contains(u.CallbackURL, "/gateways/mercadopago/") || strings.Contains(shown, "123456789") {
+				t.Errorf("%v: %s", err, shown)
+			}
+		}
+		for args, want := range map[string]string{
+			"--provider paypal":                                                        "--provider must be one of: pixkey",
+			"--provider mercadopago --option acess_token=x":                            "did you mean access_token",
+			"--provider mercadopago --option access_token=@/nonexistent/file":          "no such file",
+			"--provider pixkey --option key=nobody":                                    "--option key ",
+			"--provider pixkey --option key=ana@example.com --option name=Ana Inter":   "unknown command",
+			"--provider sandbox --option flow=sideways":                                "--option flow must be one of: pix, redirect",
+			"--provider sandbox --option flow":                                         "want NAME=VALUE",
+			"--provider asaas --option api_key=$aact_prod_x --option environment=moon": "--option environment must be one of",
+		} {
+			r := in.try(nil, append([]string{"gateway", "set", "--company", company}, strings.Fields(args)...)...)
+			if r.code == 0 || !strings.Contains(r.stderr, want) {
+				t.Errorf("gateway set %s: %d %q, want %q", args, r.code, r.stderr, want)
+			}
+		}
+		if list := in.run("gateway", "providers"); !strings.Contains(list, "woovi") || !strings.Contains(list, "access_token [webhook_secret]") {
+			t.Errorf("providers:\n%s", list)
+		}
+		in.run("gateway", "clear", "--company", company)
+		if r := in.try(nil, "gateway", "check", "--company", company); r.code != 1 {
+			t.Errorf("check without one: %d", r.code)
+		}
+	})
+}
+
+func TestOwnKeyIsConfirmedByHand(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		company := in.company()
+		in.run("gateway", "set", "--company", company, "--provider", "pixkey", "--option", "key=ana@example.com",
+			"--option", "name=Ana Internet", "--option", "city=São Paulo")
+		in.run("gateway", "check", "--company", company)
+		s := in.serve()
+		c := s.client(in.token(company))
+		customer := c.want(200, "POST", "/customers", map[string]any{"name": "Ana Lima"}).customer(t)
+		invoice := in.create("id", "invoice", "create", "--customer", jsonNumber(customer.ID), "--amount", "50.00")
+		a := c.want(200, "POST", "/invoices/"+invoice+"/pix", nil)
+		if text := string(a.body); !strings.Contains(text, "0115ana@example.com") || !strings.Contains(text, "540550.00") || !strings.Contains(text, "SAO PAULO") && !strings.Contains(text, "Sao Paulo") {
+			t.Errorf("the code is not of the key: %s", text)
+		}
+		if r := in.try(nil, "payment", "confirm", "--company", company, "--invoice", invoice, "--amount", "49.00"); r.code != 1 || !strings.Contains(r.stderr, "--amount must be what the invoice says, 50.00") {
+			t.Errorf("%d %s", r.code, r.stderr)
+		}
+		in.run("payment", "confirm", "--company", company, "--invoice", invoice, "--amount", "50.00", "--payment-id", "E1")
+		paid := c.want(200, "GET", "/invoices/"+invoice, nil)
+		if !strings.Contains(string(paid.body), `"status":"Pago"`) || !strings.Contains(string(paid.body), `"paid_via":"pixkey"`) {
+			t.Errorf("%s", paid.body)
+		}
+		c.want(422, "POST", "/invoices/"+invoice+"/status", map[string]any{"status": "Em aberto"})
+	})
+}
+
+func jsonNumber(id int64) string {
+	text, _ := json.Marshal(id)
+	return string(text)
+}
+
+func TestReviewsAreListedAndResolved(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		till := in.till(newBank(t))
+		s := till.serveMortal()
+		s.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
+		till.bank.mu.Lock()
+		till.bank.payments[0]["transaction_amount"] = json.Number("34.00")
+		till.bank.mu.Unlock()
+		till.bank.pay()
+		if err := till.bank.callBack("http://" + s.address + till.callback); err != nil {
+			t.Fatal(err)
+		}
+		db := in.open()
+		eventually(t, "the payment is put aside", func() bool { return count(t, db, `SELECT count(*) FROM payment_reviews`) == 1 })
+		var list []struct {
+			ID         int64
+			Reason     string
+			Amount     string
+			Resolution string
+		}
+		if err := json.Unmarshal([]byte(in.run("payment", "reviews", "--company", "1", "--json")), &list); err != nil || len(list) != 1 ||
+			list[0].Reason != "wrong_amount" || list[0].Amount != "34.00" || list[0].Resolution != "open" {
+			t.Fatalf("%v: %+v", err, list)
+		}
+		in.run("payment", "resolve", "--company", "1", "--id", jsonNumber(list[0].ID), "--resolution", "applied", "--note", "combinado")
+		if n := count(t, db, `SELECT count(*) FROM invoices WHERE status = 'Pago'`); n != 1 {
+			t.Errorf("%d paid", n)
+		}
+		if table := in.run("payment", "reviews", "--company", "1"); !strings.Contains(table, "applied") {
+			t.Errorf("%s", table)
+		}
+		s.stop()
+	})
+}
