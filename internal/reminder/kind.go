@@ -69,7 +69,6 @@ type Env struct {
 	Webhooks    *outbound.Client
 	RootCAs     *x509.CertPool // nil for the machine's
 	Log         *slog.Logger
-	Now         func() time.Time
 }
 
 // Letter is a message as a sender gets it.

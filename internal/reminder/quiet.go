@@ -11,8 +11,6 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-const minutesPerDay = 24 * 60
-
 // Quiet is when customers are left in peace: from one minute of the day to
 // another, past midnight when the second is the smaller. Two that are the same
 // leave nobody in peace.

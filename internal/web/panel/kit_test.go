@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -58,7 +59,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil)
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
 	s := New(Deps{
-		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: billing.New(db, events, customers),
+		Reminders: newReminders(db, box, accounts, customers), DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: billing.New(db, events, customers),
 		Dashboard: dashboard.New(db), PublicURL: "https://carteira.example",
 		Webhooks: webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}}),
 	})
@@ -258,8 +259,10 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	sessions, err := p.Accounts.Sessions(ctx, a)
 	must(err)
-	return map[string]int64{
+	ids := p.fillMessages(c.ID)
+	maps.Copy(ids, map[string]int64{
 		"products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
 		"deliveries": deliveries[0].ID, "imports": upload.ID, "settings": user.ID, "profile": sessions[0].ID,
-	}
+	})
+	return ids
 }
