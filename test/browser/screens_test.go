@@ -27,6 +27,11 @@ var pages = map[string]string{
 	"products": "/products", "product-edit": "/products/1", "tokens": "/api", "webhooks": "/webhooks", "webhook-new": "/webhooks/new",
 	"webhook": "/webhooks/1", "signature": "/webhooks/signature", "callback-secret": "/webhooks/callback-secret",
 	"settings": "/settings", "users": "/settings/users", "user-new": "/settings/users/new", "user-edit": "/settings/users/1", "audit": "/settings/audit",
+	"messages": "/messages", "message-rule-new": "/messages/rules/new", "message-rule": "/messages/rules/1", "message-templates": "/messages/templates",
+	"message-template-new": "/messages/templates/new", "message-template": "/messages/templates/1", "message-channels": "/messages/channels",
+	"message-kinds": "/messages/channels/new", "message-channel-new": "/messages/channels/new?kind=smtp", "message-channel": "/messages/channels/1",
+	"message-channel-edit": "/messages/channels/1/edit", "message-quiet": "/messages/quiet", "message-log": "/messages/log", "message": "/messages/log/1",
+	"message-log-none": "/messages/log?status=failed", "message-rule-delete": "/messages/rules/1/delete",
 	"profile": "/profile", "second-factor": "/profile/second-factor", "not-found": "/nowhere",
 }
 
