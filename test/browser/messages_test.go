@@ -18,6 +18,14 @@ func TestMessageIsWrittenPreviewedAndScheduled(t *testing.T) {
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
 
+	// What the demo company sends has the page to pay on, and the PIX code.
+	b.visit("/messages/templates/2")
+	b.press("Pré-visualizar")
+	b.see("Para ")
+	if got := b.text("#preview-text"); !strings.Contains(got, p.url+"/pay/") || !strings.Contains(got, "br.gov.bcb.pix") {
+		t.Errorf("the preview reads %q", got)
+	}
+
 	b.visit("/messages/templates")
 	b.press("Novo modelo")
 	b.fill("name", "Cinco dias antes")

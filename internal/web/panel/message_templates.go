@@ -149,10 +149,21 @@ func (s *Server) previewTemplate(q *request) error {
 func (s *Server) previewMatches(q *request) (*templatePreview, error) {
 	p := &templatePreview{Search: q.PostFormValue("preview_search")}
 	const shown = 6
-	f := customer.ReadFilter(input.FromStrings(map[string]string{"search": p.Search}))
-	var err error
-	if p.Matches, _, err = s.Customers.List(q.Context(), q.Actor, f, input.Page{Number: 1, Size: shown}); err != nil || len(p.Matches) == 0 {
-		return p, err
+	filters := []customer.Filter{customer.ReadFilter(input.FromStrings(map[string]string{"search": p.Search}))}
+	if p.Search == "" { // those who have something to pay soon say most
+		filters = []customer.Filter{{DueFrom: q.today, DueTo: q.today.AddDays(q.Actor.Company.Settings.LeadDays)}, {}}
+	}
+	for _, f := range filters {
+		var err error
+		if p.Matches, _, err = s.Customers.List(q.Context(), q.Actor, f, input.Page{Number: 1, Size: shown}); err != nil {
+			return p, err
+		}
+		if len(p.Matches) > 0 {
+			break
+		}
+	}
+	if len(p.Matches) == 0 {
+		return p, nil
 	}
 	p.Customer = p.Matches[0]
 	chosen := slices.IndexFunc(p.Matches, func(c customer.Customer) bool { return idText(c.ID) == q.PostFormValue("preview_customer") })
