@@ -315,7 +315,12 @@ func messages(ctx context.Context, q sqldb.Querier, companyID int64, f Filter, p
 
 func countMessages(ctx context.Context, q sqldb.Querier, companyID int64, f Filter) (int64, error) {
 	where := chosen(companyID, f)
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM reminder_messages m`+where.String(), where.Args...)
+	return sqldb.Value[int64](ctx, q, `
+		SELECT count(*) FROM (SELECT 1 FROM reminder_messages m`+where.String()+` LIMIT ?) counted`, append(where.Args, Countable)...)
+}
+
+func countUnknown(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM reminder_messages WHERE company_id = ? AND status = 'unknown'`, companyID)
 }
 
 func countByStatus(ctx context.Context, q sqldb.Querier, companyID int64) (map[Status]int64, error) {
