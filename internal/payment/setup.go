@@ -24,8 +24,8 @@ type Setup struct {
 	Options     map[string]string // those that may be shown; of secrets, how they end
 	CallbackURL string            // to be told to the gateway, where it does not learn it with each charge
 	Active      bool
-	Failures    int    // failed calls in a row
-	Problem     string // what the last of them said
+	Failures    int       // failed calls in a row
+	Problem     string    // what the last of them said
 	PausedUntil time.Time // it has failed so often that it is not asked before this; zero: it is asked
 	UpdatedAt   time.Time
 

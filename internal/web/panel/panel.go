@@ -137,11 +137,11 @@ func (s *Server) admit(q *request, op route) error {
 // permit refuses what the company may not do: a function that its plan lacks,
 // and every change when its subscription has ended. What people do about
 // themselves is never refused.
-func (op route) permit(a account.Actor, now time.Time) error {
-	if op.role == self {
+func (r route) permit(a account.Actor, now time.Time) error {
+	if r.role == self {
 		return nil
 	}
-	return a.Permit(op.function, op.method != http.MethodGet, now)
+	return a.Permit(r.function, r.method != http.MethodGet, now)
 }
 
 // read takes the id out of the path and the form out of the body.
