@@ -343,9 +343,6 @@ func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o *office) {
 		p := o.owner(t, "ana@example.com")
 		ids := p.fill()
-		o.Permit = func(a account.Actor, function string, change bool) error {
-			return a.Permit(account.Function(function), change, o.DB.Now())
-		}
 		lacking := func(s *account.Subscription) { s.Functions = account.FunctionsOf(account.FunctionAPI) }
 		p.subscribe(lacking)
 		for _, r := range o.table() {
