@@ -139,21 +139,7 @@ func (s *Server) admit(q *request, op route) error {
 	if !allows(v.User.Role, op.role) {
 		return fault.Forbidden("your role does not allow this; ask an owner of the company")
 	}
-<<<<<<< HEAD
 	return nil
-=======
-	return op.permit(q.Actor, s.DB.Now())
-}
-
-// permit refuses what the company may not do: a function that its plan lacks,
-// and every change when its subscription has ended. What people do about
-// themselves is never refused.
-func (r route) permit(a account.Actor, now time.Time) error {
-	if r.role == self {
-		return nil
-	}
-	return a.Permit(r.function, r.method != http.MethodGet, now)
->>>>>>> pages-payments
 }
 
 // read takes the id out of the path and the form out of the body.
