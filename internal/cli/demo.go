@@ -196,15 +196,15 @@ func seedReminders(ctx context.Context, a *app.App, actor account.Actor) error {
 	for _, r := range []struct{ name, days, hour, subject, text string }{
 		{
 			"3 dias antes", "-3", "09:00", "Seu plano vence em {vencimento}",
-			"Olá, {primeiro_nome}! Seu plano {plano}, de {valor}, vence em {vencimento}. {empresa}",
+			"Olá, {primeiro_nome}! Seu plano {plano}, de {valor}, vence em {vencimento}.\n\nPague por PIX em {link_pagamento}\n\n{empresa}",
 		},
 		{
 			"No dia", "0", "09:00", "Seu plano vence hoje",
-			"Bom dia, {primeiro_nome}! Seu plano {plano}, de {valor}, vence hoje. Já pagou? Desconsidere esta mensagem. {empresa}",
+			"Bom dia, {primeiro_nome}! Seu plano {plano}, de {valor}, vence hoje.\n\nPague por PIX em {link_pagamento} ou copie o código:\n{pix}\n\nJá pagou? Desconsidere esta mensagem. {empresa}",
 		},
 		{
 			"1 dia depois", "1", "10:00", "Seu plano venceu em {vencimento}",
-			"Olá, {primeiro_nome}. Seu plano {plano} venceu em {vencimento}. Fale conosco para continuar conectado. {empresa}",
+			"Olá, {primeiro_nome}. Seu plano {plano} venceu em {vencimento}. Para continuar conectado, pague em {link_pagamento}\n\n{empresa}",
 		},
 	} {
 		t, err := a.Reminders.CreateTemplate(ctx, actor, input.FromStrings(map[string]string{"name": r.name, "subject": r.subject, "text": r.text}))

@@ -8,6 +8,7 @@ import (
 	"carteira/internal/dashboard"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/reminder"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
 )
@@ -22,6 +23,7 @@ type homeData struct {
 	Payments troubles
 	Fresh    bool // there is nothing yet
 	HasPlan  bool
+	Messages reminder.Attention
 }
 
 // dueList is some customers who need a look.
@@ -55,6 +57,9 @@ func (s *Server) home(q *request) error {
 		return err
 	}
 	if d.Payments, err = s.paymentTroubles(q); err != nil {
+		return err
+	}
+	if d.Messages, err = s.messageNotices(q); err != nil {
 		return err
 	}
 	if d.Fresh {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -63,6 +64,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	s := New(Deps{
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: invoices,
 		Payments:  bank.payments(db, accounts, invoices, box),
+		Reminders: newReminders(db, box, accounts, customers),
 		Dashboard: dashboard.New(db), Resellers: reseller.New(db, accounts, "https://carteira.example"), PublicURL: "https://carteira.example",
 		Webhooks: webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}}),
 	})
@@ -273,9 +275,11 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	_, err = p.Resellers.Transfer(ctx, a, below.ID, values("amount", "10"))
 	must(err)
-	return map[string]int64{
+	ids := p.fillMessages(c.ID)
+	maps.Copy(ids, map[string]int64{
 		"payments": p.fillPayments(plan.ID), "resellers": below.ID, "subscription-plans": subscription.ID,
 		"products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
 		"deliveries": deliveries[0].ID, "imports": upload.ID, "settings": user.ID, "profile": sessions[0].ID,
-	}
+	})
+	return ids
 }

@@ -29,6 +29,7 @@ var menu = []group{
 		{"Customers", "/customers", "users", reader, basic},
 		{"Invoices", "/invoices", "receipt", reader, basic},
 		{"Payments", "/payments", "wallet", reader, payments},
+		{"Messages", "/messages", "message-circle", reader, reminders},
 	}},
 	{"What you sell", []entry{
 		{"Plans", "/plans", "layers", reader, basic},

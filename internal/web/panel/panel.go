@@ -28,6 +28,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/reminder"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
@@ -53,6 +54,7 @@ type Deps struct {
 	Webhooks  *webhook.Service
 	Payments  *payment.Service
 	Resellers *reseller.Service
+	Reminders *reminder.Service
 	PublicURL string // what links begin with
 }
 

@@ -40,6 +40,7 @@ const (
 	exports   = account.FunctionExport
 	payments  = account.FunctionPayments
 	resellers = account.FunctionResellers
+	reminders = account.FunctionReminders
 )
 
 // route is one page, or one form that is sent.
@@ -88,6 +89,7 @@ func (s *Server) table() []route {
 		{post, "/customers/{id}/renew", staff, basic, s.renewCustomer, false},
 		{get, "/customers/{id}/invoice", staff, basic, s.newInvoice, false},
 		{post, "/customers/{id}/invoice", staff, basic, s.createInvoice, false},
+		{post, "/customers/{id}/messages", staff, reminders, s.setOptOut, false},
 
 		{get, "/customers/{id}/charge", staff, payments, s.chargeCustomer, false},
 
@@ -148,6 +150,37 @@ func (s *Server) table() []route {
 		{post, "/subscription-plans/{id}/link", owner, resellers, s.renewSignupLink, false},
 		// A company sees its credits whatever its level: they are its own.
 		{get, "/credits", reader, basic, s.credits, false},
+		{get, "/messages", reader, reminders, s.rules, false},
+		{get, "/messages/rules/new", staff, reminders, s.newRule, false},
+		{post, "/messages/rules/new", staff, reminders, s.createRule, false},
+		{get, "/messages/rules/{id}", staff, reminders, s.editRule, false},
+		{post, "/messages/rules/{id}", staff, reminders, s.updateRule, false},
+		{post, "/messages/rules/{id}/active", staff, reminders, s.switchRule, false},
+		{get, "/messages/rules/{id}/delete", staff, reminders, s.askDeleteRule, false},
+		{post, "/messages/rules/{id}/delete", staff, reminders, s.deleteRule, false},
+		{get, "/messages/templates", reader, reminders, s.templates, false},
+		{get, "/messages/templates/new", staff, reminders, s.newTemplate, false},
+		{post, "/messages/templates/new", staff, reminders, s.createTemplate, false},
+		{post, "/messages/templates/preview", staff, reminders, s.previewTemplate, false},
+		{get, "/messages/templates/{id}", staff, reminders, s.editTemplate, false},
+		{post, "/messages/templates/{id}", staff, reminders, s.updateTemplate, false},
+		{get, "/messages/templates/{id}/delete", staff, reminders, s.askDeleteTemplate, false},
+		{post, "/messages/templates/{id}/delete", staff, reminders, s.deleteTemplate, false},
+		{get, "/messages/channels", owner, reminders, s.channels, false},
+		{get, "/messages/channels/new", owner, reminders, s.newChannel, false},
+		{post, "/messages/channels/new", owner, reminders, s.createChannel, false},
+		{get, "/messages/channels/{id}", owner, reminders, s.channel, false},
+		{get, "/messages/channels/{id}/edit", owner, reminders, s.editChannel, false},
+		{post, "/messages/channels/{id}/edit", owner, reminders, s.updateChannel, false},
+		{post, "/messages/channels/{id}/active", owner, reminders, s.switchChannel, false},
+		{post, "/messages/channels/{id}/test", owner, reminders, s.testChannel, false},
+		{get, "/messages/channels/{id}/delete", owner, reminders, s.askDeleteChannel, false},
+		{post, "/messages/channels/{id}/delete", owner, reminders, s.deleteChannel, false},
+		{get, "/messages/quiet", owner, reminders, s.quiet, false},
+		{post, "/messages/quiet", owner, reminders, s.saveQuiet, false},
+		{get, "/messages/log", reader, reminders, s.messageLog, false},
+		{get, "/messages/log/{id}", reader, reminders, s.message, false},
+		{post, "/messages/log/{id}/decide", staff, reminders, s.decideMessage, false},
 
 		{get, "/api", owner, api, s.tokens, false},
 		{post, "/api/tokens", owner, api, s.createToken, false},

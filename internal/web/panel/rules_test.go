@@ -20,7 +20,10 @@ func eachOffice(t *testing.T, test func(t *testing.T, o *office)) {
 
 // path fills the id of a route in, by the first word of the path.
 func (r route) filled(ids map[string]int64) string {
-	first, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
+	first, rest, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
+	if second, _, _ := strings.Cut(rest, "/"); first == "messages" {
+		first += "/" + second
+	}
 	p := strings.ReplaceAll(r.path, "{id}", fmt.Sprint(ids[first]))
 	return strings.NewReplacer("{$}", "", "{link}", "x", "{provider}", "bank").Replace(p)
 }
@@ -47,6 +50,15 @@ var forms = map[string][]string{
 	"POST /resellers/{id}/take-back":       {"amount", "1"},
 	"POST /subscription-plans/{id}":        {"name", "Stolen"},
 	"POST /subscription-plans/{id}/active": {"active", "false"},
+
+	"POST /messages/rules/{id}":           {"name", "Stolen", "channel_1", "1"},
+	"POST /messages/rules/{id}/active":    {"active", "false"},
+	"POST /messages/templates/{id}":       {"name", "Stolen"},
+	"POST /messages/channels/{id}/edit":   {"name", "Stolen"},
+	"POST /messages/channels/{id}/active": {"active", "false"},
+	"POST /messages/channels/{id}/test":   {"to", "x"},
+	"POST /messages/log/{id}/decide":      {"as", "resend"},
+	"POST /customers/{id}/messages":       {"opted_out", "true"},
 }
 
 func TestEveryPageRendersInBothLanguages(t *testing.T) {

@@ -16,6 +16,9 @@ CREATE TABLE reminder_channels (
     secrets    TEXT    NOT NULL, -- a sealed JSON object
     active     BOOLEAN NOT NULL,
     per_minute BIGINT  NOT NULL CHECK (per_minute >= 0), -- 0: as fast as it goes
+    failures   BIGINT  NOT NULL DEFAULT 0, -- attempts that failed since one succeeded
+    problem    TEXT    NOT NULL DEFAULT '', -- what the last of them said
+    problem_at BIGINT  NOT NULL DEFAULT 0,
     next_at    BIGINT  NOT NULL, -- before then nothing more is sent, whoever sends
     created_at BIGINT  NOT NULL,
     updated_at BIGINT  NOT NULL,

@@ -16,6 +16,9 @@ CREATE TABLE reminder_channels (
     secrets    TEXT    NOT NULL, -- a sealed JSON object
     active     INTEGER NOT NULL CHECK (active IN (0, 1)),
     per_minute INTEGER NOT NULL CHECK (per_minute >= 0), -- 0: as fast as it goes
+    failures   INTEGER NOT NULL DEFAULT 0, -- attempts that failed since one succeeded
+    problem    TEXT    NOT NULL DEFAULT '', -- what the last of them said
+    problem_at INTEGER NOT NULL DEFAULT 0,
     next_at    INTEGER NOT NULL, -- before then nothing more is sent, whoever sends
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
