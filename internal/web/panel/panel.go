@@ -116,7 +116,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 		return err
 	}
 	if barred, err := op.permit(q.Actor, q.today); err != nil {
-		return s.bar(q, op, barred, err)
+		return s.bar(q, op, barred, err) //nolint:contextcheck // the request's own
 	}
 	if err := q.read(op); err != nil {
 		return err
