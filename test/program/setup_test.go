@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-var setupLink = regexp.MustCompile(`http://\S+(/setup/[\w-]+)`)
+var setupLink = regexp.MustCompile(`http://127\.0\.0\.1:[1-9]\d*/setup/[\w-]+`)
 
 func TestFirstRunPrintsALinkThatWorksOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		s := in.serve()
 		s.await(&s.stderr, func(text string) bool { return setupLink.MatchString(text) })
-		link := "http://" + s.address + setupLink.FindStringSubmatch(s.stderr.String())[1]
+		link := setupLink.FindString(s.stderr.String())
 		form := url.Values{"name": {"Rede"}, "user_name": {"Ana"}, "email": {"ana@example.com"}, "password": {"correct horse"}, "timezone": {"America/Bahia"}}
 		for _, want := range []int{http.StatusOK, http.StatusNotFound} {
 			answer, err := http.PostForm(link, form)
@@ -55,6 +55,10 @@ func TestLostPasswordIsReplacedByALinkFromTheCommandLine(t *testing.T) {
 		answer.Body.Close()
 		if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/login" {
 			t.Errorf("%s: %s at %s", path, answer.Status, answer.Request.URL)
+		}
+		s.await(&s.stderr, func(text string) bool { return strings.Contains(text, "/password/{link}") })
+		if secret := strings.TrimPrefix(path, "/password/"); strings.Contains(s.stderr.String(), secret) {
+			t.Error("the link is in the log")
 		}
 		if list := in.run("user", "list", "--company", company); !strings.Contains(list, made.Email) {
 			t.Errorf("users: %s", list)
