@@ -91,6 +91,9 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	})
 	accounts.Watch(webhooks.CompanyChanged)
 	payments := newPayments(c, log, db, accounts, invoices, box, webhooks)
+	// After billing: what is issued for a customer stands when its messages are planned.
+	reminders := reminder.New(db, box, accounts, customers, reminderOptions(c, log, gate, client, payments))
+	accounts.Watch(reminders.CompanyChanged)
 	return &App{
 		Config: c, Log: log, DB: db, Box: box,
 		Accounts:  accounts,
@@ -101,8 +104,8 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Resellers: reseller.New(db, accounts, c.PublicURL),
 		Webhooks:  webhooks,
 		Payments:  payments,
-		// After billing: what is issued for a customer stands when its messages are planned.
-		Reminders:   reminder.New(db, box, accounts, customers, reminderOptions(c, log, db, gate, client, payments)),
+		Reminders: reminders,
+
 		idempotency: idempotency.New(db, box),
 	}, nil
 }

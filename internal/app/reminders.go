@@ -9,7 +9,6 @@ import (
 	"carteira/internal/payment"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/outbound"
-	"carteira/internal/platform/sqldb"
 	"carteira/internal/reminder"
 	"carteira/internal/reminder/evolution"
 	"carteira/internal/reminder/logchannel"
@@ -20,14 +19,14 @@ import (
 
 // reminderOptions are the channels there are, and what a customer pays with.
 func reminderOptions(
-	c config.Config, log *slog.Logger, db *sqldb.DB, gate *outbound.Gate, client *outbound.Client, payments *payment.Service,
+	c config.Config, log *slog.Logger, gate *outbound.Gate, client *outbound.Client, payments *payment.Service,
 ) reminder.Options {
 	near := outbound.NewGate(c.MessageAllowNetworks, nil).Near()
 	return reminder.Options{
 		Kinds: []reminder.Kind{whatsapp.Kind, evolution.Kind, smtp.Kind, poster.Kind, logchannel.Kind},
 		Env: reminder.Env{
 			Gate: near, Once: outbound.NewClient(near, outbound.Options{Timeout: reminder.CallTimeout, UserAgent: "Carteira/1.0", Once: true}),
-			WebhookGate: gate, Webhooks: client, Log: log, Now: db.Now,
+			WebhookGate: gate, Webhooks: client, Log: log,
 		},
 		Links: payLinks{payments},
 		Keep:  time.Duration(c.MessageHistoryDays) * 24 * time.Hour,

@@ -78,6 +78,7 @@ Carteira is running with a demo company. Ctrl-C stops it.
 
   Panel      %[1]s/
   Sign-in    %[3]s  /  %[4]s
+  Reseller   %[7]s  /  %[4]s
   API page   %[1]s/docs
   Token      %[2]s
   Checkout   %[6]s
@@ -86,7 +87,7 @@ Paste this into another terminal:
 
   curl -H 'Authorization: Bearer %[2]s' '%[1]s%[5]s/customers?per_page=3'
 
-`, a.Config.PublicURL, token, demoEmail, demoPassword, api.Prefix, pay)
+`, a.Config.PublicURL, token, demoEmail, demoPassword, api.Prefix, pay, demoReseller)
 	})
 }
 
@@ -167,7 +168,7 @@ func seedPayments(ctx context.Context, a *app.App, actor account.Actor) error {
 			continue
 		}
 		_, err := a.Billing.SetStatus(ctx, actor, i.ID, input.FromStrings(map[string]string{
-			"status": string(billing.Paid), "paid_at": today.AddDays(-(n * 7 % 40)).String(),
+			"status": string(billing.Paid), "paid_at": today.AddDays(-((n*n/4 + 3*n) % 37)).String(),
 		}))
 		if err != nil {
 			return err
@@ -195,15 +196,15 @@ func seedReminders(ctx context.Context, a *app.App, actor account.Actor) error {
 	for _, r := range []struct{ name, days, hour, subject, text string }{
 		{
 			"3 dias antes", "-3", "09:00", "Seu plano vence em {vencimento}",
-			"Olá, {primeiro_nome}! Seu plano {plano}, de {valor}, vence em {vencimento}. {empresa}",
+			"Olá, {primeiro_nome}! Seu plano {plano}, de {valor}, vence em {vencimento}.\n\nPague por PIX em {link_pagamento}\n\n{empresa}",
 		},
 		{
 			"No dia", "0", "09:00", "Seu plano vence hoje",
-			"Bom dia, {primeiro_nome}! Seu plano {plano}, de {valor}, vence hoje. Já pagou? Desconsidere esta mensagem. {empresa}",
+			"Bom dia, {primeiro_nome}! Seu plano {plano}, de {valor}, vence hoje.\n\nPague por PIX em {link_pagamento} ou copie o código:\n{pix}\n\nJá pagou? Desconsidere esta mensagem. {empresa}",
 		},
 		{
 			"1 dia depois", "1", "10:00", "Seu plano venceu em {vencimento}",
-			"Olá, {primeiro_nome}. Seu plano {plano} venceu em {vencimento}. Fale conosco para continuar conectado. {empresa}",
+			"Olá, {primeiro_nome}. Seu plano {plano} venceu em {vencimento}. Para continuar conectado, pague em {link_pagamento}\n\n{empresa}",
 		},
 	} {
 		t, err := a.Reminders.CreateTemplate(ctx, actor, input.FromStrings(map[string]string{"name": r.name, "subject": r.subject, "text": r.text}))

@@ -23,6 +23,9 @@ type Channel struct {
 	Options   map[string]string // those that are no secret
 	Active    bool
 	PerMinute int // 0: as fast as it goes
+	Failures  int // attempts that failed since one succeeded
+	Problem   string
+	ProblemAt time.Time // of the last of them
 	CreatedAt time.Time
 	UpdatedAt time.Time
 
@@ -80,12 +83,16 @@ func (s *Service) CreateChannel(ctx context.Context, a account.Actor, in *input.
 			return err
 		}
 		c.sealed = s.seal(c.ID, secrets)
-		return setSecrets(ctx, tx, a.Company.ID, c.ID, c.sealed)
+		if err := setSecrets(ctx, tx, a.Company.ID, c.ID, c.sealed); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, c.deed("created", nil, c.fields()))
 	})
 	return c, shown, err
 }
 
-// UpdateChannel changes what is given; a secret that is not given stays.
+// UpdateChannel changes what is given; a secret that is not given stays. What
+// was wrong with the channel is forgotten, since it may be right now.
 func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID int64, in *input.Form) (Channel, error) {
 	in.Ignore("kind")
 	in.Keep("name")
@@ -117,10 +124,15 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 		if c, err = lockChannel(ctx, tx, a.Company.ID, channelID); err != nil {
 			return err
 		}
+		known := c.fields()
 		s.readChannel(in, &c)
 		c.Options, c.sealed, c.UpdatedAt = options, s.seal(c.ID, secrets), tx.Now()
+		c.Failures, c.Problem, c.ProblemAt = 0, "", time.Time{}
 		tx.OnCommit(s.hint)
-		return updateChannel(ctx, tx, a.Company.ID, c)
+		if err := updateChannel(ctx, tx, a.Company.ID, c); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, c.deed("updated", known, c.fields()))
 	})
 	return c, err
 }
@@ -128,7 +140,8 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 // DeleteChannel removes a channel that no rule uses.
 func (s *Service) DeleteChannel(ctx context.Context, a account.Actor, channelID int64) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if _, err := lockChannel(ctx, tx, a.Company.ID, channelID); err != nil {
+		c, err := lockChannel(ctx, tx, a.Company.ID, channelID)
+		if err != nil {
 			return err
 		}
 		list, err := rules(ctx, tx, a.Company.ID)
@@ -143,7 +156,10 @@ func (s *Service) DeleteChannel(ctx context.Context, a account.Actor, channelID 
 		if err := skipLane(ctx, tx, a.Company.ID, channelID, "the channel was deleted"); err != nil {
 			return err
 		}
-		return removeChannel(ctx, tx, a.Company.ID, channelID)
+		if err := removeChannel(ctx, tx, a.Company.ID, channelID); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, c.deed("deleted", c.fields(), nil))
 	})
 }
 

@@ -237,6 +237,9 @@ func (s *Service) close(ctx context.Context, j job, b begun, o outcome) (kept bo
 		if err := insertAttempt(ctx, tx, j, b, o); err != nil {
 			return err
 		}
+		if err := noteHealth(ctx, tx, j.companyID, b.channel.ID, o); err != nil {
+			return err
+		}
 		tx.OnCommit(func() { s.metrics.count(b.kind.Name, n.outcome()) })
 		if n.status == Scheduled {
 			tx.OnCommit(s.hint)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
@@ -526,4 +527,52 @@ func TestFailureOfTheDatabaseIsTold(t *testing.T) {
 	}
 	h.send()
 	h.want(h.only(), Sent, "")
+}
+
+// Two processes that saw the same free slot share it: the channel's row has
+// the last word.
+func TestOneSlotIsTakenOnce(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		h.remind(-3, "09:00", h.template("Olá"), h.channel("zap", "per_minute", "30"))
+		h.customer("2026-01-24")
+		h.customer("2026-01-24")
+		h.work()
+		h.at("2026-01-21 09:00")
+		seen, err := lanes(t.Context(), h.db, h.db.Now())
+		must(t, err)
+		for i, want := range []int{1, 0} {
+			jobs, _, err := h.claimLane(t.Context(), seen[0], laneCap)
+			must(t, err)
+			if len(jobs) != want {
+				t.Errorf("claim %d took %d messages, want %d", i, len(jobs), want)
+			}
+		}
+	})
+}
+
+// The planner waits for a due date that is just being changed, and sees it.
+func TestPlanningWaitsForAChangeUnderWay(t *testing.T) {
+	h := newHouse(t, sqldb.Postgres)
+	h.usual()
+	c := h.customer("2026-02-20")
+	h.exec(`UPDATE reminder_rules SET cursor_on = '2026-01-22', cursor_id = 0, plan_at = 0`)
+	other := h.process(t)
+	planned := make(chan error, 1)
+	must(t, other.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		if _, err := other.customers.SetDueTx(t.Context(), tx, h.actor, c.ID, civil.MustParse("2026-01-24"), 24); err != nil {
+			return err
+		}
+		go func() {
+			_, err := h.Plan(t.Context())
+			planned <- err
+		}()
+		eventually(t, "the planner waits, or is done without having seen it", func() bool {
+			return len(planned) == 1 || h.count(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%reminder_rules%'`) > 0
+		})
+		return nil
+	}))
+	must(t, <-planned)
+	if m := h.only(); m.DueOn != civil.MustParse("2026-01-24") {
+		t.Errorf("planned for %v", m.DueOn)
+	}
 }

@@ -26,6 +26,7 @@ const (
 type Kind struct {
 	Name      string // as commands say it: whatsapp_cloud
 	Title     string // as people say it: WhatsApp (Meta)
+	About     string // what it is, and what one needs to have for it
 	Reach     Reach
 	PerMinute int // how fast a new channel sends; 0: as fast as it goes
 	// Idempotent says that the receiver drops a message that it has had: it is
@@ -68,7 +69,6 @@ type Env struct {
 	Webhooks    *outbound.Client
 	RootCAs     *x509.CertPool // nil for the machine's
 	Log         *slog.Logger
-	Now         func() time.Time
 }
 
 // Letter is a message as a sender gets it.

@@ -83,9 +83,15 @@ func (c *carrier) kind(name string, reach Reach, idempotent bool) Kind {
 }
 
 // payments makes links, or fails as it is told.
-type payments struct{ err error }
+type payments struct {
+	err   error
+	asked func() // is called when a link is asked for
+}
 
 func (p *payments) PaymentLink(_ context.Context, _ account.Actor, id int64) (string, error) {
+	if p.asked != nil {
+		p.asked()
+	}
 	return fmt.Sprintf("https://example.com/pay/%d", id), p.err
 }
 
@@ -158,6 +164,18 @@ func values(pairs ...string) *input.Form {
 	}
 	return input.FromStrings(m)
 }
+
+// valuesWithList is values as a page sends them: a list with nothing in it is
+// one all the same.
+func valuesWithList(name string, pairs ...string) *input.Form {
+	m := map[string][]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0]] = []string{pair[1]}
+	}
+	return input.FromForm(m, name)
+}
+
+func pageOf(size int64) input.Page { return input.Page{Number: 1, Size: size} }
 
 func must(t *testing.T, err error) {
 	t.Helper()

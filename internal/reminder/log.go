@@ -59,7 +59,12 @@ func chosen(companyID int64, f Filter) (w sqldb.Where) {
 	return w
 }
 
-// Messages returns a page of the log, newest first, and how many there are.
+// Countable is how many messages a list counts and leads to: a log of years is
+// looked through with a filter, not page by page.
+const Countable = 10_000
+
+// Messages returns a page of the log, newest first, and how many there are, at
+// most Countable.
 func (s *Service) Messages(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Message, int64, error) {
 	n, err := countMessages(ctx, s.db, a.Company.ID, f)
 	if err != nil || page.Offset() >= n {
@@ -117,15 +122,23 @@ func (s *Service) Decide(ctx context.Context, a account.Actor, messageID int64, 
 		if !slices.Contains(m.Decisions(), d) {
 			return fault.Conflict("a message that is " + string(m.Status) + " cannot be decided so: " + string(d))
 		}
+		before := account.Fields{"status": string(m.Status)}
 		switch d {
 		case Resend:
-			return s.reschedule(ctx, tx, a, &m)
+			err = s.reschedule(ctx, tx, a, &m)
 		case MarkSent:
 			m.Status, m.Reason, m.SentAt = Sent, "marked as sent by a person", tx.Now()
+			err = decide(ctx, tx, a.Company.ID, m, false)
 		case Dismiss:
 			m.Status, m.Reason = Dismissed, "dismissed by a person"
+			err = decide(ctx, tx, a.Company.ID, m, false)
 		}
-		return decide(ctx, tx, a.Company.ID, m, false)
+		if err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, account.Deed{
+			Action: "message.decided", Record: "message", ID: m.ID, Name: m.Customer, Before: before, After: account.Fields{"status": string(m.Status)},
+		})
 	})
 	return m, err
 }
@@ -153,10 +166,17 @@ func (s *Service) OptedOut(ctx context.Context, a account.Actor, customerID int6
 // SetOptOut notes whether a customer wants no messages.
 func (s *Service) SetOptOut(ctx context.Context, a account.Actor, customerID int64, out bool) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if _, err := customerAbout(ctx, tx, a.Company.ID, customerID); err != nil {
+		b, err := customerAbout(ctx, tx, a.Company.ID, customerID)
+		if err != nil || b.optedOut == out {
 			return err
 		}
-		return saveOptOut(ctx, tx, a.Company.ID, customerID, out)
+		if err := saveOptOut(ctx, tx, a.Company.ID, customerID, out); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, account.Deed{
+			Action: "customer.opted_out", Record: "customer", ID: customerID, Name: b.customer.Name,
+			Before: account.Fields{"opted_out": b.optedOut}, After: account.Fields{"opted_out": out},
+		})
 	})
 }
 
@@ -176,13 +196,19 @@ func (s *Service) Test(ctx context.Context, a account.Actor, channelID int64, in
 	if err != nil {
 		return TestResult{}, err
 	}
+	if reason := silence(a.Company, s.db.Now()); reason != "" {
+		return TestResult{}, fault.Conflict(reason)
+	}
 	kind, _ := s.kind(c.Kind)
 	l, err := s.testLetter(ctx, a, kind, in)
 	if err != nil {
 		return TestResult{}, err
 	}
 	out := s.send(context.WithoutCancel(ctx), begun{Letter: l, channel: c, kind: kind})
-	return TestResult{Sent: out.verdict == accepted, Receipt: out.receipt, Problem: out.problem, Duration: out.duration}, nil
+	if out.verdict == accepted { // whatever was wrong is right again
+		err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return clearProblem(ctx, tx, a.Company.ID, c.ID) })
+	}
+	return TestResult{Sent: out.verdict == accepted, Receipt: out.receipt, Problem: out.problem, Duration: out.duration}, err
 }
 
 func (s *Service) testLetter(ctx context.Context, a account.Actor, kind Kind, in *input.Form) (l Letter, err error) {

@@ -73,9 +73,15 @@ func (s *Service) planSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, r
 	if err != nil {
 		return 0, false, err
 	}
+	if a, err = account.Find(ctx, tx, a.Company.ID); err != nil { // as it is now that the rule is held
+		return 0, false, err
+	}
 	q, err := quietOf(ctx, tx, a.Company.ID)
 	if err != nil {
 		return 0, false, err
+	}
+	if silence(a.Company, tx.Now()) != "" {
+		return 0, false, s.rest(ctx, tx, a, r, q)
 	}
 	today := a.Today(tx.Now())
 	horizon := today.AddDays(ahead - r.OffsetDays)
@@ -190,7 +196,7 @@ func (s *Service) customerCreated(ctx context.Context, tx *sqldb.Tx, a account.A
 // have passed already; the others are found when the rules get there.
 func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []customer.Customer) error {
 	list = slices.DeleteFunc(slices.Clone(list), func(c customer.Customer) bool { return c.DueOn.IsZero() })
-	if len(list) == 0 {
+	if len(list) == 0 || silence(a.Company, tx.Now()) != "" {
 		return nil
 	}
 	active, err := activeRules(ctx, tx, a.Company.ID)

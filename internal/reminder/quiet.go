@@ -11,8 +11,6 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-const minutesPerDay = 24 * 60
-
 // Quiet is when customers are left in peace: from one minute of the day to
 // another, past midnight when the second is the smaller. Two that are the same
 // leave nobody in peace.
@@ -27,7 +25,8 @@ func (q Quiet) String() string { return Clock(q.From) + "–" + Clock(q.To) }
 // Clock prints a minute of the day as 09:30.
 func Clock(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }
 
-func (q Quiet) holds(minute int) bool {
+// Holds tells whether customers are left in peace at a minute of the day.
+func (q Quiet) Holds(minute int) bool {
 	if q.From <= q.To {
 		return q.From <= minute && minute < q.To
 	}
@@ -38,7 +37,7 @@ func (q Quiet) holds(minute int) bool {
 func (q Quiet) after(t time.Time, zone *time.Location) time.Time {
 	local := t.In(zone)
 	minute := local.Hour()*60 + local.Minute()
-	if !q.holds(minute) {
+	if !q.Holds(minute) {
 		return t
 	}
 	day := civil.Of(local)
@@ -60,6 +59,8 @@ func (s *Service) Settings(ctx context.Context, a account.Actor) (Settings, erro
 // SetSettings changes the company's, from the fields quiet_from and quiet_to;
 // what is not given stays. What is scheduled is planned anew.
 func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Form) (Settings, error) {
+	in.Keep("quiet_from")
+	in.Keep("quiet_to")
 	from, hasFrom := readClock(in, "quiet_from")
 	to, hasTo := readClock(in, "quiet_to")
 	if err := in.Err(); err != nil {
@@ -70,6 +71,7 @@ func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Fo
 		if q, err = lockQuiet(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
+		before := q.fields()
 		if hasFrom {
 			q.From = from
 		}
@@ -79,7 +81,10 @@ func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Fo
 		if err := saveQuiet(ctx, tx, a.Company.ID, q); err != nil {
 			return err
 		}
-		return s.replanAll(ctx, tx, a, q)
+		if err := s.replanAll(ctx, tx, a, q); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, account.Deed{Action: "quiet_hours.updated", Record: "company", ID: a.Company.ID, Before: before, After: q.fields()})
 	})
 	return Settings{q}, err
 }

@@ -39,8 +39,8 @@ type Rule struct {
 // maxOffset is how far a message may lie from its due date.
 const maxOffset = 60
 
-// maxChannels bounds the fallbacks of a rule.
-const maxChannels = 5
+// MaxChannels is how many channels a rule may try.
+const MaxChannels = 5
 
 // When tells the day of a rule in words.
 func (r Rule) When() string {
@@ -114,8 +114,10 @@ func (s *Service) CreateRule(ctx context.Context, a account.Actor, in *input.For
 			return err
 		}
 		r.CreatedAt, r.UpdatedAt = tx.Now(), tx.Now()
-		r.ID, err = insertRule(ctx, tx, a.Company.ID, r)
-		return err
+		if r.ID, err = insertRule(ctx, tx, a.Company.ID, r); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, r.deed("created", nil, r.fields()))
 	})
 	return r, err
 }
@@ -134,11 +136,15 @@ func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64,
 		if r, err = lockRule(ctx, tx, a.Company.ID, ruleID); err != nil {
 			return err
 		}
+		before := r.fields()
 		change(&r)
 		if err := s.checkRule(ctx, tx, a, r, in); err != nil {
 			return err
 		}
-		return s.replan(ctx, tx, a, &r)
+		if err := s.replan(ctx, tx, a, &r); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, r.deed("updated", before, r.fields()))
 	})
 	return r, err
 }
@@ -147,13 +153,17 @@ func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64,
 // in the log.
 func (s *Service) DeleteRule(ctx context.Context, a account.Actor, ruleID int64) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if _, err := lockRule(ctx, tx, a.Company.ID, ruleID); err != nil {
+		r, err := lockRule(ctx, tx, a.Company.ID, ruleID)
+		if err != nil {
 			return err
 		}
 		if err := unscheduleRule(ctx, tx, a.Company.ID, ruleID); err != nil {
 			return err
 		}
-		return removeRule(ctx, tx, a.Company.ID, ruleID)
+		if err := removeRule(ctx, tx, a.Company.ID, ruleID); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, r.deed("deleted", r.fields(), nil))
 	})
 }
 
@@ -192,7 +202,10 @@ func set[T any](given bool, field *T, value T) {
 // readIDs reads a list of ids, also as 3,5.
 func readIDs(in *input.Form, name string) ([]int64, bool) {
 	texts, ok := in.List(name)
-	if !ok || len(texts) == 0 {
+	if ok && texts != nil && len(texts) == 0 { // a list, with nothing in it
+		in.Refuse(name, "is required")
+	}
+	if len(texts) == 0 {
 		return nil, false
 	}
 	var ids []int64
@@ -208,8 +221,8 @@ func readIDs(in *input.Form, name string) ([]int64, bool) {
 			}
 		}
 	}
-	if len(ids) > maxChannels {
-		in.Refuse(name, fmt.Sprintf("must be at most %d", maxChannels))
+	if len(ids) > MaxChannels {
+		in.Refuse(name, fmt.Sprintf("must be at most %d", MaxChannels))
 	}
 	return ids, true
 }

@@ -49,14 +49,15 @@ func saveQuiet(ctx context.Context, tx *sqldb.Tx, companyID int64, q Quiet) erro
 	return err
 }
 
-const channelColumns = `id, kind, name, options, secrets, active, per_minute, next_at, created_at, updated_at`
+const channelColumns = `id, kind, name, options, secrets, active, per_minute, failures, problem, problem_at, next_at, created_at, updated_at`
 
 func scanChannel(r sqldb.Row) (c Channel, err error) {
 	var options string
-	var next, created, updated int64
-	if err = r.Scan(&c.ID, &c.Kind, &c.Name, &options, &c.sealed, &c.Active, &c.PerMinute, &next, &created, &updated); err != nil {
+	var problem, next, created, updated int64
+	if err = r.Scan(&c.ID, &c.Kind, &c.Name, &options, &c.sealed, &c.Active, &c.PerMinute, &c.Failures, &c.Problem, &problem, &next, &created, &updated); err != nil {
 		return c, err
 	}
+	c.ProblemAt = instant(problem)
 	c.nextAt, c.CreatedAt, c.UpdatedAt = time.UnixMicro(next), time.UnixMicro(created), time.UnixMicro(updated)
 	return c, json.Unmarshal([]byte(options), &c.Options)
 }
@@ -96,8 +97,24 @@ func setSecrets(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed s
 
 func updateChannel(ctx context.Context, tx *sqldb.Tx, companyID int64, c Channel) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE reminder_channels SET name = ?, options = ?, secrets = ?, active = ?, per_minute = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
+		UPDATE reminder_channels SET name = ?, options = ?, secrets = ?, active = ?, per_minute = ?, updated_at = ?,
+			failures = 0, problem = '', problem_at = 0
+		WHERE company_id = ? AND id = ?`,
 		c.Name, encodeOptions(c.Options), c.sealed, c.Active, c.PerMinute, c.UpdatedAt.UnixMicro(), companyID, c.ID)
+	return err
+}
+
+func addProblem(ctx context.Context, tx *sqldb.Tx, companyID, id int64, problem string) error {
+	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET failures = failures + 1, problem = ?, problem_at = ? WHERE company_id = ? AND id = ?`,
+		problem, tx.Now().UnixMicro(), companyID, id)
+	return err
+}
+
+// clearProblem touches a channel only where there is something to forget, so
+// that no attempt that succeeds waits for another.
+func clearProblem(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE reminder_channels SET failures = 0, problem = '', problem_at = 0 WHERE company_id = ? AND id = ? AND failures > 0`, companyID, id)
 	return err
 }
 

@@ -59,8 +59,10 @@ func (s *Service) CreateTemplate(ctx context.Context, a account.Actor, in *input
 	}
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		t.CreatedAt, t.UpdatedAt = tx.Now(), tx.Now()
-		t.ID, err = insertTemplate(ctx, tx, a.Company.ID, t)
-		return err
+		if t.ID, err = insertTemplate(ctx, tx, a.Company.ID, t); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, t.deed("created", nil, t.fields()))
 	})
 	return t, err
 }
@@ -75,6 +77,7 @@ func (s *Service) UpdateTemplate(ctx context.Context, a account.Actor, templateI
 		if t, err = lockTemplate(ctx, tx, a.Company.ID, templateID); err != nil {
 			return err
 		}
+		before := t.fields()
 		s.readTemplate(in, &t)
 		if t.Approved.Name == "" {
 			if err := s.refuseUnapproved(ctx, tx, a, t.ID, in); err != nil {
@@ -85,7 +88,10 @@ func (s *Service) UpdateTemplate(ctx context.Context, a account.Actor, templateI
 			return err
 		}
 		t.UpdatedAt = tx.Now()
-		return updateTemplate(ctx, tx, a.Company.ID, t)
+		if err := updateTemplate(ctx, tx, a.Company.ID, t); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, t.deed("updated", before, t.fields()))
 	})
 	return t, err
 }
@@ -112,7 +118,8 @@ func (s *Service) refuseUnapproved(ctx context.Context, tx *sqldb.Tx, a account.
 // DeleteTemplate removes a template that no rule uses.
 func (s *Service) DeleteTemplate(ctx context.Context, a account.Actor, templateID int64) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if _, err := lockTemplate(ctx, tx, a.Company.ID, templateID); err != nil {
+		t, err := lockTemplate(ctx, tx, a.Company.ID, templateID)
+		if err != nil {
 			return err
 		}
 		list, err := rules(ctx, tx, a.Company.ID)
@@ -124,7 +131,10 @@ func (s *Service) DeleteTemplate(ctx context.Context, a account.Actor, templateI
 				return fault.Conflict(fmt.Sprintf("rule %d, %s, uses this template", r.ID, r.Name))
 			}
 		}
-		return removeTemplate(ctx, tx, a.Company.ID, templateID)
+		if err := removeTemplate(ctx, tx, a.Company.ID, templateID); err != nil {
+			return err
+		}
+		return account.Note(ctx, tx, a, t.deed("deleted", t.fields(), nil))
 	})
 }
 

@@ -38,21 +38,20 @@ func TestEveryVariableIsFilled(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		plan := number(h.plan("1234.50"))
 		c := h.customer("2026-01-24", "plan_id", plan, "usuario", "ana.s", "name", "Ana Paula Souza")
-		text := ""
-		want := ""
+		var text, want strings.Builder
 		for _, v := range Variables {
-			text += "{" + v.Name + "}|{" + v.Local + "}\n"
+			text.WriteString("{" + v.Name + "}|{" + v.Local + "}\n")
 			filled := map[string]string{
 				"name": "Ana Paula Souza", "first_name": "Ana", "plan": "Mensal", "value": "R$ 1.234,50", "due_date": "24/01/2026", "login": "ana.s",
 				"company": "Rede Clara", "payment_link": "https://example.com/pay/1", "pix_code": "PIX1",
 			}[v.Name]
-			want += filled + "|" + filled + "\n"
+			want.WriteString(filled + "|" + filled + "\n")
 		}
-		id := h.template(text+"{{name}}", "subject", "Vence {due_date}", "whatsapp_name", "lembrete", "whatsapp_params", "{name}\n{value}")
+		id := h.template(text.String()+"{{name}}", "subject", "Vence {due_date}", "whatsapp_name", "lembrete", "whatsapp_params", "{name}\n{value}")
 		p, err := h.Preview(t.Context(), h.actor, id, c.ID, values())
 		must(t, err)
-		if p.Text != want+"{name}" || p.Subject != "Vence 24/01/2026" || strings.Join(p.Params, ",") != "Ana Paula Souza,R$ 1.234,50" || p.Problem != "" {
-			t.Errorf("preview %+v, want %q", p, want)
+		if p.Text != want.String()+"{name}" || p.Subject != "Vence 24/01/2026" || strings.Join(p.Params, ",") != "Ana Paula Souza,R$ 1.234,50" || p.Problem != "" {
+			t.Errorf("preview %+v, want %q", p, want.String())
 		}
 		p, err = h.Preview(t.Context(), h.actor, id, c.ID, values("text", "Tchau {nome}"))
 		must(t, err)

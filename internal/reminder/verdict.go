@@ -61,7 +61,10 @@ type scene struct {
 }
 
 func (s *Service) sceneOf(ctx context.Context, tx *sqldb.Tx, a account.Actor) (w scene, err error) {
-	w = scene{actor: a, now: tx.Now()}
+	w = scene{now: tx.Now()}
+	if w.actor, err = account.Find(ctx, tx, a.Company.ID); err != nil { // a plan may have ended a moment ago
+		return w, err
+	}
 	if w.quiet, err = quietOf(ctx, tx, a.Company.ID); err != nil {
 		return w, err
 	}
@@ -82,7 +85,10 @@ func (s *Service) rule(w scene, c candidate) ruling {
 
 // unwanted tells why a message is not to be sent at all; "" when it is.
 func (c candidate) unwanted(w scene) string {
+	reason := silence(w.actor.Company, w.now)
 	switch {
+	case reason != "":
+		return reason
 	case c.rule.ID == 0:
 		return "the rule was deleted"
 	case !c.rule.Active && !c.manual:

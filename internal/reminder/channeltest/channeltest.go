@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
@@ -60,7 +61,7 @@ func env(allow []netip.Prefix) reminder.Env {
 	once.Once = true
 	return reminder.Env{
 		Gate: near, Once: outbound.NewClient(near, once), WebhookGate: gate, Webhooks: outbound.NewClient(gate, options),
-		RootCAs: roots(), Now: time.Now,
+		RootCAs: roots(),
 	}
 }
 
@@ -116,9 +117,7 @@ func (r *Rig) options() map[string]string {
 			all[o.Name] = o.Default
 		}
 	}
-	for k, v := range r.Options {
-		all[k] = v
-	}
+	maps.Copy(all, r.Options)
 	return all
 }
 

@@ -13,8 +13,9 @@ import (
 
 // Kind is how companies choose it.
 var Kind = reminder.Kind{
-	Name: "log", Title: "Log", Reach: reminder.ByAny, Idempotent: true,
-	Open: func(_ map[string]string, env reminder.Env) (reminder.Sender, error) { return sender{env.Log}, nil },
+	Name: "log", Title: "Trial, without sending", Reach: reminder.ByAny, Idempotent: true,
+	About: "Sends nothing: for trying things out. The log of messages shows what would have been sent.",
+	Open:  func(_ map[string]string, env reminder.Env) (reminder.Sender, error) { return sender{env.Log}, nil },
 }
 
 type sender struct{ log *slog.Logger }

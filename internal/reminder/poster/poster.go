@@ -27,9 +27,10 @@ const Event = "message.send"
 // Kind is how companies choose it.
 var Kind = reminder.Kind{
 	Name: "http", Title: "HTTP", Reach: reminder.ByAny, Idempotent: true, PerMinute: 600,
+	About: "Your own sender: each message is a signed POST of JSON to an https address of yours, with the same headers as webhooks.",
 	Options: []reminder.Option{
-		{Name: "url", Title: "URL", Help: "public https address that takes a POST of JSON", Required: true},
-		{Name: "secret", Title: "Secret", Help: "signs each message; made by itself when not given", Secret: true, Generated: true},
+		{Name: "url", Title: "URL", Help: "A public https address that takes a POST of JSON.", Required: true},
+		{Name: "secret", Title: "Secret", Help: "Signs each message. Left empty, one is made and shown once.", Secret: true, Generated: true},
 	},
 	Open: open, Check: check,
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/quotedprintable"
 	"net"
@@ -288,9 +289,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"security": {"security": none},
 	} {
 		all := (&mailServer{listener: fakeListener{}}).options()
-		for k, v := range options {
-			all[k] = v
-		}
+		maps.Copy(all, options)
 		if _, err := open(all, channeltest.Env()); len(fault.FieldsOf(err).Get(field)) == 0 {
 			t.Errorf("%s: %v", field, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -26,6 +27,7 @@ type catalog struct {
 type shape struct {
 	english    *regexp.Regexp
 	portuguese string
+	words      int // letters that are not filled in
 }
 
 var messages = sync.OnceValue(func() catalog {
@@ -43,6 +45,8 @@ var messages = sync.OnceValue(func() catalog {
 			c.add(strings.TrimSpace(english), strings.TrimSpace(portuguese))
 		}
 	}
+	// Of two shapes that a reason has, the one that says more is meant.
+	slices.SortStableFunc(c.shapes, func(a, b shape) int { return b.words - a.words })
 	return c
 })
 
@@ -72,7 +76,7 @@ func (c *catalog) add(english, portuguese string) {
 		rest = rest[at[1]:]
 	}
 	pattern.WriteString(regexp.QuoteMeta(rest))
-	c.shapes = append(c.shapes, shape{regexp.MustCompile(`(?s)^` + pattern.String() + `$`), verb.ReplaceAllString(portuguese, "%${1}s")})
+	c.shapes = append(c.shapes, shape{regexp.MustCompile(`(?s)^` + pattern.String() + `$`), verb.ReplaceAllString(portuguese, "%${1}s"), len(verb.ReplaceAllString(english, ""))})
 }
 
 // Known reports whether the catalog has Portuguese for an English text.

@@ -42,14 +42,14 @@ func sources(t *testing.T) map[string]*ast.File {
 // refusers are the calls by which rooms say no, and which argument says why.
 var refusers = map[string]int{
 	"Refuse": 1, "fault.Field": 1, "fault.New": 1, "fault.Forbidden": 0, "fault.Conflict": 0, "fault.Upstream": 0, "fault.Unavailable": 0,
-	"faults.Add": 1, "Faults.Add": 1, "refused": 0,
+	"faults.Add": 1, "Faults.Add": 1, "wrong.Add": 1, "refused": 0,
 }
 
 // reasoned are the places whose errors become reasons as they are.
 var reasoned = []string{"platform/money/", "platform/civil/", "platform/outbound/", "customer/sheet/"}
 
 // internals are texts of such places that no person is shown.
-var internals = regexp.MustCompile(`^(webhook:|resolve |dial |read |the body |.*scan .*|a period must.*stored.*)`)
+var internals = regexp.MustCompile(`^(webhook:|resolve |dial |read |the body |.*scan .*|a period must.*stored.*|%s \(%d\)$|TLS: %s$)`)
 
 // reasons finds every text by which a room refuses, as a key of the catalog.
 func reasons(files map[string]*ast.File) map[string]string {
@@ -87,10 +87,54 @@ func reasons(files map[string]*ast.File) map[string]string {
 					note(found, textOf(n.Results[1]), name)
 				}
 			}
+			if f, ok := n.(*ast.FuncDecl); ok && slices.Contains([]string{"Error", "When", "Metrics", "newMetrics"}, f.Name.Name) {
+				return false // for the log and the command line
+			}
+			if strings.HasPrefix(name, "reminder/") {
+				unsent(n, func(text string) { note(found, text, name) })
+			}
 			return true
 		})
 	}
 	return found
+}
+
+// unsent finds the texts by which messages say why they were not sent: what
+// verdicts return, and what is put under a name for it.
+func unsent(n ast.Node, see func(string)) {
+	switch n := n.(type) {
+	case *ast.ReturnStmt:
+		for _, result := range n.Results {
+			see(sentence(result))
+		}
+	case *ast.CallExpr:
+		if callee(n) == "skip" || callee(n) == "fmt.Errorf" {
+			see(sentence(n.Args[0]))
+		}
+	case *ast.AssignStmt:
+		for i, to := range n.Lhs {
+			if s, ok := to.(*ast.SelectorExpr); ok && slices.Contains([]string{"reason", "Reason", "problem"}, s.Sel.Name) && len(n.Rhs) == len(n.Lhs) {
+				see(sentence(n.Rhs[i]))
+			}
+		}
+	case *ast.KeyValueExpr:
+		if key, ok := n.Key.(*ast.Ident); ok && slices.Contains([]string{"reason", "Reason", "About", "Title", "Help"}, key.Name) {
+			see(sentence(n.Value))
+		}
+	case *ast.CompositeLit: // Refusal{"…"}
+		if kind, ok := n.Type.(*ast.SelectorExpr); ok && len(n.Elts) > 0 && slices.Contains([]string{"Refusal", "Passing", "Doubt"}, kind.Sel.Name) {
+			see(sentence(n.Elts[0]))
+		}
+	}
+}
+
+// sentence is a text that people read: no statement, no address.
+func sentence(e ast.Expr) string {
+	text := textOf(e)
+	if strings.ContainsAny(text, "\n@/") && !strings.Contains(text, "https://") || strings.Contains(text, "SELECT") {
+		return ""
+	}
+	return text
 }
 
 func note(found map[string]string, text, where string) {

@@ -109,6 +109,7 @@ type customerData struct {
 	Invoices []billing.Invoice
 	More     bool // there are older ones
 	History  []deedRow
+	Messages *customerMessages
 	Today    civil.Date
 }
 
@@ -132,6 +133,9 @@ func (s *Server) customer(q *request) error {
 		return err
 	}
 	d.History = deedRows(q, deeds)
+	if d.Messages, err = s.customerMessages(q, c); err != nil {
+		return err
+	}
 	return s.show(q, page.View{Name: "customer", Title: c.Name, Data: d})
 }
 

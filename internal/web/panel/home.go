@@ -2,11 +2,13 @@ package panel
 
 import (
 	"fmt"
+	"strings"
 
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/reminder"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
 )
@@ -14,12 +16,14 @@ import (
 type homeData struct {
 	Month    dashboard.Month
 	Today    money.Cents
+	Change   string // against the month before; "" when it had nothing
 	Revenue  page.Bars
 	Lists    []dueList
 	Webhooks []webhook.Webhook // switched off by themselves
 	Payments troubles
 	Fresh    bool // there is nothing yet
 	HasPlan  bool
+	Messages reminder.Attention
 }
 
 // dueList is some customers who need a look.
@@ -38,6 +42,9 @@ func (s *Server) home(q *request) error {
 		return err
 	}
 	d := homeData{Month: month, Revenue: s.revenue(q, month), Fresh: month.Customers.Total == 0}
+	if percent := month.Revenue.ChangePercent; percent != nil {
+		d.Change = strings.Replace(fmt.Sprintf("%+.1f%%", *percent), ".", ",", 1)
+	}
 	for _, day := range month.Revenue.ByDay {
 		if day.Date == q.today {
 			d.Today = day.Amount
@@ -50,6 +57,9 @@ func (s *Server) home(q *request) error {
 		return err
 	}
 	if d.Payments, err = s.paymentTroubles(q); err != nil {
+		return err
+	}
+	if d.Messages, err = s.messageNotices(q); err != nil {
 		return err
 	}
 	if d.Fresh {

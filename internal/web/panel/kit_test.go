@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -31,6 +32,7 @@ import (
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
@@ -62,7 +64,8 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	s := New(Deps{
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: invoices,
 		Payments:  bank.payments(db, accounts, invoices, box),
-		Dashboard: dashboard.New(db), PublicURL: "https://carteira.example",
+		Reminders: newReminders(db, box, accounts, customers),
+		Dashboard: dashboard.New(db), Resellers: reseller.New(db, accounts, "https://carteira.example"), PublicURL: "https://carteira.example",
 		Webhooks: webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}}),
 	})
 	mux := http.NewServeMux()
@@ -261,9 +264,22 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	sessions, err := p.Accounts.Sessions(ctx, a)
 	must(err)
-	return map[string]int64{
-		"payments": p.fillPayments(plan.ID),
+	if a.Company.ParentID == 0 { // others get theirs from above
+		_, err = p.Resellers.Grant(ctx, a, values("amount", "100", "note", "<Silva>"))
+		must(err)
+	}
+	subscription, err := p.Resellers.CreatePlan(ctx, a, values("name", "Revenda <Silva>", "value", "49.90", "credits", "3"))
+	must(err)
+	below, err := p.Resellers.Create(ctx, a, values("name", "João Revenda <Silva>", "email", fmt.Sprintf("loja%d@example.com", a.Company.ID),
+		"type", "subscriber", "plan_id", fmt.Sprint(subscription.ID)))
+	must(err)
+	_, err = p.Resellers.Transfer(ctx, a, below.ID, values("amount", "10"))
+	must(err)
+	ids := p.fillMessages(c.ID)
+	maps.Copy(ids, map[string]int64{
+		"payments": p.fillPayments(plan.ID), "resellers": below.ID, "subscription-plans": subscription.ID,
 		"products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
 		"deliveries": deliveries[0].ID, "imports": upload.ID, "settings": user.ID, "profile": sessions[0].ID,
-	}
+	})
+	return ids
 }

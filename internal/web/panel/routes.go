@@ -33,12 +33,14 @@ func allows(has account.Role, needs role) bool {
 
 // The functions that a company's plan can lack.
 const (
-	basic    = account.Function("")
-	api      = account.FunctionAPI
-	webhooks = account.FunctionWebhooks
-	imports  = account.FunctionImport
-	exports  = account.FunctionExport
-	payments = account.FunctionPayments
+	basic     = account.Function("")
+	api       = account.FunctionAPI
+	webhooks  = account.FunctionWebhooks
+	imports   = account.FunctionImport
+	exports   = account.FunctionExport
+	payments  = account.FunctionPayments
+	resellers = account.FunctionResellers
+	reminders = account.FunctionReminders
 )
 
 // route is one page, or one form that is sent.
@@ -87,6 +89,7 @@ func (s *Server) table() []route {
 		{post, "/customers/{id}/renew", staff, basic, s.renewCustomer, false},
 		{get, "/customers/{id}/invoice", staff, basic, s.newInvoice, false},
 		{post, "/customers/{id}/invoice", staff, basic, s.createInvoice, false},
+		{post, "/customers/{id}/messages", staff, reminders, s.setOptOut, false},
 
 		{get, "/customers/{id}/charge", staff, payments, s.chargeCustomer, false},
 
@@ -119,6 +122,66 @@ func (s *Server) table() []route {
 		{get, "/products/{id}", staff, basic, s.editProduct, false},
 		{post, "/products/{id}", staff, basic, s.updateProduct, false},
 
+		{get, "/resellers", reader, resellers, s.resellers, false},
+		{get, "/resellers/new", owner, resellers, s.newReseller, false},
+		{post, "/resellers/new", owner, resellers, s.createReseller, false},
+		{get, "/resellers/{id}", reader, resellers, s.reseller, false},
+		{get, "/resellers/{id}/edit", owner, resellers, s.editReseller, false},
+		{post, "/resellers/{id}/edit", owner, resellers, s.updateReseller, false},
+		{get, "/resellers/{id}/level", owner, resellers, s.levelPage, false},
+		{post, "/resellers/{id}/level", owner, resellers, s.setLevel, false},
+		{get, "/resellers/{id}/renew", owner, resellers, s.renewalPage, false},
+		{post, "/resellers/{id}/renew", owner, resellers, s.renewReseller, false},
+		{get, "/resellers/{id}/suspend", owner, resellers, s.askSuspendReseller, false},
+		{post, "/resellers/{id}/suspend", owner, resellers, s.suspendReseller, false},
+		{post, "/resellers/{id}/resume", owner, resellers, s.resumeReseller, false},
+		{post, "/resellers/{id}/invite", owner, resellers, s.inviteReseller, false},
+		{get, "/resellers/{id}/send", owner, resellers, s.sendPage, false},
+		{post, "/resellers/{id}/send", owner, resellers, s.sendCredits, false},
+		{get, "/resellers/{id}/take-back", owner, resellers, s.takeBackPage, false},
+		{post, "/resellers/{id}/take-back", owner, resellers, s.takeBackCredits, false},
+		{get, "/subscription-plans", reader, resellers, s.subscriptionPlans, false},
+		{get, "/subscription-plans/new", owner, resellers, s.newSubscriptionPlan, false},
+		{post, "/subscription-plans/new", owner, resellers, s.createSubscriptionPlan, false},
+		{get, "/subscription-plans/{id}", owner, resellers, s.editSubscriptionPlan, false},
+		{post, "/subscription-plans/{id}", owner, resellers, s.updateSubscriptionPlan, false},
+		{post, "/subscription-plans/{id}/active", owner, resellers, s.switchSubscriptionPlan, false},
+		{get, "/subscription-plans/{id}/link", owner, resellers, s.askRenewSignupLink, false},
+		{post, "/subscription-plans/{id}/link", owner, resellers, s.renewSignupLink, false},
+		// A company sees its credits whatever its level: they are its own.
+		{get, "/credits", reader, basic, s.credits, false},
+		{get, "/messages", reader, reminders, s.rules, false},
+		{get, "/messages/rules/new", staff, reminders, s.newRule, false},
+		{post, "/messages/rules/new", staff, reminders, s.createRule, false},
+		{get, "/messages/rules/{id}", staff, reminders, s.editRule, false},
+		{post, "/messages/rules/{id}", staff, reminders, s.updateRule, false},
+		{post, "/messages/rules/{id}/active", staff, reminders, s.switchRule, false},
+		{get, "/messages/rules/{id}/delete", staff, reminders, s.askDeleteRule, false},
+		{post, "/messages/rules/{id}/delete", staff, reminders, s.deleteRule, false},
+		{get, "/messages/templates", reader, reminders, s.templates, false},
+		{get, "/messages/templates/new", staff, reminders, s.newTemplate, false},
+		{post, "/messages/templates/new", staff, reminders, s.createTemplate, false},
+		{post, "/messages/templates/preview", staff, reminders, s.previewTemplate, false},
+		{get, "/messages/templates/{id}", staff, reminders, s.editTemplate, false},
+		{post, "/messages/templates/{id}", staff, reminders, s.updateTemplate, false},
+		{get, "/messages/templates/{id}/delete", staff, reminders, s.askDeleteTemplate, false},
+		{post, "/messages/templates/{id}/delete", staff, reminders, s.deleteTemplate, false},
+		{get, "/messages/channels", owner, reminders, s.channels, false},
+		{get, "/messages/channels/new", owner, reminders, s.newChannel, false},
+		{post, "/messages/channels/new", owner, reminders, s.createChannel, false},
+		{get, "/messages/channels/{id}", owner, reminders, s.channel, false},
+		{get, "/messages/channels/{id}/edit", owner, reminders, s.editChannel, false},
+		{post, "/messages/channels/{id}/edit", owner, reminders, s.updateChannel, false},
+		{post, "/messages/channels/{id}/active", owner, reminders, s.switchChannel, false},
+		{post, "/messages/channels/{id}/test", owner, reminders, s.testChannel, false},
+		{get, "/messages/channels/{id}/delete", owner, reminders, s.askDeleteChannel, false},
+		{post, "/messages/channels/{id}/delete", owner, reminders, s.deleteChannel, false},
+		{get, "/messages/quiet", owner, reminders, s.quiet, false},
+		{post, "/messages/quiet", owner, reminders, s.saveQuiet, false},
+		{get, "/messages/log", reader, reminders, s.messageLog, false},
+		{get, "/messages/log/{id}", reader, reminders, s.message, false},
+		{post, "/messages/log/{id}/decide", staff, reminders, s.decideMessage, false},
+
 		{get, "/api", owner, api, s.tokens, false},
 		{post, "/api/tokens", owner, api, s.createToken, false},
 		{get, "/api/tokens/{id}/delete", owner, api, s.askDeleteToken, false},
@@ -148,6 +211,7 @@ func (s *Server) table() []route {
 		{get, "/settings/users/{id}", owner, basic, s.editUser, false},
 		{post, "/settings/users/{id}", owner, basic, s.updateUser, false},
 		{post, "/settings/users/{id}/link", owner, basic, s.userLink, false},
+		{post, "/settings/users/{id}/second-factor", owner, basic, s.removeSecondFactor, false},
 		{get, "/settings/users/{id}/remove", owner, basic, s.askRemoveUser, false},
 		{post, "/settings/users/{id}/remove", owner, basic, s.removeUser, false},
 		{get, "/settings/audit", owner, basic, s.audit, false},

@@ -48,17 +48,10 @@ document.addEventListener("click", async (event) => {
   }
 });
 
-// Lists one can pick from: the box in the head picks all, and what can be done
-// with the picked ones shows when there are some.
+// Lists one can pick from: the box in the head picks all.
 document.addEventListener("change", (event) => {
   const box = event.target;
-  if (!box.matches?.(".pickbox")) return;
-  const form = box.form;
-  const all = [...form.querySelectorAll("tbody .pickbox")];
-  if (box.matches("[data-all]")) all.forEach((b) => { b.checked = box.checked; });
-  const n = all.filter((b) => b.checked).length;
-  form.querySelectorAll("[data-picked]").forEach((e) => { e.textContent = n; });
-  form.querySelectorAll("[data-when-picked]").forEach((e) => { e.hidden = n === 0; });
+  if (box.matches?.(".pickbox[data-all]")) box.form.querySelectorAll("tbody .pickbox").forEach((b) => { b.checked = box.checked; });
 });
 
 // A form that is on its way is not sent twice.
@@ -71,7 +64,24 @@ document.addEventListener("submit", (event) => {
 });
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((f) => { delete f.dataset.sent; }));
 
+// Words to insert: <button data-insert="{name}" data-into="#form"> puts them
+// where the cursor was last, in a text of that form.
+let lastText = null;
+document.addEventListener("focusin", (event) => {
+  if (event.target.matches?.("[data-insertable] input[type=text], [data-insertable] textarea")) lastText = event.target;
+});
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-insert]");
+  if (!button) return;
+  const text = lastText?.isConnected && lastText.form === button.form ? lastText : document.querySelector(button.dataset.into);
+  text.focus();
+  text.setRangeText(button.dataset.insert, text.selectionStart, text.selectionEnd, "end");
+});
+
 // A select that decides what is shown sends its form.
 document.addEventListener("change", (event) => {
   if (event.target.matches?.("[data-submit]")) event.target.form.requestSubmit();
 });
+
+// The tab that one is on is in sight, also where they are wider than a phone.
+document.querySelector(".tabs-line [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });

@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/platform/config"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/reminder"
+)
+
+var payPage = regexp.MustCompile(`https://carteira\.example(/pay/\w+)`)
+
+// A message carries what the payment room makes through the gateway of the
+// company: the page on which the invoice is paid, and the PIX code of its one
+// charge. Charging writes to the database by itself, which on SQLite has one
+// writer: it could not end inside a transaction of the message.
+func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		ctx := t.Context()
+		clock := sqldbtest.NewClock(time.Date(2026, 1, 20, 11, 30, 0, 0, time.UTC)) // 8:30 in São Paulo
+		set := map[string]string{"CARTEIRA_DATA_DIR": t.TempDir(), "CARTEIRA_PUBLIC_URL": "https://carteira.example"}
+		c, err := config.Load(func(string) (string, bool) { return "", false }, func(name string) (string, bool) { return set[name], set[name] != "" })
+		must(t, err)
+		log := slog.New(slog.DiscardHandler)
+		a, err := build(ctx, c, log, sqldbtest.New(t, engine, sqldbtest.WithClock(clock)))
+		must(t, err)
+		company, _, err := a.Accounts.CreateCompany(ctx, form("name", "Rede Clara", "email", "ana@example.com"))
+		must(t, err)
+		actor := account.Actor{Company: company}
+		_, err = a.Payments.ConfigureGateway(ctx, actor, form("provider", "sandbox"))
+		must(t, err)
+		plan, err := a.Catalog.CreatePlan(ctx, actor, form("name", "Mensal", "value", "35.00", "period", "1month"))
+		must(t, err)
+		who, err := a.Customers.Create(ctx, actor, form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID)))
+		must(t, err)
+		text := "{valor} em {link_pagamento} ou {pix}"
+		rule := a.remind(t, actor, text)
+		preview, err := a.Reminders.Preview(ctx, actor, rule.TemplateID, who.ID, form())
+		must(t, err)
+		must(t, a.planMessages(ctx))
+		clock.Set(time.Date(2026, 1, 20, 12, 0, 0, 0, time.UTC))
+		m := a.sent(t, actor)
+		if m.Text != preview.Text || !strings.HasPrefix(m.Text, "R$ 35,00 em https://carteira.example/pay/") {
+			t.Errorf("sent %q, previewed %q", m.Text, preview.Text)
+		}
+		invoices, _, err := a.Billing.List(ctx, actor, billing.Filter{}, input.Page{Number: 1, Size: 10})
+		must(t, err)
+		charge, err := a.Payments.Charge(ctx, actor, invoices[0].ID, "")
+		must(t, err)
+		if charge.PixCode == "" || !strings.HasSuffix(m.Text, " ou "+charge.PixCode) {
+			t.Errorf("the message has %q, the charge %q", m.Text, charge.PixCode)
+		}
+		if n := a.count(t, `SELECT count(*) FROM charges`); n != 1 {
+			t.Errorf("preview, message and call made %d charges", n)
+		}
+		link := payPage.FindStringSubmatch(m.Text)
+		if link == nil {
+			t.Fatalf("no page to pay on in %q", m.Text)
+		}
+		shown := httptest.NewRecorder()
+		a.Handler().ServeHTTP(shown, httptest.NewRequestWithContext(ctx, http.MethodGet, link[1], nil))
+		if shown.Code != http.StatusOK || !strings.Contains(shown.Body.String(), "35,00") {
+			t.Errorf("the page answers %d", shown.Code)
+		}
+	})
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+// remind makes a rule of three days before, through the channel for trials.
+func (a *App) remind(t *testing.T, actor account.Actor, text string) reminder.Rule {
+	t.Helper()
+	channel, _, err := a.Reminders.CreateChannel(t.Context(), actor, form("kind", "log"))
+	must(t, err)
+	template, err := a.Reminders.CreateTemplate(t.Context(), actor, form("name", "Lembrete", "text", text))
+	must(t, err)
+	rule, err := a.Reminders.CreateRule(t.Context(), actor, form("name", "3 dias antes", "active", "true", "offset_days", "-3", "hour", "09:00",
+		"template_id", number(template.ID), "channels", number(channel.ID)))
+	must(t, err)
+	return rule
+}
+
+// sent lets the engine send the one message there is.
+func (a *App) sent(t *testing.T, actor account.Actor) reminder.Message {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.Reminders.Run(ctx, a.Log)
+	}()
+	defer func() { stop(); <-done }()
+	for ctx.Err() == nil {
+		list, _, err := a.Reminders.Messages(ctx, actor, reminder.Filter{}, input.Page{Number: 1, Size: 10})
+		must(t, err)
+		if len(list) == 1 && list[0].Status == reminder.Sent {
+			return list[0]
+		}
+		if len(list) == 1 && list[0].Status != reminder.Scheduled && list[0].Status != reminder.Sending {
+			t.Fatalf("it is %s: %s", list[0].Status, list[0].Reason)
+		}
+	}
+	t.Fatal("it is never sent")
+	return reminder.Message{}
+}
+
+func (a *App) count(t *testing.T, text string) int64 {
+	t.Helper()
+	n, err := sqldb.Value[int64](t.Context(), a.DB, text)
+	must(t, err)
+	return n
+}

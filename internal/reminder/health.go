@@ -1,0 +1,45 @@
+package reminder
+
+import (
+	"context"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/sqldb"
+)
+
+// failingAfter is how many attempts in a row have to fail before a person is
+// told: one customer with a wrong number is no matter of the channel.
+const failingAfter = 3
+
+// Failing tells whether a channel needs somebody to look at it.
+func (c Channel) Failing() bool { return c.Active && c.Failures >= failingAfter }
+
+// noteHealth keeps count of the attempts that failed since one succeeded.
+func noteHealth(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64, o outcome) error {
+	if o.verdict == accepted {
+		return clearProblem(ctx, tx, companyID, channelID)
+	}
+	return addProblem(ctx, tx, companyID, channelID, o.problem)
+}
+
+// Attention is what waits for a person.
+type Attention struct {
+	Unknown int64     // messages that may or may not have been sent
+	Failing []Channel // channels whose last attempts all failed
+}
+
+// Attention finds what waits for a person.
+func (s *Service) Attention(ctx context.Context, a account.Actor) (Attention, error) {
+	n, err := countUnknown(ctx, s.db, a.Company.ID)
+	if err != nil {
+		return Attention{}, err
+	}
+	list, err := channels(ctx, s.db, a.Company.ID)
+	out := Attention{Unknown: n}
+	for _, c := range list {
+		if c.Failing() {
+			out.Failing = append(out.Failing, c)
+		}
+	}
+	return out, err
+}

@@ -1,0 +1,245 @@
+package panel
+
+import (
+	"slices"
+	"strconv"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/reminder"
+	"carteira/internal/web/page"
+)
+
+type channelsData struct {
+	List []channelRow
+}
+
+type channelRow struct {
+	reminder.Channel
+	Type reminder.Kind
+}
+
+func (s *Server) messageKind(name string) (reminder.Kind, bool) {
+	kinds := s.Reminders.Kinds()
+	i := slices.IndexFunc(kinds, func(k reminder.Kind) bool { return k.Name == name })
+	if i < 0 {
+		return reminder.Kind{Name: name, Title: name}, false
+	}
+	return kinds[i], true
+}
+
+func (s *Server) channels(q *request) error {
+	list, err := s.Reminders.Channels(q.Context(), q.Actor)
+	if err != nil {
+		return err
+	}
+	var d channelsData
+	for _, c := range list {
+		kind, _ := s.messageKind(c.Kind)
+		d.List = append(d.List, channelRow{c, kind})
+	}
+	return s.show(q, page.View{Name: "messages_channels", Title: "Channels", Data: d})
+}
+
+type channelForm struct {
+	Form   *page.Form
+	Kind   reminder.Kind
+	Fields []channelField
+	Action string
+	Back   string
+	New    bool
+}
+
+// channelField is what a kind of channel has to be told.
+type channelField struct {
+	reminder.Option
+	Options  []page.Option // choices
+	Required bool
+	Kept     bool // a secret that is set: left empty, it stays
+}
+
+// newChannel shows the kinds there are, or the form of the one that was chosen.
+func (s *Server) newChannel(q *request) error {
+	name := q.URL.Query().Get("kind")
+	if name == "" {
+		return s.show(q, page.View{Name: "messages_kinds", Title: "New channel", Data: s.Reminders.Kinds()})
+	}
+	kind, ok := s.messageKind(name)
+	if !ok {
+		return fault.NotFound("page")
+	}
+	pairs := []string{"name", kind.Title, "per_minute", strconv.Itoa(kind.PerMinute), "active", "true"}
+	for _, o := range kind.Options {
+		pairs = append(pairs, o.Name, o.Default)
+	}
+	return s.channelForm(q, "New channel", s.makesChannel(page.NewForm(pairs...), kind), nil)
+}
+
+func (s *Server) makesChannel(form *page.Form, kind reminder.Kind) channelForm {
+	return channelForm{Form: form, Kind: kind, Action: "/messages/channels/new", Back: "/messages/channels/new", New: true}
+}
+
+func (s *Server) channelForm(q *request, title string, d channelForm, refusal error) error {
+	for _, o := range d.Kind.Options {
+		f := channelField{Option: o, Required: o.Required && (d.New || !o.Secret), Kept: o.Secret && !d.New}
+		for _, choice := range o.Choices {
+			f.Options = append(f.Options, page.Option{Value: choice, Label: choice})
+		}
+		d.Fields = append(d.Fields, f)
+	}
+	return s.show(q, page.View{Name: "messages_channel_form", Title: title, Status: statusOf(refusal), Data: d})
+}
+
+func (s *Server) createChannel(q *request) error {
+	c, shown, err := s.Reminders.CreateChannel(q.Context(), q.Actor, q.form())
+	if refused(err) {
+		kind, ok := s.messageKind(q.PostFormValue("kind"))
+		if !ok {
+			return err
+		}
+		return s.channelForm(q, "New channel", s.makesChannel(page.Sent(q.Request, err), kind), err)
+	}
+	if err != nil {
+		return err
+	}
+	if len(shown) > 0 {
+		q.id = c.ID
+		return s.channelPage(q, channelData{Shown: shown}, nil)
+	}
+	return q.done(channelPath(c.ID), "The channel %s was saved. Send a test to see whether it works.", c.Name)
+}
+
+func channelPath(id int64) string { return "/messages/channels/" + idText(id) }
+
+type channelData struct {
+	Channel   reminder.Channel
+	Kind      reminder.Kind
+	Options   []optionValue
+	Shown     map[string]string // secrets that were made, this once
+	Test      *page.Form
+	Tested    *reminder.TestResult
+	Templates []page.Option
+	Rules     []reminder.Rule // that use it
+}
+
+// optionValue is what a channel was told; of a secret only that it was.
+type optionValue struct {
+	reminder.Option
+	Value string
+}
+
+func (s *Server) channel(q *request) error { return s.channelPage(q, channelData{}, nil) }
+
+func (s *Server) channelPage(q *request, d channelData, refusal error) error {
+	var err error
+	if d.Channel, err = s.Reminders.FindChannel(q.Context(), q.Actor, q.id); err != nil {
+		return err
+	}
+	d.Kind, _ = s.messageKind(d.Channel.Kind)
+	for _, o := range d.Kind.Options {
+		d.Options = append(d.Options, optionValue{o, d.Channel.Options[o.Name]})
+	}
+	templates, err := s.Reminders.Templates(q.Context(), q.Actor)
+	if err != nil {
+		return err
+	}
+	d.Templates = []page.Option{{Value: "", Label: q.lang.T("A plain sentence")}}
+	for _, t := range templates {
+		d.Templates = append(d.Templates, page.Option{Value: idText(t.ID), Label: t.Name})
+	}
+	rules, err := s.Reminders.Rules(q.Context(), q.Actor)
+	if err != nil {
+		return err
+	}
+	for _, r := range rules {
+		if slices.Contains(r.Channels, d.Channel.ID) {
+			d.Rules = append(d.Rules, r)
+		}
+	}
+	if d.Test == nil {
+		d.Test = page.NewForm("to", s.testAddress(q, d.Kind))
+	}
+	return s.show(q, page.View{Name: "messages_channel", Title: d.Channel.Name, Status: statusOf(refusal), Data: d})
+}
+
+// testAddress is where a test most likely goes: to whoever asks for it.
+func (s *Server) testAddress(q *request, kind reminder.Kind) string {
+	if kind.Reach == reminder.ByWhatsapp {
+		return page.FormatPhone(q.Actor.Company.Whatsapp)
+	}
+	return q.User.Email
+}
+
+func (s *Server) testChannel(q *request) error {
+	r, err := s.Reminders.Test(q.Context(), q.Actor, q.id, q.form())
+	if refused(err) {
+		return s.channelPage(q, channelData{Test: page.Sent(q.Request, err)}, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.channelPage(q, channelData{Test: page.Sent(q.Request, nil), Tested: &r}, nil)
+}
+
+func (s *Server) editChannel(q *request) error {
+	c, err := s.Reminders.FindChannel(q.Context(), q.Actor, q.id)
+	if err != nil {
+		return err
+	}
+	kind, ok := s.messageKind(c.Kind)
+	if !ok {
+		return fault.NotFound("page")
+	}
+	pairs := []string{"name", c.Name, "per_minute", strconv.Itoa(c.PerMinute), "active", strconv.FormatBool(c.Active)}
+	for name, value := range c.Options {
+		pairs = append(pairs, name, value)
+	}
+	return s.channelForm(q, "Edit channel", changesChannel(page.NewForm(pairs...), kind, c.ID), nil)
+}
+
+func changesChannel(form *page.Form, kind reminder.Kind, id int64) channelForm {
+	return channelForm{Form: form, Kind: kind, Action: channelPath(id) + "/edit", Back: channelPath(id)}
+}
+
+func (s *Server) updateChannel(q *request) error {
+	c, err := s.Reminders.UpdateChannel(q.Context(), q.Actor, q.id, q.form())
+	if refused(err) {
+		kind, _ := s.messageKind(c.Kind)
+		return s.channelForm(q, "Edit channel", changesChannel(page.Sent(q.Request, err), kind, q.id), err)
+	}
+	if err != nil {
+		return err
+	}
+	return q.done(channelPath(q.id), "The channel %s was saved. Send a test to see whether it works.", c.Name)
+}
+
+// switchChannel turns a channel on or off.
+func (s *Server) switchChannel(q *request) error {
+	c, err := s.Reminders.UpdateChannel(q.Context(), q.Actor, q.id, input.FromStrings(map[string]string{"active": q.PostFormValue("active")}))
+	switch {
+	case err != nil:
+		return q.complain(channelPath(q.id), err)
+	case c.Active:
+		return q.done(channelPath(q.id), "The channel %s is on.", c.Name)
+	}
+	return q.done(channelPath(q.id), "The channel %s is off. Rules pass it over.", c.Name)
+}
+
+func (s *Server) askDeleteChannel(q *request) error {
+	c, err := s.Reminders.FindChannel(q.Context(), q.Actor, q.id)
+	if err != nil {
+		return err
+	}
+	return s.ask(q, page.Confirm{
+		Question: "Delete the channel %s?", Args: []any{c.Name}, Danger: true, Button: "Delete channel", Back: channelPath(c.ID),
+		Action:  channelPath(c.ID) + "/delete",
+		Effects: []string{"A channel that a rule uses cannot be deleted.", "Its credentials are deleted.", "What waits for it is not sent.", "This cannot be undone."},
+	})
+}
+
+func (s *Server) deleteChannel(q *request) error {
+	if err := s.Reminders.DeleteChannel(q.Context(), q.Actor, q.id); err != nil {
+		return q.complain(channelPath(q.id), err)
+	}
+	return q.done("/messages/channels", "The channel was deleted.")
+}

@@ -1,0 +1,133 @@
+package panel
+
+import (
+	"strconv"
+	"strings"
+
+	"carteira/internal/customer"
+	"carteira/internal/platform/input"
+	"carteira/internal/reminder"
+	"carteira/internal/web/page"
+)
+
+type ruleForm struct {
+	Form      *page.Form
+	Sides     []page.Option
+	Plans     []page.Option
+	Products  []page.Option
+	Statuses  []page.Option
+	Templates []page.Option
+	Turns     []channelTurn
+	Errors    []string // against the channels as a whole
+	Action    string
+	New       bool
+	ID        int64
+}
+
+// channelTurn is a choice of a channel: the first, or the one to fall back on.
+type channelTurn struct {
+	Name    string
+	Number  int
+	Options []page.Option
+}
+
+func turnName(i int) string { return "channel_" + strconv.Itoa(i+1) }
+
+func (s *Server) ruleForm(q *request, title string, d ruleForm, refusal error) error {
+	b, err := s.messageBasis(q)
+	if err != nil {
+		return err
+	}
+	t := q.lang.T
+	d.Plans, d.Products = b.plans, b.products
+	d.Sides = []page.Option{{Value: "before", Label: t("before the due date")}, {Value: "after", Label: t("after the due date")}}
+	d.Statuses = []page.Option{{Value: "", Label: t("All")}}
+	for _, status := range []customer.Status{customer.Active, customer.DueToday, customer.Expired} {
+		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: word(q.lang, string(status))})
+	}
+	for _, m := range b.templates {
+		d.Templates = append(d.Templates, page.Option{Value: idText(m.ID), Label: m.Name})
+	}
+	for i := range min(len(b.channels), reminder.MaxChannels) {
+		turn := channelTurn{Name: turnName(i), Number: i + 1, Options: []page.Option{{Value: "", Label: "—"}}}
+		for _, c := range b.channels {
+			turn.Options = append(turn.Options, page.Option{Value: idText(c.ID), Label: c.Name})
+		}
+		d.Turns = append(d.Turns, turn)
+	}
+	d.Errors = d.Form.Errors("channels")
+	return s.show(q, page.View{Name: "messages_rule_form", Title: title, Status: statusOf(refusal), Data: d})
+}
+
+func (s *Server) newRule(q *request) error {
+	channels, err := s.Reminders.Channels(q.Context(), q.Actor)
+	if err != nil {
+		return err
+	}
+	form := page.NewForm("offset_days", "3", "side", "before", "hour", "09:00", "active", "true")
+	if len(channels) > 0 {
+		form = page.NewForm("offset_days", "3", "side", "before", "hour", "09:00", "active", "true", turnName(0), idText(channels[0].ID))
+	}
+	return s.ruleForm(q, "New rule", ruleForm{Form: form, Action: "/messages/rules/new", New: true}, nil)
+}
+
+// ruleInput is the form of a rule as the room reads it: days and side become an
+// offset, the choices of channels a list.
+func ruleInput(q *request) *input.Form {
+	values := make(map[string][]string, len(q.PostForm))
+	for name, v := range q.PostForm {
+		values[name] = v
+	}
+	if days := strings.TrimSpace(q.PostFormValue("offset_days")); days != "" && q.PostFormValue("side") == "before" {
+		values["offset_days"] = []string{"-" + strings.TrimPrefix(days, "-")}
+	}
+	values["channels"] = nil
+	for i := range reminder.MaxChannels {
+		values["channels"] = append(values["channels"], q.PostForm[turnName(i)]...)
+	}
+	return input.FromForm(values, "channels")
+}
+
+func (s *Server) createRule(q *request) error {
+	r, err := s.Reminders.CreateRule(q.Context(), q.Actor, ruleInput(q))
+	if refused(err) {
+		return s.ruleForm(q, "New rule", ruleForm{Form: page.Sent(q.Request, err), Action: "/messages/rules/new", New: true}, err)
+	}
+	switch {
+	case err != nil:
+		return err
+	case r.Active:
+		return q.done("/messages", "The rule %s is on. What it will send in the next days shows in the log in a moment.", r.Name)
+	}
+	return q.done("/messages", "The rule %s was saved, and is off.", r.Name)
+}
+
+func (s *Server) editRule(q *request) error {
+	r, err := s.Reminders.FindRule(q.Context(), q.Actor, q.id)
+	if err != nil {
+		return err
+	}
+	days, side := r.OffsetDays, "after"
+	if days <= 0 {
+		days, side = -days, "before"
+	}
+	pairs := []string{
+		"name", r.Name, "active", strconv.FormatBool(r.Active), "offset_days", strconv.Itoa(days), "side", side, "hour", reminder.Clock(r.Minute),
+		"plan_id", idText(r.PlanID), "product_id", idText(r.ProductID), "status", string(r.Status), "template_id", idText(r.TemplateID),
+	}
+	for i, id := range r.Channels {
+		pairs = append(pairs, turnName(i), idText(id))
+	}
+	return s.ruleForm(q, "Edit rule", ruleForm{Form: page.NewForm(pairs...), Action: rulePath(r.ID), ID: r.ID}, nil)
+}
+
+func (s *Server) updateRule(q *request) error {
+	r, err := s.Reminders.UpdateRule(q.Context(), q.Actor, q.id, ruleInput(q))
+	if refused(err) {
+		return s.ruleForm(q, "Edit rule", ruleForm{Form: page.Sent(q.Request, err), Action: rulePath(q.id), ID: q.id}, err)
+	}
+	if err != nil {
+		return err
+	}
+	return q.done("/messages", "The rule %s was saved. What it has not sent yet is planned anew.", r.Name)
+}
