@@ -15,7 +15,7 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test race fuzz bench soak check fmt fmt-check vet lint clean
+.PHONY: help build demo test browser race fuzz bench soak check fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,11 @@ demo: ## serve a seeded company on the embedded database
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
 	@tools/ensure chromium curl
 	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
+	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory browser; fi
+
+browser: ## the panel's journeys in Chromium, a picture of every page in test/artifacts/panel, axe on each
+	@tools/ensure chromium
+	go -C test/browser test -timeout $(TIMEOUT) $(TESTARGS) ./...
 
 race: ## every test under the race detector
 	@tools/ensure chromium curl
@@ -58,6 +63,7 @@ fmt-check: $(LINTER)
 
 vet:
 	go vet ./...
+	go -C test/browser vet ./...
 
 lint: $(LINTER) ## static analysis and the house rules of .golangci.yml
 	$(LINTER) run ./...

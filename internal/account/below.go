@@ -78,6 +78,31 @@ func FindBelow(ctx context.Context, q sqldb.Querier, a Actor, id int64) (Company
 	return companyBelow(ctx, q, a.Company.ID, id)
 }
 
+// Contact is what a company shows of itself to those below it.
+type Contact struct {
+	Name     string
+	Whatsapp string // digits with country code; "": none
+}
+
+// Above tells whom the actor's company talks to about its subscription. A
+// company at the top of the tree has nobody.
+func (s *Service) Above(ctx context.Context, a Actor) (Contact, error) {
+	if a.Company.ParentID == 0 {
+		return Contact{}, nil
+	}
+	c, err := companyByID(ctx, s.db, a.Company.ParentID)
+	return Contact{c.Name, c.Whatsapp}, err
+}
+
+// OwnerReady reports whether the owner of a company has a password.
+func OwnerReady(ctx context.Context, q sqldb.Querier, c Company) (bool, error) {
+	owner, err := ownerOf(ctx, q, c.ID)
+	if err != nil {
+		return false, err
+	}
+	return hasPassword(ctx, q, owner)
+}
+
 // LockBelowTx is FindBelow for a change: until the commit nobody else changes
 // it.
 func LockBelowTx(ctx context.Context, tx *sqldb.Tx, a Actor, id int64) (Company, error) {

@@ -71,9 +71,9 @@ func (n newCompany) insert(ctx context.Context, tx *sqldb.Tx) (c Company, owner 
 	return c, owner, err
 }
 
-// SetCompany changes name, level, timezone and settings; what is not given
-// stays. The level is the operator's to give: a company that could raise its own
-// would own the tree.
+// SetCompany changes name, whatsapp, level, timezone and settings; what is not
+// given stays. The level is the operator's to give: a company that could raise
+// its own would own the tree.
 func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Company, error) {
 	in.Keep("name")
 	c := a.Company
@@ -85,6 +85,9 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Comp
 		c = before
 		if v, ok := in.Line("name", 255); ok {
 			c.Name = v
+		}
+		if v, ok := in.Phone("whatsapp"); ok {
+			c.Whatsapp = v
 		}
 		if a.UserID == 0 && a.TokenID == 0 {
 			readLevel(in, &c)

@@ -287,6 +287,10 @@ func TestSecondFactor(t *testing.T) {
 			t.Errorf("on %v, %d left, %v", on, left, err)
 		}
 
+		h.SealWith(testBox(t, "C9")) // the key is lost
+		if _, err := h.ConfirmCode(t.Context(), begin(), form("code", recovery[4]), here); err != nil {
+			t.Errorf("recovery code without the key: %v", err)
+		}
 		h.SealWith(testBox(t, "B8", "A7"))
 		if err := h.ResealFactors(t.Context()); err != nil {
 			t.Fatal(err)
@@ -296,6 +300,9 @@ func TestSecondFactor(t *testing.T) {
 		if _, err := h.ConfirmCode(t.Context(), begin(), form("code", code(t, f.Secret, h.clock.Now())), here); err != nil {
 			t.Errorf("after a change of key: %v", err)
 		}
+		stranger := newCompany(t, h.Service, "stranger@example.com")
+		_, err = h.RemoveSecondFactor(t.Context(), stranger, h.owner.ID)
+		wantKind(t, err, fault.KindNotFound)
 		wantFields(t, h.DropSecondFactor(t.Context(), v.Actor, form("password", "wrong")), "password")
 		if err := h.DropSecondFactor(t.Context(), v.Actor, form("password", password)); err != nil {
 			t.Fatal(err)

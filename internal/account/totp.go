@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	totpStep = 30 * time.Second
+	totpStep   = 30 * time.Second
+	totpDigits = 6
 	// recoveryCodes is how many ways in are left to somebody who lost the phone.
 	recoveryCodes = 10
 )
@@ -143,15 +144,30 @@ func (s *Service) DropSecondFactor(ctx context.Context, a Actor, in *input.Form)
 	if err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if err := storeTOTP(ctx, tx, u.User, "", "", 0); err != nil {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return dropFactor(ctx, tx, a, u.User) })
+}
+
+// RemoveSecondFactor switches off that of a user who has lost the app and the
+// recovery codes, for an owner of the company.
+func (s *Service) RemoveSecondFactor(ctx context.Context, a Actor, userID int64) (User, error) {
+	var u storedUser
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
 			return err
 		}
-		if err := replaceRecovery(ctx, tx, u.User, nil); err != nil {
-			return err
-		}
-		return Note(ctx, tx, a, Deed{Action: "second_factor.off", Record: "user", ID: u.ID, Name: u.Name})
+		return dropFactor(ctx, tx, a, u.User)
 	})
+	return u.User, err
+}
+
+func dropFactor(ctx context.Context, tx *sqldb.Tx, a Actor, u User) error {
+	if err := storeTOTP(ctx, tx, u, "", "", 0); err != nil {
+		return err
+	}
+	if err := replaceRecovery(ctx, tx, u, nil); err != nil {
+		return err
+	}
+	return Note(ctx, tx, a, Deed{Action: "second_factor.off", Record: "user", ID: u.ID, Name: u.Name})
 }
 
 func errWrongCode() error { return fault.Field("code", "is wrong or has been used") }
@@ -163,22 +179,30 @@ func (s *Service) useCode(ctx context.Context, tx *sqldb.Tx, owner User, code st
 	if err != nil {
 		return err
 	}
-	key, err := s.people.box.Open(u.totp, totpContext(u.ID))
-	if err != nil {
-		return err
-	}
-	if step, ok := matchingStep(key, digitsOf(code), tx.Now()); ok {
-		fresh, err := spendStep(ctx, tx, u.User, step)
-		if err == nil && !fresh {
-			err = errWrongCode()
+	spend := s.spendCode
+	if len(digitsOf(code)) != totpDigits { // also where the key that sealed the secret is lost
+		spend = func(ctx context.Context, tx *sqldb.Tx, u storedUser, code string) (bool, error) {
+			return spendRecovery(ctx, tx, u.User, code)
 		}
-		return err
 	}
-	spent, err := spendRecovery(ctx, tx, u.User, code)
+	spent, err := spend(ctx, tx, u, code)
 	if err == nil && !spent {
 		err = errWrongCode()
 	}
 	return err
+}
+
+// spendCode reports whether a code is right and was not used before.
+func (s *Service) spendCode(ctx context.Context, tx *sqldb.Tx, u storedUser, code string) (bool, error) {
+	key, err := s.people.box.Open(u.totp, totpContext(u.ID))
+	if err != nil {
+		return false, err
+	}
+	step, ok := matchingStep(key, digitsOf(code), tx.Now())
+	if !ok {
+		return false, nil
+	}
+	return spendStep(ctx, tx, u.User, step)
 }
 
 // digitsOf takes a code as apps show it, with a space in the middle.

@@ -11,7 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web"
 	"carteira/internal/web/api"
@@ -41,7 +40,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
 	mux.Handle("/", panel.New(panel.Deps{
 		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
-		Reminders: a.Reminders, PublicURL: a.Config.PublicURL, Permit: a.permit,
+		Payments: a.Payments, Reminders: a.Reminders, Resellers: a.Resellers, PublicURL: a.Config.PublicURL,
 	}))
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
@@ -57,11 +56,6 @@ func (a *App) Handler() http.Handler {
 		rest.ServeHTTP(w, r)
 	})
 	return web.Observe(web.Forwarded(root, a.Config.TrustedProxies), a.Log, web.NewMetrics(reg))
-}
-
-// permit is what the panel asks before it opens a page or takes a form.
-func (a *App) permit(actor account.Actor, function string, change bool) error {
-	return actor.Permit(account.Function(function), change, a.DB.Now())
 }
 
 // named tells the access log and the metrics which pattern matched.

@@ -153,7 +153,9 @@ var rooms = []room{
 	{
 		path: "internal/web/panel", place: "edges are leaves: they call rooms, and never each other",
 		may:   slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/customer/sheet", "an import begins with a file"}}, capabilities),
-		tests: slices.Concat(edgeTests, []arrow{{"internal/reminder/...", "messages are sent through a channel"}}),
+		tests: slices.Concat(edgeTests, []arrow{
+			{"internal/payment/...", "invoices are charged through gateways"}, {"internal/reminder/...", "messages are sent through a channel"},
+		}),
 	},
 	{
 		path: "internal/web/checkout", place: "edges are leaves: they call rooms, and never each other",

@@ -112,10 +112,10 @@ func (s *Service) changeTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 	if err := update(ctx, tx, a.Company.ID, out.Invoice); err != nil {
 		return out, err
 	}
-	if err := account.Note(ctx, tx, a, deed("invoice.updated", before, out.Invoice)); err != nil {
+	if err := book.Move(ctx, tx, a.Company.ID, counted(before, 1), counted(out.Invoice, 1)); err != nil {
 		return out, err
 	}
-	if err := book.Move(ctx, tx, a.Company.ID, counted(before, 1), counted(out.Invoice, 1)); err != nil {
+	if err := account.Note(ctx, tx, a, deed("invoice.updated", before, out.Invoice)); err != nil {
 		return out, err
 	}
 	return out, s.tellChanged(ctx, tx, a, before, out.Invoice)

@@ -23,11 +23,12 @@ func companyCommand() *cobra.Command {
 			return nil, err
 		}
 		return map[string]any{
-			"id": c.ID, "name": c.Name, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
+			"id": c.ID, "name": c.Name, "whatsapp": c.Whatsapp, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
 			"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays,
 		}, nil
 	})
 	set.Flags().String("name", "", "name")
+	set.Flags().String("whatsapp", "", "number that its resellers see")
 	set.Flags().String("level", "", "user, reseller, master or ultra_master")
 	set.Flags().String("timezone", "", "time zone that decides its days")
 	set.Flags().String("renew-from", "", "what an expired customer's renewal counts from: due_date or today")

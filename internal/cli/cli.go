@@ -70,7 +70,7 @@ Every flag has an environment variable, shown in its help.`,
 	addSettings(root.PersistentFlags(), false)
 	root.AddCommand(
 		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), versionCommand(),
-		companyCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), gatewayCommand(), paymentCommand(),
+		companyCommand(), userCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), gatewayCommand(), paymentCommand(),
 		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(), reminderCommand(), importCommand(),
 	)
 	strictArgs(root)

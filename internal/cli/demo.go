@@ -78,6 +78,7 @@ Carteira is running with a demo company. Ctrl-C stops it.
 
   Panel      %[1]s/
   Sign-in    %[3]s  /  %[4]s
+  Reseller   %[7]s  /  %[4]s
   API page   %[1]s/docs
   Token      %[2]s
   Checkout   %[6]s
@@ -86,7 +87,7 @@ Paste this into another terminal:
 
   curl -H 'Authorization: Bearer %[2]s' '%[1]s%[5]s/customers?per_page=3'
 
-`, a.Config.PublicURL, token, demoEmail, demoPassword, api.Prefix, pay)
+`, a.Config.PublicURL, token, demoEmail, demoPassword, api.Prefix, pay, demoReseller)
 	})
 }
 
@@ -167,7 +168,7 @@ func seedPayments(ctx context.Context, a *app.App, actor account.Actor) error {
 			continue
 		}
 		_, err := a.Billing.SetStatus(ctx, actor, i.ID, input.FromStrings(map[string]string{
-			"status": string(billing.Paid), "paid_at": today.AddDays(-(n * 7 % 40)).String(),
+			"status": string(billing.Paid), "paid_at": today.AddDays(-((n*n/4 + 3*n) % 37)).String(),
 		}))
 		if err != nil {
 			return err

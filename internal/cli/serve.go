@@ -17,9 +17,9 @@ import (
 func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve the API, its documentation and everything else",
+		Short: "Serve the panel, the API, its documentation and everything else",
 		Long: `Serve runs everything in one process. A fresh database is created and migrated
-by itself. Ctrl-C or SIGTERM finishes the requests in flight and stops.
+by itself; while there is no company, a link to make the first one is printed. Ctrl-C or SIGTERM finishes the requests in flight and stops.
 
 Two settings have no flag, since a flag can be read by everybody who lists
 processes: ` + secretSettings(),

@@ -251,6 +251,30 @@ func TestRetryAfterALostAnswerMakesNoSecondCharge(t *testing.T) {
 	})
 }
 
+// Some gateways tell the code of a charge only to whoever makes it.
+func TestChargeIsNotAdoptedWithoutItsCode(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		i, j := w.invoice(t), w.invoice(t)
+		w.bank.terse = true
+		w.bank.loseAnswers("create", errBank)
+		for _, id := range []int64{i.ID, j.ID} {
+			_, err := w.Charge(t.Context(), w.actor, id, "")
+			wantKind(t, err, fault.KindUpstream)
+		}
+		w.bank.loseAnswers("create", nil)
+		w.later(t, time.Hour)
+		w.wantStates(t, i.ID, "reserved")
+		if p := w.charged(t, i.ID); p.PixCode == "" || p.Flow != FlowPix || w.bank.made != 2 {
+			t.Errorf("got %+v, %d made", p, w.bank.made)
+		}
+		w.later(t, 25*time.Hour) // nobody asked for the other one again
+		w.wantStates(t, j.ID, "expired")
+		if w.bank.payableNow() != 0 {
+			t.Errorf("%d can be paid", w.bank.payableNow())
+		}
+	})
+}
+
 func TestPaidUnderALostAnswerIsFound(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		i := w.invoice(t)

@@ -62,6 +62,7 @@ type Option struct {
 	Secret   bool // stored encrypted, never shown again
 	Required bool
 	Choices  []string // empty: anything
+	Lines    bool     // it is a text of several lines
 }
 
 // Env is what a gateway gets from the house.

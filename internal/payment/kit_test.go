@@ -265,6 +265,7 @@ type bank struct {
 	charges map[string]*held // by reference
 	made    int              // charges, not calls
 	calls   map[string]int
+	terse   bool // a look tells no code
 	// misbehave runs before and after an operation; what it returns is what the
 	// caller sees.
 	before func(ctx context.Context, operation string) error
@@ -440,6 +441,9 @@ func (f *fake) Look(ctx context.Context, ref Ref) (Report, error) {
 	r := Report{Charge: c.Charge, Reference: c.reference, State: c.state, Payments: slices.Clone(c.payments)}
 	if c.lie != "" {
 		r.Reference = c.lie
+	}
+	if f.terse {
+		r.PixCode, r.CheckoutURL, r.ExpiresAt = "", "", time.Time{}
 	}
 	return r, f.end("look")
 }

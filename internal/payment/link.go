@@ -21,6 +21,7 @@ type Link struct {
 	Methods   []Flow
 	Provider  string    // empty: the company has no gateway
 	ExpiresAt time.Time // of the charge that can be paid now; zero when there is none
+	Current   *Payable  // that charge; nil when there is none
 }
 
 func (s *Service) payURL(code string) string { return s.options.PublicURL + "/pay/" + code }
@@ -50,7 +51,8 @@ func (s *Service) PaymentLink(ctx context.Context, a account.Actor, invoiceID in
 	}
 	c, found, err := s.current(ctx, i, u)
 	if found {
-		l.ExpiresAt = c.ExpiresAt
+		now := (&charging{setup: u, invoice: i, charge: c}).payable()
+		l.ExpiresAt, l.Current = c.ExpiresAt, &now
 	}
 	return l, err
 }

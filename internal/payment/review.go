@@ -29,6 +29,7 @@ type Review struct {
 
 // Payment is money that came.
 type Payment struct {
+	Number       int64  // ours, in the order in which they became known
 	ID           string // the gateway's
 	Provider     string
 	InvoiceID    int64 // which may have been deleted
@@ -40,6 +41,7 @@ type Payment struct {
 	Refunded     bool
 	Applied      bool // it paid the invoice
 	ConfirmedBy  string
+	ReviewID     int64 // of what is to be decided about it; 0: nothing is
 }
 
 // Resolution is what a person decided.
@@ -51,8 +53,11 @@ const (
 	Dismissed Resolution = "dismissed" // it was dealt with elsewhere
 )
 
-// ReviewFilter chooses reviews.
-type ReviewFilter struct{ Open bool } // only those that are to be decided
+// ReviewFilter chooses reviews; the zero one chooses all.
+type ReviewFilter struct {
+	Open     bool // only those that are to be decided
+	Resolved bool // only those that were
+}
 
 // Reviews lists payments that need a person, newest first, and how many there
 // are.

@@ -206,9 +206,9 @@ func (s *settlement) follow(now time.Time) {
 		}
 	case s.report.State == StatePending && c.state.closed(): // it can be paid after all
 		c.enter(cancelling, now)
-	case s.report.State == StatePending && c.state == reserved:
-		c.enter(pending, now)
-	case s.report.State == StatePending && c.state == pending && !c.ExpiresAt.After(now): // it does not expire by itself
+	case s.report.State == StatePending && c.state != cancelling && !c.ExpiresAt.After(now): // it does not expire by itself
 		c.enter(cancelling, now)
+	case s.report.State == StatePending && c.state == reserved && sane(c.Charge) == nil:
+		c.enter(pending, now) // without its code it stays reserved: whoever asks for it makes it told
 	}
 }

@@ -24,8 +24,9 @@ type Setup struct {
 	Options     map[string]string // those that may be shown; of secrets, how they end
 	CallbackURL string            // to be told to the gateway, where it does not learn it with each charge
 	Active      bool
-	Failures    int    // failed calls in a row
-	Problem     string // what the last of them said
+	Failures    int       // failed calls in a row
+	Problem     string    // what the last of them said
+	PausedUntil time.Time // it has failed so often that it is not asked before this; zero: it is asked
 	UpdatedAt   time.Time
 
 	name     string // of the provider, which this program may not know any more
@@ -207,6 +208,9 @@ func (s *Service) describe(u Setup) (Setup, error) {
 		}
 	}
 	u.CallbackURL = s.callbackURL(u)
+	if u.blocked(s.db.Now()) {
+		u.PausedUntil = u.resumeAt
+	}
 	return u, nil
 }
 

@@ -40,23 +40,26 @@ func markRefunded(ctx context.Context, tx *sqldb.Tx, companyID int64, provider, 
 	return id, err
 }
 
-const paymentColumns = `p.payment_id, p.provider, p.invoice_id, p.customer_id, p.customer_name, p.amount_cents, p.currency, p.paid_at,
-	p.refunded, p.applied, p.confirmed_by`
+const paymentColumns = `p.id, p.payment_id, p.provider, p.invoice_id, p.customer_id, p.customer_name, p.amount_cents, p.currency, p.paid_at,
+	p.refunded, p.applied, p.confirmed_by, COALESCE((
+		SELECT MIN(o.id) FROM payment_reviews o WHERE o.company_id = p.company_id AND o.payment_id = p.id AND o.resolved_at IS NULL), 0)`
 
 func (p *Payment) into(paidAt *int64) []any {
 	return []any{
-		&p.ID, &p.Provider, &p.InvoiceID, &p.CustomerID, &p.CustomerName, (*int64)(&p.Amount), &p.Currency, paidAt,
-		&p.Refunded, &p.Applied, &p.ConfirmedBy,
+		&p.Number, &p.ID, &p.Provider, &p.InvoiceID, &p.CustomerID, &p.CustomerName, (*int64)(&p.Amount), &p.Currency, paidAt,
+		&p.Refunded, &p.Applied, &p.ConfirmedBy, &p.ReviewID,
 	}
 }
 
+func scanPayment(r sqldb.Row) (p Payment, err error) {
+	var paidAt int64
+	err = r.Scan(p.into(&paidAt)...)
+	p.PaidAt = time.UnixMicro(paidAt)
+	return p, err
+}
+
 func paymentsOf(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) ([]Payment, error) {
-	return sqldb.All(ctx, q, func(r sqldb.Row) (p Payment, err error) {
-		var paidAt int64
-		err = r.Scan(p.into(&paidAt)...)
-		p.PaidAt = time.UnixMicro(paidAt)
-		return p, err
-	}, `SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.invoice_id = ? ORDER BY p.id`, companyID, invoiceID)
+	return sqldb.All(ctx, q, scanPayment, `SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.invoice_id = ? ORDER BY p.id`, companyID, invoiceID)
 }
 
 func insertReview(ctx context.Context, tx *sqldb.Tx, companyID, paymentRowID int64, reason Reason) error {
@@ -83,6 +86,9 @@ func ofReviews(companyID int64, f ReviewFilter) sqldb.Where {
 	if f.Open {
 		w.And(`r.resolved_at IS NULL`)
 	}
+	if f.Resolved {
+		w.And(`r.resolved_at IS NOT NULL`)
+	}
 	return w
 }
 
@@ -98,8 +104,8 @@ func reviews(ctx context.Context, q sqldb.Querier, companyID int64, f ReviewFilt
 		ORDER BY r.id DESC LIMIT ? OFFSET ?`, append(w.Args, p.Size, p.Offset())...)
 }
 
-func reviewByID(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Review, error) {
-	v, err := sqldb.One(ctx, tx, scanReview, `
+func reviewByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Review, error) {
+	v, err := sqldb.One(ctx, q, scanReview, `
 		SELECT `+reviewColumns+` FROM payment_reviews r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id
 		WHERE r.company_id = ? AND r.id = ?`, companyID, id)
 	return v, sqldb.Found(err, "review")

@@ -2,6 +2,7 @@ package reminder
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +27,14 @@ func TestCostGrowsWithWhatIsDue(t *testing.T) {
 			h.exec(statistics)
 			sqldbtest.WantIndex(t, h.db, "customers_due", dueCustomersText, l.companyID, due, 0, planBatch)
 			sqldbtest.WantIndex(t, h.db, "reminder_messages_lane", dueMessagesText, l.companyID, l.channelID, at, lookAt)
-			sqldbtest.WantIndex(t, h.db, "reminder_messages_due", firstDueText)
+			sqldbtest.WantIndex(t, h.db, "reminder_messages_due", firstDueText, at)
+			sqldbtest.WantIndex(t, h.db, "reminder_messages_lane", `SELECT MIN(run_at) FROM reminder_messages WHERE status = 'scheduled' AND channel_id = ?`, l.channelID)
+			sqldbtest.WantIndex(t, h.db, "reminder_messages_customer", `SELECT id FROM reminder_messages WHERE company_id = ? AND customer_id = ? ORDER BY id DESC LIMIT 50`, l.companyID, 5)
+			for _, other := range []string{"reminder_messages_status", "reminder_messages_planned", "Seq Scan", "SCAN "} {
+				if plan := sqldbtest.Explain(t, h.db, `SELECT id FROM reminder_messages WHERE `+otherDates, l.companyID, 5, due); strings.Contains(plan, other) {
+					t.Errorf("a customer's messages are found among all:\n%s", plan)
+				}
+			}
 			sqldbtest.WantIndex(t, h.db, "reminder_messages_sending", `SELECT id FROM reminder_messages WHERE status = 'sending' AND run_at <= ?`, at)
 		}
 	})

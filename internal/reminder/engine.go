@@ -17,7 +17,7 @@ const (
 	// most that one which hangs can take from the others.
 	laneCap = 4
 	// slots is how many messages a process sends at once.
-	slots = 64
+	slots = 256
 	// lookAt is how many due messages one claim looks at: those that are not
 	// sent after all cost no slot and no time of the channel's.
 	lookAt = 100

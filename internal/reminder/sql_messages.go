@@ -62,16 +62,18 @@ func unscheduleRule(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) 
 // customer.
 func unscheduleOthers(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, dueOn civil.Date) error {
 	kept := dueOn.String() // no date: nothing is kept
-	if _, err := tx.Exec(ctx, `
-		DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ? AND status = 'scheduled' AND attempts = 0 AND due_on <> ?`,
-		companyID, customerID, kept); err != nil {
+	if _, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE `+otherDates+` AND attempts = 0`, companyID, customerID, kept); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE reminder_messages SET status = 'skipped', reason = 'due date moved', claim = '', updated_at = ?
-		WHERE company_id = ? AND customer_id = ? AND status = 'scheduled' AND due_on <> ?`, tx.Now().UnixMicro(), companyID, customerID, kept)
+		UPDATE reminder_messages SET status = 'skipped', reason = 'due date moved', claim = '', updated_at = ? WHERE `+otherDates,
+		tx.Now().UnixMicro(), companyID, customerID, kept)
 	return err
 }
+
+// otherDates is what is scheduled for other due dates of a customer. The
+// function keeps SQLite from reading all that the company has scheduled.
+const otherDates = `company_id = ? AND customer_id = ? AND COALESCE(status, '') = 'scheduled' AND due_on <> ?`
 
 func removeOfCustomer(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
 	for _, text := range []string{
@@ -100,8 +102,8 @@ func skipLane(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64, rea
 
 func pruneMessages(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
 	return tx.Exec(ctx, `
-		DELETE FROM reminder_messages WHERE id IN (
-			SELECT id FROM reminder_messages WHERE status IN ('sent', 'failed', 'skipped', 'dismissed') AND updated_at < ? ORDER BY updated_at LIMIT ?
+		DELETE FROM reminder_messages WHERE (company_id, id) IN (
+			SELECT company_id, id FROM reminder_messages WHERE status IN ('sent', 'failed', 'skipped', 'dismissed') AND updated_at < ? ORDER BY updated_at LIMIT ?
 		) /* every company_id */`, before.UnixMicro(), limit)
 }
 
@@ -110,8 +112,11 @@ func pruneMessages(ctx context.Context, tx *sqldb.Tx, before time.Time, limit in
 // found by leaping through an index, so that the backlog of one costs the
 // others nothing.
 func lanes(ctx context.Context, q sqldb.Querier, now time.Time) ([]lane, error) {
-	first, err := sqldb.Value[int64](ctx, q, firstDueText)
-	if err != nil || first == 0 || first > now.UnixMicro() {
+	_, err := sqldb.Value[int64](ctx, q, firstDueText, now.UnixMicro())
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	return sqldb.All(ctx, q, func(r sqldb.Row) (l lane, err error) {
@@ -122,7 +127,8 @@ func lanes(ctx context.Context, q sqldb.Querier, now time.Time) ([]lane, error) 
 	}, lanesText, now.UnixMicro())
 }
 
-const firstDueText = `SELECT COALESCE(MIN(run_at), 0) FROM reminder_messages WHERE status = 'scheduled' /* every company_id */`
+const firstDueText = `SELECT run_at + 0 FROM reminder_messages WHERE status = 'scheduled' AND run_at + 0 <= ?
+	ORDER BY run_at + 0 LIMIT 1 /* every company_id */`
 
 const lanesText = `WITH RECURSIVE lanes(id) AS (
 		SELECT MIN(channel_id) FROM reminder_messages WHERE status = 'scheduled'
@@ -159,10 +165,7 @@ func countUnderWay(ctx context.Context, tx *sqldb.Tx, l lane) (int, error) {
 
 // dueMessages locks due messages of a channel, the oldest first.
 func dueMessages(ctx context.Context, tx *sqldb.Tx, l lane, limit int) ([]int64, error) {
-	return sqldb.All(ctx, tx, func(r sqldb.Row) (id int64, err error) {
-		err = r.Scan(&id)
-		return id, err
-	}, dueMessagesText, l.companyID, l.channelID, tx.Now().UnixMicro(), limit)
+	return sqldb.Values[int64](ctx, tx, dueMessagesText, l.companyID, l.channelID, tx.Now().UnixMicro(), limit)
 }
 
 const dueMessagesText = `SELECT id FROM reminder_messages
@@ -272,11 +275,11 @@ func attempts(ctx context.Context, q sqldb.Querier, companyID, messageID int64) 
 // the oldest is due; now when there is none.
 func backlogOf(ctx context.Context, q sqldb.Querier, now time.Time) (unknown int64, oldest time.Time, err error) {
 	err = sqldb.Each(ctx, q, `SELECT (SELECT count(*) FROM reminder_messages WHERE status = 'unknown'),
-		(SELECT COALESCE(MIN(run_at), 0) FROM reminder_messages WHERE status = 'scheduled') /* every company_id */`, nil, func(r sqldb.Row) error {
+		COALESCE((`+firstDueText+`), 0)`, []any{now.UnixMicro()}, func(r sqldb.Row) error {
 		var first int64
 		err := r.Scan(&unknown, &first)
 		oldest = now
-		if first != 0 && first < now.UnixMicro() {
+		if first != 0 {
 			oldest = time.UnixMicro(first)
 		}
 		return err

@@ -69,8 +69,10 @@ func (s *Service) Grant(ctx context.Context, a account.Actor, in *input.Form) (b
 		if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
-		balance, err = book(ctx, tx, a, a.Company.ID, Entry{Kind: Granted, Amount: amount, Note: note})
-		return err
+		if balance, err = book(ctx, tx, a, a.Company.ID, Entry{Kind: Granted, Amount: amount, Note: note}); err != nil {
+			return err
+		}
+		return noteMove(ctx, tx, a, Granted, a.Company, amount)
 	})
 	return balance, err
 }
@@ -97,7 +99,8 @@ func (s *Service) TakeBack(ctx context.Context, a account.Actor, id int64, in *i
 func (s *Service) move(ctx context.Context, a account.Actor, id int64, in *input.Form, sign int64, ours, theirs EntryKind) (m Moved, err error) {
 	amount, note := readAmount(in)
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if _, err := account.FindBelow(ctx, tx, a, id); err != nil {
+		below, err := account.FindBelow(ctx, tx, a, id)
+		if err != nil {
 			return err
 		}
 		if err := in.Err(); err != nil {
@@ -111,8 +114,10 @@ func (s *Service) move(ctx context.Context, a account.Actor, id int64, in *input
 		if m.Balance, err = book(ctx, tx, a, a.Company.ID, mine); err != nil {
 			return err
 		}
-		m.ResellerBalance, err = book(ctx, tx, a, id, its)
-		return err
+		if m.ResellerBalance, err = book(ctx, tx, a, id, its); err != nil {
+			return err
+		}
+		return noteMove(ctx, tx, a, ours, below, amount)
 	})
 	return m, err
 }

@@ -178,7 +178,12 @@ func extended(sub account.Subscription, p civil.Period, periods int) (account.Su
 // Renew pays for more periods of a reseller's subscription, on its plan or on
 // that of the field plan_id. One that has ended counts from today, a live one
 // from its end. It also ends a trial, and a suspension.
-func (s *Service) Renew(ctx context.Context, a account.Actor, id int64, in *input.Form) (p Paid, err error) {
+func (s *Service) Renew(ctx context.Context, a account.Actor, id int64, in *input.Form) (Paid, error) {
+	return s.renew(ctx, a, id, in, func(int64) error { return nil })
+}
+
+// renew is Renew where somebody may object to the cost.
+func (s *Service) renew(ctx context.Context, a account.Actor, id int64, in *input.Form, object func(cost int64) error) (p Paid, err error) {
 	planID, _ := in.ID("plan_id")
 	periods := readPeriods(in)
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
@@ -201,6 +206,9 @@ func (s *Service) Renew(ctx context.Context, a account.Actor, id int64, in *inpu
 			return err
 		}
 		cost := plan.Credits * int64(periods)
+		if err := object(cost); err != nil {
+			return err
+		}
 		if err := enough(ctx, tx, a, cost); err != nil {
 			return err
 		}
@@ -221,7 +229,7 @@ func (s *Service) Renew(ctx context.Context, a account.Actor, id int64, in *inpu
 
 // renewalPlan is the plan that a renewal pays for. One that is no longer sold
 // can be kept, and cannot be chosen.
-func renewalPlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, c account.Company, chosen int64, in *input.Form) (Plan, error) {
+func renewalPlan(ctx context.Context, q sqldb.Querier, a account.Actor, c account.Company, chosen int64, in *input.Form) (Plan, error) {
 	planID := chosen
 	if planID == 0 {
 		planID = c.Subscription.PlanID
@@ -230,7 +238,7 @@ func renewalPlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, c account.C
 		in.Refuse("plan_id", "is required: the reseller has no plan yet")
 		return Plan{}, nil
 	}
-	plan, err := planByID(ctx, tx, a.Company.ID, planID)
+	plan, err := planByID(ctx, q, a.Company.ID, planID)
 	if err != nil {
 		return plan, refuseMissing(err, in)
 	}

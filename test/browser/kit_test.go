@@ -7,8 +7,10 @@ package browser
 import (
 	"bufio"
 	"context"
+	"encoding/pem"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,7 +85,7 @@ type program struct {
 	mu    sync.Mutex
 }
 
-var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+var address = regexp.MustCompile(`127\.0\.0\.1:[1-9]\d*`)
 
 // start runs a command that serves, and waits until it does.
 func start(t *testing.T, ready string, args ...string) *program {
@@ -129,7 +131,7 @@ func start(t *testing.T, ready string, args ...string) *program {
 	case <-time.After(patience):
 		t.Fatalf("it does not become ready:\n%s", p.printed())
 	}
-	p.url = address.FindString(p.printed())
+	p.url = "http://" + address.FindString(p.printed())
 	return p
 }
 
@@ -276,7 +278,7 @@ func (b *tab) size(width, height int64, dark bool) {
 	}
 	b.do(chromedp.EmulateViewport(width, height), func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
 		})
 		return chromedp.Void{}, err
 	})
@@ -298,4 +300,8 @@ func (p *program) get(token, path string) (int, string) {
 	body := make([]byte, 1<<16)
 	n, _ := answer.Body.Read(body)
 	return answer.StatusCode, string(body[:n])
+}
+
+func pemOf(s *httptest.Server) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }

@@ -3,6 +3,9 @@ package program
 import (
 	"encoding/json"
 	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,10 +20,10 @@ import (
 // demo is a running demo and what it printed.
 type demo struct {
 	*server
-	panel, token, curl string
+	panel, token, curl, password string
 }
 
-var printedByDemo = regexp.MustCompile(`(?s)Panel +(http://(\S+))/\n.*Sign-in +demo@example\.com +/ +\S{8,}\n.*Token +(cart_\w+)\n.*\n +(curl [^\n]+)\n`)
+var printedByDemo = regexp.MustCompile(`(?s)Panel +(http://(\S+))/\n.*Sign-in +demo@example\.com +/ +(\S{8,})\n.*Token +(cart_\w+)\n.*\n +(curl [^\n]+)\n`)
 
 func startDemo(t *testing.T, args ...string) *demo {
 	t.Helper()
@@ -29,7 +32,7 @@ func startDemo(t *testing.T, args ...string) *demo {
 	d.process = launch(t, []string{"CARTEIRA_LOG_FORMAT=json"}, append([]string{"demo"}, args...)...)
 	d.await(&d.stdout, func(text string) bool {
 		if m := printedByDemo.FindStringSubmatch(text); m != nil {
-			d.panel, d.address, d.token, d.curl = m[1], m[2], m[3], m[4]
+			d.panel, d.address, d.password, d.token, d.curl = m[1], m[2], m[3], m[4], m[5]
 		}
 		return d.curl != ""
 	})
@@ -84,8 +87,17 @@ func TestDemoPrintsACallThatWorksWhenPasted(t *testing.T) {
 	if err := json.Unmarshal(a.Data, &list); err != nil || !a.Success || len(list) != 3 {
 		t.Errorf("%s: %v: %s", d.curl, err, body)
 	}
-	if p := d.get("/"); p.status >= 400 {
-		t.Errorf("%s/: %d", d.panel, p.status)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signIn, err := (&http.Client{Jar: jar}).PostForm(d.panel+"/login", url.Values{"email": {"demo@example.com"}, "password": {d.password}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer signIn.Body.Close()
+	if signIn.StatusCode != http.StatusOK || signIn.Request.URL.Path != "/" {
+		t.Errorf("the sign-in that was printed does not work: %s at %s", signIn.Status, signIn.Request.URL)
 	}
 }
 

@@ -28,6 +28,9 @@ func NewForm(pairs ...string) *Form {
 	return f
 }
 
+// Set has a field show a value.
+func (f *Form) Set(name, value string) { f.values[name] = []string{value} }
+
 // Sent is the form as it came, with why it was refused.
 func Sent(r *http.Request, err error) *Form {
 	f := NewForm()

@@ -3,6 +3,7 @@ package panel
 import (
 	"net/http"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web/page"
 )
@@ -73,17 +74,22 @@ func (s *Server) logout(q *request) error {
 	return nil
 }
 
+type setupData struct {
+	Form  *page.Form
+	Zones []page.Option
+}
+
 func (s *Server) setupPage(q *request) error {
 	if err := s.Accounts.SetupWorks(q.Context(), q.PathValue("link")); err != nil {
 		return s.gone(q, err, "This set-up link was used or has run out. Sign in, or start the server again for a new one.")
 	}
-	return s.public(q, page.View{Name: "setup", Title: "Welcome to Carteira", Data: page.NewForm("timezone", "America/Sao_Paulo")})
+	return s.public(q, page.View{Name: "setup", Title: "Welcome to Carteira", Data: setupData{page.NewForm("timezone", account.DefaultTimezone), zoneOptions("")}})
 }
 
 func (s *Server) setup(q *request) error {
 	in, err := s.Accounts.Setup(q.Context(), q.PathValue("link"), q.form(), visitor(q.Request))
 	if refused(err) {
-		return s.public(q, page.View{Name: "setup", Title: "Welcome to Carteira", Status: statusOf(err), Data: page.Sent(q.Request, err)})
+		return s.public(q, page.View{Name: "setup", Title: "Welcome to Carteira", Status: statusOf(err), Data: setupData{page.Sent(q.Request, err), zoneOptions("")}})
 	}
 	if err != nil {
 		return s.gone(q, err, "This set-up link was used or has run out. Sign in, or start the server again for a new one.")

@@ -184,13 +184,15 @@ func (s *Server) updateProduct(q *request) error {
 }
 
 // PeriodText says a period in words: every month, every 3 months.
-func (p planRow) PeriodText(l page.Lang) string {
-	n := p.Period.Count
+func (p planRow) PeriodText(l page.Lang) string { return periodText(l, p.Period) }
+
+func periodText(l page.Lang, p civil.Period) string {
+	n := p.Count
 	texts := map[civil.Unit][2]string{
 		civil.Day: {"every day", "every %d days"}, civil.Week: {"every week", "every %d weeks"},
 		civil.Month: {"every month", "every %d months"}, civil.Year: {"every year", "every %d years"},
 	}
-	pair := texts[p.Period.Unit]
+	pair := texts[p.Unit]
 	if n == 1 {
 		return l.T(pair[0])
 	}

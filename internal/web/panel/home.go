@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"strings"
 
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
@@ -15,10 +16,12 @@ import (
 type homeData struct {
 	Month    dashboard.Month
 	Today    money.Cents
+	Change   string // against the month before; "" when it had nothing
 	Revenue  page.Bars
 	Lists    []dueList
 	Webhooks []webhook.Webhook // switched off by themselves
-	Fresh    bool              // there is nothing yet
+	Payments troubles
+	Fresh    bool // there is nothing yet
 	HasPlan  bool
 	Messages reminder.Attention
 }
@@ -39,6 +42,9 @@ func (s *Server) home(q *request) error {
 		return err
 	}
 	d := homeData{Month: month, Revenue: s.revenue(q, month), Fresh: month.Customers.Total == 0}
+	if percent := month.Revenue.ChangePercent; percent != nil {
+		d.Change = strings.Replace(fmt.Sprintf("%+.1f%%", *percent), ".", ",", 1)
+	}
 	for _, day := range month.Revenue.ByDay {
 		if day.Date == q.today {
 			d.Today = day.Amount
@@ -51,6 +57,9 @@ func (s *Server) home(q *request) error {
 		return err
 	}
 	if d.Messages, err = s.messageNotices(q); err != nil {
+		return err
+	}
+	if d.Payments, err = s.paymentTroubles(q); err != nil {
 		return err
 	}
 	if d.Fresh {

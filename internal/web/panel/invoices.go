@@ -55,6 +55,7 @@ type invoiceData struct {
 	Via      string
 	Renews   bool // the company renews on payment
 	Today    civil.Date
+	billed
 }
 
 func (s *Server) invoice(q *request) error { return s.invoicePage(q, page.NewForm(), nil) }
@@ -68,8 +69,12 @@ func (s *Server) invoicePage(q *request, form *page.Form, refusal error) error {
 	if err != nil {
 		return err
 	}
+	paying, err := s.billed(q, i, c)
+	if err != nil {
+		return err
+	}
 	return s.show(q, page.View{Name: "invoice", Title: "Invoice", Status: statusOf(refusal), Data: invoiceData{
-		Invoice: i, Customer: c, Form: form, Overdue: i.Overdue(q.today), Via: word(q.lang, i.PaidVia), Today: q.today,
+		Invoice: i, Customer: c, Form: form, Overdue: i.Overdue(q.today), Via: s.through(q, i.PaidVia), Today: q.today, billed: paying,
 		CanUndo: i.Status == billing.Paid && i.PaidVia == billing.Manual, Renews: q.Actor.Company.Settings.RenewOnPayment,
 	}})
 }

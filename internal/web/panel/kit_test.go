@@ -32,6 +32,7 @@ import (
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
@@ -47,6 +48,7 @@ type office struct {
 	*Server
 	clock *sqldbtest.Clock
 	url   string
+	bank  *testBank
 }
 
 func newOffice(t *testing.T, engine sqldb.Engine) *office {
@@ -58,9 +60,11 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	accounts.SealWith(box)
 	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil)
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
+	invoices, bank := billing.New(db, events, customers), &testBank{}
 	s := New(Deps{
-		Reminders: newReminders(db, box, accounts, customers), DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: billing.New(db, events, customers),
-		Dashboard: dashboard.New(db), PublicURL: "https://carteira.example",
+		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: invoices,
+		Reminders: newReminders(db, box, accounts, customers), Payments: bank.payments(db, accounts, invoices, box),
+		Dashboard: dashboard.New(db), Resellers: reseller.New(db, accounts, "https://carteira.example"), PublicURL: "https://carteira.example",
 		Webhooks: webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}}),
 	})
 	mux := http.NewServeMux()
@@ -69,7 +73,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	mux.Handle("/", s)
 	served := httptest.NewServer(web.Observe(mux, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
-	return &office{s, clock, served.URL}
+	return &office{s, clock, served.URL, bank}
 }
 
 var testCAs = sync.OnceValue(func() *x509.CertPool {
@@ -259,8 +263,20 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	sessions, err := p.Accounts.Sessions(ctx, a)
 	must(err)
+	if a.Company.ParentID == 0 { // others get theirs from above
+		_, err = p.Resellers.Grant(ctx, a, values("amount", "100", "note", "<Silva>"))
+		must(err)
+	}
+	subscription, err := p.Resellers.CreatePlan(ctx, a, values("name", "Revenda <Silva>", "value", "49.90", "credits", "3"))
+	must(err)
+	below, err := p.Resellers.Create(ctx, a, values("name", "João Revenda <Silva>", "email", fmt.Sprintf("loja%d@example.com", a.Company.ID),
+		"type", "subscriber", "plan_id", fmt.Sprint(subscription.ID)))
+	must(err)
+	_, err = p.Resellers.Transfer(ctx, a, below.ID, values("amount", "10"))
+	must(err)
 	ids := p.fillMessages(c.ID)
 	maps.Copy(ids, map[string]int64{
+		"payments": p.fillPayments(plan.ID), "resellers": below.ID, "subscription-plans": subscription.ID,
 		"products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
 		"deliveries": deliveries[0].ID, "imports": upload.ID, "settings": user.ID, "profile": sessions[0].ID,
 	})

@@ -13,7 +13,7 @@ type entry struct {
 	Path     string
 	Icon     string
 	role     role
-	function string
+	function account.Function
 }
 
 // group is some entries under one heading.
@@ -28,11 +28,17 @@ var menu = []group{
 		{"Home", "/", "house", reader, basic},
 		{"Customers", "/customers", "users", reader, basic},
 		{"Invoices", "/invoices", "receipt", reader, basic},
+		{"Payments", "/payments", "wallet", reader, payments},
 		{"Messages", "/messages", "message-circle", reader, reminders},
 	}},
 	{"What you sell", []entry{
 		{"Plans", "/plans", "layers", reader, basic},
 		{"Products", "/products", "package", reader, basic},
+	}},
+	{"Resale", []entry{
+		{"Resellers", "/resellers", "store", reader, resellers},
+		{"Subscription plans", "/subscription-plans", "tag", reader, resellers},
+		{"Credits", "/credits", "coins", reader, basic},
 	}},
 	{"Integration", []entry{
 		{"API tokens", "/api", "key-round", owner, api},
@@ -51,7 +57,12 @@ type frame struct {
 	Company account.Company
 	Staff   bool // may change things
 	Owner   bool
+	Manage  bool // an owner who may change things
+	Notice  *notice
 }
+
+// May tells a template whether the company's plan has a function.
+func (f frame) May(name account.Function) bool { return f.Company.Subscription.Functions.Has(name) }
 
 type shownGroup struct {
 	Label   string
@@ -61,22 +72,27 @@ type shownGroup struct {
 type shownEntry struct {
 	entry
 	Current bool
+	Locked  bool // the plan lacks it: it leads to the page that says so
 }
 
-func (s *Server) frame(q *request) frame {
-	f := frame{User: q.User, Company: q.Actor.Company, Staff: allows(q.User.Role, staff), Owner: allows(q.User.Role, owner)}
+func (s *Server) frame(q *request) (frame, error) {
+	live := q.Actor.Writable(q.today) == nil
+	f := frame{User: q.User, Company: q.Actor.Company, Staff: live && allows(q.User.Role, staff), Owner: allows(q.User.Role, owner)}
+	f.Manage = live && f.Owner
 	for _, g := range menu {
 		shown := shownGroup{Label: g.Label}
 		for _, e := range g.Entries {
-			if allows(q.User.Role, e.role) && (s.Permit == nil || s.Permit(q.Actor, e.function, false) == nil) {
-				shown.Entries = append(shown.Entries, shownEntry{e, within(q.URL.Path, e.Path)})
+			if allows(q.User.Role, e.role) && q.Actor.Company.Level.AtLeast(lowest[e.function]) {
+				shown.Entries = append(shown.Entries, shownEntry{e, within(q.URL.Path, e.Path), !q.Actor.May(e.function)})
 			}
 		}
 		if len(shown.Entries) > 0 {
 			f.Groups = append(f.Groups, shown)
 		}
 	}
-	return f
+	var err error
+	f.Notice, err = s.notice(q)
+	return f, err
 }
 
 // within tells whether a page belongs to an entry of the menu.

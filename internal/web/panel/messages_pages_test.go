@@ -343,9 +343,6 @@ func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o *office) {
 		p := o.owner(t, "ana@example.com")
 		ids := p.fill()
-		o.Permit = func(a account.Actor, function string, change bool) error {
-			return a.Permit(account.Function(function), change, o.DB.Now())
-		}
 		lacking := func(s *account.Subscription) { s.Functions = account.FunctionsOf(account.FunctionAPI) }
 		p.subscribe(lacking)
 		for _, r := range o.table() {
@@ -361,7 +358,7 @@ func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
 			}
 			a.want(t, 403)
 		}
-		p.get("/").want(t, 200).lacks(t, `href="/messages"`)
+		p.get("/").want(t, 200, "não está no seu plano").lacks(t, "/messages/log")
 		p.get(customerPath(ids["customers"])).want(t, 200).lacks(t, `id="messages"`)
 		if m := p.send(ids["messages/log"]); m.Status != reminder.Skipped || !strings.Contains(m.Reason, "does not include messages") {
 			t.Errorf("it is %s: %s", m.Status, m.Reason)

@@ -3,6 +3,7 @@ package panel
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"mime/multipart"
 	"net/http"
@@ -186,7 +187,7 @@ func (p *person) upload(name, content string) answer {
 	if err == nil {
 		_, err = part.Write([]byte(content))
 	}
-	if err = w.Close(); err != nil {
+	if err = errors.Join(err, w.Close()); err != nil {
 		p.t.Fatal(err)
 	}
 	r := p.request(http.MethodPost, "/imports", &body)
@@ -242,6 +243,9 @@ func TestInvoicePages(t *testing.T) {
 		p.follow(invoice+"/status", "status", "Pago", "note", "dinheiro").want(t, http.StatusOK, "o cliente, renovado", "dinheiro", "Desfazer o pagamento", "manualmente")
 		p.get("/").want(t, http.StatusOK, "R$\u00a035,00", "<svg class=\"bars\"")
 		p.follow(invoice+"/status", "status", "Em aberto").want(t, http.StatusOK, "o vencimento voltou")
+		p.follow(invoice+"/status", "status", "Pago", "paid_at", "2025-12-30", "renew", "false")
+		p.get("/").want(t, http.StatusOK, "-100,0% em relação ao mês passado").lacks(t, "%!")
+		p.follow(invoice+"/status", "status", "Em aberto")
 		p.follow(invoice+"/status", "status", "Cancelado").want(t, http.StatusOK, "A fatura foi cancelada", "Reabrir")
 		extra := fmt.Sprintf("/customers/%d/invoice", ids["customers"])
 		p.get(extra).want(t, http.StatusOK, `value="35,00"`)

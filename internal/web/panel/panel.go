@@ -10,6 +10,7 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -21,12 +22,14 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/reminder"
+	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
@@ -49,12 +52,10 @@ type Deps struct {
 	Billing   *billing.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
+	Payments  *payment.Service
+	Resellers *reseller.Service
 	Reminders *reminder.Service
 	PublicURL string // what links begin with
-
-	// Permit refuses what the company may not do: a function that its plan
-	// lacks, a change when it has no plan any more. nil permits everything.
-	Permit func(a account.Actor, function string, change bool) error
 }
 
 // Server answers the panel.
@@ -111,8 +112,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	}
 	q := &request{Request: r, w: w, lang: page.LangOf(r)}
-	if err := s.admit(q, op); err != nil {
+	if err := s.admit(q, op); err != nil { //nolint:contextcheck // it is the request's, which q holds
 		return err
+	}
+	if barred, err := op.permit(q.Actor, q.today); err != nil {
+		return s.bar(q, op, barred, err)
 	}
 	if err := q.read(op); err != nil {
 		return err
@@ -135,10 +139,7 @@ func (s *Server) admit(q *request, op route) error {
 	if !allows(v.User.Role, op.role) {
 		return fault.Forbidden("your role does not allow this; ask an owner of the company")
 	}
-	if s.Permit == nil || op.role == self {
-		return nil
-	}
-	return s.Permit(v.Actor, op.function, op.method != http.MethodGet)
+	return nil
 }
 
 // read takes the id out of the path and the form out of the body.
@@ -184,10 +185,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 func (q *request) form(amounts ...string) *input.Form { return q.formWith(nil, amounts...) }
 
 func (q *request) formWith(lists []string, amounts ...string) *input.Form {
-	values := make(map[string][]string, len(q.PostForm))
-	for name, v := range q.PostForm {
-		values[name] = v
-	}
+	values := maps.Clone(q.PostForm)
 	for _, name := range amounts {
 		if cents, err := money.ParseBR(q.PostFormValue(name)); err == nil {
 			values[name] = []string{cents.String()}
@@ -201,8 +199,11 @@ func (q *request) query() *input.Form { return input.FromQuery(q.URL.Query()) }
 
 // show shows a page in the frame of the panel.
 func (s *Server) show(q *request, v page.View) error {
-	v.Frame = s.frame(q)
-	v.Zone = q.Actor.Company.Zone
+	f, err := s.frame(q)
+	if err != nil {
+		return err
+	}
+	v.Frame, v.Zone = f, q.Actor.Company.Zone
 	s.pages.Render(q.w, q.Request, v)
 	return nil
 }

@@ -1,7 +1,9 @@
 package panel
 
 import (
+	"cmp"
 	"html/template"
+	"strings"
 
 	"carteira/internal/account"
 	"carteira/internal/web/page"
@@ -19,6 +21,7 @@ type profileData struct {
 type sessionRow struct {
 	account.Session
 	Seen    string
+	Device  string
 	Current bool
 }
 
@@ -32,13 +35,32 @@ func (s *Server) profilePage(q *request, d profileData, refusal error) error {
 		return err
 	}
 	for _, one := range list {
-		d.Sessions = append(d.Sessions, sessionRow{one, q.lang.Ago(one.SeenAt, s.DB.Now()), one.ID == q.Session.ID})
+		d.Sessions = append(d.Sessions, sessionRow{one, q.lang.Ago(one.SeenAt, s.DB.Now()), device(one.Agent), one.ID == q.Session.ID})
 	}
 	if d.Factor, d.Recovery, err = s.Accounts.HasSecondFactor(q.Context(), q.Actor); err != nil {
 		return err
 	}
 	d.Role = word(q.lang, string(q.User.Role))
 	return s.show(q, page.View{Name: "profile", Title: "My account", Status: statusOf(refusal), Data: d})
+}
+
+// device makes of what a browser calls itself what a person would call it.
+func device(agent string) string {
+	first := func(names ...string) string {
+		for _, name := range names {
+			word, shown, _ := strings.Cut(name, "=")
+			if strings.Contains(agent, word) {
+				return cmp.Or(shown, word)
+			}
+		}
+		return ""
+	}
+	browser := first("Edg=Edge", "OPR=Opera", "Firefox", "Chrome", "CriOS=Chrome", "Safari", "curl")
+	system := first("Android", "iPhone", "iPad", "Windows", "Macintosh=macOS", "CrOS=ChromeOS", "Linux")
+	if browser == "" || system == "" {
+		return cmp.Or(browser, system, agent)
+	}
+	return browser + " · " + system
 }
 
 func (s *Server) changePassword(q *request) error {

@@ -33,13 +33,14 @@ func allows(has account.Role, needs role) bool {
 
 // The functions that a company's plan can lack.
 const (
-	basic    = ""
-	api      = "api"
-	webhooks = "webhooks"
-	imports  = "import"
-	exports  = "export"
-
-	reminders = "reminders"
+	basic     = account.Function("")
+	api       = account.FunctionAPI
+	webhooks  = account.FunctionWebhooks
+	imports   = account.FunctionImport
+	exports   = account.FunctionExport
+	payments  = account.FunctionPayments
+	resellers = account.FunctionResellers
+	reminders = account.FunctionReminders
 )
 
 // route is one page, or one form that is sent.
@@ -47,7 +48,7 @@ type route struct {
 	method   string
 	path     string
 	role     role
-	function string // that the company's plan must have; basic: none
+	function account.Function // that the company's plan must have; basic: none
 	handler  handler
 	long     bool // it reads or writes as long as it takes, and reads its body itself
 }
@@ -90,9 +91,25 @@ func (s *Server) table() []route {
 		{post, "/customers/{id}/invoice", staff, basic, s.createInvoice, false},
 		{post, "/customers/{id}/messages", staff, reminders, s.setOptOut, false},
 
+		{get, "/customers/{id}/charge", staff, payments, s.chargeCustomer, false},
+
 		{get, "/invoices", reader, basic, s.invoices, false},
 		{get, "/invoices/{id}", reader, basic, s.invoice, false},
 		{post, "/invoices/{id}/status", staff, basic, s.setInvoiceStatus, false},
+		{get, "/invoices/{id}/charge", staff, payments, s.chargeInvoice, false},
+		{post, "/invoices/{id}/pix", staff, payments, s.makePix, false},
+		{post, "/invoices/{id}/confirm", staff, payments, s.confirmByHand, false},
+
+		{get, "/payments", reader, payments, s.received, false},
+		{get, "/payments/reviews", reader, payments, s.reviews, false},
+		{get, "/payments/reviews/{id}", reader, payments, s.review, false},
+		{post, "/payments/reviews/{id}", staff, payments, s.resolveReview, false},
+		{get, "/payments/gateway", owner, payments, s.gatewayPage, false},
+		{post, "/payments/gateway/check", owner, payments, s.checkGateway, false},
+		{get, "/payments/gateway/clear", owner, payments, s.askClearGateway, false},
+		{post, "/payments/gateway/clear", owner, payments, s.clearGateway, false},
+		{get, "/payments/gateways/{provider}", owner, payments, s.gatewayFormPage, false},
+		{post, "/payments/gateways/{provider}", owner, payments, s.setGateway, false},
 
 		{get, "/plans", reader, basic, s.plans, false},
 		{get, "/plans/new", staff, basic, s.newPlan, false},
@@ -137,6 +154,35 @@ func (s *Server) table() []route {
 		{get, "/messages/log/{id}", reader, reminders, s.message, false},
 		{post, "/messages/log/{id}/decide", staff, reminders, s.decideMessage, false},
 
+		{get, "/resellers", reader, resellers, s.resellers, false},
+		{get, "/resellers/new", owner, resellers, s.newReseller, false},
+		{post, "/resellers/new", owner, resellers, s.createReseller, false},
+		{get, "/resellers/{id}", reader, resellers, s.reseller, false},
+		{get, "/resellers/{id}/edit", owner, resellers, s.editReseller, false},
+		{post, "/resellers/{id}/edit", owner, resellers, s.updateReseller, false},
+		{get, "/resellers/{id}/level", owner, resellers, s.levelPage, false},
+		{post, "/resellers/{id}/level", owner, resellers, s.setLevel, false},
+		{get, "/resellers/{id}/renew", owner, resellers, s.renewalPage, false},
+		{post, "/resellers/{id}/renew", owner, resellers, s.renewReseller, false},
+		{get, "/resellers/{id}/suspend", owner, resellers, s.askSuspendReseller, false},
+		{post, "/resellers/{id}/suspend", owner, resellers, s.suspendReseller, false},
+		{post, "/resellers/{id}/resume", owner, resellers, s.resumeReseller, false},
+		{post, "/resellers/{id}/invite", owner, resellers, s.inviteReseller, false},
+		{get, "/resellers/{id}/send", owner, resellers, s.sendPage, false},
+		{post, "/resellers/{id}/send", owner, resellers, s.sendCredits, false},
+		{get, "/resellers/{id}/take-back", owner, resellers, s.takeBackPage, false},
+		{post, "/resellers/{id}/take-back", owner, resellers, s.takeBackCredits, false},
+		{get, "/subscription-plans", reader, resellers, s.subscriptionPlans, false},
+		{get, "/subscription-plans/new", owner, resellers, s.newSubscriptionPlan, false},
+		{post, "/subscription-plans/new", owner, resellers, s.createSubscriptionPlan, false},
+		{get, "/subscription-plans/{id}", owner, resellers, s.editSubscriptionPlan, false},
+		{post, "/subscription-plans/{id}", owner, resellers, s.updateSubscriptionPlan, false},
+		{post, "/subscription-plans/{id}/active", owner, resellers, s.switchSubscriptionPlan, false},
+		{get, "/subscription-plans/{id}/link", owner, resellers, s.askRenewSignupLink, false},
+		{post, "/subscription-plans/{id}/link", owner, resellers, s.renewSignupLink, false},
+		// A company sees its credits whatever its level: they are its own.
+		{get, "/credits", reader, basic, s.credits, false},
+
 		{get, "/api", owner, api, s.tokens, false},
 		{post, "/api/tokens", owner, api, s.createToken, false},
 		{get, "/api/tokens/{id}/delete", owner, api, s.askDeleteToken, false},
@@ -166,6 +212,7 @@ func (s *Server) table() []route {
 		{get, "/settings/users/{id}", owner, basic, s.editUser, false},
 		{post, "/settings/users/{id}", owner, basic, s.updateUser, false},
 		{post, "/settings/users/{id}/link", owner, basic, s.userLink, false},
+		{post, "/settings/users/{id}/second-factor", owner, basic, s.removeSecondFactor, false},
 		{get, "/settings/users/{id}/remove", owner, basic, s.askRemoveUser, false},
 		{post, "/settings/users/{id}/remove", owner, basic, s.removeUser, false},
 		{get, "/settings/audit", owner, basic, s.audit, false},

@@ -36,7 +36,7 @@ func zoneOptions(current string) []page.Option {
 func (s *Server) settings(q *request) error {
 	c := q.Actor.Company
 	return s.settingsPage(q, page.NewForm(
-		"name", c.Name, "timezone", c.Zone.String(), "renew_from", string(c.Settings.RenewFrom), "renew_on_payment", boolText(c.Settings.RenewOnPayment),
+		"name", c.Name, "whatsapp", page.FormatPhone(c.Whatsapp), "timezone", c.Zone.String(), "renew_from", string(c.Settings.RenewFrom), "renew_on_payment", boolText(c.Settings.RenewOnPayment),
 		"lead_days", strconv.Itoa(c.Settings.LeadDays)), nil)
 }
 
@@ -151,6 +151,13 @@ func (s *Server) userLink(q *request) error {
 		return err
 	}
 	return s.usersPage(q, usersData{Link: s.PublicURL + "/password/" + link, Name: u.Name})
+}
+
+func (s *Server) removeSecondFactor(q *request) error {
+	if _, err := s.Accounts.RemoveSecondFactor(q.Context(), q.Actor, q.id); err != nil {
+		return err
+	}
+	return q.done("/settings/users", "The second factor is off.")
 }
 
 func (s *Server) askRemoveUser(q *request) error {

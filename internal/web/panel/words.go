@@ -35,7 +35,9 @@ var words = map[string]string{
 	"reseller.renewed": "Reseller renewed", "reseller.suspended": "Reseller suspended", "reseller.resumed": "Suspension of a reseller ended",
 	"reseller.invited": "Reseller invited again", "subscription_plan.created": "Subscription plan created",
 	"subscription_plan.updated": "Subscription plan changed", "subscription_plan.link": "Signup link renewed",
+	"gateway.set": "Gateway set up", "gateway.cleared": "Gateway left", "payment.reviewed": "Payment decided about", "payment.confirmed": "Payment confirmed",
 	"user.password_link": "Password link made", "user.password_set": "Password set", "user.password_changed": "Password changed",
+	"credits.grant": "Credits granted", "credits.sent": "Credits sent", "credits.taken_back": "Credits taken back",
 }
 
 // word is a value of a record in the reader's language.

@@ -48,17 +48,10 @@ document.addEventListener("click", async (event) => {
   }
 });
 
-// Lists one can pick from: the box in the head picks all, and what can be done
-// with the picked ones shows when there are some.
+// Lists one can pick from: the box in the head picks all.
 document.addEventListener("change", (event) => {
   const box = event.target;
-  if (!box.matches?.(".pickbox")) return;
-  const form = box.form;
-  const all = [...form.querySelectorAll("tbody .pickbox")];
-  if (box.matches("[data-all]")) all.forEach((b) => { b.checked = box.checked; });
-  const n = all.filter((b) => b.checked).length;
-  form.querySelectorAll("[data-picked]").forEach((e) => { e.textContent = n; });
-  form.querySelectorAll("[data-when-picked]").forEach((e) => { e.hidden = n === 0; });
+  if (box.matches?.(".pickbox[data-all]")) box.form.querySelectorAll("tbody .pickbox").forEach((b) => { b.checked = box.checked; });
 });
 
 // A form that is on its way is not sent twice.

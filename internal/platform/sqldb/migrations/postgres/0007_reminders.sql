@@ -88,12 +88,13 @@ CREATE TABLE reminder_messages (
 );
 -- Never two for one customer, rule and due date, however many plan them.
 CREATE UNIQUE INDEX reminder_messages_once ON reminder_messages (company_id, customer_id, rule_id, due_on);
-CREATE UNIQUE INDEX reminder_messages_id ON reminder_messages (id);
 CREATE INDEX reminder_messages_lane ON reminder_messages (channel_id, run_at, id) WHERE status = 'scheduled';
-CREATE INDEX reminder_messages_due ON reminder_messages (run_at) WHERE status = 'scheduled';
+-- The expression keeps PostgreSQL from looking here for what stands in the lane.
+CREATE INDEX reminder_messages_due ON reminder_messages ((run_at + 0)) WHERE status = 'scheduled';
 CREATE INDEX reminder_messages_sending ON reminder_messages (run_at) WHERE status = 'sending';
 CREATE INDEX reminder_messages_claimed ON reminder_messages (channel_id, run_at) WHERE claim <> '';
 CREATE INDEX reminder_messages_unknown ON reminder_messages (company_id, id) WHERE status = 'unknown';
+CREATE INDEX reminder_messages_customer ON reminder_messages (company_id, customer_id, id);
 CREATE INDEX reminder_messages_status ON reminder_messages (company_id, status, id);
 CREATE INDEX reminder_messages_planned ON reminder_messages (company_id, rule_id, run_at) WHERE status = 'scheduled';
 CREATE INDEX reminder_messages_age ON reminder_messages (updated_at) WHERE status IN ('sent', 'failed', 'skipped', 'dismissed');

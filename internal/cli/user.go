@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"carteira/internal/account"
+	"carteira/internal/app"
+	"carteira/internal/platform/input"
+)
+
+// userCommand is the way back in for a company whose only owner has lost the
+// password or the phone.
+func userCommand() *cobra.Command {
+	link := addID(act(&cobra.Command{
+		Use:     "link",
+		Short:   "Make a link by which a user sets a password, once",
+		Example: "  carteira user link --company 1 --id 1",
+	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+		id, _ := in.ID("id")
+		u, link, err := a.Accounts.NewPasswordLink(ctx, actor, id)
+		return map[string]any{"id": u.ID, "email": u.Email, "link": a.Config.PublicURL + "/password/" + link}, err
+	}), "user")
+
+	factor := addID(act(&cobra.Command{
+		Use:   "nofactor",
+		Short: "Switch a user's second factor off",
+		Long:  "Nofactor is for users who have lost both the app and the recovery codes.",
+	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+		id, _ := in.ID("id")
+		u, err := a.Accounts.RemoveSecondFactor(ctx, actor, id)
+		return map[string]any{"id": u.ID, "email": u.Email, "second_factor": false}, err
+	}), "user")
+
+	cmd := &cobra.Command{Use: "user", Short: "Users of the panel: list, link, nofactor", Args: cobra.NoArgs}
+	cmd.AddCommand(link, factor, list("List a company's users", []string{"ID", "NAME", "EMAIL", "ROLE", "SECOND FACTOR", "CREATED AT"},
+		func(ctx context.Context, a *app.App, actor account.Actor) ([]account.Person, error) {
+			return a.Accounts.Users(ctx, actor)
+		},
+		func(actor account.Actor, p account.Person) []any {
+			return []any{p.ID, p.Name, p.Email, p.Role, p.SecondFactor, when(p.CreatedAt, actor.Company.Zone)}
+		}))
+	return cmd
+}

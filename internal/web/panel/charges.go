@@ -1,0 +1,173 @@
+package panel
+
+import (
+	"html/template"
+	"net/url"
+	"strings"
+
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/payment"
+	"carteira/internal/web/page"
+)
+
+// charging is what somebody needs to have an invoice paid.
+type charging struct {
+	Invoice  billing.Invoice
+	Customer customer.Customer
+	Overdue  bool
+	Link     payment.Link
+	Message  string // to send, with the link
+	WhatsApp string // where the message stands ready to be sent; empty: no number
+	Through  string // the gateway's name
+	Owner    bool   // who may set one up
+	QR       template.HTML
+}
+
+// charging of an invoice that is open; nil for others, and for whoever may not
+// charge.
+func (s *Server) charging(q *request, i billing.Invoice, c customer.Customer) (*charging, error) {
+	if i.Status != billing.Open || !q.mayCharge() {
+		return nil, nil //nolint:nilnil // there is nothing to charge, which is no error
+	}
+	link, err := s.Payments.PaymentLink(q.Context(), q.Actor, i.ID)
+	if err != nil {
+		return nil, err
+	}
+	d := &charging{
+		Invoice: i, Customer: c, Overdue: i.Overdue(q.today), Link: link, Message: message(i, c, link.URL, i.Overdue(q.today)),
+		Through: s.through(q, link.Provider), Owner: allows(q.User.Role, owner),
+	}
+	if c.Whatsapp != "" {
+		d.WhatsApp = "https://wa.me/" + c.Whatsapp + "?text=" + strings.ReplaceAll(url.QueryEscape(d.Message), "+", "%20")
+	}
+	if now := link.Current; now != nil && now.PixCode != "" {
+		if d.QR, err = page.QR(now.PixCode); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// mayCharge reports whether whoever asks may have charges made.
+func (q *request) mayCharge() bool {
+	return allows(q.User.Role, staff) && q.Actor.May(payments) && q.Actor.Writable(q.today) == nil
+}
+
+// message is what a customer is sent. It is in Portuguese whoever sends it.
+func message(i billing.Invoice, c customer.Customer, link string, overdue bool) string {
+	first, _, _ := strings.Cut(c.Name, " ")
+	text := "Hello, %s! Your invoice of %s is due on %s. You can pay it here: %s"
+	if overdue {
+		text = "Hello, %s! Your invoice of %s was due on %s. You can pay it here: %s"
+	}
+	return page.Portuguese.T(text, first, i.Amount.BR(), page.FormatDate(i.DueOn), link)
+}
+
+func invoicePath(id int64) string { return "/invoices/" + idText(id) }
+
+// chargeInvoice offers the ways to charge; a list opens it as a dialog.
+func (s *Server) chargeInvoice(q *request) error {
+	i, err := s.Billing.Find(q.Context(), q.Actor, q.id)
+	if err != nil {
+		return err
+	}
+	return s.chargePage(q, i)
+}
+
+func (s *Server) chargePage(q *request, i billing.Invoice) error {
+	c, err := s.Customers.Find(q.Context(), q.Actor, i.Customer.ID)
+	if err != nil {
+		return err
+	}
+	d, err := s.charging(q, i, c)
+	if err != nil {
+		return err
+	}
+	if d == nil { // paid or cancelled meanwhile
+		page.Go(q.w, q.Request, invoicePath(i.ID))
+		return nil
+	}
+	return s.show(q, page.View{Name: "charge", Title: "Charge", Data: d})
+}
+
+// chargeCustomer is the same for what a customer has to pay first.
+func (s *Server) chargeCustomer(q *request) error {
+	c, err := s.Customers.Find(q.Context(), q.Actor, q.id)
+	if err != nil {
+		return err
+	}
+	i, found, err := s.Billing.Owed(q.Context(), q.Actor, c.ID)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return s.show(q, page.View{Name: "charge_nothing", Title: "Charge", Data: c})
+	}
+	return s.chargePage(q, i)
+}
+
+// makePix has the gateway make a code, which the invoice's page then shows.
+func (s *Server) makePix(q *request) error {
+	path := invoicePath(q.id)
+	if _, err := s.Payments.Charge(q.Context(), q.Actor, q.id, ""); err != nil {
+		return q.complain(path, err)
+	}
+	page.Go(q.w, q.Request, path+"#pix")
+	return nil
+}
+
+// confirmByHand takes note of money that no gateway tells of.
+func (s *Server) confirmByHand(q *request) error {
+	out, err := s.Payments.ConfirmByHand(q.Context(), q.Actor, q.id, q.form("amount"))
+	if refused(err) {
+		return s.invoicePage(q, page.Sent(q.Request, err), err)
+	}
+	switch {
+	case err != nil:
+		return err
+	case out.Renewed:
+		return q.done(invoicePath(q.id), "The payment was confirmed, and the customer renewed.")
+	}
+	return q.done(invoicePath(q.id), "The payment was confirmed.")
+}
+
+// attemptRow is a charge of the past, in words.
+type attemptRow struct {
+	payment.Attempt
+	Through, Text, Tone string
+}
+
+func (s *Server) attemptRows(q *request, list []payment.Attempt) []attemptRow {
+	rows := make([]attemptRow, len(list))
+	for n, a := range list {
+		state := attemptTexts[a.State]
+		rows[n] = attemptRow{a, s.through(q, a.Provider), q.lang.T(state.text), state.tone}
+	}
+	return rows
+}
+
+// billed is what an invoice's page tells of how it is paid.
+type billed struct {
+	Charging *charging // nil: it cannot be charged
+	Attempts []attemptRow
+	Payments []paymentRow
+	ByHand   bool // a person confirms its payment
+}
+
+func (s *Server) billed(q *request, i billing.Invoice, c customer.Customer) (b billed, err error) {
+	if !q.Actor.May(payments) {
+		return b, nil
+	}
+	if b.Charging, err = s.charging(q, i, c); err != nil {
+		return b, err
+	}
+	attempts, err := s.Payments.Attempts(q.Context(), q.Actor, i.ID)
+	if err != nil {
+		return b, err
+	}
+	received, err := s.Payments.Payments(q.Context(), q.Actor, i.ID)
+	b.Attempts, b.Payments = s.attemptRows(q, attempts), s.paymentRows(q, received)
+	b.ByHand = b.Charging != nil && len(attempts) > 0 && attempts[0].Manual
+	return b, err
+}

@@ -1,0 +1,206 @@
+package panel
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/input"
+	"carteira/internal/reseller"
+	"carteira/internal/web/page"
+)
+
+// entryWords are the kinds of entries as people read them.
+var entryWords = map[reseller.EntryKind]string{
+	reseller.Granted: "Granted by the operator", reseller.ForCreate: "New subscriber", reseller.ForRenew: "Renewal", reseller.Sent: "Sent to a reseller",
+	reseller.Received: "Received from the company above", reseller.TakenBack: "Taken back from a reseller", reseller.Returned: "Taken back by the company above",
+}
+
+// entryRows is how many lines of the statement a page has.
+const entryRows = 50
+
+type creditsData struct {
+	Balance int64
+	List    []entryRow
+	Older   string // "": there are none
+	Newest  bool   // this is the first page
+	Grant   string // the command that makes credits; "" below another company
+	Sells   bool   // has the pages of resellers
+}
+
+type entryRow struct {
+	reseller.Entry
+	Text string
+	Who  string
+	Link string // to the reseller; "": not one's own
+}
+
+func (s *Server) credits(q *request) error {
+	in := q.query()
+	before, _ := in.ID("before")
+	if in.Err() != nil {
+		before = 0
+	}
+	d := creditsData{Newest: before == 0, Sells: q.Actor.Company.Level.AtLeast(lowest[resellers]) && q.Actor.May(resellers)}
+	list, err := s.Resellers.Statement(q.Context(), q.Actor, before, entryRows+1)
+	if err != nil {
+		return err
+	}
+	if len(list) > entryRows {
+		list = list[:entryRows]
+		d.Older = "/credits?before=" + idText(list[entryRows-1].ID)
+	}
+	if d.Balance, err = s.Resellers.Balance(q.Context(), q.Actor); err != nil {
+		return err
+	}
+	if d.List, err = s.entryRows(q, list, d.Sells); err != nil {
+		return err
+	}
+	if q.Actor.Company.ParentID == 0 {
+		d.Grant = fmt.Sprintf("carteira credits grant --company %d --amount 100", q.Actor.Company.ID)
+	}
+	return s.show(q, page.View{Name: "credits", Title: "Credits", Data: d})
+}
+
+func (s *Server) entryRows(q *request, list []reseller.Entry, links bool) ([]entryRow, error) {
+	names, err := s.doers(q, list)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]entryRow, len(list))
+	for i, e := range list {
+		rows[i] = entryRow{Entry: e, Text: entryWords[e.Kind], Who: doer(q.lang, names, e)}
+		if links && e.Reseller.ID != 0 && !byTheOther(e) {
+			rows[i].Link = resellerPath(e.Reseller.ID)
+		}
+	}
+	return rows, nil
+}
+
+// byTheOther tells an entry that the company above made. Who of its people did
+// is nobody else's business.
+func byTheOther(e reseller.Entry) bool {
+	return e.Kind == reseller.Received || e.Kind == reseller.Returned
+}
+
+// doers are the names of the company's users and tokens, as entries have them,
+// when there is an entry that needs them.
+func (s *Server) doers(q *request, list []reseller.Entry) (map[string]string, error) {
+	names := map[string]string{}
+	needed := func(prefix string) bool {
+		for _, e := range list {
+			if !byTheOther(e) && strings.HasPrefix(e.By, prefix) {
+				return true
+			}
+		}
+		return false
+	}
+	if needed("user:") {
+		users, err := s.Accounts.Users(q.Context(), q.Actor)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range users {
+			names[account.Actor{UserID: u.ID}.By()] = u.Name
+		}
+	}
+	if needed("token:") {
+		tokens, err := s.Accounts.Tokens(q.Context(), q.Actor)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tokens {
+			names[account.Actor{TokenID: t.ID}.By()] = "API · " + t.Name
+		}
+	}
+	return names, nil
+}
+
+func doer(l page.Lang, names map[string]string, e reseller.Entry) string {
+	switch name, known := names[e.By]; {
+	case byTheOther(e):
+		return e.Reseller.Name
+	case known:
+		return name
+	case strings.HasPrefix(e.By, "user:"):
+		return l.T("a user who was removed")
+	case strings.HasPrefix(e.By, "token:"):
+		return l.T("a token that was deleted")
+	}
+	return l.T("command line")
+}
+
+// course is one of the two ways that credits go.
+type course struct {
+	Path, Title, Button string
+	Sends               bool
+	quote               func(ctx context.Context, a account.Actor, id int64, in *input.Form) (reseller.Movement, error)
+	move                func(ctx context.Context, a account.Actor, id int64, in *input.Form) (reseller.Moved, error)
+	done                string
+}
+
+func (s *Server) sending() course {
+	return course{
+		Path: "/send", Title: "Send credits", Button: "Send credits", Sends: true, quote: s.Resellers.QuoteTransfer, move: s.Resellers.Transfer,
+		done: "Credits sent to %s. You have %d left; it has %d.",
+	}
+}
+
+func (s *Server) takingBack() course {
+	return course{
+		Path: "/take-back", Title: "Take credits back", Button: "Take credits back", quote: s.Resellers.QuoteTakeBack, move: s.Resellers.TakeBack,
+		done: "Credits taken back from %s. You have %d now; it has %d.",
+	}
+}
+
+type moveData struct {
+	Course   course
+	Form     *page.Form
+	Movement reseller.Movement
+	Action   string
+	Back     string
+	Ask      bool // all is well: it is to be confirmed
+}
+
+func (s *Server) sendPage(q *request) error        { return s.movePage(q, s.sending()) }
+func (s *Server) takeBackPage(q *request) error    { return s.movePage(q, s.takingBack()) }
+func (s *Server) sendCredits(q *request) error     { return s.move(q, s.sending()) }
+func (s *Server) takeBackCredits(q *request) error { return s.move(q, s.takingBack()) }
+
+// movePage asks how many credits; told that, it says what will happen and asks
+// whether to do it.
+func (s *Server) movePage(q *request, c course) error {
+	asked := q.URL.Query().Has("amount")
+	m, err := c.quote(q.Context(), q.Actor, q.id, q.query())
+	if err != nil && !refused(err) {
+		return err
+	}
+	form := queryForm(q)
+	if asked {
+		form.Fail(err)
+	} else {
+		err = nil
+	}
+	return s.moveForm(q, c, moveData{Form: form, Movement: m, Ask: asked && err == nil}, err)
+}
+
+func (s *Server) moveForm(q *request, c course, d moveData, refusal error) error {
+	d.Course, d.Action, d.Back = c, resellerPath(q.id)+c.Path, resellerPath(q.id)
+	return s.show(q, page.View{Name: "credits_move", Title: c.Title, Status: statusOf(refusal), Data: d})
+}
+
+func (s *Server) move(q *request, c course) error {
+	moved, err := c.move(q.Context(), q.Actor, q.id, q.form())
+	if err != nil && !refused(err) {
+		return err
+	}
+	m, failed := c.quote(q.Context(), q.Actor, q.id, q.form())
+	if failed != nil && !refused(failed) {
+		return failed
+	}
+	if err != nil {
+		return s.moveForm(q, c, moveData{Form: page.Sent(q.Request, err), Movement: m}, err)
+	}
+	return q.done(resellerPath(q.id), c.done, m.Reseller.Name, moved.Balance, moved.ResellerBalance)
+}

@@ -1,0 +1,148 @@
+package panel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/payment"
+	"carteira/internal/payment/pixkey"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+)
+
+// testBank is a gateway in memory that can be told to misbehave. Pressing its
+// button pays a charge.
+type testBank struct {
+	broken  error
+	pays    money.Cents // 0: what was ordered
+	charges map[string]*testCharge
+}
+
+type testCharge struct {
+	payment.Charge
+	order    payment.Order
+	payments []payment.Received
+}
+
+func (b *testBank) payments(db *sqldb.DB, accounts *account.Service, invoices *billing.Service, box *secret.Box) *payment.Service {
+	b.charges = map[string]*testCharge{}
+	return payment.New(db, accounts, invoices, box, payment.Options{
+		PublicURL: "https://carteira.example", Timeout: 5 * time.Second,
+		Providers: []payment.Provider{pixkey.Provider(), {
+			Name: "bank", Title: "Banco & Cia", Flow: payment.FlowPix,
+			Options: []payment.Option{
+				{Name: "token", Title: "Access token", Secret: true, Required: true, Help: "beside the Client ID"},
+				{Name: "webhook_secret", Title: "Assinatura secreta", Secret: true},
+				{Name: "certificate", Title: "Certificado (PEM)", Secret: true, Lines: true},
+				{Name: "environment", Title: "Ambiente", Choices: []string{"production", "sandbox"}},
+			},
+			Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return b, nil },
+		}},
+		Simulate: map[string]func(context.Context, string) error{"bank": func(_ context.Context, id string) error {
+			c := b.charges[id]
+			amount := b.pays
+			if amount == 0 {
+				amount = c.order.Amount
+			}
+			c.payments = append(c.payments, payment.Received{ID: fmt.Sprintf("E2E%s%d", id[:8], len(c.payments)), Amount: amount, Currency: "BRL", At: db.Now()})
+			return nil
+		}},
+	})
+}
+
+// Create implements payment.Gateway.
+func (b *testBank) Create(_ context.Context, o payment.Order) (payment.Charge, error) {
+	if b.broken != nil {
+		return payment.Charge{}, b.broken
+	}
+	b.charges[o.Reference] = &testCharge{payment.Charge{ID: o.Reference, PixCode: "pix<code>" + o.Reference, ExpiresAt: o.ExpiresAt}, o, nil}
+	return b.charges[o.Reference].Charge, nil
+}
+
+// Look implements payment.Gateway.
+func (b *testBank) Look(_ context.Context, ref payment.Ref) (payment.Report, error) {
+	c := b.charges[ref.Reference]
+	state := payment.StatePending
+	if len(c.payments) > 0 {
+		state = payment.StatePaid
+	}
+	return payment.Report{Charge: c.Charge, Reference: ref.Reference, State: state, Payments: c.payments}, b.broken
+}
+
+// Cancel implements payment.Gateway.
+func (b *testBank) Cancel(context.Context, payment.Ref) error { return b.broken }
+
+// Check implements payment.Gateway.
+func (b *testBank) Check(context.Context) error { return b.broken }
+
+// Hear implements payment.Gateway.
+func (b *testBank) Hear(context.Context, payment.Callback) ([]payment.Hint, error) {
+	return nil, errors.New("it is not heard here")
+}
+
+func (o *office) exec(t *testing.T, text string, args ...any) {
+	t.Helper()
+	if err := o.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), text, args...)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// useBank gives a company the gateway.
+func (p *person) useBank() {
+	p.t.Helper()
+	if _, err := p.Payments.ConfigureGateway(p.t.Context(), p.actor, values("provider", "bank", "token", "s3cret-token-of-the-company")); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// pay has an invoice charged and paid, by the bank's button.
+func (p *person) pay(invoiceID int64, amount money.Cents) {
+	p.t.Helper()
+	p.bank.pays = amount
+	_, err := p.Payments.Charge(p.t.Context(), p.actor, invoiceID, "")
+	var link payment.Link
+	if err == nil {
+		link, err = p.Payments.PaymentLink(p.t.Context(), p.actor, invoiceID)
+	}
+	if err == nil {
+		err = p.Payments.Simulate(p.t.Context(), link.URL[strings.LastIndex(link.URL, "/")+1:])
+	}
+	p.bank.pays = 0
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// fillPayments gives a company a gateway and money that came for somebody who
+// has been deleted since; it returns the id of the review.
+func (p *person) fillPayments(planID int64) int64 {
+	p.t.Helper()
+	p.useBank()
+	c, err := p.Customers.Create(p.t.Context(), p.actor, values("name", "Zé <b>Ido</b>", "plan_id", fmt.Sprint(planID), "data_de_vencimento", "2026-01-31"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	i, _, err := p.Billing.Owed(p.t.Context(), p.actor, c.ID)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.pay(i.ID, 3000)
+	if err := p.Customers.Delete(p.t.Context(), p.actor, c.ID); err != nil {
+		p.t.Fatal(err)
+	}
+	list, _, err := p.Payments.Received(p.t.Context(), p.actor, 0, 1)
+	if err != nil || len(list) != 1 || list[0].ReviewID == 0 {
+		p.t.Fatalf("%+v, %v", list, err)
+	}
+	return list[0].ReviewID
+}

@@ -1,0 +1,315 @@
+package panel
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/payment"
+	"carteira/internal/payment/asaas"
+	"carteira/internal/payment/efi"
+	"carteira/internal/payment/mercadopago"
+	"carteira/internal/payment/pixkey"
+	"carteira/internal/payment/sandbox"
+	"carteira/internal/payment/woovi"
+	"carteira/internal/platform/money"
+	"carteira/internal/web/page"
+)
+
+// debtor makes a customer who owes 35,00, and returns the invoice.
+func (p *person) debtor(name, phone string) billing.Invoice {
+	p.t.Helper()
+	plan, err := p.Catalog.CreatePlan(p.t.Context(), p.actor, values("name", "Plano de "+name, "value", "35.00", "period", "1month"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	c, err := p.Customers.Create(p.t.Context(), p.actor, values("name", name, "whatsapp", phone, "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	i, found, err := p.Billing.Owed(p.t.Context(), p.actor, c.ID)
+	if err != nil || !found {
+		p.t.Fatalf("%v, %v", found, err)
+	}
+	return i
+}
+
+func TestGatewayIsSetUpInThePanel(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		p := o.owner(t, "ana@example.com")
+		p.get("/payments").want(t, http.StatusOK, "Receba dos clientes por PIX", `href="/payments/gateway"`)
+		p.get("/payments/gateway").want(t, http.StatusOK, "Escolha como os clientes pagam", "Banco &amp; Cia", "Chave PIX própria")
+		p.get("/payments/gateways/paypal").want(t, http.StatusNotFound)
+
+		form := "/payments/gateways/bank"
+		p.post(form, "token", "", "environment", "moon").want(t, http.StatusUnprocessableEntity, "deve ser um destes")
+		p.post(form, "token", " ", "webhook_secret", "hidden-from-all").want(t, http.StatusUnprocessableEntity, "é exigido por Banco &amp; Cia", "digite-os mais uma vez").
+			lacks(t, "hidden-from-all")
+		o.bank.broken = &payment.Refusal{Reason: "wrong token"}
+		p.follow(form, "token", "s3cret-token-of-the-company", "webhook_secret", "another-secret-of-it", "certificate", "-----BEGIN\nsealed text", "environment", "sandbox").
+			want(t, http.StatusOK, "Banco &amp; Cia recusou: wrong token", "Com problema", "…pany", "Sandbox do provedor").
+			lacks(t, "s3cret-token", "another-secret", "sealed text")
+		o.bank.broken = nil
+		p.follow("/payments/gateway/check").want(t, http.StatusOK, "as credenciais funcionam", "Em uso").lacks(t, "wrong token")
+
+		p.get(form).want(t, http.StatusOK, "Definido (…pany). Deixe vazio para manter.", `type="password"`, "Salvar e verificar").lacks(t, "s3cret-token", "sealed text")
+		p.follow(form, "token", "", "webhook_secret", "", "certificate", "", "environment", "").want(t, http.StatusOK, "está em uso", "…pany", "Assinatura secreta").
+			lacks(t, "Sandbox do provedor")
+		p.follow(form, "token", "", "webhook_secret", "", "forget_webhook_secret", "true").want(t, http.StatusOK, "…pany").lacks(t, "Assinatura secreta")
+		p.get("/settings/audit").want(t, http.StatusOK, "Gateway configurado").lacks(t, "s3cret-token")
+	})
+}
+
+func TestGatewayIsLeftWithAWarning(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		p := o.owner(t, "ana@example.com")
+		p.follow("/payments/gateway/clear").want(t, http.StatusOK, "nenhum gateway de pagamento está configurado")
+		p.useBank()
+		p.get("/payments/gateways/pixkey").want(t, http.StatusOK, "Você está deixando Banco &amp; Cia", "Nenhuma cobrança espera pagamento lá")
+		if _, err := p.Payments.Charge(t.Context(), p.actor, p.debtor("Bia", "").ID, ""); err != nil {
+			t.Fatal(err)
+		}
+		p.get("/payments/gateway").want(t, http.StatusOK, "1 cobranças podem ser pagas neste momento: R$\u00a035,00")
+		p.get("/payments/gateways/bank").want(t, http.StatusOK, "Elas são consultadas com estas credenciais")
+		p.get("/payments/gateways/pixkey").want(t, http.StatusOK, "1 cobranças (R$\u00a035,00) ainda podem ser pagas")
+		p.get("/payments/gateway/clear").want(t, http.StatusOK, "Deixar de usar Banco &amp; Cia?", "1 cobranças (R$ 35,00) ainda podem ser pagas", `id="ask"`)
+
+		p.post("/payments/gateways/pixkey", "key", "12345678909x", "name", "Ana & Filhas", "city", "").
+			want(t, http.StatusUnprocessableEntity, "é exigido por", `value="Ana &amp; Filhas"`)
+		p.post("/payments/gateways/pixkey", "key", "52998224725", "name", "Ana", "city", "Recife").
+			want(t, http.StatusUnprocessableEntity, "pode ser um CPF ou um telefone", `value="52998224725"`)
+		p.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife").
+			want(t, http.StatusOK, "Chave PIX própria está em uso.", "confirma cada pagamento aqui")
+		p.follow("/payments/gateway/clear").want(t, http.StatusOK, "A empresa está sem gateway", "Escolha como os clientes pagam")
+	})
+}
+
+func TestFailingGatewayIsTold(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		p := o.owner(t, "ana@example.com")
+		p.useBank()
+		o.bank.broken = errors.New("wires were cut")
+		p.follow("/payments/gateway/check").want(t, http.StatusOK, "Banco &amp; Cia não está funcionando no momento", "Falhas seguidas: 1").lacks(t, "wires were cut")
+		p.get("/").want(t, http.StatusOK).lacks(t, "está falhando")
+		for range 4 {
+			p.post("/payments/gateway/check")
+		}
+		p.get("/payments/gateway").want(t, http.StatusOK, "Em pausa", "Falhou 5 vezes seguidas e fica em pausa até 09:00:10")
+		p.get("/").want(t, http.StatusOK, "Banco &amp; Cia está falhando", "não está funcionando no momento", `href="/payments/gateway"`)
+		p.colleague(account.RoleStaff).get("/").want(t, http.StatusOK, "está falhando").lacks(t, `href="/payments/gateway"`)
+		p.colleague(account.RoleReadOnly).get("/").want(t, http.StatusOK).lacks(t, "está falhando")
+		i := p.debtor("Bia", "")
+		p.follow(fmt.Sprintf("/invoices/%d/pix", i.ID)).want(t, http.StatusOK, "não está funcionando no momento", "Gerar código PIX")
+	})
+}
+
+var waLink = regexp.MustCompile(`href="(https://wa\.me/[^"]+)"`)
+
+func TestInvoiceIsChargedAndPaid(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		p := o.owner(t, "ana@example.com")
+		i := p.debtor("Bia <Lima>", "(11) 98765-4321")
+		path, owes := fmt.Sprintf("/invoices/%d", i.ID), fmt.Sprintf("/customers/%d", i.Customer.ID)
+		p.get(owes+"/charge").want(t, http.StatusOK, "Ainda não há gateway de pagamento", "Escolher um gateway")
+		p.colleague(account.RoleStaff).get(owes+"/charge").want(t, http.StatusOK, "Um dono da empresa pode escolher").lacks(t, `href="/payments/gateway"`)
+		p.useBank()
+
+		for _, list := range []string{"/", "/customers", owes} {
+			p.get(list).want(t, http.StatusOK, `data-ask href="`+owes+`/charge"`)
+		}
+		p.get("/invoices").want(t, http.StatusOK, `data-ask href="`+path+`/charge"`)
+		asked := p.get(owes+"/charge").want(t, http.StatusOK, `id="ask"`, "Cobrar Bia &lt;Lima&gt;", "https://carteira.example/pay/", `rel="noopener noreferrer"`)
+		found := waLink.FindStringSubmatch(asked.body)
+		if found == nil || !strings.HasPrefix(found[1], "https://wa.me/5511987654321?text=Ol%C3%A1%2C%20Bia%21%20Sua%20fatura%20de%20R%24%2035%2C00%20vence%20em%2031%2F01%2F2026") ||
+			!strings.Contains(found[1], "%3A%20https%3A%2F%2Fcarteira.example%2Fpay%2F") || strings.Contains(found[1], "+") {
+			t.Errorf("WhatsApp is %q", found)
+		}
+		p.get(path).want(t, http.StatusOK, "Gerar código PIX").lacks(t, `id="pix-code"`)
+		made := p.follow(path+"/pix").want(t, http.StatusOK, `<svg class="qr"`, "pix&lt;code&gt;", "Válido até 01/02/2026 09:00", "Pode ser paga", "Banco &amp; Cia")
+		made.lacks(t, "Gerar código PIX", "Confirmar o PIX")
+		if again := p.follow(path + "/pix"); strings.Count(again.body, "Pode ser paga") != 1 {
+			t.Error("a second charge was made")
+		}
+
+		p.pay(i.ID, 0)
+		p.get(path).want(t, http.StatusOK, "Pago", "Banco &amp; Cia", "Paga pelo cliente", "Pagou a fatura", "E2E").lacks(t, `id="pay-link"`, `id="pix-code"`)
+		p.get("/payments").want(t, http.StatusOK, "Bia &lt;Lima&gt;", "Pagou a fatura", "31/01/2026 09:00")
+		if a := p.get(path + "/charge"); a.status != http.StatusSeeOther || a.location != path {
+			t.Errorf("what is paid leads to %d %q", a.status, a.location)
+		}
+		p.follow(path+"/pix").want(t, http.StatusOK, "está como Pago; só uma fatura Em aberto pode ser paga")
+		for next, found, err := o.Billing.Owed(t.Context(), p.actor, i.Customer.ID); found || err != nil; next, found, err = o.Billing.Owed(t.Context(), p.actor, i.Customer.ID) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.post(fmt.Sprintf("/invoices/%d/status", next.ID), "status", "Cancelado")
+		}
+		p.get(owes+"/charge").want(t, http.StatusOK, "não deve nada", `id="ask"`, owes+"/invoice")
+	})
+}
+
+func TestMessageOfAnOverdueInvoice(t *testing.T) {
+	i := billing.Invoice{Amount: 9990}
+	c := customer.Customer{Name: "Ana Lima"}
+	if got := message(i, c, "https://x/pay/y", true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
+		t.Error(got)
+	}
+}
+
+func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		p := o.owner(t, "ana@example.com")
+		p.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife")
+		i := p.debtor("Bia", "")
+		path := fmt.Sprintf("/invoices/%d", i.ID)
+		p.get(path).want(t, http.StatusOK, "não tem número de WhatsApp").lacks(t, "Confirmar o PIX")
+		p.follow(path+"/pix").want(t, http.StatusOK, "Confirmar o PIX", "br.gov.bcb.pix", "ana@example.com")
+		p.post(path+"/confirm", "amount", "34,99", "payment_id", "E99").want(t, http.StatusUnprocessableEntity, "deve ser o valor da fatura", `value="34,99"`, `value="E99"`)
+		p.post(path+"/confirm", "amount", "").want(t, http.StatusUnprocessableEntity, "aria-invalid")
+		p.follow(path+"/confirm", "amount", "35,00", "payment_id", "E99").
+			want(t, http.StatusOK, "O pagamento foi confirmado, e o cliente, renovado.", "confirmado por Ana", "E99", "Chave PIX própria")
+		p.get("/settings/audit").want(t, http.StatusOK, "Pagamento confirmado")
+	})
+}
+
+func TestPersonDecidesInThePanel(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		p := o.owner(t, "ana@example.com")
+		p.get("/payments/reviews").want(t, http.StatusOK, "Nada para decidir")
+		p.get("/payments/reviews?state=resolved").want(t, http.StatusOK, "Nada foi decidido ainda")
+		p.useBank()
+		first, second := p.debtor("Bia", ""), p.debtor("Caio", "")
+		p.pay(first.ID, 3000)
+		p.get("/").want(t, http.StatusOK, "Um pagamento precisa da sua decisão", `href="/payments/reviews"`)
+		p.pay(second.ID, 4000)
+		p.get("/").want(t, http.StatusOK, "2 pagamentos precisam da sua decisão")
+		p.colleague(account.RoleReadOnly).get("/").want(t, http.StatusOK).lacks(t, "precisam da sua decisão")
+		p.get("/payments/reviews").want(t, http.StatusOK, "Bia", "Caio", "Valor diferente", "R$\u00a030,00")
+		p.get("/payments").want(t, http.StatusOK, "Para revisar")
+		list, _, err := o.Payments.Received(t.Context(), p.actor, 0, 10)
+		if err != nil || len(list) != 2 {
+			t.Fatal(list, err)
+		}
+		caio, bia := fmt.Sprintf("/payments/reviews/%d", list[0].ReviewID), fmt.Sprintf("/payments/reviews/%d", list[1].ReviewID)
+		p.get(bia).want(t, http.StatusOK, "O que chegou não é o valor da fatura.", "R$\u00a030,00", "R$\u00a035,00", "Aplicar à fatura", "Dispensar")
+		p.colleague(account.RoleStaff).get(bia).want(t, http.StatusOK, "Aplicar à fatura")
+		p.post(bia, "note", "keep <this>").want(t, http.StatusUnprocessableEntity, "keep &lt;this&gt;", "é obrigatório")
+		p.post(fmt.Sprintf("/invoices/%d/status", second.ID), "status", "Cancelado")
+		p.post(caio, "resolution", "applied", "note", "keep <this>").want(t, http.StatusUnprocessableEntity, "a fatura está como Cancelado", "keep &lt;this&gt;")
+		p.follow(caio, "resolution", "dismissed", "note", "devolvido").want(t, http.StatusOK, "O pagamento foi dispensado.").lacks(t, "Caio")
+		p.follow(bia, "resolution", "applied").want(t, http.StatusOK, "a fatura está paga", "Nada para decidir")
+		p.get("/payments/reviews?state=resolved").want(t, http.StatusOK, "Aplicado à fatura", "Dispensado", "Ana · 31/01/2026 09:00")
+		p.get(caio).want(t, http.StatusOK, "devolvido", "Dispensado").lacks(t, "Aplicar à fatura")
+		p.post(caio, "resolution", "applied").want(t, http.StatusUnprocessableEntity, "este pagamento já foi")
+		p.get(fmt.Sprintf("/invoices/%d", first.ID)).want(t, http.StatusOK, "Pago", "Pagou a fatura")
+		p.get("/").want(t, http.StatusOK).lacks(t, "precisa da sua decisão")
+		p.get("/payments").want(t, http.StatusOK, "Não usado")
+	})
+}
+
+func TestReceivedPaymentsGoBack(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		p := o.owner(t, "ana@example.com")
+		p.useBank()
+		i := p.debtor("Bia", "")
+		for n := range receivedRows + 2 {
+			extra, err := o.Billing.CreateExtra(t.Context(), p.actor, i.Customer.ID, values("amount", fmt.Sprintf("%d.00", n+1), "due", "2026-01-31"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.pay(extra.ID, money.Cents(0))
+		}
+		newest := p.get("/payments").want(t, http.StatusOK, "R$\u00a027,00", "R$\u00a03,00", "Mais antigos")
+		newest.lacks(t, "R$\u00a02,00", "Mais recentes")
+		older := regexp.MustCompile(`href="(/payments\?before=\d+)"`).FindStringSubmatch(newest.body)
+		p.get(older[1]).want(t, http.StatusOK, "R$\u00a02,00", "R$\u00a01,00", "Mais recentes").lacks(t, "R$\u00a03,00", "Mais antigos")
+		p.get("/payments?before=1").want(t, http.StatusOK, "Não há pagamentos mais antigos")
+		p.get("/payments?before=x").want(t, http.StatusNotFound)
+	})
+}
+
+func TestPaymentsNeedTheFunction(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		p := o.owner(t, "ana@example.com")
+		ids := p.fill()
+		o.exec(t, `UPDATE companies SET functions = ',api,' WHERE id = ?`, p.actor.Company.ID)
+		n := 0
+		for _, r := range o.table() {
+			if r.function != payments {
+				continue
+			}
+			n++
+			a := p.get(r.filled(ids))
+			if r.method == http.MethodPost {
+				a = p.post(r.filled(ids), forms[r.pattern()]...)
+			}
+			if a.status != http.StatusForbidden {
+				t.Errorf("%s answered %d", r.pattern(), a.status)
+			}
+		}
+		if n != 14 {
+			t.Errorf("%d routes need payments", n)
+		}
+		for _, path := range []string{"/", "/customers", fmt.Sprintf("/customers/%d", ids["customers"]), "/invoices", fmt.Sprintf("/invoices/%d", ids["invoices"])} {
+			p.get(path).want(t, http.StatusOK).lacks(t, "/charge", "/pix", "precisa da sua decisão", "Link de pagamento")
+		}
+	})
+}
+
+func TestTextsOfPaymentsHavePortuguese(t *testing.T) {
+	var texts []string
+	for _, reason := range payment.Reasons {
+		r, known := reviewTexts[reason]
+		if !known {
+			t.Errorf("no text for %s", reason)
+		}
+		texts = append(texts, r.short, r.why, r.advice)
+	}
+	for _, text := range resolutionTexts {
+		texts = append(texts, text)
+	}
+	for _, state := range attemptTexts {
+		texts = append(texts, state.text)
+	}
+	for _, text := range optionWords {
+		texts = append(texts, text)
+	}
+	for _, p := range []payment.Provider{
+		pixkey.Provider(), mercadopago.Provider(), mercadopago.CheckoutProvider(), asaas.Provider(), efi.Provider(), woovi.Provider(), (&sandbox.Sandbox{}).Provider(),
+	} {
+		about, known := providerTexts[p.Name]
+		if !known {
+			t.Errorf("no text for %s", p.Name)
+		}
+		texts = append(append(texts, about.about, about.Confirms, about.Callback), about.Needs...)
+		for _, o := range p.Options {
+			texts = append(texts, o.Help)
+			for _, choice := range o.Choices {
+				if optionWords[choice] == "" {
+					t.Errorf("%s: no text for the choice %s", p.Name, choice)
+				}
+			}
+		}
+	}
+	for _, text := range texts {
+		if text != "" && !page.Known(text) {
+			t.Errorf("messages/*.txt lacks a line:\n%s | ", text)
+		}
+	}
+}
+
+func TestWhoIsNamed(t *testing.T) {
+	for kept, want := range map[string]string{
+		"user 3 Ana Lima": "Ana Lima", "user 3": "usuário 3", "token 7": "token 7", account.CommandLine: "linha de comando", "": "", "x": "x",
+	} {
+		if got := whoText(page.Portuguese, kept); got != want {
+			t.Errorf("%q is %q, want %q", kept, got, want)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package panel
+
+import (
+	"net/http"
+	"slices"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
+	"carteira/internal/web"
+	"carteira/internal/web/page"
+)
+
+// lowest is the level from which on a company has the pages of a function. All
+// others have theirs at every level.
+var lowest = map[account.Function]account.Level{resellers: account.LevelReseller}
+
+// barrier is what keeps a company from a page.
+type barrier string
+
+const (
+	byLevel    barrier = "level"
+	byPlan     barrier = "plan"     // it lacks the function
+	byStanding barrier = "standing" // expired or suspended
+)
+
+// permit is the one place where the panel refuses what a company may not do:
+// what is above its level, what its plan does not have, and every change when
+// its subscription has ended. What people do about themselves (sign out,
+// password, sessions, second factor) is never refused.
+func (op route) permit(a account.Actor, today civil.Date) (barrier, error) {
+	if op.role == public || op.role == self {
+		return "", nil
+	}
+	if needs := lowest[op.function]; !a.Company.Level.AtLeast(needs) {
+		return byLevel, fault.Forbidden("level: these pages need the level " + string(needs) + " or higher")
+	}
+	if err := a.Allow(op.function); err != nil {
+		return byPlan, err
+	}
+	if op.method == http.MethodGet {
+		return "", nil
+	}
+	return byStanding, a.Writable(today)
+}
+
+type barData struct {
+	Barrier  barrier
+	Function account.FunctionEntry // that the plan lacks
+	Above    account.Contact
+}
+
+// bar shows in the frame of the panel why a page is not for the company, and
+// whom to talk to.
+func (s *Server) bar(q *request, op route, b barrier, why error) error {
+	web.ExchangeOf(q.Context()).Err = why
+	d := barData{Barrier: b}
+	if i := slices.IndexFunc(account.FunctionCatalog, func(e account.FunctionEntry) bool { return e.Name == op.function }); i >= 0 {
+		d.Function = account.FunctionCatalog[i]
+	}
+	var err error
+	if d.Above, err = s.Accounts.Above(q.Context(), q.Actor); err != nil {
+		return err
+	}
+	return s.show(q, page.View{Name: "barred", Title: barTitles[b], Status: web.Status(why), Data: d})
+}
+
+var barTitles = map[barrier]string{
+	byLevel: "Your level does not include this", byPlan: "Your plan does not include this", byStanding: "Nothing can be changed at the moment",
+}
+
+// noticeDays is how long before its end a subscription is spoken of.
+const noticeDays = 7
+
+// notice is what every page says about the company's subscription.
+type notice struct {
+	Standing account.Standing
+	Trial    bool
+	EndsOn   civil.Date
+	Days     int // until then
+	Above    account.Contact
+}
+
+// notice is nil while there is nothing to say.
+func (s *Server) notice(q *request) (*notice, error) {
+	sub := q.Actor.Company.Subscription
+	n := &notice{Standing: sub.Standing(q.today), Trial: sub.Kind == account.Trial, EndsOn: sub.ExpiresOn}
+	if live := n.Standing == account.StandingTrial || n.Standing == account.StandingActive; live {
+		if sub.ExpiresOn.IsZero() {
+			return nil, nil //nolint:nilnil // nothing to say
+		}
+		if n.Days = sub.ExpiresOn.Sub(q.today); n.Days > noticeDays {
+			return nil, nil //nolint:nilnil // nothing to say
+		}
+	}
+	var err error
+	n.Above, err = s.Accounts.Above(q.Context(), q.Actor)
+	return n, err
+}

@@ -1,0 +1,206 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+const (
+	email    = "ana@example.com"
+	password = "correct horse"
+)
+
+// newCompany serves an empty company and signs its owner in.
+func newCompany(t *testing.T) (*program, *tab) {
+	t.Helper()
+	p := start(t, "serving", "serve")
+	p.command("company", "create", "--name", "Rede Clara", "--email", email, "--password", password)
+	p.command("plan", "create", "--company", "1", "--name", "Mensal", "--value", "35.00", "--period", "1month")
+	b := p.open(t)
+	b.signIn(email, password)
+	b.see("Rede Clara")
+	return p, b
+}
+
+func TestFirstRun(t *testing.T) {
+	p := start(t, "/setup/", "serve")
+	link := regexp.MustCompile(`/setup/[\w-]+`).FindString(p.printed())
+	b := p.open(t)
+	b.visit(link)
+	b.fill("name", "Rede Clara")
+	b.fill("user_name", "Ana Souza")
+	b.fill("email", email)
+	b.fill("password", password)
+	b.press("Criar a empresa")
+	b.see("A empresa está pronta", "Três passos para começar", "Ana Souza")
+	b.press("Crie um plano")
+	b.fill("name", "Fibra mensal")
+	b.fill("value", "1.099,90")
+	b.press("Salvar")
+	b.see("Fibra mensal foi criado.", "R$\u00a01.099,90", "por mês")
+	b.visit(link)
+	b.see("Este link não funciona mais")
+}
+
+func TestSignInAndOut(t *testing.T) {
+	_, b := newCompany(t)
+	b.do(chromedp.Click(chromedp.CSS(".wide form[action='/logout'] button")))
+	b.see("Esqueceu a senha?")
+	b.fill("email", email)
+	b.fill("password", "wrong password")
+	b.press("Entrar")
+	b.see("o e-mail ou a senha está errado")
+	b.fill("password", password)
+	b.press("Entrar")
+	b.see("Início", "Rede Clara")
+}
+
+func TestCustomerIsCreatedFoundRenewedAndDeleted(t *testing.T) {
+	_, b := newCompany(t)
+	b.visit("/customers")
+	b.press("Novo cliente")
+	b.fill("name", "João da Silva")
+	b.fill("whatsapp", "11 98765-4321")
+	b.set("plan_id", "1")
+	b.set("data_de_vencimento", "2027-01-31")
+	b.fill("email", "not-an-address@x")
+	b.press("Salvar")
+	b.see("Nada foi salvo", "deve ser um e-mail válido")
+	b.fill("email", "joao@example.com")
+	b.press("Salvar")
+	b.see("João da Silva foi criado.", "31/01/2027", "+55 (11) 98765-4321")
+	b.press("3 períodos")
+	b.see("renovado até 30/04/2027")
+
+	// The list follows what is typed, without a reload.
+	b.visit("/customers")
+	b.do(chromedp.Evaluate[chromedp.Void]("window.stayed = true; 0"))
+	b.fill("search", "zzz")
+	b.see("Ninguém encontrado")
+	b.fill("search", "joao")
+	b.see("João da Silva")
+	if !ask(b, chromedp.Evaluate[bool]("window.stayed === true && location.search.includes('search=joao')")) {
+		t.Error("the page was loaded anew, or its address does not say what is shown")
+	}
+
+	b.do(chromedp.Click(chromedp.CSS("td .name")))
+	b.see("Avança o vencimento")
+	b.press("Excluir")
+	b.do(chromedp.WaitVisible(chromedp.CSS("dialog[open] #ask")))
+	b.press("Cancelar")
+	b.do(chromedp.WaitNotPresent(chromedp.CSS("dialog[open]")))
+	b.press("Excluir")
+	b.see("Excluir João da Silva?")
+	b.press("Excluir cliente")
+	b.see("João da Silva foi excluído.")
+}
+
+func TestTokenIsMadeAndCallsTheAPI(t *testing.T) {
+	p, b := newCompany(t)
+	b.visit("/api")
+	b.fill("name", "Nosso site")
+	b.press("Criar token")
+	b.see("Copie agora")
+	token := b.text("#token")
+	if status, body := p.get(token, "/api/v1/account"); status != http.StatusOK || !strings.Contains(body, "Nosso site") {
+		t.Fatalf("%d %s", status, body)
+	}
+	b.visit("/api")
+	b.press("Excluir")
+	b.see("Excluir o token Nosso site?")
+	b.press("Excluir token")
+	b.see("O token foi excluído.")
+	if status, _ := p.get(token, "/api/v1/account"); status != http.StatusUnauthorized {
+		t.Errorf("the token still answers %d", status)
+	}
+}
+
+func TestWebhookIsMadeTestedSwitchedOffAndTurnedOnAgain(t *testing.T) {
+	var broken atomic.Bool
+	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if broken.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, "obrigado")
+	}))
+	t.Cleanup(receiver.Close)
+	trust(t, receiver)
+	p, b := newCompany(t)
+	b.visit("/webhooks/new")
+	b.fill("url", "http://x.example")
+	b.press("Salvar")
+	b.see("deve usar https")
+	b.fill("url", receiver.URL)
+	b.press("Salvar")
+	b.see("O webhook está pronto", "whsec_")
+	b.press("Enviar um teste")
+	b.see("O teste foi aceito.", "obrigado")
+
+	// 20 failed attempts switch it off: four events with six attempts each.
+	broken.Store(true)
+	for i := range 4 {
+		p.command("import", "customers", sheet(t, fmt.Sprintf("nome\nCliente %d\n", i)), "--company", "1", "--events")
+	}
+	var list []struct{ Active bool }
+	for len(list) == 0 || list[0].Active {
+		if err := json.Unmarshal([]byte(p.command("webhook", "list", "--company", "1", "--json")), &list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.visit("/")
+	b.see("Um webhook foi desligado", "entregas seguidas falharam")
+	broken.Store(false)
+	b.press("Ligar")
+	b.see("O webhook foi ligado")
+	b.visit("/webhooks/1")
+	b.see("Ligado", "customer.created")
+}
+
+// trust has the program trust a receiver's certificate.
+func trust(t *testing.T, s *httptest.Server) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pemOf(s), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", file)
+}
+
+func sheet(t *testing.T, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "clientes.csv")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestCustomersAreImportedFromAFile(t *testing.T) {
+	_, b := newCompany(t)
+	b.visit("/customers")
+	b.press("Importar")
+	b.see("Um arquivo CSV")
+	file := sheet(t, "Assinante;Celular;Vence em;Plano;Valor\nAna;11987650001;31/12/2027;Mensal;35,00\nBia;123;31/12/2027;Mensal;35,00\nCaio;11987650003;31/12/2027;Rádio;99,90\n")
+	b.do(chromedp.SetUploadFiles(chromedp.CSS("#f-file"), []string{file}))
+	b.press("Enviar")
+	b.see("Qual coluna é qual", "Assinante", "11987650001")
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#c-0").value = "name"; 0`))
+	b.do(chromedp.Click(chromedp.CSS("#f-create_missing")), chromedp.Click(chromedp.CSS("#f-keep_going")))
+	b.press("Verificar o arquivo")
+	b.see("2 linhas estão certas, 1 têm algum problema.", "deve ter de 10 a 15 dígitos")
+	b.press("Importar 2 clientes")
+	b.see("Clientes importados: 2.")
+	b.press("Ver os clientes")
+	b.see("Ana", "Caio", "Rádio")
+}

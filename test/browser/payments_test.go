@@ -1,0 +1,99 @@
+package browser
+
+import (
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// rules makes the folder of pictures and returns what they are held against.
+func rules(t *testing.T) string {
+	t.Helper()
+	if err := os.MkdirAll(screens, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return readAxe(t)
+}
+
+// From the customer's page the link is copied, the payer's page is opened, the
+// sandbox pays, the payer's page turns to paid by itself, and the panel knows.
+func TestChargeAndPayThroughTheSandbox(t *testing.T) {
+	p := start(t, "Sign-in", "demo")
+	b := p.open(t)
+	b.signIn("demo@example.com", "demonstracao")
+	b.see("Demo Internet")
+	b.visit("/customers/1")
+	b.press("Cobrar")
+	b.see("Cobrar Ana da Silva", "Link de pagamento")
+	b.picture(t, rules(t), "charge-dialog")
+	b.press("Copiar")
+	b.see("Copiado")
+	link := b.text("dialog #pay-link")
+	if !strings.HasPrefix(link, p.url+"/pay/") {
+		t.Fatalf("the link is %q", link)
+	}
+	b.wantWhatsApp(link)
+
+	payer, bank := p.open(t), p.open(t)
+	payer.visit(strings.TrimPrefix(link, p.url))
+	payer.see("Demo Internet", "Aguardando o pagamento")
+	b.press("Ver a fatura")
+	b.see("Código PIX", "Pode ser paga")
+	b.picture(t, rules(t), "invoice-charged")
+	bank.visit(strings.TrimPrefix(link, p.url))
+	bank.press("Simular o pagamento")
+	payer.see("Pagamento recebido")
+
+	b.visit("/customers/1")
+	b.see("Pago")
+	b.visit("/payments")
+	b.see("Ana da Silva", "Pagou a fatura")
+	b.picture(t, rules(t), "payments-received")
+	b.press("Ana da Silva")
+	b.see("Pagamentos recebidos", "Simulador (sem dinheiro)", "Paga pelo cliente")
+	b.picture(t, rules(t), "invoice-paid")
+}
+
+// wantWhatsApp wants the message with the link to stand ready.
+func (b *tab) wantWhatsApp(link string) {
+	b.t.Helper()
+	address := ask(b, chromedp.Evaluate[string](`document.querySelector("dialog #whatsapp").href`))
+	u, err := url.Parse(address)
+	if err != nil || u.Host != "wa.me" || !strings.HasPrefix(u.Path, "/55") || !strings.HasSuffix(u.Query().Get("text"), link) {
+		b.t.Errorf("WhatsApp opens %q", address)
+	}
+}
+
+// The own PIX key: chosen, refused, chosen again, and a payment confirmed.
+func TestOwnPixKeyIsConfirmedByHand(t *testing.T) {
+	p := start(t, "Sign-in", "demo")
+	b := p.open(t)
+	b.signIn("demo@example.com", "demonstracao")
+	b.see("Demo Internet")
+	b.visit("/payments/gateway")
+	b.press("Escolher")
+	b.see("Você está deixando Simulador (sem dinheiro).")
+	b.fill("key", "52998224725")
+	b.fill("name", "Demo Internet")
+	b.fill("city", "Recife")
+	b.press("Usar este gateway")
+	b.see("pode ser um CPF ou um telefone")
+	b.picture(t, rules(t), "gateway-refused")
+	b.fill("key", "529.982.247-25")
+	b.press("Usar este gateway")
+	b.see("Chave PIX própria está em uso.")
+	b.picture(t, rules(t), "gateway-pixkey")
+	b.visit("/invoices/1")
+	b.press("Gerar código PIX")
+	b.see("Confirmar o PIX")
+	b.picture(t, rules(t), "invoice-pixkey")
+	b.fill("amount", "1,00")
+	b.press("Confirmar o pagamento")
+	b.see("deve ser o valor da fatura")
+	b.fill("amount", "99,90")
+	b.press("Confirmar o pagamento")
+	b.see("O pagamento foi confirmado, e o cliente, renovado.", "confirmado por Dona Demo")
+}

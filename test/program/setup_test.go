@@ -1,0 +1,65 @@
+package program
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var setupLink = regexp.MustCompile(`http://\S+(/setup/[\w-]+)`)
+
+func TestFirstRunPrintsALinkThatWorksOnce(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		s := in.serve()
+		s.await(&s.stderr, func(text string) bool { return setupLink.MatchString(text) })
+		link := "http://" + s.address + setupLink.FindStringSubmatch(s.stderr.String())[1]
+		form := url.Values{"name": {"Rede"}, "user_name": {"Ana"}, "email": {"ana@example.com"}, "password": {"correct horse"}, "timezone": {"America/Bahia"}}
+		for _, want := range []int{http.StatusOK, http.StatusNotFound} {
+			answer, err := http.PostForm(link, form)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			led := answer.Request.URL.Path // to the sign-in: this client keeps no cookies
+			if answer.StatusCode != want || want == http.StatusOK && led != "/login" {
+				t.Errorf("%s: %d at %s, want %d", link, answer.StatusCode, led, want)
+			}
+		}
+		s.stop()
+		again := in.serve()
+		if strings.Contains(again.stderr.String(), "/setup/") {
+			t.Error("a second link was printed")
+		}
+		if list := in.run("company", "list"); !strings.Contains(list, "Rede") {
+			t.Errorf("companies: %s", list)
+		}
+	})
+}
+
+func TestLostPasswordIsReplacedByALinkFromTheCommandLine(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		company := in.company()
+		s := in.serve()
+		var made struct{ Email, Link string }
+		if err := json.Unmarshal([]byte(in.run("user", "link", "--company", company, "--id", "1")), &made); err != nil {
+			t.Fatal(err)
+		}
+		path := made.Link[strings.Index(made.Link, "/password/"):]
+		answer, err := http.PostForm("http://"+s.address+path, url.Values{"password": {"a new password"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/login" {
+			t.Errorf("%s: %s at %s", path, answer.Status, answer.Request.URL)
+		}
+		if list := in.run("user", "list", "--company", company); !strings.Contains(list, made.Email) {
+			t.Errorf("users: %s", list)
+		}
+		in.run("user", "nofactor", "--company", company, "--id", "1")
+		wantRefusal(t, in.try(nil, "user", "link", "--company", company, "--id", "99"), 1, "user not found")
+	})
+}
