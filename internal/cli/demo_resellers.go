@@ -41,7 +41,7 @@ func seedResellers(ctx context.Context, a *app.App, root account.Actor) error {
 	}
 	for _, r := range [][]string{
 		{"name", "Sul Conecta", "email", "sul@example.com", "whatsapp", "(51) 99234-5678", "type", "subscriber", "plan_id", start, "periods", "12"},
-		{"name", "Casa da Fibra", "email", "fibra@example.com", "type", "trial", "plan_id", start},
+		{"name", "Casa da Fibra", "email", "fibra@example.com", "password", demoPassword, "type", "trial", "plan_id", start},
 		{"name", "Litoral Net", "email", "litoral@example.com", "whatsapp", "(48) 99345-6789", "type", "trial", "plan_id", pro},
 	} {
 		if _, err := a.Resellers.Create(ctx, root, fields(r...)); err != nil {

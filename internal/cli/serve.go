@@ -28,7 +28,7 @@ processes: ` + secretSettings(),
 			return withApp(cmd, func(ctx context.Context, a *app.App) error {
 				return a.Serve(ctx, func(addr net.Addr) {
 					a.Log.Info("serving", "address", addr.String(), "url", a.Config.PublicURL, "version", version)
-					hintFirstCompany(ctx, cmd, a)
+					hintFirstCompany(ctx, cmd, a, addr)
 				})
 			})
 		},
@@ -48,7 +48,7 @@ func secretSettings() string {
 }
 
 // hintFirstCompany prints the link by which the first company is made.
-func hintFirstCompany(ctx context.Context, cmd *cobra.Command, a *app.App) {
+func hintFirstCompany(ctx context.Context, cmd *cobra.Command, a *app.App, addr net.Addr) {
 	link, err := a.Accounts.NewSetupLink(ctx)
 	if err != nil {
 		a.Log.Error("no set-up link could be made", "error", err)
@@ -57,12 +57,16 @@ func hintFirstCompany(ctx context.Context, cmd *cobra.Command, a *app.App) {
 	if link == "" {
 		return
 	}
+	base := a.Config.PublicURL
+	if strings.HasSuffix(base, ":0") { // a port was to be chosen, and has been
+		base = "http://" + addr.String()
+	}
 	fmt.Fprintf(cmd.ErrOrStderr(), `
 There is no company yet. Open this link to make one; it works once, for a day:
 
   %s/setup/%s
 
-`, a.Config.PublicURL, link)
+`, base, link)
 }
 
 func migrateCommand() *cobra.Command {

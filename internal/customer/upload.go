@@ -24,7 +24,9 @@ const (
 	uploadLife = 3 * 24 * time.Hour
 	// uploadStall is after how long a running import that no process speaks for
 	// counts as broken off.
-	uploadStall = 30 * time.Second
+	uploadStall = time.Minute
+	// uploadPulse is how often the process that imports says so, for the others.
+	uploadPulse = 5 * time.Second
 	// maxProblems is how many bad lines are shown one by one.
 	maxProblems = 200
 	sampleRows  = 5
@@ -243,13 +245,40 @@ func (s *Service) StartUpload(ctx context.Context, a account.Actor, id int64) er
 func (s *Service) runUpload(ctx context.Context, a account.Actor, u Upload) {
 	defer s.running.end(u.ID)
 	out := UploadOutcome{Checked: true, Total: u.Outcome.Total}
+	quiet := s.pulse(ctx, a, u)
 	done, err := s.Import(ctx, a, u.rows(func() { s.running.step(u.ID) }), u.options(&out))
+	quiet()
 	out.Done, out.Lines = done, u.Outcome.Total
 	u.State, u.Outcome = UploadDone, out
 	if err != nil {
 		u.State, u.Outcome.Reason = UploadFailed, fault.Public(err)
 	}
 	_ = s.saveUpload(ctx, a, u, UploadRunning) // what was not written down shows as broken off
+}
+
+// pulse writes down how far an import has come, so that other processes know
+// that it goes on, until what it returns is called. On SQLite there are none,
+// and the writes wait until the import lets go of the database.
+func (s *Service) pulse(ctx context.Context, a account.Actor, u Upload) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx) //nolint:gosec // what is returned calls it
+	var done sync.WaitGroup
+	done.Go(func() {
+		ticker := time.NewTicker(uploadPulse)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				u.Outcome.Lines, _ = s.running.lines(u.ID)
+				_ = s.saveUpload(ctx, a, u, UploadRunning) // the next one may do better
+			}
+		}
+	})
+	return func() {
+		cancel()
+		done.Wait()
+	}
 }
 
 // PruneUploads removes files that nobody needs any more.

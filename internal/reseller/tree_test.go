@@ -30,6 +30,23 @@ func (s *shop) deeds(ctx context.Context) map[string]func(a account.Actor, id in
 			_, err := s.Transfer(ctx, a, id, form("amount", "1"))
 			return err
 		},
+		"waiting": func(a account.Actor, id int64) error { _, err := s.Waiting(ctx, a, id); return err },
+		"quote a renewal": func(a account.Actor, id int64) error {
+			_, err := s.QuoteRenewal(ctx, a, id, form())
+			return err
+		},
+		"renew at a price": func(a account.Actor, id int64) error {
+			_, err := s.RenewAt(ctx, a, id, form("agreed", "1"))
+			return err
+		},
+		"quote a transfer": func(a account.Actor, id int64) error {
+			_, err := s.QuoteTransfer(ctx, a, id, form("amount", "1"))
+			return err
+		},
+		"quote a taking back": func(a account.Actor, id int64) error {
+			_, err := s.QuoteTakeBack(ctx, a, id, form("amount", "1"))
+			return err
+		},
 		"take back": func(a account.Actor, id int64) error {
 			_, err := s.TakeBack(ctx, a, id, form("amount", "1"))
 			return err

@@ -15,7 +15,7 @@ import (
 func TestFirstServeMakesTheDatabaseAndSaysWhatIsNext(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		s := in.serve()
-		const next = "carteira company create"
+		const next = "/setup/"
 		s.await(&s.stderr, func(text string) bool { return strings.Contains(text, next) })
 		if in.engine == sqldb.SQLite {
 			for _, name := range []string{"carteira.db", "secret.key"} {

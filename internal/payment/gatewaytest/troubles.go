@@ -9,16 +9,8 @@ import (
 	"carteira/internal/payment"
 )
 
-func needLine(t *testing.T, b *Bench) {
-	t.Helper()
-	if b.Line == nil {
-		t.Skip("it does not speak over HTTP")
-	}
-}
-
 // testTroubles wants errors that leave open what happened.
 func testTroubles(t *testing.T, b *Bench) {
-	needLine(t, b)
 	o := Order(1, 35_00)
 	c := b.create(t, o)
 	ref := payment.Ref{ID: c.ID, Reference: o.Reference}
@@ -66,7 +58,6 @@ func (b *Bench) checkOpen(t *testing.T, call string, err error) {
 // testHollow has a provider that reads back what it has, says yes to every
 // change, and makes none.
 func testHollow(t *testing.T, b *Bench) {
-	needLine(t, b)
 	o := Order(1, 35_00)
 	c := b.create(t, o)
 	mend := b.Line.suffer(hollow)
@@ -85,7 +76,6 @@ func testHollow(t *testing.T, b *Bench) {
 }
 
 func testRefused(t *testing.T, b *Bench) {
-	needLine(t, b)
 	defer b.Line.suffer(says(400, `{"message":"not like this"}`))()
 	_, err := b.Gateway.Create(t.Context(), Order(1, 35_00))
 	if !errors.Is(err, payment.ErrRefused) {
@@ -94,7 +84,6 @@ func testRefused(t *testing.T, b *Bench) {
 }
 
 func testRedirect(t *testing.T, b *Bench) {
-	needLine(t, b)
 	o := Order(1, 35_00)
 	c := b.create(t, o)
 	mend := b.Line.suffer(redirects)
@@ -111,7 +100,6 @@ func testRedirect(t *testing.T, b *Bench) {
 
 // testHangs lets the provider hang, and the caller give up.
 func testHangs(t *testing.T, b *Bench) {
-	needLine(t, b)
 	o := Order(1, 35_00)
 	c := b.create(t, o)
 	ref := payment.Ref{ID: c.ID, Reference: o.Reference}
@@ -150,7 +138,6 @@ func testHangs(t *testing.T, b *Bench) {
 
 // testLost is the worst moment: the charge was made, and we do not know.
 func testLost(t *testing.T, b *Bench) {
-	needLine(t, b)
 	o := Order(1, 35_00)
 	made := make(chan struct{}, 1)
 	mend := b.Line.suffer(b.Line.loses(made))
@@ -181,7 +168,6 @@ func testLost(t *testing.T, b *Bench) {
 }
 
 func testSecrets(t *testing.T, b *Bench) {
-	needLine(t, b)
 	if len(b.Secrets) == 0 {
 		t.Fatal("the bench names no secret")
 	}

@@ -15,7 +15,7 @@ import (
 var Kind = reminder.Kind{
 	Name: "log", Title: "Trial, without sending", Reach: reminder.ByAny, Idempotent: true,
 	About: "Sends nothing: for trying things out. The log of messages shows what would have been sent.",
-	Open: func(_ map[string]string, env reminder.Env) (reminder.Sender, error) { return sender{env.Log}, nil },
+	Open:  func(_ map[string]string, env reminder.Env) (reminder.Sender, error) { return sender{env.Log}, nil },
 }
 
 type sender struct{ log *slog.Logger }

@@ -67,11 +67,10 @@ func NewBars(title string, bars []Bar) Bars {
 	return c
 }
 
-// roundUp is the next amount that divides well by four: 1, 2, 4 or 8 times a
-// power of ten.
+// roundUp is the next amount whose quarters are round too.
 func roundUp(v money.Cents) money.Cents {
 	for unit := money.Cents(100); ; unit *= 10 {
-		for _, times := range []money.Cents{1, 2, 4, 8} {
+		for _, times := range []money.Cents{4, 6, 8, 10, 12, 16, 20, 24, 28, 32} {
 			if unit*times >= v {
 				return unit * times
 			}

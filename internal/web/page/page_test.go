@@ -256,7 +256,7 @@ func TestFormats(t *testing.T) {
 
 func TestBarsFitTheChart(t *testing.T) {
 	c := NewBars("x", []Bar{{Value: 0}, {Value: 1}, {Value: 730_00}})
-	if c.Lines[4].Value != 800_00 || c.Empty {
+	if c.Lines[4].Value != 800_00 || c.Lines[1].Value != 200_00 || c.Empty {
 		t.Errorf("lines %v", c.Lines)
 	}
 	if c.Columns[0].H != 0 || c.Columns[1].H != 2 || c.Columns[2].Y < chartTop || c.Columns[2].Y+c.Columns[2].H != chartHeight-chartBottom {

@@ -36,7 +36,7 @@ type shownOption struct {
 type providerRow struct {
 	payment.Provider
 	Label string
-	About string
+	providerText
 }
 
 func (s *Server) gatewayPage(q *request) error {
@@ -57,7 +57,7 @@ func (s *Server) gatewayPage(q *request) error {
 	}
 	for _, p := range s.Payments.Providers() {
 		if !found || p.Name != u.Provider.Name {
-			d.Providers = append(d.Providers, providerRow{p, optionWord(q.lang, p.Title), providerTexts[p.Name].about})
+			d.Providers = append(d.Providers, providerRow{p, optionWord(q.lang, p.Title), providerTexts[p.Name]})
 		}
 	}
 	return s.show(q, page.View{Name: "gateway", Title: "Payment gateway", Data: d})
@@ -82,6 +82,7 @@ type gatewayForm struct {
 	Title    string
 	Text     providerText
 	Fields   []optionField
+	Secrets  bool   // something that is asked for is never shown again
 	Leaves   string // the gateway in use, when it is another
 	Edits    bool   // it is the one in use
 	Live     payment.Live
@@ -113,6 +114,7 @@ func (s *Server) gatewayForm(q *request, form *page.Form, refusal error) error {
 	}
 	for _, o := range u.Provider.Options {
 		d.Fields = append(d.Fields, newOptionField(q, o, u.Options[o.Name]))
+		d.Secrets = d.Secrets || o.Secret
 	}
 	inUse, found, err := s.gateway(q)
 	if err != nil {

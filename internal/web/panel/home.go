@@ -56,10 +56,10 @@ func (s *Server) home(q *request) error {
 	if d.Webhooks, err = s.brokenWebhooks(q); err != nil {
 		return err
 	}
-	if d.Messages, err = s.messageNotices(q); err != nil {
+	if d.Payments, err = s.paymentTroubles(q); err != nil {
 		return err
 	}
-	if d.Payments, err = s.paymentTroubles(q); err != nil {
+	if d.Messages, err = s.messageNotices(q); err != nil {
 		return err
 	}
 	if d.Fresh {

@@ -44,14 +44,14 @@ func (s *Server) channels(q *request) error {
 type channelForm struct {
 	Form   *page.Form
 	Kind   reminder.Kind
-	Fields []channelOption
+	Fields []channelField
 	Action string
 	Back   string
 	New    bool
 }
 
-// channelOption is what a kind of channel has to be told.
-type channelOption struct {
+// channelField is what a kind of channel has to be told.
+type channelField struct {
 	reminder.Option
 	Options  []page.Option // choices
 	Required bool
@@ -81,7 +81,7 @@ func (s *Server) makesChannel(form *page.Form, kind reminder.Kind) channelForm {
 
 func (s *Server) channelForm(q *request, title string, d channelForm, refusal error) error {
 	for _, o := range d.Kind.Options {
-		f := channelOption{Option: o, Required: o.Required && (d.New || !o.Secret), Kept: o.Secret && !d.New}
+		f := channelField{Option: o, Required: o.Required && (d.New || !o.Secret), Kept: o.Secret && !d.New}
 		for _, choice := range o.Choices {
 			f.Options = append(f.Options, page.Option{Value: choice, Label: choice})
 		}

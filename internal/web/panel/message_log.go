@@ -120,13 +120,13 @@ func (s *Server) messageLogPage(q *request, d messageLogData) error {
 
 type messageData struct {
 	Message  messageRow
-	Attempts []messageAttempt
+	Attempts []sendingRow
 	Resend   bool
 	MarkSent bool
 	Dismiss  bool
 }
 
-type messageAttempt struct {
+type sendingRow struct {
 	reminder.Attempt
 	Word, Channel string
 }
@@ -139,7 +139,7 @@ func (s *Server) message(q *request) error {
 	d := messageData{Message: messageRows(q, []reminder.Message{m})[0]}
 	for _, a := range attempts {
 		kind, _ := s.messageKind(a.Kind)
-		d.Attempts = append(d.Attempts, messageAttempt{a, q.lang.T(outcomeWords[a.Outcome]), kind.Title})
+		d.Attempts = append(d.Attempts, sendingRow{a, q.lang.T(outcomeWords[a.Outcome]), kind.Title})
 	}
 	may := m.Decisions()
 	d.Resend = slices.Contains(may, reminder.Resend) && m.RuleName != ""

@@ -287,7 +287,7 @@ func TestTextsOfPaymentsHavePortuguese(t *testing.T) {
 		if !known {
 			t.Errorf("no text for %s", p.Name)
 		}
-		texts = append(append(texts, about.about, about.Confirms, about.Callback), about.Needs...)
+		texts = append(append(texts, about.About, about.Confirms, about.Callback), about.Needs...)
 		for _, o := range p.Options {
 			texts = append(texts, o.Help)
 			for _, choice := range o.Choices {

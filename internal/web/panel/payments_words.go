@@ -57,14 +57,11 @@ var attemptTexts = map[string]stateText{
 
 // providerText explains a gateway to whoever chooses one.
 type providerText struct {
-	about    string
+	About    string
 	Needs    []string
 	Callback string // what is to be done with the callback address; empty: it has none
 	Confirms string // who tells that money came
 }
-
-// About is what it is.
-func (p providerText) About() string { return p.about }
 
 const (
 	byItself   = "Payments are recorded by themselves, usually within seconds."
@@ -73,11 +70,11 @@ const (
 
 var providerTexts = map[string]providerText{
 	"pixkey": {
-		about: "Your own PIX key. No account anywhere and no fee: the money goes straight to your bank.", Confirms: "You see the money in your bank and confirm each payment here.",
+		About: "Your own PIX key. No account anywhere and no fee: the money goes straight to your bank.", Confirms: "You see the money in your bank and confirm each payment here.",
 		Needs: []string{"A PIX key of your company", "Your name and city, as your bank has them"},
 	},
 	"mercadopago": {
-		about: "PIX through Mercado Pago.", Confirms: byItself,
+		About: "PIX through Mercado Pago.", Confirms: byItself,
 		Needs: []string{
 			"An account at Mercado Pago with a PIX key", "An application under Suas integrações, for its access token",
 			"The secret signature of that application's webhooks",
@@ -85,7 +82,7 @@ var providerTexts = map[string]providerText{
 		Callback: "Every charge tells it to Mercado Pago. Enter it too under Webhooks of your application, event Payments, to get the secret signature.",
 	},
 	"mercadopago_checkout": {
-		about: "The payment page of Mercado Pago: PIX, and cards and boleto if you want. The payer goes there and comes back.", Confirms: byItself,
+		About: "The payment page of Mercado Pago: PIX, and cards and boleto if you want. The payer goes there and comes back.", Confirms: byItself,
 		Needs: []string{
 			"An account at Mercado Pago", "An application under Suas integrações, for its access token",
 			"The secret signature of that application's webhooks",
@@ -93,19 +90,19 @@ var providerTexts = map[string]providerText{
 		Callback: "Every charge tells it to Mercado Pago. Enter it too under Webhooks of your application, event Payments, to get the secret signature.",
 	},
 	"asaas": {
-		about: "PIX through Asaas.", Confirms: byItself, Callback: registered,
+		About: "PIX through Asaas.", Confirms: byItself, Callback: registered,
 		Needs: []string{"An account at Asaas that was approved", "An API key", "A CPF or CNPJ to use for customers who have none: Asaas wants one of every payer"},
 	},
 	"efi": {
-		about: "PIX through Efí, by the central bank's own interface.", Confirms: byItself, Callback: registered,
+		About: "PIX through Efí, by the central bank's own interface.", Confirms: byItself, Callback: registered,
 		Needs: []string{"An account at Efí with a PIX key", "An application with the scopes for PIX", "The application's certificate, as text (PEM)"},
 	},
 	"woovi": {
-		about: "PIX through Woovi (OpenPix).", Confirms: byItself, Callback: registered,
+		About: "PIX through Woovi (OpenPix).", Confirms: byItself, Callback: registered,
 		Needs: []string{"An account at Woovi", "An AppID of an API application"},
 	},
 	"sandbox": {
-		about: "For trying things out: everything works as with a real gateway, but no money moves.", Confirms: "A button on the payment page does what a bank would.",
+		About: "For trying things out: everything works as with a real gateway, but no money moves.", Confirms: "A button on the payment page does what a bank would.",
 		Needs: []string{"Nothing"},
 	},
 }

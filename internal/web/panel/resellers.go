@@ -288,7 +288,8 @@ func (s *Server) renewal(q *request, planID, periods string, refusal error) erro
 	}
 	d.Priced = err == nil
 	d.Form.Fail(cmp.Or(refusal, err))
-	return s.show(q, page.View{Name: "reseller_renew", Title: "Renew subscription", Status: statusOf(cmp.Or(refusal, err)), Data: d})
+	// A choice that cannot be reckoned with is no failure: it is asked as one types.
+	return s.show(q, page.View{Name: "reseller_renew", Title: "Renew subscription", Status: statusOf(refusal), Data: d})
 }
 
 func (s *Server) renewReseller(q *request) error {
