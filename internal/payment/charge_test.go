@@ -200,13 +200,13 @@ func TestGatewayThatFails(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {
-				w.options.Timeout = 200 * time.Millisecond
-				if name != "hangs" {
-					w.options.Timeout = 5 * time.Second
-				}
 				i := w.invoice(t)
 				c.misbehave(w.bank)
+				if name == "hangs" {
+					w.options.Timeout = 3 * time.Second // the time it is let hang
+				}
 				_, err := w.Charge(t.Context(), w.actor, i.ID, "")
+				w.options.Timeout = unhurried
 				wantKind(t, err, fault.KindUpstream)
 				if text := fault.Public(err); text == "" || strings.Contains(text, "power cut") || strings.Contains(text, "wire") {
 					t.Errorf("told %q", text)
@@ -421,7 +421,7 @@ func TestAbandonedReservationIsTakenOver(t *testing.T) {
 		w.options.Timeout = 200 * time.Millisecond
 		_, err = w.Charge(t.Context(), w.actor, i.ID, "")
 		wantKind(t, err, fault.KindUpstream) // it may still be alive
-		w.options.Timeout = 2 * time.Second
+		w.options.Timeout = unhurried
 		w.clock.Advance(w.lease() + time.Minute)
 		p := w.charged(t, i.ID)
 		if p.PixCode != "pix-"+j.charge.order.Reference || w.bank.made != 1 {

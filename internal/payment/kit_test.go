@@ -27,6 +27,9 @@ import (
 // noon is the morning of 31 January 2026 in São Paulo.
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
+// unhurried is a time limit that no test comes near to, however slow the machine.
+const unhurried = 2 * time.Minute
+
 // world is a company with a gateway and the rooms around its charges, in one
 // process.
 type world struct {
@@ -70,7 +73,7 @@ func (w *world) process(t *testing.T, old ...secret.Key) *world {
 	other.customers = customer.New(db, other.events)
 	other.invoices = billing.New(db, other.events, other.customers)
 	other.Service = New(db, other.accounts, other.invoices, secret.NewBox(w.key, old...), Options{
-		Providers: w.bank.providers(), PublicURL: "https://pay.example.com", Timeout: 2 * time.Second,
+		Providers: w.bank.providers(), PublicURL: "https://pay.example.com", Timeout: unhurried,
 		Notify: func(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, address string) error {
 			_, err := tx.Exec(ctx, `INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING`,
 				a.Company.ID, invoiceID, address)

@@ -327,3 +327,28 @@ func TestImportedCustomersArePlannedFor(t *testing.T) {
 		}
 	})
 }
+
+// What was skipped has another chance when its rule is moved to a later hour,
+// even if the planner comes a little after that hour.
+func TestSkippedMessageComesUpAgainWithItsRule(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		r := h.usual()
+		c := h.customer("2026-01-24", "whatsapp", "", "email", "")
+		h.work()
+		h.at("2026-01-21 09:00")
+		h.work()
+		h.want(h.only(), Skipped, "no WhatsApp number; no e-mail")
+		h.update(c.ID, "whatsapp", "11987654321")
+		h.at("2026-01-21 09:10")
+		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, values("hour", "09:15"))
+		must(t, err)
+		h.at("2026-01-21 09:20")
+		for range 2 {
+			h.work()
+		}
+		h.want(h.only(), Sent, "")
+		if got := h.carrier.taken(); len(got) != 1 {
+			t.Errorf("sent %d times", len(got))
+		}
+	})
+}

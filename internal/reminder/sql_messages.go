@@ -11,7 +11,8 @@ import (
 )
 
 // insertMessages writes planned messages and returns how many it made. One that
-// is there already stays as it is, unless it was not sent and comes up again.
+// is there already stays as it is, unless it was given up unsent before the
+// moment that it has now: then its time comes again.
 func insertMessages(ctx context.Context, tx *sqldb.Tx, companyID int64, list []Message) (n int64, err error) {
 	at := tx.Now().UnixMicro()
 	for piece := range sqldb.Pieces(list) {
@@ -26,8 +27,8 @@ func insertMessages(ctx context.Context, tx *sqldb.Tx, companyID int64, list []M
 			VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+`
 			ON CONFLICT (company_id, customer_id, rule_id, due_on) DO UPDATE SET status = 'scheduled', reason = '', step = 0,
 				channel_id = excluded.channel_id, run_at = excluded.run_at, updated_at = excluded.updated_at
-			WHERE reminder_messages.status IN ('skipped', 'failed') AND excluded.status = 'scheduled' AND excluded.run_at > ?`,
-			append(values, at)...)
+			WHERE reminder_messages.status IN ('skipped', 'failed') AND excluded.status = 'scheduled'
+				AND excluded.run_at > reminder_messages.updated_at`, values...)
 		if err != nil {
 			return n, err
 		}
