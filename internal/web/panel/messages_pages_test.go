@@ -358,7 +358,7 @@ func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
 			}
 			a.want(t, 403)
 		}
-		p.get("/").want(t, 200, "não está no seu plano") // its entry is locked
+		p.get("/").want(t, 200, "não está no seu plano").lacks(t, "/messages/log")
 		p.get(customerPath(ids["customers"])).want(t, 200).lacks(t, `id="messages"`)
 		if m := p.send(ids["messages/log"]); m.Status != reminder.Skipped || !strings.Contains(m.Reason, "does not include messages") {
 			t.Errorf("it is %s: %s", m.Status, m.Reason)
