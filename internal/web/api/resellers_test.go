@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -326,5 +327,29 @@ func TestFunctionsAreDocumented(t *testing.T) {
 	}
 	if !slices.Equal(names, doc.Components.Schemas.Function.Enum) {
 		t.Errorf("the document has %v, want %v", doc.Components.Schemas.Function.Enum, names)
+	}
+}
+
+// The account tells how the company itself stands, and nothing of the company
+// above it, of the plan that one sells, or of credits.
+func TestAccountTellsOnlyItsOwnStanding(t *testing.T) {
+	s := newService(t, sqldb.SQLite)
+	root := s.newCaller(t)
+	_, err := s.Accounts.SetCompany(t.Context(), account.Actor{Company: root.actor.Company}, values("whatsapp", "11 98765-4321"))
+	must(t, err)
+	c := root.below(t, "beto", account.LevelReseller)
+	a := c.call(t, http.MethodGet, "/account", "")
+	got := data[map[string]map[string]any](t, a)
+	want := []string{"created_at", "expires_at", "functions", "id", "level", "name", "status", "timezone"}
+	if fields := slices.Sorted(maps.Keys(got["company"])); !slices.Equal(fields, want) || got["company"]["id"] != float64(c.actor.Company.ID) {
+		t.Errorf("the company has %v: %s", fields, a.body)
+	}
+	for _, secret := range []string{root.actor.Company.Name, "paula", "5511987654321", "Revenda", "credits", "plan", "parent"} {
+		if strings.Contains(a.body, secret) {
+			t.Errorf("the account of a reseller tells %q: %s", secret, a.body)
+		}
+	}
+	if top := data[accountRecord](t, root.call(t, http.MethodGet, "/account", "")); top.Company.ExpiresAt != nil || top.Company.Status != account.StandingActive {
+		t.Errorf("at the top: %+v", top.Company)
 	}
 }
