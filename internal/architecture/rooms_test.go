@@ -152,7 +152,7 @@ var rooms = []room{
 	},
 	{
 		path: "internal/web/panel", place: "edges are leaves: they call rooms, and never each other",
-		may:   slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/customer/sheet", "an import begins with a file"}}, capabilities),
+		may: slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/customer/sheet", "an import begins with a file"}}, capabilities),
 		tests: slices.Concat(edgeTests, []arrow{
 			{"internal/reminder/...", "messages are sent through a channel"}, {"internal/payment/...", "payments come through a gateway"},
 		}),
