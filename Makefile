@@ -67,6 +67,7 @@ vet:
 
 lint: $(LINTER) ## static analysis and the house rules of .golangci.yml
 	$(LINTER) run ./...
+	cd test/browser && ../../$(LINTER) run ./...
 
 $(LINTER): tools/lint/go.mod tools/lint/go.sum
 	@echo 'building the linter; the first time takes minutes'

@@ -119,7 +119,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 		return err
 	}
 	if barred, err := op.permit(q.Actor, q.today); err != nil {
-		return s.bar(q, op, barred, err) //nolint:contextcheck // the request's own
+		return s.bar(q, op, barred, err) //nolint:contextcheck // it is the request's, which q holds
 	}
 	if err := q.read(op); err != nil {
 		return err
