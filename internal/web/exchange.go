@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +19,9 @@ import (
 type Exchange struct {
 	RequestID string
 	Route     string // pattern, such as "GET /api/v1/customers/{id}"; "" when nothing matched
-	Path      string // what the log shows instead of the path, where that holds what only one caller should know
 	CompanyID int64
-	Err       error // the cause of a failure, for the log only
+	Path      string // for the log instead of the real one, where that holds a secret
+	Err       error  // the cause of a failure, for the log only
 }
 
 type exchangeKey struct{}
@@ -71,13 +72,9 @@ func logExchange(log *slog.Logger, r *http.Request, x *Exchange, rec *recorder, 
 	if !log.Enabled(ctx, level) {
 		return
 	}
-	path := x.Path
-	if path == "" {
-		path = r.URL.Path
-	}
 	attrs := make([]slog.Attr, 0, 8)
 	attrs = append(attrs,
-		slog.String("request_id", x.RequestID), slog.String("method", r.Method), slog.String("path", path), slog.String("remote", r.RemoteAddr),
+		slog.String("request_id", x.RequestID), slog.String("method", r.Method), slog.String("path", cmp.Or(x.Path, r.URL.Path)), slog.String("remote", r.RemoteAddr),
 		slog.Int("status", rec.code()), slog.Int64("bytes", rec.bytes), slog.Duration("took", took))
 	if x.CompanyID != 0 {
 		attrs = append(attrs, slog.Int64("company_id", x.CompanyID))

@@ -54,3 +54,55 @@ func TestResellerIsMadeAndSeesItsCredits(t *testing.T) {
 	}
 	other.picture(t, rules(t), "reseller-credits")
 }
+
+// A company on trial is told when it ends and what its plan lacks; when its
+// maker suspends it, what it sends is not saved, and it is told why.
+func TestCompanyIsToldWhatItMayNotDo(t *testing.T) {
+	p := start(t, "Sign-in", "demo")
+	other := p.open(t)
+	other.signIn("fibra@example.com", "demonstracao")
+	other.see("Seu teste termina em", "Fale com Demo Internet.")
+	other.picture(t, rules(t), "trial-home")
+	for name, path := range map[string]string{"barred-function": "/webhooks", "barred-level": "/resellers"} {
+		other.visit(path)
+		other.see("não inclui isto")
+		other.picture(t, rules(t), name)
+	}
+	other.visit("/products/new")
+	other.fill("name", "Fibra")
+
+	b := p.open(t)
+	b.signIn("demo@example.com", "demonstracao")
+	b.see("Demo Internet")
+	b.visit("/resellers")
+	b.fill("search", "fibra") // which answers while one types
+	b.do(chromedp.WaitVisible(chromedp.Search(`//tbody[count(tr) = 1]//a[contains(., "Casa da Fibra")]`)))
+	b.press("Casa da Fibra")
+	b.see("Assinatura")
+	b.press("Suspender")
+	b.see("Suspender Casa da Fibra?")
+	b.picture(t, rules(t), "reseller-suspend")
+	b.press("Suspender revendedor")
+	b.see("Casa da Fibra está suspenso.")
+
+	other.press("Salvar")
+	other.see("Nada pode ser alterado no momento", "Sua empresa está suspensa.", "não foi salvo", "Fale com Demo Internet.")
+	other.picture(t, rules(t), "barred-standing")
+}
+
+// The price of a renewal follows what is chosen, and the button does what the
+// page says.
+func TestRenewalFollowsTheChoice(t *testing.T) {
+	p := start(t, "Sign-in", "demo")
+	b := p.open(t)
+	b.signIn("demo@example.com", "demonstracao")
+	b.see("Demo Internet")
+	b.visit("/resellers/2/renew")
+	b.see("Renovar, por 3 créditos")
+	b.fill("periods", "0")
+	b.see("Períodos: ")
+	b.fill("periods", "4")
+	b.see("Renovar, por 12 créditos")
+	b.press("Renovar, por 12 créditos")
+	b.see("Créditos gastos: 12.")
+}

@@ -56,6 +56,10 @@ func TestLostPasswordIsReplacedByALinkFromTheCommandLine(t *testing.T) {
 		if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/login" {
 			t.Errorf("%s: %s at %s", path, answer.Status, answer.Request.URL)
 		}
+		s.await(&s.stderr, func(text string) bool { return strings.Contains(text, "/password/{link}") })
+		if secret := strings.TrimPrefix(path, "/password/"); strings.Contains(s.stderr.String(), secret) {
+			t.Error("the link is in the log")
+		}
 		if list := in.run("user", "list", "--company", company); !strings.Contains(list, made.Email) {
 			t.Errorf("users: %s", list)
 		}

@@ -75,8 +75,7 @@ func (s *Server) newRule(q *request) error {
 // ruleInput is the form of a rule as the room reads it: days and side become an
 // offset, the choices of channels a list.
 func ruleInput(q *request) *input.Form {
-	values := make(map[string][]string, len(q.PostForm)+1)
-	maps.Copy(values, q.PostForm)
+	values := maps.Clone(map[string][]string(q.PostForm))
 	if days := strings.TrimSpace(q.PostFormValue("offset_days")); days != "" && q.PostFormValue("side") == "before" {
 		values["offset_days"] = []string{"-" + strings.TrimPrefix(days, "-")}
 	}

@@ -154,6 +154,10 @@ func TestEndedCompaniesOnlyRead(t *testing.T) {
 					if signsOut(r) || r.role == self || r.path == "/customers/export" {
 						continue
 					}
+					if strings.HasSuffix(r.path, "/charge") { // leads to the invoice, there being nothing to charge with
+						p.try(r, ids).want(t, http.StatusSeeOther)
+						continue
+					}
 					a := p.try(r, ids)
 					want := http.StatusOK
 					if r.method == http.MethodPost {

@@ -53,7 +53,7 @@ type route struct {
 	long     bool // it reads or writes as long as it takes, and reads its body itself
 }
 
-func (r route) pattern() string { return r.method + " " + r.path }
+func (op route) pattern() string { return op.method + " " + op.path }
 
 // table is the whole panel.
 func (s *Server) table() []route {

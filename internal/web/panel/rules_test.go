@@ -19,12 +19,12 @@ func eachOffice(t *testing.T, test func(t *testing.T, o *office)) {
 }
 
 // path fills the id of a route in, by the first word of the path.
-func (r route) filled(ids map[string]int64) string {
-	first, rest, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
+func (op route) filled(ids map[string]int64) string {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(op.path, "/"), "/")
 	if second, _, _ := strings.Cut(rest, "/"); first == "messages" {
 		first += "/" + second
 	}
-	p := strings.ReplaceAll(r.path, "{id}", fmt.Sprint(ids[first]))
+	p := strings.ReplaceAll(op.path, "{id}", fmt.Sprint(ids[first]))
 	return strings.NewReplacer("{$}", "", "{link}", "x", "{provider}", "bank").Replace(p)
 }
 
