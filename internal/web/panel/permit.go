@@ -28,17 +28,17 @@ const (
 // what is above its level, what its plan does not have, and every change when
 // its subscription has ended. What people do about themselves (sign out,
 // password, sessions, second factor) is never refused.
-func (r route) permit(a account.Actor, today civil.Date) (barrier, error) {
-	if r.role == public || r.role == self {
+func (op route) permit(a account.Actor, today civil.Date) (barrier, error) {
+	if op.role == public || op.role == self {
 		return "", nil
 	}
-	if needs := lowest[r.function]; !a.Company.Level.AtLeast(needs) {
+	if needs := lowest[op.function]; !a.Company.Level.AtLeast(needs) {
 		return byLevel, fault.Forbidden("level: these pages need the level " + string(needs) + " or higher")
 	}
-	if err := a.Allow(r.function); err != nil {
+	if err := a.Allow(op.function); err != nil {
 		return byPlan, err
 	}
-	if r.method == http.MethodGet {
+	if op.method == http.MethodGet {
 		return "", nil
 	}
 	return byStanding, a.Writable(today)
