@@ -37,12 +37,14 @@ func TestFirstRun(t *testing.T) {
 	link := regexp.MustCompile(`/setup/[\w-]+`).FindString(p.printed())
 	b := p.open(t)
 	b.visit(link)
+	b.picture(t, rules(t), "setup")
 	b.fill("name", "Rede Clara")
 	b.fill("user_name", "Ana Souza")
 	b.fill("email", email)
 	b.fill("password", password)
 	b.press("Criar a empresa")
 	b.see("A empresa está pronta", "Três passos para começar", "Ana Souza")
+	b.picture(t, rules(t), "home-first")
 	b.press("Crie um plano")
 	b.fill("name", "Fibra mensal")
 	b.fill("value", "1.099,90")
@@ -50,6 +52,7 @@ func TestFirstRun(t *testing.T) {
 	b.see("Fibra mensal foi criado.", "R$\u00a01.099,90", "por mês")
 	b.visit(link)
 	b.see("Este link não funciona mais")
+	b.picture(t, rules(t), "setup-used")
 }
 
 func TestSignInAndOut(t *testing.T) {
@@ -195,12 +198,15 @@ func TestCustomersAreImportedFromAFile(t *testing.T) {
 	b.do(chromedp.SetUploadFiles(chromedp.CSS("#f-file"), []string{file}))
 	b.press("Enviar")
 	b.see("Qual coluna é qual", "Assinante", "11987650001")
+	b.picture(t, rules(t), "import-columns")
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#c-0").value = "name"; 0`))
 	b.do(chromedp.Click(chromedp.CSS("#f-create_missing")), chromedp.Click(chromedp.CSS("#f-keep_going")))
 	b.press("Verificar o arquivo")
 	b.see("2 linhas estão certas, 1 têm algum problema.", "deve ter de 10 a 15 dígitos")
+	b.picture(t, rules(t), "import-checked")
 	b.press("Importar 2 clientes")
 	b.see("Clientes importados: 2.")
+	b.picture(t, rules(t), "import-done")
 	b.press("Ver os clientes")
 	b.see("Ana", "Caio", "Rádio")
 }

@@ -42,6 +42,7 @@ func TestResellerIsMadeAndSeesItsCredits(t *testing.T) {
 	other := p.open(t) // somebody else's computer
 	other.visit(strings.TrimPrefix(link, p.url))
 	other.see("serra@example.com")
+	other.picture(t, rules(t), "password-link")
 	other.fill("password", "uma senha longa")
 	other.do(chromedp.Click(chromedp.CSS("main form button")))
 	other.see("Entrar")
@@ -53,6 +54,33 @@ func TestResellerIsMadeAndSeesItsCredits(t *testing.T) {
 		t.Errorf("the reseller sees a balance of %s", n)
 	}
 	other.picture(t, rules(t), "reseller-credits")
+}
+
+// Whoever has the signup link of a plan begins a trial, and works in a panel of
+// its own.
+func TestSignupLinkBeginsATrial(t *testing.T) {
+	p := start(t, "Sign-in", "demo")
+	b := p.open(t)
+	b.signIn("demo@example.com", "demonstracao")
+	b.see("Demo Internet")
+	b.visit("/subscription-plans/1")
+	link := b.text("#link")
+
+	other := p.open(t)
+	other.visit(strings.TrimPrefix(link, p.url))
+	other.see("Demo Internet", "Teste grátis")
+	other.picture(t, rules(t), "signup")
+	other.fill("name", "Vale Conecta")
+	other.fill("email", "vale@example.com")
+	other.fill("password", "uma senha longa")
+	other.press("Começar o teste grátis")
+	other.see("Sua conta está pronta")
+	other.picture(t, rules(t), "signup-done")
+	other.signIn("vale@example.com", "uma senha longa")
+	other.see("Vale Conecta", "Três passos para começar")
+
+	b.visit("/resellers?search=vale")
+	b.see("Vale Conecta", "Em teste")
 }
 
 // A company on trial is told when it ends and what its plan lacks; when its

@@ -144,24 +144,13 @@ func (g *gateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, er
 
 // Cancel removes the charge.
 func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
-	err := g.cancel(ctx, ref)
-	if wire.Changed(err) {
-		err = g.cancel(ctx, ref)
-	}
-	return wire.Outcome(err)
+	return wire.Twice(func() error { return g.cancel(ctx, ref) })
 }
 
 func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
 	c, err := g.find(ctx, ref)
-	switch {
-	case errors.Is(err, payment.ErrNoCharge):
-		return nil
-	case err != nil:
+	if live, err := wire.Live(c.state(), err); !live {
 		return err
-	case c.state() == payment.StatePaid:
-		return payment.ErrPaid
-	case c.state() == payment.StateCancelled:
-		return nil
 	}
 	return g.remove(ctx, c.ID)
 }

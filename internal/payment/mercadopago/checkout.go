@@ -210,11 +210,7 @@ func (g *checkoutGateway) expired(p preference) bool {
 // Cancel closes the page, and then what was begun there: a code that was shown
 // could be paid after it.
 func (g *checkoutGateway) Cancel(ctx context.Context, ref payment.Ref) error {
-	err := g.cancel(ctx, ref)
-	if wire.Changed(err) {
-		err = g.cancel(ctx, ref)
-	}
-	return wire.Outcome(err)
+	return wire.Twice(func() error { return g.cancel(ctx, ref) })
 }
 
 func (g *checkoutGateway) cancel(ctx context.Context, ref payment.Ref) error {

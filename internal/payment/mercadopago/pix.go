@@ -136,11 +136,7 @@ func (g *pixGateway) Look(ctx context.Context, ref payment.Ref) (payment.Report,
 
 // Cancel makes the code useless.
 func (g *pixGateway) Cancel(ctx context.Context, ref payment.Ref) error {
-	err := g.cancel(ctx, ref)
-	if wire.Changed(err) {
-		err = g.cancel(ctx, ref)
-	}
-	return wire.Outcome(err)
+	return wire.Twice(func() error { return g.cancel(ctx, ref) })
 }
 
 func (g *pixGateway) cancel(ctx context.Context, ref payment.Ref) error {

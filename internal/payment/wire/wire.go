@@ -156,6 +156,30 @@ func Status(err error) int {
 	return 0
 }
 
+// Twice makes a change of a charge, and once more when the charge changed under
+// it, and returns the outcome.
+func Twice(change func() error) error {
+	err := change()
+	if Changed(err) {
+		err = change()
+	}
+	return Outcome(err)
+}
+
+// Live tells whether a charge that was looked up can still be cancelled. One
+// that is unknown or cancelled need not be; one that was paid is ErrPaid.
+func Live(state payment.State, err error) (bool, error) {
+	switch {
+	case errors.Is(err, payment.ErrNoCharge):
+		return false, nil
+	case err != nil:
+		return false, err
+	case state == payment.StatePaid:
+		return false, payment.ErrPaid
+	}
+	return state != payment.StateCancelled, nil
+}
+
 // Outcome turns what the provider understood and turned down into a
 // payment.Refusal. Everything else leaves open what happened, and stays as it
 // is: no answer, a failure of the provider, too many calls, a conflict.

@@ -195,24 +195,13 @@ func (g *gateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, er
 
 // Cancel deletes the charge.
 func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
-	err := g.cancel(ctx, ref)
-	if wire.Changed(err) {
-		err = g.cancel(ctx, ref)
-	}
-	return wire.Outcome(err)
+	return wire.Twice(func() error { return g.cancel(ctx, ref) })
 }
 
 func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
 	c, state, err := g.find(ctx, ref)
-	switch {
-	case errors.Is(err, payment.ErrNoCharge):
-		return nil
-	case err != nil:
+	if live, err := wire.Live(state, err); !live {
 		return err
-	case state == payment.StatePaid:
-		return payment.ErrPaid
-	case state == payment.StateCancelled:
-		return nil
 	}
 	var answer struct{ Status string }
 	path := "/api/v1/charge/" + url.PathEscape(c.CorrelationID)
