@@ -235,11 +235,12 @@ func (b *tab) see(texts ...string) {
 	}
 }
 
-// fill types into the field of a name.
+// fill types into the field of a name, in place of what stands there: emptied
+// rather than selected, since the focus that typing gives may undo a selection.
 func (b *tab) fill(name, value string) {
 	b.t.Helper()
 	sel := chromedp.CSS(fmt.Sprintf(`main [name=%q]:not([type=hidden])`, name))
-	b.do(chromedp.WaitVisible(sel), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).select()`, sel)), chromedp.SendKeys(sel, value))
+	b.do(chromedp.WaitVisible(sel), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).value = ""; 0`, sel)), chromedp.SendKeys(sel, value))
 }
 
 // set gives a field a value that is not typed, such as a date or a choice.

@@ -70,17 +70,17 @@ func TestSignupLinkBeginsATrial(t *testing.T) {
 	other.visit(strings.TrimPrefix(link, p.url))
 	other.see("Demo Internet", "Teste grátis")
 	other.picture(t, rules(t), "signup")
-	other.fill("name", "Vale Conecta")
-	other.fill("email", "vale@example.com")
+	other.fill("name", "Cadastro Novo")
+	other.fill("email", "cadastro@example.com")
 	other.fill("password", "uma senha longa")
 	other.press("Começar o teste grátis")
 	other.see("Sua conta está pronta")
 	other.picture(t, rules(t), "signup-done")
-	other.signIn("vale@example.com", "uma senha longa")
-	other.see("Vale Conecta", "Três passos para começar")
+	other.signIn("cadastro@example.com", "uma senha longa")
+	other.see("Cadastro Novo", "Três passos para começar")
 
-	b.visit("/resellers?search=vale")
-	b.see("Vale Conecta", "Em teste")
+	b.visit("/resellers?search=cadastro")
+	b.see("Cadastro Novo", "Em teste")
 }
 
 // A company on trial is told when it ends and what its plan lacks; when its
