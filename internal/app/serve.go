@@ -147,6 +147,9 @@ func collectLess() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(120 << 20) // from there on it is collected as often as it takes
+	}
 }
 
 // warnings says aloud what is allowed and should not be in earnest.
