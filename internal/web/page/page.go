@@ -15,6 +15,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"carteira/internal/platform/fault"
@@ -55,19 +56,19 @@ func (v View) Clock(t time.Time) string { return formatIn(t, v.Zone, "15:04:05")
 
 // Set is the pages of one edge, ready in every language.
 type Set struct {
-	pages map[Lang]map[string]*template.Template
+	pages map[Lang]map[string]func() *template.Template
 }
 
 // New makes a Set of the files *.html. Those whose name begins with _ are
 // partials and layouts that every page of the set can use, beside the kit's
 // own. It panics on a template that does not parse: they are in the binary.
 func New(files fs.FS) *Set {
-	s := &Set{pages: map[Lang]map[string]*template.Template{}}
+	s := &Set{pages: map[Lang]map[string]func() *template.Template{}}
 	for _, l := range Langs {
 		common := template.New("").Funcs(funcs(l))
 		parse(common, mustSub(ownTemplates, "templates"), isPartial)
 		parse(common, files, isPartial)
-		s.pages[l] = map[string]*template.Template{}
+		s.pages[l] = map[string]func() *template.Template{}
 		s.add(l, common, mustSub(ownTemplates, "templates"))
 		s.add(l, common, files)
 	}
@@ -79,8 +80,12 @@ func (s *Set) add(l Lang, common *template.Template, files fs.FS) {
 		if isPartial(name) {
 			continue
 		}
-		t := template.Must(common.Clone())
-		s.pages[l][strings.TrimSuffix(name, ".html")] = template.Must(t.New(name).Parse(mustRead(files, name)))
+		// Made when it is first shown: all of them in all languages are most of
+		// what the program would hold, and of the time that it takes to start.
+		s.pages[l][strings.TrimSuffix(name, ".html")] = sync.OnceValue(func() *template.Template {
+			t := template.Must(common.Clone())
+			return template.Must(t.New(name).Parse(mustRead(files, name)))
+		})
 	}
 }
 
@@ -131,12 +136,12 @@ func mustSub(files fs.FS, dir string) fs.FS {
 func (s *Set) Render(w http.ResponseWriter, r *http.Request, v View) {
 	v.Lang, v.Theme, v.Path = LangOf(r), themeOf(r), r.URL.RequestURI()
 	v.Flash = takeFlash(w, r)
-	t := s.pages[v.Lang][v.Name]
-	if t == nil {
+	made := s.pages[v.Lang][v.Name]
+	if made == nil {
 		panic("no page " + v.Name)
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, v); err != nil {
+	if err := made().Execute(&out, v); err != nil {
 		// Nothing was sent, so the outermost handler can still say what happened.
 		panic(fmt.Errorf("page %s: %w", v.Name, err))
 	}
