@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )
@@ -84,7 +85,7 @@ func (s *Service) keep(ctx context.Context, u Setup, c Callback, hints []Hint) (
 		}
 		return setHints(ctx, tx, u, eventKey(c, hints), string(text))
 	})
-	crashpoint("callback-kept")
+	crashpoint.Here("callback-kept")
 	if err != nil {
 		return "failed", err
 	}

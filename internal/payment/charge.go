@@ -10,6 +10,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/payment/pix"
+	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/money"
@@ -126,7 +127,7 @@ func (j *charging) reserve(ctx context.Context) (do func(context.Context) error,
 		do, err = j.next(ctx, tx)
 		return err
 	})
-	crashpoint("charge-reserved")
+	crashpoint.Here("charge-reserved")
 	return do, err
 }
 
@@ -225,7 +226,7 @@ func (j *charging) create(ctx context.Context) error {
 		}
 		return err
 	})
-	crashpoint("charge-created")
+	crashpoint.Here("charge-created")
 	if err != nil {
 		return errors.Join(explain(j.setup, err), j.giveBack(ctx, err))
 	}
@@ -277,7 +278,7 @@ func (j *charging) adopt(ctx context.Context, made Charge) error {
 		}
 		return errors.Join(saveCharge(ctx, tx, c), heardTx(ctx, tx, j.setup, nil))
 	})
-	crashpoint("charge-adopted")
+	crashpoint.Here("charge-adopted")
 	if err == nil {
 		j.metrics.charges.WithLabelValues(j.setup.name, "made").Inc()
 	}

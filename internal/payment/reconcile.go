@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
 )
@@ -116,7 +117,7 @@ func (s *Service) claim(ctx context.Context, limit int) (claimed []charge, err e
 		}
 		return spaceOut(ctx, tx, claimed)
 	})
-	crashpoint("check-claimed")
+	crashpoint.Here("check-claimed")
 	return claimed, err
 }
 
@@ -174,7 +175,7 @@ func (s *Service) look(ctx context.Context, u Setup, c charge) error {
 			return err
 		})
 	}
-	crashpoint("charge-looked-up")
+	crashpoint.Here("charge-looked-up")
 	if err == nil {
 		err = s.settle(ctx, u, c, r)
 	}
@@ -205,7 +206,7 @@ func (s *Service) cancelNow(ctx context.Context, u Setup, c charge) error {
 	if err == nil {
 		err = s.call(ctx, callAbout{u, "cancel", c.order.Reference}, func(ctx context.Context) error { return gw.Cancel(ctx, c.ref()) })
 	}
-	crashpoint("charge-cancelled")
+	crashpoint.Here("charge-cancelled")
 	if errors.Is(err, ErrPaid) {
 		return s.look(ctx, u, c)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )
@@ -100,10 +101,10 @@ func (s *settlement) run(ctx context.Context, c charge) (err error) {
 			s.charge.claim, s.charge.nextCheck = "", s.nextCheck(s.charge, s.setup.Provider, tx.Now())
 		}
 		s.charge.problem = ""
-		crashpoint("before-settlement-commit")
+		crashpoint.Here("before-settlement-commit")
 		return errors.Join(saveCharge(ctx, tx, s.charge), heardTx(ctx, tx, s.setup, nil))
 	})
-	crashpoint("after-settlement-commit")
+	crashpoint.Here("after-settlement-commit")
 	return err
 }
 

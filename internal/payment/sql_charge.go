@@ -101,7 +101,7 @@ func lastFailure(ctx context.Context, q sqldb.Querier, companyID, invoiceID int6
 // companies.
 func dueCharges(ctx context.Context, q sqldb.Querier, now time.Time, limit int) ([]int64, error) {
 	at := now.UnixMicro()
-	return sqldb.All(ctx, q, scanID, dueChargesText, at, at, at, callsPerClaim, limit)
+	return sqldb.Values[int64](ctx, q, dueChargesText, at, at, at, callsPerClaim, limit)
 }
 
 const dueChargesText = `SELECT d.id FROM (
@@ -112,11 +112,6 @@ const dueChargesText = `SELECT d.id FROM (
 	WHERE (d.hinted_at > 0 OR g.resume_at <= ?) AND d.place + (
 		SELECT COUNT(*) FROM charges x WHERE x.claim <> '' AND x.gateway_id = d.gateway_id AND x.next_check_at > ?) <= ?
 	ORDER BY CASE WHEN d.hinted_at > 0 THEN 0 ELSE 1 END, d.next_check_at LIMIT ? /* every company_id */`
-
-func scanID(r sqldb.Row) (id int64, err error) {
-	err = r.Scan(&id)
-	return id, err
-}
 
 // claimCharges makes charges ours that are still due, and returns them.
 func claimCharges(ctx context.Context, tx *sqldb.Tx, ids []int64, token string, until time.Time) ([]charge, error) {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -20,7 +21,7 @@ const maxReason = 500
 // asked first; then one transaction decides once more and marks the message as
 // being sent; then it is sent; then it is closed.
 func (e *engine) deliver(ctx context.Context, j job) {
-	crashpoint("reminder-after-claim")
+	crashpoint.Here("reminder-after-claim")
 	e.metrics.lag.Observe(max(0, e.db.Now().Sub(j.dueAt).Seconds()))
 	p, err := e.prepare(ctx, j)
 	if err != nil {
@@ -34,9 +35,9 @@ func (e *engine) deliver(ctx context.Context, j job) {
 		}
 		return
 	}
-	crashpoint("reminder-after-begin")
+	crashpoint.Here("reminder-after-begin")
 	out := e.send(ctx, l)
-	crashpoint("reminder-after-answer")
+	crashpoint.Here("reminder-after-answer")
 	e.finish(ctx, j, l, out)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
 )
@@ -94,13 +95,13 @@ func (s *Service) take(ctx context.Context, asks []ask) (all []taken, err error)
 	slices.SortFunc(asks, func(a, b ask) int { return int(a.lane - b.lane) })
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		all, err = takeTx(ctx, tx, asks)
-		crashpoint("before-claim-commit")
+		crashpoint.Here("before-claim-commit")
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	crashpoint("after-claim-commit")
+	crashpoint.Here("after-claim-commit")
 	return all, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/event"
 	"carteira/internal/platform/outbound"
 )
@@ -90,9 +91,9 @@ func (e *engine) deliver(ctx context.Context, j job) (o outcome, err error) {
 	defer e.closer.underWay.Add(-1)
 	e.metrics.lag.Observe(e.db.Now().Sub(j.dueAt).Seconds())
 	out := e.send(ctx, j)
-	crashpoint("after-answer-before-close")
+	crashpoint.Here("after-answer-before-close")
 	kept, err := e.closer.close(ctx, j, out)
-	crashpoint("after-close")
+	crashpoint.Here("after-close")
 	switch {
 	case err != nil:
 		// The claim runs out and the delivery is sent again: at least once.

@@ -1,12 +1,12 @@
 //go:build crashpoints
 
-package webhook
+package crashpoint
 
 import "os"
 
-// crashpoint kills the process when CARTEIRA_CRASH_AT names the point, as a
+// Here kills the process when CARTEIRA_CRASH_AT names the point, as a
 // power cut would. Only the binary that test/program builds for it has this.
-func crashpoint(name string) {
+func Here(name string) {
 	if os.Getenv("CARTEIRA_CRASH_AT") != name {
 		return
 	}

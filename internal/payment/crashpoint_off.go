@@ -1,7 +1,0 @@
-//go:build !crashpoints
-
-package payment
-
-// crashpoint marks where the crash tests kill the process. It does nothing
-// here: a released binary has no such hook.
-func crashpoint(string) {}
