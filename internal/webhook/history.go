@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"strings"
 	"time"
 
@@ -71,28 +70,15 @@ func (s *Service) Deliveries(ctx context.Context, a account.Actor, webhookID int
 	if _, err := s.Find(ctx, a, webhookID); err != nil {
 		return nil, 0, err
 	}
-	choice := f.args(a, webhookID)
-	n, err := countDeliveries(ctx, s.db, choice)
+	n, err := countDeliveries(ctx, s.db, a, webhookID, f)
 	if err != nil || page.Offset() >= n {
 		return []Delivery{}, n, err
 	}
-	list, err := deliveries(ctx, s.db, choice, page)
+	list, err := deliveries(ctx, s.db, a, webhookID, f, page)
 	if err != nil {
 		return nil, 0, err
 	}
 	return list, n, s.addAttempts(ctx, a, list)
-}
-
-// args are those of deliveryChoice.
-func (f DeliveryFilter) args(a account.Actor, webhookID int64) []any {
-	from, until := int64(0), int64(math.MaxInt64)
-	if !f.From.IsZero() {
-		from = f.From.Start(a.Company.Zone).UnixMicro()
-	}
-	if !f.To.IsZero() {
-		until = f.To.AddDays(1).Start(a.Company.Zone).UnixMicro()
-	}
-	return []any{a.Company.ID, webhookID, string(f.Status), string(f.Event), from, until}
 }
 
 // addAttempts reads the attempts of all deliveries of a page at once.

@@ -125,7 +125,7 @@ func (e *engine) enter(h *hold) {
 		return
 	}
 	h.ready = true
-	at := min(h.queue[0].step, 1)
+	at := lineOf(h.queue[0].step)
 	e.line[at] = append(e.line[at], h)
 }
 

@@ -144,7 +144,7 @@ func TestOldestDueIsWhatNobodySends(t *testing.T) {
 // database is away.
 func TestOldestDueIsAbsentWithoutADatabase(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.exec(`ALTER TABLE deliveries RENAME TO mislaid`)
+		w.exec(`ALTER TABLE delivery_queue RENAME TO mislaid`)
 		got := w.scrape()
 		if _, ok := got["carteira_webhook_oldest_due_seconds"]; ok || len(got) == 0 {
 			t.Errorf("%v", got)

@@ -22,6 +22,25 @@ const (
 	Parked    Status = "parked"
 )
 
+// stored is the status as it stands in the history, where what is parked is
+// pending: the queue knows better.
+func (s Status) stored() string {
+	if s == Parked {
+		s = Pending
+	}
+	return string(s)
+}
+
+// The lines of the queue, as they are stored.
+const (
+	firstLine  = 0 // first attempts
+	retryLine  = 1
+	parkedLine = 2
+)
+
+// lineOf is where a delivery stands that is not parked.
+func lineOf(step int) int { return min(step, retryLine) }
+
 // enqueue writes a delivery for each active webhook that wants the event, and
 // for each address that waits for the payment of the invoice, in the
 // transaction that recorded the event.
@@ -40,10 +59,11 @@ func (s *Service) enqueue(ctx context.Context, tx *sqldb.Tx, e event.Event) erro
 		}
 		n += notified
 	}
-	if n > 0 {
-		tx.OnCommit(s.hint)
+	if n == 0 {
+		return nil
 	}
-	return nil
+	tx.OnCommit(s.hint)
+	return queueUp(ctx, tx, e)
 }
 
 // hint wakes the engine, which looks by itself now and then all the same.

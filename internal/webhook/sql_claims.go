@@ -11,22 +11,16 @@ import (
 
 // pendingLanes finds the lanes with pending deliveries by leaping through the
 // index, so that a backlog of one costs the others nothing.
-const pendingLanes = `WITH RECURSIVE first_lanes(lane) AS (
-		SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step = 0
+const pendingLanes = `WITH RECURSIVE lines(line) AS (
+		SELECT 0 UNION ALL SELECT 1
+	), lanes(line, lane) AS (
+		SELECT n.line, (SELECT MIN(q.lane) FROM delivery_queue q WHERE q.line = n.line) FROM lines n
 		UNION ALL
-		SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step = 0 AND d.lane > l.lane)
-		FROM first_lanes l WHERE l.lane IS NOT NULL
-	), retry_lanes(lane) AS (
-		SELECT MIN(lane) FROM deliveries WHERE status = 'pending' AND step > 0
-		UNION ALL
-		SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane > l.lane)
-		FROM retry_lanes l WHERE l.lane IS NOT NULL
-	), heads(lane, retry, run_at) AS (
-		SELECT l.lane, 0, (SELECT MIN(d.run_at) FROM deliveries d WHERE d.status = 'pending' AND d.step = 0 AND d.lane = l.lane)
-		FROM first_lanes l WHERE l.lane IS NOT NULL
-		UNION ALL
-		SELECT l.lane, 1, (SELECT MIN(d.run_at) FROM deliveries d WHERE d.status = 'pending' AND d.step > 0 AND d.lane = l.lane)
-		FROM retry_lanes l WHERE l.lane IS NOT NULL
+		SELECT l.line, (SELECT MIN(q.lane) FROM delivery_queue q WHERE q.line = l.line AND q.lane > l.lane)
+		FROM lanes l WHERE l.lane IS NOT NULL
+	), heads(line, lane, run_at) AS (
+		SELECT l.line, l.lane, (SELECT MIN(q.run_at) FROM delivery_queue q WHERE q.line = l.line AND q.lane = l.lane)
+		FROM lanes l WHERE l.lane IS NOT NULL
 	)`
 
 // dueLane is a lane with something due, sent at the moment or not.
@@ -50,7 +44,7 @@ func dueLanes(ctx context.Context, q sqldb.Querier, now time.Time) ([]dueLane, e
 	}, pendingLanes+`
 		SELECT h.lane, h.run_at, COALESCE(k.until, 0), COALESCE(k.sending, ''), COALESCE(w.failures, 0)
 		FROM heads h LEFT JOIN delivery_lanes k ON k.lane = h.lane LEFT JOIN webhooks w ON w.id = h.lane
-		WHERE h.run_at <= ? ORDER BY h.retry, h.run_at /* every company_id */`, now.UnixMicro())
+		WHERE h.run_at <= ? ORDER BY h.line, h.run_at /* every company_id */`, now.UnixMicro())
 }
 
 // oldestUnsent is since when the oldest delivery of a lane is due that is not
@@ -61,8 +55,8 @@ func oldestUnsent(ctx context.Context, q sqldb.Querier, l dueLane, now time.Time
 		args = append(args, id)
 	}
 	at, err := sqldb.Value[int64](ctx, q, `
-		SELECT COALESCE(MIN(run_at), CAST(? AS BIGINT)) FROM deliveries
-		WHERE status = 'pending' AND lane = ? AND run_at <= ? AND id NOT IN (`+sqldb.Marks(len(l.sending))+`) /* every company_id */`, args...)
+		SELECT COALESCE(MIN(run_at), CAST(? AS BIGINT)) FROM delivery_queue
+		WHERE line IN (0, 1) AND lane = ? AND run_at <= ? AND delivery_id NOT IN (`+sqldb.Marks(len(l.sending))+`) /* every company_id */`, args...)
 	return time.UnixMicro(at), err
 }
 
@@ -168,28 +162,28 @@ func endHolds(ctx context.Context, tx *sqldb.Tx) error {
 func forfeit(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
 	for piece := range pieces(ids) {
 		if _, err := tx.Exec(ctx, `
-			UPDATE deliveries SET attempts = attempts + 1, claim = ''
-			WHERE id IN (`+sqldb.Marks(len(piece))+`) AND status IN ('pending', 'parked') /* every company_id */`, anys(piece)...); err != nil {
+			UPDATE deliveries SET attempts = attempts + 1
+			WHERE id IN (`+sqldb.Marks(len(piece))+`) AND status = 'pending' /* every company_id */`, anys(piece)...); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `
+			UPDATE delivery_queue SET claim = ''
+			WHERE delivery_id IN (`+sqldb.Marks(len(piece))+`) AND claim <> '' /* every company_id */`, anys(piece)...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const (
-	firstDue = `SELECT id FROM deliveries WHERE status = 'pending' AND step = 0 AND lane = ? AND run_at <= ?
-		ORDER BY run_at LIMIT ? /* every company_id */`
-	retryDue = `SELECT id FROM deliveries WHERE status = 'pending' AND step > 0 AND lane = ? AND run_at <= ?
-		ORDER BY run_at LIMIT ? /* every company_id */`
-)
-
 // dueIn returns deliveries of a lane, first attempts before retries.
 func dueIn(ctx context.Context, tx *sqldb.Tx, lane int64, limit int) (ids []int64, err error) {
-	for _, text := range []string{firstDue, retryDue} {
+	for _, line := range []int{firstLine, retryLine} {
 		if len(ids) == limit {
 			break
 		}
-		more, err := sqldb.Values[int64](ctx, tx, text, lane, tx.Now().UnixMicro(), limit-len(ids))
+		more, err := sqldb.Values[int64](ctx, tx, `
+			SELECT delivery_id FROM delivery_queue WHERE line = ? AND lane = ? AND run_at <= ? ORDER BY run_at LIMIT ? /* every company_id */`,
+			line, lane, tx.Now().UnixMicro(), limit-len(ids))
 		if err != nil {
 			return nil, err
 		}
@@ -202,10 +196,13 @@ func dueIn(ctx context.Context, tx *sqldb.Tx, lane int64, limit int) (ids []int6
 // lane is doing, and says whether it was due.
 func claimOneDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token string) (bool, error) {
 	n, err := tx.Exec(ctx, `
-		UPDATE deliveries SET claim = ?, attempts = attempts + 1, run_at = ?
-		WHERE company_id = ? AND id = ? AND status = 'pending' AND run_at <= ?`,
+		UPDATE delivery_queue SET claim = ?, run_at = ? WHERE company_id = ? AND delivery_id = ? AND line IN (0, 1) AND run_at <= ?`,
 		token, tx.Now().Add(lease).UnixMicro(), companyID, id, tx.Now().UnixMicro())
-	return n == 1, err
+	if err != nil || n == 0 {
+		return false, err
+	}
+	_, err = tx.Exec(ctx, `UPDATE deliveries SET attempts = attempts + 1 WHERE company_id = ? AND id = ?`, companyID, id)
+	return true, err
 }
 
 // readJobs reads what is needed to send deliveries.
@@ -215,11 +212,11 @@ func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]job, er
 		err := sqldb.Each(ctx, tx, `
 			SELECT d.id, d.company_id, d.lane, COALESCE(d.webhook_id, 0), e.event_id, d.event, e.body,
 				CASE WHEN d.webhook_id IS NULL THEN d.url ELSE w.url END, COALESCE(w.secret, s.secret, ''), COALESCE(w.active, ?),
-				COALESCE(w.failures, 0), d.test, d.attempts, d.step, d.run_at, d.claim
-			FROM deliveries d JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
+				COALESCE(w.failures, 0), d.test, d.attempts, q.step, q.run_at, q.claim
+			FROM delivery_queue q JOIN deliveries d ON d.id = q.delivery_id JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
 			LEFT JOIN webhooks w ON w.company_id = d.company_id AND w.id = d.webhook_id
 			LEFT JOIN callback_secrets s ON s.company_id = d.company_id AND d.webhook_id IS NULL
-			WHERE d.id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, append([]any{true}, anys(piece)...), func(r sqldb.Row) error {
+			WHERE q.delivery_id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, append([]any{true}, anys(piece)...), func(r sqldb.Row) error {
 			var j job
 			var dueAt int64
 			var claim string

@@ -14,10 +14,35 @@ func settle(ctx context.Context, tx *sqldb.Tx, j job, f following) (bool, error)
 		delivered = sqldb.RefTo(f.deliveredAt.UnixMicro())
 	}
 	n, err := tx.Exec(ctx, `
-		UPDATE deliveries SET claim = '', attempts = ?, status = ?, step = ?, run_at = ?, delivered_at = COALESCE(?, delivered_at)
+		UPDATE deliveries SET attempts = ?, status = ?, delivered_at = COALESCE(?, delivered_at)
 		WHERE company_id = ? AND id = ? AND attempts = ?`,
-		j.number, string(f.status), f.step, f.runAt.UnixMicro(), delivered, j.companyID, j.id, j.begun)
-	return n == 1, err
+		j.number, f.status.stored(), delivered, j.companyID, j.id, j.begun)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	line := lineOf(f.step)
+	switch f.status {
+	case Parked:
+		line = parkedLine
+	case Pending:
+	default:
+		return true, leaveQueue(ctx, tx, []int64{j.id})
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE delivery_queue SET claim = '', line = ?, step = ?, run_at = ? WHERE company_id = ? AND delivery_id = ?`,
+		line, f.step, f.runAt.UnixMicro(), j.companyID, j.id)
+	return true, err
+}
+
+// leaveQueue ends the sending of deliveries.
+func leaveQueue(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
+	for piece := range pieces(ids) {
+		if _, err := tx.Exec(ctx, `
+			DELETE FROM delivery_queue WHERE delivery_id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, anys(piece)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // settleAccepted does so for deliveries of which equally many attempts had
@@ -29,9 +54,13 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []*closing) ([]int64
 	for _, x := range list {
 		args = append(args, x.job.id)
 	}
-	return sqldb.Values[int64](ctx, tx, `
-		UPDATE deliveries SET claim = '', attempts = ?, status = 'delivered', delivered_at = ?
+	settled, err := sqldb.Values[int64](ctx, tx, `
+		UPDATE deliveries SET attempts = ?, status = 'delivered', delivered_at = ?
 		WHERE attempts = ? AND id IN (`+sqldb.Marks(len(list))+`) RETURNING id /* every company_id */`, args...)
+	if err != nil {
+		return nil, err
+	}
+	return settled, leaveQueue(ctx, tx, settled)
 }
 
 // failingAmong returns which of some webhooks have failures.

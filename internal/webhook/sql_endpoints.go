@@ -86,27 +86,29 @@ func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error
 	if err := removeAttempts(ctx, tx, companyID, gone); err != nil {
 		return err
 	}
+	if _, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND lane = ?`, companyID, id); err != nil {
+		return err
+	}
 	_, err = tx.Exec(ctx, `DELETE FROM webhooks WHERE company_id = ? AND id = ?`, companyID, id)
 	return err
 }
 
 func park(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE deliveries SET status = 'parked' WHERE company_id = ? AND webhook_id = ? AND status = 'pending' AND claim = ''`,
-		companyID, webhookID)
+		UPDATE delivery_queue SET line = 2 WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = ''`, companyID, webhookID)
 	return err
 }
 
 func unpark(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE deliveries SET status = 'pending' WHERE company_id = ? AND webhook_id = ? AND status = 'parked'`, companyID, webhookID)
+		UPDATE delivery_queue SET line = CASE WHEN step = 0 THEN 0 ELSE 1 END WHERE company_id = ? AND lane = ? AND line = 2`, companyID, webhookID)
 	return err
 }
 
 func anyPending(ctx context.Context, q sqldb.Querier, companyID, webhookID int64) (bool, error) {
 	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM (
-		SELECT id FROM deliveries WHERE company_id = ? AND lane = ? AND webhook_id = ? AND status = 'pending' AND claim = '' LIMIT 1) AS due`,
-		companyID, webhookID, webhookID)
+		SELECT delivery_id FROM delivery_queue WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = '' LIMIT 1) AS due`,
+		companyID, webhookID)
 	return n > 0, err
 }
 

@@ -5,14 +5,18 @@ import (
 	"slices"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
 
+// What is parked stands so in the queue only.
 const deliverySelect = `SELECT d.id, e.event_id, d.event, COALESCE(d.webhook_id, 0),
-	CASE WHEN d.webhook_id IS NULL THEN d.url ELSE COALESCE(w.url, '') END, d.status, d.run_at, e.body, d.created_at, COALESCE(d.delivered_at, 0)
+	CASE WHEN d.webhook_id IS NULL THEN d.url ELSE COALESCE(w.url, '') END, CASE WHEN q.line = 2 THEN 'parked' ELSE d.status END,
+	COALESCE(q.run_at, 0), e.body, d.created_at, COALESCE(d.delivered_at, 0)
 	FROM deliveries d JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
-	LEFT JOIN webhooks w ON w.company_id = d.company_id AND w.id = d.webhook_id`
+	LEFT JOIN webhooks w ON w.company_id = d.company_id AND w.id = d.webhook_id
+	LEFT JOIN delivery_queue q ON q.company_id = d.company_id AND q.delivery_id = d.id`
 
 func scanDelivery(r sqldb.Row) (d Delivery, err error) {
 	var body string
@@ -25,18 +29,39 @@ func scanDelivery(r sqldb.Row) (d Delivery, err error) {
 	return d, err
 }
 
-// deliveryChoice takes what DeliveryFilter.args gives.
-const deliveryChoice = ` WHERE d.company_id = ? AND d.webhook_id = ? AND CAST(? AS TEXT) IN ('', d.status)
-	AND CAST(? AS TEXT) IN ('', d.event) AND d.created_at >= ? AND d.created_at < ?`
-
-func countDeliveries(ctx context.Context, q sqldb.Querier, choice []any) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM deliveries d`+deliveryChoice, choice...)
+func (f DeliveryFilter) where(a account.Actor, webhookID int64) (w sqldb.Where) {
+	w.And(`d.company_id = ? AND d.webhook_id = ?`, a.Company.ID, webhookID)
+	if f.Status != "" {
+		w.And(`d.status = ?`, f.Status.stored())
+	}
+	const parked = `EXISTS (SELECT 1 FROM delivery_queue k WHERE k.company_id = d.company_id AND k.delivery_id = d.id AND k.line = 2)`
+	switch f.Status {
+	case Pending:
+		w.And(`NOT ` + parked)
+	case Parked:
+		w.And(parked)
+	}
+	if f.Event != "" {
+		w.And(`d.event = ?`, string(f.Event))
+	}
+	if !f.From.IsZero() {
+		w.And(`d.created_at >= ?`, f.From.Start(a.Company.Zone).UnixMicro())
+	}
+	if !f.To.IsZero() {
+		w.And(`d.created_at < ?`, f.To.AddDays(1).Start(a.Company.Zone).UnixMicro())
+	}
+	return w
 }
 
-func deliveries(ctx context.Context, q sqldb.Querier, choice []any, page input.Page) ([]Delivery, error) {
-	return sqldb.All(ctx, q, scanDelivery,
-		deliverySelect+deliveryChoice+` ORDER BY d.id DESC LIMIT ? OFFSET ?`,
-		slices.Concat(choice, []any{page.Size, page.Offset()})...)
+func countDeliveries(ctx context.Context, q sqldb.Querier, a account.Actor, webhookID int64, f DeliveryFilter) (int64, error) {
+	w := f.where(a, webhookID)
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM deliveries d`+w.String(), w.Args...)
+}
+
+func deliveries(ctx context.Context, q sqldb.Querier, a account.Actor, webhookID int64, f DeliveryFilter, page input.Page) ([]Delivery, error) {
+	w := f.where(a, webhookID)
+	return sqldb.All(ctx, q, scanDelivery, deliverySelect+w.String()+` ORDER BY d.id DESC LIMIT ? OFFSET ?`,
+		slices.Concat(w.Args, []any{page.Size, page.Offset()})...)
 }
 
 func deliveryByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Delivery, error) {
@@ -63,23 +88,35 @@ func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (d Del
 	if err != nil {
 		return d, false, err
 	}
-	claimed, err = sqldb.One(ctx, tx, func(r sqldb.Row) (bool, error) {
-		var claim, status string
-		var runAt int64
-		err := r.Scan(&claim, &status, &runAt)
-		later := runAt > tx.Now().UnixMicro()
-		return claim != "" && later || status == string(Pending) && !later && slices.Contains(sending, id), err
-	}, `SELECT claim, status, run_at FROM deliveries WHERE company_id = ? AND id = ? {for update}`, companyID, id)
-	if err != nil {
+	if _, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM deliveries WHERE company_id = ? AND id = ? {for update}`, companyID, id); err != nil {
 		return d, false, sqldb.Found(err, "delivery")
+	}
+	err = sqldb.Each(ctx, tx, `SELECT claim, line, run_at FROM delivery_queue WHERE company_id = ? AND delivery_id = ?`, []any{companyID, id},
+		func(r sqldb.Row) error {
+			var claim string
+			var line int
+			var runAt int64
+			err := r.Scan(&claim, &line, &runAt)
+			later := runAt > tx.Now().UnixMicro()
+			claimed = claim != "" && later || line != parkedLine && !later && slices.Contains(sending, id)
+			return err
+		})
+	if err != nil {
+		return d, false, err
 	}
 	d, err = deliveryByID(ctx, tx, companyID, id)
 	return d, claimed, err
 }
 
+// reset puts a delivery at the beginning of its schedule.
 func reset(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	if _, err := tx.Exec(ctx, `UPDATE deliveries SET status = 'pending' WHERE company_id = ? AND id = ?`, companyID, id); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, `
-		UPDATE deliveries SET status = 'pending', step = 0, run_at = ?, claim = '' WHERE company_id = ? AND id = ?`,
+		INSERT INTO delivery_queue (delivery_id, company_id, lane, line, step, run_at, claim)
+		SELECT id, company_id, lane, 0, 0, CAST(? AS BIGINT), '' FROM deliveries WHERE company_id = ? AND id = ?
+		ON CONFLICT (delivery_id) DO UPDATE SET line = 0, step = 0, run_at = excluded.run_at, claim = ''`,
 		tx.Now().UnixMicro(), companyID, id)
 	return err
 }

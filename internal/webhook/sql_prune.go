@@ -27,7 +27,7 @@ func scanOldRow(r sqldb.Row) (o oldRow, err error) {
 // before.
 func oldDeliveries(ctx context.Context, q sqldb.Querier, after int64, limit int) ([]oldRow, error) {
 	return sqldb.All(ctx, q, scanOldRow, `
-		SELECT id, company_id, created_at, CASE WHEN status IN ('pending', 'parked') THEN 1 ELSE 0 END FROM deliveries
+		SELECT id, company_id, created_at, CASE WHEN status = 'pending' THEN 1 ELSE 0 END FROM deliveries
 		WHERE id > ? ORDER BY id LIMIT ? /* every company_id */`, after, limit)
 }
 
@@ -44,7 +44,7 @@ func oldEvents(ctx context.Context, q sqldb.Querier, after int64, limit int) ([]
 func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
 	for piece := range sqldb.Pieces(ids) {
 		gone, err := sqldb.Values[int64](ctx, tx, `
-			DELETE FROM deliveries WHERE company_id = ? AND status NOT IN ('pending', 'parked') AND id IN (`+sqldb.Marks(len(piece))+`)
+			DELETE FROM deliveries WHERE company_id = ? AND status <> 'pending' AND id IN (`+sqldb.Marks(len(piece))+`)
 			RETURNING id`, append([]any{companyID}, anys(piece)...)...)
 		if err != nil {
 			return err

@@ -55,18 +55,25 @@ func requeue(ctx context.Context, tx *sqldb.Tx, r Replay, last int64, wanted []e
 	if len(wanted) == 0 {
 		return 0, nil
 	}
-	args := []any{
-		r.WebhookID, r.WebhookID, false, tx.Now().UnixMicro(), tx.Now().UnixMicro(), r.companyID, r.cursor, last, r.Since.UnixMicro(),
-	}
+	args := []any{r.WebhookID, r.WebhookID, false, tx.Now().UnixMicro(), r.companyID, r.cursor, last, r.Since.UnixMicro()}
 	for _, name := range wanted {
 		args = append(args, string(name))
 	}
-	return tx.Exec(ctx, `
-		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, step, run_at, claim, created_at)
-		SELECT company_id, CAST(? AS BIGINT), id, name, '', CAST(? AS BIGINT), 'pending', ?, 0, 0, CAST(? AS BIGINT), '', CAST(? AS BIGINT)
+	n, err := tx.Exec(ctx, `
+		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, created_at)
+		SELECT company_id, CAST(? AS BIGINT), id, name, '', CAST(? AS BIGINT), 'pending', ?, 0, CAST(? AS BIGINT)
 		FROM events WHERE company_id = ? AND id > ? AND id <= ? AND occurred_at >= ? AND name IN (`+sqldb.Marks(len(wanted))+`)
-		ON CONFLICT (company_id, event_id, lane, url) DO UPDATE SET status = 'pending', step = 0, run_at = excluded.run_at
+		ON CONFLICT (company_id, event_id, lane, url) DO UPDATE SET status = 'pending'
 		WHERE deliveries.status IN ('failed', 'refused')`, args...)
+	if err != nil || n == 0 {
+		return n, err
+	}
+	_, err = tx.Exec(ctx, `
+		INSERT INTO delivery_queue (delivery_id, company_id, lane, line, step, run_at, claim)
+		SELECT id, company_id, lane, 0, 0, CAST(? AS BIGINT), '' FROM deliveries
+		WHERE company_id = ? AND event_id > ? AND event_id <= ? AND lane = ? AND status = 'pending'
+		ON CONFLICT DO NOTHING`, tx.Now().UnixMicro(), r.companyID, r.cursor, last, r.WebhookID)
+	return n, err
 }
 
 func advanceReplay(ctx context.Context, tx *sqldb.Tx, r Replay, last, queued int64) error {

@@ -67,13 +67,14 @@ func TestClosingAfterAPauseChangesNothing(t *testing.T) {
 	}
 }
 
-// deliveryRows is all that is known of deliveries, their attempts and their
-// webhooks.
+// deliveryRows is all that is known of deliveries, the queue, their attempts
+// and their webhooks.
 func deliveryRows(t *testing.T, db *sqldb.DB) string {
 	t.Helper()
 	var all strings.Builder
 	for _, text := range []string{
 		`SELECT CAST(d.* AS TEXT) FROM deliveries d ORDER BY d.id`,
+		`SELECT CAST(q.* AS TEXT) FROM delivery_queue q ORDER BY q.delivery_id`,
 		`SELECT CAST(a.* AS TEXT) FROM delivery_attempts a ORDER BY a.delivery_id, a.number`,
 		`SELECT CAST(w.* AS TEXT) FROM webhooks w ORDER BY w.id`,
 	} {

@@ -451,9 +451,11 @@ func TestResendIsByDeliveryOrByEvent(t *testing.T) {
 		for _, id := range []string{"1", first.EventID} {
 			stranger.call(t, "POST", "/webhooks/deliveries/"+id+"/resend", "").want(t, 404, "delivery not found")
 		}
-		c.exec(t, `UPDATE deliveries SET status = 'pending', claim = 'x', run_at = ?`, c.clock.Now().Add(time.Second).UnixMicro())
+		c.exec(t, `UPDATE deliveries SET status = 'pending'`)
+		c.exec(t, `INSERT INTO delivery_queue (delivery_id, company_id, lane, line, step, run_at, claim) VALUES (1, 1, 1, 0, 0, ?, 'x')`,
+			c.clock.Now().Add(time.Second).UnixMicro())
 		c.call(t, "POST", "/webhooks/deliveries/1/resend", "").want(t, 409, "this delivery is being sent at the moment")
-		c.exec(t, `UPDATE deliveries SET claim = ''`)
+		c.exec(t, `UPDATE delivery_queue SET claim = ''`)
 		c.call(t, "PUT", "/webhooks/1", `{"active":false}`)
 		c.call(t, "POST", "/webhooks/deliveries/1/resend", "").want(t, 422, "active: the webhook is switched off; switch it on to send again")
 		c.call(t, "POST", "/webhooks/deliveries/1/resend", `{"x":1}`).want(t, 422, "x: unknown field")
