@@ -114,46 +114,61 @@ func takeTx(ctx context.Context, tx *sqldb.Tx, asks []ask) ([]taken, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []taken
-	var wanted []int64
+	var ours []ask
+	lanes, most := lanes[:0], 0
 	for _, a := range asks {
-		t, ids, err := takeLane(ctx, tx, a, rows[a.lane])
+		row, ok, err := takeLane(ctx, tx, a, rows[a.lane])
 		if err != nil {
 			return nil, err
 		}
-		if len(ids) > 0 {
-			t.row.sending = ids
-			all, wanted = append(all, t), append(wanted, ids...)
+		if ok {
+			rows[a.lane] = row
+			ours, lanes, most = append(ours, a), append(lanes, a.lane), max(most, a.n+len(a.open))
 		}
 	}
-	return assign(ctx, tx, asks, all, wanted)
+	if len(ours) == 0 {
+		return nil, nil
+	}
+	due, err := dueIn(ctx, tx, lanes, most)
+	if err != nil {
+		return nil, err
+	}
+	return fill(ctx, tx, ours, rows, due)
 }
 
-// takeLane chooses deliveries of a lane that is locked.
-func takeLane(ctx context.Context, tx *sqldb.Tx, a ask, row laneRow) (t taken, ids []int64, err error) {
+// takeLane makes a lane that is locked the asker's, if it is or can be.
+func takeLane(ctx context.Context, tx *sqldb.Tx, a ask, row laneRow) (laneRow, bool, error) {
 	ours := a.token != "" && row.token == a.token
 	switch {
 	case !ours && (row.until.After(tx.Now()) || a.token != ""):
-		return t, nil, nil
+		return row, false, nil
 	case !ours:
 		// Whoever had it has not given it back in time.
 		if err := forfeit(ctx, tx, row.sending); err != nil {
-			return t, nil, err
+			return row, false, err
 		}
 		row.token = id.NewCode(16)
 	}
 	row.until = tx.Now().Add(lease)
-	due, err := dueIn(ctx, tx, a.lane, a.n+len(a.open))
-	for _, one := range due {
-		if !slices.Contains(a.open, one) && len(ids) < a.n {
-			ids = append(ids, one)
-		}
-	}
-	return taken{row: row, dry: len(ids) < a.n, at: tx.Now()}, ids, err
+	return row, true, nil
 }
 
-// assign reads what was chosen and writes whose it is.
-func assign(ctx context.Context, tx *sqldb.Tx, asks []ask, all []taken, wanted []int64) ([]taken, error) {
+// fill chooses among what is due in lanes that are the askers', reads it and
+// writes whose it is. A lane of which nothing is due is left as it was.
+func fill(ctx context.Context, tx *sqldb.Tx, asks []ask, rows map[int64]laneRow, due map[int64][]int64) ([]taken, error) {
+	var wanted []int64
+	chosen := make([][]int64, len(asks))
+	for i, a := range asks {
+		for _, one := range due[a.lane] {
+			if len(chosen[i]) < a.n && !slices.Contains(a.open, one) {
+				chosen[i] = append(chosen[i], one)
+			}
+		}
+		wanted = append(wanted, chosen[i]...)
+	}
+	if len(wanted) == 0 {
+		return nil, nil
+	}
 	jobs, err := readJobs(ctx, tx, wanted)
 	if err != nil {
 		return nil, err
@@ -161,19 +176,21 @@ func assign(ctx context.Context, tx *sqldb.Tx, asks []ask, all []taken, wanted [
 	if err := forfeitClaims(ctx, tx, jobs); err != nil {
 		return nil, err
 	}
-	rows := make([]laneRow, 0, len(all))
-	for i := range all {
-		t := &all[i]
-		at, _ := slices.BinarySearchFunc(asks, t.row.lane, func(a ask, lane int64) int { return int(a.lane - lane) })
-		open := asks[at].open
-		t.pick(jobs, len(open))
-		t.row.sending = slices.Clone(open)
+	var all []taken
+	var held []laneRow
+	for i, a := range asks {
+		if len(chosen[i]) == 0 {
+			continue
+		}
+		t := taken{row: rows[a.lane], dry: len(chosen[i]) < a.n, at: tx.Now()}
+		t.pick(jobs, chosen[i], len(a.open))
+		t.row.sending = slices.Clone(a.open)
 		for _, j := range t.jobs {
 			t.row.sending = append(t.row.sending, j.id)
 		}
-		rows = append(rows, t.row)
+		all, held = append(all, t), append(held, t.row)
 	}
-	return all, holdLanes(ctx, tx, rows)
+	return all, holdLanes(ctx, tx, held)
 }
 
 // forfeitClaims ends the claims of those who waited for one delivery, and whose
@@ -192,14 +209,14 @@ func forfeitClaims(ctx context.Context, tx *sqldb.Tx, jobs map[int64]job) error 
 
 // pick takes the jobs of a lane in their order. A failing lane gets no more
 // than may be under way.
-func (t *taken) pick(jobs map[int64]job, open int) {
-	for _, one := range t.row.sending {
+func (t *taken) pick(jobs map[int64]job, chosen []int64, open int) {
+	for _, one := range chosen {
 		j, ok := jobs[one]
 		if !ok {
 			continue
 		}
-		t.cap = capOf(j.failures)
-		if j.failures > 0 && open+len(t.jobs) >= t.cap {
+		t.cap = capOf(j.to.failures)
+		if j.to.failures > 0 && open+len(t.jobs) >= t.cap {
 			t.dry = true
 			break
 		}

@@ -1,117 +1,110 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"carteira/internal/platform/sqldb"
 )
 
-// closer closes attempts of an engine. Those that were accepted share a
-// transaction with all that come while the one before is being committed:
-// nearly all are, and a transaction for each costs several times the sending.
+// closer closes the accepted attempts of an engine. They share a transaction
+// with all that come while the one before is being committed: nearly all
+// attempts are accepted, and a transaction for each costs several times the
+// sending.
 type closer struct {
 	*Service
-	underWay atomic.Int64  // attempts that will be closed
-	enough   chan struct{} // a share of them waits
-	mu       sync.Mutex
-	waiting  []*closing
-	busy     bool
+	running *sync.WaitGroup
+	closed  func(ctx context.Context, x closing, kept bool, err error)
+
+	many    chan struct{} // a statement's worth waits
+	mu      sync.Mutex
+	waiting []closing
+	busy    bool
 }
 
-func newCloser(s *Service) *closer { return &closer{Service: s, enough: make(chan struct{}, 1)} }
+func newCloser(s *Service, running *sync.WaitGroup, closed func(context.Context, closing, bool, error)) *closer {
+	return &closer{Service: s, running: running, closed: closed, many: make(chan struct{}, 1)}
+}
 
-// linger is how long a transaction waits for half of what is under way, when
-// that is much: it costs about the same for one as for dozens.
 const (
-	linger = 2 * time.Millisecond
-	much   = 16
+	// fullBatch is what a transaction waits for when the one before had much to
+	// do, for as long as linger: it costs about the same for one as for dozens.
+	fullBatch = 64
+	much      = 16
+	linger    = 2 * time.Millisecond
 )
 
-// closing is an attempt that waits to be closed.
+// closing is an attempt that is to be closed.
 type closing struct {
 	job     job
 	outcome outcome
-	kept    bool
-	err     error
-	done    chan struct{}
 }
 
-// close is that of the service.
-func (c *closer) close(ctx context.Context, j job, o outcome) (kept bool, err error) {
-	if o.verdict != accepted || j.test {
-		return c.Service.close(ctx, j, o)
-	}
-	x := &closing{job: j, outcome: o, done: make(chan struct{})}
+// add closes an attempt in a while, and then says so.
+func (c *closer) add(ctx context.Context, x closing) {
 	c.mu.Lock()
 	c.waiting = append(c.waiting, x)
 	idle := !c.busy
 	c.busy = true
-	if c.isEnough() {
+	if len(c.waiting) >= fullBatch {
 		select {
-		case c.enough <- struct{}{}:
+		case c.many <- struct{}{}:
 		default:
 		}
 	}
 	c.mu.Unlock()
 	if idle {
-		go c.drain(ctx)
+		c.running.Go(func() { c.drain(ctx) })
 	}
-	<-x.done
-	return x.kept, x.err
 }
 
-// drain closes until nobody waits.
+// drain closes until nothing waits.
 func (c *closer) drain(ctx context.Context) {
-	for batch := c.gather(); len(batch) > 0; batch = c.gather() {
+	for batch := c.take(); len(batch) > 0; batch = c.take() {
 		closed, err := c.closeAccepted(ctx, batch)
-		for _, x := range batch {
-			if err == nil && closed[x.job.id] {
-				x.kept = true
-				close(x.done)
-				continue
+		c.running.Go(func() { c.report(ctx, batch, closed, err) })
+		if len(batch) >= much {
+			select {
+			case <-c.many:
+			case <-time.After(linger):
 			}
-			// What was in the way of one is none of the others' business.
-			go func() {
-				defer close(x.done)
-				x.kept, x.err = c.Service.close(ctx, x.job, x.outcome)
-			}()
 		}
 	}
 }
 
-func (c *closer) isEnough() bool {
-	n := c.underWay.Load()
-	return n < much || int64(2*len(c.waiting)) >= n
-}
-
-// gather takes those who wait, when they are enough or have waited enough.
-func (c *closer) gather() []*closing {
-	c.mu.Lock()
-	ready := len(c.waiting) == 0 || c.isEnough()
-	c.mu.Unlock()
-	if !ready {
-		select {
-		case <-c.enough:
-		case <-time.After(linger):
+// report says what became of a batch, and closes one by one what was not closed
+// with it: what was in the way of one is none of the others' business.
+func (c *closer) report(ctx context.Context, batch []closing, closed map[int64]bool, err error) {
+	for _, x := range batch {
+		if err == nil && closed[x.job.id] {
+			c.closed(ctx, x, true, nil)
+			continue
 		}
+		c.running.Go(func() {
+			kept, err := c.close(ctx, x.job, x.outcome)
+			c.closed(ctx, x, kept, err)
+		})
 	}
-	return c.take()
 }
 
-// take returns who waits, and of one delivery only the first: a late attempt
-// and the one after it may both wait, and are told apart one by one.
-func (c *closer) take() (batch []*closing) {
+// take returns what waits, and of one delivery only the first: a late attempt
+// and the one after it may both wait, and are told apart one by one. Of many it
+// takes as many as one statement closes.
+func (c *closer) take() (batch []closing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var later []*closing
-	taken := make(map[int64]bool, len(c.waiting))
+	most := len(c.waiting)
+	if most >= much {
+		most = sqldb.PieceOf(most)
+	}
+	var later []closing
+	taken := make(map[int64]bool, most)
 	for _, x := range c.waiting {
-		if taken[x.job.id] {
+		if taken[x.job.id] || len(batch) == most {
 			later = append(later, x)
 			continue
 		}
@@ -125,8 +118,8 @@ func (c *closer) take() (batch []*closing) {
 // closeAccepted closes in one transaction those that are still theirs to close
 // and whose webhook has no failures to forget, and returns which. Lanes that
 // have nothing more are given back with them.
-func (c *closer) closeAccepted(ctx context.Context, batch []*closing) (closed map[int64]bool, err error) {
-	slices.SortStableFunc(batch, func(a, b *closing) int { return a.job.begun - b.job.begun })
+func (c *closer) closeAccepted(ctx context.Context, batch []closing) (closed map[int64]bool, err error) {
+	slices.SortStableFunc(batch, func(a, b closing) int { return a.job.begun - b.job.begun })
 	var freed []*hold
 	err = c.db.Write(ctx, func(tx *sqldb.Tx) error {
 		closed = make(map[int64]bool, len(batch))
@@ -135,10 +128,8 @@ func (c *closer) closeAccepted(ctx context.Context, batch []*closing) (closed ma
 			return err
 		}
 		for list := range alike(well) {
-			for piece := range pieces(list) {
-				if err := closePiece(ctx, tx, piece, closed); err != nil {
-					return err
-				}
+			if err := closeAlike(ctx, tx, list, closed); err != nil {
+				return err
 			}
 		}
 		freed, err = c.freeLanes(ctx, tx, batch, closed)
@@ -156,7 +147,7 @@ func (c *closer) closeAccepted(ctx context.Context, batch []*closing) (closed ma
 }
 
 // withoutFailures leaves out those whose webhook has failures to forget.
-func withoutFailures(ctx context.Context, tx *sqldb.Tx, batch []*closing) ([]*closing, error) {
+func withoutFailures(ctx context.Context, tx *sqldb.Tx, batch []closing) ([]closing, error) {
 	var hooks []int64
 	for _, x := range batch {
 		hooks = append(hooks, x.job.webhookID)
@@ -166,12 +157,12 @@ func withoutFailures(ctx context.Context, tx *sqldb.Tx, batch []*closing) ([]*cl
 	if err != nil || len(failing) == 0 {
 		return batch, err
 	}
-	return slices.DeleteFunc(slices.Clone(batch), func(x *closing) bool { return slices.Contains(failing, x.job.webhookID) }), nil
+	return slices.DeleteFunc(slices.Clone(batch), func(x closing) bool { return slices.Contains(failing, x.job.webhookID) }), nil
 }
 
 // alike cuts a sorted list into those of which equally many attempts had begun.
-func alike(list []*closing) iter.Seq[[]*closing] {
-	return func(yield func([]*closing) bool) {
+func alike(list []closing) iter.Seq[[]closing] {
+	return func(yield func([]closing) bool) {
 		for len(list) > 0 {
 			n := 1
 			for n < len(list) && list[n].job.begun == list[0].job.begun {
@@ -185,16 +176,16 @@ func alike(list []*closing) iter.Seq[[]*closing] {
 	}
 }
 
-func closePiece(ctx context.Context, tx *sqldb.Tx, piece []*closing, closed map[int64]bool) error {
-	settled, err := settleAccepted(ctx, tx, piece)
+func closeAlike(ctx context.Context, tx *sqldb.Tx, list []closing, closed map[int64]bool) error {
+	settled, err := settleAccepted(ctx, tx, list)
 	if err != nil {
 		return err
 	}
 	for _, id := range settled {
 		closed[id] = true
 	}
-	mine := make([]*closing, 0, len(piece))
-	for _, x := range piece {
+	mine := make([]closing, 0, len(list))
+	for _, x := range list {
 		if closed[x.job.id] {
 			mine = append(mine, x)
 		}
@@ -203,28 +194,38 @@ func closePiece(ctx context.Context, tx *sqldb.Tx, piece []*closing, closed map[
 }
 
 // freeLanes gives back the lanes of which nothing is at hand or under way after
-// these.
-func (c *closer) freeLanes(ctx context.Context, tx *sqldb.Tx, batch []*closing, closed map[int64]bool) (freed []*hold, err error) {
-	for h, row := range c.covered(batch, closed) {
-		ok, err := freeLane(ctx, tx, row)
+// these, in the order in which lanes are taken: two that lock them in different
+// orders wait for each other until the database ends it.
+func (c *closer) freeLanes(ctx context.Context, tx *sqldb.Tx, batch []closing, closed map[int64]bool) (freed []*hold, err error) {
+	for _, h := range c.covered(batch, closed) {
+		ok, err := freeLane(ctx, tx, h.row)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			freed = append(freed, h)
+			freed = append(freed, h.hold)
 		}
 	}
 	return freed, nil
 }
 
-func (c *closer) covered(batch []*closing, closed map[int64]bool) map[*hold]laneRow {
+// heldLane is a hold with its lane as it stood when it was looked at.
+type heldLane struct {
+	hold *hold
+	row  laneRow
+}
+
+func (c *closer) covered(batch []closing, closed map[int64]bool) (list []heldLane) {
 	c.holding.Lock()
 	defer c.holding.Unlock()
-	rows := map[*hold]laneRow{}
+	seen := map[*hold]bool{}
 	for _, x := range batch {
-		if h := x.job.hold; h.covered(closed) {
-			rows[h] = h.row
+		h := x.job.hold
+		if !seen[h] && h.covered(closed) {
+			list = append(list, heldLane{h, h.row})
 		}
+		seen[h] = true
 	}
-	return rows
+	slices.SortFunc(list, func(a, b heldLane) int { return cmp.Compare(a.row.lane, b.row.lane) })
+	return list
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"testing"
@@ -21,23 +22,23 @@ func TestAcceptedAttemptsAreClosedTogether(t *testing.T) {
 		must(t, err)
 		late := jobs[0]
 		late.begun-- // that of a claim before
-		c := newCloser(w.Service)
-		kept := make([]bool, len(jobs)+1)
-		var closings sync.WaitGroup
-		for i, j := range append(jobs, late) {
-			closings.Go(func() {
-				o := outcome{verdict: accepted, at: noon, response: outbound.Result{Status: http.StatusOK}}
-				ours, err := c.close(t.Context(), j, o)
-				if kept[i] = ours; err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		closings.Wait()
-		for i, k := range kept {
-			if k != (i < len(jobs)) {
-				t.Errorf("closing %d of %d: kept is %v", i, len(jobs), k)
+		var running sync.WaitGroup
+		var mu sync.Mutex
+		kept := map[bool]int{}
+		c := newCloser(w.Service, &running, func(_ context.Context, x closing, ours bool, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if kept[ours]++; err != nil || ours == (x.job.id == late.id && x.job.begun == late.begun) {
+				t.Errorf("closing %d, begun %d: kept is %v, %v", x.job.id, x.job.begun, ours, err)
 			}
+		})
+		for _, j := range append(jobs, late) {
+			o := outcome{verdict: accepted, at: noon, response: outbound.Result{Status: http.StatusOK}}
+			c.add(t.Context(), closing{j, o})
+		}
+		running.Wait()
+		if kept[true] != len(jobs) || kept[false] != 1 {
+			t.Errorf("of %d closings and a late one %v were kept", len(jobs), kept)
 		}
 		if n := w.find(recovering).Failures; n != 0 {
 			t.Errorf("%d failures are still counted", n)

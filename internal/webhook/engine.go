@@ -44,9 +44,7 @@ type job struct {
 	event     event.Name
 	body      []byte
 	url       string
-	sealed    string
-	active    bool
-	failures  int // of the webhook
+	to        recipient
 	test      bool
 	begun     int // attempts that have begun, which must still be so when this one is closed
 	number    int
@@ -54,6 +52,14 @@ type job struct {
 	dueAt     time.Time
 	claimed   bool // by somebody who waited for it
 	hold      *hold
+}
+
+// recipient is where the deliveries of a lane go.
+type recipient struct {
+	url      string // of a webhook; each notification has its own
+	sealed   string
+	active   bool
+	failures int
 }
 
 // Run sends deliveries until ctx ends, then waits for those under way. It goes
@@ -85,15 +91,25 @@ func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// deliver makes one attempt and closes it.
-func (e *engine) deliver(ctx context.Context, j job) (o outcome, err error) {
-	e.closer.underWay.Add(1)
-	defer e.closer.underWay.Add(-1)
+// deliver makes one attempt. One that was accepted is closed together with
+// others, while its lane goes on; every other is closed at once.
+func (e *engine) deliver(ctx context.Context, j job) {
 	e.metrics.lag.Observe(e.db.Now().Sub(j.dueAt).Seconds())
 	out := e.send(ctx, j)
 	crashpoint.Here("after-answer-before-close")
-	kept, err := e.closer.close(ctx, j, out)
+	if out.verdict == accepted && !j.test {
+		e.answered(j)
+		e.closer.add(ctx, closing{j, out})
+		return
+	}
+	kept, err := e.close(ctx, j, out)
+	e.closed(ctx, closing{j, out}, kept, err)
+}
+
+// closed takes note of an attempt that has been closed.
+func (e *engine) closed(ctx context.Context, x closing, kept bool, err error) {
 	crashpoint.Here("after-close")
+	j, out := x.job, x.outcome
 	switch {
 	case err != nil:
 		// The claim runs out and the delivery is sent again: at least once.
@@ -104,7 +120,7 @@ func (e *engine) deliver(ctx context.Context, j job) (o outcome, err error) {
 		e.metrics.attempts.WithLabelValues(string(out.verdict)).Inc()
 		e.note(ctx, slog.LevelInfo, "delivery attempt", j, out, slog.String("problem", out.problem))
 	}
-	return out, err
+	e.done(ctx, j, out, err)
 }
 
 // note writes the line of an attempt. Every value has a type that slog knows:
@@ -140,11 +156,11 @@ type outcome struct {
 // this moment, the body is that of the event.
 func (s *Service) send(ctx context.Context, j job) outcome {
 	out := outcome{at: s.db.Now()}
-	if !j.active && !j.test {
+	if !j.to.active && !j.test {
 		out.verdict = held
 		return out
 	}
-	plain, err := s.box.Open(j.sealed, j.secretContext())
+	plain, err := s.box.Open(j.to.sealed, j.secretContext())
 	if err != nil {
 		out.verdict, out.problem = ours, "the signing secret cannot be read"
 		return out

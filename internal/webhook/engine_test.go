@@ -3,7 +3,6 @@ package webhook
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -248,7 +247,7 @@ func TestSwitchedOffByHandParksAndResumes(t *testing.T) {
 		job := w.claimAll(6)[0] // under way when it is switched off
 		w.put(id, `{"active":false}`)
 		r.answer(http.StatusInternalServerError)
-		_, err := newEngine(w.Service, slog.New(slog.DiscardHandler)).deliver(t.Context(), job)
+		_, err := w.close(t.Context(), job, w.send(t.Context(), job))
 		must(t, err)
 		w.clock.Advance(lease + time.Second) // the others were claimed by one who died
 		w.rounds()

@@ -17,7 +17,8 @@ type hold struct {
 	cap     int   // how many may be under way at once
 	queue   []job // at hand, and not under way
 	open    map[int64]bool
-	busy    int  // under way, from sending to closing
+	busy    int  // being sent
+	closing int  // accepted, and not yet recorded
 	ready   bool // stands in the engine's line
 	asked   bool // for more
 	dry     bool // there was no more when it was taken or filled up
@@ -39,6 +40,9 @@ func (h *hold) add(t taken) {
 		h.open[j.id] = true
 	}
 }
+
+// full says that no more may be sent for now.
+func (h *hold) full() bool { return h.busy >= h.cap || h.closing >= laneUnrecorded }
 
 // drop leaves what is not under way to whoever takes the lane next.
 func (h *hold) drop() {

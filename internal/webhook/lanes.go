@@ -22,19 +22,23 @@ type engine struct {
 	holds   map[int64]*hold
 	line    [2][]*hold // lanes with something to send next: a first attempt, a retry
 	workers int
+	closing int           // answered and not yet recorded
 	streaks map[int64]int // lanes, and how many of theirs were accepted in a row
 }
 
 func newEngine(s *Service, log *slog.Logger) *engine {
-	return &engine{
-		Service: s, log: log, closer: newCloser(s), low: make(chan struct{}, 1),
-		holds: map[int64]*hold{}, streaks: map[int64]int{},
-	}
+	e := &engine{Service: s, log: log, low: make(chan struct{}, 1), holds: map[int64]*hold{}, streaks: map[int64]int{}}
+	e.closer = newCloser(s, &e.sending, e.closed)
+	return e
 }
 
 const (
 	// atHand bounds what is claimed and not yet under way.
 	atHand = 16 * slots
+	// unrecorded and laneUnrecorded bound what was accepted and is not yet
+	// recorded: a kill sends it again.
+	unrecorded     = 2 * slots
+	laneUnrecorded = 2 * laneCap
 	// maxStreaks bounds the lanes that are remembered.
 	maxStreaks = 10_000
 )
@@ -42,9 +46,9 @@ const (
 // helping is how many deliveries of a lane are claimed at once.
 func (e *engine) helping(lane int64) int {
 	switch n := e.streaks[lane]; {
-	case n < 2*laneCap:
+	case n < laneCap:
 		return laneCap
-	case n < 10*laneCap:
+	case n < 4*laneCap:
 		return 4 * laneCap
 	default:
 		return 16 * laneCap
@@ -121,7 +125,7 @@ func (e *engine) serve(ctx context.Context, asks []ask) (claimed int, err error)
 
 // enter puts a lane at the end of the line, if it has something to send and may.
 func (e *engine) enter(h *hold) {
-	if h.ready || len(h.queue) == 0 || h.busy >= h.cap {
+	if h.ready || len(h.queue) == 0 || h.full() {
 		return
 	}
 	h.ready = true
@@ -149,8 +153,7 @@ func (e *engine) waiting() (n int) {
 // work sends until nothing is in line.
 func (e *engine) work(ctx context.Context) {
 	for j, ok := e.next(ctx); ok; j, ok = e.next(ctx) {
-		out, err := e.deliver(ctx, j)
-		e.done(ctx, j, out, err)
+		e.deliver(ctx, j)
 	}
 }
 
@@ -160,7 +163,7 @@ func (e *engine) next(ctx context.Context) (j job, ok bool) {
 	e.holding.Lock()
 	defer e.holding.Unlock()
 	for at := range e.line {
-		for len(e.line[at]) > 0 {
+		for len(e.line[at]) > 0 && e.closing < unrecorded {
 			h := e.line[at][0]
 			e.line[at] = e.line[at][1:]
 			h.ready = false
@@ -168,7 +171,7 @@ func (e *engine) next(ctx context.Context) (j job, ok bool) {
 				e.drop(h)
 				e.end(ctx, h)
 			}
-			if len(h.queue) == 0 || h.busy >= h.cap {
+			if len(h.queue) == 0 || h.full() {
 				continue
 			}
 			j, h.queue = h.queue[0], h.queue[1:]
@@ -200,12 +203,27 @@ func (e *engine) order(h *hold) {
 	}
 }
 
+// answered takes note of an attempt that was accepted, and is to be recorded.
+func (e *engine) answered(j job) {
+	e.holding.Lock()
+	defer e.holding.Unlock()
+	j.hold.busy--
+	j.hold.closing++
+	e.closing++
+	e.enter(j.hold)
+}
+
 // done takes note of an attempt that has ended.
 func (e *engine) done(ctx context.Context, j job, o outcome, err error) {
 	e.holding.Lock()
 	defer e.holding.Unlock()
 	h := j.hold
-	h.busy--
+	if o.verdict == accepted && !j.test {
+		h.closing--
+		e.closing--
+	} else {
+		h.busy--
+	}
 	switch {
 	case err != nil:
 		h.spoilt = true // it stays open until the hold has run out
@@ -223,6 +241,7 @@ func (e *engine) done(ctx context.Context, j job, o outcome, err error) {
 	e.enter(h)
 	e.order(h)
 	e.end(ctx, h)
+	e.hire(ctx)
 }
 
 func (e *engine) praise(lane int64) {
@@ -241,7 +260,7 @@ func (e *engine) drop(h *hold) {
 
 // end gives a lane back that has nothing at hand or under way.
 func (e *engine) end(ctx context.Context, h *hold) {
-	if h.busy > 0 || len(h.queue) > 0 || h.ended {
+	if h.busy+h.closing > 0 || len(h.queue) > 0 || h.ended {
 		return
 	}
 	h.ended = true

@@ -2,8 +2,7 @@ package webhook
 
 import (
 	"context"
-	"iter"
-	"strings"
+	"slices"
 	"time"
 
 	"carteira/internal/platform/sqldb"
@@ -50,13 +49,10 @@ func dueLanes(ctx context.Context, q sqldb.Querier, now time.Time) ([]dueLane, e
 // oldestUnsent is since when the oldest delivery of a lane is due that is not
 // among those that are being sent, now when there is none.
 func oldestUnsent(ctx context.Context, q sqldb.Querier, l dueLane, now time.Time) (time.Time, error) {
-	args := []any{now.UnixMicro(), l.lane, now.UnixMicro()}
-	for _, id := range l.sending {
-		args = append(args, id)
-	}
 	at, err := sqldb.Value[int64](ctx, q, `
 		SELECT COALESCE(MIN(run_at), CAST(? AS BIGINT)) FROM delivery_queue
-		WHERE line IN (0, 1) AND lane = ? AND run_at <= ? AND delivery_id NOT IN (`+sqldb.Marks(len(l.sending))+`) /* every company_id */`, args...)
+		WHERE line IN (0, 1) AND lane = ? AND run_at <= ? AND NOT delivery_id {in ?} /* every company_id */`,
+		now.UnixMicro(), l.lane, now.UnixMicro(), l.sending)
 	return time.UnixMicro(at), err
 }
 
@@ -72,10 +68,8 @@ type laneRow struct {
 func lockLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) (map[int64]laneRow, error) {
 	rows := make(map[int64]laneRow, len(lanes))
 	for range 2 {
-		for piece := range pieces(lanes) {
-			if err := readLanes(ctx, tx, piece, rows); err != nil {
-				return nil, err
-			}
+		if err := readLanes(ctx, tx, lanes, rows); err != nil {
+			return nil, err
 		}
 		if len(rows) == len(lanes) {
 			break
@@ -103,8 +97,8 @@ func lockLane(ctx context.Context, tx *sqldb.Tx, lane int64) ([]int64, error) {
 
 func readLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64, rows map[int64]laneRow) error {
 	return sqldb.Each(ctx, tx, `
-		SELECT lane, token, until, sending FROM delivery_lanes WHERE lane IN (`+sqldb.Marks(len(lanes))+`) ORDER BY lane {for update}`,
-		anys(lanes), func(r sqldb.Row) error {
+		SELECT lane, token, until, sending FROM delivery_lanes WHERE lane {in ?} ORDER BY lane {for update}`,
+		[]any{lanes}, func(r sqldb.Row) error {
 			var row laneRow
 			var until int64
 			var sending string
@@ -116,10 +110,13 @@ func readLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64, rows map[int64]
 }
 
 func insertLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) error {
-	for piece := range pieces(lanes) {
+	for piece := range sqldb.Pieces(lanes) {
+		var args []any
+		for _, lane := range piece {
+			args = append(args, lane, "", 0, "")
+		}
 		if _, err := tx.Exec(ctx, `
-			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+
-			strings.Repeat(`(?, '', 0, ''), `, len(piece)-1)+`(?, '', 0, '') ON CONFLICT DO NOTHING`, anys(piece)...); err != nil {
+			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+sqldb.Tuples(len(piece), 4)+` ON CONFLICT DO NOTHING`, args...); err != nil {
 			return err
 		}
 	}
@@ -128,7 +125,7 @@ func insertLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) error {
 
 // holdLanes writes who has lanes that are locked.
 func holdLanes(ctx context.Context, tx *sqldb.Tx, rows []laneRow) error {
-	for piece := range pieces(rows) {
+	for piece := range sqldb.Pieces(rows) {
 		var args []any
 		for _, row := range piece {
 			args = append(args, row.lane, row.token, row.until.UnixMicro(), joinIDs(row.sending))
@@ -160,36 +157,34 @@ func endHolds(ctx context.Context, tx *sqldb.Tx) error {
 // forfeit uses up the numbers of attempts that somebody may have made and did
 // not record, and with them his right to record them.
 func forfeit(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
-	for piece := range pieces(ids) {
-		if _, err := tx.Exec(ctx, `
-			UPDATE deliveries SET attempts = attempts + 1
-			WHERE id IN (`+sqldb.Marks(len(piece))+`) AND status = 'pending' /* every company_id */`, anys(piece)...); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `
-			UPDATE delivery_queue SET claim = ''
-			WHERE delivery_id IN (`+sqldb.Marks(len(piece))+`) AND claim <> '' /* every company_id */`, anys(piece)...); err != nil {
-			return err
-		}
+	if len(ids) == 0 {
+		return nil
 	}
-	return nil
+	if _, err := tx.Exec(ctx, `
+		UPDATE deliveries SET attempts = attempts + 1 WHERE id {in ?} AND status = 'pending' /* every company_id */`, ids); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `UPDATE delivery_queue SET claim = '' WHERE delivery_id {in ?} AND claim <> '' /* every company_id */`, ids)
+	return err
 }
 
-// dueIn returns deliveries of a lane, first attempts before retries.
-func dueIn(ctx context.Context, tx *sqldb.Tx, lane int64, limit int) (ids []int64, err error) {
-	for _, line := range []int{firstLine, retryLine} {
-		if len(ids) == limit {
-			break
-		}
-		more, err := sqldb.Values[int64](ctx, tx, `
-			SELECT delivery_id FROM delivery_queue WHERE line = ? AND lane = ? AND run_at <= ? ORDER BY run_at LIMIT ? /* every company_id */`,
-			line, lane, tx.Now().UnixMicro(), limit-len(ids))
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, more...)
-	}
-	return ids, nil
+// dueIn returns up to so many deliveries of each lane, first attempts before
+// retries.
+func dueIn(ctx context.Context, tx *sqldb.Tx, lanes []int64, most int) (map[int64][]int64, error) {
+	const line = `COALESCE((SELECT string_agg(CAST(d.delivery_id AS TEXT), ',') FROM (
+		SELECT q.delivery_id FROM delivery_queue q WHERE q.line = ? AND q.lane = k.lane AND q.run_at <= ? ORDER BY q.run_at LIMIT ?) AS d), '')`
+	due := make(map[int64][]int64, len(lanes))
+	now := tx.Now().UnixMicro()
+	err := sqldb.Each(ctx, tx, `
+		SELECT k.lane, `+line+`, `+line+` FROM delivery_lanes k WHERE k.lane {in ?} /* every company_id */`,
+		[]any{firstLine, now, most, retryLine, now, most, lanes}, func(r sqldb.Row) error {
+			var lane int64
+			var first, retries string
+			err := r.Scan(&lane, &first, &retries)
+			due[lane] = append(splitIDs(first), splitIDs(retries)...)
+			return err
+		})
+	return due, err
 }
 
 // claimOneDue makes a due delivery somebody's who waits for it, whatever its
@@ -208,51 +203,65 @@ func claimOneDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token s
 // readJobs reads what is needed to send deliveries.
 func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]job, error) {
 	jobs := make(map[int64]job, len(ids))
-	for piece := range pieces(ids) {
-		err := sqldb.Each(ctx, tx, `
-			SELECT d.id, d.company_id, d.lane, COALESCE(d.webhook_id, 0), e.event_id, d.event, e.body,
-				CASE WHEN d.webhook_id IS NULL THEN d.url ELSE w.url END, COALESCE(w.secret, s.secret, ''), COALESCE(w.active, ?),
-				COALESCE(w.failures, 0), d.test, d.attempts, q.step, q.run_at, q.claim
-			FROM delivery_queue q JOIN deliveries d ON d.id = q.delivery_id JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
-			LEFT JOIN webhooks w ON w.company_id = d.company_id AND w.id = d.webhook_id
-			LEFT JOIN callback_secrets s ON s.company_id = d.company_id AND d.webhook_id IS NULL
-			WHERE q.delivery_id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, append([]any{true}, anys(piece)...), func(r sqldb.Row) error {
-			var j job
-			var dueAt int64
-			var claim string
-			err := r.Scan(&j.id, &j.companyID, &j.lane, &j.webhookID, &j.eventID, (*string)(&j.event), &j.body, &j.url, &j.sealed, &j.active,
-				&j.failures, &j.test, &j.begun, &j.step, &dueAt, &claim)
-			j.claimed, j.dueAt = claim != "", time.UnixMicro(dueAt)
-			jobs[j.id] = j
-			return err
-		})
+	lanes := make([]int64, 0, len(ids))
+	err := sqldb.Each(ctx, tx, `
+		SELECT d.id, d.company_id, q.lane, COALESCE(d.webhook_id, 0), e.event_id, d.event, e.body, d.url, d.test, d.attempts, q.step, q.run_at, q.claim
+		FROM delivery_queue q JOIN deliveries d ON d.id = q.delivery_id JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
+		WHERE q.delivery_id {in ?} /* every company_id */`, []any{ids}, func(r sqldb.Row) error {
+		var j job
+		var dueAt int64
+		var claim string
+		err := r.Scan(&j.id, &j.companyID, &j.lane, &j.webhookID, &j.eventID, (*string)(&j.event), &j.body, &j.url, &j.test, &j.begun,
+			&j.step, &dueAt, &claim)
+		j.claimed, j.dueAt = claim != "", time.UnixMicro(dueAt)
+		jobs[j.id], lanes = j, append(lanes, j.lane)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	to, err := readRecipients(ctx, tx, lanes)
+	for id, j := range jobs {
+		j.to = to[j.lane]
+		if j.webhookID != 0 {
+			j.url = j.to.url
+		}
+		jobs[id] = j
+	}
+	return jobs, err
+}
+
+// readRecipients reads where the deliveries of lanes go, once for each.
+func readRecipients(ctx context.Context, tx *sqldb.Tx, lanes []int64) (map[int64]recipient, error) {
+	slices.Sort(lanes)
+	lanes = slices.Compact(lanes)
+	to := make(map[int64]recipient, len(lanes))
+	var companies []int64 // whose notifications are sent
+	for len(lanes) > 0 && lanes[0] < 0 {
+		companies, lanes = append(companies, -lanes[0]), lanes[1:]
+	}
+	if len(lanes) > 0 {
+		err := sqldb.Each(ctx, tx, `SELECT id, url, secret, active, failures FROM webhooks WHERE id {in ?} /* every company_id */`,
+			[]any{lanes}, func(row sqldb.Row) error {
+				var lane int64
+				var r recipient
+				err := row.Scan(&lane, &r.url, &r.sealed, &r.active, &r.failures)
+				to[lane] = r
+				return err
+			})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return jobs, nil
-}
-
-func anys(ids []int64) []any {
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
+	if len(companies) == 0 {
+		return to, nil
 	}
-	return args
-}
-
-// pieces cuts a list into halves of halves, so that a list of any length needs
-// few statements, of few different texts. sqldb.Pieces is for long lists; these
-// have some dozens.
-func pieces[T any](list []T) iter.Seq[[]T] {
-	return func(yield func([]T) bool) {
-		for size := 128; size > 0; size /= 2 {
-			for len(list) >= size {
-				if !yield(list[:size]) {
-					return
-				}
-				list = list[size:]
-			}
-		}
-	}
+	return to, sqldb.Each(ctx, tx, `SELECT company_id, secret FROM callback_secrets WHERE company_id {in ?} /* every company_id */`,
+		[]any{companies}, func(row sqldb.Row) error {
+			var companyID int64
+			r := recipient{active: true}
+			err := row.Scan(&companyID, &r.sealed)
+			to[-companyID] = r
+			return err
+		})
 }

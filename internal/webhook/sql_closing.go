@@ -36,27 +36,21 @@ func settle(ctx context.Context, tx *sqldb.Tx, j job, f following) (bool, error)
 
 // leaveQueue ends the sending of deliveries.
 func leaveQueue(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
-	for piece := range pieces(ids) {
-		if _, err := tx.Exec(ctx, `
-			DELETE FROM delivery_queue WHERE delivery_id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, anys(piece)...); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE delivery_id {in ?} /* every company_id */`, ids)
+	return err
 }
 
 // settleAccepted does so for deliveries of which equally many attempts had
 // begun, and returns which it were.
-func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []*closing) ([]int64, error) {
-	at := tx.Now().UnixMicro()
-	args := make([]any, 0, 3+len(list))
-	args = append(args, list[0].job.number, at, list[0].job.begun)
-	for _, x := range list {
-		args = append(args, x.job.id)
+func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []closing) ([]int64, error) {
+	ids := make([]int64, len(list))
+	for i, x := range list {
+		ids[i] = x.job.id
 	}
 	settled, err := sqldb.Values[int64](ctx, tx, `
 		UPDATE deliveries SET attempts = ?, status = 'delivered', delivered_at = ?
-		WHERE attempts = ? AND id IN (`+sqldb.Marks(len(list))+`) RETURNING id /* every company_id */`, args...)
+		WHERE attempts = ? AND id {in ?} RETURNING id /* every company_id */`,
+		list[0].job.number, tx.Now().UnixMicro(), list[0].job.begun, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -64,24 +58,16 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []*closing) ([]int64
 }
 
 // failingAmong returns which of some webhooks have failures.
-func failingAmong(ctx context.Context, tx *sqldb.Tx, ids []int64) (failing []int64, err error) {
-	for piece := range pieces(ids) {
-		some, err := sqldb.Values[int64](ctx, tx, `
-			SELECT id FROM webhooks WHERE failures > 0 AND id IN (`+sqldb.Marks(len(piece))+`) /* every company_id */`, anys(piece)...)
-		if err != nil {
-			return nil, err
-		}
-		failing = append(failing, some...)
-	}
-	return failing, nil
+func failingAmong(ctx context.Context, tx *sqldb.Tx, ids []int64) ([]int64, error) {
+	return sqldb.Values[int64](ctx, tx, `SELECT id FROM webhooks WHERE failures > 0 AND id {in ?} /* every company_id */`, ids)
 }
 
 func insertAttempt(ctx context.Context, tx *sqldb.Tx, j job, o outcome) error {
-	return insertAttempts(ctx, tx, []*closing{{job: j, outcome: o}})
+	return insertAttempts(ctx, tx, []closing{{j, o}})
 }
 
-func insertAttempts(ctx context.Context, tx *sqldb.Tx, list []*closing) error {
-	for piece := range pieces(list) {
+func insertAttempts(ctx context.Context, tx *sqldb.Tx, list []closing) error {
+	for piece := range sqldb.Pieces(list) {
 		args := make([]any, 0, 8*len(piece))
 		for _, x := range piece {
 			j, o := x.job, x.outcome

@@ -125,13 +125,9 @@ func attempts(ctx context.Context, q sqldb.Querier, companyID int64, deliveryIDs
 	if len(deliveryIDs) == 0 {
 		return nil
 	}
-	args := []any{companyID}
-	for _, id := range deliveryIDs {
-		args = append(args, id)
-	}
 	return sqldb.Each(ctx, q, `
 		SELECT delivery_id, number, at, duration_ms, response_status, response_body, error FROM delivery_attempts
-		WHERE company_id = ? AND delivery_id IN (`+sqldb.Marks(len(deliveryIDs))+`) ORDER BY delivery_id, number`, args, func(r sqldb.Row) error {
+		WHERE company_id = ? AND delivery_id {in ?} ORDER BY delivery_id, number`, []any{companyID, deliveryIDs}, func(r sqldb.Row) error {
 		var id, at, millis int64
 		var t Attempt
 		err := r.Scan(&id, &t.Number, &at, &millis, &t.ResponseStatus, &t.ResponseBody, &t.Error)

@@ -42,41 +42,25 @@ func oldEvents(ctx context.Context, q sqldb.Querier, after int64, limit int) ([]
 // removeDeliveries looks at the status again, because somebody may have asked
 // for one to be sent again meanwhile.
 func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
-	for piece := range sqldb.Pieces(ids) {
-		gone, err := sqldb.Values[int64](ctx, tx, `
-			DELETE FROM deliveries WHERE company_id = ? AND status <> 'pending' AND id IN (`+sqldb.Marks(len(piece))+`)
-			RETURNING id`, append([]any{companyID}, anys(piece)...)...)
-		if err != nil {
-			return err
-		}
-		if err := removeAttempts(ctx, tx, companyID, gone); err != nil {
-			return err
-		}
+	gone, err := sqldb.Values[int64](ctx, tx, `
+		DELETE FROM deliveries WHERE company_id = ? AND status <> 'pending' AND id {in ?} RETURNING id`, companyID, ids)
+	if err != nil {
+		return err
 	}
-	return nil
+	return removeAttempts(ctx, tx, companyID, gone)
 }
 
 func removeAttempts(ctx context.Context, tx *sqldb.Tx, companyID int64, deliveryIDs []int64) error {
-	for piece := range sqldb.Pieces(deliveryIDs) {
-		if _, err := tx.Exec(ctx, `DELETE FROM delivery_attempts WHERE company_id = ? AND delivery_id IN (`+sqldb.Marks(len(piece))+`)`,
-			append([]any{companyID}, anys(piece)...)...); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM delivery_attempts WHERE company_id = ? AND delivery_id {in ?}`, companyID, deliveryIDs)
+	return err
 }
 
 // removeEvents leaves one that has got a delivery meanwhile.
 func removeEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
-	for piece := range sqldb.Pieces(ids) {
-		if _, err := tx.Exec(ctx, `
-			DELETE FROM events WHERE company_id = ? AND id IN (`+sqldb.Marks(len(piece))+`)
-				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = events.company_id AND d.event_id = events.id)`,
-			append([]any{companyID}, anys(piece)...)...); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := tx.Exec(ctx, `
+		DELETE FROM events WHERE company_id = ? AND id {in ?}
+			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = events.company_id AND d.event_id = events.id)`, companyID, ids)
+	return err
 }
 
 func pruneReplays(ctx context.Context, tx *sqldb.Tx, before time.Time) error {

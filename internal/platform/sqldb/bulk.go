@@ -1,26 +1,36 @@
 package sqldb
 
 import (
+	"encoding/json"
 	"iter"
+	"slices"
 	"strings"
 )
 
-// pieceSizes are few, so that a list of any length needs few different
-// statements, and none has as many placeholders as SQLite (32,766) or
-// PostgreSQL (65,535) refuses.
-var pieceSizes = []int{500, 100, 10, 1}
+// maxPiece keeps a statement from having as many placeholders as SQLite
+// (32,766) or PostgreSQL (65,535) refuses.
+const maxPiece = 512
+
+// PieceOf is how many of n rows one statement takes: a power of two, so that a
+// list of any length needs few statements, of few different texts.
+func PieceOf(n int) int {
+	size := maxPiece
+	for size > n {
+		size /= 2
+	}
+	return size
+}
 
 // Pieces cuts a list into the parts in which one statement after the other
 // inserts it or looks it up.
 func Pieces[T any](list []T) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
-		for _, size := range pieceSizes {
-			for len(list) >= size {
-				if !yield(list[:size]) {
-					return
-				}
-				list = list[size:]
+		for len(list) > 0 {
+			size := PieceOf(len(list))
+			if !yield(list[:size]) {
+				return
 			}
+			list = list[size:]
 		}
 	}
 }
@@ -29,4 +39,38 @@ func Pieces[T any](list []T) iter.Seq[[]T] {
 // an INSERT of several rows.
 func Tuples(rows, columns int) string {
 	return strings.TrimSuffix(strings.Repeat("("+Marks(columns)+"),", rows), ",")
+}
+
+// withLists returns args with every list as an engine takes it: PostgreSQL as
+// an array, SQLite as JSON. A statement with {in ?} is the same for a list of
+// any length, so it is compiled and planned once.
+func withLists(engine Engine, args []any) []any {
+	changed := args
+	for i, arg := range args {
+		var list any
+		switch arg := arg.(type) {
+		case []int64:
+			list = listFor(engine, arg)
+		case []string:
+			list = listFor(engine, arg)
+		default:
+			continue
+		}
+		if &changed[0] == &args[0] {
+			changed = slices.Clone(args)
+		}
+		changed[i] = list
+	}
+	return changed
+}
+
+func listFor[T int64 | string](engine Engine, list []T) any {
+	if list == nil {
+		list = []T{} // pgx takes nil for NULL, which is among nothing and not among nothing
+	}
+	if engine == Postgres {
+		return list
+	}
+	text, _ := json.Marshal(list) //nolint:errchkjson // numbers and texts always have a form
+	return string(text)
 }

@@ -110,11 +110,11 @@ func (q pgQuerier) Engine() Engine { return Postgres }
 func (q pgQuerier) translate(err error) error { return postgresError(err) }
 
 func (q pgQuerier) query(ctx context.Context, text string, args []any) (*sql.Rows, error) {
-	return q.on.QueryContext(ctx, q.rewriter.text(text), args...)
+	return q.on.QueryContext(ctx, q.rewriter.text(text), withLists(Postgres, args)...)
 }
 
 func (q pgQuerier) exec(ctx context.Context, text string, args []any) (int64, error) {
-	res, err := q.on.ExecContext(ctx, q.rewriter.text(text), args...)
+	res, err := q.on.ExecContext(ctx, q.rewriter.text(text), withLists(Postgres, args)...)
 	if err != nil {
 		return 0, err
 	}

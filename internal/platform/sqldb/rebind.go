@@ -13,16 +13,19 @@ import (
 // hope of a plan that fits the value.
 //
 //	?                          placeholder
+//	{in ?}                     among a list, which is one argument: []int64 or []string
 //	{for key share}            keep the selected rows from being deleted until the commit
 //	{for update}               lock the selected rows until the commit
 //	{for update skip locked}   the same, passing over rows that others hold
-var locks = strings.NewReplacer(
+var postgresWords = strings.NewReplacer(
+	"{in ?}", "= ANY(?)",
 	"{for key share}", "FOR KEY SHARE",
 	"{for update}", "FOR UPDATE",
 	"{for update skip locked}", "FOR UPDATE SKIP LOCKED",
 )
 
 var sqliteWords = strings.NewReplacer(
+	"{in ?}", "IN (SELECT value FROM json_each(?))",
 	"{for key share}", "", "{for update}", "", "{for update skip locked}", "",
 	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?", "LIKE CAST(? AS TEXT)",
 )
@@ -47,7 +50,7 @@ func forSQLite(s string) string { return sqliteWords.Replace(s) }
 
 // forPostgres numbers the placeholders outside quotes.
 func forPostgres(s string) string {
-	s = locks.Replace(s)
+	s = postgresWords.Replace(s)
 	var b strings.Builder
 	n, quoted := 0, false
 	for _, c := range s {

@@ -1,6 +1,8 @@
 package sqldb_test
 
 import (
+	"fmt"
+	"reflect"
 	"testing"
 
 	"carteira/internal/platform/sqldb"
@@ -14,6 +16,7 @@ func TestStatementIsRewrittenForEachEngine(t *testing.T) {
 		{"a = '?' AND b = ?", "a = '?' AND b = $1", "a = '?' AND b = ?"},
 		{"a = 'it''s ?' AND b = ?", "a = 'it''s ?' AND b = $1", "a = 'it''s ?' AND b = ?"},
 		{"'' || ? || 'é?'", "'' || $1 || 'é?'", "'' || ? || 'é?'"},
+		{"a {in ?} AND NOT b {in ?}", "a = ANY($1) AND NOT b = ANY($2)", "a IN (SELECT value FROM json_each(?)) AND NOT b IN (SELECT value FROM json_each(?))"},
 		{"SELECT 1 {for update}", "SELECT 1 FOR UPDATE", "SELECT 1 "},
 		{"LIMIT ? {for update skip locked}", "LIMIT $1 FOR UPDATE SKIP LOCKED", "LIMIT CAST(? AS INTEGER) "},
 		{"a LIKE ? ESCAPE '!' LIMIT ? OFFSET ?", "a LIKE $1 ESCAPE '!' LIMIT $2 OFFSET $3", "a LIKE CAST(? AS TEXT) ESCAPE '!' LIMIT CAST(? AS INTEGER) OFFSET CAST(? AS INTEGER)"},
@@ -43,6 +46,34 @@ func TestOneTextServesBothEngines(t *testing.T) {
 		})
 		if err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+func TestListIsOneArgument(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		withNotes(t, db)
+		run(t, db, "INSERT INTO notes (id, body) VALUES (1, 'a'), (2, 'b\"[é]<'), (3, 'c')")
+		for _, tt := range []struct {
+			text string
+			list any
+			want string
+		}{
+			{"id {in ?}", []int64{3, 1, 1, 9}, "[1 3]"},
+			{"NOT id {in ?}", []int64{3, 1}, "[2]"},
+			{"id {in ?}", []int64{}, "[]"},
+			{"NOT id {in ?}", []int64(nil), "[1 2 3]"},
+			{"body {in ?}", []string{"b\"[é]<", "d"}, "[2]"},
+			{"NOT body {in ?}", []string(nil), "[1 2 3]"},
+		} {
+			args := []any{tt.list, 0}
+			ids, err := sqldb.Values[int64](t.Context(), db, "SELECT id FROM notes WHERE "+tt.text+" AND id > ? ORDER BY id", args...)
+			if got := fmt.Sprint(ids); err != nil || got != tt.want {
+				t.Errorf("%s of %v: %s, %v; want %s", tt.text, tt.list, got, err, tt.want)
+			}
+			if !reflect.DeepEqual(args, []any{tt.list, 0}) {
+				t.Errorf("the caller's arguments became %v", args)
+			}
 		}
 	})
 }

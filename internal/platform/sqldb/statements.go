@@ -46,7 +46,7 @@ func (s *statements) query(ctx context.Context, text string, args []any) (*sql.R
 	if err != nil {
 		return nil, err
 	}
-	return stmt.QueryContext(ctx, args...)
+	return stmt.QueryContext(ctx, withLists(SQLite, args)...)
 }
 
 func (s *statements) exec(ctx context.Context, text string, args []any) (int64, error) {
@@ -54,7 +54,7 @@ func (s *statements) exec(ctx context.Context, text string, args []any) (int64, 
 	if err != nil {
 		return 0, err
 	}
-	res, err := stmt.ExecContext(ctx, args...)
+	res, err := stmt.ExecContext(ctx, withLists(SQLite, args)...)
 	if err != nil {
 		return 0, err
 	}
