@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/event"
 	"carteira/internal/platform/outbound"
+	"carteira/internal/platform/secret"
 )
 
 const (
@@ -44,7 +46,7 @@ type job struct {
 	event     event.Name
 	body      []byte
 	url       string
-	to        recipient
+	to        *recipient
 	test      bool
 	begun     int // attempts that have begun, which must still be so when this one is closed
 	number    int
@@ -60,6 +62,16 @@ type recipient struct {
 	sealed   string
 	active   bool
 	failures int
+	open     sync.Once
+	key      []byte
+	err      error
+}
+
+// secret is what deliveries of the lane are signed with. It is opened once for
+// all that were claimed together.
+func (r *recipient) secret(box *secret.Box, purpose string) ([]byte, error) {
+	r.open.Do(func() { r.key, r.err = box.Open(r.sealed, purpose) })
+	return r.key, r.err
 }
 
 // Run sends deliveries until ctx ends, then waits for those under way. It goes
@@ -160,7 +172,7 @@ func (s *Service) send(ctx context.Context, j job) outcome {
 		out.verdict = held
 		return out
 	}
-	plain, err := s.box.Open(j.to.sealed, j.secretContext())
+	plain, err := j.to.secret(s.box, j.secretContext())
 	if err != nil {
 		out.verdict, out.problem = ours, "the signing secret cannot be read"
 		return out

@@ -37,8 +37,8 @@ const (
 	atHand = 16 * slots
 	// unrecorded and laneUnrecorded bound what was accepted and is not yet
 	// recorded: a kill sends it again.
-	unrecorded     = 2 * slots
-	laneUnrecorded = 2 * laneCap
+	unrecorded     = 4 * slots
+	laneUnrecorded = 4 * laneCap
 	// maxStreaks bounds the lanes that are remembered.
 	maxStreaks = 10_000
 )
@@ -207,10 +207,13 @@ func (e *engine) order(h *hold) {
 func (e *engine) answered(j job) {
 	e.holding.Lock()
 	defer e.holding.Unlock()
-	j.hold.busy--
-	j.hold.closing++
+	h := j.hold
+	h.busy--
+	h.closing++
 	e.closing++
-	e.enter(j.hold)
+	e.praise(h.row.lane)
+	e.enter(h)
+	e.order(h)
 }
 
 // done takes note of an attempt that has ended.
@@ -227,8 +230,6 @@ func (e *engine) done(ctx context.Context, j job, o outcome, err error) {
 	switch {
 	case err != nil:
 		h.spoilt = true // it stays open until the hold has run out
-	case o.verdict == accepted:
-		e.praise(h.row.lane)
 	case o.verdict == broken || o.verdict == rejected:
 		h.cap = failingLaneCap
 	}

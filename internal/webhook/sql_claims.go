@@ -232,10 +232,13 @@ func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]job, er
 }
 
 // readRecipients reads where the deliveries of lanes go, once for each.
-func readRecipients(ctx context.Context, tx *sqldb.Tx, lanes []int64) (map[int64]recipient, error) {
+func readRecipients(ctx context.Context, tx *sqldb.Tx, lanes []int64) (map[int64]*recipient, error) {
 	slices.Sort(lanes)
 	lanes = slices.Compact(lanes)
-	to := make(map[int64]recipient, len(lanes))
+	to := make(map[int64]*recipient, len(lanes))
+	for _, lane := range lanes {
+		to[lane] = &recipient{active: lane < 0}
+	}
 	var companies []int64 // whose notifications are sent
 	for len(lanes) > 0 && lanes[0] < 0 {
 		companies, lanes = append(companies, -lanes[0]), lanes[1:]
@@ -246,7 +249,7 @@ func readRecipients(ctx context.Context, tx *sqldb.Tx, lanes []int64) (map[int64
 				var lane int64
 				var r recipient
 				err := row.Scan(&lane, &r.url, &r.sealed, &r.active, &r.failures)
-				to[lane] = r
+				to[lane] = &r
 				return err
 			})
 		if err != nil {
@@ -259,9 +262,9 @@ func readRecipients(ctx context.Context, tx *sqldb.Tx, lanes []int64) (map[int64
 	return to, sqldb.Each(ctx, tx, `SELECT company_id, secret FROM callback_secrets WHERE company_id {in ?} /* every company_id */`,
 		[]any{companies}, func(row sqldb.Row) error {
 			var companyID int64
-			r := recipient{active: true}
-			err := row.Scan(&companyID, &r.sealed)
-			to[-companyID] = r
+			var sealed string
+			err := row.Scan(&companyID, &sealed)
+			to[-companyID].sealed = sealed
 			return err
 		})
 }

@@ -61,6 +61,9 @@ func cut(b []byte, n int) []byte {
 
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
+	if text == "" {
+		return 0
+	}
 	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
 		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 	}
