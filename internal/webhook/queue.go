@@ -22,15 +22,6 @@ const (
 	Parked    Status = "parked"
 )
 
-// stored is the status as it stands in the history, where what is parked is
-// pending: the queue knows better.
-func (s Status) stored() string {
-	if s == Parked {
-		s = Pending
-	}
-	return string(s)
-}
-
 // The lines of the queue, as they are stored.
 const (
 	firstLine  = 0 // first attempts

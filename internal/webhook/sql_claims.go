@@ -160,11 +160,7 @@ func forfeit(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, `
-		UPDATE deliveries SET attempts = attempts + 1 WHERE id {in ?} AND status = 'pending' /* every company_id */`, ids); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, `UPDATE delivery_queue SET claim = '' WHERE delivery_id {in ?} AND claim <> '' /* every company_id */`, ids)
+	_, err := tx.Exec(ctx, `UPDATE delivery_queue SET attempts = attempts + 1, claim = '' WHERE delivery_id {in ?} /* every company_id */`, ids)
 	return err
 }
 
@@ -191,13 +187,10 @@ func dueIn(ctx context.Context, tx *sqldb.Tx, lanes []int64, most int) (map[int6
 // lane is doing, and says whether it was due.
 func claimOneDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token string) (bool, error) {
 	n, err := tx.Exec(ctx, `
-		UPDATE delivery_queue SET claim = ?, run_at = ? WHERE company_id = ? AND delivery_id = ? AND line IN (0, 1) AND run_at <= ?`,
+		UPDATE delivery_queue SET claim = ?, attempts = attempts + 1, run_at = ?
+		WHERE company_id = ? AND delivery_id = ? AND line IN (0, 1) AND run_at <= ?`,
 		token, tx.Now().Add(lease).UnixMicro(), companyID, id, tx.Now().UnixMicro())
-	if err != nil || n == 0 {
-		return false, err
-	}
-	_, err = tx.Exec(ctx, `UPDATE deliveries SET attempts = attempts + 1 WHERE company_id = ? AND id = ?`, companyID, id)
-	return true, err
+	return n == 1, err
 }
 
 // readJobs reads what is needed to send deliveries.
@@ -205,15 +198,14 @@ func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]job, er
 	jobs := make(map[int64]job, len(ids))
 	lanes := make([]int64, 0, len(ids))
 	err := sqldb.Each(ctx, tx, `
-		SELECT d.id, d.company_id, q.lane, COALESCE(d.webhook_id, 0), e.event_id, d.event, e.body, d.url, d.test, d.attempts, q.step, q.run_at, q.claim
-		FROM delivery_queue q JOIN deliveries d ON d.id = q.delivery_id JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
-		WHERE q.delivery_id {in ?} /* every company_id */`, []any{ids}, func(r sqldb.Row) error {
+		SELECT q.delivery_id, q.company_id, q.lane, e.event_id, e.name, e.body, q.url, q.test, q.attempts, q.step, q.run_at, q.claim
+		FROM delivery_queue q JOIN events e ON e.company_id = q.company_id AND e.id = q.event_id WHERE q.delivery_id {in ?} /* every company_id */`, []any{ids}, func(r sqldb.Row) error {
 		var j job
 		var dueAt int64
 		var claim string
-		err := r.Scan(&j.id, &j.companyID, &j.lane, &j.webhookID, &j.eventID, (*string)(&j.event), &j.body, &j.url, &j.test, &j.begun,
+		err := r.Scan(&j.id, &j.companyID, &j.lane, &j.eventID, (*string)(&j.event), &j.body, &j.url, &j.test, &j.begun,
 			&j.step, &dueAt, &claim)
-		j.claimed, j.dueAt = claim != "", time.UnixMicro(dueAt)
+		j.webhookID, j.claimed, j.dueAt = max(j.lane, 0), claim != "", time.UnixMicro(dueAt)
 		jobs[j.id], lanes = j, append(lanes, j.lane)
 		return err
 	})

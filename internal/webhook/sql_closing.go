@@ -9,35 +9,28 @@ import (
 // settle records what becomes of a delivery, unless another attempt at it has
 // begun since: then it is no longer this one's to record.
 func settle(ctx context.Context, tx *sqldb.Tx, j job, f following) (bool, error) {
+	if f.status == Pending || f.status == Parked {
+		line := lineOf(f.step)
+		if f.status == Parked {
+			line = parkedLine
+		}
+		n, err := tx.Exec(ctx, `
+			UPDATE delivery_queue SET attempts = ?, claim = '', line = ?, step = ?, run_at = ? WHERE company_id = ? AND delivery_id = ? AND attempts = ?`,
+			j.number, line, f.step, f.runAt.UnixMicro(), j.companyID, j.id, j.begun)
+		return n == 1, err
+	}
+	n, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND delivery_id = ? AND attempts = ?`, j.companyID, j.id, j.begun)
+	if err != nil || n == 0 {
+		return false, err
+	}
 	var delivered sqldb.Ref
 	if !f.deliveredAt.IsZero() {
 		delivered = sqldb.RefTo(f.deliveredAt.UnixMicro())
 	}
-	n, err := tx.Exec(ctx, `
-		UPDATE deliveries SET attempts = ?, status = ?, delivered_at = COALESCE(?, delivered_at)
-		WHERE company_id = ? AND id = ? AND attempts = ?`,
-		j.number, f.status.stored(), delivered, j.companyID, j.id, j.begun)
-	if err != nil || n == 0 {
-		return false, err
-	}
-	line := lineOf(f.step)
-	switch f.status {
-	case Parked:
-		line = parkedLine
-	case Pending:
-	default:
-		return true, leaveQueue(ctx, tx, []int64{j.id})
-	}
 	_, err = tx.Exec(ctx, `
-		UPDATE delivery_queue SET claim = '', line = ?, step = ?, run_at = ? WHERE company_id = ? AND delivery_id = ?`,
-		line, f.step, f.runAt.UnixMicro(), j.companyID, j.id)
+		UPDATE deliveries SET attempts = ?, status = ?, delivered_at = COALESCE(?, delivered_at) WHERE company_id = ? AND id = ?`,
+		j.number, string(f.status), delivered, j.companyID, j.id)
 	return true, err
-}
-
-// leaveQueue ends the sending of deliveries.
-func leaveQueue(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE delivery_id {in ?} /* every company_id */`, ids)
-	return err
 }
 
 // settleAccepted does so for deliveries of which equally many attempts had
@@ -48,13 +41,14 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []closing) ([]int64,
 		ids[i] = x.job.id
 	}
 	settled, err := sqldb.Values[int64](ctx, tx, `
-		UPDATE deliveries SET attempts = ?, status = 'delivered', delivered_at = ?
-		WHERE attempts = ? AND id {in ?} RETURNING id /* every company_id */`,
-		list[0].job.number, tx.Now().UnixMicro(), list[0].job.begun, ids)
-	if err != nil {
+		DELETE FROM delivery_queue WHERE attempts = ? AND delivery_id {in ?} RETURNING delivery_id /* every company_id */`, list[0].job.begun, ids)
+	if err != nil || len(settled) == 0 {
 		return nil, err
 	}
-	return settled, leaveQueue(ctx, tx, settled)
+	_, err = tx.Exec(ctx, `
+		UPDATE deliveries SET attempts = ?, status = 'delivered', delivered_at = ? WHERE id {in ?} /* every company_id */`,
+		list[0].job.number, tx.Now().UnixMicro(), settled)
+	return settled, err
 }
 
 // failingAmong returns which of some webhooks have failures.

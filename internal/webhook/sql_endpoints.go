@@ -79,14 +79,14 @@ func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error
 	if _, err := tx.Exec(ctx, `DELETE FROM replays WHERE company_id = ? AND webhook_id = ?`, companyID, id); err != nil {
 		return err
 	}
+	if _, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND lane = ?`, companyID, id); err != nil {
+		return err
+	}
 	gone, err := sqldb.Values[int64](ctx, tx, `DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ? RETURNING id`, companyID, id)
 	if err != nil {
 		return err
 	}
 	if err := removeAttempts(ctx, tx, companyID, gone); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND lane = ?`, companyID, id); err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `DELETE FROM webhooks WHERE company_id = ? AND id = ?`, companyID, id)

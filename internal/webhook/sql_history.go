@@ -31,15 +31,15 @@ func scanDelivery(r sqldb.Row) (d Delivery, err error) {
 
 func (f DeliveryFilter) where(a account.Actor, webhookID int64) (w sqldb.Where) {
 	w.And(`d.company_id = ? AND d.webhook_id = ?`, a.Company.ID, webhookID)
-	if f.Status != "" {
-		w.And(`d.status = ?`, f.Status.stored())
-	}
 	const parked = `EXISTS (SELECT 1 FROM delivery_queue k WHERE k.company_id = d.company_id AND k.delivery_id = d.id AND k.line = 2)`
 	switch f.Status {
-	case Pending:
-		w.And(`NOT ` + parked)
+	case "":
 	case Parked:
-		w.And(parked)
+		w.And(`d.status = 'pending' AND ` + parked)
+	case Pending:
+		w.And(`d.status = 'pending' AND NOT ` + parked)
+	default:
+		w.And(`d.status = ?`, string(f.Status))
 	}
 	if f.Event != "" {
 		w.And(`d.event = ?`, string(f.Event))
@@ -77,8 +77,8 @@ func deliveryOfEvent(ctx context.Context, q sqldb.Querier, companyID int64, even
 }
 
 // lockDelivery tells also whether somebody is sending it: one who waits for it,
-// or who has its lane. The lane is locked before it, as it is by those who take
-// lanes.
+// or who has its lane. The lane is locked before its place in the queue, and that
+// before the delivery, as those do who send.
 func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (d Delivery, claimed bool, err error) {
 	lane, err := sqldb.Value[int64](ctx, tx, `SELECT lane FROM deliveries WHERE company_id = ? AND id = ?`, companyID, id)
 	if err != nil {
@@ -88,10 +88,7 @@ func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (d Del
 	if err != nil {
 		return d, false, err
 	}
-	if _, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM deliveries WHERE company_id = ? AND id = ? {for update}`, companyID, id); err != nil {
-		return d, false, sqldb.Found(err, "delivery")
-	}
-	err = sqldb.Each(ctx, tx, `SELECT claim, line, run_at FROM delivery_queue WHERE company_id = ? AND delivery_id = ?`, []any{companyID, id},
+	err = sqldb.Each(ctx, tx, `SELECT claim, line, run_at FROM delivery_queue WHERE company_id = ? AND delivery_id = ? {for update}`, []any{companyID, id},
 		func(r sqldb.Row) error {
 			var claim string
 			var line int
@@ -104,6 +101,9 @@ func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (d Del
 	if err != nil {
 		return d, false, err
 	}
+	if _, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM deliveries WHERE company_id = ? AND id = ? {for update}`, companyID, id); err != nil {
+		return d, false, sqldb.Found(err, "delivery")
+	}
 	d, err = deliveryByID(ctx, tx, companyID, id)
 	return d, claimed, err
 }
@@ -113,9 +113,7 @@ func reset(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 	if _, err := tx.Exec(ctx, `UPDATE deliveries SET status = 'pending' WHERE company_id = ? AND id = ?`, companyID, id); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `
-		INSERT INTO delivery_queue (delivery_id, company_id, lane, line, step, run_at, claim)
-		SELECT id, company_id, lane, 0, 0, CAST(? AS BIGINT), '' FROM deliveries WHERE company_id = ? AND id = ?
+	_, err := tx.Exec(ctx, intoQueue+`id = ?
 		ON CONFLICT (delivery_id) DO UPDATE SET line = 0, step = 0, run_at = excluded.run_at, claim = ''`,
 		tx.Now().UnixMicro(), companyID, id)
 	return err

@@ -29,12 +29,14 @@ func enqueueNotifications(ctx context.Context, tx *sqldb.Tx, e event.Event) (int
 		e.RowID, string(e.Name), false, e.At.UnixMicro(), e.CompanyID, e.Subject)
 }
 
-// queueUp puts the deliveries of a new event in the queue.
+// intoQueue puts deliveries of a company at the beginning of their schedule.
+const intoQueue = `
+	INSERT INTO delivery_queue (delivery_id, company_id, event_id, lane, url, test, line, step, attempts, run_at, claim)
+	SELECT id, company_id, event_id, lane, url, test, 0, 0, attempts, CAST(? AS BIGINT), '' FROM deliveries WHERE company_id = ? AND `
+
+// queueUp does so with those of a new event.
 func queueUp(ctx context.Context, tx *sqldb.Tx, e event.Event) error {
-	_, err := tx.Exec(ctx, `
-		INSERT INTO delivery_queue (delivery_id, company_id, lane, line, step, run_at, claim)
-		SELECT id, company_id, lane, 0, 0, CAST(? AS BIGINT), '' FROM deliveries WHERE company_id = ? AND event_id = ?`,
-		e.At.UnixMicro(), e.CompanyID, e.RowID)
+	_, err := tx.Exec(ctx, intoQueue+`event_id = ?`, e.At.UnixMicro(), e.CompanyID, e.RowID)
 	return err
 }
 

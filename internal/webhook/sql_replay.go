@@ -51,32 +51,26 @@ func lastOfBatch(ctx context.Context, q sqldb.Querier, r Replay, size int) (int6
 
 // requeue writes a delivery for each wanted event of a batch that has none, and
 // takes up again those that were given up.
-func requeue(ctx context.Context, tx *sqldb.Tx, r Replay, last int64, wanted []event.Name) (int64, error) {
-	if len(wanted) == 0 {
-		return 0, nil
+func requeue(ctx context.Context, tx *sqldb.Tx, r Replay, last int64, wanted []event.Name) (int, error) {
+	names := make([]string, len(wanted))
+	for i, name := range wanted {
+		names[i] = string(name)
 	}
-	args := []any{r.WebhookID, r.WebhookID, false, tx.Now().UnixMicro(), r.companyID, r.cursor, last, r.Since.UnixMicro()}
-	for _, name := range wanted {
-		args = append(args, string(name))
-	}
-	n, err := tx.Exec(ctx, `
+	ids, err := sqldb.Values[int64](ctx, tx, `
 		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, created_at)
 		SELECT company_id, CAST(? AS BIGINT), id, name, '', CAST(? AS BIGINT), 'pending', ?, 0, CAST(? AS BIGINT)
-		FROM events WHERE company_id = ? AND id > ? AND id <= ? AND occurred_at >= ? AND name IN (`+sqldb.Marks(len(wanted))+`)
+		FROM events WHERE company_id = ? AND id > ? AND id <= ? AND occurred_at >= ? AND name {in ?}
 		ON CONFLICT (company_id, event_id, lane, url) DO UPDATE SET status = 'pending'
-		WHERE deliveries.status IN ('failed', 'refused')`, args...)
-	if err != nil || n == 0 {
-		return n, err
+		WHERE deliveries.status IN ('failed', 'refused') RETURNING id`,
+		r.WebhookID, r.WebhookID, false, tx.Now().UnixMicro(), r.companyID, r.cursor, last, r.Since.UnixMicro(), names)
+	if err != nil || len(ids) == 0 {
+		return 0, err
 	}
-	_, err = tx.Exec(ctx, `
-		INSERT INTO delivery_queue (delivery_id, company_id, lane, line, step, run_at, claim)
-		SELECT id, company_id, lane, 0, 0, CAST(? AS BIGINT), '' FROM deliveries
-		WHERE company_id = ? AND event_id > ? AND event_id <= ? AND lane = ? AND status = 'pending'
-		ON CONFLICT DO NOTHING`, tx.Now().UnixMicro(), r.companyID, r.cursor, last, r.WebhookID)
-	return n, err
+	_, err = tx.Exec(ctx, intoQueue+`id {in ?}`, tx.Now().UnixMicro(), r.companyID, ids)
+	return len(ids), err
 }
 
-func advanceReplay(ctx context.Context, tx *sqldb.Tx, r Replay, last, queued int64) error {
+func advanceReplay(ctx context.Context, tx *sqldb.Tx, r Replay, last int64, queued int) error {
 	_, err := tx.Exec(ctx, `UPDATE replays SET cursor = ?, queued = queued + ? WHERE company_id = ? AND id = ?`, last, queued, r.companyID, r.ID)
 	return err
 }

@@ -452,7 +452,9 @@ func TestResendIsByDeliveryOrByEvent(t *testing.T) {
 			stranger.call(t, "POST", "/webhooks/deliveries/"+id+"/resend", "").want(t, 404, "delivery not found")
 		}
 		c.exec(t, `UPDATE deliveries SET status = 'pending'`)
-		c.exec(t, `INSERT INTO delivery_queue (delivery_id, company_id, lane, line, step, run_at, claim) VALUES (1, 1, 1, 0, 0, ?, 'x')`,
+		c.exec(t, `
+			INSERT INTO delivery_queue (delivery_id, company_id, event_id, lane, url, test, line, step, attempts, run_at, claim)
+			SELECT id, company_id, event_id, lane, url, test, 0, 0, attempts, CAST(? AS BIGINT), 'x' FROM deliveries WHERE id = 1`,
 			c.clock.Now().Add(time.Second).UnixMicro())
 		c.call(t, "POST", "/webhooks/deliveries/1/resend", "").want(t, 409, "this delivery is being sent at the moment")
 		c.exec(t, `UPDATE delivery_queue SET claim = ''`)

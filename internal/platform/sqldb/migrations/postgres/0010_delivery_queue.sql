@@ -4,14 +4,18 @@
 CREATE TABLE delivery_queue (
     delivery_id BIGINT PRIMARY KEY,
     company_id  BIGINT NOT NULL,
-    lane        BIGINT NOT NULL, -- that of the delivery
+    event_id    BIGINT NOT NULL,
+    lane        BIGINT NOT NULL, -- that of the delivery, as are the url and whether it is a test
+    url         TEXT   NOT NULL,
+    test        BOOLEAN NOT NULL,
     line        BIGINT NOT NULL CHECK (line IN (0, 1, 2)), -- 0: first attempts, 1: retries, 2: parked until the webhook is on again
     step        BIGINT NOT NULL, -- of the schedule of retries
+    attempts    BIGINT NOT NULL, -- begun so far, so that no number is used twice
     run_at      BIGINT NOT NULL, -- when it is due; when its claim ends, while it has one
     claim       TEXT   NOT NULL  -- who is sending it apart from its lane; empty: nobody
 );
 INSERT INTO delivery_queue
-SELECT id, company_id, lane, CASE WHEN status = 'parked' THEN 2 WHEN step > 0 THEN 1 ELSE 0 END, step, run_at, claim
+SELECT id, company_id, event_id, lane, url, test, CASE WHEN status = 'parked' THEN 2 WHEN step > 0 THEN 1 ELSE 0 END, step, attempts, run_at, claim
 FROM deliveries WHERE status IN ('pending', 'parked');
 CREATE INDEX delivery_queue_order ON delivery_queue (line, lane, run_at);
 
