@@ -65,27 +65,6 @@ func (t taken) hold() *hold {
 	return h
 }
 
-// claim takes lanes that nobody has, and up to limit deliveries of them.
-func (s *Service) claim(ctx context.Context, limit int) ([]job, error) {
-	lanes, err := s.look(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var asks []ask
-	for _, l := range lanes {
-		if n := min(laneCap, limit); n > 0 {
-			asks = append(asks, ask{lane: l.lane, n: n})
-			limit -= n
-		}
-	}
-	all, err := s.take(ctx, asks)
-	var jobs []job
-	for _, t := range all {
-		jobs = append(jobs, t.hold().queue...)
-	}
-	return jobs, err
-}
-
 // take takes lanes for the length of a lease, and fills up those that are
 // held, in one transaction. It passes over a lane that somebody else has.
 func (s *Service) take(ctx context.Context, asks []ask) (all []taken, err error) {

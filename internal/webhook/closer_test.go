@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 
@@ -18,8 +19,7 @@ func TestAcceptedAttemptsAreClosedTogether(t *testing.T) {
 		recovering, _ := w.subscribe(r.URL+"/recovering", event.InvoicePaid)
 		w.happen(3, event.InvoicePaid)
 		w.exec(`UPDATE webhooks SET failures = 3 WHERE id = ?`, recovering)
-		jobs, err := w.claim(t.Context(), slots)
-		must(t, err)
+		jobs := w.claimAll(slots)
 		late := jobs[0]
 		late.begun-- // that of a claim before
 		var running sync.WaitGroup
@@ -52,4 +52,25 @@ func TestAcceptedAttemptsAreClosedTogether(t *testing.T) {
 			t.Errorf("deliveries are %v", n)
 		}
 	})
+}
+
+// Lanes are given back in the order in which they are taken: otherwise two
+// processes could wait for each other.
+func TestLanesAreGivenBackInOrder(t *testing.T) {
+	var batch []closing
+	closed := map[int64]bool{}
+	for i, lane := range []int64{7, -3, 12, 7, 5, 9} {
+		id := int64(i + 1)
+		closed[id] = true
+		batch = append(batch, closing{job: job{id: id, hold: &hold{row: laneRow{lane: lane}, open: map[int64]bool{id: true}}}})
+	}
+	batch[3].job.hold = batch[0].job.hold
+	batch[5].job.hold.open[99] = true // has more
+	var lanes []int64
+	for _, h := range (&closer{Service: &Service{}}).covered(batch, closed) {
+		lanes = append(lanes, h.row.lane)
+	}
+	if !slices.Equal(lanes, []int64{-3, 5, 7, 12}) {
+		t.Errorf("given back are %v", lanes)
+	}
 }

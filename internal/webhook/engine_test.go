@@ -272,11 +272,24 @@ func TestSwitchedOffByHandParksAndResumes(t *testing.T) {
 	})
 }
 
-// claimAll claims up to n deliveries, four of a lane at once.
-func (w *world) claimAll(n int) []job {
+// claimAll takes lanes that nobody has, and up to n deliveries of them, four of a
+// lane at once.
+func (w *world) claimAll(n int) (jobs []job) {
 	w.t.Helper()
-	jobs, err := w.claim(w.t.Context(), n)
+	lanes, err := w.look(w.t.Context())
 	must(w.t, err)
+	var asks []ask
+	for _, l := range lanes {
+		if some := min(laneCap, n); some > 0 {
+			asks = append(asks, ask{lane: l.lane, n: some})
+			n -= some
+		}
+	}
+	all, err := w.take(w.t.Context(), asks)
+	must(w.t, err)
+	for _, t := range all {
+		jobs = append(jobs, t.hold().queue...)
+	}
 	return jobs
 }
 

@@ -42,7 +42,7 @@ func (h *hold) add(t taken) {
 }
 
 // full says that no more may be sent for now.
-func (h *hold) full() bool { return h.busy >= h.cap || h.closing >= laneUnrecorded }
+func (h *hold) full() bool { return h.busy >= h.cap || h.busy+h.closing >= laneUnderWay }
 
 // drop leaves what is not under way to whoever takes the lane next.
 func (h *hold) drop() {

@@ -35,10 +35,10 @@ func newEngine(s *Service, log *slog.Logger) *engine {
 const (
 	// atHand bounds what is claimed and not yet under way.
 	atHand = 16 * slots
-	// unrecorded and laneUnrecorded bound what was accepted and is not yet
-	// recorded: a kill sends it again.
-	unrecorded     = 4 * slots
-	laneUnrecorded = 4 * laneCap
+	// underWay and laneUnderWay bound the attempts that have begun and are not
+	// yet recorded: a kill makes them again.
+	underWay     = 4 * slots
+	laneUnderWay = 4 * laneCap
 	// maxStreaks bounds the lanes that are remembered.
 	maxStreaks = 10_000
 )
@@ -163,7 +163,7 @@ func (e *engine) next(ctx context.Context) (j job, ok bool) {
 	e.holding.Lock()
 	defer e.holding.Unlock()
 	for at := range e.line {
-		for len(e.line[at]) > 0 && e.closing < unrecorded {
+		for len(e.line[at]) > 0 && e.workers+e.closing < underWay {
 			h := e.line[at][0]
 			e.line[at] = e.line[at][1:]
 			h.ready = false

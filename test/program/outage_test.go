@@ -187,4 +187,7 @@ func TestDeliveriesOutliveTheDatabase(t *testing.T) {
 	})
 	wantDelivered(t, db, r.received(), 1)
 	wantRepeatedOnly(t, r.received(), underWay)
+	if n := len(r.received()); n != imported {
+		t.Errorf("%d events came, want %d", n, imported)
+	}
 }

@@ -21,7 +21,7 @@ const (
 	defaultMaxBody = 16 << 10
 
 	maxHeader      = 16 << 10
-	maxIdle        = 256
+	maxIdle        = 512
 	maxIdlePerHost = 4
 	idleTime       = 30 * time.Second
 

@@ -1,5 +1,7 @@
 package sqldb
 
+import "context"
+
 // What only this package's tests may see.
 const (
 	MaxCompiled = maxCompiled
@@ -21,3 +23,6 @@ func (db *DB) Compiled() (reading, writing int) {
 	defer b.group.stmts.mu.RUnlock()
 	return len(b.compiled), len(b.group.stmts.compiled)
 }
+
+// MigrateTo stops at a version, for tests of what the next one makes of data.
+func (db *DB) MigrateTo(ctx context.Context, last int) error { return db.migrate(ctx, last) }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -25,8 +26,12 @@ type migration struct {
 	text    string
 }
 
-// pending lists, in order, the files of one engine that come after applied.
-func pending(engine Engine, applied int) ([]migration, error) {
+// newest stands for the last migration there is.
+const newest = math.MaxInt
+
+// pending lists, in order, the files of one engine that come after applied, up
+// to last.
+func pending(engine Engine, applied, last int) ([]migration, error) {
 	dir := path.Join("migrations", string(engine))
 	entries, err := fs.ReadDir(migrations, dir)
 	if err != nil {
@@ -39,7 +44,7 @@ func pending(engine Engine, applied int) ([]migration, error) {
 		if err != nil || version != i+1 {
 			return nil, fmt.Errorf("migration %s: the number must be %04d", e.Name(), i+1)
 		}
-		if version <= applied {
+		if version <= applied || version > last {
 			continue
 		}
 		text, err := migrations.ReadFile(path.Join(dir, e.Name()))
@@ -65,9 +70,9 @@ const appliedVersion = "SELECT COALESCE(MAX(version), 0) FROM schema_migrations"
 const versionTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
 	version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
 
-// applyPending runs what is missing. The caller holds the lock that keeps
+// applyPending runs what is missing up to last. The caller holds the lock that keeps
 // other starters out, and commits all of it or nothing.
-func applyPending(ctx context.Context, engine Engine, on execer) error {
+func applyPending(ctx context.Context, engine Engine, on execer, last int) error {
 	if _, err := on.ExecContext(ctx, versionTable); err != nil {
 		return err
 	}
@@ -75,7 +80,7 @@ func applyPending(ctx context.Context, engine Engine, on execer) error {
 	if err := on.QueryRowContext(ctx, appliedVersion).Scan(&applied); err != nil {
 		return err
 	}
-	list, err := pending(engine, applied)
+	list, err := pending(engine, applied, last)
 	if err != nil {
 		return err
 	}
@@ -93,16 +98,16 @@ func applyPending(ctx context.Context, engine Engine, on execer) error {
 
 // migrate looks before it writes: a command beside a busy server would have to
 // wait for its turn, only to find nothing to do.
-func (db *sqliteDB) migrate(ctx context.Context) error {
+func (db *sqliteDB) migrate(ctx context.Context, last int) error {
 	if applied, err := Value[int](ctx, db, appliedVersion); err == nil {
-		if list, err := pending(SQLite, applied); err != nil || len(list) == 0 {
+		if list, err := pending(SQLite, applied, last); err != nil || len(list) == 0 {
 			return err
 		}
 	}
 	// Alone: a neighbour's commit would keep the tables of a migration that
 	// failed, since they are not among the rows that a group counts.
 	t, err := db.group.take(ctx, func(Querier) error {
-		return sqliteError(applyPending(ctx, SQLite, db.group.conn))
+		return sqliteError(applyPending(ctx, SQLite, db.group.conn, last))
 	}, true)
 	if err != nil {
 		return err
@@ -110,13 +115,13 @@ func (db *sqliteDB) migrate(ctx context.Context) error {
 	return t.err
 }
 
-func (db *postgresDB) migrate(ctx context.Context) error {
+func (db *postgresDB) migrate(ctx context.Context, last int) error {
 	return db.write(ctx, func(q Querier) error {
 		tx := q.(pgQuerier).on.(*sql.Tx) //nolint:forcetypeassert // write makes it so
 		// Any number, as long as nothing else in the database uses it: "cart".
 		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(1667330676)"); err != nil {
 			return postgresError(err)
 		}
-		return postgresError(applyPending(ctx, Postgres, tx))
+		return postgresError(applyPending(ctx, Postgres, tx, last))
 	})
 }

@@ -2,6 +2,7 @@ package sqldb_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -85,6 +86,78 @@ func TestBothFoldersOfMigrationsGiveTheSameTables(t *testing.T) {
 			t.Errorf("%s is an exception that does not exist", table)
 		}
 	}
+}
+
+// What waited to be sent before the queue stood apart still does, in its place.
+func TestDeliveriesKeepTheirPlaceInTheQueue(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		db, err := sqldb.Open(t.Context(), sqldbtest.URL(t, engine), sqldb.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		if err := db.MigrateTo(t.Context(), 9); err != nil {
+			t.Fatal(err)
+		}
+		schema := columns(t, db)
+		insertRow(t, db, schema, "companies", map[string]any{"level": "user", "renew_from": "today", "renew_on_payment": false})
+		insertRow(t, db, schema, "webhooks", map[string]any{"company_id": 1, "active": true})
+		for i, one := range []map[string]any{
+			{"status": "pending", "attempts": 0, "step": 0, "run_at": 11},
+			{"status": "pending", "attempts": 2, "step": 2, "run_at": 12, "claim": "somebody"},
+			{"status": "parked", "attempts": 1, "step": 1, "run_at": 13},
+			{"status": "delivered", "attempts": 1, "step": 0, "run_at": 14, "delivered_at": 15},
+			{"status": "failed", "attempts": 6, "step": 5, "run_at": 16},
+		} {
+			insertRow(t, db, schema, "events", map[string]any{"company_id": 1, "event_id": fmt.Sprint("evt_", i)})
+			maps.Copy(one, map[string]any{"company_id": 1, "webhook_id": 1, "lane": 1, "event_id": i + 1, "test": false})
+			insertRow(t, db, schema, "deliveries", one)
+		}
+		run(t, db, "DELETE FROM deliveries WHERE id = 5") // whose id must not come again
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"1 1 0 0 0 11 ", "2 1 1 2 2 12 somebody", "3 1 2 1 1 13 "}
+		got, err := sqldb.Values[string](t.Context(), db, `
+			SELECT delivery_id || ' ' || lane || ' ' || line || ' ' || step || ' ' || attempts || ' ' || run_at || ' ' || claim
+			FROM delivery_queue WHERE event_id = delivery_id ORDER BY delivery_id`)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("the queue is %q, %v; want %q", got, err, want)
+		}
+		left, err := sqldb.Values[string](t.Context(), db, `SELECT status || ' ' || COALESCE(delivered_at, 0) FROM deliveries ORDER BY id`)
+		if want := []string{"pending 0", "pending 0", "pending 0", "delivered 15"}; err != nil || !slices.Equal(left, want) {
+			t.Errorf("the history is %q, %v; want %q", left, err, want)
+		}
+		insertRow(t, db, columns(t, db), "deliveries", map[string]any{"company_id": 1, "webhook_id": 1, "lane": 1, "event_id": 5, "status": "failed", "test": false})
+		if id, err := sqldb.Value[int64](t.Context(), db, `SELECT MAX(id) FROM deliveries`); err != nil || id != 6 {
+			t.Errorf("the next delivery is %d, %v", id, err)
+		}
+	})
+}
+
+// insertRow writes a row; columns that must have a value and are not named get 0
+// or an empty text.
+func insertRow(t *testing.T, db *sqldb.DB, schema map[string]string, table string, values map[string]any) {
+	t.Helper()
+	var names []string
+	var args []any
+	for column, kind := range schema {
+		of, name, _ := strings.Cut(column, ".")
+		value, named := values[name]
+		switch {
+		case of != table || name == "id":
+			continue
+		case named:
+		case !strings.HasSuffix(kind, ", required"):
+			continue
+		case strings.HasPrefix(kind, "number"):
+			value = 0
+		default:
+			value = ""
+		}
+		names, args = append(names, name), append(args, value)
+	}
+	run(t, db, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+") VALUES "+sqldb.Tuples(1, len(args)), args...)
 }
 
 func union(a, b map[string]string) map[string]string {

@@ -49,7 +49,7 @@ type DB struct {
 type backend interface {
 	Querier
 	write(ctx context.Context, run func(conn Querier) error) error
-	migrate(ctx context.Context) error
+	migrate(ctx context.Context, last int) error
 	ping(ctx context.Context) error
 	pools() map[string]sql.DBStats
 	close() error
@@ -84,7 +84,7 @@ func open(ctx context.Context, url string, o Options) (backend, error) {
 // Migrate brings the schema up to date. It refuses a database that a newer
 // version of the program has migrated.
 func (db *DB) Migrate(ctx context.Context) error {
-	return retry(ctx, func() error { return db.migrate(ctx) })
+	return retry(ctx, func() error { return db.migrate(ctx, newest) })
 }
 
 // Ping reports whether the database answers.
