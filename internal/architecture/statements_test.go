@@ -191,7 +191,7 @@ func companies(w []string) int {
 	for i := range w {
 		switch {
 		case w[i] == "=" && (is(w, i-1, "company_id") || is(w, i+1, "company_id") || word(w, i+2) == "." && is(w, i+3, "company_id")),
-			is(w, i, "company_id", "IN"),
+			is(w, i, "company_id", "IN"), is(w, i, "company_id", "{", "in"),
 			is(w, i, "USING", "(") && slices.Contains(columns(w[i+2:]), "company_id"),
 			is(w, i, "INTO") && slices.Contains(inserted(w, i+2), "company_id"):
 			n++
@@ -373,6 +373,7 @@ func TestAStatementWithoutTheCompanyIsFound(t *testing.T) {
 		"both joined and held": {"func f() { run(`SELECT 1 FROM customers c JOIN products p ON p.company_id = c.company_id WHERE c.company_id = ?`) }", ""},
 		"by its company":       {"func f() { run(`SELECT 1 FROM customers k JOIN companies c ON c.id = k.company_id`) }", ""},
 		"in a list":            {"func f() { run(`SELECT 1 FROM customers WHERE company_id IN (?)`) }", ""},
+		"in one argument":      {"func f() { run(`SELECT 1 FROM customers WHERE company_id {in ?}`) }", ""},
 		"using":                {"func f() { run(`SELECT 1 FROM customers JOIN products USING (company_id) WHERE company_id = ?`) }", ""},
 		"a part":               {"const from = ` FROM customers`\nfunc f() { run(`SELECT name` + from + ` WHERE company_id = ?`) }", ""},
 		"another table":        {"func f() { run(`SELECT name FROM companies`) }", ""},

@@ -78,18 +78,13 @@ func latest(ctx context.Context, q sqldb.Querier, companyID int64, customerIDs [
 	if len(customerIDs) == 0 {
 		return nil, nil
 	}
-	args := []any{companyID}
-	for _, id := range customerIDs {
-		args = append(args, id)
-	}
-	numbered := `SELECT id, row_number() OVER (PARTITION BY customer_id ORDER BY id DESC) AS place FROM invoices
-		WHERE company_id = ? AND customer_id IN (` + sqldb.Marks(len(customerIDs)) + `)`
+	args := []any{companyID, customerIDs, companyID}
+	const numbered = `SELECT id, row_number() OVER (PARTITION BY customer_id ORDER BY id DESC) AS place FROM invoices
+		WHERE company_id = ? AND customer_id {in ?}`
 	where := ""
 	if limit > 0 {
 		where = ` AND page.place <= ?`
-		args = append(args, companyID, limit)
-	} else {
-		args = append(args, companyID)
+		args = append(args, limit)
 	}
 	return sqldb.All(ctx, q, scan, `WITH page AS MATERIALIZED (`+numbered+`)
 		SELECT `+columns+` FROM page CROSS JOIN invoices i`+joins+`

@@ -63,11 +63,7 @@ func (s *Service) countBy(ctx context.Context, a account.Actor, column string, i
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
 	var w sqldb.Where
-	w.And(column+" IN ("+sqldb.Marks(len(ids))+")", args...)
+	w.And(column+" {in ?}", ids)
 	return tally.By[int64](ctx, s.db, book, a.Company.ID, column, w)
 }

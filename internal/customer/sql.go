@@ -154,25 +154,13 @@ func taken(ctx context.Context, q sqldb.Querier, companyID int64, c Customer) (u
 
 // held tells which of many values stand in a column of unique ones.
 func held(ctx context.Context, q sqldb.Querier, companyID int64, column string, values []string) (map[string]bool, error) {
-	found := map[string]bool{}
-	for piece := range sqldb.Pieces(values) {
-		args := []any{companyID}
-		for _, v := range piece {
-			args = append(args, v)
-		}
-		err := sqldb.Each(ctx, q, `
-			SELECT `+column+` FROM customers
-			WHERE company_id = ? AND `+column+` <> '' AND `+column+` IN (`+sqldb.Marks(len(piece))+`)`, args, func(r sqldb.Row) error {
-			var v string
-			err := r.Scan(&v)
-			found[v] = true
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	list, err := sqldb.Values[string](ctx, q, `
+		SELECT `+column+` FROM customers WHERE company_id = ? AND `+column+` <> '' AND `+column+` {in ?}`, companyID, values)
+	found := make(map[string]bool, len(list))
+	for _, v := range list {
+		found[v] = true
 	}
-	return found, nil
+	return found, err
 }
 
 // noteRenewal reports whether this is the customer's first renewal of the

@@ -69,23 +69,12 @@ func saveCharge(ctx context.Context, tx *sqldb.Tx, c charge) error {
 
 // cancelOf has the charges of invoices cancelled at the gateway. One that
 // somebody is dealing with at the moment is left to them: they will see.
-func cancelOf(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceIDs []int64) (total int64, err error) {
+func cancelOf(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceIDs []int64) (int64, error) {
 	now := tx.Now().UnixMicro()
-	for piece := range sqldb.Pieces(invoiceIDs) {
-		args := []any{now, now, now, companyID}
-		for _, id := range piece {
-			args = append(args, id)
-		}
-		n, err := tx.Exec(ctx, `
-			UPDATE charges SET state = 'cancelling', checks = 0, closed_at = NULL, updated_at = ?,
-				next_check_at = CASE WHEN claim <> '' AND next_check_at > ? THEN next_check_at ELSE ? END
-			WHERE company_id = ? AND state IN ('reserved', 'pending') AND invoice_id IN (`+sqldb.Marks(len(piece))+`)`, args...)
-		if err != nil {
-			return total, err
-		}
-		total += n
-	}
-	return total, nil
+	return tx.Exec(ctx, `
+		UPDATE charges SET state = 'cancelling', checks = 0, closed_at = NULL, updated_at = ?,
+			next_check_at = CASE WHEN claim <> '' AND next_check_at > ? THEN next_check_at ELSE ? END
+		WHERE company_id = ? AND state IN ('reserved', 'pending') AND invoice_id {in ?}`, now, now, now, companyID, invoiceIDs)
 }
 
 // lastFailure is when the making of a charge for an invoice last failed.
@@ -115,14 +104,10 @@ const dueChargesText = `SELECT d.id FROM (
 
 // claimCharges makes charges ours that are still due, and returns them.
 func claimCharges(ctx context.Context, tx *sqldb.Tx, ids []int64, token string, until time.Time) ([]charge, error) {
-	args := []any{token, until.UnixMicro()}
-	for _, id := range ids {
-		args = append(args, id)
-	}
 	return sqldb.All(ctx, tx, scanCharge, `
 		UPDATE charges SET claim = ?, next_check_at = ?, checks = checks + 1, hinted_at = 0 WHERE id IN (
-			SELECT id FROM charges WHERE id IN (`+sqldb.Marks(len(ids))+`) AND next_check_at <= ? {for update skip locked}
-		) RETURNING `+chargeColumns+` /* every company_id */`, append(args, tx.Now().UnixMicro())...)
+			SELECT id FROM charges WHERE id {in ?} AND next_check_at <= ? {for update skip locked}
+		) RETURNING `+chargeColumns+` /* every company_id */`, token, until.UnixMicro(), ids, tx.Now().UnixMicro())
 }
 
 // markHinted has the charge that a callback is about looked up at once. One

@@ -39,29 +39,17 @@ func customerAbout(ctx context.Context, q sqldb.Querier, companyID, customerID i
 
 // candidates reads messages with all that decides about them, the oldest first.
 func candidates(ctx context.Context, q sqldb.Querier, companyID int64, ids []int64) ([]candidate, error) {
-	var all []candidate
-	for piece := range sqldb.Pieces(ids) {
-		args := []any{companyID}
-		for _, id := range piece {
-			args = append(args, id)
-		}
-		list, err := sqldb.All(ctx, q, scanCandidate, `
-			SELECT m.id, m.key, m.customer_id, m.due_on, m.status, m.reason, m.channel_id, m.manual, m.step, m.attempts, m.run_at, m.claim,
-				COALESCE(r.id, 0), COALESCE(r.active, ?), COALESCE(r.offset_days, 0), COALESCE(r.minute, 0), COALESCE(r.plan_id, 0),
-				COALESCE(r.product_id, 0), COALESCE(r.status, ''), COALESCE(r.channels, ''),
-				COALESCE(t.id, 0), COALESCE(t.subject, ''), COALESCE(t.body, ''), COALESCE(t.whatsapp_name, ''), COALESCE(t.whatsapp_language, ''),
-				COALESCE(t.whatsapp_params, '[]'), `+aboutColumns+`
-			FROM reminder_messages m
-			LEFT JOIN reminder_rules r ON r.company_id = m.company_id AND r.id = m.rule_id
-			LEFT JOIN reminder_templates t ON t.company_id = r.company_id AND t.id = r.template_id
-			LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id`+aboutJoins+` AND i.due_on = m.due_on
-			WHERE m.company_id = ? AND m.id IN (`+sqldb.Marks(len(piece))+`) ORDER BY m.run_at, m.id`, append([]any{false}, args...)...)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
-	}
-	return all, nil
+	return sqldb.All(ctx, q, scanCandidate, `
+		SELECT m.id, m.key, m.customer_id, m.due_on, m.status, m.reason, m.channel_id, m.manual, m.step, m.attempts, m.run_at, m.claim,
+			COALESCE(r.id, 0), COALESCE(r.active, ?), COALESCE(r.offset_days, 0), COALESCE(r.minute, 0), COALESCE(r.plan_id, 0),
+			COALESCE(r.product_id, 0), COALESCE(r.status, ''), COALESCE(r.channels, ''),
+			COALESCE(t.id, 0), COALESCE(t.subject, ''), COALESCE(t.body, ''), COALESCE(t.whatsapp_name, ''), COALESCE(t.whatsapp_language, ''),
+			COALESCE(t.whatsapp_params, '[]'), `+aboutColumns+`
+		FROM reminder_messages m
+		LEFT JOIN reminder_rules r ON r.company_id = m.company_id AND r.id = m.rule_id
+		LEFT JOIN reminder_templates t ON t.company_id = r.company_id AND t.id = r.template_id
+		LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id`+aboutJoins+` AND i.due_on = m.due_on
+		WHERE m.company_id = ? AND m.id {in ?} ORDER BY m.run_at, m.id`, false, companyID, ids)
 }
 
 func scanCandidate(r sqldb.Row) (c candidate, err error) {

@@ -186,11 +186,7 @@ func either(days []day, cond func(day) (string, []any)) (string, []any) {
 }
 
 func among(column string, values []string) (string, []any) {
-	args := make([]any, len(values))
-	for i, v := range values {
-		args[i] = v
-	}
-	return column + " IN (" + sqldb.Marks(len(values)) + ")", args
+	return column + " {in ?}", []any{values}
 }
 
 // count is how many resellers a listing has in all: a sum of the book, except

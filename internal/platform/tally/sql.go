@@ -31,28 +31,17 @@ func total(ctx context.Context, q sqldb.Querier, companyID int64, b Book) (int64
 
 func totals(ctx context.Context, q sqldb.Querier, companyIDs []int64, b Book) (map[int64]int64, error) {
 	found := make(map[int64]int64, len(companyIDs))
-	for piece := range sqldb.Pieces(companyIDs) {
-		args := make([]any, 0, 2*len(piece)+2)
-		for range 2 {
-			args = append(args, string(b))
-			for _, id := range piece {
-				args = append(args, id)
-			}
-		}
-		of := ` WHERE book = ? AND company_id IN (` + sqldb.Marks(len(piece)) + `)`
-		err := sqldb.Each(ctx, q, `
-			SELECT company_id, n FROM tally_totals`+of+`
-			UNION ALL SELECT company_id, CAST(SUM(n) AS BIGINT) FROM tally_deltas`+of+` GROUP BY company_id`, args, func(r sqldb.Row) error {
+	const of = ` WHERE book = ? AND company_id {in ?}`
+	err := sqldb.Each(ctx, q, `
+		SELECT company_id, n FROM tally_totals`+of+`
+		UNION ALL SELECT company_id, CAST(SUM(n) AS BIGINT) FROM tally_deltas`+of+` GROUP BY company_id`,
+		[]any{string(b), companyIDs, string(b), companyIDs}, func(r sqldb.Row) error {
 			var companyID, n int64
 			err := r.Scan(&companyID, &n)
 			found[companyID] += n
 			return err
 		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
+	return found, err
 }
 
 // both is sums plus deltas, each with the conditions of w; its arguments are
