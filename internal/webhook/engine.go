@@ -114,6 +114,9 @@ func (e *engine) deliver(ctx context.Context, j job) {
 		e.closer.add(ctx, closing{j, out})
 		return
 	}
+	if out.verdict != accepted {
+		e.unsettle(j.hold, out)
+	}
 	kept, err := e.close(ctx, j, out)
 	e.closed(ctx, closing{j, out}, kept, err)
 }

@@ -23,11 +23,13 @@ type engine struct {
 	line    [2][]*hold // lanes with something to send next: a first attempt, a retry
 	workers int
 	closing int           // answered and not yet recorded
+	settled *sync.Cond    // a lane has nothing more to record
 	streaks map[int64]int // lanes, and how many of theirs were accepted in a row
 }
 
 func newEngine(s *Service, log *slog.Logger) *engine {
 	e := &engine{Service: s, log: log, low: make(chan struct{}, 1), holds: map[int64]*hold{}, streaks: map[int64]int{}}
+	e.settled = sync.NewCond(&s.holding)
 	e.closer = newCloser(s, &e.sending, e.closed)
 	return e
 }
@@ -216,6 +218,21 @@ func (e *engine) answered(j job) {
 	e.order(h)
 }
 
+// unsettle leaves what a lane has at hand, after an attempt that was not
+// accepted, and waits until those that were accepted before it are recorded:
+// failures are counted in a row.
+func (e *engine) unsettle(h *hold, o outcome) {
+	e.holding.Lock()
+	defer e.holding.Unlock()
+	if o.verdict == broken || o.verdict == rejected {
+		h.cap = failingLaneCap
+	}
+	e.drop(h)
+	for h.closing > 0 {
+		e.settled.Wait()
+	}
+}
+
 // done takes note of an attempt that has ended.
 func (e *engine) done(ctx context.Context, j job, o outcome, err error) {
 	e.holding.Lock()
@@ -224,20 +241,15 @@ func (e *engine) done(ctx context.Context, j job, o outcome, err error) {
 	if o.verdict == accepted && !j.test {
 		h.closing--
 		e.closing--
+		e.settled.Broadcast()
 	} else {
 		h.busy--
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		h.spoilt = true // it stays open until the hold has run out
-	case o.verdict == broken || o.verdict == rejected:
-		h.cap = failingLaneCap
-	}
-	if err == nil {
-		delete(h.open, j.id)
-	}
-	if err != nil || o.verdict != accepted {
 		e.drop(h)
+	} else {
+		delete(h.open, j.id)
 	}
 	e.enter(h)
 	e.order(h)

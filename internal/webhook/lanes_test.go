@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -171,6 +172,33 @@ func TestFailureLeavesWhatIsAtHand(t *testing.T) {
 		}
 		if again := w.claimAll(slots); len(again) != failingLaneCap {
 			t.Errorf("%d are claimed of a failing lane", len(again))
+		}
+	})
+}
+
+// What was accepted before a failure is recorded before it: otherwise it would
+// begin the count of failures anew.
+func TestFailuresAreCountedFromTheFirstOne(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		r := newReceiver(t)
+		id, _ := w.subscribe(r.URL, event.InvoicePaid)
+		w.happen(100, event.InvoicePaid)
+		var came atomic.Int64
+		r.meet = func(<-chan struct{}) {
+			if came.Add(1) > 30 {
+				r.answer(http.StatusNotFound)
+			}
+		}
+		e := w.engineOf()
+		e.streaks[id] = 1000 // it used to answer well
+		for range 100 {
+			_, err := e.round(t.Context())
+			must(t, err)
+			e.sending.Wait()
+		}
+		n, hook := w.count(id), w.find(id)
+		if hook.Active || hook.Failures != maxFailures || n[Refused] != maxFailures || n[Delivered] > 30 || n[Parked]+n[Delivered]+n[Refused] != 100 {
+			t.Errorf("%v, and %d failures are counted", n, hook.Failures)
 		}
 	})
 }
