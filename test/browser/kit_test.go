@@ -162,6 +162,7 @@ type tab struct {
 	url string
 
 	begun bool
+	stood string // what could be read when a button was last pressed
 }
 
 func (p *program) open(t *testing.T) *tab {
@@ -215,13 +216,19 @@ func ask[T any](b *tab, action chromedp.Action[T]) T {
 
 func (b *tab) visit(path string) {
 	b.t.Helper()
+	b.stood = ""
 	b.do(chromedp.Navigate(b.url+path), chromedp.WaitReady(chromedp.CSS("main")))
 }
 
-// see waits until the page shows texts. A page that goes away meanwhile takes
-// the question with it, which is then asked of the next.
+// see waits until the page shows texts, of which the first must be news: one that
+// stood there before a button was pressed would wait for nothing. A page that
+// goes away meanwhile takes the question with it, which is then asked of the next.
 func (b *tab) see(texts ...string) {
 	b.t.Helper()
+	if strings.Contains(b.stood, texts[0]) {
+		b.t.Errorf("%q stood there before", texts[0])
+	}
+	b.stood = ""
 	for _, text := range texts {
 		shown := chromedp.Poll[chromedp.Void](fmt.Sprintf("document.body && document.body.innerText.includes(%q)", text), chromedp.WithPollingTimeout(patience/2))
 		b.do(func(ctx context.Context, t *chromedp.Target) (v chromedp.Void, err error) {
@@ -254,6 +261,7 @@ func (b *tab) set(name, value string) {
 // press clicks the button or link that reads text, in a dialog if one is open.
 func (b *tab) press(text string) {
 	b.t.Helper()
+	b.stood = ask(b, chromedp.Evaluate[string](`document.body.innerText`))
 	b.do(chromedp.Click(chromedp.Search(fmt.Sprintf(`(//dialog | //main)//*[self::button or self::a][contains(normalize-space(.), %q)]`, text)), chromedp.NodeVisible))
 }
 

@@ -21,7 +21,7 @@ func TestMessageIsWrittenPreviewedAndScheduled(t *testing.T) {
 	// What the demo company sends has the page to pay on, and the PIX code.
 	b.visit("/messages/templates/2")
 	b.press("Pré-visualizar")
-	b.see("Para ")
+	b.do(chromedp.WaitVisible(chromedp.CSS("#preview-text")))
 	if got := b.text("#preview-text"); !strings.Contains(got, p.url+"/pay/") || !strings.Contains(got, "br.gov.bcb.pix") {
 		t.Errorf("the preview reads %q", got)
 	}
@@ -42,7 +42,8 @@ func TestMessageIsWrittenPreviewedAndScheduled(t *testing.T) {
 	b.fill("subject", "Aviso")
 	b.fill("preview_search", "Souza")
 	b.press("Pré-visualizar")
-	b.see("Para ", " Souza")
+	b.do(chromedp.WaitVisible(chromedp.CSS("#preview-text")))
+	b.see(" Souza")
 	if got := b.text("#preview-text"); !strings.HasPrefix(got, "Oi ") || strings.Contains(got, "{") {
 		t.Errorf("the preview reads %q", got)
 	}

@@ -120,10 +120,16 @@ func (l Lang) Reason(english string) string {
 	return english
 }
 
-// word translates a part of a reason where the catalog has it as a whole.
+var amount = regexp.MustCompile(`^\d+\.\d\d$`)
+
+// word translates a part of a reason where the catalog has it as a whole, and
+// writes an amount as it is typed.
 func (l Lang) word(part string) string {
 	if translated, ok := messages().exact[part]; ok {
 		return translated
+	}
+	if amount.MatchString(part) {
+		return strings.Replace(part, ".", ",", 1)
 	}
 	return part
 }
