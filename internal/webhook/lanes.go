@@ -137,19 +137,25 @@ func (e *engine) enter(h *hold) {
 
 // hire starts as many workers as can be busy.
 func (e *engine) hire(ctx context.Context) {
-	for waiting := e.waiting(); e.workers < slots && waiting > 0; waiting-- {
+	for range e.vacancies() {
 		e.workers++
 		e.sending.Go(func() { e.work(ctx) })
 	}
 }
 
-func (e *engine) waiting() (n int) {
+// vacancies is how many more workers there may be, and can be busy. It looks at
+// no more lanes than that: it is asked for after every attempt.
+func (e *engine) vacancies() int {
+	most, n := slots-e.workers, 0
 	for _, line := range e.line {
 		for _, h := range line {
-			n += min(len(h.queue), h.cap-h.busy)
+			if n >= most {
+				return most
+			}
+			n += min(len(h.queue), max(h.cap-h.busy, 0))
 		}
 	}
-	return n
+	return min(n, most)
 }
 
 // work sends until nothing is in line.
