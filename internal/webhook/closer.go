@@ -44,6 +44,9 @@ type closing struct {
 	outcome outcome
 }
 
+// gathers says whether an attempt is closed together with others.
+func (x closing) gathers() bool { return x.outcome.verdict == accepted && !x.job.test }
+
 // add closes an attempt in a while, and then says so.
 func (c *closer) add(ctx context.Context, x closing) {
 	c.mu.Lock()

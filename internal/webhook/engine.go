@@ -107,18 +107,18 @@ func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 // others, while its lane goes on; every other is closed at once.
 func (e *engine) deliver(ctx context.Context, j job) {
 	e.metrics.lag.Observe(e.db.Now().Sub(j.dueAt).Seconds())
-	out := e.send(ctx, j)
+	x := closing{j, e.send(ctx, j)}
 	crashpoint.Here("after-answer-before-close")
-	if out.verdict == accepted && !j.test {
+	if x.gathers() {
 		e.answered(j)
-		e.closer.add(ctx, closing{j, out})
+		e.closer.add(ctx, x)
 		return
 	}
-	if out.verdict != accepted {
-		e.unsettle(j.hold, out)
+	if x.outcome.verdict != accepted {
+		e.unsettle(j.hold, x.outcome)
 	}
-	kept, err := e.close(ctx, j, out)
-	e.closed(ctx, closing{j, out}, kept, err)
+	kept, err := e.close(ctx, x.job, x.outcome)
+	e.closed(ctx, x, kept, err)
 }
 
 // closed takes note of an attempt that has been closed.
@@ -135,7 +135,7 @@ func (e *engine) closed(ctx context.Context, x closing, kept bool, err error) {
 		e.metrics.attempts.WithLabelValues(string(out.verdict)).Inc()
 		e.note(ctx, slog.LevelInfo, "delivery attempt", j, out, slog.String("problem", out.problem))
 	}
-	e.done(ctx, j, out, err)
+	e.done(ctx, x, err)
 }
 
 // note writes the line of an attempt. Every value has a type that slog knows:

@@ -14,7 +14,7 @@ type hold struct {
 	row     laneRow // as this engine wrote it
 	takenAt time.Time
 	changed int64 // what Service.changed was then
-	cap     int   // how many may be under way at once
+	cap     int   // how many may be sent at once
 	queue   []job // at hand, and not under way
 	open    map[int64]bool
 	busy    int  // being sent

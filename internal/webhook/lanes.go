@@ -240,11 +240,11 @@ func (e *engine) unsettle(h *hold, o outcome) {
 }
 
 // done takes note of an attempt that has ended.
-func (e *engine) done(ctx context.Context, j job, o outcome, err error) {
+func (e *engine) done(ctx context.Context, x closing, err error) {
 	e.holding.Lock()
 	defer e.holding.Unlock()
-	h := j.hold
-	if o.verdict == accepted && !j.test {
+	h := x.job.hold
+	if x.gathers() {
 		h.closing--
 		e.closing--
 		e.settled.Broadcast()
@@ -255,7 +255,7 @@ func (e *engine) done(ctx context.Context, j job, o outcome, err error) {
 		h.spoilt = true // it stays open until the hold has run out
 		e.drop(h)
 	} else {
-		delete(h.open, j.id)
+		delete(h.open, x.job.id)
 	}
 	e.enter(h)
 	e.order(h)

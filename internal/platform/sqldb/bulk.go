@@ -45,7 +45,7 @@ func Tuples(rows, columns int) string {
 // an array, SQLite as JSON. A statement with {in ?} is the same for a list of
 // any length, so it is compiled and planned once.
 func withLists(engine Engine, args []any) []any {
-	changed := args
+	cloned := false
 	for i, arg := range args {
 		var list any
 		switch arg := arg.(type) {
@@ -56,12 +56,12 @@ func withLists(engine Engine, args []any) []any {
 		default:
 			continue
 		}
-		if &changed[0] == &args[0] {
-			changed = slices.Clone(args)
+		if !cloned { // the caller's stay as they are
+			args, cloned = slices.Clone(args), true
 		}
-		changed[i] = list
+		args[i] = list
 	}
-	return changed
+	return args
 }
 
 func listFor[T int64 | string](engine Engine, list []T) any {

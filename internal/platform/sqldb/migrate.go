@@ -70,8 +70,8 @@ const appliedVersion = "SELECT COALESCE(MAX(version), 0) FROM schema_migrations"
 const versionTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
 	version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
 
-// applyPending runs what is missing up to last. The caller holds the lock that keeps
-// other starters out, and commits all of it or nothing.
+// applyPending runs what is missing up to last. The caller holds the lock that
+// keeps other starters out, and commits all of it or nothing.
 func applyPending(ctx context.Context, engine Engine, on execer, last int) error {
 	if _, err := on.ExecContext(ctx, versionTable); err != nil {
 		return err
