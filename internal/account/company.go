@@ -77,7 +77,7 @@ func (n newCompany) insert(ctx context.Context, tx *sqldb.Tx) (c Company, owner 
 func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Company, error) {
 	in.Keep("name")
 	c := a.Company
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		before, err := lockCompany(ctx, tx, a.Company.ID)
 		if err != nil {
 			return err
@@ -118,13 +118,13 @@ func companyFields(c Company) Fields {
 
 // Actor finds a company to act for, for the command line.
 func (s *Service) Actor(ctx context.Context, companyID int64) (Actor, error) {
-	return Find(ctx, s.db, companyID)
+	c, err := FindCompany(ctx, s.db, companyID)
+	return Operator(c), err
 }
 
-// Find is Actor for another use case, inside its transaction.
-func Find(ctx context.Context, q sqldb.Querier, companyID int64) (Actor, error) {
-	c, err := companyByID(ctx, q, companyID)
-	return Actor{Company: c}, err
+// FindCompany reads a company as it is now, for another use case's transaction.
+func FindCompany(ctx context.Context, q sqldb.Querier, companyID int64) (Company, error) {
+	return companyByID(ctx, q, companyID)
 }
 
 // LockTx keeps others from counting what the company has while this

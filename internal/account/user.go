@@ -46,7 +46,7 @@ func (s *Service) CreateUser(ctx context.Context, a Actor, in *input.Form) (User
 		return User{}, "", err
 	}
 	link, hash := newLink()
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		u.CreatedAt = tx.Now()
 		if u.ID, err = insertUser(ctx, tx, u, text.Lower(u.Email), ""); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, in *inp
 	in.Keep("name")
 	in.Keep("role")
 	var after User
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := LockTx(ctx, tx, a); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (s *Service) RemoveUser(ctx context.Context, a Actor, userID int64) error {
 	if userID == a.UserID {
 		return fault.Conflict("you cannot remove yourself; another owner can")
 	}
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := LockTx(ctx, tx, a); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (s *Service) RemoveUser(ctx context.Context, a Actor, userID int64) error {
 func (s *Service) NewPasswordLink(ctx context.Context, a Actor, userID int64) (User, string, error) {
 	link, hash := newLink()
 	var u storedUser
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
 			return err
 		}
@@ -253,5 +253,5 @@ func (s *Service) reauthenticate(ctx context.Context, a Actor, in *input.Form, f
 		}
 		return u, err
 	}
-	return u, s.db.Write(ctx, func(tx *sqldb.Tx) error { return succeeded(ctx, tx, person, from) })
+	return u, a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return succeeded(ctx, tx, person, from) })
 }

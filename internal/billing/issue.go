@@ -82,7 +82,7 @@ func (s *Service) Issue(ctx context.Context, a account.Actor) (int, error) {
 	total := 0
 	for taken := issueBatch; taken == issueBatch; {
 		issued := 0
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 			taken, issued, err = s.issueSome(ctx, tx, a, horizon)
 			return err
 		})
@@ -159,7 +159,7 @@ func (s *Service) CreateExtra(ctx context.Context, a account.Actor, customerID i
 	due, hasDue := in.Date("due")
 	description, _ := in.Line("description", 255)
 	var i Invoice
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		c, err := customer.LockTx(ctx, tx, a, customerID)
 		if err != nil {
 			return err

@@ -71,7 +71,7 @@ func (s *Service) SetStatus(ctx context.Context, a account.Actor, id int64, in *
 		return Outcome{}, err
 	}
 	var out Outcome
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		out, err = s.changeTx(ctx, tx, a, id, c)
 		return err
 	})

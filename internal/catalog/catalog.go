@@ -88,7 +88,7 @@ func (s *Service) savePlan(ctx context.Context, a account.Actor, id int64, in *i
 	if err := in.Err(); err != nil {
 		return p, err
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		p = Plan{Active: true, CreatedAt: tx.Now()}
 		if id != 0 {
 			if p, err = lockPlan(ctx, tx, a.Company.ID, id); err != nil {
@@ -170,7 +170,7 @@ func (s *Service) saveProduct(ctx context.Context, a account.Actor, id int64, in
 	if err := in.Err(); err != nil {
 		return p, err
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		p = Product{Active: true, CreatedAt: tx.Now()}
 		if id != 0 {
 			if p, err = lockProduct(ctx, tx, a.Company.ID, id); err != nil {

@@ -23,7 +23,7 @@ type Renewal struct {
 // Renew moves the due date forward by the period of the customer's plan.
 func (s *Service) Renew(ctx context.Context, a account.Actor, id int64) (Renewal, error) {
 	var r Renewal
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		r, err = s.RenewTx(ctx, tx, a, id)
 		return err
 	})
@@ -45,7 +45,7 @@ func (s *Service) RenewTimes(ctx context.Context, a account.Actor, id int64, in 
 		periods = 1
 	}
 	var r Renewal
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		for n := range periods {
 			step, err := s.RenewTx(ctx, tx, a, id)
 			if err != nil {

@@ -80,7 +80,7 @@ func (s *Service) ResolveReview(ctx context.Context, a account.Actor, reviewID i
 		return Review{}, err
 	}
 	var r Review
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if r, err = reviewByID(ctx, tx, a.Company.ID, reviewID); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (s *Service) ConfirmByHand(ctx context.Context, a account.Actor, invoiceID 
 		return billing.Outcome{}, err
 	}
 	var out billing.Outcome
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		i, err := billing.LockTx(ctx, tx, a, invoiceID)
 		if err != nil {
 			return err

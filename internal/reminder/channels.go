@@ -77,7 +77,7 @@ func (s *Service) CreateChannel(ctx context.Context, a account.Actor, in *input.
 	if err := s.tryOptions(ctx, in, kind, c.Options, secrets); err != nil {
 		return c, nil, err
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		c.CreatedAt, c.UpdatedAt = tx.Now(), tx.Now()
 		if c.ID, err = insertChannel(ctx, tx, a.Company.ID, c); err != nil {
 			return err
@@ -120,7 +120,7 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 		return before, err
 	}
 	var c Channel
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if c, err = lockChannel(ctx, tx, a.Company.ID, channelID); err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 
 // DeleteChannel removes a channel that no rule uses.
 func (s *Service) DeleteChannel(ctx context.Context, a account.Actor, channelID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		c, err := lockChannel(ctx, tx, a.Company.ID, channelID)
 		if err != nil {
 			return err

@@ -115,7 +115,7 @@ func (m Message) Decisions() []Decision { return decisions[m.Status] }
 // out or has another due date by now.
 func (s *Service) Decide(ctx context.Context, a account.Actor, messageID int64, d Decision) (Message, error) {
 	var m Message
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if m, err = lockMessage(ctx, tx, a.Company.ID, messageID); err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func (s *Service) OptedOut(ctx context.Context, a account.Actor, customerID int6
 
 // SetOptOut notes whether a customer wants no messages.
 func (s *Service) SetOptOut(ctx context.Context, a account.Actor, customerID int64, out bool) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		b, err := customerAbout(ctx, tx, a.Company.ID, customerID)
 		if err != nil || b.optedOut == out {
 			return err
@@ -206,7 +206,7 @@ func (s *Service) Test(ctx context.Context, a account.Actor, channelID int64, in
 	}
 	out := s.send(context.WithoutCancel(ctx), begun{Letter: l, channel: c, kind: kind})
 	if out.verdict == accepted { // whatever was wrong is right again
-		err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return clearProblem(ctx, tx, a.Company.ID, c.ID) })
+		err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return clearProblem(ctx, tx, a.Company.ID, c.ID) })
 	}
 	return TestResult{Sent: out.verdict == accepted, Receipt: out.receipt, Problem: out.problem, Duration: out.duration}, err
 }

@@ -67,7 +67,7 @@ func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Fo
 		return Settings{}, err
 	}
 	var q Quiet
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if q, err = lockQuiet(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}

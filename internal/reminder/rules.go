@@ -106,7 +106,7 @@ func (s *Service) CreateRule(ctx context.Context, a account.Actor, in *input.For
 		return r, err
 	}
 	change(&r)
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if err := s.checkRule(ctx, tx, a, r, in); err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64,
 		return Rule{}, err
 	}
 	var r Rule
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if r, err = lockRule(ctx, tx, a.Company.ID, ruleID); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64,
 // DeleteRule removes a rule and what it has scheduled. What it has sent stays
 // in the log.
 func (s *Service) DeleteRule(ctx context.Context, a account.Actor, ruleID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		r, err := lockRule(ctx, tx, a.Company.ID, ruleID)
 		if err != nil {
 			return err

@@ -57,7 +57,7 @@ func (s *Service) CreateTemplate(ctx context.Context, a account.Actor, in *input
 	if err := in.Err(); err != nil {
 		return t, err
 	}
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		t.CreatedAt, t.UpdatedAt = tx.Now(), tx.Now()
 		if t.ID, err = insertTemplate(ctx, tx, a.Company.ID, t); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (s *Service) UpdateTemplate(ctx context.Context, a account.Actor, templateI
 	in.Keep("name")
 	in.Keep("text")
 	var t Template
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if t, err = lockTemplate(ctx, tx, a.Company.ID, templateID); err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (s *Service) refuseUnapproved(ctx context.Context, tx *sqldb.Tx, a account.
 
 // DeleteTemplate removes a template that no rule uses.
 func (s *Service) DeleteTemplate(ctx context.Context, a account.Actor, templateID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		t, err := lockTemplate(ctx, tx, a.Company.ID, templateID)
 		if err != nil {
 			return err

@@ -82,7 +82,7 @@ func (s *Service) CreatePlan(ctx context.Context, a account.Actor, in *input.For
 		return p, err
 	}
 	code := newSignupCode()
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		p = Plan{
 			Period: defaultPeriod, TrialDays: defaultTrialDays, SignupCode: code, Active: true, CreatedAt: tx.Now(),
 			Functions: account.FunctionsOf(a.Company.Subscription.Functions.Names()...),
@@ -129,7 +129,7 @@ func (s *Service) RenewSignupLink(ctx context.Context, a account.Actor, planID i
 func newSignupCode() string { return id.NewCode(20) }
 
 func (s *Service) changePlan(ctx context.Context, a account.Actor, planID int64, action string, do func(*Plan) error, p *Plan) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}

@@ -32,10 +32,11 @@ func (s *Service) findOffer(ctx context.Context, q sqldb.Querier, code string, n
 	if err != nil {
 		return Offer{}, err
 	}
-	actor, err := account.Find(ctx, q, companyID)
+	company, err := account.FindCompany(ctx, q, companyID)
 	if err != nil {
 		return Offer{}, err
 	}
+	actor := account.System(company, "signup")
 	sells := actor.Company.Level.AtLeast(account.LevelReseller) && actor.May(account.FunctionResellers) &&
 		actor.Writable(actor.Today(now)) == nil
 	if !plan.Active || plan.TrialDays == 0 || !sells {
@@ -91,7 +92,7 @@ func (s *Service) signUpTx(ctx context.Context, tx *sqldb.Tx, offer Offer, code 
 	if offer, err = s.findOffer(ctx, tx, code, tx.Now()); err != nil {
 		return r, err
 	}
-	above := account.Actor{Company: offer.Company}
+	above := account.System(offer.Company, "signup")
 	d.planID = offer.Plan.ID
 	plan, err := d.check(ctx, tx, above, in)
 	if err != nil {

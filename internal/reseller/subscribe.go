@@ -71,7 +71,7 @@ func (s *Service) create(ctx context.Context, a account.Actor, d draft, password
 		return p, err
 	}
 	invitation := account.NewInvitation()
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		p, err = s.createTx(ctx, tx, a, d, invitation, in)
 		return err
 	})
@@ -186,7 +186,7 @@ func (s *Service) Renew(ctx context.Context, a account.Actor, id int64, in *inpu
 func (s *Service) renew(ctx context.Context, a account.Actor, id int64, in *input.Form, object func(cost int64) error) (p Paid, err error) {
 	planID, _ := in.ID("plan_id")
 	periods := readPeriods(in)
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func (s *Service) addAttempts(ctx context.Context, a account.Actor, list []Deliv
 // one that is switched off, stands in the history and counts for nothing.
 func (s *Service) Test(ctx context.Context, a account.Actor, webhookID int64) (Attempt, bool, error) {
 	var j job
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		w, err := webhookByID(ctx, tx, a.Company.ID, webhookID)
 		if err != nil {
 			return err
@@ -137,7 +137,7 @@ type pingWebhook struct {
 // its event: then the newest delivery of that event is meant.
 func (s *Service) Resend(ctx context.Context, a account.Actor, name string, deliveryID int64) (Delivery, error) {
 	var j job
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if strings.HasPrefix(name, "evt_") {
 			if deliveryID, err = deliveryOfEvent(ctx, tx, a.Company.ID, name); err != nil {
 				return err

@@ -98,7 +98,7 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 	w := Webhook{Active: true}
 	change(&w)
 	plain := newSecret()
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := account.LockTx(ctx, tx, a); err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, 
 		return Webhook{}, err
 	}
 	var w Webhook
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if w, err = lockWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (s *Service) setActive(ctx context.Context, tx *sqldb.Tx, companyID int64, 
 
 // Delete removes a webhook with its history.
 func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		w, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
 		if err != nil {
 			return err
@@ -276,7 +276,7 @@ func (s *Service) RotateCallbackSecret(ctx context.Context, a account.Actor) (st
 
 func (s *Service) saveCallbackSecret(ctx context.Context, a account.Actor, replace bool) (string, error) {
 	sealed := s.box.Seal([]byte(newSecret()), callbackContext(a.Company.ID))
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if sealed, err = saveCallback(ctx, tx, a.Company.ID, sealed, replace); err != nil || !replace {
 			return err
 		}
