@@ -59,7 +59,7 @@ func unauthenticated() error { return fault.New(fault.KindUnauthenticated, "Unau
 // not stored and cannot be had again.
 func (s *Service) CreateToken(ctx context.Context, a Actor, in *input.Form) (Token, string, error) {
 	in.Require("name")
-	name, _ := in.Line("name", 255)
+	name, _ := in.Line("name", 255).Get()
 	if err := in.Err(); err != nil {
 		return Token{}, "", err
 	}

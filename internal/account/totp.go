@@ -102,7 +102,7 @@ func (s *Service) BeginSecondFactor(ctx context.Context, a Actor) (Factor, error
 // recovery codes it returns are not shown again.
 func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, in *input.Form) ([]string, error) {
 	in.Require("code")
-	code, _ := in.Line("code", 40)
+	code, _ := in.Line("code", 40).Get()
 	if err := in.Err(); err != nil {
 		return nil, err
 	}

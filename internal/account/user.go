@@ -39,8 +39,8 @@ func (s *Service) CreateUser(ctx context.Context, a Actor, in *input.Form) (User
 	in.Require("email")
 	in.Require("role")
 	u := User{CompanyID: a.Company.ID}
-	u.Name, _ = in.Line("name", 255)
-	u.Email, _ = in.Email("email")
+	u.Name, _ = in.Line("name", 255).Get()
+	u.Email, _ = in.Email("email").Get()
 	readRole(in, &u)
 	if err := in.Err(); err != nil {
 		return User{}, "", err
@@ -63,7 +63,7 @@ func (s *Service) CreateUser(ctx context.Context, a Actor, in *input.Form) (User
 }
 
 func readRole(in *input.Form, u *User) {
-	if v, ok := in.Choice("role", string(RoleOwner), string(RoleStaff), string(RoleReadOnly)); ok && v != "" {
+	if v, ok := in.Choice("role", string(RoleOwner), string(RoleStaff), string(RoleReadOnly)).Get(); ok && v != "" {
 		u.Role = Role(v)
 	}
 }
@@ -85,7 +85,7 @@ func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, in *inp
 			return err
 		}
 		after = before.User
-		if v, ok := in.Line("name", 255); ok {
+		if v, ok := in.Line("name", 255).Get(); ok {
 			after.Name = v
 		}
 		readRole(in, &after)
@@ -235,7 +235,7 @@ func (s *Service) ChangePassword(ctx context.Context, v Visit, in *input.Form) e
 // was left open must not be enough. Attempts are counted as those to sign in.
 func (s *Service) reauthenticate(ctx context.Context, a Actor, in *input.Form, field string) (storedUser, error) {
 	in.Require(field)
-	password, _ := in.Text(field, 1000)
+	password, _ := in.Text(field, 1000).Get()
 	if err := in.Err(); err != nil {
 		return storedUser{}, err
 	}

@@ -155,9 +155,9 @@ func (s *Service) issueTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i 
 // amount (default: the plan's value), due (default: today) and description.
 // Paying it renews nothing.
 func (s *Service) CreateExtra(ctx context.Context, a account.Actor, customerID int64, in *input.Form) (Invoice, error) {
-	amount, hasAmount := in.Money("amount")
-	due, hasDue := in.Date("due")
-	description, _ := in.Line("description", 255)
+	amount, hasAmount := in.Money("amount").Get()
+	due, hasDue := in.Date("due").Get()
+	description, _ := in.Line("description", 255).Get()
 	var i Invoice
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		c, err := customer.LockTx(ctx, tx, a, customerID)

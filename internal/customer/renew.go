@@ -37,7 +37,7 @@ const MaxPeriods = 60
 // of each, as if Renew had been called so often, and returns the due date that
 // the customer had before the first.
 func (s *Service) RenewTimes(ctx context.Context, a account.Actor, id int64, in *input.Form) (Renewal, error) {
-	periods, given := in.Int("periods", 1, MaxPeriods)
+	periods, given := in.Int("periods", 1, MaxPeriods).Get()
 	if err := in.Err(); err != nil {
 		return Renewal{}, err
 	}

@@ -48,7 +48,7 @@ func errNoGateway() error {
 // made elsewhere are looked after there until nothing can come of them.
 func (s *Service) ConfigureGateway(ctx context.Context, a account.Actor, in *input.Form) (Setup, error) {
 	in.Require("provider")
-	name, _ := in.Choice("provider", s.providerNames()...)
+	name, _ := in.Choice("provider", s.providerNames()...).Get()
 	p, known := s.providers[name]
 	if !known {
 		return Setup{}, in.Err()
@@ -101,9 +101,9 @@ func readOptions(in *input.Form, p Provider) map[string]string {
 		var v string
 		var ok bool
 		if len(o.Choices) > 0 {
-			v, ok = in.Choice(o.Name, o.Choices...)
+			v, ok = in.Choice(o.Name, o.Choices...).Get()
 		} else {
-			v, ok = in.Text(o.Name, maxOption)
+			v, ok = in.Text(o.Name, maxOption).Get()
 		}
 		if ok && in.Given(o.Name) {
 			given[o.Name] = v

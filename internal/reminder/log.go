@@ -30,13 +30,13 @@ func ReadFilter(in *input.Form) Filter {
 	for i, s := range Statuses {
 		names[i] = string(s)
 	}
-	status, _ := in.Choice("status", names...)
+	status, _ := in.Choice("status", names...).Get()
 	f.Status = Status(status)
-	f.CustomerID, _ = in.ID("customer_id")
-	f.RuleID, _ = in.ID("rule_id")
-	f.ChannelID, _ = in.ID("channel_id")
-	f.DueFrom, _ = in.Date("due_from")
-	f.DueTo, _ = in.Date("due_to")
+	f.CustomerID, _ = in.ID("customer_id").Get()
+	f.RuleID, _ = in.ID("rule_id").Get()
+	f.ChannelID, _ = in.ID("channel_id").Get()
+	f.DueFrom, _ = in.Date("due_from").Get()
+	f.DueTo, _ = in.Date("due_to").Get()
 	return f
 }
 
@@ -217,8 +217,8 @@ func (s *Service) testLetter(ctx context.Context, a account.Actor, kind Kind, in
 		Subject: "Teste de " + a.Company.Name, Text: "Esta é uma mensagem de teste de " + a.Company.Name + ".",
 		Template: ApprovedTemplate{Name: "hello_world", Language: "en_US"}, // Meta gives it to every account
 	}
-	templateID, _ := in.ID("template_id")
-	customerID, _ := in.ID("customer_id")
+	templateID, _ := in.ID("template_id").Get()
+	customerID, _ := in.ID("customer_id").Get()
 	l.To = readTo(in, kind)
 	if err := in.Err(); err != nil {
 		return l, err
@@ -258,12 +258,12 @@ func readTo(in *input.Form, kind Kind) string {
 	switch kind.Reach {
 	case ByEmail:
 		in.Require("to")
-		to, _ = in.Email("to")
+		to, _ = in.Email("to").Get()
 	case ByWhatsapp:
 		in.Require("to")
-		to, _ = in.Phone("to")
+		to, _ = in.Phone("to").Get()
 	default:
-		to, _ = in.Line("to", 255)
+		to, _ = in.Line("to", 255).Get()
 	}
 	return to
 }

@@ -170,15 +170,15 @@ func (s *Service) DeleteRule(ctx context.Context, a account.Actor, ruleID int64)
 // readRule reads what a form says of a rule and returns how it changes one.
 func readRule(in *input.Form) func(*Rule) {
 	in.Ignore("id", "created_at", "updated_at")
-	name, hasName := in.Line("name", 100)
-	active, hasActive := in.Bool("active")
-	offset, hasOffset := in.Int("offset_days", -maxOffset, maxOffset)
+	name, hasName := in.Line("name", 100).Get()
+	active, hasActive := in.Bool("active").Get()
+	offset, hasOffset := in.Int("offset_days", -maxOffset, maxOffset).Get()
 	minute, hasMinute := readClock(in, "hour")
-	planID, hasPlan := in.ID("plan_id")
-	productID, hasProduct := in.ID("product_id")
-	status, hasStatus := in.Choice("status", string(customer.Active), string(customer.DueToday), string(customer.Expired))
+	planID, hasPlan := in.ID("plan_id").Get()
+	productID, hasProduct := in.ID("product_id").Get()
+	status, hasStatus := in.Choice("status", string(customer.Active), string(customer.DueToday), string(customer.Expired)).Get()
 	list, hasChannels := readIDs(in, "channels")
-	templateID, hasTemplate := in.ID("template_id")
+	templateID, hasTemplate := in.ID("template_id").Get()
 	hasActive = hasActive && in.Sent("active")
 	return func(r *Rule) {
 		set(hasName, &r.Name, name)
@@ -201,7 +201,7 @@ func set[T any](given bool, field *T, value T) {
 
 // readIDs reads a list of ids, also as 3,5.
 func readIDs(in *input.Form, name string) ([]int64, bool) {
-	texts, ok := in.List(name)
+	texts, ok := in.List(name).Get()
 	if ok && texts != nil && len(texts) == 0 { // a list, with nothing in it
 		in.Refuse(name, "is required")
 	}

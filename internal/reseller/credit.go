@@ -124,8 +124,8 @@ func (s *Service) move(ctx context.Context, a account.Actor, id int64, in *input
 
 func readAmount(in *input.Form) (amount int64, note string) {
 	in.Require("amount")
-	amount, _ = in.Int("amount", 1, maxAmount)
-	note, _ = in.Line("note", maxName)
+	amount, _ = in.Int("amount", 1, maxAmount).Get()
+	note, _ = in.Line("note", maxName).Get()
 	return amount, note
 }
 

@@ -88,9 +88,9 @@ func (s *Service) Update(ctx context.Context, a account.Actor, id int64, in *inp
 	in.Keep("name")
 	in.Keep("email")
 	in.Ignore(readOnly...)
-	name, hasName := in.Line("name", maxName)
-	email, hasEmail := in.Email("email")
-	whatsapp, hasWhatsapp := in.Phone("whatsapp")
+	name, hasName := in.Line("name", maxName).Get()
+	email, hasEmail := in.Email("email").Get()
+	whatsapp, hasWhatsapp := in.Phone("whatsapp").Get()
 	if in.Sent("plan_id") {
 		in.Refuse("plan_id", "cannot be changed here; another plan is chosen when the subscription is renewed")
 	}

@@ -61,9 +61,9 @@ func (s *Service) SignUp(ctx context.Context, code, address string, in *input.Fo
 	// A stranger is told no more than it takes to go on.
 	const reason = "cannot be used here; if you have an account, sign in"
 	d := draft{kind: account.Trial, periods: 1, taken: reason}
-	d.newcomer.Name, _ = in.Line("name", maxName)
-	d.newcomer.Email, _ = in.Email("email")
-	d.newcomer.Whatsapp, _ = in.Phone("whatsapp")
+	d.newcomer.Name, _ = in.Line("name", maxName).Get()
+	d.newcomer.Email, _ = in.Email("email").Get()
+	d.newcomer.Whatsapp, _ = in.Phone("whatsapp").Get()
 	password := account.ReadPassword(in)
 	offer, err := s.FindOffer(ctx, code)
 	if err != nil {

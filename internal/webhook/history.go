@@ -51,16 +51,16 @@ type DeliveryFilter struct {
 // ReadDeliveryFilter reads a DeliveryFilter from a query.
 func ReadDeliveryFilter(in *input.Form) DeliveryFilter {
 	var f DeliveryFilter
-	status, _ := in.Choice("status", string(Pending), string(Delivered), string(Failed), string(Refused), string(Parked))
+	status, _ := in.Choice("status", string(Pending), string(Delivered), string(Failed), string(Refused), string(Parked)).Get()
 	f.Status = Status(status)
 	var names []string
 	for _, e := range event.Catalog {
 		names = append(names, string(e.Name))
 	}
-	name, _ := in.Choice("event", names...)
+	name, _ := in.Choice("event", names...).Get()
 	f.Event = event.Name(name)
-	f.From, _ = in.Date("from")
-	f.To, _ = in.Date("to")
+	f.From, _ = in.Date("from").Get()
+	f.To, _ = in.Date("to").Get()
 	return f
 }
 

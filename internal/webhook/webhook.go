@@ -146,7 +146,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, 
 	in.Keep("events")
 	in.Ignore("secret")
 	change := s.read(ctx, in)
-	active, hasActive := in.Bool("active")
+	active, hasActive := in.Bool("active").Get()
 	if err := in.Err(); err != nil {
 		return Webhook{}, err
 	}
@@ -203,9 +203,9 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) 
 // address is looked up here, before any transaction.
 func (s *Service) read(ctx context.Context, in *input.Form) func(*Webhook) {
 	in.Ignore("id", "consecutive_failures", "disabled_at", "created_at", "notice")
-	address, hasURL := in.Line("url", 2000)
-	description, hasDescription := in.Line("description", 255)
-	names, hasEvents := in.List("events")
+	address, hasURL := in.Line("url", 2000).Get()
+	description, hasDescription := in.Line("description", 255).Get()
+	names, hasEvents := in.List("events").Get()
 	if hasURL && address != "" {
 		if err := s.gate.CheckURL(ctx, address); err != nil {
 			in.Refuse("url", outbound.Public(err))
