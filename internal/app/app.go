@@ -122,7 +122,7 @@ func (a *App) Close(ctx context.Context) error {
 func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
-		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
+		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Compact(ctx, a.DB) }},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},

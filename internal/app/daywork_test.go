@@ -43,9 +43,9 @@ func (a *App) company(t *testing.T, timezone, dueOn string) {
 	actor := account.System(c, "test")
 	plan, err := a.Catalog.CreatePlan(ctx, actor, form("name", "Mensal", "value", "35.00", "period", "1month"))
 	must(t, err)
-	made, err := a.Customers.Create(ctx, actor, form("name", "Ana", "data_de_vencimento", dueOn))
+	made, err := a.Customers.Create(ctx, actor, customer.ReadNew(form("name", "Ana", "data_de_vencimento", dueOn)))
 	must(t, err)
-	_, err = a.Customers.Update(ctx, actor, made.ID, form("plan_id", fmt.Sprint(plan.ID)))
+	_, err = a.Customers.Update(ctx, actor, made.ID, customer.ReadChanges(form("plan_id", fmt.Sprint(plan.ID))))
 	must(t, err)
 }
 
@@ -117,7 +117,7 @@ func TestCompanyThatFailsKeepsNobodyWaiting(t *testing.T) {
 			a.company(t, zone, "2026-01-31")
 		}
 		broken := true
-		events.Subscribe(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
+		events.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
 			if broken && e.CompanyID == 1 && e.Name == event.CustomerExpired {
 				return errUnlucky
 			}

@@ -13,6 +13,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -43,7 +44,7 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		must(t, err)
 		plan, err := a.Catalog.CreatePlan(ctx, actor, form("name", "Mensal", "value", "35.00", "period", "1month"))
 		must(t, err)
-		who, err := a.Customers.Create(ctx, actor, form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID)))
+		who, err := a.Customers.Create(ctx, actor, customer.ReadNew(form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID))))
 		must(t, err)
 		text := "{valor} em {link_pagamento} ou {pix}"
 		rule := a.remind(t, actor, text)

@@ -190,8 +190,26 @@ func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	return nil
 }
 
-func (s *Service) customerCreated(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
-	return s.customersImported(ctx, tx, a, []customer.Customer{c})
+// customersChanged plans for new customers, plans anew for those whose date,
+// plan or product changed, and removes the messages of a deleted one.
+func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed customer.Changes) error {
+	a := changed.Actor
+	var fresh []customer.Customer
+	for _, c := range changed.List {
+		var err error
+		switch c.Action {
+		case customer.ActionCreated, customer.ActionImported:
+			fresh = append(fresh, c.After)
+		case customer.ActionDeleted:
+			err = s.customerDeleting(ctx, tx, a, c.Before)
+		default:
+			err = s.customerChanged(ctx, tx, a, c.Before, c.After)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.customersImported(ctx, tx, a, fresh)
 }
 
 // customersImported plans for customers whose due date lies where their rules

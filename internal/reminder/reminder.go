@@ -102,9 +102,7 @@ func New(db *sqldb.DB, box *secret.Box, accounts *account.Service, customers *cu
 		o.Keep = 365 * 24 * time.Hour
 	}
 	s := &Service{db: db, box: box, accounts: accounts, options: o, wake: make(chan struct{}, 1), metrics: newMetrics()}
-	customers.Watch(customer.Watcher{
-		Created: s.customerCreated, Imported: s.customersImported, Changed: s.customerChanged, Deleting: s.customerDeleting,
-	})
+	customers.Watch(s.customersChanged)
 	return s
 }
 

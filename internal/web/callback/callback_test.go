@@ -77,7 +77,7 @@ func open(t *testing.T, engine sqldb.Engine) *shop {
 	s.actor = account.System(company, "test")
 	_, err = catalog.New(s.db).CreatePlan(t.Context(), s.actor, values("name", "Fibra 300", "value", "35.00", "period", "1month"))
 	must(t, err)
-	_, err = customers.Create(t.Context(), s.actor, values("name", "Ana Lima", "plan_id", "1", "data_de_vencimento", "2026-02-05"))
+	_, err = customers.Create(t.Context(), s.actor, customer.ReadNew(values("name", "Ana Lima", "plan_id", "1", "data_de_vencimento", "2026-02-05")))
 	must(t, err)
 	_, err = s.payments.ConfigureGateway(t.Context(), s.actor, values("provider", "sandbox"))
 	must(t, err)

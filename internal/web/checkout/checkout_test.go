@@ -123,7 +123,7 @@ func (s *shop) fill(t *testing.T, accounts *account.Service, customers *customer
 	s.actor = account.System(company, "test")
 	_, err = catalog.New(s.db).CreatePlan(t.Context(), s.actor, values("name", "Fibra 300", "value", "1234.56", "period", "1month"))
 	must(t, err)
-	_, err = customers.Create(t.Context(), s.actor, values("name", "Ana Lima", "plan_id", "1", "data_de_vencimento", "2026-02-05"))
+	_, err = customers.Create(t.Context(), s.actor, customer.ReadNew(values("name", "Ana Lima", "plan_id", "1", "data_de_vencimento", "2026-02-05")))
 	must(t, err)
 	s.invoice, err = s.billing.Find(t.Context(), s.actor, 1)
 	must(t, err)
