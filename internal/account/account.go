@@ -7,8 +7,8 @@ package account
 import (
 	"time"
 
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/sqldb"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 )
 

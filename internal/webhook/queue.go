@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/sqldb"
