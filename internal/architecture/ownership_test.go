@@ -94,7 +94,7 @@ var owned = map[string]table{
 	"reminder_optouts":   {owner: "internal/reminder"},
 
 	"events": {
-		owner:   "internal/platform/event",
+		owner:   "internal/event",
 		readers: map[string]string{"internal/webhook": "a delivery carries its event, and a replay walks over them"},
 		writers: map[string]string{"internal/webhook": "prunes an event after its last delivery, which only this room knows"},
 	},
@@ -110,10 +110,10 @@ var owned = map[string]table{
 	"idempotency_keys": {owner: "internal/web/idempotency"},
 
 	"secret_keys":   {owner: "internal/platform/keyring"},
-	"tally_deltas":  {owner: "internal/platform/tally"},
-	"tally_sums":    {owner: "internal/platform/tally"},
-	"tally_buckets": {owner: "internal/platform/tally"},
-	"tally_totals":  {owner: "internal/platform/tally"},
+	"tally_deltas":  {owner: "internal/tally"},
+	"tally_sums":    {owner: "internal/tally"},
+	"tally_buckets": {owner: "internal/tally"},
+	"tally_totals":  {owner: "internal/tally"},
 }
 
 const account = "internal/account"
