@@ -156,7 +156,7 @@ func (a *App) DayWork(ctx context.Context) error {
 	}
 	var failures []error
 	for _, c := range companies {
-		actor := account.Actor{Company: c}
+		actor := account.System(c, "day work")
 		_, expireErr := a.Customers.Expire(ctx, actor)
 		_, issueErr := a.Billing.Issue(ctx, actor)
 		holdErr := a.Webhooks.Hold(ctx, actor)

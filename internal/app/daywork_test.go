@@ -40,7 +40,7 @@ func (a *App) company(t *testing.T, timezone, dueOn string) {
 	ctx := t.Context()
 	c, _, err := a.Accounts.CreateCompany(ctx, form("name", timezone, "email", timezone+"@example.com", "timezone", timezone))
 	must(t, err)
-	actor := account.Actor{Company: c}
+	actor := account.System(c, "test")
 	plan, err := a.Catalog.CreatePlan(ctx, actor, form("name", "Mensal", "value", "35.00", "period", "1month"))
 	must(t, err)
 	made, err := a.Customers.Create(ctx, actor, form("name", "Ana", "data_de_vencimento", dueOn))

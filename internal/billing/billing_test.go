@@ -65,7 +65,7 @@ func (w *world) newCompany(t *testing.T, timezone string) account.Actor {
 	c, _, err := w.accounts.CreateCompany(t.Context(), values(
 		"name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)), "timezone", timezone))
 	must(t, err)
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 // plan makes a plan, of a product of its own. Both are numbered from 1.

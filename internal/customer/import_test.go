@@ -57,7 +57,7 @@ func (o *office) newCompany(tb testing.TB, email string) account.Actor {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 func (o *office) plan(t *testing.T, name, value, period string) catalog.Plan {

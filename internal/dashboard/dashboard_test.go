@@ -52,7 +52,7 @@ func (w *world) company(t *testing.T, timezone string) account.Actor {
 	c, _, err := account.New(w.db, 0).CreateCompany(t.Context(), values(
 		"name", "Rede Clara", "email", timezone+"@example.com", "timezone", timezone))
 	must(t, err)
-	a := account.Actor{Company: c}
+	a := account.System(c, "test")
 	for _, period := range []string{"1month", "1week"} {
 		_, err := catalog.New(w.db).CreatePlan(t.Context(), a, values("name", period, "value", "35.10", "period", period))
 		must(t, err)

@@ -89,7 +89,7 @@ func (w *world) newCompany(t *testing.T) account.Actor {
 	must(t, err)
 	c, _, err := w.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
 	must(t, err)
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 func (w *world) gateway(t *testing.T, pairs ...string) Setup {

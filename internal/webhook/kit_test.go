@@ -63,7 +63,7 @@ func newWorld(t *testing.T, engine sqldb.Engine) *world {
 		"name": "Rede Clara", "email": "paula@example.com", "user_name": "Paula Ramos",
 	}))
 	must(t, err)
-	w.actor = account.Actor{Company: company}
+	w.actor = account.System(company, "test")
 	return w
 }
 

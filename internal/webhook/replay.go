@@ -32,7 +32,7 @@ func (s *Service) StartReplay(ctx context.Context, a account.Actor, webhookID in
 		return Replay{}, fault.Conflict("the company's webhooks are stopped until its subscription is renewed")
 	}
 	r := Replay{WebhookID: webhookID, Since: since, companyID: a.Company.ID}
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		w, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
 		if err != nil {
 			return err

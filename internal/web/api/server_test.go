@@ -128,7 +128,7 @@ func (s *service) newCaller(t *testing.T, more ...string) *caller {
 		"name", "Rede Clara", "email", fmt.Sprintf("paula%d@example.com", len(all)+1), "user_name", "Paula Ramos",
 	}, more...)...))
 	must(t, err)
-	c := &caller{s, account.Actor{Company: company}, ""}
+	c := &caller{s, account.System(company, "test"), ""}
 	token, plain, err := s.Accounts.CreateToken(t.Context(), c.actor, values("name", "CRM"))
 	must(t, err)
 	c.actor.TokenID, c.token = token.ID, plain
