@@ -217,7 +217,8 @@ var rooms = []room{
 	{
 		path: "test/...", place: "drives the whole program",
 		may: []arrow{
-			{"internal/...", "starts it, fills it, looks inside"}, {"openapi/...", "holds answers against the document"},
+			{"internal/...", "starts it, fills it, looks inside"},
+			{"openapi/...", "holds answers against the document"},
 			{"tools/pgserver", "database servers that may be crashed"},
 		},
 	},

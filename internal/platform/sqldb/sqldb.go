@@ -34,6 +34,8 @@ type Options struct {
 	Log *slog.Logger
 	// MaxConns bounds the PostgreSQL pool; 0 means 16.
 	MaxConns int
+	// Timeouts bound the waiting for a database that says nothing.
+	Timeouts Timeouts
 }
 
 // DB is an open database. Statements given to it directly run on the read
@@ -74,7 +76,7 @@ func open(ctx context.Context, url string, o Options) (backend, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "sqlite":
-		return openSQLite(ctx, rest)
+		return openSQLite(ctx, rest, o)
 	case "postgres", "postgresql":
 		return openPostgres(ctx, url, o)
 	}
@@ -84,6 +86,7 @@ func open(ctx context.Context, url string, o Options) (backend, error) {
 // Migrate brings the schema up to date. It refuses a database that a newer
 // version of the program has migrated.
 func (db *DB) Migrate(ctx context.Context) error {
+	ctx = WithoutDeadline(ctx)
 	return retry(ctx, func() error { return db.migrate(ctx, newest) })
 }
 

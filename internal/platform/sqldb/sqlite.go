@@ -35,7 +35,7 @@ var sqlitePragmas = []string{
 	"journal_size_limit(67108864)",
 }
 
-func openSQLite(ctx context.Context, path string) (backend, error) {
+func openSQLite(ctx context.Context, path string, o Options) (backend, error) {
 	if err := usableFile(path); err != nil {
 		return nil, err
 	}
@@ -57,6 +57,7 @@ func openSQLite(ctx context.Context, path string) (backend, error) {
 	db.reader.SetMaxOpenConns(readers)
 	db.reader.SetMaxIdleConns(readers)
 	db.statements = newStatements(db.reader)
+	db.statements.limit = o.Timeouts.orDefaults().Statement
 	db.group = newGroup(ctx, conn)
 	return db, nil
 }

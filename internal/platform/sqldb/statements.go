@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"sync"
+	"time"
 )
 
 // conn is a pool (*sql.DB) or one connection (*sql.Conn).
@@ -26,6 +27,7 @@ type statements struct {
 	rewriter rewriter
 	mu       sync.RWMutex
 	compiled map[string]statement
+	limit    time.Duration // of a statement whose context has no deadline; 0: none
 }
 
 // maxCompiled bounds the memory for statements whose text varies with the
@@ -40,6 +42,21 @@ func newStatements(on conn) *statements {
 func (s *statements) Engine() Engine { return SQLite }
 
 func (s *statements) translate(err error) error { return sqliteError(err) }
+
+// bound gives a deadline to reading that has none: a disk can hang too. Writing
+// is not interrupted, since SQLite would take the whole transaction back.
+func (s *statements) bound(ctx context.Context) (bounded context.Context, finish func(error) error) {
+	if _, ok := ctx.Deadline(); ok || s.limit == 0 || !hasDeadline(ctx) {
+		return ctx, unchanged
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, s.limit, errNoAnswer)
+	return bounded, func(err error) error {
+		defer cancel()
+		return unanswered(bounded, err)
+	}
+}
+
+func unchanged(err error) error { return err }
 
 func (s *statements) query(ctx context.Context, text string, args []any) (*sql.Rows, error) {
 	stmt, err := s.compile(ctx, text)

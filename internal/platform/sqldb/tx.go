@@ -18,8 +18,9 @@ func (tx *Tx) Now() time.Time { return tx.now }
 
 // Exec runs a statement and returns how many rows it changed.
 func (tx *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	ctx, finish := tx.bound(ctx)
 	n, err := tx.exec(ctx, text, args)
-	return n, tx.translate(err)
+	return n, finish(tx.translate(err))
 }
 
 // OnCommit calls f after the commit has been acknowledged. It is for hints,
