@@ -83,7 +83,7 @@ func unanswered(ctx context.Context, err error) error {
 // judge condemns the connections that are open when err says that one is dead,
 // or that its server is no longer the one that takes writes.
 func (g *guard) judge(err error) error {
-	if errors.Is(err, errNoAnswer) || timedOut(err) || readOnly(err) {
+	if errors.Is(err, errNoAnswer) || timedOut(err) || errors.Is(err, ErrReadOnly) {
 		g.condemned.Add(1)
 	}
 	return err

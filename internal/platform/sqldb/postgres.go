@@ -35,9 +35,10 @@ type pgQuerier struct {
 	}
 	rewriter *rewriter
 	guard    *guard
+	troubles *troubleLog // nil in a transaction, whose outcome counts as a whole
 }
 
-func openPostgres(ctx context.Context, url string, o Options) (backend, error) {
+func openPostgres(ctx context.Context, url string, o Options, troubles *troubleLog) (backend, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		// pgx's own words would print the URL; it takes the password out.
@@ -58,7 +59,7 @@ func openPostgres(ctx context.Context, url string, o Options) (backend, error) {
 	size := cmp.Or(o.MaxConns, 16)
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size)
-	querier := pgQuerier{on: pool, rewriter: &rewriter{rewrite: forPostgres}, guard: g}
+	querier := pgQuerier{on: pool, rewriter: &rewriter{rewrite: forPostgres}, guard: g, troubles: troubles}
 	db := &postgresDB{pgQuerier: querier, pool: pool, connections: conns}
 	warnUnsafe(ctx, db, o.Log)
 	return db, nil
@@ -152,6 +153,9 @@ func (q pgQuerier) exec(ctx context.Context, text string, args []any) (int64, er
 func postgresError(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			return fmt.Errorf("%w: %w", ErrOpenFiles, err)
+		}
 		if disconnected(err) {
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
@@ -167,25 +171,34 @@ func postgresError(err error) error {
 	case "40001", "40P01", "55P03":
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	}
-	if passingCode(e.Code) {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	if trouble := postgresTrouble(e.Code); trouble != nil {
+		return fmt.Errorf("%w: %w", trouble, err)
 	}
 	return err
 }
 
-// passingCode holds for what is the server's trouble, not the statement's:
-// 08 connection, 53 out of resources, 57P shutting down, 57014 a statement that
-// took longer than the server allows, 25006 a standby, which is read-only.
-func passingCode(code string) bool {
-	return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P") ||
-		code == "57014" || code == codeReadOnly
+// postgresTroubles are the codes that say more than their class.
+var postgresTroubles = map[string]error{
+	"25006": ErrReadOnly,    // a standby, too
+	"53000": ErrOpenFiles,   // the server's
+	"53100": ErrFull,        // its disk
+	"57014": ErrUnavailable, // a statement that took longer than the server allows
+	"58030": ErrDisk,        // an input or output error
+	"58P01": ErrDamaged,     // a file of a table is missing
+	"XX001": ErrDamaged,     // data corrupted
+	"XX002": ErrDamaged,     // index corrupted
 }
 
-const codeReadOnly = "25006"
-
-func readOnly(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && e.Code == codeReadOnly
+// postgresTrouble is what a code says about the server; nil when it is about the
+// statement. 08 is the connection, 53 out of resources, 57P shutting down.
+func postgresTrouble(code string) error {
+	if trouble := postgresTroubles[code]; trouble != nil {
+		return trouble
+	}
+	if strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P") {
+		return ErrUnavailable
+	}
+	return nil
 }
 
 // timedOut holds for a connection that the kernel gave up.

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
 	"time"
 )
@@ -28,6 +29,7 @@ type statements struct {
 	mu       sync.RWMutex
 	compiled map[string]statement
 	limit    time.Duration // of a statement whose context has no deadline; 0: none
+	troubles *troubleLog   // nil for the writer, whose transactions count as a whole
 }
 
 // maxCompiled bounds the memory for statements whose text varies with the
@@ -47,16 +49,14 @@ func (s *statements) translate(err error) error { return sqliteError(err) }
 // is not interrupted, since SQLite would take the whole transaction back.
 func (s *statements) bound(ctx context.Context) (bounded context.Context, finish func(error) error) {
 	if _, ok := ctx.Deadline(); ok || s.limit == 0 || !hasDeadline(ctx) {
-		return ctx, unchanged
+		return ctx, s.troubles.note
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, s.limit, errNoAnswer)
 	return bounded, func(err error) error {
 		defer cancel()
-		return unanswered(bounded, err)
+		return s.troubles.note(unanswered(bounded, err))
 	}
 }
-
-func unchanged(err error) error { return err }
 
 func (s *statements) query(ctx context.Context, text string, args []any) (*sql.Rows, error) {
 	stmt, err := s.compile(ctx, text)
@@ -106,6 +106,21 @@ func (s *statements) keep(text string, stmt *sql.Stmt) statement {
 	}
 	s.compiled[text] = stmt
 	return stmt
+}
+
+// close gives the compiled statements back. A connection with statements that
+// nobody closed goes on in secret, and with it the files and their locks.
+func (s *statements) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var failures []error
+	for _, stmt := range s.compiled {
+		if kept, ok := stmt.(*sql.Stmt); ok {
+			failures = append(failures, kept.Close())
+		}
+	}
+	clear(s.compiled)
+	return errors.Join(failures...)
 }
 
 // passing is a text that is compiled for one use. The driver does it: closing
