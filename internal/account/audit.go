@@ -49,10 +49,14 @@ type Change struct {
 }
 
 // Note writes a deed into the audit log, in the transaction in which it was
-// done. What the program does by itself, at its hour, is not a deed.
+// done. What the program does by itself leaves no line; an actor that is nobody
+// is an error of ours, since a line would be missing.
 func Note(ctx context.Context, tx *sqldb.Tx, a Actor, d Deed) error {
-	if a.UserID == 0 && a.TokenID == 0 && a.From == "" {
+	switch {
+	case a.Program != "":
 		return nil
+	case a.UserID == 0 && a.TokenID == 0 && a.From == "":
+		return fmt.Errorf("note %s: the actor is nobody; use System, Operator, or that of a request", d.Action)
 	}
 	changes, err := json.Marshal(d.changes())
 	if err != nil {

@@ -27,7 +27,7 @@ func TestDeedsTellWhoDidWhatFromWhere(t *testing.T) {
 		if _, err := h.SetCompany(ctx, byToken, form("lead_days", "9")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.SetCompany(ctx, account.Actor{Company: a.Company}, form("lead_days", "8")); err != nil { // the program itself
+		if _, err := h.SetCompany(ctx, account.System(a.Company, "test"), form("lead_days", "8")); err != nil { // the program itself
 			t.Fatal(err)
 		}
 		list, n, err := h.Audit(ctx, a, account.AuditFilter{}, wholePage)

@@ -7,8 +7,8 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
 	"carteira/internal/platform/text"
+	"carteira/internal/tally"
 )
 
 // Newcomer is a company that is to stand below another, and its owner.

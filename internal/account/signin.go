@@ -44,8 +44,8 @@ func errTooMany() error {
 func (s *Service) SignIn(ctx context.Context, in *input.Form, from Visitor) (SignedIn, error) {
 	in.Require("email")
 	in.Require("password")
-	email, _ := in.Line("email", 254)
-	password, _ := in.Text("password", 1000)
+	email, _ := in.Line("email", 254).Get()
+	password, _ := in.Text("password", 1000).Get()
 	if err := in.Err(); err != nil {
 		return SignedIn{}, err
 	}
@@ -156,7 +156,7 @@ func succeeded(ctx context.Context, tx *sqldb.Tx, person string, from Visitor) e
 // code, which works once.
 func (s *Service) ConfirmCode(ctx context.Context, token string, in *input.Form, from Visitor) (SignedIn, error) {
 	in.Require("code")
-	code, _ := in.Line("code", 40)
+	code, _ := in.Line("code", 40).Get()
 	if err := in.Err(); err != nil {
 		return SignedIn{}, err
 	}

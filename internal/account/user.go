@@ -39,14 +39,14 @@ func (s *Service) CreateUser(ctx context.Context, a Actor, in *input.Form) (User
 	in.Require("email")
 	in.Require("role")
 	u := User{CompanyID: a.Company.ID}
-	u.Name, _ = in.Line("name", 255)
-	u.Email, _ = in.Email("email")
+	u.Name, _ = in.Line("name", 255).Get()
+	u.Email, _ = in.Email("email").Get()
 	readRole(in, &u)
 	if err := in.Err(); err != nil {
 		return User{}, "", err
 	}
 	link, hash := newLink()
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		u.CreatedAt = tx.Now()
 		if u.ID, err = insertUser(ctx, tx, u, text.Lower(u.Email), ""); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (s *Service) CreateUser(ctx context.Context, a Actor, in *input.Form) (User
 }
 
 func readRole(in *input.Form, u *User) {
-	if v, ok := in.Choice("role", string(RoleOwner), string(RoleStaff), string(RoleReadOnly)); ok && v != "" {
+	if v, ok := in.Choice("role", string(RoleOwner), string(RoleStaff), string(RoleReadOnly)).Get(); ok && v != "" {
 		u.Role = Role(v)
 	}
 }
@@ -76,7 +76,7 @@ func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, in *inp
 	in.Keep("name")
 	in.Keep("role")
 	var after User
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := LockTx(ctx, tx, a); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, in *inp
 			return err
 		}
 		after = before.User
-		if v, ok := in.Line("name", 255); ok {
+		if v, ok := in.Line("name", 255).Get(); ok {
 			after.Name = v
 		}
 		readRole(in, &after)
@@ -123,7 +123,7 @@ func (s *Service) RemoveUser(ctx context.Context, a Actor, userID int64) error {
 	if userID == a.UserID {
 		return fault.Conflict("you cannot remove yourself; another owner can")
 	}
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := LockTx(ctx, tx, a); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (s *Service) RemoveUser(ctx context.Context, a Actor, userID int64) error {
 func (s *Service) NewPasswordLink(ctx context.Context, a Actor, userID int64) (User, string, error) {
 	link, hash := newLink()
 	var u storedUser
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (s *Service) ChangePassword(ctx context.Context, v Visit, in *input.Form) e
 // was left open must not be enough. Attempts are counted as those to sign in.
 func (s *Service) reauthenticate(ctx context.Context, a Actor, in *input.Form, field string) (storedUser, error) {
 	in.Require(field)
-	password, _ := in.Text(field, 1000)
+	password, _ := in.Text(field, 1000).Get()
 	if err := in.Err(); err != nil {
 		return storedUser{}, err
 	}
@@ -253,5 +253,5 @@ func (s *Service) reauthenticate(ctx context.Context, a Actor, in *input.Form, f
 		}
 		return u, err
 	}
-	return u, s.db.Write(ctx, func(tx *sqldb.Tx) error { return succeeded(ctx, tx, person, from) })
+	return u, a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return succeeded(ctx, tx, person, from) })
 }

@@ -17,17 +17,17 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/event"
 	"carteira/internal/payment"
 	"carteira/internal/platform/config"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/keyring"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
 	"carteira/internal/platform/worker"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
+	"carteira/internal/tally"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
 )
@@ -156,7 +156,7 @@ func (a *App) DayWork(ctx context.Context) error {
 	}
 	var failures []error
 	for _, c := range companies {
-		actor := account.Actor{Company: c}
+		actor := account.System(c, "day work")
 		_, expireErr := a.Customers.Expire(ctx, actor)
 		_, issueErr := a.Billing.Issue(ctx, actor)
 		holdErr := a.Webhooks.Hold(ctx, actor)

@@ -13,7 +13,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
@@ -40,7 +40,7 @@ func (a *App) company(t *testing.T, timezone, dueOn string) {
 	ctx := t.Context()
 	c, _, err := a.Accounts.CreateCompany(ctx, form("name", timezone, "email", timezone+"@example.com", "timezone", timezone))
 	must(t, err)
-	actor := account.Actor{Company: c}
+	actor := account.System(c, "test")
 	plan, err := a.Catalog.CreatePlan(ctx, actor, form("name", "Mensal", "value", "35.00", "period", "1month"))
 	must(t, err)
 	made, err := a.Customers.Create(ctx, actor, form("name", "Ana", "data_de_vencimento", dueOn))

@@ -23,15 +23,27 @@ type arrow struct{ to, why string }
 
 const platform = "internal/platform/..."
 
-var tools = arrow{platform, "tools that know no business"}
+var (
+	tools  = arrow{platform, "tools that know no business"}
+	events = arrow{"internal/event", "a change is recorded as an event, in its transaction"}
+	counts = arrow{"internal/tally", "lists and figures know their totals without counting"}
+)
 
 // rooms is the plan, with the rooms that are still to be built. Down the arrow,
 // call; against the arrow, record an event.
 var rooms = []room{
 	{path: platform, place: "every room stands on it, so it knows none of them"},
 	{
-		path: "internal/account", place: "every room asks it who acts; it cannot need one of them to answer",
+		path: "internal/event", place: "what happened is written down before anybody asks for it",
 		may: []arrow{tools},
+	},
+	{
+		path: "internal/tally", place: "counts of records, whatever the records are",
+		may: []arrow{tools},
+	},
+	{
+		path: "internal/account", place: "every room asks it who acts; it cannot need one of them to answer",
+		may: []arrow{tools, events, counts},
 	},
 	{
 		path: "internal/catalog", place: "what is sold does not depend on who buys it",
@@ -40,7 +52,7 @@ var rooms = []room{
 	{
 		path: "internal/customer", place: "invoices, payments and messages know customers, not the other way round",
 		may: []arrow{
-			tools,
+			tools, events, counts,
 			{"internal/account", "customers are the company's"},
 			{"internal/catalog", "a customer buys a plan, and renews by its period"},
 			{"internal/customer/sheet", "a row of a file is one more form"},
@@ -54,12 +66,16 @@ var rooms = []room{
 	{
 		path: "internal/billing", place: "an invoice does not know how it is paid",
 		may: []arrow{
-			tools,
+			tools, events, counts,
 			{"internal/account", "invoices are the company's"},
 			{"internal/catalog", "an invoice bears the plan's value"},
 			{"internal/customer", "a paid invoice renews its customer in the same transaction"},
 		},
 		tests: []arrow{document},
+	},
+	{
+		path: "internal/billing/terms", place: "pure: amounts and days in, amounts out",
+		may: []arrow{tools},
 	},
 	{
 		path: "internal/payment", place: "the end of the line: a cancelled invoice reaches it as an event",
@@ -71,7 +87,7 @@ var rooms = []room{
 			{"internal/billing", "a settled charge pays its invoice in the same transaction"},
 			{"internal/payment/pix", "the code of a charge"},
 		},
-		tests: []arrow{{"internal/payment/...", "settlement is tested through the sandbox"}},
+		tests: []arrow{events, {"internal/payment/...", "settlement is tested through the sandbox"}},
 	},
 	{
 		path: "internal/payment/pix", place: "pure: text in, text out",
@@ -92,7 +108,7 @@ var rooms = []room{
 	},
 	{
 		path: "internal/reseller", place: "a reseller is a company; what it sells is its own business",
-		may: []arrow{tools, {"internal/account", "a reseller is a company below another"}},
+		may: []arrow{tools, counts, {"internal/account", "a reseller is a company below another"}},
 	},
 	{
 		path: "internal/reminder", place: "messages know customers and invoices, not the other way round",
@@ -103,6 +119,7 @@ var rooms = []room{
 			{"internal/billing", "of what"},
 		},
 		tests: []arrow{
+			events,
 			{"internal/catalog", "what customers buy in tests"},
 			{"internal/reminder/...", "sending is tested through a channel"},
 		},
@@ -113,17 +130,22 @@ var rooms = []room{
 	},
 	{
 		path: "internal/webhook", place: "it sends what event.Record wrote, and need not know what that means",
-		may:   []arrow{tools, {"internal/account", "endpoints are the company's"}},
+		may:   []arrow{tools, events, {"internal/account", "endpoints are the company's"}},
 		tests: []arrow{document},
 	},
 	{
 		path: "internal/dashboard", place: "the one room that reads other rooms' tables, in SQL and read only",
-		may: []arrow{tools, {"internal/account", "numbers are the company's"}},
+		may: []arrow{tools, counts, {"internal/account", "numbers are the company's"}},
 		tests: []arrow{
+			events,
 			{"internal/catalog", "its numbers are held against what the rooms list"},
 			{"internal/customer", "its numbers are held against what the rooms list"},
 			{"internal/billing", "its numbers are held against what the rooms list"},
 		},
+	},
+	{
+		path: "internal/dashboard/figures", place: "pure: rows in, figures out; who reads the rows is not its business",
+		may: []arrow{tools},
 	},
 	{
 		path: "internal/web", place: "the kit of every edge, with no rule of the business",
@@ -227,6 +249,7 @@ var kit = arrow{"internal/web", "the kit of every edge"}
 var pages = arrow{"internal/web/page", "the kit of pages"}
 
 var capabilities = []arrow{
+	{"internal/event", "the catalog of events"},
 	{"internal/account", "its use cases"},
 	{"internal/catalog", "its use cases"},
 	{"internal/customer", "its use cases"},
@@ -238,6 +261,7 @@ var capabilities = []arrow{
 }
 
 var edgeTests = []arrow{
+	events,
 	{"internal/app", "an edge is tested with everything behind it"},
 	document,
 }
@@ -363,7 +387,7 @@ func TestAnImportAgainstTheArrowsIsFound(t *testing.T) {
 		path, text, want string
 	}{
 		"up the line":            {"internal/account/a.go", imports("account", "carteira/internal/customer"), "internal/account/a.go:3: internal/account must not import carteira/internal/customer: every room asks it who acts"},
-		"platform to a room":     {"internal/platform/event/a.go", imports("event", "carteira/internal/webhook"), "every room stands on it"},
+		"platform to a room":     {"internal/platform/money/a.go", imports("money", "carteira/internal/webhook"), "every room stands on it"},
 		"edge to edge":           {"internal/web/panel/a.go", imports("panel", "carteira/internal/web/api"), "edges are leaves"},
 		"room to edge":           {"internal/billing/a.go", imports("billing", "carteira/internal/web"), "must not import carteira/internal/web"},
 		"room to app":            {"internal/billing/a.go", imports("billing", "carteira/internal/app"), "must not import carteira/internal/app"},
@@ -379,7 +403,7 @@ func TestAnImportAgainstTheArrowsIsFound(t *testing.T) {
 		"the house's tools":      {"tools/x/main.go", imports("main", "carteira/internal/cli"), "it may import nothing of this module"},
 
 		"down the line":      {"internal/billing/a.go", imports("billing", "carteira/internal/customer", "carteira/internal/platform/money"), ""},
-		"within a room":      {"internal/platform/event/a.go", imports("event", "carteira/internal/platform/sqldb"), ""},
+		"within a room":      {"internal/platform/money/a.go", imports("money", "carteira/internal/platform/sqldb"), ""},
 		"api to idempotency": {"internal/web/api/a.go", imports("api", "carteira/internal/web/idempotency", "carteira/internal/web"), ""},
 		"a kit in a test":    {"internal/account/a_test.go", imports("account", "testing", "carteira/internal/platform/sqldb/sqldbtest"), ""},
 		"a gateway's kit":    {"internal/payment/efi/a_test.go", imports("efi", "carteira/internal/payment/gatewaytest"), ""},
@@ -456,7 +480,7 @@ func TestTheDocumentShowsThePlan(t *testing.T) {
 func TestAnOldPlanInTheDocumentIsFound(t *testing.T) {
 	m := files{"internal/account/a.go": "package account"}.module(t)
 	table := plan(m)
-	for _, line := range []string{"| `account` | platform | yes |\n", "| `billing` | platform, account, catalog, customer | – |\n"} {
+	for _, line := range []string{"| `account` | platform, event, tally | yes |\n", "| `billing` | platform, event, tally, account, catalog, customer | – |\n"} {
 		if !strings.Contains(table, line) {
 			t.Errorf("the plan lacks %q:\n%s", line, table)
 		}

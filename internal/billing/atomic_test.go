@@ -10,7 +10,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )

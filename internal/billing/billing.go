@@ -9,11 +9,11 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // Status is how an invoice stands, as records show it.

@@ -11,13 +11,13 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // noon is the morning of 31 January 2026 in São Paulo.
@@ -65,7 +65,7 @@ func (w *world) newCompany(t *testing.T, timezone string) account.Actor {
 	c, _, err := w.accounts.CreateCompany(t.Context(), values(
 		"name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)), "timezone", timezone))
 	must(t, err)
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 // plan makes a plan, of a product of its own. Both are numbered from 1.

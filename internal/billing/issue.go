@@ -7,8 +7,8 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
@@ -82,7 +82,7 @@ func (s *Service) Issue(ctx context.Context, a account.Actor) (int, error) {
 	total := 0
 	for taken := issueBatch; taken == issueBatch; {
 		issued := 0
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 			taken, issued, err = s.issueSome(ctx, tx, a, horizon)
 			return err
 		})
@@ -155,11 +155,11 @@ func (s *Service) issueTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i 
 // amount (default: the plan's value), due (default: today) and description.
 // Paying it renews nothing.
 func (s *Service) CreateExtra(ctx context.Context, a account.Actor, customerID int64, in *input.Form) (Invoice, error) {
-	amount, hasAmount := in.Money("amount")
-	due, hasDue := in.Date("due")
-	description, _ := in.Line("description", 255)
+	amount, hasAmount := in.Money("amount").Get()
+	due, hasDue := in.Date("due").Get()
+	description, _ := in.Line("description", 255).Get()
 	var i Invoice
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		c, err := customer.LockTx(ctx, tx, a, customerID)
 		if err != nil {
 			return err

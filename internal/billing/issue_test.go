@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"carteira/internal/customer"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 func TestNewCustomerIsBilledAtOnceForItsFirstDueDate(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // Filter chooses invoices; the zero Filter chooses all.
@@ -31,19 +31,19 @@ type Filter struct {
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
 	var f Filter
-	status, _ := in.Choice("status", string(Open), string(Paid), string(Cancelled))
+	status, _ := in.Choice("status", string(Open), string(Paid), string(Cancelled)).Get()
 	f.Status = Status(status)
-	f.CustomerID, _ = in.ID("customer_id")
-	f.PlanID, _ = in.ID("plan_id")
-	f.ProductID, _ = in.ID("product_id")
-	f.DueFrom, _ = in.Date("due_from")
-	f.DueTo, _ = in.Date("due_to")
-	f.PaidFrom, _ = in.Date("paid_from")
-	f.PaidTo, _ = in.Date("paid_to")
-	f.CreatedFrom, _ = in.Date("created_from")
-	f.CreatedTo, _ = in.Date("created_to")
-	f.Search, _ = in.Text("search", 255)
-	if overdue, ok := in.Bool("overdue"); ok && in.Sent("overdue") {
+	f.CustomerID, _ = in.ID("customer_id").Get()
+	f.PlanID, _ = in.ID("plan_id").Get()
+	f.ProductID, _ = in.ID("product_id").Get()
+	f.DueFrom, _ = in.Date("due_from").Get()
+	f.DueTo, _ = in.Date("due_to").Get()
+	f.PaidFrom, _ = in.Date("paid_from").Get()
+	f.PaidTo, _ = in.Date("paid_to").Get()
+	f.CreatedFrom, _ = in.Date("created_from").Get()
+	f.CreatedTo, _ = in.Date("created_to").Get()
+	f.Search, _ = in.Text("search", 255).Get()
+	if overdue, ok := in.Bool("overdue").Get(); ok && in.Sent("overdue") {
 		f.Overdue = fmt.Sprint(overdue)
 	}
 	return f

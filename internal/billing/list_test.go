@@ -14,8 +14,8 @@ import (
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/platform/tally"
 	"carteira/internal/platform/text"
+	"carteira/internal/tally"
 )
 
 var firstPage = input.Page{Number: 1, Size: 200}

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // model is billing put as plainly as can be: lists in memory, no schedule, no

@@ -9,8 +9,8 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -54,14 +54,14 @@ var ReadOnly = []string{
 func (s *Service) SetStatus(ctx context.Context, a account.Actor, id int64, in *input.Form) (Outcome, error) {
 	in.Require("status")
 	c := change{via: Manual, renew: a.Company.Settings.RenewOnPayment}
-	status, _ := in.Choice("status", string(Open), string(Paid), string(Cancelled))
+	status, _ := in.Choice("status", string(Open), string(Paid), string(Cancelled)).Get()
 	c.status = Status(status)
 	in.Ignore(ReadOnly...)
 	if c.status != Open && c.status != Cancelled {
-		c.paidOn, _ = in.Date("paid_at")
+		c.paidOn, _ = in.Date("paid_at").Get()
 	}
-	c.note, c.noted = in.Text("note", 2000)
-	if renew, ok := in.Bool("renew"); ok && in.Sent("renew") {
+	c.note, c.noted = in.Text("note", 2000).Get()
+	if renew, ok := in.Bool("renew").Get(); ok && in.Sent("renew") {
 		c.renew = renew
 	}
 	if c.paidOn.After(a.Today(s.db.Now())) {
@@ -71,7 +71,7 @@ func (s *Service) SetStatus(ctx context.Context, a account.Actor, id int64, in *
 		return Outcome{}, err
 	}
 	var out Outcome
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		out, err = s.changeTx(ctx, tx, a, id, c)
 		return err
 	})

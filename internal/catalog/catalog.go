@@ -49,8 +49,8 @@ type Filter struct {
 // ReadFilter reads search and active from a query.
 func ReadFilter(in *input.Form) Filter {
 	var f Filter
-	f.Search, _ = in.Line("search", 255)
-	if active, ok := in.Choice("active", "true", "false", "1", "0"); ok && active != "" {
+	f.Search, _ = in.Line("search", 255).Get()
+	if active, ok := in.Choice("active", "true", "false", "1", "0").Get(); ok && active != "" {
 		yes := active == "true" || active == "1"
 		f.OnlyActive = &yes
 	}
@@ -88,7 +88,7 @@ func (s *Service) savePlan(ctx context.Context, a account.Actor, id int64, in *i
 	if err := in.Err(); err != nil {
 		return p, err
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		p = Plan{Active: true, CreatedAt: tx.Now()}
 		if id != 0 {
 			if p, err = lockPlan(ctx, tx, a.Company.ID, id); err != nil {
@@ -126,11 +126,11 @@ func planFields(p Plan) account.Fields {
 
 // readPlan returns what the form changes.
 func readPlan(in *input.Form) func(*Plan) {
-	name, hasName := in.Line("name", 255)
-	value, hasValue := in.Money("value")
-	label, hasPeriod := in.Line("period", 40)
-	product, hasProduct := in.ID("product_id")
-	active, hasActive := in.Bool("active")
+	name, hasName := in.Line("name", 255).Get()
+	value, hasValue := in.Money("value").Get()
+	label, hasPeriod := in.Line("period", 40).Get()
+	product, hasProduct := in.ID("product_id").Get()
+	active, hasActive := in.Bool("active").Get()
 	period, err := civil.ParsePeriod(label)
 	if hasPeriod && label != "" && err != nil {
 		in.Refuse("period", err.Error())
@@ -164,13 +164,13 @@ func (s *Service) UpdateProduct(ctx context.Context, a account.Actor, id int64, 
 
 // saveProduct makes a product when id is 0.
 func (s *Service) saveProduct(ctx context.Context, a account.Actor, id int64, in *input.Form) (p Product, err error) {
-	name, hasName := in.Line("name", 255)
-	description, hasDescription := in.Text("description", 5000)
-	active, hasActive := in.Bool("active")
+	name, hasName := in.Line("name", 255).Get()
+	description, hasDescription := in.Text("description", 5000).Get()
+	active, hasActive := in.Bool("active").Get()
 	if err := in.Err(); err != nil {
 		return p, err
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		p = Product{Active: true, CreatedAt: tx.Now()}
 		if id != 0 {
 			if p, err = lockProduct(ctx, tx, a.Company.ID, id); err != nil {

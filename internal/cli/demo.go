@@ -126,7 +126,7 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 		return account.Actor{}, err
 	}
 	if len(companies) > 0 {
-		return account.Actor{Company: companies[0]}, nil
+		return account.Operator(companies[0]), nil
 	}
 	company, _, err := a.Accounts.CreateCompany(ctx, input.FromStrings(map[string]string{
 		"name": "Demo Internet", "user_name": "Dona Demo", "email": demoEmail, "password": demoPassword,
@@ -134,7 +134,7 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if err != nil {
 		return account.Actor{}, err
 	}
-	actor := account.Actor{Company: company}
+	actor := account.System(company, "demo")
 	plans, err := seedCatalog(ctx, a, actor)
 	if err != nil {
 		return actor, err

@@ -6,7 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // book counts customers by due date, plan and product, which are what lists

@@ -11,7 +11,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // Whatever several people do at once, on two processes and while counts are

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // Customer buys the company's service.
@@ -100,7 +100,7 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 	var c Customer
 	var err error
 	if !in.Failed() {
-		err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 			c, err = s.createTx(ctx, tx, a, d, in)
 			return err
 		})
@@ -143,7 +143,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, id int64, in *inp
 	in.Keep("name")
 	d := readDraft(in)
 	var c Customer
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		before, err := lock(ctx, tx, a.Company.ID, id)
 		if err != nil {
 			return err
@@ -168,7 +168,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, id int64, in *inp
 
 // Delete removes a customer; what belongs to it goes with it.
 func (s *Service) Delete(ctx context.Context, a account.Actor, id int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		c, err := lock(ctx, tx, a.Company.ID, id)
 		if err != nil {
 			return err

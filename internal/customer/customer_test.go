@@ -11,8 +11,8 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -55,7 +55,7 @@ func (w *world) newCompany(tb testing.TB) account.Actor {
 	must(tb, err)
 	c, _, err := w.accounts.CreateCompany(tb.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
 	must(tb, err)
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 // second is another process on the same database, or as near to it as SQLite

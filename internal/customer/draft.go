@@ -50,15 +50,15 @@ func readDraft(in *input.Form) draft {
 	in.Alias("due_date", "data_de_vencimento")
 	in.Ignore(ReadOnly...)
 	return draft{
-		name:       field(in.Line("name", maxName)),
-		whatsapp:   field(in.Phone("whatsapp")),
-		email:      field(in.Email("email")),
-		usuario:    field(in.Line("usuario", maxName)),
-		dueOn:      field(in.Date("data_de_vencimento")),
-		planID:     field(in.ID("plan_id")),
-		productID:  field(in.ID("product_id")),
-		notes:      field(in.Text("notes", maxNotes)),
-		externalID: field(in.Line("external_id", maxName)),
+		name:       field(in.Line("name", maxName).Get()),
+		whatsapp:   field(in.Phone("whatsapp").Get()),
+		email:      field(in.Email("email").Get()),
+		usuario:    field(in.Line("usuario", maxName).Get()),
+		dueOn:      field(in.Date("data_de_vencimento").Get()),
+		planID:     field(in.ID("plan_id").Get()),
+		productID:  field(in.ID("product_id").Get()),
+		notes:      field(in.Text("notes", maxNotes).Get()),
+		externalID: field(in.Line("external_id", maxName).Get()),
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/money"
 )
 
@@ -98,7 +97,7 @@ func contactOf(c Customer) contact {
 func describe(c Customer, a account.Actor, now time.Time) whole {
 	w := whole{
 		contact: contactOf(c), Status: c.Status(a.Today(now)), DueDate: c.DueOn,
-		CreatedAt: event.Timestamp(c.CreatedAt, a.Company.Zone),
+		CreatedAt: civil.Timestamp(c.CreatedAt, a.Company.Zone),
 	}
 	if c.Plan.ID != 0 {
 		w.Plan = &planData{c.Plan.Name, c.Plan.Value}

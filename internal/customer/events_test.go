@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/openapi/openapitest"

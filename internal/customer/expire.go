@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -24,7 +24,7 @@ func (s *Service) Expire(ctx context.Context, a account.Actor) (int, error) {
 	}
 	total := 0
 	for told := expireBatch; told == expireBatch; total += told {
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 			ids, err := lapsed(ctx, tx, a.Company.ID, a.Today(tx.Now()).String(), expireBatch)
 			told = len(ids)
 			if err != nil {

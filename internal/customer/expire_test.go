@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )

@@ -8,10 +8,10 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer/sheet"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // Rows walks a file from its beginning, every time that it is called: an

@@ -18,12 +18,12 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // office is a company that files are imported into.
@@ -57,7 +57,7 @@ func (o *office) newCompany(tb testing.TB, email string) account.Actor {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 func (o *office) plan(t *testing.T, name, value, period string) catalog.Plan {

@@ -23,14 +23,14 @@ type Filter struct {
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
 	var f Filter
-	f.Search, _ = in.Text("search", 255)
-	status, _ := in.Choice("status", string(Active), string(DueToday), string(Expired))
+	f.Search, _ = in.Text("search", 255).Get()
+	status, _ := in.Choice("status", string(Active), string(DueToday), string(Expired)).Get()
 	f.Status = Status(status)
-	f.PlanID, _ = in.ID("plan_id")
-	f.ProductID, _ = in.ID("product_id")
-	f.DueFrom, _ = in.Date("due_from")
-	f.DueTo, _ = in.Date("due_to")
-	f.ExternalID, _ = in.Line("external_id", maxName)
+	f.PlanID, _ = in.ID("plan_id").Get()
+	f.ProductID, _ = in.ID("product_id").Get()
+	f.DueFrom, _ = in.Date("due_from").Get()
+	f.DueTo, _ = in.Date("due_to").Get()
+	f.ExternalID, _ = in.Line("external_id", maxName).Get()
 	return f
 }
 

@@ -11,7 +11,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // Enough customers for everything that a list does for large companies: pages

@@ -12,8 +12,8 @@ import (
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
 	"carteira/internal/platform/text"
+	"carteira/internal/tally"
 )
 
 // model is what lists are held against: a company's customers, newest first,

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"

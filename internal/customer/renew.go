@@ -6,12 +6,12 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // Renewal is a renewed customer and the due date it had before.
@@ -23,7 +23,7 @@ type Renewal struct {
 // Renew moves the due date forward by the period of the customer's plan.
 func (s *Service) Renew(ctx context.Context, a account.Actor, id int64) (Renewal, error) {
 	var r Renewal
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		r, err = s.RenewTx(ctx, tx, a, id)
 		return err
 	})
@@ -37,7 +37,7 @@ const MaxPeriods = 60
 // of each, as if Renew had been called so often, and returns the due date that
 // the customer had before the first.
 func (s *Service) RenewTimes(ctx context.Context, a account.Actor, id int64, in *input.Form) (Renewal, error) {
-	periods, given := in.Int("periods", 1, MaxPeriods)
+	periods, given := in.Int("periods", 1, MaxPeriods).Get()
 	if err := in.Err(); err != nil {
 		return Renewal{}, err
 	}
@@ -45,7 +45,7 @@ func (s *Service) RenewTimes(ctx context.Context, a account.Actor, id int64, in 
 		periods = 1
 	}
 	var r Renewal
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		for n := range periods {
 			step, err := s.RenewTx(ctx, tx, a, id)
 			if err != nil {

@@ -115,8 +115,8 @@ func onShelf[T any](all map[int64]T, id int64) (T, error) {
 // choosePlan reads the plan by name where a row gives no id. A new plan costs
 // the row's amount and is paid by the month.
 func (s *shelf) choosePlan(d *draft, in *input.Form) error {
-	amount, priced := in.Money("value")
-	if name, _ := in.Line("plan", maxName); name != "" && !d.planID.ok {
+	amount, priced := in.Money("value").Get()
+	if name, _ := in.Line("plan", maxName).Get(); name != "" && !d.planID.ok {
 		ids := s.planNames.of(name,
 			func(id int64) bool { return s.plans[id].Active },
 			func(id int64) bool { return priced && s.plans[id].Value == amount })
@@ -147,7 +147,7 @@ func (s *shelf) choosePlan(d *draft, in *input.Form) error {
 
 // chooseProduct reads the product by name where a row gives no id.
 func (s *shelf) chooseProduct(d *draft, in *input.Form) error {
-	name, _ := in.Line("product", maxName)
+	name, _ := in.Line("product", maxName).Get()
 	if name == "" || d.productID.ok {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // Month is the numbers of a month. Customers stand as of now.
@@ -82,7 +82,7 @@ func New(db *sqldb.DB) *Service { return &Service{db: db} }
 // ReadMonth reads the month, YYYY-MM, as its first day; the zero Date when none
 // was asked for.
 func ReadMonth(in *input.Form) civil.Date {
-	v, ok := in.Line("month", 20)
+	v, ok := in.Line("month", 20).Get()
 	if !ok || v == "" {
 		return civil.Date{}
 	}

@@ -13,14 +13,14 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // noon is the morning of 31 January 2026 in São Paulo.
@@ -52,7 +52,7 @@ func (w *world) company(t *testing.T, timezone string) account.Actor {
 	c, _, err := account.New(w.db, 0).CreateCompany(t.Context(), values(
 		"name", "Rede Clara", "email", timezone+"@example.com", "timezone", timezone))
 	must(t, err)
-	a := account.Actor{Company: c}
+	a := account.System(c, "test")
 	for _, period := range []string{"1month", "1week"} {
 		_, err := catalog.New(w.db).CreatePlan(t.Context(), a, values("name", period, "value", "35.10", "period", period))
 		must(t, err)

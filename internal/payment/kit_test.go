@@ -15,7 +15,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
@@ -89,7 +89,7 @@ func (w *world) newCompany(t *testing.T) account.Actor {
 	must(t, err)
 	c, _, err := w.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
 	must(t, err)
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 func (w *world) gateway(t *testing.T, pairs ...string) Setup {

@@ -56,7 +56,7 @@ func (s *Service) CreateChannel(ctx context.Context, a account.Actor, in *input.
 	for i, k := range s.options.Kinds {
 		names[i] = k.Name
 	}
-	kindName, _ := in.Choice("kind", names...)
+	kindName, _ := in.Choice("kind", names...).Get()
 	kind, ok := s.kind(kindName)
 	if !ok {
 		return c, nil, in.Err()
@@ -77,7 +77,7 @@ func (s *Service) CreateChannel(ctx context.Context, a account.Actor, in *input.
 	if err := s.tryOptions(ctx, in, kind, c.Options, secrets); err != nil {
 		return c, nil, err
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		c.CreatedAt, c.UpdatedAt = tx.Now(), tx.Now()
 		if c.ID, err = insertChannel(ctx, tx, a.Company.ID, c); err != nil {
 			return err
@@ -120,7 +120,7 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 		return before, err
 	}
 	var c Channel
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if c, err = lockChannel(ctx, tx, a.Company.ID, channelID); err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 
 // DeleteChannel removes a channel that no rule uses.
 func (s *Service) DeleteChannel(ctx context.Context, a account.Actor, channelID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		c, err := lockChannel(ctx, tx, a.Company.ID, channelID)
 		if err != nil {
 			return err
@@ -165,13 +165,13 @@ func (s *Service) DeleteChannel(ctx context.Context, a account.Actor, channelID 
 
 func (s *Service) readChannel(in *input.Form, c *Channel) {
 	in.Ignore("id", "created_at", "updated_at", "options")
-	if v, ok := in.Line("name", 100); ok && v != "" {
+	if v, ok := in.Line("name", 100).Get(); ok && v != "" {
 		c.Name = v
 	}
-	if v, ok := in.Bool("active"); ok && in.Sent("active") {
+	if v, ok := in.Bool("active").Get(); ok && in.Sent("active") {
 		c.Active = v
 	}
-	if v, ok := in.Int("per_minute", 0, maxPerMinute); ok && in.Sent("per_minute") {
+	if v, ok := in.Int("per_minute", 0, maxPerMinute).Get(); ok && in.Sent("per_minute") {
 		c.PerMinute = int(v)
 	}
 }
@@ -198,9 +198,9 @@ func readOptions(in *input.Form, kind Kind, options, secrets map[string]string) 
 
 func readOption(in *input.Form, o Option) (string, bool) {
 	if len(o.Choices) > 0 {
-		return in.Choice(o.Name, o.Choices...)
+		return in.Choice(o.Name, o.Choices...).Get()
 	}
-	return in.Line(o.Name, 2000)
+	return in.Line(o.Name, 2000).Get()
 }
 
 // tryOptions opens a sender to see whether the options will do.

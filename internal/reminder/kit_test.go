@@ -15,7 +15,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
@@ -154,7 +154,7 @@ func (h *house) company(zone string) account.Actor {
 	h.t.Helper()
 	c, _, err := h.accounts.CreateCompany(h.t.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("p%d@example.com", h.count(`SELECT count(*) FROM companies`)), "timezone", zone))
 	must(h.t, err)
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 func values(pairs ...string) *input.Form {

@@ -73,9 +73,11 @@ func (s *Service) planSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, r
 	if err != nil {
 		return 0, false, err
 	}
-	if a, err = account.Find(ctx, tx, a.Company.ID); err != nil { // as it is now that the rule is held
+	company, err := account.FindCompany(ctx, tx, a.Company.ID) // as it is now that the rule is locked
+	if err != nil {
 		return 0, false, err
 	}
+	a = account.System(company, "plan messages")
 	q, err := quietOf(ctx, tx, a.Company.ID)
 	if err != nil {
 		return 0, false, err

@@ -67,7 +67,7 @@ func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Fo
 		return Settings{}, err
 	}
 	var q Quiet
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if q, err = lockQuiet(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Fo
 
 // readClock reads a time of the day, such as 09:00 or 9.
 func readClock(in *input.Form, name string) (minute int, ok bool) {
-	text, ok := in.Line(name, 5)
+	text, ok := in.Line(name, 5).Get()
 	if !ok || text == "" {
 		return 0, false
 	}

@@ -40,7 +40,7 @@ func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, before, afte
 	if err != nil {
 		return err
 	}
-	return s.replanAll(ctx, tx, account.Actor{Company: after}, q)
+	return s.replanAll(ctx, tx, account.System(after, "plan messages"), q)
 }
 
 // rest takes the rule of a silent company past the due dates that nobody is

@@ -16,17 +16,17 @@ import (
 func (h *house) subscribe(change func(*account.Subscription)) {
 	h.t.Helper()
 	must(h.t, h.db.Write(h.t.Context(), func(tx *sqldb.Tx) error {
-		a, err := account.Find(h.t.Context(), tx, h.actor.Company.ID)
+		before, err := account.FindCompany(h.t.Context(), tx, h.actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		after := a.Company
+		after := before
 		change(&after.Subscription)
 		h.actor.Company = after
-		if err := h.accounts.SaveTx(h.t.Context(), tx, a.Company, after); err != nil {
+		if err := h.accounts.SaveTx(h.t.Context(), tx, before, after); err != nil {
 			return err
 		}
-		return h.CompanyChanged(h.t.Context(), tx, a.Company, after)
+		return h.CompanyChanged(h.t.Context(), tx, before, after)
 	}))
 }
 

@@ -10,8 +10,8 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
 	"carteira/internal/platform/text"
+	"carteira/internal/tally"
 )
 
 // Filter chooses resellers; the zero Filter chooses all.
@@ -27,12 +27,12 @@ type Filter struct {
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
 	var f Filter
-	f.Search, _ = in.Text("search", maxName)
+	f.Search, _ = in.Text("search", maxName).Get()
 	f.Level = choice(in, "level", account.Levels)
 	f.Status = choice(in, "status", account.Standings)
-	f.PlanID, _ = in.ID("plan_id")
-	f.ExpiresFrom, _ = in.Date("expires_from")
-	f.ExpiresTo, _ = in.Date("expires_to")
+	f.PlanID, _ = in.ID("plan_id").Get()
+	f.ExpiresFrom, _ = in.Date("expires_from").Get()
+	f.ExpiresTo, _ = in.Date("expires_to").Get()
 	return f
 }
 
@@ -41,7 +41,7 @@ func choice[T ~string](in *input.Form, name string, allowed []T) T {
 	for i, a := range allowed {
 		words[i] = string(a)
 	}
-	word, _ := in.Choice(name, words...)
+	word, _ := in.Choice(name, words...).Get()
 	return T(word)
 }
 

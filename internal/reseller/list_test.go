@@ -13,8 +13,8 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/platform/tally"
 	"carteira/internal/platform/text"
+	"carteira/internal/tally"
 )
 
 // zones lie so far apart that around a midnight it is three days at once.

@@ -16,7 +16,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // Reseller is a company below another, as that one sees it.
@@ -88,9 +88,9 @@ func (s *Service) Update(ctx context.Context, a account.Actor, id int64, in *inp
 	in.Keep("name")
 	in.Keep("email")
 	in.Ignore(readOnly...)
-	name, hasName := in.Line("name", maxName)
-	email, hasEmail := in.Email("email")
-	whatsapp, hasWhatsapp := in.Phone("whatsapp")
+	name, hasName := in.Line("name", maxName).Get()
+	email, hasEmail := in.Email("email").Get()
+	whatsapp, hasWhatsapp := in.Phone("whatsapp").Get()
 	if in.Sent("plan_id") {
 		in.Refuse("plan_id", "cannot be changed here; another plan is chosen when the subscription is renewed")
 	}
@@ -133,7 +133,7 @@ func (s *Service) Resume(ctx context.Context, a account.Actor, id int64) (r Rese
 // password yet, and returns its link. The one before stops working.
 func (s *Service) Invite(ctx context.Context, a account.Actor, id int64) (link string, err error) {
 	invitation := account.NewInvitation()
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		c, err := account.LockBelowTx(ctx, tx, a, id)
 		if err != nil {
 			return err
@@ -154,7 +154,7 @@ func (s *Service) invitationLink(i account.Invitation) string {
 // change runs a change of one reseller in a transaction, writes down that it was
 // done, and reads the record that comes of it.
 func (s *Service) change(ctx context.Context, a account.Actor, id int64, action string, do func(*sqldb.Tx, *account.Company) error, r *Reseller) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		locked, err := account.LockBelowTx(ctx, tx, a, id)
 		if err != nil {
 			return err

@@ -55,10 +55,10 @@ func (s *Service) Hold(ctx context.Context, a account.Actor) error {
 			}
 			continue
 		}
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 			// It may have been renewed since.
-			actor, err := account.Find(ctx, tx, a.Company.ID)
-			if err != nil || actor.Company.TellsWebhooks(tx.Now()) {
+			company, err := account.FindCompany(ctx, tx, a.Company.ID)
+			if err != nil || company.TellsWebhooks(tx.Now()) {
 				return err
 			}
 			return park(ctx, tx, a.Company.ID, w.ID)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
@@ -98,7 +98,7 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 	w := Webhook{Active: true}
 	change(&w)
 	plain := newSecret()
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := account.LockTx(ctx, tx, a); err != nil {
 			return err
 		}
@@ -146,12 +146,12 @@ func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, 
 	in.Keep("events")
 	in.Ignore("secret")
 	change := s.read(ctx, in)
-	active, hasActive := in.Bool("active")
+	active, hasActive := in.Bool("active").Get()
 	if err := in.Err(); err != nil {
 		return Webhook{}, err
 	}
 	var w Webhook
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if w, err = lockWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (s *Service) setActive(ctx context.Context, tx *sqldb.Tx, companyID int64, 
 
 // Delete removes a webhook with its history.
 func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		w, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
 		if err != nil {
 			return err
@@ -203,9 +203,9 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) 
 // address is looked up here, before any transaction.
 func (s *Service) read(ctx context.Context, in *input.Form) func(*Webhook) {
 	in.Ignore("id", "consecutive_failures", "disabled_at", "created_at", "notice")
-	address, hasURL := in.Line("url", 2000)
-	description, hasDescription := in.Line("description", 255)
-	names, hasEvents := in.List("events")
+	address, hasURL := in.Line("url", 2000).Get()
+	description, hasDescription := in.Line("description", 255).Get()
+	names, hasEvents := in.List("events").Get()
 	if hasURL && address != "" {
 		if err := s.gate.CheckURL(ctx, address); err != nil {
 			in.Refuse("url", outbound.Public(err))
@@ -276,7 +276,7 @@ func (s *Service) RotateCallbackSecret(ctx context.Context, a account.Actor) (st
 
 func (s *Service) saveCallbackSecret(ctx context.Context, a account.Actor, replace bool) (string, error) {
 	sealed := s.box.Seal([]byte(newSecret()), callbackContext(a.Company.ID))
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if sealed, err = saveCallback(ctx, tx, a.Company.ID, sealed, replace); err != nil || !replace {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // key names what was measured.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
 )

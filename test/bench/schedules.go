@@ -11,7 +11,7 @@ import (
 
 	"carteira/internal/billing"
 	"carteira/internal/customer"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 )
 

@@ -16,10 +16,10 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // dataset is a database filled for measuring. Customers are created in a

@@ -4,7 +4,7 @@ package main
 
 // The statements are copies of the product's: internal/account/sql.go,
 // internal/catalog/sql.go, internal/customer/sql.go, internal/billing/sql.go,
-// internal/platform/tally and internal/platform/event.
+// internal/tally and internal/event.
 const (
 	tokenSQL = `SELECT c.id, COALESCE(c.parent_id, 0), c.name, c.level, c.timezone, c.renew_from, c.renew_on_payment,
 		c.lead_days, c.created_at, t.id FROM api_tokens t JOIN companies c ON c.id = t.company_id WHERE t.hash = ?`

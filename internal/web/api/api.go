@@ -160,7 +160,8 @@ func (s *Server) operate(ctx context.Context, w http.ResponseWriter, r *http.Req
 		return failure(ctx, w, fault.Field("Idempotency-Key", reason))
 	}
 	req := idempotency.Request{Key: key, Fingerprint: sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), c.body...))}
-	answer, repeated, err := s.Idempotency.Run(ctx, actor, req, func(ctx context.Context) (a idempotency.Stored) {
+	answer, repeated, err := s.Idempotency.Run(ctx, actor, req, func(marked account.Actor) (a idempotency.Stored) {
+		c.actor = marked
 		a.Status, a.Body = run(ctx, w, op, c)
 		return a
 	})

@@ -11,7 +11,7 @@ import (
 func (s *Server) listCustomers(ctx context.Context, c *call) (web.Answer, error) {
 	q := c.query()
 	p, f := q.Page(), customer.ReadFilter(q)
-	limit, _ := q.Int("invoices_limit", 0, math.MaxInt32)
+	limit, _ := q.Int("invoices_limit", 0, math.MaxInt32).Get()
 	if err := q.Err(); err != nil {
 		return web.Answer{}, err
 	}

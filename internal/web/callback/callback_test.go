@@ -16,9 +16,9 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/event"
 	"carteira/internal/payment"
 	"carteira/internal/payment/sandbox"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
@@ -74,7 +74,7 @@ func open(t *testing.T, engine sqldb.Engine) *shop {
 	s.url = served.URL
 	company, _, err := accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", "paula@example.com"))
 	must(t, err)
-	s.actor = account.Actor{Company: company}
+	s.actor = account.System(company, "test")
 	_, err = catalog.New(s.db).CreatePlan(t.Context(), s.actor, values("name", "Fibra 300", "value", "35.00", "period", "1month"))
 	must(t, err)
 	_, err = customers.Create(t.Context(), s.actor, values("name", "Ana Lima", "plan_id", "1", "data_de_vencimento", "2026-02-05"))

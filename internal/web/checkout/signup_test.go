@@ -37,7 +37,7 @@ func newSignupWorld(t *testing.T, engine sqldb.Engine, plan map[string]string) *
 	w := &signupWorld{t: t, resellers: reseller.New(db, accounts, ""), from: "203.0.113.9:4711"}
 	company, _, err := accounts.CreateCompany(t.Context(), input.FromStrings(map[string]string{"name": `Rede <b>"Clara"`, "email": "paula@example.com"}))
 	signupMust(t, err)
-	w.seller = account.Actor{Company: company}
+	w.seller = account.System(company, "test")
 	fields := map[string]string{"name": "Revenda", "value": "49.90", "credits": "1"}
 	maps.Copy(fields, plan)
 	w.plan, err = w.resellers.CreatePlan(t.Context(), w.seller, input.FromStrings(fields))

@@ -39,7 +39,7 @@ func newShop(t *testing.T, engine sqldb.Engine) *shop {
 	s := &shop{Service: idempotency.New(db, secret.NewBox(secret.NewKey())), db: db, clock: clock, accounts: account.New(db, 0)}
 	company, _, err := s.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", "a@example.com"))
 	must(t, err)
-	s.actor = s.newToken(t, account.Actor{Company: company})
+	s.actor = s.newToken(t, account.System(company, "test"))
 	return s
 }
 
@@ -71,8 +71,8 @@ func request(key, body string) idempotency.Request {
 }
 
 // work makes a token and answers with how many have been made.
-func (s *shop) work(ctx context.Context) idempotency.Stored {
-	_, _, err := s.accounts.CreateToken(ctx, s.actor, values("name", "made"))
+func (s *shop) work(marked account.Actor) idempotency.Stored {
+	_, _, err := s.accounts.CreateToken(context.Background(), marked, values("name", "made"))
 	if err != nil {
 		return idempotency.Stored{Status: 500, Body: []byte(err.Error())}
 	}
@@ -130,11 +130,11 @@ func (s *shop) conflicts(t *testing.T, r idempotency.Request, message string) {
 }
 
 // crash runs a request whose process ends in the middle of work.
-func (s *shop) crash(t *testing.T, r idempotency.Request, work func(context.Context)) {
+func (s *shop) crash(t *testing.T, r idempotency.Request, work func(account.Actor)) {
 	t.Helper()
 	defer func() { _ = recover() }()
-	_, _, err := s.Run(t.Context(), s.actor, r, func(ctx context.Context) idempotency.Stored {
-		work(ctx)
+	_, _, err := s.Run(t.Context(), s.actor, r, func(marked account.Actor) idempotency.Stored {
+		work(marked)
 		panic("crash")
 	})
 	t.Errorf("came back from a crash: %v", err)
@@ -176,10 +176,10 @@ func TestOfTwoAtOnceOneRuns(t *testing.T) {
 		began, goOn, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)
-			_, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(ctx context.Context) idempotency.Stored {
+			_, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
 				close(began)
 				<-goOn
-				return s.work(ctx)
+				return s.work(marked)
 			})
 			if err != nil {
 				t.Error(err)
@@ -222,7 +222,7 @@ func TestManyAtOnceRunOnce(t *testing.T) {
 func TestCrashAfterTheCommitRepeatsNothing(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
-		s.crash(t, request("k", "a"), func(ctx context.Context) { s.work(ctx) })
+		s.crash(t, request("k", "a"), func(marked account.Actor) { s.work(marked) })
 		s.conflicts(t, request("k", "a"), "still running") // for all that anybody knows
 		for _, later := range []time.Duration{3 * time.Minute, 20 * time.Hour} {
 			s.clock.Advance(later)
@@ -235,7 +235,7 @@ func TestCrashAfterTheCommitRepeatsNothing(t *testing.T) {
 func TestCrashBeforeTheCommitIsRepeatedAfterTheLease(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
-		s.crash(t, request("k", "a"), func(context.Context) {})
+		s.crash(t, request("k", "a"), func(account.Actor) {})
 		s.conflicts(t, request("k", "a"), "still running")
 		s.clock.Advance(3 * time.Minute)
 		s.ran(t, request("k", "a"), "answer 1")
@@ -247,10 +247,10 @@ func TestCrashBeforeTheCommitIsRepeatedAfterTheLease(t *testing.T) {
 func TestRequestThatOutlivesItsLeaseDoesNothing(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
-		answer, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(ctx context.Context) idempotency.Stored {
+		answer, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
 			s.clock.Advance(3 * time.Minute)
 			s.ran(t, request("k", "a"), "answer 1")
-			return s.work(ctx)
+			return s.work(marked)
 		})
 		must(t, err)
 		if answer.Status != 500 || !strings.Contains(string(answer.Body), "taken over") {
@@ -305,7 +305,7 @@ func TestOnlyAnAnswerWorthRepeatingIsKept(t *testing.T) {
 		for status, kept := range map[int]bool{200: true, 404: true, 422: true, 409: false, 500: false, 502: false, 503: false} {
 			r := request(fmt.Sprint(status), "a")
 			first := idempotency.Stored{Status: status, Body: []byte("first")}
-			_, _, err := s.Run(t.Context(), s.actor, r, func(context.Context) idempotency.Stored { return first })
+			_, _, err := s.Run(t.Context(), s.actor, r, func(account.Actor) idempotency.Stored { return first })
 			must(t, err)
 			answer, repeated, err := s.Run(t.Context(), s.actor, r, s.work)
 			if err != nil || repeated != kept || kept != (string(answer.Body) == "first") {
@@ -313,8 +313,8 @@ func TestOnlyAnAnswerWorthRepeatingIsKept(t *testing.T) {
 			}
 		}
 		// A failure after the work was carried out does not make it free again.
-		_, _, err := s.Run(t.Context(), s.actor, request("late", "a"), func(ctx context.Context) idempotency.Stored {
-			s.work(ctx)
+		_, _, err := s.Run(t.Context(), s.actor, request("late", "a"), func(marked account.Actor) idempotency.Stored {
+			s.work(marked)
 			return idempotency.Stored{Status: 500}
 		})
 		must(t, err)
@@ -327,9 +327,9 @@ func TestAnswerIsKeptForACallerWhoHasGone(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
 		ctx, leave := context.WithCancel(t.Context())
-		_, _, err := s.Run(ctx, s.actor, request("k", "a"), func(ctx context.Context) idempotency.Stored {
+		_, _, err := s.Run(ctx, s.actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
 			defer leave()
-			return s.work(ctx)
+			return s.work(marked)
 		})
 		must(t, err)
 		s.repeated(t, request("k", "a"), "answer 1")
@@ -339,9 +339,9 @@ func TestAnswerIsKeptForACallerWhoHasGone(t *testing.T) {
 func TestAnswerThatCannotBeKeptIsGivenAllTheSame(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
-		answer, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(ctx context.Context) idempotency.Stored {
+		answer, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
 			defer s.exec(t, `ALTER TABLE idempotency_keys RENAME TO mislaid`)
-			return s.work(ctx)
+			return s.work(marked)
 		})
 		if err == nil || answer.Status != 200 || string(answer.Body) != "answer 1" {
 			t.Errorf("%d %q, %v; want the answer and the error", answer.Status, answer.Body, err)

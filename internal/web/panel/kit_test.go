@@ -26,7 +26,7 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"

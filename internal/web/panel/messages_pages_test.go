@@ -375,13 +375,13 @@ func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
 func (p *person) subscribe(change func(*account.Subscription)) {
 	p.t.Helper()
 	err := p.DB.Write(p.t.Context(), func(tx *sqldb.Tx) error {
-		a, err := account.Find(p.t.Context(), tx, p.actor.Company.ID)
+		before, err := account.FindCompany(p.t.Context(), tx, p.actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		after := a.Company
+		after := before
 		change(&after.Subscription)
-		return p.Accounts.SaveTx(p.t.Context(), tx, a.Company, after)
+		return p.Accounts.SaveTx(p.t.Context(), tx, before, after)
 	})
 	if err != nil {
 		p.t.Fatal(err)

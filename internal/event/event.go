@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
 )
@@ -107,7 +108,7 @@ func (l *Log) RecordEvent(ctx context.Context, tx *sqldb.Tx, from Source, name N
 	}
 	body, err := json.Marshal(envelope{
 		Event: name, Platform: "carteira", ID: e.ID, APIVersion: "v1",
-		OccurredAt: Timestamp(e.At, from.Zone), CompanyID: from.CompanyID, Data: data,
+		OccurredAt: civil.Timestamp(e.At, from.Zone), CompanyID: from.CompanyID, Data: data,
 	})
 	if err != nil {
 		return e, fmt.Errorf("encode %s: %w", name, err)
@@ -125,17 +126,4 @@ func (l *Log) RecordEvent(ctx context.Context, tx *sqldb.Tx, from Source, name N
 		}
 	}
 	return e, nil
-}
-
-// Timestamp prints t as the API does: RFC 3339 in the company's zone, with a
-// numeric offset, never Z.
-func Timestamp(t time.Time, zone *time.Location) string { return string(AppendTimestamp(nil, t, zone)) }
-
-// AppendTimestamp is Timestamp into a buffer.
-func AppendTimestamp(b []byte, t time.Time, zone *time.Location) []byte {
-	b = t.In(zone).AppendFormat(b, time.RFC3339) // whole seconds
-	if last := len(b) - 1; b[last] == 'Z' {
-		b = append(b[:last], "+00:00"...)
-	}
-	return b
 }
