@@ -66,9 +66,14 @@ func TestMonthlyEqualsTheFractionForEveryPeriod(t *testing.T) {
 
 // The example of the package comment.
 var march = []Value{
-	{1, day("2027-01-05"), 35_00}, {2, day("2026-03-20"), 30_00}, {3, day("2027-02-01"), 43_45}, // Ana, Bia, Caio
-	{1, day("2027-03-08"), 50_00}, {2, day("2027-03-21"), 0}, {4, day("2027-03-15"), 35_00},
-	{3, day("2027-03-11"), 0}, {3, day("2027-03-12"), 43_45},
+	{1, day("2027-01-05"), 35_00},
+	{2, day("2026-03-20"), 30_00},
+	{3, day("2027-02-01"), 43_45}, // Ana, Bia, Caio
+	{1, day("2027-03-08"), 50_00},
+	{2, day("2027-03-21"), 0},
+	{4, day("2027-03-15"), 35_00},
+	{3, day("2027-03-11"), 0},
+	{3, day("2027-03-12"), 43_45},
 }
 
 func TestTheWorkedExample(t *testing.T) {
