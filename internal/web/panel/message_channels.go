@@ -91,7 +91,7 @@ func (s *Server) channelForm(q *request, title string, d channelForm, refusal er
 }
 
 func (s *Server) createChannel(q *request) error {
-	c, shown, err := s.Reminders.CreateChannel(q.Context(), q.Actor, q.form())
+	c, shown, err := s.Reminders.CreateChannel(q.Context(), q.Actor, s.Reminders.ReadNewChannel(q.form()))
 	if refused(err) {
 		kind, ok := s.messageKind(q.PostFormValue("kind"))
 		if !ok {
@@ -171,7 +171,11 @@ func (s *Server) testAddress(q *request, kind reminder.Kind) string {
 }
 
 func (s *Server) testChannel(q *request) error {
-	r, err := s.Reminders.Test(q.Context(), q.Actor, q.id, q.form())
+	asked, err := s.Reminders.ReadTest(q.Context(), q.Actor, q.id, q.form())
+	var r reminder.TestResult
+	if err == nil {
+		r, err = s.Reminders.Test(q.Context(), q.Actor, q.id, asked)
+	}
 	if refused(err) {
 		return s.channelPage(q, channelData{Test: page.Sent(q.Request, err)}, err)
 	}
@@ -202,7 +206,11 @@ func changesChannel(form *page.Form, kind reminder.Kind, id int64) channelForm {
 }
 
 func (s *Server) updateChannel(q *request) error {
-	c, err := s.Reminders.UpdateChannel(q.Context(), q.Actor, q.id, q.form())
+	d, err := s.Reminders.ReadChannelChanges(q.Context(), q.Actor, q.id, q.form())
+	if err != nil {
+		return err
+	}
+	c, err := s.Reminders.UpdateChannel(q.Context(), q.Actor, q.id, d)
 	if refused(err) {
 		kind, _ := s.messageKind(c.Kind)
 		return s.channelForm(q, "Edit channel", changesChannel(page.Sent(q.Request, err), kind, q.id), err)
@@ -215,7 +223,8 @@ func (s *Server) updateChannel(q *request) error {
 
 // switchChannel turns a channel on or off.
 func (s *Server) switchChannel(q *request) error {
-	c, err := s.Reminders.UpdateChannel(q.Context(), q.Actor, q.id, input.FromStrings(map[string]string{"active": q.PostFormValue("active")}))
+	active := input.FromStrings(map[string]string{"active": q.PostFormValue("active")}).Bool("active")
+	c, err := s.Reminders.UpdateChannel(q.Context(), q.Actor, q.id, reminder.ChannelDraft{Active: active})
 	switch {
 	case err != nil:
 		return q.complain(channelPath(q.id), err)

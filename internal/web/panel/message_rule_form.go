@@ -88,7 +88,7 @@ func ruleInput(q *request) *input.Form {
 }
 
 func (s *Server) createRule(q *request) error {
-	r, err := s.Reminders.CreateRule(q.Context(), q.Actor, ruleInput(q))
+	r, err := s.Reminders.CreateRule(q.Context(), q.Actor, reminder.ReadNewRule(ruleInput(q)))
 	if refused(err) {
 		return s.ruleForm(q, "New rule", ruleForm{Form: page.Sent(q.Request, err), Action: "/messages/rules/new", New: true}, err)
 	}
@@ -121,7 +121,7 @@ func (s *Server) editRule(q *request) error {
 }
 
 func (s *Server) updateRule(q *request) error {
-	r, err := s.Reminders.UpdateRule(q.Context(), q.Actor, q.id, ruleInput(q))
+	r, err := s.Reminders.UpdateRule(q.Context(), q.Actor, q.id, reminder.ReadRuleChanges(ruleInput(q)))
 	if refused(err) {
 		return s.ruleForm(q, "Edit rule", ruleForm{Form: page.Sent(q.Request, err), Action: rulePath(q.id), ID: q.id}, err)
 	}

@@ -82,7 +82,7 @@ func (s *Server) newTemplate(q *request) error {
 }
 
 func (s *Server) createTemplate(q *request) error {
-	t, err := s.Reminders.CreateTemplate(q.Context(), q.Actor, q.form())
+	t, err := s.Reminders.CreateTemplate(q.Context(), q.Actor, reminder.ReadNewTemplate(q.form()))
 	if refused(err) {
 		return s.templateForm(q, "New template", templateForm{Form: page.Sent(q.Request, err), Action: "/messages/templates/new", New: true}, err)
 	}
@@ -104,7 +104,7 @@ func (s *Server) editTemplate(q *request) error {
 }
 
 func (s *Server) updateTemplate(q *request) error {
-	t, err := s.Reminders.UpdateTemplate(q.Context(), q.Actor, q.id, q.form())
+	t, err := s.Reminders.UpdateTemplate(q.Context(), q.Actor, q.id, reminder.ReadTemplateChanges(q.form()))
 	if refused(err) {
 		return s.templateForm(q, "Edit template", templateForm{Form: page.Sent(q.Request, err), Action: templatePath(q.id), ID: q.id}, err)
 	}
@@ -132,7 +132,9 @@ func (s *Server) previewTemplate(q *request) error {
 	if d.Preview.Customer.ID == 0 {
 		return s.templateForm(q, title, d, nil)
 	}
-	d.Preview.Preview, err = s.Reminders.Preview(q.Context(), q.Actor, 0, d.Preview.Customer.ID, q.form())
+	d.Preview.Preview, err = s.Reminders.Preview(q.Context(), q.Actor, reminder.PreviewRequest{
+		CustomerID: d.Preview.Customer.ID, Draft: reminder.ReadTemplate(q.form()),
+	})
 	if refused(err) {
 		d.Preview.Refused = true
 		d.Form = page.Sent(q.Request, err)

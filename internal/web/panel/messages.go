@@ -44,7 +44,7 @@ func (s *Server) rules(q *request) error {
 	d := rulesData{Channels: len(b.channels) > 0, Templates: len(b.templates) > 0, Quiet: settings.Quiet}
 	for _, r := range list {
 		row := ruleRow{Rule: r, Sentence: b.sentence(q.lang, r), Template: b.template(r.TemplateID)}
-		if settings.Quiet.Holds(r.Minute) {
+		if settings.Quiet.Covers(r.Minute) {
 			row.Later = reminder.Clock(settings.Quiet.To)
 		}
 		d.List = append(d.List, row)
@@ -154,7 +154,9 @@ func rulePath(id int64) string { return "/messages/rules/" + idText(id) }
 
 // switchRule turns a rule on or off.
 func (s *Server) switchRule(q *request) error {
-	r, err := s.Reminders.UpdateRule(q.Context(), q.Actor, q.id, input.FromStrings(map[string]string{"active": q.PostFormValue("active")}))
+	r, err := s.Reminders.UpdateRule(q.Context(), q.Actor, q.id, reminder.RuleDraft{
+		Active: input.FromStrings(map[string]string{"active": q.PostFormValue("active")}).Bool("active"),
+	})
 	switch {
 	case err != nil:
 		return q.complain("/messages", err)
@@ -192,7 +194,7 @@ func (s *Server) quiet(q *request) error {
 }
 
 func (s *Server) saveQuiet(q *request) error {
-	settings, err := s.Reminders.SetSettings(q.Context(), q.Actor, q.form())
+	settings, err := s.Reminders.SetSettings(q.Context(), q.Actor, reminder.ReadSettings(q.form()))
 	if refused(err) {
 		return s.show(q, page.View{Name: "messages_quiet", Title: "Quiet hours", Status: statusOf(err), Data: page.Sent(q.Request, err)})
 	}
