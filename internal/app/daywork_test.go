@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/event"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
@@ -41,7 +42,7 @@ func (c calendar) company(t *testing.T, timezone, dueOn string) {
 	w := c.For(c.Company(t, "timezone", timezone))
 	plan := w.Plan(t, "1month", "35.00")
 	made := w.Customer(t, "data_de_vencimento", dueOn)
-	_, err := w.Customers.Update(t.Context(), w.Actor, made.ID, housetest.Form("plan_id", fmt.Sprint(plan.ID)))
+	_, err := w.Customers.Update(t.Context(), w.Actor, made.ID, customer.ReadChanges(housetest.Form("plan_id", fmt.Sprint(plan.ID))))
 	housetest.Must(t, err)
 }
 
@@ -96,7 +97,7 @@ func TestCompanyThatFailsKeepsNobodyWaiting(t *testing.T) {
 			c.company(t, zone, "2026-01-31")
 		}
 		broken := true
-		c.Events.Subscribe(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
+		c.Events.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
 			if broken && e.CompanyID == 1 && e.Name == event.CustomerExpired {
 				return errUnlucky
 			}

@@ -13,6 +13,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
@@ -44,7 +45,7 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		housetest.Must(t, err)
 		plan, err := a.Catalog.CreatePlan(ctx, actor, housetest.Form("name", "Mensal", "value", "35.00", "period", "1month"))
 		housetest.Must(t, err)
-		who, err := a.Customers.Create(ctx, actor, housetest.Form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID)))
+		who, err := a.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID))))
 		housetest.Must(t, err)
 		text := "{valor} em {link_pagamento} ou {pix}"
 		rule := a.remind(t, actor, text)

@@ -22,7 +22,13 @@ type applied struct {
 }
 
 // roomsWithApply grows by a line with each room that is converted.
-var roomsWithApply = []applied{}
+var roomsWithApply = []applied{
+	{
+		room:      "internal/customer",
+		tables:    map[string]string{"customer_uploads": "a file on its way to an import; the import is audited"},
+		functions: map[string]string{"insertMany": "an import writes many at once; applyMany draws their consequences"},
+	},
+}
 
 // graph is which functions of a package mention which. It goes by names, without
 // types: x.save is every method save of the package. It so sees some paths that

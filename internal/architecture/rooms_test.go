@@ -33,7 +33,10 @@ var (
 // rooms is the plan. Down the arrow, call; against the arrow, record an event or
 // watch the room below.
 var rooms = []room{
-	{path: platform, place: "every room stands on it, so it knows none of them"},
+	{
+		path: platform, place: "every room stands on it, so it knows none of them",
+		tests: []arrow{{"tools/pgserver", "faults of a database are tested on servers that may be crashed"}},
+	},
 	{
 		path: "internal/event", place: "what happened is written down before anybody asks for it",
 		may: []arrow{tools},
@@ -239,7 +242,9 @@ var rooms = []room{
 	{
 		path: "test/...", place: "drives the whole program",
 		may: []arrow{
-			{"internal/...", "starts it, fills it, looks inside"}, {"openapi/...", "holds answers against the document"},
+			{"internal/...", "starts it, fills it, looks inside"},
+			{"openapi/...", "holds answers against the document"},
+			{"tools/pgserver", "database servers that may be crashed"},
 		},
 	},
 }

@@ -62,7 +62,7 @@ func (w *world) month(t *testing.T, first string) Month {
 // received notes a payment of a customer of its own.
 func (w *world) received(t *testing.T, amount, on string) {
 	t.Helper()
-	c, err := w.Customers.Create(t.Context(), w.Actor, housetest.Form("name", "Ana"))
+	c, err := w.Customers.Create(t.Context(), w.Actor, customer.ReadNew(housetest.Form("name", "Ana")))
 	housetest.Must(t, err)
 	i, err := w.billing.CreateExtra(t.Context(), w.Actor, c.ID, housetest.Form("amount", amount))
 	housetest.Must(t, err)
@@ -86,11 +86,11 @@ func TestEveryNumberIsWhatTheListsAddUpTo(t *testing.T) {
 			}
 			w.Clock.Advance(22 * time.Hour)
 			if random.IntN(9) == 0 {
-				housetest.Must(t, tally.Fold(t.Context(), w.DB))
+				housetest.Must(t, tally.Compact(t.Context(), w.DB))
 			}
 		}
 		for _, p := range []*world{w, other} {
-			_, err := p.Customers.Create(t.Context(), p.Actor, housetest.Form("name", "Ana", "data_de_vencimento", p.Actor.Today(w.Clock.Now()).String()))
+			_, err := p.Customers.Create(t.Context(), p.Actor, customer.ReadNew(housetest.Form("name", "Ana", "data_de_vencimento", p.Actor.Today(w.Clock.Now()).String())))
 			housetest.Must(t, err)
 			for _, month := range []string{"2025-12-01", "2026-01-01", "2026-02-01", "2026-03-01", "2026-04-01", "2026-05-01", "2026-06-01"} {
 				got, want := p.month(t, month), p.addUp(t, civil.MustParse(month))
@@ -129,8 +129,8 @@ func (w *world) business(t *testing.T, random *rand.Rand) {
 	ctx, today := t.Context(), w.Actor.Today(w.Clock.Now())
 	people := w.everybody(t)
 	if len(people) < 40 && random.IntN(3) > 0 {
-		_, err := w.Customers.Create(ctx, w.Actor, housetest.Form("name", "Ana",
-			"plan_id", fmt.Sprint(w.plan(random)), "data_de_vencimento", today.AddDays(random.IntN(30)-3).String()))
+		_, err := w.Customers.Create(ctx, w.Actor, customer.ReadNew(housetest.Form("name", "Ana",
+			"plan_id", fmt.Sprint(w.plan(random)), "data_de_vencimento", today.AddDays(random.IntN(30)-3).String())))
 		housetest.Must(t, err)
 	}
 	if all := w.everything(t); len(all) > 0 {
@@ -154,7 +154,7 @@ func (w *world) business(t *testing.T, random *rand.Rand) {
 			_, err := w.billing.CreateExtra(ctx, w.Actor, c.ID, housetest.Form("amount", money.Cents(1+random.Int64N(int64(money.Max))).String()))
 			housetest.Must(t, err)
 		case 4:
-			_, err := w.Customers.Update(ctx, w.Actor, c.ID, housetest.Form("data_de_vencimento", ""))
+			_, err := w.Customers.Update(ctx, w.Actor, c.ID, customer.ReadChanges(housetest.Form("data_de_vencimento", "")))
 			housetest.Must(t, err)
 		}
 	}

@@ -26,7 +26,7 @@ func (h *house) subscribe(change func(*account.Subscription)) {
 		if err := h.accounts.SaveTx(h.t.Context(), tx, before, after); err != nil {
 			return err
 		}
-		return h.CompanyChanged(h.t.Context(), tx, before, after)
+		return h.CompanyChanged(h.t.Context(), tx, account.CompanyChange{Before: before, After: after})
 	}))
 }
 

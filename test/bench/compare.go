@@ -199,7 +199,7 @@ func foldAll(ctx context.Context, d *dataset) error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // the fold has been committed or has failed
-	return tally.Fold(ctx, db)
+	return tally.Compact(ctx, db)
 }
 
 // capture keeps what the product answers, for the baselines to repeat.

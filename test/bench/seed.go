@@ -118,7 +118,7 @@ func (d *dataset) insertCustomers(ctx context.Context, db *sqldb.DB) error {
 		if err := cmp.Or(err, first); err != nil {
 			return fmt.Errorf("seed customers, %d done: %w", from+done.Imported, err)
 		}
-		if err := tally.Fold(ctx, db); err != nil {
+		if err := tally.Compact(ctx, db); err != nil {
 			return err
 		}
 		bar.show(to, d.size)
