@@ -201,14 +201,16 @@ func seedReminders(ctx context.Context, a *app.App, actor account.Actor) error {
 		},
 		{
 			"No dia", "0", "09:00", "Seu plano vence hoje",
-			"Bom dia, {primeiro_nome}! Seu plano {plano}, de {valor}, vence hoje.\n\nPague por PIX em {link_pagamento} ou copie o código:\n{pix}\n\nJá pagou? Desconsidere esta mensagem. {empresa}",
+			"Bom dia, {primeiro_nome}! Seu plano {plano}, de {valor}, vence hoje.\n\nPague por PIX em {link_pagamento} ou " +
+				"copie o código:\n{pix}\n\nJá pagou? Desconsidere esta mensagem. {empresa}",
 		},
 		{
 			"1 dia depois", "1", "10:00", "Seu plano venceu em {vencimento}",
 			"Olá, {primeiro_nome}. Seu plano {plano} venceu em {vencimento}. Para continuar conectado, pague em {link_pagamento}\n\n{empresa}",
 		},
 	} {
-		t, err := a.Reminders.CreateTemplate(ctx, actor, input.FromStrings(map[string]string{"name": r.name, "subject": r.subject, "text": r.text}))
+		t, err := a.Reminders.CreateTemplate(ctx, actor,
+			input.FromStrings(map[string]string{"name": r.name, "subject": r.subject, "text": r.text}))
 		if err != nil {
 			return err
 		}
