@@ -78,6 +78,10 @@ var rooms = []room{
 		tests: []arrow{document},
 	},
 	{
+		path: "internal/billing/terms", place: "pure: amounts and days in, amounts out",
+		may: []arrow{tools},
+	},
+	{
 		path: "internal/payment", place: "the end of the line: it watches invoices, and hears so of one that is cancelled",
 		may: []arrow{
 			tools,
@@ -142,6 +146,10 @@ var rooms = []room{
 			{"internal/customer", "its numbers are held against what the rooms list"},
 			{"internal/billing", "its numbers are held against what the rooms list"},
 		},
+	},
+	{
+		path: "internal/dashboard/figures", place: "pure: rows in, figures out; who reads the rows is not its business",
+		may: []arrow{tools},
 	},
 	{
 		path: "internal/web", place: "the kit of every edge, with no rule of the business",
