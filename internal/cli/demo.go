@@ -207,7 +207,8 @@ func seedReminders(ctx context.Context, a *app.App, actor account.Actor) error {
 		},
 		{
 			"No dia", 0, 9, "Seu plano vence hoje",
-			"Bom dia, {primeiro_nome}! Seu plano {plano}, de {valor}, vence hoje.\n\nPague por PIX em {link_pagamento} ou copie o código:\n{pix}\n\nJá pagou? Desconsidere esta mensagem. {empresa}",
+			"Bom dia, {primeiro_nome}! Seu plano {plano}, de {valor}, vence hoje.\n\nPague por PIX em {link_pagamento} ou " +
+				"copie o código:\n{pix}\n\nJá pagou? Desconsidere esta mensagem. {empresa}",
 		},
 		{
 			"1 dia depois", 1, 10, "Seu plano venceu em {vencimento}",

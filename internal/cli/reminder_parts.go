@@ -20,9 +20,10 @@ import (
 
 func ruleCommand() *cobra.Command {
 	create := act(ruleFlags(&cobra.Command{
-		Use:     "create",
-		Short:   "Make a rule; it is off unless --active is given",
-		Example: `  carteira reminder rule create --company 1 --name "3 dias antes" --offset-days -3 --hour 09:00 --template-id 1 --channels 2,3 --active`,
+		Use:   "create",
+		Short: "Make a rule; it is off unless --active is given",
+		Example: `  carteira reminder rule create --company 1 --name "3 dias antes" --offset-days -3 --hour 09:00` +
+			` --template-id 1 --channels 2,3 --active`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
 		r, err := a.Reminders.CreateRule(ctx, actor, reminder.ReadNewRule(in))
 		return ruleJSON(r), err
@@ -135,7 +136,8 @@ func channelCommand() *cobra.Command {
 	create := channelFlags(act(&cobra.Command{
 		Use:   "create",
 		Short: "Make a channel",
-		Long:  "Create makes a channel. Each kind has options of its own, given as --option name=value;\n`carteira reminder channel kinds` lists them. A secret that is made by itself is printed once.",
+		Long: "Create makes a channel. Each kind has options of its own, given as --option name=value;\n" +
+			"`carteira reminder channel kinds` lists them. A secret that is made by itself is printed once.",
 		Example: `  carteira reminder channel create --company 1 --kind smtp --option host=smtp.example.com \
     --option username=ana --option password=… --option from=ana@example.com`,
 	}, nil))
@@ -158,7 +160,8 @@ func channelCommand() *cobra.Command {
 		return channelJSON(c, nil), err
 	})
 	cmd := &cobra.Command{Use: "channel", Short: "Channels: create, delete, kinds, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(create, set, kindsCommand(), deleteReminder("channel", "Delete a channel that no rule uses", (*reminder.Service).DeleteChannel),
+	cmd.AddCommand(create, set, kindsCommand(),
+		deleteReminder("channel", "Delete a channel that no rule uses", (*reminder.Service).DeleteChannel),
 		list("List a company's channels", []string{"ID", "KIND", "NAME", "ACTIVE", "PER MINUTE", "OPTIONS"},
 			func(ctx context.Context, a *app.App, actor account.Actor) ([]reminder.Channel, error) {
 				return a.Reminders.Channels(ctx, actor)
@@ -194,7 +197,9 @@ func optionList(options map[string]string) string {
 }
 
 // channelRun calls a use case with a form of the flags and of the options.
-func channelRun(do func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error)) func(*cobra.Command, []string) error {
+func channelRun(
+	do func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error),
+) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
 			in, given, err := optionForm(cmd)
@@ -291,8 +296,9 @@ func optionNotes(o reminder.Option) string {
 }
 
 func deleteReminder(what, short string, do func(s *reminder.Service, ctx context.Context, a account.Actor, id int64) error) *cobra.Command {
-	return addID(act(&cobra.Command{Use: "delete", Short: short}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
-		return map[string]any{"id": id, "deleted": true}, do(a.Reminders, ctx, actor, id)
-	}), what)
+	return addID(act(&cobra.Command{Use: "delete", Short: short},
+		func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+			id, _ := in.ID("id").Get()
+			return map[string]any{"id": id, "deleted": true}, do(a.Reminders, ctx, actor, id)
+		}), what)
 }
