@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"carteira/internal/account"
@@ -49,10 +46,15 @@ type App struct {
 	Reminders *reminder.Service
 
 	idempotency *idempotency.Service
+	health      *health
+	sockets     *sockets
 }
 
 // Open connects to the database, migrates it and builds the rooms.
 func Open(ctx context.Context, c config.Config, log *slog.Logger) (*App, error) {
+	if err := refuseHalf(c); err != nil {
+		return nil, err
+	}
 	if err := makeDataDir(c); err != nil {
 		return nil, err
 	}
@@ -71,7 +73,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	if err := db.Migrate(ctx); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
-	keys, err := secretKeys(c)
+	keys, err := secretKeys(ctx, c, db)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +109,8 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Reminders: reminders,
 
 		idempotency: idempotency.New(db, box),
+		health:      &health{db: db, log: log},
+		sockets:     newSockets(log),
 	}, nil
 }
 
@@ -168,30 +172,4 @@ func (a *App) DayWork(ctx context.Context) error {
 func (a *App) planMessages(ctx context.Context) error {
 	_, err := a.Reminders.Plan(ctx)
 	return err
-}
-
-func makeDataDir(c config.Config) error {
-	dirs := []string{}
-	if len(c.SecretKeys) == 0 {
-		dirs = append(dirs, c.DataDir)
-	}
-	if c.Embedded() {
-		dirs = append(dirs, filepath.Dir(sqlitePath(c)))
-	}
-	for _, dir := range dirs {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("the data folder cannot be made: %w", err)
-		}
-	}
-	return nil
-}
-
-func sqlitePath(c config.Config) string { return strings.TrimPrefix(c.DatabaseURL, "sqlite:") }
-
-func secretKeys(c config.Config) ([]secret.Key, error) {
-	if len(c.SecretKeys) > 0 {
-		return c.SecretKeys, nil
-	}
-	key, err := secret.LoadOrCreateKeyFile(filepath.Join(c.DataDir, "secret.key"))
-	return []secret.Key{key}, err
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"carteira/internal/account"
@@ -229,6 +230,56 @@ func TestCrashAfterTheCommitRepeatsNothing(t *testing.T) {
 			s.conflicts(t, request("k", "a"), "was carried out")
 		}
 		s.wantMade(t, 1)
+	})
+}
+
+// The only process of an embedded database knows that nobody else is running
+// what the one before it left.
+func TestNextProcessOfAnEmbeddedDatabaseAnswersARepeatAtOnce(t *testing.T) {
+	s := newShop(t, sqldb.SQLite)
+	s.crash(t, request("before", "a"), func(context.Context) {})
+	s.crash(t, request("after", "a"), func(ctx context.Context) { s.work(ctx) })
+	must(t, s.Inherit(t.Context()))
+	s.ran(t, request("before", "a"), "answer 2")
+	s.conflicts(t, request("after", "a"), "its answer was lost")
+	s.wantMade(t, 2)
+}
+
+func TestRepeatThatMustWaitIsToldHowLong(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		s.crash(t, request("k", "a"), func(context.Context) {})
+		_, _, err := s.Run(t.Context(), s.actor, request("k", "a"), s.work)
+		wait := fault.RetryAfterOf(err)
+		if wait <= 0 || wait > 10*time.Second {
+			t.Errorf("wait %v: %v", wait, err)
+		}
+		s.clock.Advance(wait)
+		s.ran(t, request("k", "a"), "answer 1")
+	})
+}
+
+func TestRequestThatRunsOnIsNotTakenForDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, sqldb.SQLite)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(ctx context.Context) idempotency.Stored {
+				for range 25 {
+					time.Sleep(time.Second)
+					s.clock.Advance(time.Second)
+				}
+				return s.work(ctx)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+		time.Sleep(24 * time.Second)
+		s.conflicts(t, request("k", "a"), "still running")
+		<-done
+		s.repeated(t, request("k", "a"), "answer 1")
 	})
 }
 
