@@ -27,6 +27,7 @@ func (a *App) Handler() http.Handler {
 	reg.MustRegister(a.Payments.Metrics()...)
 	reg.MustRegister(a.Reminders.Metrics()...)
 	reg.MustRegister(a.sockets.metrics()...)
+	reg.MustRegister(a.Workers.Metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	page.Register(mux)
@@ -38,7 +39,8 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("GET /readyz", a.health)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
 	mux.Handle("/", panel.New(panel.Deps{
-		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
+		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers,
+		Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
 		Payments: a.Payments, Resellers: a.Resellers, Reminders: a.Reminders, PublicURL: a.Config.PublicURL,
 	}))
 	rest := named(mux)

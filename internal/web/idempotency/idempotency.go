@@ -65,11 +65,13 @@ type Stored struct {
 }
 
 // Run calls work once for all requests that carry the same key, and returns
-// its answer to each. work does its writing under the context it is given.
+// its answer to each. work does its writing as the actor it is given.
 // What work answers is kept, except one that says to try again. An error that
 // comes with an answer means that it could not be kept; it is the answer all
 // the same, since the work is done.
-func (s *Service) Run(ctx context.Context, a account.Actor, r Request, work func(context.Context) Stored) (answer Stored, repeated bool, err error) {
+func (s *Service) Run(ctx context.Context, a account.Actor, r Request,
+	work func(account.Actor) Stored,
+) (answer Stored, repeated bool, err error) {
 	t := ticket{service: s, actor: a, request: r, holder: id.NewCode(16)}
 	var row record
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
@@ -151,18 +153,19 @@ func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
 		running := fault.Conflict("the first request with this Idempotency-Key is still running")
 		return row, fault.Later(running, row.leaseUntil.Sub(now))
 	case row.carriedOut:
-		return row, fault.Conflict("the first request with this Idempotency-Key was carried out, but its answer was lost; read the record instead of repeating")
+		return row, fault.Conflict("the first request with this Idempotency-Key was carried out, but its answer was lost; " +
+			"read the record instead of repeating")
 	}
 	return record{}, takeOver(ctx, tx, t)
 }
 
 // carryOut does the work, and renews the lease if it takes long.
-func (t ticket) carryOut(ctx context.Context, work func(context.Context) Stored) Stored {
+func (t ticket) carryOut(ctx context.Context, work func(account.Actor) Stored) Stored {
 	renewing, stop := context.WithCancel(ctx)
 	defer stop()
 	timer := time.AfterFunc(renewLease, func() { t.keepLease(renewing) })
 	defer timer.Stop()
-	return work(sqldb.Attach(ctx, t.mark))
+	return work(t.actor.With(t.mark))
 }
 
 // keepLease renews the lease until ctx ends. That a renewal fails does no harm: a
