@@ -8,9 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -33,7 +31,7 @@ const (
 // Serve serves until ctx ends, then finishes what is in flight. ready is
 // called with the address once connections are accepted.
 func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
-	collectLess()
+	a.fitMemory()
 	lock, err := lockServe(a.Config)
 	if err != nil {
 		return err
@@ -131,18 +129,6 @@ func (a *App) listenOn(ctx context.Context, addr string, h http.Handler) (listen
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
 	}}, nil
-}
-
-// collectLess lets the heap grow to five times what is alive before it is
-// collected: what is alive is a few megabytes whatever the number of customers,
-// and the collector was a tenth of a request. Whoever set GOGC knows better.
-func collectLess() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(120 << 20) // from there on it is collected as often as it takes
-	}
 }
 
 // warnings says aloud what is allowed and should not be in earnest.
