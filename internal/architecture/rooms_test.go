@@ -28,7 +28,10 @@ var tools = arrow{platform, "tools that know no business"}
 // rooms is the plan, with the rooms that are still to be built. Down the arrow,
 // call; against the arrow, record an event.
 var rooms = []room{
-	{path: platform, place: "every room stands on it, so it knows none of them"},
+	{
+		path: platform, place: "every room stands on it, so it knows none of them",
+		tests: []arrow{{"tools/pgserver", "faults of a database are tested on servers that may be crashed"}},
+	},
 	{
 		path: "internal/account", place: "every room asks it who acts; it cannot need one of them to answer",
 		may: []arrow{tools},
@@ -214,7 +217,9 @@ var rooms = []room{
 	{
 		path: "test/...", place: "drives the whole program",
 		may: []arrow{
-			{"internal/...", "starts it, fills it, looks inside"}, {"openapi/...", "holds answers against the document"},
+			{"internal/...", "starts it, fills it, looks inside"},
+			{"openapi/...", "holds answers against the document"},
+			{"tools/pgserver", "database servers that may be crashed"},
 		},
 	},
 }
