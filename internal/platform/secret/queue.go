@@ -16,7 +16,7 @@ const (
 	// waitingPerSlot bounds how many callers wait, and maxWait how long: one who
 	// is refused tries again, one who waits in vain has cost a connection.
 	waitingPerSlot = 32
-	maxWait        = 10 * time.Second
+	maxWait        = 20 * time.Second
 )
 
 // ErrBusy refuses a password that would have to wait too long for its hash.
