@@ -1,7 +1,7 @@
 # What a person types. `make check` is what CI runs.
 
 PKGS      ?= ./...
-# In CI the race detector reads what shares memory between goroutines and carries money or events; make race reads all.
+# CI runs the race detector on packages that share memory between goroutines or handle money; make race runs it on all.
 RACE_PKGS ?= ./internal/platform/... ./internal/account ./internal/payment ./internal/webhook ./internal/web ./internal/web/idempotency
 TIMEOUT   ?= 15m
 FUZZTIME  ?= 20s

@@ -44,8 +44,8 @@ func errTooMany() error {
 func (s *Service) SignIn(ctx context.Context, in *input.Form, from Visitor) (SignedIn, error) {
 	in.Require("email")
 	in.Require("password")
-	email, _ := in.Line("email", 254)
-	password, _ := in.Text("password", 1000)
+	email, _ := in.Line("email", 254).Get()
+	password, _ := in.Text("password", 1000).Get()
 	if err := in.Err(); err != nil {
 		return SignedIn{}, err
 	}
@@ -105,7 +105,7 @@ func (s *Service) noteRefused(ctx context.Context, u storedUser, from Visitor) {
 		return
 	}
 	_ = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return Note(ctx, tx, actorOf(u.User, from), Deed{Action: "signin.refused", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, actorOf(u.User, from), AuditEntry{Action: "signin.refused", Record: "user", ID: u.ID, Name: u.Name})
 	})
 }
 
@@ -135,7 +135,7 @@ func (s *Service) open(ctx context.Context, u storedUser, password, person strin
 		if in.Token, err = openTx(ctx, tx, u.User, from, in.NeedsCode); err != nil || in.NeedsCode {
 			return err
 		}
-		return Note(ctx, tx, actorOf(u.User, from), Deed{Action: "signin", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, actorOf(u.User, from), AuditEntry{Action: "signin", Record: "user", ID: u.ID, Name: u.Name})
 	})
 	return in, err
 }
@@ -159,7 +159,7 @@ func succeeded(ctx context.Context, tx *sqldb.Tx, person string, from Visitor) e
 // code, which works once.
 func (s *Service) ConfirmCode(ctx context.Context, token string, in *input.Form, from Visitor) (SignedIn, error) {
 	in.Require("code")
-	code, _ := in.Line("code", 40)
+	code, _ := in.Line("code", 40).Get()
 	if err := in.Err(); err != nil {
 		return SignedIn{}, err
 	}
@@ -185,7 +185,7 @@ func (s *Service) ConfirmCode(ctx context.Context, token string, in *input.Form,
 		if out.Token, err = openTx(ctx, tx, v.User, from, false); err != nil {
 			return err
 		}
-		return Note(ctx, tx, actorOf(v.User, from), Deed{Action: "signin", Record: "user", ID: v.User.ID, Name: v.User.Name})
+		return WriteAudit(ctx, tx, actorOf(v.User, from), AuditEntry{Action: "signin", Record: "user", ID: v.User.ID, Name: v.User.Name})
 	})
 	return out, err
 }

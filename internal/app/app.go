@@ -17,17 +17,17 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/event"
 	"carteira/internal/payment"
 	"carteira/internal/platform/config"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/keyring"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
 	"carteira/internal/platform/worker"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
+	"carteira/internal/tally"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
 )
@@ -148,7 +148,7 @@ func (a *App) engine(run func(context.Context, *slog.Logger)) func(context.Conte
 func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
-		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
+		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Compact(ctx, a.DB) }},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
@@ -183,7 +183,7 @@ func (a *App) DayWork(ctx context.Context) error {
 	}
 	var failures []error
 	for _, c := range companies {
-		failures = append(failures, worker.Guard(ctx, func() error { return a.dayWorkOf(ctx, account.Actor{Company: c}) }))
+		failures = append(failures, worker.Guard(ctx, func() error { return a.dayWorkOf(ctx, account.System(c, "day work")) }))
 	}
 	return errors.Join(failures...)
 }

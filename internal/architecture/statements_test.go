@@ -25,12 +25,12 @@ type sparing struct {
 
 // spared are the functions with an excuse, by package and name.
 var spared = map[string]sparing{
-	"internal/billing.countRows":                  {[]string{hole}, "its Source comes from listing.matching, which holds it to the company"},
-	"internal/customer.countRows":                 {[]string{hole}, "its Source comes from listing.matching, which holds it to the company"},
-	"internal/reseller.countRows":                 {[]string{hole}, "its Source comes from listing.matching, which holds it to the company above"},
-	"internal/platform/sqldb.IDs":                 {[]string{hole}, "sqldb knows no table; the Source of a Window holds itself to a company"},
-	"internal/customer.companyOf":                 {[]string{"customers"}, "the command line has a customer's id and asks whose it is"},
-	"internal/platform/tally.companiesWithDeltas": {[]string{"tally_deltas"}, "finds the companies that have work waiting, and reads nothing else of theirs"},
+	"internal/billing.countRows":         {[]string{hole}, "its Source comes from listing.matching, which holds it to the company"},
+	"internal/customer.countRows":        {[]string{hole}, "its Source comes from listing.matching, which holds it to the company"},
+	"internal/reseller.countRows":        {[]string{hole}, "its Source comes from listing.matching, which holds it to the company above"},
+	"internal/platform/sqldb.IDs":        {[]string{hole}, "sqldb knows no table; the Source of a Window holds itself to a company"},
+	"internal/customer.companyOf":        {[]string{"customers"}, "the command line has a customer's id and asks whose it is"},
+	"internal/tally.companiesWithDeltas": {[]string{"tally_deltas"}, "finds the companies that have work waiting, and reads nothing else of theirs"},
 }
 
 // migrationFolders are the two that must give the same tables.

@@ -9,7 +9,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // Filter chooses invoices; the zero Filter chooses all.
@@ -31,19 +31,19 @@ type Filter struct {
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
 	var f Filter
-	status, _ := in.Choice("status", string(Open), string(Paid), string(Cancelled))
+	status, _ := in.Choice("status", string(Open), string(Paid), string(Cancelled)).Get()
 	f.Status = Status(status)
-	f.CustomerID, _ = in.ID("customer_id")
-	f.PlanID, _ = in.ID("plan_id")
-	f.ProductID, _ = in.ID("product_id")
-	f.DueFrom, _ = in.Date("due_from")
-	f.DueTo, _ = in.Date("due_to")
-	f.PaidFrom, _ = in.Date("paid_from")
-	f.PaidTo, _ = in.Date("paid_to")
-	f.CreatedFrom, _ = in.Date("created_from")
-	f.CreatedTo, _ = in.Date("created_to")
-	f.Search, _ = in.Text("search", 255)
-	if overdue, ok := in.Bool("overdue"); ok && in.Sent("overdue") {
+	f.CustomerID, _ = in.ID("customer_id").Get()
+	f.PlanID, _ = in.ID("plan_id").Get()
+	f.ProductID, _ = in.ID("product_id").Get()
+	f.DueFrom, _ = in.Date("due_from").Get()
+	f.DueTo, _ = in.Date("due_to").Get()
+	f.PaidFrom, _ = in.Date("paid_from").Get()
+	f.PaidTo, _ = in.Date("paid_to").Get()
+	f.CreatedFrom, _ = in.Date("created_from").Get()
+	f.CreatedTo, _ = in.Date("created_to").Get()
+	f.Search, _ = in.Text("search", 255).Get()
+	if overdue, ok := in.Bool("overdue").Get(); ok && in.Sent("overdue") {
 		f.Overdue = fmt.Sprint(overdue)
 	}
 	return f
@@ -52,7 +52,7 @@ func ReadFilter(in *input.Form) Filter {
 // List returns a page of invoices, newest first, and how many there are.
 func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Invoice, int64, error) {
 	l := listing{db: s.db, company: a.Company.ID, filter: f, today: a.Today(s.db.Now())}
-	all, err := book.Total(ctx, s.db, a.Company.ID)
+	all, err := counter.Total(ctx, s.db, a.Company.ID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -60,7 +60,7 @@ func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page inpu
 	if err != nil || page.Offset() >= n {
 		return []Invoice{}, n, err
 	}
-	window, err := book.Window(ctx, s.db, a.Company.ID, l.matching(all, n), f == (Filter{}), n, page)
+	window, err := counter.Window(ctx, s.db, a.Company.ID, l.matching(all, n), f == (Filter{}), n, page)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -101,10 +101,10 @@ func (s *Service) count(ctx context.Context, l listing, all int64) (int64, error
 	if l.filter.tallied() {
 		var w sqldb.Where
 		l.conditions(&w, "plan_id", "product_id", "state", "day")
-		n, _, err := book.Sum(ctx, s.db, l.company, w)
+		n, _, err := counter.Sum(ctx, s.db, l.company, w)
 		return n, err
 	}
-	books := []tally.Book{book}
+	books := []tally.Counter{counter}
 	if l.filter.Search != "" {
 		books = append(books, tally.Customers) // whose names are searched
 	}

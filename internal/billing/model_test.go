@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/platform/tally"
+	"carteira/internal/tally"
 )
 
 // model is billing put as plainly as can be: lists in memory, no schedule, no
@@ -228,7 +228,7 @@ func (l *life) liveADay() {
 		l.compare()
 	}
 	if l.random.IntN(4) == 0 {
-		must(l.t, tally.Fold(l.t.Context(), l.w.db))
+		must(l.t, tally.Compact(l.t.Context(), l.w.db))
 		l.w.wantTrueBooks(l.t)
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -54,14 +54,14 @@ var ReadOnly = []string{
 func (s *Service) SetStatus(ctx context.Context, a account.Actor, id int64, in *input.Form) (Outcome, error) {
 	in.Require("status")
 	c := change{via: Manual, renew: a.Company.Settings.RenewOnPayment}
-	status, _ := in.Choice("status", string(Open), string(Paid), string(Cancelled))
+	status, _ := in.Choice("status", string(Open), string(Paid), string(Cancelled)).Get()
 	c.status = Status(status)
 	in.Ignore(ReadOnly...)
 	if c.status != Open && c.status != Cancelled {
-		c.paidOn, _ = in.Date("paid_at")
+		c.paidOn, _ = in.Date("paid_at").Get()
 	}
-	c.note, c.noted = in.Text("note", 2000)
-	if renew, ok := in.Bool("renew"); ok && in.Sent("renew") {
+	c.note, c.noted = in.Text("note", 2000).Get()
+	if renew, ok := in.Bool("renew").Get(); ok && in.Sent("renew") {
 		c.renew = renew
 	}
 	if c.paidOn.After(a.Today(s.db.Now())) {
@@ -71,7 +71,7 @@ func (s *Service) SetStatus(ctx context.Context, a account.Actor, id int64, in *
 		return Outcome{}, err
 	}
 	var out Outcome
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		out, err = s.changeTx(ctx, tx, a, id, c)
 		return err
 	})
@@ -112,22 +112,22 @@ func (s *Service) changeTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 	if err := update(ctx, tx, a.Company.ID, out.Invoice); err != nil {
 		return out, err
 	}
-	if err := book.Move(ctx, tx, a.Company.ID, counted(before, 1), counted(out.Invoice, 1)); err != nil {
+	if err := counter.Move(ctx, tx, a.Company.ID, counted(before, 1), counted(out.Invoice, 1)); err != nil {
 		return out, err
 	}
-	if err := account.Note(ctx, tx, a, deed("invoice.updated", before, out.Invoice)); err != nil {
+	if err := account.WriteAudit(ctx, tx, a, deed("invoice.updated", before, out.Invoice)); err != nil {
 		return out, err
 	}
 	return out, s.tellChanged(ctx, tx, a, before, out.Invoice)
 }
 
 // deed is what the audit log says of an invoice.
-func deed(action string, before, after Invoice) account.Deed {
-	return account.Deed{Action: action, Record: "invoice", ID: after.ID, Name: after.Customer.Name, Before: fields(before), After: fields(after)}
+func deed(action string, before, after Invoice) account.AuditEntry {
+	return account.AuditEntry{Action: action, Record: "invoice", ID: after.ID, Name: after.Customer.Name, Before: fields(before), After: fields(after)}
 }
 
-func fields(i Invoice) account.Fields {
-	return account.Fields{
+func fields(i Invoice) account.AuditFields {
+	return account.AuditFields{
 		"status": i.Status, "total_amount": i.Amount.String(), "due_date": i.DueOn.String(), "description": i.Description,
 		"paid_on": i.PaidOn.String(), "paid_via": i.PaidVia, "note": i.Note,
 	}

@@ -35,7 +35,7 @@ func newCompany(t *testing.T, db *sqldb.DB, email string) account.Actor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 func newPlan(t *testing.T, s *catalog.Service, a account.Actor, name string, more ...string) catalog.Plan {
@@ -273,11 +273,11 @@ func TestParallelChangesOfOnePlanKeepEachOther(t *testing.T) {
 func TestCreationThatIsRunAgainMakesOneRecord(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s, a := catalog.New(db), newCompany(t, db, "a@example.com")
-		plan, err := s.CreatePlan(busyOnce(t), a, form("name", "Mensal", "value", "35", "period", "1month"))
+		plan, err := s.CreatePlan(t.Context(), busyOnce(a), form("name", "Mensal", "value", "35", "period", "1month"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		product, err := s.CreateProduct(busyOnce(t), a, form("name", "Fibra"))
+		product, err := s.CreateProduct(t.Context(), busyOnce(a), form("name", "Fibra"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,10 +292,10 @@ func TestCreationThatIsRunAgainMakesOneRecord(t *testing.T) {
 	})
 }
 
-func busyOnce(t *testing.T) context.Context {
-	t.Helper()
+// busyOnce makes the first transaction of the actor fail as another one in the way would.
+func busyOnce(a account.Actor) account.Actor {
 	runs := 0
-	return sqldb.Attach(t.Context(), func(context.Context, *sqldb.Tx) error {
+	return a.With(func(context.Context, *sqldb.Tx) error {
 		if runs++; runs == 1 {
 			return sqldb.ErrBusy
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carteira/internal/account"
 	"carteira/internal/app"
 	"carteira/internal/platform/fault"
 )
@@ -34,7 +33,6 @@ func invoiceCommand() *cobra.Command {
 					return err
 				}
 				actor, err := a.Accounts.Actor(ctx, companyID)
-				actor.From = account.CommandLine
 				if err != nil {
 					return err
 				}

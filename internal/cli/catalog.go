@@ -28,7 +28,7 @@ func planCommand() *cobra.Command {
 		Short:   "Change a plan; what is not given stays",
 		Example: `  carteira plan set --company 1 --id 3 --active=false`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		p, err := a.Catalog.UpdatePlan(ctx, actor, id, in)
 		return planJSON(p), err
 	})
@@ -70,7 +70,7 @@ func productCommand() *cobra.Command {
 		Use:   "set",
 		Short: "Change a product; what is not given stays",
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		p, err := a.Catalog.UpdateProduct(ctx, actor, id, in)
 		return productJSON(p), err
 	})

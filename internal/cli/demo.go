@@ -14,6 +14,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/app"
 	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/input"
@@ -126,7 +127,7 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 		return account.Actor{}, err
 	}
 	if len(companies) > 0 {
-		return account.Actor{Company: companies[0]}, nil
+		return account.Operator(companies[0]), nil
 	}
 	company, _, err := a.Accounts.CreateCompany(ctx, input.FromStrings(map[string]string{
 		"name": "Demo Internet", "user_name": "Dona Demo", "email": demoEmail, "password": demoPassword,
@@ -134,7 +135,7 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if err != nil {
 		return account.Actor{}, err
 	}
-	actor := account.Actor{Company: company}
+	actor := account.System(company, "demo")
 	plans, err := seedCatalog(ctx, a, actor)
 	if err != nil {
 		return actor, err
@@ -247,14 +248,14 @@ func seedCustomers(ctx context.Context, a *app.App, actor account.Actor, plans [
 	today := actor.Today(a.DB.Now())
 	for i := range demoSize {
 		name := first[i%len(first)] + " " + last[i%len(last)]
-		_, err := a.Customers.Create(ctx, actor, input.FromStrings(map[string]string{
+		_, err := a.Customers.Create(ctx, actor, customer.ReadNew(input.FromStrings(map[string]string{
 			"name":               name,
 			"usuario":            fmt.Sprintf("%s%d", strings.ToLower(last[i%len(last)][:2]), 100+i),
 			"email":              fmt.Sprintf("cliente%d@example.com", i+1),
 			"whatsapp":           fmt.Sprintf("(11) 9%04d-%04d", 8000+i, 1000+7*i),
 			"plan_id":            strconv.FormatInt(plans[i%len(plans)], 10),
 			"data_de_vencimento": dueFor(today, i).String(),
-		}))
+		})))
 		if err != nil {
 			return err
 		}

@@ -218,7 +218,7 @@ func paymentResolve() *cobra.Command {
 		Long:    "Resolve applies a payment to its invoice, whatever was wrong with it, or dismisses it as dealt with elsewhere.",
 		Example: `  carteira payment resolve --company 1 --id 7 --resolution dismissed --note "Given back on Monday"`,
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		r, err := a.Payments.ResolveReview(ctx, actor, id, in)
 		return map[string]any{"id": r.ID, "reason": r.Reason, "resolution": r.Resolution}, err
 	}), "review")
@@ -235,7 +235,7 @@ func paymentConfirm() *cobra.Command {
 amount must be the invoice's. Who confirmed, and when, is kept.`,
 		Example: `  carteira payment confirm --company 1 --invoice 12 --amount 35.00 --payment-id E00416968202601311200abcdefghijk`,
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("invoice")
+		id, _ := in.ID("invoice").Get()
 		out, err := a.Payments.ConfirmByHand(ctx, actor, id, in)
 		return map[string]any{"id": out.ID, "status": out.Status, "renewed": out.Renewed}, err
 	})

@@ -72,8 +72,8 @@ again, sent notes that it arrived, dismiss lets it be. What failed or was
 skipped can be sent again too. Who has paid meanwhile gets nothing.`,
 		Example: "  carteira reminder decide --company 1 --id 12 --as dismiss",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
-		decision, _ := in.Choice("as", string(reminder.Resend), string(reminder.MarkSent), string(reminder.Dismiss))
+		id, _ := in.ID("id").Get()
+		decision, _ := in.Choice("as", string(reminder.Resend), string(reminder.MarkSent), string(reminder.Dismiss)).Get()
 		if err := in.Err(); err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func reminderTest() *cobra.Command {
 		Short:   "Send a message through a channel now, and show what the carrier says",
 		Example: "  carteira reminder test --company 1 --channel-id 2 --to ana@example.com",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("channel_id")
+		id, _ := in.ID("channel_id").Get()
 		r, err := a.Reminders.Test(ctx, actor, id, in)
 		return map[string]any{"sent": r.Sent, "receipt": r.Receipt, "problem": r.Problem, "duration_ms": r.Duration.Milliseconds()}, err
 	})
@@ -109,8 +109,8 @@ func reminderPreview() *cobra.Command {
 		Short:   "Show a template as a customer would get it",
 		Example: "  carteira reminder preview --company 1 --template-id 1 --customer-id 12",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		templateID, _ := in.ID("template_id")
-		customerID, _ := in.ID("customer_id")
+		templateID, _ := in.ID("template_id").Get()
+		customerID, _ := in.ID("customer_id").Get()
 		p, err := a.Reminders.Preview(ctx, actor, templateID, customerID, in)
 		return map[string]any{"subject": p.Subject, "text": p.Text, "whatsapp_params": p.Params, "problem": p.Problem}, err
 	})
@@ -127,8 +127,8 @@ func reminderOptOut() *cobra.Command {
 		Short:   "Note that a customer wants no messages, or wants them again",
 		Example: "  carteira reminder optout --company 1 --customer-id 12\n  carteira reminder optout --company 1 --customer-id 12 --remove",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("customer_id")
-		remove, _ := in.Bool("remove")
+		id, _ := in.ID("customer_id").Get()
+		remove, _ := in.Bool("remove").Get()
 		return map[string]any{"customer_id": id, "opted_out": !remove}, a.Reminders.SetOptOut(ctx, actor, id, !remove)
 	})
 	cmd.Flags().Int64("customer-id", 0, "id of the customer")

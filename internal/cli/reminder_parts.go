@@ -32,7 +32,7 @@ func ruleCommand() *cobra.Command {
 		Short:   "Change a rule; what is not given stays, what is not sent is planned anew",
 		Example: "  carteira reminder rule set --company 1 --id 1 --active=false",
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		r, err := a.Reminders.UpdateRule(ctx, actor, id, in)
 		return ruleJSON(r), err
 	}), "rule")
@@ -90,7 +90,7 @@ func templateCommand() *cobra.Command {
 	set := addID(act(templateFlags(&cobra.Command{
 		Use: "set", Short: "Change a template; what is not given stays",
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		t, err := a.Reminders.UpdateTemplate(ctx, actor, id, in)
 		return templateJSON(t), err
 	}), "template")
@@ -149,7 +149,7 @@ func channelCommand() *cobra.Command {
 		Use: "set", Short: "Change a channel; what is not given stays, secrets too",
 	}, nil)), "channel")
 	set.RunE = channelRun(func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		c, err := a.Reminders.UpdateChannel(ctx, actor, id, in)
 		return channelJSON(c, nil), err
 	})
@@ -288,7 +288,7 @@ func optionNotes(o reminder.Option) string {
 
 func deleteReminder(what, short string, do func(s *reminder.Service, ctx context.Context, a account.Actor, id int64) error) *cobra.Command {
 	return addID(act(&cobra.Command{Use: "delete", Short: short}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		return map[string]any{"id": id, "deleted": true}, do(a.Reminders, ctx, actor, id)
 	}), what)
 }

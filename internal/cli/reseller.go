@@ -50,7 +50,7 @@ func resellerCommand() *cobra.Command {
 		Use:   "invite",
 		Short: "Print a new invitation link for an owner without a password; the old one stops working",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		link, err := a.Resellers.Invite(ctx, actor, id)
 		return map[string]any{"id": id, "invitation_link": link}, err
 	}), "reseller")
@@ -86,7 +86,7 @@ type resellerUse[T any] func(s *reseller.Service, ctx context.Context, actor acc
 func resellerAct[T any](use, short string, do resellerUse[T], show func(*app.App, T) map[string]any) *cobra.Command {
 	return addID(act(&cobra.Command{Use: use, Short: short},
 		func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-			id, _ := in.ID("id")
+			id, _ := in.ID("id").Get()
 			r, err := do(a.Resellers, ctx, actor, id, in)
 			return show(a, r), err
 		}), "reseller")
@@ -128,7 +128,7 @@ func subscriptionPlanCommand() *cobra.Command {
 		Short:   "Change a subscription plan; what is not given stays, and functions are only added",
 		Example: `  carteira subscription-plan set --company 1 --id 2 --functions webhooks,payments`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		p, err := a.Resellers.UpdatePlan(ctx, actor, id, planList(in))
 		return subscriptionPlanJSON(a, p), err
 	})
@@ -138,7 +138,7 @@ func subscriptionPlanCommand() *cobra.Command {
 		Use:   "renew-link",
 		Short: "Give a plan another signup link; the old one stops working",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		p, err := a.Resellers.RenewSignupLink(ctx, actor, id)
 		return subscriptionPlanJSON(a, p), err
 	}), "subscription plan")

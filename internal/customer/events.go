@@ -5,7 +5,6 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/money"
 )
 
@@ -73,23 +72,7 @@ type expiredData struct {
 	DueDate  civil.Date `json:"due_date"`
 }
 
-func expired(c Customer, a account.Actor, now time.Time) expiredData {
-	return expiredData{describe(c, a, now), c.DueOn}
-}
-
-func created(c Customer, a account.Actor, now time.Time) createdData {
-	return createdData{describe(c, a, now)}
-}
-
-func updated(c Customer, changed []string) updatedData {
-	return updatedData{brief{c.ID, c.UUID, c.Name, orNull(c.Whatsapp)}, changed}
-}
-
-func deleted(c Customer) deletedData { return deletedData{contactOf(c)} }
-
-func renewal(r Renewal, a account.Actor, now time.Time) renewedData {
-	return renewedData{describe(r.Customer, a, now), r.Previous, r.DueOn}
-}
+func briefOf(c Customer) brief { return brief{c.ID, c.UUID, c.Name, orNull(c.Whatsapp)} }
 
 func contactOf(c Customer) contact {
 	return contact{c.ID, c.UUID, c.Name, orNull(c.Usuario), orNull(c.Whatsapp), orNull(c.Email)}
@@ -98,7 +81,7 @@ func contactOf(c Customer) contact {
 func describe(c Customer, a account.Actor, now time.Time) whole {
 	w := whole{
 		contact: contactOf(c), Status: c.Status(a.Today(now)), DueDate: c.DueOn,
-		CreatedAt: event.Timestamp(c.CreatedAt, a.Company.Zone),
+		CreatedAt: civil.Timestamp(c.CreatedAt, a.Company.Zone),
 	}
 	if c.Plan.ID != 0 {
 		w.Plan = &planData{c.Plan.Name, c.Plan.Value}

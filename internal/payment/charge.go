@@ -48,7 +48,7 @@ func (p Payable) QR() ([]byte, error) {
 // goes on under the same reference.
 func (s *Service) Charge(ctx context.Context, a account.Actor, invoiceID int64, notificationURL string) (Payable, error) {
 	// Whoever asked may leave meanwhile; what was begun is brought to its end.
-	ctx, cancel := context.WithTimeout(sqldb.Detach(context.WithoutCancel(ctx)), s.options.Timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 	defer cancel()
 	leave, err := s.turns.enter(ctx, invoiceID)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
@@ -89,7 +89,7 @@ func (w *world) newCompany(t *testing.T) account.Actor {
 	must(t, err)
 	c, _, err := w.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
 	must(t, err)
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 func (w *world) gateway(t *testing.T, pairs ...string) Setup {
@@ -109,8 +109,8 @@ func (w *world) invoice(t *testing.T) billing.Invoice {
 		must(t, err)
 		return w.invoice(t)
 	}
-	c, err := w.customers.Create(t.Context(), w.actor, values(
-		"name", "Ana Lima", "email", "ana@example.com", "plan_id", fmt.Sprint(plans[0].ID), "data_de_vencimento", "2026-01-31"))
+	c, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values(
+		"name", "Ana Lima", "email", "ana@example.com", "plan_id", fmt.Sprint(plans[0].ID), "data_de_vencimento", "2026-01-31")))
 	must(t, err)
 	list, _, err := w.invoices.List(t.Context(), w.actor, billing.Filter{CustomerID: c.ID}, input.Page{Number: 1, Size: 1})
 	must(t, err)

@@ -63,7 +63,7 @@ func (s *Service) codeOf(ctx context.Context, a account.Actor, invoiceID int64) 
 	if !errors.Is(err, sqldb.ErrNotFound) {
 		return code, err
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if _, err := billing.LockTx(ctx, tx, a, invoiceID); err != nil { // it may be deleted meanwhile
 			return err
 		}
@@ -160,7 +160,7 @@ func (s *Service) OpenPage(ctx context.Context, code string) (Page, error) {
 	if p.RetryAt.After(s.db.Now()) {
 		return p, fault.Upstream("the payment gateway is not working at the moment; try again in a little while", nil)
 	}
-	_, failure := s.Charge(ctx, account.Actor{Company: p.Company}, p.Invoice.ID, "")
+	_, failure := s.Charge(ctx, account.System(p.Company, "checkout"), p.Invoice.ID, "")
 	after, err := s.Page(ctx, code)
 	if err == nil && after.Invoice.Status == billing.Open && !after.Ready {
 		err = failure
@@ -183,7 +183,7 @@ func (s *Service) Simulate(ctx context.Context, code string) error {
 	if !pretends {
 		return fault.Forbidden("payments of this company are real")
 	}
-	i, err := s.billing.Find(ctx, account.Actor{Company: account.Company{ID: companyID}}, invoiceID)
+	i, err := s.billing.Find(ctx, account.System(account.Company{ID: companyID}, "checkout"), invoiceID)
 	if err != nil {
 		return err
 	}

@@ -74,13 +74,13 @@ func (s *Service) Reviews(ctx context.Context, a account.Actor, f ReviewFilter, 
 // Applied, it pays its invoice whatever was wrong with it.
 func (s *Service) ResolveReview(ctx context.Context, a account.Actor, reviewID int64, in *input.Form) (Review, error) {
 	in.Require("resolution")
-	resolution, _ := in.Choice("resolution", string(Applied), string(Dismissed))
-	note, _ := in.Text("note", 2000)
+	resolution, _ := in.Choice("resolution", string(Applied), string(Dismissed)).Get()
+	note, _ := in.Text("note", 2000).Get()
 	if err := in.Err(); err != nil {
 		return Review{}, err
 	}
 	var r Review
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if r, err = reviewByID(ctx, tx, a.Company.ID, reviewID); err != nil {
 			return err
 		}
@@ -100,9 +100,9 @@ func (s *Service) ResolveReview(ctx context.Context, a account.Actor, reviewID i
 		if !decided {
 			return fault.Conflict("somebody else has just decided about this payment")
 		}
-		return account.Note(ctx, tx, a, account.Deed{
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
 			Action: "payment.reviewed", Record: "invoice", ID: r.Payment.InvoiceID, Name: r.Payment.CustomerName,
-			After: account.Fields{"reason": r.Reason, "resolution": r.Resolution, "amount": r.Payment.Amount, "note": r.Note},
+			After: account.AuditFields{"reason": r.Reason, "resolution": r.Resolution, "amount": r.Payment.Amount, "note": r.Note},
 		})
 	})
 	return r, err
@@ -131,13 +131,13 @@ func (s *Service) applyTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, r 
 // the bank's end-to-end id, which may be left out.
 func (s *Service) ConfirmByHand(ctx context.Context, a account.Actor, invoiceID int64, in *input.Form) (billing.Outcome, error) {
 	in.Require("amount")
-	amount, _ := in.Money("amount")
-	paymentID, _ := in.Line("payment_id", 100)
+	amount, _ := in.Money("amount").Get()
+	paymentID, _ := in.Line("payment_id", 100).Get()
 	if err := in.Err(); err != nil {
 		return billing.Outcome{}, err
 	}
 	var out billing.Outcome
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		i, err := billing.LockTx(ctx, tx, a, invoiceID)
 		if err != nil {
 			return err
@@ -184,9 +184,9 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	if err := markApplied(ctx, tx, a.Company.ID, rowID); err != nil {
 		return out, err
 	}
-	return out, account.Note(ctx, tx, a, account.Deed{
+	return out, account.WriteAudit(ctx, tx, a, account.AuditEntry{
 		Action: "payment.confirmed", Record: "invoice", ID: i.ID, Name: i.Customer.Name,
-		After: account.Fields{"amount": i.Amount, "payment_id": paymentID},
+		After: account.AuditFields{"amount": i.Amount, "payment_id": paymentID},
 	})
 }
 

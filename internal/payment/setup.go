@@ -48,7 +48,7 @@ func errNoGateway() error {
 // made elsewhere are looked after there until nothing can come of them.
 func (s *Service) ConfigureGateway(ctx context.Context, a account.Actor, in *input.Form) (Setup, error) {
 	in.Require("provider")
-	name, _ := in.Choice("provider", s.providerNames()...)
+	name, _ := in.Choice("provider", s.providerNames()...).Get()
 	p, known := s.providers[name]
 	if !known {
 		return Setup{}, in.Err()
@@ -58,7 +58,7 @@ func (s *Service) ConfigureGateway(ctx context.Context, a account.Actor, in *inp
 		return Setup{}, err
 	}
 	var u Setup
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if err := account.LockTx(ctx, tx, a); err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (s *Service) ConfigureGateway(ctx context.Context, a account.Actor, in *inp
 		if err := s.activateTx(ctx, tx, &u, options); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
 			Action: "gateway.set", Record: "gateway", ID: u.ID, Name: p.Title, Before: s.shown(before), After: s.shown(u),
 		})
 	})
@@ -101,9 +101,9 @@ func readOptions(in *input.Form, p Provider) map[string]string {
 		var v string
 		var ok bool
 		if len(o.Choices) > 0 {
-			v, ok = in.Choice(o.Name, o.Choices...)
+			v, ok = in.Choice(o.Name, o.Choices...).Get()
 		} else {
-			v, ok = in.Text(o.Name, maxOption)
+			v, ok = in.Text(o.Name, maxOption).Get()
 		}
 		if ok && in.Given(o.Name) {
 			given[o.Name] = v
@@ -215,8 +215,8 @@ func (s *Service) describe(u Setup) (Setup, error) {
 }
 
 // shown is what the audit log tells of a setup: no secret, but that one changed.
-func (s *Service) shown(u Setup) account.Fields {
-	fields := account.Fields{"provider": u.name, "active": u.Active}
+func (s *Service) shown(u Setup) account.AuditFields {
+	fields := account.AuditFields{"provider": u.name, "active": u.Active}
 	if options, err := s.unseal(u); err == nil {
 		for _, o := range u.Provider.Options {
 			switch v := options[o.Name]; {
@@ -281,7 +281,7 @@ func (s *Service) active(ctx context.Context, q sqldb.Querier, companyID int64) 
 // ClearGateway leaves the company without a gateway. Charges that can still be
 // paid are looked after all the same.
 func (s *Service) ClearGateway(ctx context.Context, a account.Actor) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		u, err := s.active(ctx, tx, a.Company.ID)
 		if err != nil {
 			return err
@@ -289,7 +289,7 @@ func (s *Service) ClearGateway(ctx context.Context, a account.Actor) error {
 		if err := deactivateAll(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{Action: "gateway.cleared", Record: "gateway", ID: u.ID, Name: u.Provider.Title, Before: s.shown(u)})
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "gateway.cleared", Record: "gateway", ID: u.ID, Name: u.Provider.Title, Before: s.shown(u)})
 	})
 }
 
@@ -310,7 +310,7 @@ func (s *Service) CheckGateway(ctx context.Context, a account.Actor) error {
 	if r, ok := gw.(Registrar); ok && err == nil {
 		err = s.call(ctx, callAbout{u, "register", ""}, func(ctx context.Context) error { return r.Register(ctx) })
 	}
-	written := s.db.Write(ctx, func(tx *sqldb.Tx) error { return heardTx(ctx, tx, u, err) })
+	written := a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return heardTx(ctx, tx, u, err) })
 	return errors.Join(explain(u, err), written)
 }
 

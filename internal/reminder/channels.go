@@ -56,7 +56,7 @@ func (s *Service) CreateChannel(ctx context.Context, a account.Actor, in *input.
 	for i, k := range s.options.Kinds {
 		names[i] = k.Name
 	}
-	kindName, _ := in.Choice("kind", names...)
+	kindName, _ := in.Choice("kind", names...).Get()
 	kind, ok := s.kind(kindName)
 	if !ok {
 		return c, nil, in.Err()
@@ -77,7 +77,7 @@ func (s *Service) CreateChannel(ctx context.Context, a account.Actor, in *input.
 	if err := s.tryOptions(ctx, in, kind, c.Options, secrets); err != nil {
 		return c, nil, err
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		c.CreatedAt, c.UpdatedAt = tx.Now(), tx.Now()
 		if c.ID, err = insertChannel(ctx, tx, a.Company.ID, c); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (s *Service) CreateChannel(ctx context.Context, a account.Actor, in *input.
 		if err := setSecrets(ctx, tx, a.Company.ID, c.ID, c.sealed); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, c.deed("created", nil, c.fields()))
+		return account.WriteAudit(ctx, tx, a, c.deed("created", nil, c.fields()))
 	})
 	return c, shown, err
 }
@@ -95,7 +95,7 @@ func (s *Service) CreateChannel(ctx context.Context, a account.Actor, in *input.
 // was wrong with the channel is forgotten, since it may be right now.
 func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID int64, in *input.Form) (Channel, error) {
 	in.Ignore("kind")
-	in.Keep("name")
+	in.MustNotClear("name")
 	before, err := s.FindChannel(ctx, a, channelID)
 	if err != nil {
 		return before, err
@@ -106,7 +106,7 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 	}
 	for _, o := range kind.Options {
 		if o.Required {
-			in.Keep(o.Name)
+			in.MustNotClear(o.Name)
 		}
 	}
 	secrets, err := s.open(before)
@@ -120,7 +120,7 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 		return before, err
 	}
 	var c Channel
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if c, err = lockChannel(ctx, tx, a.Company.ID, channelID); err != nil {
 			return err
 		}
@@ -132,14 +132,14 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 		if err := updateChannel(ctx, tx, a.Company.ID, c); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, c.deed("updated", known, c.fields()))
+		return account.WriteAudit(ctx, tx, a, c.deed("updated", known, c.fields()))
 	})
 	return c, err
 }
 
 // DeleteChannel removes a channel that no rule uses.
 func (s *Service) DeleteChannel(ctx context.Context, a account.Actor, channelID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		c, err := lockChannel(ctx, tx, a.Company.ID, channelID)
 		if err != nil {
 			return err
@@ -159,19 +159,19 @@ func (s *Service) DeleteChannel(ctx context.Context, a account.Actor, channelID 
 		if err := removeChannel(ctx, tx, a.Company.ID, channelID); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, c.deed("deleted", c.fields(), nil))
+		return account.WriteAudit(ctx, tx, a, c.deed("deleted", c.fields(), nil))
 	})
 }
 
 func (s *Service) readChannel(in *input.Form, c *Channel) {
 	in.Ignore("id", "created_at", "updated_at", "options")
-	if v, ok := in.Line("name", 100); ok && v != "" {
+	if v, ok := in.Line("name", 100).Get(); ok && v != "" {
 		c.Name = v
 	}
-	if v, ok := in.Bool("active"); ok && in.Sent("active") {
+	if v, ok := in.Bool("active").Get(); ok && in.Sent("active") {
 		c.Active = v
 	}
-	if v, ok := in.Int("per_minute", 0, maxPerMinute); ok && in.Sent("per_minute") {
+	if v, ok := in.Int("per_minute", 0, maxPerMinute).Get(); ok && in.Sent("per_minute") {
 		c.PerMinute = int(v)
 	}
 }
@@ -198,9 +198,9 @@ func readOptions(in *input.Form, kind Kind, options, secrets map[string]string) 
 
 func readOption(in *input.Form, o Option) (string, bool) {
 	if len(o.Choices) > 0 {
-		return in.Choice(o.Name, o.Choices...)
+		return in.Choice(o.Name, o.Choices...).Get()
 	}
-	return in.Line(o.Name, 2000)
+	return in.Line(o.Name, 2000).Get()
 }
 
 // tryOptions opens a sender to see whether the options will do.

@@ -30,13 +30,13 @@ func ReadFilter(in *input.Form) Filter {
 	for i, s := range Statuses {
 		names[i] = string(s)
 	}
-	status, _ := in.Choice("status", names...)
+	status, _ := in.Choice("status", names...).Get()
 	f.Status = Status(status)
-	f.CustomerID, _ = in.ID("customer_id")
-	f.RuleID, _ = in.ID("rule_id")
-	f.ChannelID, _ = in.ID("channel_id")
-	f.DueFrom, _ = in.Date("due_from")
-	f.DueTo, _ = in.Date("due_to")
+	f.CustomerID, _ = in.ID("customer_id").Get()
+	f.RuleID, _ = in.ID("rule_id").Get()
+	f.ChannelID, _ = in.ID("channel_id").Get()
+	f.DueFrom, _ = in.Date("due_from").Get()
+	f.DueTo, _ = in.Date("due_to").Get()
 	return f
 }
 
@@ -115,14 +115,14 @@ func (m Message) Decisions() []Decision { return decisions[m.Status] }
 // out or has another due date by now.
 func (s *Service) Decide(ctx context.Context, a account.Actor, messageID int64, d Decision) (Message, error) {
 	var m Message
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if m, err = lockMessage(ctx, tx, a.Company.ID, messageID); err != nil {
 			return err
 		}
 		if !slices.Contains(m.Decisions(), d) {
 			return fault.Conflict("a message that is " + string(m.Status) + " cannot be decided so: " + string(d))
 		}
-		before := account.Fields{"status": string(m.Status)}
+		before := account.AuditFields{"status": string(m.Status)}
 		switch d {
 		case Resend:
 			err = s.reschedule(ctx, tx, a, &m)
@@ -136,8 +136,8 @@ func (s *Service) Decide(ctx context.Context, a account.Actor, messageID int64, 
 		if err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{
-			Action: "message.decided", Record: "message", ID: m.ID, Name: m.Customer, Before: before, After: account.Fields{"status": string(m.Status)},
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
+			Action: "message.decided", Record: "message", ID: m.ID, Name: m.Customer, Before: before, After: account.AuditFields{"status": string(m.Status)},
 		})
 	})
 	return m, err
@@ -165,7 +165,7 @@ func (s *Service) OptedOut(ctx context.Context, a account.Actor, customerID int6
 
 // SetOptOut notes whether a customer wants no messages.
 func (s *Service) SetOptOut(ctx context.Context, a account.Actor, customerID int64, out bool) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		b, err := customerAbout(ctx, tx, a.Company.ID, customerID)
 		if err != nil || b.optedOut == out {
 			return err
@@ -173,9 +173,9 @@ func (s *Service) SetOptOut(ctx context.Context, a account.Actor, customerID int
 		if err := saveOptOut(ctx, tx, a.Company.ID, customerID, out); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
 			Action: "customer.opted_out", Record: "customer", ID: customerID, Name: b.customer.Name,
-			Before: account.Fields{"opted_out": b.optedOut}, After: account.Fields{"opted_out": out},
+			Before: account.AuditFields{"opted_out": b.optedOut}, After: account.AuditFields{"opted_out": out},
 		})
 	})
 }
@@ -206,7 +206,7 @@ func (s *Service) Test(ctx context.Context, a account.Actor, channelID int64, in
 	}
 	out := s.send(context.WithoutCancel(ctx), begun{Letter: l, channel: c, kind: kind})
 	if out.verdict == accepted { // whatever was wrong is right again
-		err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return clearProblem(ctx, tx, a.Company.ID, c.ID) })
+		err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return clearProblem(ctx, tx, a.Company.ID, c.ID) })
 	}
 	return TestResult{Sent: out.verdict == accepted, Receipt: out.receipt, Problem: out.problem, Duration: out.duration}, err
 }
@@ -217,8 +217,8 @@ func (s *Service) testLetter(ctx context.Context, a account.Actor, kind Kind, in
 		Subject: "Teste de " + a.Company.Name, Text: "Esta é uma mensagem de teste de " + a.Company.Name + ".",
 		Template: ApprovedTemplate{Name: "hello_world", Language: "en_US"}, // Meta gives it to every account
 	}
-	templateID, _ := in.ID("template_id")
-	customerID, _ := in.ID("customer_id")
+	templateID, _ := in.ID("template_id").Get()
+	customerID, _ := in.ID("customer_id").Get()
 	l.To = readTo(in, kind)
 	if err := in.Err(); err != nil {
 		return l, err
@@ -258,12 +258,12 @@ func readTo(in *input.Form, kind Kind) string {
 	switch kind.Reach {
 	case ByEmail:
 		in.Require("to")
-		to, _ = in.Email("to")
+		to, _ = in.Email("to").Get()
 	case ByWhatsapp:
 		in.Require("to")
-		to, _ = in.Phone("to")
+		to, _ = in.Phone("to").Get()
 	default:
-		to, _ = in.Line("to", 255)
+		to, _ = in.Line("to", 255).Get()
 	}
 	return to
 }

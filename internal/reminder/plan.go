@@ -77,9 +77,11 @@ func (s *Service) planSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, r
 	if err != nil {
 		return 0, false, err
 	}
-	if a, err = account.Find(ctx, tx, a.Company.ID); err != nil { // as it is now that the rule is held
+	company, err := account.FindCompany(ctx, tx, a.Company.ID) // as it is now that the rule is locked
+	if err != nil {
 		return 0, false, err
 	}
+	a = account.System(company, "plan messages")
 	q, err := quietOf(ctx, tx, a.Company.ID)
 	if err != nil {
 		return 0, false, err
@@ -192,8 +194,26 @@ func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	return nil
 }
 
-func (s *Service) customerCreated(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
-	return s.customersImported(ctx, tx, a, []customer.Customer{c})
+// customersChanged plans for new customers, plans anew for those whose date,
+// plan or product changed, and removes the messages of a deleted one.
+func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed customer.Changes) error {
+	a := changed.Actor
+	var fresh []customer.Customer
+	for _, c := range changed.List {
+		var err error
+		switch c.Action {
+		case customer.ActionCreated, customer.ActionImported:
+			fresh = append(fresh, c.After)
+		case customer.ActionDeleted:
+			err = s.customerDeleting(ctx, tx, a, c.Before)
+		default:
+			err = s.customerChanged(ctx, tx, a, c.Before, c.After)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.customersImported(ctx, tx, a, fresh)
 }
 
 // customersImported plans for customers whose due date lies where their rules

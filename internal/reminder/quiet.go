@@ -59,15 +59,15 @@ func (s *Service) Settings(ctx context.Context, a account.Actor) (Settings, erro
 // SetSettings changes the company's, from the fields quiet_from and quiet_to;
 // what is not given stays. What is scheduled is planned anew.
 func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Form) (Settings, error) {
-	in.Keep("quiet_from")
-	in.Keep("quiet_to")
+	in.MustNotClear("quiet_from")
+	in.MustNotClear("quiet_to")
 	from, hasFrom := readClock(in, "quiet_from")
 	to, hasTo := readClock(in, "quiet_to")
 	if err := in.Err(); err != nil {
 		return Settings{}, err
 	}
 	var q Quiet
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if q, err = lockQuiet(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
@@ -84,14 +84,14 @@ func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Fo
 		if err := s.replanAll(ctx, tx, a, q); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{Action: "quiet_hours.updated", Record: "company", ID: a.Company.ID, Before: before, After: q.fields()})
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "quiet_hours.updated", Record: "company", ID: a.Company.ID, Before: before, After: q.fields()})
 	})
 	return Settings{q}, err
 }
 
 // readClock reads a time of the day, such as 09:00 or 9.
 func readClock(in *input.Form, name string) (minute int, ok bool) {
-	text, ok := in.Line(name, 5)
+	text, ok := in.Line(name, 5).Get()
 	if !ok || text == "" {
 		return 0, false
 	}

@@ -108,8 +108,6 @@ func New(db *sqldb.DB, box *secret.Box, accounts *account.Service, customers *cu
 		o.Env.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Service{db: db, box: box, accounts: accounts, options: o, wake: worker.NewWake(), metrics: newMetrics()}
-	customers.Watch(customer.Watcher{
-		Created: s.customerCreated, Imported: s.customersImported, Changed: s.customerChanged, Deleting: s.customerDeleting,
-	})
+	customers.Watch(s.customersChanged)
 	return s
 }

@@ -106,7 +106,7 @@ func (s *Service) CreateRule(ctx context.Context, a account.Actor, in *input.For
 		return r, err
 	}
 	change(&r)
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if err := s.checkRule(ctx, tx, a, r, in); err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (s *Service) CreateRule(ctx context.Context, a account.Actor, in *input.For
 		if r.ID, err = insertRule(ctx, tx, a.Company.ID, r); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, r.deed("created", nil, r.fields()))
+		return account.WriteAudit(ctx, tx, a, r.deed("created", nil, r.fields()))
 	})
 	return r, err
 }
@@ -125,14 +125,14 @@ func (s *Service) CreateRule(ctx context.Context, a account.Actor, in *input.For
 // UpdateRule changes what is given, and plans anew what is not yet sent.
 func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64, in *input.Form) (Rule, error) {
 	for _, name := range []string{"name", "offset_days", "hour", "channels", "template_id"} {
-		in.Keep(name)
+		in.MustNotClear(name)
 	}
 	change := readRule(in)
 	if err := in.Err(); err != nil {
 		return Rule{}, err
 	}
 	var r Rule
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if r, err = lockRule(ctx, tx, a.Company.ID, ruleID); err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64,
 		if err := s.replan(ctx, tx, a, &r); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, r.deed("updated", before, r.fields()))
+		return account.WriteAudit(ctx, tx, a, r.deed("updated", before, r.fields()))
 	})
 	return r, err
 }
@@ -152,7 +152,7 @@ func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64,
 // DeleteRule removes a rule and what it has scheduled. What it has sent stays
 // in the log.
 func (s *Service) DeleteRule(ctx context.Context, a account.Actor, ruleID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		r, err := lockRule(ctx, tx, a.Company.ID, ruleID)
 		if err != nil {
 			return err
@@ -163,22 +163,22 @@ func (s *Service) DeleteRule(ctx context.Context, a account.Actor, ruleID int64)
 		if err := removeRule(ctx, tx, a.Company.ID, ruleID); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, r.deed("deleted", r.fields(), nil))
+		return account.WriteAudit(ctx, tx, a, r.deed("deleted", r.fields(), nil))
 	})
 }
 
 // readRule reads what a form says of a rule and returns how it changes one.
 func readRule(in *input.Form) func(*Rule) {
 	in.Ignore("id", "created_at", "updated_at")
-	name, hasName := in.Line("name", 100)
-	active, hasActive := in.Bool("active")
-	offset, hasOffset := in.Int("offset_days", -maxOffset, maxOffset)
+	name, hasName := in.Line("name", 100).Get()
+	active, hasActive := in.Bool("active").Get()
+	offset, hasOffset := in.Int("offset_days", -maxOffset, maxOffset).Get()
 	minute, hasMinute := readClock(in, "hour")
-	planID, hasPlan := in.ID("plan_id")
-	productID, hasProduct := in.ID("product_id")
-	status, hasStatus := in.Choice("status", string(customer.Active), string(customer.DueToday), string(customer.Expired))
+	planID, hasPlan := in.ID("plan_id").Get()
+	productID, hasProduct := in.ID("product_id").Get()
+	status, hasStatus := in.Choice("status", string(customer.Active), string(customer.DueToday), string(customer.Expired)).Get()
 	list, hasChannels := readIDs(in, "channels")
-	templateID, hasTemplate := in.ID("template_id")
+	templateID, hasTemplate := in.ID("template_id").Get()
 	hasActive = hasActive && in.Sent("active")
 	return func(r *Rule) {
 		set(hasName, &r.Name, name)
@@ -201,7 +201,7 @@ func set[T any](given bool, field *T, value T) {
 
 // readIDs reads a list of ids, also as 3,5.
 func readIDs(in *input.Form, name string) ([]int64, bool) {
-	texts, ok := in.List(name)
+	texts, ok := in.List(name).Get()
 	if ok && texts != nil && len(texts) == 0 { // a list, with nothing in it
 		in.Refuse(name, "is required")
 	}

@@ -16,17 +16,17 @@ import (
 func (h *house) subscribe(change func(*account.Subscription)) {
 	h.t.Helper()
 	must(h.t, h.db.Write(h.t.Context(), func(tx *sqldb.Tx) error {
-		a, err := account.Find(h.t.Context(), tx, h.actor.Company.ID)
+		before, err := account.FindCompany(h.t.Context(), tx, h.actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		after := a.Company
+		after := before
 		change(&after.Subscription)
 		h.actor.Company = after
-		if err := h.accounts.SaveTx(h.t.Context(), tx, a.Company, after); err != nil {
+		if err := h.accounts.SaveTx(h.t.Context(), tx, before, after); err != nil {
 			return err
 		}
-		return h.CompanyChanged(h.t.Context(), tx, a.Company, after)
+		return h.CompanyChanged(h.t.Context(), tx, account.CompanyChange{Before: before, After: after})
 	}))
 }
 
@@ -196,7 +196,7 @@ func TestRuleNeedsAChannel(t *testing.T) {
 
 func TestDeedsAreWrittenDown(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		h.actor.UserID, h.actor.Name, h.actor.From = 1, "Ana", "127.0.0.1"
+		h.actor.UserID, h.actor.Name, h.actor.From, h.actor.Program = 1, "Ana", "127.0.0.1", ""
 		r := h.usual()
 		c := h.customer("2026-03-01")
 		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, values("active", "false"))

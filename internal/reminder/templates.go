@@ -57,12 +57,12 @@ func (s *Service) CreateTemplate(ctx context.Context, a account.Actor, in *input
 	if err := in.Err(); err != nil {
 		return t, err
 	}
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		t.CreatedAt, t.UpdatedAt = tx.Now(), tx.Now()
 		if t.ID, err = insertTemplate(ctx, tx, a.Company.ID, t); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, t.deed("created", nil, t.fields()))
+		return account.WriteAudit(ctx, tx, a, t.deed("created", nil, t.fields()))
 	})
 	return t, err
 }
@@ -70,10 +70,10 @@ func (s *Service) CreateTemplate(ctx context.Context, a account.Actor, in *input
 // UpdateTemplate changes what is given. Messages that are not sent yet will
 // have the new words.
 func (s *Service) UpdateTemplate(ctx context.Context, a account.Actor, templateID int64, in *input.Form) (Template, error) {
-	in.Keep("name")
-	in.Keep("text")
+	in.MustNotClear("name")
+	in.MustNotClear("text")
 	var t Template
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if t, err = lockTemplate(ctx, tx, a.Company.ID, templateID); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *Service) UpdateTemplate(ctx context.Context, a account.Actor, templateI
 		if err := updateTemplate(ctx, tx, a.Company.ID, t); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, t.deed("updated", before, t.fields()))
+		return account.WriteAudit(ctx, tx, a, t.deed("updated", before, t.fields()))
 	})
 	return t, err
 }
@@ -117,7 +117,7 @@ func (s *Service) refuseUnapproved(ctx context.Context, tx *sqldb.Tx, a account.
 
 // DeleteTemplate removes a template that no rule uses.
 func (s *Service) DeleteTemplate(ctx context.Context, a account.Actor, templateID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		t, err := lockTemplate(ctx, tx, a.Company.ID, templateID)
 		if err != nil {
 			return err
@@ -134,28 +134,28 @@ func (s *Service) DeleteTemplate(ctx context.Context, a account.Actor, templateI
 		if err := removeTemplate(ctx, tx, a.Company.ID, templateID); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, t.deed("deleted", t.fields(), nil))
+		return account.WriteAudit(ctx, tx, a, t.deed("deleted", t.fields(), nil))
 	})
 }
 
 func (s *Service) readTemplate(in *input.Form, t *Template) {
 	in.Ignore("id", "created_at", "updated_at")
-	if v, ok := in.Line("name", 100); ok && v != "" {
+	if v, ok := in.Line("name", 100).Get(); ok && v != "" {
 		t.Name = v
 	}
-	if v, ok := in.Line("subject", maxSubject); ok {
+	if v, ok := in.Line("subject", maxSubject).Get(); ok {
 		t.Subject = s.checkText(in, "subject", v)
 	}
-	if v, ok := in.Text("text", maxText); ok && v != "" {
+	if v, ok := in.Text("text", maxText).Get(); ok && v != "" {
 		t.Text = s.checkText(in, "text", strings.ReplaceAll(v, "\r\n", "\n"))
 	}
-	if v, ok := in.Line("whatsapp_name", 512); ok {
+	if v, ok := in.Line("whatsapp_name", 512).Get(); ok {
 		if strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 			in.Refuse("whatsapp_name", "must be the name that Meta approved: small letters, digits and _")
 		}
 		t.Approved.Name = v
 	}
-	if v, ok := in.Line("whatsapp_language", 10); ok && v != "" {
+	if v, ok := in.Line("whatsapp_language", 10).Get(); ok && v != "" {
 		t.Approved.Language = v
 	}
 	if t.Approved.Language == "" {
@@ -166,7 +166,7 @@ func (s *Service) readTemplate(in *input.Form, t *Template) {
 
 // readParams reads a list, or the lines of a text, one parameter each.
 func (s *Service) readParams(in *input.Form, t *Template) {
-	list, ok := in.List("whatsapp_params")
+	list, ok := in.List("whatsapp_params").Get()
 	if !ok {
 		return
 	}

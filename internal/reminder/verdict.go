@@ -62,9 +62,11 @@ type scene struct {
 
 func (s *Service) sceneOf(ctx context.Context, tx *sqldb.Tx, a account.Actor) (w scene, err error) {
 	w = scene{now: tx.Now()}
-	if w.actor, err = account.Find(ctx, tx, a.Company.ID); err != nil { // a plan may have ended a moment ago
+	company, err := account.FindCompany(ctx, tx, a.Company.ID) // whose plan may have ended a moment ago
+	if err != nil {
 		return w, err
 	}
+	w.actor = account.System(company, "send messages")
 	if w.quiet, err = quietOf(ctx, tx, a.Company.ID); err != nil {
 		return w, err
 	}

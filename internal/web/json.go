@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 )
 
 // JSON makes Data of a value that encoding/json can encode, for answers that
@@ -110,7 +109,7 @@ func AppendTime(b []byte, t time.Time, zone *time.Location) []byte {
 	if t.IsZero() {
 		return append(b, "null"...)
 	}
-	return append(event.AppendTimestamp(append(b, '"'), t, zone), '"')
+	return append(civil.AppendTimestamp(append(b, '"'), t, zone), '"')
 }
 
 // AppendInt appends a whole number.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/outbound"
 )
 

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"carteira/internal/event"
 	"carteira/internal/platform/crashpoint"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 )

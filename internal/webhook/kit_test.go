@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
@@ -63,7 +63,7 @@ func newWorld(t *testing.T, engine sqldb.Engine) *world {
 		"name": "Rede Clara", "email": "paula@example.com", "user_name": "Paula Ramos",
 	}))
 	must(t, err)
-	w.actor = account.Actor{Company: company}
+	w.actor = account.System(company, "test")
 	return w
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )

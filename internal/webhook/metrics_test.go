@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 )
 
 // scrape reads the engine's counters and gauges, by name and label.

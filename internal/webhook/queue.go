@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/sqldb"
@@ -68,7 +68,7 @@ func (s *Service) hint() {
 // CheckNotification refuses an address for the notification of an invoice,
 // before anything is done about the payment.
 func (s *Service) CheckNotification(ctx context.Context, in *input.Form) (string, bool) {
-	address, ok := in.Line("notification_url", 2000)
+	address, ok := in.Line("notification_url", 2000).Get()
 	if !ok || address == "" {
 		return "", false
 	}

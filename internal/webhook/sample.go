@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 )
 
 //go:embed samples.json

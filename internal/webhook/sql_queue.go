@@ -3,8 +3,8 @@ package webhook
 import (
 	"context"
 
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/sqldb"
 )
 

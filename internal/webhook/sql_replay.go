@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 )
 

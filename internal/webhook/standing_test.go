@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )
@@ -17,13 +17,13 @@ func (w *world) stand(s account.Subscription) {
 	accounts := account.New(w.db, 0)
 	accounts.Watch(w.CompanyChanged)
 	must(w.t, w.db.Write(w.t.Context(), func(tx *sqldb.Tx) error {
-		before, err := account.Find(w.t.Context(), tx, w.actor.Company.ID)
+		before, err := account.FindCompany(w.t.Context(), tx, w.actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		w.actor = before
+		w.actor = account.System(before, "test")
 		w.actor.Company.Subscription = s
-		return accounts.SaveTx(w.t.Context(), tx, before.Company, w.actor.Company)
+		return accounts.SaveTx(w.t.Context(), tx, before, w.actor.Company)
 	}))
 }
 

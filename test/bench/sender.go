@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/webhook"
 )
 

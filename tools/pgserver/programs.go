@@ -13,7 +13,8 @@ import (
 	"strconv"
 )
 
-var errMissing = errors.New("no PostgreSQL server programs in PATH or /usr/lib/postgresql: install PostgreSQL 15 or newer with its contrib extensions (Debian: apt-get install postgresql), or set CARTEIRA_TEST_POSTGRES_URL")
+var errMissing = errors.New("no PostgreSQL server programs in PATH or /usr/lib/postgresql: install PostgreSQL 15 or " +
+	"newer with its contrib extensions (Debian: apt-get install postgresql), or set CARTEIRA_TEST_POSTGRES_URL")
 
 // programs returns the folder of the server programs, installing them if they
 // are missing and this user may.

@@ -38,10 +38,7 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	err := retry(ctx, func() error {
 		return db.write(ctx, func(conn Querier) error {
 			tx = &Tx{Querier: conn, now: db.Now()}
-			if err := fn(tx); err != nil {
-				return err
-			}
-			return runAttached(ctx, tx)
+			return fn(tx)
 		})
 	})
 	if err := db.observe(tx, err); err != nil {
@@ -51,26 +48,4 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 		f()
 	}
 	return nil
-}
-
-type attachedKey struct{}
-
-// Attach makes every Write under the returned context also run fn, inside its
-// transaction and after its own statements. It is for what must be committed
-// with a change without the change knowing of it, such as the mark that a
-// request with an idempotency key has been carried out.
-func Attach(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) context.Context {
-	return context.WithValue(ctx, attachedKey{}, fn)
-}
-
-// Detach is for work that takes several transactions and may be repeated as a
-// whole: none of them is to be taken for the carrying out of it.
-func Detach(ctx context.Context) context.Context { return context.WithValue(ctx, attachedKey{}, nil) }
-
-func runAttached(ctx context.Context, tx *Tx) error {
-	fn, ok := ctx.Value(attachedKey{}).(func(context.Context, *Tx) error)
-	if !ok {
-		return nil
-	}
-	return fn(ctx, tx)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/event"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web"
 )
@@ -51,13 +51,13 @@ func (s *Server) account(ctx context.Context, c *call) (web.Answer, error) {
 	r := accountRecord{
 		Company: companyRecord{
 			ID: company.ID, Name: company.Name, Level: company.Level, Timezone: company.Zone.String(),
-			CreatedAt: event.Timestamp(company.CreatedAt, company.Zone), Status: company.Subscription.Standing(c.today),
+			CreatedAt: civil.Timestamp(company.CreatedAt, company.Zone), Status: company.Subscription.Standing(c.today),
 			ExpiresAt: textOrNull(company.Subscription.ExpiresOn.String()), Functions: company.Subscription.Functions.Names(),
 		},
-		Token: tokenRecord{ID: token.ID, Name: token.Name, CreatedAt: event.Timestamp(token.CreatedAt, company.Zone)},
+		Token: tokenRecord{ID: token.ID, Name: token.Name, CreatedAt: civil.Timestamp(token.CreatedAt, company.Zone)},
 	}
 	if !token.LastUsedAt.IsZero() {
-		used := event.Timestamp(token.LastUsedAt, company.Zone)
+		used := civil.Timestamp(token.LastUsedAt, company.Zone)
 		r.Token.LastUsedAt = &used
 	}
 	owner, err := s.Accounts.Owner(ctx, c.actor)

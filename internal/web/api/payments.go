@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 
 	"carteira/internal/billing"
+	"carteira/internal/event"
 	"carteira/internal/payment"
-	"carteira/internal/platform/event"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 	"carteira/internal/web"
 )
@@ -81,7 +82,7 @@ func (c *call) pix(p payment.Payable) (pixRecord, error) {
 	r := pixRecord{Invoice: invoiceToPay(p.Invoice), Customer: customerToPay(p.Invoice), Payment: pixPayment{
 		Provider: p.Provider, Flow: p.Flow, Amount: json.Number(p.Amount.String()), PixCopyPaste: textOrNull(p.PixCode),
 		QRCodeURI: "data:image/png;base64," + code, CheckoutURL: textOrNull(p.CheckoutURL),
-		ExpiresAt: event.Timestamp(p.ExpiresAt, c.actor.Company.Zone),
+		ExpiresAt: civil.Timestamp(p.ExpiresAt, c.actor.Company.Zone),
 	}}
 	if p.Flow == payment.FlowPix {
 		r.Payment.QRCodeBase64 = &code

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/event"
+	"carteira/internal/platform/civil"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
 )
@@ -155,6 +155,6 @@ func (s *Server) subscriptionPlan(c *call, p reseller.Plan) subscriptionPlanReco
 	return subscriptionPlanRecord{
 		ID: p.ID, Name: p.Name, Value: p.Value.String(), Credits: p.Credits, PeriodUnit: string(p.Period.Unit), PeriodCount: p.Period.Count,
 		TrialDays: p.TrialDays, Functions: p.Functions.Names(), SignupLink: s.Resellers.SignupLink(p), Active: p.Active,
-		CreatedAt: event.Timestamp(p.CreatedAt, c.actor.Company.Zone),
+		CreatedAt: civil.Timestamp(p.CreatedAt, c.actor.Company.Zone),
 	}
 }

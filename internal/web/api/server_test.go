@@ -24,9 +24,9 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/event"
 	"carteira/internal/payment"
 	"carteira/internal/payment/sandbox"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
@@ -128,7 +128,7 @@ func (s *service) newCaller(t *testing.T, more ...string) *caller {
 		"name", "Rede Clara", "email", fmt.Sprintf("paula%d@example.com", len(all)+1), "user_name", "Paula Ramos",
 	}, more...)...))
 	must(t, err)
-	c := &caller{s, account.Actor{Company: company}, ""}
+	c := &caller{s, account.System(company, "test"), ""}
 	token, plain, err := s.Accounts.CreateToken(t.Context(), c.actor, values("name", "CRM"))
 	must(t, err)
 	c.actor.TokenID, c.token = token.ID, plain

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
+	"carteira/internal/platform/civil"
 	"carteira/internal/web"
 	"carteira/internal/webhook"
 )
@@ -46,7 +47,7 @@ type webhookRecord struct {
 func (c *call) webhook(w webhook.Webhook) webhookRecord {
 	return webhookRecord{
 		ID: w.ID, URL: w.URL, Description: textOrNull(w.Description), Events: w.Events, Active: w.Active,
-		ConsecutiveFailures: w.Failures, DisabledAt: c.timeOrNull(w.DisabledAt), CreatedAt: event.Timestamp(w.CreatedAt, c.actor.Company.Zone),
+		ConsecutiveFailures: w.Failures, DisabledAt: c.timeOrNull(w.DisabledAt), CreatedAt: civil.Timestamp(w.CreatedAt, c.actor.Company.Zone),
 	}
 }
 
@@ -61,7 +62,7 @@ func (c *call) timeOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	text := event.Timestamp(t, c.actor.Company.Zone)
+	text := civil.Timestamp(t, c.actor.Company.Zone)
 	return &text
 }
 
@@ -159,7 +160,7 @@ func (c *call) delivery(d webhook.Delivery) deliveryRecord {
 	zone := c.actor.Company.Zone
 	r := deliveryRecord{
 		ID: d.ID, EventID: d.EventID, Event: d.Event, URL: d.URL, Status: d.Status, Attempts: make([]attemptRecord, len(d.Attempts)),
-		NextAttemptAt: c.timeOrNull(d.NextAttempt), Payload: d.Payload, CreatedAt: event.Timestamp(d.CreatedAt, zone),
+		NextAttemptAt: c.timeOrNull(d.NextAttempt), Payload: d.Payload, CreatedAt: civil.Timestamp(d.CreatedAt, zone),
 		DeliveredAt: c.timeOrNull(d.DeliveredAt),
 	}
 	if d.WebhookID != 0 {
@@ -167,7 +168,7 @@ func (c *call) delivery(d webhook.Delivery) deliveryRecord {
 	}
 	for i, t := range d.Attempts {
 		r.Attempts[i] = attemptRecord{
-			t.Number, event.Timestamp(t.At, zone), t.Duration.Milliseconds(), statusOrNull(t.ResponseStatus),
+			t.Number, civil.Timestamp(t.At, zone), t.Duration.Milliseconds(), statusOrNull(t.ResponseStatus),
 			textOrNull(t.ResponseBody), textOrNull(t.Error),
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/webhook"

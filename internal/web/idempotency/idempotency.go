@@ -64,11 +64,13 @@ type Stored struct {
 }
 
 // Run calls work once for all requests that carry the same key, and returns
-// its answer to each. work does its writing under the context it is given.
+// its answer to each. work does its writing as the actor it is given.
 // What work answers is kept, except one that says to try again. An error that
 // comes with an answer means that it could not be kept; it is the answer all
 // the same, since the work is done.
-func (s *Service) Run(ctx context.Context, a account.Actor, r Request, work func(context.Context) Stored) (answer Stored, repeated bool, err error) {
+func (s *Service) Run(ctx context.Context, a account.Actor, r Request,
+	work func(account.Actor) Stored,
+) (answer Stored, repeated bool, err error) {
 	t := ticket{service: s, actor: a, request: r, holder: id.NewCode(16)}
 	var row record
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
@@ -85,7 +87,7 @@ func (s *Service) Run(ctx context.Context, a account.Actor, r Request, work func
 		}
 		return Stored{row.status, body}, true, nil
 	}
-	answer = work(sqldb.Attach(ctx, t.mark))
+	answer = work(a.With(t.mark))
 	// The work is done: its answer is kept even when the caller has gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -131,7 +133,8 @@ func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
 	case row.leaseUntil.After(now): // carried out or not: its answer may be on the way
 		return row, fault.Conflict("the first request with this Idempotency-Key is still running")
 	case row.carriedOut:
-		return row, fault.Conflict("the first request with this Idempotency-Key was carried out, but its answer was lost; read the record instead of repeating")
+		return row, fault.Conflict("the first request with this Idempotency-Key was carried out, but its answer was lost; " +
+			"read the record instead of repeating")
 	}
 	return record{}, takeOver(ctx, tx, t)
 }

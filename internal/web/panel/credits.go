@@ -38,7 +38,7 @@ type entryRow struct {
 
 func (s *Server) credits(q *request) error {
 	in := q.query()
-	before, _ := in.ID("before")
+	before, _ := in.ID("before").Get()
 	if in.Err() != nil {
 		before = 0
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
@@ -233,7 +233,7 @@ func (s *Server) replayWebhook(q *request) error {
 func readSince(q *request) (time.Time, error) {
 	in := q.form()
 	in.Require("since")
-	day, _ := in.Date("since")
+	day, _ := in.Date("since").Get()
 	if err := in.Err(); err != nil {
 		return time.Time{}, err
 	}

@@ -119,7 +119,7 @@ func (s *Server) updateTemplate(q *request) error {
 func (s *Server) previewTemplate(q *request) error {
 	d := templateForm{Form: page.Sent(q.Request, nil), Action: "/messages/templates/new", New: true}
 	title := "New template"
-	if id, ok := input.FromStrings(map[string]string{"id": q.PostFormValue("template_id")}).ID("id"); ok && id != 0 {
+	if id, ok := input.FromStrings(map[string]string{"id": q.PostFormValue("template_id")}).ID("id").Get(); ok && id != 0 {
 		if _, err := s.Reminders.FindTemplate(q.Context(), q.Actor, id); err != nil {
 			return err
 		}

@@ -123,7 +123,7 @@ func TestTemplateIsWrittenPreviewedAndSaved(t *testing.T) {
 		words := []string{"name", "Aviso", "subject", "Vence {vencimento}", "text", "Oi {primeiro_nome}, pague {valor} em {link_pagamento}"}
 		p.post("/messages/templates/preview", words...).want(t, 200, "Ninguém encontrado", "Oi {primeiro_nome}")
 		ids := p.fill()
-		_, err := p.Customers.Create(t.Context(), p.actor, values("name", "Zélia Prado", "data_de_vencimento", "2026-05-01"))
+		_, err := p.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", "Zélia Prado", "data_de_vencimento", "2026-05-01")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -375,13 +375,13 @@ func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
 func (p *person) subscribe(change func(*account.Subscription)) {
 	p.t.Helper()
 	err := p.DB.Write(p.t.Context(), func(tx *sqldb.Tx) error {
-		a, err := account.Find(p.t.Context(), tx, p.actor.Company.ID)
+		before, err := account.FindCompany(p.t.Context(), tx, p.actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		after := a.Company
+		after := before
 		change(&after.Subscription)
-		return p.Accounts.SaveTx(p.t.Context(), tx, a.Company, after)
+		return p.Accounts.SaveTx(p.t.Context(), tx, before, after)
 	})
 	if err != nil {
 		p.t.Fatal(err)

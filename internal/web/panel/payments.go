@@ -78,7 +78,7 @@ const receivedRows = 25
 
 func (s *Server) received(q *request) error {
 	in := q.query()
-	before, _ := in.ID("before")
+	before, _ := in.ID("before").Get()
 	if err := in.Err(); err != nil {
 		return fault.NotFound("page")
 	}

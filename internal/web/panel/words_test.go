@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"carteira/internal/billing"
-	"carteira/internal/platform/event"
+	"carteira/internal/event"
 	"carteira/internal/web/page"
 )
 

@@ -136,7 +136,7 @@ func TestSubscribersActInTheTransactionOfTheEvent(t *testing.T) {
 		var log Log
 		var told []Event
 		for range 2 {
-			log.Subscribe(func(_ context.Context, tx *sqldb.Tx, e Event) error {
+			log.Watch(func(_ context.Context, tx *sqldb.Tx, e Event) error {
 				told = append(told, e)
 				if within, outside := recorded(t, tx, from), recorded(t, db, from); len(within) != 1 || len(outside) != 0 {
 					t.Errorf("%d events within the transaction and %d outside, want 1 and 0", len(within), len(outside))
@@ -165,8 +165,8 @@ func TestFailingSubscriberUndoesTheWholeTransaction(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		from := inSaoPaulo(t, db)
 		var log Log
-		log.Subscribe(func(context.Context, *sqldb.Tx, Event) error { return errRefused })
-		log.Subscribe(func(context.Context, *sqldb.Tx, Event) error {
+		log.Watch(func(context.Context, *sqldb.Tx, Event) error { return errRefused })
+		log.Watch(func(context.Context, *sqldb.Tx, Event) error {
 			t.Error("the next subscriber was told all the same")
 			return nil
 		})
@@ -195,35 +195,6 @@ func TestEventThatCannotBeWrittenFailsItsCaller(t *testing.T) {
 	from.CompanyID++
 	if err := record(t, db, &Log{}, from, nil); !errors.Is(err, sqldb.ErrForeignKey) {
 		t.Errorf("an event of no company: %v", err)
-	}
-}
-
-func TestTimestampHasTheOffsetOfTheCompanyAndNeverZ(t *testing.T) {
-	winter := time.Date(2026, 1, 15, 23, 59, 59, 999_999_999, time.UTC)
-	summer := winter.AddDate(0, 6, 0)
-	tests := []struct {
-		zone string
-		at   time.Time
-		want string
-	}{
-		{"UTC", winter, "2026-01-15T23:59:59+00:00"},
-		{"Europe/London", winter, "2026-01-15T23:59:59+00:00"},
-		{"Europe/London", summer, "2026-07-16T00:59:59+01:00"},
-		{"America/Sao_Paulo", winter, "2026-01-15T20:59:59-03:00"},
-		{"Asia/Kathmandu", winter, "2026-01-16T05:44:59+05:45"},
-		{"Pacific/Kiritimati", winter, "2026-01-16T13:59:59+14:00"},
-	}
-	for _, tt := range tests {
-		got := Timestamp(tt.at, zone(t, tt.zone))
-		if got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.zone, got, tt.want)
-		}
-		if back, err := time.Parse(time.RFC3339, got); err != nil || !back.Equal(tt.at.Truncate(time.Second)) {
-			t.Errorf("%s reads back as %v, %v", got, back, err)
-		}
-		if appended := AppendTimestamp([]byte("at "), tt.at, zone(t, tt.zone)); string(appended) != "at "+tt.want {
-			t.Errorf("appended %q", appended)
-		}
 	}
 }
 
