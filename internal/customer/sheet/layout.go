@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"slices"
 	"strings"
 
 	"carteira/internal/platform/money"
@@ -80,18 +81,15 @@ var totals = map[string]bool{
 // isTotal finds a line that sums up others: its first cell is one of those words, perhaps with a number behind it, and
 // the others are numbers. A gym called Total Fitness stays a customer, and so does one called Total that has a phone.
 func isTotal(fields []string) bool {
-	first := ""
-	for _, cell := range fields {
+	first := slices.IndexFunc(fields, func(cell string) bool { return strings.TrimSpace(cell) != "" })
+	return first >= 0 && isTotalWord(fields[first]) && !slices.ContainsFunc(fields[first+1:], func(cell string) bool {
 		cell = strings.TrimSpace(cell)
-		switch {
-		case cell == "":
-		case first == "":
-			first = cell
-		case !isNumber(cell):
-			return false
-		}
-	}
-	word, number, _ := strings.Cut(text.Fold(first), ":")
+		return cell != "" && !isNumber(cell)
+	})
+}
+
+func isTotalWord(cell string) bool {
+	word, number, _ := strings.Cut(text.Fold(cell), ":")
 	word = strings.TrimRight(word, " 0123456789.,")
 	word = strings.TrimSpace(strings.TrimSuffix(word, "r$"))
 	return totals[word] && (strings.TrimSpace(number) == "" || isNumber(number))
