@@ -193,9 +193,9 @@ func TestOneBadLineKeepsTheWholeFileOut(t *testing.T) {
 		wantImported(t, done, 0, 2, 2)
 		wantProblems(t, problems,
 			`3 whatsapp "123": must have 10 or 11 digits with its area code; a number of another country begins with +`,
+			`3 email "sem-arroba": must be a valid e-mail address`,
 			`3 data_de_vencimento "31/02/2027": must be a day that exists in the calendar`,
 			`3 name "": is required`,
-			`3 email "sem-arroba": must be a valid e-mail address`,
 			`4  "": has 5 fields where the header has 4`,
 		)
 		if n := o.total(t, customer.Filter{}); n != 0 || len(o.recorded) > 0 {

@@ -30,6 +30,10 @@ func TestLinesBeforeTheHeaderArePassedOver(t *testing.T) {
 	if err != nil || s.Columns[0].Heading != "x" {
 		t.Errorf("a header too far down: %+v, %v", s.Columns, err)
 	}
+	s, err = Open(strings.NewReader("apelido;cor\nplano;azul\n"))
+	if err != nil || s.Columns[0].Heading != "apelido" {
+		t.Errorf("a value that is a heading elsewhere was taken for the header: %+v, %v", s.Columns, err)
+	}
 	// A value further down that looks like headings does not take the place of a header that has more of them.
 	got, err := read(t, "nome;telefone;email\nvalor;plano;\nBia;;\n")
 	if want := []string{"2 name=valor whatsapp=plano [whatsapp: must be a phone number: digits, with country and area code]", "3 name=Bia"}; err != nil || !slices.Equal(got, want) {
@@ -114,6 +118,9 @@ func TestDuplicatesAreFoundWithinTheFile(t *testing.T) {
 	}
 	if !slices.Equal(got, want) || d.Full {
 		t.Errorf("got %s", strings.Join(got, "\n"))
+	}
+	if same := d.Of(Row{Line: 20, Values: map[string]string{"whatsapp": "52998224725"}}); same != nil {
+		t.Errorf("a phone was taken for a CPF: %+v", same)
 	}
 }
 

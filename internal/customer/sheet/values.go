@@ -18,7 +18,7 @@ type spelling struct{ value, warning string }
 // spellers turn what people in Brazil write into what the API takes.
 var spellers = map[string]func(string) (spelling, error){
 	"whatsapp":           spellPhone,
-	"email":              func(s string) (spelling, error) { return spellEmail(s), nil },
+	"email":              spellEmail,
 	"data_de_vencimento": whole(spellDate),
 	"value":              whole(spellAmount),
 	"price":              whole(spellAmount),
@@ -107,8 +107,8 @@ func withoutDecimals(s string) string {
 	return s
 }
 
-// spellEmail takes the first address of a cell. Whether it is one is for the form to say.
-func spellEmail(s string) spelling {
+// spellEmail takes the first address of a cell. What has no @ is none; the rest is for the form to say.
+func spellEmail(s string) (spelling, error) {
 	pieces := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(";,/| \t\n\r", r) })
 	addresses := 0
 	for _, piece := range pieces {
@@ -116,10 +116,13 @@ func spellEmail(s string) spelling {
 			addresses++
 		}
 	}
-	if addresses < 2 || addresses != len(pieces) {
-		return spelling{value: strings.TrimPrefix(s, "mailto:")}
+	switch {
+	case addresses == 0:
+		return spelling{}, errors.New("must be a valid e-mail address")
+	case addresses == 1 || addresses != len(pieces):
+		return spelling{value: strings.TrimPrefix(s, "mailto:")}, nil
 	}
-	return spelling{pieces[0], "has several addresses, of which the first was taken"}
+	return spelling{pieces[0], "has several addresses, of which the first was taken"}, nil
 }
 
 // spellTaxID reads a CPF or a CNPJ. Spreadsheets drop the zeros that it begins with; they are put back where the check

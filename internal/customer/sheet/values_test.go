@@ -80,11 +80,13 @@ func TestEmailCellsOfSeveralAddresses(t *testing.T) {
 		"ana@example.com,bia@example.com":    {"ana@example.com", "has several addresses, of which the first was taken"},
 		"Ana Maria ana@example.com":          {"Ana Maria ana@example.com", ""}, // for the form to refuse
 		"ana@example.com ou bia@example.com": {"ana@example.com ou bia@example.com", ""},
-		"não sei":                            {"não sei", ""},
 	} {
-		if got := spellEmail(in); got != want {
-			t.Errorf("%q: %+v", in, got)
+		if got, err := spellEmail(in); got != want || err != nil {
+			t.Errorf("%q: %+v, %v", in, got, err)
 		}
+	}
+	if got, err := spellEmail("não sei"); err == nil {
+		t.Errorf("got %+v", got)
 	}
 }
 
