@@ -11,6 +11,7 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
 )
 
 // Level is what a company may do about resellers.
@@ -166,7 +167,7 @@ type Service struct {
 	used    lastUse
 	people  people
 
-	watchers []Watcher
+	watchers watch.List[CompanyChange]
 }
 
 // New makes the service. callsPerMinute is the rate limit of each token; 0

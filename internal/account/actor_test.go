@@ -69,7 +69,7 @@ func TestCompanionIsNotRunAfterAFailure(t *testing.T) {
 func TestNobodyLeavesNoLineInSilence(t *testing.T) {
 	db := sqldbtest.New(t, sqldb.SQLite)
 	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		return account.Note(t.Context(), tx, account.Actor{}, account.Deed{Action: "customer.updated"})
+		return account.WriteAudit(t.Context(), tx, account.Actor{}, account.AuditEntry{Action: "customer.updated"})
 	})
 	if err == nil {
 		t.Error("the deed of nobody was passed over")

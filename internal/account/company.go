@@ -75,7 +75,7 @@ func (n newCompany) insert(ctx context.Context, tx *sqldb.Tx) (c Company, owner 
 // given stays. The level is the operator's to give: a company that could raise
 // its own would own the tree.
 func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Company, error) {
-	in.Keep("name")
+	in.MustNotClear("name")
 	c := a.Company
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		before, err := lockCompany(ctx, tx, a.Company.ID)
@@ -102,15 +102,15 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Comp
 		if err := s.SaveTx(ctx, tx, before, c); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{
+		return WriteAudit(ctx, tx, a, AuditEntry{
 			Action: "company.updated", Record: "company", ID: c.ID, Name: c.Name, Before: companyFields(before), After: companyFields(c),
 		})
 	})
 	return c, err
 }
 
-func companyFields(c Company) Fields {
-	return Fields{
+func companyFields(c Company) AuditFields {
+	return AuditFields{
 		"name": c.Name, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
 		"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays,
 	}

@@ -146,7 +146,7 @@ func (s *Service) EndSession(ctx context.Context, a Actor, sessionID int64) erro
 		if err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "session.ended", Record: "user", ID: a.UserID, Name: a.Name})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "session.ended", Record: "user", ID: a.UserID, Name: a.Name})
 	})
 }
 

@@ -102,7 +102,7 @@ func (s *Service) noteRefused(ctx context.Context, u storedUser, from Visitor) {
 		return
 	}
 	_ = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return Note(ctx, tx, actorOf(u.User, from), Deed{Action: "signin.refused", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, actorOf(u.User, from), AuditEntry{Action: "signin.refused", Record: "user", ID: u.ID, Name: u.Name})
 	})
 }
 
@@ -132,7 +132,7 @@ func (s *Service) open(ctx context.Context, u storedUser, password, person strin
 		if in.Token, err = openTx(ctx, tx, u.User, from, in.NeedsCode); err != nil || in.NeedsCode {
 			return err
 		}
-		return Note(ctx, tx, actorOf(u.User, from), Deed{Action: "signin", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, actorOf(u.User, from), AuditEntry{Action: "signin", Record: "user", ID: u.ID, Name: u.Name})
 	})
 	return in, err
 }
@@ -182,7 +182,7 @@ func (s *Service) ConfirmCode(ctx context.Context, token string, in *input.Form,
 		if out.Token, err = openTx(ctx, tx, v.User, from, false); err != nil {
 			return err
 		}
-		return Note(ctx, tx, actorOf(v.User, from), Deed{Action: "signin", Record: "user", ID: v.User.ID, Name: v.User.Name})
+		return WriteAudit(ctx, tx, actorOf(v.User, from), AuditEntry{Action: "signin", Record: "user", ID: v.User.ID, Name: v.User.Name})
 	})
 	return out, err
 }

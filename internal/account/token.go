@@ -71,7 +71,7 @@ func (s *Service) CreateToken(ctx context.Context, a Actor, in *input.Form) (Tok
 		if t.ID, err = insertToken(ctx, tx, t, hash[:]); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "token.created", Record: "token", ID: t.ID, Name: t.Name})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "token.created", Record: "token", ID: t.ID, Name: t.Name})
 	})
 	return t, plain, err
 }
@@ -100,7 +100,7 @@ func (s *Service) DeleteToken(ctx context.Context, a Actor, tokenID int64) error
 		if err := deleteToken(ctx, tx, a.Company.ID, tokenID); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "token.deleted", Record: "token", ID: tokenID, Name: t.Name})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "token.deleted", Record: "token", ID: tokenID, Name: t.Name})
 	})
 }
 

@@ -133,7 +133,7 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, in *input.Fo
 		if err := replaceRecovery(ctx, tx, u.User, codes); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "second_factor.on", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "second_factor.on", Record: "user", ID: u.ID, Name: u.Name})
 	})
 	return codes, err
 }
@@ -167,7 +167,7 @@ func dropFactor(ctx context.Context, tx *sqldb.Tx, a Actor, u User) error {
 	if err := replaceRecovery(ctx, tx, u, nil); err != nil {
 		return err
 	}
-	return Note(ctx, tx, a, Deed{Action: "second_factor.off", Record: "user", ID: u.ID, Name: u.Name})
+	return WriteAudit(ctx, tx, a, AuditEntry{Action: "second_factor.off", Record: "user", ID: u.ID, Name: u.Name})
 }
 
 func errWrongCode() error { return fault.Field("code", "is wrong or has been used") }

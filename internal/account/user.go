@@ -57,7 +57,7 @@ func (s *Service) CreateUser(ctx context.Context, a Actor, in *input.Form) (User
 		if err := insertPasswordLink(ctx, tx, u, hash, tx.Now().Add(linkLife)); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "user.created", Record: "user", ID: u.ID, Name: u.Name, After: userFields(u)})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "user.created", Record: "user", ID: u.ID, Name: u.Name, After: userFields(u)})
 	})
 	return u, link, err
 }
@@ -68,13 +68,15 @@ func readRole(in *input.Form, u *User) {
 	}
 }
 
-func userFields(u User) Fields { return Fields{"name": u.Name, "email": u.Email, "role": u.Role} }
+func userFields(u User) AuditFields {
+	return AuditFields{"name": u.Name, "email": u.Email, "role": u.Role}
+}
 
 // UpdateUser changes name and role; what is not given stays. The last owner
 // stays one.
 func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, in *input.Form) (User, error) {
-	in.Keep("name")
-	in.Keep("role")
+	in.MustNotClear("name")
+	in.MustNotClear("role")
 	var after User
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := LockTx(ctx, tx, a); err != nil {
@@ -100,7 +102,7 @@ func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, in *inp
 		if err := updateUser(ctx, tx, after); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{
+		return WriteAudit(ctx, tx, a, AuditEntry{
 			Action: "user.updated", Record: "user", ID: userID, Name: after.Name, Before: userFields(before.User), After: userFields(after),
 		})
 	})
@@ -139,7 +141,7 @@ func (s *Service) RemoveUser(ctx context.Context, a Actor, userID int64) error {
 		if err := deleteUser(ctx, tx, u.User); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "user.removed", Record: "user", ID: userID, Name: u.Name, Before: userFields(u.User)})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "user.removed", Record: "user", ID: userID, Name: u.Name, Before: userFields(u.User)})
 	})
 }
 
@@ -158,7 +160,7 @@ func (s *Service) NewPasswordLink(ctx context.Context, a Actor, userID int64) (U
 		if err := insertPasswordLink(ctx, tx, u.User, hash, tx.Now().Add(linkLife)); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "user.password_link", Record: "user", ID: userID, Name: u.Name})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "user.password_link", Record: "user", ID: userID, Name: u.Name})
 	})
 	return u.User, link, err
 }
@@ -199,7 +201,7 @@ func (s *Service) UsePasswordLink(ctx context.Context, link string, in *input.Fo
 		if err := endSessions(ctx, tx, u.CompanyID, u.ID, 0); err != nil {
 			return err
 		}
-		return Note(ctx, tx, actorOf(u.User, from), Deed{Action: "user.password_set", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, actorOf(u.User, from), AuditEntry{Action: "user.password_set", Record: "user", ID: u.ID, Name: u.Name})
 	})
 	return u.User, err
 }
@@ -227,7 +229,7 @@ func (s *Service) ChangePassword(ctx context.Context, v Visit, in *input.Form) e
 		if err := deletePasswordLinks(ctx, tx, u.User); err != nil {
 			return err
 		}
-		return Note(ctx, tx, v.Actor, Deed{Action: "user.password_changed", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, v.Actor, AuditEntry{Action: "user.password_changed", Record: "user", ID: u.ID, Name: u.Name})
 	})
 }
 

@@ -79,9 +79,7 @@ type Service struct {
 // the new date in time, one who is deleted takes its invoices along.
 func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service {
 	s := &Service{db: db, events: events, customers: customers}
-	customers.Watch(customer.Watcher{
-		Created: s.customerCreated, Imported: s.customersImported, Changed: s.customerChanged, Deleting: s.customerDeleting,
-	})
+	customers.Watch(s.customersChanged)
 	return s
 }
 
@@ -93,16 +91,16 @@ func (s *Service) Find(ctx context.Context, a account.Actor, id int64) (Invoice,
 // The books: invoices by due date, plan, product and status, with their
 // amounts; and what was received, by day.
 const (
-	book     = tally.Invoices
+	counter  = tally.Invoices
 	receipts = tally.Receipts
 )
 
 func counted(i Invoice, n int64) tally.Change {
-	return tally.Change{N: n, Cents: n * int64(i.Amount), Place: tally.Place{
+	return tally.Change{N: n, Cents: n * int64(i.Amount), Key: tally.Key{
 		Bucket: tally.BucketOf(i.ID), Day: i.DueOn.String(), PlanID: i.Plan.ID, ProductID: i.Product.ID, State: string(i.Status),
 	}}
 }
 
 func received(i Invoice, n int64) tally.Change {
-	return tally.Change{N: n, Cents: n * int64(i.Amount), Place: tally.Place{Day: i.PaidOn.String()}}
+	return tally.Change{N: n, Cents: n * int64(i.Amount), Key: tally.Key{Day: i.PaidOn.String()}}
 }

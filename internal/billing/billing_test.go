@@ -82,8 +82,8 @@ func (w *world) plan(t *testing.T, period, value string) int64 {
 // customer makes a customer of a plan; dueOn may be "".
 func (w *world) customer(t *testing.T, planID int64, dueOn string) customer.Customer {
 	t.Helper()
-	c, err := w.customers.Create(t.Context(), w.actor, values(
-		"name", "Ana Lima", "plan_id", orEmpty(planID), "data_de_vencimento", dueOn))
+	c, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values(
+		"name", "Ana Lima", "plan_id", orEmpty(planID), "data_de_vencimento", dueOn)))
 	must(t, err)
 	return c
 }
@@ -97,7 +97,7 @@ func orEmpty(id int64) string {
 
 func (w *world) update(t *testing.T, id int64, pairs ...string) {
 	t.Helper()
-	_, err := w.customers.Update(t.Context(), w.actor, id, values(pairs...))
+	_, err := w.customers.Update(t.Context(), w.actor, id, customer.ReadChanges(values(pairs...)))
 	must(t, err)
 }
 
@@ -213,7 +213,7 @@ func texts(t *testing.T, q sqldb.Querier, statement string, args ...any) []strin
 // same.
 func (w *world) wantTrueBooks(t *testing.T) {
 	t.Helper()
-	all, err := book.Total(t.Context(), w.db, w.actor.Company.ID)
+	all, err := counter.Total(t.Context(), w.db, w.actor.Company.ID)
 	must(t, err)
 	rows := w.sums(t, `''`, "")
 	if all != rows[""].N {
@@ -223,7 +223,7 @@ func (w *world) wantTrueBooks(t *testing.T) {
 		"state": "status", "day": "due_on",
 		"plan_id": "COALESCE(plan_id, 0)", "product_id": "COALESCE(product_id, 0)",
 	} {
-		w.wantSums(t, book, column, w.sums(t, of, ""))
+		w.wantSums(t, counter, column, w.sums(t, of, ""))
 	}
 	w.wantSums(t, receipts, "day", w.sums(t, "COALESCE(paid_on, '')", "AND status = 'Pago'"))
 	if odd := texts(t, w.db, `SELECT status FROM invoices WHERE (status = 'Pago') <> (paid_on IS NOT NULL AND paid_at IS NOT NULL AND paid_via <> '')`); len(odd) > 0 {
@@ -247,7 +247,7 @@ func (w *world) sums(t *testing.T, column, and string) map[string]tally.Sums {
 	return found
 }
 
-func (w *world) wantSums(t *testing.T, b tally.Book, column string, want map[string]tally.Sums) {
+func (w *world) wantSums(t *testing.T, b tally.Counter, column string, want map[string]tally.Sums) {
 	t.Helper()
 	got := map[string]tally.Sums{}
 	if column == "plan_id" || column == "product_id" {

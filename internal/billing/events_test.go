@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/openapi/openapitest"
@@ -27,7 +28,7 @@ func TestEventsAreAsIntegratorsKnowThem(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
 		w.plan(t, "1month", "35.00")
-		c, err := w.customers.Create(t.Context(), w.actor, values("name", "<João> & filhos", "plan_id", "1"))
+		c, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", "<João> & filhos", "plan_id", "1")))
 		must(t, err)
 		w.wantEvent(t, 1, "created")
 		w.clock.Advance(90 * time.Minute)

@@ -13,10 +13,28 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// customerCreated bills a new customer at once for its first due date.
-func (s *Service) customerCreated(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
-	_, err := s.issueFor(ctx, tx, a, c)
-	return err
+// customersChanged bills new customers at once for their first due date, keeps
+// the schedule of the others true, and removes what belongs to a deleted one.
+func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed customer.Changes) error {
+	a := changed.Actor
+	var imported []customer.Customer
+	for _, c := range changed.List {
+		var err error
+		switch c.Action {
+		case customer.ActionCreated:
+			_, err = s.issueFor(ctx, tx, a, c.After)
+		case customer.ActionImported:
+			imported = append(imported, c.After)
+		case customer.ActionDeleted:
+			err = s.customerDeleting(ctx, tx, a, c.Before)
+		default:
+			err = s.customerChanged(ctx, tx, a, c.Before, c.After)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.customersImported(ctx, tx, a, imported)
 }
 
 // customersImported puts the due dates of imported customers on the schedule,
@@ -53,7 +71,7 @@ func (s *Service) customerDeleting(ctx context.Context, tx *sqldb.Tx, a account.
 		return err
 	}
 	for _, i := range list {
-		if err := book.Add(ctx, tx, a.Company.ID, counted(i, -1)); err != nil {
+		if err := counter.Add(ctx, tx, a.Company.ID, counted(i, -1)); err != nil {
 			return err
 		}
 		if i.Status == Paid {
@@ -145,7 +163,7 @@ func (s *Service) issueTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i 
 	if i.ID, err = insert(ctx, tx, a, i); err != nil || i.ID == 0 {
 		return i, err
 	}
-	if err := book.Add(ctx, tx, a.Company.ID, counted(i, 1)); err != nil {
+	if err := counter.Add(ctx, tx, a.Company.ID, counted(i, 1)); err != nil {
 		return i, err
 	}
 	return i, s.events.Record(ctx, tx, a.Source(), event.InvoiceCreated, createdData{invoiceWithDue{briefOf(i), i.DueOn}, customerOf(i)})
@@ -187,7 +205,7 @@ func (s *Service) CreateExtra(ctx context.Context, a account.Actor, customerID i
 		if i, err = s.issueTx(ctx, tx, a, i); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, deed("invoice.created", Invoice{}, i))
+		return account.WriteAudit(ctx, tx, a, deed("invoice.created", Invoice{}, i))
 	})
 	return i, err
 }

@@ -230,7 +230,7 @@ func TestImportedCustomersAreBilledInTime(t *testing.T) {
 		var list []customer.Customer
 		for _, dueOn := range []string{"2026-01-30", "2026-01-31", "2026-02-05", "2026-02-06", ""} {
 			for _, plan := range []string{"1", ""} {
-				c, err := quiet.Create(t.Context(), w.actor, values("name", "Ana", "plan_id", plan, "data_de_vencimento", dueOn))
+				c, err := quiet.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Ana", "plan_id", plan, "data_de_vencimento", dueOn)))
 				must(t, err)
 				list = append(list, c)
 			}
@@ -350,7 +350,7 @@ func TestDeletedCustomerLeavesNothingToBillOrCount(t *testing.T) {
 		_, err := w.CreateExtra(t.Context(), w.actor, id, values("amount", "10.00"))
 		must(t, err)
 		w.update(t, id, "data_de_vencimento", "2026-05-05") // scheduled once more
-		must(t, tally.Fold(t.Context(), w.db))
+		must(t, tally.Compact(t.Context(), w.db))
 		must(t, w.customers.Delete(t.Context(), w.actor, id))
 		w.wantDue(t, id)
 		w.wantTrueBooks(t)
@@ -360,8 +360,8 @@ func TestDeletedCustomerLeavesNothingToBillOrCount(t *testing.T) {
 		w.clock.Advance(300 * 24 * time.Hour)
 		w.wantDue(t, other, "2026-01-31")
 		must(t, w.customers.Delete(t.Context(), w.actor, other))
-		must(t, tally.Fold(t.Context(), w.db))
-		for _, b := range []tally.Book{book, receipts, tally.Customers} {
+		must(t, tally.Compact(t.Context(), w.db))
+		for _, b := range []tally.Counter{counter, receipts, tally.Customers} {
 			if n, cents, err := b.Sum(t.Context(), w.db, w.actor.Company.ID, sqldb.Where{}); err != nil || n != 0 || cents != 0 {
 				t.Errorf("%s: %d, %d cents, %v; want nothing", b, n, cents, err)
 			}
@@ -440,7 +440,7 @@ func TestInvoiceAndItsEventStandOrFallTogether(t *testing.T) {
 		w.update(t, id, "data_de_vencimento", "2026-02-01")
 		before := w.snapshot(t)
 		failing := w.process(t)
-		failing.events.Subscribe(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
+		failing.events.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
 			if e.Name == event.InvoiceCreated {
 				return errUnlucky
 			}
@@ -449,7 +449,7 @@ func TestInvoiceAndItsEventStandOrFallTogether(t *testing.T) {
 		if n, err := failing.Issue(t.Context(), w.actor); !errors.Is(err, errUnlucky) || n != 0 {
 			t.Errorf("%d issued, %v; want the subscriber's error", n, err)
 		}
-		if _, err := failing.customers.Create(t.Context(), w.actor, values("name", "Bia", "plan_id", "1")); !errors.Is(err, errUnlucky) {
+		if _, err := failing.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Bia", "plan_id", "1"))); !errors.Is(err, errUnlucky) {
 			t.Errorf("created: %v; want the subscriber's error", err)
 		}
 		if _, err := failing.CreateExtra(t.Context(), w.actor, id, values()); !errors.Is(err, errUnlucky) {

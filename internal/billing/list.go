@@ -52,7 +52,7 @@ func ReadFilter(in *input.Form) Filter {
 // List returns a page of invoices, newest first, and how many there are.
 func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Invoice, int64, error) {
 	l := listing{db: s.db, company: a.Company.ID, filter: f, today: a.Today(s.db.Now())}
-	all, err := book.Total(ctx, s.db, a.Company.ID)
+	all, err := counter.Total(ctx, s.db, a.Company.ID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -60,7 +60,7 @@ func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page inpu
 	if err != nil || page.Offset() >= n {
 		return []Invoice{}, n, err
 	}
-	window, err := book.Window(ctx, s.db, a.Company.ID, l.matching(all, n), f == (Filter{}), n, page)
+	window, err := counter.Window(ctx, s.db, a.Company.ID, l.matching(all, n), f == (Filter{}), n, page)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -101,10 +101,10 @@ func (s *Service) count(ctx context.Context, l listing, all int64) (int64, error
 	if l.filter.tallied() {
 		var w sqldb.Where
 		l.conditions(&w, "plan_id", "product_id", "state", "day")
-		n, _, err := book.Sum(ctx, s.db, l.company, w)
+		n, _, err := counter.Sum(ctx, s.db, l.company, w)
 		return n, err
 	}
-	books := []tally.Book{book}
+	books := []tally.Counter{counter}
 	if l.filter.Search != "" {
 		books = append(books, tally.Customers) // whose names are searched
 	}

@@ -228,7 +228,7 @@ func (l *life) liveADay() {
 		l.compare()
 	}
 	if l.random.IntN(4) == 0 {
-		must(l.t, tally.Fold(l.t.Context(), l.w.db))
+		must(l.t, tally.Compact(l.t.Context(), l.w.db))
 		l.w.wantTrueBooks(l.t)
 	}
 }

@@ -112,22 +112,22 @@ func (s *Service) changeTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 	if err := update(ctx, tx, a.Company.ID, out.Invoice); err != nil {
 		return out, err
 	}
-	if err := book.Move(ctx, tx, a.Company.ID, counted(before, 1), counted(out.Invoice, 1)); err != nil {
+	if err := counter.Move(ctx, tx, a.Company.ID, counted(before, 1), counted(out.Invoice, 1)); err != nil {
 		return out, err
 	}
-	if err := account.Note(ctx, tx, a, deed("invoice.updated", before, out.Invoice)); err != nil {
+	if err := account.WriteAudit(ctx, tx, a, deed("invoice.updated", before, out.Invoice)); err != nil {
 		return out, err
 	}
 	return out, s.tellChanged(ctx, tx, a, before, out.Invoice)
 }
 
 // deed is what the audit log says of an invoice.
-func deed(action string, before, after Invoice) account.Deed {
-	return account.Deed{Action: action, Record: "invoice", ID: after.ID, Name: after.Customer.Name, Before: fields(before), After: fields(after)}
+func deed(action string, before, after Invoice) account.AuditEntry {
+	return account.AuditEntry{Action: action, Record: "invoice", ID: after.ID, Name: after.Customer.Name, Before: fields(before), After: fields(after)}
 }
 
-func fields(i Invoice) account.Fields {
-	return account.Fields{
+func fields(i Invoice) account.AuditFields {
+	return account.AuditFields{
 		"status": i.Status, "total_amount": i.Amount.String(), "due_date": i.DueOn.String(), "description": i.Description,
 		"paid_on": i.PaidOn.String(), "paid_via": i.PaidVia, "note": i.Note,
 	}

@@ -75,9 +75,9 @@ func (s *Service) CreatePlan(ctx context.Context, a account.Actor, in *input.For
 
 // UpdatePlan changes the fields that are given, active among them.
 func (s *Service) UpdatePlan(ctx context.Context, a account.Actor, id int64, in *input.Form) (Plan, error) {
-	in.Keep("name")
-	in.Keep("value")
-	in.Keep("period")
+	in.MustNotClear("name")
+	in.MustNotClear("value")
+	in.MustNotClear("period")
 	return s.savePlan(ctx, a, id, in)
 }
 
@@ -104,7 +104,7 @@ func (s *Service) savePlan(ctx context.Context, a account.Actor, id int64, in *i
 			}
 			p.Product.Name = product.Name
 		}
-		d := account.Deed{Action: "plan.updated", Record: "plan", Name: p.Name, Before: planFields(before), After: planFields(p)}
+		d := account.AuditEntry{Action: "plan.updated", Record: "plan", Name: p.Name, Before: planFields(before), After: planFields(p)}
 		if id != 0 {
 			err = updatePlan(ctx, tx, a.Company.ID, p)
 		} else {
@@ -115,13 +115,13 @@ func (s *Service) savePlan(ctx context.Context, a account.Actor, id int64, in *i
 			return err
 		}
 		d.ID = p.ID
-		return account.Note(ctx, tx, a, d)
+		return account.WriteAudit(ctx, tx, a, d)
 	})
 	return p, err
 }
 
-func planFields(p Plan) account.Fields {
-	return account.Fields{"name": p.Name, "value": p.Value.String(), "period": p.Period.String(), "product": p.Product.Name, "active": p.Active}
+func planFields(p Plan) account.AuditFields {
+	return account.AuditFields{"name": p.Name, "value": p.Value.String(), "period": p.Period.String(), "product": p.Product.Name, "active": p.Active}
 }
 
 // readPlan returns what the form changes.
@@ -158,7 +158,7 @@ func (s *Service) CreateProduct(ctx context.Context, a account.Actor, in *input.
 
 // UpdateProduct changes the fields that are given, active among them.
 func (s *Service) UpdateProduct(ctx context.Context, a account.Actor, id int64, in *input.Form) (Product, error) {
-	in.Keep("name")
+	in.MustNotClear("name")
 	return s.saveProduct(ctx, a, id, in)
 }
 
@@ -181,7 +181,7 @@ func (s *Service) saveProduct(ctx context.Context, a account.Actor, id int64, in
 		set(&p.Name, name, hasName)
 		set(&p.Description, description, hasDescription)
 		set(&p.Active, active, hasActive)
-		d := account.Deed{Action: "product.updated", Record: "product", Name: p.Name, Before: productFields(before), After: productFields(p)}
+		d := account.AuditEntry{Action: "product.updated", Record: "product", Name: p.Name, Before: productFields(before), After: productFields(p)}
 		if id != 0 {
 			err = updateProduct(ctx, tx, a.Company.ID, p)
 		} else {
@@ -192,13 +192,13 @@ func (s *Service) saveProduct(ctx context.Context, a account.Actor, id int64, in
 			return err
 		}
 		d.ID = p.ID
-		return account.Note(ctx, tx, a, d)
+		return account.WriteAudit(ctx, tx, a, d)
 	})
 	return p, err
 }
 
-func productFields(p Product) account.Fields {
-	return account.Fields{"name": p.Name, "description": p.Description, "active": p.Active}
+func productFields(p Product) account.AuditFields {
+	return account.AuditFields{"name": p.Name, "description": p.Description, "active": p.Active}
 }
 
 // Plan finds a plan.

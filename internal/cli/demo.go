@@ -14,6 +14,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/app"
 	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/input"
@@ -247,14 +248,14 @@ func seedCustomers(ctx context.Context, a *app.App, actor account.Actor, plans [
 	today := actor.Today(a.DB.Now())
 	for i := range demoSize {
 		name := first[i%len(first)] + " " + last[i%len(last)]
-		_, err := a.Customers.Create(ctx, actor, input.FromStrings(map[string]string{
+		_, err := a.Customers.Create(ctx, actor, customer.ReadNew(input.FromStrings(map[string]string{
 			"name":               name,
 			"usuario":            fmt.Sprintf("%s%d", strings.ToLower(last[i%len(last)][:2]), 100+i),
 			"email":              fmt.Sprintf("cliente%d@example.com", i+1),
 			"whatsapp":           fmt.Sprintf("(11) 9%04d-%04d", 8000+i, 1000+7*i),
 			"plan_id":            strconv.FormatInt(plans[i%len(plans)], 10),
 			"data_de_vencimento": dueFor(today, i).String(),
-		}))
+		})))
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
-	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -49,8 +48,5 @@ func (s *Service) expire(ctx context.Context, tx *sqldb.Tx, a account.Actor, id 
 	if err != nil {
 		return err
 	}
-	if err := markExpired(ctx, tx, a.Company.ID, id); err != nil {
-		return err
-	}
-	return s.events.Record(ctx, tx, a.Source(), event.CustomerExpired, expired(c, a, tx.Now()))
+	return s.apply(ctx, tx, a, &Change{Action: ActionExpired, Before: c, After: c})
 }

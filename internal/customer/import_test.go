@@ -43,7 +43,7 @@ func openOffice(tb testing.TB, engine sqldb.Engine) *office {
 	db := sqldbtest.New(tb, engine, sqldbtest.WithClock(sqldbtest.NewClock(importDay)))
 	log := &event.Log{}
 	o := &office{Service: customer.New(db, log), db: db, catalog: catalog.New(db)}
-	log.Subscribe(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
+	log.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
 		o.recorded = append(o.recorded, string(e.Name))
 		return nil
 	})
@@ -249,12 +249,12 @@ func TestLoginsAndKeysAreTakenOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		o := openOffice(t, engine)
 		for _, f := range []*input.Form{pairs("name", "Davi", "usuario", "davi"), pairs("name", "Eva", "external_id", "K9")} {
-			if _, err := o.Create(t.Context(), o.actor, f); err != nil {
+			if _, err := o.Create(t.Context(), o.actor, customer.ReadNew(f)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		stranger := o.newCompany(t, "other@example.com")
-		if _, err := o.Create(t.Context(), stranger, pairs("name", "Ana", "usuario", "ana")); err != nil {
+		if _, err := o.Create(t.Context(), stranger, customer.ReadNew(pairs("name", "Ana", "usuario", "ana"))); err != nil {
 			t.Fatal(err)
 		}
 		for _, options := range []customer.ImportOptions{{}, {DryRun: true}, {DryRun: true, KeepGoing: true}} {
@@ -282,7 +282,7 @@ func TestRowsAreHeldToTheRulesOfCreate(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		o := openOffice(t, engine)
 		for _, values := range forms {
-			_, err := o.Create(t.Context(), o.actor, input.FromStrings(values))
+			_, err := o.Create(t.Context(), o.actor, customer.ReadNew(input.FromStrings(values)))
 			want := fault.FieldsOf(err)
 			if want.Empty() {
 				t.Fatalf("Create takes %v", values)
@@ -449,7 +449,7 @@ func TestCountsAreRightAfterAnImport(t *testing.T) {
 			}
 		}
 		check()
-		if err := tally.Fold(t.Context(), o.db); err != nil {
+		if err := tally.Compact(t.Context(), o.db); err != nil {
 			t.Fatal(err)
 		}
 		check()
@@ -478,7 +478,7 @@ func TestLoginTakenBetweenCheckAndWriteIsReported(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		o := openOffice(t, engine)
 		rows := afterPass(rowsOf(file.Bytes()), 1, func() {
-			if _, err := o.Create(t.Context(), o.actor, pairs("name", "Ana", "usuario", "USER7")); err != nil {
+			if _, err := o.Create(t.Context(), o.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "USER7"))); err != nil {
 				t.Error(err)
 			}
 		})

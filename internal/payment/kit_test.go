@@ -109,8 +109,8 @@ func (w *world) invoice(t *testing.T) billing.Invoice {
 		must(t, err)
 		return w.invoice(t)
 	}
-	c, err := w.customers.Create(t.Context(), w.actor, values(
-		"name", "Ana Lima", "email", "ana@example.com", "plan_id", fmt.Sprint(plans[0].ID), "data_de_vencimento", "2026-01-31"))
+	c, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values(
+		"name", "Ana Lima", "email", "ana@example.com", "plan_id", fmt.Sprint(plans[0].ID), "data_de_vencimento", "2026-01-31")))
 	must(t, err)
 	list, _, err := w.invoices.List(t.Context(), w.actor, billing.Filter{CustomerID: c.ID}, input.Page{Number: 1, Size: 1})
 	must(t, err)

@@ -100,9 +100,9 @@ func (s *Service) ResolveReview(ctx context.Context, a account.Actor, reviewID i
 		if !decided {
 			return fault.Conflict("somebody else has just decided about this payment")
 		}
-		return account.Note(ctx, tx, a, account.Deed{
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
 			Action: "payment.reviewed", Record: "invoice", ID: r.Payment.InvoiceID, Name: r.Payment.CustomerName,
-			After: account.Fields{"reason": r.Reason, "resolution": r.Resolution, "amount": r.Payment.Amount, "note": r.Note},
+			After: account.AuditFields{"reason": r.Reason, "resolution": r.Resolution, "amount": r.Payment.Amount, "note": r.Note},
 		})
 	})
 	return r, err
@@ -184,9 +184,9 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	if err := markApplied(ctx, tx, a.Company.ID, rowID); err != nil {
 		return out, err
 	}
-	return out, account.Note(ctx, tx, a, account.Deed{
+	return out, account.WriteAudit(ctx, tx, a, account.AuditEntry{
 		Action: "payment.confirmed", Record: "invoice", ID: i.ID, Name: i.Customer.Name,
-		After: account.Fields{"amount": i.Amount, "payment_id": paymentID},
+		After: account.AuditFields{"amount": i.Amount, "payment_id": paymentID},
 	})
 }
 

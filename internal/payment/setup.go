@@ -76,7 +76,7 @@ func (s *Service) ConfigureGateway(ctx context.Context, a account.Actor, in *inp
 		if err := s.activateTx(ctx, tx, &u, options); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
 			Action: "gateway.set", Record: "gateway", ID: u.ID, Name: p.Title, Before: s.shown(before), After: s.shown(u),
 		})
 	})
@@ -215,8 +215,8 @@ func (s *Service) describe(u Setup) (Setup, error) {
 }
 
 // shown is what the audit log tells of a setup: no secret, but that one changed.
-func (s *Service) shown(u Setup) account.Fields {
-	fields := account.Fields{"provider": u.name, "active": u.Active}
+func (s *Service) shown(u Setup) account.AuditFields {
+	fields := account.AuditFields{"provider": u.name, "active": u.Active}
 	if options, err := s.unseal(u); err == nil {
 		for _, o := range u.Provider.Options {
 			switch v := options[o.Name]; {
@@ -289,7 +289,7 @@ func (s *Service) ClearGateway(ctx context.Context, a account.Actor) error {
 		if err := deactivateAll(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{Action: "gateway.cleared", Record: "gateway", ID: u.ID, Name: u.Provider.Title, Before: s.shown(u)})
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "gateway.cleared", Record: "gateway", ID: u.ID, Name: u.Provider.Title, Before: s.shown(u)})
 	})
 }
 

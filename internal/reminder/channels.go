@@ -86,7 +86,7 @@ func (s *Service) CreateChannel(ctx context.Context, a account.Actor, in *input.
 		if err := setSecrets(ctx, tx, a.Company.ID, c.ID, c.sealed); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, c.deed("created", nil, c.fields()))
+		return account.WriteAudit(ctx, tx, a, c.deed("created", nil, c.fields()))
 	})
 	return c, shown, err
 }
@@ -95,7 +95,7 @@ func (s *Service) CreateChannel(ctx context.Context, a account.Actor, in *input.
 // was wrong with the channel is forgotten, since it may be right now.
 func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID int64, in *input.Form) (Channel, error) {
 	in.Ignore("kind")
-	in.Keep("name")
+	in.MustNotClear("name")
 	before, err := s.FindChannel(ctx, a, channelID)
 	if err != nil {
 		return before, err
@@ -106,7 +106,7 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 	}
 	for _, o := range kind.Options {
 		if o.Required {
-			in.Keep(o.Name)
+			in.MustNotClear(o.Name)
 		}
 	}
 	secrets, err := s.open(before)
@@ -128,11 +128,11 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 		s.readChannel(in, &c)
 		c.Options, c.sealed, c.UpdatedAt = options, s.seal(c.ID, secrets), tx.Now()
 		c.Failures, c.Problem, c.ProblemAt = 0, "", time.Time{}
-		tx.OnCommit(s.hint)
+		tx.OnCommit(s.wake.Hint)
 		if err := updateChannel(ctx, tx, a.Company.ID, c); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, c.deed("updated", known, c.fields()))
+		return account.WriteAudit(ctx, tx, a, c.deed("updated", known, c.fields()))
 	})
 	return c, err
 }
@@ -159,7 +159,7 @@ func (s *Service) DeleteChannel(ctx context.Context, a account.Actor, channelID 
 		if err := removeChannel(ctx, tx, a.Company.ID, channelID); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, c.deed("deleted", c.fields(), nil))
+		return account.WriteAudit(ctx, tx, a, c.deed("deleted", c.fields(), nil))
 	})
 }
 

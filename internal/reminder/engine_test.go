@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
@@ -469,7 +470,7 @@ func TestPlanningBesideChanges(t *testing.T) {
 		})
 		all.Go(func() {
 			for i, id := range ids {
-				if _, err := other.customers.Update(t.Context(), h.actor, id, values("data_de_vencimento", "2026-01-24")); err != nil {
+				if _, err := other.customers.Update(t.Context(), h.actor, id, customer.ReadChanges(values("data_de_vencimento", "2026-01-24"))); err != nil {
 					t.Error(err)
 				}
 				if i%3 == 0 {

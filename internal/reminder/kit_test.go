@@ -208,16 +208,16 @@ func (h *house) plan(value string) int64 {
 // customer makes one with a phone and an address, due on a day.
 func (h *house) customer(dueOn string, more ...string) customer.Customer {
 	h.t.Helper()
-	c, err := h.customers.Create(h.t.Context(), h.actor, values(append([]string{
+	c, err := h.customers.Create(h.t.Context(), h.actor, customer.ReadNew(values(append([]string{
 		"name", "Ana Souza", "whatsapp", "11987654321", "email", "ana@example.com", "data_de_vencimento", dueOn,
-	}, more...)...))
+	}, more...)...)))
 	must(h.t, err)
 	return c
 }
 
 func (h *house) update(id int64, pairs ...string) {
 	h.t.Helper()
-	_, err := h.customers.Update(h.t.Context(), h.actor, id, values(pairs...))
+	_, err := h.customers.Update(h.t.Context(), h.actor, id, customer.ReadChanges(values(pairs...)))
 	must(h.t, err)
 }
 

@@ -122,7 +122,7 @@ func (s *Service) Decide(ctx context.Context, a account.Actor, messageID int64, 
 		if !slices.Contains(m.Decisions(), d) {
 			return fault.Conflict("a message that is " + string(m.Status) + " cannot be decided so: " + string(d))
 		}
-		before := account.Fields{"status": string(m.Status)}
+		before := account.AuditFields{"status": string(m.Status)}
 		switch d {
 		case Resend:
 			err = s.reschedule(ctx, tx, a, &m)
@@ -136,8 +136,8 @@ func (s *Service) Decide(ctx context.Context, a account.Actor, messageID int64, 
 		if err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{
-			Action: "message.decided", Record: "message", ID: m.ID, Name: m.Customer, Before: before, After: account.Fields{"status": string(m.Status)},
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
+			Action: "message.decided", Record: "message", ID: m.ID, Name: m.Customer, Before: before, After: account.AuditFields{"status": string(m.Status)},
 		})
 	})
 	return m, err
@@ -153,7 +153,7 @@ func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, a account.Actor,
 		return err
 	}
 	m.Status, m.Reason, m.RunAt, m.ChannelID = Scheduled, "", tx.Now(), r.Channels[0]
-	tx.OnCommit(s.hint)
+	tx.OnCommit(s.wake.Hint)
 	return decide(ctx, tx, a.Company.ID, *m, true)
 }
 
@@ -173,9 +173,9 @@ func (s *Service) SetOptOut(ctx context.Context, a account.Actor, customerID int
 		if err := saveOptOut(ctx, tx, a.Company.ID, customerID, out); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
 			Action: "customer.opted_out", Record: "customer", ID: customerID, Name: b.customer.Name,
-			Before: account.Fields{"opted_out": b.optedOut}, After: account.Fields{"opted_out": out},
+			Before: account.AuditFields{"opted_out": b.optedOut}, After: account.AuditFields{"opted_out": out},
 		})
 	})
 }

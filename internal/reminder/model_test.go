@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
@@ -284,7 +285,7 @@ func (l *life) happen() {
 
 func (l *life) set(h *house, p *person, pairs ...string) {
 	l.t.Helper()
-	_, err := h.customers.Update(l.t.Context(), p.of.actor, p.id, values(pairs...))
+	_, err := h.customers.Update(l.t.Context(), p.of.actor, p.id, customer.ReadChanges(values(pairs...)))
 	must(l.t, err)
 }
 

@@ -59,8 +59,8 @@ func (s *Service) Settings(ctx context.Context, a account.Actor) (Settings, erro
 // SetSettings changes the company's, from the fields quiet_from and quiet_to;
 // what is not given stays. What is scheduled is planned anew.
 func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Form) (Settings, error) {
-	in.Keep("quiet_from")
-	in.Keep("quiet_to")
+	in.MustNotClear("quiet_from")
+	in.MustNotClear("quiet_to")
 	from, hasFrom := readClock(in, "quiet_from")
 	to, hasTo := readClock(in, "quiet_to")
 	if err := in.Err(); err != nil {
@@ -84,7 +84,7 @@ func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Fo
 		if err := s.replanAll(ctx, tx, a, q); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{Action: "quiet_hours.updated", Record: "company", ID: a.Company.ID, Before: before, After: q.fields()})
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "quiet_hours.updated", Record: "company", ID: a.Company.ID, Before: before, After: q.fields()})
 	})
 	return Settings{q}, err
 }

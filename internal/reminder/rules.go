@@ -117,7 +117,7 @@ func (s *Service) CreateRule(ctx context.Context, a account.Actor, in *input.For
 		if r.ID, err = insertRule(ctx, tx, a.Company.ID, r); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, r.deed("created", nil, r.fields()))
+		return account.WriteAudit(ctx, tx, a, r.deed("created", nil, r.fields()))
 	})
 	return r, err
 }
@@ -125,7 +125,7 @@ func (s *Service) CreateRule(ctx context.Context, a account.Actor, in *input.For
 // UpdateRule changes what is given, and plans anew what is not yet sent.
 func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64, in *input.Form) (Rule, error) {
 	for _, name := range []string{"name", "offset_days", "hour", "channels", "template_id"} {
-		in.Keep(name)
+		in.MustNotClear(name)
 	}
 	change := readRule(in)
 	if err := in.Err(); err != nil {
@@ -144,7 +144,7 @@ func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64,
 		if err := s.replan(ctx, tx, a, &r); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, r.deed("updated", before, r.fields()))
+		return account.WriteAudit(ctx, tx, a, r.deed("updated", before, r.fields()))
 	})
 	return r, err
 }
@@ -163,7 +163,7 @@ func (s *Service) DeleteRule(ctx context.Context, a account.Actor, ruleID int64)
 		if err := removeRule(ctx, tx, a.Company.ID, ruleID); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, r.deed("deleted", r.fields(), nil))
+		return account.WriteAudit(ctx, tx, a, r.deed("deleted", r.fields(), nil))
 	})
 }
 

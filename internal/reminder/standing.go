@@ -32,7 +32,8 @@ func silence(c account.Company, now time.Time) string {
 // CompanyChanged is told when a company has changed, in the same transaction.
 // The end of a subscription is a matter of the calendar and changes no row:
 // planning and sending look for themselves.
-func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
+func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, c account.CompanyChange) error {
+	before, after := c.Before, c.After
 	if silence(before, tx.Now()) == "" || silence(after, tx.Now()) != "" {
 		return nil
 	}

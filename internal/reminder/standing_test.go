@@ -26,7 +26,7 @@ func (h *house) subscribe(change func(*account.Subscription)) {
 		if err := h.accounts.SaveTx(h.t.Context(), tx, before, after); err != nil {
 			return err
 		}
-		return h.CompanyChanged(h.t.Context(), tx, before, after)
+		return h.CompanyChanged(h.t.Context(), tx, account.CompanyChange{Before: before, After: after})
 	}))
 }
 
@@ -196,7 +196,7 @@ func TestRuleNeedsAChannel(t *testing.T) {
 
 func TestDeedsAreWrittenDown(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		h.actor.UserID, h.actor.Name, h.actor.From = 1, "Ana", "127.0.0.1"
+		h.actor.UserID, h.actor.Name, h.actor.From, h.actor.Program = 1, "Ana", "127.0.0.1", ""
 		r := h.usual()
 		c := h.customer("2026-03-01")
 		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, values("active", "false"))

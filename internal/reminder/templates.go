@@ -62,7 +62,7 @@ func (s *Service) CreateTemplate(ctx context.Context, a account.Actor, in *input
 		if t.ID, err = insertTemplate(ctx, tx, a.Company.ID, t); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, t.deed("created", nil, t.fields()))
+		return account.WriteAudit(ctx, tx, a, t.deed("created", nil, t.fields()))
 	})
 	return t, err
 }
@@ -70,8 +70,8 @@ func (s *Service) CreateTemplate(ctx context.Context, a account.Actor, in *input
 // UpdateTemplate changes what is given. Messages that are not sent yet will
 // have the new words.
 func (s *Service) UpdateTemplate(ctx context.Context, a account.Actor, templateID int64, in *input.Form) (Template, error) {
-	in.Keep("name")
-	in.Keep("text")
+	in.MustNotClear("name")
+	in.MustNotClear("text")
 	var t Template
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if t, err = lockTemplate(ctx, tx, a.Company.ID, templateID); err != nil {
@@ -91,7 +91,7 @@ func (s *Service) UpdateTemplate(ctx context.Context, a account.Actor, templateI
 		if err := updateTemplate(ctx, tx, a.Company.ID, t); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, t.deed("updated", before, t.fields()))
+		return account.WriteAudit(ctx, tx, a, t.deed("updated", before, t.fields()))
 	})
 	return t, err
 }
@@ -134,7 +134,7 @@ func (s *Service) DeleteTemplate(ctx context.Context, a account.Actor, templateI
 		if err := removeTemplate(ctx, tx, a.Company.ID, templateID); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, t.deed("deleted", t.fields(), nil))
+		return account.WriteAudit(ctx, tx, a, t.deed("deleted", t.fields(), nil))
 	})
 }
 

@@ -100,7 +100,7 @@ type listing struct {
 type day struct {
 	today  civil.Date
 	zones  []string
-	states []string // of the book, as far as the filter wants them
+	states []string // of the counter, as far as the filter wants them
 }
 
 // days sorts the states of the book that the filter wants by what day it is
@@ -189,24 +189,24 @@ func among(column string, values []string) (string, []any) {
 	return column + " {in ?}", []any{values}
 }
 
-// count is how many resellers a listing has in all: a sum of the book, except
+// count is how many resellers a listing has in all: a sum of the counter, except
 // for a search, which is counted once until something changes.
 func (s *Service) count(ctx context.Context, l listing) (int64, error) {
 	switch {
 	case l.filter == (Filter{}):
 		return l.all, nil
 	case l.filter.Search == "":
-		n, _, err := listed.Sum(ctx, s.db, l.company, l.places())
+		n, _, err := listed.Sum(ctx, s.db, l.company, l.keys())
 		return n, err
 	}
 	what := fmt.Sprintf("%+v %+v", l.filter, l.days)
-	return s.counts.Count(ctx, s.db, []tally.Book{listed}, l.company, what, func() (int64, error) {
+	return s.counts.Count(ctx, s.db, []tally.Counter{listed}, l.company, what, func() (int64, error) {
 		return countRows(ctx, s.db, l.matching(smallSort))
 	})
 }
 
 // places are the filters that the book knows.
-func (l listing) places() (w sqldb.Where) {
+func (l listing) keys() (w sqldb.Where) {
 	f := l.filter
 	if f.PlanID != 0 {
 		w.And("plan_id = ?", f.PlanID)

@@ -103,7 +103,7 @@ func (s *Service) CreatePlan(ctx context.Context, a account.Actor, in *input.For
 // those who are on the plan have them from the same moment.
 func (s *Service) UpdatePlan(ctx context.Context, a account.Actor, planID int64, in *input.Form) (p Plan, err error) {
 	for _, name := range []string{"name", "value", "credits", "period", "period_unit", "period_count", "trial_days", "active"} {
-		in.Keep(name)
+		in.MustNotClear(name)
 	}
 	change := readPlan(a, in)
 	err = s.changePlan(ctx, a, planID, "subscription_plan.updated", func(p *Plan) error {
@@ -153,14 +153,14 @@ func (s *Service) changePlan(ctx context.Context, a account.Actor, planID int64,
 	})
 }
 
-func notePlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, action string, before account.Fields, p Plan) error {
-	return account.Note(ctx, tx, a, account.Deed{
+func notePlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, action string, before account.AuditFields, p Plan) error {
+	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
 		Action: action, Record: "subscription_plan", ID: p.ID, Name: p.Name, Before: before, After: p.fields(),
 	})
 }
 
-func (p Plan) fields() account.Fields {
-	return account.Fields{
+func (p Plan) fields() account.AuditFields {
+	return account.AuditFields{
 		"name": p.Name, "value": p.Value, "credits": p.Credits, "period": p.Period, "trial_days": p.TrialDays,
 		"functions": strings.Trim(p.Functions.String(), ","), "active": p.Active,
 	}

@@ -133,7 +133,7 @@ func LevelsFor(caller, present account.Level) (levels []account.Level, why error
 
 // noteMove writes into the audit log that credits were moved.
 func noteMove(ctx context.Context, tx *sqldb.Tx, a account.Actor, kind EntryKind, c account.Company, amount int64) error {
-	return account.Note(ctx, tx, a, account.Deed{
-		Action: "credits." + string(kind), Record: "reseller", ID: c.ID, Name: c.Name, After: account.Fields{"credits": amount},
+	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
+		Action: "credits." + string(kind), Record: "reseller", ID: c.ID, Name: c.Name, After: account.AuditFields{"credits": amount},
 	})
 }

@@ -146,7 +146,7 @@ func (s *Service) Resend(ctx context.Context, a account.Actor, name string, deli
 		if err := s.reopen(ctx, tx, a, deliveryID); err != nil {
 			return err
 		}
-		if err := account.Note(ctx, tx, a, account.Deed{Action: "delivery.resent", Record: "delivery", ID: deliveryID}); err != nil {
+		if err := account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "delivery.resent", Record: "delivery", ID: deliveryID}); err != nil {
 			return err
 		}
 		j, err = s.claimOne(ctx, tx, a, deliveryID)

@@ -13,7 +13,8 @@ import (
 // is back. The notifications of single invoices are not webhooks, and go out.
 
 // CompanyChanged is told when a company has changed, in the same transaction.
-func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
+func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, c account.CompanyChange) error {
+	before, after := c.Before, c.After
 	was, is := before.TellsWebhooks(tx.Now()), after.TellsWebhooks(tx.Now())
 	if was == is {
 		return nil

@@ -71,7 +71,7 @@ func New(db *sqldb.DB, events *event.Log, box *secret.Box, gate *outbound.Gate, 
 		db: db, events: events, box: box, gate: gate, client: client, options: o,
 		wake: make(chan struct{}, 1), metrics: newMetrics(), walks: newWalks(),
 	}
-	events.Subscribe(s.enqueue)
+	events.Watch(s.enqueue)
 	return s
 }
 
@@ -117,14 +117,14 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 		if err := setSecret(ctx, tx, a.Company.ID, w.ID, w.sealed); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, deed("webhook.created", Webhook{}, w))
+		return account.WriteAudit(ctx, tx, a, deed("webhook.created", Webhook{}, w))
 	})
 	return w, plain, err
 }
 
 // deed is what the audit log says of a webhook; never its secret.
-func deed(action string, before, after Webhook) account.Deed {
-	d := account.Deed{Action: action, Record: "webhook", ID: after.ID, Name: after.URL, Before: fields(before), After: fields(after)}
+func deed(action string, before, after Webhook) account.AuditEntry {
+	d := account.AuditEntry{Action: action, Record: "webhook", ID: after.ID, Name: after.URL, Before: fields(before), After: fields(after)}
 	switch action {
 	case "webhook.created":
 		d.Before = nil
@@ -134,16 +134,16 @@ func deed(action string, before, after Webhook) account.Deed {
 	return d
 }
 
-func fields(w Webhook) account.Fields {
-	return account.Fields{"url": w.URL, "description": w.Description, "events": strings.Trim(joinEvents(w.Events), ","), "active": w.Active}
+func fields(w Webhook) account.AuditFields {
+	return account.AuditFields{"url": w.URL, "description": w.Description, "events": strings.Trim(joinEvents(w.Events), ","), "active": w.Active}
 }
 
 // Update changes url, description, events and active; what is not given
 // stays. Switching it on clears the count of failures and resumes what was
 // parked; switching it off parks what is pending.
 func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, in *input.Form) (Webhook, error) {
-	in.Keep("url")
-	in.Keep("events")
+	in.MustNotClear("url")
+	in.MustNotClear("events")
 	in.Ignore("secret")
 	change := s.read(ctx, in)
 	active, hasActive := in.Bool("active").Get()
@@ -166,7 +166,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, 
 		if err := updateWebhook(ctx, tx, a.Company.ID, w); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, deed("webhook.updated", before, w))
+		return account.WriteAudit(ctx, tx, a, deed("webhook.updated", before, w))
 	})
 	return w, err
 }
@@ -195,7 +195,7 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) 
 			return err
 		}
 		tx.OnCommit(func() { s.changed.Add(1) })
-		return account.Note(ctx, tx, a, deed("webhook.deleted", w, w))
+		return account.WriteAudit(ctx, tx, a, deed("webhook.deleted", w, w))
 	})
 }
 
@@ -280,7 +280,7 @@ func (s *Service) saveCallbackSecret(ctx context.Context, a account.Actor, repla
 		if sealed, err = saveCallback(ctx, tx, a.Company.ID, sealed, replace); err != nil || !replace {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{Action: "callback_secret.replaced", Record: "company", ID: a.Company.ID})
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "callback_secret.replaced", Record: "company", ID: a.Company.ID})
 	})
 	if err != nil {
 		return "", err

@@ -201,7 +201,7 @@ func TestRequireAndKeep(t *testing.T) {
 		}
 		wantRefused(t, f.Err(), tt.require)
 		f = fromJSON(t, body)
-		f.Keep("a")
+		f.MustNotClear("a")
 		wantRefused(t, f.Err(), tt.keep)
 	}
 }
@@ -250,7 +250,7 @@ func FuzzFromJSON(f *testing.F) {
 // readEveryWay must not panic, whatever the field holds.
 func readEveryWay(f *Form, name string) {
 	f.Require(name)
-	f.Keep(name)
+	f.MustNotClear(name)
 	f.Line(name, 10).Get()
 	f.Email(name).Get()
 	f.Phone(name).Get()

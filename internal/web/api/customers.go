@@ -29,7 +29,7 @@ func (s *Server) createCustomer(ctx context.Context, c *call) (web.Answer, error
 	if err != nil {
 		return web.Answer{}, err
 	}
-	made, err := s.Customers.Create(ctx, c.actor, form)
+	made, err := s.Customers.Create(ctx, c.actor, customer.ReadNew(form))
 	return c.customer(made), err
 }
 
@@ -43,7 +43,7 @@ func (s *Server) updateCustomer(ctx context.Context, c *call) (web.Answer, error
 	if err != nil {
 		return web.Answer{}, err
 	}
-	changed, err := s.Customers.Update(ctx, c.actor, c.id, form)
+	changed, err := s.Customers.Update(ctx, c.actor, c.id, customer.ReadChanges(form))
 	return c.customer(changed), err
 }
 

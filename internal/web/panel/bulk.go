@@ -3,6 +3,7 @@ package panel
 import (
 	"strconv"
 
+	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
@@ -77,7 +78,7 @@ func (s *Server) bulkAction(q *request, name string) (act func(id int64) error, 
 	case "plan":
 		plan := q.PostFormValue("bulk_plan_id")
 		return func(id int64) error {
-			_, err := s.Customers.Update(q.Context(), q.Actor, id, input.FromStrings(map[string]string{"plan_id": plan}))
+			_, err := s.Customers.Update(q.Context(), q.Actor, id, customer.ReadChanges(input.FromStrings(map[string]string{"plan_id": plan})))
 			return err
 		}, "Customers moved to the plan: %d.", nil
 	}

@@ -162,7 +162,7 @@ func (s *Server) newCustomer(q *request) error {
 }
 
 func (s *Server) createCustomer(q *request) error {
-	c, err := s.Customers.Create(q.Context(), q.Actor, q.form())
+	c, err := s.Customers.Create(q.Context(), q.Actor, customer.ReadNew(q.form()))
 	if refused(err) {
 		return s.customerForm(q, "New customer", customerForm{
 			Form: page.Sent(q.Request, err), Action: "/customers/new", Back: "/customers", New: true,
@@ -188,7 +188,7 @@ func (s *Server) editCustomer(q *request) error {
 }
 
 func (s *Server) updateCustomer(q *request) error {
-	c, err := s.Customers.Update(q.Context(), q.Actor, q.id, q.form())
+	c, err := s.Customers.Update(q.Context(), q.Actor, q.id, customer.ReadChanges(q.form()))
 	if refused(err) {
 		return s.customerForm(q, "Edit customer", customerForm{
 			Form: page.Sent(q.Request, err), Action: customerPath(q.id) + "/edit", Back: customerPath(q.id),
@@ -239,7 +239,11 @@ func (q *request) back(otherwise string) string {
 }
 
 func (s *Server) renewCustomer(q *request) error {
-	r, err := s.Customers.RenewTimes(q.Context(), q.Actor, q.id, q.form())
+	periods, err := customer.ReadPeriods(q.form())
+	if err != nil {
+		return q.complain(q.back(customerPath(q.id)), err)
+	}
+	r, err := s.Customers.RenewTimes(q.Context(), q.Actor, q.id, periods)
 	if err != nil {
 		return q.complain(q.back(customerPath(q.id)), err)
 	}

@@ -246,7 +246,7 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	plan, err := p.Catalog.CreatePlan(ctx, a, values("name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID)))
 	must(err)
-	c, err := p.Customers.Create(ctx, a, values("name", "João <Silva>", "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31", "whatsapp", "11987654321"))
+	c, err := p.Customers.Create(ctx, a, customer.ReadNew(values("name", "João <Silva>", "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31", "whatsapp", "11987654321")))
 	must(err)
 	invoices, _, err := p.Billing.List(ctx, a, billing.Filter{}, input.Page{Number: 1, Size: 10})
 	must(err)

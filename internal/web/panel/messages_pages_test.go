@@ -123,7 +123,7 @@ func TestTemplateIsWrittenPreviewedAndSaved(t *testing.T) {
 		words := []string{"name", "Aviso", "subject", "Vence {vencimento}", "text", "Oi {primeiro_nome}, pague {valor} em {link_pagamento}"}
 		p.post("/messages/templates/preview", words...).want(t, 200, "Ninguém encontrado", "Oi {primeiro_nome}")
 		ids := p.fill()
-		_, err := p.Customers.Create(t.Context(), p.actor, values("name", "Zélia Prado", "data_de_vencimento", "2026-05-01"))
+		_, err := p.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", "Zélia Prado", "data_de_vencimento", "2026-05-01")))
 		if err != nil {
 			t.Fatal(err)
 		}

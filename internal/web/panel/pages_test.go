@@ -94,7 +94,7 @@ func TestManyCustomersAtOnce(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o *office) {
 		p := o.owner(t, "ana@example.com")
 		ids := p.fill()
-		lone, err := o.Customers.Create(t.Context(), p.actor, values("name", "Sem plano"))
+		lone, err := o.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", "Sem plano")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestExportHasAllOfTheFilterAndNoFormula(t *testing.T) {
 		}
 		p.importNow(u.ID)
 		for _, name := range []string{`=HYPERLINK("http://x")`, "+1", "-1", "@x", `a;"b"`} {
-			if _, err := o.Customers.Create(t.Context(), p.actor, values("name", name)); err != nil {
+			if _, err := o.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", name))); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/payment"
 	"carteira/internal/payment/pixkey"
 	"carteira/internal/platform/money"
@@ -128,7 +129,7 @@ func (p *person) pay(invoiceID int64, amount money.Cents) {
 func (p *person) fillPayments(planID int64) int64 {
 	p.t.Helper()
 	p.useBank()
-	c, err := p.Customers.Create(p.t.Context(), p.actor, values("name", "Zé <b>Ido</b>", "plan_id", fmt.Sprint(planID), "data_de_vencimento", "2026-01-31"))
+	c, err := p.Customers.Create(p.t.Context(), p.actor, customer.ReadNew(values("name", "Zé <b>Ido</b>", "plan_id", fmt.Sprint(planID), "data_de_vencimento", "2026-01-31")))
 	if err != nil {
 		p.t.Fatal(err)
 	}

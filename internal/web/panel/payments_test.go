@@ -29,7 +29,7 @@ func (p *person) debtor(name, phone string) billing.Invoice {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	c, err := p.Customers.Create(p.t.Context(), p.actor, values("name", name, "whatsapp", phone, "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31"))
+	c, err := p.Customers.Create(p.t.Context(), p.actor, customer.ReadNew(values("name", name, "whatsapp", phone, "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31")))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -50,11 +50,11 @@ func word(l page.Lang, value string) string {
 
 // deedRow is a line of the audit log with its text.
 type deedRow struct {
-	account.Entry
+	account.AuditLine
 	Text string
 }
 
-func deedRows(q *request, list []account.Entry) []deedRow {
+func deedRows(q *request, list []account.AuditLine) []deedRow {
 	rows := make([]deedRow, len(list))
 	for i, e := range list {
 		rows[i] = deedRow{e, word(q.lang, e.Action)}

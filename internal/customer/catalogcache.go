@@ -13,9 +13,10 @@ import (
 	"carteira/internal/platform/text"
 )
 
-// shelf holds what the company sells while an import reads many customers: no
-// row asks the database for its plan, and a plan may be chosen by its name.
-type shelf struct {
+// catalogCache holds what the company sells while an import reads many
+// customers: no row asks the database for its plan, and a plan may be chosen by
+// its name.
+type catalogCache struct {
 	plans        map[int64]catalog.Plan
 	products     map[int64]catalog.Product
 	planNames    names
@@ -49,7 +50,7 @@ func (n names) of(name string, preferences ...func(id int64) bool) []int64 {
 	return ids
 }
 
-func fillShelf(ctx context.Context, q sqldb.Querier, a account.Actor) (*shelf, error) {
+func loadCatalog(ctx context.Context, q sqldb.Querier, a account.Actor) (*catalogCache, error) {
 	plans, err := catalog.AllPlans(ctx, q, a)
 	if err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func fillShelf(ctx context.Context, q sqldb.Querier, a account.Actor) (*shelf, e
 	if err != nil {
 		return nil, err
 	}
-	s := &shelf{plans: map[int64]catalog.Plan{}, products: map[int64]catalog.Product{}, planNames: names{}, productNames: names{}}
+	s := &catalogCache{plans: map[int64]catalog.Plan{}, products: map[int64]catalog.Product{}, planNames: names{}, productNames: names{}}
 	for _, p := range plans {
 		s.putPlan(p)
 	}
@@ -68,25 +69,25 @@ func fillShelf(ctx context.Context, q sqldb.Querier, a account.Actor) (*shelf, e
 	return s, nil
 }
 
-func (s *shelf) putPlan(p catalog.Plan) {
+func (s *catalogCache) putPlan(p catalog.Plan) {
 	s.plans[p.ID] = p
 	s.planNames.put(p.Name, p.ID)
 }
 
-func (s *shelf) putProduct(p catalog.Product) {
+func (s *catalogCache) putProduct(p catalog.Product) {
 	s.products[p.ID] = p
 	s.productNames.put(p.Name, p.ID)
 }
 
 // addTo lets what is missing be made in the database.
-func (s *shelf) addTo(ctx context.Context, tx *sqldb.Tx, a account.Actor) {
+func (s *catalogCache) addTo(ctx context.Context, tx *sqldb.Tx, a account.Actor) {
 	s.addPlan = func(p catalog.Plan) (catalog.Plan, error) { return catalog.AddPlan(ctx, tx, a, p) }
 	s.addProduct = func(p catalog.Product) (catalog.Product, error) { return catalog.AddProduct(ctx, tx, a, p) }
 }
 
-// pretend lets what is missing be made on the shelf alone, for a check that
+// pretend lets what is missing be made in the cache alone, for a check that
 // writes nothing. Its ids are negative, as no row's is.
-func (s *shelf) pretend() {
+func (s *catalogCache) pretend() {
 	s.addPlan = func(p catalog.Plan) (catalog.Plan, error) {
 		p.ID, p.Active = int64(-1-len(s.plans)), true
 		return p, nil
@@ -97,14 +98,14 @@ func (s *shelf) pretend() {
 	}
 }
 
-func (s *shelf) offer() offer {
-	return offer{
-		plan:    func(id int64) (catalog.Plan, error) { return onShelf(s.plans, id) },
-		product: func(id int64) (catalog.Product, error) { return onShelf(s.products, id) },
+func (s *catalogCache) lookup() catalogLookup {
+	return catalogLookup{
+		plan:    func(id int64) (catalog.Plan, error) { return cached(s.plans, id) },
+		product: func(id int64) (catalog.Product, error) { return cached(s.products, id) },
 	}
 }
 
-func onShelf[T any](all map[int64]T, id int64) (T, error) {
+func cached[T any](all map[int64]T, id int64) (T, error) {
 	v, ok := all[id]
 	if !ok {
 		return v, fault.NotFound("it")
@@ -112,68 +113,77 @@ func onShelf[T any](all map[int64]T, id int64) (T, error) {
 	return v, nil
 }
 
-// choosePlan reads the plan by name where a row gives no id. A new plan costs
+// choose sets the plan and the product that a row names. What cannot be chosen
+// is refused; nothing is made for a row that will not be written.
+func (s *catalogCache) choose(d *rowDraft) (refused fault.Fields, err error) {
+	if err := s.choosePlan(d, &refused); err != nil {
+		return refused, err
+	}
+	return refused, s.chooseProduct(d, &refused)
+}
+
+// choosePlan finds the plan by name where a row gives no id. A new plan costs
 // the row's amount and is paid by the month.
-func (s *shelf) choosePlan(d *draft, in *input.Form) error {
-	amount, priced := in.Money("value").Get()
-	if name, _ := in.Line("plan", maxName).Get(); name != "" && !d.planID.ok {
+func (s *catalogCache) choosePlan(d *rowDraft, refused *fault.Fields) error {
+	amount, priced := d.amount.Get()
+	if name := d.plan.Value; name != "" && !d.PlanID.Given() {
 		ids := s.planNames.of(name,
 			func(id int64) bool { return s.plans[id].Active },
 			func(id int64) bool { return priced && s.plans[id].Value == amount })
 		switch {
 		case len(ids) > 0:
-			d.planID = only(ids, "plan", in)
+			d.PlanID = only(ids, "plan", refused)
 		case s.addPlan == nil:
-			in.Refuse("plan", "does not exist")
-		case in.Failed(): // nothing is made for a row that will not be written
+			refused.Add("plan", "does not exist")
+		case d.Problems.Any() || !refused.Empty():
 		case !priced:
-			in.Refuse("value", "must say what the new plan costs")
+			refused.Add("value", "must say what the new plan costs")
 		default:
 			p, err := s.addPlan(catalog.Plan{Name: name, Value: amount, Period: civil.Period{Unit: civil.Month, Count: 1}})
 			if err != nil {
 				return err
 			}
 			s.putPlan(p)
-			d.planID = field(p.ID, true)
+			d.PlanID = input.Some(p.ID)
 		}
 	}
 	// Customers pay what the plan costs. Another amount must not be passed over
 	// in silence: their first invoice would be the one to tell.
-	if p, ok := s.plans[d.planID.value]; ok && priced && p.Value != amount {
-		in.Refuse("value", fmt.Sprintf("the plan costs %s; choose another plan, or leave the amount out", p.Value.BR()))
+	if p, ok := s.plans[d.PlanID.Value]; ok && priced && p.Value != amount {
+		refused.Add("value", fmt.Sprintf("the plan costs %s; choose another plan, or leave the amount out", p.Value.BR()))
 	}
 	return nil
 }
 
-// chooseProduct reads the product by name where a row gives no id.
-func (s *shelf) chooseProduct(d *draft, in *input.Form) error {
-	name, _ := in.Line("product", maxName).Get()
-	if name == "" || d.productID.ok {
+// chooseProduct finds the product by name where a row gives no id.
+func (s *catalogCache) chooseProduct(d *rowDraft, refused *fault.Fields) error {
+	name := d.product.Value
+	if name == "" || d.ProductID.Given() {
 		return nil
 	}
 	ids := s.productNames.of(name, func(id int64) bool { return s.products[id].Active })
 	switch {
 	case len(ids) > 0:
-		d.productID = only(ids, "product", in)
+		d.ProductID = only(ids, "product", refused)
 	case s.addProduct == nil:
-		in.Refuse("product", "does not exist")
-	case in.Failed(): // nothing is made for a row that will not be written
+		refused.Add("product", "does not exist")
+	case d.Problems.Any() || !refused.Empty():
 	default:
 		p, err := s.addProduct(catalog.Product{Name: name})
 		if err != nil {
 			return err
 		}
 		s.putProduct(p)
-		d.productID = field(p.ID, true)
+		d.ProductID = input.Some(p.ID)
 	}
 	return nil
 }
 
 // only returns the one id there is, and refuses to choose between several.
-func only(ids []int64, name string, in *input.Form) given[int64] {
+func only(ids []int64, name string, refused *fault.Fields) input.Opt[int64] {
 	if len(ids) > 1 {
-		in.Refuse(name, fmt.Sprintf("%d have this name; give the id in a column %s_id", len(ids), name))
-		return given[int64]{}
+		refused.Add(name, fmt.Sprintf("%d have this name; give the id in a column %s_id", len(ids), name))
+		return input.Opt[int64]{}
 	}
-	return field(ids[0], true)
+	return input.Some(ids[0])
 }
