@@ -111,7 +111,7 @@ func (w *world) dueOn(t *testing.T, customerID int64) string {
 // set changes a status as the API would; pairs are further fields.
 func (w *world) set(t *testing.T, id int64, status Status, pairs ...string) Outcome {
 	t.Helper()
-	out, err := w.SetStatus(t.Context(), w.actor, id, values(append(pairs, "status", string(status))...))
+	out, err := w.SetStatus(t.Context(), w.actor, id, ReadStatusChange(values(append(pairs, "status", string(status))...)))
 	must(t, err)
 	return out
 }

@@ -168,9 +168,9 @@ func seedPayments(ctx context.Context, a *app.App, actor account.Actor) error {
 		if n%2 == 1 {
 			continue
 		}
-		_, err := a.Billing.SetStatus(ctx, actor, i.ID, input.FromStrings(map[string]string{
-			"status": string(billing.Paid), "paid_at": today.AddDays(-((n*n/4 + 3*n) % 37)).String(),
-		}))
+		_, err := a.Billing.SetStatus(ctx, actor, i.ID, billing.StatusChange{
+			Status: billing.Paid, PaidOn: input.Some(today.AddDays(-((n*n/4 + 3*n) % 37))),
+		})
 		if err != nil {
 			return err
 		}

@@ -72,9 +72,9 @@ func (w *world) received(t *testing.T, amount, on string) {
 	t.Helper()
 	c, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Ana")))
 	must(t, err)
-	i, err := w.billing.CreateExtra(t.Context(), w.actor, c.ID, values("amount", amount))
+	i, err := w.billing.CreateExtra(t.Context(), w.actor, c.ID, billing.ReadExtra(values("amount", amount)))
 	must(t, err)
-	_, err = w.billing.SetStatus(t.Context(), w.actor, i.ID, values("status", "Pago", "paid_at", on))
+	_, err = w.billing.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", "Pago", "paid_at", on)))
 	must(t, err)
 }
 
@@ -159,9 +159,9 @@ func (w *world) business(t *testing.T, random *rand.Rand) {
 	}
 	if all := w.everything(t); len(all) > 0 {
 		i := all[random.IntN(len(all))]
-		_, err := w.billing.SetStatus(ctx, w.actor, i.ID, values(
+		_, err := w.billing.SetStatus(ctx, w.actor, i.ID, billing.ReadStatusChange(values(
 			"status", []string{"Pago", "Pago", "Pago", "Em aberto", "Cancelado"}[random.IntN(5)],
-			"paid_at", today.AddDays(-random.IntN(4)*random.IntN(15)).String()))
+			"paid_at", today.AddDays(-random.IntN(4)*random.IntN(15)).String())))
 		if fault.KindOf(err) != fault.KindInvalid {
 			must(t, err)
 		}
@@ -175,7 +175,7 @@ func (w *world) business(t *testing.T, random *rand.Rand) {
 			_, err := w.customers.Renew(ctx, w.actor, c.ID)
 			must(t, err)
 		case 3:
-			_, err := w.billing.CreateExtra(ctx, w.actor, c.ID, values("amount", money.Cents(1+random.Int64N(int64(money.Max))).String()))
+			_, err := w.billing.CreateExtra(ctx, w.actor, c.ID, billing.ReadExtra(values("amount", money.Cents(1+random.Int64N(int64(money.Max))).String())))
 			must(t, err)
 		case 4:
 			_, err := w.customers.Update(ctx, w.actor, c.ID, customer.ReadChanges(values("data_de_vencimento", "")))

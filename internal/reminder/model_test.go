@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
@@ -299,7 +300,7 @@ func (l *life) pay(h *house, p *person) {
 		return
 	}
 	renew := l.random.IntN(2) == 0
-	out, err := h.billing.SetStatus(l.t.Context(), p.of.actor, ids[0], values("status", "Pago", "renew", strconv.FormatBool(renew)))
+	out, err := h.billing.SetStatus(l.t.Context(), p.of.actor, ids[0], billing.ReadStatusChange(values("status", "Pago", "renew", strconv.FormatBool(renew))))
 	must(l.t, err)
 	p.paid[p.dueOn] = true
 	if out.Renewed {

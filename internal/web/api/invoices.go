@@ -50,7 +50,7 @@ func (s *Server) setInvoiceStatus(ctx context.Context, c *call) (web.Answer, err
 	if err != nil {
 		return web.Answer{}, err
 	}
-	out, err := s.Billing.SetStatus(ctx, c.actor, c.id, form)
+	out, err := s.Billing.SetStatus(ctx, c.actor, c.id, billing.ReadStatusChange(form))
 	if err != nil {
 		return web.Answer{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/billing"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
@@ -47,7 +48,7 @@ func (s *service) business(t *testing.T) *caller {
 	c.create(t, `{"name":"Maria","plan_id":2,"product_id":2,"data_de_vencimento":"2026-03-10"}`) // invoice 2
 	s.clock.Set(noon)
 	c.create(t, `{"name":"Ana","plan_id":1,"product_id":null,"data_de_vencimento":"2026-01-31"}`) // invoice 3
-	_, err = s.Billing.CreateExtra(t.Context(), c.actor, 1, values("amount", "7.00", "due", "2026-02-15"))
+	_, err = s.Billing.CreateExtra(t.Context(), c.actor, 1, billing.ReadExtra(values("amount", "7.00", "due", "2026-02-15")))
 	must(t, err) // invoice 4
 	c.setStatus(t, 2, `{"status":"Pago","paid_at":"2026-01-15"}`)
 	c.setStatus(t, 4, `{"status":"Cancelado"}`)
@@ -237,7 +238,7 @@ func TestInvoicesLimitAttachesTheNewest(t *testing.T) {
 func TestTimesOfInvoicesAreTheCompanys(t *testing.T) {
 	c := newService(t, sqldb.SQLite).newCaller(t, "timezone", "Pacific/Auckland")
 	c.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
-	_, err := c.Billing.CreateExtra(t.Context(), c.actor, 1, values("amount", "1.00"))
+	_, err := c.Billing.CreateExtra(t.Context(), c.actor, 1, billing.ReadExtra(values("amount", "1.00")))
 	must(t, err)
 	overdue := data[bill](t, c.call(t, http.MethodGet, "/invoices/1", ""))
 	if !overdue.Overdue { // it is one in the morning of 1 February

@@ -194,7 +194,7 @@ func (a answer) want(t *testing.T, status int, texts ...string) {
 
 func (s *shop) status(t *testing.T, status billing.Status) {
 	t.Helper()
-	_, err := s.billing.SetStatus(t.Context(), s.actor, s.invoice.ID, values("status", string(status)))
+	_, err := s.billing.SetStatus(t.Context(), s.actor, s.invoice.ID, billing.ReadStatusChange(values("status", string(status))))
 	must(t, err)
 }
 

@@ -81,7 +81,7 @@ func (s *Server) invoicePage(q *request, form *page.Form, refusal error) error {
 
 func (s *Server) setInvoiceStatus(q *request) error {
 	path := q.back("/invoices/" + strconv.FormatInt(q.id, 10))
-	out, err := s.Billing.SetStatus(q.Context(), q.Actor, q.id, q.form())
+	out, err := s.Billing.SetStatus(q.Context(), q.Actor, q.id, billing.ReadStatusChange(q.form()))
 	if refused(err) {
 		return s.invoicePage(q, page.Sent(q.Request, err), err)
 	}
@@ -118,7 +118,7 @@ func (s *Server) newInvoice(q *request) error {
 }
 
 func (s *Server) createInvoice(q *request) error {
-	i, err := s.Billing.CreateExtra(q.Context(), q.Actor, q.id, q.form("amount"))
+	i, err := s.Billing.CreateExtra(q.Context(), q.Actor, q.id, billing.ReadExtra(q.form("amount")))
 	if refused(err) {
 		c, failed := s.Customers.Find(q.Context(), q.Actor, q.id)
 		if failed != nil {

@@ -219,7 +219,7 @@ func TestReceivedPaymentsGoBack(t *testing.T) {
 		p.useBank()
 		i := p.debtor("Bia", "")
 		for n := range receivedRows + 2 {
-			extra, err := o.Billing.CreateExtra(t.Context(), p.actor, i.Customer.ID, values("amount", fmt.Sprintf("%d.00", n+1), "due", "2026-01-31"))
+			extra, err := o.Billing.CreateExtra(t.Context(), p.actor, i.Customer.ID, billing.ReadExtra(values("amount", fmt.Sprintf("%d.00", n+1), "due", "2026-01-31")))
 			if err != nil {
 				t.Fatal(err)
 			}
