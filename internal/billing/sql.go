@@ -90,14 +90,10 @@ func latest(ctx context.Context, q sqldb.Querier, companyID int64, customerIDs [
 		WHERE i.id = page.id AND i.company_id = ?`+where+` ORDER BY i.id DESC`, args...)
 }
 
-// insertText and updateText are made once of the table of fields.
+// What the statements have of the table of fields, made once.
 var (
-	insertText = `INSERT INTO invoices (company_id, customer_id, generated, ` + fieldColumns("", "") + `, plan_id, product_id,
-			paid_at, renewed_from, renewed_to, renewed_day, created_at, created_on, updated_at)
-		VALUES ` + sqldb.Tuples(1, len(fields)+12) + ` ON CONFLICT DO NOTHING RETURNING id`
-	updateText = `UPDATE invoices SET ` + fieldColumns("", " = ?") + `,
-			paid_at = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`
+	fieldNames = fieldColumns("", "")
+	fieldsSet  = fieldColumns("", " = ?")
 )
 
 // insert returns 0 when the customer has a generated invoice for the due date.
@@ -106,7 +102,10 @@ func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int6
 	args = append(args, sqldb.RefTo(i.Plan.ID), sqldb.RefTo(i.Product.ID))
 	args = append(args, paymentValues(i)...)
 	args = append(args, i.CreatedAt.UnixMicro(), a.Today(i.CreatedAt), i.CreatedAt.UnixMicro())
-	id, err := sqldb.Value[int64](ctx, tx, insertText, args...)
+	id, err := sqldb.Value[int64](ctx, tx, `
+		INSERT INTO invoices (company_id, customer_id, generated, `+fieldNames+`, plan_id, product_id,
+			paid_at, renewed_from, renewed_to, renewed_day, created_at, created_on, updated_at)
+		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING RETURNING id`, args...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
 	}
@@ -115,7 +114,10 @@ func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int6
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, i Invoice) error {
 	args := append(fieldValues(&i), paymentValues(i)...)
-	_, err := tx.Exec(ctx, updateText, append(args, tx.Now().UnixMicro(), companyID, i.ID)...)
+	_, err := tx.Exec(ctx, `
+		UPDATE invoices SET `+fieldsSet+`,
+			paid_at = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`, append(args, tx.Now().UnixMicro(), companyID, i.ID)...)
 	return err
 }
 
