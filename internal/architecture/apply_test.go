@@ -35,6 +35,13 @@ var roomsWithApply = []applied{
 			"Service.applyDeletion": "is apply for all invoices of a customer at once",
 		},
 	},
+	{
+		room: "internal/catalog",
+		functions: map[string]string{
+			"AddPlan":    "an import makes the plans that its file names; the import has one audit line",
+			"AddProduct": "an import makes the products that its file names; the import has one audit line",
+		},
+	},
 }
 
 // graph is which functions of a package mention which. It goes by names, without

@@ -71,10 +71,10 @@ func (w *world) newCompany(t *testing.T, timezone string) account.Actor {
 // plan makes a plan, of a product of its own. Both are numbered from 1.
 func (w *world) plan(t *testing.T, period, value string) int64 {
 	t.Helper()
-	product, err := w.catalog.CreateProduct(t.Context(), w.actor, values("name", "Produto "+period))
+	product, err := w.catalog.CreateProduct(t.Context(), w.actor, catalog.ReadNewProduct(values("name", "Produto "+period)))
 	must(t, err)
-	plan, err := w.catalog.CreatePlan(t.Context(), w.actor, values(
-		"name", "Plano "+period, "value", value, "period", period, "product_id", fmt.Sprint(product.ID)))
+	plan, err := w.catalog.CreatePlan(t.Context(), w.actor, catalog.ReadNewPlan(values(
+		"name", "Plano "+period, "value", value, "period", period, "product_id", fmt.Sprint(product.ID))))
 	must(t, err)
 	return plan.ID
 }

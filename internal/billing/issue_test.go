@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
@@ -184,14 +185,14 @@ func TestInvoiceBearsThePlanOfTheDayItIsIssued(t *testing.T) {
 		w.update(t, id, "plan_id", "2", "product_id", "2")
 		w.wantNothingToIssue(t) // the invoice of that date has been issued, at the old value
 		w.update(t, id, "data_de_vencimento", "2026-02-01")
-		_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 2, values("value", "310.50"))
+		_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 2, catalog.ReadPlanChanges(values("value", "310.50")))
 		must(t, err)
 		w.dayWork(t)
 		second := w.invoices(t, id)[1]
 		if second.Amount != 31050 || second.Plan.ID != 2 || second.Product.ID != 2 || second.Description != "Plano 1year" {
 			t.Errorf("second %+v", second)
 		}
-		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 1, values("value", "99.00"))
+		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 1, catalog.ReadPlanChanges(values("value", "99.00")))
 		must(t, err)
 		if got := w.find(t, first.ID); got.Amount != 3500 || got.Plan.ID != 1 {
 			t.Errorf("the first became %+v", got)

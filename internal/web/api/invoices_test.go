@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carteira/internal/billing"
+	"carteira/internal/catalog"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
@@ -39,9 +40,9 @@ func (c *caller) setStatus(t *testing.T, id int64, body string) bill {
 func (s *service) business(t *testing.T) *caller {
 	t.Helper()
 	c := s.newCaller(t)
-	_, err := s.Catalog.CreateProduct(t.Context(), c.actor, values("name", "TV"))
+	_, err := s.Catalog.CreateProduct(t.Context(), c.actor, catalog.ReadNewProduct(values("name", "TV")))
 	must(t, err)
-	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, values("name", "Anual", "value", "300.00", "period", "1year"))
+	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, catalog.ReadNewPlan(values("name", "Anual", "value", "300.00", "period", "1year")))
 	must(t, err)
 	s.clock.Set(noon.AddDate(0, 0, -20))
 	c.create(t, `{"name":"João","plan_id":1,"data_de_vencimento":"2026-01-20"}`)                 // invoice 1

@@ -76,9 +76,10 @@ func (s *Server) bulkAction(q *request, name string) (act func(id int64) error, 
 	case "delete":
 		return func(id int64) error { return s.Customers.Delete(q.Context(), q.Actor, id) }, "Customers deleted: %d.", nil
 	case "plan":
-		plan := q.PostFormValue("bulk_plan_id")
+		form := input.FromStrings(map[string]string{"plan_id": q.PostFormValue("bulk_plan_id")})
+		draft := customer.ReadChanges(form)
 		return func(id int64) error {
-			_, err := s.Customers.Update(q.Context(), q.Actor, id, customer.ReadChanges(input.FromStrings(map[string]string{"plan_id": plan})))
+			_, err := s.Customers.Update(q.Context(), q.Actor, id, draft)
 			return err
 		}, "Customers moved to the plan: %d.", nil
 	}

@@ -87,7 +87,7 @@ func (s *Server) planForm(q *request, title string, d planForm, refusal error) e
 	return s.show(q, page.View{Name: "plan_form", Title: title, Status: statusOf(refusal), Data: d})
 }
 
-// planInput joins number and unit of the period, as a use case reads it.
+// planInput joins number and unit of the period, as a draft is read.
 func planInput(q *request) *input.Form {
 	if count, unit := q.PostFormValue("period_count"), q.PostFormValue("period_unit"); count != "" {
 		q.PostForm.Set("period", count+unit)
@@ -100,7 +100,7 @@ func (s *Server) newPlan(q *request) error {
 }
 
 func (s *Server) createPlan(q *request) error {
-	p, err := s.Catalog.CreatePlan(q.Context(), q.Actor, planInput(q))
+	p, err := s.Catalog.CreatePlan(q.Context(), q.Actor, catalog.ReadNewPlan(planInput(q)))
 	if refused(err) {
 		return s.planForm(q, "New plan", planForm{Form: page.Sent(q.Request, err), Action: "/plans/new", New: true}, err)
 	}
@@ -128,7 +128,7 @@ func boolText(on bool) string {
 }
 
 func (s *Server) updatePlan(q *request) error {
-	p, err := s.Catalog.UpdatePlan(q.Context(), q.Actor, q.id, planInput(q))
+	p, err := s.Catalog.UpdatePlan(q.Context(), q.Actor, q.id, catalog.ReadPlanChanges(planInput(q)))
 	if refused(err) {
 		return s.planForm(q, "Edit plan", planForm{Form: page.Sent(q.Request, err), Action: "/plans/" + idText(q.id)}, err)
 	}
@@ -153,7 +153,7 @@ func (s *Server) newProduct(q *request) error {
 }
 
 func (s *Server) createProduct(q *request) error {
-	p, err := s.Catalog.CreateProduct(q.Context(), q.Actor, q.form())
+	p, err := s.Catalog.CreateProduct(q.Context(), q.Actor, catalog.ReadNewProduct(q.form()))
 	if refused(err) {
 		return s.productForm(q, "New product", productForm{page.Sent(q.Request, err), "/products/new", true}, err)
 	}
@@ -173,7 +173,7 @@ func (s *Server) editProduct(q *request) error {
 }
 
 func (s *Server) updateProduct(q *request) error {
-	p, err := s.Catalog.UpdateProduct(q.Context(), q.Actor, q.id, q.form())
+	p, err := s.Catalog.UpdateProduct(q.Context(), q.Actor, q.id, catalog.ReadProductChanges(q.form()))
 	if refused(err) {
 		return s.productForm(q, "Edit product", productForm{page.Sent(q.Request, err), "/products/" + idText(q.id), false}, err)
 	}
