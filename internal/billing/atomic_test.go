@@ -119,7 +119,7 @@ func TestFailureInTheMiddleLeavesNothing(t *testing.T) {
 			expired := w.customer(t, 1, "2026-01-30")
 			before := w.snapshot(t)
 			status := func(p *world, id int64, to Status) error {
-				_, err := p.SetStatus(t.Context(), w.actor, id, ReadStatusChange(values("status", string(to))))
+				_, err := p.SetStatus(t.Context(), w.actor, id, ReadStatusChange(values("status", to.String())))
 				return err
 			}
 			for _, c := range []struct {

@@ -299,7 +299,7 @@ func (l *life) change(b *bill) {
 		paidOn = l.today.AddDays(-l.random.IntN(40))
 	}
 	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, b.id, ReadStatusChange(values(
-		"status", string(to), "paid_at", paidOn.String(), "renew", fmt.Sprint(renew))))
+		"status", to.String(), "paid_at", paidOn.String(), "renew", fmt.Sprint(renew))))
 	if b.status != to && b.status != Open && to != Open {
 		wantField(l.t, err, "status")
 		return

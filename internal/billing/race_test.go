@@ -67,7 +67,7 @@ func TestChangesOfAllKindsAtOnceLeaveOneTruth(t *testing.T) {
 			var mu sync.Mutex
 			var paid, renewed, back int
 			refused := atOnce(50, processes, func(p *world, n int) error {
-				out, err := p.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", string([]Status{Paid, Open, Paid, Cancelled}[n/2%4]))))
+				out, err := p.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", []Status{Paid, Open, Paid, Cancelled}[n/2%4].String())))
 				mu.Lock()
 				defer mu.Unlock()
 				if out.Changed && out.Status == Paid {

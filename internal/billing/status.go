@@ -9,20 +9,54 @@ import (
 	"carteira/internal/platform/input"
 )
 
-// Status is how an invoice stands, as records show it.
+// Status is how an invoice stands. It is a code, which the database and the
+// counters store; String is the word that the API, events and people read.
 type Status string
 
 // The statuses.
 const (
-	Open      Status = "Em aberto"
-	Paid      Status = "Pago"
-	Cancelled Status = "Cancelado"
+	Open      Status = "open"
+	Paid      Status = "paid"
+	Cancelled Status = "cancelled"
 )
 
-// readStatus reads the status that a form names; none when it names none, or
-// something else, which the form remembers.
+// Statuses lists the statuses in the order in which people read them.
+var Statuses = []Status{Open, Paid, Cancelled}
+
+var statusWords = map[Status]string{Open: "Em aberto", Paid: "Pago", Cancelled: "Cancelado"}
+
+// String is the word for the status in the API's contract.
+func (s Status) String() string {
+	if word, ok := statusWords[s]; ok {
+		return word
+	}
+	return string(s)
+}
+
+// MarshalText writes the word, so that JSON has it.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+func wordsOf(list []Status) []string {
+	words := make([]string, len(list))
+	for n, status := range list {
+		words[n] = status.String()
+	}
+	return words
+}
+
+// readStatus reads the status that a form names by its word; none when it names
+// none, or something else, which the form remembers.
 func readStatus(in *input.Form) Status {
-	return Status(in.Choice("status", string(Open), string(Paid), string(Cancelled)).Value)
+	return statusOf(in.Choice("status", wordsOf(Statuses)...).Value)
+}
+
+func statusOf(word string) Status {
+	for status, known := range statusWords {
+		if known == word {
+			return status
+		}
+	}
+	return ""
 }
 
 // transitions is the state machine of an invoice.
@@ -41,9 +75,5 @@ func allowed(i Invoice, to Status) error {
 	if slices.Contains(next, to) {
 		return nil
 	}
-	names := make([]string, len(next))
-	for n, status := range next {
-		names[n] = string(status)
-	}
-	return fault.Field("status", fmt.Sprintf("an invoice that is %s can only become: %s", i.Status, strings.Join(names, ", ")))
+	return fault.Field("status", fmt.Sprintf("an invoice that is %s can only become: %s", i.Status, strings.Join(wordsOf(next), ", ")))
 }

@@ -35,7 +35,7 @@ func (w *world) invoiceThatIs(t *testing.T, state string) Invoice {
 	case byGateway:
 		_, err := w.payThrough(t, i.ID, "woovi")
 		must(t, err)
-	case string(Cancelled):
+	case Cancelled.String():
 		w.set(t, i.ID, Cancelled)
 	}
 	return plainly(w.find(t, i.ID))
@@ -51,18 +51,18 @@ func TestEveryChangeOfStatusIsAllowedSameOrRefused(t *testing.T) {
 		to   Status
 		want string // allowed, same, or a part of the refusal
 	}{
-		{string(Open), Open, same},
-		{string(Open), Paid, allowed},
-		{string(Open), Cancelled, allowed},
+		{Open.String(), Open, same},
+		{Open.String(), Paid, allowed},
+		{Open.String(), Cancelled, allowed},
 		{byHand, Open, allowed},
 		{byHand, Paid, same},
 		{byHand, Cancelled, "an invoice that is Pago can only become: Em aberto"},
 		{byGateway, Open, "this invoice was paid through woovi and stays Pago"},
 		{byGateway, Paid, same},
 		{byGateway, Cancelled, "this invoice was paid through woovi and stays Pago"},
-		{string(Cancelled), Open, allowed},
-		{string(Cancelled), Paid, "an invoice that is Cancelado can only become: Em aberto"},
-		{string(Cancelled), Cancelled, same},
+		{Cancelled.String(), Open, allowed},
+		{Cancelled.String(), Paid, "an invoice that is Cancelado can only become: Em aberto"},
+		{Cancelled.String(), Cancelled, same},
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
@@ -71,7 +71,7 @@ func TestEveryChangeOfStatusIsAllowedSameOrRefused(t *testing.T) {
 			before := w.invoiceThatIs(t, c.from)
 			known := len(w.bodies(t))
 			w.clock.Advance(time.Minute)
-			out, err := w.SetStatus(t.Context(), w.actor, before.ID, ReadStatusChange(values("status", string(c.to), "note", "n")))
+			out, err := w.SetStatus(t.Context(), w.actor, before.ID, ReadStatusChange(values("status", c.to.String(), "note", "n")))
 			after := plainly(w.find(t, before.ID))
 			switch c.want {
 			case allowed:
@@ -103,8 +103,8 @@ func TestDocumentShowsTheStateMachineAndTheDefaults(t *testing.T) {
 	must(t, err)
 	told := map[Status][]Status{}
 	for _, row := range documented.FindAllStringSubmatch(string(document), -1) {
-		if from := Status(row[1]); transitions[from] != nil {
-			told[from] = append(told[from], Status(row[2]))
+		if from := statusOf(row[1]); from != "" {
+			told[from] = append(told[from], statusOf(row[2]))
 		}
 	}
 	if !maps.EqualFunc(told, transitions, slices.Equal) {
@@ -125,7 +125,7 @@ func TestCancelledInvoiceRefusesPayment(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
 		w.plan(t, "1month", "35.00")
-		i := w.invoiceThatIs(t, string(Cancelled))
+		i := w.invoiceThatIs(t, Cancelled.String())
 		known := len(w.bodies(t))
 		_, err := w.payThrough(t, i.ID, "woovi")
 		wantField(t, err, "status")

@@ -75,7 +75,7 @@ func TestOnlyAnOpenInvoiceIsCharged(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		i := w.invoice(t)
 		for _, status := range []billing.Status{billing.Cancelled, billing.Open, billing.Paid} {
-			_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", string(status))))
+			_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", status.String())))
 			must(t, err)
 			_, err = w.Charge(t.Context(), w.actor, i.ID, "https://example.com/hook")
 			if status == billing.Open {

@@ -294,7 +294,7 @@ func (l *life) set(h *house, p *person, pairs ...string) {
 // without a renewal.
 func (l *life) pay(h *house, p *person) {
 	l.t.Helper()
-	ids, err := sqldb.Values[int64](l.t.Context(), h.db, `SELECT id FROM invoices WHERE customer_id = ? AND due_on = ? AND status = 'Em aberto'`, p.id, p.dueOn)
+	ids, err := sqldb.Values[int64](l.t.Context(), h.db, `SELECT id FROM invoices WHERE customer_id = ? AND due_on = ? AND status = 'open'`, p.id, p.dueOn)
 	must(l.t, err)
 	if len(ids) == 0 {
 		return

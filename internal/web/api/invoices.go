@@ -88,7 +88,7 @@ func (c *call) appendInvoice(b []byte, i *billing.Invoice) []byte {
 func (c *call) appendInvoiceFields(b []byte, i *billing.Invoice) []byte {
 	zone := c.actor.Company.Zone
 	b = web.AppendInt(append(b, `{"id":`...), i.ID)
-	b = web.AppendString(append(b, `,"status":`...), string(i.Status))
+	b = web.AppendString(append(b, `,"status":`...), i.Status.String())
 	b = i.Amount.Append(append(b, `,"total_amount":"`...))
 	b = web.AppendText(append(b, `","description":`...), i.Description)
 	b = web.AppendDate(append(b, `,"due_date":`...), i.DueOn)

@@ -40,8 +40,8 @@ func (s *Server) invoices(q *request) error {
 	}
 	d.List, d.Pager, d.Filtered = list, page.NewPager(q.URL, p, total), f != (billing.Filter{})
 	d.Statuses = []page.Option{{Value: "", Label: q.lang.T("All")}}
-	for _, status := range []billing.Status{billing.Open, billing.Paid, billing.Cancelled} {
-		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: word(q.lang, string(status))})
+	for _, status := range billing.Statuses {
+		d.Statuses = append(d.Statuses, page.Option{Value: status.String(), Label: word(q.lang, status.String())})
 	}
 	return s.show(q, page.View{Name: "invoices", Title: "Invoices", Data: d})
 }
