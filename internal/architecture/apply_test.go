@@ -28,6 +28,20 @@ var roomsWithApply = []applied{
 		tables:    map[string]string{"customer_uploads": "a file on its way to an import; the import is audited"},
 		functions: map[string]string{"insertMany": "an import writes many at once; applyMany draws their consequences"},
 	},
+	{
+		room:   "internal/billing",
+		tables: map[string]string{"invoice_schedule": "due dates that have no invoice yet: what is left to issue"},
+		functions: map[string]string{
+			"Service.applyDeletion": "is apply for all invoices of a customer at once",
+		},
+	},
+	{
+		room: "internal/catalog",
+		functions: map[string]string{
+			"AddPlan":    "an import makes the plans that its file names; the import has one audit line",
+			"AddProduct": "an import makes the products that its file names; the import has one audit line",
+		},
+	},
 }
 
 // graph is which functions of a package mention which. It goes by names, without

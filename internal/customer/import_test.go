@@ -62,7 +62,7 @@ func (o *office) newCompany(tb testing.TB, email string) account.Actor {
 
 func (o *office) plan(t *testing.T, name, value, period string) catalog.Plan {
 	t.Helper()
-	p, err := o.catalog.CreatePlan(t.Context(), o.actor, pairs("name", name, "value", value, "period", period))
+	p, err := o.catalog.CreatePlan(t.Context(), o.actor, catalog.ReadNewPlan(pairs("name", name, "value", value, "period", period)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestLatin1SheetWithPortugueseHeadingsIsImported(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		o := openOffice(t, engine)
 		plan := o.plan(t, "Mensal Básico", "1234.56", "1month")
-		product, err := o.catalog.CreateProduct(t.Context(), o.actor, pairs("name", "Rádio"))
+		product, err := o.catalog.CreateProduct(t.Context(), o.actor, catalog.ReadNewProduct(pairs("name", "Rádio")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,11 +310,11 @@ func TestPlansAreChosenByName(t *testing.T) {
 		o.plan(t, "Duplo", "20.00", "1month")
 		old := o.plan(t, "Antigo", "5.00", "1month")
 		stranger := o.newCompany(t, "other@example.com")
-		foreign, err := o.catalog.CreatePlan(t.Context(), stranger, pairs("name", "Alheio", "value", "1.00", "period", "1month"))
+		foreign, err := o.catalog.CreatePlan(t.Context(), stranger, catalog.ReadNewPlan(pairs("name", "Alheio", "value", "1.00", "period", "1month")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.catalog.UpdatePlan(t.Context(), o.actor, old.ID, pairs("active", "false")); err != nil {
+		if _, err := o.catalog.UpdatePlan(t.Context(), o.actor, old.ID, catalog.ReadPlanChanges(pairs("active", "false"))); err != nil {
 			t.Fatal(err)
 		}
 		file := strings.Join([]string{
