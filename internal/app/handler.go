@@ -28,6 +28,7 @@ func (a *App) Handler() http.Handler {
 	reg.MustRegister(a.Webhooks.Metrics()...)
 	reg.MustRegister(a.Payments.Metrics()...)
 	reg.MustRegister(a.Reminders.Metrics()...)
+	reg.MustRegister(a.Workers.Metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	page.Register(mux)

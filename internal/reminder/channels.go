@@ -128,7 +128,7 @@ func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID 
 		s.readChannel(in, &c)
 		c.Options, c.sealed, c.UpdatedAt = options, s.seal(c.ID, secrets), tx.Now()
 		c.Failures, c.Problem, c.ProblemAt = 0, "", time.Time{}
-		tx.OnCommit(s.hint)
+		tx.OnCommit(s.wake.Hint)
 		if err := updateChannel(ctx, tx, a.Company.ID, c); err != nil {
 			return err
 		}

@@ -3,11 +3,11 @@ package reminder
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 )
 
 // retryDelays are the waits before a message is tried again through the same
@@ -137,6 +137,7 @@ type outcome struct {
 	receipt  string
 	problem  string
 	after    time.Duration
+	cause    error // for the log
 }
 
 type verdict string
@@ -154,16 +155,24 @@ func (s *Service) send(ctx context.Context, b begun) outcome {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	out := outcome{at: s.db.Now()}
-	sender, err := s.sender(b.channel)
+	var sender Sender
+	err := worker.Guard(ctx, func() (err error) {
+		sender, err = s.sender(b.channel)
+		return err
+	})
 	if err != nil {
+		out.cause = err
 		out.verdict, out.problem = passing, "the channel cannot be opened"
 		if r, ok := errors.AsType[*Refusal](err); ok {
 			out.verdict, out.problem = refused, r.Reason
 		}
 		return out
 	}
-	out.receipt, err = sender.Send(ctx, b.Letter)
-	out.duration = s.db.Now().Sub(out.at)
+	err = worker.Guard(ctx, func() (err error) {
+		out.receipt, err = sender.Send(ctx, b.Letter)
+		return err
+	})
+	out.duration, out.cause = s.db.Now().Sub(out.at), err
 	out.judge(err, b.kind.Idempotent)
 	return out
 }
@@ -201,6 +210,8 @@ func (e *engine) finish(ctx context.Context, j job, b begun, out outcome) {
 		e.log.ErrorContext(ctx, "message attempt not recorded", append(attrs, "error", err)...)
 	case !kept:
 		e.log.WarnContext(ctx, "message attempt outlived its claim", attrs...)
+	case worker.Panicked(out.cause):
+		e.log.ErrorContext(ctx, "message attempt panicked", append(attrs, "problem", out.problem, "error", out.cause)...)
 	default:
 		e.log.InfoContext(ctx, "message attempt", append(attrs, "problem", out.problem)...)
 	}
@@ -243,7 +254,7 @@ func (s *Service) close(ctx context.Context, j job, b begun, o outcome) (kept bo
 		}
 		tx.OnCommit(func() { s.metrics.count(b.kind.Name, n.outcome()) })
 		if n.status == Scheduled {
-			tx.OnCommit(s.hint)
+			tx.OnCommit(s.wake.Hint)
 		}
 		return settle(ctx, tx, j.companyID, j.id, n)
 	})
@@ -291,9 +302,7 @@ func (c candidate) again(w scene, asked time.Duration) (time.Time, bool) {
 	if c.step >= len(retryDelays) || c.rule.ID == 0 {
 		return time.Time{}, false
 	}
-	d := max(retryDelays[c.step], asked)
-	d += time.Duration(rand.Int64N(int64(d)/10 + 1)) //nolint:gosec // jitter needs no secrecy
-	at := w.now.Add(d)
+	at := w.now.Add(worker.Jitter(max(retryDelays[c.step], asked)))
 	if c.manual {
 		return at, true
 	}

@@ -153,7 +153,7 @@ func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, a account.Actor,
 		return err
 	}
 	m.Status, m.Reason, m.RunAt, m.ChannelID = Scheduled, "", tx.Now(), r.Channels[0]
-	tx.OnCommit(s.hint)
+	tx.OnCommit(s.wake.Hint)
 	return decide(ctx, tx, a.Company.ID, *m, true)
 }
 

@@ -12,6 +12,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 )
 
 // ahead is how many days before it is sent a message is planned, so that it
@@ -37,14 +38,17 @@ func (s *Service) Plan(ctx context.Context) (int, error) {
 	total := 0
 	var failures []error
 	for _, r := range due {
-		n, err := s.planRule(ctx, r)
-		total += n
+		err := worker.Guard(ctx, func() error {
+			n, err := s.planRule(ctx, r)
+			total += n
+			return err
+		})
 		if err != nil { // keeps no other rule waiting
 			failures = append(failures, fmt.Errorf("plan rule %d of company %d: %w", r.ruleID, r.companyID, err))
 		}
 	}
 	if total > 0 {
-		s.hint()
+		s.wake.Hint()
 	}
 	return total, errors.Join(failures...)
 }
@@ -142,7 +146,7 @@ func (s *Service) restart(ctx context.Context, tx *sqldb.Tx, a account.Actor, r 
 		return err
 	}
 	r.restart(a, q, tx.Now())
-	tx.OnCommit(s.hint)
+	tx.OnCommit(s.wake.Hint)
 	return nil
 }
 
@@ -186,7 +190,7 @@ func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 			return err
 		}
 	}
-	tx.OnCommit(s.hint)
+	tx.OnCommit(s.wake.Hint)
 	return nil
 }
 

@@ -222,6 +222,16 @@ func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, n next) erro
 	return err
 }
 
+// setMessageAside ends a message that is still ours: failed, or unknown when it
+// may have been sent. It returns the channel that it waited for.
+func setMessageAside(ctx context.Context, tx *sqldb.Tx, j job) (channelID int64, err error) {
+	return sqldb.Value[int64](ctx, tx, `
+		UPDATE reminder_messages SET status = CASE WHEN status = 'sending' THEN 'unknown' ELSE 'failed' END, reason = ?,
+			claim = CASE WHEN status = 'sending' THEN claim ELSE '' END, run_at = ?, updated_at = ?
+		WHERE company_id = ? AND id = ? AND claim = ? AND status IN ('scheduled', 'sending') RETURNING channel_id`,
+		reasonAside, tx.Now().UnixMicro(), tx.Now().UnixMicro(), j.companyID, j.id, j.claim)
+}
+
 // lostMessage is one whose sender has not been heard of for too long.
 type lostMessage struct {
 	companyID, id int64
