@@ -40,7 +40,7 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		company, _, err := a.Accounts.CreateCompany(ctx, form("name", "Rede Clara", "email", "ana@example.com"))
 		must(t, err)
 		actor := account.System(company, "test")
-		_, err = a.Payments.ConfigureGateway(ctx, actor, form("provider", "sandbox"))
+		_, err = a.Payments.ConfigureGateway(ctx, actor, a.Payments.ReadGateway(form("provider", "sandbox")))
 		must(t, err)
 		plan, err := a.Catalog.CreatePlan(ctx, actor, form("name", "Mensal", "value", "35.00", "period", "1month"))
 		must(t, err)

@@ -15,6 +15,7 @@ import (
 	"carteira/internal/app"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
+	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/input"
@@ -140,7 +141,7 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if err != nil {
 		return actor, err
 	}
-	if _, err := a.Payments.ConfigureGateway(ctx, actor, input.FromStrings(map[string]string{"provider": "sandbox"})); err != nil {
+	if _, err := a.Payments.ConfigureGateway(ctx, actor, payment.GatewayDraft{Provider: "sandbox"}); err != nil {
 		return actor, err
 	}
 	if err := seedReminders(ctx, a, actor); err != nil {

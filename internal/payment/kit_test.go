@@ -94,7 +94,7 @@ func (w *world) newCompany(t *testing.T) account.Actor {
 
 func (w *world) gateway(t *testing.T, pairs ...string) Setup {
 	t.Helper()
-	u, err := w.ConfigureGateway(t.Context(), w.actor, values(pairs...))
+	u, err := w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values(pairs...)))
 	must(t, err)
 	return u
 }

@@ -137,7 +137,7 @@ func (s *service) newCaller(t *testing.T, more ...string) *caller {
 	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, values(
 		"name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID)))
 	must(t, err)
-	_, err = s.Payments.ConfigureGateway(t.Context(), c.actor, values("provider", "sandbox"))
+	_, err = s.Payments.ConfigureGateway(t.Context(), c.actor, s.Payments.ReadGateway(values("provider", "sandbox")))
 	must(t, err)
 	_, err = s.Resellers.Grant(t.Context(), c.actor, values("amount", "100"))
 	must(t, err)

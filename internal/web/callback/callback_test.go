@@ -79,7 +79,7 @@ func open(t *testing.T, engine sqldb.Engine) *shop {
 	must(t, err)
 	_, err = customers.Create(t.Context(), s.actor, customer.ReadNew(values("name", "Ana Lima", "plan_id", "1", "data_de_vencimento", "2026-02-05")))
 	must(t, err)
-	_, err = s.payments.ConfigureGateway(t.Context(), s.actor, values("provider", "sandbox"))
+	_, err = s.payments.ConfigureGateway(t.Context(), s.actor, s.payments.ReadGateway(values("provider", "sandbox")))
 	must(t, err)
 	return s
 }

@@ -110,7 +110,7 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 	page.Register(mux)
 	s.fill(t, accounts, customers)
 	if len(gateway) > 0 {
-		_, err := s.payments.ConfigureGateway(t.Context(), s.actor, values(gateway...))
+		_, err := s.payments.ConfigureGateway(t.Context(), s.actor, s.payments.ReadGateway(values(gateway...)))
 		must(t, err)
 	}
 	return s
@@ -259,7 +259,7 @@ func TestPageOfEveryOutcome(t *testing.T) {
 		s.get(t, link).want(t, 200, "O pagamento on-line não está disponível", "Pergunte a Rede &lt;Clara&gt;")
 		wantState("none")
 		s.get(t, link+"/qr.png").want(t, 404)
-		_, err := s.payments.ConfigureGateway(t.Context(), s.actor, values("provider", "hand"))
+		_, err := s.payments.ConfigureGateway(t.Context(), s.actor, s.payments.ReadGateway(values("provider", "hand")))
 		must(t, err)
 		s.get(t, link).want(t, 200, "confirma o pagamento quando ele chegar")
 		wantState("open-")

@@ -117,9 +117,9 @@ func (s *Server) makePix(q *request) error {
 	return nil
 }
 
-// confirmByHand takes note of money that no gateway tells of.
+// confirmByHand records money that no gateway reports.
 func (s *Server) confirmByHand(q *request) error {
-	out, err := s.Payments.ConfirmByHand(q.Context(), q.Actor, q.id, q.form("amount"))
+	out, err := s.Payments.ConfirmByHand(q.Context(), q.Actor, payment.ReadConfirmation(q.form("amount"), q.id))
 	if refused(err) {
 		return s.invoicePage(q, page.Sent(q.Request, err), err)
 	}

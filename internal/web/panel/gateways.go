@@ -152,7 +152,7 @@ func (s *Server) setGateway(q *request) error {
 	}
 	keepSecrets(q, u.Provider)
 	q.PostForm.Set("provider", u.Provider.Name)
-	u, err = s.Payments.ConfigureGateway(q.Context(), q.Actor, q.form())
+	u, err = s.Payments.ConfigureGateway(q.Context(), q.Actor, s.Payments.ReadGateway(q.form()))
 	if refused(err) {
 		return s.gatewayForm(q, page.Sent(q.Request, err), err)
 	}

@@ -172,7 +172,7 @@ func (s *Server) reviewPage(q *request, form *page.Form, refusal error) error {
 }
 
 func (s *Server) resolveReview(q *request) error {
-	r, err := s.Payments.ResolveReview(q.Context(), q.Actor, q.id, q.form())
+	r, err := s.Payments.Decide(q.Context(), q.Actor, payment.ReadDecision(q.form(), q.id))
 	if refused(err) {
 		return s.reviewPage(q, page.Sent(q.Request, err), err)
 	}

@@ -101,7 +101,7 @@ func (o *office) exec(t *testing.T, text string, args ...any) {
 // useBank gives a company the gateway.
 func (p *person) useBank() {
 	p.t.Helper()
-	if _, err := p.Payments.ConfigureGateway(p.t.Context(), p.actor, values("provider", "bank", "token", "s3cret-token-of-the-company")); err != nil {
+	if _, err := p.Payments.ConfigureGateway(p.t.Context(), p.actor, p.Payments.ReadGateway(values("provider", "bank", "token", "s3cret-token-of-the-company"))); err != nil {
 		p.t.Fatal(err)
 	}
 }
