@@ -37,7 +37,6 @@ type Options struct {
 // Service has the use cases.
 type Service struct {
 	db        *sqldb.DB
-	accounts  *account.Service
 	billing   *billing.Service
 	box       *secret.Box
 	options   Options
@@ -51,7 +50,7 @@ type Service struct {
 
 // New makes the service, which from then on watches invoices: the charges of
 // one that is no longer open, or that is deleted, are cancelled at the gateway.
-func New(db *sqldb.DB, accounts *account.Service, invoices *billing.Service, box *secret.Box, o Options) *Service {
+func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, o Options) *Service {
 	if o.Timeout == 0 {
 		o.Timeout = 15 * time.Second
 	}
@@ -59,7 +58,7 @@ func New(db *sqldb.DB, accounts *account.Service, invoices *billing.Service, box
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Service{
-		db: db, accounts: accounts, billing: invoices, box: box, options: o,
+		db: db, billing: invoices, box: box, options: o,
 		providers: map[string]Provider{}, wake: worker.NewWake(), metrics: newMetrics(o.Providers),
 	}
 	for _, p := range o.Providers {

@@ -90,7 +90,7 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers,
 		Billing: invoices, Dashboard: dashboard.New(db), Webhooks: webhooks,
 		Resellers: reseller.New(db, accounts, "https://clientes.example.com"),
-		Payments: payment.New(db, accounts, invoices, box, payment.Options{
+		Payments: payment.New(db, invoices, box, payment.Options{
 			Providers: []payment.Provider{sandbox.New(db).Provider(), outOfOrder}, PublicURL: "https://carteira.example.com", Notify: webhooks.NotifyTx, Timeout: 25 * time.Second,
 		}),
 		Idempotency: idempotency.New(db, box),

@@ -64,7 +64,7 @@ func open(t *testing.T, engine sqldb.Engine) *shop {
 	events, accounts := &event.Log{}, account.New(s.db, 0)
 	customers := customer.New(s.db, events)
 	s.billing, s.sandbox = billing.New(s.db, events, customers), sandbox.New(s.db)
-	s.payments = payment.New(s.db, accounts, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
+	s.payments = payment.New(s.db, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
 		Providers: []payment.Provider{s.sandbox.Provider()}, PublicURL: "https://carteira.example.com",
 	})
 	mux := http.NewServeMux()

@@ -92,7 +92,7 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 	served := httptest.NewServer(web.Observe(mux, slog.New(slog.NewTextHandler(s.log, nil)), web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
 	s.url = served.URL
-	s.payments = payment.New(s.db, accounts, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
+	s.payments = payment.New(s.db, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
 		Providers: []payment.Provider{s.sandbox.Provider(), {
 			Name: "bank", Title: "Banco", Flow: payment.FlowPix,
 			Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return s.bank, nil },

@@ -166,8 +166,12 @@ func (s *Server) billed(q *request, i billing.Invoice, c customer.Customer) (b b
 	if err != nil {
 		return b, err
 	}
-	received, err := s.Payments.Payments(q.Context(), q.Actor, i.ID)
-	b.Attempts, b.Payments = s.attemptRows(q, attempts), s.paymentRows(q, received)
+	b.Attempts = s.attemptRows(q, attempts)
 	b.ByHand = b.Charging != nil && len(attempts) > 0 && attempts[0].Manual
+	received, err := s.Payments.Payments(q.Context(), q.Actor, i.ID)
+	if err != nil {
+		return b, err
+	}
+	b.Payments, err = s.paymentRows(q, received)
 	return b, err
 }

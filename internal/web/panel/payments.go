@@ -2,9 +2,7 @@ package panel
 
 import (
 	"strconv"
-	"strings"
 
-	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
@@ -24,19 +22,31 @@ func (s *Server) paymentTabs(q *request, current string) (paymentTabs, error) {
 	return paymentTabs{current, allows(q.User.Role, owner), open}, err
 }
 
-// paymentRow is money that came, in words.
+// paymentRow is a payment in words.
 type paymentRow struct {
 	payment.Payment
 	Through string // the gateway's name
 	By      string // who confirmed it; empty: the gateway
 }
 
-func (s *Server) paymentRows(q *request, list []payment.Payment) []paymentRow {
+func (s *Server) paymentRows(q *request, list []payment.Payment) ([]paymentRow, error) {
+	by := make([]string, len(list))
+	for i, p := range list {
+		by[i] = p.ConfirmedBy
+	}
+	names, err := s.actorNames(q, by)
+	if err != nil {
+		return nil, err
+	}
 	rows := make([]paymentRow, len(list))
 	for i, p := range list {
-		rows[i] = paymentRow{p, s.through(q, p.Provider), whoText(q.lang, p.ConfirmedBy)}
+		rows[i] = s.paymentRow(q, names, p)
 	}
-	return rows
+	return rows, nil
+}
+
+func (s *Server) paymentRow(q *request, names map[string]string, p payment.Payment) paymentRow {
+	return paymentRow{p, s.through(q, p.Provider), actorText(q.lang, names, p.ConfirmedBy)}
 }
 
 // through is by what an invoice was paid, as people say it.
@@ -47,23 +57,6 @@ func (s *Server) through(q *request, provider string) string {
 		}
 	}
 	return word(q.lang, provider)
-}
-
-// whoText is the name in what is kept of who decided.
-func whoText(l page.Lang, kept string) string {
-	kind, rest, _ := strings.Cut(kept, " ")
-	id, name, _ := strings.Cut(rest, " ")
-	switch {
-	case kept == account.CommandLine:
-		return l.T("command line")
-	case kind == "token":
-		return l.T("token %s", id)
-	case kind == "user" && name != "":
-		return name
-	case kind == "user":
-		return l.T("user %s", id)
-	}
-	return kept
 }
 
 type receivedData struct {
@@ -78,7 +71,7 @@ const receivedRows = 25
 
 func (s *Server) received(q *request) error {
 	in := q.query()
-	before, _ := in.ID("before").Get()
+	before := in.ID("before").Value
 	if err := in.Err(); err != nil {
 		return fault.NotFound("page")
 	}
@@ -87,7 +80,9 @@ func (s *Server) received(q *request) error {
 	if err != nil {
 		return err
 	}
-	d.List = s.paymentRows(q, list)
+	if d.List, err = s.paymentRows(q, list); err != nil {
+		return err
+	}
 	if next > 0 {
 		d.Older = "/payments?before=" + strconv.FormatInt(next, 10)
 	}
@@ -115,11 +110,23 @@ type reviewRow struct {
 	By      string
 }
 
-func (s *Server) reviewRow(q *request, r payment.Review) reviewRow {
-	return reviewRow{
-		r, s.paymentRows(q, []payment.Payment{r.Payment})[0], q.lang.T(reviewTexts[r.Reason].short), q.lang.T(resolutionTexts[r.Resolution]),
-		whoText(q.lang, r.ResolvedBy),
+func (s *Server) reviewRows(q *request, list []payment.Review) ([]reviewRow, error) {
+	var by []string
+	for _, r := range list {
+		by = append(by, r.ResolvedBy, r.Payment.ConfirmedBy)
 	}
+	names, err := s.actorNames(q, by)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]reviewRow, len(list))
+	for i, r := range list {
+		rows[i] = reviewRow{
+			Review: r, Row: s.paymentRow(q, names, r.Payment), Short: q.lang.T(reviewTexts[r.Reason].short),
+			Decided: q.lang.T(resolutionTexts[r.Resolution]), By: actorText(q.lang, names, r.ResolvedBy),
+		}
+	}
+	return rows, nil
 }
 
 func (s *Server) reviews(q *request) error {
@@ -133,8 +140,8 @@ func (s *Server) reviews(q *request) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range list {
-		d.List = append(d.List, s.reviewRow(q, r))
+	if d.List, err = s.reviewRows(q, list); err != nil {
+		return err
 	}
 	d.Pager = page.NewPager(q.URL, p, total)
 	if d.Tabs, err = s.paymentTabs(q, "reviews"); err != nil {
@@ -159,8 +166,12 @@ func (s *Server) reviewPage(q *request, form *page.Form, refusal error) error {
 	if err != nil {
 		return err
 	}
+	rows, err := s.reviewRows(q, []payment.Review{r})
+	if err != nil {
+		return err
+	}
 	texts := reviewTexts[r.Reason]
-	d := reviewData{reviewRow: s.reviewRow(q, r), Form: form, Why: texts.why, Advice: texts.advice, Renews: q.Actor.Company.Settings.RenewOnPayment}
+	d := reviewData{reviewRow: rows[0], Form: form, Why: texts.why, Advice: texts.advice, Renews: q.Actor.Company.Settings.RenewOnPayment}
 	i, err := s.Billing.Find(q.Context(), q.Actor, r.Payment.InvoiceID)
 	switch {
 	case err == nil:
