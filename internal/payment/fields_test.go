@@ -201,8 +201,12 @@ func TestEveryFieldOfAChargeIsStored(t *testing.T) {
 		}
 		made := chargeChange{after: want}
 		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.applyCharge(t.Context(), tx, &made) }))
+		if got := w.only(t, i.ID); got.claim != want.claim || !got.nextCheck.Equal(want.nextCheck) || !got.ExpiresAt.Equal(want.ExpiresAt) {
+			t.Errorf("reserved %+v, read %+v", want, got)
+		}
 		changed := chargeChange{before: made.after, after: want}
-		changed.after.id, changed.after.state = made.after.id, pending
+		changed.after.id, changed.after.state, changed.after.claim, changed.after.checks = made.after.id, pending, "other", 4
+		changed.after.nextCheck, changed.after.ExpiresAt = noon.Add(4*time.Minute), noon.Add(5*time.Minute)
 		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.applyCharge(t.Context(), tx, &changed) }))
 		got := w.only(t, i.ID)
 		for _, at := range []*time.Time{&got.ExpiresAt, &got.closedAt, &got.nextCheck, &got.hintedAt, &got.createdAt} {
