@@ -183,8 +183,7 @@ func (a *App) DayWork(ctx context.Context) error {
 	}
 	var failures []error
 	for _, c := range companies {
-		actor := account.System(c, "day work")
-		failures = append(failures, worker.Guard(ctx, func() error { return a.dayWorkOf(ctx, actor) }))
+		failures = append(failures, worker.Guard(ctx, func() error { return a.dayWorkOf(ctx, account.System(c, "day work")) }))
 	}
 	return errors.Join(failures...)
 }

@@ -40,7 +40,8 @@ func (a *App) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
 	mux.Handle("/", panel.New(panel.Deps{
-		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
+		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers,
+		Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
 		Payments: a.Payments, Resellers: a.Resellers, Reminders: a.Reminders, PublicURL: a.Config.PublicURL,
 	}))
 	rest := named(mux)

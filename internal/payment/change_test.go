@@ -36,7 +36,9 @@ func (w *world) audited(t *testing.T) []string {
 
 func (w *world) wantAudited(t *testing.T, want ...string) {
 	t.Helper()
-	got := slices.DeleteFunc(w.audited(t), func(line string) bool { return strings.HasPrefix(line, "invoice.") || strings.HasPrefix(line, "customer.") })
+	got := slices.DeleteFunc(w.audited(t), func(line string) bool {
+		return strings.HasPrefix(line, "invoice.") || strings.HasPrefix(line, "customer.")
+	})
 	if !slices.Equal(got, want) {
 		t.Errorf("the audit log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

@@ -23,7 +23,7 @@ func (s *Service) applyCharge(ctx context.Context, tx *sqldb.Tx, c *chargeChange
 	if !c.before.state.leadsTo(c.after.state) {
 		return fmt.Errorf("charge %s: no step leads from %q to %q", c.after.order.Reference, c.before.state, c.after.state)
 	}
-	if err := c.write(ctx, tx); err != nil {
+	if err := c.writeRow(ctx, tx); err != nil {
 		return err
 	}
 	if !c.after.nextCheck.IsZero() && !c.after.nextCheck.After(tx.Now()) {
@@ -32,7 +32,7 @@ func (s *Service) applyCharge(ctx context.Context, tx *sqldb.Tx, c *chargeChange
 	return nil
 }
 
-func (c *chargeChange) write(ctx context.Context, tx *sqldb.Tx) (err error) {
+func (c *chargeChange) writeRow(ctx context.Context, tx *sqldb.Tx) (err error) {
 	if c.before.id != 0 {
 		return updateCharge(ctx, tx, c.after)
 	}

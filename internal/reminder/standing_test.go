@@ -196,7 +196,7 @@ func TestRuleNeedsAChannel(t *testing.T) {
 
 func TestDeedsAreWrittenDown(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		h.actor.UserID, h.actor.Name, h.actor.From = 1, "Ana", "127.0.0.1"
+		h.actor.UserID, h.actor.Name, h.actor.From, h.actor.Program = 1, "Ana", "127.0.0.1", ""
 		r := h.usual()
 		c := h.customer("2026-03-01")
 		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, values("active", "false"))

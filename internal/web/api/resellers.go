@@ -1,11 +1,11 @@
 package api
 
 import (
-	"carteira/internal/platform/civil"
 	"context"
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
 )

@@ -46,7 +46,7 @@ var refusers = map[string]int{
 }
 
 // reasoned are the places whose errors become reasons as they are.
-var reasoned = []string{"platform/money/", "platform/civil/", "platform/outbound/", "customer/sheet/"}
+var reasoned = []string{"platform/money/", "platform/civil/", "platform/phone/", "platform/taxid/", "platform/address/", "billing/terms/", "platform/outbound/", "customer/sheet/"}
 
 // internals are texts of such places that no person is shown.
 var internals = regexp.MustCompile(`^(webhook:|resolve |dial |read |the body |.*scan .*|a period must.*stored.*|%s \(%d\)$|TLS: %s$)`)
