@@ -92,7 +92,7 @@ func (s *Service) Attempts(ctx context.Context, a account.Actor, invoiceID int64
 // limit of those before a number, 0 being no bound. If there are more, next is
 // the number of the last.
 func (s *Service) Received(ctx context.Context, a account.Actor, before, limit int64) (list []Payment, next int64, err error) {
-	list, err = payments(ctx, s.db, paymentsBefore(a.Company.ID, before), limit+1)
+	list, err = newestPayments(ctx, s.db, a.Company.ID, window{before, limit + 1})
 	if err == nil && int64(len(list)) > limit {
 		list = list[:limit]
 		next = list[limit-1].Number

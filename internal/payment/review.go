@@ -68,7 +68,7 @@ func (s *Service) Reviews(ctx context.Context, a account.Actor, f ReviewFilter, 
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := reviews(ctx, s.db, reviewsOf(a.Company.ID, f), p)
+	list, err := reviews(ctx, s.db, reviewQuery{a.Company.ID, f, p})
 	return list, total, err
 }
 

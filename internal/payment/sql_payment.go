@@ -112,10 +112,18 @@ func countReviews(ctx context.Context, q sqldb.Querier, companyID int64, f Revie
 	return sqldb.Value[int64](ctx, q, `SELECT COUNT(*) FROM payment_reviews r`+w.String(), w.Args...)
 }
 
-func reviews(ctx context.Context, q sqldb.Querier, w sqldb.Where, p input.Page) ([]Review, error) {
+// reviewQuery is a page of a company's reviews.
+type reviewQuery struct {
+	companyID int64
+	filter    ReviewFilter
+	page      input.Page
+}
+
+func reviews(ctx context.Context, q sqldb.Querier, query reviewQuery) ([]Review, error) {
+	w := reviewsOf(query.companyID, query.filter)
 	return sqldb.All(ctx, q, scanReview, `
 		SELECT `+reviewColumns+` FROM payment_reviews r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id`+w.String()+`
-		ORDER BY r.id DESC LIMIT ? OFFSET ?`, append(w.Args, p.Size, p.Offset())...)
+		ORDER BY r.id DESC LIMIT ? OFFSET ?`, append(w.Args, query.page.Size, query.page.Offset())...)
 }
 
 func reviewByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Review, error) {

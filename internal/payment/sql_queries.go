@@ -26,18 +26,19 @@ func newestCharges(ctx context.Context, q sqldb.Querier, companyID, invoiceID in
 		companyID, invoiceID, maxAttempts)
 }
 
-// paymentsBefore chooses the payments before a number; 0 is no bound.
-func paymentsBefore(companyID, before int64) (w sqldb.Where) {
-	w.And(`p.company_id = ?`, companyID)
-	if before > 0 {
-		w.And(`p.id < ?`, before)
-	}
-	return w
+// window is a part of the list of payments.
+type window struct {
+	before int64 // only those before this number; 0: no bound
+	limit  int64
 }
 
-// payments lists the newest. It counts nothing, so the oldest page costs what
-// the newest does.
-func payments(ctx context.Context, q sqldb.Querier, w sqldb.Where, limit int64) ([]Payment, error) {
+// newestPayments counts nothing, so the oldest page costs what the newest does.
+func newestPayments(ctx context.Context, q sqldb.Querier, companyID int64, part window) ([]Payment, error) {
+	var w sqldb.Where
+	w.And(`p.company_id = ?`, companyID)
+	if part.before > 0 {
+		w.And(`p.id < ?`, part.before)
+	}
 	return sqldb.All(ctx, q, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments p`+w.String()+` ORDER BY p.id DESC LIMIT ?`, append(w.Args, limit)...)
+		SELECT `+paymentColumns+` FROM payments p`+w.String()+` ORDER BY p.id DESC LIMIT ?`, append(w.Args, part.limit)...)
 }
