@@ -59,7 +59,7 @@ func Open(ctx context.Context, c config.Config, log *slog.Logger) (*App, error) 
 	if err := makeDataDir(c); err != nil {
 		return nil, err
 	}
-	db, err := sqldb.Open(ctx, c.DatabaseURL, sqldb.Options{Log: log})
+	db, err := sqldb.Open(ctx, c.DatabaseURL, sqldb.Options{Log: log, Now: clock()})
 	if err != nil {
 		return nil, err
 	}

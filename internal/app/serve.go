@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
-	"runtime/debug"
 	"time"
 
 	"carteira/internal/platform/config"
@@ -25,7 +23,7 @@ const (
 // Serve serves until ctx ends, then finishes what is in flight. ready is
 // called with the address once connections are accepted.
 func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
-	collectLess()
+	a.fitMemory()
 	lock, err := lockServe(a.Config)
 	if err != nil {
 		return err
@@ -90,18 +88,6 @@ func shutdown(ctx context.Context, listeners []listener) error {
 		failures = append(failures, l.server.Shutdown(ctx))
 	}
 	return errors.Join(failures...)
-}
-
-// collectLess lets the heap grow to five times what is alive before it is
-// collected: what is alive is a few megabytes whatever the number of customers,
-// and the collector was a tenth of a request. Whoever set GOGC knows better.
-func collectLess() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(120 << 20) // from there on it is collected as often as it takes
-	}
 }
 
 // warnings says aloud what is allowed and should not be in earnest.

@@ -210,7 +210,7 @@ func checkApply(m module, owned map[string]table, a applied) []string {
 		return a.functions[node] != ""
 	}
 	var problems []string
-	for _, t := range writesOf(m, owned, a.room) {
+	for _, t := range writesOf(pkg, owned) {
 		if a.tables[t.table] != "" {
 			used[t.table] = true
 			continue
@@ -237,14 +237,15 @@ func (g graph) named(name string) []string {
 	return list
 }
 
-func writesOf(m module, owned map[string]table, room string) []touch {
+// writesOf are the writes of a package to its own tables.
+func writesOf(pkg texts, owned map[string]table) []touch {
 	tables := map[string]bool{}
 	for name, t := range owned {
-		if t.owner == room {
+		if t.owner == pkg.path {
 			tables[name] = true
 		}
 	}
-	return slices.DeleteFunc(touches(m, tables), func(t touch) bool { return t.pkg != room || !t.writes })
+	return slices.DeleteFunc(touches([]texts{pkg}, tables), func(t touch) bool { return !t.writes })
 }
 
 func (a applied) unused(used map[string]bool) []string {

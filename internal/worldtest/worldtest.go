@@ -103,7 +103,8 @@ func (w *World) Plan(tb testing.TB, period, value string, fields ...string) cata
 // Customer makes a customer, Ana unless the fields say otherwise.
 func (w *World) Customer(tb testing.TB, fields ...string) customer.Customer {
 	tb.Helper()
-	made, err := w.Customers.Create(tb.Context(), w.Actor, customer.ReadNew(housetest.Form(append([]string{"name", "Ana Lima"}, fields...)...)))
+	made, err := w.Customers.Create(tb.Context(), w.Actor,
+		customer.ReadNew(housetest.Form(append([]string{"name", "Ana Lima"}, fields...)...)))
 	housetest.Must(tb, err)
 	return made
 }
