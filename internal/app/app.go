@@ -84,10 +84,12 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	events := &event.Log{}
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
-	client := outbound.NewClient(gate, outbound.Options{Timeout: webhook.Timeout, UserAgent: "Carteira/1.0"})
+	client := outbound.NewClient(gate, outbound.Options{
+		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
+	})
 	invoices := billing.New(db, events, customers)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
-		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
+		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour, Log: log,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
 	payments := newPayments(c, log, db, accounts, invoices, box, webhooks)

@@ -53,7 +53,11 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	background, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
 	waitJobs := worker.Start(background, a.Log, a.jobs()...)
 	var engines sync.WaitGroup
-	engines.Go(func() { a.Webhooks.Run(background, a.Log) })
+	engines.Go(func() {
+		if err := a.Webhooks.Run(background); err != nil {
+			a.Log.Error("the sender of webhooks has ended", "error", err)
+		}
+	})
 	engines.Go(func() { a.Payments.Run(background, a.Log) })
 	engines.Go(func() { a.Reminders.Run(background, a.Log) })
 	defer engines.Wait()

@@ -10,11 +10,15 @@ import (
 type Tx struct {
 	Querier
 	now      time.Time
+	clock    Ref
 	onCommit []func()
 }
 
 // Now is the instant of the transaction, in whole microseconds.
 func (tx *Tx) Now() time.Time { return tx.now }
+
+// Clock is the argument of {clock ?} in the transaction.
+func (tx *Tx) Clock() Ref { return tx.clock }
 
 // Exec runs a statement and returns how many rows it changed.
 func (tx *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
@@ -34,7 +38,7 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	var tx *Tx
 	err := retry(ctx, func() error {
 		return db.write(ctx, func(conn Querier) error {
-			tx = &Tx{Querier: conn, now: db.Now()}
+			tx = &Tx{Querier: conn, now: db.Now(), clock: db.Clock()}
 			if err := fn(tx); err != nil {
 				return err
 			}
