@@ -133,8 +133,9 @@ func (d *dispatcher) close() {
 
 // stop ends the sending: what is in flight is finished and recorded.
 func (d *dispatcher) stop() {
-	d.stopping = true
+	d.stopping, d.refills = true, nil
 	for _, l := range d.lanes {
+		l.wanted = false
 		if l.state == idle {
 			d.forget(l)
 			continue

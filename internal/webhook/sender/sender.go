@@ -30,6 +30,7 @@ import (
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/stopwatch"
 )
 
 // Timeout bounds the whole exchange of one attempt, and BodyTime what of it is
@@ -57,7 +58,7 @@ type Sender struct {
 	log        *slog.Logger
 	store      store
 	metrics    *metrics
-	started    time.Time
+	watch      stopwatch.Watch
 	wake       chan []int64 // lanes in which something has become due
 	look       chan struct{}
 	generation atomic.Int64
@@ -71,8 +72,7 @@ func New(c Config) *Sender {
 	m := newMetrics()
 	s := &Sender{
 		db: c.DB, box: c.Box, log: c.Log, metrics: m, store: newStore(c.DB, c.Delays, m),
-		started: time.Now(), //nolint:forbidigo // a monotonic clock for what happens inside this process
-		wake:    make(chan []int64, 1024), look: make(chan struct{}, 1),
+		watch: stopwatch.Start(), wake: make(chan []int64, 1024), look: make(chan struct{}, 1),
 	}
 	if c.Client != nil {
 		s.post = c.Client.Post
@@ -137,5 +137,6 @@ func (s *Sender) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{m.lag, m.attempts, m.givenUp, m.lanesAtCap, m.panics, oldestDue{s}}
 }
 
-// elapsed is the sender's own clock, which no one can set.
-func (s *Sender) elapsed() time.Duration { return time.Since(s.started) }
+// elapsed is the time by which the sender measures what happens inside this
+// process.
+func (s *Sender) elapsed() time.Duration { return s.watch.Elapsed() }
