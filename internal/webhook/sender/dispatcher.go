@@ -35,7 +35,7 @@ type dispatcher struct {
 	wanted   [2][]*lane // lanes to be leased: slow ones, and others before them
 	refills  []*lane    // leased lanes that need more
 	freed    []int64    // lanes given back, in which something may have become due meanwhile
-	releases []int64    // lanes to be given back
+	releases []lease    // to be given back
 	shunned  map[int64]time.Duration
 	flights  map[*flight]struct{}
 	spare    []worker
@@ -180,12 +180,19 @@ func (d *dispatcher) dispatch() {
 			d.queues[at] = d.queues[at][1:]
 			l.queued = false
 			l.dropStale(d.now, d.sender.Generation())
-			if l.runnable() && d.queueOf(l) == at {
+			if d.canSend(l) && d.queueOf(l) == at {
 				d.begin(l)
 			}
 			d.update(l)
 		}
 	}
+}
+
+// canSend says whether a lane may make a request now. A receiver of which
+// nothing is known gets one for a trial, and more when it has answered or has
+// proved slow.
+func (d *dispatcher) canSend(l *lane) bool {
+	return l.runnable() && (l.inFlight == 0 || d.classOf(l) != unknown)
 }
 
 // begin makes a request for the next delivery of a lane.
@@ -231,6 +238,7 @@ func (d *dispatcher) onFinished(f *flight) {
 // update draws the consequences of a change in a lane.
 func (d *dispatcher) update(l *lane) {
 	if a, ok := l.nextHeld(); ok {
+		a.release = l.lastRecord()
 		d.recordAlone(a)
 	}
 	if !l.wanted && !d.stopping && !d.once && l.refill(d.paces[l.id]) > 0 {
@@ -241,10 +249,10 @@ func (d *dispatcher) update(l *lane) {
 	l.settle()
 	switch {
 	case l.state == releasing && before != releasing:
-		d.releases = append(d.releases, l.id)
+		d.releases = append(d.releases, lease{l.id, l.token})
 	case l.state == idle && !l.wanted:
 		d.forget(l)
-	case l.runnable() && !l.queued:
+	case d.canSend(l) && !l.queued:
 		l.queued = true
 		at := d.queueOf(l)
 		d.queues[at] = append(d.queues[at], l)
@@ -295,8 +303,10 @@ func (d *dispatcher) want(id int64, isSlow bool) {
 // onTick looks after what only time changes.
 func (d *dispatcher) onTick() {
 	for f := range d.flights {
-		if d.now-f.startedAt >= dawdling {
+		if !f.slow && d.now-f.startedAt >= dawdling {
 			d.slots.dawdle(f)
+			d.paces.dawdle(f.lane.id)
+			d.update(f.lane)
 		}
 	}
 	for _, l := range d.lanes {

@@ -320,17 +320,17 @@ func (d *dispatcher) callRelease() {
 	if d.calls.freed || len(d.releases) == 0 {
 		return
 	}
-	lanes := d.releases
+	leases := d.releases
 	d.releases, d.calls.freed = nil, true
 	d.call(func(ctx context.Context) func() {
-		err := guard(ctx, func(ctx context.Context) error { return d.store.release(ctx, lanes) })
+		err := guard(ctx, func(ctx context.Context) error { return d.store.release(ctx, leases) })
 		return func() {
 			d.calls.freed = false
 			if err != nil { // the leases expire
-				d.log.ErrorContext(d.ctx, "lanes not given back", "lanes", lanes, "error", err)
+				d.log.ErrorContext(d.ctx, "lanes not given back", "lanes", len(leases), "error", err)
 			}
-			for _, id := range lanes {
-				if l := d.lanes[id]; l != nil && l.state == releasing {
+			for _, given := range leases {
+				if l := d.lanes[given.lane]; l != nil && l.state == releasing && l.token == given.token {
 					l.state = l.state.on(released)
 					d.update(l)
 				}
@@ -349,6 +349,7 @@ func (d *dispatcher) recordAlone(a attempt) {
 			r.kept, err = d.store.record(ctx, a)
 			return err
 		})
+		r.released = a.release && r.kept && r.err == nil
 		crashpoint.Here("after-close")
 		select {
 		case d.recorded <- []report{r}:
@@ -357,20 +358,29 @@ func (d *dispatcher) recordAlone(a attempt) {
 	})
 }
 
-// onRecorded takes in what became of records.
+// onRecorded takes in what became of records. A lane is released with the last
+// of its attempts, whichever place that has among the reports.
 func (d *dispatcher) onRecorded(reports []report) {
 	for _, r := range reports {
 		if r.alone {
+			r.attempt.release = false // others of its lane may not be recorded either
 			d.recordAlone(r.attempt)
 			continue
 		}
 		d.begun--
 		l := d.lanes[r.attempt.job.lane] // it stays until all of its attempts are recorded
 		l.recorded(r.attempt.job.id, r.err)
+	}
+	for _, r := range reports {
 		if r.released {
+			l := d.lanes[r.attempt.job.lane]
 			l.state = l.state.on(released)
 		}
-		d.update(l)
+	}
+	for _, r := range reports {
+		if l := d.lanes[r.attempt.job.lane]; l != nil {
+			d.update(l)
+		}
 	}
 	d.running.Go(func() {
 		for _, r := range reports {

@@ -164,7 +164,7 @@ func (l *lane) lastRecord() bool {
 	if l.state == sending && !l.more && l.inFlight+len(l.held)+len(l.ready) == 0 && !l.refilling && !l.wanted {
 		l.state = l.state.on(emptied)
 	}
-	return l.state == finishing && l.inFlight+len(l.held) == 0 && !l.refilling
+	return (l.state == finishing || l.state == draining) && l.inFlight+len(l.held) == 0 && !l.refilling
 }
 
 // settle moves a lane on that has nothing left to do in its state.

@@ -38,6 +38,13 @@ func (p pace) after(a attempt) pace {
 	return p
 }
 
+// dawdle takes note of a request that has become slow and not ended yet.
+func (p paces) dawdle(lane int64) {
+	known := p[lane]
+	known.average = max(known.average, dawdling)
+	p[lane] = known
+}
+
 func (p pace) slow() bool { return p.average >= dawdling }
 
 // claimSize is how many deliveries to claim for a lane: as many as it can send

@@ -131,8 +131,8 @@ func (r *recorder) record(ctx context.Context, batch []attempt) []report {
 		clear(r.fallen)
 	}
 	released := map[int64]bool{}
-	for _, lane := range releasable(batch, kept) {
-		released[lane] = true
+	for _, given := range releasable(batch, kept) {
+		released[given.lane] = true
 	}
 	reports := make([]report, len(batch))
 	for i, a := range batch {

@@ -4,19 +4,19 @@ import "time"
 
 const (
 	// quickSlots is how many requests a process makes at once that have not
-	// proved slow; quickReserve of them are kept from receivers of which nothing
+	// proved slow; trialSlots is how many of them receivers get of which nothing
 	// is known, so that a receiver known to answer quickly always finds one.
-	quickSlots   = 128
-	quickReserve = 32
+	quickSlots = 128
+	trialSlots = 32
 	// slowSlots is how many requests to slow or failing receivers are begun at
 	// once, and maxSlow how many may have proved slow before receivers of which
 	// nothing is known have to wait.
-	slowSlots = 32
+	slowSlots = 64
 	maxSlow   = 256
 	// slowHold is how long a slow slot is taken at least. Receivers that fail at
 	// once, or whose connections cannot be kept, cost processor time, and that
 	// is shared like slots are.
-	slowHold = 250 * time.Millisecond
+	slowHold = time.Second
 	// maxUnrecorded bounds the attempts of a process that have begun and are not
 	// recorded yet.
 	maxUnrecorded = 4 * quickSlots
@@ -45,7 +45,8 @@ func classOf(p pace, failing bool) class {
 // slots shares what a process can do at once by the time that receivers use:
 // a request takes a quick slot for half a second at most, and then a slow one.
 type slots struct {
-	quick int
+	quick int // taken, trials among them
+	trial int
 	slow  int
 	held  []time.Duration // until when slow slots stay taken though their request has ended
 }
@@ -56,7 +57,7 @@ func (s *slots) admits(c class, now time.Duration) bool {
 	case quick:
 		return s.quick < quickSlots
 	case unknown:
-		return s.quick < quickSlots-quickReserve && s.slow < maxSlow
+		return s.trial < trialSlots && s.quick < quickSlots && s.slow < maxSlow
 	default:
 		return s.freeSlow(now) > 0
 	}
@@ -73,30 +74,32 @@ func (s *slots) freeSlow(now time.Duration) int {
 // take counts a request that begins.
 func (s *slots) take(f *flight) {
 	f.slow = f.class == slow
-	if f.slow {
-		s.slow++
-	} else {
-		s.quick++
-	}
+	s.count(f, 1)
 }
 
 // dawdle moves a request that has become slow out of its quick slot.
 func (s *slots) dawdle(f *flight) {
-	if !f.slow {
-		f.slow = true
-		s.quick--
-		s.slow++
-	}
+	s.count(f, -1)
+	f.slow = true
+	s.count(f, 1)
 }
 
 // giveBack frees the slot of a request that has ended.
 func (s *slots) giveBack(f *flight, now time.Duration) {
-	if !f.slow {
-		s.quick--
-		return
-	}
-	s.slow--
-	if until := f.startedAt + slowHold; until > now {
+	s.count(f, -1)
+	if until := f.startedAt + slowHold; f.class == slow && until > now {
 		s.held = append(s.held, until)
+	}
+}
+
+func (s *slots) count(f *flight, n int) {
+	switch {
+	case f.slow:
+		s.slow += n
+	case f.class == unknown:
+		s.trial += n
+		s.quick += n
+	default:
+		s.quick += n
 	}
 }

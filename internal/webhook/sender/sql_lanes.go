@@ -147,9 +147,16 @@ func renewLeases(ctx context.Context, tx *sqldb.Tx, instance string, lanes []int
 		tx.Clock(), leaseTime.Microseconds(), lanes, instance+"%")
 }
 
-// releaseLanes gives back the leases that a process has on lanes.
-func releaseLanes(ctx context.Context, tx *sqldb.Tx, instance string, lanes []int64) error {
-	_, err := tx.Exec(ctx, `UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane {in ?} AND token LIKE ?`, lanes, instance+"%")
+// endLeases gives lanes back that are still leased so.
+func endLeases(ctx context.Context, tx *sqldb.Tx, leases []lease) error {
+	if len(leases) == 0 {
+		return nil
+	}
+	lanes, tokens := make([]int64, len(leases)), make([]string, len(leases))
+	for i, l := range leases {
+		lanes[i], tokens[i] = l.lane, l.token
+	}
+	_, err := tx.Exec(ctx, `UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane {in ?} AND token {in ?}`, lanes, tokens)
 	return err
 }
 

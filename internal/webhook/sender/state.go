@@ -47,7 +47,7 @@ var transitions = map[state]map[input]state{
 	claiming:  {granted: sending, denied: idle},
 	sending:   {emptied: finishing, stopped: finishing, failed: draining, unrecordable: abandoned, expired: abandoned},
 	finishing: {failed: draining, drained: releasing, released: idle, unrecordable: abandoned, expired: abandoned},
-	draining:  {drained: releasing, unrecordable: abandoned, expired: abandoned},
+	draining:  {drained: releasing, released: idle, unrecordable: abandoned, expired: abandoned},
 	releasing: {released: idle, expired: idle},
 	abandoned: {drained: idle},
 }

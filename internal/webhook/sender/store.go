@@ -83,7 +83,7 @@ func (s store) claimTx(ctx context.Context, tx *sqldb.Tx, requests []request) ([
 	if err != nil {
 		return nil, err
 	}
-	requests, err = s.lease(ctx, tx, requests, rows)
+	requests, err = s.leaseLanes(ctx, tx, requests, rows)
 	if err != nil || len(requests) == 0 {
 		return nil, err
 	}
@@ -106,9 +106,9 @@ func lanesOf(requests []request) []int64 {
 	return lanes
 }
 
-// lease chooses the requests whose lanes can be this process's, each with the
+// leaseLanes chooses the requests whose lanes can be this process's, each with the
 // token of its lease. The attempts of a lease that expired are burned.
-func (s store) lease(ctx context.Context, tx *sqldb.Tx, requests []request, rows map[int64]laneRow) ([]request, error) {
+func (s store) leaseLanes(ctx context.Context, tx *sqldb.Tx, requests []request, rows map[int64]laneRow) ([]request, error) {
 	var orphans []int64
 	var ours []request
 	for _, r := range requests {
@@ -216,9 +216,15 @@ func (s store) renew(ctx context.Context, lanes []int64) (renewed []int64, err e
 	return renewed, err
 }
 
+// lease is a lane that a process has, and the token by which it has it.
+type lease struct {
+	lane  int64
+	token string
+}
+
 // release gives lanes back.
-func (s store) release(ctx context.Context, lanes []int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return releaseLanes(ctx, tx, s.instance, lanes) })
+func (s store) release(ctx context.Context, leases []lease) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return endLeases(ctx, tx, leases) })
 }
 
 // inherit ends the leases of processes that are no more: those whose tokens
@@ -258,17 +264,14 @@ func (s store) recordAccepted(ctx context.Context, batch []attempt) (kept map[in
 				return err
 			}
 		}
-		if lanes := releasable(batch, kept); len(lanes) > 0 {
-			return releaseLanes(ctx, tx, s.instance, lanes)
-		}
-		return nil
+		return endLeases(ctx, tx, releasable(batch, kept))
 	})
 	return kept, err
 }
 
-// releasable returns the lanes whose last attempt is in a batch of which all
+// releasable returns the leases of lanes whose last attempt is in a batch of which all
 // their attempts were recorded.
-func releasable(batch []attempt, kept map[int64]bool) (lanes []int64) {
+func releasable(batch []attempt, kept map[int64]bool) (leases []lease) {
 	incomplete := map[int64]bool{}
 	for _, a := range batch {
 		if !kept[a.job.id] {
@@ -277,11 +280,10 @@ func releasable(batch []attempt, kept map[int64]bool) (lanes []int64) {
 	}
 	for _, a := range batch {
 		if a.release && !incomplete[a.job.lane] {
-			lanes = append(lanes, a.job.lane)
+			leases = append(leases, lease{a.job.lane, a.token})
 		}
 	}
-	slices.Sort(lanes)
-	return lanes
+	return leases
 }
 
 // withoutFailures leaves out the attempts whose webhook has failures to forget.

@@ -13,13 +13,15 @@ import (
 const maxFailures = 20
 
 // record writes the outcome of one attempt: the attempt, what becomes of the
-// delivery, and the webhook's count of failures. It reports false when the
-// claim had run out: then the delivery is somebody else's, and nothing is
-// written.
+// delivery, and the webhook's count of failures. The lane is released with it if
+// the attempt asks for that. It reports false when the claim had run out: then
+// the delivery is somebody else's, and nothing is written.
 func (s store) record(ctx context.Context, a attempt) (kept bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		kept, err = s.recordTx(ctx, tx, a)
-		return err
+		if kept, err = s.recordTx(ctx, tx, a); err != nil || !kept || !a.release {
+			return err
+		}
+		return endLeases(ctx, tx, []lease{{a.job.lane, a.token}})
 	})
 	return kept, err
 }
