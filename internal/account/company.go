@@ -122,6 +122,12 @@ func (s *Service) Actor(ctx context.Context, companyID int64) (Actor, error) {
 	return Operator(c), err
 }
 
+// Program finds a company for work that the program does by itself.
+func (s *Service) Program(ctx context.Context, companyID int64, work string) (Actor, error) {
+	c, err := FindCompany(ctx, s.db, companyID)
+	return System(c, work), err
+}
+
 // FindCompany reads a company as it is now, for another use case's transaction.
 func FindCompany(ctx context.Context, q sqldb.Querier, companyID int64) (Company, error) {
 	return companyByID(ctx, q, companyID)

@@ -43,6 +43,31 @@ var roomsWithApply = []applied{
 		},
 	},
 	{
+		room: "internal/reminder",
+		tables: map[string]string{
+			"reminder_messages": "a message is planned, claimed and sent by the engine; a person's decision goes through applyDecision",
+			"reminder_attempts": "the engine records each attempt",
+		},
+		functions: map[string]string{
+			"saveCursor":       "how far a rule has been planned",
+			"setNext":          "the pace of a channel",
+			"addProblem":       "the health of a channel",
+			"clearProblem":     "the health of a channel",
+			"setSecrets":       "Reseal changes the key and no secret",
+			"removeOfCustomer": "what belongs to a customer who is deleted goes with it; the deletion is audited",
+		},
+	},
+	{
+		room: "internal/webhook",
+		tables: map[string]string{
+			"deliveries":            "written by the transaction of an event, and history",
+			"delivery_attempts":     "history",
+			"replays":               "how far a replay has come",
+			"invoice_notifications": "the address that asked to hear of one invoice",
+		},
+		functions: map[string]string{"setSecret": "Reseal changes the key and no secret", "sealedSecret.replace": "Reseal changes the key and no secret"},
+	},
+	{
 		room: "internal/payment",
 		tables: map[string]string{
 			"gateway_callbacks": "the inbox of callbacks is a queue: what they are about is looked up, and settled",

@@ -28,7 +28,6 @@ var formsInTransactions = map[string]bool{
 	"internal/reseller.draft.check":        true,
 	"internal/reseller.Service.renew":      true,
 	"internal/reseller.renewalPlan":        true,
-	"internal/webhook.Service.Update":      true,
 }
 
 // checkForms finds functions that have both a transaction and a form: as

@@ -85,7 +85,7 @@ func newLane(ctx context.Context, accounts *account.Service, hooks *webhook.Serv
 	if err != nil {
 		return l, err
 	}
-	made, _, err := hooks.Create(ctx, l.Actor, form)
+	made, _, err := hooks.Create(ctx, l.Actor, webhook.ReadNew(form))
 	l.webhookID = made.ID
 	return l, err
 }

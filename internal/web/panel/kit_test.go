@@ -252,7 +252,7 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	token, _, err := p.Accounts.CreateToken(ctx, a, values("name", "CRM"))
 	must(err)
-	hook, _, err := p.Webhooks.Create(ctx, a, input.FromForm(map[string][]string{"url": {"https://127.0.0.1:9/x"}, "events": {"invoice.paid"}}, "events"))
+	hook, _, err := p.Webhooks.Create(ctx, a, webhook.ReadNew(input.FromForm(map[string][]string{"url": {"https://127.0.0.1:9/x"}, "events": {"invoice.paid"}}, "events")))
 	must(err)
 	_, _, err = p.Webhooks.Test(ctx, a, hook.ID)
 	must(err)
