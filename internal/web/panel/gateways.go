@@ -9,12 +9,12 @@ import (
 )
 
 // gateway is the one in use; found is false when there is none.
-func (s *Server) gateway(q *request) (u payment.Setup, found bool, err error) {
-	u, err = s.Payments.Gateway(q.Context(), q.Actor)
+func (s *Server) gateway(q *request) (setup payment.Setup, found bool, err error) {
+	setup, err = s.Payments.Gateway(q.Context(), q.Actor)
 	if fault.KindOf(err) == fault.KindInvalid { // none is set up
-		return u, false, nil
+		return setup, false, nil
 	}
-	return u, err == nil, err
+	return setup, err == nil, err
 }
 
 type gatewayData struct {
@@ -27,7 +27,7 @@ type gatewayData struct {
 	Providers []providerRow // those that could be chosen instead
 }
 
-// shownOption is what was told of a gateway: of a secret, that it is set.
+// shownOption is an option of a gateway: of a secret, that it is set.
 type shownOption struct {
 	Label, Value string
 	Secret       bool
@@ -45,28 +45,28 @@ func (s *Server) gatewayPage(q *request) error {
 	if d.Tabs, err = s.paymentTabs(q, "gateway"); err != nil {
 		return err
 	}
-	u, found, err := s.gateway(q)
+	setup, found, err := s.gateway(q)
 	if err != nil {
 		return err
 	}
 	if found {
-		d.Setup, d.Title, d.Text, d.Options = &u, optionWord(q.lang, u.Provider.Title), providerTexts[u.Provider.Name], shownOptions(q, u)
+		d.Setup, d.Title, d.Text, d.Options = &setup, optionWord(q.lang, setup.Provider.Title), providerTexts[setup.Provider.Name], shownOptions(q, setup)
 		if d.Live, err = s.Payments.Live(q.Context(), q.Actor); err != nil {
 			return err
 		}
 	}
 	for _, p := range s.Payments.Providers() {
-		if !found || p.Name != u.Provider.Name {
+		if !found || p.Name != setup.Provider.Name {
 			d.Providers = append(d.Providers, providerRow{p, optionWord(q.lang, p.Title), providerTexts[p.Name]})
 		}
 	}
 	return s.show(q, page.View{Name: "gateway", Title: "Payment gateway", Data: d})
 }
 
-func shownOptions(q *request, u payment.Setup) []shownOption {
+func shownOptions(q *request, setup payment.Setup) []shownOption {
 	var list []shownOption
-	for _, o := range u.Provider.Options {
-		if v := u.Options[o.Name]; v != "" {
+	for _, o := range setup.Provider.Options {
+		if v := setup.Options[o.Name]; v != "" {
 			if len(o.Choices) > 0 {
 				v = optionWord(q.lang, v)
 			}
@@ -101,26 +101,26 @@ type optionField struct {
 func (s *Server) gatewayFormPage(q *request) error { return s.gatewayForm(q, nil, nil) }
 
 func (s *Server) gatewayForm(q *request, form *page.Form, refusal error) error {
-	u, err := s.Payments.SetupOf(q.Context(), q.Actor, q.PathValue("provider"))
+	setup, err := s.Payments.SetupOf(q.Context(), q.Actor, q.PathValue("provider"))
 	if err != nil {
 		return err
 	}
-	d := gatewayForm{Form: form, Provider: u.Provider, Title: optionWord(q.lang, u.Provider.Title), Text: providerTexts[u.Provider.Name], Edits: u.Active}
+	d := gatewayForm{Form: form, Provider: setup.Provider, Title: optionWord(q.lang, setup.Provider.Title), Text: providerTexts[setup.Provider.Name], Edits: setup.Active}
 	if d.Form == nil {
 		d.Form = page.NewForm()
-		for name, v := range u.Options {
+		for name, v := range setup.Options {
 			d.Form.Set(name, v)
 		}
 	}
-	for _, o := range u.Provider.Options {
-		d.Fields = append(d.Fields, newOptionField(q, o, u.Options[o.Name]))
+	for _, o := range setup.Provider.Options {
+		d.Fields = append(d.Fields, newOptionField(q, o, setup.Options[o.Name]))
 		d.Secrets = d.Secrets || o.Secret
 	}
 	inUse, found, err := s.gateway(q)
 	if err != nil {
 		return err
 	}
-	if found && !u.Active {
+	if found && !setup.Active {
 		d.Leaves = optionWord(q.lang, inUse.Provider.Title)
 	}
 	if d.Live, err = s.Payments.Live(q.Context(), q.Actor); err != nil {
@@ -146,13 +146,13 @@ func newOptionField(q *request, o payment.Option, kept string) optionField {
 }
 
 func (s *Server) setGateway(q *request) error {
-	u, err := s.Payments.SetupOf(q.Context(), q.Actor, q.PathValue("provider"))
+	setup, err := s.Payments.SetupOf(q.Context(), q.Actor, q.PathValue("provider"))
 	if err != nil {
 		return err
 	}
-	keepSecrets(q, u.Provider)
-	q.PostForm.Set("provider", u.Provider.Name)
-	u, err = s.Payments.ConfigureGateway(q.Context(), q.Actor, s.Payments.ReadGateway(q.form()))
+	keepSecrets(q, setup.Provider)
+	q.PostForm.Set("provider", setup.Provider.Name)
+	setup, err = s.Payments.ConfigureGateway(q.Context(), q.Actor, s.Payments.ReadGateway(q.form()))
 	if refused(err) {
 		return s.gatewayForm(q, page.Sent(q.Request, err), err)
 	}
@@ -162,10 +162,10 @@ func (s *Server) setGateway(q *request) error {
 	if err := s.Payments.CheckGateway(q.Context(), q.Actor); err != nil {
 		return q.complain("/payments/gateway", err)
 	}
-	if u.Provider.Manual {
-		return q.done("/payments/gateway", "%s is in use.", optionWord(q.lang, u.Provider.Title))
+	if setup.Provider.Manual {
+		return q.done("/payments/gateway", "%s is in use.", optionWord(q.lang, setup.Provider.Title))
 	}
-	return q.done("/payments/gateway", "%s is in use, and the credentials work.", optionWord(q.lang, u.Provider.Title))
+	return q.done("/payments/gateway", "%s is in use, and the credentials work.", optionWord(q.lang, setup.Provider.Title))
 }
 
 // keepSecrets takes secrets that were left empty out of the form, which keeps
@@ -197,7 +197,7 @@ func (s *Server) checkGateway(q *request) error {
 }
 
 func (s *Server) askClearGateway(q *request) error {
-	u, err := s.Payments.Gateway(q.Context(), q.Actor)
+	setup, err := s.Payments.Gateway(q.Context(), q.Actor)
 	if err != nil {
 		return q.complain("/payments/gateway", err)
 	}
@@ -213,7 +213,7 @@ func (s *Server) askClearGateway(q *request) error {
 		effects = append(effects, q.lang.T("%d charges (%s) can still be paid. They are looked after until they end, and their payments are recorded.", live.Charges, live.Amount.BR()))
 	}
 	return s.ask(q, page.Confirm{
-		Question: "Stop using %s?", Args: []any{optionWord(q.lang, u.Provider.Title)}, Danger: true, Button: "Stop using it", Back: "/payments/gateway",
+		Question: "Stop using %s?", Args: []any{optionWord(q.lang, setup.Provider.Title)}, Danger: true, Button: "Stop using it", Back: "/payments/gateway",
 		Action: "/payments/gateway/clear", Effects: effects,
 	})
 }

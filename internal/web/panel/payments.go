@@ -203,7 +203,7 @@ type troubles struct {
 	Title   string         // its name
 }
 
-// paymentTroubles looks for what somebody who works here should deal with.
+// paymentTroubles finds what the people of the company should act on.
 func (s *Server) paymentTroubles(q *request) (t troubles, err error) {
 	if !allows(q.User.Role, staff) || !q.Actor.May(payments) {
 		return t, nil
