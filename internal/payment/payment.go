@@ -64,7 +64,7 @@ func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, o Options) *S
 	for _, p := range o.Providers {
 		s.providers[p.Name] = p
 	}
-	invoices.Watch(billing.Watcher{Changed: s.invoiceChanged, Deleting: s.invoicesDeleting})
+	invoices.Watch(s.invoicesChanged)
 	return s
 }
 
@@ -78,21 +78,19 @@ const lifetime = 24 * time.Hour
 // gateway, so that no two workers deal with one charge.
 func (s *Service) lease() time.Duration { return s.options.Timeout + 15*time.Second }
 
-// invoiceChanged cancels the charges of an invoice that need not be paid any
-// more, in the transaction that made it so. When this room itself pays the
-// invoice, the charge that did it is paid by then and is left alone.
-func (s *Service) invoiceChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, _, after billing.Invoice) error {
-	if after.Status == billing.Open {
+// invoicesChanged cancels the charges of invoices that need not be paid any
+// more, or that are deleted, in the transaction of the change. When this room
+// itself pays the invoice, the charge that did it is paid by then and is left
+// alone.
+func (s *Service) invoicesChanged(ctx context.Context, tx *sqldb.Tx, changed billing.Changes) error {
+	var ids []int64
+	for _, c := range changed.List {
+		if c.Action == billing.ActionDeleted || c.After.Status != billing.Open {
+			ids = append(ids, c.Invoice().ID)
+		}
+	}
+	if len(ids) == 0 {
 		return nil
 	}
-	return s.invoicesDeleting(ctx, tx, a, []billing.Invoice{after})
-}
-
-// invoicesDeleting does the same for invoices that go with their customer.
-func (s *Service) invoicesDeleting(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []billing.Invoice) error {
-	ids := make([]int64, len(list))
-	for n, invoice := range list {
-		ids[n] = invoice.ID
-	}
-	return s.cancelCharges(ctx, tx, a.Company.ID, ids)
+	return s.cancelCharges(ctx, tx, changed.Actor.Company.ID, ids)
 }
