@@ -50,7 +50,8 @@ func (s *Server) gatewayPage(req *request) error {
 		return err
 	}
 	if found {
-		d.Setup, d.Title, d.Text, d.Options = &setup, optionWord(req.lang, setup.Provider.Title), providerTexts[setup.Provider.Name], shownOptions(req, setup)
+		d.Setup, d.Title = &setup, optionWord(req.lang, setup.Provider.Title)
+		d.Text, d.Options = providerTexts[setup.Provider.Name], shownOptions(req, setup)
 		if d.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
 			return err
 		}
@@ -105,7 +106,10 @@ func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error
 	if err != nil {
 		return err
 	}
-	d := gatewayForm{Form: form, Provider: setup.Provider, Title: optionWord(req.lang, setup.Provider.Title), Text: providerTexts[setup.Provider.Name], Edits: setup.Active}
+	d := gatewayForm{
+		Form: form, Provider: setup.Provider, Title: optionWord(req.lang, setup.Provider.Title),
+		Text: providerTexts[setup.Provider.Name], Edits: setup.Active,
+	}
 	if d.Form == nil {
 		d.Form = page.NewForm()
 		for name, v := range setup.Options {
@@ -210,11 +214,13 @@ func (s *Server) askClearGateway(req *request) error {
 		"The credentials are forgotten as soon as no charge needs them.",
 	}
 	if live.Charges > 0 {
-		effects = append(effects, req.lang.T("%d charges (%s) can still be paid. They are looked after until they end, and their payments are recorded.", live.Charges, live.Amount.BR()))
+		effects = append(effects, req.lang.T(
+			"%d charges (%s) can still be paid. They are looked after until they end, and their payments are recorded.",
+			live.Charges, live.Amount.BR()))
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Stop using %s?", Args: []any{optionWord(req.lang, setup.Provider.Title)}, Danger: true, Button: "Stop using it", Back: "/payments/gateway",
-		Action: "/payments/gateway/clear", Effects: effects,
+		Question: "Stop using %s?", Args: []any{optionWord(req.lang, setup.Provider.Title)}, Danger: true, Button: "Stop using it",
+		Back: "/payments/gateway", Action: "/payments/gateway/clear", Effects: effects,
 	})
 }
 
