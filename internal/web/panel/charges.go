@@ -11,20 +11,20 @@ import (
 	"carteira/internal/web/page"
 )
 
-// charging is what somebody needs to have an invoice paid.
+// charging is what a user needs to have an invoice paid.
 type charging struct {
 	Invoice  billing.Invoice
 	Customer customer.Customer
 	Overdue  bool
 	Link     payment.Link
 	Message  string // to send, with the link
-	WhatsApp string // where the message stands ready to be sent; empty: no number
+	WhatsApp string // link that opens the message in WhatsApp; empty: no number
 	Through  string // the gateway's name
 	Owner    bool   // who may set one up
 	QR       template.HTML
 }
 
-// charging of an invoice that is open; nil for others, and for whoever may not
+// charging of an invoice that is open; nil for others, and for users who may not
 // charge.
 func (s *Server) charging(req *request, i billing.Invoice, c customer.Customer) (*charging, error) {
 	if i.Status != billing.Open || !req.mayCharge() {
@@ -49,12 +49,12 @@ func (s *Server) charging(req *request, i billing.Invoice, c customer.Customer) 
 	return d, nil
 }
 
-// mayCharge reports whether whoever asks may have charges made.
+// mayCharge reports whether the user may have charges made.
 func (req *request) mayCharge() bool {
 	return allows(req.User.Role, staff) && req.Actor.May(payments) && req.Actor.Writable(req.today) == nil
 }
 
-// message is what a customer is sent. It is in Portuguese whoever sends it.
+// message is what a customer is sent. It is in Portuguese in every user's language.
 func message(i billing.Invoice, c customer.Customer, link string, overdue bool) string {
 	first, _, _ := strings.Cut(c.Name, " ")
 	text := "Hello, %s! Your invoice of %s is due on %s. You can pay it here: %s"
@@ -117,7 +117,7 @@ func (s *Server) makePix(req *request) error {
 	return nil
 }
 
-// confirmByHand takes note of money that no gateway tells of.
+// confirmByHand records money that no gateway reports.
 func (s *Server) confirmByHand(req *request) error {
 	out, err := s.Payments.ConfirmByHand(req.Context(), req.Actor, req.id, req.form("amount"))
 	if refused(err) {
@@ -147,7 +147,7 @@ func (s *Server) attemptRows(req *request, list []payment.Attempt) []attemptRow 
 	return rows
 }
 
-// billed is what an invoice's page tells of how it is paid.
+// billed is what an invoice's page shows of how it is paid.
 type billed struct {
 	Charging *charging // nil: it cannot be charged
 	Attempts []attemptRow
