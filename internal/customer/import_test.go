@@ -187,15 +187,15 @@ func TestOneBadLineKeepsTheWholeFileOut(t *testing.T) {
 			"nome,whatsapp,email,vencimento",
 			"Ana,11987654321,ana@example.com,1/2/2027",
 			",123,sem-arroba,31/02/2027",
-			"Bia,,,,",
+			"Bia,,,,x",
 			"Caio,,,",
 		}, "\n"), customer.ImportOptions{Events: true})
 		wantImported(t, done, 0, 2, 2)
 		wantProblems(t, problems,
+			`3 whatsapp "123": must have 10 or 11 digits with its area code; a number of another country begins with +`,
+			`3 email "sem-arroba": must be a valid e-mail address`,
 			`3 data_de_vencimento "31/02/2027": must be a day that exists in the calendar`,
 			`3 name "": is required`,
-			`3 whatsapp "123": must have 10 to 15 digits, with country and area code`,
-			`3 email "sem-arroba": must be a valid e-mail address`,
 			`4  "": has 5 fields where the header has 4`,
 		)
 		if n := o.total(t, customer.Filter{}); n != 0 || len(o.recorded) > 0 {
