@@ -95,9 +95,9 @@ Paste this into another terminal:
 	})
 }
 
-// freePort takes another port when the default one is taken: whoever tries the
-// demo should not have to know why it does not start. Port 0 becomes the port
-// that it stands for, since the address is printed.
+// freePort chooses another port when the default one is in use: a user who tries
+// the demo should not have to know why it does not start. Port 0 becomes the
+// port that the system chooses, since the address is printed.
 func freePort(cmd *cobra.Command, c *config.Config) {
 	asked, addresses := c.Listen, []string{c.Listen}
 	if !cmd.Flags().Changed("listen") && os.Getenv("CARTEIRA_LISTEN") == "" {
