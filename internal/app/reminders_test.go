@@ -49,7 +49,7 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		housetest.Must(t, err)
 		text := "{valor} em {link_pagamento} ou {pix}"
 		rule := a.remind(t, actor, text)
-		preview, err := a.Reminders.Preview(ctx, actor, rule.TemplateID, who.ID, housetest.Form())
+		preview, err := a.Reminders.Preview(ctx, actor, reminder.PreviewRequest{TemplateID: rule.TemplateID, CustomerID: who.ID})
 		housetest.Must(t, err)
 		housetest.Must(t, a.planMessages(ctx))
 		clock.Set(time.Date(2026, 1, 20, 12, 0, 0, 0, time.UTC))
@@ -84,12 +84,12 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 // remind makes a rule of three days before, through the channel for trials.
 func (a *App) remind(t *testing.T, actor account.Actor, text string) reminder.Rule {
 	t.Helper()
-	channel, _, err := a.Reminders.CreateChannel(t.Context(), actor, housetest.Form("kind", "log"))
+	channel, _, err := a.Reminders.CreateChannel(t.Context(), actor, a.Reminders.ReadNewChannel(housetest.Form("kind", "log")))
 	housetest.Must(t, err)
-	template, err := a.Reminders.CreateTemplate(t.Context(), actor, housetest.Form("name", "Lembrete", "text", text))
+	template, err := a.Reminders.CreateTemplate(t.Context(), actor, reminder.ReadNewTemplate(housetest.Form("name", "Lembrete", "text", text)))
 	housetest.Must(t, err)
-	rule, err := a.Reminders.CreateRule(t.Context(), actor, housetest.Form("name", "3 dias antes", "active", "true", "offset_days", "-3", "hour", "09:00",
-		"template_id", number(template.ID), "channels", number(channel.ID)))
+	rule, err := a.Reminders.CreateRule(t.Context(), actor, reminder.ReadNewRule(housetest.Form("name", "3 dias antes", "active", "true", "offset_days", "-3", "hour", "09:00",
+		"template_id", number(template.ID), "channels", number(channel.ID))))
 	housetest.Must(t, err)
 	return rule
 }

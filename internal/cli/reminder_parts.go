@@ -25,7 +25,7 @@ func ruleCommand() *cobra.Command {
 		Example: `  carteira reminder rule create --company 1 --name "3 dias antes" --offset-days -3 --hour 09:00` +
 			` --template-id 1 --channels 2,3 --active`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		r, err := a.Reminders.CreateRule(ctx, actor, in)
+		r, err := a.Reminders.CreateRule(ctx, actor, reminder.ReadNewRule(in))
 		return ruleJSON(r), err
 	})
 	set := addID(act(ruleFlags(&cobra.Command{
@@ -34,7 +34,7 @@ func ruleCommand() *cobra.Command {
 		Example: "  carteira reminder rule set --company 1 --id 1 --active=false",
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		r, err := a.Reminders.UpdateRule(ctx, actor, id, in)
+		r, err := a.Reminders.UpdateRule(ctx, actor, id, reminder.ReadRuleChanges(in))
 		return ruleJSON(r), err
 	}), "rule")
 	cmd := &cobra.Command{Use: "rule", Short: "Rules: create, delete, list, set", Args: cobra.NoArgs}
@@ -85,14 +85,14 @@ func templateCommand() *cobra.Command {
 		Example: `  carteira reminder template create --company 1 --name Lembrete --subject "Vence {vencimento}" \
     --text "Olá {primeiro_nome}, seu plano {plano} de {valor} vence em {vencimento}."`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		t, err := a.Reminders.CreateTemplate(ctx, actor, in)
+		t, err := a.Reminders.CreateTemplate(ctx, actor, reminder.ReadNewTemplate(in))
 		return templateJSON(t), err
 	})
 	set := addID(act(templateFlags(&cobra.Command{
 		Use: "set", Short: "Change a template; what is not given stays",
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		t, err := a.Reminders.UpdateTemplate(ctx, actor, id, in)
+		t, err := a.Reminders.UpdateTemplate(ctx, actor, id, reminder.ReadTemplateChanges(in))
 		return templateJSON(t), err
 	}), "template")
 	cmd := &cobra.Command{Use: "template", Short: "Templates: create, delete, list, set", Args: cobra.NoArgs}
@@ -142,7 +142,7 @@ func channelCommand() *cobra.Command {
     --option username=ana --option password=… --option from=ana@example.com`,
 	}, nil))
 	create.RunE = channelRun(func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		c, shown, err := a.Reminders.CreateChannel(ctx, actor, in)
+		c, shown, err := a.Reminders.CreateChannel(ctx, actor, a.Reminders.ReadNewChannel(in))
 		return channelJSON(c, shown), err
 	})
 	create.Flags().String("kind", "", "whatsapp_cloud, evolution, smtp, http or log")
@@ -152,7 +152,11 @@ func channelCommand() *cobra.Command {
 	}, nil)), "channel")
 	set.RunE = channelRun(func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		c, err := a.Reminders.UpdateChannel(ctx, actor, id, in)
+		d, err := a.Reminders.ReadChannelChanges(ctx, actor, id, in)
+		if err != nil {
+			return nil, err
+		}
+		c, err := a.Reminders.UpdateChannel(ctx, actor, id, d)
 		return channelJSON(c, nil), err
 	})
 	cmd := &cobra.Command{Use: "channel", Short: "Channels: create, delete, kinds, list, set", Args: cobra.NoArgs}

@@ -91,7 +91,7 @@ func (s *Server) channelForm(req *request, title string, d channelForm, refusal 
 }
 
 func (s *Server) createChannel(req *request) error {
-	c, shown, err := s.Reminders.CreateChannel(req.Context(), req.Actor, req.form())
+	c, shown, err := s.Reminders.CreateChannel(req.Context(), req.Actor, s.Reminders.ReadNewChannel(req.form()))
 	if refused(err) {
 		kind, ok := s.messageKind(req.PostFormValue("kind"))
 		if !ok {
@@ -171,7 +171,11 @@ func (s *Server) testAddress(req *request, kind reminder.Kind) string {
 }
 
 func (s *Server) testChannel(req *request) error {
-	r, err := s.Reminders.Test(req.Context(), req.Actor, req.id, req.form())
+	asked, err := s.Reminders.ReadTest(req.Context(), req.Actor, req.id, req.form())
+	var r reminder.TestResult
+	if err == nil {
+		r, err = s.Reminders.Test(req.Context(), req.Actor, req.id, asked)
+	}
 	if refused(err) {
 		return s.channelPage(req, channelData{Test: page.Sent(req.Request, err)}, err)
 	}
@@ -202,7 +206,11 @@ func changesChannel(form *page.Form, kind reminder.Kind, id int64) channelForm {
 }
 
 func (s *Server) updateChannel(req *request) error {
-	c, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, req.form())
+	d, err := s.Reminders.ReadChannelChanges(req.Context(), req.Actor, req.id, req.form())
+	if err != nil {
+		return err
+	}
+	c, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, d)
 	if refused(err) {
 		kind, _ := s.messageKind(c.Kind)
 		return s.channelForm(req, "Edit channel", changesChannel(page.Sent(req.Request, err), kind, req.id), err)
@@ -215,8 +223,8 @@ func (s *Server) updateChannel(req *request) error {
 
 // switchChannel turns a channel on or off.
 func (s *Server) switchChannel(req *request) error {
-	c, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id,
-		input.FromStrings(map[string]string{"active": req.PostFormValue("active")}))
+	active := input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active")
+	c, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, reminder.ChannelDraft{Active: active})
 	switch {
 	case err != nil:
 		return req.complain(channelPath(req.id), err)

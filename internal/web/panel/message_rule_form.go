@@ -88,7 +88,7 @@ func ruleInput(req *request) *input.Form {
 }
 
 func (s *Server) createRule(req *request) error {
-	r, err := s.Reminders.CreateRule(req.Context(), req.Actor, ruleInput(req))
+	r, err := s.Reminders.CreateRule(req.Context(), req.Actor, reminder.ReadNewRule(ruleInput(req)))
 	if refused(err) {
 		return s.ruleForm(req, "New rule", ruleForm{Form: page.Sent(req.Request, err), Action: "/messages/rules/new", New: true}, err)
 	}
@@ -121,7 +121,7 @@ func (s *Server) editRule(req *request) error {
 }
 
 func (s *Server) updateRule(req *request) error {
-	r, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, ruleInput(req))
+	r, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.ReadRuleChanges(ruleInput(req)))
 	if refused(err) {
 		return s.ruleForm(req, "Edit rule", ruleForm{Form: page.Sent(req.Request, err), Action: rulePath(req.id), ID: req.id}, err)
 	}

@@ -82,7 +82,7 @@ func (s *Server) newTemplate(req *request) error {
 }
 
 func (s *Server) createTemplate(req *request) error {
-	t, err := s.Reminders.CreateTemplate(req.Context(), req.Actor, req.form())
+	t, err := s.Reminders.CreateTemplate(req.Context(), req.Actor, reminder.ReadNewTemplate(req.form()))
 	if refused(err) {
 		return s.templateForm(req, "New template",
 			templateForm{Form: page.Sent(req.Request, err), Action: "/messages/templates/new", New: true}, err)
@@ -105,7 +105,7 @@ func (s *Server) editTemplate(req *request) error {
 }
 
 func (s *Server) updateTemplate(req *request) error {
-	t, err := s.Reminders.UpdateTemplate(req.Context(), req.Actor, req.id, req.form())
+	t, err := s.Reminders.UpdateTemplate(req.Context(), req.Actor, req.id, reminder.ReadTemplateChanges(req.form()))
 	if refused(err) {
 		return s.templateForm(req, "Edit template",
 			templateForm{Form: page.Sent(req.Request, err), Action: templatePath(req.id), ID: req.id}, err)
@@ -134,7 +134,9 @@ func (s *Server) previewTemplate(req *request) error {
 	if d.Preview.Customer.ID == 0 {
 		return s.templateForm(req, title, d, nil)
 	}
-	d.Preview.Preview, err = s.Reminders.Preview(req.Context(), req.Actor, 0, d.Preview.Customer.ID, req.form())
+	d.Preview.Preview, err = s.Reminders.Preview(req.Context(), req.Actor, reminder.PreviewRequest{
+		CustomerID: d.Preview.Customer.ID, Draft: reminder.ReadTemplate(req.form()),
+	})
 	if refused(err) {
 		d.Preview.Refused = true
 		d.Form = page.Sent(req.Request, err)

@@ -44,7 +44,7 @@ func (s *Server) rules(req *request) error {
 	d := rulesData{Channels: len(b.channels) > 0, Templates: len(b.templates) > 0, Quiet: settings.Quiet}
 	for _, r := range list {
 		row := ruleRow{Rule: r, Sentence: b.sentence(req.lang, r), Template: b.template(r.TemplateID)}
-		if settings.Quiet.Holds(r.Minute) {
+		if settings.Quiet.Covers(r.Minute) {
 			row.Later = reminder.Clock(settings.Quiet.To)
 		}
 		d.List = append(d.List, row)
@@ -154,8 +154,9 @@ func rulePath(id int64) string { return "/messages/rules/" + idText(id) }
 
 // switchRule turns a rule on or off.
 func (s *Server) switchRule(req *request) error {
-	r, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id,
-		input.FromStrings(map[string]string{"active": req.PostFormValue("active")}))
+	r, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.RuleDraft{
+		Active: input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active"),
+	})
 	switch {
 	case err != nil:
 		return req.complain("/messages", err)
@@ -194,7 +195,7 @@ func (s *Server) quiet(req *request) error {
 }
 
 func (s *Server) saveQuiet(req *request) error {
-	settings, err := s.Reminders.SetSettings(req.Context(), req.Actor, req.form())
+	settings, err := s.Reminders.SetSettings(req.Context(), req.Actor, reminder.ReadSettings(req.form()))
 	if refused(err) {
 		return s.show(req, page.View{Name: "messages_quiet", Title: "Quiet hours", Status: statusOf(err), Data: page.Sent(req.Request, err)})
 	}
