@@ -49,6 +49,9 @@ func (s *Service) SignIn(ctx context.Context, in *input.Form, from Visitor) (Sig
 	if err := in.Err(); err != nil {
 		return SignedIn{}, err
 	}
+	if secret.HashingIsFull() { // before the attempt is counted: it is not the visitor's fault
+		return SignedIn{}, secret.ErrBusy
+	}
 	key := text.Lower(email)
 	if err := s.countAttempt(ctx, key, from); err != nil {
 		return SignedIn{}, err
@@ -57,9 +60,13 @@ func (s *Service) SignIn(ctx context.Context, in *input.Form, from Visitor) (Sig
 	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return SignedIn{}, err
 	}
-	if err := s.checkPassword(ctx, found, password); err != nil {
-		s.noteRefused(ctx, found, from)
+	ok, err := passwordFits(ctx, found, password)
+	if err != nil {
 		return SignedIn{}, err
+	}
+	if !ok {
+		s.noteRefused(ctx, found, from)
+		return SignedIn{}, errWrongPassword()
 	}
 	return s.open(ctx, found, password, key, from)
 }
@@ -83,16 +90,12 @@ func attemptKeys(person string, from Visitor) []string {
 	return []string{"pair:" + person + " " + from.Address, "address:" + from.Address, "person:" + person}
 }
 
-// checkPassword takes as long for nobody as for somebody.
-func (s *Service) checkPassword(ctx context.Context, u storedUser, password string) error {
+// passwordFits takes as long for nobody as for somebody.
+func passwordFits(ctx context.Context, u storedUser, password string) (bool, error) {
 	if u.passwordHash == "" {
-		return errors.Join(secret.CheckNobody(ctx, password), errWrongPassword())
+		return false, secret.CheckNobody(ctx, password)
 	}
-	ok, err := secret.CheckPassword(ctx, u.passwordHash, password)
-	if err == nil && !ok {
-		err = errWrongPassword()
-	}
-	return err
+	return secret.CheckPassword(ctx, u.passwordHash, password)
 }
 
 // noteRefused writes down that somebody tried. A failure to do so must not

@@ -249,11 +249,12 @@ func (s *Service) reauthenticate(ctx context.Context, a Actor, in *input.Form, f
 	if err := s.countAttempt(ctx, person, from); err != nil {
 		return u, err
 	}
-	if err := s.checkPassword(ctx, u, password); err != nil {
-		if fault.KindOf(err) == fault.KindInvalid {
-			err = fault.Field(field, "is wrong")
-		}
+	ok, err := passwordFits(ctx, u, password)
+	if err != nil {
 		return u, err
+	}
+	if !ok {
+		return u, fault.Field(field, "is wrong")
 	}
 	return u, a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return succeeded(ctx, tx, person, from) })
 }

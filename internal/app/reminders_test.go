@@ -13,6 +13,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/housetest"
@@ -43,7 +44,7 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		actor := account.System(company, "test")
 		_, err = a.Payments.ConfigureGateway(ctx, actor, housetest.Form("provider", "sandbox"))
 		housetest.Must(t, err)
-		plan, err := a.Catalog.CreatePlan(ctx, actor, housetest.Form("name", "Mensal", "value", "35.00", "period", "1month"))
+		plan, err := a.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(housetest.Form("name", "Mensal", "value", "35.00", "period", "1month")))
 		housetest.Must(t, err)
 		who, err := a.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID))))
 		housetest.Must(t, err)

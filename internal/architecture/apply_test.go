@@ -43,6 +43,20 @@ var roomsWithApply = []applied{
 			"removeOfCustomer": "an opt-out goes with its customer, whose deletion is the change",
 		},
 	},
+	{
+		room:   "internal/billing",
+		tables: map[string]string{"invoice_schedule": "due dates that have no invoice yet: what is left to issue"},
+		functions: map[string]string{
+			"Service.applyDeletion": "is apply for all invoices of a customer at once",
+		},
+	},
+	{
+		room: "internal/catalog",
+		functions: map[string]string{
+			"AddPlan":    "an import makes the plans that its file names; the import has one audit line",
+			"AddProduct": "an import makes the products that its file names; the import has one audit line",
+		},
+	},
 }
 
 // graph is which functions of a package mention which. It goes by names, without

@@ -17,7 +17,6 @@ var formsInTransactions = map[string]bool{
 	"internal/account.Service.SetCompany":  true,
 	"internal/account.Service.Setup":       true,
 	"internal/account.Service.UpdateUser":  true,
-	"internal/billing.Service.CreateExtra": true,
 	"internal/reseller.Service.move":       true,
 	"internal/reseller.Service.SetLevel":   true,
 	"internal/reseller.Service.CreatePlan": true,

@@ -105,7 +105,7 @@ func (w *world) invoice(t *testing.T) billing.Invoice {
 	plans, _, err := w.catalog.Plans(t.Context(), w.actor, catalog.Filter{}, input.Page{Number: 1, Size: 1})
 	must(t, err)
 	if len(plans) == 0 {
-		_, err := w.catalog.CreatePlan(t.Context(), w.actor, values("name", "Mensal", "value", "35.00", "period", "1month"))
+		_, err := w.catalog.CreatePlan(t.Context(), w.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month")))
 		must(t, err)
 		return w.invoice(t)
 	}

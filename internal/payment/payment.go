@@ -64,7 +64,7 @@ func New(db *sqldb.DB, accounts *account.Service, invoices *billing.Service, box
 	for _, p := range o.Providers {
 		s.providers[p.Name] = p
 	}
-	invoices.Watch(billing.Watcher{Changed: s.invoiceChanged, Deleting: s.invoicesDeleting})
+	invoices.Watch(s.invoicesChanged)
 	return s
 }
 
@@ -142,26 +142,19 @@ func (c *charge) enter(state chargeState, now time.Time) {
 	}
 }
 
-// invoiceChanged has the charges of an invoice cancelled that need not be paid
-// any more, in the transaction that made it so.
-func (s *Service) invoiceChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, _, after billing.Invoice) error {
-	if after.Status == billing.Open {
+// invoicesChanged cancels the charges of invoices that need not be paid any
+// more, or that are deleted, in the transaction of the change.
+func (s *Service) invoicesChanged(ctx context.Context, tx *sqldb.Tx, changed billing.Changes) error {
+	var ids []int64
+	for _, c := range changed.List {
+		if c.Action == billing.ActionDeleted || c.After.Status != billing.Open {
+			ids = append(ids, c.Invoice().ID)
+		}
+	}
+	if len(ids) == 0 {
 		return nil
 	}
-	return s.unwantedTx(ctx, tx, a, []billing.Invoice{after})
-}
-
-// invoicesDeleting does the same for invoices that go with their customer.
-func (s *Service) invoicesDeleting(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []billing.Invoice) error {
-	return s.unwantedTx(ctx, tx, a, list)
-}
-
-func (s *Service) unwantedTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []billing.Invoice) error {
-	ids := make([]int64, len(list))
-	for n, i := range list {
-		ids[n] = i.ID
-	}
-	n, err := cancelOf(ctx, tx, a.Company.ID, ids)
+	n, err := cancelOf(ctx, tx, changed.Actor.Company.ID, ids)
 	if n > 0 {
 		tx.OnCommit(s.wake.Hint)
 	}

@@ -162,10 +162,10 @@ func TestPaymentOfWhatIsNoLongerOwedIsKept(t *testing.T) {
 			w.bank.pay(t, code, 3500)
 			switch n {
 			case 0:
-				_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, values("status", "Cancelado"))
+				_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 				must(t, err)
 			case 1:
-				_, err := w.invoices.SetStatus(t.Context(), w.actor, j.ID, values("status", "Pago"))
+				_, err := w.invoices.SetStatus(t.Context(), w.actor, j.ID, billing.ReadStatusChange(values("status", "Pago")))
 				must(t, err)
 			case 2:
 				must(t, w.customers.Delete(t.Context(), w.actor, k.Customer.ID))
@@ -204,7 +204,7 @@ func TestPersonDecides(t *testing.T) {
 		must(t, resolve(list[0].ID, "applied"))
 		w.wantPaid(t, i)
 		wantField(t, resolve(list[0].ID, "dismissed"), "resolution")
-		_, err := w.invoices.SetStatus(t.Context(), w.actor, j.ID, values("status", "Cancelado"))
+		_, err := w.invoices.SetStatus(t.Context(), w.actor, j.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 		must(t, err)
 		wantField(t, resolve(list[1].ID, "applied"), "resolution")
 		_, err = w.ResolveReview(t.Context(), w.newCompany(t), list[1].ID, values("resolution", "dismissed"))
@@ -264,7 +264,7 @@ func TestPaymentAndClosingAtOnce(t *testing.T) {
 			var all sync.WaitGroup
 			all.Go(func() { w.work(t) })
 			all.Go(func() {
-				_, _ = other.invoices.SetStatus(t.Context(), w.actor, i.ID, values("status", "Cancelado"))
+				_, _ = other.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 			})
 			all.Wait()
 			w.later(t, time.Minute)

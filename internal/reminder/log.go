@@ -206,7 +206,7 @@ func (s *Service) Test(ctx context.Context, a account.Actor, channelID int64, r 
 	if err != nil {
 		return TestResult{}, err
 	}
-	if reason := silence(a.Company, s.db.Now()); reason != "" {
+	if reason := mutedReason(a.Company, s.db.Now()); reason != "" {
 		return TestResult{}, fault.Conflict(reason)
 	}
 	kind, _ := s.kind(c.Kind)

@@ -86,8 +86,8 @@ func (s *Service) planSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, r
 	if err != nil {
 		return 0, false, err
 	}
-	if silence(a.Company, tx.Now()) != "" {
-		return 0, false, s.rest(ctx, tx, a, r, q)
+	if mutedReason(a.Company, tx.Now()) != "" {
+		return 0, false, s.skipAhead(ctx, tx, a, r, q)
 	}
 	today := a.Today(tx.Now())
 	horizon := today.AddDays(ahead - r.OffsetDays)
@@ -217,7 +217,7 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 // have passed already; the others are found when the rules get there.
 func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []customer.Customer) error {
 	list = slices.DeleteFunc(slices.Clone(list), func(c customer.Customer) bool { return c.DueOn.IsZero() })
-	if len(list) == 0 || silence(a.Company, tx.Now()) != "" {
+	if len(list) == 0 || mutedReason(a.Company, tx.Now()) != "" {
 		return nil
 	}
 	active, err := activeRules(ctx, tx, a.Company.ID)

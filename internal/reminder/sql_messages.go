@@ -209,7 +209,7 @@ func beginSending(ctx context.Context, tx *sqldb.Tx, j job, b begun) error {
 }
 
 // settle writes what becomes of a message that is locked.
-func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, n next) error {
+func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, n transition) error {
 	var sent sqldb.Ref
 	if !n.sentAt.IsZero() {
 		sent = sqldb.RefTo(n.sentAt.UnixMicro())

@@ -132,10 +132,10 @@ func (s *service) newCaller(t *testing.T, more ...string) *caller {
 	token, plain, err := s.Accounts.CreateToken(t.Context(), c.actor, values("name", "CRM"))
 	must(t, err)
 	c.actor.TokenID, c.token = token.ID, plain
-	product, err := s.Catalog.CreateProduct(t.Context(), c.actor, values("name", "Internet 300", "description", "Fibre, 300 Mbit/s."))
+	product, err := s.Catalog.CreateProduct(t.Context(), c.actor, catalog.ReadNewProduct(values("name", "Internet 300", "description", "Fibre, 300 Mbit/s.")))
 	must(t, err)
-	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, values(
-		"name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID)))
+	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, catalog.ReadNewPlan(values(
+		"name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID))))
 	must(t, err)
 	_, err = s.Payments.ConfigureGateway(t.Context(), c.actor, values("provider", "sandbox"))
 	must(t, err)

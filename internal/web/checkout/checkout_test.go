@@ -142,7 +142,7 @@ func (a answer) want(t *testing.T, status int, texts ...string) {
 
 func (s *shop) status(t *testing.T, status billing.Status) {
 	t.Helper()
-	_, err := s.billing.SetStatus(t.Context(), s.Actor, s.invoice.ID, housetest.Form("status", string(status)))
+	_, err := s.billing.SetStatus(t.Context(), s.Actor, s.invoice.ID, billing.ReadStatusChange(housetest.Form("status", status.String())))
 	housetest.Must(t, err)
 }
 

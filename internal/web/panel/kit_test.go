@@ -242,9 +242,9 @@ func (p *person) fill() map[string]int64 {
 			p.t.Fatal(err)
 		}
 	}
-	product, err := p.Catalog.CreateProduct(ctx, a, values("name", "Fibra"))
+	product, err := p.Catalog.CreateProduct(ctx, a, catalog.ReadNewProduct(values("name", "Fibra")))
 	must(err)
-	plan, err := p.Catalog.CreatePlan(ctx, a, values("name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID)))
+	plan, err := p.Catalog.CreatePlan(ctx, a, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID))))
 	must(err)
 	c, err := p.Customers.Create(ctx, a, customer.ReadNew(values("name", "João <Silva>", "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31", "whatsapp", "11987654321")))
 	must(err)
