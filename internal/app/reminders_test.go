@@ -42,7 +42,7 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		company, _, err := a.Accounts.CreateCompany(ctx, housetest.Form("name", "Rede Clara", "email", "ana@example.com"))
 		housetest.Must(t, err)
 		actor := account.System(company, "test")
-		_, err = a.Payments.ConfigureGateway(ctx, actor, housetest.Form("provider", "sandbox"))
+		_, err = a.Payments.ConfigureGateway(ctx, actor, a.Payments.ReadGateway(housetest.Form("provider", "sandbox")))
 		housetest.Must(t, err)
 		plan, err := a.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(housetest.Form("name", "Mensal", "value", "35.00", "period", "1month")))
 		housetest.Must(t, err)

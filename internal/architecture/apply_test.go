@@ -57,6 +57,23 @@ var roomsWithApply = []applied{
 			"AddProduct": "an import makes the products that its file names; the import has one audit line",
 		},
 	},
+	{
+		room: "internal/payment",
+		tables: map[string]string{
+			"gateway_callbacks": "the inbox of callbacks is a queue: what they are about is looked up, and settled",
+			"pay_links":         "the address of an invoice's page, made once",
+		},
+		functions: map[string]string{
+			"claimCharges":  "the engine's lease of a charge, and no state",
+			"markHinted":    "makes a charge due, and changes no state",
+			"pauseGateway":  "the health of a gateway: it and its charges wait",
+			"spaceOut":      "the health of a gateway: the pace of its checks",
+			"clearFailures": "the health of a gateway",
+			"countFailure":  "the health of a gateway",
+			"setOptions":    "Reseal changes the key and no option",
+			"forgetOptions": "pruning: credentials of a gateway that was left",
+		},
+	},
 }
 
 // graph is which functions of a package mention which. It goes by names, without

@@ -15,6 +15,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/input"
@@ -142,7 +143,7 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if err != nil {
 		return actor, err
 	}
-	if _, err := a.Payments.ConfigureGateway(ctx, actor, input.FromStrings(map[string]string{"provider": "sandbox"})); err != nil {
+	if _, err := a.Payments.ConfigureGateway(ctx, actor, payment.GatewayDraft{Provider: "sandbox"}); err != nil {
 		return actor, err
 	}
 	if err := seedReminders(ctx, a, actor); err != nil {

@@ -94,7 +94,7 @@ func TestCallbackThatPanicsIsSetAsideAfterThreeTimes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		log, u := w.logged(), w.setup(t)
 		w.bank.before = panicOn("look")
-		must(t, w.hearFrom(t, u, tell{"e1", theSecret, "ch_77", ""}))
+		must(t, w.callBack(t, u, tell{"e1", theSecret, "ch_77", ""}))
 		for range 10 {
 			w.later(t, unhurried+time.Minute)
 		}

@@ -415,8 +415,8 @@ func TestClosedOrDeletedInvoiceHasItsChargeCancelledUntilItIsDone(t *testing.T) 
 func TestAbandonedReservationIsTakenOver(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		i := w.invoice(t)
-		j := &charging{Service: w.Service, actor: w.actor, invoiceID: i.ID, passed: map[int64]bool{}}
-		_, err := j.reserve(t.Context())
+		j := &charging{service: w.Service, actor: w.actor, invoiceID: i.ID, skipped: map[int64]bool{}}
+		_, err := j.decide(t.Context())
 		must(t, err)
 		w.options.Timeout = 200 * time.Millisecond
 		_, err = w.Charge(t.Context(), w.actor, i.ID, "")

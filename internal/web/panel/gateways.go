@@ -155,7 +155,7 @@ func (s *Server) setGateway(req *request) error {
 	}
 	keepSecrets(req, u.Provider)
 	req.PostForm.Set("provider", u.Provider.Name)
-	u, err = s.Payments.ConfigureGateway(req.Context(), req.Actor, req.form())
+	u, err = s.Payments.ConfigureGateway(req.Context(), req.Actor, s.Payments.ReadGateway(req.form()))
 	if refused(err) {
 		return s.gatewayForm(req, page.Sent(req.Request, err), err)
 	}

@@ -63,7 +63,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	invoices, bank := billing.New(db, events, customers), &testBank{}
 	s := New(Deps{
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: invoices,
-		Payments:  bank.payments(db, accounts, invoices, box),
+		Payments:  bank.payments(db, invoices, box),
 		Reminders: newReminders(db, box, accounts, customers),
 		Dashboard: dashboard.New(db), Resellers: reseller.New(db, accounts, "https://carteira.example"), PublicURL: "https://carteira.example",
 		Webhooks: webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}}),

@@ -306,11 +306,14 @@ func TestTextsOfPaymentsHavePortuguese(t *testing.T) {
 }
 
 func TestWhoIsNamed(t *testing.T) {
-	for kept, want := range map[string]string{
-		"user 3 Ana Lima": "Ana Lima", "user 3": "usuário 3", "token 7": "token 7", account.CommandLine: "linha de comando", "": "", "x": "x",
+	names := map[string]string{"user:3": "Ana Lima"}
+	for by, want := range map[string]string{
+		"user:3": "Ana Lima", "user:4": "um usuário que foi removido", "token:7": "um token que foi excluído",
+		"user 3 Ana Lima": "Ana Lima", "user 3": "usuário 3", "token 7": "token 7", // of the first edition
+		account.CommandLine: "linha de comando", "": "",
 	} {
-		if got := whoText(page.Portuguese, kept); got != want {
-			t.Errorf("%q is %q, want %q", kept, got, want)
+		if got := actorText(page.Portuguese, names, by); got != want {
+			t.Errorf("%q is %q, want %q", by, got, want)
 		}
 	}
 }
