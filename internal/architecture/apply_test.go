@@ -29,6 +29,21 @@ var roomsWithApply = []applied{
 		functions: map[string]string{"insertMany": "an import writes many at once; applyMany draws their consequences"},
 	},
 	{
+		room: "internal/reminder",
+		tables: map[string]string{
+			"reminder_messages": "planned, claimed and sent by the engine; what a person decides about one goes through applyDecision",
+			"reminder_attempts": "the engine's record of what it tried",
+		},
+		functions: map[string]string{
+			"Service.Reseal":   "the same secrets under a new key",
+			"addProblem":       "the engine counts failures of a channel",
+			"clearProblem":     "the engine counts failures of a channel",
+			"setNext":          "the engine spaces out what a channel sends",
+			"saveCursor":       "how far planning has come",
+			"removeOfCustomer": "an opt-out goes with its customer, whose deletion is the change",
+		},
+	},
+	{
 		room:   "internal/billing",
 		tables: map[string]string{"invoice_schedule": "due dates that have no invoice yet: what is left to issue"},
 		functions: map[string]string{
@@ -183,6 +198,9 @@ func (g graph) mentions(d ast.Decl, imported map[string]bool, methods map[string
 		case *ast.KeyValueExpr: // the key is a field's name
 			ast.Inspect(n.Value, visit)
 			return false
+		case *ast.Field: // so is the name of a field or parameter
+			ast.Inspect(n.Type, visit)
+			return false
 		case *ast.Ident:
 			if !local[n.Name] && g.nodes[n.Name] != nil {
 				list = append(list, n.Name)
@@ -190,8 +208,12 @@ func (g graph) mentions(d ast.Decl, imported map[string]bool, methods map[string
 		}
 		return true
 	}
-	ast.Inspect(d, visit)
-	if fn, ok := d.(*ast.FuncDecl); ok {
+	fn, ok := d.(*ast.FuncDecl)
+	switch {
+	case !ok:
+		ast.Inspect(d, visit)
+	case fn.Body != nil: // its own name is no mention
+		ast.Inspect(fn.Body, visit)
 		list = slices.DeleteFunc(list, func(node string) bool { return node == nodeName(fn) })
 	}
 	slices.Sort(list)
@@ -271,26 +293,12 @@ func checkApply(m module, owned map[string]table, a applied) []string {
 			used[t.table] = true
 			continue
 		}
-		for _, node := range g.named(t.name) {
-			if way := g.around(node, excused, map[string]bool{}); way != nil {
-				problems = append(problems, fmt.Sprintf("%s: %s writes %s outside apply, which alone draws the consequences of a change: %s",
-					m.at(t.node), node, t.table, strings.Join(way, " → ")))
-			}
+		if way := g.around(t.name, excused, map[string]bool{}); way != nil {
+			problems = append(problems, fmt.Sprintf("%s: %s writes %s outside apply, which alone draws the consequences of a change: %s",
+				m.at(t.node), t.name, t.table, strings.Join(way, " → ")))
 		}
 	}
 	return append(problems, a.unused(used)...)
-}
-
-// named are the functions and methods of a name.
-func (g graph) named(name string) []string {
-	var list []string
-	for node := range g.nodes {
-		if node == name || strings.HasSuffix(node, "."+name) {
-			list = append(list, node)
-		}
-	}
-	slices.Sort(list)
-	return list
 }
 
 // writesOf are the writes of a package to its own tables.
@@ -350,6 +358,8 @@ func TestAWriteAroundApplyIsFound(t *testing.T) {
 		"below apply":     {"func (s *Service) applyRow(tx *sqldb.Tx, c rowChange) { s.write() }\nfunc (s *Service) write() { put(); s.write() }\nfunc put() { run(`INSERT INTO rows (n) VALUES (1)`) }", ""},
 		"a local name":    {"func (s *Service) Rename() { save := 1; use(save) }", ""},
 		"another's":       {"func (s *Service) Rename() { sqldb.save() }", ""},
+		"a namesake":      {"func (s *Service) Rename() { s.save() }\nfunc (s *Service) save() { s.apply(1, tx, change{}) }", ""},
+		"a field's name":  {"type row struct { save int }\nfunc (s *Service) Rename() { use(row{save: 1}) }", ""},
 		"a read":          {"func (s *Service) Find() { run(`SELECT n FROM rows`) }", ""},
 	}
 	for name, tt := range tests {

@@ -12,8 +12,10 @@ import (
 
 // entryWords are the kinds of entries as people read them.
 var entryWords = map[reseller.EntryKind]string{
-	reseller.Granted: "Granted by the operator", reseller.ForCreate: "New subscriber", reseller.ForRenew: "Renewal", reseller.Sent: "Sent to a reseller",
-	reseller.Received: "Received from the company above", reseller.TakenBack: "Taken back from a reseller", reseller.Returned: "Taken back by the company above",
+	reseller.Granted: "Granted by the operator", reseller.ForCreate: "New subscriber",
+	reseller.ForRenew: "Renewal", reseller.Sent: "Sent to a reseller",
+	reseller.Received: "Received from the company above", reseller.TakenBack: "Taken back from a reseller",
+	reseller.Returned: "Taken back by the company above",
 }
 
 // entryRows is how many lines of the statement a page has.
