@@ -60,6 +60,7 @@ type row struct {
 	measured string
 	ended    []string
 	skipped  string
+	note     string // what should not have been, and fails nothing
 	err      error
 }
 
@@ -88,6 +89,9 @@ func (r *row) merge(l *lab) {
 		if w.refused != "" {
 			r.refused = append(r.refused, w.name+": "+w.refused)
 		}
+	}
+	if n := l.load.internal; n > 0 {
+		r.note = fmt.Sprintf("%d answers of 500, such as %s", n, l.reasonOf500())
 	}
 	r.repeated = l.receiver.repeated()
 	r.writes = longestGap(l.hurtAt, acks)
@@ -161,6 +165,9 @@ func (r row) line() string {
 		r.trial.name, r.acked, r.lost, r.doubled, r.repeated, seconds(r.writes), seconds(r.arrivals), seconds(r.settled))
 	if r.measured != "" {
 		text += "; " + r.measured
+	}
+	if r.note != "" {
+		text += "; " + r.note
 	}
 	if r.err != nil {
 		text += "\n" + r.err.Error()
