@@ -93,7 +93,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
-	payments := newPayments(c, log, db, accounts, invoices, box, webhooks)
+	payments := payment.New(db, invoices, box, paymentOptions(c, log, db, webhooks))
 	// After billing: what is issued for a customer stands when its messages are planned.
 	reminders := reminder.New(db, box, accounts, customers, reminderOptions(c, log, gate, client, payments))
 	accounts.Watch(reminders.CompanyChanged)

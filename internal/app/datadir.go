@@ -63,7 +63,8 @@ func secretKeys(ctx context.Context, c config.Config, db *sqldb.DB) ([]secret.Ke
 		return nil, err
 	}
 	if used && !exists(keyPath(c)) {
-		return nil, fmt.Errorf("%s is missing, and the database is encrypted with it: put it back, or give its content in CARTEIRA_SECRET_KEY", keyPath(c))
+		return nil, fmt.Errorf("%s is missing, and the database is encrypted with it: "+
+			"put it back, or give its content in CARTEIRA_SECRET_KEY", keyPath(c))
 	}
 	key, err := secret.LoadOrCreateKeyFile(keyPath(c))
 	return []secret.Key{key}, err

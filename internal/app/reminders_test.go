@@ -13,6 +13,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/housetest"
@@ -41,15 +42,15 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		company, _, err := a.Accounts.CreateCompany(ctx, housetest.Form("name", "Rede Clara", "email", "ana@example.com"))
 		housetest.Must(t, err)
 		actor := account.System(company, "test")
-		_, err = a.Payments.ConfigureGateway(ctx, actor, housetest.Form("provider", "sandbox"))
+		_, err = a.Payments.ConfigureGateway(ctx, actor, a.Payments.ReadGateway(housetest.Form("provider", "sandbox")))
 		housetest.Must(t, err)
-		plan, err := a.Catalog.CreatePlan(ctx, actor, housetest.Form("name", "Mensal", "value", "35.00", "period", "1month"))
+		plan, err := a.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(housetest.Form("name", "Mensal", "value", "35.00", "period", "1month")))
 		housetest.Must(t, err)
 		who, err := a.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID))))
 		housetest.Must(t, err)
 		text := "{valor} em {link_pagamento} ou {pix}"
 		rule := a.remind(t, actor, text)
-		preview, err := a.Reminders.Preview(ctx, actor, rule.TemplateID, who.ID, housetest.Form())
+		preview, err := a.Reminders.Preview(ctx, actor, reminder.PreviewRequest{TemplateID: rule.TemplateID, CustomerID: who.ID})
 		housetest.Must(t, err)
 		housetest.Must(t, a.planMessages(ctx))
 		clock.Set(time.Date(2026, 1, 20, 12, 0, 0, 0, time.UTC))
@@ -84,12 +85,12 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 // remind makes a rule of three days before, through the channel for trials.
 func (a *App) remind(t *testing.T, actor account.Actor, text string) reminder.Rule {
 	t.Helper()
-	channel, _, err := a.Reminders.CreateChannel(t.Context(), actor, housetest.Form("kind", "log"))
+	channel, _, err := a.Reminders.CreateChannel(t.Context(), actor, a.Reminders.ReadNewChannel(housetest.Form("kind", "log")))
 	housetest.Must(t, err)
-	template, err := a.Reminders.CreateTemplate(t.Context(), actor, housetest.Form("name", "Lembrete", "text", text))
+	template, err := a.Reminders.CreateTemplate(t.Context(), actor, reminder.ReadNewTemplate(housetest.Form("name", "Lembrete", "text", text)))
 	housetest.Must(t, err)
-	rule, err := a.Reminders.CreateRule(t.Context(), actor, housetest.Form("name", "3 dias antes", "active", "true", "offset_days", "-3", "hour", "09:00",
-		"template_id", number(template.ID), "channels", number(channel.ID)))
+	rule, err := a.Reminders.CreateRule(t.Context(), actor, reminder.ReadNewRule(housetest.Form("name", "3 dias antes", "active", "true", "offset_days", "-3", "hour", "09:00",
+		"template_id", number(template.ID), "channels", number(channel.ID))))
 	housetest.Must(t, err)
 	return rule
 }

@@ -170,11 +170,11 @@ type touch struct {
 	writes    bool
 }
 
-// touches lists every touch of these tables by the program: in statements, in
-// parts of statements, and through the search of sqldb.
-func touches(m module, tables map[string]bool) []touch {
+// touches lists every touch of these tables by packages: in statements, in parts
+// of statements, and through the search of sqldb.
+func touches(packages []texts, tables map[string]bool) []touch {
 	var list []touch
-	for _, pkg := range programPackages(m) {
+	for _, pkg := range packages {
 		for _, t := range pkg.texts() {
 			written, read := tablesOf(t.text, tables)
 			for _, name := range written {
@@ -272,7 +272,7 @@ func checkOwnership(m module, tables map[string]bool, owned map[string]table) []
 		}
 	}
 	used := map[string]bool{}
-	for _, t := range touches(m, tables) {
+	for _, t := range touches(programPackages(m), tables) {
 		by := owned[t.table]
 		verb, guests := "read", by.readers
 		if t.writes {

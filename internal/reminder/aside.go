@@ -55,9 +55,9 @@ func (s *Service) setAside(ctx context.Context, j job) error {
 // ruleSafely decides about a message in the middle of a claim. The decision
 // depends on nothing but rows: over one that makes it panic it would panic
 // again, and no message of any channel would be claimed. That one fails at once.
-func (s *Service) ruleSafely(ctx context.Context, tx *sqldb.Tx, w scene, c candidate) (r ruling) {
+func (s *Service) ruleSafely(ctx context.Context, tx *sqldb.Tx, w companyState, c candidate) (r sendDecision) {
 	err := worker.Guard(ctx, func() error {
-		r = s.rule(w, c)
+		r = s.decideSending(w, c)
 		return nil
 	})
 	if err == nil {
@@ -67,5 +67,5 @@ func (s *Service) ruleSafely(ctx context.Context, tx *sqldb.Tx, w scene, c candi
 		s.metrics.aside.Inc()
 		s.options.Env.Log.ErrorContext(ctx, "message set aside: deciding about it panics", "message", c.message.ID, "error", err)
 	})
-	return ruling{status: Failed, reason: reasonAside}
+	return sendDecision{status: Failed, reason: reasonAside}
 }

@@ -74,7 +74,7 @@ func TestMessageOverWhichDecidingPanicsFailsAtOnce(t *testing.T) {
 		must(t, h.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			list, err := candidates(t.Context(), tx, h.actor.Company.ID, []int64{h.only().ID})
 			must(t, err)
-			w, err := h.sceneOf(t.Context(), tx, h.actor)
+			w, err := h.companyStateOf(t.Context(), tx, h.actor)
 			must(t, err)
 			w.actor.Company.Zone = nil
 			if r := h.ruleSafely(t.Context(), tx, w, list[0]); r.status != Failed || r.reason != reasonAside {

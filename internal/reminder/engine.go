@@ -193,7 +193,7 @@ func (s *Service) claimSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	if err != nil {
 		return nil, 0, err
 	}
-	w, err := s.sceneOf(ctx, tx, a)
+	w, err := s.companyStateOf(ctx, tx, a)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -219,11 +219,11 @@ func (s *Service) claimSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 
 // settleUnsent writes down what was decided about a message that this channel
 // does not send.
-func (s *Service) settleUnsent(ctx context.Context, tx *sqldb.Tx, companyID int64, c candidate, r ruling) error {
+func (s *Service) settleUnsent(ctx context.Context, tx *sqldb.Tx, companyID int64, c candidate, r sendDecision) error {
 	if c.customer.ID == 0 {
 		return removeMessage(ctx, tx, companyID, c.message.ID)
 	}
-	n := next{status: r.status, reason: r.reason, channelID: c.message.ChannelID, step: c.step, runAt: tx.Now()}
+	n := transition{status: r.status, reason: r.reason, channelID: c.message.ChannelID, step: c.step, runAt: tx.Now()}
 	switch r.status {
 	case Sending: // by another channel, when it is its turn
 		n.status, n.channelID, n.step = Scheduled, r.channel.ID, 0

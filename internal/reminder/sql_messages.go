@@ -209,7 +209,7 @@ func beginSending(ctx context.Context, tx *sqldb.Tx, j job, b begun) error {
 }
 
 // settle writes what becomes of a message that is locked.
-func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, n next) error {
+func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, n transition) error {
 	var sent sqldb.Ref
 	if !n.sentAt.IsZero() {
 		sent = sqldb.RefTo(n.sentAt.UnixMicro())
@@ -360,8 +360,8 @@ func lockMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Messag
 	return messageByID(ctx, tx, companyID, id)
 }
 
-// decide writes what a person decided.
-func decide(ctx context.Context, tx *sqldb.Tx, companyID int64, m Message, manual bool) error {
+// saveDecision writes what a person decided.
+func saveDecision(ctx context.Context, tx *sqldb.Tx, companyID int64, m Message, manual bool) error {
 	var sent sqldb.Ref
 	if !m.SentAt.IsZero() {
 		sent = sqldb.RefTo(m.SentAt.UnixMicro())

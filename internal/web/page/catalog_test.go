@@ -189,7 +189,7 @@ func TestEveryRefusalHasPortuguese(t *testing.T) {
 }
 
 // said are the calls by which edges name texts in Go, and which argument it is.
-var said = map[string]int{"page.Say": 2, "page.Complain": 2, "Say": 2, "Complain": 2, "T": 0, "lang.T": 0, "Lang.T": 0, "l.T": 0, "q.done": 1, "s.gone": 2}
+var said = map[string]int{"page.Say": 2, "page.Complain": 2, "Say": 2, "Complain": 2, "T": 0, "lang.T": 0, "Lang.T": 0, "l.T": 0, "req.done": 1, "s.gone": 2}
 
 // shown are the fields of structs whose texts are translated.
 var shown = []string{"Title", "Question", "Button", "Effects", "Label", "Text", "Empty"}

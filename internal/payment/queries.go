@@ -11,33 +11,33 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// failingAt failures in a row are worth telling somebody; one may be chance.
+// failingAt is how many failures in a row are worth a notice; one may be chance.
 const failingAt = 3
 
-// Failing reports whether somebody should look at the gateway: it says no, or
-// it has not worked several times in a row.
+// Failing reports whether a person should look at the gateway: it refuses, or it
+// has failed several times in a row.
 func (u Setup) Failing() bool { return u.Problem != "" && (u.Failures == 0 || u.Failures >= failingAt) }
 
-// SetupOf returns what the company told of a provider, also of one that is not
-// in use: of secrets, how they end. One of which it never told anything has no
-// ID.
+// SetupOf returns the company's configuration of a provider, also of one that is
+// not in use: of secrets, how they end. A provider that the company never chose
+// has no ID.
 func (s *Service) SetupOf(ctx context.Context, a account.Actor, provider string) (Setup, error) {
 	p, known := s.providers[provider]
 	if !known {
 		return Setup{}, fault.NotFound("gateway")
 	}
-	u, err := setupNamed(ctx, s.db, a.Company.ID, provider)
+	setup, err := setupNamed(ctx, s.db, a.Company.ID, provider)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return Setup{CompanyID: a.Company.ID, Provider: p, Options: map[string]string{}, name: provider}, nil
 	}
 	if err != nil {
 		return Setup{}, err
 	}
-	u.Provider = p
-	return s.describe(u)
+	setup.Provider = p
+	return s.describe(setup)
 }
 
-// Live is what is under way at a gateway: charges that somebody could pay.
+// Live is the charges at a gateway that can still be paid.
 type Live struct {
 	Charges int64
 	Amount  money.Cents
@@ -46,17 +46,17 @@ type Live struct {
 // Live counts the charges of the company's gateway that can still be paid; it
 // is zero without one.
 func (s *Service) Live(ctx context.Context, a account.Actor) (Live, error) {
-	u, err := activeSetup(ctx, s.db, a.Company.ID)
+	setup, err := activeSetup(ctx, s.db, a.Company.ID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return Live{}, nil
 	}
 	if err != nil {
 		return Live{}, err
 	}
-	return liveCharges(ctx, s.db, u, s.db.Now())
+	return liveCharges(ctx, s.db, setup, s.db.Now())
 }
 
-// Attempt is one charge of an invoice, as people look back on it.
+// Attempt is one charge of an invoice, for its history.
 type Attempt struct {
 	ID        int64
 	Provider  string
@@ -72,10 +72,9 @@ type Attempt struct {
 // maxAttempts is how many charges of an invoice are shown.
 const maxAttempts = 20
 
-// Attempts lists the charges of an invoice, newest first, as many as somebody
-// would look at.
+// Attempts lists the newest charges of an invoice, newest first.
 func (s *Service) Attempts(ctx context.Context, a account.Actor, invoiceID int64) ([]Attempt, error) {
-	list, err := chargesOf(ctx, s.db, a.Company.ID, invoiceID, maxAttempts)
+	list, err := newestCharges(ctx, s.db, a.Company.ID, invoiceID)
 	if err != nil {
 		return nil, err
 	}
@@ -89,16 +88,21 @@ func (s *Service) Attempts(ctx context.Context, a account.Actor, invoiceID int64
 	return attempts, nil
 }
 
-// Received lists the money that came for the company, newest first: as many as
-// asked for of those before a number, 0 being no limit. There are more when the
-// number of the last is returned as next.
+// Received lists the payments that the company received, newest first: at most
+// limit of those before a number, 0 being no bound. If there are more, next is
+// the number of the last.
 func (s *Service) Received(ctx context.Context, a account.Actor, before, limit int64) (list []Payment, next int64, err error) {
-	list, err = paymentsBefore(ctx, s.db, a.Company.ID, before, limit+1)
+	list, err = newestPayments(ctx, s.db, a.Company.ID, window{before, limit + 1})
 	if err == nil && int64(len(list)) > limit {
 		list = list[:limit]
 		next = list[limit-1].Number
 	}
 	return list, next, err
+}
+
+// Payments lists the payments of an invoice, oldest first.
+func (s *Service) Payments(ctx context.Context, a account.Actor, invoiceID int64) ([]Payment, error) {
+	return paymentsOf(ctx, s.db, a.Company.ID, invoiceID)
 }
 
 // Review returns one payment that needs a person, or did.

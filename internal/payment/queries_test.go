@@ -58,7 +58,7 @@ func TestPaymentTellsWhatIsToBeDecided(t *testing.T) {
 		_, err = w.Review(t.Context(), w.newCompany(t), review.ID)
 		wantKind(t, err, fault.KindNotFound)
 
-		_, err = w.ResolveReview(t.Context(), w.actor, review.ID, values("resolution", "dismissed"))
+		_, err = w.Decide(t.Context(), w.actor, ReadDecision(values("resolution", "dismissed"), review.ID))
 		must(t, err)
 		for f, want := range map[ReviewFilter]int64{{}: 1, {Open: true}: 0, {Resolved: true}: 1} {
 			all, n, err := w.Reviews(t.Context(), w.actor, f, input.Page{Number: 1, Size: 10})
