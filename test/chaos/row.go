@@ -180,7 +180,8 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds())
 // table is what docs/reliability.md shows.
 func table(rows []row) string {
 	var out strings.Builder
-	out.WriteString("| fault | database | acknowledged | lost | doubled | repeated deliveries | writes | deliveries | settlement | goal | |\n" +
+	out.WriteString("| fault | database | acknowledged | lost | doubled | repeated deliveries " +
+		"| writes | deliveries | settlement | goal | |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		if r.skipped != "" {
