@@ -49,9 +49,11 @@ func (s *Service) SignIn(ctx context.Context, in *input.Form, from Visitor) (Sig
 	if err := in.Err(); err != nil {
 		return SignedIn{}, err
 	}
-	if secret.HashingIsFull() { // before the attempt is counted: it is not the visitor's fault
-		return SignedIn{}, secret.ErrBusy
+	ctx, leave, err := secret.TakePlace(ctx) // before the attempt is counted: a crowd is not the visitor's fault
+	if err != nil {
+		return SignedIn{}, err
 	}
+	defer leave()
 	key := text.Lower(email)
 	if err := s.countAttempt(ctx, key, from); err != nil {
 		return SignedIn{}, err
