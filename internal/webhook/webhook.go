@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
@@ -21,8 +23,6 @@ import (
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook/sender"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Webhook is an integrator's address and the events it wants.
