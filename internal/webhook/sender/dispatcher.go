@@ -216,7 +216,7 @@ func (d *dispatcher) begin(l *lane) {
 func (d *dispatcher) onFinished(f *flight) {
 	d.spare = append(d.spare, f.worker)
 	delete(d.flights, f)
-	d.slots.giveBack(f, d.now)
+	d.slots.giveBack(f, d.now, f.outcome.verdict == accepted && !f.outcome.response.Truncated)
 	l, a := f.lane, attempt{job: f.job, outcome: f.outcome, token: f.lane.token}
 	if f.ctx.Err() != nil {
 		l.cutOff(f.job.id)

@@ -247,7 +247,7 @@ func (d *dispatcher) freeFor(c class) int {
 		if !d.slots.admits(unknown, d.now) {
 			return 0
 		}
-		return laneLimit * (trialSlots - len(d.queues[unknownQueue]))
+		return laneLimit * (trialSlots - d.slots.trial - len(d.slots.heldTrials) - len(d.queues[unknownQueue]))
 	case quick:
 	}
 	return quickSlots
