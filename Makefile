@@ -1,12 +1,13 @@
 # What a person types. `make check` is what CI runs.
 
 PKGS      ?= ./...
-# In CI the race detector reads what shares memory between goroutines and carries money or events; make race reads all.
+# CI runs the race detector on packages that share memory between goroutines or handle money; make race runs it on all.
 RACE_PKGS ?= ./internal/platform/... ./internal/account ./internal/payment ./internal/webhook ./internal/web ./internal/web/idempotency
 TIMEOUT   ?= 15m
 FUZZTIME  ?= 20s
 TESTARGS  ?=
 BENCHARGS ?=
+CHAOSARGS ?=
 
 VERSION = $(shell git describe --always --dirty 2>/dev/null)
 WITHPG  = go run ./tools/withpg
@@ -16,7 +17,7 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test browser race fuzz bench soak check fmt fmt-check vet lint clean
+.PHONY: help build demo test browser race fuzz bench soak chaos check fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,7 +29,7 @@ demo: ## serve a seeded company on the embedded database
 	go run ./cmd/carteira demo
 
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
-	@tools/ensure chromium curl
+	@tools/ensure chromium curl pgbouncer
 	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
 	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory browser; fi
 
@@ -37,7 +38,7 @@ browser: ## the panel's journeys in Chromium, a picture of every page in test/ar
 	go -C test/browser test -timeout $(TIMEOUT) $(TESTARGS) ./...
 
 race: ## every test under the race detector
-	@tools/ensure chromium curl
+	@tools/ensure chromium curl pgbouncer
 	$(WITHPG) -- go test -race -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
 
 fuzz: ## each fuzz target for FUZZTIME (20s)
@@ -52,6 +53,9 @@ bench: ## measure the real server, durable, on both databases (BENCHARGS=…)
 
 soak: ## 500 hostile receivers beside 500 healthy ones, on both databases (short: BENCHARGS='-lanes 60 -rounds 1')
 	$(WITHPG) --durable -- go run ./test/bench -soak $(BENCHARGS)
+
+chaos: ## hurt the real server in every way, count what is lost and how long it stands still (CHAOSARGS='-only disk')
+	go run ./test/chaos $(CHAOSARGS)
 
 check: fmt-check vet lint test ## what CI runs: format, vet, lint, test, then race on RACE_PKGS
 	@$(MAKE) --no-print-directory race PKGS='$(RACE_PKGS)'

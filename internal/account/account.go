@@ -5,11 +5,13 @@
 package account
 
 import (
+	"context"
 	"time"
 
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
 )
 
 // Level is what a company may do about resellers.
@@ -104,14 +106,49 @@ type Token struct {
 }
 
 // Actor is who acts, and for which company. Every use case takes one, and
-// touches the rows of its company only.
+// touches the rows of its company only. The zero Actor is nobody: the audit log
+// refuses what it does.
 type Actor struct {
 	Company Company
 	TokenID int64  // 0 on the command line and in the panel
 	UserID  int64  // 0 outside the panel
 	Role    Role   // of the user; "" outside the panel
 	Name    string // of the user, for the audit log; a token's is looked up
-	From    string // the address a request came from, CommandLine, or "" for what the program does by itself
+	From    string // the address a request came from, or CommandLine
+	Program string // the work that the program does by itself, such as "expire"; "" when a person or a token acts
+
+	companion func(ctx context.Context, tx *sqldb.Tx) error
+}
+
+// System is the program itself, doing some work of its own for a company. What
+// it does leaves no line in the audit log.
+func System(c Company, work string) Actor { return Actor{Company: c, Program: work} }
+
+// Operator is the person at the command line.
+func Operator(c Company) Actor { return Actor{Company: c, From: CommandLine} }
+
+// With returns the actor with a companion: what Write commits together with
+// whatever the actor changes, such as the mark that a request with an
+// idempotency key was carried out.
+func (a Actor) With(companion func(ctx context.Context, tx *sqldb.Tx) error) Actor {
+	a.companion = companion
+	return a
+}
+
+// Write runs fn in one transaction of the actor's request, and the companion of
+// the request after it. A use case that takes several transactions and may be
+// repeated as a whole writes with db.Write instead: none of them alone is the
+// request.
+func (a Actor) Write(ctx context.Context, db *sqldb.DB, fn func(tx *sqldb.Tx) error) error {
+	if a.companion == nil {
+		return db.Write(ctx, fn)
+	}
+	return db.Write(ctx, func(tx *sqldb.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return a.companion(ctx, tx)
+	})
 }
 
 // Today is the company's calendar day at the given instant.
@@ -130,7 +167,7 @@ type Service struct {
 	used    lastUse
 	people  people
 
-	watchers []Watcher
+	watchers watch.List[CompanyChange]
 }
 
 // New makes the service. callsPerMinute is the rate limit of each token; 0

@@ -13,22 +13,22 @@ import (
 // CommandLine is the From of an actor who types commands.
 const CommandLine = "command line"
 
-// Fields are the values of a record by the API's field names, for the audit
+// AuditFields are the values of a record by the API's field names, for the audit
 // log. Secrets are never among them.
-type Fields map[string]any
+type AuditFields map[string]any
 
-// Deed is something that somebody did, on its way into the audit log.
-type Deed struct {
+// AuditEntry is what somebody did, on its way into the audit log.
+type AuditEntry struct {
 	Action string // such as customer.updated
 	Record string // the kind of record: customer
 	ID     int64
-	Name   string // of the record, for people
-	Before Fields // nil: it was made
-	After  Fields // nil: it is gone
+	Name   string      // of the record, for people
+	Before AuditFields // nil: it was made
+	After  AuditFields // nil: it is gone
 }
 
-// Entry is a line of the audit log.
-type Entry struct {
+// AuditLine is a line of the audit log.
+type AuditLine struct {
 	ID      int64
 	At      time.Time
 	UserID  int64 // 0: not a user
@@ -39,30 +39,34 @@ type Entry struct {
 	Record  string
 	RecID   int64
 	Name    string
-	Changes []Change
+	Changes []FieldChange
 }
 
-// Change is a field before and after.
-type Change struct {
+// FieldChange is a field before and after.
+type FieldChange struct {
 	Field         string
 	Before, After string
 }
 
 // Note writes a deed into the audit log, in the transaction in which it was
-// done. What the program does by itself, at its hour, is not a deed.
-func Note(ctx context.Context, tx *sqldb.Tx, a Actor, d Deed) error {
-	if a.UserID == 0 && a.TokenID == 0 && a.From == "" {
+// done. What the program does by itself leaves no line; an actor that is nobody
+// is an error of ours, since a line would be missing.
+func WriteAudit(ctx context.Context, tx *sqldb.Tx, a Actor, d AuditEntry) error {
+	switch {
+	case a.Program != "":
 		return nil
+	case a.UserID == 0 && a.TokenID == 0 && a.From == "":
+		return fmt.Errorf("note %s: the actor is nobody; use System, Operator, or that of a request", d.Action)
 	}
 	changes, err := json.Marshal(d.changes())
 	if err != nil {
 		return fmt.Errorf("note %s: %w", d.Action, err)
 	}
-	return insertDeed(ctx, tx, a, d, string(changes))
+	return insertAudit(ctx, tx, a, d, string(changes))
 }
 
 // changes are the fields that differ, each before and after.
-func (d Deed) changes() map[string][2]any {
+func (d AuditEntry) changes() map[string][2]any {
 	changed := map[string][2]any{}
 	for name, after := range d.After {
 		if before := d.Before[name]; plainText(before) != plainText(after) {
@@ -92,12 +96,12 @@ type AuditFilter struct {
 
 // Audit returns a page of the company's audit log, newest first, and how many
 // lines there are.
-func (s *Service) Audit(ctx context.Context, a Actor, f AuditFilter, page input.Page) ([]Entry, int64, error) {
-	total, err := countDeeds(ctx, s.db, a.Company.ID, f)
+func (s *Service) Audit(ctx context.Context, a Actor, f AuditFilter, page input.Page) ([]AuditLine, int64, error) {
+	total, err := countAudit(ctx, s.db, a.Company.ID, f)
 	if err != nil || page.Offset() >= total {
-		return []Entry{}, total, err
+		return []AuditLine{}, total, err
 	}
-	list, err := deeds(ctx, s.db, a.Company.ID, f, page)
+	list, err := auditLines(ctx, s.db, a.Company.ID, f, page)
 	return list, total, err
 }
 
@@ -109,7 +113,7 @@ func (s *Service) PruneAudit(ctx context.Context, keep time.Duration) error {
 	before := s.db.Now().Add(-keep)
 	for removed := int64(auditBatch); removed == auditBatch; {
 		err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-			removed, err = pruneDeeds(ctx, tx, before, auditBatch)
+			removed, err = pruneAudit(ctx, tx, before, auditBatch)
 			return err
 		})
 		if err != nil {

@@ -27,7 +27,7 @@ func TestDeedsTellWhoDidWhatFromWhere(t *testing.T) {
 		if _, err := h.SetCompany(ctx, byToken, form("lead_days", "9")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.SetCompany(ctx, account.Actor{Company: a.Company}, form("lead_days", "8")); err != nil { // the program itself
+		if _, err := h.SetCompany(ctx, account.System(a.Company, "test"), form("lead_days", "8")); err != nil { // the program itself
 			t.Fatal(err)
 		}
 		list, n, err := h.Audit(ctx, a, account.AuditFilter{}, wholePage)
@@ -36,7 +36,7 @@ func TestDeedsTellWhoDidWhatFromWhere(t *testing.T) {
 		}
 		api, panel, made, in := list[0], list[1], list[2], list[3]
 		if api.Who != "CRM" || api.Address != "198.51.100.7" || api.TokenID != token.ID || api.UserID != 0 ||
-			len(api.Changes) != 1 || api.Changes[0] != (account.Change{Field: "lead_days", Before: "5", After: "9"}) {
+			len(api.Changes) != 1 || api.Changes[0] != (account.FieldChange{Field: "lead_days", Before: "5", After: "9"}) {
 			t.Errorf("by token: %+v", api)
 		}
 		if panel.Who != "Ana" || panel.UserID != a.UserID || len(panel.Changes) != 1 || panel.Changes[0].After != "Rede Nova" || !panel.At.Equal(noon) {
@@ -60,7 +60,7 @@ func TestAuditLogIsOnlyAddedToAndPrunedByAge(t *testing.T) {
 		_, v := h.signIn(t)
 		err := h.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			for range 1100 {
-				if err := account.Note(t.Context(), tx, v.Actor, account.Deed{Action: "x", Record: "y"}); err != nil {
+				if err := account.WriteAudit(t.Context(), tx, v.Actor, account.AuditEntry{Action: "x", Record: "y"}); err != nil {
 					return err
 				}
 			}

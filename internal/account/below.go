@@ -8,6 +8,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
+	"carteira/internal/platform/watch"
 	"carteira/internal/tally"
 )
 
@@ -63,7 +64,7 @@ func insertWithOwner(ctx context.Context, tx *sqldb.Tx, c *Company, owner *User,
 	if err != nil || c.ParentID == 0 {
 		return err
 	}
-	return book.Add(ctx, tx, c.ParentID, counted(*c, 1))
+	return counter.Add(ctx, tx, c.ParentID, counted(*c, 1))
 }
 
 func errEmailTaken() error { return fault.Field("email", "is taken by another user") }
@@ -120,24 +121,18 @@ func (s *Service) SaveTx(ctx context.Context, tx *sqldb.Tx, before, after Compan
 		return err
 	}
 	if after.ParentID != 0 {
-		if err := book.Move(ctx, tx, after.ParentID, counted(before, 1), counted(after, 1)); err != nil {
+		if err := counter.Move(ctx, tx, after.ParentID, counted(before, 1), counted(after, 1)); err != nil {
 			return err
 		}
 	}
-	for _, w := range s.watchers {
-		if err := w(ctx, tx, before, after); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.watchers.Tell(ctx, tx, CompanyChange{before, after})
 }
 
-// Watcher is a room above this one that acts when a company changes, inside
-// the transaction of the change.
-type Watcher func(ctx context.Context, tx *sqldb.Tx, before, after Company) error
+// CompanyChange is a change of a company's record.
+type CompanyChange struct{ Before, After Company }
 
-// Watch adds a watcher. It is called while the program is wired.
-func (s *Service) Watch(w Watcher) { s.watchers = append(s.watchers, w) }
+// Watch adds a room above this one that acts when a company changes.
+func (s *Service) Watch(w watch.Watcher[CompanyChange]) { s.watchers.Watch(w) }
 
 // SetOwnerEmailTx gives the owner of a company another address, which nobody
 // else may have.
@@ -164,11 +159,11 @@ func (s *Service) SetFunctionsTx(ctx context.Context, tx *sqldb.Tx, a Actor, pla
 
 // book counts the companies below a company by last day, plan, level, kind and
 // time zone, which are what lists of resellers are filtered by.
-const book = tally.Resellers
+const counter = tally.Resellers
 
 // counted is a company as the book of the one above sees it.
 func counted(c Company, n int64) tally.Change {
-	return tally.Change{N: n, Place: tally.Place{
+	return tally.Change{N: n, Key: tally.Key{
 		Bucket: tally.BucketOf(c.ID), Day: c.Subscription.ExpiresOn.String(), PlanID: c.Subscription.PlanID,
 		State: CountedState{c.Level, c.Subscription.Kind, !c.Subscription.SuspendedAt.IsZero(), c.Zone.String()}.String(),
 	}}

@@ -45,9 +45,9 @@ func (s *Service) readCompany(ctx context.Context, in *input.Form) (n newCompany
 	}
 	in.Require("name")
 	in.Require("email")
-	n.company.Name, _ = in.Line("name", 255)
-	n.owner.Email, _ = in.Email("email")
-	n.owner.Name, _ = in.Line("user_name", 255)
+	n.company.Name, _ = in.Line("name", 255).Get()
+	n.owner.Email, _ = in.Email("email").Get()
+	n.owner.Name, _ = in.Line("user_name", 255).Get()
 	password := readPassword(in)
 	readLevel(in, &n.company)
 	if !in.Given("timezone") {
@@ -75,18 +75,18 @@ func (n newCompany) insert(ctx context.Context, tx *sqldb.Tx) (c Company, owner 
 // given stays. The level is the operator's to give: a company that could raise
 // its own would own the tree.
 func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Company, error) {
-	in.Keep("name")
+	in.MustNotClear("name")
 	c := a.Company
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		before, err := lockCompany(ctx, tx, a.Company.ID)
 		if err != nil {
 			return err
 		}
 		c = before
-		if v, ok := in.Line("name", 255); ok {
+		if v, ok := in.Line("name", 255).Get(); ok {
 			c.Name = v
 		}
-		if v, ok := in.Phone("whatsapp"); ok {
+		if v, ok := in.Phone("whatsapp").Get(); ok {
 			c.Whatsapp = v
 		}
 		if a.UserID == 0 && a.TokenID == 0 {
@@ -102,15 +102,15 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Comp
 		if err := s.SaveTx(ctx, tx, before, c); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{
+		return WriteAudit(ctx, tx, a, AuditEntry{
 			Action: "company.updated", Record: "company", ID: c.ID, Name: c.Name, Before: companyFields(before), After: companyFields(c),
 		})
 	})
 	return c, err
 }
 
-func companyFields(c Company) Fields {
-	return Fields{
+func companyFields(c Company) AuditFields {
+	return AuditFields{
 		"name": c.Name, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
 		"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays,
 	}
@@ -118,13 +118,13 @@ func companyFields(c Company) Fields {
 
 // Actor finds a company to act for, for the command line.
 func (s *Service) Actor(ctx context.Context, companyID int64) (Actor, error) {
-	return Find(ctx, s.db, companyID)
+	c, err := FindCompany(ctx, s.db, companyID)
+	return Operator(c), err
 }
 
-// Find is Actor for another use case, inside its transaction.
-func Find(ctx context.Context, q sqldb.Querier, companyID int64) (Actor, error) {
-	c, err := companyByID(ctx, q, companyID)
-	return Actor{Company: c}, err
+// FindCompany reads a company as it is now, for another use case's transaction.
+func FindCompany(ctx context.Context, q sqldb.Querier, companyID int64) (Company, error) {
+	return companyByID(ctx, q, companyID)
 }
 
 // LockTx keeps others from counting what the company has while this
@@ -143,7 +143,7 @@ func (s *Service) Owner(ctx context.Context, a Actor) (User, error) {
 }
 
 func readPassword(in *input.Form) string {
-	password, ok := in.Text("password", 1000)
+	password, ok := in.Text("password", 1000).Get()
 	if ok && password != "" && utf8.RuneCountInString(password) < MinPassword {
 		in.Refuse("password", "must have at least 8 characters")
 	}
@@ -158,14 +158,14 @@ func hashPassword(ctx context.Context, password string) (string, error) {
 }
 
 func readLevel(in *input.Form, c *Company) {
-	v, ok := in.Choice("level", string(LevelUser), string(LevelReseller), string(LevelMaster), string(LevelUltraMaster))
+	v, ok := in.Choice("level", string(LevelUser), string(LevelReseller), string(LevelMaster), string(LevelUltraMaster)).Get()
 	if ok && v != "" {
 		c.Level = Level(v)
 	}
 }
 
 func readZone(in *input.Form, c *Company) {
-	v, ok := in.Line("timezone", 64)
+	v, ok := in.Line("timezone", 64).Get()
 	if !ok {
 		return
 	}
@@ -178,13 +178,13 @@ func readZone(in *input.Form, c *Company) {
 }
 
 func readSettings(in *input.Form, s *Settings) {
-	if v, ok := in.Choice("renew_from", string(FromDueDate), string(FromToday)); ok && v != "" {
+	if v, ok := in.Choice("renew_from", string(FromDueDate), string(FromToday)).Get(); ok && v != "" {
 		s.RenewFrom = RenewFrom(v)
 	}
-	if v, ok := in.Bool("renew_on_payment"); ok {
+	if v, ok := in.Bool("renew_on_payment").Get(); ok {
 		s.RenewOnPayment = v
 	}
-	if v, ok := in.Int("lead_days", 0, 60); ok {
+	if v, ok := in.Int("lead_days", 0, 60).Get(); ok {
 		s.LeadDays = int(v)
 	}
 }

@@ -33,7 +33,7 @@ func newCompany(t *testing.T, s *account.Service, email string) account.Actor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 // wantFields says which fields err must refuse, and no others.

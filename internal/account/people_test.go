@@ -103,7 +103,7 @@ func TestSignInAndOut(t *testing.T) {
 
 func TestWrongPasswordsAndUnknownPeopleAreRefusedAlike(t *testing.T) {
 	eachHouse(t, func(t *testing.T, h house) {
-		_, link, err := h.CreateUser(t.Context(), account.Actor{Company: account.Company{ID: h.owner.CompanyID}}, form("name", "B", "email", "b@example.com", "role", "staff"))
+		_, link, err := h.CreateUser(t.Context(), account.System(account.Company{ID: h.owner.CompanyID}, "test"), form("name", "B", "email", "b@example.com", "role", "staff"))
 		if err != nil || link == "" {
 			t.Fatal(err)
 		}

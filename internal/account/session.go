@@ -138,7 +138,7 @@ func (s *Service) Sessions(ctx context.Context, a Actor) ([]Session, error) {
 
 // EndSession signs the actor's user out somewhere.
 func (s *Service) EndSession(ctx context.Context, a Actor, sessionID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		n, err := endSession(ctx, tx, a.Company.ID, a.UserID, sessionID)
 		if err == nil && n == 0 {
 			err = fault.NotFound("session")
@@ -146,7 +146,7 @@ func (s *Service) EndSession(ctx context.Context, a Actor, sessionID int64) erro
 		if err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "session.ended", Record: "user", ID: a.UserID, Name: a.Name})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "session.ended", Record: "user", ID: a.UserID, Name: a.Name})
 	})
 }
 

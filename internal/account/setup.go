@@ -59,7 +59,7 @@ func (s *Service) Setup(ctx context.Context, link string, in *input.Form, from V
 		if out.Token, err = openTx(ctx, tx, owner, from, false); err != nil {
 			return err
 		}
-		return Note(ctx, tx, actorOf(owner, from), Deed{Action: "company.created", Record: "company", ID: owner.CompanyID, Name: made.company.Name})
+		return WriteAudit(ctx, tx, actorOf(owner, from), AuditEntry{Action: "company.created", Record: "company", ID: owner.CompanyID, Name: made.company.Name})
 	})
 	return out, err
 }

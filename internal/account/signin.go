@@ -44,10 +44,13 @@ func errTooMany() error {
 func (s *Service) SignIn(ctx context.Context, in *input.Form, from Visitor) (SignedIn, error) {
 	in.Require("email")
 	in.Require("password")
-	email, _ := in.Line("email", 254)
-	password, _ := in.Text("password", 1000)
+	email, _ := in.Line("email", 254).Get()
+	password, _ := in.Text("password", 1000).Get()
 	if err := in.Err(); err != nil {
 		return SignedIn{}, err
+	}
+	if secret.HashingIsFull() { // before the attempt is counted: it is not the visitor's fault
+		return SignedIn{}, secret.ErrBusy
 	}
 	key := text.Lower(email)
 	if err := s.countAttempt(ctx, key, from); err != nil {
@@ -57,9 +60,13 @@ func (s *Service) SignIn(ctx context.Context, in *input.Form, from Visitor) (Sig
 	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return SignedIn{}, err
 	}
-	if err := s.checkPassword(ctx, found, password); err != nil {
-		s.noteRefused(ctx, found, from)
+	ok, err := passwordFits(ctx, found, password)
+	if err != nil {
 		return SignedIn{}, err
+	}
+	if !ok {
+		s.noteRefused(ctx, found, from)
+		return SignedIn{}, errWrongPassword()
 	}
 	return s.open(ctx, found, password, key, from)
 }
@@ -83,16 +90,12 @@ func attemptKeys(person string, from Visitor) []string {
 	return []string{"pair:" + person + " " + from.Address, "address:" + from.Address, "person:" + person}
 }
 
-// checkPassword takes as long for nobody as for somebody.
-func (s *Service) checkPassword(ctx context.Context, u storedUser, password string) error {
+// passwordFits takes as long for nobody as for somebody.
+func passwordFits(ctx context.Context, u storedUser, password string) (bool, error) {
 	if u.passwordHash == "" {
-		return errors.Join(secret.CheckNobody(ctx, password), errWrongPassword())
+		return false, secret.CheckNobody(ctx, password)
 	}
-	ok, err := secret.CheckPassword(ctx, u.passwordHash, password)
-	if err == nil && !ok {
-		err = errWrongPassword()
-	}
-	return err
+	return secret.CheckPassword(ctx, u.passwordHash, password)
 }
 
 // noteRefused writes down that somebody tried. A failure to do so must not
@@ -102,7 +105,7 @@ func (s *Service) noteRefused(ctx context.Context, u storedUser, from Visitor) {
 		return
 	}
 	_ = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return Note(ctx, tx, actorOf(u.User, from), Deed{Action: "signin.refused", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, actorOf(u.User, from), AuditEntry{Action: "signin.refused", Record: "user", ID: u.ID, Name: u.Name})
 	})
 }
 
@@ -132,7 +135,7 @@ func (s *Service) open(ctx context.Context, u storedUser, password, person strin
 		if in.Token, err = openTx(ctx, tx, u.User, from, in.NeedsCode); err != nil || in.NeedsCode {
 			return err
 		}
-		return Note(ctx, tx, actorOf(u.User, from), Deed{Action: "signin", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, actorOf(u.User, from), AuditEntry{Action: "signin", Record: "user", ID: u.ID, Name: u.Name})
 	})
 	return in, err
 }
@@ -156,7 +159,7 @@ func succeeded(ctx context.Context, tx *sqldb.Tx, person string, from Visitor) e
 // code, which works once.
 func (s *Service) ConfirmCode(ctx context.Context, token string, in *input.Form, from Visitor) (SignedIn, error) {
 	in.Require("code")
-	code, _ := in.Line("code", 40)
+	code, _ := in.Line("code", 40).Get()
 	if err := in.Err(); err != nil {
 		return SignedIn{}, err
 	}
@@ -182,7 +185,7 @@ func (s *Service) ConfirmCode(ctx context.Context, token string, in *input.Form,
 		if out.Token, err = openTx(ctx, tx, v.User, from, false); err != nil {
 			return err
 		}
-		return Note(ctx, tx, actorOf(v.User, from), Deed{Action: "signin", Record: "user", ID: v.User.ID, Name: v.User.Name})
+		return WriteAudit(ctx, tx, actorOf(v.User, from), AuditEntry{Action: "signin", Record: "user", ID: v.User.ID, Name: v.User.Name})
 	})
 	return out, err
 }

@@ -12,7 +12,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func insertDeed(ctx context.Context, tx *sqldb.Tx, a Actor, d Deed, changes string) error {
+func insertAudit(ctx context.Context, tx *sqldb.Tx, a Actor, d AuditEntry, changes string) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes)
 		VALUES (?, ?, ?, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ?), ?, ?, ?, ?, ?, ?)`,
@@ -32,19 +32,19 @@ func (f AuditFilter) where(companyID int64) (w sqldb.Where) {
 	return w
 }
 
-func countDeeds(ctx context.Context, q sqldb.Querier, companyID int64, f AuditFilter) (int64, error) {
+func countAudit(ctx context.Context, q sqldb.Querier, companyID int64, f AuditFilter) (int64, error) {
 	w := f.where(companyID)
 	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM audit_log`+w.String(), w.Args...)
 }
 
-func deeds(ctx context.Context, q sqldb.Querier, companyID int64, f AuditFilter, page input.Page) ([]Entry, error) {
+func auditLines(ctx context.Context, q sqldb.Querier, companyID int64, f AuditFilter, page input.Page) ([]AuditLine, error) {
 	w := f.where(companyID)
-	return sqldb.All(ctx, q, scanEntry, `
+	return sqldb.All(ctx, q, scanAuditLine, `
 		SELECT id, at, COALESCE(user_id, 0), COALESCE(token_id, 0), who, address, action, record, record_id, name, changes
 		FROM audit_log`+w.String()+` ORDER BY id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`, append(w.Args, page.Size, page.Offset())...)
 }
 
-func scanEntry(r sqldb.Row) (e Entry, err error) {
+func scanAuditLine(r sqldb.Row) (e AuditLine, err error) {
 	var at int64
 	var changes string
 	err = r.Scan(&e.ID, &at, &e.UserID, &e.TokenID, &e.Who, &e.Address, &e.Action, &e.Record, &e.RecID, &e.Name, &changes)
@@ -56,20 +56,20 @@ func scanEntry(r sqldb.Row) (e Entry, err error) {
 	return e, err
 }
 
-func readChanges(stored string) ([]Change, error) {
+func readChanges(stored string) ([]FieldChange, error) {
 	var fields map[string][2]any
 	if err := json.Unmarshal([]byte(stored), &fields); err != nil {
 		return nil, fmt.Errorf("read changes: %w", err)
 	}
-	list := make([]Change, 0, len(fields))
+	list := make([]FieldChange, 0, len(fields))
 	for name, pair := range fields {
-		list = append(list, Change{name, plainText(pair[0]), plainText(pair[1])})
+		list = append(list, FieldChange{name, plainText(pair[0]), plainText(pair[1])})
 	}
-	slices.SortFunc(list, func(a, b Change) int { return strings.Compare(a.Field, b.Field) })
+	slices.SortFunc(list, func(a, b FieldChange) int { return strings.Compare(a.Field, b.Field) })
 	return list, nil
 }
 
-func pruneDeeds(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
+func pruneAudit(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
 	return tx.Exec(ctx, `DELETE FROM audit_log WHERE id IN (
 		SELECT id FROM audit_log WHERE at < ? ORDER BY at LIMIT ? /* every company_id */) /* every company_id */`, before.UnixMicro(), limit)
 }

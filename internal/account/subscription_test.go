@@ -51,7 +51,7 @@ func TestStandingFollowsFromTheDay(t *testing.T) {
 		{"a suspended one after it", account.Subscription{ExpiresOn: ends, SuspendedAt: noon}, lastMoment.Add(time.Hour), account.StandingSuspended, "status: the company is suspended"},
 	} {
 		company := account.Company{Zone: zone, Subscription: c.subscription}
-		actor := account.Actor{Company: company}
+		actor := account.System(company, "test")
 		err := actor.Writable(actor.Today(c.at))
 		if got := company.Standing(c.at); got != c.want || (err == nil) != (c.refused == "") {
 			t.Errorf("%s: %s, %v; want %s", c.name, got, err, c.want)

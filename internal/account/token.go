@@ -59,19 +59,19 @@ func unauthenticated() error { return fault.New(fault.KindUnauthenticated, "Unau
 // not stored and cannot be had again.
 func (s *Service) CreateToken(ctx context.Context, a Actor, in *input.Form) (Token, string, error) {
 	in.Require("name")
-	name, _ := in.Line("name", 255)
+	name, _ := in.Line("name", 255).Get()
 	if err := in.Err(); err != nil {
 		return Token{}, "", err
 	}
 	plain := id.NewToken()
 	hash := id.HashToken(plain)
 	t := Token{CompanyID: a.Company.ID, Name: name}
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		t.CreatedAt = tx.Now()
 		if t.ID, err = insertToken(ctx, tx, t, hash[:]); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "token.created", Record: "token", ID: t.ID, Name: t.Name})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "token.created", Record: "token", ID: t.ID, Name: t.Name})
 	})
 	return t, plain, err
 }
@@ -92,7 +92,7 @@ func (s *Service) Token(ctx context.Context, a Actor, tokenID int64) (Token, err
 
 // DeleteToken ends a token at once.
 func (s *Service) DeleteToken(ctx context.Context, a Actor, tokenID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		t, err := tokenByID(ctx, tx, a.Company.ID, tokenID)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func (s *Service) DeleteToken(ctx context.Context, a Actor, tokenID int64) error
 		if err := deleteToken(ctx, tx, a.Company.ID, tokenID); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "token.deleted", Record: "token", ID: tokenID, Name: t.Name})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "token.deleted", Record: "token", ID: tokenID, Name: t.Name})
 	})
 }
 

@@ -83,7 +83,7 @@ func (s *Service) BeginSecondFactor(ctx context.Context, a Actor) (Factor, error
 		var key [20]byte
 		_, _ = rand.Read(key[:]) // never fails: the program ends first
 		u.totpPending = s.people.box.Seal(key[:], totpContext(u.ID))
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) error { return storeTOTP(ctx, tx, u.User, "", u.totpPending, 0) })
+		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return storeTOTP(ctx, tx, u.User, "", u.totpPending, 0) })
 		if err != nil {
 			return Factor{}, err
 		}
@@ -102,7 +102,7 @@ func (s *Service) BeginSecondFactor(ctx context.Context, a Actor) (Factor, error
 // recovery codes it returns are not shown again.
 func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, in *input.Form) ([]string, error) {
 	in.Require("code")
-	code, _ := in.Line("code", 40)
+	code, _ := in.Line("code", 40).Get()
 	if err := in.Err(); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, in *input.Fo
 		c := strings.ToLower(id.NewCode(10))
 		codes[i] = c[:5] + "-" + c[5:]
 	}
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		u, err := lockUser(ctx, tx, a.Company.ID, a.UserID)
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, in *input.Fo
 		if err := replaceRecovery(ctx, tx, u.User, codes); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "second_factor.on", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "second_factor.on", Record: "user", ID: u.ID, Name: u.Name})
 	})
 	return codes, err
 }
@@ -144,14 +144,14 @@ func (s *Service) DropSecondFactor(ctx context.Context, a Actor, in *input.Form)
 	if err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return dropFactor(ctx, tx, a, u.User) })
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return dropFactor(ctx, tx, a, u.User) })
 }
 
 // RemoveSecondFactor switches off that of a user who has lost the app and the
 // recovery codes, for an owner of the company.
 func (s *Service) RemoveSecondFactor(ctx context.Context, a Actor, userID int64) (User, error) {
 	var u storedUser
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func dropFactor(ctx context.Context, tx *sqldb.Tx, a Actor, u User) error {
 	if err := replaceRecovery(ctx, tx, u, nil); err != nil {
 		return err
 	}
-	return Note(ctx, tx, a, Deed{Action: "second_factor.off", Record: "user", ID: u.ID, Name: u.Name})
+	return WriteAudit(ctx, tx, a, AuditEntry{Action: "second_factor.off", Record: "user", ID: u.ID, Name: u.Name})
 }
 
 func errWrongCode() error { return fault.Field("code", "is wrong or has been used") }

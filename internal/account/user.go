@@ -39,14 +39,14 @@ func (s *Service) CreateUser(ctx context.Context, a Actor, in *input.Form) (User
 	in.Require("email")
 	in.Require("role")
 	u := User{CompanyID: a.Company.ID}
-	u.Name, _ = in.Line("name", 255)
-	u.Email, _ = in.Email("email")
+	u.Name, _ = in.Line("name", 255).Get()
+	u.Email, _ = in.Email("email").Get()
 	readRole(in, &u)
 	if err := in.Err(); err != nil {
 		return User{}, "", err
 	}
 	link, hash := newLink()
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		u.CreatedAt = tx.Now()
 		if u.ID, err = insertUser(ctx, tx, u, text.Lower(u.Email), ""); err != nil {
 			return err
@@ -57,26 +57,28 @@ func (s *Service) CreateUser(ctx context.Context, a Actor, in *input.Form) (User
 		if err := insertPasswordLink(ctx, tx, u, hash, tx.Now().Add(linkLife)); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "user.created", Record: "user", ID: u.ID, Name: u.Name, After: userFields(u)})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "user.created", Record: "user", ID: u.ID, Name: u.Name, After: userFields(u)})
 	})
 	return u, link, err
 }
 
 func readRole(in *input.Form, u *User) {
-	if v, ok := in.Choice("role", string(RoleOwner), string(RoleStaff), string(RoleReadOnly)); ok && v != "" {
+	if v, ok := in.Choice("role", string(RoleOwner), string(RoleStaff), string(RoleReadOnly)).Get(); ok && v != "" {
 		u.Role = Role(v)
 	}
 }
 
-func userFields(u User) Fields { return Fields{"name": u.Name, "email": u.Email, "role": u.Role} }
+func userFields(u User) AuditFields {
+	return AuditFields{"name": u.Name, "email": u.Email, "role": u.Role}
+}
 
 // UpdateUser changes name and role; what is not given stays. The last owner
 // stays one.
 func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, in *input.Form) (User, error) {
-	in.Keep("name")
-	in.Keep("role")
+	in.MustNotClear("name")
+	in.MustNotClear("role")
 	var after User
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := LockTx(ctx, tx, a); err != nil {
 			return err
 		}
@@ -85,7 +87,7 @@ func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, in *inp
 			return err
 		}
 		after = before.User
-		if v, ok := in.Line("name", 255); ok {
+		if v, ok := in.Line("name", 255).Get(); ok {
 			after.Name = v
 		}
 		readRole(in, &after)
@@ -100,7 +102,7 @@ func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, in *inp
 		if err := updateUser(ctx, tx, after); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{
+		return WriteAudit(ctx, tx, a, AuditEntry{
 			Action: "user.updated", Record: "user", ID: userID, Name: after.Name, Before: userFields(before.User), After: userFields(after),
 		})
 	})
@@ -123,7 +125,7 @@ func (s *Service) RemoveUser(ctx context.Context, a Actor, userID int64) error {
 	if userID == a.UserID {
 		return fault.Conflict("you cannot remove yourself; another owner can")
 	}
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := LockTx(ctx, tx, a); err != nil {
 			return err
 		}
@@ -139,7 +141,7 @@ func (s *Service) RemoveUser(ctx context.Context, a Actor, userID int64) error {
 		if err := deleteUser(ctx, tx, u.User); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "user.removed", Record: "user", ID: userID, Name: u.Name, Before: userFields(u.User)})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "user.removed", Record: "user", ID: userID, Name: u.Name, Before: userFields(u.User)})
 	})
 }
 
@@ -148,7 +150,7 @@ func (s *Service) RemoveUser(ctx context.Context, a Actor, userID int64) error {
 func (s *Service) NewPasswordLink(ctx context.Context, a Actor, userID int64) (User, string, error) {
 	link, hash := newLink()
 	var u storedUser
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
 			return err
 		}
@@ -158,7 +160,7 @@ func (s *Service) NewPasswordLink(ctx context.Context, a Actor, userID int64) (U
 		if err := insertPasswordLink(ctx, tx, u.User, hash, tx.Now().Add(linkLife)); err != nil {
 			return err
 		}
-		return Note(ctx, tx, a, Deed{Action: "user.password_link", Record: "user", ID: userID, Name: u.Name})
+		return WriteAudit(ctx, tx, a, AuditEntry{Action: "user.password_link", Record: "user", ID: userID, Name: u.Name})
 	})
 	return u.User, link, err
 }
@@ -199,7 +201,7 @@ func (s *Service) UsePasswordLink(ctx context.Context, link string, in *input.Fo
 		if err := endSessions(ctx, tx, u.CompanyID, u.ID, 0); err != nil {
 			return err
 		}
-		return Note(ctx, tx, actorOf(u.User, from), Deed{Action: "user.password_set", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, actorOf(u.User, from), AuditEntry{Action: "user.password_set", Record: "user", ID: u.ID, Name: u.Name})
 	})
 	return u.User, err
 }
@@ -227,7 +229,7 @@ func (s *Service) ChangePassword(ctx context.Context, v Visit, in *input.Form) e
 		if err := deletePasswordLinks(ctx, tx, u.User); err != nil {
 			return err
 		}
-		return Note(ctx, tx, v.Actor, Deed{Action: "user.password_changed", Record: "user", ID: u.ID, Name: u.Name})
+		return WriteAudit(ctx, tx, v.Actor, AuditEntry{Action: "user.password_changed", Record: "user", ID: u.ID, Name: u.Name})
 	})
 }
 
@@ -235,7 +237,7 @@ func (s *Service) ChangePassword(ctx context.Context, v Visit, in *input.Form) e
 // was left open must not be enough. Attempts are counted as those to sign in.
 func (s *Service) reauthenticate(ctx context.Context, a Actor, in *input.Form, field string) (storedUser, error) {
 	in.Require(field)
-	password, _ := in.Text(field, 1000)
+	password, _ := in.Text(field, 1000).Get()
 	if err := in.Err(); err != nil {
 		return storedUser{}, err
 	}
@@ -247,11 +249,12 @@ func (s *Service) reauthenticate(ctx context.Context, a Actor, in *input.Form, f
 	if err := s.countAttempt(ctx, person, from); err != nil {
 		return u, err
 	}
-	if err := s.checkPassword(ctx, u, password); err != nil {
-		if fault.KindOf(err) == fault.KindInvalid {
-			err = fault.Field(field, "is wrong")
-		}
+	ok, err := passwordFits(ctx, u, password)
+	if err != nil {
 		return u, err
 	}
-	return u, s.db.Write(ctx, func(tx *sqldb.Tx) error { return succeeded(ctx, tx, person, from) })
+	if !ok {
+		return u, fault.Field(field, "is wrong")
+	}
+	return u, a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return succeeded(ctx, tx, person, from) })
 }

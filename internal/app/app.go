@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"carteira/internal/account"
@@ -47,16 +44,22 @@ type App struct {
 	Webhooks  *webhook.Service
 	Payments  *payment.Service
 	Reminders *reminder.Service
+	Workers   *worker.Supervisor
 
 	idempotency *idempotency.Service
+	health      *health
+	sockets     *sockets
 }
 
 // Open connects to the database, migrates it and builds the rooms.
 func Open(ctx context.Context, c config.Config, log *slog.Logger) (*App, error) {
+	if err := refuseHalf(c); err != nil {
+		return nil, err
+	}
 	if err := makeDataDir(c); err != nil {
 		return nil, err
 	}
-	db, err := sqldb.Open(ctx, c.DatabaseURL, sqldb.Options{Log: log})
+	db, err := sqldb.Open(ctx, c.DatabaseURL, sqldb.Options{Log: log, Now: clock()})
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +74,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	if err := db.Migrate(ctx); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
-	keys, err := secretKeys(c)
+	keys, err := secretKeys(ctx, c, db)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +95,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour, Log: log,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
-	payments := newPayments(c, log, db, accounts, invoices, box, webhooks)
+	payments := payment.New(db, invoices, box, paymentOptions(c, log, db, webhooks))
 	// After billing: what is issued for a customer stands when its messages are planned.
 	reminders := reminder.New(db, box, accounts, customers, reminderOptions(c, log, gate, client, payments))
 	accounts.Watch(reminders.CompanyChanged)
@@ -107,8 +110,11 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Webhooks:  webhooks,
 		Payments:  payments,
 		Reminders: reminders,
+		Workers:   worker.NewSupervisor(log),
 
 		idempotency: idempotency.New(db, box),
+		health:      &health{db: db, log: log},
+		sockets:     newSockets(log),
 	}, nil
 }
 
@@ -120,11 +126,39 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(a.Accounts.SaveLastUse(ctx), a.DB.Close())
 }
 
-// jobs are what a server does by itself.
+// loopStale is how long an engine may be without a round that succeeds before
+// the log says so.
+const loopStale = 2 * time.Minute
+
+// tasks are what a server does by itself.
+func (a *App) tasks() []worker.Task {
+	list := []worker.Task{
+		{Name: "deliver webhooks", Run: a.Webhooks.Run},
+		{Name: "settle charges", Stale: loopStale, Run: a.engine(a.Payments.Run)},
+		{Name: "send messages", Stale: loopStale, Run: a.engine(a.Reminders.Run)},
+		{Name: "watch the database", Run: func(ctx context.Context) error {
+			a.health.watch(ctx)
+			return nil
+		}},
+	}
+	for _, j := range a.jobs() {
+		list = append(list, j.Task(a.Log))
+	}
+	return list
+}
+
+func (a *App) engine(run func(context.Context, *slog.Logger)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		run(ctx, a.Log)
+		return nil
+	}
+}
+
+// jobs are the periodic ones of them.
 func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
-		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Fold(ctx, a.DB) }},
+		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Compact(ctx, a.DB) }},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
@@ -150,7 +184,8 @@ func (a *App) reseal(ctx context.Context) error {
 // DayWork does what the calendar asks for in every company, each by its own
 // day: it tells of due dates that have passed and issues invoices for those
 // that are near, and stops the webhooks of a company whose subscription has
-// ended. A company that fails does not keep the others waiting.
+// ended. A company that fails, or over which the program panics, does not keep
+// the others waiting.
 func (a *App) DayWork(ctx context.Context) error {
 	companies, err := a.Accounts.Companies(ctx)
 	if err != nil {
@@ -158,42 +193,18 @@ func (a *App) DayWork(ctx context.Context) error {
 	}
 	var failures []error
 	for _, c := range companies {
-		actor := account.Actor{Company: c}
-		_, expireErr := a.Customers.Expire(ctx, actor)
-		_, issueErr := a.Billing.Issue(ctx, actor)
-		holdErr := a.Webhooks.Hold(ctx, actor)
-		failures = append(failures, expireErr, issueErr, holdErr)
+		failures = append(failures, worker.Guard(ctx, func() error { return a.dayWorkOf(ctx, account.System(c, "day work")) }))
 	}
 	return errors.Join(failures...)
+}
+
+func (a *App) dayWorkOf(ctx context.Context, actor account.Actor) error {
+	_, expireErr := a.Customers.Expire(ctx, actor)
+	_, issueErr := a.Billing.Issue(ctx, actor)
+	return errors.Join(expireErr, issueErr, a.Webhooks.Hold(ctx, actor))
 }
 
 func (a *App) planMessages(ctx context.Context) error {
 	_, err := a.Reminders.Plan(ctx)
 	return err
-}
-
-func makeDataDir(c config.Config) error {
-	dirs := []string{}
-	if len(c.SecretKeys) == 0 {
-		dirs = append(dirs, c.DataDir)
-	}
-	if c.Embedded() {
-		dirs = append(dirs, filepath.Dir(sqlitePath(c)))
-	}
-	for _, dir := range dirs {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("the data folder cannot be made: %w", err)
-		}
-	}
-	return nil
-}
-
-func sqlitePath(c config.Config) string { return strings.TrimPrefix(c.DatabaseURL, "sqlite:") }
-
-func secretKeys(c config.Config) ([]secret.Key, error) {
-	if len(c.SecretKeys) > 0 {
-		return c.SecretKeys, nil
-	}
-	key, err := secret.LoadOrCreateKeyFile(filepath.Join(c.DataDir, "secret.key"))
-	return []secret.Key{key}, err
 }

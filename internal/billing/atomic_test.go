@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
@@ -73,31 +72,19 @@ var fails = map[string]fail{
 func (w *world) broken(t *testing.T, step string, f fail) *world {
 	t.Helper()
 	p := w.process(t)
-	p.events.Subscribe(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
+	p.events.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
 		if step == string(e.Name) {
 			return f()
 		}
 		return nil
 	})
-	p.customers.Watch(customer.Watcher{ // stands behind billing's own
-		Created: func(context.Context, *sqldb.Tx, account.Actor, customer.Customer) error {
-			if step == "created" {
+	p.customers.Watch(func(_ context.Context, _ *sqldb.Tx, changed customer.Changes) error { // after billing's own
+		for _, c := range changed.List {
+			if step == "watch "+string(c.Action) {
 				return f()
 			}
-			return nil
-		},
-		Changed: func(context.Context, *sqldb.Tx, account.Actor, customer.Customer, customer.Customer) error {
-			if step == "changed" {
-				return f()
-			}
-			return nil
-		},
-		Deleting: func(context.Context, *sqldb.Tx, account.Actor, customer.Customer) error {
-			if step == "deleting" {
-				return f()
-			}
-			return nil
-		},
+		}
+		return nil
 	})
 	return p
 }
@@ -132,7 +119,7 @@ func TestFailureInTheMiddleLeavesNothing(t *testing.T) {
 			expired := w.customer(t, 1, "2026-01-30")
 			before := w.snapshot(t)
 			status := func(p *world, id int64, to Status) error {
-				_, err := p.SetStatus(t.Context(), w.actor, id, values("status", string(to)))
+				_, err := p.SetStatus(t.Context(), w.actor, id, ReadStatusChange(values("status", to.String())))
 				return err
 			}
 			for _, c := range []struct {
@@ -140,17 +127,17 @@ func TestFailureInTheMiddleLeavesNothing(t *testing.T) {
 				steps []string
 				do    func(p *world) error
 			}{
-				{"pay", []string{"invoice.paid", "changed", "customer.renewed"}, func(p *world) error { return status(p, open.ID, Paid) }},
-				{"pay through a gateway", []string{"invoice.paid", "changed", "customer.renewed"}, func(p *world) error {
+				{"pay", []string{"invoice.paid", "watch customer.renewed", "customer.renewed"}, func(p *world) error { return status(p, open.ID, Paid) }},
+				{"pay through a gateway", []string{"invoice.paid", "watch customer.renewed", "customer.renewed"}, func(p *world) error {
 					_, err := p.payThrough(t, open.ID, "woovi")
 					return err
 				}},
-				{"reopen", []string{"changed", "customer.updated"}, func(p *world) error { return status(p, paid.ID, Open) }},
-				{"create", []string{"customer.created", "invoice.created", "created"}, func(p *world) error {
-					_, err := p.customers.Create(t.Context(), w.actor, values("name", "Bia", "plan_id", "1"))
+				{"reopen", []string{"watch customer.updated", "customer.updated"}, func(p *world) error { return status(p, paid.ID, Open) }},
+				{"create", []string{"customer.created", "invoice.created", "watch customer.created"}, func(p *world) error {
+					_, err := p.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Bia", "plan_id", "1")))
 					return err
 				}},
-				{"delete", []string{"deleting", "customer.deleted"}, func(p *world) error {
+				{"delete", []string{"watch customer.deleted", "customer.deleted"}, func(p *world) error {
 					return p.customers.Delete(t.Context(), w.actor, paid.Customer.ID)
 				}},
 				{"expire", []string{"customer.expired"}, func(p *world) error {
@@ -192,7 +179,7 @@ func TestCustomerDeletedWhileItsInvoiceIsBeingPaid(t *testing.T) {
 			atOnce(3, processes, func(p *world, n int) error {
 				switch n {
 				case round % 3:
-					out, payment = p.SetStatus(t.Context(), w.actor, i.ID, values("status", "Pago"))
+					out, payment = p.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago")))
 				case (round + 1) % 3:
 					deletion = p.customers.Delete(t.Context(), w.actor, i.Customer.ID)
 				default:

@@ -65,16 +65,16 @@ func (w *world) newCompany(t *testing.T, timezone string) account.Actor {
 	c, _, err := w.accounts.CreateCompany(t.Context(), values(
 		"name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)), "timezone", timezone))
 	must(t, err)
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 // plan makes a plan, of a product of its own. Both are numbered from 1.
 func (w *world) plan(t *testing.T, period, value string) int64 {
 	t.Helper()
-	product, err := w.catalog.CreateProduct(t.Context(), w.actor, values("name", "Produto "+period))
+	product, err := w.catalog.CreateProduct(t.Context(), w.actor, catalog.ReadNewProduct(values("name", "Produto "+period)))
 	must(t, err)
-	plan, err := w.catalog.CreatePlan(t.Context(), w.actor, values(
-		"name", "Plano "+period, "value", value, "period", period, "product_id", fmt.Sprint(product.ID)))
+	plan, err := w.catalog.CreatePlan(t.Context(), w.actor, catalog.ReadNewPlan(values(
+		"name", "Plano "+period, "value", value, "period", period, "product_id", fmt.Sprint(product.ID))))
 	must(t, err)
 	return plan.ID
 }
@@ -82,8 +82,8 @@ func (w *world) plan(t *testing.T, period, value string) int64 {
 // customer makes a customer of a plan; dueOn may be "".
 func (w *world) customer(t *testing.T, planID int64, dueOn string) customer.Customer {
 	t.Helper()
-	c, err := w.customers.Create(t.Context(), w.actor, values(
-		"name", "Ana Lima", "plan_id", orEmpty(planID), "data_de_vencimento", dueOn))
+	c, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values(
+		"name", "Ana Lima", "plan_id", orEmpty(planID), "data_de_vencimento", dueOn)))
 	must(t, err)
 	return c
 }
@@ -97,7 +97,7 @@ func orEmpty(id int64) string {
 
 func (w *world) update(t *testing.T, id int64, pairs ...string) {
 	t.Helper()
-	_, err := w.customers.Update(t.Context(), w.actor, id, values(pairs...))
+	_, err := w.customers.Update(t.Context(), w.actor, id, customer.ReadChanges(values(pairs...)))
 	must(t, err)
 }
 
@@ -111,7 +111,7 @@ func (w *world) dueOn(t *testing.T, customerID int64) string {
 // set changes a status as the API would; pairs are further fields.
 func (w *world) set(t *testing.T, id int64, status Status, pairs ...string) Outcome {
 	t.Helper()
-	out, err := w.SetStatus(t.Context(), w.actor, id, values(append(pairs, "status", string(status))...))
+	out, err := w.SetStatus(t.Context(), w.actor, id, ReadStatusChange(values(append(pairs, "status", status.String())...)))
 	must(t, err)
 	return out
 }
@@ -213,7 +213,7 @@ func texts(t *testing.T, q sqldb.Querier, statement string, args ...any) []strin
 // same.
 func (w *world) wantTrueBooks(t *testing.T) {
 	t.Helper()
-	all, err := book.Total(t.Context(), w.db, w.actor.Company.ID)
+	all, err := counter.Total(t.Context(), w.db, w.actor.Company.ID)
 	must(t, err)
 	rows := w.sums(t, `''`, "")
 	if all != rows[""].N {
@@ -223,10 +223,10 @@ func (w *world) wantTrueBooks(t *testing.T) {
 		"state": "status", "day": "due_on",
 		"plan_id": "COALESCE(plan_id, 0)", "product_id": "COALESCE(product_id, 0)",
 	} {
-		w.wantSums(t, book, column, w.sums(t, of, ""))
+		w.wantSums(t, counter, column, w.sums(t, of, ""))
 	}
-	w.wantSums(t, receipts, "day", w.sums(t, "COALESCE(paid_on, '')", "AND status = 'Pago'"))
-	if odd := texts(t, w.db, `SELECT status FROM invoices WHERE (status = 'Pago') <> (paid_on IS NOT NULL AND paid_at IS NOT NULL AND paid_via <> '')`); len(odd) > 0 {
+	w.wantSums(t, receipts, "day", w.sums(t, "COALESCE(paid_on, '')", "AND status = 'paid'"))
+	if odd := texts(t, w.db, `SELECT status FROM invoices WHERE (status = 'paid') <> (paid_on IS NOT NULL AND paid_at IS NOT NULL AND paid_via <> '')`); len(odd) > 0 {
 		t.Errorf("statuses %v do not agree with the payments", odd)
 	}
 }
@@ -247,7 +247,7 @@ func (w *world) sums(t *testing.T, column, and string) map[string]tally.Sums {
 	return found
 }
 
-func (w *world) wantSums(t *testing.T, b tally.Book, column string, want map[string]tally.Sums) {
+func (w *world) wantSums(t *testing.T, b tally.Counter, column string, want map[string]tally.Sums) {
 	t.Helper()
 	got := map[string]tally.Sums{}
 	if column == "plan_id" || column == "product_id" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/openapi/openapitest"
@@ -27,7 +28,7 @@ func TestEventsAreAsIntegratorsKnowThem(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
 		w.plan(t, "1month", "35.00")
-		c, err := w.customers.Create(t.Context(), w.actor, values("name", "<João> & filhos", "plan_id", "1"))
+		c, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", "<João> & filhos", "plan_id", "1")))
 		must(t, err)
 		w.wantEvent(t, 1, "created")
 		w.clock.Advance(90 * time.Minute)
@@ -35,7 +36,7 @@ func TestEventsAreAsIntegratorsKnowThem(t *testing.T) {
 		w.wantEvent(t, 2, "paid")
 		w.set(t, w.only(t, c.ID).ID, Open)
 		w.wantEvent(t, 4, "moved-back")
-		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, values("amount", "99999999.99", "due", "2027-12-31"))
+		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, ReadExtra(values("amount", "99999999.99", "due", "2027-12-31")))
 		must(t, err)
 		w.wantEvent(t, 5, "created-extra")
 		_, err = w.payThrough(t, extra.ID, "woovi")

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
@@ -184,14 +185,14 @@ func TestInvoiceBearsThePlanOfTheDayItIsIssued(t *testing.T) {
 		w.update(t, id, "plan_id", "2", "product_id", "2")
 		w.wantNothingToIssue(t) // the invoice of that date has been issued, at the old value
 		w.update(t, id, "data_de_vencimento", "2026-02-01")
-		_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 2, values("value", "310.50"))
+		_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 2, catalog.ReadPlanChanges(values("value", "310.50")))
 		must(t, err)
 		w.dayWork(t)
 		second := w.invoices(t, id)[1]
 		if second.Amount != 31050 || second.Plan.ID != 2 || second.Product.ID != 2 || second.Description != "Plano 1year" {
 			t.Errorf("second %+v", second)
 		}
-		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 1, values("value", "99.00"))
+		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 1, catalog.ReadPlanChanges(values("value", "99.00")))
 		must(t, err)
 		if got := w.find(t, first.ID); got.Amount != 3500 || got.Plan.ID != 1 {
 			t.Errorf("the first became %+v", got)
@@ -230,7 +231,7 @@ func TestImportedCustomersAreBilledInTime(t *testing.T) {
 		var list []customer.Customer
 		for _, dueOn := range []string{"2026-01-30", "2026-01-31", "2026-02-05", "2026-02-06", ""} {
 			for _, plan := range []string{"1", ""} {
-				c, err := quiet.Create(t.Context(), w.actor, values("name", "Ana", "plan_id", plan, "data_de_vencimento", dueOn))
+				c, err := quiet.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Ana", "plan_id", plan, "data_de_vencimento", dueOn)))
 				must(t, err)
 				list = append(list, c)
 			}
@@ -347,10 +348,10 @@ func TestDeletedCustomerLeavesNothingToBillOrCount(t *testing.T) {
 		w.update(t, id, "data_de_vencimento", "2026-02-01")
 		w.dayWork(t)
 		w.set(t, w.invoices(t, id)[1].ID, Cancelled)
-		_, err := w.CreateExtra(t.Context(), w.actor, id, values("amount", "10.00"))
+		_, err := w.CreateExtra(t.Context(), w.actor, id, ReadExtra(values("amount", "10.00")))
 		must(t, err)
 		w.update(t, id, "data_de_vencimento", "2026-05-05") // scheduled once more
-		must(t, tally.Fold(t.Context(), w.db))
+		must(t, tally.Compact(t.Context(), w.db))
 		must(t, w.customers.Delete(t.Context(), w.actor, id))
 		w.wantDue(t, id)
 		w.wantTrueBooks(t)
@@ -360,8 +361,8 @@ func TestDeletedCustomerLeavesNothingToBillOrCount(t *testing.T) {
 		w.clock.Advance(300 * 24 * time.Hour)
 		w.wantDue(t, other, "2026-01-31")
 		must(t, w.customers.Delete(t.Context(), w.actor, other))
-		must(t, tally.Fold(t.Context(), w.db))
-		for _, b := range []tally.Book{book, receipts, tally.Customers} {
+		must(t, tally.Compact(t.Context(), w.db))
+		for _, b := range []tally.Counter{counter, receipts, tally.Customers} {
 			if n, cents, err := b.Sum(t.Context(), w.db, w.actor.Company.ID, sqldb.Where{}); err != nil || n != 0 || cents != 0 {
 				t.Errorf("%s: %d, %d cents, %v; want nothing", b, n, cents, err)
 			}
@@ -398,7 +399,7 @@ func TestExtraInvoiceTakesItsDefaultsFromPlanAndDay(t *testing.T) {
 			{c.ID, []string{"due", "2026-02-10"}, 3500, "2026-02-10", ""}, // and again
 			{bare.ID, []string{"amount", "0.01"}, 1, "2026-01-31", ""},
 		} {
-			made, err := w.CreateExtra(t.Context(), w.actor, e.customer, values(e.fields...))
+			made, err := w.CreateExtra(t.Context(), w.actor, e.customer, ReadExtra(values(e.fields...)))
 			must(t, err)
 			got := w.find(t, made.ID)
 			if got.Generated || got.Status != Open || got.Amount != e.amount || got.DueOn.String() != e.dueOn || got.Description != e.description || got.Customer.ID != e.customer {
@@ -417,7 +418,7 @@ func TestExtraInvoiceTakesItsDefaultsFromPlanAndDay(t *testing.T) {
 			{c.ID, "due: must be a date in the form YYYY-MM-DD", []string{"due", "31/01/2027"}},
 			{c.ID, "description: must have at most 255 characters", []string{"description", strings.Repeat("x", 256)}},
 		} {
-			_, err := w.CreateExtra(t.Context(), w.actor, e.customer, values(e.fields...))
+			_, err := w.CreateExtra(t.Context(), w.actor, e.customer, ReadExtra(values(e.fields...)))
 			if got := fault.Public(err); got != e.want {
 				t.Errorf("%v: %q, want %q", e.fields, got, e.want)
 			}
@@ -440,7 +441,7 @@ func TestInvoiceAndItsEventStandOrFallTogether(t *testing.T) {
 		w.update(t, id, "data_de_vencimento", "2026-02-01")
 		before := w.snapshot(t)
 		failing := w.process(t)
-		failing.events.Subscribe(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
+		failing.events.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
 			if e.Name == event.InvoiceCreated {
 				return errUnlucky
 			}
@@ -449,10 +450,10 @@ func TestInvoiceAndItsEventStandOrFallTogether(t *testing.T) {
 		if n, err := failing.Issue(t.Context(), w.actor); !errors.Is(err, errUnlucky) || n != 0 {
 			t.Errorf("%d issued, %v; want the subscriber's error", n, err)
 		}
-		if _, err := failing.customers.Create(t.Context(), w.actor, values("name", "Bia", "plan_id", "1")); !errors.Is(err, errUnlucky) {
+		if _, err := failing.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Bia", "plan_id", "1"))); !errors.Is(err, errUnlucky) {
 			t.Errorf("created: %v; want the subscriber's error", err)
 		}
-		if _, err := failing.CreateExtra(t.Context(), w.actor, id, values()); !errors.Is(err, errUnlucky) {
+		if _, err := failing.CreateExtra(t.Context(), w.actor, id, ReadExtra(values())); !errors.Is(err, errUnlucky) {
 			t.Errorf("extra: %v; want the subscriber's error", err)
 		}
 		w.wantSnapshot(t, before)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
@@ -103,7 +104,7 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 			w.populate(t, random, many/4)
 			other.populate(t, random, 50)
 		}
-		must(t, tally.Fold(t.Context(), w.db))
+		must(t, tally.Compact(t.Context(), w.db))
 		w.set(t, w.archive(t, w.actor).match(Filter{Status: Open}, w.actor, noon)[40].ID, Paid) // a count that is not folded
 		must(t, w.customers.Delete(t.Context(), w.actor, 3))                                    // and a gap
 
@@ -130,7 +131,7 @@ func (w *world) people(t *testing.T) {
 		w.plan(t, period, "0.00") // so that nobody is billed by himself
 	}
 	for n := range 30 {
-		_, err := w.customers.Create(t.Context(), w.actor, values("name", fmt.Sprintf("%s %d", []string{"Ana", "João", "Álvaro"}[n%3], n)))
+		_, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", fmt.Sprintf("%s %d", []string{"Ana", "João", "Álvaro"}[n%3], n))))
 		must(t, err)
 	}
 }
@@ -179,7 +180,7 @@ func (w *world) populate(t *testing.T, random *rand.Rand, n int) {
 		changes = append(changes, counted(i, 1))
 	}
 	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		return book.Add(t.Context(), tx, w.actor.Company.ID, changes...)
+		return counter.Add(t.Context(), tx, w.actor.Company.ID, changes...)
 	}))
 }
 
@@ -254,7 +255,7 @@ func TestSearchFollowsTheCustomersName(t *testing.T) {
 		w.update(t, i.Customer.ID, "whatsapp", "11 98765-4321", "usuario", "rocha", "email", "r@example.com")
 		want("(11) 98765", 1)
 		want("r@ex", 1)
-		must(t, tally.Fold(t.Context(), w.db))
+		must(t, tally.Compact(t.Context(), w.db))
 		want("rocha", 1)
 		must(t, w.customers.Delete(t.Context(), w.actor, i.Customer.ID))
 		want("rocha", 0)
@@ -331,7 +332,7 @@ func TestLatestGivesTheNewestOfEachCustomer(t *testing.T) {
 			id := w.customer(t, 1, "2026-01-31").ID
 			ids = append(ids, id)
 			for range n {
-				_, err := w.CreateExtra(t.Context(), w.actor, id, values())
+				_, err := w.CreateExtra(t.Context(), w.actor, id, ReadExtra(values()))
 				must(t, err)
 			}
 		}

@@ -108,7 +108,7 @@ func tokenCommand() *cobra.Command {
 		Use:   "delete",
 		Short: "Delete a token; the next call with it fails",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		return map[string]any{"id": id, "deleted": true}, a.Accounts.DeleteToken(ctx, actor, id)
 	}), "token")
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carteira/internal/account"
 	"carteira/internal/app"
+	"carteira/internal/billing"
 	"carteira/internal/platform/fault"
 )
 
@@ -34,11 +34,10 @@ func invoiceCommand() *cobra.Command {
 					return err
 				}
 				actor, err := a.Accounts.Actor(ctx, companyID)
-				actor.From = account.CommandLine
 				if err != nil {
 					return err
 				}
-				i, err := a.Billing.CreateExtra(ctx, actor, id, form(cmd))
+				i, err := a.Billing.CreateExtra(ctx, actor, id, billing.ReadExtra(form(cmd)))
 				if err != nil {
 					return err
 				}

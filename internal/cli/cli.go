@@ -141,7 +141,6 @@ func withCompany(cmd *cobra.Command, run func(ctx context.Context, a *app.App, a
 			return err
 		}
 		actor, err := a.Accounts.Actor(ctx, id)
-		actor.From = account.CommandLine
 		if fault.KindOf(err) == fault.KindNotFound {
 			return fmt.Errorf("there is no company %d; `carteira company list` shows them", id)
 		}

@@ -34,7 +34,7 @@ type mover func(s *reseller.Service, ctx context.Context, actor account.Actor, i
 func move(use, other, short string, do mover) *cobra.Command {
 	cmd := amountFlags(act(&cobra.Command{Use: use, Short: short},
 		func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-			id, _ := in.ID(other)
+			id, _ := in.ID(other).Get()
 			m, err := do(a.Resellers, ctx, actor, id, in)
 			return map[string]any{
 				"company_id": actor.Company.ID, "balance": m.Balance, "reseller_id": id, "reseller_balance": m.ResellerBalance,

@@ -40,7 +40,10 @@ func seedResellers(ctx context.Context, a *app.App, root account.Actor) error {
 		return err
 	}
 	for _, r := range [][]string{
-		{"name", "Sul Conecta", "email", "sul@example.com", "whatsapp", "(51) 99234-5678", "type", "subscriber", "plan_id", start, "periods", "12"},
+		{
+			"name", "Sul Conecta", "email", "sul@example.com", "whatsapp", "(51) 99234-5678",
+			"type", "subscriber", "plan_id", start, "periods", "12",
+		},
 		{"name", "Casa da Fibra", "email", "fibra@example.com", "password", demoPassword, "type", "trial", "plan_id", start},
 		{"name", "Litoral Net", "email", "litoral@example.com", "whatsapp", "(48) 99345-6789", "type", "trial", "plan_id", pro},
 	} {
@@ -48,7 +51,8 @@ func seedResellers(ctx context.Context, a *app.App, root account.Actor) error {
 			return err
 		}
 	}
-	stopped, err := a.Resellers.Create(ctx, root, fields("name", "Vale Telecom", "email", "vale@example.com", "type", "subscriber", "plan_id", start))
+	stopped, err := a.Resellers.Create(ctx, root,
+		fields("name", "Vale Telecom", "email", "vale@example.com", "type", "subscriber", "plan_id", start))
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,8 @@ the provider was last chosen.
 A secret on the command line can be read by everybody who lists processes:
 --option NAME=@FILE reads it from a file, --option NAME=@- from standard input.
 Nothing is sent to the provider; "gateway check" does that.`,
-		Example: `  carteira gateway set --company 1 --provider pixkey --option key=ana@example.com --option name="Ana Internet" --option city=Recife
+		Example: `  carteira gateway set --company 1 --provider pixkey --option key=ana@example.com --option name="Ana Internet"` +
+			` --option city=Recife
   carteira gateway set --company 1 --provider mercadopago --option access_token=@token.txt --option webhook_secret=@secret.txt
   carteira gateway set --company 1 --provider sandbox`,
 		Args: cobra.NoArgs,
@@ -45,7 +46,7 @@ Nothing is sent to the provider; "gateway check" does that.`,
 				return err
 			}
 			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
-				u, err := a.Payments.ConfigureGateway(ctx, actor, in)
+				u, err := a.Payments.ConfigureGateway(ctx, actor, a.Payments.ReadGateway(in))
 				if err != nil {
 					return optionError(err)
 				}
@@ -187,7 +188,8 @@ func paymentCommand() *cobra.Command {
 }
 
 func paymentReviews() *cobra.Command {
-	cmd := list("List payments that need a person", []string{"ID", "REASON", "AMOUNT", "CUSTOMER", "INVOICE", "PROVIDER", "PAYMENT", "PAID AT", "RESOLUTION"},
+	cmd := list("List payments that need a person",
+		[]string{"ID", "REASON", "AMOUNT", "CUSTOMER", "INVOICE", "PROVIDER", "PAYMENT", "PAID AT", "RESOLUTION"},
 		func(ctx context.Context, a *app.App, actor account.Actor) ([]payment.Review, error) {
 			var all []payment.Review
 			for p := (input.Page{Number: 1, Size: input.MaxPageSize}); ; p.Number++ {
@@ -218,8 +220,8 @@ func paymentResolve() *cobra.Command {
 		Long:    "Resolve applies a payment to its invoice, whatever was wrong with it, or dismisses it as dealt with elsewhere.",
 		Example: `  carteira payment resolve --company 1 --id 7 --resolution dismissed --note "Given back on Monday"`,
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
-		r, err := a.Payments.ResolveReview(ctx, actor, id, in)
+		id := in.ID("id").Value
+		r, err := a.Payments.Decide(ctx, actor, payment.ReadDecision(in, id))
 		return map[string]any{"id": r.ID, "reason": r.Reason, "resolution": r.Resolution}, err
 	}), "review")
 	cmd.Flags().String("resolution", "", "applied or dismissed")
@@ -235,8 +237,8 @@ func paymentConfirm() *cobra.Command {
 amount must be the invoice's. Who confirmed, and when, is kept.`,
 		Example: `  carteira payment confirm --company 1 --invoice 12 --amount 35.00 --payment-id E00416968202601311200abcdefghijk`,
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("invoice")
-		out, err := a.Payments.ConfirmByHand(ctx, actor, id, in)
+		id := in.ID("invoice").Value
+		out, err := a.Payments.ConfirmByHand(ctx, actor, payment.ReadConfirmation(in, id))
 		return map[string]any{"id": out.ID, "status": out.Status, "renewed": out.Renewed}, err
 	})
 	cmd.Flags().String("invoice", "", "id of the invoice")

@@ -72,8 +72,8 @@ again, sent notes that it arrived, dismiss lets it be. What failed or was
 skipped can be sent again too. Who has paid meanwhile gets nothing.`,
 		Example: "  carteira reminder decide --company 1 --id 12 --as dismiss",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
-		decision, _ := in.Choice("as", string(reminder.Resend), string(reminder.MarkSent), string(reminder.Dismiss))
+		id, _ := in.ID("id").Get()
+		decision, _ := in.Choice("as", string(reminder.Resend), string(reminder.MarkSent), string(reminder.Dismiss)).Get()
 		if err := in.Err(); err != nil {
 			return nil, err
 		}
@@ -91,8 +91,12 @@ func reminderTest() *cobra.Command {
 		Short:   "Send a message through a channel now, and show what the carrier says",
 		Example: "  carteira reminder test --company 1 --channel-id 2 --to ana@example.com",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("channel_id")
-		r, err := a.Reminders.Test(ctx, actor, id, in)
+		id, _ := in.ID("channel_id").Get()
+		asked, err := a.Reminders.ReadTest(ctx, actor, id, in)
+		if err != nil {
+			return nil, err
+		}
+		r, err := a.Reminders.Test(ctx, actor, id, asked)
 		return map[string]any{"sent": r.Sent, "receipt": r.Receipt, "problem": r.Problem, "duration_ms": r.Duration.Milliseconds()}, err
 	})
 	cmd.Flags().Int64("channel-id", 0, "id of the channel")
@@ -109,9 +113,9 @@ func reminderPreview() *cobra.Command {
 		Short:   "Show a template as a customer would get it",
 		Example: "  carteira reminder preview --company 1 --template-id 1 --customer-id 12",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		templateID, _ := in.ID("template_id")
-		customerID, _ := in.ID("customer_id")
-		p, err := a.Reminders.Preview(ctx, actor, templateID, customerID, in)
+		p, err := a.Reminders.Preview(ctx, actor, reminder.PreviewRequest{
+			TemplateID: in.ID("template_id").Value, CustomerID: in.ID("customer_id").Value, Draft: reminder.ReadTemplate(in),
+		})
 		return map[string]any{"subject": p.Subject, "text": p.Text, "whatsapp_params": p.Params, "problem": p.Problem}, err
 	})
 	cmd.Flags().Int64("template-id", 0, "id of the template")
@@ -127,8 +131,8 @@ func reminderOptOut() *cobra.Command {
 		Short:   "Note that a customer wants no messages, or wants them again",
 		Example: "  carteira reminder optout --company 1 --customer-id 12\n  carteira reminder optout --company 1 --customer-id 12 --remove",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("customer_id")
-		remove, _ := in.Bool("remove")
+		id, _ := in.ID("customer_id").Get()
+		remove, _ := in.Bool("remove").Get()
 		return map[string]any{"customer_id": id, "opted_out": !remove}, a.Reminders.SetOptOut(ctx, actor, id, !remove)
 	})
 	cmd.Flags().Int64("customer-id", 0, "id of the customer")
@@ -145,7 +149,7 @@ func reminderSettings() *cobra.Command {
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
 		s, err := a.Reminders.Settings(ctx, actor)
 		if in.Given("quiet_from") || in.Given("quiet_to") {
-			s, err = a.Reminders.SetSettings(ctx, actor, in)
+			s, err = a.Reminders.SetSettings(ctx, actor, reminder.ReadSettings(in))
 		}
 		return map[string]any{"quiet_from": reminder.Clock(s.Quiet.From), "quiet_to": reminder.Clock(s.Quiet.To)}, err
 	})

@@ -32,25 +32,29 @@ func resellerCommand() *cobra.Command {
 	renew := resellerAct("renew", "Pay for more of a reseller's subscription with the company's credits", (*reseller.Service).Renew, paidJSON)
 	renew.Flags().Int64("plan-id", 0, "another subscription plan (default: the present one)")
 	renew.Flags().Int("periods", 1, "how many periods are paid for")
-	level := resellerAct("level", "Change the level of a reseller, as far as the company's own allows it", (*reseller.Service).SetLevel, resellerJSON)
+	level := resellerAct("level", "Change the level of a reseller, as far as the company's own allows it",
+		(*reseller.Service).SetLevel, resellerJSON)
 	level.Flags().String("level", "", "user, reseller, master or ultra_master")
 	must(level.MarkFlagRequired("level"))
 	set := resellerAct("set", "Change a reseller; what is not given stays", (*reseller.Service).Update, resellerJSON)
 	set.Flags().String("name", "", "name of the reseller")
 	set.Flags().String("email", "", "the owner's e-mail address")
 	set.Flags().String("whatsapp", "", "phone")
-	plain := func(do func(*reseller.Service, context.Context, account.Actor, int64) (reseller.Reseller, error)) resellerUse[reseller.Reseller] {
+	plain := func(
+		do func(*reseller.Service, context.Context, account.Actor, int64) (reseller.Reseller, error),
+	) resellerUse[reseller.Reseller] {
 		return func(s *reseller.Service, ctx context.Context, actor account.Actor, id int64, _ *input.Form) (reseller.Reseller, error) {
 			return do(s, ctx, actor, id)
 		}
 	}
-	suspend := resellerAct("suspend", "Stop a reseller: it can sign in and read, and nothing else", plain((*reseller.Service).Suspend), resellerJSON)
+	suspend := resellerAct("suspend", "Stop a reseller: it can sign in and read, and nothing else",
+		plain((*reseller.Service).Suspend), resellerJSON)
 	resume := resellerAct("resume", "Take a suspension back", plain((*reseller.Service).Resume), resellerJSON)
 	invite := addID(act(&cobra.Command{
 		Use:   "invite",
 		Short: "Print a new invitation link for an owner without a password; the old one stops working",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		link, err := a.Resellers.Invite(ctx, actor, id)
 		return map[string]any{"id": id, "invitation_link": link}, err
 	}), "reseller")
@@ -61,7 +65,8 @@ func resellerCommand() *cobra.Command {
 }
 
 func resellerList() *cobra.Command {
-	return list("List the resellers directly below a company", []string{"ID", "NAME", "EMAIL", "LEVEL", "STATUS", "CREDITS", "PLAN", "EXPIRES AT", "CUSTOMERS"},
+	return list("List the resellers directly below a company",
+		[]string{"ID", "NAME", "EMAIL", "LEVEL", "STATUS", "CREDITS", "PLAN", "EXPIRES AT", "CUSTOMERS"},
 		func(ctx context.Context, a *app.App, actor account.Actor) ([]listedReseller, error) {
 			resellers, _, err := a.Resellers.List(ctx, actor, reseller.Filter{}, all)
 			records := make([]listedReseller, len(resellers))
@@ -86,7 +91,7 @@ type resellerUse[T any] func(s *reseller.Service, ctx context.Context, actor acc
 func resellerAct[T any](use, short string, do resellerUse[T], show func(*app.App, T) map[string]any) *cobra.Command {
 	return addID(act(&cobra.Command{Use: use, Short: short},
 		func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-			id, _ := in.ID("id")
+			id, _ := in.ID("id").Get()
 			r, err := do(a.Resellers, ctx, actor, id, in)
 			return show(a, r), err
 		}), "reseller")
@@ -128,7 +133,7 @@ func subscriptionPlanCommand() *cobra.Command {
 		Short:   "Change a subscription plan; what is not given stays, and functions are only added",
 		Example: `  carteira subscription-plan set --company 1 --id 2 --functions webhooks,payments`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		p, err := a.Resellers.UpdatePlan(ctx, actor, id, planList(in))
 		return subscriptionPlanJSON(a, p), err
 	})
@@ -138,7 +143,7 @@ func subscriptionPlanCommand() *cobra.Command {
 		Use:   "renew-link",
 		Short: "Give a plan another signup link; the old one stops working",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		p, err := a.Resellers.RenewSignupLink(ctx, actor, id)
 		return subscriptionPlanJSON(a, p), err
 	}), "subscription plan")

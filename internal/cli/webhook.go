@@ -25,7 +25,7 @@ server sends them in the background, beside what is new.`,
 		Example: `  carteira webhook replay --company 1 --id 3 --since 2027-01-31
   carteira webhook replay --company 1 --id 3 --since 2027-01-31T18:00:00-03:00`,
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id")
+		id, _ := in.ID("id").Get()
 		since, err := readSince(in, actor.Company.Zone)
 		if err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ server sends them in the background, beside what is new.`,
 
 // readSince reads a day of the company, or a moment.
 func readSince(in *input.Form, zone *time.Location) (time.Time, error) {
-	text, _ := in.Line("since", 64)
+	text, _ := in.Line("since", 64).Get()
 	if day, err := civil.Parse(text); err == nil {
 		return day.Start(zone), nil
 	}

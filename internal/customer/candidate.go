@@ -12,6 +12,7 @@ import (
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
@@ -38,7 +39,7 @@ func (c *candidate) problems() (list []Problem) {
 }
 
 // read makes customers of rows, or says what is wrong with them.
-func (im *importer) read(batch []sheet.Row, on *shelf, now time.Time) ([]*candidate, error) {
+func (im *importer) read(batch []sheet.Row, on *catalogCache, now time.Time) ([]*candidate, error) {
 	all := make([]*candidate, 0, len(batch))
 	for _, row := range batch {
 		c := &candidate{row: row, faults: row.Faults}
@@ -54,18 +55,33 @@ func (im *importer) read(batch []sheet.Row, on *shelf, now time.Time) ([]*candid
 	return all, nil
 }
 
-func (im *importer) readRow(c *candidate, on *shelf, now time.Time) (err error) {
-	in := formOf(c.row)
+func (im *importer) readRow(c *candidate, on *catalogCache, now time.Time) error {
+	d := readRow(c.row)
+	refused, err := on.choose(&d)
+	if err != nil {
+		return err
+	}
+	made, more, err := d.customer(now, im.actor, on.lookup())
+	if err != nil {
+		return err
+	}
+	c.Customer = made
+	return d.Problems.With(refused).With(more).Err()
+}
+
+// rowDraft is a draft whose plan and product may be given by name.
+type rowDraft struct {
+	Draft
+	plan, product input.Opt[string]
+	amount        input.Opt[money.Cents]
+}
+
+func readRow(row sheet.Row) rowDraft {
+	in := formOf(row)
 	in.Require("name")
-	d := readDraft(in)
-	if err := on.choosePlan(&d, in); err != nil {
-		return err
-	}
-	if err := on.chooseProduct(&d, in); err != nil {
-		return err
-	}
-	c.Customer, err = d.fresh(now, im.actor, on.offer(), in)
-	return err
+	d := rowDraft{Draft: readDraft(in), plan: in.Line("plan", maxName), product: in.Line("product", maxName), amount: in.Money("value")}
+	d.Problems = in.Problems()
+	return d
 }
 
 // formOf makes a form of a row. What the sheet has refused is not checked
@@ -85,15 +101,15 @@ func formOf(row sheet.Row) *input.Form {
 	return in
 }
 
-// note remembers in which line a login and a key were first met.
-func (im *importer) note(c *candidate) (usuario, external int) {
+// remember keeps in which line a login and a key were first met.
+func (im *importer) remember(c *candidate) (usuario, external int) {
 	return im.usuarios.first(text.Lower(c.Usuario), c.row.Line), im.external.first(c.ExternalID, c.row.Line)
 }
 
 // refuseRepeated refuses a login or key that an earlier line has.
 func (im *importer) refuseRepeated(all []*candidate) {
 	for _, c := range all {
-		usuario, external := im.note(c)
+		usuario, external := im.remember(c)
 		if usuario != c.row.Line {
 			c.faults.Add("usuario", fmt.Sprintf("is in line %d already", usuario))
 		}
@@ -118,7 +134,7 @@ func (im *importer) refuseTaken(ctx context.Context, q sqldb.Querier, all []*can
 				values = append(values, v)
 			}
 		}
-		taken, err := held(ctx, q, im.actor.Company.ID, unique.column, values)
+		taken, err := existing(ctx, q, im.actor.Company.ID, unique.column, values)
 		if err != nil {
 			return err
 		}

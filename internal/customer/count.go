@@ -11,11 +11,11 @@ import (
 
 // book counts customers by due date, plan and product, which are what lists
 // are filtered by, and by where they stand in the list.
-const book = tally.Customers
+const counter = tally.Customers
 
 // counted is a customer as the book sees it.
 func counted(c Customer, n int64) tally.Change {
-	return tally.Change{N: n, Place: tally.Place{
+	return tally.Change{N: n, Key: tally.Key{
 		Bucket: tally.BucketOf(c.ID), Day: c.DueOn.String(), PlanID: c.Plan.ID, ProductID: c.Product.ID,
 	}}
 }
@@ -28,17 +28,17 @@ func (s *Service) count(ctx context.Context, l listing, company int64) (int64, e
 		return company, nil
 	}
 	if f.Search == "" && f.ExternalID == "" {
-		n, _, err := book.Sum(ctx, s.db, l.company, l.places())
+		n, _, err := counter.Sum(ctx, s.db, l.company, l.keys())
 		return n, err
 	}
 	what := fmt.Sprintf("%+v %+v", f, l.due)
-	return s.counts.Count(ctx, s.db, []tally.Book{book}, l.company, what, func() (int64, error) {
+	return s.counts.Count(ctx, s.db, []tally.Counter{counter}, l.company, what, func() (int64, error) {
 		return countRows(ctx, s.db, l.matching(company, false))
 	})
 }
 
 // places are the filters that the book knows.
-func (l listing) places() (w sqldb.Where) {
+func (l listing) keys() (w sqldb.Where) {
 	if l.filter.PlanID != 0 {
 		w.And("plan_id = ?", l.filter.PlanID)
 	}
@@ -65,5 +65,5 @@ func (s *Service) countBy(ctx context.Context, a account.Actor, column string, i
 	}
 	var w sqldb.Where
 	w.And(column+" {in ?}", ids)
-	return tally.By[int64](ctx, s.db, book, a.Company.ID, column, w)
+	return tally.By[int64](ctx, s.db, counter, a.Company.ID, column, w)
 }

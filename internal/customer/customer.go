@@ -6,16 +6,18 @@
 package customer
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
 	"carteira/internal/tally"
 )
 
@@ -75,7 +77,7 @@ func (c Customer) Status(today civil.Date) Status {
 type Service struct {
 	db       *sqldb.DB
 	events   *event.Log
-	watchers []Watcher
+	watchers watch.List[Changes]
 	counts   tally.Cache
 	running  runningUploads
 }
@@ -94,109 +96,74 @@ func (s *Service) CompanyOf(ctx context.Context, id int64) (int64, error) {
 }
 
 // Create makes a customer.
-func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (Customer, error) {
-	in.Require("name")
-	d := readDraft(in)
-	var c Customer
-	var err error
-	if !in.Failed() {
-		err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-			c, err = s.createTx(ctx, tx, a, d, in)
+func (s *Service) Create(ctx context.Context, a account.Actor, d Draft) (Customer, error) {
+	if d.Problems.Any() {
+		return Customer{}, s.refuseNew(ctx, a, d)
+	}
+	c := Change{Action: ActionCreated}
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		var refused fault.Fields
+		if c.After, refused, err = d.customer(tx.Now(), a, catalogOf(ctx, tx, a)); err != nil {
 			return err
-		})
-	}
-	if in.Failed() { // perhaps in the transaction, which ends at the first it meets
-		return Customer{}, s.refuse(ctx, a, d, in)
-	}
-	return c, err
+		}
+		if refused.Empty() {
+			if err = s.apply(ctx, tx, a, &c); !errors.Is(err, errTaken) {
+				return err
+			}
+		}
+		if err := refuseTaken(ctx, tx, a, c.After, &refused); err != nil {
+			return err
+		}
+		return cmp.Or(d.Problems.With(refused).Err(), err)
+	})
+	return c.After, err
 }
 
-func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, d draft, in *input.Form) (Customer, error) {
-	c, err := d.fresh(tx.Now(), a, offered(ctx, tx, a), in)
+// refuseNew answers a draft whose form was wrong. It asks the database all the
+// same, so that every failing field is reported at once.
+func (s *Service) refuseNew(ctx context.Context, a account.Actor, d Draft) error {
+	var c Customer
+	d.plainTo(&c)
+	_, refused, err := d.resolve(catalogOf(ctx, s.db, a), &c)
 	if err != nil {
-		return c, err
+		return err
 	}
-	if c.ID, err = insert(ctx, tx, a.Company.ID, c); err != nil {
-		return c, err
+	if err := refuseTaken(ctx, s.db, a, c, &refused); err != nil {
+		return err
 	}
-	if c.ID == 0 { // somebody has the login or the key
-		if err := refuseTaken(ctx, tx, a, c, in); err != nil {
-			return c, err
-		}
-		return c, fault.Conflict("another change was made at the same moment; try again")
-	}
-	if err := book.Add(ctx, tx, a.Company.ID, counted(c, +1)); err != nil {
-		return c, err
-	}
-	if err := s.events.Record(ctx, tx, a.Source(), event.CustomerCreated, created(c, a, tx.Now())); err != nil {
-		return c, err
-	}
-	if err := account.Note(ctx, tx, a, deed("customer.created", Customer{}, c)); err != nil {
-		return c, err
-	}
-	return c, s.tellCreated(ctx, tx, a, c)
+	return d.Problems.With(refused).Err()
 }
 
 // Update changes the fields that are given. Nothing is recorded when nothing
 // changes.
-func (s *Service) Update(ctx context.Context, a account.Actor, id int64, in *input.Form) (Customer, error) {
-	in.Keep("name")
-	d := readDraft(in)
-	var c Customer
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		before, err := lock(ctx, tx, a.Company.ID, id)
-		if err != nil {
+func (s *Service) Update(ctx context.Context, a account.Actor, id int64, d Draft) (Customer, error) {
+	c := Change{Action: ActionUpdated}
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if c.Before, err = lock(ctx, tx, a.Company.ID, id); err != nil {
 			return err
 		}
-		if c, err = d.apply(ctx, tx, a, before, in); err != nil {
+		var refused fault.Fields
+		if c.After, refused, err = d.changed(ctx, tx, a, c.Before); err != nil {
 			return err
 		}
-		changed := changes(before, c)
-		if len(changed) == 0 {
+		if err := d.Problems.With(refused).Err(); err != nil {
+			return err
+		}
+		if len(changedFields(c.Before, c.After)) == 0 {
 			return nil
 		}
-		if err := s.save(ctx, tx, a, before, &c); err != nil {
-			return err
-		}
-		if err := account.Note(ctx, tx, a, deed("customer.updated", before, c)); err != nil {
-			return err
-		}
-		return s.events.Record(ctx, tx, a.Source(), event.CustomerUpdated, updated(c, changed))
+		return s.apply(ctx, tx, a, &c)
 	})
-	return c, err
+	return c.After, err
 }
 
 // Delete removes a customer; what belongs to it goes with it.
 func (s *Service) Delete(ctx context.Context, a account.Actor, id int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		c, err := lock(ctx, tx, a.Company.ID, id)
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lock(ctx, tx, a.Company.ID, id)
 		if err != nil {
 			return err
 		}
-		if err := s.tellDeleting(ctx, tx, a, c); err != nil {
-			return err
-		}
-		if err := remove(ctx, tx, a.Company.ID, id); err != nil {
-			return err
-		}
-		if err := book.Add(ctx, tx, a.Company.ID, counted(c, -1)); err != nil {
-			return err
-		}
-		if err := account.Note(ctx, tx, a, deed("customer.deleted", c, Customer{ID: c.ID, Name: c.Name})); err != nil {
-			return err
-		}
-		return s.events.Record(ctx, tx, a.Source(), event.CustomerDeleted, deleted(c))
+		return s.apply(ctx, tx, a, &Change{Action: ActionDeleted, Before: before})
 	})
-}
-
-// save writes a changed customer, keeps the counts true and tells watchers.
-func (s *Service) save(ctx context.Context, tx *sqldb.Tx, a account.Actor, before Customer, c *Customer) error {
-	c.UpdatedAt = tx.Now()
-	if err := update(ctx, tx, a.Company.ID, *c); err != nil {
-		return err
-	}
-	if err := book.Move(ctx, tx, a.Company.ID, counted(before, 1), counted(*c, 1)); err != nil {
-		return err
-	}
-	return s.tellChanged(ctx, tx, a, before, *c)
 }

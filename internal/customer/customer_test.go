@@ -55,7 +55,7 @@ func (w *world) newCompany(tb testing.TB) account.Actor {
 	must(tb, err)
 	c, _, err := w.accounts.CreateCompany(tb.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
 	must(tb, err)
-	return account.Actor{Company: c}
+	return account.System(c, "test")
 }
 
 // second is another process on the same database, or as near to it as SQLite
@@ -72,25 +72,25 @@ func (w *world) second(tb testing.TB, url string) *Service {
 // are given from 1.
 func (w *world) offers(tb testing.TB, a account.Actor, periods ...string) {
 	tb.Helper()
-	product, err := w.catalog.CreateProduct(tb.Context(), a, values("name", "Internet 300"))
+	product, err := w.catalog.CreateProduct(tb.Context(), a, catalog.ReadNewProduct(values("name", "Internet 300")))
 	must(tb, err)
 	for _, period := range periods {
-		_, err := w.catalog.CreatePlan(tb.Context(), a, values(
-			"name", "Plano "+period, "value", "35.00", "period", period, "product_id", fmt.Sprint(product.ID)))
+		_, err := w.catalog.CreatePlan(tb.Context(), a, catalog.ReadNewPlan(values(
+			"name", "Plano "+period, "value", "35.00", "period", period, "product_id", fmt.Sprint(product.ID))))
 		must(tb, err)
 	}
 }
 
 func (w *world) create(tb testing.TB, body string) Customer {
 	tb.Helper()
-	c, err := w.Create(tb.Context(), w.actor, form(tb, body))
+	c, err := w.Create(tb.Context(), w.actor, ReadNew(form(tb, body)))
 	must(tb, err)
 	return c
 }
 
 func (w *world) update(tb testing.TB, id int64, body string) Customer {
 	tb.Helper()
-	c, err := w.Update(tb.Context(), w.actor, id, form(tb, body))
+	c, err := w.Update(tb.Context(), w.actor, id, ReadChanges(form(tb, body)))
 	must(tb, err)
 	return c
 }
@@ -157,7 +157,7 @@ func TestCreateFillsInWhatIsLeftOut(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
 		w.offers(t, w.actor, "1month", "1week", "3months") // plans 1, 2 and 3, product 1
-		_, err := w.catalog.CreateProduct(t.Context(), w.actor, values("name", "TV"))
+		_, err := w.catalog.CreateProduct(t.Context(), w.actor, catalog.ReadNewProduct(values("name", "TV")))
 		must(t, err)
 		monthly := Plan{1, "Plano 1month", 3500}
 		internet := Product{1, "Internet 300"}
@@ -226,7 +226,7 @@ func TestWhatsappIsKeptAsDigitsWithCountryCode(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{`"123456789"`, `"1234567890123456"`, `"11 98765-4321 (Ana)"`, `"55+11987654321"`, `true`, `[]`} {
-		_, err := w.Create(t.Context(), w.actor, form(t, `{"name":"Ana","whatsapp":`+wrong+`}`))
+		_, err := w.Create(t.Context(), w.actor, ReadNew(form(t, `{"name":"Ana","whatsapp":`+wrong+`}`)))
 		wantFields(t, err, "whatsapp")
 	}
 }
@@ -237,16 +237,16 @@ func TestCreateRefusesEveryWrongFieldAtOnce(t *testing.T) {
 		w.offers(t, w.actor, "1month")
 		other := w.newCompany(t)
 		w.offers(t, other, "1month") // plan 2, product 2
-		_, err := w.catalog.CreateProduct(t.Context(), w.actor, values("name", "old"))
+		_, err := w.catalog.CreateProduct(t.Context(), w.actor, catalog.ReadNewProduct(values("name", "old")))
 		must(t, err)
-		_, err = w.catalog.UpdateProduct(t.Context(), w.actor, 3, values("active", "false"))
+		_, err = w.catalog.UpdateProduct(t.Context(), w.actor, 3, catalog.ReadProductChanges(values("active", "false")))
 		must(t, err)
-		_, err = w.catalog.CreatePlan(t.Context(), w.actor, values("name", "old", "value", "1", "period", "1day"))
+		_, err = w.catalog.CreatePlan(t.Context(), w.actor, catalog.ReadNewPlan(values("name", "old", "value", "1", "period", "1day")))
 		must(t, err)
-		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 3, values("active", "false"))
+		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 3, catalog.ReadPlanChanges(values("active", "false")))
 		must(t, err)
 		w.create(t, `{"name":"Bia","usuario":"bia","external_id":"7"}`)
-		_, err = w.Create(t.Context(), other, form(t, `{"name":"Leo","usuario":"leo","external_id":"8"}`))
+		_, err = w.Create(t.Context(), other, ReadNew(form(t, `{"name":"Leo","usuario":"leo","external_id":"8"}`)))
 		must(t, err)
 
 		for body, want := range map[string][]string{
@@ -271,7 +271,7 @@ func TestCreateRefusesEveryWrongFieldAtOnce(t *testing.T) {
 			`{"name":"","plan_id":99,"usuario":"bia","external_id":"7","cor":1}`:    {"name", "plan_id", "usuario", "external_id", "cor"},
 			`{"name":"Ana","usuario":"leo","external_id":"8"}`:                      nil, // another company's
 		} {
-			_, err := w.Create(t.Context(), w.actor, form(t, body))
+			_, err := w.Create(t.Context(), w.actor, ReadNew(form(t, body)))
 			wantFields(t, err, want...)
 			if want == nil {
 				must(t, err)
@@ -285,7 +285,7 @@ func TestCreateRefusesEveryWrongFieldAtOnce(t *testing.T) {
 
 func TestUnknownFieldIsRefusedWithASuggestion(t *testing.T) {
 	w := newWorld(t, sqldb.SQLite)
-	_, err := w.Create(t.Context(), w.actor, form(t, `{"name":"Ana","emial":"a@example.com"}`))
+	_, err := w.Create(t.Context(), w.actor, ReadNew(form(t, `{"name":"Ana","emial":"a@example.com"}`)))
 	if got := fault.Public(err); got != "emial: unknown field; did you mean email?" {
 		t.Errorf("message %q", got)
 	}
@@ -297,7 +297,7 @@ func TestUpdateChangesOnlyWhatIsGivenAndTellsWhat(t *testing.T) {
 		w.offers(t, w.actor, "1month", "1week")
 		want := w.create(t, `{"name":"Ana","whatsapp":"5511987654321","email":"ana@example.com","usuario":"ana","plan_id":1,"notes":"n","external_id":"7"}`)
 		var told []string
-		w.events.Subscribe(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
+		w.events.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
 			told = e.Data.(updatedData).Changed
 			return nil
 		})
@@ -357,12 +357,12 @@ func TestUpdateRefusesEveryWrongFieldAtOnce(t *testing.T) {
 				"name", "email", "plan_id", "product_id", "usuario", "external_id", "cor",
 			},
 		} {
-			_, err := w.Update(t.Context(), w.actor, before.ID, form(t, body))
+			_, err := w.Update(t.Context(), w.actor, before.ID, ReadChanges(form(t, body)))
 			wantFields(t, err, want...)
 		}
-		_, err := w.Update(t.Context(), other, before.ID, form(t, `{"name":"Eva"}`))
+		_, err := w.Update(t.Context(), other, before.ID, ReadChanges(form(t, `{"name":"Eva"}`)))
 		wantNotFound(t, err)
-		_, err = w.Update(t.Context(), w.actor, 99, form(t, `{"nmae":"Eva"}`))
+		_, err = w.Update(t.Context(), w.actor, 99, ReadChanges(form(t, `{"nmae":"Eva"}`)))
 		wantNotFound(t, err)
 		got, err := w.Find(t.Context(), w.actor, before.ID)
 		got.CreatedAt, got.UpdatedAt = got.CreatedAt.UTC(), got.UpdatedAt.UTC()
@@ -376,7 +376,7 @@ func TestInactivePlanStaysWithWhoHasIt(t *testing.T) {
 	w := newWorld(t, sqldb.SQLite)
 	w.offers(t, w.actor, "1month")
 	c := w.create(t, `{"name":"Ana","plan_id":1}`)
-	_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 1, values("active", "false"))
+	_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 1, catalog.ReadPlanChanges(values("active", "false")))
 	must(t, err)
 	w.update(t, c.ID, `{"name":"Ana Lima","plan_id":1}`)
 	if got := w.renew(t, c.ID).DueOn; got != day("2026-03-31") {

@@ -72,23 +72,7 @@ type expiredData struct {
 	DueDate  civil.Date `json:"due_date"`
 }
 
-func expired(c Customer, a account.Actor, now time.Time) expiredData {
-	return expiredData{describe(c, a, now), c.DueOn}
-}
-
-func created(c Customer, a account.Actor, now time.Time) createdData {
-	return createdData{describe(c, a, now)}
-}
-
-func updated(c Customer, changed []string) updatedData {
-	return updatedData{brief{c.ID, c.UUID, c.Name, orNull(c.Whatsapp)}, changed}
-}
-
-func deleted(c Customer) deletedData { return deletedData{contactOf(c)} }
-
-func renewal(r Renewal, a account.Actor, now time.Time) renewedData {
-	return renewedData{describe(r.Customer, a, now), r.Previous, r.DueOn}
-}
+func briefOf(c Customer) brief { return brief{c.ID, c.UUID, c.Name, orNull(c.Whatsapp)} }
 
 func contactOf(c Customer) contact {
 	return contact{c.ID, c.UUID, c.Name, orNull(c.Usuario), orNull(c.Whatsapp), orNull(c.Email)}

@@ -83,15 +83,15 @@ func TestChangeAndEventStandOrFallTogether(t *testing.T) {
 		w.offers(t, w.actor, "1month")
 		before := w.create(t, `{"name":"Ana","plan_id":1}`)
 		failing := &event.Log{}
-		failing.Subscribe(func(context.Context, *sqldb.Tx, event.Event) error { return errSubscriber })
+		failing.Watch(func(context.Context, *sqldb.Tx, event.Event) error { return errSubscriber })
 		s := New(w.db, failing)
 		for name, change := range map[string]func(context.Context, account.Actor) error{
 			"create": func(ctx context.Context, a account.Actor) error {
-				_, err := s.Create(ctx, a, form(t, `{"name":"Bia"}`))
+				_, err := s.Create(ctx, a, ReadNew(form(t, `{"name":"Bia"}`)))
 				return err
 			},
 			"update": func(ctx context.Context, a account.Actor) error {
-				_, err := s.Update(ctx, a, before.ID, form(t, `{"name":"Bia"}`))
+				_, err := s.Update(ctx, a, before.ID, ReadChanges(form(t, `{"name":"Bia"}`)))
 				return err
 			},
 			"renew": func(ctx context.Context, a account.Actor) error {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
-	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -24,7 +23,7 @@ func (s *Service) Expire(ctx context.Context, a account.Actor) (int, error) {
 	}
 	total := 0
 	for told := expireBatch; told == expireBatch; total += told {
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 			ids, err := lapsed(ctx, tx, a.Company.ID, a.Today(tx.Now()).String(), expireBatch)
 			told = len(ids)
 			if err != nil {
@@ -49,8 +48,5 @@ func (s *Service) expire(ctx context.Context, tx *sqldb.Tx, a account.Actor, id 
 	if err != nil {
 		return err
 	}
-	if err := markExpired(ctx, tx, a.Company.ID, id); err != nil {
-		return err
-	}
-	return s.events.Record(ctx, tx, a.Source(), event.CustomerExpired, expired(c, a, tx.Now()))
+	return s.apply(ctx, tx, a, &Change{Action: ActionExpired, Before: c, After: c})
 }

@@ -60,7 +60,7 @@ func TestDueDatePassesAtTheCompanysMidnight(t *testing.T) {
 			a := w.newCompany(t)
 			a.Company, err = w.accounts.SetCompany(t.Context(), a, values("timezone", c.zone))
 			must(t, err)
-			made, err := w.Create(t.Context(), a, values("name", "Ana", "data_de_vencimento", c.dueOn))
+			made, err := w.Create(t.Context(), a, ReadNew(values("name", "Ana", "data_de_vencimento", c.dueOn)))
 			must(t, err)
 			for _, before := range []time.Duration{25 * time.Hour, 24 * time.Hour, 61 * time.Minute, time.Hour, time.Second, time.Microsecond} {
 				w.clock.Set(midnight.Add(-before))
@@ -166,7 +166,7 @@ func TestOneCompanysMidnightIsNotAnothers(t *testing.T) {
 	auckland.Company, err = w.accounts.SetCompany(t.Context(), auckland, values("timezone", "Pacific/Auckland"))
 	must(t, err)
 	for _, a := range []account.Actor{w.actor, auckland} {
-		_, err := w.Create(t.Context(), a, values("name", "Ana", "data_de_vencimento", "2026-01-31"))
+		_, err := w.Create(t.Context(), a, ReadNew(values("name", "Ana", "data_de_vencimento", "2026-01-31")))
 		must(t, err)
 	}
 	w.clock.Set(time.Date(2026, 1, 31, 11, 0, 0, 0, time.UTC)) // 1 February in New Zealand

@@ -8,7 +8,6 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer/sheet"
-	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
@@ -57,7 +56,7 @@ const importBatch = 500
 // batch at a time. An error means that the import broke off; what it returns
 // beside it has been written all the same.
 func (s *Service) Import(ctx context.Context, a account.Actor, rows Rows, o ImportOptions) (Imported, error) {
-	im := &importer{Service: s, actor: a, options: o}
+	im := &importer{service: s, actor: a, options: o}
 	var err error
 	if o.KeepGoing && !o.DryRun {
 		err = im.writeGood(ctx, rows)
@@ -69,7 +68,7 @@ func (s *Service) Import(ctx context.Context, a account.Actor, rows Rows, o Impo
 
 // importer is one call of Import.
 type importer struct {
-	*Service
+	service  *Service
 	actor    account.Actor
 	options  ImportOptions
 	total    Imported
@@ -80,7 +79,7 @@ type importer struct {
 // check reads all rows and writes nothing. What is good counts as skipped,
 // until it is written.
 func (im *importer) check(ctx context.Context, rows Rows) error {
-	on, err := fillShelf(ctx, im.db, im.actor)
+	on, err := loadCatalog(ctx, im.service.db, im.actor)
 	if err != nil {
 		return err
 	}
@@ -91,12 +90,12 @@ func (im *importer) check(ctx context.Context, rows Rows) error {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
-		all, err := im.read(batch, on, im.db.Now())
+		all, err := im.read(batch, on, im.service.db.Now())
 		if err != nil {
 			return err
 		}
 		im.refuseRepeated(all)
-		if err := im.refuseTaken(ctx, im.db, all); err != nil {
+		if err := im.refuseTaken(ctx, im.service.db, all); err != nil {
 			return err
 		}
 		var out outcome
@@ -114,7 +113,7 @@ var errUndone = errors.New("a row was refused while the others were being writte
 // stays.
 func (im *importer) writeAll(ctx context.Context, rows Rows) error {
 	var out outcome
-	err := im.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := im.service.db.Write(ctx, func(tx *sqldb.Tx) error {
 		out = outcome{}
 		w, err := im.begin(ctx, tx)
 		if err != nil {
@@ -151,7 +150,7 @@ func (im *importer) writeGood(ctx context.Context, rows Rows) error {
 			return err
 		}
 		var out outcome
-		err := im.db.Write(ctx, func(tx *sqldb.Tx) error {
+		err := im.service.db.Write(ctx, func(tx *sqldb.Tx) error {
 			out = outcome{}
 			w, err := im.begin(ctx, tx)
 			if err != nil {
@@ -173,26 +172,27 @@ func (im *importer) writeGood(ctx context.Context, rows Rows) error {
 
 // writing is one transaction of an import.
 type writing struct {
-	*importer
-	tx     *sqldb.Tx
-	shelf  *shelf
-	places map[tally.Place]int64
+	importer *importer
+	tx       *sqldb.Tx
+	catalog  *catalogCache
+	keys     map[tally.Key]int64
 }
 
 func (im *importer) begin(ctx context.Context, tx *sqldb.Tx) (*writing, error) {
-	on, err := fillShelf(ctx, tx, im.actor)
+	on, err := loadCatalog(ctx, tx, im.actor)
 	if err != nil {
 		return nil, err
 	}
 	if im.options.CreateMissing {
 		on.addTo(ctx, tx, im.actor)
 	}
-	return &writing{importer: im, tx: tx, shelf: on, places: map[tally.Place]int64{}}, nil
+	return &writing{importer: im, tx: tx, catalog: on, keys: map[tally.Key]int64{}}, nil
 }
 
 // write inserts the good rows of a batch.
 func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) error {
-	all, err := w.read(batch, w.shelf, w.tx.Now())
+	im := w.importer
+	all, err := im.read(batch, w.catalog, w.tx.Now())
 	if err != nil {
 		return err
 	}
@@ -203,21 +203,21 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 			good, customers = append(good, c), append(customers, c.Customer)
 		}
 	}
-	ids, err := insertMany(ctx, w.tx, w.actor.Company.ID, customers, w.told())
+	ids, err := insertMany(ctx, w.tx, im.actor.Company.ID, customers, w.announcedUntil())
 	if err != nil {
 		return err
 	}
 	var taken []*candidate
-	var made []Customer
+	var made []Change
 	for _, c := range good {
 		if c.ID = ids[c.UUID]; c.ID == 0 {
 			taken = append(taken, c)
 			continue
 		}
-		w.note(c)
-		made = append(made, c.Customer)
+		im.remember(c)
+		made = append(made, Change{Action: w.action(), After: c.Customer})
 	}
-	if err := w.created(ctx, made); err != nil {
+	if err := w.applyMany(ctx, made); err != nil {
 		return err
 	}
 	if err := w.explain(ctx, taken); err != nil {
@@ -227,42 +227,45 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 	return nil
 }
 
-// told is the day before which due dates have passed without an event: who
-// asks for no events is not to get customer.expired for half the file.
-func (w *writing) told() civil.Date {
-	if w.options.Events {
+// action is what the import does to each customer.
+func (w *writing) action() Action {
+	if w.importer.options.Invoices {
+		return ActionCreated
+	}
+	return ActionImported
+}
+
+// announcedUntil is the day before which due dates have passed without an
+// event: an import that records no events must not cause customer.expired for
+// half the file.
+func (w *writing) announcedUntil() civil.Date {
+	if w.importer.options.Events {
 		return civil.Date{}
 	}
-	return w.actor.Today(w.tx.Now())
+	return w.importer.actor.Today(w.tx.Now())
 }
 
-// created does what belongs to customers who have been inserted.
-func (w *writing) created(ctx context.Context, made []Customer) error {
-	for _, c := range made {
-		w.places[counted(c, 1).Place]++
-		if w.options.Events {
-			err := w.events.Record(ctx, w.tx, w.actor.Source(), event.CustomerCreated, created(c, w.actor, w.tx.Now()))
-			if err != nil {
-				return err
-			}
+// applyMany draws the consequences of customers who have been inserted, as
+// Service.apply does for one: counts and the audit line come once, in finish.
+func (w *writing) applyMany(ctx context.Context, made []Change) error {
+	im := w.importer
+	for i := range made {
+		w.keys[counted(made[i].After, 1).Key]++
+		if !im.options.Events {
+			continue
 		}
-		if w.options.Invoices {
-			if err := w.tellCreated(ctx, w.tx, w.actor, c); err != nil {
-				return err
-			}
+		if err := im.service.recordEvent(ctx, w.tx, im.actor, &made[i]); err != nil {
+			return err
 		}
 	}
-	if w.options.Invoices {
-		return nil
-	}
-	return w.tellImported(ctx, w.tx, w.actor, made)
+	return im.service.watchers.Tell(ctx, w.tx, Changes{im.actor, made})
 }
 
-// explain says why good rows were not inserted: somebody has the login or the
-// key, an earlier line or another customer.
+// explain says why good rows were not inserted: an earlier line or another
+// customer has the login or the key.
 func (w *writing) explain(ctx context.Context, taken []*candidate) error {
-	w.refuseRepeated(taken)
-	if err := w.refuseTaken(ctx, w.tx, taken); err != nil {
+	w.importer.refuseRepeated(taken)
+	if err := w.importer.refuseTaken(ctx, w.tx, taken); err != nil {
 		return err
 	}
 	for _, c := range taken {
@@ -273,21 +276,19 @@ func (w *writing) explain(ctx context.Context, taken []*candidate) error {
 	return nil
 }
 
-// finish counts what was written, and notes it once for all of them.
+// finish counts what was written, and writes one audit line for all of it.
 func (w *writing) finish(ctx context.Context, n int) error {
-	if err := w.count(ctx); err != nil || n == 0 {
+	changes := make([]tally.Change, 0, len(w.keys))
+	for key, n := range w.keys {
+		changes = append(changes, tally.Change{Key: key, N: n})
+	}
+	actor := w.importer.actor
+	if err := counter.Add(ctx, w.tx, actor.Company.ID, changes...); err != nil || n == 0 {
 		return err
 	}
-	return account.Note(ctx, w.tx, w.actor, account.Deed{Action: "customer.imported", Record: "customer", After: account.Fields{"customers": n}})
-}
-
-// count adds the new customers to the counts, each place once.
-func (w *writing) count(ctx context.Context) error {
-	changes := make([]tally.Change, 0, len(w.places))
-	for place, n := range w.places {
-		changes = append(changes, tally.Change{Place: place, N: n})
-	}
-	return book.Add(ctx, w.tx, w.actor.Company.ID, changes...)
+	return account.WriteAudit(ctx, w.tx, actor, account.AuditEntry{
+		Action: string(ActionImported), Record: "customer", After: account.AuditFields{"customers": n},
+	})
 }
 
 // outcome is what became of some rows.

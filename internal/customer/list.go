@@ -23,21 +23,21 @@ type Filter struct {
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
 	var f Filter
-	f.Search, _ = in.Text("search", 255)
-	status, _ := in.Choice("status", string(Active), string(DueToday), string(Expired))
+	f.Search, _ = in.Text("search", 255).Get()
+	status, _ := in.Choice("status", string(Active), string(DueToday), string(Expired)).Get()
 	f.Status = Status(status)
-	f.PlanID, _ = in.ID("plan_id")
-	f.ProductID, _ = in.ID("product_id")
-	f.DueFrom, _ = in.Date("due_from")
-	f.DueTo, _ = in.Date("due_to")
-	f.ExternalID, _ = in.Line("external_id", maxName)
+	f.PlanID, _ = in.ID("plan_id").Get()
+	f.ProductID, _ = in.ID("product_id").Get()
+	f.DueFrom, _ = in.Date("due_from").Get()
+	f.DueTo, _ = in.Date("due_to").Get()
+	f.ExternalID, _ = in.Line("external_id", maxName).Get()
 	return f
 }
 
 // List returns a page of customers, newest first, and how many there are.
 func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Customer, int64, error) {
 	l := listing{db: s.db, company: a.Company.ID, filter: f, due: f.due(a.Today(s.db.Now()))}
-	company, err := book.Total(ctx, s.db, a.Company.ID)
+	company, err := counter.Total(ctx, s.db, a.Company.ID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -49,7 +49,7 @@ func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page inpu
 	if err != nil {
 		return nil, 0, err
 	}
-	window, err := book.Window(ctx, s.db, a.Company.ID, l.matching(company, byDate), f == (Filter{}), n, page)
+	window, err := counter.Window(ctx, s.db, a.Company.ID, l.matching(company, byDate), f == (Filter{}), n, page)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -143,11 +143,11 @@ func (s *Service) byDate(ctx context.Context, l listing, company, matches int64)
 	dates, goods := l, l
 	dates.filter.PlanID, dates.filter.ProductID = 0, 0
 	goods.due = due{none: true}
-	inDates, _, err := book.Sum(ctx, s.db, l.company, dates.places())
+	inDates, _, err := counter.Sum(ctx, s.db, l.company, dates.keys())
 	if err != nil {
 		return false, err
 	}
-	inGoods, _, err := book.Sum(ctx, s.db, l.company, goods.places())
+	inGoods, _, err := counter.Sum(ctx, s.db, l.company, goods.keys())
 	return inDates < inGoods, err
 }
 

@@ -35,7 +35,7 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 			w.populate(t, w.actor, crowd(random, piece, 0, today))
 			w.populate(t, other, crowd(random, piece/10, 3, today))
 		}
-		must(t, tally.Fold(t.Context(), w.db))
+		must(t, tally.Compact(t.Context(), w.db))
 		for i, c := range w.model(t, w.actor) { // gaps, and counts that are not folded yet
 			if i%301 == 0 {
 				must(t, w.Delete(t.Context(), w.actor, c.ID))
@@ -159,7 +159,7 @@ func TestListShowsOneCompanyOnly(t *testing.T) {
 		w := newWorld(t, engine)
 		other := w.newCompany(t)
 		mine := w.create(t, `{"name":"Ana","external_id":"7"}`)
-		_, err := w.Create(t.Context(), other, form(t, `{"name":"Ana","external_id":"7"}`))
+		_, err := w.Create(t.Context(), other, ReadNew(form(t, `{"name":"Ana","external_id":"7"}`)))
 		must(t, err)
 		for _, f := range []Filter{{}, {Search: "ana"}, {ExternalID: "7"}, {Status: Active}} {
 			list, total, err := w.List(t.Context(), w.actor, f, firstPage)

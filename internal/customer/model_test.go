@@ -104,13 +104,13 @@ func (w *world) populate(tb testing.TB, a account.Actor, list []Customer) {
 		if err != nil || len(made) != len(list) {
 			return fmt.Errorf("%d of %d were inserted: %w", len(made), len(list), err)
 		}
-		places := map[tally.Place]int64{}
+		places := map[tally.Key]int64{}
 		for _, c := range list {
 			c.ID = made[c.UUID]
-			places[counted(c, 1).Place]++
+			places[counted(c, 1).Key]++
 		}
 		for place, n := range maps.All(places) {
-			if err := book.Add(tb.Context(), tx, a.Company.ID, tally.Change{Place: place, N: n}); err != nil {
+			if err := counter.Add(tb.Context(), tx, a.Company.ID, tally.Change{Key: place, N: n}); err != nil {
 				return err
 			}
 		}

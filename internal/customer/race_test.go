@@ -70,7 +70,7 @@ func TestParallelCreationsOfOneLoginLeaveOne(t *testing.T) {
 		w, both := newRace(t, engine)
 		lost := atOnce(t, 20, both, func(s *Service, i int) error {
 			login := []string{"ana", "Ana", "ANA"}[i%3]
-			_, err := s.Create(t.Context(), w.actor, form(t, fmt.Sprintf(`{"name":"Ana %d","usuario":%q}`, i, login)))
+			_, err := s.Create(t.Context(), w.actor, ReadNew(form(t, fmt.Sprintf(`{"name":"Ana %d","usuario":%q}`, i, login))))
 			return err
 		})
 		wantOneWinner(t, w, lost, 19, "usuario")
@@ -81,7 +81,7 @@ func TestParallelCreationsOfOneKeyLeaveOne(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w, both := newRace(t, engine)
 		lost := atOnce(t, 20, both, func(s *Service, i int) error {
-			_, err := s.Create(t.Context(), w.actor, form(t, fmt.Sprintf(`{"name":"Ana","usuario":"ana%d","external_id":"7"}`, i)))
+			_, err := s.Create(t.Context(), w.actor, ReadNew(form(t, fmt.Sprintf(`{"name":"Ana","usuario":"ana%d","external_id":"7"}`, i))))
 			return err
 		})
 		wantOneWinner(t, w, lost, 19, "external_id")
@@ -114,7 +114,7 @@ func TestParallelUpdatesToOneLoginLeaveOne(t *testing.T) {
 			w.create(t, fmt.Sprintf(`{"name":"Ana","usuario":"ana%d"}`, i))
 		}
 		lost := atOnce(t, n, both, func(s *Service, i int) error {
-			_, err := s.Update(t.Context(), w.actor, int64(i+1), form(t, `{"usuario":"Ana","external_id":"7"}`))
+			_, err := s.Update(t.Context(), w.actor, int64(i+1), ReadChanges(form(t, `{"usuario":"Ana","external_id":"7"}`)))
 			return err
 		})
 		if len(lost) != n-1 {
@@ -138,7 +138,7 @@ func TestParallelUpdatesOfOneCustomerKeepEachOther(t *testing.T) {
 		id := w.create(t, `{"name":"Ana"}`).ID
 		changes := []string{`{"name":"Bia"}`, `{"email":"b@example.com"}`, `{"usuario":"bia"}`, `{"notes":"n"}`, `{"external_id":"7"}`}
 		for _, err := range atOnce(t, len(changes), both, func(s *Service, i int) error {
-			_, err := s.Update(t.Context(), w.actor, id, form(t, changes[i]))
+			_, err := s.Update(t.Context(), w.actor, id, ReadChanges(form(t, changes[i])))
 			return err
 		}) {
 			t.Error(err)

@@ -6,7 +6,6 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
-	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -18,12 +17,14 @@ import (
 type Renewal struct {
 	Customer
 	Previous civil.Date
+
+	before Customer
 }
 
 // Renew moves the due date forward by the period of the customer's plan.
 func (s *Service) Renew(ctx context.Context, a account.Actor, id int64) (Renewal, error) {
 	var r Renewal
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		r, err = s.RenewTx(ctx, tx, a, id)
 		return err
 	})
@@ -33,19 +34,18 @@ func (s *Service) Renew(ctx context.Context, a account.Actor, id int64) (Renewal
 // MaxPeriods is how many periods a customer can be renewed by at once.
 const MaxPeriods = 60
 
-// RenewTimes renews by several periods at once: all of them or none. It tells
-// of each, as if Renew had been called so often, and returns the due date that
-// the customer had before the first.
-func (s *Service) RenewTimes(ctx context.Context, a account.Actor, id int64, in *input.Form) (Renewal, error) {
-	periods, given := in.Int("periods", 1, MaxPeriods)
-	if err := in.Err(); err != nil {
-		return Renewal{}, err
-	}
-	if !given || periods == 0 {
-		periods = 1
-	}
+// ReadPeriods reads how many periods a form asks for; one unless it says.
+func ReadPeriods(in *input.Form) (int64, error) {
+	periods := in.Int("periods", 1, MaxPeriods)
+	return periods.Or(1), in.Err()
+}
+
+// RenewTimes renews by several periods at once: all of them or none. It
+// records each, as if Renew had been called so often, and returns the due date
+// that the customer had before the first.
+func (s *Service) RenewTimes(ctx context.Context, a account.Actor, id, periods int64) (Renewal, error) {
 	var r Renewal
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		for n := range periods {
 			step, err := s.RenewTx(ctx, tx, a, id)
 			if err != nil {
@@ -67,21 +67,27 @@ func (s *Service) RenewTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id
 	if err != nil {
 		return Renewal{}, err
 	}
-	c, err := renewed(ctx, tx, a, before)
+	r, err := PrepareRenewalTx(ctx, tx, a, before)
 	if err != nil {
 		return Renewal{}, err
 	}
-	if err := s.save(ctx, tx, a, before, &c); err != nil {
-		return Renewal{}, err
-	}
-	if err := countRenewal(ctx, tx, a, id); err != nil {
-		return Renewal{}, err
-	}
-	if err := account.Note(ctx, tx, a, deed("customer.renewed", before, c)); err != nil {
-		return Renewal{}, err
-	}
-	r := Renewal{Customer: c, Previous: before.DueOn}
-	return r, s.events.Record(ctx, tx, a.Source(), event.CustomerRenewed, renewal(r, a, tx.Now()))
+	return r, s.ApplyRenewalTx(ctx, tx, a, &r)
+}
+
+// PrepareRenewalTx computes the renewal of a customer that the transaction has
+// locked, and writes nothing: a payment must know what it renews before its own
+// change is written, and invoice.paid comes before customer.renewed.
+func PrepareRenewalTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, before Customer) (Renewal, error) {
+	after, err := renewed(ctx, tx, a, before)
+	return Renewal{Customer: after, Previous: before.DueOn, before: before}, err
+}
+
+// ApplyRenewalTx makes a renewal that the same transaction has prepared.
+func (s *Service) ApplyRenewalTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, r *Renewal) error {
+	c := Change{Action: ActionRenewed, Before: r.before, After: r.Customer}
+	err := s.apply(ctx, tx, a, &c)
+	r.Customer = c.After
+	return err
 }
 
 // renewed returns the customer with its due date one period on.
@@ -119,16 +125,6 @@ func (c *Customer) extend(p civil.Period, from civil.Date, ownDay int) error {
 // renewals counts, by month, the customers who were renewed in it.
 const renewals = tally.Renewals
 
-// countRenewal counts a customer once per month, however often it is renewed.
-func countRenewal(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) error {
-	month := monthOf(a.Today(tx.Now()))
-	first, err := noteRenewal(ctx, tx, a.Company.ID, id, month)
-	if err != nil || !first {
-		return err
-	}
-	return renewals.Add(ctx, tx, a.Company.ID, tally.Change{N: 1, Place: tally.Place{Day: month}})
-}
-
 func monthOf(d civil.Date) string { return fmt.Sprintf("%04d-%02d", d.Year(), d.Month()) }
 
 // SetDueTx gives a customer another due date inside another use case's
@@ -138,12 +134,10 @@ func (s *Service) SetDueTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 	if err != nil {
 		return before, err
 	}
-	c := before
-	c.DueOn, c.OwnDay = dueOn, ownDay
-	if err := s.save(ctx, tx, a, before, &c); err != nil {
-		return c, err
-	}
-	return c, s.events.Record(ctx, tx, a.Source(), event.CustomerUpdated, updated(c, changes(before, c)))
+	c := Change{Action: ActionUpdated, Before: before, After: before}
+	c.After.DueOn, c.After.OwnDay = dueOn, ownDay
+	err = s.apply(ctx, tx, a, &c)
+	return c.After, err
 }
 
 // LockTx reads a customer for a change inside another use case's transaction.

@@ -3,6 +3,7 @@ package customer
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"carteira/internal/platform/civil"
@@ -10,10 +11,10 @@ import (
 	"carteira/internal/platform/text"
 )
 
-const columns = `c.id, c.uuid, c.name, c.whatsapp, c.email, c.usuario, c.due_on, c.own_day,
+// columns are those of a record; scanner reads them in this order.
+var columns = `c.id, c.uuid, ` + plainColumns("c.", "") + `, c.own_day,
 	COALESCE(c.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
-	COALESCE(c.product_id, 0), COALESCE(r.name, ''),
-	c.notes, c.external_id, c.created_at, c.updated_at`
+	COALESCE(c.product_id, 0), COALESCE(r.name, ''), c.created_at, c.updated_at`
 
 const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
@@ -25,13 +26,11 @@ func scan(r sqldb.Row) (Customer, error) { return scanner()(r) }
 func scanner() func(sqldb.Row) (Customer, error) {
 	var c Customer
 	var created, updated int64
-	fields := []any{
-		&c.ID, &c.UUID, &c.Name, &c.Whatsapp, &c.Email, &c.Usuario, &c.DueOn, &c.OwnDay,
-		&c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), &c.Product.ID, &c.Product.Name,
-		&c.Notes, &c.ExternalID, &created, &updated,
-	}
+	places := slices.Concat([]any{&c.ID, &c.UUID}, plainPlaces(&c), []any{
+		&c.OwnDay, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), &c.Product.ID, &c.Product.Name, &created, &updated,
+	})
 	return func(r sqldb.Row) (Customer, error) {
-		err := r.Scan(fields...)
+		err := r.Scan(places...)
 		c.CreatedAt, c.UpdatedAt = time.UnixMicro(created), time.UnixMicro(updated)
 		return c, err
 	}
@@ -70,26 +69,25 @@ func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, err
 	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM `+s.From+s.Where.String(), s.Where.Args...)
 }
 
-const insertInto = `INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id,
-	due_on, own_day, plan_id, product_id, notes, search, created_at, updated_at, expired_on) VALUES `
+var insertInto = `INSERT INTO customers (company_id, uuid, ` + plainColumns("", "") + `,
+	own_day, usuario_key, plan_id, product_id, search, created_at, updated_at, expired_on) VALUES `
 
-// inserted are the values of insertInto. Due dates before told count as ones
-// whose passing has been told.
-func inserted(companyID int64, c Customer, told civil.Date) []any {
+// insertArgs are the arguments of insertInto. Customers whose due date lies
+// before announcedUntil get no customer.expired event for it.
+func insertArgs(companyID int64, c Customer, announcedUntil civil.Date) []any {
 	var expiredOn civil.Date
-	if c.DueOn.Before(told) {
+	if c.DueOn.Before(announcedUntil) {
 		expiredOn = c.DueOn
 	}
-	return []any{
-		companyID, c.UUID, c.Name, c.Whatsapp, c.Email, c.Usuario, text.Lower(c.Usuario), c.ExternalID,
-		c.DueOn, c.OwnDay, sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), c.Notes, searchText(c),
+	return slices.Concat([]any{companyID, c.UUID}, plainValues(&c), []any{
+		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c),
 		c.CreatedAt.UnixMicro(), c.UpdatedAt.UnixMicro(), expiredOn,
-	}
+	})
 }
 
 // insert returns 0 when another customer has the login or the key.
 func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (int64, error) {
-	values := inserted(companyID, c, civil.Date{})
+	values := insertArgs(companyID, c, civil.Date{})
 	id, err := sqldb.Value[int64](ctx, tx, insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING RETURNING id`, values...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
@@ -99,12 +97,12 @@ func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (int
 
 // insertMany returns the ids by uuid, since engines promise no order of what
 // they return. A customer whose login or key another one has is not in them.
-func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer, told civil.Date) (map[string]int64, error) {
+func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer, announcedUntil civil.Date) (map[string]int64, error) {
 	ids := make(map[string]int64, len(customers))
 	for piece := range sqldb.Pieces(customers) {
 		var values []any
 		for _, c := range piece {
-			values = append(values, inserted(companyID, c, told)...)
+			values = append(values, insertArgs(companyID, c, announcedUntil)...)
 		}
 		err := sqldb.Each(ctx, tx, insertInto+sqldb.Tuples(len(piece), len(values)/len(piece))+` ON CONFLICT DO NOTHING RETURNING id, uuid`,
 			values, func(r sqldb.Row) error {
@@ -121,14 +119,15 @@ func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []
 	return ids, nil
 }
 
+var updateText = `UPDATE customers SET ` + plainColumns("", " = ?") + `,
+	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?
+	WHERE company_id = ? AND id = ?`
+
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) error {
-	_, err := tx.Exec(ctx, `
-		UPDATE customers SET name = ?, whatsapp = ?, email = ?, usuario = ?, usuario_key = ?, external_id = ?,
-			due_on = ?, own_day = ?, plan_id = ?, product_id = ?, notes = ?, search = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`,
-		c.Name, c.Whatsapp, c.Email, c.Usuario, text.Lower(c.Usuario), c.ExternalID,
-		c.DueOn, c.OwnDay, sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), c.Notes, searchText(c), c.UpdatedAt.UnixMicro(),
-		companyID, c.ID)
+	_, err := tx.Exec(ctx, updateText, slices.Concat(plainValues(&c), []any{
+		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c), c.UpdatedAt.UnixMicro(),
+		companyID, c.ID,
+	})...)
 	return err
 }
 
@@ -152,8 +151,8 @@ func taken(ctx context.Context, q sqldb.Querier, companyID int64, c Customer) (u
 	return usuario, external, err
 }
 
-// held tells which of many values stand in a column of unique ones.
-func held(ctx context.Context, q sqldb.Querier, companyID int64, column string, values []string) (map[string]bool, error) {
+// existing returns which of the values are already taken in a unique column.
+func existing(ctx context.Context, q sqldb.Querier, companyID int64, column string, values []string) (map[string]bool, error) {
 	list, err := sqldb.Values[string](ctx, q, `
 		SELECT `+column+` FROM customers WHERE company_id = ? AND `+column+` <> '' AND `+column+` {in ?}`, companyID, values)
 	found := make(map[string]bool, len(list))

@@ -88,7 +88,7 @@ func (s *Service) SaveUpload(ctx context.Context, a account.Actor, name string, 
 	for _, c := range file.Columns {
 		u.Choices.Fields = append(u.Choices.Fields, c.Field)
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		u.CreatedAt, u.updatedAt = tx.Now(), tx.Now()
 		u.ID, err = insertUpload(ctx, tx, a.Company.ID, u)
 		return err
@@ -214,7 +214,7 @@ func (u Upload) options(out *UploadOutcome) ImportOptions {
 }
 
 func (s *Service) saveUpload(ctx context.Context, a account.Actor, u Upload, from UploadState) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		changed, err := updateUpload(ctx, tx, a.Company.ID, u, from)
 		if err == nil && !changed { // by another request at this moment
 			err = fault.Conflict("this file is being imported already")

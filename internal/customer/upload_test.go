@@ -25,7 +25,7 @@ func twoProcesses(t *testing.T, engine sqldb.Engine) (here, there *customer.Serv
 		t.Fatal(err)
 	}
 	there = customer.New(sqldbtest.Open(t, url, sqldbtest.WithClock(clock)), &event.Log{})
-	return customer.New(db, &event.Log{}), there, account.Actor{Company: company}, db, clock
+	return customer.New(db, &event.Log{}), there, account.System(company, "test"), db, clock
 }
 
 func checked(t *testing.T, s *customer.Service, a account.Actor) customer.Upload {

@@ -17,7 +17,7 @@ const walkBatch = 500
 // nobody waiting.
 func (s *Service) Walk(ctx context.Context, a account.Actor, f Filter, visit func(Customer) error) error {
 	l := listing{db: s.db, company: a.Company.ID, filter: f, due: f.due(a.Today(s.db.Now()))}
-	company, err := book.Total(ctx, s.db, a.Company.ID)
+	company, err := counter.Total(ctx, s.db, a.Company.ID)
 	if err != nil {
 		return err
 	}

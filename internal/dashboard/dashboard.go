@@ -82,7 +82,7 @@ func New(db *sqldb.DB) *Service { return &Service{db: db} }
 // ReadMonth reads the month, YYYY-MM, as its first day; the zero Date when none
 // was asked for.
 func ReadMonth(in *input.Form) civil.Date {
-	v, ok := in.Line("month", 20)
+	v, ok := in.Line("month", 20).Get()
 	if !ok || v == "" {
 		return civil.Date{}
 	}
@@ -162,16 +162,17 @@ func (s *Service) customers(ctx context.Context, a account.Actor, r span) (c Cus
 		return c, err
 	}
 	from, to := r.first.Start(a.Company.Zone), r.last.AddDays(1).Start(a.Company.Zone)
-	c.New, err = s.counts.Count(ctx, s.db, []tally.Book{tally.Customers}, a.Company.ID, fmt.Sprint("new ", from, to), func() (int64, error) {
+	counters, what := []tally.Counter{tally.Customers}, fmt.Sprint("new ", from, to)
+	c.New, err = s.counts.Count(ctx, s.db, counters, a.Company.ID, what, func() (int64, error) {
 		return createdBetween(ctx, s.db, a.Company.ID, from, to)
 	})
 	return c, err
 }
 
-// The statuses of invoices, as billing writes them.
+// The states of invoices, as billing counts them.
 const (
-	open      = "Em aberto"
-	cancelled = "Cancelado"
+	open      = "open"
+	cancelled = "cancelled"
 )
 
 func (s *Service) invoices(ctx context.Context, a account.Actor, r span) (i Invoices, err error) {

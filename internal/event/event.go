@@ -1,8 +1,8 @@
 // Package event records what happened, in the transaction in which it
 // happened. It owns the catalog of event names, the envelope that integrators
-// receive and the events table. It does not deliver: whoever wants to act on
-// an event subscribes, and does so by writing rows in that same transaction,
-// so that an event and the work it causes cannot come apart.
+// receive and the events table. It does not deliver: a room that acts on events
+// watches the log and writes its rows in that same transaction, so that an
+// event and the work it causes cannot come apart.
 package event
 
 import (
@@ -14,6 +14,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
 )
 
 // Name is the name of an event, such as customer.created.
@@ -68,17 +69,9 @@ type Event struct {
 	Body      []byte         // the envelope: sent byte for byte at every attempt
 }
 
-// Subscriber acts on an event inside the transaction that recorded it.
-type Subscriber func(ctx context.Context, tx *sqldb.Tx, e Event) error
-
-// Log records events and tells subscribers. The zero value is ready.
-type Log struct {
-	subscribers []Subscriber
-}
-
-// Subscribe adds a subscriber. It is called while the program is wired, before
-// anything is recorded.
-func (l *Log) Subscribe(s Subscriber) { l.subscribers = append(l.subscribers, s) }
+// Log records events and tells those that watch it, inside the transaction of
+// the event. The zero value is ready.
+type Log struct{ watch.List[Event] }
 
 // envelope is the body that receivers see.
 type envelope struct {
@@ -94,7 +87,7 @@ type envelope struct {
 // Subject is data that knows the id of the record it is about.
 type Subject interface{ SubjectID() int64 }
 
-// Record writes an event in tx and calls the subscribers.
+// Record writes an event in tx and tells the watchers.
 func (l *Log) Record(ctx context.Context, tx *sqldb.Tx, from Source, name Name, data any) error {
 	_, err := l.RecordEvent(ctx, tx, from, name, data)
 	return err
@@ -120,10 +113,8 @@ func (l *Log) RecordEvent(ctx context.Context, tx *sqldb.Tx, from Source, name N
 	if err != nil {
 		return e, fmt.Errorf("record %s: %w", name, err)
 	}
-	for _, s := range l.subscribers {
-		if err := s(ctx, tx, e); err != nil {
-			return e, fmt.Errorf("subscriber of %s: %w", name, err)
-		}
+	if err := l.Tell(ctx, tx, e); err != nil {
+		return e, fmt.Errorf("watcher of %s: %w", name, err)
 	}
 	return e, nil
 }

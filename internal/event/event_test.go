@@ -136,7 +136,7 @@ func TestSubscribersActInTheTransactionOfTheEvent(t *testing.T) {
 		var log Log
 		var told []Event
 		for range 2 {
-			log.Subscribe(func(_ context.Context, tx *sqldb.Tx, e Event) error {
+			log.Watch(func(_ context.Context, tx *sqldb.Tx, e Event) error {
 				told = append(told, e)
 				if within, outside := recorded(t, tx, from), recorded(t, db, from); len(within) != 1 || len(outside) != 0 {
 					t.Errorf("%d events within the transaction and %d outside, want 1 and 0", len(within), len(outside))
@@ -165,8 +165,8 @@ func TestFailingSubscriberUndoesTheWholeTransaction(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		from := inSaoPaulo(t, db)
 		var log Log
-		log.Subscribe(func(context.Context, *sqldb.Tx, Event) error { return errRefused })
-		log.Subscribe(func(context.Context, *sqldb.Tx, Event) error {
+		log.Watch(func(context.Context, *sqldb.Tx, Event) error { return errRefused })
+		log.Watch(func(context.Context, *sqldb.Tx, Event) error {
 			t.Error("the next subscriber was told all the same")
 			return nil
 		})

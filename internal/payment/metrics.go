@@ -7,12 +7,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics are what the room tells an operator.
+// Metrics are the metrics of the room.
 type Metrics struct {
 	charges   *prometheus.CounterVec
 	calls     *prometheus.CounterVec
 	callbacks *prometheus.CounterVec
 	reviews   *prometheus.CounterVec
+	aside     *prometheus.CounterVec
 	lag       prometheus.Histogram
 }
 
@@ -30,6 +31,9 @@ func newMetrics(providers []Provider) *Metrics {
 		reviews: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "carteira_payment_reviews_total", Help: "Payments put aside for a person, by reason.",
 		}, []string{"reason"}),
+		aside: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_payment_set_aside_total", Help: "Charges and callbacks set aside because they kept panicking.",
+		}, []string{"what"}),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "carteira_payment_settlement_lag_seconds", Help: "Time from a payment to the invoice being paid.",
 			Buckets: []float64{.1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21600, 86400},
@@ -40,6 +44,9 @@ func newMetrics(providers []Provider) *Metrics {
 			m.charges.WithLabelValues(p.Name, outcome)
 		}
 	}
+	for _, what := range []string{"charge", "callback"} {
+		m.aside.WithLabelValues(what)
+	}
 	for _, r := range Reasons {
 		m.reviews.WithLabelValues(string(r))
 	}
@@ -49,20 +56,22 @@ func newMetrics(providers []Provider) *Metrics {
 // Metrics returns the room's metrics for registration.
 func (s *Service) Metrics() []prometheus.Collector {
 	m := s.metrics
-	return []prometheus.Collector{m.charges, m.calls, m.callbacks, m.reviews, m.lag, unresolved{s}}
+	return []prometheus.Collector{m.charges, m.calls, m.callbacks, m.reviews, m.aside, m.lag, unresolved{s}}
 }
 
-// unresolved asks the database at every scrape: an engine that stands still
-// could not tell that it does.
-type unresolved struct{ s *Service }
+// unresolved queries the database at every scrape: an engine that hangs could
+// not report that it does.
+type unresolved struct{ service *Service }
 
 var (
 	openReviewsDesc = prometheus.NewDesc("carteira_payment_reviews_open", "Payments that wait for a person.", nil, nil)
-	oldestDesc      = prometheus.NewDesc("carteira_payment_oldest_reserved_seconds", "How long it has not been known of the oldest charge whether the gateway made it.", nil, nil)
-	overdueDesc     = prometheus.NewDesc("carteira_payment_oldest_due_seconds", "How long the oldest charge that nobody looks after has been due.", nil, nil)
+	oldestDesc      = prometheus.NewDesc("carteira_payment_oldest_reserved_seconds",
+		"How long it has not been known of the oldest charge whether the gateway made it.", nil, nil)
+	overdueDesc = prometheus.NewDesc("carteira_payment_oldest_due_seconds",
+		"How long the oldest charge that nobody looks after has been due.", nil, nil)
 )
 
-// unresolvedTimeout keeps a slow database from holding up the other metrics.
+// unresolvedTimeout keeps a slow database from delaying the other metrics.
 const unresolvedTimeout = time.Second
 
 // Describe implements prometheus.Collector.
@@ -77,12 +86,12 @@ func (u unresolved) Describe(to chan<- *prometheus.Desc) {
 func (u unresolved) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), unresolvedTimeout)
 	defer cancel()
-	now := u.s.db.Now()
-	g, err := gauges(ctx, u.s.db, now)
+	now := u.service.db.Now()
+	open, err := readBacklog(ctx, u.service.db, now)
 	if err != nil {
 		return
 	}
-	to <- prometheus.MustNewConstMetric(openReviewsDesc, prometheus.GaugeValue, float64(g.reviews))
-	to <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, now.Sub(g.reservedSince).Seconds())
-	to <- prometheus.MustNewConstMetric(overdueDesc, prometheus.GaugeValue, now.Sub(g.dueSince).Seconds())
+	to <- prometheus.MustNewConstMetric(openReviewsDesc, prometheus.GaugeValue, float64(open.reviews))
+	to <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, now.Sub(open.reservedSince).Seconds())
+	to <- prometheus.MustNewConstMetric(overdueDesc, prometheus.GaugeValue, now.Sub(open.dueSince).Seconds())
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
@@ -253,7 +255,7 @@ func TestChannelThatKnowsRepeatedOnesGetsThemAgain(t *testing.T) {
 			t.Errorf("sent %+v", got)
 		}
 		h.want(h.only(), Sent, "")
-		if kept, err := h.close(t.Context(), j, b, outcome{verdict: refused}); kept || err != nil {
+		if kept, err := h.recordAttempt(t.Context(), j, b, outcome{verdict: refused}); kept || err != nil {
 			t.Errorf("a late answer was taken: %v", err)
 		}
 		h.customer("2026-01-25")
@@ -275,7 +277,7 @@ func TestLateAnswerEndsTheDoubt(t *testing.T) {
 		h.clock.Advance(lease)
 		h.send()
 		h.want(h.only(), Unknown, "may or may not")
-		kept, err := h.close(t.Context(), j, b, outcome{verdict: accepted, receipt: "late"})
+		kept, err := h.recordAttempt(t.Context(), j, b, outcome{verdict: accepted, receipt: "late"})
 		must(t, err)
 		if m := h.only(); !kept || m.Status != Sent || m.Receipt != "late" {
 			t.Errorf("kept %v: %+v", kept, m)
@@ -288,7 +290,7 @@ func TestLateAnswerEndsTheDoubt(t *testing.T) {
 		h.send()
 		_, err := h.Decide(t.Context(), h.actor, h.only().ID, Dismiss)
 		must(t, err)
-		if kept, err := h.close(t.Context(), j, b, outcome{verdict: accepted}); kept || err != nil {
+		if kept, err := h.recordAttempt(t.Context(), j, b, outcome{verdict: accepted}); kept || err != nil {
 			t.Errorf("kept %v, %v", kept, err)
 		}
 		h.want(h.only(), Dismissed, "by a person")
@@ -320,7 +322,7 @@ func TestDecisions(t *testing.T) {
 		h.update(m.CustomerID, "whatsapp", "11987654321")
 		_, err := h.Decide(t.Context(), h.actor, m.ID, Resend)
 		must(t, err)
-		_, err = h.billing.SetStatus(t.Context(), h.actor, h.count(`SELECT id FROM invoices`), values("status", "Pago", "renew", "false"))
+		_, err = h.billing.SetStatus(t.Context(), h.actor, h.count(`SELECT id FROM invoices`), billing.ReadStatusChange(values("status", "Pago", "renew", "false")))
 		must(t, err)
 		h.send()
 		h.want(h.only(), Skipped, "already paid")
@@ -469,7 +471,7 @@ func TestPlanningBesideChanges(t *testing.T) {
 		})
 		all.Go(func() {
 			for i, id := range ids {
-				if _, err := other.customers.Update(t.Context(), h.actor, id, values("data_de_vencimento", "2026-01-24")); err != nil {
+				if _, err := other.customers.Update(t.Context(), h.actor, id, customer.ReadChanges(values("data_de_vencimento", "2026-01-24"))); err != nil {
 					t.Error(err)
 				}
 				if i%3 == 0 {

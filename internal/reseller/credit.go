@@ -65,7 +65,7 @@ func (s *Service) Grant(ctx context.Context, a account.Actor, in *input.Form) (b
 	if a.Company.ParentID != 0 {
 		return 0, fault.Forbidden("credits are granted to a company at the top of the tree, which hands them on to its resellers")
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (s *Service) TakeBack(ctx context.Context, a account.Actor, id int64, in *i
 // of the company's.
 func (s *Service) move(ctx context.Context, a account.Actor, id int64, in *input.Form, sign int64, ours, theirs EntryKind) (m Moved, err error) {
 	amount, note := readAmount(in)
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		below, err := account.FindBelow(ctx, tx, a, id)
 		if err != nil {
 			return err
@@ -124,8 +124,8 @@ func (s *Service) move(ctx context.Context, a account.Actor, id int64, in *input
 
 func readAmount(in *input.Form) (amount int64, note string) {
 	in.Require("amount")
-	amount, _ = in.Int("amount", 1, maxAmount)
-	note, _ = in.Line("note", maxName)
+	amount, _ = in.Int("amount", 1, maxAmount).Get()
+	note, _ = in.Line("note", maxName).Get()
 	return amount, note
 }
 

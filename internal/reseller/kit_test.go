@@ -56,7 +56,7 @@ func (s *shop) root(t *testing.T, credits int64) account.Actor {
 	t.Helper()
 	c, _, err := s.accounts.CreateCompany(t.Context(), form("name", "Rede Clara", "email", s.email()))
 	must(t, err)
-	a := account.Actor{Company: c}
+	a := account.System(c, "test")
 	if credits > 0 {
 		_, err = s.Grant(t.Context(), a, form("amount", strconv.FormatInt(credits, 10)))
 		must(t, err)

@@ -31,7 +31,7 @@ func (s *Service) SetLevel(ctx context.Context, a account.Actor, id int64, in *i
 	for i, l := range account.Levels {
 		names[i] = string(l)
 	}
-	level, _ := in.Choice("level", names...)
+	level, _ := in.Choice("level", names...).Get()
 	err = s.change(ctx, a, id, "reseller.level", func(_ *sqldb.Tx, c *account.Company) error {
 		if err := in.Err(); err != nil {
 			return err

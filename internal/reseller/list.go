@@ -27,12 +27,12 @@ type Filter struct {
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
 	var f Filter
-	f.Search, _ = in.Text("search", maxName)
+	f.Search, _ = in.Text("search", maxName).Get()
 	f.Level = choice(in, "level", account.Levels)
 	f.Status = choice(in, "status", account.Standings)
-	f.PlanID, _ = in.ID("plan_id")
-	f.ExpiresFrom, _ = in.Date("expires_from")
-	f.ExpiresTo, _ = in.Date("expires_to")
+	f.PlanID, _ = in.ID("plan_id").Get()
+	f.ExpiresFrom, _ = in.Date("expires_from").Get()
+	f.ExpiresTo, _ = in.Date("expires_to").Get()
 	return f
 }
 
@@ -41,7 +41,7 @@ func choice[T ~string](in *input.Form, name string, allowed []T) T {
 	for i, a := range allowed {
 		words[i] = string(a)
 	}
-	word, _ := in.Choice(name, words...)
+	word, _ := in.Choice(name, words...).Get()
 	return T(word)
 }
 
@@ -100,7 +100,7 @@ type listing struct {
 type day struct {
 	today  civil.Date
 	zones  []string
-	states []string // of the book, as far as the filter wants them
+	states []string // of the counter, as far as the filter wants them
 }
 
 // days sorts the states of the book that the filter wants by what day it is
@@ -189,24 +189,24 @@ func among(column string, values []string) (string, []any) {
 	return column + " {in ?}", []any{values}
 }
 
-// count is how many resellers a listing has in all: a sum of the book, except
+// count is how many resellers a listing has in all: a sum of the counter, except
 // for a search, which is counted once until something changes.
 func (s *Service) count(ctx context.Context, l listing) (int64, error) {
 	switch {
 	case l.filter == (Filter{}):
 		return l.all, nil
 	case l.filter.Search == "":
-		n, _, err := listed.Sum(ctx, s.db, l.company, l.places())
+		n, _, err := listed.Sum(ctx, s.db, l.company, l.keys())
 		return n, err
 	}
 	what := fmt.Sprintf("%+v %+v", l.filter, l.days)
-	return s.counts.Count(ctx, s.db, []tally.Book{listed}, l.company, what, func() (int64, error) {
+	return s.counts.Count(ctx, s.db, []tally.Counter{listed}, l.company, what, func() (int64, error) {
 		return countRows(ctx, s.db, l.matching(smallSort))
 	})
 }
 
 // places are the filters that the book knows.
-func (l listing) places() (w sqldb.Where) {
+func (l listing) keys() (w sqldb.Where) {
 	f := l.filter
 	if f.PlanID != 0 {
 		w.And("plan_id = ?", f.PlanID)

@@ -102,7 +102,7 @@ func TestListAgreesWithASimpleModel(t *testing.T) {
 		for i := range rounds {
 			s.clock.Set(noon.Add(time.Duration(random.IntN(8*24*60)) * time.Minute))
 			if i == rounds/2 {
-				must(t, tally.Fold(t.Context(), s.db))
+				must(t, tally.Compact(t.Context(), s.db))
 			}
 			f := randomFilter(random)
 			p := page(random.Int64N(4)+1, random.Int64N(20)+1)
@@ -153,7 +153,7 @@ func TestCustomersOfResellersAreCounted(t *testing.T) {
 			}))
 		}
 		add(3)
-		must(t, tally.Fold(t.Context(), s.db))
+		must(t, tally.Compact(t.Context(), s.db))
 		add(2)
 		add(-1)
 		list, _, err := s.List(t.Context(), root, Filter{}, page(1, 10))
@@ -178,7 +178,7 @@ func many(t *testing.T, s *shop, root account.Actor, n int) {
 	}))
 	var changes []tally.Change
 	must(t, sqldb.Each(t.Context(), s.db, `SELECT id, expires_on, subscription_plan_id FROM companies WHERE parent_id = ?`, []any{root.Company.ID}, func(r sqldb.Row) error {
-		c := tally.Change{N: 1, Place: tally.Place{State: "user/subscriber//America/Sao_Paulo"}}
+		c := tally.Change{N: 1, Key: tally.Key{State: "user/subscriber//America/Sao_Paulo"}}
 		var id int64
 		err := r.Scan(&id, &c.Day, &c.PlanID)
 		c.Bucket = tally.BucketOf(id)
@@ -186,7 +186,7 @@ func many(t *testing.T, s *shop, root account.Actor, n int) {
 		return err
 	}))
 	must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error { return tally.Resellers.Add(t.Context(), tx, root.Company.ID, changes...) }))
-	must(t, tally.Fold(t.Context(), s.db))
+	must(t, tally.Compact(t.Context(), s.db))
 }
 
 // What a page costs must not grow with how many resellers there are: it is

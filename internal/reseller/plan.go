@@ -38,8 +38,8 @@ type PlanFilter struct {
 // ReadPlanFilter reads search and active from a query.
 func ReadPlanFilter(in *input.Form) PlanFilter {
 	var f PlanFilter
-	f.Search, _ = in.Line("search", maxName)
-	if active, ok := in.Choice("active", "true", "false", "1", "0"); ok && active != "" {
+	f.Search, _ = in.Line("search", maxName).Get()
+	if active, ok := in.Choice("active", "true", "false", "1", "0").Get(); ok && active != "" {
 		yes := active == "true" || active == "1"
 		f.OnlyActive = &yes
 	}
@@ -82,7 +82,7 @@ func (s *Service) CreatePlan(ctx context.Context, a account.Actor, in *input.For
 		return p, err
 	}
 	code := newSignupCode()
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		p = Plan{
 			Period: defaultPeriod, TrialDays: defaultTrialDays, SignupCode: code, Active: true, CreatedAt: tx.Now(),
 			Functions: account.FunctionsOf(a.Company.Subscription.Functions.Names()...),
@@ -103,7 +103,7 @@ func (s *Service) CreatePlan(ctx context.Context, a account.Actor, in *input.For
 // those who are on the plan have them from the same moment.
 func (s *Service) UpdatePlan(ctx context.Context, a account.Actor, planID int64, in *input.Form) (p Plan, err error) {
 	for _, name := range []string{"name", "value", "credits", "period", "period_unit", "period_count", "trial_days", "active"} {
-		in.Keep(name)
+		in.MustNotClear(name)
 	}
 	change := readPlan(a, in)
 	err = s.changePlan(ctx, a, planID, "subscription_plan.updated", func(p *Plan) error {
@@ -129,7 +129,7 @@ func (s *Service) RenewSignupLink(ctx context.Context, a account.Actor, planID i
 func newSignupCode() string { return id.NewCode(20) }
 
 func (s *Service) changePlan(ctx context.Context, a account.Actor, planID int64, action string, do func(*Plan) error, p *Plan) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
@@ -153,14 +153,14 @@ func (s *Service) changePlan(ctx context.Context, a account.Actor, planID int64,
 	})
 }
 
-func notePlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, action string, before account.Fields, p Plan) error {
-	return account.Note(ctx, tx, a, account.Deed{
+func notePlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, action string, before account.AuditFields, p Plan) error {
+	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
 		Action: action, Record: "subscription_plan", ID: p.ID, Name: p.Name, Before: before, After: p.fields(),
 	})
 }
 
-func (p Plan) fields() account.Fields {
-	return account.Fields{
+func (p Plan) fields() account.AuditFields {
+	return account.AuditFields{
 		"name": p.Name, "value": p.Value, "credits": p.Credits, "period": p.Period, "trial_days": p.TrialDays,
 		"functions": strings.Trim(p.Functions.String(), ","), "active": p.Active,
 	}
@@ -172,13 +172,13 @@ var planReadOnly = []string{"id", "signup_link", "created_at"}
 // readPlan returns what the form changes.
 func readPlan(a account.Actor, in *input.Form) func(*Plan) {
 	in.Ignore(planReadOnly...)
-	name, hasName := in.Line("name", maxName)
-	value, hasValue := in.Money("value")
-	credits, hasCredits := in.Int("credits", 0, maxCredits)
+	name, hasName := in.Line("name", maxName).Get()
+	value, hasValue := in.Money("value").Get()
+	credits, hasCredits := in.Int("credits", 0, maxCredits).Get()
 	period := readPeriod(in)
-	trial, hasTrial := in.Int("trial_days", 0, maxTrialDays)
+	trial, hasTrial := in.Int("trial_days", 0, maxTrialDays).Get()
 	functions := readFunctions(a, in)
-	active, hasActive := in.Bool("active")
+	active, hasActive := in.Bool("active").Get()
 	return func(p *Plan) {
 		set(&p.Name, name, hasName)
 		set(&p.Value, value, hasValue)
@@ -193,9 +193,9 @@ func readPlan(a account.Actor, in *input.Form) func(*Plan) {
 // readPeriod reads period_unit and period_count, or both in one as period,
 // such as 1month.
 func readPeriod(in *input.Form) func(*civil.Period) {
-	unit, _ := in.Choice("period_unit", string(civil.Day), string(civil.Week), string(civil.Month), string(civil.Year))
-	count, _ := in.Int("period_count", 1, civil.MaxCount)
-	label, _ := in.Line("period", 40)
+	unit, _ := in.Choice("period_unit", string(civil.Day), string(civil.Week), string(civil.Month), string(civil.Year)).Get()
+	count, _ := in.Int("period_count", 1, civil.MaxCount).Get()
+	label, _ := in.Line("period", 40).Get()
 	whole, err := civil.ParsePeriod(label)
 	if label != "" && err != nil {
 		in.Refuse("period", err.Error())
@@ -210,7 +210,7 @@ func readPeriod(in *input.Form) func(*civil.Period) {
 // readFunctions reads the names of functions. Nobody gives what it does not
 // have.
 func readFunctions(a account.Actor, in *input.Form) (f account.Functions) {
-	names, _ := in.List("functions")
+	names, _ := in.List("functions").Get()
 	for _, n := range names {
 		name := account.Function(n)
 		switch {

@@ -31,7 +31,7 @@ func (q Quote) Left() int64 { return q.Balance - q.Cost }
 // same, but for the want of credits. Reseller and Balance are told beside a
 // refusal too.
 func (s *Service) QuoteRenewal(ctx context.Context, a account.Actor, id int64, in *input.Form) (q Quote, err error) {
-	planID, _ := in.ID("plan_id")
+	planID, _ := in.ID("plan_id").Get()
 	q.Periods = readPeriods(in)
 	if q.Reseller, err = s.Find(ctx, a, id); err != nil {
 		return q, err
@@ -55,7 +55,7 @@ func (s *Service) QuoteRenewal(ctx context.Context, a account.Actor, id int64, i
 // is no longer that of the field agreed.
 func (s *Service) RenewAt(ctx context.Context, a account.Actor, id int64, in *input.Form) (Paid, error) {
 	in.Require("agreed")
-	agreed, _ := in.Int("agreed", 0, maxCredits*maxPeriods)
+	agreed, _ := in.Int("agreed", 0, maxCredits*maxPeriods).Get()
 	return s.renew(ctx, a, id, in, func(cost int64) error {
 		if cost != agreed {
 			return fault.Conflict("the price of the plan has changed; look at the cost again")
@@ -133,7 +133,7 @@ func LevelsFor(caller, present account.Level) (levels []account.Level, why error
 
 // noteMove writes into the audit log that credits were moved.
 func noteMove(ctx context.Context, tx *sqldb.Tx, a account.Actor, kind EntryKind, c account.Company, amount int64) error {
-	return account.Note(ctx, tx, a, account.Deed{
-		Action: "credits." + string(kind), Record: "reseller", ID: c.ID, Name: c.Name, After: account.Fields{"credits": amount},
+	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
+		Action: "credits." + string(kind), Record: "reseller", ID: c.ID, Name: c.Name, After: account.AuditFields{"credits": amount},
 	})
 }

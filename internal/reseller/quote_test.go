@@ -139,7 +139,7 @@ func TestMovedCreditsStandInTheAuditLog(t *testing.T) {
 		must(t, err)
 		list, n, err := s.accounts.Audit(t.Context(), root, account.AuditFilter{}, input.Page{Number: 1, Size: 10})
 		if err != nil || n != 3 || list[0].Action != "credits.grant" || list[1].Action != "credits.taken_back" || list[2].Action != "credits.sent" ||
-			list[2].Changes[0] != (account.Change{Field: "credits", After: "4"}) || list[2].RecID != r.Company.ID {
+			list[2].Changes[0] != (account.FieldChange{Field: "credits", After: "4"}) || list[2].RecID != r.Company.ID {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})

@@ -85,12 +85,12 @@ const maxName = 255
 
 // Update changes name, email and whatsapp; what is not given stays.
 func (s *Service) Update(ctx context.Context, a account.Actor, id int64, in *input.Form) (r Reseller, err error) {
-	in.Keep("name")
-	in.Keep("email")
+	in.MustNotClear("name")
+	in.MustNotClear("email")
 	in.Ignore(readOnly...)
-	name, hasName := in.Line("name", maxName)
-	email, hasEmail := in.Email("email")
-	whatsapp, hasWhatsapp := in.Phone("whatsapp")
+	name, hasName := in.Line("name", maxName).Get()
+	email, hasEmail := in.Email("email").Get()
+	whatsapp, hasWhatsapp := in.Phone("whatsapp").Get()
 	if in.Sent("plan_id") {
 		in.Refuse("plan_id", "cannot be changed here; another plan is chosen when the subscription is renewed")
 	}
@@ -133,7 +133,7 @@ func (s *Service) Resume(ctx context.Context, a account.Actor, id int64) (r Rese
 // password yet, and returns its link. The one before stops working.
 func (s *Service) Invite(ctx context.Context, a account.Actor, id int64) (link string, err error) {
 	invitation := account.NewInvitation()
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		c, err := account.LockBelowTx(ctx, tx, a, id)
 		if err != nil {
 			return err
@@ -141,7 +141,7 @@ func (s *Service) Invite(ctx context.Context, a account.Actor, id int64) (link s
 		if err := s.accounts.InviteTx(ctx, tx, c, invitation); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{Action: "reseller.invited", Record: "reseller", ID: id, Name: c.Name})
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "reseller.invited", Record: "reseller", ID: id, Name: c.Name})
 	})
 	return s.invitationLink(invitation), err
 }
@@ -154,7 +154,7 @@ func (s *Service) invitationLink(i account.Invitation) string {
 // change runs a change of one reseller in a transaction, writes down that it was
 // done, and reads the record that comes of it.
 func (s *Service) change(ctx context.Context, a account.Actor, id int64, action string, do func(*sqldb.Tx, *account.Company) error, r *Reseller) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		locked, err := account.LockBelowTx(ctx, tx, a, id)
 		if err != nil {
 			return err
@@ -179,14 +179,14 @@ func (s *Service) change(ctx context.Context, a account.Actor, id int64, action 
 
 // note writes into the audit log what was done to a reseller. before is nil for
 // one that is new.
-func note(ctx context.Context, tx *sqldb.Tx, a account.Actor, action string, before account.Fields, r Reseller) error {
-	return account.Note(ctx, tx, a, account.Deed{
+func note(ctx context.Context, tx *sqldb.Tx, a account.Actor, action string, before account.AuditFields, r Reseller) error {
+	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
 		Action: action, Record: "reseller", ID: r.ID, Name: r.Name, Before: before, After: r.fields(),
 	})
 }
 
-func (r Reseller) fields() account.Fields {
-	return account.Fields{
+func (r Reseller) fields() account.AuditFields {
+	return account.AuditFields{
 		"name": r.Name, "email": r.Email, "whatsapp": r.Whatsapp, "level": r.Level, "plan": r.Plan.Name,
 		"expires_at": r.Subscription.ExpiresOn, "suspended": !r.Subscription.SuspendedAt.IsZero(),
 	}

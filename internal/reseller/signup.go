@@ -32,10 +32,11 @@ func (s *Service) findOffer(ctx context.Context, q sqldb.Querier, code string, n
 	if err != nil {
 		return Offer{}, err
 	}
-	actor, err := account.Find(ctx, q, companyID)
+	company, err := account.FindCompany(ctx, q, companyID)
 	if err != nil {
 		return Offer{}, err
 	}
+	actor := account.System(company, "signup")
 	sells := actor.Company.Level.AtLeast(account.LevelReseller) && actor.May(account.FunctionResellers) &&
 		actor.Writable(actor.Today(now)) == nil
 	if !plan.Active || plan.TrialDays == 0 || !sells {
@@ -60,9 +61,9 @@ func (s *Service) SignUp(ctx context.Context, code, address string, in *input.Fo
 	// A stranger is told no more than it takes to go on.
 	const reason = "cannot be used here; if you have an account, sign in"
 	d := draft{kind: account.Trial, periods: 1, taken: reason}
-	d.newcomer.Name, _ = in.Line("name", maxName)
-	d.newcomer.Email, _ = in.Email("email")
-	d.newcomer.Whatsapp, _ = in.Phone("whatsapp")
+	d.newcomer.Name, _ = in.Line("name", maxName).Get()
+	d.newcomer.Email, _ = in.Email("email").Get()
+	d.newcomer.Whatsapp, _ = in.Phone("whatsapp").Get()
 	password := account.ReadPassword(in)
 	offer, err := s.FindOffer(ctx, code)
 	if err != nil {
@@ -91,7 +92,7 @@ func (s *Service) signUpTx(ctx context.Context, tx *sqldb.Tx, offer Offer, code 
 	if offer, err = s.findOffer(ctx, tx, code, tx.Now()); err != nil {
 		return r, err
 	}
-	above := account.Actor{Company: offer.Company}
+	above := account.System(offer.Company, "signup")
 	d.planID = offer.Plan.ID
 	plan, err := d.check(ctx, tx, above, in)
 	if err != nil {

@@ -37,14 +37,14 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 	in.Require("email")
 	in.Ignore(readOnly...)
 	d := draft{kind: account.Trial, taken: "is taken by another user"}
-	d.newcomer.Name, _ = in.Line("name", maxName)
-	d.newcomer.Email, _ = in.Email("email")
-	d.newcomer.Whatsapp, _ = in.Phone("whatsapp")
+	d.newcomer.Name, _ = in.Line("name", maxName).Get()
+	d.newcomer.Email, _ = in.Email("email").Get()
+	d.newcomer.Whatsapp, _ = in.Phone("whatsapp").Get()
 	password := account.ReadPassword(in)
-	if kind, _ := in.Choice("type", string(account.Trial), string(account.Subscriber)); kind != "" {
+	if kind, _ := in.Choice("type", string(account.Trial), string(account.Subscriber)).Get(); kind != "" {
 		d.kind = account.SubscriptionKind(kind)
 	}
-	d.planID, _ = in.ID("plan_id")
+	d.planID, _ = in.ID("plan_id").Get()
 	d.periods = readPeriods(in)
 	if d.kind == account.Subscriber {
 		in.Require("plan_id")
@@ -53,7 +53,7 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 }
 
 func readPeriods(in *input.Form) int {
-	if n, _ := in.Int("periods", 1, maxPeriods); n != 0 {
+	if n, _ := in.Int("periods", 1, maxPeriods).Get(); n != 0 {
 		return int(n)
 	}
 	return 1
@@ -71,7 +71,7 @@ func (s *Service) create(ctx context.Context, a account.Actor, d draft, password
 		return p, err
 	}
 	invitation := account.NewInvitation()
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		p, err = s.createTx(ctx, tx, a, d, invitation, in)
 		return err
 	})
@@ -184,9 +184,9 @@ func (s *Service) Renew(ctx context.Context, a account.Actor, id int64, in *inpu
 
 // renew is Renew where somebody may object to the cost.
 func (s *Service) renew(ctx context.Context, a account.Actor, id int64, in *input.Form, object func(cost int64) error) (p Paid, err error) {
-	planID, _ := in.ID("plan_id")
+	planID, _ := in.ID("plan_id").Get()
 	periods := readPeriods(in)
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, b Book, changes []Change) error {
+func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, b Counter, changes []Change) error {
 	for piece := range sqldb.Pieces(changes) {
 		var values []any
 		for _, c := range piece {
@@ -22,14 +22,14 @@ func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, b Book, ch
 	return nil
 }
 
-func total(ctx context.Context, q sqldb.Querier, companyID int64, b Book) (int64, error) {
+func total(ctx context.Context, q sqldb.Querier, companyID int64, b Counter) (int64, error) {
 	return sqldb.Value[int64](ctx, q, `
 		SELECT COALESCE((SELECT n FROM tally_totals WHERE company_id = ? AND book = ?), 0)
 			+ COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM tally_deltas WHERE company_id = ? AND book = ?), 0)`,
 		companyID, string(b), companyID, string(b))
 }
 
-func totals(ctx context.Context, q sqldb.Querier, companyIDs []int64, b Book) (map[int64]int64, error) {
+func totals(ctx context.Context, q sqldb.Querier, companyIDs []int64, b Counter) (map[int64]int64, error) {
 	found := make(map[int64]int64, len(companyIDs))
 	const of = ` WHERE book = ? AND company_id {in ?}`
 	err := sqldb.Each(ctx, q, `
@@ -46,7 +46,7 @@ func totals(ctx context.Context, q sqldb.Querier, companyIDs []int64, b Book) (m
 
 // both is sums plus deltas, each with the conditions of w; its arguments are
 // w's twice.
-func both(columns string, companyID int64, b Book, w sqldb.Where) (from string, args []any) {
+func both(columns string, companyID int64, b Counter, w sqldb.Where) (from string, args []any) {
 	var full sqldb.Where
 	full.And("company_id = ?", companyID)
 	full.And("book = ?", string(b))
@@ -55,7 +55,7 @@ func both(columns string, companyID int64, b Book, w sqldb.Where) (from string, 
 		` UNION ALL SELECT ` + columns + `, n, cents FROM tally_deltas` + full.String() + `) AS counted`, append(full.Args, full.Args...)
 }
 
-func sum(ctx context.Context, q sqldb.Querier, companyID int64, b Book, w sqldb.Where) (n, cents int64, err error) {
+func sum(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, w sqldb.Where) (n, cents int64, err error) {
 	from, args := both("day", companyID, b, w)
 	err = sqldb.Each(ctx, q, `
 		SELECT COALESCE(CAST(SUM(n) AS BIGINT), 0), COALESCE(CAST(SUM(cents) AS BIGINT), 0) FROM `+from, args, func(r sqldb.Row) error {
@@ -64,7 +64,7 @@ func sum(ctx context.Context, q sqldb.Querier, companyID int64, b Book, w sqldb.
 	return n, cents, err
 }
 
-func by[K comparable](ctx context.Context, q sqldb.Querier, companyID int64, b Book, column string, w sqldb.Where) (map[K]Sums, error) {
+func by[K comparable](ctx context.Context, q sqldb.Querier, companyID int64, b Counter, column string, w sqldb.Where) (map[K]Sums, error) {
 	from, args := both(column, companyID, b, w)
 	sums := map[K]Sums{}
 	err := sqldb.Each(ctx, q, `
@@ -80,7 +80,7 @@ func by[K comparable](ctx context.Context, q sqldb.Querier, companyID int64, b B
 
 // skip finds where the record at an offset of the newest-first list stands: it
 // has an id lower than below, and skipped of the records before it have not.
-func skip(ctx context.Context, q sqldb.Querier, companyID int64, b Book, offset int64) (below, skipped int64, err error) {
+func skip(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, offset int64) (below, skipped int64, err error) {
 	found := false
 	args := []any{companyID, string(b), companyID, string(b)}
 	err = sqldb.Each(ctx, q, `
@@ -102,17 +102,17 @@ func skip(ctx context.Context, q sqldb.Querier, companyID int64, b Book, offset 
 	return below, skipped, err
 }
 
-// stamp changes with every change in a company's books. The number and the sum
+// stamp changes with every change in a company's counters. The number and the sum
 // of the deltas tell a late commit apart, which their highest id would not;
 // folding counts up.
 type stamp struct{ folds, deltas, sum int64 }
 
-func stampOf(ctx context.Context, q sqldb.Querier, companyID int64, books []Book) (stamp, error) {
+func stampOf(ctx context.Context, q sqldb.Querier, companyID int64, counters []Counter) (stamp, error) {
 	args := []any{companyID}
-	for _, b := range books {
+	for _, b := range counters {
 		args = append(args, string(b))
 	}
-	in := `company_id = ? AND book IN (` + sqldb.Marks(len(books)) + `)`
+	in := `company_id = ? AND book IN (` + sqldb.Marks(len(counters)) + `)`
 	return sqldb.One(ctx, q, func(r sqldb.Row) (s stamp, err error) {
 		err = r.Scan(&s.folds, &s.deltas, &s.sum)
 		return s, err
@@ -125,13 +125,13 @@ func companiesWithDeltas(ctx context.Context, q sqldb.Querier) ([]int64, error) 
 }
 
 type delta struct {
-	book Book
+	counter Counter
 	Change
 }
 
 func takeDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([]delta, error) {
 	return sqldb.All(ctx, tx, func(r sqldb.Row) (d delta, err error) {
-		err = r.Scan((*string)(&d.book), &d.Bucket, &d.Day, &d.PlanID, &d.ProductID, &d.State, &d.N, &d.Cents)
+		err = r.Scan((*string)(&d.counter), &d.Bucket, &d.Day, &d.PlanID, &d.ProductID, &d.State, &d.N, &d.Cents)
 		return d, err
 	}, `DELETE FROM tally_deltas WHERE company_id = ? AND id IN (
 			SELECT id FROM tally_deltas WHERE company_id = ? ORDER BY id LIMIT ?
@@ -141,27 +141,27 @@ func takeDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) (
 // addSums adds deltas to the sums, each sum once.
 func addSums(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta) error {
 	type bucket struct {
-		book   Book
-		number int64
+		counter Counter
+		number  int64
 	}
-	type place struct {
-		book Book
-		Place
+	type key struct {
+		counter Counter
+		Key
 	}
-	totals, buckets, places := map[Book]Sums{}, map[bucket]Sums{}, map[place]Sums{}
+	totals, buckets, keys := map[Counter]Sums{}, map[bucket]Sums{}, map[key]Sums{}
 	for _, d := range deltas {
-		add(totals, d.book, d.Change)
-		add(buckets, bucket{d.book, d.Bucket}, d.Change)
+		add(totals, d.counter, d.Change)
+		add(buckets, bucket{d.counter, d.Bucket}, d.Change)
 		d.Bucket = 0
-		add(places, place{d.book, d.Place}, d.Change)
+		add(keys, key{d.counter, d.Key}, d.Change)
 	}
 	for k, s := range buckets {
-		if err := addBucket(ctx, tx, companyID, k.book, k.number, s); err != nil {
+		if err := addBucket(ctx, tx, companyID, k.counter, k.number, s); err != nil {
 			return err
 		}
 	}
-	for k, s := range places {
-		if err := addPlace(ctx, tx, companyID, k.book, k.Place, s); err != nil {
+	for k, s := range keys {
+		if err := addPlace(ctx, tx, companyID, k.counter, k.Key, s); err != nil {
 			return err
 		}
 	}
@@ -178,7 +178,7 @@ func add[K comparable](sums map[K]Sums, k K, c Change) {
 	sums[k] = Sums{s.N + c.N, s.Cents + c.Cents}
 }
 
-func addTotal(ctx context.Context, tx *sqldb.Tx, companyID int64, b Book, s Sums) error {
+func addTotal(ctx context.Context, tx *sqldb.Tx, companyID int64, b Counter, s Sums) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO tally_totals (company_id, book, n, folds) VALUES (?, ?, ?, 1)
 		ON CONFLICT (company_id, book) DO UPDATE SET n = tally_totals.n + excluded.n, folds = tally_totals.folds + 1`,
@@ -186,7 +186,7 @@ func addTotal(ctx context.Context, tx *sqldb.Tx, companyID int64, b Book, s Sums
 	return err
 }
 
-func addBucket(ctx context.Context, tx *sqldb.Tx, companyID int64, b Book, bucket int64, s Sums) error {
+func addBucket(ctx context.Context, tx *sqldb.Tx, companyID int64, b Counter, bucket int64, s Sums) error {
 	if s.N == 0 {
 		return nil
 	}
@@ -202,8 +202,8 @@ func addBucket(ctx context.Context, tx *sqldb.Tx, companyID int64, b Book, bucke
 }
 
 // addPlace also takes away a sum that has come to nothing: due dates pass, and
-// the places of years ago should not be read for ever.
-func addPlace(ctx context.Context, tx *sqldb.Tx, companyID int64, b Book, p Place, s Sums) error {
+// the keys of years ago should not be read for ever.
+func addPlace(ctx context.Context, tx *sqldb.Tx, companyID int64, b Counter, p Key, s Sums) error {
 	if s == (Sums{}) {
 		return nil
 	}

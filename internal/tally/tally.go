@@ -1,10 +1,10 @@
 // Package tally keeps counts and sums of a company's records, so that a list of
 // fifty out of a million knows its total without counting, and a month's
 // figures are not added up anew at every look. It owns the tally tables; what
-// is counted in which book is decided by the room that owns the records.
+// is counted in which counter is decided by the room that owns the records.
 //
 // A change appends rows to tally_deltas, in the transaction of the change and
-// waiting for no other; Fold adds them to the sums from time to time. What is
+// waiting for no other; Compact adds them to the sums from time to time. What is
 // read is always sums plus deltas, in one statement, so that the number is
 // exact at every moment.
 package tally
@@ -16,22 +16,22 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// Book is a set of records that are counted together.
-type Book string
+// Counter is a set of records that are counted together.
+type Counter string
 
-// The books. Each is written by the room that owns its records, and read by
+// The counters. Each is written by the room that owns its records, and read by
 // that room and the dashboard.
 const (
-	Customers Book = "customers" // Day: due date; PlanID, ProductID
-	Renewals  Book = "renewals"  // Day: month, YYYY-MM; customers renewed in it
-	Invoices  Book = "invoices"  // Day: due date; PlanID, ProductID; State: status
-	Receipts  Book = "receipts"  // Day: day of payment; paid invoices
-	Resellers Book = "resellers" // Day: last day; PlanID; State: level, kind, suspended, time zone
+	Customers Counter = "customers" // Day: due date; PlanID, ProductID
+	Renewals  Counter = "renewals"  // Day: month, YYYY-MM; customers renewed in it
+	Invoices  Counter = "invoices"  // Day: due date; PlanID, ProductID; State: status
+	Receipts  Counter = "receipts"  // Day: day of payment; paid invoices
+	Resellers Counter = "resellers" // Day: last day; PlanID; State: level, kind, suspended, time zone
 )
 
-// Place is where a record is counted. The zero of a field means that the book
+// Key is where a record is counted. The zero of a field means that the counter
 // does not tell records apart by it, or that the record has none.
-type Place struct {
+type Key struct {
 	Bucket    int64  // of the record's id, for deep pages
 	Day       string // YYYY-MM-DD
 	PlanID    int64
@@ -39,9 +39,9 @@ type Place struct {
 	State     string
 }
 
-// Change is how many records, and how much money, come to a place or leave it.
+// Change is how many records, and how much money, come to a key or leave it.
 type Change struct {
-	Place
+	Key
 	N     int64
 	Cents int64
 }
@@ -53,72 +53,72 @@ const bucketSize = 4096
 func BucketOf(id int64) int64 { return id / bucketSize }
 
 // Add counts changes.
-func (b Book) Add(ctx context.Context, tx *sqldb.Tx, companyID int64, changes ...Change) error {
+func (b Counter) Add(ctx context.Context, tx *sqldb.Tx, companyID int64, changes ...Change) error {
 	if err := appendDeltas(ctx, tx, companyID, b, changes); err != nil {
 		return fmt.Errorf("count %s: %w", b, err)
 	}
 	return nil
 }
 
-// Move counts a record that was at one place and is now at another. One that
+// Move counts a record that was at one key and is now at another. One that
 // has not moved leaves a row all the same: the rows are also the stamp by
 // which a cached count knows that it is old.
-func (b Book) Move(ctx context.Context, tx *sqldb.Tx, companyID int64, from, to Change) error {
+func (b Counter) Move(ctx context.Context, tx *sqldb.Tx, companyID int64, from, to Change) error {
 	if from == to {
-		return b.Add(ctx, tx, companyID, Change{Place: to.Place})
+		return b.Add(ctx, tx, companyID, Change{Key: to.Key})
 	}
 	from.N, from.Cents = -from.N, -from.Cents
 	return b.Add(ctx, tx, companyID, from, to)
 }
 
-// Total is how many records the company has in the book.
-func (b Book) Total(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
+// Total is how many records the company has in the counter.
+func (b Counter) Total(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
 	return total(ctx, q, companyID, b)
 }
 
 // Totals is Total for many companies at once; one without records is left out.
-func (b Book) Totals(ctx context.Context, q sqldb.Querier, companyIDs []int64) (map[int64]int64, error) {
+func (b Counter) Totals(ctx context.Context, q sqldb.Querier, companyIDs []int64) (map[int64]int64, error) {
 	return totals(ctx, q, companyIDs, b)
 }
 
-// Sum counts the records, and their money, at the places that where allows:
+// Sum counts the records, and their money, at the keys that where allows:
 // conditions on day, plan_id, product_id and state.
-func (b Book) Sum(ctx context.Context, q sqldb.Querier, companyID int64, where sqldb.Where) (n, cents int64, err error) {
+func (b Counter) Sum(ctx context.Context, q sqldb.Querier, companyID int64, where sqldb.Where) (n, cents int64, err error) {
 	return sum(ctx, q, companyID, b, where)
 }
 
-// By counts the records by the values of a column of the places that where
+// By counts the records by the values of a column of the keys that where
 // allows.
-func By[K comparable](ctx context.Context, q sqldb.Querier, b Book, companyID int64, column string, where sqldb.Where) (map[K]Sums, error) {
+func By[K comparable](ctx context.Context, q sqldb.Querier, b Counter, companyID int64, column string, where sqldb.Where) (map[K]Sums, error) {
 	return by[K](ctx, q, companyID, b, column, where)
 }
 
 // Sums is a number of records and their money.
 type Sums struct{ N, Cents int64 }
 
-// foldBatch bounds the transaction of one fold to a few milliseconds.
-const foldBatch = 2000
+// compactBatch bounds the transaction of one compaction to a few milliseconds.
+const compactBatch = 2000
 
-// Fold adds the deltas of all companies to their sums. It may run at any time
-// and in any number of processes; each delta is folded once.
-func Fold(ctx context.Context, db *sqldb.DB) error {
+// Compact adds the deltas of all companies to their sums. It may run at any time
+// and in any number of processes; each delta is compacted once.
+func Compact(ctx context.Context, db *sqldb.DB) error {
 	companies, err := companiesWithDeltas(ctx, db)
 	if err != nil {
 		return err
 	}
 	for _, companyID := range companies {
-		if err := foldCompany(ctx, db, companyID); err != nil {
-			return fmt.Errorf("fold the counts of company %d: %w", companyID, err)
+		if err := compactCompany(ctx, db, companyID); err != nil {
+			return fmt.Errorf("compact the counts of company %d: %w", companyID, err)
 		}
 	}
 	return nil
 }
 
-func foldCompany(ctx context.Context, db *sqldb.DB, companyID int64) error {
-	for folded := foldBatch; folded == foldBatch; {
+func compactCompany(ctx context.Context, db *sqldb.DB, companyID int64) error {
+	for compacted := compactBatch; compacted == compactBatch; {
 		err := db.Write(ctx, func(tx *sqldb.Tx) error {
-			deltas, err := takeDeltas(ctx, tx, companyID, foldBatch)
-			folded = len(deltas)
+			deltas, err := takeDeltas(ctx, tx, companyID, compactBatch)
+			compacted = len(deltas)
 			if err != nil {
 				return err
 			}

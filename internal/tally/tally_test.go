@@ -16,8 +16,8 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-// things is a book of the tests, and the table of what is counted in it.
-const things Book = "things"
+// things is a counter of the tests, and the table of what is counted in it.
+const things Counter = "things"
 
 func newThings(t *testing.T, engine sqldb.Engine) (pools []*sqldb.DB) {
 	t.Helper()
@@ -42,40 +42,40 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// ledger is what the books are held against: every place with its sums, kept
+// ledger is what the counters are held against: every key with its sums, kept
 // in memory.
 type ledger struct {
-	mu     sync.Mutex
-	places map[line]Sums
+	mu   sync.Mutex
+	keys map[line]Sums
 }
 
 type line struct {
 	company int64
-	book    Book
-	Place
+	counter Counter
+	Key
 }
 
-func (l *ledger) add(company int64, b Book, changes ...Change) {
+func (l *ledger) add(company int64, b Counter, changes ...Change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range changes {
-		at := line{company, b, c.Place}
-		l.places[at] = Sums{l.places[at].N + c.N, l.places[at].Cents + c.Cents}
+		at := line{company, b, c.Key}
+		l.keys[at] = Sums{l.keys[at].N + c.N, l.keys[at].Cents + c.Cents}
 	}
 }
 
-// sum adds up the places that where allows.
-func (l *ledger) sum(company int64, b Book, where func(Place) bool) (s Sums) {
-	for a, v := range l.places {
-		if a.company == company && a.book == b && where(a.Place) {
+// sum adds up the keys that where allows.
+func (l *ledger) sum(company int64, b Counter, where func(Key) bool) (s Sums) {
+	for a, v := range l.keys {
+		if a.company == company && a.counter == b && where(a.Key) {
 			s = Sums{s.N + v.N, s.Cents + v.Cents}
 		}
 	}
 	return s
 }
 
-func randomPlace(random *rand.Rand) Place {
-	return Place{
+func randomPlace(random *rand.Rand) Key {
+	return Key{
 		Bucket: random.Int64N(3), Day: fmt.Sprintf("2026-01-%02d", 1+random.IntN(6)), PlanID: random.Int64N(3), ProductID: random.Int64N(2),
 		State: []string{"", "open", "paid"}[random.IntN(3)],
 	}
@@ -84,12 +84,12 @@ func randomPlace(random *rand.Rand) Place {
 var errChangedMind = errors.New("changed its mind")
 
 // Whatever several goroutines on two pools add and move, and whenever it is
-// folded: the books say what a plain ledger says. What was rolled back is in
+// compacted: the counters say what a plain ledger says. What was rolled back is in
 // neither.
 func TestBooksSayWhatALedgerSays(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		pools := newThings(t, engine)
-		l := &ledger{places: map[line]Sums{}}
+		l := &ledger{keys: map[line]Sums{}}
 		for round := range uint64(3) {
 			var wg sync.WaitGroup
 			for worker := range uint64(4) {
@@ -98,7 +98,7 @@ func TestBooksSayWhatALedgerSays(t *testing.T) {
 			for _, db := range pools {
 				wg.Go(func() {
 					for range 5 {
-						if err := Fold(t.Context(), db); err != nil {
+						if err := Compact(t.Context(), db); err != nil {
 							t.Error(err)
 						}
 					}
@@ -107,7 +107,7 @@ func TestBooksSayWhatALedgerSays(t *testing.T) {
 			wg.Wait()
 			wantBooks(t, pools, l)
 		}
-		must(t, Fold(t.Context(), pools[1]))
+		must(t, Compact(t.Context(), pools[1]))
 		wantBooks(t, pools, l)
 		if left := number(t, pools[0], `SELECT count(*) FROM tally_deltas`); left != 0 {
 			t.Errorf("%d deltas are left", left)
@@ -122,9 +122,9 @@ func TestBooksSayWhatALedgerSays(t *testing.T) {
 func work(t *testing.T, random *rand.Rand, db *sqldb.DB, l *ledger) {
 	t.Helper()
 	for range 30 {
-		company, b := 1+random.Int64N(2), []Book{Customers, Invoices}[random.IntN(2)]
-		from := Change{Place: randomPlace(random), N: 1, Cents: random.Int64N(1e10)}
-		to := Change{Place: randomPlace(random), N: 1, Cents: random.Int64N(1e10)}
+		company, b := 1+random.Int64N(2), []Counter{Customers, Invoices}[random.IntN(2)]
+		from := Change{Key: randomPlace(random), N: 1, Cents: random.Int64N(1e10)}
+		to := Change{Key: randomPlace(random), N: 1, Cents: random.Int64N(1e10)}
 		stays, moves := random.IntN(5) > 0, random.IntN(2) == 0
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			var err error
@@ -143,7 +143,7 @@ func work(t *testing.T, random *rand.Rand, db *sqldb.DB, l *ledger) {
 		case err != nil:
 			t.Error(err)
 		case moves:
-			l.add(company, b, Change{from.Place, -1, -from.Cents}, to)
+			l.add(company, b, Change{from.Key, -1, -from.Cents}, to)
 		default:
 			l.add(company, b, from, to)
 		}
@@ -154,29 +154,29 @@ func wantBooks(t *testing.T, pools []*sqldb.DB, l *ledger) {
 	t.Helper()
 	for _, db := range pools {
 		for company := int64(1); company <= 3; company++ { // the third has nothing
-			for _, b := range []Book{Customers, Invoices, Receipts} {
+			for _, b := range []Counter{Customers, Invoices, Receipts} {
 				wantBook(t, db, company, b, l)
 			}
 		}
 	}
 }
 
-func wantBook(t *testing.T, db *sqldb.DB, company int64, b Book, l *ledger) {
+func wantBook(t *testing.T, db *sqldb.DB, company int64, b Counter, l *ledger) {
 	t.Helper()
-	all := l.sum(company, b, func(Place) bool { return true })
+	all := l.sum(company, b, func(Key) bool { return true })
 	if n, err := b.Total(t.Context(), db, company); err != nil || n != all.N {
 		t.Errorf("%s of %d: %d in all, %v; want %d", b, company, n, err, all.N)
 	}
 	for _, c := range []struct {
 		conds []any // condition and argument in turn
-		where func(Place) bool
+		where func(Key) bool
 	}{
-		{nil, func(Place) bool { return true }},
-		{[]any{"day = ?", "2026-01-03"}, func(p Place) bool { return p.Day == "2026-01-03" }},
-		{[]any{"day >= ?", "2026-01-02", "day <= ?", "2026-01-04"}, func(p Place) bool { return p.Day >= "2026-01-02" && p.Day <= "2026-01-04" }},
-		{[]any{"plan_id = ?", 2, "state = ?", "paid"}, func(p Place) bool { return p.PlanID == 2 && p.State == "paid" }},
-		{[]any{"product_id = ?", 1, "day > ?", "2026-01-05"}, func(p Place) bool { return p.ProductID == 1 && p.Day > "2026-01-05" }},
-		{[]any{"state = ?", "nothing"}, func(Place) bool { return false }},
+		{nil, func(Key) bool { return true }},
+		{[]any{"day = ?", "2026-01-03"}, func(p Key) bool { return p.Day == "2026-01-03" }},
+		{[]any{"day >= ?", "2026-01-02", "day <= ?", "2026-01-04"}, func(p Key) bool { return p.Day >= "2026-01-02" && p.Day <= "2026-01-04" }},
+		{[]any{"plan_id = ?", 2, "state = ?", "paid"}, func(p Key) bool { return p.PlanID == 2 && p.State == "paid" }},
+		{[]any{"product_id = ?", 1, "day > ?", "2026-01-05"}, func(p Key) bool { return p.ProductID == 1 && p.Day > "2026-01-05" }},
+		{[]any{"state = ?", "nothing"}, func(Key) bool { return false }},
 	} {
 		var w sqldb.Where
 		for pair := range slices.Chunk(c.conds, 2) {
@@ -186,25 +186,25 @@ func wantBook(t *testing.T, db *sqldb.DB, company int64, b Book, l *ledger) {
 		if n, cents, err := b.Sum(t.Context(), db, company, w); err != nil || (Sums{n, cents}) != want {
 			t.Errorf("%s of %d, %v: %d and %d cents, %v; want %+v", b, company, c.conds, n, cents, err, want)
 		}
-		wantBy(t, db, company, b, l, "day", w, c.where, func(p Place) string { return p.Day })
-		wantBy(t, db, company, b, l, "state", w, c.where, func(p Place) string { return p.State })
-		wantBy(t, db, company, b, l, "plan_id", w, c.where, func(p Place) int64 { return p.PlanID })
-		wantBy(t, db, company, b, l, "product_id", w, c.where, func(p Place) int64 { return p.ProductID })
+		wantBy(t, db, company, b, l, "day", w, c.where, func(p Key) string { return p.Day })
+		wantBy(t, db, company, b, l, "state", w, c.where, func(p Key) string { return p.State })
+		wantBy(t, db, company, b, l, "plan_id", w, c.where, func(p Key) int64 { return p.PlanID })
+		wantBy(t, db, company, b, l, "product_id", w, c.where, func(p Key) int64 { return p.ProductID })
 	}
 }
 
-func wantBy[K comparable](t *testing.T, db *sqldb.DB, company int64, b Book, l *ledger, column string, w sqldb.Where, where func(Place) bool, key func(Place) K) {
+func wantBy[K comparable](t *testing.T, db *sqldb.DB, company int64, b Counter, l *ledger, column string, w sqldb.Where, where func(Key) bool, key func(Key) K) {
 	t.Helper()
 	got, err := By[K](t.Context(), db, b, company, column, w)
 	must(t, err)
 	want := map[K]Sums{}
-	for a, s := range l.places {
-		if a.company == company && a.book == b && where(a.Place) {
-			k := key(a.Place)
+	for a, s := range l.keys {
+		if a.company == company && a.counter == b && where(a.Key) {
+			k := key(a.Key)
 			want[k] = Sums{want[k].N + s.N, want[k].Cents + s.Cents}
 		}
 	}
-	// A place that came to nothing is forgotten, sooner or later.
+	// A key that came to nothing is forgotten, sooner or later.
 	nothing := func(_ K, s Sums) bool { return s == Sums{} }
 	maps.DeleteFunc(got, nothing)
 	maps.DeleteFunc(want, nothing)
@@ -220,25 +220,25 @@ func number(t *testing.T, q sqldb.Querier, statement string, args ...any) int64 
 	return n
 }
 
-// Things move from place to place while counts are folded: at no moment does
-// one of them go missing or stand in two places.
+// Things move from key to key while counts are compacted: at no moment does
+// one of them go missing or stand in two keys.
 func TestNumberIsExactAtEveryMoment(t *testing.T) {
 	const many = 40
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		pools := newThings(t, engine)
-		places := make([]Change, many)
-		for i := range places {
-			places[i] = Change{Place: Place{Day: "2026-01-01"}, N: 1, Cents: 100}
+		keys := make([]Change, many)
+		for i := range keys {
+			keys[i] = Change{Key: Key{Day: "2026-01-01"}, N: 1, Cents: 100}
 		}
-		write(t, pools[0], func(tx *sqldb.Tx) error { return things.Add(t.Context(), tx, 1, places...) })
+		write(t, pools[0], func(tx *sqldb.Tx) error { return things.Add(t.Context(), tx, 1, keys...) })
 		var moving, looking sync.WaitGroup
 		var done atomic.Bool
 		for worker := range 4 {
 			moving.Go(func() {
 				random := rand.New(rand.NewPCG(1, uint64(worker)))
 				for i := range 60 {
-					at := &places[worker*many/4+i%(many/4)]
-					to := Change{Place: randomPlace(random), N: 1, Cents: 100}
+					at := &keys[worker*many/4+i%(many/4)]
+					to := Change{Key: randomPlace(random), N: 1, Cents: 100}
 					if err := pools[worker%2].Write(t.Context(), func(tx *sqldb.Tx) error { return things.Move(t.Context(), tx, 1, *at, to) }); err != nil {
 						t.Error(err)
 					}
@@ -251,7 +251,7 @@ func TestNumberIsExactAtEveryMoment(t *testing.T) {
 				for !done.Load() {
 					total, err := things.Total(t.Context(), db, 1)
 					n, cents, err2 := things.Sum(t.Context(), db, 1, sqldb.Where{})
-					if err := errors.Join(err, err2, Fold(t.Context(), db)); err != nil || total != many || n != many || cents != 100*many {
+					if err := errors.Join(err, err2, Compact(t.Context(), db)); err != nil || total != many || n != many || cents != 100*many {
 						t.Errorf("%d, %d and %d cents, %v; want %d things of 100", total, n, cents, err, many)
 						return
 					}
@@ -273,7 +273,7 @@ func TestCentsAreExactBeyondFloats(t *testing.T) {
 			write(t, db, func(tx *sqldb.Tx) error {
 				return things.Add(t.Context(), tx, 1, Change{N: 1, Cents: half}, Change{N: 1, Cents: half}, Change{N: 1, Cents: 1})
 			})
-			must(t, Fold(t.Context(), db))
+			must(t, Compact(t.Context(), db))
 		}
 		if n, cents, err := things.Sum(t.Context(), db, 1, sqldb.Where{}); err != nil || n != 6 || cents != 4*half+2 {
 			t.Errorf("%d, %d cents, %v; want %d", n, cents, err, int64(4*half+2))
@@ -296,8 +296,8 @@ func TestEveryWindowIsWhereTheListSaysItIs(t *testing.T) {
 		}
 		fill(t, db, 1, list)
 		fill(t, db, 2, []int64{5, bucketSize, 3*bucketSize + 1})
-		must(t, Fold(t.Context(), db))
-		gone := list[10:600:600] // most of a bucket, not folded
+		must(t, Compact(t.Context(), db))
+		gone := list[10:600:600] // most of a bucket, not compacted
 		write(t, db, func(tx *sqldb.Tx) error {
 			_, err := tx.Exec(t.Context(), `DELETE FROM things WHERE company_id = 1 AND id <= ? AND id >= ?`, gone[0], gone[len(gone)-1])
 			return errors.Join(err, things.Add(t.Context(), tx, 1, changes(gone, -1)...))
@@ -336,7 +336,7 @@ func fill(t *testing.T, db *sqldb.DB, company int64, ids []int64) {
 func changes(ids []int64, n int64) []Change {
 	list := make([]Change, len(ids))
 	for i, id := range ids {
-		list[i] = Change{Place: Place{Bucket: BucketOf(id)}, N: n}
+		list[i] = Change{Key: Key{Bucket: BucketOf(id)}, N: n}
 	}
 	return list
 }
@@ -369,8 +369,8 @@ func wantWindow(t *testing.T, db *sqldb.DB, list []int64, cond string, whole boo
 }
 
 // countThings counts with a cache, and tells whether it had to look.
-func countThings(ctx context.Context, c *Cache, db *sqldb.DB, books ...Book) (n int64, looked bool, err error) {
-	n, err = c.Count(ctx, db, books, 1, "all", func() (int64, error) {
+func countThings(ctx context.Context, c *Cache, db *sqldb.DB, counters ...Counter) (n int64, looked bool, err error) {
+	n, err = c.Count(ctx, db, counters, 1, "all", func() (int64, error) {
 		looked = true
 		return sqldb.Value[int64](ctx, db, `SELECT count(*) FROM things WHERE company_id = 1`)
 	})
@@ -382,7 +382,7 @@ func TestCacheLooksAgainAfterEveryChangeAndNotBefore(t *testing.T) {
 		pools := newThings(t, engine)
 		random := rand.New(rand.NewPCG(4, 5))
 		caches := []*Cache{{}, {}}
-		books := []Book{things, Customers}
+		counters := []Counter{things, Customers}
 		n := int64(0)
 		for step := range 60 {
 			db := pools[random.IntN(2)]
@@ -400,13 +400,13 @@ func TestCacheLooksAgainAfterEveryChangeAndNotBefore(t *testing.T) {
 				changed = step == 0
 			case 3:
 				before := number(t, db, `SELECT count(*) FROM tally_deltas WHERE company_id = 1 AND book IN ('things', 'customers')`)
-				must(t, Fold(t.Context(), db))
+				must(t, Compact(t.Context(), db))
 				changed = before > 0 || step == 0
 			default:
 				changed = step == 0
 			}
 			for i, c := range caches {
-				got, looked, err := countThings(t.Context(), c, pools[i], books...)
+				got, looked, err := countThings(t.Context(), c, pools[i], counters...)
 				if err != nil || got != n || looked != changed {
 					t.Fatalf("step %d: %d, looked %t, %v; want %d, looked %t", step, got, looked, err, n, changed)
 				}
@@ -423,19 +423,19 @@ func TestCacheTellsCompaniesAndQuestionsApart(t *testing.T) {
 		what    string
 		n       int64
 	}{{1, "a", 1}, {1, "b", 2}, {2, "a", 3}, {1, "a", 1}, {2, "a", 3}} {
-		got, err := c.Count(t.Context(), db, []Book{things}, q.company, q.what, func() (int64, error) { return q.n, nil })
+		got, err := c.Count(t.Context(), db, []Counter{things}, q.company, q.what, func() (int64, error) { return q.n, nil })
 		if err != nil || got != q.n {
 			t.Errorf("%+v: %d, %v", q, got, err)
 		}
 	}
-	if _, err := c.Count(t.Context(), db, []Book{things}, 1, "c", func() (int64, error) { return 9, errChangedMind }); !errors.Is(err, errChangedMind) {
+	if _, err := c.Count(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 9, errChangedMind }); !errors.Is(err, errChangedMind) {
 		t.Errorf("a count that failed: %v", err)
 	}
-	if got, err := c.Count(t.Context(), db, []Book{things}, 1, "c", func() (int64, error) { return 4, nil }); err != nil || got != 4 {
+	if got, err := c.Count(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 4, nil }); err != nil || got != 4 {
 		t.Errorf("after a count that failed: %d, %v", got, err)
 	}
 	for i := range maxCounts + 10 {
-		_, err := c.Count(t.Context(), db, []Book{things}, 1, fmt.Sprint(i), func() (int64, error) { return 0, nil })
+		_, err := c.Count(t.Context(), db, []Counter{things}, 1, fmt.Sprint(i), func() (int64, error) { return 0, nil })
 		must(t, err)
 	}
 	if len(c.known) > maxCounts {
@@ -476,7 +476,7 @@ func TestCacheIsNeverOlderThanTheQuestion(t *testing.T) {
 						return
 					}
 					if i == 0 {
-						if err := Fold(t.Context(), pools[0]); err != nil {
+						if err := Compact(t.Context(), pools[0]); err != nil {
 							t.Error(err)
 						}
 					}

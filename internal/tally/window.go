@@ -14,7 +14,7 @@ const DeepOffset = bucketSize
 // Window decides where a page of a newest-first list begins. A deep page of the
 // whole list is found through the buckets, one past the middle of any list is
 // counted from the end.
-func (b Book) Window(ctx context.Context, q sqldb.Querier, companyID int64, s sqldb.Source, whole bool, matches int64, page input.Page) (sqldb.Window, error) {
+func (b Counter) Window(ctx context.Context, q sqldb.Querier, companyID int64, s sqldb.Source, whole bool, matches int64, page input.Page) (sqldb.Window, error) {
 	w := sqldb.Window{Source: s, Limit: page.Size, Offset: page.Offset()}
 	if whole && w.Offset > DeepOffset {
 		below, skipped, err := skip(ctx, q, companyID, b, w.Offset)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
@@ -66,45 +67,61 @@ func Status(err error) int {
 }
 
 // Explain gives the errors of the platform a public face: a database that is
-// away or overrun is no bug, and the caller may try again.
+// away or overrun is no bug, and the caller may try again. One that an operator
+// has to see to is not said to be back in a moment.
 func Explain(err error) error {
+	if fault.KindOf(err) != fault.KindInternal {
+		return err
+	}
 	passing := errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, context.DeadlineExceeded)
-	if passing && fault.KindOf(err) == fault.KindInternal {
-		return fault.Unavailable("temporarily unavailable; try again in a moment", err)
+	switch {
+	case sqldb.NeedsOperator(err):
+		return fault.Later(fault.Unavailable("out of service until the operator has seen to the database", err), time.Minute)
+	case passing:
+		return fault.Later(fault.Unavailable("temporarily unavailable; try again in a moment", err), time.Second)
 	}
 	return err
 }
 
+// RetryAfter sets the header that says when trying again may help.
+func RetryAfter(h http.Header, err error) {
+	if wait := fault.RetryAfterOf(err); wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+	}
+}
+
 // AppendAnswer writes the envelope of a success.
 func AppendAnswer(b []byte, a Answer) []byte {
-	b = append(b, `{"success":true`...)
-	if a.Message != "" {
-		b = AppendString(append(b, `,"message":`...), a.Message)
-	}
-	b = append(b, `,"data":`...)
-	if a.Data == nil {
-		b = append(b, "null"...)
-	} else {
-		b = a.Data(b)
-	}
-	if m := a.Meta; m != nil {
-		b = strconv.AppendInt(append(b, `,"meta":{"total":`...), m.Total, 10)
-		b = strconv.AppendInt(append(b, `,"per_page":`...), m.PerPage, 10)
-		b = strconv.AppendInt(append(b, `,"current_page":`...), m.CurrentPage, 10)
-		b = strconv.AppendInt(append(b, `,"last_page":`...), m.LastPage, 10)
-		b = strconv.AppendInt(append(b, `,"company_id":`...), m.CompanyID, 10)
-		b = append(b, '}')
-	}
-	return append(b, '}')
+	return AppendObject(b, func(o *Object) {
+		o.Bool("success", true)
+		if a.Message != "" {
+			o.String("message", a.Message)
+		}
+		o.Data("data", a.Data)
+		if a.Meta != nil {
+			o.Object("meta", a.Meta.write)
+		}
+	})
+}
+
+func (m *Meta) write(o *Object) {
+	o.Int("total", m.Total)
+	o.Int("per_page", m.PerPage)
+	o.Int("current_page", m.CurrentPage)
+	o.Int("last_page", m.LastPage)
+	o.Int("company_id", m.CompanyID)
 }
 
 // AppendFault writes the envelope of a failure.
 func AppendFault(b []byte, err error) []byte {
-	b = AppendString(append(b, `{"success":false,"message":`...), fault.Public(err))
-	if fields := fault.FieldsOf(err); !fields.Empty() {
-		b = append(b, `,"errors":`...)
-		encoded, _ := fields.MarshalJSON() // strings always encode
-		b = append(b, encoded...)
-	}
-	return append(b, '}')
+	return AppendObject(b, func(o *Object) {
+		o.Bool("success", false)
+		o.String("message", fault.Public(err))
+		if fields := fault.FieldsOf(err); !fields.Empty() {
+			o.Data("errors", func(b []byte) []byte {
+				encoded, _ := fields.MarshalJSON() // strings always encode
+				return append(b, encoded...)
+			})
+		}
+	})
 }

@@ -74,7 +74,10 @@ func TestStatusOfOutcomes(t *testing.T) {
 }
 
 func TestPassingFailuresOfTheDatabaseAreExplained(t *testing.T) {
-	const later = "temporarily unavailable; try again in a moment"
+	const (
+		later    = "temporarily unavailable; try again in a moment"
+		operator = "out of service until the operator has seen to the database"
+	)
 	tests := []struct {
 		err    error
 		kind   fault.Kind
@@ -85,6 +88,9 @@ func TestPassingFailuresOfTheDatabaseAreExplained(t *testing.T) {
 		{sqldb.ErrClosed, fault.KindUnavailable, later},
 		{fmt.Errorf("list customers: %w", sqldb.ErrBusy), fault.KindUnavailable, later},
 		{context.DeadlineExceeded, fault.KindUnavailable, later},
+		{sqldb.ErrDamaged, fault.KindUnavailable, operator},
+		{sqldb.ErrMoved, fault.KindUnavailable, operator},
+		{fmt.Errorf("list customers: %w", sqldb.ErrNewer), fault.KindUnavailable, operator},
 		{sqldb.ErrUnique, fault.KindInternal, "internal error"},
 		{context.Canceled, fault.KindInternal, "internal error"},
 		{fault.Upstream("the gateway failed", context.DeadlineExceeded), fault.KindUpstream, "the gateway failed"},
@@ -111,10 +117,10 @@ func TestEnvelope(t *testing.T) {
 		"nothing": {answer(Answer{}), `{"success":true,"data":null}`},
 		"message": {answer(Answer{Message: `saved "it"`, Data: JSON(1)}), `{"success":true,"message":"saved \"it\"","data":1}`},
 		"list": {
-			answer(Answer{Data: List(list, appendInt), Meta: &Meta{Total: 7, PerPage: 2, CurrentPage: 3, LastPage: 4, CompanyID: 5}}),
-			`{"success":true,"data":[1,2],"meta":{"total":7,"per_page":2,"current_page":3,"last_page":4,"company_id":5}}`,
+			answer(Answer{Data: List(list, writeInt), Meta: &Meta{Total: 7, PerPage: 2, CurrentPage: 3, LastPage: 4, CompanyID: 5}}),
+			`{"success":true,"data":[{"n":1},{"n":2}],"meta":{"total":7,"per_page":2,"current_page":3,"last_page":4,"company_id":5}}`,
 		},
-		"empty list": {answer(Answer{Data: List(nil, appendInt)}), `{"success":true,"data":[]}`},
+		"empty list": {answer(Answer{Data: List(nil, writeInt)}), `{"success":true,"data":[]}`},
 		"fault":      {failure(fault.NotFound("customer")), `{"success":false,"message":"customer not found"}`},
 		"fields": {
 			failure(fields.Err()),
@@ -135,4 +141,4 @@ func answer(a Answer) string { return string(AppendAnswer(nil, a)) }
 
 func failure(err error) string { return string(AppendFault(nil, err)) }
 
-func appendInt(b []byte, n *int) []byte { return AppendInt(b, int64(*n)) }
+func writeInt(o *Object, n *int) { o.Int("n", int64(*n)) }

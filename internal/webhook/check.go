@@ -30,9 +30,9 @@ func (s *Service) Explain(ctx context.Context, a account.Actor, in *input.Form) 
 	in.Require("headers")
 	in.Require("body")
 	in.Require("webhook_id")
-	lines, _ := in.Text("headers", 20_000)
-	body, _ := in.Text("body", 1<<20)
-	webhookID, _ := in.Int("webhook_id", 0, 1<<62)
+	lines, _ := in.Text("headers", 20_000).Get()
+	body, _ := in.Text("body", 1<<20).Get()
+	webhookID, _ := in.Int("webhook_id", 0, 1<<62).Get()
 	if err := in.Err(); err != nil {
 		return nil, err
 	}

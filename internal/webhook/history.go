@@ -51,16 +51,16 @@ type DeliveryFilter struct {
 // ReadDeliveryFilter reads a DeliveryFilter from a query.
 func ReadDeliveryFilter(in *input.Form) DeliveryFilter {
 	var f DeliveryFilter
-	status, _ := in.Choice("status", string(Pending), string(Delivered), string(Failed), string(Refused), string(Parked))
+	status, _ := in.Choice("status", string(Pending), string(Delivered), string(Failed), string(Refused), string(Parked)).Get()
 	f.Status = Status(status)
 	var names []string
 	for _, e := range event.Catalog {
 		names = append(names, string(e.Name))
 	}
-	name, _ := in.Choice("event", names...)
+	name, _ := in.Choice("event", names...).Get()
 	f.Event = event.Name(name)
-	f.From, _ = in.Date("from")
-	f.To, _ = in.Date("to")
+	f.From, _ = in.Date("from").Get()
+	f.To, _ = in.Date("to").Get()
 	return f
 }
 
@@ -98,7 +98,7 @@ func (s *Service) addAttempts(ctx context.Context, a account.Actor, list []Deliv
 // one that is switched off, stands in the history and counts for nothing.
 func (s *Service) Test(ctx context.Context, a account.Actor, webhookID int64) (Attempt, bool, error) {
 	var job sender.Job
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		w, err := webhookByID(ctx, tx, a.Company.ID, webhookID)
 		if err != nil {
 			return err
@@ -137,7 +137,7 @@ type pingWebhook struct {
 // its event: then the newest delivery of that event is meant.
 func (s *Service) Resend(ctx context.Context, a account.Actor, name string, deliveryID int64) (Delivery, error) {
 	var job sender.Job
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if strings.HasPrefix(name, "evt_") {
 			if deliveryID, err = deliveryOfEvent(ctx, tx, a.Company.ID, name); err != nil {
 				return err
@@ -146,7 +146,7 @@ func (s *Service) Resend(ctx context.Context, a account.Actor, name string, deli
 		if err := s.reopen(ctx, tx, a, deliveryID); err != nil {
 			return err
 		}
-		if err := account.Note(ctx, tx, a, account.Deed{Action: "delivery.resent", Record: "delivery", ID: deliveryID}); err != nil {
+		if err := account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "delivery.resent", Record: "delivery", ID: deliveryID}); err != nil {
 			return err
 		}
 		job, err = s.claimOne(ctx, tx, a, deliveryID)

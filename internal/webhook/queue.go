@@ -51,7 +51,7 @@ func (s *Service) enqueue(ctx context.Context, tx *sqldb.Tx, e event.Event) erro
 // CheckNotification refuses an address for the notification of an invoice,
 // before anything is done about the payment.
 func (s *Service) CheckNotification(ctx context.Context, in *input.Form) (string, bool) {
-	address, ok := in.Line("notification_url", 2000)
+	address, ok := in.Line("notification_url", 2000).Get()
 	if !ok || address == "" {
 		return "", false
 	}

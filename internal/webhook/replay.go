@@ -1,12 +1,12 @@
 package webhook
 
 import (
-	"carteira/internal/platform/civil"
 	"context"
 	"fmt"
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )
@@ -32,7 +32,7 @@ func (s *Service) StartReplay(ctx context.Context, a account.Actor, webhookID in
 		return Replay{}, fault.Conflict("the company's webhooks are stopped until its subscription is renewed")
 	}
 	r := Replay{WebhookID: webhookID, Since: since, companyID: a.Company.ID}
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		w, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
 		if err != nil {
 			return err
@@ -46,8 +46,8 @@ func (s *Service) StartReplay(ctx context.Context, a account.Actor, webhookID in
 		if r.ID, err = insertReplay(ctx, tx, r); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{
-			Action: "webhook.replayed", Record: "webhook", ID: w.ID, Name: w.URL, After: account.Fields{"since": civil.Timestamp(since, a.Company.Zone)},
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
+			Action: "webhook.replayed", Record: "webhook", ID: w.ID, Name: w.URL, After: account.AuditFields{"since": civil.Timestamp(since, a.Company.Zone)},
 		})
 	})
 	return r, err

@@ -14,7 +14,8 @@ import (
 // is back. The notifications of single invoices are not webhooks, and go out.
 
 // CompanyChanged is told when a company has changed, in the same transaction.
-func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
+func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, c account.CompanyChange) error {
+	before, after := c.Before, c.After
 	was, is := before.TellsWebhooks(tx.Now()), after.TellsWebhooks(tx.Now())
 	if was == is {
 		return nil
@@ -56,10 +57,10 @@ func (s *Service) Hold(ctx context.Context, a account.Actor) error {
 			}
 			continue
 		}
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 			// It may have been renewed since.
-			actor, err := account.Find(ctx, tx, a.Company.ID)
-			if err != nil || actor.Company.TellsWebhooks(tx.Now()) {
+			company, err := account.FindCompany(ctx, tx, a.Company.ID)
+			if err != nil || company.TellsWebhooks(tx.Now()) {
 				return err
 			}
 			return sender.Park(ctx, tx, a.Company.ID, w.ID)

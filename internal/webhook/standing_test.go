@@ -19,13 +19,13 @@ func stand(w *webhooktest.World, s account.Subscription) {
 	accounts := account.New(w.DB, 0)
 	accounts.Watch(w.CompanyChanged)
 	webhooktest.Must(w.T, w.DB.Write(w.T.Context(), func(tx *sqldb.Tx) error {
-		before, err := account.Find(w.T.Context(), tx, w.Actor.Company.ID)
+		before, err := account.FindCompany(w.T.Context(), tx, w.Actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		w.Actor = before
+		w.Actor = account.System(before, "test")
 		w.Actor.Company.Subscription = s
-		return accounts.SaveTx(w.T.Context(), tx, before.Company, w.Actor.Company)
+		return accounts.SaveTx(w.T.Context(), tx, before, w.Actor.Company)
 	}))
 }
 

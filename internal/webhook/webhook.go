@@ -69,7 +69,7 @@ func New(db *sqldb.DB, events *event.Log, box *secret.Box, gate *outbound.Gate, 
 		db: db, events: events, box: box, gate: gate, options: o, walks: newWalks(),
 		sender: sender.New(sender.Config{DB: db, Box: box, Client: client, Delays: o.Delays, Log: o.Log}),
 	}
-	events.Subscribe(s.enqueue)
+	events.Watch(s.enqueue)
 	return s
 }
 
@@ -119,7 +119,7 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 	w := Webhook{Active: true}
 	change(&w)
 	plain := newSecret()
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := account.LockTx(ctx, tx, a); err != nil {
 			return err
 		}
@@ -141,14 +141,14 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 		if err := sender.OpenLane(ctx, tx, w.ID); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, deed("webhook.created", Webhook{}, w))
+		return account.WriteAudit(ctx, tx, a, deed("webhook.created", Webhook{}, w))
 	})
 	return w, plain, err
 }
 
 // deed is what the audit log says of a webhook; never its secret.
-func deed(action string, before, after Webhook) account.Deed {
-	d := account.Deed{Action: action, Record: "webhook", ID: after.ID, Name: after.URL, Before: fields(before), After: fields(after)}
+func deed(action string, before, after Webhook) account.AuditEntry {
+	d := account.AuditEntry{Action: action, Record: "webhook", ID: after.ID, Name: after.URL, Before: fields(before), After: fields(after)}
 	switch action {
 	case "webhook.created":
 		d.Before = nil
@@ -158,24 +158,24 @@ func deed(action string, before, after Webhook) account.Deed {
 	return d
 }
 
-func fields(w Webhook) account.Fields {
-	return account.Fields{"url": w.URL, "description": w.Description, "events": strings.Trim(joinEvents(w.Events), ","), "active": w.Active}
+func fields(w Webhook) account.AuditFields {
+	return account.AuditFields{"url": w.URL, "description": w.Description, "events": strings.Trim(joinEvents(w.Events), ","), "active": w.Active}
 }
 
 // Update changes url, description, events and active; what is not given
 // stays. Switching it on clears the count of failures and resumes what was
 // parked; switching it off parks what is pending.
 func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, in *input.Form) (Webhook, error) {
-	in.Keep("url")
-	in.Keep("events")
+	in.MustNotClear("url")
+	in.MustNotClear("events")
 	in.Ignore("secret")
 	change := s.read(ctx, in)
-	active, hasActive := in.Bool("active")
+	active, hasActive := in.Bool("active").Get()
 	if err := in.Err(); err != nil {
 		return Webhook{}, err
 	}
 	var w Webhook
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if w, err = lockWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, 
 		if err := updateWebhook(ctx, tx, a.Company.ID, w); err != nil {
 			return err
 		}
-		return account.Note(ctx, tx, a, deed("webhook.updated", before, w))
+		return account.WriteAudit(ctx, tx, a, deed("webhook.updated", before, w))
 	})
 	return w, err
 }
@@ -210,7 +210,7 @@ func (s *Service) setActive(ctx context.Context, tx *sqldb.Tx, companyID int64, 
 
 // Delete removes a webhook with its history.
 func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		w, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
 		if err != nil {
 			return err
@@ -219,7 +219,7 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) 
 			return err
 		}
 		tx.OnCommit(s.sender.WebhooksChanged)
-		return account.Note(ctx, tx, a, deed("webhook.deleted", w, w))
+		return account.WriteAudit(ctx, tx, a, deed("webhook.deleted", w, w))
 	})
 }
 
@@ -227,9 +227,9 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) 
 // address is looked up here, before any transaction.
 func (s *Service) read(ctx context.Context, in *input.Form) func(*Webhook) {
 	in.Ignore("id", "consecutive_failures", "disabled_at", "created_at", "notice")
-	address, hasURL := in.Line("url", 2000)
-	description, hasDescription := in.Line("description", 255)
-	names, hasEvents := in.List("events")
+	address, hasURL := in.Line("url", 2000).Get()
+	description, hasDescription := in.Line("description", 255).Get()
+	names, hasEvents := in.List("events").Get()
 	if hasURL && address != "" {
 		if err := s.gate.CheckURL(ctx, address); err != nil {
 			in.Refuse("url", outbound.Public(err))
@@ -300,11 +300,11 @@ func (s *Service) RotateCallbackSecret(ctx context.Context, a account.Actor) (st
 
 func (s *Service) saveCallbackSecret(ctx context.Context, a account.Actor, replace bool) (string, error) {
 	sealed := s.box.Seal([]byte(newSecret()), callbackContext(a.Company.ID))
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if sealed, err = saveCallback(ctx, tx, a.Company.ID, sealed, replace); err != nil || !replace {
 			return err
 		}
-		return account.Note(ctx, tx, a, account.Deed{Action: "callback_secret.replaced", Record: "company", ID: a.Company.ID})
+		return account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "callback_secret.replaced", Record: "company", ID: a.Company.ID})
 	})
 	if err != nil {
 		return "", err

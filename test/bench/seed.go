@@ -15,8 +15,8 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
-	"carteira/internal/platform/civil"
 	"carteira/internal/event"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
@@ -83,15 +83,15 @@ func newTenant(ctx context.Context, db *sqldb.DB, name string) (t tenant, err er
 	}
 	for i := range planShare {
 		if i%3 == 0 {
-			product, err := sells.CreateProduct(ctx, t.Actor, form("name", fmt.Sprintf("Fibra %d Mb", 100*(i+1))))
+			product, err := sells.CreateProduct(ctx, t.Actor, catalog.ReadNewProduct(form("name", fmt.Sprintf("Fibra %d Mb", 100*(i+1)))))
 			if err != nil {
 				return t, err
 			}
 			t.products = append(t.products, product)
 		}
 		product := t.products[len(t.products)-1]
-		plan, err := sells.CreatePlan(ctx, t.Actor, form("name", fmt.Sprintf("Mensal %d", i+1), "value", "99.90",
-			"period", "1month", "product_id", strconv.FormatInt(product.ID, 10)))
+		plan, err := sells.CreatePlan(ctx, t.Actor, catalog.ReadNewPlan(form("name", fmt.Sprintf("Mensal %d", i+1), "value", "99.90",
+			"period", "1month", "product_id", strconv.FormatInt(product.ID, 10))))
 		if err != nil {
 			return t, err
 		}
@@ -111,13 +111,14 @@ func (d *dataset) insertCustomers(ctx context.Context, db *sqldb.DB) error {
 	for from := 0; from < d.size; from += importChunk {
 		to := min(from+importChunk, d.size)
 		var first error
-		done, err := customers.Import(ctx, d.listed.Actor, d.rows(from, to), customer.ImportOptions{KeepGoing: true, Problem: func(p customer.Problem) {
-			first = cmp.Or(first, fmt.Errorf("customer %d: %s %q: %s", p.Line, p.Field, p.Value, p.Reason))
-		}})
+		done, err := customers.Import(ctx, d.listed.Actor, d.rows(from, to),
+			customer.ImportOptions{KeepGoing: true, Problem: func(p customer.Problem) {
+				first = cmp.Or(first, fmt.Errorf("customer %d: %s %q: %s", p.Line, p.Field, p.Value, p.Reason))
+			}})
 		if err := cmp.Or(err, first); err != nil {
 			return fmt.Errorf("seed customers, %d done: %w", from+done.Imported, err)
 		}
-		if err := tally.Fold(ctx, db); err != nil {
+		if err := tally.Compact(ctx, db); err != nil {
 			return err
 		}
 		bar.show(to, d.size)

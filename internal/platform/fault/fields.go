@@ -88,3 +88,14 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 	}
 	return append(b, '}'), nil
 }
+
+// Clone returns a copy that can be added to without changing f.
+func (f Fields) Clone() Fields {
+	var c Fields
+	for field, reasons := range f.All() {
+		for _, reason := range reasons {
+			c.Add(field, reason)
+		}
+	}
+	return c
+}

@@ -15,13 +15,12 @@ import (
 	"carteira/internal/platform/text"
 )
 
-// Each check returns the value and whether it is to be used: false when the
-// field is absent, and when it is wrong, which the Form remembers. An empty or
-// null field is used with its zero value, which clears it.
+// Each check returns the field: not given when it is absent, and when it is
+// wrong, which the Form remembers; null when it is null or empty.
 
 // Text reads up to limit characters on one or several lines. A number is
 // taken as its digits, since automation platforms send phones and keys so.
-func (f *Form) Text(name string, limit int) (string, bool) {
+func (f *Form) Text(name string, limit int) Opt[string] {
 	return check(f, name, func(v any) (string, string) {
 		s, ok := plain(v)
 		switch {
@@ -39,32 +38,33 @@ func (f *Form) Text(name string, limit int) (string, bool) {
 }
 
 // Line is Text without line breaks.
-func (f *Form) Line(name string, limit int) (string, bool) {
-	s, ok := f.Text(name, limit)
-	if ok && strings.ContainsAny(s, "\n\r\t") {
+func (f *Form) Line(name string, limit int) Opt[string] {
+	line := f.Text(name, limit)
+	if strings.ContainsAny(line.Value, "\n\r\t") {
 		f.Refuse(name, "must be on one line")
-		return "", false
+		return Opt[string]{}
 	}
-	return s, ok
+	return line
 }
 
 // Email reads an address such as ana@example.com.
-func (f *Form) Email(name string) (string, bool) {
-	s, ok := f.Line(name, 254)
-	if ok && s != "" && !isEmail(s) {
+func (f *Form) Email(name string) Opt[string] {
+	address := f.Line(name, 254)
+	if address.HasValue() && !isEmail(address.Value) {
 		f.Refuse(name, "must be a valid e-mail address")
-		return "", false
+		return Opt[string]{}
 	}
-	return s, ok
+	return address
 }
 
 // Phone reads a phone number however it is punctuated and returns its digits
 // with the country code; ten or eleven digits without one are Brazilian.
-func (f *Form) Phone(name string) (string, bool) {
-	s, ok := f.Line(name, 40)
-	if !ok || s == "" {
-		return "", ok
+func (f *Form) Phone(name string) Opt[string] {
+	line := f.Line(name, 40)
+	if !line.HasValue() {
+		return line
 	}
+	s := line.Value
 	digits := text.Digits(s)
 	switch {
 	case strings.Trim(s, "0123456789+-.()/ \u00a0") != "" || strings.LastIndexByte(s, '+') > 0:
@@ -72,15 +72,15 @@ func (f *Form) Phone(name string) (string, bool) {
 	case len(digits) < 10 || len(digits) > 15:
 		f.Refuse(name, "must have 10 to 15 digits, with country and area code")
 	case len(digits) <= 11 && s[0] != '+':
-		return "55" + digits, true
+		return Some("55" + digits)
 	default:
-		return digits, true
+		return Some(digits)
 	}
-	return "", false
+	return Opt[string]{}
 }
 
 // Int reads a whole number from low to high, as a number or in quotes.
-func (f *Form) Int(name string, low, high int64) (int64, bool) {
+func (f *Form) Int(name string, low, high int64) Opt[int64] {
 	return check(f, name, func(v any) (int64, string) {
 		s, ok := plain(v)
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -95,7 +95,7 @@ func (f *Form) Int(name string, low, high int64) (int64, bool) {
 }
 
 // ID reads the id of another record; 0 stands for none.
-func (f *Form) ID(name string) (int64, bool) {
+func (f *Form) ID(name string) Opt[int64] {
 	return check(f, name, func(v any) (int64, string) {
 		s, ok := plain(v)
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -107,7 +107,7 @@ func (f *Form) ID(name string) (int64, bool) {
 }
 
 // Bool reads true or false, also as 1, 0 and in quotes.
-func (f *Form) Bool(name string) (value, ok bool) {
+func (f *Form) Bool(name string) Opt[bool] {
 	return check(f, name, func(v any) (bool, string) {
 		if b, ok := v.(bool); ok {
 			return b, ""
@@ -124,7 +124,7 @@ func (f *Form) Bool(name string) (value, ok bool) {
 }
 
 // Date reads YYYY-MM-DD; the zero Date stands for none.
-func (f *Form) Date(name string) (civil.Date, bool) {
+func (f *Form) Date(name string) Opt[civil.Date] {
 	return check(f, name, func(v any) (civil.Date, string) {
 		s, _ := v.(string)
 		d, err := civil.Parse(s)
@@ -136,7 +136,7 @@ func (f *Form) Date(name string) (civil.Date, bool) {
 }
 
 // Money reads an amount such as "35.00", as text or number.
-func (f *Form) Money(name string) (money.Cents, bool) {
+func (f *Form) Money(name string) Opt[money.Cents] {
 	return check(f, name, func(v any) (money.Cents, string) {
 		s, ok := plain(v)
 		if !ok {
@@ -152,7 +152,7 @@ func (f *Form) Money(name string) (money.Cents, bool) {
 
 // Choice reads one of the allowed words, without regard to case, with an
 // underscore as good as a space.
-func (f *Form) Choice(name string, allowed ...string) (string, bool) {
+func (f *Form) Choice(name string, allowed ...string) Opt[string] {
 	return check(f, name, func(v any) (string, string) {
 		s, _ := v.(string)
 		s = strings.ToLower(strings.ReplaceAll(s, "_", " "))
@@ -167,7 +167,7 @@ func (f *Form) Choice(name string, allowed ...string) (string, bool) {
 }
 
 // List reads a list of texts; one text is a list of one.
-func (f *Form) List(name string) ([]string, bool) {
+func (f *Form) List(name string) Opt[[]string] {
 	return check(f, name, func(v any) ([]string, string) {
 		if s, ok := plain(v); ok {
 			return []string{s}, ""
@@ -189,19 +189,21 @@ func (f *Form) List(name string) ([]string, bool) {
 }
 
 // check runs parse on a value that is there. parse returns a reason when it
-// will not have it.
-func check[T any](f *Form, name string, parse func(any) (T, string)) (T, bool) {
-	var zero T
+// refuses the value.
+func check[T any](f *Form, name string, parse func(any) (T, string)) Opt[T] {
 	v, given := f.take(name)
-	if !given || v == nil {
-		return zero, given
+	switch {
+	case !given:
+		return Opt[T]{}
+	case v == nil:
+		return Null[T]()
 	}
 	out, reason := parse(v)
 	if reason != "" {
 		f.Refuse(name, reason)
-		return zero, false
+		return Opt[T]{}
 	}
-	return out, true
+	return Some(out)
 }
 
 func plain(v any) (string, bool) {

@@ -11,16 +11,16 @@ import (
 
 // checks are all the checks, as the tables below use them.
 var checks = map[string]func(f *Form) (any, bool){
-	"text":   func(f *Form) (any, bool) { return boxed(f.Text("v", 5)) },
-	"line":   func(f *Form) (any, bool) { return boxed(f.Line("v", 5)) },
-	"email":  func(f *Form) (any, bool) { return boxed(f.Email("v")) },
-	"phone":  func(f *Form) (any, bool) { return boxed(f.Phone("v")) },
-	"int":    func(f *Form) (any, bool) { return boxed(f.Int("v", -1, 10)) },
-	"id":     func(f *Form) (any, bool) { return boxed(f.ID("v")) },
-	"bool":   func(f *Form) (any, bool) { return boxed(f.Bool("v")) },
-	"date":   func(f *Form) (any, bool) { return boxed(f.Date("v")) },
-	"money":  func(f *Form) (any, bool) { return boxed(f.Money("v")) },
-	"choice": func(f *Form) (any, bool) { return boxed(f.Choice("v", "Ativo", "Vence hoje", "ultra_master")) },
+	"text":   func(f *Form) (any, bool) { return boxed(f.Text("v", 5).Get()) },
+	"line":   func(f *Form) (any, bool) { return boxed(f.Line("v", 5).Get()) },
+	"email":  func(f *Form) (any, bool) { return boxed(f.Email("v").Get()) },
+	"phone":  func(f *Form) (any, bool) { return boxed(f.Phone("v").Get()) },
+	"int":    func(f *Form) (any, bool) { return boxed(f.Int("v", -1, 10).Get()) },
+	"id":     func(f *Form) (any, bool) { return boxed(f.ID("v").Get()) },
+	"bool":   func(f *Form) (any, bool) { return boxed(f.Bool("v").Get()) },
+	"date":   func(f *Form) (any, bool) { return boxed(f.Date("v").Get()) },
+	"money":  func(f *Form) (any, bool) { return boxed(f.Money("v").Get()) },
+	"choice": func(f *Form) (any, bool) { return boxed(f.Choice("v", "Ativo", "Vence hoje", "ultra_master").Get()) },
 }
 
 func boxed[T any](v T, ok bool) (any, bool) { return v, ok }
@@ -139,13 +139,13 @@ func TestListTakesOneTextForAListOfOne(t *testing.T) {
 	}
 	for sent, want := range accepted {
 		f := fromJSON(t, `{"v":`+sent+`}`)
-		if list, ok := f.List("v"); !ok || fmt.Sprint(list) != want || f.Err() != nil {
+		if list, ok := f.List("v").Get(); !ok || fmt.Sprint(list) != want || f.Err() != nil {
 			t.Errorf("%s: %v, used %v, %v; want %s", sent, list, ok, f.Err(), want)
 		}
 	}
 	for _, sent := range []string{`{}`, `true`, `[null]`, `["a",["b"]]`} {
 		f := fromJSON(t, `{"v":`+sent+`}`)
-		f.List("v")
+		f.List("v").Get()
 		wantRefused(t, f.Err(), map[string]string{"v": "must be a list of texts"})
 	}
 }
@@ -153,7 +153,7 @@ func TestListTakesOneTextForAListOfOne(t *testing.T) {
 func TestMoneySaysWhatIsWrongWithTheAmount(t *testing.T) {
 	for _, sent := range []string{`"1.234"`, `"-1"`, `-1`, `"R$ 5"`, `1e9`, `"999999999999"`} {
 		f := fromJSON(t, `{"v":`+sent+`}`)
-		if v, ok := f.Money("v"); ok || len(fault.FieldsOf(f.Err()).Get("v")) != 1 {
+		if v, ok := f.Money("v").Get(); ok || len(fault.FieldsOf(f.Err()).Get("v")) != 1 {
 			t.Errorf("%s: %v, %v", sent, v, f.Err())
 		}
 	}
@@ -161,7 +161,7 @@ func TestMoneySaysWhatIsWrongWithTheAmount(t *testing.T) {
 
 func TestTextOfAQueryMustBeUTF8(t *testing.T) {
 	f := FromQuery(map[string][]string{"search": {"Jo\xe3o"}})
-	f.Text("search", 10)
+	f.Text("search", 10).Get()
 	wantRefused(t, f.Err(), map[string]string{"search": "must be valid UTF-8"})
 }
 
@@ -172,7 +172,7 @@ func FuzzPhone(f *testing.F) {
 	digits := regexp.MustCompile(`^[0-9]{10,15}$`)
 	f.Fuzz(func(t *testing.T, s string) {
 		form := FromStrings(map[string]string{"v": s})
-		phone, ok := form.Phone("v")
+		phone, ok := form.Phone("v").Get()
 		if ok == form.Failed() {
 			t.Fatalf("%q: used %v, refused %v", s, ok, form.Failed())
 		}
@@ -183,7 +183,7 @@ func FuzzPhone(f *testing.F) {
 			t.Errorf("%q became %q", s, phone)
 		}
 		again := FromStrings(map[string]string{"v": "+" + phone})
-		if same, _ := again.Phone("v"); same != phone {
+		if same, _ := again.Phone("v").Get(); same != phone {
 			t.Errorf("%q became %q, and that %q", s, phone, same)
 		}
 	})
@@ -196,7 +196,7 @@ func FuzzEmail(f *testing.F) {
 	shape := regexp.MustCompile(`^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]{2,}$`)
 	f.Fuzz(func(t *testing.T, s string) {
 		form := FromStrings(map[string]string{"v": s})
-		email, ok := form.Email("v")
+		email, ok := form.Email("v").Get()
 		if ok == form.Failed() {
 			t.Fatalf("%q: used %v, refused %v", s, ok, form.Failed())
 		}

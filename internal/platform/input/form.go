@@ -147,7 +147,6 @@ func (f *Form) Refuse(name, reason string) {
 	if sent, ok := f.sentAs[name]; ok {
 		name = sent
 	}
-	// A transaction that is run again refuses again.
 	if !slices.Contains(f.faults.Get(name), reason) {
 		f.faults.Add(name, reason)
 	}
@@ -163,40 +162,40 @@ func (f *Form) Require(name string) {
 	}
 }
 
-// Keep refuses a form that empties name; one that leaves it out is fine. It
-// is Require for updates.
-func (f *Form) Keep(name string) {
+// MustNotClear refuses a form that empties name; one that leaves it out is
+// fine. It is Require for updates.
+func (f *Form) MustNotClear(name string) {
 	if v, ok := f.take(name); ok && v == nil {
 		f.Refuse(name, "must not be empty")
 	}
 }
 
 // Err is the verdict: every failing field, then every unknown one.
-func (f *Form) Err() error {
-	if !f.lenient {
-		f.refuseUnknown()
-	}
-	return f.faults.Err()
-}
+func (f *Form) Err() error { return f.Problems().Err() }
 
 // maxUnknown bounds the work that a hostile body of many names can cause.
 const maxUnknown = 20
 
-func (f *Form) refuseUnknown() {
-	var unknown []string
+// unknown refuses the fields that no check has asked for.
+func (f *Form) unknown() (refused fault.Fields) {
+	if f.lenient {
+		return refused
+	}
+	var names []string
 	for name := range f.values {
 		if !slices.Contains(f.known, name) {
-			unknown = append(unknown, name)
+			names = append(names, name)
 		}
 	}
-	slices.Sort(unknown)
-	for _, name := range unknown[:min(len(unknown), maxUnknown)] {
+	slices.Sort(names)
+	for _, name := range names[:min(len(names), maxUnknown)] {
 		reason := "unknown field"
 		if near := text.Near(name, f.known); near != "" {
 			reason = fmt.Sprintf("unknown field; did you mean %s?", near)
 		}
-		f.Refuse(name, reason)
+		refused.Add(name, reason)
 	}
+	return refused
 }
 
 // take returns a value with "" and null as nil, and notes that the operation

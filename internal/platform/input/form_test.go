@@ -92,8 +92,8 @@ func TestEmptyBodyIsAnEmptyObject(t *testing.T) {
 func TestEveryFailingFieldIsReportedAtOnceInOrder(t *testing.T) {
 	f := fromJSON(t, `{"email":"ana","plan_id":"x","name":"","nmae":"Ana"}`)
 	f.Require("name")
-	f.Email("email")
-	f.ID("plan_id")
+	f.Email("email").Get()
+	f.ID("plan_id").Get()
 	f.Refuse("plan_id", "is not yours")
 	f.Refuse("plan_id", "is not yours") // as a transaction does that is run again
 	err := f.Err()
@@ -125,8 +125,8 @@ func TestUnknownFieldIsRefusedWithASuggestion(t *testing.T) {
 		f := fromJSON(t, fmt.Sprintf(`{%q:1}`, field))
 		f.Alias("username", "usuario")
 		f.Ignore("id", "created_at")
-		f.Line("name", 10)
-		f.Line("usuario", 10)
+		f.Line("name", 10).Get()
+		f.Line("usuario", 10).Get()
 		wantRefused(t, f.Err(), map[string]string{field: reason})
 	}
 }
@@ -152,7 +152,7 @@ func TestUnknownFieldsAreReportedUpToABound(t *testing.T) {
 func TestReadOnlyFieldsAreIgnoredWhateverTheyHold(t *testing.T) {
 	f := fromJSON(t, `{"id":"x","plan":{"id":1},"status":null,"name":"Ana"}`)
 	f.Ignore("id", "plan", "status")
-	if name, ok := f.Line("name", 10); !ok || name != "Ana" || f.Err() != nil {
+	if name, ok := f.Line("name", 10).Get(); !ok || name != "Ana" || f.Err() != nil {
 		t.Errorf("%q, %v: %v", name, ok, f.Err())
 	}
 }
@@ -176,7 +176,7 @@ func TestAliasIsAnotherSpelling(t *testing.T) {
 		if !f.Given("due_on") {
 			t.Errorf("%s: not given", name)
 		}
-		if got, _ := f.Line("due_on", 5); got != tt.want {
+		if got, _ := f.Line("due_on", 5).Get(); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 		wantRefused(t, f.Err(), tt.refused)
@@ -201,7 +201,7 @@ func TestRequireAndKeep(t *testing.T) {
 		}
 		wantRefused(t, f.Err(), tt.require)
 		f = fromJSON(t, body)
-		f.Keep("a")
+		f.MustNotClear("a")
 		wantRefused(t, f.Err(), tt.keep)
 	}
 }
@@ -212,7 +212,7 @@ func TestQueriesAndFormsPassOverUnknownNames(t *testing.T) {
 		"form":  FromStrings(map[string]string{"a": "first", "utm_source": "x"}),
 	}
 	for name, f := range forms {
-		if a, ok := f.Line("a", 10); !ok || a != "first" || f.Given("none") {
+		if a, ok := f.Line("a", 10).Get(); !ok || a != "first" || f.Given("none") {
 			t.Errorf("%s: %q, %v", name, a, ok)
 		}
 		if err := f.Err(); err != nil {
@@ -250,32 +250,32 @@ func FuzzFromJSON(f *testing.F) {
 // readEveryWay must not panic, whatever the field holds.
 func readEveryWay(f *Form, name string) {
 	f.Require(name)
-	f.Keep(name)
-	f.Line(name, 10)
-	f.Email(name)
-	f.Phone(name)
-	f.Int(name, 1, 10)
-	f.ID(name)
-	f.Bool(name)
-	f.Date(name)
-	f.Money(name)
-	f.Choice(name, "a", "b")
+	f.MustNotClear(name)
+	f.Line(name, 10).Get()
+	f.Email(name).Get()
+	f.Phone(name).Get()
+	f.Int(name, 1, 10).Get()
+	f.ID(name).Get()
+	f.Bool(name).Get()
+	f.Date(name).Get()
+	f.Money(name).Get()
+	f.Choice(name, "a", "b").Get()
 	f.Page()
 	_ = f.Err()
 }
 
 func TestPageFormTakesTheLastValueAndWholeLists(t *testing.T) {
 	f := FromForm(map[string][]string{"active": {"false", "true"}, "events": {"", "a", "b"}, "name": {"Ana"}, "extra": {}}, "events", "none")
-	if on, ok := f.Bool("active"); !on || !ok {
+	if on, ok := f.Bool("active").Get(); !on || !ok {
 		t.Errorf("active %v, %v", on, ok)
 	}
-	if list, ok := f.List("events"); !ok || len(list) != 2 || list[0] != "a" {
+	if list, ok := f.List("events").Get(); !ok || len(list) != 2 || list[0] != "a" {
 		t.Errorf("events %v, %v", list, ok)
 	}
-	if list, ok := f.List("none"); !ok || len(list) != 0 {
+	if list, ok := f.List("none").Get(); !ok || len(list) != 0 {
 		t.Errorf("none %v, %v", list, ok)
 	}
-	if name, ok := f.Line("name", 10); name != "Ana" || !ok || f.Given("extra") {
+	if name, ok := f.Line("name", 10).Get(); name != "Ana" || !ok || f.Given("extra") {
 		t.Errorf("name %q, %v", name, ok)
 	}
 }

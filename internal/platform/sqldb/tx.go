@@ -10,6 +10,7 @@ import (
 type Tx struct {
 	Querier
 	now      time.Time
+	changed  bool // a statement has changed a row
 	clock    Ref
 	onCommit []func()
 }
@@ -22,8 +23,10 @@ func (tx *Tx) Clock() Ref { return tx.clock }
 
 // Exec runs a statement and returns how many rows it changed.
 func (tx *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	ctx, finish := tx.bound(ctx)
 	n, err := tx.exec(ctx, text, args)
-	return n, tx.translate(err)
+	tx.changed = tx.changed || n > 0
+	return n, finish(tx.translate(err))
 }
 
 // OnCommit calls f after the commit has been acknowledged. It is for hints,
@@ -39,39 +42,14 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	err := retry(ctx, func() error {
 		return db.write(ctx, func(conn Querier) error {
 			tx = &Tx{Querier: conn, now: db.Now(), clock: db.Clock()}
-			if err := fn(tx); err != nil {
-				return err
-			}
-			return runAttached(ctx, tx)
+			return fn(tx)
 		})
 	})
-	if err != nil {
+	if err := db.observe(tx, err); err != nil {
 		return err
 	}
 	for _, f := range tx.onCommit {
 		f()
 	}
 	return nil
-}
-
-type attachedKey struct{}
-
-// Attach makes every Write under the returned context also run fn, inside its
-// transaction and after its own statements. It is for what must be committed
-// with a change without the change knowing of it, such as the mark that a
-// request with an idempotency key has been carried out.
-func Attach(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) context.Context {
-	return context.WithValue(ctx, attachedKey{}, fn)
-}
-
-// Detach is for work that takes several transactions and may be repeated as a
-// whole: none of them is to be taken for the carrying out of it.
-func Detach(ctx context.Context) context.Context { return context.WithValue(ctx, attachedKey{}, nil) }
-
-func runAttached(ctx context.Context, tx *Tx) error {
-	fn, ok := ctx.Value(attachedKey{}).(func(context.Context, *Tx) error)
-	if !ok {
-		return nil
-	}
-	return fn(ctx, tx)
 }

@@ -108,59 +108,6 @@ func TestOnCommitRunsOnceAndOnlyAfterTheCommit(t *testing.T) {
 	})
 }
 
-func TestAttachedWorkIsCommittedOrUndoneWithTheWrite(t *testing.T) {
-	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		withNotes(t, db)
-		var verdict error
-		ctx := sqldb.Attach(t.Context(), func(_ context.Context, tx *sqldb.Tx) error {
-			wantNotes(t, tx, 1)
-			wantNotes(t, db)
-			return errors.Join(insert(t, 2)(tx), verdict)
-		})
-
-		verdict = errRefused
-		if err := db.Write(ctx, insert(t, 1)); !errors.Is(err, errRefused) {
-			t.Errorf("got %v, want the error of the attached work", err)
-		}
-		wantNotes(t, db)
-
-		verdict = nil
-		if err := db.Write(ctx, insert(t, 1)); err != nil {
-			t.Error(err)
-		}
-		wantNotes(t, db, 1, 2)
-	})
-}
-
-func TestDetachedWorkIsNotRun(t *testing.T) {
-	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ran := 0
-		ctx := sqldb.Attach(t.Context(), func(context.Context, *sqldb.Tx) error {
-			ran++
-			return nil
-		})
-		for _, ctx := range []context.Context{ctx, sqldb.Detach(ctx)} {
-			if err := db.Write(ctx, func(*sqldb.Tx) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if ran != 1 {
-			t.Errorf("ran %d times, want once", ran)
-		}
-	})
-}
-
-func TestAttachedWorkIsNotRunAfterAFailure(t *testing.T) {
-	db := sqldbtest.New(t, sqldb.SQLite)
-	ctx := sqldb.Attach(t.Context(), func(context.Context, *sqldb.Tx) error {
-		t.Error("attached work ran")
-		return nil
-	})
-	if err := db.Write(ctx, func(*sqldb.Tx) error { return errRefused }); !errors.Is(err, errRefused) {
-		t.Error(err)
-	}
-}
-
 func TestCancelledContextWritesNothing(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		withNotes(t, db)

@@ -100,9 +100,6 @@ func (c *call) query() *input.Form { return input.FromQuery(c.http.URL.Query()) 
 func New(d Deps) *Server {
 	s := &Server{Deps: d, paths: map[string]methods{}, mux: http.NewServeMux()}
 	for _, r := range s.routes() {
-		if r.handler == nil {
-			continue
-		}
 		if s.paths[r.path] == nil {
 			s.paths[r.path] = methods{}
 			s.mux.Handle(Prefix+r.path, http.NotFoundHandler())
@@ -112,13 +109,11 @@ func New(d Deps) *Server {
 	return s
 }
 
-// Built lists the operations that are served, as "METHOD /path".
-func (s *Server) Built() []string {
+// Operations lists what is served, as "METHOD /path".
+func (s *Server) Operations() []string {
 	var list []string
 	for _, r := range s.routes() {
-		if r.handler != nil {
-			list = append(list, r.method+" "+r.path)
-		}
+		list = append(list, r.method+" "+r.path)
 	}
 	return list
 }
@@ -160,7 +155,8 @@ func (s *Server) operate(ctx context.Context, w http.ResponseWriter, r *http.Req
 		return failure(ctx, w, fault.Field("Idempotency-Key", reason))
 	}
 	req := idempotency.Request{Key: key, Fingerprint: sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), c.body...))}
-	answer, repeated, err := s.Idempotency.Run(ctx, actor, req, func(ctx context.Context) (a idempotency.Stored) {
+	answer, repeated, err := s.Idempotency.Run(ctx, actor, req, func(marked account.Actor) (a idempotency.Stored) {
+		c.actor = marked
 		a.Status, a.Body = run(ctx, w, op, c)
 		return a
 	})
@@ -308,12 +304,9 @@ func quotaHeaders(h http.Header, q account.Quota) {
 func failure(ctx context.Context, w http.ResponseWriter, err error) (int, []byte) {
 	err = web.Explain(err)
 	web.ExchangeOf(ctx).Err = err
-	switch fault.KindOf(err) {
-	case fault.KindUnauthenticated:
+	web.RetryAfter(w.Header(), err)
+	if fault.KindOf(err) == fault.KindUnauthenticated {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-	case fault.KindUnavailable:
-		w.Header().Set("Retry-After", "1")
-	default: // nothing more to say
 	}
 	return web.Status(err), web.AppendFault(nil, err)
 }

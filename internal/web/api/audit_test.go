@@ -28,7 +28,7 @@ func TestCallsAreInTheAuditLogWithTheirToken(t *testing.T) {
 				t.Errorf("line %+v, want %s by the token", e, want)
 			}
 		}
-		if changed := list[1].Changes; len(changed) != 1 || changed[0] != (account.Change{Field: "name", Before: "Ana", After: "Ana Lima"}) {
+		if changed := list[1].Changes; len(changed) != 1 || changed[0] != (account.FieldChange{Field: "name", Before: "Ana", After: "Ana Lima"}) {
 			t.Errorf("changes %+v", changed)
 		}
 	})

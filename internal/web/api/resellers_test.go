@@ -335,7 +335,7 @@ func TestFunctionsAreDocumented(t *testing.T) {
 func TestAccountTellsOnlyItsOwnStanding(t *testing.T) {
 	s := newService(t, sqldb.SQLite)
 	root := s.newCaller(t)
-	_, err := s.Accounts.SetCompany(t.Context(), account.Actor{Company: root.actor.Company}, values("whatsapp", "11 98765-4321"))
+	_, err := s.Accounts.SetCompany(t.Context(), account.System(root.actor.Company, "test"), values("whatsapp", "11 98765-4321"))
 	must(t, err)
 	c := root.below(t, "beto", account.LevelReseller)
 	a := c.call(t, http.MethodGet, "/account", "")

@@ -3,7 +3,6 @@ package panel
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
@@ -36,14 +35,14 @@ type entryRow struct {
 	Link string // to the reseller; "": not one's own
 }
 
-func (s *Server) credits(q *request) error {
-	in := q.query()
-	before, _ := in.ID("before")
+func (s *Server) credits(req *request) error {
+	in := req.query()
+	before, _ := in.ID("before").Get()
 	if in.Err() != nil {
 		before = 0
 	}
-	d := creditsData{Newest: before == 0, Sells: q.Actor.Company.Level.AtLeast(lowest[resellers]) && q.Actor.May(resellers)}
-	list, err := s.Resellers.Statement(q.Context(), q.Actor, before, entryRows+1)
+	d := creditsData{Newest: before == 0, Sells: req.Actor.Company.Level.AtLeast(lowest[resellers]) && req.Actor.May(resellers)}
+	list, err := s.Resellers.Statement(req.Context(), req.Actor, before, entryRows+1)
 	if err != nil {
 		return err
 	}
@@ -51,26 +50,26 @@ func (s *Server) credits(q *request) error {
 		list = list[:entryRows]
 		d.Older = "/credits?before=" + idText(list[entryRows-1].ID)
 	}
-	if d.Balance, err = s.Resellers.Balance(q.Context(), q.Actor); err != nil {
+	if d.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	if d.List, err = s.entryRows(q, list, d.Sells); err != nil {
+	if d.List, err = s.entryRows(req, list, d.Sells); err != nil {
 		return err
 	}
-	if q.Actor.Company.ParentID == 0 {
-		d.Grant = fmt.Sprintf("carteira credits grant --company %d --amount 100", q.Actor.Company.ID)
+	if req.Actor.Company.ParentID == 0 {
+		d.Grant = fmt.Sprintf("carteira credits grant --company %d --amount 100", req.Actor.Company.ID)
 	}
-	return s.show(q, page.View{Name: "credits", Title: "Credits", Data: d})
+	return s.show(req, page.View{Name: "credits", Title: "Credits", Data: d})
 }
 
-func (s *Server) entryRows(q *request, list []reseller.Entry, links bool) ([]entryRow, error) {
-	names, err := s.doers(q, list)
+func (s *Server) entryRows(req *request, list []reseller.Entry, links bool) ([]entryRow, error) {
+	names, err := s.doers(req, list)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]entryRow, len(list))
 	for i, e := range list {
-		rows[i] = entryRow{Entry: e, Text: entryWords[e.Kind], Who: doer(q.lang, names, e)}
+		rows[i] = entryRow{Entry: e, Text: entryWords[e.Kind], Who: doer(req.lang, names, e)}
 		if links && e.Reseller.ID != 0 && !byTheOther(e) {
 			rows[i].Link = resellerPath(e.Reseller.ID)
 		}
@@ -84,51 +83,22 @@ func byTheOther(e reseller.Entry) bool {
 	return e.Kind == reseller.Received || e.Kind == reseller.Returned
 }
 
-// doers are the names of the company's users and tokens, as entries have them,
-// when there is an entry that needs them.
-func (s *Server) doers(q *request, list []reseller.Entry) (map[string]string, error) {
-	names := map[string]string{}
-	needed := func(prefix string) bool {
-		for _, e := range list {
-			if !byTheOther(e) && strings.HasPrefix(e.By, prefix) {
-				return true
-			}
-		}
-		return false
-	}
-	if needed("user:") {
-		users, err := s.Accounts.Users(q.Context(), q.Actor)
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range users {
-			names[account.Actor{UserID: u.ID}.By()] = u.Name
+// doers are the names of the company's users and tokens that made entries.
+func (s *Server) doers(req *request, list []reseller.Entry) (map[string]string, error) {
+	var by []string
+	for _, e := range list {
+		if !byTheOther(e) {
+			by = append(by, e.By)
 		}
 	}
-	if needed("token:") {
-		tokens, err := s.Accounts.Tokens(q.Context(), q.Actor)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range tokens {
-			names[account.Actor{TokenID: t.ID}.By()] = "API · " + t.Name
-		}
-	}
-	return names, nil
+	return s.actorNames(req, by)
 }
 
 func doer(l page.Lang, names map[string]string, e reseller.Entry) string {
-	switch name, known := names[e.By]; {
-	case byTheOther(e):
+	if byTheOther(e) {
 		return e.Reseller.Name
-	case known:
-		return name
-	case strings.HasPrefix(e.By, "user:"):
-		return l.T("a user who was removed")
-	case strings.HasPrefix(e.By, "token:"):
-		return l.T("a token that was deleted")
 	}
-	return l.T("command line")
+	return actorText(l, names, e.By)
 }
 
 // course is one of the two ways that credits go.
@@ -163,44 +133,44 @@ type moveData struct {
 	Ask      bool // all is well: it is to be confirmed
 }
 
-func (s *Server) sendPage(q *request) error        { return s.movePage(q, s.sending()) }
-func (s *Server) takeBackPage(q *request) error    { return s.movePage(q, s.takingBack()) }
-func (s *Server) sendCredits(q *request) error     { return s.move(q, s.sending()) }
-func (s *Server) takeBackCredits(q *request) error { return s.move(q, s.takingBack()) }
+func (s *Server) sendPage(req *request) error        { return s.movePage(req, s.sending()) }
+func (s *Server) takeBackPage(req *request) error    { return s.movePage(req, s.takingBack()) }
+func (s *Server) sendCredits(req *request) error     { return s.move(req, s.sending()) }
+func (s *Server) takeBackCredits(req *request) error { return s.move(req, s.takingBack()) }
 
 // movePage asks how many credits; told that, it says what will happen and asks
 // whether to do it.
-func (s *Server) movePage(q *request, c course) error {
-	asked := q.URL.Query().Has("amount")
-	m, err := c.quote(q.Context(), q.Actor, q.id, q.query())
+func (s *Server) movePage(req *request, c course) error {
+	asked := req.URL.Query().Has("amount")
+	m, err := c.quote(req.Context(), req.Actor, req.id, req.query())
 	if err != nil && !refused(err) {
 		return err
 	}
-	form := queryForm(q)
+	form := queryForm(req)
 	if asked {
 		form.Fail(err)
 	} else {
 		err = nil
 	}
-	return s.moveForm(q, c, moveData{Form: form, Movement: m, Ask: asked && err == nil}, err)
+	return s.moveForm(req, c, moveData{Form: form, Movement: m, Ask: asked && err == nil}, err)
 }
 
-func (s *Server) moveForm(q *request, c course, d moveData, refusal error) error {
-	d.Course, d.Action, d.Back = c, resellerPath(q.id)+c.Path, resellerPath(q.id)
-	return s.show(q, page.View{Name: "credits_move", Title: c.Title, Status: statusOf(refusal), Data: d})
+func (s *Server) moveForm(req *request, c course, d moveData, refusal error) error {
+	d.Course, d.Action, d.Back = c, resellerPath(req.id)+c.Path, resellerPath(req.id)
+	return s.show(req, page.View{Name: "credits_move", Title: c.Title, Status: statusOf(refusal), Data: d})
 }
 
-func (s *Server) move(q *request, c course) error {
-	moved, err := c.move(q.Context(), q.Actor, q.id, q.form())
+func (s *Server) move(req *request, c course) error {
+	moved, err := c.move(req.Context(), req.Actor, req.id, req.form())
 	if err != nil && !refused(err) {
 		return err
 	}
-	m, failed := c.quote(q.Context(), q.Actor, q.id, q.form())
+	m, failed := c.quote(req.Context(), req.Actor, req.id, req.form())
 	if failed != nil && !refused(failed) {
 		return failed
 	}
 	if err != nil {
-		return s.moveForm(q, c, moveData{Form: page.Sent(q.Request, err), Movement: m}, err)
+		return s.moveForm(req, c, moveData{Form: page.Sent(req.Request, err), Movement: m}, err)
 	}
-	return q.done(resellerPath(q.id), c.done, m.Reseller.Name, moved.Balance, moved.ResellerBalance)
+	return req.done(resellerPath(req.id), c.done, m.Reseller.Name, moved.Balance, moved.ResellerBalance)
 }

@@ -70,16 +70,16 @@ func newReminders(db *sqldb.DB, box *secret.Box, accounts *account.Service, cust
 func (p *person) fillMessages(customerID int64) map[string]int64 {
 	p.t.Helper()
 	ctx, a := p.t.Context(), p.actor
-	c, _, err := p.Reminders.CreateChannel(ctx, a, values("kind", "pigeon", "name", "Pombo", "token", "very-secret"))
+	c, _, err := p.Reminders.CreateChannel(ctx, a, p.Reminders.ReadNewChannel(values("kind", "pigeon", "name", "Pombo", "token", "very-secret")))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	t, err := p.Reminders.CreateTemplate(ctx, a, values("name", "Lembrete", "text", "Olá {nome}: {link_pagamento}"))
+	t, err := p.Reminders.CreateTemplate(ctx, a, reminder.ReadNewTemplate(values("name", "Lembrete", "text", "Olá {nome}: {link_pagamento}")))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r, err := p.Reminders.CreateRule(ctx, a, values("name", "No dia", "active", "true", "offset_days", "0", "hour", "10:00",
-		"template_id", idText(t.ID), "channels", idText(c.ID)))
+	r, err := p.Reminders.CreateRule(ctx, a, reminder.ReadNewRule(values("name", "No dia", "active", "true", "offset_days", "0", "hour", "10:00",
+		"template_id", idText(t.ID), "channels", idText(c.ID))))
 	if err == nil {
 		_, err = p.Reminders.Plan(ctx)
 	}
@@ -123,7 +123,7 @@ func TestTemplateIsWrittenPreviewedAndSaved(t *testing.T) {
 		words := []string{"name", "Aviso", "subject", "Vence {vencimento}", "text", "Oi {primeiro_nome}, pague {valor} em {link_pagamento}"}
 		p.post("/messages/templates/preview", words...).want(t, 200, "Ninguém encontrado", "Oi {primeiro_nome}")
 		ids := p.fill()
-		_, err := p.Customers.Create(t.Context(), p.actor, values("name", "Zélia Prado", "data_de_vencimento", "2026-05-01"))
+		_, err := p.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", "Zélia Prado", "data_de_vencimento", "2026-05-01")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func TestRuleIsMadeSwitchedAndDeleted(t *testing.T) {
 		p.get("/messages").want(t, 200, "Conecte um canal", "Escreva um modelo")
 		p.get("/messages/rules/new").want(t, 200, "Ainda não há canal")
 		ids := p.fill()
-		second, _, err := p.Reminders.CreateChannel(t.Context(), p.actor, values("kind", "log", "name", "Reserva"))
+		second, _, err := p.Reminders.CreateChannel(t.Context(), p.actor, p.Reminders.ReadNewChannel(values("kind", "log", "name", "Reserva")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +271,8 @@ func TestMessageInDoubtIsDecided(t *testing.T) {
 // mood has the channel answer in another way.
 func (p *person) mood(channelID int64, mood string) {
 	p.t.Helper()
-	if _, err := p.Reminders.UpdateChannel(p.t.Context(), p.actor, channelID, values("mood", mood)); err != nil {
+	draft := reminder.ChannelDraft{Options: map[string]input.Opt[string]{"mood": input.Some(mood)}}
+	if _, err := p.Reminders.UpdateChannel(p.t.Context(), p.actor, channelID, draft); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -375,13 +376,13 @@ func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
 func (p *person) subscribe(change func(*account.Subscription)) {
 	p.t.Helper()
 	err := p.DB.Write(p.t.Context(), func(tx *sqldb.Tx) error {
-		a, err := account.Find(p.t.Context(), tx, p.actor.Company.ID)
+		before, err := account.FindCompany(p.t.Context(), tx, p.actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		after := a.Company
+		after := before
 		change(&after.Subscription)
-		return p.Accounts.SaveTx(p.t.Context(), tx, a.Company, after)
+		return p.Accounts.SaveTx(p.t.Context(), tx, before, after)
 	})
 	if err != nil {
 		p.t.Fatal(err)

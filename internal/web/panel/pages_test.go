@@ -94,7 +94,7 @@ func TestManyCustomersAtOnce(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o *office) {
 		p := o.owner(t, "ana@example.com")
 		ids := p.fill()
-		lone, err := o.Customers.Create(t.Context(), p.actor, values("name", "Sem plano"))
+		lone, err := o.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", "Sem plano")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestExportHasAllOfTheFilterAndNoFormula(t *testing.T) {
 		}
 		p.importNow(u.ID)
 		for _, name := range []string{`=HYPERLINK("http://x")`, "+1", "-1", "@x", `a;"b"`} {
-			if _, err := o.Customers.Create(t.Context(), p.actor, values("name", name)); err != nil {
+			if _, err := o.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", name))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -210,7 +210,7 @@ func TestImportByUpload(t *testing.T) {
 		p.post(a.location, "column", "", "column", "whatsapp", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "uma coluna deve ser o nome do cliente")
 		p.post(a.location, "column", "name", "column", "name", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "duas colunas não podem ser name")
 		named := []string{"column", "name", "column", "whatsapp", "column", "data_de_vencimento", "column", "plan"}
-		checked := p.follow(a.location, named...).want(t, http.StatusOK, "1 linhas estão certas, 2 têm algum problema", "deve ter de 10 a 15 dígitos", "não existe")
+		checked := p.follow(a.location, named...).want(t, http.StatusOK, "1 linhas estão certas, 2 têm algum problema", "deve ter 10 ou 11 dígitos com o DDD", "não existe")
 		checked.lacks(t, "/start")
 		if again := p.post(a.location + "/start"); again.status != http.StatusSeeOther {
 			t.Errorf("starting what has bad lines answered %d", again.status)

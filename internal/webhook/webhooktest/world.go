@@ -70,7 +70,7 @@ func NewWorld(t *testing.T, engine sqldb.Engine) *World {
 		"name": "Rede Clara", "email": "paula@example.com", "user_name": "Paula Ramos",
 	}))
 	Must(t, err)
-	w.Actor = account.Actor{Company: company}
+	w.Actor = account.System(company, "test")
 	return w
 }
 

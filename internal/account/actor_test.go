@@ -1,0 +1,77 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+var errRefused = errors.New("refused")
+
+func notes(t *testing.T, q sqldb.Querier) int64 {
+	t.Helper()
+	n, err := sqldb.Value[int64](t.Context(), q, `SELECT count(*) FROM notes`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func addNote(ctx context.Context, tx *sqldb.Tx) error {
+	_, err := tx.Exec(ctx, `INSERT INTO notes (id) VALUES ((SELECT count(*) FROM notes))`)
+	return err
+}
+
+func TestCompanionIsCommittedOrUndoneWithTheWrite(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		create := func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), `CREATE TABLE notes (id BIGINT)`)
+			return err
+		}
+		if err := db.Write(t.Context(), create); err != nil {
+			t.Fatal(err)
+		}
+		var verdict error
+		actor := account.Actor{}.With(func(ctx context.Context, tx *sqldb.Tx) error {
+			if n := notes(t, tx); n != 1 {
+				t.Errorf("the companion sees %d notes, want the one of the change", n)
+			}
+			return errors.Join(addNote(ctx, tx), verdict)
+		})
+		change := func(tx *sqldb.Tx) error { return addNote(t.Context(), tx) }
+
+		verdict = errRefused
+		if err := actor.Write(t.Context(), db, change); !errors.Is(err, errRefused) || notes(t, db) != 0 {
+			t.Errorf("%v and %d notes, want the companion's error and none", err, notes(t, db))
+		}
+		verdict = nil
+		if err := actor.Write(t.Context(), db, change); err != nil || notes(t, db) != 2 {
+			t.Errorf("%v and %d notes, want both", err, notes(t, db))
+		}
+	})
+}
+
+func TestCompanionIsNotRunAfterAFailure(t *testing.T) {
+	db := sqldbtest.New(t, sqldb.SQLite)
+	actor := account.Actor{}.With(func(context.Context, *sqldb.Tx) error {
+		t.Error("the companion ran")
+		return nil
+	})
+	if err := actor.Write(t.Context(), db, func(*sqldb.Tx) error { return errRefused }); !errors.Is(err, errRefused) {
+		t.Error(err)
+	}
+}
+
+func TestNobodyLeavesNoLineInSilence(t *testing.T) {
+	db := sqldbtest.New(t, sqldb.SQLite)
+	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		return account.WriteAudit(t.Context(), tx, account.Actor{}, account.AuditEntry{Action: "customer.updated"})
+	})
+	if err == nil {
+		t.Error("the deed of nobody was passed over")
+	}
+}

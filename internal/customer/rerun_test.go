@@ -1,0 +1,56 @@
+package customer
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+var errGivenUp = errors.New("given up")
+
+// A group commit that is taken back runs everybody again. T1 inserts joao and
+// gives up when it runs again; T2 creates joao and is refused in the first run;
+// T3 fails after it has written, so that the group is taken back. T2 must find
+// the login free in its second run.
+func TestRefusalOfARunThatWasTakenBackIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, sqldb.SQLite)
+		var waiting sync.WaitGroup
+		var refused, failed error
+		runs := 0
+		first := w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			if runs++; runs > 1 {
+				return errGivenUp
+			}
+			waiting.Go(func() {
+				_, refused = w.Create(t.Context(), w.actor, ReadNew(form(t, `{"name":"João","usuario":"joao"}`)))
+			})
+			synctest.Wait()
+			waiting.Go(func() {
+				failed = w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+					return errors.Join(w.add(t, tx, "x"), errGivenUp)
+				})
+			})
+			synctest.Wait()
+			return w.add(t, tx, "joao")
+		})
+		waiting.Wait()
+		if !errors.Is(first, errGivenUp) || !errors.Is(failed, errGivenUp) || runs != 2 {
+			t.Fatalf("the group was not taken back: %v, %v, %d runs", first, failed, runs)
+		}
+		if refused != nil {
+			t.Errorf("nobody has the login, but: %v", refused)
+		}
+	})
+}
+
+func (w *world) add(t *testing.T, tx *sqldb.Tx, usuario string) error {
+	t.Helper()
+	d := Draft{Name: input.Some("Joana"), Usuario: input.Some(usuario)}
+	made, _, err := d.customer(tx.Now(), w.actor, catalogOf(t.Context(), tx, w.actor))
+	return errors.Join(err, w.apply(t.Context(), tx, w.actor, &Change{Action: ActionCreated, After: made}))
+}

@@ -1,0 +1,53 @@
+package reminder
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/sqldb"
+)
+
+// A company whose plan has no messages, or whose subscription has ended or is
+// suspended, sends nothing: nothing is planned for it, and what had been is
+// skipped when its hour comes. When the company is back, what still lies ahead
+// is planned anew; what it missed meanwhile stays missed.
+
+// mutedReason tells why a company sends nothing at an instant; "" when it does. It
+// is the one place that knows.
+func mutedReason(c account.Company, now time.Time) string {
+	if !c.Subscription.Functions.Has(account.FunctionReminders) {
+		return "the company's subscription plan does not include messages"
+	}
+	switch c.Standing(now) {
+	case account.StandingExpired:
+		return "the company's subscription has ended"
+	case account.StandingSuspended:
+		return "the company is suspended"
+	case account.StandingTrial, account.StandingActive:
+	}
+	return ""
+}
+
+// CompanyChanged is told when a company has changed, in the same transaction.
+// The end of a subscription is a matter of the calendar and changes no row:
+// planning and sending look for themselves.
+func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, c account.CompanyChange) error {
+	before, after := c.Before, c.After
+	if mutedReason(before, tx.Now()) == "" || mutedReason(after, tx.Now()) != "" {
+		return nil
+	}
+	q, err := quietOf(ctx, tx, after.ID)
+	if err != nil {
+		return err
+	}
+	return s.replanAll(ctx, tx, account.System(after, "plan messages"), q)
+}
+
+// skipAhead takes the rule of a silent company past the due dates that nobody is
+// reminded of, so that they are not told of one by one later.
+func (s *Service) skipAhead(ctx context.Context, tx *sqldb.Tx, a account.Actor, r Rule, q Quiet) error {
+	r.restart(a, q, tx.Now())
+	r.planAt = a.Today(tx.Now()).AddDays(1).Start(a.Company.Zone)
+	return saveCursor(ctx, tx, a.Company.ID, r)
+}
