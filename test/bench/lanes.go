@@ -78,6 +78,7 @@ func newLane(ctx context.Context, accounts *account.Service, hooks *webhook.Serv
 	if l.Company, _, err = accounts.CreateCompany(ctx, input.FromStrings(company)); err != nil {
 		return l, err
 	}
+	l.Actor = account.Operator(l.Company)
 	if _, l.token, err = accounts.CreateToken(ctx, l.Actor, input.FromStrings(map[string]string{"name": "bench"})); err != nil {
 		return l, err
 	}

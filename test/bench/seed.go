@@ -78,6 +78,7 @@ func newTenant(ctx context.Context, db *sqldb.DB, name string) (t tenant, err er
 	if t.Company, _, err = accounts.CreateCompany(ctx, form("name", name, "email", name+"@example.com")); err != nil {
 		return t, err
 	}
+	t.Actor = account.Operator(t.Company)
 	if _, t.token, err = accounts.CreateToken(ctx, t.Actor, form("name", "bench")); err != nil {
 		return t, err
 	}

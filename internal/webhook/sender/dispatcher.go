@@ -26,13 +26,13 @@ type dispatcher struct {
 	sender   *Sender
 	store    store
 	log      *slog.Logger
-	ctx      context.Context //nolint:containedctx // of everything that a run has begun
+	ctx      context.Context // of all that the run has begun
 	cancel   context.CancelFunc
 	lanes    map[int64]*lane
 	paces    paces
 	slots    slots
 	queues   [4][]*lane // lanes that can send: see queueOf
-	wanted   [2][]*lane // lanes to be leased: slow ones, and others before them
+	wanted   [3][]*lane // lanes to be leased, by class
 	refills  []*lane    // leased lanes that need more
 	freed    []int64    // lanes given back, in which something may have become due meanwhile
 	releases []lease    // to be given back
@@ -216,7 +216,7 @@ func (d *dispatcher) begin(l *lane) {
 func (d *dispatcher) onFinished(f *flight) {
 	d.spare = append(d.spare, f.worker)
 	delete(d.flights, f)
-	d.slots.giveBack(f, d.now)
+	d.slots.giveBack(f, d.now, f.outcome.verdict == accepted && !f.outcome.response.Truncated)
 	l, a := f.lane, attempt{job: f.job, outcome: f.outcome, token: f.lane.token}
 	if f.ctx.Err() != nil {
 		l.cutOff(f.job.id)
@@ -268,7 +268,7 @@ func (d *dispatcher) forget(l *lane) {
 	switch {
 	case d.stopping || d.once:
 	case l.more:
-		d.want(l.id, d.classOf(l) == slow)
+		d.want(l.id, l.limit == failingLaneLimit)
 	case l.token != "":
 		d.freed = append(d.freed, l.id)
 	}
@@ -276,13 +276,13 @@ func (d *dispatcher) forget(l *lane) {
 
 func (d *dispatcher) wantAll(lanes []int64) {
 	for _, id := range lanes {
-		d.want(id, d.paces[id].slow() || d.paces[id].failing)
+		d.want(id, false)
 	}
 }
 
 // want asks for a lane in which something is due. One that this process has is
 // claimed again when what it has is sent.
-func (d *dispatcher) want(id int64, isSlow bool) {
+func (d *dispatcher) want(id int64, failing bool) {
 	if d.stopping || d.shunned[id] > d.now {
 		return
 	}
@@ -293,10 +293,7 @@ func (d *dispatcher) want(id int64, isSlow bool) {
 	}
 	l := &lane{id: id, wanted: true}
 	d.lanes[id] = l
-	at := 0
-	if isSlow {
-		at = 1
-	}
+	at := classOf(d.paces[id], failing)
 	d.wanted[at] = append(d.wanted[at], l)
 }
 

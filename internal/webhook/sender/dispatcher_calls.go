@@ -122,7 +122,7 @@ func (d *dispatcher) lookEverywhere(ctx context.Context) func() {
 		for _, l := range lanes {
 			switch {
 			case !l.leased:
-				d.want(l.lane, l.failures > 0 || d.paces[l.lane].slow())
+				d.want(l.lane, l.failures > 0)
 			case len(l.sending) >= laneLimit || l.failures > 0 && len(l.sending) >= failingLaneLimit:
 				atCap++
 			}
@@ -133,7 +133,7 @@ func (d *dispatcher) lookEverywhere(ctx context.Context) func() {
 
 // callClaim claims for lanes that need more, and leases lanes that are wanted.
 func (d *dispatcher) callClaim() {
-	if d.calls.claiming || d.now < d.calls.claimAt || len(d.refills)+len(d.wanted[0])+len(d.wanted[1]) == 0 {
+	if d.calls.claiming || d.now < d.calls.claimAt || len(d.refills)+len(d.wanted[quick])+len(d.wanted[unknown])+len(d.wanted[slow]) == 0 {
 		return
 	}
 	requests, lanes := d.requests()
@@ -188,14 +188,18 @@ func (s store) claimSome(ctx context.Context, requests []request) (grants []gran
 	return grants, shunned, nil
 }
 
-// requests are what to claim now. A lane for which there is no slot waits
-// unclaimed: another process may have one.
+// requests are what to claim now: for lanes that need more, and then for those
+// that are wanted. A lane for which there is no slot waits unclaimed: another
+// process may have one.
 func (d *dispatcher) requests() (requests []request, lanes []*lane) {
 	room := maxReady
 	for _, l := range d.lanes {
 		room -= len(l.ready)
 	}
-	ask := func(l *lane, size int) {
+	ask := func(l *lane, size int) bool {
+		if room < laneLimit || len(lanes) >= maxLanesPerClaim {
+			return false
+		}
 		size = min(size, room)
 		room -= size
 		l.more, l.wanted = false, false
@@ -203,39 +207,50 @@ func (d *dispatcher) requests() (requests []request, lanes []*lane) {
 		l.state = l.state.on(asked)
 		requests = append(requests, request{lane: l.id, size: size, token: l.token, open: l.openIDs()})
 		lanes = append(lanes, l)
+		return true
 	}
 	refills := d.refills
 	d.refills = nil
 	for _, l := range refills {
 		size := l.refill(d.paces[l.id])
-		if l.wanted = false; size > 0 && room > 0 {
-			ask(l, size)
-		} else {
+		if l.wanted = false; size == 0 || !ask(l, size) {
 			d.update(l)
 		}
 	}
-	d.wanted[0] = d.askFrom(d.wanted[0], func(l *lane) bool {
-		known := d.paces[l.id].average > 0
-		if room < laneLimit || len(lanes) >= maxLanesPerClaim || !known && !d.slots.admits(unknown, d.now) {
-			return false
-		}
-		ask(l, d.paces[l.id].claimSize(laneLimit))
-		return true
-	})
-	free := d.slots.freeSlow(d.now)
-	for _, l := range d.queues[slowQueue] {
-		free -= len(l.ready)
+	for c := range d.wanted {
+		free := d.freeFor(class(c)) // slots: a lane takes several at most where they are few
+		d.wanted[c] = d.askFrom(d.wanted[c], func(l *lane) bool {
+			size := min(d.paces[l.id].claimSize(laneLimit), free)
+			if class(c) == quick {
+				size = d.paces[l.id].claimSize(laneLimit)
+			}
+			if size <= 0 || !ask(l, size) {
+				return false
+			}
+			free -= size
+			return true
+		})
 	}
-	d.wanted[1] = d.askFrom(d.wanted[1], func(l *lane) bool {
-		if free <= 0 || room < laneLimit || len(lanes) >= maxLanesPerClaim {
-			return false
-		}
-		size := min(laneLimit, free)
-		free -= size
-		ask(l, size)
-		return true
-	})
 	return requests, lanes
+}
+
+// freeFor is for how many deliveries of a class there will be slots.
+func (d *dispatcher) freeFor(c class) int {
+	switch c {
+	case slow:
+		free := d.slots.freeSlow(d.now)
+		for _, l := range d.queues[slowQueue] {
+			free -= len(l.ready)
+		}
+		return free
+	case unknown:
+		if !d.slots.admits(unknown, d.now) {
+			return 0
+		}
+		return laneLimit * (trialSlots - d.slots.trial - len(d.slots.heldTrials) - len(d.queues[unknownQueue]))
+	case quick:
+	}
+	return quickSlots
 }
 
 // askFrom asks for the lanes of a list as long as ask does, and returns the rest.

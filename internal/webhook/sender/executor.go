@@ -14,7 +14,7 @@ import (
 type flight struct {
 	lane      *lane
 	job       Job
-	ctx       context.Context //nolint:containedctx // that of the lane's lease
+	ctx       context.Context // of the lane's lease
 	startedAt time.Duration
 	class     class
 	slow      bool // it takes a slow slot

@@ -30,7 +30,7 @@ type lane struct {
 	leasedAt   time.Duration      // when the lease was last known to be ours
 	generation int64              // how often webhooks had changed when it was claimed
 	end        context.CancelFunc // ends the requests that are in flight
-	ctx        context.Context    //nolint:containedctx // it lives as long as the lease, not as a call
+	ctx        context.Context    // of the requests that are in flight
 	limit      int                // requests at once
 	ready      []Job              // prefetched: claimed and not begun
 	open       map[int64]struct{} // claimed and not recorded, by delivery

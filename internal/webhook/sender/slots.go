@@ -13,10 +13,12 @@ const (
 	// nothing is known have to wait.
 	slowSlots = 64
 	maxSlow   = 256
-	// slowHold is how long a slow slot is taken at least. Receivers that fail at
-	// once, or whose connections cannot be kept, cost processor time, and that
-	// is shared like slots are.
-	slowHold = time.Second
+	// slowHold is how long a slow slot is taken at least, and failedTrial how long
+	// that of a trial that failed. Receivers that fail at once, or whose
+	// connections cannot be kept, cost processor time, and that is shared like
+	// slots are.
+	slowHold    = 2 * time.Second
+	failedTrial = dawdling
 	// maxUnrecorded bounds the attempts of a process that have begun and are not
 	// recorded yet.
 	maxUnrecorded = 4 * quickSlots
@@ -48,7 +50,9 @@ type slots struct {
 	quick int // taken, trials among them
 	trial int
 	slow  int
-	held  []time.Duration // until when slow slots stay taken though their request has ended
+	// Until when slots stay taken though their request has ended.
+	held       []time.Duration // slow ones
+	heldTrials []time.Duration
 }
 
 // admits says whether a request of a class may begin.
@@ -57,7 +61,8 @@ func (s *slots) admits(c class, now time.Duration) bool {
 	case quick:
 		return s.quick < quickSlots
 	case unknown:
-		return s.trial < trialSlots && s.quick < quickSlots && s.slow < maxSlow
+		s.heldTrials = stillHeld(s.heldTrials, now)
+		return s.trial+len(s.heldTrials) < trialSlots && s.quick < quickSlots && s.slow < maxSlow
 	default:
 		return s.freeSlow(now) > 0
 	}
@@ -65,10 +70,15 @@ func (s *slots) admits(c class, now time.Duration) bool {
 
 // freeSlow is how many requests to slow receivers may begin.
 func (s *slots) freeSlow(now time.Duration) int {
-	for len(s.held) > 0 && s.held[0] <= now {
-		s.held = s.held[1:]
-	}
+	s.held = stillHeld(s.held, now)
 	return max(0, slowSlots-s.slow-len(s.held))
+}
+
+func stillHeld(held []time.Duration, now time.Duration) []time.Duration {
+	for len(held) > 0 && held[0] <= now {
+		held = held[1:]
+	}
+	return held
 }
 
 // take counts a request that begins.
@@ -84,11 +94,14 @@ func (s *slots) dawdle(f *flight) {
 	s.count(f, 1)
 }
 
-// giveBack frees the slot of a request that has ended.
-func (s *slots) giveBack(f *flight, now time.Duration) {
+// giveBack frees the slot of a request that has ended, well or not.
+func (s *slots) giveBack(f *flight, now time.Duration, well bool) {
 	s.count(f, -1)
-	if until := f.startedAt + slowHold; f.class == slow && until > now {
-		s.held = append(s.held, until)
+	switch {
+	case f.class == slow && f.startedAt+slowHold > now:
+		s.held = append(s.held, f.startedAt+slowHold)
+	case f.class == unknown && !well && f.startedAt+failedTrial > now:
+		s.heldTrials = append(s.heldTrials, f.startedAt+failedTrial)
 	}
 }
 

@@ -180,7 +180,7 @@ func (w *World) Rounds() (all int) {
 
 // Start runs the sender until the test stops it.
 func (w *World) Start() (stop func()) {
-	ctx, cancel := context.WithCancel(w.T.Context())
+	ctx, cancel := context.WithCancel(w.T.Context()) //nolint:gosec // the test calls it by stop
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := w.Run(ctx); err != nil {
@@ -224,9 +224,12 @@ func (w *World) Exec(text string, args ...any) {
 // Eventually waits until a condition holds.
 func Eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for late := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(late) {
+	late := time.After(patience)
+	for !condition() {
+		select {
+		case <-late:
 			t.Fatalf("still not so: %s", what)
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }
