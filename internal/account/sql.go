@@ -22,18 +22,18 @@ const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.le
 
 // companyScan reads companyColumns, and after them what the caller adds.
 func companyScan(r sqldb.Row, c *Company, more ...any) error {
-	var zone, functions string
+	var zone string
 	var created, suspended int64
 	sub := &c.Subscription
 	dest := []any{
 		&c.ID, &c.ParentID, &c.Name, &c.Whatsapp, (*string)(&c.Level), &zone,
 		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, &created,
-		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &functions,
+		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &sub.Functions,
 	}
 	if err := r.Scan(append(dest, more...)...); err != nil {
 		return err
 	}
-	c.CreatedAt, sub.Functions = time.UnixMicro(created), ParseFunctions(functions)
+	c.CreatedAt = time.UnixMicro(created)
 	if suspended != 0 {
 		sub.SuspendedAt = time.UnixMicro(suspended)
 	}
@@ -72,7 +72,7 @@ func companyValues(tx *sqldb.Tx, c Company, search string) []any {
 	}
 	return []any{
 		c.Name, c.Whatsapp, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom), c.Settings.RenewOnPayment, c.Settings.LeadDays,
-		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, suspended, sub.Functions.String(), search, tx.Now().UnixMicro(),
+		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, suspended, sub.Functions, search, tx.Now().UnixMicro(),
 	}
 }
 

@@ -20,7 +20,7 @@ func lockBelow(ctx context.Context, tx *sqldb.Tx, parentID, id int64) (Company, 
 func updateFunctions(ctx context.Context, tx *sqldb.Tx, parentID, planID int64, f Functions) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE companies SET functions = ?, updated_at = ? WHERE parent_id = ? AND subscription_plan_id = ?`,
-		f.String(), tx.Now().UnixMicro(), parentID, planID)
+		f, tx.Now().UnixMicro(), parentID, planID)
 	return err
 }
 

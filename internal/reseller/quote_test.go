@@ -128,7 +128,7 @@ func TestMovedCreditsStandInTheAuditLog(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root := s.root(t, 10)
 		r := s.below(t, root)
-		root.From = account.CommandLine
+		root = account.Operator(root.Company)
 		_, err := s.Transfer(t.Context(), root, r.Company.ID, form("amount", "4"))
 		must(t, err)
 		_, err = s.TakeBack(t.Context(), root, r.Company.ID, form("amount", "1"))
