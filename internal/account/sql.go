@@ -90,18 +90,6 @@ func companies(ctx context.Context, q sqldb.Querier) ([]Company, error) {
 	return sqldb.All(ctx, q, scanCompany, `SELECT `+companyColumns+` FROM companies c ORDER BY c.id`)
 }
 
-// insertUser returns 0 when the address is taken.
-func insertUser(ctx context.Context, tx *sqldb.Tx, u User, emailKey, passwordHash string) (int64, error) {
-	id, err := sqldb.Value[int64](ctx, tx, `
-		INSERT INTO users (company_id, name, email, email_key, password_hash, role, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
-		u.CompanyID, u.Name, u.Email, emailKey, passwordHash, string(u.Role), tx.Now().UnixMicro(), tx.Now().UnixMicro())
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return 0, nil
-	}
-	return id, err
-}
-
 func ownerOf(ctx context.Context, q sqldb.Querier, companyID int64) (User, error) {
 	u, err := sqldb.One(ctx, q, scanUser, `
 		SELECT id, company_id, name, email, role, created_at FROM users
@@ -184,8 +172,8 @@ type admission struct {
 }
 
 // admitShared looks the token up and adds the call to its window in one
-// statement. The row lock of the upsert puts concurrent calls in line, and the
-// condition sees what the one before wrote.
+// statement. The row lock of the upsert makes concurrent calls wait for each other,
+// and the condition sees what the one before wrote.
 func admitShared(ctx context.Context, q sqldb.Querier, hash []byte, limit int) (Actor, admission, error) {
 	var call admission
 	a, err := sqldb.One(ctx, q, func(r sqldb.Row) (a Actor, err error) {

@@ -27,7 +27,7 @@ func calendar(t *testing.T, engine sqldb.Engine, clock *sqldbtest.Clock) (*App, 
 	events := &event.Log{}
 	customers := customer.New(db, events)
 	return &App{
-		DB: db, Accounts: account.New(db, 0), Catalog: catalog.New(db), Customers: customers,
+		DB: db, Accounts: account.New(db, account.Config{}), Catalog: catalog.New(db), Customers: customers,
 		Billing:  billing.New(db, events, customers),
 		Webhooks: webhook.New(db, events, nil, nil, nil, webhook.Options{}),
 	}, events
@@ -38,7 +38,7 @@ func calendar(t *testing.T, engine sqldb.Engine, clock *sqldbtest.Clock) (*App, 
 func (a *App) company(t *testing.T, timezone, dueOn string) {
 	t.Helper()
 	ctx := t.Context()
-	c, _, err := a.Accounts.CreateCompany(ctx, form("name", timezone, "email", timezone+"@example.com", "timezone", timezone))
+	c, _, err := a.Accounts.CreateCompany(ctx, account.ReadNewCompany(form("name", timezone, "email", timezone+"@example.com", "timezone", timezone)))
 	must(t, err)
 	actor := account.System(c, "test")
 	plan, err := a.Catalog.CreatePlan(ctx, actor, form("name", "Mensal", "value", "35.00", "period", "1month"))

@@ -37,7 +37,7 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		log := slog.New(slog.DiscardHandler)
 		a, err := build(ctx, c, log, sqldbtest.New(t, engine, sqldbtest.WithClock(clock)))
 		must(t, err)
-		company, _, err := a.Accounts.CreateCompany(ctx, form("name", "Rede Clara", "email", "ana@example.com"))
+		company, _, err := a.Accounts.CreateCompany(ctx, account.ReadNewCompany(form("name", "Rede Clara", "email", "ana@example.com")))
 		must(t, err)
 		actor := account.System(company, "test")
 		_, err = a.Payments.ConfigureGateway(ctx, actor, form("provider", "sandbox"))

@@ -49,8 +49,8 @@ func newWorld(t *testing.T, engine sqldb.Engine) *world {
 // company makes a company that sells one plan by the month and one by the week.
 func (w *world) company(t *testing.T, timezone string) account.Actor {
 	t.Helper()
-	c, _, err := account.New(w.db, 0).CreateCompany(t.Context(), values(
-		"name", "Rede Clara", "email", timezone+"@example.com", "timezone", timezone))
+	c, _, err := account.New(w.db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(values(
+		"name", "Rede Clara", "email", timezone+"@example.com", "timezone", timezone)))
 	must(t, err)
 	a := account.System(c, "test")
 	for _, period := range []string{"1month", "1week"} {

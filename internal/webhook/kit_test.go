@@ -59,9 +59,9 @@ func newWorld(t *testing.T, engine sqldb.Engine) *world {
 	t.Helper()
 	w := &world{t: t, url: sqldbtest.URL(t, engine), clock: sqldbtest.NewClock(noon), box: secret.NewBox(secret.NewKey())}
 	w = w.another(t)
-	company, _, err := account.New(w.db, 0).CreateCompany(t.Context(), input.FromStrings(map[string]string{
+	company, _, err := account.New(w.db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(input.FromStrings(map[string]string{
 		"name": "Rede Clara", "email": "paula@example.com", "user_name": "Paula Ramos",
-	}))
+	})))
 	must(t, err)
 	w.actor = account.System(company, "test")
 	return w

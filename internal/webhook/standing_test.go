@@ -14,7 +14,7 @@ import (
 // stand gives the company another subscription, as the room of resellers does.
 func (w *world) stand(s account.Subscription) {
 	w.t.Helper()
-	accounts := account.New(w.db, 0)
+	accounts := account.New(w.db, account.Config{})
 	accounts.Watch(w.CompanyChanged)
 	must(w.t, w.db.Write(w.t.Context(), func(tx *sqldb.Tx) error {
 		before, err := account.FindCompany(w.t.Context(), tx, w.actor.Company.ID)
@@ -23,7 +23,9 @@ func (w *world) stand(s account.Subscription) {
 		}
 		w.actor = account.System(before, "test")
 		w.actor.Company.Subscription = s
-		return accounts.SaveTx(w.t.Context(), tx, before, w.actor.Company)
+		return accounts.SaveTx(w.t.Context(), tx, w.actor, &account.Change{
+			Action: account.CompanyUpdated, Before: account.Profile{Company: before}, After: account.Profile{Company: w.actor.Company},
+		})
 	}))
 }
 

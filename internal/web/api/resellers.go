@@ -26,7 +26,7 @@ func (s *Server) createReseller(ctx context.Context, c *call) (web.Answer, error
 	if err != nil {
 		return web.Answer{}, err
 	}
-	made, err := s.Resellers.Create(ctx, c.actor, form)
+	made, err := s.Resellers.Create(ctx, c.actor, reseller.ReadNewReseller(form))
 	now := s.DB.Now()
 	return web.Answer{Data: func(b []byte) []byte {
 		b = c.appendPaid(b, &made, now)
@@ -45,7 +45,7 @@ func (s *Server) updateReseller(ctx context.Context, c *call) (web.Answer, error
 	if err != nil {
 		return web.Answer{}, err
 	}
-	changed, err := s.Resellers.Update(ctx, c.actor, c.id, form)
+	changed, err := s.Resellers.Update(ctx, c.actor, c.id, reseller.ReadResellerChanges(form))
 	return s.reseller(c, changed), err
 }
 
@@ -54,7 +54,7 @@ func (s *Server) setResellerLevel(ctx context.Context, c *call) (web.Answer, err
 	if err != nil {
 		return web.Answer{}, err
 	}
-	changed, err := s.Resellers.SetLevel(ctx, c.actor, c.id, form)
+	changed, err := s.Resellers.SetLevel(ctx, c.actor, c.id, reseller.ReadLevelRequest(form))
 	return s.reseller(c, changed), err
 }
 
@@ -63,7 +63,7 @@ func (s *Server) renewReseller(ctx context.Context, c *call) (web.Answer, error)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	renewed, err := s.Resellers.Renew(ctx, c.actor, c.id, form)
+	renewed, err := s.Resellers.Renew(ctx, c.actor, c.id, reseller.ReadRenewRequest(form))
 	now := s.DB.Now()
 	return web.Answer{Data: func(b []byte) []byte { return c.appendPaid(b, &renewed, now) }}, err
 }
@@ -119,7 +119,7 @@ func (s *Server) createSubscriptionPlan(ctx context.Context, c *call) (web.Answe
 	if err != nil {
 		return web.Answer{}, err
 	}
-	plan, err := s.Resellers.CreatePlan(ctx, c.actor, form)
+	plan, err := s.Resellers.CreatePlan(ctx, c.actor, reseller.ReadNewPlan(form))
 	return web.Answer{Data: web.JSON(s.subscriptionPlan(c, plan))}, err
 }
 
@@ -133,7 +133,7 @@ func (s *Server) updateSubscriptionPlan(ctx context.Context, c *call) (web.Answe
 	if err != nil {
 		return web.Answer{}, err
 	}
-	plan, err := s.Resellers.UpdatePlan(ctx, c.actor, c.id, form)
+	plan, err := s.Resellers.UpdatePlan(ctx, c.actor, c.id, reseller.ReadPlanChanges(form))
 	return web.Answer{Data: web.JSON(s.subscriptionPlan(c, plan))}, err
 }
 

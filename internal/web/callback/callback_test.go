@@ -61,7 +61,7 @@ func open(t *testing.T, engine sqldb.Engine) *shop {
 	t.Helper()
 	clock := sqldbtest.NewClock(time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC))
 	s := &shop{db: sqldbtest.New(t, engine, sqldbtest.WithClock(clock)), log: &ledger{}}
-	events, accounts := &event.Log{}, account.New(s.db, 0)
+	events, accounts := &event.Log{}, account.New(s.db, account.Config{})
 	customers := customer.New(s.db, events)
 	s.billing, s.sandbox = billing.New(s.db, events, customers), sandbox.New(s.db)
 	s.payments = payment.New(s.db, accounts, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
@@ -72,7 +72,7 @@ func open(t *testing.T, engine sqldb.Engine) *shop {
 	served := httptest.NewServer(web.Observe(mux, slog.New(slog.NewTextHandler(s.log, nil)), web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
 	s.url = served.URL
-	company, _, err := accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", "paula@example.com"))
+	company, _, err := accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", "paula@example.com")))
 	must(t, err)
 	s.actor = account.System(company, "test")
 	_, err = catalog.New(s.db).CreatePlan(t.Context(), s.actor, values("name", "Fibra 300", "value", "35.00", "period", "1month"))

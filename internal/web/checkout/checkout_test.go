@@ -86,7 +86,7 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 	s := &shop{clock: sqldbtest.NewClock(noon), bank: &bank{}, log: &ledger{}}
 	s.db = sqldbtest.New(t, engine, sqldbtest.WithClock(s.clock))
 	events := &event.Log{}
-	accounts, customers := account.New(s.db, 0), customer.New(s.db, events)
+	accounts, customers := account.New(s.db, account.Config{}), customer.New(s.db, events)
 	s.billing, s.sandbox = billing.New(s.db, events, customers), sandbox.New(s.db)
 	mux := http.NewServeMux()
 	served := httptest.NewServer(web.Observe(mux, slog.New(slog.NewTextHandler(s.log, nil)), web.NewMetrics(prometheus.NewRegistry())))
@@ -118,7 +118,7 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 
 func (s *shop) fill(t *testing.T, accounts *account.Service, customers *customer.Service) {
 	t.Helper()
-	company, _, err := accounts.CreateCompany(t.Context(), values("name", "Rede <Clara> & Filhos", "email", "paula@example.com"))
+	company, _, err := accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede <Clara> & Filhos", "email", "paula@example.com")))
 	must(t, err)
 	s.actor = account.System(company, "test")
 	_, err = catalog.New(s.db).CreatePlan(t.Context(), s.actor, values("name", "Fibra 300", "value", "1234.56", "period", "1month"))

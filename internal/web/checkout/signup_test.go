@@ -33,14 +33,14 @@ type signupWorld struct {
 func newSignupWorld(t *testing.T, engine sqldb.Engine, plan map[string]string) *signupWorld {
 	t.Helper()
 	db := sqldbtest.New(t, engine, sqldbtest.WithClock(sqldbtest.NewClock(time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC))))
-	accounts := account.New(db, 0)
+	accounts := account.New(db, account.Config{})
 	w := &signupWorld{t: t, resellers: reseller.New(db, accounts, ""), from: "203.0.113.9:4711"}
-	company, _, err := accounts.CreateCompany(t.Context(), input.FromStrings(map[string]string{"name": `Rede <b>"Clara"`, "email": "paula@example.com"}))
+	company, _, err := accounts.CreateCompany(t.Context(), account.ReadNewCompany(input.FromStrings(map[string]string{"name": `Rede <b>"Clara"`, "email": "paula@example.com"})))
 	signupMust(t, err)
 	w.seller = account.System(company, "test")
 	fields := map[string]string{"name": "Revenda", "value": "49.90", "credits": "1"}
 	maps.Copy(fields, plan)
-	w.plan, err = w.resellers.CreatePlan(t.Context(), w.seller, input.FromStrings(fields))
+	w.plan, err = w.resellers.CreatePlan(t.Context(), w.seller, reseller.ReadNewPlan(input.FromStrings(fields)))
 	signupMust(t, err)
 	mux := http.NewServeMux()
 	checkout.RegisterSignup(mux, w.resellers)

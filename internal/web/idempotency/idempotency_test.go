@@ -36,8 +36,8 @@ func newShop(t *testing.T, engine sqldb.Engine) *shop {
 	t.Helper()
 	clock := sqldbtest.NewClock(noon)
 	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
-	s := &shop{Service: idempotency.New(db, secret.NewBox(secret.NewKey())), db: db, clock: clock, accounts: account.New(db, 0)}
-	company, _, err := s.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", "a@example.com"))
+	s := &shop{Service: idempotency.New(db, secret.NewBox(secret.NewKey())), db: db, clock: clock, accounts: account.New(db, account.Config{})}
+	company, _, err := s.accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", "a@example.com")))
 	must(t, err)
 	s.actor = s.newToken(t, account.System(company, "test"))
 	return s
@@ -45,7 +45,7 @@ func newShop(t *testing.T, engine sqldb.Engine) *shop {
 
 func (s *shop) newToken(t *testing.T, a account.Actor) account.Actor {
 	t.Helper()
-	token, _, err := s.accounts.CreateToken(t.Context(), a, values("name", "CRM"))
+	token, _, err := s.accounts.CreateToken(t.Context(), a, account.ReadNewToken(values("name", "CRM")))
 	must(t, err)
 	a.TokenID = token.ID
 	return a
@@ -72,7 +72,7 @@ func request(key, body string) idempotency.Request {
 
 // work makes a token and answers with how many have been made.
 func (s *shop) work(marked account.Actor) idempotency.Stored {
-	_, _, err := s.accounts.CreateToken(context.Background(), marked, values("name", "made"))
+	_, _, err := s.accounts.CreateToken(context.Background(), marked, account.ReadNewToken(values("name", "made")))
 	if err != nil {
 		return idempotency.Stored{Status: 500, Body: []byte(err.Error())}
 	}

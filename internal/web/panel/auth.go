@@ -28,7 +28,7 @@ func (s *Server) loginPage(q *request) error {
 }
 
 func (s *Server) login(q *request) error {
-	in, err := s.Accounts.SignIn(q.Context(), q.form(), visitor(q.Request))
+	in, err := s.Accounts.SignIn(q.Context(), account.ReadCredentials(q.form()), visitor(q.Request))
 	if refused(err) {
 		return s.public(q, page.View{
 			Name: "login", Title: "Sign in", Status: statusOf(err), Data: loginData{page.Sent(q.Request, err), q.PostFormValue("next")},
@@ -51,7 +51,7 @@ func (s *Server) codePage(q *request) error {
 }
 
 func (s *Server) code(q *request) error {
-	in, err := s.Accounts.ConfirmCode(q.Context(), token(q.Request), q.form(), visitor(q.Request))
+	in, err := s.Accounts.ConfirmCode(q.Context(), token(q.Request), account.ReadCode(q.form()), visitor(q.Request))
 	if refused(err) {
 		return s.public(q, page.View{
 			Name: "code", Title: "Second factor", Status: statusOf(err), Data: loginData{page.Sent(q.Request, err), q.PostFormValue("next")},
@@ -87,7 +87,7 @@ func (s *Server) setupPage(q *request) error {
 }
 
 func (s *Server) setup(q *request) error {
-	in, err := s.Accounts.Setup(q.Context(), q.PathValue("link"), q.form(), visitor(q.Request))
+	in, err := s.Accounts.Setup(q.Context(), q.PathValue("link"), account.ReadSetup(q.form()), visitor(q.Request))
 	if refused(err) {
 		return s.public(q, page.View{Name: "setup", Title: "Welcome to Carteira", Status: statusOf(err), Data: setupData{page.Sent(q.Request, err), zoneOptions("")}})
 	}
@@ -113,7 +113,7 @@ func (s *Server) passwordPage(q *request) error {
 }
 
 func (s *Server) password(q *request) error {
-	u, err := s.Accounts.UsePasswordLink(q.Context(), q.PathValue("link"), q.form(), visitor(q.Request))
+	u, err := s.Accounts.UsePasswordLink(q.Context(), q.PathValue("link"), account.ReadNewPassword(q.form()), visitor(q.Request))
 	if refused(err) {
 		u, _ = s.Accounts.LinkedUser(q.Context(), q.PathValue("link")) // what cannot be found is not greeted
 		return s.public(q, page.View{

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/input"
 	"carteira/internal/reseller"
 	"carteira/internal/web/page"
 )
@@ -38,7 +37,7 @@ type entryRow struct {
 
 func (s *Server) credits(q *request) error {
 	in := q.query()
-	before, _ := in.ID("before").Get()
+	before := in.ID("before").Value
 	if in.Err() != nil {
 		before = 0
 	}
@@ -78,8 +77,8 @@ func (s *Server) entryRows(q *request, list []reseller.Entry, links bool) ([]ent
 	return rows, nil
 }
 
-// byTheOther tells an entry that the company above made. Who of its people did
-// is nobody else's business.
+// byTheOther reports whether the parent made an entry. Its child is not shown
+// which of the parent's people did.
 func byTheOther(e reseller.Entry) bool {
 	return e.Kind == reseller.Received || e.Kind == reseller.Returned
 }
@@ -135,8 +134,8 @@ func doer(l page.Lang, names map[string]string, e reseller.Entry) string {
 type course struct {
 	Path, Title, Button string
 	Sends               bool
-	quote               func(ctx context.Context, a account.Actor, id int64, in *input.Form) (reseller.Movement, error)
-	move                func(ctx context.Context, a account.Actor, id int64, in *input.Form) (reseller.Moved, error)
+	quote               func(ctx context.Context, a account.Actor, id int64, r reseller.CreditRequest) (reseller.Movement, error)
+	move                func(ctx context.Context, a account.Actor, id int64, r reseller.CreditRequest) (reseller.Moved, error)
 	done                string
 }
 
@@ -172,7 +171,7 @@ func (s *Server) takeBackCredits(q *request) error { return s.move(q, s.takingBa
 // whether to do it.
 func (s *Server) movePage(q *request, c course) error {
 	asked := q.URL.Query().Has("amount")
-	m, err := c.quote(q.Context(), q.Actor, q.id, q.query())
+	m, err := c.quote(q.Context(), q.Actor, q.id, reseller.ReadCreditRequest(q.query()))
 	if err != nil && !refused(err) {
 		return err
 	}
@@ -191,11 +190,12 @@ func (s *Server) moveForm(q *request, c course, d moveData, refusal error) error
 }
 
 func (s *Server) move(q *request, c course) error {
-	moved, err := c.move(q.Context(), q.Actor, q.id, q.form())
+	request := reseller.ReadCreditRequest(q.form())
+	moved, err := c.move(q.Context(), q.Actor, q.id, request)
 	if err != nil && !refused(err) {
 		return err
 	}
-	m, failed := c.quote(q.Context(), q.Actor, q.id, q.form())
+	m, failed := c.quote(q.Context(), q.Actor, q.id, request)
 	if failed != nil && !refused(failed) {
 		return failed
 	}

@@ -45,7 +45,7 @@ func (s *Server) tokensPage(q *request, d tokensData, refusal error) error {
 }
 
 func (s *Server) createToken(q *request) error {
-	t, plain, err := s.Accounts.CreateToken(q.Context(), q.Actor, q.form())
+	t, plain, err := s.Accounts.CreateToken(q.Context(), q.Actor, account.ReadNewToken(q.form()))
 	if refused(err) {
 		return s.tokensPage(q, tokensData{Form: page.Sent(q.Request, err)}, err)
 	}

@@ -59,7 +59,7 @@ func (s *Server) bar(q *request, op route, b barrier, why error) error {
 		d.Function = account.FunctionCatalog[i]
 	}
 	var err error
-	if d.Above, err = s.Accounts.Above(q.Context(), q.Actor); err != nil {
+	if d.Above, err = s.Accounts.Parent(q.Context(), q.Actor); err != nil {
 		return err
 	}
 	return s.show(q, page.View{Name: "barred", Title: barTitles[b], Status: web.Status(why), Data: d})
@@ -94,6 +94,6 @@ func (s *Server) notice(q *request) (*notice, error) {
 		}
 	}
 	var err error
-	n.Above, err = s.Accounts.Above(q.Context(), q.Actor)
+	n.Above, err = s.Accounts.Parent(q.Context(), q.Actor)
 	return n, err
 }

@@ -64,7 +64,7 @@ func device(agent string) string {
 }
 
 func (s *Server) changePassword(q *request) error {
-	err := s.Accounts.ChangePassword(q.Context(), q.Visit, q.form())
+	err := s.Accounts.ChangePassword(q.Context(), q.Visit, account.ReadPasswordChange(q.form()))
 	if refused(err) {
 		return s.profilePage(q, profileData{Form: page.Sent(q.Request, err), Off: page.NewForm()}, err)
 	}
@@ -105,7 +105,7 @@ func (s *Server) factorPage(q *request, form *page.Form, refusal error) error {
 }
 
 func (s *Server) confirmSecondFactor(q *request) error {
-	codes, err := s.Accounts.ConfirmSecondFactor(q.Context(), q.Actor, q.form())
+	codes, err := s.Accounts.ConfirmSecondFactor(q.Context(), q.Actor, account.ReadCode(q.form()))
 	if refused(err) {
 		return s.factorPage(q, page.Sent(q.Request, err), err)
 	}
@@ -116,7 +116,7 @@ func (s *Server) confirmSecondFactor(q *request) error {
 }
 
 func (s *Server) dropSecondFactor(q *request) error {
-	err := s.Accounts.DropSecondFactor(q.Context(), q.Actor, q.form())
+	err := s.Accounts.DropSecondFactor(q.Context(), q.Actor, account.ReadPasswordProof(q.form()))
 	if refused(err) {
 		return s.profilePage(q, profileData{Form: page.NewForm(), Off: page.Sent(q.Request, err)}, err)
 	}

@@ -17,7 +17,7 @@ var levelWords = map[account.Level]string{
 	account.LevelUser: "User", account.LevelReseller: "Reseller", account.LevelMaster: "Master", account.LevelUltraMaster: "Ultra master",
 }
 
-// levelHelp is what each level means for whoever has it.
+// levelHelp is what each level means for a company that has it.
 var levelHelp = map[account.Level]string{
 	account.LevelUser:        "Has customers, and no resellers of its own.",
 	account.LevelReseller:    "Makes resellers and subscription plans of its own; cannot change levels.",
@@ -141,7 +141,7 @@ func (s *Server) resellerForm(q *request, title string, d resellerForm, refusal 
 }
 
 func (s *Server) createReseller(q *request) error {
-	made, err := s.Resellers.Create(q.Context(), q.Actor, q.form())
+	made, err := s.Resellers.Create(q.Context(), q.Actor, reseller.ReadNewReseller(q.form()))
 	if refused(err) {
 		return s.resellerForm(q, "New reseller", resellerForm{New: true, Form: page.Sent(q.Request, err)}, err)
 	}
@@ -204,7 +204,7 @@ func (s *Server) editReseller(q *request) error {
 }
 
 func (s *Server) updateReseller(q *request) error {
-	r, err := s.Resellers.Update(q.Context(), q.Actor, q.id, q.form())
+	r, err := s.Resellers.Update(q.Context(), q.Actor, q.id, reseller.ReadResellerChanges(q.form()))
 	if refused(err) {
 		return s.resellerForm(q, "Edit reseller", resellerForm{Form: page.Sent(q.Request, err)}, err)
 	}
@@ -244,7 +244,7 @@ func (s *Server) levels(q *request, form *page.Form, refusal error) error {
 }
 
 func (s *Server) setLevel(q *request) error {
-	r, err := s.Resellers.SetLevel(q.Context(), q.Actor, q.id, q.form())
+	r, err := s.Resellers.SetLevel(q.Context(), q.Actor, q.id, reseller.ReadLevelRequest(q.form()))
 	if refused(err) || fault.KindOf(err) == fault.KindForbidden {
 		return s.levels(q, page.Sent(q.Request, err), err)
 	}
@@ -282,7 +282,7 @@ func (s *Server) renewal(q *request, planID, periods string, refusal error) erro
 	}
 	fields := map[string]string{"plan_id": planID, "periods": cmp.Or(strings.TrimSpace(periods), "1")}
 	d.Form = page.NewForm("plan_id", fields["plan_id"], "periods", fields["periods"])
-	d.Quote, err = s.Resellers.QuoteRenewal(q.Context(), q.Actor, q.id, input.FromStrings(fields))
+	d.Quote, err = s.Resellers.QuoteRenewal(q.Context(), q.Actor, q.id, reseller.ReadRenewRequest(input.FromStrings(fields)))
 	if err != nil && !refused(err) {
 		return err
 	}
@@ -293,7 +293,7 @@ func (s *Server) renewal(q *request, planID, periods string, refusal error) erro
 }
 
 func (s *Server) renewReseller(q *request) error {
-	r, err := s.Resellers.RenewAt(q.Context(), q.Actor, q.id, q.form())
+	r, err := s.Resellers.Renew(q.Context(), q.Actor, q.id, reseller.ReadAgreedRenewal(q.form()))
 	if refused(err) {
 		return s.renewal(q, q.PostFormValue("plan_id"), q.PostFormValue("periods"), err)
 	}

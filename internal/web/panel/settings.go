@@ -13,7 +13,7 @@ type settingsData struct {
 	From  []page.Option
 }
 
-// zones are those of Brazil, and Portugal's for whoever sells there too.
+// zones are those of Brazil, and Portugal's for companies that sell there too.
 var zones = []string{
 	"America/Noronha", "America/Sao_Paulo", "America/Bahia", "America/Fortaleza", "America/Recife", "America/Maceio", "America/Araguaina", "America/Belem",
 	"America/Santarem", "America/Manaus", "America/Cuiaba", "America/Campo_Grande", "America/Porto_Velho", "America/Boa_Vista", "America/Rio_Branco",
@@ -51,8 +51,8 @@ func (s *Server) settingsPage(q *request, form *page.Form, refusal error) error 
 }
 
 func (s *Server) saveSettings(q *request) error {
-	q.PostForm.Del("level") // which is the business of the company above
-	_, err := s.Accounts.SetCompany(q.Context(), q.Actor, q.form())
+	q.PostForm.Del("level") // which is the parent's to give
+	_, err := s.Accounts.SetCompany(q.Context(), q.Actor, account.ReadCompanyDraft(q.form()))
 	if refused(err) {
 		return s.settingsPage(q, page.Sent(q.Request, err), err)
 	}
@@ -112,7 +112,7 @@ func (s *Server) newUser(q *request) error {
 }
 
 func (s *Server) createUser(q *request) error {
-	u, link, err := s.Accounts.CreateUser(q.Context(), q.Actor, q.form())
+	u, link, err := s.Accounts.CreateUser(q.Context(), q.Actor, account.ReadNewUser(q.form()))
 	if refused(err) {
 		return s.userForm(q, "New user", userForm{Form: page.Sent(q.Request, err), Action: "/settings/users/new", New: true}, err)
 	}
@@ -133,7 +133,7 @@ func (s *Server) editUser(q *request) error {
 }
 
 func (s *Server) updateUser(q *request) error {
-	u, err := s.Accounts.UpdateUser(q.Context(), q.Actor, q.id, q.form())
+	u, err := s.Accounts.UpdateUser(q.Context(), q.Actor, q.id, account.ReadUserChanges(q.form()))
 	if refused(err) {
 		return s.userForm(q, "Edit user", userForm{
 			Form: page.Sent(q.Request, err), Action: "/settings/users/" + idText(q.id), ID: q.id, Me: q.id == q.User.ID,

@@ -113,7 +113,7 @@ func (s *Server) newSubscriptionPlan(q *request) error {
 }
 
 func (s *Server) createSubscriptionPlan(q *request) error {
-	p, err := s.Resellers.CreatePlan(q.Context(), q.Actor, q.formWith([]string{"functions"}, "value"))
+	p, err := s.Resellers.CreatePlan(q.Context(), q.Actor, reseller.ReadNewPlan(q.formWith([]string{"functions"}, "value")))
 	if refused(err) {
 		return s.subscriptionPlanForm(q, page.Sent(q.Request, err), err)
 	}
@@ -126,7 +126,7 @@ func (s *Server) createSubscriptionPlan(q *request) error {
 func (s *Server) editSubscriptionPlan(q *request) error { return s.subscriptionPlanForm(q, nil, nil) }
 
 func (s *Server) updateSubscriptionPlan(q *request) error {
-	p, err := s.Resellers.UpdatePlan(q.Context(), q.Actor, q.id, q.formWith([]string{"functions"}, "value"))
+	p, err := s.Resellers.UpdatePlan(q.Context(), q.Actor, q.id, reseller.ReadPlanChanges(q.formWith([]string{"functions"}, "value")))
 	if refused(err) {
 		return s.subscriptionPlanForm(q, page.Sent(q.Request, err), err)
 	}
@@ -138,7 +138,8 @@ func (s *Server) updateSubscriptionPlan(q *request) error {
 
 // switchSubscriptionPlan puts a plan on sale or takes it off.
 func (s *Server) switchSubscriptionPlan(q *request) error {
-	p, err := s.Resellers.UpdatePlan(q.Context(), q.Actor, q.id, input.FromStrings(map[string]string{"active": q.PostFormValue("active")}))
+	active := input.FromStrings(map[string]string{"active": q.PostFormValue("active")})
+	p, err := s.Resellers.UpdatePlan(q.Context(), q.Actor, q.id, reseller.ReadPlanChanges(active))
 	if err != nil {
 		return q.complain("/subscription-plans", err)
 	}
