@@ -1,7 +1,7 @@
 # What a person types. `make check` is what CI runs.
 
 PKGS      ?= ./...
-# In CI the race detector reads what shares memory between goroutines and carries money or events; make race reads all.
+# CI runs the race detector on packages that share memory between goroutines or handle money; make race runs it on all.
 RACE_PKGS ?= ./internal/platform/... ./internal/account ./internal/payment ./internal/webhook ./internal/web ./internal/web/idempotency
 TIMEOUT   ?= 15m
 FUZZTIME  ?= 20s
@@ -28,7 +28,7 @@ demo: ## serve a seeded company on the embedded database
 	go run ./cmd/carteira demo
 
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
-	@tools/ensure chromium curl
+	@tools/ensure chromium curl pgbouncer
 	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
 	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory browser; fi
 
@@ -37,7 +37,7 @@ browser: ## the panel's journeys in Chromium, a picture of every page in test/ar
 	go -C test/browser test -timeout $(TIMEOUT) $(TESTARGS) ./...
 
 race: ## every test under the race detector
-	@tools/ensure chromium curl
+	@tools/ensure chromium curl pgbouncer
 	$(WITHPG) -- go test -race -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
 
 fuzz: ## each fuzz target for FUZZTIME (20s)

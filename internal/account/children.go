@@ -114,15 +114,14 @@ func (s *Service) SetOwnerEmailTx(ctx context.Context, tx *sqldb.Tx, c Company, 
 
 // SetFunctionsTx gives functions to all children that are on a plan of the
 // actor's company.
-func (s *Service) SetFunctionsTx(ctx context.Context, tx *sqldb.Tx, a Actor, plan PlanFunctions) error {
-	return s.applyFunctions(ctx, tx, a, plan)
+func (s *Service) SetFunctionsTx(ctx context.Context, tx *sqldb.Tx, a Actor, c FunctionsChange) error {
+	return s.applyFunctions(ctx, tx, a, c)
 }
 
-// PlanFunctions are the functions that a plan has from now on.
-type PlanFunctions struct {
-	PlanID    int64
-	Before    Functions
-	Functions Functions
+// FunctionsChange is a change of the functions of all companies on a plan.
+type FunctionsChange struct {
+	PlanID        int64
+	Before, After Functions
 }
 
 // applyFunctions is applyCompany for the functions of all children on a plan. It
@@ -130,11 +129,11 @@ type PlanFunctions struct {
 // the lines in their audit logs; in that of the actor the line is the plan's.
 // Watchers are not called: functions only become more, and what was recorded
 // while one was missing can be replayed.
-func (s *Service) applyFunctions(ctx context.Context, tx *sqldb.Tx, a Actor, plan PlanFunctions) error {
-	if err := updateFunctions(ctx, tx, a.Company.ID, plan); err != nil {
+func (s *Service) applyFunctions(ctx context.Context, tx *sqldb.Tx, a Actor, c FunctionsChange) error {
+	if err := updateFunctions(ctx, tx, a.Company.ID, c); err != nil {
 		return err
 	}
-	return auditFunctions(ctx, tx, a, plan)
+	return auditFunctions(ctx, tx, a, c)
 }
 
 // searchText is what a company is found by among the children of its parent.

@@ -113,7 +113,9 @@ func TestEmailBelongsToOneUserWithoutRegardToCase(t *testing.T) {
 		errs := make([]error, len(spellings))
 		var wg sync.WaitGroup
 		for i, email := range spellings {
-			wg.Go(func() { _, _, errs[i] = s.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "A", "email", email))) })
+			wg.Go(func() {
+				_, _, errs[i] = s.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "A", "email", email)))
+			})
 		}
 		wg.Wait()
 		lost := slices.DeleteFunc(errs, func(err error) bool { return err == nil })

@@ -27,22 +27,22 @@ func insertAudit(ctx context.Context, tx *sqldb.Tx, a Actor, e AuditEntry) error
 
 // auditFunctions writes the line of applyFunctions into the logs of all
 // children on a plan, as WriteChildAudit does for one.
-func auditFunctions(ctx context.Context, tx *sqldb.Tx, a Actor, plan PlanFunctions) error {
+func auditFunctions(ctx context.Context, tx *sqldb.Tx, a Actor, c FunctionsChange) error {
 	if a.Program != "" {
 		return nil
 	}
 	entry := AuditEntry{
-		Before: AuditFields{"functions": functionsAudit(plan.Before)}, After: AuditFields{"functions": functionsAudit(plan.Functions)},
+		Before: AuditFields{"functions": functionsAudit(c.Before)}, After: AuditFields{"functions": functionsAudit(c.After)},
 	}
 	changes, err := json.Marshal(entry.changes())
 	if err != nil {
-		return fmt.Errorf("audit functions of plan %d: %w", plan.PlanID, err)
+		return fmt.Errorf("audit functions of plan %d: %w", c.PlanID, err)
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO audit_log (company_id, at, who, address, action, record, record_id, name, changes)
 		SELECT id, CAST(? AS BIGINT), CAST(? AS TEXT), '', 'company.updated', 'company', id, name, CAST(? AS TEXT) FROM companies
 		WHERE parent_id = ? AND subscription_plan_id = ? ORDER BY id`,
-		tx.Now().UnixMicro(), a.Company.Name, string(changes), a.Company.ID, plan.PlanID)
+		tx.Now().UnixMicro(), a.Company.Name, string(changes), a.Company.ID, c.PlanID)
 	return err
 }
 

@@ -17,10 +17,10 @@ func lockChild(ctx context.Context, tx *sqldb.Tx, parentID, id int64) (Company, 
 	return c, sqldb.Found(err, "reseller")
 }
 
-func updateFunctions(ctx context.Context, tx *sqldb.Tx, parentID int64, plan PlanFunctions) error {
+func updateFunctions(ctx context.Context, tx *sqldb.Tx, parentID int64, c FunctionsChange) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE companies SET functions = ?, updated_at = ? WHERE parent_id = ? AND subscription_plan_id = ?`,
-		plan.Functions, tx.Now().UnixMicro(), parentID, plan.PlanID)
+		c.After, tx.Now().UnixMicro(), parentID, c.PlanID)
 	return err
 }
 

@@ -47,6 +47,7 @@ type App struct {
 	Webhooks  *webhook.Service
 	Payments  *payment.Service
 	Reminders *reminder.Service
+	Workers   *worker.Supervisor
 
 	idempotency *idempotency.Service
 }
@@ -104,6 +105,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Webhooks:  webhooks,
 		Payments:  payments,
 		Reminders: reminders,
+		Workers:   worker.NewSupervisor(log),
 
 		idempotency: idempotency.New(db, box),
 	}, nil
@@ -117,7 +119,31 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(a.Accounts.SaveLastUse(ctx), a.DB.Close())
 }
 
-// jobs are what a server does by itself.
+// loopStale is how long an engine may be without a round that succeeds before
+// the log says so.
+const loopStale = 2 * time.Minute
+
+// tasks are what a server does by itself.
+func (a *App) tasks() []worker.Task {
+	list := []worker.Task{
+		{Name: "deliver webhooks", Run: a.engine(a.Webhooks.Run)},
+		{Name: "settle charges", Stale: loopStale, Run: a.engine(a.Payments.Run)},
+		{Name: "send messages", Stale: loopStale, Run: a.engine(a.Reminders.Run)},
+	}
+	for _, j := range a.jobs() {
+		list = append(list, j.Task(a.Log))
+	}
+	return list
+}
+
+func (a *App) engine(run func(context.Context, *slog.Logger)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		run(ctx, a.Log)
+		return nil
+	}
+}
+
+// jobs are the periodic ones of them.
 func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
@@ -147,7 +173,8 @@ func (a *App) reseal(ctx context.Context) error {
 // DayWork does what the calendar asks for in every company, each by its own
 // day: it tells of due dates that have passed and issues invoices for those
 // that are near, and stops the webhooks of a company whose subscription has
-// ended. A company that fails does not keep the others waiting.
+// ended. A company that fails, or over which the program panics, does not keep
+// the others waiting.
 func (a *App) DayWork(ctx context.Context) error {
 	companies, err := a.Accounts.Companies(ctx)
 	if err != nil {
@@ -155,13 +182,15 @@ func (a *App) DayWork(ctx context.Context) error {
 	}
 	var failures []error
 	for _, c := range companies {
-		actor := account.System(c, "day work")
-		_, expireErr := a.Customers.Expire(ctx, actor)
-		_, issueErr := a.Billing.Issue(ctx, actor)
-		holdErr := a.Webhooks.Hold(ctx, actor)
-		failures = append(failures, expireErr, issueErr, holdErr)
+		failures = append(failures, worker.Guard(ctx, func() error { return a.dayWorkOf(ctx, account.System(c, "day work")) }))
 	}
 	return errors.Join(failures...)
+}
+
+func (a *App) dayWorkOf(ctx context.Context, actor account.Actor) error {
+	_, expireErr := a.Customers.Expire(ctx, actor)
+	_, issueErr := a.Billing.Issue(ctx, actor)
+	return errors.Join(expireErr, issueErr, a.Webhooks.Hold(ctx, actor))
 }
 
 func (a *App) planMessages(ctx context.Context) error {

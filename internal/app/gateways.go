@@ -25,7 +25,8 @@ import (
 // newPayments wires the gateways and what payment does not know: the simulator's
 // button, and who is told of a single invoice.
 func newPayments(
-	c config.Config, log *slog.Logger, db *sqldb.DB, accounts *account.Service, invoices *billing.Service, box *secret.Box, webhooks *webhook.Service,
+	c config.Config, log *slog.Logger, db *sqldb.DB, accounts *account.Service,
+	invoices *billing.Service, box *secret.Box, webhooks *webhook.Service,
 ) *payment.Service {
 	simulator := sandbox.New(db)
 	return payment.New(db, accounts, invoices, box, payment.Options{

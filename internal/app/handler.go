@@ -28,6 +28,7 @@ func (a *App) Handler() http.Handler {
 	reg.MustRegister(a.Webhooks.Metrics()...)
 	reg.MustRegister(a.Payments.Metrics()...)
 	reg.MustRegister(a.Reminders.Metrics()...)
+	reg.MustRegister(a.Workers.Metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	page.Register(mux)
@@ -39,7 +40,8 @@ func (a *App) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
 	mux.Handle("/", panel.New(panel.Deps{
-		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
+		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers,
+		Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
 		Payments: a.Payments, Resellers: a.Resellers, Reminders: a.Reminders, PublicURL: a.Config.PublicURL,
 	}))
 	rest := named(mux)

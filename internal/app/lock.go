@@ -26,7 +26,8 @@ func lockServe(c config.Config) (serveLock, error) {
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a descriptor fits an int
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return serveLock{}, errors.Join(fmt.Errorf("another carteira serves %s already; one process serves an embedded database, PostgreSQL takes any number", path), f.Close())
+		return serveLock{}, errors.Join(fmt.Errorf("another carteira serves %s already; one process serves an embedded "+
+			"database, PostgreSQL takes any number", path), f.Close())
 	}
 	if err != nil {
 		return serveLock{}, errors.Join(fmt.Errorf("lock the database: %w", err), f.Close())

@@ -15,6 +15,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/config"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
@@ -33,33 +34,33 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		clock := sqldbtest.NewClock(time.Date(2026, 1, 20, 11, 30, 0, 0, time.UTC)) // 8:30 in São Paulo
 		set := map[string]string{"CARTEIRA_DATA_DIR": t.TempDir(), "CARTEIRA_PUBLIC_URL": "https://carteira.example"}
 		c, err := config.Load(func(string) (string, bool) { return "", false }, func(name string) (string, bool) { return set[name], set[name] != "" })
-		must(t, err)
+		housetest.Must(t, err)
 		log := slog.New(slog.DiscardHandler)
 		a, err := build(ctx, c, log, sqldbtest.New(t, engine, sqldbtest.WithClock(clock)))
-		must(t, err)
-		company, _, err := a.Accounts.CreateCompany(ctx, account.ReadNewCompany(form("name", "Rede Clara", "email", "ana@example.com")))
-		must(t, err)
+		housetest.Must(t, err)
+		company, _, err := a.Accounts.CreateCompany(ctx, account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "ana@example.com")))
+		housetest.Must(t, err)
 		actor := account.System(company, "test")
-		_, err = a.Payments.ConfigureGateway(ctx, actor, form("provider", "sandbox"))
-		must(t, err)
-		plan, err := a.Catalog.CreatePlan(ctx, actor, form("name", "Mensal", "value", "35.00", "period", "1month"))
-		must(t, err)
-		who, err := a.Customers.Create(ctx, actor, customer.ReadNew(form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID))))
-		must(t, err)
+		_, err = a.Payments.ConfigureGateway(ctx, actor, housetest.Form("provider", "sandbox"))
+		housetest.Must(t, err)
+		plan, err := a.Catalog.CreatePlan(ctx, actor, housetest.Form("name", "Mensal", "value", "35.00", "period", "1month"))
+		housetest.Must(t, err)
+		who, err := a.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID))))
+		housetest.Must(t, err)
 		text := "{valor} em {link_pagamento} ou {pix}"
 		rule := a.remind(t, actor, text)
-		preview, err := a.Reminders.Preview(ctx, actor, rule.TemplateID, who.ID, form())
-		must(t, err)
-		must(t, a.planMessages(ctx))
+		preview, err := a.Reminders.Preview(ctx, actor, reminder.PreviewRequest{TemplateID: rule.TemplateID, CustomerID: who.ID})
+		housetest.Must(t, err)
+		housetest.Must(t, a.planMessages(ctx))
 		clock.Set(time.Date(2026, 1, 20, 12, 0, 0, 0, time.UTC))
 		m := a.sent(t, actor)
 		if m.Text != preview.Text || !strings.HasPrefix(m.Text, "R$ 35,00 em https://carteira.example/pay/") {
 			t.Errorf("sent %q, previewed %q", m.Text, preview.Text)
 		}
 		invoices, _, err := a.Billing.List(ctx, actor, billing.Filter{}, input.Page{Number: 1, Size: 10})
-		must(t, err)
+		housetest.Must(t, err)
 		charge, err := a.Payments.Charge(ctx, actor, invoices[0].ID, "")
-		must(t, err)
+		housetest.Must(t, err)
 		if charge.PixCode == "" || !strings.HasSuffix(m.Text, " ou "+charge.PixCode) {
 			t.Errorf("the message has %q, the charge %q", m.Text, charge.PixCode)
 		}
@@ -83,13 +84,13 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 // remind makes a rule of three days before, through the channel for trials.
 func (a *App) remind(t *testing.T, actor account.Actor, text string) reminder.Rule {
 	t.Helper()
-	channel, _, err := a.Reminders.CreateChannel(t.Context(), actor, form("kind", "log"))
-	must(t, err)
-	template, err := a.Reminders.CreateTemplate(t.Context(), actor, form("name", "Lembrete", "text", text))
-	must(t, err)
-	rule, err := a.Reminders.CreateRule(t.Context(), actor, form("name", "3 dias antes", "active", "true", "offset_days", "-3", "hour", "09:00",
-		"template_id", number(template.ID), "channels", number(channel.ID)))
-	must(t, err)
+	channel, _, err := a.Reminders.CreateChannel(t.Context(), actor, a.Reminders.ReadNewChannel(housetest.Form("kind", "log")))
+	housetest.Must(t, err)
+	template, err := a.Reminders.CreateTemplate(t.Context(), actor, reminder.ReadNewTemplate(housetest.Form("name", "Lembrete", "text", text)))
+	housetest.Must(t, err)
+	rule, err := a.Reminders.CreateRule(t.Context(), actor, reminder.ReadNewRule(housetest.Form("name", "3 dias antes", "active", "true", "offset_days", "-3", "hour", "09:00",
+		"template_id", number(template.ID), "channels", number(channel.ID))))
+	housetest.Must(t, err)
 	return rule
 }
 
@@ -105,7 +106,7 @@ func (a *App) sent(t *testing.T, actor account.Actor) reminder.Message {
 	defer func() { stop(); <-done }()
 	for ctx.Err() == nil {
 		list, _, err := a.Reminders.Messages(ctx, actor, reminder.Filter{}, input.Page{Number: 1, Size: 10})
-		must(t, err)
+		housetest.Must(t, err)
 		if len(list) == 1 && list[0].Status == reminder.Sent {
 			return list[0]
 		}
@@ -120,6 +121,6 @@ func (a *App) sent(t *testing.T, actor account.Actor) reminder.Message {
 func (a *App) count(t *testing.T, text string) int64 {
 	t.Helper()
 	n, err := sqldb.Value[int64](t.Context(), a.DB, text)
-	must(t, err)
+	housetest.Must(t, err)
 	return n
 }

@@ -11,14 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/crypto/acme/autocert"
 
 	"carteira/internal/platform/config"
-	"carteira/internal/platform/worker"
 )
 
 // A caller that is slow to send or to read is cut off: these bound how long a
@@ -50,15 +48,10 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	if err != nil {
 		return err
 	}
-	background, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
-	waitJobs := worker.Start(background, a.Log, a.jobs()...)
-	var engines sync.WaitGroup
-	engines.Go(func() { a.Webhooks.Run(background, a.Log) })
-	engines.Go(func() { a.Payments.Run(background, a.Log) })
-	engines.Go(func() { a.Reminders.Run(background, a.Log) })
-	defer engines.Wait()
-	defer waitJobs()
-	defer stopJobs()
+	background, stopTasks := context.WithCancel(context.WithoutCancel(ctx))
+	a.Workers.Start(background, a.tasks()...)
+	defer a.Workers.Wait()
+	defer stopTasks()
 
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {

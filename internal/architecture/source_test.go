@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 )
@@ -78,9 +79,12 @@ func (m module) at(n ast.Node) string {
 // root is the folder of go.mod.
 var root = os.DirFS("../..")
 
+// realModuleOnce parses the tree once for all tests.
+var realModuleOnce = sync.OnceValues(func() (module, error) { return readModule(root) })
+
 func realModule(t *testing.T) module {
 	t.Helper()
-	m, err := readModule(root)
+	m, err := realModuleOnce()
 	if err != nil {
 		t.Fatal(err)
 	}

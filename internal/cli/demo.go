@@ -18,6 +18,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/input"
+	"carteira/internal/reminder"
 	"carteira/internal/web/api"
 )
 
@@ -190,32 +191,40 @@ func payableLink(ctx context.Context, a *app.App, actor account.Actor) (string, 
 
 // seedReminders makes the usual rules, through a channel that sends nothing.
 func seedReminders(ctx context.Context, a *app.App, actor account.Actor) error {
-	channel, _, err := a.Reminders.CreateChannel(ctx, actor, input.FromStrings(map[string]string{"kind": "log", "name": "Demonstração"}))
+	channel, _, err := a.Reminders.CreateChannel(ctx, actor, reminder.ChannelDraft{Kind: "log", Name: input.Some("Demonstração")})
 	if err != nil {
 		return err
 	}
-	for _, r := range []struct{ name, days, hour, subject, text string }{
+	for _, r := range []struct {
+		name          string
+		days          int64
+		hour          int
+		subject, text string
+	}{
 		{
-			"3 dias antes", "-3", "09:00", "Seu plano vence em {vencimento}",
+			"3 dias antes", -3, 9, "Seu plano vence em {vencimento}",
 			"Olá, {primeiro_nome}! Seu plano {plano}, de {valor}, vence em {vencimento}.\n\nPague por PIX em {link_pagamento}\n\n{empresa}",
 		},
 		{
-			"No dia", "0", "09:00", "Seu plano vence hoje",
-			"Bom dia, {primeiro_nome}! Seu plano {plano}, de {valor}, vence hoje.\n\nPague por PIX em {link_pagamento} ou copie o código:\n{pix}\n\nJá pagou? Desconsidere esta mensagem. {empresa}",
+			"No dia", 0, 9, "Seu plano vence hoje",
+			"Bom dia, {primeiro_nome}! Seu plano {plano}, de {valor}, vence hoje.\n\nPague por PIX em {link_pagamento} ou " +
+				"copie o código:\n{pix}\n\nJá pagou? Desconsidere esta mensagem. {empresa}",
 		},
 		{
-			"1 dia depois", "1", "10:00", "Seu plano venceu em {vencimento}",
+			"1 dia depois", 1, 10, "Seu plano venceu em {vencimento}",
 			"Olá, {primeiro_nome}. Seu plano {plano} venceu em {vencimento}. Para continuar conectado, pague em {link_pagamento}\n\n{empresa}",
 		},
 	} {
-		t, err := a.Reminders.CreateTemplate(ctx, actor, input.FromStrings(map[string]string{"name": r.name, "subject": r.subject, "text": r.text}))
+		t, err := a.Reminders.CreateTemplate(ctx, actor, reminder.TemplateDraft{
+			Name: input.Some(r.name), Subject: input.Some(r.subject), Text: input.Some(r.text),
+		})
 		if err != nil {
 			return err
 		}
-		_, err = a.Reminders.CreateRule(ctx, actor, input.FromStrings(map[string]string{
-			"name": r.name, "active": "true", "offset_days": r.days, "hour": r.hour,
-			"template_id": strconv.FormatInt(t.ID, 10), "channels": strconv.FormatInt(channel.ID, 10),
-		}))
+		_, err = a.Reminders.CreateRule(ctx, actor, reminder.RuleDraft{
+			Name: input.Some(r.name), Active: input.Some(true), OffsetDays: input.Some(r.days), Minute: input.Some(r.hour * 60),
+			TemplateID: input.Some(t.ID), Channels: input.Some([]int64{channel.ID}),
+		})
 		if err != nil {
 			return err
 		}

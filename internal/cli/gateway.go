@@ -35,7 +35,8 @@ the provider was last chosen.
 A secret on the command line can be read by everybody who lists processes:
 --option NAME=@FILE reads it from a file, --option NAME=@- from standard input.
 Nothing is sent to the provider; "gateway check" does that.`,
-		Example: `  carteira gateway set --company 1 --provider pixkey --option key=ana@example.com --option name="Ana Internet" --option city=Recife
+		Example: `  carteira gateway set --company 1 --provider pixkey --option key=ana@example.com --option name="Ana Internet"` +
+			` --option city=Recife
   carteira gateway set --company 1 --provider mercadopago --option access_token=@token.txt --option webhook_secret=@secret.txt
   carteira gateway set --company 1 --provider sandbox`,
 		Args: cobra.NoArgs,
@@ -187,7 +188,8 @@ func paymentCommand() *cobra.Command {
 }
 
 func paymentReviews() *cobra.Command {
-	cmd := list("List payments that need a person", []string{"ID", "REASON", "AMOUNT", "CUSTOMER", "INVOICE", "PROVIDER", "PAYMENT", "PAID AT", "RESOLUTION"},
+	cmd := list("List payments that need a person",
+		[]string{"ID", "REASON", "AMOUNT", "CUSTOMER", "INVOICE", "PROVIDER", "PAYMENT", "PAID AT", "RESOLUTION"},
 		func(ctx context.Context, a *app.App, actor account.Actor) ([]payment.Review, error) {
 			var all []payment.Review
 			for p := (input.Page{Number: 1, Size: input.MaxPageSize}); ; p.Number++ {

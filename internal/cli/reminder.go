@@ -92,7 +92,11 @@ func reminderTest() *cobra.Command {
 		Example: "  carteira reminder test --company 1 --channel-id 2 --to ana@example.com",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("channel_id").Get()
-		r, err := a.Reminders.Test(ctx, actor, id, in)
+		asked, err := a.Reminders.ReadTest(ctx, actor, id, in)
+		if err != nil {
+			return nil, err
+		}
+		r, err := a.Reminders.Test(ctx, actor, id, asked)
 		return map[string]any{"sent": r.Sent, "receipt": r.Receipt, "problem": r.Problem, "duration_ms": r.Duration.Milliseconds()}, err
 	})
 	cmd.Flags().Int64("channel-id", 0, "id of the channel")
@@ -109,9 +113,9 @@ func reminderPreview() *cobra.Command {
 		Short:   "Show a template as a customer would get it",
 		Example: "  carteira reminder preview --company 1 --template-id 1 --customer-id 12",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		templateID, _ := in.ID("template_id").Get()
-		customerID, _ := in.ID("customer_id").Get()
-		p, err := a.Reminders.Preview(ctx, actor, templateID, customerID, in)
+		p, err := a.Reminders.Preview(ctx, actor, reminder.PreviewRequest{
+			TemplateID: in.ID("template_id").Value, CustomerID: in.ID("customer_id").Value, Draft: reminder.ReadTemplate(in),
+		})
 		return map[string]any{"subject": p.Subject, "text": p.Text, "whatsapp_params": p.Params, "problem": p.Problem}, err
 	})
 	cmd.Flags().Int64("template-id", 0, "id of the template")
@@ -145,7 +149,7 @@ func reminderSettings() *cobra.Command {
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
 		s, err := a.Reminders.Settings(ctx, actor)
 		if in.Given("quiet_from") || in.Given("quiet_to") {
-			s, err = a.Reminders.SetSettings(ctx, actor, in)
+			s, err = a.Reminders.SetSettings(ctx, actor, reminder.ReadSettings(in))
 		}
 		return map[string]any{"quiet_from": reminder.Clock(s.Quiet.From), "quiet_to": reminder.Clock(s.Quiet.To)}, err
 	})

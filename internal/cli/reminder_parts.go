@@ -20,11 +20,12 @@ import (
 
 func ruleCommand() *cobra.Command {
 	create := act(ruleFlags(&cobra.Command{
-		Use:     "create",
-		Short:   "Make a rule; it is off unless --active is given",
-		Example: `  carteira reminder rule create --company 1 --name "3 dias antes" --offset-days -3 --hour 09:00 --template-id 1 --channels 2,3 --active`,
+		Use:   "create",
+		Short: "Make a rule; it is off unless --active is given",
+		Example: `  carteira reminder rule create --company 1 --name "3 dias antes" --offset-days -3 --hour 09:00` +
+			` --template-id 1 --channels 2,3 --active`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		r, err := a.Reminders.CreateRule(ctx, actor, in)
+		r, err := a.Reminders.CreateRule(ctx, actor, reminder.ReadNewRule(in))
 		return ruleJSON(r), err
 	})
 	set := addID(act(ruleFlags(&cobra.Command{
@@ -33,7 +34,7 @@ func ruleCommand() *cobra.Command {
 		Example: "  carteira reminder rule set --company 1 --id 1 --active=false",
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		r, err := a.Reminders.UpdateRule(ctx, actor, id, in)
+		r, err := a.Reminders.UpdateRule(ctx, actor, id, reminder.ReadRuleChanges(in))
 		return ruleJSON(r), err
 	}), "rule")
 	cmd := &cobra.Command{Use: "rule", Short: "Rules: create, delete, list, set", Args: cobra.NoArgs}
@@ -84,14 +85,14 @@ func templateCommand() *cobra.Command {
 		Example: `  carteira reminder template create --company 1 --name Lembrete --subject "Vence {vencimento}" \
     --text "Olá {primeiro_nome}, seu plano {plano} de {valor} vence em {vencimento}."`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		t, err := a.Reminders.CreateTemplate(ctx, actor, in)
+		t, err := a.Reminders.CreateTemplate(ctx, actor, reminder.ReadNewTemplate(in))
 		return templateJSON(t), err
 	})
 	set := addID(act(templateFlags(&cobra.Command{
 		Use: "set", Short: "Change a template; what is not given stays",
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		t, err := a.Reminders.UpdateTemplate(ctx, actor, id, in)
+		t, err := a.Reminders.UpdateTemplate(ctx, actor, id, reminder.ReadTemplateChanges(in))
 		return templateJSON(t), err
 	}), "template")
 	cmd := &cobra.Command{Use: "template", Short: "Templates: create, delete, list, set", Args: cobra.NoArgs}
@@ -135,12 +136,13 @@ func channelCommand() *cobra.Command {
 	create := channelFlags(act(&cobra.Command{
 		Use:   "create",
 		Short: "Make a channel",
-		Long:  "Create makes a channel. Each kind has options of its own, given as --option name=value;\n`carteira reminder channel kinds` lists them. A secret that is made by itself is printed once.",
+		Long: "Create makes a channel. Each kind has options of its own, given as --option name=value;\n" +
+			"`carteira reminder channel kinds` lists them. A secret that is made by itself is printed once.",
 		Example: `  carteira reminder channel create --company 1 --kind smtp --option host=smtp.example.com \
     --option username=ana --option password=… --option from=ana@example.com`,
 	}, nil))
 	create.RunE = channelRun(func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		c, shown, err := a.Reminders.CreateChannel(ctx, actor, in)
+		c, shown, err := a.Reminders.CreateChannel(ctx, actor, a.Reminders.ReadNewChannel(in))
 		return channelJSON(c, shown), err
 	})
 	create.Flags().String("kind", "", "whatsapp_cloud, evolution, smtp, http or log")
@@ -150,11 +152,16 @@ func channelCommand() *cobra.Command {
 	}, nil)), "channel")
 	set.RunE = channelRun(func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		c, err := a.Reminders.UpdateChannel(ctx, actor, id, in)
+		d, err := a.Reminders.ReadChannelChanges(ctx, actor, id, in)
+		if err != nil {
+			return nil, err
+		}
+		c, err := a.Reminders.UpdateChannel(ctx, actor, id, d)
 		return channelJSON(c, nil), err
 	})
 	cmd := &cobra.Command{Use: "channel", Short: "Channels: create, delete, kinds, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(create, set, kindsCommand(), deleteReminder("channel", "Delete a channel that no rule uses", (*reminder.Service).DeleteChannel),
+	cmd.AddCommand(create, set, kindsCommand(),
+		deleteReminder("channel", "Delete a channel that no rule uses", (*reminder.Service).DeleteChannel),
 		list("List a company's channels", []string{"ID", "KIND", "NAME", "ACTIVE", "PER MINUTE", "OPTIONS"},
 			func(ctx context.Context, a *app.App, actor account.Actor) ([]reminder.Channel, error) {
 				return a.Reminders.Channels(ctx, actor)
@@ -190,7 +197,9 @@ func optionList(options map[string]string) string {
 }
 
 // channelRun calls a use case with a form of the flags and of the options.
-func channelRun(do func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error)) func(*cobra.Command, []string) error {
+func channelRun(
+	do func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error),
+) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
 			in, given, err := optionForm(cmd)
@@ -287,8 +296,9 @@ func optionNotes(o reminder.Option) string {
 }
 
 func deleteReminder(what, short string, do func(s *reminder.Service, ctx context.Context, a account.Actor, id int64) error) *cobra.Command {
-	return addID(act(&cobra.Command{Use: "delete", Short: short}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
-		return map[string]any{"id": id, "deleted": true}, do(a.Reminders, ctx, actor, id)
-	}), what)
+	return addID(act(&cobra.Command{Use: "delete", Short: short},
+		func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+			id, _ := in.ID("id").Get()
+			return map[string]any{"id": id, "deleted": true}, do(a.Reminders, ctx, actor, id)
+		}), what)
 }

@@ -42,7 +42,8 @@ func resellerCommand() *cobra.Command {
 	set.Flags().String("name", "", "name of the reseller")
 	set.Flags().String("email", "", "the owner's e-mail address")
 	set.Flags().String("whatsapp", "", "phone")
-	suspend := resellerAct("suspend", "Stop a reseller: it can sign in and read, and nothing else", withoutInput((*reseller.Service).Suspend), resellerJSON)
+	suspend := resellerAct("suspend", "Stop a reseller: it can sign in and read, and nothing else",
+		withoutInput((*reseller.Service).Suspend), resellerJSON)
 	resume := resellerAct("resume", "Take a suspension back", withoutInput((*reseller.Service).Resume), resellerJSON)
 	invite := addID(act(&cobra.Command{
 		Use:   "invite",
@@ -59,7 +60,8 @@ func resellerCommand() *cobra.Command {
 }
 
 func resellerList() *cobra.Command {
-	return list("List the resellers directly below a company", []string{"ID", "NAME", "EMAIL", "LEVEL", "STATUS", "CREDITS", "PLAN", "EXPIRES AT", "CUSTOMERS"},
+	return list("List the resellers directly below a company",
+		[]string{"ID", "NAME", "EMAIL", "LEVEL", "STATUS", "CREDITS", "PLAN", "EXPIRES AT", "CUSTOMERS"},
 		func(ctx context.Context, a *app.App, actor account.Actor) ([]listedReseller, error) {
 			resellers, _, err := a.Resellers.List(ctx, actor, reseller.Filter{}, all)
 			records := make([]listedReseller, len(resellers))

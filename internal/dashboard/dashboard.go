@@ -162,7 +162,8 @@ func (s *Service) customers(ctx context.Context, a account.Actor, r span) (c Cus
 		return c, err
 	}
 	from, to := r.first.Start(a.Company.Zone), r.last.AddDays(1).Start(a.Company.Zone)
-	c.New, err = s.counts.Count(ctx, s.db, []tally.Counter{tally.Customers}, a.Company.ID, fmt.Sprint("new ", from, to), func() (int64, error) {
+	counters, what := []tally.Counter{tally.Customers}, fmt.Sprint("new ", from, to)
+	c.New, err = s.counts.Count(ctx, s.db, counters, a.Company.ID, what, func() (int64, error) {
 		return createdBetween(ctx, s.db, a.Company.ID, from, to)
 	})
 	return c, err

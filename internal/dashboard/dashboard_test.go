@@ -5,92 +5,69 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
-	"carteira/internal/account"
 	"carteira/internal/billing"
-	"carteira/internal/catalog"
 	"carteira/internal/customer"
-	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
+	"carteira/internal/worldtest"
 )
-
-// noon is the morning of 31 January 2026 in São Paulo.
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
 // world is a company and the rooms that the dashboard looks into.
 type world struct {
+	*worldtest.World
 	*Service
-	clock     *sqldbtest.Clock
-	customers *customer.Service
-	billing   *billing.Service
-	actor     account.Actor
+	billing *billing.Service
 }
 
 func newWorld(t *testing.T, engine sqldb.Engine) *world {
 	t.Helper()
-	clock := sqldbtest.NewClock(noon)
-	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
-	events := &event.Log{}
-	customers := customer.New(db, events)
-	w := &world{Service: New(db), clock: clock, customers: customers, billing: billing.New(db, events, customers)}
-	w.actor = w.company(t, account.DefaultTimezone)
+	base := worldtest.New(t, engine)
+	w := &world{base, New(base.DB), billing.New(base.DB, base.Events, base.Customers)}
+	w.plans(t)
 	return w
 }
 
-// company makes a company that sells one plan by the month and one by the week.
-func (w *world) company(t *testing.T, timezone string) account.Actor {
+// plans has the company sell one plan by the month and one by the week.
+func (w *world) plans(t *testing.T) {
 	t.Helper()
-	c, _, err := account.New(w.db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(values(
-		"name", "Rede Clara", "email", timezone+"@example.com", "timezone", timezone)))
-	must(t, err)
-	a := account.System(c, "test")
-	for _, period := range []string{"1month", "1week"} {
-		_, err := catalog.New(w.db).CreatePlan(t.Context(), a, values("name", period, "value", "35.10", "period", period))
-		must(t, err)
-	}
-	return a
+	w.Plan(t, "1month", "35.10")
+	w.Plan(t, "1week", "35.10")
+}
+
+// another is a second company in the same world.
+func (w *world) another(t *testing.T, timezone string) *world {
+	t.Helper()
+	other := *w
+	other.World = w.For(w.Company(t, "timezone", timezone))
+	other.plans(t)
+	return &other
 }
 
 func (w *world) month(t *testing.T, first string) Month {
 	t.Helper()
-	m, err := w.Month(t.Context(), w.actor, civil.MustParse(first))
-	must(t, err)
+	m, err := w.Month(t.Context(), w.Actor, civil.MustParse(first))
+	housetest.Must(t, err)
 	return m
 }
 
 // received notes a payment of a customer of its own.
 func (w *world) received(t *testing.T, amount, on string) {
 	t.Helper()
-	c, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Ana")))
-	must(t, err)
-	i, err := w.billing.CreateExtra(t.Context(), w.actor, c.ID, values("amount", amount))
-	must(t, err)
-	_, err = w.billing.SetStatus(t.Context(), w.actor, i.ID, values("status", "Pago", "paid_at", on))
-	must(t, err)
-}
-
-func values(pairs ...string) *input.Form {
-	m := map[string]string{}
-	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0]] = pair[1]
-	}
-	return input.FromStrings(m)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, err := w.Customers.Create(t.Context(), w.Actor, customer.ReadNew(housetest.Form("name", "Ana")))
+	housetest.Must(t, err)
+	i, err := w.billing.CreateExtra(t.Context(), w.Actor, c.ID, housetest.Form("amount", amount))
+	housetest.Must(t, err)
+	_, err = w.billing.SetStatus(t.Context(), w.Actor, i.ID, housetest.Form("status", "Pago", "paid_at", on))
+	housetest.Must(t, err)
 }
 
 // Three months of business, and then every number of five months is computed
@@ -101,29 +78,28 @@ func TestEveryNumberIsWhatTheListsAddUpTo(t *testing.T) {
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
-		other := *w
-		other.actor = w.company(t, "Pacific/Auckland")
+		other := w.another(t, "Pacific/Auckland")
 		random := rand.New(rand.NewPCG(8, 9))
 		for range 100 {
-			for _, p := range []*world{w, &other} {
+			for _, p := range []*world{w, other} {
 				p.business(t, random)
 			}
-			w.clock.Advance(22 * time.Hour)
+			w.Clock.Advance(22 * time.Hour)
 			if random.IntN(9) == 0 {
-				must(t, tally.Compact(t.Context(), w.db))
+				housetest.Must(t, tally.Compact(t.Context(), w.DB))
 			}
 		}
-		for _, p := range []*world{w, &other} {
-			_, err := p.customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", "Ana", "data_de_vencimento", p.actor.Today(w.clock.Now()).String())))
-			must(t, err)
+		for _, p := range []*world{w, other} {
+			_, err := p.Customers.Create(t.Context(), p.Actor, customer.ReadNew(housetest.Form("name", "Ana", "data_de_vencimento", p.Actor.Today(w.Clock.Now()).String())))
+			housetest.Must(t, err)
 			for _, month := range []string{"2025-12-01", "2026-01-01", "2026-02-01", "2026-03-01", "2026-04-01", "2026-05-01", "2026-06-01"} {
 				got, want := p.month(t, month), p.addUp(t, civil.MustParse(month))
 				if !reflect.DeepEqual(got, want) {
 					t.Errorf("got  %s\nwant %s", jsonOf(t, got), jsonOf(t, want))
 				}
 			}
-			now, err := p.Month(t.Context(), p.actor, civil.Date{})
-			if today := p.actor.Today(w.clock.Now()); err != nil || now.Month != today.String()[:7] || !reflect.DeepEqual(now, p.month(t, now.Month+"-01")) {
+			now, err := p.Month(t.Context(), p.Actor, civil.Date{})
+			if today := p.Actor.Today(w.Clock.Now()); err != nil || now.Month != today.String()[:7] || !reflect.DeepEqual(now, p.month(t, now.Month+"-01")) {
 				t.Errorf("the present month is %s on %v, %v", now.Month, today, err)
 			}
 		}
@@ -143,65 +119,65 @@ func TestEveryNumberIsWhatTheListsAddUpTo(t *testing.T) {
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
-	must(t, err)
+	housetest.Must(t, err)
 	return string(b)
 }
 
 // business is what happens in half a day.
 func (w *world) business(t *testing.T, random *rand.Rand) {
 	t.Helper()
-	ctx, today := t.Context(), w.actor.Today(w.clock.Now())
+	ctx, today := t.Context(), w.Actor.Today(w.Clock.Now())
 	people := w.everybody(t)
 	if len(people) < 40 && random.IntN(3) > 0 {
-		_, err := w.customers.Create(ctx, w.actor, customer.ReadNew(values("name", "Ana",
+		_, err := w.Customers.Create(ctx, w.Actor, customer.ReadNew(housetest.Form("name", "Ana",
 			"plan_id", fmt.Sprint(w.plan(random)), "data_de_vencimento", today.AddDays(random.IntN(30)-3).String())))
-		must(t, err)
+		housetest.Must(t, err)
 	}
 	if all := w.everything(t); len(all) > 0 {
 		i := all[random.IntN(len(all))]
-		_, err := w.billing.SetStatus(ctx, w.actor, i.ID, values(
+		_, err := w.billing.SetStatus(ctx, w.Actor, i.ID, housetest.Form(
 			"status", []string{"Pago", "Pago", "Pago", "Em aberto", "Cancelado"}[random.IntN(5)],
 			"paid_at", today.AddDays(-random.IntN(4)*random.IntN(15)).String()))
 		if fault.KindOf(err) != fault.KindInvalid {
-			must(t, err)
+			housetest.Must(t, err)
 		}
 	}
 	if len(people) > 0 {
 		c := people[random.IntN(len(people))]
 		switch random.IntN(12) {
 		case 0:
-			must(t, w.customers.Delete(ctx, w.actor, c.ID))
+			housetest.Must(t, w.Customers.Delete(ctx, w.Actor, c.ID))
 		case 1, 2:
-			_, err := w.customers.Renew(ctx, w.actor, c.ID)
-			must(t, err)
+			_, err := w.Customers.Renew(ctx, w.Actor, c.ID)
+			housetest.Must(t, err)
 		case 3:
-			_, err := w.billing.CreateExtra(ctx, w.actor, c.ID, values("amount", money.Cents(1+random.Int64N(int64(money.Max))).String()))
-			must(t, err)
+			_, err := w.billing.CreateExtra(ctx, w.Actor, c.ID, housetest.Form("amount", money.Cents(1+random.Int64N(int64(money.Max))).String()))
+			housetest.Must(t, err)
 		case 4:
-			_, err := w.customers.Update(ctx, w.actor, c.ID, customer.ReadChanges(values("data_de_vencimento", "")))
-			must(t, err)
+			_, err := w.Customers.Update(ctx, w.Actor, c.ID, customer.ReadChanges(housetest.Form("data_de_vencimento", "")))
+			housetest.Must(t, err)
 		}
 	}
-	_, err := w.customers.Expire(ctx, w.actor)
-	must(t, err)
-	_, err = w.billing.Issue(ctx, w.actor)
-	must(t, err)
+	_, err := w.Customers.Expire(ctx, w.Actor)
+	housetest.Must(t, err)
+	_, err = w.billing.Issue(ctx, w.Actor)
+	housetest.Must(t, err)
 }
 
-func (w *world) plan(random *rand.Rand) int64 { return 2*w.actor.Company.ID - random.Int64N(2) }
+func (w *world) plan(random *rand.Rand) int64 { return 2*w.Actor.Company.ID - random.Int64N(2) }
 
 // everybody and everything are the lists from their first page to their last.
 func (w *world) everybody(t *testing.T) []customer.Customer {
 	t.Helper()
 	return pages(t, func(p input.Page) ([]customer.Customer, int64, error) {
-		return w.customers.List(t.Context(), w.actor, customer.Filter{}, p)
+		return w.Customers.List(t.Context(), w.Actor, customer.Filter{}, p)
 	})
 }
 
 func (w *world) everything(t *testing.T) []billing.Invoice {
 	t.Helper()
 	return pages(t, func(p input.Page) ([]billing.Invoice, int64, error) {
-		return w.billing.List(t.Context(), w.actor, billing.Filter{}, p)
+		return w.billing.List(t.Context(), w.Actor, billing.Filter{}, p)
 	})
 }
 
@@ -209,7 +185,7 @@ func pages[T any](t *testing.T, list func(input.Page) ([]T, int64, error)) (all 
 	t.Helper()
 	for p := (input.Page{Number: 1, Size: 200}); ; p.Number++ {
 		some, total, err := list(p)
-		must(t, err)
+		housetest.Must(t, err)
 		if all = append(all, some...); p.Number >= p.Last(total) {
 			return all
 		}
@@ -221,7 +197,7 @@ func (w *world) addUp(t *testing.T, first civil.Date) Month {
 	t.Helper()
 	m := Month{Month: first.String()[:7]}
 	in := func(d civil.Date) bool { return !d.IsZero() && d.String()[:7] == m.Month }
-	today := w.actor.Today(w.clock.Now())
+	today := w.Actor.Today(w.Clock.Now())
 	for _, c := range w.everybody(t) {
 		m.Customers.Total++
 		switch c.Status(today) {
@@ -235,7 +211,7 @@ func (w *world) addUp(t *testing.T, first civil.Date) Month {
 				m.Customers.Lost++
 			}
 		}
-		if in(w.actor.Today(c.CreatedAt)) {
+		if in(w.Actor.Today(c.CreatedAt)) {
 			m.Customers.New++
 		}
 	}
@@ -293,8 +269,8 @@ func percent(now, before money.Cents) *float64 {
 func (w *world) renewed(t *testing.T, in func(civil.Date) bool) map[int64]bool {
 	t.Helper()
 	found := map[int64]bool{}
-	must(t, sqldb.Each(t.Context(), w.db, `
-		SELECT body FROM events WHERE company_id = ? AND name = 'customer.renewed'`, []any{w.actor.Company.ID}, func(r sqldb.Row) error {
+	housetest.Must(t, sqldb.Each(t.Context(), w.DB, `
+		SELECT body FROM events WHERE company_id = ? AND name = 'customer.renewed'`, []any{w.Actor.Company.ID}, func(r sqldb.Row) error {
 		var body string
 		var e struct {
 			OccurredAt time.Time `json:"occurred_at"`
@@ -304,7 +280,7 @@ func (w *world) renewed(t *testing.T, in func(civil.Date) bool) map[int64]bool {
 			return err
 		}
 		err := json.Unmarshal([]byte(body), &e)
-		if in(w.actor.Today(e.OccurredAt)) {
+		if in(w.Actor.Today(e.OccurredAt)) {
 			found[e.Data.Customer.ID] = true
 		}
 		return err
@@ -367,13 +343,13 @@ func TestCompanyWithoutBusinessHasZerosForEveryDay(t *testing.T) {
 
 func TestMonthIsReadFromAQuery(t *testing.T) {
 	for query, want := range map[string]string{"": "", " ": "", "2026-01": "2026-01-01", " 2026-12 ": "2026-12-01", "9999-12": "9999-12-01"} {
-		q := values("month", query)
+		q := housetest.Form("month", query)
 		if got := ReadMonth(q); got.String() != want || q.Err() != nil {
 			t.Errorf("%q: %v, %v; want %s", query, got, q.Err(), want)
 		}
 	}
 	for _, wrong := range []string{"2026-13", "2026-00", "2026-1", "2026", "01/2026", "2026-01-01", "1899-12", "10000-01", "January", "2026-01-01-01"} {
-		q := values("month", wrong)
+		q := housetest.Form("month", wrong)
 		ReadMonth(q)
 		if field, _ := fault.FieldsOf(q.Err()).First(); field != "month" {
 			t.Errorf("%q: %v, want it refused", wrong, q.Err())

@@ -3,13 +3,12 @@ package payment
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 )
 
 // callAbout says who is called, for what, and about which charge.
@@ -21,16 +20,12 @@ type callAbout struct {
 
 // call calls a gateway, tells the log and counts. A gateway that panics has
 // failed, and no more: its code reads what strangers send.
-func (s *Service) call(ctx context.Context, about callAbout, do func(ctx context.Context) error) (err error) {
+func (s *Service) call(ctx context.Context, about callAbout, do func(ctx context.Context) error) error {
 	began := s.db.Now()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-		s.metrics.calls.WithLabelValues(about.setup.name, about.operation, outcomeOf(err)).Inc()
-		s.logCall(ctx, about, s.db.Now().Sub(began), err)
-	}()
-	return do(ctx)
+	err := worker.Guard(ctx, func() error { return do(ctx) })
+	s.metrics.calls.WithLabelValues(about.setup.name, about.operation, outcomeOf(err)).Inc()
+	s.logCall(ctx, about, s.db.Now().Sub(began), err)
+	return err
 }
 
 func (s *Service) logCall(ctx context.Context, about callAbout, took time.Duration, err error) {

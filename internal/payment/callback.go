@@ -13,6 +13,7 @@ import (
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 )
 
 // Hear takes a callback in: it must prove where it comes from, is stored, and
@@ -74,7 +75,7 @@ func (s *Service) keep(ctx context.Context, u Setup, c Callback, hints []Hint) (
 		if err != nil {
 			return err
 		}
-		tx.OnCommit(s.hint)
+		tx.OnCommit(s.wake.Hint)
 		if !fresh || len(strange) == 0 {
 			return nil
 		}
@@ -150,7 +151,11 @@ func (s *Service) openCallbacks(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	for _, c := range list {
-		if err := s.openCallback(ctx, c); err != nil && !isAnswer(err) {
+		err := worker.Guard(ctx, func() error { return s.openCallback(ctx, c) })
+		switch {
+		case worker.Panicked(err):
+			s.strikeCallback(ctx, c, err)
+		case err != nil && !isAnswer(err):
 			s.options.Log.ErrorContext(ctx, "callback not looked into; it will be", "company_id", c.companyID, "callback", c.id, "error", err)
 		}
 	}
@@ -170,7 +175,11 @@ func (s *Service) openCallback(ctx context.Context, c stored) error {
 	}
 	var left []Ref
 	for _, ref := range c.refs {
-		if err := s.lookUpStranger(ctx, u, gw, ref); err != nil && !errors.Is(err, ErrNoCharge) {
+		err := s.lookUpStranger(ctx, u, gw, ref)
+		if worker.Panicked(err) {
+			return err
+		}
+		if err != nil && !errors.Is(err, ErrNoCharge) {
 			left = append(left, ref)
 		}
 	}
@@ -206,7 +215,7 @@ func (s *Service) putBack(ctx context.Context, c stored, left []Ref) error {
 		var again time.Time
 		hints := ""
 		if len(left) > 0 && c.tries < maxTries {
-			again = tx.Now().Add(jitter(checkDelays[min(c.tries-1, len(checkDelays)-1)]))
+			again = tx.Now().Add(worker.Jitter(checkDelays[min(c.tries-1, len(checkDelays)-1)]))
 			text, err := json.Marshal(left)
 			if err != nil {
 				return err

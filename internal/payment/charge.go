@@ -274,7 +274,7 @@ func (j *charging) adopt(ctx context.Context, made Charge) error {
 			c.claim, c.nextCheck = "", j.nextCheck(c, j.setup.Provider, tx.Now())
 		}
 		if c.state == cancelling {
-			tx.OnCommit(j.hint)
+			tx.OnCommit(j.wake.Hint)
 		}
 		return errors.Join(saveCharge(ctx, tx, c), heardTx(ctx, tx, j.setup, nil))
 	})

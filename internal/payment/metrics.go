@@ -13,6 +13,7 @@ type Metrics struct {
 	calls     *prometheus.CounterVec
 	callbacks *prometheus.CounterVec
 	reviews   *prometheus.CounterVec
+	aside     *prometheus.CounterVec
 	lag       prometheus.Histogram
 }
 
@@ -30,6 +31,9 @@ func newMetrics(providers []Provider) *Metrics {
 		reviews: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "carteira_payment_reviews_total", Help: "Payments put aside for a person, by reason.",
 		}, []string{"reason"}),
+		aside: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_payment_set_aside_total", Help: "Charges and callbacks set aside because they kept panicking.",
+		}, []string{"what"}),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "carteira_payment_settlement_lag_seconds", Help: "Time from a payment to the invoice being paid.",
 			Buckets: []float64{.1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21600, 86400},
@@ -40,6 +44,9 @@ func newMetrics(providers []Provider) *Metrics {
 			m.charges.WithLabelValues(p.Name, outcome)
 		}
 	}
+	for _, what := range []string{"charge", "callback"} {
+		m.aside.WithLabelValues(what)
+	}
 	for _, r := range Reasons {
 		m.reviews.WithLabelValues(string(r))
 	}
@@ -49,7 +56,7 @@ func newMetrics(providers []Provider) *Metrics {
 // Metrics returns the room's metrics for registration.
 func (s *Service) Metrics() []prometheus.Collector {
 	m := s.metrics
-	return []prometheus.Collector{m.charges, m.calls, m.callbacks, m.reviews, m.lag, unresolved{s}}
+	return []prometheus.Collector{m.charges, m.calls, m.callbacks, m.reviews, m.aside, m.lag, unresolved{s}}
 }
 
 // unresolved asks the database at every scrape: an engine that stands still

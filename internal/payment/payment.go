@@ -15,6 +15,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 )
 
 // Options are what the service is given besides the rooms below it.
@@ -42,7 +43,8 @@ type Service struct {
 	providers map[string]Provider
 	opened    opened
 	turns     turns
-	wake      chan struct{} // a hint that something is due
+	wake      worker.Wake
+	strikes   worker.Strikes // panics over charges
 	metrics   *Metrics
 }
 
@@ -57,7 +59,7 @@ func New(db *sqldb.DB, accounts *account.Service, invoices *billing.Service, box
 	}
 	s := &Service{
 		db: db, accounts: accounts, billing: invoices, box: box, options: o,
-		providers: map[string]Provider{}, wake: make(chan struct{}, 1), metrics: newMetrics(o.Providers),
+		providers: map[string]Provider{}, wake: worker.NewWake(), metrics: newMetrics(o.Providers),
 	}
 	for _, p := range o.Providers {
 		s.providers[p.Name] = p
@@ -161,15 +163,7 @@ func (s *Service) unwantedTx(ctx context.Context, tx *sqldb.Tx, a account.Actor,
 	}
 	n, err := cancelOf(ctx, tx, a.Company.ID, ids)
 	if n > 0 {
-		tx.OnCommit(s.hint)
+		tx.OnCommit(s.wake.Hint)
 	}
 	return err
-}
-
-// hint wakes the engine, which looks by itself now and then all the same.
-func (s *Service) hint() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 )
 
 // checkDelays are the waits between looks at a charge that can be paid; the
@@ -49,43 +49,24 @@ func (s *Service) nextCheck(c charge, p Provider, now time.Time) time.Time {
 		}
 		return c.closedAt.Add(lastChecks[c.checks])
 	}
-	at := now.Add(jitter(checkDelays[min(c.checks, len(checkDelays)-1)]))
+	at := now.Add(worker.Jitter(checkDelays[min(c.checks, len(checkDelays)-1)]))
 	if c.state == pending && at.After(c.ExpiresAt) && c.ExpiresAt.After(now) {
 		return c.ExpiresAt
 	}
 	return at
 }
 
-// jitter lengthens a wait by up to a tenth, so that those who failed together
-// do not come back together.
-func jitter(d time.Duration) time.Duration {
-	return d + time.Duration(rand.Int64N(int64(d)/10+1)) //nolint:gosec // needs no secrecy
-}
-
 // Run looks after charges and callbacks until ctx ends, then waits for what is
 // under way. It goes on through any failure, looking again a little later.
 func (s *Service) Run(ctx context.Context, log *slog.Logger) {
-	pause := time.Duration(0)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.wake:
-		case <-time.After(pause):
-		}
+	loop := worker.Loop{Name: "settle charges", Wake: s.wake, Poll: poll, Log: log}
+	loop.Run(ctx, func(ctx context.Context) (time.Duration, error) {
 		n, err := s.Reconcile(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			log.ErrorContext(ctx, "charges cannot be looked after", "error", err)
-			pause = min(max(2*pause, 100*time.Millisecond), 10*time.Second)
-		case n > 0:
-			pause = 0
-		default:
-			pause = poll
+		if n > 0 {
+			return 0, err
 		}
-	}
+		return poll, err
+	})
 }
 
 // Reconcile looks once after what is due, and returns how much that was. Any
@@ -125,10 +106,18 @@ func (s *Service) claim(ctx context.Context, limit int) (claimed []charge, err e
 func (s *Service) lookAfter(ctx context.Context, c charge) {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	u, err := s.setupByID(ctx, c.companyID, c.gatewayID)
-	if err == nil {
-		err = s.attend(ctx, u, c)
+	var u Setup
+	err := worker.Guard(ctx, func() (err error) {
+		if u, err = s.setupByID(ctx, c.companyID, c.gatewayID); err != nil {
+			return err
+		}
+		return s.attend(ctx, u, c)
+	})
+	if worker.Panicked(err) {
+		s.strike(ctx, u, c, err)
+		return
 	}
+	s.strikes.Clear(c.id)
 	if err != nil && !isAnswer(err) {
 		s.options.Log.ErrorContext(ctx, "charge not looked after; it will be", "company_id", c.companyID, "reference", c.order.Reference, "error", err)
 	}
@@ -236,7 +225,7 @@ func (s *Service) conclude(ctx context.Context, u Setup, c charge, cause error, 
 			now.problem = publicProblem(u, cause)
 			now.claim, now.nextCheck = "", s.nextCheck(now, u.Provider, tx.Now())
 			if broken(cause) && now.state.closed() && !now.nextCheck.After(tx.Now()) {
-				now.nextCheck = tx.Now().Add(jitter(checkDelays[4]))
+				now.nextCheck = tx.Now().Add(worker.Jitter(checkDelays[4]))
 			}
 			if err := saveCharge(ctx, tx, now); err != nil {
 				return err

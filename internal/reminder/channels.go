@@ -3,6 +3,7 @@ package reminder
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,102 +38,200 @@ type Channel struct {
 // second.
 const maxPerMinute = 6000
 
-// Channels lists the company's.
+// Channels lists the channels of the company.
 func (s *Service) Channels(ctx context.Context, a account.Actor) ([]Channel, error) {
 	return channels(ctx, s.db, a.Company.ID)
 }
 
-// FindChannel returns one of them.
+// FindChannel returns a channel of the company.
 func (s *Service) FindChannel(ctx context.Context, a account.Actor, channelID int64) (Channel, error) {
 	return channelByID(ctx, s.db, a.Company.ID, channelID)
 }
 
-// CreateChannel makes a channel from the fields kind, name, per_minute, active
-// and the options of its kind, each under its own name. Secrets that it made by
-// itself are in shown, and are not shown again.
-func (s *Service) CreateChannel(ctx context.Context, a account.Actor, in *input.Form) (c Channel, shown map[string]string, err error) {
+// ChannelDraft is what a caller wants a channel to be; a change leaves alone
+// what is not given. An emptied secret stays: forms show none.
+type ChannelDraft struct {
+	Kind      string // of a new channel
+	Name      input.Opt[string]
+	Active    input.Opt[bool]
+	PerMinute input.Opt[int64]
+	Options   map[string]input.Opt[string] // by the names of the kind's options, secrets too
+
+	Problems input.Problems
+}
+
+// ReadNewChannel reads a new channel from the fields kind, name, per_minute,
+// active and the options of its kind, each under its own name.
+func (s *Service) ReadNewChannel(in *input.Form) ChannelDraft {
 	in.Require("kind")
 	names := make([]string, len(s.options.Kinds))
 	for i, k := range s.options.Kinds {
 		names[i] = k.Name
 	}
-	kindName, _ := in.Choice("kind", names...).Get()
-	kind, ok := s.kind(kindName)
+	name := in.Choice("kind", names...).Value
+	kind, ok := s.kind(name)
 	if !ok {
-		return c, nil, in.Err()
+		return ChannelDraft{Problems: in.Problems()}
 	}
-	c = Channel{Kind: kind.Name, Name: kind.Title, Active: true, PerMinute: kind.PerMinute, Options: map[string]string{}}
-	s.readChannel(in, &c)
-	secrets, shown := map[string]string{}, map[string]string{}
 	for _, o := range kind.Options {
-		if o.Generated && !in.Sent(o.Name) {
-			secrets[o.Name] = "whsec_" + id.NewCode(40)
-			shown[o.Name] = secrets[o.Name]
-		}
 		if o.Required && o.Default == "" {
 			in.Require(o.Name)
 		}
 	}
-	readOptions(in, kind, c.Options, secrets)
-	if err := s.tryOptions(ctx, in, kind, c.Options, secrets); err != nil {
-		return c, nil, err
-	}
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		c.CreatedAt, c.UpdatedAt = tx.Now(), tx.Now()
-		if c.ID, err = insertChannel(ctx, tx, a.Company.ID, c); err != nil {
-			return err
-		}
-		c.sealed = s.seal(c.ID, secrets)
-		if err := setSecrets(ctx, tx, a.Company.ID, c.ID, c.sealed); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, c.deed("created", nil, c.fields()))
-	})
-	return c, shown, err
+	return readChannel(in, kind)
 }
 
-// UpdateChannel changes what is given; a secret that is not given stays. What
-// was wrong with the channel is forgotten, since it may be right now.
-func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID int64, in *input.Form) (Channel, error) {
+// ReadChannelChanges reads changes of a channel, whose kind says which options
+// there are.
+func (s *Service) ReadChannelChanges(ctx context.Context, a account.Actor, channelID int64, in *input.Form) (ChannelDraft, error) {
+	kind, err := s.kindOfChannel(ctx, a, channelID)
+	if err != nil {
+		return ChannelDraft{}, err
+	}
 	in.Ignore("kind")
 	in.MustNotClear("name")
-	before, err := s.FindChannel(ctx, a, channelID)
-	if err != nil {
-		return before, err
-	}
-	kind, ok := s.kind(before.Kind)
-	if !ok {
-		return before, fault.Conflict("this installation does not know channels of the kind " + before.Kind)
-	}
 	for _, o := range kind.Options {
 		if o.Required {
 			in.MustNotClear(o.Name)
 		}
 	}
-	secrets, err := s.open(before)
+	return readChannel(in, kind), nil
+}
+
+// kindOfChannel finds the kind of a channel.
+func (s *Service) kindOfChannel(ctx context.Context, a account.Actor, channelID int64) (Kind, error) {
+	c, err := s.FindChannel(ctx, a, channelID)
 	if err != nil {
-		return before, err
+		return Kind{}, err
 	}
-	options := maps.Clone(before.Options)
-	readOptions(in, kind, options, secrets)
-	s.readChannel(in, &before)
-	if err := s.tryOptions(ctx, in, kind, options, secrets); err != nil { // looks names up: not in the transaction
-		return before, err
+	kind, ok := s.kind(c.Kind)
+	if !ok {
+		return kind, fault.Conflict("this installation does not know channels of the kind " + c.Kind)
 	}
-	var c Channel
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if c, err = lockChannel(ctx, tx, a.Company.ID, channelID); err != nil {
+	return kind, nil
+}
+
+func readChannel(in *input.Form, kind Kind) ChannelDraft {
+	in.Ignore("id", "created_at", "updated_at", "options")
+	d := ChannelDraft{
+		Kind: kind.Name, Name: in.Line("name", 100), Active: in.Bool("active"), PerMinute: in.Int("per_minute", 0, maxPerMinute),
+		Options: map[string]input.Opt[string]{},
+	}
+	for _, o := range kind.Options {
+		if len(o.Choices) > 0 {
+			d.Options[o.Name] = in.Choice(o.Name, o.Choices...)
+		} else {
+			d.Options[o.Name] = in.Line(o.Name, 2000)
+		}
+	}
+	d.Problems = in.Problems()
+	return d
+}
+
+// to sets what is given, options and secrets by the list of the kind.
+func (d ChannelDraft) to(c *Channel, kind Kind, secrets map[string]string) {
+	c.Name = d.Name.Or(c.Name)
+	c.Active = d.Active.Or(c.Active)
+	c.PerMinute = int(d.PerMinute.Or(int64(c.PerMinute)))
+	for _, o := range kind.Options {
+		into, given := c.Options, d.Options[o.Name]
+		if o.Secret {
+			into = secrets
+		}
+		switch {
+		case given.Value != "":
+			into[o.Name] = given.Value
+		case given.Given() && !o.Secret:
+			delete(into, o.Name)
+		}
+		if _, has := into[o.Name]; !has && o.Default != "" {
+			into[o.Name] = o.Default
+		}
+	}
+}
+
+// CreateChannel makes a channel. Secrets that it made by itself are in shown,
+// and are not shown again.
+func (s *Service) CreateChannel(ctx context.Context, a account.Actor, d ChannelDraft) (c Channel, shown map[string]string, err error) {
+	if err := d.Problems.Err(); err != nil {
+		return c, nil, err
+	}
+	kind, ok := s.kind(d.Kind)
+	if !ok {
+		return c, nil, fault.Field("kind", "is not known to this installation")
+	}
+	c = Channel{Kind: kind.Name, Name: kind.Title, Active: true, PerMinute: kind.PerMinute, Options: map[string]string{}}
+	secrets, shown := map[string]string{}, map[string]string{}
+	for _, o := range kind.Options {
+		if o.Generated && !d.Options[o.Name].HasValue() {
+			secrets[o.Name] = "whsec_" + id.NewCode(40)
+			shown[o.Name] = secrets[o.Name]
+		}
+	}
+	d.to(&c, kind, secrets)
+	if err := s.tryOptions(ctx, kind, c.Options, secrets); err != nil {
+		return c, nil, err
+	}
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		return s.applyChannel(ctx, tx, a, change[Channel]{after: &c}, secrets)
+	})
+	return c, shown, err
+}
+
+// errChannelChanged says that another change came between the trial of the
+// options and the lock of the channel.
+var errChannelChanged = fault.Conflict("another change of the channel was made at the same moment; try again")
+
+// UpdateChannel changes what is given; a secret that is not given stays. What
+// was wrong with the channel is forgotten, since it may be right now.
+func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID int64, d ChannelDraft) (c Channel, err error) {
+	const tries = 3
+	for range tries {
+		if c, err = s.updateChannel(ctx, a, channelID, d); !errors.Is(err, errChannelChanged) {
+			break
+		}
+	}
+	return c, err
+}
+
+// updateChannel tries the options outside the transaction, since that looks
+// names up, and writes them only if the channel is still the one that was tried.
+func (s *Service) updateChannel(ctx context.Context, a account.Actor, channelID int64, d ChannelDraft) (Channel, error) {
+	tried, err := s.FindChannel(ctx, a, channelID)
+	if err != nil {
+		return tried, err
+	}
+	kind, ok := s.kind(tried.Kind)
+	if !ok {
+		return tried, fault.Conflict("this installation does not know channels of the kind " + tried.Kind)
+	}
+	if err := d.Problems.Err(); err != nil {
+		return tried, err
+	}
+	secrets, err := s.open(tried)
+	if err != nil {
+		return tried, err
+	}
+	c := tried
+	c.Options = maps.Clone(tried.Options)
+	d.to(&c, kind, secrets)
+	if err := s.tryOptions(ctx, kind, c.Options, secrets); err != nil {
+		return tried, err
+	}
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockChannel(ctx, tx, a.Company.ID, channelID)
+		if err != nil {
 			return err
 		}
-		known := c.fields()
-		s.readChannel(in, &c)
-		c.Options, c.sealed, c.UpdatedAt = options, s.seal(c.ID, secrets), tx.Now()
+		if before.sealed != tried.sealed || !maps.Equal(before.Options, tried.Options) {
+			return errChannelChanged
+		}
+		c = before
+		c.Options = maps.Clone(before.Options)
+		d.to(&c, kind, secrets)
 		c.Failures, c.Problem, c.ProblemAt = 0, "", time.Time{}
-		tx.OnCommit(s.hint)
-		if err := updateChannel(ctx, tx, a.Company.ID, c); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, c.deed("updated", known, c.fields()))
+		tx.OnCommit(s.wake.Hint)
+		return s.applyChannel(ctx, tx, a, change[Channel]{&before, &c}, secrets)
 	})
 	return c, err
 }
@@ -156,58 +255,12 @@ func (s *Service) DeleteChannel(ctx context.Context, a account.Actor, channelID 
 		if err := skipLane(ctx, tx, a.Company.ID, channelID, "the channel was deleted"); err != nil {
 			return err
 		}
-		if err := removeChannel(ctx, tx, a.Company.ID, channelID); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, c.deed("deleted", c.fields(), nil))
+		return s.applyChannel(ctx, tx, a, change[Channel]{before: &c}, nil)
 	})
 }
 
-func (s *Service) readChannel(in *input.Form, c *Channel) {
-	in.Ignore("id", "created_at", "updated_at", "options")
-	if v, ok := in.Line("name", 100).Get(); ok && v != "" {
-		c.Name = v
-	}
-	if v, ok := in.Bool("active").Get(); ok && in.Sent("active") {
-		c.Active = v
-	}
-	if v, ok := in.Int("per_minute", 0, maxPerMinute).Get(); ok && in.Sent("per_minute") {
-		c.PerMinute = int(v)
-	}
-}
-
-// readOptions puts what a form says into the options and the secrets.
-func readOptions(in *input.Form, kind Kind, options, secrets map[string]string) {
-	for _, o := range kind.Options {
-		into := options
-		if o.Secret {
-			into = secrets
-		}
-		v, ok := readOption(in, o)
-		switch {
-		case ok && v != "":
-			into[o.Name] = v
-		case ok && !o.Secret: // an emptied secret stays: forms show none
-			delete(into, o.Name)
-		}
-		if _, has := into[o.Name]; !has && o.Default != "" {
-			into[o.Name] = o.Default
-		}
-	}
-}
-
-func readOption(in *input.Form, o Option) (string, bool) {
-	if len(o.Choices) > 0 {
-		return in.Choice(o.Name, o.Choices...).Get()
-	}
-	return in.Line(o.Name, 2000).Get()
-}
-
 // tryOptions opens a sender to see whether the options will do.
-func (s *Service) tryOptions(ctx context.Context, in *input.Form, kind Kind, options, secrets map[string]string) error {
-	if err := in.Err(); err != nil {
-		return err
-	}
+func (s *Service) tryOptions(ctx context.Context, kind Kind, options, secrets map[string]string) error {
 	all := maps.Clone(options)
 	maps.Copy(all, secrets)
 	if _, err := kind.Open(all, s.options.Env); err != nil {

@@ -3,11 +3,11 @@ package reminder
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 )
 
 // retryDelays are the waits before a message is tried again through the same
@@ -83,12 +83,12 @@ func (s *Service) begin(ctx context.Context, j job, p prepared) (b begun, ok boo
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		w, err := s.sceneOf(ctx, tx, j.actor)
+		w, err := s.companyStateOf(ctx, tx, j.actor)
 		if err != nil {
 			return err
 		}
 		c := list[0]
-		r := s.rule(w, c)
+		r := s.decideSending(w, c)
 		if r.status != Sending || r.channel.ID != c.message.ChannelID {
 			return s.settleUnsent(ctx, tx, j.companyID, c, r)
 		}
@@ -102,7 +102,7 @@ func (s *Service) begin(ctx context.Context, j job, p prepared) (b begun, ok boo
 }
 
 // write makes the letter of a message.
-func (s *Service) write(w scene, c candidate, r ruling, p prepared) begun {
+func (s *Service) write(w companyState, c candidate, r sendDecision, p prepared) begun {
 	f := fillingOf(w.actor, c.about)
 	f.link, f.pix = p.link, p.pix
 	subject, text, params := fill(c.template, f)
@@ -120,10 +120,10 @@ func (s *Service) write(w scene, c candidate, r ruling, p prepared) begun {
 
 // settleUnfilled ends or puts off a message whose link or code could not be
 // had.
-func (s *Service) settleUnfilled(ctx context.Context, tx *sqldb.Tx, w scene, c candidate, problem error) error {
+func (s *Service) settleUnfilled(ctx context.Context, tx *sqldb.Tx, w companyState, c candidate, problem error) error {
 	r := skip(problemText(problem))
 	if at, ok := c.again(w, 0); ok && !forGood(problem) {
-		n := next{status: Scheduled, reason: r.reason, channelID: c.message.ChannelID, step: c.step + 1, runAt: at}
+		n := transition{status: Scheduled, reason: r.reason, channelID: c.message.ChannelID, step: c.step + 1, runAt: at}
 		return settle(ctx, tx, w.actor.Company.ID, c.message.ID, n)
 	}
 	return s.settleUnsent(ctx, tx, w.actor.Company.ID, c, r)
@@ -137,6 +137,7 @@ type outcome struct {
 	receipt  string
 	problem  string
 	after    time.Duration
+	cause    error // for the log
 }
 
 type verdict string
@@ -154,16 +155,24 @@ func (s *Service) send(ctx context.Context, b begun) outcome {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	out := outcome{at: s.db.Now()}
-	sender, err := s.sender(b.channel)
+	var sender Sender
+	err := worker.Guard(ctx, func() (err error) {
+		sender, err = s.sender(b.channel)
+		return err
+	})
 	if err != nil {
+		out.cause = err
 		out.verdict, out.problem = passing, "the channel cannot be opened"
 		if r, ok := errors.AsType[*Refusal](err); ok {
 			out.verdict, out.problem = refused, r.Reason
 		}
 		return out
 	}
-	out.receipt, err = sender.Send(ctx, b.Letter)
-	out.duration = s.db.Now().Sub(out.at)
+	err = worker.Guard(ctx, func() (err error) {
+		out.receipt, err = sender.Send(ctx, b.Letter)
+		return err
+	})
+	out.duration, out.cause = s.db.Now().Sub(out.at), err
 	out.judge(err, b.kind.Idempotent)
 	return out
 }
@@ -191,7 +200,7 @@ func (o *outcome) judge(err error, idempotent bool) {
 
 // finish closes an attempt and tells of it.
 func (e *engine) finish(ctx context.Context, j job, b begun, out outcome) {
-	kept, err := e.close(ctx, j, b, out)
+	kept, err := e.recordAttempt(ctx, j, b, out)
 	attrs := []any{
 		"company_id", j.companyID, "message", j.id, "key", b.ID, "channel_id", b.channel.ID, "kind", b.kind.Name,
 		"attempt", b.number, "took", out.duration, "outcome", out.verdict,
@@ -201,13 +210,15 @@ func (e *engine) finish(ctx context.Context, j job, b begun, out outcome) {
 		e.log.ErrorContext(ctx, "message attempt not recorded", append(attrs, "error", err)...)
 	case !kept:
 		e.log.WarnContext(ctx, "message attempt outlived its claim", attrs...)
+	case worker.Panicked(out.cause):
+		e.log.ErrorContext(ctx, "message attempt panicked", append(attrs, "problem", out.problem, "error", out.cause)...)
 	default:
 		e.log.InfoContext(ctx, "message attempt", append(attrs, "problem", out.problem)...)
 	}
 }
 
-// next is what becomes of a message.
-type next struct {
+// transition is what becomes of a message.
+type transition struct {
 	status    Status
 	reason    string
 	channelID int64
@@ -218,10 +229,10 @@ type next struct {
 	keepClaim bool
 }
 
-// close writes the outcome of an attempt in one transaction. It reports false
+// recordAttempt writes the outcome of an attempt in one transaction. It reports false
 // when the message is no longer ours. One that was given up as unknown
 // meanwhile is told the truth, unless a person has decided.
-func (s *Service) close(ctx context.Context, j job, b begun, o outcome) (kept bool, err error) {
+func (s *Service) recordAttempt(ctx context.Context, j job, b begun, o outcome) (kept bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		if kept, err = lockSending(ctx, tx, j); err != nil || !kept {
 			return err
@@ -230,7 +241,7 @@ func (s *Service) close(ctx context.Context, j job, b begun, o outcome) (kept bo
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		w, err := s.sceneOf(ctx, tx, j.actor)
+		w, err := s.companyStateOf(ctx, tx, j.actor)
 		if err != nil {
 			return err
 		}
@@ -238,12 +249,12 @@ func (s *Service) close(ctx context.Context, j job, b begun, o outcome) (kept bo
 		if err := insertAttempt(ctx, tx, j, b, o); err != nil {
 			return err
 		}
-		if err := noteHealth(ctx, tx, j.companyID, b.channel.ID, o); err != nil {
+		if err := recordHealth(ctx, tx, j.companyID, b.channel.ID, o); err != nil {
 			return err
 		}
 		tx.OnCommit(func() { s.metrics.count(b.kind.Name, n.outcome()) })
 		if n.status == Scheduled {
-			tx.OnCommit(s.hint)
+			tx.OnCommit(s.wake.Hint)
 		}
 		return settle(ctx, tx, j.companyID, j.id, n)
 	})
@@ -251,7 +262,7 @@ func (s *Service) close(ctx context.Context, j job, b begun, o outcome) (kept bo
 }
 
 // outcome is what the metrics call it.
-func (n next) outcome() string {
+func (n transition) outcome() string {
 	if n.status == Scheduled {
 		return "retried"
 	}
@@ -259,8 +270,8 @@ func (n next) outcome() string {
 }
 
 // following decides what becomes of a message after an attempt.
-func (b begun) following(w scene, c candidate, o outcome) next {
-	n := next{channelID: b.channel.ID, step: c.step, runAt: w.now, reason: o.problem}
+func (b begun) following(w companyState, c candidate, o outcome) transition {
+	n := transition{channelID: b.channel.ID, step: c.step, runAt: w.now, reason: o.problem}
 	switch o.verdict {
 	case accepted:
 		n.status, n.receipt, n.sentAt, n.reason = Sent, clip(o.receipt, maxReason), w.now, ""
@@ -277,7 +288,7 @@ func (b begun) following(w scene, c candidate, o outcome) next {
 	case refused:
 		n.reason = "channel refused: " + o.problem
 	}
-	if id, ok := c.rule.following(b.channel.ID); ok {
+	if id, ok := c.rule.channelAfter(b.channel.ID); ok {
 		n.status, n.channelID, n.step = Scheduled, id, 0
 		return n
 	}
@@ -287,13 +298,11 @@ func (b begun) following(w scene, c candidate, o outcome) next {
 
 // again is when a message is tried again through the same channel: later and
 // later, in no quiet hour, and not after its day.
-func (c candidate) again(w scene, asked time.Duration) (time.Time, bool) {
+func (c candidate) again(w companyState, asked time.Duration) (time.Time, bool) {
 	if c.step >= len(retryDelays) || c.rule.ID == 0 {
 		return time.Time{}, false
 	}
-	d := max(retryDelays[c.step], asked)
-	d += time.Duration(rand.Int64N(int64(d)/10 + 1)) //nolint:gosec // jitter needs no secrecy
-	at := w.now.Add(d)
+	at := w.now.Add(worker.Jitter(max(retryDelays[c.step], asked)))
 	if c.manual {
 		return at, true
 	}

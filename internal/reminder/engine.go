@@ -10,6 +10,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 )
 
 const (
@@ -48,27 +49,14 @@ type job struct {
 func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 	e := newEngine(s, log)
 	defer e.sending.Wait()
-	pause := time.Duration(0)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.wake:
-		case <-time.After(pause):
-		}
+	loop := worker.Loop{Name: "send messages", Wake: s.wake, Poll: poll, Log: log}
+	loop.Run(ctx, func(ctx context.Context) (time.Duration, error) {
 		claimed, next, err := e.round(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			log.ErrorContext(ctx, "messages cannot be claimed", "error", err)
-			pause = min(max(2*pause, 100*time.Millisecond), 10*time.Second)
-		case claimed > 0:
-			pause = 0
-		default:
-			pause = min(max(next, time.Millisecond), poll)
+		if claimed > 0 {
+			return 0, err
 		}
-	}
+		return max(next, time.Millisecond), err
+	})
 }
 
 type engine struct {
@@ -121,9 +109,9 @@ func (e *engine) start(ctx context.Context, jobs []job) {
 		e.sending.Go(func() {
 			defer func() {
 				e.free <- struct{}{}
-				e.hint() // the lane has room again
+				e.wake.Hint() // the lane has room again
 			}()
-			e.deliver(context.WithoutCancel(ctx), j)
+			e.attend(context.WithoutCancel(ctx), j)
 		})
 	}
 }
@@ -205,7 +193,7 @@ func (s *Service) claimSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	if err != nil {
 		return nil, 0, err
 	}
-	w, err := s.sceneOf(ctx, tx, a)
+	w, err := s.companyStateOf(ctx, tx, a)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -215,7 +203,7 @@ func (s *Service) claimSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 			break
 		}
 		looked++
-		r := s.rule(w, c)
+		r := s.ruleSafely(ctx, tx, w, c)
 		if r.status == Sending && r.channel.ID == l.channelID {
 			jobs = append(jobs, job{id: c.message.ID, companyID: l.companyID, actor: a, claim: token, dueAt: c.message.RunAt})
 			err = claim(ctx, tx, l.companyID, c.message.ID, token)
@@ -231,11 +219,11 @@ func (s *Service) claimSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 
 // settleUnsent writes down what was decided about a message that this channel
 // does not send.
-func (s *Service) settleUnsent(ctx context.Context, tx *sqldb.Tx, companyID int64, c candidate, r ruling) error {
+func (s *Service) settleUnsent(ctx context.Context, tx *sqldb.Tx, companyID int64, c candidate, r sendDecision) error {
 	if c.customer.ID == 0 {
 		return removeMessage(ctx, tx, companyID, c.message.ID)
 	}
-	n := next{status: r.status, reason: r.reason, channelID: c.message.ChannelID, step: c.step, runAt: tx.Now()}
+	n := transition{status: r.status, reason: r.reason, channelID: c.message.ChannelID, step: c.step, runAt: tx.Now()}
 	switch r.status {
 	case Sending: // by another channel, when it is its turn
 		n.status, n.channelID, n.step = Scheduled, r.channel.ID, 0

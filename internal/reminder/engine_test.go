@@ -254,7 +254,7 @@ func TestChannelThatKnowsRepeatedOnesGetsThemAgain(t *testing.T) {
 			t.Errorf("sent %+v", got)
 		}
 		h.want(h.only(), Sent, "")
-		if kept, err := h.close(t.Context(), j, b, outcome{verdict: refused}); kept || err != nil {
+		if kept, err := h.recordAttempt(t.Context(), j, b, outcome{verdict: refused}); kept || err != nil {
 			t.Errorf("a late answer was taken: %v", err)
 		}
 		h.customer("2026-01-25")
@@ -276,7 +276,7 @@ func TestLateAnswerEndsTheDoubt(t *testing.T) {
 		h.clock.Advance(lease)
 		h.send()
 		h.want(h.only(), Unknown, "may or may not")
-		kept, err := h.close(t.Context(), j, b, outcome{verdict: accepted, receipt: "late"})
+		kept, err := h.recordAttempt(t.Context(), j, b, outcome{verdict: accepted, receipt: "late"})
 		must(t, err)
 		if m := h.only(); !kept || m.Status != Sent || m.Receipt != "late" {
 			t.Errorf("kept %v: %+v", kept, m)
@@ -289,7 +289,7 @@ func TestLateAnswerEndsTheDoubt(t *testing.T) {
 		h.send()
 		_, err := h.Decide(t.Context(), h.actor, h.only().ID, Dismiss)
 		must(t, err)
-		if kept, err := h.close(t.Context(), j, b, outcome{verdict: accepted}); kept || err != nil {
+		if kept, err := h.recordAttempt(t.Context(), j, b, outcome{verdict: accepted}); kept || err != nil {
 			t.Errorf("kept %v, %v", kept, err)
 		}
 		h.want(h.only(), Dismissed, "by a person")

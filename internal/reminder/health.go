@@ -14,8 +14,8 @@ const failingAfter = 3
 // Failing tells whether a channel needs somebody to look at it.
 func (c Channel) Failing() bool { return c.Active && c.Failures >= failingAfter }
 
-// noteHealth keeps count of the attempts that failed since one succeeded.
-func noteHealth(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64, o outcome) error {
+// recordHealth keeps count of the attempts that failed since one succeeded.
+func recordHealth(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64, o outcome) error {
 	if o.verdict == accepted {
 		return clearProblem(ctx, tx, companyID, channelID)
 	}

@@ -223,14 +223,14 @@ func (h *house) update(id int64, pairs ...string) {
 
 func (h *house) channel(kind string, pairs ...string) int64 {
 	h.t.Helper()
-	c, _, err := h.CreateChannel(h.t.Context(), h.actor, values(append([]string{"kind", kind}, pairs...)...))
+	c, _, err := h.CreateChannel(h.t.Context(), h.actor, h.ReadNewChannel(values(append([]string{"kind", kind}, pairs...)...)))
 	must(h.t, err)
 	return c.ID
 }
 
 func (h *house) template(text string, pairs ...string) int64 {
 	h.t.Helper()
-	t, err := h.CreateTemplate(h.t.Context(), h.actor, values(append([]string{"name", "Lembrete", "text", text}, pairs...)...))
+	t, err := h.CreateTemplate(h.t.Context(), h.actor, ReadNewTemplate(values(append([]string{"name", "Lembrete", "text", text}, pairs...)...)))
 	must(h.t, err)
 	return t.ID
 }
@@ -238,9 +238,9 @@ func (h *house) template(text string, pairs ...string) int64 {
 // remind makes an active rule through channels.
 func (h *house) remind(offset int, hour string, template int64, channels ...int64) Rule {
 	h.t.Helper()
-	r, err := h.CreateRule(h.t.Context(), h.actor, values(
+	r, err := h.CreateRule(h.t.Context(), h.actor, ReadNewRule(values(
 		"name", fmt.Sprintf("%+d", offset), "active", "true", "offset_days", strconv.Itoa(offset), "hour", hour,
-		"template_id", number(template), "channels", strings.Trim(joinIDs(channels), ",")))
+		"template_id", number(template), "channels", strings.Trim(joinIDs(channels), ","))))
 	must(h.t, err)
 	return r
 }
@@ -339,4 +339,30 @@ func (h *house) writeImported(list []customer.Customer) error {
 	return h.db.Write(h.t.Context(), func(tx *sqldb.Tx) error {
 		return h.customersImported(h.t.Context(), tx, h.actor, list)
 	})
+}
+
+// sendTest is Test with what a form says.
+func (h *house) sendTest(a account.Actor, channelID int64, in *input.Form) (TestResult, error) {
+	h.t.Helper()
+	r, err := h.ReadTest(h.t.Context(), a, channelID, in)
+	if err != nil {
+		return TestResult{}, err
+	}
+	return h.Test(h.t.Context(), a, channelID, r)
+}
+
+// changeChannel is UpdateChannel with what a form says.
+func (h *house) changeChannel(a account.Actor, channelID int64, in *input.Form) (Channel, error) {
+	h.t.Helper()
+	d, err := h.ReadChannelChanges(h.t.Context(), a, channelID, in)
+	if err != nil {
+		return Channel{}, err
+	}
+	return h.UpdateChannel(h.t.Context(), a, channelID, d)
+}
+
+// preview is Preview with what a form says.
+func (h *house) preview(a account.Actor, templateID, customerID int64, in *input.Form) (Preview, error) {
+	h.t.Helper()
+	return h.Preview(h.t.Context(), a, PreviewRequest{TemplateID: templateID, CustomerID: customerID, Draft: ReadTemplate(in)})
 }

@@ -122,23 +122,19 @@ func (s *Service) Decide(ctx context.Context, a account.Actor, messageID int64, 
 		if !slices.Contains(m.Decisions(), d) {
 			return fault.Conflict("a message that is " + string(m.Status) + " cannot be decided so: " + string(d))
 		}
-		before := account.AuditFields{"status": string(m.Status)}
+		before := m
 		switch d {
 		case Resend:
 			err = s.reschedule(ctx, tx, a, &m)
 		case MarkSent:
 			m.Status, m.Reason, m.SentAt = Sent, "marked as sent by a person", tx.Now()
-			err = decide(ctx, tx, a.Company.ID, m, false)
 		case Dismiss:
 			m.Status, m.Reason = Dismissed, "dismissed by a person"
-			err = decide(ctx, tx, a.Company.ID, m, false)
 		}
 		if err != nil {
 			return err
 		}
-		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
-			Action: "message.decided", Record: "message", ID: m.ID, Name: m.Customer, Before: before, After: account.AuditFields{"status": string(m.Status)},
-		})
+		return s.applyDecision(ctx, tx, a, change[Message]{&before, &m})
 	})
 	return m, err
 }
@@ -153,8 +149,8 @@ func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, a account.Actor,
 		return err
 	}
 	m.Status, m.Reason, m.RunAt, m.ChannelID = Scheduled, "", tx.Now(), r.Channels[0]
-	tx.OnCommit(s.hint)
-	return decide(ctx, tx, a.Company.ID, *m, true)
+	tx.OnCommit(s.wake.Hint)
+	return nil
 }
 
 // OptedOut tells whether a customer wants no messages.
@@ -170,13 +166,9 @@ func (s *Service) SetOptOut(ctx context.Context, a account.Actor, customerID int
 		if err != nil || b.optedOut == out {
 			return err
 		}
-		if err := saveOptOut(ctx, tx, a.Company.ID, customerID, out); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
-			Action: "customer.opted_out", Record: "customer", ID: customerID, Name: b.customer.Name,
-			Before: account.AuditFields{"opted_out": b.optedOut}, After: account.AuditFields{"opted_out": out},
-		})
+		after := b
+		after.optedOut = out
+		return s.applyOptOut(ctx, tx, a, change[about]{&b, &after})
 	})
 }
 
@@ -188,19 +180,37 @@ type TestResult struct {
 	Duration time.Duration
 }
 
-// Test sends a message through a channel at once, from the fields to,
-// template_id (default: a plain sentence) and customer_id (default: samples).
-// It works on one that is switched off, and counts for nothing.
-func (s *Service) Test(ctx context.Context, a account.Actor, channelID int64, in *input.Form) (TestResult, error) {
+// TestRequest is where a test message goes and what it says.
+type TestRequest struct {
+	To         string
+	TemplateID int64 // 0: a plain sentence
+	CustomerID int64 // 0: samples
+}
+
+// ReadTest reads the fields to, template_id and customer_id, as the channel
+// wants them.
+func (s *Service) ReadTest(ctx context.Context, a account.Actor, channelID int64, in *input.Form) (TestRequest, error) {
+	c, err := s.FindChannel(ctx, a, channelID)
+	if err != nil {
+		return TestRequest{}, err
+	}
+	kind, _ := s.kind(c.Kind)
+	r := TestRequest{TemplateID: in.ID("template_id").Value, CustomerID: in.ID("customer_id").Value, To: readTo(in, kind)}
+	return r, in.Err()
+}
+
+// Test sends a message through a channel at once. It works on a channel that is
+// switched off, and counts for nothing.
+func (s *Service) Test(ctx context.Context, a account.Actor, channelID int64, r TestRequest) (TestResult, error) {
 	c, err := s.FindChannel(ctx, a, channelID)
 	if err != nil {
 		return TestResult{}, err
 	}
-	if reason := silence(a.Company, s.db.Now()); reason != "" {
+	if reason := mutedReason(a.Company, s.db.Now()); reason != "" {
 		return TestResult{}, fault.Conflict(reason)
 	}
 	kind, _ := s.kind(c.Kind)
-	l, err := s.testLetter(ctx, a, kind, in)
+	l, err := s.testLetter(ctx, a, kind, r)
 	if err != nil {
 		return TestResult{}, err
 	}
@@ -211,30 +221,24 @@ func (s *Service) Test(ctx context.Context, a account.Actor, channelID int64, in
 	return TestResult{Sent: out.verdict == accepted, Receipt: out.receipt, Problem: out.problem, Duration: out.duration}, err
 }
 
-func (s *Service) testLetter(ctx context.Context, a account.Actor, kind Kind, in *input.Form) (l Letter, err error) {
+func (s *Service) testLetter(ctx context.Context, a account.Actor, kind Kind, r TestRequest) (l Letter, err error) {
 	l = Letter{
 		ID: "msg_test_" + id.NewCode(19), CompanyID: a.Company.ID, Company: a.Company.Name, Test: true, At: s.db.Now().In(a.Company.Zone),
 		Subject: "Teste de " + a.Company.Name, Text: "Esta é uma mensagem de teste de " + a.Company.Name + ".",
 		Template: ApprovedTemplate{Name: "hello_world", Language: "en_US"}, // Meta gives it to every account
 	}
-	templateID, _ := in.ID("template_id").Get()
-	customerID, _ := in.ID("customer_id").Get()
-	l.To = readTo(in, kind)
-	if err := in.Err(); err != nil {
-		return l, err
-	}
-	l.Whatsapp, l.Email = l.To, l.To
-	if templateID == 0 {
+	l.To, l.Whatsapp, l.Email = r.To, r.To, r.To
+	if r.TemplateID == 0 {
 		return l, nil
 	}
-	t, err := s.FindTemplate(ctx, a, templateID)
+	t, err := s.FindTemplate(ctx, a, r.TemplateID)
 	if err != nil {
 		return l, err
 	}
 	f := sampleFilling(a)
 	f.dueOn = a.Today(s.db.Now())
-	if customerID != 0 {
-		b, err := customerAbout(ctx, s.db, a.Company.ID, customerID)
+	if r.CustomerID != 0 {
+		b, err := customerAbout(ctx, s.db, a.Company.ID, r.CustomerID)
 		if err != nil {
 			return l, err
 		}
@@ -254,16 +258,13 @@ func (s *Service) testLetter(ctx context.Context, a account.Actor, kind Kind, in
 
 // readTo reads where a test goes.
 func readTo(in *input.Form, kind Kind) string {
-	var to string
 	switch kind.Reach {
 	case ByEmail:
 		in.Require("to")
-		to, _ = in.Email("to").Get()
+		return in.Email("to").Value
 	case ByWhatsapp:
 		in.Require("to")
-		to, _ = in.Phone("to").Get()
-	default:
-		to, _ = in.Line("to", 255).Get()
+		return in.Phone("to").Value
 	}
-	return to
+	return in.Line("to", 255).Value
 }

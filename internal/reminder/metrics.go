@@ -11,6 +11,7 @@ import (
 type metrics struct {
 	lag      prometheus.Histogram
 	messages *prometheus.CounterVec
+	aside    prometheus.Counter
 }
 
 func newMetrics() *metrics {
@@ -22,6 +23,9 @@ func newMetrics() *metrics {
 		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "carteira_reminder_messages_total", Help: "What became of messages, by kind of channel.",
 		}, []string{"kind", "outcome"}),
+		aside: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "carteira_reminder_set_aside_total", Help: "Messages set aside because they kept panicking.",
+		}),
 	}
 }
 
@@ -29,7 +33,7 @@ func (m *metrics) count(kind, outcome string) { m.messages.WithLabelValues(kind,
 
 // Metrics returns the engine's metrics for registration.
 func (s *Service) Metrics() []prometheus.Collector {
-	return []prometheus.Collector{s.metrics.lag, s.metrics.messages, backlog{s}}
+	return []prometheus.Collector{s.metrics.lag, s.metrics.messages, s.metrics.aside, backlog{s}}
 }
 
 // backlog asks the database at every scrape: an engine that stands still could

@@ -164,7 +164,7 @@ func (l *life) open(zone string) *business {
 
 func (l *life) change(b *business, r *prompt, pairs ...string) {
 	l.t.Helper()
-	_, err := b.UpdateRule(l.t.Context(), b.actor, r.id, values(pairs...))
+	_, err := b.UpdateRule(l.t.Context(), b.actor, r.id, ReadRuleChanges(values(pairs...)))
 	must(l.t, err)
 }
 

@@ -12,6 +12,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 )
 
 // ahead is how many days before it is sent a message is planned, so that it
@@ -37,14 +38,17 @@ func (s *Service) Plan(ctx context.Context) (int, error) {
 	total := 0
 	var failures []error
 	for _, r := range due {
-		n, err := s.planRule(ctx, r)
-		total += n
+		err := worker.Guard(ctx, func() error {
+			n, err := s.planRule(ctx, r)
+			total += n
+			return err
+		})
 		if err != nil { // keeps no other rule waiting
 			failures = append(failures, fmt.Errorf("plan rule %d of company %d: %w", r.ruleID, r.companyID, err))
 		}
 	}
 	if total > 0 {
-		s.hint()
+		s.wake.Hint()
 	}
 	return total, errors.Join(failures...)
 }
@@ -82,8 +86,8 @@ func (s *Service) planSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, r
 	if err != nil {
 		return 0, false, err
 	}
-	if silence(a.Company, tx.Now()) != "" {
-		return 0, false, s.rest(ctx, tx, a, r, q)
+	if mutedReason(a.Company, tx.Now()) != "" {
+		return 0, false, s.skipAhead(ctx, tx, a, r, q)
 	}
 	today := a.Today(tx.Now())
 	horizon := today.AddDays(ahead - r.OffsetDays)
@@ -142,7 +146,7 @@ func (s *Service) restart(ctx context.Context, tx *sqldb.Tx, a account.Actor, r 
 		return err
 	}
 	r.restart(a, q, tx.Now())
-	tx.OnCommit(s.hint)
+	tx.OnCommit(s.wake.Hint)
 	return nil
 }
 
@@ -154,9 +158,10 @@ func (r *Rule) restart(a account.Actor, q Quiet, now time.Time) {
 	}
 }
 
-// replan saves a changed rule and plans anew what it has not sent: messages
-// that are being sent, or whose hour has come, go on by the new rule.
-func (s *Service) replan(ctx context.Context, tx *sqldb.Tx, a account.Actor, r *Rule) error {
+// unplan takes back what a changed rule has not sent, and starts its planning
+// again: messages that are being sent, or whose hour has come, go on by the new
+// rule.
+func (s *Service) unplan(ctx context.Context, tx *sqldb.Tx, a account.Actor, r *Rule) error {
 	clear := unscheduleAhead
 	if !r.Active {
 		clear = unscheduleRule
@@ -164,14 +169,10 @@ func (s *Service) replan(ctx context.Context, tx *sqldb.Tx, a account.Actor, r *
 	if err := clear(ctx, tx, a.Company.ID, r.ID); err != nil {
 		return err
 	}
-	if err := s.restart(ctx, tx, a, r); err != nil {
-		return err
-	}
-	r.UpdatedAt = tx.Now()
-	return updateRule(ctx, tx, a.Company.ID, *r)
+	return s.restart(ctx, tx, a, r)
 }
 
-// replanAll is replan for every rule of a company whose quiet hours changed.
+// replanAll plans anew for every rule of a company whose quiet hours changed.
 func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, q Quiet) error {
 	list, err := lockRules(ctx, tx, a.Company.ID)
 	if err != nil {
@@ -186,7 +187,7 @@ func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 			return err
 		}
 	}
-	tx.OnCommit(s.hint)
+	tx.OnCommit(s.wake.Hint)
 	return nil
 }
 
@@ -216,7 +217,7 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 // have passed already; the others are found when the rules get there.
 func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []customer.Customer) error {
 	list = slices.DeleteFunc(slices.Clone(list), func(c customer.Customer) bool { return c.DueOn.IsZero() })
-	if len(list) == 0 || silence(a.Company, tx.Now()) != "" {
+	if len(list) == 0 || mutedReason(a.Company, tx.Now()) != "" {
 		return nil
 	}
 	active, err := activeRules(ctx, tx, a.Company.ID)

@@ -41,8 +41,8 @@ func TestMessageGoesOutAtItsHour(t *testing.T) {
 
 func TestRulesAreOffUnlessSwitchedOn(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		r, err := h.CreateRule(t.Context(), h.actor, values("name", "x", "offset_days", "0", "hour", "9",
-			"template_id", number(h.template("Olá")), "channels", number(h.channel("zap"))))
+		r, err := h.CreateRule(t.Context(), h.actor, ReadNewRule(values("name", "x", "offset_days", "0", "hour", "9",
+			"template_id", number(h.template("Olá")), "channels", number(h.channel("zap")))))
 		must(t, err)
 		h.customer("2026-01-20")
 		h.at("2026-01-20 09:00")
@@ -133,7 +133,7 @@ func TestChangedRuleReplansWhatIsNotSent(t *testing.T) {
 		told, untold := h.customer("2026-01-23"), h.customer("2026-01-24")
 		h.at("2026-01-20 09:00")
 		h.work()
-		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, values("hour", "15:30", "offset_days", "-2"))
+		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("hour", "15:30", "offset_days", "-2")))
 		must(t, err)
 		h.work()
 		if n := h.count(`SELECT count(*) FROM reminder_messages WHERE status = 'scheduled' AND customer_id = ?`, untold.ID); n != 1 {
@@ -151,7 +151,7 @@ func TestChangedRuleReplansWhatIsNotSent(t *testing.T) {
 		if got := h.carrier.taken(); len(got) != 1 || got[0].CustomerID != untold.ID {
 			t.Errorf("sent %+v", got)
 		}
-		_, err = h.UpdateRule(t.Context(), h.actor, r.ID, values("active", "false"))
+		_, err = h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("active", "false")))
 		must(t, err)
 		h.customer("2026-01-25")
 		h.at("2026-01-23 15:30")
@@ -170,7 +170,7 @@ func TestRuleIsForItsPlanAndProduct(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		cheap, dear := h.plan("10.00"), h.plan("90.00")
 		r := h.usual()
-		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, values("plan_id", number(dear), "status", "Ativo"))
+		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("plan_id", number(dear), "status", "Ativo")))
 		must(t, err)
 		h.customer("2026-01-24", "plan_id", number(cheap))
 		h.customer("2026-01-24")
@@ -190,9 +190,9 @@ func TestRuleIsForItsPlanAndProduct(t *testing.T) {
 		if !slices.Equal(to, []int64{moves.ID, meets.ID}) {
 			t.Errorf("sent to %v, want %v", to, []int64{moves.ID, meets.ID})
 		}
-		_, err = h.UpdateRule(t.Context(), h.actor, r.ID, values("status", "Vencido"))
+		_, err = h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("status", "Vencido")))
 		wantField(t, err, "status", "a customer is Ativo")
-		_, err = h.UpdateRule(t.Context(), h.actor, r.ID, values("plan_id", "999", "product_id", "999", "template_id", "999", "channels", "999"))
+		_, err = h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("plan_id", "999", "product_id", "999", "template_id", "999", "channels", "999")))
 		for _, field := range []string{"plan_id", "product_id", "template_id", "channels"} {
 			wantField(t, err, field, "not a")
 		}
@@ -261,11 +261,11 @@ func TestQuietHoursShiftToTheNextMorning(t *testing.T) {
 		wantSent("2026-01-21 22:00", 0)
 		wantSent("2026-01-22 08:00", 1)
 		h.customer("2026-01-25")
-		_, err := h.SetSettings(t.Context(), h.actor, values("quiet_from", "23:00", "quiet_to", "23:00"))
+		_, err := h.SetSettings(t.Context(), h.actor, ReadSettings(values("quiet_from", "23:00", "quiet_to", "23:00")))
 		must(t, err)
 		wantSent("2026-01-22 21:59", 0)
 		wantSent("2026-01-22 22:00", 1)
-		_, err = h.SetSettings(t.Context(), h.actor, values("quiet_from", "25:00"))
+		_, err = h.SetSettings(t.Context(), h.actor, ReadSettings(values("quiet_from", "25:00")))
 		wantField(t, err, "quiet_from", "time of the day")
 	})
 }
@@ -340,7 +340,7 @@ func TestSkippedMessageComesUpAgainWithItsRule(t *testing.T) {
 		h.want(h.only(), Skipped, "no WhatsApp number; no e-mail")
 		h.update(c.ID, "whatsapp", "11987654321")
 		h.at("2026-01-21 09:10")
-		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, values("hour", "09:15"))
+		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("hour", "09:15")))
 		must(t, err)
 		h.at("2026-01-21 09:20")
 		for range 2 {

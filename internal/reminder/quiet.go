@@ -25,8 +25,8 @@ func (q Quiet) String() string { return Clock(q.From) + "–" + Clock(q.To) }
 // Clock prints a minute of the day as 09:30.
 func Clock(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }
 
-// Holds tells whether customers are left in peace at a minute of the day.
-func (q Quiet) Holds(minute int) bool {
+// Covers reports whether customers are left in peace at a minute of the day.
+func (q Quiet) Covers(minute int) bool {
 	if q.From <= q.To {
 		return q.From <= minute && minute < q.To
 	}
@@ -37,7 +37,7 @@ func (q Quiet) Holds(minute int) bool {
 func (q Quiet) after(t time.Time, zone *time.Location) time.Time {
 	local := t.In(zone)
 	minute := local.Hour()*60 + local.Minute()
-	if !q.Holds(minute) {
+	if !q.Covers(minute) {
 		return t
 	}
 	day := civil.Of(local)
@@ -50,56 +50,57 @@ func (q Quiet) after(t time.Time, zone *time.Location) time.Time {
 // Settings are a company's choices about messages.
 type Settings struct{ Quiet Quiet }
 
-// Settings returns the company's.
+// Settings returns the settings of the company.
 func (s *Service) Settings(ctx context.Context, a account.Actor) (Settings, error) {
 	q, err := quietOf(ctx, s.db, a.Company.ID)
 	return Settings{q}, err
 }
 
-// SetSettings changes the company's, from the fields quiet_from and quiet_to;
-// what is not given stays. What is scheduled is planned anew.
-func (s *Service) SetSettings(ctx context.Context, a account.Actor, in *input.Form) (Settings, error) {
-	in.MustNotClear("quiet_from")
-	in.MustNotClear("quiet_to")
-	from, hasFrom := readClock(in, "quiet_from")
-	to, hasTo := readClock(in, "quiet_to")
-	if err := in.Err(); err != nil {
-		return Settings{}, err
-	}
-	var q Quiet
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if q, err = lockQuiet(ctx, tx, a.Company.ID); err != nil {
-			return err
-		}
-		before := q.fields()
-		if hasFrom {
-			q.From = from
-		}
-		if hasTo {
-			q.To = to
-		}
-		if err := saveQuiet(ctx, tx, a.Company.ID, q); err != nil {
-			return err
-		}
-		if err := s.replanAll(ctx, tx, a, q); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "quiet_hours.updated", Record: "company", ID: a.Company.ID, Before: before, After: q.fields()})
-	})
-	return Settings{q}, err
+// SettingsDraft is what a caller wants to change of the settings.
+type SettingsDraft struct {
+	QuietFrom, QuietTo input.Opt[int] // minutes of the day
+
+	Problems input.Problems
 }
 
-// readClock reads a time of the day, such as 09:00 or 9.
-func readClock(in *input.Form, name string) (minute int, ok bool) {
-	text, ok := in.Line(name, 5).Get()
-	if !ok || text == "" {
-		return 0, false
+// ReadSettings reads the fields quiet_from and quiet_to.
+func ReadSettings(in *input.Form) SettingsDraft {
+	in.MustNotClear("quiet_from")
+	in.MustNotClear("quiet_to")
+	d := SettingsDraft{QuietFrom: readClock(in, "quiet_from"), QuietTo: readClock(in, "quiet_to")}
+	d.Problems = in.Problems()
+	return d
+}
+
+// SetSettings changes the company's settings; what is not given stays. What is
+// scheduled is planned anew.
+func (s *Service) SetSettings(ctx context.Context, a account.Actor, d SettingsDraft) (Settings, error) {
+	if err := d.Problems.Err(); err != nil {
+		return Settings{}, err
+	}
+	var after Quiet
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockQuiet(ctx, tx, a.Company.ID)
+		if err != nil {
+			return err
+		}
+		after = Quiet{d.QuietFrom.Or(before.From), d.QuietTo.Or(before.To)}
+		return s.applyQuiet(ctx, tx, a, change[Quiet]{&before, &after})
+	})
+	return Settings{after}, err
+}
+
+// readClock reads a time of the day, such as 09:00 or 9, as its minute.
+func readClock(in *input.Form, name string) input.Opt[int] {
+	text := in.Line(name, 5)
+	if !text.HasValue() {
+		return input.Opt[int]{}
 	}
 	for _, layout := range []string{"15:04", "15"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.Hour()*60 + t.Minute(), true
+		if t, err := time.Parse(layout, text.Value); err == nil {
+			return input.Some(t.Hour()*60 + t.Minute())
 		}
 	}
 	in.Refuse(name, "must be a time of the day such as 09:00")
-	return 0, false
+	return input.Opt[int]{}
 }

@@ -8,6 +8,7 @@ package reminder
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"carteira/internal/account"
@@ -15,6 +16,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 )
 
 // Status is how a message stands.
@@ -91,7 +93,8 @@ type Service struct {
 	box      *secret.Box
 	accounts *account.Service
 	options  Options
-	wake     chan struct{} // a hint that something is due
+	wake     worker.Wake
+	strikes  worker.Strikes // panics over messages
 	metrics  *metrics
 }
 
@@ -101,15 +104,10 @@ func New(db *sqldb.DB, box *secret.Box, accounts *account.Service, customers *cu
 	if o.Keep == 0 {
 		o.Keep = 365 * 24 * time.Hour
 	}
-	s := &Service{db: db, box: box, accounts: accounts, options: o, wake: make(chan struct{}, 1), metrics: newMetrics()}
+	if o.Env.Log == nil {
+		o.Env.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Service{db: db, box: box, accounts: accounts, options: o, wake: worker.NewWake(), metrics: newMetrics()}
 	customers.Watch(s.customersChanged)
 	return s
-}
-
-// hint wakes the engine, which looks by itself now and then all the same.
-func (s *Service) hint() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
 }

@@ -16,7 +16,8 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// Rule says who is reminded of a due date, when, how and in which words.
+// Rule says which customers are reminded of a due date, when, through which
+// channels and in which words.
 type Rule struct {
 	ID         int64
 	Name       string
@@ -42,7 +43,7 @@ const maxOffset = 60
 // MaxChannels is how many channels a rule may try.
 const MaxChannels = 5
 
-// When tells the day of a rule in words.
+// When is the day of a rule in words.
 func (r Rule) When() string {
 	switch {
 	case r.OffsetDays < 0:
@@ -67,13 +68,13 @@ func (r Rule) moment(dueOn civil.Date, q Quiet, zone *time.Location) (at, late t
 	return at, civil.Of(at.In(zone)).AddDays(1).Start(zone)
 }
 
-// meets tells whether the rule is for a customer, whatever the day.
+// meets reports whether the rule is for a customer, whatever the day.
 func (r Rule) meets(c customer.Customer) bool {
 	return (r.PlanID == 0 || r.PlanID == c.Plan.ID) && (r.ProductID == 0 || r.ProductID == c.Product.ID)
 }
 
-// standing is the status of a customer on the rule's day.
-func (r Rule) standing() customer.Status {
+// statusOnItsDay is the status of a customer on the rule's day.
+func (r Rule) statusOnItsDay() customer.Status {
 	switch {
 	case r.OffsetDays < 0:
 		return customer.Active
@@ -83,68 +84,160 @@ func (r Rule) standing() customer.Status {
 	return customer.Expired
 }
 
-// Rules lists the company's.
+// Rules lists the rules of the company.
 func (s *Service) Rules(ctx context.Context, a account.Actor) ([]Rule, error) {
 	return rules(ctx, s.db, a.Company.ID)
 }
 
-// FindRule returns one of them.
+// FindRule returns a rule of the company.
 func (s *Service) FindRule(ctx context.Context, a account.Actor, ruleID int64) (Rule, error) {
 	return ruleByID(ctx, s.db, a.Company.ID, ruleID)
 }
 
-// CreateRule makes a rule from the fields name, active, offset_days, hour,
-// plan_id, product_id, status, channels and template_id. It is off unless it
-// is said to be active.
-func (s *Service) CreateRule(ctx context.Context, a account.Actor, in *input.Form) (Rule, error) {
-	for _, name := range []string{"name", "offset_days", "hour", "channels", "template_id"} {
+// RuleDraft is what a caller wants a rule to be; a change leaves alone what is
+// not given.
+type RuleDraft struct {
+	Name       input.Opt[string]
+	Active     input.Opt[bool]
+	OffsetDays input.Opt[int64]
+	Minute     input.Opt[int]
+	PlanID     input.Opt[int64]
+	ProductID  input.Opt[int64]
+	Status     input.Opt[customer.Status]
+	Channels   input.Opt[[]int64]
+	TemplateID input.Opt[int64]
+
+	Problems input.Problems
+}
+
+var neededOfRule = []string{"name", "offset_days", "hour", "channels", "template_id"}
+
+// ReadNewRule reads a new rule from the fields name, active, offset_days, hour,
+// plan_id, product_id, status, channels and template_id.
+func ReadNewRule(in *input.Form) RuleDraft {
+	for _, name := range neededOfRule {
 		in.Require(name)
 	}
-	var r Rule
-	change := readRule(in)
-	if err := in.Err(); err != nil {
-		return r, err
+	return readRule(in)
+}
+
+// ReadRuleChanges reads changes of a rule.
+func ReadRuleChanges(in *input.Form) RuleDraft {
+	for _, name := range neededOfRule {
+		in.MustNotClear(name)
 	}
-	change(&r)
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if err := s.checkRule(ctx, tx, a, r, in); err != nil {
+	return readRule(in)
+}
+
+func readRule(in *input.Form) RuleDraft {
+	in.Ignore("id", "created_at", "updated_at")
+	d := RuleDraft{
+		Name:       in.Line("name", 100),
+		Active:     in.Bool("active"),
+		OffsetDays: in.Int("offset_days", -maxOffset, maxOffset),
+		Minute:     readClock(in, "hour"),
+		PlanID:     in.ID("plan_id"),
+		ProductID:  in.ID("product_id"),
+		Status:     readStatus(in),
+		Channels:   readIDs(in, "channels"),
+		TemplateID: in.ID("template_id"),
+	}
+	d.Problems = in.Problems()
+	return d
+}
+
+func readStatus(in *input.Form) input.Opt[customer.Status] {
+	status := in.Choice("status", string(customer.Active), string(customer.DueToday), string(customer.Expired))
+	switch {
+	case status.HasValue():
+		return input.Some(customer.Status(status.Value))
+	case status.IsNull():
+		return input.Null[customer.Status]()
+	}
+	return input.Opt[customer.Status]{}
+}
+
+// readIDs reads a list of ids, also as 3,5.
+func readIDs(in *input.Form, name string) input.Opt[[]int64] {
+	texts := in.List(name)
+	if texts.HasValue() && len(texts.Value) == 0 { // a list, with nothing in it
+		in.Refuse(name, "is required")
+	}
+	var ids []int64
+	for _, text := range texts.Value {
+		for part := range strings.SplitSeq(text, ",") {
+			id, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
+			switch {
+			case err != nil || id <= 0:
+				in.Refuse(name, "must be ids of channels such as 3,5, the one to try first in front")
+				return input.Opt[[]int64]{}
+			case !slices.Contains(ids, id):
+				ids = append(ids, id)
+			}
+		}
+	}
+	switch {
+	case len(ids) == 0:
+		return input.Opt[[]int64]{}
+	case len(ids) > MaxChannels:
+		in.Refuse(name, fmt.Sprintf("must be at most %d", MaxChannels))
+	}
+	return input.Some(ids)
+}
+
+// to sets what is given.
+func (d RuleDraft) to(r *Rule) {
+	d.Name.To(&r.Name)
+	r.Active = d.Active.Or(r.Active)
+	r.OffsetDays = int(d.OffsetDays.Or(int64(r.OffsetDays)))
+	r.Minute = d.Minute.Or(r.Minute)
+	d.PlanID.To(&r.PlanID)
+	d.ProductID.To(&r.ProductID)
+	d.Status.To(&r.Status)
+	r.Channels = d.Channels.Or(r.Channels)
+	d.TemplateID.To(&r.TemplateID)
+}
+
+// CreateRule makes a rule. It is off unless the draft says that it is active.
+func (s *Service) CreateRule(ctx context.Context, a account.Actor, d RuleDraft) (Rule, error) {
+	if err := d.Problems.Err(); err != nil {
+		return Rule{}, err
+	}
+	var r Rule
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		r = Rule{}
+		d.to(&r)
+		if err := s.checkRule(ctx, tx, a, r); err != nil {
 			return err
 		}
 		if err := s.restart(ctx, tx, a, &r); err != nil {
 			return err
 		}
-		r.CreatedAt, r.UpdatedAt = tx.Now(), tx.Now()
-		if r.ID, err = insertRule(ctx, tx, a.Company.ID, r); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, r.deed("created", nil, r.fields()))
+		return s.applyRule(ctx, tx, a, change[Rule]{after: &r})
 	})
 	return r, err
 }
 
 // UpdateRule changes what is given, and plans anew what is not yet sent.
-func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64, in *input.Form) (Rule, error) {
-	for _, name := range []string{"name", "offset_days", "hour", "channels", "template_id"} {
-		in.MustNotClear(name)
-	}
-	change := readRule(in)
-	if err := in.Err(); err != nil {
+func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64, d RuleDraft) (Rule, error) {
+	if err := d.Problems.Err(); err != nil {
 		return Rule{}, err
 	}
 	var r Rule
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if r, err = lockRule(ctx, tx, a.Company.ID, ruleID); err != nil {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockRule(ctx, tx, a.Company.ID, ruleID)
+		if err != nil {
 			return err
 		}
-		before := r.fields()
-		change(&r)
-		if err := s.checkRule(ctx, tx, a, r, in); err != nil {
+		r = before
+		d.to(&r)
+		if err := s.checkRule(ctx, tx, a, r); err != nil {
 			return err
 		}
-		if err := s.replan(ctx, tx, a, &r); err != nil {
+		if err := s.unplan(ctx, tx, a, &r); err != nil {
 			return err
 		}
-		return account.WriteAudit(ctx, tx, a, r.deed("updated", before, r.fields()))
+		return s.applyRule(ctx, tx, a, change[Rule]{&before, &r})
 	})
 	return r, err
 }
@@ -153,120 +246,75 @@ func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64,
 // in the log.
 func (s *Service) DeleteRule(ctx context.Context, a account.Actor, ruleID int64) error {
 	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		r, err := lockRule(ctx, tx, a.Company.ID, ruleID)
+		before, err := lockRule(ctx, tx, a.Company.ID, ruleID)
 		if err != nil {
 			return err
 		}
 		if err := unscheduleRule(ctx, tx, a.Company.ID, ruleID); err != nil {
 			return err
 		}
-		if err := removeRule(ctx, tx, a.Company.ID, ruleID); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, r.deed("deleted", r.fields(), nil))
+		return s.applyRule(ctx, tx, a, change[Rule]{before: &before})
 	})
 }
 
-// readRule reads what a form says of a rule and returns how it changes one.
-func readRule(in *input.Form) func(*Rule) {
-	in.Ignore("id", "created_at", "updated_at")
-	name, hasName := in.Line("name", 100).Get()
-	active, hasActive := in.Bool("active").Get()
-	offset, hasOffset := in.Int("offset_days", -maxOffset, maxOffset).Get()
-	minute, hasMinute := readClock(in, "hour")
-	planID, hasPlan := in.ID("plan_id").Get()
-	productID, hasProduct := in.ID("product_id").Get()
-	status, hasStatus := in.Choice("status", string(customer.Active), string(customer.DueToday), string(customer.Expired)).Get()
-	list, hasChannels := readIDs(in, "channels")
-	templateID, hasTemplate := in.ID("template_id").Get()
-	hasActive = hasActive && in.Sent("active")
-	return func(r *Rule) {
-		set(hasName, &r.Name, name)
-		set(hasActive, &r.Active, active)
-		set(hasOffset, &r.OffsetDays, int(offset))
-		set(hasMinute, &r.Minute, minute)
-		set(hasPlan, &r.PlanID, planID)
-		set(hasProduct, &r.ProductID, productID)
-		set(hasStatus, &r.Status, customer.Status(status))
-		set(hasChannels, &r.Channels, list)
-		set(hasTemplate, &r.TemplateID, templateID)
+// checkRule holds a rule against what the company has, and refuses all that
+// does not fit.
+func (s *Service) checkRule(ctx context.Context, tx *sqldb.Tx, a account.Actor, r Rule) error {
+	var refused fault.Fields
+	if r.Name == "" {
+		refused.Add("name", "is required")
 	}
-}
-
-func set[T any](given bool, field *T, value T) {
-	if given {
-		*field = value
+	if len(r.Channels) == 0 {
+		refused.Add("channels", "is required")
 	}
-}
-
-// readIDs reads a list of ids, also as 3,5.
-func readIDs(in *input.Form, name string) ([]int64, bool) {
-	texts, ok := in.List(name).Get()
-	if ok && texts != nil && len(texts) == 0 { // a list, with nothing in it
-		in.Refuse(name, "is required")
-	}
-	if len(texts) == 0 {
-		return nil, false
-	}
-	var ids []int64
-	for _, text := range texts {
-		for part := range strings.SplitSeq(text, ",") {
-			id, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
-			switch {
-			case err != nil || id <= 0:
-				in.Refuse(name, "must be ids of channels such as 3,5, the one to try first in front")
-				return nil, false
-			case !slices.Contains(ids, id):
-				ids = append(ids, id)
-			}
-		}
-	}
-	if len(ids) > MaxChannels {
-		in.Refuse(name, fmt.Sprintf("must be at most %d", MaxChannels))
-	}
-	return ids, true
-}
-
-// checkRule holds a rule against what the company has.
-func (s *Service) checkRule(ctx context.Context, tx *sqldb.Tx, a account.Actor, r Rule, in *input.Form) error {
-	if r.Status != "" && r.Status != r.standing() {
-		in.Refuse("status", fmt.Sprintf("can never be: on the day of this rule a customer is %s", r.standing()))
+	if r.Status != "" && r.Status != r.statusOnItsDay() {
+		refused.Add("status", fmt.Sprintf("can never be: on the day of this rule a customer is %s", r.statusOnItsDay()))
 	}
 	plan, product, err := catalogHas(ctx, tx, a.Company.ID, r.PlanID, r.ProductID)
 	if err != nil {
 		return err
 	}
 	if r.PlanID != 0 && !plan {
-		in.Refuse("plan_id", "is not a plan of the company")
+		refused.Add("plan_id", "is not a plan of the company")
 	}
 	if r.ProductID != 0 && !product {
-		in.Refuse("product_id", "is not a product of the company")
+		refused.Add("product_id", "is not a product of the company")
 	}
 	t, err := lockTemplate(ctx, tx, a.Company.ID, r.TemplateID)
 	if fault.KindOf(err) == fault.KindNotFound {
-		in.Refuse("template_id", "is not a template of the company")
+		refused.Add("template_id", "is not a template of the company")
 	} else if err != nil {
 		return err
 	}
-	return s.checkRuleChannels(ctx, tx, a, r, t, in)
+	if err := s.checkRuleChannels(ctx, tx, a, ruleParts{r, t, &refused}); err != nil {
+		return err
+	}
+	return refused.Err()
 }
 
-func (s *Service) checkRuleChannels(ctx context.Context, tx *sqldb.Tx, a account.Actor, r Rule, t Template, in *input.Form) error {
-	for _, id := range r.Channels {
+// ruleParts is a rule with its template, and what is refused of it so far.
+type ruleParts struct {
+	rule     Rule
+	template Template
+	refused  *fault.Fields
+}
+
+func (s *Service) checkRuleChannels(ctx context.Context, tx *sqldb.Tx, a account.Actor, parts ruleParts) error {
+	for _, id := range parts.rule.Channels {
 		if _, err := lockChannel(ctx, tx, a.Company.ID, id); fault.KindOf(err) == fault.KindNotFound {
-			in.Refuse("channels", fmt.Sprintf("%d is not a channel of the company", id))
+			parts.refused.Add("channels", fmt.Sprintf("%d is not a channel of the company", id))
 		} else if err != nil {
 			return err
 		}
 	}
-	name, err := s.wantsApproved(ctx, tx, a, r.Channels)
+	name, err := s.wantsApproved(ctx, tx, a, parts.rule.Channels)
 	if err != nil {
 		return err
 	}
-	if name != "" && t.ID != 0 && t.Approved.Name == "" {
-		in.Refuse("template_id", fmt.Sprintf("has no whatsapp_name, and %s sends only templates that Meta has approved", name))
+	if name != "" && parts.template.ID != 0 && parts.template.Approved.Name == "" {
+		parts.refused.Add("template_id", fmt.Sprintf("has no whatsapp_name, and %s sends only templates that Meta has approved", name))
 	}
-	return in.Err()
+	return nil
 }
 
 // wantsApproved names a channel among some that sends approved templates only.

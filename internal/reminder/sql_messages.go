@@ -209,7 +209,7 @@ func beginSending(ctx context.Context, tx *sqldb.Tx, j job, b begun) error {
 }
 
 // settle writes what becomes of a message that is locked.
-func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, n next) error {
+func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, n transition) error {
 	var sent sqldb.Ref
 	if !n.sentAt.IsZero() {
 		sent = sqldb.RefTo(n.sentAt.UnixMicro())
@@ -220,6 +220,16 @@ func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, n next) erro
 		WHERE company_id = ? AND id = ?`,
 		string(n.status), n.reason, n.channelID, n.step, n.runAt.UnixMicro(), n.receipt, sent, tx.Now().UnixMicro(), n.keepClaim, companyID, id)
 	return err
+}
+
+// setMessageAside ends a message that is still ours: failed, or unknown when it
+// may have been sent. It returns the channel that it waited for.
+func setMessageAside(ctx context.Context, tx *sqldb.Tx, j job) (channelID int64, err error) {
+	return sqldb.Value[int64](ctx, tx, `
+		UPDATE reminder_messages SET status = CASE WHEN status = 'sending' THEN 'unknown' ELSE 'failed' END, reason = ?,
+			claim = CASE WHEN status = 'sending' THEN claim ELSE '' END, run_at = ?, updated_at = ?
+		WHERE company_id = ? AND id = ? AND claim = ? AND status IN ('scheduled', 'sending') RETURNING channel_id`,
+		reasonAside, tx.Now().UnixMicro(), tx.Now().UnixMicro(), j.companyID, j.id, j.claim)
 }
 
 // lostMessage is one whose sender has not been heard of for too long.
@@ -350,8 +360,8 @@ func lockMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Messag
 	return messageByID(ctx, tx, companyID, id)
 }
 
-// decide writes what a person decided.
-func decide(ctx context.Context, tx *sqldb.Tx, companyID int64, m Message, manual bool) error {
+// saveDecision writes what a person decided.
+func saveDecision(ctx context.Context, tx *sqldb.Tx, companyID int64, m Message, manual bool) error {
 	var sent sqldb.Ref
 	if !m.SentAt.IsZero() {
 		sent = sqldb.RefTo(m.SentAt.UnixMicro())

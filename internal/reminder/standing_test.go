@@ -126,7 +126,7 @@ func TestSilentCompanyTestsNoChannel(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		id := h.channel("mail")
 		h.subscribe(silences["expired"].change)
-		_, err := h.Test(t.Context(), h.actor, id, values("to", "ana@example.com"))
+		_, err := h.sendTest(h.actor, id, values("to", "ana@example.com"))
 		wantKind(t, err, fault.KindConflict)
 		if n := len(h.carrier.taken()); n != 0 {
 			t.Errorf("%d messages left the house", n)
@@ -154,7 +154,7 @@ func TestChannelThatFailsAgainAndAgainIsTold(t *testing.T) {
 			t.Errorf("told of %+v", out)
 		}
 		h.carrier.answers(nil)
-		_, err := h.Test(t.Context(), h.actor, zap, values("to", "11987654321"))
+		_, err := h.sendTest(h.actor, zap, values("to", "11987654321"))
 		must(t, err)
 		if out := attention(t, h); len(out.Failing) != 0 {
 			t.Errorf("a test that succeeds does not end it: %+v", out)
@@ -191,25 +191,25 @@ func attention(t *testing.T, h *house) Attention {
 func TestRuleNeedsAChannel(t *testing.T) {
 	h := newHouse(t, sqldb.SQLite)
 	in := valuesWithList("channels", "name", "x", "offset_days", "0", "hour", "09:00", "template_id", number(h.template("x")))
-	_, err := h.CreateRule(t.Context(), h.actor, in)
+	_, err := h.CreateRule(t.Context(), h.actor, ReadNewRule(in))
 	wantField(t, err, "channels", "is required")
 	r := h.usual()
-	_, err = h.UpdateRule(t.Context(), h.actor, r.ID, valuesWithList("channels"))
+	_, err = h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(valuesWithList("channels")))
 	wantField(t, err, "channels", "is required")
 }
 
 func TestDeedsAreWrittenDown(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		h.actor.UserID, h.actor.Name, h.actor.From = 1, "Ana", "127.0.0.1"
+		h.actor.UserID, h.actor.Name, h.actor.From, h.actor.Program = 1, "Ana", "127.0.0.1", ""
 		r := h.usual()
 		c := h.customer("2026-03-01")
-		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, values("active", "false"))
+		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("active", "false")))
 		must(t, err)
-		_, err = h.UpdateTemplate(t.Context(), h.actor, r.TemplateID, values("text", "Oi"))
+		_, err = h.UpdateTemplate(t.Context(), h.actor, r.TemplateID, ReadTemplateChanges(values("text", "Oi")))
 		must(t, err)
-		_, err = h.UpdateChannel(t.Context(), h.actor, r.Channels[0], values("token", "very-secret", "region", "sul"))
+		_, err = h.changeChannel(h.actor, r.Channels[0], values("token", "very-secret", "region", "sul"))
 		must(t, err)
-		_, err = h.SetSettings(t.Context(), h.actor, values("quiet_from", "20:00"))
+		_, err = h.SetSettings(t.Context(), h.actor, ReadSettings(values("quiet_from", "20:00")))
 		must(t, err)
 		must(t, h.SetOptOut(t.Context(), h.actor, c.ID, true))
 		must(t, h.SetOptOut(t.Context(), h.actor, c.ID, true)) // nothing new

@@ -1,11 +1,14 @@
 package reminder
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
@@ -37,68 +40,159 @@ func (t Template) texts() []string {
 	return append([]string{t.Subject, t.Text}, t.Approved.Params...)
 }
 
-// Templates lists the company's.
+// Templates lists the templates of the company.
 func (s *Service) Templates(ctx context.Context, a account.Actor) ([]Template, error) {
 	return templates(ctx, s.db, a.Company.ID)
 }
 
-// FindTemplate returns one of them.
+// FindTemplate returns a template of the company.
 func (s *Service) FindTemplate(ctx context.Context, a account.Actor, templateID int64) (Template, error) {
 	return templateByID(ctx, s.db, a.Company.ID, templateID)
 }
 
-// CreateTemplate makes a template from the fields name, subject, text,
+// TemplateDraft is what a caller wants a template to be; a change leaves alone
+// what is not given.
+type TemplateDraft struct {
+	Name             input.Opt[string]
+	Subject          input.Opt[string]
+	Text             input.Opt[string]
+	WhatsappName     input.Opt[string]
+	WhatsappLanguage input.Opt[string]
+	WhatsappParams   input.Opt[[]string]
+
+	Problems input.Problems
+}
+
+// ReadNewTemplate reads a new template from the fields name, subject, text,
 // whatsapp_name, whatsapp_language and whatsapp_params.
-func (s *Service) CreateTemplate(ctx context.Context, a account.Actor, in *input.Form) (Template, error) {
+func ReadNewTemplate(in *input.Form) TemplateDraft {
 	in.Require("name")
 	in.Require("text")
-	var t Template
-	s.readTemplate(in, &t)
-	if err := in.Err(); err != nil {
-		return t, err
+	return ReadTemplate(in)
+}
+
+// ReadTemplateChanges reads changes of a template.
+func ReadTemplateChanges(in *input.Form) TemplateDraft {
+	in.MustNotClear("name")
+	in.MustNotClear("text")
+	return ReadTemplate(in)
+}
+
+// ReadTemplate reads the texts that are given, for a preview.
+func ReadTemplate(in *input.Form) TemplateDraft {
+	in.Ignore("id", "created_at", "updated_at")
+	d := TemplateDraft{
+		Name:             in.Line("name", 100),
+		Subject:          in.Line("subject", maxSubject),
+		Text:             in.Text("text", maxText),
+		WhatsappName:     in.Line("whatsapp_name", 512),
+		WhatsappLanguage: in.Line("whatsapp_language", 10),
+		WhatsappParams:   in.List("whatsapp_params"),
 	}
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		t.CreatedAt, t.UpdatedAt = tx.Now(), tx.Now()
-		if t.ID, err = insertTemplate(ctx, tx, a.Company.ID, t); err != nil {
-			return err
+	d.Text.Value = strings.ReplaceAll(d.Text.Value, "\r\n", "\n")
+	if strings.Trim(d.WhatsappName.Value, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		in.Refuse("whatsapp_name", "must be the name that Meta approved: small letters, digits and _")
+	}
+	d.WhatsappParams.Value = paramLines(d.WhatsappParams.Value)
+	d.Problems = in.Problems()
+	return d
+}
+
+// paramLines makes a parameter of every line of every item.
+func paramLines(items []string) []string {
+	var params []string
+	for _, item := range items {
+		for line := range strings.SplitSeq(item, "\n") {
+			if line = strings.TrimSpace(line); line != "" {
+				params = append(params, line)
+			}
 		}
-		return account.WriteAudit(ctx, tx, a, t.deed("created", nil, t.fields()))
+	}
+	return params
+}
+
+// to sets what is given. Name and text are never emptied.
+func (d TemplateDraft) to(t *Template) {
+	t.Name = d.Name.Or(t.Name)
+	d.Subject.To(&t.Subject)
+	t.Text = d.Text.Or(t.Text)
+	d.WhatsappName.To(&t.Approved.Name)
+	t.Approved.Language = cmp.Or(d.WhatsappLanguage.Value, t.Approved.Language, "pt_BR")
+	d.WhatsappParams.To(&t.Approved.Params)
+}
+
+// check refuses what cannot be sent, here and not when it is sent: a variable
+// that does not exist, a parameter that is too long.
+func (s *Service) check(d TemplateDraft) (refused fault.Fields) {
+	s.checkText("subject", d.Subject.Value, &refused)
+	s.checkText("text", d.Text.Value, &refused)
+	for _, param := range d.WhatsappParams.Value {
+		s.checkText("whatsapp_params", param, &refused)
+	}
+	if len(d.WhatsappParams.Value) > maxParams {
+		refused.Add("whatsapp_params", fmt.Sprintf("must be at most %d", maxParams))
+	}
+	if slices.ContainsFunc(d.WhatsappParams.Value, func(p string) bool { return utf8.RuneCountInString(p) > maxParam }) {
+		refused.Add("whatsapp_params", fmt.Sprintf("must have at most %d characters each", maxParam))
+	}
+	return refused
+}
+
+func (s *Service) checkText(field, text string, refused *fault.Fields) {
+	parts, err := parseText(text)
+	if err != nil {
+		refused.Add(field, err.Error())
+	}
+	for _, p := range parts {
+		if p.variable != nil && p.variable.pays && s.options.Links == nil {
+			refused.Add(field, fmt.Sprintf("{%s} needs payments, which this installation does not have", p.variable.Name))
+		}
+	}
+}
+
+// CreateTemplate makes a template.
+func (s *Service) CreateTemplate(ctx context.Context, a account.Actor, d TemplateDraft) (Template, error) {
+	if err := d.Problems.With(s.check(d)).Err(); err != nil {
+		return Template{}, err
+	}
+	var t Template
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		t = Template{}
+		d.to(&t)
+		return s.applyTemplate(ctx, tx, a, change[Template]{after: &t})
 	})
 	return t, err
 }
 
 // UpdateTemplate changes what is given. Messages that are not sent yet will
 // have the new words.
-func (s *Service) UpdateTemplate(ctx context.Context, a account.Actor, templateID int64, in *input.Form) (Template, error) {
-	in.MustNotClear("name")
-	in.MustNotClear("text")
+func (s *Service) UpdateTemplate(ctx context.Context, a account.Actor, templateID int64, d TemplateDraft) (Template, error) {
+	wrong := d.Problems.With(s.check(d))
 	var t Template
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if t, err = lockTemplate(ctx, tx, a.Company.ID, templateID); err != nil {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockTemplate(ctx, tx, a.Company.ID, templateID)
+		if err != nil {
 			return err
 		}
-		before := t.fields()
-		s.readTemplate(in, &t)
+		t = before
+		d.to(&t)
+		var refused fault.Fields
 		if t.Approved.Name == "" {
-			if err := s.refuseUnapproved(ctx, tx, a, t.ID, in); err != nil {
+			if err := s.refuseUnapproved(ctx, tx, a, t.ID, &refused); err != nil {
 				return err
 			}
 		}
-		if err := in.Err(); err != nil {
+		if err := wrong.With(refused).Err(); err != nil {
 			return err
 		}
-		t.UpdatedAt = tx.Now()
-		if err := updateTemplate(ctx, tx, a.Company.ID, t); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, t.deed("updated", before, t.fields()))
+		return s.applyTemplate(ctx, tx, a, change[Template]{&before, &t})
 	})
 	return t, err
 }
 
 // refuseUnapproved keeps a template that a rule sends through Meta from losing
 // its approved name.
-func (s *Service) refuseUnapproved(ctx context.Context, tx *sqldb.Tx, a account.Actor, templateID int64, in *input.Form) error {
+func (s *Service) refuseUnapproved(ctx context.Context, tx *sqldb.Tx, a account.Actor, templateID int64, refused *fault.Fields) error {
 	list, err := rules(ctx, tx, a.Company.ID)
 	if err != nil {
 		return err
@@ -107,9 +201,13 @@ func (s *Service) refuseUnapproved(ctx context.Context, tx *sqldb.Tx, a account.
 		if r.TemplateID != templateID {
 			continue
 		}
-		if name, err := s.wantsApproved(ctx, tx, a, r.Channels); err != nil || name != "" {
-			in.Refuse("whatsapp_name", fmt.Sprintf("must stay: rule %d sends this template through %s", r.ID, name))
+		name, err := s.wantsApproved(ctx, tx, a, r.Channels)
+		if err != nil {
 			return err
+		}
+		if name != "" {
+			refused.Add("whatsapp_name", fmt.Sprintf("must stay: rule %d sends this template through %s", r.ID, name))
+			return nil
 		}
 	}
 	return nil
@@ -131,76 +229,8 @@ func (s *Service) DeleteTemplate(ctx context.Context, a account.Actor, templateI
 				return fault.Conflict(fmt.Sprintf("rule %d, %s, uses this template", r.ID, r.Name))
 			}
 		}
-		if err := removeTemplate(ctx, tx, a.Company.ID, templateID); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, t.deed("deleted", t.fields(), nil))
+		return s.applyTemplate(ctx, tx, a, change[Template]{before: &t})
 	})
-}
-
-func (s *Service) readTemplate(in *input.Form, t *Template) {
-	in.Ignore("id", "created_at", "updated_at")
-	if v, ok := in.Line("name", 100).Get(); ok && v != "" {
-		t.Name = v
-	}
-	if v, ok := in.Line("subject", maxSubject).Get(); ok {
-		t.Subject = s.checkText(in, "subject", v)
-	}
-	if v, ok := in.Text("text", maxText).Get(); ok && v != "" {
-		t.Text = s.checkText(in, "text", strings.ReplaceAll(v, "\r\n", "\n"))
-	}
-	if v, ok := in.Line("whatsapp_name", 512).Get(); ok {
-		if strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-			in.Refuse("whatsapp_name", "must be the name that Meta approved: small letters, digits and _")
-		}
-		t.Approved.Name = v
-	}
-	if v, ok := in.Line("whatsapp_language", 10).Get(); ok && v != "" {
-		t.Approved.Language = v
-	}
-	if t.Approved.Language == "" {
-		t.Approved.Language = "pt_BR"
-	}
-	s.readParams(in, t)
-}
-
-// readParams reads a list, or the lines of a text, one parameter each.
-func (s *Service) readParams(in *input.Form, t *Template) {
-	list, ok := in.List("whatsapp_params").Get()
-	if !ok {
-		return
-	}
-	t.Approved.Params = nil
-	for _, item := range list {
-		for line := range strings.SplitSeq(item, "\n") {
-			if line = strings.TrimSpace(line); line != "" {
-				t.Approved.Params = append(t.Approved.Params, s.checkText(in, "whatsapp_params", line))
-			}
-		}
-	}
-	if len(t.Approved.Params) > maxParams {
-		in.Refuse("whatsapp_params", fmt.Sprintf("must be at most %d", maxParams))
-	}
-	for _, p := range t.Approved.Params {
-		if len([]rune(p)) > maxParam {
-			in.Refuse("whatsapp_params", fmt.Sprintf("must have at most %d characters each", maxParam))
-		}
-	}
-}
-
-// checkText refuses a text with a variable that there is not, here and not when
-// it is sent.
-func (s *Service) checkText(in *input.Form, field, text string) string {
-	parts, err := parseText(text)
-	if err != nil {
-		in.Refuse(field, err.Error())
-	}
-	for _, p := range parts {
-		if p.variable != nil && p.variable.pays && s.options.Links == nil {
-			in.Refuse(field, fmt.Sprintf("{%s} needs payments, which this installation does not have", p.variable.Name))
-		}
-	}
-	return text
 }
 
 // Preview is a template as a customer would get it.
@@ -211,22 +241,28 @@ type Preview struct {
 	Problem string   // why a part of it could not be filled
 }
 
-// Preview fills a template for a customer of the company. Texts that are given
-// in the form stand for those of the template, so that words can be looked at
-// before they are saved; without a template they are all there is.
-func (s *Service) Preview(ctx context.Context, a account.Actor, templateID, customerID int64, in *input.Form) (Preview, error) {
+// PreviewRequest is which template to fill for which customer. Texts of the
+// draft replace those of the template, so that words can be looked at before
+// they are saved; without a template they are all there is.
+type PreviewRequest struct {
+	TemplateID, CustomerID int64
+	Draft                  TemplateDraft
+}
+
+// Preview fills a template for a customer of the company.
+func (s *Service) Preview(ctx context.Context, a account.Actor, r PreviewRequest) (Preview, error) {
 	var t Template
-	if templateID != 0 {
+	if r.TemplateID != 0 {
 		var err error
-		if t, err = s.FindTemplate(ctx, a, templateID); err != nil {
+		if t, err = s.FindTemplate(ctx, a, r.TemplateID); err != nil {
 			return Preview{}, err
 		}
 	}
-	s.readTemplate(in, &t)
-	if err := in.Err(); err != nil {
+	if err := r.Draft.Problems.With(s.check(r.Draft)).Err(); err != nil {
 		return Preview{}, err
 	}
-	about, err := customerAbout(ctx, s.db, a.Company.ID, customerID)
+	r.Draft.to(&t)
+	about, err := customerAbout(ctx, s.db, a.Company.ID, r.CustomerID)
 	if err != nil {
 		return Preview{}, err
 	}

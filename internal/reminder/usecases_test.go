@@ -22,15 +22,15 @@ func TestUnknownVariableIsRefusedWhenSaved(t *testing.T) {
 		"Olá name}":                "has a } that belongs to no variable",
 		strings.Repeat("x", 3e3+1): "at most 3000",
 	} {
-		_, err := h.CreateTemplate(t.Context(), h.actor, values("name", "x", "text", text))
+		_, err := h.CreateTemplate(t.Context(), h.actor, ReadNewTemplate(values("name", "x", "text", text)))
 		wantField(t, err, "text", want)
 	}
-	_, err := h.CreateTemplate(t.Context(), h.actor, values("name", "x", "text", "ok", "subject", "{nomi}", "whatsapp_params", "{nomi}", "whatsapp_name", "Olá"))
+	_, err := h.CreateTemplate(t.Context(), h.actor, ReadNewTemplate(values("name", "x", "text", "ok", "subject", "{nomi}", "whatsapp_params", "{nomi}", "whatsapp_name", "Olá")))
 	wantField(t, err, "subject", "did you mean {nome}?")
 	wantField(t, err, "whatsapp_params", "did you mean {nome}?")
 	wantField(t, err, "whatsapp_name", "small letters")
 	h.options.Links = nil
-	_, err = h.CreateTemplate(t.Context(), h.actor, values("name", "x", "text", "{pix}"))
+	_, err = h.CreateTemplate(t.Context(), h.actor, ReadNewTemplate(values("name", "x", "text", "{pix}")))
 	wantField(t, err, "text", "needs payments")
 }
 
@@ -48,22 +48,22 @@ func TestEveryVariableIsFilled(t *testing.T) {
 			want.WriteString(filled + "|" + filled + "\n")
 		}
 		id := h.template(text.String()+"{{name}}", "subject", "Vence {due_date}", "whatsapp_name", "lembrete", "whatsapp_params", "{name}\n{value}")
-		p, err := h.Preview(t.Context(), h.actor, id, c.ID, values())
+		p, err := h.preview(h.actor, id, c.ID, values())
 		must(t, err)
 		if p.Text != want.String()+"{name}" || p.Subject != "Vence 24/01/2026" || strings.Join(p.Params, ",") != "Ana Paula Souza,R$ 1.234,50" || p.Problem != "" {
 			t.Errorf("preview %+v, want %q", p, want.String())
 		}
-		p, err = h.Preview(t.Context(), h.actor, id, c.ID, values("text", "Tchau {nome}"))
+		p, err = h.preview(h.actor, id, c.ID, values("text", "Tchau {nome}"))
 		must(t, err)
 		if p.Text != "Tchau Ana Paula Souza" {
 			t.Errorf("preview of words that are not saved: %q", p.Text)
 		}
-		p, err = h.Preview(t.Context(), h.actor, 0, h.customer("2026-01-24").ID, values("text", "{pix}", "name", "x"))
+		p, err = h.preview(h.actor, 0, h.customer("2026-01-24").ID, values("text", "{pix}", "name", "x"))
 		must(t, err)
 		if p.Problem != "no open invoice for this due date" {
 			t.Errorf("problem %q", p.Problem)
 		}
-		_, err = h.Preview(t.Context(), h.actor, id, 999, values())
+		_, err = h.preview(h.actor, id, 999, values())
 		wantKind(t, err, fault.KindNotFound)
 	})
 }
@@ -95,17 +95,17 @@ func TestCompaniesAreApart(t *testing.T) {
 			"template": h.DeleteTemplate(t.Context(), other, r.TemplateID),
 			"channel":  h.DeleteChannel(t.Context(), other, r.Channels[0]),
 			"opt-out":  h.SetOptOut(t.Context(), other, c.ID, true),
-			"test":     second(h.Test(t.Context(), other, r.Channels[0], values("to", "11987654321"))),
-			"preview":  second(h.Preview(t.Context(), other, r.TemplateID, c.ID, values())),
-			"update":   second(h.UpdateRule(t.Context(), other, r.ID, values("name", "x"))),
-			"words":    second(h.UpdateTemplate(t.Context(), other, r.TemplateID, values("name", "x"))),
-			"options":  second(h.UpdateChannel(t.Context(), other, r.Channels[0], values("name", "x"))),
+			"test":     second(h.sendTest(other, r.Channels[0], values("to", "11987654321"))),
+			"preview":  second(h.preview(other, r.TemplateID, c.ID, values())),
+			"update":   second(h.UpdateRule(t.Context(), other, r.ID, ReadRuleChanges(values("name", "x")))),
+			"words":    second(h.UpdateTemplate(t.Context(), other, r.TemplateID, ReadTemplateChanges(values("name", "x")))),
+			"options":  second(h.changeChannel(other, r.Channels[0], values("name", "x"))),
 		} {
 			if fault.KindOf(err) != fault.KindNotFound {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		_, err := h.CreateRule(t.Context(), other, values("name", "x", "offset_days", "0", "hour", "9", "template_id", number(r.TemplateID), "channels", number(r.Channels[0])))
+		_, err := h.CreateRule(t.Context(), other, ReadNewRule(values("name", "x", "offset_days", "0", "hour", "9", "template_id", number(r.TemplateID), "channels", number(r.Channels[0]))))
 		wantField(t, err, "template_id", "not a template")
 		wantField(t, err, "channels", "not a channel")
 		for _, list := range []func() (int, error){
@@ -134,7 +134,7 @@ func TestSecretsOfChannelsAreSealed(t *testing.T) {
 		if c.Options["token"] != "" || c.Options["region"] != "br" || strings.Contains(c.sealed, "hunter2") {
 			t.Errorf("options %v, sealed %s", c.Options, c.sealed)
 		}
-		_, err = h.UpdateChannel(t.Context(), h.actor, id, values("region", "", "token", "", "name", "Novo", "per_minute", "7", "active", "false"))
+		_, err = h.changeChannel(h.actor, id, values("region", "", "token", "", "name", "Novo", "per_minute", "7", "active", "false"))
 		must(t, err)
 		c, err = h.FindChannel(t.Context(), h.actor, id)
 		must(t, err)
@@ -152,7 +152,7 @@ func TestSecretsOfChannelsAreSealed(t *testing.T) {
 		if secrets, err := h.open(c); err != nil || secrets["token"] != "hunter2-hunter2" {
 			t.Errorf("after a change of key: %v, %v", secrets, err)
 		}
-		_, _, err = h.CreateChannel(t.Context(), h.actor, values("kind", "pigeon"))
+		_, _, err = h.CreateChannel(t.Context(), h.actor, h.ReadNewChannel(values("kind", "pigeon")))
 		wantField(t, err, "kind", "must be one of: zap, mail, own")
 	})
 }
@@ -175,18 +175,18 @@ func (h *house) oldKey(t *testing.T) secret.Key {
 func TestTestOfAChannel(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		zap := h.channel("zap", "active", "false")
-		r, err := h.Test(t.Context(), h.actor, zap, values("to", "(11) 98765-4321"))
+		r, err := h.sendTest(h.actor, zap, values("to", "(11) 98765-4321"))
 		must(t, err)
 		if got := h.carrier.taken(); !r.Sent || len(got) != 1 || got[0].To != "5511987654321" || !strings.Contains(got[0].Text, "Rede Clara") || !got[0].Test {
 			t.Errorf("%+v, sent %+v", r, got)
 		}
 		h.carrier.answers(refusing)
-		r, err = h.Test(t.Context(), h.actor, zap, values("to", "11987654321", "template_id", number(h.template("Olá {nome} {vencimento}"))))
+		r, err = h.sendTest(h.actor, zap, values("to", "11987654321", "template_id", number(h.template("Olá {nome} {vencimento}"))))
 		must(t, err)
 		if r.Sent || r.Problem != "not a number of ours" {
 			t.Errorf("%+v", r)
 		}
-		_, err = h.Test(t.Context(), h.actor, zap, values("to", "nobody"))
+		_, err = h.sendTest(h.actor, zap, values("to", "nobody"))
 		wantField(t, err, "to", "phone number")
 		if n := len(h.log()); n != 0 {
 			t.Errorf("a test left %d messages", n)
@@ -237,11 +237,11 @@ func TestTemplateOfMetaKeepsItsName(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.options.Kinds[0].Approved = true
 		zap, plain := h.channel("zap"), h.template("Olá")
-		_, err := h.CreateRule(t.Context(), h.actor, values("name", "x", "offset_days", "0", "hour", "9", "template_id", number(plain), "channels", number(zap)))
+		_, err := h.CreateRule(t.Context(), h.actor, ReadNewRule(values("name", "x", "offset_days", "0", "hour", "9", "template_id", number(plain), "channels", number(zap))))
 		wantField(t, err, "template_id", "zap sends only templates that Meta has approved")
 		approved := h.template("Olá", "whatsapp_name", "vencimento", "whatsapp_params", "{first_name}")
 		h.remind(-3, "09:00", approved, zap)
-		_, err = h.UpdateTemplate(t.Context(), h.actor, approved, values("whatsapp_name", ""))
+		_, err = h.UpdateTemplate(t.Context(), h.actor, approved, ReadTemplateChanges(values("whatsapp_name", "")))
 		wantField(t, err, "whatsapp_name", "must stay")
 		h.customer("2026-01-24", "name", "Ana\u00a0Maria")
 		h.work()

@@ -43,7 +43,7 @@ func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 		return err
 	}
 	if c.before.ID != 0 && c.after.Functions != c.before.Functions {
-		functions := account.PlanFunctions{PlanID: c.after.ID, Before: c.before.Functions, Functions: c.after.Functions}
+		functions := account.FunctionsChange{PlanID: c.after.ID, Before: c.before.Functions, After: c.after.Functions}
 		if err := s.accounts.SetFunctionsTx(ctx, tx, a, functions); err != nil {
 			return err
 		}
@@ -92,6 +92,8 @@ type posting struct {
 // post changes a balance that was locked and writes the entry that says why. It
 // refuses what would bring the balance below zero. It is the only place that
 // writes balances and entries, but for lockBalances, which makes an empty one.
+// The audit line is that of the move (applyCredits) or of the subscription that
+// is paid for (account).
 func post(ctx context.Context, tx *sqldb.Tx, a account.Actor, p posting) (balance int64, err error) {
 	balance, ok, err := addToBalance(ctx, tx, p.companyID, p.entry.Amount)
 	if err != nil {
@@ -104,42 +106,42 @@ func post(ctx context.Context, tx *sqldb.Tx, a account.Actor, p posting) (balanc
 	return balance, insertEntry(ctx, tx, p.companyID, p.entry)
 }
 
-// creditMove is credits that are made for a company, or moved between it and a
+// creditChange is credits that are made for a company, or moved between it and a
 // reseller. theirs is empty where there is no reseller.
-type creditMove struct {
+type creditChange struct {
 	ours, theirs EntryKind
 	gain         int64 // of the acting company; negative: credits leave it
 	reseller     account.Company
 	note         string
 }
 
-// applyMove posts both sides of a move and writes its audit lines: what a
+// applyCredits posts both sides of a move and writes its audit lines: what a
 // company does with the credits of a reseller is in the logs of both.
-func (s *Service) applyMove(ctx context.Context, tx *sqldb.Tx, a account.Actor, m creditMove) (after Moved, err error) {
-	ours := Entry{Kind: m.ours, Amount: m.gain, Reseller: Ref{ID: m.reseller.ID}, Note: m.note}
+func (s *Service) applyCredits(ctx context.Context, tx *sqldb.Tx, a account.Actor, c creditChange) (after Moved, err error) {
+	ours := Entry{Kind: c.ours, Amount: c.gain, Reseller: Ref{ID: c.reseller.ID}, Note: c.note}
 	if after.Balance, err = post(ctx, tx, a, posting{a.Company.ID, ours}); err != nil {
 		return after, err
 	}
-	if m.reseller.ID == 0 {
-		return after, auditMove(ctx, tx, a, m)
+	if c.reseller.ID == 0 {
+		return after, auditCredits(ctx, tx, a, c)
 	}
-	theirs := Entry{Kind: m.theirs, Amount: -m.gain, Reseller: Ref{ID: a.Company.ID}, Note: m.note}
-	if after.ResellerBalance, err = post(ctx, tx, a, posting{m.reseller.ID, theirs}); err != nil {
+	theirs := Entry{Kind: c.theirs, Amount: -c.gain, Reseller: Ref{ID: a.Company.ID}, Note: c.note}
+	if after.ResellerBalance, err = post(ctx, tx, a, posting{c.reseller.ID, theirs}); err != nil {
 		return after, err
 	}
-	return after, auditMove(ctx, tx, a, m)
+	return after, auditCredits(ctx, tx, a, c)
 }
 
-func auditMove(ctx context.Context, tx *sqldb.Tx, a account.Actor, m creditMove) error {
+func auditCredits(ctx context.Context, tx *sqldb.Tx, a account.Actor, c creditChange) error {
 	entry := account.AuditEntry{
-		Action: "credits." + string(m.ours), Record: "reseller", ID: a.Company.ID, Name: a.Company.Name,
-		After: account.AuditFields{"credits": max(m.gain, -m.gain)},
+		Action: "credits." + string(c.ours), Record: "reseller", ID: a.Company.ID, Name: a.Company.Name,
+		After: account.AuditFields{"credits": max(c.gain, -c.gain)},
 	}
-	if m.reseller.ID != 0 {
-		entry.ID, entry.Name = m.reseller.ID, m.reseller.Name
+	if c.reseller.ID != 0 {
+		entry.ID, entry.Name = c.reseller.ID, c.reseller.Name
 		theirs := entry
-		theirs.Action, theirs.Record = "credits."+string(m.theirs), "company"
-		if err := account.WriteChildAudit(ctx, tx, a, m.reseller.ID, theirs); err != nil {
+		theirs.Action, theirs.Record = "credits."+string(c.theirs), "company"
+		if err := account.WriteChildAudit(ctx, tx, a, c.reseller.ID, theirs); err != nil {
 			return err
 		}
 	}

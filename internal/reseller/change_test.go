@@ -94,8 +94,14 @@ func TestWhatAParentDoesIsInTheLogOfTheChild(t *testing.T) {
 		made, err := s.Create(ctx, ana, NewReseller{Name: "Beto", Email: "beto@example.com", PlanID: plan.ID})
 		must(t, err)
 		steps := []func() error{
-			func() error { _, err := s.Update(ctx, ana, made.ID, ResellerChanges{Email: input.Some("b@example.com")}); return err },
-			func() error { _, err := s.SetLevel(ctx, ana, made.ID, LevelRequest{Level: account.LevelReseller}); return err },
+			func() error {
+				_, err := s.Update(ctx, ana, made.ID, ResellerChanges{Email: input.Some("b@example.com")})
+				return err
+			},
+			func() error {
+				_, err := s.SetLevel(ctx, ana, made.ID, LevelRequest{Level: account.LevelReseller})
+				return err
+			},
 			func() error { _, err := s.Suspend(ctx, ana, made.ID); return err },
 			func() error { _, err := s.Resume(ctx, ana, made.ID); return err },
 			func() error { _, err := s.Invite(ctx, ana, made.ID); return err },

@@ -64,7 +64,7 @@ func (s *Service) Grant(ctx context.Context, a account.Actor, r CreditRequest) (
 		if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
-		after, err := s.applyMove(ctx, tx, a, creditMove{ours: Granted, gain: r.Amount, note: r.Note})
+		after, err := s.applyCredits(ctx, tx, a, creditChange{ours: Granted, gain: r.Amount, note: r.Note})
 		balance = after.Balance
 		return err
 	})
@@ -117,7 +117,7 @@ func (s *Service) move(ctx context.Context, a account.Actor, t transfer) (m Move
 		if err := lockBalances(ctx, tx, a.Company.ID, t.resellerID); err != nil {
 			return err
 		}
-		m, err = s.applyMove(ctx, tx, a, creditMove{
+		m, err = s.applyCredits(ctx, tx, a, creditChange{
 			ours: t.direction.ours, theirs: t.direction.theirs, gain: t.direction.sign * t.request.Amount,
 			reseller: child, note: t.request.Note,
 		})

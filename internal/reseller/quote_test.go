@@ -82,9 +82,15 @@ func TestQuoteOfATransferIsWhatItDoes(t *testing.T) {
 			quote func() (Movement, error)
 			field string
 		}{
-			{func() (Movement, error) { return s.QuoteTransfer(t.Context(), root, r.Company.ID, ReadCreditRequest(form("amount", "7"))) }, "credits"},
-			{func() (Movement, error) { return s.QuoteTakeBack(t.Context(), root, r.Company.ID, ReadCreditRequest(form("amount", "5"))) }, "credits"},
-			{func() (Movement, error) { return s.QuoteTakeBack(t.Context(), root, r.Company.ID, ReadCreditRequest(form("amount", "x"))) }, "amount"},
+			{func() (Movement, error) {
+				return s.QuoteTransfer(t.Context(), root, r.Company.ID, ReadCreditRequest(form("amount", "7")))
+			}, "credits"},
+			{func() (Movement, error) {
+				return s.QuoteTakeBack(t.Context(), root, r.Company.ID, ReadCreditRequest(form("amount", "5")))
+			}, "credits"},
+			{func() (Movement, error) {
+				return s.QuoteTakeBack(t.Context(), root, r.Company.ID, ReadCreditRequest(form("amount", "x")))
+			}, "amount"},
 		} {
 			q, err := refused.quote()
 			if wantFields(t, err, refused.field); q.Reseller.ID != r.Company.ID || q.Balance != 6 {

@@ -25,7 +25,10 @@ func (s *shop) deeds(ctx context.Context) map[string]func(a account.Actor, id in
 		"suspend": func(a account.Actor, id int64) error { _, err := s.Suspend(ctx, a, id); return err },
 		"resume":  func(a account.Actor, id int64) error { _, err := s.Resume(ctx, a, id); return err },
 		"invite":  func(a account.Actor, id int64) error { _, err := s.Invite(ctx, a, id); return err },
-		"renew":   func(a account.Actor, id int64) error { _, err := s.Renew(ctx, a, id, ReadRenewRequest(form("periods", "1"))); return err },
+		"renew": func(a account.Actor, id int64) error {
+			_, err := s.Renew(ctx, a, id, ReadRenewRequest(form("periods", "1")))
+			return err
+		},
 		"transfer": func(a account.Actor, id int64) error {
 			_, err := s.Transfer(ctx, a, id, ReadCreditRequest(form("amount", "1")))
 			return err

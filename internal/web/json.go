@@ -2,7 +2,7 @@ package web
 
 import (
 	"encoding/json"
-	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -21,33 +21,29 @@ func JSON(v any) Data {
 	}
 }
 
-// List makes Data of records with the function that appends one.
-func List[T any](records []T, appendOne func([]byte, *T) []byte) Data {
-	return func(b []byte) []byte {
-		b = append(b, '[')
-		for i := range records {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendOne(b, &records[i])
-		}
-		return append(b, ']')
-	}
-}
-
 const hexDigits = "0123456789abcdef"
+
+// plain are the bytes that stand for themselves in a JSON string of
+// encoding/json.
+var plain = func() (table [256]bool) {
+	for c := range utf8.RuneSelf {
+		table[c] = c >= 0x20 && !strings.ContainsRune(`"\<>&`, rune(c))
+	}
+	return table
+}()
 
 // AppendString appends a JSON string, byte for byte as encoding/json would.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= 0x20 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' {
-				i++
-				continue
-			}
+		for i < len(s) && plain[s[i]] {
+			i++
+		}
+		if i == len(s) {
+			break
+		}
+		if c := s[i]; c < utf8.RuneSelf {
 			b = append(b, s[start:i]...)
 			b = appendEscaped(b, c)
 			i++
@@ -111,9 +107,3 @@ func AppendTime(b []byte, t time.Time, zone *time.Location) []byte {
 	}
 	return append(civil.AppendTimestamp(append(b, '"'), t, zone), '"')
 }
-
-// AppendInt appends a whole number.
-func AppendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
-
-// AppendBool appends true or false.
-func AppendBool(b []byte, v bool) []byte { return strconv.AppendBool(b, v) }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
@@ -77,34 +76,36 @@ func Explain(err error) error {
 
 // AppendAnswer writes the envelope of a success.
 func AppendAnswer(b []byte, a Answer) []byte {
-	b = append(b, `{"success":true`...)
-	if a.Message != "" {
-		b = AppendString(append(b, `,"message":`...), a.Message)
-	}
-	b = append(b, `,"data":`...)
-	if a.Data == nil {
-		b = append(b, "null"...)
-	} else {
-		b = a.Data(b)
-	}
-	if m := a.Meta; m != nil {
-		b = strconv.AppendInt(append(b, `,"meta":{"total":`...), m.Total, 10)
-		b = strconv.AppendInt(append(b, `,"per_page":`...), m.PerPage, 10)
-		b = strconv.AppendInt(append(b, `,"current_page":`...), m.CurrentPage, 10)
-		b = strconv.AppendInt(append(b, `,"last_page":`...), m.LastPage, 10)
-		b = strconv.AppendInt(append(b, `,"company_id":`...), m.CompanyID, 10)
-		b = append(b, '}')
-	}
-	return append(b, '}')
+	return AppendObject(b, func(o *Object) {
+		o.Bool("success", true)
+		if a.Message != "" {
+			o.String("message", a.Message)
+		}
+		o.Data("data", a.Data)
+		if a.Meta != nil {
+			o.Object("meta", a.Meta.write)
+		}
+	})
+}
+
+func (m *Meta) write(o *Object) {
+	o.Int("total", m.Total)
+	o.Int("per_page", m.PerPage)
+	o.Int("current_page", m.CurrentPage)
+	o.Int("last_page", m.LastPage)
+	o.Int("company_id", m.CompanyID)
 }
 
 // AppendFault writes the envelope of a failure.
 func AppendFault(b []byte, err error) []byte {
-	b = AppendString(append(b, `{"success":false,"message":`...), fault.Public(err))
-	if fields := fault.FieldsOf(err); !fields.Empty() {
-		b = append(b, `,"errors":`...)
-		encoded, _ := fields.MarshalJSON() // strings always encode
-		b = append(b, encoded...)
-	}
-	return append(b, '}')
+	return AppendObject(b, func(o *Object) {
+		o.Bool("success", false)
+		o.String("message", fault.Public(err))
+		if fields := fault.FieldsOf(err); !fields.Empty() {
+			o.Data("errors", func(b []byte) []byte {
+				encoded, _ := fields.MarshalJSON() // strings always encode
+				return append(b, encoded...)
+			})
+		}
+	})
 }

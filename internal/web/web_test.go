@@ -111,10 +111,10 @@ func TestEnvelope(t *testing.T) {
 		"nothing": {answer(Answer{}), `{"success":true,"data":null}`},
 		"message": {answer(Answer{Message: `saved "it"`, Data: JSON(1)}), `{"success":true,"message":"saved \"it\"","data":1}`},
 		"list": {
-			answer(Answer{Data: List(list, appendInt), Meta: &Meta{Total: 7, PerPage: 2, CurrentPage: 3, LastPage: 4, CompanyID: 5}}),
-			`{"success":true,"data":[1,2],"meta":{"total":7,"per_page":2,"current_page":3,"last_page":4,"company_id":5}}`,
+			answer(Answer{Data: List(list, writeInt), Meta: &Meta{Total: 7, PerPage: 2, CurrentPage: 3, LastPage: 4, CompanyID: 5}}),
+			`{"success":true,"data":[{"n":1},{"n":2}],"meta":{"total":7,"per_page":2,"current_page":3,"last_page":4,"company_id":5}}`,
 		},
-		"empty list": {answer(Answer{Data: List(nil, appendInt)}), `{"success":true,"data":[]}`},
+		"empty list": {answer(Answer{Data: List(nil, writeInt)}), `{"success":true,"data":[]}`},
 		"fault":      {failure(fault.NotFound("customer")), `{"success":false,"message":"customer not found"}`},
 		"fields": {
 			failure(fields.Err()),
@@ -135,4 +135,4 @@ func answer(a Answer) string { return string(AppendAnswer(nil, a)) }
 
 func failure(err error) string { return string(AppendFault(nil, err)) }
 
-func appendInt(b []byte, n *int) []byte { return AppendInt(b, int64(*n)) }
+func writeInt(o *Object, n *int) { o.Int("n", int64(*n)) }

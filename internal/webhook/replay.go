@@ -1,12 +1,12 @@
 package webhook
 
 import (
-	"carteira/internal/platform/civil"
 	"context"
 	"fmt"
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )

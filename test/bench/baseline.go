@@ -21,13 +21,10 @@ import (
 // its own like the product: "KIND ADDRESS FOLDER URL".
 const baselineVariable = "CARTEIRA_BENCH_BASELINE"
 
-// The kinds of baselines. Two of them run what stack.md measured PocketBase
-// beside, since the product's own statements are cheaper.
+// The kinds of baselines.
 const (
-	bare   = "bare"   // net/http, writes the answer
-	direct = "sql"    // the same, after the product's statements on the driver
-	counts = "count"  // direct, but a list counts its rows with count(*)
-	offset = "offset" // direct, but a deep page is found by OFFSET alone
+	bare   = "bare" // net/http, writes the answer
+	direct = "sql"  // the same, after the product's statements on PostgreSQL's driver
 )
 
 // answers are what the product answered, by the work they belong to.
@@ -57,7 +54,7 @@ func serveBaseline(settings string) error {
 	}
 	handler := bareHandler(a)
 	if kind != bare {
-		d, err := openDriver(ctx, kind, url)
+		d, err := openDriver(ctx, url)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,8 @@ func nameOf(address string) string {
 // backends are the server's processes for a database, with the processor time
 // of each. One that has come since another look has used all of its time since.
 func (c *cluster) backends(ctx context.Context, address string) (map[int]time.Duration, error) {
-	rows, err := c.db.QueryContext(ctx, "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'", nameOf(address))
+	rows, err := c.db.QueryContext(ctx, "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client "+
+		"backend'", nameOf(address))
 	if err != nil {
 		return nil, err
 	}

@@ -72,15 +72,12 @@ type startKey struct {
 	size   int
 }
 
-// kinds are what a work is measured with on a dataset, besides the bare handler.
-func (w work) kinds(d *dataset) []string {
-	kinds := []string{carteira, direct}
-	if w.beside != nil && d.engine == sqldb.SQLite {
-		if kind := w.beside(d); kind != "" {
-			kinds = append(kinds, kind)
-		}
+// kinds are what a dataset is measured with, besides the bare handler.
+func (d *dataset) kinds() []string {
+	if d.engine == sqldb.Postgres {
+		return []string{carteira, direct}
 	}
-	return kinds
+	return []string{carteira}
 }
 
 // works are those that were asked for.
@@ -101,7 +98,7 @@ func (b *bench) compare(ctx context.Context, sets []*dataset) error {
 				return err
 			}
 			for _, d := range sets {
-				for _, kind := range w.kinds(d) {
+				for _, kind := range d.kinds() {
 					if err := b.turn(ctx, w, kind, d); err != nil {
 						return err
 					}

@@ -216,7 +216,8 @@ func (b *bench) printDeliveries(engine sqldb.Engine, a arrivals) {
 	theirs := b.results.median(key{engine, "deliveries", laneCount, bare})
 	name := engineNames[engine]
 	var t table
-	t.add(fmt.Sprintf("%s: backlog of %s in %d lanes", name, grouped(laneCount*laneBacklog), laneCount), "deliveries/s", "of bare loop", "CPU µs", "of bare loop")
+	t.add(fmt.Sprintf("%s: backlog of %s in %d lanes", name, grouped(laneCount*laneBacklog), laneCount),
+		"deliveries/s", "of bare loop", "CPU µs", "of bare loop")
 	t.add("  bare loop that signs and posts", rate(theirs.perSecond), "", rate(theirs.cpu), "")
 	t.add("  Carteira", rate(ours.perSecond), ratio(ours.perSecond/theirs.perSecond), spent(engine, ours), ratio(ours.allCPU()/theirs.cpu))
 	t.print()

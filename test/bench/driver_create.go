@@ -33,7 +33,7 @@ func (d *driver) createCustomer(r *http.Request) error {
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 		return err
 	}
-	tx, err := d.writer.BeginTx(r.Context(), nil)
+	tx, err := d.db.BeginTx(r.Context(), nil)
 	if err != nil {
 		return err
 	}
@@ -79,15 +79,7 @@ func (d *driver) createTx(ctx context.Context, tx *sql.Tx, companyID int64, in n
 	if err := d.record(ctx, tx, companyID, "customer.created", now, in, p); err != nil {
 		return err
 	}
-	if err := d.invoice(ctx, tx, companyID, customerID, now, in, p); err != nil {
-		return err
-	}
-	for _, text := range d.index {
-		if err := d.execIn(ctx, tx, text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.invoice(ctx, tx, companyID, customerID, now, in, p)
 }
 
 func (d *driver) invoice(ctx context.Context, tx *sql.Tx, companyID, customerID int64, now time.Time, in newCustomer, p soldPlan) error {
@@ -96,7 +88,8 @@ func (d *driver) invoice(ctx context.Context, tx *sql.Tx, companyID, customerID 
 		p.id, p.productID, now.UnixMicro(), in.Due, now.UnixMicro()).Scan(&invoiceID); err != nil {
 		return err
 	}
-	if err := d.execIn(ctx, tx, deltaSQL, companyID, "invoices", invoiceID/deepPages, in.Due, p.id, p.productID, "Em aberto", p.value); err != nil {
+	if err := d.execIn(ctx, tx, deltaSQL, companyID, "invoices", invoiceID/deepPages, in.Due,
+		p.id, p.productID, "Em aberto", p.value); err != nil {
 		return err
 	}
 	return d.record(ctx, tx, companyID, "invoice.created", now, in, p)

@@ -48,17 +48,12 @@ func (d *driver) listCustomers(r *http.Request) error {
 	}
 	ctx := r.Context()
 	var total int64
-	if d.kind == counts {
-		err = d.row(ctx, countSQL, companyID).Scan(&total)
-	} else {
-		err = d.row(ctx, totalSQL, companyID, companyID).Scan(&total)
-	}
-	if err != nil {
+	if err := d.row(ctx, totalSQL, companyID, companyID).Scan(&total); err != nil {
 		return err
 	}
 	number, _ := strconv.ParseInt(r.URL.Query().Get("page"), 10, 64)
 	from := max(0, number-1) * pageSize
-	if from <= deepPages || d.kind == offset {
+	if from <= deepPages {
 		return readRows(d.query(ctx, pageSQL, companyID, pageSize, from, companyID))
 	}
 	below, skipped, err := d.skipTo(ctx, companyID, from)

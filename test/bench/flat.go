@@ -34,7 +34,10 @@ type flatKey struct {
 func allLines() []line {
 	return []line{
 		{name: "page 1", next: fixed("page=1"), page: true},
-		{name: "page 5,000 (or the last)", page: true, next: func(d *dataset) func() string { return same("page=" + strconv.Itoa(min(5000, d.pages()))) }},
+		{
+			name: "page 5,000 (or the last)", page: true,
+			next: func(d *dataset) func() string { return same("page=" + strconv.Itoa(min(5000, d.pages()))) },
+		},
 		{name: "last page", page: true, next: func(d *dataset) func() string { return same("page=" + strconv.Itoa(d.pages())) }},
 		{name: "random pages", page: true, next: func(d *dataset) func() string {
 			return func() string { return "page=" + strconv.Itoa(1+rand.IntN(d.pages())) }

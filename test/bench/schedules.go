@@ -38,7 +38,8 @@ func (b *bench) schedules(ctx context.Context, small, big *dataset) error {
 	t.add(engineNames[small.engine]+": ms of a run with nothing due", grouped(small.size), grouped(big.size), "ratio")
 	for _, name := range []string{"expire customers", "issue invoices"} {
 		c := costs[name]
-		t.add("  "+name, fmt.Sprintf("%.3f", c[0].Seconds()*1000), fmt.Sprintf("%.3f", c[1].Seconds()*1000), fmt.Sprintf("%.1f", c[1].Seconds()/c[0].Seconds()))
+		t.add("  "+name, fmt.Sprintf("%.3f", c[0].Seconds()*1000), fmt.Sprintf("%.3f", c[1].Seconds()*1000),
+			fmt.Sprintf("%.1f", c[1].Seconds()/c[0].Seconds()))
 	}
 	t.print()
 	return big.printPlans(ctx)

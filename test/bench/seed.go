@@ -15,8 +15,8 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
-	"carteira/internal/platform/civil"
 	"carteira/internal/event"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
@@ -112,9 +112,10 @@ func (d *dataset) insertCustomers(ctx context.Context, db *sqldb.DB) error {
 	for from := 0; from < d.size; from += importChunk {
 		to := min(from+importChunk, d.size)
 		var first error
-		done, err := customers.Import(ctx, d.listed.Actor, d.rows(from, to), customer.ImportOptions{KeepGoing: true, Problem: func(p customer.Problem) {
-			first = cmp.Or(first, fmt.Errorf("customer %d: %s %q: %s", p.Line, p.Field, p.Value, p.Reason))
-		}})
+		done, err := customers.Import(ctx, d.listed.Actor, d.rows(from, to),
+			customer.ImportOptions{KeepGoing: true, Problem: func(p customer.Problem) {
+				first = cmp.Or(first, fmt.Errorf("customer %d: %s %q: %s", p.Line, p.Field, p.Value, p.Reason))
+			}})
 		if err := cmp.Or(err, first); err != nil {
 			return fmt.Errorf("seed customers, %d done: %w", from+done.Imported, err)
 		}

@@ -10,8 +10,7 @@ const (
 		c.lead_days, c.created_at, t.id FROM api_tokens t JOIN companies c ON c.id = t.company_id WHERE t.hash = ?`
 	totalSQL = `SELECT COALESCE((SELECT n FROM tally_totals WHERE company_id = ? AND book = 'customers'), 0)
 		+ COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM tally_deltas WHERE company_id = ? AND book = 'customers'), 0)`
-	countSQL = `SELECT count(*) FROM customers WHERE company_id = ?`
-	skipSQL  = `SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (
+	skipSQL = `SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (
 			SELECT bucket, n FROM tally_buckets WHERE company_id = ? AND book = 'customers'
 			UNION ALL SELECT bucket, n FROM tally_deltas WHERE company_id = ? AND book = 'customers'
 		) AS counted GROUP BY bucket ORDER BY bucket DESC`
@@ -40,13 +39,3 @@ const (
 		paid_via, note, renewed_day, created_at, created_on, updated_at)
 		VALUES (?, ?, ?, 'Em aberto', ?, ?, ?, ?, ?, '', '', 0, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`
 )
-
-// indexSQL brings SQLite's search index up to date before a commit:
-// internal/platform/sqldb/searchindex.go.
-var indexSQL = []string{
-	`INSERT INTO customers_search (rowid, text)
-		SELECT c.id, char(57344 + c.company_id % 6400, 57344 + c.company_id / 6400 % 6400, 57344 + c.company_id / 40960000 % 6400)
-			|| char(10) || c.search
-		FROM customers_unindexed u CROSS JOIN customers c ON c.id = u.id`,
-	`DELETE FROM customers_unindexed`,
-}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -47,8 +48,6 @@ var engineNames = map[sqldb.Engine]string{sqldb.SQLite: "SQLite", sqldb.Postgres
 var kindNames = map[string]string{
 	carteira: "Carteira",
 	direct:   "handler with the same SQL",
-	counts:   "handler with count(*)",
-	offset:   "handler with OFFSET",
 }
 
 // printWork shows a work at all sizes. On PostgreSQL the processor time of its
@@ -60,15 +59,22 @@ func (b *bench) printWork(w work, sets []*dataset) {
 		cpu = "CPU µs + PostgreSQL's"
 	}
 	var t table
-	t.add(engineNames[engine]+": "+w.name, "requests/s", "of bare", "of same SQL", cpu, "of same SQL")
+	same := "of same SQL"
+	if !slices.Contains(sets[0].kinds(), direct) {
+		same = ""
+	}
+	t.add(engineNames[engine]+": "+w.name, "requests/s", "of bare", same, cpu, same)
 	raw := b.results.median(key{engine, w.name, sets[0].size, bare})
 	t.add("  bare handler, same bytes", rate(raw.perSecond), "", "", spent(engine, raw), "")
 	for _, d := range sets {
 		beside := b.results.median(key{engine, w.name, d.size, direct})
-		for _, kind := range w.kinds(d) {
+		for _, kind := range d.kinds() {
 			s := b.results.median(key{engine, w.name, d.size, kind})
-			row := []string{fmt.Sprintf("  %s customers, %s", grouped(d.size), kindNames[kind]), rate(s.perSecond), ratio(s.perSecond / raw.perSecond), "", spent(engine, s), ""}
-			if kind == carteira {
+			row := []string{
+				fmt.Sprintf("  %s customers, %s", grouped(d.size), kindNames[kind]),
+				rate(s.perSecond), ratio(s.perSecond / raw.perSecond), "", spent(engine, s), "",
+			}
+			if kind == carteira && same != "" {
 				row[3], row[5] = ratio(s.perSecond/beside.perSecond), ratio(s.allCPU()/beside.allCPU())
 			}
 			t.add(row...)

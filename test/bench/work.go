@@ -15,18 +15,12 @@ type work struct {
 	name     string
 	answer   string                              // the file of answers that belongs to it
 	requests func(d *dataset, conn int) requests // for one connection
-	beside   func(d *dataset) (kind string)      // a further baseline on SQLite, which PocketBase was measured beside; "": none
 }
 
 func works() []work {
 	return []work{
-		{name: "list 50", answer: "list", requests: firstPage, beside: func(d *dataset) string {
-			if d.size <= 10_000 {
-				return counts
-			}
-			return ""
-		}},
-		{name: "random page", answer: "list", requests: randomPage, beside: func(*dataset) string { return offset }},
+		{name: "list 50", answer: "list", requests: firstPage},
+		{name: "random page", answer: "list", requests: randomPage},
 		{name: "read one", answer: "read", requests: readOne},
 		{name: "create", answer: "create", requests: create},
 	}
@@ -72,7 +66,8 @@ const numberDigits = 9
 func create(d *dataset, conn int) requests {
 	p := personOf(conn, d.today)
 	const number = "000000000"
-	body := fmt.Sprintf(`{"name":%q,"whatsapp":"5511987654321","email":"cliente.novo@example.com","usuario":"novo%s","data_de_vencimento":%q,"plan_id":%d}`,
+	body := fmt.Sprintf(`{"name":%q,"whatsapp":"5511987654321","email":"cliente.novo@example.com",`+
+		`"usuario":"novo%s","data_de_vencimento":%q,"plan_id":%d}`,
 		p.name, number, d.today.AddDays(30), d.created.plans[0].ID)
 	request := fmt.Appendf(nil, "POST /api/v1/customers HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", d.created.token, len(body))

@@ -4,13 +4,9 @@
 //
 //	go run ./tools/withpg [--durable] -- command [argument…]
 //
-// It owns the whole life of that server: finding (or installing) the programs,
-// an empty cluster in a temporary folder, a free loopback port, the extensions
-// that Carteira's search needs, and leaving nothing behind however it ends. The
-// command finds the server in CARTEIRA_TEST_POSTGRES_URL; if that is already
-// set, the command runs against it and nothing is started.
-//
-// It does not own schemas or data, and never touches a cluster that exists.
+// The command finds the server in CARTEIRA_TEST_POSTGRES_URL; if that is already
+// set, the command runs against it and nothing is started. The server itself,
+// and that nothing of it stays behind however withpg ends, is tools/pgserver's.
 package main
 
 import (
@@ -23,6 +19,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"carteira/tools/pgserver"
 )
 
 const urlVariable = "CARTEIRA_TEST_POSTGRES_URL"
@@ -58,13 +56,13 @@ func run(durable bool, argv []string) (int, error) {
 	}
 	setup, done := signal.NotifyContext(context.Background(), stopping...)
 	defer done()
-	server, err := start(setup, durable)
+	server, err := pgserver.Start(setup, pgserver.Options{Durable: durable})
 	if err != nil {
 		return 1, err
 	}
-	defer server.stop()
+	defer server.Stop()
 	fmt.Fprintln(os.Stderr, "withpg:", server)
-	if err := os.Setenv(urlVariable, server.url()); err != nil {
+	if err := os.Setenv(urlVariable, server.URL()); err != nil {
 		return 1, err
 	}
 	return follow(argv, signals)

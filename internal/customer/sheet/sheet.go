@@ -152,7 +152,8 @@ func (s *Reader) Warnings() []string {
 		case len(warnings) == maxWarnings:
 			return append(warnings, "more columns like these")
 		case c.Field == "" && !known && c.Heading != "":
-			warnings = append(warnings, fmt.Sprintf("column %d, %q, is not known and is passed over%s", i+1, shorten(c.Heading), suggestion(c.Heading)))
+			warnings = append(warnings, fmt.Sprintf("column %d, %q, is not known and is passed over%s",
+				i+1, shorten(c.Heading), suggestion(c.Heading)))
 		case c.Field != "" && first[c.Field] != "":
 			warnings = append(warnings, fmt.Sprintf("columns %q and %q are both read as %s; where both are filled, the first counts",
 				shorten(first[c.Field]), shorten(c.Heading), c.Field))

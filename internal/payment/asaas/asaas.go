@@ -32,11 +32,15 @@ func provider(bases map[string]string) payment.Provider {
 	return payment.Provider{
 		Name: "asaas", Title: "Asaas", Flow: payment.FlowPix,
 		Options: []payment.Option{
-			{Name: "api_key", Title: "Chave de API", Secret: true, Required: true, Help: "Asaas > Menu do usuário > Integrações > Chaves de API ($aact_…)"},
+			{
+				Name: "api_key", Title: "Chave de API", Secret: true, Required: true,
+				Help: "Asaas > Menu do usuário > Integrações > Chaves de API ($aact_…)",
+			},
 			wire.Environment,
 			{
 				Name: "webhook_token", Title: "Token do webhook", Secret: true,
-				Help: "only when the webhook was made by hand at Asaas: its authentication token, 32 to 255 characters. Otherwise it is made and registered by itself",
+				Help: "only when the webhook was made by hand at Asaas: its authentication token, 32 to 255 characters. Otherwise " +
+					"it is made and registered by itself",
 			},
 			{Name: "notify_email", Title: "E-mail para avisos", Help: "where Asaas writes when it cannot reach us"},
 			{
@@ -193,7 +197,10 @@ func (g *gateway) findCustomer(ctx context.Context, reference string) (string, e
 			Deleted           bool
 		}
 	}
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v3/customers", Query: url.Values{"externalReference": {reference}, "limit": {"10"}}}, &page)
+	err := g.api.Do(ctx, wire.Request{
+		Method: http.MethodGet, Path: "/v3/customers",
+		Query: url.Values{"externalReference": {reference}, "limit": {"10"}},
+	}, &page)
 	if err == nil && page.Data == nil {
 		err = errors.New("GET /v3/customers: answered without data")
 	}

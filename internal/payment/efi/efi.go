@@ -32,13 +32,19 @@ func provider(bases map[string]string) payment.Provider {
 	return payment.Provider{
 		Name: "efi", Title: "Efí", Flow: payment.FlowPix,
 		Options: []payment.Option{
-			{Name: "client_id", Title: "Client ID", Secret: true, Required: true, Help: "Efí > API > Aplicações > your application; it needs the scopes cob.write, cob.read, pix.read, webhook.write"},
+			{
+				Name: "client_id", Title: "Client ID", Secret: true, Required: true,
+				Help: "Efí > API > Aplicações > your application; it needs the scopes cob.write, cob.read, pix.read, webhook.write",
+			},
 			{Name: "client_secret", Title: "Client secret", Secret: true, Required: true, Help: "beside the Client ID"},
 			{
 				Name: "certificate", Title: "Certificado (PEM)", Secret: true, Required: true, Lines: true,
 				Help: "Efí > API > Meus certificados; turn the .p12 into text with: openssl pkcs12 -in FILE.p12 -nodes -passin pass:",
 			},
-			{Name: "private_key", Title: "Chave privada (PEM)", Secret: true, Lines: true, Help: "only when the certificate's text does not hold it"},
+			{
+				Name: "private_key", Title: "Chave privada (PEM)", Secret: true, Lines: true,
+				Help: "only when the certificate's text does not hold it",
+			},
 			{Name: "key", Title: "Chave PIX", Required: true, Help: "a PIX key of the account at Efí, which receives the money"},
 			wire.Environment,
 		},

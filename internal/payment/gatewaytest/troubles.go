@@ -174,7 +174,10 @@ func testSecrets(t *testing.T, b *Bench) {
 	o := Order(1, 35_00)
 	c := b.create(t, o)
 	ref := payment.Ref{ID: c.ID, Reference: o.Reference}
-	for name, answer := range map[string]trouble{"an echo": echoes, "a hang-up": hangsUp, "garbage": says(200, "x"), "an empty object": says(200, "{}")} {
+	for name, answer := range map[string]trouble{
+		"an echo": echoes, "a hang-up": hangsUp,
+		"garbage": says(200, "x"), "an empty object": says(200, "{}"),
+	} {
 		mend := b.Line.suffer(answer)
 		for call, err := range b.calls(t, ref) {
 			if err != nil {

@@ -87,7 +87,10 @@ func (g *checkoutGateway) make(ctx context.Context, o payment.Order) (preference
 func (g *checkoutGateway) requestOf(o payment.Order) preferenceRequest {
 	is := payerOf(o.Payer)
 	r := preferenceRequest{
-		Items:             []any{item{ID: o.Reference, Title: wire.Cut(o.Description, 250), Quantity: 1, Price: wire.Number(o.Amount), Currency: "BRL"}},
+		Items: []any{item{
+			ID: o.Reference, Title: wire.Cut(o.Description, 250),
+			Quantity: 1, Price: wire.Number(o.Amount), Currency: "BRL",
+		}},
 		Payer:             &is,
 		ExternalReference: o.Reference,
 		NotificationURL:   g.notificationURL(),

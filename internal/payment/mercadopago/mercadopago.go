@@ -26,7 +26,8 @@ var (
 	}
 	webhookSecret = payment.Option{
 		Name: "webhook_secret", Title: "Assinatura secreta", Secret: true,
-		Help: "Suas integrações > your application > Webhooks > Assinatura secreta. Without it callbacks are refused, and payments are found by asking",
+		Help: "Suas integrações > your application > Webhooks > Assinatura secreta. Without it callbacks are refused, and " +
+			"payments are found by asking",
 	}
 )
 

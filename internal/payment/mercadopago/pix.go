@@ -63,7 +63,8 @@ func payerOf(p payment.Payer) payer {
 func (g *pixGateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
 	is := payerOf(o.Payer)
 	if is.Email = wire.Pick(is.Email, g.payerEmail); is.Email == "" {
-		return payment.Charge{}, &payment.Refusal{Reason: "Mercado Pago needs the customer's e-mail address; enter one, or the option payer_email for all who have none"}
+		return payment.Charge{}, &payment.Refusal{Reason: "Mercado Pago needs the customer's e-mail address; enter one, or " +
+			"the option payer_email for all who have none"}
 	}
 	request := wire.Request{
 		Method: http.MethodPost, Path: "/v1/payments",

@@ -96,8 +96,9 @@ var (
 	mobile     = regexp.MustCompile(`^\+55[1-9][1-9]9\d{8}$`)
 	brazilian  = regexp.MustCompile(`^\+55[1-9][1-9](9\d{8}|\d{8})$`)
 	phone      = regexp.MustCompile(`^\+[1-9]\d{1,14}$`)
-	email      = regexp.MustCompile("^[a-z0-9.!#$&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$")
-	randomKey  = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	email      = regexp.MustCompile("^[a-z0-9.!#$&'*+/=?^_`{|}~-]+@" +
+		"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$")
+	randomKey = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 )
 
 func readCPF(text string) (string, error) {

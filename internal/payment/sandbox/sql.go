@@ -19,7 +19,8 @@ func scanCharge(r sqldb.Row) (Charge, error) {
 	var c Charge
 	var expires int64
 	var cancelled sqldb.Ref
-	err := r.Scan(&c.ID, &c.Reference, &c.Amount, &c.Description, &c.PayerName, &c.PixCode, &c.CheckoutURL, &c.ReturnURL, &c.secret, &cancelled, &expires)
+	err := r.Scan(&c.ID, &c.Reference, &c.Amount, &c.Description, &c.PayerName, &c.PixCode,
+		&c.CheckoutURL, &c.ReturnURL, &c.secret, &cancelled, &expires)
 	c.Cancelled, c.ExpiresAt = cancelled.Valid, time.UnixMicro(expires).UTC()
 	return c, err
 }
@@ -60,9 +61,11 @@ func lockCharge(ctx context.Context, tx *sqldb.Tx, name string) error {
 // insertCharge does nothing when the reference has one.
 func insertCharge(ctx context.Context, tx *sqldb.Tx, c Charge) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO sandbox_charges (id, reference, amount_cents, description, payer_name, pix_code, checkout_url, return_url, secret, expires_at, created_at)
+		INSERT INTO sandbox_charges (id, reference, amount_cents, description, payer_name, pix_code,
+			checkout_url, return_url, secret, expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (reference) DO NOTHING`,
-		c.ID, c.Reference, c.Amount, c.Description, c.PayerName, c.PixCode, c.CheckoutURL, c.ReturnURL, c.secret, c.ExpiresAt.UnixMicro(), tx.Now().UnixMicro())
+		c.ID, c.Reference, c.Amount, c.Description, c.PayerName, c.PixCode, c.CheckoutURL, c.ReturnURL,
+		c.secret, c.ExpiresAt.UnixMicro(), tx.Now().UnixMicro())
 	return err
 }
 

@@ -72,7 +72,8 @@ var Environment = payment.Option{
 // become, or may have been: it is worth looking at it again.
 func Changed(err error) bool {
 	switch Status(err) {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusGone, http.StatusUnprocessableEntity:
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict,
+		http.StatusGone, http.StatusUnprocessableEntity:
 		return true
 	}
 	return false

@@ -57,7 +57,10 @@ var Brasilia = time.FixedZone("-03", -3*60*60)
 // Time reads an instant of ISO 8601, with a zone or else in Brasília's; zero
 // when it is none.
 func Time(s string) time.Time {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999Z0700", "2006-01-02 15:04:05", "2006-01-02T15:04:05", time.DateOnly} {
+	for _, layout := range []string{
+		time.RFC3339Nano, "2006-01-02T15:04:05.999Z0700",
+		"2006-01-02 15:04:05", "2006-01-02T15:04:05", time.DateOnly,
+	} {
 		if t, err := time.ParseInLocation(layout, s, Brasilia); err == nil {
 			return t.UTC()
 		}

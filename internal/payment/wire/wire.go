@@ -191,7 +191,8 @@ func Outcome(err error) error {
 	switch {
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
 		return refusal("the credentials were not accepted", e.Reason)
-	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooEarly, e.Status == http.StatusTooManyRequests:
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict,
+		e.Status == http.StatusTooEarly, e.Status == http.StatusTooManyRequests:
 		return err
 	case e.Status >= 400 && e.Status < 500:
 		return refusal(fmt.Sprintf("answer %d", e.Status), e.Reason)

@@ -57,7 +57,8 @@ func received(all []transaction, reference string) ([]payment.Received, error) {
 	refunded := false
 	for _, t := range all {
 		switch {
-		case !t.of(reference) || t.is("WITHDRAW", "FEE", "REJECTED", "CREATED", "IN_PROCESSING", "INTERNAL_TRANSFER", "BALANCE_BLOCK", "BALANCE_UNBLOCK"):
+		case !t.of(reference) || t.is("WITHDRAW", "FEE", "REJECTED", "CREATED", "IN_PROCESSING",
+			"INTERNAL_TRANSFER", "BALANCE_BLOCK", "BALANCE_UNBLOCK"):
 			continue
 		case t.is("REFUND", "REVERSAL"):
 			refunded = true

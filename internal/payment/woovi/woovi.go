@@ -218,7 +218,10 @@ func (g *gateway) Check(ctx context.Context) error {
 		return wire.Outcome(err)
 	}
 	var page struct{ Transactions []transaction }
-	return wire.Outcome(g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/api/v1/transaction", Query: url.Values{"limit": {"1"}}}, &page))
+	return wire.Outcome(g.api.Do(ctx, wire.Request{
+		Method: http.MethodGet, Path: "/api/v1/transaction",
+		Query: url.Values{"limit": {"1"}},
+	}, &page))
 }
 
 func (g *gateway) checkCharges(ctx context.Context) error {

@@ -76,8 +76,10 @@ var Settings = []Setting{
 		Help: "what links in answers start with (default: http:// and the listen address)", read: readPublicURL,
 	},
 	{
-		Env:  "CARTEIRA_SECRET_KEY",
-		Help: "32 bytes in base64 or hex that encrypt stored secrets; to change it: new,old (default: a key file in the data folder; required with PostgreSQL)", read: readKeys,
+		Env: "CARTEIRA_SECRET_KEY",
+		Help: "32 bytes in base64 or hex that encrypt stored secrets; to change it: new,old " +
+			"(default: a key file in the data folder; required with PostgreSQL)",
+		read: readKeys,
 	},
 	{
 		Name: "rate-limit", Env: "CARTEIRA_RATE_LIMIT", Default: "60", Serving: true,
@@ -85,7 +87,8 @@ var Settings = []Setting{
 	},
 	{
 		Name: "webhook-allow-networks", Env: "CARTEIRA_WEBHOOK_ALLOW_NETWORKS", Serving: true,
-		Help: "internal networks that webhooks may reach, for trials, e.g. 127.0.0.0/8", read: networks(func(c *Config) *[]netip.Prefix { return &c.WebhookAllowNetworks }),
+		Help: "internal networks that webhooks may reach, for trials, e.g. 127.0.0.0/8",
+		read: networks(func(c *Config) *[]netip.Prefix { return &c.WebhookAllowNetworks }),
 	},
 	{
 		Name: "webhooks-per-company", Env: "CARTEIRA_WEBHOOKS_PER_COMPANY", Default: "2", Serving: true,
@@ -97,11 +100,14 @@ var Settings = []Setting{
 	},
 	{
 		Name: "webhook-history-days", Env: "CARTEIRA_WEBHOOK_HISTORY_DAYS", Default: "30", Serving: true,
-		Help: "how many days events and the history of deliveries are kept", read: whole(func(c *Config) *int { return &c.WebhookHistoryDays }, 1, 3650),
+		Help: "how many days events and the history of deliveries are kept",
+		read: whole(func(c *Config) *int { return &c.WebhookHistoryDays }, 1, 3650),
 	},
 	{
 		Name: "message-allow-networks", Env: "CARTEIRA_MESSAGE_ALLOW_NETWORKS", Serving: true,
-		Help: "internal networks where message channels may find a mail relay or a WhatsApp bridge, by http too, e.g. 10.0.0.0/8", read: networks(func(c *Config) *[]netip.Prefix { return &c.MessageAllowNetworks }),
+		Help: "internal networks where message channels may find a mail relay or a WhatsApp bridge, by http too, " +
+			"e.g. 10.0.0.0/8",
+		read: networks(func(c *Config) *[]netip.Prefix { return &c.MessageAllowNetworks }),
 	},
 	{
 		Name: "message-history-days", Env: "CARTEIRA_MESSAGE_HISTORY_DAYS", Default: "365", Serving: true,
@@ -121,15 +127,18 @@ var Settings = []Setting{
 	},
 	{
 		Name: "tls-domain", Env: "CARTEIRA_TLS_DOMAIN", Serving: true,
-		Help: "serve HTTPS on port 443 with a certificate obtained by ACME for this domain; port 80 redirects", read: text(func(c *Config) *string { return &c.TLSDomain }),
+		Help: "serve HTTPS on port 443 with a certificate obtained by ACME for this domain; port 80 redirects",
+		read: text(func(c *Config) *string { return &c.TLSDomain }),
 	},
 	{
 		Name: "trusted-proxies", Env: "CARTEIRA_TRUSTED_PROXIES", Serving: true,
-		Help: "networks whose X-Forwarded-For and X-Forwarded-Proto are believed, e.g. 10.0.0.0/8", read: networks(func(c *Config) *[]netip.Prefix { return &c.TrustedProxies }),
+		Help: "networks whose X-Forwarded-For and X-Forwarded-Proto are believed, e.g. 10.0.0.0/8",
+		read: networks(func(c *Config) *[]netip.Prefix { return &c.TrustedProxies }),
 	},
 	{
 		Env: "CARTEIRA_METRICS_TOKEN", Serving: true,
-		Help: "bearer token for /metrics; without one it answers on a loopback address only", read: text(func(c *Config) *string { return &c.MetricsToken }),
+		Help: "bearer token for /metrics; without one it answers on a loopback address only",
+		read: text(func(c *Config) *string { return &c.MetricsToken }),
 	},
 	{
 		Name: "log-level", Env: "CARTEIRA_LOG_LEVEL", Default: "info",

@@ -1,7 +1,7 @@
 // Package money owns amounts of Brazilian reais: whole cents, their spellings and their limit.
 //
-// It does not own arithmetic (cents add and compare as the integers they are), other currencies, or what an
-// amount is for.
+// Cents add and compare as the integers they are; a share or a percentage of them is rounded here. It does not own
+// other currencies, or what an amount is for.
 package money
 
 import (

@@ -3,6 +3,8 @@ package sqldb_test
 import (
 	"crypto/rand"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +36,20 @@ func TestSQLiteFlushesEveryCommit(t *testing.T) {
 		if got := setting(t, db, "PRAGMA "+pragma); got != want {
 			t.Errorf("%s is %s, want %s", pragma, got, want)
 		}
+	}
+}
+
+func TestClosedDatabaseIsOneFile(t *testing.T) {
+	dir := t.TempDir()
+	db, file := fileOf(t, dir)
+	run(t, db, "INSERT INTO notes (id, body) VALUES (1, 'one')")
+	wantNotes(t, db, 1)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || !slices.Equal(left, []string{file}) {
+		t.Errorf("%v are left, %v; want %s", left, err, file)
 	}
 }
 

@@ -1,6 +1,9 @@
 package sqldb
 
-import "context"
+import (
+	"context"
+	"net"
+)
 
 // What only this package's tests may see.
 const (
@@ -24,5 +27,21 @@ func (db *DB) Compiled() (reading, writing int) {
 	return len(b.compiled), len(b.group.stmts.compiled)
 }
 
+// Condemned is how often the open connections to PostgreSQL were condemned.
+func (db *DB) Condemned() int64 { return db.backend.(*postgresDB).guard.condemned.Load() }
+
 // MigrateTo stops at a version, for tests of what the next one makes of data.
 func (db *DB) MigrateTo(ctx context.Context, last int) error { return db.migrate(ctx, last) }
+
+// Dial makes a connection as those to PostgreSQL are made.
+func Dial(ctx context.Context, address string) (net.Conn, error) {
+	c := &connections{guard: &guard{timeouts: defaultTimeouts}, open: map[*tracked]struct{}{}}
+	conn, err := c.dial(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*tracked).Conn, nil
+}
+
+// Pooled says whether a pooler was found before PostgreSQL.
+func (db *DB) Pooled() bool { return db.backend.(*postgresDB).connections.pooled }

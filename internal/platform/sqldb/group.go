@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,12 +22,14 @@ import (
 // rare, and spares the rest a savepoint, at each of which SQLite copies pages
 // and flushes the search index.
 type group struct {
-	conn     *sql.Conn
-	stmts    *statements
-	waiting  chan *turn
-	held     *turn // taken from waiting, and to be served alone next
-	quit     chan struct{}
-	finished chan struct{}
+	conn       *sql.Conn
+	stmts      *statements
+	place      *place
+	waiting    chan *turn
+	held       *turn        // taken from waiting, and to be served alone next
+	committing atomic.Int64 // when the commit that is running began, in microseconds; 0 when none is
+	quit       chan struct{}
+	finished   chan struct{}
 }
 
 // turn is one transaction waiting for, or having had, its run. It runs in the
@@ -54,9 +57,9 @@ const (
 
 // newGroup starts the writer. Its own statements run under ctx without its
 // cancellation: a commit is not to be cut short.
-func newGroup(ctx context.Context, conn *sql.Conn) *group {
+func newGroup(ctx context.Context, conn *sql.Conn, at *place) *group {
 	g := &group{
-		conn: conn, stmts: newStatements(conn), waiting: make(chan *turn),
+		conn: conn, stmts: newStatements(conn), place: at, waiting: make(chan *turn),
 		quit: make(chan struct{}), finished: make(chan struct{}),
 	}
 	go g.loop(context.WithoutCancel(ctx))
@@ -119,7 +122,7 @@ func (g *group) serve(ctx context.Context, first *turn) {
 			close(t.done)
 		}
 	}()
-	if first.err = g.statement(ctx, "BEGIN IMMEDIATE"); first.err != nil {
+	if first.err = g.begin(ctx); first.err != nil {
 		return
 	}
 	if !first.succeeds() {
@@ -146,11 +149,25 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	}
 }
 
+func (g *group) begin(ctx context.Context) error {
+	if err := g.place.check(); err != nil {
+		return err
+	}
+	return g.statement(ctx, "BEGIN IMMEDIATE")
+}
+
+// commit acknowledges nothing that was written to files which had been taken
+// away by then.
 func (g *group) commit(ctx context.Context) error {
 	if err := g.index(ctx); err != nil {
 		return err
 	}
-	return g.statement(ctx, "COMMIT")
+	g.committing.Store(time.Now().UnixMicro())
+	defer g.committing.Store(0)
+	if err := g.statement(ctx, "COMMIT"); err != nil {
+		return err
+	}
+	return g.place.check()
 }
 
 // others are those who come while the group runs and may share its commit.
@@ -199,11 +216,15 @@ func (g *group) takeBack(ctx context.Context, all []*turn) {
 	}
 }
 
-// fail undoes the whole group when the database has failed it.
+// fail undoes the whole group when the database has failed it. Everybody tries
+// again, unless it is trouble that trying again would only make worse.
 func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 	g.rollback(ctx)
+	if !errors.Is(cause, ErrUnavailable) {
+		cause = fmt.Errorf("%w: %w", ErrBusy, cause)
+	}
 	for _, t := range all {
-		t.err = fmt.Errorf("%w: %w", ErrBusy, cause)
+		t.err = cause
 	}
 }
 
@@ -220,7 +241,7 @@ func (g *group) statement(ctx context.Context, text string) error {
 func (g *group) close() error {
 	close(g.quit)
 	<-g.finished
-	return g.conn.Close()
+	return errors.Join(g.stmts.close(), g.conn.Close())
 }
 
 // succeeds lends the turn the connection and waits for the outcome.

@@ -9,9 +9,16 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
+// descriptorsVariable turns this test program into one that has no descriptors
+// left for the database file that it names.
+const descriptorsVariable = "SQLDB_TEST_DESCRIPTORS"
+
 func TestMain(m *testing.M) {
 	if url := os.Getenv(crashVariable); url != "" {
 		writeUntilKilled(url)
+	}
+	if file := os.Getenv(descriptorsVariable); file != "" {
+		runOutOfDescriptors(file)
 	}
 	m.Run()
 }

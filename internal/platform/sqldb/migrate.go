@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"embed"
 	"errors"
@@ -20,87 +21,177 @@ var migrations embed.FS
 // ErrNewer says that the database belongs to a newer version of the program.
 var ErrNewer = errors.New("the database was migrated by a newer version of carteira; run that version, or restore a backup")
 
+// ErrAltered says that a migration which the database has is not the program's.
+var ErrAltered = errors.New("the database was migrated by a program that is not this one")
+
 type migration struct {
 	version int
 	name    string
 	text    string
+	hash    string
 }
 
 // newest stands for the last migration there is.
 const newest = math.MaxInt
 
-// pending lists, in order, the files of one engine that come after applied, up
-// to last.
-func pending(engine Engine, applied, last int) ([]migration, error) {
+// known lists, in order, the migrations of an engine.
+func known(engine Engine) ([]migration, error) {
 	dir := path.Join("migrations", string(engine))
 	entries, err := fs.ReadDir(migrations, dir)
 	if err != nil {
 		return nil, err
 	}
-	var list []migration
+	list := make([]migration, 0, len(entries))
 	for i, e := range entries {
 		number, _, _ := strings.Cut(e.Name(), "_")
 		version, err := strconv.Atoi(number)
 		if err != nil || version != i+1 {
 			return nil, fmt.Errorf("migration %s: the number must be %04d", e.Name(), i+1)
 		}
-		if version <= applied || version > last {
-			continue
-		}
 		text, err := migrations.ReadFile(path.Join(dir, e.Name()))
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, migration{version, e.Name(), string(text)})
-	}
-	if applied > len(entries) {
-		return nil, fmt.Errorf("%w (schema %d, this program knows %d)", ErrNewer, applied, len(entries))
+		list = append(list, migration{version, e.Name(), string(text), fmt.Sprintf("%x", sha256.Sum256(text))})
 	}
 	return list, nil
+}
+
+// work is what Migrate has to do: run migrations, and write down the hashes of
+// those that were run before hashes were kept.
+type work struct{ pending, unhashed []migration }
+
+func (w work) none() bool { return len(w.pending) == 0 && len(w.unhashed) == 0 }
+
+// compare holds what a database has, hashes by version, against what the program
+// knows, up to last.
+func compare(engine Engine, applied map[int]string, last int) (work, error) {
+	var w work
+	list, err := known(engine)
+	if err != nil {
+		return w, err
+	}
+	for version := range applied {
+		if version > len(list) {
+			return w, fmt.Errorf("%w (schema %d, this program knows %d)", ErrNewer, version, len(list))
+		}
+	}
+	for _, m := range list {
+		hash, ran := applied[m.version]
+		switch {
+		case !ran && m.version <= last:
+			w.pending = append(w.pending, m)
+		case ran && hash == "":
+			w.unhashed = append(w.unhashed, m)
+		case ran && hash != m.hash:
+			return w, fmt.Errorf("%w: its migration %s differs; run the program that made it, or restore a backup", ErrAltered, m.name)
+		}
+	}
+	return w, nil
 }
 
 // execer is a connection or transaction that runs a script of statements.
 type execer interface {
 	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
 }
 
-const appliedVersion = "SELECT COALESCE(MAX(version), 0) FROM schema_migrations"
+// The table of migrations is made here, since it comes before any of them. Its
+// columns from hash on are younger than the first release. probed_at is for
+// Probe.
+const (
+	appliedHashes = "SELECT version, hash FROM schema_migrations"
+	versionTable  = `CREATE TABLE IF NOT EXISTS schema_migrations (
+		version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+)
 
-const versionTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
-	version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+var youngColumns = []struct{ name, kind string }{{"hash", "TEXT NOT NULL DEFAULT ''"}, {"probed_at", "BIGINT NOT NULL DEFAULT 0"}}
+
+var hasColumn = map[Engine]string{
+	SQLite: "SELECT count(*) FROM pragma_table_info('schema_migrations') WHERE name = '%s'",
+	Postgres: `SELECT count(*) FROM information_schema.columns
+		WHERE table_schema = current_schema() AND table_name = 'schema_migrations' AND column_name = '%s'`,
+}
+
+func makeVersionTable(ctx context.Context, engine Engine, on execer) error {
+	if _, err := on.ExecContext(ctx, versionTable); err != nil {
+		return err
+	}
+	for _, column := range youngColumns {
+		var n int
+		if err := on.QueryRowContext(ctx, fmt.Sprintf(hasColumn[engine], column.name)).Scan(&n); err != nil {
+			return err
+		}
+		if n > 0 {
+			continue
+		}
+		if _, err := on.ExecContext(ctx, "ALTER TABLE schema_migrations ADD COLUMN "+column.name+" "+column.kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readApplied(ctx context.Context, on execer) (map[int]string, error) {
+	rows, err := on.QueryContext(ctx, appliedHashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below says what matters
+	applied := map[int]string{}
+	for rows.Next() {
+		var version int
+		var hash string
+		if err := rows.Scan(&version, &hash); err != nil {
+			return nil, err
+		}
+		applied[version] = hash
+	}
+	return applied, rows.Err()
+}
 
 // applyPending runs what is missing up to last. The caller holds the lock that
 // keeps other starters out, and commits all of it or nothing.
 func applyPending(ctx context.Context, engine Engine, on execer, last int) error {
-	if _, err := on.ExecContext(ctx, versionTable); err != nil {
+	if err := makeVersionTable(ctx, engine, on); err != nil {
 		return err
 	}
-	var applied int
-	if err := on.QueryRowContext(ctx, appliedVersion).Scan(&applied); err != nil {
-		return err
-	}
-	list, err := pending(engine, applied, last)
+	applied, err := readApplied(ctx, on)
 	if err != nil {
 		return err
 	}
-	for _, m := range list {
-		if _, err := on.ExecContext(ctx, m.text); err != nil {
-			return fmt.Errorf("migration %s: %w", m.name, err)
+	w, err := compare(engine, applied, last)
+	if err != nil {
+		return err
+	}
+	for _, m := range w.unhashed {
+		if _, err := on.ExecContext(ctx, fmt.Sprintf("UPDATE schema_migrations SET hash = '%s' WHERE version = %d", m.hash, m.version)); err != nil {
+			return err
 		}
-		record := fmt.Sprintf("INSERT INTO schema_migrations VALUES (%d, '%s', %d)", m.version, m.name, time.Now().UnixMicro())
-		if _, err := on.ExecContext(ctx, record); err != nil {
+	}
+	for _, m := range w.pending {
+		if err := m.apply(ctx, on); err != nil {
 			return fmt.Errorf("migration %s: %w", m.name, err)
 		}
 	}
 	return nil
 }
 
+func (m migration) apply(ctx context.Context, on execer) error {
+	if _, err := on.ExecContext(ctx, m.text); err != nil {
+		return err
+	}
+	_, err := on.ExecContext(ctx, fmt.Sprintf("INSERT INTO schema_migrations (version, name, applied_at, hash) VALUES (%d, '%s', %d, '%s')",
+		m.version, m.name, time.Now().UnixMicro(), m.hash))
+	return err
+}
+
 // migrate looks before it writes: a command beside a busy server would have to
 // wait for its turn, only to find nothing to do.
 func (db *sqliteDB) migrate(ctx context.Context, last int) error {
-	if applied, err := Value[int](ctx, db, appliedVersion); err == nil {
-		if list, err := pending(SQLite, applied, last); err != nil || len(list) == 0 {
+	if applied, err := readApplied(ctx, db.reader); err == nil {
+		if w, err := compare(SQLite, applied, last); err != nil || w.none() {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -11,6 +12,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,10 +20,11 @@ import (
 )
 
 // postgresDB is a pool of PostgreSQL connections. pgx keeps statements
-// prepared on each of them.
+// prepared on each of them, unless a pooler lies between.
 type postgresDB struct {
 	pgQuerier
-	pool *sql.DB
+	pool        *sql.DB
+	connections *connections
 }
 
 // pgQuerier gives the package's way of querying to a pool or a transaction.
@@ -31,9 +34,11 @@ type pgQuerier struct {
 		ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
 	}
 	rewriter *rewriter
+	guard    *guard
+	troubles *troubleLog // nil in a transaction, whose outcome counts as a whole
 }
 
-func openPostgres(ctx context.Context, url string, o Options) (backend, error) {
+func openPostgres(ctx context.Context, url string, o Options, troubles *troubleLog) (backend, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		// pgx's own words would print the URL; it takes the password out.
@@ -42,20 +47,20 @@ func openPostgres(ctx context.Context, url string, o Options) (backend, error) {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "carteira"
 	}
-	// A process that stops in the middle of a transaction must not hold its
-	// rows from the others for ever.
-	config.RuntimeParams["idle_in_transaction_session_timeout"] = "60000"
-	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(durable))
-	conns := o.MaxConns
-	if conns == 0 {
-		conns = 16
+	g := &guard{timeouts: o.Timeouts.orDefaults()}
+	conns := &connections{guard: g, open: map[*tracked]struct{}{}}
+	config.DialFunc = conns.dial
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, g.timeouts.Connect)
+	if err := conns.findPooler(ctx, config); err != nil {
+		return nil, fmt.Errorf("PostgreSQL at %s:%d: %w", config.Host, config.Port, oneLine{postgresError(err)})
 	}
-	pool.SetMaxOpenConns(conns)
-	pool.SetMaxIdleConns(conns)
-	db := &postgresDB{pool: pool, pgQuerier: pgQuerier{on: pool, rewriter: &rewriter{rewrite: forPostgres}}}
-	if err := db.ping(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("PostgreSQL at %s:%d: %w", config.Host, config.Port, oneLine{err}), pool.Close())
-	}
+	pool := stdlib.OpenDB(*config,
+		stdlib.OptionAfterConnect(conns.prepare), stdlib.OptionShouldPing(asked), stdlib.OptionResetSession(conns.reuse))
+	size := cmp.Or(o.MaxConns, 16)
+	pool.SetMaxOpenConns(size)
+	pool.SetMaxIdleConns(size)
+	querier := pgQuerier{on: pool, rewriter: &rewriter{rewrite: forPostgres}, guard: g, troubles: troubles}
+	db := &postgresDB{pgQuerier: querier, pool: pool, connections: conns}
 	warnUnsafe(ctx, db, o.Log)
 	return db, nil
 }
@@ -70,42 +75,66 @@ func (e oneLine) Error() string {
 
 func (e oneLine) Unwrap() error { return e.error }
 
-// durable undoes a server-wide synchronous_commit=off for our connections: an
-// acknowledged payment must survive a power cut. Stronger settings stay.
-func durable(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false)
-		WHERE current_setting('synchronous_commit') = 'off'`)
-	return err
-}
-
 func warnUnsafe(ctx context.Context, db *postgresDB, log *slog.Logger) {
 	if fsync, err := Value[string](ctx, db, "SELECT current_setting('fsync')"); err == nil && fsync == "off" {
 		log.Warn("PostgreSQL runs with fsync=off: a power cut can lose acknowledged payments")
 	}
 }
 
-func (db *postgresDB) write(ctx context.Context, run func(Querier) error) (err error) {
-	tx, err := db.pool.BeginTx(ctx, nil)
+func (db *postgresDB) write(ctx context.Context, run func(Querier) error) error {
+	steps := db.guard.steps(ctx)
+	defer steps.cancel(nil)
+	tx, err := db.begin(steps)
 	if err != nil {
-		return postgresError(err)
-	}
-	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing; before it, the error below matters
-	if err := run(pgQuerier{on: tx, rewriter: db.rewriter}); err != nil {
 		return err
 	}
-	return postgresError(tx.Commit())
+	// After a commit it does nothing; before it, the error of run matters.
+	defer steps.within(tx.Rollback) //nolint:errcheck // see above
+	if err := run(pgQuerier{on: tx, rewriter: db.rewriter, guard: db.guard}); err != nil {
+		return err
+	}
+	return steps.within(tx.Commit)
 }
 
-func (db *postgresDB) ping(ctx context.Context) error { return postgresError(db.pool.PingContext(ctx)) }
+func (db *postgresDB) begin(steps steps) (tx *sql.Tx, err error) {
+	err = steps.within(func() error {
+		if tx, err = db.pool.BeginTx(steps.ctx, nil); err != nil || !db.connections.pooled {
+			return err
+		}
+		_, err = tx.ExecContext(steps.ctx, fmt.Sprintf(sessionSettings, true))
+		return err
+	})
+	if err != nil && tx != nil {
+		_ = steps.within(tx.Rollback)
+	}
+	return tx, err
+}
+
+func (db *postgresDB) ping(ctx context.Context) error {
+	ctx, finish := db.guard.bound(ctx)
+	return finish(postgresError(db.pool.PingContext(ctx)))
+}
 
 func (db *postgresDB) pools() map[string]sql.DBStats {
 	return map[string]sql.DBStats{"postgres": db.pool.Stats()}
 }
 
-func (db *postgresDB) close() error { return db.pool.Close() }
+// close does not wait, connection by connection, for a server that is gone.
+func (db *postgresDB) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), db.guard.timeouts.Ping)
+	defer cancel()
+	if db.pool.PingContext(ctx) != nil {
+		db.connections.abandon()
+	}
+	return db.pool.Close()
+}
 
 // Engine tells which database answers.
 func (q pgQuerier) Engine() Engine { return Postgres }
+
+func (q pgQuerier) bound(ctx context.Context) (context.Context, func(error) error) {
+	return q.guard.bound(ctx)
+}
 
 func (q pgQuerier) translate(err error) error { return postgresError(err) }
 
@@ -124,6 +153,9 @@ func (q pgQuerier) exec(ctx context.Context, text string, args []any) (int64, er
 func postgresError(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			return fmt.Errorf("%w: %w", ErrOpenFiles, err)
+		}
 		if disconnected(err) {
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
@@ -139,11 +171,39 @@ func postgresError(err error) error {
 	case "40001", "40P01", "55P03":
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	}
-	// 08 connection, 53 out of resources, 57P shutting down, 25006 read-only standby.
-	if strings.HasPrefix(e.Code, "08") || strings.HasPrefix(e.Code, "53") || strings.HasPrefix(e.Code, "57P") || e.Code == "25006" {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	if trouble := postgresTrouble(e.Code); trouble != nil {
+		return fmt.Errorf("%w: %w", trouble, err)
 	}
 	return err
+}
+
+// postgresTroubles are the codes that say more than their class.
+var postgresTroubles = map[string]error{
+	"25006": ErrReadOnly,    // a standby, too
+	"53000": ErrOpenFiles,   // the server's
+	"53100": ErrFull,        // its disk
+	"57014": ErrUnavailable, // a statement that took longer than the server allows
+	"58030": ErrDisk,        // an input or output error
+	"58P01": ErrDamaged,     // a file of a table is missing
+	"XX001": ErrDamaged,     // data corrupted
+	"XX002": ErrDamaged,     // index corrupted
+}
+
+// postgresTrouble is what a code says about the server; nil when it is about the
+// statement. 08 is the connection, 53 out of resources, 57P shutting down.
+func postgresTrouble(code string) error {
+	if trouble := postgresTroubles[code]; trouble != nil {
+		return trouble
+	}
+	if strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P") {
+		return ErrUnavailable
+	}
+	return nil
+}
+
+// timedOut holds for a connection that the kernel gave up.
+func timedOut(err error) bool {
+	return errors.Is(err, syscall.ETIMEDOUT) || errors.Is(err, syscall.EHOSTUNREACH)
 }
 
 // disconnected tells whether err is a connection that could not be made, or

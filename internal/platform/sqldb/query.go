@@ -13,6 +13,8 @@ type Querier interface {
 	query(ctx context.Context, text string, args []any) (*sql.Rows, error)
 	exec(ctx context.Context, text string, args []any) (int64, error)
 	translate(err error) error
+	// bound gives a statement its deadline; finish ends it and judges its error.
+	bound(ctx context.Context) (bounded context.Context, finish func(error) error)
 }
 
 // Row is the current row of a result.
@@ -21,6 +23,11 @@ type Row interface{ Scan(dest ...any) error }
 // Each calls scan for every row. The rows are being read while scan runs, so
 // scan must not use q: SQLite's statements are shared per connection.
 func Each(ctx context.Context, q Querier, text string, args []any, scan func(Row) error) error {
+	ctx, finish := q.bound(ctx)
+	return finish(each(ctx, q, text, args, scan))
+}
+
+func each(ctx context.Context, q Querier, text string, args []any, scan func(Row) error) error {
 	rows, err := q.query(ctx, text, args)
 	if err != nil {
 		return q.translate(err)

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,14 +35,19 @@ type Options struct {
 	Log *slog.Logger
 	// MaxConns bounds the PostgreSQL pool; 0 means 16.
 	MaxConns int
+	// Timeouts bound the waiting for a database that says nothing.
+	Timeouts Timeouts
 }
 
 // DB is an open database. Statements given to it directly run on the read
 // side; writing needs Write.
 type DB struct {
 	backend
-	now  func() time.Time
-	shut func() error
+	now      func() time.Time
+	shut     func() error
+	troubles *troubleLog
+	written  atomic.Int64 // when a write last succeeded, in microseconds
+	damaged  atomic.Int64 // when a write last met damage
 }
 
 // backend is what an engine must do. The two implementations are sqliteDB and
@@ -51,6 +57,10 @@ type backend interface {
 	write(ctx context.Context, run func(conn Querier) error) error
 	migrate(ctx context.Context, last int) error
 	ping(ctx context.Context) error
+	// inPlace reports whether the files are still those that were opened.
+	inPlace() error
+	// overdue says of a probe that did not get to write in time what that means.
+	overdue(err error) error
 	pools() map[string]sql.DBStats
 	close() error
 }
@@ -63,20 +73,21 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	b, err := open(ctx, url, o)
+	troubles := newTroubleLog(o.Log)
+	b, err := open(ctx, url, o, troubles)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	return &DB{backend: b, now: o.Now, shut: sync.OnceValue(b.close)}, nil
+	return &DB{backend: b, now: o.Now, shut: sync.OnceValue(b.close), troubles: troubles}, nil
 }
 
-func open(ctx context.Context, url string, o Options) (backend, error) {
+func open(ctx context.Context, url string, o Options, troubles *troubleLog) (backend, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "sqlite":
-		return openSQLite(ctx, rest)
+		return openSQLite(ctx, rest, o, troubles)
 	case "postgres", "postgresql":
-		return openPostgres(ctx, url, o)
+		return openPostgres(ctx, url, o, troubles)
 	}
 	return nil, errors.New("the URL must start with sqlite: or postgres://")
 }
@@ -84,6 +95,7 @@ func open(ctx context.Context, url string, o Options) (backend, error) {
 // Migrate brings the schema up to date. It refuses a database that a newer
 // version of the program has migrated.
 func (db *DB) Migrate(ctx context.Context) error {
+	ctx = WithoutDeadline(ctx)
 	return retry(ctx, func() error { return db.migrate(ctx, newest) })
 }
 

@@ -19,6 +19,7 @@ import (
 type sqliteDB struct {
 	*statements // of the read pool
 	path        string
+	place       *place
 	reader      *sql.DB
 	writer      *sql.DB
 	group       *group
@@ -35,7 +36,7 @@ var sqlitePragmas = []string{
 	"journal_size_limit(67108864)",
 }
 
-func openSQLite(ctx context.Context, path string) (backend, error) {
+func openSQLite(ctx context.Context, path string, o Options, troubles *troubleLog) (backend, error) {
 	if err := usableFile(path); err != nil {
 		return nil, err
 	}
@@ -49,6 +50,9 @@ func openSQLite(ctx context.Context, path string) (backend, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.writer.Close())
 	}
+	if db.place, err = newPlace(path); err != nil {
+		return nil, errors.Join(err, db.writer.Close())
+	}
 	// modernc takes no notice of read-only transactions; query_only does.
 	if db.reader, err = openSQLitePool(path, "cache_size(-4000)", "query_only(1)"); err != nil {
 		return nil, errors.Join(err, db.writer.Close())
@@ -57,7 +61,9 @@ func openSQLite(ctx context.Context, path string) (backend, error) {
 	db.reader.SetMaxOpenConns(readers)
 	db.reader.SetMaxIdleConns(readers)
 	db.statements = newStatements(db.reader)
-	db.group = newGroup(ctx, conn)
+	db.statements.limit = o.Timeouts.orDefaults().Statement
+	db.statements.troubles = troubles
+	db.group = newGroup(ctx, conn, db.place)
 	return db, nil
 }
 
@@ -96,7 +102,7 @@ func (db *sqliteDB) pools() map[string]sql.DBStats {
 }
 
 func (db *sqliteDB) close() error {
-	return errors.Join(db.group.close(), db.reader.Close(), db.writer.Close())
+	return errors.Join(db.group.close(), db.statements.close(), db.reader.Close(), db.writer.Close())
 }
 
 func sqliteError(err error) error {
@@ -112,11 +118,40 @@ func sqliteError(err error) error {
 	case sqlite3.SQLITE_CONSTRAINT_CHECK:
 		return fmt.Errorf("%w: %w", ErrCheck, err)
 	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fmt.Errorf("%w: %w", ErrBusy, err)
-	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	if trouble := sqliteTrouble(e.Code()); trouble != nil {
+		return fmt.Errorf("%w: %w", trouble, err)
 	}
 	return err
+}
+
+// sqliteTroubles are the codes that say more than their class.
+var sqliteTroubles = map[int]error{
+	sqlite3.SQLITE_IOERR_SHORT_READ: ErrDamaged,
+	sqlite3.SQLITE_IOERR_CORRUPTFS:  ErrDamaged,
+	sqlite3.SQLITE_IOERR_SHMSIZE:    ErrFull, // no room for the index of the log
+	sqlite3.SQLITE_READONLY_DBMOVED: ErrMoved,
+}
+
+var sqliteClasses = map[int]error{
+	sqlite3.SQLITE_BUSY:     ErrBusy,
+	sqlite3.SQLITE_LOCKED:   ErrBusy,
+	sqlite3.SQLITE_IOERR:    ErrDisk,
+	sqlite3.SQLITE_FULL:     ErrFull,
+	sqlite3.SQLITE_READONLY: ErrReadOnly,
+	sqlite3.SQLITE_CANTOPEN: ErrUnavailable,
+	sqlite3.SQLITE_NOTADB:   ErrDamaged,
+	sqlite3.SQLITE_CORRUPT:  ErrDamaged,
+}
+
+// sqliteTrouble is what a code says about the database; nil when it is about the
+// statement.
+func sqliteTrouble(code int) error {
+	if trouble := sqliteTroubles[code]; trouble != nil {
+		return trouble
+	}
+	class := code & 0xff
+	if class == sqlite3.SQLITE_CANTOPEN && noDescriptors() {
+		return ErrOpenFiles
+	}
+	return sqliteClasses[class]
 }

@@ -3,7 +3,9 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
+	"time"
 )
 
 // conn is a pool (*sql.DB) or one connection (*sql.Conn).
@@ -26,6 +28,8 @@ type statements struct {
 	rewriter rewriter
 	mu       sync.RWMutex
 	compiled map[string]statement
+	limit    time.Duration // of a statement whose context has no deadline; 0: none
+	troubles *troubleLog   // nil for the writer, whose transactions count as a whole
 }
 
 // maxCompiled bounds the memory for statements whose text varies with the
@@ -40,6 +44,19 @@ func newStatements(on conn) *statements {
 func (s *statements) Engine() Engine { return SQLite }
 
 func (s *statements) translate(err error) error { return sqliteError(err) }
+
+// bound gives a deadline to reading that has none: a disk can hang too. Writing
+// is not interrupted, since SQLite would take the whole transaction back.
+func (s *statements) bound(ctx context.Context) (bounded context.Context, finish func(error) error) {
+	if _, ok := ctx.Deadline(); ok || s.limit == 0 || !hasDeadline(ctx) {
+		return ctx, s.troubles.note
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, s.limit, errNoAnswer)
+	return bounded, func(err error) error {
+		defer cancel()
+		return s.troubles.note(unanswered(bounded, err))
+	}
+}
 
 func (s *statements) query(ctx context.Context, text string, args []any) (*sql.Rows, error) {
 	stmt, err := s.compile(ctx, text)
@@ -89,6 +106,21 @@ func (s *statements) keep(text string, stmt *sql.Stmt) statement {
 	}
 	s.compiled[text] = stmt
 	return stmt
+}
+
+// close gives the compiled statements back. A connection with statements that
+// nobody closed goes on in secret, and with it the files and their locks.
+func (s *statements) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var failures []error
+	for _, stmt := range s.compiled {
+		if kept, ok := stmt.(*sql.Stmt); ok {
+			failures = append(failures, kept.Close())
+		}
+	}
+	clear(s.compiled)
+	return errors.Join(failures...)
 }
 
 // passing is a text that is compiled for one use. The driver does it: closing

@@ -10,6 +10,7 @@ import (
 type Tx struct {
 	Querier
 	now      time.Time
+	changed  bool // a statement has changed a row
 	onCommit []func()
 }
 
@@ -18,8 +19,10 @@ func (tx *Tx) Now() time.Time { return tx.now }
 
 // Exec runs a statement and returns how many rows it changed.
 func (tx *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	ctx, finish := tx.bound(ctx)
 	n, err := tx.exec(ctx, text, args)
-	return n, tx.translate(err)
+	tx.changed = tx.changed || n > 0
+	return n, finish(tx.translate(err))
 }
 
 // OnCommit calls f after the commit has been acknowledged. It is for hints,
@@ -38,7 +41,7 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 			return fn(tx)
 		})
 	})
-	if err != nil {
+	if err := db.observe(tx, err); err != nil {
 		return err
 	}
 	for _, f := range tx.onCommit {

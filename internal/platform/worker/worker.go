@@ -1,18 +1,27 @@
-// Package worker runs what a server does by itself: jobs that repeat, each in
-// a goroutine of its own, until the program stops. A job that fails is logged
-// and runs again at its next turn, later and later while it keeps failing; it
-// never ends the program. It owns no schedule of the business: what is due is
-// for the job to find out, and a turn is only a hint to look.
+// Package worker runs what a server does by itself: loops that wait for work
+// and jobs that repeat. One Supervisor has them all: it restarts one that
+// panics or ends, later and later while it keeps doing so, counts that, keeps
+// the time of each one's last success and says aloud when that is long ago.
+// Nothing that runs under it ends the program. The package owns no schedule of
+// the business: what is due is for the loop or the job to find out, and a turn
+// is only a hint to look.
 package worker
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
-	"sync"
+	"math/rand/v2"
 	"time"
 )
+
+// Task is something that runs until its context ends.
+type Task struct {
+	Name string
+	Run  func(ctx context.Context) error
+	// Stale is how long the task may be without a success before the log says
+	// so; 0: the task does not report successes.
+	Stale time.Duration
+}
 
 // Job is something to do every so often.
 type Job struct {
@@ -21,44 +30,44 @@ type Job struct {
 	Run   func(ctx context.Context) error
 }
 
-// slowest bounds how long a failing job waits.
-const slowest = time.Minute
+const (
+	// slowest bounds how long a failing job or a task that panics waits.
+	slowest = time.Minute
+	// jobStale is how long a job may be without a success, beyond a few turns.
+	jobStale = 5 * time.Minute
+)
 
-// Start runs the jobs until ctx ends. The function it returns waits for those
-// that are in the middle of a turn.
-func Start(ctx context.Context, log *slog.Logger, jobs ...Job) (wait func()) {
-	var running sync.WaitGroup
-	for _, j := range jobs {
-		running.Go(func() { j.loop(ctx, log) })
+// Task is the job as a supervisor runs it.
+func (j Job) Task(log *slog.Logger) Task {
+	return Task{
+		Name: j.Name, Stale: 3*j.Every + jobStale,
+		Run: func(ctx context.Context) error { return j.repeat(ctx, log) },
 	}
-	return running.Wait
 }
 
-func (j Job) loop(ctx context.Context, log *slog.Logger) {
+func (j Job) repeat(ctx context.Context, log *slog.Logger) error {
 	pause := j.Every
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-time.After(pause):
 		}
-		err := j.turn(ctx)
-		switch {
-		case err == nil || ctx.Err() != nil:
+		switch err := j.Run(ctx); {
+		case ctx.Err() != nil: // what it failed with is its end
+		case err == nil:
+			Succeeded(ctx)
 			pause = j.Every
 		default:
+			failed(ctx)
 			pause = max(j.Every, min(slowest, 2*pause))
 			log.ErrorContext(ctx, "job failed", "job", j.Name, "error", err)
 		}
 	}
 }
 
-// turn runs the job once and turns a panic into an error.
-func (j Job) turn(ctx context.Context) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return j.Run(ctx)
+// Jitter lengthens a wait by up to a tenth, so that those who failed together
+// do not come back together.
+func Jitter(d time.Duration) time.Duration {
+	return d + time.Duration(rand.Int64N(int64(d)/10+1)) //nolint:gosec // jitter needs no secrecy
 }

@@ -7,44 +7,82 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"carteira/internal/platform/worker"
 )
 
-// run starts a job, lets an hour pass and returns when its turns began.
-func run(t *testing.T, every time.Duration, job func(turn int) error) (turns []time.Duration, log string) {
+// hour runs a task under a supervisor for an hour of a clock that does not
+// wait, and returns what was logged and counted.
+func hour(t *testing.T, task func(log *slog.Logger) worker.Task) (log string, metrics map[string]float64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		began := time.Now()
+		logger := slog.New(slog.NewTextHandler(&out, nil))
+		s := worker.NewSupervisor(logger)
 		ctx, cancel := context.WithCancel(t.Context())
-		wait := worker.Start(ctx, slog.New(slog.NewTextHandler(&out, nil)), worker.Job{Name: "sweep", Every: every, Run: func(context.Context) error {
-			turns = append(turns, time.Since(began))
-			return job(len(turns))
-		}})
+		s.Start(ctx, task(logger))
 		time.Sleep(time.Hour)
 		cancel()
-		wait()
-		log = out.String()
+		s.Wait()
+		log, metrics = out.String(), scrape(t, s)
+		if last, ok := metrics["carteira_worker_last_success_timestamp_seconds"]; ok {
+			metrics["age"] = float64(time.Now().UnixMilli())/1000 - last
+		}
 	})
-	return turns, log
+	return log, metrics
+}
+
+// scrape reads the metrics of a supervisor with one task.
+func scrape(t *testing.T, s *worker.Supervisor) map[string]float64 {
+	t.Helper()
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(s.Metrics()...)
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, f := range families {
+		m := f.GetMetric()[0]
+		values[f.GetName()] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+	}
+	return values
+}
+
+// turns runs a job for an hour and returns when its turns began.
+func turns(t *testing.T, every time.Duration, job func(turn int) error) (at []time.Duration, log string, metrics map[string]float64) {
+	t.Helper()
+	log, metrics = hour(t, func(log *slog.Logger) worker.Task {
+		began := time.Now()
+		return worker.Job{Name: "sweep", Every: every, Run: func(context.Context) error {
+			at = append(at, time.Since(began))
+			return job(len(at))
+		}}.Task(log)
+	})
+	return at, log, metrics
 }
 
 func TestJobRunsEverySoOften(t *testing.T) {
-	turns, log := run(t, 10*time.Minute, func(int) error { return nil })
-	if len(turns) != 5 && len(turns) != 6 || turns[0] != 10*time.Minute || turns[4] != 50*time.Minute {
-		t.Errorf("turns at %v", turns)
+	at, log, metrics := turns(t, 10*time.Minute, func(int) error { return nil })
+	if len(at) != 5 && len(at) != 6 || at[0] != 10*time.Minute || at[4] != 50*time.Minute {
+		t.Errorf("turns at %v", at)
 	}
 	if log != "" {
 		t.Errorf("logged %q", log)
 	}
+	if age := metrics["age"]; age > 601 {
+		t.Errorf("last success %v s ago", age)
+	}
 }
 
 func TestFailingJobIsLoggedWaitsLongerAndRecovers(t *testing.T) {
-	turns, log := run(t, time.Second, func(turn int) error {
+	at, log, metrics := turns(t, time.Second, func(turn int) error {
 		if turn <= 8 {
 			return errors.New("the database is away")
 		}
@@ -52,27 +90,146 @@ func TestFailingJobIsLoggedWaitsLongerAndRecovers(t *testing.T) {
 	})
 	var pauses []time.Duration
 	for i := 1; i < 11; i++ {
-		pauses = append(pauses, (turns[i]-turns[i-1])/time.Second)
+		pauses = append(pauses, (at[i]-at[i-1])/time.Second)
 	}
 	if want := []time.Duration{2, 4, 8, 16, 32, 60, 60, 60, 1, 1}; !slices.Equal(pauses, want) {
 		t.Errorf("pauses of %v seconds, want %v", pauses, want)
 	}
-	if n := strings.Count(log, "the database is away"); n != 8 {
-		t.Errorf("%d failures logged, want 8:\n%s", n, log)
+	if n := strings.Count(log, "the database is away"); n != 8 || metrics["carteira_worker_failures_total"] != 8 {
+		t.Errorf("%d failures logged, %v counted, want 8:\n%s", n, metrics, log)
 	}
 }
 
-func TestPanickingJobDoesNotEndTheProgram(t *testing.T) {
-	turns, log := run(t, time.Minute, func(turn int) error {
+func TestPanickingJobRunsAgainAndIsCounted(t *testing.T) {
+	at, log, metrics := turns(t, time.Minute, func(turn int) error {
 		if turn == 1 {
 			panic("nil map")
 		}
 		return nil
 	})
-	if len(turns) < 10 {
-		t.Errorf("it ran %d times", len(turns))
+	if len(at) < 10 {
+		t.Errorf("it ran %d times", len(at))
 	}
-	if !strings.Contains(log, "panic: nil map") || !strings.Contains(log, "job=sweep") {
-		t.Errorf("logged %q", log)
+	for _, words := range []string{"panic: nil map", "task=sweep", "worker_test.go"} {
+		if !strings.Contains(log, words) {
+			t.Errorf("%q is not logged in %q", words, log)
+		}
+	}
+	if metrics["carteira_worker_panics_total"] != 1 {
+		t.Errorf("counted %v", metrics)
+	}
+}
+
+func TestTaskThatAlwaysPanicsRestartsLaterAndLater(t *testing.T) {
+	starts := 0
+	log, metrics := hour(t, func(*slog.Logger) worker.Task {
+		return worker.Task{Name: "sender", Run: func(context.Context) error {
+			starts++
+			panic("nil pointer")
+		}}
+	})
+	if starts < 60 || starts > 80 || metrics["carteira_worker_panics_total"] != float64(starts) {
+		t.Errorf("%d starts in an hour, counted %v", starts, metrics)
+	}
+	if n := strings.Count(log, "task restarts"); n != starts {
+		t.Errorf("%d restarts logged", n)
+	}
+	if _, ok := metrics["carteira_worker_last_success_timestamp_seconds"]; ok {
+		t.Error("a task that reports no successes has a time of the last one")
+	}
+}
+
+func TestTaskThatEndsTooEarlyStartsAgain(t *testing.T) {
+	starts := 0
+	log, _ := hour(t, func(*slog.Logger) worker.Task {
+		return worker.Task{Name: "sender", Run: func(ctx context.Context) error {
+			if starts++; starts == 1 {
+				return nil
+			}
+			<-ctx.Done()
+			return nil
+		}}
+	})
+	if starts != 2 || !strings.Contains(log, "it ended by itself") {
+		t.Errorf("%d starts, logged %q", starts, log)
+	}
+}
+
+func TestTaskThatHasNotSucceededForLongIsSaidAloud(t *testing.T) {
+	at, log, metrics := turns(t, time.Minute, func(turn int) error {
+		if turn > 3 {
+			return errors.New("no right to write")
+		}
+		return nil
+	})
+	if n := strings.Count(log, "task has not succeeded for long"); n < 2 || n > 10 {
+		t.Errorf("said %d times after %d turns", n, len(at))
+	}
+	if metrics["age"] < 3000 {
+		t.Errorf("last success %v s ago", metrics["age"])
+	}
+}
+
+func TestLoopRunsWhenWokenAndElseAfterItsPause(t *testing.T) {
+	var rounds atomic.Int64
+	hour(t, func(log *slog.Logger) worker.Task {
+		wake := worker.NewWake()
+		go func() {
+			time.Sleep(30 * time.Minute)
+			wake.Hint()
+			wake.Hint() // one hint is as good as two
+		}()
+		return loopTask(worker.Loop{Name: "settle", Wake: wake, Poll: 10 * time.Minute, Log: log}, func() (time.Duration, error) {
+			rounds.Add(1)
+			return time.Hour, nil
+		})
+	})
+	if n := rounds.Load(); n < 7 || n > 8 {
+		t.Errorf("%d rounds", n)
+	}
+}
+
+func TestLoopThatFailsWaitsLongerAndRecovers(t *testing.T) {
+	rounds := 0
+	log, metrics := hour(t, func(log *slog.Logger) worker.Task {
+		return loopTask(worker.Loop{Name: "settle", Poll: time.Minute, Log: log}, func() (time.Duration, error) {
+			if rounds++; rounds <= 10 {
+				return 0, errors.New("the database is away")
+			}
+			return time.Minute, nil
+		})
+	})
+	if n := strings.Count(log, "loop failed"); n != 10 || metrics["carteira_worker_failures_total"] != 10 {
+		t.Errorf("%d failures logged, %v counted", n, metrics)
+	}
+	if rounds < 60 {
+		t.Errorf("%d rounds", rounds)
+	}
+}
+
+func loopTask(l worker.Loop, round func() (time.Duration, error)) worker.Task {
+	return worker.Task{Name: l.Name, Stale: time.Minute, Run: func(ctx context.Context) error {
+		l.Run(ctx, func(context.Context) (time.Duration, error) { return round() })
+		return nil
+	}}
+}
+
+func TestRowIsSetAsideAfterItsThirdPanic(t *testing.T) {
+	var s worker.Strikes
+	got := []bool{s.Add(7), s.Add(7), s.Add(8), s.Add(7)}
+	if !slices.Equal(got, []bool{false, false, false, true}) {
+		t.Errorf("set aside: %v", got)
+	}
+	s.Clear(7)
+	if s.Add(7) {
+		t.Error("a row that was cleared is set aside after one panic")
+	}
+}
+
+func TestJitterAddsAtMostATenth(t *testing.T) {
+	for range 100 {
+		if d := worker.Jitter(time.Minute); d < time.Minute || d > 66*time.Second {
+			t.Fatalf("a minute became %s", d)
+		}
 	}
 }

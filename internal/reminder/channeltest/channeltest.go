@@ -87,8 +87,9 @@ func Letter() reminder.Letter {
 		ID: "msg_0123456789abcdef01234567", CompanyID: 7, Company: "Rede Clara", To: "5511987654321", Name: "Ana Souza",
 		Subject: "Vence amanhã", Text: "Olá, Ana!\n\nSua conta de R$ 35,00 vence \"amanhã\". 😀\n.\nObrigado",
 		Template: reminder.ApprovedTemplate{Name: "vencimento", Language: "pt_BR", Params: []string{"Ana", "R$ 35,00"}},
-		At:       time.Date(2026, 1, 20, 9, 0, 0, 0, time.FixedZone("", -3*3600)), CustomerID: 12, CustomerUUID: "c0ffee00-0000-4000-8000-000000000012",
-		Whatsapp: "5511987654321", Email: "ana@example.com", DueOn: civil.MustParse("2026-01-21"),
+		At:       time.Date(2026, 1, 20, 9, 0, 0, 0, time.FixedZone("", -3*3600)), CustomerID: 12,
+		CustomerUUID: "c0ffee00-0000-4000-8000-000000000012",
+		Whatsapp:     "5511987654321", Email: "ana@example.com", DueOn: civil.MustParse("2026-01-21"),
 	}
 }
 
@@ -169,7 +170,10 @@ func arrives(t *testing.T, r *Rig) {
 }
 
 func understood(t *testing.T, make func(t *testing.T) *Rig) {
-	for answer, want := range map[Answer]string{Refuse: "*reminder.Refusal", Busy: "*reminder.Passing", Silence: "*reminder.Doubt", Garbage: "*reminder.Doubt"} {
+	for answer, want := range map[Answer]string{
+		Refuse: "*reminder.Refusal", Busy: "*reminder.Passing",
+		Silence: "*reminder.Doubt", Garbage: "*reminder.Doubt",
+	} {
 		r := make(t)
 		r.Answer(answer)
 		_, err := r.send(t, r.letter())

@@ -21,12 +21,16 @@ import (
 // fast as a machine get banned.
 var Kind = reminder.Kind{
 	Name: "evolution", Title: "WhatsApp (Evolution API)", Reach: reminder.ByWhatsapp, PerMinute: 12,
-	About: "A bridge that you run yourself, connected to a phone as WhatsApp Web is. It sends any text. Numbers that send too fast are banned: keep it slow.",
+	About: "A bridge that you run yourself, connected to a phone as WhatsApp Web is. It sends any text. Numbers that send " +
+		"too fast are banned: keep it slow.",
 	Options: []reminder.Option{
 		{Name: "base_url", Title: "URL", Help: "Where the bridge answers, such as https://evolution.example.com", Required: true},
 		{Name: "instance", Title: "Instance", Help: "The name of the instance that is connected to the phone.", Required: true},
 		{Name: "apikey", Title: "API key", Help: "The key of the instance, or that of the whole bridge.", Secret: true, Required: true},
-		{Name: "version", Title: "Version", Help: "Of the bridge: 2, or 1 for the older form of requests.", Default: "2", Choices: []string{"2", "1"}},
+		{
+			Name: "version", Title: "Version", Help: "Of the bridge: 2, or 1 for the older form of requests.",
+			Default: "2", Choices: []string{"2", "1"},
+		},
 	},
 	Open: open, Check: check,
 }

@@ -26,7 +26,8 @@ func (s sender) Send(ctx context.Context, l reminder.Letter) (string, error) {
 		return "", &reminder.Passing{Reason: "interrupted"}
 	}
 	if s.log != nil {
-		s.log.InfoContext(ctx, "message for the log only", "company_id", l.CompanyID, "key", l.ID, "customer_id", l.CustomerID, "characters", len([]rune(l.Text)))
+		s.log.InfoContext(ctx, "message for the log only", "company_id", l.CompanyID, "key", l.ID,
+			"customer_id", l.CustomerID, "characters", len([]rune(l.Text)))
 	}
 	return "log:" + l.ID, nil
 }

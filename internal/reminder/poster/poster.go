@@ -5,7 +5,6 @@
 package poster
 
 import (
-	"carteira/internal/platform/civil"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -16,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/reminder"
@@ -92,7 +92,8 @@ type recipient struct {
 
 func encode(l reminder.Letter) ([]byte, error) {
 	e := envelope{
-		Event: Event, Platform: "carteira", ID: l.ID, APIVersion: "v1", OccurredAt: civil.Timestamp(l.At, l.At.Location()), CompanyID: l.CompanyID,
+		Event: Event, Platform: "carteira", ID: l.ID, APIVersion: "v1",
+		OccurredAt: civil.Timestamp(l.At, l.At.Location()), CompanyID: l.CompanyID,
 		Data: data{
 			Test: l.Test, To: l.To, Subject: l.Subject, Text: l.Text,
 			Customer: recipient{l.CustomerID, l.CustomerUUID, l.Name, l.Whatsapp, l.Email},

@@ -33,11 +33,15 @@ const (
 // Kind is how companies choose it.
 var Kind = reminder.Kind{
 	Name: "smtp", Title: "E-mail (SMTP)", Reach: reminder.ByEmail, PerMinute: 60,
-	About: "Any mail server: your provider's, or that of a mailing service. It needs the server's name, a user with a password, and an address that mails may come from.",
+	About: "Any mail server: your provider's, or that of a mailing service. It needs the server's name, a user with a " +
+		"password, and an address that mails may come from.",
 	Options: []reminder.Option{
 		{Name: "host", Title: "Server", Help: "The name of the mail server, such as smtp.example.com", Required: true},
 		{Name: "port", Title: "Port", Help: "Usually 587 with starttls, 465 with tls.", Default: "587"},
-		{Name: "security", Title: "Security", Help: "How the connection is encrypted; none is for a relay in the operator's own network.", Default: startTLS, Choices: []string{startTLS, implicit, none}},
+		{
+			Name: "security", Title: "Security", Default: startTLS, Choices: []string{startTLS, implicit, none},
+			Help: "How the connection is encrypted; none is for a relay in the operator's own network.",
+		},
 		{Name: "username", Title: "User name", Help: "For signing in at the server. Left empty: without."},
 		{Name: "password", Title: "Password", Help: "Of that user.", Secret: true},
 		{Name: "from", Title: "Sender's address", Help: "The address that mails come from.", Required: true},

@@ -28,10 +28,17 @@ var Kind = kindAt(graph)
 func kindAt(base string) reminder.Kind {
 	return reminder.Kind{
 		Name: "whatsapp_cloud", Title: "WhatsApp (Meta)", Reach: reminder.ByWhatsapp, Approved: true, PerMinute: 600,
-		About: "Meta's official way, the Cloud API. It needs a business account with a verified number, a token that does not expire, and templates that Meta has approved.",
+		About: "Meta's official way, the Cloud API. It needs a business account with a verified number, a token that does not " +
+			"expire, and templates that Meta has approved.",
 		Options: []reminder.Option{
-			{Name: "phone_number_id", Title: "Phone number ID", Help: "The id of the number that sends, from WhatsApp Manager: digits only, not the number itself.", Required: true},
-			{Name: "token", Title: "Token", Help: "The access token of a system user with the permission whatsapp_business_messaging.", Secret: true, Required: true},
+			{
+				Name: "phone_number_id", Title: "Phone number ID",
+				Help: "The id of the number that sends, from WhatsApp Manager: digits only, not the number itself.", Required: true,
+			},
+			{
+				Name: "token", Title: "Token", Secret: true, Required: true,
+				Help: "The access token of a system user with the permission whatsapp_business_messaging.",
+			},
 			{Name: "api_version", Title: "API version", Help: "Of the Graph API.", Default: "v23.0"},
 		},
 		Open: func(options map[string]string, env reminder.Env) (reminder.Sender, error) {
@@ -57,7 +64,8 @@ func open(base string, options map[string]string, env reminder.Env) (reminder.Se
 		wrong.Add("token", "must be an access token, without spaces")
 	}
 	return sender{
-		url: fmt.Sprintf("%s/%s/%s/messages", base, options["api_version"], options["phone_number_id"]), token: options["token"], client: env.Once,
+		url:   fmt.Sprintf("%s/%s/%s/messages", base, options["api_version"], options["phone_number_id"]),
+		token: options["token"], client: env.Once,
 	}, wrong.Err()
 }
 

@@ -1,10 +1,10 @@
 package api
 
 import (
-	"carteira/internal/platform/civil"
 	"context"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web"
 )

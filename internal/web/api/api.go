@@ -100,9 +100,6 @@ func (c *call) query() *input.Form { return input.FromQuery(c.http.URL.Query()) 
 func New(d Deps) *Server {
 	s := &Server{Deps: d, paths: map[string]methods{}, mux: http.NewServeMux()}
 	for _, r := range s.routes() {
-		if r.handler == nil {
-			continue
-		}
 		if s.paths[r.path] == nil {
 			s.paths[r.path] = methods{}
 			s.mux.Handle(Prefix+r.path, http.NotFoundHandler())
@@ -112,13 +109,11 @@ func New(d Deps) *Server {
 	return s
 }
 
-// Built lists the operations that are served, as "METHOD /path".
-func (s *Server) Built() []string {
+// Operations lists what is served, as "METHOD /path".
+func (s *Server) Operations() []string {
 	var list []string
 	for _, r := range s.routes() {
-		if r.handler != nil {
-			list = append(list, r.method+" "+r.path)
-		}
+		list = append(list, r.method+" "+r.path)
 	}
 	return list
 }

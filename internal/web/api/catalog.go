@@ -18,8 +18,8 @@ func (s *Server) listPlans(ctx context.Context, c *call) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	counts, err := s.Customers.CountByPlan(ctx, c.actor, idsOf(list, func(p *catalog.Plan) int64 { return p.ID }))
-	return page(c, p, total, web.List(list, func(b []byte, p *catalog.Plan) []byte {
-		return c.appendPlan(b, p, counts[p.ID].N)
+	return page(c, p, total, web.List(list, func(o *web.Object, p *catalog.Plan) {
+		c.writePlan(o, p, counts[p.ID].N)
 	})), err
 }
 
@@ -29,7 +29,7 @@ func (s *Server) readPlan(ctx context.Context, c *call) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	counts, err := s.Customers.CountByPlan(ctx, c.actor, []int64{plan.ID})
-	return web.Answer{Data: func(b []byte) []byte { return c.appendPlan(b, &plan, counts[plan.ID].N) }}, err
+	return web.Answer{Data: web.One(func(o *web.Object) { c.writePlan(o, &plan, counts[plan.ID].N) })}, err
 }
 
 func (s *Server) listProducts(ctx context.Context, c *call) (web.Answer, error) {
@@ -43,8 +43,8 @@ func (s *Server) listProducts(ctx context.Context, c *call) (web.Answer, error) 
 		return web.Answer{}, err
 	}
 	counts, err := s.Customers.CountByProduct(ctx, c.actor, idsOf(list, func(p *catalog.Product) int64 { return p.ID }))
-	return page(c, p, total, web.List(list, func(b []byte, p *catalog.Product) []byte {
-		return c.appendProduct(b, p, counts[p.ID].N)
+	return page(c, p, total, web.List(list, func(o *web.Object, p *catalog.Product) {
+		c.writeProduct(o, p, counts[p.ID].N)
 	})), err
 }
 
@@ -54,31 +54,29 @@ func (s *Server) readProduct(ctx context.Context, c *call) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	counts, err := s.Customers.CountByProduct(ctx, c.actor, []int64{product.ID})
-	return web.Answer{Data: func(b []byte) []byte { return c.appendProduct(b, &product, counts[product.ID].N) }}, err
+	return web.Answer{Data: web.One(func(o *web.Object) { c.writeProduct(o, &product, counts[product.ID].N) })}, err
 }
 
-func (c *call) appendPlan(b []byte, p *catalog.Plan, customers int64) []byte {
-	b = web.AppendInt(append(b, `{"id":`...), p.ID)
-	b = web.AppendString(append(b, `,"name":`...), p.Name)
-	b = p.Value.Append(append(b, `,"value":"`...))
-	b = web.AppendString(append(b, `","period_unit":`...), string(p.Period.Unit))
-	b = web.AppendInt(append(b, `,"period_count":`...), int64(p.Period.Count))
-	b = web.AppendString(append(b, `,"period_label":`...), p.Period.Label())
-	b = appendRef(append(b, `,"product":`...), p.Product.ID, p.Product.Name)
-	b = web.AppendBool(append(b, `,"active":`...), p.Active)
-	b = web.AppendInt(append(b, `,"customers_count":`...), customers)
-	b = web.AppendTime(append(b, `,"created_at":`...), p.CreatedAt, c.actor.Company.Zone)
-	return append(b, '}')
+func (c *call) writePlan(o *web.Object, p *catalog.Plan, customers int64) {
+	o.Int("id", p.ID)
+	o.String("name", p.Name)
+	o.Money("value", p.Value)
+	o.String("period_unit", string(p.Period.Unit))
+	o.Int("period_count", int64(p.Period.Count))
+	o.String("period_label", p.Period.Label())
+	writeRef(o, "product", p.Product.ID, p.Product.Name)
+	o.Bool("active", p.Active)
+	o.Int("customers_count", customers)
+	o.Time("created_at", p.CreatedAt, c.actor.Company.Zone)
 }
 
-func (c *call) appendProduct(b []byte, p *catalog.Product, customers int64) []byte {
-	b = web.AppendInt(append(b, `{"id":`...), p.ID)
-	b = web.AppendString(append(b, `,"name":`...), p.Name)
-	b = web.AppendText(append(b, `,"description":`...), p.Description)
-	b = web.AppendBool(append(b, `,"active":`...), p.Active)
-	b = web.AppendInt(append(b, `,"customers_count":`...), customers)
-	b = web.AppendTime(append(b, `,"created_at":`...), p.CreatedAt, c.actor.Company.Zone)
-	return append(b, '}')
+func (c *call) writeProduct(o *web.Object, p *catalog.Product, customers int64) {
+	o.Int("id", p.ID)
+	o.String("name", p.Name)
+	o.Text("description", p.Description)
+	o.Bool("active", p.Active)
+	o.Int("customers_count", customers)
+	o.Time("created_at", p.CreatedAt, c.actor.Company.Zone)
 }
 
 func idsOf[T any](list []T, id func(*T) int64) []int64 {

@@ -17,7 +17,7 @@ func (s *Server) listCustomers(ctx context.Context, c *call) (web.Answer, error)
 	}
 	list, total, err := s.Customers.List(ctx, c.actor, f, p)
 	if err != nil || !q.Sent("invoices_limit") {
-		return page(c, p, total, web.List(list, c.appendCustomer)), err
+		return page(c, p, total, web.List(list, c.writeCustomer)), err
 	}
 	ids := idsOf(list, func(r *customer.Customer) int64 { return r.ID })
 	invoices, err := s.Billing.Latest(ctx, c.actor, ids, limit)
@@ -64,52 +64,58 @@ func (s *Server) renewCustomer(ctx context.Context, c *call) (web.Answer, error)
 		return web.Answer{}, err
 	}
 	r, err := s.Customers.Renew(ctx, c.actor, c.id)
-	return web.Answer{Data: func(b []byte) []byte {
-		b = c.appendCustomer(b, &r.Customer)
-		b = append(b[:len(b)-1], `,"previous_due_date":`...)
-		return append(web.AppendDate(b, r.Previous), '}')
-	}}, err
+	return web.Answer{Data: web.One(func(o *web.Object) {
+		c.writeCustomer(o, &r.Customer)
+		o.Date("previous_due_date", r.Previous)
+	})}, err
 }
 
 func (c *call) customer(record customer.Customer) web.Answer {
-	return web.Answer{Data: func(b []byte) []byte { return c.appendCustomer(b, &record) }}
+	return web.Answer{Data: web.One(func(o *web.Object) { c.writeCustomer(o, &record) })}
 }
 
-// appendCustomer writes a customer's record.
-func (c *call) appendCustomer(b []byte, r *customer.Customer) []byte {
+// writeCustomer writes the fields of a customer's record.
+func (c *call) writeCustomer(o *web.Object, r *customer.Customer) {
 	zone := c.actor.Company.Zone
-	b = web.AppendInt(append(b, `{"id":`...), r.ID)
-	b = web.AppendString(append(b, `,"uuid":`...), r.UUID)
-	b = web.AppendString(append(b, `,"name":`...), r.Name)
-	b = web.AppendText(append(b, `,"whatsapp":`...), r.Whatsapp)
-	b = web.AppendText(append(b, `,"email":`...), r.Email)
-	b = web.AppendText(append(b, `,"usuario":`...), r.Usuario)
-	b = web.AppendDate(append(b, `,"data_de_vencimento":`...), r.DueOn)
-	b = web.AppendString(append(b, `,"status":`...), string(r.Status(c.today)))
-	b = appendPlanRef(append(b, `,"plan":`...), r.Plan)
-	b = appendRef(append(b, `,"product":`...), r.Product.ID, r.Product.Name)
-	b = web.AppendText(append(b, `,"notes":`...), r.Notes)
-	b = web.AppendText(append(b, `,"external_id":`...), r.ExternalID)
-	b = web.AppendTime(append(b, `,"created_at":`...), r.CreatedAt, zone)
-	b = web.AppendTime(append(b, `,"updated_at":`...), r.UpdatedAt, zone)
-	return append(b, '}')
+	o.Int("id", r.ID)
+	o.String("uuid", r.UUID)
+	o.String("name", r.Name)
+	o.Text("whatsapp", r.Whatsapp)
+	o.Text("email", r.Email)
+	o.Text("usuario", r.Usuario)
+	o.Date("data_de_vencimento", r.DueOn)
+	o.String("status", string(r.Status(c.today)))
+	writePlanRef(o, "plan", r.Plan)
+	writeRef(o, "product", r.Product.ID, r.Product.Name)
+	o.Text("notes", r.Notes)
+	o.Text("external_id", r.ExternalID)
+	o.Time("created_at", r.CreatedAt, zone)
+	o.Time("updated_at", r.UpdatedAt, zone)
 }
 
-func appendPlanRef(b []byte, p customer.Plan) []byte {
+// writePlanRef writes the plan of a customer or an invoice; null when it has
+// none.
+func writePlanRef(o *web.Object, name string, p customer.Plan) {
 	if p.ID == 0 {
-		return append(b, "null"...)
+		o.Null(name)
+		return
 	}
-	b = web.AppendInt(append(b, `{"id":`...), p.ID)
-	b = web.AppendString(append(b, `,"name":`...), p.Name)
-	b = p.Value.Append(append(b, `,"value":"`...))
-	return append(b, `"}`...)
+	o.Object(name, func(o *web.Object) {
+		o.Int("id", p.ID)
+		o.String("name", p.Name)
+		o.Money("value", p.Value)
+	})
 }
 
-func appendRef(b []byte, id int64, name string) []byte {
+// writeRef writes which record of another kind this one names; null when it
+// names none.
+func writeRef(o *web.Object, field string, id int64, name string) {
 	if id == 0 {
-		return append(b, "null"...)
+		o.Null(field)
+		return
 	}
-	b = web.AppendInt(append(b, `{"id":`...), id)
-	b = web.AppendString(append(b, `,"name":`...), name)
-	return append(b, '}')
+	o.Object(field, func(o *web.Object) {
+		o.Int("id", id)
+		o.String("name", name)
+	})
 }

@@ -247,14 +247,14 @@ func TestAnotherCompanysRecordIsAsIfItWereNot(t *testing.T) {
 				}
 			}
 		}
-		built := 0
+		withID := 0
 		for _, r := range s.routes() {
-			if r.handler != nil && strings.Contains(r.path, "{id}") {
-				built++
+			if strings.Contains(r.path, "{id}") {
+				withID++
 			}
 		}
-		if tried != built {
-			t.Errorf("%d operations were tried, and %d have an id", tried, built)
+		if tried != withID {
+			t.Errorf("%d operations were tried, and %d have an id", tried, withID)
 		}
 		if after := owner.everything(t); after != before {
 			t.Errorf("the owner has\n%s\nand had\n%s", after, before)

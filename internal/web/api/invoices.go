@@ -34,7 +34,7 @@ func (s *Server) invoicePage(ctx context.Context, c *call, q *input.Form, f bill
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return page(c, p, total, web.List(list, c.appendInvoice)), nil
+	return page(c, p, total, web.List(list, c.writeInvoice)), nil
 }
 
 func (s *Server) readInvoice(ctx context.Context, c *call) (web.Answer, error) {
@@ -54,62 +54,55 @@ func (s *Server) setInvoiceStatus(ctx context.Context, c *call) (web.Answer, err
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return s.wholeInvoice(ctx, c, out.Invoice, func(b []byte) []byte {
-		b = web.AppendBool(append(b, `,"renewed":`...), out.Renewed)
-		return web.AppendBool(append(b, `,"due_date_moved_back":`...), out.MovedBack)
+	return s.wholeInvoice(ctx, c, out.Invoice, func(o *web.Object) {
+		o.Bool("renewed", out.Renewed)
+		o.Bool("due_date_moved_back", out.MovedBack)
 	})
 }
 
 // wholeInvoice is an invoice with its customer, plan and product.
-func (s *Server) wholeInvoice(ctx context.Context, c *call, i billing.Invoice, more web.Data) (web.Answer, error) {
+func (s *Server) wholeInvoice(ctx context.Context, c *call, i billing.Invoice, more func(*web.Object)) (web.Answer, error) {
 	owner, err := s.Customers.Find(ctx, c.actor, i.Customer.ID)
-	return web.Answer{Data: func(b []byte) []byte {
-		b = c.appendInvoiceFields(b, &i)
-		b = c.appendCustomer(append(b, `,"customer":`...), &owner)
-		b = appendPlanRef(append(b, `,"plan":`...), i.Plan)
-		b = appendRef(append(b, `,"product":`...), i.Product.ID, i.Product.Name)
+	return web.Answer{Data: web.One(func(o *web.Object) {
+		c.writeInvoiceFields(o, &i)
+		o.Object("customer", func(o *web.Object) { c.writeCustomer(o, &owner) })
+		writePlanRef(o, "plan", i.Plan)
+		writeRef(o, "product", i.Product.ID, i.Product.Name)
 		if more != nil {
-			b = more(b)
+			more(o)
 		}
-		return append(b, '}')
-	}}, err
+	})}, err
 }
 
-// appendInvoice writes an invoice's record as lists show it.
-func (c *call) appendInvoice(b []byte, i *billing.Invoice) []byte {
-	b = c.appendInvoiceFields(b, i)
-	b = web.AppendInt(append(b, `,"customer":{"id":`...), i.Customer.ID)
-	b = web.AppendString(append(b, `,"uuid":`...), i.Customer.UUID)
-	b = web.AppendString(append(b, `,"name":`...), i.Customer.Name)
-	return append(b, `}}`...)
+// writeInvoice writes an invoice's record as lists show it.
+func (c *call) writeInvoice(o *web.Object, i *billing.Invoice) {
+	c.writeInvoiceFields(o, i)
+	o.Object("customer", func(o *web.Object) {
+		o.Int("id", i.Customer.ID)
+		o.String("uuid", i.Customer.UUID)
+		o.String("name", i.Customer.Name)
+	})
 }
 
-// appendInvoiceFields leaves the object open.
-func (c *call) appendInvoiceFields(b []byte, i *billing.Invoice) []byte {
+// writeInvoiceFields writes what every record of an invoice begins with.
+func (c *call) writeInvoiceFields(o *web.Object, i *billing.Invoice) {
 	zone := c.actor.Company.Zone
-	b = web.AppendInt(append(b, `{"id":`...), i.ID)
-	b = web.AppendString(append(b, `,"status":`...), string(i.Status))
-	b = i.Amount.Append(append(b, `,"total_amount":"`...))
-	b = web.AppendText(append(b, `","description":`...), i.Description)
-	b = web.AppendDate(append(b, `,"due_date":`...), i.DueOn)
-	b = web.AppendBool(append(b, `,"overdue":`...), i.Overdue(c.today))
-	b = web.AppendTime(append(b, `,"paid_at":`...), i.PaidAt, zone)
-	b = web.AppendText(append(b, `,"paid_via":`...), i.PaidVia)
-	return web.AppendTime(append(b, `,"created_at":`...), i.CreatedAt, zone)
+	o.Int("id", i.ID)
+	o.String("status", string(i.Status))
+	o.Money("total_amount", i.Amount)
+	o.Text("description", i.Description)
+	o.Date("due_date", i.DueOn)
+	o.Bool("overdue", i.Overdue(c.today))
+	o.Time("paid_at", i.PaidAt, zone)
+	o.Text("paid_via", i.PaidVia)
+	o.Time("created_at", i.CreatedAt, zone)
 }
 
 // withInvoices is a customer's record with its newest invoices.
-func (c *call) withInvoices(byCustomer map[int64][]billing.Invoice) func([]byte, *customer.Customer) []byte {
-	return func(b []byte, r *customer.Customer) []byte {
-		b = c.appendCustomer(b, r)
-		b = append(b[:len(b)-1], `,"invoices":[`...)
-		for n, i := range byCustomer[r.ID] {
-			if n > 0 {
-				b = append(b, ',')
-			}
-			b = append(c.appendInvoiceFields(b, &i), '}')
-		}
-		return append(b, `]}`...)
+func (c *call) withInvoices(byCustomer map[int64][]billing.Invoice) func(*web.Object, *customer.Customer) {
+	return func(o *web.Object, r *customer.Customer) {
+		c.writeCustomer(o, r)
+		web.Objects(o, "invoices", byCustomer[r.ID], c.writeInvoiceFields)
 	}
 }
 

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"carteira/internal/platform/civil"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,6 +8,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/event"
 	"carteira/internal/payment"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 	"carteira/internal/web"
 )

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"carteira/internal/platform/civil"
 	"context"
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
 )
@@ -18,7 +18,7 @@ func (s *Server) listResellers(ctx context.Context, c *call) (web.Answer, error)
 	}
 	list, total, err := s.Resellers.List(ctx, c.actor, f, p)
 	now := s.DB.Now()
-	return page(c, p, total, web.List(list, func(b []byte, r *reseller.Reseller) []byte { return c.appendReseller(b, r, now) })), err
+	return page(c, p, total, web.List(list, func(o *web.Object, r *reseller.Reseller) { c.writeReseller(o, r, now) })), err
 }
 
 func (s *Server) createReseller(ctx context.Context, c *call) (web.Answer, error) {
@@ -28,11 +28,10 @@ func (s *Server) createReseller(ctx context.Context, c *call) (web.Answer, error
 	}
 	made, err := s.Resellers.Create(ctx, c.actor, reseller.ReadNewReseller(form))
 	now := s.DB.Now()
-	return web.Answer{Data: func(b []byte) []byte {
-		b = c.appendPaid(b, &made, now)
-		b = append(b[:len(b)-1], `,"invitation_link":`...)
-		return append(web.AppendText(b, made.InvitationLink), '}')
-	}}, err
+	return web.Answer{Data: web.One(func(o *web.Object) {
+		c.writePaid(o, &made, now)
+		o.Text("invitation_link", made.InvitationLink)
+	})}, err
 }
 
 func (s *Server) readReseller(ctx context.Context, c *call) (web.Answer, error) {
@@ -65,36 +64,34 @@ func (s *Server) renewReseller(ctx context.Context, c *call) (web.Answer, error)
 	}
 	renewed, err := s.Resellers.Renew(ctx, c.actor, c.id, reseller.ReadRenewRequest(form))
 	now := s.DB.Now()
-	return web.Answer{Data: func(b []byte) []byte { return c.appendPaid(b, &renewed, now) }}, err
+	return web.Answer{Data: web.One(func(o *web.Object) { c.writePaid(o, &renewed, now) })}, err
 }
 
 func (s *Server) reseller(c *call, r reseller.Reseller) web.Answer {
 	now := s.DB.Now()
-	return web.Answer{Data: func(b []byte) []byte { return c.appendReseller(b, &r, now) }}
+	return web.Answer{Data: web.One(func(o *web.Object) { c.writeReseller(o, &r, now) })}
 }
 
-// appendReseller writes a reseller's record. Its status goes by its own
-// calendar, its times are the reader's.
-func (c *call) appendReseller(b []byte, r *reseller.Reseller, now time.Time) []byte {
-	b = web.AppendInt(append(b, `{"id":`...), r.ID)
-	b = web.AppendString(append(b, `,"name":`...), r.Name)
-	b = web.AppendString(append(b, `,"email":`...), r.Email)
-	b = web.AppendText(append(b, `,"whatsapp":`...), r.Whatsapp)
-	b = web.AppendString(append(b, `,"level":`...), string(r.Level))
-	b = web.AppendString(append(b, `,"status":`...), string(r.Standing(now)))
-	b = web.AppendInt(append(b, `,"credits":`...), r.Credits)
-	b = appendRef(append(b, `,"plan":`...), r.Plan.ID, r.Plan.Name)
-	b = web.AppendDate(append(b, `,"expires_at":`...), r.Subscription.ExpiresOn)
-	b = web.AppendInt(append(b, `,"customers_count":`...), r.Customers)
-	b = web.AppendTime(append(b, `,"created_at":`...), r.CreatedAt, c.actor.Company.Zone)
-	return append(b, '}')
+// writeReseller writes the fields of a reseller's record. Its status goes by its
+// own calendar, its times are the reader's.
+func (c *call) writeReseller(o *web.Object, r *reseller.Reseller, now time.Time) {
+	o.Int("id", r.ID)
+	o.String("name", r.Name)
+	o.String("email", r.Email)
+	o.Text("whatsapp", r.Whatsapp)
+	o.String("level", string(r.Level))
+	o.String("status", string(r.Standing(now)))
+	o.Int("credits", r.Credits)
+	writeRef(o, "plan", r.Plan.ID, r.Plan.Name)
+	o.Date("expires_at", r.Subscription.ExpiresOn)
+	o.Int("customers_count", r.Customers)
+	o.Time("created_at", r.CreatedAt, c.actor.Company.Zone)
 }
 
-func (c *call) appendPaid(b []byte, p *reseller.Paid, now time.Time) []byte {
-	b = c.appendReseller(b, &p.Reseller, now)
-	b = web.AppendInt(append(b[:len(b)-1], `,"credits_spent":`...), p.CreditsSpent)
-	b = web.AppendInt(append(b, `,"credits_balance":`...), p.CreditsBalance)
-	return append(b, '}')
+func (c *call) writePaid(o *web.Object, p *reseller.Paid, now time.Time) {
+	c.writeReseller(o, &p.Reseller, now)
+	o.Int("credits_spent", p.CreditsSpent)
+	o.Int("credits_balance", p.CreditsBalance)
 }
 
 func (s *Server) listSubscriptionPlans(ctx context.Context, c *call) (web.Answer, error) {

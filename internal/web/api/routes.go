@@ -13,7 +13,7 @@ type route struct {
 	level    account.Level    // the lowest that may call it
 	function account.Function // that the company's plan must have besides api; "": none
 	record   string           // what {id} names, for the answer when there is none
-	handler  handler          // nil: not built yet, and not served
+	handler  handler
 }
 
 // routes is the whole API: the 39 operations of the contract, in its order.

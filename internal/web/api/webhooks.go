@@ -1,12 +1,12 @@
 package api
 
 import (
-	"carteira/internal/platform/civil"
 	"context"
 	"encoding/json"
 	"time"
 
 	"carteira/internal/event"
+	"carteira/internal/platform/civil"
 	"carteira/internal/web"
 	"carteira/internal/webhook"
 )

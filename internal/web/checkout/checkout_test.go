@@ -10,61 +10,34 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carteira/internal/account"
 	"carteira/internal/billing"
-	"carteira/internal/catalog"
-	"carteira/internal/customer"
-	"carteira/internal/event"
 	"carteira/internal/payment"
 	"carteira/internal/payment/sandbox"
-	"carteira/internal/platform/input"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/web"
 	"carteira/internal/web/checkout"
 	"carteira/internal/web/page"
+	"carteira/internal/worldtest"
 )
-
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
 // shop is a company whose customers pay on the page.
 type shop struct {
-	db       *sqldb.DB
-	clock    *sqldbtest.Clock
+	*worldtest.World
 	billing  *billing.Service
 	payments *payment.Service
 	sandbox  *sandbox.Sandbox
 	bank     *bank
-	actor    account.Actor
 	invoice  billing.Invoice
 	url      string
-	log      *ledger
-}
-
-// ledger is a log that can be read while it is written.
-type ledger struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-// Write implements io.Writer.
-func (l *ledger) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *ledger) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	log      *housetest.Log
 }
 
 // bank is a gateway that can be switched off.
@@ -83,16 +56,15 @@ func (b *bank) Create(_ context.Context, o payment.Order) (payment.Charge, error
 
 func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 	t.Helper()
-	s := &shop{clock: sqldbtest.NewClock(noon), bank: &bank{}, log: &ledger{}}
-	s.db = sqldbtest.New(t, engine, sqldbtest.WithClock(s.clock))
-	events := &event.Log{}
-	accounts, customers := account.New(s.db, account.Config{}), customer.New(s.db, events)
-	s.billing, s.sandbox = billing.New(s.db, events, customers), sandbox.New(s.db)
+	w := worldtest.New(t, engine, "name", "Rede <Clara> & Filhos")
+	s := &shop{World: w, bank: &bank{}, log: &housetest.Log{}}
+	s.billing, s.sandbox = billing.New(w.DB, w.Events, w.Customers), sandbox.New(w.DB)
 	mux := http.NewServeMux()
-	served := httptest.NewServer(web.Observe(mux, slog.New(slog.NewTextHandler(s.log, nil)), web.NewMetrics(prometheus.NewRegistry())))
+	log := slog.New(slog.NewTextHandler(s.log, nil))
+	served := httptest.NewServer(web.Observe(mux, log, web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
 	s.url = served.URL
-	s.payments = payment.New(s.db, accounts, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
+	s.payments = payment.New(w.DB, w.Accounts, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
 		Providers: []payment.Provider{s.sandbox.Provider(), {
 			Name: "bank", Title: "Banco", Flow: payment.FlowPix,
 			Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return s.bank, nil },
@@ -106,48 +78,24 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 			return err
 		}},
 	})
-	checkout.Register(mux, s.payments, s.db.Now)
+	checkout.Register(mux, s.payments, s.DB.Now)
 	page.Register(mux)
-	s.fill(t, accounts, customers)
+	w.Plan(t, "1month", "1234.56", "name", "Fibra 300")
+	w.Customer(t, "plan_id", "1", "data_de_vencimento", "2026-02-05")
+	var err error
+	s.invoice, err = s.billing.Find(t.Context(), w.Actor, 1)
+	housetest.Must(t, err)
 	if len(gateway) > 0 {
-		_, err := s.payments.ConfigureGateway(t.Context(), s.actor, values(gateway...))
-		must(t, err)
+		_, err := s.payments.ConfigureGateway(t.Context(), s.Actor, housetest.Form(gateway...))
+		housetest.Must(t, err)
 	}
 	return s
 }
 
-func (s *shop) fill(t *testing.T, accounts *account.Service, customers *customer.Service) {
-	t.Helper()
-	company, _, err := accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede <Clara> & Filhos", "email", "paula@example.com")))
-	must(t, err)
-	s.actor = account.System(company, "test")
-	_, err = catalog.New(s.db).CreatePlan(t.Context(), s.actor, values("name", "Fibra 300", "value", "1234.56", "period", "1month"))
-	must(t, err)
-	_, err = customers.Create(t.Context(), s.actor, customer.ReadNew(values("name", "Ana Lima", "plan_id", "1", "data_de_vencimento", "2026-02-05")))
-	must(t, err)
-	s.invoice, err = s.billing.Find(t.Context(), s.actor, 1)
-	must(t, err)
-}
-
-func values(pairs ...string) *input.Form {
-	m := map[string]string{}
-	for i := 0; i < len(pairs); i += 2 {
-		m[pairs[i]] = pairs[i+1]
-	}
-	return input.FromStrings(m)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (s *shop) link(t *testing.T) string {
 	t.Helper()
-	l, err := s.payments.PaymentLink(t.Context(), s.actor, s.invoice.ID)
-	must(t, err)
+	l, err := s.payments.PaymentLink(t.Context(), s.Actor, s.invoice.ID)
+	housetest.Must(t, err)
 	return l.URL
 }
 
@@ -166,17 +114,17 @@ func (s *shop) get(t *testing.T, address string, header ...string) answer {
 func (s *shop) do(t *testing.T, method, address string, header ...string) answer {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	must(t, err)
+	housetest.Must(t, err)
 	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(""))
-	must(t, err)
+	housetest.Must(t, err)
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
 	resp, err := (&http.Client{Jar: jar}).Do(req)
-	must(t, err)
+	housetest.Must(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	must(t, err)
+	housetest.Must(t, err)
 	return answer{resp.StatusCode, resp.Header, string(body), resp.Request.URL.Path}
 }
 
@@ -194,8 +142,8 @@ func (a answer) want(t *testing.T, status int, texts ...string) {
 
 func (s *shop) status(t *testing.T, status billing.Status) {
 	t.Helper()
-	_, err := s.billing.SetStatus(t.Context(), s.actor, s.invoice.ID, values("status", string(status)))
-	must(t, err)
+	_, err := s.billing.SetStatus(t.Context(), s.Actor, s.invoice.ID, housetest.Form("status", string(status)))
+	housetest.Must(t, err)
 }
 
 func TestPageShowsWhatIsOwedAndTheCode(t *testing.T) {
@@ -259,11 +207,11 @@ func TestPageOfEveryOutcome(t *testing.T) {
 		s.get(t, link).want(t, 200, "O pagamento on-line não está disponível", "Pergunte a Rede &lt;Clara&gt;")
 		wantState("none")
 		s.get(t, link+"/qr.png").want(t, 404)
-		_, err := s.payments.ConfigureGateway(t.Context(), s.actor, values("provider", "hand"))
-		must(t, err)
+		_, err := s.payments.ConfigureGateway(t.Context(), s.Actor, housetest.Form("provider", "hand"))
+		housetest.Must(t, err)
 		s.get(t, link).want(t, 200, "confirma o pagamento quando ele chegar")
 		wantState("open-")
-		s.clock.Advance(25 * time.Hour)
+		s.Clock.Advance(25 * time.Hour)
 		wantState("expired")
 		s.status(t, billing.Cancelled)
 		s.get(t, link).want(t, 200, "Esta fatura foi cancelada")
@@ -295,7 +243,7 @@ func TestGatewayThatFailsCanBeTriedAgainButNotHammered(t *testing.T) {
 			t.Errorf("five visits asked the gateway %d times", s.bank.asked)
 		}
 		s.bank.broken = false
-		s.clock.Advance(11 * time.Second)
+		s.Clock.Advance(11 * time.Second)
 		s.get(t, link).want(t, 200, "Copiar código PIX")
 	})
 }
@@ -308,13 +256,13 @@ func TestSandboxIsPaidWithAPlainForm(t *testing.T) {
 		if a := s.do(t, http.MethodPost, link+"/simulate", "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"); a.status != 403 {
 			t.Errorf("another site pressed the button: %d", a.status)
 		}
-		if i, err := s.billing.Find(t.Context(), s.actor, 1); err != nil || i.Status != billing.Open {
+		if i, err := s.billing.Find(t.Context(), s.Actor, 1); err != nil || i.Status != billing.Open {
 			t.Fatalf("%s, %v", i.Status, err)
 		}
 		a := s.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin")
 		a.want(t, 200, "Pagamento recebido")
 		s.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin").want(t, 200, "Pagamento recebido")
-		if i, err := s.billing.Find(t.Context(), s.actor, 1); err != nil || i.Status != billing.Paid || i.PaidVia != "sandbox" {
+		if i, err := s.billing.Find(t.Context(), s.Actor, 1); err != nil || i.Status != billing.Paid || i.PaidVia != "sandbox" {
 			t.Errorf("%s via %s, %v", i.Status, i.PaidVia, err)
 		}
 	})
@@ -340,7 +288,7 @@ func TestRealPaymentsCannotBeSimulated(t *testing.T) {
 	link := s.link(t)
 	s.get(t, link).want(t, 200)
 	s.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin").want(t, 403)
-	if i, err := s.billing.Find(t.Context(), s.actor, 1); err != nil || i.Status != billing.Open {
+	if i, err := s.billing.Find(t.Context(), s.Actor, 1); err != nil || i.Status != billing.Open {
 		t.Errorf("%s, %v", i.Status, err)
 	}
 }

@@ -9,14 +9,15 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/reseller"
 	"carteira/internal/web/checkout"
+	"carteira/internal/worldtest"
 )
 
 // signupWorld is a company with a plan, and its signup page.
@@ -32,16 +33,13 @@ type signupWorld struct {
 
 func newSignupWorld(t *testing.T, engine sqldb.Engine, plan map[string]string) *signupWorld {
 	t.Helper()
-	db := sqldbtest.New(t, engine, sqldbtest.WithClock(sqldbtest.NewClock(time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC))))
-	accounts := account.New(db, account.Config{})
-	w := &signupWorld{t: t, resellers: reseller.New(db, accounts, ""), from: "203.0.113.9:4711"}
-	company, _, err := accounts.CreateCompany(t.Context(), account.ReadNewCompany(input.FromStrings(map[string]string{"name": `Rede <b>"Clara"`, "email": "paula@example.com"})))
-	signupMust(t, err)
-	w.seller = account.System(company, "test")
+	base := worldtest.New(t, engine, "name", `Rede <b>"Clara"`, "email", "paula@example.com")
+	w := &signupWorld{t: t, resellers: reseller.New(base.DB, base.Accounts, ""), seller: base.Actor, from: "203.0.113.9:4711"}
 	fields := map[string]string{"name": "Revenda", "value": "49.90", "credits": "1"}
 	maps.Copy(fields, plan)
+	var err error
 	w.plan, err = w.resellers.CreatePlan(t.Context(), w.seller, reseller.ReadNewPlan(input.FromStrings(fields)))
-	signupMust(t, err)
+	housetest.Must(t, err)
 	mux := http.NewServeMux()
 	checkout.RegisterSignup(mux, w.resellers)
 	served := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -53,13 +51,6 @@ func newSignupWorld(t *testing.T, engine sqldb.Engine, plan map[string]string) *
 	return w
 }
 
-func signupMust(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // visit sends a request, a form when there are fields, and returns status,
 // where it leads and the page.
 func (w *signupWorld) visit(path, fields string, header ...string) (status int, to, body string) {
@@ -69,17 +60,17 @@ func (w *signupWorld) visit(path, fields string, header ...string) (status int, 
 		method = http.MethodPost
 	}
 	req, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, strings.NewReader(fields))
-	signupMust(w.t, err)
+	housetest.Must(w.t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
-	signupMust(w.t, err)
+	housetest.Must(w.t, err)
 	defer resp.Body.Close()
 	page, err := io.ReadAll(resp.Body)
-	signupMust(w.t, err)
+	housetest.Must(w.t, err)
 	return resp.StatusCode, resp.Header.Get("Location"), string(page)
 }
 
@@ -133,7 +124,7 @@ func TestSignupPageMakesAnAccount(t *testing.T) {
 func TestSignupPageIsClosedWithItsLink(t *testing.T) {
 	w := newSignupWorld(t, sqldb.SQLite, nil)
 	_, err := w.resellers.RenewSignupLink(t.Context(), w.seller, w.plan.ID)
-	signupMust(t, err)
+	housetest.Must(t, err)
 	for _, fields := range []string{"", "name=Lia&email=lia@example.com&password=correct+horse"} {
 		for _, path := range []string{w.path, "/signup/nothing", w.path + "?done"} {
 			status, _, page := w.visit(path, fields)

@@ -68,7 +68,9 @@ type Stored struct {
 // What work answers is kept, except one that says to try again. An error that
 // comes with an answer means that it could not be kept; it is the answer all
 // the same, since the work is done.
-func (s *Service) Run(ctx context.Context, a account.Actor, r Request, work func(account.Actor) Stored) (answer Stored, repeated bool, err error) {
+func (s *Service) Run(ctx context.Context, a account.Actor, r Request,
+	work func(account.Actor) Stored,
+) (answer Stored, repeated bool, err error) {
 	t := ticket{service: s, actor: a, request: r, holder: id.NewCode(16)}
 	var row record
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
@@ -131,7 +133,8 @@ func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
 	case row.leaseUntil.After(now): // carried out or not: its answer may be on the way
 		return row, fault.Conflict("the first request with this Idempotency-Key is still running")
 	case row.carriedOut:
-		return row, fault.Conflict("the first request with this Idempotency-Key was carried out, but its answer was lost; read the record instead of repeating")
+		return row, fault.Conflict("the first request with this Idempotency-Key was carried out, but its answer was lost; " +
+			"read the record instead of repeating")
 	}
 	return record{}, takeOver(ctx, tx, t)
 }

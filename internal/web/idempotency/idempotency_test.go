@@ -12,58 +12,36 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/web/idempotency"
+	"carteira/internal/worldtest"
 )
-
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
 // shop is a company whose requests make tokens, which are the simplest thing
 // that the package may know of.
 type shop struct {
+	*worldtest.World
 	*idempotency.Service
-	db       *sqldb.DB
-	clock    *sqldbtest.Clock
-	accounts *account.Service
-	actor    account.Actor
 	answered atomic.Int64
 }
 
 func newShop(t *testing.T, engine sqldb.Engine) *shop {
 	t.Helper()
-	clock := sqldbtest.NewClock(noon)
-	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
-	s := &shop{Service: idempotency.New(db, secret.NewBox(secret.NewKey())), db: db, clock: clock, accounts: account.New(db, account.Config{})}
-	company, _, err := s.accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", "a@example.com")))
-	must(t, err)
-	s.actor = s.newToken(t, account.System(company, "test"))
+	w := worldtest.New(t, engine)
+	s := &shop{World: w, Service: idempotency.New(w.DB, secret.NewBox(secret.NewKey()))}
+	s.Actor = s.newToken(t, w.Actor)
 	return s
 }
 
 func (s *shop) newToken(t *testing.T, a account.Actor) account.Actor {
 	t.Helper()
-	token, _, err := s.accounts.CreateToken(t.Context(), a, account.ReadNewToken(values("name", "CRM")))
-	must(t, err)
+	token, _, err := s.Accounts.CreateToken(t.Context(), a, account.ReadNewToken(housetest.Form("name", "CRM")))
+	housetest.Must(t, err)
 	a.TokenID = token.ID
 	return a
-}
-
-func values(pairs ...string) *input.Form {
-	m := map[string]string{}
-	for i := 0; i < len(pairs); i += 2 {
-		m[pairs[i]] = pairs[i+1]
-	}
-	return input.FromStrings(m)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func request(key, body string) idempotency.Request {
@@ -72,7 +50,7 @@ func request(key, body string) idempotency.Request {
 
 // work makes a token and answers with how many have been made.
 func (s *shop) work(marked account.Actor) idempotency.Stored {
-	_, _, err := s.accounts.CreateToken(context.Background(), marked, account.ReadNewToken(values("name", "made")))
+	_, _, err := s.Accounts.CreateToken(context.Background(), marked, account.ReadNewToken(housetest.Form("name", "made")))
 	if err != nil {
 		return idempotency.Stored{Status: 500, Body: []byte(err.Error())}
 	}
@@ -81,8 +59,8 @@ func (s *shop) work(marked account.Actor) idempotency.Stored {
 
 func (s *shop) wantMade(t *testing.T, want int) {
 	t.Helper()
-	tokens, err := s.accounts.Tokens(t.Context(), s.actor)
-	must(t, err)
+	tokens, err := s.Accounts.Tokens(t.Context(), s.Actor)
+	housetest.Must(t, err)
 	got := 0
 	for _, token := range tokens {
 		if token.Name == "made" {
@@ -96,7 +74,7 @@ func (s *shop) wantMade(t *testing.T, want int) {
 
 func (s *shop) exec(t *testing.T, text string, args ...any) {
 	t.Helper()
-	must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+	housetest.Must(t, s.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(t.Context(), text, args...)
 		return err
 	}))
@@ -105,12 +83,12 @@ func (s *shop) exec(t *testing.T, text string, args ...any) {
 // ran wants work to have been done, repeated wants its answer without.
 func (s *shop) ran(t *testing.T, r idempotency.Request, want string) {
 	t.Helper()
-	s.answers(t, s.actor, r, want, false)
+	s.answers(t, s.Actor, r, want, false)
 }
 
 func (s *shop) repeated(t *testing.T, r idempotency.Request, want string) {
 	t.Helper()
-	s.answers(t, s.actor, r, want, true)
+	s.answers(t, s.Actor, r, want, true)
 }
 
 func (s *shop) answers(t *testing.T, a account.Actor, r idempotency.Request, want string, repeat bool) {
@@ -123,7 +101,7 @@ func (s *shop) answers(t *testing.T, a account.Actor, r idempotency.Request, wan
 
 func (s *shop) conflicts(t *testing.T, r idempotency.Request, message string) {
 	t.Helper()
-	_, _, err := s.Run(t.Context(), s.actor, r, s.work)
+	_, _, err := s.Run(t.Context(), s.Actor, r, s.work)
 	if fault.KindOf(err) != fault.KindConflict || !strings.Contains(fault.Public(err), message) {
 		t.Errorf("got %v, want a conflict: %s", err, message)
 	}
@@ -133,7 +111,7 @@ func (s *shop) conflicts(t *testing.T, r idempotency.Request, message string) {
 func (s *shop) crash(t *testing.T, r idempotency.Request, work func(account.Actor)) {
 	t.Helper()
 	defer func() { _ = recover() }()
-	_, _, err := s.Run(t.Context(), s.actor, r, func(marked account.Actor) idempotency.Stored {
+	_, _, err := s.Run(t.Context(), s.Actor, r, func(marked account.Actor) idempotency.Stored {
 		work(marked)
 		panic("crash")
 	})
@@ -143,10 +121,10 @@ func (s *shop) crash(t *testing.T, r idempotency.Request, work func(account.Acto
 func TestRepeatGetsTheFirstAnswerAndDoesNothing(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
-		other := s.newToken(t, s.actor)
+		other := s.newToken(t, s.Actor)
 		s.ran(t, request("k", "a"), "answer 1")
 		s.repeated(t, request("k", "a"), "answer 1")
-		s.clock.Advance(23 * time.Hour)
+		s.Clock.Advance(23 * time.Hour)
 		s.repeated(t, request("k", "a"), "answer 1")
 		s.wantMade(t, 1)
 		s.ran(t, request("K", "a"), "answer 2")                      // another key
@@ -161,7 +139,7 @@ func TestKeyOfAnotherRequestIsRefused(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
 		s.ran(t, request("k", "a"), "answer 1")
-		_, _, err := s.Run(t.Context(), s.actor, request("k", "b"), s.work)
+		_, _, err := s.Run(t.Context(), s.Actor, request("k", "b"), s.work)
 		if fault.KindOf(err) != fault.KindInvalid || fault.FieldsOf(err).Get("Idempotency-Key") == nil {
 			t.Errorf("got %v, want Idempotency-Key refused", err)
 		}
@@ -176,7 +154,7 @@ func TestOfTwoAtOnceOneRuns(t *testing.T) {
 		began, goOn, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)
-			_, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
+			_, _, err := s.Run(t.Context(), s.Actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
 				close(began)
 				<-goOn
 				return s.work(marked)
@@ -202,7 +180,7 @@ func TestManyAtOnceRunOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
-				answer, repeated, err := s.Run(t.Context(), s.actor, request("k", "a"), s.work)
+				answer, repeated, err := s.Run(t.Context(), s.Actor, request("k", "a"), s.work)
 				switch {
 				case err == nil && !repeated:
 					ran.Add(1)
@@ -225,7 +203,7 @@ func TestCrashAfterTheCommitRepeatsNothing(t *testing.T) {
 		s.crash(t, request("k", "a"), func(marked account.Actor) { s.work(marked) })
 		s.conflicts(t, request("k", "a"), "still running") // for all that anybody knows
 		for _, later := range []time.Duration{3 * time.Minute, 20 * time.Hour} {
-			s.clock.Advance(later)
+			s.Clock.Advance(later)
 			s.conflicts(t, request("k", "a"), "was carried out")
 		}
 		s.wantMade(t, 1)
@@ -237,7 +215,7 @@ func TestCrashBeforeTheCommitIsRepeatedAfterTheLease(t *testing.T) {
 		s := newShop(t, engine)
 		s.crash(t, request("k", "a"), func(account.Actor) {})
 		s.conflicts(t, request("k", "a"), "still running")
-		s.clock.Advance(3 * time.Minute)
+		s.Clock.Advance(3 * time.Minute)
 		s.ran(t, request("k", "a"), "answer 1")
 		s.repeated(t, request("k", "a"), "answer 1")
 	})
@@ -247,12 +225,12 @@ func TestCrashBeforeTheCommitIsRepeatedAfterTheLease(t *testing.T) {
 func TestRequestThatOutlivesItsLeaseDoesNothing(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
-		answer, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
-			s.clock.Advance(3 * time.Minute)
+		answer, _, err := s.Run(t.Context(), s.Actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
+			s.Clock.Advance(3 * time.Minute)
 			s.ran(t, request("k", "a"), "answer 1")
 			return s.work(marked)
 		})
-		must(t, err)
+		housetest.Must(t, err)
 		if answer.Status != 500 || !strings.Contains(string(answer.Body), "taken over") {
 			t.Errorf("%d %q, want its transaction refused", answer.Status, answer.Body)
 		}
@@ -266,14 +244,14 @@ func TestKeyIsForgottenAfterADay(t *testing.T) {
 		s := newShop(t, engine)
 		s.ran(t, request("old", "a"), "answer 1")
 		s.ran(t, request("older", "a"), "answer 2")
-		s.clock.Advance(24 * time.Hour)
+		s.Clock.Advance(24 * time.Hour)
 		s.ran(t, request("young", "a"), "answer 3")
-		must(t, s.Prune(t.Context()))
+		housetest.Must(t, s.Prune(t.Context()))
 		s.repeated(t, request("old", "a"), "answer 1")
-		s.clock.Advance(time.Microsecond)
+		s.Clock.Advance(time.Microsecond)
 		s.ran(t, request("old", "b"), "answer 4") // whether it was pruned or not
-		must(t, s.Prune(t.Context()))
-		if keys, err := sqldb.Value[int64](t.Context(), s.db, `SELECT count(*) FROM idempotency_keys`); err != nil || keys != 2 {
+		housetest.Must(t, s.Prune(t.Context()))
+		if keys, err := sqldb.Value[int64](t.Context(), s.DB, `SELECT count(*) FROM idempotency_keys`); err != nil || keys != 2 {
 			t.Errorf("%d keys, %v; want young and old, which is new", keys, err)
 		}
 		s.repeated(t, request("young", "a"), "answer 3")
@@ -286,14 +264,14 @@ func TestAnswerIsKeptEncrypted(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
 		s.ran(t, request("k", "a"), "answer 1")
-		stored, err := sqldb.Value[string](t.Context(), s.db, `SELECT answer FROM idempotency_keys`)
+		stored, err := sqldb.Value[string](t.Context(), s.DB, `SELECT answer FROM idempotency_keys`)
 		if err != nil || !strings.HasPrefix(stored, "v1.") || strings.Contains(stored, "product") {
 			t.Errorf("stored %q, %v", stored, err)
 		}
 		s.ran(t, request("l", "a"), "answer 2")
 		s.exec(t, `UPDATE idempotency_keys SET answer = ?`, stored)
 		s.repeated(t, request("k", "a"), "answer 1")
-		if answer, _, err := s.Run(t.Context(), s.actor, request("l", "a"), s.work); err == nil {
+		if answer, _, err := s.Run(t.Context(), s.Actor, request("l", "a"), s.work); err == nil {
 			t.Errorf("another key's answer was opened: %q", answer.Body)
 		}
 	})
@@ -305,20 +283,20 @@ func TestOnlyAnAnswerWorthRepeatingIsKept(t *testing.T) {
 		for status, kept := range map[int]bool{200: true, 404: true, 422: true, 409: false, 500: false, 502: false, 503: false} {
 			r := request(fmt.Sprint(status), "a")
 			first := idempotency.Stored{Status: status, Body: []byte("first")}
-			_, _, err := s.Run(t.Context(), s.actor, r, func(account.Actor) idempotency.Stored { return first })
-			must(t, err)
-			answer, repeated, err := s.Run(t.Context(), s.actor, r, s.work)
+			_, _, err := s.Run(t.Context(), s.Actor, r, func(account.Actor) idempotency.Stored { return first })
+			housetest.Must(t, err)
+			answer, repeated, err := s.Run(t.Context(), s.Actor, r, s.work)
 			if err != nil || repeated != kept || kept != (string(answer.Body) == "first") {
 				t.Errorf("after %d: %d %q, repeated %v, %v", status, answer.Status, answer.Body, repeated, err)
 			}
 		}
 		// A failure after the work was carried out does not make it free again.
-		_, _, err := s.Run(t.Context(), s.actor, request("late", "a"), func(marked account.Actor) idempotency.Stored {
+		_, _, err := s.Run(t.Context(), s.Actor, request("late", "a"), func(marked account.Actor) idempotency.Stored {
 			s.work(marked)
 			return idempotency.Stored{Status: 500}
 		})
-		must(t, err)
-		s.clock.Advance(3 * time.Minute)
+		housetest.Must(t, err)
+		s.Clock.Advance(3 * time.Minute)
 		s.conflicts(t, request("late", "a"), "was carried out")
 	})
 }
@@ -327,11 +305,11 @@ func TestAnswerIsKeptForACallerWhoHasGone(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
 		ctx, leave := context.WithCancel(t.Context())
-		_, _, err := s.Run(ctx, s.actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
+		_, _, err := s.Run(ctx, s.Actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
 			defer leave()
 			return s.work(marked)
 		})
-		must(t, err)
+		housetest.Must(t, err)
 		s.repeated(t, request("k", "a"), "answer 1")
 	})
 }
@@ -339,7 +317,7 @@ func TestAnswerIsKeptForACallerWhoHasGone(t *testing.T) {
 func TestAnswerThatCannotBeKeptIsGivenAllTheSame(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
-		answer, _, err := s.Run(t.Context(), s.actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
+		answer, _, err := s.Run(t.Context(), s.Actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
 			defer s.exec(t, `ALTER TABLE idempotency_keys RENAME TO mislaid`)
 			return s.work(marked)
 		})
@@ -347,7 +325,7 @@ func TestAnswerThatCannotBeKeptIsGivenAllTheSame(t *testing.T) {
 			t.Errorf("%d %q, %v; want the answer and the error", answer.Status, answer.Body, err)
 		}
 		s.exec(t, `ALTER TABLE mislaid RENAME TO idempotency_keys`)
-		s.clock.Advance(3 * time.Minute)
+		s.Clock.Advance(3 * time.Minute)
 		s.conflicts(t, request("k", "a"), "was carried out")
 		s.wantMade(t, 1)
 	})
@@ -357,8 +335,8 @@ func TestKeysGoWithTheirToken(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShop(t, engine)
 		s.ran(t, request("k", "a"), "answer 1")
-		must(t, s.accounts.DeleteToken(t.Context(), s.actor, s.actor.TokenID))
-		if keys, err := sqldb.Value[int64](t.Context(), s.db, `SELECT count(*) FROM idempotency_keys`); err != nil || keys != 0 {
+		housetest.Must(t, s.Accounts.DeleteToken(t.Context(), s.Actor, s.Actor.TokenID))
+		if keys, err := sqldb.Value[int64](t.Context(), s.DB, `SELECT count(*) FROM idempotency_keys`); err != nil || keys != 0 {
 			t.Errorf("%d keys, %v; want none", keys, err)
 		}
 	})

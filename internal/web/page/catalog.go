@@ -76,7 +76,10 @@ func (c *catalog) add(english, portuguese string) {
 		rest = rest[at[1]:]
 	}
 	pattern.WriteString(regexp.QuoteMeta(rest))
-	c.shapes = append(c.shapes, shape{regexp.MustCompile(`(?s)^` + pattern.String() + `$`), verb.ReplaceAllString(portuguese, "%${1}s"), len(verb.ReplaceAllString(english, ""))})
+	c.shapes = append(c.shapes, shape{
+		regexp.MustCompile(`(?s)^` + pattern.String() + `$`),
+		verb.ReplaceAllString(portuguese, "%${1}s"), len(verb.ReplaceAllString(english, "")),
+	})
 }
 
 // Known reports whether the catalog has Portuguese for an English text.

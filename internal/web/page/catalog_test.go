@@ -46,7 +46,7 @@ var refusers = map[string]int{
 }
 
 // reasoned are the places whose errors become reasons as they are.
-var reasoned = []string{"platform/money/", "platform/civil/", "platform/outbound/", "customer/sheet/"}
+var reasoned = []string{"platform/money/", "platform/civil/", "platform/phone/", "platform/taxid/", "platform/address/", "billing/terms/", "platform/outbound/", "customer/sheet/"}
 
 // internals are texts of such places that no person is shown.
 var internals = regexp.MustCompile(`^(webhook:|resolve |dial |read |the body |.*scan .*|a period must.*stored.*|%s \(%d\)$|TLS: %s$)`)
@@ -189,7 +189,7 @@ func TestEveryRefusalHasPortuguese(t *testing.T) {
 }
 
 // said are the calls by which edges name texts in Go, and which argument it is.
-var said = map[string]int{"page.Say": 2, "page.Complain": 2, "Say": 2, "Complain": 2, "T": 0, "lang.T": 0, "Lang.T": 0, "l.T": 0, "q.done": 1, "s.gone": 2}
+var said = map[string]int{"page.Say": 2, "page.Complain": 2, "Say": 2, "Complain": 2, "T": 0, "lang.T": 0, "Lang.T": 0, "l.T": 0, "req.done": 1, "s.gone": 2}
 
 // shown are the fields of structs whose texts are translated.
 var shown = []string{"Title", "Question", "Button", "Effects", "Label", "Text", "Empty"}

@@ -85,7 +85,8 @@ func Prefer(w http.ResponseWriter, r *http.Request) {
 // anywhere else.
 func LocalPath(p string) string {
 	u, err := url.Parse(p)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(p, "/") || strings.HasPrefix(p, "//") || strings.ContainsAny(p, "\\\r\n\t") {
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(p, "/") ||
+		strings.HasPrefix(p, "//") || strings.ContainsAny(p, "\\\r\n\t") {
 		return "/"
 	}
 	return p

@@ -172,7 +172,10 @@ func (s *Set) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	web.ExchangeOf(r.Context()).Err = err
 	s.Render(w, r, View{
 		Name: "error", Title: failTitle(err), Status: web.Status(err),
-		Data: failure{Reason: fault.Public(err), RequestID: web.ExchangeOf(r.Context()).RequestID, Internal: web.Status(err) >= http.StatusInternalServerError},
+		Data: failure{
+			Reason: fault.Public(err), RequestID: web.ExchangeOf(r.Context()).RequestID,
+			Internal: web.Status(err) >= http.StatusInternalServerError,
+		},
 	})
 }
 
@@ -190,7 +193,8 @@ func failTitle(err error) string {
 		return "You may not do this"
 	case fault.KindRateLimited:
 		return "Too many attempts"
-	case fault.KindInvalid, fault.KindConflict, fault.KindTooLarge, fault.KindUnsupportedMedia, fault.KindMethodNotAllowed, fault.KindUnauthenticated:
+	case fault.KindInvalid, fault.KindConflict, fault.KindTooLarge, fault.KindUnsupportedMedia,
+		fault.KindMethodNotAllowed, fault.KindUnauthenticated:
 		return "This did not work"
 	case fault.KindUnavailable, fault.KindUpstream:
 		return "Not available at the moment"

@@ -28,5 +28,6 @@ func QR(text string) (template.HTML, error) {
 	}
 	side := code.Size + 2*quiet
 	return template.HTML(fmt.Sprintf( //nolint:gosec // numbers only
-		`<svg class="qr" viewBox="0 0 %d %d" role="img" aria-label="QR code" shape-rendering="crispEdges"><path d="%s"/></svg>`, side, side, path.String())), nil
+		`<svg class="qr" viewBox="0 0 %d %d" role="img" aria-label="QR code" shape-rendering="crispEdges">`+
+			`<path d="%s"/></svg>`, side, side, path.String())), nil
 }

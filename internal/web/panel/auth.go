@@ -9,8 +9,8 @@ import (
 )
 
 // public shows a page outside the panel's frame.
-func (s *Server) public(q *request, v page.View) error {
-	s.pages.Render(q.w, q.Request, v)
+func (s *Server) public(req *request, v page.View) error {
+	s.pages.Render(req.w, req.Request, v)
 	return nil
 }
 
@@ -19,58 +19,58 @@ type loginData struct {
 	Next string
 }
 
-func (s *Server) loginPage(q *request) error {
-	if _, err := s.Accounts.Authenticate(q.Context(), token(q.Request), visitor(q.Request)); err == nil {
-		page.Go(q.w, q.Request, page.LocalPath(q.URL.Query().Get("next")))
+func (s *Server) loginPage(req *request) error {
+	if _, err := s.Accounts.Authenticate(req.Context(), token(req.Request), visitor(req.Request)); err == nil {
+		page.Go(req.w, req.Request, page.LocalPath(req.URL.Query().Get("next")))
 		return nil
 	}
-	return s.public(q, page.View{Name: "login", Title: "Sign in", Data: loginData{page.NewForm(), q.URL.Query().Get("next")}})
+	return s.public(req, page.View{Name: "login", Title: "Sign in", Data: loginData{page.NewForm(), req.URL.Query().Get("next")}})
 }
 
-func (s *Server) login(q *request) error {
-	in, err := s.Accounts.SignIn(q.Context(), account.ReadCredentials(q.form()), visitor(q.Request))
+func (s *Server) login(req *request) error {
+	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.form()), visitor(req.Request))
 	if refused(err) {
-		return s.public(q, page.View{
-			Name: "login", Title: "Sign in", Status: statusOf(err), Data: loginData{page.Sent(q.Request, err), q.PostFormValue("next")},
+		return s.public(req, page.View{
+			Name: "login", Title: "Sign in", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next")},
 		})
 	}
 	if err != nil {
 		return err
 	}
-	q.remember(in.Token)
-	next := page.LocalPath(q.PostFormValue("next"))
+	req.remember(in.Token)
+	next := page.LocalPath(req.PostFormValue("next"))
 	if in.NeedsCode {
 		next = "/login/code?next=" + urlQuery(next)
 	}
-	page.Go(q.w, q.Request, next)
+	page.Go(req.w, req.Request, next)
 	return nil
 }
 
-func (s *Server) codePage(q *request) error {
-	return s.public(q, page.View{Name: "code", Title: "Second factor", Data: loginData{page.NewForm(), q.URL.Query().Get("next")}})
+func (s *Server) codePage(req *request) error {
+	return s.public(req, page.View{Name: "code", Title: "Second factor", Data: loginData{page.NewForm(), req.URL.Query().Get("next")}})
 }
 
-func (s *Server) code(q *request) error {
-	in, err := s.Accounts.ConfirmCode(q.Context(), token(q.Request), account.ReadCode(q.form()), visitor(q.Request))
+func (s *Server) code(req *request) error {
+	in, err := s.Accounts.ConfirmCode(req.Context(), token(req.Request), account.ReadCode(req.form()), visitor(req.Request))
 	if refused(err) {
-		return s.public(q, page.View{
-			Name: "code", Title: "Second factor", Status: statusOf(err), Data: loginData{page.Sent(q.Request, err), q.PostFormValue("next")},
+		return s.public(req, page.View{
+			Name: "code", Title: "Second factor", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next")},
 		})
 	}
 	if err != nil {
 		return err
 	}
-	q.remember(in.Token)
-	page.Go(q.w, q.Request, page.LocalPath(q.PostFormValue("next")))
+	req.remember(in.Token)
+	page.Go(req.w, req.Request, page.LocalPath(req.PostFormValue("next")))
 	return nil
 }
 
-func (s *Server) logout(q *request) error {
-	if err := s.Accounts.SignOut(q.Context(), q.Visit); err != nil {
+func (s *Server) logout(req *request) error {
+	if err := s.Accounts.SignOut(req.Context(), req.Visit); err != nil {
 		return err
 	}
-	q.forget()
-	page.Go(q.w, q.Request, "/login")
+	req.forget()
+	page.Go(req.w, req.Request, "/login")
 	return nil
 }
 
@@ -79,23 +79,29 @@ type setupData struct {
 	Zones []page.Option
 }
 
-func (s *Server) setupPage(q *request) error {
-	if err := s.Accounts.SetupWorks(q.Context(), q.PathValue("link")); err != nil {
-		return s.gone(q, err, "This set-up link was used or has run out. Sign in, or start the server again for a new one.")
+func (s *Server) setupPage(req *request) error {
+	if err := s.Accounts.SetupWorks(req.Context(), req.PathValue("link")); err != nil {
+		return s.gone(req, err, "This set-up link was used or has run out. Sign in, or start the server again for a new one.")
 	}
-	return s.public(q, page.View{Name: "setup", Title: "Welcome to Carteira", Data: setupData{page.NewForm("timezone", account.DefaultTimezone), zoneOptions("")}})
+	return s.public(req, page.View{
+		Name: "setup", Title: "Welcome to Carteira",
+		Data: setupData{page.NewForm("timezone", account.DefaultTimezone), zoneOptions("")},
+	})
 }
 
-func (s *Server) setup(q *request) error {
-	in, err := s.Accounts.Setup(q.Context(), q.PathValue("link"), account.ReadSetup(q.form()), visitor(q.Request))
+func (s *Server) setup(req *request) error {
+	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), account.ReadSetup(req.form()), visitor(req.Request))
 	if refused(err) {
-		return s.public(q, page.View{Name: "setup", Title: "Welcome to Carteira", Status: statusOf(err), Data: setupData{page.Sent(q.Request, err), zoneOptions("")}})
+		return s.public(req, page.View{
+			Name: "setup", Title: "Welcome to Carteira", Status: statusOf(err),
+			Data: setupData{page.Sent(req.Request, err), zoneOptions("")},
+		})
 	}
 	if err != nil {
-		return s.gone(q, err, "This set-up link was used or has run out. Sign in, or start the server again for a new one.")
+		return s.gone(req, err, "This set-up link was used or has run out. Sign in, or start the server again for a new one.")
 	}
-	q.remember(in.Token)
-	return q.done("/", "The company is ready. Begin with what you sell: a plan.")
+	req.remember(in.Token)
+	return req.done("/", "The company is ready. Begin with what you sell: a plan.")
 }
 
 type passwordData struct {
@@ -104,32 +110,32 @@ type passwordData struct {
 	Email string
 }
 
-func (s *Server) passwordPage(q *request) error {
-	u, err := s.Accounts.LinkedUser(q.Context(), q.PathValue("link"))
+func (s *Server) passwordPage(req *request) error {
+	u, err := s.Accounts.LinkedUser(req.Context(), req.PathValue("link"))
 	if err != nil {
-		return s.gone(q, err, "This link was used or has run out. Ask an owner of the company for a new one.")
+		return s.gone(req, err, "This link was used or has run out. Ask an owner of the company for a new one.")
 	}
-	return s.public(q, page.View{Name: "password", Title: "Choose a password", Data: passwordData{page.NewForm(), u.Name, u.Email}})
+	return s.public(req, page.View{Name: "password", Title: "Choose a password", Data: passwordData{page.NewForm(), u.Name, u.Email}})
 }
 
-func (s *Server) password(q *request) error {
-	u, err := s.Accounts.UsePasswordLink(q.Context(), q.PathValue("link"), account.ReadNewPassword(q.form()), visitor(q.Request))
+func (s *Server) password(req *request) error {
+	u, err := s.Accounts.UsePasswordLink(req.Context(), req.PathValue("link"), account.ReadNewPassword(req.form()), visitor(req.Request))
 	if refused(err) {
-		u, _ = s.Accounts.LinkedUser(q.Context(), q.PathValue("link")) // what cannot be found is not greeted
-		return s.public(q, page.View{
-			Name: "password", Title: "Choose a password", Status: statusOf(err), Data: passwordData{page.Sent(q.Request, err), u.Name, u.Email},
+		u, _ = s.Accounts.LinkedUser(req.Context(), req.PathValue("link")) // what cannot be found is not greeted
+		return s.public(req, page.View{
+			Name: "password", Title: "Choose a password", Status: statusOf(err), Data: passwordData{page.Sent(req.Request, err), u.Name, u.Email},
 		})
 	}
 	if err != nil {
-		return s.gone(q, err, "This link was used or has run out. Ask an owner of the company for a new one.")
+		return s.gone(req, err, "This link was used or has run out. Ask an owner of the company for a new one.")
 	}
-	return q.done("/login", "The password is set. Sign in with it.")
+	return req.done("/login", "The password is set. Sign in with it.")
 }
 
 // gone explains a link that no longer works; other errors stay what they are.
-func (s *Server) gone(q *request, err error, text string) error {
+func (s *Server) gone(req *request, err error, text string) error {
 	if fault.KindOf(err) != fault.KindNotFound {
 		return err
 	}
-	return s.public(q, page.View{Name: "gone", Title: "This link no longer works", Status: http.StatusNotFound, Data: text})
+	return s.public(req, page.View{Name: "gone", Title: "This link no longer works", Status: http.StatusNotFound, Data: text})
 }

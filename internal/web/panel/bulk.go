@@ -14,17 +14,17 @@ const maxPicked = 200
 
 // bulk does one thing with all customers that were picked. Each is a use case
 // of its own: one that is refused does not keep the others from it.
-func (s *Server) bulk(q *request) error {
-	ids, err := picked(q)
+func (s *Server) bulk(req *request) error {
+	ids, err := picked(req)
 	if err != nil {
-		return q.complain(q.back("/customers"), err)
+		return req.complain(req.back("/customers"), err)
 	}
-	act, said, err := s.bulkAction(q, q.PostFormValue("action"))
+	act, said, err := s.bulkAction(req, req.PostFormValue("action"))
 	if err != nil {
 		return err
 	}
-	if q.PostFormValue("action") == "delete" && q.PostFormValue("sure") == "" {
-		return s.askBulkDelete(q, ids)
+	if req.PostFormValue("action") == "delete" && req.PostFormValue("sure") == "" {
+		return s.askBulkDelete(req, ids)
 	}
 	done, reason := 0, ""
 	for _, id := range ids {
@@ -41,16 +41,16 @@ func (s *Server) bulk(q *request) error {
 		}
 	}
 	if done == len(ids) {
-		return q.done(q.back("/customers"), said, done)
+		return req.done(req.back("/customers"), said, done)
 	}
-	page.Complain(q.w, q.Request, "%d of %d: done. The others were refused: %s", done, len(ids), q.lang.Reason(reason))
-	page.Go(q.w, q.Request, q.back("/customers"))
+	page.Complain(req.w, req.Request, "%d of %d: done. The others were refused: %s", done, len(ids), req.lang.Reason(reason))
+	page.Go(req.w, req.Request, req.back("/customers"))
 	return nil
 }
 
-func picked(q *request) ([]int64, error) {
+func picked(req *request) ([]int64, error) {
 	var ids []int64
-	for _, text := range q.PostForm["id"] {
+	for _, text := range req.PostForm["id"] {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || id <= 0 {
 			return nil, fault.NotFound("customer")
@@ -66,25 +66,28 @@ func picked(q *request) ([]int64, error) {
 	return ids, nil
 }
 
-func (s *Server) bulkAction(q *request, name string) (act func(id int64) error, said string, err error) {
+func (s *Server) bulkAction(req *request, name string) (act func(id int64) error, said string, err error) {
 	switch name {
 	case "renew":
 		return func(id int64) error {
-			_, err := s.Customers.Renew(q.Context(), q.Actor, id)
+			_, err := s.Customers.Renew(req.Context(), req.Actor, id)
 			return err
 		}, "Customers renewed: %d.", nil
 	case "delete":
-		return func(id int64) error { return s.Customers.Delete(q.Context(), q.Actor, id) }, "Customers deleted: %d.", nil
+		return func(id int64) error { return s.Customers.Delete(req.Context(), req.Actor, id) }, "Customers deleted: %d.", nil
 	case "plan":
-		plan := q.PostFormValue("bulk_plan_id")
+		plan := req.PostFormValue("bulk_plan_id")
 		return func(id int64) error {
-			_, err := s.Customers.Update(q.Context(), q.Actor, id, customer.ReadChanges(input.FromStrings(map[string]string{"plan_id": plan})))
+			_, err := s.Customers.Update(req.Context(), req.Actor, id, customer.ReadChanges(input.FromStrings(map[string]string{"plan_id": plan})))
 			return err
 		}, "Customers moved to the plan: %d.", nil
 	}
 	return nil, "", fault.NotFound("page")
 }
 
-func (s *Server) askBulkDelete(q *request, ids []int64) error {
-	return s.show(q, page.View{Name: "ask_bulk", Title: "Are you sure?", Data: map[string]any{"IDs": ids, "N": len(ids), "Back": q.back("/customers")}})
+func (s *Server) askBulkDelete(req *request, ids []int64) error {
+	return s.show(req, page.View{
+		Name: "ask_bulk", Title: "Are you sure?",
+		Data: map[string]any{"IDs": ids, "N": len(ids), "Back": req.back("/customers")},
+	})
 }

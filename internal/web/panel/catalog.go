@@ -23,9 +23,9 @@ type plansData struct {
 	Pager    page.Pager
 }
 
-func (s *Server) plans(q *request) error {
-	p := q.query().Page()
-	list, total, err := s.Catalog.Plans(q.Context(), q.Actor, catalogAll, p)
+func (s *Server) plans(req *request) error {
+	p := req.query().Page()
+	list, total, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, p)
 	if err != nil {
 		return err
 	}
@@ -33,20 +33,20 @@ func (s *Server) plans(q *request) error {
 	for i, plan := range list {
 		ids[i] = plan.ID
 	}
-	counts, err := s.Customers.CountByPlan(q.Context(), q.Actor, ids)
+	counts, err := s.Customers.CountByPlan(req.Context(), req.Actor, ids)
 	if err != nil {
 		return err
 	}
-	d := plansData{Pager: page.NewPager(q.URL, p, total)}
+	d := plansData{Pager: page.NewPager(req.URL, p, total)}
 	for _, plan := range list {
 		d.Plans = append(d.Plans, planRow{plan, counts[plan.ID].N})
 	}
-	return s.show(q, page.View{Name: "plans", Title: "Plans", Data: d})
+	return s.show(req, page.View{Name: "plans", Title: "Plans", Data: d})
 }
 
-func (s *Server) products(q *request) error {
-	p := q.query().Page()
-	list, total, err := s.Catalog.Products(q.Context(), q.Actor, catalogAll, p)
+func (s *Server) products(req *request) error {
+	p := req.query().Page()
+	list, total, err := s.Catalog.Products(req.Context(), req.Actor, catalogAll, p)
 	if err != nil {
 		return err
 	}
@@ -54,15 +54,15 @@ func (s *Server) products(q *request) error {
 	for i, product := range list {
 		ids[i] = product.ID
 	}
-	counts, err := s.Customers.CountByProduct(q.Context(), q.Actor, ids)
+	counts, err := s.Customers.CountByProduct(req.Context(), req.Actor, ids)
 	if err != nil {
 		return err
 	}
-	d := plansData{Pager: page.NewPager(q.URL, p, total)}
+	d := plansData{Pager: page.NewPager(req.URL, p, total)}
 	for _, product := range list {
 		d.Products = append(d.Products, productRow{product, counts[product.ID].N})
 	}
-	return s.show(q, page.View{Name: "products", Title: "Products", Data: d})
+	return s.show(req, page.View{Name: "products", Title: "Products", Data: d})
 }
 
 type planForm struct {
@@ -74,50 +74,59 @@ type planForm struct {
 }
 
 // units are the words of a period with the texts that people read.
-var units = []page.Option{{Value: "day", Label: "days"}, {Value: "week", Label: "weeks"}, {Value: "month", Label: "months"}, {Value: "year", Label: "years"}}
+var units = []page.Option{
+	{Value: "day", Label: "days"},
+	{Value: "week", Label: "weeks"},
+	{Value: "month", Label: "months"},
+	{Value: "year", Label: "years"},
+}
 
-func (s *Server) planForm(q *request, title string, d planForm, refusal error) error {
+func (s *Server) planForm(req *request, title string, d planForm, refusal error) error {
 	var err error
-	if _, d.Products, err = s.choices(q, false); err != nil {
+	if _, d.Products, err = s.choices(req, false); err != nil {
 		return err
 	}
 	for _, u := range units {
-		d.Units = append(d.Units, page.Option{Value: u.Value, Label: q.lang.T(u.Label)})
+		d.Units = append(d.Units, page.Option{Value: u.Value, Label: req.lang.T(u.Label)})
 	}
-	return s.show(q, page.View{Name: "plan_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "plan_form", Title: title, Status: statusOf(refusal), Data: d})
 }
 
 // planInput joins number and unit of the period, as a use case reads it.
-func planInput(q *request) *input.Form {
-	if count, unit := q.PostFormValue("period_count"), q.PostFormValue("period_unit"); count != "" {
-		q.PostForm.Set("period", count+unit)
+func planInput(req *request) *input.Form {
+	if count, unit := req.PostFormValue("period_count"), req.PostFormValue("period_unit"); count != "" {
+		req.PostForm.Set("period", count+unit)
 	}
-	return q.form("value")
+	return req.form("value")
 }
 
-func (s *Server) newPlan(q *request) error {
-	return s.planForm(q, "New plan", planForm{Form: page.NewForm("period_count", "1", "period_unit", "month"), Action: "/plans/new", New: true}, nil)
+func (s *Server) newPlan(req *request) error {
+	return s.planForm(req, "New plan", planForm{
+		Form:   page.NewForm("period_count", "1", "period_unit", "month"),
+		Action: "/plans/new", New: true,
+	}, nil)
 }
 
-func (s *Server) createPlan(q *request) error {
-	p, err := s.Catalog.CreatePlan(q.Context(), q.Actor, planInput(q))
+func (s *Server) createPlan(req *request) error {
+	p, err := s.Catalog.CreatePlan(req.Context(), req.Actor, planInput(req))
 	if refused(err) {
-		return s.planForm(q, "New plan", planForm{Form: page.Sent(q.Request, err), Action: "/plans/new", New: true}, err)
+		return s.planForm(req, "New plan", planForm{Form: page.Sent(req.Request, err), Action: "/plans/new", New: true}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/plans", "%s was created.", p.Name)
+	return req.done("/plans", "%s was created.", p.Name)
 }
 
-func (s *Server) editPlan(q *request) error {
-	p, err := s.Catalog.Plan(q.Context(), q.Actor, q.id)
+func (s *Server) editPlan(req *request) error {
+	p, err := s.Catalog.Plan(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	form := page.NewForm("name", p.Name, "value", p.Value.BR()[len("R$ "):], "period_count", idText(int64(p.Period.Count)), "period_unit", string(p.Period.Unit),
+	form := page.NewForm("name", p.Name, "value", p.Value.BR()[len("R$ "):], "period_count",
+		idText(int64(p.Period.Count)), "period_unit", string(p.Period.Unit),
 		"product_id", idText(p.Product.ID), "active", boolText(p.Active))
-	return s.planForm(q, "Edit plan", planForm{Form: form, Action: "/plans/" + idText(p.ID)}, nil)
+	return s.planForm(req, "Edit plan", planForm{Form: form, Action: "/plans/" + idText(p.ID)}, nil)
 }
 
 func boolText(on bool) string {
@@ -127,15 +136,15 @@ func boolText(on bool) string {
 	return "false"
 }
 
-func (s *Server) updatePlan(q *request) error {
-	p, err := s.Catalog.UpdatePlan(q.Context(), q.Actor, q.id, planInput(q))
+func (s *Server) updatePlan(req *request) error {
+	p, err := s.Catalog.UpdatePlan(req.Context(), req.Actor, req.id, planInput(req))
 	if refused(err) {
-		return s.planForm(q, "Edit plan", planForm{Form: page.Sent(q.Request, err), Action: "/plans/" + idText(q.id)}, err)
+		return s.planForm(req, "Edit plan", planForm{Form: page.Sent(req.Request, err), Action: "/plans/" + idText(req.id)}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/plans", "%s was saved.", p.Name)
+	return req.done("/plans", "%s was saved.", p.Name)
 }
 
 type productForm struct {
@@ -144,43 +153,43 @@ type productForm struct {
 	New    bool
 }
 
-func (s *Server) productForm(q *request, title string, d productForm, refusal error) error {
-	return s.show(q, page.View{Name: "product_form", Title: title, Status: statusOf(refusal), Data: d})
+func (s *Server) productForm(req *request, title string, d productForm, refusal error) error {
+	return s.show(req, page.View{Name: "product_form", Title: title, Status: statusOf(refusal), Data: d})
 }
 
-func (s *Server) newProduct(q *request) error {
-	return s.productForm(q, "New product", productForm{page.NewForm(), "/products/new", true}, nil)
+func (s *Server) newProduct(req *request) error {
+	return s.productForm(req, "New product", productForm{page.NewForm(), "/products/new", true}, nil)
 }
 
-func (s *Server) createProduct(q *request) error {
-	p, err := s.Catalog.CreateProduct(q.Context(), q.Actor, q.form())
+func (s *Server) createProduct(req *request) error {
+	p, err := s.Catalog.CreateProduct(req.Context(), req.Actor, req.form())
 	if refused(err) {
-		return s.productForm(q, "New product", productForm{page.Sent(q.Request, err), "/products/new", true}, err)
+		return s.productForm(req, "New product", productForm{page.Sent(req.Request, err), "/products/new", true}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/products", "%s was created.", p.Name)
+	return req.done("/products", "%s was created.", p.Name)
 }
 
-func (s *Server) editProduct(q *request) error {
-	p, err := s.Catalog.Product(q.Context(), q.Actor, q.id)
+func (s *Server) editProduct(req *request) error {
+	p, err := s.Catalog.Product(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	form := page.NewForm("name", p.Name, "description", p.Description, "active", boolText(p.Active))
-	return s.productForm(q, "Edit product", productForm{form, "/products/" + idText(p.ID), false}, nil)
+	return s.productForm(req, "Edit product", productForm{form, "/products/" + idText(p.ID), false}, nil)
 }
 
-func (s *Server) updateProduct(q *request) error {
-	p, err := s.Catalog.UpdateProduct(q.Context(), q.Actor, q.id, q.form())
+func (s *Server) updateProduct(req *request) error {
+	p, err := s.Catalog.UpdateProduct(req.Context(), req.Actor, req.id, req.form())
 	if refused(err) {
-		return s.productForm(q, "Edit product", productForm{page.Sent(q.Request, err), "/products/" + idText(q.id), false}, err)
+		return s.productForm(req, "Edit product", productForm{page.Sent(req.Request, err), "/products/" + idText(req.id), false}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/products", "%s was saved.", p.Name)
+	return req.done("/products", "%s was saved.", p.Name)
 }
 
 // PeriodText says a period in words: every month, every 3 months.

@@ -26,17 +26,17 @@ type charging struct {
 
 // charging of an invoice that is open; nil for others, and for whoever may not
 // charge.
-func (s *Server) charging(q *request, i billing.Invoice, c customer.Customer) (*charging, error) {
-	if i.Status != billing.Open || !q.mayCharge() {
+func (s *Server) charging(req *request, i billing.Invoice, c customer.Customer) (*charging, error) {
+	if i.Status != billing.Open || !req.mayCharge() {
 		return nil, nil //nolint:nilnil // there is nothing to charge, which is no error
 	}
-	link, err := s.Payments.PaymentLink(q.Context(), q.Actor, i.ID)
+	link, err := s.Payments.PaymentLink(req.Context(), req.Actor, i.ID)
 	if err != nil {
 		return nil, err
 	}
 	d := &charging{
-		Invoice: i, Customer: c, Overdue: i.Overdue(q.today), Link: link, Message: message(i, c, link.URL, i.Overdue(q.today)),
-		Through: s.through(q, link.Provider), Owner: allows(q.User.Role, owner),
+		Invoice: i, Customer: c, Overdue: i.Overdue(req.today), Link: link, Message: message(i, c, link.URL, i.Overdue(req.today)),
+		Through: s.through(req, link.Provider), Owner: allows(req.User.Role, owner),
 	}
 	if c.Whatsapp != "" {
 		d.WhatsApp = "https://wa.me/" + c.Whatsapp + "?text=" + strings.ReplaceAll(url.QueryEscape(d.Message), "+", "%20")
@@ -50,8 +50,8 @@ func (s *Server) charging(q *request, i billing.Invoice, c customer.Customer) (*
 }
 
 // mayCharge reports whether whoever asks may have charges made.
-func (q *request) mayCharge() bool {
-	return allows(q.User.Role, staff) && q.Actor.May(payments) && q.Actor.Writable(q.today) == nil
+func (req *request) mayCharge() bool {
+	return allows(req.User.Role, staff) && req.Actor.May(payments) && req.Actor.Writable(req.today) == nil
 }
 
 // message is what a customer is sent. It is in Portuguese whoever sends it.
@@ -67,69 +67,69 @@ func message(i billing.Invoice, c customer.Customer, link string, overdue bool) 
 func invoicePath(id int64) string { return "/invoices/" + idText(id) }
 
 // chargeInvoice offers the ways to charge; a list opens it as a dialog.
-func (s *Server) chargeInvoice(q *request) error {
-	i, err := s.Billing.Find(q.Context(), q.Actor, q.id)
+func (s *Server) chargeInvoice(req *request) error {
+	i, err := s.Billing.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.chargePage(q, i)
+	return s.chargePage(req, i)
 }
 
-func (s *Server) chargePage(q *request, i billing.Invoice) error {
-	c, err := s.Customers.Find(q.Context(), q.Actor, i.Customer.ID)
+func (s *Server) chargePage(req *request, i billing.Invoice) error {
+	c, err := s.Customers.Find(req.Context(), req.Actor, i.Customer.ID)
 	if err != nil {
 		return err
 	}
-	d, err := s.charging(q, i, c)
+	d, err := s.charging(req, i, c)
 	if err != nil {
 		return err
 	}
 	if d == nil { // paid or cancelled meanwhile
-		page.Go(q.w, q.Request, invoicePath(i.ID))
+		page.Go(req.w, req.Request, invoicePath(i.ID))
 		return nil
 	}
-	return s.show(q, page.View{Name: "charge", Title: "Charge", Data: d})
+	return s.show(req, page.View{Name: "charge", Title: "Charge", Data: d})
 }
 
 // chargeCustomer is the same for what a customer has to pay first.
-func (s *Server) chargeCustomer(q *request) error {
-	c, err := s.Customers.Find(q.Context(), q.Actor, q.id)
+func (s *Server) chargeCustomer(req *request) error {
+	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	i, found, err := s.Billing.Owed(q.Context(), q.Actor, c.ID)
+	i, found, err := s.Billing.Owed(req.Context(), req.Actor, c.ID)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return s.show(q, page.View{Name: "charge_nothing", Title: "Charge", Data: c})
+		return s.show(req, page.View{Name: "charge_nothing", Title: "Charge", Data: c})
 	}
-	return s.chargePage(q, i)
+	return s.chargePage(req, i)
 }
 
 // makePix has the gateway make a code, which the invoice's page then shows.
-func (s *Server) makePix(q *request) error {
-	path := invoicePath(q.id)
-	if _, err := s.Payments.Charge(q.Context(), q.Actor, q.id, ""); err != nil {
-		return q.complain(path, err)
+func (s *Server) makePix(req *request) error {
+	path := invoicePath(req.id)
+	if _, err := s.Payments.Charge(req.Context(), req.Actor, req.id, ""); err != nil {
+		return req.complain(path, err)
 	}
-	page.Go(q.w, q.Request, path+"#pix")
+	page.Go(req.w, req.Request, path+"#pix")
 	return nil
 }
 
 // confirmByHand takes note of money that no gateway tells of.
-func (s *Server) confirmByHand(q *request) error {
-	out, err := s.Payments.ConfirmByHand(q.Context(), q.Actor, q.id, q.form("amount"))
+func (s *Server) confirmByHand(req *request) error {
+	out, err := s.Payments.ConfirmByHand(req.Context(), req.Actor, req.id, req.form("amount"))
 	if refused(err) {
-		return s.invoicePage(q, page.Sent(q.Request, err), err)
+		return s.invoicePage(req, page.Sent(req.Request, err), err)
 	}
 	switch {
 	case err != nil:
 		return err
 	case out.Renewed:
-		return q.done(invoicePath(q.id), "The payment was confirmed, and the customer renewed.")
+		return req.done(invoicePath(req.id), "The payment was confirmed, and the customer renewed.")
 	}
-	return q.done(invoicePath(q.id), "The payment was confirmed.")
+	return req.done(invoicePath(req.id), "The payment was confirmed.")
 }
 
 // attemptRow is a charge of the past, in words.
@@ -138,11 +138,11 @@ type attemptRow struct {
 	Through, Text, Tone string
 }
 
-func (s *Server) attemptRows(q *request, list []payment.Attempt) []attemptRow {
+func (s *Server) attemptRows(req *request, list []payment.Attempt) []attemptRow {
 	rows := make([]attemptRow, len(list))
 	for n, a := range list {
 		state := attemptTexts[a.State]
-		rows[n] = attemptRow{a, s.through(q, a.Provider), q.lang.T(state.text), state.tone}
+		rows[n] = attemptRow{a, s.through(req, a.Provider), req.lang.T(state.text), state.tone}
 	}
 	return rows
 }
@@ -155,19 +155,19 @@ type billed struct {
 	ByHand   bool // a person confirms its payment
 }
 
-func (s *Server) billed(q *request, i billing.Invoice, c customer.Customer) (b billed, err error) {
-	if !q.Actor.May(payments) {
+func (s *Server) billed(req *request, i billing.Invoice, c customer.Customer) (b billed, err error) {
+	if !req.Actor.May(payments) {
 		return b, nil
 	}
-	if b.Charging, err = s.charging(q, i, c); err != nil {
+	if b.Charging, err = s.charging(req, i, c); err != nil {
 		return b, err
 	}
-	attempts, err := s.Payments.Attempts(q.Context(), q.Actor, i.ID)
+	attempts, err := s.Payments.Attempts(req.Context(), req.Actor, i.ID)
 	if err != nil {
 		return b, err
 	}
-	received, err := s.Payments.Payments(q.Context(), q.Actor, i.ID)
-	b.Attempts, b.Payments = s.attemptRows(q, attempts), s.paymentRows(q, received)
+	received, err := s.Payments.Payments(req.Context(), req.Actor, i.ID)
+	b.Attempts, b.Payments = s.attemptRows(req, attempts), s.paymentRows(req, received)
 	b.ByHand = b.Charging != nil && len(attempts) > 0 && attempts[0].Manual
 	return b, err
 }

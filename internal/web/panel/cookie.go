@@ -26,15 +26,15 @@ func token(r *http.Request) string {
 	return c.Value
 }
 
-func (q *request) remember(token string) {
-	http.SetCookie(q.w, &http.Cookie{
-		Name: cookieName(q.Request), Value: token, Path: "/", MaxAge: int(account.SessionLife / time.Second),
-		HttpOnly: true, Secure: page.Secure(q.Request), SameSite: http.SameSiteLaxMode,
+func (req *request) remember(token string) {
+	http.SetCookie(req.w, &http.Cookie{
+		Name: cookieName(req.Request), Value: token, Path: "/", MaxAge: int(account.SessionLife / time.Second),
+		HttpOnly: true, Secure: page.Secure(req.Request), SameSite: http.SameSiteLaxMode,
 	})
 }
 
-func (q *request) forget() {
-	http.SetCookie(q.w, &http.Cookie{
-		Name: cookieName(q.Request), Path: "/", MaxAge: -1, HttpOnly: true, Secure: page.Secure(q.Request), SameSite: http.SameSiteLaxMode,
+func (req *request) forget() {
+	http.SetCookie(req.w, &http.Cookie{
+		Name: cookieName(req.Request), Path: "/", MaxAge: -1, HttpOnly: true, Secure: page.Secure(req.Request), SameSite: http.SameSiteLaxMode,
 	})
 }

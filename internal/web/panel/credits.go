@@ -12,8 +12,10 @@ import (
 
 // entryWords are the kinds of entries as people read them.
 var entryWords = map[reseller.EntryKind]string{
-	reseller.Granted: "Granted by the operator", reseller.ForCreate: "New subscriber", reseller.ForRenew: "Renewal", reseller.Sent: "Sent to a reseller",
-	reseller.Received: "Received from the company above", reseller.TakenBack: "Taken back from a reseller", reseller.Returned: "Taken back by the company above",
+	reseller.Granted: "Granted by the operator", reseller.ForCreate: "New subscriber",
+	reseller.ForRenew: "Renewal", reseller.Sent: "Sent to a reseller",
+	reseller.Received: "Received from the company above", reseller.TakenBack: "Taken back from a reseller",
+	reseller.Returned: "Taken back by the company above",
 }
 
 // entryRows is how many lines of the statement a page has.
@@ -35,14 +37,14 @@ type entryRow struct {
 	Link string // to the reseller; "": not one's own
 }
 
-func (s *Server) credits(q *request) error {
-	in := q.query()
+func (s *Server) credits(req *request) error {
+	in := req.query()
 	before := in.ID("before").Value
 	if in.Err() != nil {
 		before = 0
 	}
-	d := creditsData{Newest: before == 0, Sells: q.Actor.Company.Level.AtLeast(lowest[resellers]) && q.Actor.May(resellers)}
-	list, err := s.Resellers.Statement(q.Context(), q.Actor, before, entryRows+1)
+	d := creditsData{Newest: before == 0, Sells: req.Actor.Company.Level.AtLeast(lowest[resellers]) && req.Actor.May(resellers)}
+	list, err := s.Resellers.Statement(req.Context(), req.Actor, before, entryRows+1)
 	if err != nil {
 		return err
 	}
@@ -50,26 +52,26 @@ func (s *Server) credits(q *request) error {
 		list = list[:entryRows]
 		d.Older = "/credits?before=" + idText(list[entryRows-1].ID)
 	}
-	if d.Balance, err = s.Resellers.Balance(q.Context(), q.Actor); err != nil {
+	if d.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	if d.List, err = s.entryRows(q, list, d.Sells); err != nil {
+	if d.List, err = s.entryRows(req, list, d.Sells); err != nil {
 		return err
 	}
-	if q.Actor.Company.ParentID == 0 {
-		d.Grant = fmt.Sprintf("carteira credits grant --company %d --amount 100", q.Actor.Company.ID)
+	if req.Actor.Company.ParentID == 0 {
+		d.Grant = fmt.Sprintf("carteira credits grant --company %d --amount 100", req.Actor.Company.ID)
 	}
-	return s.show(q, page.View{Name: "credits", Title: "Credits", Data: d})
+	return s.show(req, page.View{Name: "credits", Title: "Credits", Data: d})
 }
 
-func (s *Server) entryRows(q *request, list []reseller.Entry, links bool) ([]entryRow, error) {
-	names, err := s.doers(q, list)
+func (s *Server) entryRows(req *request, list []reseller.Entry, links bool) ([]entryRow, error) {
+	names, err := s.doers(req, list)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]entryRow, len(list))
 	for i, e := range list {
-		rows[i] = entryRow{Entry: e, Text: entryWords[e.Kind], Who: doer(q.lang, names, e)}
+		rows[i] = entryRow{Entry: e, Text: entryWords[e.Kind], Who: doer(req.lang, names, e)}
 		if links && e.Reseller.ID != 0 && !byTheOther(e) {
 			rows[i].Link = resellerPath(e.Reseller.ID)
 		}
@@ -85,7 +87,7 @@ func byTheOther(e reseller.Entry) bool {
 
 // doers are the names of the company's users and tokens, as entries have them,
 // when there is an entry that needs them.
-func (s *Server) doers(q *request, list []reseller.Entry) (map[string]string, error) {
+func (s *Server) doers(req *request, list []reseller.Entry) (map[string]string, error) {
 	names := map[string]string{}
 	needed := func(prefix string) bool {
 		for _, e := range list {
@@ -96,7 +98,7 @@ func (s *Server) doers(q *request, list []reseller.Entry) (map[string]string, er
 		return false
 	}
 	if needed("user:") {
-		users, err := s.Accounts.Users(q.Context(), q.Actor)
+		users, err := s.Accounts.Users(req.Context(), req.Actor)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +107,7 @@ func (s *Server) doers(q *request, list []reseller.Entry) (map[string]string, er
 		}
 	}
 	if needed("token:") {
-		tokens, err := s.Accounts.Tokens(q.Context(), q.Actor)
+		tokens, err := s.Accounts.Tokens(req.Context(), req.Actor)
 		if err != nil {
 			return nil, err
 		}
@@ -162,45 +164,45 @@ type moveData struct {
 	Ask      bool // all is well: it is to be confirmed
 }
 
-func (s *Server) sendPage(q *request) error        { return s.movePage(q, s.sending()) }
-func (s *Server) takeBackPage(q *request) error    { return s.movePage(q, s.takingBack()) }
-func (s *Server) sendCredits(q *request) error     { return s.move(q, s.sending()) }
-func (s *Server) takeBackCredits(q *request) error { return s.move(q, s.takingBack()) }
+func (s *Server) sendPage(req *request) error        { return s.movePage(req, s.sending()) }
+func (s *Server) takeBackPage(req *request) error    { return s.movePage(req, s.takingBack()) }
+func (s *Server) sendCredits(req *request) error     { return s.move(req, s.sending()) }
+func (s *Server) takeBackCredits(req *request) error { return s.move(req, s.takingBack()) }
 
 // movePage asks how many credits; told that, it says what will happen and asks
 // whether to do it.
-func (s *Server) movePage(q *request, c course) error {
-	asked := q.URL.Query().Has("amount")
-	m, err := c.quote(q.Context(), q.Actor, q.id, reseller.ReadCreditRequest(q.query()))
+func (s *Server) movePage(req *request, c course) error {
+	asked := req.URL.Query().Has("amount")
+	m, err := c.quote(req.Context(), req.Actor, req.id, reseller.ReadCreditRequest(req.query()))
 	if err != nil && !refused(err) {
 		return err
 	}
-	form := queryForm(q)
+	form := queryForm(req)
 	if asked {
 		form.Fail(err)
 	} else {
 		err = nil
 	}
-	return s.moveForm(q, c, moveData{Form: form, Movement: m, Ask: asked && err == nil}, err)
+	return s.moveForm(req, c, moveData{Form: form, Movement: m, Ask: asked && err == nil}, err)
 }
 
-func (s *Server) moveForm(q *request, c course, d moveData, refusal error) error {
-	d.Course, d.Action, d.Back = c, resellerPath(q.id)+c.Path, resellerPath(q.id)
-	return s.show(q, page.View{Name: "credits_move", Title: c.Title, Status: statusOf(refusal), Data: d})
+func (s *Server) moveForm(req *request, c course, d moveData, refusal error) error {
+	d.Course, d.Action, d.Back = c, resellerPath(req.id)+c.Path, resellerPath(req.id)
+	return s.show(req, page.View{Name: "credits_move", Title: c.Title, Status: statusOf(refusal), Data: d})
 }
 
-func (s *Server) move(q *request, c course) error {
-	request := reseller.ReadCreditRequest(q.form())
-	moved, err := c.move(q.Context(), q.Actor, q.id, request)
+func (s *Server) move(req *request, c course) error {
+	credits := reseller.ReadCreditRequest(req.form())
+	moved, err := c.move(req.Context(), req.Actor, req.id, credits)
 	if err != nil && !refused(err) {
 		return err
 	}
-	m, failed := c.quote(q.Context(), q.Actor, q.id, request)
+	m, failed := c.quote(req.Context(), req.Actor, req.id, credits)
 	if failed != nil && !refused(failed) {
 		return failed
 	}
 	if err != nil {
-		return s.moveForm(q, c, moveData{Form: page.Sent(q.Request, err), Movement: m}, err)
+		return s.moveForm(req, c, moveData{Form: page.Sent(req.Request, err), Movement: m}, err)
 	}
-	return q.done(resellerPath(q.id), c.done, m.Reseller.Name, moved.Balance, moved.ResellerBalance)
+	return req.done(resellerPath(req.id), c.done, m.Reseller.Name, moved.Balance, moved.ResellerBalance)
 }

@@ -14,41 +14,45 @@ import (
 // exportCustomers writes the customers of a filter as CSV, a batch at a time,
 // under headings that an import understands. Semicolons and the mark at the
 // beginning are what Excel in Brazil wants.
-func (s *Server) exportCustomers(q *request) error {
-	in := q.query()
+func (s *Server) exportCustomers(req *request) error {
+	in := req.query()
 	f := customer.ReadFilter(in)
 	if err := in.Err(); err != nil {
 		return err
 	}
-	h := q.w.Header()
+	h := req.w.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="clientes-`+q.today.String()+`.csv"`)
+	h.Set("Content-Disposition", `attachment; filename="clientes-`+req.today.String()+`.csv"`)
 	h.Set("Cache-Control", "no-store")
-	out := csv.NewWriter(patient{q.w, http.NewResponseController(q.w)})
+	out := csv.NewWriter(patient{req.w, http.NewResponseController(req.w)})
 	out.Comma = ';'
-	if _, err := io.WriteString(q.w, "\ufeff"); err != nil {
+	if _, err := io.WriteString(req.w, "\ufeff"); err != nil {
 		return nil //nolint:nilerr // the reader has gone away
 	}
-	err := out.Write([]string{"nome", "whatsapp", "e-mail", "usuário", "vencimento", "status", "plano", "valor", "produto", "observações", "código"})
+	err := out.Write([]string{
+		"nome", "whatsapp", "e-mail", "usuário", "vencimento", "status",
+		"plano", "valor", "produto", "observações", "código",
+	})
 	if err == nil {
-		err = s.Customers.Walk(q.Context(), q.Actor, f, func(c customer.Customer) error { return out.Write(csvRow(q, c)) })
+		err = s.Customers.Walk(req.Context(), req.Actor, f, func(c customer.Customer) error { return out.Write(csvRow(req, c)) })
 	}
 	out.Flush()
 	if err != nil {
 		// Half a file must not pass for the whole: the connection is cut.
-		web.ExchangeOf(q.Context()).Err = err
+		web.ExchangeOf(req.Context()).Err = err
 		panic(http.ErrAbortHandler)
 	}
 	return nil
 }
 
-func csvRow(q *request, c customer.Customer) []string {
+func csvRow(req *request, c customer.Customer) []string {
 	value := ""
 	if c.Plan.ID != 0 {
 		value = c.Plan.Value.String()
 	}
 	row := []string{
-		c.Name, c.Whatsapp, c.Email, c.Usuario, page.FormatDate(c.DueOn), string(c.Status(q.today)), c.Plan.Name, value, c.Product.Name, c.Notes, c.ExternalID,
+		c.Name, c.Whatsapp, c.Email, c.Usuario, page.FormatDate(c.DueOn), string(c.Status(req.today)),
+		c.Plan.Name, value, c.Product.Name, c.Notes, c.ExternalID,
 	}
 	for i := range row {
 		row[i] = harmless(row[i])

@@ -9,8 +9,8 @@ import (
 )
 
 // gateway is the one in use; found is false when there is none.
-func (s *Server) gateway(q *request) (u payment.Setup, found bool, err error) {
-	u, err = s.Payments.Gateway(q.Context(), q.Actor)
+func (s *Server) gateway(req *request) (u payment.Setup, found bool, err error) {
+	u, err = s.Payments.Gateway(req.Context(), req.Actor)
 	if fault.KindOf(err) == fault.KindInvalid { // none is set up
 		return u, false, nil
 	}
@@ -39,38 +39,38 @@ type providerRow struct {
 	providerText
 }
 
-func (s *Server) gatewayPage(q *request) error {
+func (s *Server) gatewayPage(req *request) error {
 	var d gatewayData
 	var err error
-	if d.Tabs, err = s.paymentTabs(q, "gateway"); err != nil {
+	if d.Tabs, err = s.paymentTabs(req, "gateway"); err != nil {
 		return err
 	}
-	u, found, err := s.gateway(q)
+	u, found, err := s.gateway(req)
 	if err != nil {
 		return err
 	}
 	if found {
-		d.Setup, d.Title, d.Text, d.Options = &u, optionWord(q.lang, u.Provider.Title), providerTexts[u.Provider.Name], shownOptions(q, u)
-		if d.Live, err = s.Payments.Live(q.Context(), q.Actor); err != nil {
+		d.Setup, d.Title, d.Text, d.Options = &u, optionWord(req.lang, u.Provider.Title), providerTexts[u.Provider.Name], shownOptions(req, u)
+		if d.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
 			return err
 		}
 	}
 	for _, p := range s.Payments.Providers() {
 		if !found || p.Name != u.Provider.Name {
-			d.Providers = append(d.Providers, providerRow{p, optionWord(q.lang, p.Title), providerTexts[p.Name]})
+			d.Providers = append(d.Providers, providerRow{p, optionWord(req.lang, p.Title), providerTexts[p.Name]})
 		}
 	}
-	return s.show(q, page.View{Name: "gateway", Title: "Payment gateway", Data: d})
+	return s.show(req, page.View{Name: "gateway", Title: "Payment gateway", Data: d})
 }
 
-func shownOptions(q *request, u payment.Setup) []shownOption {
+func shownOptions(req *request, u payment.Setup) []shownOption {
 	var list []shownOption
 	for _, o := range u.Provider.Options {
 		if v := u.Options[o.Name]; v != "" {
 			if len(o.Choices) > 0 {
-				v = optionWord(q.lang, v)
+				v = optionWord(req.lang, v)
 			}
-			list = append(list, shownOption{optionWord(q.lang, o.Title), v, o.Secret})
+			list = append(list, shownOption{optionWord(req.lang, o.Title), v, o.Secret})
 		}
 	}
 	return list
@@ -98,14 +98,17 @@ type optionField struct {
 	Choices     []page.Option
 }
 
-func (s *Server) gatewayFormPage(q *request) error { return s.gatewayForm(q, nil, nil) }
+func (s *Server) gatewayFormPage(req *request) error { return s.gatewayForm(req, nil, nil) }
 
-func (s *Server) gatewayForm(q *request, form *page.Form, refusal error) error {
-	u, err := s.Payments.SetupOf(q.Context(), q.Actor, q.PathValue("provider"))
+func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error {
+	u, err := s.Payments.SetupOf(req.Context(), req.Actor, req.PathValue("provider"))
 	if err != nil {
 		return err
 	}
-	d := gatewayForm{Form: form, Provider: u.Provider, Title: optionWord(q.lang, u.Provider.Title), Text: providerTexts[u.Provider.Name], Edits: u.Active}
+	d := gatewayForm{
+		Form: form, Provider: u.Provider, Title: optionWord(req.lang, u.Provider.Title),
+		Text: providerTexts[u.Provider.Name], Edits: u.Active,
+	}
 	if d.Form == nil {
 		d.Form = page.NewForm()
 		for name, v := range u.Options {
@@ -113,71 +116,71 @@ func (s *Server) gatewayForm(q *request, form *page.Form, refusal error) error {
 		}
 	}
 	for _, o := range u.Provider.Options {
-		d.Fields = append(d.Fields, newOptionField(q, o, u.Options[o.Name]))
+		d.Fields = append(d.Fields, newOptionField(req, o, u.Options[o.Name]))
 		d.Secrets = d.Secrets || o.Secret
 	}
-	inUse, found, err := s.gateway(q)
+	inUse, found, err := s.gateway(req)
 	if err != nil {
 		return err
 	}
 	if found && !u.Active {
-		d.Leaves = optionWord(q.lang, inUse.Provider.Title)
+		d.Leaves = optionWord(req.lang, inUse.Provider.Title)
 	}
-	if d.Live, err = s.Payments.Live(q.Context(), q.Actor); err != nil {
+	if d.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return s.show(q, page.View{Name: "gateway_form", Title: "Set up a gateway", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "gateway_form", Title: "Set up a gateway", Status: statusOf(refusal), Data: d})
 }
 
-func newOptionField(q *request, o payment.Option, kept string) optionField {
-	f := optionField{Option: o, MustHave: o.Required, Label: optionWord(q.lang, o.Title), Hint: q.lang.T(o.Help)}
+func newOptionField(req *request, o payment.Option, kept string) optionField {
+	f := optionField{Option: o, MustHave: o.Required, Label: optionWord(req.lang, o.Title), Hint: req.lang.T(o.Help)}
 	if o.Secret && kept != "" {
 		f.Known = kept
-		f.Hint = q.lang.T("Set (%s). Leave it empty to keep it.", kept)
+		f.Hint = req.lang.T("Set (%s). Leave it empty to keep it.", kept)
 		f.Required = false
 	}
 	for _, c := range o.Choices {
-		f.Choices = append(f.Choices, page.Option{Value: c, Label: optionWord(q.lang, c)})
+		f.Choices = append(f.Choices, page.Option{Value: c, Label: optionWord(req.lang, c)})
 	}
 	if len(f.Choices) > 0 && !o.Required {
-		f.Choices = append([]page.Option{{Value: "", Label: q.lang.T("As usual")}}, f.Choices...)
+		f.Choices = append([]page.Option{{Value: "", Label: req.lang.T("As usual")}}, f.Choices...)
 	}
 	return f
 }
 
-func (s *Server) setGateway(q *request) error {
-	u, err := s.Payments.SetupOf(q.Context(), q.Actor, q.PathValue("provider"))
+func (s *Server) setGateway(req *request) error {
+	u, err := s.Payments.SetupOf(req.Context(), req.Actor, req.PathValue("provider"))
 	if err != nil {
 		return err
 	}
-	keepSecrets(q, u.Provider)
-	q.PostForm.Set("provider", u.Provider.Name)
-	u, err = s.Payments.ConfigureGateway(q.Context(), q.Actor, q.form())
+	keepSecrets(req, u.Provider)
+	req.PostForm.Set("provider", u.Provider.Name)
+	u, err = s.Payments.ConfigureGateway(req.Context(), req.Actor, req.form())
 	if refused(err) {
-		return s.gatewayForm(q, page.Sent(q.Request, err), err)
+		return s.gatewayForm(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.Payments.CheckGateway(q.Context(), q.Actor); err != nil {
-		return q.complain("/payments/gateway", err)
+	if err := s.Payments.CheckGateway(req.Context(), req.Actor); err != nil {
+		return req.complain("/payments/gateway", err)
 	}
 	if u.Provider.Manual {
-		return q.done("/payments/gateway", "%s is in use.", optionWord(q.lang, u.Provider.Title))
+		return req.done("/payments/gateway", "%s is in use.", optionWord(req.lang, u.Provider.Title))
 	}
-	return q.done("/payments/gateway", "%s is in use, and the credentials work.", optionWord(q.lang, u.Provider.Title))
+	return req.done("/payments/gateway", "%s is in use, and the credentials work.", optionWord(req.lang, u.Provider.Title))
 }
 
 // keepSecrets takes secrets that were left empty out of the form, which keeps
 // them as they are, unless the box beside them says that they go.
-func keepSecrets(q *request, p payment.Provider) {
+func keepSecrets(req *request, p payment.Provider) {
 	for _, o := range p.Options {
 		switch {
-		case !o.Secret || strings.TrimSpace(q.PostFormValue(o.Name)) != "":
-		case lastOf(q.PostForm["forget_"+o.Name]) == "true":
-			q.PostForm.Set(o.Name, "")
+		case !o.Secret || strings.TrimSpace(req.PostFormValue(o.Name)) != "":
+		case lastOf(req.PostForm["forget_"+o.Name]) == "true":
+			req.PostForm.Set(o.Name, "")
 		default:
-			q.PostForm.Del(o.Name)
+			req.PostForm.Del(o.Name)
 		}
 	}
 }
@@ -189,19 +192,19 @@ func lastOf(list []string) string {
 	return list[len(list)-1]
 }
 
-func (s *Server) checkGateway(q *request) error {
-	if err := s.Payments.CheckGateway(q.Context(), q.Actor); err != nil {
-		return q.complain("/payments/gateway", err)
+func (s *Server) checkGateway(req *request) error {
+	if err := s.Payments.CheckGateway(req.Context(), req.Actor); err != nil {
+		return req.complain("/payments/gateway", err)
 	}
-	return q.done("/payments/gateway", "The gateway answers, and the credentials work.")
+	return req.done("/payments/gateway", "The gateway answers, and the credentials work.")
 }
 
-func (s *Server) askClearGateway(q *request) error {
-	u, err := s.Payments.Gateway(q.Context(), q.Actor)
+func (s *Server) askClearGateway(req *request) error {
+	u, err := s.Payments.Gateway(req.Context(), req.Actor)
 	if err != nil {
-		return q.complain("/payments/gateway", err)
+		return req.complain("/payments/gateway", err)
 	}
-	live, err := s.Payments.Live(q.Context(), q.Actor)
+	live, err := s.Payments.Live(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
@@ -210,17 +213,19 @@ func (s *Server) askClearGateway(q *request) error {
 		"The credentials are forgotten as soon as no charge needs them.",
 	}
 	if live.Charges > 0 {
-		effects = append(effects, q.lang.T("%d charges (%s) can still be paid. They are looked after until they end, and their payments are recorded.", live.Charges, live.Amount.BR()))
+		effects = append(effects, req.lang.T("%d charges (%s) can still be paid. They are looked after until they end, "+
+			"and their payments are recorded.", live.Charges, live.Amount.BR()))
 	}
-	return s.ask(q, page.Confirm{
-		Question: "Stop using %s?", Args: []any{optionWord(q.lang, u.Provider.Title)}, Danger: true, Button: "Stop using it", Back: "/payments/gateway",
+	return s.ask(req, page.Confirm{
+		Question: "Stop using %s?", Args: []any{optionWord(req.lang, u.Provider.Title)},
+		Danger: true, Button: "Stop using it", Back: "/payments/gateway",
 		Action: "/payments/gateway/clear", Effects: effects,
 	})
 }
 
-func (s *Server) clearGateway(q *request) error {
-	if err := s.Payments.ClearGateway(q.Context(), q.Actor); err != nil {
-		return q.complain("/payments/gateway", err)
+func (s *Server) clearGateway(req *request) error {
+	if err := s.Payments.ClearGateway(req.Context(), req.Actor); err != nil {
+		return req.complain("/payments/gateway", err)
 	}
-	return q.done("/payments/gateway", "The company has no payment gateway now.")
+	return req.done("/payments/gateway", "The company has no payment gateway now.")
 }

@@ -36,64 +36,70 @@ type dueList struct {
 
 const homeRows = 6
 
-func (s *Server) home(q *request) error {
-	month, err := s.Dashboard.Month(q.Context(), q.Actor, dashboard.ReadMonth(input.FromStrings(nil)))
+func (s *Server) home(req *request) error {
+	month, err := s.Dashboard.Month(req.Context(), req.Actor, dashboard.ReadMonth(input.FromStrings(nil)))
 	if err != nil {
 		return err
 	}
-	d := homeData{Month: month, Revenue: s.revenue(q, month), Fresh: month.Customers.Total == 0}
+	d := homeData{Month: month, Revenue: s.revenue(req, month), Fresh: month.Customers.Total == 0}
 	if percent := month.Revenue.ChangePercent; percent != nil {
 		d.Change = strings.Replace(fmt.Sprintf("%+.1f%%", *percent), ".", ",", 1)
 	}
 	for _, day := range month.Revenue.ByDay {
-		if day.Date == q.today {
+		if day.Date == req.today {
 			d.Today = day.Amount
 		}
 	}
-	if d.Lists, err = s.dueLists(q); err != nil {
+	if d.Lists, err = s.dueLists(req); err != nil {
 		return err
 	}
-	if d.Webhooks, err = s.brokenWebhooks(q); err != nil {
+	if d.Webhooks, err = s.brokenWebhooks(req); err != nil {
 		return err
 	}
-	if d.Payments, err = s.paymentTroubles(q); err != nil {
+	if d.Payments, err = s.paymentTroubles(req); err != nil {
 		return err
 	}
-	if d.Messages, err = s.messageNotices(q); err != nil {
+	if d.Messages, err = s.messageNotices(req); err != nil {
 		return err
 	}
 	if d.Fresh {
-		_, plans, err := s.Catalog.Plans(q.Context(), q.Actor, catalogAll, input.Page{Number: 1, Size: 1})
+		_, plans, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{Number: 1, Size: 1})
 		if err != nil {
 			return err
 		}
 		d.HasPlan = plans > 0
 	}
-	return s.show(q, page.View{Name: "home", Title: "Home", Data: d})
+	return s.show(req, page.View{Name: "home", Title: "Home", Data: d})
 }
 
-func (s *Server) revenue(q *request, m dashboard.Month) page.Bars {
+func (s *Server) revenue(req *request, m dashboard.Month) page.Bars {
 	bars := make([]page.Bar, len(m.Revenue.ByDay))
 	for i, d := range m.Revenue.ByDay {
 		bars[i] = page.Bar{
-			Label: fmt.Sprintf("%02d", d.Date.Day()), Value: d.Amount, Note: d.Date == q.today,
+			Label: fmt.Sprintf("%02d", d.Date.Day()), Value: d.Amount, Note: d.Date == req.today,
 			Title: page.FormatDate(d.Date) + ": " + d.Amount.BR(),
 		}
 	}
-	return page.NewBars(q.lang.T("Received by day"), bars)
+	return page.NewBars(req.lang.T("Received by day"), bars)
 }
 
-func (s *Server) dueLists(q *request) ([]dueList, error) {
-	tomorrow, yesterday := q.today.AddDays(1), q.today.AddDays(-1)
+func (s *Server) dueLists(req *request) ([]dueList, error) {
+	tomorrow, yesterday := req.today.AddDays(1), req.today.AddDays(-1)
 	lists := []dueList{
-		{Title: "Customers due today", Empty: "Nobody is due today.", Link: "/customers?status=" + urlQuery(string(customer.DueToday)), Tone: "warn"},
-		{Title: "Customers due tomorrow", Empty: "Nobody is due tomorrow.", Link: "/customers?due_from=" + tomorrow.String() + "&due_to=" + tomorrow.String(), Tone: "note"},
+		{
+			Title: "Customers due today", Empty: "Nobody is due today.",
+			Link: "/customers?status=" + urlQuery(string(customer.DueToday)), Tone: "warn",
+		},
+		{
+			Title: "Customers due tomorrow", Empty: "Nobody is due tomorrow.",
+			Link: "/customers?due_from=" + tomorrow.String() + "&due_to=" + tomorrow.String(), Tone: "note",
+		},
 		{Title: "Customers expired", Empty: "Nobody is expired.", Link: "/customers?status=" + urlQuery(string(customer.Expired)), Tone: "bad"},
 	}
 	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {DueTo: yesterday}}
 	for i, f := range filters {
 		var err error
-		lists[i].Customers, lists[i].Total, err = s.Customers.List(q.Context(), q.Actor, f, input.Page{Number: 1, Size: homeRows})
+		lists[i].Customers, lists[i].Total, err = s.Customers.List(req.Context(), req.Actor, f, input.Page{Number: 1, Size: homeRows})
 		if err != nil {
 			return nil, err
 		}
@@ -102,11 +108,11 @@ func (s *Server) dueLists(q *request) ([]dueList, error) {
 }
 
 // brokenWebhooks are those that were switched off by their failures.
-func (s *Server) brokenWebhooks(q *request) ([]webhook.Webhook, error) {
-	if !allows(q.User.Role, owner) {
+func (s *Server) brokenWebhooks(req *request) ([]webhook.Webhook, error) {
+	if !allows(req.User.Role, owner) {
 		return nil, nil
 	}
-	all, err := s.Webhooks.List(q.Context(), q.Actor)
+	all, err := s.Webhooks.List(req.Context(), req.Actor)
 	var broken []webhook.Webhook
 	for _, w := range all {
 		if !w.Active && w.Notice != "" {

@@ -12,28 +12,28 @@ import (
 	"carteira/internal/web/page"
 )
 
-func (s *Server) importPage(q *request) error {
-	return s.show(q, page.View{Name: "import", Title: "Import customers", Data: page.NewForm()})
+func (s *Server) importPage(req *request) error {
+	return s.show(req, page.View{Name: "import", Title: "Import customers", Data: page.NewForm()})
 }
 
 // upload takes the file. Its size is bounded before it is read.
-func (s *Server) upload(q *request) error {
-	_ = http.NewResponseController(q.w).SetReadDeadline(time.Now().Add(2 * time.Minute)) //nolint:forbidigo // a deadline of the connection
-	q.Body = http.MaxBytesReader(q.w, q.Body, customer.MaxUpload+maxForm)
-	name, content, err := readFile(q.Request)
+func (s *Server) upload(req *request) error {
+	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(2 * time.Minute)) //nolint:forbidigo // a deadline of the connection
+	req.Body = http.MaxBytesReader(req.w, req.Body, customer.MaxUpload+maxForm)
+	name, content, err := readFile(req.Request)
 	var u customer.Upload
 	if err == nil {
-		u, err = s.Customers.SaveUpload(q.Context(), q.Actor, name, content)
+		u, err = s.Customers.SaveUpload(req.Context(), req.Actor, name, content)
 	}
 	if refused(err) || fault.KindOf(err) == fault.KindTooLarge {
 		form := page.NewForm()
 		form.Fail(err)
-		return s.show(q, page.View{Name: "import", Title: "Import customers", Status: statusOf(err), Data: form})
+		return s.show(req, page.View{Name: "import", Title: "Import customers", Status: statusOf(err), Data: form})
 	}
 	if err != nil {
 		return err
 	}
-	page.Go(q.w, q.Request, importPath(u.ID))
+	page.Go(req.w, req.Request, importPath(u.ID))
 	return nil
 }
 
@@ -71,17 +71,17 @@ type columnData struct {
 	Options []page.Option
 }
 
-func (s *Server) uploadPage(q *request) error { return s.showUpload(q, page.NewForm(), nil) }
+func (s *Server) uploadPage(req *request) error { return s.showUpload(req, page.NewForm(), nil) }
 
-func (s *Server) showUpload(q *request, form *page.Form, refusal error) error {
-	u, err := s.Customers.Upload(q.Context(), q.Actor, q.id)
+func (s *Server) showUpload(req *request, form *page.Form, refusal error) error {
+	u, err := s.Customers.Upload(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	d := uploadData{Upload: u, Form: form}
 	for _, p := range u.Outcome.Problems {
 		if name, ok := fieldNames[p.Field]; ok {
-			p.Field = q.lang.T(name.Label)
+			p.Field = req.lang.T(name.Label)
 		}
 		d.Problems = append(d.Problems, p)
 	}
@@ -90,7 +90,7 @@ func (s *Server) showUpload(q *request, form *page.Form, refusal error) error {
 		if u.Choices.KeepGoing {
 			d.Percent *= 2
 		}
-		return s.show(q, page.View{Name: "import_progress", Title: "Import customers", Data: d})
+		return s.show(req, page.View{Name: "import_progress", Title: "Import customers", Data: d})
 	}
 	out := u.Outcome
 	d.Ready = out.Checked && out.Done.Skipped > 0 && (out.Done.Failed == 0 || u.Choices.KeepGoing)
@@ -98,10 +98,10 @@ func (s *Server) showUpload(q *request, form *page.Form, refusal error) error {
 		d.Form = page.NewForm("keep_going", boolText(u.Choices.KeepGoing), "create_missing", boolText(u.Choices.CreateMissing),
 			"invoices", boolText(u.Choices.Invoices), "events", boolText(u.Choices.Events))
 	}
-	if d.Columns, err = columns(q, u); err != nil {
+	if d.Columns, err = columns(req, u); err != nil {
 		return err
 	}
-	return s.show(q, page.View{Name: "import_columns", Title: "Import customers", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "import_columns", Title: "Import customers", Status: statusOf(refusal), Data: d})
 }
 
 // fieldNames are what the fields of a file are called on a page.
@@ -112,14 +112,14 @@ var fieldNames = map[string]page.Option{
 	"plan_id": {Label: "Plan (by id)"}, "product_id": {Label: "Product (by id)"},
 }
 
-func columns(q *request, u customer.Upload) ([]columnData, error) {
+func columns(req *request, u customer.Upload) ([]columnData, error) {
 	preview, err := u.Preview()
 	if err != nil {
 		return nil, err
 	}
-	options := []page.Option{{Value: "", Label: q.lang.T("(pass over)")}}
+	options := []page.Option{{Value: "", Label: req.lang.T("(pass over)")}}
 	for _, field := range sheet.Fields() {
-		options = append(options, page.Option{Value: field, Label: q.lang.T(fieldNames[field].Label)})
+		options = append(options, page.Option{Value: field, Label: req.lang.T(fieldNames[field].Label)})
 	}
 	list := make([]columnData, len(preview))
 	for i, p := range preview {
@@ -128,25 +128,26 @@ func columns(q *request, u customer.Upload) ([]columnData, error) {
 	return list, nil
 }
 
-func (s *Server) checkUpload(q *request) error {
-	on := func(name string) bool { return page.Sent(q.Request, nil).Value(name) == "true" }
-	_, err := s.Customers.CheckUpload(q.Context(), q.Actor, q.id, customer.Choices{
-		Fields: q.PostForm["column"], KeepGoing: on("keep_going"), CreateMissing: on("create_missing"), Invoices: on("invoices"), Events: on("events"),
+func (s *Server) checkUpload(req *request) error {
+	on := func(name string) bool { return page.Sent(req.Request, nil).Value(name) == "true" }
+	_, err := s.Customers.CheckUpload(req.Context(), req.Actor, req.id, customer.Choices{
+		Fields: req.PostForm["column"], KeepGoing: on("keep_going"), CreateMissing: on("create_missing"),
+		Invoices: on("invoices"), Events: on("events"),
 	})
 	if refused(err) {
-		return s.showUpload(q, page.Sent(q.Request, err), err)
+		return s.showUpload(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	page.Go(q.w, q.Request, importPath(q.id)+"#checked")
+	page.Go(req.w, req.Request, importPath(req.id)+"#checked")
 	return nil
 }
 
-func (s *Server) startUpload(q *request) error {
-	if err := s.Customers.StartUpload(q.Context(), q.Actor, q.id); err != nil {
-		return q.complain(importPath(q.id), err)
+func (s *Server) startUpload(req *request) error {
+	if err := s.Customers.StartUpload(req.Context(), req.Actor, req.id); err != nil {
+		return req.complain(importPath(req.id), err)
 	}
-	page.Go(q.w, q.Request, importPath(q.id))
+	page.Go(req.w, req.Request, importPath(req.id))
 	return nil
 }

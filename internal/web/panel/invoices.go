@@ -19,31 +19,31 @@ type invoicesData struct {
 	Of       *customer.Customer // whose invoices they are, when filtered so
 }
 
-func (s *Server) invoices(q *request) error {
-	in := q.query()
+func (s *Server) invoices(req *request) error {
+	in := req.query()
 	p, f := in.Page(), billing.ReadFilter(in)
-	d := invoicesData{Form: queryForm(q), Today: q.today}
+	d := invoicesData{Form: queryForm(req), Today: req.today}
 	if err := in.Err(); err != nil {
 		d.Form.Fail(err)
 		f = billing.Filter{}
 	}
 	if f.CustomerID != 0 {
-		c, err := s.Customers.Find(q.Context(), q.Actor, f.CustomerID)
+		c, err := s.Customers.Find(req.Context(), req.Actor, f.CustomerID)
 		if err != nil {
 			return err
 		}
 		d.Of = &c
 	}
-	list, total, err := s.Billing.List(q.Context(), q.Actor, f, p)
+	list, total, err := s.Billing.List(req.Context(), req.Actor, f, p)
 	if err != nil {
 		return err
 	}
-	d.List, d.Pager, d.Filtered = list, page.NewPager(q.URL, p, total), f != (billing.Filter{})
-	d.Statuses = []page.Option{{Value: "", Label: q.lang.T("All")}}
+	d.List, d.Pager, d.Filtered = list, page.NewPager(req.URL, p, total), f != (billing.Filter{})
+	d.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
 	for _, status := range []billing.Status{billing.Open, billing.Paid, billing.Cancelled} {
-		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: word(q.lang, string(status))})
+		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: word(req.lang, string(status))})
 	}
-	return s.show(q, page.View{Name: "invoices", Title: "Invoices", Data: d})
+	return s.show(req, page.View{Name: "invoices", Title: "Invoices", Data: d})
 }
 
 type invoiceData struct {
@@ -58,42 +58,42 @@ type invoiceData struct {
 	billed
 }
 
-func (s *Server) invoice(q *request) error { return s.invoicePage(q, page.NewForm(), nil) }
+func (s *Server) invoice(req *request) error { return s.invoicePage(req, page.NewForm(), nil) }
 
-func (s *Server) invoicePage(q *request, form *page.Form, refusal error) error {
-	i, err := s.Billing.Find(q.Context(), q.Actor, q.id)
+func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error {
+	i, err := s.Billing.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	c, err := s.Customers.Find(q.Context(), q.Actor, i.Customer.ID)
+	c, err := s.Customers.Find(req.Context(), req.Actor, i.Customer.ID)
 	if err != nil {
 		return err
 	}
-	paying, err := s.billed(q, i, c)
+	paying, err := s.billed(req, i, c)
 	if err != nil {
 		return err
 	}
-	return s.show(q, page.View{Name: "invoice", Title: "Invoice", Status: statusOf(refusal), Data: invoiceData{
-		Invoice: i, Customer: c, Form: form, Overdue: i.Overdue(q.today), Via: s.through(q, i.PaidVia), Today: q.today, billed: paying,
-		CanUndo: i.Status == billing.Paid && i.PaidVia == billing.Manual, Renews: q.Actor.Company.Settings.RenewOnPayment,
+	return s.show(req, page.View{Name: "invoice", Title: "Invoice", Status: statusOf(refusal), Data: invoiceData{
+		Invoice: i, Customer: c, Form: form, Overdue: i.Overdue(req.today), Via: s.through(req, i.PaidVia), Today: req.today, billed: paying,
+		CanUndo: i.Status == billing.Paid && i.PaidVia == billing.Manual, Renews: req.Actor.Company.Settings.RenewOnPayment,
 	}})
 }
 
-func (s *Server) setInvoiceStatus(q *request) error {
-	path := q.back("/invoices/" + strconv.FormatInt(q.id, 10))
-	out, err := s.Billing.SetStatus(q.Context(), q.Actor, q.id, q.form())
+func (s *Server) setInvoiceStatus(req *request) error {
+	path := req.back("/invoices/" + strconv.FormatInt(req.id, 10))
+	out, err := s.Billing.SetStatus(req.Context(), req.Actor, req.id, req.form())
 	if refused(err) {
-		return s.invoicePage(q, page.Sent(q.Request, err), err)
+		return s.invoicePage(req, page.Sent(req.Request, err), err)
 	}
 	switch {
 	case err != nil:
 		return err
 	case out.Renewed:
-		return q.done(path, "The invoice is paid, and the customer renewed.")
+		return req.done(path, "The invoice is paid, and the customer renewed.")
 	case out.MovedBack:
-		return q.done(path, "The payment was undone, and the due date moved back.")
+		return req.done(path, "The payment was undone, and the due date moved back.")
 	}
-	return q.done(path, statusSaid[out.Status])
+	return req.done(path, statusSaid[out.Status])
 }
 
 var statusSaid = map[billing.Status]string{
@@ -105,8 +105,8 @@ type invoiceForm struct {
 	Customer customer.Customer
 }
 
-func (s *Server) newInvoice(q *request) error {
-	c, err := s.Customers.Find(q.Context(), q.Actor, q.id)
+func (s *Server) newInvoice(req *request) error {
+	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
@@ -114,20 +114,26 @@ func (s *Server) newInvoice(q *request) error {
 	if c.Plan.Value > 0 {
 		amount = c.Plan.Value.BR()[len("R$ "):]
 	}
-	return s.show(q, page.View{Name: "invoice_form", Title: "Extra invoice", Data: invoiceForm{page.NewForm("amount", amount, "due", q.today.String()), c}})
+	return s.show(req, page.View{
+		Name: "invoice_form", Title: "Extra invoice",
+		Data: invoiceForm{page.NewForm("amount", amount, "due", req.today.String()), c},
+	})
 }
 
-func (s *Server) createInvoice(q *request) error {
-	i, err := s.Billing.CreateExtra(q.Context(), q.Actor, q.id, q.form("amount"))
+func (s *Server) createInvoice(req *request) error {
+	i, err := s.Billing.CreateExtra(req.Context(), req.Actor, req.id, req.form("amount"))
 	if refused(err) {
-		c, failed := s.Customers.Find(q.Context(), q.Actor, q.id)
+		c, failed := s.Customers.Find(req.Context(), req.Actor, req.id)
 		if failed != nil {
 			return failed
 		}
-		return s.show(q, page.View{Name: "invoice_form", Title: "Extra invoice", Status: statusOf(err), Data: invoiceForm{page.Sent(q.Request, err), c}})
+		return s.show(req, page.View{
+			Name: "invoice_form", Title: "Extra invoice", Status: statusOf(err),
+			Data: invoiceForm{page.Sent(req.Request, err), c},
+		})
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/invoices/"+strconv.FormatInt(i.ID, 10), "The invoice was made.")
+	return req.done("/invoices/"+strconv.FormatInt(i.ID, 10), "The invoice was made.")
 }

@@ -75,15 +75,15 @@ type shownEntry struct {
 	Locked  bool // the plan lacks it: it leads to the page that says so
 }
 
-func (s *Server) frame(q *request) (frame, error) {
-	live := q.Actor.Writable(q.today) == nil
-	f := frame{User: q.User, Company: q.Actor.Company, Staff: live && allows(q.User.Role, staff), Owner: allows(q.User.Role, owner)}
+func (s *Server) frame(req *request) (frame, error) {
+	live := req.Actor.Writable(req.today) == nil
+	f := frame{User: req.User, Company: req.Actor.Company, Staff: live && allows(req.User.Role, staff), Owner: allows(req.User.Role, owner)}
 	f.Manage = live && f.Owner
 	for _, g := range menu {
 		shown := shownGroup{Label: g.Label}
 		for _, e := range g.Entries {
-			if allows(q.User.Role, e.role) && q.Actor.Company.Level.AtLeast(lowest[e.function]) {
-				shown.Entries = append(shown.Entries, shownEntry{e, within(q.URL.Path, e.Path), !q.Actor.May(e.function)})
+			if allows(req.User.Role, e.role) && req.Actor.Company.Level.AtLeast(lowest[e.function]) {
+				shown.Entries = append(shown.Entries, shownEntry{e, within(req.URL.Path, e.Path), !req.Actor.May(e.function)})
 			}
 		}
 		if len(shown.Entries) > 0 {
@@ -91,7 +91,7 @@ func (s *Server) frame(q *request) (frame, error) {
 		}
 	}
 	var err error
-	f.Notice, err = s.notice(q)
+	f.Notice, err = s.notice(req)
 	return f, err
 }
 

@@ -28,8 +28,8 @@ func (s *Server) messageKind(name string) (reminder.Kind, bool) {
 	return kinds[i], true
 }
 
-func (s *Server) channels(q *request) error {
-	list, err := s.Reminders.Channels(q.Context(), q.Actor)
+func (s *Server) channels(req *request) error {
+	list, err := s.Reminders.Channels(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (s *Server) channels(q *request) error {
 		kind, _ := s.messageKind(c.Kind)
 		d.List = append(d.List, channelRow{c, kind})
 	}
-	return s.show(q, page.View{Name: "messages_channels", Title: "Channels", Data: d})
+	return s.show(req, page.View{Name: "messages_channels", Title: "Channels", Data: d})
 }
 
 type channelForm struct {
@@ -59,10 +59,10 @@ type channelField struct {
 }
 
 // newChannel shows the kinds there are, or the form of the one that was chosen.
-func (s *Server) newChannel(q *request) error {
-	name := q.URL.Query().Get("kind")
+func (s *Server) newChannel(req *request) error {
+	name := req.URL.Query().Get("kind")
 	if name == "" {
-		return s.show(q, page.View{Name: "messages_kinds", Title: "New channel", Data: s.Reminders.Kinds()})
+		return s.show(req, page.View{Name: "messages_kinds", Title: "New channel", Data: s.Reminders.Kinds()})
 	}
 	kind, ok := s.messageKind(name)
 	if !ok {
@@ -72,14 +72,14 @@ func (s *Server) newChannel(q *request) error {
 	for _, o := range kind.Options {
 		pairs = append(pairs, o.Name, o.Default)
 	}
-	return s.channelForm(q, "New channel", s.makesChannel(page.NewForm(pairs...), kind), nil)
+	return s.channelForm(req, "New channel", s.makesChannel(page.NewForm(pairs...), kind), nil)
 }
 
 func (s *Server) makesChannel(form *page.Form, kind reminder.Kind) channelForm {
 	return channelForm{Form: form, Kind: kind, Action: "/messages/channels/new", Back: "/messages/channels/new", New: true}
 }
 
-func (s *Server) channelForm(q *request, title string, d channelForm, refusal error) error {
+func (s *Server) channelForm(req *request, title string, d channelForm, refusal error) error {
 	for _, o := range d.Kind.Options {
 		f := channelField{Option: o, Required: o.Required && (d.New || !o.Secret), Kept: o.Secret && !d.New}
 		for _, choice := range o.Choices {
@@ -87,26 +87,26 @@ func (s *Server) channelForm(q *request, title string, d channelForm, refusal er
 		}
 		d.Fields = append(d.Fields, f)
 	}
-	return s.show(q, page.View{Name: "messages_channel_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "messages_channel_form", Title: title, Status: statusOf(refusal), Data: d})
 }
 
-func (s *Server) createChannel(q *request) error {
-	c, shown, err := s.Reminders.CreateChannel(q.Context(), q.Actor, q.form())
+func (s *Server) createChannel(req *request) error {
+	c, shown, err := s.Reminders.CreateChannel(req.Context(), req.Actor, s.Reminders.ReadNewChannel(req.form()))
 	if refused(err) {
-		kind, ok := s.messageKind(q.PostFormValue("kind"))
+		kind, ok := s.messageKind(req.PostFormValue("kind"))
 		if !ok {
 			return err
 		}
-		return s.channelForm(q, "New channel", s.makesChannel(page.Sent(q.Request, err), kind), err)
+		return s.channelForm(req, "New channel", s.makesChannel(page.Sent(req.Request, err), kind), err)
 	}
 	if err != nil {
 		return err
 	}
 	if len(shown) > 0 {
-		q.id = c.ID
-		return s.channelPage(q, channelData{Shown: shown}, nil)
+		req.id = c.ID
+		return s.channelPage(req, channelData{Shown: shown}, nil)
 	}
-	return q.done(channelPath(c.ID), "The channel %s was saved. Send a test to see whether it works.", c.Name)
+	return req.done(channelPath(c.ID), "The channel %s was saved. Send a test to see whether it works.", c.Name)
 }
 
 func channelPath(id int64) string { return "/messages/channels/" + idText(id) }
@@ -128,26 +128,26 @@ type optionValue struct {
 	Value string
 }
 
-func (s *Server) channel(q *request) error { return s.channelPage(q, channelData{}, nil) }
+func (s *Server) channel(req *request) error { return s.channelPage(req, channelData{}, nil) }
 
-func (s *Server) channelPage(q *request, d channelData, refusal error) error {
+func (s *Server) channelPage(req *request, d channelData, refusal error) error {
 	var err error
-	if d.Channel, err = s.Reminders.FindChannel(q.Context(), q.Actor, q.id); err != nil {
+	if d.Channel, err = s.Reminders.FindChannel(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
 	d.Kind, _ = s.messageKind(d.Channel.Kind)
 	for _, o := range d.Kind.Options {
 		d.Options = append(d.Options, optionValue{o, d.Channel.Options[o.Name]})
 	}
-	templates, err := s.Reminders.Templates(q.Context(), q.Actor)
+	templates, err := s.Reminders.Templates(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	d.Templates = []page.Option{{Value: "", Label: q.lang.T("A plain sentence")}}
+	d.Templates = []page.Option{{Value: "", Label: req.lang.T("A plain sentence")}}
 	for _, t := range templates {
 		d.Templates = append(d.Templates, page.Option{Value: idText(t.ID), Label: t.Name})
 	}
-	rules, err := s.Reminders.Rules(q.Context(), q.Actor)
+	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
@@ -157,32 +157,36 @@ func (s *Server) channelPage(q *request, d channelData, refusal error) error {
 		}
 	}
 	if d.Test == nil {
-		d.Test = page.NewForm("to", s.testAddress(q, d.Kind))
+		d.Test = page.NewForm("to", s.testAddress(req, d.Kind))
 	}
-	return s.show(q, page.View{Name: "messages_channel", Title: d.Channel.Name, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "messages_channel", Title: d.Channel.Name, Status: statusOf(refusal), Data: d})
 }
 
 // testAddress is where a test most likely goes: to whoever asks for it.
-func (s *Server) testAddress(q *request, kind reminder.Kind) string {
+func (s *Server) testAddress(req *request, kind reminder.Kind) string {
 	if kind.Reach == reminder.ByWhatsapp {
-		return page.FormatPhone(q.Actor.Company.Whatsapp)
+		return page.FormatPhone(req.Actor.Company.Whatsapp)
 	}
-	return q.User.Email
+	return req.User.Email
 }
 
-func (s *Server) testChannel(q *request) error {
-	r, err := s.Reminders.Test(q.Context(), q.Actor, q.id, q.form())
+func (s *Server) testChannel(req *request) error {
+	asked, err := s.Reminders.ReadTest(req.Context(), req.Actor, req.id, req.form())
+	var r reminder.TestResult
+	if err == nil {
+		r, err = s.Reminders.Test(req.Context(), req.Actor, req.id, asked)
+	}
 	if refused(err) {
-		return s.channelPage(q, channelData{Test: page.Sent(q.Request, err)}, err)
+		return s.channelPage(req, channelData{Test: page.Sent(req.Request, err)}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return s.channelPage(q, channelData{Test: page.Sent(q.Request, nil), Tested: &r}, nil)
+	return s.channelPage(req, channelData{Test: page.Sent(req.Request, nil), Tested: &r}, nil)
 }
 
-func (s *Server) editChannel(q *request) error {
-	c, err := s.Reminders.FindChannel(q.Context(), q.Actor, q.id)
+func (s *Server) editChannel(req *request) error {
+	c, err := s.Reminders.FindChannel(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
@@ -194,52 +198,57 @@ func (s *Server) editChannel(q *request) error {
 	for name, value := range c.Options {
 		pairs = append(pairs, name, value)
 	}
-	return s.channelForm(q, "Edit channel", changesChannel(page.NewForm(pairs...), kind, c.ID), nil)
+	return s.channelForm(req, "Edit channel", changesChannel(page.NewForm(pairs...), kind, c.ID), nil)
 }
 
 func changesChannel(form *page.Form, kind reminder.Kind, id int64) channelForm {
 	return channelForm{Form: form, Kind: kind, Action: channelPath(id) + "/edit", Back: channelPath(id)}
 }
 
-func (s *Server) updateChannel(q *request) error {
-	c, err := s.Reminders.UpdateChannel(q.Context(), q.Actor, q.id, q.form())
+func (s *Server) updateChannel(req *request) error {
+	d, err := s.Reminders.ReadChannelChanges(req.Context(), req.Actor, req.id, req.form())
+	if err != nil {
+		return err
+	}
+	c, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, d)
 	if refused(err) {
 		kind, _ := s.messageKind(c.Kind)
-		return s.channelForm(q, "Edit channel", changesChannel(page.Sent(q.Request, err), kind, q.id), err)
+		return s.channelForm(req, "Edit channel", changesChannel(page.Sent(req.Request, err), kind, req.id), err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done(channelPath(q.id), "The channel %s was saved. Send a test to see whether it works.", c.Name)
+	return req.done(channelPath(req.id), "The channel %s was saved. Send a test to see whether it works.", c.Name)
 }
 
 // switchChannel turns a channel on or off.
-func (s *Server) switchChannel(q *request) error {
-	c, err := s.Reminders.UpdateChannel(q.Context(), q.Actor, q.id, input.FromStrings(map[string]string{"active": q.PostFormValue("active")}))
+func (s *Server) switchChannel(req *request) error {
+	active := input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active")
+	c, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, reminder.ChannelDraft{Active: active})
 	switch {
 	case err != nil:
-		return q.complain(channelPath(q.id), err)
+		return req.complain(channelPath(req.id), err)
 	case c.Active:
-		return q.done(channelPath(q.id), "The channel %s is on.", c.Name)
+		return req.done(channelPath(req.id), "The channel %s is on.", c.Name)
 	}
-	return q.done(channelPath(q.id), "The channel %s is off. Rules pass it over.", c.Name)
+	return req.done(channelPath(req.id), "The channel %s is off. Rules pass it over.", c.Name)
 }
 
-func (s *Server) askDeleteChannel(q *request) error {
-	c, err := s.Reminders.FindChannel(q.Context(), q.Actor, q.id)
+func (s *Server) askDeleteChannel(req *request) error {
+	c, err := s.Reminders.FindChannel(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.ask(q, page.Confirm{
+	return s.ask(req, page.Confirm{
 		Question: "Delete the channel %s?", Args: []any{c.Name}, Danger: true, Button: "Delete channel", Back: channelPath(c.ID),
 		Action:  channelPath(c.ID) + "/delete",
 		Effects: []string{"A channel that a rule uses cannot be deleted.", "Its credentials are deleted.", "What waits for it is not sent.", "This cannot be undone."},
 	})
 }
 
-func (s *Server) deleteChannel(q *request) error {
-	if err := s.Reminders.DeleteChannel(q.Context(), q.Actor, q.id); err != nil {
-		return q.complain(channelPath(q.id), err)
+func (s *Server) deleteChannel(req *request) error {
+	if err := s.Reminders.DeleteChannel(req.Context(), req.Actor, req.id); err != nil {
+		return req.complain(channelPath(req.id), err)
 	}
-	return q.done("/messages/channels", "The channel was deleted.")
+	return req.done("/messages/channels", "The channel was deleted.")
 }

@@ -35,11 +35,11 @@ type messageRow struct {
 	Again      bool   // it can be sent again, without a doubt
 }
 
-func messageRows(q *request, list []reminder.Message) []messageRow {
+func messageRows(req *request, list []reminder.Message) []messageRow {
 	rows := make([]messageRow, len(list))
 	for i, m := range list {
 		rows[i] = messageRow{
-			Message: m, Word: q.lang.T(statusWords[m.Status]), Tone: statusTones[m.Status], Why: reasons(q.lang, m.Reason),
+			Message: m, Word: req.lang.T(statusWords[m.Status]), Tone: statusTones[m.Status], Why: reasons(req.lang, m.Reason),
 			Decide: m.Status == reminder.Unknown, Again: m.Status == reminder.Failed && m.RuleName != "",
 		}
 	}
@@ -70,44 +70,44 @@ type messageLogData struct {
 	Back     string
 }
 
-func (s *Server) messageLog(q *request) error {
-	in := q.query()
+func (s *Server) messageLog(req *request) error {
+	in := req.query()
 	p, f := in.Page(), reminder.ReadFilter(in)
-	d := messageLogData{Form: queryForm(q), Back: q.URL.RequestURI()}
+	d := messageLogData{Form: queryForm(req), Back: req.URL.RequestURI()}
 	if err := in.Err(); err != nil {
 		d.Form.Fail(err)
 		f = reminder.Filter{}
 	}
 	if f.CustomerID != 0 {
-		c, err := s.Customers.Find(q.Context(), q.Actor, f.CustomerID)
+		c, err := s.Customers.Find(req.Context(), req.Actor, f.CustomerID)
 		if err != nil {
 			return err
 		}
 		d.Of = &c
 	}
-	list, total, err := s.Reminders.Messages(q.Context(), q.Actor, f, p)
+	list, total, err := s.Reminders.Messages(req.Context(), req.Actor, f, p)
 	if err != nil {
 		return err
 	}
-	d.List, d.Pager = messageRows(q, list), page.NewPager(q.URL, p, total)
+	d.List, d.Pager = messageRows(req, list), page.NewPager(req.URL, p, total)
 	d.Filtered, d.More = f != (reminder.Filter{}), total == reminder.Countable
-	return s.messageLogPage(q, d)
+	return s.messageLogPage(req, d)
 }
 
-func (s *Server) messageLogPage(q *request, d messageLogData) error {
-	all := page.Option{Value: "", Label: q.lang.T("All")}
+func (s *Server) messageLogPage(req *request, d messageLogData) error {
+	all := page.Option{Value: "", Label: req.lang.T("All")}
 	d.Statuses, d.Rules, d.Channels = []page.Option{all}, []page.Option{all}, []page.Option{all}
 	for _, status := range reminder.Statuses {
-		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: q.lang.T(statusWords[status])})
+		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: req.lang.T(statusWords[status])})
 	}
-	rules, err := s.Reminders.Rules(q.Context(), q.Actor)
+	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
 	for _, r := range rules {
 		d.Rules = append(d.Rules, page.Option{Value: idText(r.ID), Label: r.Name})
 	}
-	channels, err := s.Reminders.Channels(q.Context(), q.Actor)
+	channels, err := s.Reminders.Channels(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *Server) messageLogPage(q *request, d messageLogData) error {
 		d.Channels = append(d.Channels, page.Option{Value: idText(c.ID), Label: c.Name})
 	}
 	d.HasRules = len(rules) > 0
-	return s.show(q, page.View{Name: "messages_log", Title: "Log of messages", Data: d})
+	return s.show(req, page.View{Name: "messages_log", Title: "Log of messages", Data: d})
 }
 
 type messageData struct {
@@ -131,20 +131,20 @@ type sendingRow struct {
 	Word, Channel string
 }
 
-func (s *Server) message(q *request) error {
-	m, attempts, err := s.Reminders.FindMessage(q.Context(), q.Actor, q.id)
+func (s *Server) message(req *request) error {
+	m, attempts, err := s.Reminders.FindMessage(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	d := messageData{Message: messageRows(q, []reminder.Message{m})[0]}
+	d := messageData{Message: messageRows(req, []reminder.Message{m})[0]}
 	for _, a := range attempts {
 		kind, _ := s.messageKind(a.Kind)
-		d.Attempts = append(d.Attempts, sendingRow{a, q.lang.T(outcomeWords[a.Outcome]), kind.Title})
+		d.Attempts = append(d.Attempts, sendingRow{a, req.lang.T(outcomeWords[a.Outcome]), kind.Title})
 	}
 	may := m.Decisions()
 	d.Resend = slices.Contains(may, reminder.Resend) && m.RuleName != ""
 	d.MarkSent, d.Dismiss = slices.Contains(may, reminder.MarkSent), slices.Contains(may, reminder.Dismiss)
-	return s.show(q, page.View{Name: "messages_message", Title: "Message", Data: d})
+	return s.show(req, page.View{Name: "messages_message", Title: "Message", Data: d})
 }
 
 var decided = map[reminder.Decision]string{
@@ -153,13 +153,13 @@ var decided = map[reminder.Decision]string{
 	reminder.Dismiss:  "The message is let be.",
 }
 
-func (s *Server) decideMessage(q *request) error {
-	back := q.back("/messages/log/" + idText(q.id))
-	decision := reminder.Decision(q.PostFormValue("as"))
-	if _, err := s.Reminders.Decide(q.Context(), q.Actor, q.id, decision); err != nil {
-		return q.complain(back, err)
+func (s *Server) decideMessage(req *request) error {
+	back := req.back("/messages/log/" + idText(req.id))
+	decision := reminder.Decision(req.PostFormValue("as"))
+	if _, err := s.Reminders.Decide(req.Context(), req.Actor, req.id, decision); err != nil {
+		return req.complain(back, err)
 	}
-	return q.done(back, decided[decision])
+	return req.done(back, decided[decision])
 }
 
 // customerMessages is the part of a customer's page about messages; nil where
@@ -170,34 +170,34 @@ type customerMessages struct {
 	OptedOut bool
 }
 
-func (s *Server) customerMessages(q *request, c customer.Customer) (*customerMessages, error) {
-	if !q.sends() {
+func (s *Server) customerMessages(req *request, c customer.Customer) (*customerMessages, error) {
+	if !req.sends() {
 		return nil, nil //nolint:nilnil // the page has no such part
 	}
 	const shown = 6
-	out, err := s.Reminders.OptedOut(q.Context(), q.Actor, c.ID)
+	out, err := s.Reminders.OptedOut(req.Context(), req.Actor, c.ID)
 	if err != nil {
 		return nil, err
 	}
-	list, total, err := s.Reminders.Messages(q.Context(), q.Actor, reminder.Filter{CustomerID: c.ID}, input.Page{Number: 1, Size: shown})
-	return &customerMessages{List: messageRows(q, list), More: total > shown, OptedOut: out}, err
+	list, total, err := s.Reminders.Messages(req.Context(), req.Actor, reminder.Filter{CustomerID: c.ID}, input.Page{Number: 1, Size: shown})
+	return &customerMessages{List: messageRows(req, list), More: total > shown, OptedOut: out}, err
 }
 
-func (s *Server) setOptOut(q *request) error {
-	out := q.PostFormValue("opted_out") == "true"
-	if err := s.Reminders.SetOptOut(q.Context(), q.Actor, q.id, out); err != nil {
+func (s *Server) setOptOut(req *request) error {
+	out := req.PostFormValue("opted_out") == "true"
+	if err := s.Reminders.SetOptOut(req.Context(), req.Actor, req.id, out); err != nil {
 		return err
 	}
 	if out {
-		return q.done(customerPath(q.id), "The customer gets no more messages.")
+		return req.done(customerPath(req.id), "The customer gets no more messages.")
 	}
-	return q.done(customerPath(q.id), "The customer gets messages again.")
+	return req.done(customerPath(req.id), "The customer gets messages again.")
 }
 
 // messageNotices are what somebody has to look at, for the first page.
-func (s *Server) messageNotices(q *request) (reminder.Attention, error) {
-	if !q.sends() || !allows(q.User.Role, staff) {
+func (s *Server) messageNotices(req *request) (reminder.Attention, error) {
+	if !req.sends() || !allows(req.User.Role, staff) {
 		return reminder.Attention{}, nil
 	}
-	return s.Reminders.Attention(q.Context(), q.Actor)
+	return s.Reminders.Attention(req.Context(), req.Actor)
 }

@@ -34,17 +34,17 @@ type channelTurn struct {
 
 func turnName(i int) string { return "channel_" + strconv.Itoa(i+1) }
 
-func (s *Server) ruleForm(q *request, title string, d ruleForm, refusal error) error {
-	b, err := s.messageBasis(q)
+func (s *Server) ruleForm(req *request, title string, d ruleForm, refusal error) error {
+	b, err := s.messageBasis(req)
 	if err != nil {
 		return err
 	}
-	t := q.lang.T
+	t := req.lang.T
 	d.Plans, d.Products = b.plans, b.products
 	d.Sides = []page.Option{{Value: "before", Label: t("before the due date")}, {Value: "after", Label: t("after the due date")}}
 	d.Statuses = []page.Option{{Value: "", Label: t("All")}}
 	for _, status := range []customer.Status{customer.Active, customer.DueToday, customer.Expired} {
-		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: word(q.lang, string(status))})
+		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: word(req.lang, string(status))})
 	}
 	for _, m := range b.templates {
 		d.Templates = append(d.Templates, page.Option{Value: idText(m.ID), Label: m.Name})
@@ -57,11 +57,11 @@ func (s *Server) ruleForm(q *request, title string, d ruleForm, refusal error) e
 		d.Turns = append(d.Turns, turn)
 	}
 	d.Errors = d.Form.Errors("channels")
-	return s.show(q, page.View{Name: "messages_rule_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "messages_rule_form", Title: title, Status: statusOf(refusal), Data: d})
 }
 
-func (s *Server) newRule(q *request) error {
-	channels, err := s.Reminders.Channels(q.Context(), q.Actor)
+func (s *Server) newRule(req *request) error {
+	channels, err := s.Reminders.Channels(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
@@ -69,40 +69,40 @@ func (s *Server) newRule(q *request) error {
 	if len(channels) > 0 {
 		form = page.NewForm("offset_days", "3", "side", "before", "hour", "09:00", "active", "true", turnName(0), idText(channels[0].ID))
 	}
-	return s.ruleForm(q, "New rule", ruleForm{Form: form, Action: "/messages/rules/new", New: true}, nil)
+	return s.ruleForm(req, "New rule", ruleForm{Form: form, Action: "/messages/rules/new", New: true}, nil)
 }
 
 // ruleInput is the form of a rule as the room reads it: days and side become an
 // offset, the choices of channels a list.
-func ruleInput(q *request) *input.Form {
-	values := make(map[string][]string, len(q.PostForm)+1)
-	maps.Copy(values, q.PostForm)
-	if days := strings.TrimSpace(q.PostFormValue("offset_days")); days != "" && q.PostFormValue("side") == "before" {
+func ruleInput(req *request) *input.Form {
+	values := make(map[string][]string, len(req.PostForm)+1)
+	maps.Copy(values, req.PostForm)
+	if days := strings.TrimSpace(req.PostFormValue("offset_days")); days != "" && req.PostFormValue("side") == "before" {
 		values["offset_days"] = []string{"-" + strings.TrimPrefix(days, "-")}
 	}
 	values["channels"] = nil
 	for i := range reminder.MaxChannels {
-		values["channels"] = append(values["channels"], q.PostForm[turnName(i)]...)
+		values["channels"] = append(values["channels"], req.PostForm[turnName(i)]...)
 	}
 	return input.FromForm(values, "channels")
 }
 
-func (s *Server) createRule(q *request) error {
-	r, err := s.Reminders.CreateRule(q.Context(), q.Actor, ruleInput(q))
+func (s *Server) createRule(req *request) error {
+	r, err := s.Reminders.CreateRule(req.Context(), req.Actor, reminder.ReadNewRule(ruleInput(req)))
 	if refused(err) {
-		return s.ruleForm(q, "New rule", ruleForm{Form: page.Sent(q.Request, err), Action: "/messages/rules/new", New: true}, err)
+		return s.ruleForm(req, "New rule", ruleForm{Form: page.Sent(req.Request, err), Action: "/messages/rules/new", New: true}, err)
 	}
 	switch {
 	case err != nil:
 		return err
 	case r.Active:
-		return q.done("/messages", "The rule %s is on. What it will send in the next days shows in the log in a moment.", r.Name)
+		return req.done("/messages", "The rule %s is on. What it will send in the next days shows in the log in a moment.", r.Name)
 	}
-	return q.done("/messages", "The rule %s was saved, and is off.", r.Name)
+	return req.done("/messages", "The rule %s was saved, and is off.", r.Name)
 }
 
-func (s *Server) editRule(q *request) error {
-	r, err := s.Reminders.FindRule(q.Context(), q.Actor, q.id)
+func (s *Server) editRule(req *request) error {
+	r, err := s.Reminders.FindRule(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
@@ -117,16 +117,16 @@ func (s *Server) editRule(q *request) error {
 	for i, id := range r.Channels {
 		pairs = append(pairs, turnName(i), idText(id))
 	}
-	return s.ruleForm(q, "Edit rule", ruleForm{Form: page.NewForm(pairs...), Action: rulePath(r.ID), ID: r.ID}, nil)
+	return s.ruleForm(req, "Edit rule", ruleForm{Form: page.NewForm(pairs...), Action: rulePath(r.ID), ID: r.ID}, nil)
 }
 
-func (s *Server) updateRule(q *request) error {
-	r, err := s.Reminders.UpdateRule(q.Context(), q.Actor, q.id, ruleInput(q))
+func (s *Server) updateRule(req *request) error {
+	r, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.ReadRuleChanges(ruleInput(req)))
 	if refused(err) {
-		return s.ruleForm(q, "Edit rule", ruleForm{Form: page.Sent(q.Request, err), Action: rulePath(q.id), ID: q.id}, err)
+		return s.ruleForm(req, "Edit rule", ruleForm{Form: page.Sent(req.Request, err), Action: rulePath(req.id), ID: req.id}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/messages", "The rule %s was saved. What it has not sent yet is planned anew.", r.Name)
+	return req.done("/messages", "The rule %s was saved. What it has not sent yet is planned anew.", r.Name)
 }

@@ -17,12 +17,12 @@ type templateRow struct {
 	Rules []reminder.Rule // that send it
 }
 
-func (s *Server) templates(q *request) error {
-	list, err := s.Reminders.Templates(q.Context(), q.Actor)
+func (s *Server) templates(req *request) error {
+	list, err := s.Reminders.Templates(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	rules, err := s.Reminders.Rules(q.Context(), q.Actor)
+	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (s *Server) templates(q *request) error {
 		}
 		d.List = append(d.List, row)
 	}
-	return s.show(q, page.View{Name: "messages_templates", Title: "Templates", Data: d})
+	return s.show(req, page.View{Name: "messages_templates", Title: "Templates", Data: d})
 }
 
 type templateForm struct {
@@ -63,99 +63,101 @@ type templatePreview struct {
 	Refused  bool // the words have to be put right first
 }
 
-func (s *Server) templateForm(q *request, title string, d templateForm, refusal error) error {
+func (s *Server) templateForm(req *request, title string, d templateForm, refusal error) error {
 	for _, v := range reminder.Variables {
 		row := variableRow{Name: "{" + v.Name + "}", Help: v.Help, Sample: v.Sample}
-		if q.lang == page.Portuguese {
+		if req.lang == page.Portuguese {
 			row.Name = "{" + v.Local + "}"
 		}
 		d.Variables = append(d.Variables, row)
 	}
 	d.Approved = d.Form.Value("whatsapp_name") != "" || len(d.Form.Errors("whatsapp_name"))+len(d.Form.Errors("whatsapp_params")) > 0
-	return s.show(q, page.View{Name: "messages_template_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "messages_template_form", Title: title, Status: statusOf(refusal), Data: d})
 }
 
 func templatePath(id int64) string { return "/messages/templates/" + idText(id) }
 
-func (s *Server) newTemplate(q *request) error {
-	return s.templateForm(q, "New template", templateForm{Form: page.NewForm(), Action: "/messages/templates/new", New: true}, nil)
+func (s *Server) newTemplate(req *request) error {
+	return s.templateForm(req, "New template", templateForm{Form: page.NewForm(), Action: "/messages/templates/new", New: true}, nil)
 }
 
-func (s *Server) createTemplate(q *request) error {
-	t, err := s.Reminders.CreateTemplate(q.Context(), q.Actor, q.form())
+func (s *Server) createTemplate(req *request) error {
+	t, err := s.Reminders.CreateTemplate(req.Context(), req.Actor, reminder.ReadNewTemplate(req.form()))
 	if refused(err) {
-		return s.templateForm(q, "New template", templateForm{Form: page.Sent(q.Request, err), Action: "/messages/templates/new", New: true}, err)
+		return s.templateForm(req, "New template", templateForm{Form: page.Sent(req.Request, err), Action: "/messages/templates/new", New: true}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/messages/templates", "The template %s was saved.", t.Name)
+	return req.done("/messages/templates", "The template %s was saved.", t.Name)
 }
 
-func (s *Server) editTemplate(q *request) error {
-	t, err := s.Reminders.FindTemplate(q.Context(), q.Actor, q.id)
+func (s *Server) editTemplate(req *request) error {
+	t, err := s.Reminders.FindTemplate(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	form := page.NewForm(
 		"name", t.Name, "subject", t.Subject, "text", t.Text, "whatsapp_name", t.Approved.Name, "whatsapp_language", t.Approved.Language,
 		"whatsapp_params", strings.Join(t.Approved.Params, "\n"))
-	return s.templateForm(q, "Edit template", templateForm{Form: form, Action: templatePath(t.ID), ID: t.ID}, nil)
+	return s.templateForm(req, "Edit template", templateForm{Form: form, Action: templatePath(t.ID), ID: t.ID}, nil)
 }
 
-func (s *Server) updateTemplate(q *request) error {
-	t, err := s.Reminders.UpdateTemplate(q.Context(), q.Actor, q.id, q.form())
+func (s *Server) updateTemplate(req *request) error {
+	t, err := s.Reminders.UpdateTemplate(req.Context(), req.Actor, req.id, reminder.ReadTemplateChanges(req.form()))
 	if refused(err) {
-		return s.templateForm(q, "Edit template", templateForm{Form: page.Sent(q.Request, err), Action: templatePath(q.id), ID: q.id}, err)
+		return s.templateForm(req, "Edit template", templateForm{Form: page.Sent(req.Request, err), Action: templatePath(req.id), ID: req.id}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/messages/templates", "The template %s was saved. Messages that are not sent yet have its new words.", t.Name)
+	return req.done("/messages/templates", "The template %s was saved. Messages that are not sent yet have its new words.", t.Name)
 }
 
 // previewTemplate shows the words as they stand in the form, saved or not, as
 // one customer would get them.
-func (s *Server) previewTemplate(q *request) error {
-	d := templateForm{Form: page.Sent(q.Request, nil), Action: "/messages/templates/new", New: true}
+func (s *Server) previewTemplate(req *request) error {
+	d := templateForm{Form: page.Sent(req.Request, nil), Action: "/messages/templates/new", New: true}
 	title := "New template"
-	if id, ok := input.FromStrings(map[string]string{"id": q.PostFormValue("template_id")}).ID("id").Get(); ok && id != 0 {
-		if _, err := s.Reminders.FindTemplate(q.Context(), q.Actor, id); err != nil {
+	if id, ok := input.FromStrings(map[string]string{"id": req.PostFormValue("template_id")}).ID("id").Get(); ok && id != 0 {
+		if _, err := s.Reminders.FindTemplate(req.Context(), req.Actor, id); err != nil {
 			return err
 		}
 		d.Action, d.New, d.ID, title = templatePath(id), false, id, "Edit template"
 	}
 	var err error
-	if d.Preview, err = s.previewMatches(q); err != nil {
+	if d.Preview, err = s.previewMatches(req); err != nil {
 		return err
 	}
 	if d.Preview.Customer.ID == 0 {
-		return s.templateForm(q, title, d, nil)
+		return s.templateForm(req, title, d, nil)
 	}
-	d.Preview.Preview, err = s.Reminders.Preview(q.Context(), q.Actor, 0, d.Preview.Customer.ID, q.form())
+	d.Preview.Preview, err = s.Reminders.Preview(req.Context(), req.Actor, reminder.PreviewRequest{
+		CustomerID: d.Preview.Customer.ID, Draft: reminder.ReadTemplate(req.form()),
+	})
 	if refused(err) {
 		d.Preview.Refused = true
-		d.Form = page.Sent(q.Request, err)
-		return s.templateForm(q, title, d, err)
+		d.Form = page.Sent(req.Request, err)
+		return s.templateForm(req, title, d, err)
 	}
 	if err != nil {
 		return err
 	}
-	return s.templateForm(q, title, d, nil)
+	return s.templateForm(req, title, d, nil)
 }
 
 // previewMatches finds the customers whom a search means, and which of them is
 // the one.
-func (s *Server) previewMatches(q *request) (*templatePreview, error) {
-	p := &templatePreview{Search: q.PostFormValue("preview_search")}
+func (s *Server) previewMatches(req *request) (*templatePreview, error) {
+	p := &templatePreview{Search: req.PostFormValue("preview_search")}
 	const shown = 6
 	filters := []customer.Filter{customer.ReadFilter(input.FromStrings(map[string]string{"search": p.Search}))}
 	if p.Search == "" { // those who have something to pay soon say most
-		filters = []customer.Filter{{DueFrom: q.today, DueTo: q.today.AddDays(q.Actor.Company.Settings.LeadDays)}, {}}
+		filters = []customer.Filter{{DueFrom: req.today, DueTo: req.today.AddDays(req.Actor.Company.Settings.LeadDays)}, {}}
 	}
 	for _, f := range filters {
 		var err error
-		if p.Matches, _, err = s.Customers.List(q.Context(), q.Actor, f, input.Page{Number: 1, Size: shown}); err != nil {
+		if p.Matches, _, err = s.Customers.List(req.Context(), req.Actor, f, input.Page{Number: 1, Size: shown}); err != nil {
 			return p, err
 		}
 		if len(p.Matches) > 0 {
@@ -166,27 +168,27 @@ func (s *Server) previewMatches(q *request) (*templatePreview, error) {
 		return p, nil
 	}
 	p.Customer = p.Matches[0]
-	chosen := slices.IndexFunc(p.Matches, func(c customer.Customer) bool { return idText(c.ID) == q.PostFormValue("preview_customer") })
+	chosen := slices.IndexFunc(p.Matches, func(c customer.Customer) bool { return idText(c.ID) == req.PostFormValue("preview_customer") })
 	if chosen >= 0 {
 		p.Customer = p.Matches[chosen]
 	}
 	return p, nil
 }
 
-func (s *Server) askDeleteTemplate(q *request) error {
-	t, err := s.Reminders.FindTemplate(q.Context(), q.Actor, q.id)
+func (s *Server) askDeleteTemplate(req *request) error {
+	t, err := s.Reminders.FindTemplate(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.ask(q, page.Confirm{
+	return s.ask(req, page.Confirm{
 		Question: "Delete the template %s?", Args: []any{t.Name}, Danger: true, Button: "Delete template", Back: "/messages/templates",
 		Action: templatePath(t.ID) + "/delete", Effects: []string{"A template that a rule sends cannot be deleted.", "This cannot be undone."},
 	})
 }
 
-func (s *Server) deleteTemplate(q *request) error {
-	if err := s.Reminders.DeleteTemplate(q.Context(), q.Actor, q.id); err != nil {
-		return q.complain("/messages/templates", err)
+func (s *Server) deleteTemplate(req *request) error {
+	if err := s.Reminders.DeleteTemplate(req.Context(), req.Actor, req.id); err != nil {
+		return req.complain("/messages/templates", err)
 	}
-	return q.done("/messages/templates", "The template was deleted.")
+	return req.done("/messages/templates", "The template was deleted.")
 }

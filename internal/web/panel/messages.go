@@ -12,7 +12,7 @@ import (
 
 // sends reports whether the company's plan has messages, for pages that show
 // some beside other things.
-func (q *request) sends() bool { return q.Actor.May(account.FunctionReminders) }
+func (req *request) sends() bool { return req.Actor.May(account.FunctionReminders) }
 
 type rulesData struct {
 	List      []ruleRow
@@ -28,28 +28,28 @@ type ruleRow struct {
 	Later    string // when it is sent instead, because its hour is a quiet one
 }
 
-func (s *Server) rules(q *request) error {
-	b, err := s.messageBasis(q)
+func (s *Server) rules(req *request) error {
+	b, err := s.messageBasis(req)
 	if err != nil {
 		return err
 	}
-	list, err := s.Reminders.Rules(q.Context(), q.Actor)
+	list, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	settings, err := s.Reminders.Settings(q.Context(), q.Actor)
+	settings, err := s.Reminders.Settings(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
 	d := rulesData{Channels: len(b.channels) > 0, Templates: len(b.templates) > 0, Quiet: settings.Quiet}
 	for _, r := range list {
-		row := ruleRow{Rule: r, Sentence: b.sentence(q.lang, r), Template: b.template(r.TemplateID)}
-		if settings.Quiet.Holds(r.Minute) {
+		row := ruleRow{Rule: r, Sentence: b.sentence(req.lang, r), Template: b.template(r.TemplateID)}
+		if settings.Quiet.Covers(r.Minute) {
 			row.Later = reminder.Clock(settings.Quiet.To)
 		}
 		d.List = append(d.List, row)
 	}
-	return s.show(q, page.View{Name: "messages_rules", Title: "Messages", Data: d})
+	return s.show(req, page.View{Name: "messages_rules", Title: "Messages", Data: d})
 }
 
 // messageBasis is what rules are made of.
@@ -59,14 +59,14 @@ type messageBasis struct {
 	plans, products []page.Option // the first is none in particular
 }
 
-func (s *Server) messageBasis(q *request) (b messageBasis, err error) {
-	if b.channels, err = s.Reminders.Channels(q.Context(), q.Actor); err != nil {
+func (s *Server) messageBasis(req *request) (b messageBasis, err error) {
+	if b.channels, err = s.Reminders.Channels(req.Context(), req.Actor); err != nil {
 		return b, err
 	}
-	if b.templates, err = s.Reminders.Templates(q.Context(), q.Actor); err != nil {
+	if b.templates, err = s.Reminders.Templates(req.Context(), req.Actor); err != nil {
 		return b, err
 	}
-	b.plans, b.products, err = s.choices(q, true)
+	b.plans, b.products, err = s.choices(req, true)
 	return b, err
 }
 
@@ -153,54 +153,56 @@ func optionLabel(options []page.Option, id int64) string {
 func rulePath(id int64) string { return "/messages/rules/" + idText(id) }
 
 // switchRule turns a rule on or off.
-func (s *Server) switchRule(q *request) error {
-	r, err := s.Reminders.UpdateRule(q.Context(), q.Actor, q.id, input.FromStrings(map[string]string{"active": q.PostFormValue("active")}))
+func (s *Server) switchRule(req *request) error {
+	r, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.RuleDraft{
+		Active: input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active"),
+	})
 	switch {
 	case err != nil:
-		return q.complain("/messages", err)
+		return req.complain("/messages", err)
 	case r.Active:
-		return q.done("/messages", "The rule %s is on. What it will send in the next days shows in the log in a moment.", r.Name)
+		return req.done("/messages", "The rule %s is on. What it will send in the next days shows in the log in a moment.", r.Name)
 	}
-	return q.done("/messages", "The rule %s is off. What it had scheduled is not sent.", r.Name)
+	return req.done("/messages", "The rule %s is off. What it had scheduled is not sent.", r.Name)
 }
 
-func (s *Server) askDeleteRule(q *request) error {
-	r, err := s.Reminders.FindRule(q.Context(), q.Actor, q.id)
+func (s *Server) askDeleteRule(req *request) error {
+	r, err := s.Reminders.FindRule(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.ask(q, page.Confirm{
+	return s.ask(req, page.Confirm{
 		Question: "Delete the rule %s?", Args: []any{r.Name}, Danger: true, Button: "Delete rule", Back: "/messages", Action: rulePath(r.ID) + "/delete",
 		Effects: []string{"What it had scheduled is not sent.", "What it has sent stays in the log.", "This cannot be undone."},
 	})
 }
 
-func (s *Server) deleteRule(q *request) error {
-	if err := s.Reminders.DeleteRule(q.Context(), q.Actor, q.id); err != nil {
-		return q.complain("/messages", err)
+func (s *Server) deleteRule(req *request) error {
+	if err := s.Reminders.DeleteRule(req.Context(), req.Actor, req.id); err != nil {
+		return req.complain("/messages", err)
 	}
-	return q.done("/messages", "The rule was deleted.")
+	return req.done("/messages", "The rule was deleted.")
 }
 
-func (s *Server) quiet(q *request) error {
-	settings, err := s.Reminders.Settings(q.Context(), q.Actor)
+func (s *Server) quiet(req *request) error {
+	settings, err := s.Reminders.Settings(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
 	form := page.NewForm("quiet_from", reminder.Clock(settings.Quiet.From), "quiet_to", reminder.Clock(settings.Quiet.To))
-	return s.show(q, page.View{Name: "messages_quiet", Title: "Quiet hours", Data: form})
+	return s.show(req, page.View{Name: "messages_quiet", Title: "Quiet hours", Data: form})
 }
 
-func (s *Server) saveQuiet(q *request) error {
-	settings, err := s.Reminders.SetSettings(q.Context(), q.Actor, q.form())
+func (s *Server) saveQuiet(req *request) error {
+	settings, err := s.Reminders.SetSettings(req.Context(), req.Actor, reminder.ReadSettings(req.form()))
 	if refused(err) {
-		return s.show(q, page.View{Name: "messages_quiet", Title: "Quiet hours", Status: statusOf(err), Data: page.Sent(q.Request, err)})
+		return s.show(req, page.View{Name: "messages_quiet", Title: "Quiet hours", Status: statusOf(err), Data: page.Sent(req.Request, err)})
 	}
 	if err != nil {
 		return err
 	}
 	if settings.Quiet.From == settings.Quiet.To {
-		return q.done("/messages/quiet", "There are no quiet hours: rules send at their own hour, whatever it is.")
+		return req.done("/messages/quiet", "There are no quiet hours: rules send at their own hour, whatever it is.")
 	}
-	return q.done("/messages/quiet", "From %s to %s nothing is sent.", reminder.Clock(settings.Quiet.From), reminder.Clock(settings.Quiet.To))
+	return req.done("/messages/quiet", "From %s to %s nothing is sent.", reminder.Clock(settings.Quiet.From), reminder.Clock(settings.Quiet.To))
 }

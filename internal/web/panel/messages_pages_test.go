@@ -70,16 +70,16 @@ func newReminders(db *sqldb.DB, box *secret.Box, accounts *account.Service, cust
 func (p *person) fillMessages(customerID int64) map[string]int64 {
 	p.t.Helper()
 	ctx, a := p.t.Context(), p.actor
-	c, _, err := p.Reminders.CreateChannel(ctx, a, values("kind", "pigeon", "name", "Pombo", "token", "very-secret"))
+	c, _, err := p.Reminders.CreateChannel(ctx, a, p.Reminders.ReadNewChannel(values("kind", "pigeon", "name", "Pombo", "token", "very-secret")))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	t, err := p.Reminders.CreateTemplate(ctx, a, values("name", "Lembrete", "text", "Olá {nome}: {link_pagamento}"))
+	t, err := p.Reminders.CreateTemplate(ctx, a, reminder.ReadNewTemplate(values("name", "Lembrete", "text", "Olá {nome}: {link_pagamento}")))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r, err := p.Reminders.CreateRule(ctx, a, values("name", "No dia", "active", "true", "offset_days", "0", "hour", "10:00",
-		"template_id", idText(t.ID), "channels", idText(c.ID)))
+	r, err := p.Reminders.CreateRule(ctx, a, reminder.ReadNewRule(values("name", "No dia", "active", "true", "offset_days", "0", "hour", "10:00",
+		"template_id", idText(t.ID), "channels", idText(c.ID))))
 	if err == nil {
 		_, err = p.Reminders.Plan(ctx)
 	}
@@ -151,7 +151,7 @@ func TestRuleIsMadeSwitchedAndDeleted(t *testing.T) {
 		p.get("/messages").want(t, 200, "Conecte um canal", "Escreva um modelo")
 		p.get("/messages/rules/new").want(t, 200, "Ainda não há canal")
 		ids := p.fill()
-		second, _, err := p.Reminders.CreateChannel(t.Context(), p.actor, values("kind", "log", "name", "Reserva"))
+		second, _, err := p.Reminders.CreateChannel(t.Context(), p.actor, p.Reminders.ReadNewChannel(values("kind", "log", "name", "Reserva")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +271,8 @@ func TestMessageInDoubtIsDecided(t *testing.T) {
 // mood has the channel answer in another way.
 func (p *person) mood(channelID int64, mood string) {
 	p.t.Helper()
-	if _, err := p.Reminders.UpdateChannel(p.t.Context(), p.actor, channelID, values("mood", mood)); err != nil {
+	draft := reminder.ChannelDraft{Options: map[string]input.Opt[string]{"mood": input.Some(mood)}}
+	if _, err := p.Reminders.UpdateChannel(p.t.Context(), p.actor, channelID, draft); err != nil {
 		p.t.Fatal(err)
 	}
 }

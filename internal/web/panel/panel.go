@@ -10,7 +10,6 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
-	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -25,8 +24,6 @@ import (
 	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
-	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
@@ -70,14 +67,24 @@ type Server struct {
 type request struct {
 	*http.Request
 	account.Visit
-	w     http.ResponseWriter
-	id    int64 // of the path, when the route has one
-	today civil.Date
-	lang  page.Lang
+	unlimited *http.Request // the same without the limits of time and size
+	w         http.ResponseWriter
+	id        int64 // of the path, when the route has one
+	today     civil.Date
+	lang      page.Lang
 }
 
 // handler is one page, or one form that is sent.
-type handler func(q *request) error
+type handler func(*request) error
+
+// long lifts the limits of time and size off a handler that reads or writes as
+// long as it takes, and reads a file out of its body by itself.
+func long(handle handler) handler {
+	return func(req *request) error {
+		req.Request = req.unlimited
+		return handle(req)
+	}
+}
 
 // New makes the panel of what is behind it.
 func New(d Deps) *Server {
@@ -108,37 +115,35 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 	if err := s.origin.Check(r); err != nil {
 		return fault.Forbidden("this form was sent from another site")
 	}
-	if !op.long {
-		ctx, cancel := context.WithTimeout(r.Context(), timeLimit)
-		defer cancel()
-		r = r.WithContext(ctx)
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	}
-	q := &request{Request: r, w: w, lang: page.LangOf(r)}
-	if err := s.admit(q, op); err != nil { //nolint:contextcheck // it is the request's, which q holds
+	ctx, cancel := context.WithTimeout(r.Context(), timeLimit)
+	defer cancel()
+	limited := r.WithContext(ctx)
+	limited.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	req := &request{Request: limited, unlimited: r, w: w, lang: page.LangOf(r)}
+	if err := s.admit(req, op); err != nil { //nolint:contextcheck // it is the request's, which req has
 		return err
 	}
-	if barred, err := op.permit(q.Actor, q.today); err != nil {
-		return s.bar(q, op, barred, err) //nolint:contextcheck // it is the request's, which q holds
+	if barred, err := op.permit(req.Actor, req.today); err != nil {
+		return s.bar(req, op, barred, err) //nolint:contextcheck // it is the request's, which req has
 	}
-	if err := q.read(op); err != nil {
+	if err := req.read(op); err != nil {
 		return err
 	}
-	return op.handler(q)
+	return op.handler(req)
 }
 
 // admit finds out who asks and whether they may. It is the one place where a
 // role is held against a page.
-func (s *Server) admit(q *request, op route) error {
+func (s *Server) admit(req *request, op route) error {
 	if op.role == public {
 		return nil
 	}
-	v, err := s.Accounts.Authenticate(q.Context(), token(q.Request), visitor(q.Request))
+	v, err := s.Accounts.Authenticate(req.Context(), token(req.Request), visitor(req.Request))
 	if err != nil {
 		return err
 	}
-	q.Visit, q.today = v, v.Actor.Today(s.DB.Now())
-	web.ExchangeOf(q.Context()).CompanyID = v.Actor.Company.ID
+	req.Visit, req.today = v, v.Actor.Today(s.DB.Now())
+	web.ExchangeOf(req.Context()).CompanyID = v.Actor.Company.ID
 	if !allows(v.User.Role, op.role) {
 		return fault.Forbidden("your role does not allow this; ask an owner of the company")
 	}
@@ -146,18 +151,18 @@ func (s *Server) admit(q *request, op route) error {
 }
 
 // read takes the id out of the path and the form out of the body.
-func (q *request) read(op route) error {
+func (req *request) read(op route) error {
 	if strings.Contains(op.path, "{id}") {
-		id, err := strconv.ParseInt(q.PathValue("id"), 10, 64)
-		if err != nil || id <= 0 || q.PathValue("id")[0] == '+' {
+		id, err := strconv.ParseInt(req.PathValue("id"), 10, 64)
+		if err != nil || id <= 0 || req.PathValue("id")[0] == '+' {
 			return fault.NotFound("page")
 		}
-		q.id = id
+		req.id = id
 	}
-	if op.method != http.MethodPost || op.long {
+	if op.method != http.MethodPost {
 		return nil
 	}
-	err := q.ParseForm()
+	err := req.ParseForm()
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return fault.New(fault.KindTooLarge, "the form is too large")
 	}
@@ -182,70 +187,6 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	page.Go(w, r, login)
-}
-
-// form is what was sent, for a use case. Amounts may be written as in Brazil.
-func (q *request) form(amounts ...string) *input.Form { return q.formWith(nil, amounts...) }
-
-func (q *request) formWith(lists []string, amounts ...string) *input.Form {
-	values := maps.Clone(q.PostForm)
-	for _, name := range amounts {
-		if cents, err := money.ParseBR(q.PostFormValue(name)); err == nil {
-			values[name] = []string{cents.String()}
-		}
-	}
-	return input.FromForm(values, lists...)
-}
-
-// query is what the address asks for.
-func (q *request) query() *input.Form { return input.FromQuery(q.URL.Query()) }
-
-// show shows a page in the frame of the panel.
-func (s *Server) show(q *request, v page.View) error {
-	f, err := s.frame(q)
-	if err != nil {
-		return err
-	}
-	v.Frame, v.Zone = f, q.Actor.Company.Zone
-	s.pages.Render(q.w, q.Request, v)
-	return nil
-}
-
-// done says what was done and goes on.
-func (q *request) done(to, text string, args ...any) error {
-	page.Say(q.w, q.Request, text, args...)
-	page.Go(q.w, q.Request, to)
-	return nil
-}
-
-// refused reports whether a form is to be shown again; other errors are for
-// the page of errors.
-func refused(err error) bool {
-	kind := fault.KindOf(err)
-	return err != nil && (kind == fault.KindInvalid || kind == fault.KindConflict || kind == fault.KindRateLimited)
-}
-
-// complain says why something was refused and goes on; other errors are
-// returned.
-func (q *request) complain(to string, err error) error {
-	if !refused(err) && fault.KindOf(err) != fault.KindUpstream {
-		return err
-	}
-	text := fault.Public(err)
-	if fields := fault.FieldsOf(err); !fields.Empty() {
-		_, text = fields.First()
-	}
-	page.Complain(q.w, q.Request, text)
-	page.Go(q.w, q.Request, to)
-	return nil
-}
-
-// statusOf is the status of a page whose form was refused.
-func statusOf(err error) int {
-	if err == nil {
-		return http.StatusOK
-	}
-	return web.Status(err)
 }
 
 func visitor(r *http.Request) account.Visitor {

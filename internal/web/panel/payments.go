@@ -19,9 +19,9 @@ type paymentTabs struct {
 	Open    int64 // payments that wait for a person
 }
 
-func (s *Server) paymentTabs(q *request, current string) (paymentTabs, error) {
-	_, open, err := s.Payments.Reviews(q.Context(), q.Actor, payment.ReviewFilter{Open: true}, input.Page{Number: 1, Size: 1})
-	return paymentTabs{current, allows(q.User.Role, owner), open}, err
+func (s *Server) paymentTabs(req *request, current string) (paymentTabs, error) {
+	_, open, err := s.Payments.Reviews(req.Context(), req.Actor, payment.ReviewFilter{Open: true}, input.Page{Number: 1, Size: 1})
+	return paymentTabs{current, allows(req.User.Role, owner), open}, err
 }
 
 // paymentRow is money that came, in words.
@@ -31,22 +31,22 @@ type paymentRow struct {
 	By      string // who confirmed it; empty: the gateway
 }
 
-func (s *Server) paymentRows(q *request, list []payment.Payment) []paymentRow {
+func (s *Server) paymentRows(req *request, list []payment.Payment) []paymentRow {
 	rows := make([]paymentRow, len(list))
 	for i, p := range list {
-		rows[i] = paymentRow{p, s.through(q, p.Provider), whoText(q.lang, p.ConfirmedBy)}
+		rows[i] = paymentRow{p, s.through(req, p.Provider), whoText(req.lang, p.ConfirmedBy)}
 	}
 	return rows
 }
 
 // through is by what an invoice was paid, as people say it.
-func (s *Server) through(q *request, provider string) string {
+func (s *Server) through(req *request, provider string) string {
 	for _, p := range s.Payments.Providers() {
 		if p.Name == provider {
-			return optionWord(q.lang, p.Title)
+			return optionWord(req.lang, p.Title)
 		}
 	}
-	return word(q.lang, provider)
+	return word(req.lang, provider)
 }
 
 // whoText is the name in what is kept of who decided.
@@ -76,28 +76,28 @@ type receivedData struct {
 
 const receivedRows = 25
 
-func (s *Server) received(q *request) error {
-	in := q.query()
+func (s *Server) received(req *request) error {
+	in := req.query()
 	before, _ := in.ID("before").Get()
 	if err := in.Err(); err != nil {
 		return fault.NotFound("page")
 	}
 	d := receivedData{First: before == 0}
-	list, next, err := s.Payments.Received(q.Context(), q.Actor, before, receivedRows)
+	list, next, err := s.Payments.Received(req.Context(), req.Actor, before, receivedRows)
 	if err != nil {
 		return err
 	}
-	d.List = s.paymentRows(q, list)
+	d.List = s.paymentRows(req, list)
 	if next > 0 {
 		d.Older = "/payments?before=" + strconv.FormatInt(next, 10)
 	}
-	if _, d.HasGateway, err = s.gateway(q); err != nil {
+	if _, d.HasGateway, err = s.gateway(req); err != nil {
 		return err
 	}
-	if d.Tabs, err = s.paymentTabs(q, "received"); err != nil {
+	if d.Tabs, err = s.paymentTabs(req, "received"); err != nil {
 		return err
 	}
-	return s.show(q, page.View{Name: "payments", Title: "Payments", Data: d})
+	return s.show(req, page.View{Name: "payments", Title: "Payments", Data: d})
 }
 
 type reviewsData struct {
@@ -115,32 +115,33 @@ type reviewRow struct {
 	By      string
 }
 
-func (s *Server) reviewRow(q *request, r payment.Review) reviewRow {
+func (s *Server) reviewRow(req *request, r payment.Review) reviewRow {
 	return reviewRow{
-		r, s.paymentRows(q, []payment.Payment{r.Payment})[0], q.lang.T(reviewTexts[r.Reason].short), q.lang.T(resolutionTexts[r.Resolution]),
-		whoText(q.lang, r.ResolvedBy),
+		r, s.paymentRows(req, []payment.Payment{r.Payment})[0], req.lang.T(reviewTexts[r.Reason].short),
+		req.lang.T(resolutionTexts[r.Resolution]),
+		whoText(req.lang, r.ResolvedBy),
 	}
 }
 
-func (s *Server) reviews(q *request) error {
-	d := reviewsData{Resolved: q.URL.Query().Get("state") == "resolved"}
-	in := q.query()
+func (s *Server) reviews(req *request) error {
+	d := reviewsData{Resolved: req.URL.Query().Get("state") == "resolved"}
+	in := req.query()
 	p := in.Page()
 	if in.Err() != nil {
 		return fault.NotFound("page")
 	}
-	list, total, err := s.Payments.Reviews(q.Context(), q.Actor, payment.ReviewFilter{Open: !d.Resolved, Resolved: d.Resolved}, p)
+	list, total, err := s.Payments.Reviews(req.Context(), req.Actor, payment.ReviewFilter{Open: !d.Resolved, Resolved: d.Resolved}, p)
 	if err != nil {
 		return err
 	}
 	for _, r := range list {
-		d.List = append(d.List, s.reviewRow(q, r))
+		d.List = append(d.List, s.reviewRow(req, r))
 	}
-	d.Pager = page.NewPager(q.URL, p, total)
-	if d.Tabs, err = s.paymentTabs(q, "reviews"); err != nil {
+	d.Pager = page.NewPager(req.URL, p, total)
+	if d.Tabs, err = s.paymentTabs(req, "reviews"); err != nil {
 		return err
 	}
-	return s.show(q, page.View{Name: "reviews", Title: "Payments for review", Data: d})
+	return s.show(req, page.View{Name: "reviews", Title: "Payments for review", Data: d})
 }
 
 type reviewData struct {
@@ -152,37 +153,40 @@ type reviewData struct {
 	Renews  bool
 }
 
-func (s *Server) review(q *request) error { return s.reviewPage(q, page.NewForm(), nil) }
+func (s *Server) review(req *request) error { return s.reviewPage(req, page.NewForm(), nil) }
 
-func (s *Server) reviewPage(q *request, form *page.Form, refusal error) error {
-	r, err := s.Payments.Review(q.Context(), q.Actor, q.id)
+func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error {
+	r, err := s.Payments.Review(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	texts := reviewTexts[r.Reason]
-	d := reviewData{reviewRow: s.reviewRow(q, r), Form: form, Why: texts.why, Advice: texts.advice, Renews: q.Actor.Company.Settings.RenewOnPayment}
-	i, err := s.Billing.Find(q.Context(), q.Actor, r.Payment.InvoiceID)
+	d := reviewData{
+		reviewRow: s.reviewRow(req, r), Form: form, Why: texts.why, Advice: texts.advice,
+		Renews: req.Actor.Company.Settings.RenewOnPayment,
+	}
+	i, err := s.Billing.Find(req.Context(), req.Actor, r.Payment.InvoiceID)
 	switch {
 	case err == nil:
 		d.Invoice = &i
 	case fault.KindOf(err) != fault.KindNotFound:
 		return err
 	}
-	return s.show(q, page.View{Name: "review", Title: "Payment for review", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "review", Title: "Payment for review", Status: statusOf(refusal), Data: d})
 }
 
-func (s *Server) resolveReview(q *request) error {
-	r, err := s.Payments.ResolveReview(q.Context(), q.Actor, q.id, q.form())
+func (s *Server) resolveReview(req *request) error {
+	r, err := s.Payments.ResolveReview(req.Context(), req.Actor, req.id, req.form())
 	if refused(err) {
-		return s.reviewPage(q, page.Sent(q.Request, err), err)
+		return s.reviewPage(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
 	if r.Resolution == payment.Applied {
-		return q.done("/payments/reviews", "The payment was applied, and the invoice is paid.")
+		return req.done("/payments/reviews", "The payment was applied, and the invoice is paid.")
 	}
-	return q.done("/payments/reviews", "The payment was dismissed.")
+	return req.done("/payments/reviews", "The payment was dismissed.")
 }
 
 // troubles are what the home page says about payments.
@@ -193,18 +197,18 @@ type troubles struct {
 }
 
 // paymentTroubles looks for what somebody who works here should deal with.
-func (s *Server) paymentTroubles(q *request) (t troubles, err error) {
-	if !allows(q.User.Role, staff) || !q.Actor.May(payments) {
+func (s *Server) paymentTroubles(req *request) (t troubles, err error) {
+	if !allows(req.User.Role, staff) || !req.Actor.May(payments) {
 		return t, nil
 	}
-	tabs, err := s.paymentTabs(q, "")
+	tabs, err := s.paymentTabs(req, "")
 	if err != nil {
 		return t, err
 	}
 	t.Reviews = tabs.Open
-	u, found, err := s.gateway(q)
+	u, found, err := s.gateway(req)
 	if found && u.Failing() {
-		t.Gateway, t.Title = &u, optionWord(q.lang, u.Provider.Title)
+		t.Gateway, t.Title = &u, optionWord(req.lang, u.Provider.Title)
 	}
 	return t, err
 }

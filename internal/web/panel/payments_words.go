@@ -52,7 +52,8 @@ type stateText struct{ text, tone string }
 // attemptTexts are the states of charges.
 var attemptTexts = map[string]stateText{
 	"reserved": {"Being made", "warn"}, "pending": {"Can be paid", "note"}, "cancelling": {"Being cancelled", "warn"},
-	"paid": {"Paid by the customer", "good"}, "cancelled": {"Charge cancelled", ""}, "expired": {"Charge expired", ""}, "refused": {"Refused by the gateway", "bad"},
+	"paid": {"Paid by the customer", "good"}, "cancelled": {"Charge cancelled", ""},
+	"expired": {"Charge expired", ""}, "refused": {"Refused by the gateway", "bad"},
 }
 
 // providerText explains a gateway to whoever chooses one.
@@ -70,8 +71,9 @@ const (
 
 var providerTexts = map[string]providerText{
 	"pixkey": {
-		About: "Your own PIX key. No account anywhere and no fee: the money goes straight to your bank.", Confirms: "You see the money in your bank and confirm each payment here.",
-		Needs: []string{"A PIX key of your company", "Your name and city, as your bank has them"},
+		About:    "Your own PIX key. No account anywhere and no fee: the money goes straight to your bank.",
+		Confirms: "You see the money in your bank and confirm each payment here.",
+		Needs:    []string{"A PIX key of your company", "Your name and city, as your bank has them"},
 	},
 	"mercadopago": {
 		About: "PIX through Mercado Pago.", Confirms: byItself,
@@ -79,31 +81,42 @@ var providerTexts = map[string]providerText{
 			"An account at Mercado Pago with a PIX key", "An application under Suas integrações, for its access token",
 			"The secret signature of that application's webhooks",
 		},
-		Callback: "Every charge tells it to Mercado Pago. Enter it too under Webhooks of your application, event Payments, to get the secret signature.",
+		Callback: "Every charge tells it to Mercado Pago. Enter it too under Webhooks of your application, event " +
+			"Payments, to get the secret signature.",
 	},
 	"mercadopago_checkout": {
-		About: "The payment page of Mercado Pago: PIX, and cards and boleto if you want. The payer goes there and comes back.", Confirms: byItself,
+		About: "The payment page of Mercado Pago: PIX, and cards and boleto if you want. The payer goes there " +
+			"and comes back.",
+		Confirms: byItself,
 		Needs: []string{
 			"An account at Mercado Pago", "An application under Suas integrações, for its access token",
 			"The secret signature of that application's webhooks",
 		},
-		Callback: "Every charge tells it to Mercado Pago. Enter it too under Webhooks of your application, event Payments, to get the secret signature.",
+		Callback: "Every charge tells it to Mercado Pago. Enter it too under Webhooks of your application, event " +
+			"Payments, to get the secret signature.",
 	},
 	"asaas": {
 		About: "PIX through Asaas.", Confirms: byItself, Callback: registered,
-		Needs: []string{"An account at Asaas that was approved", "An API key", "A CPF or CNPJ to use for customers who have none: Asaas wants one of every payer"},
+		Needs: []string{
+			"An account at Asaas that was approved", "An API key",
+			"A CPF or CNPJ to use for customers who have none: Asaas wants one of every payer",
+		},
 	},
 	"efi": {
 		About: "PIX through Efí, by the central bank's own interface.", Confirms: byItself, Callback: registered,
-		Needs: []string{"An account at Efí with a PIX key", "An application with the scopes for PIX", "The application's certificate, as text (PEM)"},
+		Needs: []string{
+			"An account at Efí with a PIX key", "An application with the scopes for PIX",
+			"The application's certificate, as text (PEM)",
+		},
 	},
 	"woovi": {
 		About: "PIX through Woovi (OpenPix).", Confirms: byItself, Callback: registered,
 		Needs: []string{"An account at Woovi", "An AppID of an API application"},
 	},
 	"sandbox": {
-		About: "For trying things out: everything works as with a real gateway, but no money moves.", Confirms: "A button on the payment page does what a bank would.",
-		Needs: []string{"Nothing"},
+		About:    "For trying things out: everything works as with a real gateway, but no money moves.",
+		Confirms: "A button on the payment page does what a bank would.",
+		Needs:    []string{"Nothing"},
 	},
 }
 
@@ -112,9 +125,11 @@ var providerTexts = map[string]providerText{
 var optionWords = map[string]string{
 	"Chave PIX própria": "Own PIX key", "Simulador (sem dinheiro)": "Simulator (no money)",
 	"Chave PIX": "PIX key", "Tipo da chave": "Kind of key", "Nome de quem recebe": "Name of who receives", "Cidade": "City",
-	"Assinatura secreta": "Secret signature", "E-mail de quem paga": "E-mail of payers", "Meios de pagamento": "Means of payment", "Fluxo": "Flow",
-	"Chave de API": "API key", "Token do webhook": "Webhook token", "E-mail para avisos": "E-mail for warnings", "CPF ou CNPJ padrão": "CPF or CNPJ to fall back on",
-	"Certificado (PEM)": "Certificate (PEM)", "Chave privada (PEM)": "Private key (PEM)", "Ambiente": "Environment",
+	"Assinatura secreta": "Secret signature", "E-mail de quem paga": "E-mail of payers",
+	"Meios de pagamento": "Means of payment", "Fluxo": "Flow",
+	"Chave de API": "API key", "Token do webhook": "Webhook token", "E-mail para avisos": "E-mail for warnings",
+	"CPF ou CNPJ padrão": "CPF or CNPJ to fall back on",
+	"Certificado (PEM)":  "Certificate (PEM)", "Chave privada (PEM)": "Private key (PEM)", "Ambiente": "Environment",
 	"Autorização do webhook": "Webhook authorization",
 
 	"production": "Production: real money", "sandbox": "The provider's sandbox: for trials", "pix": "PIX", "all": "PIX, cards and boleto",

@@ -52,17 +52,17 @@ type barData struct {
 
 // bar shows in the frame of the panel why a page is not for the company, and
 // whom to talk to.
-func (s *Server) bar(q *request, op route, b barrier, why error) error {
-	web.ExchangeOf(q.Context()).Err = why
+func (s *Server) bar(req *request, op route, b barrier, why error) error {
+	web.ExchangeOf(req.Context()).Err = why
 	d := barData{Barrier: b}
 	if i := slices.IndexFunc(account.FunctionCatalog, func(e account.FunctionEntry) bool { return e.Name == op.function }); i >= 0 {
 		d.Function = account.FunctionCatalog[i]
 	}
 	var err error
-	if d.Above, err = s.Accounts.Parent(q.Context(), q.Actor); err != nil {
+	if d.Above, err = s.Accounts.Parent(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return s.show(q, page.View{Name: "barred", Title: barTitles[b], Status: web.Status(why), Data: d})
+	return s.show(req, page.View{Name: "barred", Title: barTitles[b], Status: web.Status(why), Data: d})
 }
 
 var barTitles = map[barrier]string{
@@ -82,18 +82,18 @@ type notice struct {
 }
 
 // notice is nil while there is nothing to say.
-func (s *Server) notice(q *request) (*notice, error) {
-	sub := q.Actor.Company.Subscription
-	n := &notice{Standing: sub.Standing(q.today), Trial: sub.Kind == account.Trial, EndsOn: sub.ExpiresOn}
+func (s *Server) notice(req *request) (*notice, error) {
+	sub := req.Actor.Company.Subscription
+	n := &notice{Standing: sub.Standing(req.today), Trial: sub.Kind == account.Trial, EndsOn: sub.ExpiresOn}
 	if live := n.Standing == account.StandingTrial || n.Standing == account.StandingActive; live {
 		if sub.ExpiresOn.IsZero() {
 			return nil, nil //nolint:nilnil // nothing to say
 		}
-		if n.Days = sub.ExpiresOn.Sub(q.today); n.Days > noticeDays {
+		if n.Days = sub.ExpiresOn.Sub(req.today); n.Days > noticeDays {
 			return nil, nil //nolint:nilnil // nothing to say
 		}
 	}
 	var err error
-	n.Above, err = s.Accounts.Parent(q.Context(), q.Actor)
+	n.Above, err = s.Accounts.Parent(req.Context(), req.Actor)
 	return n, err
 }

@@ -25,23 +25,23 @@ type sessionRow struct {
 	Current bool
 }
 
-func (s *Server) profile(q *request) error {
-	return s.profilePage(q, profileData{Form: page.NewForm(), Off: page.NewForm()}, nil)
+func (s *Server) profile(req *request) error {
+	return s.profilePage(req, profileData{Form: page.NewForm(), Off: page.NewForm()}, nil)
 }
 
-func (s *Server) profilePage(q *request, d profileData, refusal error) error {
-	list, err := s.Accounts.Sessions(q.Context(), q.Actor)
+func (s *Server) profilePage(req *request, d profileData, refusal error) error {
+	list, err := s.Accounts.Sessions(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
 	for _, one := range list {
-		d.Sessions = append(d.Sessions, sessionRow{one, q.lang.Ago(one.SeenAt, s.DB.Now()), device(one.Agent), one.ID == q.Session.ID})
+		d.Sessions = append(d.Sessions, sessionRow{one, req.lang.Ago(one.SeenAt, s.DB.Now()), device(one.Agent), one.ID == req.Session.ID})
 	}
-	if d.Factor, d.Recovery, err = s.Accounts.HasSecondFactor(q.Context(), q.Actor); err != nil {
+	if d.Factor, d.Recovery, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	d.Role = word(q.lang, string(q.User.Role))
-	return s.show(q, page.View{Name: "profile", Title: "My account", Status: statusOf(refusal), Data: d})
+	d.Role = word(req.lang, string(req.User.Role))
+	return s.show(req, page.View{Name: "profile", Title: "My account", Status: statusOf(refusal), Data: d})
 }
 
 // device makes of what a browser calls itself what a person would call it.
@@ -63,22 +63,22 @@ func device(agent string) string {
 	return browser + " · " + system
 }
 
-func (s *Server) changePassword(q *request) error {
-	err := s.Accounts.ChangePassword(q.Context(), q.Visit, account.ReadPasswordChange(q.form()))
+func (s *Server) changePassword(req *request) error {
+	err := s.Accounts.ChangePassword(req.Context(), req.Visit, account.ReadPasswordChange(req.form()))
 	if refused(err) {
-		return s.profilePage(q, profileData{Form: page.Sent(q.Request, err), Off: page.NewForm()}, err)
+		return s.profilePage(req, profileData{Form: page.Sent(req.Request, err), Off: page.NewForm()}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/profile", "The password was changed. Other sessions were ended.")
+	return req.done("/profile", "The password was changed. Other sessions were ended.")
 }
 
-func (s *Server) endSession(q *request) error {
-	if err := s.Accounts.EndSession(q.Context(), q.Actor, q.id); err != nil {
+func (s *Server) endSession(req *request) error {
+	if err := s.Accounts.EndSession(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
-	return q.done("/profile", "The session was ended.")
+	return req.done("/profile", "The session was ended.")
 }
 
 type factorData struct {
@@ -88,40 +88,40 @@ type factorData struct {
 	Codes  []string // recovery codes, this once
 }
 
-func (s *Server) secondFactor(q *request) error { return s.factorPage(q, page.NewForm(), nil) }
+func (s *Server) secondFactor(req *request) error { return s.factorPage(req, page.NewForm(), nil) }
 
-func (s *Server) factorPage(q *request, form *page.Form, refusal error) error {
-	f, err := s.Accounts.BeginSecondFactor(q.Context(), q.Actor)
+func (s *Server) factorPage(req *request, form *page.Form, refusal error) error {
+	f, err := s.Accounts.BeginSecondFactor(req.Context(), req.Actor)
 	if err != nil {
-		return q.complain("/profile", err)
+		return req.complain("/profile", err)
 	}
 	qr, err := page.QR(f.URL)
 	if err != nil {
 		return err
 	}
-	return s.show(q, page.View{
+	return s.show(req, page.View{
 		Name: "second_factor", Title: "Second factor", Status: statusOf(refusal), Data: factorData{Form: form, Factor: f, QR: qr},
 	})
 }
 
-func (s *Server) confirmSecondFactor(q *request) error {
-	codes, err := s.Accounts.ConfirmSecondFactor(q.Context(), q.Actor, account.ReadCode(q.form()))
+func (s *Server) confirmSecondFactor(req *request) error {
+	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Actor, account.ReadCode(req.form()))
 	if refused(err) {
-		return s.factorPage(q, page.Sent(q.Request, err), err)
+		return s.factorPage(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	return s.show(q, page.View{Name: "recovery", Title: "Recovery codes", Data: codes})
+	return s.show(req, page.View{Name: "recovery", Title: "Recovery codes", Data: codes})
 }
 
-func (s *Server) dropSecondFactor(q *request) error {
-	err := s.Accounts.DropSecondFactor(q.Context(), q.Actor, account.ReadPasswordProof(q.form()))
+func (s *Server) dropSecondFactor(req *request) error {
+	err := s.Accounts.DropSecondFactor(req.Context(), req.Actor, account.ReadPasswordProof(req.form()))
 	if refused(err) {
-		return s.profilePage(q, profileData{Form: page.NewForm(), Off: page.Sent(q.Request, err)}, err)
+		return s.profilePage(req, profileData{Form: page.NewForm(), Off: page.Sent(req.Request, err)}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/profile", "The second factor is off.")
+	return req.done("/profile", "The second factor is off.")
 }

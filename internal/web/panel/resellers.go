@@ -27,7 +27,8 @@ var levelHelp = map[account.Level]string{
 
 // standingWords are the standings as people read them.
 var standingWords = map[account.Standing]string{
-	account.StandingTrial: "On trial", account.StandingActive: "Active", account.StandingExpired: "Expired", account.StandingSuspended: "Suspended",
+	account.StandingTrial: "On trial", account.StandingActive: "Active",
+	account.StandingExpired: "Expired", account.StandingSuspended: "Suspended",
 }
 
 type resellerRow struct {
@@ -36,8 +37,8 @@ type resellerRow struct {
 	LevelText string
 }
 
-func resellerRowOf(q *request, r reseller.Reseller, now time.Time) resellerRow {
-	return resellerRow{r, r.Standing(now), q.lang.T(levelWords[r.Level])}
+func resellerRowOf(req *request, r reseller.Reseller, now time.Time) resellerRow {
+	return resellerRow{r, r.Standing(now), req.lang.T(levelWords[r.Level])}
 }
 
 type resellersData struct {
@@ -50,53 +51,53 @@ type resellersData struct {
 	Filtered bool
 }
 
-func (s *Server) resellers(q *request) error {
-	in := q.query()
+func (s *Server) resellers(req *request) error {
+	in := req.query()
 	p, f := in.Page(), reseller.ReadFilter(in)
-	d := resellersData{Form: queryForm(q)}
+	d := resellersData{Form: queryForm(req)}
 	if err := in.Err(); err != nil {
 		d.Form.Fail(err)
 		f = reseller.Filter{}
 	}
-	list, total, err := s.Resellers.List(q.Context(), q.Actor, f, p)
+	list, total, err := s.Resellers.List(req.Context(), req.Actor, f, p)
 	if err != nil {
 		return err
 	}
 	now := s.DB.Now()
 	for _, r := range list {
-		d.List = append(d.List, resellerRowOf(q, r, now))
+		d.List = append(d.List, resellerRowOf(req, r, now))
 	}
-	d.Pager, d.Filtered = page.NewPager(q.URL, p, total), f != (reseller.Filter{})
-	all := page.Option{Value: "", Label: q.lang.T("All")}
+	d.Pager, d.Filtered = page.NewPager(req.URL, p, total), f != (reseller.Filter{})
+	all := page.Option{Value: "", Label: req.lang.T("All")}
 	d.Levels, d.Statuses, d.Plans = []page.Option{all}, []page.Option{all}, []page.Option{all}
 	for _, l := range account.Levels {
-		d.Levels = append(d.Levels, page.Option{Value: string(l), Label: q.lang.T(levelWords[l])})
+		d.Levels = append(d.Levels, page.Option{Value: string(l), Label: req.lang.T(levelWords[l])})
 	}
 	for _, st := range account.Standings {
-		d.Statuses = append(d.Statuses, page.Option{Value: string(st), Label: q.lang.T(standingWords[st])})
+		d.Statuses = append(d.Statuses, page.Option{Value: string(st), Label: req.lang.T(standingWords[st])})
 	}
-	plans, err := s.planChoices(q)
+	plans, err := s.planChoices(req)
 	if err != nil {
 		return err
 	}
 	for _, plan := range plans {
 		d.Plans = append(d.Plans, page.Option{Value: idText(plan.ID), Label: plan.Name})
 	}
-	return s.show(q, page.View{Name: "resellers", Title: "Resellers", Data: d})
+	return s.show(req, page.View{Name: "resellers", Title: "Resellers", Data: d})
 }
 
 // planChoices are the subscription plans that a select offers, newest first.
-func (s *Server) planChoices(q *request) ([]reseller.Plan, error) {
-	list, _, err := s.Resellers.Plans(q.Context(), q.Actor, reseller.PlanFilter{}, input.Page{Number: 1, Size: maxChoices})
+func (s *Server) planChoices(req *request) ([]reseller.Plan, error) {
+	list, _, err := s.Resellers.Plans(req.Context(), req.Actor, reseller.PlanFilter{}, input.Page{Number: 1, Size: maxChoices})
 	return list, err
 }
 
 // planOptions are those of them that can be chosen, with what they cost. The
 // plan keep is offered whether it is sold or not.
-func planOptions(q *request, plans []reseller.Plan, keep int64) (options []page.Option) {
+func planOptions(req *request, plans []reseller.Plan, keep int64) (options []page.Option) {
 	for _, p := range plans {
 		if p.Active || p.ID == keep {
-			label := p.Name + " · " + creditsText(q.lang, p.Credits) + " " + periodText(q.lang, p.Period)
+			label := p.Name + " · " + creditsText(req.lang, p.Credits) + " " + periodText(req.lang, p.Period)
 			options = append(options, page.Option{Value: idText(p.ID), Label: label})
 		}
 	}
@@ -120,39 +121,40 @@ type resellerForm struct {
 	New     bool
 }
 
-func (s *Server) newReseller(q *request) error {
-	return s.resellerForm(q, "New reseller", resellerForm{New: true, Form: page.NewForm("type", string(account.Trial), "periods", "1")}, nil)
+func (s *Server) newReseller(req *request) error {
+	return s.resellerForm(req, "New reseller", resellerForm{New: true, Form: page.NewForm("type", string(account.Trial), "periods", "1")}, nil)
 }
 
-func (s *Server) resellerForm(q *request, title string, d resellerForm, refusal error) error {
-	d.Action, d.Back = resellerPath(q.id)+"/edit", resellerPath(q.id)
+func (s *Server) resellerForm(req *request, title string, d resellerForm, refusal error) error {
+	d.Action, d.Back = resellerPath(req.id)+"/edit", resellerPath(req.id)
 	if d.New {
 		d.Action, d.Back = "/resellers/new", "/resellers"
-		plans, err := s.planChoices(q)
+		plans, err := s.planChoices(req)
 		if err != nil {
 			return err
 		}
-		d.Plans = planOptions(q, plans, 0)
-		if d.Balance, err = s.Resellers.Balance(q.Context(), q.Actor); err != nil {
+		d.Plans = planOptions(req, plans, 0)
+		if d.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
 			return err
 		}
 	}
-	return s.show(q, page.View{Name: "reseller_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "reseller_form", Title: title, Status: statusOf(refusal), Data: d})
 }
 
-func (s *Server) createReseller(q *request) error {
-	made, err := s.Resellers.Create(q.Context(), q.Actor, reseller.ReadNewReseller(q.form()))
+func (s *Server) createReseller(req *request) error {
+	made, err := s.Resellers.Create(req.Context(), req.Actor, reseller.ReadNewReseller(req.form()))
 	if refused(err) {
-		return s.resellerForm(q, "New reseller", resellerForm{New: true, Form: page.Sent(q.Request, err)}, err)
+		return s.resellerForm(req, "New reseller", resellerForm{New: true, Form: page.Sent(req.Request, err)}, err)
 	}
 	if err != nil {
 		return err
 	}
 	if made.InvitationLink == "" {
-		return q.done(resellerPath(made.ID), "%s was created. Credits spent: %d. Credits left: %d.", made.Name, made.CreditsSpent, made.CreditsBalance)
+		return req.done(resellerPath(made.ID), "%s was created. Credits spent: %d. Credits left: %d.",
+			made.Name, made.CreditsSpent, made.CreditsBalance)
 	}
-	q.id = made.ID
-	return s.resellerPage(q, resellerData{Link: made.InvitationLink, Made: true, Spent: made.CreditsSpent, Left: made.CreditsBalance})
+	req.id = made.ID
+	return s.resellerPage(req, resellerData{Link: made.InvitationLink, Made: true, Spent: made.CreditsSpent, Left: made.CreditsBalance})
 }
 
 func resellerPath(id int64) string { return "/resellers/" + idText(id) }
@@ -170,48 +172,49 @@ type resellerData struct {
 	History   []deedRow
 }
 
-func (s *Server) reseller(q *request) error { return s.resellerPage(q, resellerData{}) }
+func (s *Server) reseller(req *request) error { return s.resellerPage(req, resellerData{}) }
 
-func (s *Server) resellerPage(q *request, d resellerData) error {
-	r, err := s.Resellers.Find(q.Context(), q.Actor, q.id)
+func (s *Server) resellerPage(req *request, d resellerData) error {
+	r, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	d.Reseller, d.LevelHelp = resellerRowOf(q, r, s.DB.Now()), levelHelp[r.Level]
+	d.Reseller, d.LevelHelp = resellerRowOf(req, r, s.DB.Now()), levelHelp[r.Level]
 	for _, name := range r.Subscription.Functions.Names() {
-		d.Functions = append(d.Functions, q.lang.T(functionWords[name]))
+		d.Functions = append(d.Functions, req.lang.T(functionWords[name]))
 	}
-	_, refusal := reseller.LevelsFor(q.Actor.Company.Level, r.Level)
+	_, refusal := reseller.LevelsFor(req.Actor.Company.Level, r.Level)
 	d.Levels = refusal == nil
-	if d.Waiting, err = s.Resellers.Waiting(q.Context(), q.Actor, q.id); err != nil {
+	if d.Waiting, err = s.Resellers.Waiting(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
-	deeds, _, err := s.Accounts.Audit(q.Context(), q.Actor, account.AuditFilter{Record: "reseller", ID: r.ID}, input.Page{Number: 1, Size: 10})
+	deeds, _, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{Record: "reseller", ID: r.ID},
+		input.Page{Number: 1, Size: 10})
 	if err != nil {
 		return err
 	}
-	d.History = deedRows(q, deeds)
-	return s.show(q, page.View{Name: "reseller", Title: r.Name, Data: d})
+	d.History = deedRows(req, deeds)
+	return s.show(req, page.View{Name: "reseller", Title: r.Name, Data: d})
 }
 
-func (s *Server) editReseller(q *request) error {
-	r, err := s.Resellers.Find(q.Context(), q.Actor, q.id)
+func (s *Server) editReseller(req *request) error {
+	r, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	form := page.NewForm("name", r.Name, "email", r.Email, "whatsapp", page.FormatPhone(r.Whatsapp))
-	return s.resellerForm(q, "Edit reseller", resellerForm{Form: form}, nil)
+	return s.resellerForm(req, "Edit reseller", resellerForm{Form: form}, nil)
 }
 
-func (s *Server) updateReseller(q *request) error {
-	r, err := s.Resellers.Update(q.Context(), q.Actor, q.id, reseller.ReadResellerChanges(q.form()))
+func (s *Server) updateReseller(req *request) error {
+	r, err := s.Resellers.Update(req.Context(), req.Actor, req.id, reseller.ReadResellerChanges(req.form()))
 	if refused(err) {
-		return s.resellerForm(q, "Edit reseller", resellerForm{Form: page.Sent(q.Request, err)}, err)
+		return s.resellerForm(req, "Edit reseller", resellerForm{Form: page.Sent(req.Request, err)}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done(resellerPath(r.ID), "%s was saved.", r.Name)
+	return req.done(resellerPath(r.ID), "%s was saved.", r.Name)
 }
 
 type levelData struct {
@@ -225,33 +228,33 @@ type levelChoice struct {
 	Label, Help string
 }
 
-func (s *Server) levelPage(q *request) error { return s.levels(q, page.NewForm(), nil) }
+func (s *Server) levelPage(req *request) error { return s.levels(req, page.NewForm(), nil) }
 
-func (s *Server) levels(q *request, form *page.Form, refusal error) error {
-	r, err := s.Resellers.Find(q.Context(), q.Actor, q.id)
+func (s *Server) levels(req *request, form *page.Form, refusal error) error {
+	r, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	d := levelData{Reseller: resellerRowOf(q, r, s.DB.Now()), Form: form}
-	levels, why := reseller.LevelsFor(q.Actor.Company.Level, r.Level)
+	d := levelData{Reseller: resellerRowOf(req, r, s.DB.Now()), Form: form}
+	levels, why := reseller.LevelsFor(req.Actor.Company.Level, r.Level)
 	if why != nil && refusal == nil {
 		form.Fail(why)
 	}
 	for _, l := range levels {
 		d.Levels = append(d.Levels, levelChoice{Level: l, Label: levelWords[l], Help: levelHelp[l]})
 	}
-	return s.show(q, page.View{Name: "reseller_level", Title: "Change level", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "reseller_level", Title: "Change level", Status: statusOf(refusal), Data: d})
 }
 
-func (s *Server) setLevel(q *request) error {
-	r, err := s.Resellers.SetLevel(q.Context(), q.Actor, q.id, reseller.ReadLevelRequest(q.form()))
+func (s *Server) setLevel(req *request) error {
+	r, err := s.Resellers.SetLevel(req.Context(), req.Actor, req.id, reseller.ReadLevelRequest(req.form()))
 	if refused(err) || fault.KindOf(err) == fault.KindForbidden {
-		return s.levels(q, page.Sent(q.Request, err), err)
+		return s.levels(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done(resellerPath(r.ID), "%s has the level %s now.", r.Name, q.lang.T(levelWords[r.Level]))
+	return req.done(resellerPath(r.ID), "%s has the level %s now.", r.Name, req.lang.T(levelWords[r.Level]))
 }
 
 type renewalData struct {
@@ -262,55 +265,57 @@ type renewalData struct {
 	Current resellerRow
 }
 
-func (s *Server) renewalPage(q *request) error {
-	return s.renewal(q, q.URL.Query().Get("plan_id"), q.URL.Query().Get("periods"), nil)
+func (s *Server) renewalPage(req *request) error {
+	return s.renewal(req, req.URL.Query().Get("plan_id"), req.URL.Query().Get("periods"), nil)
 }
 
 // renewal shows what a renewal costs and brings, with the button that does it.
-func (s *Server) renewal(q *request, planID, periods string, refusal error) error {
-	r, err := s.Resellers.Find(q.Context(), q.Actor, q.id)
+func (s *Server) renewal(req *request, planID, periods string, refusal error) error {
+	r, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	plans, err := s.planChoices(q)
+	plans, err := s.planChoices(req)
 	if err != nil {
 		return err
 	}
-	d := renewalData{Plans: planOptions(q, plans, r.Plan.ID), Current: resellerRowOf(q, r, s.DB.Now())}
+	d := renewalData{Plans: planOptions(req, plans, r.Plan.ID), Current: resellerRowOf(req, r, s.DB.Now())}
 	if planID = cmp.Or(planID, idText(r.Plan.ID)); planID == "" && len(d.Plans) > 0 {
 		planID = d.Plans[0].Value
 	}
 	fields := map[string]string{"plan_id": planID, "periods": cmp.Or(strings.TrimSpace(periods), "1")}
 	d.Form = page.NewForm("plan_id", fields["plan_id"], "periods", fields["periods"])
-	d.Quote, err = s.Resellers.QuoteRenewal(q.Context(), q.Actor, q.id, reseller.ReadRenewRequest(input.FromStrings(fields)))
+	request := reseller.ReadRenewRequest(input.FromStrings(fields))
+	d.Quote, err = s.Resellers.QuoteRenewal(req.Context(), req.Actor, req.id, request)
 	if err != nil && !refused(err) {
 		return err
 	}
 	d.Priced = err == nil
 	d.Form.Fail(cmp.Or(refusal, err))
 	// A choice that cannot be reckoned with is no failure: it is asked as one types.
-	return s.show(q, page.View{Name: "reseller_renew", Title: "Renew subscription", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "reseller_renew", Title: "Renew subscription", Status: statusOf(refusal), Data: d})
 }
 
-func (s *Server) renewReseller(q *request) error {
-	r, err := s.Resellers.Renew(q.Context(), q.Actor, q.id, reseller.ReadAgreedRenewal(q.form()))
+func (s *Server) renewReseller(req *request) error {
+	r, err := s.Resellers.Renew(req.Context(), req.Actor, req.id, reseller.ReadAgreedRenewal(req.form()))
 	if refused(err) {
-		return s.renewal(q, q.PostFormValue("plan_id"), q.PostFormValue("periods"), err)
+		return s.renewal(req, req.PostFormValue("plan_id"), req.PostFormValue("periods"), err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done(resellerPath(r.ID), "%s was renewed until %s. Credits spent: %d. Credits left: %d.",
+	return req.done(resellerPath(r.ID), "%s was renewed until %s. Credits spent: %d. Credits left: %d.",
 		r.Name, page.FormatDate(r.Subscription.ExpiresOn), r.CreditsSpent, r.CreditsBalance)
 }
 
-func (s *Server) askSuspendReseller(q *request) error {
-	r, err := s.Resellers.Find(q.Context(), q.Actor, q.id)
+func (s *Server) askSuspendReseller(req *request) error {
+	r, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.ask(q, page.Confirm{
-		Question: "Suspend %s?", Args: []any{r.Name}, Danger: true, Button: "Suspend reseller", Back: resellerPath(r.ID), Action: resellerPath(r.ID) + "/suspend",
+	return s.ask(req, page.Confirm{
+		Question: "Suspend %s?", Args: []any{r.Name}, Danger: true, Button: "Suspend reseller",
+		Back: resellerPath(r.ID), Action: resellerPath(r.ID) + "/suspend",
 		Effects: []string{
 			"It can sign in and look, and change nothing. Its webhooks stop.", "Its days go on: the subscription ends when it would have.",
 			"You can resume it at any time. A renewal resumes it too.",
@@ -318,26 +323,26 @@ func (s *Server) askSuspendReseller(q *request) error {
 	})
 }
 
-func (s *Server) suspendReseller(q *request) error {
-	r, err := s.Resellers.Suspend(q.Context(), q.Actor, q.id)
+func (s *Server) suspendReseller(req *request) error {
+	r, err := s.Resellers.Suspend(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return q.done(resellerPath(r.ID), "%s is suspended.", r.Name)
+	return req.done(resellerPath(r.ID), "%s is suspended.", r.Name)
 }
 
-func (s *Server) resumeReseller(q *request) error {
-	r, err := s.Resellers.Resume(q.Context(), q.Actor, q.id)
+func (s *Server) resumeReseller(req *request) error {
+	r, err := s.Resellers.Resume(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return q.done(resellerPath(r.ID), "%s is no longer suspended.", r.Name)
+	return req.done(resellerPath(r.ID), "%s is no longer suspended.", r.Name)
 }
 
-func (s *Server) inviteReseller(q *request) error {
-	link, err := s.Resellers.Invite(q.Context(), q.Actor, q.id)
+func (s *Server) inviteReseller(req *request) error {
+	link, err := s.Resellers.Invite(req.Context(), req.Actor, req.id)
 	if err != nil {
-		return q.complain(resellerPath(q.id), err)
+		return req.complain(resellerPath(req.id), err)
 	}
-	return s.resellerPage(q, resellerData{Link: link})
+	return s.resellerPage(req, resellerData{Link: link})
 }

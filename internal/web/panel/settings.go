@@ -15,8 +15,10 @@ type settingsData struct {
 
 // zones are those of Brazil, and Portugal's for companies that sell there too.
 var zones = []string{
-	"America/Noronha", "America/Sao_Paulo", "America/Bahia", "America/Fortaleza", "America/Recife", "America/Maceio", "America/Araguaina", "America/Belem",
-	"America/Santarem", "America/Manaus", "America/Cuiaba", "America/Campo_Grande", "America/Porto_Velho", "America/Boa_Vista", "America/Rio_Branco",
+	"America/Noronha", "America/Sao_Paulo", "America/Bahia", "America/Fortaleza", "America/Recife",
+	"America/Maceio", "America/Araguaina", "America/Belem",
+	"America/Santarem", "America/Manaus", "America/Cuiaba", "America/Campo_Grande",
+	"America/Porto_Velho", "America/Boa_Vista", "America/Rio_Branco",
 	"America/Eirunepe", "Europe/Lisbon", "UTC",
 }
 
@@ -33,33 +35,34 @@ func zoneOptions(current string) []page.Option {
 	return list
 }
 
-func (s *Server) settings(q *request) error {
-	c := q.Actor.Company
-	return s.settingsPage(q, page.NewForm(
-		"name", c.Name, "whatsapp", page.FormatPhone(c.Whatsapp), "timezone", c.Zone.String(), "renew_from", string(c.Settings.RenewFrom), "renew_on_payment", boolText(c.Settings.RenewOnPayment),
+func (s *Server) settings(req *request) error {
+	c := req.Actor.Company
+	return s.settingsPage(req, page.NewForm(
+		"name", c.Name, "whatsapp", page.FormatPhone(c.Whatsapp), "timezone", c.Zone.String(),
+		"renew_from", string(c.Settings.RenewFrom), "renew_on_payment", boolText(c.Settings.RenewOnPayment),
 		"lead_days", strconv.Itoa(c.Settings.LeadDays)), nil)
 }
 
-func (s *Server) settingsPage(q *request, form *page.Form, refusal error) error {
-	return s.show(q, page.View{Name: "settings", Title: "Settings", Status: statusOf(refusal), Data: settingsData{
-		Form: form, Zones: zoneOptions(q.Actor.Company.Zone.String()),
+func (s *Server) settingsPage(req *request, form *page.Form, refusal error) error {
+	return s.show(req, page.View{Name: "settings", Title: "Settings", Status: statusOf(refusal), Data: settingsData{
+		Form: form, Zones: zoneOptions(req.Actor.Company.Zone.String()),
 		From: []page.Option{
-			{Value: string(account.FromDueDate), Label: q.lang.T("the due date, as if nothing had happened")},
-			{Value: string(account.FromToday), Label: q.lang.T("the day of the renewal")},
+			{Value: string(account.FromDueDate), Label: req.lang.T("the due date, as if nothing had happened")},
+			{Value: string(account.FromToday), Label: req.lang.T("the day of the renewal")},
 		},
 	}})
 }
 
-func (s *Server) saveSettings(q *request) error {
-	q.PostForm.Del("level") // which is the parent's to give
-	_, err := s.Accounts.SetCompany(q.Context(), q.Actor, account.ReadCompanyDraft(q.form()))
+func (s *Server) saveSettings(req *request) error {
+	req.PostForm.Del("level") // which is the parent's to give
+	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(req.form()))
 	if refused(err) {
-		return s.settingsPage(q, page.Sent(q.Request, err), err)
+		return s.settingsPage(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/settings", "The settings were saved.")
+	return req.done("/settings", "The settings were saved.")
 }
 
 type usersData struct {
@@ -75,18 +78,18 @@ type userRow struct {
 	RoleText string
 }
 
-func (s *Server) users(q *request) error { return s.usersPage(q, usersData{}) }
+func (s *Server) users(req *request) error { return s.usersPage(req, usersData{}) }
 
-func (s *Server) usersPage(q *request, d usersData) error {
-	list, err := s.Accounts.Users(q.Context(), q.Actor)
+func (s *Server) usersPage(req *request, d usersData) error {
+	list, err := s.Accounts.Users(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
 	for _, p := range list {
-		d.List = append(d.List, userRow{p, q.lang.Ago(p.SeenAt, s.DB.Now()), word(q.lang, string(p.Role))})
+		d.List = append(d.List, userRow{p, req.lang.Ago(p.SeenAt, s.DB.Now()), word(req.lang, string(p.Role))})
 	}
-	d.Me = q.User.ID
-	return s.show(q, page.View{Name: "users", Title: "Users", Data: d})
+	d.Me = req.User.ID
+	return s.show(req, page.View{Name: "users", Title: "Users", Data: d})
 }
 
 type userForm struct {
@@ -98,85 +101,89 @@ type userForm struct {
 	Me     bool
 }
 
-func (s *Server) userForm(q *request, title string, d userForm, refusal error) error {
+func (s *Server) userForm(req *request, title string, d userForm, refusal error) error {
 	d.Roles = []page.Option{
-		{Value: string(account.RoleOwner), Label: q.lang.T("Owner: everything, users and settings too")},
-		{Value: string(account.RoleStaff), Label: q.lang.T("Staff: customers, invoices, plans and products")},
-		{Value: string(account.RoleReadOnly), Label: q.lang.T("Read-only: sees and changes nothing")},
+		{Value: string(account.RoleOwner), Label: req.lang.T("Owner: everything, users and settings too")},
+		{Value: string(account.RoleStaff), Label: req.lang.T("Staff: customers, invoices, plans and products")},
+		{Value: string(account.RoleReadOnly), Label: req.lang.T("Read-only: sees and changes nothing")},
 	}
-	return s.show(q, page.View{Name: "user_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "user_form", Title: title, Status: statusOf(refusal), Data: d})
 }
 
-func (s *Server) newUser(q *request) error {
-	return s.userForm(q, "New user", userForm{Form: page.NewForm("role", string(account.RoleStaff)), Action: "/settings/users/new", New: true}, nil)
-}
-
-func (s *Server) createUser(q *request) error {
-	u, link, err := s.Accounts.CreateUser(q.Context(), q.Actor, account.ReadNewUser(q.form()))
-	if refused(err) {
-		return s.userForm(q, "New user", userForm{Form: page.Sent(q.Request, err), Action: "/settings/users/new", New: true}, err)
-	}
-	if err != nil {
-		return err
-	}
-	return s.usersPage(q, usersData{Link: s.PublicURL + "/password/" + link, Name: u.Name})
-}
-
-func (s *Server) editUser(q *request) error {
-	u, err := s.Accounts.User(q.Context(), q.Actor, q.id)
-	if err != nil {
-		return err
-	}
-	return s.userForm(q, "Edit user", userForm{
-		Form: page.NewForm("name", u.Name, "email", u.Email, "role", string(u.Role)), Action: "/settings/users/" + idText(u.ID), ID: u.ID, Me: u.ID == q.User.ID,
+func (s *Server) newUser(req *request) error {
+	return s.userForm(req, "New user", userForm{
+		Form:   page.NewForm("role", string(account.RoleStaff)),
+		Action: "/settings/users/new", New: true,
 	}, nil)
 }
 
-func (s *Server) updateUser(q *request) error {
-	u, err := s.Accounts.UpdateUser(q.Context(), q.Actor, q.id, account.ReadUserChanges(q.form()))
+func (s *Server) createUser(req *request) error {
+	u, link, err := s.Accounts.CreateUser(req.Context(), req.Actor, account.ReadNewUser(req.form()))
 	if refused(err) {
-		return s.userForm(q, "Edit user", userForm{
-			Form: page.Sent(q.Request, err), Action: "/settings/users/" + idText(q.id), ID: q.id, Me: q.id == q.User.ID,
+		return s.userForm(req, "New user", userForm{Form: page.Sent(req.Request, err), Action: "/settings/users/new", New: true}, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.usersPage(req, usersData{Link: s.PublicURL + "/password/" + link, Name: u.Name})
+}
+
+func (s *Server) editUser(req *request) error {
+	u, err := s.Accounts.User(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	return s.userForm(req, "Edit user", userForm{
+		Form:   page.NewForm("name", u.Name, "email", u.Email, "role", string(u.Role)),
+		Action: "/settings/users/" + idText(u.ID), ID: u.ID, Me: u.ID == req.User.ID,
+	}, nil)
+}
+
+func (s *Server) updateUser(req *request) error {
+	u, err := s.Accounts.UpdateUser(req.Context(), req.Actor, req.id, account.ReadUserChanges(req.form()))
+	if refused(err) {
+		return s.userForm(req, "Edit user", userForm{
+			Form: page.Sent(req.Request, err), Action: "/settings/users/" + idText(req.id), ID: req.id, Me: req.id == req.User.ID,
 		}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/settings/users", "%s was saved.", u.Name)
+	return req.done("/settings/users", "%s was saved.", u.Name)
 }
 
-func (s *Server) userLink(q *request) error {
-	u, link, err := s.Accounts.NewPasswordLink(q.Context(), q.Actor, q.id)
+func (s *Server) userLink(req *request) error {
+	u, link, err := s.Accounts.NewPasswordLink(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.usersPage(q, usersData{Link: s.PublicURL + "/password/" + link, Name: u.Name})
+	return s.usersPage(req, usersData{Link: s.PublicURL + "/password/" + link, Name: u.Name})
 }
 
-func (s *Server) removeSecondFactor(q *request) error {
-	if _, err := s.Accounts.RemoveSecondFactor(q.Context(), q.Actor, q.id); err != nil {
+func (s *Server) removeSecondFactor(req *request) error {
+	if _, err := s.Accounts.RemoveSecondFactor(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
-	return q.done("/settings/users", "The second factor is off.")
+	return req.done("/settings/users", "The second factor is off.")
 }
 
-func (s *Server) askRemoveUser(q *request) error {
-	u, err := s.Accounts.User(q.Context(), q.Actor, q.id)
+func (s *Server) askRemoveUser(req *request) error {
+	u, err := s.Accounts.User(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.ask(q, page.Confirm{
+	return s.ask(req, page.Confirm{
 		Question: "Remove %s?", Args: []any{u.Name}, Danger: true, Button: "Remove user", Back: "/settings/users",
 		Action:  "/settings/users/" + idText(u.ID) + "/remove",
 		Effects: []string{"They are signed out at once and cannot sign in again.", "What they did stays in the audit log."},
 	})
 }
 
-func (s *Server) removeUser(q *request) error {
-	if err := s.Accounts.RemoveUser(q.Context(), q.Actor, q.id); err != nil {
-		return q.complain("/settings/users", err)
+func (s *Server) removeUser(req *request) error {
+	if err := s.Accounts.RemoveUser(req.Context(), req.Actor, req.id); err != nil {
+		return req.complain("/settings/users", err)
 	}
-	return q.done("/settings/users", "The user was removed.")
+	return req.done("/settings/users", "The user was removed.")
 }
 
 type auditData struct {
@@ -184,11 +191,11 @@ type auditData struct {
 	Pager page.Pager
 }
 
-func (s *Server) audit(q *request) error {
-	p := q.query().Page()
-	list, total, err := s.Accounts.Audit(q.Context(), q.Actor, account.AuditFilter{}, p)
+func (s *Server) audit(req *request) error {
+	p := req.query().Page()
+	list, total, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{}, p)
 	if err != nil {
 		return err
 	}
-	return s.show(q, page.View{Name: "audit", Title: "Audit log", Data: auditData{deedRows(q, list), page.NewPager(q.URL, p, total)}})
+	return s.show(req, page.View{Name: "audit", Title: "Audit log", Data: auditData{deedRows(req, list), page.NewPager(req.URL, p, total)}})
 }

@@ -11,7 +11,8 @@ import (
 
 // functionWords are the functions as people read them.
 var functionWords = map[account.Function]string{
-	account.FunctionAPI: "API", account.FunctionWebhooks: "Webhooks", account.FunctionPayments: "Online payments", account.FunctionReminders: "Scheduled messages",
+	account.FunctionAPI: "API", account.FunctionWebhooks: "Webhooks", account.FunctionPayments: "Online payments",
+	account.FunctionReminders: "Scheduled messages",
 	account.FunctionResellers: "Resellers", account.FunctionImport: "Importing", account.FunctionExport: "Exporting",
 }
 
@@ -30,28 +31,32 @@ type subscriptionPlanRow struct {
 	Link      string
 }
 
-func (s *Server) subscriptionPlans(q *request) error {
-	in := q.query()
+func (s *Server) subscriptionPlans(req *request) error {
+	in := req.query()
 	p, f := in.Page(), reseller.ReadPlanFilter(in)
-	d := subscriptionPlansData{Form: queryForm(q)}
+	d := subscriptionPlansData{Form: queryForm(req)}
 	if err := in.Err(); err != nil {
 		d.Form.Fail(err)
 		f = reseller.PlanFilter{}
 	}
-	list, total, err := s.Resellers.Plans(q.Context(), q.Actor, f, p)
+	list, total, err := s.Resellers.Plans(req.Context(), req.Actor, f, p)
 	if err != nil {
 		return err
 	}
 	for _, plan := range list {
-		row := subscriptionPlanRow{Plan: plan, Every: periodText(q.lang, plan.Period), Link: s.Resellers.SignupLink(plan)}
+		row := subscriptionPlanRow{Plan: plan, Every: periodText(req.lang, plan.Period), Link: s.Resellers.SignupLink(plan)}
 		for _, name := range plan.Functions.Names() {
-			row.Functions = append(row.Functions, q.lang.T(functionWords[name]))
+			row.Functions = append(row.Functions, req.lang.T(functionWords[name]))
 		}
 		d.List = append(d.List, row)
 	}
-	d.Pager, d.Filtered = page.NewPager(q.URL, p, total), f != (reseller.PlanFilter{})
-	d.States = []page.Option{{Value: "", Label: q.lang.T("All")}, {Value: "true", Label: q.lang.T("On sale")}, {Value: "false", Label: q.lang.T("Not on sale")}}
-	return s.show(q, page.View{Name: "subscription_plans", Title: "Subscription plans", Data: d})
+	d.Pager, d.Filtered = page.NewPager(req.URL, p, total), f != (reseller.PlanFilter{})
+	d.States = []page.Option{
+		{Value: "", Label: req.lang.T("All")},
+		{Value: "true", Label: req.lang.T("On sale")},
+		{Value: "false", Label: req.lang.T("Not on sale")},
+	}
+	return s.show(req, page.View{Name: "subscription_plans", Title: "Subscription plans", Data: d})
 }
 
 type subscriptionPlanForm struct {
@@ -72,89 +77,99 @@ type functionRow struct {
 	Locked, Ticked bool
 }
 
-func (s *Server) subscriptionPlanForm(q *request, form *page.Form, refusal error) error {
+func (s *Server) subscriptionPlanForm(req *request, form *page.Form, refusal error) error {
 	d, title := subscriptionPlanForm{Form: form, Action: "/subscription-plans/new", New: true}, "New subscription plan"
-	if q.id != 0 {
+	if req.id != 0 {
 		var err error
-		if d.Plan, err = s.Resellers.FindPlan(q.Context(), q.Actor, q.id); err != nil {
+		if d.Plan, err = s.Resellers.FindPlan(req.Context(), req.Actor, req.id); err != nil {
 			return err
 		}
-		d.New, title, d.Action, d.Link = false, "Edit subscription plan", subscriptionPlanPath(q.id), s.Resellers.SignupLink(d.Plan)
+		d.New, title, d.Action, d.Link = false, "Edit subscription plan", subscriptionPlanPath(req.id), s.Resellers.SignupLink(d.Plan)
 		if form == nil {
 			d.Form = planShown(d.Plan)
 		}
 	}
 	for _, e := range account.FunctionCatalog {
 		has := d.Plan.Functions.Has(e.Name)
-		if has || q.Actor.May(e.Name) { // nobody gives what it does not have
-			d.Functions = append(d.Functions, functionRow{e.Name, functionWords[e.Name], e.Description, has, has || d.Form.Has("functions", string(e.Name))})
+		if has || req.Actor.May(e.Name) { // nobody gives what it does not have
+			d.Functions = append(d.Functions, functionRow{
+				e.Name, functionWords[e.Name], e.Description,
+				has, has || d.Form.Has("functions", string(e.Name)),
+			})
 		}
 	}
 	for _, u := range units {
-		d.Units = append(d.Units, page.Option{Value: u.Value, Label: q.lang.T(u.Label)})
+		d.Units = append(d.Units, page.Option{Value: u.Value, Label: req.lang.T(u.Label)})
 	}
-	return s.show(q, page.View{Name: "subscription_plan_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{Name: "subscription_plan_form", Title: title, Status: statusOf(refusal), Data: d})
 }
 
 // planShown is a plan as its form shows it.
 func planShown(p reseller.Plan) *page.Form {
 	return page.NewForm("name", p.Name, "value", p.Value.BR()[len("R$ "):], "credits", strconv.FormatInt(p.Credits, 10),
-		"period_count", strconv.Itoa(p.Period.Count), "period_unit", string(p.Period.Unit), "trial_days", strconv.Itoa(p.TrialDays), "active", boolText(p.Active))
+		"period_count", strconv.Itoa(p.Period.Count), "period_unit", string(p.Period.Unit), "trial_days",
+		strconv.Itoa(p.TrialDays), "active", boolText(p.Active))
 }
 
 func subscriptionPlanPath(id int64) string { return "/subscription-plans/" + idText(id) }
 
-func (s *Server) newSubscriptionPlan(q *request) error {
+func (s *Server) newSubscriptionPlan(req *request) error {
 	pairs := []string{"credits", "1", "period_count", "1", "period_unit", "month", "trial_days", "7"}
-	for _, name := range q.Actor.Company.Subscription.Functions.Names() {
+	for _, name := range req.Actor.Company.Subscription.Functions.Names() {
 		pairs = append(pairs, "functions", string(name))
 	}
-	return s.subscriptionPlanForm(q, page.NewForm(pairs...), nil)
+	return s.subscriptionPlanForm(req, page.NewForm(pairs...), nil)
 }
 
-func (s *Server) createSubscriptionPlan(q *request) error {
-	p, err := s.Resellers.CreatePlan(q.Context(), q.Actor, reseller.ReadNewPlan(q.formWith([]string{"functions"}, "value")))
+// planForm is the form of a subscription plan: a list of functions, and an
+// amount as people write it.
+func (req *request) planForm() *input.Form { return req.formWith([]string{"functions"}, "value") }
+
+func (s *Server) createSubscriptionPlan(req *request) error {
+	p, err := s.Resellers.CreatePlan(req.Context(), req.Actor, reseller.ReadNewPlan(req.planForm()))
 	if refused(err) {
-		return s.subscriptionPlanForm(q, page.Sent(q.Request, err), err)
+		return s.subscriptionPlanForm(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done(subscriptionPlanPath(p.ID), "%s was created. Its signup link is below.", p.Name)
+	return req.done(subscriptionPlanPath(p.ID), "%s was created. Its signup link is below.", p.Name)
 }
 
-func (s *Server) editSubscriptionPlan(q *request) error { return s.subscriptionPlanForm(q, nil, nil) }
+func (s *Server) editSubscriptionPlan(req *request) error {
+	return s.subscriptionPlanForm(req, nil, nil)
+}
 
-func (s *Server) updateSubscriptionPlan(q *request) error {
-	p, err := s.Resellers.UpdatePlan(q.Context(), q.Actor, q.id, reseller.ReadPlanChanges(q.formWith([]string{"functions"}, "value")))
+func (s *Server) updateSubscriptionPlan(req *request) error {
+	p, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(req.planForm()))
 	if refused(err) {
-		return s.subscriptionPlanForm(q, page.Sent(q.Request, err), err)
+		return s.subscriptionPlanForm(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	return q.done("/subscription-plans", "%s was saved.", p.Name)
+	return req.done("/subscription-plans", "%s was saved.", p.Name)
 }
 
 // switchSubscriptionPlan puts a plan on sale or takes it off.
-func (s *Server) switchSubscriptionPlan(q *request) error {
-	active := input.FromStrings(map[string]string{"active": q.PostFormValue("active")})
-	p, err := s.Resellers.UpdatePlan(q.Context(), q.Actor, q.id, reseller.ReadPlanChanges(active))
+func (s *Server) switchSubscriptionPlan(req *request) error {
+	active := input.FromStrings(map[string]string{"active": req.PostFormValue("active")})
+	p, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(active))
 	if err != nil {
-		return q.complain("/subscription-plans", err)
+		return req.complain("/subscription-plans", err)
 	}
 	if p.Active {
-		return q.done("/subscription-plans", "%s is on sale.", p.Name)
+		return req.done("/subscription-plans", "%s is on sale.", p.Name)
 	}
-	return q.done("/subscription-plans", "%s is no longer on sale. Its signup link does not work until it is.", p.Name)
+	return req.done("/subscription-plans", "%s is no longer on sale. Its signup link does not work until it is.", p.Name)
 }
 
-func (s *Server) askRenewSignupLink(q *request) error {
-	p, err := s.Resellers.FindPlan(q.Context(), q.Actor, q.id)
+func (s *Server) askRenewSignupLink(req *request) error {
+	p, err := s.Resellers.FindPlan(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.ask(q, page.Confirm{
+	return s.ask(req, page.Confirm{
 		Question: "Replace the signup link of %s?", Args: []any{p.Name}, Danger: true, Button: "Replace the link",
 		Back: subscriptionPlanPath(p.ID), Action: subscriptionPlanPath(p.ID) + "/link",
 		Effects: []string{
@@ -164,10 +179,10 @@ func (s *Server) askRenewSignupLink(q *request) error {
 	})
 }
 
-func (s *Server) renewSignupLink(q *request) error {
-	p, err := s.Resellers.RenewSignupLink(q.Context(), q.Actor, q.id)
+func (s *Server) renewSignupLink(req *request) error {
+	p, err := s.Resellers.RenewSignupLink(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return q.done(subscriptionPlanPath(p.ID), "%s has a new signup link.", p.Name)
+	return req.done(subscriptionPlanPath(p.ID), "%s has a new signup link.", p.Name)
 }

@@ -25,19 +25,22 @@ var words = map[string]string{
 	"plan.created": "Plan created", "plan.updated": "Plan changed", "product.created": "Product created", "product.updated": "Product changed",
 	"token.created": "Token created", "token.deleted": "Token deleted",
 	"webhook.created": "Webhook created", "webhook.updated": "Webhook changed", "webhook.deleted": "Webhook deleted",
-	"callback_secret.replaced": "Callback secret replaced", "delivery.resent": "Delivery sent again", "webhook.replayed": "Deliveries sent again",
-	"signin": "Signed in", "signin.refused": "Sign-in refused", "session.ended": "Session ended",
+	"callback_secret.replaced": "Callback secret replaced", "delivery.resent": "Delivery sent again",
+	"webhook.replayed": "Deliveries sent again",
+	"signin":           "Signed in", "signin.refused": "Sign-in refused", "session.ended": "Session ended",
 	"second_factor.on": "Second factor switched on", "second_factor.off": "Second factor switched off",
 	"rule.created": "Message rule created", "rule.updated": "Message rule changed", "rule.deleted": "Message rule deleted",
 	"template.created": "Template created", "template.updated": "Template changed", "template.deleted": "Template deleted",
 	"channel.created": "Channel created", "channel.updated": "Channel changed", "channel.deleted": "Channel deleted",
-	"quiet_hours.updated": "Quiet hours changed", "message.decided": "Message decided about", "customer.opted_out": "Messages to a customer switched",
-	"user.created": "User created", "user.updated": "User changed", "user.removed": "User removed",
+	"quiet_hours.updated": "Quiet hours changed", "message.decided": "Message decided about",
+	"customer.opted_out": "Messages to a customer switched",
+	"user.created":       "User created", "user.updated": "User changed", "user.removed": "User removed",
 	"reseller.created": "Reseller created", "reseller.updated": "Reseller changed", "reseller.level": "Level of a reseller changed",
 	"reseller.renewed": "Reseller renewed", "reseller.suspended": "Reseller suspended", "reseller.resumed": "Suspension of a reseller ended",
 	"reseller.invited": "Reseller invited again", "subscription_plan.created": "Subscription plan created",
 	"subscription_plan.updated": "Subscription plan changed", "subscription_plan.link": "Signup link renewed",
-	"gateway.set": "Gateway set up", "gateway.cleared": "Gateway left", "payment.reviewed": "Payment decided about", "payment.confirmed": "Payment confirmed",
+	"gateway.set": "Gateway set up", "gateway.cleared": "Gateway left", "payment.reviewed": "Payment decided about",
+	"payment.confirmed":  "Payment confirmed",
 	"user.password_link": "Password link made", "user.password_set": "Password set", "user.password_changed": "Password changed",
 	"credits.grant": "Credits granted", "credits.sent": "Credits sent", "credits.taken_back": "Credits taken back",
 	"credits.received": "Credits received", "credits.returned": "Credits taken back by the company above",
@@ -57,10 +60,10 @@ type deedRow struct {
 	Text string
 }
 
-func deedRows(q *request, list []account.AuditLine) []deedRow {
+func deedRows(req *request, list []account.AuditLine) []deedRow {
 	rows := make([]deedRow, len(list))
 	for i, e := range list {
-		rows[i] = deedRow{e, word(q.lang, e.Action)}
+		rows[i] = deedRow{e, word(req.lang, e.Action)}
 	}
 	return rows
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package pgserver
 
 import (
 	"cmp"
@@ -13,7 +13,8 @@ import (
 	"strconv"
 )
 
-var errMissing = errors.New("no PostgreSQL server programs in PATH or /usr/lib/postgresql: install PostgreSQL 15 or newer with its contrib extensions (Debian: apt-get install postgresql), or set " + urlVariable)
+var errMissing = errors.New("no PostgreSQL server programs in PATH or /usr/lib/postgresql: install PostgreSQL 15 or " +
+	"newer with its contrib extensions (Debian: apt-get install postgresql), or set CARTEIRA_TEST_POSTGRES_URL")
 
 // programs returns the folder of the server programs, installing them if they
 // are missing and this user may.
@@ -53,7 +54,7 @@ func version(bin string) float64 {
 
 // complete tells a server's folder from one that holds only the client.
 func complete(dir string) bool {
-	for _, name := range []string{"initdb", "pg_ctl", "pg_isready", "postgres", "psql"} {
+	for _, name := range []string{"initdb", "pg_basebackup", "pg_ctl", "pg_isready", "postgres", "psql"} {
 		if _, err := exec.LookPath(filepath.Join(dir, name)); err != nil {
 			return false
 		}
@@ -74,7 +75,7 @@ func install() error {
 		}
 		prefix = append([]string{"sudo", "-n"}, prefix...)
 	}
-	fmt.Fprintln(os.Stderr, "withpg: no PostgreSQL server programs found; installing the package postgresql with apt-get")
+	fmt.Fprintln(os.Stderr, "pgserver: no PostgreSQL server programs found; installing the package postgresql with apt-get")
 	for _, step := range [][]string{{"update"}, {"install", "-y", "--no-install-recommends", "postgresql"}} {
 		argv := slices.Concat(prefix, step)
 		cmd := exec.Command(argv[0], argv[1:]...)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package pgserver
 
 import (
 	"bytes"
@@ -28,79 +28,112 @@ const (
 )
 
 // clean waits until nobody holds the other end of its standard input, which the
-// kernel reports however withpg ended, kill -9 included; then it stops the
-// server and deletes the folder. $1 is pg_ctl, $2 the folder. A server that was
-// about to start when withpg died is met by a later round.
+// kernel reports however its starter ended, kill -9 included; then it stops the
+// server and deletes the folder. $1 is pg_ctl, $2 the folder. A PgBouncer ends first. A server that was
+// about to start when the starter died is met by a later round.
 const clean = `
 cat >/dev/null
+[ ! -f "$2/pgbouncer.pid" ] || kill -9 "$(cat "$2/pgbouncer.pid")"
 for round in 1 2 3; do
 	"$1" stop -s -D "$2/data" -m fast -t 60
 	rm -rf "$2" && exit
 	sleep 0.3
 done`
 
-// server is one throw-away cluster and the processes that serve and clean it.
-type server struct {
+// Options say what kind of server to start.
+type Options struct {
+	// Durable keeps fsync and synchronous commits on, for benchmarks and kill tests.
+	Durable bool
+	// Settings are further settings of the server, as name=value.
+	Settings []string
+}
+
+// Server is one throw-away cluster and the processes that serve and clean it.
+type Server struct {
 	bin      string // folder of the server programs
 	dir      string
 	port     int
 	password string // else any local user could become the server's
 	owner    *syscall.Credential
-	durable  bool
+	options  Options
 	cleaner  *exec.Cmd
 	alive    *os.File // while it is open, the cleaner waits
 	postgres *exec.Cmd
 	exited   chan struct{} // closed when postgres has ended
 }
 
-// start brings up a server that is ready for the command, or leaves nothing.
-func start(ctx context.Context, durable bool) (_ *server, err error) {
-	s := &server{password: rand.Text(), durable: durable}
-	if s.bin, err = programs(); err != nil {
+// Start brings up a server with an empty database, or leaves nothing. Stop must
+// be called at the end.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	bin, err := programs()
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause // a program that was cut short only repeats it
-		}
-		if err != nil {
-			s.stop()
-		}
-	}()
-	if err = s.prepareFolder(); err != nil {
+	s := &Server{bin: bin, password: rand.Text(), options: o}
+	err = s.setUp(ctx, s.initialize)
+	if err == nil {
+		err = s.createDatabase(ctx)
+	}
+	return s.orNothing(ctx, err)
+}
+
+// setUp makes the folder, lets fill put a cluster into it, and serves that.
+func (s *Server) setUp(ctx context.Context, fill func(context.Context) error) error {
+	if err := s.prepareFolder(); err != nil {
+		return err
+	}
+	if err := s.startCleaner(); err != nil {
+		return err
+	}
+	if err := fill(ctx); err != nil {
+		return err
+	}
+	return s.serve(ctx)
+}
+
+// orNothing stops a server that could not be set up.
+func (s *Server) orNothing(ctx context.Context, err error) (*Server, error) {
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause // a program that was cut short only repeats it
+	}
+	if err != nil {
+		s.Stop()
 		return nil, err
 	}
-	if err = s.startCleaner(); err != nil {
-		return nil, err
-	}
-	if err = s.initialize(ctx); err != nil {
-		return nil, err
-	}
-	if err = s.serve(ctx); err != nil {
-		return nil, err
-	}
-	return s, s.createDatabase(ctx)
+	return s, nil
 }
 
 // prepareFolder makes the folder and decides whose it is: PostgreSQL refuses to
 // run as root, so root lends it to the user that the package made.
-func (s *server) prepareFolder() (err error) {
+func (s *Server) prepareFolder() (err error) {
 	if os.Geteuid() == 0 {
 		if s.owner, err = credentialOf("postgres"); err != nil {
 			return err
 		}
 	}
-	if s.dir, err = os.MkdirTemp("", "withpg-"); err != nil {
+	if s.dir, err = os.MkdirTemp("", "pgserver-"); err != nil {
 		return err
 	}
-	if err := os.WriteFile(s.path("password"), []byte(s.password), 0o600); err != nil {
+	if err := s.write("password", s.password); err != nil {
 		return err
 	}
+	return s.give(s.dir)
+}
+
+// write makes a file of the server's user in its folder.
+func (s *Server) write(name, text string) error {
+	if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
+		return err
+	}
+	return s.give(s.path(name))
+}
+
+// give makes the server's user the owner of a file.
+func (s *Server) give(path string) error {
 	if s.owner == nil {
 		return nil
 	}
-	uid, gid := int(s.owner.Uid), int(s.owner.Gid)
-	return errors.Join(os.Chown(s.path("password"), uid, gid), os.Chown(s.dir, uid, gid))
+	return os.Chown(path, int(s.owner.Uid), int(s.owner.Gid))
 }
 
 func credentialOf(name string) (*syscall.Credential, error) {
@@ -119,20 +152,20 @@ func credentialOf(name string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-func (s *server) startCleaner() error {
+func (s *Server) startCleaner() error {
 	waiting, alive, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = waiting.Close() }()
 	s.alive = alive
-	s.cleaner = s.detached(exec.Command("/bin/sh", "-c", clean, "withpg-cleaner", s.program("pg_ctl"), s.dir))
+	s.cleaner = s.detached(exec.Command("/bin/sh", "-c", clean, "pgserver-cleaner", s.program("pg_ctl"), s.dir))
 	s.cleaner.Dir = "/"
 	s.cleaner.Stdin = waiting
 	return s.cleaner.Start()
 }
 
-func (s *server) initialize(ctx context.Context) error {
+func (s *Server) initialize(ctx context.Context) error {
 	// C.UTF-8 sorts by code point as SQLite does, and still knows letters from
 	// punctuation, which pg_trgm asks of the locale.
 	initdb := s.asOwner(exec.CommandContext(ctx, s.program("initdb"),
@@ -145,27 +178,36 @@ func (s *server) initialize(ctx context.Context) error {
 
 // serve starts postgres and waits until it accepts connections. Between the
 // choice of a free port and its use somebody may take it: then another is tried.
-func (s *server) serve(ctx context.Context) (err error) {
+func (s *Server) serve(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for range startTries {
 		if s.port, err = freePort(); err != nil {
 			return err
 		}
-		if err = s.launch(); err != nil {
-			return err
-		}
-		if err = s.awaitReady(ctx); err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
+		if err = s.run(ctx); err == nil || ctx.Err() != nil {
 			break
 		}
+	}
+	return s.withLog(err)
+}
+
+// run starts postgres at its port and waits until it accepts connections.
+func (s *Server) run(ctx context.Context) error {
+	if err := s.launch(); err != nil {
+		return err
+	}
+	return s.awaitReady(ctx)
+}
+
+func (s *Server) withLog(err error) error {
+	if err == nil {
+		return nil
 	}
 	return fmt.Errorf("start PostgreSQL: %w\n%s", err, s.logTail())
 }
 
-func (s *server) launch() error {
+func (s *Server) launch() error {
 	log, err := os.OpenFile(s.path("log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -184,7 +226,7 @@ func (s *server) launch() error {
 	return nil
 }
 
-func (s *server) settings() []string {
+func (s *Server) settings() []string {
 	args := []string{
 		"-D", s.path("data"), "-p", strconv.Itoa(s.port),
 		"-c", "listen_addresses=127.0.0.1",
@@ -192,15 +234,18 @@ func (s *server) settings() []string {
 		"-c", "max_connections=300",
 		"-c", "shared_buffers=128MB",
 	}
-	if !s.durable {
+	if !s.options.Durable {
 		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")
+	}
+	for _, setting := range s.options.Settings {
+		args = append(args, "-c", setting)
 	}
 	return args
 }
 
 // awaitReady asks through the socket in our own folder: on the port, a stranger
 // who took it could answer.
-func (s *server) awaitReady(ctx context.Context) error {
+func (s *Server) awaitReady(ctx context.Context) error {
 	for {
 		if exec.Command(s.program("pg_isready"), "-q", "-h", s.dir, "-p", strconv.Itoa(s.port)).Run() == nil {
 			return nil
@@ -215,23 +260,23 @@ func (s *server) awaitReady(ctx context.Context) error {
 	}
 }
 
-func (s *server) createDatabase(ctx context.Context) error {
+func (s *Server) createDatabase(ctx context.Context) error {
 	if err := s.psql(ctx, superuser, "CREATE DATABASE "+database); err != nil {
 		return err
 	}
 	return s.psql(ctx, database, "CREATE EXTENSION pg_trgm SCHEMA public; CREATE EXTENSION btree_gin SCHEMA public")
 }
 
-func (s *server) psql(ctx context.Context, db, statements string) error {
+func (s *Server) psql(ctx context.Context, db, statements string) error {
 	cmd := exec.CommandContext(ctx, s.program("psql"), "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1",
 		"--host", s.dir, "--port", strconv.Itoa(s.port), "--username", superuser, "--dbname", db, "--command", statements)
 	cmd.Env = append(os.Environ(), "PGPASSWORD="+s.password)
 	return output(cmd)
 }
 
-// stop lets the cleaner do its work, which is the same however withpg ends, and
+// Stop lets the cleaner do its work, which is the same however the starter ends, and
 // waits for it.
-func (s *server) stop() {
+func (s *Server) Stop() {
 	if s.cleaner != nil {
 		_ = s.alive.Close()
 		_ = s.cleaner.Wait()
@@ -247,37 +292,46 @@ func (s *server) stop() {
 	}
 }
 
-func (s *server) url() string {
-	return fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/%s?sslmode=disable", superuser, s.password, s.port, database)
+// Address is the host and port that the server listens on.
+func (s *Server) Address() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
+
+// URL is how to connect to the empty database, with the password.
+func (s *Server) URL() string { return s.URLAt(s.Address()) }
+
+// URLAt is URL by way of other addresses: a proxy, or several servers to try in
+// that order.
+func (s *Server) URLAt(addresses ...string) string {
+	hosts := strings.Join(addresses, ",")
+	return fmt.Sprintf("postgres://%s:%s@%s/%s?sslmode=disable", superuser, s.password, hosts, database)
 }
 
 // String says what was started, without the password.
-func (s *server) String() string {
+func (s *Server) String() string {
 	mode := "not durable"
-	if s.durable {
+	if s.options.Durable {
 		mode = "durable"
 	}
 	return fmt.Sprintf("throw-away PostgreSQL (%s) on 127.0.0.1:%d in %s", mode, s.port, s.dir)
 }
 
-func (s *server) path(name string) string    { return filepath.Join(s.dir, name) }
-func (s *server) program(name string) string { return filepath.Join(s.bin, name) }
+func (s *Server) path(name string) string    { return filepath.Join(s.dir, name) }
+func (s *Server) program(name string) string { return filepath.Join(s.bin, name) }
 
-func (s *server) logTail() string {
+func (s *Server) logTail() string {
 	const lines = 20
 	log, _ := os.ReadFile(s.path("log"))
 	all := strings.Split(strings.TrimSpace(string(log)), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-func (s *server) asOwner(cmd *exec.Cmd) *exec.Cmd {
+func (s *Server) asOwner(cmd *exec.Cmd) *exec.Cmd {
 	cmd.Dir = s.dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner}
 	return cmd
 }
 
 // detached keeps a terminal's Ctrl-C away: the server must outlive the command.
-func (s *server) detached(cmd *exec.Cmd) *exec.Cmd {
+func (s *Server) detached(cmd *exec.Cmd) *exec.Cmd {
 	s.asOwner(cmd).SysProcAttr.Setsid = true
 	return cmd
 }

@@ -41,8 +41,8 @@ type candidate struct {
 	template Template
 }
 
-// ruling is what is decided about a candidate.
-type ruling struct {
+// sendDecision is what is decided about a candidate.
+type sendDecision struct {
 	status  Status    // Sending, Scheduled again, Skipped or Failed
 	at      time.Time // when it is scheduled again
 	reason  string
@@ -50,18 +50,18 @@ type ruling struct {
 	to      string
 }
 
-func skip(reason string) ruling { return ruling{status: Skipped, reason: reason} }
+func skip(reason string) sendDecision { return sendDecision{status: Skipped, reason: reason} }
 
-// scene is what rulings about a company's messages depend on.
-type scene struct {
+// companyState is what rulings about a company's messages depend on.
+type companyState struct {
 	actor    account.Actor
 	quiet    Quiet
 	channels []Channel
 	now      time.Time
 }
 
-func (s *Service) sceneOf(ctx context.Context, tx *sqldb.Tx, a account.Actor) (w scene, err error) {
-	w = scene{now: tx.Now()}
+func (s *Service) companyStateOf(ctx context.Context, tx *sqldb.Tx, a account.Actor) (w companyState, err error) {
+	w = companyState{now: tx.Now()}
 	company, err := account.FindCompany(ctx, tx, a.Company.ID) // whose plan may have ended a moment ago
 	if err != nil {
 		return w, err
@@ -74,20 +74,20 @@ func (s *Service) sceneOf(ctx context.Context, tx *sqldb.Tx, a account.Actor) (w
 	return w, err
 }
 
-// rule decides whether a message goes out now, and how.
-func (s *Service) rule(w scene, c candidate) ruling {
+// decideSending decides whether a message goes out now, and how.
+func (s *Service) decideSending(w companyState, c candidate) sendDecision {
 	if reason := c.unwanted(w); reason != "" {
 		return skip(reason)
 	}
-	if r, early := c.untimely(w); early {
+	if r, early := c.offHours(w); early {
 		return r
 	}
 	return s.choose(w, c)
 }
 
 // unwanted tells why a message is not to be sent at all; "" when it is.
-func (c candidate) unwanted(w scene) string {
-	reason := silence(w.actor.Company, w.now)
+func (c candidate) unwanted(w companyState) string {
+	reason := mutedReason(w.actor.Company, w.now)
 	switch {
 	case reason != "":
 		return reason
@@ -111,11 +111,11 @@ func (c candidate) unwanted(w scene) string {
 	return ""
 }
 
-// untimely tells what becomes of a message whose hour it is not. A person who
+// offHours tells what becomes of a message whose hour it is not. A person who
 // asks for it does not mind the hour.
-func (c candidate) untimely(w scene) (ruling, bool) {
+func (c candidate) offHours(w companyState) (sendDecision, bool) {
 	if c.manual {
-		return ruling{}, false
+		return sendDecision{}, false
 	}
 	at, late := c.rule.moment(c.message.DueOn, w.quiet, w.actor.Company.Zone)
 	at = w.quiet.after(maxTime(at, w.now), w.actor.Company.Zone)
@@ -123,15 +123,15 @@ func (c candidate) untimely(w scene) (ruling, bool) {
 	case !w.now.Before(late) || !at.Before(late):
 		return c.late(), true
 	case at.After(w.now):
-		return ruling{status: Scheduled, at: at, reason: c.message.Reason, channel: Channel{ID: c.message.ChannelID}}, true
+		return sendDecision{status: Scheduled, at: at, reason: c.message.Reason, channel: Channel{ID: c.message.ChannelID}}, true
 	}
-	return ruling{}, false
+	return sendDecision{}, false
 }
 
 // late ends a message whose day is over.
-func (c candidate) late() ruling {
+func (c candidate) late() sendDecision {
 	if c.message.Attempts > 0 {
-		return ruling{status: Failed, reason: "not sent in time: " + c.message.Reason}
+		return sendDecision{status: Failed, reason: "not sent in time: " + c.message.Reason}
 	}
 	return skip(reasonLate)
 }
@@ -145,27 +145,27 @@ func maxTime(a, b time.Time) time.Time {
 
 // choose finds the first channel, from the one whose turn it is, that can send
 // the message. Where it is another one, the message waits for that one's turn.
-func (s *Service) choose(w scene, c candidate) ruling {
+func (s *Service) choose(w companyState, c candidate) sendDecision {
 	order := c.rule.Channels
 	from := max(0, slices.Index(order, c.message.ChannelID))
 	var reasons []string
 	for _, id := range order[from:] {
 		ch, to, reason := s.usable(w, c, id)
 		if reason == "" {
-			return ruling{status: Sending, channel: ch, to: to}
+			return sendDecision{status: Sending, channel: ch, to: to}
 		}
 		if !slices.Contains(reasons, reason) {
 			reasons = append(reasons, reason)
 		}
 	}
 	if c.message.Attempts > 0 { // an earlier channel has tried
-		return ruling{status: Failed, reason: strings.Join(append([]string{c.message.Reason}, reasons...), "; ")}
+		return sendDecision{status: Failed, reason: strings.Join(append([]string{c.message.Reason}, reasons...), "; ")}
 	}
 	return skip(strings.Join(reasons, "; "))
 }
 
 // usable tells whether a channel can send a message, or why not.
-func (s *Service) usable(w scene, c candidate, channelID int64) (ch Channel, to, reason string) {
+func (s *Service) usable(w companyState, c candidate, channelID int64) (ch Channel, to, reason string) {
 	i := slices.IndexFunc(w.channels, func(ch Channel) bool { return ch.ID == channelID })
 	if i < 0 {
 		return ch, "", "the channel was deleted"
@@ -184,8 +184,8 @@ func (s *Service) usable(w scene, c candidate, channelID int64) (ch Channel, to,
 	return ch, to, reason
 }
 
-// following is the channel that comes after another in a rule's order.
-func (r Rule) following(channelID int64) (int64, bool) {
+// channelAfter is the channel that comes after another in a rule's order.
+func (r Rule) channelAfter(channelID int64) (int64, bool) {
 	i := slices.Index(r.Channels, channelID)
 	if i+1 >= len(r.Channels) || i < 0 {
 		return 0, false

@@ -13,9 +13,9 @@ import (
 // skipped when its hour comes. When the company is back, what still lies ahead
 // is planned anew; what it missed meanwhile stays missed.
 
-// silence tells why a company sends nothing at an instant; "" when it does. It
+// mutedReason tells why a company sends nothing at an instant; "" when it does. It
 // is the one place that knows.
-func silence(c account.Company, now time.Time) string {
+func mutedReason(c account.Company, now time.Time) string {
 	if !c.Subscription.Functions.Has(account.FunctionReminders) {
 		return "the company's subscription plan does not include messages"
 	}
@@ -44,7 +44,7 @@ func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, changes acco
 }
 
 func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
-	if silence(before, tx.Now()) == "" || silence(after, tx.Now()) != "" {
+	if mutedReason(before, tx.Now()) == "" || mutedReason(after, tx.Now()) != "" {
 		return nil
 	}
 	q, err := quietOf(ctx, tx, after.ID)
@@ -54,9 +54,9 @@ func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, aft
 	return s.replanAll(ctx, tx, account.System(after, "plan messages"), q)
 }
 
-// rest takes the rule of a silent company past the due dates that nobody is
+// skipAhead takes the rule of a silent company past the due dates that nobody is
 // reminded of, so that they are not told of one by one later.
-func (s *Service) rest(ctx context.Context, tx *sqldb.Tx, a account.Actor, r Rule, q Quiet) error {
+func (s *Service) skipAhead(ctx context.Context, tx *sqldb.Tx, a account.Actor, r Rule, q Quiet) error {
 	r.restart(a, q, tx.Now())
 	r.planAt = a.Today(tx.Now()).AddDays(1).Start(a.Company.Zone)
 	return saveCursor(ctx, tx, a.Company.ID, r)

@@ -1,0 +1,348 @@
+package architecture
+
+import (
+	"fmt"
+	"go/ast"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// applied is a room whose records are written in one place: its unexported
+// apply (or applyInvoice, applyRule, … where it has several records), which
+// takes a change and draws all its consequences. A use case that reached the
+// row by another way could forget the audit line or the event.
+type applied struct {
+	room string
+	// tables hold no records but the state of a mechanism: name → why.
+	tables map[string]string
+	// functions write records outside apply: name, or Receiver.name → why.
+	functions map[string]string
+}
+
+// roomsWithApply grows by a line with each room that is converted.
+var roomsWithApply = []applied{
+	{
+		room: "internal/account",
+		tables: map[string]string{
+			"audit_log":       "it is the log itself: every room's apply writes it, and it is pruned by age",
+			"sessions":        "a sign-in is audited as what happened to the user",
+			"password_links":  "a link is audited as what happened to the user",
+			"recovery_codes":  "they come and go with the second factor, which is audited",
+			"setup_links":     "they end with the first company, which is audited",
+			"signin_attempts": "counts of a limit",
+			"token_calls":     "counts of a limit",
+		},
+		functions: map[string]string{
+			"touchToken": "the time of the last use is saved for many at once, and changes nothing for anybody",
+			"spendStep":  "compares and sets at once, so that a code works once; the sign-in is audited",
+		},
+	},
+	{
+		room:   "internal/reseller",
+		tables: map[string]string{"signup_attempts": "counts of a limit"},
+		functions: map[string]string{
+			"post":         "the one place of the ledger: the audit line is that of the move or of the subscription paid for",
+			"lockBalances": "makes the empty balance that it locks",
+		},
+	},
+	{
+		room:      "internal/customer",
+		tables:    map[string]string{"customer_uploads": "a file on its way to an import; the import is audited"},
+		functions: map[string]string{"insertMany": "an import writes many at once; applyMany draws their consequences"},
+	},
+}
+
+// graph is which functions of a package mention which. It goes by names, without
+// types: x.save is every method save of the package. It so sees some paths that
+// the program never takes, and misses none.
+type graph struct {
+	nodes   map[string]*ast.FuncDecl // Receiver.name, or name
+	callers map[string][]string      // outside is a mention in no function
+}
+
+const outsideFunctions = "a variable of the package"
+
+func graphOf(pkg texts) graph {
+	g := graph{map[string]*ast.FuncDecl{}, map[string][]string{}}
+	methods := map[string][]string{} // name → nodes
+	for _, fn := range declared(pkg) {
+		node := nodeName(fn)
+		g.nodes[node] = fn
+		if fn.Recv != nil {
+			methods[fn.Name.Name] = append(methods[fn.Name.Name], node)
+		}
+	}
+	for _, f := range pkg.files {
+		imported := importNames(f)
+		for _, d := range f.Decls {
+			caller := outsideFunctions
+			if fn, ok := d.(*ast.FuncDecl); ok {
+				caller = nodeName(fn)
+			}
+			for _, node := range g.mentions(d, imported, methods) {
+				g.callers[node] = append(g.callers[node], caller)
+			}
+		}
+	}
+	return g
+}
+
+func declared(pkg texts) []*ast.FuncDecl {
+	var list []*ast.FuncDecl
+	for _, f := range pkg.files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok {
+				list = append(list, fn)
+			}
+		}
+	}
+	return list
+}
+
+func nodeName(fn *ast.FuncDecl) string {
+	if fn.Recv == nil || len(fn.Recv.List) == 0 {
+		return fn.Name.Name
+	}
+	return typeName(fn.Recv.List[0].Type) + "." + fn.Name.Name
+}
+
+// typeName is the last name of a type: Form of *input.Form.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.StarExpr:
+		return typeName(e.X)
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	case *ast.IndexExpr:
+		return typeName(e.X)
+	case *ast.IndexListExpr:
+		return typeName(e.X)
+	}
+	return ""
+}
+
+// importNames are the names that a file has for other packages.
+func importNames(f *ast.File) map[string]bool {
+	names := map[string]bool{}
+	for _, spec := range f.Imports {
+		names[importName(f, strings.Trim(spec.Path.Value, `"`))] = true
+	}
+	return names
+}
+
+// mentions lists the functions of the package that a declaration calls or hands
+// on as a value.
+func (g graph) mentions(d ast.Decl, imported map[string]bool, methods map[string][]string) []string {
+	var list []string
+	local := localNames(d)
+	var visit func(ast.Node) bool
+	visit = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr: // the name after the dot is a method's or another package's
+			if x, ok := n.X.(*ast.Ident); !ok || !imported[x.Name] || local[x.Name] {
+				list = append(list, methods[n.Sel.Name]...)
+			}
+			ast.Inspect(n.X, visit)
+			return false
+		case *ast.KeyValueExpr: // the key is a field's name
+			ast.Inspect(n.Value, visit)
+			return false
+		case *ast.Ident:
+			if !local[n.Name] && g.nodes[n.Name] != nil {
+				list = append(list, n.Name)
+			}
+		}
+		return true
+	}
+	ast.Inspect(d, visit)
+	if fn, ok := d.(*ast.FuncDecl); ok {
+		list = slices.DeleteFunc(list, func(node string) bool { return node == nodeName(fn) })
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// localNames are the parameters and variables of a function, which may bear the
+// name of a function of the package.
+func localNames(d ast.Decl) map[string]bool {
+	names := map[string]bool{}
+	fn, ok := d.(*ast.FuncDecl)
+	if !ok {
+		return names
+	}
+	for name := range (scope{}).within(fn).inner {
+		names[name] = true
+	}
+	return names
+}
+
+// isApply tells the functions that are the one place: apply or apply<Record>
+// with a change among their parameters.
+func isApply(fn *ast.FuncDecl) bool {
+	rest, ok := strings.CutPrefix(fn.Name.Name, "apply")
+	if !ok || rest != "" && rest[0] >= 'a' && rest[0] <= 'z' {
+		return false
+	}
+	return slices.ContainsFunc(fn.Type.Params.List, func(f *ast.Field) bool {
+		return strings.HasSuffix(strings.ToLower(typeName(f.Type)), "change")
+	})
+}
+
+// around finds a way from outside the package to a function, which does not
+// lead through apply or an excused function: the last link first. It is empty
+// when there is none.
+func (g graph) around(node string, excused func(string) bool, seen map[string]bool) []string {
+	fn := g.nodes[node]
+	switch {
+	case seen[node]:
+		return nil
+	case node == outsideFunctions:
+		return []string{node}
+	case isApply(fn) || excused(node):
+		return nil
+	case fn.Name.IsExported() || len(g.callers[node]) == 0:
+		return []string{node}
+	}
+	seen[node] = true
+	for _, caller := range g.callers[node] {
+		if way := g.around(caller, excused, seen); way != nil {
+			return append(way, node)
+		}
+	}
+	return nil
+}
+
+// checkApply finds writes of a room's records that can be reached around its
+// apply.
+func checkApply(m module, owned map[string]table, a applied) []string {
+	var pkg texts
+	for _, p := range programPackages(m) {
+		if p.path == a.room {
+			pkg = p
+		}
+	}
+	if !slices.ContainsFunc(declared(pkg), isApply) {
+		return []string{a.room + " has no apply that takes a change"}
+	}
+	g, used := graphOf(pkg), map[string]bool{}
+	excused := func(node string) bool {
+		used[node] = used[node] || a.functions[node] != ""
+		return a.functions[node] != ""
+	}
+	var problems []string
+	for _, t := range writesOf(pkg, owned) {
+		if a.tables[t.table] != "" {
+			used[t.table] = true
+			continue
+		}
+		for _, node := range g.named(t.name) {
+			if way := g.around(node, excused, map[string]bool{}); way != nil {
+				problems = append(problems, fmt.Sprintf("%s: %s writes %s outside apply, which alone draws the consequences of a change: %s",
+					m.at(t.node), node, t.table, strings.Join(way, " → ")))
+			}
+		}
+	}
+	return append(problems, a.unused(used)...)
+}
+
+// named are the functions and methods of a name.
+func (g graph) named(name string) []string {
+	var list []string
+	for node := range g.nodes {
+		if node == name || strings.HasSuffix(node, "."+name) {
+			list = append(list, node)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// writesOf are the writes of a package to its own tables.
+func writesOf(pkg texts, owned map[string]table) []touch {
+	tables := map[string]bool{}
+	for name, t := range owned {
+		if t.owner == pkg.path {
+			tables[name] = true
+		}
+	}
+	return slices.DeleteFunc(touches([]texts{pkg}, tables), func(t touch) bool { return !t.writes })
+}
+
+func (a applied) unused(used map[string]bool) []string {
+	var problems []string
+	for _, list := range []map[string]string{a.tables, a.functions} {
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			if !used[name] {
+				problems = append(problems, fmt.Sprintf("%s.%s is excused from apply and needs no excuse", a.room, name))
+			}
+		}
+	}
+	return problems
+}
+
+func TestRowsAreWrittenInApply(t *testing.T) {
+	m := realModule(t)
+	for _, a := range roomsWithApply {
+		report(t, checkApply(m, owned, a))
+	}
+}
+
+// one is a room with an apply; each case of the test below adds to it.
+const one = `package x
+import "carteira/internal/platform/sqldb"
+type change struct{}
+func (s *Service) apply(ctx int, tx *sqldb.Tx, c change) error { return save(tx, c) }
+func save(tx *sqldb.Tx, c change) error { return tx.Exec("UPDATE rows SET n = 1") }
+`
+
+func TestAWriteAroundApplyIsFound(t *testing.T) {
+	owned := map[string]table{"rows": {owner: "internal/x"}, "leases": {owner: "internal/x"}, "others": {owner: "internal/y"}}
+	tests := map[string]struct{ body, want string }{
+		"a use case":      {"func (s *Service) Rename() { s.db.Write(func(tx *sqldb.Tx) error { return save(tx, c) }) }", "a.go:5: save writes rows outside apply, which alone draws the consequences of a change: Service.Rename → save"},
+		"its own":         {"func (s *Service) Rename() { run(`DELETE FROM rows`) }", "Service.Rename writes rows outside apply"},
+		"a detour":        {"func (s *Service) Rename() { s.rename() }\nfunc (s *Service) rename() { put() }\nfunc put() { run(`INSERT INTO rows (n) VALUES (1)`) }", "Service.Rename → Service.rename → put"},
+		"beside apply":    {"func (s *Service) Rename() { s.apply(1, tx, change{}); save(tx, c) }", "Service.Rename → save"},
+		"as a value":      {"func (s *Service) Rename() { s.db.Write(save) }", "Service.Rename → save"},
+		"in a table":      {"var all = []any{save}", "a variable of the package → save"},
+		"called by none":  {"func put() { run(`INSERT INTO rows (n) VALUES (1)`) }", "put writes rows outside apply"},
+		"a method":        {"func (s *Service) Rename() { s.store.put() }\nfunc (s store) put() { run(`INSERT INTO rows (n) VALUES (1)`) }", "Service.Rename → store.put"},
+		"named like it":   {"func (s *Service) Rename() { s.applyName() }\nfunc (s *Service) applyName() { save(tx, c) }", "Service.Rename → Service.applyName → save"},
+		"only alike":      {"func (s *Service) Rename() { applying(c) }\nfunc applying(c change) { save(tx, c) }", "Service.Rename → applying → save"},
+		"a lease":         {"func (s *Service) Claim() { run(`UPDATE leases SET n = 1`) }", "Service.Claim writes leases"},
+		"through apply":   {"func (s *Service) Rename() { s.renameTx() }\nfunc (s *Service) renameTx() { s.apply(1, tx, change{}) }", ""},
+		"a second record": {"func (s *Service) applyRow(tx *sqldb.Tx, c rowChange) { put() }\nfunc put() { run(`INSERT INTO rows (n) VALUES (1)`) }", ""},
+		"below apply":     {"func (s *Service) applyRow(tx *sqldb.Tx, c rowChange) { s.write() }\nfunc (s *Service) write() { put(); s.write() }\nfunc put() { run(`INSERT INTO rows (n) VALUES (1)`) }", ""},
+		"a local name":    {"func (s *Service) Rename() { save := 1; use(save) }", ""},
+		"another's":       {"func (s *Service) Rename() { sqldb.save() }", ""},
+		"a read":          {"func (s *Service) Find() { run(`SELECT n FROM rows`) }", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := checkApply(files{"internal/x/a.go": one + tt.body}.module(t), owned, applied{room: "internal/x"})
+			if tt.want == "" {
+				wantProblems(t, got)
+				return
+			}
+			wantProblems(t, got, tt.want)
+		})
+	}
+}
+
+func TestOnlyNamedExceptionsWriteOutsideApply(t *testing.T) {
+	owned := map[string]table{"rows": {owner: "internal/x"}, "leases": {owner: "internal/x"}}
+	check := func(body string, tables, functions map[string]string) []string {
+		return checkApply(files{"internal/x/a.go": one + body}.module(t), owned, applied{"internal/x", tables, functions})
+	}
+	body := "func (s *Service) Import() { save(tx, c) }\nfunc (s *Service) Claim() { run(`UPDATE leases SET n = 1`) }"
+	leases, imports := map[string]string{"leases": "no record"}, map[string]string{"Service.Import": "in bulk"}
+	wantProblems(t, check(body, leases, imports))
+	wantProblems(t, check(body, leases, nil), "Service.Import → save")
+	wantProblems(t, check(body, nil, imports), "Service.Claim writes leases")
+	wantProblems(t, check("", leases, imports), "internal/x.leases is excused", "internal/x.Service.Import is excused")
+	none := files{"internal/x/a.go": "package x"}.module(t)
+	wantProblems(t, checkApply(none, owned, applied{room: "internal/x"}), "internal/x has no apply")
+}

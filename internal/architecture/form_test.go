@@ -1,0 +1,163 @@
+package architecture
+
+import (
+	"fmt"
+	"go/ast"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// formsInTransactions are the functions that still change a form inside a
+// transaction, by package and name. A transaction may run again, and a form
+// keeps the refusals of the run that was rolled back: the list shrinks to
+// nothing with the conversion of each room to typed inputs.
+var formsInTransactions = map[string]bool{
+	"internal/billing.Service.CreateExtra": true,
+	"internal/webhook.Service.Update":      true,
+}
+
+// checkForms finds functions that have both a transaction and a form: as
+// parameters, as receiver, or as a form that a function literal with a
+// transaction takes from around it.
+func checkForms(m module, known map[string]bool) []string {
+	var problems []string
+	unused := maps.Clone(known)
+	for _, pkg := range programPackages(m) {
+		for _, fn := range declared(pkg) {
+			name := pkg.path + "." + nodeName(fn)
+			at := formInTransaction(fn)
+			if at == nil {
+				continue
+			}
+			delete(unused, name)
+			if !known[name] {
+				problems = append(problems, fmt.Sprintf("%s: %s takes the form into a transaction, which may run again: read the form before it, and return refusals as an error", m.at(at), name))
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(unused)) {
+		problems = append(problems, name+" is in formsInTransactions and takes no form into a transaction")
+	}
+	return problems
+}
+
+// formInTransaction is the place where a function or a literal inside it has
+// both; nil when none has.
+func formInTransaction(fn *ast.FuncDecl) ast.Node {
+	forms := paramsOf(fn.Type, "input.Form")
+	if fn.Recv != nil {
+		forms = append(forms, named(fn.Recv, "input.Form")...)
+	}
+	if len(forms) > 0 && inTransaction(fn.Type) {
+		return fn
+	}
+	forms = append(forms, madeForms(fn)...)
+	var at ast.Node
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		lit, ok := n.(*ast.FuncLit)
+		if ok && inTransaction(lit.Type) && at == nil && (len(paramsOf(lit.Type, "input.Form")) > 0 || mentionsAny(lit.Body, forms)) {
+			at = lit
+		}
+		return true
+	})
+	return at
+}
+
+func inTransaction(t *ast.FuncType) bool {
+	return len(paramsOf(t, "sqldb.Tx")) > 0 || len(paramsOf(t, "sqldb.Querier")) > 0
+}
+
+// paramsOf are the names of the parameters of a type; _ of those without a name.
+func paramsOf(t *ast.FuncType, want string) []string { return named(t.Params, want) }
+
+func named(fields *ast.FieldList, want string) []string {
+	var list []string
+	for _, f := range fields.List {
+		if qualified(f.Type) != want {
+			continue
+		}
+		list = append(list, "_")
+		for _, n := range f.Names {
+			list = append(list, n.Name)
+		}
+	}
+	return list
+}
+
+// qualified is a type with its package and without its star: input.Form.
+func qualified(e ast.Expr) string {
+	if star, ok := e.(*ast.StarExpr); ok {
+		e = star.X
+	}
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	return typeName(sel.X) + "." + sel.Sel.Name
+}
+
+// madeForms are the variables that a function gives a form of its own:
+// form := input.Pairs(…).
+func madeForms(fn *ast.FuncDecl) []string {
+	var list []string
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		assign, ok := n.(*ast.AssignStmt)
+		if !ok || len(assign.Rhs) != 1 {
+			return true
+		}
+		call, ok := assign.Rhs[0].(*ast.CallExpr)
+		if name, plain := assign.Lhs[0].(*ast.Ident); ok && plain && strings.HasPrefix(qualified(call.Fun), "input.") {
+			list = append(list, name.Name)
+		}
+		return true
+	})
+	return list
+}
+
+func mentionsAny(n ast.Node, names []string) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			found = found || mentionsAny(sel.X, names)
+			return false
+		}
+		id, ok := n.(*ast.Ident)
+		found = found || ok && slices.Contains(names, id.Name)
+		return true
+	})
+	return found
+}
+
+func TestNoTransactionTakesTheForm(t *testing.T) {
+	report(t, checkForms(realModule(t), formsInTransactions))
+}
+
+func TestAFormInATransactionIsFound(t *testing.T) {
+	tests := map[string]struct{ body, want string }{
+		"both":        {"func f(tx *sqldb.Tx, form *input.Form) {}", "a.go:2: internal/x.f takes the form into a transaction"},
+		"a method":    {"func (s *Service) f(ctx int, tx *sqldb.Tx, n int, form *input.Form) {}", "internal/x.Service.f takes"},
+		"a querier":   {"func f(q sqldb.Querier, form *input.Form) {}", "internal/x.f takes"},
+		"around":      {"func f(form *input.Form) {\ndb.Write(func(tx *sqldb.Tx) error { form.Refuse(`n`); return nil }) }", "a.go:3: internal/x.f takes"},
+		"handed on":   {"func f(form *input.Form) { db.Write(func(tx *sqldb.Tx) error { return g(form) }) }", "internal/x.f takes"},
+		"made here":   {"func f() { form := input.Pairs(); db.Write(func(tx *sqldb.Tx) error { return g(form) }) }", "internal/x.f takes"},
+		"before":      {"func f(form *input.Form) { n := form.Int(); db.Write(func(tx *sqldb.Tx) error { return g(n) }) }", ""},
+		"another":     {"func f(form *page.Form) { db.Write(func(tx *sqldb.Tx) error { return g(form) }) }", ""},
+		"a field":     {"func f(form *input.Form) { db.Write(func(tx *sqldb.Tx) error { return g(x.form) }) }", ""},
+		"without one": {"func f(form *input.Form) { each(func(n int) error { return g(form) }) }", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := checkForms(files{"internal/x/a.go": "package x\n" + tt.body}.module(t), nil)
+			if tt.want == "" {
+				wantProblems(t, got)
+				return
+			}
+			wantProblems(t, got, tt.want)
+		})
+	}
+	m := files{"internal/x/a.go": "package x\nfunc f(tx *sqldb.Tx, form *input.Form) {}\nfunc g() {}"}.module(t)
+	wantProblems(t, checkForms(m, map[string]bool{"internal/x.f": true}))
+	wantProblems(t, checkForms(m, map[string]bool{"internal/x.f": true, "internal/x.g": true}), "internal/x.g is in formsInTransactions")
+}

@@ -1,0 +1,376 @@
+package architecture
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// table is whose a table is, and who else touches it, each with the reason.
+type table struct {
+	owner   string
+	readers map[string]string // package → why it reads the table
+	writers map[string]string // package → why it writes the table
+}
+
+// owned lists every table of the program. The owner alone decides what a row
+// means. Another package that reads the table repeats some of that knowledge in
+// SQL, so it needs a reason here.
+var owned = map[string]table{
+	"companies": {owner: account, readers: map[string]string{
+		"internal/reseller": "lists resellers, which are companies below another, with their credits in one statement",
+		"internal/webhook":  "asks while it enqueues whether the company gets webhooks",
+	}},
+	"users": {owner: account, readers: map[string]string{
+		"internal/reseller": "shows the owner of each reseller in its list",
+	}},
+	"companies_search": {owner: account, readers: map[string]string{
+		"internal/reseller": "searches resellers by name, email and number",
+	}},
+	"api_tokens":      {owner: account},
+	"token_calls":     {owner: account},
+	"sessions":        {owner: account},
+	"recovery_codes":  {owner: account},
+	"password_links":  {owner: account},
+	"setup_links":     {owner: account},
+	"signin_attempts": {owner: account},
+	"audit_log":       {owner: account},
+
+	"products": {owner: "internal/catalog", readers: map[string]string{
+		"internal/customer": "names the product of each customer in a list",
+		"internal/billing":  "names the product of each invoice in a list",
+		"internal/reminder": "a rule may be for the customers of one product",
+	}},
+	"customer_plans": {owner: "internal/catalog", readers: map[string]string{
+		"internal/customer": "names the plan of each customer in a list",
+		"internal/billing":  "names the plan of each invoice in a list",
+		"internal/reminder": "a rule may be for the customers of one plan, and a message names it",
+	}},
+
+	"customers": {owner: "internal/customer", readers: map[string]string{
+		"internal/platform/sqldb": "fills the search index from rows when a transaction commits",
+		"internal/billing":        "names the customer of each invoice in a list, and issues for customers whose day has come",
+		"internal/reminder":       "finds the customers whose due date a rule is about",
+		"internal/dashboard":      "counts the customers who came in a month",
+	}},
+	"customers_search": {owner: "internal/platform/sqldb", readers: map[string]string{
+		"internal/customer": "searches customers by name, login and number",
+	}},
+	"customers_unindexed": {owner: "internal/platform/sqldb"},
+	"customer_uploads":    {owner: "internal/customer"},
+
+	"invoices": {owner: "internal/billing", readers: map[string]string{
+		"internal/reminder": "a rule about unpaid invoices finds those of each customer, and a message names one",
+	}},
+	"invoice_schedule": {owner: "internal/billing"},
+
+	"gateways":          {owner: "internal/payment"},
+	"pay_links":         {owner: "internal/payment"},
+	"charges":           {owner: "internal/payment"},
+	"payments":          {owner: "internal/payment"},
+	"payment_reviews":   {owner: "internal/payment"},
+	"gateway_callbacks": {owner: "internal/payment"},
+	"sandbox_charges":   {owner: "internal/payment/sandbox"},
+	"sandbox_payments":  {owner: "internal/payment/sandbox"},
+
+	"subscription_plans": {owner: "internal/reseller"},
+	"credit_balances":    {owner: "internal/reseller"},
+	"credit_entries":     {owner: "internal/reseller"},
+	"signup_attempts":    {owner: "internal/reseller"},
+
+	"reminder_settings":  {owner: "internal/reminder"},
+	"reminder_channels":  {owner: "internal/reminder"},
+	"reminder_templates": {owner: "internal/reminder"},
+	"reminder_rules":     {owner: "internal/reminder"},
+	"reminder_messages":  {owner: "internal/reminder"},
+	"reminder_attempts":  {owner: "internal/reminder"},
+	"reminder_optouts":   {owner: "internal/reminder"},
+
+	"events": {
+		owner:   "internal/event",
+		readers: map[string]string{"internal/webhook": "a delivery carries its event, and a replay walks over them"},
+		writers: map[string]string{"internal/webhook": "prunes an event after its last delivery, which only this room knows"},
+	},
+	"webhooks":              {owner: "internal/webhook"},
+	"callback_secrets":      {owner: "internal/webhook"},
+	"invoice_notifications": {owner: "internal/webhook"},
+	"deliveries":            {owner: "internal/webhook"},
+	"delivery_attempts":     {owner: "internal/webhook"},
+	"delivery_lanes":        {owner: "internal/webhook"},
+	"delivery_queue":        {owner: "internal/webhook"},
+	"replays":               {owner: "internal/webhook"},
+
+	"idempotency_keys": {owner: "internal/web/idempotency"},
+
+	"secret_keys":   {owner: "internal/platform/keyring"},
+	"tally_deltas":  {owner: "internal/tally"},
+	"tally_sums":    {owner: "internal/tally"},
+	"tally_buckets": {owner: "internal/tally"},
+	"tally_totals":  {owner: "internal/tally"},
+}
+
+const account = "internal/account"
+
+// allTables lists the tables that the migrations of either folder leave behind.
+func allTables(fsys fs.FS) (map[string]bool, error) {
+	tables := map[string]bool{}
+	for _, dir := range migrationFolders {
+		names, err := fs.Glob(fsys, path.Join(dir, "*.sql"))
+		if err != nil {
+			return nil, err
+		}
+		here := map[string]bool{}
+		for _, name := range names {
+			text, err := fs.ReadFile(fsys, name)
+			if err != nil {
+				return nil, err
+			}
+			addTables(here, words(string(text)))
+		}
+		maps.Copy(tables, here)
+	}
+	return tables, nil
+}
+
+// addTables follows CREATE TABLE t, DROP TABLE t and ALTER TABLE t RENAME TO u.
+func addTables(tables map[string]bool, w []string) {
+	for i := range w {
+		if !is(w, i, "TABLE") {
+			continue
+		}
+		at := i + 1
+		for is(w, at, "IF") || is(w, at, "NOT") || is(w, at, "EXISTS") {
+			at++
+		}
+		name := word(w, at)
+		switch {
+		case is(w, i-1, "DROP"):
+			delete(tables, name)
+		case is(w, i-1, "ALTER") && is(w, at+1, "RENAME", "TO"):
+			delete(tables, name)
+			tables[word(w, at+3)] = true
+		case is(w, i-1, "CREATE"), is(w, i-2, "CREATE"):
+			tables[name] = true
+		}
+	}
+}
+
+// touch is a table that a function reads or writes.
+type touch struct {
+	node      ast.Node
+	pkg, name string // of the function
+	table     string
+	writes    bool
+}
+
+// touches lists every touch of these tables by packages: in statements, in parts
+// of statements, and through the search of sqldb.
+func touches(packages []texts, tables map[string]bool) []touch {
+	var list []touch
+	for _, pkg := range packages {
+		for _, t := range pkg.texts() {
+			written, read := tablesOf(t.text, tables)
+			for _, name := range written {
+				list = append(list, touch{t.node, pkg.path, t.function, name, true})
+			}
+			for _, name := range read {
+				list = append(list, touch{t.node, pkg.path, t.function, name, false})
+			}
+		}
+		list = append(list, searched(pkg, tables)...)
+	}
+	return list
+}
+
+// tablesOf tells the tables that a text writes from those that it reads. A part
+// of a statement counts too, if its words are in capitals as SQL is here:
+// English has from, update and into as well.
+func tablesOf(text string, tables map[string]bool) (written, read []string) {
+	w := words(text)
+	whole := isStatement(w)
+	for i := range w {
+		if !whole && w[i] != strings.ToUpper(w[i]) {
+			continue
+		}
+		switch {
+		case is(w, i, "FROM") && is(w, i-1, "DELETE"), is(w, i, "INTO"), is(w, i, "UPDATE"), is(w, i, "TRUNCATE"):
+			written = append(written, tablesIn(w[i:min(i+3, len(w))])...)
+		case is(w, i, "FROM"), is(w, i, "USING"), is(w, i, "JOIN"):
+			read = append(read, firstTables(w[i:])...)
+		}
+	}
+	if len(w) == 2 && len(w[1]) <= 2 { // the From of a Source: customers c
+		read = append(read, w[0])
+	}
+	unknown := func(name string) bool { return !tables[name] }
+	return slices.DeleteFunc(written, unknown), slices.DeleteFunc(read, unknown)
+}
+
+// firstTables reads the tables that follow the FROM, USING or JOIN that w
+// begins with.
+func firstTables(w []string) []string {
+	if is(w, 0, "JOIN") {
+		return tablesIn(w[:min(3, len(w))])
+	}
+	return fromList(w, 1)
+}
+
+// searched finds the tables that are named to sqldb.Search and sqldb.SearchBy,
+// which read the table and its index.
+func searched(pkg texts, tables map[string]bool) []touch {
+	var list []touch
+	for _, f := range pkg.files {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || !strings.HasPrefix(calledName(call), "Search") {
+					return true
+				}
+				for _, name := range literals(call.Args) {
+					for _, name := range []string{name, name + "_search"} {
+						if tables[name] {
+							list = append(list, touch{call, pkg.path, fn.Name.Name, name, false})
+						}
+					}
+				}
+				return true
+			})
+		}
+	}
+	return list
+}
+
+func literals(list []ast.Expr) []string {
+	var texts []string
+	for _, e := range list {
+		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			text, _ := strconv.Unquote(lit.Value)
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// checkOwnership holds every touch of a table against its list, the list
+// against the migrations, and finds entries that nothing needs.
+func checkOwnership(m module, tables map[string]bool, owned map[string]table) []string {
+	var problems []string
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		if owned[name].owner == "" {
+			problems = append(problems, name+" is a table without an owner; name one in ownership_test.go")
+		}
+	}
+	used := map[string]bool{}
+	for _, t := range touches(programPackages(m), tables) {
+		by := owned[t.table]
+		verb, guests := "read", by.readers
+		if t.writes {
+			verb, guests = "write", by.writers
+		}
+		used[t.table+" "+verb+" "+t.pkg] = true
+		if by.owner != "" && by.owner != t.pkg && guests[t.pkg] == "" {
+			problems = append(problems, fmt.Sprintf("%s: %s must not %s %s, which %s owns: ask the owner, or name the reason in ownership_test.go",
+				m.at(t.node), t.pkg, verb, t.table, by.owner))
+		}
+	}
+	return append(problems, unusedOwnership(tables, owned, used)...)
+}
+
+// unusedOwnership finds entries for tables that do not exist, and packages that
+// do not touch what they are allowed to.
+func unusedOwnership(tables map[string]bool, owned map[string]table, used map[string]bool) []string {
+	var problems []string
+	for _, name := range slices.Sorted(maps.Keys(owned)) {
+		by := owned[name]
+		if !tables[name] {
+			problems = append(problems, name+" has an owner in ownership_test.go and is in no migration")
+		}
+		for verb, guests := range map[string]map[string]string{"read": by.readers, "write": by.writers} {
+			for _, pkg := range slices.Sorted(maps.Keys(guests)) {
+				if !used[name+" "+verb+" "+pkg] {
+					problems = append(problems, fmt.Sprintf("%s may %s %s by ownership_test.go and does not", pkg, verb, name))
+				}
+			}
+		}
+	}
+	return problems
+}
+
+func TestTablesAreTouchedByTheirOwners(t *testing.T) {
+	tables, err := allTables(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, checkOwnership(realModule(t), tables, owned))
+}
+
+func TestATouchOfAnothersTableIsFound(t *testing.T) {
+	tables := map[string]bool{"rows": true, "rows_search": true, "others": true}
+	owned := map[string]table{"rows": {owner: "internal/x"}, "rows_search": {owner: "internal/x"}, "others": {owner: "internal/y"}}
+	tests := map[string]struct{ body, want string }{
+		"select":         {"func f() { run(`SELECT n FROM rows`) }", "a.go:2: internal/y must not read rows, which internal/x owns"},
+		"join":           {"func f() { run(`SELECT 1 FROM others o JOIN rows r ON r.id = o.id`) }", "must not read rows"},
+		"comma":          {"func f() { run(`SELECT 1 FROM others AS o, rows`) }", "must not read rows"},
+		"subquery":       {"func f() { run(`UPDATE others SET n = (SELECT max(n) FROM rows)`) }", "must not read rows"},
+		"insert":         {"func f() { run(`INSERT INTO rows (n) VALUES (?)`) }", "must not write rows"},
+		"update":         {"func f() { run(`UPDATE rows SET n = 1`) }", "must not write rows"},
+		"delete":         {"func f() { run(`DELETE FROM rows WHERE n = 1`) }", "must not write rows"},
+		"part":           {"func f() { run(from()) }\nfunc from() string { return ` JOIN rows r ON r.id = o.id` }", "must not read rows"},
+		"the From":       {"var s = Source{From: `rows r`}", "must not read rows"},
+		"the table":      {"func f() { sqldb.Search(e, `others`, 1) }", ""},
+		"its own":        {"func f() { run(`INSERT INTO others SELECT n FROM others FOR UPDATE`) }", ""},
+		"English":        {"func f() { say(`update rows from rows`) }", ""},
+		"a name":         {"func f() { say(`rows`) }", ""},
+		"on conflict":    {"func f() { run(`INSERT INTO others (n) VALUES (1) ON CONFLICT (n) DO UPDATE SET n = 2`) }", ""},
+		"a row of those": {"func f() { run(`WITH rows_of AS (SELECT 1) SELECT n FROM rows_of`) }", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := checkOwnership(files{"internal/y/a.go": "package y\n" + tt.body}.module(t), tables, owned)
+			if tt.want == "" {
+				wantProblems(t, got)
+				return
+			}
+			wantProblems(t, got, tt.want)
+		})
+	}
+	search := files{"internal/y/a.go": "package y\nfunc f() { sqldb.Search(e, `rows`, 1) }"}
+	wantProblems(t, checkOwnership(search.module(t), tables, owned), "must not read rows,", "must not read rows_search,")
+}
+
+func TestTheListOfOwnersIsNeitherShortNorLong(t *testing.T) {
+	m := files{"internal/y/a.go": "package y\nfunc f() { run(`SELECT n FROM rows`) }"}.module(t)
+	reads := map[string]table{"rows": {owner: "internal/x", readers: map[string]string{"internal/y": "because"}}}
+	wantProblems(t, checkOwnership(m, map[string]bool{"rows": true}, reads))
+	wantProblems(t, checkOwnership(m, map[string]bool{"rows": true, "new": true}, reads), "new is a table without an owner")
+	reads["gone"] = table{owner: "internal/x"}
+	reads["rows"].readers["internal/z"] = "because"
+	wantProblems(t, checkOwnership(m, map[string]bool{"rows": true}, reads), "gone has an owner", "internal/z may read rows")
+	writes := map[string]table{"rows": {owner: "internal/x", writers: map[string]string{"internal/y": "because"}}}
+	wantProblems(t, checkOwnership(m, map[string]bool{"rows": true}, writes), "must not read rows", "internal/y may write rows")
+}
+
+func TestTablesAreFollowedThroughMigrations(t *testing.T) {
+	got, err := allTables(files{
+		migrationFolders[0] + "/0001_a.sql": "CREATE TABLE a (n INT); CREATE UNLOGGED TABLE calls (n INT); -- CREATE TABLE x (n INT);",
+		migrationFolders[1] + "/0001_a.sql": "CREATE TABLE IF NOT EXISTS a (n INT); CREATE VIRTUAL TABLE a_search USING fts5(n);",
+		migrationFolders[1] + "/0002_b.sql": "CREATE TABLE b (n INT); CREATE TABLE b_new (n INT); DROP TABLE IF EXISTS b; ALTER TABLE b_new RENAME TO b;",
+	}.fs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := strings.Join(slices.Sorted(maps.Keys(got)), " "); names != "a a_search b calls" {
+		t.Errorf("tables %q", names)
+	}
+}

@@ -1,0 +1,156 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// connections makes the connections of a pool and knows which are open.
+type connections struct {
+	guard  *guard
+	pooled bool // a pooler such as PgBouncer lends its server connections for one transaction each
+	mu     sync.Mutex
+	open   map[*tracked]struct{}
+}
+
+// tracked is an open connection to a server or a pooler.
+type tracked struct {
+	net.Conn
+	of *connections
+}
+
+// Close closes the connection.
+func (c *tracked) Close() error {
+	c.of.mu.Lock()
+	delete(c.of.open, c)
+	c.of.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// keepAlive finds out within 14 seconds that the other host is gone while we
+// wait for its answer. userTimeout does so while it owes us the acknowledgement
+// of what we sent, for which the kernel would else wait a quarter of an hour.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 3 * time.Second, Count: 3}
+
+const userTimeout = 10 * time.Second
+
+func (c *connections) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: c.guard.timeouts.Connect, KeepAliveConfig: keepAlive, Control: limitUnacknowledged}
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	one := &tracked{conn, c}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open[one] = struct{}{}
+	return one, nil
+}
+
+// abandon closes the connections without a word to the server, which would be
+// waited for.
+func (c *connections) abandon() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for one := range c.open {
+		_ = one.Conn.Close()
+	}
+}
+
+// findPooler makes one connection, to find out whether a pooler is at its other
+// end: that makes up the process id by which a statement can be cancelled, and
+// the server, asked for its own, says another.
+func (c *connections) findPooler(ctx context.Context, config *pgx.ConnConfig) error {
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx) //nolint:errcheck // nothing was written through it
+	var pid uint32
+	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid); err != nil {
+		return err
+	}
+	c.pooled = pid != conn.PgConn().PID()
+	if c.pooled && config.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
+		// Statements prepared on one server connection are unknown to the next.
+		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	return nil
+}
+
+// What is known of a connection, kept with it.
+const (
+	bornKey = "carteira.born" // how often connections had been condemned when it was made
+	idleKey = "carteira.idle" // it has been idle for long enough to be asked whether it lives
+)
+
+// sessionSettings are for every transaction. Acknowledged payments survive a
+// power cut though the server's synchronous_commit be off; stronger settings of
+// it stay. A process that was cut off or has stopped in the middle of a
+// transaction does not hold its rows from the others for long: ours wait for
+// nothing between their statements.
+const sessionSettings = `SELECT set_config('idle_in_transaction_session_timeout', '15000', %[1]t),
+	CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', %[1]t) END`
+
+// tcpSettings let the server find out in its turn that we are gone.
+const tcpSettings = `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '3', false),
+	set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '10000', false)`
+
+// prepare sets up a connection. One that leads to a pooler is left as it is:
+// what is set on it would stay with whatever server connection was behind it at
+// that moment; see begin.
+func (c *connections) prepare(ctx context.Context, conn *pgx.Conn) error {
+	conn.PgConn().CustomData()[bornKey] = c.guard.condemned.Load()
+	if c.pooled {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.guard.timeouts.Connect)
+	defer cancel()
+	_, err := conn.Exec(ctx, fmt.Sprintf(sessionSettings, false)+"; "+tcpSettings)
+	if err != nil {
+		return errors.Join(err, conn.PgConn().Conn().Close()) // which the driver leaves open
+	}
+	return nil
+}
+
+// asked remembers whether reuse has to ask the connection if it lives; the
+// driver's own question would wait for the answer as long as the statement may.
+func asked(_ context.Context, p stdlib.ShouldPingParams) bool {
+	p.Conn.PgConn().CustomData()[idleKey] = p.IdleDuration > time.Second
+	return false
+}
+
+// reuse drops a connection that was condemned, or does not answer.
+func (c *connections) reuse(ctx context.Context, conn *pgx.Conn) error {
+	known := conn.PgConn().CustomData()
+	if born, _ := known[bornKey].(int64); born < c.guard.condemned.Load() {
+		return c.drop(conn)
+	}
+	if idle, _ := known[idleKey].(bool); !idle {
+		return nil
+	}
+	asking, cancel := context.WithTimeout(ctx, c.guard.timeouts.Ping)
+	defer cancel()
+	if conn.Ping(asking) == nil {
+		return nil
+	}
+	if ctx.Err() == nil {
+		c.guard.condemned.Add(1)
+	}
+	return c.drop(conn)
+}
+
+// drop has the pool discard the connection, without waiting for the server to
+// take leave.
+func (c *connections) drop(conn *pgx.Conn) error {
+	_ = conn.PgConn().Conn().Close()
+	return driver.ErrBadConn
+}

@@ -1,0 +1,79 @@
+package sqldb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// smallDisk mounts a disk of two megabytes, where this user may.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
+		t.Skipf("this user may not mount a disk: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	return dir
+}
+
+func TestFullDiskIsTroubleUntilThereIsRoom(t *testing.T) {
+	dir := smallDisk(t)
+	db, _ := fileOf(t, dir)
+	filler := filepath.Join(dir, "filler")
+	f, err := os.Create(filler)
+	must(t, err)
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	_ = f.Close()
+	if err := db.Write(t.Context(), insert(t, 1)); !errors.Is(err, sqldb.ErrFull) {
+		t.Errorf("a write: %v, want ErrFull", err)
+	}
+	wantTrouble(t, db, "full")
+	must(t, os.Remove(filler))
+	wantTrouble(t, db, "")
+	run(t, db, "INSERT INTO notes (id, body) VALUES (1, 'room')")
+}
+
+// The limit is of a whole process, so another one runs into it.
+func TestTooManyOpenFilesAreToldApart(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), descriptorsVariable+"="+filepath.Join(t.TempDir(), "carteira.db"))
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "open_files") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// runOutOfDescriptors prints what trouble a read is in that needs one more.
+func runOutOfDescriptors(file string) {
+	ctx := context.Background()
+	db, err := sqldb.Open(ctx, "sqlite:"+file, sqldb.Options{})
+	if err == nil {
+		err = db.Migrate(ctx)
+	}
+	if err == nil {
+		err = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 64, Max: 64})
+	}
+	for err == nil {
+		_, err = syscall.Open(os.DevNull, 0, 0)
+	}
+	if errors.Is(err, syscall.EMFILE) {
+		// The connection of one read is not free for the other.
+		err = sqldb.Each(ctx, db, "SELECT 1", nil, func(sqldb.Row) error {
+			_, err := sqldb.Value[int](ctx, db, "SELECT 2")
+			return err
+		})
+	}
+	fmt.Println(err, sqldb.TroubleOf(err))
+	os.Exit(0)
+}

@@ -1,0 +1,166 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Supervisor runs tasks until their context ends.
+type Supervisor struct {
+	log     *slog.Logger
+	running sync.WaitGroup
+
+	panics   *prometheus.CounterVec
+	failures *prometheus.CounterVec
+	success  *prometheus.GaugeVec
+}
+
+// NewSupervisor makes one that runs nothing yet.
+func NewSupervisor(log *slog.Logger) *Supervisor {
+	labels := []string{"task"}
+	return &Supervisor{
+		log: log,
+		panics: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_worker_panics_total", Help: "Panics that were recovered, by loop or job.",
+		}, labels),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_worker_failures_total", Help: "Rounds and turns that failed, by loop or job.",
+		}, labels),
+		success: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "carteira_worker_last_success_timestamp_seconds", Help: "When a round or turn last succeeded, by loop or job; its start before the first.",
+		}, labels),
+	}
+}
+
+// Metrics returns the supervisor's metrics for registration.
+func (s *Supervisor) Metrics() []prometheus.Collector {
+	return []prometheus.Collector{s.panics, s.failures, s.success}
+}
+
+// Start runs tasks until ctx ends. One that panics, or ends too early, is
+// logged and starts again, later and later while it keeps doing so.
+func (s *Supervisor) Start(ctx context.Context, tasks ...Task) {
+	for _, t := range tasks {
+		r := s.register(t)
+		s.running.Go(func() { r.supervise(context.WithValue(ctx, runKey{}, r)) })
+		if t.Stale > 0 {
+			s.running.Go(func() { r.watch(ctx) })
+		}
+	}
+}
+
+// Wait waits for the tasks, which finish what they are in the middle of after
+// their context has ended.
+func (s *Supervisor) Wait() { s.running.Wait() }
+
+func (s *Supervisor) register(t Task) *run {
+	r := &run{
+		task: t, log: s.log, panics: s.panics.WithLabelValues(t.Name), failures: s.failures.WithLabelValues(t.Name),
+		succeeded: time.Now(), //nolint:forbidigo // an operator's clock, no rule of the business
+	}
+	if t.Stale > 0 {
+		r.success = s.success.WithLabelValues(t.Name)
+		r.success.Set(float64(r.succeeded.UnixMilli()) / 1000)
+	}
+	return r
+}
+
+// run is a task and what is known of how it fares.
+type run struct {
+	task     Task
+	log      *slog.Logger
+	panics   prometheus.Counter
+	failures prometheus.Counter
+	success  prometheus.Gauge // nil: the task does not report successes
+
+	mu        sync.Mutex
+	succeeded time.Time // the last success; the start before the first
+	streak    int       // starts since the last success
+}
+
+type runKey struct{}
+
+func runOf(ctx context.Context) *run {
+	r, _ := ctx.Value(runKey{}).(*run)
+	return r
+}
+
+// Succeeded tells the supervisor of the task that ctx belongs to that a round
+// of it succeeded. Without a supervisor it does nothing.
+func Succeeded(ctx context.Context) {
+	r := runOf(ctx)
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.succeeded, r.streak = time.Now(), 0 //nolint:forbidigo // as above
+	if r.success != nil {
+		r.success.Set(float64(r.succeeded.UnixMilli()) / 1000)
+	}
+}
+
+func failed(ctx context.Context) {
+	if r := runOf(ctx); r != nil {
+		r.failures.Inc()
+	}
+}
+
+func panicked(ctx context.Context) {
+	if r := runOf(ctx); r != nil {
+		r.panics.Inc()
+	}
+}
+
+var errEnded = errors.New("it ended by itself")
+
+func (r *run) supervise(ctx context.Context) {
+	for {
+		err := Guard(ctx, func() error { return r.task.Run(ctx) })
+		if ctx.Err() != nil && !Panicked(err) {
+			return
+		}
+		if err == nil {
+			err = errEnded
+		}
+		pause := r.backOff()
+		r.log.ErrorContext(ctx, "task restarts", "task", r.task.Name, "error", err, "pause", pause)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// backOff is how long to wait before the next start: longer each time until a
+// round succeeds.
+func (r *run) backOff() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	pause := min(slowest, shortestPause<<min(r.streak, 20))
+	r.streak++
+	return pause
+}
+
+// watch says aloud, once per Stale, that the task has not succeeded for long.
+func (r *run) watch(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(r.task.Stale):
+		}
+		r.mu.Lock()
+		last := r.succeeded
+		r.mu.Unlock()
+		if since := time.Since(last); since >= r.task.Stale {
+			r.log.ErrorContext(ctx, "task has not succeeded for long", "task", r.task.Name, "last_success", last, "for", since.Round(time.Second))
+		}
+	}
+}
