@@ -19,7 +19,7 @@ func counted(c Company, n int64) tally.Change {
 	}}
 }
 
-// CountedState is what the counter tells resellers apart by besides plan and
+// CountedState is by what the counter distinguishes resellers besides plan and
 // last day. The zone is part of it because it decides which day it is.
 type CountedState struct {
 	Level     Level

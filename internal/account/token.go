@@ -21,7 +21,7 @@ type Quota struct {
 	begun      time.Time // by ours
 }
 
-// Admit turns the text of a token into the Actor it stands for and counts the
+// Admit turns the text of a token into the Actor that it names and counts the
 // call. The token is looked up on every call, so that a deleted one fails on
 // the next, from whichever process it was deleted.
 func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error) {

@@ -38,7 +38,7 @@ func resellerCommand() *cobra.Command {
 	level.Flags().String("level", "", "user, reseller, master or ultra_master")
 	must(level.MarkFlagRequired("level"))
 	set := resellerAct("set", "Change a reseller; what is not given stays",
-		reading(reseller.ReadResellerChanges, (*reseller.Service).Update), resellerJSON)
+		reading(reseller.ReadChanges, (*reseller.Service).Update), resellerJSON)
 	set.Flags().String("name", "", "name of the reseller")
 	set.Flags().String("email", "", "the owner's e-mail address")
 	set.Flags().String("whatsapp", "", "phone")

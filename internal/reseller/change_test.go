@@ -60,9 +60,8 @@ func TestEveryFieldOfAPlanIsStored(t *testing.T) {
 }
 
 func TestEveryFieldOfADraftIsAPlans(t *testing.T) {
-	draft := reflect.TypeFor[PlanDraft]()
-	for i := range draft.NumField() {
-		name := draft.Field(i).Name
+	for field := range reflect.TypeFor[PlanDraft]().Fields() {
+		name := field.Name
 		if name == "Problems" || strings.HasPrefix(name, "Period") {
 			continue
 		}
@@ -95,7 +94,7 @@ func TestWhatAParentDoesIsInTheLogOfTheChild(t *testing.T) {
 		must(t, err)
 		steps := []func() error{
 			func() error {
-				_, err := s.Update(ctx, ana, made.ID, ResellerChanges{Email: input.Some("b@example.com")})
+				_, err := s.Update(ctx, ana, made.ID, Changes{Email: input.Some("b@example.com")})
 				return err
 			},
 			func() error {

@@ -107,9 +107,9 @@ func ReadSignup(in *input.Form) Signup {
 	return u
 }
 
-// ResellerChanges are what a caller wants to change of a reseller; what is not
+// Changes are what a caller wants to change of a reseller; what is not
 // given stays.
-type ResellerChanges struct {
+type Changes struct {
 	Name     input.Opt[string]
 	Email    input.Opt[string]
 	Whatsapp input.Opt[string]
@@ -117,12 +117,12 @@ type ResellerChanges struct {
 	Problems input.Problems // what the form had wrong
 }
 
-// ReadResellerChanges reads the fields name, email and whatsapp.
-func ReadResellerChanges(in *input.Form) ResellerChanges {
+// ReadChanges reads the fields name, email and whatsapp.
+func ReadChanges(in *input.Form) Changes {
 	in.MustNotClear("name")
 	in.MustNotClear("email")
 	in.Ignore(readOnly...)
-	c := ResellerChanges{
+	c := Changes{
 		Name:     in.Line("name", maxName),
 		Email:    in.Email("email"),
 		Whatsapp: in.Phone("whatsapp"),

@@ -160,7 +160,7 @@ func (f Filter) wants(s account.CountedState) bool {
 	return true
 }
 
-// byToday holds a column of last days to the status, on the day that it is. A
+// byToday is the condition of the status on a column of last days, on a day. A
 // missing day is "".
 func (f Filter) byToday(column string, today civil.Date) (cond string, args []any) {
 	switch f.Status {
@@ -269,7 +269,7 @@ func (l listing) matching(matches int64) sqldb.Source {
 // walk is the order of ids as the indexes of lists have it (migration 0005).
 const walk = "(c.id + 0)"
 
-// standing holds rows to the status.
+// standing adds the condition of the status on rows.
 func (f Filter) standing(w *sqldb.Where, days []day, lastDay string) {
 	switch f.Status {
 	case "":

@@ -76,7 +76,7 @@ func addCustomers(ctx context.Context, q sqldb.Querier, list []Reseller) error {
 }
 
 // Update changes name, email and whatsapp.
-func (s *Service) Update(ctx context.Context, a account.Actor, id int64, c ResellerChanges) (Reseller, error) {
+func (s *Service) Update(ctx context.Context, a account.Actor, id int64, c Changes) (Reseller, error) {
 	return s.change(ctx, a, edit{id, account.ResellerUpdated, func(tx *sqldb.Tx, after *account.Profile) error {
 		c.Name.To(&after.Name)
 		c.Whatsapp.To(&after.Whatsapp)
@@ -90,7 +90,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, id int64, c Resel
 
 // refused are the fields that cannot be empty; those of a form are among its
 // problems.
-func (c ResellerChanges) refused() (refused fault.Fields) {
+func (c Changes) refused() (refused fault.Fields) {
 	for _, field := range []struct {
 		name  string
 		value input.Opt[string]

@@ -199,11 +199,11 @@ func TestUpdateChangesOnlyWhatIsGiven(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root := s.root(t, 0)
 		r, other := s.below(t, root, "email", "beto@example.com", "whatsapp", "11987654321"), s.below(t, root)
-		p, err := s.Update(t.Context(), root, r.Company.ID, ReadResellerChanges(form("name", "Nova Loja")))
+		p, err := s.Update(t.Context(), root, r.Company.ID, ReadChanges(form("name", "Nova Loja")))
 		if err != nil || p.Name != "Nova Loja" || p.Email != "beto@example.com" || p.Whatsapp != "5511987654321" {
 			t.Errorf("%+v, %v", p, err)
 		}
-		p, err = s.Update(t.Context(), root, r.Company.ID, ReadResellerChanges(form("email", "roberto@example.com", "whatsapp", "")))
+		p, err = s.Update(t.Context(), root, r.Company.ID, ReadChanges(form("email", "roberto@example.com", "whatsapp", "")))
 		if err != nil || p.Name != "Nova Loja" || p.Email != "roberto@example.com" || p.Whatsapp != "" {
 			t.Errorf("%+v, %v", p, err)
 		}
@@ -212,7 +212,7 @@ func TestUpdateChangesOnlyWhatIsGiven(t *testing.T) {
 		for _, c := range []struct{ field, value string }{
 			{"email", strings.ToUpper(taken.Email)}, {"email", ""}, {"name", ""}, {"whatsapp", "1"}, {"plan_id", "1"},
 		} {
-			_, err := s.Update(t.Context(), root, r.Company.ID, ReadResellerChanges(form(c.field, c.value)))
+			_, err := s.Update(t.Context(), root, r.Company.ID, ReadChanges(form(c.field, c.value)))
 			wantFields(t, err, c.field)
 		}
 		list, n, err := s.List(t.Context(), root, Filter{Search: "roberto@"}, page(1, 10))

@@ -51,14 +51,14 @@ func errNoOffer() error { return fault.NotFound("signup link") }
 // account should not get far.
 const signupsPerHour = 20
 
-// errSignupTaken is what a stranger is told of an address that another user
-// has: no more than it takes to go on.
-const errSignupTaken = "cannot be used here; if you have an account, sign in"
+// signupTaken is the answer to a stranger whose address another user has. It says
+// no more than is needed to go on.
+const signupTaken = "cannot be used here; if you have an account, sign in"
 
 func (u Signup) order() order {
 	return order{
 		child: account.NewChild{Name: u.Name, Email: u.Email, Whatsapp: u.Whatsapp},
-		kind:  account.Trial, periods: 1, takenReason: errSignupTaken,
+		kind:  account.Trial, periods: 1, takenReason: signupTaken,
 	}
 }
 

@@ -35,7 +35,7 @@ func oldestPlan(ctx context.Context, q sqldb.Querier, companyID int64) (Plan, er
 	return p, err
 }
 
-// planBySignupCode finds whose plan a link is of: the code stands for the
+// planBySignupCode finds whose plan a link is of: the code names the
 // company, as a token does.
 func planBySignupCode(ctx context.Context, q sqldb.Querier, code string) (companyID, planID int64, err error) {
 	err = sqldb.Each(ctx, q, `SELECT company_id, id FROM subscription_plans WHERE signup_code = ? /* every company_id */`, []any{code},

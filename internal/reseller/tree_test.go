@@ -15,7 +15,7 @@ func (s *shop) deeds(ctx context.Context) map[string]func(a account.Actor, id in
 	return map[string]func(account.Actor, int64) error{
 		"find": func(a account.Actor, id int64) error { _, err := s.Find(ctx, a, id); return err },
 		"update": func(a account.Actor, id int64) error {
-			_, err := s.Update(ctx, a, id, ReadResellerChanges(form("name", "Outra")))
+			_, err := s.Update(ctx, a, id, ReadChanges(form("name", "Outra")))
 			return err
 		},
 		"level": func(a account.Actor, id int64) error {

@@ -44,7 +44,7 @@ func (s *Server) updateReseller(ctx context.Context, c *call) (web.Answer, error
 	if err != nil {
 		return web.Answer{}, err
 	}
-	changed, err := s.Resellers.Update(ctx, c.actor, c.id, reseller.ReadResellerChanges(form))
+	changed, err := s.Resellers.Update(ctx, c.actor, c.id, reseller.ReadChanges(form))
 	return s.reseller(c, changed), err
 }
 

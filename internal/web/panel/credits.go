@@ -26,7 +26,7 @@ type creditsData struct {
 	List    []entryRow
 	Older   string // "": there are none
 	Newest  bool   // this is the first page
-	Grant   string // the command that makes credits; "" below another company
+	Grant   string // the command that makes credits; "" for a company with a parent
 	Sells   bool   // has the pages of resellers
 }
 
@@ -169,8 +169,8 @@ func (s *Server) takeBackPage(req *request) error    { return s.movePage(req, s.
 func (s *Server) sendCredits(req *request) error     { return s.move(req, s.sending()) }
 func (s *Server) takeBackCredits(req *request) error { return s.move(req, s.takingBack()) }
 
-// movePage asks how many credits; told that, it says what will happen and asks
-// whether to do it.
+// movePage asks how many credits. Once it knows, it says what will happen and
+// asks whether to do it.
 func (s *Server) movePage(req *request, c course) error {
 	asked := req.URL.Query().Has("amount")
 	m, err := c.quote(req.Context(), req.Actor, req.id, reseller.ReadCreditRequest(req.query()))

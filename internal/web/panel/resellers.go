@@ -207,7 +207,7 @@ func (s *Server) editReseller(req *request) error {
 }
 
 func (s *Server) updateReseller(req *request) error {
-	r, err := s.Resellers.Update(req.Context(), req.Actor, req.id, reseller.ReadResellerChanges(req.form()))
+	r, err := s.Resellers.Update(req.Context(), req.Actor, req.id, reseller.ReadChanges(req.form()))
 	if refused(err) {
 		return s.resellerForm(req, "Edit reseller", resellerForm{Form: page.Sent(req.Request, err)}, err)
 	}

@@ -91,7 +91,7 @@ func (s *Server) subscriptionPlanForm(req *request, form *page.Form, refusal err
 	}
 	for _, e := range account.FunctionCatalog {
 		has := d.Plan.Functions.Has(e.Name)
-		if has || req.Actor.May(e.Name) { // nobody gives what it does not have
+		if has || req.Actor.May(e.Name) { // a company gives only what it has
 			d.Functions = append(d.Functions, functionRow{
 				e.Name, functionWords[e.Name], e.Description,
 				has, has || d.Form.Has("functions", string(e.Name)),

@@ -18,7 +18,7 @@ var words = map[string]string{
 	// what the audit log says
 	"company.created": "Company created", "company.updated": "Settings changed", "company.level": "Level changed",
 	"company.renewed": "Subscription renewed", "company.suspended": "Company suspended", "company.resumed": "Suspension ended",
-	"company.invited": "Owner invited again",
+	"company.invited":  "Owner invited again",
 	"customer.created": "Customer created", "customer.updated": "Customer changed", "customer.deleted": "Customer deleted",
 	"customer.renewed": "Customer renewed", "customer.imported": "Customers imported",
 	"invoice.created": "Invoice made", "invoice.updated": "Invoice changed",
