@@ -7,6 +7,7 @@ TIMEOUT   ?= 15m
 FUZZTIME  ?= 20s
 TESTARGS  ?=
 BENCHARGS ?=
+CHAOSARGS ?=
 
 VERSION = $(shell git describe --always --dirty 2>/dev/null)
 WITHPG  = go run ./tools/withpg
@@ -16,7 +17,7 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test browser race fuzz bench soak check fmt fmt-check vet lint clean
+.PHONY: help build demo test browser race fuzz bench soak chaos check fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,8 +51,11 @@ fuzz: ## each fuzz target for FUZZTIME (20s)
 bench: ## measure the real server, durable, on both databases (BENCHARGS=…)
 	$(WITHPG) --durable -- go run ./test/bench $(BENCHARGS)
 
-soak: ## a receiver that hangs beside 500 that do not, on both databases
+soak: ## 500 hostile receivers beside 500 healthy ones, on both databases (short: BENCHARGS='-lanes 60 -rounds 1')
 	$(WITHPG) --durable -- go run ./test/bench -soak $(BENCHARGS)
+
+chaos: ## hurt the real server in every way, count what is lost and how long it stands still (CHAOSARGS='-only disk')
+	go run ./test/chaos $(CHAOSARGS)
 
 check: fmt-check vet lint test ## what CI runs: format, vet, lint, test, then race on RACE_PKGS
 	@$(MAKE) --no-print-directory race PKGS='$(RACE_PKGS)'

@@ -161,11 +161,12 @@ func (s *Service) reauthenticate(ctx context.Context, a Actor, field, password s
 	if err := s.countAttempt(ctx, person, from); err != nil {
 		return u, err
 	}
-	if err := s.checkPassword(ctx, u, password); err != nil {
-		if fault.KindOf(err) == fault.KindInvalid {
-			err = fault.Field(field, "is wrong")
-		}
+	fits, err := passwordFits(ctx, u, password)
+	if err != nil {
 		return u, err
+	}
+	if !fits {
+		return u, fault.Field(field, "is wrong")
 	}
 	return u, s.db.Write(ctx, func(tx *sqldb.Tx) error { return uncountAttempts(ctx, tx, person, from) })
 }

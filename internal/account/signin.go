@@ -61,6 +61,9 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, from Visitor) (Sign
 	if err := c.Problems.Err(); err != nil {
 		return SignedIn{}, err
 	}
+	if secret.HashingIsFull() { // before the attempt is counted: it is not the visitor's fault
+		return SignedIn{}, secret.ErrBusy
+	}
 	person := text.Lower(c.Email)
 	if err := s.countAttempt(ctx, person, from); err != nil {
 		return SignedIn{}, err
@@ -69,9 +72,13 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, from Visitor) (Sign
 	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return SignedIn{}, err
 	}
-	if err := s.checkPassword(ctx, found, c.Password); err != nil {
-		s.auditRefusal(ctx, found, from)
+	ok, err := passwordFits(ctx, found, c.Password)
+	if err != nil {
 		return SignedIn{}, err
+	}
+	if !ok {
+		s.auditRefusal(ctx, found, from)
+		return SignedIn{}, errWrongPassword()
 	}
 	return s.signIn(ctx, found, c.Password, from)
 }
@@ -95,16 +102,12 @@ func attemptKeys(person string, from Visitor) []string {
 	return []string{"pair:" + person + " " + from.Address, "address:" + from.Address, "person:" + person}
 }
 
-// checkPassword takes as long for an unknown user as for a known one.
-func (s *Service) checkPassword(ctx context.Context, u storedUser, password string) error {
+// passwordFits takes as long for an unknown user as for a known one.
+func passwordFits(ctx context.Context, u storedUser, password string) (bool, error) {
 	if u.passwordHash == "" {
-		return errors.Join(secret.CheckNobody(ctx, password), errWrongPassword())
+		return false, secret.CheckNobody(ctx, password)
 	}
-	ok, err := secret.CheckPassword(ctx, u.passwordHash, password)
-	if err == nil && !ok {
-		err = errWrongPassword()
-	}
-	return err
+	return secret.CheckPassword(ctx, u.passwordHash, password)
 }
 
 // auditRefusal leaves a line in the audit log. A failure to do so must not tell

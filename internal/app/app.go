@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"carteira/internal/account"
@@ -50,14 +47,19 @@ type App struct {
 	Workers   *worker.Supervisor
 
 	idempotency *idempotency.Service
+	health      *health
+	sockets     *sockets
 }
 
 // Open connects to the database, migrates it and builds the rooms.
 func Open(ctx context.Context, c config.Config, log *slog.Logger) (*App, error) {
+	if err := refuseHalf(c); err != nil {
+		return nil, err
+	}
 	if err := makeDataDir(c); err != nil {
 		return nil, err
 	}
-	db, err := sqldb.Open(ctx, c.DatabaseURL, sqldb.Options{Log: log})
+	db, err := sqldb.Open(ctx, c.DatabaseURL, sqldb.Options{Log: log, Now: clock()})
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +74,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	if err := db.Migrate(ctx); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
-	keys, err := secretKeys(c)
+	keys, err := secretKeys(ctx, c, db)
 	if err != nil {
 		return nil, err
 	}
@@ -84,13 +86,15 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	events := &event.Log{}
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
-	client := outbound.NewClient(gate, outbound.Options{Timeout: webhook.Timeout, UserAgent: "Carteira/1.0"})
+	client := outbound.NewClient(gate, outbound.Options{
+		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
+	})
 	invoices := billing.New(db, events, customers)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
-		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
+		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour, Log: log,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
-	payments := newPayments(c, log, db, accounts, invoices, box, webhooks)
+	payments := payment.New(db, invoices, box, paymentOptions(c, log, db, webhooks))
 	// After billing: what is issued for a customer stands when its messages are planned.
 	reminders := reminder.New(db, box, accounts, customers, reminderOptions(c, log, gate, client, payments))
 	accounts.Watch(reminders.CompanyChanged)
@@ -108,6 +112,8 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Workers:   worker.NewSupervisor(log),
 
 		idempotency: idempotency.New(db, box),
+		health:      &health{db: db, log: log},
+		sockets:     newSockets(log),
 	}, nil
 }
 
@@ -126,9 +132,13 @@ const loopStale = 2 * time.Minute
 // tasks are what a server does by itself.
 func (a *App) tasks() []worker.Task {
 	list := []worker.Task{
-		{Name: "deliver webhooks", Run: a.engine(a.Webhooks.Run)},
+		{Name: "deliver webhooks", Run: a.Webhooks.Run},
 		{Name: "settle charges", Stale: loopStale, Run: a.engine(a.Payments.Run)},
 		{Name: "send messages", Stale: loopStale, Run: a.engine(a.Reminders.Run)},
+		{Name: "watch the database", Run: func(ctx context.Context) error {
+			a.health.watch(ctx)
+			return nil
+		}},
 	}
 	for _, j := range a.jobs() {
 		list = append(list, j.Task(a.Log))
@@ -196,30 +206,4 @@ func (a *App) dayWorkOf(ctx context.Context, actor account.Actor) error {
 func (a *App) planMessages(ctx context.Context) error {
 	_, err := a.Reminders.Plan(ctx)
 	return err
-}
-
-func makeDataDir(c config.Config) error {
-	dirs := []string{}
-	if len(c.SecretKeys) == 0 {
-		dirs = append(dirs, c.DataDir)
-	}
-	if c.Embedded() {
-		dirs = append(dirs, filepath.Dir(sqlitePath(c)))
-	}
-	for _, dir := range dirs {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("the data folder cannot be made: %w", err)
-		}
-	}
-	return nil
-}
-
-func sqlitePath(c config.Config) string { return strings.TrimPrefix(c.DatabaseURL, "sqlite:") }
-
-func secretKeys(c config.Config) ([]secret.Key, error) {
-	if len(c.SecretKeys) > 0 {
-		return c.SecretKeys, nil
-	}
-	key, err := secret.LoadOrCreateKeyFile(filepath.Join(c.DataDir, "secret.key"))
-	return []secret.Key{key}, err
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 // changed, so that a renewed certificate needs no restart.
 type certFiles struct {
 	cert, key string
+	log       *slog.Logger
 	mu        sync.Mutex
 	loaded    *tls.Certificate
 	modified  time.Time
@@ -21,8 +23,8 @@ type certFiles struct {
 // recheck is how often the files are looked at, at the most.
 const recheck = 10 * time.Second
 
-func newCertFiles(cert, key string) (*certFiles, error) {
-	f := &certFiles{cert: cert, key: key}
+func newCertFiles(cert, key string, log *slog.Logger) (*certFiles, error) {
+	f := &certFiles{cert: cert, key: key, log: log}
 	if err := f.load(); err != nil {
 		return nil, fmt.Errorf("CARTEIRA_TLS_CERT: %w", err)
 	}
@@ -36,7 +38,9 @@ func (f *certFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		f.checked = now
 		if m, err := newest(f.cert, f.key); err == nil && !m.Equal(f.modified) { // a restored file may be older
 			// Half-written files keep the old certificate until the next look.
-			_ = f.load()
+			if err := f.load(); err != nil {
+				f.log.Warn("the certificate's files have changed and cannot be used; the old one is served", "error", err)
+			}
 		}
 	}
 	return f.loaded, nil

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"carteira/internal/account"
-	"carteira/internal/billing"
 	"carteira/internal/payment"
 	"carteira/internal/payment/asaas"
 	"carteira/internal/payment/efi"
@@ -17,19 +15,15 @@ import (
 	"carteira/internal/payment/sandbox"
 	"carteira/internal/payment/woovi"
 	"carteira/internal/platform/config"
-	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
 )
 
-// newPayments wires the gateways and what payment does not know: the simulator's
-// button, and who is told of a single invoice.
-func newPayments(
-	c config.Config, log *slog.Logger, db *sqldb.DB, accounts *account.Service,
-	invoices *billing.Service, box *secret.Box, webhooks *webhook.Service,
-) *payment.Service {
+// paymentOptions has the gateways and what payment does not import: the
+// simulator's button, and the notification of a single invoice.
+func paymentOptions(c config.Config, log *slog.Logger, db *sqldb.DB, webhooks *webhook.Service) payment.Options {
 	simulator := sandbox.New(db)
-	return payment.New(db, accounts, invoices, box, payment.Options{
+	return payment.Options{
 		Providers: []payment.Provider{
 			pixkey.Provider(), mercadopago.Provider(), asaas.Provider(), efi.Provider(), woovi.Provider(),
 			mercadopago.CheckoutProvider(), simulator.Provider(),
@@ -40,7 +34,7 @@ func newPayments(
 			_, err := simulator.Pay(ctx, id)
 			return err
 		}},
-	})
+	}
 }
 
 // gatewayClient is for providers whose addresses are written in the program. A

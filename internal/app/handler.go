@@ -1,11 +1,9 @@
 package app
 
 import (
-	"context"
 	"crypto/subtle"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -28,6 +26,7 @@ func (a *App) Handler() http.Handler {
 	reg.MustRegister(a.Webhooks.Metrics()...)
 	reg.MustRegister(a.Payments.Metrics()...)
 	reg.MustRegister(a.Reminders.Metrics()...)
+	reg.MustRegister(a.sockets.metrics()...)
 	reg.MustRegister(a.Workers.Metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
@@ -37,7 +36,7 @@ func (a *App) Handler() http.Handler {
 	checkout.Register(mux, a.Payments, a.DB.Now)
 	checkout.RegisterSignup(mux, a.Resellers)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
-	mux.HandleFunc("GET /readyz", a.readyz)
+	mux.Handle("GET /readyz", a.health)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
 	mux.Handle("/", panel.New(panel.Deps{
 		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers,
@@ -80,18 +79,6 @@ func (a *App) securityHeaders(h http.Header) {
 	if a.Config.HTTPS() {
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
-}
-
-// readyz is red while the database does not answer, and green again by itself.
-func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-	defer cancel()
-	if err := a.DB.Ping(ctx); err != nil {
-		web.ExchangeOf(r.Context()).Err = err
-		plain(w, http.StatusServiceUnavailable, "database unavailable\n")
-		return
-	}
-	plain(w, http.StatusOK, "ready\n")
 }
 
 // guardMetrics hides /metrics from whoever should not see it: without a token

@@ -6,7 +6,8 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// poolCollector shows the state of the database's connection pools.
+// poolCollector shows the state of the database's connection pools, and its
+// troubles.
 type poolCollector struct{ db *sqldb.DB }
 
 var (
@@ -14,6 +15,8 @@ var (
 	poolInUse = prometheus.NewDesc("carteira_db_connections_in_use", "Connections at work, by pool.", []string{"pool"}, nil)
 	poolWaits = prometheus.NewDesc("carteira_db_waits_total", "Times somebody waited for a connection, by pool.", []string{"pool"}, nil)
 	poolWait  = prometheus.NewDesc("carteira_db_wait_seconds_total", "Time waited for connections, by pool.", []string{"pool"}, nil)
+	troubles  = prometheus.NewDesc("carteira_db_troubles_total",
+		"Operations that failed because of the database, by trouble.", []string{"trouble"}, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -28,5 +31,9 @@ func (c poolCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(poolInUse, prometheus.GaugeValue, float64(s.InUse), pool)
 		ch <- prometheus.MustNewConstMetric(poolWaits, prometheus.CounterValue, float64(s.WaitCount), pool)
 		ch <- prometheus.MustNewConstMetric(poolWait, prometheus.CounterValue, s.WaitDuration.Seconds(), pool)
+	}
+	counts := c.db.Troubles()
+	for _, trouble := range sqldb.Troubles() {
+		ch <- prometheus.MustNewConstMetric(troubles, prometheus.CounterValue, float64(counts[trouble]), string(trouble))
 	}
 }

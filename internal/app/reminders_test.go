@@ -13,6 +13,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/housetest"
@@ -41,9 +42,9 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		company, _, err := a.Accounts.CreateCompany(ctx, account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "ana@example.com")))
 		housetest.Must(t, err)
 		actor := account.System(company, "test")
-		_, err = a.Payments.ConfigureGateway(ctx, actor, housetest.Form("provider", "sandbox"))
+		_, err = a.Payments.ConfigureGateway(ctx, actor, a.Payments.ReadGateway(housetest.Form("provider", "sandbox")))
 		housetest.Must(t, err)
-		plan, err := a.Catalog.CreatePlan(ctx, actor, housetest.Form("name", "Mensal", "value", "35.00", "period", "1month"))
+		plan, err := a.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(housetest.Form("name", "Mensal", "value", "35.00", "period", "1month")))
 		housetest.Must(t, err)
 		who, err := a.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID))))
 		housetest.Must(t, err)

@@ -2,19 +2,9 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
-	"log/slog"
 	"net"
-	"net/http"
-	"os"
-	"path/filepath"
-	"runtime/debug"
-	"syscall"
 	"time"
-
-	"golang.org/x/crypto/acme/autocert"
 
 	"carteira/internal/platform/config"
 )
@@ -33,16 +23,14 @@ const (
 // Serve serves until ctx ends, then finishes what is in flight. ready is
 // called with the address once connections are accepted.
 func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
-	collectLess()
+	a.fitMemory()
 	lock, err := lockServe(a.Config)
 	if err != nil {
 		return err
 	}
 	defer lock.release()
-	if a.Config.Embedded() {
-		if err := a.Webhooks.Inherit(ctx); err != nil {
-			return err
-		}
+	if err := a.inherit(ctx); err != nil {
+		return err
 	}
 	listeners, err := a.listen(ctx)
 	if err != nil {
@@ -64,8 +52,32 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 		return err
 	case <-ctx.Done():
 	}
+	a.leave(listeners)
 	a.Log.Info("stopping: finishing requests in flight")
 	return shutdown(background, listeners)
+}
+
+// inherit ends what a process before this one left under way. Only with an
+// embedded database is it certain that there is none any more.
+func (a *App) inherit(ctx context.Context) error {
+	if !a.Config.Embedded() {
+		return nil
+	}
+	return errors.Join(a.Webhooks.Inherit(ctx), a.idempotency.Inherit(ctx))
+}
+
+// leave turns /readyz red, and serves on until those who ask it have had the
+// time to send their requests elsewhere.
+func (a *App) leave(listeners []listener) {
+	a.health.stopping.Store(true)
+	if a.Config.ShutdownDelay == 0 {
+		return
+	}
+	a.Log.Info("stopping: not ready any more, and serving on", "for", a.Config.ShutdownDelay.String())
+	for _, l := range listeners {
+		l.server.SetKeepAlivesEnabled(false)
+	}
+	time.Sleep(a.Config.ShutdownDelay)
 }
 
 func shutdown(ctx context.Context, listeners []listener) error {
@@ -76,73 +88,6 @@ func shutdown(ctx context.Context, listeners []listener) error {
 		failures = append(failures, l.server.Shutdown(ctx))
 	}
 	return errors.Join(failures...)
-}
-
-// listener is an address and the server behind it.
-type listener struct {
-	net.Listener
-	server *http.Server
-}
-
-// listen opens the addresses: one, or with ACME the two that it needs.
-func (a *App) listen(ctx context.Context) ([]listener, error) {
-	if a.Config.TLSDomain == "" {
-		l, err := a.listenOn(ctx, a.Config.Listen, a.Handler())
-		if err != nil {
-			return nil, err
-		}
-		if a.Config.TLSCert != "" {
-			files, err := newCertFiles(a.Config.TLSCert, a.Config.TLSKey)
-			if err != nil {
-				return nil, errors.Join(err, l.Close())
-			}
-			l.Listener = tls.NewListener(l.Listener, &tls.Config{
-				MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: files.get,
-			})
-		}
-		return []listener{l}, nil
-	}
-	acme := &autocert.Manager{
-		Prompt: autocert.AcceptTOS, HostPolicy: autocert.HostWhitelist(a.Config.TLSDomain),
-		Cache: autocert.DirCache(filepath.Join(a.Config.DataDir, "acme")),
-	}
-	secure, err := a.listenOn(ctx, ":443", a.Handler())
-	if err != nil {
-		return nil, err
-	}
-	secure.Listener = tls.NewListener(secure.Listener, acme.TLSConfig())
-	plain, err := a.listenOn(ctx, ":80", acme.HTTPHandler(nil))
-	if err != nil {
-		return nil, errors.Join(err, secure.Close())
-	}
-	return []listener{secure, plain}, nil
-}
-
-func (a *App) listenOn(ctx context.Context, addr string, h http.Handler) (listener, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return listener{}, fmt.Errorf("%s is in use, perhaps by another carteira; choose another address with --listen", addr)
-	}
-	if err != nil {
-		return listener{}, fmt.Errorf("cannot serve on %s: %w", addr, err)
-	}
-	return listener{l, &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
-	}}, nil
-}
-
-// collectLess lets the heap grow to five times what is alive before it is
-// collected: what is alive is a few megabytes whatever the number of customers,
-// and the collector was a tenth of a request. Whoever set GOGC knows better.
-func collectLess() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(120 << 20) // from there on it is collected as often as it takes
-	}
 }
 
 // warnings says aloud what is allowed and should not be in earnest.

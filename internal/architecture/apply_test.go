@@ -52,6 +52,37 @@ var roomsWithApply = []applied{
 		tables:    map[string]string{"customer_uploads": "a file on its way to an import; the import is audited"},
 		functions: map[string]string{"insertMany": "an import writes many at once; applyMany draws their consequences"},
 	},
+	{
+		room:   "internal/billing",
+		tables: map[string]string{"invoice_schedule": "due dates that have no invoice yet: what is left to issue"},
+		functions: map[string]string{
+			"Service.applyDeletion": "is apply for all invoices of a customer at once",
+		},
+	},
+	{
+		room: "internal/catalog",
+		functions: map[string]string{
+			"AddPlan":    "an import makes the plans that its file names; the import has one audit line",
+			"AddProduct": "an import makes the products that its file names; the import has one audit line",
+		},
+	},
+	{
+		room: "internal/payment",
+		tables: map[string]string{
+			"gateway_callbacks": "the inbox of callbacks is a queue: what they are about is looked up, and settled",
+			"pay_links":         "the address of an invoice's page, made once",
+		},
+		functions: map[string]string{
+			"claimCharges":  "the engine's lease of a charge, and no state",
+			"markHinted":    "makes a charge due, and changes no state",
+			"pauseGateway":  "the health of a gateway: it and its charges wait",
+			"spaceOut":      "the health of a gateway: the pace of its checks",
+			"clearFailures": "the health of a gateway",
+			"countFailure":  "the health of a gateway",
+			"setOptions":    "Reseal changes the key and no option",
+			"forgetOptions": "pruning: credentials of a gateway that was left",
+		},
+	},
 }
 
 // graph is which functions of a package mention which. It goes by names, without

@@ -14,8 +14,7 @@ import (
 // keeps the refusals of the run that was rolled back: the list shrinks to
 // nothing with the conversion of each room to typed inputs.
 var formsInTransactions = map[string]bool{
-	"internal/billing.Service.CreateExtra": true,
-	"internal/webhook.Service.Update":      true,
+	"internal/webhook.Service.Update": true,
 }
 
 // checkForms finds functions that have both a transaction and a form: as

@@ -119,7 +119,7 @@ func TestFailureInTheMiddleLeavesNothing(t *testing.T) {
 			expired := w.customer(t, 1, "2026-01-30")
 			before := w.snapshot(t)
 			status := func(p *world, id int64, to Status) error {
-				_, err := p.SetStatus(t.Context(), w.actor, id, values("status", string(to)))
+				_, err := p.SetStatus(t.Context(), w.actor, id, ReadStatusChange(values("status", to.String())))
 				return err
 			}
 			for _, c := range []struct {
@@ -179,7 +179,7 @@ func TestCustomerDeletedWhileItsInvoiceIsBeingPaid(t *testing.T) {
 			atOnce(3, processes, func(p *world, n int) error {
 				switch n {
 				case round % 3:
-					out, payment = p.SetStatus(t.Context(), w.actor, i.ID, values("status", "Pago"))
+					out, payment = p.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago")))
 				case (round + 1) % 3:
 					deletion = p.customers.Delete(t.Context(), w.actor, i.Customer.ID)
 				default:

@@ -1,5 +1,5 @@
-// Package billing owns invoices: it issues them ahead of every due date, takes
-// note of their payment, and decides what a payment renews. It does not own
+// Package billing owns invoices: it issues them ahead of every due date, marks
+// them as paid or cancelled, and decides what a payment renews. It does not own
 // how an invoice is paid: payment does, and calls PayTx when money has come.
 package billing
 
@@ -13,21 +13,9 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
 	"carteira/internal/tally"
 )
-
-// Status is how an invoice stands, as records show it.
-type Status string
-
-// The statuses.
-const (
-	Open      Status = "Em aberto"
-	Paid      Status = "Pago"
-	Cancelled Status = "Cancelado"
-)
-
-// Manual is the PaidVia of an invoice that a person marked as paid.
-const Manual = "manual"
 
 // Invoice is what a customer owes, or has paid, for a due date.
 type Invoice struct {
@@ -71,12 +59,12 @@ type Service struct {
 	events    *event.Log
 	customers *customer.Service
 	counts    tally.Cache
-	watchers  []Watcher
+	watchers  watch.List[Changes]
 }
 
 // New makes the service, which from then on watches customers: one who is
 // created with a plan and a date is billed, one whose date moves is billed for
-// the new date in time, one who is deleted takes its invoices along.
+// the new date in time, and the invoices of one who is deleted are deleted.
 func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service {
 	s := &Service{db: db, events: events, customers: customers}
 	customers.Watch(s.customersChanged)
@@ -86,21 +74,4 @@ func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service 
 // Find returns an invoice of the company.
 func (s *Service) Find(ctx context.Context, a account.Actor, id int64) (Invoice, error) {
 	return byID(ctx, s.db, a.Company.ID, id)
-}
-
-// The books: invoices by due date, plan, product and status, with their
-// amounts; and what was received, by day.
-const (
-	counter  = tally.Invoices
-	receipts = tally.Receipts
-)
-
-func counted(i Invoice, n int64) tally.Change {
-	return tally.Change{N: n, Cents: n * int64(i.Amount), Key: tally.Key{
-		Bucket: tally.BucketOf(i.ID), Day: i.DueOn.String(), PlanID: i.Plan.ID, ProductID: i.Product.ID, State: string(i.Status),
-	}}
-}
-
-func received(i Invoice, n int64) tally.Change {
-	return tally.Change{N: n, Cents: n * int64(i.Amount), Key: tally.Key{Day: i.PaidOn.String()}}
 }

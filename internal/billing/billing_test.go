@@ -71,10 +71,10 @@ func (w *world) newCompany(t *testing.T, timezone string) account.Actor {
 // plan makes a plan, of a product of its own. Both are numbered from 1.
 func (w *world) plan(t *testing.T, period, value string) int64 {
 	t.Helper()
-	product, err := w.catalog.CreateProduct(t.Context(), w.actor, values("name", "Produto "+period))
+	product, err := w.catalog.CreateProduct(t.Context(), w.actor, catalog.ReadNewProduct(values("name", "Produto "+period)))
 	must(t, err)
-	plan, err := w.catalog.CreatePlan(t.Context(), w.actor, values(
-		"name", "Plano "+period, "value", value, "period", period, "product_id", fmt.Sprint(product.ID)))
+	plan, err := w.catalog.CreatePlan(t.Context(), w.actor, catalog.ReadNewPlan(values(
+		"name", "Plano "+period, "value", value, "period", period, "product_id", fmt.Sprint(product.ID))))
 	must(t, err)
 	return plan.ID
 }
@@ -111,7 +111,7 @@ func (w *world) dueOn(t *testing.T, customerID int64) string {
 // set changes a status as the API would; pairs are further fields.
 func (w *world) set(t *testing.T, id int64, status Status, pairs ...string) Outcome {
 	t.Helper()
-	out, err := w.SetStatus(t.Context(), w.actor, id, values(append(pairs, "status", string(status))...))
+	out, err := w.SetStatus(t.Context(), w.actor, id, ReadStatusChange(values(append(pairs, "status", status.String())...)))
 	must(t, err)
 	return out
 }
@@ -225,8 +225,8 @@ func (w *world) wantTrueBooks(t *testing.T) {
 	} {
 		w.wantSums(t, counter, column, w.sums(t, of, ""))
 	}
-	w.wantSums(t, receipts, "day", w.sums(t, "COALESCE(paid_on, '')", "AND status = 'Pago'"))
-	if odd := texts(t, w.db, `SELECT status FROM invoices WHERE (status = 'Pago') <> (paid_on IS NOT NULL AND paid_at IS NOT NULL AND paid_via <> '')`); len(odd) > 0 {
+	w.wantSums(t, receipts, "day", w.sums(t, "COALESCE(paid_on, '')", "AND status = 'paid'"))
+	if odd := texts(t, w.db, `SELECT status FROM invoices WHERE (status = 'paid') <> (paid_on IS NOT NULL AND paid_at IS NOT NULL AND paid_via <> '')`); len(odd) > 0 {
 		t.Errorf("statuses %v do not agree with the payments", odd)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"carteira/internal/platform/money"
 )
 
-// The data of the invoice events. Field names are the contract's, golden files
-// hold them.
+// The data of the invoice events. Field names are the contract's; golden files
+// pin them.
 
 type brief struct {
 	ID          int64       `json:"id"`
@@ -39,5 +39,5 @@ func briefOf(i Invoice) brief { return brief{i.ID, i.Amount, i.Status} }
 
 func customerOf(i Invoice) owner { return owner(i.Customer) }
 
-// SubjectID tells which invoice was paid.
+// SubjectID is the invoice that was paid.
 func (d paidData) SubjectID() int64 { return d.Invoice.ID }

@@ -36,7 +36,7 @@ func TestEventsAreAsIntegratorsKnowThem(t *testing.T) {
 		w.wantEvent(t, 2, "paid")
 		w.set(t, w.only(t, c.ID).ID, Open)
 		w.wantEvent(t, 4, "moved-back")
-		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, values("amount", "99999999.99", "due", "2027-12-31"))
+		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, ReadExtra(values("amount", "99999999.99", "due", "2027-12-31")))
 		must(t, err)
 		w.wantEvent(t, 5, "created-extra")
 		_, err = w.payThrough(t, extra.ID, "woovi")

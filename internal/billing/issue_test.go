@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
@@ -184,14 +185,14 @@ func TestInvoiceBearsThePlanOfTheDayItIsIssued(t *testing.T) {
 		w.update(t, id, "plan_id", "2", "product_id", "2")
 		w.wantNothingToIssue(t) // the invoice of that date has been issued, at the old value
 		w.update(t, id, "data_de_vencimento", "2026-02-01")
-		_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 2, values("value", "310.50"))
+		_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 2, catalog.ReadPlanChanges(values("value", "310.50")))
 		must(t, err)
 		w.dayWork(t)
 		second := w.invoices(t, id)[1]
 		if second.Amount != 31050 || second.Plan.ID != 2 || second.Product.ID != 2 || second.Description != "Plano 1year" {
 			t.Errorf("second %+v", second)
 		}
-		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 1, values("value", "99.00"))
+		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 1, catalog.ReadPlanChanges(values("value", "99.00")))
 		must(t, err)
 		if got := w.find(t, first.ID); got.Amount != 3500 || got.Plan.ID != 1 {
 			t.Errorf("the first became %+v", got)
@@ -347,7 +348,7 @@ func TestDeletedCustomerLeavesNothingToBillOrCount(t *testing.T) {
 		w.update(t, id, "data_de_vencimento", "2026-02-01")
 		w.dayWork(t)
 		w.set(t, w.invoices(t, id)[1].ID, Cancelled)
-		_, err := w.CreateExtra(t.Context(), w.actor, id, values("amount", "10.00"))
+		_, err := w.CreateExtra(t.Context(), w.actor, id, ReadExtra(values("amount", "10.00")))
 		must(t, err)
 		w.update(t, id, "data_de_vencimento", "2026-05-05") // scheduled once more
 		must(t, tally.Compact(t.Context(), w.db))
@@ -398,7 +399,7 @@ func TestExtraInvoiceTakesItsDefaultsFromPlanAndDay(t *testing.T) {
 			{c.ID, []string{"due", "2026-02-10"}, 3500, "2026-02-10", ""}, // and again
 			{bare.ID, []string{"amount", "0.01"}, 1, "2026-01-31", ""},
 		} {
-			made, err := w.CreateExtra(t.Context(), w.actor, e.customer, values(e.fields...))
+			made, err := w.CreateExtra(t.Context(), w.actor, e.customer, ReadExtra(values(e.fields...)))
 			must(t, err)
 			got := w.find(t, made.ID)
 			if got.Generated || got.Status != Open || got.Amount != e.amount || got.DueOn.String() != e.dueOn || got.Description != e.description || got.Customer.ID != e.customer {
@@ -417,7 +418,7 @@ func TestExtraInvoiceTakesItsDefaultsFromPlanAndDay(t *testing.T) {
 			{c.ID, "due: must be a date in the form YYYY-MM-DD", []string{"due", "31/01/2027"}},
 			{c.ID, "description: must have at most 255 characters", []string{"description", strings.Repeat("x", 256)}},
 		} {
-			_, err := w.CreateExtra(t.Context(), w.actor, e.customer, values(e.fields...))
+			_, err := w.CreateExtra(t.Context(), w.actor, e.customer, ReadExtra(values(e.fields...)))
 			if got := fault.Public(err); got != e.want {
 				t.Errorf("%v: %q, want %q", e.fields, got, e.want)
 			}
@@ -452,7 +453,7 @@ func TestInvoiceAndItsEventStandOrFallTogether(t *testing.T) {
 		if _, err := failing.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Bia", "plan_id", "1"))); !errors.Is(err, errUnlucky) {
 			t.Errorf("created: %v; want the subscriber's error", err)
 		}
-		if _, err := failing.CreateExtra(t.Context(), w.actor, id, values()); !errors.Is(err, errUnlucky) {
+		if _, err := failing.CreateExtra(t.Context(), w.actor, id, ReadExtra(values())); !errors.Is(err, errUnlucky) {
 			t.Errorf("extra: %v; want the subscriber's error", err)
 		}
 		w.wantSnapshot(t, before)

@@ -28,23 +28,25 @@ type Filter struct {
 	Search      string // of the customer
 }
 
+const maxSearch = 255
+
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
-	var f Filter
-	status, _ := in.Choice("status", string(Open), string(Paid), string(Cancelled)).Get()
-	f.Status = Status(status)
-	f.CustomerID, _ = in.ID("customer_id").Get()
-	f.PlanID, _ = in.ID("plan_id").Get()
-	f.ProductID, _ = in.ID("product_id").Get()
-	f.DueFrom, _ = in.Date("due_from").Get()
-	f.DueTo, _ = in.Date("due_to").Get()
-	f.PaidFrom, _ = in.Date("paid_from").Get()
-	f.PaidTo, _ = in.Date("paid_to").Get()
-	f.CreatedFrom, _ = in.Date("created_from").Get()
-	f.CreatedTo, _ = in.Date("created_to").Get()
-	f.Search, _ = in.Text("search", 255).Get()
-	if overdue, ok := in.Bool("overdue").Get(); ok && in.Sent("overdue") {
-		f.Overdue = fmt.Sprint(overdue)
+	f := Filter{
+		Status:      readStatus(in),
+		CustomerID:  in.ID("customer_id").Value,
+		PlanID:      in.ID("plan_id").Value,
+		ProductID:   in.ID("product_id").Value,
+		DueFrom:     in.Date("due_from").Value,
+		DueTo:       in.Date("due_to").Value,
+		PaidFrom:    in.Date("paid_from").Value,
+		PaidTo:      in.Date("paid_to").Value,
+		CreatedFrom: in.Date("created_from").Value,
+		CreatedTo:   in.Date("created_to").Value,
+		Search:      in.Text("search", maxSearch).Value,
+	}
+	if overdue := in.Bool("overdue"); overdue.HasValue() {
+		f.Overdue = fmt.Sprint(overdue.Value)
 	}
 	return f
 }
@@ -69,7 +71,7 @@ func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page inpu
 }
 
 // Latest returns the newest invoices of each of some customers, newest first;
-// limit 0 means all of them. It is one statement however many customers.
+// limit 0 means all of them. It runs one statement for any number of customers.
 func (s *Service) Latest(ctx context.Context, a account.Actor, customerIDs []int64, limit int64) (map[int64][]Invoice, error) {
 	byCustomer := map[int64][]Invoice{}
 	list, err := latest(ctx, s.db, a.Company.ID, customerIDs, limit)
@@ -87,7 +89,7 @@ type listing struct {
 	today   civil.Date
 }
 
-// tallied reports whether the book alone can count the listing.
+// tallied reports whether the counter alone can count the listing.
 func (f Filter) tallied() bool {
 	f.Status, f.PlanID, f.ProductID, f.Overdue = "", 0, 0, ""
 	f.DueFrom, f.DueTo = civil.Date{}, civil.Date{}
@@ -100,39 +102,42 @@ func (s *Service) count(ctx context.Context, l listing, all int64) (int64, error
 	}
 	if l.filter.tallied() {
 		var w sqldb.Where
-		l.conditions(&w, "plan_id", "product_id", "state", "day")
+		l.conditions(&w, filterColumns{plan: "plan_id", product: "product_id", status: "state", due: "day"})
 		n, _, err := counter.Sum(ctx, s.db, l.company, w)
 		return n, err
 	}
-	books := []tally.Counter{counter}
+	counters := []tally.Counter{counter}
 	if l.filter.Search != "" {
-		books = append(books, tally.Customers) // whose names are searched
+		counters = append(counters, tally.Customers) // whose names are searched
 	}
 	what := fmt.Sprintf("%+v %s", l.filter, l.today)
-	return s.counts.Count(ctx, s.db, books, l.company, what, func() (int64, error) {
+	return s.counts.Count(ctx, s.db, counters, l.company, what, func() (int64, error) {
 		return countRows(ctx, s.db, l.matching(all, 0))
 	})
 }
 
-// conditions are the filters that both the book and the table know.
-func (l listing) conditions(w *sqldb.Where, plan, product, status, due string) {
+// filterColumns name what both the counter and the table can filter by.
+type filterColumns struct{ plan, product, status, due string }
+
+// conditions are the filters that both the counter and the table have.
+func (l listing) conditions(w *sqldb.Where, on filterColumns) {
 	f := l.filter
 	if f.Status != "" {
-		w.And(status+" = ?", string(f.Status))
+		w.And(on.status+" = ?", string(f.Status))
 	}
 	if f.PlanID != 0 {
-		w.And(plan+" = ?", f.PlanID)
+		w.And(on.plan+" = ?", f.PlanID)
 	}
 	if f.ProductID != 0 {
-		w.And(product+" = ?", f.ProductID)
+		w.And(on.product+" = ?", f.ProductID)
 	}
-	span(w, due, f.DueFrom, f.DueTo)
+	span(w, on.due, f.DueFrom, f.DueTo)
 	switch f.Overdue {
 	case "true":
-		w.And(status+" = ?", string(Open))
-		w.And(due+" < ?", l.today.String())
+		w.And(on.status+" = ?", string(Open))
+		w.And(on.due+" < ?", l.today.String())
 	case "false":
-		w.And("("+status+" <> ? OR "+due+" >= ?)", string(Open), l.today.String())
+		w.And("("+on.status+" <> ? OR "+on.due+" >= ?)", string(Open), l.today.String())
 	}
 }
 
@@ -146,12 +151,12 @@ func span(w *sqldb.Where, column string, from, to civil.Date) {
 }
 
 // smallSort is up to how many matches are read through their own index and
-// sorted, rather than met on a walk along the ids.
+// sorted, rather than met on a scan along the ids.
 const smallSort = 10_000
 
 // matching finds the invoices of the filter in the order of their ids. As in
-// lists of customers, the way is chosen from exact counts: few matches are
-// read from the index of what they are filtered by, many are met on a walk.
+// lists of customers, exact counts choose the plan: few matches are read from
+// the index of what they are filtered by, many are met on a scan along the ids.
 func (l listing) matching(all, matches int64) sqldb.Source {
 	s := sqldb.Source{From: "invoices i", ID: "i.id", Order: "i.id"}
 	f := l.filter
@@ -171,7 +176,7 @@ func (l listing) matching(all, matches int64) sqldb.Source {
 	} else { // the expressions keep planners from sorting all matches
 		due, paid, created = "COALESCE(i.due_on, '')", "COALESCE(i.paid_on, '')", "COALESCE(i.created_on, '')"
 	}
-	l.conditions(&s.Where, "i.plan_id", "i.product_id", "i.status", due)
+	l.conditions(&s.Where, filterColumns{plan: "i.plan_id", product: "i.product_id", status: "i.status", due: due})
 	span(&s.Where, paid, f.PaidFrom, f.PaidTo)
 	if !f.PaidFrom.IsZero() || !f.PaidTo.IsZero() {
 		s.Where.And("i.paid_on IS NOT NULL")

@@ -332,7 +332,7 @@ func TestLatestGivesTheNewestOfEachCustomer(t *testing.T) {
 			id := w.customer(t, 1, "2026-01-31").ID
 			ids = append(ids, id)
 			for range n {
-				_, err := w.CreateExtra(t.Context(), w.actor, id, values())
+				_, err := w.CreateExtra(t.Context(), w.actor, id, ReadExtra(values()))
 				must(t, err)
 			}
 		}

@@ -276,7 +276,7 @@ func (l *life) act() {
 		l.remove(p)
 	case action < 48:
 		b := &bill{of: p, amount: money.Cents(1 + l.random.Int64N(int64(money.Max))), dueOn: l.today.AddDays(l.random.IntN(9) - 4)}
-		_, err := l.w.CreateExtra(l.t.Context(), l.w.actor, p.id, values("amount", b.amount.String(), "due", b.dueOn.String()))
+		_, err := l.w.CreateExtra(l.t.Context(), l.w.actor, p.id, ReadExtra(values("amount", b.amount.String(), "due", b.dueOn.String())))
 		must(l.t, err)
 		l.add(b)
 	case len(l.bills) > 0:
@@ -298,8 +298,8 @@ func (l *life) change(b *bill) {
 	if l.random.IntN(3) == 0 {
 		paidOn = l.today.AddDays(-l.random.IntN(40))
 	}
-	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, b.id, values(
-		"status", string(to), "paid_at", paidOn.String(), "renew", fmt.Sprint(renew)))
+	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, b.id, ReadStatusChange(values(
+		"status", to.String(), "paid_at", paidOn.String(), "renew", fmt.Sprint(renew))))
 	if b.status != to && b.status != Open && to != Open {
 		wantField(l.t, err, "status")
 		return

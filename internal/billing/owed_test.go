@@ -21,7 +21,7 @@ func TestOwedIsWhatIsDueFirst(t *testing.T) {
 		}
 		want("2026-01-31")
 		for _, due := range []string{"2026-03-01", "2026-01-15"} {
-			_, err := w.CreateExtra(t.Context(), w.actor, c.ID, values("amount", "10.00", "due", due, "description", fmt.Sprint("Visita ", due)))
+			_, err := w.CreateExtra(t.Context(), w.actor, c.ID, ReadExtra(values("amount", "10.00", "due", due, "description", fmt.Sprint("Visita ", due))))
 			must(t, err)
 		}
 		want("2026-01-15")

@@ -30,7 +30,7 @@ func TestFiftyPaymentsAtOnceFireOneEventAndRenewOnce(t *testing.T) {
 				if n%5 == 0 {
 					out, err = p.payThrough(t, i.ID, "woovi")
 				} else {
-					out, err = p.SetStatus(t.Context(), w.actor, i.ID, values("status", "Pago", "renew", "true"))
+					out, err = p.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago", "renew", "true")))
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -67,7 +67,7 @@ func TestChangesOfAllKindsAtOnceLeaveOneTruth(t *testing.T) {
 			var mu sync.Mutex
 			var paid, renewed, back int
 			refused := atOnce(50, processes, func(p *world, n int) error {
-				out, err := p.SetStatus(t.Context(), w.actor, i.ID, values("status", string([]Status{Paid, Open, Paid, Cancelled}[n/2%4])))
+				out, err := p.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", []Status{Paid, Open, Paid, Cancelled}[n/2%4].String())))
 				mu.Lock()
 				defer mu.Unlock()
 				if out.Changed && out.Status == Paid {
@@ -114,7 +114,7 @@ func TestPaymentAndRenewalAtOnce(t *testing.T) {
 			var out Outcome
 			for _, err := range atOnce(2, processes, func(p *world, n int) (err error) {
 				if n == round%2 {
-					out, err = p.SetStatus(t.Context(), w.actor, i.ID, values("status", "Pago"))
+					out, err = p.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago")))
 				} else {
 					_, err = p.customers.Renew(t.Context(), w.actor, i.Customer.ID)
 				}

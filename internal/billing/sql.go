@@ -7,13 +7,12 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
-const columns = `i.id, i.customer_id, c.uuid, c.name, i.generated, i.status, i.amount_cents, i.description, i.due_on,
+var columns = `i.id, i.customer_id, c.uuid, c.name, i.generated, ` + fieldColumns("i.", "") + `,
 	COALESCE(i.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(i.product_id, 0), COALESCE(r.name, ''),
-	COALESCE(i.paid_at, 0), i.paid_on, i.paid_via, i.note, i.renewed_from, i.renewed_to, i.renewed_day, i.created_at`
+	COALESCE(i.paid_at, 0), i.renewed_from, i.renewed_to, i.renewed_day, i.created_at`
 
 const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id
 	LEFT JOIN customer_plans p ON p.company_id = i.company_id AND p.id = i.plan_id
@@ -21,9 +20,9 @@ const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = 
 
 func scan(r sqldb.Row) (i Invoice, err error) {
 	var paid, created int64
-	err = r.Scan(&i.ID, &i.Customer.ID, &i.Customer.UUID, &i.Customer.Name, &i.Generated, (*string)(&i.Status), (*int64)(&i.Amount), &i.Description, &i.DueOn,
-		&i.Plan.ID, &i.Plan.Name, (*int64)(&i.Plan.Value), &i.Product.ID, &i.Product.Name,
-		&paid, &i.PaidOn, &i.PaidVia, &i.Note, &i.renewal.from, &i.renewal.to, &i.renewal.ownDay, &created)
+	places := append([]any{&i.ID, &i.Customer.ID, &i.Customer.UUID, &i.Customer.Name, &i.Generated}, fieldPlaces(&i)...)
+	err = r.Scan(append(places, &i.Plan.ID, &i.Plan.Name, (*int64)(&i.Plan.Value), &i.Product.ID, &i.Product.Name,
+		&paid, &i.renewal.from, &i.renewal.to, &i.renewal.ownDay, &created)...)
 	if paid != 0 {
 		i.PaidAt = time.UnixMicro(paid)
 	}
@@ -37,7 +36,7 @@ func byID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Invoice, e
 }
 
 // lock reads an invoice and its customer for a change. The customer is locked
-// first, as everybody does who changes both.
+// first, as in every transaction that changes both.
 func lock(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Invoice, customer.Customer, error) {
 	customerID, err := sqldb.Value[int64](ctx, tx, `SELECT customer_id FROM invoices WHERE company_id = ? AND id = ?`, a.Company.ID, id)
 	if err != nil {
@@ -91,14 +90,22 @@ func latest(ctx context.Context, q sqldb.Querier, companyID int64, customerIDs [
 		WHERE i.id = page.id AND i.company_id = ?`+where+` ORDER BY i.id DESC`, args...)
 }
 
+// What the statements have of the table of fields, made once.
+var (
+	fieldNames = fieldColumns("", "")
+	fieldsSet  = fieldColumns("", " = ?")
+)
+
 // insert returns 0 when the customer has a generated invoice for the due date.
 func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int64, error) {
+	args := append([]any{a.Company.ID, i.Customer.ID, i.Generated}, fieldValues(&i)...)
+	args = append(args, sqldb.RefTo(i.Plan.ID), sqldb.RefTo(i.Product.ID))
+	args = append(args, paymentValues(i)...)
+	args = append(args, i.CreatedAt.UnixMicro(), a.Today(i.CreatedAt), i.CreatedAt.UnixMicro())
 	id, err := sqldb.Value[int64](ctx, tx, `
-		INSERT INTO invoices (company_id, customer_id, generated, status, amount_cents, description, due_on, plan_id, product_id,
-			paid_via, note, renewed_day, created_at, created_on, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', 0, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
-		a.Company.ID, i.Customer.ID, i.Generated, string(i.Status), int64(i.Amount), i.Description, i.DueOn,
-		sqldb.RefTo(i.Plan.ID), sqldb.RefTo(i.Product.ID), i.CreatedAt.UnixMicro(), a.Today(i.CreatedAt), i.CreatedAt.UnixMicro())
+		INSERT INTO invoices (company_id, customer_id, generated, `+fieldNames+`, plan_id, product_id,
+			paid_at, renewed_from, renewed_to, renewed_day, created_at, created_on, updated_at)
+		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING RETURNING id`, args...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
 	}
@@ -106,62 +113,24 @@ func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int6
 }
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, i Invoice) error {
+	args := append(fieldValues(&i), paymentValues(i)...)
+	_, err := tx.Exec(ctx, `
+		UPDATE invoices SET `+fieldsSet+`,
+			paid_at = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`, append(args, tx.Now().UnixMicro(), companyID, i.ID)...)
+	return err
+}
+
+// paymentValues are the instant of the payment and what it renewed.
+func paymentValues(i Invoice) []any {
 	var paid sqldb.Ref
 	if !i.PaidAt.IsZero() {
 		paid = sqldb.RefTo(i.PaidAt.UnixMicro())
 	}
-	_, err := tx.Exec(ctx, `
-		UPDATE invoices SET status = ?, paid_at = ?, paid_on = ?, paid_via = ?, note = ?,
-			renewed_from = ?, renewed_to = ?, renewed_day = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`,
-		string(i.Status), paid, i.PaidOn, i.PaidVia, i.Note,
-		i.renewal.from, i.renewal.to, i.renewal.ownDay, tx.Now().UnixMicro(), companyID, i.ID)
+	return []any{paid, i.renewal.from, i.renewal.to, i.renewal.ownDay}
+}
+
+func remove(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM invoices WHERE company_id = ? AND id {in ?}`, companyID, ids)
 	return err
 }
-
-func removeOf(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM invoices WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
-	return err
-}
-
-func schedule(ctx context.Context, tx *sqldb.Tx, companyID int64, customers ...customer.Customer) error {
-	for piece := range sqldb.Pieces(customers) {
-		var values []any
-		for _, c := range piece {
-			values = append(values, companyID, c.ID, c.DueOn)
-		}
-		_, err := tx.Exec(ctx, `
-			INSERT INTO invoice_schedule (company_id, customer_id, due_on) VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+`
-			ON CONFLICT (company_id, customer_id) DO UPDATE SET due_on = excluded.due_on`, values...)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func unschedule(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM invoice_schedule WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
-	return err
-}
-
-// anyScheduled keeps a run with nothing due away from the writer.
-func anyScheduled(ctx context.Context, q sqldb.Querier, companyID int64, until civil.Date) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, q, anyScheduledText, companyID, until)
-	return n > 0, err
-}
-
-// The order keeps PostgreSQL from the table even where it expects many.
-const anyScheduledText = `SELECT count(*) FROM (
-	SELECT customer_id FROM invoice_schedule WHERE company_id = ? AND due_on <= ? ORDER BY due_on, customer_id LIMIT 1) AS due`
-
-// scheduled locks customers who are to be billed, passing over those that
-// another process is billing or that somebody is changing. Locking the schedule
-// alone would wait for a change that waits for the schedule.
-func scheduled(ctx context.Context, tx *sqldb.Tx, companyID int64, until civil.Date, limit int) ([]int64, error) {
-	return sqldb.Values[int64](ctx, tx, scheduledText, companyID, until, limit)
-}
-
-const scheduledText = `SELECT s.customer_id FROM invoice_schedule s CROSS JOIN customers c
-	WHERE s.company_id = ? AND s.due_on <= ? AND c.company_id = s.company_id AND c.id = s.customer_id
-	ORDER BY s.due_on, s.customer_id LIMIT ? {for update skip locked}`

@@ -35,7 +35,7 @@ func (w *world) invoiceThatIs(t *testing.T, state string) Invoice {
 	case byGateway:
 		_, err := w.payThrough(t, i.ID, "woovi")
 		must(t, err)
-	case string(Cancelled):
+	case Cancelled.String():
 		w.set(t, i.ID, Cancelled)
 	}
 	return plainly(w.find(t, i.ID))
@@ -51,18 +51,18 @@ func TestEveryChangeOfStatusIsAllowedSameOrRefused(t *testing.T) {
 		to   Status
 		want string // allowed, same, or a part of the refusal
 	}{
-		{string(Open), Open, same},
-		{string(Open), Paid, allowed},
-		{string(Open), Cancelled, allowed},
+		{Open.String(), Open, same},
+		{Open.String(), Paid, allowed},
+		{Open.String(), Cancelled, allowed},
 		{byHand, Open, allowed},
 		{byHand, Paid, same},
 		{byHand, Cancelled, "an invoice that is Pago can only become: Em aberto"},
 		{byGateway, Open, "this invoice was paid through woovi and stays Pago"},
 		{byGateway, Paid, same},
 		{byGateway, Cancelled, "this invoice was paid through woovi and stays Pago"},
-		{string(Cancelled), Open, allowed},
-		{string(Cancelled), Paid, "an invoice that is Cancelado can only become: Em aberto"},
-		{string(Cancelled), Cancelled, same},
+		{Cancelled.String(), Open, allowed},
+		{Cancelled.String(), Paid, "an invoice that is Cancelado can only become: Em aberto"},
+		{Cancelled.String(), Cancelled, same},
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
@@ -71,7 +71,7 @@ func TestEveryChangeOfStatusIsAllowedSameOrRefused(t *testing.T) {
 			before := w.invoiceThatIs(t, c.from)
 			known := len(w.bodies(t))
 			w.clock.Advance(time.Minute)
-			out, err := w.SetStatus(t.Context(), w.actor, before.ID, values("status", string(c.to), "note", "n"))
+			out, err := w.SetStatus(t.Context(), w.actor, before.ID, ReadStatusChange(values("status", c.to.String(), "note", "n")))
 			after := plainly(w.find(t, before.ID))
 			switch c.want {
 			case allowed:
@@ -103,8 +103,8 @@ func TestDocumentShowsTheStateMachineAndTheDefaults(t *testing.T) {
 	must(t, err)
 	told := map[Status][]Status{}
 	for _, row := range documented.FindAllStringSubmatch(string(document), -1) {
-		if from := Status(row[1]); transitions[from] != nil {
-			told[from] = append(told[from], Status(row[2]))
+		if from := statusOf(row[1]); from != "" {
+			told[from] = append(told[from], statusOf(row[2]))
 		}
 	}
 	if !maps.EqualFunc(told, transitions, slices.Equal) {
@@ -125,7 +125,7 @@ func TestCancelledInvoiceRefusesPayment(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
 		w.plan(t, "1month", "35.00")
-		i := w.invoiceThatIs(t, string(Cancelled))
+		i := w.invoiceThatIs(t, Cancelled.String())
 		known := len(w.bodies(t))
 		_, err := w.payThrough(t, i.ID, "woovi")
 		wantField(t, err, "status")
@@ -215,7 +215,7 @@ func TestWhatAPaymentRenews(t *testing.T) {
 			was, known := w.dueOn(t, i.Customer.ID), len(w.bodies(t))
 			a := w.actor
 			a.Company.Settings.RenewOnPayment = c.company
-			out, err := w.SetStatus(t.Context(), a, i.ID, values(append(c.fields, "status", "Pago")...))
+			out, err := w.SetStatus(t.Context(), a, i.ID, ReadStatusChange(values(append(c.fields, "status", "Pago")...)))
 			if got := w.dueOn(t, i.Customer.ID); err != nil || out.Status != Paid || got != c.want || out.Renewed != (was != c.want) {
 				t.Errorf("%s: %v, renewed %t, due on %s, want %s", c.name, err, out.Renewed, got, c.want)
 			}
@@ -257,7 +257,7 @@ func TestExtraInvoiceNeverRenews(t *testing.T) {
 		w := newWorld(t, engine)
 		w.plan(t, "1month", "35.00")
 		c := w.customer(t, 1, "2026-01-31")
-		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, values("due", "2026-01-31"))
+		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, ReadExtra(values("due", "2026-01-31")))
 		must(t, err)
 		out := w.set(t, extra.ID, Paid, "renew", "true")
 		if out.Renewed || w.dueOn(t, c.ID) != "2026-01-31" {
@@ -384,7 +384,7 @@ func TestDayOfPaymentMayBePastButNotToCome(t *testing.T) {
 		}
 		i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
 		for _, wrong := range []string{"2026-02-01", "2027-01-01", "31/01/2026", "2026-01-31T10:00:00-03:00"} {
-			_, err := w.SetStatus(t.Context(), w.actor, i.ID, values("status", "Pago", "paid_at", wrong))
+			_, err := w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago", "paid_at", wrong)))
 			wantField(t, err, "paid_at")
 		}
 		if got := w.find(t, i.ID); got.Status != Open {
@@ -429,7 +429,7 @@ func TestStatusRefusesEveryWrongFieldAtOnce(t *testing.T) {
 	} {
 		form, err := input.FromJSON([]byte(body))
 		must(t, err)
-		_, err = w.SetStatus(t.Context(), w.actor, i.ID, form)
+		_, err = w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(form))
 		var got []string
 		for field := range fault.FieldsOf(err).All() {
 			got = append(got, field)
@@ -456,7 +456,7 @@ func TestRecordMayBeSentBackWithAnotherStatus(t *testing.T) {
 			"overdue":true,"paid_at":%s,"paid_via":"x","created_at":"x","customer":{},"plan":null,"product":{},"renewed":true,"due_date_moved_back":1}`,
 			step.to, step.paidAt))
 		must(t, err)
-		out, err := w.SetStatus(t.Context(), w.actor, i.ID, form)
+		out, err := w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(form))
 		if err != nil || out.Status != step.to || out.ID != i.ID || out.Amount != 3500 || out.DueOn != day("2026-02-10") {
 			t.Errorf("%s: %+v, %v", step.to, out, err)
 		}
@@ -471,11 +471,11 @@ func TestInvoicesOfOthersAreNotFound(t *testing.T) {
 		stranger := w.newCompany(t, "UTC")
 		_, err := w.Find(t.Context(), stranger, i.ID)
 		wantNotFound(t, err)
-		_, err = w.SetStatus(t.Context(), stranger, i.ID, values("status", "Pago"))
+		_, err = w.SetStatus(t.Context(), stranger, i.ID, ReadStatusChange(values("status", "Pago")))
 		wantNotFound(t, err)
-		_, err = w.CreateExtra(t.Context(), stranger, i.Customer.ID, values("amount", "1"))
+		_, err = w.CreateExtra(t.Context(), stranger, i.Customer.ID, ReadExtra(values("amount", "1")))
 		wantNotFound(t, err)
-		_, err = w.SetStatus(t.Context(), w.actor, i.ID+1, values("status", "Pago"))
+		_, err = w.SetStatus(t.Context(), w.actor, i.ID+1, ReadStatusChange(values("status", "Pago")))
 		wantNotFound(t, err)
 		if found, err := w.Latest(t.Context(), stranger, []int64{i.Customer.ID}, 0); err != nil || len(found) != 0 {
 			t.Errorf("a stranger sees %v, %v", found, err)

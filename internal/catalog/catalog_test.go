@@ -40,7 +40,7 @@ func newCompany(t *testing.T, db *sqldb.DB, email string) account.Actor {
 
 func newPlan(t *testing.T, s *catalog.Service, a account.Actor, name string, more ...string) catalog.Plan {
 	t.Helper()
-	p, err := s.CreatePlan(t.Context(), a, form(append([]string{"name", name, "value", "35.00", "period", "1month"}, more...)...))
+	p, err := s.CreatePlan(t.Context(), a, catalog.ReadNewPlan(form(append([]string{"name", name, "value", "35.00", "period", "1month"}, more...)...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func newPlan(t *testing.T, s *catalog.Service, a account.Actor, name string, mor
 
 func newProduct(t *testing.T, s *catalog.Service, a account.Actor, name string) catalog.Product {
 	t.Helper()
-	p, err := s.CreateProduct(t.Context(), a, form("name", name))
+	p, err := s.CreateProduct(t.Context(), a, catalog.ReadNewProduct(form("name", name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestPlanKeepsWhatItWasGiven(t *testing.T) {
 			{form("product_id", ""), func(p *catalog.Plan) { p.Product = catalog.Ref{} }},
 		} {
 			step.change(&want)
-			if _, err := s.UpdatePlan(t.Context(), a, want.ID, step.form); err != nil {
+			if _, err := s.UpdatePlan(t.Context(), a, want.ID, catalog.ReadPlanChanges(step.form)); err != nil {
 				t.Fatal(err)
 			}
 			wantPlan(t, s, a, want)
@@ -116,12 +116,12 @@ func TestProductKeepsWhatItWasGiven(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		db := sqldbtest.New(t, engine, sqldbtest.WithClock(sqldbtest.NewClock(noon)))
 		s, a := catalog.New(db), newCompany(t, db, "a@example.com")
-		made, err := s.CreateProduct(t.Context(), a, form("name", "Fibra", "description", "300 Mbit/s\nsem fidelidade"))
+		made, err := s.CreateProduct(t.Context(), a, catalog.ReadNewProduct(form("name", "Fibra", "description", "300 Mbit/s\nsem fidelidade")))
 		want := catalog.Product{ID: made.ID, Name: "Fibra", Description: "300 Mbit/s\nsem fidelidade", Active: true, CreatedAt: noon}
 		if err != nil || made != want {
 			t.Errorf("product %+v, %v", made, err)
 		}
-		if _, err := s.UpdateProduct(t.Context(), a, made.ID, form("description", "", "active", "0")); err != nil {
+		if _, err := s.UpdateProduct(t.Context(), a, made.ID, catalog.ReadProductChanges(form("description", "", "active", "0"))); err != nil {
 			t.Fatal(err)
 		}
 		want.Description, want.Active = "", false
@@ -135,14 +135,14 @@ func TestProductKeepsWhatItWasGiven(t *testing.T) {
 func TestPlansAndProductsRefuseEveryWrongFieldAtOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s, a := catalog.New(db), newCompany(t, db, "a@example.com")
-		_, err := s.CreatePlan(t.Context(), a, form())
+		_, err := s.CreatePlan(t.Context(), a, catalog.ReadNewPlan(form()))
 		wantFields(t, err, "name", "value", "period")
-		_, err = s.CreatePlan(t.Context(), a, form("name", "A", "value", "1.234", "period", "1fortnight", "product_id", "x"))
+		_, err = s.CreatePlan(t.Context(), a, catalog.ReadNewPlan(form("name", "A", "value", "1.234", "period", "1fortnight", "product_id", "x")))
 		wantFields(t, err, "value", "period", "product_id")
 		plan := newPlan(t, s, a, "Mensal")
-		_, err = s.UpdatePlan(t.Context(), a, plan.ID, form("name", "", "value", "", "period", ""))
+		_, err = s.UpdatePlan(t.Context(), a, plan.ID, catalog.ReadPlanChanges(form("name", "", "value", "", "period", "")))
 		wantFields(t, err, "name", "value", "period")
-		_, err = s.CreateProduct(t.Context(), a, form("description", "x"))
+		_, err = s.CreateProduct(t.Context(), a, catalog.ReadNewProduct(form("description", "x")))
 		wantFields(t, err, "name")
 		wantPlan(t, s, a, utc(plan))
 	})
@@ -160,17 +160,17 @@ func TestAnotherCompanysCatalogIsOutOfReach(t *testing.T) {
 		product, plan := newProduct(t, s, a, "Fibra"), newPlan(t, s, a, "Mensal")
 		foreign := newProduct(t, s, other, "Fibra")
 
-		_, err := s.CreatePlan(t.Context(), a, form("name", "A", "value", "1", "period", "1day", "product_id", fmt.Sprint(foreign.ID)))
+		_, err := s.CreatePlan(t.Context(), a, catalog.ReadNewPlan(form("name", "A", "value", "1", "period", "1day", "product_id", fmt.Sprint(foreign.ID))))
 		wantFields(t, err, "product_id")
-		_, err = s.UpdatePlan(t.Context(), a, plan.ID, form("product_id", fmt.Sprint(foreign.ID)))
+		_, err = s.UpdatePlan(t.Context(), a, plan.ID, catalog.ReadPlanChanges(form("product_id", fmt.Sprint(foreign.ID))))
 		wantFields(t, err, "product_id")
 		_, err = s.Plan(t.Context(), other, plan.ID)
 		wantNotFound(t, err)
-		_, err = s.UpdatePlan(t.Context(), other, plan.ID, form("name", "B"))
+		_, err = s.UpdatePlan(t.Context(), other, plan.ID, catalog.ReadPlanChanges(form("name", "B")))
 		wantNotFound(t, err)
 		_, err = s.Product(t.Context(), other, product.ID)
 		wantNotFound(t, err)
-		_, err = s.UpdateProduct(t.Context(), other, product.ID, form("name", "B"))
+		_, err = s.UpdateProduct(t.Context(), other, product.ID, catalog.ReadProductChanges(form("name", "B")))
 		wantNotFound(t, err)
 		wantPlan(t, s, a, utc(plan))
 	})
@@ -227,10 +227,10 @@ func TestUnknownFilterValueIsRefused(t *testing.T) {
 
 func deactivate(t *testing.T, s *catalog.Service, a account.Actor, planID, productID int64) {
 	t.Helper()
-	if _, err := s.UpdatePlan(t.Context(), a, planID, form("active", "false")); err != nil {
+	if _, err := s.UpdatePlan(t.Context(), a, planID, catalog.ReadPlanChanges(form("active", "false"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.UpdateProduct(t.Context(), a, productID, form("active", "false")); err != nil {
+	if _, err := s.UpdateProduct(t.Context(), a, productID, catalog.ReadProductChanges(form("active", "false"))); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -255,7 +255,7 @@ func TestParallelChangesOfOnePlanKeepEachOther(t *testing.T) {
 			{"name", "Novo"}, {"value", "50"}, {"period", "1year"}, {"active", "false"}, {"product_id", fmt.Sprint(product.ID)},
 		} {
 			wg.Go(func() {
-				if _, err := s.UpdatePlan(t.Context(), a, plan.ID, form(change...)); err != nil {
+				if _, err := s.UpdatePlan(t.Context(), a, plan.ID, catalog.ReadPlanChanges(form(change...))); err != nil {
 					t.Error(err)
 				}
 			})
@@ -273,11 +273,11 @@ func TestParallelChangesOfOnePlanKeepEachOther(t *testing.T) {
 func TestCreationThatIsRunAgainMakesOneRecord(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s, a := catalog.New(db), newCompany(t, db, "a@example.com")
-		plan, err := s.CreatePlan(t.Context(), busyOnce(a), form("name", "Mensal", "value", "35", "period", "1month"))
+		plan, err := s.CreatePlan(t.Context(), busyOnce(a), catalog.ReadNewPlan(form("name", "Mensal", "value", "35", "period", "1month")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		product, err := s.CreateProduct(t.Context(), busyOnce(a), form("name", "Fibra"))
+		product, err := s.CreateProduct(t.Context(), busyOnce(a), catalog.ReadNewProduct(form("name", "Fibra")))
 		if err != nil {
 			t.Fatal(err)
 		}

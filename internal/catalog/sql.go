@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
@@ -117,8 +116,8 @@ func updateProduct(ctx context.Context, tx *sqldb.Tx, companyID int64, p Product
 	return err
 }
 
-// where holds for both tables: a company has few plans and products, so its
-// rows are simply read.
+// where fits both tables: a company has few plans and products, so its rows are
+// read without an index.
 func (f Filter) where(companyID int64) sqldb.Where {
 	var w sqldb.Where
 	w.And("p.company_id = ?", companyID)
@@ -129,11 +128,4 @@ func (f Filter) where(companyID int64) sqldb.Where {
 		w.And("p.search LIKE ? ESCAPE '!'", sqldb.Substring(term))
 	}
 	return w
-}
-
-func refuseMissing(err error, field string) error {
-	if fault.KindOf(err) == fault.KindNotFound {
-		return fault.Field(field, "does not exist")
-	}
-	return err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carteira/internal/app"
+	"carteira/internal/billing"
 	"carteira/internal/platform/fault"
 )
 
@@ -36,7 +37,7 @@ func invoiceCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				i, err := a.Billing.CreateExtra(ctx, actor, id, form(cmd))
+				i, err := a.Billing.CreateExtra(ctx, actor, id, billing.ReadExtra(form(cmd)))
 				if err != nil {
 					return err
 				}

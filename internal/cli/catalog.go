@@ -11,7 +11,7 @@ import (
 	"carteira/internal/platform/input"
 )
 
-// all is a page that holds every plan or product a company may have.
+// all is a page with every plan or product that a company may have.
 var all = input.Page{Number: 1, Size: 1 << 20}
 
 func planCommand() *cobra.Command {
@@ -20,7 +20,7 @@ func planCommand() *cobra.Command {
 		Short:   "Make a plan",
 		Example: `  carteira plan create --company 1 --name Mensal --value 35.00 --period 1month`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		p, err := a.Catalog.CreatePlan(ctx, actor, in)
+		p, err := a.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(in))
 		return planJSON(p), err
 	})
 	set := act(planFlags(&cobra.Command{
@@ -28,8 +28,8 @@ func planCommand() *cobra.Command {
 		Short:   "Change a plan; what is not given stays",
 		Example: `  carteira plan set --company 1 --id 3 --active=false`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
-		p, err := a.Catalog.UpdatePlan(ctx, actor, id, in)
+		id := in.ID("id").Value
+		p, err := a.Catalog.UpdatePlan(ctx, actor, id, catalog.ReadPlanChanges(in))
 		return planJSON(p), err
 	})
 	addActive(addID(set, "plan"))
@@ -63,15 +63,15 @@ func productCommand() *cobra.Command {
 		Short:   "Make a product",
 		Example: `  carteira product create --company 1 --name "Fibra 500"`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		p, err := a.Catalog.CreateProduct(ctx, actor, in)
+		p, err := a.Catalog.CreateProduct(ctx, actor, catalog.ReadNewProduct(in))
 		return productJSON(p), err
 	})
 	set := act(productFlags(&cobra.Command{
 		Use:   "set",
 		Short: "Change a product; what is not given stays",
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
-		p, err := a.Catalog.UpdateProduct(ctx, actor, id, in)
+		id := in.ID("id").Value
+		p, err := a.Catalog.UpdateProduct(ctx, actor, id, catalog.ReadProductChanges(in))
 		return productJSON(p), err
 	})
 	addActive(addID(set, "product"))

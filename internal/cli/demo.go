@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,10 +13,13 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/app"
 	"carteira/internal/billing"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/reminder"
 	"carteira/internal/web/api"
 )
@@ -141,7 +143,7 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if err != nil {
 		return actor, err
 	}
-	if _, err := a.Payments.ConfigureGateway(ctx, actor, input.FromStrings(map[string]string{"provider": "sandbox"})); err != nil {
+	if _, err := a.Payments.ConfigureGateway(ctx, actor, payment.GatewayDraft{Provider: "sandbox"}); err != nil {
 		return actor, err
 	}
 	if err := seedReminders(ctx, a, actor); err != nil {
@@ -169,9 +171,9 @@ func seedPayments(ctx context.Context, a *app.App, actor account.Actor) error {
 		if n%2 == 1 {
 			continue
 		}
-		_, err := a.Billing.SetStatus(ctx, actor, i.ID, input.FromStrings(map[string]string{
-			"status": string(billing.Paid), "paid_at": today.AddDays(-((n*n/4 + 3*n) % 37)).String(),
-		}))
+		_, err := a.Billing.SetStatus(ctx, actor, i.ID, billing.StatusChange{
+			Status: billing.Paid, PaidOn: input.Some(today.AddDays(-((n*n/4 + 3*n) % 37))),
+		})
 		if err != nil {
 			return err
 		}
@@ -232,16 +234,30 @@ func seedReminders(ctx context.Context, a *app.App, actor account.Actor) error {
 	return nil
 }
 
+// demoPlans are what each product of the demo is sold for.
+var demoPlans = []struct {
+	name   string
+	value  money.Cents
+	period civil.Period
+}{
+	{"mensal", 9990, civil.Period{Unit: civil.Month, Count: 1}},
+	{"trimestral", 27900, civil.Period{Unit: civil.Month, Count: 3}},
+	{"anual", 99000, civil.Period{Unit: civil.Year, Count: 1}},
+}
+
 func seedCatalog(ctx context.Context, a *app.App, actor account.Actor) (plans []int64, err error) {
-	for _, p := range [][2]string{{"Fibra", "Internet por fibra"}, {"Rádio", "Internet por rádio"}} {
-		product, err := a.Catalog.CreateProduct(ctx, actor, input.FromStrings(map[string]string{"name": p[0], "description": p[1]}))
+	for _, p := range []struct{ name, description string }{{"Fibra", "Internet por fibra"}, {"Rádio", "Internet por rádio"}} {
+		product, err := a.Catalog.CreateProduct(ctx, actor, catalog.ProductDraft{
+			Name: input.Some(p.name), Description: input.Some(p.description),
+		})
 		if err != nil {
 			return nil, err
 		}
-		for _, q := range [][3]string{{"mensal", "99.90", "1month"}, {"trimestral", "279.00", "3months"}, {"anual", "990.00", "1year"}} {
-			plan, err := a.Catalog.CreatePlan(ctx, actor, input.FromStrings(map[string]string{
-				"name": p[0] + " " + q[0], "value": q[1], "period": q[2], "product_id": strconv.FormatInt(product.ID, 10),
-			}))
+		for _, offer := range demoPlans {
+			plan, err := a.Catalog.CreatePlan(ctx, actor, catalog.PlanDraft{
+				Name: input.Some(p.name + " " + offer.name), Value: input.Some(offer.value),
+				Period: input.Some(offer.period), ProductID: input.Some(product.ID),
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -256,15 +272,15 @@ func seedCustomers(ctx context.Context, a *app.App, actor account.Actor, plans [
 	last := []string{"da Silva", "Souza", "Araújo", "Gonçalves", "Pereira", "Magalhães", "dos Santos", "Assunção", "Lima", "Brandão"}
 	today := actor.Today(a.DB.Now())
 	for i := range demoSize {
-		name := first[i%len(first)] + " " + last[i%len(last)]
-		_, err := a.Customers.Create(ctx, actor, customer.ReadNew(input.FromStrings(map[string]string{
-			"name":               name,
-			"usuario":            fmt.Sprintf("%s%d", strings.ToLower(last[i%len(last)][:2]), 100+i),
-			"email":              fmt.Sprintf("cliente%d@example.com", i+1),
-			"whatsapp":           fmt.Sprintf("(11) 9%04d-%04d", 8000+i, 1000+7*i),
-			"plan_id":            strconv.FormatInt(plans[i%len(plans)], 10),
-			"data_de_vencimento": dueFor(today, i).String(),
-		})))
+		surname := last[i%len(last)]
+		_, err := a.Customers.Create(ctx, actor, customer.Draft{
+			Name:     input.Some(first[i%len(first)] + " " + surname),
+			Usuario:  input.Some(fmt.Sprintf("%s%d", strings.ToLower(surname[:2]), 100+i)),
+			Email:    input.Some(fmt.Sprintf("cliente%d@example.com", i+1)),
+			Whatsapp: input.Some(fmt.Sprintf("55119%04d%04d", 8000+i, 1000+7*i)),
+			PlanID:   input.Some(plans[i%len(plans)]),
+			DueOn:    input.Some(dueFor(today, i)),
+		})
 		if err != nil {
 			return err
 		}

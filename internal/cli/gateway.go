@@ -46,7 +46,7 @@ Nothing is sent to the provider; "gateway check" does that.`,
 				return err
 			}
 			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
-				u, err := a.Payments.ConfigureGateway(ctx, actor, in)
+				u, err := a.Payments.ConfigureGateway(ctx, actor, a.Payments.ReadGateway(in))
 				if err != nil {
 					return optionError(err)
 				}
@@ -220,8 +220,8 @@ func paymentResolve() *cobra.Command {
 		Long:    "Resolve applies a payment to its invoice, whatever was wrong with it, or dismisses it as dealt with elsewhere.",
 		Example: `  carteira payment resolve --company 1 --id 7 --resolution dismissed --note "Given back on Monday"`,
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
-		r, err := a.Payments.ResolveReview(ctx, actor, id, in)
+		id := in.ID("id").Value
+		r, err := a.Payments.Decide(ctx, actor, payment.ReadDecision(in, id))
 		return map[string]any{"id": r.ID, "reason": r.Reason, "resolution": r.Resolution}, err
 	}), "review")
 	cmd.Flags().String("resolution", "", "applied or dismissed")
@@ -237,8 +237,8 @@ func paymentConfirm() *cobra.Command {
 amount must be the invoice's. Who confirmed, and when, is kept.`,
 		Example: `  carteira payment confirm --company 1 --invoice 12 --amount 35.00 --payment-id E00416968202601311200abcdefghijk`,
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("invoice").Get()
-		out, err := a.Payments.ConfirmByHand(ctx, actor, id, in)
+		id := in.ID("invoice").Value
+		out, err := a.Payments.ConfirmByHand(ctx, actor, payment.ReadConfirmation(in, id))
 		return map[string]any{"id": out.ID, "status": out.Status, "renewed": out.Renewed}, err
 	})
 	cmd.Flags().String("invoice", "", "id of the invoice")

@@ -130,7 +130,7 @@ func TestBadLinesAreReported(t *testing.T) {
 		errors := filepath.Join(t.TempDir(), "errors.csv")
 		s.wantRun(t, 1, `{"imported":0,"failed":150,"skipped":1}`+"\n", []string{
 			`warning: column 3, "CPF", is not known and is passed over`,
-			"line 2: Telefone: must have 10 to 15 digits, with country and area code\n",
+			"line 2: Telefone: must have 10 or 11 digits with its area code; a number of another country begins with +\n",
 			"line 101: Telefone: ", "50 more are not shown; --errors FILE writes all of them.\n",
 			"carteira: 150 of 151 lines are bad; nothing was imported\n",
 		}, "import", "customers", path, "--company", "1")
@@ -142,7 +142,7 @@ func TestBadLinesAreReported(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSpace(string(report)), "\n")
-		if len(lines) != 151 || lines[0] != "line,column,value,reason" || lines[150] != `151,Telefone,149,"must have 10 to 15 digits, with country and area code"` {
+		if len(lines) != 151 || lines[0] != "line,column,value,reason" || lines[150] != `151,Telefone,149,must have 10 or 11 digits with its area code; a number of another country begins with +` {
 			t.Errorf("the report has %d lines\n%s", len(lines), report)
 		}
 		s.wantRun(t, 1, "", []string{"is the file to import"}, "import", "customers", path, "--company", "1", "--errors", path)

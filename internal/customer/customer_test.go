@@ -72,11 +72,11 @@ func (w *world) second(tb testing.TB, url string) *Service {
 // are given from 1.
 func (w *world) offers(tb testing.TB, a account.Actor, periods ...string) {
 	tb.Helper()
-	product, err := w.catalog.CreateProduct(tb.Context(), a, values("name", "Internet 300"))
+	product, err := w.catalog.CreateProduct(tb.Context(), a, catalog.ReadNewProduct(values("name", "Internet 300")))
 	must(tb, err)
 	for _, period := range periods {
-		_, err := w.catalog.CreatePlan(tb.Context(), a, values(
-			"name", "Plano "+period, "value", "35.00", "period", period, "product_id", fmt.Sprint(product.ID)))
+		_, err := w.catalog.CreatePlan(tb.Context(), a, catalog.ReadNewPlan(values(
+			"name", "Plano "+period, "value", "35.00", "period", period, "product_id", fmt.Sprint(product.ID))))
 		must(tb, err)
 	}
 }
@@ -157,7 +157,7 @@ func TestCreateFillsInWhatIsLeftOut(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
 		w.offers(t, w.actor, "1month", "1week", "3months") // plans 1, 2 and 3, product 1
-		_, err := w.catalog.CreateProduct(t.Context(), w.actor, values("name", "TV"))
+		_, err := w.catalog.CreateProduct(t.Context(), w.actor, catalog.ReadNewProduct(values("name", "TV")))
 		must(t, err)
 		monthly := Plan{1, "Plano 1month", 3500}
 		internet := Product{1, "Internet 300"}
@@ -237,13 +237,13 @@ func TestCreateRefusesEveryWrongFieldAtOnce(t *testing.T) {
 		w.offers(t, w.actor, "1month")
 		other := w.newCompany(t)
 		w.offers(t, other, "1month") // plan 2, product 2
-		_, err := w.catalog.CreateProduct(t.Context(), w.actor, values("name", "old"))
+		_, err := w.catalog.CreateProduct(t.Context(), w.actor, catalog.ReadNewProduct(values("name", "old")))
 		must(t, err)
-		_, err = w.catalog.UpdateProduct(t.Context(), w.actor, 3, values("active", "false"))
+		_, err = w.catalog.UpdateProduct(t.Context(), w.actor, 3, catalog.ReadProductChanges(values("active", "false")))
 		must(t, err)
-		_, err = w.catalog.CreatePlan(t.Context(), w.actor, values("name", "old", "value", "1", "period", "1day"))
+		_, err = w.catalog.CreatePlan(t.Context(), w.actor, catalog.ReadNewPlan(values("name", "old", "value", "1", "period", "1day")))
 		must(t, err)
-		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 3, values("active", "false"))
+		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 3, catalog.ReadPlanChanges(values("active", "false")))
 		must(t, err)
 		w.create(t, `{"name":"Bia","usuario":"bia","external_id":"7"}`)
 		_, err = w.Create(t.Context(), other, ReadNew(form(t, `{"name":"Leo","usuario":"leo","external_id":"8"}`)))
@@ -376,7 +376,7 @@ func TestInactivePlanStaysWithWhoHasIt(t *testing.T) {
 	w := newWorld(t, sqldb.SQLite)
 	w.offers(t, w.actor, "1month")
 	c := w.create(t, `{"name":"Ana","plan_id":1}`)
-	_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 1, values("active", "false"))
+	_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 1, catalog.ReadPlanChanges(values("active", "false")))
 	must(t, err)
 	w.update(t, c.ID, `{"name":"Ana Lima","plan_id":1}`)
 	if got := w.renew(t, c.ID).DueOn; got != day("2026-03-31") {

@@ -17,6 +17,8 @@ import (
 type Renewal struct {
 	Customer
 	Previous civil.Date
+
+	before Customer
 }
 
 // Renew moves the due date forward by the period of the customer's plan.
@@ -61,16 +63,31 @@ func (s *Service) RenewTimes(ctx context.Context, a account.Actor, id, periods i
 
 // RenewTx is Renew inside another use case's transaction.
 func (s *Service) RenewTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Renewal, error) {
-	c := Change{Action: ActionRenewed}
-	var err error
-	if c.Before, err = lock(ctx, tx, a.Company.ID, id); err != nil {
+	before, err := lock(ctx, tx, a.Company.ID, id)
+	if err != nil {
 		return Renewal{}, err
 	}
-	if c.After, err = renewed(ctx, tx, a, c.Before); err != nil {
+	r, err := PrepareRenewalTx(ctx, tx, a, before)
+	if err != nil {
 		return Renewal{}, err
 	}
-	err = s.apply(ctx, tx, a, &c)
-	return Renewal{Customer: c.After, Previous: c.Before.DueOn}, err
+	return r, s.ApplyRenewalTx(ctx, tx, a, &r)
+}
+
+// PrepareRenewalTx computes the renewal of a customer that the transaction has
+// locked, and writes nothing: a payment must know what it renews before its own
+// change is written, and invoice.paid comes before customer.renewed.
+func PrepareRenewalTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, before Customer) (Renewal, error) {
+	after, err := renewed(ctx, tx, a, before)
+	return Renewal{Customer: after, Previous: before.DueOn, before: before}, err
+}
+
+// ApplyRenewalTx makes a renewal that the same transaction has prepared.
+func (s *Service) ApplyRenewalTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, r *Renewal) error {
+	c := Change{Action: ActionRenewed, Before: r.before, After: r.Customer}
+	err := s.apply(ctx, tx, a, &c)
+	r.Customer = c.After
+	return err
 }
 
 // renewed returns the customer with its due date one period on.

@@ -169,10 +169,10 @@ func (s *Service) customers(ctx context.Context, a account.Actor, r span) (c Cus
 	return c, err
 }
 
-// The statuses of invoices, as billing writes them.
+// The states of invoices, as billing counts them.
 const (
-	open      = "Em aberto"
-	cancelled = "Cancelado"
+	open      = "open"
+	cancelled = "cancelled"
 )
 
 func (s *Service) invoices(ctx context.Context, a account.Actor, r span) (i Invoices, err error) {

@@ -64,9 +64,9 @@ func (w *world) received(t *testing.T, amount, on string) {
 	t.Helper()
 	c, err := w.Customers.Create(t.Context(), w.Actor, customer.ReadNew(housetest.Form("name", "Ana")))
 	housetest.Must(t, err)
-	i, err := w.billing.CreateExtra(t.Context(), w.Actor, c.ID, housetest.Form("amount", amount))
+	i, err := w.billing.CreateExtra(t.Context(), w.Actor, c.ID, billing.ReadExtra(housetest.Form("amount", amount)))
 	housetest.Must(t, err)
-	_, err = w.billing.SetStatus(t.Context(), w.Actor, i.ID, housetest.Form("status", "Pago", "paid_at", on))
+	_, err = w.billing.SetStatus(t.Context(), w.Actor, i.ID, billing.ReadStatusChange(housetest.Form("status", "Pago", "paid_at", on)))
 	housetest.Must(t, err)
 }
 
@@ -135,9 +135,9 @@ func (w *world) business(t *testing.T, random *rand.Rand) {
 	}
 	if all := w.everything(t); len(all) > 0 {
 		i := all[random.IntN(len(all))]
-		_, err := w.billing.SetStatus(ctx, w.Actor, i.ID, housetest.Form(
+		_, err := w.billing.SetStatus(ctx, w.Actor, i.ID, billing.ReadStatusChange(housetest.Form(
 			"status", []string{"Pago", "Pago", "Pago", "Em aberto", "Cancelado"}[random.IntN(5)],
-			"paid_at", today.AddDays(-random.IntN(4)*random.IntN(15)).String()))
+			"paid_at", today.AddDays(-random.IntN(4)*random.IntN(15)).String())))
 		if fault.KindOf(err) != fault.KindInvalid {
 			housetest.Must(t, err)
 		}
@@ -151,7 +151,7 @@ func (w *world) business(t *testing.T, random *rand.Rand) {
 			_, err := w.Customers.Renew(ctx, w.Actor, c.ID)
 			housetest.Must(t, err)
 		case 3:
-			_, err := w.billing.CreateExtra(ctx, w.Actor, c.ID, housetest.Form("amount", money.Cents(1+random.Int64N(int64(money.Max))).String()))
+			_, err := w.billing.CreateExtra(ctx, w.Actor, c.ID, billing.ReadExtra(housetest.Form("amount", money.Cents(1+random.Int64N(int64(money.Max))).String())))
 			housetest.Must(t, err)
 		case 4:
 			_, err := w.Customers.Update(ctx, w.Actor, c.ID, customer.ReadChanges(housetest.Form("data_de_vencimento", "")))

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
@@ -69,12 +68,12 @@ func TestChargeWhoseGatewayPanicsIsSetAsideAfterThreeTimes(t *testing.T) {
 func TestChargeWhoseSettlementPanicsIsSetAsideAndStopsNoOther(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		log, i, j := w.logged(), w.invoice(t), w.invoice(t)
-		w.invoices.Watch(billing.Watcher{Changed: func(_ context.Context, _ *sqldb.Tx, _ account.Actor, _, after billing.Invoice) error {
-			if after.ID == i.ID {
+		w.invoices.Watch(func(_ context.Context, _ *sqldb.Tx, changed billing.Changes) error {
+			if c := changed.List[0]; c.Action == billing.ActionUpdated && c.After.ID == i.ID {
 				panic("nil map")
 			}
 			return nil
-		}})
+		})
 		for _, invoice := range []billing.Invoice{i, j} {
 			w.bank.pay(t, w.charged(t, invoice.ID).PixCode, 3500)
 		}
@@ -95,7 +94,7 @@ func TestCallbackThatPanicsIsSetAsideAfterThreeTimes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		log, u := w.logged(), w.setup(t)
 		w.bank.before = panicOn("look")
-		must(t, w.hearFrom(t, u, tell{"e1", theSecret, "ch_77", ""}))
+		must(t, w.callBack(t, u, tell{"e1", theSecret, "ch_77", ""}))
 		for range 10 {
 			w.later(t, unhurried+time.Minute)
 		}

@@ -11,15 +11,15 @@ import (
 	"carteira/internal/platform/worker"
 )
 
-// callAbout says who is called, for what, and about which charge.
+// callAbout says which gateway is called, for what, and about which charge.
 type callAbout struct {
 	setup     Setup
 	operation string
 	reference string
 }
 
-// call calls a gateway, tells the log and counts. A gateway that panics has
-// failed, and no more: its code reads what strangers send.
+// call calls a gateway, logs the call and counts it. A gateway that panics has
+// failed, and no more: its code parses the answers of others.
 func (s *Service) call(ctx context.Context, about callAbout, do func(ctx context.Context) error) error {
 	began := s.db.Now()
 	err := worker.Guard(ctx, func() error { return do(ctx) })
@@ -44,7 +44,7 @@ func (s *Service) logCall(ctx context.Context, about callAbout, took time.Durati
 	s.options.Log.LogAttrs(ctx, level, "gateway call", attrs...)
 }
 
-// outcomeOf is what a call came to, in the words of the metrics.
+// outcomeOf names the outcome of a call for the metrics.
 func outcomeOf(err error) string {
 	switch {
 	case err == nil:
@@ -61,20 +61,20 @@ func outcomeOf(err error) string {
 	return "failed"
 }
 
-// broken tells a gateway that did not do its part from one that said no.
+// broken tells a gateway that failed from one that refused.
 func broken(err error) bool { return outcomeOf(err) == "failed" }
 
-// explain makes what a gateway answered fit to be shown.
-func explain(u Setup, err error) error {
-	title := u.Provider.Title
+// explain turns the error of a gateway into a fault that may be shown.
+func explain(setup Setup, err error) error {
+	title := setup.Provider.Title
 	if title == "" {
-		title = u.name
+		title = setup.name
 	}
-	refusal, told := errors.AsType[*Refusal](err)
+	refusal, hasReason := errors.AsType[*Refusal](err)
 	switch {
 	case err == nil:
 		return nil
-	case told:
+	case hasReason:
 		return fault.Upstream(title+" refused: "+refusal.Reason, err)
 	case errors.Is(err, ErrRefused):
 		return fault.Upstream(title+" refused", err)
@@ -85,43 +85,43 @@ func explain(u Setup, err error) error {
 }
 
 // publicProblem is what the company may read of a failure.
-func publicProblem(u Setup, err error) string {
+func publicProblem(setup Setup, err error) string {
 	if err == nil {
 		return ""
 	}
-	return fault.Public(explain(u, err))
+	return fault.Public(explain(setup, err))
 }
 
 const (
-	// breakerAt failures in a row keep everything that can wait from a gateway
-	// for a while, and answer those who cannot at once.
+	// breakerAt is how many failures in a row open the breaker: then the engine
+	// does not call the gateway for a while, and other callers are refused at once.
 	breakerAt     = 5
 	breakerPause  = 10 * time.Second
 	breakerLimit  = 5 * time.Minute
-	callsPerClaim = 2               // of one gateway's charges that are looked at at once
-	spacing       = 2 * time.Second // between looks at one gateway: 21,600 in 12 hours, where the strictest allows 25,000
+	callsPerClaim = 2               // charges of one gateway that are checked at once
+	spacing       = 2 * time.Second // between checks at one gateway: 21,600 in 12 hours, where the strictest allows 25,000
 )
 
-// blocked tells whether a gateway has failed too often to be asked now.
+// blocked reports whether a gateway has failed too often to be called now.
 func (u Setup) blocked(now time.Time) bool { return u.Failures >= breakerAt && u.resumeAt.After(now) }
 
-// heardTx keeps the count of failures of a gateway. One that works, and did,
-// is not written.
-func heardTx(ctx context.Context, tx *sqldb.Tx, u Setup, err error) error {
+// recordGatewayHealth counts the failures of a gateway. It writes nothing when
+// the gateway works and did before.
+func recordGatewayHealth(ctx context.Context, tx *sqldb.Tx, setup Setup, err error) error {
 	switch {
 	case !broken(err):
 		problem := ""
 		if errors.Is(err, ErrRefused) {
-			problem = publicProblem(u, err)
+			problem = publicProblem(setup, err)
 		}
-		return clearFailures(ctx, tx, u, problem)
+		return clearFailures(ctx, tx, setup, problem)
 	case errors.Is(err, context.Canceled): // we stopped
 		return nil
 	}
-	failures, dbErr := countFailure(ctx, tx, u, publicProblem(u, err))
+	failures, dbErr := countFailure(ctx, tx, setup, publicProblem(setup, err))
 	if dbErr != nil || failures < breakerAt {
 		return dbErr
 	}
 	pause := breakerPause << min(failures-breakerAt, 10)
-	return pauseGateway(ctx, tx, u, tx.Now().Add(min(pause, breakerLimit)))
+	return pauseGateway(ctx, tx, setup, tx.Now().Add(min(pause, breakerLimit)))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -16,11 +15,10 @@ import (
 	"carteira/internal/platform/worker"
 )
 
-// Hear takes a callback in: it must prove where it comes from, is stored, and
-// makes the charges that it is about be looked up. Nothing that it says is
-// believed.
-func (s *Service) Hear(ctx context.Context, provider, key string, c Callback) error {
-	outcome, err := s.hear(ctx, provider, key, c)
+// ReceiveCallback verifies and stores a callback, and schedules a check of the
+// charges that it names. Nothing that it says is believed.
+func (s *Service) ReceiveCallback(ctx context.Context, provider, key string, c Callback) error {
+	outcome, err := s.receiveCallback(ctx, provider, key, c)
 	name := "unknown"
 	if p, ok := s.providers[provider]; ok {
 		name = p.Name // never what a stranger wrote into the path
@@ -29,26 +27,22 @@ func (s *Service) Hear(ctx context.Context, provider, key string, c Callback) er
 	return err
 }
 
-func (s *Service) hear(ctx context.Context, provider, key string, c Callback) (outcome string, err error) {
-	u, err := setupByKey(ctx, s.db, key)
-	if errors.Is(err, sqldb.ErrNotFound) || err == nil && u.name != provider {
+func (s *Service) receiveCallback(ctx context.Context, provider, key string, c Callback) (outcome string, err error) {
+	setup, err := setupByKey(ctx, s.db, key)
+	if errors.Is(err, sqldb.ErrNotFound) || err == nil && setup.name != provider {
 		return "unknown", fault.NotFound("gateway")
 	}
 	if err != nil {
 		return "failed", err
 	}
-	u.Provider = s.providers[u.name]
-	gw, err := s.open(u)
+	setup.Provider = s.providers[setup.name]
+	gateway, err := s.open(setup)
 	if err != nil {
 		return "failed", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	var hints []Hint
-	err = s.call(ctx, callAbout{u, "hear", ""}, func(ctx context.Context) (err error) {
-		hints, err = gw.Hear(ctx, c)
-		return err
-	})
+	hints, err := s.verify(ctx, setup, gateway, c)
 	switch {
 	case errors.Is(err, ErrForged):
 		return "forged", fault.New(fault.KindUnauthenticated, "this does not prove that it comes from the gateway")
@@ -57,34 +51,49 @@ func (s *Service) hear(ctx context.Context, provider, key string, c Callback) (o
 	case len(hints) == 0:
 		return "ignored", nil
 	}
-	return s.keep(ctx, u, c, hints)
+	return s.store(ctx, genuine{setup: setup, key: eventKey(c, hints), body: c.Body, hints: hints})
 }
 
-// keep stores a callback and has its charges looked up, in one transaction.
-func (s *Service) keep(ctx context.Context, u Setup, c Callback, hints []Hint) (outcome string, err error) {
+// verify has the gateway check a callback's proof, and returns what it is about.
+func (s *Service) verify(ctx context.Context, setup Setup, gateway Gateway, c Callback) (hints []Hint, err error) {
+	err = s.call(ctx, callAbout{setup, "hear", ""}, func(ctx context.Context) (err error) {
+		hints, err = gateway.Hear(ctx, c)
+		return err
+	})
+	return hints, err
+}
+
+// genuine is a callback that was verified. The inbox of callbacks is no record of
+// the business: its rows are a queue, which applies no change.
+type genuine struct {
+	setup Setup
+	key   string // by which a repetition is known
+	body  []byte
+	hints []Hint
+}
+
+// store stores a callback and schedules a check of its charges, in one
+// transaction.
+func (s *Service) store(ctx context.Context, g genuine) (outcome string, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		outcome = "kept"
-		fresh, err := insertCallback(ctx, tx, u, eventKey(c, hints), c.Body)
+		fresh, err := insertCallback(ctx, tx, g)
 		if err != nil {
 			return err
 		}
 		if !fresh {
 			outcome = "repeated"
 		}
-		strange, err := s.point(ctx, tx, u, hints, fresh)
+		unknown, err := markCharges(ctx, tx, g, fresh)
 		if err != nil {
 			return err
 		}
 		tx.OnCommit(s.wake.Hint)
-		if !fresh || len(strange) == 0 {
+		if !fresh || len(unknown) == 0 {
 			return nil
 		}
 		outcome = "strange"
-		text, err := json.Marshal(strange)
-		if err != nil {
-			return err
-		}
-		return setHints(ctx, tx, u, eventKey(c, hints), string(text))
+		return setUnknown(ctx, tx, g, unknown)
 	})
 	crashpoint.Here("callback-kept")
 	if err != nil {
@@ -93,89 +102,89 @@ func (s *Service) keep(ctx context.Context, u Setup, c Callback, hints []Hint) (
 	return outcome, nil
 }
 
-// point marks the charges that hints are about, and returns the references of
-// those that we do not know: perhaps of one whose making is not known yet. What
-// was settled is looked at again only for news.
-func (s *Service) point(ctx context.Context, tx *sqldb.Tx, u Setup, hints []Hint, news bool) (strange []Ref, err error) {
-	for _, h := range hints {
-		n, err := markHinted(ctx, tx, u, h.Ref, news)
+// markCharges schedules a check of every charge that the hints name and returns
+// the unknown references. They may belong to a charge whose creation has not been
+// recorded yet.
+func markCharges(ctx context.Context, tx *sqldb.Tx, g genuine, fresh bool) (unknown []Ref, err error) {
+	for _, hint := range g.hints {
+		n, err := markHinted(ctx, tx, hinted{g.setup, hint.Ref, fresh})
 		if err != nil {
 			return nil, err
 		}
 		if n == 0 {
-			strange = append(strange, h.Ref)
+			unknown = append(unknown, hint.Ref)
 		}
 	}
-	return strange, nil
+	return unknown, nil
 }
 
-// eventKey is what a repeated callback is known by.
+// eventKey is by what a repeated callback is recognised.
 func eventKey(c Callback, hints []Hint) string {
 	if len(hints) == 1 && hints[0].EventID != "" && len(hints[0].EventID) <= 200 {
 		return hints[0].EventID
 	}
-	h := sha256.New()
-	h.Write(c.Body)
+	hash := sha256.New()
+	hash.Write(c.Body)
 	for _, name := range slices.Sorted(maps.Keys(c.Query)) {
-		for _, v := range c.Query[name] {
-			h.Write([]byte("\n" + name + "=" + v))
+		for _, value := range c.Query[name] {
+			hash.Write([]byte("\n" + name + "=" + value))
 		}
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+	return "sha256:" + hex.EncodeToString(hash.Sum(nil))
 }
 
-// maxTries bounds how long a callback about nothing that is ours is wondered at.
+// maxTries is how often a gateway is asked about a callback that matches no
+// charge of ours.
 const maxTries = 6
 
-// stored is a callback whose hints say nothing that we know a charge by.
-type stored struct {
+// storedCallback is a callback that names charges we do not know.
+type storedCallback struct {
 	id        int64
 	companyID int64
 	gatewayID int64
-	refs      []Ref
+	unknown   []Ref
 	tries     int
 }
 
-// openCallbacks asks gateways what strange callbacks are about.
-func (s *Service) openCallbacks(ctx context.Context) (int, error) {
+// resolveCallbacks asks gateways what unknown references of callbacks are.
+func (s *Service) resolveCallbacks(ctx context.Context) (int, error) {
 	due, err := anyCallbackDue(ctx, s.db, s.db.Now())
 	if err != nil || !due {
 		return 0, err
 	}
-	var list []stored
+	var list []storedCallback
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		list, err = claimCallbacks(ctx, tx, slots, tx.Now().Add(s.lease()))
+		list, err = claimCallbacks(ctx, tx, maxInFlight, tx.Now().Add(s.lease()))
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
 	for _, c := range list {
-		err := worker.Guard(ctx, func() error { return s.openCallback(ctx, c) })
+		err := worker.Guard(ctx, func() error { return s.resolveCallback(ctx, c) })
 		switch {
 		case worker.Panicked(err):
 			s.strikeCallback(ctx, c, err)
-		case err != nil && !isAnswer(err):
+		case err != nil && !isGatewayError(err):
 			s.options.Log.ErrorContext(ctx, "callback not looked into; it will be", "company_id", c.companyID, "callback", c.id, "error", err)
 		}
 	}
 	return len(list), nil
 }
 
-func (s *Service) openCallback(ctx context.Context, c stored) error {
+func (s *Service) resolveCallback(ctx context.Context, c storedCallback) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 	defer cancel()
-	u, err := s.setupByID(ctx, c.companyID, c.gatewayID)
+	setup, err := s.setupByID(ctx, c.companyID, c.gatewayID)
 	if err != nil {
 		return err
 	}
-	gw, err := s.open(u)
-	if err != nil {
+	if _, err := s.open(setup); err != nil {
 		return err
 	}
 	var left []Ref
-	for _, ref := range c.refs {
-		err := s.lookUpStranger(ctx, u, gw, ref)
+	for _, ref := range c.unknown {
+		err := s.resolveReference(ctx, setup, ref)
 		if worker.Panicked(err) {
 			return err
 		}
@@ -183,54 +192,49 @@ func (s *Service) openCallback(ctx context.Context, c stored) error {
 			left = append(left, ref)
 		}
 	}
-	return s.putBack(ctx, c, left)
+	return s.rescheduleCallback(ctx, c, left)
 }
 
-// lookUpStranger learns our reference from the gateway, and settles.
-func (s *Service) lookUpStranger(ctx context.Context, u Setup, gw Gateway, ref Ref) error {
-	var r Report
-	err := s.call(ctx, callAbout{u, "look", ref.Reference}, func(ctx context.Context) (err error) {
-		r, err = gw.Look(ctx, ref)
-		return err
-	})
-	if err != nil || r.Reference == "" {
+// resolveReference asks the gateway for our reference, and settles that charge.
+func (s *Service) resolveReference(ctx context.Context, setup Setup, ref Ref) error {
+	asked := charge{Charge: Charge{ID: ref.ID}, order: Order{Reference: ref.Reference}}
+	report, err := s.report(ctx, check{setup, asked})
+	if err != nil || report.Reference == "" {
 		return err
 	}
-	known, err := chargeByReference(ctx, s.db, u.CompanyID, r.Reference)
+	known, err := chargeByReference(ctx, s.db, setup.CompanyID, report.Reference)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return nil // somebody else's: the account serves other programs too
+		return nil // not ours: the account at the gateway serves other programs too
 	}
 	if err != nil {
 		return err
 	}
-	known.claim = "" // it was not asked under one
-	return s.settle(ctx, u, known, r)
+	known.claim = "" // the gateway was asked under none
+	return s.settle(ctx, check{setup, known}, report)
 }
 
-// putBack notes which hints are still to be looked into, and when.
-func (s *Service) putBack(ctx context.Context, c stored, left []Ref) error {
-	ctx, cancel := closing(ctx)
+// rescheduleCallback stores which references are still unknown, and when to ask
+// again.
+func (s *Service) rescheduleCallback(ctx context.Context, c storedCallback, left []Ref) error {
+	ctx, cancel := finishContext(ctx)
 	defer cancel()
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		rest := c
+		rest.unknown = nil
 		var again time.Time
-		hints := ""
 		if len(left) > 0 && c.tries < maxTries {
 			again = tx.Now().Add(worker.Jitter(checkDelays[min(c.tries-1, len(checkDelays)-1)]))
-			text, err := json.Marshal(left)
-			if err != nil {
-				return err
-			}
-			hints = string(text)
+			rest.unknown = left
 		}
-		return updateCallback(ctx, tx, c, hints, again)
+		return updateCallback(ctx, tx, rest, again)
 	})
 }
 
 // callbacksKept is how long callbacks are kept.
 const callbacksKept = 30 * 24 * time.Hour
 
-// Prune forgets old callbacks, and the credentials of gateways that nothing
-// depends on any more.
+// Prune deletes old callbacks, and the credentials of gateways that no charge
+// needs any more.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		return errors.Join(pruneCallbacks(ctx, tx, tx.Now().Add(-callbacksKept)), forgetOptions(ctx, tx))

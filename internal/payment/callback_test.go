@@ -14,12 +14,12 @@ import (
 // key is the last part of a callback address.
 func (u Setup) keyOf() string { return u.CallbackURL[strings.LastIndexByte(u.CallbackURL, '/')+1:] }
 
-// hearFrom sends a callback as the bank would.
-func (w *world) hearFrom(t *testing.T, u Setup, body tell) error {
+// callBack sends a callback as the bank would.
+func (w *world) callBack(t *testing.T, u Setup, body tell) error {
 	t.Helper()
 	text, err := json.Marshal(body)
 	must(t, err)
-	return w.Hear(t.Context(), u.Provider.Name, u.keyOf(), Callback{Body: text})
+	return w.ReceiveCallback(t.Context(), u.Provider.Name, u.keyOf(), Callback{Body: text})
 }
 
 func (w *world) setup(t *testing.T) Setup {
@@ -37,14 +37,14 @@ func TestCallbackHasTheChargeLookedUpAtOnce(t *testing.T) {
 		p := w.charged(t, i.ID)
 		c := w.only(t, i.ID)
 		// A callback is a hint and no more: nothing was paid.
-		must(t, w.hearFrom(t, u, tell{"e1", theSecret, c.ID, ""}))
+		must(t, w.callBack(t, u, tell{"e1", theSecret, c.ID, ""}))
 		w.work(t)
 		w.wantOpen(t, i)
 		if w.bank.called("look") != 1 {
 			t.Errorf("looked up %d times", w.bank.called("look"))
 		}
 		w.bank.pay(t, p.PixCode, 3500)
-		must(t, w.hearFrom(t, u, tell{"e2", theSecret, "", c.order.Reference}))
+		must(t, w.callBack(t, u, tell{"e2", theSecret, "", c.order.Reference}))
 		w.wantOpen(t, i) // it is answered before it is dealt with
 		w.work(t)
 		w.wantPaid(t, i)
@@ -59,11 +59,11 @@ func TestForgedCallbackIsRefused(t *testing.T) {
 		u, i := w.setup(t), w.invoice(t)
 		w.charged(t, i.ID)
 		c := w.only(t, i.ID)
-		wantKind(t, w.hearFrom(t, u, tell{"e1", "guess", c.ID, ""}), fault.KindUnauthenticated)
-		wantKind(t, w.Hear(t.Context(), "fake", u.keyOf(), Callback{Body: []byte("<xml>")}), fault.KindUnauthenticated)
-		wantKind(t, w.Hear(t.Context(), "other", u.keyOf(), Callback{}), fault.KindNotFound)
-		wantKind(t, w.Hear(t.Context(), "fake", "guess", Callback{}), fault.KindNotFound)
-		must(t, w.hearFrom(t, u, tell{Secret: theSecret})) // genuine and of no interest
+		wantKind(t, w.callBack(t, u, tell{"e1", "guess", c.ID, ""}), fault.KindUnauthenticated)
+		wantKind(t, w.ReceiveCallback(t.Context(), "fake", u.keyOf(), Callback{Body: []byte("<xml>")}), fault.KindUnauthenticated)
+		wantKind(t, w.ReceiveCallback(t.Context(), "other", u.keyOf(), Callback{}), fault.KindNotFound)
+		wantKind(t, w.ReceiveCallback(t.Context(), "fake", "guess", Callback{}), fault.KindNotFound)
+		must(t, w.callBack(t, u, tell{Secret: theSecret})) // genuine and of no interest
 		w.work(t)
 		if n := w.count(t, `SELECT COUNT(*) FROM gateway_callbacks`); n != 0 || w.bank.called("look") != 0 {
 			t.Errorf("%d kept, %d looked up", n, w.bank.called("look"))
@@ -72,8 +72,8 @@ func TestForgedCallbackIsRefused(t *testing.T) {
 		stranger := *w
 		stranger.actor = w.newCompany(t)
 		v := stranger.gateway(t, "provider", "fake", "secret", "another-secret-of-another")
-		wantKind(t, w.hearFrom(t, v, tell{"e1", theSecret, c.ID, ""}), fault.KindUnauthenticated)
-		must(t, w.hearFrom(t, v, tell{"e1", "another-secret-of-another", c.ID, c.order.Reference}))
+		wantKind(t, w.callBack(t, v, tell{"e1", theSecret, c.ID, ""}), fault.KindUnauthenticated)
+		must(t, w.callBack(t, v, tell{"e1", "another-secret-of-another", c.ID, c.order.Reference}))
 		w.work(t)
 		if got := w.only(t, i.ID); !got.hintedAt.IsZero() || got.checks != 0 {
 			t.Errorf("another company had it looked up: %+v", got)
@@ -103,7 +103,7 @@ func TestStormOfCallbacksPaysOnce(t *testing.T) {
 		for n := range 90 {
 			all.Go(func() {
 				p, body := processes[n%3], storm[rand.IntN(len(storm))]
-				if err := p.hearFrom(t, u, body); (fault.KindOf(err) == fault.KindUnauthenticated) != (body.Secret == "forged") || err != nil && body.Secret != "forged" {
+				if err := p.callBack(t, u, body); (fault.KindOf(err) == fault.KindUnauthenticated) != (body.Secret == "forged") || err != nil && body.Secret != "forged" {
 					t.Errorf("%v: %v", body, err)
 				}
 				if _, err := p.Reconcile(t.Context()); err != nil {
@@ -119,7 +119,7 @@ func TestStormOfCallbacksPaysOnce(t *testing.T) {
 		// Replayed a day later, they change nothing and cost nothing.
 		before := w.bank.called("look")
 		for _, body := range storm[:4] {
-			must(t, w.hearFrom(t, u, body))
+			must(t, w.callBack(t, u, body))
 		}
 		_, err := w.Reconcile(t.Context())
 		must(t, err)
@@ -139,7 +139,7 @@ func TestCallbackOfAChargeThatIsKnownByReferenceOnly(t *testing.T) {
 		_, err := w.Charge(t.Context(), w.actor, i.ID, "")
 		wantKind(t, err, fault.KindUpstream)
 		w.bank.change(w.bank.paid)
-		must(t, w.hearFrom(t, u, tell{"e1", theSecret, "ch_1", ""}))
+		must(t, w.callBack(t, u, tell{"e1", theSecret, "ch_1", ""}))
 		w.bank.fail("look", errBank)
 		w.work(t)
 		w.wantOpen(t, i)
@@ -147,7 +147,7 @@ func TestCallbackOfAChargeThatIsKnownByReferenceOnly(t *testing.T) {
 		w.later(t, 40*time.Second)
 		w.wantPaid(t, i)
 		// One about nothing that is ours is wondered at for a while.
-		must(t, w.hearFrom(t, u, tell{"e2", theSecret, "ch_77", ""}))
+		must(t, w.callBack(t, u, tell{"e2", theSecret, "ch_77", ""}))
 		w.work(t)
 		if n := w.count(t, `SELECT COUNT(*) FROM gateway_callbacks WHERE next_try_at IS NOT NULL`); n != 0 {
 			t.Errorf("%d are wondered at for ever", n)
@@ -172,8 +172,8 @@ func TestCallbackThatComesWhileTheChargeIsLookedAt(t *testing.T) {
 		w.clock.Advance(time.Minute)
 		claimed, err := w.claim(t.Context(), 1)
 		must(t, err)
-		must(t, w.hearFrom(t, u, tell{"e1", theSecret, c.ID, ""}))
-		w.lookAfter(t.Context(), claimed[0])
+		must(t, w.callBack(t, u, tell{"e1", theSecret, c.ID, ""}))
+		w.checkCharge(t.Context(), claimed[0])
 		eventuallyPaid := func() bool {
 			w.bank.mu.Lock()
 			defer w.bank.mu.Unlock()
@@ -190,7 +190,7 @@ func TestCallbacksAreForgottenInTime(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		u, i := w.setup(t), w.invoice(t)
 		w.charged(t, i.ID)
-		must(t, w.hearFrom(t, u, tell{"e1", theSecret, w.only(t, i.ID).ID, ""}))
+		must(t, w.callBack(t, u, tell{"e1", theSecret, w.only(t, i.ID).ID, ""}))
 		for days, want := range []int64{1, 0} {
 			w.clock.Advance(time.Duration(29+2*days) * 24 * time.Hour)
 			must(t, w.Prune(t.Context()))

@@ -28,8 +28,8 @@ type Payable struct {
 	ExpiresAt   time.Time
 }
 
-// QR is a PNG of what is to be scanned: the code, or the address of the
-// gateway's page.
+// QR is a PNG of what a payer scans: the code, or the address of the gateway's
+// page.
 func (p Payable) QR() ([]byte, error) {
 	text := p.PixCode
 	if p.Flow == FlowRedirect {
@@ -38,33 +38,44 @@ func (p Payable) QR() ([]byte, error) {
 	return pix.PNG(text)
 }
 
+func payableOf(invoice billing.Invoice, c charge) Payable {
+	p := Payable{
+		Invoice: invoice, Provider: c.provider, Flow: c.flow(), Amount: c.order.Amount,
+		PixCode: c.PixCode, ExpiresAt: c.ExpiresAt,
+	}
+	if p.Flow == FlowRedirect {
+		p.CheckoutURL = c.CheckoutURL
+	}
+	return p
+}
+
 // Charge has an invoice charged at the company's gateway and returns what a
-// payer needs. While a charge for the same amount can be paid it is returned
-// again, however many ask for it at once. An address that wants to know of the
-// payment is remembered with it; it has been checked.
+// payer needs. While a charge for the same amount can be paid, every caller gets
+// that one. A notification address, which the caller has checked, is stored with
+// it.
 //
-// The reference of a charge is stored before the gateway hears of it. A gateway
-// that fails leaves it reserved: whoever asks next, or else the reconciliation,
-// goes on under the same reference.
+// The reference of a charge is stored before the gateway is called. A gateway
+// that fails leaves the charge reserved: the next caller, or else the
+// reconciliation, goes on under the same reference.
 func (s *Service) Charge(ctx context.Context, a account.Actor, invoiceID int64, notificationURL string) (Payable, error) {
-	// Whoever asked may leave meanwhile; what was begun is brought to its end.
+	// The caller may hang up meanwhile; what was begun is finished all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 	defer cancel()
-	leave, err := s.turns.enter(ctx, invoiceID)
+	unlock, err := s.charging.lock(ctx, invoiceID)
 	if err != nil {
 		return Payable{}, errStillBusy(err)
 	}
-	defer leave()
-	job := &charging{Service: s, actor: a, invoiceID: invoiceID, notify: notificationURL, passed: map[int64]bool{}}
+	defer unlock()
+	job := &charging{service: s, actor: a, invoiceID: invoiceID, notify: notificationURL, skipped: map[int64]bool{}}
 	for {
-		do, err := job.reserve(ctx)
+		next, err := job.decide(ctx)
 		if err != nil {
 			return Payable{}, late(ctx, err)
 		}
-		if do == nil {
-			return job.payable(), nil
+		if next == nil {
+			return payableOf(job.invoice, job.charge), nil
 		}
-		if err := do(ctx); err != nil {
+		if err := next(ctx); err != nil {
 			return Payable{}, late(ctx, err)
 		}
 	}
@@ -74,7 +85,8 @@ func errStillBusy(cause error) error {
 	return fault.Upstream("the payment gateway has not answered yet; try again in a moment", cause)
 }
 
-// late is what a call that ran out of its time says, wherever it was.
+// late turns any internal error of a call that ran out of its time into one
+// that the caller may read.
 func late(ctx context.Context, err error) error {
 	if ctx.Err() != nil && fault.KindOf(err) == fault.KindInternal {
 		return errStillBusy(err)
@@ -84,7 +96,7 @@ func late(ctx context.Context, err error) error {
 
 // charging is one call of Charge.
 type charging struct {
-	*Service
+	service   *Service
 	actor     account.Actor
 	invoiceID int64
 	notify    string
@@ -92,109 +104,108 @@ type charging struct {
 	setup   Setup
 	invoice billing.Invoice
 	charge  charge
-	passed  map[int64]bool // charges of other gateways that could not be cancelled: they do not stand in the way for ever
+	skipped map[int64]bool // charges of other gateways that could not be cancelled: they do not block for ever
 }
 
-func (j *charging) payable() Payable {
-	p := Payable{
-		Invoice: j.invoice, Provider: j.charge.provider, Flow: j.charge.flow(), Amount: j.charge.order.Amount,
-		PixCode: j.charge.PixCode, ExpiresAt: j.charge.ExpiresAt,
-	}
-	if p.Flow == FlowRedirect {
-		p.CheckoutURL = j.charge.CheckoutURL
-	}
-	return p
-}
+// step is what a charging does outside of a transaction: a call of the gateway,
+// or a wait.
+type step func(ctx context.Context) error
 
-// reserve decides in one transaction what is to be done next; nothing is when
-// there is a charge that can be paid.
-func (j *charging) reserve(ctx context.Context) (do func(context.Context) error, err error) {
-	err = j.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+// decide chooses the next step in one transaction; nil when there is a charge
+// that can be paid.
+func (j *charging) decide(ctx context.Context) (next step, err error) {
+	err = j.service.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		if j.invoice, err = billing.LockTx(ctx, tx, j.actor, j.invoiceID); err != nil {
 			return err
 		}
 		if j.invoice.Status != billing.Open {
-			return fault.Field("invoice", fmt.Sprintf("is %s; only one that is %s can be paid", j.invoice.Status, billing.Open))
+			return errNotOpen(j.invoice)
 		}
-		if j.setup, err = j.active(ctx, tx, j.actor.Company.ID); err != nil {
+		if j.setup, err = j.service.active(ctx, tx, j.actor.Company.ID); err != nil {
 			return err
 		}
-		if j.notify != "" && j.options.Notify != nil {
-			if err := j.options.Notify(ctx, tx, j.actor, j.invoiceID, j.notify); err != nil {
+		if j.notify != "" && j.service.options.Notify != nil {
+			if err := j.service.options.Notify(ctx, tx, j.actor, j.invoiceID, j.notify); err != nil {
 				return err
 			}
 		}
-		do, err = j.next(ctx, tx)
+		next, err = j.nextStep(ctx, tx)
 		return err
 	})
 	crashpoint.Here("charge-reserved")
-	return do, err
+	return next, err
 }
 
-func (j *charging) next(ctx context.Context, tx *sqldb.Tx) (func(context.Context) error, error) {
-	known, err := unsettled(ctx, tx, j.actor.Company.ID, j.invoiceID)
+func errNotOpen(i billing.Invoice) error {
+	return fault.Field("invoice", fmt.Sprintf("is %s; only one that is %s can be paid", i.Status, billing.Open))
+}
+
+func (j *charging) nextStep(ctx context.Context, tx *sqldb.Tx) (step, error) {
+	known, err := lockUnsettled(ctx, tx, j.actor.Company.ID, []int64{j.invoiceID})
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range known {
-		if j.passed[c.id] {
-			continue
-		}
-		if do, err := j.dealWith(ctx, tx, c); err != nil || do != nil || c.id == j.charge.id {
-			return do, err
+		if !j.skipped[c.id] {
+			return j.resume(ctx, tx, c)
 		}
 	}
-	return j.begin(ctx, tx)
+	return j.reserve(ctx, tx)
 }
 
-// dealWith decides what to do about a charge that the invoice has: return it
+// resume chooses the next step for a charge that the invoice has: return it
 // (nil, with j.charge set), finish what was begun, or cancel it first.
-func (j *charging) dealWith(ctx context.Context, tx *sqldb.Tx, c charge) (func(context.Context) error, error) {
-	fits := c.order.Amount == j.invoice.Amount && c.gatewayID == j.setup.ID && c.ExpiresAt.After(tx.Now())
+func (j *charging) resume(ctx context.Context, tx *sqldb.Tx, known charge) (step, error) {
+	fits := known.order.Amount == j.invoice.Amount && known.gatewayID == j.setup.ID && known.ExpiresAt.After(tx.Now())
 	switch {
-	case fits && c.state == pending:
-		j.charge = c
+	case fits && known.state == pending:
+		j.charge = known
 		return nil, nil
-	case c.busy(tx.Now()):
+	case known.busy(tx.Now()):
 		return waitALittle, nil
 	case j.setup.blocked(tx.Now()):
-		return nil, fault.Upstream(j.setup.Problem, errors.New("the gateway has failed too often to be asked at the moment"))
+		return nil, j.errBlocked()
 	}
-	c.claim, c.nextCheck = id.NewCode(16), tx.Now().Add(j.lease())
-	if !fits || c.state != reserved {
-		c.enter(cancelling, tx.Now())
+	change := changeOf(known)
+	change.after.claim, change.after.nextCheck = id.NewCode(16), tx.Now().Add(j.service.lease())
+	if !fits || known.state != reserved {
+		change.after.enter(cancelling, tx.Now())
 	}
-	j.charge = c
-	if err := saveCharge(ctx, tx, c); err != nil {
+	if err := j.service.applyCharge(ctx, tx, &change); err != nil {
 		return nil, err
 	}
-	if c.state == cancelling {
-		return j.retire, nil
+	j.charge = change.after
+	if j.charge.state == cancelling {
+		return j.cancelPrevious, nil
 	}
-	return j.makeIt(ctx, tx)
+	return j.fillOrder(ctx, tx)
 }
 
-// begin reserves a new charge.
-func (j *charging) begin(ctx context.Context, tx *sqldb.Tx) (func(context.Context) error, error) {
+// reserve stores a new charge before the gateway is called.
+func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
 	if j.setup.blocked(tx.Now()) {
-		return nil, fault.Upstream(j.setup.Problem, errors.New("the gateway has failed too often to be asked at the moment"))
+		return nil, j.errBlocked()
 	}
-	j.charge = charge{
+	change := chargeChange{after: charge{
 		companyID: j.actor.Company.ID, gatewayID: j.setup.ID, provider: j.setup.name, invoiceID: j.invoiceID,
 		customerID: j.invoice.Customer.ID, customerName: j.invoice.Customer.Name,
 		order: Order{Reference: id.NewCode(32), Amount: j.invoice.Amount},
-		state: reserved, claim: id.NewCode(16), nextCheck: tx.Now().Add(j.lease()), createdAt: tx.Now(),
-	}
-	j.charge.ExpiresAt = tx.Now().Add(lifetime)
-	var err error
-	if j.charge.id, err = insertCharge(ctx, tx, j.charge); err != nil {
+		state: reserved, claim: id.NewCode(16), nextCheck: tx.Now().Add(j.service.lease()), createdAt: tx.Now(),
+	}}
+	change.after.ExpiresAt = tx.Now().Add(lifetime)
+	if err := j.service.applyCharge(ctx, tx, &change); err != nil {
 		return nil, err
 	}
-	return j.makeIt(ctx, tx)
+	j.charge = change.after
+	return j.fillOrder(ctx, tx)
 }
 
-// makeIt fills in the order of the reserved charge.
-func (j *charging) makeIt(ctx context.Context, tx *sqldb.Tx) (func(context.Context) error, error) {
+func (j *charging) errBlocked() error {
+	return fault.Upstream(j.setup.Problem, errors.New("the gateway has failed too often to be asked at the moment"))
+}
+
+// fillOrder completes the order of the reserved charge; the next step sends it.
+func (j *charging) fillOrder(ctx context.Context, tx *sqldb.Tx) (step, error) {
 	payer, err := customer.FindTx(ctx, tx, j.actor, j.invoice.Customer.ID)
 	if err != nil {
 		return nil, err
@@ -203,38 +214,39 @@ func (j *charging) makeIt(ctx context.Context, tx *sqldb.Tx) (func(context.Conte
 	if err != nil {
 		return nil, err
 	}
-	o := &j.charge.order
-	o.Description, o.ExpiresAt, o.PayURL = j.invoice.Description, j.charge.ExpiresAt, j.payURL(code)
-	if o.Description == "" {
-		o.Description = j.actor.Company.Name
+	order := &j.charge.order
+	order.Description, order.ExpiresAt, order.PayURL = j.invoice.Description, j.charge.ExpiresAt, j.service.payURL(code)
+	if order.Description == "" {
+		order.Description = j.actor.Company.Name
 	}
-	o.Payer = Payer{Reference: payer.UUID, Name: payer.Name, Email: payer.Email}
+	order.Payer = Payer{Reference: payer.UUID, Name: payer.Name, Email: payer.Email}
 	return j.create, nil
 }
 
 // create has the gateway make the reserved charge.
 func (j *charging) create(ctx context.Context) error {
-	gw, err := j.open(j.setup)
+	gateway, err := j.service.open(j.setup)
 	if err != nil {
-		return errors.Join(fault.Internal(err), j.giveBack(ctx, err))
+		return errors.Join(fault.Internal(err), j.recordFailure(ctx, err))
 	}
 	var made Charge
-	err = j.call(ctx, callAbout{j.setup, "create", j.charge.order.Reference}, func(ctx context.Context) (err error) {
-		made, err = gw.Create(ctx, j.charge.order)
+	about := callAbout{j.setup, "create", j.charge.order.Reference}
+	err = j.service.call(ctx, about, func(ctx context.Context) (err error) {
+		made, err = gateway.Create(ctx, j.charge.order)
 		if err == nil {
-			err = sane(made)
+			err = validate(made)
 		}
 		return err
 	})
 	crashpoint.Here("charge-created")
 	if err != nil {
-		return errors.Join(explain(j.setup, err), j.giveBack(ctx, err))
+		return errors.Join(explain(j.setup, err), j.recordFailure(ctx, err))
 	}
-	return j.adopt(ctx, made)
+	return j.recordCreated(ctx, made)
 }
 
-// sane refuses what a gateway cannot mean.
-func sane(made Charge) error {
+// validate refuses a charge that no gateway can mean.
+func validate(made Charge) error {
 	switch {
 	case made.ID == "":
 		return errors.New("the gateway made a charge without an id")
@@ -244,105 +256,79 @@ func sane(made Charge) error {
 	return nil
 }
 
-// flow is how a charge is paid. Some gateways do both.
-func (c charge) flow() Flow {
-	if c.PixCode == "" {
-		return FlowRedirect
-	}
-	return FlowPix
-}
-
-// adopt writes down what the gateway made. An invoice that was closed meanwhile
-// has its charge cancelled.
-func (j *charging) adopt(ctx context.Context, made Charge) error {
-	ctx, cancel := closing(ctx)
-	defer cancel()
-	err := j.db.Write(ctx, func(tx *sqldb.Tx) error {
-		c, err := lockCharge(ctx, tx, j.charge.companyID, j.charge.id)
-		if err != nil {
-			return err
-		}
-		ours := c.claim == j.charge.claim
-		c.take(made)
+// recordCreated stores what the gateway made. If the charge was closed while the
+// gateway made it, there is now something to cancel.
+func (j *charging) recordCreated(ctx context.Context, made Charge) error {
+	err := j.record(ctx, nil, func(c *charge, now time.Time) {
+		c.merge(made)
 		switch {
 		case c.state == reserved:
-			c.enter(pending, tx.Now())
-		case c.state.closed() && c.state != paid: // cancelled while it was being made: now there is something to cancel
-			c.enter(cancelling, tx.Now())
+			c.enter(pending, now)
+		case c.state.closed() && c.state != paid:
+			c.enter(cancelling, now)
 		}
-		if ours || c.state == cancelling {
-			c.claim, c.nextCheck = "", j.nextCheck(c, j.setup.Provider, tx.Now())
-		}
-		if c.state == cancelling {
-			tx.OnCommit(j.wake.Hint)
-		}
-		return errors.Join(saveCharge(ctx, tx, c), heardTx(ctx, tx, j.setup, nil))
 	})
 	crashpoint.Here("charge-adopted")
 	if err == nil {
-		j.metrics.charges.WithLabelValues(j.setup.name, "made").Inc()
+		j.service.metrics.charges.WithLabelValues(j.setup.name, "made").Inc()
 	}
 	return err
 }
 
-// take fills in what is known of a charge from the gateway.
-func (c *charge) take(made Charge) {
-	if c.ID == "" { // a gateway may name a charge by what paid it, too
-		c.ID = made.ID
-	}
-	if made.PixCode != "" {
-		c.PixCode = made.PixCode
-	}
-	if made.CheckoutURL != "" {
-		c.CheckoutURL = made.CheckoutURL
-	}
-	if !made.ExpiresAt.IsZero() {
-		c.ExpiresAt = made.ExpiresAt.Truncate(time.Microsecond)
-	}
-}
-
-// giveBack ends the claim of a charge whose making failed. Refused, there is
-// nothing; else nobody knows, and it stays reserved.
-func (j *charging) giveBack(ctx context.Context, cause error) error {
-	ctx, cancel := closing(ctx)
-	defer cancel()
-	j.metrics.charges.WithLabelValues(j.setup.name, "failed").Inc()
-	return j.db.Write(ctx, func(tx *sqldb.Tx) error {
-		c, err := lockCharge(ctx, tx, j.charge.companyID, j.charge.id)
-		if err != nil {
-			return err
-		}
+// recordFailure stores that the gateway did not make the charge. After a refusal
+// there is none; after any other failure it stays reserved, since it may exist.
+func (j *charging) recordFailure(ctx context.Context, cause error) error {
+	j.service.metrics.charges.WithLabelValues(j.setup.name, "failed").Inc()
+	return j.record(ctx, cause, func(c *charge, now time.Time) {
 		c.problem = publicProblem(j.setup, cause)
 		if errors.Is(cause, ErrRefused) && (c.state == reserved || c.state == cancelling) {
-			c.enter(refused, tx.Now())
+			c.enter(refused, now)
 		}
-		if c.claim == j.charge.claim {
-			c.claim, c.nextCheck = "", j.nextCheck(c, j.setup.Provider, tx.Now())
-		}
-		return errors.Join(saveCharge(ctx, tx, c), heardTx(ctx, tx, j.setup, cause))
 	})
 }
 
-// retire cancels a charge at its gateway, so that another can take its place.
-// One of a gateway that the company has left, and that does not answer, is left
-// to the reconciliation.
-func (j *charging) retire(ctx context.Context) error {
-	about, err := j.setupByID(ctx, j.charge.companyID, j.charge.gatewayID)
+// record applies a change to the charge and ends our claim of it, with the
+// gateway's health.
+func (j *charging) record(ctx context.Context, cause error, change func(c *charge, now time.Time)) error {
+	ctx, cancel := finishContext(ctx)
+	defer cancel()
+	return j.service.db.Write(ctx, func(tx *sqldb.Tx) error {
+		locked, err := lockCharge(ctx, tx, j.charge.companyID, j.charge.id)
+		if err != nil {
+			return err
+		}
+		changed := changeOf(locked)
+		change(&changed.after, tx.Now())
+		if locked.claim == j.charge.claim || changed.after.state == cancelling && cause == nil {
+			changed.after.release(j.setup.Provider, tx.Now())
+		}
+		if err := j.service.applyCharge(ctx, tx, &changed); err != nil {
+			return err
+		}
+		return recordGatewayHealth(ctx, tx, j.setup, cause)
+	})
+}
+
+// cancelPrevious cancels a charge at its gateway, so that another can replace
+// it. If the company has left that gateway and it does not answer, the charge is
+// left to the reconciliation.
+func (j *charging) cancelPrevious(ctx context.Context) error {
+	setup, err := j.service.setupByID(ctx, j.charge.companyID, j.charge.gatewayID)
 	if err != nil {
 		return err
 	}
-	err = j.cancelNow(ctx, about, j.charge)
+	err = j.service.cancelAtGateway(ctx, check{setup, j.charge})
 	if err == nil {
 		return nil
 	}
-	if about.ID != j.setup.ID {
-		j.passed[j.charge.id] = true
+	if setup.ID != j.setup.ID {
+		j.skipped[j.charge.id] = true
 		return nil
 	}
-	return explain(about, err)
+	return explain(setup, err)
 }
 
-// waitALittle is for a charge that another process is dealing with.
+// waitALittle is the step while another process has claimed the charge.
 func waitALittle(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -352,8 +338,8 @@ func waitALittle(ctx context.Context) error {
 	}
 }
 
-// closing is the context of a transaction that writes down what has happened,
-// which must be done though the time for doing it is over.
-func closing(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) //nolint:gosec // whoever asks for it cancels it
+// finishContext is the context of a transaction that records what has happened:
+// it must commit even when the time of the request is over.
+func finishContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) //nolint:gosec // the caller cancels it
 }

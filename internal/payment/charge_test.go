@@ -75,7 +75,7 @@ func TestOnlyAnOpenInvoiceIsCharged(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		i := w.invoice(t)
 		for _, status := range []billing.Status{billing.Cancelled, billing.Open, billing.Paid} {
-			_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, values("status", string(status)))
+			_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", status.String())))
 			must(t, err)
 			_, err = w.Charge(t.Context(), w.actor, i.ID, "https://example.com/hook")
 			if status == billing.Open {
@@ -329,7 +329,7 @@ func TestInvoiceClosedWhileItsChargeIsBeingMade(t *testing.T) {
 			if o != "create" {
 				return nil
 			}
-			_, err := w.invoices.SetStatus(ctx, w.actor, i.ID, values("status", "Cancelado"))
+			_, err := w.invoices.SetStatus(ctx, w.actor, i.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 			if err == nil {
 				_, err = w.Reconcile(ctx) // which leaves to the maker what is being made
 			}
@@ -354,7 +354,7 @@ func TestMakerThatOutlivedItsClaim(t *testing.T) {
 			if o != "create" {
 				return nil
 			}
-			_, err := w.invoices.SetStatus(ctx, w.actor, i.ID, values("status", "Cancelado"))
+			_, err := w.invoices.SetStatus(ctx, w.actor, i.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 			must(t, err)
 			w.later(t, w.lease()+time.Second)
 			w.wantStates(t, i.ID, "cancelled")
@@ -374,11 +374,11 @@ func TestMakerThatOutlivedItsClaim(t *testing.T) {
 func TestClosedOrDeletedInvoiceHasItsChargeCancelledUntilItIsDone(t *testing.T) {
 	closings := map[string]func(t *testing.T, w *world, i billing.Invoice) error{
 		"cancelled": func(t *testing.T, w *world, i billing.Invoice) error {
-			_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, values("status", "Cancelado"))
+			_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 			return err
 		},
 		"paid by hand": func(t *testing.T, w *world, i billing.Invoice) error {
-			_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, values("status", "Pago"))
+			_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", "Pago")))
 			return err
 		},
 		"customer deleted": func(t *testing.T, w *world, i billing.Invoice) error {
@@ -415,8 +415,8 @@ func TestClosedOrDeletedInvoiceHasItsChargeCancelledUntilItIsDone(t *testing.T) 
 func TestAbandonedReservationIsTakenOver(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		i := w.invoice(t)
-		j := &charging{Service: w.Service, actor: w.actor, invoiceID: i.ID, passed: map[int64]bool{}}
-		_, err := j.reserve(t.Context())
+		j := &charging{service: w.Service, actor: w.actor, invoiceID: i.ID, skipped: map[int64]bool{}}
+		_, err := j.decide(t.Context())
 		must(t, err)
 		w.options.Timeout = 200 * time.Millisecond
 		_, err = w.Charge(t.Context(), w.actor, i.ID, "")

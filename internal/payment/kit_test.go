@@ -72,7 +72,7 @@ func (w *world) process(t *testing.T, old ...secret.Key) *world {
 	other.accounts, other.catalog = account.New(db, account.Config{}), catalog.New(db)
 	other.customers = customer.New(db, other.events)
 	other.invoices = billing.New(db, other.events, other.customers)
-	other.Service = New(db, other.accounts, other.invoices, secret.NewBox(w.key, old...), Options{
+	other.Service = New(db, other.invoices, secret.NewBox(w.key, old...), Options{
 		Providers: w.bank.providers(), PublicURL: "https://pay.example.com", Timeout: unhurried,
 		Notify: func(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, address string) error {
 			_, err := tx.Exec(ctx, `INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING`,
@@ -94,7 +94,7 @@ func (w *world) newCompany(t *testing.T) account.Actor {
 
 func (w *world) gateway(t *testing.T, pairs ...string) Setup {
 	t.Helper()
-	u, err := w.ConfigureGateway(t.Context(), w.actor, values(pairs...))
+	u, err := w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values(pairs...)))
 	must(t, err)
 	return u
 }
@@ -105,7 +105,7 @@ func (w *world) invoice(t *testing.T) billing.Invoice {
 	plans, _, err := w.catalog.Plans(t.Context(), w.actor, catalog.Filter{}, input.Page{Number: 1, Size: 1})
 	must(t, err)
 	if len(plans) == 0 {
-		_, err := w.catalog.CreatePlan(t.Context(), w.actor, values("name", "Mensal", "value", "35.00", "period", "1month"))
+		_, err := w.catalog.CreatePlan(t.Context(), w.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month")))
 		must(t, err)
 		return w.invoice(t)
 	}

@@ -26,10 +26,10 @@ type Link struct {
 
 func (s *Service) payURL(code string) string { return s.options.PublicURL + "/pay/" + code }
 
-// PaymentLink returns where an invoice can be paid. It asks no gateway: the
-// charge is made when somebody comes to pay.
+// PaymentLink returns where an invoice can be paid. It calls no gateway: the
+// charge is made when a payer opens the page.
 func (s *Service) PaymentLink(ctx context.Context, a account.Actor, invoiceID int64) (Link, error) {
-	i, err := s.billing.Find(ctx, a, invoiceID)
+	invoice, err := s.billing.Find(ctx, a, invoiceID)
 	if err != nil {
 		return Link{}, err
 	}
@@ -37,27 +37,27 @@ func (s *Service) PaymentLink(ctx context.Context, a account.Actor, invoiceID in
 	if err != nil {
 		return Link{}, err
 	}
-	l := Link{Invoice: i, URL: s.payURL(code), Amount: i.Amount, Methods: []Flow{}}
-	u, err := s.active(ctx, s.db, a.Company.ID)
+	link := Link{Invoice: invoice, URL: s.payURL(code), Amount: invoice.Amount, Methods: []Flow{}}
+	setup, err := s.active(ctx, s.db, a.Company.ID)
 	if fault.KindOf(err) == fault.KindInvalid {
-		return l, nil
+		return link, nil
 	}
 	if err != nil {
-		return l, err
+		return link, err
 	}
-	l.Provider = u.name
-	if i.Status == billing.Open {
-		l.Payable, l.Methods = true, []Flow{s.flow(u)}
+	link.Provider = setup.name
+	if invoice.Status == billing.Open {
+		link.Payable, link.Methods = true, []Flow{s.flow(setup)}
 	}
-	c, found, err := s.current(ctx, i, u)
+	c, found, err := s.current(ctx, invoice, setup)
 	if found {
-		now := (&charging{setup: u, invoice: i, charge: c}).payable()
-		l.ExpiresAt, l.Current = c.ExpiresAt, &now
+		payable := payableOf(invoice, c)
+		link.ExpiresAt, link.Current = c.ExpiresAt, &payable
 	}
-	return l, err
+	return link, err
 }
 
-// codeOf reads the code of an invoice's page, and makes it at the first time.
+// codeOf reads the code of an invoice's page; the first call makes it.
 func (s *Service) codeOf(ctx context.Context, a account.Actor, invoiceID int64) (string, error) {
 	code, err := codeOfInvoice(ctx, s.db, a.Company.ID, invoiceID)
 	if !errors.Is(err, sqldb.ErrNotFound) {
@@ -74,13 +74,13 @@ func (s *Service) codeOf(ctx context.Context, a account.Actor, invoiceID int64) 
 }
 
 // current finds the charge of an invoice that can be paid now.
-func (s *Service) current(ctx context.Context, i billing.Invoice, u Setup) (charge, bool, error) {
-	list, err := unsettled(ctx, s.db, u.CompanyID, i.ID)
-	if err != nil || i.Status != billing.Open {
+func (s *Service) current(ctx context.Context, invoice billing.Invoice, setup Setup) (charge, bool, error) {
+	list, err := unsettled(ctx, s.db, setup.CompanyID, invoice.ID)
+	if err != nil || invoice.Status != billing.Open {
 		return charge{}, false, err
 	}
 	for _, c := range list {
-		if c.state == pending && c.gatewayID == u.ID && c.order.Amount == i.Amount && c.ExpiresAt.After(s.db.Now()) {
+		if c.state == pending && c.gatewayID == setup.ID && c.order.Amount == invoice.Amount && c.ExpiresAt.After(s.db.Now()) {
 			return c, true, nil
 		}
 	}
@@ -95,7 +95,7 @@ type Page struct {
 	Ready     bool     // there is a charge that can be paid, in Payable
 	Payable   Payable
 	Simulated bool // no money moves: there is a button that pretends
-	// RetryAt is when the gateway may be asked again after it failed: visitors
+	// RetryAt is when the gateway may be called again after it failed: visitors
 	// cannot hammer it.
 	RetryAt time.Time
 }
@@ -103,48 +103,48 @@ type Page struct {
 // retryPause is how long the page waits after a gateway has failed.
 const retryPause = 10 * time.Second
 
-// Page finds what a page shows by its code, and asks no gateway.
+// Page finds what a page shows by its code, and calls no gateway.
 func (s *Service) Page(ctx context.Context, code string) (Page, error) {
 	companyID, invoiceID, err := invoiceOfCode(ctx, s.db, code)
 	if err != nil {
 		return Page{}, err
 	}
-	a, err := s.accounts.Actor(ctx, companyID)
+	company, err := account.FindCompany(ctx, s.db, companyID)
 	if err != nil {
 		return Page{}, err
 	}
-	p := Page{Company: a.Company}
-	if p.Invoice, err = s.billing.Find(ctx, a, invoiceID); err != nil {
+	p := Page{Company: company}
+	if p.Invoice, err = s.billing.Find(ctx, account.System(company, "checkout"), invoiceID); err != nil {
 		return p, err
 	}
-	u, err := s.active(ctx, s.db, companyID)
+	setup, err := s.active(ctx, s.db, companyID)
 	if fault.KindOf(err) == fault.KindInvalid {
 		return p, nil
 	}
 	if err != nil {
 		return p, err
 	}
-	return p, s.fill(ctx, &p, u)
+	return p, s.fill(ctx, &p, setup)
 }
 
-func (s *Service) fill(ctx context.Context, p *Page, u Setup) error {
-	p.Provider = u.Provider
-	_, p.Simulated = s.options.Simulate[u.name]
-	c, found, err := s.current(ctx, p.Invoice, u)
+func (s *Service) fill(ctx context.Context, p *Page, setup Setup) error {
+	p.Provider = setup.Provider
+	_, p.Simulated = s.options.Simulate[setup.name]
+	c, found, err := s.current(ctx, p.Invoice, setup)
 	if err != nil {
 		return err
 	}
 	if found {
 		p.Ready = true
-		p.Payable = (&charging{setup: u, invoice: p.Invoice, charge: c}).payable()
+		p.Payable = payableOf(p.Invoice, c)
 		return nil
 	}
-	failedAt, err := lastFailure(ctx, s.db, u.CompanyID, p.Invoice.ID)
+	failedAt, err := lastFailure(ctx, s.db, setup.CompanyID, p.Invoice.ID)
 	if !failedAt.IsZero() {
 		p.RetryAt = failedAt.Add(retryPause)
 	}
-	if u.blocked(s.db.Now()) && u.resumeAt.After(p.RetryAt) {
-		p.RetryAt = u.resumeAt
+	if setup.blocked(s.db.Now()) && setup.resumeAt.After(p.RetryAt) {
+		p.RetryAt = setup.resumeAt
 	}
 	return err
 }
@@ -168,49 +168,42 @@ func (s *Service) OpenPage(ctx context.Context, code string) (Page, error) {
 	return after, err
 }
 
-// Simulate pays the charge of a page at a gateway that only pretends, and takes
-// note at once.
+// Simulate pays the charge of a page at a gateway that only pretends, and records
+// the payment at once.
 func (s *Service) Simulate(ctx context.Context, code string) error {
 	companyID, invoiceID, err := invoiceOfCode(ctx, s.db, code)
 	if err != nil {
 		return err
 	}
-	u, err := s.active(ctx, s.db, companyID)
+	setup, err := s.active(ctx, s.db, companyID)
 	if err != nil {
 		return err
 	}
-	press, pretends := s.options.Simulate[u.name]
+	pay, pretends := s.options.Simulate[setup.name]
 	if !pretends {
 		return fault.Forbidden("payments of this company are real")
 	}
-	i, err := s.billing.Find(ctx, account.System(account.Company{ID: companyID}, "checkout"), invoiceID)
+	invoice, err := s.billing.Find(ctx, account.System(account.Company{ID: companyID}, "checkout"), invoiceID)
 	if err != nil {
 		return err
 	}
-	c, found, err := s.current(ctx, i, u)
+	c, found, err := s.current(ctx, invoice, setup)
 	if err != nil || !found {
 		return err
 	}
-	if err := s.call(ctx, callAbout{u, "simulate", c.order.Reference}, func(ctx context.Context) error { return press(ctx, c.ID) }); err != nil {
+	about := callAbout{setup, "simulate", c.order.Reference}
+	if err := s.call(ctx, about, func(ctx context.Context) error { return pay(ctx, c.ID) }); err != nil {
 		return err
 	}
-	c.claim = "" // it is looked up under none
-	return s.lookNow(ctx, u, c)
+	c.claim = "" // the gateway is asked under none
+	return s.fetchNow(ctx, check{setup, c})
 }
 
-// lookNow settles a charge while somebody waits, beside what the engine does.
-func (s *Service) lookNow(ctx context.Context, u Setup, c charge) error {
-	gw, err := s.open(u)
+// fetchNow settles a charge while a caller waits, beside what the engine does.
+func (s *Service) fetchNow(ctx context.Context, work check) error {
+	report, err := s.report(ctx, work)
 	if err != nil {
-		return err
+		return explain(work.setup, err)
 	}
-	var r Report
-	err = s.call(ctx, callAbout{u, "look", c.order.Reference}, func(ctx context.Context) (err error) {
-		r, err = gw.Look(ctx, c.ref())
-		return err
-	})
-	if err != nil {
-		return explain(u, err)
-	}
-	return s.settle(ctx, u, c, r)
+	return s.settle(ctx, work, report)
 }

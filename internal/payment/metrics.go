@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics are what the room tells an operator.
+// Metrics are the metrics of the room.
 type Metrics struct {
 	charges   *prometheus.CounterVec
 	calls     *prometheus.CounterVec
@@ -59,17 +59,19 @@ func (s *Service) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{m.charges, m.calls, m.callbacks, m.reviews, m.aside, m.lag, unresolved{s}}
 }
 
-// unresolved asks the database at every scrape: an engine that stands still
-// could not tell that it does.
-type unresolved struct{ s *Service }
+// unresolved queries the database at every scrape: an engine that hangs could
+// not report that it does.
+type unresolved struct{ service *Service }
 
 var (
 	openReviewsDesc = prometheus.NewDesc("carteira_payment_reviews_open", "Payments that wait for a person.", nil, nil)
-	oldestDesc      = prometheus.NewDesc("carteira_payment_oldest_reserved_seconds", "How long it has not been known of the oldest charge whether the gateway made it.", nil, nil)
-	overdueDesc     = prometheus.NewDesc("carteira_payment_oldest_due_seconds", "How long the oldest charge that nobody looks after has been due.", nil, nil)
+	oldestDesc      = prometheus.NewDesc("carteira_payment_oldest_reserved_seconds",
+		"How long it has not been known of the oldest charge whether the gateway made it.", nil, nil)
+	overdueDesc = prometheus.NewDesc("carteira_payment_oldest_due_seconds",
+		"How long the oldest charge that nobody looks after has been due.", nil, nil)
 )
 
-// unresolvedTimeout keeps a slow database from holding up the other metrics.
+// unresolvedTimeout keeps a slow database from delaying the other metrics.
 const unresolvedTimeout = time.Second
 
 // Describe implements prometheus.Collector.
@@ -84,12 +86,12 @@ func (u unresolved) Describe(to chan<- *prometheus.Desc) {
 func (u unresolved) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), unresolvedTimeout)
 	defer cancel()
-	now := u.s.db.Now()
-	g, err := gauges(ctx, u.s.db, now)
+	now := u.service.db.Now()
+	open, err := readBacklog(ctx, u.service.db, now)
 	if err != nil {
 		return
 	}
-	to <- prometheus.MustNewConstMetric(openReviewsDesc, prometheus.GaugeValue, float64(g.reviews))
-	to <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, now.Sub(g.reservedSince).Seconds())
-	to <- prometheus.MustNewConstMetric(overdueDesc, prometheus.GaugeValue, now.Sub(g.dueSince).Seconds())
+	to <- prometheus.MustNewConstMetric(openReviewsDesc, prometheus.GaugeValue, float64(open.reviews))
+	to <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, now.Sub(open.reservedSince).Seconds())
+	to <- prometheus.MustNewConstMetric(overdueDesc, prometheus.GaugeValue, now.Sub(open.dueSince).Seconds())
 }

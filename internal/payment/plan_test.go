@@ -26,7 +26,7 @@ func TestDueChargesAreReadFromTheirIndex(t *testing.T) {
 				CASE WHEN i %% 2 = 0 THEN CAST(%d AS BIGINT) END, 0, 0, '', 1, 1 FROM n`, later, later))
 		w.exec(t, `ANALYZE`) // which PostgreSQL does by itself before there are many
 		at := noon.UnixMicro()
-		plan := sqldbtest.Explain(t, w.db, dueChargesText, at, at, at, callsPerClaim, slots)
+		plan := sqldbtest.Explain(t, w.db, dueChargesText, at, at, at, callsPerClaim, maxInFlight)
 		for _, index := range []string{"charges_due", "charges_claimed"} {
 			if !strings.Contains(plan, index) {
 				t.Errorf("%s is not used:\n%s", index, plan)
@@ -52,24 +52,24 @@ func TestCompaniesDoNotWaitForEachOther(t *testing.T) {
 		p := other.charged(t, i.ID)
 		w.bank.pay(t, p.PixCode, 3500)
 		w.clock.Advance(time.Minute)
-		claimed, err := w.claim(t.Context(), slots)
+		claimed, err := w.claim(t.Context(), maxInFlight)
 		must(t, err)
 		byCompany := map[int64]int{}
 		for _, c := range claimed {
 			byCompany[c.companyID]++
-			w.lookAfter(t.Context(), c)
+			w.checkCharge(t.Context(), c)
 		}
 		if byCompany[w.actor.Company.ID] != callsPerClaim || byCompany[other.actor.Company.ID] != 1 {
 			t.Errorf("claimed %v", byCompany)
 		}
 		other.wantPaid(t, i)
 		// The space between looks holds for the next round.
-		again, err := w.claim(t.Context(), slots)
+		again, err := w.claim(t.Context(), maxInFlight)
 		if err != nil || len(again) != 0 {
 			t.Errorf("%d more at once, %v", len(again), err)
 		}
 		w.clock.Advance(callsPerClaim * spacing)
-		if again, err = w.claim(t.Context(), slots); err != nil || len(again) != callsPerClaim {
+		if again, err = w.claim(t.Context(), maxInFlight); err != nil || len(again) != callsPerClaim {
 			t.Errorf("%d after a while, %v", len(again), err)
 		}
 	})

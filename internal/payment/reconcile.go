@@ -8,56 +8,27 @@ import (
 	"time"
 
 	"carteira/internal/platform/crashpoint"
-	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
 )
 
-// checkDelays are the waits between looks at a charge that can be paid; the
-// last one repeats until it expires.
-var checkDelays = []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
-
-// lastChecks are the looks at a charge after it was closed: money may be late.
-var lastChecks = []time.Duration{10 * time.Minute, 24 * time.Hour}
-
 const (
-	// fruitless looks for a charge whose making is unknown end in its being
-	// cancelled by its reference: it was not made.
-	fruitless = 5
-	// slots is how many charges a process looks after at once.
-	slots = 16
-	// poll is how often the engine looks without having been woken.
+	// maxMisses is how many lookups that find nothing a reserved charge has: then
+	// it is taken not to exist, and is cancelled by its reference.
+	maxMisses = 5
+	// maxInFlight is how many charges a process checks at once.
+	maxInFlight = 16
+	// poll is how often the engine looks for due charges without a hint.
 	poll = time.Second
-	// patience is how long a gateway that fails is asked about a closed charge.
-	patience = 7 * 24 * time.Hour
+	// keepAsking is how long a gateway that fails is asked about a closed charge.
+	keepAsking = 7 * 24 * time.Hour
+	// failedCheck is the wait before a closed charge is checked again when the
+	// check itself failed.
+	failedCheck = 15 * time.Minute
 )
 
-// nextCheck is when a charge has to be looked at again; zero: never.
-func (s *Service) nextCheck(c charge, p Provider, now time.Time) time.Time {
-	switch {
-	case !c.hintedAt.IsZero():
-		return now
-	case p.Manual && c.state == pending:
-		return c.ExpiresAt
-	case p.Manual && c.state.closed(), c.state == refused:
-		return time.Time{}
-	case c.state == cancelling && c.checks == 0:
-		return now
-	case c.state.closed():
-		if c.checks >= len(lastChecks) {
-			return time.Time{}
-		}
-		return c.closedAt.Add(lastChecks[c.checks])
-	}
-	at := now.Add(worker.Jitter(checkDelays[min(c.checks, len(checkDelays)-1)]))
-	if c.state == pending && at.After(c.ExpiresAt) && c.ExpiresAt.After(now) {
-		return c.ExpiresAt
-	}
-	return at
-}
-
-// Run looks after charges and callbacks until ctx ends, then waits for what is
-// under way. It goes on through any failure, looking again a little later.
+// Run checks due charges and callbacks until ctx ends, then waits for the checks
+// in flight. No failure ends it: it tries again a little later.
 func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 	loop := worker.Loop{Name: "settle charges", Wake: s.wake, Poll: poll, Log: log}
 	loop.Run(ctx, func(ctx context.Context) (time.Duration, error) {
@@ -69,31 +40,31 @@ func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 	})
 }
 
-// Reconcile looks once after what is due, and returns how much that was. Any
-// number of processes may do so at once.
+// Reconcile checks once what is due, and returns how much that was. Any number
+// of processes may do so at once.
 func (s *Service) Reconcile(ctx context.Context) (int, error) {
-	heard, err := s.openCallbacks(ctx)
+	callbacks, err := s.resolveCallbacks(ctx)
 	if err != nil {
 		return 0, err
 	}
-	charges, err := s.claim(ctx, slots)
-	var all sync.WaitGroup
+	charges, err := s.claim(ctx, maxInFlight)
+	var checks sync.WaitGroup
 	for _, c := range charges {
-		all.Go(func() { s.lookAfter(context.WithoutCancel(ctx), c) })
+		checks.Go(func() { s.checkCharge(context.WithoutCancel(ctx), c) })
 	}
-	all.Wait()
-	return heard + len(charges), err
+	checks.Wait()
+	return callbacks + len(charges), err
 }
 
-// claim makes due charges ours for the length of a lease.
+// claim leases due charges to this process.
 func (s *Service) claim(ctx context.Context, limit int) (claimed []charge, err error) {
-	// A look on the read side first: an idle engine writes nothing.
+	// A read first: an idle engine writes nothing.
 	ids, err := dueCharges(ctx, s.db, s.db.Now(), limit)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if claimed, err = claimCharges(ctx, tx, ids, id.NewCode(16), tx.Now().Add(s.lease())); err != nil {
+		if claimed, err = claimCharges(ctx, tx, ids, tx.Now().Add(s.lease())); err != nil {
 			return err
 		}
 		return spaceOut(ctx, tx, claimed)
@@ -102,136 +73,143 @@ func (s *Service) claim(ctx context.Context, limit int) (claimed []charge, err e
 	return claimed, err
 }
 
-// lookAfter deals with the gateway about one claimed charge.
-func (s *Service) lookAfter(ctx context.Context, c charge) {
+// check is a claimed charge with the gateway that it is checked at.
+type check struct {
+	setup  Setup
+	charge charge
+}
+
+// checkCharge finishes what a claimed charge is due for.
+func (s *Service) checkCharge(ctx context.Context, claimed charge) {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	var u Setup
+	work := check{charge: claimed}
 	err := worker.Guard(ctx, func() (err error) {
-		if u, err = s.setupByID(ctx, c.companyID, c.gatewayID); err != nil {
+		if work.setup, err = s.setupByID(ctx, claimed.companyID, claimed.gatewayID); err != nil {
 			return err
 		}
-		return s.attend(ctx, u, c)
+		return s.dispatch(ctx, work)
 	})
 	if worker.Panicked(err) {
-		s.strike(ctx, u, c, err)
+		s.strike(ctx, work, err)
 		return
 	}
-	s.strikes.Clear(c.id)
-	if err != nil && !isAnswer(err) {
-		s.options.Log.ErrorContext(ctx, "charge not looked after; it will be", "company_id", c.companyID, "reference", c.order.Reference, "error", err)
+	s.strikes.Clear(claimed.id)
+	if err != nil && !isGatewayError(err) {
+		s.options.Log.ErrorContext(ctx, "charge not looked after; it will be",
+			"company_id", claimed.companyID, "reference", claimed.order.Reference, "error", err)
 	}
 }
 
-// isAnswer tells what a gateway said, which is in the log already, from a
-// failure of ours.
-func isAnswer(err error) bool {
-	return errors.Is(err, errGateway)
-}
-
-// errGateway marks what a gateway failed with, once it is written down.
+// errGateway marks a failure of the gateway, once it is recorded.
 var errGateway = errors.New("gateway")
 
-func (s *Service) attend(ctx context.Context, u Setup, c charge) error {
-	switch {
-	case u.Provider.Manual && (c.state == cancelling || c.state == reserved):
-		return s.closeManual(ctx, u, c, cancelled)
-	case u.Provider.Manual:
-		return s.closeManual(ctx, u, c, expired)
-	case c.state == cancelling:
-		return s.cancelNow(ctx, u, c)
+// isGatewayError tells a failure of the gateway, which is in the log already,
+// from one of ours.
+func isGatewayError(err error) bool { return errors.Is(err, errGateway) }
+
+// dispatch chooses what a charge is due for.
+func (s *Service) dispatch(ctx context.Context, work check) error {
+	switch state := work.charge.state; {
+	case work.setup.Provider.Manual && (state == cancelling || state == reserved):
+		return s.endManual(ctx, work, cancelled)
+	case work.setup.Provider.Manual:
+		return s.endManual(ctx, work, expired)
+	case state == cancelling:
+		return s.cancelAtGateway(ctx, work)
 	}
-	return s.look(ctx, u, c)
+	return s.fetch(ctx, work)
 }
 
-// closeManual closes a charge of which no gateway knows: there is nobody to
-// tell. Its code can be paid for ever, which is why a person confirms.
-func (s *Service) closeManual(ctx context.Context, u Setup, c charge, state chargeState) error {
-	return s.conclude(ctx, u, c, nil, func(c *charge, now time.Time) {
+// endManual closes a charge that only we know of: no gateway must be called. Its
+// code can be paid for ever, which is why a person confirms.
+func (s *Service) endManual(ctx context.Context, work check, state chargeState) error {
+	return s.finish(ctx, work, nil, func(c *charge, now time.Time) {
 		if !c.state.closed() && (state == cancelled || !c.ExpiresAt.After(now)) {
 			c.enter(state, now)
 		}
 	})
 }
 
-// look asks the gateway how a charge stands, and settles.
-func (s *Service) look(ctx context.Context, u Setup, c charge) error {
-	var r Report
-	gw, err := s.open(u)
-	if err == nil {
-		err = s.call(ctx, callAbout{u, "look", c.order.Reference}, func(ctx context.Context) (err error) {
-			r, err = gw.Look(ctx, c.ref())
-			return err
-		})
-	}
+// fetch reads a charge from the gateway, and settles it.
+func (s *Service) fetch(ctx context.Context, work check) error {
+	report, err := s.report(ctx, work)
 	crashpoint.Here("charge-looked-up")
 	if err == nil {
-		err = s.settle(ctx, u, c, r)
+		err = s.settle(ctx, work, report)
 	}
 	if err == nil {
 		return nil
 	}
-	return s.conclude(ctx, u, c, err, func(c *charge, now time.Time) { c.unseen(err, now) })
+	return s.finish(ctx, work, err, func(c *charge, now time.Time) { c.onMissing(err, now) })
 }
 
-// unseen decides about a charge of which the gateway told nothing.
-func (c *charge) unseen(err error, now time.Time) {
-	lost := errors.Is(err, ErrNoCharge)
+// report calls the gateway for a charge.
+func (s *Service) report(ctx context.Context, work check) (report Report, err error) {
+	gateway, err := s.open(work.setup)
+	if err != nil {
+		return report, err
+	}
+	about := callAbout{work.setup, "look", work.charge.order.Reference}
+	err = s.call(ctx, about, func(ctx context.Context) (err error) {
+		report, err = gateway.Look(ctx, work.charge.ref())
+		return err
+	})
+	return report, err
+}
+
+// onMissing decides about a charge that the gateway did not report.
+func (c *charge) onMissing(err error, now time.Time) {
+	unknown := errors.Is(err, ErrNoCharge)
 	switch {
-	case lost && c.state == reserved && c.checks >= fruitless,
-		c.state == pending && !c.ExpiresAt.After(now) && lost:
+	case unknown && c.state == reserved && c.checks >= maxMisses,
+		unknown && c.state == pending && !c.ExpiresAt.After(now):
 		c.enter(cancelling, now)
-	case broken(err) && c.state.closed() && now.Before(c.closedAt.Add(patience)):
-		c.checks-- // this look does not count
+	case broken(err) && c.state.closed() && now.Before(c.closedAt.Add(keepAsking)):
+		c.checks-- // this check does not count
 	}
 }
 
-// cancelNow makes sure at the gateway that nobody can pay a charge any more.
-func (s *Service) cancelNow(ctx context.Context, u Setup, c charge) error {
-	if u.Provider.Manual {
-		return s.closeManual(ctx, u, c, cancelled)
+// cancelAtGateway makes sure at the gateway that a charge can be paid no more.
+func (s *Service) cancelAtGateway(ctx context.Context, work check) error {
+	if work.setup.Provider.Manual {
+		return s.endManual(ctx, work, cancelled)
 	}
-	gw, err := s.open(u)
+	gateway, err := s.open(work.setup)
 	if err == nil {
-		err = s.call(ctx, callAbout{u, "cancel", c.order.Reference}, func(ctx context.Context) error { return gw.Cancel(ctx, c.ref()) })
+		about := callAbout{work.setup, "cancel", work.charge.order.Reference}
+		err = s.call(ctx, about, func(ctx context.Context) error { return gateway.Cancel(ctx, work.charge.ref()) })
 	}
 	crashpoint.Here("charge-cancelled")
 	if errors.Is(err, ErrPaid) {
-		return s.look(ctx, u, c)
+		return s.fetch(ctx, work)
 	}
-	return s.conclude(ctx, u, c, err, func(c *charge, now time.Time) {
-		switch {
-		case err != nil || c.state != cancelling:
-		case c.ExpiresAt.After(now):
-			c.enter(cancelled, now)
-		default:
-			c.enter(expired, now)
+	return s.finish(ctx, work, err, func(c *charge, now time.Time) {
+		if err == nil && c.state == cancelling {
+			c.end(now)
 		}
 	})
 }
 
-// conclude ends a claim and writes down what became of the charge. It returns
-// what the gateway failed with.
-func (s *Service) conclude(ctx context.Context, u Setup, c charge, cause error, change func(c *charge, now time.Time)) error {
-	ctx, cancel := closing(ctx)
+// finish ends a claim and records what became of the charge. It returns what the
+// gateway failed with. A worker that has lost its claim changes nothing.
+func (s *Service) finish(ctx context.Context, work check, cause error, change func(c *charge, now time.Time)) error {
+	ctx, cancel := finishContext(ctx)
 	defer cancel()
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		now, err := lockCharge(ctx, tx, c.companyID, c.id)
+		locked, err := lockCharge(ctx, tx, work.charge.companyID, work.charge.id)
 		if err != nil {
 			return err
 		}
-		if now.claim == c.claim {
-			change(&now, tx.Now())
-			now.problem = publicProblem(u, cause)
-			now.claim, now.nextCheck = "", s.nextCheck(now, u.Provider, tx.Now())
-			if broken(cause) && now.state.closed() && !now.nextCheck.After(tx.Now()) {
-				now.nextCheck = tx.Now().Add(worker.Jitter(checkDelays[4]))
-			}
-			if err := saveCharge(ctx, tx, now); err != nil {
+		if locked.claim == work.charge.claim {
+			changed := changeOf(locked)
+			change(&changed.after, tx.Now())
+			changed.after.finished(work.setup, cause, tx.Now())
+			if err := s.applyCharge(ctx, tx, &changed); err != nil {
 				return err
 			}
 		}
-		return heardTx(ctx, tx, u, cause)
+		return recordGatewayHealth(ctx, tx, work.setup, cause)
 	})
 	if err != nil || cause == nil {
 		return err
@@ -239,9 +217,18 @@ func (s *Service) conclude(ctx context.Context, u Setup, c charge, cause error, 
 	return errors.Join(errGateway, cause)
 }
 
+// finished ends the claim of a charge after a check that may have failed.
+func (c *charge) finished(setup Setup, cause error, now time.Time) {
+	c.problem = publicProblem(setup, cause)
+	c.release(setup.Provider, now)
+	if broken(cause) && c.state.closed() && !c.nextCheck.After(now) {
+		c.nextCheck = now.Add(worker.Jitter(failedCheck))
+	}
+}
+
 // setupByID reads a setup, also one that the company does not use any more.
 func (s *Service) setupByID(ctx context.Context, companyID, gatewayID int64) (Setup, error) {
-	u, err := setupByID(ctx, s.db, companyID, gatewayID)
-	u.Provider = s.providers[u.name]
-	return u, err
+	setup, err := setupByID(ctx, s.db, companyID, gatewayID)
+	setup.Provider = s.providers[setup.name]
+	return setup, err
 }

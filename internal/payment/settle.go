@@ -13,60 +13,40 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// Reason is why a payment needs a person.
-type Reason string
-
-// The reasons.
-const (
-	ReasonLate             Reason = "late"              // after the charge had expired or been cancelled
-	ReasonDouble           Reason = "double"            // the invoice or the charge was paid already
-	ReasonWrongAmount      Reason = "wrong_amount"      // not what the invoice says
-	ReasonWrongCurrency    Reason = "wrong_currency"    // not reais
-	ReasonWrongReference   Reason = "wrong_reference"   // the gateway says that it is for something else
-	ReasonCancelledInvoice Reason = "cancelled_invoice" // nobody owed it any more
-	ReasonDeletedInvoice   Reason = "deleted_invoice"   // deleted with its customer
-	ReasonRefunded         Reason = "refunded"          // given back at the gateway
-)
-
-// Reasons lists all of them.
-var Reasons = []Reason{
-	ReasonLate, ReasonDouble, ReasonWrongAmount, ReasonWrongCurrency, ReasonWrongReference, ReasonCancelledInvoice,
-	ReasonDeletedInvoice, ReasonRefunded,
-}
-
-// grace is how long after its end a charge may still be paid by somebody who
-// was on time: banks take a while.
+// grace is how long after its end a charge may still be paid on time: banks are
+// slow to report.
 const grace = 10 * time.Minute
 
 var (
 	errPaidByNothing = errors.New("the gateway says that the charge is paid, and by no payment")
 	errOtherCharge   = errors.New("the gateway answered about another charge")
+	errNoPaymentID   = errors.New("the gateway told of a payment without an id")
 )
 
-// settlement is one report of a gateway on its way into the books.
+// settlement is one report of a gateway on its way into our records.
 type settlement struct {
-	*Service
-	actor  account.Actor
-	setup  Setup
-	report Report
-	claim  string // under which the gateway was asked; empty: under none
-	strays bool   // the report's reference is nobody's
-
-	charge  charge
-	invoice *billing.Invoice // nil: deleted
+	service *Service
+	actor   account.Actor
+	setup   Setup
+	report  Report
+	claim   string // under which the gateway was asked; empty: under none
+	stray   bool   // the report has a reference that is no charge of ours
 }
 
-// settle takes note of what a gateway reports of a charge, in one transaction:
-// the payments that came, the invoice that one of them pays, and where the
-// charge stands. However often it is told the same, it does so once. What does
-// not fit is kept for a person to decide.
-func (s *Service) settle(ctx context.Context, u Setup, c charge, r Report) error {
-	if r.State == StatePaid && len(r.Payments) == 0 {
+// settle records what a gateway reports of a charge, in one transaction: the
+// payments that came, the invoice that one of them pays, and the charge's state.
+// A report that comes again changes nothing. A payment that does not fit is kept
+// for a person to decide.
+func (s *Service) settle(ctx context.Context, work check, report Report) error {
+	if report.State == StatePaid && len(report.Payments) == 0 {
 		return errPaidByNothing
 	}
-	st := &settlement{Service: s, setup: u, report: r, claim: c.claim}
-	if r.Reference != "" && r.Reference != c.order.Reference {
-		other, err := chargeByReference(ctx, s.db, c.companyID, r.Reference)
+	if slices.ContainsFunc(report.Payments, func(r Received) bool { return r.ID == "" }) {
+		return errNoPaymentID
+	}
+	st := &settlement{service: s, setup: work.setup, report: report, claim: work.charge.claim}
+	if report.Reference != "" && report.Reference != work.charge.order.Reference {
+		other, err := chargeByReference(ctx, s.db, work.charge.companyID, report.Reference)
 		switch {
 		case err == nil:
 			st.claim = ""
@@ -74,142 +54,161 @@ func (s *Service) settle(ctx context.Context, u Setup, c charge, r Report) error
 		case !errors.Is(err, sqldb.ErrNotFound):
 			return err
 		}
-		st.strays = true
+		st.stray = true
 	}
-	return st.run(ctx, c)
+	return st.run(ctx, work.charge)
 }
 
-func (s *settlement) run(ctx context.Context, c charge) (err error) {
-	ctx, cancel := closing(ctx)
+func (s *settlement) run(ctx context.Context, about charge) error {
+	ctx, cancel := finishContext(ctx)
 	defer cancel()
-	if s.actor, err = s.accounts.Actor(ctx, c.companyID); err != nil {
+	company, err := account.FindCompany(ctx, s.service.db, about.companyID)
+	if err != nil {
 		return err
 	}
+	s.actor = account.System(company, "settlement")
 	slices.SortStableFunc(s.report.Payments, func(x, y Received) int { return x.At.Compare(y.At) })
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if err := s.lock(ctx, tx, c); err != nil {
-			return err
-		}
-		s.charge.take(s.report.Charge)
-		for _, p := range s.report.Payments {
-			if err := s.receive(ctx, tx, p); err != nil {
-				return err
-			}
-		}
-		s.follow(tx.Now())
-		if s.charge.claim == s.claim || !s.charge.busy(tx.Now()) {
-			s.charge.claim, s.charge.nextCheck = "", s.nextCheck(s.charge, s.setup.Provider, tx.Now())
-		}
-		s.charge.problem = ""
-		crashpoint.Here("before-settlement-commit")
-		return errors.Join(saveCharge(ctx, tx, s.charge), heardTx(ctx, tx, s.setup, nil))
-	})
+	err = s.service.db.Write(ctx, func(tx *sqldb.Tx) error { return s.write(ctx, tx, about) })
 	crashpoint.Here("after-settlement-commit")
 	return err
 }
 
-// lock takes customer, invoice and charge, in the order in which everybody does.
-func (s *settlement) lock(ctx context.Context, tx *sqldb.Tx, c charge) error {
-	s.invoice = nil
-	i, err := billing.LockTx(ctx, tx, s.actor, c.invoiceID)
-	switch {
-	case err == nil:
-		s.invoice = &i
-	case fault.KindOf(err) != fault.KindNotFound:
-		return err
-	}
-	s.charge, err = lockCharge(ctx, tx, c.companyID, c.id)
-	return err
-}
-
-// receive takes note of one payment, unless it is known.
-func (s *settlement) receive(ctx context.Context, tx *sqldb.Tx, p Received) error {
-	if p.ID == "" {
-		return errors.New("the gateway told of a payment without an id")
-	}
-	rowID, err := insertPayment(ctx, tx, s.charge, p, "")
+// write decides about the report and applies the decision. The charge is written
+// before the payments: the first payment pays the invoice, billing tells its
+// watchers, and this package, one of them, cancels every charge of the invoice
+// that is still unpaid.
+func (s *settlement) write(ctx context.Context, tx *sqldb.Tx, about charge) error {
+	before, err := s.lock(ctx, tx, about)
 	if err != nil {
 		return err
 	}
-	if rowID == 0 {
-		return s.again(ctx, tx, p)
+	decided := s.decide(before, tx.Now())
+	if err := s.service.applyCharge(ctx, tx, &decided.charge); err != nil {
+		return err
 	}
-	reason := s.judge(p)
-	if !s.strays {
-		// Before the invoice is paid: what watches that would take the charge for one that is left over.
-		s.charge.enter(paid, tx.Now())
-		if err := saveCharge(ctx, tx, s.charge); err != nil {
+	for i := range decided.payments {
+		if err := s.service.applyPayment(ctx, tx, s.actor, &decided.payments[i]); err != nil {
 			return err
 		}
 	}
-	if reason != "" {
-		tx.OnCommit(s.metrics.reviews.WithLabelValues(string(reason)).Inc)
-		return insertReview(ctx, tx, s.charge.companyID, rowID, reason)
-	}
-	out, err := s.billing.PayTx(ctx, tx, s.actor, s.invoice.ID, s.charge.provider)
-	if err != nil {
-		return err
-	}
-	s.invoice = &out.Invoice
-	lag := tx.Now().Sub(p.At)
-	tx.OnCommit(func() { s.metrics.lag.Observe(max(lag, 0).Seconds()) })
-	return markApplied(ctx, tx, s.charge.companyID, rowID)
+	crashpoint.Here("before-settlement-commit")
+	return recordGatewayHealth(ctx, tx, s.setup, nil)
 }
 
-// again is for a payment that is known: only that it was given back since would
-// be news.
-func (s *settlement) again(ctx context.Context, tx *sqldb.Tx, p Received) error {
-	if !p.Refunded {
-		return nil
-	}
-	rowID, err := markRefunded(ctx, tx, s.charge.companyID, s.charge.provider, p.ID)
-	if err != nil || rowID == 0 {
-		return err
-	}
-	tx.OnCommit(s.metrics.reviews.WithLabelValues(string(ReasonRefunded)).Inc)
-	return insertReview(ctx, tx, s.charge.companyID, rowID, ReasonRefunded)
+// records are the rows that a settlement is decided on.
+type records struct {
+	invoice *billing.Invoice // nil: deleted
+	charge  charge
+	known   map[string]Payment // those of the report that were recorded before, by the gateway's id
 }
 
-// judge says why a payment does not pay the invoice by itself; nothing when it
-// does.
-func (s *settlement) judge(p Received) Reason {
+// lock reads customer and invoice, charge and payments, in the order in which
+// every transaction locks them.
+func (s *settlement) lock(ctx context.Context, tx *sqldb.Tx, about charge) (r records, err error) {
+	invoice, err := billing.LockTx(ctx, tx, s.actor, about.invoiceID)
 	switch {
-	case s.strays:
+	case err == nil:
+		r.invoice = &invoice
+	case fault.KindOf(err) != fault.KindNotFound:
+		return r, err
+	}
+	if r.charge, err = lockCharge(ctx, tx, about.companyID, about.id); err != nil {
+		return r, err
+	}
+	ids := make([]string, len(s.report.Payments))
+	for i, received := range s.report.Payments {
+		ids[i] = received.ID
+	}
+	r.known, err = lockPayments(ctx, tx, about, ids)
+	return r, err
+}
+
+// decision is what a settlement changes.
+type decision struct {
+	charge   chargeChange
+	payments []paymentChange
+}
+
+// decide says what a report changes. It reads nothing but its arguments.
+func (s *settlement) decide(before records, now time.Time) decision {
+	d := decision{charge: changeOf(before.charge)}
+	after := &d.charge.after
+	after.merge(s.report.Charge)
+	seen := map[string]bool{}
+	for _, received := range s.report.Payments {
+		if seen[received.ID] {
+			continue
+		}
+		seen[received.ID] = true
+		known, recorded := before.known[received.ID]
+		switch {
+		case !recorded:
+			d.payments = append(d.payments, s.received(received, before.invoice, *after))
+			if !s.stray {
+				after.enter(paid, now)
+			}
+		case received.Refunded && !known.Refunded:
+			d.payments = append(d.payments, refund(known))
+		}
+	}
+	s.follow(after, now)
+	if after.claim == s.claim || !after.busy(now) {
+		after.release(s.setup.Provider, now)
+	}
+	after.problem = ""
+	return d
+}
+
+// received is the change that records a new payment of a charge. It pays the
+// invoice, or opens a review.
+func (s *settlement) received(r Received, invoice *billing.Invoice, c charge) paymentChange {
+	p := paymentOf(c, r)
+	reason := s.judge(r, invoice, c)
+	p.Applied = reason == ""
+	return paymentChange{action: paymentReceived, after: p, reason: reason}
+}
+
+// refund is the change that records that the money of a payment went back.
+func refund(known Payment) paymentChange {
+	after := known
+	after.Refunded = true
+	return paymentChange{action: paymentRefunded, before: known, after: after, reason: ReasonRefunded}
+}
+
+// judge says why a payment does not pay the invoice by itself; "" when it does.
+func (s *settlement) judge(r Received, invoice *billing.Invoice, c charge) Reason {
+	switch {
+	case s.stray:
 		return ReasonWrongReference
-	case p.Refunded:
+	case r.Refunded:
 		return ReasonRefunded
-	case p.Currency != "BRL":
+	case r.Currency != "BRL":
 		return ReasonWrongCurrency
-	case s.invoice == nil:
+	case invoice == nil:
 		return ReasonDeletedInvoice
-	case s.charge.state == paid || s.invoice.Status == billing.Paid:
+	case c.state == paid || invoice.Status == billing.Paid:
 		return ReasonDouble
-	case s.invoice.Status == billing.Cancelled:
+	case invoice.Status == billing.Cancelled:
 		return ReasonCancelledInvoice
-	case p.Amount != s.charge.order.Amount || p.Amount != s.invoice.Amount:
+	case r.Amount != c.order.Amount || r.Amount != invoice.Amount:
 		return ReasonWrongAmount
-	case s.charge.state == cancelled || s.charge.state == refused || p.At.After(s.charge.ExpiresAt.Add(grace)):
+	case c.state == cancelled || c.state == refused || r.At.After(c.ExpiresAt.Add(grace)):
 		return ReasonLate
 	}
 	return ""
 }
 
-// follow moves a charge to where the gateway says that it stands.
-func (s *settlement) follow(now time.Time) {
-	c := &s.charge
+// follow moves a charge to the state that the gateway reports.
+func (s *settlement) follow(c *charge, now time.Time) {
 	switch {
-	case s.strays || c.state == paid:
+	case s.stray || c.state == paid:
 	case s.report.State == StateCancelled && !c.state.closed():
-		if c.ExpiresAt.After(now) {
-			c.enter(cancelled, now)
-		} else {
-			c.enter(expired, now)
-		}
+		c.end(now)
 	case s.report.State == StatePending && c.state.closed(): // it can be paid after all
 		c.enter(cancelling, now)
 	case s.report.State == StatePending && c.state != cancelling && !c.ExpiresAt.After(now): // it does not expire by itself
 		c.enter(cancelling, now)
-	case s.report.State == StatePending && c.state == reserved && sane(c.Charge) == nil:
-		c.enter(pending, now) // without its code it stays reserved: whoever asks for it makes it told
+	case s.report.State == StatePending && c.state == reserved && validate(c.Charge) == nil:
+		c.enter(pending, now) // without its code it stays reserved: the next caller of Charge gets it again
 	}
 }

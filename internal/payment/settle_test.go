@@ -162,10 +162,10 @@ func TestPaymentOfWhatIsNoLongerOwedIsKept(t *testing.T) {
 			w.bank.pay(t, code, 3500)
 			switch n {
 			case 0:
-				_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, values("status", "Cancelado"))
+				_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 				must(t, err)
 			case 1:
-				_, err := w.invoices.SetStatus(t.Context(), w.actor, j.ID, values("status", "Pago"))
+				_, err := w.invoices.SetStatus(t.Context(), w.actor, j.ID, billing.ReadStatusChange(values("status", "Pago")))
 				must(t, err)
 			case 2:
 				must(t, w.customers.Delete(t.Context(), w.actor, k.Customer.ID))
@@ -197,17 +197,17 @@ func TestPersonDecides(t *testing.T) {
 			list[0], list[1] = list[1], list[0]
 		}
 		resolve := func(id int64, resolution string) error {
-			_, err := w.ResolveReview(t.Context(), w.actor, id, values("resolution", resolution, "note", "combinado"))
+			_, err := w.Decide(t.Context(), w.actor, ReadDecision(values("resolution", resolution, "note", "combinado"), id))
 			return err
 		}
 		wantField(t, resolve(list[0].ID, "forgotten"), "resolution")
 		must(t, resolve(list[0].ID, "applied"))
 		w.wantPaid(t, i)
 		wantField(t, resolve(list[0].ID, "dismissed"), "resolution")
-		_, err := w.invoices.SetStatus(t.Context(), w.actor, j.ID, values("status", "Cancelado"))
+		_, err := w.invoices.SetStatus(t.Context(), w.actor, j.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 		must(t, err)
 		wantField(t, resolve(list[1].ID, "applied"), "resolution")
-		_, err = w.ResolveReview(t.Context(), w.newCompany(t), list[1].ID, values("resolution", "dismissed"))
+		_, err = w.Decide(t.Context(), w.newCompany(t), ReadDecision(values("resolution", "dismissed"), list[1].ID))
 		wantKind(t, err, "not_found")
 		must(t, resolve(list[1].ID, "dismissed"))
 		open, total, err := w.Reviews(t.Context(), w.actor, ReviewFilter{Open: true}, input.Page{Number: 1, Size: 10})
@@ -233,7 +233,7 @@ func TestManyWhoSettleAtOncePayOnce(t *testing.T) {
 		errs := make([]error, 30)
 		var all sync.WaitGroup
 		for n := range errs {
-			all.Go(func() { errs[n] = processes[n%3].look(t.Context(), u, c) })
+			all.Go(func() { errs[n] = processes[n%3].fetch(t.Context(), check{u, c}) })
 		}
 		all.Wait()
 		must(t, errors.Join(errs...))
@@ -264,7 +264,7 @@ func TestPaymentAndClosingAtOnce(t *testing.T) {
 			var all sync.WaitGroup
 			all.Go(func() { w.work(t) })
 			all.Go(func() {
-				_, _ = other.invoices.SetStatus(t.Context(), w.actor, i.ID, values("status", "Cancelado"))
+				_, _ = other.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 			})
 			all.Wait()
 			w.later(t, time.Minute)
@@ -283,7 +283,7 @@ func TestPersonConfirmsWhatNoGatewayWatches(t *testing.T) {
 		w.gateway(t, "provider", "hand", "secret", "x")
 		i, j := w.invoice(t), w.invoice(t)
 		confirm := func(id int64, pairs ...string) error {
-			_, err := w.ConfirmByHand(t.Context(), w.actor, id, values(pairs...))
+			_, err := w.ConfirmByHand(t.Context(), w.actor, ReadConfirmation(values(pairs...), id))
 			return err
 		}
 		wantField(t, confirm(i.ID, "amount", "35.00"), "invoice") // there is no code yet

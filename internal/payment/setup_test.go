@@ -43,12 +43,12 @@ func TestSetupRefusesWhatIsWrong(t *testing.T) {
 			"secret":   {"provider", "other"},
 			"color":    {"provider", "fake", "color", "blue"},
 		} {
-			_, err := w.ConfigureGateway(t.Context(), w.actor, values(pairs...))
+			_, err := w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values(pairs...)))
 			wantField(t, err, field)
 		}
-		_, err := w.ConfigureGateway(t.Context(), w.actor, values("provider", "other", "secret", "bad"))
+		_, err := w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values("provider", "other", "secret", "bad")))
 		wantField(t, err, "secret")
-		_, err = w.ConfigureGateway(t.Context(), w.actor, values())
+		_, err = w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values()))
 		wantField(t, err, "provider")
 		if u := w.setup(t); u.Provider.Name != "fake" {
 			t.Errorf("the gateway is %s", u.Provider.Name)
@@ -102,7 +102,7 @@ func TestGatewayThatWasLeftSettlesItsCharges(t *testing.T) {
 		must(t, w.ClearGateway(t.Context(), w.actor))
 		must(t, w.Prune(t.Context()))
 		w.bank.pay(t, p.PixCode, 3500)
-		must(t, w.hearFrom(t, u, tell{"e1", theSecret, "", strings.TrimPrefix(p.PixCode, "pix-")}))
+		must(t, w.callBack(t, u, tell{"e1", theSecret, "", strings.TrimPrefix(p.PixCode, "pix-")}))
 		w.work(t)
 		w.wantPaid(t, i)
 		for range 3 {
@@ -112,8 +112,8 @@ func TestGatewayThatWasLeftSettlesItsCharges(t *testing.T) {
 		if n := w.count(t, `SELECT COUNT(*) FROM gateways WHERE options <> ''`); n != 0 {
 			t.Error("credentials are kept that nothing needs")
 		}
-		wantKind(t, w.hearFrom(t, u, tell{"e2", theSecret, "x", ""}), fault.KindNotFound)
-		_, err := w.ConfigureGateway(t.Context(), w.actor, values("provider", "fake"))
+		wantKind(t, w.callBack(t, u, tell{"e2", theSecret, "x", ""}), fault.KindNotFound)
+		_, err := w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values("provider", "fake")))
 		wantField(t, err, "secret")
 	})
 }

@@ -41,7 +41,7 @@ func activeSetup(ctx context.Context, q sqldb.Querier, companyID int64) (Setup, 
 	return sqldb.One(ctx, q, scanSetup, `SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND active = ?`, companyID, true)
 }
 
-func setupOfProvider(ctx context.Context, tx *sqldb.Tx, companyID int64, provider string) (Setup, error) {
+func lockSetup(ctx context.Context, tx *sqldb.Tx, companyID int64, provider string) (Setup, error) {
 	return sqldb.One(ctx, tx, scanSetup, `
 		SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ? {for update}`, companyID, provider)
 }
@@ -50,7 +50,8 @@ func setupByID(ctx context.Context, q sqldb.Querier, companyID, gatewayID int64)
 	return sqldb.One(ctx, q, scanSetup, `SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND id = ?`, companyID, gatewayID)
 }
 
-// setupByKey finds by what only the gateway was told whose callback it is.
+// setupByKey finds the setup that a callback is for, by the secret part of its
+// address.
 func setupByKey(ctx context.Context, q sqldb.Querier, key string) (Setup, error) {
 	return sqldb.One(ctx, q, scanSetup, `
 		SELECT `+setupColumns+` FROM gateways WHERE callback_key = ? AND options <> '' /* every company_id */`, key)
@@ -80,8 +81,8 @@ func deactivateAll(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
 	return err
 }
 
-// forgetOptions drops the credentials of gateways that were left, when there is
-// no charge any more that they could be needed for.
+// forgetOptions drops the credentials of gateways that are not in use and whose
+// charges need no check any more.
 func forgetOptions(ctx context.Context, tx *sqldb.Tx) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE gateways SET options = '' WHERE active = ? AND options <> '' AND NOT EXISTS (
@@ -90,7 +91,8 @@ func forgetOptions(ctx context.Context, tx *sqldb.Tx) error {
 	return err
 }
 
-// sealedBefore finds what is not sealed with a key, of every company_id.
+// sealedBefore finds the setups of every company_id that are not sealed with a
+// key.
 func sealedBefore(ctx context.Context, q sqldb.Querier, keyID string) ([]Setup, error) {
 	return sqldb.All(ctx, q, scanSetup, `
 		SELECT `+setupColumns+` FROM gateways WHERE options <> '' AND options NOT LIKE ? /* every company_id */`, "v1."+keyID+".%")
@@ -108,14 +110,14 @@ func countFailure(ctx context.Context, tx *sqldb.Tx, u Setup, problem string) (i
 		UPDATE gateways SET failures = failures + 1, problem = ? WHERE company_id = ? AND id = ? RETURNING failures`, problem, u.CompanyID, u.ID)
 }
 
-// pauseGateway keeps a gateway from being asked, and its charges out of the way
-// of those that look for due ones.
+// pauseGateway keeps a gateway from being called, and its charges from being due.
+// It writes the engine's schedule and no state.
 func pauseGateway(ctx context.Context, tx *sqldb.Tx, u Setup, until time.Time) error {
 	_, err := tx.Exec(ctx, `UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ?`, until.UnixMicro(), u.CompanyID, u.ID)
 	if err != nil {
 		return err
 	}
-	// Whoever is claiming some of them has locked them first and the gateway after.
+	// Another worker that claims some of them locks charges first and the gateway after.
 	_, err = tx.Exec(ctx, `
 		UPDATE charges SET next_check_at = ? WHERE company_id = ? AND id IN (
 			SELECT id FROM charges WHERE company_id = ? AND gateway_id = ? AND next_check_at <= ? AND hinted_at = 0 {for update skip locked})`,
@@ -123,7 +125,7 @@ func pauseGateway(ctx context.Context, tx *sqldb.Tx, u Setup, until time.Time) e
 	return err
 }
 
-// spaceOut keeps the next looks at gateways that were just asked at a distance.
+// spaceOut delays the next checks at gateways that are being called.
 func spaceOut(ctx context.Context, tx *sqldb.Tx, claimed []charge) error {
 	waits := map[[2]int64]time.Duration{}
 	for _, c := range claimed {
@@ -131,7 +133,8 @@ func spaceOut(ctx context.Context, tx *sqldb.Tx, claimed []charge) error {
 	}
 	for gateway, wait := range waits {
 		until := tx.Now().Add(wait).UnixMicro()
-		_, err := tx.Exec(ctx, `UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ? AND resume_at < ?`, until, gateway[0], gateway[1], until)
+		_, err := tx.Exec(ctx, `
+			UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ? AND resume_at < ?`, until, gateway[0], gateway[1], until)
 		if err != nil {
 			return err
 		}

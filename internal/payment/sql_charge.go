@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -21,11 +22,19 @@ func scanCharge(r sqldb.Row) (c charge, err error) {
 	return c, err
 }
 
-// unsettled are the charges of an invoice that can be paid, or perhaps can.
+// unsettled are the charges of an invoice that can be paid, or may still be.
 func unsettled(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) ([]charge, error) {
 	return sqldb.All(ctx, q, scanCharge, `
 		SELECT `+chargeColumns+` FROM charges
 		WHERE company_id = ? AND invoice_id = ? AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id`, companyID, invoiceID)
+}
+
+// lockUnsettled locks them, of several invoices.
+func lockUnsettled(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceIDs []int64) ([]charge, error) {
+	return sqldb.All(ctx, tx, scanCharge, `
+		SELECT `+chargeColumns+` FROM charges
+		WHERE company_id = ? AND invoice_id {in ?} AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id {for update}`,
+		companyID, invoiceIDs)
 }
 
 // newestCharge returns the zero charge when the invoice never had one.
@@ -55,9 +64,9 @@ func insertCharge(ctx context.Context, tx *sqldb.Tx, c charge) (int64, error) {
 		string(c.state), c.ExpiresAt.UnixMicro(), orNull(c.nextCheck), c.claim, tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
-// saveCharge writes all of a charge that changes. Whoever calls it has locked
-// the row.
-func saveCharge(ctx context.Context, tx *sqldb.Tx, c charge) error {
+// updateCharge writes all of a charge that changes. The caller has locked the
+// row.
+func updateCharge(ctx context.Context, tx *sqldb.Tx, c charge) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE charges SET gateway_ref = ?, state = ?, pix_code = ?, checkout_url = ?, problem = ?, expires_at = ?, closed_at = ?,
 			next_check_at = ?, checks = ?, hinted_at = ?, claim = ?, updated_at = ?
@@ -67,27 +76,17 @@ func saveCharge(ctx context.Context, tx *sqldb.Tx, c charge) error {
 	return err
 }
 
-// cancelOf has the charges of invoices cancelled at the gateway. One that
-// somebody is dealing with at the moment is left to them: they will see.
-func cancelOf(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceIDs []int64) (int64, error) {
-	now := tx.Now().UnixMicro()
-	return tx.Exec(ctx, `
-		UPDATE charges SET state = 'cancelling', checks = 0, closed_at = NULL, updated_at = ?,
-			next_check_at = CASE WHEN claim <> '' AND next_check_at > ? THEN next_check_at ELSE ? END
-		WHERE company_id = ? AND state IN ('reserved', 'pending') AND invoice_id {in ?}`, now, now, now, companyID, invoiceIDs)
-}
-
-// lastFailure is when the making of a charge for an invoice last failed.
+// lastFailure is when a gateway last failed to make a charge for an invoice.
 func lastFailure(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) (time.Time, error) {
 	at, err := sqldb.Value[int64](ctx, q, `
-		SELECT COALESCE(MAX(updated_at), 0) FROM charges WHERE company_id = ? AND invoice_id = ? AND problem <> '' AND state IN ('reserved', 'refused', 'cancelling')`,
+		SELECT COALESCE(MAX(updated_at), 0) FROM charges
+		WHERE company_id = ? AND invoice_id = ? AND problem <> '' AND state IN ('reserved', 'refused', 'cancelling')`,
 		companyID, invoiceID)
 	return instant(at), err
 }
 
-// dueCharges finds charges that somebody must look after: those that a callback
-// pointed at first, and of each gateway only so many at once. It speaks for all
-// companies.
+// dueCharges finds charges to check: those that a callback named first, and of
+// each gateway only callsPerClaim at once. It reads the charges of all companies.
 func dueCharges(ctx context.Context, q sqldb.Querier, now time.Time, limit int) ([]int64, error) {
 	at := now.UnixMicro()
 	return sqldb.Values[int64](ctx, q, dueChargesText, at, at, at, callsPerClaim, limit)
@@ -102,18 +101,25 @@ const dueChargesText = `SELECT d.id FROM (
 		SELECT COUNT(*) FROM charges x WHERE x.claim <> '' AND x.gateway_id = d.gateway_id AND x.next_check_at > ?) <= ?
 	ORDER BY CASE WHEN d.hinted_at > 0 THEN 0 ELSE 1 END, d.next_check_at LIMIT ? /* every company_id */`
 
-// claimCharges makes charges ours that are still due, and returns them.
-func claimCharges(ctx context.Context, tx *sqldb.Tx, ids []int64, token string, until time.Time) ([]charge, error) {
+// claimCharges claims those of the charges that are still due, and returns them.
+// It writes the engine's lease and no state.
+func claimCharges(ctx context.Context, tx *sqldb.Tx, ids []int64, until time.Time) ([]charge, error) {
 	return sqldb.All(ctx, tx, scanCharge, `
 		UPDATE charges SET claim = ?, next_check_at = ?, checks = checks + 1, hinted_at = 0 WHERE id IN (
 			SELECT id FROM charges WHERE id {in ?} AND next_check_at <= ? {for update skip locked}
-		) RETURNING `+chargeColumns+` /* every company_id */`, token, until.UnixMicro(), ids, tx.Now().UnixMicro())
+		) RETURNING `+chargeColumns+` /* every company_id */`, id.NewCode(16), until.UnixMicro(), ids, tx.Now().UnixMicro())
 }
 
-// markHinted has the charge that a callback is about looked up at once. One
-// that is settled is looked at again only for news. It returns how many charges
-// of the gateway the reference names.
-func markHinted(ctx context.Context, tx *sqldb.Tx, u Setup, ref Ref, news bool) (int64, error) {
+// hinted is a charge that a callback names.
+type hinted struct {
+	setup Setup
+	ref   Ref
+	fresh bool // the callback is no repetition: a paid charge is checked again too
+}
+
+// markHinted makes the charge due at once, and returns how many charges of the
+// gateway the reference names. It writes the engine's schedule and no state.
+func markHinted(ctx context.Context, tx *sqldb.Tx, h hinted) (int64, error) {
 	now := tx.Now().UnixMicro()
 	return tx.Exec(ctx, `
 		UPDATE charges SET
@@ -123,7 +129,7 @@ func markHinted(ctx context.Context, tx *sqldb.Tx, u Setup, ref Ref, news bool) 
 				WHEN claim <> '' AND next_check_at > ? THEN next_check_at
 				ELSE CAST(? AS BIGINT) END
 		WHERE company_id = ? AND gateway_id = ? AND (reference = ? OR gateway_ref <> '' AND gateway_ref = ?)`,
-		number(news), now, number(news), now, now, u.CompanyID, u.ID, ref.Reference, ref.ID)
+		number(h.fresh), now, number(h.fresh), now, now, h.setup.CompanyID, h.setup.ID, h.ref.Reference, h.ref.ID)
 }
 
 func number(b bool) int64 {
@@ -133,19 +139,19 @@ func number(b bool) int64 {
 	return 0
 }
 
-// standing is what the metrics show of what is not resolved.
-type standing struct {
+// backlog is what the metrics show of unfinished work.
+type backlog struct {
 	reviews                 int64
 	reservedSince, dueSince time.Time // now when there is none
 }
 
-func gauges(ctx context.Context, q sqldb.Querier, now time.Time) (standing, error) {
+func readBacklog(ctx context.Context, q sqldb.Querier, now time.Time) (backlog, error) {
 	at := now.UnixMicro()
-	return sqldb.One(ctx, q, func(r sqldb.Row) (s standing, err error) {
+	return sqldb.One(ctx, q, func(r sqldb.Row) (b backlog, err error) {
 		var since, due int64
-		err = r.Scan(&s.reviews, &since, &due)
-		s.reservedSince, s.dueSince = time.UnixMicro(since), time.UnixMicro(due)
-		return s, err
+		err = r.Scan(&b.reviews, &since, &due)
+		b.reservedSince, b.dueSince = time.UnixMicro(since), time.UnixMicro(due)
+		return b, err
 	}, `SELECT (SELECT COUNT(*) FROM payment_reviews WHERE resolved_at IS NULL),
 			(SELECT COALESCE(MIN(created_at), CAST(? AS BIGINT)) FROM charges WHERE state = 'reserved'),
 			(SELECT COALESCE(MIN(next_check_at), CAST(? AS BIGINT)) FROM charges WHERE next_check_at <= ?) /* every company_id */`, at, at, at)

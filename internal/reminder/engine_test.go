@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
@@ -321,7 +322,7 @@ func TestDecisions(t *testing.T) {
 		h.update(m.CustomerID, "whatsapp", "11987654321")
 		_, err := h.Decide(t.Context(), h.actor, m.ID, Resend)
 		must(t, err)
-		_, err = h.billing.SetStatus(t.Context(), h.actor, h.count(`SELECT id FROM invoices`), values("status", "Pago", "renew", "false"))
+		_, err = h.billing.SetStatus(t.Context(), h.actor, h.count(`SELECT id FROM invoices`), billing.ReadStatusChange(values("status", "Pago", "renew", "false")))
 		must(t, err)
 		h.send()
 		h.want(h.only(), Skipped, "already paid")

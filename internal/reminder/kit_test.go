@@ -200,7 +200,7 @@ func wantKind(t *testing.T, err error, kind fault.Kind) {
 
 func (h *house) plan(value string) int64 {
 	h.t.Helper()
-	p, err := h.catalog.CreatePlan(h.t.Context(), h.actor, values("name", "Mensal", "value", value, "period", "1month"))
+	p, err := h.catalog.CreatePlan(h.t.Context(), h.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", value, "period", "1month")))
 	must(h.t, err)
 	return p.ID
 }

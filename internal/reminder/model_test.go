@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
@@ -293,13 +294,13 @@ func (l *life) set(h *house, p *person, pairs ...string) {
 // without a renewal.
 func (l *life) pay(h *house, p *person) {
 	l.t.Helper()
-	ids, err := sqldb.Values[int64](l.t.Context(), h.db, `SELECT id FROM invoices WHERE customer_id = ? AND due_on = ? AND status = 'Em aberto'`, p.id, p.dueOn)
+	ids, err := sqldb.Values[int64](l.t.Context(), h.db, `SELECT id FROM invoices WHERE customer_id = ? AND due_on = ? AND status = 'open'`, p.id, p.dueOn)
 	must(l.t, err)
 	if len(ids) == 0 {
 		return
 	}
 	renew := l.random.IntN(2) == 0
-	out, err := h.billing.SetStatus(l.t.Context(), p.of.actor, ids[0], values("status", "Pago", "renew", strconv.FormatBool(renew)))
+	out, err := h.billing.SetStatus(l.t.Context(), p.of.actor, ids[0], billing.ReadStatusChange(values("status", "Pago", "renew", strconv.FormatBool(renew))))
 	must(l.t, err)
 	p.paid[p.dueOn] = true
 	if out.Renewed {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 )
@@ -91,7 +92,7 @@ func TestWhoHasPaidOrRenewedIsNotReminded(t *testing.T) {
 		_, err := h.customers.Renew(t.Context(), h.actor, renewed.ID)
 		must(t, err)
 		invoice := h.count(`SELECT id FROM invoices WHERE customer_id = ?`, paid.ID)
-		_, err = h.billing.SetStatus(t.Context(), h.actor, invoice, values("status", "Pago", "renew", "false"))
+		_, err = h.billing.SetStatus(t.Context(), h.actor, invoice, billing.ReadStatusChange(values("status", "Pago", "renew", "false")))
 		must(t, err)
 		h.at("2026-01-21 09:00")
 		h.work()

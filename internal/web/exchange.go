@@ -88,6 +88,7 @@ func logExchange(log *slog.Logger, r *http.Request, x *Exchange, rec *recorder, 
 
 // WriteFault writes a failure in the envelope, for handlers outside the API.
 func WriteFault(w http.ResponseWriter, err error) {
+	RetryAfter(w.Header(), err)
 	Write(w, Status(err), AppendFault(nil, err))
 }
 

@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
+	"time"
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
@@ -65,13 +67,27 @@ func Status(err error) int {
 }
 
 // Explain gives the errors of the platform a public face: a database that is
-// away or overrun is no bug, and the caller may try again.
+// away or overrun is no bug, and the caller may try again. One that an operator
+// has to see to is not said to be back in a moment.
 func Explain(err error) error {
+	if fault.KindOf(err) != fault.KindInternal {
+		return err
+	}
 	passing := errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, context.DeadlineExceeded)
-	if passing && fault.KindOf(err) == fault.KindInternal {
-		return fault.Unavailable("temporarily unavailable; try again in a moment", err)
+	switch {
+	case sqldb.NeedsOperator(err):
+		return fault.Later(fault.Unavailable("out of service until the operator has seen to the database", err), time.Minute)
+	case passing:
+		return fault.Later(fault.Unavailable("temporarily unavailable; try again in a moment", err), time.Second)
 	}
 	return err
+}
+
+// RetryAfter sets the header that says when trying again may help.
+func RetryAfter(h http.Header, err error) {
+	if wait := fault.RetryAfterOf(err); wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+	}
 }
 
 // AppendAnswer writes the envelope of a success.

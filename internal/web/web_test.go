@@ -74,7 +74,10 @@ func TestStatusOfOutcomes(t *testing.T) {
 }
 
 func TestPassingFailuresOfTheDatabaseAreExplained(t *testing.T) {
-	const later = "temporarily unavailable; try again in a moment"
+	const (
+		later    = "temporarily unavailable; try again in a moment"
+		operator = "out of service until the operator has seen to the database"
+	)
 	tests := []struct {
 		err    error
 		kind   fault.Kind
@@ -85,6 +88,9 @@ func TestPassingFailuresOfTheDatabaseAreExplained(t *testing.T) {
 		{sqldb.ErrClosed, fault.KindUnavailable, later},
 		{fmt.Errorf("list customers: %w", sqldb.ErrBusy), fault.KindUnavailable, later},
 		{context.DeadlineExceeded, fault.KindUnavailable, later},
+		{sqldb.ErrDamaged, fault.KindUnavailable, operator},
+		{sqldb.ErrMoved, fault.KindUnavailable, operator},
+		{fmt.Errorf("list customers: %w", sqldb.ErrNewer), fault.KindUnavailable, operator},
 		{sqldb.ErrUnique, fault.KindInternal, "internal error"},
 		{context.Canceled, fault.KindInternal, "internal error"},
 		{fault.Upstream("the gateway failed", context.DeadlineExceeded), fault.KindUpstream, "the gateway failed"},

@@ -5,6 +5,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook/sender"
 )
 
 // While a company's subscription has ended or is suspended, or its plan has no
@@ -37,10 +38,10 @@ func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, aft
 	for _, w := range all {
 		switch {
 		case !is:
-			err = park(ctx, tx, after.ID, w.ID)
+			err = sender.Park(ctx, tx, after.ID, w.ID)
 		case w.Active:
-			tx.OnCommit(s.hint)
-			err = unpark(ctx, tx, after.ID, w.ID)
+			tx.OnCommit(func() { s.sender.Wake(w.ID) })
+			err = sender.Unpark(ctx, tx, after.ID, w.ID)
 		}
 		if err != nil {
 			return err
@@ -61,7 +62,7 @@ func (s *Service) Hold(ctx context.Context, a account.Actor) error {
 		return err
 	}
 	for _, w := range all {
-		if pending, err := anyPending(ctx, s.db, a.Company.ID, w.ID); err != nil || !pending {
+		if pending, err := sender.AnyPending(ctx, s.db, a.Company.ID, w.ID); err != nil || !pending {
 			if err != nil {
 				return err
 			}
@@ -73,7 +74,7 @@ func (s *Service) Hold(ctx context.Context, a account.Actor) error {
 			if err != nil || company.TellsWebhooks(tx.Now()) {
 				return err
 			}
-			return park(ctx, tx, a.Company.ID, w.ID)
+			return sender.Park(ctx, tx, a.Company.ID, w.ID)
 		})
 		if err != nil {
 			return err

@@ -1,17 +1,15 @@
-// Package webhook owns the addresses that integrators want to be told at, and
-// the deliveries that tell them: rows written in the transaction of the change,
-// sent by an engine that claims them, calls outside any transaction and closes
-// each with one. It does not decide what an event says: rooms record events,
-// and this one subscribes to all of them.
+// Package webhook owns the addresses that integrators want to be told at, the
+// deliveries that tell them, written in the transaction of the change, and their
+// history. It does not decide what an event says: rooms record events, and this
+// one subscribes to all of them. Nor does it send: its package sender does.
 package webhook
 
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"carteira/internal/account"
@@ -22,6 +20,9 @@ import (
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook/sender"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Webhook is an integrator's address and the events it wants.
@@ -44,6 +45,7 @@ type Options struct {
 	PerCompany int             // how many webhooks a company may have
 	Delays     []time.Duration // before each attempt
 	Keep       time.Duration   // how long history is kept; 0: 30 days
+	Log        *slog.Logger    // nil: nothing is logged
 }
 
 // Service has the use cases.
@@ -52,13 +54,9 @@ type Service struct {
 	events  *event.Log
 	box     *secret.Box
 	gate    *outbound.Gate
-	client  *outbound.Client
 	options Options
-	wake    chan struct{} // a hint that something is due
-	changed atomic.Int64  // counts changes of webhooks, after which what is at hand is read anew
-	holding sync.Mutex    // guards the holds of engines
+	sender  *sender.Sender
 	walks   *walks
-	metrics *Metrics
 }
 
 // New makes the service, which from then on writes a delivery for every event
@@ -68,12 +66,35 @@ func New(db *sqldb.DB, events *event.Log, box *secret.Box, gate *outbound.Gate, 
 		o.Keep = 30 * 24 * time.Hour
 	}
 	s := &Service{
-		db: db, events: events, box: box, gate: gate, client: client, options: o,
-		wake: make(chan struct{}, 1), metrics: newMetrics(), walks: newWalks(),
+		db: db, events: events, box: box, gate: gate, options: o, walks: newWalks(),
+		sender: sender.New(sender.Config{DB: db, Box: box, Client: client, Delays: o.Delays, Log: o.Log}),
 	}
 	events.Watch(s.enqueue)
 	return s
 }
+
+// Timeout bounds the whole exchange of one attempt, and BodyTime the body of its
+// answer.
+const (
+	Timeout  = sender.Timeout
+	BodyTime = sender.BodyTime
+)
+
+// Sign is the signature of a body at a time: see sender.Sign.
+func Sign(key []byte, timestamp string, body []byte) string { return sender.Sign(key, timestamp, body) }
+
+// Sender sends the deliveries.
+func (s *Service) Sender() *sender.Sender { return s.sender }
+
+// Run sends deliveries until ctx ends. It may be called again after it ended.
+func (s *Service) Run(ctx context.Context) error { return s.sender.Run(ctx) }
+
+// Inherit ends the leases of a process that is no more. It is for a process that
+// knows itself to be the only one.
+func (s *Service) Inherit(ctx context.Context) error { return s.sender.Inherit(ctx) }
+
+// Metrics returns the sender's metrics for registration.
+func (s *Service) Metrics() []prometheus.Collector { return s.sender.Metrics() }
 
 // List returns the company's webhooks, oldest first.
 func (s *Service) List(ctx context.Context, a account.Actor) ([]Webhook, error) {
@@ -117,6 +138,9 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 		if err := setSecret(ctx, tx, a.Company.ID, w.ID, w.sealed); err != nil {
 			return err
 		}
+		if err := sender.OpenLane(ctx, tx, w.ID); err != nil {
+			return err
+		}
 		return account.WriteAudit(ctx, tx, a, deed("webhook.created", Webhook{}, w))
 	})
 	return w, plain, err
@@ -157,7 +181,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, 
 		}
 		before := w
 		change(&w)
-		tx.OnCommit(func() { s.changed.Add(1) })
+		tx.OnCommit(s.sender.WebhooksChanged)
 		if hasActive && in.Sent("active") {
 			if err := s.setActive(ctx, tx, a.Company.ID, &w, active); err != nil {
 				return err
@@ -177,11 +201,11 @@ func (s *Service) setActive(ctx context.Context, tx *sqldb.Tx, companyID int64, 
 		if w.DisabledAt.IsZero() {
 			w.DisabledAt = tx.Now()
 		}
-		return park(ctx, tx, companyID, w.ID)
+		return sender.Park(ctx, tx, companyID, w.ID)
 	}
 	w.Failures, w.DisabledAt, w.Notice = 0, time.Time{}, ""
-	tx.OnCommit(s.hint)
-	return unpark(ctx, tx, companyID, w.ID)
+	tx.OnCommit(func() { s.sender.Wake(w.ID) })
+	return sender.Unpark(ctx, tx, companyID, w.ID)
 }
 
 // Delete removes a webhook with its history.
@@ -194,7 +218,7 @@ func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) 
 		if err := removeWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
 			return err
 		}
-		tx.OnCommit(func() { s.changed.Add(1) })
+		tx.OnCommit(s.sender.WebhooksChanged)
 		return account.WriteAudit(ctx, tx, a, deed("webhook.deleted", w, w))
 	})
 }
@@ -291,9 +315,9 @@ func (s *Service) saveCallbackSecret(ctx context.Context, a account.Actor, repla
 
 func newSecret() string { return "whsec_" + id.NewCode(40) }
 
-func secretContext(webhookID int64) string { return fmt.Sprintf("webhook:%d", webhookID) }
+func secretContext(webhookID int64) string { return sender.SecretContext(webhookID) }
 
-func callbackContext(companyID int64) string { return fmt.Sprintf("callback:%d", companyID) }
+func callbackContext(companyID int64) string { return sender.CallbackContext(companyID) }
 
 // joinEvents and splitEvents turn names into the text that is stored and
 // searched: ",customer.created,invoice.paid,".

@@ -86,7 +86,7 @@ func (w *World) Company(tb testing.TB, fields ...string) account.Actor {
 // Product makes a product.
 func (w *World) Product(tb testing.TB, name string) catalog.Product {
 	tb.Helper()
-	product, err := w.Catalog.CreateProduct(tb.Context(), w.Actor, housetest.Form("name", name))
+	product, err := w.Catalog.CreateProduct(tb.Context(), w.Actor, catalog.ReadNewProduct(housetest.Form("name", name)))
 	housetest.Must(tb, err)
 	return product
 }
@@ -95,7 +95,7 @@ func (w *World) Product(tb testing.TB, name string) catalog.Product {
 func (w *World) Plan(tb testing.TB, period, value string, fields ...string) catalog.Plan {
 	tb.Helper()
 	fields = append([]string{"name", "Plano " + period, "value", value, "period", period}, fields...)
-	plan, err := w.Catalog.CreatePlan(tb.Context(), w.Actor, housetest.Form(fields...))
+	plan, err := w.Catalog.CreatePlan(tb.Context(), w.Actor, catalog.ReadNewPlan(housetest.Form(fields...)))
 	housetest.Must(tb, err)
 	return plan
 }

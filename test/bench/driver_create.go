@@ -89,7 +89,7 @@ func (d *driver) invoice(ctx context.Context, tx *sql.Tx, companyID, customerID 
 		return err
 	}
 	if err := d.execIn(ctx, tx, deltaSQL, companyID, "invoices", invoiceID/deepPages, in.Due,
-		p.id, p.productID, "Em aberto", p.value); err != nil {
+		p.id, p.productID, "open", p.value); err != nil {
 		return err
 	}
 	return d.record(ctx, tx, companyID, "invoice.created", now, in, p)

@@ -84,15 +84,15 @@ func newTenant(ctx context.Context, db *sqldb.DB, name string) (t tenant, err er
 	}
 	for i := range planShare {
 		if i%3 == 0 {
-			product, err := sells.CreateProduct(ctx, t.Actor, form("name", fmt.Sprintf("Fibra %d Mb", 100*(i+1))))
+			product, err := sells.CreateProduct(ctx, t.Actor, catalog.ReadNewProduct(form("name", fmt.Sprintf("Fibra %d Mb", 100*(i+1)))))
 			if err != nil {
 				return t, err
 			}
 			t.products = append(t.products, product)
 		}
 		product := t.products[len(t.products)-1]
-		plan, err := sells.CreatePlan(ctx, t.Actor, form("name", fmt.Sprintf("Mensal %d", i+1), "value", "99.90",
-			"period", "1month", "product_id", strconv.FormatInt(product.ID, 10)))
+		plan, err := sells.CreatePlan(ctx, t.Actor, catalog.ReadNewPlan(form("name", fmt.Sprintf("Mensal %d", i+1), "value", "99.90",
+			"period", "1month", "product_id", strconv.FormatInt(product.ID, 10))))
 		if err != nil {
 			return t, err
 		}

@@ -37,5 +37,5 @@ const (
 	eventSQL   = `INSERT INTO events (company_id, event_id, name, occurred_at, body) VALUES (?, ?, ?, ?, ?) RETURNING id`
 	invoiceSQL = `INSERT INTO invoices (company_id, customer_id, generated, status, amount_cents, description, due_on, plan_id, product_id,
 		paid_via, note, renewed_day, created_at, created_on, updated_at)
-		VALUES (?, ?, ?, 'Em aberto', ?, ?, ?, ?, ?, '', '', 0, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`
+		VALUES (?, ?, ?, 'open', ?, ?, ?, ?, ?, '', '', 0, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`
 )

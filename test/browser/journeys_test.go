@@ -202,7 +202,7 @@ func TestCustomersAreImportedFromAFile(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#c-0").value = "name"; 0`))
 	b.do(chromedp.Click(chromedp.CSS("#f-create_missing")), chromedp.Click(chromedp.CSS("#f-keep_going")))
 	b.press("Verificar o arquivo")
-	b.see("2 linhas estão certas, 1 têm algum problema.", "deve ter de 10 a 15 dígitos")
+	b.see("2 linhas estão certas, 1 têm algum problema.", "deve ter 10 ou 11 dígitos com o DDD")
 	b.picture(t, rules(t), "import-checked")
 	b.press("Importar 2 clientes")
 	b.see("Clientes importados: 2.")

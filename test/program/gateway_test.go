@@ -244,7 +244,7 @@ func (t *till) serveMortal(env ...string) *server {
 func (t *till) wantSettled() {
 	t.t.Helper()
 	db := t.open()
-	eventually(t.t, "the invoice is paid", func() bool { return count(t.t, db, `SELECT count(*) FROM invoices WHERE status = 'Pago'`) == 1 })
+	eventually(t.t, "the invoice is paid", func() bool { return count(t.t, db, `SELECT count(*) FROM invoices WHERE status = 'paid'`) == 1 })
 	for text, want := range map[string]int64{
 		`SELECT count(*) FROM events WHERE name = 'invoice.paid'`:                      1,
 		`SELECT count(*) FROM events WHERE name = 'customer.renewed'`:                  1,
@@ -290,7 +290,7 @@ func TestDeathAtEveryPointOfAPaymentIsMadeGood(t *testing.T) {
 				if n := till.bank.charges(); n != point.made {
 					t.Errorf("%d charges at the gateway", n)
 				}
-				if n := count(t, db, `SELECT count(*) FROM invoices WHERE status = 'Pago'`); n != point.paid {
+				if n := count(t, db, `SELECT count(*) FROM invoices WHERE status = 'paid'`); n != point.paid {
 					t.Errorf("%d paid when it died", n)
 				}
 				// Half a minute later nobody believes any more that the killed one does it.

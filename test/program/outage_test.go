@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
+	"carteira/tools/pgserver"
 )
 
 // wire is what lies between the program and its database, and can be cut.
@@ -139,6 +140,42 @@ func TestServerOutlivesItsDatabase(t *testing.T) {
 			t.Errorf("made though 503 was answered: %+v", customer)
 		}
 	}
+}
+
+// No connection is reset, as when a host loses its power or a network drops
+// packets: that nothing comes back is all there is to notice.
+func TestServerGoesOnAfterItsDatabaseVanishedWithoutAWord(t *testing.T) {
+	t.Parallel()
+	in := install(t, sqldb.Postgres)
+	address, err := url.Parse(in.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, err := pgserver.NewProxy(address.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Close)
+	address.Host = proxy.Address()
+	s := in.serve("CARTEIRA_DATABASE_URL=" + address.String())
+	c := s.client(in.token(in.company()))
+	create := func() int { return c.call("POST", "/customers", map[string]any{"name": "Ana"}).status }
+	if status := create(); status != 200 {
+		t.Fatalf("before: %d", status)
+	}
+	proxy.Silence()
+	began := time.Now()
+	s.wantReady(503, "unavailable")
+	t.Logf("noticed after %v", time.Since(began))
+	if status := create(); status != 503 {
+		t.Errorf("while it is away: %d", status)
+	}
+	t.Logf("a request was refused after %v", time.Since(began))
+	proxy.Speak()
+	began = time.Now()
+	eventually(t, "customers are made again", func() bool { return create() == 200 })
+	s.wantReady(200, "ready")
+	t.Logf("went on after %v", time.Since(began))
 }
 
 // The outage is as short as it can be while it is noticed by all: by those who

@@ -112,7 +112,7 @@ func TestReviewsAreListedAndResolved(t *testing.T) {
 			t.Fatalf("%v: %+v", err, list)
 		}
 		in.run("payment", "resolve", "--company", "1", "--id", jsonNumber(list[0].ID), "--resolution", "applied", "--note", "combinado")
-		if n := count(t, db, `SELECT count(*) FROM invoices WHERE status = 'Pago'`); n != 1 {
+		if n := count(t, db, `SELECT count(*) FROM invoices WHERE status = 'paid'`); n != 1 {
 			t.Errorf("%d paid", n)
 		}
 		if table := in.run("payment", "reviews", "--company", "1"); !strings.Contains(table, "applied") {

@@ -84,6 +84,5 @@ func (t Terms) discount(face money.Cents) money.Cents {
 
 // ChangesAfter tells whether the amount is another one on the day after: a code for it must not outlive the day.
 func (t Terms) ChangesAfter(face money.Cents, dueOn, on civil.Date) bool {
-	next := on.AddDays(1)
-	return next != on && t.Payable(face, dueOn, on).Total != t.Payable(face, dueOn, next).Total
+	return t.Payable(face, dueOn, on).Total != t.Payable(face, dueOn, on.AddDays(1)).Total
 }

@@ -28,10 +28,20 @@ func decode(r io.Reader) (io.Reader, error) {
 		return b, err
 	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
 		return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(b), nil
+	case isUTF16(start, 0):
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Reader(b), nil
+	case isUTF16(start, 1):
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(b), nil
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")), bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
 		return nil, errors.New("the file is a spreadsheet, not CSV; open it and save it as CSV")
 	}
 	return &guesser{b: b}, nil
+}
+
+// isUTF16 finds UTF-16 without a mark by its first two letters, which are ASCII
+// in any header: at is where their other half is.
+func isUTF16(start []byte, at int) bool {
+	return len(start) == 4 && start[at] != 0 && start[at+2] != 0 && start[1-at] == 0 && start[3-at] == 0
 }
 
 // guesser reads ASCII as it is, up to the first character that is not; what

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"carteira/internal/platform/text"
 )
@@ -13,29 +14,58 @@ import (
 // without regard to case, accents and punctuation: Código, codigo and CÓDIGO:
 // are one. plan, product and value are not fields of the API's form: a file
 // names plans and products instead of giving their ids, and says what a new plan costs.
+// price is what the customer pays in place of that.
 var headings = map[string][]string{
-	"name":     {"name", "nome", "cliente", "nome completo", "nome do cliente", "razão social"},
-	"whatsapp": {"whatsapp", "telefone", "celular", "fone", "tel", "zap", "phone", "número de telefone", "telefone celular"},
-	"email":    {"email", "e-mail", "mail", "endereço de e-mail", "correio eletrônico"},
-	"usuario":  {"usuario", "usuário", "username", "user", "login", "nome de usuário"},
+	"name": {
+		"name", "nome", "cliente", "nome completo", "nome do cliente", "razão social", "nome fantasia", "assinante", "aluno",
+		"nome do assinante", "nome do aluno", "contratante",
+	},
+	"whatsapp": {
+		"whatsapp", "telefone", "celular", "fone", "tel", "cel", "zap", "whats", "wpp", "phone", "contato", "número de telefone",
+		"telefone celular", "telefone 1", "celular 1", "fone 1", "telefone principal", "número do whatsapp", "ddd telefone", "ddd e telefone",
+	},
+	"email":   {"email", "e-mail", "mail", "endereço de e-mail", "correio eletrônico", "e-mail principal"},
+	"usuario": {"usuario", "usuário", "username", "user", "login", "nome de usuário"},
 	"data_de_vencimento": {
-		"data_de_vencimento", "due_date", "vencimento", "data vencimento", "dt vencimento",
-		"vence em", "validade", "data de validade", "expira em",
+		"data_de_vencimento", "due_date", "vencimento", "data vencimento", "dt vencimento", "dt venc", "data venc", "vence em", "vence",
+		"validade", "data de validade", "expira em", "próximo vencimento", "data do vencimento", "venc",
 	},
 	"plan_id": {"plan_id", "id do plano", "código do plano"},
-	"plan":    {"plan", "plano", "plan name", "nome do plano"},
+	"plan":    {"plan", "plano", "plan name", "nome do plano", "pacote", "plano contratado"},
 	"value": {
-		"value", "valor", "preço", "mensalidade", "valor do plano",
-		"valor mensal", "valor da mensalidade", "amount", "price",
+		"value", "valor", "preço", "mensalidade", "valor do plano", "valor mensal", "valor da mensalidade", "amount", "vlr", "vl mensalidade",
+		"vlr mensal", "valor r$",
 	},
-	"product_id":  {"product_id", "id do produto", "código do produto"},
-	"product":     {"product", "produto", "product name", "nome do produto", "serviço"},
-	"notes":       {"notes", "observações", "observação", "obs", "notas", "anotações", "comentários"},
-	"external_id": {"external_id", "código", "id externo", "código externo", "código do cliente", "id do cliente", "matrícula"},
+	"price":      {"price", "preço próprio", "valor próprio", "preço especial", "valor especial", "preço do cliente", "valor combinado"},
+	"product_id": {"product_id", "id do produto", "código do produto"},
+	"product":    {"product", "produto", "product name", "nome do produto", "serviço"},
+	"notes": {
+		"notes", "observações", "observação", "obs", "notas", "anotações", "comentários", "observações gerais", "anotação",
+	},
+	"external_id": {
+		"external_id", "código", "id externo", "código externo", "código do cliente", "id do cliente", "matrícula", "cód", "cód cliente",
+	},
+	"cpf_cnpj": {
+		"cpf_cnpj", "cpf", "cnpj", "cpf ou cnpj", "documento", "cpf do cliente", "cnpj da empresa", "nº cpf", "nº do cpf", "nº cnpj", "doc",
+	},
+	"address.cep":        {"address.cep", "cep", "código postal"},
+	"address.street":     {"address.street", "endereço", "logradouro", "rua", "avenida", "endereço completo", "end", "street"},
+	"address.number":     {"address.number", "número", "nº", "num", "número da casa", "nro"},
+	"address.complement": {"address.complement", "complemento", "compl", "apto", "apartamento", "bloco"},
+	"address.district":   {"address.district", "bairro", "distrito"},
+	"address.city":       {"address.city", "cidade", "município", "localidade", "city"},
+	"address.state":      {"address.state", "uf", "estado"},
 	// Of the record, and not a form's: a file that came from the API may have
 	// them. Its id is not here: in a file from elsewhere it is somebody's key,
 	// and whoever loses it should be told.
 	"": {"uuid", "status", "created_at", "updated_at"},
+}
+
+// later are fields that the form of a customer does not take yet, and as what their columns are read until it does.
+// OpenAll reads them.
+var later = map[string]string{
+	"price": "value", "cpf_cnpj": "", "address.cep": "", "address.street": "", "address.number": "", "address.complement": "",
+	"address.district": "", "address.city": "", "address.state": "",
 }
 
 var fields, spellings = index()
@@ -57,13 +87,73 @@ func Fields() []string {
 	}
 }
 
-// IsField reports whether a column can be that.
-func IsField(name string) bool { return name != "" && headings[name] != nil }
+// AllFields is Fields with those that OpenAll reads; those of custom, whose names the company chooses, have no end.
+func AllFields() []string {
+	return append(Fields(),
+		"price", "cpf_cnpj", "address.cep", "address.street", "address.number", "address.complement", "address.district",
+		"address.city", "address.state",
+	)
+}
 
-// fieldOf finds a heading's field, and whether the heading is known at all.
+// IsField reports whether a column can be that.
+func IsField(name string) bool { return name != "" && headings[name] != nil || isCustom(name) }
+
+// Optional tells whether a value that cannot be read may be left out: not the name, and nothing that decides what is
+// charged and when. A customer whose due date was left out would be given one that nobody chose.
+func Optional(field string) bool {
+	switch field {
+	case "name", "data_de_vencimento", "plan", "plan_id", "value", "price", "product", "product_id":
+		return false
+	}
+	return true
+}
+
+// customPrefix begins the headings of a company's own fields: custom.MAC.
+const customPrefix = "custom."
+
+// maxCustomName is how long the name of a company's own field may be.
+const maxCustomName = 60
+
+func isCustom(field string) bool {
+	name, ok := strings.CutPrefix(field, customPrefix)
+	return ok && name != "" && utf8.ValidString(name) &&
+		utf8.RuneCountInString(name) <= maxCustomName && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// fieldOf finds a heading's field, and whether the heading is known at all. A
+// heading of several names for one thing is understood (Celular/WhatsApp), and
+// so is one with a remark in brackets: Valor (R$).
 func fieldOf(heading string) (field string, known bool) {
-	field, known = fields[key(heading)]
-	return field, known
+	heading = strings.TrimSpace(heading)
+	if len(heading) > len(customPrefix) && strings.EqualFold(heading[:len(customPrefix)], customPrefix) {
+		if field = customPrefix + strings.TrimSpace(heading[len(customPrefix):]); isCustom(field) {
+			return field, true
+		}
+		return "", false
+	}
+	if field, known = fields[key(heading)]; known {
+		return field, true
+	}
+	if before, _, remarked := strings.Cut(heading, "("); remarked && before != "" {
+		return fieldOf(before)
+	}
+	return sharedField(heading)
+}
+
+// sharedField is the field of a heading whose parts, between slashes, all are names of it.
+func sharedField(heading string) (field string, known bool) {
+	parts := strings.FieldsFunc(heading, func(r rune) bool { return r == '/' || r == '|' || r == '\\' })
+	if len(parts) < 2 || len(parts) > 4 {
+		return "", false
+	}
+	for i, part := range parts {
+		of, ok := fields[key(part)]
+		if !ok || of == "" || i > 0 && of != field {
+			return "", false
+		}
+		field = of
+	}
+	return field, true
 }
 
 // key is what two spellings of a heading have in common: their folded words.

@@ -8,7 +8,6 @@ package sheet
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -34,10 +33,17 @@ type Reader struct {
 	// Columns are the file's, in order. Whoever asks people which column is
 	// which sets Field before the first row is read.
 	Columns []Column
+	// LeaveOut has values that cannot be read, and that a customer need not
+	// have, left out with a warning: the row is good without them.
+	LeaveOut bool
+	// Totals are the lines that sum up others and were passed over, the first of
+	// them.
+	Totals []int
 
 	csv   *csv.Reader
 	limit *limiter
 	line  int
+	all   bool // fields that the form of a customer does not take yet too
 }
 
 // Column is a column of the file.
@@ -48,13 +54,21 @@ type Column struct {
 
 // Row is a record of the file.
 type Row struct {
-	Line   int               // of the file, where the record begins
-	Values map[string]string // by field; empty cells are left out
-	Faults fault.Fields      // what could not be read, under "" what is wrong with the whole line
+	Line     int               // of the file, where the record begins
+	Values   map[string]string // by field; empty cells are left out
+	Faults   fault.Fields      // what could not be read, under "" what is wrong with the whole line
+	Warnings fault.Fields      // what was left out, of a value or the whole of it
+	Left     map[string]string // by field, as the file has it, the values that were left out
 }
 
 // Open finds out how the file is written and reads its header.
-func Open(r io.Reader) (*Reader, error) {
+func Open(r io.Reader) (*Reader, error) { return open(r, false) }
+
+// OpenAll is Open for a form that takes the price, the tax id, the address and
+// the company's own fields as well.
+func OpenAll(r io.Reader) (*Reader, error) { return open(r, true) }
+
+func open(r io.Reader, all bool) (*Reader, error) {
 	decoded, err := decode(r)
 	if err != nil {
 		return nil, err
@@ -65,39 +79,24 @@ func Open(r io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	limit := &limiter{r: buffered}
-	s := &Reader{csv: csv.NewReader(limit), limit: limit}
-	s.csv.Comma = delimiter(start)
+	found := layoutOf(start)
+	s := &Reader{csv: csv.NewReader(limit), limit: limit, all: all}
+	s.csv.Comma = found.comma
 	s.csv.FieldsPerRecord = -1
 	s.csv.ReuseRecord = true
-	if err := s.readHeader(); err != nil {
+	if err := s.readHeader(found.header); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// delimiter is the one that makes the most of the header: the most headings
-// that are understood, or else the most columns.
-func delimiter(start []byte) rune {
-	best, most := ',', 0
-	for _, candidate := range []rune{',', ';', '\t'} {
-		r := csv.NewReader(bytes.NewReader(start))
-		r.Comma, r.LazyQuotes = candidate, true
-		header, _ := r.Read() // what is wrong with it is found on the real reading
-		score := len(header)
-		for _, heading := range header {
-			if _, known := fieldOf(heading); known {
-				score += maxRecord
-			}
-		}
-		if score > most {
-			best, most = candidate, score
-		}
-	}
-	return best
-}
-
-func (s *Reader) readHeader() error {
+// readHeader reads the names of the columns, which stand after some records
+// that do not matter.
+func (s *Reader) readHeader(preface int) error {
 	header, err := s.record()
+	for ; preface > 0 && err == nil; preface-- {
+		header, err = s.record()
+	}
 	switch {
 	case errors.Is(err, io.EOF):
 		return errors.New("the file is empty; its first line must name the columns")
@@ -108,10 +107,23 @@ func (s *Reader) readHeader() error {
 		if strings.ContainsRune(heading, 0) {
 			return errors.New("the file is not text: it has NUL bytes in its first line")
 		}
-		field, _ := fieldOf(heading)
-		s.Columns = append(s.Columns, Column{strings.TrimSpace(heading), field})
+		s.Columns = append(s.Columns, Column{strings.TrimSpace(heading), s.fieldOf(heading)})
 	}
 	return nil
+}
+
+func (s *Reader) fieldOf(heading string) string {
+	field, known := fieldOf(heading)
+	if !known {
+		return ""
+	}
+	if instead, waits := later[field]; waits && !s.all {
+		return instead
+	}
+	if isCustom(field) && !s.all {
+		return ""
+	}
+	return field
 }
 
 // record reads the next record, whatever it holds.
@@ -147,11 +159,10 @@ func (s *Reader) Warnings() []string {
 	var warnings []string
 	first := map[string]string{}
 	for i, c := range s.Columns {
-		_, known := fieldOf(c.Heading)
 		switch {
 		case len(warnings) == maxWarnings:
 			return append(warnings, "more columns like these")
-		case c.Field == "" && !known && c.Heading != "":
+		case c.Field == "" && !s.knows(c.Heading) && c.Heading != "":
 			warnings = append(warnings, fmt.Sprintf("column %d, %q, is not known and is passed over%s",
 				i+1, shorten(c.Heading), suggestion(c.Heading)))
 		case c.Field != "" && first[c.Field] != "":
@@ -164,7 +175,17 @@ func (s *Reader) Warnings() []string {
 	return warnings
 }
 
+// knows tells whether a column that is passed over needs no word: it is part
+// of the record, or somebody chose so.
+func (s *Reader) knows(heading string) bool {
+	field, known := fieldOf(heading)
+	return known && (field == "" || s.fieldOf(heading) != "")
+}
+
 func suggestion(heading string) string {
+	if _, known := fieldOf(heading); known {
+		return ""
+	}
 	if near := text.Near(key(heading), spellings); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
@@ -192,6 +213,13 @@ func (s *Reader) Next() (Row, error) {
 		}
 		if blank(fields) {
 			continue
+		}
+		if isTotal(fields) {
+			s.noteTotal()
+			continue
+		}
+		if len(fields) > len(s.Columns) && blank(fields[len(s.Columns):]) {
+			fields = fields[:len(s.Columns)]
 		}
 		if len(fields) != len(s.Columns) {
 			return s.refused(fmt.Sprintf("has %d fields where the header has %d", len(fields), len(s.Columns))), nil
@@ -234,24 +262,56 @@ func (s *Reader) refused(reason string) Row {
 	return r
 }
 
+// noteTotal remembers a line that was passed over.
+func (s *Reader) noteTotal() {
+	if len(s.Totals) < maxWarnings {
+		s.Totals = append(s.Totals, s.line)
+	}
+}
+
 func (s *Reader) row(fields []string) Row {
 	r := Row{Line: s.line, Values: make(map[string]string, len(fields))}
 	for i, c := range s.Columns {
-		value := strings.TrimSpace(fields[i])
-		if c.Field == "" || value == "" || r.Values[c.Field] != "" {
-			continue
+		if c.Field != "" && r.Values[c.Field] == "" {
+			s.read(&r, c.Field, tidy(fields[i]))
 		}
-		if spell := spellers[c.Field]; spell != nil {
-			spelled, err := spell(value)
-			if err != nil {
-				r.Faults.Add(c.Field, err.Error())
-			} else {
-				value = spelled
-			}
-		}
-		r.Values[c.Field] = value
 	}
 	return r
+}
+
+// read puts a cell into a row, spelled as the API takes it.
+func (s *Reader) read(r *Row, field, cell string) {
+	spell := spellers[field]
+	switch {
+	case cell == "":
+		return
+	case spell == nil:
+		r.Values[field] = cell
+		return
+	case absent[text.Fold(cell)]:
+		return
+	}
+	spelled, err := spell(cell)
+	switch {
+	case err == nil:
+		r.Values[field] = spelled.value
+		if spelled.warning != "" {
+			r.Warnings.Add(field, spelled.warning)
+		}
+	case s.LeaveOut && Optional(field):
+		r.leaveOut(field, cell, err)
+	default:
+		r.Values[field] = cell
+		r.Faults.Add(field, err.Error())
+	}
+}
+
+func (r *Row) leaveOut(field, cell string, err error) {
+	if r.Left == nil {
+		r.Left = map[string]string{}
+	}
+	r.Left[field] = cell
+	r.Warnings.Add(field, err.Error())
 }
 
 // misquoted says where the trouble ends, since all the lines up to there were

@@ -4,30 +4,216 @@ import (
 	"errors"
 	"strings"
 
+	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/phone"
+	"carteira/internal/platform/taxid"
+	"carteira/internal/platform/text"
 )
 
+// spelling is a cell as the API takes it, and what was left out of it.
+type spelling struct{ value, warning string }
+
 // spellers turn what people in Brazil write into what the API takes.
-var spellers = map[string]func(string) (string, error){
-	"data_de_vencimento": spellDate,
-	"value":              spellAmount,
+var spellers = map[string]func(string) (spelling, error){
+	"whatsapp":           spellPhone,
+	"email":              spellEmail,
+	"data_de_vencimento": whole(spellDate),
+	"value":              whole(spellAmount),
+	"price":              whole(spellAmount),
+	"cpf_cnpj":           whole(spellTaxID),
+	"address.cep":        whole(spellCEP),
+	"address.state":      whole(address.ParseState),
 }
 
-// spellDate reads 31/12/2027, 1/2/2027 and 2027-12-31. A time of day behind it
-// is what databases and spreadsheets write for a bare day, and is dropped.
+func whole(spell func(string) (string, error)) func(string) (spelling, error) {
+	return func(s string) (spelling, error) {
+		value, err := spell(s)
+		return spelling{value: value}, err
+	}
+}
+
+// errCut is what spreadsheets do to long numbers: 5,51199E+12 has lost its last digits.
+var errCut = errors.New("was cut by the spreadsheet; make its column text there, and save the file again")
+
+// tidy takes off what spreadsheets put around a value to keep it from being taken for a number: '0119… and ="0119…".
+func tidy(cell string) string {
+	cell = strings.TrimSpace(cell)
+	if inner, ok := strings.CutPrefix(cell, `="`); ok {
+		if inner, ok = strings.CutSuffix(inner, `"`); ok {
+			cell = inner
+		}
+	}
+	return strings.TrimSpace(strings.TrimPrefix(cell, "'"))
+}
+
+// absent are the words by which people say that there is nothing, compared as text.Fold leaves them. They are looked
+// for only in columns whose values are spelled: a customer's notes may well be a dash.
+var absent = map[string]bool{
+	"-": true, "--": true, "---": true, "x": true, "n/a": true, "#n/d": true, "#n/a": true, "null": true, "nulo": true,
+	"nao": true, "nao tem": true, "nao possui": true, "nao informado": true, "nao informou": true, "sem": true,
+	"sem email": true, "sem e-mail": true, "sem telefone": true, "sem cpf": true, "indefinido": true,
+}
+
+// spellPhone reads the first number of a cell, which may have several: (11) 98765-4321 / (11) 3456-7890. The plus
+// before its digits says that the country code is there.
+func spellPhone(s string) (spelling, error) {
+	if isExponent(s) {
+		return spelling{}, errCut
+	}
+	digits, err := phone.Parse(withoutDecimals(s))
+	if err == nil {
+		return spelling{value: "+" + digits}, nil
+	}
+	pieces := several(s)
+	for _, piece := range pieces {
+		if digits, err := phone.Parse(withoutDecimals(piece)); err == nil {
+			return spelling{"+" + digits, "has several numbers, of which the first was taken"}, nil
+		}
+	}
+	if len(pieces) > 1 {
+		_, err = phone.Parse(pieces[0])
+	}
+	return spelling{}, err
+}
+
+// between are what people put between two phones or two e-mail addresses.
+var between = strings.NewReplacer(" ou ", ";", " OU ", ";", " e ", ";", " E ", ";", "/", ";", "|", ";", ",", ";", "\n", ";", "\r", ";")
+
+func several(s string) []string {
+	var pieces []string
+	for piece := range strings.SplitSeq(between.Replace(s), ";") {
+		if piece = strings.TrimSpace(piece); piece != "" {
+			pieces = append(pieces, piece)
+		}
+	}
+	return pieces
+}
+
+// isExponent finds numbers such as 1,19877E+10.
+func isExponent(s string) bool {
+	mantissa, exponent, cut := strings.Cut(strings.ToUpper(s), "E+")
+	return cut && strings.Trim(mantissa, "0123456789.,") == "" && strings.Trim(exponent, "0123456789") == "" && mantissa != ""
+}
+
+// withoutDecimals takes off the .0 that programs write behind a number that they took for an amount.
+func withoutDecimals(s string) string {
+	for _, end := range []string{".00", ",00", ".0", ",0"} {
+		if number, ok := strings.CutSuffix(s, end); ok && text.Digits(number) == number {
+			return number
+		}
+	}
+	return s
+}
+
+// spellEmail takes the first address of a cell. What has no @ is none; the rest is for the form to say.
+func spellEmail(s string) (spelling, error) {
+	pieces := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(";,/| \t\n\r", r) })
+	addresses := 0
+	for _, piece := range pieces {
+		if strings.Contains(piece, "@") {
+			addresses++
+		}
+	}
+	switch {
+	case addresses == 0:
+		return spelling{}, errors.New("must be a valid e-mail address")
+	case addresses == 1 || addresses != len(pieces):
+		return spelling{value: strings.TrimPrefix(s, "mailto:")}, nil
+	}
+	return spelling{pieces[0], "has several addresses, of which the first was taken"}, nil
+}
+
+// spellTaxID reads a CPF or a CNPJ. Spreadsheets drop the zeros that it begins with; they are put back where the check
+// digits then say that the number is right.
+func spellTaxID(s string) (string, error) {
+	if isExponent(s) {
+		return "", errCut
+	}
+	s = withoutDecimals(s)
+	number, err := taxid.Parse(s)
+	if err == nil || text.Digits(s) != s {
+		return number, err
+	}
+	for _, length := range []int{11, 14} {
+		missing := length - len(s)
+		if missing < 1 || missing > 3 {
+			continue
+		}
+		if full, err := taxid.Parse("000"[:missing] + s); err == nil {
+			return full, nil
+		}
+	}
+	return "", err
+}
+
+// spellCEP puts back the zero that spreadsheets drop.
+func spellCEP(s string) (string, error) {
+	s = withoutDecimals(s)
+	if len(s) == 7 && text.Digits(s) == s {
+		s = "0" + s
+	}
+	return address.ParseCEP(s)
+}
+
+// spellAmount reads R$ 1.234,56, 1234,56 and 1234.56.
+func spellAmount(s string) (string, error) {
+	c, err := money.ParseBR(s)
+	if errors.Is(err, money.ErrSyntax) {
+		return "", errors.New("must be an amount such as 1.234,56")
+	}
+	if err != nil {
+		return "", err
+	}
+	return c.String(), nil
+}
+
+// spellDate reads 31/12/2027, 1/2/2027, 31-12-27, 31.12.2027, 31/dez/2027 and 2027-12-31. A time of day behind it is what
+// databases and spreadsheets write for a bare day, and is dropped. Two digits are a year from 2000 to 2099: no due date
+// is of another century, and a rule that looks at today's date would read one file in two ways.
 func spellDate(s string) (string, error) {
-	if day, clock, cut := cutTime(s); cut && strings.Trim(clock, "0123456789:.") == "" {
+	if day, clock, cut := cutTime(s); cut && strings.Trim(clock, "0123456789:.Z") == "" {
 		s = day
 	}
-	if parts := strings.Split(s, "/"); len(parts) == 3 {
-		s = twoDigits(parts[0]) + "/" + twoDigits(parts[1]) + "/" + parts[2]
+	if parts := strings.FieldsFunc(s, isDateSeparator); len(parts) == 3 {
+		s = dateOf(parts)
 	}
 	d, err := civil.ParseBR(s)
 	if errors.Is(err, civil.ErrSyntax) {
 		return "", errors.New("must be a date such as 31/12/2027 or 2027-12-31")
 	}
-	return d.String(), err
+	if err != nil {
+		return "", err
+	}
+	return d.String(), nil
+}
+
+func isDateSeparator(r rune) bool { return r == '/' || r == '-' || r == '.' }
+
+// dateOf puts day, month and year together as ParseBR reads them; a year of four digits may come first.
+func dateOf(parts []string) string {
+	day, month, year := parts[0], parts[1], parts[2]
+	if len(day) == 4 {
+		day, year = year, day
+	}
+	if number, named := months[firstLetters(month)]; named {
+		month = number
+	}
+	if len(year) == 2 {
+		year = "20" + year
+	}
+	return twoDigits(day) + "/" + twoDigits(month) + "/" + year
+}
+
+var months = map[string]string{
+	"jan": "01", "fev": "02", "mar": "03", "abr": "04", "mai": "05", "jun": "06",
+	"jul": "07", "ago": "08", "set": "09", "out": "10", "nov": "11", "dez": "12",
+}
+
+func firstLetters(month string) string {
+	folded := text.Fold(month)
+	return folded[:min(3, len(folded))]
 }
 
 func cutTime(s string) (day, clock string, cut bool) {
@@ -43,13 +229,4 @@ func twoDigits(s string) string {
 		return "0" + s
 	}
 	return s
-}
-
-// spellAmount reads R$ 1.234,56, 1234,56 and 1234.56.
-func spellAmount(s string) (string, error) {
-	c, err := money.ParseBR(s)
-	if errors.Is(err, money.ErrSyntax) {
-		return "", errors.New("must be an amount such as 1.234,56")
-	}
-	return c.String(), err
 }

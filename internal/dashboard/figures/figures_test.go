@@ -92,6 +92,15 @@ func TestTheWorkedExample(t *testing.T) {
 	}
 }
 
+func TestRevenueIsLostByLowerPricesToo(t *testing.T) {
+	m := Move([]Value{
+		{1, day("2027-01-01"), 60_00}, {2, day("2027-01-01"), 40_00}, {1, day("2027-03-05"), 50_00}, {2, day("2027-03-06"), 0},
+	}, day("2027-03-01"), day("2027-03-31"))
+	if churn, known := m.RevenueChurn(); !known || churn != 50_00 {
+		t.Errorf("40.00 lost and 10.00 less of 100.00: %s, %t", churn, known)
+	}
+}
+
 func TestDaysAtTheEdgesBelongToTheirMonth(t *testing.T) {
 	first, last := day("2027-03-01"), day("2027-03-31")
 	tests := map[string]struct {
@@ -161,15 +170,15 @@ func TestOverdueIsSortedByAge(t *testing.T) {
 	late := func(customer int64, days int) Owed { return Owed{customer, today.AddDays(-days), 1, money.Cents(days)} }
 	got := Age([]Owed{
 		late(1, -1), late(1, 0), late(1, 1), late(1, 7), late(2, 8), late(2, 15), late(3, 16), late(3, 30),
-		late(4, 31), late(4, 60), late(5, 61), late(5, 400), late(6, 1), late(6, 61),
+		late(4, 31), late(4, 60), late(5, 61), late(5, 400), late(6, 61), late(6, 1), late(7, 1), late(7, 61),
 		{DueOn: today.AddDays(-5), Invoices: 40, Amount: 100}, // a day's sum, without its customers
 	}, today)
 	want := []Bucket{
-		{Span{1, 7}, 1, 43, 109},
+		{Span{1, 7}, 1, 44, 110},
 		{Span{8, 15}, 1, 2, 23},
 		{Span{16, 30}, 1, 2, 46},
 		{Span{31, 60}, 1, 2, 91},
-		{Span{61, 0}, 2, 3, 522},
+		{Span{61, 0}, 3, 4, 583},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)

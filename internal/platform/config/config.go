@@ -37,6 +37,7 @@ type Config struct {
 	TLSDomain            string
 	TrustedProxies       []netip.Prefix
 	MetricsToken         string
+	ShutdownDelay        time.Duration
 	LogLevel             slog.Level
 	LogFormat            string
 }
@@ -139,6 +140,10 @@ var Settings = []Setting{
 		Env: "CARTEIRA_METRICS_TOKEN", Serving: true,
 		Help: "bearer token for /metrics; without one it answers on a loopback address only",
 		read: text(func(c *Config) *string { return &c.MetricsToken }),
+	},
+	{
+		Name: "shutdown-delay", Env: "CARTEIRA_SHUTDOWN_DELAY", Default: "0s", Serving: true,
+		Help: "how long to serve on after SIGTERM while /readyz is red, for a balancer to notice", read: readShutdownDelay,
 	},
 	{
 		Name: "log-level", Env: "CARTEIRA_LOG_LEVEL", Default: "info",
@@ -297,6 +302,16 @@ func readDelays(c *Config, v string) error {
 		}
 		c.WebhookRetryDelays = append(c.WebhookRetryDelays, d)
 	}
+	return nil
+}
+
+func readShutdownDelay(c *Config, v string) error {
+	const longest = 5 * time.Minute
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 || d > longest {
+		return fmt.Errorf("%q must be a time from 0s to %s, such as 10s", v, longest)
+	}
+	c.ShutdownDelay = d
 	return nil
 }
 

@@ -4,7 +4,10 @@
 // It does not own HTTP statuses (the edge has one table for them), translation or logging.
 package fault
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Kind is what went wrong, in the terms of the caller.
 type Kind string
@@ -32,7 +35,9 @@ type Error struct {
 	Kind    Kind
 	Message string
 	Fields  Fields
-	cause   error
+	// RetryAfter is when trying again may help; 0 when that is not known.
+	RetryAfter time.Duration
+	cause      error
 }
 
 // New makes a fault that has a message and nothing more.
@@ -46,6 +51,16 @@ func Forbidden(message string) error { return New(KindForbidden, message) }
 
 // Conflict says that the present state of things does not allow it.
 func Conflict(message string) error { return New(KindConflict, message) }
+
+// Later is a fault that passes: after wait, trying again may help.
+func Later(err error, wait time.Duration) error {
+	later := *outermost(err)
+	later.RetryAfter = wait
+	return &later
+}
+
+// RetryAfterOf is how long to wait before trying again; 0 when that is not known.
+func RetryAfterOf(err error) time.Duration { return outermost(err).RetryAfter }
 
 // Invalid refuses input; its message is the first field and its first reason.
 func Invalid(fields Fields) error {

@@ -23,6 +23,14 @@ func (f *Form) Problems() Problems { return Problems{f.faults.Clone(), f.unknown
 // Any reports whether the reading refused something.
 func (p Problems) Any() bool { return !p.fields.Empty() || !p.unknown.Empty() }
 
+// Has reports whether the reading refused a field.
+func (p Problems) Has(field string) bool {
+	if sent, ok := p.sentAs[field]; ok {
+		field = sent
+	}
+	return len(p.fields.Get(field)) > 0
+}
+
 // With returns the problems and more of them, under the names that the form
 // used. A reason that is already there is not repeated.
 func (p Problems) With(more fault.Fields) Problems {

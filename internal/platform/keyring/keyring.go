@@ -41,6 +41,12 @@ func Open(ctx context.Context, db *sqldb.DB, current secret.Key, old ...secret.K
 	return box, err
 }
 
+// Used reports whether the database has been written with a key.
+func Used(ctx context.Context, db *sqldb.DB) (bool, error) {
+	n, err := sqldb.Value[int](ctx, db, `SELECT count(*) FROM secret_keys`)
+	return n > 0, err
+}
+
 // look wants one of the keys to open the newest proof: that is the key with
 // which the database is being written. It tells whether that is the current one.
 func look(ctx context.Context, q sqldb.Querier, box *secret.Box) (noted bool, err error) {

@@ -18,13 +18,10 @@ const (
 )
 
 // OWASP's argon2id setting for servers: 19 MiB, two passes, one lane.
-var current = cost{memory: 19 * 1024, time: 2, threads: 1}
+var current = cost{memory: HashMemory / 1024, time: 2, threads: 1}
 
 // The most that a stored hash may ask for: a row put there by other hands must not exhaust the machine.
 var dearest = cost{memory: 256 * 1024, time: 16, threads: 16}
-
-// slots bounds the hashes computed at once to four, 76 MiB: sign-ins wait for one another rather than for more memory.
-var slots = make(chan struct{}, 4)
 
 var errHash = errors.New("stored password hash is malformed")
 
@@ -39,7 +36,8 @@ type hash struct {
 	salt, sum []byte
 }
 
-// HashPassword hashes pw with a fresh salt into a PHC string; it fails only when ctx ends first.
+// HashPassword hashes pw with a fresh salt into a PHC string; it fails only when ctx ends first, or with
+// ErrBusy.
 func HashPassword(ctx context.Context, pw string) (string, error) {
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt) // never fails: the program ends first
@@ -50,7 +48,8 @@ func HashPassword(ctx context.Context, pw string) (string, error) {
 	return phc(hash{current, salt, sum}), nil
 }
 
-// CheckPassword tells whether pw is the password of stored; it fails when stored is no hash or ctx ends first.
+// CheckPassword tells whether pw is the password of stored; it fails when stored is no hash, when ctx
+// ends first, or with ErrBusy.
 func CheckPassword(ctx context.Context, stored, pw string) (bool, error) {
 	h, err := parsePHC(stored)
 	if err != nil {
@@ -76,12 +75,11 @@ func NeedsRehash(stored string) bool {
 }
 
 func derive(ctx context.Context, pw string, c cost, salt []byte) ([]byte, error) {
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case slots <- struct{}{}:
+	leave, err := hashing.Load().enter(ctx)
+	if err != nil {
+		return nil, err
 	}
-	defer func() { <-slots }()
+	defer leave()
 	return argon2.IDKey([]byte(pw), salt, c.time, c.memory, c.threads, sumSize), nil
 }
 

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"carteira/internal/platform/fault"
 )
 
 func TestPasswordRoundTrip(t *testing.T) {
@@ -69,18 +73,21 @@ func TestMalformedHashesAreAnErrorAndCostNothing(t *testing.T) {
 	}
 }
 
-func TestAtMostFourAtOnceAndNobodyWaitsInVain(t *testing.T) {
-	if cap(slots) != 4 {
-		t.Fatalf("%d at once", cap(slots))
-	}
-	for range cap(slots) {
-		slots <- struct{}{}
-	}
-	defer func() {
-		for range cap(slots) {
-			<-slots
+// full fills the slots of a queue of its own until the test ends.
+func full(t *testing.T, memory int64) *queue {
+	t.Helper()
+	before := hashing.Load()
+	t.Cleanup(func() { hashing.Store(before) })
+	for range LimitHashing(memory) {
+		if _, err := hashing.Load().enter(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-	}()
+	}
+	return hashing.Load()
+}
+
+func TestWhoeverLeavesTheQueueEarlyWaitsNoLonger(t *testing.T) {
+	full(t, 1<<40)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := HashPassword(ctx, "pw"); !errors.Is(err, context.Canceled) {
@@ -88,5 +95,47 @@ func TestAtMostFourAtOnceAndNobodyWaitsInVain(t *testing.T) {
 	}
 	if err := CheckNobody(ctx, "pw"); !errors.Is(err, context.Canceled) {
 		t.Errorf("CheckNobody: %v", err)
+	}
+}
+
+func TestHashesAtOnceFollowTheMemory(t *testing.T) {
+	before := hashing.Load()
+	t.Cleanup(func() { hashing.Store(before) })
+	for memory, want := range map[int64]int{0: 1, 64 << 20: 1, 96 << 20: 1, 160 << 20: 2, 256 << 20: 3, 512 << 20: 4, 1 << 40: 4} {
+		if got := LimitHashing(memory); got != want {
+			t.Errorf("%d MiB: %d at once, want %d", memory>>20, got, want)
+		}
+	}
+}
+
+func TestOneTooManyIsRefusedInWords(t *testing.T) {
+	q := full(t, 0)
+	var waiting sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	for range waitingPerSlot {
+		waiting.Go(func() { _, _ = HashPassword(ctx, "pw") })
+	}
+	for len(q.places) < cap(q.places) {
+		time.Sleep(time.Millisecond)
+	}
+	if !HashingIsFull() {
+		t.Error("it is not said to be full")
+	}
+	_, err := HashPassword(t.Context(), "pw")
+	if !errors.Is(err, ErrBusy) || fault.KindOf(err) != fault.KindUnavailable || fault.Public(err) == "" {
+		t.Errorf("refused with %v", err)
+	}
+	cancel()
+	waiting.Wait()
+	if HashingIsFull() {
+		t.Error("those who left keep their places")
+	}
+}
+
+func TestWaitingTooLongIsRefusedToo(t *testing.T) {
+	q := full(t, 0)
+	q.maxWait = time.Millisecond
+	if _, err := HashPassword(t.Context(), "pw"); !errors.Is(err, ErrBusy) {
+		t.Errorf("refused with %v", err)
 	}
 }

@@ -114,10 +114,11 @@ func (c *connections) prepare(ctx context.Context, conn *pgx.Conn) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.guard.timeouts.Connect)
 	defer cancel()
-	_, err := conn.Exec(ctx, fmt.Sprintf(sessionSettings, false)+"; "+tcpSettings)
-	if err != nil {
+	if _, err := conn.Exec(ctx, fmt.Sprintf(sessionSettings, false)); err != nil {
 		return errors.Join(err, conn.PgConn().Conn().Close()) // which the driver leaves open
 	}
+	// A server that cannot do this is none the worse for our having asked.
+	_, _ = conn.Exec(ctx, tcpSettings)
 	return nil
 }
 

@@ -16,13 +16,14 @@ type Timeouts struct {
 	Statement time.Duration
 	// Connect bounds the making of a connection to one host; 5 seconds.
 	Connect time.Duration
-	// Ping bounds the question whether an idle connection still answers; 3 seconds.
+	// Ping bounds the question whether an idle connection still answers; 1.5
+	// seconds, less than a probe has: so a probe finds out.
 	Ping time.Duration
 }
 
 // A host that vanished is so found out, and gone on without, within 35 seconds:
 // a statement's deadline, and the connecting to what took its place.
-var defaultTimeouts = Timeouts{Statement: 20 * time.Second, Connect: 5 * time.Second, Ping: 3 * time.Second}
+var defaultTimeouts = Timeouts{Statement: 20 * time.Second, Connect: 5 * time.Second, Ping: 1500 * time.Millisecond}
 
 func (t Timeouts) orDefaults() Timeouts {
 	for _, one := range []struct{ value, fallback *time.Duration }{

@@ -166,7 +166,8 @@ func applyPending(ctx context.Context, engine Engine, on execer, last int) error
 		return err
 	}
 	for _, m := range w.unhashed {
-		if _, err := on.ExecContext(ctx, fmt.Sprintf("UPDATE schema_migrations SET hash = '%s' WHERE version = %d", m.hash, m.version)); err != nil {
+		statement := fmt.Sprintf("UPDATE schema_migrations SET hash = '%s' WHERE version = %d", m.hash, m.version)
+		if _, err := on.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}

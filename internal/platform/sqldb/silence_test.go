@@ -194,3 +194,25 @@ func TestLongWorkHasNoStatementDeadline(t *testing.T) {
 		}
 	}
 }
+
+// endless is a read that nothing ends but a deadline.
+const endless = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n`
+
+func TestReadThatOutlastsItsCallerIsTheCallersDeadline(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := sqldb.Value[int64](ctx, db, endless); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the caller's deadline", err)
+		}
+	})
+}
+
+func TestReadOfABackgroundTaskHasADeadlineOnBothDatabases(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		db := sqldbtest.New(t, engine, func(o *sqldb.Options) { o.Timeouts.Statement = 300 * time.Millisecond })
+		if _, err := sqldb.Value[int64](context.Background(), db, endless); !errors.Is(err, sqldb.ErrUnavailable) {
+			t.Errorf("got %v, want ErrUnavailable", err)
+		}
+	})
+}

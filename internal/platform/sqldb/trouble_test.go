@@ -177,7 +177,8 @@ func TestDamagedPageIsToldApart(t *testing.T) {
 	db, err = sqldb.Open(t.Context(), "sqlite:"+file, sqldb.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	defer func() { _ = db.Close() }()
-	if _, err := sqldb.Value[int](t.Context(), db, "SELECT count(*) FROM notes NOT INDEXED WHERE body > ''"); !errors.Is(err, sqldb.ErrDamaged) {
+	_, err = sqldb.Value[int](t.Context(), db, "SELECT count(*) FROM notes NOT INDEXED WHERE body > ''")
+	if !errors.Is(err, sqldb.ErrDamaged) {
 		t.Errorf("a read: %v, want ErrDamaged", err)
 	}
 	wantTrouble(t, db, "") // nothing that was to be written has met it

@@ -31,8 +31,11 @@ type Job struct {
 }
 
 const (
-	// slowest bounds how long a failing job or a task that panics waits.
+	// slowest bounds how long a task that panics waits.
 	slowest = time.Minute
+	// slowestJob bounds how long a failing job waits beyond its own pace: what it
+	// most often waits for is a database, and it goes on soon after that is back.
+	slowestJob = 10 * time.Second
 	// jobStale is how long a job may be without a success, beyond a few turns.
 	jobStale = 5 * time.Minute
 )
@@ -60,7 +63,7 @@ func (j Job) repeat(ctx context.Context, log *slog.Logger) error {
 			pause = j.Every
 		default:
 			failed(ctx)
-			pause = max(j.Every, min(slowest, 2*pause))
+			pause = max(j.Every, min(slowestJob, 2*pause))
 			log.ErrorContext(ctx, "job failed", "job", j.Name, "error", err)
 		}
 	}

@@ -304,12 +304,9 @@ func quotaHeaders(h http.Header, q account.Quota) {
 func failure(ctx context.Context, w http.ResponseWriter, err error) (int, []byte) {
 	err = web.Explain(err)
 	web.ExchangeOf(ctx).Err = err
-	switch fault.KindOf(err) {
-	case fault.KindUnauthenticated:
+	web.RetryAfter(w.Header(), err)
+	if fault.KindOf(err) == fault.KindUnauthenticated {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-	case fault.KindUnavailable:
-		w.Header().Set("Retry-After", "1")
-	default: // nothing more to say
 	}
 	return web.Status(err), web.AppendFault(nil, err)
 }

@@ -50,7 +50,7 @@ func (s *Server) setInvoiceStatus(ctx context.Context, c *call) (web.Answer, err
 	if err != nil {
 		return web.Answer{}, err
 	}
-	out, err := s.Billing.SetStatus(ctx, c.actor, c.id, form)
+	out, err := s.Billing.SetStatus(ctx, c.actor, c.id, billing.ReadStatusChange(form))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -88,7 +88,7 @@ func (c *call) writeInvoice(o *web.Object, i *billing.Invoice) {
 func (c *call) writeInvoiceFields(o *web.Object, i *billing.Invoice) {
 	zone := c.actor.Company.Zone
 	o.Int("id", i.ID)
-	o.String("status", string(i.Status))
+	o.String("status", i.Status.String())
 	o.Money("total_amount", i.Amount)
 	o.Text("description", i.Description)
 	o.Date("due_date", i.DueOn)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/billing"
+	"carteira/internal/catalog"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
@@ -38,16 +40,16 @@ func (c *caller) setStatus(t *testing.T, id int64, body string) bill {
 func (s *service) business(t *testing.T) *caller {
 	t.Helper()
 	c := s.newCaller(t)
-	_, err := s.Catalog.CreateProduct(t.Context(), c.actor, values("name", "TV"))
+	_, err := s.Catalog.CreateProduct(t.Context(), c.actor, catalog.ReadNewProduct(values("name", "TV")))
 	must(t, err)
-	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, values("name", "Anual", "value", "300.00", "period", "1year"))
+	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, catalog.ReadNewPlan(values("name", "Anual", "value", "300.00", "period", "1year")))
 	must(t, err)
 	s.clock.Set(noon.AddDate(0, 0, -20))
 	c.create(t, `{"name":"João","plan_id":1,"data_de_vencimento":"2026-01-20"}`)                 // invoice 1
 	c.create(t, `{"name":"Maria","plan_id":2,"product_id":2,"data_de_vencimento":"2026-03-10"}`) // invoice 2
 	s.clock.Set(noon)
 	c.create(t, `{"name":"Ana","plan_id":1,"product_id":null,"data_de_vencimento":"2026-01-31"}`) // invoice 3
-	_, err = s.Billing.CreateExtra(t.Context(), c.actor, 1, values("amount", "7.00", "due", "2026-02-15"))
+	_, err = s.Billing.CreateExtra(t.Context(), c.actor, 1, billing.ReadExtra(values("amount", "7.00", "due", "2026-02-15")))
 	must(t, err) // invoice 4
 	c.setStatus(t, 2, `{"status":"Pago","paid_at":"2026-01-15"}`)
 	c.setStatus(t, 4, `{"status":"Cancelado"}`)
@@ -237,7 +239,7 @@ func TestInvoicesLimitAttachesTheNewest(t *testing.T) {
 func TestTimesOfInvoicesAreTheCompanys(t *testing.T) {
 	c := newService(t, sqldb.SQLite).newCaller(t, "timezone", "Pacific/Auckland")
 	c.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
-	_, err := c.Billing.CreateExtra(t.Context(), c.actor, 1, values("amount", "1.00"))
+	_, err := c.Billing.CreateExtra(t.Context(), c.actor, 1, billing.ReadExtra(values("amount", "1.00")))
 	must(t, err)
 	overdue := data[bill](t, c.call(t, http.MethodGet, "/invoices/1", ""))
 	if !overdue.Overdue { // it is one in the morning of 1 February

@@ -88,7 +88,7 @@ func TestPixIsWhatTheSeedSays(t *testing.T) {
 			t.Error("the notification was forgotten")
 		}
 
-		_, err = c.Payments.ConfigureGateway(t.Context(), c.actor, values("provider", "sandbox", "flow", "redirect"))
+		_, err = c.Payments.ConfigureGateway(t.Context(), c.actor, c.Payments.ReadGateway(values("provider", "sandbox", "flow", "redirect")))
 		must(t, err)
 		d = data[paymentData](t, c.call(t, http.MethodPost, fmt.Sprintf("/invoices/%d/pix", c.invoiceID(t)), ""))
 		if p = d.Payment; p.Flow != "redirect" || p.PixCopyPaste != nil || p.QRBase64 != nil || p.CheckoutURL == nil || !strings.HasPrefix(p.QRURI, "data:image/png;base64,") {
@@ -133,11 +133,11 @@ func TestPixOfAGatewayThatFailsIs502AndLeavesTheKeyFree(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		c := newService(t, engine).newCaller(t)
 		path := fmt.Sprintf("/invoices/%d/pix", c.invoiceID(t))
-		_, err := c.Payments.ConfigureGateway(t.Context(), c.actor, values("provider", "broken"))
+		_, err := c.Payments.ConfigureGateway(t.Context(), c.actor, c.Payments.ReadGateway(values("provider", "broken")))
 		must(t, err)
 		c.call(t, http.MethodPost, path, "", "Idempotency-Key", "k").want(t, 502,
 			"Banco Quebrado is not working at the moment; try again in a little while")
-		_, err = c.Payments.ConfigureGateway(t.Context(), c.actor, values("provider", "sandbox"))
+		_, err = c.Payments.ConfigureGateway(t.Context(), c.actor, c.Payments.ReadGateway(values("provider", "sandbox")))
 		must(t, err)
 		first := c.call(t, http.MethodPost, path, "", "Idempotency-Key", "k")
 		if first.status != 200 {

@@ -90,7 +90,7 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers,
 		Billing: invoices, Dashboard: dashboard.New(db), Webhooks: webhooks,
 		Resellers: reseller.New(db, accounts, "https://clientes.example.com"),
-		Payments: payment.New(db, accounts, invoices, box, payment.Options{
+		Payments: payment.New(db, invoices, box, payment.Options{
 			Providers: []payment.Provider{sandbox.New(db).Provider(), outOfOrder}, PublicURL: "https://carteira.example.com", Notify: webhooks.NotifyTx, Timeout: 25 * time.Second,
 		}),
 		Idempotency: idempotency.New(db, box),
@@ -132,12 +132,12 @@ func (s *service) newCaller(t *testing.T, more ...string) *caller {
 	token, plain, err := s.Accounts.CreateToken(t.Context(), c.actor, account.ReadNewToken(values("name", "CRM")))
 	must(t, err)
 	c.actor.TokenID, c.token = token.ID, plain
-	product, err := s.Catalog.CreateProduct(t.Context(), c.actor, values("name", "Internet 300", "description", "Fibre, 300 Mbit/s."))
+	product, err := s.Catalog.CreateProduct(t.Context(), c.actor, catalog.ReadNewProduct(values("name", "Internet 300", "description", "Fibre, 300 Mbit/s.")))
 	must(t, err)
-	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, values(
-		"name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID)))
+	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, catalog.ReadNewPlan(values(
+		"name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID))))
 	must(t, err)
-	_, err = s.Payments.ConfigureGateway(t.Context(), c.actor, values("provider", "sandbox"))
+	_, err = s.Payments.ConfigureGateway(t.Context(), c.actor, s.Payments.ReadGateway(values("provider", "sandbox")))
 	must(t, err)
 	_, err = s.Resellers.Grant(t.Context(), c.actor, reseller.ReadCreditRequest(values("amount", "100")))
 	must(t, err)

@@ -34,7 +34,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err == nil {
-		err = h.payments.Hear(r.Context(), r.PathValue("provider"), r.PathValue("key"), payment.Callback{
+		err = h.payments.ReceiveCallback(r.Context(), r.PathValue("provider"), r.PathValue("key"), payment.Callback{
 			Header: r.Header, Query: r.URL.Query(), Body: body,
 		})
 	} else {

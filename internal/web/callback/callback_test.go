@@ -36,7 +36,7 @@ func open(t *testing.T, engine sqldb.Engine) *shop {
 	t.Helper()
 	w := worldtest.New(t, engine)
 	s := &shop{World: w, billing: billing.New(w.DB, w.Events, w.Customers), sandbox: sandbox.New(w.DB), log: &housetest.Log{}}
-	s.payments = payment.New(w.DB, w.Accounts, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
+	s.payments = payment.New(w.DB, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
 		Providers: []payment.Provider{s.sandbox.Provider()}, PublicURL: "https://carteira.example.com",
 	})
 	mux := http.NewServeMux()
@@ -47,7 +47,7 @@ func open(t *testing.T, engine sqldb.Engine) *shop {
 	s.url = served.URL
 	w.Plan(t, "1month", "35.00")
 	w.Customer(t, "plan_id", "1", "data_de_vencimento", "2026-02-05")
-	_, err := s.payments.ConfigureGateway(t.Context(), s.Actor, housetest.Form("provider", "sandbox"))
+	_, err := s.payments.ConfigureGateway(t.Context(), s.Actor, s.payments.ReadGateway(housetest.Form("provider", "sandbox")))
 	housetest.Must(t, err)
 	return s
 }

@@ -64,7 +64,7 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 	served := httptest.NewServer(web.Observe(mux, log, web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
 	s.url = served.URL
-	s.payments = payment.New(w.DB, w.Accounts, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
+	s.payments = payment.New(w.DB, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
 		Providers: []payment.Provider{s.sandbox.Provider(), {
 			Name: "bank", Title: "Banco", Flow: payment.FlowPix,
 			Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return s.bank, nil },
@@ -86,7 +86,7 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 	s.invoice, err = s.billing.Find(t.Context(), w.Actor, 1)
 	housetest.Must(t, err)
 	if len(gateway) > 0 {
-		_, err := s.payments.ConfigureGateway(t.Context(), s.Actor, housetest.Form(gateway...))
+		_, err := s.payments.ConfigureGateway(t.Context(), s.Actor, s.payments.ReadGateway(housetest.Form(gateway...)))
 		housetest.Must(t, err)
 	}
 	return s
@@ -142,7 +142,7 @@ func (a answer) want(t *testing.T, status int, texts ...string) {
 
 func (s *shop) status(t *testing.T, status billing.Status) {
 	t.Helper()
-	_, err := s.billing.SetStatus(t.Context(), s.Actor, s.invoice.ID, housetest.Form("status", string(status)))
+	_, err := s.billing.SetStatus(t.Context(), s.Actor, s.invoice.ID, billing.ReadStatusChange(housetest.Form("status", status.String())))
 	housetest.Must(t, err)
 }
 
@@ -207,7 +207,7 @@ func TestPageOfEveryOutcome(t *testing.T) {
 		s.get(t, link).want(t, 200, "O pagamento on-line não está disponível", "Pergunte a Rede &lt;Clara&gt;")
 		wantState("none")
 		s.get(t, link+"/qr.png").want(t, 404)
-		_, err := s.payments.ConfigureGateway(t.Context(), s.Actor, housetest.Form("provider", "hand"))
+		_, err := s.payments.ConfigureGateway(t.Context(), s.Actor, s.payments.ReadGateway(housetest.Form("provider", "hand")))
 		housetest.Must(t, err)
 		s.get(t, link).want(t, 200, "confirma o pagamento quando ele chegar")
 		wantState("open-")

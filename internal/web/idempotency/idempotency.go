@@ -26,9 +26,10 @@ const (
 	maxKey = 255 // characters
 	// keep is how long a key is remembered.
 	keep = 24 * time.Hour
-	// lease is how long a request may run before a repeat takes over; longer
-	// than any request is let run.
-	lease = 2 * time.Minute
+	// lease is how long after its last sign of life a request is taken for dead,
+	// so that a repeat takes over. One that runs on renews it.
+	lease      = 10 * time.Second
+	renewLease = 3 * time.Second
 )
 
 // Service has the use cases.
@@ -87,16 +88,34 @@ func (s *Service) Run(ctx context.Context, a account.Actor, r Request,
 		}
 		return Stored{row.status, body}, true, nil
 	}
-	answer = work(a.With(t.mark))
+	answer = t.carryOut(ctx, work)
 	// The work is done: its answer is kept even when the caller has gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	return answer, false, t.finish(ctx, answer)
 }
 
+// Inherit ends the leases of a process that is no more, so that its requests can
+// be repeated at once. It is for the only process of a database.
+func (s *Service) Inherit(ctx context.Context) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return endLeases(ctx, tx) })
+}
+
+// pruneSize is how many keys one transaction forgets.
+const pruneSize = 5000
+
 // Prune forgets keys that are older than they are kept.
 func (s *Service) Prune(ctx context.Context) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return prune(ctx, tx, tx.Now().Add(-keep)) })
+	for {
+		var forgotten int64
+		err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+			forgotten, err = prune(ctx, tx, tx.Now().Add(-keep))
+			return err
+		})
+		if err != nil || forgotten < pruneSize {
+			return err
+		}
+	}
 }
 
 // ticket is one request's hold on a key.
@@ -131,12 +150,34 @@ func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
 	case row.status != 0:
 		return row, nil
 	case row.leaseUntil.After(now): // carried out or not: its answer may be on the way
-		return row, fault.Conflict("the first request with this Idempotency-Key is still running")
+		running := fault.Conflict("the first request with this Idempotency-Key is still running")
+		return row, fault.Later(running, row.leaseUntil.Sub(now))
 	case row.carriedOut:
 		return row, fault.Conflict("the first request with this Idempotency-Key was carried out, but its answer was lost; " +
 			"read the record instead of repeating")
 	}
 	return record{}, takeOver(ctx, tx, t)
+}
+
+// carryOut does the work, and renews the lease if it takes long.
+func (t ticket) carryOut(ctx context.Context, work func(account.Actor) Stored) Stored {
+	renewing, stop := context.WithCancel(ctx)
+	defer stop()
+	timer := time.AfterFunc(renewLease, func() { t.keepLease(renewing) })
+	defer timer.Stop()
+	return work(t.actor.With(t.mark))
+}
+
+// keepLease renews the lease until ctx ends. That a renewal fails does no harm: a
+// repeat may then take over, and the mark of this request is refused.
+func (t ticket) keepLease(ctx context.Context) {
+	for ctx.Err() == nil {
+		_ = t.service.db.Write(ctx, func(tx *sqldb.Tx) error { return extendLease(ctx, tx, t) })
+		select {
+		case <-ctx.Done():
+		case <-time.After(renewLease):
+		}
+	}
 }
 
 // mark runs inside the transaction of the work.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"carteira/internal/account"
@@ -207,6 +208,58 @@ func TestCrashAfterTheCommitRepeatsNothing(t *testing.T) {
 			s.conflicts(t, request("k", "a"), "was carried out")
 		}
 		s.wantMade(t, 1)
+	})
+}
+
+// The only process of an embedded database knows that nobody else is running
+// what the one before it left.
+func TestNextProcessOfAnEmbeddedDatabaseAnswersARepeatAtOnce(t *testing.T) {
+	s := newShop(t, sqldb.SQLite)
+	s.crash(t, request("before", "a"), func(account.Actor) {})
+	s.crash(t, request("after", "a"), func(marked account.Actor) { s.work(marked) })
+	if err := s.Inherit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.ran(t, request("before", "a"), "answer 2")
+	s.conflicts(t, request("after", "a"), "its answer was lost")
+	s.wantMade(t, 2)
+}
+
+func TestRepeatThatMustWaitIsToldHowLong(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newShop(t, engine)
+		s.crash(t, request("k", "a"), func(account.Actor) {})
+		_, _, err := s.Run(t.Context(), s.Actor, request("k", "a"), s.work)
+		wait := fault.RetryAfterOf(err)
+		if wait <= 0 || wait > 10*time.Second {
+			t.Errorf("wait %v: %v", wait, err)
+		}
+		s.Clock.Advance(wait)
+		s.ran(t, request("k", "a"), "answer 1")
+	})
+}
+
+func TestRequestThatRunsOnIsNotTakenForDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, sqldb.SQLite)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _, err := s.Run(t.Context(), s.Actor, request("k", "a"), func(marked account.Actor) idempotency.Stored {
+				for range 25 {
+					time.Sleep(time.Second)
+					s.Clock.Advance(time.Second)
+				}
+				return s.work(marked)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+		time.Sleep(24 * time.Second)
+		s.conflicts(t, request("k", "a"), "still running")
+		<-done
+		s.repeated(t, request("k", "a"), "answer 1")
 	})
 }
 

@@ -71,8 +71,22 @@ func release(ctx context.Context, tx *sqldb.Tx, t ticket) error {
 	return err
 }
 
-// prune is the one statement here that is not for one company_id.
-func prune(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
-	_, err := tx.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < ? /* every company_id */`, before.UnixMicro())
+// extendLease keeps a running request from being taken for dead.
+func extendLease(ctx context.Context, tx *sqldb.Tx, t ticket) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE idempotency_keys SET lease_until = ? WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ? AND status = 0`,
+		tx.Now().Add(lease).UnixMicro(), t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.holder)
 	return err
+}
+
+func endLeases(ctx context.Context, tx *sqldb.Tx) error {
+	_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET lease_until = 0 WHERE status = 0 AND lease_until > 0 /* every company_id */`)
+	return err
+}
+
+func prune(ctx context.Context, tx *sqldb.Tx, before time.Time) (int64, error) {
+	return tx.Exec(ctx, `
+		DELETE FROM idempotency_keys WHERE (company_id, token_id, key) IN (
+			SELECT company_id, token_id, key FROM idempotency_keys WHERE created_at < ? LIMIT ?) /* every company_id */`,
+		before.UnixMicro(), pruneSize)
 }

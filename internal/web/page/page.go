@@ -170,6 +170,7 @@ func send(w http.ResponseWriter, r *http.Request, v View, body []byte) {
 func (s *Set) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	err = web.Explain(err)
 	web.ExchangeOf(r.Context()).Err = err
+	web.RetryAfter(w.Header(), err)
 	s.Render(w, r, View{
 		Name: "error", Title: failTitle(err), Status: web.Status(err),
 		Data: failure{

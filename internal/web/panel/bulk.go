@@ -76,9 +76,10 @@ func (s *Server) bulkAction(req *request, name string) (act func(id int64) error
 	case "delete":
 		return func(id int64) error { return s.Customers.Delete(req.Context(), req.Actor, id) }, "Customers deleted: %d.", nil
 	case "plan":
-		plan := req.PostFormValue("bulk_plan_id")
+		form := input.FromStrings(map[string]string{"plan_id": req.PostFormValue("bulk_plan_id")})
+		draft := customer.ReadChanges(form)
 		return func(id int64) error {
-			_, err := s.Customers.Update(req.Context(), req.Actor, id, customer.ReadChanges(input.FromStrings(map[string]string{"plan_id": plan})))
+			_, err := s.Customers.Update(req.Context(), req.Actor, id, draft)
 			return err
 		}, "Customers moved to the plan: %d.", nil
 	}

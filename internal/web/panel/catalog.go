@@ -92,7 +92,7 @@ func (s *Server) planForm(req *request, title string, d planForm, refusal error)
 	return s.show(req, page.View{Name: "plan_form", Title: title, Status: statusOf(refusal), Data: d})
 }
 
-// planInput joins number and unit of the period, as a use case reads it.
+// planInput joins number and unit of the period, as a draft is read.
 func planInput(req *request) *input.Form {
 	if count, unit := req.PostFormValue("period_count"), req.PostFormValue("period_unit"); count != "" {
 		req.PostForm.Set("period", count+unit)
@@ -108,7 +108,7 @@ func (s *Server) newPlan(req *request) error {
 }
 
 func (s *Server) createPlan(req *request) error {
-	p, err := s.Catalog.CreatePlan(req.Context(), req.Actor, planInput(req))
+	p, err := s.Catalog.CreatePlan(req.Context(), req.Actor, catalog.ReadNewPlan(planInput(req)))
 	if refused(err) {
 		return s.planForm(req, "New plan", planForm{Form: page.Sent(req.Request, err), Action: "/plans/new", New: true}, err)
 	}
@@ -137,7 +137,7 @@ func boolText(on bool) string {
 }
 
 func (s *Server) updatePlan(req *request) error {
-	p, err := s.Catalog.UpdatePlan(req.Context(), req.Actor, req.id, planInput(req))
+	p, err := s.Catalog.UpdatePlan(req.Context(), req.Actor, req.id, catalog.ReadPlanChanges(planInput(req)))
 	if refused(err) {
 		return s.planForm(req, "Edit plan", planForm{Form: page.Sent(req.Request, err), Action: "/plans/" + idText(req.id)}, err)
 	}
@@ -162,7 +162,7 @@ func (s *Server) newProduct(req *request) error {
 }
 
 func (s *Server) createProduct(req *request) error {
-	p, err := s.Catalog.CreateProduct(req.Context(), req.Actor, req.form())
+	p, err := s.Catalog.CreateProduct(req.Context(), req.Actor, catalog.ReadNewProduct(req.form()))
 	if refused(err) {
 		return s.productForm(req, "New product", productForm{page.Sent(req.Request, err), "/products/new", true}, err)
 	}
@@ -182,7 +182,7 @@ func (s *Server) editProduct(req *request) error {
 }
 
 func (s *Server) updateProduct(req *request) error {
-	p, err := s.Catalog.UpdateProduct(req.Context(), req.Actor, req.id, req.form())
+	p, err := s.Catalog.UpdateProduct(req.Context(), req.Actor, req.id, catalog.ReadProductChanges(req.form()))
 	if refused(err) {
 		return s.productForm(req, "Edit product", productForm{page.Sent(req.Request, err), "/products/" + idText(req.id), false}, err)
 	}

@@ -117,9 +117,9 @@ func (s *Server) makePix(req *request) error {
 	return nil
 }
 
-// confirmByHand takes note of money that no gateway tells of.
+// confirmByHand records money that no gateway reports.
 func (s *Server) confirmByHand(req *request) error {
-	out, err := s.Payments.ConfirmByHand(req.Context(), req.Actor, req.id, req.form("amount"))
+	out, err := s.Payments.ConfirmByHand(req.Context(), req.Actor, payment.ReadConfirmation(req.form("amount"), req.id))
 	if refused(err) {
 		return s.invoicePage(req, page.Sent(req.Request, err), err)
 	}
@@ -166,8 +166,12 @@ func (s *Server) billed(req *request, i billing.Invoice, c customer.Customer) (b
 	if err != nil {
 		return b, err
 	}
-	received, err := s.Payments.Payments(req.Context(), req.Actor, i.ID)
-	b.Attempts, b.Payments = s.attemptRows(req, attempts), s.paymentRows(req, received)
+	b.Attempts = s.attemptRows(req, attempts)
 	b.ByHand = b.Charging != nil && len(attempts) > 0 && attempts[0].Manual
+	received, err := s.Payments.Payments(req.Context(), req.Actor, i.ID)
+	if err != nil {
+		return b, err
+	}
+	b.Payments, err = s.paymentRows(req, received)
 	return b, err
 }

@@ -3,7 +3,6 @@ package panel
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"carteira/internal/account"
 	"carteira/internal/reseller"
@@ -12,10 +11,8 @@ import (
 
 // entryWords are the kinds of entries as people read them.
 var entryWords = map[reseller.EntryKind]string{
-	reseller.Granted: "Granted by the operator", reseller.ForCreate: "New subscriber",
-	reseller.ForRenew: "Renewal", reseller.Sent: "Sent to a reseller",
-	reseller.Received: "Received from the company above", reseller.TakenBack: "Taken back from a reseller",
-	reseller.Returned: "Taken back by the company above",
+	reseller.Granted: "Granted by the operator", reseller.ForCreate: "New subscriber", reseller.ForRenew: "Renewal", reseller.Sent: "Sent to a reseller",
+	reseller.Received: "Received from the company above", reseller.TakenBack: "Taken back from a reseller", reseller.Returned: "Taken back by the company above",
 }
 
 // entryRows is how many lines of the statement a page has.
@@ -85,51 +82,22 @@ func byTheOther(e reseller.Entry) bool {
 	return e.Kind == reseller.Received || e.Kind == reseller.Returned
 }
 
-// doers are the names of the company's users and tokens, as entries have them,
-// when there is an entry that needs them.
+// doers are the names of the company's users and tokens that made entries.
 func (s *Server) doers(req *request, list []reseller.Entry) (map[string]string, error) {
-	names := map[string]string{}
-	needed := func(prefix string) bool {
-		for _, e := range list {
-			if !byTheOther(e) && strings.HasPrefix(e.By, prefix) {
-				return true
-			}
-		}
-		return false
-	}
-	if needed("user:") {
-		users, err := s.Accounts.Users(req.Context(), req.Actor)
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range users {
-			names[account.Actor{UserID: u.ID}.By()] = u.Name
+	var by []string
+	for _, e := range list {
+		if !byTheOther(e) {
+			by = append(by, e.By)
 		}
 	}
-	if needed("token:") {
-		tokens, err := s.Accounts.Tokens(req.Context(), req.Actor)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range tokens {
-			names[account.Actor{TokenID: t.ID}.By()] = "API · " + t.Name
-		}
-	}
-	return names, nil
+	return s.actorNames(req, by)
 }
 
 func doer(l page.Lang, names map[string]string, e reseller.Entry) string {
-	switch name, known := names[e.By]; {
-	case byTheOther(e):
+	if byTheOther(e) {
 		return e.Reseller.Name
-	case known:
-		return name
-	case strings.HasPrefix(e.By, "user:"):
-		return l.T("a user who was removed")
-	case strings.HasPrefix(e.By, "token:"):
-		return l.T("a token that was deleted")
 	}
-	return l.T("command line")
+	return actorText(l, names, e.By)
 }
 
 // course is one of the two ways that credits go.

@@ -105,10 +105,7 @@ func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error
 	if err != nil {
 		return err
 	}
-	d := gatewayForm{
-		Form: form, Provider: u.Provider, Title: optionWord(req.lang, u.Provider.Title),
-		Text: providerTexts[u.Provider.Name], Edits: u.Active,
-	}
+	d := gatewayForm{Form: form, Provider: u.Provider, Title: optionWord(req.lang, u.Provider.Title), Text: providerTexts[u.Provider.Name], Edits: u.Active}
 	if d.Form == nil {
 		d.Form = page.NewForm()
 		for name, v := range u.Options {
@@ -155,7 +152,7 @@ func (s *Server) setGateway(req *request) error {
 	}
 	keepSecrets(req, u.Provider)
 	req.PostForm.Set("provider", u.Provider.Name)
-	u, err = s.Payments.ConfigureGateway(req.Context(), req.Actor, req.form())
+	u, err = s.Payments.ConfigureGateway(req.Context(), req.Actor, s.Payments.ReadGateway(req.form()))
 	if refused(err) {
 		return s.gatewayForm(req, page.Sent(req.Request, err), err)
 	}
@@ -213,12 +210,10 @@ func (s *Server) askClearGateway(req *request) error {
 		"The credentials are forgotten as soon as no charge needs them.",
 	}
 	if live.Charges > 0 {
-		effects = append(effects, req.lang.T("%d charges (%s) can still be paid. They are looked after until they end, "+
-			"and their payments are recorded.", live.Charges, live.Amount.BR()))
+		effects = append(effects, req.lang.T("%d charges (%s) can still be paid. They are looked after until they end, and their payments are recorded.", live.Charges, live.Amount.BR()))
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Stop using %s?", Args: []any{optionWord(req.lang, u.Provider.Title)},
-		Danger: true, Button: "Stop using it", Back: "/payments/gateway",
+		Question: "Stop using %s?", Args: []any{optionWord(req.lang, u.Provider.Title)}, Danger: true, Button: "Stop using it", Back: "/payments/gateway",
 		Action: "/payments/gateway/clear", Effects: effects,
 	})
 }

@@ -40,8 +40,8 @@ func (s *Server) invoices(req *request) error {
 	}
 	d.List, d.Pager, d.Filtered = list, page.NewPager(req.URL, p, total), f != (billing.Filter{})
 	d.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
-	for _, status := range []billing.Status{billing.Open, billing.Paid, billing.Cancelled} {
-		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: word(req.lang, string(status))})
+	for _, status := range billing.Statuses {
+		d.Statuses = append(d.Statuses, page.Option{Value: status.String(), Label: word(req.lang, status.String())})
 	}
 	return s.show(req, page.View{Name: "invoices", Title: "Invoices", Data: d})
 }
@@ -81,7 +81,7 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 
 func (s *Server) setInvoiceStatus(req *request) error {
 	path := req.back("/invoices/" + strconv.FormatInt(req.id, 10))
-	out, err := s.Billing.SetStatus(req.Context(), req.Actor, req.id, req.form())
+	out, err := s.Billing.SetStatus(req.Context(), req.Actor, req.id, billing.ReadStatusChange(req.form()))
 	if refused(err) {
 		return s.invoicePage(req, page.Sent(req.Request, err), err)
 	}
@@ -121,7 +121,7 @@ func (s *Server) newInvoice(req *request) error {
 }
 
 func (s *Server) createInvoice(req *request) error {
-	i, err := s.Billing.CreateExtra(req.Context(), req.Actor, req.id, req.form("amount"))
+	i, err := s.Billing.CreateExtra(req.Context(), req.Actor, req.id, billing.ReadExtra(req.form("amount")))
 	if refused(err) {
 		c, failed := s.Customers.Find(req.Context(), req.Actor, req.id)
 		if failed != nil {

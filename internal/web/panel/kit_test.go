@@ -62,7 +62,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	invoices, bank := billing.New(db, events, customers), &testBank{}
 	s := New(Deps{
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: invoices,
-		Payments:  bank.payments(db, accounts, invoices, box),
+		Payments:  bank.payments(db, invoices, box),
 		Reminders: newReminders(db, box, accounts, customers),
 		Dashboard: dashboard.New(db), Resellers: reseller.New(db, accounts, "https://carteira.example"), PublicURL: "https://carteira.example",
 		Webhooks: webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}}),
@@ -241,9 +241,9 @@ func (p *person) fill() map[string]int64 {
 			p.t.Fatal(err)
 		}
 	}
-	product, err := p.Catalog.CreateProduct(ctx, a, values("name", "Fibra"))
+	product, err := p.Catalog.CreateProduct(ctx, a, catalog.ReadNewProduct(values("name", "Fibra")))
 	must(err)
-	plan, err := p.Catalog.CreatePlan(ctx, a, values("name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID)))
+	plan, err := p.Catalog.CreatePlan(ctx, a, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID))))
 	must(err)
 	c, err := p.Customers.Create(ctx, a, customer.ReadNew(values("name", "João <Silva>", "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31", "whatsapp", "11987654321")))
 	must(err)

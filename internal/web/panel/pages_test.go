@@ -210,7 +210,7 @@ func TestImportByUpload(t *testing.T) {
 		p.post(a.location, "column", "", "column", "whatsapp", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "uma coluna deve ser o nome do cliente")
 		p.post(a.location, "column", "name", "column", "name", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "duas colunas não podem ser name")
 		named := []string{"column", "name", "column", "whatsapp", "column", "data_de_vencimento", "column", "plan"}
-		checked := p.follow(a.location, named...).want(t, http.StatusOK, "1 linhas estão certas, 2 têm algum problema", "deve ter de 10 a 15 dígitos", "não existe")
+		checked := p.follow(a.location, named...).want(t, http.StatusOK, "1 linhas estão certas, 2 têm algum problema", "deve ter 10 ou 11 dígitos com o DDD", "não existe")
 		checked.lacks(t, "/start")
 		if again := p.post(a.location + "/start"); again.status != http.StatusSeeOther {
 			t.Errorf("starting what has bad lines answered %d", again.status)

@@ -2,9 +2,7 @@ package panel
 
 import (
 	"strconv"
-	"strings"
 
-	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
@@ -24,19 +22,31 @@ func (s *Server) paymentTabs(req *request, current string) (paymentTabs, error) 
 	return paymentTabs{current, allows(req.User.Role, owner), open}, err
 }
 
-// paymentRow is money that came, in words.
+// paymentRow is a payment in words.
 type paymentRow struct {
 	payment.Payment
 	Through string // the gateway's name
 	By      string // who confirmed it; empty: the gateway
 }
 
-func (s *Server) paymentRows(req *request, list []payment.Payment) []paymentRow {
+func (s *Server) paymentRows(req *request, list []payment.Payment) ([]paymentRow, error) {
+	by := make([]string, len(list))
+	for i, p := range list {
+		by[i] = p.ConfirmedBy
+	}
+	names, err := s.actorNames(req, by)
+	if err != nil {
+		return nil, err
+	}
 	rows := make([]paymentRow, len(list))
 	for i, p := range list {
-		rows[i] = paymentRow{p, s.through(req, p.Provider), whoText(req.lang, p.ConfirmedBy)}
+		rows[i] = s.paymentRow(req, names, p)
 	}
-	return rows
+	return rows, nil
+}
+
+func (s *Server) paymentRow(req *request, names map[string]string, p payment.Payment) paymentRow {
+	return paymentRow{p, s.through(req, p.Provider), actorText(req.lang, names, p.ConfirmedBy)}
 }
 
 // through is by what an invoice was paid, as people say it.
@@ -47,23 +57,6 @@ func (s *Server) through(req *request, provider string) string {
 		}
 	}
 	return word(req.lang, provider)
-}
-
-// whoText is the name in what is kept of who decided.
-func whoText(l page.Lang, kept string) string {
-	kind, rest, _ := strings.Cut(kept, " ")
-	id, name, _ := strings.Cut(rest, " ")
-	switch {
-	case kept == account.CommandLine:
-		return l.T("command line")
-	case kind == "token":
-		return l.T("token %s", id)
-	case kind == "user" && name != "":
-		return name
-	case kind == "user":
-		return l.T("user %s", id)
-	}
-	return kept
 }
 
 type receivedData struct {
@@ -78,7 +71,7 @@ const receivedRows = 25
 
 func (s *Server) received(req *request) error {
 	in := req.query()
-	before, _ := in.ID("before").Get()
+	before := in.ID("before").Value
 	if err := in.Err(); err != nil {
 		return fault.NotFound("page")
 	}
@@ -87,7 +80,9 @@ func (s *Server) received(req *request) error {
 	if err != nil {
 		return err
 	}
-	d.List = s.paymentRows(req, list)
+	if d.List, err = s.paymentRows(req, list); err != nil {
+		return err
+	}
 	if next > 0 {
 		d.Older = "/payments?before=" + strconv.FormatInt(next, 10)
 	}
@@ -115,12 +110,23 @@ type reviewRow struct {
 	By      string
 }
 
-func (s *Server) reviewRow(req *request, r payment.Review) reviewRow {
-	return reviewRow{
-		r, s.paymentRows(req, []payment.Payment{r.Payment})[0], req.lang.T(reviewTexts[r.Reason].short),
-		req.lang.T(resolutionTexts[r.Resolution]),
-		whoText(req.lang, r.ResolvedBy),
+func (s *Server) reviewRows(req *request, list []payment.Review) ([]reviewRow, error) {
+	var by []string
+	for _, r := range list {
+		by = append(by, r.ResolvedBy, r.Payment.ConfirmedBy)
 	}
+	names, err := s.actorNames(req, by)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]reviewRow, len(list))
+	for i, r := range list {
+		rows[i] = reviewRow{
+			Review: r, Row: s.paymentRow(req, names, r.Payment), Short: req.lang.T(reviewTexts[r.Reason].short),
+			Decided: req.lang.T(resolutionTexts[r.Resolution]), By: actorText(req.lang, names, r.ResolvedBy),
+		}
+	}
+	return rows, nil
 }
 
 func (s *Server) reviews(req *request) error {
@@ -134,8 +140,8 @@ func (s *Server) reviews(req *request) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range list {
-		d.List = append(d.List, s.reviewRow(req, r))
+	if d.List, err = s.reviewRows(req, list); err != nil {
+		return err
 	}
 	d.Pager = page.NewPager(req.URL, p, total)
 	if d.Tabs, err = s.paymentTabs(req, "reviews"); err != nil {
@@ -160,11 +166,12 @@ func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error 
 	if err != nil {
 		return err
 	}
-	texts := reviewTexts[r.Reason]
-	d := reviewData{
-		reviewRow: s.reviewRow(req, r), Form: form, Why: texts.why, Advice: texts.advice,
-		Renews: req.Actor.Company.Settings.RenewOnPayment,
+	rows, err := s.reviewRows(req, []payment.Review{r})
+	if err != nil {
+		return err
 	}
+	texts := reviewTexts[r.Reason]
+	d := reviewData{reviewRow: rows[0], Form: form, Why: texts.why, Advice: texts.advice, Renews: req.Actor.Company.Settings.RenewOnPayment}
 	i, err := s.Billing.Find(req.Context(), req.Actor, r.Payment.InvoiceID)
 	switch {
 	case err == nil:
@@ -176,7 +183,7 @@ func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error 
 }
 
 func (s *Server) resolveReview(req *request) error {
-	r, err := s.Payments.ResolveReview(req.Context(), req.Actor, req.id, req.form())
+	r, err := s.Payments.Decide(req.Context(), req.Actor, payment.ReadDecision(req.form(), req.id))
 	if refused(err) {
 		return s.reviewPage(req, page.Sent(req.Request, err), err)
 	}

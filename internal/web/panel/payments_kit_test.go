@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/payment"
@@ -32,9 +31,9 @@ type testCharge struct {
 	payments []payment.Received
 }
 
-func (b *testBank) payments(db *sqldb.DB, accounts *account.Service, invoices *billing.Service, box *secret.Box) *payment.Service {
+func (b *testBank) payments(db *sqldb.DB, invoices *billing.Service, box *secret.Box) *payment.Service {
 	b.charges = map[string]*testCharge{}
-	return payment.New(db, accounts, invoices, box, payment.Options{
+	return payment.New(db, invoices, box, payment.Options{
 		PublicURL: "https://carteira.example", Timeout: 5 * time.Second,
 		Providers: []payment.Provider{pixkey.Provider(), {
 			Name: "bank", Title: "Banco & Cia", Flow: payment.FlowPix,
@@ -101,7 +100,7 @@ func (o *office) exec(t *testing.T, text string, args ...any) {
 // useBank gives a company the gateway.
 func (p *person) useBank() {
 	p.t.Helper()
-	if _, err := p.Payments.ConfigureGateway(p.t.Context(), p.actor, values("provider", "bank", "token", "s3cret-token-of-the-company")); err != nil {
+	if _, err := p.Payments.ConfigureGateway(p.t.Context(), p.actor, p.Payments.ReadGateway(values("provider", "bank", "token", "s3cret-token-of-the-company"))); err != nil {
 		p.t.Fatal(err)
 	}
 }

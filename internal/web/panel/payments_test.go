@@ -10,6 +10,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/payment"
 	"carteira/internal/payment/asaas"
@@ -25,7 +26,7 @@ import (
 // debtor makes a customer who owes 35,00, and returns the invoice.
 func (p *person) debtor(name, phone string) billing.Invoice {
 	p.t.Helper()
-	plan, err := p.Catalog.CreatePlan(p.t.Context(), p.actor, values("name", "Plano de "+name, "value", "35.00", "period", "1month"))
+	plan, err := p.Catalog.CreatePlan(p.t.Context(), p.actor, catalog.ReadNewPlan(values("name", "Plano de "+name, "value", "35.00", "period", "1month")))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -219,7 +220,7 @@ func TestReceivedPaymentsGoBack(t *testing.T) {
 		p.useBank()
 		i := p.debtor("Bia", "")
 		for n := range receivedRows + 2 {
-			extra, err := o.Billing.CreateExtra(t.Context(), p.actor, i.Customer.ID, values("amount", fmt.Sprintf("%d.00", n+1), "due", "2026-01-31"))
+			extra, err := o.Billing.CreateExtra(t.Context(), p.actor, i.Customer.ID, billing.ReadExtra(values("amount", fmt.Sprintf("%d.00", n+1), "due", "2026-01-31")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -305,11 +306,14 @@ func TestTextsOfPaymentsHavePortuguese(t *testing.T) {
 }
 
 func TestWhoIsNamed(t *testing.T) {
-	for kept, want := range map[string]string{
-		"user 3 Ana Lima": "Ana Lima", "user 3": "usuário 3", "token 7": "token 7", account.CommandLine: "linha de comando", "": "", "x": "x",
+	names := map[string]string{"user:3": "Ana Lima"}
+	for by, want := range map[string]string{
+		"user:3": "Ana Lima", "user:4": "um usuário que foi removido", "token:7": "um token que foi excluído",
+		"user 3 Ana Lima": "Ana Lima", "user 3": "usuário 3", "token 7": "token 7", // of the first edition
+		account.CommandLine: "linha de comando", "": "",
 	} {
-		if got := whoText(page.Portuguese, kept); got != want {
-			t.Errorf("%q is %q, want %q", kept, got, want)
+		if got := actorText(page.Portuguese, names, by); got != want {
+			t.Errorf("%q is %q, want %q", by, got, want)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // catalog has their Portuguese.
 var words = map[string]string{
 	string(customer.Active): "Active", string(customer.DueToday): "Due today", string(customer.Expired): "Expired",
-	string(billing.Open): "Open", string(billing.Paid): "Paid", string(billing.Cancelled): "Cancelled",
+	billing.Open.String(): "Open", billing.Paid.String(): "Paid", billing.Cancelled.String(): "Cancelled",
 	billing.Manual:            "by hand",
 	string(account.RoleOwner): "Owner", string(account.RoleStaff): "Staff", string(account.RoleReadOnly): "Read-only",
 

@@ -33,7 +33,7 @@ func TestTextsOfTablesHavePortuguese(t *testing.T) {
 			t.Errorf("messages/*.txt lacks a line:\n%s | ", text)
 		}
 	}
-	if word(page.English, string(billing.Paid)) != "Paid" || word(page.Portuguese, string(billing.Paid)) != "Pago" {
+	if word(page.English, billing.Paid.String()) != "Paid" || word(page.Portuguese, billing.Paid.String()) != "Pago" {
 		t.Error("values of records are not in the reader's language")
 	}
 }

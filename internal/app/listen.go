@@ -1,0 +1,77 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/crypto/acme/autocert"
+)
+
+// listener is an address and the server behind it.
+type listener struct {
+	net.Listener
+	server *http.Server
+}
+
+// listen opens the addresses: one, or with ACME the two that it needs.
+func (a *App) listen(ctx context.Context) ([]listener, error) {
+	if a.Config.TLSDomain != "" {
+		return a.listenACME(ctx)
+	}
+	l, err := a.listenOn(ctx, a.Config.Listen, a.Handler())
+	if err != nil {
+		return nil, err
+	}
+	if a.Config.TLSCert != "" {
+		files, err := newCertFiles(a.Config.TLSCert, a.Config.TLSKey, a.Log)
+		if err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		l.Listener = tls.NewListener(l.Listener, &tls.Config{
+			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: a.sockets.watch("", files.get),
+		})
+	}
+	return []listener{l}, nil
+}
+
+func (a *App) listenACME(ctx context.Context) ([]listener, error) {
+	domain := a.Config.TLSDomain
+	acme := &autocert.Manager{
+		Prompt: autocert.AcceptTOS, HostPolicy: autocert.HostWhitelist(domain),
+		Cache: autocert.DirCache(filepath.Join(a.Config.DataDir, "acme")),
+	}
+	secure, err := a.listenOn(ctx, ":443", a.Handler())
+	if err != nil {
+		return nil, err
+	}
+	config := acme.TLSConfig()
+	config.GetCertificate = a.sockets.watch(domain, config.GetCertificate)
+	secure.Listener = tls.NewListener(secure.Listener, config)
+	plain, err := a.listenOn(ctx, ":80", acme.HTTPHandler(nil))
+	if err != nil {
+		return nil, errors.Join(err, secure.Close())
+	}
+	return []listener{secure, plain}, nil
+}
+
+func (a *App) listenOn(ctx context.Context, addr string, h http.Handler) (listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return listener{}, fmt.Errorf("%s is in use, perhaps by another carteira; choose another address with --listen", addr)
+	}
+	if err != nil {
+		return listener{}, fmt.Errorf("cannot serve on %s: %w", addr, err)
+	}
+	return listener{a.sockets.count(l), &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
+	}}, nil
+}

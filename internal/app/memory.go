@@ -1,0 +1,97 @@
+package app
+
+import (
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"carteira/internal/platform/secret"
+)
+
+const (
+	// usualMemory is where the collector begins to work harder on a machine that
+	// sets no limit: what is alive is a few megabytes whatever the number of
+	// customers.
+	usualMemory = 120 << 20
+	// heapShare, of four, is the part of a limit that is left to Go's heap. The
+	// rest is for the embedded database's pages, stacks and the program's text.
+	heapShare = 3
+)
+
+// fitMemory fits the process into the memory that it may have: the collector
+// works harder near the limit, and no more passwords are hashed at once than
+// there is room for. Whoever set GOGC or GOMEMLIMIT knows better.
+//
+// Far from the limit the heap grows to five times what is alive before it is
+// collected: the collector was a tenth of a request.
+func (a *App) fitMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	limit := memoryLimit(os.DirFS("/"))
+	switch {
+	case os.Getenv("GOMEMLIMIT") != "":
+		limit = min(limit, debug.SetMemoryLimit(-1))
+	case limit == math.MaxInt64:
+		debug.SetMemoryLimit(usualMemory)
+	default:
+		debug.SetMemoryLimit(limit / 4 * heapShare)
+	}
+	slots := secret.LimitHashing(limit)
+	if limit < math.MaxInt64 {
+		a.Log.Info("memory is limited", "mib", limit>>20, "password_hashes_at_once", slots)
+	}
+}
+
+// memoryLimit is the least that a cgroup of this process, of version 2 or 1,
+// limits memory to; math.MaxInt64 when none does. root is the machine's.
+func memoryLimit(root fs.FS) int64 {
+	limit := int64(math.MaxInt64)
+	own, err := fs.ReadFile(root, "proc/self/cgroup")
+	if err != nil {
+		return limit // not Linux
+	}
+	for line := range strings.Lines(string(own)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		switch {
+		case parts[1] == "":
+			limit = min(limit, leastAbove(root, "sys/fs/cgroup", parts[2], "memory.max"))
+		case strings.Contains(","+parts[1]+",", ",memory,"):
+			limit = min(limit, leastAbove(root, "sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes"))
+		}
+	}
+	return limit
+}
+
+// leastAbove is the least limit of a cgroup and of those that it is in. In a
+// container the path may be the host's and lead nowhere; then the mount itself
+// is the container's.
+func leastAbove(root fs.FS, mount, cgroup, file string) int64 {
+	limit := int64(math.MaxInt64)
+	for at := path.Join("/", cgroup); ; at = path.Dir(at) {
+		text, err := fs.ReadFile(root, path.Join(mount, at, file))
+		if err == nil {
+			limit = min(limit, parseLimit(string(text)))
+		}
+		if at == "/" {
+			return limit
+		}
+	}
+}
+
+// parseLimit reads "max", and what version 1 says for it: a number of bytes
+// beyond any machine.
+func parseLimit(text string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || n >= 1<<60 {
+		return math.MaxInt64
+	}
+	return n
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// sockets counts and logs what goes wrong before there is a request: connections
+// that cannot be accepted, and certificates that cannot be had. net/http would
+// only retry, and autocert say nothing.
+type sockets struct {
+	log          *slog.Logger
+	refused      prometheus.Counter
+	uncertified  prometheus.Counter
+	expires      prometheus.Gauge
+	acceptLogged seldom
+	certLogged   seldom
+	expiryLogged seldom
+}
+
+func newSockets(log *slog.Logger) *sockets {
+	return &sockets{
+		log: log,
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "carteira_http_accept_errors_total", Help: "Connections that could not be accepted, as when there are too many open files.",
+		}),
+		uncertified: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "carteira_tls_certificate_errors_total", Help: "Handshakes for which there was no certificate, as when ACME fails.",
+		}),
+		expires: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "carteira_tls_certificate_expires_seconds", Help: "When the certificate last served ends, in seconds since 1970; 0 when none was.",
+		}),
+		acceptLogged: seldom{every: 10 * time.Second},
+		certLogged:   seldom{every: time.Minute},
+		expiryLogged: seldom{every: time.Hour},
+	}
+}
+
+func (s *sockets) metrics() []prometheus.Collector {
+	return []prometheus.Collector{s.refused, s.uncertified, s.expires}
+}
+
+// seldom says yes once in a while, so that a fault does not fill the log.
+type seldom struct {
+	every time.Duration
+	last  atomic.Int64
+}
+
+func (s *seldom) now() bool {
+	now := time.Now().UnixNano() //nolint:forbidigo // of this process, not of the business
+	last := s.last.Load()
+	return (last == 0 || now-last > int64(s.every)) && s.last.CompareAndSwap(last, now)
+}
+
+// count makes failures to accept a connection visible.
+func (s *sockets) count(l net.Listener) net.Listener { return countedListener{l, s} }
+
+type countedListener struct {
+	net.Listener
+	sockets *sockets
+}
+
+// Accept waits for the next connection.
+func (l countedListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		l.sockets.refused.Inc()
+		if l.sockets.acceptLogged.now() {
+			l.sockets.log.Error("connections cannot be accepted", "error", err)
+		}
+	}
+	return conn, err
+}
+
+// certificates is how TLS asks for one.
+type certificates func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+
+// renewBy is how long before its end a certificate should long have been
+// renewed; autocert begins 30 days before.
+const renewBy = 14 * 24 * time.Hour
+
+// watch makes failures to get a certificate visible. Whoever asks for another
+// domain than ours, as scanners do, is not told of.
+func (s *sockets) watch(domain string, get certificates) certificates {
+	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		cert, err := get(hello)
+		switch {
+		case err == nil:
+			s.certified(cert)
+		case domain == "" || hello.ServerName == domain:
+			s.uncertified.Inc()
+			if s.certLogged.now() {
+				s.log.Error("no certificate", "domain", hello.ServerName, "error", err)
+			}
+		}
+		return cert, err
+	}
+}
+
+func (s *sockets) certified(cert *tls.Certificate) {
+	leaf := cert.Leaf
+	if leaf == nil && len(cert.Certificate) > 0 {
+		leaf, _ = x509.ParseCertificate(cert.Certificate[0])
+	}
+	if leaf == nil {
+		return
+	}
+	s.expires.Set(float64(leaf.NotAfter.Unix()))
+	if time.Until(leaf.NotAfter) < renewBy && s.expiryLogged.now() {
+		s.log.Error("the certificate ends soon and has not been renewed", "ends", leaf.NotAfter)
+	}
+}

@@ -1,0 +1,92 @@
+package billing
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// history is what the audit log has about a record, oldest first, as action
+// and changed fields.
+func (w *world) history(t *testing.T, record string, id int64) (lines []account.AuditLine) {
+	t.Helper()
+	lines, _, err := w.accounts.Audit(t.Context(), w.actor, account.AuditFilter{Record: record, ID: id}, input.Page{Number: 1, Size: 50})
+	must(t, err)
+	slices.Reverse(lines)
+	return lines
+}
+
+func (w *world) wantMoves(t *testing.T, customerID int64, want ...account.FieldChange) {
+	t.Helper()
+	var got []account.FieldChange
+	for _, line := range w.history(t, "customer", customerID) {
+		for _, c := range line.Changes {
+			if c.Field == "data_de_vencimento" {
+				got = append(got, c)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the audit log has the due dates %q, want %q", got, want)
+	}
+}
+
+// A person who undoes a payment moves the due date back: the customer's history
+// must not contradict its record.
+func TestUndoneRenewalLeavesItsLineInTheAuditLog(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.actor = account.Operator(w.actor.Company)
+		w.plan(t, "1month", "35.00")
+		c := w.customer(t, 1, "2026-11-15")
+		i := w.only(t, c.ID)
+		w.set(t, i.ID, Paid)
+		w.set(t, i.ID, Open)
+		const field = "data_de_vencimento"
+		w.wantMoves(t, c.ID, account.FieldChange{Field: field, After: "2026-11-15"},
+			account.FieldChange{Field: field, Before: "2026-11-15", After: "2026-12-15"},
+			account.FieldChange{Field: field, Before: "2026-12-15", After: "2026-11-15"})
+	})
+}
+
+// Every change that a person makes has its line; what due dates bring has none.
+func TestWhatPeopleDoToInvoicesIsAudited(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.actor = account.Operator(w.actor.Company)
+		w.plan(t, "1month", "35.00")
+		c := w.customer(t, 1, "2026-02-10")
+		generated := w.only(t, c.ID)
+		w.wantHistory(t, generated.ID)
+		w.set(t, generated.ID, Paid, "note", "in cash", "paid_at", "2026-01-30")
+		w.set(t, generated.ID, Open)
+		w.set(t, generated.ID, Cancelled)
+		w.wantHistory(t, generated.ID,
+			"invoice.updated: note → in cash, paid_on → 2026-01-30, paid_via → manual, status Em aberto → Pago",
+			"invoice.updated: paid_on 2026-01-30 → , paid_via manual → , status Pago → Em aberto",
+			"invoice.updated: status Em aberto → Cancelado")
+		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, ReadExtra(values("amount", "10.00", "description", "Visita")))
+		must(t, err)
+		w.wantHistory(t, extra.ID, "invoice.created: description → Visita, due_date → 2026-01-31, status → Em aberto, total_amount 0.00 → 10.00")
+	})
+}
+
+func (w *world) wantHistory(t *testing.T, invoiceID int64, want ...string) {
+	t.Helper()
+	var got []string
+	for _, line := range w.history(t, "invoice", invoiceID) {
+		changes := make([]string, len(line.Changes))
+		for n, c := range line.Changes {
+			changes[n] = strings.TrimSpace(c.Field+" "+c.Before) + " → " + c.After
+		}
+		got = append(got, line.Action+": "+strings.Join(changes, ", "))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the audit log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

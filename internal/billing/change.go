@@ -1,0 +1,147 @@
+package billing
+
+import (
+	"context"
+	"errors"
+
+	"carteira/internal/account"
+	"carteira/internal/event"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
+)
+
+// Action is what happened to an invoice, as the audit log names it.
+type Action string
+
+// The actions.
+const (
+	ActionCreated Action = "invoice.created"
+	ActionUpdated Action = "invoice.updated"
+	ActionDeleted Action = "invoice.deleted"
+)
+
+// Change is one change of an invoice's record. Before is zero for an invoice
+// that is issued, After for one that is deleted.
+type Change struct {
+	Action        Action
+	Before, After Invoice
+}
+
+// Invoice is the record that the change is about.
+func (c Change) Invoice() Invoice {
+	if c.Action == ActionDeleted {
+		return c.Before
+	}
+	return c.After
+}
+
+// Changes are what one actor changes in one step of a transaction.
+type Changes struct {
+	Actor account.Actor
+	List  []Change
+}
+
+// Watch adds a room above this one that acts when invoices change. It is called
+// after the row is written, or before it is deleted.
+func (s *Service) Watch(w watch.Watcher[Changes]) { s.watchers.Watch(w) }
+
+// errIssued says that the customer has an invoice for the due date.
+var errIssued = errors.New("the invoice has been issued")
+
+// apply writes a change and draws its consequences: row, counts, audit line,
+// event, watchers. It and applyDeletion are the only places that write an
+// invoice's row.
+func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
+	if err := writeRow(ctx, tx, a, c); err != nil {
+		return err
+	}
+	if err := countChange(ctx, tx, a, *c); err != nil {
+		return err
+	}
+	if err := auditChange(ctx, tx, a, *c); err != nil {
+		return err
+	}
+	if err := s.recordEvent(ctx, tx, a, *c); err != nil {
+		return err
+	}
+	return s.watchers.Tell(ctx, tx, Changes{a, []Change{*c}})
+}
+
+// applyDeletion is apply for all invoices of a customer who is deleted, in as
+// few statements as for one. Watchers come first, since their rows refer to
+// the invoices. There is no audit line and no event: those of the customer say
+// it.
+func (s *Service) applyDeletion(ctx context.Context, tx *sqldb.Tx, a account.Actor, deleted []Change) error {
+	if len(deleted) == 0 {
+		return nil
+	}
+	if err := s.watchers.Tell(ctx, tx, Changes{a, deleted}); err != nil {
+		return err
+	}
+	if err := remove(ctx, tx, a.Company.ID, idsOf(deleted)); err != nil {
+		return err
+	}
+	return countChange(ctx, tx, a, deleted...)
+}
+
+func idsOf(changes []Change) []int64 {
+	ids := make([]int64, len(changes))
+	for n, c := range changes {
+		ids[n] = c.Invoice().ID
+	}
+	return ids
+}
+
+func writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
+	if c.Action != ActionCreated {
+		return update(ctx, tx, a.Company.ID, c.After)
+	}
+	id, err := insert(ctx, tx, a, c.After)
+	if err == nil && id == 0 {
+		return errIssued
+	}
+	c.After.ID = id
+	return err
+}
+
+// auditChange writes no line for an invoice that a due date brings: nobody
+// chose it, and the customer's line has the date.
+func auditChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Change) error {
+	if c.Action == ActionCreated && c.After.Generated {
+		return nil
+	}
+	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
+		Action: string(c.Action), Record: "invoice", ID: c.After.ID, Name: c.After.Customer.Name,
+		Before: auditFields(c.Before), After: auditFields(c.After),
+	})
+}
+
+func (s *Service) recordEvent(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Change) error {
+	name, data := c.event()
+	if name == "" {
+		return nil
+	}
+	return s.events.Record(ctx, tx, a.Source(), name, data)
+}
+
+// event is what integrators are sent about the change; the name is empty where
+// the contract has no event.
+func (c Change) event() (event.Name, any) {
+	switch {
+	case c.Action == ActionCreated:
+		return event.InvoiceCreated, createdData{invoiceWithDue{briefOf(c.After), c.After.DueOn}, customerOf(c.After)}
+	case c.pays():
+		return event.InvoicePaid, paidData{briefOf(c.After), customerOf(c.After)}
+	}
+	return "", nil
+}
+
+// pays reports whether the change is the payment of the invoice.
+func (c Change) pays() bool { return c.Before.Status != Paid && c.After.Status == Paid }
+
+// LockTx reads an invoice for another room's transaction and keeps others from
+// changing it, or its customer, until the commit.
+func LockTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Invoice, error) {
+	i, _, err := lock(ctx, tx, a, id)
+	return i, err
+}

@@ -1,0 +1,106 @@
+package billing
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"carteira/internal/customer"
+	"carteira/internal/event"
+	"carteira/internal/platform/housetest"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// full is an invoice with every field filled.
+func full() Invoice {
+	return Invoice{
+		ID: 7, Customer: Customer{1, "uuid", "Ana Lima"}, Generated: true, Status: Paid, Amount: 3500, Description: "Fibra 300",
+		DueOn: day("2026-02-10"), Plan: customer.Plan{ID: 1, Name: "Mensal", Value: 3500}, Product: customer.Product{ID: 1, Name: "Fibra"},
+		PaidAt: noon.Add(time.Hour), PaidOn: day("2026-01-30"), PaidVia: "woovi", Note: "in cash", CreatedAt: noon,
+		renewal: renewal{day("2026-02-10"), day("2026-03-10"), 10},
+	}
+}
+
+// notAudited are the fields that no change of an invoice sets, each with a
+// reason.
+var notAudited = map[string]string{
+	"ID":        "the database gives it",
+	"Customer":  "an invoice is its customer's for good; the line bears its name",
+	"Generated": "decided when it is issued, by what issues it",
+	"Plan":      "the customer's at the issue, for good",
+	"Product":   "the customer's at the issue, for good",
+	"PaidAt":    "paid_on has the day; the line has its own instant",
+	"CreatedAt": "the instant of the creation",
+}
+
+// notInEvents are the fields that invoice.created does not carry.
+var notInEvents = map[string]string{
+	"Generated":   "the contract's event does not tell them apart",
+	"Description": "the contract's event has none; GET /invoices/{id} shows it",
+	"Plan":        "the contract's event has none; GET /invoices/{id} shows it",
+	"Product":     "the contract's event has none; GET /invoices/{id} shows it",
+	"PaidAt":      "occurred_at of invoice.paid is the instant",
+	"PaidOn":      "occurred_at of invoice.paid is the instant",
+	"PaidVia":     "the contract's event has none; GET /invoices/{id} shows it",
+	"Note":        "the company's own",
+	"CreatedAt":   "occurred_at is the instant",
+}
+
+func TestEveryFieldIsAudited(t *testing.T) {
+	empty := fmt.Sprint(auditFields(Invoice{}))
+	housetest.EachField(t, full(), notAudited, func(i Invoice) bool {
+		return fmt.Sprint(auditFields(i)) != empty
+	}, "is missing in the table of fields.go, so the audit log does not show its change")
+}
+
+func TestEveryFieldIsInEvents(t *testing.T) {
+	_, empty := Change{Action: ActionCreated}.event()
+	housetest.EachField(t, full(), notInEvents, func(i Invoice) bool {
+		name, data := Change{Action: ActionCreated, After: i}.event()
+		return name == event.InvoiceCreated && asJSON(t, data) != asJSON(t, empty)
+	}, "is missing in the events' data (events.go)")
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	must(t, err)
+	return string(b)
+}
+
+func TestEveryFieldIsStored(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
+		c := w.customer(t, 1, "2026-05-10")
+		want := full()
+		want.Customer = Customer{c.ID, c.UUID, c.Name}
+		want.Plan, want.Product = c.Plan, c.Product
+		want.ID = w.apply1(t, Change{Action: ActionCreated, After: want})
+		if got := w.find(t, want.ID); plainly(got) != plainly(want) {
+			t.Errorf("inserted %+v, read %+v", want, got)
+		}
+		changed := want
+		changed.Status, changed.Amount, changed.Description, changed.DueOn = Cancelled, 1, "other", day("2026-02-11")
+		changed.PaidAt, changed.PaidOn, changed.PaidVia, changed.Note = noon, day("2026-01-29"), "efi", "other"
+		changed.renewal = renewal{day("2026-02-11"), day("2026-03-11"), 11}
+		w.apply1(t, Change{Action: ActionUpdated, Before: want, After: changed})
+		if got := w.find(t, want.ID); plainly(got) != plainly(changed) {
+			t.Errorf("updated to %+v, read %+v", changed, got)
+		}
+		for n, f := range fields {
+			if value(f.at(&want)) == value(f.at(&changed)) {
+				t.Errorf("%s (field %d) was not changed: the test above must", f.name, n)
+			}
+		}
+	})
+}
+
+// apply1 applies a change and returns the id of its invoice.
+func (w *world) apply1(t *testing.T, c Change) int64 {
+	t.Helper()
+	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.apply(t.Context(), tx, w.actor, &c) }))
+	return c.After.ID
+}

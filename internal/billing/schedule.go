@@ -1,0 +1,75 @@
+package billing
+
+import (
+	"context"
+	"slices"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/platform/sqldb"
+)
+
+// The schedule has the due dates without an invoice. It is what the generator
+// has still to do, not a record: its rows are written without apply, and leave
+// neither audit lines nor events.
+
+// customersChanged bills new customers at once for their first due date, keeps
+// the schedule of the others true, and removes what belongs to a deleted one.
+func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed customer.Changes) error {
+	a := changed.Actor
+	var imported []customer.Customer
+	for _, c := range changed.List {
+		var err error
+		switch c.Action {
+		case customer.ActionCreated:
+			_, err = s.issueFor(ctx, tx, a, c.After)
+		case customer.ActionImported:
+			imported = append(imported, c.After)
+		case customer.ActionDeleted:
+			err = s.customerDeleting(ctx, tx, a, c.Before)
+		default:
+			err = s.customerChanged(ctx, tx, a, c.Before, c.After)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.customersImported(ctx, tx, a, imported)
+}
+
+// customersImported puts the due dates of imported customers on the schedule,
+// but not those that have passed: what happened before the import is not billed.
+func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []customer.Customer) error {
+	today := a.Today(tx.Now())
+	return schedule(ctx, tx, a.Company.ID, slices.DeleteFunc(slices.Clone(list), func(c customer.Customer) bool {
+		return c.Plan.ID == 0 || c.DueOn.IsZero() || c.DueOn.Before(today)
+	})...)
+}
+
+// customerChanged puts the due date of a customer on the schedule when it is a
+// new one, and takes it off when there is nothing to bill.
+func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, before, after customer.Customer) error {
+	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID {
+		return nil
+	}
+	if after.DueOn.IsZero() || after.Plan.ID == 0 {
+		return unschedule(ctx, tx, a.Company.ID, after.ID)
+	}
+	return schedule(ctx, tx, a.Company.ID, after)
+}
+
+// customerDeleting deletes what belongs to a customer.
+func (s *Service) customerDeleting(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
+	if err := unschedule(ctx, tx, a.Company.ID, c.ID); err != nil {
+		return err
+	}
+	list, err := ofCustomer(ctx, tx, a.Company.ID, c.ID)
+	if err != nil {
+		return err
+	}
+	deleted := make([]Change, len(list))
+	for n, i := range list {
+		deleted[n] = Change{Action: ActionDeleted, Before: i}
+	}
+	return s.applyDeletion(ctx, tx, a, deleted)
+}

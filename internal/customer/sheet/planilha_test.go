@@ -1,0 +1,87 @@
+package sheet
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// planilha.csv is what a shop's spreadsheet looks like after some years: a title above the table, a subtotal and a total
+// in it, phones, dates, amounts and documents in every spelling that people use, values that cannot be read, and the
+// marks that spreadsheets leave. planilha.want says what each row becomes, and was not made by this package.
+func TestASheetFromRealLife(t *testing.T) {
+	file, err := os.ReadFile("testdata/planilha.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := os.ReadFile("testdata/planilha.want")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(strings.TrimSpace(string(wanted)), "\n")
+	for name, encoded := range encodings(t, file) {
+		s, got := readAll(t, string(encoded), false)
+		for i := range got {
+			got[i] = strings.ReplaceAll(got[i], "\n", `\n`)
+			if i < len(want) && got[i] != want[i] {
+				t.Errorf("%s\n got %s\nwant %s", name, got[i], want[i])
+			}
+		}
+		if len(got) != len(want) || len(s.Totals) != 2 {
+			t.Errorf("%s: %d rows, want %d; passed over %v", name, len(got), len(want), s.Totals)
+		}
+		if warnings := s.Warnings(); !slices.Equal(warnings, []string{`column 17, "Situação", is not known and is passed over`}) {
+			t.Errorf("%s: %q", name, warnings)
+		}
+	}
+}
+
+// Left out instead of refused, all but a few rows are good: those whose date or amount cannot be read.
+func TestMostOfASheetFromRealLifeIsGoodWithoutItsBadValues(t *testing.T) {
+	file, err := os.ReadFile("testdata/planilha.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := map[bool]int{}
+	for _, leaveOut := range []bool{false, true} {
+		s, err := OpenAll(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.LeaveOut = leaveOut
+		for row, err := range s.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !row.Faults.Empty() {
+				refused[leaveOut]++
+			}
+			for field := range row.Faults.All() {
+				if leaveOut && Optional(field) {
+					t.Errorf("line %d is refused for its %s", row.Line, field)
+				}
+			}
+		}
+	}
+	if refused[true] == 0 || refused[true] > refused[false]/2 {
+		t.Errorf("%d rows are refused, and %d when values are left out", refused[false], refused[true])
+	}
+}
+
+func encodings(t *testing.T, windows []byte) map[string][]byte {
+	t.Helper()
+	utf8, err := charmap.Windows1252.NewDecoder().Bytes(windows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	utf16, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().Bytes(utf8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]byte{"Windows-1252": windows, "UTF-8": utf8, "UTF-8 with a mark": append([]byte("\xef\xbb\xbf"), utf8...), "UTF-16": utf16}
+}

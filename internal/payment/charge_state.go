@@ -1,0 +1,160 @@
+package payment
+
+import (
+	"slices"
+	"time"
+
+	"carteira/internal/platform/worker"
+)
+
+// chargeState is the state of a charge in our records.
+type chargeState string
+
+// The states. A charge can be paid while it is pending; while it is reserved or
+// cancelling only the gateway knows. The others are closed, which does not keep
+// money from arriving: a closed charge is checked twice more.
+//
+//	reserved ──► pending ──► paid
+//	    │           ├──────► expired
+//	    │           └──► cancelling ──► cancelled
+//	    └─► refused         (reserved too, where it is no longer wanted)
+const (
+	reserved   chargeState = "reserved"
+	pending    chargeState = "pending"
+	cancelling chargeState = "cancelling"
+	paid       chargeState = "paid"
+	cancelled  chargeState = "cancelled"
+	expired    chargeState = "expired"
+	refused    chargeState = "refused"
+)
+
+// transitions is the state machine of a charge: applyCharge refuses any other
+// step. Every state leads to paid, since money may arrive at any time. A closed
+// charge that turns out to exist at the gateway is cancelled once more.
+var transitions = map[chargeState][]chargeState{
+	"":         {reserved},
+	reserved:   {pending, cancelling, paid, cancelled, expired, refused},
+	pending:    {cancelling, paid, cancelled, expired},
+	cancelling: {paid, cancelled, expired, refused},
+	cancelled:  {cancelling, paid},
+	expired:    {cancelling, paid},
+	refused:    {cancelling, paid},
+	paid:       {},
+}
+
+func (s chargeState) leadsTo(next chargeState) bool {
+	return s == next || slices.Contains(transitions[s], next)
+}
+
+func (s chargeState) closed() bool {
+	return s == paid || s == cancelled || s == expired || s == refused
+}
+
+// charge is a Charge as we keep it.
+type charge struct {
+	Charge // as the gateway made it; ID is empty while that is unknown
+
+	id           int64
+	companyID    int64
+	gatewayID    int64
+	provider     string
+	invoiceID    int64
+	customerID   int64
+	customerName string
+	order        Order // reference and amount are all that is stored of it
+	state        chargeState
+	problem      string
+	closedAt     time.Time
+	nextCheck    time.Time // zero: nothing is left to do
+	checks       int       // since the charge entered its state
+	hintedAt     time.Time
+	claim        string
+	createdAt    time.Time
+}
+
+func (c charge) ref() Ref { return Ref{Reference: c.order.Reference, ID: c.ID} }
+
+// busy reports whether another worker has claimed the charge.
+func (c charge) busy(now time.Time) bool { return c.claim != "" && c.nextCheck.After(now) }
+
+// flow is how a charge is paid. Some gateways do both.
+func (c charge) flow() Flow {
+	if c.PixCode == "" {
+		return FlowRedirect
+	}
+	return FlowPix
+}
+
+// enter moves a charge to a state and counts its checks from zero.
+func (c *charge) enter(state chargeState, now time.Time) {
+	if c.state == state {
+		return
+	}
+	c.state, c.checks = state, 0
+	c.closedAt = time.Time{}
+	if state.closed() {
+		c.closedAt = now
+	}
+}
+
+// end closes a charge that nobody can pay any more: it expired, or it was
+// cancelled before its time.
+func (c *charge) end(now time.Time) {
+	if c.ExpiresAt.After(now) {
+		c.enter(cancelled, now)
+	} else {
+		c.enter(expired, now)
+	}
+}
+
+// merge fills in what the gateway says of its charge.
+func (c *charge) merge(made Charge) {
+	if c.ID == "" { // a gateway may name a charge by what paid it, too
+		c.ID = made.ID
+	}
+	if made.PixCode != "" {
+		c.PixCode = made.PixCode
+	}
+	if made.CheckoutURL != "" {
+		c.CheckoutURL = made.CheckoutURL
+	}
+	if !made.ExpiresAt.IsZero() {
+		c.ExpiresAt = made.ExpiresAt.Truncate(time.Microsecond)
+	}
+}
+
+// checkDelays are the waits between checks of a charge that can be paid; the
+// last one repeats until the charge expires.
+var checkDelays = []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
+
+// lateChecks are the checks of a charge after it was closed: money may be late.
+var lateChecks = []time.Duration{10 * time.Minute, 24 * time.Hour}
+
+// release ends the claim of a charge and schedules its next check.
+func (c *charge) release(p Provider, now time.Time) {
+	c.claim, c.nextCheck = "", c.checkAt(p, now)
+}
+
+// checkAt is when a charge must be checked again; zero: never.
+func (c charge) checkAt(p Provider, now time.Time) time.Time {
+	switch {
+	case !c.hintedAt.IsZero():
+		return now
+	case p.Manual && c.state == pending:
+		return c.ExpiresAt
+	case p.Manual && c.state.closed(), c.state == refused:
+		return time.Time{}
+	case c.state == cancelling && c.checks == 0:
+		return now
+	case c.state.closed():
+		if c.checks >= len(lateChecks) {
+			return time.Time{}
+		}
+		return c.closedAt.Add(lateChecks[c.checks])
+	}
+	at := now.Add(worker.Jitter(checkDelays[min(c.checks, len(checkDelays)-1)]))
+	if c.state == pending && at.After(c.ExpiresAt) && c.ExpiresAt.After(now) {
+		return c.ExpiresAt
+	}
+	return at
+}

@@ -1,0 +1,97 @@
+package payment
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+)
+
+// Confirmation says that the money for an invoice came by a code that no gateway
+// watches. An edge reads it from a form; Go callers fill it in.
+type Confirmation struct {
+	InvoiceID int64
+	Amount    money.Cents // must be the invoice's
+	PaymentID string      // the bank's end-to-end id; may be empty
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadConfirmation reads the confirmation of an invoice's payment from the
+// fields amount and payment_id.
+func ReadConfirmation(in *input.Form, invoiceID int64) Confirmation {
+	in.Require("amount")
+	c := Confirmation{InvoiceID: invoiceID, Amount: in.Money("amount").Value, PaymentID: in.Line("payment_id", 100).Value}
+	c.Problems = in.Problems()
+	return c
+}
+
+// ConfirmByHand records a payment that a person saw in the bank account.
+func (s *Service) ConfirmByHand(ctx context.Context, a account.Actor, confirmed Confirmation) (billing.Outcome, error) {
+	if err := confirmed.Problems.Err(); err != nil {
+		return billing.Outcome{}, err
+	}
+	var out billing.Outcome
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		out, err = s.confirmTx(ctx, tx, a, confirmed)
+		return err
+	})
+	return out, err
+}
+
+func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, confirmed Confirmation) (out billing.Outcome, err error) {
+	invoice, err := billing.LockTx(ctx, tx, a, confirmed.InvoiceID)
+	switch {
+	case err != nil:
+		return out, err
+	case invoice.Status != billing.Open:
+		return out, errNotOpen(invoice)
+	case confirmed.Amount != invoice.Amount:
+		return out, fault.Field("amount", "must be what the invoice says, "+invoice.Amount.String())
+	}
+	newest, err := newestCharge(ctx, tx, a.Company.ID, invoice.ID)
+	if err != nil {
+		return out, err
+	}
+	payment, err := s.confirmedPayment(ctx, tx, newest, confirmed)
+	if err != nil {
+		return out, err
+	}
+	payment.ConfirmedBy = a.By()
+	// The charge first, as settlement.write says.
+	change := changeOf(newest)
+	change.after.enter(paid, tx.Now())
+	change.after.claim, change.after.nextCheck = "", time.Time{}
+	if err := s.applyCharge(ctx, tx, &change); err != nil {
+		return out, err
+	}
+	received := paymentChange{action: paymentConfirmed, after: payment}
+	err = s.applyPayment(ctx, tx, a, &received)
+	return received.outcome, err
+}
+
+// confirmedPayment is the payment of the newest charge that a person confirms.
+func (s *Service) confirmedPayment(ctx context.Context, tx *sqldb.Tx, newest charge, confirmed Confirmation) (Payment, error) {
+	if newest.id == 0 || !s.providers[newest.provider].Manual {
+		return Payment{}, fault.Field("invoice", "has no code that a person confirms; change its status instead")
+	}
+	id := confirmed.PaymentID
+	if id == "" {
+		id = "manual:" + newest.order.Reference
+	}
+	known, err := lockPayments(ctx, tx, newest, []string{id})
+	if err != nil {
+		return Payment{}, err
+	}
+	if len(known) > 0 {
+		return Payment{}, fault.Field("payment_id", "was confirmed before, for another invoice or for this one")
+	}
+	payment := paymentOf(newest, Received{ID: id, Amount: confirmed.Amount, Currency: "BRL", At: tx.Now()})
+	payment.Applied = true
+	return payment, nil
+}

@@ -1,0 +1,195 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// GatewayDraft is the gateway that a company chooses. An edge reads it from a
+// form; Go callers fill it in.
+type GatewayDraft struct {
+	Provider string
+	// Options are those of the provider's list that are given; "" removes one.
+	// The others stay as they were when the provider was last chosen: a secret
+	// need not be typed again.
+	Options map[string]string
+
+	Problems input.Problems // what the form had wrong
+}
+
+// maxOption is enough for a certificate with its chain and its key.
+const maxOption = 32 << 10
+
+// ReadGateway reads a draft from the field provider and those of the provider's
+// options that are given.
+func (s *Service) ReadGateway(in *input.Form) GatewayDraft {
+	in.Require("provider")
+	d := GatewayDraft{Provider: in.Choice("provider", s.providerNames()...).Value, Options: map[string]string{}}
+	for _, option := range s.providers[d.Provider].Options {
+		if given := option.read(in); given.Given() {
+			d.Options[option.Name] = given.Value
+		}
+	}
+	d.Problems = in.Problems()
+	return d
+}
+
+func (o Option) read(in *input.Form) input.Opt[string] {
+	if len(o.Choices) > 0 {
+		return in.Choice(o.Name, o.Choices...)
+	}
+	return in.Text(o.Name, maxOption)
+}
+
+func (s *Service) providerNames() []string {
+	names := make([]string, len(s.options.Providers))
+	for i, p := range s.options.Providers {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// check refuses a provider that there is not, and options that are not the
+// provider's.
+func (d GatewayDraft) check(s *Service) error {
+	if d.Problems.Any() {
+		return d.Problems.Err()
+	}
+	provider, known := s.providers[d.Provider]
+	if !known {
+		return fault.Field("provider", "must be one of: "+strings.Join(s.providerNames(), ", "))
+	}
+	var refused fault.Fields
+	for _, name := range slices.Sorted(maps.Keys(d.Options)) {
+		if reason := provider.refuses(name, d.Options[name]); reason != "" {
+			refused.Add(name, reason)
+		}
+	}
+	return refused.Err()
+}
+
+// refuses says why an option cannot have a value; "" when it can.
+func (p Provider) refuses(name, value string) string {
+	i := slices.IndexFunc(p.Options, func(o Option) bool { return o.Name == name })
+	switch {
+	case i < 0:
+		return "unknown field"
+	case value == "", len(p.Options[i].Choices) == 0, slices.Contains(p.Options[i].Choices, value):
+		return ""
+	}
+	return "must be one of: " + strings.Join(p.Options[i].Choices, ", ")
+}
+
+// ConfigureGateway chooses a company's gateway. Charges at a gateway that it had
+// before are checked there until they can be paid no more.
+func (s *Service) ConfigureGateway(ctx context.Context, a account.Actor, d GatewayDraft) (Setup, error) {
+	if err := d.check(s); err != nil {
+		return Setup{}, err
+	}
+	var configured Setup
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if err := account.LockTx(ctx, tx, a); err != nil {
+			return err
+		}
+		before, err := s.previousSetup(ctx, tx, a, s.providers[d.Provider])
+		if err != nil {
+			return err
+		}
+		change := gatewayChange{action: gatewaySet, before: before, after: before.with(d, tx.Now())}
+		if err := s.checkOptions(change.after); err != nil {
+			return err
+		}
+		err = s.applyGateway(ctx, tx, a, &change)
+		configured = change.after
+		return err
+	})
+	if err != nil {
+		return Setup{}, err
+	}
+	return s.describe(configured)
+}
+
+// previousSetup is what the company configured for a provider before, with its
+// options, or a new setup.
+func (s *Service) previousSetup(ctx context.Context, tx *sqldb.Tx, a account.Actor, p Provider) (Setup, error) {
+	setup, err := lockSetup(ctx, tx, a.Company.ID, p.Name)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return Setup{CompanyID: a.Company.ID, Provider: p, name: p.Name, key: id.NewCode(24)}, nil // 142 bits
+	}
+	if err != nil {
+		return setup, err
+	}
+	setup.Provider = p
+	setup.plain, err = s.unseal(setup)
+	return setup, err
+}
+
+// with returns the setup in use with the options of a draft over its own. The
+// count of failures begins anew: the new options are meant to end them.
+func (u Setup) with(d GatewayDraft, now time.Time) Setup {
+	u.plain = maps.Clone(u.plain)
+	if u.plain == nil {
+		u.plain = map[string]string{}
+	}
+	maps.Copy(u.plain, d.Options)
+	maps.DeleteFunc(u.plain, func(_, value string) bool { return value == "" })
+	u.Active, u.Failures, u.Problem, u.resumeAt, u.UpdatedAt = true, 0, "", time.Time{}, now
+	return u
+}
+
+// checkOptions refuses options that are missing, and those that the provider
+// refuses, all at once.
+func (s *Service) checkOptions(setup Setup) error {
+	var refused fault.Fields
+	for _, option := range setup.Provider.Options {
+		if option.Required && setup.plain[option.Name] == "" {
+			refused.Add(option.Name, "is required by "+setup.Provider.Title)
+		}
+	}
+	_, err := setup.Provider.Open(setup.plain, s.env(setup))
+	if err != nil && fault.FieldsOf(err).Empty() {
+		return err
+	}
+	for field, reasons := range fault.FieldsOf(err).All() {
+		for _, reason := range reasons {
+			if setup.plain[field] != "" || len(refused.Get(field)) == 0 {
+				refused.Add(field, reason)
+			}
+		}
+	}
+	return refused.Err()
+}
+
+// ClearGateway leaves the company without a gateway. Charges that can still be
+// paid are checked all the same.
+func (s *Service) ClearGateway(ctx context.Context, a account.Actor) error {
+	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := s.active(ctx, tx, a.Company.ID)
+		if err != nil {
+			return err
+		}
+		if before.plain, err = s.unseal(before); err != nil { // a gateway whose key was lost can be cleared too
+			before.plain = nil
+		}
+		change := gatewayChange{action: gatewayCleared, before: before, after: before}
+		change.after.Active = false
+		return s.applyGateway(ctx, tx, a, &change)
+	})
+}
+
+func errNoGateway() error {
+	return fault.Field("gateway", "no payment gateway is set up; choose one in the panel, or with `carteira gateway set`")
+}
+
+func optionsContext(id int64) string { return fmt.Sprintf("gateway:%d", id) }

@@ -1,0 +1,111 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+)
+
+// failingAt is how many failures in a row are worth a notice; one may be chance.
+const failingAt = 3
+
+// Failing reports whether a person should look at the gateway: it refuses, or it
+// has failed several times in a row.
+func (u Setup) Failing() bool { return u.Problem != "" && (u.Failures == 0 || u.Failures >= failingAt) }
+
+// SetupOf returns the company's configuration of a provider, also of one that is
+// not in use: of secrets, how they end. A provider that the company never chose
+// has no ID.
+func (s *Service) SetupOf(ctx context.Context, a account.Actor, provider string) (Setup, error) {
+	p, known := s.providers[provider]
+	if !known {
+		return Setup{}, fault.NotFound("gateway")
+	}
+	setup, err := setupNamed(ctx, s.db, a.Company.ID, provider)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return Setup{CompanyID: a.Company.ID, Provider: p, Options: map[string]string{}, name: provider}, nil
+	}
+	if err != nil {
+		return Setup{}, err
+	}
+	setup.Provider = p
+	return s.describe(setup)
+}
+
+// Live is the charges at a gateway that can still be paid.
+type Live struct {
+	Charges int64
+	Amount  money.Cents
+}
+
+// Live counts the charges of the company's gateway that can still be paid; it
+// is zero without one.
+func (s *Service) Live(ctx context.Context, a account.Actor) (Live, error) {
+	setup, err := activeSetup(ctx, s.db, a.Company.ID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return Live{}, nil
+	}
+	if err != nil {
+		return Live{}, err
+	}
+	return liveCharges(ctx, s.db, setup, s.db.Now())
+}
+
+// Attempt is one charge of an invoice, for its history.
+type Attempt struct {
+	ID        int64
+	Provider  string
+	Manual    bool // a person confirms its payment
+	Amount    money.Cents
+	State     string // reserved, pending, cancelling, paid, cancelled, expired or refused
+	Problem   string // what the last call about it failed with
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	ClosedAt  time.Time // zero: it is not closed
+}
+
+// maxAttempts is how many charges of an invoice are shown.
+const maxAttempts = 20
+
+// Attempts lists the newest charges of an invoice, newest first.
+func (s *Service) Attempts(ctx context.Context, a account.Actor, invoiceID int64) ([]Attempt, error) {
+	list, err := newestCharges(ctx, s.db, a.Company.ID, invoiceID)
+	if err != nil {
+		return nil, err
+	}
+	attempts := make([]Attempt, len(list))
+	for n, c := range list {
+		attempts[n] = Attempt{
+			ID: c.id, Provider: c.provider, Manual: s.providers[c.provider].Manual, Amount: c.order.Amount, State: string(c.state),
+			Problem: c.problem, CreatedAt: c.createdAt, ExpiresAt: c.ExpiresAt, ClosedAt: c.closedAt,
+		}
+	}
+	return attempts, nil
+}
+
+// Received lists the payments that the company received, newest first: at most
+// limit of those before a number, 0 being no bound. If there are more, next is
+// the number of the last.
+func (s *Service) Received(ctx context.Context, a account.Actor, before, limit int64) (list []Payment, next int64, err error) {
+	list, err = newestPayments(ctx, s.db, a.Company.ID, window{before, limit + 1})
+	if err == nil && int64(len(list)) > limit {
+		list = list[:limit]
+		next = list[limit-1].Number
+	}
+	return list, next, err
+}
+
+// Payments lists the payments of an invoice, oldest first.
+func (s *Service) Payments(ctx context.Context, a account.Actor, invoiceID int64) ([]Payment, error) {
+	return paymentsOf(ctx, s.db, a.Company.ID, invoiceID)
+}
+
+// Review returns one payment that needs a person, or did.
+func (s *Service) Review(ctx context.Context, a account.Actor, reviewID int64) (Review, error) {
+	return reviewByID(ctx, s.db, a.Company.ID, reviewID)
+}

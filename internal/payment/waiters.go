@@ -1,0 +1,58 @@
+package payment
+
+import (
+	"context"
+	"sync"
+)
+
+// waiters lets one caller of this process at a time work on an invoice: the
+// others would only poll the database until the first is done.
+type waiters struct {
+	mu     sync.Mutex
+	queues map[int64]*queue
+}
+
+// queue is the callers that wait for one invoice, and the one that works on it.
+type queue struct {
+	lock    chan struct{}
+	members int
+}
+
+// lock waits until no other caller works on the invoice; unlock lets the next
+// one in.
+func (w *waiters) lock(ctx context.Context, invoiceID int64) (unlock func(), err error) {
+	q := w.join(invoiceID)
+	select {
+	case q.lock <- struct{}{}:
+		return func() {
+			<-q.lock
+			w.leave(invoiceID, q)
+		}, nil
+	case <-ctx.Done():
+		w.leave(invoiceID, q)
+		return nil, ctx.Err()
+	}
+}
+
+func (w *waiters) join(invoiceID int64) *queue {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.queues == nil {
+		w.queues = map[int64]*queue{}
+	}
+	q := w.queues[invoiceID]
+	if q == nil {
+		q = &queue{lock: make(chan struct{}, 1)}
+		w.queues[invoiceID] = q
+	}
+	q.members++
+	return q
+}
+
+func (w *waiters) leave(invoiceID int64, q *queue) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if q.members--; q.members == 0 {
+		delete(w.queues, invoiceID)
+	}
+}

@@ -1,0 +1,71 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// house has what all trials share: the binary under trial, with the test
+// builds' hooks and without.
+type house struct {
+	dir    string
+	binary string
+	hooked string // with -tags crashpoints: its clock can be set wrong
+	short  bool
+}
+
+func newHouse(ctx context.Context, short bool) (*house, error) {
+	dir, err := os.MkdirTemp("", "carteira-chaos-")
+	if err != nil {
+		return nil, err
+	}
+	h := &house{dir: dir, binary: filepath.Join(dir, "carteira"), hooked: filepath.Join(dir, "carteira-hooked"), short: short}
+	for to, tags := range map[string]string{h.binary: "", h.hooked: "crashpoints"} {
+		build := exec.CommandContext(ctx, "go", "build", "-tags", tags, "-o", to, "carteira/cmd/carteira")
+		if out, err := build.CombinedOutput(); err != nil {
+			h.close()
+			return nil, fmt.Errorf("build the program: %w\n%s", err, out)
+		}
+	}
+	return h, nil
+}
+
+func (h *house) close() { _ = os.RemoveAll(h.dir) }
+
+// trialTimeout bounds one trial, however much stands still.
+const trialTimeout = 6 * time.Minute
+
+// try runs one trial and returns what it counted.
+func (h *house) try(ctx context.Context, t trial) row {
+	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
+	defer cancel()
+	r := row{trial: t}
+	l, err := newLab(ctx, h, t)
+	if err != nil {
+		r.err = err
+		return r
+	}
+	defer l.close()
+	r.err = t.run(l)
+	r.merge(l)
+	if r.err != nil && r.skipped == "" {
+		r.err = fmt.Errorf("%w\n%s", r.err, l.tails())
+	}
+	return r
+}
+
+// tails are the ends of the logs of a trial that went wrong.
+func (l *lab) tails() string {
+	var out strings.Builder
+	for _, p := range l.procs {
+		fmt.Fprintf(&out, "--- %s\n%s\n", p.addr, p.tail())
+	}
+	return out.String()
+}

@@ -1,0 +1,72 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// pulse asks the processes for their metrics all the time, to learn when the
+// settlement of charges last worked in any of them.
+type pulse struct {
+	stop context.CancelFunc
+	done sync.WaitGroup
+	mu   sync.Mutex
+	at   []time.Time
+}
+
+var lastSettled = regexp.MustCompile(`(?m)^carteira_worker_last_success_timestamp_seconds\{task="settle charges"\} (\S+)$`)
+
+const pulseEvery = 300 * time.Millisecond
+
+func startPulse(ctx context.Context, l *lab) *pulse {
+	ctx, stop := context.WithCancel(ctx)
+	p := &pulse{stop: stop}
+	p.done.Go(func() {
+		for ctx.Err() == nil {
+			for _, process := range l.processes() {
+				go p.ask(process)
+			}
+			pause(ctx, pulseEvery)
+		}
+	})
+	return p
+}
+
+func (p *pulse) end() {
+	p.stop()
+	p.done.Wait()
+}
+
+func (p *pulse) ask(process *proc) {
+	a, err := probe.Get("http://" + process.addr + "/metrics")
+	if err != nil {
+		return
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	found := lastSettled.FindSubmatch(text)
+	if err != nil || found == nil {
+		return
+	}
+	seconds, err := strconv.ParseFloat(string(found[1]), 64)
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at = append(p.at, time.UnixMilli(int64(seconds*1000)))
+}
+
+// times are the moments of success that were seen.
+func (p *pulse) times() []time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.at)
+}

@@ -1,0 +1,100 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// marked finds the name of a customer of a trial in what is sent about it.
+var marked = regexp.MustCompile(`chaos-[0-9]+-[0-9]+`)
+
+// receiver is an integrator's server that writes down what came, and when.
+type receiver struct {
+	*httptest.Server
+	mu    sync.Mutex
+	first map[string]time.Time // by the customer's name
+	times map[string]int       // by the event's id and the path it came to
+}
+
+func newReceiver() *receiver {
+	r := &receiver{first: map[string]time.Time{}, times: map[string]int{}}
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(r.receive))
+	r.Config.ErrorLog = log.New(io.Discard, "", 0) // of those who are killed
+	r.StartTLS()
+	return r
+}
+
+func (r *receiver) receive(_ http.ResponseWriter, q *http.Request) {
+	body, err := io.ReadAll(q.Body)
+	if err != nil {
+		return
+	}
+	name, now := marked.FindString(string(body)), time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.times[q.Header.Get("X-Service-Delivery")+q.URL.Path]++
+	if _, known := r.first[name+q.URL.Path]; !known {
+		r.first[name+q.URL.Path] = now
+	}
+}
+
+// env makes a process trust the receiver and reach it.
+func (r *receiver) env(dir string) ([]string, error) {
+	file, err := os.CreateTemp(dir, "ca-*.pem")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	err = pem.Encode(file, &pem.Block{Type: "CERTIFICATE", Bytes: r.Certificate().Raw})
+	return []string{"SSL_CERT_FILE=" + file.Name(), "CARTEIRA_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8"}, err
+}
+
+// webhooks is how many the company has, so that each process sends for some.
+const webhooks = 6
+
+// path is where a webhook's deliveries come to.
+func path(webhook int) string { return fmt.Sprintf("/healthy/%d", webhook) }
+
+// arrivals are the times of the first arrivals, by the customer's name and path.
+type arrivals map[string]time.Time
+
+func (r *receiver) arrivals() arrivals {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.first)
+}
+
+// last is when all webhooks had been told of a customer.
+func (a arrivals) last(name string) (at time.Time, all bool) {
+	for i := range webhooks {
+		came, ok := a[name+path(i)]
+		if !ok {
+			return at, false
+		}
+		if came.After(at) {
+			at = came
+		}
+	}
+	return at, true
+}
+
+// repeated counts the deliveries that came more than once.
+func (r *receiver) repeated() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, times := range r.times {
+		n += times - 1
+	}
+	return n
+}

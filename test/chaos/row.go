@@ -1,0 +1,205 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+const (
+	sqlite   = "SQLite"
+	postgres = "PostgreSQL"
+	// byFar is how many times a kept goal must be missed to fail the run: a busy
+	// machine is no bug.
+	byFar = 3
+)
+
+// trial is one fault and what must be true of it.
+type trial struct {
+	number   string // of what must be true, in the issue that asked for it
+	name     string
+	database string
+	short    bool // part of the short form
+	goal     goal
+	prepare  func(*lab) error // before the company is made
+	run      func(*lab) error
+}
+
+// goal is how long something may stand still.
+type goal struct {
+	most time.Duration
+	of   what
+	kept bool // a miss by far fails the run
+}
+
+// what a goal is about.
+type what string
+
+const (
+	everything what = "all three"
+	deliveries what = "deliveries"
+	writing    what = "writes"
+	special    what = "" // what the trial says
+)
+
+// row is what a trial counted.
+type row struct {
+	trial    trial
+	acked    int
+	lost     int
+	doubled  int
+	repeated int
+	refused  []string
+	writes   time.Duration
+	arrivals time.Duration
+	settled  time.Duration
+	value    time.Duration
+	measured string
+	ended    []string
+	skipped  string
+	err      error
+}
+
+// skip is the error of a trial that this machine does not allow.
+type skip string
+
+// Error implements error.
+func (s skip) Error() string { return string(s) }
+
+// merge takes over what was counted.
+func (r *row) merge(l *lab) {
+	if s, ok := errors.AsType[skip](r.err); ok {
+		r.skipped, r.err = string(s), nil
+		return
+	}
+	r.measured, r.value, r.ended = l.measured, l.value, l.ended
+	if l.load == nil {
+		return
+	}
+	writes := l.load.snapshot()
+	var acks []time.Time
+	for _, w := range writes {
+		if !w.acked.IsZero() {
+			acks, r.acked = append(acks, w.acked), r.acked+1
+		}
+		if w.refused != "" {
+			r.refused = append(r.refused, w.name+": "+w.refused)
+		}
+	}
+	r.repeated = l.receiver.repeated()
+	r.writes = longestGap(l.hurtAt, acks)
+	r.arrivals = slowest(l.hurtAt, writes, l.receiver.arrivals())
+	r.settled = longestGap(l.hurtAt, l.pulse.times())
+	if l.gone {
+		r.lost = l.lost
+		return
+	}
+	there, err := l.customers()
+	if err != nil {
+		r.err = errors.Join(r.err, err)
+		return
+	}
+	for _, w := range writes {
+		switch n := len(there[w.name]); {
+		case n > 1:
+			r.doubled++
+		case n == 0 && !w.acked.IsZero():
+			r.lost++
+		}
+	}
+}
+
+// reached is what the goal is measured by.
+func (r row) reached() time.Duration {
+	switch r.trial.goal.of {
+	case everything:
+		return max(r.writes, r.arrivals, r.settled)
+	case deliveries:
+		return r.arrivals
+	case writing:
+		return r.writes
+	case special:
+	}
+	return r.value
+}
+
+func (r row) met() bool { return r.err == nil && r.reached() <= r.trial.goal.most }
+
+// verdict is what fails a run: something lost or doubled, an answer that nobody
+// expected, or a kept goal that was missed by far.
+func (r row) verdict() error {
+	name := r.trial.name + " on " + r.trial.database
+	switch {
+	case r.skipped != "":
+		return nil
+	case r.doubled > 0, r.lost > 0 && !r.trial.mayLose():
+		return fmt.Errorf("%s: %d of %d lost, %d doubled", name, r.lost, r.acked, r.doubled)
+	case len(r.refused) > 0:
+		return fmt.Errorf("%s: %d writes refused, such as %s", name, len(r.refused), r.refused[0])
+	case len(r.ended) > 0:
+		return fmt.Errorf("%s: processes ended by themselves: %s", name, strings.Join(r.ended, ", "))
+	case r.trial.goal.kept && r.err != nil:
+		return fmt.Errorf("%s: %w", name, r.err)
+	case r.trial.goal.kept && r.reached() > byFar*r.trial.goal.most:
+		return fmt.Errorf("%s: %s, and the goal is %s", name, r.reached().Round(time.Millisecond), r.trial.goal.most)
+	}
+	return nil
+}
+
+// mayLose is true where the files are taken away from under the program: what
+// is acknowledged before it notices is lost, as the documents say.
+func (t trial) mayLose() bool { return t.number == "6" }
+
+func (r row) line() string {
+	if r.skipped != "" {
+		return fmt.Sprintf("%s: not run, %s", r.trial.name, r.skipped)
+	}
+	text := fmt.Sprintf("%s: %d acknowledged, %d lost, %d doubled, %d repeated; stood still: writes %s, deliveries %s, settlement %s",
+		r.trial.name, r.acked, r.lost, r.doubled, r.repeated, seconds(r.writes), seconds(r.arrivals), seconds(r.settled))
+	if r.measured != "" {
+		text += "; " + r.measured
+	}
+	if r.err != nil {
+		text += "\n" + r.err.Error()
+	}
+	return text
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+
+// table is what docs/reliability.md shows.
+func table(rows []row) string {
+	var out strings.Builder
+	out.WriteString("| fault | database | acknowledged | lost | doubled | repeated deliveries | writes | deliveries | settlement | goal | |\n" +
+		"|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, r := range rows {
+		if r.skipped != "" {
+			fmt.Fprintf(&out, "| %s (%s) | %s | not run: %s | | | | | | | | |\n", r.trial.name, r.trial.number, r.trial.database, r.skipped)
+			continue
+		}
+		fmt.Fprintf(&out, "| %s (%s) | %s | %d | %d | %d | %d | %s | %s | %s | %s | %s |\n", r.trial.name, r.trial.number, r.trial.database,
+			r.acked, r.lost, r.doubled, r.repeated, seconds(r.writes), seconds(r.arrivals), seconds(r.settled), r.goalText(), r.mark())
+	}
+	return out.String()
+}
+
+func (r row) goalText() string {
+	text := r.trial.goal.most.String()
+	if r.trial.goal.of != special {
+		return string(r.trial.goal.of) + " within " + text
+	}
+	return r.measured + ", goal " + text
+}
+
+func (r row) mark() string {
+	switch {
+	case r.met():
+		return "met"
+	case r.err != nil:
+		return "**missed**: " + strings.SplitN(r.err.Error(), "\n", 2)[0]
+	}
+	return "**missed**"
+}

@@ -1,0 +1,74 @@
+//go:build linux
+
+package main
+
+import "time"
+
+// trials are all faults, in the order of the table. A goal is marked as kept
+// once it is; until then a miss is shown and fails nothing.
+var trials = []trial{
+	{
+		number: "1", name: "the database server is killed and starts again", database: postgres, short: true,
+		goal: goal{10 * time.Second, everything, false}, run: killDatabase,
+	},
+	{
+		number: "2", name: "the database host vanishes without a word, and a standby takes over", database: postgres, short: true,
+		goal: goal{35 * time.Second, everything, false}, run: vanish,
+	},
+	{
+		number: "2", name: "failover to a standby, connections are refused", database: postgres,
+		goal: goal{10 * time.Second, everything, false}, run: failover,
+	},
+	{
+		number: "3", name: "one process of three is cut off from the database", database: postgres,
+		goal: goal{10 * time.Second, deliveries, false}, run: cutOff,
+	},
+	{
+		number: "3", name: "one process of three is killed", database: postgres,
+		goal: goal{10 * time.Second, deliveries, false}, run: killOne,
+	},
+	{
+		number: "3", name: "one process of three is stopped (SIGSTOP) for 15 s", database: postgres,
+		goal: goal{10 * time.Second, deliveries, false}, run: freezeOne,
+	},
+	{
+		number: "3", name: "one process of three has a clock that is 60 s ahead", database: postgres,
+		goal: goal{5 * time.Second, everything, false}, run: skewed("60s"),
+	},
+	{
+		number: "3", name: "one process of three has a clock that is 60 s behind", database: postgres,
+		goal: goal{5 * time.Second, everything, false}, run: skewed("-60s"),
+	},
+	{
+		number: "4", name: "48 hostile receivers beside 6 healthy ones", database: sqlite,
+		goal: goal{time.Second, special, false}, run: hostile,
+	},
+	{
+		number: "4", name: "48 hostile receivers beside 6 healthy ones", database: postgres,
+		goal: goal{time.Second, special, false}, run: hostile,
+	},
+	{
+		number: "6", name: "the data folder is removed", database: sqlite, short: true,
+		goal: goal{5 * time.Second, special, false}, run: removeFolder,
+	},
+	{
+		number: "7", name: "the disk is full, and has room again after 5 s", database: sqlite,
+		goal: goal{10 * time.Second, writing, false}, prepare: smallDisk, run: fullDisk,
+	},
+	{
+		number: "8", name: "an import of 100,000 rows", database: sqlite,
+		goal: goal{250 * time.Millisecond, special, false}, run: importing,
+	},
+	{
+		number: "8", name: "an import of 100,000 rows", database: postgres,
+		goal: goal{250 * time.Millisecond, special, false}, run: importing,
+	},
+	{
+		number: "9", name: "30 people sign in at once, in 96 MB", database: sqlite, short: true,
+		goal: goal{15 * time.Second, special, true}, run: signIns,
+	},
+	{
+		number: "10", name: "the only process is killed 5 times, requests are repeated", database: sqlite, short: true,
+		goal: goal{2 * time.Second, special, false}, run: killRepeatedly,
+	},
+}
