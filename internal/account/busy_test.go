@@ -26,7 +26,7 @@ func crowd(t *testing.T) {
 func TestSignInInACrowdIsRefusedInWordsAndNotCounted(t *testing.T) {
 	eachHouse(t, func(t *testing.T, h house) {
 		crowd(t)
-		_, err := h.SignIn(t.Context(), form("email", "ana@example.com", "password", password), here)
+		_, err := h.SignIn(t.Context(), ReadCredentials(form("email", "ana@example.com", "password", password)), here)
 		wantKind(t, err, fault.KindUnavailable)
 		if fault.Public(err) != fault.Public(secret.ErrBusy) {
 			t.Errorf("told %q", fault.Public(err))

@@ -24,6 +24,30 @@ type applied struct {
 // roomsWithApply grows by a line with each room that is converted.
 var roomsWithApply = []applied{
 	{
+		room: "internal/account",
+		tables: map[string]string{
+			"audit_log":       "it is the log itself: every room's apply writes it, and it is pruned by age",
+			"sessions":        "a sign-in is audited as what happened to the user",
+			"password_links":  "a link is audited as what happened to the user",
+			"recovery_codes":  "they come and go with the second factor, which is audited",
+			"setup_links":     "they end with the first company, which is audited",
+			"signin_attempts": "counts of a limit",
+			"token_calls":     "counts of a limit",
+		},
+		functions: map[string]string{
+			"touchToken": "the time of the last use is saved for many at once, and changes nothing for anybody",
+			"spendStep":  "compares and sets at once, so that a code works once; the sign-in is audited",
+		},
+	},
+	{
+		room:   "internal/reseller",
+		tables: map[string]string{"signup_attempts": "counts of a limit"},
+		functions: map[string]string{
+			"post":         "the one place of the ledger: the audit line is that of the move or of the subscription paid for",
+			"lockBalances": "makes the empty balance that it locks",
+		},
+	},
+	{
 		room:      "internal/customer",
 		tables:    map[string]string{"customer_uploads": "a file on its way to an import; the import is audited"},
 		functions: map[string]string{"insertMany": "an import writes many at once; applyMany draws their consequences"},

@@ -69,7 +69,7 @@ func (w *world) process(t *testing.T, old ...secret.Key) *world {
 	other := *w
 	db := sqldbtest.Open(t, w.url, sqldbtest.WithClock(w.clock))
 	other.events = &event.Log{}
-	other.accounts, other.catalog = account.New(db, 0), catalog.New(db)
+	other.accounts, other.catalog = account.New(db, account.Config{}), catalog.New(db)
 	other.customers = customer.New(db, other.events)
 	other.invoices = billing.New(db, other.events, other.customers)
 	other.Service = New(db, other.invoices, secret.NewBox(w.key, old...), Options{
@@ -87,7 +87,7 @@ func (w *world) newCompany(t *testing.T) account.Actor {
 	t.Helper()
 	all, err := w.accounts.Companies(t.Context())
 	must(t, err)
-	c, _, err := w.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
+	c, _, err := w.accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)))))
 	must(t, err)
 	return account.System(c, "test")
 }

@@ -66,9 +66,9 @@ func NewWorld(t *testing.T, engine sqldb.Engine) *World {
 		url: sqldbtest.URL(t, engine), box: secret.NewBox(secret.NewKey()),
 	}
 	w = w.Another()
-	company, _, err := account.New(w.DB, 0).CreateCompany(t.Context(), input.FromStrings(map[string]string{
-		"name": "Rede Clara", "email": "paula@example.com", "user_name": "Paula Ramos",
-	}))
+	company, _, err := account.New(w.DB, account.Config{}).CreateCompany(t.Context(), account.NewCompany{
+		Name: "Rede Clara", Email: "paula@example.com", OwnerName: "Paula Ramos",
+	})
 	Must(t, err)
 	w.Actor = account.System(company, "test")
 	return w
