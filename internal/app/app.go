@@ -82,8 +82,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	if err != nil {
 		return nil, err
 	}
-	accounts := account.New(db, c.RateLimit)
-	accounts.SealWith(box)
+	accounts := account.New(db, account.Config{CallsPerMinute: c.RateLimit, Box: box})
 	events := &event.Log{}
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)

@@ -183,7 +183,7 @@ func addTables(tables map[string]bool, w []string) {
 // touch is a table that a function reads or writes.
 type touch struct {
 	node      ast.Node
-	pkg, name string // of the function
+	pkg, name string // of the function, with its receiver
 	table     string
 	writes    bool
 }
@@ -196,10 +196,10 @@ func touches(packages []texts, tables map[string]bool) []touch {
 		for _, t := range pkg.texts() {
 			written, read := tablesOf(t.text, tables)
 			for _, name := range written {
-				list = append(list, touch{t.node, pkg.path, t.function, name, true})
+				list = append(list, touch{t.node, pkg.path, t.owner, name, true})
 			}
 			for _, name := range read {
-				list = append(list, touch{t.node, pkg.path, t.function, name, false})
+				list = append(list, touch{t.node, pkg.path, t.owner, name, false})
 			}
 		}
 		list = append(list, searched(pkg, tables)...)
@@ -258,7 +258,7 @@ func searched(pkg texts, tables map[string]bool) []touch {
 				for _, name := range literals(call.Args) {
 					for _, name := range []string{name, name + "_search"} {
 						if tables[name] {
-							list = append(list, touch{call, pkg.path, fn.Name.Name, name, false})
+							list = append(list, touch{call, pkg.path, nodeName(fn), name, false})
 						}
 					}
 				}

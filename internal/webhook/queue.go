@@ -67,7 +67,7 @@ func (s *Service) CheckNotification(ctx context.Context, in *input.Form) (string
 // will sign it, whether it was ever read or not.
 func (s *Service) NotifyTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, address string) error {
 	sealed := s.box.Seal([]byte(newSecret()), callbackContext(a.Company.ID))
-	if _, err := saveCallback(ctx, tx, a.Company.ID, sealed, false); err != nil {
+	if _, err := s.applyCallbackSecret(ctx, tx, a, secretChange{sealed: sealed}); err != nil {
 		return err
 	}
 	return insertNotification(ctx, tx, a.Company.ID, invoiceID, address)

@@ -101,13 +101,13 @@ func callbackSecret(ctx context.Context, q sqldb.Querier, companyID int64) (stri
 
 // saveCallback writes the secret, or leaves the one that is there, and returns
 // what stands.
-func saveCallback(ctx context.Context, tx *sqldb.Tx, companyID int64, sealed string, replace bool) (string, error) {
+func saveCallback(ctx context.Context, tx *sqldb.Tx, companyID int64, c secretChange) (string, error) {
 	action := `DO NOTHING`
-	if replace {
+	if c.replace {
 		action = `(company_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at`
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO callback_secrets (company_id, secret, created_at) VALUES (?, ?, ?) ON CONFLICT `+action,
-		companyID, sealed, tx.Now().UnixMicro())
+		companyID, c.sealed, tx.Now().UnixMicro())
 	if err != nil {
 		return "", err
 	}

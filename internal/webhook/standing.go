@@ -13,9 +13,20 @@ import (
 // replayed later; what was on its way is parked, and goes on when the company
 // is back. The notifications of single invoices are not webhooks, and go out.
 
-// CompanyChanged is told when a company has changed, in the same transaction.
-func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, c account.CompanyChange) error {
-	before, after := c.Before, c.After
+// CompanyChanged watches companies.
+func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, changes account.Changes) error {
+	for _, c := range changes.List {
+		if c.Before.ID == 0 {
+			continue // a new company has no webhooks
+		}
+		if err := s.standingChanged(ctx, tx, c.Before.Company, c.After.Company); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
 	was, is := before.TellsWebhooks(tx.Now()), after.TellsWebhooks(tx.Now())
 	if was == is {
 		return nil

@@ -16,7 +16,7 @@ import (
 // stand gives the company another subscription, as the room of resellers does.
 func stand(w *webhooktest.World, s account.Subscription) {
 	w.T.Helper()
-	accounts := account.New(w.DB, 0)
+	accounts := account.New(w.DB, account.Config{})
 	accounts.Watch(w.CompanyChanged)
 	webhooktest.Must(w.T, w.DB.Write(w.T.Context(), func(tx *sqldb.Tx) error {
 		before, err := account.FindCompany(w.T.Context(), tx, w.Actor.Company.ID)
@@ -25,7 +25,9 @@ func stand(w *webhooktest.World, s account.Subscription) {
 		}
 		w.Actor = account.System(before, "test")
 		w.Actor.Company.Subscription = s
-		return accounts.SaveTx(w.T.Context(), tx, before, w.Actor.Company)
+		return accounts.SaveTx(w.T.Context(), tx, w.Actor, &account.Change{
+			Action: account.CompanyUpdated, Before: account.Profile{Company: before}, After: account.Profile{Company: w.Actor.Company},
+		})
 	}))
 }
 

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
-	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
@@ -106,19 +104,13 @@ func (s *Service) Find(ctx context.Context, a account.Actor, webhookID int64) (W
 	return webhookByID(ctx, s.db, a.Company.ID, webhookID)
 }
 
-// Create makes a webhook from the fields url, description and events. The
-// secret it returns is not shown again.
-func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (Webhook, string, error) {
-	in.Require("url")
-	in.Require("events")
-	in.Ignore("secret", "active")
-	change := s.read(ctx, in)
-	if err := in.Err(); err != nil {
+// Create makes a webhook. The secret it returns is not shown again.
+func (s *Service) Create(ctx context.Context, a account.Actor, d Draft) (Webhook, string, error) {
+	if err := d.Problems.With(s.check(ctx, d)).Err(); err != nil {
 		return Webhook{}, "", err
 	}
-	w := Webhook{Active: true}
-	change(&w)
-	plain := newSecret()
+	var w Webhook
+	secret := newSecret()
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := account.LockTx(ctx, tx, a); err != nil {
 			return err
@@ -130,153 +122,55 @@ func (s *Service) Create(ctx context.Context, a account.Actor, in *input.Form) (
 		if n >= s.options.PerCompany {
 			return fault.Field("url", fmt.Sprintf("the company has %d webhooks, which is all it may have; delete one first", n))
 		}
-		w.CreatedAt = tx.Now()
-		if w.ID, err = insertWebhook(ctx, tx, a.Company.ID, w); err != nil {
-			return err
-		}
-		w.sealed = s.box.Seal([]byte(plain), secretContext(w.ID))
-		if err := setSecret(ctx, tx, a.Company.ID, w.ID, w.sealed); err != nil {
-			return err
-		}
-		if err := sender.OpenLane(ctx, tx, w.ID); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, deed("webhook.created", Webhook{}, w))
+		w = Webhook{Active: true}
+		d.to(&w)
+		return s.apply(ctx, tx, a, change{after: &w, secret: secret})
 	})
-	return w, plain, err
+	return w, secret, err
 }
 
-// deed is what the audit log says of a webhook; never its secret.
-func deed(action string, before, after Webhook) account.AuditEntry {
-	d := account.AuditEntry{Action: action, Record: "webhook", ID: after.ID, Name: after.URL, Before: fields(before), After: fields(after)}
-	switch action {
-	case "webhook.created":
-		d.Before = nil
-	case "webhook.deleted":
-		d.After = nil
-	}
-	return d
-}
-
-func fields(w Webhook) account.AuditFields {
-	return account.AuditFields{"url": w.URL, "description": w.Description, "events": strings.Trim(joinEvents(w.Events), ","), "active": w.Active}
-}
-
-// Update changes url, description, events and active; what is not given
-// stays. Switching it on clears the count of failures and resumes what was
-// parked; switching it off parks what is pending.
-func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, in *input.Form) (Webhook, error) {
-	in.MustNotClear("url")
-	in.MustNotClear("events")
-	in.Ignore("secret")
-	change := s.read(ctx, in)
-	active, hasActive := in.Bool("active").Get()
-	if err := in.Err(); err != nil {
+// Update changes what is given. Switching a webhook on clears the count of
+// failures and resumes what was parked; switching it off parks what is pending.
+func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, d Draft) (Webhook, error) {
+	if err := d.Problems.With(s.check(ctx, d)).Err(); err != nil {
 		return Webhook{}, err
 	}
 	var w Webhook
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if w, err = lockWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
+		if err != nil {
 			return err
 		}
-		before := w
-		change(&w)
-		tx.OnCommit(s.sender.WebhooksChanged)
-		if hasActive && in.Sent("active") {
-			if err := s.setActive(ctx, tx, a.Company.ID, &w, active); err != nil {
-				return err
-			}
+		w = before
+		d.to(&w)
+		if d.Active.HasValue() {
+			w.turn(d.Active.Value, tx.Now())
 		}
-		if err := updateWebhook(ctx, tx, a.Company.ID, w); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, deed("webhook.updated", before, w))
+		return s.apply(ctx, tx, a, change{before: &before, after: &w})
 	})
 	return w, err
 }
 
-func (s *Service) setActive(ctx context.Context, tx *sqldb.Tx, companyID int64, w *Webhook, active bool) error {
+// turn switches the webhook on or off.
+func (w *Webhook) turn(active bool, now time.Time) {
 	w.Active = active
-	if !active {
-		if w.DisabledAt.IsZero() {
-			w.DisabledAt = tx.Now()
-		}
-		return sender.Park(ctx, tx, companyID, w.ID)
+	switch {
+	case active:
+		w.Failures, w.DisabledAt, w.Notice = 0, time.Time{}, ""
+	case w.DisabledAt.IsZero():
+		w.DisabledAt = now
 	}
-	w.Failures, w.DisabledAt, w.Notice = 0, time.Time{}, ""
-	tx.OnCommit(func() { s.sender.Wake(w.ID) })
-	return sender.Unpark(ctx, tx, companyID, w.ID)
 }
 
 // Delete removes a webhook with its history.
 func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) error {
 	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		w, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
+		before, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
 		if err != nil {
 			return err
 		}
-		if err := removeWebhook(ctx, tx, a.Company.ID, webhookID); err != nil {
-			return err
-		}
-		tx.OnCommit(s.sender.WebhooksChanged)
-		return account.WriteAudit(ctx, tx, a, deed("webhook.deleted", w, w))
+		return s.apply(ctx, tx, a, change{before: &before})
 	})
-}
-
-// read reads what a form says of a webhook and returns how it changes one. The
-// address is looked up here, before any transaction.
-func (s *Service) read(ctx context.Context, in *input.Form) func(*Webhook) {
-	in.Ignore("id", "consecutive_failures", "disabled_at", "created_at", "notice")
-	address, hasURL := in.Line("url", 2000).Get()
-	description, hasDescription := in.Line("description", 255).Get()
-	names, hasEvents := in.List("events").Get()
-	if hasURL && address != "" {
-		if err := s.gate.CheckURL(ctx, address); err != nil {
-			in.Refuse("url", outbound.Public(err))
-		}
-	}
-	wanted := readEvents(in, names)
-	if hasEvents && in.Sent("events") && len(names) == 0 {
-		in.Refuse("events", "must name at least one event")
-	}
-	return func(w *Webhook) {
-		if hasURL {
-			w.URL = address
-		}
-		if hasDescription {
-			w.Description = description
-		}
-		if hasEvents {
-			w.Events = wanted
-		}
-	}
-}
-
-// Subscribable are the events that a webhook may want: all but ping.
-func Subscribable() []event.Name {
-	var names []event.Name
-	for _, e := range event.Catalog {
-		if e.Name != event.Ping {
-			names = append(names, e.Name)
-		}
-	}
-	return names
-}
-
-func readEvents(in *input.Form, names []string) []event.Name {
-	known := Subscribable()
-	var wanted []event.Name
-	for _, n := range names {
-		switch name := event.Name(n); {
-		case name == event.Ping:
-			in.Refuse("events", "ping cannot be subscribed to; the test of a webhook sends it")
-		case !slices.Contains(known, name):
-			in.Refuse("events", fmt.Sprintf("%q is not an event; GET /webhooks/events lists them", n))
-		case !slices.Contains(wanted, name):
-			wanted = append(wanted, name)
-		}
-	}
-	return wanted
 }
 
 // CallbackSecret returns the secret that signs the notifications of single
@@ -301,10 +195,8 @@ func (s *Service) RotateCallbackSecret(ctx context.Context, a account.Actor) (st
 func (s *Service) saveCallbackSecret(ctx context.Context, a account.Actor, replace bool) (string, error) {
 	sealed := s.box.Seal([]byte(newSecret()), callbackContext(a.Company.ID))
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if sealed, err = saveCallback(ctx, tx, a.Company.ID, sealed, replace); err != nil || !replace {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "callback_secret.replaced", Record: "company", ID: a.Company.ID})
+		sealed, err = s.applyCallbackSecret(ctx, tx, a, secretChange{sealed, replace})
+		return err
 	})
 	if err != nil {
 		return "", err

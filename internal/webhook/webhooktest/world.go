@@ -66,9 +66,9 @@ func NewWorld(t *testing.T, engine sqldb.Engine) *World {
 		url: sqldbtest.URL(t, engine), box: secret.NewBox(secret.NewKey()),
 	}
 	w = w.Another()
-	company, _, err := account.New(w.DB, 0).CreateCompany(t.Context(), input.FromStrings(map[string]string{
-		"name": "Rede Clara", "email": "paula@example.com", "user_name": "Paula Ramos",
-	}))
+	company, _, err := account.New(w.DB, account.Config{}).CreateCompany(t.Context(), account.NewCompany{
+		Name: "Rede Clara", Email: "paula@example.com", OwnerName: "Paula Ramos",
+	})
 	Must(t, err)
 	w.Actor = account.System(company, "test")
 	return w
@@ -116,7 +116,7 @@ func (w *World) Subscribe(url string, names ...event.Name) (int64, string) {
 	Must(w.T, err)
 	in, err := input.FromJSON(fmt.Appendf(nil, `{"url":%q,"events":%s}`, url, list))
 	Must(w.T, err)
-	made, plain, err := w.Create(w.T.Context(), w.Actor, in)
+	made, plain, err := w.Create(w.T.Context(), w.Actor, webhook.ReadNew(in))
 	Must(w.T, err)
 	return made.ID, plain
 }
@@ -126,7 +126,7 @@ func (w *World) Put(id int64, fields string) webhook.Webhook {
 	w.T.Helper()
 	in, err := input.FromJSON([]byte(fields))
 	Must(w.T, err)
-	changed, err := w.Update(w.T.Context(), w.Actor, id, in)
+	changed, err := w.Update(w.T.Context(), w.Actor, id, webhook.ReadChanges(in))
 	Must(w.T, err)
 	return changed
 }
