@@ -21,7 +21,8 @@ func burnAttempts(ctx context.Context, tx *sqldb.Tx, ids []int64) (locked []int6
 		return nil, err
 	}
 	free, err := sqldb.Values[int64](ctx, tx, `
-		SELECT delivery_id FROM delivery_queue WHERE delivery_id {in ?} /* every company_id */ ORDER BY delivery_id {for update skip locked}`, ids)
+		SELECT delivery_id FROM delivery_queue WHERE delivery_id {in ?} /* every company_id */
+		ORDER BY delivery_id {for update skip locked}`, ids)
 	if err != nil {
 		return nil, err
 	}
