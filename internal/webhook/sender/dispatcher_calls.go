@@ -2,33 +2,25 @@ package sender
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
 	"carteira/internal/platform/crashpoint"
-	"carteira/internal/platform/sqldb"
 )
 
-const (
-	// maxSingles is how many attempts are recorded by themselves at once.
-	maxSingles = 8
-	// maxLanesPerClaim bounds the length of a claiming transaction.
-	maxLanesPerClaim = 256
-	// shunTime is for how long a lane is left alone whose claim failed while
-	// others succeeded.
-	shunTime = time.Minute
-)
+// maxSingles is how many attempts are recorded by themselves at once.
+const maxSingles = 8
 
 // calls is which calls of the store are on their way, one of each kind at most,
 // and when the next is due.
 type calls struct {
-	pending                            int
-	claiming, looking, renewing, freed bool
-	looked                             bool // the lanes have been looked for
-	lookAt, claimAt, renewAt           time.Duration
-	lookPause, claimPause              backoff
-	failure                            error // of a single round
+	pending                  int
+	claiming                 [2]bool // for quick lanes, for others
+	looking, renewing, freed bool
+	looked                   bool // the lanes have been looked for
+	lookAt, claimAt, renewAt time.Duration
+	lookPause, claimPause    backoff
+	failure                  error // of a single round
 }
 
 // backoff is how long to wait after failures: longer and longer.
@@ -59,7 +51,8 @@ func (d *dispatcher) callStore() {
 	if d.stopping {
 		return
 	}
-	d.callClaim()
+	d.callClaim(forQuick)
+	d.callClaim(forOthers)
 	d.callLook()
 }
 
@@ -128,168 +121,6 @@ func (d *dispatcher) lookEverywhere(ctx context.Context) func() {
 			}
 		}
 		d.sender.metrics.lanesAtCap.Set(float64(atCap))
-	}
-}
-
-// callClaim claims for lanes that need more, and leases lanes that are wanted.
-func (d *dispatcher) callClaim() {
-	if d.calls.claiming || d.now < d.calls.claimAt || len(d.refills)+len(d.wanted[quick])+len(d.wanted[unknown])+len(d.wanted[slow]) == 0 {
-		return
-	}
-	requests, lanes := d.requests()
-	if len(requests) == 0 {
-		return
-	}
-	d.calls.claiming = true
-	askedAt, generation := d.sender.elapsed(), d.sender.Generation()
-	d.call(func(ctx context.Context) func() {
-		grants, shunned, err := d.store.claimSome(ctx, requests)
-		return func() {
-			d.calls.claiming = false
-			d.onClaimed(lanes, grants, askedAt, generation)
-			if err != nil {
-				d.calls.claimAt = d.failed(err, &d.calls.claimPause)
-			} else {
-				d.calls.claimPause = 0
-			}
-			for lane, err := range shunned {
-				d.shunned[lane] = d.now + shunTime
-				d.log.ErrorContext(d.ctx, "deliveries of a lane cannot be claimed", "lane", lane, "error", err)
-			}
-		}
-	})
-}
-
-// claimSome claims, and if that fails tries the lanes one by one: what is in the
-// way of one is none of the others' business. A database that is away is in the
-// way of all.
-func (s store) claimSome(ctx context.Context, requests []request) (grants []grant, shunned map[int64]error, err error) {
-	try := func(requests []request) error {
-		return guard(ctx, func(ctx context.Context) error {
-			some, err := s.claim(ctx, requests)
-			grants = append(grants, some...)
-			return err
-		})
-	}
-	err = try(requests)
-	away := errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, context.DeadlineExceeded)
-	if err == nil || away || len(requests) == 1 {
-		return grants, nil, err
-	}
-	shunned = map[int64]error{}
-	for _, r := range requests {
-		if err := try([]request{r}); err != nil {
-			shunned[r.lane] = err
-		}
-	}
-	if len(shunned) == len(requests) {
-		return grants, nil, err // it is not about single lanes
-	}
-	return grants, shunned, nil
-}
-
-// requests are what to claim now: for lanes that need more, and then for those
-// that are wanted. A lane for which there is no slot waits unclaimed: another
-// process may have one.
-func (d *dispatcher) requests() (requests []request, lanes []*lane) {
-	room := maxReady
-	for _, l := range d.lanes {
-		room -= len(l.ready)
-	}
-	ask := func(l *lane, size int) bool {
-		if room < laneLimit || len(lanes) >= maxLanesPerClaim {
-			return false
-		}
-		size = min(size, room)
-		room -= size
-		l.more, l.wanted = false, false
-		l.refilling = l.state == sending
-		l.state = l.state.on(asked)
-		requests = append(requests, request{lane: l.id, size: size, token: l.token, open: l.openIDs()})
-		lanes = append(lanes, l)
-		return true
-	}
-	refills := d.refills
-	d.refills = nil
-	for _, l := range refills {
-		size := l.refill(d.paces[l.id])
-		if l.wanted = false; size == 0 || !ask(l, size) {
-			d.update(l)
-		}
-	}
-	for c := range d.wanted {
-		free := d.freeFor(class(c)) // slots: a lane takes several at most where they are few
-		d.wanted[c] = d.askFrom(d.wanted[c], func(l *lane) bool {
-			size := min(d.paces[l.id].claimSize(laneLimit), free)
-			if class(c) == quick {
-				size = d.paces[l.id].claimSize(laneLimit)
-			}
-			if size <= 0 || !ask(l, size) {
-				return false
-			}
-			free -= size
-			return true
-		})
-	}
-	return requests, lanes
-}
-
-// freeFor is for how many deliveries of a class there will be slots.
-func (d *dispatcher) freeFor(c class) int {
-	switch c {
-	case slow:
-		free := d.slots.freeSlow(d.now)
-		for _, l := range d.queues[slowQueue] {
-			free -= len(l.ready)
-		}
-		return free
-	case unknown:
-		if !d.slots.admits(unknown, d.now) {
-			return 0
-		}
-		return laneLimit * (trialSlots - d.slots.trial - len(d.slots.heldTrials) - len(d.queues[unknownQueue]))
-	case quick:
-	}
-	return quickSlots
-}
-
-// askFrom asks for the lanes of a list as long as ask does, and returns the rest.
-func (d *dispatcher) askFrom(list []*lane, ask func(*lane) bool) []*lane {
-	for i, l := range list {
-		if l.state == idle && l.wanted && !ask(l) {
-			return list[i:]
-		}
-	}
-	return nil
-}
-
-func (d *dispatcher) onClaimed(lanes []*lane, grants []grant, askedAt time.Duration, generation int64) {
-	granted := make(map[int64]grant, len(grants))
-	for _, g := range grants {
-		g.askedAt, g.generation = askedAt, generation
-		granted[g.lane] = g
-		d.claims += len(g.jobs)
-	}
-	for _, l := range lanes {
-		l.refilling = false
-		g, ok := granted[l.id]
-		switch {
-		case ok && l.state == claiming:
-			l.ctx, l.end = context.WithCancel(d.ctx)
-			l.open = make(map[int64]struct{}, len(g.jobs))
-			l.grant(g)
-		case ok:
-			l.grant(g)
-		default:
-			l.state = l.state.on(denied)
-		}
-		if l.state != sending {
-			l.drop()
-		}
-		if d.stopping {
-			l.stop()
-		}
-		d.update(l)
 	}
 }
 

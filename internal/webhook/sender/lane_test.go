@@ -327,27 +327,47 @@ func TestQuickLanesAlwaysFindASlot(t *testing.T) {
 	for _, f := range flights {
 		s.giveBack(f, 20*time.Second, true)
 	}
-	if s.quick != 0 || s.slow != 0 || s.freeSlow(20*time.Second) != slowSlots {
+	if s.quick != 0 || s.slow != 0 || s.freeSlow(20*time.Second) != slowBurst {
 		t.Errorf("left are %+v", s)
 	}
 }
 
 // Receivers that fail at once share processor time as those that hang share
-// slots.
-func TestSlowSlotsAreTakenForAWhile(t *testing.T) {
+// slots, and evenly.
+func TestRequestsToSlowReceiversAreSpread(t *testing.T) {
 	var s slots
 	n := 0
-	const span = 10 * slowHold
-	for now := time.Duration(0); now < span; now += time.Millisecond {
+	const span, tick = 10 * time.Second, 10 * time.Millisecond
+	for now := time.Duration(0); now < span; now += tick {
+		before := n
 		for s.admits(slow, now) {
 			f := &flight{class: slow, startedAt: now}
 			s.take(f)
 			s.giveBack(f, now, false)
 			n++
 		}
+		if n-before > slowBurst {
+			t.Fatalf("%d at once", n-before)
+		}
 	}
-	if want := int(span/slowHold) * slowSlots; n > want {
-		t.Errorf("%d in %v, want at most %d", n, span, want)
+	if want := int(span / slowEvery); n > want+slowBurst || n < want-slowBurst {
+		t.Errorf("%d in %v, want %d", n, span, want)
+	}
+}
+
+// Trials that fail are paid for like requests to slow receivers; others are not.
+func TestFailedTrialsAreCharged(t *testing.T) {
+	for _, well := range []bool{true, false} {
+		var s slots
+		n := 0
+		for ; n < 1000 && s.admits(unknown, 0); n++ {
+			f := &flight{class: unknown}
+			s.take(f)
+			s.giveBack(f, 0, well)
+		}
+		if failed := int(trialDebt/slowEvery) + 1; well && n != 1000 || !well && n != failed {
+			t.Errorf("%d trials at once that ended well: %t", n, well)
+		}
 	}
 }
 

@@ -39,7 +39,8 @@ func newMetrics() *metrics {
 			Name: "carteira_webhook_given_up_total", Help: "Deliveries given up, by reason.",
 		}, []string{"reason"}),
 		lanesAtCap: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "carteira_webhook_lanes_at_cap", Help: "Webhooks that had as many requests in flight as they may have when this process last looked.",
+			Name: "carteira_webhook_lanes_at_cap",
+			Help: "Webhooks that had as many requests in flight as they may have when this process last looked.",
 		}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "carteira_webhook_panics_total", Help: "Attempts that ended in a panic of our own code.",
@@ -73,7 +74,8 @@ func reasonGivenUp(a attempt, t transition) string {
 // not say so.
 type oldestDue struct{ s *Sender }
 
-var oldestDueDesc = prometheus.NewDesc("carteira_webhook_oldest_due_seconds", "How long the oldest delivery that nobody is sending has been due.", nil, nil)
+var oldestDueDesc = prometheus.NewDesc("carteira_webhook_oldest_due_seconds",
+	"How long the oldest delivery that nobody is sending has been due.", nil, nil)
 
 // oldestDueTimeout keeps a slow database from holding up the other metrics.
 const oldestDueTimeout = time.Second

@@ -67,7 +67,8 @@ func Park(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
 // Unpark puts it back.
 func Unpark(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE delivery_queue SET line = CASE WHEN step = 0 THEN 0 ELSE 1 END WHERE company_id = ? AND lane = ? AND line = 2`, companyID, webhookID)
+		UPDATE delivery_queue SET line = CASE WHEN step = 0 THEN 0 ELSE 1 END
+		WHERE company_id = ? AND lane = ? AND line = 2`, companyID, webhookID)
 	return err
 }
 

@@ -13,12 +13,14 @@ const (
 	// nothing is known have to wait.
 	slowSlots = 64
 	maxSlow   = 256
-	// slowHold is how long a slow slot is taken at least, and failedTrial how long
-	// that of a trial that failed. Receivers that fail at once, or whose
-	// connections cannot be kept, cost processor time, and that is shared like
-	// slots are.
-	slowHold    = 2 * time.Second
-	failedTrial = dawdling
+	// slowEvery is the time between two requests to slow or failing receivers,
+	// and slowBurst how many may make up for time in which there was none. Those
+	// that fail at once, or whose connections cannot be kept, cost processor
+	// time, and that is shared like slots are. A trial that failed is charged
+	// too, and trials wait while more than trialDebt is owed.
+	slowEvery = time.Second / 32
+	slowBurst = 4
+	trialDebt = time.Second
 	// maxUnrecorded bounds the attempts of a process that have begun and are not
 	// recorded yet.
 	maxUnrecorded = 4 * quickSlots
@@ -47,12 +49,10 @@ func classOf(p pace, failing bool) class {
 // slots shares what a process can do at once by the time that receivers use:
 // a request takes a quick slot for half a second at most, and then a slow one.
 type slots struct {
-	quick int // taken, trials among them
-	trial int
-	slow  int
-	// Until when slots stay taken though their request has ended.
-	held       []time.Duration // slow ones
-	heldTrials []time.Duration
+	quick  int // taken, trials among them
+	trial  int
+	slow   int
+	paidTo time.Duration // when the requests to slow receivers so far are paid for
 }
 
 // admits says whether a request of a class may begin.
@@ -61,8 +61,7 @@ func (s *slots) admits(c class, now time.Duration) bool {
 	case quick:
 		return s.quick < quickSlots
 	case unknown:
-		s.heldTrials = stillHeld(s.heldTrials, now)
-		return s.trial+len(s.heldTrials) < trialSlots && s.quick < quickSlots && s.slow < maxSlow
+		return s.trial < trialSlots && s.quick < quickSlots && s.slow < maxSlow && s.paidTo <= now+trialDebt
 	default:
 		return s.freeSlow(now) > 0
 	}
@@ -70,21 +69,19 @@ func (s *slots) admits(c class, now time.Duration) bool {
 
 // freeSlow is how many requests to slow receivers may begin.
 func (s *slots) freeSlow(now time.Duration) int {
-	s.held = stillHeld(s.held, now)
-	return max(0, slowSlots-s.slow-len(s.held))
+	paid := min(slowBurst, int((now+slowBurst*slowEvery-s.paidTo)/slowEvery))
+	return max(0, min(slowSlots-s.slow, paid))
 }
 
-func stillHeld(held []time.Duration, now time.Duration) []time.Duration {
-	for len(held) > 0 && held[0] <= now {
-		held = held[1:]
-	}
-	return held
-}
+func (s *slots) charge(now time.Duration) { s.paidTo = max(s.paidTo, now) + slowEvery }
 
 // take counts a request that begins.
 func (s *slots) take(f *flight) {
 	f.slow = f.class == slow
 	s.count(f, 1)
+	if f.slow {
+		s.charge(f.startedAt)
+	}
 }
 
 // dawdle moves a request that has become slow out of its quick slot.
@@ -97,11 +94,8 @@ func (s *slots) dawdle(f *flight) {
 // giveBack frees the slot of a request that has ended, well or not.
 func (s *slots) giveBack(f *flight, now time.Duration, well bool) {
 	s.count(f, -1)
-	switch {
-	case f.class == slow && f.startedAt+slowHold > now:
-		s.held = append(s.held, f.startedAt+slowHold)
-	case f.class == unknown && !well && f.startedAt+failedTrial > now:
-		s.heldTrials = append(s.heldTrials, f.startedAt+failedTrial)
+	if f.class == unknown && !well {
+		s.charge(now)
 	}
 }
 

@@ -21,11 +21,13 @@ func burnAttempts(ctx context.Context, tx *sqldb.Tx, ids []int64) (locked []int6
 		return nil, err
 	}
 	free, err := sqldb.Values[int64](ctx, tx, `
-		SELECT delivery_id FROM delivery_queue WHERE delivery_id {in ?} ORDER BY delivery_id {for update skip locked} /* every company_id */`, ids)
+		SELECT delivery_id FROM delivery_queue WHERE delivery_id {in ?} /* every company_id */
+		ORDER BY delivery_id {for update skip locked}`, ids)
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.Exec(ctx, `UPDATE delivery_queue SET attempts = attempts + 1, claim = '' WHERE delivery_id {in ?} /* every company_id */`, free)
+	_, err = tx.Exec(ctx, `
+		UPDATE delivery_queue SET attempts = attempts + 1, claim = '' WHERE delivery_id {in ?} /* every company_id */`, free)
 	return slices.DeleteFunc(there, func(id int64) bool { return slices.Contains(free, id) }), err
 }
 
@@ -33,7 +35,8 @@ func burnAttempts(ctx context.Context, tx *sqldb.Tx, ids []int64) (locked []int6
 // retries.
 func dueIn(ctx context.Context, tx *sqldb.Tx, lanes []int64, most int) (map[int64][]int64, error) {
 	const line = `COALESCE((SELECT string_agg(CAST(d.delivery_id AS TEXT), ',') FROM (
-		SELECT q.delivery_id FROM delivery_queue q WHERE q.line = ? AND q.lane = k.lane AND q.run_at <= {clock ?} ORDER BY q.run_at LIMIT ?) AS d), '')`
+		SELECT q.delivery_id FROM delivery_queue q WHERE q.line = ? AND q.lane = k.lane AND q.run_at <= {clock ?}
+		ORDER BY q.run_at LIMIT ?) AS d), '')`
 	due := make(map[int64][]int64, len(lanes))
 	err := sqldb.Each(ctx, tx, `
 		SELECT k.lane, `+line+`, `+line+` FROM delivery_lanes k WHERE k.lane {in ?} /* every company_id */`,
@@ -52,8 +55,10 @@ func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]Job, er
 	jobs := make(map[int64]Job, len(ids))
 	lanes := make([]int64, 0, len(ids))
 	err := sqldb.Each(ctx, tx, `
-		SELECT q.delivery_id, q.company_id, q.lane, e.event_id, e.name, e.body, q.url, q.test, q.attempts, q.step, q.panics, {clock ?} - q.run_at, q.claim
-		FROM delivery_queue q JOIN events e ON e.company_id = q.company_id AND e.id = q.event_id WHERE q.delivery_id {in ?} /* every company_id */`,
+		SELECT q.delivery_id, q.company_id, q.lane, e.event_id, e.name, e.body, q.url, q.test, q.attempts, q.step, q.panics,
+			{clock ?} - q.run_at, q.claim
+		FROM delivery_queue q JOIN events e ON e.company_id = q.company_id AND e.id = q.event_id
+		WHERE q.delivery_id {in ?} /* every company_id */`,
 		[]any{tx.Clock(), ids}, func(r sqldb.Row) error {
 			var j Job
 			var waited int64

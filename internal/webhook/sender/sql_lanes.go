@@ -113,7 +113,8 @@ func insertLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) error {
 			args = append(args, lane, "", 0, "")
 		}
 		if _, err := tx.Exec(ctx, `
-			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+sqldb.Tuples(len(piece), 4)+` ON CONFLICT DO NOTHING`, args...); err != nil {
+			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+sqldb.Tuples(len(piece), 4)+`
+			ON CONFLICT DO NOTHING`, args...); err != nil {
 			return err
 		}
 	}
