@@ -112,6 +112,7 @@ func (s *Service) countChange(ctx context.Context, tx *sqldb.Tx, a account.Actor
 		if err := countRenewal(ctx, tx, a, c.After.ID); err != nil {
 			return err
 		}
+	case ActionUpdated, ActionImported:
 	}
 	return counter.Move(ctx, tx, company, counted(c.Before, 1), counted(c.After, 1))
 }

@@ -145,8 +145,8 @@ func TestEveryFieldOfADraftIsUsed(t *testing.T) {
 	if settable != len(fields) {
 		t.Errorf("a draft has %d fields, the table in fields.go %d", settable, len(fields))
 	}
-	for i := range d.NumField() {
-		name := d.Field(i).Name
+	for field := range d.Fields() {
+		name := field.Name
 		if name == "Problems" || strings.HasSuffix(name, "ID") {
 			continue
 		}
