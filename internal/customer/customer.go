@@ -36,7 +36,22 @@ type Customer struct {
 	Notes      string
 	ExternalID string // the integrator's own key, unique in the company
 	CreatedAt  time.Time
+	CreatedOn  civil.Date // the company's day of CreatedAt, in the zone that it had at that time
 	UpdatedAt  time.Time
+
+	createdOffset int // of that zone, in seconds east of UTC
+	expiry        expiry
+}
+
+// CreatedZone is the company's zone as it was when the customer was created: a
+// company that moves does not move the day on which its customers came.
+func (c Customer) CreatedZone() *time.Location { return time.FixedZone("", c.createdOffset) }
+
+// createdAt sets when the customer was created.
+func (c *Customer) createdAt(now time.Time, zone *time.Location) {
+	local := now.In(zone)
+	_, c.createdOffset = local.Zone()
+	c.CreatedAt, c.CreatedOn = now, civil.Of(local)
 }
 
 // Plan is what a customer's record shows of the plan; ID 0 means none.

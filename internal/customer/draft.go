@@ -73,7 +73,8 @@ func readDraft(in *input.Form) Draft {
 // customer makes a new customer of the draft. What the company's rules refuse
 // is returned as fields, all of it.
 func (d Draft) customer(now time.Time, a account.Actor, on catalogLookup) (Customer, fault.Fields, error) {
-	c := Customer{UUID: id.NewUUID(), CreatedAt: now, UpdatedAt: now}
+	c := Customer{UUID: id.NewUUID(), UpdatedAt: now}
+	c.createdAt(now, a.Company.Zone)
 	d.plainTo(&c)
 	plan, refused, err := d.resolve(on, &c)
 	if err != nil {

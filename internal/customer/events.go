@@ -81,7 +81,7 @@ func contactOf(c Customer) contact {
 func describe(c Customer, a account.Actor, now time.Time) whole {
 	w := whole{
 		contact: contactOf(c), Status: c.Status(a.Today(now)), DueDate: c.DueOn,
-		CreatedAt: civil.Timestamp(c.CreatedAt, a.Company.Zone),
+		CreatedAt: civil.Timestamp(c.CreatedAt, c.CreatedZone()),
 	}
 	if c.Plan.ID != 0 {
 		w.Plan = &planData{c.Plan.Name, c.Plan.Value}

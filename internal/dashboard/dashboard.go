@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -161,10 +160,9 @@ func (s *Service) customers(ctx context.Context, a account.Actor, r span) (c Cus
 	if c.Renewed, _, err = tally.Renewals.Sum(ctx, s.db, a.Company.ID, month); err != nil {
 		return c, err
 	}
-	from, to := r.first.Start(a.Company.Zone), r.last.AddDays(1).Start(a.Company.Zone)
-	counters, what := []tally.Counter{tally.Customers}, fmt.Sprint("new ", from, to)
+	counters, what := []tally.Counter{tally.Customers}, "new "+r.name()
 	c.New, err = s.counts.Count(ctx, s.db, counters, a.Company.ID, what, func() (int64, error) {
-		return createdBetween(ctx, s.db, a.Company.ID, from, to)
+		return createdIn(ctx, s.db, a.Company.ID, r)
 	})
 	return c, err
 }
@@ -235,7 +233,9 @@ func between(from, to civil.Date) (w sqldb.Where) {
 
 func sumOf(s tally.Sums) Sum { return Sum{s.N, money.Cents(s.Cents)} }
 
-func createdBetween(ctx context.Context, q sqldb.Querier, companyID int64, from, to time.Time) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM customers WHERE company_id = ? AND created_at >= ? AND created_at < ?`,
-		companyID, from.UnixMicro(), to.UnixMicro())
+// createdIn goes by the day on which a customer was created in the zone of that
+// time: a company that moves to another zone does not change past months.
+func createdIn(ctx context.Context, q sqldb.Querier, companyID int64, r span) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM customers WHERE company_id = ? AND created_on >= ? AND created_on <= ?`,
+		companyID, r.first.String(), r.last.String())
 }

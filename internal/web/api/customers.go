@@ -89,7 +89,7 @@ func (c *call) writeCustomer(o *web.Object, r *customer.Customer) {
 	writeRef(o, "product", r.Product.ID, r.Product.Name)
 	o.Text("notes", r.Notes)
 	o.Text("external_id", r.ExternalID)
-	o.Time("created_at", r.CreatedAt, zone)
+	o.Time("created_at", r.CreatedAt, r.CreatedZone())
 	o.Time("updated_at", r.UpdatedAt, zone)
 }
 

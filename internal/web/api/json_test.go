@@ -76,7 +76,7 @@ func (c *call) customerRecord(r customer.Customer) customerRecord {
 	record := customerRecord{
 		ID: r.ID, UUID: r.UUID, Name: r.Name, Whatsapp: text(r.Whatsapp), Email: text(r.Email), Usuario: text(r.Usuario),
 		DueOn: text(r.DueOn.String()), Status: string(r.Status(c.today)), Notes: text(r.Notes), External: text(r.ExternalID),
-		CreatedAt: civil.Timestamp(r.CreatedAt, zone), UpdatedAt: civil.Timestamp(r.UpdatedAt, zone),
+		CreatedAt: civil.Timestamp(r.CreatedAt, r.CreatedZone()), UpdatedAt: civil.Timestamp(r.UpdatedAt, zone),
 	}
 	if r.Plan.ID != 0 {
 		record.Plan = &planRecord{namedRecord{r.Plan.ID, r.Plan.Name}, r.Plan.Value.String()}
