@@ -33,6 +33,7 @@ const (
 type Change struct {
 	Action        Action
 	Before, After Customer
+	KeepInvoices  bool // a cancellation leaves open invoices open
 
 	on       civil.Date // the day on which a renewal counts
 	recorded bool       // customer.expired was recorded for this due date before

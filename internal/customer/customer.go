@@ -13,6 +13,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/event"
+	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
@@ -35,9 +36,17 @@ type Customer struct {
 	Product    Product
 	Notes      string
 	ExternalID string // the integrator's own key, unique in the company
-	CreatedAt  time.Time
-	CreatedOn  civil.Date // the company's day of CreatedAt, in the zone that it had at that time
-	UpdatedAt  time.Time
+	CpfCnpj    string // without punctuation
+	Address    address.Address
+	OwnPrice   Price
+	Custom     Custom
+
+	CancelledAt  time.Time // zero: not cancelled
+	CancelReason string
+
+	CreatedAt time.Time
+	CreatedOn civil.Date // the company's day of CreatedAt, in the zone that it had at that time
+	UpdatedAt time.Time
 
 	createdOffset int // of that zone, in seconds east of UTC
 	expiry        expiry
@@ -75,11 +84,15 @@ const (
 	Active   Status = "Ativo"
 	DueToday Status = "Vence hoje"
 	Expired  Status = "Vencido"
+	// Cancelled customers have no other status, whatever their due date.
+	Cancelled Status = "Cancelado"
 )
 
 // Status tells how the customer stands on a day of the company's calendar.
 func (c Customer) Status(today civil.Date) Status {
 	switch {
+	case c.IsCancelled():
+		return Cancelled
 	case c.DueOn.IsZero() || c.DueOn.After(today):
 		return Active
 	case c.DueOn == today:
@@ -167,6 +180,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, id int64, d Draft
 		if len(changedFields(c.Before, c.After)) == 0 {
 			return nil
 		}
+		c.KeepInvoices = d.KeepInvoices.Value
 		return s.apply(ctx, tx, a, &c)
 	})
 	return c.After, err

@@ -35,6 +35,15 @@ func (e expiry) after(dueOn, today civil.Date) expiry {
 	return expiry{on: dueOn}
 }
 
+// expires is the due date whose passing matters; a cancelled customer has
+// none.
+func (c Customer) expires() civil.Date {
+	if c.IsCancelled() {
+		return civil.Date{}
+	}
+	return c.DueOn
+}
+
 // passedUnseen tells that the due date of a customer has passed and that no
 // run of Expire has seen it yet.
 func (c Customer) passedUnseen(today civil.Date) bool {
@@ -54,6 +63,6 @@ func (s *Service) settleExpiry(ctx context.Context, tx *sqldb.Tx, a account.Acto
 		}
 		c.Before.expiry = passed.After.expiry
 	}
-	c.After.expiry = c.Before.expiry.after(c.After.DueOn, today)
+	c.After.expiry = c.Before.expiry.after(c.After.expires(), today)
 	return nil
 }

@@ -103,7 +103,7 @@ func TestImportedExpiryIsNotRecordedLater(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = (&writing{importer: im, tx: tx}).insert(t.Context(), []Customer{c})
+			_, err = (&writing{importer: im, tx: tx}).insertRows(t.Context(), []Customer{c})
 			return err
 		}))
 		for _, dueOn := range []string{"2026-01-10", "2027-01-01", "2026-01-10"} {

@@ -204,7 +204,7 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 			good, customers = append(good, c), append(customers, c.Customer)
 		}
 	}
-	ids, err := w.insert(ctx, customers)
+	ids, err := w.insertRows(ctx, customers)
 	if err != nil {
 		return err
 	}
@@ -236,14 +236,14 @@ func (w *writing) action() Action {
 	return ActionImported
 }
 
-// insert writes customers and returns their ids by uuid.
-func (w *writing) insert(ctx context.Context, customers []Customer) (map[string]int64, error) {
+// insertRows writes customers and returns their ids by uuid.
+func (w *writing) insertRows(ctx context.Context, customers []Customer) (map[string]int64, error) {
 	company, today := w.importer.actor.Company.ID, w.importer.actor.Today(w.tx.Now())
 	// An import that records no events must not cause customer.expired for half
 	// the file: who is past the due date counts as recorded.
 	before := expiry{expired: !w.importer.options.Events}
 	for i := range customers {
-		customers[i].expiry = before.after(customers[i].DueOn, today)
+		customers[i].expiry = before.after(customers[i].expires(), today)
 	}
 	ids, err := insertMany(ctx, w.tx, company, customers)
 	if err != nil || w.importer.options.Events {

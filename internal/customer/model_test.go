@@ -100,7 +100,7 @@ func (w *world) populate(tb testing.TB, a account.Actor, list []Customer) {
 		for i := range list {
 			list[i].UUID, list[i].UpdatedAt = id.NewUUID(), tx.Now()
 			list[i].createdAt(tx.Now(), a.Company.Zone)
-			list[i].expiry = expiry{}.after(list[i].DueOn, a.Today(tx.Now()))
+			list[i].expiry = expiry{}.after(list[i].expires(), a.Today(tx.Now()))
 		}
 		made, err := insertMany(tb.Context(), tx, a.Company.ID, list)
 		if err != nil || len(made) != len(list) {

@@ -13,7 +13,8 @@ import (
 // columns are those of a record; scanner reads them in this order.
 var columns = `c.id, c.uuid, ` + plainColumns("c.", "") + `, c.own_day,
 	COALESCE(c.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
-	COALESCE(c.product_id, 0), COALESCE(r.name, ''), c.created_at, NULLIF(c.created_on, ''), c.created_offset, c.expiry_on, c.expired, c.updated_at`
+	COALESCE(c.product_id, 0), COALESCE(r.name, ''), c.created_at, NULLIF(c.created_on, ''), c.created_offset, c.expiry_on, c.expired,
+	COALESCE(c.cancelled_at, 0), c.updated_at`
 
 const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
@@ -24,14 +25,17 @@ func scan(r sqldb.Row) (Customer, error) { return scanner()(r) }
 // fifty makes a quarter less garbage.
 func scanner() func(sqldb.Row) (Customer, error) {
 	var c Customer
-	var created, updated int64
+	var created, cancelled, updated int64
 	places := slices.Concat([]any{&c.ID, &c.UUID}, plainPlaces(&c), []any{
 		&c.OwnDay, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), &c.Product.ID, &c.Product.Name,
-		&created, &c.CreatedOn, &c.createdOffset, &c.expiry.on, &c.expiry.expired, &updated,
+		&created, &c.CreatedOn, &c.createdOffset, &c.expiry.on, &c.expiry.expired, &cancelled, &updated,
 	})
 	return func(r sqldb.Row) (Customer, error) {
 		err := r.Scan(places...)
-		c.CreatedAt, c.UpdatedAt = time.UnixMicro(created), time.UnixMicro(updated)
+		c.CreatedAt, c.UpdatedAt, c.CancelledAt = time.UnixMicro(created), time.UnixMicro(updated), time.Time{}
+		if cancelled != 0 {
+			c.CancelledAt = time.UnixMicro(cancelled)
+		}
 		return c, err
 	}
 }
@@ -70,14 +74,23 @@ func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, err
 }
 
 var insertInto = `INSERT INTO customers (company_id, uuid, ` + plainColumns("", "") + `,
-	own_day, usuario_key, plan_id, product_id, search, created_at, created_on, created_offset, updated_at, expiry_on, expired) VALUES `
+	own_day, usuario_key, plan_id, product_id, search, created_at, created_on, created_offset, updated_at, expiry_on, expired, cancelled_at) VALUES `
 
 // insertArgs are the arguments of insertInto.
 func insertArgs(companyID int64, c Customer) []any {
 	return slices.Concat([]any{companyID, c.UUID}, plainValues(&c), []any{
 		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c),
 		c.CreatedAt.UnixMicro(), c.CreatedOn.String(), c.createdOffset, c.UpdatedAt.UnixMicro(), c.expiry.on, c.expiry.expired,
+		cancelledAt(c),
 	})
+}
+
+// cancelledAt is the column's value; NULL: not cancelled.
+func cancelledAt(c Customer) any {
+	if !c.IsCancelled() {
+		return nil
+	}
+	return c.CancelledAt.UnixMicro()
 }
 
 // insert returns 0 when another customer has the login or the key.
@@ -115,13 +128,13 @@ func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []
 }
 
 var updateText = `UPDATE customers SET ` + plainColumns("", " = ?") + `,
-	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?, expiry_on = ?, expired = ?
+	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?
 	WHERE company_id = ? AND id = ?`
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) error {
 	_, err := tx.Exec(ctx, updateText, slices.Concat(plainValues(&c), []any{
 		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c), c.UpdatedAt.UnixMicro(),
-		c.expiry.on, c.expiry.expired, companyID, c.ID,
+		c.expiry.on, c.expiry.expired, cancelledAt(c), companyID, c.ID,
 	})...)
 	return err
 }

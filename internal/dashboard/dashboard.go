@@ -33,9 +33,11 @@ type Customers struct {
 	Active   int64 `json:"active"`
 	DueToday int64 `json:"due_today"`
 	Expired  int64 `json:"expired"`
-	New      int64 `json:"new"`
-	Renewed  int64 `json:"renewed"`
-	Lost     int64 `json:"lost"`
+	// Cancelled customers are in no other status.
+	Cancelled int64 `json:"cancelled"`
+	New       int64 `json:"new"`
+	Renewed   int64 `json:"renewed"`
+	Lost      int64 `json:"lost"`
 }
 
 // Invoices are added up: Paid in the month; the others by due date in the month,
@@ -136,10 +138,17 @@ func lastOfMonth(first civil.Date) civil.Date {
 }
 
 func (s *Service) customers(ctx context.Context, a account.Actor, r span) (c Customers, err error) {
-	byDue, err := tally.By[string](ctx, s.db, tally.Customers, a.Company.ID, "day", sqldb.Where{})
+	var inForce, cancelled sqldb.Where
+	inForce.And("state <> ?", tally.CustomerCancelled)
+	cancelled.And("state = ?", tally.CustomerCancelled)
+	byDue, err := tally.By[string](ctx, s.db, tally.Customers, a.Company.ID, "day", inForce)
 	if err != nil {
 		return c, err
 	}
+	if c.Cancelled, _, err = tally.Customers.Sum(ctx, s.db, a.Company.ID, cancelled); err != nil {
+		return c, err
+	}
+	c.Total = c.Cancelled
 	today := r.today.String()
 	for day, sums := range byDue {
 		c.Total += sums.N

@@ -39,20 +39,28 @@ func fiftyCustomers() []customer.Customer {
 
 // customerRecord is a customer's record for encoding/json.
 type customerRecord struct {
-	ID        int64        `json:"id"`
-	UUID      string       `json:"uuid"`
-	Name      string       `json:"name"`
-	Whatsapp  *string      `json:"whatsapp"`
-	Email     *string      `json:"email"`
-	Usuario   *string      `json:"usuario"`
-	DueOn     *string      `json:"data_de_vencimento"`
-	Status    string       `json:"status"`
-	Plan      *planRecord  `json:"plan"`
-	Product   *namedRecord `json:"product"`
-	Notes     *string      `json:"notes"`
-	External  *string      `json:"external_id"`
-	CreatedAt string       `json:"created_at"`
-	UpdatedAt string       `json:"updated_at"`
+	ID       int64        `json:"id"`
+	UUID     string       `json:"uuid"`
+	Name     string       `json:"name"`
+	Whatsapp *string      `json:"whatsapp"`
+	Email    *string      `json:"email"`
+	Usuario  *string      `json:"usuario"`
+	DueOn    *string      `json:"data_de_vencimento"`
+	Status   string       `json:"status"`
+	Plan     *planRecord  `json:"plan"`
+	Product  *namedRecord `json:"product"`
+	Notes    *string      `json:"notes"`
+	External *string      `json:"external_id"`
+
+	CpfCnpj      *string         `json:"cpf_cnpj"`
+	Address      *string         `json:"address"`
+	Price        *string         `json:"price"`
+	Custom       json.RawMessage `json:"custom"`
+	CancelledAt  *string         `json:"cancelled_at"`
+	CancelReason *string         `json:"cancel_reason"`
+
+	CreatedAt string `json:"created_at"`
+	UpdatedAt string `json:"updated_at"`
 }
 
 type planRecord struct {
