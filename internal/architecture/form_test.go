@@ -14,21 +14,6 @@ import (
 // keeps the refusals of the run that was rolled back: the list shrinks to
 // nothing with the conversion of each room to typed inputs.
 var formsInTransactions = map[string]bool{
-	"internal/account.Service.SetCompany":  true,
-	"internal/account.Service.Setup":       true,
-	"internal/account.Service.UpdateUser":  true,
-	"internal/reseller.Service.move":       true,
-	"internal/reseller.Service.SetLevel":   true,
-	"internal/reseller.Service.CreatePlan": true,
-	"internal/reseller.Service.Update":     true,
-	"internal/reseller.Service.SignUp":     true,
-	"internal/reseller.Service.signUpTx":   true,
-	"internal/reseller.Service.create":     true,
-	"internal/reseller.Service.createTx":   true,
-	"internal/reseller.draft.check":        true,
-	"internal/reseller.Service.renew":      true,
-	"internal/reseller.renewalPlan":        true,
-	"internal/webhook.Service.Update":      true,
 }
 
 // checkForms finds functions that have both a transaction and a form: as

@@ -12,7 +12,7 @@ import (
 // what the columns and the audit log are made of.
 type field struct {
 	name   string             // as the audit log has it
-	column string             // that holds it as it is
+	column string             // that stores it as it is
 	at     func(*Invoice) any // where the record has it
 	shown  func(*Invoice) any // what the audit log shows, if not the value
 }
@@ -33,7 +33,7 @@ var fields = []field{
 	{name: "note", column: "note", at: func(i *Invoice) any { return &i.Note }},
 }
 
-// value is what a field's place holds.
+// value is what is at a field's place.
 func value(place any) any {
 	switch place := place.(type) {
 	case *string:

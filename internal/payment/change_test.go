@@ -44,8 +44,8 @@ func (w *world) wantAudited(t *testing.T, want ...string) {
 	}
 }
 
-// The knot of the rooms: payment pays an invoice, billing tells its watchers,
-// and payment, one of them, cancels every charge of the invoice that is still
+// The knot of the rooms: payment pays an invoice, billing calls its watchers, and
+// payment, one of them, cancels every charge of the invoice that is still
 // unpaid. The charge that brought the money must be paid by then.
 func TestChargeIsPaidBeforeItsInvoiceIs(t *testing.T) {
 	settled := func(t *testing.T, w *world, invoiceID int64, code string) {

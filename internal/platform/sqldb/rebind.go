@@ -14,19 +14,24 @@ import (
 //
 //	?                          placeholder
 //	{in ?}                     among a list, which is one argument: []int64 or []string
+//	{clock ?}                  the database's own time in microseconds; its argument is Clock()
 //	{for key share}            keep the selected rows from being deleted until the commit
+//	{for no key update}        lock the selected rows, and let others refer to them
 //	{for update}               lock the selected rows until the commit
 //	{for update skip locked}   the same, passing over rows that others hold
 var postgresWords = strings.NewReplacer(
 	"{in ?}", "= ANY(?)",
+	"{clock ?}", "COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
 	"{for key share}", "FOR KEY SHARE",
+	"{for no key update}", "FOR NO KEY UPDATE",
 	"{for update}", "FOR UPDATE",
 	"{for update skip locked}", "FOR UPDATE SKIP LOCKED",
 )
 
 var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
-	"{for key share}", "", "{for update}", "", "{for update skip locked}", "",
+	"{clock ?}", "?",
+	"{for key share}", "", "{for no key update}", "", "{for update}", "", "{for update skip locked}", "",
 	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?", "LIKE CAST(? AS TEXT)",
 )
 

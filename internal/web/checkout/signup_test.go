@@ -38,7 +38,7 @@ func newSignupWorld(t *testing.T, engine sqldb.Engine, plan map[string]string) *
 	fields := map[string]string{"name": "Revenda", "value": "49.90", "credits": "1"}
 	maps.Copy(fields, plan)
 	var err error
-	w.plan, err = w.resellers.CreatePlan(t.Context(), w.seller, input.FromStrings(fields))
+	w.plan, err = w.resellers.CreatePlan(t.Context(), w.seller, reseller.ReadNewPlan(input.FromStrings(fields)))
 	housetest.Must(t, err)
 	mux := http.NewServeMux()
 	checkout.RegisterSignup(mux, w.resellers)

@@ -1,18 +1,21 @@
-package webhook
+package sender
 
 import (
 	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"carteira/internal/platform/sqldb"
 )
 
-// Metrics are what the engine tells an operator.
-type Metrics struct {
+// metrics are what an operator sees of the sender.
+type metrics struct {
 	lag        prometheus.Histogram
 	attempts   *prometheus.CounterVec
 	givenUp    *prometheus.CounterVec
 	lanesAtCap prometheus.Gauge
+	panics     prometheus.Counter
 }
 
 // Why a delivery was given up.
@@ -20,10 +23,11 @@ const (
 	givenUpRefused   = "refused"   // the receiver does not want it
 	givenUpExhausted = "exhausted" // the last attempt failed
 	givenUpAddress   = "address"   // the gate does not allow where it goes
+	givenUpSetAside  = "set_aside" // our own code panicked over it
 )
 
-func newMetrics() *Metrics {
-	m := &Metrics{
+func newMetrics() *metrics {
+	m := &metrics{
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "carteira_webhook_lag_seconds", Help: "Time from when a delivery was due to its attempt.",
 			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 5, 30, 120, 600, 3600},
@@ -35,39 +39,39 @@ func newMetrics() *Metrics {
 			Name: "carteira_webhook_given_up_total", Help: "Deliveries given up, by reason.",
 		}, []string{"reason"}),
 		lanesAtCap: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "carteira_webhook_lanes_at_cap", Help: "Webhooks that had as many deliveries under way as they may have when this process last looked.",
+			Name: "carteira_webhook_lanes_at_cap", Help: "Webhooks that had as many requests in flight as they may have when this process last looked.",
+		}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "carteira_webhook_panics_total", Help: "Attempts that ended in a panic of our own code.",
 		}),
 	}
-	for _, reason := range []string{givenUpRefused, givenUpExhausted, givenUpAddress} {
+	for _, reason := range []string{givenUpRefused, givenUpExhausted, givenUpAddress, givenUpSetAside} {
 		m.givenUp.WithLabelValues(reason) // there from the start, so that the first one is an increase
 	}
 	return m
 }
 
-// Metrics returns the engine's metrics for registration.
-func (s *Service) Metrics() []prometheus.Collector {
-	return []prometheus.Collector{s.metrics.lag, s.metrics.attempts, s.metrics.givenUp, s.metrics.lanesAtCap, oldestDue{s}}
-}
-
 // reasonGivenUp is why an attempt was the last of a delivery, empty when there
-// is more to come. A test is no delivery that anybody waits for.
-func reasonGivenUp(j job, o outcome, f following) string {
+// is more to come. Nobody waits for a test to arrive.
+func reasonGivenUp(a attempt, t transition) string {
 	switch {
-	case j.test:
+	case a.job.test:
 		return ""
-	case f.status == Failed:
+	case t.status == Failed && a.outcome.verdict == panicked:
+		return givenUpSetAside
+	case t.status == Failed:
 		return givenUpExhausted
-	case f.status == Refused && o.response.Status == 0:
+	case t.status == Refused && a.outcome.response.Status == 0:
 		return givenUpAddress
-	case f.status == Refused:
+	case t.status == Refused:
 		return givenUpRefused
 	}
 	return ""
 }
 
-// oldestDue asks the database at every scrape: an engine that stands still
-// could not tell that it does.
-type oldestDue struct{ s *Service }
+// oldestDue asks the database at every scrape: a sender that stands still could
+// not say so.
+type oldestDue struct{ s *Sender }
 
 var oldestDueDesc = prometheus.NewDesc("carteira_webhook_oldest_due_seconds", "How long the oldest delivery that nobody is sending has been due.", nil, nil)
 
@@ -82,26 +86,22 @@ func (o oldestDue) Describe(to chan<- *prometheus.Desc) { to <- oldestDueDesc }
 func (o oldestDue) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), oldestDueTimeout)
 	defer cancel()
-	now := o.s.db.Now()
-	since, err := o.s.oldestDueAt(ctx, now)
+	overdue, err := longestOverdue(ctx, o.s.db)
 	if err != nil {
 		return
 	}
-	to <- prometheus.MustNewConstMetric(oldestDueDesc, prometheus.GaugeValue, now.Sub(since).Seconds())
+	to <- prometheus.MustNewConstMetric(oldestDueDesc, prometheus.GaugeValue, overdue.Seconds())
 }
 
-// oldestDueAt is since when the oldest delivery is due that nobody is sending,
-// now when there is none.
-func (s *Service) oldestDueAt(ctx context.Context, now time.Time) (time.Time, error) {
-	lanes, err := dueLanes(ctx, s.db, now)
-	oldest := now
+// longestOverdue is for how long the oldest delivery is due that nobody is
+// sending; 0 when there is none.
+func longestOverdue(ctx context.Context, db *sqldb.DB) (longest time.Duration, err error) {
+	lanes, err := dueLanes(ctx, db)
 	for _, l := range lanes {
-		if err == nil && l.until.After(now) && l.dueAt.Before(oldest) {
-			l.dueAt, err = oldestUnsent(ctx, s.db, l, now)
+		if err == nil && l.leased && l.overdue > longest {
+			l.overdue, err = overdueUnsent(ctx, db, l)
 		}
-		if l.dueAt.Before(oldest) {
-			oldest = l.dueAt
-		}
+		longest = max(longest, l.overdue)
 	}
-	return oldest, err
+	return longest, err
 }

@@ -6,21 +6,21 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func companyBelow(ctx context.Context, q sqldb.Querier, parentID, id int64) (Company, error) {
+func childByID(ctx context.Context, q sqldb.Querier, parentID, id int64) (Company, error) {
 	c, err := sqldb.One(ctx, q, scanCompany, `SELECT `+companyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ?`, parentID, id)
 	return c, sqldb.Found(err, "reseller")
 }
 
-func lockBelow(ctx context.Context, tx *sqldb.Tx, parentID, id int64) (Company, error) {
+func lockChild(ctx context.Context, tx *sqldb.Tx, parentID, id int64) (Company, error) {
 	c, err := sqldb.One(ctx, tx, scanCompany, `
 		SELECT `+companyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ? {for update}`, parentID, id)
 	return c, sqldb.Found(err, "reseller")
 }
 
-func updateFunctions(ctx context.Context, tx *sqldb.Tx, parentID, planID int64, f Functions) error {
+func updateFunctions(ctx context.Context, tx *sqldb.Tx, parentID int64, c FunctionsChange) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE companies SET functions = ?, updated_at = ? WHERE parent_id = ? AND subscription_plan_id = ?`,
-		f.String(), tx.Now().UnixMicro(), parentID, planID)
+		c.After, tx.Now().UnixMicro(), parentID, c.PlanID)
 	return err
 }
 
@@ -30,13 +30,6 @@ func emailTaken(ctx context.Context, q sqldb.Querier, userID int64, emailKey str
 	n, err := sqldb.Value[int64](ctx, q, `
 		SELECT count(*) FROM users WHERE email_key = ? AND id <> ? /* every company_id */`, emailKey, userID)
 	return n > 0, err
-}
-
-func updateEmail(ctx context.Context, tx *sqldb.Tx, u User, email, emailKey string) error {
-	_, err := tx.Exec(ctx, `
-		UPDATE users SET email = ?, email_key = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
-		email, emailKey, tx.Now().UnixMicro(), u.CompanyID, u.ID)
-	return err
 }
 
 func hasPassword(ctx context.Context, q sqldb.Querier, u User) (bool, error) {
