@@ -35,7 +35,9 @@ func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
 		}{
 			{false, Imported{Failed: 3, Skipped: 1}, []string{"2 email", "3 whatsapp", "3 cpf_cnpj", "5 data_de_vencimento"}, []string{"4 whatsapp"}},
 			{
-				true, Imported{Failed: 1, Skipped: 3}, []string{"5 data_de_vencimento"},
+				true,
+				Imported{Failed: 1, Skipped: 3},
+				[]string{"5 data_de_vencimento"},
 				[]string{"2 email", "3 cpf_cnpj", "3 whatsapp", "4 whatsapp"},
 			},
 		} {

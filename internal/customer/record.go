@@ -1,12 +1,12 @@
 package customer
 
 import (
-	"strings"
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"carteira/internal/platform/money"
