@@ -2,7 +2,7 @@
 
 PKGS      ?= ./...
 # CI runs the race detector on packages that share memory between goroutines or handle money; make race runs it on all.
-RACE_PKGS ?= ./internal/platform/... ./internal/account ./internal/payment ./internal/webhook ./internal/web ./internal/web/idempotency
+RACE_PKGS ?= ./internal/platform/... ./internal/account ./internal/payment ./internal/webhook/... ./internal/web ./internal/web/idempotency
 TIMEOUT   ?= 15m
 FUZZTIME  ?= 20s
 TESTARGS  ?=

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
@@ -26,7 +27,7 @@ func crowd(t *testing.T) {
 func TestSignInInACrowdIsRefusedInWordsAndNotCounted(t *testing.T) {
 	eachHouse(t, func(t *testing.T, h house) {
 		crowd(t)
-		_, err := h.SignIn(t.Context(), ReadCredentials(form("email", "ana@example.com", "password", password)), here)
+		_, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", password)), here)
 		wantKind(t, err, fault.KindUnavailable)
 		if fault.Public(err) != fault.Public(secret.ErrBusy) {
 			t.Errorf("told %q", fault.Public(err))

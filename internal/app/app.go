@@ -85,6 +85,9 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	accounts := account.New(db, account.Config{CallsPerMinute: c.RateLimit, Box: box})
 	events := &event.Log{}
 	customers := customer.New(db, events)
+	if err := customers.Fill(ctx); err != nil {
+		return nil, err
+	}
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
 	client := outbound.NewClient(gate, outbound.Options{
 		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",

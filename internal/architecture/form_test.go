@@ -13,8 +13,7 @@ import (
 // transaction, by package and name. A transaction may run again, and a form
 // keeps the refusals of the run that was rolled back: the list shrinks to
 // nothing with the conversion of each room to typed inputs.
-var formsInTransactions = map[string]bool{
-}
+var formsInTransactions = map[string]bool{}
 
 // checkForms finds functions that have both a transaction and a form: as
 // parameters, as receiver, or as a form that a function literal with a

@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
+	"slices"
 
 	"carteira/internal/account"
 	"carteira/internal/customer/sheet"
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
@@ -26,8 +27,14 @@ type ImportOptions struct {
 	// is issued when its time comes.
 	Invoices bool
 	DryRun   bool // check, and write nothing
+	// LeaveOut has values that cannot be used, and that a customer need not have,
+	// left out with a warning: the row is good without them.
+	LeaveOut bool
 	// Problem is told all that is wrong, in the order of the lines; it may be nil.
 	Problem func(Problem)
+	// Warning is told what was left out and which rows seem to be one customer;
+	// it may be nil.
+	Warning func(Problem)
 }
 
 // Problem is what is wrong with a field of a row.
@@ -74,6 +81,7 @@ type importer struct {
 	total    Imported
 	usuarios firstLines
 	external firstLines
+	met      sheet.Duplicates
 }
 
 // check reads all rows and writes nothing. What is good counts as skipped,
@@ -100,6 +108,7 @@ func (im *importer) check(ctx context.Context, rows Rows) error {
 		}
 		var out outcome
 		out.add(all)
+		im.findDuplicates(batch, &out)
 		im.total.Skipped += out.good
 		im.report(out)
 	}
@@ -203,7 +212,7 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 			good, customers = append(good, c), append(customers, c.Customer)
 		}
 	}
-	ids, err := insertMany(ctx, w.tx, im.actor.Company.ID, customers, w.announcedUntil())
+	ids, err := w.insertRows(ctx, customers)
 	if err != nil {
 		return err
 	}
@@ -235,14 +244,20 @@ func (w *writing) action() Action {
 	return ActionImported
 }
 
-// announcedUntil is the day before which due dates have passed without an
-// event: an import that records no events must not cause customer.expired for
-// half the file.
-func (w *writing) announcedUntil() civil.Date {
-	if w.importer.options.Events {
-		return civil.Date{}
+// insertRows writes customers and returns their ids by uuid.
+func (w *writing) insertRows(ctx context.Context, customers []Customer) (map[string]int64, error) {
+	company, today := w.importer.actor.Company.ID, w.importer.actor.Today(w.tx.Now())
+	// An import that records no events must not cause customer.expired for half
+	// the file: who is past the due date counts as recorded.
+	before := expiry{expired: !w.importer.options.Events}
+	for i := range customers {
+		customers[i].expiry = before.after(customers[i].expires(), today)
 	}
-	return w.importer.actor.Today(w.tx.Now())
+	ids, err := insertMany(ctx, w.tx, company, customers)
+	if err != nil || w.importer.options.Events {
+		return ids, err
+	}
+	return ids, markImported(ctx, w.tx, company, slices.Collect(maps.Values(ids)))
 }
 
 // applyMany draws the consequences of customers who have been inserted, as
@@ -295,12 +310,14 @@ func (w *writing) finish(ctx context.Context, n int) error {
 type outcome struct {
 	good, failed int
 	problems     []Problem
+	warnings     []Problem
 }
 
 func (out *outcome) add(all []*candidate) {
 	for _, c := range all {
 		if c.faults.Empty() {
 			out.good++
+			out.warnings = append(out.warnings, c.warnings()...)
 			continue
 		}
 		out.failed++
@@ -310,10 +327,25 @@ func (out *outcome) add(all []*candidate) {
 
 func (im *importer) report(out outcome) {
 	im.total.Failed += out.failed
-	if im.options.Problem == nil {
-		return
+	if im.options.Problem != nil {
+		for _, p := range out.problems {
+			im.options.Problem(p)
+		}
 	}
-	for _, p := range out.problems {
-		im.options.Problem(p)
+	if im.options.Warning != nil {
+		for _, p := range out.warnings {
+			im.options.Warning(p)
+		}
+	}
+}
+
+// findDuplicates warns of rows that seem to be one customer. They are shown
+// before anything is written, and are written all the same: two people may
+// share a phone.
+func (im *importer) findDuplicates(batch []sheet.Row, out *outcome) {
+	for _, row := range batch {
+		for _, d := range im.met.Of(row) {
+			out.warnings = append(out.warnings, Problem{row.Line, d.Field, row.Values[d.Field], d.Reason})
+		}
 	}
 }

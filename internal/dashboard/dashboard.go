@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -34,9 +33,11 @@ type Customers struct {
 	Active   int64 `json:"active"`
 	DueToday int64 `json:"due_today"`
 	Expired  int64 `json:"expired"`
-	New      int64 `json:"new"`
-	Renewed  int64 `json:"renewed"`
-	Lost     int64 `json:"lost"`
+	// Cancelled customers are in no other status.
+	Cancelled int64 `json:"cancelled"`
+	New       int64 `json:"new"`
+	Renewed   int64 `json:"renewed"`
+	Lost      int64 `json:"lost"`
 }
 
 // Invoices are added up: Paid in the month; the others by due date in the month,
@@ -136,11 +137,18 @@ func lastOfMonth(first civil.Date) civil.Date {
 }
 
 func (s *Service) customers(ctx context.Context, a account.Actor, days span) (Customers, error) {
-	byDue, err := tally.By[string](ctx, s.db, tally.Customers, a.Company.ID, "day", sqldb.Where{})
+	var inForce, cancelled sqldb.Where
+	inForce.And("state <> ?", tally.CustomerCancelled)
+	cancelled.And("state = ?", tally.CustomerCancelled)
+	byDue, err := tally.By[string](ctx, s.db, tally.Customers, a.Company.ID, "day", inForce)
 	if err != nil {
 		return Customers{}, err
 	}
 	counted := byStanding(byDue, days)
+	if counted.Cancelled, _, err = tally.Customers.Sum(ctx, s.db, a.Company.ID, cancelled); err != nil {
+		return counted, err
+	}
+	counted.Total += counted.Cancelled
 	var month sqldb.Where
 	month.And("day = ?", days.name())
 	if counted.Renewed, _, err = tally.Renewals.Sum(ctx, s.db, a.Company.ID, month); err != nil {
@@ -171,10 +179,9 @@ func byStanding(byDue map[string]tally.Sums, days span) (counted Customers) {
 }
 
 func (s *Service) newCustomers(ctx context.Context, a account.Actor, days span) (int64, error) {
-	from, to := days.first.Start(a.Company.Zone), days.last.AddDays(1).Start(a.Company.Zone)
-	what := fmt.Sprint("new ", from, to)
+	what := "new " + days.name()
 	return s.counts.Count(ctx, s.db, []tally.Counter{tally.Customers}, a.Company.ID, what, func() (int64, error) {
-		return createdBetween(ctx, s.db, a.Company.ID, from, to)
+		return createdIn(ctx, s.db, a.Company.ID, days)
 	})
 }
 
@@ -245,7 +252,9 @@ func between(from, to civil.Date) (w sqldb.Where) {
 
 func sumOf(s tally.Sums) Sum { return Sum{s.N, money.Cents(s.Cents)} }
 
-func createdBetween(ctx context.Context, q sqldb.Querier, companyID int64, from, to time.Time) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM customers WHERE company_id = ? AND created_at >= ? AND created_at < ?`,
-		companyID, from.UnixMicro(), to.UnixMicro())
+// createdIn goes by the day on which a customer was created in the zone of that
+// time: a company that moves to another zone does not change past months.
+func createdIn(ctx context.Context, q sqldb.Querier, companyID int64, days span) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM customers WHERE company_id = ? AND created_on >= ? AND created_on <= ?`,
+		companyID, days.first.String(), days.last.String())
 }

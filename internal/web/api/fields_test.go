@@ -8,6 +8,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/web"
@@ -15,8 +16,11 @@ import (
 
 // The fields of records that the API does not show, each with a reason.
 var (
-	notInCustomer = map[string]string{"OwnDay": "how renewals count is ours"}
-	notInInvoice  = map[string]string{
+	notInCustomer = map[string]string{
+		"OwnDay":    "how renewals count is ours",
+		"CreatedOn": "created_at has the day",
+	}
+	notInInvoice = map[string]string{
 		"Generated": "the contract does not tell them apart",
 		"PaidOn":    "paid_at has the day",
 		"Note":      "the company's own; the panel shows it",
@@ -41,6 +45,8 @@ func TestEveryFieldOfARecordIsInItsJSON(t *testing.T) {
 	housetest.EachField(t, customer.Customer{
 		ID: 1, UUID: "u", Name: "Ana", Whatsapp: "5511", Email: "a@b", Usuario: "ana", DueOn: due, OwnDay: 31, Plan: plan, Product: product,
 		Notes: "n", ExternalID: "x", CreatedAt: housetest.Morning, UpdatedAt: housetest.Morning,
+		CpfCnpj: "11144477735", Address: address.Address{City: "Santos"}, OwnPrice: customer.Price{Amount: 1, Own: true},
+		Custom: customer.NewCustom(map[string]string{"mac": "00"}), CancelledAt: housetest.Morning, CancelReason: "r", CreatedOn: due,
 	}, notInCustomer, shows(c.writeCustomer), complaint)
 
 	housetest.EachField(t, billing.Invoice{
