@@ -127,7 +127,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 		}
 		changed := want
 		set(reflect.ValueOf(&changed.Name).Elem(), 90)
-		for i, f := range plain {
+		for i, f := range fields {
 			if s, ok := f.at(&changed).(*string); ok && f.name != "custom" {
 				*s = fmt.Sprintf("other%d", i)
 			}
