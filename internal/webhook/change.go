@@ -25,7 +25,7 @@ func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, c ch
 	if err := s.writeRow(ctx, tx, a.Company.ID, c); err != nil {
 		return err
 	}
-	if c.after != nil && c.before != nil && c.after.Active != c.before.Active || resumed(c) {
+	if c.switches() {
 		if err := s.switchLane(ctx, tx, a.Company.ID, *c.after); err != nil {
 			return err
 		}
@@ -34,10 +34,14 @@ func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, c ch
 	return account.WriteAudit(ctx, tx, a, c.auditEntry())
 }
 
-// resumed reports whether a webhook that was already active is switched on
-// again, which clears what it has failed so far.
-func resumed(c change) bool {
-	return c.before != nil && c.after != nil && c.after.Active && c.before.Failures > 0 && c.after.Failures == 0
+// switches reports whether the change turns the webhook on or off. Clearing the
+// failures of one that is on turns it on again: what they parked goes on.
+func (c change) switches() bool {
+	if c.before == nil || c.after == nil {
+		return false
+	}
+	cleared := c.before.Failures > 0 && c.after.Failures == 0
+	return c.before.Active != c.after.Active || cleared
 }
 
 func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, companyID int64, c change) (err error) {
