@@ -169,6 +169,7 @@ func (a *App) jobs() []worker.Job {
 		{Name: "prune the audit log", Every: 10 * time.Minute, Run: func(ctx context.Context) error {
 			return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
 		}},
+		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
