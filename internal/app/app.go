@@ -135,7 +135,7 @@ const loopStale = 2 * time.Minute
 // tasks are what a server does by itself.
 func (a *App) tasks() []worker.Task {
 	list := []worker.Task{
-		{Name: "deliver webhooks", Run: a.Webhooks.Run},
+		{Name: "deliver webhooks", Stale: loopStale, Run: a.Webhooks.Run},
 		{Name: "settle charges", Stale: loopStale, Run: a.engine(a.Payments.Run)},
 		{Name: "send messages", Stale: loopStale, Run: a.engine(a.Reminders.Run)},
 		{Name: "watch the database", Run: func(ctx context.Context) error {
