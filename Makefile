@@ -10,6 +10,8 @@ BENCHARGS ?=
 CHAOSARGS ?=
 
 VERSION = $(shell git describe --always --dirty 2>/dev/null)
+# What tests run beside Go, and Debian's package where it has another name.
+PROGRAMS = chromium curl pgbouncer node=nodejs php=php-cli python3
 WITHPG  = go run ./tools/withpg
 
 # The name bears the Go version: a linter refuses code newer than the Go that built it.
@@ -29,7 +31,7 @@ demo: ## serve a seeded company on the embedded database
 	go run ./cmd/carteira demo
 
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
-	@tools/ensure chromium curl pgbouncer
+	@tools/ensure $(PROGRAMS)
 	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
 	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory browser; fi
 
@@ -38,7 +40,7 @@ browser: ## the panel's journeys in Chromium, a picture of every page in test/ar
 	go -C test/browser test -timeout $(TIMEOUT) $(TESTARGS) ./...
 
 race: ## every test under the race detector
-	@tools/ensure chromium curl pgbouncer
+	@tools/ensure $(PROGRAMS)
 	$(WITHPG) -- go test -race -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
 
 fuzz: ## each fuzz target for FUZZTIME (20s)
