@@ -49,6 +49,8 @@ type App struct {
 	idempotency *idempotency.Service
 	health      *health
 	sockets     *sockets
+
+	certificates *certKeeper // nil: none are obtained by ACME
 }
 
 // Open connects to the database, migrates it and builds the rooms.
@@ -142,6 +144,9 @@ func (a *App) tasks() []worker.Task {
 			a.health.watch(ctx)
 			return nil
 		}},
+	}
+	if a.certificates != nil {
+		list = append(list, worker.Task{Name: "obtain certificates", Run: a.certificates.run})
 	}
 	for _, j := range a.jobs() {
 		list = append(list, j.Task(a.Log))

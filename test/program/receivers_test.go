@@ -1,8 +1,8 @@
 package program
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"

@@ -34,7 +34,8 @@ type Config struct {
 	MessageHistoryDays   int
 	AuditDays            int
 	TLSCert, TLSKey      string
-	TLSDomain            string
+	TLSDomains           []string // with certificates obtained by ACME
+	ACME                 ACME
 	TrustedProxies       []netip.Prefix
 	MetricsToken         string
 	ShutdownDelay        time.Duration
@@ -46,7 +47,7 @@ type Config struct {
 func (c Config) Embedded() bool { return strings.HasPrefix(c.DatabaseURL, "sqlite:") }
 
 // HTTPS reports whether the program serves HTTPS itself.
-func (c Config) HTTPS() bool { return c.TLSCert != "" || c.TLSDomain != "" }
+func (c Config) HTTPS() bool { return c.TLSCert != "" || len(c.TLSDomains) > 0 }
 
 // Setting is one line of the table.
 type Setting struct {
@@ -128,8 +129,26 @@ var Settings = []Setting{
 	},
 	{
 		Name: "tls-domain", Env: "CARTEIRA_TLS_DOMAIN", Serving: true,
-		Help: "serve HTTPS on port 443 with a certificate obtained by ACME for this domain; port 80 redirects",
-		read: text(func(c *Config) *string { return &c.TLSDomain }),
+		Help: "serve HTTPS with certificates obtained by ACME for this domain, or for several with commas between them",
+		read: readDomains,
+	},
+	{
+		Name: "acme-directory", Env: "CARTEIRA_ACME_DIRECTORY", Default: "https://acme-v02.api.letsencrypt.org/directory", Serving: true,
+		Help: "address of the certificate authority of --tls-domain", read: readDirectory,
+	},
+	{
+		Name: "acme-email", Env: "CARTEIRA_ACME_EMAIL", Serving: true,
+		Help: "where the certificate authority writes to when there is trouble", read: readACMEEmail,
+	},
+	{
+		Env: "CARTEIRA_ACME_EAB", Serving: true,
+		Help: "key id and base64url key, with a colon between them, for a certificate authority that asks for an external account binding",
+		read: readBinding,
+	},
+	{
+		Name: "acme-listen", Env: "CARTEIRA_ACME_LISTEN", Default: ":443,:80", Serving: true,
+		Help: "with --tls-domain: the addresses of HTTPS and of HTTP, which redirects; the authority must reach them on ports 443 and 80",
+		read: readACMEListen,
 	},
 	{
 		Name: "trusted-proxies", Env: "CARTEIRA_TRUSTED_PROXIES", Serving: true,
@@ -187,7 +206,7 @@ func (c *Config) complete() error {
 	switch {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return errors.New("CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY go together: give both or neither")
-	case c.TLSCert != "" && c.TLSDomain != "":
+	case c.TLSCert != "" && len(c.TLSDomains) > 0:
 		return errors.New("CARTEIRA_TLS_DOMAIN obtains its own certificate: leave CARTEIRA_TLS_CERT out")
 	case !c.Embedded() && len(c.SecretKeys) == 0:
 		return errors.New("CARTEIRA_SECRET_KEY is required with PostgreSQL, the same for all processes; `openssl rand -base64 32` makes one")
@@ -200,8 +219,8 @@ func (c *Config) complete() error {
 
 func (c *Config) defaultPublicURL() string {
 	switch {
-	case c.TLSDomain != "":
-		return "https://" + c.TLSDomain
+	case len(c.TLSDomains) > 0:
+		return "https://" + c.TLSDomains[0]
 	case c.TLSCert != "":
 		return "https://" + c.Listen
 	}
