@@ -19,6 +19,7 @@ func full() Invoice {
 		ID: 7, Customer: Customer{1, "uuid", "Ana Lima"}, Generated: true, Status: Paid, Amount: 3500, Description: "Fibra 300",
 		DueOn: day("2026-02-10"), Plan: customer.Plan{ID: 1, Name: "Mensal", Value: 3500}, Product: customer.Product{ID: 1, Name: "Fibra"},
 		PaidAt: noon.Add(time.Hour), PaidOn: day("2026-01-30"), PaidVia: "woovi", Note: "in cash", CreatedAt: noon,
+		Received: 3560, LateFee: 70, LateInterest: 1, Discount: 2, Forgiven: 9,
 		renewal: renewal{day("2026-02-10"), day("2026-03-10"), 10},
 	}
 }
@@ -37,15 +38,20 @@ var notAudited = map[string]string{
 
 // notInEvents are the fields that invoice.created does not carry.
 var notInEvents = map[string]string{
-	"Generated":   "the contract's event does not tell them apart",
-	"Description": "the contract's event has none; GET /invoices/{id} shows it",
-	"Plan":        "the contract's event has none; GET /invoices/{id} shows it",
-	"Product":     "the contract's event has none; GET /invoices/{id} shows it",
-	"PaidAt":      "occurred_at of invoice.paid is the instant",
-	"PaidOn":      "occurred_at of invoice.paid is the instant",
-	"PaidVia":     "the contract's event has none; GET /invoices/{id} shows it",
-	"Note":        "the company's own",
-	"CreatedAt":   "occurred_at is the instant",
+	"Generated":    "the contract's event does not tell them apart",
+	"Description":  "the contract's event has none; GET /invoices/{id} shows it",
+	"Plan":         "the contract's event has none; GET /invoices/{id} shows it",
+	"Product":      "the contract's event has none; GET /invoices/{id} shows it",
+	"PaidAt":       "occurred_at of invoice.paid is the instant",
+	"PaidOn":       "occurred_at of invoice.paid is the instant",
+	"PaidVia":      "the contract's event has none; GET /invoices/{id} shows it",
+	"Received":     "the contract's event has none; GET /invoices/{id} shows it",
+	"LateFee":      "the contract's event has none; GET /invoices/{id} shows it",
+	"LateInterest": "the contract's event has none; GET /invoices/{id} shows it",
+	"Discount":     "the contract's event has none; GET /invoices/{id} shows it",
+	"Forgiven":     "the contract's event has none; the audit log shows it",
+	"Note":         "the company's own",
+	"CreatedAt":    "occurred_at is the instant",
 }
 
 func TestEveryFieldIsAudited(t *testing.T) {
@@ -85,6 +91,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 		changed := want
 		changed.Status, changed.Amount, changed.Description, changed.DueOn = Cancelled, 1, "other", day("2026-02-11")
 		changed.PaidAt, changed.PaidOn, changed.PaidVia, changed.Note = noon, day("2026-01-29"), "efi", "other"
+		changed.Received, changed.LateFee, changed.LateInterest, changed.Discount, changed.Forgiven = 5, 4, 3, 1, 6
 		changed.renewal = renewal{day("2026-02-11"), day("2026-03-11"), 11}
 		w.apply1(t, Change{Action: ActionUpdated, Before: want, After: changed})
 		if got := w.find(t, want.ID); plainly(got) != plainly(changed) {

@@ -113,10 +113,6 @@ func (s *Service) Month(ctx context.Context, a account.Actor, first civil.Date) 
 	if m.Revenue, err = s.revenue(ctx, a, r); err != nil {
 		return m, fmt.Errorf("dashboard revenue: %w", err)
 	}
-	m.Invoices.Paid = Sum{Amount: m.Revenue.Received}
-	for _, d := range m.Revenue.ByDay {
-		m.Invoices.Paid.Count += d.Count
-	}
 	m.Revenue.Expected = m.Revenue.Received + m.Invoices.Open.Amount + m.Invoices.Overdue.Amount
 	return m, nil
 }
@@ -189,6 +185,13 @@ func (s *Service) invoices(ctx context.Context, a account.Actor, r span) (i Invo
 		future = r.today
 	}
 	after, err := s.byState(ctx, a, future, r.last)
+	if err != nil {
+		return i, err
+	}
+	listed := between(r.first, r.last)
+	listed.And("state IN (?, ?)", "on_time", "late") // not those that were deleted with their customer
+	n, cents, err := tally.Paid.Sum(ctx, s.db, a.Company.ID, listed)
+	i.Paid = Sum{n, money.Cents(cents)}
 	i.Overdue, i.Open = sumOf(before[open]), sumOf(after[open])
 	i.Cancelled = sumOf(tally.Sums{
 		N: before[cancelled].N + after[cancelled].N, Cents: before[cancelled].Cents + after[cancelled].Cents,

@@ -111,7 +111,7 @@ func TestReviewsAreListedAndResolved(t *testing.T) {
 			list[0].Reason != "wrong_amount" || list[0].Amount != "34.00" || list[0].Resolution != "open" {
 			t.Fatalf("%v: %+v", err, list)
 		}
-		in.run("payment", "resolve", "--company", "1", "--id", jsonNumber(list[0].ID), "--resolution", "applied", "--note", "combinado")
+		in.run("payment", "resolve", "--company", "1", "--id", jsonNumber(list[0].ID), "--resolution", "applied", "--difference", "discount", "--note", "combinado")
 		if n := count(t, db, `SELECT count(*) FROM invoices WHERE status = 'paid'`); n != 1 {
 			t.Errorf("%d paid", n)
 		}

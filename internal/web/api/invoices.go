@@ -95,6 +95,7 @@ func (c *call) writeInvoiceFields(o *web.Object, i *billing.Invoice) {
 	o.Bool("overdue", i.Overdue(c.today))
 	o.Time("paid_at", i.PaidAt, zone)
 	o.Text("paid_via", i.PaidVia)
+	o.Money("amount_received", i.Received)
 	o.Time("created_at", i.CreatedAt, zone)
 }
 

@@ -1,0 +1,2 @@
+-- The customer's record: this number is kept for it.
+SELECT 1;
