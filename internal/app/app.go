@@ -86,6 +86,9 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	accounts.SealWith(box)
 	events := &event.Log{}
 	customers := customer.New(db, events)
+	if err := customers.Fill(ctx); err != nil {
+		return nil, err
+	}
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
 	client := outbound.NewClient(gate, outbound.Options{Timeout: webhook.Timeout, UserAgent: "Carteira/1.0"})
 	invoices := billing.New(db, events, customers)

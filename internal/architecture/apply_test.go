@@ -24,9 +24,17 @@ type applied struct {
 // roomsWithApply grows by a line with each room that is converted.
 var roomsWithApply = []applied{
 	{
-		room:      "internal/customer",
-		tables:    map[string]string{"customer_uploads": "a file on its way to an import; the import is audited"},
-		functions: map[string]string{"insertMany": "an import writes many at once; applyMany draws their consequences"},
+		room: "internal/customer",
+		tables: map[string]string{
+			"customer_uploads":  "a file on its way to an import; the import is audited",
+			"customer_expiries": "due dates that customer.expired was recorded for",
+			"customer_renewals": "how often a customer was renewed in a month",
+		},
+		functions: map[string]string{
+			"insertMany":  "an import writes many at once; applyMany draws their consequences",
+			"fillCreated": "completes the rows of an earlier version after a migration",
+			"updatePhone": "repairs the rows of an earlier version after a migration",
+		},
 	},
 	{
 		room:   "internal/billing",

@@ -65,6 +65,8 @@ var owned = map[string]table{
 	}},
 	"customers_unindexed": {owner: "internal/platform/sqldb"},
 	"customer_uploads":    {owner: "internal/customer"},
+	"customer_expiries":   {owner: "internal/customer"},
+	"customer_renewals":   {owner: "internal/customer"},
 
 	"invoices": {owner: "internal/billing", readers: map[string]string{
 		"internal/reminder": "a rule about unpaid invoices finds those of each customer, and a message names one",

@@ -16,7 +16,7 @@ import (
 
 // tables are all that a change of a customer or an invoice writes to.
 var tables = map[string]string{
-	"customers":        "id, due_on, own_day, plan_id, expired_on, renewed_in, updated_at",
+	"customers":        "id, due_on, own_day, plan_id, expiry_on, expired, updated_at",
 	"invoices":         "id, customer_id, status, due_on, amount_cents, paid_at, paid_on, paid_via, note, renewed_from, renewed_to, updated_at",
 	"invoice_schedule": "customer_id, due_on",
 	"events":           "id, body",

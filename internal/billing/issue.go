@@ -71,15 +71,15 @@ func (s *Service) issueScheduled(ctx context.Context, tx *sqldb.Tx, a account.Ac
 	return s.issueFor(ctx, tx, a, c)
 }
 
-// issueFor bills a customer for its due date, unless that has been done. A plan
-// that costs nothing is not billed.
+// issueFor bills a customer for its due date, unless that has been done. A price
+// of nothing is not billed, nor is a cancelled customer.
 func (s *Service) issueFor(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) (issued bool, err error) {
-	if c.Plan.ID == 0 || c.DueOn.IsZero() || c.Plan.Value == 0 {
+	if c.Plan.ID == 0 || c.DueOn.IsZero() || c.Price() == 0 || c.IsCancelled() {
 		return false, nil
 	}
 	change := Change{Action: ActionCreated, After: newInvoice(c, tx.Now())}
 	i := &change.After
-	i.Generated, i.Amount, i.Description, i.DueOn = true, c.Plan.Value, c.Plan.Name, c.DueOn
+	i.Generated, i.Amount, i.Description, i.DueOn = true, c.Price(), c.Plan.Name, c.DueOn
 	err = s.apply(ctx, tx, a, &change)
 	if errors.Is(err, errIssued) {
 		return false, nil

@@ -35,7 +35,30 @@ type person struct {
 	product int64
 	dueOn   civil.Date
 	ownDay  int
-	expired civil.Date // the due date whose passing was told
+	expired bool // told, and not current since
+	told    map[civil.Date]bool
+}
+
+// setDue gives a person a due date. One that is not past makes it current.
+func (m *model) setDue(p *person, dueOn civil.Date, ownDay int) {
+	p.dueOn, p.ownDay = dueOn, ownDay
+	p.expired = p.expired && dueOn.Before(m.today) && !dueOn.IsZero()
+}
+
+// expire tells that a due date has passed, once for each.
+func (m *model) expire(p *person) {
+	if p.dueOn.IsZero() || !p.dueOn.Before(m.today) || p.expired {
+		return
+	}
+	p.expired = true
+	if p.told[p.dueOn] {
+		return
+	}
+	if p.told == nil {
+		p.told = map[civil.Date]bool{}
+	}
+	p.told[p.dueOn] = true
+	m.tell(event.CustomerExpired, p, p.dueOn)
 }
 
 type bill struct {
@@ -98,10 +121,15 @@ func (m *model) add(b *bill) {
 }
 
 func (m *model) renew(p *person) {
-	if p.dueOn.IsZero() || p.dueOn.Before(m.today) && m.settings.RenewFrom == account.FromToday {
-		p.dueOn, p.ownDay = m.today, m.today.Day()
+	from, ownDay := p.dueOn, p.ownDay
+	if from.IsZero() || from.Before(m.today) && m.settings.RenewFrom == account.FromToday {
+		from, ownDay = m.today, m.today.Day()
 	}
-	p.dueOn, p.ownDay = p.plan.after(p.dueOn, p.ownDay)
+	next, ownDay := p.plan.after(from, ownDay)
+	if next.Before(m.today) { // nobody would tell of the first date any more
+		m.expire(p)
+	}
+	m.setDue(p, next, ownDay)
 	month := m.today.String()[:7]
 	if m.renewed[month] == nil {
 		m.renewed[month] = map[int64]bool{}
@@ -128,7 +156,7 @@ func (m *model) reopen(b *bill) {
 	wasPaid := b.status == Paid
 	b.status, b.paidOn = Open, civil.Date{}
 	if p := b.of; wasPaid && !b.renewal.to.IsZero() && p.dueOn == b.renewal.to {
-		p.dueOn, p.ownDay = b.renewal.from, b.renewal.ownDay
+		m.setDue(p, b.renewal.from, b.renewal.ownDay)
 		b.renewal = renewal{}
 		m.tell(event.CustomerUpdated, p, civil.Date{})
 	}
@@ -146,10 +174,7 @@ func (m *model) dayWork() {
 	byDate := slices.Clone(m.people)
 	slices.SortStableFunc(byDate, func(a, b *person) int { return cmp.Or(a.dueOn.Compare(b.dueOn), cmp.Compare(a.id, b.id)) })
 	for _, p := range byDate {
-		if !p.dueOn.IsZero() && p.dueOn.Before(m.today) && p.expired != p.dueOn {
-			p.expired = p.dueOn
-			m.tell(event.CustomerExpired, p, p.dueOn)
-		}
+		m.expire(p)
 	}
 	for _, p := range byDate {
 		if !p.dueOn.After(m.today.AddDays(m.settings.LeadDays)) {
@@ -261,7 +286,7 @@ func (l *life) act() {
 		dueOn := l.date()
 		l.w.update(l.t, p.id, "data_de_vencimento", dueOn.String())
 		if dueOn != p.dueOn {
-			p.dueOn, p.ownDay = dueOn, dueOn.Day()
+			l.setDue(p, dueOn, dueOn.Day())
 			l.tell(event.CustomerUpdated, p, civil.Date{})
 		}
 	case action < 40:

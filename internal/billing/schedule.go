@@ -28,7 +28,7 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 		case customer.ActionDeleted:
 			err = s.customerDeleting(ctx, tx, a, c.Before)
 		default:
-			err = s.customerChanged(ctx, tx, a, c.Before, c.After)
+			err = s.customerChanged(ctx, tx, a, c)
 		}
 		if err != nil {
 			return err
@@ -42,14 +42,18 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []customer.Customer) error {
 	today := a.Today(tx.Now())
 	return schedule(ctx, tx, a.Company.ID, slices.DeleteFunc(slices.Clone(list), func(c customer.Customer) bool {
-		return c.Plan.ID == 0 || c.DueOn.IsZero() || c.DueOn.Before(today)
+		return c.Plan.ID == 0 || c.DueOn.IsZero() || c.DueOn.Before(today) || c.IsCancelled()
 	})...)
 }
 
 // customerChanged puts the due date of a customer on the schedule when it is a
 // new one, and takes it off when there is nothing to bill.
-func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, before, after customer.Customer) error {
-	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID {
+func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Change) error {
+	before, after := c.Before, c.After
+	if after.IsCancelled() {
+		return s.customerCancelled(ctx, tx, a, c)
+	}
+	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID && !before.IsCancelled() {
 		return nil
 	}
 	if after.DueOn.IsZero() || after.Plan.ID == 0 {

@@ -79,7 +79,7 @@ type rowDraft struct {
 func readRow(row sheet.Row) rowDraft {
 	in := formOf(row)
 	in.Require("name")
-	d := rowDraft{Draft: readDraft(in), plan: in.Line("plan", maxName), product: in.Line("product", maxName), amount: in.Money("value")}
+	d := rowDraft{Draft: readDraft(in).withoutUnread(in), plan: in.Line("plan", maxName), product: in.Line("product", maxName), amount: in.Money("value")}
 	d.Problems = in.Problems()
 	return d
 }

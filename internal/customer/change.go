@@ -6,6 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/event"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
@@ -32,6 +33,10 @@ const (
 type Change struct {
 	Action        Action
 	Before, After Customer
+	KeepInvoices  bool // a cancellation leaves open invoices open
+
+	on       civil.Date // the day on which a renewal counts
+	recorded bool       // customer.expired was recorded for this due date before
 }
 
 // customer is the record that the change is about.
@@ -83,6 +88,9 @@ var errTaken = fault.Conflict("another change was made at the same moment; try a
 func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
 	switch c.Action {
 	case ActionCreated:
+		if err := s.settleExpiry(ctx, tx, a, c); err != nil {
+			return err
+		}
 		id, err := insert(ctx, tx, a.Company.ID, c.After)
 		if err == nil && id == 0 {
 			return errTaken
@@ -92,8 +100,13 @@ func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c
 	case ActionDeleted:
 		return remove(ctx, tx, a.Company.ID, c.Before.ID)
 	case ActionExpired:
-		return markExpired(ctx, tx, a.Company.ID, c.After.ID)
+		first, err := markExpired(ctx, tx, a.Company.ID, c.After)
+		c.After.expiry, c.recorded = expiry{expired: true}, !first
+		return err
 	default:
+		if err := s.settleExpiry(ctx, tx, a, c); err != nil {
+			return err
+		}
 		c.After.UpdatedAt = tx.Now()
 		return update(ctx, tx, a.Company.ID, c.After)
 	}
@@ -109,7 +122,7 @@ func (s *Service) countChange(ctx context.Context, tx *sqldb.Tx, a account.Actor
 	case ActionDeleted:
 		return counter.Add(ctx, tx, company, counted(c.Before, -1))
 	case ActionRenewed:
-		if err := countRenewal(ctx, tx, a, c.After.ID); err != nil {
+		if err := countRenewal(ctx, tx, a, c); err != nil {
 			return err
 		}
 	}
@@ -132,6 +145,9 @@ func (s *Service) auditChange(ctx context.Context, tx *sqldb.Tx, a account.Actor
 }
 
 func (s *Service) recordEvent(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
+	if c.recorded {
+		return nil
+	}
 	name, data := c.event(a, tx.Now())
 	return s.events.Record(ctx, tx, a.Source(), name, data)
 }
@@ -144,9 +160,9 @@ func (s *Service) tellWatchers(ctx context.Context, tx *sqldb.Tx, a account.Acto
 }
 
 // countRenewal counts a customer once per month, however often it is renewed.
-func countRenewal(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) error {
-	month := monthOf(a.Today(tx.Now()))
-	first, err := noteRenewal(ctx, tx, a.Company.ID, id, month)
+func countRenewal(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
+	month := monthOf(c.on)
+	first, err := addRenewal(ctx, tx, a.Company.ID, c.After.ID, month)
 	if err != nil || !first {
 		return err
 	}

@@ -16,8 +16,20 @@ const counter = tally.Customers
 // counted is a customer as the book sees it.
 func counted(c Customer, n int64) tally.Change {
 	return tally.Change{N: n, Key: tally.Key{
-		Bucket: tally.BucketOf(c.ID), Day: c.DueOn.String(), PlanID: c.Plan.ID, ProductID: c.Product.ID,
+		Bucket: tally.BucketOf(c.ID), Day: c.DueOn.String(), PlanID: c.Plan.ID, ProductID: c.Product.ID, State: stateOf(c),
 	}}
+}
+
+// stateOf tells customers apart in the counter: cancelled ones are in no other
+// status, and those with a price of their own do not pay the plan's value.
+func stateOf(c Customer) string {
+	switch {
+	case c.IsCancelled():
+		return tally.CustomerCancelled
+	case c.OwnPrice.Own:
+		return tally.CustomerOwnPrice
+	}
+	return ""
 }
 
 // count is how many customers a listing has in all. Filters are sums of the
@@ -27,7 +39,7 @@ func (s *Service) count(ctx context.Context, l listing, company int64) (int64, e
 	if f == (Filter{}) {
 		return company, nil
 	}
-	if f.Search == "" && f.ExternalID == "" {
+	if f.Search == "" && f.ExternalID == "" && f.CpfCnpj == "" {
 		n, _, err := counter.Sum(ctx, s.db, l.company, l.keys())
 		return n, err
 	}
@@ -44,6 +56,13 @@ func (l listing) keys() (w sqldb.Where) {
 	}
 	if l.filter.ProductID != 0 {
 		w.And("product_id = ?", l.filter.ProductID)
+	}
+	switch l.filter.Status {
+	case "":
+	case Cancelled:
+		w.And("state = ?", tally.CustomerCancelled)
+	default:
+		w.And("state <> ?", tally.CustomerCancelled)
 	}
 	l.due.conditions(&w, "day", "= ''")
 	return w

@@ -13,6 +13,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/event"
+	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
@@ -35,8 +36,31 @@ type Customer struct {
 	Product    Product
 	Notes      string
 	ExternalID string // the integrator's own key, unique in the company
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+	CpfCnpj    string // without punctuation
+	Address    address.Address
+	OwnPrice   Price
+	Custom     Custom
+
+	CancelledAt  time.Time // zero: not cancelled
+	CancelReason string
+
+	CreatedAt time.Time
+	CreatedOn civil.Date // the company's day of CreatedAt, in the zone that it had at that time
+	UpdatedAt time.Time
+
+	createdOffset int // of that zone, in seconds east of UTC
+	expiry        expiry
+}
+
+// CreatedZone is the company's zone as it was when the customer was created: a
+// company that moves does not move the day on which its customers came.
+func (c Customer) CreatedZone() *time.Location { return time.FixedZone("", c.createdOffset) }
+
+// createdAt sets when the customer was created.
+func (c *Customer) createdAt(now time.Time, zone *time.Location) {
+	local := now.In(zone)
+	_, c.createdOffset = local.Zone()
+	c.CreatedAt, c.CreatedOn = now, civil.Of(local)
 }
 
 // Plan is what a customer's record shows of the plan; ID 0 means none.
@@ -60,11 +84,15 @@ const (
 	Active   Status = "Ativo"
 	DueToday Status = "Vence hoje"
 	Expired  Status = "Vencido"
+	// Cancelled customers have no other status, whatever their due date.
+	Cancelled Status = "Cancelado"
 )
 
 // Status tells how the customer stands on a day of the company's calendar.
 func (c Customer) Status(today civil.Date) Status {
 	switch {
+	case c.IsCancelled():
+		return Cancelled
 	case c.DueOn.IsZero() || c.DueOn.After(today):
 		return Active
 	case c.DueOn == today:
@@ -152,6 +180,7 @@ func (s *Service) Update(ctx context.Context, a account.Actor, id int64, d Draft
 		if len(changedFields(c.Before, c.After)) == 0 {
 			return nil
 		}
+		c.KeepInvoices = d.KeepInvoices.Value
 		return s.apply(ctx, tx, a, &c)
 	})
 	return c.After, err

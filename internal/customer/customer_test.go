@@ -186,7 +186,9 @@ func TestCreateFillsInWhatIsLeftOut(t *testing.T) {
 			if err != nil || found != got {
 				t.Errorf("%s: found %+v, %v\nmade %+v", c.body, found, err, got)
 			}
-			c.want.ID, c.want.UUID, c.want.CreatedAt, c.want.UpdatedAt = got.ID, got.UUID, noon, noon
+			c.want.ID, c.want.UUID, c.want.UpdatedAt = got.ID, got.UUID, noon
+			c.want.createdAt(noon, w.actor.Company.Zone)
+			c.want.expiry = expiry{}.after(c.want.DueOn, day("2026-01-31"))
 			if got != c.want {
 				t.Errorf("%s: got  %+v\nwant %+v", c.body, got, c.want)
 			}
@@ -217,7 +219,7 @@ func TestWhatsappIsKeptAsDigitsWithCountryCode(t *testing.T) {
 		`5511987654321`:         "5511987654321",
 		`"+1 212 555 1234"`:     "12125551234",
 		`"+351/912 345 678"`:    "351912345678",
-		`"123456789012345"`:     "123456789012345",
+		`"011 98765-4321"`:      "5511987654321",
 		`""`:                    "",
 		`null`:                  "",
 	} {
@@ -331,6 +333,7 @@ func TestUpdateChangesOnlyWhatIsGivenAndTellsWhat(t *testing.T) {
 			w.update(t, want.ID, step.body)
 			got, err := w.Find(t.Context(), w.actor, want.ID)
 			got.CreatedAt, got.UpdatedAt = got.CreatedAt.UTC(), got.UpdatedAt.UTC()
+			want.expiry = expiry{}.after(want.DueOn, day("2026-01-31"))
 			if err != nil || got != want {
 				t.Errorf("%s: %v\ngot  %+v\nwant %+v", step.body, err, got, want)
 			}

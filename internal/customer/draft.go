@@ -6,10 +6,12 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
+	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -25,6 +27,16 @@ type Draft struct {
 	ProductID  input.Opt[int64]
 	Notes      input.Opt[string]
 	ExternalID input.Opt[string]
+	CpfCnpj    input.Opt[string] // without punctuation
+	Address    input.Opt[address.Address]
+	OwnPrice   input.Opt[money.Cents] // null: the plan's value
+	Custom     input.Opt[Custom]
+
+	Cancelled    input.Opt[bool]
+	CancelReason input.Opt[string]
+	KeepInvoices input.Opt[bool] // when it is cancelled
+
+	unreadPhone input.Unread // refused unless the record has it
 
 	Problems input.Problems // what the form had wrong
 }
@@ -33,16 +45,28 @@ type Draft struct {
 const (
 	maxName  = 255
 	maxNotes = 5000
+	// maxReason is how long the reason of a cancellation may be.
+	maxReason = 500
 )
 
 // ReadOnly are the fields of a customer's record that a form may carry and
 // that change nothing, so that what was read can be sent back.
-var ReadOnly = []string{"id", "uuid", "status", "plan", "product", "invoices", "created_at", "updated_at", "previous_due_date"}
+var ReadOnly = []string{"id", "uuid", "status", "plan", "product", "invoices", "created_at", "updated_at", "previous_due_date", "cancelled_at"}
 
 // ReadNew reads the draft of a new customer.
 func ReadNew(in *input.Form) Draft {
 	in.Require("name")
-	return readDraft(in)
+	return readDraft(in).withoutUnread(in)
+}
+
+// withoutUnread refuses a phone that the rules do not take: a new customer has
+// none from before.
+func (d Draft) withoutUnread(in *input.Form) Draft {
+	if d.unreadPhone.Reason != "" {
+		in.Refuse("whatsapp", d.unreadPhone.Reason)
+		d.Problems = in.Problems()
+	}
+	return d
 }
 
 // ReadChanges reads the draft of a change.
@@ -55,9 +79,10 @@ func readDraft(in *input.Form) Draft {
 	in.Alias("username", "usuario")
 	in.Alias("due_date", "data_de_vencimento")
 	in.Ignore(ReadOnly...)
+	whatsapp, unread := in.StoredPhone("whatsapp")
 	d := Draft{
 		Name:       in.Line("name", maxName),
-		Whatsapp:   in.Phone("whatsapp"),
+		Whatsapp:   whatsapp,
 		Email:      in.Email("email"),
 		Usuario:    in.Line("usuario", maxName),
 		DueOn:      in.Date("data_de_vencimento"),
@@ -65,6 +90,16 @@ func readDraft(in *input.Form) Draft {
 		ProductID:  in.ID("product_id"),
 		Notes:      in.Text("notes", maxNotes),
 		ExternalID: in.Line("external_id", maxName),
+		CpfCnpj:    readTaxID(in, "cpf_cnpj"),
+		Address:    readAddress(in, "address"),
+		OwnPrice:   in.Money("price"),
+		Custom:     readCustom(in, "custom"),
+
+		Cancelled:    in.Bool("cancelled"),
+		CancelReason: in.Text("cancel_reason", maxReason),
+		KeepInvoices: in.Bool("keep_invoices"),
+
+		unreadPhone: unread,
 	}
 	d.Problems = in.Problems()
 	return d
@@ -73,12 +108,15 @@ func readDraft(in *input.Form) Draft {
 // customer makes a new customer of the draft. What the company's rules refuse
 // is returned as fields, all of it.
 func (d Draft) customer(now time.Time, a account.Actor, on catalogLookup) (Customer, fault.Fields, error) {
-	c := Customer{UUID: id.NewUUID(), CreatedAt: now, UpdatedAt: now}
+	c := Customer{UUID: id.NewUUID(), UpdatedAt: now}
+	c.createdAt(now, a.Company.Zone)
 	d.plainTo(&c)
+	d.cancel(&c, now)
 	plan, refused, err := d.resolve(on, &c)
 	if err != nil {
 		return c, refused, err
 	}
+	d.refuseReason(c, &refused)
 	if c.Name == "" {
 		refused.Add("name", "is required")
 	}
@@ -96,9 +134,14 @@ func (d Draft) customer(now time.Time, a account.Actor, on catalogLookup) (Custo
 func (d Draft) changed(ctx context.Context, tx *sqldb.Tx, a account.Actor, before Customer) (Customer, fault.Fields, error) {
 	c := before
 	d.plainTo(&c)
+	d.cancel(&c, tx.Now())
 	_, refused, err := d.resolve(catalogOf(ctx, tx, a), &c)
 	if err != nil {
 		return c, refused, err
+	}
+	d.refuseReason(c, &refused)
+	if d.unreadPhone.Reason != "" && d.unreadPhone.Digits != before.Whatsapp {
+		refused.Add("whatsapp", d.unreadPhone.Reason)
 	}
 	if c.Name == "" {
 		refused.Add("name", "must not be empty")
@@ -117,10 +160,25 @@ func (d Draft) plainTo(c *Customer) {
 	d.Usuario.To(&c.Usuario)
 	d.Notes.To(&c.Notes)
 	d.ExternalID.To(&c.ExternalID)
+	d.CpfCnpj.To(&c.CpfCnpj)
+	d.Address.To(&c.Address)
+	d.Custom.To(&c.Custom)
+	d.CancelReason.To(&c.CancelReason)
+	if d.OwnPrice.Given() {
+		c.OwnPrice = Price{d.OwnPrice.Value, d.OwnPrice.HasValue()}
+	}
 	// The date that was read and sent back keeps its own day: 28 February may
 	// stand for the 31st.
 	if d.DueOn.Given() && d.DueOn.Value != c.DueOn {
 		c.DueOn, c.OwnDay = d.DueOn.Value, d.DueOn.Value.Day()
+	}
+}
+
+// refuseReason refuses the reason of a cancellation that is none: it would be
+// lost in silence.
+func (d Draft) refuseReason(c Customer, refused *fault.Fields) {
+	if d.CancelReason.Value != "" && !c.IsCancelled() {
+		refused.Add("cancel_reason", "needs cancelled: true")
 	}
 }
 

@@ -1,9 +1,11 @@
 package customer
 
 import (
+	"encoding/json"
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 )
@@ -37,6 +39,11 @@ type whole struct {
 	CreatedAt string       `json:"created_at"`
 	Plan      *planData    `json:"plan"`
 	Product   *productData `json:"product"`
+
+	CpfCnpj *string          `json:"cpf_cnpj"`
+	Address *address.Address `json:"address"`
+	Price   *money.Cents     `json:"price"`
+	Custom  json.RawMessage  `json:"custom"`
 }
 
 type planData struct {
@@ -81,13 +88,22 @@ func contactOf(c Customer) contact {
 func describe(c Customer, a account.Actor, now time.Time) whole {
 	w := whole{
 		contact: contactOf(c), Status: c.Status(a.Today(now)), DueDate: c.DueOn,
-		CreatedAt: civil.Timestamp(c.CreatedAt, a.Company.Zone),
+		CreatedAt: civil.Timestamp(c.CreatedAt, c.CreatedZone()), CpfCnpj: orNull(c.CpfCnpj),
 	}
 	if c.Plan.ID != 0 {
 		w.Plan = &planData{c.Plan.Name, c.Plan.Value}
 	}
 	if c.Product.ID != 0 {
 		w.Product = &productData{c.Product.Name}
+	}
+	if !c.Address.IsZero() {
+		w.Address = &c.Address
+	}
+	if c.OwnPrice.Own {
+		w.Price = &c.OwnPrice.Amount
+	}
+	if c.Custom != "" {
+		w.Custom = json.RawMessage(c.Custom)
 	}
 	return w
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
 )
 
@@ -34,6 +35,12 @@ var fields = []field{
 	},
 	{name: "notes", column: "notes", at: func(c *Customer) any { return &c.Notes }},
 	{name: "external_id", column: "external_id", at: func(c *Customer) any { return &c.ExternalID }},
+	{name: "cpf_cnpj", column: "cpf_cnpj", at: func(c *Customer) any { return &c.CpfCnpj }},
+	{name: "address", column: "address", at: func(c *Customer) any { return &c.Address }},
+	{name: "price", column: "price_cents", at: func(c *Customer) any { return &c.OwnPrice }},
+	{name: "custom", column: "custom", at: func(c *Customer) any { return (*string)(&c.Custom) }},
+	{name: "cancelled", at: func(c *Customer) any { cancelled := c.IsCancelled(); return &cancelled }},
+	{name: "cancel_reason", column: "cancel_reason", at: func(c *Customer) any { return &c.CancelReason }},
 }
 
 // value is what a field's place holds.
@@ -43,7 +50,13 @@ func value(place any) any {
 		return *place
 	case *int64:
 		return *place
+	case *bool:
+		return *place
 	case *civil.Date:
+		return *place
+	case *address.Address:
+		return *place
+	case *Price:
 		return *place
 	}
 	panic(fmt.Sprintf("customer: no field is a %T", place)) // a new kind of field needs its case; every test finds it

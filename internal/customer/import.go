@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
+	"slices"
 
 	"carteira/internal/account"
 	"carteira/internal/customer/sheet"
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
@@ -203,7 +204,7 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 			good, customers = append(good, c), append(customers, c.Customer)
 		}
 	}
-	ids, err := insertMany(ctx, w.tx, im.actor.Company.ID, customers, w.announcedUntil())
+	ids, err := w.insertRows(ctx, customers)
 	if err != nil {
 		return err
 	}
@@ -235,14 +236,20 @@ func (w *writing) action() Action {
 	return ActionImported
 }
 
-// announcedUntil is the day before which due dates have passed without an
-// event: an import that records no events must not cause customer.expired for
-// half the file.
-func (w *writing) announcedUntil() civil.Date {
-	if w.importer.options.Events {
-		return civil.Date{}
+// insertRows writes customers and returns their ids by uuid.
+func (w *writing) insertRows(ctx context.Context, customers []Customer) (map[string]int64, error) {
+	company, today := w.importer.actor.Company.ID, w.importer.actor.Today(w.tx.Now())
+	// An import that records no events must not cause customer.expired for half
+	// the file: who is past the due date counts as recorded.
+	before := expiry{expired: !w.importer.options.Events}
+	for i := range customers {
+		customers[i].expiry = before.after(customers[i].expires(), today)
 	}
-	return w.importer.actor.Today(w.tx.Now())
+	ids, err := insertMany(ctx, w.tx, company, customers)
+	if err != nil || w.importer.options.Events {
+		return ids, err
+	}
+	return ids, markImported(ctx, w.tx, company, slices.Collect(maps.Values(ids)))
 }
 
 // applyMany draws the consequences of customers who have been inserted, as

@@ -18,19 +18,21 @@ type Filter struct {
 	DueFrom    civil.Date
 	DueTo      civil.Date
 	ExternalID string
+	CpfCnpj    string // without punctuation
 }
 
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
 	var f Filter
 	f.Search, _ = in.Text("search", 255).Get()
-	status, _ := in.Choice("status", string(Active), string(DueToday), string(Expired)).Get()
+	status, _ := in.Choice("status", string(Active), string(DueToday), string(Expired), string(Cancelled)).Get()
 	f.Status = Status(status)
 	f.PlanID, _ = in.ID("plan_id").Get()
 	f.ProductID, _ = in.ID("product_id").Get()
 	f.DueFrom, _ = in.Date("due_from").Get()
 	f.DueTo, _ = in.Date("due_to").Get()
 	f.ExternalID, _ = in.Line("external_id", maxName).Get()
+	f.CpfCnpj = readTaxID(in, "cpf_cnpj").Value
 	return f
 }
 
@@ -165,11 +167,21 @@ func (l listing) matching(company int64, byDate bool) sqldb.Source {
 	if l.filter.ExternalID != "" {
 		s.Where.And("c.external_id = ? AND c.external_id <> ''", l.filter.ExternalID)
 	}
+	if l.filter.CpfCnpj != "" {
+		s.Where.And("c.cpf_cnpj = ? AND c.cpf_cnpj <> ''", l.filter.CpfCnpj)
+	}
 	if l.filter.PlanID != 0 {
 		s.Where.And("c.plan_id = ?", l.filter.PlanID)
 	}
 	if l.filter.ProductID != 0 {
 		s.Where.And("c.product_id = ?", l.filter.ProductID)
+	}
+	switch l.filter.Status {
+	case "":
+	case Cancelled:
+		s.Where.And("c.cancelled_at IS NOT NULL")
+	default:
+		s.Where.And("c.cancelled_at IS NULL")
 	}
 	if !byDate { // the expression keeps the planner from the index of dates
 		l.due.conditions(&s.Where, "COALESCE(c.due_on, '')", "= ''")

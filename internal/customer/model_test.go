@@ -98,9 +98,11 @@ func (w *world) populate(tb testing.TB, a account.Actor, list []Customer) {
 	tb.Helper()
 	must(tb, w.db.Write(tb.Context(), func(tx *sqldb.Tx) error {
 		for i := range list {
-			list[i].UUID, list[i].CreatedAt, list[i].UpdatedAt = id.NewUUID(), tx.Now(), tx.Now()
+			list[i].UUID, list[i].UpdatedAt = id.NewUUID(), tx.Now()
+			list[i].createdAt(tx.Now(), a.Company.Zone)
+			list[i].expiry = expiry{}.after(list[i].expires(), a.Today(tx.Now()))
 		}
-		made, err := insertMany(tb.Context(), tx, a.Company.ID, list, civil.Date{})
+		made, err := insertMany(tb.Context(), tx, a.Company.ID, list)
 		if err != nil || len(made) != len(list) {
 			return fmt.Errorf("%d of %d were inserted: %w", len(made), len(list), err)
 		}

@@ -2,6 +2,7 @@ package customer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"carteira/internal/account"
@@ -19,6 +20,15 @@ type Renewal struct {
 	Previous civil.Date
 
 	before Customer
+	on     civil.Date // the day on which it counts
+}
+
+// Extension is by how much a due date moves forward, and on which day that
+// counts: the day of a payment, which may lie before the day on which it is
+// found.
+type Extension struct {
+	Period civil.Period
+	On     civil.Date
 }
 
 // Renew moves the due date forward by the period of the customer's plan.
@@ -74,52 +84,92 @@ func (s *Service) RenewTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id
 	return r, s.ApplyRenewalTx(ctx, tx, a, &r)
 }
 
+// ExtendTx moves the due date forward by an extension inside another use case's
+// transaction. A date past the end of the calendar is civil.ErrOverflow, and
+// nothing has been written then.
+func (s *Service) ExtendTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64, e Extension) (Renewal, error) {
+	before, err := lock(ctx, tx, a.Company.ID, id)
+	if err != nil {
+		return Renewal{}, err
+	}
+	r, err := PrepareExtension(a, before, e)
+	if err != nil {
+		return Renewal{}, err
+	}
+	return r, s.ApplyRenewalTx(ctx, tx, a, &r)
+}
+
 // PrepareRenewalTx computes the renewal of a customer that the transaction has
-// locked, and writes nothing: a payment must know what it renews before its own
-// change is written, and invoice.paid comes before customer.renewed.
+// locked, by the period of its plan and as of today, and writes nothing: a
+// payment must know what it renews before its own change is written, and
+// invoice.paid comes before customer.renewed.
 func PrepareRenewalTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, before Customer) (Renewal, error) {
-	after, err := renewed(ctx, tx, a, before)
-	return Renewal{Customer: after, Previous: before.DueOn, before: before}, err
+	if before.Plan.ID == 0 {
+		return Renewal{}, fault.Field("plan_id", "the customer has no plan; set one to renew by its period")
+	}
+	plan, err := catalog.FindPlan(ctx, tx, a, before.Plan.ID)
+	if err != nil {
+		return Renewal{}, err
+	}
+	return PrepareExtension(a, before, Extension{Period: plan.Period, On: a.Today(tx.Now())})
+}
+
+// PrepareExtension computes an extension and writes nothing. It counts from the
+// due date; from the day of the extension where there is none, or where it had
+// passed by that day and the company counts so.
+func PrepareExtension(a account.Actor, before Customer, e Extension) (Renewal, error) {
+	after := before
+	lapsed := before.DueOn.Before(e.On) && a.Company.Settings.RenewFrom == account.FromToday
+	if before.DueOn.IsZero() || lapsed {
+		after.DueOn, after.OwnDay = e.On, e.On.Day()
+	}
+	err := after.extend(e.Period, after.DueOn, after.OwnDay)
+	return Renewal{Customer: after, Previous: before.DueOn, before: before, on: e.On}, err
 }
 
 // ApplyRenewalTx makes a renewal that the same transaction has prepared.
 func (s *Service) ApplyRenewalTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, r *Renewal) error {
-	c := Change{Action: ActionRenewed, Before: r.before, After: r.Customer}
+	c := Change{Action: ActionRenewed, Before: r.before, After: r.Customer, on: r.on}
 	err := s.apply(ctx, tx, a, &c)
 	r.Customer = c.After
 	return err
-}
-
-// renewed returns the customer with its due date one period on.
-func renewed(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Customer) (Customer, error) {
-	if c.Plan.ID == 0 {
-		return c, fault.Field("plan_id", "the customer has no plan; set one to renew by its period")
-	}
-	plan, err := catalog.FindPlan(ctx, tx, a, c.Plan.ID)
-	if err != nil {
-		return c, err
-	}
-	today := a.Today(tx.Now())
-	lapsed := c.DueOn.Before(today) && a.Company.Settings.RenewFrom == account.FromToday
-	if c.DueOn.IsZero() || lapsed {
-		c.DueOn, c.OwnDay = today, today.Day()
-	}
-	err = c.extend(plan.Period, c.DueOn, c.OwnDay)
-	return c, err
 }
 
 // extend sets the due date one period after a day. Months and years return to
 // the own day of the month; days and weeks make a new one.
 func (c *Customer) extend(p civil.Period, from civil.Date, ownDay int) error {
 	due, err := p.After(from, ownDay)
-	if err != nil {
-		return fault.Field("data_de_vencimento", err.Error())
+	if err != nil { // callers tell civil.ErrOverflow apart
+		return errors.Join(fault.Field("data_de_vencimento", err.Error()), err)
 	}
 	if p.Unit == civil.Day || p.Unit == civil.Week {
 		ownDay = due.Day()
 	}
 	c.DueOn, c.OwnDay = due, ownDay
 	return nil
+}
+
+// Reversal says where a due date goes back to when a renewal is taken back.
+type Reversal struct {
+	DueOn  civil.Date
+	OwnDay int
+	On     civil.Date // the day on which the renewal counted
+}
+
+// ReverseRenewalTx takes a renewal back inside another use case's transaction:
+// the due date, and the customer's place among those renewed in the month when
+// no other renewal of that month is left.
+func (s *Service) ReverseRenewalTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64, r Reversal) (Customer, error) {
+	c, err := s.SetDueTx(ctx, tx, a, id, r.DueOn, r.OwnDay)
+	if err != nil {
+		return c, err
+	}
+	month := monthOf(r.On)
+	last, err := removeRenewal(ctx, tx, a.Company.ID, id, month)
+	if err != nil || !last {
+		return c, err
+	}
+	return c, renewals.Add(ctx, tx, a.Company.ID, tally.Change{N: -1, Key: tally.Key{Day: month}})
 }
 
 // renewals counts, by month, the customers who were renewed in it.

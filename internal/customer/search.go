@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/taxid"
 	"carteira/internal/platform/text"
 )
 
@@ -13,6 +14,9 @@ func searchText(c Customer) string {
 	parts := []string{text.Fold(c.Name), text.Fold(c.Email), text.Fold(c.Usuario), c.Whatsapp}
 	if other := otherSpelling(c.Whatsapp); other != "" {
 		parts = append(parts, other)
+	}
+	if c.CpfCnpj != "" {
+		parts = append(parts, text.Fold(c.CpfCnpj), text.Fold(taxid.Format(c.CpfCnpj)))
 	}
 	return sqldb.Searchable(strings.Join(parts, "\n"))
 }

@@ -23,7 +23,8 @@ func TestPhoneIsFoundHoweverItIsTyped(t *testing.T) {
 			"551133334444",  // landline
 			"351912345678",  // Portugal
 		} {
-			owners[phone] = w.create(t, fmt.Sprintf(`{"name":"Ana","whatsapp":"+%s"}`, phone)).ID
+			w.populate(t, w.actor, []Customer{{Name: "Ana", Whatsapp: phone}})
+			owners[phone] = int64(len(owners) + 1)
 		}
 		for typed, phone := range map[string]string{
 			"5511987654321":        "5511987654321",

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
@@ -14,7 +13,8 @@ import (
 // columns are those of a record; scanner reads them in this order.
 var columns = `c.id, c.uuid, ` + plainColumns("c.", "") + `, c.own_day,
 	COALESCE(c.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
-	COALESCE(c.product_id, 0), COALESCE(r.name, ''), c.created_at, c.updated_at`
+	COALESCE(c.product_id, 0), COALESCE(r.name, ''), c.created_at, NULLIF(c.created_on, ''), c.created_offset, c.expiry_on, c.expired,
+	COALESCE(c.cancelled_at, 0), c.updated_at`
 
 const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
@@ -25,13 +25,17 @@ func scan(r sqldb.Row) (Customer, error) { return scanner()(r) }
 // fifty makes a quarter less garbage.
 func scanner() func(sqldb.Row) (Customer, error) {
 	var c Customer
-	var created, updated int64
+	var created, cancelled, updated int64
 	places := slices.Concat([]any{&c.ID, &c.UUID}, plainPlaces(&c), []any{
-		&c.OwnDay, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), &c.Product.ID, &c.Product.Name, &created, &updated,
+		&c.OwnDay, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), &c.Product.ID, &c.Product.Name,
+		&created, &c.CreatedOn, &c.createdOffset, &c.expiry.on, &c.expiry.expired, &cancelled, &updated,
 	})
 	return func(r sqldb.Row) (Customer, error) {
 		err := r.Scan(places...)
-		c.CreatedAt, c.UpdatedAt = time.UnixMicro(created), time.UnixMicro(updated)
+		c.CreatedAt, c.UpdatedAt, c.CancelledAt = time.UnixMicro(created), time.UnixMicro(updated), time.Time{}
+		if cancelled != 0 {
+			c.CancelledAt = time.UnixMicro(cancelled)
+		}
 		return c, err
 	}
 }
@@ -70,24 +74,28 @@ func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, err
 }
 
 var insertInto = `INSERT INTO customers (company_id, uuid, ` + plainColumns("", "") + `,
-	own_day, usuario_key, plan_id, product_id, search, created_at, updated_at, expired_on) VALUES `
+	own_day, usuario_key, plan_id, product_id, search, created_at, created_on, created_offset, updated_at, expiry_on, expired, cancelled_at) VALUES `
 
-// insertArgs are the arguments of insertInto. Customers whose due date lies
-// before announcedUntil get no customer.expired event for it.
-func insertArgs(companyID int64, c Customer, announcedUntil civil.Date) []any {
-	var expiredOn civil.Date
-	if c.DueOn.Before(announcedUntil) {
-		expiredOn = c.DueOn
-	}
+// insertArgs are the arguments of insertInto.
+func insertArgs(companyID int64, c Customer) []any {
 	return slices.Concat([]any{companyID, c.UUID}, plainValues(&c), []any{
 		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c),
-		c.CreatedAt.UnixMicro(), c.UpdatedAt.UnixMicro(), expiredOn,
+		c.CreatedAt.UnixMicro(), c.CreatedOn.String(), c.createdOffset, c.UpdatedAt.UnixMicro(), c.expiry.on, c.expiry.expired,
+		cancelledAt(c),
 	})
+}
+
+// cancelledAt is the column's value; NULL: not cancelled.
+func cancelledAt(c Customer) any {
+	if !c.IsCancelled() {
+		return nil
+	}
+	return c.CancelledAt.UnixMicro()
 }
 
 // insert returns 0 when another customer has the login or the key.
 func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (int64, error) {
-	values := insertArgs(companyID, c, civil.Date{})
+	values := insertArgs(companyID, c)
 	id, err := sqldb.Value[int64](ctx, tx, insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING RETURNING id`, values...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
@@ -97,12 +105,12 @@ func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (int
 
 // insertMany returns the ids by uuid, since engines promise no order of what
 // they return. A customer whose login or key another one has is not in them.
-func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer, announcedUntil civil.Date) (map[string]int64, error) {
+func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer) (map[string]int64, error) {
 	ids := make(map[string]int64, len(customers))
 	for piece := range sqldb.Pieces(customers) {
 		var values []any
 		for _, c := range piece {
-			values = append(values, insertArgs(companyID, c, announcedUntil)...)
+			values = append(values, insertArgs(companyID, c)...)
 		}
 		err := sqldb.Each(ctx, tx, insertInto+sqldb.Tuples(len(piece), len(values)/len(piece))+` ON CONFLICT DO NOTHING RETURNING id, uuid`,
 			values, func(r sqldb.Row) error {
@@ -120,13 +128,13 @@ func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []
 }
 
 var updateText = `UPDATE customers SET ` + plainColumns("", " = ?") + `,
-	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?
+	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?
 	WHERE company_id = ? AND id = ?`
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) error {
 	_, err := tx.Exec(ctx, updateText, slices.Concat(plainValues(&c), []any{
 		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c), c.UpdatedAt.UnixMicro(),
-		companyID, c.ID,
+		c.expiry.on, c.expiry.expired, cancelledAt(c), companyID, c.ID,
 	})...)
 	return err
 }
@@ -160,41 +168,4 @@ func existing(ctx context.Context, q sqldb.Querier, companyID int64, column stri
 		found[v] = true
 	}
 	return found, err
-}
-
-// noteRenewal reports whether this is the customer's first renewal of the
-// month.
-func noteRenewal(ctx context.Context, tx *sqldb.Tx, companyID, id int64, month string) (bool, error) {
-	n, err := tx.Exec(ctx, `
-		UPDATE customers SET renewed_in = ? WHERE company_id = ? AND id = ? AND COALESCE(renewed_in, '') <> ?`, month, companyID, id, month)
-	return n == 1, err
-}
-
-// lapsed locks customers whose due date has passed untold, passing over those
-// that another process is telling of.
-func lapsed(ctx context.Context, tx *sqldb.Tx, companyID int64, today string, limit int) ([]int64, error) {
-	return sqldb.Values[int64](ctx, tx, lapsedText, companyID, today, limit)
-}
-
-// untold is the due date unless its passing has been told. It has an index of
-// its own: as conditions on two columns PostgreSQL takes nearly all rows to meet
-// it, and reads the table to find none.
-const untold = `NULLIF(due_on, expired_on)`
-
-const lapsedText = `SELECT id FROM customers WHERE company_id = ? AND ` + untold + ` < ?
-	ORDER BY ` + untold + `, id LIMIT ? {for update skip locked}`
-
-// anyLapsed keeps a run with nothing due away from the writer.
-func anyLapsed(ctx context.Context, q sqldb.Querier, companyID int64, today string) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, q, anyLapsedText, companyID, today)
-	return n > 0, err
-}
-
-// The order keeps PostgreSQL from the table even where it expects many.
-const anyLapsedText = `SELECT count(*) FROM (
-	SELECT id FROM customers WHERE company_id = ? AND ` + untold + ` < ? ORDER BY ` + untold + `, id LIMIT 1) AS due`
-
-func markExpired(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `UPDATE customers SET expired_on = due_on WHERE company_id = ? AND id = ?`, companyID, id)
-	return err
 }

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -34,9 +33,11 @@ type Customers struct {
 	Active   int64 `json:"active"`
 	DueToday int64 `json:"due_today"`
 	Expired  int64 `json:"expired"`
-	New      int64 `json:"new"`
-	Renewed  int64 `json:"renewed"`
-	Lost     int64 `json:"lost"`
+	// Cancelled customers are in no other status.
+	Cancelled int64 `json:"cancelled"`
+	New       int64 `json:"new"`
+	Renewed   int64 `json:"renewed"`
+	Lost      int64 `json:"lost"`
 }
 
 // Invoices are added up: Paid in the month; the others by due date in the month,
@@ -133,10 +134,17 @@ func lastOfMonth(first civil.Date) civil.Date {
 }
 
 func (s *Service) customers(ctx context.Context, a account.Actor, r span) (c Customers, err error) {
-	byDue, err := tally.By[string](ctx, s.db, tally.Customers, a.Company.ID, "day", sqldb.Where{})
+	var inForce, cancelled sqldb.Where
+	inForce.And("state <> ?", tally.CustomerCancelled)
+	cancelled.And("state = ?", tally.CustomerCancelled)
+	byDue, err := tally.By[string](ctx, s.db, tally.Customers, a.Company.ID, "day", inForce)
 	if err != nil {
 		return c, err
 	}
+	if c.Cancelled, _, err = tally.Customers.Sum(ctx, s.db, a.Company.ID, cancelled); err != nil {
+		return c, err
+	}
+	c.Total = c.Cancelled
 	today := r.today.String()
 	for day, sums := range byDue {
 		c.Total += sums.N
@@ -157,10 +165,9 @@ func (s *Service) customers(ctx context.Context, a account.Actor, r span) (c Cus
 	if c.Renewed, _, err = tally.Renewals.Sum(ctx, s.db, a.Company.ID, month); err != nil {
 		return c, err
 	}
-	from, to := r.first.Start(a.Company.Zone), r.last.AddDays(1).Start(a.Company.Zone)
-	counters, what := []tally.Counter{tally.Customers}, fmt.Sprint("new ", from, to)
+	counters, what := []tally.Counter{tally.Customers}, "new "+r.name()
 	c.New, err = s.counts.Count(ctx, s.db, counters, a.Company.ID, what, func() (int64, error) {
-		return createdBetween(ctx, s.db, a.Company.ID, from, to)
+		return createdIn(ctx, s.db, a.Company.ID, r)
 	})
 	return c, err
 }
@@ -238,7 +245,9 @@ func between(from, to civil.Date) (w sqldb.Where) {
 
 func sumOf(s tally.Sums) Sum { return Sum{s.N, money.Cents(s.Cents)} }
 
-func createdBetween(ctx context.Context, q sqldb.Querier, companyID int64, from, to time.Time) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM customers WHERE company_id = ? AND created_at >= ? AND created_at < ?`,
-		companyID, from.UnixMicro(), to.UnixMicro())
+// createdIn goes by the day on which a customer was created in the zone of that
+// time: a company that moves to another zone does not change past months.
+func createdIn(ctx context.Context, q sqldb.Querier, companyID int64, r span) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM customers WHERE company_id = ? AND created_on >= ? AND created_on <= ?`,
+		companyID, r.first.String(), r.last.String())
 }

@@ -9,6 +9,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
@@ -216,7 +217,7 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 // customersImported plans for customers whose due date lies where their rules
 // have passed already; the others are found when the rules get there.
 func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []customer.Customer) error {
-	list = slices.DeleteFunc(slices.Clone(list), func(c customer.Customer) bool { return c.DueOn.IsZero() })
+	list = slices.DeleteFunc(slices.Clone(list), func(c customer.Customer) bool { return c.DueOn.IsZero() || c.IsCancelled() })
 	if len(list) == 0 || mutedReason(a.Company, tx.Now()) != "" {
 		return nil
 	}
@@ -251,19 +252,29 @@ func (r Rule) hasPassed(c customer.Customer) bool {
 // customerChanged takes back what was scheduled for a due date that is none any
 // more, and plans for the new one.
 func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, before, after customer.Customer) error {
-	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID && before.Product.ID == after.Product.ID {
+	turned := before.IsCancelled() != after.IsCancelled()
+	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID && before.Product.ID == after.Product.ID && !turned {
 		return nil
 	}
-	if before.DueOn != after.DueOn {
+	if before.DueOn != after.DueOn || turned {
 		// Rules that are being planned see either the old date or the new one.
 		if _, err := activeRules(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
-		if err := unscheduleOthers(ctx, tx, a.Company.ID, after.ID, after.DueOn); err != nil {
+		if err := unscheduleOthers(ctx, tx, a.Company.ID, after.ID, remindedOf(after)); err != nil {
 			return err
 		}
 	}
 	return s.customersImported(ctx, tx, a, []customer.Customer{after})
+}
+
+// remindedOf is the due date that a customer gets messages about; a cancelled
+// one gets none.
+func remindedOf(c customer.Customer) civil.Date {
+	if c.IsCancelled() {
+		return civil.Date{}
+	}
+	return c.DueOn
 }
 
 // customerDeleting removes a customer's messages, those that were sent too.

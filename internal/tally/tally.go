@@ -22,12 +22,18 @@ type Counter string
 // The counters. Each is written by the room that owns its records, and read by
 // that room and the dashboard.
 const (
-	Customers Counter = "customers" // Day: due date; PlanID, ProductID
+	Customers Counter = "customers" // Day: due date; PlanID, ProductID; State: see below
 	Renewals  Counter = "renewals"  // Day: month, YYYY-MM; customers renewed in it
 	Invoices  Counter = "invoices"  // Day: due date; PlanID, ProductID; State: status
 	Receipts  Counter = "receipts"  // Day: day of payment or refund; PlanID, ProductID; State: means; payments, refunds as a minus
 	Paid      Counter = "paid"      // Day: day of payment; PlanID, ProductID; State: on_time or late, with _gone when deleted; invoices
 	Resellers Counter = "resellers" // Day: last day; PlanID; State: level, kind, suspended, time zone
+)
+
+// The states of customers; the others pay their plan's value.
+const (
+	CustomerCancelled = "cancelled"
+	CustomerOwnPrice  = "own"
 )
 
 // Key is where a record is counted. The zero of a field means that the counter

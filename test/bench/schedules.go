@@ -100,7 +100,7 @@ func (d *dataset) printPlans(ctx context.Context) (err error) {
 		explain = "EXPLAIN QUERY PLAN "
 	}
 	for _, text := range []string{
-		`SELECT id FROM customers WHERE company_id = ? AND NULLIF(due_on, expired_on) < ? ORDER BY NULLIF(due_on, expired_on), id LIMIT 1`,
+		`SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? ORDER BY expiry_on, id LIMIT 1`,
 		`SELECT customer_id FROM invoice_schedule WHERE company_id = ? AND due_on <= ? ORDER BY due_on, customer_id LIMIT 1`,
 	} {
 		fmt.Println("  " + text)

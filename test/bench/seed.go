@@ -153,7 +153,7 @@ func (d *dataset) values(p person) map[string]string {
 // would otherwise do in the middle of a measurement.
 func (d *dataset) tellExpired(ctx context.Context, db *sqldb.DB) error {
 	return db.Write(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE customers SET expired_on = due_on WHERE company_id = ? AND due_on < ?`, d.listed.Company.ID, d.today)
+		_, err := tx.Exec(ctx, `UPDATE customers SET expiry_on = NULL, expired = TRUE WHERE company_id = ? AND due_on < ?`, d.listed.Company.ID, d.today)
 		return err
 	})
 }

@@ -5,6 +5,8 @@
 package address
 
 import (
+	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -31,6 +33,33 @@ var (
 	ErrCEP   = errors.New("must be a CEP with eight digits, as in 01310-100")
 	ErrState = errors.New("must be one of the 27 states, as in SP")
 )
+
+// Value stores the address as a JSON object, and none as an empty text.
+func (a Address) Value() (driver.Value, error) {
+	if a.IsZero() {
+		return "", nil
+	}
+	b, err := json.Marshal(a)
+	return string(b), err
+}
+
+// Scan reads what Value stored.
+func (a *Address) Scan(src any) error {
+	*a = Address{}
+	var text []byte
+	switch src := src.(type) {
+	case string:
+		text = []byte(src)
+	case []byte:
+		text = src
+	default:
+		return fmt.Errorf("scan an address from %T", src)
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	return json.Unmarshal(text, a)
+}
 
 // IsZero tells that no part is filled.
 func (a Address) IsZero() bool { return a == Address{} }

@@ -12,6 +12,7 @@ import (
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/phone"
 	"carteira/internal/platform/text"
 )
 
@@ -58,25 +59,34 @@ func (f *Form) Email(name string) Opt[string] {
 }
 
 // Phone reads a phone number however it is punctuated and returns its digits
-// with the country code; ten or eleven digits without one are Brazilian.
+// with the country code; package phone has the rules.
 func (f *Form) Phone(name string) Opt[string] {
+	number, unread := f.StoredPhone(name)
+	if unread.Reason != "" {
+		f.Refuse(name, unread.Reason)
+	}
+	return number
+}
+
+// Unread is a number that the rules refuse. The record may have it all the
+// same, since before the rules were made: what was read can be sent back.
+type Unread struct {
+	Digits string
+	Reason string // why it is refused; "": it is not
+}
+
+// StoredPhone is Phone for a record that may have a number from before the
+// rules. What they refuse is left to the use case, which knows what is stored.
+func (f *Form) StoredPhone(name string) (Opt[string], Unread) {
 	line := f.Line(name, 40)
 	if !line.HasValue() {
-		return line
+		return line, Unread{}
 	}
-	s := line.Value
-	digits := text.Digits(s)
-	switch {
-	case strings.Trim(s, "0123456789+-.()/ \u00a0") != "" || strings.LastIndexByte(s, '+') > 0:
-		f.Refuse(name, "must be a phone number: digits, with country and area code")
-	case len(digits) < 10 || len(digits) > 15:
-		f.Refuse(name, "must have 10 to 15 digits, with country and area code")
-	case len(digits) <= 11 && s[0] != '+':
-		return Some("55" + digits)
-	default:
-		return Some(digits)
+	digits, err := phone.Parse(line.Value)
+	if err != nil {
+		return Opt[string]{}, Unread{text.Digits(line.Value), err.Error()}
 	}
-	return Opt[string]{}
+	return Some(digits), Unread{}
 }
 
 // Int reads a whole number from low to high, as a number or in quotes.
@@ -186,6 +196,69 @@ func (f *Form) List(name string) Opt[[]string] {
 		}
 		return list, ""
 	})
+}
+
+// Texts reads an object of texts. Where there are no objects, in a file or a
+// page's form, it is made of the values whose names begin with name and a dot,
+// or of the lines of one text, each "name: text".
+func (f *Form) Texts(name string) Opt[map[string]string] {
+	if f.lenient {
+		if parts := f.parts(name); parts.Given() {
+			return parts
+		}
+	}
+	return check(f, name, func(v any) (map[string]string, string) {
+		if s, ok := v.(string); ok && f.lenient {
+			return textLines(s)
+		}
+		object, ok := v.(map[string]any)
+		if !ok {
+			return nil, "must be an object of texts"
+		}
+		texts := make(map[string]string, len(object))
+		for key, item := range object {
+			s, ok := plain(item)
+			if !ok && item != nil {
+				return nil, "must be an object of texts"
+			}
+			texts[clean(key)] = clean(s)
+		}
+		return texts, ""
+	})
+}
+
+// parts gathers the values name.x; all of them empty is null.
+func (f *Form) parts(name string) Opt[map[string]string] {
+	texts, empty := map[string]string{}, true
+	for key, v := range f.values {
+		if part, ok := strings.CutPrefix(key, name+"."); ok {
+			s, _ := v.(string)
+			texts[part] = clean(s)
+			empty = empty && texts[part] == ""
+		}
+	}
+	switch {
+	case len(texts) == 0:
+		return Opt[map[string]string]{}
+	case empty:
+		return Null[map[string]string]()
+	}
+	return Some(texts)
+}
+
+func textLines(s string) (map[string]string, string) {
+	texts := map[string]string{}
+	for line := range strings.Lines(s) {
+		if line = clean(line); line == "" {
+			continue
+		}
+		key, text, ok := strings.Cut(line, ":")
+		if !ok {
+			return nil, "must have one field per line, as in MAC: 00-1A-2B-3C-4D-5E"
+		}
+		texts[clean(key)] = clean(text)
+	}
+	return texts, ""
 }
 
 // check runs parse on a value that is there. parse returns a reason when it

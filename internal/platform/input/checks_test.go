@@ -63,9 +63,9 @@ func TestAccepted(t *testing.T) {
 		"line":  {`"a b"`: "a b", `" a\n"`: "a", `55`: "55"},
 		"email": {`"ana@example.com"`: "ana@example.com", `" ana+x@sub.example.com.br "`: "ana+x@sub.example.com.br", `"joão@exemplo.com"`: "joão@exemplo.com"},
 		"phone": {
-			`"(11) 98765-4321"`: "5511987654321", `"11 8765.4321"`: "551187654321", `11987654321`: "5511987654321",
+			`"(11) 98765-4321"`: "5511987654321", `"11 3265.4321"`: "551132654321", `11987654321`: "5511987654321",
 			`"+55 11 98765-4321"`: "5511987654321", `"5511987654321"`: "5511987654321",
-			`"+351 912 345 678"`: "351912345678", `"+1 (212) 555-1234"`: "12125551234", `"+123456789012345"`: "123456789012345",
+			`"+351 912 345 678"`: "351912345678", `"+1 (212) 555-1234"`: "12125551234", `"0055 11 98765-4321"`: "5511987654321",
 			`"11\u00a098765\u00a04321"`: "5511987654321",
 		},
 		"int":    {`3`: "3", `"3"`: "3", `" 3 "`: "3", `-1`: "-1", `10`: "10"},
@@ -88,7 +88,8 @@ func TestAccepted(t *testing.T) {
 func TestRefused(t *testing.T) {
 	const (
 		phoneShape = "must be a phone number: digits, with country and area code"
-		phoneSize  = "must have 10 to 15 digits, with country and area code"
+		phoneArea  = "must have an area code, as in (11) 98765-4321"
+		phoneNinth = "lacks the ninth digit: a mobile number has nine digits after the area code and begins with 9"
 		badEmail   = "must be a valid e-mail address"
 		badNumber  = "must be a whole number"
 		badID      = "must be the id of a record, a positive whole number"
@@ -108,7 +109,7 @@ func TestRefused(t *testing.T) {
 			`"` + strings.Repeat("a", 250) + `@b.com"`: "must have at most 254 characters",
 		},
 		"phone": {
-			`"987654321"`: phoneSize, `"+1234567890123456"`: phoneSize, `"()"`: phoneSize,
+			`"987654321"`: phoneArea, `"11 8765.4321"`: phoneNinth, `"()"`: phoneShape,
 			`"11 98765-4321 ramal 5"`: phoneShape, `"11987654321x"`: phoneShape, `"55+11987654321"`: phoneShape, `"++5511987654321"`: phoneShape,
 			`"１１９８７６５４３２１"`: phoneShape, `1.1987654321e10`: phoneShape,
 		},

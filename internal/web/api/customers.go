@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"carteira/internal/customer"
+	"carteira/internal/platform/address"
 	"carteira/internal/web"
 )
 
@@ -89,8 +90,44 @@ func (c *call) writeCustomer(o *web.Object, r *customer.Customer) {
 	writeRef(o, "product", r.Product.ID, r.Product.Name)
 	o.Text("notes", r.Notes)
 	o.Text("external_id", r.ExternalID)
-	o.Time("created_at", r.CreatedAt, zone)
+	o.Text("cpf_cnpj", r.CpfCnpj)
+	writeAddress(o, "address", &r.Address)
+	if r.OwnPrice.Own {
+		o.Money("price", r.OwnPrice.Amount)
+	} else {
+		o.Null("price")
+	}
+	writeCustom(o, "custom", r.Custom)
+	o.Time("cancelled_at", r.CancelledAt, zone)
+	o.Text("cancel_reason", r.CancelReason)
+	o.Time("created_at", r.CreatedAt, r.CreatedZone())
 	o.Time("updated_at", r.UpdatedAt, zone)
+}
+
+// writeAddress writes the parts of an address; null when there is none.
+func writeAddress(o *web.Object, name string, a *address.Address) {
+	if a.IsZero() {
+		o.Null(name)
+		return
+	}
+	o.Object(name, func(o *web.Object) {
+		o.Text("cep", a.CEP)
+		o.Text("street", a.Street)
+		o.Text("number", a.Number)
+		o.Text("complement", a.Complement)
+		o.Text("district", a.District)
+		o.Text("city", a.City)
+		o.Text("state", a.State)
+	})
+}
+
+// writeCustom hands the company's own fields through as they are stored.
+func writeCustom(o *web.Object, name string, c customer.Custom) {
+	if c == "" {
+		o.Null(name)
+		return
+	}
+	o.Data(name, func(b []byte) []byte { return append(b, c...) })
 }
 
 // writePlanRef writes the plan of a customer or an invoice; null when it has

@@ -39,20 +39,28 @@ func fiftyCustomers() []customer.Customer {
 
 // customerRecord is a customer's record for encoding/json.
 type customerRecord struct {
-	ID        int64        `json:"id"`
-	UUID      string       `json:"uuid"`
-	Name      string       `json:"name"`
-	Whatsapp  *string      `json:"whatsapp"`
-	Email     *string      `json:"email"`
-	Usuario   *string      `json:"usuario"`
-	DueOn     *string      `json:"data_de_vencimento"`
-	Status    string       `json:"status"`
-	Plan      *planRecord  `json:"plan"`
-	Product   *namedRecord `json:"product"`
-	Notes     *string      `json:"notes"`
-	External  *string      `json:"external_id"`
-	CreatedAt string       `json:"created_at"`
-	UpdatedAt string       `json:"updated_at"`
+	ID       int64        `json:"id"`
+	UUID     string       `json:"uuid"`
+	Name     string       `json:"name"`
+	Whatsapp *string      `json:"whatsapp"`
+	Email    *string      `json:"email"`
+	Usuario  *string      `json:"usuario"`
+	DueOn    *string      `json:"data_de_vencimento"`
+	Status   string       `json:"status"`
+	Plan     *planRecord  `json:"plan"`
+	Product  *namedRecord `json:"product"`
+	Notes    *string      `json:"notes"`
+	External *string      `json:"external_id"`
+
+	CpfCnpj      *string         `json:"cpf_cnpj"`
+	Address      *string         `json:"address"`
+	Price        *string         `json:"price"`
+	Custom       json.RawMessage `json:"custom"`
+	CancelledAt  *string         `json:"cancelled_at"`
+	CancelReason *string         `json:"cancel_reason"`
+
+	CreatedAt string `json:"created_at"`
+	UpdatedAt string `json:"updated_at"`
 }
 
 type planRecord struct {
@@ -76,7 +84,7 @@ func (c *call) customerRecord(r customer.Customer) customerRecord {
 	record := customerRecord{
 		ID: r.ID, UUID: r.UUID, Name: r.Name, Whatsapp: text(r.Whatsapp), Email: text(r.Email), Usuario: text(r.Usuario),
 		DueOn: text(r.DueOn.String()), Status: string(r.Status(c.today)), Notes: text(r.Notes), External: text(r.ExternalID),
-		CreatedAt: civil.Timestamp(r.CreatedAt, zone), UpdatedAt: civil.Timestamp(r.UpdatedAt, zone),
+		CreatedAt: civil.Timestamp(r.CreatedAt, r.CreatedZone()), UpdatedAt: civil.Timestamp(r.UpdatedAt, zone),
 	}
 	if r.Plan.ID != 0 {
 		record.Plan = &planRecord{namedRecord{r.Plan.ID, r.Plan.Name}, r.Plan.Value.String()}

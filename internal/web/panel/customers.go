@@ -6,8 +6,10 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
+	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
 )
 
@@ -42,7 +44,7 @@ func (s *Server) customers(req *request) error {
 		return err
 	}
 	d.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
-	for _, status := range []customer.Status{customer.Active, customer.DueToday, customer.Expired} {
+	for _, status := range []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled} {
 		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: word(req.lang, string(status))})
 	}
 	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: d})
@@ -56,6 +58,7 @@ type customerData struct {
 	History  []deedRow
 	Messages *customerMessages
 	Today    civil.Date
+	TaxID    string // with its punctuation
 }
 
 func (s *Server) customer(req *request) error {
@@ -64,7 +67,7 @@ func (s *Server) customer(req *request) error {
 		return err
 	}
 	const shown = 12
-	d := customerData{Customer: c, Status: c.Status(req.today), Today: req.today}
+	d := customerData{Customer: c, Status: c.Status(req.today), Today: req.today, TaxID: taxid.Format(c.CpfCnpj)}
 	byCustomer, err := s.Billing.Latest(req.Context(), req.Actor, []int64{c.ID}, shown+1)
 	if err != nil {
 		return err
@@ -128,10 +131,24 @@ func (s *Server) editCustomer(req *request) error {
 	if err != nil {
 		return err
 	}
-	form := page.NewForm(
+	form := page.NewForm(append(addressValues(c.Address),
+		"cpf_cnpj", taxid.Format(c.CpfCnpj), "price", c.OwnPrice.String(), "custom", c.Custom.Lines(),
 		"name", c.Name, "whatsapp", page.FormatPhone(c.Whatsapp), "email", c.Email, "usuario", c.Usuario, "data_de_vencimento", c.DueOn.String(),
-		"plan_id", idText(c.Plan.ID), "product_id", idText(c.Product.ID), "notes", c.Notes, "external_id", c.ExternalID)
+		"plan_id", idText(c.Plan.ID), "product_id", idText(c.Product.ID), "notes", c.Notes, "external_id", c.ExternalID)...)
 	return s.customerForm(req, "Edit customer", customerForm{Form: form, Action: customerPath(c.ID) + "/edit", Back: customerPath(c.ID)}, nil)
+}
+
+// addressValues are the parts of an address, as the form names them.
+func addressValues(a address.Address) []string {
+	var values []string
+	for _, part := range address.Parts() {
+		text := *a.Part(part)
+		if part == "cep" {
+			text = address.FormatCEP(text)
+		}
+		values = append(values, "address."+part, text)
+	}
+	return values
 }
 
 func (s *Server) updateCustomer(req *request) error {
@@ -145,6 +162,35 @@ func (s *Server) updateCustomer(req *request) error {
 		return err
 	}
 	return req.done(customerPath(c.ID), "%s was saved.", c.Name)
+}
+
+// cancelPage asks why a customer goes and what becomes of its open invoices.
+func (s *Server) cancelPage(req *request) error {
+	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	return s.show(req, page.View{Name: "customer_cancel", Title: "Cancel customer", Data: customerCancel{c, page.NewForm()}})
+}
+
+type customerCancel struct {
+	Customer customer.Customer
+	Form     *page.Form
+}
+
+func (s *Server) cancelCustomer(req *request) error { return s.setCancelled(req, "%s was cancelled.") }
+
+func (s *Server) restoreCustomer(req *request) error {
+	return s.setCancelled(req, "%s was taken back.")
+}
+
+// setCancelled changes what a form says of the cancellation.
+func (s *Server) setCancelled(req *request, message string) error {
+	c, err := s.Customers.Update(req.Context(), req.Actor, req.id, customer.ReadChanges(req.form()))
+	if err != nil {
+		return req.complain(customerPath(req.id), err)
+	}
+	return req.done(customerPath(c.ID), message, c.Name)
 }
 
 func (s *Server) askDeleteCustomer(req *request) error {

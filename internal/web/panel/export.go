@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"carteira/internal/customer"
+	"carteira/internal/platform/address"
+	"carteira/internal/platform/taxid"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 )
@@ -31,7 +33,8 @@ func (s *Server) exportCustomers(req *request) error {
 	}
 	err := out.Write([]string{
 		"nome", "whatsapp", "e-mail", "usuário", "vencimento", "status",
-		"plano", "valor", "produto", "observações", "código",
+		"plano", "valor", "produto", "observações", "código", "cpf/cnpj", "preço próprio",
+		"cep", "rua", "número", "complemento", "bairro", "cidade", "uf",
 	})
 	if err == nil {
 		err = s.Customers.Walk(req.Context(), req.Actor, f, func(c customer.Customer) error { return out.Write(csvRow(req, c)) })
@@ -52,7 +55,10 @@ func csvRow(req *request, c customer.Customer) []string {
 	}
 	row := []string{
 		c.Name, c.Whatsapp, c.Email, c.Usuario, page.FormatDate(c.DueOn), string(c.Status(req.today)),
-		c.Plan.Name, value, c.Product.Name, c.Notes, c.ExternalID,
+		c.Plan.Name, value, c.Product.Name, c.Notes, c.ExternalID, taxid.Format(c.CpfCnpj), c.OwnPrice.String(),
+	}
+	for _, part := range address.Parts() {
+		row = append(row, *c.Address.Part(part))
 	}
 	for i := range row {
 		row[i] = harmless(row[i])

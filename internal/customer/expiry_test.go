@@ -1,0 +1,117 @@
+package customer
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"carteira/internal/event"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// Killed mutants: expiry recorded for the date before and the date after;
+// recorded again when a date comes back; a renewal into the past recorded as a
+// new expiry.
+func TestADateThatLeavesAndComesBackIsRecordedOnce(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		id := w.create(t, `{"name":"Ana","data_de_vencimento":"2026-01-10"}`).ID
+		for _, dueOn := range []string{"2026-01-10", "2026-01-05", "2026-01-10", "2027-01-01", "2026-01-10", "2026-01-05", "2026-01-10"} {
+			w.update(t, id, fmt.Sprintf(`{"data_de_vencimento":%q}`, dueOn))
+			w.expire(t, w.actor)
+		}
+		if got, want := w.expired(t), []string{"2026-01-10"}; !slices.Equal(got, want) {
+			t.Errorf("recorded for %v, want %v", got, want)
+		}
+	})
+}
+
+func TestWhoPaysSixOverdueMonthsOneByOneExpiresOnce(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.offers(t, w.actor, "1month")
+		id := w.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2025-08-20"}`).ID
+		w.expire(t, w.actor)
+		for range 6 {
+			w.renew(t, id)
+			w.expire(t, w.actor)
+		}
+		if got, want := w.expired(t), []string{"2025-08-20"}; !slices.Equal(got, want) {
+			t.Errorf("recorded for %v, want %v", got, want)
+		}
+		w.clock.Advance(30 * 24 * time.Hour) // the seventh month passes
+		w.expire(t, w.actor)
+		if got, want := w.expired(t), []string{"2025-08-20", "2026-02-20"}; !slices.Equal(got, want) {
+			t.Errorf("recorded for %v, want %v", got, want)
+		}
+	})
+}
+
+// The due date passed, no run has seen it yet, and the renewal leads to another
+// past date: the passing is recorded by the renewal, before it.
+func TestPassingThatNoRunHasSeenIsRecordedBeforeTheRenewal(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.offers(t, w.actor, "1month")
+		id := w.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2025-08-20"}`).ID
+		w.renew(t, id)
+		w.expire(t, w.actor)
+		names, err := sqldb.Values[string](t.Context(), w.db, `SELECT name FROM events WHERE company_id = ? ORDER BY id`, w.actor.Company.ID)
+		must(t, err)
+		want := []string{string(event.CustomerCreated), string(event.CustomerExpired), string(event.CustomerRenewed)}
+		if !slices.Equal(names, want) {
+			t.Errorf("recorded %v, want %v", names, want)
+		}
+		if got, want := w.expired(t), []string{"2025-08-20"}; !slices.Equal(got, want) {
+			t.Errorf("recorded for %v, want %v", got, want)
+		}
+	})
+}
+
+func TestZoneThatMovesWestAndBackRecordsNothingAgain(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		id := w.create(t, `{"name":"Ana","data_de_vencimento":"2026-01-31"}`).ID
+		w.clock.Set(time.Date(2026, 2, 1, 3, 30, 0, 0, time.UTC)) // half past midnight in São Paulo
+		for _, zone := range []string{"America/Sao_Paulo", "America/Rio_Branco", "America/Sao_Paulo"} {
+			a := w.actor
+			var err error
+			a.Company, err = w.accounts.SetCompany(t.Context(), a, values("timezone", zone))
+			must(t, err)
+			_, err = w.Update(t.Context(), a, id, ReadChanges(values("name", "Ana of "+zone)))
+			must(t, err)
+			w.expire(t, a)
+		}
+		if got, want := w.expired(t), []string{"2026-01-31"}; !slices.Equal(got, want) {
+			t.Errorf("recorded for %v, want %v", got, want)
+		}
+	})
+}
+
+// An import without events records nothing for those who are past their date,
+// not even when the date leaves and comes back.
+func TestImportedExpiryIsNotRecordedLater(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.create(t, `{"name":"Bia"}`)
+		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			im := &importer{service: w.Service, actor: w.actor}
+			c, _, err := Draft{}.customer(tx.Now(), w.actor, catalogOf(t.Context(), tx, w.actor))
+			c.Name, c.DueOn, c.OwnDay = "Ana", day("2026-01-10"), 10
+			if err != nil {
+				return err
+			}
+			_, err = (&writing{importer: im, tx: tx}).insertRows(t.Context(), []Customer{c})
+			return err
+		}))
+		for _, dueOn := range []string{"2026-01-10", "2027-01-01", "2026-01-10"} {
+			w.update(t, 2, fmt.Sprintf(`{"data_de_vencimento":%q}`, dueOn))
+			w.expire(t, w.actor)
+		}
+		if got := w.expired(t); len(got) != 0 {
+			t.Errorf("recorded for %v, want nothing", got)
+		}
+	})
+}
