@@ -27,6 +27,7 @@ type Invoice struct {
 	Amount      money.Cents
 	Description string
 	DueOn       civil.Date
+	Period      civil.Period // by which its payment renews; zero: it renews nothing
 	Plan        customer.Plan
 	Product     customer.Product
 	PaidAt      time.Time // zero: not paid
@@ -56,6 +57,7 @@ type Customer struct {
 type renewal struct {
 	from, to civil.Date // to is zero when it did nothing
 	ownDay   int        // before
+	on       civil.Date // the day on which it counts
 }
 
 // Overdue reports whether the invoice should have been paid before today.

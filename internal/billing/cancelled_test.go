@@ -34,6 +34,7 @@ func TestCancellingACustomerCancelsItsOpenInvoicesUnlessTheyAreKept(t *testing.T
 func TestCancelledCustomerIsBilledAgainWhenItIsTakenBack(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
+		w.plan(t, "1month", "35.00")
 		i := w.invoiceThatIs(t, Open.String())
 		w.update(t, i.Customer.ID, "cancelled", "true")
 		w.update(t, i.Customer.ID, "data_de_vencimento", "2026-03-10")

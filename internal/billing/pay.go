@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +48,8 @@ type StatusChange struct {
 // paid_at is one of them unless the invoice is being paid.
 var ReadOnly = []string{
 	"id", "total_amount", "description", "due_date", "overdue", "paid_at", "paid_via", "created_at",
-	"customer", "plan", "product", "renewed", "due_date_moved_back", "amount_received",
+	"customer", "plan", "product", "renewed", "renewal_problem", "due_date_moved_back",
+	"amount_received", "period_unit", "period_count",
 }
 
 // ReadStatusChange reads a change of status from the fields status, paid_at (a
@@ -71,9 +73,11 @@ func ReadStatusChange(in *input.Form) StatusChange {
 // Outcome is an invoice after a change of status, and what came of it.
 type Outcome struct {
 	Invoice
-	Changed   bool
-	Renewed   bool // the payment moved the customer's due date forward
-	MovedBack bool // undoing the payment moved it back
+	Changed bool
+	Renewed bool // the payment moved the customer's due date forward
+	// RenewalProblem is why the payment, which is recorded, could not renew.
+	RenewalProblem string
+	MovedBack      bool // undoing the payment moved it back
 }
 
 // SetStatus changes the status of an invoice by hand.
@@ -141,6 +145,7 @@ type decision struct {
 	owner    customer.Customer
 	renewal  *customer.Renewal // nil: none
 	moveBack bool              // of the owner's due date, to before the renewal
+	problem  string            // why there is no renewal
 }
 
 // decisionOn begins a decision about an invoice that the transaction has locked.
@@ -154,29 +159,35 @@ func (s *Service) applyDecision(ctx context.Context, tx *sqldb.Tx, a account.Act
 	if err := s.apply(ctx, tx, a, &d.Change); err != nil {
 		return Outcome{Invoice: d.Before}, err
 	}
-	out := Outcome{Invoice: d.After, Changed: true, Renewed: d.renewal != nil, MovedBack: d.moveBack}
+	out := Outcome{Invoice: d.After, Changed: true, Renewed: d.renewal != nil, RenewalProblem: d.problem, MovedBack: d.moveBack}
 	return out, s.moveDueDate(ctx, tx, a, *d)
 }
 
 // renew decides whether the payment renews the customer.
-func (d *decision) renew(ctx context.Context, tx *sqldb.Tx, a account.Actor) error {
+func (d *decision) renew(a account.Actor) error {
 	if !renews(d.After, d.owner) {
 		return nil
 	}
-	r, err := customer.PrepareRenewalTx(ctx, tx, a, d.owner)
+	r, err := customer.PrepareExtension(a, d.owner, customer.Extension{Period: d.After.Period, On: d.After.PaidOn})
+	if errors.Is(err, civil.ErrOverflow) { // the money came all the same
+		d.problem = fault.Public(err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	d.renewal = &r
-	d.After.renewal = renewal{from: r.Previous, to: r.DueOn, ownDay: d.owner.OwnDay}
+	d.After.renewal = renewal{from: r.Previous, to: r.DueOn, ownDay: d.owner.OwnDay, on: d.After.PaidOn}
 	return nil
 }
 
 // renews decides whether the payment of an invoice buys its customer a period:
-// a generated one does, once, while the due date has not already moved past
-// the invoice's because the customer was renewed first.
+// a generated one does, once, by the period that it was issued for, while the due
+// date has not already moved past the invoice's because the customer was renewed
+// first. A cancelled customer is not renewed.
 func renews(i Invoice, owner customer.Customer) bool {
-	return i.Generated && i.renewal.to.IsZero() && owner.Plan.ID != 0 && !owner.DueOn.After(i.DueOn)
+	issuedFor := i.Generated && i.Period.Unit != ""
+	return issuedFor && i.renewal.to.IsZero() && !owner.DueOn.After(i.DueOn) && !owner.IsCancelled()
 }
 
 // undo dismisses what persons reported as paid. Money that a gateway reported
@@ -230,7 +241,7 @@ func (s *Service) moveDueDate(ctx context.Context, tx *sqldb.Tx, a account.Actor
 		return nil
 	}
 	was := d.Before.renewal
-	_, err := s.customers.SetDueTx(ctx, tx, a, d.owner.ID, was.from, was.ownDay)
+	_, err := s.customers.ReverseRenewalTx(ctx, tx, a, d.owner.ID, customer.Reversal{DueOn: was.from, OwnDay: was.ownDay, On: was.on})
 	return err
 }
 

@@ -65,7 +65,7 @@ func (s *Service) receive(ctx context.Context, tx *sqldb.Tx, a account.Actor, d 
 		return out, err
 	}
 	if d.After.Status == Paid && r.Renew {
-		if err := d.renew(ctx, tx, a); err != nil {
+		if err := d.renew(a); err != nil {
 			return out, err
 		}
 	}

@@ -135,3 +135,18 @@ func (w *world) wantOpenReviews(t *testing.T) []Review {
 	}
 	return list
 }
+
+func TestMoneyOnAChargeThatWasClosedLongAgoIsSeenWithoutACallback(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		i := w.invoice(t)
+		p := w.charged(t, i.ID)
+		for range 4 {
+			w.later(t, 24*time.Hour)
+		}
+		w.wantStates(t, i.ID, "expired")
+		w.bank.pay(t, p.PixCode, 3500)
+		w.later(t, 4*24*time.Hour)
+		w.wantReviews(t, ReasonLate)
+		w.wantOpen(t, i)
+	})
+}

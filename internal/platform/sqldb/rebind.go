@@ -17,16 +17,18 @@ import (
 //	{for key share}            keep the selected rows from being deleted until the commit
 //	{for update}               lock the selected rows until the commit
 //	{for update skip locked}   the same, passing over rows that others hold
+//	{for update of c skip locked}   the same, of the rows of the table c alone
 var postgresWords = strings.NewReplacer(
 	"{in ?}", "= ANY(?)",
 	"{for key share}", "FOR KEY SHARE",
 	"{for update}", "FOR UPDATE",
 	"{for update skip locked}", "FOR UPDATE SKIP LOCKED",
+	"{for update of c skip locked}", "FOR UPDATE OF c SKIP LOCKED",
 )
 
 var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
-	"{for key share}", "", "{for update}", "", "{for update skip locked}", "",
+	"{for key share}", "", "{for update}", "", "{for update skip locked}", "", "{for update of c skip locked}", "",
 	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?", "LIKE CAST(? AS TEXT)",
 )
 

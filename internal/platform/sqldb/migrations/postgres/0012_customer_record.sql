@@ -1,2 +1,0 @@
--- The customer's record: this number is kept for it.
-SELECT 1;
