@@ -21,7 +21,7 @@ func fillBooks(t *testing.T, db *sqldb.DB) {
 	insertRow(t, db, schema, "customer_plans", map[string]any{
 		"company_id": 1, "active": true, "value_cents": 3500, "period_unit": "month", "period_count": 3, "product_id": nil,
 	})
-	insertRow(t, db, schema, "customers", map[string]any{"company_id": 1, "name": "Ana"})
+	insertRow(t, db, schema, "customers", map[string]any{"company_id": 1, "name": "Ana", "expired": false})
 	const day = 24 * 3600 * 1_000_000
 	for _, i := range []map[string]any{
 		{"status": "paid", "paid_via": "manual", "paid_on": "2026-01-10", "renewed_to": "2026-02-10"},
