@@ -2,7 +2,7 @@
 
 PKGS      ?= ./...
 # CI runs the race detector on packages that share memory between goroutines or handle money; make race runs it on all.
-RACE_PKGS ?= ./internal/platform/... ./internal/account ./internal/payment ./internal/webhook ./internal/web ./internal/web/idempotency
+RACE_PKGS ?= ./internal/platform/... ./internal/account ./internal/payment ./internal/webhook/... ./internal/web ./internal/web/idempotency
 TIMEOUT   ?= 15m
 FUZZTIME  ?= 20s
 TESTARGS  ?=
@@ -51,7 +51,7 @@ fuzz: ## each fuzz target for FUZZTIME (20s)
 bench: ## measure the real server, durable, on both databases (BENCHARGS=…)
 	$(WITHPG) --durable -- go run ./test/bench $(BENCHARGS)
 
-soak: ## a receiver that hangs beside 500 that do not, on both databases
+soak: ## 500 hostile receivers beside 500 healthy ones, on both databases (short: BENCHARGS='-lanes 60 -rounds 1')
 	$(WITHPG) --durable -- go run ./test/bench -soak $(BENCHARGS)
 
 chaos: ## hurt the real server in every way, count what is lost and how long it stands still (CHAOSARGS='-only disk')

@@ -10,6 +10,7 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
 )
@@ -62,7 +63,7 @@ var DefaultSettings = Settings{RenewFrom: FromDueDate, RenewOnPayment: true, Lea
 // DefaultTimezone is that of a new company.
 const DefaultTimezone = "America/Sao_Paulo"
 
-// Company is a tenant. A reseller is a company below another.
+// Company is a tenant. A reseller is a company that is the child of another.
 type Company struct {
 	ID           int64
 	ParentID     int64 // 0 at the top of the tree
@@ -106,8 +107,8 @@ type Token struct {
 }
 
 // Actor is who acts, and for which company. Every use case takes one, and
-// touches the rows of its company only. The zero Actor is nobody: the audit log
-// refuses what it does.
+// touches the rows of its company only. The zero Actor is an error of ours: the
+// audit log refuses what it does.
 type Actor struct {
 	Company Company
 	TokenID int64  // 0 on the command line and in the panel
@@ -159,19 +160,24 @@ func (a Actor) Source() event.Source {
 	return event.Source{CompanyID: a.Company.ID, Zone: a.Company.Zone}
 }
 
+// Config is what the room needs besides its database.
+type Config struct {
+	CallsPerMinute int         // the rate limit of each token; 0: none
+	Box            *secret.Box // seals second factors; without one none can be set up
+}
+
 // Service has the use cases.
 type Service struct {
 	db      *sqldb.DB
 	limit   int
 	limiter limiter
 	used    lastUse
-	people  people
+	box     *secret.Box
 
-	watchers watch.List[CompanyChange]
+	watchers watch.List[Changes]
 }
 
-// New makes the service. callsPerMinute is the rate limit of each token; 0
-// switches it off.
-func New(db *sqldb.DB, callsPerMinute int) *Service {
-	return &Service{db: db, limit: callsPerMinute, limiter: newLimiter(db, callsPerMinute)}
+// New makes the service.
+func New(db *sqldb.DB, c Config) *Service {
+	return &Service{db: db, limit: c.CallsPerMinute, limiter: newLimiter(db, c.CallsPerMinute), box: c.Box}
 }

@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -17,7 +16,7 @@ const CommandLine = "command line"
 // log. Secrets are never among them.
 type AuditFields map[string]any
 
-// AuditEntry is what somebody did, on its way into the audit log.
+// AuditEntry is what an actor did, on its way into the audit log.
 type AuditEntry struct {
 	Action string // such as customer.updated
 	Record string // the kind of record: customer
@@ -48,33 +47,40 @@ type FieldChange struct {
 	Before, After string
 }
 
-// Note writes a deed into the audit log, in the transaction in which it was
-// done. What the program does by itself leaves no line; an actor that is nobody
-// is an error of ours, since a line would be missing.
-func WriteAudit(ctx context.Context, tx *sqldb.Tx, a Actor, d AuditEntry) error {
+// WriteAudit writes an entry into the audit log of the actor's company, in the
+// transaction in which it was done. What the program does by itself leaves no
+// line; an actor without a name or an address is an error of ours, since a line
+// would be missing.
+func WriteAudit(ctx context.Context, tx *sqldb.Tx, a Actor, e AuditEntry) error {
 	switch {
 	case a.Program != "":
 		return nil
 	case a.UserID == 0 && a.TokenID == 0 && a.From == "":
-		return fmt.Errorf("note %s: the actor is nobody; use System, Operator, or that of a request", d.Action)
+		return fmt.Errorf("audit %s: the actor is zero; use System, Operator, or that of a request", e.Action)
 	}
-	changes, err := json.Marshal(d.changes())
-	if err != nil {
-		return fmt.Errorf("note %s: %w", d.Action, err)
+	return insertAudit(ctx, tx, a, e)
+}
+
+// WriteChildAudit writes an entry into the audit log of a child of the actor's
+// company: what a company does to one of its children is in the logs of both.
+// The line names the company; who of its people acted is in its own log.
+func WriteChildAudit(ctx context.Context, tx *sqldb.Tx, a Actor, childID int64, e AuditEntry) error {
+	if a.Program != "" {
+		return nil
 	}
-	return insertAudit(ctx, tx, a, d, string(changes))
+	return insertAudit(ctx, tx, Actor{Company: Company{ID: childID}, Name: a.Company.Name}, e)
 }
 
 // changes are the fields that differ, each before and after.
-func (d AuditEntry) changes() map[string][2]any {
+func (e AuditEntry) changes() map[string][2]any {
 	changed := map[string][2]any{}
-	for name, after := range d.After {
-		if before := d.Before[name]; plainText(before) != plainText(after) {
+	for name, after := range e.After {
+		if before := e.Before[name]; plainText(before) != plainText(after) {
 			changed[name] = [2]any{before, after}
 		}
 	}
-	for name, before := range d.Before {
-		if _, kept := d.After[name]; !kept && plainText(before) != "" {
+	for name, before := range e.Before {
+		if _, kept := e.After[name]; !kept && plainText(before) != "" {
 			changed[name] = [2]any{before, nil}
 		}
 	}

@@ -12,29 +12,29 @@ import (
 
 var wholePage = input.Page{Number: 1, Size: 100}
 
-func TestDeedsTellWhoDidWhatFromWhere(t *testing.T) {
+func TestAuditLogSaysWhoDidWhatFromWhere(t *testing.T) {
 	eachHouse(t, func(t *testing.T, h house) {
 		_, v := h.signIn(t)
 		ctx, a := t.Context(), v.Actor
-		token, _, err := h.CreateToken(ctx, a, form("name", "CRM"))
+		token, _, err := h.CreateToken(ctx, a, account.ReadNewToken(form("name", "CRM")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.SetCompany(ctx, a, form("name", "Rede Nova", "lead_days", "5")); err != nil {
+		if _, err := h.SetCompany(ctx, a, account.ReadCompanyDraft(form("name", "Rede Nova", "lead_days", "5"))); err != nil {
 			t.Fatal(err)
 		}
 		byToken := account.Actor{Company: a.Company, TokenID: token.ID, From: "198.51.100.7"}
-		if _, err := h.SetCompany(ctx, byToken, form("lead_days", "9")); err != nil {
+		if _, err := h.SetCompany(ctx, byToken, account.ReadCompanyDraft(form("lead_days", "9"))); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.SetCompany(ctx, account.System(a.Company, "test"), form("lead_days", "8")); err != nil { // the program itself
+		if _, err := h.SetCompany(ctx, account.System(a.Company, "test"), account.ReadCompanyDraft(form("lead_days", "8"))); err != nil { // the program itself
 			t.Fatal(err)
 		}
 		list, n, err := h.Audit(ctx, a, account.AuditFilter{}, wholePage)
-		if err != nil || n != 4 || len(list) != 4 {
+		if err != nil || n != 5 || len(list) != 5 {
 			t.Fatalf("log %+v, %d, %v", list, n, err)
 		}
-		api, panel, made, in := list[0], list[1], list[2], list[3]
+		api, panel, made, in, first := list[0], list[1], list[2], list[3], list[4]
 		if api.Who != "CRM" || api.Address != "198.51.100.7" || api.TokenID != token.ID || api.UserID != 0 ||
 			len(api.Changes) != 1 || api.Changes[0] != (account.FieldChange{Field: "lead_days", Before: "5", After: "9"}) {
 			t.Errorf("by token: %+v", api)
@@ -45,11 +45,14 @@ func TestDeedsTellWhoDidWhatFromWhere(t *testing.T) {
 		if made.Action != "token.created" || made.Name != "CRM" || in.Action != "signin" || in.Address != here.Address {
 			t.Errorf("before: %+v, %+v", made, in)
 		}
+		if first.Action != "company.created" || first.Address != account.CommandLine || first.RecID != a.Company.ID {
+			t.Errorf("first of all: %+v", first)
+		}
 		if one, n, err := h.Audit(ctx, a, account.AuditFilter{Record: "token", ID: token.ID}, wholePage); err != nil || n != 1 || one[0].ID != made.ID {
 			t.Errorf("of one record: %+v, %v", one, err)
 		}
 		stranger := newCompany(t, h.Service, "stranger@example.com")
-		if list, n, err := h.Audit(ctx, stranger, account.AuditFilter{}, wholePage); err != nil || n != 0 || len(list) != 0 {
+		if list, n, err := h.Audit(ctx, stranger, account.AuditFilter{}, wholePage); err != nil || n != 1 || list[0].RecID != stranger.Company.ID {
 			t.Errorf("another company sees %+v, %v", list, err)
 		}
 	})

@@ -1,11 +1,13 @@
 package account
 
 import (
+	"cmp"
 	"context"
-	"strings"
+	"time"
 	"unicode/utf8"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
@@ -14,106 +16,168 @@ import (
 // MinPassword is the shortest password accepted.
 const MinPassword = 8
 
-// CreateCompany makes a company at the top of the tree and its owner, from
-// the fields name, email, password, level and timezone. Without a password
-// the owner cannot sign in until one is set.
-func (s *Service) CreateCompany(ctx context.Context, in *input.Form) (Company, User, error) {
-	made, err := s.readCompany(ctx, in)
+// Limits of texts.
+const (
+	maxName     = 255
+	maxPassword = 1000
+	maxZone     = 64
+)
+
+// NewCompany is a company at the top of the tree that is to be made, and its
+// owner.
+type NewCompany struct {
+	Name      string
+	Email     string         // the owner's
+	OwnerName string         // "": from the address
+	Password  string         // "": the owner cannot sign in until one is set
+	Level     Level          // "": ultra master
+	Zone      *time.Location // nil: that of DefaultTimezone
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadNewCompany reads the fields name, email, user_name, password, level and
+// timezone.
+func ReadNewCompany(in *input.Form) NewCompany {
+	in.Require("name")
+	in.Require("email")
+	n := NewCompany{
+		Name:      in.Line("name", maxName).Value,
+		Email:     in.Email("email").Value,
+		OwnerName: in.Line("user_name", maxName).Value,
+		Password:  ReadPassword(in),
+		Level:     readLevel(in).Value,
+		Zone:      readZone(in).Value,
+	}
+	n.Problems = in.Problems()
+	return n
+}
+
+// refused are the fields that a Go caller may have left out.
+func (n NewCompany) refused() (refused fault.Fields) {
+	if n.Name == "" && !n.Problems.Any() {
+		refused.Add("name", "is required")
+	}
+	if n.Email == "" && !n.Problems.Any() {
+		refused.Add("email", "is required")
+	}
+	return refused
+}
+
+// CreateCompany makes a company at the top of the tree and its owner.
+func (s *Service) CreateCompany(ctx context.Context, n NewCompany) (Company, User, error) {
+	made, err := n.change(ctx)
 	if err != nil {
 		return Company{}, User{}, err
 	}
-	var c Company
-	var owner User
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		c, owner, err = made.insert(ctx, tx)
-		return err
+	var done Change
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		done = made()
+		return s.applyCompany(ctx, tx, Operator(Company{}), &done)
 	})
-	return c, owner, err
+	if err != nil {
+		return Company{}, User{}, err
+	}
+	return done.After.Company, done.owner.User, nil
 }
 
-// newCompany is a company with its owner, read and not yet written.
-type newCompany struct {
-	company Company
-	owner   User
-	hash    string // of the owner's password
+// change returns what makes the change, anew for every run of a transaction. It
+// hashes the password, which belongs before one.
+func (n NewCompany) change(ctx context.Context) (func() Change, error) {
+	if err := n.Problems.With(n.refused()).Err(); err != nil {
+		return nil, err
+	}
+	hash, err := HashPassword(ctx, n.Password)
+	if err != nil {
+		return nil, err
+	}
+	zone := n.Zone
+	if zone == nil {
+		if zone, err = civil.LoadZone(DefaultTimezone); err != nil {
+			return nil, err
+		}
+	}
+	return func() Change {
+		made := Change{Action: CompanyCreated, owner: newOwner(n.Email, hash)}
+		made.owner.Name = cmp.Or(n.OwnerName, made.owner.Name)
+		made.After = Profile{OwnerEmail: n.Email, Company: Company{
+			Name: n.Name, Level: cmp.Or(n.Level, LevelUltraMaster), Zone: zone, Settings: DefaultSettings,
+			Subscription: Subscription{Functions: EveryFunction},
+		}}
+		return made
+	}, nil
 }
 
-func (s *Service) readCompany(ctx context.Context, in *input.Form) (n newCompany, err error) {
-	n = newCompany{
-		company: Company{Level: LevelUltraMaster, Settings: DefaultSettings, Subscription: Subscription{Functions: EveryFunction}},
-		owner:   User{Role: RoleOwner},
-	}
-	in.Require("name")
-	in.Require("email")
-	n.company.Name, _ = in.Line("name", 255).Get()
-	n.owner.Email, _ = in.Email("email").Get()
-	n.owner.Name, _ = in.Line("user_name", 255).Get()
-	password := readPassword(in)
-	readLevel(in, &n.company)
-	if !in.Given("timezone") {
-		n.company.Zone, _ = civil.LoadZone(DefaultTimezone)
-	}
-	readZone(in, &n.company)
-	if err := in.Err(); err != nil {
-		return n, err
-	}
-	if n.owner.Name == "" {
-		n.owner.Name, _, _ = strings.Cut(n.owner.Email, "@")
-	}
-	n.hash, err = hashPassword(ctx, password)
-	return n, err
+// CompanyDraft is what a caller wants a company to be; what is not given stays.
+type CompanyDraft struct {
+	Name           input.Opt[string]
+	Whatsapp       input.Opt[string] // digits with country code
+	Level          input.Opt[Level]  // the operator's to give
+	Zone           input.Opt[*time.Location]
+	RenewFrom      input.Opt[RenewFrom]
+	RenewOnPayment input.Opt[bool]
+	LeadDays       input.Opt[int64]
+
+	Problems input.Problems // what the form had wrong
 }
 
-func (n newCompany) insert(ctx context.Context, tx *sqldb.Tx) (c Company, owner User, err error) {
-	c, owner = n.company, n.owner
-	c.CreatedAt, owner.CreatedAt = tx.Now(), tx.Now()
-	err = insertWithOwner(ctx, tx, &c, &owner, n.hash)
-	return c, owner, err
-}
+// maxLeadDays bounds how long before its due date an invoice is issued.
+const maxLeadDays = 60
 
-// SetCompany changes name, whatsapp, level, timezone and settings; what is not
-// given stays. The level is the operator's to give: a company that could raise
-// its own would own the tree.
-func (s *Service) SetCompany(ctx context.Context, a Actor, in *input.Form) (Company, error) {
+// ReadCompanyDraft reads name, whatsapp, level, timezone and the settings.
+func ReadCompanyDraft(in *input.Form) CompanyDraft {
 	in.MustNotClear("name")
-	c := a.Company
+	d := CompanyDraft{
+		Name:           in.Line("name", maxName),
+		Whatsapp:       in.Phone("whatsapp"),
+		Level:          readLevel(in),
+		Zone:           readZone(in),
+		RenewFrom:      choice(in, "renew_from", FromDueDate, FromToday),
+		RenewOnPayment: in.Bool("renew_on_payment"),
+		LeadDays:       in.Int("lead_days", 0, maxLeadDays),
+	}
+	d.Problems = in.Problems()
+	return d
+}
+
+// to returns the company with the draft's changes. The level is the operator's
+// to give: a company that could raise its own would own the tree.
+func (d CompanyDraft) to(a Actor, c Company) Company {
+	d.Name.To(&c.Name)
+	d.Whatsapp.To(&c.Whatsapp)
+	d.Zone.To(&c.Zone)
+	d.RenewFrom.To(&c.Settings.RenewFrom)
+	d.RenewOnPayment.To(&c.Settings.RenewOnPayment)
+	if a.UserID == 0 && a.TokenID == 0 {
+		d.Level.To(&c.Level)
+	}
+	if d.LeadDays.Given() {
+		c.Settings.LeadDays = int(d.LeadDays.Value)
+	}
+	return c
+}
+
+// SetCompany changes the actor's company.
+func (s *Service) SetCompany(ctx context.Context, a Actor, d CompanyDraft) (Company, error) {
+	after := a.Company
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		before, err := lockCompany(ctx, tx, a.Company.ID)
 		if err != nil {
 			return err
 		}
-		c = before
-		if v, ok := in.Line("name", 255).Get(); ok {
-			c.Name = v
+		after = d.to(a, before)
+		var refused fault.Fields
+		if after.Name == "" {
+			refused.Add("name", "must not be empty")
 		}
-		if v, ok := in.Phone("whatsapp").Get(); ok {
-			c.Whatsapp = v
-		}
-		if a.UserID == 0 && a.TokenID == 0 {
-			readLevel(in, &c)
-		} else {
-			in.Ignore("level")
-		}
-		readZone(in, &c)
-		readSettings(in, &c.Settings)
-		if err := in.Err(); err != nil {
+		if err := d.Problems.With(refused).Err(); err != nil {
 			return err
 		}
-		if err := s.SaveTx(ctx, tx, before, c); err != nil {
-			return err
-		}
-		return WriteAudit(ctx, tx, a, AuditEntry{
-			Action: "company.updated", Record: "company", ID: c.ID, Name: c.Name, Before: companyFields(before), After: companyFields(c),
+		return s.applyCompany(ctx, tx, a, &Change{
+			Action: CompanyUpdated, Before: Profile{Company: before}, After: Profile{Company: after},
 		})
 	})
-	return c, err
-}
-
-func companyFields(c Company) AuditFields {
-	return AuditFields{
-		"name": c.Name, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
-		"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays,
-	}
+	return after, err
 }
 
 // Actor finds a company to act for, for the command line.
@@ -122,13 +186,19 @@ func (s *Service) Actor(ctx context.Context, companyID int64) (Actor, error) {
 	return Operator(c), err
 }
 
+// Program finds a company for work that the program does by itself.
+func (s *Service) Program(ctx context.Context, companyID int64, work string) (Actor, error) {
+	c, err := FindCompany(ctx, s.db, companyID)
+	return System(c, work), err
+}
+
 // FindCompany reads a company as it is now, for another use case's transaction.
 func FindCompany(ctx context.Context, q sqldb.Querier, companyID int64) (Company, error) {
 	return companyByID(ctx, q, companyID)
 }
 
-// LockTx keeps others from counting what the company has while this
-// transaction adds to it.
+// LockTx keeps other transactions from counting what the company has while this
+// one adds to it.
 func LockTx(ctx context.Context, tx *sqldb.Tx, a Actor) error {
 	_, err := lockCompany(ctx, tx, a.Company.ID)
 	return err
@@ -142,49 +212,49 @@ func (s *Service) Owner(ctx context.Context, a Actor) (User, error) {
 	return ownerOf(ctx, s.db, a.Company.ID)
 }
 
-func readPassword(in *input.Form) string {
-	password, ok := in.Text("password", 1000).Get()
-	if ok && password != "" && utf8.RuneCountInString(password) < MinPassword {
+// ReadPassword reads and checks the field password; "" when it is not given.
+func ReadPassword(in *input.Form) string {
+	password := in.Text("password", maxPassword)
+	if password.HasValue() && utf8.RuneCountInString(password.Value) < MinPassword {
 		in.Refuse("password", "must have at least 8 characters")
 	}
-	return password
+	return password.Value
 }
 
-func hashPassword(ctx context.Context, password string) (string, error) {
+// HashPassword is what is stored of a password; "" of none. It is slow by
+// design, and belongs before a transaction.
+func HashPassword(ctx context.Context, password string) (string, error) {
 	if password == "" {
 		return "", nil
 	}
 	return secret.HashPassword(ctx, password)
 }
 
-func readLevel(in *input.Form, c *Company) {
-	v, ok := in.Choice("level", string(LevelUser), string(LevelReseller), string(LevelMaster), string(LevelUltraMaster)).Get()
-	if ok && v != "" {
-		c.Level = Level(v)
+// choice reads one of the allowed words. Null changes nothing, since no choice
+// can be empty.
+func choice[T ~string](in *input.Form, name string, allowed ...T) input.Opt[T] {
+	words := make([]string, len(allowed))
+	for i, word := range allowed {
+		words[i] = string(word)
 	}
+	chosen := in.Choice(name, words...)
+	if !chosen.HasValue() {
+		return input.Opt[T]{}
+	}
+	return input.Some(T(chosen.Value))
 }
 
-func readZone(in *input.Form, c *Company) {
-	v, ok := in.Line("timezone", 64).Get()
-	if !ok {
-		return
+func readLevel(in *input.Form) input.Opt[Level] { return choice(in, "level", Levels...) }
+
+func readZone(in *input.Form) input.Opt[*time.Location] {
+	name := in.Line("timezone", maxZone)
+	if !name.Given() {
+		return input.Opt[*time.Location]{}
 	}
-	zone, err := civil.LoadZone(v)
+	zone, err := civil.LoadZone(name.Value)
 	if err != nil {
 		in.Refuse("timezone", "must be the name of a time zone, such as America/Sao_Paulo")
-		return
+		return input.Opt[*time.Location]{}
 	}
-	c.Zone = zone
-}
-
-func readSettings(in *input.Form, s *Settings) {
-	if v, ok := in.Choice("renew_from", string(FromDueDate), string(FromToday)).Get(); ok && v != "" {
-		s.RenewFrom = RenewFrom(v)
-	}
-	if v, ok := in.Bool("renew_on_payment").Get(); ok {
-		s.RenewOnPayment = v
-	}
-	if v, ok := in.Int("lead_days", 0, 60).Get(); ok {
-		s.LeadDays = int(v)
-	}
+	return input.Some(zone)
 }

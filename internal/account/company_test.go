@@ -29,7 +29,7 @@ func form(pairs ...string) *input.Form {
 // newCompany makes a company to act for.
 func newCompany(t *testing.T, s *account.Service, email string) account.Actor {
 	t.Helper()
-	c, _, err := s.CreateCompany(t.Context(), form("name", "Rede Clara", "email", email))
+	c, _, err := s.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Rede Clara", "email", email)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +48,8 @@ func wantFields(t *testing.T, err error, want ...string) {
 func TestCompanyIsMadeWithItsOwner(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		db := sqldbtest.New(t, engine, sqldbtest.WithClock(sqldbtest.NewClock(noon)))
-		s := account.New(db, 0)
-		c, owner, err := s.CreateCompany(t.Context(), form("name", " Rede Clara ", "email", "Paula@Example.com", "password", "correct horse"))
+		s := account.New(db, account.Config{})
+		c, owner, err := s.CreateCompany(t.Context(), account.ReadNewCompany(form("name", " Rede Clara ", "email", "Paula@Example.com", "password", "correct horse")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestCompanyIsMadeWithItsOwner(t *testing.T) {
 
 func TestCompanyRefusesEveryWrongFieldAtOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, 0)
+		s := account.New(db, account.Config{})
 		for _, c := range []struct {
 			form *input.Form
 			want []string
@@ -97,7 +97,7 @@ func TestCompanyRefusesEveryWrongFieldAtOnce(t *testing.T) {
 			{form("name", "A", "email", "a@example.com", "password", "çççç123"), []string{"password"}},
 			{form("name", "A", "email", "a@example.com", "timezone", "Local"), []string{"timezone"}},
 		} {
-			_, _, err := s.CreateCompany(t.Context(), c.form)
+			_, _, err := s.CreateCompany(t.Context(), account.ReadNewCompany(c.form))
 			wantFields(t, err, c.want...)
 		}
 		if all, err := s.Companies(t.Context()); err != nil || len(all) != 0 {
@@ -108,12 +108,14 @@ func TestCompanyRefusesEveryWrongFieldAtOnce(t *testing.T) {
 
 func TestEmailBelongsToOneUserWithoutRegardToCase(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, 0)
+		s := account.New(db, account.Config{})
 		spellings := []string{"joão@example.com", "JOÃO@example.com", "Joa\u0303o@Example.COM", "joão@EXAMPLE.com"}
 		errs := make([]error, len(spellings))
 		var wg sync.WaitGroup
 		for i, email := range spellings {
-			wg.Go(func() { _, _, errs[i] = s.CreateCompany(t.Context(), form("name", "A", "email", email)) })
+			wg.Go(func() {
+				_, _, errs[i] = s.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "A", "email", email)))
+			})
 		}
 		wg.Wait()
 		lost := slices.DeleteFunc(errs, func(err error) bool { return err == nil })
@@ -131,7 +133,7 @@ func TestEmailBelongsToOneUserWithoutRegardToCase(t *testing.T) {
 
 func TestSetCompanyChangesOnlyWhatIsGiven(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, 0)
+		s := account.New(db, account.Config{})
 		a, other := newCompany(t, s, "a@example.com"), newCompany(t, s, "b@example.com")
 		steps := []struct {
 			form   *input.Form
@@ -148,7 +150,7 @@ func TestSetCompanyChangesOnlyWhatIsGiven(t *testing.T) {
 		want := a.Company
 		for _, step := range steps {
 			step.change(&want)
-			got, err := s.SetCompany(t.Context(), a, step.form)
+			got, err := s.SetCompany(t.Context(), a, account.ReadCompanyDraft(step.form))
 			wantCompany(t, got, want, err)
 		}
 		found, err := s.Actor(t.Context(), a.Company.ID)
@@ -156,9 +158,9 @@ func TestSetCompanyChangesOnlyWhatIsGiven(t *testing.T) {
 		untouched, err := s.Actor(t.Context(), other.Company.ID)
 		wantCompany(t, untouched.Company, other.Company, err)
 
-		_, err = s.SetCompany(t.Context(), a, form("name", "", "lead_days", "61", "renew_from", "birth", "timezone", "x"))
+		_, err = s.SetCompany(t.Context(), a, account.ReadCompanyDraft(form("name", "", "lead_days", "61", "renew_from", "birth", "timezone", "x")))
 		wantFields(t, err, "name", "lead_days", "renew_from", "timezone")
-		if zoned, err := s.SetCompany(t.Context(), a, form("timezone", "America/Noronha")); err != nil || zoned.Zone.String() != "America/Noronha" {
+		if zoned, err := s.SetCompany(t.Context(), a, account.ReadCompanyDraft(form("timezone", "America/Noronha"))); err != nil || zoned.Zone.String() != "America/Noronha" {
 			t.Errorf("zone %v, %v", zoned.Zone, err)
 		}
 	})
@@ -166,15 +168,15 @@ func TestSetCompanyChangesOnlyWhatIsGiven(t *testing.T) {
 
 func TestCompanyCannotRaiseItsOwnLevel(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, 0)
+		s := account.New(db, account.Config{})
 		a := newCompany(t, s, "a@example.com")
-		_, err := s.SetCompany(t.Context(), a, form("level", "user"))
+		_, err := s.SetCompany(t.Context(), a, account.ReadCompanyDraft(form("level", "user")))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, who := range []account.Actor{{UserID: 1, Role: account.RoleOwner}, {TokenID: 1}} {
 			who.Company = a.Company
-			got, err := s.SetCompany(t.Context(), who, form("level", "ultra_master", "name", "Rede Alta"))
+			got, err := s.SetCompany(t.Context(), who, account.ReadCompanyDraft(form("level", "ultra_master", "name", "Rede Alta")))
 			if err != nil || got.Level != account.LevelUser || got.Name != "Rede Alta" {
 				t.Errorf("%+v made of itself %+v, %v", who, got, err)
 			}

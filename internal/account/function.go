@@ -1,8 +1,10 @@
 package account
 
 import (
+	"database/sql/driver"
 	"slices"
-	"strings"
+
+	"carteira/internal/platform/sqldb"
 )
 
 // Function is a part of the product that a subscription plan switches on for
@@ -74,31 +76,39 @@ func (f Functions) Names() []Function {
 	return names
 }
 
-// all stands in tables for EveryFunction.
-const all = "*"
+// allFunctions is how tables have EveryFunction.
+const allFunctions = "*"
 
-// String is the set as tables have it: names between commas, or all.
+// String is the set as tables have it: a list of names, or allFunctions.
 func (f Functions) String() string {
 	if f == EveryFunction {
-		return all
+		return allFunctions
 	}
-	var b strings.Builder
-	b.WriteByte(',')
+	var words sqldb.Words
 	for _, name := range f.Names() {
-		b.WriteString(string(name))
-		b.WriteByte(',')
+		words = append(words, string(name))
 	}
-	return b.String()
+	return words.String()
 }
 
 // ParseFunctions reads what String wrote. A name that this version does not
 // know is passed over.
 func ParseFunctions(stored string) (f Functions) {
-	if stored == all {
+	if stored == allFunctions {
 		return EveryFunction
 	}
-	for name := range strings.SplitSeq(strings.Trim(stored, ","), ",") {
+	for _, name := range sqldb.ParseWords(stored) {
 		f |= bitOf(Function(name))
 	}
 	return f
+}
+
+// Value stores the set.
+func (f Functions) Value() (driver.Value, error) { return f.String(), nil }
+
+// Scan reads what Value stored.
+func (f *Functions) Scan(src any) error {
+	stored, err := sqldb.ScanText(src)
+	*f = ParseFunctions(stored)
+	return err
 }

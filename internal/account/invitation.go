@@ -8,7 +8,7 @@ import (
 )
 
 // Invitation lets the owner of a company who has no password yet set one: a
-// password link that the company above hands on. It is made before the
+// password link that the company's parent hands on. It is made before the
 // transaction that stores it, which may run again.
 type Invitation struct {
 	Code string // of the link; shown once, and kept as a hash
@@ -22,8 +22,9 @@ func NewInvitation() Invitation {
 }
 
 // InviteTx stores the invitation of a company's owner inside another use case's
-// transaction. An older one stops working. An owner who has a password is not
-// invited: the company above cannot take an account over.
+// transaction, which writes the audit line. An older one stops working. An
+// owner who has a password is not invited: the parent cannot take an account
+// over.
 func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, c Company, i Invitation) error {
 	owner, err := ownerOf(ctx, tx, c.ID)
 	if err != nil {
@@ -36,8 +37,5 @@ func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, c Company, i Invit
 	if has {
 		return fault.Conflict("the owner has a password already")
 	}
-	if err := deletePasswordLinks(ctx, tx, owner); err != nil {
-		return err
-	}
-	return insertPasswordLink(ctx, tx, owner, i.hash, tx.Now().Add(linkLife))
+	return replacePasswordLink(ctx, tx, owner, i.hash)
 }

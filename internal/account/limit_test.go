@@ -26,7 +26,7 @@ func newCaller(t *testing.T, engine sqldb.Engine, limit int) caller {
 	t.Helper()
 	clock := sqldbtest.NewClock(noon)
 	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
-	s := account.New(db, limit)
+	s := account.New(db, account.Config{CallsPerMinute: limit})
 	_, plain := newToken(t, s, newCompany(t, s, "a@example.com"))
 	return caller{s, db, clock, plain}
 }
@@ -209,10 +209,10 @@ func TestNoMinuteHasMoreAnswersThanTheLimit(t *testing.T) {
 func TestParallelCallsPassExactlyTheLimit(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		url := sqldbtest.URL(t, engine)
-		here := account.New(sqldbtest.Open(t, url), 60)
+		here := account.New(sqldbtest.Open(t, url), account.Config{CallsPerMinute: 60})
 		there := here // SQLite has one process
 		if engine == sqldb.Postgres {
-			there = account.New(sqldbtest.Open(t, url), 60)
+			there = account.New(sqldbtest.Open(t, url), account.Config{CallsPerMinute: 60})
 		}
 		a := newCompany(t, here, "a@example.com")
 		_, one := newToken(t, here, a)

@@ -38,10 +38,9 @@ func eachHouse(t *testing.T, test func(t *testing.T, h house)) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		h := house{clock: sqldbtest.NewClock(noon), url: sqldbtest.URL(t, engine)}
 		h.db = sqldbtest.Open(t, h.url, sqldbtest.WithClock(h.clock))
-		h.Service = account.New(h.db, 0)
-		h.SealWith(testBox(t, "A7"))
+		h.Service = account.New(h.db, account.Config{Box: testBox(t, "A7")})
 		var err error
-		_, h.owner, err = h.CreateCompany(t.Context(), form("name", "Rede", "email", "Ana@Example.com", "password", password, "user_name", "Ana"))
+		_, h.owner, err = h.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Rede", "email", "Ana@Example.com", "password", password, "user_name", "Ana")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +63,7 @@ func testBox(t *testing.T, pair string, old ...string) *secret.Box {
 
 func (h house) signIn(t *testing.T) (string, account.Visit) {
 	t.Helper()
-	in, err := h.SignIn(t.Context(), form("email", "ana@example.com", "password", password), here)
+	in, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", password)), here)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,13 +102,13 @@ func TestSignInAndOut(t *testing.T) {
 
 func TestWrongPasswordsAndUnknownPeopleAreRefusedAlike(t *testing.T) {
 	eachHouse(t, func(t *testing.T, h house) {
-		_, link, err := h.CreateUser(t.Context(), account.System(account.Company{ID: h.owner.CompanyID}, "test"), form("name", "B", "email", "b@example.com", "role", "staff"))
+		_, link, err := h.CreateUser(t.Context(), account.System(account.Company{ID: h.owner.CompanyID}, "test"), account.ReadNewUser(form("name", "B", "email", "b@example.com", "role", "staff")))
 		if err != nil || link == "" {
 			t.Fatal(err)
 		}
 		var said []string
 		for _, pair := range [][2]string{{"ana@example.com", "wrong"}, {"nobody@example.com", password}, {"b@example.com", ""}, {"b@example.com", "x"}} {
-			_, err := h.SignIn(t.Context(), form("email", pair[0], "password", pair[1]), here)
+			_, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", pair[0], "password", pair[1])), here)
 			wantKind(t, err, fault.KindInvalid)
 			if pair[1] != "" {
 				said = append(said, fault.Public(err))
@@ -125,7 +124,7 @@ func TestWrongPasswordsAndUnknownPeopleAreRefusedAlike(t *testing.T) {
 
 func TestAttemptsAreLimitedAcrossProcesses(t *testing.T) {
 	eachHouse(t, func(t *testing.T, h house) {
-		other := account.New(sqldbtest.Open(t, h.url, sqldbtest.WithClock(h.clock)), 0)
+		other := account.New(sqldbtest.Open(t, h.url, sqldbtest.WithClock(h.clock)), account.Config{})
 		kinds := make([]fault.Kind, 16)
 		var wg sync.WaitGroup
 		for i := range kinds {
@@ -134,7 +133,7 @@ func TestAttemptsAreLimitedAcrossProcesses(t *testing.T) {
 				s = other
 			}
 			wg.Go(func() {
-				_, err := s.SignIn(t.Context(), form("email", "ana@example.com", "password", "wrong"), here)
+				_, err := s.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", "wrong")), here)
 				kinds[i] = fault.KindOf(err)
 			})
 		}
@@ -148,10 +147,10 @@ func TestAttemptsAreLimitedAcrossProcesses(t *testing.T) {
 		if tried != 10 {
 			t.Errorf("%d attempts were let through, want 10", tried)
 		}
-		_, err := h.SignIn(t.Context(), form("email", "ana@example.com", "password", password), here)
+		_, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", password)), here)
 		wantKind(t, err, fault.KindRateLimited)
 		elsewhere := account.Visitor{Address: "198.51.100.7"}
-		if _, err := h.SignIn(t.Context(), form("email", "ana@example.com", "password", password), elsewhere); err != nil {
+		if _, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", password)), elsewhere); err != nil {
 			t.Errorf("the person is locked out by a stranger: %v", err)
 		}
 		h.clock.Advance(16 * time.Minute)
@@ -164,7 +163,7 @@ func TestOneAddressCannotTryManyPeople(t *testing.T) {
 		var last error
 		for i := range 51 {
 			// Nobody's password costs as much as anybody's, so the form stops earlier.
-			_, last = h.SignIn(t.Context(), form("email", fmt.Sprintf("p%d@example.com", i), "password", "x"), here)
+			_, last = h.SignIn(t.Context(), account.ReadCredentials(form("email", fmt.Sprintf("p%d@example.com", i), "password", "x")), here)
 		}
 		wantKind(t, last, fault.KindRateLimited)
 	})
@@ -201,9 +200,9 @@ func TestChangedPasswordEndsOtherSessions(t *testing.T) {
 	eachHouse(t, func(t *testing.T, h house) {
 		elsewhere, _ := h.signIn(t)
 		token, v := h.signIn(t)
-		wantFields(t, h.ChangePassword(t.Context(), v, form("current_password", "wrong", "password", "another one")), "current_password")
-		wantFields(t, h.ChangePassword(t.Context(), v, form("current_password", password, "password", "short")), "password")
-		if err := h.ChangePassword(t.Context(), v, form("current_password", password, "password", "another one")); err != nil {
+		wantFields(t, h.ChangePassword(t.Context(), v, account.ReadPasswordChange(form("current_password", "wrong", "password", "another one"))), "current_password")
+		wantFields(t, h.ChangePassword(t.Context(), v, account.ReadPasswordChange(form("current_password", password, "password", "short"))), "password")
+		if err := h.ChangePassword(t.Context(), v, account.ReadPasswordChange(form("current_password", password, "password", "another one"))); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := h.Authenticate(t.Context(), token, here); err != nil {
@@ -211,9 +210,9 @@ func TestChangedPasswordEndsOtherSessions(t *testing.T) {
 		}
 		_, err := h.Authenticate(t.Context(), elsewhere, here)
 		wantKind(t, err, fault.KindUnauthenticated)
-		_, err = h.SignIn(t.Context(), form("email", "ana@example.com", "password", password), here)
+		_, err = h.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", password)), here)
 		wantKind(t, err, fault.KindInvalid)
-		if _, err := h.SignIn(t.Context(), form("email", "ana@example.com", "password", "another one"), here); err != nil {
+		if _, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", "another one")), here); err != nil {
 			t.Error(err)
 		}
 	})
@@ -243,9 +242,9 @@ func TestSecondFactor(t *testing.T) {
 		if err != nil || !strings.HasPrefix(f.URL, "otpauth://totp/Carteira:Ana@Example.com?issuer=Carteira&secret="+f.Secret) {
 			t.Fatalf("factor %+v, %v", f, err)
 		}
-		_, err = h.ConfirmSecondFactor(t.Context(), v.Actor, form("code", "000000"))
+		_, err = h.ConfirmSecondFactor(t.Context(), v.Actor, account.ReadCode(form("code", "000000")))
 		wantFields(t, err, "code")
-		recovery, err := h.ConfirmSecondFactor(t.Context(), v.Actor, form("code", code(t, f.Secret, h.clock.Now())))
+		recovery, err := h.ConfirmSecondFactor(t.Context(), v.Actor, account.ReadCode(form("code", code(t, f.Secret, h.clock.Now()))))
 		if err != nil || len(recovery) != 10 {
 			t.Fatalf("recovery codes %v, %v", recovery, err)
 		}
@@ -255,7 +254,7 @@ func TestSecondFactor(t *testing.T) {
 		}
 
 		begin := func() string {
-			in, err := h.SignIn(t.Context(), form("email", "ana@example.com", "password", password), here)
+			in, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", password)), here)
 			if err != nil || !in.NeedsCode {
 				t.Fatalf("signed in %+v, %v", in, err)
 			}
@@ -264,47 +263,47 @@ func TestSecondFactor(t *testing.T) {
 			return in.Token
 		}
 		pending := begin()
-		_, err = h.ConfirmCode(t.Context(), pending, form("code", code(t, f.Secret, h.clock.Now())), here)
+		_, err = h.ConfirmCode(t.Context(), pending, account.ReadCode(form("code", code(t, f.Secret, h.clock.Now()))), here)
 		wantFields(t, err, "code") // it was used to switch the factor on
 		h.clock.Advance(time.Minute)
 		good := code(t, f.Secret, h.clock.Now())
-		in, err := h.ConfirmCode(t.Context(), pending, form("code", good[:3]+" "+good[3:]), here)
+		in, err := h.ConfirmCode(t.Context(), pending, account.ReadCode(form("code", good[:3]+" "+good[3:])), here)
 		if err != nil || in.Token == pending {
 			t.Fatalf("confirmed %+v, %v", in, err)
 		}
 		if _, err := h.Authenticate(t.Context(), in.Token, here); err != nil {
 			t.Error(err)
 		}
-		_, err = h.ConfirmCode(t.Context(), pending, form("code", good), here)
+		_, err = h.ConfirmCode(t.Context(), pending, account.ReadCode(form("code", good)), here)
 		wantKind(t, err, fault.KindUnauthenticated)
 
-		if _, err := h.ConfirmCode(t.Context(), begin(), form("code", strings.ToUpper(recovery[3])), here); err != nil {
+		if _, err := h.ConfirmCode(t.Context(), begin(), account.ReadCode(form("code", strings.ToUpper(recovery[3]))), here); err != nil {
 			t.Errorf("recovery code: %v", err)
 		}
-		_, err = h.ConfirmCode(t.Context(), begin(), form("code", recovery[3]), here)
+		_, err = h.ConfirmCode(t.Context(), begin(), account.ReadCode(form("code", recovery[3])), here)
 		wantFields(t, err, "code")
 		if on, left, err := h.HasSecondFactor(t.Context(), v.Actor); err != nil || !on || left != 9 {
 			t.Errorf("on %v, %d left, %v", on, left, err)
 		}
 
-		h.SealWith(testBox(t, "C9")) // the key is lost
-		if _, err := h.ConfirmCode(t.Context(), begin(), form("code", recovery[4]), here); err != nil {
+		h.Service = account.New(h.db, account.Config{Box: testBox(t, "C9")}) // the key is lost
+		if _, err := h.ConfirmCode(t.Context(), begin(), account.ReadCode(form("code", recovery[4])), here); err != nil {
 			t.Errorf("recovery code without the key: %v", err)
 		}
-		h.SealWith(testBox(t, "B8", "A7"))
+		h.Service = account.New(h.db, account.Config{Box: testBox(t, "B8", "A7")})
 		if err := h.ResealFactors(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		h.SealWith(testBox(t, "B8"))
+		h.Service = account.New(h.db, account.Config{Box: testBox(t, "B8")})
 		h.clock.Advance(time.Minute)
-		if _, err := h.ConfirmCode(t.Context(), begin(), form("code", code(t, f.Secret, h.clock.Now())), here); err != nil {
+		if _, err := h.ConfirmCode(t.Context(), begin(), account.ReadCode(form("code", code(t, f.Secret, h.clock.Now()))), here); err != nil {
 			t.Errorf("after a change of key: %v", err)
 		}
 		stranger := newCompany(t, h.Service, "stranger@example.com")
 		_, err = h.RemoveSecondFactor(t.Context(), stranger, h.owner.ID)
 		wantKind(t, err, fault.KindNotFound)
-		wantFields(t, h.DropSecondFactor(t.Context(), v.Actor, form("password", "wrong")), "password")
-		if err := h.DropSecondFactor(t.Context(), v.Actor, form("password", password)); err != nil {
+		wantFields(t, h.DropSecondFactor(t.Context(), v.Actor, account.ReadPasswordProof(form("password", "wrong"))), "password")
+		if err := h.DropSecondFactor(t.Context(), v.Actor, account.ReadPasswordProof(form("password", password))); err != nil {
 			t.Fatal(err)
 		}
 		h.signIn(t)
@@ -315,34 +314,34 @@ func TestUsersOfACompany(t *testing.T) {
 	eachHouse(t, func(t *testing.T, h house) {
 		_, v := h.signIn(t)
 		ctx, a := t.Context(), v.Actor
-		_, _, err := h.CreateUser(ctx, a, form("name", "", "email", "x", "role", "king"))
+		_, _, err := h.CreateUser(ctx, a, account.ReadNewUser(form("name", "", "email", "x", "role", "king")))
 		wantFields(t, err, "name", "email", "role")
-		_, _, err = h.CreateUser(ctx, a, form("name", "A", "email", "ANA@example.com", "role", "staff"))
+		_, _, err = h.CreateUser(ctx, a, account.ReadNewUser(form("name", "A", "email", "ANA@example.com", "role", "staff")))
 		wantFields(t, err, "email")
-		bia, link, err := h.CreateUser(ctx, a, form("name", "Bia", "email", "bia@example.com", "role", "readonly"))
+		bia, link, err := h.CreateUser(ctx, a, account.ReadNewUser(form("name", "Bia", "email", "bia@example.com", "role", "readonly")))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if u, err := h.LinkedUser(ctx, link); err != nil || u.ID != bia.ID {
 			t.Errorf("link of %+v, %v", u, err)
 		}
-		_, err = h.UsePasswordLink(ctx, link, form("password", "short"), here)
+		_, err = h.UsePasswordLink(ctx, link, account.ReadNewPassword(form("password", "short")), here)
 		wantFields(t, err, "password")
-		if _, err := h.UsePasswordLink(ctx, link, form("password", "long enough"), here); err != nil {
+		if _, err := h.UsePasswordLink(ctx, link, account.ReadNewPassword(form("password", "long enough")), here); err != nil {
 			t.Fatal(err)
 		}
-		_, err = h.UsePasswordLink(ctx, link, form("password", "long enough"), here)
+		_, err = h.UsePasswordLink(ctx, link, account.ReadNewPassword(form("password", "long enough")), here)
 		wantKind(t, err, fault.KindNotFound)
-		in, err := h.SignIn(ctx, form("email", "bia@example.com", "password", "long enough"), here)
+		in, err := h.SignIn(ctx, account.ReadCredentials(form("email", "bia@example.com", "password", "long enough")), here)
 		if err != nil {
 			t.Fatal(err)
 		}
 
 		// The only owner stays; with two, one may go.
-		_, err = h.UpdateUser(ctx, a, a.UserID, form("role", "staff"))
+		_, err = h.UpdateUser(ctx, a, a.UserID, account.ReadUserChanges(form("role", "staff")))
 		wantFields(t, err, "role")
 		wantKind(t, h.RemoveUser(ctx, a, a.UserID), fault.KindConflict)
-		if _, err := h.UpdateUser(ctx, a, bia.ID, form("role", "owner", "name", "Beatriz")); err != nil {
+		if _, err := h.UpdateUser(ctx, a, bia.ID, account.ReadUserChanges(form("role", "owner", "name", "Beatriz"))); err != nil {
 			t.Fatal(err)
 		}
 		asBia, err := h.Authenticate(ctx, in.Token, here)
@@ -366,7 +365,7 @@ func TestUsersOfACompany(t *testing.T) {
 func TestUsersOfAnotherCompanyAreNotFound(t *testing.T) {
 	eachHouse(t, func(t *testing.T, h house) {
 		stranger := newCompany(t, h.Service, "stranger@example.com")
-		_, err := h.UpdateUser(t.Context(), stranger, h.owner.ID, form("role", "staff"))
+		_, err := h.UpdateUser(t.Context(), stranger, h.owner.ID, account.ReadUserChanges(form("role", "staff")))
 		wantKind(t, err, fault.KindNotFound)
 		wantKind(t, h.RemoveUser(t.Context(), stranger, h.owner.ID), fault.KindNotFound)
 		_, _, err = h.NewPasswordLink(t.Context(), stranger, h.owner.ID)
@@ -390,7 +389,7 @@ func TestPasswordLinksRunOutAndReplaceEachOther(t *testing.T) {
 		}
 		_, err = h.LinkedUser(t.Context(), first)
 		wantKind(t, err, fault.KindNotFound)
-		if _, err := h.UsePasswordLink(t.Context(), second, form("password", "long enough"), here); err != nil {
+		if _, err := h.UsePasswordLink(t.Context(), second, account.ReadNewPassword(form("password", "long enough")), here); err != nil {
 			t.Fatal(err)
 		}
 		_, err = h.Authenticate(t.Context(), token, here)
@@ -407,7 +406,7 @@ func TestPasswordLinksRunOutAndReplaceEachOther(t *testing.T) {
 
 func TestFirstCompanyIsMadeExactlyOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, 0)
+		s := account.New(db, account.Config{})
 		link, err := s.NewSetupLink(t.Context())
 		if err != nil || link == "" {
 			t.Fatalf("link %q, %v", link, err)
@@ -419,9 +418,9 @@ func TestFirstCompanyIsMadeExactlyOnce(t *testing.T) {
 		filled := func(i int) *input.Form {
 			return form("name", "Rede", "user_name", "Ana", "email", fmt.Sprintf("a%d@example.com", i), "password", password)
 		}
-		_, err = s.Setup(t.Context(), link, form("name", "Rede"), here)
+		_, err = s.Setup(t.Context(), link, account.ReadSetup(form("name", "Rede")), here)
 		wantFields(t, err, "password", "user_name", "email")
-		_, err = s.Setup(t.Context(), "guessed", filled(0), here)
+		_, err = s.Setup(t.Context(), "guessed", account.ReadSetup(filled(0)), here)
 		wantKind(t, err, fault.KindNotFound)
 		errs := make([]error, 6)
 		var wg sync.WaitGroup
@@ -430,7 +429,7 @@ func TestFirstCompanyIsMadeExactlyOnce(t *testing.T) {
 			if i%2 == 1 {
 				use = second
 			}
-			wg.Go(func() { _, errs[i] = s.Setup(t.Context(), use, filled(i), here) })
+			wg.Go(func() { _, errs[i] = s.Setup(t.Context(), use, account.ReadSetup(filled(i)), here) })
 		}
 		wg.Wait()
 		made := 0

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -42,19 +41,12 @@ type Visitor struct {
 	Agent   string // what the browser calls itself
 }
 
-// Visit is a request of somebody who is signed in.
+// Visit is a request of a user who is signed in.
 type Visit struct {
 	Actor   Actor
 	User    User
 	Session Session
 }
-
-// people is what use cases about users need besides the database.
-type people struct{ box *secret.Box }
-
-// SealWith gives the service the box that seals second factors. It is called
-// while the program is wired.
-func (s *Service) SealWith(box *secret.Box) { s.people.box = box }
 
 // newLink makes 32 random bytes for a cookie or a link, and the hash that is
 // kept of them.
@@ -72,7 +64,7 @@ func linkHash(plain string) []byte {
 
 func signedOut() error { return fault.New(fault.KindUnauthenticated, "please sign in") }
 
-// Authenticate finds who holds a session.
+// Authenticate finds whose session a token is of.
 func (s *Service) Authenticate(ctx context.Context, token string, from Visitor) (Visit, error) {
 	v, err := s.visit(ctx, token)
 	if err != nil {
@@ -107,19 +99,30 @@ func (s *Service) visit(ctx context.Context, token string) (Visit, error) {
 	return v, nil
 }
 
-// openTx starts a session. The token it returns is for the browser alone.
-func openTx(ctx context.Context, tx *sqldb.Tx, u User, from Visitor, pending bool) (string, error) {
+// sessionStart is a session that is to be started.
+type sessionStart struct {
+	user    User
+	from    Visitor
+	pending bool // the code of the second factor is still to come
+}
+
+// maxAgent is how much is kept of what a browser calls itself.
+const maxAgent = 300
+
+// startSession starts a session. The token it returns is for the browser alone.
+func startSession(ctx context.Context, tx *sqldb.Tx, start sessionStart) (string, error) {
 	token, hash := newLink()
 	life := SessionLife
-	if pending {
+	if start.pending {
 		life = codeWait
 	}
-	agent := from.Agent
-	if len(agent) > 300 {
-		agent = agent[:300]
+	agent := start.from.Agent
+	if len(agent) > maxAgent {
+		agent = agent[:maxAgent]
 	}
-	return token, insertSession(ctx, tx, u.CompanyID, hash, Session{
-		UserID: u.ID, Address: from.Address, Agent: agent, CreatedAt: tx.Now(), SeenAt: tx.Now(), ExpiresAt: tx.Now().Add(life), pending: pending,
+	return token, insertSession(ctx, tx, start.user.CompanyID, hash, Session{
+		UserID: start.user.ID, Address: start.from.Address, Agent: agent,
+		CreatedAt: tx.Now(), SeenAt: tx.Now(), ExpiresAt: tx.Now().Add(life), pending: start.pending,
 	})
 }
 
@@ -146,7 +149,11 @@ func (s *Service) EndSession(ctx context.Context, a Actor, sessionID int64) erro
 		if err != nil {
 			return err
 		}
-		return WriteAudit(ctx, tx, a, AuditEntry{Action: "session.ended", Record: "user", ID: a.UserID, Name: a.Name})
+		u, err := userByID(ctx, tx, a.Company.ID, a.UserID)
+		if err != nil {
+			return err
+		}
+		return s.applyUser(ctx, tx, a, happened(UserSessionEnded, u.User))
 	})
 }
 

@@ -14,12 +14,12 @@ const setupLife = 24 * time.Hour
 // NewSetupLink makes a link by which the first company is made, once; "" when
 // there is a company already.
 func (s *Service) NewSetupLink(ctx context.Context) (string, error) {
-	any, err := anyCompany(ctx, s.db)
-	if err != nil || any {
+	found, err := anyCompany(ctx, s.db)
+	if err != nil || found {
 		return "", err
 	}
 	link, hash := newLink()
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return replaceSetupLink(ctx, tx, hash, tx.Now().Add(setupLife)) })
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return insertSetupLink(ctx, tx, hash, tx.Now().Add(setupLife)) })
 	return link, err
 }
 
@@ -28,38 +28,47 @@ func (s *Service) SetupWorks(ctx context.Context, link string) error {
 	return setupLinkWorks(ctx, s.db, linkHash(link), s.db.Now())
 }
 
-// Setup makes the first company and its owner, as CreateCompany does, and signs
-// the owner in. It works once.
-func (s *Service) Setup(ctx context.Context, link string, in *input.Form, from Visitor) (SignedIn, error) {
+// ReadSetup reads what ReadNewCompany does. The owner has a name and a password.
+func ReadSetup(in *input.Form) NewCompany {
 	in.Require("password")
 	in.Require("user_name")
+	return ReadNewCompany(in)
+}
+
+// Setup makes the first company and its owner, as CreateCompany does, and signs
+// the owner in. It works once.
+func (s *Service) Setup(ctx context.Context, link string, n NewCompany, from Visitor) (SignedIn, error) {
 	if err := s.SetupWorks(ctx, link); err != nil {
 		return SignedIn{}, err
 	}
-	made, err := s.readCompany(ctx, in)
+	made, err := n.change(ctx)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	var out SignedIn
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if err := useSetupLinks(ctx, tx, linkHash(link)); err != nil {
+		if err := claimSetup(ctx, tx, link); err != nil {
 			return err
 		}
-		if any, err := anyCompany(ctx, tx); err != nil || any {
-			if err == nil {
-				err = fault.Conflict("there is a company already; sign in")
-			}
+		done := made()
+		if err := s.applyCompany(ctx, tx, actorOf(done.owner.User, from), &done); err != nil {
 			return err
 		}
-		_, owner, err := made.insert(ctx, tx)
-		if err != nil {
-			return err
-		}
-		out.User = owner
-		if out.Token, err = openTx(ctx, tx, owner, from, false); err != nil {
-			return err
-		}
-		return WriteAudit(ctx, tx, actorOf(owner, from), AuditEntry{Action: "company.created", Record: "company", ID: owner.CompanyID, Name: made.company.Name})
+		out.User = done.owner.User
+		out.Token, err = startSession(ctx, tx, sessionStart{user: out.User, from: from})
+		return err
 	})
 	return out, err
+}
+
+// claimSetup uses the set-up links up, and refuses where there is a company.
+func claimSetup(ctx context.Context, tx *sqldb.Tx, link string) error {
+	if err := useSetupLinks(ctx, tx, linkHash(link)); err != nil {
+		return err
+	}
+	found, err := anyCompany(ctx, tx)
+	if err == nil && found {
+		err = fault.Conflict("there is a company already; sign in")
+	}
+	return err
 }

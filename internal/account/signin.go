@@ -14,13 +14,13 @@ import (
 )
 
 // How many attempts to sign in are let through in a window: of one person from
-// one address, from one address whoever it says it is, and for one person from
-// wherever. The last is wider, or a stranger could lock a person out.
+// one address, of all persons from one address, and of one person from all
+// addresses. The last is wider, or a stranger could lock a person out.
 const (
-	attemptWindow      = 15 * time.Minute
-	attemptsOfPair     = 10
-	attemptsOfAddress  = 50
-	attemptsForAddress = 100
+	attemptWindow     = 15 * time.Minute
+	attemptsOfPair    = 10
+	attemptsOfAddress = 50
+	attemptsOfPerson  = 100
 )
 
 // SignedIn is what a browser gets: a token to keep, and whether the code of the
@@ -39,47 +39,61 @@ func errTooMany() error {
 	return fault.New(fault.KindRateLimited, "too many attempts to sign in; wait 15 minutes and try again")
 }
 
-// SignIn starts a session from the fields email and password. It takes the same
-// time whether the address is known or not.
-func (s *Service) SignIn(ctx context.Context, in *input.Form, from Visitor) (SignedIn, error) {
+// Credentials are what a user signs in with.
+type Credentials struct {
+	Email, Password string
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadCredentials reads the fields email and password.
+func ReadCredentials(in *input.Form) Credentials {
 	in.Require("email")
 	in.Require("password")
-	email, _ := in.Line("email", 254).Get()
-	password, _ := in.Text("password", 1000).Get()
-	if err := in.Err(); err != nil {
+	c := Credentials{Email: in.Line("email", 254).Value, Password: in.Text("password", maxPassword).Value}
+	c.Problems = in.Problems()
+	return c
+}
+
+// SignIn starts a session. It takes the same time whether the address is known
+// or not.
+func (s *Service) SignIn(ctx context.Context, c Credentials, from Visitor) (SignedIn, error) {
+	if err := c.Problems.Err(); err != nil {
 		return SignedIn{}, err
 	}
-	if secret.HashingIsFull() { // before the attempt is counted: it is not the visitor's fault
-		return SignedIn{}, secret.ErrBusy
-	}
-	key := text.Lower(email)
-	if err := s.countAttempt(ctx, key, from); err != nil {
+	ctx, leave, err := secret.TakePlace(ctx) // before the attempt is counted: a crowd is not the visitor's fault
+	if err != nil {
 		return SignedIn{}, err
 	}
-	found, err := userByEmail(ctx, s.db, key)
+	defer leave()
+	person := text.Lower(c.Email)
+	if err := s.countAttempt(ctx, person, from); err != nil {
+		return SignedIn{}, err
+	}
+	found, err := userByEmail(ctx, s.db, person)
 	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return SignedIn{}, err
 	}
-	ok, err := passwordFits(ctx, found, password)
+	ok, err := passwordFits(ctx, found, c.Password)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	if !ok {
-		s.noteRefused(ctx, found, from)
+		s.auditRefusal(ctx, found, from)
 		return SignedIn{}, errWrongPassword()
 	}
-	return s.open(ctx, found, password, key, from)
+	return s.signIn(ctx, found, c.Password, from)
 }
 
 // countAttempt refuses one too many.
 func (s *Service) countAttempt(ctx context.Context, person string, from Visitor) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		keys := attemptKeys(person, from)
-		counts, err := noteAttempt(ctx, tx, keys, tx.Now().Add(-attemptWindow))
+		counts, err := addAttempt(ctx, tx, keys, tx.Now().Add(-attemptWindow))
 		if err != nil {
 			return err
 		}
-		if counts[0] > attemptsOfPair || counts[1] > attemptsOfAddress || counts[2] > attemptsForAddress {
+		if counts[0] > attemptsOfPair || counts[1] > attemptsOfAddress || counts[2] > attemptsOfPerson {
 			return errTooMany()
 		}
 		return nil
@@ -90,7 +104,7 @@ func attemptKeys(person string, from Visitor) []string {
 	return []string{"pair:" + person + " " + from.Address, "address:" + from.Address, "person:" + person}
 }
 
-// passwordFits takes as long for nobody as for somebody.
+// passwordFits takes as long for an unknown user as for a known one.
 func passwordFits(ctx context.Context, u storedUser, password string) (bool, error) {
 	if u.passwordHash == "" {
 		return false, secret.CheckNobody(ctx, password)
@@ -98,14 +112,14 @@ func passwordFits(ctx context.Context, u storedUser, password string) (bool, err
 	return secret.CheckPassword(ctx, u.passwordHash, password)
 }
 
-// noteRefused writes down that somebody tried. A failure to do so must not
-// tell the visitor anything.
-func (s *Service) noteRefused(ctx context.Context, u storedUser, from Visitor) {
+// auditRefusal leaves a line in the audit log. A failure to do so must not tell
+// the visitor anything.
+func (s *Service) auditRefusal(ctx context.Context, u storedUser, from Visitor) {
 	if u.ID == 0 {
 		return
 	}
 	_ = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return WriteAudit(ctx, tx, actorOf(u.User, from), AuditEntry{Action: "signin.refused", Record: "user", ID: u.ID, Name: u.Name})
+		return s.applyUser(ctx, tx, actorOf(u.User, from), happened(UserSignInRefused, u.User))
 	})
 }
 
@@ -113,8 +127,8 @@ func actorOf(u User, from Visitor) Actor {
 	return Actor{Company: Company{ID: u.CompanyID}, UserID: u.ID, Role: u.Role, Name: u.Name, From: from.Address}
 }
 
-// open starts the session of somebody whose password was right.
-func (s *Service) open(ctx context.Context, u storedUser, password, person string, from Visitor) (SignedIn, error) {
+// signIn starts the session of a user whose password was right.
+func (s *Service) signIn(ctx context.Context, u storedUser, password string, from Visitor) (SignedIn, error) {
 	renewed := ""
 	if secret.NeedsRehash(u.passwordHash) {
 		var err error
@@ -124,43 +138,70 @@ func (s *Service) open(ctx context.Context, u storedUser, password, person strin
 	}
 	in := SignedIn{User: u.User, NeedsCode: u.totp != ""}
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if renewed != "" {
-			if err := storePassword(ctx, tx, u.User, renewed); err != nil {
-				return err
-			}
-		}
-		if err := succeeded(ctx, tx, person, from); err != nil {
+		if err := s.rehash(ctx, tx, u, renewed); err != nil {
 			return err
 		}
-		if in.Token, err = openTx(ctx, tx, u.User, from, in.NeedsCode); err != nil || in.NeedsCode {
+		if err := uncountAttempts(ctx, tx, text.Lower(u.Email), from); err != nil {
 			return err
 		}
-		return WriteAudit(ctx, tx, actorOf(u.User, from), AuditEntry{Action: "signin", Record: "user", ID: u.ID, Name: u.Name})
+		start := sessionStart{user: u.User, from: from, pending: in.NeedsCode}
+		if in.Token, err = startSession(ctx, tx, start); err != nil || in.NeedsCode {
+			return err
+		}
+		return s.applyUser(ctx, tx, actorOf(u.User, from), happened(UserSignedIn, u.User))
 	})
 	return in, err
 }
 
-// succeeded takes a good attempt out of the count, and those of its pair.
-func succeeded(ctx context.Context, tx *sqldb.Tx, person string, from Visitor) error {
+// rehash stores the hash of a password anew, with the cost of today; "" stores
+// nothing. A password that was changed since it was checked stays.
+func (s *Service) rehash(ctx context.Context, tx *sqldb.Tx, checked storedUser, hash string) error {
+	if hash == "" {
+		return nil
+	}
+	before, err := lockUser(ctx, tx, checked.CompanyID, checked.ID)
+	if err != nil || before.passwordHash != checked.passwordHash {
+		return err
+	}
+	change := userChange{unseen, before, before}
+	change.after.passwordHash = hash
+	return s.applyUser(ctx, tx, System(Company{ID: before.CompanyID}, "rehash"), &change)
+}
+
+// uncountAttempts takes a good attempt out of the count, and those of its pair.
+func uncountAttempts(ctx context.Context, tx *sqldb.Tx, person string, from Visitor) error {
 	keys := attemptKeys(person, from)
-	if err := forget(ctx, tx, keys[0]); err != nil {
+	if err := deleteAttempts(ctx, tx, keys[0]); err != nil {
 		return err
 	}
 	for _, key := range keys[1:] {
-		if err := forgive(ctx, tx, key); err != nil {
+		if err := undoAttempt(ctx, tx, key); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// Code is a code of the second factor, or a recovery code.
+type Code struct {
+	Text string
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadCode reads the field code.
+func ReadCode(in *input.Form) Code {
+	in.Require("code")
+	c := Code{Text: in.Line("code", 40).Value}
+	c.Problems = in.Problems()
+	return c
+}
+
 // ConfirmCode turns a session that waits for its code into one that is signed
 // in, with another token. The code is one of the second factor or a recovery
 // code, which works once.
-func (s *Service) ConfirmCode(ctx context.Context, token string, in *input.Form, from Visitor) (SignedIn, error) {
-	in.Require("code")
-	code, _ := in.Line("code", 40).Get()
-	if err := in.Err(); err != nil {
+func (s *Service) ConfirmCode(ctx context.Context, token string, code Code, from Visitor) (SignedIn, error) {
+	if err := code.Problems.Err(); err != nil {
 		return SignedIn{}, err
 	}
 	v, err := s.visit(ctx, token)
@@ -173,19 +214,19 @@ func (s *Service) ConfirmCode(ctx context.Context, token string, in *input.Form,
 	}
 	out := SignedIn{User: v.User}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if err := s.useCode(ctx, tx, v.User, code); err != nil {
+		if err := s.useCode(ctx, tx, v.User, code.Text); err != nil {
 			return err
 		}
-		if err := succeeded(ctx, tx, person, from); err != nil {
+		if err := uncountAttempts(ctx, tx, person, from); err != nil {
 			return err
 		}
 		if n, err := endSession(ctx, tx, v.User.CompanyID, v.User.ID, v.Session.ID); err != nil || n == 0 {
 			return errors.Join(err, signedOut())
 		}
-		if out.Token, err = openTx(ctx, tx, v.User, from, false); err != nil {
+		if out.Token, err = startSession(ctx, tx, sessionStart{user: v.User, from: from}); err != nil {
 			return err
 		}
-		return WriteAudit(ctx, tx, actorOf(v.User, from), AuditEntry{Action: "signin", Record: "user", ID: v.User.ID, Name: v.User.Name})
+		return s.applyUser(ctx, tx, actorOf(v.User, from), happened(UserSignedIn, v.User))
 	})
 	return out, err
 }

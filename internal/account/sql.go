@@ -22,18 +22,18 @@ const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.le
 
 // companyScan reads companyColumns, and after them what the caller adds.
 func companyScan(r sqldb.Row, c *Company, more ...any) error {
-	var zone, functions string
+	var zone string
 	var created, suspended int64
 	sub := &c.Subscription
 	dest := []any{
 		&c.ID, &c.ParentID, &c.Name, &c.Whatsapp, (*string)(&c.Level), &zone,
 		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, &created,
-		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &functions,
+		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &sub.Functions,
 	}
 	if err := r.Scan(append(dest, more...)...); err != nil {
 		return err
 	}
-	c.CreatedAt, sub.Functions = time.UnixMicro(created), ParseFunctions(functions)
+	c.CreatedAt = time.UnixMicro(created)
 	if suspended != 0 {
 		sub.SuspendedAt = time.UnixMicro(suspended)
 	}
@@ -72,7 +72,7 @@ func companyValues(tx *sqldb.Tx, c Company, search string) []any {
 	}
 	return []any{
 		c.Name, c.Whatsapp, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom), c.Settings.RenewOnPayment, c.Settings.LeadDays,
-		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, suspended, sub.Functions.String(), search, tx.Now().UnixMicro(),
+		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, suspended, sub.Functions, search, tx.Now().UnixMicro(),
 	}
 }
 
@@ -88,18 +88,6 @@ func lockCompany(ctx context.Context, tx *sqldb.Tx, id int64) (Company, error) {
 
 func companies(ctx context.Context, q sqldb.Querier) ([]Company, error) {
 	return sqldb.All(ctx, q, scanCompany, `SELECT `+companyColumns+` FROM companies c ORDER BY c.id`)
-}
-
-// insertUser returns 0 when the address is taken.
-func insertUser(ctx context.Context, tx *sqldb.Tx, u User, emailKey, passwordHash string) (int64, error) {
-	id, err := sqldb.Value[int64](ctx, tx, `
-		INSERT INTO users (company_id, name, email, email_key, password_hash, role, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
-		u.CompanyID, u.Name, u.Email, emailKey, passwordHash, string(u.Role), tx.Now().UnixMicro(), tx.Now().UnixMicro())
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return 0, nil
-	}
-	return id, err
 }
 
 func ownerOf(ctx context.Context, q sqldb.Querier, companyID int64) (User, error) {
@@ -184,8 +172,8 @@ type admission struct {
 }
 
 // admitShared looks the token up and adds the call to its window in one
-// statement. The row lock of the upsert puts concurrent calls in line, and the
-// condition sees what the one before wrote.
+// statement. The row lock of the upsert makes concurrent calls wait for each other,
+// and the condition sees what the one before wrote.
 func admitShared(ctx context.Context, q sqldb.Querier, hash []byte, limit int) (Actor, admission, error) {
 	var call admission
 	a, err := sqldb.One(ctx, q, func(r sqldb.Row) (a Actor, err error) {

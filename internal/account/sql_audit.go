@@ -12,12 +12,37 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func insertAudit(ctx context.Context, tx *sqldb.Tx, a Actor, d AuditEntry, changes string) error {
-	_, err := tx.Exec(ctx, `
+func insertAudit(ctx context.Context, tx *sqldb.Tx, a Actor, e AuditEntry) error {
+	changes, err := json.Marshal(e.changes())
+	if err != nil {
+		return fmt.Errorf("audit %s: %w", e.Action, err)
+	}
+	_, err = tx.Exec(ctx, `
 		INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes)
 		VALUES (?, ?, ?, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ?), ?, ?, ?, ?, ?, ?)`,
 		a.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(a.UserID), sqldb.RefTo(a.TokenID), a.Company.ID, a.TokenID, a.Name, a.From,
-		d.Action, d.Record, d.ID, d.Name, changes)
+		e.Action, e.Record, e.ID, e.Name, string(changes))
+	return err
+}
+
+// auditFunctions writes the line of applyFunctions into the logs of all
+// children on a plan, as WriteChildAudit does for one.
+func auditFunctions(ctx context.Context, tx *sqldb.Tx, a Actor, c FunctionsChange) error {
+	if a.Program != "" {
+		return nil
+	}
+	entry := AuditEntry{
+		Before: AuditFields{"functions": functionsAudit(c.Before)}, After: AuditFields{"functions": functionsAudit(c.After)},
+	}
+	changes, err := json.Marshal(entry.changes())
+	if err != nil {
+		return fmt.Errorf("audit functions of plan %d: %w", c.PlanID, err)
+	}
+	_, err = tx.Exec(ctx, `
+		INSERT INTO audit_log (company_id, at, who, address, action, record, record_id, name, changes)
+		SELECT id, CAST(? AS BIGINT), CAST(? AS TEXT), '', 'company.updated', 'company', id, name, CAST(? AS TEXT) FROM companies
+		WHERE parent_id = ? AND subscription_plan_id = ? ORDER BY id`,
+		tx.Now().UnixMicro(), a.Company.Name, string(changes), a.Company.ID, c.PlanID)
 	return err
 }
 

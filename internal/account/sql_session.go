@@ -63,10 +63,10 @@ func sessionsOf(ctx context.Context, q sqldb.Querier, companyID, userID int64, n
 		companyID, userID, false, now.UnixMicro(), now.Add(-SessionIdle).UnixMicro())
 }
 
-// noteAttempt counts an attempt under each key and returns how many there have
-// been in the window, this one included. The row lock of the upsert puts those
-// that come at once in line.
-func noteAttempt(ctx context.Context, tx *sqldb.Tx, keys []string, since time.Time) ([]int, error) {
+// addAttempt counts an attempt under each key and returns how many there have
+// been in the window, this one included. The row lock of the upsert makes those
+// that come at once wait for each other.
+func addAttempt(ctx context.Context, tx *sqldb.Tx, keys []string, since time.Time) ([]int, error) {
 	counts := make([]int, len(keys))
 	for i, key := range keys {
 		n, err := sqldb.Value[int](ctx, tx, `
@@ -83,13 +83,14 @@ func noteAttempt(ctx context.Context, tx *sqldb.Tx, keys []string, since time.Ti
 	return counts, nil
 }
 
-// forgive takes back one attempt under a key.
-func forgive(ctx context.Context, tx *sqldb.Tx, key string) error {
+// undoAttempt uncounts one attempt under a key.
+func undoAttempt(ctx context.Context, tx *sqldb.Tx, key string) error {
 	_, err := tx.Exec(ctx, `UPDATE signin_attempts SET n = n - 1 WHERE key = ? AND n > 0`, key)
 	return err
 }
 
-func forget(ctx context.Context, tx *sqldb.Tx, key string) error {
+// deleteAttempts uncounts all attempts under a key.
+func deleteAttempts(ctx context.Context, tx *sqldb.Tx, key string) error {
 	_, err := tx.Exec(ctx, `DELETE FROM signin_attempts WHERE key = ?`, key)
 	return err
 }

@@ -2,10 +2,12 @@ package account
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/text"
 )
 
 // storedUser is a user with what only this room may see.
@@ -25,7 +27,7 @@ func scanStored(r sqldb.Row) (u storedUser, err error) {
 	return u, err
 }
 
-// userByEmail finds whoever signs in; the address belongs to one user of all
+// userByEmail finds the user who signs in; the address belongs to one user of all
 // companies.
 func userByEmail(ctx context.Context, q sqldb.Querier, key string) (storedUser, error) {
 	return sqldb.One(ctx, q, scanStored, `SELECT `+userColumns+` FROM users u WHERE u.email_key = ? /* every company_id */`, key)
@@ -55,13 +57,30 @@ func usersOf(ctx context.Context, q sqldb.Querier, companyID int64) ([]Person, e
 		FROM users u WHERE u.company_id = ? ORDER BY u.id`, companyID)
 }
 
-func updateUser(ctx context.Context, tx *sqldb.Tx, u User) error {
-	_, err := tx.Exec(ctx, `UPDATE users SET name = ?, role = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
-		u.Name, string(u.Role), tx.Now().UnixMicro(), u.CompanyID, u.ID)
+// insertUser returns 0 when the address is taken.
+func insertUser(ctx context.Context, tx *sqldb.Tx, u storedUser) (int64, error) {
+	id, err := sqldb.Value[int64](ctx, tx, `
+		INSERT INTO users (company_id, name, email, email_key, password_hash, role, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+		u.CompanyID, u.Name, u.Email, text.Lower(u.Email), u.passwordHash, string(u.Role), tx.Now().UnixMicro(), tx.Now().UnixMicro())
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// updateUser writes a user who was locked.
+func updateUser(ctx context.Context, tx *sqldb.Tx, u storedUser) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE users SET name = ?, email = ?, email_key = ?, role = ?, password_hash = ?, totp = ?, totp_pending = ?, totp_step = ?,
+			updated_at = ?
+		WHERE company_id = ? AND id = ?`,
+		u.Name, u.Email, text.Lower(u.Email), string(u.Role), u.passwordHash, u.totp, u.totpPending, u.totpLast,
+		tx.Now().UnixMicro(), u.CompanyID, u.ID)
 	return err
 }
 
-// deleteUser takes sessions, codes and links along.
+// deleteUser deletes sessions, codes and links too.
 func deleteUser(ctx context.Context, tx *sqldb.Tx, u User) error {
 	_, err := tx.Exec(ctx, `DELETE FROM users WHERE company_id = ? AND id = ?`, u.CompanyID, u.ID)
 	return err
@@ -69,12 +88,6 @@ func deleteUser(ctx context.Context, tx *sqldb.Tx, u User) error {
 
 func otherOwners(ctx context.Context, q sqldb.Querier, companyID, userID int64) (int, error) {
 	return sqldb.Value[int](ctx, q, `SELECT count(*) FROM users WHERE company_id = ? AND role = 'owner' AND id <> ?`, companyID, userID)
-}
-
-func storePassword(ctx context.Context, tx *sqldb.Tx, u User, hash string) error {
-	_, err := tx.Exec(ctx, `UPDATE users SET password_hash = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
-		hash, tx.Now().UnixMicro(), u.CompanyID, u.ID)
-	return err
 }
 
 func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, u User, hash []byte, expires time.Time) error {
@@ -99,12 +112,6 @@ func userByLink(ctx context.Context, q sqldb.Querier, hash []byte, now time.Time
 func usePasswordLink(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) (bool, error) {
 	n, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`, u.CompanyID, u.ID, hash)
 	return n == 1, err
-}
-
-func storeTOTP(ctx context.Context, tx *sqldb.Tx, u User, sealed, pending string, step int64) error {
-	_, err := tx.Exec(ctx, `UPDATE users SET totp = ?, totp_pending = ?, totp_step = ? WHERE company_id = ? AND id = ?`,
-		sealed, pending, step, u.CompanyID, u.ID)
-	return err
 }
 
 // spendStep reports whether no code of this step or a later one was used.
@@ -142,7 +149,7 @@ func factorsSealedBefore(ctx context.Context, q sqldb.Querier, keyID string) ([]
 		WHERE u.totp <> '' AND u.totp NOT LIKE ? OR u.totp_pending <> '' AND u.totp_pending NOT LIKE ? /* every company_id */`, current, current)
 }
 
-func replaceSetupLink(ctx context.Context, tx *sqldb.Tx, hash []byte, expires time.Time) error {
+func insertSetupLink(ctx context.Context, tx *sqldb.Tx, hash []byte, expires time.Time) error {
 	_, err := tx.Exec(ctx, `INSERT INTO setup_links (hash, expires_at) VALUES (?, ?)`, hash, expires.UnixMicro())
 	return err
 }

@@ -9,18 +9,18 @@ import (
 	"carteira/internal/platform/fault"
 )
 
-// Subscription is how a company stands with the one above it. A company at the
-// top of the tree has none: it has every function, and no end.
+// Subscription is what a company has from its parent, and until when. A company
+// at the top of the tree has none: it has every function, and no end.
 type Subscription struct {
 	Kind        SubscriptionKind
-	PlanID      int64      // of the company above; 0: none
+	PlanID      int64      // of the parent; 0: none
 	ExpiresOn   civil.Date // the last day, by the company's own calendar; zero: no end
 	OwnDay      int        // day of the month that renewals return to after a shorter month
 	SuspendedAt time.Time  // zero: it is not suspended
 	Functions   Functions
 }
 
-// SubscriptionKind tells a trial from what was paid for.
+// SubscriptionKind is whether a subscription is tried or paid for.
 type SubscriptionKind string
 
 // The kinds.
@@ -44,7 +44,7 @@ const (
 // Standings lists them.
 var Standings = []Standing{StandingTrial, StandingActive, StandingExpired, StandingSuspended}
 
-// Standing tells how the subscription stands on a day of the company's
+// Standing is the standing of the subscription on a day of the company's
 // calendar.
 func (s Subscription) Standing(today civil.Date) Standing {
 	switch {
@@ -58,7 +58,7 @@ func (s Subscription) Standing(today civil.Date) Standing {
 	return StandingActive
 }
 
-// Standing tells how the company stands at an instant.
+// Standing is the standing of the company at an instant.
 func (c Company) Standing(now time.Time) Standing {
 	return c.Subscription.Standing(civil.Of(now.In(c.Zone)))
 }

@@ -21,7 +21,7 @@ type Quota struct {
 	begun      time.Time // by ours
 }
 
-// Admit turns the text of a token into the Actor it stands for and counts the
+// Admit turns the text of a token into the Actor that it names and counts the
 // call. The token is looked up on every call, so that a deleted one fails on
 // the next, from whichever process it was deleted.
 func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error) {
@@ -34,14 +34,14 @@ func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error)
 		return Actor{}, Quota{Limit: s.limit}, err
 	}
 	quota.begun = s.db.Now()
-	s.used.note(a, quota.begun)
+	s.used.record(a, quota.begun)
 	if quota.RetryAfter > 0 {
 		return a, quota, fault.New(fault.KindRateLimited, "too many calls; wait for the seconds in Retry-After")
 	}
 	return a, quota, nil
 }
 
-// Answered is told just before an answer is sent. The limit counts answers, so
+// Answered is called just before an answer is sent. The limit counts answers, so
 // a call that was long on its way counts from its answer.
 func (s *Service) Answered(ctx context.Context, a Actor, q Quota) error {
 	if q.Limit == 0 || q.RetryAfter > 0 || s.db.Now().Sub(q.begun) < quickAnswer {
@@ -55,25 +55,39 @@ func (s *Service) Answered(ctx context.Context, a Actor, q Quota) error {
 
 func unauthenticated() error { return fault.New(fault.KindUnauthenticated, "Unauthenticated") }
 
-// CreateToken makes a token named by the field name. The text it returns is
-// not stored and cannot be had again.
-func (s *Service) CreateToken(ctx context.Context, a Actor, in *input.Form) (Token, string, error) {
+// NewToken is a token that is to be made.
+type NewToken struct {
+	Name string // what it is for
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadNewToken reads the field name.
+func ReadNewToken(in *input.Form) NewToken {
 	in.Require("name")
-	name, _ := in.Line("name", 255).Get()
-	if err := in.Err(); err != nil {
+	n := NewToken{Name: in.Line("name", maxName).Value}
+	n.Problems = in.Problems()
+	return n
+}
+
+// CreateToken makes a token. The text it returns is not stored and cannot be
+// had again.
+func (s *Service) CreateToken(ctx context.Context, a Actor, n NewToken) (Token, string, error) {
+	var refused fault.Fields
+	if n.Name == "" && !n.Problems.Any() {
+		refused.Add("name", "is required")
+	}
+	if err := n.Problems.With(refused).Err(); err != nil {
 		return Token{}, "", err
 	}
 	plain := id.NewToken()
 	hash := id.HashToken(plain)
-	t := Token{CompanyID: a.Company.ID, Name: name}
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		t.CreatedAt = tx.Now()
-		if t.ID, err = insertToken(ctx, tx, t, hash[:]); err != nil {
-			return err
-		}
-		return WriteAudit(ctx, tx, a, AuditEntry{Action: "token.created", Record: "token", ID: t.ID, Name: t.Name})
+	var made tokenChange
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		made = tokenChange{action: TokenCreated, token: Token{CompanyID: a.Company.ID, Name: n.Name}, hash: hash[:]}
+		return s.applyToken(ctx, tx, a, &made)
 	})
-	return t, plain, err
+	return made.token, plain, err
 }
 
 // Tokens lists the company's tokens, newest first.
@@ -97,10 +111,7 @@ func (s *Service) DeleteToken(ctx context.Context, a Actor, tokenID int64) error
 		if err != nil {
 			return err
 		}
-		if err := deleteToken(ctx, tx, a.Company.ID, tokenID); err != nil {
-			return err
-		}
-		return WriteAudit(ctx, tx, a, AuditEntry{Action: "token.deleted", Record: "token", ID: tokenID, Name: t.Name})
+		return s.applyToken(ctx, tx, a, &tokenChange{action: TokenDeleted, token: t})
 	})
 }
 
@@ -115,7 +126,7 @@ type use struct {
 	at        time.Time
 }
 
-func (u *lastUse) note(a Actor, now time.Time) {
+func (u *lastUse) record(a Actor, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.times == nil {

@@ -19,7 +19,7 @@ import (
 
 func newToken(t *testing.T, s *account.Service, a account.Actor) (account.Token, string) {
 	t.Helper()
-	token, plain, err := s.CreateToken(t.Context(), a, form("name", "CRM"))
+	token, plain, err := s.CreateToken(t.Context(), a, account.ReadNewToken(form("name", "CRM")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func wantKind(t *testing.T, err error, want fault.Kind) {
 
 func TestTokenActsForItsCompanyAndLevel(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, 0)
+		s := account.New(db, account.Config{})
 		a, other := newCompany(t, s, "a@example.com"), newCompany(t, s, "b@example.com")
 		token, plain := newToken(t, s, a)
 		_, otherPlain := newToken(t, s, other)
@@ -46,7 +46,7 @@ func TestTokenActsForItsCompanyAndLevel(t *testing.T) {
 		if got, _, _ := s.Admit(t.Context(), plain); got.TokenID != token.ID {
 			t.Errorf("token %d, want %d", got.TokenID, token.ID)
 		}
-		if _, err := s.SetCompany(t.Context(), a, form("level", "user")); err != nil {
+		if _, err := s.SetCompany(t.Context(), a, account.ReadCompanyDraft(form("level", "user"))); err != nil {
 			t.Fatal(err)
 		}
 		if got, _, _ := s.Admit(t.Context(), plain); got.Company.Level != account.LevelUser {
@@ -59,7 +59,7 @@ func TestOnlyAHashOfATokenIsStored(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		url := sqldbtest.URL(t, engine)
 		db := sqldbtest.Open(t, url)
-		s := account.New(db, 60)
+		s := account.New(db, account.Config{CallsPerMinute: 60})
 		_, plain := newToken(t, s, newCompany(t, s, "a@example.com"))
 		if !regexp.MustCompile(`^cart_[0-9A-Za-z]{40}$`).MatchString(plain) || !id.ValidToken(plain) {
 			t.Errorf("token %q", plain)
@@ -111,7 +111,7 @@ func contents(t *testing.T, db *sqldb.DB, url string) []byte {
 func TestDeletedTokenFailsOnTheNextCallInEveryProcess(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		url := sqldbtest.URL(t, engine)
-		here, there := account.New(sqldbtest.Open(t, url), 60), account.New(sqldbtest.Open(t, url), 60)
+		here, there := account.New(sqldbtest.Open(t, url), account.Config{CallsPerMinute: 60}), account.New(sqldbtest.Open(t, url), account.Config{CallsPerMinute: 60})
 		a := newCompany(t, here, "a@example.com")
 		deleted, plain := newToken(t, here, a)
 		_, kept := newToken(t, here, a)
@@ -138,7 +138,7 @@ func TestDeletedTokenFailsOnTheNextCallInEveryProcess(t *testing.T) {
 
 func TestTokenOfAnotherCompanyIsNotFound(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, 0)
+		s := account.New(db, account.Config{})
 		a, other := newCompany(t, s, "a@example.com"), newCompany(t, s, "b@example.com")
 		token, plain := newToken(t, s, a)
 		wantKind(t, s.DeleteToken(t.Context(), other, token.ID), fault.KindNotFound)
@@ -156,7 +156,7 @@ func TestTokenOfAnotherCompanyIsNotFound(t *testing.T) {
 // A database that is closed shows that it was not asked.
 func TestMistypedTokenIsRefusedWithoutALookAtTheDatabase(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, 60)
+		s := account.New(db, account.Config{CallsPerMinute: 60})
 		_, plain := newToken(t, s, newCompany(t, s, "a@example.com"))
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestMistypedTokenIsRefusedWithoutALookAtTheDatabase(t *testing.T) {
 func TestLastUseIsSavedWithoutAWritePerCall(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		url, clock := sqldbtest.URL(t, engine), sqldbtest.NewClock(noon)
-		s := account.New(sqldbtest.Open(t, url, sqldbtest.WithClock(clock)), 60)
+		s := account.New(sqldbtest.Open(t, url, sqldbtest.WithClock(clock)), account.Config{CallsPerMinute: 60})
 		a := newCompany(t, s, "a@example.com")
 		token, plain := newToken(t, s, a)
 		_, idle := newToken(t, s, a)
@@ -195,7 +195,7 @@ func TestLastUseIsSavedWithoutAWritePerCall(t *testing.T) {
 		wantUses(t, s, a, time.Time{}, used)
 
 		// Another process, whose clock is behind, saves after us.
-		behind := account.New(sqldbtest.Open(t, url, sqldbtest.WithClock(sqldbtest.NewClock(noon))), 60)
+		behind := account.New(sqldbtest.Open(t, url, sqldbtest.WithClock(sqldbtest.NewClock(noon))), account.Config{CallsPerMinute: 60})
 		for _, text := range []string{plain, idle} {
 			if _, _, err := behind.Admit(t.Context(), text); err != nil {
 				t.Fatal(err)

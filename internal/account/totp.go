@@ -7,6 +7,7 @@ import (
 	"crypto/sha1" //nolint:gosec // RFC 6238 as every authenticator app speaks it
 	"encoding/base32"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -21,7 +22,7 @@ import (
 const (
 	totpStep   = 30 * time.Second
 	totpDigits = 6
-	// recoveryCodes is how many ways in are left to somebody who lost the phone.
+	// recoveryCodes is how many ways in are left to a user who lost the phone.
 	recoveryCodes = 10
 )
 
@@ -51,6 +52,17 @@ func matchingStep(key []byte, code string, now time.Time) (int64, bool) {
 
 func totpContext(userID int64) string { return fmt.Sprintf("totp:%d", userID) }
 
+// errNoBox is an error of ours: the program was wired without a box.
+var errNoBox = errors.New("account: there is no box for second factors")
+
+// openFactor opens the secret of a user's second factor.
+func (s *Service) openFactor(u storedUser, sealed string) ([]byte, error) {
+	if s.box == nil {
+		return nil, errNoBox
+	}
+	return s.box.Open(sealed, totpContext(u.ID))
+}
+
 // Factor is a second factor that is being set up: what an authenticator app
 // needs.
 type Factor struct {
@@ -72,23 +84,37 @@ func (s *Service) HasSecondFactor(ctx context.Context, a Actor) (on bool, recove
 // BeginSecondFactor makes a secret, which takes effect when ConfirmSecondFactor
 // is given a code of it. Until then asking again shows the same one.
 func (s *Service) BeginSecondFactor(ctx context.Context, a Actor) (Factor, error) {
-	u, err := userByID(ctx, s.db, a.Company.ID, a.UserID)
+	if s.box == nil {
+		return Factor{}, errNoBox
+	}
+	var fresh [20]byte
+	_, _ = rand.Read(fresh[:]) // never fails: the program ends first
+	var u storedUser
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if u, err = lockUser(ctx, tx, a.Company.ID, a.UserID); err != nil {
+			return err
+		}
+		if u.totp != "" {
+			return fault.Conflict("the second factor is on already")
+		}
+		if u.totpPending != "" {
+			return nil
+		}
+		change := userChange{unseen, u, u}
+		change.after.totpPending, change.after.totpLast = s.box.Seal(fresh[:], totpContext(u.ID)), 0
+		u = change.after
+		return s.applyUser(ctx, tx, a, &change)
+	})
 	if err != nil {
 		return Factor{}, err
 	}
-	if u.totp != "" {
-		return Factor{}, fault.Conflict("the second factor is on already")
-	}
-	if u.totpPending == "" {
-		var key [20]byte
-		_, _ = rand.Read(key[:]) // never fails: the program ends first
-		u.totpPending = s.people.box.Seal(key[:], totpContext(u.ID))
-		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return storeTOTP(ctx, tx, u.User, "", u.totpPending, 0) })
-		if err != nil {
-			return Factor{}, err
-		}
-	}
-	key, err := s.people.box.Open(u.totpPending, totpContext(u.ID))
+	return s.shownFactor(u)
+}
+
+// shownFactor is the secret that is being set up, as an authenticator app reads
+// it.
+func (s *Service) shownFactor(u storedUser) (Factor, error) {
+	key, err := s.openFactor(u, u.totpPending)
 	if err != nil {
 		return Factor{}, err
 	}
@@ -100,51 +126,81 @@ func (s *Service) BeginSecondFactor(ctx context.Context, a Actor) (Factor, error
 
 // ConfirmSecondFactor switches the second factor on with a first code. The
 // recovery codes it returns are not shown again.
-func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, in *input.Form) ([]string, error) {
-	in.Require("code")
-	code, _ := in.Line("code", 40).Get()
-	if err := in.Err(); err != nil {
+func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, code Code) ([]string, error) {
+	if err := code.Problems.Err(); err != nil {
 		return nil, err
 	}
-	codes := make([]string, recoveryCodes)
-	for i := range codes {
-		c := strings.ToLower(id.NewCode(10))
-		codes[i] = c[:5] + "-" + c[5:]
-	}
+	codes := newRecoveryCodes()
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		u, err := lockUser(ctx, tx, a.Company.ID, a.UserID)
 		if err != nil {
 			return err
 		}
-		if u.totpPending == "" {
-			return fault.Conflict("begin again: no second factor is being set up")
-		}
-		key, err := s.people.box.Open(u.totpPending, totpContext(u.ID))
+		step, err := s.firstStep(u, code, tx.Now())
 		if err != nil {
 			return err
 		}
-		step, ok := matchingStep(key, digitsOf(code), tx.Now())
-		if !ok {
-			return errWrongCode()
-		}
-		if err := storeTOTP(ctx, tx, u.User, u.totpPending, "", step); err != nil {
+		change := userChange{SecondFactorOn, u, u}
+		change.after.totp, change.after.totpPending, change.after.totpLast = u.totpPending, "", step
+		if err := s.applyUser(ctx, tx, a, &change); err != nil {
 			return err
 		}
-		if err := replaceRecovery(ctx, tx, u.User, codes); err != nil {
-			return err
-		}
-		return WriteAudit(ctx, tx, a, AuditEntry{Action: "second_factor.on", Record: "user", ID: u.ID, Name: u.Name})
+		return replaceRecovery(ctx, tx, u.User, codes)
 	})
 	return codes, err
 }
 
-// DropSecondFactor switches it off, with the password of the field password.
-func (s *Service) DropSecondFactor(ctx context.Context, a Actor, in *input.Form) error {
-	u, err := s.reauthenticate(ctx, a, in, "password")
+// firstStep is the step of a first code of the factor that is being set up.
+func (s *Service) firstStep(u storedUser, code Code, now time.Time) (int64, error) {
+	if u.totpPending == "" {
+		return 0, fault.Conflict("begin again: no second factor is being set up")
+	}
+	key, err := s.openFactor(u, u.totpPending)
+	if err != nil {
+		return 0, err
+	}
+	step, ok := matchingStep(key, digitsOf(code.Text), now)
+	if !ok {
+		return 0, errWrongCode()
+	}
+	return step, nil
+}
+
+func newRecoveryCodes() []string {
+	codes := make([]string, recoveryCodes)
+	for i := range codes {
+		code := strings.ToLower(id.NewCode(10))
+		codes[i] = code[:5] + "-" + code[5:]
+	}
+	return codes
+}
+
+// PasswordProof is the password of a user who is signed in, asked for again.
+type PasswordProof struct {
+	Password string
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadPasswordProof reads the field password.
+func ReadPasswordProof(in *input.Form) PasswordProof {
+	in.Require("password")
+	p := PasswordProof{Password: in.Text("password", maxPassword).Value}
+	p.Problems = in.Problems()
+	return p
+}
+
+// DropSecondFactor switches the second factor of the actor's user off.
+func (s *Service) DropSecondFactor(ctx context.Context, a Actor, proof PasswordProof) error {
+	if err := proof.Problems.Err(); err != nil {
+		return err
+	}
+	u, err := s.reauthenticate(ctx, a, "password", proof.Password)
 	if err != nil {
 		return err
 	}
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return dropFactor(ctx, tx, a, u.User) })
+	_, err = s.RemoveSecondFactor(ctx, a, u.ID)
+	return err
 }
 
 // RemoveSecondFactor switches off that of a user who has lost the app and the
@@ -155,19 +211,14 @@ func (s *Service) RemoveSecondFactor(ctx context.Context, a Actor, userID int64)
 		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
 			return err
 		}
-		return dropFactor(ctx, tx, a, u.User)
+		change := userChange{SecondFactorOff, u, u}
+		change.after.totp, change.after.totpPending, change.after.totpLast = "", "", 0
+		if err := s.applyUser(ctx, tx, a, &change); err != nil {
+			return err
+		}
+		return replaceRecovery(ctx, tx, u.User, nil)
 	})
 	return u.User, err
-}
-
-func dropFactor(ctx context.Context, tx *sqldb.Tx, a Actor, u User) error {
-	if err := storeTOTP(ctx, tx, u, "", "", 0); err != nil {
-		return err
-	}
-	if err := replaceRecovery(ctx, tx, u, nil); err != nil {
-		return err
-	}
-	return WriteAudit(ctx, tx, a, AuditEntry{Action: "second_factor.off", Record: "user", ID: u.ID, Name: u.Name})
 }
 
 func errWrongCode() error { return fault.Field("code", "is wrong or has been used") }
@@ -194,7 +245,7 @@ func (s *Service) useCode(ctx context.Context, tx *sqldb.Tx, owner User, code st
 
 // spendCode reports whether a code is right and was not used before.
 func (s *Service) spendCode(ctx context.Context, tx *sqldb.Tx, u storedUser, code string) (bool, error) {
-	key, err := s.people.box.Open(u.totp, totpContext(u.ID))
+	key, err := s.openFactor(u, u.totp)
 	if err != nil {
 		return false, err
 	}
@@ -205,7 +256,7 @@ func (s *Service) spendCode(ctx context.Context, tx *sqldb.Tx, u storedUser, cod
 	return spendStep(ctx, tx, u.User, step)
 }
 
-// digitsOf takes a code as apps show it, with a space in the middle.
+// digitsOf accepts a code as apps show it, with a space in the middle.
 func digitsOf(code string) string { return strings.ReplaceAll(code, " ", "") }
 
 func recoveryHash(code string) []byte {
@@ -214,27 +265,38 @@ func recoveryHash(code string) []byte {
 
 // ResealFactors seals with the current key what an older one sealed.
 func (s *Service) ResealFactors(ctx context.Context) error {
+	if s.box == nil {
+		return errNoBox
+	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		stale, err := factorsSealedBefore(ctx, tx, s.people.box.CurrentID())
+		stale, err := factorsSealedBefore(ctx, tx, s.box.CurrentID())
 		if err != nil {
 			return err
 		}
 		for _, u := range stale {
-			fresh := [2]string{}
-			for i, sealed := range []string{u.totp, u.totpPending} {
-				if sealed == "" {
-					continue
-				}
-				plain, err := s.people.box.Open(sealed, totpContext(u.ID))
-				if err != nil {
-					return fmt.Errorf("reseal the second factor of user %d: %w", u.ID, err)
-				}
-				fresh[i] = s.people.box.Seal(plain, totpContext(u.ID))
-			}
-			if err := storeTOTP(ctx, tx, u.User, fresh[0], fresh[1], u.totpLast); err != nil {
-				return err
+			if err := s.reseal(ctx, tx, u.User); err != nil {
+				return fmt.Errorf("reseal the second factor of user %d: %w", u.ID, err)
 			}
 		}
 		return nil
 	})
+}
+
+func (s *Service) reseal(ctx context.Context, tx *sqldb.Tx, u User) error {
+	before, err := lockUser(ctx, tx, u.CompanyID, u.ID)
+	if err != nil {
+		return err
+	}
+	change := userChange{unseen, before, before}
+	for _, sealed := range []*string{&change.after.totp, &change.after.totpPending} {
+		if *sealed == "" {
+			continue
+		}
+		plain, err := s.box.Open(*sealed, totpContext(u.ID))
+		if err != nil {
+			return err
+		}
+		*sealed = s.box.Seal(plain, totpContext(u.ID))
+	}
+	return s.applyUser(ctx, tx, System(Company{ID: u.CompanyID}, "reseal"), &change)
 }

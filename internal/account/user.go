@@ -7,11 +7,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/text"
 )
-
-// linkLife is how long a link to set a password works.
-const linkLife = 7 * 24 * time.Hour
 
 // Person is a user as the company's owner sees one.
 type Person struct {
@@ -32,52 +28,76 @@ func (s *Service) User(ctx context.Context, a Actor, userID int64) (User, error)
 	return u.User, err
 }
 
-// CreateUser makes a user from the fields name, email and role. The link it
-// returns lets the user set a password, once.
-func (s *Service) CreateUser(ctx context.Context, a Actor, in *input.Form) (User, string, error) {
+// UserDraft is what a caller wants a user to be; what is not given stays. The
+// address is given for a new user and cannot be changed.
+type UserDraft struct {
+	Name  input.Opt[string]
+	Email input.Opt[string]
+	Role  input.Opt[Role]
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadNewUser reads the fields name, email and role of a new user.
+func ReadNewUser(in *input.Form) UserDraft {
 	in.Require("name")
 	in.Require("email")
 	in.Require("role")
-	u := User{CompanyID: a.Company.ID}
-	u.Name, _ = in.Line("name", 255).Get()
-	u.Email, _ = in.Email("email").Get()
-	readRole(in, &u)
-	if err := in.Err(); err != nil {
+	d := UserDraft{Name: in.Line("name", maxName), Email: in.Email("email"), Role: readRole(in)}
+	d.Problems = in.Problems()
+	return d
+}
+
+// ReadUserChanges reads the fields name and role of a change.
+func ReadUserChanges(in *input.Form) UserDraft {
+	in.MustNotClear("name")
+	in.MustNotClear("role")
+	d := UserDraft{Name: in.Line("name", maxName), Role: readRole(in)}
+	d.Problems = in.Problems()
+	return d
+}
+
+func readRole(in *input.Form) input.Opt[Role] {
+	return choice(in, "role", RoleOwner, RoleStaff, RoleReadOnly)
+}
+
+// CreateUser makes a user. The link it returns lets the user set a password,
+// once.
+func (s *Service) CreateUser(ctx context.Context, a Actor, d UserDraft) (User, string, error) {
+	made := User{CompanyID: a.Company.ID, Name: d.Name.Value, Email: d.Email.Value, Role: d.Role.Value}
+	if err := d.Problems.With(missing(made, d.Problems)).Err(); err != nil {
 		return User{}, "", err
 	}
 	link, hash := newLink()
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		u.CreatedAt = tx.Now()
-		if u.ID, err = insertUser(ctx, tx, u, text.Lower(u.Email), ""); err != nil {
+	var change userChange
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		change = userChange{action: UserCreated, after: storedUser{User: made}}
+		change.after.CreatedAt = tx.Now()
+		if err := s.applyUser(ctx, tx, a, &change); err != nil {
 			return err
 		}
-		if u.ID == 0 {
-			return fault.Field("email", "is taken by another user")
-		}
-		if err := insertPasswordLink(ctx, tx, u, hash, tx.Now().Add(linkLife)); err != nil {
-			return err
-		}
-		return WriteAudit(ctx, tx, a, AuditEntry{Action: "user.created", Record: "user", ID: u.ID, Name: u.Name, After: userFields(u)})
+		return replacePasswordLink(ctx, tx, change.after.User, hash)
 	})
-	return u, link, err
+	return change.after.User, link, err
 }
 
-func readRole(in *input.Form, u *User) {
-	if v, ok := in.Choice("role", string(RoleOwner), string(RoleStaff), string(RoleReadOnly)).Get(); ok && v != "" {
-		u.Role = Role(v)
+// missing are the fields that a Go caller has left out; those of a form are
+// among its problems.
+func missing(u User, found input.Problems) (refused fault.Fields) {
+	if found.Any() {
+		return refused
 	}
+	for _, field := range [][2]string{{"name", u.Name}, {"email", u.Email}, {"role", string(u.Role)}} {
+		if field[1] == "" {
+			refused.Add(field[0], "is required")
+		}
+	}
+	return refused
 }
 
-func userFields(u User) AuditFields {
-	return AuditFields{"name": u.Name, "email": u.Email, "role": u.Role}
-}
-
-// UpdateUser changes name and role; what is not given stays. The last owner
-// stays one.
-func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, in *input.Form) (User, error) {
-	in.MustNotClear("name")
-	in.MustNotClear("role")
-	var after User
+// UpdateUser changes name and role. The last owner stays one.
+func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, d UserDraft) (User, error) {
+	var change userChange
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := LockTx(ctx, tx, a); err != nil {
 			return err
@@ -86,41 +106,34 @@ func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, in *inp
 		if err != nil {
 			return err
 		}
-		after = before.User
-		if v, ok := in.Line("name", 255).Get(); ok {
-			after.Name = v
-		}
-		readRole(in, &after)
-		if err := in.Err(); err != nil {
+		change = userChange{UserUpdated, before, before}
+		d.Name.To(&change.after.Name)
+		d.Role.To(&change.after.Role)
+		if err := d.Problems.Err(); err != nil {
 			return err
 		}
-		if before.Role == RoleOwner && after.Role != RoleOwner {
-			if err := keepAnOwner(ctx, tx, a, userID, "role"); err != nil {
+		if before.Role == RoleOwner && change.after.Role != RoleOwner {
+			if err := keepAnOwner(ctx, tx, before.User, "role"); err != nil {
 				return err
 			}
 		}
-		if err := updateUser(ctx, tx, after); err != nil {
-			return err
-		}
-		return WriteAudit(ctx, tx, a, AuditEntry{
-			Action: "user.updated", Record: "user", ID: userID, Name: after.Name, Before: userFields(before.User), After: userFields(after),
-		})
+		return s.applyUser(ctx, tx, a, &change)
 	})
-	return after, err
+	return change.after.User, err
 }
 
-// keepAnOwner refuses to take the last owner away. The company is locked, so
-// that two owners cannot take each other away at once.
-func keepAnOwner(ctx context.Context, tx *sqldb.Tx, a Actor, userID int64, field string) error {
-	others, err := otherOwners(ctx, tx, a.Company.ID, userID)
+// keepAnOwner refuses a change that leaves the company without an owner. The
+// company is locked, so that two owners cannot demote each other at once.
+func keepAnOwner(ctx context.Context, tx *sqldb.Tx, u User, field string) error {
+	others, err := otherOwners(ctx, tx, u.CompanyID, u.ID)
 	if err == nil && others == 0 {
 		err = fault.Field(field, "the company must keep an owner")
 	}
 	return err
 }
 
-// RemoveUser takes a user away and ends its sessions. Nobody removes
-// themselves, and the last owner stays.
+// RemoveUser deletes a user and ends its sessions. A user cannot remove itself,
+// and the last owner stays.
 func (s *Service) RemoveUser(ctx context.Context, a Actor, userID int64) error {
 	if userID == a.UserID {
 		return fault.Conflict("you cannot remove yourself; another owner can")
@@ -134,127 +147,10 @@ func (s *Service) RemoveUser(ctx context.Context, a Actor, userID int64) error {
 			return err
 		}
 		if u.Role == RoleOwner {
-			if err := keepAnOwner(ctx, tx, a, userID, "id"); err != nil {
+			if err := keepAnOwner(ctx, tx, u.User, "id"); err != nil {
 				return err
 			}
 		}
-		if err := deleteUser(ctx, tx, u.User); err != nil {
-			return err
-		}
-		return WriteAudit(ctx, tx, a, AuditEntry{Action: "user.removed", Record: "user", ID: userID, Name: u.Name, Before: userFields(u.User)})
+		return s.applyUser(ctx, tx, a, &userChange{UserRemoved, u, u})
 	})
-}
-
-// NewPasswordLink makes a link by which a user sets another password, once.
-// Older links stop working.
-func (s *Service) NewPasswordLink(ctx context.Context, a Actor, userID int64) (User, string, error) {
-	link, hash := newLink()
-	var u storedUser
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
-			return err
-		}
-		if err := deletePasswordLinks(ctx, tx, u.User); err != nil {
-			return err
-		}
-		if err := insertPasswordLink(ctx, tx, u.User, hash, tx.Now().Add(linkLife)); err != nil {
-			return err
-		}
-		return WriteAudit(ctx, tx, a, AuditEntry{Action: "user.password_link", Record: "user", ID: userID, Name: u.Name})
-	})
-	return u.User, link, err
-}
-
-// LinkedUser finds whom a link to set a password is for.
-func (s *Service) LinkedUser(ctx context.Context, link string) (User, error) {
-	u, err := userByLink(ctx, s.db, linkHash(link), s.db.Now())
-	return u.User, err
-}
-
-// UsePasswordLink sets the password of the field password, once, and signs the
-// user out everywhere else. The second factor stays.
-func (s *Service) UsePasswordLink(ctx context.Context, link string, in *input.Form, from Visitor) (User, error) {
-	in.Require("password")
-	password := readPassword(in)
-	if err := in.Err(); err != nil {
-		return User{}, err
-	}
-	hash, err := hashPassword(ctx, password)
-	if err != nil {
-		return User{}, err
-	}
-	var u storedUser
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if u, err = userByLink(ctx, tx, linkHash(link), tx.Now()); err != nil {
-			return err
-		}
-		used, err := usePasswordLink(ctx, tx, u.User, linkHash(link))
-		if err != nil {
-			return err
-		}
-		if !used { // by another request at this moment
-			return fault.NotFound("link")
-		}
-		if err := storePassword(ctx, tx, u.User, hash); err != nil {
-			return err
-		}
-		if err := endSessions(ctx, tx, u.CompanyID, u.ID, 0); err != nil {
-			return err
-		}
-		return WriteAudit(ctx, tx, actorOf(u.User, from), AuditEntry{Action: "user.password_set", Record: "user", ID: u.ID, Name: u.Name})
-	})
-	return u.User, err
-}
-
-// ChangePassword takes the fields current_password and password. It signs the
-// user out everywhere but here.
-func (s *Service) ChangePassword(ctx context.Context, v Visit, in *input.Form) error {
-	in.Require("password")
-	password := readPassword(in)
-	u, err := s.reauthenticate(ctx, v.Actor, in, "current_password")
-	if err != nil {
-		return err
-	}
-	hash, err := hashPassword(ctx, password)
-	if err != nil {
-		return err
-	}
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if err := storePassword(ctx, tx, u.User, hash); err != nil {
-			return err
-		}
-		if err := endSessions(ctx, tx, u.CompanyID, u.ID, v.Session.ID); err != nil {
-			return err
-		}
-		if err := deletePasswordLinks(ctx, tx, u.User); err != nil {
-			return err
-		}
-		return WriteAudit(ctx, tx, v.Actor, AuditEntry{Action: "user.password_changed", Record: "user", ID: u.ID, Name: u.Name})
-	})
-}
-
-// reauthenticate asks the actor's user for the password again: a browser that
-// was left open must not be enough. Attempts are counted as those to sign in.
-func (s *Service) reauthenticate(ctx context.Context, a Actor, in *input.Form, field string) (storedUser, error) {
-	in.Require(field)
-	password, _ := in.Text(field, 1000).Get()
-	if err := in.Err(); err != nil {
-		return storedUser{}, err
-	}
-	u, err := userByID(ctx, s.db, a.Company.ID, a.UserID)
-	if err != nil {
-		return u, err
-	}
-	person, from := text.Lower(u.Email), Visitor{Address: a.From}
-	if err := s.countAttempt(ctx, person, from); err != nil {
-		return u, err
-	}
-	ok, err := passwordFits(ctx, u, password)
-	if err != nil {
-		return u, err
-	}
-	if !ok {
-		return u, fault.Field(field, "is wrong")
-	}
-	return u, a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return succeeded(ctx, tx, person, from) })
 }

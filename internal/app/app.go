@@ -82,20 +82,21 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	if err != nil {
 		return nil, err
 	}
-	accounts := account.New(db, c.RateLimit)
-	accounts.SealWith(box)
+	accounts := account.New(db, account.Config{CallsPerMinute: c.RateLimit, Box: box})
 	events := &event.Log{}
 	customers := customer.New(db, events)
 	if err := customers.Fill(ctx); err != nil {
 		return nil, err
 	}
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
-	client := outbound.NewClient(gate, outbound.Options{Timeout: webhook.Timeout, UserAgent: "Carteira/1.0"})
+	client := outbound.NewClient(gate, outbound.Options{
+		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
+	})
 	invoices := billing.New(db, events, customers)
 	plans := catalog.New(db)
 	plans.WatchPlans(invoices.PlansChanged)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
-		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour,
+		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour, Log: log,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
 	payments := payment.New(db, invoices, box, paymentOptions(c, log, db, webhooks))
@@ -136,7 +137,7 @@ const loopStale = 2 * time.Minute
 // tasks are what a server does by itself.
 func (a *App) tasks() []worker.Task {
 	list := []worker.Task{
-		{Name: "deliver webhooks", Run: a.engine(a.Webhooks.Run)},
+		{Name: "deliver webhooks", Run: a.Webhooks.Run},
 		{Name: "settle charges", Stale: loopStale, Run: a.engine(a.Payments.Run)},
 		{Name: "send messages", Stale: loopStale, Run: a.engine(a.Reminders.Run)},
 		{Name: "watch the database", Run: func(ctx context.Context) error {

@@ -39,7 +39,7 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		log := slog.New(slog.DiscardHandler)
 		a, err := build(ctx, c, log, sqldbtest.New(t, engine, sqldbtest.WithClock(clock)))
 		housetest.Must(t, err)
-		company, _, err := a.Accounts.CreateCompany(ctx, housetest.Form("name", "Rede Clara", "email", "ana@example.com"))
+		company, _, err := a.Accounts.CreateCompany(ctx, account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "ana@example.com")))
 		housetest.Must(t, err)
 		actor := account.System(company, "test")
 		_, err = a.Payments.ConfigureGateway(ctx, actor, a.Payments.ReadGateway(housetest.Form("provider", "sandbox")))

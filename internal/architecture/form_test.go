@@ -3,55 +3,24 @@ package architecture
 import (
 	"fmt"
 	"go/ast"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// formsInTransactions are the functions that still change a form inside a
-// transaction, by package and name. A transaction may run again, and a form
-// keeps the refusals of the run that was rolled back: the list shrinks to
-// nothing with the conversion of each room to typed inputs.
-var formsInTransactions = map[string]bool{
-	"internal/account.Service.SetCompany":  true,
-	"internal/account.Service.Setup":       true,
-	"internal/account.Service.UpdateUser":  true,
-	"internal/reseller.Service.move":       true,
-	"internal/reseller.Service.SetLevel":   true,
-	"internal/reseller.Service.CreatePlan": true,
-	"internal/reseller.Service.Update":     true,
-	"internal/reseller.Service.SignUp":     true,
-	"internal/reseller.Service.signUpTx":   true,
-	"internal/reseller.Service.create":     true,
-	"internal/reseller.Service.createTx":   true,
-	"internal/reseller.draft.check":        true,
-	"internal/reseller.Service.renew":      true,
-	"internal/reseller.renewalPlan":        true,
-	"internal/webhook.Service.Update":      true,
-}
-
 // checkForms finds functions that have both a transaction and a form: as
 // parameters, as receiver, or as a form that a function literal with a
-// transaction takes from around it.
-func checkForms(m module, known map[string]bool) []string {
+// transaction takes from around it. A transaction may run again, and a form
+// keeps the refusals of the run that was rolled back.
+func checkForms(m module) []string {
 	var problems []string
-	unused := maps.Clone(known)
 	for _, pkg := range programPackages(m) {
 		for _, fn := range declared(pkg) {
-			name := pkg.path + "." + nodeName(fn)
-			at := formInTransaction(fn)
-			if at == nil {
-				continue
-			}
-			delete(unused, name)
-			if !known[name] {
-				problems = append(problems, fmt.Sprintf("%s: %s takes the form into a transaction, which may run again: read the form before it, and return refusals as an error", m.at(at), name))
+			if at := formInTransaction(fn); at != nil {
+				problems = append(problems, fmt.Sprintf("%s: %s.%s takes the form into a transaction, which may run again: "+
+					"read the form before it, and return refusals as an error", m.at(at), pkg.path, nodeName(fn)))
 			}
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(unused)) {
-		problems = append(problems, name+" is in formsInTransactions and takes no form into a transaction")
 	}
 	return problems
 }
@@ -144,7 +113,7 @@ func mentionsAny(n ast.Node, names []string) bool {
 }
 
 func TestNoTransactionTakesTheForm(t *testing.T) {
-	report(t, checkForms(realModule(t), formsInTransactions))
+	report(t, checkForms(realModule(t)))
 }
 
 func TestAFormInATransactionIsFound(t *testing.T) {
@@ -162,7 +131,7 @@ func TestAFormInATransactionIsFound(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := checkForms(files{"internal/x/a.go": "package x\n" + tt.body}.module(t), nil)
+			got := checkForms(files{"internal/x/a.go": "package x\n" + tt.body}.module(t))
 			if tt.want == "" {
 				wantProblems(t, got)
 				return
@@ -170,7 +139,4 @@ func TestAFormInATransactionIsFound(t *testing.T) {
 			wantProblems(t, got, tt.want)
 		})
 	}
-	m := files{"internal/x/a.go": "package x\nfunc f(tx *sqldb.Tx, form *input.Form) {}\nfunc g() {}"}.module(t)
-	wantProblems(t, checkForms(m, map[string]bool{"internal/x.f": true}))
-	wantProblems(t, checkForms(m, map[string]bool{"internal/x.f": true, "internal/x.g": true}), "internal/x.g is in formsInTransactions")
 }

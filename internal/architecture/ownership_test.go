@@ -99,18 +99,36 @@ var owned = map[string]table{
 	"reminder_optouts":   {owner: "internal/reminder"},
 
 	"events": {
-		owner:   "internal/event",
-		readers: map[string]string{"internal/webhook": "a delivery carries its event, and a replay walks over them"},
+		owner: "internal/event",
+		readers: map[string]string{
+			"internal/webhook":        "a replay walks over events",
+			"internal/webhook/sender": "a delivery carries its event",
+		},
 		writers: map[string]string{"internal/webhook": "prunes an event after its last delivery, which only this room knows"},
 	},
-	"webhooks":              {owner: "internal/webhook"},
-	"callback_secrets":      {owner: "internal/webhook"},
+	"webhooks": {
+		owner:   "internal/webhook",
+		readers: map[string]string{"internal/webhook/sender": "address, secret and switch of a receiver, read with the claim"},
+		writers: map[string]string{"internal/webhook/sender": "counts failures in a row and switches a webhook off at the twentieth"},
+	},
+	"callback_secrets": {owner: "internal/webhook", readers: map[string]string{
+		"internal/webhook/sender": "signs notifications of single invoices",
+	}},
 	"invoice_notifications": {owner: "internal/webhook"},
-	"deliveries":            {owner: "internal/webhook"},
-	"delivery_attempts":     {owner: "internal/webhook"},
-	"delivery_lanes":        {owner: "internal/webhook"},
-	"delivery_queue":        {owner: "internal/webhook"},
-	"replays":               {owner: "internal/webhook"},
+	"deliveries": {
+		owner:   "internal/webhook",
+		readers: map[string]string{"internal/webhook/sender": "a claim finds what became of a delivery"},
+		writers: map[string]string{"internal/webhook/sender": "records the outcome of an attempt in the history"},
+	},
+	"delivery_attempts": {
+		owner:   "internal/webhook",
+		writers: map[string]string{"internal/webhook/sender": "records each attempt in the history"},
+	},
+	"delivery_lanes": {owner: "internal/webhook/sender"},
+	"delivery_queue": {owner: "internal/webhook/sender", readers: map[string]string{
+		"internal/webhook": "the history shows when the next attempt is, and pruning leaves alone what waits",
+	}},
+	"replays": {owner: "internal/webhook"},
 
 	"idempotency_keys": {owner: "internal/web/idempotency"},
 
@@ -170,7 +188,7 @@ func addTables(tables map[string]bool, w []string) {
 // touch is a table that a function reads or writes.
 type touch struct {
 	node      ast.Node
-	pkg, name string // of the function
+	pkg, name string // of the function, with its receiver
 	table     string
 	writes    bool
 }
@@ -183,10 +201,10 @@ func touches(packages []texts, tables map[string]bool) []touch {
 		for _, t := range pkg.texts() {
 			written, read := tablesOf(t.text, tables)
 			for _, name := range written {
-				list = append(list, touch{t.node, pkg.path, t.function, name, true})
+				list = append(list, touch{t.node, pkg.path, t.owner, name, true})
 			}
 			for _, name := range read {
-				list = append(list, touch{t.node, pkg.path, t.function, name, false})
+				list = append(list, touch{t.node, pkg.path, t.owner, name, false})
 			}
 		}
 		list = append(list, searched(pkg, tables)...)
@@ -245,7 +263,7 @@ func searched(pkg texts, tables map[string]bool) []touch {
 				for _, name := range literals(call.Args) {
 					for _, name := range []string{name, name + "_search"} {
 						if tables[name] {
-							list = append(list, touch{call, pkg.path, fn.Name.Name, name, false})
+							list = append(list, touch{call, pkg.path, nodeName(fn), name, false})
 						}
 					}
 				}

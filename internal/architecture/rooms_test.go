@@ -135,8 +135,17 @@ var rooms = []room{
 	},
 	{
 		path: "internal/webhook", place: "it sends what event.Record wrote, and need not know what that means",
-		may:   []arrow{tools, events, {"internal/account", "endpoints are the company's"}},
+		may: []arrow{
+			tools, events,
+			{"internal/account", "endpoints are the company's"},
+			{"internal/webhook/sender", "it writes deliveries, which are then sent"},
+		},
 		tests: []arrow{document},
+	},
+	{
+		path: "internal/webhook/sender", place: "how deliveries are sent does not depend on how webhooks are kept",
+		may:   []arrow{tools, events},
+		tests: []arrow{{"internal/webhook", "what is sent in tests comes from webhooks"}, {"internal/account", "webhooks are the company's"}},
 	},
 	{
 		path: "internal/dashboard", place: "it reads the counts of other rooms, and changes nothing",

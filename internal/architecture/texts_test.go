@@ -23,6 +23,7 @@ type texts struct {
 type text struct {
 	node     ast.Node
 	function string // "" outside functions
+	owner    string // the same with its receiver: Service.Find
 	text     string
 }
 
@@ -33,12 +34,12 @@ func (p texts) texts() []text {
 	var list []text
 	for _, f := range p.files {
 		for _, d := range f.Decls {
-			in, function := s, ""
+			in, function, owner := s, "", outsideFunctions
 			if fn, ok := d.(*ast.FuncDecl); ok {
-				in, function = s.within(fn), fn.Name.Name
+				in, function, owner = s.within(fn), fn.Name.Name, nodeName(fn)
 			}
 			for _, e := range uses(d) {
-				list = append(list, text{e, function, in.fold(e)})
+				list = append(list, text{e, function, owner, in.fold(e)})
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func openWorld(t *testing.T, url string, clock *sqldbtest.Clock) *world {
 	db := sqldbtest.Open(t, url, sqldbtest.WithClock(clock))
 	events := &event.Log{}
 	customers := customer.New(db, events)
-	return &world{New(db, events, customers), url, clock, events, account.New(db, 0), catalog.New(db), customers, account.Actor{}}
+	return &world{New(db, events, customers), url, clock, events, account.New(db, account.Config{}), catalog.New(db), customers, account.Actor{}}
 }
 
 // process is one more process on the same database, with pools of its own.
@@ -63,8 +63,8 @@ func (w *world) newCompany(t *testing.T, timezone string) account.Actor {
 	t.Helper()
 	all, err := w.accounts.Companies(t.Context())
 	must(t, err)
-	c, _, err := w.accounts.CreateCompany(t.Context(), values(
-		"name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)), "timezone", timezone))
+	c, _, err := w.accounts.CreateCompany(t.Context(), account.ReadNewCompany(values(
+		"name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)), "timezone", timezone)))
 	must(t, err)
 	return account.System(c, "test")
 }

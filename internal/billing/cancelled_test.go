@@ -49,11 +49,12 @@ func TestCancelledCustomerIsBilledAgainWhenItIsTakenBack(t *testing.T) {
 
 func TestOwnPriceIsBilledInPlaceOfThePlans(t *testing.T) {
 	w := newWorld(t, sqldb.SQLite)
+	w.plan(t, "1month", "35.00")
 	i := w.invoiceThatIs(t, Open.String())
 	w.update(t, i.Customer.ID, "price", "29.90", "data_de_vencimento", "2026-02-20")
 	w.clock.Advance(30 * 24 * time.Hour)
 	w.dayWork(t)
-	if list := w.invoices(t, i.Customer.ID); len(list) != 2 || list[0].Amount != 2990 {
+	if list := w.invoices(t, i.Customer.ID); len(list) != 2 || list[1].Amount != 2990 {
 		t.Errorf("got %+v, want the newest at 29.90", list)
 	}
 }

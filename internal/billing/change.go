@@ -118,7 +118,7 @@ func writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) err
 	return err
 }
 
-// auditChange writes no line for an invoice that a due date brings: nobody
+// auditChange writes no line for an invoice that a due date brings: no person
 // chose it, and the customer's line has the date.
 func auditChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Change) error {
 	if c.Action == ActionCreated && c.After.Generated {

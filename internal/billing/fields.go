@@ -2,17 +2,16 @@ package billing
 
 import (
 	"fmt"
-	"strings"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/civil"
+	"carteira/internal/platform/sqldb"
 )
 
 // field is a field of the record that a change can set. The table below is
 // what the columns and the audit log are made of.
 type field struct {
 	name   string             // as the audit log has it
-	column string             // that holds it as it is
+	column string             // that stores it as it is
 	at     func(*Invoice) any // where the record has it
 	shown  func(*Invoice) any // what the audit log shows, if not the value
 }
@@ -53,19 +52,6 @@ var fields = []field{
 	{name: "note", column: "note", at: func(i *Invoice) any { return &i.Note }},
 }
 
-// value is what a field's place holds.
-func value(place any) any {
-	switch place := place.(type) {
-	case *string:
-		return *place
-	case *int64:
-		return *place
-	case *civil.Date:
-		return *place
-	}
-	panic(fmt.Sprintf("billing: no field is a %T", place)) // a new kind of field needs its case; every test finds it
-}
-
 // auditFields is the record as the audit log shows it.
 func auditFields(i Invoice) account.AuditFields {
 	audit := make(account.AuditFields, len(fields))
@@ -74,34 +60,16 @@ func auditFields(i Invoice) account.AuditFields {
 			audit[f.name] = fmt.Sprint(f.shown(&i))
 			continue
 		}
-		audit[f.name] = fmt.Sprint(value(f.at(&i)))
+		audit[f.name] = fmt.Sprint(sqldb.ValueAt(f.at(&i)))
 	}
 	return audit
 }
 
-// fieldColumns lists the columns of the table, each with a prefix and a suffix.
-func fieldColumns(prefix, suffix string) string {
-	names := make([]string, len(fields))
-	for n, f := range fields {
-		names[n] = prefix + f.column + suffix
+// stored are the columns of the table.
+var stored = func() sqldb.Fields[Invoice] {
+	list := make(sqldb.Fields[Invoice], len(fields))
+	for i, f := range fields {
+		list[i] = sqldb.Field[Invoice]{Column: f.column, At: f.at}
 	}
-	return strings.Join(names, ", ")
-}
-
-// fieldValues are the values of an invoice, in the same order.
-func fieldValues(i *Invoice) []any {
-	values := make([]any, len(fields))
-	for n, f := range fields {
-		values[n] = value(f.at(i))
-	}
-	return values
-}
-
-// fieldPlaces are where a row of them is scanned to.
-func fieldPlaces(i *Invoice) []any {
-	places := make([]any, len(fields))
-	for n, f := range fields {
-		places[n] = f.at(i)
-	}
-	return places
-}
+	return list
+}()

@@ -103,7 +103,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 			t.Errorf("updated to %+v, read %+v", changed, got)
 		}
 		for n, f := range fields {
-			if value(f.at(&want)) == value(f.at(&changed)) {
+			if sqldb.ValueAt(f.at(&want)) == sqldb.ValueAt(f.at(&changed)) {
 				t.Errorf("%s (field %d) was not changed: the test above must", f.name, n)
 			}
 		}

@@ -38,7 +38,7 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 	return s.customersImported(ctx, tx, a, imported)
 }
 
-// customersImported puts the due dates of imported customers on the schedule,
+// customersImported adds the due dates of imported customers to the schedule,
 // but not those that have passed: what happened before the import is not billed.
 func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []customer.Customer) error {
 	today := a.Today(tx.Now())
@@ -47,8 +47,8 @@ func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account
 	})...)
 }
 
-// customerChanged puts the due date of a customer on the schedule when it is a
-// new one, and takes it off when there is nothing to bill.
+// customerChanged adds the due date of a customer to the schedule when it is a
+// new one, and removes it when there is nothing to bill.
 func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Change) error {
 	before, after := c.Before, c.After
 	if after.IsCancelled() {

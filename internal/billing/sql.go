@@ -10,7 +10,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-var columns = `i.id, i.customer_id, c.uuid, c.name, i.generated, ` + fieldColumns("i.", "") + `,
+var columns = `i.id, i.customer_id, c.uuid, c.name, i.generated, ` + stored.Columns("i.", "") + `,
 	COALESCE(i.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(i.product_id, 0), COALESCE(r.name, ''),
 	COALESCE(i.paid_at, 0), i.renewed_from, i.renewed_to, i.renewed_day, i.renewed_on,
 	COALESCE(i.period_unit, ''), COALESCE(i.period_count, 0), i.created_at`
@@ -21,7 +21,7 @@ const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = 
 
 func scan(r sqldb.Row) (i Invoice, err error) {
 	var paid, created int64
-	places := append([]any{&i.ID, &i.Customer.ID, &i.Customer.UUID, &i.Customer.Name, &i.Generated}, fieldPlaces(&i)...)
+	places := append([]any{&i.ID, &i.Customer.ID, &i.Customer.UUID, &i.Customer.Name, &i.Generated}, stored.Places(&i)...)
 	err = r.Scan(append(places, &i.Plan.ID, &i.Plan.Name, (*int64)(&i.Plan.Value), &i.Product.ID, &i.Product.Name,
 		&paid, &i.renewal.from, &i.renewal.to, &i.renewal.ownDay, &i.renewal.on,
 		(*string)(&i.Period.Unit), &i.Period.Count, &created)...)
@@ -94,13 +94,13 @@ func latest(ctx context.Context, q sqldb.Querier, companyID int64, customerIDs [
 
 // What the statements have of the table of fields, made once.
 var (
-	fieldNames = fieldColumns("", "")
-	fieldsSet  = fieldColumns("", " = ?")
+	fieldNames = stored.Columns("", "")
+	fieldsSet  = stored.Columns("", " = ?")
 )
 
 // insert returns 0 when the customer has a generated invoice for the due date.
 func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int64, error) {
-	args := append([]any{a.Company.ID, i.Customer.ID, i.Generated}, fieldValues(&i)...)
+	args := append([]any{a.Company.ID, i.Customer.ID, i.Generated}, stored.Values(&i)...)
 	args = append(args, sqldb.RefTo(i.Plan.ID), sqldb.RefTo(i.Product.ID))
 	args = append(args, paymentValues(i)...)
 	args = append(args, i.CreatedAt.UnixMicro(), a.Today(i.CreatedAt), i.CreatedAt.UnixMicro())
@@ -115,7 +115,7 @@ func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int6
 }
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, i Invoice) error {
-	args := append(fieldValues(&i), paymentValues(i)...)
+	args := append(stored.Values(&i), paymentValues(i)...)
 	_, err := tx.Exec(ctx, `
 		UPDATE invoices SET `+fieldsSet+`,
 			paid_at = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, renewed_on = ?, period_unit = ?, period_count = ?, updated_at = ?

@@ -9,7 +9,7 @@ import (
 	"carteira/internal/platform/input"
 )
 
-// Status is how an invoice stands. It is a code, which the database and the
+// Status is the standing of an invoice. It is a code, which the database and the
 // counters store; String is the word that the API, events and people read.
 type Status string
 

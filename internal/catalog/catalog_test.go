@@ -31,7 +31,7 @@ func form(pairs ...string) *input.Form {
 
 func newCompany(t *testing.T, db *sqldb.DB, email string) account.Actor {
 	t.Helper()
-	c, _, err := account.New(db, 0).CreateCompany(t.Context(), form("name", "Rede Clara", "email", email))
+	c, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Rede Clara", "email", email)))
 	if err != nil {
 		t.Fatal(err)
 	}

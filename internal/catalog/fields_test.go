@@ -20,7 +20,7 @@ import (
 // newRoom is a catalog in a company that a person acts for.
 func newRoom(t *testing.T, db *sqldb.DB) (*Service, account.Actor) {
 	t.Helper()
-	c, _, err := account.New(db, 0).CreateCompany(t.Context(), housetest.Form("name", "Rede Clara", "email", "a@example.com"))
+	c, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "a@example.com")))
 	housetest.Must(t, err)
 	return New(db), account.Operator(c)
 }
@@ -141,7 +141,7 @@ func TestChangesOfProductsAreAudited(t *testing.T) {
 // wantAudit compares the audit log of a kind of record, newest first.
 func wantAudit(t *testing.T, db *sqldb.DB, a account.Actor, record string, want ...string) {
 	t.Helper()
-	lines, _, err := account.New(db, 0).Audit(t.Context(), a, account.AuditFilter{Record: record}, input.Page{Number: 1, Size: 50})
+	lines, _, err := account.New(db, account.Config{}).Audit(t.Context(), a, account.AuditFilter{Record: record}, input.Page{Number: 1, Size: 50})
 	housetest.Must(t, err)
 	got := make([]string, len(lines))
 	for n, line := range lines {

@@ -18,7 +18,7 @@ func companyCommand() *cobra.Command {
 		Short:   "Change a company and its settings; what is not given stays",
 		Example: "  carteira company set --company 1 --timezone America/Manaus --renew-from today",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		c, err := a.Accounts.SetCompany(ctx, actor, in)
+		c, err := a.Accounts.SetCompany(ctx, actor, account.ReadCompanyDraft(in))
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func companyCreate() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withApp(cmd, func(ctx context.Context, a *app.App) error {
-				company, owner, err := a.Accounts.CreateCompany(ctx, form(cmd))
+				company, owner, err := a.Accounts.CreateCompany(ctx, account.ReadNewCompany(form(cmd)))
 				if err != nil {
 					return err
 				}
@@ -92,7 +92,7 @@ func tokenCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
-				_, plain, err := a.Accounts.CreateToken(ctx, actor, form(cmd))
+				_, plain, err := a.Accounts.CreateToken(ctx, actor, account.ReadNewToken(form(cmd)))
 				if err != nil {
 					return err
 				}
@@ -108,7 +108,7 @@ func tokenCommand() *cobra.Command {
 		Use:   "delete",
 		Short: "Delete a token; the next call with it fails",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
+		id := in.ID("id").Value
 		return map[string]any{"id": id, "deleted": true}, a.Accounts.DeleteToken(ctx, actor, id)
 	}), "token")
 

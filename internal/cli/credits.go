@@ -18,7 +18,7 @@ func creditsCommand() *cobra.Command {
 		Short:   "Make credits for a company at the top of the tree",
 		Example: `  carteira credits grant --company 1 --amount 100 --note "PIX of January"`,
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		balance, err := a.Resellers.Grant(ctx, actor, in)
+		balance, err := a.Resellers.Grant(ctx, actor, reseller.ReadCreditRequest(in))
 		return map[string]any{"company_id": actor.Company.ID, "balance": balance}, err
 	}))
 	cmd := &cobra.Command{Use: "credits", Short: "Credits: grant, transfer, take-back, statement", Args: cobra.NoArgs}
@@ -29,13 +29,13 @@ func creditsCommand() *cobra.Command {
 	return cmd
 }
 
-type mover func(s *reseller.Service, ctx context.Context, actor account.Actor, id int64, in *input.Form) (reseller.Moved, error)
+type mover func(s *reseller.Service, ctx context.Context, actor account.Actor, id int64, r reseller.CreditRequest) (reseller.Moved, error)
 
 func move(use, other, short string, do mover) *cobra.Command {
 	cmd := amountFlags(act(&cobra.Command{Use: use, Short: short},
 		func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-			id, _ := in.ID(other).Get()
-			m, err := do(a.Resellers, ctx, actor, id, in)
+			id := in.ID(other).Value
+			m, err := do(a.Resellers, ctx, actor, id, reseller.ReadCreditRequest(in))
 			return map[string]any{
 				"company_id": actor.Company.ID, "balance": m.Balance, "reseller_id": id, "reseller_balance": m.ResellerBalance,
 			}, err

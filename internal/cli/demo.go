@@ -68,7 +68,7 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("seed the demo company: %w", err)
 	}
-	_, token, err := a.Accounts.CreateToken(cmd.Context(), actor, input.FromStrings(map[string]string{"name": "demo"}))
+	_, token, err := a.Accounts.CreateToken(cmd.Context(), actor, account.NewToken{Name: "demo"})
 	if err != nil {
 		return err
 	}
@@ -95,9 +95,9 @@ Paste this into another terminal:
 	})
 }
 
-// freePort takes another port when the default one is taken: whoever tries the
-// demo should not have to know why it does not start. Port 0 becomes the port
-// that it stands for, since the address is printed.
+// freePort chooses another port when the default one is in use: a user who tries
+// the demo should not have to know why it does not start. Port 0 becomes the
+// port that the system chooses, since the address is printed.
 func freePort(cmd *cobra.Command, c *config.Config) {
 	asked, addresses := c.Listen, []string{c.Listen}
 	if !cmd.Flags().Changed("listen") && os.Getenv("CARTEIRA_LISTEN") == "" {
@@ -132,9 +132,9 @@ func seed(ctx context.Context, a *app.App) (account.Actor, error) {
 	if len(companies) > 0 {
 		return account.Operator(companies[0]), nil
 	}
-	company, _, err := a.Accounts.CreateCompany(ctx, input.FromStrings(map[string]string{
-		"name": "Demo Internet", "user_name": "Dona Demo", "email": demoEmail, "password": demoPassword,
-	}))
+	company, _, err := a.Accounts.CreateCompany(ctx, account.NewCompany{
+		Name: "Demo Internet", OwnerName: "Dona Demo", Email: demoEmail, Password: demoPassword,
+	})
 	if err != nil {
 		return account.Actor{}, err
 	}

@@ -2,79 +2,92 @@ package cli
 
 import (
 	"context"
-	"strconv"
+	"fmt"
 
 	"carteira/internal/account"
 	"carteira/internal/app"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/reseller"
 )
 
-// demoReseller signs in to a company below the demo's, which has resellers of
-// its own. The password is the demo's.
+// demoReseller signs in to a reseller of the demo's company, which has resellers
+// of its own. The password is the demo's.
 const demoReseller = "revenda@example.com"
 
-// seedResellers makes a small tree below the demo company: every standing that
+// seedResellers makes a small tree under the demo company: every standing that
 // can be made today, two levels deep, with credits on their way down.
 func seedResellers(ctx context.Context, a *app.App, root account.Actor) error {
-	if _, err := a.Accounts.SetCompany(ctx, root, fields("whatsapp", "(11) 98765-4321")); err != nil {
+	if _, err := a.Accounts.SetCompany(ctx, root, account.CompanyDraft{Whatsapp: input.Some("5511987654321")}); err != nil {
 		return err
 	}
-	if _, err := a.Resellers.Grant(ctx, root, fields("amount", "500", "note", "Crédito inicial da demonstração")); err != nil {
+	grant := reseller.CreditRequest{Amount: 500, Note: "Crédito inicial da demonstração"}
+	if _, err := a.Resellers.Grant(ctx, root, grant); err != nil {
 		return err
 	}
 	plans, err := seedSubscriptionPlans(ctx, a, root)
 	if err != nil {
 		return err
 	}
-	start, pro := strconv.FormatInt(plans[0].ID, 10), strconv.FormatInt(plans[1].ID, 10)
-	norte, err := a.Resellers.Create(ctx, root, fields("name", "Rede Norte", "email", demoReseller, "password", demoPassword,
-		"whatsapp", "(92) 98123-4567", "type", "subscriber", "plan_id", pro, "periods", "3"))
-	if err != nil {
+	start, pro := plans[0].ID, plans[1].ID
+	if err := seedNorte(ctx, a, root, pro); err != nil {
 		return err
 	}
-	if _, err := a.Resellers.SetLevel(ctx, root, norte.ID, fields("level", string(account.LevelMaster))); err != nil {
-		return err
-	}
-	if _, err := a.Resellers.Transfer(ctx, root, norte.ID, fields("amount", "120", "note", "PIX recebido")); err != nil {
-		return err
-	}
-	for _, r := range [][]string{
+	for _, n := range []reseller.NewReseller{
 		{
-			"name", "Sul Conecta", "email", "sul@example.com", "whatsapp", "(51) 99234-5678",
-			"type", "subscriber", "plan_id", start, "periods", "12",
+			Name: "Sul Conecta", Email: "sul@example.com", Whatsapp: "5551992345678",
+			Kind: account.Subscriber, PlanID: start, Periods: 12,
 		},
-		{"name", "Casa da Fibra", "email", "fibra@example.com", "password", demoPassword, "type", "trial", "plan_id", start},
-		{"name", "Litoral Net", "email", "litoral@example.com", "whatsapp", "(48) 99345-6789", "type", "trial", "plan_id", pro},
+		{Name: "Casa da Fibra", Email: "fibra@example.com", Password: demoPassword, PlanID: start},
+		{Name: "Litoral Net", Email: "litoral@example.com", Whatsapp: "5548993456789", PlanID: pro},
 	} {
-		if _, err := a.Resellers.Create(ctx, root, fields(r...)); err != nil {
+		if _, err := a.Resellers.Create(ctx, root, n); err != nil {
 			return err
 		}
 	}
-	stopped, err := a.Resellers.Create(ctx, root,
-		fields("name", "Vale Telecom", "email", "vale@example.com", "type", "subscriber", "plan_id", start))
+	stopped, err := a.Resellers.Create(ctx, root, reseller.NewReseller{
+		Name: "Vale Telecom", Email: "vale@example.com", Kind: account.Subscriber, PlanID: start,
+	})
 	if err != nil {
 		return err
 	}
-	if _, err := a.Resellers.Suspend(ctx, root, stopped.ID); err != nil {
-		return err
-	}
-	return seedBelow(ctx, a, norte.ID)
+	_, err = a.Resellers.Suspend(ctx, root, stopped.ID)
+	return err
 }
 
-// seedBelow gives a reseller a plan and resellers of its own.
-func seedBelow(ctx context.Context, a *app.App, id int64) error {
+// seedNorte makes the reseller that has resellers of its own.
+func seedNorte(ctx context.Context, a *app.App, root account.Actor, planID int64) error {
+	norte, err := a.Resellers.Create(ctx, root, reseller.NewReseller{
+		Name: "Rede Norte", Email: demoReseller, Password: demoPassword, Whatsapp: "5592981234567",
+		Kind: account.Subscriber, PlanID: planID, Periods: 3,
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := a.Resellers.SetLevel(ctx, root, norte.ID, reseller.LevelRequest{Level: account.LevelMaster}); err != nil {
+		return err
+	}
+	if _, err := a.Resellers.Transfer(ctx, root, norte.ID, reseller.CreditRequest{Amount: 120, Note: "PIX recebido"}); err != nil {
+		return err
+	}
+	return seedChildren(ctx, a, norte.ID)
+}
+
+// seedChildren gives a reseller a plan and resellers of its own.
+func seedChildren(ctx context.Context, a *app.App, id int64) error {
 	actor, err := a.Accounts.Actor(ctx, id)
 	if err != nil {
 		return err
 	}
-	plan, err := a.Resellers.CreatePlan(ctx, actor, fields("name", "Parceiro", "value", "39.90", "credits", "2", "period", "1month"))
+	plan, err := a.Resellers.CreatePlan(ctx, actor, monthly("Parceiro", 3990, 2))
 	if err != nil {
 		return err
 	}
 	for _, name := range []string{"Manaus Wi-Fi", "Belém Online"} {
-		_, err := a.Resellers.Create(ctx, actor, fields("name", name, "email", strconv.Itoa(len(name))+"parceiro@example.com",
-			"type", "subscriber", "plan_id", strconv.FormatInt(plan.ID, 10)))
+		_, err := a.Resellers.Create(ctx, actor, reseller.NewReseller{
+			Name: name, Email: fmt.Sprintf("%dparceiro@example.com", len(name)), Kind: account.Subscriber, PlanID: plan.ID,
+		})
 		if err != nil {
 			return err
 		}
@@ -82,28 +95,24 @@ func seedBelow(ctx context.Context, a *app.App, id int64) error {
 	return nil
 }
 
+// monthly is a plan of one month.
+func monthly(name string, value money.Cents, credits int64) reseller.PlanDraft {
+	return reseller.PlanDraft{
+		Name: input.Some(name), Value: input.Some(value), Credits: input.Some(credits),
+		Period: input.Some(civil.Period{Unit: civil.Month, Count: 1}),
+	}
+}
+
 func seedSubscriptionPlans(ctx context.Context, a *app.App, root account.Actor) (plans []reseller.Plan, err error) {
-	for _, p := range []*input.Form{
-		input.FromForm(map[string][]string{
-			"name": {"Revenda Início"}, "value": {"29.90"}, "credits": {"1"}, "period": {"1month"}, "trial_days": {"5"},
-			"functions": {"payments", "reminders", "import"},
-		}, "functions"),
-		fields("name", "Revenda Pro", "value", "79.90", "credits", "3", "period", "1month", "trial_days", "15"),
-	} {
-		plan, err := a.Resellers.CreatePlan(ctx, root, p)
+	start, pro := monthly("Revenda Início", 2990, 1), monthly("Revenda Pro", 7990, 3)
+	start.TrialDays, start.Functions = input.Some(int64(5)), input.Some([]string{"payments", "reminders", "import"})
+	pro.TrialDays = input.Some(int64(15))
+	for _, draft := range []reseller.PlanDraft{start, pro} {
+		plan, err := a.Resellers.CreatePlan(ctx, root, draft)
 		if err != nil {
 			return nil, err
 		}
 		plans = append(plans, plan)
 	}
 	return plans, nil
-}
-
-// fields makes a form of names and values in turn.
-func fields(pairs ...string) *input.Form {
-	values := make(map[string]string, len(pairs)/2)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		values[pairs[i]] = pairs[i+1]
-	}
-	return input.FromStrings(values)
 }

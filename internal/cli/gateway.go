@@ -46,11 +46,11 @@ Nothing is sent to the provider; "gateway check" does that.`,
 				return err
 			}
 			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
-				u, err := a.Payments.ConfigureGateway(ctx, actor, a.Payments.ReadGateway(in))
+				setup, err := a.Payments.ConfigureGateway(ctx, actor, a.Payments.ReadGateway(in))
 				if err != nil {
 					return optionError(err)
 				}
-				return printJSON(cmd, setupRecord(u))
+				return printJSON(cmd, setupRecord(setup))
 			})
 		},
 	})
@@ -106,7 +106,7 @@ func optionError(err error) error {
 	return errors.New(strings.Join(reasons, "; "))
 }
 
-// optionValue reads what stands in a file, or on standard input, for @.
+// optionValue reads the file, or standard input, that follows an @.
 func optionValue(stdin io.Reader, value string) (string, error) {
 	file, named := strings.CutPrefix(value, "@")
 	if !named {
@@ -117,15 +117,15 @@ func optionValue(stdin io.Reader, value string) (string, error) {
 	if file == "-" {
 		text, err = io.ReadAll(io.LimitReader(stdin, 1<<20))
 	} else {
-		text, err = os.ReadFile(file) //nolint:gosec // whoever types the command may name the file
+		text, err = os.ReadFile(file) //nolint:gosec // the operator names the file
 	}
 	return strings.TrimSpace(string(text)), err
 }
 
-func setupRecord(u payment.Setup) map[string]any {
+func setupRecord(setup payment.Setup) map[string]any {
 	return map[string]any{
-		"id": u.ID, "provider": u.Provider.Name, "flow": u.Provider.Flow, "options": u.Options, "callback_url": u.CallbackURL,
-		"failures": u.Failures, "problem": u.Problem,
+		"id": setup.ID, "provider": setup.Provider.Name, "flow": setup.Provider.Flow, "options": setup.Options, "callback_url": setup.CallbackURL,
+		"failures": setup.Failures, "problem": setup.Problem,
 	}
 }
 
@@ -133,8 +133,8 @@ func gatewayShow() *cobra.Command {
 	return act(&cobra.Command{
 		Use: "show", Short: "Print a company's gateway; of secrets, how they end",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, _ *input.Form) (any, error) {
-		u, err := a.Payments.Gateway(ctx, actor)
-		return setupRecord(u), err
+		setup, err := a.Payments.Gateway(ctx, actor)
+		return setupRecord(setup), err
 	})
 }
 

@@ -29,9 +29,10 @@ does; on the embedded database the server's own writes then wait until the file
 is written, with --keep-going until a few hundred lines are.
 
 The first line names the columns: the API's fields (name, whatsapp, email,
-usuario, data_de_vencimento, plan_id, product_id, notes, external_id) or what
-they are called in Brazil (nome, telefone, celular, e-mail, login, vencimento,
-plano, valor, produto, observações, código). Plans and products may be given by
+usuario, data_de_vencimento, plan_id, product_id, notes, external_id, price,
+cpf_cnpj, address.city, custom.MAC) or what they are called in Brazil (nome,
+telefone, celular, e-mail, login, vencimento, plano, valor, produto,
+observações, código, cpf, cep, rua, cidade). Plans and products may be given by
 name. The file may be UTF-8, UTF-16 or Latin-1, with commas, semicolons or tabs;
 dates may be 31/12/2027, amounts R$ 1.234,56.
 
@@ -45,6 +46,7 @@ The exit code is 1 when a line failed.`,
 	})
 	cmd.Flags().Bool("keep-going", false, "import the good lines of a file that has bad ones")
 	cmd.Flags().Bool("create-missing", false, "make plans (by the month, at the line's amount) and products that the company lacks")
+	cmd.Flags().Bool("leave-out", false, "leave out optional values that are wrong, with a warning")
 	cmd.Flags().Bool("events", false, "record customer.created for every customer")
 	cmd.Flags().Bool("invoices", false, "bill every customer at once for its due date")
 	cmd.Flags().Bool("dry-run", false, "check the file and import nothing")
@@ -74,11 +76,16 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 		options := customer.ImportOptions{
 			KeepGoing: flag(cmd, "keep-going"), CreateMissing: flag(cmd, "create-missing"),
 			Events: flag(cmd, "events"), Invoices: flag(cmd, "invoices"), DryRun: flag(cmd, "dry-run"),
+			LeaveOut: flag(cmd, "leave-out"),
 		}
 		p := newProgress(cmd.ErrOrStderr(), file, a.DB.Now, options)
 		options.Problem = func(problem customer.Problem) {
 			p.clear()
 			bad.report(problem)
+		}
+		options.Warning = func(w customer.Problem) {
+			p.clear()
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: line %d, %s %q: %s\n", w.Line, w.Field, w.Value, w.Reason)
 		}
 		done, err := a.Customers.Import(ctx, actor, p.rows, options)
 		p.clear()

@@ -116,7 +116,7 @@ func TestImportedCustomersAreBilledInTimeOrAtOnce(t *testing.T) {
 
 func TestBadLinesAreReported(t *testing.T) {
 	var file strings.Builder
-	file.WriteString("Nome;Telefone;CPF\n")
+	file.WriteString("Nome;Telefone;Signo\n")
 	for i := range 150 {
 		fmt.Fprintf(&file, "Cliente %d;%d;\n", i, i)
 	}
@@ -129,7 +129,7 @@ func TestBadLinesAreReported(t *testing.T) {
 		s := newShell(t, engine)
 		errors := filepath.Join(t.TempDir(), "errors.csv")
 		s.wantRun(t, 1, `{"imported":0,"failed":150,"skipped":1}`+"\n", []string{
-			`warning: column 3, "CPF", is not known and is passed over`,
+			`warning: column 3, "Signo", is not known and is passed over`,
 			"line 2: Telefone: must have 10 or 11 digits with its area code; a number of another country begins with +\n",
 			"line 101: Telefone: ", "50 more are not shown; --errors FILE writes all of them.\n",
 			"carteira: 150 of 151 lines are bad; nothing was imported\n",

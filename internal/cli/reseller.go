@@ -18,7 +18,7 @@ func resellerCommand() *cobra.Command {
 		Example: `  carteira reseller create --company 1 --name "Loja do Beto" --email beto@example.com
   carteira reseller create --company 1 --name Norte --email n@example.com --type subscriber --plan-id 1 --periods 3`,
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		p, err := a.Resellers.Create(ctx, actor, in)
+		p, err := a.Resellers.Create(ctx, actor, reseller.ReadNewReseller(in))
 		return paidJSON(a, p), err
 	})
 	create.Flags().String("name", "", "name of the reseller")
@@ -29,32 +29,27 @@ func resellerCommand() *cobra.Command {
 	create.Flags().Int64("plan-id", 0, "subscription plan (default for a trial: the oldest active one)")
 	create.Flags().Int("periods", 1, "how many periods a subscriber pays for")
 
-	renew := resellerAct("renew", "Pay for more of a reseller's subscription with the company's credits", (*reseller.Service).Renew, paidJSON)
+	renew := resellerAct("renew", "Pay for more of a reseller's subscription with the company's credits",
+		reading(reseller.ReadRenewRequest, (*reseller.Service).Renew), paidJSON)
 	renew.Flags().Int64("plan-id", 0, "another subscription plan (default: the present one)")
 	renew.Flags().Int("periods", 1, "how many periods are paid for")
 	level := resellerAct("level", "Change the level of a reseller, as far as the company's own allows it",
-		(*reseller.Service).SetLevel, resellerJSON)
+		reading(reseller.ReadLevelRequest, (*reseller.Service).SetLevel), resellerJSON)
 	level.Flags().String("level", "", "user, reseller, master or ultra_master")
 	must(level.MarkFlagRequired("level"))
-	set := resellerAct("set", "Change a reseller; what is not given stays", (*reseller.Service).Update, resellerJSON)
+	set := resellerAct("set", "Change a reseller; what is not given stays",
+		reading(reseller.ReadChanges, (*reseller.Service).Update), resellerJSON)
 	set.Flags().String("name", "", "name of the reseller")
 	set.Flags().String("email", "", "the owner's e-mail address")
 	set.Flags().String("whatsapp", "", "phone")
-	plain := func(
-		do func(*reseller.Service, context.Context, account.Actor, int64) (reseller.Reseller, error),
-	) resellerUse[reseller.Reseller] {
-		return func(s *reseller.Service, ctx context.Context, actor account.Actor, id int64, _ *input.Form) (reseller.Reseller, error) {
-			return do(s, ctx, actor, id)
-		}
-	}
 	suspend := resellerAct("suspend", "Stop a reseller: it can sign in and read, and nothing else",
-		plain((*reseller.Service).Suspend), resellerJSON)
-	resume := resellerAct("resume", "Take a suspension back", plain((*reseller.Service).Resume), resellerJSON)
+		withoutInput((*reseller.Service).Suspend), resellerJSON)
+	resume := resellerAct("resume", "Take a suspension back", withoutInput((*reseller.Service).Resume), resellerJSON)
 	invite := addID(act(&cobra.Command{
 		Use:   "invite",
 		Short: "Print a new invitation link for an owner without a password; the old one stops working",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
+		id := in.ID("id").Value
 		link, err := a.Resellers.Invite(ctx, actor, id)
 		return map[string]any{"id": id, "invitation_link": link}, err
 	}), "reseller")
@@ -87,18 +82,34 @@ type listedReseller struct {
 
 type resellerUse[T any] func(s *reseller.Service, ctx context.Context, actor account.Actor, id int64, in *input.Form) (T, error)
 
+// reading is a use case whose input is read from the flags.
+func reading[In, T any](
+	read func(*input.Form) In, do func(*reseller.Service, context.Context, account.Actor, int64, In) (T, error),
+) resellerUse[T] {
+	return func(s *reseller.Service, ctx context.Context, actor account.Actor, id int64, in *input.Form) (T, error) {
+		return do(s, ctx, actor, id, read(in))
+	}
+}
+
+// withoutInput is a use case that needs no more than the id.
+func withoutInput[T any](do func(*reseller.Service, context.Context, account.Actor, int64) (T, error)) resellerUse[T] {
+	return func(s *reseller.Service, ctx context.Context, actor account.Actor, id int64, _ *input.Form) (T, error) {
+		return do(s, ctx, actor, id)
+	}
+}
+
 // resellerAct makes a command that does something about the reseller of --id.
 func resellerAct[T any](use, short string, do resellerUse[T], show func(*app.App, T) map[string]any) *cobra.Command {
 	return addID(act(&cobra.Command{Use: use, Short: short},
 		func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-			id, _ := in.ID("id").Get()
+			id := in.ID("id").Value
 			r, err := do(a.Resellers, ctx, actor, id, in)
 			return show(a, r), err
 		}), "reseller")
 }
 
 func resellerJSON(a *app.App, r reseller.Reseller) map[string]any {
-	if r.Zone == nil { // there is none: an error is being told
+	if r.Zone == nil { // there is none: an error is being reported
 		return nil
 	}
 	return map[string]any{
@@ -125,7 +136,7 @@ func subscriptionPlanCommand() *cobra.Command {
 		Short:   "Make a subscription plan, with a signup link",
 		Example: `  carteira subscription-plan create --company 1 --name Revenda --value 49.90 --credits 1 --period 1month`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		p, err := a.Resellers.CreatePlan(ctx, actor, planList(in))
+		p, err := a.Resellers.CreatePlan(ctx, actor, reseller.ReadNewPlan(planList(in)))
 		return subscriptionPlanJSON(a, p), err
 	})
 	set := act(subscriptionPlanFlags(&cobra.Command{
@@ -133,8 +144,8 @@ func subscriptionPlanCommand() *cobra.Command {
 		Short:   "Change a subscription plan; what is not given stays, and functions are only added",
 		Example: `  carteira subscription-plan set --company 1 --id 2 --functions webhooks,payments`,
 	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
-		p, err := a.Resellers.UpdatePlan(ctx, actor, id, planList(in))
+		id := in.ID("id").Value
+		p, err := a.Resellers.UpdatePlan(ctx, actor, id, reseller.ReadPlanChanges(planList(in)))
 		return subscriptionPlanJSON(a, p), err
 	})
 	set.Flags().Bool("active", true, "whether it can be chosen for resellers")
@@ -143,7 +154,7 @@ func subscriptionPlanCommand() *cobra.Command {
 		Use:   "renew-link",
 		Short: "Give a plan another signup link; the old one stops working",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
+		id := in.ID("id").Value
 		p, err := a.Resellers.RenewSignupLink(ctx, actor, id)
 		return subscriptionPlanJSON(a, p), err
 	}), "subscription plan")

@@ -18,7 +18,7 @@ func userCommand() *cobra.Command {
 		Short:   "Make a link by which a user sets a password, once",
 		Example: "  carteira user link --company 1 --id 1",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
+		id := in.ID("id").Value
 		u, link, err := a.Accounts.NewPasswordLink(ctx, actor, id)
 		return map[string]any{"id": u.ID, "email": u.Email, "link": a.Config.PublicURL + "/password/" + link}, err
 	}), "user")
@@ -28,7 +28,7 @@ func userCommand() *cobra.Command {
 		Short: "Switch a user's second factor off",
 		Long:  "Nofactor is for users who have lost both the app and the recovery codes.",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
+		id := in.ID("id").Value
 		u, err := a.Accounts.RemoveSecondFactor(ctx, actor, id)
 		return map[string]any{"id": u.ID, "email": u.Email, "second_factor": false}, err
 	}), "user")

@@ -38,6 +38,58 @@ func (c *candidate) problems() (list []Problem) {
 	return list
 }
 
+// warnings lists what was left out of the row.
+func (c *candidate) warnings() (list []Problem) {
+	for field, reasons := range c.row.Warnings.All() {
+		value, left := c.row.Left[field]
+		if !left {
+			value = c.row.Values[field]
+		}
+		for _, reason := range reasons {
+			list = append(list, Problem{c.row.Line, field, value, reason})
+		}
+	}
+	return list
+}
+
+// leaveOut takes values that were refused out of the row, where a customer need
+// not have them. It reports whether there were any.
+func (c *candidate) leaveOut(refused fault.Fields) (any bool) {
+	for field, reasons := range refused.All() {
+		value, there := c.row.Values[field]
+		if !there || !sheet.Optional(field) {
+			continue
+		}
+		if !any { // the row may be read again, by another run of the transaction
+			c.row.Values, c.row.Left = maps.Clone(c.row.Values), maps.Clone(c.row.Left)
+			c.row.Warnings = c.row.Warnings.Clone()
+			any = true
+		}
+		if c.row.Left == nil {
+			c.row.Left = map[string]string{}
+		}
+		delete(c.row.Values, field)
+		c.row.Left[field] = value
+		c.row.Warnings.Add(field, reasons[0])
+	}
+	c.forgetFaults()
+	return any
+}
+
+// forgetFaults drops what the sheet had against values that were left out.
+func (c *candidate) forgetFaults() {
+	var kept fault.Fields
+	for field, reasons := range c.row.Faults.All() {
+		if _, left := c.row.Left[field]; left {
+			continue
+		}
+		for _, reason := range reasons {
+			kept.Add(field, reason)
+		}
+	}
+	c.row.Faults = kept
+}
+
 // read makes customers of rows, or says what is wrong with them.
 func (im *importer) read(batch []sheet.Row, on *catalogCache, now time.Time) ([]*candidate, error) {
 	all := make([]*candidate, 0, len(batch))
@@ -45,6 +97,9 @@ func (im *importer) read(batch []sheet.Row, on *catalogCache, now time.Time) ([]
 		c := &candidate{row: row, faults: row.Faults}
 		if row.Values != nil {
 			err := im.readRow(c, on, now)
+			if im.options.LeaveOut && fault.KindOf(err) == fault.KindInvalid && c.leaveOut(fault.FieldsOf(err)) {
+				err = im.readRow(c, on, now)
+			}
 			if err != nil && fault.KindOf(err) != fault.KindInvalid {
 				return nil, err
 			}

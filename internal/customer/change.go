@@ -125,6 +125,7 @@ func (s *Service) countChange(ctx context.Context, tx *sqldb.Tx, a account.Actor
 		if err := countRenewal(ctx, tx, a, c); err != nil {
 			return err
 		}
+	case ActionUpdated, ActionImported:
 	}
 	return counter.Move(ctx, tx, company, counted(c.Before, 1), counted(c.After, 1))
 }

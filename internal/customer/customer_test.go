@@ -43,7 +43,7 @@ func openWorld(tb testing.TB, url string) *world {
 	clock := sqldbtest.NewClock(noon)
 	db := sqldbtest.Open(tb, url, sqldbtest.WithClock(clock))
 	events := &event.Log{}
-	w := &world{New(db, events), db, clock, events, account.New(db, 0), catalog.New(db), account.Actor{}}
+	w := &world{New(db, events), db, clock, events, account.New(db, account.Config{}), catalog.New(db), account.Actor{}}
 	w.actor = w.newCompany(tb)
 	return w
 }
@@ -53,7 +53,7 @@ func (w *world) newCompany(tb testing.TB) account.Actor {
 	tb.Helper()
 	all, err := w.accounts.Companies(tb.Context())
 	must(tb, err)
-	c, _, err := w.accounts.CreateCompany(tb.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
+	c, _, err := w.accounts.CreateCompany(tb.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)))))
 	must(tb, err)
 	return account.System(c, "test")
 }

@@ -58,7 +58,7 @@ func TestDueDatePassesAtTheCompanysMidnight(t *testing.T) {
 			must(t, err)
 			w.clock.Set(midnight.Add(-100 * time.Hour))
 			a := w.newCompany(t)
-			a.Company, err = w.accounts.SetCompany(t.Context(), a, values("timezone", c.zone))
+			a.Company, err = w.accounts.SetCompany(t.Context(), a, account.ReadCompanyDraft(values("timezone", c.zone)))
 			must(t, err)
 			made, err := w.Create(t.Context(), a, ReadNew(values("name", "Ana", "data_de_vencimento", c.dueOn)))
 			must(t, err)
@@ -168,7 +168,7 @@ func TestOneCompanysMidnightIsNotAnothers(t *testing.T) {
 	w := newWorld(t, sqldb.SQLite)
 	auckland := w.newCompany(t)
 	var err error
-	auckland.Company, err = w.accounts.SetCompany(t.Context(), auckland, values("timezone", "Pacific/Auckland"))
+	auckland.Company, err = w.accounts.SetCompany(t.Context(), auckland, account.ReadCompanyDraft(values("timezone", "Pacific/Auckland")))
 	must(t, err)
 	for _, a := range []account.Actor{w.actor, auckland} {
 		_, err := w.Create(t.Context(), a, ReadNew(values("name", "Ana", "data_de_vencimento", "2026-01-31")))

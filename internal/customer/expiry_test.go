@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
@@ -78,7 +79,7 @@ func TestZoneThatMovesWestAndBackRecordsNothingAgain(t *testing.T) {
 		for _, zone := range []string{"America/Sao_Paulo", "America/Rio_Branco", "America/Sao_Paulo"} {
 			a := w.actor
 			var err error
-			a.Company, err = w.accounts.SetCompany(t.Context(), a, values("timezone", zone))
+			a.Company, err = w.accounts.SetCompany(t.Context(), a, account.ReadCompanyDraft(values("timezone", zone)))
 			must(t, err)
 			_, err = w.Update(t.Context(), a, id, ReadChanges(values("name", "Ana of "+zone)))
 			must(t, err)

@@ -93,7 +93,7 @@ func TestRenewalCountsACustomerOnceAMonth(t *testing.T) {
 		for _, zone := range []string{"America/Sao_Paulo", "America/Rio_Branco", "America/Sao_Paulo", "America/Rio_Branco"} {
 			a := w.actor
 			var err error
-			a.Company, err = w.accounts.SetCompany(t.Context(), a, values("timezone", zone))
+			a.Company, err = w.accounts.SetCompany(t.Context(), a, account.ReadCompanyDraft(values("timezone", zone)))
 			must(t, err)
 			_, err = w.Renew(t.Context(), a, id)
 			must(t, err)
@@ -136,7 +136,7 @@ func TestDayOfCreationStaysWhenTheZoneChanges(t *testing.T) {
 		w := newWorld(t, engine)
 		w.clock.Set(time.Date(2026, 2, 1, 1, 30, 0, 0, time.UTC)) // 31 January, 22:30 in São Paulo
 		id := w.create(t, `{"name":"Ana"}`).ID
-		_, err := w.accounts.SetCompany(t.Context(), w.actor, values("timezone", "Asia/Tokyo"))
+		_, err := w.accounts.SetCompany(t.Context(), w.actor, account.ReadCompanyDraft(values("timezone", "Asia/Tokyo")))
 		must(t, err)
 		c, err := w.Find(t.Context(), w.actor, id)
 		must(t, err)

@@ -2,11 +2,9 @@ package customer
 
 import (
 	"fmt"
-	"strings"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/address"
-	"carteira/internal/platform/civil"
+	"carteira/internal/platform/sqldb"
 )
 
 // field is a field of the record that requests can set. The table below is
@@ -43,30 +41,11 @@ var fields = []field{
 	{name: "cancel_reason", column: "cancel_reason", at: func(c *Customer) any { return &c.CancelReason }},
 }
 
-// value is what a field's place holds.
-func value(place any) any {
-	switch place := place.(type) {
-	case *string:
-		return *place
-	case *int64:
-		return *place
-	case *bool:
-		return *place
-	case *civil.Date:
-		return *place
-	case *address.Address:
-		return *place
-	case *Price:
-		return *place
-	}
-	panic(fmt.Sprintf("customer: no field is a %T", place)) // a new kind of field needs its case; every test finds it
-}
-
 // changedFields names the fields that differ, as requests name them.
 func changedFields(before, after Customer) []string {
 	var names []string
 	for _, f := range fields {
-		if value(f.at(&before)) != value(f.at(&after)) {
+		if sqldb.ValueAt(f.at(&before)) != sqldb.ValueAt(f.at(&after)) {
 			names = append(names, f.name)
 		}
 	}
@@ -81,44 +60,17 @@ func auditFields(c Customer) account.AuditFields {
 		if f.audit != "" {
 			name, place = f.audit, f.shown
 		}
-		shown[name] = fmt.Sprint(value(place(&c)))
+		shown[name] = fmt.Sprint(sqldb.ValueAt(place(&c)))
 	}
 	return shown
 }
 
-// plain are the fields that a column holds as they are.
-var plain = func() (list []field) {
+// stored are the fields that a column holds as they are.
+var stored = func() (list sqldb.Fields[Customer]) {
 	for _, f := range fields {
 		if f.column != "" {
-			list = append(list, f)
+			list = append(list, sqldb.Field[Customer]{Column: f.column, At: f.at})
 		}
 	}
 	return list
 }()
-
-// plainColumns lists their columns, each with a prefix and a suffix.
-func plainColumns(prefix, suffix string) string {
-	names := make([]string, len(plain))
-	for i, f := range plain {
-		names[i] = prefix + f.column + suffix
-	}
-	return strings.Join(names, ", ")
-}
-
-// plainValues are their values, in the same order.
-func plainValues(c *Customer) []any {
-	values := make([]any, len(plain))
-	for i, f := range plain {
-		values[i] = value(f.at(c))
-	}
-	return values
-}
-
-// plainPlaces are where a row of them is scanned to.
-func plainPlaces(c *Customer) []any {
-	places := make([]any, len(plain))
-	for i, f := range plain {
-		places[i] = f.at(c)
-	}
-	return places
-}

@@ -127,7 +127,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 		}
 		changed := want
 		set(reflect.ValueOf(&changed.Name).Elem(), 90)
-		for i, f := range plain {
+		for i, f := range fields {
 			if s, ok := f.at(&changed).(*string); ok && f.name != "custom" {
 				*s = fmt.Sprintf("other%d", i)
 			}
@@ -166,9 +166,9 @@ func TestEveryFieldOfADraftIsUsed(t *testing.T) {
 	if settable != len(fields) {
 		t.Errorf("a draft has %d fields, the table in fields.go %d", settable, len(fields))
 	}
-	for i := range d.NumField() {
-		name := d.Field(i).Name
-		if name == "Problems" || strings.HasSuffix(name, "ID") || !d.Field(i).IsExported() {
+	for field := range d.Fields() {
+		name := field.Name
+		if name == "Problems" || strings.HasSuffix(name, "ID") || !field.IsExported() {
 			continue
 		}
 		switch name {

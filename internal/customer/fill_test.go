@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
@@ -18,7 +19,7 @@ func TestFillCompletesWhatAMigrationCannot(t *testing.T) {
 		w := newWorld(t, engine)
 		tokyo := w.newCompany(t)
 		var err error
-		tokyo.Company, err = w.accounts.SetCompany(t.Context(), tokyo, values("timezone", "Asia/Tokyo"))
+		tokyo.Company, err = w.accounts.SetCompany(t.Context(), tokyo, account.ReadCompanyDraft(values("timezone", "Asia/Tokyo")))
 		must(t, err)
 		w.clock.Set(time.Date(2026, 2, 1, 1, 30, 0, 0, time.UTC))
 		w.populate(t, w.actor, slices.Repeat([]Customer{{Name: "Ana", Whatsapp: "5511987654321"}}, fillBatch+10))

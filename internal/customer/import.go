@@ -27,8 +27,14 @@ type ImportOptions struct {
 	// is issued when its time comes.
 	Invoices bool
 	DryRun   bool // check, and write nothing
+	// LeaveOut has values that cannot be used, and that a customer need not have,
+	// left out with a warning: the row is good without them.
+	LeaveOut bool
 	// Problem is told all that is wrong, in the order of the lines; it may be nil.
 	Problem func(Problem)
+	// Warning is told what was left out and which rows seem to be one customer;
+	// it may be nil.
+	Warning func(Problem)
 }
 
 // Problem is what is wrong with a field of a row.
@@ -75,6 +81,7 @@ type importer struct {
 	total    Imported
 	usuarios firstLines
 	external firstLines
+	met      sheet.Duplicates
 }
 
 // check reads all rows and writes nothing. What is good counts as skipped,
@@ -101,6 +108,7 @@ func (im *importer) check(ctx context.Context, rows Rows) error {
 		}
 		var out outcome
 		out.add(all)
+		im.findDuplicates(batch, &out)
 		im.total.Skipped += out.good
 		im.report(out)
 	}
@@ -302,12 +310,14 @@ func (w *writing) finish(ctx context.Context, n int) error {
 type outcome struct {
 	good, failed int
 	problems     []Problem
+	warnings     []Problem
 }
 
 func (out *outcome) add(all []*candidate) {
 	for _, c := range all {
 		if c.faults.Empty() {
 			out.good++
+			out.warnings = append(out.warnings, c.warnings()...)
 			continue
 		}
 		out.failed++
@@ -317,10 +327,25 @@ func (out *outcome) add(all []*candidate) {
 
 func (im *importer) report(out outcome) {
 	im.total.Failed += out.failed
-	if im.options.Problem == nil {
-		return
+	if im.options.Problem != nil {
+		for _, p := range out.problems {
+			im.options.Problem(p)
+		}
 	}
-	for _, p := range out.problems {
-		im.options.Problem(p)
+	if im.options.Warning != nil {
+		for _, p := range out.warnings {
+			im.options.Warning(p)
+		}
+	}
+}
+
+// findDuplicates warns of rows that seem to be one customer. They are shown
+// before anything is written, and are written all the same: two people may
+// share a phone.
+func (im *importer) findDuplicates(batch []sheet.Row, out *outcome) {
+	for _, row := range batch {
+		for _, d := range im.met.Of(row) {
+			out.warnings = append(out.warnings, Problem{row.Line, d.Field, row.Values[d.Field], d.Reason})
+		}
 	}
 }

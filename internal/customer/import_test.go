@@ -53,7 +53,7 @@ func openOffice(tb testing.TB, engine sqldb.Engine) *office {
 
 func (o *office) newCompany(tb testing.TB, email string) account.Actor {
 	tb.Helper()
-	c, _, err := account.New(o.db, 0).CreateCompany(tb.Context(), pairs("name", "Rede Clara", "email", email))
+	c, _, err := account.New(o.db, account.Config{}).CreateCompany(tb.Context(), account.ReadNewCompany(pairs("name", "Rede Clara", "email", email)))
 	if err != nil {
 		tb.Fatal(err)
 	}

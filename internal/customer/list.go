@@ -74,6 +74,7 @@ func (f Filter) due(today civil.Date) due {
 		d.from, d.to, d.none = later(d.from, today), earlier(d.to, today), false
 	case Expired:
 		d.to, d.none = earlier(d.to, today.AddDays(-1)), false
+	case Cancelled: // whatever the date
 	}
 	return d
 }

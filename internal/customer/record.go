@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"carteira/internal/platform/money"
@@ -96,11 +97,11 @@ func (c Custom) Fields() []CustomField {
 
 // Lines writes one field per line, as the panel's form takes them.
 func (c Custom) Lines() string {
-	lines := ""
+	var lines strings.Builder
 	for _, f := range c.Fields() {
-		lines += f.Name + ": " + f.Text + "\n"
+		lines.WriteString(f.Name + ": " + f.Text + "\n")
 	}
-	return lines
+	return lines.String()
 }
 
 // IsCancelled tells that the company has no business with the customer any

@@ -11,7 +11,7 @@ import (
 )
 
 // columns are those of a record; scanner reads them in this order.
-var columns = `c.id, c.uuid, ` + plainColumns("c.", "") + `, c.own_day,
+var columns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day,
 	COALESCE(c.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
 	COALESCE(c.product_id, 0), COALESCE(r.name, ''), c.created_at, NULLIF(c.created_on, ''), c.created_offset, c.expiry_on, c.expired,
 	COALESCE(c.cancelled_at, 0), c.updated_at`
@@ -26,7 +26,7 @@ func scan(r sqldb.Row) (Customer, error) { return scanner()(r) }
 func scanner() func(sqldb.Row) (Customer, error) {
 	var c Customer
 	var created, cancelled, updated int64
-	places := slices.Concat([]any{&c.ID, &c.UUID}, plainPlaces(&c), []any{
+	places := slices.Concat([]any{&c.ID, &c.UUID}, stored.Places(&c), []any{
 		&c.OwnDay, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), &c.Product.ID, &c.Product.Name,
 		&created, &c.CreatedOn, &c.createdOffset, &c.expiry.on, &c.expiry.expired, &cancelled, &updated,
 	})
@@ -73,12 +73,12 @@ func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, err
 	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM `+s.From+s.Where.String(), s.Where.Args...)
 }
 
-var insertInto = `INSERT INTO customers (company_id, uuid, ` + plainColumns("", "") + `,
+var insertInto = `INSERT INTO customers (company_id, uuid, ` + stored.Columns("", "") + `,
 	own_day, usuario_key, plan_id, product_id, search, created_at, created_on, created_offset, updated_at, expiry_on, expired, cancelled_at) VALUES `
 
 // insertArgs are the arguments of insertInto.
 func insertArgs(companyID int64, c Customer) []any {
-	return slices.Concat([]any{companyID, c.UUID}, plainValues(&c), []any{
+	return slices.Concat([]any{companyID, c.UUID}, stored.Values(&c), []any{
 		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c),
 		c.CreatedAt.UnixMicro(), c.CreatedOn.String(), c.createdOffset, c.UpdatedAt.UnixMicro(), c.expiry.on, c.expiry.expired,
 		cancelledAt(c),
@@ -127,12 +127,12 @@ func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []
 	return ids, nil
 }
 
-var updateText = `UPDATE customers SET ` + plainColumns("", " = ?") + `,
+var updateText = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
 	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?
 	WHERE company_id = ? AND id = ?`
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) error {
-	_, err := tx.Exec(ctx, updateText, slices.Concat(plainValues(&c), []any{
+	_, err := tx.Exec(ctx, updateText, slices.Concat(stored.Values(&c), []any{
 		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c), c.UpdatedAt.UnixMicro(),
 		c.expiry.on, c.expiry.expired, cancelledAt(c), companyID, c.ID,
 	})...)

@@ -63,6 +63,7 @@ type Choices struct {
 	CreateMissing bool     `json:"create_missing"`
 	Invoices      bool     `json:"invoices"`
 	Events        bool     `json:"events"`
+	LeaveOut      bool     `json:"leave_out"`
 }
 
 // UploadOutcome is what a check or an import found.
@@ -72,6 +73,7 @@ type UploadOutcome struct {
 	Total    int       `json:"total"`   // lines of the file, as the check counted them
 	Done     Imported  `json:"done"`
 	Problems []Problem `json:"problems"` // the first of them
+	Warnings []Problem `json:"warnings"` // the first of them
 	Reason   string    `json:"reason"`   // why it was broken off
 }
 
@@ -80,11 +82,11 @@ func (s *Service) SaveUpload(ctx context.Context, a account.Actor, name string, 
 	if len(content) > MaxUpload {
 		return Upload{}, fault.Field("file", "must not be larger than 16 MiB; use carteira import for larger files")
 	}
-	file, err := sheet.Open(bytes.NewReader(content))
+	file, err := sheet.OpenAll(bytes.NewReader(content))
 	if err != nil {
 		return Upload{}, fault.Field("file", err.Error())
 	}
-	u := Upload{Name: name, State: UploadNew, content: content}
+	u := Upload{Name: name, State: UploadNew, content: content, Choices: Choices{LeaveOut: true}}
 	for _, c := range file.Columns {
 		u.Choices.Fields = append(u.Choices.Fields, c.Field)
 	}
@@ -119,7 +121,7 @@ type Preview struct {
 
 // Preview shows the beginning of an upload, column by column.
 func (u Upload) Preview() ([]Preview, error) {
-	file, err := sheet.Open(bytes.NewReader(u.content))
+	file, err := sheet.OpenAll(bytes.NewReader(u.content))
 	if err != nil {
 		return nil, err
 	}
@@ -143,11 +145,12 @@ func (u Upload) Preview() ([]Preview, error) {
 func (u Upload) rows(seen func()) Rows {
 	return func() iter.Seq2[sheet.Row, error] {
 		return func(yield func(sheet.Row, error) bool) {
-			file, err := sheet.Open(bytes.NewReader(u.content))
+			file, err := sheet.OpenAll(bytes.NewReader(u.content))
 			if err != nil {
 				yield(sheet.Row{}, err)
 				return
 			}
+			file.LeaveOut = u.Choices.LeaveOut
 			for i := range file.Columns {
 				file.Columns[i].Field = u.Choices.Fields[i]
 			}
@@ -205,9 +208,15 @@ func (u Upload) options(out *UploadOutcome) ImportOptions {
 	c := u.Choices
 	return ImportOptions{
 		KeepGoing: c.KeepGoing, CreateMissing: c.CreateMissing, Invoices: c.Invoices, Events: c.Events,
+		LeaveOut: c.LeaveOut,
 		Problem: func(p Problem) {
 			if len(out.Problems) < maxProblems {
 				out.Problems = append(out.Problems, p)
+			}
+		},
+		Warning: func(p Problem) {
+			if len(out.Warnings) < maxProblems {
+				out.Warnings = append(out.Warnings, p)
 			}
 		},
 	}

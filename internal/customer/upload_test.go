@@ -20,7 +20,7 @@ func twoProcesses(t *testing.T, engine sqldb.Engine) (here, there *customer.Serv
 	clock = sqldbtest.NewClock(time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC))
 	url := sqldbtest.URL(t, engine)
 	db = sqldbtest.Open(t, url, sqldbtest.WithClock(clock))
-	company, _, err := account.New(db, 0).CreateCompany(t.Context(), input.FromStrings(map[string]string{"name": "Rede", "email": "a@example.com"}))
+	company, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(input.FromStrings(map[string]string{"name": "Rede", "email": "a@example.com"})))
 	if err != nil {
 		t.Fatal(err)
 	}

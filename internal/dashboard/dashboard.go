@@ -17,7 +17,7 @@ import (
 	"carteira/internal/tally"
 )
 
-// Month is the numbers of a month. Customers stand as of now.
+// Month is the numbers of a month. Customers are those of now.
 type Month struct {
 	Month     string    `json:"month"`
 	Customers Customers `json:"customers"`
@@ -83,42 +83,41 @@ func New(db *sqldb.DB) *Service { return &Service{db: db} }
 // ReadMonth reads the month, YYYY-MM, as its first day; the zero Date when none
 // was asked for.
 func ReadMonth(in *input.Form) civil.Date {
-	v, ok := in.Line("month", 20).Get()
-	if !ok || v == "" {
+	text := in.Line("month", 20)
+	if !text.HasValue() {
 		return civil.Date{}
 	}
-	d, err := civil.Parse(v + "-01")
+	first, err := civil.Parse(text.Value + "-01")
 	if err != nil {
 		in.Refuse("month", "must be a month in the form YYYY-MM")
 	}
-	return d
+	return first
 }
 
 // Month computes the numbers of the month that begins on first; of the present
 // one when first is zero.
 func (s *Service) Month(ctx context.Context, a account.Actor, first civil.Date) (Month, error) {
-	now := s.db.Now()
-	today := a.Today(now)
+	today := a.Today(s.db.Now())
 	if first.IsZero() {
 		first = today.AddDays(1 - today.Day())
 	}
-	r := span{first: first, last: lastOfMonth(first), today: today}
-	m := Month{Month: r.name()}
+	days := span{first: first, last: lastOfMonth(first), today: today}
+	month := Month{Month: days.name()}
 	var err error
-	if m.Customers, err = s.customers(ctx, a, r); err != nil {
-		return m, fmt.Errorf("dashboard customers: %w", err)
+	if month.Customers, err = s.customers(ctx, a, days); err != nil {
+		return month, fmt.Errorf("dashboard customers: %w", err)
 	}
-	if m.Invoices, err = s.invoices(ctx, a, r); err != nil {
-		return m, fmt.Errorf("dashboard invoices: %w", err)
+	if month.Invoices, err = s.invoices(ctx, a, days); err != nil {
+		return month, fmt.Errorf("dashboard invoices: %w", err)
 	}
-	if m.Revenue, err = s.revenue(ctx, a, r); err != nil {
-		return m, fmt.Errorf("dashboard revenue: %w", err)
+	if month.Revenue, err = s.revenue(ctx, a, days); err != nil {
+		return month, fmt.Errorf("dashboard revenue: %w", err)
 	}
-	m.Revenue.Expected = m.Revenue.Received + m.Invoices.Open.Amount + m.Invoices.Overdue.Amount
-	return m, nil
+	month.Revenue.Expected = month.Revenue.Received + month.Invoices.Open.Amount + month.Invoices.Overdue.Amount
+	return month, nil
 }
 
-// span is a month and the day from which it is looked at.
+// span is a month and the day from which it is seen.
 type span struct{ first, last, today civil.Date }
 
 func (r span) name() string { return r.first.String()[:len("2006-01")] }
@@ -133,43 +132,53 @@ func lastOfMonth(first civil.Date) civil.Date {
 	return next.AddDays(-next.Day())
 }
 
-func (s *Service) customers(ctx context.Context, a account.Actor, r span) (c Customers, err error) {
+func (s *Service) customers(ctx context.Context, a account.Actor, days span) (Customers, error) {
 	var inForce, cancelled sqldb.Where
 	inForce.And("state <> ?", tally.CustomerCancelled)
 	cancelled.And("state = ?", tally.CustomerCancelled)
 	byDue, err := tally.By[string](ctx, s.db, tally.Customers, a.Company.ID, "day", inForce)
 	if err != nil {
-		return c, err
+		return Customers{}, err
 	}
-	if c.Cancelled, _, err = tally.Customers.Sum(ctx, s.db, a.Company.ID, cancelled); err != nil {
-		return c, err
+	counted := byStanding(byDue, days)
+	if counted.Cancelled, _, err = tally.Customers.Sum(ctx, s.db, a.Company.ID, cancelled); err != nil {
+		return counted, err
 	}
-	c.Total = c.Cancelled
-	today := r.today.String()
+	counted.Total += counted.Cancelled
+	var month sqldb.Where
+	month.And("day = ?", days.name())
+	if counted.Renewed, _, err = tally.Renewals.Sum(ctx, s.db, a.Company.ID, month); err != nil {
+		return counted, err
+	}
+	counted.New, err = s.newCustomers(ctx, a, days)
+	return counted, err
+}
+
+// byStanding adds up customers, which are counted by due date.
+func byStanding(byDue map[string]tally.Sums, days span) (counted Customers) {
+	today := days.today.String()
 	for day, sums := range byDue {
-		c.Total += sums.N
+		counted.Total += sums.N
 		switch {
 		case day == "" || day > today:
-			c.Active += sums.N
+			counted.Active += sums.N
 		case day == today:
-			c.DueToday += sums.N
+			counted.DueToday += sums.N
 		default:
-			c.Expired += sums.N
-			if r.has(day) {
-				c.Lost += sums.N
+			counted.Expired += sums.N
+			if days.has(day) {
+				counted.Lost += sums.N
 			}
 		}
 	}
-	var month sqldb.Where
-	month.And("day = ?", r.name())
-	if c.Renewed, _, err = tally.Renewals.Sum(ctx, s.db, a.Company.ID, month); err != nil {
-		return c, err
-	}
-	counters, what := []tally.Counter{tally.Customers}, "new "+r.name()
-	c.New, err = s.counts.Count(ctx, s.db, counters, a.Company.ID, what, func() (int64, error) {
-		return createdIn(ctx, s.db, a.Company.ID, r)
+	return counted
+}
+
+func (s *Service) newCustomers(ctx context.Context, a account.Actor, days span) (int64, error) {
+	what := "new " + days.name()
+	return s.counts.Count(ctx, s.db, []tally.Counter{tally.Customers}, a.Company.ID, what, func() (int64, error) {
+		return createdIn(ctx, s.db, a.Company.ID, days)
 	})
-	return c, err
 }
 
 // The states of invoices, as billing counts them.
@@ -178,32 +187,32 @@ const (
 	cancelled = "cancelled"
 )
 
-func (s *Service) invoices(ctx context.Context, a account.Actor, r span) (i Invoices, err error) {
-	past := r.last
-	if r.today.AddDays(-1).Before(past) {
-		past = r.today.AddDays(-1)
+func (s *Service) invoices(ctx context.Context, a account.Actor, days span) (sums Invoices, err error) {
+	past := days.last
+	if days.today.AddDays(-1).Before(past) {
+		past = days.today.AddDays(-1)
 	}
-	before, err := s.byState(ctx, a, r.first, past)
+	before, err := s.byState(ctx, a, days.first, past)
 	if err != nil {
-		return i, err
+		return sums, err
 	}
-	future := r.first
-	if r.today.After(future) {
-		future = r.today
+	future := days.first
+	if days.today.After(future) {
+		future = days.today
 	}
-	after, err := s.byState(ctx, a, future, r.last)
+	after, err := s.byState(ctx, a, future, days.last)
 	if err != nil {
-		return i, err
+		return sums, err
 	}
-	listed := between(r.first, r.last)
+	listed := between(days.first, days.last)
 	listed.And("state IN (?, ?)", "on_time", "late") // not those that were deleted with their customer
 	n, cents, err := tally.Paid.Sum(ctx, s.db, a.Company.ID, listed)
-	i.Paid = Sum{n, money.Cents(cents)}
-	i.Overdue, i.Open = sumOf(before[open]), sumOf(after[open])
-	i.Cancelled = sumOf(tally.Sums{
+	sums.Paid = Sum{n, money.Cents(cents)}
+	sums.Overdue, sums.Open = sumOf(before[open]), sumOf(after[open])
+	sums.Cancelled = sumOf(tally.Sums{
 		N: before[cancelled].N + after[cancelled].N, Cents: before[cancelled].Cents + after[cancelled].Cents,
 	})
-	return i, err
+	return sums, err
 }
 
 func (s *Service) byState(ctx context.Context, a account.Actor, from, to civil.Date) (map[string]tally.Sums, error) {
@@ -213,28 +222,29 @@ func (s *Service) byState(ctx context.Context, a account.Actor, from, to civil.D
 	return tally.By[string](ctx, s.db, tally.Invoices, a.Company.ID, "state", between(from, to))
 }
 
-func (s *Service) revenue(ctx context.Context, a account.Actor, r span) (v Revenue, err error) {
-	previous := r.first.AddDays(-1)
-	byDay, err := tally.By[string](ctx, s.db, tally.Receipts, a.Company.ID, "day", between(previous.AddDays(1-previous.Day()), r.last))
+func (s *Service) revenue(ctx context.Context, a account.Actor, days span) (revenue Revenue, err error) {
+	previous := days.first.AddDays(-1)
+	both := between(previous.AddDays(1-previous.Day()), days.last)
+	byDay, err := tally.By[string](ctx, s.db, tally.Receipts, a.Company.ID, "day", both)
 	if err != nil {
-		return v, err
+		return revenue, err
 	}
 	for day, sums := range byDay {
-		if !r.has(day) {
-			v.PreviousMonth += money.Cents(sums.Cents)
+		if !days.has(day) {
+			revenue.PreviousMonth += money.Cents(sums.Cents)
 		}
 	}
-	for n := range r.last.Day() {
-		d := r.first.AddDays(n)
-		sums := byDay[d.String()]
-		v.Received += money.Cents(sums.Cents)
-		v.ByDay = append(v.ByDay, Day{d, money.Cents(sums.Cents), sums.N})
+	for n := range days.last.Day() {
+		date := days.first.AddDays(n)
+		sums := byDay[date.String()]
+		revenue.Received += money.Cents(sums.Cents)
+		revenue.ByDay = append(revenue.ByDay, Day{date, money.Cents(sums.Cents), sums.N})
 	}
-	if v.PreviousMonth > 0 {
-		percent := math.Round(float64(v.Received-v.PreviousMonth)*1000/float64(v.PreviousMonth)) / 10
-		v.ChangePercent = &percent
+	if revenue.PreviousMonth > 0 {
+		percent := math.Round(float64(revenue.Received-revenue.PreviousMonth)*1000/float64(revenue.PreviousMonth)) / 10
+		revenue.ChangePercent = &percent
 	}
-	return v, nil
+	return revenue, nil
 }
 
 func between(from, to civil.Date) (w sqldb.Where) {
@@ -247,7 +257,7 @@ func sumOf(s tally.Sums) Sum { return Sum{s.N, money.Cents(s.Cents)} }
 
 // createdIn goes by the day on which a customer was created in the zone of that
 // time: a company that moves to another zone does not change past months.
-func createdIn(ctx context.Context, q sqldb.Querier, companyID int64, r span) (int64, error) {
+func createdIn(ctx context.Context, q sqldb.Querier, companyID int64, days span) (int64, error) {
 	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM customers WHERE company_id = ? AND created_on >= ? AND created_on <= ?`,
-		companyID, r.first.String(), r.last.String())
+		companyID, days.first.String(), days.last.String())
 }

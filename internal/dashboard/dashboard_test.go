@@ -210,6 +210,7 @@ func (w *world) addUp(t *testing.T, first civil.Date) Month {
 			if in(c.DueOn) {
 				m.Customers.Lost++
 			}
+		case customer.Cancelled: // none in this test
 		}
 		if in(w.Actor.Today(c.CreatedAt)) {
 			m.Customers.New++

@@ -61,7 +61,7 @@ func outcomeOf(err error) string {
 	return "failed"
 }
 
-// broken tells a gateway that failed from one that refused.
+// broken reports whether a gateway failed, which a refusal is not.
 func broken(err error) bool { return outcomeOf(err) == "failed" }
 
 // explain turns the error of a gateway into a fault that may be shown.

@@ -57,7 +57,7 @@ func (s *Service) receiveCallback(ctx context.Context, provider, key string, c C
 // verify has the gateway check a callback's proof, and returns what it is about.
 func (s *Service) verify(ctx context.Context, setup Setup, gateway Gateway, c Callback) (hints []Hint, err error) {
 	err = s.call(ctx, callAbout{setup, "hear", ""}, func(ctx context.Context) (err error) {
-		hints, err = gateway.Hear(ctx, c)
+		hints, err = gateway.VerifyCallback(ctx, c)
 		return err
 	})
 	return hints, err

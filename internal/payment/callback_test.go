@@ -45,7 +45,7 @@ func TestCallbackHasTheChargeLookedUpAtOnce(t *testing.T) {
 		}
 		w.bank.pay(t, p.PixCode, 3500)
 		must(t, w.callBack(t, u, tell{"e2", theSecret, "", c.order.Reference}))
-		w.wantOpen(t, i) // it is answered before it is dealt with
+		w.wantOpen(t, i) // it is answered before its charge is checked
 		w.work(t)
 		w.wantPaid(t, i)
 		if n := w.count(t, `SELECT COUNT(*) FROM gateway_callbacks WHERE seen = 1`); n != 2 {
@@ -146,7 +146,7 @@ func TestCallbackOfAChargeThatIsKnownByReferenceOnly(t *testing.T) {
 		w.bank.fail("look", nil)
 		w.later(t, 40*time.Second)
 		w.wantPaid(t, i)
-		// One about nothing that is ours is wondered at for a while.
+		// A reference that is no charge of ours is looked up only so often.
 		must(t, w.callBack(t, u, tell{"e2", theSecret, "ch_77", ""}))
 		w.work(t)
 		if n := w.count(t, `SELECT COUNT(*) FROM gateway_callbacks WHERE next_try_at IS NOT NULL`); n != 0 {

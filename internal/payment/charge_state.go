@@ -97,8 +97,8 @@ func (c *charge) enter(state chargeState, now time.Time) {
 	}
 }
 
-// end closes a charge that nobody can pay any more: it expired, or it was
-// cancelled before its time.
+// end closes a charge that can be paid no more: it expired, or it was cancelled
+// before its time.
 func (c *charge) end(now time.Time) {
 	if c.ExpiresAt.After(now) {
 		c.enter(cancelled, now)

@@ -161,7 +161,7 @@ func TestAnotherGatewayTakesOver(t *testing.T) {
 		}
 		w.wantStates(t, i.ID, "cancelled", "pending")
 		_ = first
-		// One that does not answer any more does not stand in the way for ever.
+		// One that does not answer any more does not block for ever.
 		w.bank.fail("cancel", errBank)
 		if p := w.charged(t, j.ID); p.Provider != "other" {
 			t.Errorf("got %+v", p)
@@ -251,7 +251,7 @@ func TestRetryAfterALostAnswerMakesNoSecondCharge(t *testing.T) {
 	})
 }
 
-// Some gateways tell the code of a charge only to whoever makes it.
+// Some gateways return the code of a charge only when it is made.
 func TestChargeIsNotAdoptedWithoutItsCode(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		i, j := w.invoice(t), w.invoice(t)
@@ -411,7 +411,7 @@ func TestClosedOrDeletedInvoiceHasItsChargeCancelledUntilItIsDone(t *testing.T) 
 	}
 }
 
-// The process that was making a charge died, and somebody else goes on.
+// The process that was making a charge died, and another one goes on.
 func TestAbandonedReservationIsTakenOver(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		i := w.invoice(t)

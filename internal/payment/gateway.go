@@ -18,13 +18,13 @@ const (
 	FlowRedirect Flow = "redirect" // the gateway's own page
 )
 
-// What a gateway may answer besides a plain failure. A failure that is none of
-// these leaves the outcome unknown, and is looked into later.
+// What a gateway may answer besides a plain failure. After a failure that is none
+// of these the outcome is unknown, and reconciliation finds it out.
 var (
-	// ErrNoCharge says that the gateway has never heard of the charge.
+	// ErrNoCharge says that the gateway does not know the charge.
 	ErrNoCharge = errors.New("the gateway does not know the charge")
-	// ErrRefused says that the gateway understood and said no: nothing was made,
-	// and asking again the same way is of no use. Wrap it with Refusal to tell why.
+	// ErrRefused says that the gateway understood and refused: nothing was made,
+	// and the same call would be refused again. Refusal wraps it with a reason.
 	ErrRefused = errors.New("refused by the gateway")
 	// ErrPaid says that a charge cannot be cancelled because it was paid.
 	ErrPaid = errors.New("the charge was paid")
@@ -54,7 +54,7 @@ type Provider struct {
 	Open func(options map[string]string, env Env) (Gateway, error)
 }
 
-// Option is one thing that a provider has to be told.
+// Option is one setting of a provider.
 type Option struct {
 	Name     string
 	Title    string
@@ -65,7 +65,7 @@ type Option struct {
 	Lines    bool     // it is a text of several lines
 }
 
-// Env is what a gateway gets from the house.
+// Env is what the program gives to a gateway.
 type Env struct {
 	Client      *http.Client // bounded in time, follows no redirect; a gateway with certificates of its own copies its limits
 	CallbackURL string       // where the gateway is to call back for this company
@@ -108,14 +108,14 @@ type Ref struct {
 	ID        string
 }
 
-// State is where a charge stands at the gateway.
+// State is the state of a charge at the gateway.
 type State string
 
 // The states.
 const (
 	StatePending   State = "pending"
 	StatePaid      State = "paid"
-	StateCancelled State = "cancelled" // nobody can pay it any more
+	StateCancelled State = "cancelled" // it can be paid no more
 )
 
 // Report is what the gateway says of a charge when it is asked.
@@ -126,7 +126,7 @@ type Report struct {
 	Payments  []Received // of all states: a cancelled charge may have been paid before
 }
 
-// Received is one payment that a charge got. A charge that is paid twice has
+// Received is one payment of a charge. A charge that is paid twice has
 // two of them.
 type Received struct {
 	ID       string // the gateway's or the end-to-end id: unique at the provider
@@ -143,8 +143,8 @@ type Callback struct {
 	Body   []byte // as it came, for the signature
 }
 
-// Hint is what a callback is about. It is never believed: the charge is looked
-// up at the gateway.
+// Hint names a charge that a callback is about. It is never believed: the charge
+// is fetched from the gateway.
 type Hint struct {
 	EventID string // the gateway's, to know a repeated one by; may be empty
 	Ref     Ref    // Reference or ID, or both
@@ -156,17 +156,17 @@ type Gateway interface {
 	// Create makes the charge, or returns the one that was made before under the
 	// same reference.
 	Create(ctx context.Context, o Order) (Charge, error)
-	// Look reads the charge back, by its id or else by our reference.
-	Look(ctx context.Context, ref Ref) (Report, error)
-	// Cancel makes sure that nobody can pay the charge any more. One that is
+	// Fetch reads the charge back, by its id or else by our reference.
+	Fetch(ctx context.Context, ref Ref) (Report, error)
+	// Cancel makes sure that the charge can be paid no more. A charge that is
 	// cancelled, expired or unknown already is no error.
 	Cancel(ctx context.Context, ref Ref) error
-	// Check tells whether the credentials work, without making anything that
-	// could be paid.
+	// Check finds out whether the credentials work, and makes nothing that could
+	// be paid.
 	Check(ctx context.Context) error
-	// Hear checks a callback's proof and tells what it is about. No hint and no
-	// error: it is genuine and of no interest.
-	Hear(ctx context.Context, c Callback) ([]Hint, error)
+	// VerifyCallback checks a callback's proof and returns the charges that it is
+	// about. No hint and no error: it is genuine and of no interest.
+	VerifyCallback(ctx context.Context, c Callback) ([]Hint, error)
 }
 
 // Registrar is a gateway that can tell its provider by itself where to call

@@ -69,7 +69,7 @@ func (w *world) process(t *testing.T, old ...secret.Key) *world {
 	other := *w
 	db := sqldbtest.Open(t, w.url, sqldbtest.WithClock(w.clock))
 	other.events = &event.Log{}
-	other.accounts, other.catalog = account.New(db, 0), catalog.New(db)
+	other.accounts, other.catalog = account.New(db, account.Config{}), catalog.New(db)
 	other.customers = customer.New(db, other.events)
 	other.invoices = billing.New(db, other.events, other.customers)
 	other.Service = New(db, other.invoices, secret.NewBox(w.key, old...), Options{
@@ -87,7 +87,7 @@ func (w *world) newCompany(t *testing.T) account.Actor {
 	t.Helper()
 	all, err := w.accounts.Companies(t.Context())
 	must(t, err)
-	c, _, err := w.accounts.CreateCompany(t.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))))
+	c, _, err := w.accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)))))
 	must(t, err)
 	return account.System(c, "test")
 }
@@ -259,7 +259,7 @@ func wantField(t *testing.T, err error, field string) {
 	}
 }
 
-// bank is a gateway in memory, the same for all processes, that can be told to
+// bank is a gateway in memory, the same for all processes, that a test can make
 // misbehave.
 type bank struct {
 	clock *sqldbtest.Clock
@@ -268,7 +268,7 @@ type bank struct {
 	charges map[string]*held // by reference
 	made    int              // charges, not calls
 	calls   map[string]int
-	terse   bool // a look tells no code
+	terse   bool // a fetched charge has no code
 	// misbehave runs before and after an operation; what it returns is what the
 	// caller sees.
 	before func(ctx context.Context, operation string) error
@@ -380,7 +380,7 @@ func (b *bank) change(change func(c *held)) {
 	}
 }
 
-// payableNow counts the charges that somebody could pay.
+// payableNow counts the charges that can be paid.
 func (b *bank) payableNow() (n int) {
 	b.change(func(c *held) {
 		if c.state == StatePending {
@@ -431,7 +431,7 @@ func (f *fake) locate(ref Ref) *held {
 	return nil
 }
 
-func (f *fake) Look(ctx context.Context, ref Ref) (Report, error) {
+func (f *fake) Fetch(ctx context.Context, ref Ref) (Report, error) {
 	if err := f.begin(ctx, "look"); err != nil {
 		return Report{}, err
 	}
@@ -470,10 +470,10 @@ func (f *fake) Cancel(ctx context.Context, ref Ref) error {
 
 func (f *fake) Check(ctx context.Context) error { return f.begin(ctx, "check") }
 
-// tell is the body of the bank's callbacks.
+// tell is the body of a callback of the bank.
 type tell struct{ Event, Secret, ID, Reference string }
 
-func (f *fake) Hear(_ context.Context, c Callback) ([]Hint, error) {
+func (f *fake) VerifyCallback(_ context.Context, c Callback) ([]Hint, error) {
 	var body tell
 	if err := json.Unmarshal(c.Body, &body); err != nil || subtle.ConstantTimeCompare([]byte(body.Secret), []byte(f.secret)) != 1 {
 		return nil, ErrForged

@@ -39,7 +39,7 @@ func TestDueChargesAreReadFromTheirIndex(t *testing.T) {
 }
 
 // One company's backlog, or its broken gateway, does not keep the others from
-// being looked after.
+// being checked.
 func TestCompaniesDoNotWaitForEachOther(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for range 20 {

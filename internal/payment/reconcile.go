@@ -104,8 +104,8 @@ func (s *Service) checkCharge(ctx context.Context, claimed charge) {
 // errGateway marks a failure of the gateway, once it is recorded.
 var errGateway = errors.New("gateway")
 
-// isGatewayError tells a failure of the gateway, which is in the log already,
-// from one of ours.
+// isGatewayError reports whether the gateway failed, which is in the log already,
+// and not this program.
 func isGatewayError(err error) bool { return errors.Is(err, errGateway) }
 
 // dispatch chooses what a charge is due for.
@@ -152,7 +152,7 @@ func (s *Service) report(ctx context.Context, work check) (report Report, err er
 	}
 	about := callAbout{work.setup, "look", work.charge.order.Reference}
 	err = s.call(ctx, about, func(ctx context.Context) (err error) {
-		report, err = gateway.Look(ctx, work.charge.ref())
+		report, err = gateway.Fetch(ctx, work.charge.ref())
 		return err
 	})
 	return report, err

@@ -74,9 +74,9 @@ func (s *settlement) run(ctx context.Context, about charge) error {
 }
 
 // write decides about the report and applies the decision. The charge is written
-// before the payments: the first payment pays the invoice, billing tells its
+// before the payments: a payment pays the invoice, billing then calls its
 // watchers, and this package, one of them, cancels every charge of the invoice
-// that is still unpaid.
+// that is still unpaid. TestChargeIsPaidBeforeItsInvoiceIs guards that order.
 func (s *settlement) write(ctx context.Context, tx *sqldb.Tx, about charge) error {
 	before, err := s.lock(ctx, tx, about)
 	if err != nil {

@@ -20,20 +20,20 @@ func (e *engine) attend(ctx context.Context, j job) {
 		return nil
 	})
 	if err == nil {
-		e.strikes.Clear(j.id)
+		e.service.strikes.Clear(j.id)
 		return
 	}
 	attrs := []any{"company_id", j.companyID, "message", j.id, "error", err}
-	if !e.strikes.Add(j.id) {
+	if !e.service.strikes.Add(j.id) {
 		e.log.ErrorContext(ctx, "message panicked; it will be claimed again", attrs...)
 		return
 	}
 	e.log.ErrorContext(ctx, "message set aside: it keeps panicking", attrs...)
-	if err := e.setAside(ctx, j); err != nil {
+	if err := e.service.setAside(ctx, j); err != nil {
 		e.log.ErrorContext(ctx, "message cannot be set aside", "company_id", j.companyID, "message", j.id, "error", err)
 		return
 	}
-	e.strikes.Clear(j.id)
+	e.service.strikes.Clear(j.id)
 }
 
 // setAside ends a message that nobody can send, with a notice at its channel.

@@ -120,7 +120,7 @@ func (s *Service) applyChannel(ctx context.Context, tx *sqldb.Tx, a account.Acto
 		err = removeChannel(ctx, tx, a.Company.ID, c.before.ID)
 	default:
 		c.after.UpdatedAt, c.after.sealed = tx.Now(), s.seal(c.after.ID, secrets)
-		err = updateChannel(ctx, tx, a.Company.ID, *c.after)
+		err = updateChannelRow(ctx, tx, a.Company.ID, *c.after)
 	}
 	if err != nil {
 		return err

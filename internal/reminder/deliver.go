@@ -22,13 +22,13 @@ const maxReason = 500
 // being sent; then it is sent; then it is closed.
 func (e *engine) deliver(ctx context.Context, j job) {
 	crashpoint.Here("reminder-after-claim")
-	e.metrics.lag.Observe(max(0, e.db.Now().Sub(j.dueAt).Seconds()))
+	e.service.metrics.lag.Observe(max(0, e.service.db.Now().Sub(j.dueAt).Seconds()))
 	p, err := e.prepare(ctx, j)
 	if err != nil {
 		e.log.ErrorContext(ctx, "message cannot be prepared", "company_id", j.companyID, "message", j.id, "error", err)
 		return // the claim runs out, and it is tried again: nothing was sent
 	}
-	l, ok, err := e.begin(ctx, j, p)
+	l, ok, err := e.service.begin(ctx, j, p)
 	if err != nil || !ok {
 		if err != nil {
 			e.log.ErrorContext(ctx, "message cannot be begun", "company_id", j.companyID, "message", j.id, "error", err)
@@ -36,7 +36,7 @@ func (e *engine) deliver(ctx context.Context, j job) {
 		return
 	}
 	crashpoint.Here("reminder-after-begin")
-	out := e.send(ctx, l)
+	out := e.service.send(ctx, l)
 	crashpoint.Here("reminder-after-answer")
 	e.finish(ctx, j, l, out)
 }
@@ -48,7 +48,7 @@ type prepared struct {
 }
 
 func (e *engine) prepare(ctx context.Context, j job) (p prepared, err error) {
-	list, err := candidates(ctx, e.db, j.companyID, []int64{j.id})
+	list, err := candidates(ctx, e.service.db, j.companyID, []int64{j.id})
 	if err != nil || len(list) == 0 {
 		return p, err
 	}
@@ -56,7 +56,7 @@ func (e *engine) prepare(ctx context.Context, j job) (p prepared, err error) {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
 	f := fillingOf(j.actor, c.about)
-	p.problem = e.fillPayment(ctx, j.actor, c.template, c.about, &f)
+	p.problem = e.service.fillPayment(ctx, j.actor, c.template, c.about, &f)
 	p.link, p.pix = f.link, f.pix
 	return p, nil
 }
@@ -200,7 +200,7 @@ func (o *outcome) judge(err error, idempotent bool) {
 
 // finish closes an attempt and tells of it.
 func (e *engine) finish(ctx context.Context, j job, b begun, out outcome) {
-	kept, err := e.recordAttempt(ctx, j, b, out)
+	kept, err := e.service.recordAttempt(ctx, j, b, out)
 	attrs := []any{
 		"company_id", j.companyID, "message", j.id, "key", b.ID, "channel_id", b.channel.ID, "kind", b.kind.Name,
 		"attempt", b.number, "took", out.duration, "outcome", out.verdict,

@@ -60,14 +60,14 @@ func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 }
 
 type engine struct {
-	*Service
+	service *Service
 	log     *slog.Logger
 	free    chan struct{}
 	sending sync.WaitGroup
 }
 
 func newEngine(s *Service, log *slog.Logger) *engine {
-	e := &engine{Service: s, log: log, free: make(chan struct{}, slots)}
+	e := &engine{service: s, log: log, free: make(chan struct{}, slots)}
 	for range slots {
 		e.free <- struct{}{}
 	}
@@ -79,13 +79,13 @@ func newEngine(s *Service, log *slog.Logger) *engine {
 // has to wait.
 func (e *engine) round(ctx context.Context) (claimed int, next time.Duration, err error) {
 	next = poll
-	if err := e.recover(ctx); err != nil {
+	if err := e.service.recover(ctx); err != nil {
 		return 0, next, err
 	}
-	ready, err := lanes(ctx, e.db, e.db.Now())
+	ready, err := lanes(ctx, e.service.db, e.service.db.Now())
 	var failures []error
 	for _, l := range ready {
-		if wait := l.nextAt.Sub(e.db.Now()); wait > 0 {
+		if wait := l.nextAt.Sub(e.service.db.Now()); wait > 0 {
 			next = min(next, wait)
 			continue
 		}
@@ -93,7 +93,7 @@ func (e *engine) round(ctx context.Context) (claimed int, next time.Duration, er
 		if taken == 0 {
 			break
 		}
-		jobs, looked, err := e.claimLane(ctx, l, taken)
+		jobs, looked, err := e.service.claimLane(ctx, l, taken)
 		failures = append(failures, err)
 		for range taken - len(jobs) {
 			e.free <- struct{}{}
@@ -109,7 +109,7 @@ func (e *engine) start(ctx context.Context, jobs []job) {
 		e.sending.Go(func() {
 			defer func() {
 				e.free <- struct{}{}
-				e.wake.Hint() // the lane has room again
+				e.service.wake.Hint() // the lane has room again
 			}()
 			e.attend(context.WithoutCancel(ctx), j)
 		})
@@ -156,7 +156,7 @@ func (c Channel) pace() (burst int, each time.Duration) {
 // The channel's row keeps its speed over all processes. It returns too how many
 // it has dealt with.
 func (s *Service) claimLane(ctx context.Context, l lane, room int) (jobs []job, looked int, err error) {
-	actor, err := s.accounts.Actor(ctx, l.companyID)
+	actor, err := s.accounts.Program(ctx, l.companyID, "send messages")
 	if err != nil {
 		return nil, 0, err
 	}

@@ -143,7 +143,7 @@ func (h *house) process(t *testing.T) *house {
 	other.billing = billing.New(db, events, other.customers)
 	other.catalog = catalog.New(db)
 	c := h.carrier
-	other.Service = New(db, h.box, account.New(db, 0), other.customers, Options{
+	other.Service = New(db, h.box, account.New(db, account.Config{}), other.customers, Options{
 		Kinds: []Kind{c.kind("zap", ByWhatsapp, false), c.kind("mail", ByEmail, false), c.kind("own", ByAny, true)},
 		Links: h.payments,
 	})
@@ -152,7 +152,7 @@ func (h *house) process(t *testing.T) *house {
 
 func (h *house) company(zone string) account.Actor {
 	h.t.Helper()
-	c, _, err := h.accounts.CreateCompany(h.t.Context(), values("name", "Rede Clara", "email", fmt.Sprintf("p%d@example.com", h.count(`SELECT count(*) FROM companies`)), "timezone", zone))
+	c, _, err := h.accounts.CreateCompany(h.t.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", fmt.Sprintf("p%d@example.com", h.count(`SELECT count(*) FROM companies`)), "timezone", zone)))
 	must(h.t, err)
 	return account.System(c, "test")
 }

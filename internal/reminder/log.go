@@ -265,6 +265,7 @@ func readTo(in *input.Form, kind Kind) string {
 	case ByWhatsapp:
 		in.Require("to")
 		return in.Phone("to").Value
+	case ByAny:
 	}
 	return in.Line("to", 255).Value
 }

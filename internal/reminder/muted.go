@@ -29,11 +29,21 @@ func mutedReason(c account.Company, now time.Time) string {
 	return ""
 }
 
-// CompanyChanged is told when a company has changed, in the same transaction.
-// The end of a subscription is a matter of the calendar and changes no row:
-// planning and sending look for themselves.
-func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, c account.CompanyChange) error {
-	before, after := c.Before, c.After
+// CompanyChanged watches companies. The end of a subscription is a matter of the
+// calendar and changes no row: planning and sending look for themselves.
+func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, changes account.Changes) error {
+	for _, c := range changes.List {
+		if c.Before.ID == 0 {
+			continue // a new company has no messages
+		}
+		if err := s.standingChanged(ctx, tx, c.Before.Company, c.After.Company); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
 	if mutedReason(before, tx.Now()) == "" || mutedReason(after, tx.Now()) != "" {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (s *Service) Plan(ctx context.Context) (int, error) {
 }
 
 func (s *Service) planRule(ctx context.Context, r ruleRef) (total int, err error) {
-	a, err := s.accounts.Actor(ctx, r.companyID)
+	a, err := s.accounts.Program(ctx, r.companyID, "plan messages")
 	for more := true; more && err == nil; {
 		made := 0
 		err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {

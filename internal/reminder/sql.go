@@ -95,7 +95,7 @@ func setSecrets(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed s
 	return err
 }
 
-func updateChannel(ctx context.Context, tx *sqldb.Tx, companyID int64, c Channel) error {
+func updateChannelRow(ctx context.Context, tx *sqldb.Tx, companyID int64, c Channel) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_channels SET name = ?, options = ?, secrets = ?, active = ?, per_minute = ?, updated_at = ?,
 			failures = 0, problem = '', problem_at = 0

@@ -23,10 +23,14 @@ func (h *house) subscribe(change func(*account.Subscription)) {
 		after := before
 		change(&after.Subscription)
 		h.actor.Company = after
-		if err := h.accounts.SaveTx(h.t.Context(), tx, before, after); err != nil {
+		change := account.Change{
+			Action: account.CompanyUpdated, Before: account.Profile{Company: before}, After: account.Profile{Company: after},
+		}
+		program := account.System(after, "test")
+		if err := h.accounts.SaveTx(h.t.Context(), tx, program, &change); err != nil {
 			return err
 		}
-		return h.CompanyChanged(h.t.Context(), tx, account.CompanyChange{Before: before, After: after})
+		return h.CompanyChanged(h.t.Context(), tx, account.Changes{Actor: program, List: []account.Change{change}})
 	}))
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -21,9 +20,9 @@ const (
 	ForCreate EntryKind = "create"
 	ForRenew  EntryKind = "renew"
 	Sent      EntryKind = "sent"       // to a reseller
-	Received  EntryKind = "received"   // from the company above
+	Received  EntryKind = "received"   // from the parent
 	TakenBack EntryKind = "taken_back" // from a reseller
-	Returned  EntryKind = "returned"   // to the company above
+	Returned  EntryKind = "returned"   // to the parent
 )
 
 // Entry is a line of a company's statement.
@@ -40,9 +39,6 @@ type Entry struct {
 	CreatedAt time.Time
 }
 
-// maxAmount bounds one movement of credits.
-const maxAmount = 1_000_000_000
-
 // Balance is how many credits a company has.
 func (s *Service) Balance(ctx context.Context, a account.Actor) (int64, error) {
 	return balanceOf(ctx, s.db, a.Company.ID)
@@ -55,11 +51,10 @@ func (s *Service) Statement(ctx context.Context, a account.Actor, before int64, 
 	return entries(ctx, s.db, a.Company.ID, before, limit)
 }
 
-// Grant makes credits for a company at the top of the tree, from the fields
-// amount and note, and returns the new balance.
-func (s *Service) Grant(ctx context.Context, a account.Actor, in *input.Form) (balance int64, err error) {
-	amount, note := readAmount(in)
-	if err := in.Err(); err != nil {
+// Grant makes credits for a company at the top of the tree, and returns the new
+// balance.
+func (s *Service) Grant(ctx context.Context, a account.Actor, r CreditRequest) (balance int64, err error) {
+	if err := r.err(); err != nil {
 		return 0, err
 	}
 	if a.Company.ParentID != 0 {
@@ -69,10 +64,9 @@ func (s *Service) Grant(ctx context.Context, a account.Actor, in *input.Form) (b
 		if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
 			return err
 		}
-		if balance, err = book(ctx, tx, a, a.Company.ID, Entry{Kind: Granted, Amount: amount, Note: note}); err != nil {
-			return err
-		}
-		return noteMove(ctx, tx, a, Granted, a.Company, amount)
+		after, err := s.applyCredits(ctx, tx, a, creditChange{ours: Granted, gain: r.Amount, note: r.Note})
+		balance = after.Balance
+		return err
 	})
 	return balance, err
 }
@@ -83,64 +77,53 @@ type Moved struct {
 	ResellerBalance int64
 }
 
-// Transfer hands credits on to a reseller, from the fields amount and note.
-func (s *Service) Transfer(ctx context.Context, a account.Actor, id int64, in *input.Form) (Moved, error) {
-	return s.move(ctx, a, id, in, -1, Sent, Received)
+// direction is one of the two ways between a company and its reseller.
+type direction struct {
+	ours, theirs EntryKind
+	sign         int64 // of what the acting company gains
 }
 
-// TakeBack takes from a reseller what it has not spent, from the fields amount
-// and note.
-func (s *Service) TakeBack(ctx context.Context, a account.Actor, id int64, in *input.Form) (Moved, error) {
-	return s.move(ctx, a, id, in, +1, TakenBack, Returned)
+var (
+	down = direction{Sent, Received, -1}
+	up   = direction{TakenBack, Returned, +1}
+)
+
+// transfer is credits on their way between a company and its reseller.
+type transfer struct {
+	direction  direction
+	resellerID int64
+	request    CreditRequest
 }
 
-// move moves credits between a company and its reseller; sign is what becomes
-// of the company's.
-func (s *Service) move(ctx context.Context, a account.Actor, id int64, in *input.Form, sign int64, ours, theirs EntryKind) (m Moved, err error) {
-	amount, note := readAmount(in)
+// Transfer hands credits on to a reseller.
+func (s *Service) Transfer(ctx context.Context, a account.Actor, id int64, r CreditRequest) (Moved, error) {
+	return s.move(ctx, a, transfer{down, id, r})
+}
+
+// TakeBack takes from a reseller what it has not spent.
+func (s *Service) TakeBack(ctx context.Context, a account.Actor, id int64, r CreditRequest) (Moved, error) {
+	return s.move(ctx, a, transfer{up, id, r})
+}
+
+func (s *Service) move(ctx context.Context, a account.Actor, t transfer) (m Moved, err error) {
 	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		below, err := account.FindBelow(ctx, tx, a, id)
+		child, err := account.FindChild(ctx, tx, a, t.resellerID)
 		if err != nil {
 			return err
 		}
-		if err := in.Err(); err != nil {
+		if err := t.request.err(); err != nil {
 			return err
 		}
-		if err := lockBalances(ctx, tx, a.Company.ID, id); err != nil {
+		if err := lockBalances(ctx, tx, a.Company.ID, t.resellerID); err != nil {
 			return err
 		}
-		mine := Entry{Kind: ours, Amount: sign * amount, Reseller: Ref{ID: id}, Note: note}
-		its := Entry{Kind: theirs, Amount: -sign * amount, Reseller: Ref{ID: a.Company.ID}, Note: note}
-		if m.Balance, err = book(ctx, tx, a, a.Company.ID, mine); err != nil {
-			return err
-		}
-		if m.ResellerBalance, err = book(ctx, tx, a, id, its); err != nil {
-			return err
-		}
-		return noteMove(ctx, tx, a, ours, below, amount)
+		m, err = s.applyCredits(ctx, tx, a, creditChange{
+			ours: t.direction.ours, theirs: t.direction.theirs, gain: t.direction.sign * t.request.Amount,
+			reseller: child, note: t.request.Note,
+		})
+		return err
 	})
 	return m, err
-}
-
-func readAmount(in *input.Form) (amount int64, note string) {
-	in.Require("amount")
-	amount, _ = in.Int("amount", 1, maxAmount).Get()
-	note, _ = in.Line("note", maxName).Get()
-	return amount, note
-}
-
-// book changes a balance that was locked and writes why. It refuses what would
-// bring it below zero.
-func book(ctx context.Context, tx *sqldb.Tx, a account.Actor, companyID int64, e Entry) (balance int64, err error) {
-	balance, ok, err := addToBalance(ctx, tx, companyID, e.Amount)
-	if err != nil {
-		return balance, err
-	}
-	if !ok {
-		return balance, tooFew(-e.Amount, balance)
-	}
-	e.Balance, e.By = balance, a.By()
-	return balance, insertEntry(ctx, tx, companyID, e)
 }
 
 func tooFew(needed, balance int64) error {

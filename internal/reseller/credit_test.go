@@ -14,14 +14,14 @@ func TestStatementTellsWhoWhyForWhatAndTheBalanceAfter(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root := s.root(t, 0)
 		r := s.below(t, root, "name", "Beto")
-		_, err := s.Grant(t.Context(), root, form("amount", "10", "note", "PIX de janeiro"))
+		_, err := s.Grant(t.Context(), root, ReadCreditRequest(form("amount", "10", "note", "PIX de janeiro")))
 		must(t, err)
 		root.TokenID = 7
-		m, err := s.Transfer(t.Context(), root, r.Company.ID, form("amount", "4", "note", "adiantamento"))
+		m, err := s.Transfer(t.Context(), root, r.Company.ID, ReadCreditRequest(form("amount", "4", "note", "adiantamento")))
 		if err != nil || m != (Moved{6, 4}) {
 			t.Errorf("%+v, %v", m, err)
 		}
-		m, err = s.TakeBack(t.Context(), root, r.Company.ID, form("amount", "1"))
+		m, err = s.TakeBack(t.Context(), root, r.Company.ID, ReadCreditRequest(form("amount", "1")))
 		if err != nil || m != (Moved{7, 3}) {
 			t.Errorf("%+v, %v", m, err)
 		}
@@ -55,7 +55,7 @@ func TestStatementIsReadBackwardsInPages(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root, other := s.root(t, 1), s.root(t, 1)
 		for i := range 6 {
-			_, err := s.Grant(t.Context(), []account.Actor{root, other}[i%2], form("amount", fmt.Sprint(i+2)))
+			_, err := s.Grant(t.Context(), []account.Actor{root, other}[i%2], ReadCreditRequest(form("amount", fmt.Sprint(i+2))))
 			must(t, err)
 		}
 		var amounts []int64
@@ -81,23 +81,23 @@ func TestCreditsMoveOnlyToAndFromDirectResellersAndOnlyWhatIsThere(t *testing.T)
 		child := s.below(t, root)
 		grandchild, stranger := s.below(t, child), s.root(t, 10)
 		for _, to := range []account.Actor{grandchild, stranger, root} {
-			_, err := s.Transfer(t.Context(), root, to.Company.ID, form("amount", "1"))
+			_, err := s.Transfer(t.Context(), root, to.Company.ID, ReadCreditRequest(form("amount", "1")))
 			wantKind(t, err, fault.KindNotFound)
-			_, err = s.TakeBack(t.Context(), root, to.Company.ID, form("amount", "1"))
+			_, err = s.TakeBack(t.Context(), root, to.Company.ID, ReadCreditRequest(form("amount", "1")))
 			wantKind(t, err, fault.KindNotFound)
 		}
-		_, err := s.Transfer(t.Context(), child, root.Company.ID, form("amount", "1"))
+		_, err := s.Transfer(t.Context(), child, root.Company.ID, ReadCreditRequest(form("amount", "1")))
 		wantKind(t, err, fault.KindNotFound)
-		_, err = s.Grant(t.Context(), child, form("amount", "1"))
+		_, err = s.Grant(t.Context(), child, ReadCreditRequest(form("amount", "1")))
 		wantKind(t, err, fault.KindForbidden)
-		_, err = s.Transfer(t.Context(), root, child.Company.ID, form("amount", "11"))
+		_, err = s.Transfer(t.Context(), root, child.Company.ID, ReadCreditRequest(form("amount", "11")))
 		wantFields(t, err, "credits")
-		_, err = s.TakeBack(t.Context(), root, child.Company.ID, form("amount", "1"))
+		_, err = s.TakeBack(t.Context(), root, child.Company.ID, ReadCreditRequest(form("amount", "1")))
 		wantFields(t, err, "credits")
 		for _, amount := range []string{"0", "-1", "1.5", "", "1000000001"} {
-			_, err = s.Transfer(t.Context(), root, child.Company.ID, form("amount", amount))
+			_, err = s.Transfer(t.Context(), root, child.Company.ID, ReadCreditRequest(form("amount", amount)))
 			wantFields(t, err, "amount")
-			_, err = s.Grant(t.Context(), root, form("amount", amount))
+			_, err = s.Grant(t.Context(), root, ReadCreditRequest(form("amount", amount)))
 			wantFields(t, err, "amount")
 		}
 		if s.balance(t, root) != 10 || s.balance(t, child) != 0 || s.count(t, `SELECT count(*) FROM credit_entries`) != 2 {

@@ -29,7 +29,7 @@ func newShop(t *testing.T, engine sqldb.Engine) *shop {
 	t.Helper()
 	clock := sqldbtest.NewClock(noon)
 	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
-	return &shop{New(db, account.New(db, 0), "https://clientes.example.com"), clock, 0}
+	return &shop{New(db, account.New(db, account.Config{}), "https://clientes.example.com"), clock, 0}
 }
 
 // each runs a test on both databases.
@@ -54,11 +54,11 @@ func (s *shop) email() string {
 // root makes a company at the top with credits.
 func (s *shop) root(t *testing.T, credits int64) account.Actor {
 	t.Helper()
-	c, _, err := s.accounts.CreateCompany(t.Context(), form("name", "Rede Clara", "email", s.email()))
+	c, _, err := s.accounts.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Rede Clara", "email", s.email())))
 	must(t, err)
 	a := account.System(c, "test")
 	if credits > 0 {
-		_, err = s.Grant(t.Context(), a, form("amount", strconv.FormatInt(credits, 10)))
+		_, err = s.Grant(t.Context(), a, ReadCreditRequest(form("amount", strconv.FormatInt(credits, 10))))
 		must(t, err)
 	}
 	return a
@@ -66,7 +66,7 @@ func (s *shop) root(t *testing.T, credits int64) account.Actor {
 
 func (s *shop) plan(t *testing.T, a account.Actor, more ...string) Plan {
 	t.Helper()
-	p, err := s.CreatePlan(t.Context(), a, form(append([]string{"name", "Revenda", "value", "49.90", "credits", "1"}, more...)...))
+	p, err := s.CreatePlan(t.Context(), a, ReadNewPlan(form(append([]string{"name", "Revenda", "value", "49.90", "credits", "1"}, more...)...)))
 	must(t, err)
 	return p
 }
@@ -74,7 +74,7 @@ func (s *shop) plan(t *testing.T, a account.Actor, more ...string) Plan {
 // below makes a reseller and returns it as an actor.
 func (s *shop) below(t *testing.T, a account.Actor, more ...string) account.Actor {
 	t.Helper()
-	p, err := s.Create(t.Context(), a, form(append([]string{"name", "Loja do Beto", "email", s.email()}, more...)...))
+	p, err := s.Create(t.Context(), a, ReadNewReseller(form(append([]string{"name", "Loja do Beto", "email", s.email()}, more...)...)))
 	must(t, err)
 	return s.actor(t, p.ID)
 }

@@ -6,43 +6,35 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
 
 // promotion is the table of the contract: up to which level a company of each
-// level may promote a reseller. Who is not in it cannot.
+// level may promote a reseller. A level that is not in it may not.
 var promotion = map[account.Level]account.Level{
 	account.LevelUltraMaster: account.LevelMaster,
 	account.LevelMaster:      account.LevelReseller,
 }
 
-// mayChange tells whether a company of level caller may give a reseller of level
-// present the level wanted. To take a level away takes the right to give it.
+// mayChange reports whether a company of level caller may give a reseller of
+// level present the level wanted. Only who may give a level may take it away.
 func mayChange(caller, present, wanted account.Level) bool {
 	highest, any := promotion[caller]
 	return any && highest.AtLeast(present) && highest.AtLeast(wanted)
 }
 
-// SetLevel changes the level of a reseller to that of the field level.
-func (s *Service) SetLevel(ctx context.Context, a account.Actor, id int64, in *input.Form) (r Reseller, err error) {
-	in.Require("level")
-	names := make([]string, len(account.Levels))
-	for i, l := range account.Levels {
-		names[i] = string(l)
-	}
-	level, _ := in.Choice("level", names...).Get()
-	err = s.change(ctx, a, id, "reseller.level", func(_ *sqldb.Tx, c *account.Company) error {
-		if err := in.Err(); err != nil {
+// SetLevel changes the level of a reseller.
+func (s *Service) SetLevel(ctx context.Context, a account.Actor, id int64, r LevelRequest) (Reseller, error) {
+	return s.change(ctx, a, edit{id, account.ResellerLevel, func(_ *sqldb.Tx, after *account.Profile) error {
+		if err := r.Problems.Err(); err != nil {
 			return err
 		}
-		if !mayChange(a.Company.Level, c.Level, account.Level(level)) {
-			return refuseLevel(a.Company.Level, c.Level, account.Level(level))
+		if !mayChange(a.Company.Level, after.Level, r.Level) {
+			return refuseLevel(a.Company.Level, after.Level, r.Level)
 		}
-		c.Level = account.Level(level)
+		after.Level = r.Level
 		return nil
-	}, &r)
-	return r, err
+	}})
 }
 
 func refuseLevel(caller, present, wanted account.Level) error {

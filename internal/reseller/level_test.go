@@ -29,7 +29,7 @@ func TestPromotionCellByCell(t *testing.T) {
 			for i, present := range account.Levels {
 				for j, wanted := range account.Levels {
 					setLevel(t, s, r.Company.ID, present)
-					got, err := s.SetLevel(t.Context(), root, r.Company.ID, form("level", string(wanted)))
+					got, err := s.SetLevel(t.Context(), root, r.Company.ID, ReadLevelRequest(form("level", string(wanted))))
 					after := s.actor(t, r.Company.ID).Company.Level
 					name := fmt.Sprintf("%s makes %s of %s", caller, wanted, present)
 					if rows[i][j] == 'y' {
@@ -49,7 +49,7 @@ func TestPromotionCellByCell(t *testing.T) {
 
 func setLevel(t *testing.T, s *shop, id int64, level account.Level) {
 	t.Helper()
-	_, err := s.accounts.SetCompany(t.Context(), s.actor(t, id), form("level", string(level)))
+	_, err := s.accounts.SetCompany(t.Context(), s.actor(t, id), account.ReadCompanyDraft(form("level", string(level))))
 	must(t, err)
 }
 
@@ -58,9 +58,9 @@ func TestLevelMustBeOne(t *testing.T) {
 	root := s.root(t, 0)
 	r := s.below(t, root)
 	for _, in := range []string{"", "king"} {
-		_, err := s.SetLevel(t.Context(), root, r.Company.ID, form("level", in))
+		_, err := s.SetLevel(t.Context(), root, r.Company.ID, ReadLevelRequest(form("level", in)))
 		wantFields(t, err, "level")
 	}
-	_, err := s.SetLevel(t.Context(), root, root.Company.ID, form("level", "king")) // nobody's own
+	_, err := s.SetLevel(t.Context(), root, root.Company.ID, ReadLevelRequest(form("level", "king"))) // nobody's own
 	wantKind(t, err, fault.KindNotFound)
 }

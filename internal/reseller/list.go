@@ -26,26 +26,25 @@ type Filter struct {
 
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
-	var f Filter
-	f.Search, _ = in.Text("search", maxName).Get()
-	f.Level = choice(in, "level", account.Levels)
-	f.Status = choice(in, "status", account.Standings)
-	f.PlanID, _ = in.ID("plan_id").Get()
-	f.ExpiresFrom, _ = in.Date("expires_from").Get()
-	f.ExpiresTo, _ = in.Date("expires_to").Get()
-	return f
+	return Filter{
+		Search:      in.Text("search", maxName).Value,
+		Level:       choice(in, "level", account.Levels),
+		Status:      choice(in, "status", account.Standings),
+		PlanID:      in.ID("plan_id").Value,
+		ExpiresFrom: in.Date("expires_from").Value,
+		ExpiresTo:   in.Date("expires_to").Value,
+	}
 }
 
 func choice[T ~string](in *input.Form, name string, allowed []T) T {
 	words := make([]string, len(allowed))
-	for i, a := range allowed {
-		words[i] = string(a)
+	for i, word := range allowed {
+		words[i] = string(word)
 	}
-	word, _ := in.Choice(name, words...).Get()
-	return T(word)
+	return T(in.Choice(name, words...).Value)
 }
 
-// listed counts the companies below a company.
+// listed counts the children of a company.
 const listed = tally.Resellers
 
 const (
@@ -103,7 +102,7 @@ type day struct {
 	states []string // of the counter, as far as the filter wants them
 }
 
-// days sorts the states of the book that the filter wants by what day it is
+// days sorts the states of the counter that the filter wants by what day it is
 // there. There are few: levels, kinds and time zones that occur.
 func (s *Service) days(ctx context.Context, a account.Actor, f Filter) ([]day, error) {
 	states, err := tally.By[string](ctx, s.db, listed, a.Company.ID, "state", sqldb.Where{})
@@ -112,7 +111,10 @@ func (s *Service) days(ctx context.Context, a account.Actor, f Filter) ([]day, e
 	}
 	now, byDay := s.db.Now(), map[civil.Date]*day{}
 	for stored := range states {
-		state := account.ParseCountedState(stored)
+		state, err := account.ParseCountedState(stored)
+		if err != nil {
+			return nil, err
+		}
 		zone, err := civil.LoadZone(state.Zone)
 		if err != nil {
 			return nil, fmt.Errorf("zone of %q: %w", stored, err)
@@ -140,7 +142,7 @@ func (s *Service) days(ctx context.Context, a account.Actor, f Filter) ([]day, e
 	return list, nil
 }
 
-// wants tells whether resellers in a state can match, whatever their last day.
+// wants reports whether resellers in a state can match, whatever their last day.
 func (f Filter) wants(s account.CountedState) bool {
 	if f.Level != "" && f.Level != s.Level {
 		return false
@@ -158,7 +160,7 @@ func (f Filter) wants(s account.CountedState) bool {
 	return true
 }
 
-// byToday holds a column of last days to the status, on the day that it is. A
+// byToday is the condition of the status on a column of last days, on a day. A
 // missing day is "".
 func (f Filter) byToday(column string, today civil.Date) (cond string, args []any) {
 	switch f.Status {
@@ -205,7 +207,7 @@ func (s *Service) count(ctx context.Context, l listing) (int64, error) {
 	})
 }
 
-// places are the filters that the book knows.
+// keys are the filters that the counter knows.
 func (l listing) keys() (w sqldb.Where) {
 	f := l.filter
 	if f.PlanID != 0 {
@@ -267,7 +269,7 @@ func (l listing) matching(matches int64) sqldb.Source {
 // walk is the order of ids as the indexes of lists have it (migration 0005).
 const walk = "(c.id + 0)"
 
-// standing holds rows to the status.
+// standing adds the condition of the status on rows.
 func (f Filter) standing(w *sqldb.Where, days []day, lastDay string) {
 	switch f.Status {
 	case "":

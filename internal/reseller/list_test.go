@@ -30,13 +30,13 @@ func population(t *testing.T, s *shop, root account.Actor, n int) []Reseller {
 		r := s.below(t, root, "name", fmt.Sprintf("Loja São %d", i), "email", fmt.Sprintf("loja%d@example.com", i), "whatsapp", fmt.Sprintf("119%08d", i),
 			"type", kind, "plan_id", idText(plans[random.IntN(2)].ID))
 		pairs := []string{"timezone", zones[random.IntN(len(zones))], "level", string(account.Levels[random.IntN(3)])}
-		_, err := s.accounts.SetCompany(t.Context(), r, form(pairs...))
+		_, err := s.accounts.SetCompany(t.Context(), r, account.ReadCompanyDraft(form(pairs...)))
 		must(t, err)
 		switch random.IntN(5) {
 		case 0:
 			_, err = s.Suspend(t.Context(), root, r.Company.ID)
 		case 1:
-			_, err = s.Renew(t.Context(), root, r.Company.ID, form())
+			_, err = s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form()))
 		}
 		must(t, err)
 	}

@@ -21,7 +21,7 @@ func page(number, size int64) input.Page { return input.Page{Number: number, Siz
 func TestFunctionsAreOnlyAddedAndThereAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root := s.root(t, 10)
-		plan, err := s.CreatePlan(t.Context(), root, jsonForm(t, `{"name":"A","value":"10","credits":1,"functions":["api","webhooks"]}`))
+		plan, err := s.CreatePlan(t.Context(), root, ReadNewPlan(jsonForm(t, `{"name":"A","value":"10","credits":1,"functions":["api","webhooks"]}`)))
 		must(t, err)
 		elsewhere := s.plan(t, root, "functions", "api")
 		r := s.below(t, root, "plan_id", idText(plan.ID))
@@ -33,7 +33,7 @@ func TestFunctionsAreOnlyAddedAndThereAtOnce(t *testing.T) {
 			{`{"functions":null,"name":"B"}`, ",api,webhooks,payments,"},
 			{`{"functions":"import"}`, ",api,webhooks,payments,import,"},
 		} {
-			p, err := s.UpdatePlan(t.Context(), root, plan.ID, jsonForm(t, step.body))
+			p, err := s.UpdatePlan(t.Context(), root, plan.ID, ReadPlanChanges(jsonForm(t, step.body)))
 			if err != nil || p.Functions.String() != step.want {
 				t.Errorf("%s: %v, %v; want %s", step.body, p.Functions, err, step.want)
 			}
@@ -52,7 +52,7 @@ func TestNobodyGivesWhatItDoesNotHave(t *testing.T) {
 		root := s.root(t, 10)
 		small := s.plan(t, root, "functions", "resellers")
 		r := s.below(t, root, "plan_id", idText(small.ID))
-		_, err := s.CreatePlan(t.Context(), r, jsonForm(t, `{"name":"A","value":1,"credits":1,"functions":["resellers","api","teleport"]}`))
+		_, err := s.CreatePlan(t.Context(), r, ReadNewPlan(jsonForm(t, `{"name":"A","value":1,"credits":1,"functions":["resellers","api","teleport"]}`)))
 		wantFields(t, err, "functions")
 		if reasons := fault.FieldsOf(err).Get("functions"); len(reasons) != 2 ||
 			reasons[0] != "the company does not have api itself" || !strings.HasPrefix(reasons[1], `"teleport" is not a function; there are api, webhooks,`) {
@@ -62,7 +62,7 @@ func TestNobodyGivesWhatItDoesNotHave(t *testing.T) {
 		if p.Functions != account.FunctionsOf(account.FunctionResellers) {
 			t.Errorf("a plan that names none has %v, want those of the company", p.Functions)
 		}
-		_, err = s.UpdatePlan(t.Context(), r, p.ID, jsonForm(t, `{"functions":["api"]}`))
+		_, err = s.UpdatePlan(t.Context(), r, p.ID, ReadPlanChanges(jsonForm(t, `{"functions":["api"]}`)))
 		wantFields(t, err, "functions")
 		if trial := s.below(t, r); trial.Company.Subscription.Functions != account.FunctionsOf(account.FunctionResellers) {
 			t.Errorf("a trial has %v", trial.Company.Subscription.Functions)
@@ -73,21 +73,21 @@ func TestNobodyGivesWhatItDoesNotHave(t *testing.T) {
 func TestPlanFieldsAreChecked(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root := s.root(t, 0)
-		_, err := s.CreatePlan(t.Context(), root, jsonForm(t, `{"period_unit":"moon","period_count":0,"trial_days":-1,"active":"maybe","nmae":"x"}`))
+		_, err := s.CreatePlan(t.Context(), root, ReadNewPlan(jsonForm(t, `{"period_unit":"moon","period_count":0,"trial_days":-1,"active":"maybe","nmae":"x"}`)))
 		wantFields(t, err, "name", "value", "credits", "period_unit", "period_count", "trial_days", "active", "nmae")
-		p, err := s.CreatePlan(t.Context(), root, jsonForm(t, `{"name":"A","value":"49.90","credits":"2","period_unit":"week","period_count":"2","trial_days":"","active":""}`))
+		p, err := s.CreatePlan(t.Context(), root, ReadNewPlan(jsonForm(t, `{"name":"A","value":"49.90","credits":"2","period_unit":"week","period_count":"2","trial_days":"","active":""}`)))
 		must(t, err)
 		if p.Period.String() != "2weeks" || p.TrialDays != 7 || !p.Active || p.Value != 4990 || p.Credits != 2 {
 			t.Errorf("plan %+v", p)
 		}
-		p, err = s.UpdatePlan(t.Context(), root, p.ID, jsonForm(t, `{"period_count":3,"active":false,"trial_days":0}`))
+		p, err = s.UpdatePlan(t.Context(), root, p.ID, ReadPlanChanges(jsonForm(t, `{"period_count":3,"active":false,"trial_days":0}`)))
 		if err != nil || p.Period.String() != "3weeks" || p.Active || p.TrialDays != 0 || p.Name != "A" {
 			t.Errorf("plan %+v, %v", p, err)
 		}
-		_, err = s.UpdatePlan(t.Context(), root, p.ID, jsonForm(t, `{"name":null,"credits":"","active":null,"period":"x"}`))
+		_, err = s.UpdatePlan(t.Context(), root, p.ID, ReadPlanChanges(jsonForm(t, `{"name":null,"credits":"","active":null,"period":"x"}`)))
 		wantFields(t, err, "name", "credits", "active", "period")
 		stranger := s.root(t, 0)
-		_, err = s.UpdatePlan(t.Context(), stranger, p.ID, jsonForm(t, `{"name":"Mine"}`))
+		_, err = s.UpdatePlan(t.Context(), stranger, p.ID, ReadPlanChanges(jsonForm(t, `{"name":"Mine"}`)))
 		wantKind(t, err, fault.KindNotFound)
 		_, err = s.FindPlan(t.Context(), stranger, p.ID)
 		wantKind(t, err, fault.KindNotFound)

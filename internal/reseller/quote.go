@@ -6,12 +6,10 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
-	"carteira/internal/platform/sqldb"
 )
 
-// Quote is what a renewal would cost and bring, for somebody who wants to see
-// it before it is done.
+// Quote is what a renewal would cost and bring, for a person who wants to see it
+// before it is done.
 type Quote struct {
 	Reseller  Reseller
 	Plan      Plan
@@ -27,41 +25,28 @@ func (q Quote) Enough() bool { return q.Cost <= q.Balance }
 // Left is the balance after it.
 func (q Quote) Left() int64 { return q.Balance - q.Cost }
 
-// QuoteRenewal tells what Renew would do with the same form, and refuses the
-// same, but for the want of credits. Reseller and Balance are told beside a
+// QuoteRenewal says what Renew would do with the same request, and refuses the
+// same, but for the want of credits. Reseller and Balance are set beside a
 // refusal too.
-func (s *Service) QuoteRenewal(ctx context.Context, a account.Actor, id int64, in *input.Form) (q Quote, err error) {
-	planID, _ := in.ID("plan_id").Get()
-	q.Periods = readPeriods(in)
+func (s *Service) QuoteRenewal(ctx context.Context, a account.Actor, id int64, r RenewRequest) (q Quote, err error) {
+	q.Periods = r.periods()
 	if q.Reseller, err = s.Find(ctx, a, id); err != nil {
 		return q, err
 	}
 	if q.Balance, err = s.Balance(ctx, a); err != nil {
 		return q, err
 	}
-	if q.Plan, err = renewalPlan(ctx, s.db, a, q.Reseller.Company, planID, in); err != nil {
+	var refused fault.Fields
+	if q.Plan, refused, err = r.plan(ctx, s.db, a, q.Reseller.Company); err != nil {
 		return q, err
 	}
-	if err := in.Err(); err != nil {
+	if err := r.Problems.With(refused).Err(); err != nil {
 		return q, err
 	}
-	q.Cost = q.Plan.Credits * int64(q.Periods)
-	after, err := renewed(q.Reseller.Company, q.Plan, q.Periods, civil.Of(s.db.Now().In(q.Reseller.Zone)))
+	q.Cost = r.cost(q.Plan)
+	after, err := r.renewed(q.Reseller.Company, q.Plan, civil.Of(s.db.Now().In(q.Reseller.Zone)))
 	q.ExpiresOn = after.ExpiresOn
 	return q, err
-}
-
-// RenewAt is Renew for somebody who has seen a Quote: it refuses when the cost
-// is no longer that of the field agreed.
-func (s *Service) RenewAt(ctx context.Context, a account.Actor, id int64, in *input.Form) (Paid, error) {
-	in.Require("agreed")
-	agreed, _ := in.Int("agreed", 0, maxCredits*maxPeriods).Get()
-	return s.renew(ctx, a, id, in, func(cost int64) error {
-		if cost != agreed {
-			return fault.Conflict("the price of the plan has changed; look at the cost again")
-		}
-		return nil
-	})
 }
 
 // Movement is credits on their way between a company and its reseller, and what
@@ -74,29 +59,30 @@ type Movement struct {
 	After    Moved
 }
 
-// QuoteTransfer tells what Transfer would do with the same form, and refuses the
-// same. Reseller and Balance are told beside a refusal too.
-func (s *Service) QuoteTransfer(ctx context.Context, a account.Actor, id int64, in *input.Form) (Movement, error) {
-	return s.quoteMove(ctx, a, id, in, -1)
+// QuoteTransfer says what Transfer would do with the same request, and refuses
+// the same. Reseller and Balance are set beside a refusal too.
+func (s *Service) QuoteTransfer(ctx context.Context, a account.Actor, id int64, r CreditRequest) (Movement, error) {
+	return s.quoteMove(ctx, a, transfer{down, id, r})
 }
 
 // QuoteTakeBack is QuoteTransfer for TakeBack.
-func (s *Service) QuoteTakeBack(ctx context.Context, a account.Actor, id int64, in *input.Form) (Movement, error) {
-	return s.quoteMove(ctx, a, id, in, +1)
+func (s *Service) QuoteTakeBack(ctx context.Context, a account.Actor, id int64, r CreditRequest) (Movement, error) {
+	return s.quoteMove(ctx, a, transfer{up, id, r})
 }
 
-func (s *Service) quoteMove(ctx context.Context, a account.Actor, id int64, in *input.Form, sign int64) (m Movement, err error) {
-	m.Amount, m.Note = readAmount(in)
-	if m.Reseller, err = s.Find(ctx, a, id); err != nil {
+func (s *Service) quoteMove(ctx context.Context, a account.Actor, t transfer) (m Movement, err error) {
+	m.Amount, m.Note = t.request.Amount, t.request.Note
+	if m.Reseller, err = s.Find(ctx, a, t.resellerID); err != nil {
 		return m, err
 	}
 	if m.Balance, err = s.Balance(ctx, a); err != nil {
 		return m, err
 	}
-	if err := in.Err(); err != nil {
+	if err := t.request.err(); err != nil {
 		return m, err
 	}
-	m.After = Moved{Balance: m.Balance + sign*m.Amount, ResellerBalance: m.Reseller.Credits - sign*m.Amount}
+	gain := t.direction.sign * m.Amount
+	m.After = Moved{Balance: m.Balance + gain, ResellerBalance: m.Reseller.Credits - gain}
 	switch {
 	case m.After.Balance < 0:
 		return m, tooFew(m.Amount, m.Balance)
@@ -109,7 +95,7 @@ func (s *Service) quoteMove(ctx context.Context, a account.Actor, id int64, in *
 // Waiting reports whether the owner of a reseller has not set a password yet,
 // and can be invited.
 func (s *Service) Waiting(ctx context.Context, a account.Actor, id int64) (bool, error) {
-	c, err := account.FindBelow(ctx, s.db, a, id)
+	c, err := account.FindChild(ctx, s.db, a, id)
 	if err != nil {
 		return false, err
 	}
@@ -129,11 +115,4 @@ func LevelsFor(caller, present account.Level) (levels []account.Level, why error
 		return nil, refuseLevel(caller, present, present)
 	}
 	return levels, nil
-}
-
-// noteMove writes into the audit log that credits were moved.
-func noteMove(ctx context.Context, tx *sqldb.Tx, a account.Actor, kind EntryKind, c account.Company, amount int64) error {
-	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
-		Action: "credits." + string(kind), Record: "reseller", ID: c.ID, Name: c.Name, After: account.AuditFields{"credits": amount},
-	})
 }

@@ -37,7 +37,7 @@ func TestFiftyCreatesOnTenCreditsMakeTen(t *testing.T) {
 		root := s.root(t, 10)
 		plan := s.plan(t, root)
 		errs := inParallel(50, func(i int) error {
-			_, err := s.Create(t.Context(), root, form("name", "Loja", "email", fmt.Sprintf("loja%d@example.com", i), "type", "subscriber", "plan_id", idText(plan.ID)))
+			_, err := s.Create(t.Context(), root, ReadNewReseller(form("name", "Loja", "email", fmt.Sprintf("loja%d@example.com", i), "type", "subscriber", "plan_id", idText(plan.ID))))
 			return err
 		})
 		if n := count(errs, nil); n != 10 {
@@ -64,7 +64,7 @@ func TestParallelRenewalsLoseNeitherPeriodNorCredit(t *testing.T) {
 		plan := s.plan(t, root, "credits", "3", "period", "1day")
 		r := s.below(t, root, "type", "subscriber", "plan_id", idText(plan.ID)) // 1 February, 97 left
 		errs := inParallel(40, func(int) error {
-			_, err := s.Renew(t.Context(), root, r.Company.ID, form())
+			_, err := s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form()))
 			return err
 		})
 		if n := count(errs, nil); n != 32 {
@@ -88,11 +88,11 @@ func TestPlanThatChangesDuringCreatesLeavesNobodyBehind(t *testing.T) {
 		errs := inParallel(21, func(i int) (err error) {
 			switch {
 			case i == 10:
-				_, err = s.UpdatePlan(t.Context(), root, plan.ID, form("functions", "webhooks"))
+				_, err = s.UpdatePlan(t.Context(), root, plan.ID, ReadPlanChanges(form("functions", "webhooks")))
 			case i%2 == 0:
-				_, err = s.Create(t.Context(), root, form("name", "Loja", "email", fmt.Sprintf("loja%d@example.com", i), "plan_id", idText(plan.ID)))
+				_, err = s.Create(t.Context(), root, ReadNewReseller(form("name", "Loja", "email", fmt.Sprintf("loja%d@example.com", i), "plan_id", idText(plan.ID))))
 			default:
-				_, err = s.Renew(t.Context(), root, r.Company.ID, form())
+				_, err = s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form()))
 			}
 			return err
 		})
@@ -189,27 +189,27 @@ func (s *shop) randomStep(t *testing.T, tree []account.Actor, random *rand.Rand,
 	amountForm := form("amount", idText(amount))
 	switch random.IntN(5) {
 	case 0:
-		_, err := s.Grant(ctx, root, amountForm)
+		_, err := s.Grant(ctx, root, ReadCreditRequest(amountForm))
 		return unless(err, root, amount, nil), err
 	case 1:
-		_, err := s.Transfer(ctx, above, below.Company.ID, amountForm)
+		_, err := s.Transfer(ctx, above, below.Company.ID, ReadCreditRequest(amountForm))
 		return unless(err, above, -amount, &below), err
 	case 2:
-		_, err := s.TakeBack(ctx, above, below.Company.ID, amountForm)
+		_, err := s.TakeBack(ctx, above, below.Company.ID, ReadCreditRequest(amountForm))
 		return unless(err, above, amount, &below), err
 	case 3:
 		plans, _, err := s.Plans(ctx, above, PlanFilter{}, page(1, 1))
 		if err != nil {
 			return nil, err
 		}
-		p, err := s.Renew(ctx, above, below.Company.ID, form("plan_id", idText(plans[0].ID), "periods", idText(amount%3+1)))
+		p, err := s.Renew(ctx, above, below.Company.ID, ReadRenewRequest(form("plan_id", idText(plans[0].ID), "periods", idText(amount%3+1))))
 		return unless(err, above, -p.CreditsSpent, nil), err
 	}
 	plans, _, err := s.Plans(ctx, above, PlanFilter{}, page(1, 1))
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.Create(ctx, above, form("name", "Loja", "email", email, "type", "subscriber", "plan_id", idText(plans[0].ID)))
+	p, err := s.Create(ctx, above, ReadNewReseller(form("name", "Loja", "email", email, "type", "subscriber", "plan_id", idText(plans[0].ID))))
 	return unless(err, above, -p.CreditsSpent, nil), err
 }
 

@@ -1,12 +1,12 @@
-// Package reseller owns the tree of companies: who may make, see and change
-// companies below their own, the subscription plans that those are on, and the
+// Package reseller owns the tree of companies: who may make, see and change the
+// children of a company, the subscription plans that those are on, and the
 // credits that pay for it. A reseller's row is a company's, which belongs to
 // account; this room decides what is written there. It does not own what a
 // reseller sells, and to whom.
 //
-// Whatever a company does about its resellers, plans and credits begins by
-// locking its balance. So its own changes stand in line, and no two of them,
-// whatever they touch after that, can wait for each other.
+// What a company does about its plans and credits begins by locking its
+// balance. So its own changes run one after the other, and no two of them can
+// wait for each other, however many rows they lock after that.
 package reseller
 
 import (
@@ -19,7 +19,7 @@ import (
 	"carteira/internal/tally"
 )
 
-// Reseller is a company below another, as that one sees it.
+// Reseller is a company as its parent sees it.
 type Reseller struct {
 	account.Company
 	Email     string // the owner's
@@ -47,7 +47,7 @@ func New(db *sqldb.DB, accounts *account.Service, publicURL string) *Service {
 	return &Service{db: db, accounts: accounts, publicURL: publicURL}
 }
 
-// Find returns a reseller of the company: one that stands directly below it.
+// Find returns a reseller of the company: one of its children.
 func (s *Service) Find(ctx context.Context, a account.Actor, id int64) (Reseller, error) {
 	return s.find(ctx, s.db, a, id)
 }
@@ -62,7 +62,7 @@ func (s *Service) find(ctx context.Context, q sqldb.Querier, a account.Actor, id
 	return list[0], err
 }
 
-// addCustomers tells how many customers each reseller has.
+// addCustomers sets how many customers each reseller has.
 func addCustomers(ctx context.Context, q sqldb.Querier, list []Reseller) error {
 	ids := make([]int64, len(list))
 	for i, r := range list {
@@ -75,74 +75,59 @@ func addCustomers(ctx context.Context, q sqldb.Querier, list []Reseller) error {
 	return err
 }
 
-// readOnly are the fields of a record that a form may carry and that change
-// nothing, so that what was read can be sent back.
-var readOnly = []string{
-	"id", "level", "status", "credits", "plan", "expires_at", "customers_count", "created_at", "invitation_link", "credits_spent", "credits_balance",
-}
-
-const maxName = 255
-
-// Update changes name, email and whatsapp; what is not given stays.
-func (s *Service) Update(ctx context.Context, a account.Actor, id int64, in *input.Form) (r Reseller, err error) {
-	in.MustNotClear("name")
-	in.MustNotClear("email")
-	in.Ignore(readOnly...)
-	name, hasName := in.Line("name", maxName).Get()
-	email, hasEmail := in.Email("email").Get()
-	whatsapp, hasWhatsapp := in.Phone("whatsapp").Get()
-	if in.Sent("plan_id") {
-		in.Refuse("plan_id", "cannot be changed here; another plan is chosen when the subscription is renewed")
-	}
-	err = s.change(ctx, a, id, "reseller.updated", func(tx *sqldb.Tx, c *account.Company) error {
-		if err := in.Err(); err != nil {
+// Update changes name, email and whatsapp.
+func (s *Service) Update(ctx context.Context, a account.Actor, id int64, c Changes) (Reseller, error) {
+	return s.change(ctx, a, edit{id, account.ResellerUpdated, func(tx *sqldb.Tx, after *account.Profile) error {
+		c.Name.To(&after.Name)
+		c.Whatsapp.To(&after.Whatsapp)
+		c.Email.To(&after.OwnerEmail)
+		if err := c.Problems.With(c.refused()).Err(); err != nil || !c.Email.Given() {
 			return err
 		}
-		set(&c.Name, name, hasName)
-		set(&c.Whatsapp, whatsapp, hasWhatsapp)
-		if !hasEmail {
-			return nil
+		return s.accounts.SetOwnerEmailTx(ctx, tx, after.Company, after.OwnerEmail)
+	}})
+}
+
+// refused are the fields that cannot be empty; those of a form are among its
+// problems.
+func (c Changes) refused() (refused fault.Fields) {
+	for _, field := range []struct {
+		name  string
+		value input.Opt[string]
+	}{{"name", c.Name}, {"email", c.Email}} {
+		if field.value.Given() && field.value.Value == "" {
+			refused.Add(field.name, "must not be empty")
 		}
-		return s.accounts.SetOwnerEmailTx(ctx, tx, *c, email)
-	}, &r)
-	return r, err
+	}
+	return refused
 }
 
 // Suspend stops a reseller: it can sign in and read, and nothing else, until it
 // is resumed or renewed. Its days go on.
-func (s *Service) Suspend(ctx context.Context, a account.Actor, id int64) (r Reseller, err error) {
-	err = s.change(ctx, a, id, "reseller.suspended", func(tx *sqldb.Tx, c *account.Company) error {
-		if c.Subscription.SuspendedAt.IsZero() {
-			c.Subscription.SuspendedAt = tx.Now()
+func (s *Service) Suspend(ctx context.Context, a account.Actor, id int64) (Reseller, error) {
+	return s.change(ctx, a, edit{id, account.ResellerSuspended, func(tx *sqldb.Tx, after *account.Profile) error {
+		if after.Subscription.SuspendedAt.IsZero() {
+			after.Subscription.SuspendedAt = tx.Now()
 		}
 		return nil
-	}, &r)
-	return r, err
+	}})
 }
 
-// Resume takes a suspension back.
-func (s *Service) Resume(ctx context.Context, a account.Actor, id int64) (r Reseller, err error) {
-	err = s.change(ctx, a, id, "reseller.resumed", func(_ *sqldb.Tx, c *account.Company) error {
-		c.Subscription.SuspendedAt = account.Subscription{}.SuspendedAt
+// Resume ends a suspension.
+func (s *Service) Resume(ctx context.Context, a account.Actor, id int64) (Reseller, error) {
+	return s.change(ctx, a, edit{id, account.ResellerResumed, func(_ *sqldb.Tx, after *account.Profile) error {
+		after.Subscription.SuspendedAt = account.Subscription{}.SuspendedAt
 		return nil
-	}, &r)
-	return r, err
+	}})
 }
 
 // Invite makes a new invitation for the owner of a reseller who has no
 // password yet, and returns its link. The one before stops working.
 func (s *Service) Invite(ctx context.Context, a account.Actor, id int64) (link string, err error) {
 	invitation := account.NewInvitation()
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		c, err := account.LockBelowTx(ctx, tx, a, id)
-		if err != nil {
-			return err
-		}
-		if err := s.accounts.InviteTx(ctx, tx, c, invitation); err != nil {
-			return err
-		}
-		return account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "reseller.invited", Record: "reseller", ID: id, Name: c.Name})
-	})
+	_, err = s.change(ctx, a, edit{id, account.ResellerInvited, func(tx *sqldb.Tx, after *account.Profile) error {
+		return s.accounts.InviteTx(ctx, tx, after.Company, invitation)
+	}})
 	return s.invitationLink(invitation), err
 }
 
@@ -151,59 +136,43 @@ func (s *Service) invitationLink(i account.Invitation) string {
 	return s.publicURL + "/password/" + i.Code
 }
 
-// change runs a change of one reseller in a transaction, writes down that it was
-// done, and reads the record that comes of it.
-func (s *Service) change(ctx context.Context, a account.Actor, id int64, action string, do func(*sqldb.Tx, *account.Company) error, r *Reseller) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		locked, err := account.LockBelowTx(ctx, tx, a, id)
+// edit is a change of one reseller.
+type edit struct {
+	id     int64
+	action account.Action
+	do     func(tx *sqldb.Tx, after *account.Profile) error
+}
+
+// change runs an edit in a transaction and reads the record that comes of it.
+func (s *Service) change(ctx context.Context, a account.Actor, e edit) (r Reseller, err error) {
+	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := s.lock(ctx, tx, a, e.id)
 		if err != nil {
 			return err
 		}
-		before, err := s.find(ctx, tx, a, id)
-		if err != nil {
+		change := account.Change{Action: e.action, Before: before.profile(), After: before.profile()}
+		if err := e.do(tx, &change.After); err != nil {
 			return err
 		}
-		after := locked
-		if err := do(tx, &after); err != nil {
+		if err := s.accounts.SaveTx(ctx, tx, a, &change); err != nil {
 			return err
 		}
-		if err := s.accounts.SaveTx(ctx, tx, locked, after); err != nil {
-			return err
-		}
-		if *r, err = s.find(ctx, tx, a, id); err != nil {
-			return err
-		}
-		return note(ctx, tx, a, action, before.fields(), *r)
-	})
-}
-
-// note writes into the audit log what was done to a reseller. before is nil for
-// one that is new.
-func note(ctx context.Context, tx *sqldb.Tx, a account.Actor, action string, before account.AuditFields, r Reseller) error {
-	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
-		Action: action, Record: "reseller", ID: r.ID, Name: r.Name, Before: before, After: r.fields(),
-	})
-}
-
-func (r Reseller) fields() account.AuditFields {
-	return account.AuditFields{
-		"name": r.Name, "email": r.Email, "whatsapp": r.Whatsapp, "level": r.Level, "plan": r.Plan.Name,
-		"expires_at": r.Subscription.ExpiresOn, "suspended": !r.Subscription.SuspendedAt.IsZero(),
-	}
-}
-
-func set[T any](field *T, value T, given bool) {
-	if given {
-		*field = value
-	}
-}
-
-// refuseMissing turns a plan that is not there into a refusal of the field
-// that named it.
-func refuseMissing(err error, in *input.Form) error {
-	if fault.KindOf(err) != fault.KindNotFound {
+		r, err = s.find(ctx, tx, a, e.id)
 		return err
+	})
+	return r, err
+}
+
+// lock reads a reseller for a change: until the commit no other transaction
+// changes it.
+func (s *Service) lock(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Reseller, error) {
+	if _, err := account.LockChildTx(ctx, tx, a, id); err != nil {
+		return Reseller{}, err
 	}
-	in.Refuse("plan_id", "does not exist")
-	return nil
+	return s.find(ctx, tx, a, id)
+}
+
+// profile is the reseller as account changes it.
+func (r Reseller) profile() account.Profile {
+	return account.Profile{Company: r.Company, OwnerEmail: r.Email, PlanName: r.Plan.Name}
 }

@@ -13,7 +13,7 @@ import (
 func TestTrialCostsNothingAndLastsTheTrialDays(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root := s.root(t, 5)
-		p, err := s.Create(t.Context(), root, form("name", " Loja do Beto ", "email", "Beto@example.com", "whatsapp", "(11) 98765-4321", "password", "correct horse"))
+		p, err := s.Create(t.Context(), root, ReadNewReseller(form("name", " Loja do Beto ", "email", "Beto@example.com", "whatsapp", "(11) 98765-4321", "password", "correct horse")))
 		must(t, err)
 		if p.Name != "Loja do Beto" || p.Email != "Beto@example.com" || p.Whatsapp != "5511987654321" || p.Level != account.LevelUser ||
 			p.ParentID != root.Company.ID || p.Zone != root.Company.Zone || p.Credits != 0 || p.Plan != (Ref{}) || p.Customers != 0 {
@@ -28,7 +28,7 @@ func TestTrialCostsNothingAndLastsTheTrialDays(t *testing.T) {
 		s.plan(t, root, "active", "false", "trial_days", "30")
 		oldest := s.plan(t, root, "trial_days", "3", "functions", "api")
 		s.plan(t, root, "trial_days", "14")
-		q, err := s.Create(t.Context(), root, form("name", "Lia", "email", "lia@example.com"))
+		q, err := s.Create(t.Context(), root, ReadNewReseller(form("name", "Lia", "email", "lia@example.com")))
 		must(t, err)
 		if q.Plan != (Ref{oldest.ID, "Revenda"}) || q.Subscription.ExpiresOn != civil.MustParse("2026-02-03") ||
 			q.Subscription.Functions != account.FunctionsOf(account.FunctionAPI) {
@@ -45,7 +45,7 @@ func TestSubscriberSpendsThePlansCreditsForEachPeriod(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root := s.root(t, 20)
 		plan := s.plan(t, root, "credits", "3", "period", "1month")
-		p, err := s.Create(t.Context(), root, form("name", "Beto", "email", "b@example.com", "type", "subscriber", "plan_id", idText(plan.ID), "periods", "2"))
+		p, err := s.Create(t.Context(), root, ReadNewReseller(form("name", "Beto", "email", "b@example.com", "type", "subscriber", "plan_id", idText(plan.ID), "periods", "2")))
 		must(t, err)
 		if p.CreditsSpent != 6 || p.CreditsBalance != 14 || p.Standing(noon) != account.StandingActive || p.Subscription.ExpiresOn != civil.MustParse("2026-03-31") {
 			t.Errorf("made %+v", p)
@@ -57,7 +57,7 @@ func TestSubscriberSpendsThePlansCreditsForEachPeriod(t *testing.T) {
 			t.Errorf("statement %+v", entries)
 		}
 		before := s.count(t, `SELECT count(*) FROM companies`)
-		_, err = s.Create(t.Context(), root, form("name", "Lia", "email", "l@example.com", "type", "subscriber", "plan_id", idText(plan.ID), "periods", "5"))
+		_, err = s.Create(t.Context(), root, ReadNewReseller(form("name", "Lia", "email", "l@example.com", "type", "subscriber", "plan_id", idText(plan.ID), "periods", "5")))
 		wantFields(t, err, "credits")
 		if text := fault.Public(err); text != "credits: too few: 15 are needed, and there are 14" {
 			t.Error(text)
@@ -84,11 +84,11 @@ func TestEveryWrongFieldIsRefusedAtOnce(t *testing.T) {
 			{[]string{"name", "A", "email", "a@", "password", "short", "type", "king", "periods", "0"}, []string{"email", "password", "type", "periods"}},
 			{[]string{"name", "A", "email", "a@example.com", "periods", "121"}, []string{"periods"}},
 		} {
-			_, err := s.Create(t.Context(), root, form(c.pairs...))
+			_, err := s.Create(t.Context(), root, ReadNewReseller(form(c.pairs...)))
 			wantFields(t, err, c.want...)
 		}
 		s.plan(t, root, "trial_days", "0")
-		_, err := s.Create(t.Context(), root, form("name", "A", "email", "a@example.com"))
+		_, err := s.Create(t.Context(), root, ReadNewReseller(form("name", "A", "email", "a@example.com")))
 		wantFields(t, err, "plan_id")
 	})
 }
@@ -117,7 +117,7 @@ func TestRenewalCountsFromTheEndOrFromToday(t *testing.T) {
 			s.clock.Set(inSaoPaulo(t, step.at))
 			balance := s.balance(t, root)
 			if balance < 240 {
-				_, err := s.Grant(t.Context(), root, form("amount", "1000"))
+				_, err := s.Grant(t.Context(), root, ReadCreditRequest(form("amount", "1000")))
 				must(t, err)
 				balance += 1000
 			}
@@ -125,7 +125,7 @@ func TestRenewalCountsFromTheEndOrFromToday(t *testing.T) {
 			if step.periods != "" {
 				in = form("periods", step.periods)
 			}
-			p, err := s.Renew(t.Context(), root, r.Company.ID, in)
+			p, err := s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(in))
 			must(t, err)
 			if p.Subscription.ExpiresOn.String() != step.want || p.CreditsBalance != balance-p.CreditsSpent {
 				t.Errorf("renewed on %s by %q: %v with %d credits left of %d, want %s", step.at, step.periods, p.Subscription.ExpiresOn, p.CreditsBalance, balance, step.want)
@@ -153,12 +153,12 @@ func TestRenewalEndsTrialAndSuspensionAndBringsTheOtherPlan(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root := s.root(t, 10)
 		r := s.below(t, root)
-		_, err := s.Renew(t.Context(), root, r.Company.ID, form())
+		_, err := s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form()))
 		wantFields(t, err, "plan_id") // a trial without a plan
 		week := s.plan(t, root, "period", "1week", "functions", "api")
 		_, err = s.Suspend(t.Context(), root, r.Company.ID)
 		must(t, err)
-		p, err := s.Renew(t.Context(), root, r.Company.ID, form("plan_id", idText(week.ID)))
+		p, err := s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form("plan_id", idText(week.ID))))
 		must(t, err)
 		if p.Standing(noon) != account.StandingActive || p.Subscription.ExpiresOn != civil.MustParse("2026-02-14") || p.Plan.ID != week.ID ||
 			p.Subscription.Functions != account.FunctionsOf(account.FunctionAPI) {
@@ -167,17 +167,17 @@ func TestRenewalEndsTrialAndSuspensionAndBringsTheOtherPlan(t *testing.T) {
 		if got := s.actor(t, r.Company.ID); got.May(account.FunctionWebhooks) || !got.May(account.FunctionAPI) {
 			t.Error("the functions of the other plan are not there at once")
 		}
-		_, err = s.UpdatePlan(t.Context(), root, week.ID, form("active", "false"))
+		_, err = s.UpdatePlan(t.Context(), root, week.ID, ReadPlanChanges(form("active", "false")))
 		must(t, err)
-		if _, err = s.Renew(t.Context(), root, r.Company.ID, form()); err != nil {
+		if _, err = s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form())); err != nil {
 			t.Errorf("a plan that is no longer sold cannot be kept: %v", err)
 		}
 		fresh := s.below(t, root)
-		_, err = s.Renew(t.Context(), root, fresh.Company.ID, form("plan_id", idText(week.ID)))
+		_, err = s.Renew(t.Context(), root, fresh.Company.ID, ReadRenewRequest(form("plan_id", idText(week.ID))))
 		wantFields(t, err, "plan_id")
-		_, err = s.Renew(t.Context(), root, r.Company.ID, form("plan_id", "999", "periods", "-1"))
+		_, err = s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form("plan_id", "999", "periods", "-1")))
 		wantFields(t, err, "plan_id", "periods")
-		_, err = s.Renew(t.Context(), root, r.Company.ID, form("periods", "100"))
+		_, err = s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form("periods", "100")))
 		wantFields(t, err, "credits")
 	})
 }
@@ -187,7 +187,7 @@ func TestPeriodsPastTheCalendarAreRefused(t *testing.T) {
 		root := s.root(t, 1000)
 		plan := s.plan(t, root, "period", "1000years")
 		r := s.below(t, root)
-		_, err := s.Renew(t.Context(), root, r.Company.ID, form("plan_id", idText(plan.ID), "periods", "9"))
+		_, err := s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form("plan_id", idText(plan.ID), "periods", "9")))
 		wantFields(t, err, "periods")
 		if s.balance(t, root) != 1000 {
 			t.Error("credits were spent")
@@ -199,11 +199,11 @@ func TestUpdateChangesOnlyWhatIsGiven(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root := s.root(t, 0)
 		r, other := s.below(t, root, "email", "beto@example.com", "whatsapp", "11987654321"), s.below(t, root)
-		p, err := s.Update(t.Context(), root, r.Company.ID, form("name", "Nova Loja"))
+		p, err := s.Update(t.Context(), root, r.Company.ID, ReadChanges(form("name", "Nova Loja")))
 		if err != nil || p.Name != "Nova Loja" || p.Email != "beto@example.com" || p.Whatsapp != "5511987654321" {
 			t.Errorf("%+v, %v", p, err)
 		}
-		p, err = s.Update(t.Context(), root, r.Company.ID, form("email", "roberto@example.com", "whatsapp", ""))
+		p, err = s.Update(t.Context(), root, r.Company.ID, ReadChanges(form("email", "roberto@example.com", "whatsapp", "")))
 		if err != nil || p.Name != "Nova Loja" || p.Email != "roberto@example.com" || p.Whatsapp != "" {
 			t.Errorf("%+v, %v", p, err)
 		}
@@ -212,7 +212,7 @@ func TestUpdateChangesOnlyWhatIsGiven(t *testing.T) {
 		for _, c := range []struct{ field, value string }{
 			{"email", strings.ToUpper(taken.Email)}, {"email", ""}, {"name", ""}, {"whatsapp", "1"}, {"plan_id", "1"},
 		} {
-			_, err := s.Update(t.Context(), root, r.Company.ID, form(c.field, c.value))
+			_, err := s.Update(t.Context(), root, r.Company.ID, ReadChanges(form(c.field, c.value)))
 			wantFields(t, err, c.field)
 		}
 		list, n, err := s.List(t.Context(), root, Filter{Search: "roberto@"}, page(1, 10))
@@ -251,7 +251,7 @@ func TestSuspendedIsSuspendedUntilResumed(t *testing.T) {
 func TestInvitationWorksOnceAndSevenDays(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root := s.root(t, 0)
-		p, err := s.Create(t.Context(), root, form("name", "Beto", "email", "beto@example.com"))
+		p, err := s.Create(t.Context(), root, ReadNewReseller(form("name", "Beto", "email", "beto@example.com")))
 		must(t, err)
 		code := codeOf(t, p.InvitationLink)
 		invited, err := s.accounts.LinkedUser(t.Context(), code)
@@ -264,7 +264,7 @@ func TestInvitationWorksOnceAndSevenDays(t *testing.T) {
 			t.Errorf("the first invitation still works after the second: %v", err)
 		}
 		use := func(password string) error {
-			_, err := s.accounts.UsePasswordLink(t.Context(), codeOf(t, link), form("password", password), account.Visitor{})
+			_, err := s.accounts.UsePasswordLink(t.Context(), codeOf(t, link), account.ReadNewPassword(form("password", password)), account.Visitor{})
 			return err
 		}
 		wantFields(t, use("short"), "password")

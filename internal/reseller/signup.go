@@ -6,7 +6,6 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -52,63 +51,59 @@ func errNoOffer() error { return fault.NotFound("signup link") }
 // account should not get far.
 const signupsPerHour = 20
 
-// SignUp makes a reseller on the trial of a signup link, from the fields name,
-// email, whatsapp and password. address is where the request comes from.
-func (s *Service) SignUp(ctx context.Context, code, address string, in *input.Form) (r Reseller, err error) {
-	in.Require("name")
-	in.Require("email")
-	in.Require("password")
-	// A stranger is told no more than it takes to go on.
-	const reason = "cannot be used here; if you have an account, sign in"
-	d := draft{kind: account.Trial, periods: 1, taken: reason}
-	d.newcomer.Name, _ = in.Line("name", maxName).Get()
-	d.newcomer.Email, _ = in.Email("email").Get()
-	d.newcomer.Whatsapp, _ = in.Phone("whatsapp").Get()
-	password := account.ReadPassword(in)
-	offer, err := s.FindOffer(ctx, code)
+// signupTaken is the answer to a stranger whose address another user has. It says
+// no more than is needed to go on.
+const signupTaken = "cannot be used here; if you have an account, sign in"
+
+func (u Signup) order() order {
+	return order{
+		child: account.NewChild{Name: u.Name, Email: u.Email, Whatsapp: u.Whatsapp},
+		kind:  account.Trial, periods: 1, takenReason: signupTaken,
+	}
+}
+
+// SignUp makes a reseller on the trial of a signup link.
+func (s *Service) SignUp(ctx context.Context, u Signup) (r Reseller, err error) {
+	offer, err := s.FindOffer(ctx, u.Code)
 	if err != nil {
 		return r, err
 	}
-	if err := in.Err(); err != nil {
+	if err := u.Problems.Err(); err != nil {
 		return r, err
 	}
-	if err := s.countSignup(ctx, address); err != nil {
+	if err := s.countSignup(ctx, u.Address); err != nil {
 		return r, err
 	}
-	if d.newcomer.PasswordHash, err = account.HashPassword(ctx, password); err != nil {
+	o := u.order()
+	if o.child.PasswordHash, err = account.HashPassword(ctx, u.Password); err != nil {
 		return r, err
 	}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		r, err = s.signUpTx(ctx, tx, offer, code, d, in)
+		if err := lockBalances(ctx, tx, offer.Company.ID); err != nil {
+			return err
+		}
+		// It may have changed since.
+		current, err := s.findOffer(ctx, tx, u.Code, tx.Now())
+		if err != nil {
+			return err
+		}
+		r, err = s.signUpTx(ctx, tx, current, o)
 		return err
 	})
 	return r, err
 }
 
-func (s *Service) signUpTx(ctx context.Context, tx *sqldb.Tx, offer Offer, code string, d draft, in *input.Form) (r Reseller, err error) {
-	if err := lockBalances(ctx, tx, offer.Company.ID); err != nil {
+func (s *Service) signUpTx(ctx context.Context, tx *sqldb.Tx, offer Offer, o order) (r Reseller, err error) {
+	parent := account.System(offer.Company, "signup")
+	o.planID = offer.Plan.ID
+	if o, err = o.priced(ctx, tx, parent); err != nil {
 		return r, err
 	}
-	if offer, err = s.findOffer(ctx, tx, code, tx.Now()); err != nil {
-		return r, err
-	}
-	above := account.System(offer.Company, "signup")
-	d.planID = offer.Plan.ID
-	plan, err := d.check(ctx, tx, above, in)
+	made, err := s.accounts.AddChildTx(ctx, tx, parent, o.child)
 	if err != nil {
 		return r, err
 	}
-	if err := in.Err(); err != nil {
-		return r, err
-	}
-	if d.newcomer.Subscription, err = d.subscription(above, plan, above.Today(tx.Now())); err != nil {
-		return r, err
-	}
-	made, _, err := s.accounts.AddTx(ctx, tx, offer.Company, d.newcomer)
-	if err != nil {
-		return r, err
-	}
-	return s.find(ctx, tx, above, made.ID)
+	return s.find(ctx, tx, parent, made.ID)
 }
 
 // countSignup refuses an address that has tried too often in this hour. The

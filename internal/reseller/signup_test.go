@@ -8,6 +8,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 )
@@ -21,21 +22,29 @@ func wantOpens(t *testing.T, s *shop, email, password string) {
 	}
 }
 
+// signUp signs up with a link from an address.
+func (s *shop) signUp(t *testing.T, code, address string, in *input.Form) (Reseller, error) {
+	t.Helper()
+	u := ReadSignup(in)
+	u.Code, u.Address = code, address
+	return s.SignUp(t.Context(), u)
+}
+
 func TestSignupMakesATrialOfThePlan(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		root := s.root(t, 0)
 		s.plan(t, root, "trial_days", "30") // older, and not the one of the link
 		plan := s.plan(t, root, "trial_days", "10", "functions", "api")
-		r, err := s.SignUp(t.Context(), plan.SignupCode, "203.0.113.9", form("name", "Loja da Lia", "email", "lia@example.com", "whatsapp", "11987654321", "password", "correct horse"))
+		r, err := s.signUp(t, plan.SignupCode, "203.0.113.9", form("name", "Loja da Lia", "email", "lia@example.com", "whatsapp", "11987654321", "password", "correct horse"))
 		must(t, err)
 		if r.ParentID != root.Company.ID || r.Plan.ID != plan.ID || r.Standing(noon) != account.StandingTrial || r.Subscription.ExpiresOn != civil.MustParse("2026-02-10") ||
 			r.Level != account.LevelUser || r.Whatsapp != "5511987654321" {
 			t.Errorf("signed up %+v", r)
 		}
 		wantOpens(t, s, "lia@example.com", "correct horse")
-		_, err = s.SignUp(t.Context(), plan.SignupCode, "203.0.113.9", form("name", "Outra", "email", "LIA@example.com", "password", "correct horse"))
+		_, err = s.signUp(t, plan.SignupCode, "203.0.113.9", form("name", "Outra", "email", "LIA@example.com", "password", "correct horse"))
 		wantFields(t, err, "email")
-		_, err = s.SignUp(t.Context(), plan.SignupCode, "203.0.113.9", form("email", "x", "password", "short", "whatsapp", "1"))
+		_, err = s.signUp(t, plan.SignupCode, "203.0.113.9", form("email", "x", "password", "short", "whatsapp", "1"))
 		wantFields(t, err, "name", "email", "password", "whatsapp")
 	})
 }
@@ -49,7 +58,7 @@ func TestSignupLinkIsClosedWhereNothingCanBeTried(t *testing.T) {
 		plan := s.plan(t, middle)
 		open := func() bool {
 			_, err := s.FindOffer(t.Context(), plan.SignupCode)
-			_, signErr := s.SignUp(t.Context(), plan.SignupCode, s.email(), form("name", "Lia", "email", s.email(), "password", "correct horse"))
+			_, signErr := s.signUp(t, plan.SignupCode, s.email(), form("name", "Lia", "email", s.email(), "password", "correct horse"))
 			if (err == nil) != (signErr == nil) || err != nil && fault.KindOf(signErr) != fault.KindNotFound {
 				t.Errorf("the offer says %v and the signup %v", err, signErr)
 			}
@@ -93,7 +102,7 @@ func TestSignupLinkIsClosedWhereNothingCanBeTried(t *testing.T) {
 func (s *shop) setPlan(t *testing.T, a account.Actor, p Plan, pairs ...string) func() error {
 	t.Helper()
 	return func() error {
-		_, err := s.UpdatePlan(t.Context(), a, p.ID, form(pairs...))
+		_, err := s.UpdatePlan(t.Context(), a, p.ID, ReadPlanChanges(form(pairs...)))
 		return err
 	}
 }
@@ -103,7 +112,7 @@ func TestAddressThatTriesTooOftenWaits(t *testing.T) {
 		plan := s.plan(t, s.root(t, 0))
 		try := func(address string) error {
 			// The address of the first is taken, so nothing is made, and every one counts.
-			_, err := s.SignUp(t.Context(), plan.SignupCode, address, form("name", "Lia", "email", "dono1@example.com", "password", "correct horse"))
+			_, err := s.signUp(t, plan.SignupCode, address, form("name", "Lia", "email", "dono1@example.com", "password", "correct horse"))
 			return err
 		}
 		for i := range signupsPerHour {
@@ -126,7 +135,7 @@ func TestOneAddressSignsUpOnceHoweverManyTry(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		plan := s.plan(t, s.root(t, 0))
 		made := inParallel(8, func(i int) error {
-			_, err := s.SignUp(t.Context(), plan.SignupCode, fmt.Sprint(i), form("name", "Lia", "email", "lia@example.com", "password", "correct horse"))
+			_, err := s.signUp(t, plan.SignupCode, fmt.Sprint(i), form("name", "Lia", "email", "lia@example.com", "password", "correct horse"))
 			return err
 		})
 		if n := count(made, nil); n != 1 {

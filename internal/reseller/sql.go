@@ -10,7 +10,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// columns are of a company c and what stands around it. Its owner is the first
+// columns are of a company c and the records around it. Its owner is the first
 // that it had.
 const columns = account.CompanyColumns + `,
 	COALESCE((SELECT u.email FROM users u WHERE u.company_id = c.id AND u.role = 'owner' ORDER BY u.id LIMIT 1), ''),
@@ -50,7 +50,7 @@ func lockBalances(ctx context.Context, tx *sqldb.Tx, companyIDs ...int64) error 
 	for _, id := range companyIDs {
 		_, err := sqldb.Value[int64](ctx, tx, `SELECT balance FROM credit_balances WHERE company_id = ? {for update}`, id)
 		if errors.Is(err, sqldb.ErrNotFound) {
-			// Whoever was first holds the row until its commit: the insert waits.
+			// The insert waits for another transaction that made the row, until its commit.
 			_, err = tx.Exec(ctx, `INSERT INTO credit_balances (company_id, balance) VALUES (?, 0) ON CONFLICT DO NOTHING`, id)
 			if err == nil {
 				_, err = sqldb.Value[int64](ctx, tx, `SELECT balance FROM credit_balances WHERE company_id = ? {for update}`, id)

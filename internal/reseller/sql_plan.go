@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
@@ -15,11 +14,10 @@ const planSelect = `SELECT id, name, value_cents, credits, period_unit, period_c
 	FROM subscription_plans`
 
 func scanPlan(r sqldb.Row) (p Plan, err error) {
-	var functions string
 	var created int64
 	err = r.Scan(&p.ID, &p.Name, (*int64)(&p.Value), &p.Credits, (*string)(&p.Period.Unit), &p.Period.Count, &p.TrialDays,
-		&functions, &p.SignupCode, &p.Active, &created)
-	p.Functions, p.CreatedAt = account.ParseFunctions(functions), time.UnixMicro(created)
+		&p.Functions, &p.SignupCode, &p.Active, &created)
+	p.CreatedAt = time.UnixMicro(created)
 	return p, err
 }
 
@@ -37,7 +35,7 @@ func oldestPlan(ctx context.Context, q sqldb.Querier, companyID int64) (Plan, er
 	return p, err
 }
 
-// planBySignupCode finds whose plan a link is of: the code stands for the
+// planBySignupCode finds whose plan a link is of: the code names the
 // company, as a token does.
 func planBySignupCode(ctx context.Context, q sqldb.Querier, code string) (companyID, planID int64, err error) {
 	err = sqldb.Each(ctx, q, `SELECT company_id, id FROM subscription_plans WHERE signup_code = ? /* every company_id */`, []any{code},
@@ -91,7 +89,7 @@ func updatePlan(ctx context.Context, tx *sqldb.Tx, companyID int64, p Plan) erro
 // planValues are what both statements above write, in their order.
 func planValues(tx *sqldb.Tx, p Plan) []any {
 	return []any{
-		p.Name, int64(p.Value), p.Credits, string(p.Period.Unit), p.Period.Count, p.TrialDays, p.Functions.String(), p.SignupCode,
+		p.Name, int64(p.Value), p.Credits, string(p.Period.Unit), p.Period.Count, p.TrialDays, p.Functions, p.SignupCode,
 		p.Active, text.Fold(p.Name), tx.Now().UnixMicro(),
 	}
 }

@@ -15,47 +15,50 @@ func (s *shop) deeds(ctx context.Context) map[string]func(a account.Actor, id in
 	return map[string]func(account.Actor, int64) error{
 		"find": func(a account.Actor, id int64) error { _, err := s.Find(ctx, a, id); return err },
 		"update": func(a account.Actor, id int64) error {
-			_, err := s.Update(ctx, a, id, form("name", "Outra"))
+			_, err := s.Update(ctx, a, id, ReadChanges(form("name", "Outra")))
 			return err
 		},
 		"level": func(a account.Actor, id int64) error {
-			_, err := s.SetLevel(ctx, a, id, form("level", "user"))
+			_, err := s.SetLevel(ctx, a, id, ReadLevelRequest(form("level", "user")))
 			return err
 		},
 		"suspend": func(a account.Actor, id int64) error { _, err := s.Suspend(ctx, a, id); return err },
 		"resume":  func(a account.Actor, id int64) error { _, err := s.Resume(ctx, a, id); return err },
 		"invite":  func(a account.Actor, id int64) error { _, err := s.Invite(ctx, a, id); return err },
-		"renew":   func(a account.Actor, id int64) error { _, err := s.Renew(ctx, a, id, form("periods", "1")); return err },
+		"renew": func(a account.Actor, id int64) error {
+			_, err := s.Renew(ctx, a, id, ReadRenewRequest(form("periods", "1")))
+			return err
+		},
 		"transfer": func(a account.Actor, id int64) error {
-			_, err := s.Transfer(ctx, a, id, form("amount", "1"))
+			_, err := s.Transfer(ctx, a, id, ReadCreditRequest(form("amount", "1")))
 			return err
 		},
 		"waiting": func(a account.Actor, id int64) error { _, err := s.Waiting(ctx, a, id); return err },
 		"quote a renewal": func(a account.Actor, id int64) error {
-			_, err := s.QuoteRenewal(ctx, a, id, form())
+			_, err := s.QuoteRenewal(ctx, a, id, ReadRenewRequest(form()))
 			return err
 		},
 		"renew at a price": func(a account.Actor, id int64) error {
-			_, err := s.RenewAt(ctx, a, id, form("agreed", "1"))
+			_, err := s.Renew(ctx, a, id, ReadAgreedRenewal(form("agreed", "1")))
 			return err
 		},
 		"quote a transfer": func(a account.Actor, id int64) error {
-			_, err := s.QuoteTransfer(ctx, a, id, form("amount", "1"))
+			_, err := s.QuoteTransfer(ctx, a, id, ReadCreditRequest(form("amount", "1")))
 			return err
 		},
 		"quote a taking back": func(a account.Actor, id int64) error {
-			_, err := s.QuoteTakeBack(ctx, a, id, form("amount", "1"))
+			_, err := s.QuoteTakeBack(ctx, a, id, ReadCreditRequest(form("amount", "1")))
 			return err
 		},
 		"take back": func(a account.Actor, id int64) error {
-			_, err := s.TakeBack(ctx, a, id, form("amount", "1"))
+			_, err := s.TakeBack(ctx, a, id, ReadCreditRequest(form("amount", "1")))
 			return err
 		},
 	}
 }
 
-// Whatever the level, everything about a company that is not directly below is
-// as if that company did not exist, and changes nothing.
+// At every level, a use case about a company that is not a child of the actor's
+// answers as if it did not exist, and changes nothing.
 func TestEveryUseCaseStopsAtDirectResellers(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		tree := append(s.tree(t), s.root(t, 10)) // root, middle, leaf, beside, stranger

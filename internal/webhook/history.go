@@ -10,9 +10,9 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook/sender"
 )
 
 // Delivery is one event on its way to one receiver, with its history.
@@ -97,7 +97,7 @@ func (s *Service) addAttempts(ctx context.Context, a account.Actor, list []Deliv
 // Test sends a ping to a webhook at once and returns the attempt. It works on
 // one that is switched off, stands in the history and counts for nothing.
 func (s *Service) Test(ctx context.Context, a account.Actor, webhookID int64) (Attempt, bool, error) {
-	var j job
+	var job sender.Job
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		w, err := webhookByID(ctx, tx, a.Company.ID, webhookID)
 		if err != nil {
@@ -113,13 +113,13 @@ func (s *Service) Test(ctx context.Context, a account.Actor, webhookID int64) (A
 		if err != nil {
 			return err
 		}
-		j, err = s.claimOne(ctx, tx, a, deliveryID)
+		job, err = s.claimOne(ctx, tx, a, deliveryID)
 		return err
 	})
 	if err != nil {
 		return Attempt{}, false, err
 	}
-	return s.attemptNow(ctx, j)
+	return s.attemptNow(ctx, job)
 }
 
 type pingData struct {
@@ -136,7 +136,7 @@ type pingWebhook struct {
 // if it fails, the usual retries follow. It is named by its id, or by the id of
 // its event: then the newest delivery of that event is meant.
 func (s *Service) Resend(ctx context.Context, a account.Actor, name string, deliveryID int64) (Delivery, error) {
-	var j job
+	var job sender.Job
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if strings.HasPrefix(name, "evt_") {
 			if deliveryID, err = deliveryOfEvent(ctx, tx, a.Company.ID, name); err != nil {
@@ -149,13 +149,13 @@ func (s *Service) Resend(ctx context.Context, a account.Actor, name string, deli
 		if err := account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "delivery.resent", Record: "delivery", ID: deliveryID}); err != nil {
 			return err
 		}
-		j, err = s.claimOne(ctx, tx, a, deliveryID)
+		job, err = s.claimOne(ctx, tx, a, deliveryID)
 		return err
 	})
 	if err != nil {
 		return Delivery{}, err
 	}
-	if _, _, err := s.attemptNow(ctx, j); err != nil {
+	if _, _, err := s.attemptNow(ctx, job); err != nil {
 		return Delivery{}, err
 	}
 	list := make([]Delivery, 1)
@@ -184,35 +184,25 @@ func (s *Service) reopen(ctx context.Context, tx *sqldb.Tx, a account.Actor, del
 			return fault.Field("active", "the webhook is switched off; switch it on to send again")
 		}
 	}
-	return reset(ctx, tx, a.Company.ID, deliveryID)
+	return sender.Requeue(ctx, tx, a.Company.ID, deliveryID)
 }
 
-// claimOne claims a delivery for an attempt that somebody waits for.
-func (s *Service) claimOne(ctx context.Context, tx *sqldb.Tx, a account.Actor, deliveryID int64) (job, error) {
-	due, err := claimOneDue(ctx, tx, a.Company.ID, deliveryID, id.NewCode(16))
+// claimOne claims a delivery for an attempt that a person waits for.
+func (s *Service) claimOne(ctx context.Context, tx *sqldb.Tx, a account.Actor, deliveryID int64) (sender.Job, error) {
+	job, due, err := s.sender.ClaimNow(ctx, tx, a.Company.ID, deliveryID)
 	if err == nil && !due {
 		err = fault.Conflict("this delivery is being sent at the moment")
 	}
-	if err != nil {
-		return job{}, err
-	}
-	jobs, err := readJobs(ctx, tx, []int64{deliveryID})
-	j := jobs[deliveryID]
-	j.number = j.begun // taken with the claim
-	return j, err
+	return job, err
 }
 
-// attemptNow sends a claimed delivery and closes it. The caller's going away
-// does not cut it short: what was sent is recorded.
-func (s *Service) attemptNow(ctx context.Context, j job) (Attempt, bool, error) {
-	ctx = context.WithoutCancel(ctx)
-	out := s.send(ctx, j)
-	if _, err := s.close(ctx, j, out); err != nil {
+// attemptNow sends a claimed delivery, and says whether it was accepted.
+func (s *Service) attemptNow(ctx context.Context, job sender.Job) (Attempt, bool, error) {
+	made, err := s.sender.SendNow(ctx, job)
+	if err != nil {
 		return Attempt{}, false, err
 	}
-	s.metrics.attempts.WithLabelValues(string(out.verdict)).Inc()
 	return Attempt{
-		Number: j.number, At: out.at, Duration: out.response.Duration, ResponseStatus: out.response.Status,
-		ResponseBody: string(out.response.Body), Error: out.problem,
-	}, out.verdict == accepted, nil
+		Number: made.Number, At: made.At, Duration: made.Duration, ResponseStatus: made.Status, ResponseBody: made.Body, Error: made.Problem,
+	}, made.Accepted, nil
 }

@@ -24,7 +24,7 @@ type walk struct {
 	remove  func(context.Context, *sqldb.Tx, int64, []int64) error
 	after   int64
 	began   time.Time
-	changed int64 // what Service.changed was then
+	changed int64 // what the sender's Generation was then
 }
 
 // walks are those of a service; one Prune runs at a time.
@@ -43,7 +43,7 @@ func (s *Service) Prune(ctx context.Context) error {
 	defer s.walks.Unlock()
 	before := s.db.Now().Add(-s.options.Keep)
 	for _, w := range []*walk{&s.walks.deliveries, &s.walks.events} {
-		if changed := s.changed.Load(); s.db.Now().Sub(w.began) >= wholeWalk || w.changed != changed {
+		if changed := s.sender.Generation(); s.db.Now().Sub(w.began) >= wholeWalk || w.changed != changed {
 			w.after, w.began, w.changed = 0, s.db.Now(), changed
 		}
 		for more := true; more; {

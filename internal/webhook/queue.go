@@ -8,29 +8,20 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook/sender"
 )
 
 // Status is how a delivery stands.
-type Status string
+type Status = sender.Status
 
 // The statuses. Parked ones wait for their webhook to be switched on again.
 const (
-	Pending   Status = "pending"
-	Delivered Status = "delivered"
-	Failed    Status = "failed"
-	Refused   Status = "refused"
-	Parked    Status = "parked"
+	Pending   = sender.Pending
+	Delivered = sender.Delivered
+	Failed    = sender.Failed
+	Refused   = sender.Refused
+	Parked    = sender.Parked
 )
-
-// The lines of the queue, as they are stored.
-const (
-	firstLine  = 0 // first attempts
-	retryLine  = 1
-	parkedLine = 2
-)
-
-// lineOf is where a delivery stands that is not parked.
-func lineOf(step int) int { return min(step, retryLine) }
 
 // enqueue writes a delivery for each active webhook that wants the event, and
 // for each address that waits for the payment of the invoice, in the
@@ -39,7 +30,7 @@ func (s *Service) enqueue(ctx context.Context, tx *sqldb.Tx, e event.Event) erro
 	if e.Name == event.Ping {
 		return nil
 	}
-	n, err := enqueueWebhooks(ctx, tx, e)
+	lanes, err := enqueueWebhooks(ctx, tx, e)
 	if err != nil {
 		return err
 	}
@@ -48,21 +39,13 @@ func (s *Service) enqueue(ctx context.Context, tx *sqldb.Tx, e event.Event) erro
 		if err != nil {
 			return err
 		}
-		n += notified
+		lanes = append(lanes, notified...)
 	}
-	if n == 0 {
+	if len(lanes) == 0 {
 		return nil
 	}
-	tx.OnCommit(s.hint)
-	return queueUp(ctx, tx, e)
-}
-
-// hint wakes the engine, which looks by itself now and then all the same.
-func (s *Service) hint() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	tx.OnCommit(func() { s.sender.Wake(lanes...) })
+	return sender.EnqueueEvent(ctx, tx, e)
 }
 
 // CheckNotification refuses an address for the notification of an invoice,
@@ -84,7 +67,7 @@ func (s *Service) CheckNotification(ctx context.Context, in *input.Form) (string
 // will sign it, whether it was ever read or not.
 func (s *Service) NotifyTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, address string) error {
 	sealed := s.box.Seal([]byte(newSecret()), callbackContext(a.Company.ID))
-	if _, err := saveCallback(ctx, tx, a.Company.ID, sealed, false); err != nil {
+	if _, err := s.applyCallbackSecret(ctx, tx, a, secretChange{sealed: sealed}); err != nil {
 		return err
 	}
 	return insertNotification(ctx, tx, a.Company.ID, invoiceID, address)

@@ -97,6 +97,6 @@ func (s *Service) replayStep(ctx context.Context, tx *sqldb.Tx, r Replay) (finis
 	if err != nil {
 		return false, err
 	}
-	tx.OnCommit(s.hint)
+	tx.OnCommit(func() { s.sender.Wake(r.WebhookID) })
 	return false, advanceReplay(ctx, tx, r, last, n)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook/sender"
 )
 
 const webhookColumns = `id, url, description, events, active, secret, failures, COALESCE(disabled_at, 0), notice, created_at`
@@ -73,13 +74,10 @@ func updateWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, w Webhook
 // removeWebhook removes it with its history. Attempts go after their deliveries:
 // one that is being closed is waited for, and then seen.
 func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM delivery_lanes WHERE lane = ?`, id); err != nil {
+	if err := sender.CloseLane(ctx, tx, companyID, id); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM replays WHERE company_id = ? AND webhook_id = ?`, companyID, id); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND lane = ?`, companyID, id); err != nil {
 		return err
 	}
 	gone, err := sqldb.Values[int64](ctx, tx, `DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ? RETURNING id`, companyID, id)
@@ -93,25 +91,6 @@ func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error
 	return err
 }
 
-func park(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
-	_, err := tx.Exec(ctx, `
-		UPDATE delivery_queue SET line = 2 WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = ''`, companyID, webhookID)
-	return err
-}
-
-func unpark(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
-	_, err := tx.Exec(ctx, `
-		UPDATE delivery_queue SET line = CASE WHEN step = 0 THEN 0 ELSE 1 END WHERE company_id = ? AND lane = ? AND line = 2`, companyID, webhookID)
-	return err
-}
-
-func anyPending(ctx context.Context, q sqldb.Querier, companyID, webhookID int64) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM (
-		SELECT delivery_id FROM delivery_queue WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = '' LIMIT 1) AS due`,
-		companyID, webhookID)
-	return n > 0, err
-}
-
 func callbackSecret(ctx context.Context, q sqldb.Querier, companyID int64) (string, error) {
 	sealed, err := sqldb.Value[string](ctx, q, `SELECT secret FROM callback_secrets WHERE company_id = ?`, companyID)
 	if errors.Is(err, sqldb.ErrNotFound) {
@@ -122,14 +101,17 @@ func callbackSecret(ctx context.Context, q sqldb.Querier, companyID int64) (stri
 
 // saveCallback writes the secret, or leaves the one that is there, and returns
 // what stands.
-func saveCallback(ctx context.Context, tx *sqldb.Tx, companyID int64, sealed string, replace bool) (string, error) {
+func saveCallback(ctx context.Context, tx *sqldb.Tx, companyID int64, c secretChange) (string, error) {
 	action := `DO NOTHING`
-	if replace {
+	if c.replace {
 		action = `(company_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at`
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO callback_secrets (company_id, secret, created_at) VALUES (?, ?, ?) ON CONFLICT `+action,
-		companyID, sealed, tx.Now().UnixMicro())
+		companyID, c.sealed, tx.Now().UnixMicro())
 	if err != nil {
+		return "", err
+	}
+	if err := sender.OpenLane(ctx, tx, -companyID); err != nil {
 		return "", err
 	}
 	return callbackSecret(ctx, tx, companyID)

@@ -8,6 +8,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook/sender"
 )
 
 // What is parked stands so in the queue only.
@@ -76,47 +77,21 @@ func deliveryOfEvent(ctx context.Context, q sqldb.Querier, companyID int64, even
 	return id, sqldb.Found(err, "delivery")
 }
 
-// lockDelivery tells also whether somebody is sending it: one who waits for it,
-// or who has its lane. The lane is locked before its place in the queue, and that
-// before the delivery, as those do who send.
-func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (d Delivery, claimed bool, err error) {
+// lockDelivery reads a delivery for a change, and says whether it is being sent.
+// Its place in the queue is locked before the delivery, as those do who send.
+func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (d Delivery, sending bool, err error) {
 	lane, err := sqldb.Value[int64](ctx, tx, `SELECT lane FROM deliveries WHERE company_id = ? AND id = ?`, companyID, id)
 	if err != nil {
 		return d, false, sqldb.Found(err, "delivery")
 	}
-	sending, err := lockLane(ctx, tx, lane)
-	if err != nil {
-		return d, false, err
-	}
-	err = sqldb.Each(ctx, tx, `SELECT claim, line, run_at FROM delivery_queue WHERE company_id = ? AND delivery_id = ? {for update}`, []any{companyID, id},
-		func(r sqldb.Row) error {
-			var claim string
-			var line int
-			var runAt int64
-			err := r.Scan(&claim, &line, &runAt)
-			later := runAt > tx.Now().UnixMicro()
-			claimed = claim != "" && later || line != parkedLine && !later && slices.Contains(sending, id)
-			return err
-		})
-	if err != nil {
+	if sending, err = sender.LockDelivery(ctx, tx, companyID, lane, id); err != nil {
 		return d, false, err
 	}
 	if _, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM deliveries WHERE company_id = ? AND id = ? {for update}`, companyID, id); err != nil {
 		return d, false, sqldb.Found(err, "delivery")
 	}
 	d, err = deliveryByID(ctx, tx, companyID, id)
-	return d, claimed, err
-}
-
-// reset puts a delivery at the beginning of its schedule.
-func reset(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	if _, err := tx.Exec(ctx, `UPDATE deliveries SET status = 'pending' WHERE company_id = ? AND id = ?`, companyID, id); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, intoQueue+`id = ?
-		ON CONFLICT (delivery_id) DO UPDATE SET line = 0, step = 0, run_at = excluded.run_at, claim = ''`,
-		tx.Now().UnixMicro(), companyID, id)
-	return err
+	return d, sending, err
 }
 
 func attempts(ctx context.Context, q sqldb.Querier, companyID int64, deliveryIDs []int64, add func(deliveryID int64, t Attempt)) error {

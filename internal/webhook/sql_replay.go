@@ -6,6 +6,7 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook/sender"
 )
 
 // eventSpan is from where to where the events since a time stand. Between them
@@ -66,8 +67,7 @@ func requeue(ctx context.Context, tx *sqldb.Tx, r Replay, last int64, wanted []e
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	_, err = tx.Exec(ctx, intoQueue+`id {in ?}`, tx.Now().UnixMicro(), r.companyID, ids)
-	return len(ids), err
+	return len(ids), sender.EnqueueAll(ctx, tx, r.companyID, ids)
 }
 
 func advanceReplay(ctx context.Context, tx *sqldb.Tx, r Replay, last int64, queued int) error {

@@ -5,6 +5,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook/sender"
 )
 
 // While a company's subscription has ended or is suspended, or its plan has no
@@ -12,9 +13,20 @@ import (
 // replayed later; what was on its way is parked, and goes on when the company
 // is back. The notifications of single invoices are not webhooks, and go out.
 
-// CompanyChanged is told when a company has changed, in the same transaction.
-func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, c account.CompanyChange) error {
-	before, after := c.Before, c.After
+// CompanyChanged watches companies.
+func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, changes account.Changes) error {
+	for _, c := range changes.List {
+		if c.Before.ID == 0 {
+			continue // a new company has no webhooks
+		}
+		if err := s.standingChanged(ctx, tx, c.Before.Company, c.After.Company); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
 	was, is := before.TellsWebhooks(tx.Now()), after.TellsWebhooks(tx.Now())
 	if was == is {
 		return nil
@@ -26,10 +38,10 @@ func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, c account.Co
 	for _, w := range all {
 		switch {
 		case !is:
-			err = park(ctx, tx, after.ID, w.ID)
+			err = sender.Park(ctx, tx, after.ID, w.ID)
 		case w.Active:
-			tx.OnCommit(s.hint)
-			err = unpark(ctx, tx, after.ID, w.ID)
+			tx.OnCommit(func() { s.sender.Wake(w.ID) })
+			err = sender.Unpark(ctx, tx, after.ID, w.ID)
 		}
 		if err != nil {
 			return err
@@ -50,7 +62,7 @@ func (s *Service) Hold(ctx context.Context, a account.Actor) error {
 		return err
 	}
 	for _, w := range all {
-		if pending, err := anyPending(ctx, s.db, a.Company.ID, w.ID); err != nil || !pending {
+		if pending, err := sender.AnyPending(ctx, s.db, a.Company.ID, w.ID); err != nil || !pending {
 			if err != nil {
 				return err
 			}
@@ -62,7 +74,7 @@ func (s *Service) Hold(ctx context.Context, a account.Actor) error {
 			if err != nil || company.TellsWebhooks(tx.Now()) {
 				return err
 			}
-			return park(ctx, tx, a.Company.ID, w.ID)
+			return sender.Park(ctx, tx, a.Company.ID, w.ID)
 		})
 		if err != nil {
 			return err

@@ -52,7 +52,7 @@ func open(tb testing.TB, url string, clock *sqldbtest.Clock) *World {
 	events := &event.Log{}
 	return &World{
 		URL: url, DB: db, Clock: clock, Events: events,
-		Accounts: account.New(db, 0), Catalog: catalog.New(db), Customers: customer.New(db, events),
+		Accounts: account.New(db, account.Config{}), Catalog: catalog.New(db), Customers: customer.New(db, events),
 	}
 }
 
@@ -78,7 +78,7 @@ func (w *World) Company(tb testing.TB, fields ...string) account.Actor {
 	all, err := w.Accounts.Companies(tb.Context())
 	housetest.Must(tb, err)
 	fields = append([]string{"name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all))}, fields...)
-	made, _, err := w.Accounts.CreateCompany(tb.Context(), housetest.Form(fields...))
+	made, _, err := w.Accounts.CreateCompany(tb.Context(), account.ReadNewCompany(housetest.Form(fields...)))
 	housetest.Must(tb, err)
 	return account.System(made, "test")
 }

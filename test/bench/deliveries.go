@@ -42,7 +42,7 @@ var sampleData = sync.OnceValue(func() json.RawMessage {
 // deliveries measures the engine against the bare loop, in turns, and then how
 // long an event takes at a steady pace.
 func (b *bench) deliveries(ctx context.Context, engine sqldb.Engine) (err error) {
-	r, err := startReceivers(ctx, b.dir, laneCount)
+	r, err := startReceivers(ctx, b.dir, laneCount, laneCount)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (b *bench) newFarm(ctx context.Context, engine sqldb.Engine, urls []string)
 		if err := db.Migrate(ctx); err != nil {
 			return err
 		}
-		accounts := account.New(db, 0)
+		accounts := account.New(db, account.Config{})
 		failures := make([]error, len(urls))
 		var making sync.WaitGroup
 		free := make(chan struct{}, 16)
@@ -74,18 +74,19 @@ func (b *bench) newFarm(ctx context.Context, engine sqldb.Engine, urls []string)
 func newLane(ctx context.Context, accounts *account.Service, hooks *webhook.Service, number int, url string) (l lane, err error) {
 	name := "lane" + strconv.Itoa(number)
 	l.url = url
-	company := map[string]string{"name": name, "email": name + "@example.com"}
-	if l.Company, _, err = accounts.CreateCompany(ctx, input.FromStrings(company)); err != nil {
+	company := account.NewCompany{Name: name, Email: name + "@example.com"}
+	if l.Company, _, err = accounts.CreateCompany(ctx, company); err != nil {
 		return l, err
 	}
-	if _, l.token, err = accounts.CreateToken(ctx, l.Actor, input.FromStrings(map[string]string{"name": "bench"})); err != nil {
+	l.Actor = account.Operator(l.Company)
+	if _, l.token, err = accounts.CreateToken(ctx, l.Actor, account.NewToken{Name: "bench"}); err != nil {
 		return l, err
 	}
 	form, err := input.FromJSON(fmt.Appendf(nil, `{"url":%q,"events":[%q]}`, url, event.CustomerCreated))
 	if err != nil {
 		return l, err
 	}
-	made, _, err := hooks.Create(ctx, l.Actor, form)
+	made, _, err := hooks.Create(ctx, l.Actor, webhook.ReadNew(form))
 	l.webhookID = made.ID
 	return l, err
 }

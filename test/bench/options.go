@@ -24,6 +24,7 @@ type options struct {
 	conns   int
 	only    *regexp.Regexp
 	soak    bool
+	lanes   int
 }
 
 func readOptions() (o options, err error) {
@@ -34,11 +35,15 @@ func readOptions() (o options, err error) {
 	flag.IntVar(&o.rounds, "rounds", 3, "measurements of each thing, in turns; the median counts")
 	flag.IntVar(&o.conns, "conns", 32, "connections that send requests at once")
 	only := flag.String("only", "", "measure only what matches this regular expression, such as 'create', 'search' or 'deliveries'")
-	flag.BoolVar(&o.soak, "soak", false, "measure instead how healthy webhooks fare beside a receiver that hangs")
+	flag.BoolVar(&o.soak, "soak", false, "measure instead how healthy webhooks fare beside hostile ones")
+	flag.IntVar(&o.lanes, "lanes", 500, "healthy webhooks of -soak, and hostile ones")
 	flag.Parse()
 	o.span = time.Duration(*seconds * float64(time.Second))
 	if o.only, err = regexp.Compile(*only); err != nil {
 		return o, err
+	}
+	if o.lanes < 1 || o.lanes > 10_000 {
+		return o, fmt.Errorf("-lanes must be 1 to 10000")
 	}
 	if flag.NArg() > 0 || o.rounds < 1 || o.span <= 0 || o.conns < 1 || o.conns > maxConns {
 		return o, fmt.Errorf("-rounds and -seconds must be positive, -conns 1 to %d, and there are no arguments", maxConns)

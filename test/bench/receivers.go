@@ -27,7 +27,7 @@ import (
 
 // receivers are TLS servers, each on an address of its own as those of
 // integrators are: connections are kept by address. They write down what
-// arrives and answer 200, except under hangPath, where they never answer.
+// arrives and answer 200, except under the paths of hostile receivers.
 type receivers struct {
 	hosts  []string
 	roots  string // file with the authority that signed their certificates
@@ -39,12 +39,12 @@ type receivers struct {
 	seen        map[string]time.Time // by the user name in the event
 }
 
-const hangPath = "/hang"
-
 // userName finds what tells one created customer from another.
 var userName = regexp.MustCompile(`"novo[0-9]{9}"`)
 
-func startReceivers(ctx context.Context, dir string, n int) (*receivers, error) {
+// startReceivers starts n receivers. Those from hostile on take turns in the ways
+// in which receivers are hostile; n where there are none.
+func startReceivers(ctx context.Context, dir string, n, hostile int) (*receivers, error) {
 	r := &receivers{roots: filepath.Join(dir, "roots.pem"), seen: map[string]time.Time{}}
 	authority, err := newAuthority(r.roots)
 	if err != nil {
@@ -54,7 +54,11 @@ func startReceivers(ctx context.Context, dir string, n int) (*receivers, error) 
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
 	for i := range n {
 		ip := net.IPv4(127, 1, byte(i/250), byte(i%250+1))
-		certificate, err := authority.sign(ip)
+		proves := ip
+		if i >= hostile && hostilePath(i-hostile) == badTLSPath {
+			proves = net.IPv4(127, 255, 0, 1) // which it is not
+		}
+		certificate, err := authority.sign(proves)
 		if err != nil {
 			return nil, err
 		}
@@ -72,10 +76,10 @@ func startReceivers(ctx context.Context, dir string, n int) (*receivers, error) 
 func (r *receivers) close() { _ = r.server.Close() }
 
 // ServeHTTP is a receiver.
-func (r *receivers) ServeHTTP(_ http.ResponseWriter, q *http.Request) {
+func (r *receivers) ServeHTTP(rw http.ResponseWriter, q *http.Request) {
 	body, err := io.ReadAll(q.Body)
-	if q.URL.Path == hangPath {
-		<-q.Context().Done()
+	if treat, ok := hostilities[q.URL.Path]; ok {
+		treat(rw, q)
 		return
 	}
 	if err == nil {

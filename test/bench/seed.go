@@ -67,7 +67,7 @@ func seed(ctx context.Context, engine sqldb.Engine, url string, size int) (d *da
 }
 
 func newTenant(ctx context.Context, db *sqldb.DB, name string) (t tenant, err error) {
-	accounts, sells := account.New(db, 0), catalog.New(db)
+	accounts, sells := account.New(db, account.Config{}), catalog.New(db)
 	form := func(pairs ...string) *input.Form {
 		values := map[string]string{}
 		for i := 0; i < len(pairs); i += 2 {
@@ -75,10 +75,11 @@ func newTenant(ctx context.Context, db *sqldb.DB, name string) (t tenant, err er
 		}
 		return input.FromStrings(values)
 	}
-	if t.Company, _, err = accounts.CreateCompany(ctx, form("name", name, "email", name+"@example.com")); err != nil {
+	if t.Company, _, err = accounts.CreateCompany(ctx, account.NewCompany{Name: name, Email: name + "@example.com"}); err != nil {
 		return t, err
 	}
-	if _, t.token, err = accounts.CreateToken(ctx, t.Actor, form("name", "bench")); err != nil {
+	t.Actor = account.Operator(t.Company)
+	if _, t.token, err = accounts.CreateToken(ctx, t.Actor, account.NewToken{Name: "bench"}); err != nil {
 		return t, err
 	}
 	for i := range planShare {
@@ -153,7 +154,8 @@ func (d *dataset) values(p person) map[string]string {
 // would otherwise do in the middle of a measurement.
 func (d *dataset) tellExpired(ctx context.Context, db *sqldb.DB) error {
 	return db.Write(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE customers SET expiry_on = NULL, expired = TRUE WHERE company_id = ? AND due_on < ?`, d.listed.Company.ID, d.today)
+		_, err := tx.Exec(ctx, `UPDATE customers SET expiry_on = NULL, expired = TRUE WHERE company_id = ? AND due_on < ?`,
+			d.listed.Company.ID, d.today)
 		return err
 	})
 }

@@ -100,7 +100,7 @@ func TestCustomerIsCreatedFoundRenewedAndDeleted(t *testing.T) {
 	b.see("Avança o vencimento")
 	b.press("Excluir")
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog[open] #ask")))
-	b.press("Cancelar")
+	b.do(chromedp.Click(chromedp.CSS("dialog[open] [data-cancel]"))) // the page itself has a button to cancel the customer
 	b.do(chromedp.WaitNotPresent(chromedp.CSS("dialog[open]")))
 	b.press("Excluir")
 	b.see("Excluir João da Silva?")
@@ -201,6 +201,7 @@ func TestCustomersAreImportedFromAFile(t *testing.T) {
 	b.picture(t, rules(t), "import-columns")
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#c-0").value = "name"; 0`))
 	b.do(chromedp.Click(chromedp.CSS("#f-create_missing")), chromedp.Click(chromedp.CSS("#f-keep_going")))
+	b.do(chromedp.Click(chromedp.CSS("#f-leave_out"))) // ticked unless one says otherwise
 	b.press("Verificar o arquivo")
 	b.see("2 linhas estão certas, 1 têm algum problema.", "deve ter 10 ou 11 dígitos com o DDD")
 	b.picture(t, rules(t), "import-checked")

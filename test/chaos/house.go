@@ -61,6 +61,19 @@ func (h *house) try(ctx context.Context, t trial) row {
 	return r
 }
 
+// reasonOf500 is the first line of a log that says why a request failed.
+func (l *lab) reasonOf500() string {
+	for _, p := range l.processes() {
+		log, _ := os.ReadFile(p.log)
+		for line := range strings.Lines(string(log)) {
+			if strings.Contains(line, `"status":500`) {
+				return line
+			}
+		}
+	}
+	return ""
+}
+
 // tails are the ends of the logs of a trial that went wrong.
 func (l *lab) tails() string {
 	var out strings.Builder

@@ -42,6 +42,8 @@ type load struct {
 
 	mu     sync.Mutex
 	writes []*write
+	// internal counts answers of 500, which should have been 503.
+	internal int
 }
 
 func startLoad(ctx context.Context, l *lab) *load {
@@ -90,6 +92,9 @@ func (w *load) settle(x *write, status int, body string, err error, took time.Du
 	x.tries++
 	switch {
 	case err != nil, status == http.StatusServiceUnavailable, status == http.StatusBadGateway:
+		return false
+	case status == http.StatusInternalServerError: // no answer that anybody wants, and the caller repeats it all the same
+		w.internal++
 		return false
 	case status == http.StatusOK, status == http.StatusConflict && strings.Contains(body, "its answer was lost"):
 		x.acked, x.took = time.Now(), took

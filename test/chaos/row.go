@@ -60,6 +60,7 @@ type row struct {
 	measured string
 	ended    []string
 	skipped  string
+	note     string // what should not have been, and fails nothing
 	err      error
 }
 
@@ -88,6 +89,9 @@ func (r *row) merge(l *lab) {
 		if w.refused != "" {
 			r.refused = append(r.refused, w.name+": "+w.refused)
 		}
+	}
+	if n := l.load.internal; n > 0 {
+		r.note = fmt.Sprintf("%d answers of 500, such as %s", n, l.reasonOf500())
 	}
 	r.repeated = l.receiver.repeated()
 	r.writes = longestGap(l.hurtAt, acks)
@@ -162,6 +166,9 @@ func (r row) line() string {
 	if r.measured != "" {
 		text += "; " + r.measured
 	}
+	if r.note != "" {
+		text += "; " + r.note
+	}
 	if r.err != nil {
 		text += "\n" + r.err.Error()
 	}
@@ -173,7 +180,8 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds())
 // table is what docs/reliability.md shows.
 func table(rows []row) string {
 	var out strings.Builder
-	out.WriteString("| fault | database | acknowledged | lost | doubled | repeated deliveries | writes | deliveries | settlement | goal | |\n" +
+	out.WriteString("| fault | database | acknowledged | lost | doubled | repeated deliveries " +
+		"| writes | deliveries | settlement | goal | |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		if r.skipped != "" {

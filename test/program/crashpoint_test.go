@@ -75,7 +75,11 @@ func TestDeathAtEveryPointOfADeliveryLosesNone(t *testing.T) {
 				db := in.open()
 				underWay, came := claimedEvents(t, db), r.received()
 				recorded := count(t, db, `SELECT count(*) FROM delivery_attempts`)
-				if point.claims && len(underWay) == 0 || len(underWay) > laneCap || point.sent != (len(came) > 0) || point.closed != (recorded > 0) {
+				most := laneCap
+				if point.closed { // others may have been accepted, and more claimed, during the first record
+					most = laneUnderWay
+				}
+				if point.claims && len(underWay) == 0 || len(underWay) > most || point.sent != (len(came) > 0) || point.closed != (recorded > 0) {
 					t.Errorf("it left %d claims, %d came, %d were recorded", len(underWay), len(came), recorded)
 				}
 				// Half a minute later nobody believes any more that the killed one sends.

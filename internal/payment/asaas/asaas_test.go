@@ -67,7 +67,7 @@ func TestRegisteredWebhookProvesItselfWithATokenOfItsOwn(t *testing.T) {
 	if len(d.webhooks) != 1 || d.token() == handMade || strings.Contains(d.token(), key) {
 		t.Fatalf("registered %v", d.webhooks)
 	}
-	if hints, err := g.Hear(t.Context(), d.Callback(o.Reference)); err != nil || len(hints) != 1 || hints[0].Ref.Reference != o.Reference {
+	if hints, err := g.VerifyCallback(t.Context(), d.Callback(o.Reference)); err != nil || len(hints) != 1 || hints[0].Ref.Reference != o.Reference {
 		t.Errorf("got %+v, %v", hints, err)
 	}
 	// Another company that uses the same key at another address has another.
@@ -77,7 +77,7 @@ func TestRegisteredWebhookProvesItselfWithATokenOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Hear(t.Context(), d.Callback(o.Reference)); !errors.Is(err, payment.ErrForged) {
+	if _, err := other.VerifyCallback(t.Context(), d.Callback(o.Reference)); !errors.Is(err, payment.ErrForged) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -147,7 +147,7 @@ func TestMoneyGivenBackIsTold(t *testing.T) {
 		d.Pay(o.Reference, 35_00)
 		d.find(o.Reference)["status"] = status
 		d.find(o.Reference)["refunds"] = []any{map[string]any{"status": "DONE", "value": 1}}
-		r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference})
+		r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
 		if err != nil || len(r.Payments) != 1 || !r.Payments[0].Refunded {
 			t.Errorf("%s: %+v, %v", status, r, err)
 		}
@@ -166,7 +166,7 @@ func TestStatesOfAsaas(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.find(o.Reference)["status"] = status
-		if r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != want {
+		if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != want {
 			t.Errorf("%s: %+v, %v", status, r, err)
 		}
 	}
@@ -179,7 +179,7 @@ func TestUnknownStatusIsNoState(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.find(o.Reference)["status"] = "SOMETHING_NEW"
-	if r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference}); err == nil {
+	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err == nil {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -191,7 +191,7 @@ func TestEventsOfNoInterestGiveNoHint(t *testing.T) {
 			Header: map[string][]string{"Asaas-Access-Token": {handMade}},
 			Body:   fmt.Appendf(nil, `{"id":"evt_1","event":%q,"payment":{"id":"pay_1"}}`, event),
 		}
-		if hints, err := b.Gateway.Hear(t.Context(), c); err != nil || len(hints) != 0 {
+		if hints, err := b.Gateway.VerifyCallback(t.Context(), c); err != nil || len(hints) != 0 {
 			t.Errorf("%s: %+v, %v", event, hints, err)
 		}
 	}

@@ -18,8 +18,8 @@ var events = []string{
 	"PAYMENT_REFUNDED", "PAYMENT_PARTIALLY_REFUNDED", "PAYMENT_REFUND_IN_PROGRESS", "PAYMENT_CHARGEBACK_REQUESTED",
 }
 
-// Hear compares the token that came with ours.
-func (g *gateway) Hear(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
+// VerifyCallback compares the token that came with ours.
+func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
 	if !wire.Same(call.Header.Get("Asaas-Access-Token"), g.token) {
 		return nil, payment.ErrForged
 	}

@@ -123,9 +123,9 @@ func (g *gateway) read(ctx context.Context, ref payment.Ref) (charge, error) {
 	return c, err
 }
 
-// Look reads the charge back. The code costs one more call of a quota that
+// Fetch reads the charge back. The code costs one more call of a quota that
 // Asaas is strict about, so it is asked for only when nobody has it yet.
-func (g *gateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
 	c, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)

@@ -11,9 +11,9 @@ import (
 	"carteira/internal/payment/wire"
 )
 
-// Hear compares the proof in the address with ours. A callback tells of several
+// VerifyCallback compares the proof in the address with ours. A callback tells of several
 // PIX at once, sent ones among them, which have no charge.
-func (g *gateway) Hear(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
+func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
 	if came := call.Query["hmac"]; len(came) != 1 || !wire.Same(came[0], g.proof) {
 		return nil, payment.ErrForged
 	}

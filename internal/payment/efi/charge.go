@@ -144,8 +144,8 @@ func (g *gateway) find(ctx context.Context, ref payment.Ref) (cob, payment.State
 	return c, state, err
 }
 
-// Look reads the charge back.
-func (g *gateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+// Fetch reads the charge back.
+func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
 	c, state, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)

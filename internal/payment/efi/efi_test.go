@@ -150,7 +150,7 @@ func TestCodeIsFetchedWhereItDoesNotComeWithTheCharge(t *testing.T) {
 	if err != nil || c.PixCode != codeOf(o.Reference) {
 		t.Errorf("made %+v, %v", c, err)
 	}
-	if r, err := b.Gateway.Look(t.Context(), payment.Ref{ID: c.ID}); err != nil || r.PixCode != c.PixCode {
+	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{ID: c.ID}); err != nil || r.PixCode != c.PixCode {
 		t.Errorf("found %+v, %v", r, err)
 	}
 }
@@ -169,7 +169,7 @@ func TestExpiredChargeIsOneThatNobodyCanPay(t *testing.T) {
 		env := gatewaytest.Env(b.Line)
 		env.Now = func() time.Time { return o.ExpiresAt.Add(after) }
 		g := open(t, efi.ProviderAt(b.Line.URL), env, options(t))
-		if r, err := g.Look(t.Context(), payment.Ref{ID: c.ID}); err != nil || r.State != want {
+		if r, err := g.Fetch(t.Context(), payment.Ref{ID: c.ID}); err != nil || r.State != want {
 			t.Errorf("%s after: %+v, %v", after, r, err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestMoneyGivenBackIsTold(t *testing.T) {
 		}
 		d.Pay(o.Reference, 1_00)
 		d.cobs[o.Reference]["pix"].([]any)[0].(map[string]any)["devolucoes"] = []any{map[string]string{"id": "1", "status": status}}
-		r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference})
+		r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
 		if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded != want {
 			t.Errorf("%s: %+v, %v", status, r, err)
 		}
@@ -211,7 +211,7 @@ func TestPaidWithoutAPaymentIsAskedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.cobs[o.Reference]["status"] = "CONCLUIDA"
-	if r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference}); err == nil {
+	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err == nil {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -229,7 +229,7 @@ func TestCallbackOfSeveralGivesAHintForEach(t *testing.T) {
 	}
 	c := d.Callback(gatewaytest.Order(0, 0).Reference)
 	c.Body = []byte(`{"pix":[` + strings.Join(parts, ",") + `]}`)
-	hints, err := b.Gateway.Hear(t.Context(), c)
+	hints, err := b.Gateway.VerifyCallback(t.Context(), c)
 	if err != nil || len(hints) != 3 || hints[1].Ref.Reference != gatewaytest.Order(1, 0).Reference || hints[1].EventID == hints[2].EventID {
 		t.Errorf("got %+v, %v", hints, err)
 	}

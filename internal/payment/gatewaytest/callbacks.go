@@ -33,7 +33,7 @@ func testCallback(t *testing.T, b *Bench) {
 
 func (b *Bench) hear(t *testing.T, c payment.Callback) []payment.Hint {
 	t.Helper()
-	hints, err := b.Gateway.Hear(t.Context(), c)
+	hints, err := b.Gateway.VerifyCallback(t.Context(), c)
 	if err != nil {
 		t.Fatalf("a genuine callback: %v", err)
 	}
@@ -49,7 +49,7 @@ func testForgeries(t *testing.T, b *Bench) {
 	forgeries["nothing but the body"] = payment.Callback{Body: genuine.Body}
 	forgeries["nothing"] = payment.Callback{}
 	for name, c := range forgeries {
-		hints, err := b.Gateway.Hear(t.Context(), c)
+		hints, err := b.Gateway.VerifyCallback(t.Context(), c)
 		if !errors.Is(err, payment.ErrForged) || len(hints) != 0 {
 			t.Errorf("%s: %+v, %v", name, hints, err)
 		}
@@ -68,7 +68,7 @@ func testBrokenCallbacks(t *testing.T, b *Bench) {
 	for _, body := range []string{"", "{", "null", "[]", `""`, "{}", `{"pix":1,"payment":[],"charge":"x","data":7}`, "\xff\x00"} {
 		c := b.Double.Callback(o.Reference)
 		c.Body = []byte(body)
-		hints, err := b.Gateway.Hear(t.Context(), c)
+		hints, err := b.Gateway.VerifyCallback(t.Context(), c)
 		for _, h := range hints {
 			// The query may say it all; whatever is said is looked up.
 			if err != nil || h.Ref == (payment.Ref{}) {

@@ -132,7 +132,7 @@ func (b *Bench) create(t *testing.T, o payment.Order) payment.Charge {
 
 func (b *Bench) look(t *testing.T, ref payment.Ref) payment.Report {
 	t.Helper()
-	r, err := b.Gateway.Look(t.Context(), ref)
+	r, err := b.Gateway.Fetch(t.Context(), ref)
 	if err != nil {
 		t.Fatalf("look: %v", err)
 	}
@@ -244,7 +244,7 @@ func testWrongAmount(t *testing.T, b *Bench) {
 func testUnknown(t *testing.T, b *Bench) {
 	b.create(t, Order(1, 35_00))
 	for _, ref := range []payment.Ref{{Reference: Order(9, 0).Reference}, {ID: "9999999999"}} {
-		if r, err := b.Gateway.Look(t.Context(), ref); !errors.Is(err, payment.ErrNoCharge) {
+		if r, err := b.Gateway.Fetch(t.Context(), ref); !errors.Is(err, payment.ErrNoCharge) {
 			t.Errorf("look %+v: %+v, %v", ref, r, err)
 		}
 		if err := b.Gateway.Cancel(t.Context(), ref); err != nil {
@@ -271,7 +271,7 @@ func (b *Bench) cancelTwice(t *testing.T, ref payment.Ref) {
 		if err := b.Gateway.Cancel(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
-		r, err := b.Gateway.Look(t.Context(), ref)
+		r, err := b.Gateway.Fetch(t.Context(), ref)
 		if !errors.Is(err, payment.ErrNoCharge) && (err != nil || r.State != payment.StateCancelled) {
 			t.Fatalf("after cancelling: %+v, %v", r, err)
 		}
@@ -340,9 +340,9 @@ func testDenied(t *testing.T, b *Bench) {
 func (b *Bench) calls(t *testing.T, ref payment.Ref) map[string]error {
 	t.Helper()
 	_, create := b.Gateway.Create(t.Context(), Order(7, 1_00))
-	_, look := b.Gateway.Look(t.Context(), ref)
-	_, byID := b.Gateway.Look(t.Context(), payment.Ref{ID: ref.ID})
-	_, byReference := b.Gateway.Look(t.Context(), payment.Ref{Reference: ref.Reference})
+	_, look := b.Gateway.Fetch(t.Context(), ref)
+	_, byID := b.Gateway.Fetch(t.Context(), payment.Ref{ID: ref.ID})
+	_, byReference := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: ref.Reference})
 	list := map[string]error{
 		"create":              create,
 		"look":                look,

@@ -21,7 +21,7 @@ func RunManual(t *testing.T, g payment.Gateway) {
 		t.Errorf("check: %v", err)
 	}
 	for _, c := range []payment.Callback{{}, {Header: http.Header{"Authorization": {"x"}}, Body: []byte(`{"status":"paid"}`)}} {
-		if hints, err := g.Hear(t.Context(), c); !errors.Is(err, payment.ErrForged) || len(hints) != 0 {
+		if hints, err := g.VerifyCallback(t.Context(), c); !errors.Is(err, payment.ErrForged) || len(hints) != 0 {
 			t.Errorf("hear: %+v, %v", hints, err)
 		}
 	}

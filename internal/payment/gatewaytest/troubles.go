@@ -107,7 +107,7 @@ func testHangs(t *testing.T, b *Bench) {
 	defer b.Line.suffer(hangs(arrived))()
 	calls := map[string]func(context.Context) error{
 		"create": func(ctx context.Context) error { _, err := b.Gateway.Create(ctx, Order(2, 1_00)); return err },
-		"look":   func(ctx context.Context) error { _, err := b.Gateway.Look(ctx, ref); return err },
+		"look":   func(ctx context.Context) error { _, err := b.Gateway.Fetch(ctx, ref); return err },
 		"cancel": func(ctx context.Context) error { return b.Gateway.Cancel(ctx, ref) },
 		"check":  b.Gateway.Check,
 	}

@@ -12,9 +12,9 @@ import (
 	"carteira/internal/payment/wire"
 )
 
-// Hear checks the signature, which covers the id in the address and not the
+// VerifyCallback checks the signature, which covers the id in the address and not the
 // body. The id is that of a payment.
-func (c *client) Hear(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
+func (c *client) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
 	id := first(call.Query["data.id"])
 	ts, v1 := signature(call.Header.Get("X-Signature"))
 	if ts == "" || !wire.Same(v1, c.sign(manifest(id, call.Header.Get("X-Request-Id"), ts))) {

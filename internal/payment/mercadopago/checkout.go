@@ -188,8 +188,8 @@ func (g *checkoutGateway) findPreference(ctx context.Context, ref payment.Ref) (
 	return g.preferenceOf(ctx, ref.Reference)
 }
 
-// Look tells what was paid by way of the page.
-func (g *checkoutGateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+// Fetch tells what was paid by way of the page.
+func (g *checkoutGateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
 	p, list, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)

@@ -67,7 +67,7 @@ func TestSignatureOfTheVector(t *testing.T) {
 		Query: url.Values{"data.id": {"999999999"}, "type": {"payment"}},
 		Body:  []byte(`{"id":1,"type":"payment"}`),
 	}
-	hints, err := g.Hear(t.Context(), call)
+	hints, err := g.VerifyCallback(t.Context(), call)
 	if err != nil || len(hints) != 1 || hints[0] != (payment.Hint{EventID: "1", Ref: payment.Ref{ID: "999999999"}}) {
 		t.Errorf("got %+v, %v", hints, err)
 	}
@@ -77,7 +77,7 @@ func TestCallbacksOfOtherKindsAreGenuineAndOfNoInterest(t *testing.T) {
 	b := bench(t, mercadopago.ProviderAt)
 	call := signed("77", secret)
 	call.Query["type"] = []string{"merchant_order"}
-	if hints, err := b.Gateway.Hear(t.Context(), call); err != nil || len(hints) != 0 {
+	if hints, err := b.Gateway.VerifyCallback(t.Context(), call); err != nil || len(hints) != 0 {
 		t.Errorf("got %+v, %v", hints, err)
 	}
 }
@@ -85,7 +85,7 @@ func TestCallbacksOfOtherKindsAreGenuineAndOfNoInterest(t *testing.T) {
 func TestWithoutASecretNoCallbackIsGenuine(t *testing.T) {
 	b := bench(t, mercadopago.ProviderAt)
 	g := open(t, mercadopago.ProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token})
-	if _, err := g.Hear(t.Context(), signed("77", "")); !errors.Is(err, payment.ErrForged) {
+	if _, err := g.VerifyCallback(t.Context(), signed("77", "")); !errors.Is(err, payment.ErrForged) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -183,7 +183,7 @@ func TestRejectedTryLeavesThePageOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.newPayment(o.Reference, json.Number("99.90"))["status"] = "rejected"
-	if r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StatePending {
+	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StatePending {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }
@@ -199,7 +199,7 @@ func TestPageThatWasPaidTwiceHasTwoPayments(t *testing.T) {
 		p := d.newPayment(o.Reference, json.Number("99.90"))
 		p["status"], p["date_approved"] = "approved", "2026-11-15T09:00:00.000-03:00"
 	}
-	r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference})
+	r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
 	if err != nil || len(r.Payments) != 2 || r.Payments[0].ID == r.Payments[1].ID {
 		t.Errorf("got %+v, %v", r, err)
 	}
@@ -216,7 +216,7 @@ func TestMoneyGivenBackIsTold(t *testing.T) {
 		d.Pay(o.Reference, 35_00)
 		p := d.find(o.Reference)[0]
 		p["status"], p["transaction_amount_refunded"] = status, back
-		r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference})
+		r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
 		if err != nil || len(r.Payments) != 1 || !r.Payments[0].Refunded {
 			t.Errorf("%s: %+v, %v", status, r, err)
 		}
@@ -232,7 +232,7 @@ func TestExpiredCodeIsCancelled(t *testing.T) {
 	}
 	p := d.find(o.Reference)[0]
 	p["status"], p["status_detail"] = "cancelled", "expired"
-	if r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StateCancelled {
+	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StateCancelled {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }

@@ -122,8 +122,8 @@ func (g *pixGateway) find(ctx context.Context, ref payment.Ref) ([]mpPayment, er
 	return list, err
 }
 
-// Look reads the payment back.
-func (g *pixGateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+// Fetch reads the payment back.
+func (g *pixGateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
 	list, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)

@@ -2,7 +2,6 @@ package pix
 
 // What tests of the format need besides.
 var (
-	Seal        = seal
-	CRC         = crc
-	CheckDigits = checkDigits
+	Seal = seal
+	CRC  = crc
 )

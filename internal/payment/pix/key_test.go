@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"carteira/internal/payment/pix"
+	"carteira/internal/platform/taxid"
 )
 
 func TestKeysAreFoundOutAndMadeCanonical(t *testing.T) {
@@ -98,7 +99,7 @@ func TestUnknownKindIsRefused(t *testing.T) {
 func TestCheckDigitsOfTheVectors(t *testing.T) {
 	cpf := map[string]string{"529982247": "25", "111444777": "35", "123456789": "09", "000000001": "91"}
 	for in, want := range cpf {
-		if got := pix.CheckDigits(in, 11); got != want || !pix.ValidCPF(in+want) {
+		if got := taxid.CheckDigits(in); got != want || !pix.ValidCPF(in+want) {
 			t.Errorf("CPF %s: got %s, want %s", in, got, want)
 		}
 	}
@@ -107,7 +108,7 @@ func TestCheckDigitsOfTheVectors(t *testing.T) {
 		"123456780001": "95", "A1B2C3D40001": "93", "ZZZZZZZZZZZZ": "62",
 	}
 	for in, want := range cnpj {
-		if got := pix.CheckDigits(in, 9); got != want || !pix.ValidCNPJ(in+want) {
+		if got := taxid.CheckDigits(in); got != want || !pix.ValidCNPJ(in+want) {
 			t.Errorf("CNPJ %s: got %s, want %s", in, got, want)
 		}
 	}

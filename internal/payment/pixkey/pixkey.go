@@ -87,9 +87,9 @@ func (g *gateway) Create(_ context.Context, o payment.Order) (payment.Charge, er
 	return payment.Charge{ID: id, PixCode: code, ExpiresAt: o.ExpiresAt}, nil
 }
 
-// Look knows nothing: a code of one's own is pending until a person says
+// Fetch knows nothing: a code of one's own is pending until a person says
 // otherwise.
-func (g *gateway) Look(_ context.Context, ref payment.Ref) (payment.Report, error) {
+func (g *gateway) Fetch(_ context.Context, ref payment.Ref) (payment.Report, error) {
 	return payment.Report{Charge: payment.Charge{ID: ref.ID}, Reference: ref.Reference, State: payment.StatePending}, nil
 }
 
@@ -100,7 +100,7 @@ func (g *gateway) Cancel(context.Context, payment.Ref) error { return nil }
 // Check is done when the options are read: there is nobody to ask.
 func (g *gateway) Check(context.Context) error { return nil }
 
-// Hear believes nobody, since nobody calls.
-func (g *gateway) Hear(context.Context, payment.Callback) ([]payment.Hint, error) {
+// VerifyCallback believes nobody, since nobody calls.
+func (g *gateway) VerifyCallback(context.Context, payment.Callback) ([]payment.Hint, error) {
 	return nil, payment.ErrForged
 }

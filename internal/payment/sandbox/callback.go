@@ -45,8 +45,8 @@ func sign(secret string, body []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Hear checks a callback with the secret of the charge it claims to be about.
-func (g *gateway) Hear(ctx context.Context, call payment.Callback) ([]payment.Hint, error) {
+// VerifyCallback checks a callback with the secret of the charge it claims to be about.
+func (g *gateway) VerifyCallback(ctx context.Context, call payment.Callback) ([]payment.Hint, error) {
 	var e event
 	if json.Unmarshal(call.Body, &e) != nil || e.ChargeID == "" {
 		return nil, payment.ErrForged

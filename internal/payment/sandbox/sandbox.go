@@ -179,8 +179,8 @@ func (c *Charge) public() payment.Charge {
 	return payment.Charge{ID: c.ID, PixCode: c.PixCode, CheckoutURL: c.CheckoutURL, ExpiresAt: c.ExpiresAt}
 }
 
-// Look reads the charge back.
-func (g *gateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+// Fetch reads the charge back.
+func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
 	c, err := charge(ctx, g.db, wire.Pick(ref.ID, ref.Reference))
 	if err != nil {
 		return payment.Report{}, err

@@ -141,7 +141,7 @@ func TestWhatCannotBePaidRefusesTheButton(t *testing.T) {
 			if _, err := p.sand.Pay(t.Context(), o.Reference); fault.KindOf(err) != fault.KindConflict {
 				t.Errorf("%s: %v", o.Reference, err)
 			}
-			r, err := p.gateway.Look(t.Context(), payment.Ref{Reference: o.Reference})
+			r, err := p.gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
 			if err != nil || r.State != payment.StateCancelled || len(r.Payments) != 0 {
 				t.Errorf("%+v, %v", r, err)
 			}
@@ -161,7 +161,7 @@ func TestMoneyMayComeLateAndTwice(t *testing.T) {
 		p.must(p.gateway.Cancel(t.Context(), payment.Ref{Reference: o.Reference}))
 		p.Pay(o.Reference, 1_00)
 		p.Pay(o.Reference, 2_00)
-		r, err := p.gateway.Look(t.Context(), payment.Ref{Reference: o.Reference})
+		r, err := p.gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
 		if err != nil || r.State != payment.StatePaid || len(r.Payments) != 2 || r.Payments[0].ID == r.Payments[1].ID {
 			t.Errorf("%+v, %v", r, err)
 		}
@@ -185,7 +185,7 @@ func TestAnotherProcessSeesTheCharge(t *testing.T) {
 		if _, err := second.Pay(t.Context(), o.Reference); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := g.Look(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StatePaid {
+		if r, err := g.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StatePaid {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})

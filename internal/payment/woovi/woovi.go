@@ -180,8 +180,8 @@ func (g *gateway) find(ctx context.Context, ref payment.Ref) (charge, payment.St
 	return c, state, err
 }
 
-// Look reads the charge back, and once it is paid, with what.
-func (g *gateway) Look(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+// Fetch reads the charge back, and once it is paid, with what.
+func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
 	c, state, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)

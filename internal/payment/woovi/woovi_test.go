@@ -59,7 +59,7 @@ func TestWrongAppIDIsNotTakenForAnUnknownCharge(t *testing.T) {
 	b, d := bench(t)
 	d.denyStatus = http.StatusBadRequest
 	ref := payment.Ref{Reference: gatewaytest.Order(1, 0).Reference}
-	if _, err := b.Denied.Look(t.Context(), ref); !errors.Is(err, payment.ErrRefused) || errors.Is(err, payment.ErrNoCharge) {
+	if _, err := b.Denied.Fetch(t.Context(), ref); !errors.Is(err, payment.ErrRefused) || errors.Is(err, payment.ErrNoCharge) {
 		t.Errorf("look: %v", err)
 	}
 	if err := b.Denied.Cancel(t.Context(), ref); !errors.Is(err, payment.ErrRefused) {
@@ -75,12 +75,12 @@ func TestPublishedSampleIsGenuine(t *testing.T) {
 		Header: http.Header{"Authorization": {handMade}, "X-Webhook-Signature": {strings.TrimSpace(string(mustRead(t, "testdata/woovi_rsa_signature.b64")))}},
 		Body:   mustRead(t, "testdata/woovi_rsa_body.json"),
 	}
-	hints, err := b.Gateway.Hear(t.Context(), call)
+	hints, err := b.Gateway.VerifyCallback(t.Context(), call)
 	if err != nil || len(hints) != 1 || hints[0].Ref.Reference != "417bae21-3d08-4cdb-9c2d-fee63c89e9e4" {
 		t.Errorf("got %+v, %v", hints, err)
 	}
 	call.Body[10] ^= 1
-	if _, err := b.Gateway.Hear(t.Context(), call); !errors.Is(err, payment.ErrForged) {
+	if _, err := b.Gateway.VerifyCallback(t.Context(), call); !errors.Is(err, payment.ErrForged) {
 		t.Errorf("with one bit changed: %v", err)
 	}
 }
@@ -109,7 +109,7 @@ func TestKeysAreKeptForAnHour(t *testing.T) {
 		calls int
 	}{{0, 1}, {time.Minute, 1}, {58 * time.Minute, 1}, {time.Minute, 2}} {
 		*now = now.Add(step.after)
-		if _, err := g.Hear(t.Context(), d.Callback(reference)); err != nil {
+		if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); err != nil {
 			t.Fatal(err)
 		}
 		if d.keyCalls != step.calls {
@@ -122,12 +122,12 @@ func TestNewKeyIsFetchedWhenASignatureDoesNotFit(t *testing.T) {
 	g, d, now, reference := ring(t)
 	key := d.keys
 	d.keys = []string{string(mustRead(t, "testdata/woovi_pub.pem"))}
-	if _, err := g.Hear(t.Context(), d.Callback(reference)); !errors.Is(err, payment.ErrForged) {
+	if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); !errors.Is(err, payment.ErrForged) {
 		t.Fatalf("before the rotation: %v", err)
 	}
 	d.keys = key
 	*now = now.Add(2 * time.Minute)
-	if _, err := g.Hear(t.Context(), d.Callback(reference)); err != nil {
+	if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }
@@ -146,7 +146,7 @@ func TestForgeriesDoNotMakeUsAskForKeysAgainAndAgain(t *testing.T) {
 	forgeries := d.Forgeries(reference)
 	for range 20 {
 		for _, c := range forgeries {
-			if _, err := g.Hear(t.Context(), c); !errors.Is(err, payment.ErrForged) {
+			if _, err := g.VerifyCallback(t.Context(), c); !errors.Is(err, payment.ErrForged) {
 				t.Fatal(err)
 			}
 		}
@@ -160,17 +160,17 @@ func TestForgeriesDoNotMakeUsAskForKeysAgainAndAgain(t *testing.T) {
 func TestKeysThatCannotBeFetchedAreNoForgery(t *testing.T) {
 	g, d, now, reference := ring(t)
 	d.keysStatus = http.StatusInternalServerError
-	if _, err := g.Hear(t.Context(), d.Callback(reference)); err == nil || errors.Is(err, payment.ErrForged) {
+	if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); err == nil || errors.Is(err, payment.ErrForged) {
 		t.Errorf("without keys: %v", err)
 	}
 	d.keysStatus = 0
 	*now = now.Add(2 * time.Minute)
-	if _, err := g.Hear(t.Context(), d.Callback(reference)); err != nil {
+	if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); err != nil {
 		t.Errorf("with keys: %v", err)
 	}
 	d.keysStatus = http.StatusInternalServerError
 	*now = now.Add(2 * time.Hour)
-	if _, err := g.Hear(t.Context(), d.Callback(reference)); err != nil {
+	if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); err != nil {
 		t.Errorf("with old keys: %v", err)
 	}
 }
@@ -211,7 +211,7 @@ func TestEventsOfNewerAccountsAndTestsAreHeard(t *testing.T) {
 		`{"data_criacao":"2026-11-15T12:00:00Z","evento":"teste_webhook","event":"teste_webhook"}`: 0,
 	}
 	for body, want := range tests {
-		hints, err := b.Gateway.Hear(t.Context(), signed(handMade, []byte(body), signingKey()))
+		hints, err := b.Gateway.VerifyCallback(t.Context(), signed(handMade, []byte(body), signingKey()))
 		if err != nil || len(hints) != want {
 			t.Errorf("%s: %+v, %v", body, hints, err)
 		}
@@ -227,17 +227,17 @@ func TestPaymentsAreThoseThatCameAndStayed(t *testing.T) {
 	d.Pay(o.Reference, 35_00)
 	fee := map[string]any{"charge": map[string]any{"correlationID": o.Reference}, "value": 85, "type": "FEE", "status": "CONFIRMED", "endToEndId": "x"}
 	d.transactions = append(d.transactions, fee)
-	r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference})
+	r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
 	if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	fee["type"] = "REFUND"
-	r, err = b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference})
+	r, err = b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
 	if err != nil || len(r.Payments) != 1 || !r.Payments[0].Refunded {
 		t.Fatalf("given back: %+v, %v", r, err)
 	}
 	d.transactions = nil
-	if r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference}); err == nil {
+	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err == nil {
 		t.Errorf("paid with nothing: %+v", r)
 	}
 }
@@ -249,7 +249,7 @@ func TestExpiredChargeIsCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.charges[o.Reference]["status"] = "EXPIRED"
-	if r, err := b.Gateway.Look(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StateCancelled {
+	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StateCancelled {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	if err := b.Gateway.Cancel(t.Context(), payment.Ref{Reference: o.Reference}); err != nil {

@@ -36,6 +36,7 @@ const (
 type Options struct {
 	Timeout   time.Duration  // of a whole exchange, name lookup and body included; 10 s
 	MaxBody   int            // how much of an answer's body is read; 16 KiB
+	BodyTime  time.Duration  // how long it is read for; as long as the exchange may take
 	RootCAs   *x509.CertPool // nil for the machine's
 	UserAgent string
 	// Once is for receivers that would act on a second copy: every call has a
@@ -48,6 +49,7 @@ type Client struct {
 	gate      *Gate
 	timeout   time.Duration
 	maxBody   int
+	bodyTime  time.Duration
 	userAgent string
 	once      bool
 	tls       *tls.Config
@@ -64,6 +66,7 @@ func NewClient(g *Gate, o Options) *Client {
 		gate:      g,
 		timeout:   o.Timeout,
 		maxBody:   o.MaxBody,
+		bodyTime:  o.BodyTime,
 		userAgent: o.UserAgent,
 		once:      o.Once,
 		tls:       &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
@@ -111,7 +114,7 @@ func (c *Client) Post(ctx context.Context, url string, header http.Header, body 
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	result, err := c.post(limited, url, header, body)
+	result, err := c.post(limited, cancel, call{url, header, body})
 	result.Duration = time.Since(began)
 	if err != nil {
 		return result, explain(ctx, limited, err)
@@ -119,8 +122,17 @@ func (c *Client) Post(ctx context.Context, url string, header http.Header, body 
 	return result, nil
 }
 
-func (c *Client) post(ctx context.Context, url string, header http.Header, body []byte) (Result, error) {
-	t, err := parseTarget(url, c.gate.near)
+// call is what is posted.
+type call struct {
+	url    string
+	header http.Header
+	body   []byte
+}
+
+// post makes a call. The status is the answer: a body that dawdles is cut off
+// with end, and what came of it is kept.
+func (c *Client) post(ctx context.Context, end context.CancelFunc, given call) (Result, error) {
+	t, err := parseTarget(given.url, c.gate.near)
 	if err != nil {
 		return Result{}, err
 	}
@@ -128,11 +140,14 @@ func (c *Client) post(ctx context.Context, url string, header http.Header, body 
 	if err != nil {
 		return Result{}, err
 	}
-	response, err := c.send(ctx, t, addrs, c.header(header), body)
+	response, err := c.send(ctx, t, addrs, c.header(given.header), given.body)
 	if err != nil {
 		return Result{}, err
 	}
 	defer response.Body.Close()
+	if c.bodyTime > 0 && response.ContentLength != 0 {
+		defer time.AfterFunc(c.bodyTime, end).Stop()
+	}
 	return readResult(ctx, response, c.maxBody), nil
 }
 

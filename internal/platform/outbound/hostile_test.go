@@ -149,6 +149,19 @@ func TestHostileReceivers(t *testing.T) {
 	}
 }
 
+// The status is the answer: a body that does not end is not waited for.
+func TestBodyThatDawdlesIsCutOff(t *testing.T) {
+	ca := newAuthority(t)
+	port := raw(t, ca.issue(nil, host), func(conn net.Conn) {
+		after("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nsome", hold)(conn)
+	})
+	c := client(t, NewGate(loopback, resolving(host, "127.0.0.1")), Options{RootCAs: ca.pool(), Timeout: time.Hour, BodyTime: brief})
+	result, err := post(t, c, "https://"+host+":"+port)
+	if err != nil || result.Status != 200 || !result.Truncated || string(result.Body) != "some" {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
 func TestLongHandshakeIsCutShort(t *testing.T) {
 	ca := newAuthority(t)
 	config := ca.issue(nil, host)

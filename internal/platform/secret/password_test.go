@@ -118,8 +118,8 @@ func TestOneTooManyIsRefusedInWords(t *testing.T) {
 	for len(q.places) < cap(q.places) {
 		time.Sleep(time.Millisecond)
 	}
-	if !HashingIsFull() {
-		t.Error("it is not said to be full")
+	if _, _, err := TakePlace(t.Context()); !errors.Is(err, ErrBusy) {
+		t.Errorf("there is a place: %v", err)
 	}
 	_, err := HashPassword(t.Context(), "pw")
 	if !errors.Is(err, ErrBusy) || fault.KindOf(err) != fault.KindUnavailable || fault.Public(err) == "" {
@@ -127,8 +127,18 @@ func TestOneTooManyIsRefusedInWords(t *testing.T) {
 	}
 	cancel()
 	waiting.Wait()
-	if HashingIsFull() {
-		t.Error("those who left keep their places")
+	ctx, leave, err := TakePlace(t.Context())
+	if err != nil {
+		t.Fatalf("those who left keep their places: %v", err)
+	}
+	taken := len(q.places)
+	<-q.slots // the one that full took
+	if err := CheckNobody(ctx, "pw"); err != nil || len(q.places) != taken {
+		t.Errorf("a hash under a place took another: %d, then %d; %v", taken, len(q.places), err)
+	}
+	leave()
+	if len(q.places) != taken-1 {
+		t.Errorf("%d places taken after it was left", len(q.places))
 	}
 }
 

@@ -49,30 +49,46 @@ func LimitHashing(memory int64) (slots int) {
 	return slots
 }
 
-// HashingIsFull tells whether a hash would be refused now, for those who have
-// something to do before they ask for one.
-func HashingIsFull() bool {
+type placeKey struct{}
+
+// TakePlace takes a place among those who may hash, for those who have
+// something to do before that: hashes under the context it returns need no
+// other. It fails with ErrBusy. leave must be called at the end.
+func TakePlace(ctx context.Context) (placed context.Context, leave func(), err error) {
 	q := hashing.Load()
-	return len(q.places) == cap(q.places)
+	if leave, err = q.take(); err != nil {
+		return ctx, nil, err
+	}
+	return context.WithValue(ctx, placeKey{}, q), leave, nil
+}
+
+func (q *queue) take() (leave func(), err error) {
+	select {
+	case q.places <- struct{}{}:
+		return func() { <-q.places }, nil
+	default:
+		return nil, ErrBusy
+	}
 }
 
 // enter waits for a slot; leave gives it to the next.
 func (q *queue) enter(ctx context.Context) (leave func(), err error) {
-	select {
-	case q.places <- struct{}{}:
-	default:
-		return nil, ErrBusy
+	giveUp := func() {}
+	if ctx.Value(placeKey{}) != q {
+		if giveUp, err = q.take(); err != nil {
+			return nil, err
+		}
 	}
 	late := time.NewTimer(q.maxWait)
 	defer late.Stop()
 	select {
 	case q.slots <- struct{}{}:
-		return func() { <-q.slots; <-q.places }, nil
+		return func() { <-q.slots; giveUp() }, nil
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-late.C:
 		err = ErrBusy
 	}
-	<-q.places
+	giveUp()
 	return nil, err
 }

@@ -14,13 +14,17 @@ import (
 //
 //	?                          placeholder
 //	{in ?}                     among a list, which is one argument: []int64 or []string
+//	{clock ?}                  the database's own time in microseconds; its argument is Clock()
 //	{for key share}            keep the selected rows from being deleted until the commit
+//	{for no key update}        lock the selected rows, and let others refer to them
 //	{for update}               lock the selected rows until the commit
 //	{for update skip locked}   the same, passing over rows that others hold
 //	{for update of c skip locked}   the same, of the rows of the table c alone
 var postgresWords = strings.NewReplacer(
 	"{in ?}", "= ANY(?)",
+	"{clock ?}", "COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
 	"{for key share}", "FOR KEY SHARE",
+	"{for no key update}", "FOR NO KEY UPDATE",
 	"{for update}", "FOR UPDATE",
 	"{for update skip locked}", "FOR UPDATE SKIP LOCKED",
 	"{for update of c skip locked}", "FOR UPDATE OF c SKIP LOCKED",
@@ -28,7 +32,9 @@ var postgresWords = strings.NewReplacer(
 
 var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
-	"{for key share}", "", "{for update}", "", "{for update skip locked}", "", "{for update of c skip locked}", "",
+	"{clock ?}", "?",
+	"{for key share}", "", "{for no key update}", "", "{for update}", "", "{for update skip locked}", "",
+	"{for update of c skip locked}", "",
 	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?", "LIKE CAST(? AS TEXT)",
 )
 

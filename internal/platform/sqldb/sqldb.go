@@ -31,6 +31,8 @@ const (
 type Options struct {
 	// Now is the clock of every transaction; time.Now when nil.
 	Now func() time.Time
+	// ServerNow stands in for PostgreSQL's own clock in tests; nil leaves it.
+	ServerNow func() time.Time
 	// Log receives warnings about unsafe server settings; discarded when nil.
 	Log *slog.Logger
 	// MaxConns bounds the PostgreSQL pool; 0 means 16.
@@ -43,11 +45,12 @@ type Options struct {
 // side; writing needs Write.
 type DB struct {
 	backend
-	now      func() time.Time
-	shut     func() error
-	troubles *troubleLog
-	written  atomic.Int64 // when a write last succeeded, in microseconds
-	damaged  atomic.Int64 // when a write last met damage
+	now       func() time.Time
+	serverNow func() time.Time
+	shut      func() error
+	troubles  *troubleLog
+	written   atomic.Int64 // when a write last succeeded, in microseconds
+	damaged   atomic.Int64 // when a write last met damage
 }
 
 // backend is what an engine must do. The two implementations are sqliteDB and
@@ -78,7 +81,10 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	return &DB{backend: b, now: o.Now, shut: sync.OnceValue(b.close), troubles: troubles}, nil
+	if o.ServerNow == nil && b.Engine() == SQLite {
+		o.ServerNow = o.Now
+	}
+	return &DB{backend: b, now: o.Now, serverNow: o.ServerNow, shut: sync.OnceValue(b.close), troubles: troubles}, nil
 }
 
 func open(ctx context.Context, url string, o Options, troubles *troubleLog) (backend, error) {
@@ -108,6 +114,16 @@ func (db *DB) Pools() map[string]sql.DBStats { return db.pools() }
 // Now is the time by the database's clock function, in whole microseconds,
 // which is what both engines store.
 func (db *DB) Now() time.Time { return db.now().Truncate(time.Microsecond) }
+
+// Clock is the argument of {clock ?}. What processes agree on by time, such as
+// leases, goes by the clock of the database: theirs may differ. SQLite has no
+// other clock than that of its process.
+func (db *DB) Clock() Ref {
+	if db.serverNow == nil {
+		return Ref{}
+	}
+	return RefTo(db.serverNow().UnixMicro())
+}
 
 // Close closes the pools, on SQLite after the transactions that are running.
 // Once is enough, and more do no harm.

@@ -11,11 +11,15 @@ type Tx struct {
 	Querier
 	now      time.Time
 	changed  bool // a statement has changed a row
+	clock    Ref
 	onCommit []func()
 }
 
 // Now is the instant of the transaction, in whole microseconds.
 func (tx *Tx) Now() time.Time { return tx.now }
+
+// Clock is the argument of {clock ?} in the transaction.
+func (tx *Tx) Clock() Ref { return tx.clock }
 
 // Exec runs a statement and returns how many rows it changed.
 func (tx *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
@@ -37,7 +41,7 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	var tx *Tx
 	err := retry(ctx, func() error {
 		return db.write(ctx, func(conn Querier) error {
-			tx = &Tx{Querier: conn, now: db.Now()}
+			tx = &Tx{Querier: conn, now: db.Now(), clock: db.Clock()}
 			return fn(tx)
 		})
 	})

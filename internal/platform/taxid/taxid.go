@@ -33,11 +33,11 @@ func Parse(s string) (string, error) {
 	case !ok:
 		return "", ErrSyntax
 	case len(number) == cpfLength && isDigits(number):
-		if !valid(number, lastWeightCPF) {
+		if !valid(number) {
 			return "", ErrCPF
 		}
 	case len(number) == cnpjLength && isDigits(number[cnpjLength-2:]):
-		if !valid(number, lastWeightCNPJ) {
+		if !valid(number) {
 			return "", ErrCNPJ
 		}
 	default:
@@ -81,13 +81,22 @@ func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // valid checks both check digits. A number of one character throughout passes that sum and is given to nobody: it is
 // what people type who have none.
-func valid(number string, lastWeight int) bool {
+func valid(number string) bool {
 	if strings.Count(number, number[:1]) == len(number) {
 		return false
 	}
 	body := len(number) - 2
-	return number[body] == checkDigit(number[:body], lastWeight) &&
-		number[body+1] == checkDigit(number[:body+1], lastWeight)
+	return number[body:] == CheckDigits(number[:body])
+}
+
+// CheckDigits are the two digits that follow the body of a CPF (9 digits) or of a CNPJ (12 characters).
+func CheckDigits(body string) string {
+	lastWeight := lastWeightCPF
+	if len(body) == cnpjLength-2 {
+		lastWeight = lastWeightCNPJ
+	}
+	first := string(checkDigit(body, lastWeight))
+	return first + string(checkDigit(body+first, lastWeight))
 }
 
 // checkDigit is the digit that follows body: its characters' distances from '0' in ASCII, which for a digit is its

@@ -175,7 +175,7 @@ func TestLoopRunsWhenWokenAndElseAfterItsPause(t *testing.T) {
 	hour(t, func(log *slog.Logger) worker.Task {
 		wake := worker.NewWake()
 		go func() {
-			time.Sleep(30 * time.Minute)
+			time.Sleep(35 * time.Minute)
 			wake.Hint()
 			wake.Hint() // one hint is as good as two
 		}()

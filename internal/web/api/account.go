@@ -41,7 +41,7 @@ type tokenRecord struct {
 	LastUsedAt *string `json:"last_used_at"`
 }
 
-// account tells who owns the token, the company, and which token it is.
+// account answers who owns the token, the company, and which token it is.
 func (s *Server) account(ctx context.Context, c *call) (web.Answer, error) {
 	company := c.actor.Company
 	token, err := s.Accounts.Token(ctx, c.actor, c.actor.TokenID)

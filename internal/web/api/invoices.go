@@ -67,12 +67,17 @@ func (s *Server) wholeInvoice(ctx context.Context, c *call, i billing.Invoice, m
 	return web.Answer{Data: web.One(func(o *web.Object) {
 		c.writeInvoiceFields(o, &i)
 		o.Object("customer", func(o *web.Object) { c.writeCustomer(o, &owner) })
-		writePlanRef(o, "plan", i.Plan)
-		writeRef(o, "product", i.Product.ID, i.Product.Name)
+		writeBought(o, &i)
 		if more != nil {
 			more(o)
 		}
 	})}, err
+}
+
+// writeBought writes the plan and the product that an invoice is for.
+func writeBought(o *web.Object, i *billing.Invoice) {
+	writePlanRef(o, "plan", i.Plan)
+	writeRef(o, "product", i.Product.ID, i.Product.Name)
 }
 
 // writeInvoice writes an invoice's record as lists show it.

@@ -26,7 +26,7 @@ func (s *Server) createReseller(ctx context.Context, c *call) (web.Answer, error
 	if err != nil {
 		return web.Answer{}, err
 	}
-	made, err := s.Resellers.Create(ctx, c.actor, form)
+	made, err := s.Resellers.Create(ctx, c.actor, reseller.ReadNewReseller(form))
 	now := s.DB.Now()
 	return web.Answer{Data: web.One(func(o *web.Object) {
 		c.writePaid(o, &made, now)
@@ -44,7 +44,7 @@ func (s *Server) updateReseller(ctx context.Context, c *call) (web.Answer, error
 	if err != nil {
 		return web.Answer{}, err
 	}
-	changed, err := s.Resellers.Update(ctx, c.actor, c.id, form)
+	changed, err := s.Resellers.Update(ctx, c.actor, c.id, reseller.ReadChanges(form))
 	return s.reseller(c, changed), err
 }
 
@@ -53,7 +53,7 @@ func (s *Server) setResellerLevel(ctx context.Context, c *call) (web.Answer, err
 	if err != nil {
 		return web.Answer{}, err
 	}
-	changed, err := s.Resellers.SetLevel(ctx, c.actor, c.id, form)
+	changed, err := s.Resellers.SetLevel(ctx, c.actor, c.id, reseller.ReadLevelRequest(form))
 	return s.reseller(c, changed), err
 }
 
@@ -62,7 +62,7 @@ func (s *Server) renewReseller(ctx context.Context, c *call) (web.Answer, error)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	renewed, err := s.Resellers.Renew(ctx, c.actor, c.id, form)
+	renewed, err := s.Resellers.Renew(ctx, c.actor, c.id, reseller.ReadRenewRequest(form))
 	now := s.DB.Now()
 	return web.Answer{Data: web.One(func(o *web.Object) { c.writePaid(o, &renewed, now) })}, err
 }
@@ -116,7 +116,7 @@ func (s *Server) createSubscriptionPlan(ctx context.Context, c *call) (web.Answe
 	if err != nil {
 		return web.Answer{}, err
 	}
-	plan, err := s.Resellers.CreatePlan(ctx, c.actor, form)
+	plan, err := s.Resellers.CreatePlan(ctx, c.actor, reseller.ReadNewPlan(form))
 	return web.Answer{Data: web.JSON(s.subscriptionPlan(c, plan))}, err
 }
 
@@ -130,7 +130,7 @@ func (s *Server) updateSubscriptionPlan(ctx context.Context, c *call) (web.Answe
 	if err != nil {
 		return web.Answer{}, err
 	}
-	plan, err := s.Resellers.UpdatePlan(ctx, c.actor, c.id, form)
+	plan, err := s.Resellers.UpdatePlan(ctx, c.actor, c.id, reseller.ReadPlanChanges(form))
 	return web.Answer{Data: web.JSON(s.subscriptionPlan(c, plan))}, err
 }
 

@@ -44,11 +44,11 @@ func (c *caller) below(t *testing.T, name string, level account.Level) *caller {
 	}
 	actor, err := c.Accounts.Actor(t.Context(), r.ID)
 	must(t, err)
-	token, plain, err := c.Accounts.CreateToken(t.Context(), actor, values("name", name))
+	token, plain, err := c.Accounts.CreateToken(t.Context(), actor, account.ReadNewToken(values("name", name)))
 	must(t, err)
 	balance, err := c.Resellers.Balance(t.Context(), c.actor)
 	must(t, err)
-	_, err = c.Resellers.Transfer(t.Context(), c.actor, r.ID, values("amount", fmt.Sprint(balance/2)))
+	_, err = c.Resellers.Transfer(t.Context(), c.actor, r.ID, reseller.ReadCreditRequest(values("amount", fmt.Sprint(balance/2))))
 	must(t, err)
 	made := &caller{c.service, actor, plain}
 	made.actor.TokenID = token.ID
@@ -62,7 +62,7 @@ func (c *caller) planID(t *testing.T) int64 {
 		must(t, err)
 		return list[0].ID
 	}
-	p, err := c.Resellers.CreatePlan(t.Context(), c.actor, values("name", "Revenda", "value", "49.90", "credits", "1"))
+	p, err := c.Resellers.CreatePlan(t.Context(), c.actor, reseller.ReadNewPlan(values("name", "Revenda", "value", "49.90", "credits", "1")))
 	must(t, err)
 	return p.ID
 }
@@ -335,7 +335,7 @@ func TestFunctionsAreDocumented(t *testing.T) {
 func TestAccountTellsOnlyItsOwnStanding(t *testing.T) {
 	s := newService(t, sqldb.SQLite)
 	root := s.newCaller(t)
-	_, err := s.Accounts.SetCompany(t.Context(), account.System(root.actor.Company, "test"), values("whatsapp", "11 98765-4321"))
+	_, err := s.Accounts.SetCompany(t.Context(), account.System(root.actor.Company, "test"), account.ReadCompanyDraft(values("whatsapp", "11 98765-4321")))
 	must(t, err)
 	c := root.below(t, "beto", account.LevelReseller)
 	a := c.call(t, http.MethodGet, "/account", "")

@@ -281,7 +281,7 @@ func TestUnknownFilterValueIsRefused(t *testing.T) {
 	c := newService(t, sqldb.SQLite).newCaller(t)
 	c.create(t, `{"name":"Ana"}`)
 	for path, want := range map[string]string{
-		"/customers?status=xyz":                         "status: must be one of: Ativo, Vence hoje, Vencido",
+		"/customers?status=xyz":                         "status: must be one of: Ativo, Vence hoje, Vencido, Cancelado",
 		"/customers?due_from=31/12":                     "due_from: must be a date in the form YYYY-MM-DD",
 		"/customers?due_to=2026-13-01":                  "due_to: must be a date in the form YYYY-MM-DD",
 		"/customers?plan_id=one":                        "plan_id: must be the id of a record, a positive whole number",

@@ -84,7 +84,7 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 	customers := customer.New(db, events)
 	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nameless{})
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
-	accounts, invoices := account.New(db, limit), billing.New(db, events, customers)
+	accounts, invoices := account.New(db, account.Config{CallsPerMinute: limit}), billing.New(db, events, customers)
 	webhooks := webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: delays})
 	s := New(Deps{
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers,
@@ -124,12 +124,12 @@ func (s *service) newCaller(t *testing.T, more ...string) *caller {
 	t.Helper()
 	all, err := s.Accounts.Companies(t.Context())
 	must(t, err)
-	company, _, err := s.Accounts.CreateCompany(t.Context(), values(append([]string{
+	company, _, err := s.Accounts.CreateCompany(t.Context(), account.ReadNewCompany(values(append([]string{
 		"name", "Rede Clara", "email", fmt.Sprintf("paula%d@example.com", len(all)+1), "user_name", "Paula Ramos",
-	}, more...)...))
+	}, more...)...)))
 	must(t, err)
 	c := &caller{s, account.System(company, "test"), ""}
-	token, plain, err := s.Accounts.CreateToken(t.Context(), c.actor, values("name", "CRM"))
+	token, plain, err := s.Accounts.CreateToken(t.Context(), c.actor, account.ReadNewToken(values("name", "CRM")))
 	must(t, err)
 	c.actor.TokenID, c.token = token.ID, plain
 	product, err := s.Catalog.CreateProduct(t.Context(), c.actor, catalog.ReadNewProduct(values("name", "Internet 300", "description", "Fibre, 300 Mbit/s.")))
@@ -139,7 +139,7 @@ func (s *service) newCaller(t *testing.T, more ...string) *caller {
 	must(t, err)
 	_, err = s.Payments.ConfigureGateway(t.Context(), c.actor, s.Payments.ReadGateway(values("provider", "sandbox")))
 	must(t, err)
-	_, err = s.Resellers.Grant(t.Context(), c.actor, values("amount", "100"))
+	_, err = s.Resellers.Grant(t.Context(), c.actor, reseller.ReadCreditRequest(values("amount", "100")))
 	must(t, err)
 	return c
 }

@@ -83,7 +83,7 @@ func (s *Server) createWebhook(ctx context.Context, c *call) (web.Answer, error)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	w, secret, err := s.Webhooks.Create(ctx, c.actor, form)
+	w, secret, err := s.Webhooks.Create(ctx, c.actor, webhook.ReadNew(form))
 	record := c.webhook(w)
 	record.Secret = secret
 	return web.Answer{Message: "keep the secret now: it signs every delivery and is not shown again", Data: web.JSON(record)}, err
@@ -99,7 +99,7 @@ func (s *Server) updateWebhook(ctx context.Context, c *call) (web.Answer, error)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	w, err := s.Webhooks.Update(ctx, c.actor, c.id, form)
+	w, err := s.Webhooks.Update(ctx, c.actor, c.id, webhook.ReadChanges(form))
 	return web.Answer{Data: web.JSON(c.webhook(w))}, err
 }
 

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -497,7 +496,7 @@ func (s *service) running(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var engine sync.WaitGroup
-	engine.Go(func() { s.Webhooks.Run(ctx, slog.New(slog.DiscardHandler)) })
+	engine.Go(func() { _ = s.Webhooks.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
 		engine.Wait()

@@ -1,4 +1,4 @@
-// Package callback lets payment gateways in. It owns the addresses they call,
+// Package callback receives the calls of payment gateways. It owns the addresses they call,
 // /gateways/{provider}/{key}, and nothing of what their calls mean: it hands the
 // bytes as they came to payment, which checks where they come from, and answers.
 package callback
@@ -16,7 +16,7 @@ import (
 // maxBody is far more than any gateway sends.
 const maxBody = 256 << 10
 
-// Register adds the addresses to mux. Efí adds /pix to the one it was told.
+// Register adds the addresses to mux. Efí adds /pix to the registered one.
 func Register(mux *http.ServeMux, payments *payment.Service) {
 	h := handler{payments}
 	mux.Handle("POST /gateways/{provider}/{key}", h)
@@ -25,7 +25,7 @@ func Register(mux *http.ServeMux, payments *payment.Service) {
 
 type handler struct{ payments *payment.Service }
 
-// ServeHTTP takes a callback in. It answers 200 when the callback is stored,
+// ServeHTTP receives a callback. It answers 200 when the callback is stored,
 // 401 when it does not prove where it comes from, and anything else so that it
 // is sent again.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

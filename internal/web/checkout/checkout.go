@@ -48,8 +48,8 @@ func Register(mux *http.ServeMux, payments *payment.Service, now func() time.Tim
 	}
 }
 
-// discreet keeps the codes of pages out of the log: whoever has one sees what
-// somebody owes.
+// discreet keeps the codes of pages out of the log: a code is all that is needed
+// to see a customer's debt.
 func discreet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		web.ExchangeOf(r.Context()).Path = "/pay/…"
@@ -76,8 +76,8 @@ const (
 	stateExpired   = "expired" // there is no charge that can be paid, and none was asked for
 )
 
-// stateOf says in one word how a page stands; of a charge that can be paid, in
-// one word of its own.
+// stateOf names the state of a page in one word. Each charge that can be paid has
+// a word of its own.
 func stateOf(p payment.Page) string {
 	switch {
 	case p.Invoice.Status == billing.Paid:

@@ -37,7 +37,7 @@ func RegisterSignup(mux *http.ServeMux, resellers *reseller.Service) {
 	}
 	s := &signup{resellers, page.New(templates)}
 	mux.HandleFunc("GET /signup/{code}", s.show)
-	// A form on somebody else's page must not sign people up.
+	// A form on a foreign page must not sign people up.
 	mux.Handle("POST /signup/{code}", http.NewCrossOriginProtection().Handler(http.HandlerFunc(s.send)))
 }
 
@@ -76,11 +76,13 @@ func (s *signup) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.PostForm.Get("website") != "" {
-		// People do not see this field. Whoever fills it in is told what it wants to hear.
+		// People do not see this field. A program that fills it in is told what it wants to hear.
 		page.Go(w, r, r.URL.Path+"?done")
 		return
 	}
-	_, err := s.resellers.SignUp(r.Context(), code, signupAddress(r), input.FromQuery(r.PostForm))
+	request := reseller.ReadSignup(input.FromQuery(r.PostForm))
+	request.Code, request.Address = code, signupAddress(r)
+	_, err := s.resellers.SignUp(r.Context(), request)
 	if err == nil {
 		page.Go(w, r, r.URL.Path+"?done")
 		return

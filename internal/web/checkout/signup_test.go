@@ -38,7 +38,7 @@ func newSignupWorld(t *testing.T, engine sqldb.Engine, plan map[string]string) *
 	fields := map[string]string{"name": "Revenda", "value": "49.90", "credits": "1"}
 	maps.Copy(fields, plan)
 	var err error
-	w.plan, err = w.resellers.CreatePlan(t.Context(), w.seller, input.FromStrings(fields))
+	w.plan, err = w.resellers.CreatePlan(t.Context(), w.seller, reseller.ReadNewPlan(input.FromStrings(fields)))
 	housetest.Must(t, err)
 	mux := http.NewServeMux()
 	checkout.RegisterSignup(mux, w.resellers)
@@ -116,7 +116,7 @@ func TestSignupPageMakesAnAccount(t *testing.T) {
 		}
 		wantTexts(t, page, "não pode ser usado aqui; se você já tem uma conta, entre", `value="Loja da Lia"`, `value="lia@example.com"`)
 		_, _, page = w.visit(w.path, "name=&email=x&password=short&whatsapp=12")
-		wantTexts(t, page, "é obrigatório", "deve ser um e-mail válido", "deve ter pelo menos 8 caracteres", "deve ter de 10 a 15 dígitos", `value="12"`)
+		wantTexts(t, page, "é obrigatório", "deve ser um e-mail válido", "deve ter pelo menos 8 caracteres", "deve ter 10 ou 11 dígitos com o DDD", `value="12"`)
 		w.wantResellers(1)
 	})
 }

@@ -39,7 +39,7 @@ func newShop(t *testing.T, engine sqldb.Engine) *shop {
 
 func (s *shop) newToken(t *testing.T, a account.Actor) account.Actor {
 	t.Helper()
-	token, _, err := s.Accounts.CreateToken(t.Context(), a, housetest.Form("name", "CRM"))
+	token, _, err := s.Accounts.CreateToken(t.Context(), a, account.ReadNewToken(housetest.Form("name", "CRM")))
 	housetest.Must(t, err)
 	a.TokenID = token.ID
 	return a
@@ -51,7 +51,7 @@ func request(key, body string) idempotency.Request {
 
 // work makes a token and answers with how many have been made.
 func (s *shop) work(marked account.Actor) idempotency.Stored {
-	_, _, err := s.Accounts.CreateToken(context.Background(), marked, housetest.Form("name", "made"))
+	_, _, err := s.Accounts.CreateToken(context.Background(), marked, account.ReadNewToken(housetest.Form("name", "made")))
 	if err != nil {
 		return idempotency.Stored{Status: 500, Body: []byte(err.Error())}
 	}

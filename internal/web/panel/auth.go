@@ -28,7 +28,7 @@ func (s *Server) loginPage(req *request) error {
 }
 
 func (s *Server) login(req *request) error {
-	in, err := s.Accounts.SignIn(req.Context(), req.form(), visitor(req.Request))
+	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.form()), visitor(req.Request))
 	if refused(err) {
 		return s.public(req, page.View{
 			Name: "login", Title: "Sign in", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next")},
@@ -51,7 +51,7 @@ func (s *Server) codePage(req *request) error {
 }
 
 func (s *Server) code(req *request) error {
-	in, err := s.Accounts.ConfirmCode(req.Context(), token(req.Request), req.form(), visitor(req.Request))
+	in, err := s.Accounts.ConfirmCode(req.Context(), token(req.Request), account.ReadCode(req.form()), visitor(req.Request))
 	if refused(err) {
 		return s.public(req, page.View{
 			Name: "code", Title: "Second factor", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next")},
@@ -90,7 +90,7 @@ func (s *Server) setupPage(req *request) error {
 }
 
 func (s *Server) setup(req *request) error {
-	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), req.form(), visitor(req.Request))
+	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), account.ReadSetup(req.form()), visitor(req.Request))
 	if refused(err) {
 		return s.public(req, page.View{
 			Name: "setup", Title: "Welcome to Carteira", Status: statusOf(err),
@@ -119,7 +119,7 @@ func (s *Server) passwordPage(req *request) error {
 }
 
 func (s *Server) password(req *request) error {
-	u, err := s.Accounts.UsePasswordLink(req.Context(), req.PathValue("link"), req.form(), visitor(req.Request))
+	u, err := s.Accounts.UsePasswordLink(req.Context(), req.PathValue("link"), account.ReadNewPassword(req.form()), visitor(req.Request))
 	if refused(err) {
 		u, _ = s.Accounts.LinkedUser(req.Context(), req.PathValue("link")) // what cannot be found is not greeted
 		return s.public(req, page.View{

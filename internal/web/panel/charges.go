@@ -11,20 +11,20 @@ import (
 	"carteira/internal/web/page"
 )
 
-// charging is what somebody needs to have an invoice paid.
+// charging is what the page needs to have an invoice paid.
 type charging struct {
 	Invoice  billing.Invoice
 	Customer customer.Customer
 	Overdue  bool
 	Link     payment.Link
 	Message  string // to send, with the link
-	WhatsApp string // where the message stands ready to be sent; empty: no number
+	WhatsApp string // opens a chat with the message typed in; empty: no number
 	Through  string // the gateway's name
 	Owner    bool   // who may set one up
 	QR       template.HTML
 }
 
-// charging of an invoice that is open; nil for others, and for whoever may not
+// charging of an invoice that is open; nil for others, and for a user who may not
 // charge.
 func (s *Server) charging(req *request, i billing.Invoice, c customer.Customer) (*charging, error) {
 	if i.Status != billing.Open || !req.mayCharge() {
@@ -49,12 +49,13 @@ func (s *Server) charging(req *request, i billing.Invoice, c customer.Customer) 
 	return d, nil
 }
 
-// mayCharge reports whether whoever asks may have charges made.
+// mayCharge reports whether the user may have charges made.
 func (req *request) mayCharge() bool {
 	return allows(req.User.Role, staff) && req.Actor.May(payments) && req.Actor.Writable(req.today) == nil
 }
 
-// message is what a customer is sent. It is in Portuguese whoever sends it.
+// message is what a customer is sent. It is in Portuguese, in whatever language
+// the sender reads the panel.
 func message(i billing.Invoice, c customer.Customer, link string, overdue bool) string {
 	first, _, _ := strings.Cut(c.Name, " ")
 	text := "Hello, %s! Your invoice of %s is due on %s. You can pay it here: %s"
@@ -147,7 +148,7 @@ func (s *Server) attemptRows(req *request, list []payment.Attempt) []attemptRow 
 	return rows
 }
 
-// billed is what an invoice's page tells of how it is paid.
+// billed is what an invoice's page shows of its charges and payments.
 type billed struct {
 	Charging *charging // nil: it cannot be charged
 	Attempts []attemptRow

@@ -5,15 +5,16 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/input"
 	"carteira/internal/reseller"
 	"carteira/internal/web/page"
 )
 
 // entryWords are the kinds of entries as people read them.
 var entryWords = map[reseller.EntryKind]string{
-	reseller.Granted: "Granted by the operator", reseller.ForCreate: "New subscriber", reseller.ForRenew: "Renewal", reseller.Sent: "Sent to a reseller",
-	reseller.Received: "Received from the company above", reseller.TakenBack: "Taken back from a reseller", reseller.Returned: "Taken back by the company above",
+	reseller.Granted: "Granted by the operator", reseller.ForCreate: "New subscriber",
+	reseller.ForRenew: "Renewal", reseller.Sent: "Sent to a reseller",
+	reseller.Received: "Received from the company above", reseller.TakenBack: "Taken back from a reseller",
+	reseller.Returned: "Taken back by the company above",
 }
 
 // entryRows is how many lines of the statement a page has.
@@ -24,7 +25,7 @@ type creditsData struct {
 	List    []entryRow
 	Older   string // "": there are none
 	Newest  bool   // this is the first page
-	Grant   string // the command that makes credits; "" below another company
+	Grant   string // the command that makes credits; "" for a company with a parent
 	Sells   bool   // has the pages of resellers
 }
 
@@ -37,7 +38,7 @@ type entryRow struct {
 
 func (s *Server) credits(req *request) error {
 	in := req.query()
-	before, _ := in.ID("before").Get()
+	before := in.ID("before").Value
 	if in.Err() != nil {
 		before = 0
 	}
@@ -77,8 +78,8 @@ func (s *Server) entryRows(req *request, list []reseller.Entry, links bool) ([]e
 	return rows, nil
 }
 
-// byTheOther tells an entry that the company above made. Who of its people did
-// is nobody else's business.
+// byTheOther reports whether the parent made an entry. Its child is not shown
+// which of the parent's people did.
 func byTheOther(e reseller.Entry) bool {
 	return e.Kind == reseller.Received || e.Kind == reseller.Returned
 }
@@ -105,8 +106,8 @@ func doer(l page.Lang, names map[string]string, e reseller.Entry) string {
 type course struct {
 	Path, Title, Button string
 	Sends               bool
-	quote               func(ctx context.Context, a account.Actor, id int64, in *input.Form) (reseller.Movement, error)
-	move                func(ctx context.Context, a account.Actor, id int64, in *input.Form) (reseller.Moved, error)
+	quote               func(ctx context.Context, a account.Actor, id int64, r reseller.CreditRequest) (reseller.Movement, error)
+	move                func(ctx context.Context, a account.Actor, id int64, r reseller.CreditRequest) (reseller.Moved, error)
 	done                string
 }
 
@@ -138,11 +139,11 @@ func (s *Server) takeBackPage(req *request) error    { return s.movePage(req, s.
 func (s *Server) sendCredits(req *request) error     { return s.move(req, s.sending()) }
 func (s *Server) takeBackCredits(req *request) error { return s.move(req, s.takingBack()) }
 
-// movePage asks how many credits; told that, it says what will happen and asks
-// whether to do it.
+// movePage asks how many credits. Once it knows, it says what will happen and
+// asks whether to do it.
 func (s *Server) movePage(req *request, c course) error {
 	asked := req.URL.Query().Has("amount")
-	m, err := c.quote(req.Context(), req.Actor, req.id, req.query())
+	m, err := c.quote(req.Context(), req.Actor, req.id, reseller.ReadCreditRequest(req.query()))
 	if err != nil && !refused(err) {
 		return err
 	}
@@ -161,11 +162,12 @@ func (s *Server) moveForm(req *request, c course, d moveData, refusal error) err
 }
 
 func (s *Server) move(req *request, c course) error {
-	moved, err := c.move(req.Context(), req.Actor, req.id, req.form())
+	credits := reseller.ReadCreditRequest(req.form())
+	moved, err := c.move(req.Context(), req.Actor, req.id, credits)
 	if err != nil && !refused(err) {
 		return err
 	}
-	m, failed := c.quote(req.Context(), req.Actor, req.id, req.form())
+	m, failed := c.quote(req.Context(), req.Actor, req.id, credits)
 	if failed != nil && !refused(failed) {
 		return failed
 	}

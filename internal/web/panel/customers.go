@@ -112,7 +112,7 @@ func (s *Server) newCustomer(req *request) error {
 }
 
 func (s *Server) createCustomer(req *request) error {
-	c, err := s.Customers.Create(req.Context(), req.Actor, customer.ReadNew(req.form()))
+	c, err := s.Customers.Create(req.Context(), req.Actor, customer.ReadNew(req.form("price")))
 	if refused(err) {
 		return s.customerForm(req, "New customer", customerForm{
 			Form: page.Sent(req.Request, err), Action: "/customers/new", Back: "/customers", New: true,
@@ -152,7 +152,7 @@ func addressValues(a address.Address) []string {
 }
 
 func (s *Server) updateCustomer(req *request) error {
-	c, err := s.Customers.Update(req.Context(), req.Actor, req.id, customer.ReadChanges(req.form()))
+	c, err := s.Customers.Update(req.Context(), req.Actor, req.id, customer.ReadChanges(req.form("price")))
 	if refused(err) {
 		return s.customerForm(req, "Edit customer", customerForm{
 			Form: page.Sent(req.Request, err), Action: customerPath(req.id) + "/edit", Back: customerPath(req.id),

@@ -9,12 +9,12 @@ import (
 )
 
 // gateway is the one in use; found is false when there is none.
-func (s *Server) gateway(req *request) (u payment.Setup, found bool, err error) {
-	u, err = s.Payments.Gateway(req.Context(), req.Actor)
+func (s *Server) gateway(req *request) (setup payment.Setup, found bool, err error) {
+	setup, err = s.Payments.Gateway(req.Context(), req.Actor)
 	if fault.KindOf(err) == fault.KindInvalid { // none is set up
-		return u, false, nil
+		return setup, false, nil
 	}
-	return u, err == nil, err
+	return setup, err == nil, err
 }
 
 type gatewayData struct {
@@ -27,7 +27,7 @@ type gatewayData struct {
 	Providers []providerRow // those that could be chosen instead
 }
 
-// shownOption is what was told of a gateway: of a secret, that it is set.
+// shownOption is an option of a gateway: of a secret, that it is set.
 type shownOption struct {
 	Label, Value string
 	Secret       bool
@@ -45,28 +45,29 @@ func (s *Server) gatewayPage(req *request) error {
 	if d.Tabs, err = s.paymentTabs(req, "gateway"); err != nil {
 		return err
 	}
-	u, found, err := s.gateway(req)
+	setup, found, err := s.gateway(req)
 	if err != nil {
 		return err
 	}
 	if found {
-		d.Setup, d.Title, d.Text, d.Options = &u, optionWord(req.lang, u.Provider.Title), providerTexts[u.Provider.Name], shownOptions(req, u)
+		d.Setup, d.Title = &setup, optionWord(req.lang, setup.Provider.Title)
+		d.Text, d.Options = providerTexts[setup.Provider.Name], shownOptions(req, setup)
 		if d.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
 			return err
 		}
 	}
 	for _, p := range s.Payments.Providers() {
-		if !found || p.Name != u.Provider.Name {
+		if !found || p.Name != setup.Provider.Name {
 			d.Providers = append(d.Providers, providerRow{p, optionWord(req.lang, p.Title), providerTexts[p.Name]})
 		}
 	}
 	return s.show(req, page.View{Name: "gateway", Title: "Payment gateway", Data: d})
 }
 
-func shownOptions(req *request, u payment.Setup) []shownOption {
+func shownOptions(req *request, setup payment.Setup) []shownOption {
 	var list []shownOption
-	for _, o := range u.Provider.Options {
-		if v := u.Options[o.Name]; v != "" {
+	for _, o := range setup.Provider.Options {
+		if v := setup.Options[o.Name]; v != "" {
 			if len(o.Choices) > 0 {
 				v = optionWord(req.lang, v)
 			}
@@ -101,26 +102,29 @@ type optionField struct {
 func (s *Server) gatewayFormPage(req *request) error { return s.gatewayForm(req, nil, nil) }
 
 func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error {
-	u, err := s.Payments.SetupOf(req.Context(), req.Actor, req.PathValue("provider"))
+	setup, err := s.Payments.SetupOf(req.Context(), req.Actor, req.PathValue("provider"))
 	if err != nil {
 		return err
 	}
-	d := gatewayForm{Form: form, Provider: u.Provider, Title: optionWord(req.lang, u.Provider.Title), Text: providerTexts[u.Provider.Name], Edits: u.Active}
+	d := gatewayForm{
+		Form: form, Provider: setup.Provider, Title: optionWord(req.lang, setup.Provider.Title),
+		Text: providerTexts[setup.Provider.Name], Edits: setup.Active,
+	}
 	if d.Form == nil {
 		d.Form = page.NewForm()
-		for name, v := range u.Options {
+		for name, v := range setup.Options {
 			d.Form.Set(name, v)
 		}
 	}
-	for _, o := range u.Provider.Options {
-		d.Fields = append(d.Fields, newOptionField(req, o, u.Options[o.Name]))
+	for _, o := range setup.Provider.Options {
+		d.Fields = append(d.Fields, newOptionField(req, o, setup.Options[o.Name]))
 		d.Secrets = d.Secrets || o.Secret
 	}
 	inUse, found, err := s.gateway(req)
 	if err != nil {
 		return err
 	}
-	if found && !u.Active {
+	if found && !setup.Active {
 		d.Leaves = optionWord(req.lang, inUse.Provider.Title)
 	}
 	if d.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
@@ -146,13 +150,13 @@ func newOptionField(req *request, o payment.Option, kept string) optionField {
 }
 
 func (s *Server) setGateway(req *request) error {
-	u, err := s.Payments.SetupOf(req.Context(), req.Actor, req.PathValue("provider"))
+	setup, err := s.Payments.SetupOf(req.Context(), req.Actor, req.PathValue("provider"))
 	if err != nil {
 		return err
 	}
-	keepSecrets(req, u.Provider)
-	req.PostForm.Set("provider", u.Provider.Name)
-	u, err = s.Payments.ConfigureGateway(req.Context(), req.Actor, s.Payments.ReadGateway(req.form()))
+	keepSecrets(req, setup.Provider)
+	req.PostForm.Set("provider", setup.Provider.Name)
+	setup, err = s.Payments.ConfigureGateway(req.Context(), req.Actor, s.Payments.ReadGateway(req.form()))
 	if refused(err) {
 		return s.gatewayForm(req, page.Sent(req.Request, err), err)
 	}
@@ -162,10 +166,10 @@ func (s *Server) setGateway(req *request) error {
 	if err := s.Payments.CheckGateway(req.Context(), req.Actor); err != nil {
 		return req.complain("/payments/gateway", err)
 	}
-	if u.Provider.Manual {
-		return req.done("/payments/gateway", "%s is in use.", optionWord(req.lang, u.Provider.Title))
+	if setup.Provider.Manual {
+		return req.done("/payments/gateway", "%s is in use.", optionWord(req.lang, setup.Provider.Title))
 	}
-	return req.done("/payments/gateway", "%s is in use, and the credentials work.", optionWord(req.lang, u.Provider.Title))
+	return req.done("/payments/gateway", "%s is in use, and the credentials work.", optionWord(req.lang, setup.Provider.Title))
 }
 
 // keepSecrets takes secrets that were left empty out of the form, which keeps
@@ -197,7 +201,7 @@ func (s *Server) checkGateway(req *request) error {
 }
 
 func (s *Server) askClearGateway(req *request) error {
-	u, err := s.Payments.Gateway(req.Context(), req.Actor)
+	setup, err := s.Payments.Gateway(req.Context(), req.Actor)
 	if err != nil {
 		return req.complain("/payments/gateway", err)
 	}
@@ -210,11 +214,13 @@ func (s *Server) askClearGateway(req *request) error {
 		"The credentials are forgotten as soon as no charge needs them.",
 	}
 	if live.Charges > 0 {
-		effects = append(effects, req.lang.T("%d charges (%s) can still be paid. They are looked after until they end, and their payments are recorded.", live.Charges, live.Amount.BR()))
+		effects = append(effects, req.lang.T(
+			"%d charges (%s) can still be paid. They are looked after until they end, and their payments are recorded.",
+			live.Charges, live.Amount.BR()))
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Stop using %s?", Args: []any{optionWord(req.lang, u.Provider.Title)}, Danger: true, Button: "Stop using it", Back: "/payments/gateway",
-		Action: "/payments/gateway/clear", Effects: effects,
+		Question: "Stop using %s?", Args: []any{optionWord(req.lang, setup.Provider.Title)}, Danger: true, Button: "Stop using it",
+		Back: "/payments/gateway", Action: "/payments/gateway/clear", Effects: effects,
 	})
 }
 

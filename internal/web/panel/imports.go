@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"carteira/internal/customer"
@@ -64,6 +65,7 @@ type uploadData struct {
 	Ready   bool // checked, with something to import
 
 	Problems []customer.Problem // with the names that the page has for fields
+	Warnings []customer.Problem
 }
 
 type columnData struct {
@@ -79,12 +81,7 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 		return err
 	}
 	d := uploadData{Upload: u, Form: form}
-	for _, p := range u.Outcome.Problems {
-		if name, ok := fieldNames[p.Field]; ok {
-			p.Field = req.lang.T(name.Label)
-		}
-		d.Problems = append(d.Problems, p)
-	}
+	d.Problems, d.Warnings = namedProblems(req, u.Outcome.Problems), namedProblems(req, u.Outcome.Warnings)
 	if u.State != customer.UploadNew {
 		d.Percent = 100 * u.Outcome.Lines / max(u.Outcome.Total*2, 1) // it is read twice: to check and to write
 		if u.Choices.KeepGoing {
@@ -96,12 +93,24 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 	d.Ready = out.Checked && out.Done.Skipped > 0 && (out.Done.Failed == 0 || u.Choices.KeepGoing)
 	if refusal == nil {
 		d.Form = page.NewForm("keep_going", boolText(u.Choices.KeepGoing), "create_missing", boolText(u.Choices.CreateMissing),
-			"invoices", boolText(u.Choices.Invoices), "events", boolText(u.Choices.Events))
+			"invoices", boolText(u.Choices.Invoices), "events", boolText(u.Choices.Events), "leave_out", boolText(u.Choices.LeaveOut))
 	}
 	if d.Columns, err = columns(req, u); err != nil {
 		return err
 	}
 	return s.show(req, page.View{Name: "import_columns", Title: "Import customers", Status: statusOf(refusal), Data: d})
+}
+
+// namedProblems have the names that the page has for fields.
+func namedProblems(req *request, list []customer.Problem) []customer.Problem {
+	var named []customer.Problem
+	for _, p := range list {
+		if name, ok := fieldNames[p.Field]; ok {
+			p.Field = req.lang.T(name.Label)
+		}
+		named = append(named, p)
+	}
+	return named
 }
 
 // fieldNames are what the fields of a file are called on a page.
@@ -110,6 +119,9 @@ var fieldNames = map[string]page.Option{
 	"data_de_vencimento": {Label: "Due date"}, "plan": {Label: "Plan (by name)"}, "value": {Label: "Amount of the plan"},
 	"product": {Label: "Product (by name)"}, "notes": {Label: "Notes"}, "external_id": {Label: "Your own code"},
 	"plan_id": {Label: "Plan (by id)"}, "product_id": {Label: "Product (by id)"},
+	"price": {Label: "Own price"}, "cpf_cnpj": {Label: "CPF or CNPJ"}, "address.cep": {Label: "CEP"}, "address.street": {Label: "Street"},
+	"address.number": {Label: "House number"}, "address.complement": {Label: "Complement"}, "address.district": {Label: "District"},
+	"address.city": {Label: "City"}, "address.state": {Label: "State"},
 }
 
 func columns(req *request, u customer.Upload) ([]columnData, error) {
@@ -118,12 +130,15 @@ func columns(req *request, u customer.Upload) ([]columnData, error) {
 		return nil, err
 	}
 	options := []page.Option{{Value: "", Label: req.lang.T("(pass over)")}}
-	for _, field := range sheet.Fields() {
+	for _, field := range sheet.AllFields() {
 		options = append(options, page.Option{Value: field, Label: req.lang.T(fieldNames[field].Label)})
 	}
 	list := make([]columnData, len(preview))
 	for i, p := range preview {
 		list[i] = columnData{p, options}
+		if _, known := fieldNames[p.Field]; p.Field != "" && !known { // a field of the company's own
+			list[i].Options = append(slices.Clone(options), page.Option{Value: p.Field, Label: p.Field})
+		}
 	}
 	return list, nil
 }
@@ -132,7 +147,7 @@ func (s *Server) checkUpload(req *request) error {
 	on := func(name string) bool { return page.Sent(req.Request, nil).Value(name) == "true" }
 	_, err := s.Customers.CheckUpload(req.Context(), req.Actor, req.id, customer.Choices{
 		Fields: req.PostForm["column"], KeepGoing: on("keep_going"), CreateMissing: on("create_missing"),
-		Invoices: on("invoices"), Events: on("events"),
+		Invoices: on("invoices"), Events: on("events"), LeaveOut: on("leave_out"),
 	})
 	if refused(err) {
 		return s.showUpload(req, page.Sent(req.Request, err), err)

@@ -45,7 +45,7 @@ func (s *Server) tokensPage(req *request, d tokensData, refusal error) error {
 }
 
 func (s *Server) createToken(req *request) error {
-	t, plain, err := s.Accounts.CreateToken(req.Context(), req.Actor, req.form())
+	t, plain, err := s.Accounts.CreateToken(req.Context(), req.Actor, account.ReadNewToken(req.form()))
 	if refused(err) {
 		return s.tokensPage(req, tokensData{Form: page.Sent(req.Request, err)}, err)
 	}
@@ -116,7 +116,7 @@ func (s *Server) newWebhook(req *request) error {
 }
 
 func (s *Server) createWebhook(req *request) error {
-	w, secret, err := s.Webhooks.Create(req.Context(), req.Actor, req.formWith([]string{"events"}))
+	w, secret, err := s.Webhooks.Create(req.Context(), req.Actor, webhook.ReadNew(req.formWith([]string{"events"})))
 	if refused(err) {
 		return s.webhookForm(req, "New webhook",
 			webhookForm{Form: page.Sent(req.Request, err), Action: "/webhooks/new", Back: "/webhooks", New: true}, err)
@@ -143,7 +143,7 @@ func (s *Server) editWebhook(req *request) error {
 func webhookPath(id int64) string { return "/webhooks/" + idText(id) }
 
 func (s *Server) updateWebhook(req *request) error {
-	_, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, req.formWith([]string{"events"}))
+	_, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, webhook.ReadChanges(req.formWith([]string{"events"})))
 	if refused(err) {
 		return s.webhookForm(req, "Edit webhook",
 			webhookForm{
@@ -159,7 +159,9 @@ func (s *Server) updateWebhook(req *request) error {
 
 // switchWebhook turns a webhook on or off.
 func (s *Server) switchWebhook(req *request) error {
-	w, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, input.FromStrings(map[string]string{"active": req.PostFormValue("active")}))
+	w, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, webhook.Draft{
+		Active: input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active"),
+	})
 	if err != nil {
 		return req.complain(req.back(webhookPath(req.id)), err)
 	}

@@ -56,8 +56,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	clock := sqldbtest.NewClock(noon)
 	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
 	events, box := &event.Log{}, secret.NewBox(secret.NewKey())
-	accounts, customers := account.New(db, 0), customer.New(db, events)
-	accounts.SealWith(box)
+	accounts, customers := account.New(db, account.Config{Box: box}), customer.New(db, events)
 	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil)
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
 	invoices, bank := billing.New(db, events, customers), &testBank{}
@@ -105,7 +104,7 @@ func (o *office) visitor(t *testing.T) *person {
 // owner makes a company and signs its owner in.
 func (o *office) owner(t *testing.T, email string) *person {
 	t.Helper()
-	c, u, err := o.Accounts.CreateCompany(t.Context(), values("name", "Rede "+email, "email", email, "password", password, "user_name", "Ana"))
+	c, u, err := o.Accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede "+email, "email", email, "password", password, "user_name", "Ana")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +118,9 @@ func (o *office) owner(t *testing.T, email string) *person {
 func (p *person) colleague(role account.Role) *person {
 	p.t.Helper()
 	email := fmt.Sprintf("%s%d@example.com", role, p.actor.Company.ID)
-	u, link, err := p.Accounts.CreateUser(p.t.Context(), p.actor, values("name", string(role), "email", email, "role", string(role)))
+	u, link, err := p.Accounts.CreateUser(p.t.Context(), p.actor, account.ReadNewUser(values("name", string(role), "email", email, "role", string(role))))
 	if err == nil {
-		_, err = p.Accounts.UsePasswordLink(p.t.Context(), link, values("password", password), account.Visitor{})
+		_, err = p.Accounts.UsePasswordLink(p.t.Context(), link, account.ReadNewPassword(values("password", password)), account.Visitor{})
 	}
 	if err != nil {
 		p.t.Fatal(err)
@@ -250,9 +249,9 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	invoices, _, err := p.Billing.List(ctx, a, billing.Filter{}, input.Page{Number: 1, Size: 10})
 	must(err)
-	token, _, err := p.Accounts.CreateToken(ctx, a, values("name", "CRM"))
+	token, _, err := p.Accounts.CreateToken(ctx, a, account.ReadNewToken(values("name", "CRM")))
 	must(err)
-	hook, _, err := p.Webhooks.Create(ctx, a, input.FromForm(map[string][]string{"url": {"https://127.0.0.1:9/x"}, "events": {"invoice.paid"}}, "events"))
+	hook, _, err := p.Webhooks.Create(ctx, a, webhook.ReadNew(input.FromForm(map[string][]string{"url": {"https://127.0.0.1:9/x"}, "events": {"invoice.paid"}}, "events")))
 	must(err)
 	_, _, err = p.Webhooks.Test(ctx, a, hook.ID)
 	must(err)
@@ -260,20 +259,20 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	upload, err := p.Customers.SaveUpload(ctx, a, "clientes.csv", []byte("nome;vencimento\nAna;31/12/2026\n"))
 	must(err)
-	user, _, err := p.Accounts.CreateUser(ctx, a, values("name", "Rui", "email", fmt.Sprintf("rui%d@example.com", a.Company.ID), "role", "staff"))
+	user, _, err := p.Accounts.CreateUser(ctx, a, account.ReadNewUser(values("name", "Rui", "email", fmt.Sprintf("rui%d@example.com", a.Company.ID), "role", "staff")))
 	must(err)
 	sessions, err := p.Accounts.Sessions(ctx, a)
 	must(err)
 	if a.Company.ParentID == 0 { // others get theirs from above
-		_, err = p.Resellers.Grant(ctx, a, values("amount", "100", "note", "<Silva>"))
+		_, err = p.Resellers.Grant(ctx, a, reseller.ReadCreditRequest(values("amount", "100", "note", "<Silva>")))
 		must(err)
 	}
-	subscription, err := p.Resellers.CreatePlan(ctx, a, values("name", "Revenda <Silva>", "value", "49.90", "credits", "3"))
+	subscription, err := p.Resellers.CreatePlan(ctx, a, reseller.ReadNewPlan(values("name", "Revenda <Silva>", "value", "49.90", "credits", "3")))
 	must(err)
-	below, err := p.Resellers.Create(ctx, a, values("name", "João Revenda <Silva>", "email", fmt.Sprintf("loja%d@example.com", a.Company.ID),
-		"type", "subscriber", "plan_id", fmt.Sprint(subscription.ID)))
+	below, err := p.Resellers.Create(ctx, a, reseller.ReadNewReseller(values("name", "João Revenda <Silva>", "email", fmt.Sprintf("loja%d@example.com", a.Company.ID),
+		"type", "subscriber", "plan_id", fmt.Sprint(subscription.ID))))
 	must(err)
-	_, err = p.Resellers.Transfer(ctx, a, below.ID, values("amount", "10"))
+	_, err = p.Resellers.Transfer(ctx, a, below.ID, reseller.ReadCreditRequest(values("amount", "10")))
 	must(err)
 	ids := p.fillMessages(c.ID)
 	maps.Copy(ids, map[string]int64{

@@ -241,8 +241,11 @@ func (s *Server) askDeleteChannel(req *request) error {
 	}
 	return s.ask(req, page.Confirm{
 		Question: "Delete the channel %s?", Args: []any{c.Name}, Danger: true, Button: "Delete channel", Back: channelPath(c.ID),
-		Action:  channelPath(c.ID) + "/delete",
-		Effects: []string{"A channel that a rule uses cannot be deleted.", "Its credentials are deleted.", "What waits for it is not sent.", "This cannot be undone."},
+		Action: channelPath(c.ID) + "/delete",
+		Effects: []string{
+			"A channel that a rule uses cannot be deleted.", "Its credentials are deleted.",
+			"What waits for it is not sent.", "This cannot be undone.",
+		},
 	})
 }
 

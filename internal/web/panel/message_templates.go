@@ -84,7 +84,8 @@ func (s *Server) newTemplate(req *request) error {
 func (s *Server) createTemplate(req *request) error {
 	t, err := s.Reminders.CreateTemplate(req.Context(), req.Actor, reminder.ReadNewTemplate(req.form()))
 	if refused(err) {
-		return s.templateForm(req, "New template", templateForm{Form: page.Sent(req.Request, err), Action: "/messages/templates/new", New: true}, err)
+		return s.templateForm(req, "New template",
+			templateForm{Form: page.Sent(req.Request, err), Action: "/messages/templates/new", New: true}, err)
 	}
 	if err != nil {
 		return err
@@ -106,7 +107,8 @@ func (s *Server) editTemplate(req *request) error {
 func (s *Server) updateTemplate(req *request) error {
 	t, err := s.Reminders.UpdateTemplate(req.Context(), req.Actor, req.id, reminder.ReadTemplateChanges(req.form()))
 	if refused(err) {
-		return s.templateForm(req, "Edit template", templateForm{Form: page.Sent(req.Request, err), Action: templatePath(req.id), ID: req.id}, err)
+		return s.templateForm(req, "Edit template",
+			templateForm{Form: page.Sent(req.Request, err), Action: templatePath(req.id), ID: req.id}, err)
 	}
 	if err != nil {
 		return err

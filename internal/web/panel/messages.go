@@ -172,7 +172,8 @@ func (s *Server) askDeleteRule(req *request) error {
 		return err
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Delete the rule %s?", Args: []any{r.Name}, Danger: true, Button: "Delete rule", Back: "/messages", Action: rulePath(r.ID) + "/delete",
+		Question: "Delete the rule %s?", Args: []any{r.Name}, Danger: true, Button: "Delete rule",
+		Back: "/messages", Action: rulePath(r.ID) + "/delete",
 		Effects: []string{"What it had scheduled is not sent.", "What it has sent stays in the log.", "This cannot be undone."},
 	})
 }
@@ -204,5 +205,6 @@ func (s *Server) saveQuiet(req *request) error {
 	if settings.Quiet.From == settings.Quiet.To {
 		return req.done("/messages/quiet", "There are no quiet hours: rules send at their own hour, whatever it is.")
 	}
-	return req.done("/messages/quiet", "From %s to %s nothing is sent.", reminder.Clock(settings.Quiet.From), reminder.Clock(settings.Quiet.To))
+	return req.done("/messages/quiet", "From %s to %s nothing is sent.",
+		reminder.Clock(settings.Quiet.From), reminder.Clock(settings.Quiet.To))
 }

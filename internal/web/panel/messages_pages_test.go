@@ -372,7 +372,7 @@ func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
 	})
 }
 
-// subscribe changes how the company stands with the one above it.
+// subscribe changes the company's subscription.
 func (p *person) subscribe(change func(*account.Subscription)) {
 	p.t.Helper()
 	err := p.DB.Write(p.t.Context(), func(tx *sqldb.Tx) error {
@@ -382,7 +382,9 @@ func (p *person) subscribe(change func(*account.Subscription)) {
 		}
 		after := before
 		change(&after.Subscription)
-		return p.Accounts.SaveTx(p.t.Context(), tx, before, after)
+		return p.Accounts.SaveTx(p.t.Context(), tx, account.System(before, "test"), &account.Change{
+			Action: account.CompanyUpdated, Before: account.Profile{Company: before}, After: account.Profile{Company: after},
+		})
 	})
 	if err != nil {
 		p.t.Fatal(err)

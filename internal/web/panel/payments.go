@@ -219,7 +219,7 @@ type troubles struct {
 	Title   string         // its name
 }
 
-// paymentTroubles looks for what somebody who works here should deal with.
+// paymentTroubles finds what the people of the company should act on.
 func (s *Server) paymentTroubles(req *request) (t troubles, err error) {
 	if !allows(req.User.Role, staff) || !req.Actor.May(payments) {
 		return t, nil

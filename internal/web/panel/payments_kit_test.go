@@ -66,8 +66,8 @@ func (b *testBank) Create(_ context.Context, o payment.Order) (payment.Charge, e
 	return b.charges[o.Reference].Charge, nil
 }
 
-// Look implements payment.Gateway.
-func (b *testBank) Look(_ context.Context, ref payment.Ref) (payment.Report, error) {
+// Fetch implements payment.Gateway.
+func (b *testBank) Fetch(_ context.Context, ref payment.Ref) (payment.Report, error) {
 	c := b.charges[ref.Reference]
 	state := payment.StatePending
 	if len(c.payments) > 0 {
@@ -82,8 +82,8 @@ func (b *testBank) Cancel(context.Context, payment.Ref) error { return b.broken 
 // Check implements payment.Gateway.
 func (b *testBank) Check(context.Context) error { return b.broken }
 
-// Hear implements payment.Gateway.
-func (b *testBank) Hear(context.Context, payment.Callback) ([]payment.Hint, error) {
+// VerifyCallback implements payment.Gateway.
+func (b *testBank) VerifyCallback(context.Context, payment.Callback) ([]payment.Hint, error) {
 	return nil, errors.New("it is not heard here")
 }
 

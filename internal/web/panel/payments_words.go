@@ -56,12 +56,12 @@ var attemptTexts = map[string]stateText{
 	"expired": {"Charge expired", ""}, "refused": {"Refused by the gateway", "bad"},
 }
 
-// providerText explains a gateway to whoever chooses one.
+// providerText explains a gateway to a company that chooses one.
 type providerText struct {
 	About    string
 	Needs    []string
 	Callback string // what is to be done with the callback address; empty: it has none
-	Confirms string // who tells that money came
+	Confirms string // how a payment becomes known
 }
 
 const (

@@ -47,7 +47,7 @@ func (op route) permit(a account.Actor, today civil.Date) (barrier, error) {
 type barData struct {
 	Barrier  barrier
 	Function account.FunctionEntry // that the plan lacks
-	Above    account.Contact
+	Parent   account.Contact
 }
 
 // bar shows in the frame of the panel why a page is not for the company, and
@@ -59,7 +59,7 @@ func (s *Server) bar(req *request, op route, b barrier, why error) error {
 		d.Function = account.FunctionCatalog[i]
 	}
 	var err error
-	if d.Above, err = s.Accounts.Above(req.Context(), req.Actor); err != nil {
+	if d.Parent, err = s.Accounts.Parent(req.Context(), req.Actor); err != nil {
 		return err
 	}
 	return s.show(req, page.View{Name: "barred", Title: barTitles[b], Status: web.Status(why), Data: d})
@@ -78,7 +78,7 @@ type notice struct {
 	Trial    bool
 	EndsOn   civil.Date
 	Days     int // until then
-	Above    account.Contact
+	Parent   account.Contact
 }
 
 // notice is nil while there is nothing to say.
@@ -94,6 +94,6 @@ func (s *Server) notice(req *request) (*notice, error) {
 		}
 	}
 	var err error
-	n.Above, err = s.Accounts.Above(req.Context(), req.Actor)
+	n.Parent, err = s.Accounts.Parent(req.Context(), req.Actor)
 	return n, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/reseller"
 	"carteira/internal/web/page"
 )
 
@@ -20,7 +21,7 @@ func (p *person) below(more ...string) *person {
 		p.t.Fatal(err)
 	}
 	email := fmt.Sprintf("dono%d@example.com", len(all)+1)
-	made, err := p.Resellers.Create(p.t.Context(), p.actor, values(append([]string{"name", "Loja do Beto", "email", email, "password", password}, more...)...))
+	made, err := p.Resellers.Create(p.t.Context(), p.actor, reseller.ReadNewReseller(values(append([]string{"name", "Loja do Beto", "email", email, "password", password}, more...)...)))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -131,18 +132,18 @@ func TestEndedCompaniesOnlyRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachOffice(t, func(t *testing.T, o *office) {
 				root := o.owner(t, "ana@example.com")
-				if _, err := o.Accounts.SetCompany(t.Context(), root.actor, values("whatsapp", "11 98765-4321")); err != nil {
+				if _, err := o.Accounts.SetCompany(t.Context(), root.actor, account.ReadCompanyDraft(values("whatsapp", "11 98765-4321"))); err != nil {
 					t.Fatal(err)
 				}
-				plan, err := o.Resellers.CreatePlan(t.Context(), root.actor, values("name", "Curto", "value", "1", "credits", "0", "trial_days", "1"))
+				plan, err := o.Resellers.CreatePlan(t.Context(), root.actor, reseller.ReadNewPlan(values("name", "Curto", "value", "1", "credits", "0", "trial_days", "1")))
 				if err != nil {
 					t.Fatal(err)
 				}
 				p := root.below("plan_id", fmt.Sprint(plan.ID))
 				p.become(account.LevelMaster, account.EveryFunction)
-				_, err = o.Resellers.Grant(t.Context(), root.actor, values("amount", "50"))
+				_, err = o.Resellers.Grant(t.Context(), root.actor, reseller.ReadCreditRequest(values("amount", "50")))
 				if err == nil {
-					_, err = o.Resellers.Transfer(t.Context(), root.actor, p.actor.Company.ID, values("amount", "50"))
+					_, err = o.Resellers.Transfer(t.Context(), root.actor, p.actor.Company.ID, reseller.ReadCreditRequest(values("amount", "50")))
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -209,7 +210,7 @@ func TestNoticeBeginsAWeekBeforeTheEnd(t *testing.T) {
 	o := newOffice(t, sqldb.SQLite)
 	root := o.owner(t, "ana@example.com")
 	root.get("/").want(t, http.StatusOK).lacks(t, "data-tone=\"warn\" role=\"status\"", "assinatura termina")
-	plan, err := o.Resellers.CreatePlan(t.Context(), root.actor, values("name", "Curto", "value", "1", "credits", "0", "trial_days", "8"))
+	plan, err := o.Resellers.CreatePlan(t.Context(), root.actor, reseller.ReadNewPlan(values("name", "Curto", "value", "1", "credits", "0", "trial_days", "8")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,7 @@ func TestNoticeBeginsAWeekBeforeTheEnd(t *testing.T) {
 		}
 		o.clock.Advance(24 * time.Hour)
 	}
-	if _, err := o.Resellers.Renew(t.Context(), root.actor, p.actor.Company.ID, values()); err != nil {
+	if _, err := o.Resellers.Renew(t.Context(), root.actor, p.actor.Company.ID, reseller.ReadRenewRequest(values())); err != nil {
 		t.Fatal(err)
 	}
 	p.get("/plans").want(t, http.StatusOK).lacks(t, "Seu teste", "Sua assinatura")

@@ -64,7 +64,7 @@ func device(agent string) string {
 }
 
 func (s *Server) changePassword(req *request) error {
-	err := s.Accounts.ChangePassword(req.Context(), req.Visit, req.form())
+	err := s.Accounts.ChangePassword(req.Context(), req.Visit, account.ReadPasswordChange(req.form()))
 	if refused(err) {
 		return s.profilePage(req, profileData{Form: page.Sent(req.Request, err), Off: page.NewForm()}, err)
 	}
@@ -105,7 +105,7 @@ func (s *Server) factorPage(req *request, form *page.Form, refusal error) error 
 }
 
 func (s *Server) confirmSecondFactor(req *request) error {
-	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Actor, req.form())
+	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Actor, account.ReadCode(req.form()))
 	if refused(err) {
 		return s.factorPage(req, page.Sent(req.Request, err), err)
 	}
@@ -116,7 +116,7 @@ func (s *Server) confirmSecondFactor(req *request) error {
 }
 
 func (s *Server) dropSecondFactor(req *request) error {
-	err := s.Accounts.DropSecondFactor(req.Context(), req.Actor, req.form())
+	err := s.Accounts.DropSecondFactor(req.Context(), req.Actor, account.ReadPasswordProof(req.form()))
 	if refused(err) {
 		return s.profilePage(req, profileData{Form: page.NewForm(), Off: page.Sent(req.Request, err)}, err)
 	}

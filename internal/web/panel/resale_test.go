@@ -18,10 +18,10 @@ import (
 func (o *office) seller(t *testing.T, email string) (*person, reseller.Plan) {
 	t.Helper()
 	p := o.owner(t, email)
-	if _, err := o.Resellers.Grant(t.Context(), p.actor, values("amount", "100")); err != nil {
+	if _, err := o.Resellers.Grant(t.Context(), p.actor, reseller.ReadCreditRequest(values("amount", "100"))); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := o.Resellers.CreatePlan(t.Context(), p.actor, values("name", "Revenda", "value", "49.90", "credits", "3"))
+	plan, err := o.Resellers.CreatePlan(t.Context(), p.actor, reseller.ReadNewPlan(values("name", "Revenda", "value", "49.90", "credits", "3")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestResellersAreFilteredAsInTheAPI(t *testing.T) {
 	for name, more := range map[string][]string{
 		"Alfa": {"type", "subscriber", "plan_id", fmt.Sprint(plan.ID)}, "Beta": nil, "Gama": nil,
 	} {
-		r, err := o.Resellers.Create(t.Context(), p.actor, values(append([]string{"name", name, "email", name + "@example.com"}, more...)...))
+		r, err := o.Resellers.Create(t.Context(), p.actor, reseller.ReadNewReseller(values(append([]string{"name", name, "email", name + "@example.com"}, more...)...)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ var agreed = regexp.MustCompile(`name="agreed" value="(\d+)"`)
 func TestRenewalShowsItsCostBeforeItIsDone(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o *office) {
 		p, plan := o.seller(t, "ana@example.com")
-		r, err := o.Resellers.Create(t.Context(), p.actor, values("name", "Loja", "email", "loja@example.com", "plan_id", fmt.Sprint(plan.ID)))
+		r, err := o.Resellers.Create(t.Context(), p.actor, reseller.ReadNewReseller(values("name", "Loja", "email", "loja@example.com", "plan_id", fmt.Sprint(plan.ID))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestRenewalShowsItsCostBeforeItIsDone(t *testing.T) {
 			t.Fatal("looking cost something")
 		}
 		// Dearer meanwhile: nothing is spent, and the new cost is shown.
-		if _, err := o.Resellers.UpdatePlan(t.Context(), p.actor, plan.ID, values("credits", "5")); err != nil {
+		if _, err := o.Resellers.UpdatePlan(t.Context(), p.actor, plan.ID, reseller.ReadPlanChanges(values("credits", "5"))); err != nil {
 			t.Fatal(err)
 		}
 		p.post(path, "plan_id", fmt.Sprint(plan.ID), "periods", "2", "agreed", "6").want(t, http.StatusConflict, "o preço do plano mudou", "100 → 90")
@@ -207,7 +207,7 @@ func TestStatementGoesBackInPages(t *testing.T) {
 	o := newOffice(t, sqldb.SQLite)
 	p := o.owner(t, "ana@example.com")
 	for i := range entryRows + 3 {
-		if _, err := o.Resellers.Grant(t.Context(), p.actor, values("amount", "1", "note", fmt.Sprintf("nota-%02d.", i))); err != nil {
+		if _, err := o.Resellers.Grant(t.Context(), p.actor, reseller.ReadCreditRequest(values("amount", "1", "note", fmt.Sprintf("nota-%02d.", i)))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,7 +17,7 @@ var levelWords = map[account.Level]string{
 	account.LevelUser: "User", account.LevelReseller: "Reseller", account.LevelMaster: "Master", account.LevelUltraMaster: "Ultra master",
 }
 
-// levelHelp is what each level means for whoever has it.
+// levelHelp is what each level means for a company that has it.
 var levelHelp = map[account.Level]string{
 	account.LevelUser:        "Has customers, and no resellers of its own.",
 	account.LevelReseller:    "Makes resellers and subscription plans of its own; cannot change levels.",
@@ -142,7 +142,7 @@ func (s *Server) resellerForm(req *request, title string, d resellerForm, refusa
 }
 
 func (s *Server) createReseller(req *request) error {
-	made, err := s.Resellers.Create(req.Context(), req.Actor, req.form())
+	made, err := s.Resellers.Create(req.Context(), req.Actor, reseller.ReadNewReseller(req.form()))
 	if refused(err) {
 		return s.resellerForm(req, "New reseller", resellerForm{New: true, Form: page.Sent(req.Request, err)}, err)
 	}
@@ -207,7 +207,7 @@ func (s *Server) editReseller(req *request) error {
 }
 
 func (s *Server) updateReseller(req *request) error {
-	r, err := s.Resellers.Update(req.Context(), req.Actor, req.id, req.form())
+	r, err := s.Resellers.Update(req.Context(), req.Actor, req.id, reseller.ReadChanges(req.form()))
 	if refused(err) {
 		return s.resellerForm(req, "Edit reseller", resellerForm{Form: page.Sent(req.Request, err)}, err)
 	}
@@ -247,7 +247,7 @@ func (s *Server) levels(req *request, form *page.Form, refusal error) error {
 }
 
 func (s *Server) setLevel(req *request) error {
-	r, err := s.Resellers.SetLevel(req.Context(), req.Actor, req.id, req.form())
+	r, err := s.Resellers.SetLevel(req.Context(), req.Actor, req.id, reseller.ReadLevelRequest(req.form()))
 	if refused(err) || fault.KindOf(err) == fault.KindForbidden {
 		return s.levels(req, page.Sent(req.Request, err), err)
 	}
@@ -285,7 +285,8 @@ func (s *Server) renewal(req *request, planID, periods string, refusal error) er
 	}
 	fields := map[string]string{"plan_id": planID, "periods": cmp.Or(strings.TrimSpace(periods), "1")}
 	d.Form = page.NewForm("plan_id", fields["plan_id"], "periods", fields["periods"])
-	d.Quote, err = s.Resellers.QuoteRenewal(req.Context(), req.Actor, req.id, input.FromStrings(fields))
+	request := reseller.ReadRenewRequest(input.FromStrings(fields))
+	d.Quote, err = s.Resellers.QuoteRenewal(req.Context(), req.Actor, req.id, request)
 	if err != nil && !refused(err) {
 		return err
 	}
@@ -296,7 +297,7 @@ func (s *Server) renewal(req *request, planID, periods string, refusal error) er
 }
 
 func (s *Server) renewReseller(req *request) error {
-	r, err := s.Resellers.RenewAt(req.Context(), req.Actor, req.id, req.form())
+	r, err := s.Resellers.Renew(req.Context(), req.Actor, req.id, reseller.ReadAgreedRenewal(req.form()))
 	if refused(err) {
 		return s.renewal(req, req.PostFormValue("plan_id"), req.PostFormValue("periods"), err)
 	}

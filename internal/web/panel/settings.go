@@ -13,7 +13,7 @@ type settingsData struct {
 	From  []page.Option
 }
 
-// zones are those of Brazil, and Portugal's for whoever sells there too.
+// zones are those of Brazil, and Portugal's for companies that sell there too.
 var zones = []string{
 	"America/Noronha", "America/Sao_Paulo", "America/Bahia", "America/Fortaleza", "America/Recife",
 	"America/Maceio", "America/Araguaina", "America/Belem",
@@ -54,8 +54,8 @@ func (s *Server) settingsPage(req *request, form *page.Form, refusal error) erro
 }
 
 func (s *Server) saveSettings(req *request) error {
-	req.PostForm.Del("level") // which is the business of the company above
-	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, req.form())
+	req.PostForm.Del("level") // which is the parent's to give
+	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(req.form()))
 	if refused(err) {
 		return s.settingsPage(req, page.Sent(req.Request, err), err)
 	}
@@ -118,7 +118,7 @@ func (s *Server) newUser(req *request) error {
 }
 
 func (s *Server) createUser(req *request) error {
-	u, link, err := s.Accounts.CreateUser(req.Context(), req.Actor, req.form())
+	u, link, err := s.Accounts.CreateUser(req.Context(), req.Actor, account.ReadNewUser(req.form()))
 	if refused(err) {
 		return s.userForm(req, "New user", userForm{Form: page.Sent(req.Request, err), Action: "/settings/users/new", New: true}, err)
 	}
@@ -140,7 +140,7 @@ func (s *Server) editUser(req *request) error {
 }
 
 func (s *Server) updateUser(req *request) error {
-	u, err := s.Accounts.UpdateUser(req.Context(), req.Actor, req.id, req.form())
+	u, err := s.Accounts.UpdateUser(req.Context(), req.Actor, req.id, account.ReadUserChanges(req.form()))
 	if refused(err) {
 		return s.userForm(req, "Edit user", userForm{
 			Form: page.Sent(req.Request, err), Action: "/settings/users/" + idText(req.id), ID: req.id, Me: req.id == req.User.ID,

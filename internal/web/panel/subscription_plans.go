@@ -91,7 +91,7 @@ func (s *Server) subscriptionPlanForm(req *request, form *page.Form, refusal err
 	}
 	for _, e := range account.FunctionCatalog {
 		has := d.Plan.Functions.Has(e.Name)
-		if has || req.Actor.May(e.Name) { // nobody gives what it does not have
+		if has || req.Actor.May(e.Name) { // a company gives only what it has
 			d.Functions = append(d.Functions, functionRow{
 				e.Name, functionWords[e.Name], e.Description,
 				has, has || d.Form.Has("functions", string(e.Name)),
@@ -121,8 +121,12 @@ func (s *Server) newSubscriptionPlan(req *request) error {
 	return s.subscriptionPlanForm(req, page.NewForm(pairs...), nil)
 }
 
+// planForm is the form of a subscription plan: a list of functions, and an
+// amount as people write it.
+func (req *request) planForm() *input.Form { return req.formWith([]string{"functions"}, "value") }
+
 func (s *Server) createSubscriptionPlan(req *request) error {
-	p, err := s.Resellers.CreatePlan(req.Context(), req.Actor, req.formWith([]string{"functions"}, "value"))
+	p, err := s.Resellers.CreatePlan(req.Context(), req.Actor, reseller.ReadNewPlan(req.planForm()))
 	if refused(err) {
 		return s.subscriptionPlanForm(req, page.Sent(req.Request, err), err)
 	}
@@ -137,7 +141,7 @@ func (s *Server) editSubscriptionPlan(req *request) error {
 }
 
 func (s *Server) updateSubscriptionPlan(req *request) error {
-	p, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, req.formWith([]string{"functions"}, "value"))
+	p, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(req.planForm()))
 	if refused(err) {
 		return s.subscriptionPlanForm(req, page.Sent(req.Request, err), err)
 	}
@@ -149,8 +153,8 @@ func (s *Server) updateSubscriptionPlan(req *request) error {
 
 // switchSubscriptionPlan puts a plan on sale or takes it off.
 func (s *Server) switchSubscriptionPlan(req *request) error {
-	p, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id,
-		input.FromStrings(map[string]string{"active": req.PostFormValue("active")}))
+	active := input.FromStrings(map[string]string{"active": req.PostFormValue("active")})
+	p, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(active))
 	if err != nil {
 		return req.complain("/subscription-plans", err)
 	}

@@ -16,7 +16,9 @@ var words = map[string]string{
 	string(account.RoleOwner): "Owner", string(account.RoleStaff): "Staff", string(account.RoleReadOnly): "Read-only",
 
 	// what the audit log says
-	"company.created": "Company created", "company.updated": "Settings changed",
+	"company.created": "Company created", "company.updated": "Settings changed", "company.level": "Level changed",
+	"company.renewed": "Subscription renewed", "company.suspended": "Company suspended", "company.resumed": "Suspension ended",
+	"company.invited":  "Owner invited again",
 	"customer.created": "Customer created", "customer.updated": "Customer changed", "customer.deleted": "Customer deleted",
 	"customer.renewed": "Customer renewed", "customer.imported": "Customers imported",
 	"invoice.created": "Invoice made", "invoice.updated": "Invoice changed",
@@ -41,6 +43,7 @@ var words = map[string]string{
 	"payment.confirmed":  "Payment confirmed",
 	"user.password_link": "Password link made", "user.password_set": "Password set", "user.password_changed": "Password changed",
 	"credits.grant": "Credits granted", "credits.sent": "Credits sent", "credits.taken_back": "Credits taken back",
+	"credits.received": "Credits received", "credits.returned": "Credits taken back by the company above",
 }
 
 // word is a value of a record in the reader's language.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"carteira/internal/platform/sqldb"
 )
@@ -40,9 +41,15 @@ func EachEngine(t *testing.T, test func(t *testing.T, engine sqldb.Engine)) {
 // Option changes how a database is opened.
 type Option func(*sqldb.Options)
 
-// WithClock makes every transaction take its time from c.
+// WithClock makes every transaction take its time from c, which is also the
+// clock of the server.
 func WithClock(c *Clock) Option {
-	return func(o *sqldb.Options) { o.Now = c.Now }
+	return func(o *sqldb.Options) { o.Now, o.ServerNow = c.Now, c.Now }
+}
+
+// WithWrongClock makes a process whose clock differs from the server's.
+func WithWrongClock(by time.Duration) Option {
+	return func(o *sqldb.Options) { o.Now = func() time.Time { return time.Now().Add(by) } }
 }
 
 // New opens a fresh, migrated database.

@@ -1,0 +1,40 @@
+package account_test
+
+import (
+	"math"
+	"testing"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+)
+
+// crowd takes every place in the queue of password hashes until the test ends.
+func crowd(t *testing.T) {
+	t.Helper()
+	secret.LimitHashing(0)
+	t.Cleanup(func() { secret.LimitHashing(math.MaxInt64) })
+	for {
+		_, leave, err := secret.TakePlace(t.Context())
+		if err != nil {
+			return
+		}
+		t.Cleanup(leave)
+	}
+}
+
+func TestSignInInACrowdIsRefusedInWordsAndNotCounted(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		crowd(t)
+		_, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", password)), here)
+		wantKind(t, err, fault.KindUnavailable)
+		if fault.Public(err) != fault.Public(secret.ErrBusy) {
+			t.Errorf("told %q", fault.Public(err))
+		}
+		counted, err := sqldb.Value[int64](t.Context(), h.db, `SELECT count(*) FROM signin_attempts`)
+		if err != nil || counted != 0 {
+			t.Errorf("%d attempts counted, %v", counted, err)
+		}
+	})
+}

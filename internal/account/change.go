@@ -1,0 +1,259 @@
+package account
+
+import (
+	"context"
+	"strings"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
+)
+
+// Action is what happened to a company, a user or a token, as the audit log
+// names it.
+type Action string
+
+// The actions on a company. Those on a reseller are a company's on one of its
+// children; the log of the child has them as actions on a company.
+const (
+	CompanyCreated    Action = "company.created"
+	CompanyUpdated    Action = "company.updated"
+	ResellerCreated   Action = "reseller.created"
+	ResellerUpdated   Action = "reseller.updated"
+	ResellerLevel     Action = "reseller.level"
+	ResellerRenewed   Action = "reseller.renewed"
+	ResellerSuspended Action = "reseller.suspended"
+	ResellerResumed   Action = "reseller.resumed"
+	ResellerInvited   Action = "reseller.invited"
+)
+
+// Profile is a company with what the audit log shows beside its row.
+type Profile struct {
+	Company
+	OwnerEmail string
+	PlanName   string // of the company's subscription plan, which is its parent's
+}
+
+// Change is one change of a company's record. Before is zero for a company that
+// is made.
+type Change struct {
+	Action        Action
+	Before, After Profile
+
+	owner *storedUser // of a company that is made; applyCompany writes both
+}
+
+func (c *Change) creates() bool { return c.Before.ID == 0 }
+
+// Changes are what one actor changes in one step of a transaction.
+type Changes struct {
+	Actor Actor
+	List  []Change
+}
+
+// Watch adds a room above this one that acts when companies change. It is
+// called after the row is written.
+func (s *Service) Watch(w watch.Watcher[Changes]) { s.watchers.Watch(w) }
+
+// SaveTx applies a change that another room has decided, inside its
+// transaction. The company was locked by it.
+func (s *Service) SaveTx(ctx context.Context, tx *sqldb.Tx, a Actor, c *Change) error {
+	return s.applyCompany(ctx, tx, a, c)
+}
+
+// applyCompany writes a change of a company and draws its consequences: row,
+// the parent's counts, audit lines, watchers. It is the only place that writes
+// a company's row, but for applyFunctions, which gives functions to many at
+// once.
+func (s *Service) applyCompany(ctx context.Context, tx *sqldb.Tx, a Actor, c *Change) error {
+	if err := writeCompany(ctx, tx, c); err != nil {
+		return err
+	}
+	if err := countCompany(ctx, tx, c); err != nil {
+		return err
+	}
+	a = c.founder(a)
+	if err := auditCompany(ctx, tx, a, c); err != nil {
+		return err
+	}
+	return s.watchers.Tell(ctx, tx, Changes{a, []Change{*c}})
+}
+
+// founder is the actor of a change. Who makes a company at the top of the tree
+// acts for that company, which has no id before: the operator, or the owner who
+// sets the program up.
+func (c *Change) founder(a Actor) Actor {
+	if !c.creates() || c.After.ParentID != 0 {
+		return a
+	}
+	a.Company = c.After.Company
+	if a.Role == RoleOwner {
+		a.UserID = c.owner.ID
+	}
+	return a
+}
+
+func writeCompany(ctx context.Context, tx *sqldb.Tx, c *Change) (err error) {
+	if !c.creates() {
+		if c.After.Company == c.Before.Company && c.After.OwnerEmail == c.Before.OwnerEmail {
+			return nil
+		}
+		owner, err := ownerOf(ctx, tx, c.After.ID)
+		if err != nil && fault.KindOf(err) != fault.KindNotFound {
+			return err
+		}
+		return updateCompany(ctx, tx, c.After.Company, searchText(c.After.Company, owner.Email))
+	}
+	company := &c.After.Company
+	company.CreatedAt, c.owner.CreatedAt = tx.Now(), tx.Now()
+	if company.ID, err = insertCompany(ctx, tx, *company, searchText(*company, c.owner.Email)); err != nil {
+		return err
+	}
+	c.owner.CompanyID = company.ID
+	created := userChange{after: *c.owner}
+	err = writeUser(ctx, tx, &created)
+	*c.owner = created.after
+	return err
+}
+
+// countCompany keeps the parent's counts of its children true.
+func countCompany(ctx context.Context, tx *sqldb.Tx, c *Change) error {
+	parent := c.After.ParentID
+	switch {
+	case parent == 0:
+		return nil
+	case c.creates():
+		return counter.Add(ctx, tx, parent, counted(c.After.Company, 1))
+	}
+	return counter.Move(ctx, tx, parent, counted(c.Before.Company, 1), counted(c.After.Company, 1))
+}
+
+// auditCompany writes the line of a change. What a company does to one of its
+// children has a line in the logs of both.
+func auditCompany(ctx context.Context, tx *sqldb.Tx, a Actor, c *Change) error {
+	entry := AuditEntry{
+		Action: string(c.Action), Record: "company", ID: c.After.ID, Name: c.After.Name, After: companyAudit(&c.After),
+	}
+	if !c.creates() {
+		entry.Before = companyAudit(&c.Before)
+	}
+	if a.Company.ID != c.After.ID {
+		if err := WriteChildAudit(ctx, tx, a, c.After.ID, c.Action.ofChild(entry)); err != nil {
+			return err
+		}
+		entry.Record = "reseller"
+	}
+	return WriteAudit(ctx, tx, a, entry)
+}
+
+// ofChild is the entry as the log of the child has it.
+func (action Action) ofChild(entry AuditEntry) AuditEntry {
+	entry.Action = strings.Replace(string(action), "reseller.", "company.", 1)
+	return entry
+}
+
+// The actions on a user.
+const (
+	UserCreated       Action = "user.created"
+	UserUpdated       Action = "user.updated"
+	UserRemoved       Action = "user.removed"
+	PasswordLinkMade  Action = "user.password_link"
+	PasswordSet       Action = "user.password_set"
+	PasswordChanged   Action = "user.password_changed"
+	SecondFactorOn    Action = "second_factor.on"
+	SecondFactorOff   Action = "second_factor.off"
+	UserSignedIn      Action = "signin"
+	UserSignInRefused Action = "signin.refused"
+	UserSessionEnded  Action = "session.ended"
+	unseen            Action = "" // of no interest to the audit log
+)
+
+// userChange is one change of a user's record. before is zero for a user who is
+// made. Where both are alike something happened around the row, such as a
+// sign-in.
+type userChange struct {
+	action        Action
+	before, after storedUser
+}
+
+// happened is a change that leaves the row as it is.
+func happened(action Action, u User) *userChange {
+	stored := storedUser{User: u}
+	return &userChange{action, stored, stored}
+}
+
+// applyUser writes a change of a user and its audit line. It is the only place
+// that writes a user's row, but for that of the owner who is made with a
+// company (applyCompany), and for the step of a second factor that a code uses
+// up (spendStep), which must compare and set at once. What hangs on a user and
+// is no fact for the audit log is written beside it: sessions, password links,
+// recovery codes, attempts to sign in.
+func (s *Service) applyUser(ctx context.Context, tx *sqldb.Tx, a Actor, c *userChange) error {
+	if err := writeUser(ctx, tx, c); err != nil {
+		return err
+	}
+	return auditUser(ctx, tx, a, c)
+}
+
+func writeUser(ctx context.Context, tx *sqldb.Tx, c *userChange) (err error) {
+	switch {
+	case c.before.ID == 0:
+		if c.after.ID, err = insertUser(ctx, tx, c.after); err == nil && c.after.ID == 0 {
+			return errEmailTaken()
+		}
+		return err
+	case c.action == UserRemoved:
+		return deleteUser(ctx, tx, c.before.User)
+	case c.after != c.before:
+		return updateUser(ctx, tx, c.after)
+	}
+	return nil
+}
+
+func auditUser(ctx context.Context, tx *sqldb.Tx, a Actor, c *userChange) error {
+	if c.action == unseen {
+		return nil
+	}
+	entry := AuditEntry{Action: string(c.action), Record: "user", ID: c.after.ID, Name: c.after.Name}
+	if c.before.ID != 0 {
+		entry.Before = userAudit(&c.before.User)
+	}
+	if c.action != UserRemoved {
+		entry.After = userAudit(&c.after.User)
+	}
+	return WriteAudit(ctx, tx, a, entry)
+}
+
+// The actions on a token.
+const (
+	TokenCreated Action = "token.created"
+	TokenDeleted Action = "token.deleted"
+)
+
+// tokenChange is one change of a token's record. hash is of the text of a token
+// that is made.
+type tokenChange struct {
+	action Action
+	token  Token
+	hash   []byte
+}
+
+// applyToken writes a change of a token and its audit line. It is the only
+// place that writes a token's row, but for the time of its last use
+// (SaveLastUse).
+func (s *Service) applyToken(ctx context.Context, tx *sqldb.Tx, a Actor, c *tokenChange) (err error) {
+	entry := AuditEntry{Action: string(c.action), Record: "token", Name: c.token.Name}
+	if c.action == TokenDeleted {
+		entry.Before = tokenAudit(&c.token)
+		err = deleteToken(ctx, tx, a.Company.ID, c.token.ID)
+	} else {
+		entry.After = tokenAudit(&c.token)
+		c.token.CreatedAt = tx.Now()
+		c.token.ID, err = insertToken(ctx, tx, c.token, c.hash)
+	}
+	if err != nil {
+		return err
+	}
+	entry.ID = c.token.ID
+	return WriteAudit(ctx, tx, a, entry)
+}

@@ -1,0 +1,248 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// notAudited are the fields that no table of fields.go shows, each with the
+// reason.
+var notAudited = map[string]string{
+	"Profile.Company.ID":                  "it is the line's",
+	"Profile.Company.ParentID":            "it does not change",
+	"Profile.Company.CreatedAt":           "it is the time of the line that says so",
+	"Profile.Company.Subscription.PlanID": "people know plans by name",
+	"Profile.Company.Subscription.OwnDay": "it follows from the last day",
+	"User.ID":                             "it is the line's",
+	"User.CompanyID":                      "the log is the company's",
+	"User.CreatedAt":                      "it is the time of the line that says so",
+	"Token.ID":                            "it is the line's",
+	"Token.CompanyID":                     "the log is the company's",
+	"Token.CreatedAt":                     "it is the time of the line that says so",
+	"Token.LastUsedAt":                    "nobody changes it by hand",
+}
+
+// leaves walks the exported fields of a record down to plain values.
+func leaves(path string, v reflect.Value, visit func(path string, v reflect.Value)) {
+	for i := range v.NumField() {
+		name, f := path+"."+v.Type().Field(i).Name, v.Field(i)
+		switch f.Interface().(type) {
+		case Company, Settings, Subscription:
+			leaves(name, f, visit)
+		default:
+			visit(name, f)
+		}
+	}
+}
+
+// fill sets a field to something that is not its zero value.
+func fill(v reflect.Value, n int) {
+	switch v.Interface().(type) {
+	case string:
+		v.SetString(fmt.Sprintf("text%d", n))
+	case int, int64:
+		v.SetInt(int64(n))
+	case bool:
+		v.SetBool(true)
+	case time.Time:
+		v.Set(reflect.ValueOf(time.UnixMicro(int64(n) + 1)))
+	case civil.Date:
+		v.Set(reflect.ValueOf(civil.MustParse("2026-03-31")))
+	case Level:
+		v.SetString(string(LevelMaster))
+	case RenewFrom:
+		v.SetString(string(FromToday))
+	case SubscriptionKind:
+		v.SetString(string(Subscriber))
+	case Role:
+		v.SetString(string(RoleStaff))
+	case Functions:
+		v.SetUint(uint64(FunctionsOf(FunctionAPI, FunctionImport)))
+	case *time.Location:
+		v.Set(reflect.ValueOf(mustZone("America/Noronha")))
+	default:
+		panic(fmt.Sprintf("no filling for a %s", v.Type()))
+	}
+}
+
+func mustZone(name string) *time.Location {
+	zone, err := civil.LoadZone(name)
+	if err != nil {
+		panic(err)
+	}
+	return zone
+}
+
+// wantAudited fails for every field of T whose change the audit log would not
+// show.
+func wantAudited[T any](t *testing.T, blank func() T, audit func(*T) AuditFields) {
+	t.Helper()
+	var paths []string
+	zero := blank()
+	name := reflect.TypeFor[T]().Name()
+	leaves(name, reflect.ValueOf(&zero).Elem(), func(path string, _ reflect.Value) { paths = append(paths, path) })
+	for _, path := range paths {
+		before, after := blank(), blank()
+		leaves(name, reflect.ValueOf(&after).Elem(), func(p string, v reflect.Value) {
+			if p == path {
+				fill(v, 7)
+			}
+		})
+		changed := len(AuditEntry{Before: audit(&before), After: audit(&after)}.changes())
+		if _, excepted := notAudited[path]; (changed == 1) == excepted {
+			t.Errorf("%s: the audit log shows %d changes; is it missing in fields.go? (excepted: %v)", path, changed, excepted)
+		}
+	}
+}
+
+func TestEveryFieldIsAuditedWhenItChanges(t *testing.T) {
+	wantAudited(t, func() Profile { return Profile{Company: Company{Zone: time.UTC}} }, companyAudit)
+	wantAudited(t, func() User { return User{} }, userAudit)
+	wantAudited(t, func() Token { return Token{} }, tokenAudit)
+}
+
+// notWritten are the fields that an insert does not take from the record.
+var notWritten = map[string]string{
+	"Profile.Company.ID":                  "the database gives it",
+	"Profile.Company.ParentID":            "it refers to a company that there must be",
+	"Profile.Company.CreatedAt":           "it is the transaction's time",
+	"Profile.Company.Subscription.PlanID": "it refers to a plan that there must be",
+	"Profile.OwnerEmail":                  "it is the owner's row",
+	"Profile.PlanName":                    "it is the plan's row",
+}
+
+func filledProfile() (p Profile) {
+	n := 0
+	leaves("Profile", reflect.ValueOf(&p).Elem(), func(path string, v reflect.Value) {
+		n++
+		if _, excepted := notWritten[path]; !excepted {
+			fill(v, n)
+		}
+	})
+	return p
+}
+
+func TestEveryFieldOfACompanyIsStored(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := New(sqldbtest.New(t, engine), Config{})
+		made := Change{Action: CompanyCreated, After: filledProfile(), owner: newOwner("ana@example.com", "hash")}
+		apply(t, s, &made)
+		wantStored(t, s, made.After.Company)
+
+		fresh := Company{ID: made.After.ID, Name: "Rede", Level: LevelUser, Zone: time.UTC, CreatedAt: made.After.CreatedAt}
+		fresh.Settings.RenewFrom = FromDueDate
+		apply(t, s, &Change{Action: CompanyUpdated, Before: made.After, After: Profile{Company: fresh}})
+		wantStored(t, s, fresh)
+	})
+}
+
+func apply(t *testing.T, s *Service, c *Change) {
+	t.Helper()
+	err := s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		return s.applyCompany(t.Context(), tx, Operator(c.Before.Company), c)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantStored(t *testing.T, s *Service, want Company) {
+	t.Helper()
+	got, err := companyByID(t.Context(), s.db, want.ID)
+	got.CreatedAt, want.CreatedAt = got.CreatedAt.UTC(), want.CreatedAt.UTC()
+	got.Subscription.SuspendedAt, want.Subscription.SuspendedAt = got.Subscription.SuspendedAt.UTC(), want.Subscription.SuspendedAt.UTC()
+	if err != nil || got != want {
+		t.Errorf("stored %+v, %v\nwant   %+v", got, err, want)
+	}
+}
+
+func TestEveryFieldOfAUserIsStored(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := New(sqldbtest.New(t, engine), Config{})
+		company, owner, err := s.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := userByID(t.Context(), s.db, company.ID, owner.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := storedUser{User: before.User, passwordHash: "hash", totp: "sealed", totpPending: "pending", totpLast: 7}
+		after.Name, after.Email, after.Role = "Ana", "Outra@example.com", RoleStaff
+		err = s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			return s.applyUser(t.Context(), tx, Operator(company), &userChange{UserUpdated, before, after})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := userByEmail(t.Context(), s.db, "outra@example.com"); err != nil || got != after {
+			t.Errorf("stored %+v, %v\nwant   %+v", got, err, after)
+		}
+	})
+}
+
+func TestCountedStateIsReadAsItWasWritten(t *testing.T) {
+	for stored, want := range map[string]CountedState{
+		"user/trial//America/Manaus":                                 {LevelUser, Trial, false, "America/Manaus"},
+		"master/subscriber/suspended/America/Argentina/Buenos_Aires": {LevelMaster, Subscriber, true, "America/Argentina/Buenos_Aires"},
+		"reseller///UTC": {LevelReseller, NoSubscription, false, "UTC"},
+	} {
+		if got, err := ParseCountedState(stored); err != nil || got != want || want.String() != stored {
+			t.Errorf("%q is read as %+v, %v; %+v is written as %q", stored, got, err, want, want)
+		}
+	}
+	for _, stored := range []string{"", "user/trial", "user/trial/UTC", "user/trial/paused/UTC"} {
+		if got, err := ParseCountedState(stored); err == nil {
+			t.Errorf("%q is read as %+v", stored, got)
+		}
+	}
+}
+
+func TestWatchersSeeWhoChangedACompany(t *testing.T) {
+	s := New(sqldbtest.New(t, sqldb.SQLite), Config{})
+	var seen []Changes
+	s.Watch(func(_ context.Context, _ *sqldb.Tx, changes Changes) error {
+		seen = append(seen, changes)
+		return nil
+	})
+	company, _, err := s.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	actor := Actor{Company: company, UserID: 4, From: "192.0.2.1"}
+	if _, err := s.SetCompany(t.Context(), actor, CompanyDraft{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 2 || seen[0].Actor.Company.ID != company.ID || seen[0].List[0].Action != CompanyCreated || seen[0].List[0].Before.ID != 0 ||
+		seen[1].Actor.UserID != 4 || seen[1].List[0].Before.ID != company.ID {
+		t.Errorf("%+v", seen)
+	}
+}
+
+// A password that was changed while its old hash was being made anew stays.
+func TestPasswordChangedMeanwhileIsNotRehashedAway(t *testing.T) {
+	s := New(sqldbtest.New(t, sqldb.SQLite), Config{})
+	company, owner, err := s.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := storedUser{User: owner, passwordHash: "old"}
+	for hash, want := range map[string]string{"old": "old, anew", "changed": "changed"} {
+		err := s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			if err := s.setPassword(t.Context(), tx, Operator(company), passwordSet{PasswordSet, owner, hash}); err != nil {
+				return err
+			}
+			return s.rehash(t.Context(), tx, checked, "old, anew")
+		})
+		if got, findErr := userByID(t.Context(), s.db, company.ID, owner.ID); err != nil || findErr != nil || got.passwordHash != want {
+			t.Errorf("%q became %q, %v, %v", hash, got.passwordHash, err, findErr)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/text"
+)
+
+// linkLife is how long a link to set a password works.
+const linkLife = 7 * 24 * time.Hour
+
+// replacePasswordLink stores a link to set a password. Older ones stop working.
+func replacePasswordLink(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) error {
+	if err := deletePasswordLinks(ctx, tx, u); err != nil {
+		return err
+	}
+	return insertPasswordLink(ctx, tx, u, hash, tx.Now().Add(linkLife))
+}
+
+// NewPasswordLink makes a link by which a user sets another password, once.
+// Older links stop working.
+func (s *Service) NewPasswordLink(ctx context.Context, a Actor, userID int64) (User, string, error) {
+	link, hash := newLink()
+	var u storedUser
+	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
+			return err
+		}
+		if err := replacePasswordLink(ctx, tx, u.User, hash); err != nil {
+			return err
+		}
+		return s.applyUser(ctx, tx, a, happened(PasswordLinkMade, u.User))
+	})
+	return u.User, link, err
+}
+
+// LinkedUser finds whom a link to set a password is for.
+func (s *Service) LinkedUser(ctx context.Context, link string) (User, error) {
+	u, err := userByLink(ctx, s.db, linkHash(link), s.db.Now())
+	return u.User, err
+}
+
+// NewPassword is the password that a user wants to have.
+type NewPassword struct {
+	Password string
+	Current  string // the one before, where it is asked for
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadNewPassword reads the field password.
+func ReadNewPassword(in *input.Form) NewPassword {
+	in.Require("password")
+	p := NewPassword{Password: ReadPassword(in)}
+	p.Problems = in.Problems()
+	return p
+}
+
+// ReadPasswordChange reads the fields password and current_password.
+func ReadPasswordChange(in *input.Form) NewPassword {
+	in.Require("password")
+	p := NewPassword{Password: ReadPassword(in)}
+	in.Require("current_password")
+	p.Current = in.Text("current_password", maxPassword).Value
+	p.Problems = in.Problems()
+	return p
+}
+
+// UsePasswordLink sets a password, once, and signs the user out everywhere
+// else. The second factor stays.
+func (s *Service) UsePasswordLink(ctx context.Context, link string, p NewPassword, from Visitor) (User, error) {
+	if err := p.Problems.Err(); err != nil {
+		return User{}, err
+	}
+	hash, err := HashPassword(ctx, p.Password)
+	if err != nil {
+		return User{}, err
+	}
+	var u storedUser
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		if u, err = claimPasswordLink(ctx, tx, link); err != nil {
+			return err
+		}
+		set := passwordSet{PasswordSet, u.User, hash}
+		if err := s.setPassword(ctx, tx, actorOf(u.User, from), set); err != nil {
+			return err
+		}
+		return endSessions(ctx, tx, u.CompanyID, u.ID, 0)
+	})
+	return u.User, err
+}
+
+// claimPasswordLink uses a link up and returns whom it was for.
+func claimPasswordLink(ctx context.Context, tx *sqldb.Tx, link string) (storedUser, error) {
+	u, err := userByLink(ctx, tx, linkHash(link), tx.Now())
+	if err != nil {
+		return u, err
+	}
+	used, err := usePasswordLink(ctx, tx, u.User, linkHash(link))
+	if err == nil && !used { // by another request at this moment
+		err = fault.NotFound("link")
+	}
+	return u, err
+}
+
+// passwordSet is a password that a user gets.
+type passwordSet struct {
+	action Action
+	user   User
+	hash   string
+}
+
+func (s *Service) setPassword(ctx context.Context, tx *sqldb.Tx, a Actor, set passwordSet) error {
+	before, err := lockUser(ctx, tx, set.user.CompanyID, set.user.ID)
+	if err != nil {
+		return err
+	}
+	change := userChange{set.action, before, before}
+	change.after.passwordHash = set.hash
+	return s.applyUser(ctx, tx, a, &change)
+}
+
+// ChangePassword sets another password for a user who knows the current one. It
+// signs the user out everywhere but here.
+func (s *Service) ChangePassword(ctx context.Context, v Visit, p NewPassword) error {
+	if err := p.Problems.Err(); err != nil {
+		return err
+	}
+	u, err := s.reauthenticate(ctx, v.Actor, "current_password", p.Current)
+	if err != nil {
+		return err
+	}
+	hash, err := HashPassword(ctx, p.Password)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if err := s.setPassword(ctx, tx, v.Actor, passwordSet{PasswordChanged, u.User, hash}); err != nil {
+			return err
+		}
+		if err := endSessions(ctx, tx, u.CompanyID, u.ID, v.Session.ID); err != nil {
+			return err
+		}
+		return deletePasswordLinks(ctx, tx, u.User)
+	})
+}
+
+// reauthenticate checks the password of the actor's user again: a browser that
+// was left open must not be enough. Attempts are counted as those to sign in. A
+// wrong password is a refusal of the field.
+func (s *Service) reauthenticate(ctx context.Context, a Actor, field, password string) (storedUser, error) {
+	u, err := userByID(ctx, s.db, a.Company.ID, a.UserID)
+	if err != nil {
+		return u, err
+	}
+	person, from := text.Lower(u.Email), Visitor{Address: a.From}
+	if err := s.countAttempt(ctx, person, from); err != nil {
+		return u, err
+	}
+	fits, err := passwordFits(ctx, u, password)
+	if err != nil {
+		return u, err
+	}
+	if !fits {
+		return u, fault.Field(field, "is wrong")
+	}
+	return u, s.db.Write(ctx, func(tx *sqldb.Tx) error { return uncountAttempts(ctx, tx, person, from) })
+}

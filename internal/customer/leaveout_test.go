@@ -1,0 +1,69 @@
+package customer
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+const untidyFile = `nome;telefone;e-mail;cpf;cidade;custom.MAC;vencimento
+Ana;(11) 98765-4321;ana@;123.456.789-09;Recife;00-1A;10/02/2026
+Bia;11 8765-4321;bia@example.com;111;Natal;;10/02/2026
+Ana;(11) 98765-4321;;;;;11/02/2026
+Caio;;;;;;31/02/2026
+`
+
+func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		rows := func() iter.Seq2[sheet.Row, error] {
+			file, err := sheet.OpenAll(strings.NewReader(untidyFile))
+			must(t, err)
+			return file.All()
+		}
+		for _, c := range []struct {
+			leaveOut bool
+			want     Imported
+			problems []string
+			warnings []string
+		}{
+			{false, Imported{Failed: 3, Skipped: 1}, []string{"2 email", "3 whatsapp", "3 cpf_cnpj", "5 data_de_vencimento"}, []string{"4 whatsapp"}},
+			{
+				true,
+				Imported{Failed: 1, Skipped: 3},
+				[]string{"5 data_de_vencimento"},
+				[]string{"2 email", "3 cpf_cnpj", "3 whatsapp", "4 whatsapp"},
+			},
+		} {
+			var problems, warnings []string
+			done, err := w.Import(t.Context(), w.actor, rows, ImportOptions{
+				DryRun: true, LeaveOut: c.leaveOut,
+				Problem: func(p Problem) { problems = append(problems, fmt.Sprint(p.Line, " ", p.Field)) },
+				Warning: func(p Problem) { warnings = append(warnings, fmt.Sprint(p.Line, " ", p.Field)) },
+			})
+			slices.Sort(warnings)
+			slices.Sort(problems)
+			slices.Sort(c.problems)
+			if err != nil || done != c.want || !slices.Equal(problems, c.problems) || !slices.Equal(warnings, c.warnings) {
+				t.Errorf("leave out %v: %+v, %v\nproblems %q\nwarnings %q", c.leaveOut, done, err, problems, warnings)
+			}
+		}
+		done, err := w.Import(t.Context(), w.actor, rows, ImportOptions{KeepGoing: true, LeaveOut: true})
+		if err != nil || done.Imported != 3 {
+			t.Errorf("imported %+v, %v", done, err)
+		}
+		got, err := sqldb.Values[string](t.Context(), w.db, `
+			SELECT name || ' ' || whatsapp || ' ' || email || ' ' || cpf_cnpj || ' ' || custom FROM customers WHERE company_id = ? ORDER BY id`,
+			w.actor.Company.ID)
+		want := []string{`Ana 5511987654321  12345678909 {"MAC":"00-1A"}`, `Bia  bia@example.com  `, `Ana 5511987654321   `}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("stored %q, %v", got, err)
+		}
+	})
+}

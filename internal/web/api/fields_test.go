@@ -1,0 +1,68 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/platform/address"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/housetest"
+	"carteira/internal/web"
+)
+
+// The fields of records that the API does not show, each with a reason.
+var (
+	notInCustomer = map[string]string{
+		"OwnDay":    "how renewals count is ours",
+		"CreatedOn": "created_at has the day",
+	}
+	notInInvoice = map[string]string{
+		"Generated": "the contract does not tell them apart",
+		"PaidOn":    "paid_at has the day",
+		"Note":      "the company's own; the panel shows it",
+	}
+)
+
+// shows reports whether a record's JSON differs from that of an empty one.
+func shows[T any](write func(*web.Object, *T)) func(T) bool {
+	text := func(record T) string {
+		return string(web.One(func(o *web.Object) { write(o, &record) })(nil))
+	}
+	var empty T
+	return func(record T) bool { return text(record) != text(empty) }
+}
+
+func TestEveryFieldOfARecordIsInItsJSON(t *testing.T) {
+	due := civil.MustParse("2026-01-31")
+	plan, product := customer.Plan{ID: 1, Name: "Mensal", Value: 3500}, customer.Product{ID: 1, Name: "Fibra"}
+	c := &call{actor: account.Actor{Company: account.Company{Zone: time.UTC}}, today: due}
+	const complaint = "the API does not show it"
+
+	housetest.EachField(t, customer.Customer{
+		ID: 1, UUID: "u", Name: "Ana", Whatsapp: "5511", Email: "a@b", Usuario: "ana", DueOn: due, OwnDay: 31, Plan: plan, Product: product,
+		Notes: "n", ExternalID: "x", CreatedAt: housetest.Morning, UpdatedAt: housetest.Morning,
+		CpfCnpj: "11144477735", Address: address.Address{City: "Santos"}, OwnPrice: customer.Price{Amount: 1, Own: true},
+		Custom: customer.NewCustom(map[string]string{"mac": "00"}), CancelledAt: housetest.Morning, CancelReason: "r", CreatedOn: due,
+	}, notInCustomer, shows(c.writeCustomer), complaint)
+
+	housetest.EachField(t, billing.Invoice{
+		ID: 1, Customer: billing.Customer{ID: 1, UUID: "u", Name: "Ana"}, Generated: true, Status: billing.Open, Amount: 1, Description: "d",
+		DueOn: due, Plan: plan, Product: product, PaidAt: housetest.Morning, PaidOn: due, PaidVia: "efi", Note: "n", CreatedAt: housetest.Morning,
+	}, notInInvoice, shows(func(o *web.Object, i *billing.Invoice) {
+		c.writeInvoice(o, i)
+		writeBought(o, i)
+	}), complaint)
+
+	housetest.EachField(t, catalog.Plan{
+		ID: 1, Name: "Mensal", Value: 1, Period: civil.Period{Unit: civil.Month, Count: 1}, Product: catalog.Ref{ID: 1, Name: "Fibra"},
+		Active: true, CreatedAt: housetest.Morning,
+	}, nil, shows(func(o *web.Object, p *catalog.Plan) { c.writePlan(o, p, 0) }), complaint)
+
+	housetest.EachField(t, catalog.Product{
+		ID: 1, Name: "Fibra", Description: "d", Active: true, CreatedAt: housetest.Morning,
+	}, nil, shows(func(o *web.Object, p *catalog.Product) { c.writeProduct(o, p, 0) }), complaint)
+}

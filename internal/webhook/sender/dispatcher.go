@@ -1,0 +1,320 @@
+package sender
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	// maxReady bounds what a process has prefetched.
+	maxReady = 16 * quickSlots
+	// pollEvery is how often the dispatcher looks for due lanes unasked: for
+	// retries, and for what other processes have queued.
+	pollEvery = time.Second
+	// tickEvery is how often it looks at its own clock.
+	tickEvery = 100 * time.Millisecond
+	// spareWorkers are kept when there is nothing to do.
+	spareWorkers = 16
+)
+
+// dispatcher owns the state of all lanes. Only its goroutine, which is that of
+// run, touches the fields above the channels; all others speak to it through
+// these.
+type dispatcher struct {
+	sender   *Sender
+	store    store
+	log      *slog.Logger
+	ctx      context.Context // of all that the run has begun
+	cancel   context.CancelFunc
+	lanes    map[int64]*lane
+	paces    paces
+	slots    slots
+	queues   [4][]*lane // lanes that can send: see queueOf
+	wanted   [3][]*lane // lanes to be leased, by class
+	refills  []*lane    // leased lanes that need more
+	freed    []int64    // lanes given back, in which something may have become due meanwhile
+	releases []lease    // to be given back
+	shunned  map[int64]time.Duration
+	flights  map[*flight]struct{}
+	spare    []worker
+	begun    int // attempts that have begun and are not recorded
+	claims   int // deliveries claimed so far
+	once     bool
+	stopping bool
+	now      time.Duration // when the dispatcher last looked at its clock
+	calls    calls
+
+	finished chan *flight
+	recorded chan []report
+	replies  chan func() // what a call of the store came to
+	recorder *recorder
+	singles  chan struct{}
+	done     chan struct{} // closed when the dispatcher is gone
+	running  sync.WaitGroup
+}
+
+func newDispatcher(s *Sender) *dispatcher {
+	d := &dispatcher{
+		sender: s, store: s.store, log: s.log, lanes: map[int64]*lane{}, paces: paces{}, shunned: map[int64]time.Duration{},
+		flights: map[*flight]struct{}{}, now: s.elapsed(),
+		finished: make(chan *flight, quickSlots), recorded: make(chan []report, maxSingles), replies: make(chan func(), 8),
+		singles: make(chan struct{}, maxSingles), done: make(chan struct{}),
+	}
+	d.recorder = newRecorder(s.store, d.recorded, d.done)
+	return d
+}
+
+// run is the dispatcher's loop. It ends when ctx has ended, or a single round
+// is over, and nothing is in flight.
+func (d *dispatcher) run(ctx context.Context) error {
+	d.ctx, d.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	d.running.Go(func() { d.recorder.run(d.ctx) })
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	stop, wake, look := ctx.Done(), d.sender.wake, d.sender.look
+	if d.once {
+		wake, look = nil, nil
+	}
+	for d.advance(); !d.over(); d.advance() {
+		select {
+		case <-stop:
+			stop = nil
+			d.stop()
+		case lanes := <-wake:
+			d.wantAll(lanes)
+		case <-look:
+			d.calls.lookAt = 0
+		case f := <-d.finished:
+			d.onFinished(f)
+		case reports := <-d.recorded:
+			d.onRecorded(reports)
+		case reply := <-d.replies:
+			reply()
+		case <-tick.C:
+			d.onTick()
+		}
+	}
+	return d.calls.failure
+}
+
+// over says that there is nothing to do any more.
+func (d *dispatcher) over() bool {
+	ended := d.stopping || d.once && d.calls.looked
+	return ended && len(d.lanes) == 0 && d.calls.pending == 0
+}
+
+// advance takes in what else has come, and begins what can begin.
+func (d *dispatcher) advance() {
+	for len(d.finished) > 0 {
+		d.onFinished(<-d.finished)
+	}
+	d.now = d.sender.elapsed()
+	d.dispatch()
+	d.callStore()
+}
+
+// close ends all goroutines of the dispatcher, also after a panic.
+func (d *dispatcher) close() {
+	if d.cancel != nil {
+		d.cancel()
+	}
+	close(d.done)
+	close(d.recorder.in)
+	for _, w := range d.spare {
+		close(w)
+	}
+	for f := range d.flights { // after a panic
+		close(f.worker)
+	}
+	d.running.Wait()
+}
+
+// stop ends the sending: what is in flight is finished and recorded.
+func (d *dispatcher) stop() {
+	d.stopping, d.refills = true, nil
+	for _, l := range d.lanes {
+		l.wanted = false
+		if l.state == idle {
+			d.forget(l)
+			continue
+		}
+		l.stop()
+		d.update(l)
+	}
+}
+
+// The queues of lanes that can send, in the order in which they are served.
+const (
+	firstQueue   = iota // of quick lanes, with a first attempt next
+	retryQueue          // of quick lanes, with a retry next
+	unknownQueue        // of lanes of which nothing is known
+	slowQueue           // of slow or failing lanes
+)
+
+func (d *dispatcher) classOf(l *lane) class {
+	return classOf(d.paces[l.id], l.limit == failingLaneLimit)
+}
+
+func (d *dispatcher) queueOf(l *lane) int {
+	switch d.classOf(l) {
+	case slow:
+		return slowQueue
+	case unknown:
+		return unknownQueue
+	case quick:
+		return firstQueue + lineOf(l.ready[0].step)
+	}
+	return slowQueue
+}
+
+var classOfQueue = [...]class{quick, quick, unknown, slow}
+
+// dispatch begins requests as long as there are slots. The lanes of a queue take
+// turns, one delivery each.
+func (d *dispatcher) dispatch() {
+	for at := range d.queues {
+		for len(d.queues[at]) > 0 && d.begun < maxUnrecorded && d.slots.admits(classOfQueue[at], d.now) {
+			l := d.queues[at][0]
+			d.queues[at] = d.queues[at][1:]
+			l.queued = false
+			l.dropStale(d.now, d.sender.Generation())
+			if d.canSend(l) && d.queueOf(l) == at {
+				d.begin(l)
+			}
+			d.update(l)
+		}
+	}
+}
+
+// canSend says whether a lane may make a request now. A receiver of which
+// nothing is known gets one for a trial, and more when it has answered or has
+// proved slow.
+func (d *dispatcher) canSend(l *lane) bool {
+	return l.runnable() && (l.inFlight == 0 || d.classOf(l) != unknown)
+}
+
+// begin makes a request for the next delivery of a lane.
+func (d *dispatcher) begin(l *lane) {
+	f := &flight{lane: l, job: l.next(), ctx: l.ctx, startedAt: d.now, class: d.classOf(l)}
+	d.sender.metrics.lag.Observe((f.job.waited + d.now - f.job.claimedAt).Seconds())
+	d.begun++
+	d.slots.take(f)
+	d.flights[f] = struct{}{}
+	if n := len(d.spare); n > 0 {
+		f.worker = d.spare[n-1]
+		d.spare = d.spare[:n-1]
+	} else {
+		f.worker = make(worker, 1)
+		d.running.Go(func() { d.work(f.worker) })
+	}
+	f.worker <- f
+}
+
+// onFinished takes in the end of a request.
+func (d *dispatcher) onFinished(f *flight) {
+	d.spare = append(d.spare, f.worker)
+	delete(d.flights, f)
+	d.slots.giveBack(f, d.now, f.outcome.verdict == accepted && !f.outcome.response.Truncated)
+	l, a := f.lane, attempt{job: f.job, outcome: f.outcome, token: f.lane.token}
+	if f.ctx.Err() != nil {
+		l.cutOff(f.job.id)
+		d.begun--
+		d.running.Go(func() { d.logAttempt(report{attempt: a}) })
+		d.update(l)
+		return
+	}
+	if a.outcome.verdict == accepted || a.failed() {
+		d.paces.note(a)
+	}
+	if l.finish(a) {
+		a.release = l.lastRecord()
+		d.recorder.in <- a
+	}
+	d.update(l)
+}
+
+// update draws the consequences of a change in a lane.
+func (d *dispatcher) update(l *lane) {
+	if a, ok := l.nextHeld(); ok {
+		a.release = l.lastRecord()
+		d.recordAlone(a)
+	}
+	if !l.wanted && !d.stopping && !d.once && l.refill(d.paces[l.id]) > 0 {
+		l.wanted = true
+		d.refills = append(d.refills, l)
+	}
+	before := l.state
+	l.settle()
+	switch {
+	case l.state == releasing && before != releasing:
+		d.releases = append(d.releases, lease{l.id, l.token})
+	case l.state == idle && !l.wanted:
+		d.forget(l)
+	case d.canSend(l) && !l.queued:
+		l.queued = true
+		at := d.queueOf(l)
+		d.queues[at] = append(d.queues[at], l)
+	}
+}
+
+// forget lets go of a lane that is idle.
+func (d *dispatcher) forget(l *lane) {
+	delete(d.lanes, l.id)
+	if l.end != nil {
+		l.end()
+	}
+	switch {
+	case d.stopping || d.once:
+	case l.more:
+		d.want(l.id, l.limit == failingLaneLimit)
+	case l.token != "":
+		d.freed = append(d.freed, l.id)
+	}
+}
+
+func (d *dispatcher) wantAll(lanes []int64) {
+	for _, id := range lanes {
+		d.want(id, false)
+	}
+}
+
+// want asks for a lane in which something is due. One that this process has is
+// claimed again when what it has is sent.
+func (d *dispatcher) want(id int64, failing bool) {
+	if d.stopping || d.shunned[id] > d.now {
+		return
+	}
+	if l := d.lanes[id]; l != nil {
+		l.more = true
+		d.update(l)
+		return
+	}
+	l := &lane{id: id, wanted: true}
+	d.lanes[id] = l
+	at := classOf(d.paces[id], failing)
+	d.wanted[at] = append(d.wanted[at], l)
+}
+
+// onTick looks after what only time changes.
+func (d *dispatcher) onTick() {
+	for f := range d.flights {
+		if !f.slow && d.now-f.startedAt >= dawdling {
+			d.slots.dawdle(f)
+			d.paces.dawdle(f.lane.id)
+			d.update(f.lane)
+		}
+	}
+	for _, l := range d.lanes {
+		if l.state.leased() && d.now-l.leasedAt > leaseTime {
+			d.log.WarnContext(d.ctx, "lease of a lane not renewed in time", "lane", l.id)
+			l.expire()
+			d.update(l)
+		}
+	}
+	for len(d.spare) > spareWorkers {
+		close(d.spare[len(d.spare)-1])
+		d.spare = d.spare[:len(d.spare)-1]
+	}
+}

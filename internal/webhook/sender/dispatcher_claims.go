@@ -1,0 +1,207 @@
+package sender
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+const (
+	// maxLanesPerClaim bounds the length of a claiming transaction.
+	maxLanesPerClaim = 256
+	// shunTime is for how long a lane is left alone whose claim failed while
+	// others succeeded.
+	shunTime = time.Minute
+)
+
+// Two claims may be on their way at once, so that quick lanes do not wait for
+// the claim of others.
+const (
+	forQuick  = iota // lanes that need more, and quick ones that are wanted
+	forOthers        // slow lanes, and those of which nothing is known
+)
+
+// callClaim claims for lanes that need more, and leases lanes that are wanted.
+func (d *dispatcher) callClaim(whom int) {
+	if d.calls.claiming[whom] || d.now < d.calls.claimAt {
+		return
+	}
+	requests, lanes := d.requests(whom)
+	if len(requests) == 0 {
+		return
+	}
+	d.calls.claiming[whom] = true
+	askedAt, generation := d.sender.elapsed(), d.sender.Generation()
+	d.call(func(ctx context.Context) func() {
+		grants, shunned, err := d.store.claimSome(ctx, requests)
+		return func() {
+			d.calls.claiming[whom] = false
+			d.onClaimed(lanes, grants, askedAt, generation)
+			if err != nil {
+				d.calls.claimAt = d.failed(err, &d.calls.claimPause)
+			} else {
+				d.calls.claimPause = 0
+			}
+			for lane, err := range shunned {
+				d.shunned[lane] = d.now + shunTime
+				d.log.ErrorContext(d.ctx, "deliveries of a lane cannot be claimed", "lane", lane, "error", err)
+			}
+		}
+	})
+}
+
+// claimSome claims, and if that fails tries the lanes one by one: what is in the
+// way of one is none of the others' business. A database that is away is in the
+// way of all.
+func (s store) claimSome(ctx context.Context, requests []request) (grants []grant, shunned map[int64]error, err error) {
+	try := func(requests []request) error {
+		return guard(ctx, func(ctx context.Context) error {
+			some, err := s.claim(ctx, requests)
+			grants = append(grants, some...)
+			return err
+		})
+	}
+	err = try(requests)
+	away := errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, context.DeadlineExceeded)
+	if err == nil || away || len(requests) == 1 {
+		return grants, nil, err
+	}
+	shunned = map[int64]error{}
+	for _, r := range requests {
+		if err := try([]request{r}); err != nil {
+			shunned[r.lane] = err
+		}
+	}
+	if len(shunned) == len(requests) {
+		return grants, nil, err // it is not about single lanes
+	}
+	return grants, shunned, nil
+}
+
+// requests are what to claim now. A lane for which there is no slot waits
+// unclaimed: another process may have one.
+func (d *dispatcher) requests(whom int) (requests []request, lanes []*lane) {
+	classes := []class{quick}
+	refills := d.refills
+	if whom == forOthers {
+		classes, refills = []class{unknown, slow}, nil
+	}
+	if len(refills) == 0 && !slices.ContainsFunc(classes, func(c class) bool { return len(d.wanted[c]) > 0 }) {
+		return nil, nil
+	}
+	asking := d.newAsking()
+	if whom == forQuick {
+		d.refills = nil
+	}
+	for _, l := range refills {
+		size := l.refill(d.paces[l.id])
+		if l.wanted = false; size == 0 || !asking.ask(l, size) {
+			d.update(l)
+		}
+	}
+	for _, c := range classes {
+		free := d.freeFor(c)
+		d.wanted[c] = askFrom(d.wanted[c], func(l *lane) bool {
+			size := min(d.paces[l.id].claimSize(laneLimit), free)
+			if size <= 0 || !asking.ask(l, size) {
+				return false
+			}
+			if c != quick {
+				free -= size
+			}
+			return true
+		})
+	}
+	return asking.requests, asking.lanes
+}
+
+// asking collects requests, for no more than may be prefetched.
+type asking struct {
+	room     int
+	requests []request
+	lanes    []*lane
+}
+
+func (d *dispatcher) newAsking() *asking {
+	a := &asking{room: maxReady}
+	for _, l := range d.lanes {
+		a.room -= len(l.ready)
+	}
+	return a
+}
+
+func (a *asking) ask(l *lane, size int) bool {
+	if a.room < laneLimit || len(a.lanes) >= maxLanesPerClaim {
+		return false
+	}
+	size = min(size, a.room)
+	a.room -= size
+	l.more, l.wanted = false, false
+	l.refilling = l.state == sending
+	l.state = l.state.on(asked)
+	a.requests = append(a.requests, request{lane: l.id, size: size, token: l.token, open: l.openIDs()})
+	a.lanes = append(a.lanes, l)
+	return true
+}
+
+// freeFor is for how many deliveries of a class there will be slots.
+func (d *dispatcher) freeFor(c class) int {
+	switch c {
+	case slow:
+		free := d.slots.freeSlow(d.now)
+		for _, l := range d.queues[slowQueue] {
+			free -= len(l.ready)
+		}
+		return free
+	case unknown:
+		if !d.slots.admits(unknown, d.now) {
+			return 0
+		}
+		return laneLimit * (trialSlots - d.slots.trial - len(d.queues[unknownQueue]))
+	case quick:
+	}
+	return quickSlots
+}
+
+// askFrom asks for the lanes of a list as long as ask does, and returns the rest.
+func askFrom(list []*lane, ask func(*lane) bool) []*lane {
+	for i, l := range list {
+		if l.state == idle && l.wanted && !ask(l) {
+			return list[i:]
+		}
+	}
+	return nil
+}
+
+func (d *dispatcher) onClaimed(lanes []*lane, grants []grant, askedAt time.Duration, generation int64) {
+	granted := make(map[int64]grant, len(grants))
+	for _, g := range grants {
+		g.askedAt, g.generation = askedAt, generation
+		granted[g.lane] = g
+		d.claims += len(g.jobs)
+	}
+	for _, l := range lanes {
+		l.refilling = false
+		g, ok := granted[l.id]
+		switch {
+		case ok && l.state == claiming:
+			l.ctx, l.end = context.WithCancel(d.ctx)
+			l.open = make(map[int64]struct{}, len(g.jobs))
+			l.grant(g)
+		case ok:
+			l.grant(g)
+		default:
+			l.state = l.state.on(denied)
+		}
+		if l.state != sending {
+			l.drop()
+		}
+		if d.stopping {
+			l.stop()
+		}
+		d.update(l)
+	}
+}

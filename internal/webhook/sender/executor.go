@@ -1,0 +1,99 @@
+package sender
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"carteira/internal/platform/crashpoint"
+)
+
+// flight is a request that is being made.
+type flight struct {
+	lane      *lane
+	job       Job
+	ctx       context.Context // of the lane's lease
+	startedAt time.Duration
+	class     class
+	slow      bool // it takes a slow slot
+	outcome   outcome
+	worker    worker
+}
+
+// worker is a goroutine that makes one request after the other. It is kept as
+// long as there is work: its stack has grown to what a request needs.
+type worker chan *flight
+
+// work makes requests until the dispatcher has no more.
+func (d *dispatcher) work(w worker) {
+	for f := range w {
+		f.outcome = d.sender.execute(f.ctx, f.job, d.log)
+		crashpoint.Here("after-answer-before-close")
+		select {
+		case d.finished <- f:
+		case <-d.done:
+			return
+		}
+	}
+}
+
+// execute sends a delivery and turns a panic into an outcome: what one row
+// makes our code do is no reason to stop the others.
+func (s *Sender) execute(ctx context.Context, job Job, log *slog.Logger) (o outcome) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			s.metrics.panics.Inc()
+			o = outcome{verdict: panicked, at: s.db.Now(), problem: panicProblem}
+			log.LogAttrs(ctx, slog.LevelError, "sending a delivery panicked", slog.Int64("company_id", job.companyID),
+				slog.Int64("delivery", job.id), slog.String("panic", fmt.Sprint(cause)), slog.String("stack", string(debug.Stack())))
+		}
+	}()
+	return s.send(ctx, job)
+}
+
+// send signs and posts a delivery. Address, secret and switch are those that
+// were read with the claim, the body is that of the event.
+func (s *Sender) send(ctx context.Context, job Job) outcome {
+	o := outcome{at: s.db.Now()}
+	if !job.to.active && !job.test {
+		o.verdict = disabled
+		return o
+	}
+	key, err := job.to.secret(s.box, job.secretContext())
+	if err != nil {
+		o.verdict, o.problem = localFailure, "the signing secret cannot be read"
+		return o
+	}
+	o.response, err = s.post(ctx, job.url, job.headers(o.at, key), job.body)
+	o.judge(err)
+	return o
+}
+
+// Attempt is an attempt that a person waited for.
+type Attempt struct {
+	Number   int
+	At       time.Time
+	Duration time.Duration
+	Status   int // 0: no answer
+	Body     string
+	Problem  string
+	Accepted bool
+}
+
+// SendNow sends a delivery that ClaimNow has claimed, and records the outcome.
+// The caller's going away does not cut it short: what was sent is recorded.
+func (s *Sender) SendNow(ctx context.Context, job Job) (Attempt, error) {
+	ctx = context.WithoutCancel(ctx)
+	a := attempt{job: job, outcome: s.execute(ctx, job, s.log)}
+	if _, err := s.store.record(ctx, a); err != nil {
+		return Attempt{}, err
+	}
+	o := a.outcome
+	s.metrics.attempts.WithLabelValues(string(o.verdict)).Inc()
+	return Attempt{
+		Number: job.number, At: o.at, Duration: o.response.Duration, Status: o.response.Status,
+		Body: string(o.response.Body), Problem: o.problem, Accepted: o.verdict == accepted,
+	}, nil
+}

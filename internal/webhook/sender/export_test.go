@@ -1,0 +1,127 @@
+package sender
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"carteira/internal/platform/outbound"
+	"carteira/internal/platform/sqldb"
+)
+
+// What tests of another package see of this one.
+const (
+	LaneLimit        = laneLimit
+	FailingLaneLimit = failingLaneLimit
+	QuickSlots       = quickSlots
+	MaxFailures      = maxFailures
+	MaxPanics        = maxPanics
+	LeaseTime        = leaseTime
+	WaiterTime       = waiterTime
+	PanicProblem     = panicProblem
+)
+
+// Claim leases the lanes that nobody has, and claims up to n deliveries, four of
+// a lane at most.
+func (s *Sender) Claim(ctx context.Context, n int) (jobs []Job, err error) {
+	lanes, err := dueLanes(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
+	atCap := 0
+	var requests []request
+	for _, l := range lanes {
+		if l.leased {
+			if len(l.sending) >= laneLimit || l.failures > 0 {
+				atCap++
+			}
+			continue
+		}
+		if size := min(laneLimit, n); size > 0 {
+			requests = append(requests, request{lane: l.lane, size: size})
+			n -= size
+		}
+	}
+	s.metrics.lanesAtCap.Set(float64(atCap))
+	grants, err := s.store.claim(ctx, requests)
+	for _, g := range grants {
+		jobs = append(jobs, g.jobs...)
+	}
+	return jobs, err
+}
+
+// Try sends a claimed delivery without recording it.
+func (s *Sender) Try(ctx context.Context, job Job) Tried { return Tried{s.send(ctx, job)} }
+
+// Tried is an outcome.
+type Tried struct{ o outcome }
+
+// The outcomes that tests make up.
+func Accepted(at time.Time) Tried { return Tried{outcome{verdict: accepted, at: at}} }
+func Broken(at time.Time) Tried   { return Tried{outcome{verdict: broken, at: at, problem: "late"}} }
+func Disabled() Tried             { return Tried{outcome{verdict: disabled}} }
+
+// Record records an outcome, and says whether it was still to be recorded.
+func (s *Sender) Record(ctx context.Context, job Job, t Tried) (bool, error) {
+	return s.store.record(ctx, attempt{job: job, outcome: t.o})
+}
+
+// RecordTogether records accepted attempts as one batch, and returns those that
+// fell out of it.
+func (s *Sender) RecordTogether(ctx context.Context, at time.Time, jobs []Job) (fallen []Job) {
+	var batch []attempt
+	for _, j := range jobs {
+		batch = append(batch, attempt{job: j, outcome: outcome{verdict: accepted, at: at, response: outbound.Result{Status: http.StatusOK}}})
+	}
+	r := newRecorder(s.store, nil, nil)
+	r.waiting = batch
+	for len(r.waiting) > 0 {
+		for _, report := range r.record(ctx, r.nextBatch()) {
+			if report.alone {
+				fallen = append(fallen, report.attempt.job)
+			}
+		}
+	}
+	return fallen
+}
+
+func (j Job) ID() int64         { return j.id }
+func (j Job) Number() int       { return j.number }
+func (j Job) Event() string     { return string(j.event) }
+func (j Job) Lane() int64       { return j.lane }
+func (j Job) Earlier() Job      { j.begun--; return j }
+func (j Job) SameAs(o Job) bool { return j.id == o.id && j.begun == o.begun }
+
+// PostWith replaces how requests are made.
+func (s *Sender) PostWith(post func(ctx context.Context, url string, h http.Header, body []byte) (outbound.Result, error)) {
+	s.post = post
+}
+
+// LaneRow is a lane as the database has it.
+type LaneRow struct {
+	Lane    int64
+	Token   string
+	Until   time.Time
+	Sending []int64
+}
+
+// Lanes reads the lanes.
+func (s *Sender) Lanes(ctx context.Context) ([]LaneRow, error) {
+	return sqldb.All(ctx, s.db, func(r sqldb.Row) (l LaneRow, err error) {
+		var until int64
+		var sending string
+		err = r.Scan(&l.Lane, &l.Token, &until, &sending)
+		l.Until, l.Sending = time.UnixMicro(until), splitIDs(sending)
+		return l, err
+	}, `SELECT lane, token, until, sending FROM delivery_lanes WHERE lane > 0 ORDER BY lane`)
+}
+
+// Renew renews the leases of lanes.
+func (s *Sender) Renew(ctx context.Context, lanes ...int64) ([]int64, error) {
+	return s.store.renew(ctx, lanes)
+}
+
+// Delay is the wait before an attempt.
+func Delay(delays []time.Duration, step int, asked time.Duration) time.Duration {
+	return schedule(delays).delay(step, asked)
+}

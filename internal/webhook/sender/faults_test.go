@@ -1,0 +1,226 @@
+package sender_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carteira/internal/event"
+	"carteira/internal/platform/outbound"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/webhook"
+	"carteira/internal/webhook/sender"
+	"carteira/internal/webhook/webhooktest"
+)
+
+// A claim whose reading of webhooks fails, as on a restart of the server or a
+// statement timeout, is an error like any other.
+func TestClaimThatCannotReadWebhooksIsTriedAgain(t *testing.T) {
+	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
+		r := webhooktest.NewReceiver(t)
+		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
+		w.Happen(3, event.InvoicePaid)
+		w.Exec(`ALTER TABLE webhooks RENAME COLUMN secret TO mislaid`)
+		if n, err := w.Sender().SendDue(t.Context()); n != 0 || err == nil {
+			t.Errorf("%d were claimed, %v", n, err)
+		}
+		stop := w.Start()
+		defer stop()
+		w.Exec(`ALTER TABLE webhooks RENAME COLUMN mislaid TO secret`)
+		webhooktest.Eventually(t, "all is delivered", func() bool { return w.Count(id)[webhook.Delivered] == 3 })
+	})
+}
+
+// What is in the way of one lane's claim is none of the others' business.
+func TestLaneThatCannotBeClaimedStopsNoOther(t *testing.T) {
+	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
+		r := webhooktest.NewReceiver(t)
+		bad, _ := w.Subscribe(r.URL, event.InvoicePaid)
+		good, _ := w.Subscribe(r.URL, event.InvoicePaid)
+		w.Happen(2, event.InvoicePaid)
+		// An expired lease whose attempts cannot be counted any further.
+		w.Exec(`UPDATE delivery_queue SET attempts = 9223372036854775807 WHERE lane = ?`, bad)
+		w.Exec(`UPDATE delivery_lanes SET sending = ',' || (SELECT MIN(delivery_id) FROM delivery_queue WHERE lane = ?) || ',' WHERE lane = ?`, bad, bad)
+		stop := w.Start()
+		defer stop()
+		webhooktest.Eventually(t, "the other is delivered", func() bool { return w.Count(good)[webhook.Delivered] == 2 })
+		if n := w.Count(bad); n[webhook.Delivered] != 0 {
+			t.Errorf("%v", n)
+		}
+	})
+}
+
+// A delivery over which our own code panics is tried a few times and set aside;
+// the others go on.
+func TestDeliveryThatPanicsIsSetAside(t *testing.T) {
+	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
+		var log lockedBuffer
+		w.Log = slog.New(slog.NewTextHandler(&log, nil))
+		w = w.Another()
+		r := webhooktest.NewReceiver(t)
+		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
+		other, _ := w.Subscribe(r.URL, event.InvoicePaid)
+		poison := w.Happen(1, event.InvoicePaid)[0]
+		w.Exec(`DELETE FROM delivery_queue WHERE lane = ?`, other)
+		w.Happen(3, event.InvoicePaid)
+		w.Sender().PostWith(func(_ context.Context, _ string, h http.Header, _ []byte) (outbound.Result, error) {
+			if h.Get("X-Service-Delivery") == poison {
+				var nobody *webhook.Webhook
+				nobody.Active = true
+			}
+			return outbound.Result{Status: http.StatusOK}, nil
+		})
+		for range sender.MaxPanics + 2 {
+			w.Rounds()
+			w.Clock.Advance(time.Minute)
+		}
+		if n := w.Count(id); n[webhook.Delivered] != 3 || n[webhook.Failed] != 1 || w.Count(other)[webhook.Delivered] != 3 {
+			t.Errorf("%v, and of the other %v", n, w.Count(other))
+		}
+		d := w.History(id)[0]
+		if len(d.Attempts) != 1 || d.Attempts[0].Number != sender.MaxPanics || d.Attempts[0].Error != sender.PanicProblem {
+			t.Errorf("%+v", d.Attempts)
+		}
+		if hook := w.Webhook(id); !hook.Active || hook.Failures != 0 {
+			t.Errorf("it is the receiver's fault: %+v", hook)
+		}
+		got := scrape(w)
+		if got["carteira_webhook_panics_total"] != sender.MaxPanics || got["carteira_webhook_given_up_total set_aside"] != 1 {
+			t.Errorf("%v", got)
+		}
+		for _, text := range []string{"level=ERROR msg=\"sending a delivery panicked\"", "faults_test.go", "level=ERROR msg=\"delivery set aside"} {
+			if !strings.Contains(log.String(), text) {
+				t.Errorf("the log lacks %q", text)
+			}
+		}
+	})
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// heldOpen runs statements in a transaction of another process that is then cut
+// off: it neither commits nor ends.
+func heldOpen(t *testing.T, w *webhooktest.World, statements ...string) (end func()) {
+	t.Helper()
+	other := w.Another()
+	held, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = other.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+			for _, text := range statements {
+				if _, err := tx.Exec(t.Context(), text); err != nil {
+					t.Error(err)
+				}
+			}
+			close(held)
+			<-release
+			return errTakenBack
+		})
+	}()
+	<-held
+	return func() {
+		close(release)
+		<-ended
+	}
+}
+
+// A process that is cut off in the middle of a transaction keeps what it has
+// locked, and nothing else.
+func TestTransactionThatIsCutOffStopsNoOtherLane(t *testing.T) {
+	w := webhooktest.NewWorld(t, sqldb.Postgres)
+	r := webhooktest.NewReceiver(t)
+	var ids []int64
+	for range 4 {
+		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
+		ids = append(ids, id)
+	}
+	w.Happen(3, event.InvoicePaid)
+	w.Sender().Claim(t.Context(), 8) //nolint:errcheck // the first two lanes are leased by one who died
+	w.Clock.Advance(sender.LeaseTime)
+	end := heldOpen(t, w,
+		`SELECT 1 FROM delivery_lanes WHERE lane = (SELECT MIN(lane) FROM delivery_lanes) FOR UPDATE`,       // a claim
+		`DELETE FROM delivery_queue WHERE lane = (SELECT MIN(lane) + 1 FROM delivery_lanes)`,                // a record
+		`UPDATE webhooks SET failures = failures + 1 WHERE id = (SELECT MIN(lane) + 2 FROM delivery_lanes)`, // a failure
+	)
+	w.Rounds()
+	w.Happen(1, event.InvoicePaid) // is not kept from being recorded either
+	w.Rounds()
+	for i, want := range []int{0, 0, 4, 4} {
+		if n := w.Count(ids[i])[webhook.Delivered]; n != want && i != 1 || i == 1 && n > 1 {
+			t.Errorf("of lane %d are delivered %d, want %d", i, n, want)
+		}
+	}
+	end()
+	w.Rounds()
+	for _, id := range ids {
+		if n := w.Count(id)[webhook.Delivered]; n != 4 {
+			t.Errorf("in the end %d are delivered", n)
+		}
+	}
+}
+
+// Leases go by the clock of the database: a process whose own clock is wrong
+// neither takes the lanes of others nor loses its own, and what it queues is due
+// for all.
+func TestClockThatIsWrongChangesNothing(t *testing.T) {
+	for _, wrongBy := range []time.Duration{time.Minute, -time.Minute} {
+		t.Run(wrongBy.String(), func(t *testing.T) {
+			w := webhooktest.NewWorld(t, sqldb.Postgres)
+			right, wrong := w.AnotherBy(), w.AnotherBy(sqldbtest.WithWrongClock(wrongBy))
+			r := webhooktest.NewReceiver(t)
+			id, _ := w.Subscribe(r.URL, event.InvoicePaid)
+			for _, pair := range [][2]*webhooktest.World{{right, wrong}, {wrong, right}} {
+				first, second := pair[0], pair[1]
+				first.Happen(1, event.InvoicePaid)
+				if jobs := claimAll(second, 1); len(jobs) != 1 {
+					t.Fatalf("what one process queued is not due for the other")
+				}
+				if jobs := claimAll(first, 1); len(jobs) != 0 {
+					t.Fatal("two processes have one lane")
+				}
+				left, err := sqldb.Value[int64](t.Context(), right.DB, `SELECT until - {clock ?} FROM delivery_lanes WHERE lane = ?`, right.DB.Clock(), id)
+				if err != nil || left <= 0 || left > sender.LeaseTime.Microseconds() {
+					t.Errorf("the lease lasts for another %d µs, %v", left, err)
+				}
+				webhooktest.Must(t, first.Inherit(t.Context()))
+				first.Rounds()
+			}
+			if n := w.Count(id)[webhook.Delivered]; n != 2 {
+				t.Errorf("%d are delivered", n)
+			}
+			// A resend by a process whose clock is behind is not sent beside it.
+			wrong.Happen(1, event.InvoicePaid)
+			webhooktest.Must(t, wrong.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+				_, due, err := wrong.Sender().ClaimNow(t.Context(), tx, w.Actor.Company.ID, w.History(id)[2].ID)
+				if !due {
+					t.Error("it is not due")
+				}
+				return err
+			}))
+			if n := right.Rounds(); n != 0 {
+				t.Errorf("%d were sent beside a person who waits", n)
+			}
+		})
+	}
+}

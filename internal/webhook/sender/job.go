@@ -1,0 +1,76 @@
+package sender
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"carteira/internal/event"
+	"carteira/internal/platform/secret"
+)
+
+// Job is a claimed delivery with what is needed to send it.
+type Job struct {
+	id        int64
+	companyID int64
+	lane      int64
+	webhookID int64 // 0: a notification of a single invoice
+	eventID   string
+	event     event.Name
+	body      []byte
+	url       string
+	to        *recipient
+	test      bool
+	begun     int // attempts that have begun: the fence, which must be unchanged when this one is recorded
+	number    int // of this attempt
+	step      int // of the schedule of retries
+	panics    int
+	waited    time.Duration // since it was due, when it was claimed
+	claimedAt time.Duration // by the dispatcher's clock
+	lateClaim bool          // a person waited for it and was not answered in time
+}
+
+// recipient is where the deliveries of a lane go.
+type recipient struct {
+	url      string // of a webhook; each notification has its own
+	sealed   string
+	active   bool
+	failures int
+	once     sync.Once
+	key      []byte
+	err      error
+}
+
+// secret is what deliveries of the lane are signed with. It is opened once for
+// all that were claimed together.
+func (r *recipient) secret(box *secret.Box, purpose string) ([]byte, error) {
+	r.once.Do(func() { r.key, r.err = box.Open(r.sealed, purpose) })
+	return r.key, r.err
+}
+
+func (j Job) secretContext() string {
+	if j.webhookID == 0 {
+		return CallbackContext(j.companyID)
+	}
+	return SecretContext(j.webhookID)
+}
+
+// SecretContext is what the secret of a webhook is sealed for.
+func SecretContext(webhookID int64) string { return fmt.Sprintf("webhook:%d", webhookID) }
+
+// CallbackContext is what the callback secret of a company is sealed for.
+func CallbackContext(companyID int64) string { return fmt.Sprintf("callback:%d", companyID) }
+
+// headers are those of the contract, spelled as it spells them.
+func (j Job) headers(at time.Time, key []byte) http.Header {
+	timestamp := strconv.FormatInt(at.Unix(), 10)
+	return http.Header{
+		"Content-Type":        {"application/json"},
+		"X-Service-Event":     {string(j.event)},
+		"X-Service-Delivery":  {j.eventID},
+		"X-Service-Timestamp": {timestamp},
+		"X-Service-Signature": {"sha256=" + Sign(key, timestamp, j.body)},
+	}
+}

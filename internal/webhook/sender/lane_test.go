@@ -1,0 +1,396 @@
+package sender
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"carteira/internal/platform/outbound"
+)
+
+func newLane(limit int, jobs ...int64) *lane {
+	l := &lane{id: 1, state: claiming, open: map[int64]struct{}{}}
+	g := grant{lane: 1, token: "t", limit: limit}
+	for _, id := range jobs {
+		g.jobs = append(g.jobs, Job{id: id, lane: 1})
+	}
+	l.grant(g)
+	return l
+}
+
+func ended(job Job, v verdict) attempt {
+	return attempt{job: job, outcome: outcome{verdict: v, response: outbound.Result{Duration: time.Millisecond}}}
+}
+
+// The table in the code is the picture in docs/webhooks.md; this is what it must
+// never allow.
+func TestTransitionsOfALane(t *testing.T) {
+	for s := idle; s <= abandoned; s++ {
+		if len(transitions[s]) == 0 {
+			t.Errorf("nothing leads out of %s", s)
+		}
+		for in, next := range transitions[s] {
+			if next == sending && s != claiming {
+				t.Errorf("%s becomes sending by input %d, without a claim", s, in)
+			}
+			if next == releasing && in != drained {
+				t.Errorf("%s is released by input %d, before all is recorded", s, in)
+			}
+		}
+	}
+	for _, s := range []state{sending, finishing, draining} {
+		if s.on(unrecordable) != abandoned || s.on(expired) != abandoned {
+			t.Errorf("%s goes on though its lease is worth nothing", s)
+		}
+	}
+	if abandoned.on(released) != abandoned || abandoned.leased() {
+		t.Error("a lane that was abandoned is given back, or its lease kept alive")
+	}
+	if draining.on(granted) != draining || draining.on(emptied) != draining {
+		t.Error("a lane begins again before its failures are recorded")
+	}
+}
+
+func TestLaneMakesFourRequestsAtOnce(t *testing.T) {
+	l := newLane(laneLimit, 1, 2, 3, 4, 5, 6)
+	n := 0
+	for ; l.runnable(); n++ {
+		l.next()
+	}
+	if n != laneLimit || len(l.ready) != 2 {
+		t.Errorf("%d at once, %d are left", n, len(l.ready))
+	}
+	if l := newLane(failingLaneLimit, 1, 2); !l.runnable() || l.next().id != 1 || l.runnable() {
+		t.Error("a failing lane does not make one request at a time")
+	}
+}
+
+func TestLaneWaitsForTheRecordOfSixteen(t *testing.T) {
+	var ids []int64
+	for id := range int64(40) {
+		ids = append(ids, id)
+	}
+	l := newLane(laneLimit, ids...)
+	n := 0
+	for ; l.runnable(); n++ {
+		if job := l.next(); !l.finish(ended(job, accepted)) {
+			t.Fatal("a success is not recorded with others")
+		}
+	}
+	if n != laneUnrecorded {
+		t.Errorf("%d are unrecorded", n)
+	}
+	l.recorded(0, nil)
+	if !l.runnable() {
+		t.Error("it does not go on when one is recorded")
+	}
+}
+
+// Failures are counted in a row, so what overlapped with one is recorded before
+// it, and nothing new begins.
+func TestFailureDrainsTheLane(t *testing.T) {
+	l := newLane(laneLimit, 1, 2, 3, 4, 5)
+	jobs := []Job{l.next(), l.next(), l.next()}
+	if !l.finish(ended(jobs[0], accepted)) || l.finish(ended(jobs[1], broken)) || l.state != draining {
+		t.Fatalf("%s after a failure", l.state)
+	}
+	if l.runnable() || len(l.ready) != 0 || !l.more {
+		t.Error("what was prefetched is still sent")
+	}
+	if _, ok := l.nextHeld(); ok {
+		t.Error("the failure is recorded beside a success before it")
+	}
+	l.recorded(jobs[0].id, nil)
+	if _, ok := l.nextHeld(); ok {
+		t.Error("the failure is recorded while a request is in flight")
+	}
+	if l.finish(ended(jobs[2], accepted)) {
+		t.Error("a success is recorded beside the failure")
+	}
+	var order []int64
+	for a, ok := l.nextHeld(); ok; a, ok = l.nextHeld() {
+		order = append(order, a.job.id)
+		l.settle()
+		l.recorded(a.job.id, nil)
+	}
+	if l.settle(); !slices.Equal(order, []int64{3, 2}) || l.state != releasing || len(l.open) != 0 {
+		t.Errorf("recorded in the order %v, then %s", order, l.state)
+	}
+}
+
+func TestOutcomeThatCannotBeRecordedAbandonsTheLease(t *testing.T) {
+	l := newLane(laneLimit, 1, 2, 3)
+	jobs := []Job{l.next(), l.next()}
+	l.finish(ended(jobs[0], accepted))
+	l.recorded(jobs[0].id, errors.New("the database is away"))
+	if l.state != abandoned || l.runnable() {
+		t.Errorf("%s, runnable: %t", l.state, l.runnable())
+	}
+	l.finish(ended(jobs[1], accepted))
+	a, ok := l.nextHeld()
+	if !ok || a.job.id != jobs[1].id {
+		t.Error("what is in flight is not recorded any more")
+	}
+	l.recorded(a.job.id, nil)
+	if l.settle(); l.state != idle {
+		t.Errorf("%s in the end", l.state)
+	}
+}
+
+func TestExpiredLeaseCutsRequestsOff(t *testing.T) {
+	l := newLane(laneLimit, 1, 2)
+	var ctx context.Context
+	ctx, l.end = context.WithCancel(t.Context())
+	job := l.next()
+	if l.expire(); ctx.Err() == nil || l.state != abandoned || l.runnable() {
+		t.Fatalf("%s, and the request goes on: %v", l.state, ctx.Err())
+	}
+	l.cutOff(job.id)
+	if l.settle(); l.state != idle {
+		t.Errorf("%s in the end", l.state)
+	}
+}
+
+func TestLastRecordReleasesTheLane(t *testing.T) {
+	l := newLane(laneLimit, 1, 2)
+	first, second := l.next(), l.next()
+	l.finish(ended(first, accepted))
+	if l.lastRecord() {
+		t.Error("released while a request is in flight")
+	}
+	l.finish(ended(second, accepted))
+	if !l.lastRecord() || l.state != finishing {
+		t.Errorf("%s after the last", l.state)
+	}
+	l.state = l.state.on(released)
+	if l.state != idle {
+		t.Errorf("%s once it is released", l.state)
+	}
+	more := newLane(laneLimit, 1)
+	job := more.next()
+	more.finish(ended(job, accepted))
+	if more.more = true; more.lastRecord() {
+		t.Error("released though more is due")
+	}
+}
+
+func TestPrefetchedIsDroppedWhenItIsStale(t *testing.T) {
+	l := newLane(laneLimit, 1, 2)
+	l.ready[1].claimedAt = freshness
+	if l.dropStale(freshness, 0); len(l.ready) != 2 {
+		t.Errorf("%d are left while they are fresh", len(l.ready))
+	}
+	if l.dropStale(freshness+1, 0); len(l.ready) != 1 || l.ready[0].id != 2 || len(l.open) != 1 || !l.more {
+		t.Errorf("left are %v, open %v", l.ready, l.openIDs())
+	}
+	if l.dropStale(freshness+1, 1); len(l.ready) != 0 {
+		t.Error("it is sent as it was before a webhook was changed")
+	}
+}
+
+// Whatever happens in whatever order, the limits hold and the lane comes to its
+// end.
+func TestLimitsHoldInAnyOrder(t *testing.T) {
+	for seed := range uint64(300) {
+		dice := rand.New(rand.NewPCG(seed, 0))
+		var ids []int64
+		for id := range 1 + dice.Int64N(30) {
+			ids = append(ids, id)
+		}
+		l := newLane(laneLimit, ids...)
+		flying, recording := map[int64]Job{}, map[int64]bool{}
+		for step := 0; l.state != idle; step++ {
+			if step > 10_000 {
+				t.Fatalf("seed %d: %s for ever: %d in flight, %d unrecorded, %d held", seed, l.state, l.inFlight, l.unrecorded, len(l.held))
+			}
+			playLane(dice, l, flying, recording)
+			if l.inFlight > laneLimit || l.inFlight+l.unrecorded+len(l.held) > laneUnrecorded || l.inFlight != len(flying) || l.unrecorded != len(recording) {
+				t.Fatalf("seed %d: %d in flight, %d unrecorded", seed, l.inFlight, l.unrecorded)
+			}
+		}
+		if len(l.ready)+len(flying)+len(recording)+len(l.held) > 0 {
+			t.Fatalf("seed %d: it is idle with work left", seed)
+		}
+	}
+}
+
+// playLane lets one thing happen to a lane.
+func playLane(dice *rand.Rand, l *lane, flying map[int64]Job, recording map[int64]bool) {
+	switch throw := dice.IntN(100); {
+	case throw < 40 && l.runnable():
+		job := l.next()
+		flying[job.id] = job
+	case throw < 70 && len(flying) > 0:
+		job := flying[slices.Sorted(maps.Keys(flying))[dice.IntN(len(flying))]]
+		delete(flying, job.id)
+		v := accepted
+		if dice.IntN(20) == 0 {
+			v = []verdict{broken, rejected, localFailure, panicked, disabled}[dice.IntN(5)]
+		}
+		if l.finish(ended(job, v)) {
+			recording[job.id] = true
+		}
+	case throw < 95 && len(recording) > 0:
+		id := slices.Sorted(maps.Keys(recording))[dice.IntN(len(recording))]
+		delete(recording, id)
+		var err error
+		if dice.IntN(50) == 0 {
+			err = errors.New("not recorded")
+		}
+		l.recorded(id, err)
+	case throw == 99 && dice.IntN(20) == 0:
+		l.stop()
+	}
+	if a, ok := l.nextHeld(); ok {
+		recording[a.job.id] = true
+	}
+	if l.settle(); l.state == releasing {
+		l.state = l.state.on(released)
+	}
+}
+
+func TestClaimSizeGrowsWithTheStreakAndShrinksWithTheTime(t *testing.T) {
+	for _, c := range []struct {
+		pace pace
+		want int
+	}{
+		{pace{}, 4},
+		{pace{average: time.Millisecond, streak: 3}, 4},
+		{pace{average: time.Millisecond, streak: 4}, 16},
+		{pace{average: time.Millisecond, streak: 16}, 64},
+		{pace{average: 100 * time.Millisecond, streak: 16}, 20},
+		{pace{average: 5 * time.Second, streak: 16}, 4},
+	} {
+		if got := c.pace.claimSize(laneLimit); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.pace, got, c.want)
+		}
+	}
+}
+
+func TestPaceFollowsTheLastRequests(t *testing.T) {
+	var p pace
+	long, short := ended(Job{}, accepted), ended(Job{}, accepted)
+	long.outcome.response.Duration = 10 * time.Second
+	if p = p.after(long); !p.slow() {
+		t.Error("a receiver that took ten seconds is not slow")
+	}
+	n := 0
+	for ; p.slow(); n++ {
+		p = p.after(short)
+	}
+	if n < 5 || n > 20 {
+		t.Errorf("it is quick again after %d quick answers", n)
+	}
+	short.outcome.response.Truncated = true
+	for range 20 {
+		p = p.after(short)
+	}
+	if !p.slow() {
+		t.Error("a receiver whose answers must be cut short is not slow")
+	}
+}
+
+// However many receivers hang, one that is known to be quick finds a slot, and
+// what hangs is bounded.
+func TestQuickLanesAlwaysFindASlot(t *testing.T) {
+	var s slots
+	var flights []*flight
+	begin := func(c class, now time.Duration) bool {
+		if !s.admits(c, now) {
+			return false
+		}
+		f := &flight{class: c, startedAt: now}
+		s.take(f)
+		flights = append(flights, f)
+		return true
+	}
+	for now := time.Duration(0); now < 10*time.Second; now += tickEvery {
+		for begin(unknown, now) || begin(slow, now) {
+		}
+		if !s.admits(quick, now) {
+			t.Fatalf("after %v there is no slot: %+v", now, s)
+		}
+		for _, f := range flights {
+			if now-f.startedAt >= dawdling {
+				s.dawdle(f)
+			}
+		}
+	}
+	if n := s.quick + s.slow; n > maxSlow+quickSlots || s.slow < maxSlow {
+		t.Errorf("%d requests hang", n)
+	}
+	for _, f := range flights {
+		s.giveBack(f, 20*time.Second, true)
+	}
+	if s.quick != 0 || s.slow != 0 || s.freeSlow(20*time.Second) != slowBurst {
+		t.Errorf("left are %+v", s)
+	}
+}
+
+// Receivers that fail at once share processor time as those that hang share
+// slots, and evenly.
+func TestRequestsToSlowReceiversAreSpread(t *testing.T) {
+	var s slots
+	n := 0
+	const span, tick = 10 * time.Second, 10 * time.Millisecond
+	for now := time.Duration(0); now < span; now += tick {
+		before := n
+		for s.admits(slow, now) {
+			f := &flight{class: slow, startedAt: now}
+			s.take(f)
+			s.giveBack(f, now, false)
+			n++
+		}
+		if n-before > slowBurst {
+			t.Fatalf("%d at once", n-before)
+		}
+	}
+	if want := int(span / slowEvery); n > want+slowBurst || n < want-slowBurst {
+		t.Errorf("%d in %v, want %d", n, span, want)
+	}
+}
+
+// Trials that fail are paid for like requests to slow receivers; others are not.
+func TestFailedTrialsAreCharged(t *testing.T) {
+	for _, well := range []bool{true, false} {
+		var s slots
+		n := 0
+		for ; n < 1000 && s.admits(unknown, 0); n++ {
+			f := &flight{class: unknown}
+			s.take(f)
+			s.giveBack(f, 0, well)
+		}
+		if failed := int(trialDebt/slowEvery) + 1; well && n != 1000 || !well && n != failed {
+			t.Errorf("%d trials at once that ended well: %t", n, well)
+		}
+	}
+}
+
+func TestPanicsSetADeliveryAside(t *testing.T) {
+	delays := schedule{0, time.Minute}
+	for panics := range maxPanics {
+		a := attempt{job: Job{panics: panics}, outcome: outcome{verdict: panicked}}
+		got := delays.decide(a, true)
+		if last := panics == maxPanics-1; (got.status == Failed) != last || got.panics != panics+1 || a.inHistory(got) != last {
+			t.Errorf("after %d: %+v", panics+1, got)
+		}
+		if a.failed() {
+			t.Error("our panic is counted against the receiver")
+		}
+	}
+}
+
+func TestStatesHaveNames(t *testing.T) {
+	seen := map[string]bool{}
+	for s := idle; s <= abandoned; s++ {
+		seen[fmt.Sprint(s)] = true
+	}
+	if len(seen) != int(abandoned)+1 {
+		t.Errorf("%v", seen)
+	}
+}

@@ -1,0 +1,109 @@
+package sender
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// metrics are what an operator sees of the sender.
+type metrics struct {
+	lag        prometheus.Histogram
+	attempts   *prometheus.CounterVec
+	givenUp    *prometheus.CounterVec
+	lanesAtCap prometheus.Gauge
+	panics     prometheus.Counter
+}
+
+// Why a delivery was given up.
+const (
+	givenUpRefused   = "refused"   // the receiver does not want it
+	givenUpExhausted = "exhausted" // the last attempt failed
+	givenUpAddress   = "address"   // the gate does not allow where it goes
+	givenUpSetAside  = "set_aside" // our own code panicked over it
+)
+
+func newMetrics() *metrics {
+	m := &metrics{
+		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "carteira_webhook_lag_seconds", Help: "Time from when a delivery was due to its attempt.",
+			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 5, 30, 120, 600, 3600},
+		}),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_webhook_attempts_total", Help: "Delivery attempts, by outcome.",
+		}, []string{"outcome"}),
+		givenUp: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_webhook_given_up_total", Help: "Deliveries given up, by reason.",
+		}, []string{"reason"}),
+		lanesAtCap: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "carteira_webhook_lanes_at_cap",
+			Help: "Webhooks that had as many requests in flight as they may have when this process last looked.",
+		}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "carteira_webhook_panics_total", Help: "Attempts that ended in a panic of our own code.",
+		}),
+	}
+	for _, reason := range []string{givenUpRefused, givenUpExhausted, givenUpAddress, givenUpSetAside} {
+		m.givenUp.WithLabelValues(reason) // there from the start, so that the first one is an increase
+	}
+	return m
+}
+
+// reasonGivenUp is why an attempt was the last of a delivery, empty when there
+// is more to come. Nobody waits for a test to arrive.
+func reasonGivenUp(a attempt, t transition) string {
+	switch {
+	case a.job.test:
+		return ""
+	case t.status == Failed && a.outcome.verdict == panicked:
+		return givenUpSetAside
+	case t.status == Failed:
+		return givenUpExhausted
+	case t.status == Refused && a.outcome.response.Status == 0:
+		return givenUpAddress
+	case t.status == Refused:
+		return givenUpRefused
+	}
+	return ""
+}
+
+// oldestDue asks the database at every scrape: a sender that stands still could
+// not say so.
+type oldestDue struct{ s *Sender }
+
+var oldestDueDesc = prometheus.NewDesc("carteira_webhook_oldest_due_seconds",
+	"How long the oldest delivery that nobody is sending has been due.", nil, nil)
+
+// oldestDueTimeout keeps a slow database from holding up the other metrics.
+const oldestDueTimeout = time.Second
+
+// Describe implements prometheus.Collector.
+func (o oldestDue) Describe(to chan<- *prometheus.Desc) { to <- oldestDueDesc }
+
+// Collect implements prometheus.Collector. Without an answer of the database
+// there is no value: 0 would be a lie, and a failure would hide the others.
+func (o oldestDue) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), oldestDueTimeout)
+	defer cancel()
+	overdue, err := longestOverdue(ctx, o.s.db)
+	if err != nil {
+		return
+	}
+	to <- prometheus.MustNewConstMetric(oldestDueDesc, prometheus.GaugeValue, overdue.Seconds())
+}
+
+// longestOverdue is for how long the oldest delivery is due that nobody is
+// sending; 0 when there is none.
+func longestOverdue(ctx context.Context, db *sqldb.DB) (longest time.Duration, err error) {
+	lanes, err := dueLanes(ctx, db)
+	for _, l := range lanes {
+		if err == nil && l.leased && l.overdue > longest {
+			l.overdue, err = overdueUnsent(ctx, db, l)
+		}
+		longest = max(longest, l.overdue)
+	}
+	return longest, err
+}

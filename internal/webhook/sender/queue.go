@@ -1,0 +1,98 @@
+package sender
+
+import (
+	"context"
+
+	"carteira/internal/event"
+	"carteira/internal/platform/sqldb"
+)
+
+// Status is how a delivery stands.
+type Status string
+
+// The statuses. Parked ones wait for their webhook to be switched on again.
+const (
+	Pending   Status = "pending"
+	Delivered Status = "delivered"
+	Failed    Status = "failed"
+	Refused   Status = "refused"
+	Parked    Status = "parked"
+)
+
+// The lines of the queue, as they are stored.
+const (
+	firstLine  = 0 // first attempts
+	retryLine  = 1
+	parkedLine = 2
+)
+
+// lineOf is the line of a delivery that is not parked.
+func lineOf(step int) int { return min(step, retryLine) }
+
+// intoQueue puts deliveries of a company at the beginning of their schedule.
+const intoQueue = `
+	INSERT INTO delivery_queue (delivery_id, company_id, event_id, lane, url, test, line, step, attempts, panics, run_at, claim)
+	SELECT id, company_id, event_id, lane, url, test, 0, 0, attempts, 0, {clock ?}, '' FROM deliveries WHERE company_id = ? AND `
+
+// EnqueueEvent queues all deliveries of a new event.
+func EnqueueEvent(ctx context.Context, tx *sqldb.Tx, e event.Event) error {
+	_, err := tx.Exec(ctx, intoQueue+`event_id = ?`, tx.Clock(), e.CompanyID, e.RowID)
+	return err
+}
+
+// EnqueueAll queues deliveries that are in no line.
+func EnqueueAll(ctx context.Context, tx *sqldb.Tx, companyID int64, deliveryIDs []int64) error {
+	_, err := tx.Exec(ctx, intoQueue+`id {in ?}`, tx.Clock(), companyID, deliveryIDs)
+	return err
+}
+
+// Requeue puts a delivery back at the beginning of its schedule.
+func Requeue(ctx context.Context, tx *sqldb.Tx, companyID, deliveryID int64) error {
+	if _, err := tx.Exec(ctx, `UPDATE deliveries SET status = 'pending' WHERE company_id = ? AND id = ?`, companyID, deliveryID); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, intoQueue+`id = ?
+		ON CONFLICT (delivery_id) DO UPDATE SET line = 0, step = 0, panics = 0, run_at = excluded.run_at, claim = ''`,
+		tx.Clock(), companyID, deliveryID)
+	return err
+}
+
+// Park takes what is pending of a webhook out of the lines from which is sent.
+func Park(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE delivery_queue SET line = 2 WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = ''`, companyID, webhookID)
+	return err
+}
+
+// Unpark puts it back.
+func Unpark(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE delivery_queue SET line = CASE WHEN step = 0 THEN 0 ELSE 1 END
+		WHERE company_id = ? AND lane = ? AND line = 2`, companyID, webhookID)
+	return err
+}
+
+// AnyPending says whether anything of a webhook is neither parked nor being
+// sent for a person who waits.
+func AnyPending(ctx context.Context, q sqldb.Querier, companyID, webhookID int64) (bool, error) {
+	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM (
+		SELECT delivery_id FROM delivery_queue WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = '' LIMIT 1) AS due`,
+		companyID, webhookID)
+	return n > 0, err
+}
+
+// OpenLane makes the row by which a lane is leased. It is made with the webhook,
+// or with the company's callback secret, so that a claim never has to insert
+// one: an insert waits for another transaction's insert of the same row.
+func OpenLane(ctx context.Context, tx *sqldb.Tx, lane int64) error {
+	return insertLanes(ctx, tx, []int64{lane})
+}
+
+// CloseLane removes all that is queued of a webhook, with its lane.
+func CloseLane(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM delivery_lanes WHERE lane = ?`, webhookID); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND lane = ?`, companyID, webhookID)
+	return err
+}

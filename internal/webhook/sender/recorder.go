@@ -1,0 +1,146 @@
+package sender
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/platform/crashpoint"
+	"carteira/internal/platform/sqldb"
+)
+
+const (
+	// fullBatch is what a transaction waits for when the one before was large,
+	// for as long as linger: it costs about the same for one as for dozens.
+	fullBatch  = 64
+	largeBatch = 16
+	linger     = 2 * time.Millisecond
+)
+
+// report is what became of the record of an attempt.
+type report struct {
+	attempt  attempt
+	kept     bool // false: the claim had run out
+	err      error
+	alone    bool // it could not be recorded with its batch, and is to be recorded by itself
+	released bool // its lane was released with it
+}
+
+// recorder records accepted attempts in batches: all that come while one
+// transaction is being committed share the next. Nearly all attempts are
+// accepted, and a transaction for each costs several times the sending.
+type recorder struct {
+	store   store
+	in      chan attempt
+	out     chan<- []report
+	done    <-chan struct{}
+	waiting []attempt
+	fallen  map[string]bool // leases of which an attempt fell out of its batch
+}
+
+func newRecorder(s store, out chan<- []report, done <-chan struct{}) *recorder {
+	return &recorder{store: s, in: make(chan attempt, maxUnrecorded+quickSlots), out: out, done: done, fallen: map[string]bool{}}
+}
+
+// run records until in is closed.
+func (r *recorder) run(ctx context.Context) {
+	for last := 0; r.gather(last); {
+		batch := r.nextBatch()
+		last = len(batch)
+		select {
+		case r.out <- r.record(ctx, batch):
+		case <-r.done:
+			return
+		}
+	}
+}
+
+// gather waits for attempts: for one, and after a large batch a moment for more.
+func (r *recorder) gather(last int) (more bool) {
+	if len(r.waiting) == 0 {
+		a, ok := <-r.in
+		if !ok {
+			return false
+		}
+		r.waiting = append(r.waiting, a)
+	}
+	if last >= largeBatch {
+		r.await(time.After(linger))
+	}
+	for len(r.in) > 0 {
+		r.waiting = append(r.waiting, <-r.in)
+	}
+	return true
+}
+
+// await takes attempts until a batch is full, or it is late.
+func (r *recorder) await(late <-chan time.Time) {
+	for len(r.waiting) < fullBatch {
+		select {
+		case a, ok := <-r.in:
+			if !ok {
+				return
+			}
+			r.waiting = append(r.waiting, a)
+		case <-late:
+			return
+		}
+	}
+}
+
+// nextBatch takes the attempts that wait, at most one per delivery: a late
+// attempt and its successor must not share a statement, which could not tell
+// their fences apart. Of many it takes as many as one statement inserts.
+func (r *recorder) nextBatch() (batch []attempt) {
+	most := len(r.waiting)
+	if most >= largeBatch {
+		most = sqldb.PieceOf(most)
+	}
+	var later []attempt
+	taken := make(map[int64]bool, most)
+	for _, a := range r.waiting {
+		if taken[a.job.id] || len(batch) == most {
+			later = append(later, a)
+			continue
+		}
+		taken[a.job.id] = true
+		batch = append(batch, a)
+	}
+	r.waiting = later
+	return batch
+}
+
+// record records a batch and says what became of each attempt. What is in the
+// way of one is none of the others' business: it is recorded by itself.
+func (r *recorder) record(ctx context.Context, batch []attempt) []report {
+	for i, a := range batch {
+		batch[i].release = a.release && !r.fallen[a.token]
+		if a.release {
+			delete(r.fallen, a.token)
+		}
+	}
+	var kept map[int64]bool
+	err := guard(ctx, func(ctx context.Context) (err error) {
+		kept, err = r.store.recordAccepted(ctx, batch)
+		return err
+	})
+	if err != nil {
+		kept = nil
+	}
+	crashpoint.Here("after-close")
+	if len(r.fallen) > maxKnown {
+		clear(r.fallen)
+	}
+	released := map[int64]bool{}
+	for _, given := range releasable(batch, kept) {
+		released[given.lane] = true
+	}
+	reports := make([]report, len(batch))
+	for i, a := range batch {
+		done := kept[a.job.id]
+		reports[i] = report{attempt: a, kept: done, alone: !done, released: a.release && released[a.job.lane]}
+		if !done {
+			r.fallen[a.token] = true
+		}
+	}
+	return reports
+}

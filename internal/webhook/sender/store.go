@@ -1,0 +1,335 @@
+package sender
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"carteira/internal/platform/crashpoint"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/sqldb"
+)
+
+const (
+	// leaseTime is how long a lease lasts that is not renewed, and renewEvery how
+	// often a process renews its leases: a lane goes on a few seconds after its
+	// process was killed, however long a request takes.
+	leaseTime  = 8 * time.Second
+	renewEvery = 2 * time.Second
+	// waiterTime is how long a delivery is a waiting person's: longer than the
+	// longest attempt, since nobody renews it.
+	waiterTime = Timeout + 20*time.Second
+	// callTime bounds every call of the store, so that a database that vanished
+	// without a word is noticed.
+	callTime = 15 * time.Second
+)
+
+// store is what the sender asks of the database, each in one transaction.
+// Every one may be called again after it failed.
+type store struct {
+	db       *sqldb.DB
+	delays   schedule
+	metrics  *metrics
+	instance string // begins the tokens of this process's leases
+	leases   *atomic.Int64
+}
+
+func newStore(db *sqldb.DB, delays schedule, m *metrics) store {
+	return store{db: db, delays: delays, metrics: m, instance: id.NewCode(12) + "-", leases: &atomic.Int64{}}
+}
+
+// request asks for deliveries of a lane.
+type request struct {
+	lane  int64
+	size  int
+	token string  // of the lease to be extended; empty: the lane is to be leased
+	open  []int64 // what that lease is for already
+}
+
+// grant is what a request brought.
+type grant struct {
+	lane       int64
+	token      string
+	jobs       []Job
+	limit      int           // requests at once
+	more       bool          // there may be more
+	askedAt    time.Duration // by the dispatcher's clock, before the claim
+	generation int64
+}
+
+// claim leases lanes, and extends leases, for their due deliveries. A lane that
+// another process has is passed over, and so is one whose row is locked.
+func (s store) claim(ctx context.Context, requests []request) (grants []grant, err error) {
+	slices.SortFunc(requests, func(a, b request) int { return cmp.Compare(a.lane, b.lane) })
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		grants, err = s.claimTx(ctx, tx, requests)
+		crashpoint.Here("before-claim-commit")
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim deliveries: %w", err)
+	}
+	crashpoint.Here("after-claim-commit")
+	return grants, nil
+}
+
+func (s store) claimTx(ctx context.Context, tx *sqldb.Tx, requests []request) ([]grant, error) {
+	rows, err := lockLanes(ctx, tx, lanesOf(requests), passOver)
+	if err != nil {
+		return nil, err
+	}
+	requests, err = s.leaseLanes(ctx, tx, requests, rows)
+	if err != nil || len(requests) == 0 {
+		return nil, err
+	}
+	most := 0
+	for _, r := range requests {
+		most = max(most, r.size+len(r.open))
+	}
+	due, err := dueIn(ctx, tx, lanesOf(requests), most)
+	if err != nil {
+		return nil, err
+	}
+	return s.fill(ctx, tx, requests, due)
+}
+
+func lanesOf(requests []request) []int64 {
+	lanes := make([]int64, len(requests))
+	for i, r := range requests {
+		lanes[i] = r.lane
+	}
+	return lanes
+}
+
+// leaseLanes chooses the requests whose lanes can be this process's, each with the
+// token of its lease. The attempts of a lease that expired are burned.
+func (s store) leaseLanes(ctx context.Context, tx *sqldb.Tx, requests []request, rows map[int64]laneRow) ([]request, error) {
+	var orphans []int64
+	var ours []request
+	for _, r := range requests {
+		row, locked := rows[r.lane]
+		switch {
+		case !locked:
+		case r.token != "" && row.token == r.token:
+			ours = append(ours, r)
+		case r.token == "" && !row.leased:
+			orphans = append(orphans, row.sending...)
+			r.token = s.instance + strconv.FormatInt(s.leases.Add(1), 10)
+			ours = append(ours, r)
+		}
+	}
+	busy, err := burnAttempts(ctx, tx, orphans)
+	if err != nil || len(busy) == 0 {
+		return ours, err
+	}
+	return slices.DeleteFunc(ours, func(r request) bool {
+		return slices.ContainsFunc(rows[r.lane].sending, func(id int64) bool { return slices.Contains(busy, id) })
+	}), nil
+}
+
+// fill loads the due deliveries of leased lanes and saves the leases. A lane
+// with nothing due is left untouched.
+func (s store) fill(ctx context.Context, tx *sqldb.Tx, requests []request, due map[int64][]int64) ([]grant, error) {
+	var wanted []int64
+	for i, r := range requests {
+		chosen := slices.DeleteFunc(due[r.lane], func(id int64) bool { return slices.Contains(r.open, id) })
+		due[r.lane] = chosen[:min(len(chosen), requests[i].size)]
+		wanted = append(wanted, due[r.lane]...)
+	}
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	jobs, err := readJobs(ctx, tx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if err := burnLateClaims(ctx, tx, jobs); err != nil {
+		return nil, err
+	}
+	var grants []grant
+	var leases []laneRow
+	for _, r := range requests {
+		g := r.pick(due[r.lane], jobs)
+		if len(g.jobs) == 0 {
+			continue
+		}
+		row := laneRow{lane: r.lane, token: r.token, sending: slices.Clone(r.open)}
+		for _, j := range g.jobs {
+			row.sending = append(row.sending, j.id)
+		}
+		grants, leases = append(grants, g), append(leases, row)
+	}
+	return grants, saveLeases(ctx, tx, leases)
+}
+
+// burnLateClaims ends the claims of persons who waited for a delivery, and were
+// not answered in time.
+func burnLateClaims(ctx context.Context, tx *sqldb.Tx, jobs map[int64]Job) error {
+	var late []int64
+	for id, j := range jobs {
+		if j.lateClaim {
+			late = append(late, id)
+			j.begun++
+			jobs[id] = j
+		}
+	}
+	busy, err := burnAttempts(ctx, tx, late)
+	for _, id := range busy {
+		delete(jobs, id)
+	}
+	return err
+}
+
+// pick takes the jobs of a lane in their order. A failing lane gets no more
+// than may be in flight.
+func (r request) pick(chosen []int64, jobs map[int64]Job) grant {
+	g := grant{lane: r.lane, token: r.token, limit: laneLimit, more: len(chosen) == r.size}
+	for _, one := range chosen {
+		j, ok := jobs[one]
+		if !ok {
+			continue
+		}
+		if j.to.failures > 0 {
+			g.limit = failingLaneLimit
+			if len(r.open)+len(g.jobs) >= g.limit {
+				g.more = true
+				break
+			}
+		}
+		j.number = j.begun + 1
+		g.jobs = append(g.jobs, j)
+	}
+	return g
+}
+
+// renew lengthens the leases of lanes, and returns those that this process has.
+func (s store) renew(ctx context.Context, lanes []int64) (renewed []int64, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		renewed, err = renewLeases(ctx, tx, s.instance, lanes)
+		return err
+	})
+	return renewed, err
+}
+
+// lease is a lane that a process has, and the token by which it has it.
+type lease struct {
+	lane  int64
+	token string
+}
+
+// release gives lanes back.
+func (s store) release(ctx context.Context, leases []lease) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return endLeases(ctx, tx, leases) })
+}
+
+// inherit ends the leases of processes that are no more: those whose tokens
+// begin so.
+func (s store) inherit(ctx context.Context, instance string) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return expireLeases(ctx, tx, instance) })
+}
+
+// openMissing makes rows for lanes that have none.
+func (s store) openMissing(ctx context.Context, lanes []dueLane) error {
+	var missing []int64
+	for _, l := range lanes {
+		if l.missing {
+			missing = append(missing, l.lane)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return insertLanes(ctx, tx, missing) })
+}
+
+// recordAccepted records accepted attempts at different deliveries in one
+// transaction, and returns which it has recorded. It leaves out those whose
+// webhook has failures to forget, and those whose rows are locked. Lanes of
+// which nothing is left out are released if their attempts ask for it.
+func (s store) recordAccepted(ctx context.Context, batch []attempt) (kept map[int64]bool, err error) {
+	slices.SortStableFunc(batch, func(a, b attempt) int { return cmp.Compare(a.job.begun, b.job.begun) })
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		kept = make(map[int64]bool, len(batch))
+		well, err := withoutFailures(ctx, tx, batch)
+		if err != nil {
+			return err
+		}
+		for list := range groupByFence(well) {
+			if err := recordGroup(ctx, tx, list, kept); err != nil {
+				return err
+			}
+		}
+		return endLeases(ctx, tx, releasable(batch, kept))
+	})
+	return kept, err
+}
+
+// releasable returns the leases of lanes whose last attempt is in a batch of which all
+// their attempts were recorded.
+func releasable(batch []attempt, kept map[int64]bool) (leases []lease) {
+	incomplete := map[int64]bool{}
+	for _, a := range batch {
+		if !kept[a.job.id] {
+			incomplete[a.job.lane] = true
+		}
+	}
+	for _, a := range batch {
+		if a.release && !incomplete[a.job.lane] {
+			leases = append(leases, lease{a.job.lane, a.token})
+		}
+	}
+	return leases
+}
+
+// withoutFailures leaves out the attempts whose webhook has failures to forget.
+func withoutFailures(ctx context.Context, tx *sqldb.Tx, batch []attempt) ([]attempt, error) {
+	var webhooks []int64
+	for _, a := range batch {
+		webhooks = append(webhooks, a.job.webhookID)
+	}
+	slices.Sort(webhooks)
+	failing, err := failingAmong(ctx, tx, slices.Compact(webhooks))
+	if err != nil || len(failing) == 0 {
+		return batch, err
+	}
+	return slices.DeleteFunc(slices.Clone(batch), func(a attempt) bool { return slices.Contains(failing, a.job.webhookID) }), nil
+}
+
+// groupByFence splits a list that is sorted by the number of begun attempts
+// into runs of equal number.
+func groupByFence(list []attempt) iter.Seq[[]attempt] {
+	return func(yield func([]attempt) bool) {
+		for len(list) > 0 {
+			n := 1
+			for n < len(list) && list[n].job.begun == list[0].job.begun {
+				n++
+			}
+			if !yield(list[:n]) {
+				return
+			}
+			list = list[n:]
+		}
+	}
+}
+
+func recordGroup(ctx context.Context, tx *sqldb.Tx, list []attempt, kept map[int64]bool) error {
+	settled, err := settleAccepted(ctx, tx, list)
+	if err != nil {
+		return err
+	}
+	for _, id := range settled {
+		kept[id] = true
+	}
+	ours := make([]attempt, 0, len(list))
+	for _, a := range list {
+		if kept[a.job.id] {
+			ours = append(ours, a)
+		}
+	}
+	return insertAttempts(ctx, tx, ours...)
+}

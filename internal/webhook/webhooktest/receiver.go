@@ -1,0 +1,123 @@
+package webhooktest
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// Receiver keeps what it gets and answers as it is told.
+type Receiver struct {
+	*httptest.Server
+	// Meet runs before the answer; gone is closed when nobody waits for it any more.
+	Meet func(gone <-chan struct{})
+
+	mu     sync.Mutex
+	status int
+	header map[string]string
+	got    []Message
+	now    int // requests in flight
+	most   int
+}
+
+// Message is a request that a receiver got.
+type Message struct {
+	Header http.Header
+	Body   string
+}
+
+// NewReceiver starts a receiver that answers 200.
+func NewReceiver(t *testing.T) *Receiver {
+	t.Helper()
+	r := &Receiver{status: http.StatusOK}
+	r.Server = httptest.NewUnstartedServer(r)
+	r.Config.ErrorLog = log.New(io.Discard, "", 0) // of connections that were not needed after all
+	r.StartTLS()
+	t.Cleanup(r.Close)
+	return r
+}
+
+// ServeHTTP is the receiver.
+func (r *Receiver) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(req.Body)
+	r.mu.Lock()
+	r.got = append(r.got, Message{req.Header.Clone(), string(body)})
+	r.now++
+	r.most = max(r.most, r.now)
+	meet := r.Meet
+	r.mu.Unlock()
+	if meet != nil {
+		meet(req.Context().Done())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now--
+	for name, value := range r.header {
+		rw.Header().Set(name, value)
+	}
+	rw.WriteHeader(r.status)
+}
+
+// Answer makes the receiver answer so from now on.
+func (r *Receiver) Answer(status int, header ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status, r.header = status, map[string]string{}
+	for i := 0; i < len(header); i += 2 {
+		r.header[header[i]] = header[i+1]
+	}
+}
+
+// Messages are the requests that came so far.
+func (r *Receiver) Messages() []Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.got)
+}
+
+// Busiest is how many requests were there at once at most.
+func (r *Receiver) Busiest() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.most
+}
+
+// Times is how often each event came.
+func (r *Receiver) Times() map[string]int {
+	n := map[string]int{}
+	for _, m := range r.Messages() {
+		n[m.Header.Get("X-Service-Delivery")]++
+	}
+	return n
+}
+
+// WantSigned checks a signature as a receiver would.
+func WantSigned(t *testing.T, key string, m Message) {
+	t.Helper()
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(m.Header.Get("X-Service-Timestamp") + "." + m.Body))
+	if want := "sha256=" + hex.EncodeToString(mac.Sum(nil)); m.Header.Get("X-Service-Signature") != want {
+		t.Errorf("signed %s, want %s", m.Header.Get("X-Service-Signature"), want)
+	}
+}
+
+// WantOnce wants each event to have come once, and nothing else.
+func WantOnce(t *testing.T, r *Receiver, ids []string) {
+	t.Helper()
+	times := r.Times()
+	for _, id := range ids {
+		if times[id] != 1 {
+			t.Errorf("%s came %d times", id, times[id])
+		}
+	}
+	if len(times) != len(ids) {
+		t.Errorf("%d events came, want %d", len(times), len(ids))
+	}
+}
