@@ -51,7 +51,9 @@ func TestNewCustomerIsBilledAtOnceForItsFirstDueDate(t *testing.T) {
 				Description: made.Plan.Name, DueOn: day(c.want), Plan: made.Plan, Product: made.Product, CreatedAt: noon,
 			}
 			got := plainly(w.only(t, made.ID))
-			want.ID = got.ID
+			plan, err := w.catalog.Plan(t.Context(), w.actor, c.planID)
+			must(t, err)
+			want.ID, want.Period = got.ID, plan.Period
 			if got != want {
 				t.Errorf("%s: got  %+v\nwant %+v", c.name, got, want)
 			}

@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,7 @@ func (s *Service) statusTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 	if err := allowed(before, c.Status); err != nil {
 		return out, err
 	}
-	if via, given := c.Via.Get(); c.Status == Paid && given && !slices.Contains(HandMeans, via) {
+	if c.Status == Paid && !slices.Contains(HandMeans, c.via()) {
 		return out, fault.Field("paid_via", "must be one of: "+strings.Join(HandMeans, ", "))
 	}
 	if c.Status == Paid {
@@ -125,12 +126,16 @@ func (s *Service) statusTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 	return s.applyDecision(ctx, tx, a, &d)
 }
 
+// via is how the money came: no value, or null in a record that was sent back,
+// is Manual.
+func (c StatusChange) via() string { return cmp.Or(c.Via.Value, Manual) }
+
 // receipt is the payment that a person reports.
 func (c StatusChange) receipt(a account.Actor, now time.Time, i Invoice) Receipt {
 	on := c.PaidOn.Or(a.Today(now))
 	return Receipt{
 		Payment: Payment{
-			Provider: Hand, PaymentID: "hand:" + id.NewCode(16), Via: c.Via.Or(Manual), InvoiceID: i.ID, Amount: c.Amount.Or(Rest(a, i, on)),
+			Provider: Hand, PaymentID: "hand:" + id.NewCode(16), Via: c.via(), InvoiceID: i.ID, Amount: c.Amount.Or(Rest(a, i, on)),
 			PaidOn: c.PaidOn.Value, ConfirmedBy: a.By(), Note: c.Note.Value,
 		},
 		Difference: c.Difference,

@@ -206,7 +206,7 @@ func TestWhatAPaymentRenews(t *testing.T) {
 			{"the date was moved on", true, to("data_de_vencimento", "2026-02-01"), nil, "2026-02-01"},
 			{"the date was moved back", true, to("data_de_vencimento", "2026-01-10"), nil, "2026-02-10"},
 			{"the date was taken away", true, to("data_de_vencimento", ""), nil, "2026-02-28"}, // counted from today
-			{"the plan was taken away", true, to("plan_id", ""), nil, "2026-01-31"},
+			{"the plan was taken away", true, to("plan_id", ""), nil, "2026-02-28"},            // the invoice keeps its period
 		} {
 			i = w.only(t, w.customer(t, 1, "2026-01-31").ID)
 			if c.before != nil {

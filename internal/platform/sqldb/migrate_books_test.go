@@ -9,7 +9,7 @@ import (
 
 // beforeBooks is the last migration under which only gateways' payments were
 // rows.
-const beforeBooks = 12
+const beforeBooks = 13
 
 // fillBooks has a paid invoice of each kind: by hand, through a gateway, through
 // a gateway with less money than it says, and one whose money went back; an open
