@@ -78,7 +78,12 @@ func TestOwnKeyIsConfirmedByHand(t *testing.T) {
 		if !strings.Contains(string(paid.body), `"status":"Pago"`) || !strings.Contains(string(paid.body), `"paid_via":"pixkey"`) {
 			t.Errorf("%s", paid.body)
 		}
-		c.want(422, "POST", "/invoices/"+invoice+"/status", map[string]any{"status": "Em aberto"})
+		// What a person confirmed, a person undoes, and confirms again.
+		open := c.want(200, "POST", "/invoices/"+invoice+"/status", map[string]any{"status": "Em aberto"})
+		if !strings.Contains(string(open.body), `"amount_received":"0.00"`) {
+			t.Errorf("%s", open.body)
+		}
+		in.run("payment", "confirm", "--company", company, "--invoice", invoice, "--amount", "50.00", "--payment-id", "E1")
 	})
 }
 

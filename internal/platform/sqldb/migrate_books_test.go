@@ -1,6 +1,7 @@
 package sqldb_test
 
 import (
+	"maps"
 	"testing"
 
 	"carteira/internal/platform/sqldb"
@@ -34,9 +35,7 @@ func fillBooks(t *testing.T, db *sqldb.DB) {
 			"company_id": 1, "customer_id": 1, "generated": true, "amount_cents": 3500, "plan_id": 1, "due_on": nil,
 			"renewed_to": nil, "paid_at": day, "product_id": nil,
 		}
-		for name, value := range i {
-			row[name] = value
-		}
+		maps.Copy(row, i)
 		row["due_on"] = "2026-03-" + row["status"].(string)[:1] + row["paid_via"].(string) + orDash(row["paid_on"])
 		insertRow(t, db, schema, "invoices", row)
 	}
@@ -54,9 +53,7 @@ func fillBooks(t *testing.T, db *sqldb.DB) {
 			"company_id": 1, "charge_id": 1, "provider": "woovi", "customer_id": 1, "amount_cents": 3500, "paid_at": day,
 			"applied": false, "refunded": false,
 		}
-		for name, value := range p {
-			row[name] = value
-		}
+		maps.Copy(row, p)
 		insertRow(t, db, schema, "payments", row)
 	}
 	insertRow(t, db, schema, "payment_reviews", map[string]any{"company_id": 1, "payment_id": 3, "reason": "refunded", "created_at": 40 * day, "resolved_at": 41 * day})
