@@ -95,6 +95,8 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
 	})
 	invoices := billing.New(db, events, customers)
+	plans := catalog.New(db)
+	plans.WatchPlans(invoices.PlansChanged)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
 		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour, Log: log,
 	})
@@ -106,7 +108,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	return &App{
 		Config: c, Log: log, DB: db, Box: box,
 		Accounts:  accounts,
-		Catalog:   catalog.New(db),
+		Catalog:   plans,
 		Customers: customers,
 		Billing:   invoices,
 		Dashboard: dashboard.New(db),

@@ -67,8 +67,8 @@ func TestWhatPeopleDoToInvoicesIsAudited(t *testing.T) {
 		w.set(t, generated.ID, Open)
 		w.set(t, generated.ID, Cancelled)
 		w.wantHistory(t, generated.ID,
-			"invoice.updated: note → in cash, paid_on → 2026-01-30, paid_via → manual, status Em aberto → Pago",
-			"invoice.updated: paid_on 2026-01-30 → , paid_via manual → , status Pago → Em aberto",
+			"invoice.updated: amount_received 0.00 → 35.00, note → in cash, paid_on → 2026-01-30, paid_via → manual, status Em aberto → Pago",
+			"invoice.updated: amount_received 35.00 → 0.00, paid_on 2026-01-30 → , paid_via manual → , status Pago → Em aberto",
 			"invoice.updated: status Em aberto → Cancelado")
 		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, ReadExtra(values("amount", "10.00", "description", "Visita")))
 		must(t, err)

@@ -26,7 +26,9 @@ func (s *Service) customerCancelled(ctx context.Context, tx *sqldb.Tx, a account
 		if i.Status != Open {
 			continue
 		}
-		if _, err := s.transitTx(ctx, tx, a, transition{invoiceID: i.ID, to: Cancelled}); err != nil {
+		d := decisionOn(i, c.After)
+		d.After.Status = Cancelled
+		if _, err := s.applyDecision(ctx, tx, a, &d); err != nil {
 			return err
 		}
 	}

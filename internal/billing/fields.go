@@ -29,6 +29,26 @@ var fields = []field{
 	{name: "due_date", column: "due_on", at: func(i *Invoice) any { return &i.DueOn }},
 	{name: "paid_on", column: "paid_on", at: func(i *Invoice) any { return &i.PaidOn }},
 	{name: "paid_via", column: "paid_via", at: func(i *Invoice) any { return &i.PaidVia }},
+	{
+		name: "amount_received", column: "received_cents", at: func(i *Invoice) any { return (*int64)(&i.Received) },
+		shown: func(i *Invoice) any { return i.Received },
+	},
+	{
+		name: "late_fee", column: "late_fee_cents", at: func(i *Invoice) any { return (*int64)(&i.LateFee) },
+		shown: func(i *Invoice) any { return i.LateFee },
+	},
+	{
+		name: "late_interest", column: "late_interest_cents", at: func(i *Invoice) any { return (*int64)(&i.LateInterest) },
+		shown: func(i *Invoice) any { return i.LateInterest },
+	},
+	{
+		name: "discount", column: "discount_cents", at: func(i *Invoice) any { return (*int64)(&i.Discount) },
+		shown: func(i *Invoice) any { return i.Discount },
+	},
+	{
+		name: "forgiven", column: "forgiven_cents", at: func(i *Invoice) any { return (*int64)(&i.Forgiven) },
+		shown: func(i *Invoice) any { return i.Forgiven },
+	},
 	{name: "note", column: "note", at: func(i *Invoice) any { return &i.Note }},
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
@@ -27,7 +28,7 @@ func (s *Service) Issue(ctx context.Context, a account.Actor) (int, error) {
 		return 0, err
 	}
 	total := 0
-	for claimed := issueBatch; claimed == issueBatch; {
+	for claimed := 1; claimed > 0; {
 		issued := 0
 		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 			claimed, issued, err = s.issueSome(ctx, tx, a, horizon)
@@ -77,8 +78,13 @@ func (s *Service) issueFor(ctx context.Context, tx *sqldb.Tx, a account.Actor, c
 	if c.Plan.ID == 0 || c.DueOn.IsZero() || c.Price() == 0 || c.IsCancelled() {
 		return false, nil
 	}
+	plan, err := catalog.FindPlan(ctx, tx, a, c.Plan.ID)
+	if err != nil {
+		return false, err
+	}
 	change := Change{Action: ActionCreated, After: newInvoice(c, tx.Now())}
 	i := &change.After
+	i.Period = plan.Period
 	i.Generated, i.Amount, i.Description, i.DueOn = true, c.Price(), c.Plan.Name, c.DueOn
 	err = s.apply(ctx, tx, a, &change)
 	if errors.Is(err, errIssued) {

@@ -24,9 +24,9 @@ type model struct {
 	today    civil.Date
 	settings account.Settings
 	people   []*person
-	bills    []*bill  // in order of issue
-	told     []string // events: name, customer and, where it has one, the due date
-	renewed  map[string]map[int64]bool
+	bills    []*bill                  // in order of issue
+	told     []string                 // events: name, customer and, where it has one, the due date
+	renewed  map[string]map[int64]int // how often
 }
 
 type person struct {
@@ -72,6 +72,7 @@ type bill struct {
 	product   int64
 	paidOn    civil.Date
 	renewal   renewal
+	issuedFor *offer // whose period it renews by
 }
 
 type offer struct {
@@ -108,7 +109,7 @@ func (m *model) issue(p *person) {
 	if p.plan == nil || p.plan.value == 0 || p.dueOn.IsZero() || billed {
 		return
 	}
-	m.add(&bill{of: p, generated: true, amount: p.plan.value, dueOn: p.dueOn})
+	m.add(&bill{of: p, generated: true, amount: p.plan.value, dueOn: p.dueOn, issuedFor: p.plan})
 }
 
 func (m *model) add(b *bill) {
@@ -120,21 +121,21 @@ func (m *model) add(b *bill) {
 	m.tell(event.InvoiceCreated, b.of, b.dueOn)
 }
 
-func (m *model) renew(p *person) {
+func (m *model) renew(p *person, by *offer, on civil.Date) {
 	from, ownDay := p.dueOn, p.ownDay
-	if from.IsZero() || from.Before(m.today) && m.settings.RenewFrom == account.FromToday {
-		from, ownDay = m.today, m.today.Day()
+	if from.IsZero() || from.Before(on) && m.settings.RenewFrom == account.FromToday {
+		from, ownDay = on, on.Day()
 	}
-	next, ownDay := p.plan.after(from, ownDay)
+	next, ownDay := by.after(from, ownDay)
 	if next.Before(m.today) { // nobody would tell of the first date any more
 		m.expire(p)
 	}
 	m.setDue(p, next, ownDay)
-	month := m.today.String()[:7]
+	month := on.String()[:7]
 	if m.renewed[month] == nil {
-		m.renewed[month] = map[int64]bool{}
+		m.renewed[month] = map[int64]int{}
 	}
-	m.renewed[month][p.id] = true
+	m.renewed[month][p.id]++
 	m.tell(event.CustomerRenewed, p, p.dueOn)
 }
 
@@ -145,9 +146,9 @@ func (m *model) pay(b *bill, paidOn civil.Date, renew bool) {
 	b.status, b.paidOn = Paid, paidOn
 	m.tell(event.InvoicePaid, b.of, civil.Date{})
 	p := b.of
-	if renew && b.generated && b.renewal.to.IsZero() && p.plan != nil && p.dueOn.Compare(b.dueOn) <= 0 {
-		b.renewal = renewal{from: p.dueOn, ownDay: p.ownDay}
-		m.renew(p)
+	if renew && b.generated && b.renewal.to.IsZero() && p.dueOn.Compare(b.dueOn) <= 0 {
+		b.renewal = renewal{from: p.dueOn, ownDay: p.ownDay, on: paidOn}
+		m.renew(p, b.issuedFor, paidOn)
 		b.renewal.to = p.dueOn
 	}
 }
@@ -157,6 +158,10 @@ func (m *model) reopen(b *bill) {
 	b.status, b.paidOn = Open, civil.Date{}
 	if p := b.of; wasPaid && !b.renewal.to.IsZero() && p.dueOn == b.renewal.to {
 		m.setDue(p, b.renewal.from, b.renewal.ownDay)
+		month := m.renewed[b.renewal.on.String()[:7]]
+		if month[p.id]--; month[p.id] == 0 {
+			delete(month, p.id)
+		}
 		b.renewal = renewal{}
 		m.tell(event.CustomerUpdated, p, civil.Date{})
 	}
@@ -216,7 +221,7 @@ func TestLifeOfACompanyIsWhatTheModelSays(t *testing.T) {
 			w := newWorld(t, engine)
 			w.actor.Company.Settings.RenewFrom = from
 			l := &life{
-				model: &model{settings: w.actor.Company.Settings, renewed: map[string]map[int64]bool{}},
+				model: &model{settings: w.actor.Company.Settings, renewed: map[string]map[int64]int{}},
 				t:     t, w: w, random: rand.New(rand.NewPCG(uint64(seed), 7)),
 			}
 			for i, o := range []offer{{months: 1, value: 3500}, {days: 7, value: 1234}, {months: 12, value: money.Max}, {days: 1, value: 1}, {months: 1}} {
@@ -281,7 +286,7 @@ func (l *life) act() {
 			return
 		}
 		must(l.t, err)
-		l.renew(p)
+		l.renew(p, p.plan, l.today)
 	case action < 34:
 		dueOn := l.date()
 		l.w.update(l.t, p.id, "data_de_vencimento", dueOn.String())
@@ -407,7 +412,7 @@ func (l *life) compareInvoices() {
 	for i, b := range l.bills {
 		r := rows[i]
 		b.id = r.ID
-		got := bill{b.id, b.of, r.Generated, r.Status, r.Amount, r.DueOn, r.Plan.ID, r.Product.ID, r.PaidOn, r.renewal}
+		got := bill{b.id, b.of, r.Generated, r.Status, r.Amount, r.DueOn, r.Plan.ID, r.Product.ID, r.PaidOn, r.renewal, b.issuedFor}
 		if got != *b || r.Customer.ID != b.of.id {
 			l.t.Errorf("invoice of customer %d: %+v\nwant of %d: %+v", r.Customer.ID, got, b.of.id, *b)
 		}

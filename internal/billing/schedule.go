@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"carteira/internal/account"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
 )
@@ -53,13 +54,27 @@ func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.A
 	if after.IsCancelled() {
 		return s.customerCancelled(ctx, tx, a, c)
 	}
-	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID && !before.IsCancelled() {
+	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID && before.Price() == after.Price() && !before.IsCancelled() {
 		return nil
 	}
 	if after.DueOn.IsZero() || after.Plan.ID == 0 {
 		return unschedule(ctx, tx, a.Company.ID, after.ID)
 	}
 	return schedule(ctx, tx, a.Company.ID, after)
+}
+
+// PlansChanged bills the present due dates of a plan that cost nothing and now
+// has a price. The program has catalog tell it.
+func (s *Service) PlansChanged(ctx context.Context, tx *sqldb.Tx, changed catalog.PlanChanges) error {
+	for _, c := range changed.List {
+		if c.Before.ID == 0 || c.Before.Value != 0 || c.After.Value == 0 {
+			continue
+		}
+		if err := scheduleAll(ctx, tx, changed.Actor.Company.ID, c.After.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // customerDeleting deletes what belongs to a customer.

@@ -12,7 +12,8 @@ import (
 
 var columns = `i.id, i.customer_id, c.uuid, c.name, i.generated, ` + stored.Columns("i.", "") + `,
 	COALESCE(i.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(i.product_id, 0), COALESCE(r.name, ''),
-	COALESCE(i.paid_at, 0), i.renewed_from, i.renewed_to, i.renewed_day, i.created_at`
+	COALESCE(i.paid_at, 0), i.renewed_from, i.renewed_to, i.renewed_day, i.renewed_on,
+	COALESCE(i.period_unit, ''), COALESCE(i.period_count, 0), i.created_at`
 
 const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id
 	LEFT JOIN customer_plans p ON p.company_id = i.company_id AND p.id = i.plan_id
@@ -22,7 +23,8 @@ func scan(r sqldb.Row) (i Invoice, err error) {
 	var paid, created int64
 	places := append([]any{&i.ID, &i.Customer.ID, &i.Customer.UUID, &i.Customer.Name, &i.Generated}, stored.Places(&i)...)
 	err = r.Scan(append(places, &i.Plan.ID, &i.Plan.Name, (*int64)(&i.Plan.Value), &i.Product.ID, &i.Product.Name,
-		&paid, &i.renewal.from, &i.renewal.to, &i.renewal.ownDay, &created)...)
+		&paid, &i.renewal.from, &i.renewal.to, &i.renewal.ownDay, &i.renewal.on,
+		(*string)(&i.Period.Unit), &i.Period.Count, &created)...)
 	if paid != 0 {
 		i.PaidAt = time.UnixMicro(paid)
 	}
@@ -104,7 +106,7 @@ func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int6
 	args = append(args, i.CreatedAt.UnixMicro(), a.Today(i.CreatedAt), i.CreatedAt.UnixMicro())
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO invoices (company_id, customer_id, generated, `+fieldNames+`, plan_id, product_id,
-			paid_at, renewed_from, renewed_to, renewed_day, created_at, created_on, updated_at)
+			paid_at, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count, created_at, created_on, updated_at)
 		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING RETURNING id`, args...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
@@ -116,18 +118,23 @@ func update(ctx context.Context, tx *sqldb.Tx, companyID int64, i Invoice) error
 	args := append(stored.Values(&i), paymentValues(i)...)
 	_, err := tx.Exec(ctx, `
 		UPDATE invoices SET `+fieldsSet+`,
-			paid_at = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, updated_at = ?
+			paid_at = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, renewed_on = ?, period_unit = ?, period_count = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, append(args, tx.Now().UnixMicro(), companyID, i.ID)...)
 	return err
 }
 
-// paymentValues are the instant of the payment and what it renewed.
+// paymentValues are the instant of the payment, what it renewed, and the period
+// by which it does.
 func paymentValues(i Invoice) []any {
 	var paid sqldb.Ref
 	if !i.PaidAt.IsZero() {
 		paid = sqldb.RefTo(i.PaidAt.UnixMicro())
 	}
-	return []any{paid, i.renewal.from, i.renewal.to, i.renewal.ownDay}
+	var unit any
+	if i.Period.Unit != "" {
+		unit = string(i.Period.Unit)
+	}
+	return []any{paid, i.renewal.from, i.renewal.to, i.renewal.ownDay, i.renewal.on, unit, sqldb.RefTo(int64(i.Period.Count))}
 }
 
 func remove(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
