@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/text"
 	"carteira/internal/web"
 	"carteira/internal/web/api"
 	"carteira/internal/web/callback"
@@ -52,6 +53,10 @@ func (a *App) Handler() http.Handler {
 		a.securityHeaders(w.Header())
 		if r.URL.Path == api.Prefix || strings.HasPrefix(r.URL.Path, api.Prefix+"/") {
 			apiServer.ServeHTTP(w, r)
+			return
+		}
+		if !text.IsStorable(r.URL.Path) { // no page has such a name, and no database could look for it
+			web.WriteFault(w, fault.NotFound("page"))
 			return
 		}
 		rest.ServeHTTP(w, r)
