@@ -87,14 +87,15 @@ func (a *App) securityHeaders(h http.Header) {
 }
 
 // guardMetrics hides /metrics from whoever should not see it: without a token
-// of its own it answers on a loopback address only, and never to a request
-// that a proxy passed on from elsewhere.
+// of its own it answers on a loopback address only, under a loopback name (a page
+// of another site may have its own name lead here), and never to a request that
+// a proxy passed on from elsewhere.
 func (a *App) guardMetrics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := a.Config.MetricsToken
 		given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 		allowed := token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1 ||
-			token == "" && loopback(a.Config) && !web.IsForwarded(r)
+			token == "" && loopback(a.Config) && isLoopback(hostOf(r)) && !web.IsForwarded(r)
 		if !allowed {
 			web.WriteFault(w, fault.NotFound("page"))
 			return
