@@ -38,6 +38,7 @@ type Config struct {
 	ACME                 ACME
 	TrustedProxies       []netip.Prefix
 	MetricsToken         string
+	SandboxGateway       Switch
 	ShutdownDelay        time.Duration
 	LogLevel             slog.Level
 	LogFormat            string
@@ -48,6 +49,22 @@ func (c Config) Embedded() bool { return strings.HasPrefix(c.DatabaseURL, "sqlit
 
 // HTTPS reports whether the program serves HTTPS itself.
 func (c Config) HTTPS() bool { return c.TLSCert != "" || len(c.TLSDomains) > 0 }
+
+// Switch is on, off, or left to the kind of installation.
+type Switch string
+
+// The positions of a Switch.
+const (
+	SwitchOn   Switch = "on"
+	SwitchOff  Switch = "off"
+	SwitchAuto Switch = "auto"
+)
+
+// On reports whether something for trials is on: by itself it is where the
+// public address is not one of https, on which real people pay.
+func (s Switch) On(publicURL string) bool {
+	return s == SwitchOn || s != SwitchOff && !strings.HasPrefix(publicURL, "https://")
+}
 
 // Setting is one line of the table.
 type Setting struct {
@@ -159,6 +176,11 @@ var Settings = []Setting{
 		Env: "CARTEIRA_METRICS_TOKEN", Serving: true,
 		Help: "bearer token for /metrics; without one it answers on a loopback address only",
 		read: text(func(c *Config) *string { return &c.MetricsToken }),
+	},
+	{
+		Name: "sandbox-gateway", Env: "CARTEIRA_SANDBOX_GATEWAY", Default: "auto", Serving: true,
+		Help: "whether companies may choose the gateway that only pretends: on, off, or auto (off where the public URL is https)",
+		read: readSwitch(func(c *Config) *Switch { return &c.SandboxGateway }),
 	},
 	{
 		Name: "shutdown-delay", Env: "CARTEIRA_SHUTDOWN_DELAY", Default: "0s", Serving: true,
@@ -332,6 +354,17 @@ func readShutdownDelay(c *Config, v string) error {
 	}
 	c.ShutdownDelay = d
 	return nil
+}
+
+func readSwitch(field func(*Config) *Switch) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		switch position := Switch(v); position {
+		case SwitchOn, SwitchOff, SwitchAuto:
+			*field(c) = position
+			return nil
+		}
+		return fmt.Errorf("%q must be on, off or auto", v)
+	}
 }
 
 func readLevel(c *Config, v string) error {
