@@ -154,18 +154,20 @@ func (action Action) ofChild(entry AuditEntry) AuditEntry {
 
 // The actions on a user.
 const (
-	UserCreated       Action = "user.created"
-	UserUpdated       Action = "user.updated"
-	UserRemoved       Action = "user.removed"
-	PasswordLinkMade  Action = "user.password_link"
-	PasswordSet       Action = "user.password_set"
-	PasswordChanged   Action = "user.password_changed"
-	SecondFactorOn    Action = "second_factor.on"
-	SecondFactorOff   Action = "second_factor.off"
-	UserSignedIn      Action = "signin"
-	UserSignInRefused Action = "signin.refused"
-	UserSessionEnded  Action = "session.ended"
-	unseen            Action = "" // of no interest to the audit log
+	UserCreated      Action = "user.created"
+	UserUpdated      Action = "user.updated"
+	UserRemoved      Action = "user.removed"
+	PasswordLinkMade Action = "user.password_link"
+	PasswordSet      Action = "user.password_set"
+	PasswordChanged  Action = "user.password_changed"
+	SecondFactorOn   Action = "second_factor.on"
+	SecondFactorOff  Action = "second_factor.off"
+	// SecondFactorRefused is a wrong code of somebody who has the password.
+	SecondFactorRefused Action = "second_factor.refused"
+	UserSignedIn        Action = "signin"
+	UserSignInRefused   Action = "signin.refused"
+	UserSessionEnded    Action = "session.ended"
+	unseen              Action = "" // of no interest to the audit log
 )
 
 // userChange is one change of a user's record. before is zero for a user who is

@@ -7,7 +7,6 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/text"
 )
 
 // linkLife is how long a link to set a password works.
@@ -73,6 +72,12 @@ func ReadPasswordChange(in *input.Form) NewPassword {
 // UsePasswordLink sets a password, once, and signs the user out everywhere
 // else. The second factor stays.
 func (s *Service) UsePasswordLink(ctx context.Context, link string, p NewPassword, from Visitor) (User, error) {
+	if err := s.linkWorks(ctx, from, func() error {
+		_, err := userByLink(ctx, s.db, linkHash(link), s.db.Now())
+		return err
+	}); err != nil {
+		return User{}, err
+	}
 	if err := p.Problems.Err(); err != nil {
 		return User{}, err
 	}
@@ -89,9 +94,29 @@ func (s *Service) UsePasswordLink(ctx context.Context, link string, p NewPasswor
 		if err := s.setPassword(ctx, tx, actorOf(u.User, from), set); err != nil {
 			return err
 		}
+		if err := dropOldDevices(ctx, tx, u.User, 0); err != nil { // whoever knew the old password may have had one
+			return err
+		}
 		return endSessions(ctx, tx, u.CompanyID, u.ID, 0)
 	})
 	return u.User, err
+}
+
+// linkWorks looks a link up before anything dear is done for whoever brings it.
+// Links that do not exist are counted by network.
+func (s *Service) linkWorks(ctx context.Context, from Visitor, find func() error) error {
+	quotas := networkQuotas("link:", from)
+	if err := s.refuseSpent(ctx, quotas); err != nil {
+		return err
+	}
+	err := find()
+	if fault.KindOf(err) != fault.KindNotFound {
+		return err
+	}
+	if counted := s.countAttempt(ctx, quotas); counted != nil {
+		return counted
+	}
+	return err
 }
 
 // claimPasswordLink uses a link up and returns whom it was for.
@@ -157,8 +182,8 @@ func (s *Service) reauthenticate(ctx context.Context, a Actor, field, password s
 	if err != nil {
 		return u, err
 	}
-	person, from := text.Lower(u.Email), Visitor{Address: a.From}
-	if err := s.countAttempt(ctx, person, from); err != nil {
+	quotas := proofQuotas(u.ID)
+	if err := s.countAttempt(ctx, quotas); err != nil {
 		return u, err
 	}
 	fits, err := passwordFits(ctx, u, password)
@@ -166,7 +191,8 @@ func (s *Service) reauthenticate(ctx context.Context, a Actor, field, password s
 		return u, err
 	}
 	if !fits {
+		s.auditRefusal(ctx, u.User, Visitor{Address: a.From}, UserSignInRefused)
 		return u, fault.Field(field, "is wrong")
 	}
-	return u, s.db.Write(ctx, func(tx *sqldb.Tx) error { return uncountAttempts(ctx, tx, person, from) })
+	return u, s.db.Write(ctx, func(tx *sqldb.Tx) error { return uncountAttempt(ctx, tx, quotas) })
 }
