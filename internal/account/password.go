@@ -12,12 +12,27 @@ import (
 // linkLife is how long a link to set a password works.
 const linkLife = 7 * 24 * time.Hour
 
+// purpose is what a link is for.
+type purpose string
+
+const (
+	forPassword   purpose = "password"   // from a colleague or the operator
+	forInvitation purpose = "invitation" // from the company above
+)
+
+// newPasswordLink is a link to set a password that is to be stored.
+type newPasswordLink struct {
+	hash    []byte
+	purpose purpose
+	life    time.Duration
+}
+
 // replacePasswordLink stores a link to set a password. Older ones stop working.
-func replacePasswordLink(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) error {
+func replacePasswordLink(ctx context.Context, tx *sqldb.Tx, u User, l newPasswordLink) error {
 	if err := deletePasswordLinks(ctx, tx, u); err != nil {
 		return err
 	}
-	return insertPasswordLink(ctx, tx, u, hash, tx.Now().Add(linkLife))
+	return insertPasswordLink(ctx, tx, u, l)
 }
 
 // NewPasswordLink makes a link by which a user sets another password, once.
@@ -29,7 +44,7 @@ func (s *Service) NewPasswordLink(ctx context.Context, a Actor, userID int64) (U
 		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
 			return err
 		}
-		if err := replacePasswordLink(ctx, tx, u.User, hash); err != nil {
+		if err := replacePasswordLink(ctx, tx, u.User, newPasswordLink{hash, forPassword, linkLife}); err != nil {
 			return err
 		}
 		return s.applyUser(ctx, tx, a, happened(PasswordLinkMade, u.User))
@@ -125,11 +140,28 @@ func claimPasswordLink(ctx context.Context, tx *sqldb.Tx, link string) (storedUs
 	if err != nil {
 		return u, err
 	}
+	if err := invitedInTime(ctx, tx, u.User, linkHash(link)); err != nil {
+		return u, err
+	}
 	used, err := usePasswordLink(ctx, tx, u.User, linkHash(link))
 	if err == nil && !used { // by another request at this moment
 		err = fault.NotFound("link")
 	}
 	return u, err
+}
+
+// invitedInTime refuses an invitation from above to a company that is in use by
+// now: it would be a way in.
+func invitedInTime(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) error {
+	purpose, err := purposeOfLink(ctx, tx, u, hash)
+	if err != nil || purpose != forInvitation {
+		return err
+	}
+	used, err := inUse(ctx, tx, u.CompanyID)
+	if err == nil && used {
+		err = fault.NotFound("link")
+	}
+	return err
 }
 
 // passwordSet is a password that a user gets.

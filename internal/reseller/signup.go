@@ -62,7 +62,7 @@ const signupTaken = "cannot be used here; if you have an account, sign in"
 func (u Signup) order() order {
 	return order{
 		child: account.NewChild{Name: u.Name, Email: u.Email, Whatsapp: u.Whatsapp},
-		kind:  account.Trial, periods: 1, takenReason: signupTaken,
+		kind:  account.Trial, periods: 1, takenReason: signupTaken, anonymous: true,
 	}
 }
 
