@@ -40,6 +40,7 @@ type Session struct {
 type Visitor struct {
 	Address string
 	Agent   string // what the browser calls itself
+	Device  string // what it keeps from an earlier sign-in; "": nothing
 }
 
 // Visit is a request of a user who is signed in.

@@ -26,6 +26,9 @@ const (
 // called with the address once connections are accepted.
 func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	a.fitMemory()
+	for _, warning := range a.Config.Warnings() {
+		a.Log.Warn(warning)
+	}
 	lock, err := lockServe(a.Config)
 	if err != nil {
 		return err

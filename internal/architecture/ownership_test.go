@@ -41,6 +41,8 @@ var owned = map[string]table{
 	"password_links":  {owner: account},
 	"setup_links":     {owner: account},
 	"signin_attempts": {owner: account},
+	"known_devices":   {owner: account},
+	"user_mails":      {owner: account},
 	"audit_log":       {owner: account},
 
 	"products": {owner: "internal/catalog", readers: map[string]string{

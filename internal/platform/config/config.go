@@ -66,6 +66,17 @@ func (s Switch) On(publicURL string) bool {
 	return s == SwitchOn || s != SwitchOff && !strings.HasPrefix(publicURL, "https://")
 }
 
+// Warnings are what an operator should be told about settings that can be meant,
+// and seldom are.
+func (c Config) Warnings() []string {
+	var list []string
+	if strings.HasPrefix(c.PublicURL, "https://") && !c.HTTPS() && len(c.TrustedProxies) == 0 {
+		list = append(list, "the public URL is https and CARTEIRA_TRUSTED_PROXIES is empty: behind a proxy all visitors share its address, "+
+			"and with it one limit of attempts to sign in; name the proxy's network")
+	}
+	return list
+}
+
 // Setting is one line of the table.
 type Setting struct {
 	Name    string // of the flag; "" where a flag would show a secret to everybody who lists processes
