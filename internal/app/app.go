@@ -139,7 +139,7 @@ const loopStale = 2 * time.Minute
 // tasks are what a server does by itself.
 func (a *App) tasks() []worker.Task {
 	list := []worker.Task{
-		{Name: "deliver webhooks", Run: a.Webhooks.Run},
+		{Name: "deliver webhooks", Stale: loopStale, Run: a.Webhooks.Run},
 		{Name: "settle charges", Stale: loopStale, Run: a.engine(a.Payments.Run)},
 		{Name: "send messages", Stale: loopStale, Run: a.engine(a.Reminders.Run)},
 		{Name: "watch the database", Run: func(ctx context.Context) error {
@@ -176,6 +176,7 @@ func (a *App) jobs() []worker.Job {
 		{Name: "prune the audit log", Every: 10 * time.Minute, Run: func(ctx context.Context) error {
 			return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
 		}},
+		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},

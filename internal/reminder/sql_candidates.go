@@ -33,7 +33,7 @@ func customerAbout(ctx context.Context, q sqldb.Querier, companyID, customerID i
 		err = r.Scan(aboutFields(&b, &out)...)
 		b.optedOut = out != 0
 		return b, err
-	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.due_on = c.due_on WHERE c.company_id = ? AND c.id = ?`, companyID, customerID)
+	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.due_on = c.due_on WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`, companyID, customerID)
 	return b, sqldb.Found(err, "customer")
 }
 
