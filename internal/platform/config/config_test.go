@@ -145,7 +145,7 @@ func TestSharedAddressOfAllVisitorsIsWarnedOf(t *testing.T) {
 	}{
 		{config.Config{PublicURL: "https://clientes.example.com"}, true},
 		{config.Config{PublicURL: "https://clientes.example.com", TrustedProxies: []netip.Prefix{proxy}}, false},
-		{config.Config{PublicURL: "https://clientes.example.com", TLSDomain: "clientes.example.com"}, false},
+		{config.Config{PublicURL: "https://clientes.example.com", TLSDomains: []string{"clientes.example.com"}}, false},
 		{config.Config{PublicURL: "http://127.0.0.1:8080"}, false},
 	} {
 		if got := len(tt.given.Warnings()) > 0; got != tt.warns {
