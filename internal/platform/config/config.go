@@ -33,6 +33,8 @@ type Config struct {
 	MessageAllowNetworks []netip.Prefix
 	MessageHistoryDays   int
 	AuditDays            int
+	BackupDir            string // empty: the server makes no backups
+	BackupDays           int
 	TLSCert, TLSKey      string
 	TLSDomains           []string // with certificates obtained by ACME
 	ACME                 ACME
@@ -148,6 +150,15 @@ var Settings = []Setting{
 		Help: "how many days the audit log is kept", read: whole(func(c *Config) *int { return &c.AuditDays }, 1, 3650),
 	},
 	{
+		Name: "backup-dir", Env: "CARTEIRA_BACKUP_DIR", Serving: true,
+		Help: "folder in which the server keeps a copy of the embedded database for each night (default: none)",
+		read: text(func(c *Config) *string { return &c.BackupDir }),
+	},
+	{
+		Name: "backup-days", Env: "CARTEIRA_BACKUP_DAYS", Default: "14", Serving: true,
+		Help: "how many days the copies in --backup-dir are kept", read: whole(func(c *Config) *int { return &c.BackupDays }, 1, 3650),
+	},
+	{
 		Name: "tls-cert", Env: "CARTEIRA_TLS_CERT", Serving: true,
 		Help: "serve HTTPS with this certificate file, reread when it changes", read: text(func(c *Config) *string { return &c.TLSCert }),
 	},
@@ -241,6 +252,9 @@ func (c *Config) complete() error {
 		return errors.New("CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY go together: give both or neither")
 	case c.TLSCert != "" && len(c.TLSDomains) > 0:
 		return errors.New("CARTEIRA_TLS_DOMAIN obtains its own certificate: leave CARTEIRA_TLS_CERT out")
+	case c.BackupDir != "" && !c.Embedded():
+		return errors.New("CARTEIRA_BACKUP_DIR is for the embedded database; PostgreSQL is backed up with pg_dump (one file, from cron) " +
+			"or pg_basebackup with WAL archiving (any moment)")
 	case !c.Embedded() && len(c.SecretKeys) == 0:
 		return errors.New("CARTEIRA_SECRET_KEY is required with PostgreSQL, the same for all processes; `openssl rand -base64 32` makes one")
 	}

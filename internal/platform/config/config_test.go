@@ -86,6 +86,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"CARTEIRA_WEBHOOKS_PER_COMPANY":   "0",
 		"CARTEIRA_WEBHOOK_RETRY_DELAYS":   "soon",
 		"CARTEIRA_WEBHOOK_HISTORY_DAYS":   "3651",
+		"CARTEIRA_BACKUP_DAYS":            "0",
 		"CARTEIRA_TLS_DOMAIN":             "*.example.com",
 		"CARTEIRA_ACME_DIRECTORY":         "http://ca.example.com",
 		"CARTEIRA_ACME_EMAIL":             "Ana <ana@example.com>",
@@ -115,6 +116,10 @@ func TestSettingsThatDoNotGoTogetherAreRefused(t *testing.T) {
 		{"CARTEIRA_TLS_KEY": "k"},
 		{"CARTEIRA_TLS_CERT": "c", "CARTEIRA_TLS_KEY": "k", "CARTEIRA_TLS_DOMAIN": "d.example.com"},
 		{"CARTEIRA_DATABASE_URL": "postgres://db/x"},
+		{
+			"CARTEIRA_DATABASE_URL": "postgres://db/x", "CARTEIRA_SECRET_KEY": strings.Repeat("ab", 32),
+			"CARTEIRA_BACKUP_DIR": "/var/backups/carteira",
+		},
 	} {
 		if _, err := config.Load(lookup(nil), lookup(env)); err == nil {
 			t.Errorf("%v is accepted", env)
