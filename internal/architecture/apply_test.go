@@ -32,6 +32,7 @@ var roomsWithApply = []applied{
 			"recovery_codes":  "they come and go with the second factor, which is audited",
 			"setup_links":     "they end with the first company, which is audited",
 			"signin_attempts": "counts of a limit",
+			"known_devices":   "a sign-in is audited as what happened to the user",
 			"token_calls":     "counts of a limit",
 		},
 		functions: map[string]string{

@@ -41,6 +41,8 @@ var owned = map[string]table{
 	"password_links":  {owner: account},
 	"setup_links":     {owner: account},
 	"signin_attempts": {owner: account},
+	"known_devices":   {owner: account},
+	"user_mails":      {owner: account},
 	"audit_log":       {owner: account},
 
 	"products": {owner: "internal/catalog", readers: map[string]string{
@@ -75,11 +77,14 @@ var owned = map[string]table{
 		"internal/reminder": "a rule about unpaid invoices finds those of each customer, and a message names one",
 	}},
 	"invoice_schedule": {owner: "internal/billing"},
+	"payments": {owner: "internal/billing", readers: map[string]string{
+		"internal/payment": "shows payments with their reviews, and asks which payments of a report are known",
+	}},
+	"payment_refunds": {owner: "internal/billing"},
 
 	"gateways":          {owner: "internal/payment"},
 	"pay_links":         {owner: "internal/payment"},
 	"charges":           {owner: "internal/payment"},
-	"payments":          {owner: "internal/payment"},
 	"payment_reviews":   {owner: "internal/payment"},
 	"gateway_callbacks": {owner: "internal/payment"},
 	"sandbox_charges":   {owner: "internal/payment/sandbox"},

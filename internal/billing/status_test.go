@@ -59,7 +59,7 @@ func TestEveryChangeOfStatusIsAllowedSameOrRefused(t *testing.T) {
 		{byHand, Cancelled, "an invoice that is Pago can only become: Em aberto"},
 		{byGateway, Open, "this invoice was paid through woovi and stays Pago"},
 		{byGateway, Paid, same},
-		{byGateway, Cancelled, "this invoice was paid through woovi and stays Pago"},
+		{byGateway, Cancelled, "an invoice that is Pago can only become: Em aberto"},
 		{Cancelled.String(), Open, allowed},
 		{Cancelled.String(), Paid, "an invoice that is Cancelado can only become: Em aberto"},
 		{Cancelled.String(), Cancelled, same},
@@ -203,10 +203,10 @@ func TestWhatAPaymentRenews(t *testing.T) {
 			{"the request overrules the company", false, nil, []string{"renew", "1"}, "2026-02-28"},
 			{"the request leaves it to the company", false, nil, []string{"renew", ""}, "2026-01-31"},
 			{"somebody renewed first", true, renew, nil, "2026-02-28"},
-			{"the date was moved on", true, to("data_de_vencimento", "2026-02-01"), nil, "2026-02-01"},
+			{"the date was moved on", true, to("data_de_vencimento", "2026-02-01"), nil, "2026-03-01"},
 			{"the date was moved back", true, to("data_de_vencimento", "2026-01-10"), nil, "2026-02-10"},
 			{"the date was taken away", true, to("data_de_vencimento", ""), nil, "2026-02-28"}, // counted from today
-			{"the plan was taken away", true, to("plan_id", ""), nil, "2026-01-31"},
+			{"the plan was taken away", true, to("plan_id", ""), nil, "2026-02-28"},            // the invoice keeps its period
 		} {
 			i = w.only(t, w.customer(t, 1, "2026-01-31").ID)
 			if c.before != nil {
@@ -453,7 +453,7 @@ func TestRecordMayBeSentBackWithAnotherStatus(t *testing.T) {
 		{Paid, `null`}, {Open, `"2026-01-31T09:00:00-03:00"`}, {Cancelled, `null`}, {Open, `null`},
 	} {
 		form, err := input.FromJSON(fmt.Appendf(nil, `{"id":9,"status":%q,"total_amount":"1.00","description":null,"due_date":"2030-01-01",
-			"overdue":true,"paid_at":%s,"paid_via":"x","created_at":"x","customer":{},"plan":null,"product":{},"renewed":true,"due_date_moved_back":1}`,
+			"overdue":true,"paid_at":%s,"paid_via":null,"amount_received":"1.00","created_at":"x","customer":{},"plan":null,"product":{},"renewed":true,"due_date_moved_back":1}`,
 			step.to, step.paidAt))
 		must(t, err)
 		out, err := w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(form))

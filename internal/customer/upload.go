@@ -82,7 +82,7 @@ func (s *Service) SaveUpload(ctx context.Context, a account.Actor, name string, 
 	if len(content) > MaxUpload {
 		return Upload{}, fault.Field("file", "must not be larger than 16 MiB; use carteira import for larger files")
 	}
-	file, err := sheet.OpenAll(bytes.NewReader(content))
+	file, err := sheet.Open(bytes.NewReader(content))
 	if err != nil {
 		return Upload{}, fault.Field("file", err.Error())
 	}
@@ -121,7 +121,7 @@ type Preview struct {
 
 // Preview shows the beginning of an upload, column by column.
 func (u Upload) Preview() ([]Preview, error) {
-	file, err := sheet.OpenAll(bytes.NewReader(u.content))
+	file, err := sheet.Open(bytes.NewReader(u.content))
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (u Upload) Preview() ([]Preview, error) {
 func (u Upload) rows(seen func()) Rows {
 	return func() iter.Seq2[sheet.Row, error] {
 		return func(yield func(sheet.Row, error) bool) {
-			file, err := sheet.OpenAll(bytes.NewReader(u.content))
+			file, err := sheet.Open(bytes.NewReader(u.content))
 			if err != nil {
 				yield(sheet.Row{}, err)
 				return

@@ -1,15 +1,16 @@
 // Package payment owns what a company collects through a gateway: the gateway's
-// configuration, charges, the payments that came, and the settlement that pays
-// an invoice once. It has the Gateway contract that every provider in the folders
+// configuration, charges, reviews of payments, and the settlement that pays an
+// invoice once. It has the Gateway contract that every provider in the folders
 // below implements, the inbox of their callbacks, and the reconciliation that
-// finds payments without a callback. It does not own invoices: billing does, and
-// this package calls billing to pay one.
+// finds payments without a callback. It does not own invoices nor the ledger of
+// payments: billing does, and this package calls billing when money has come.
 package payment
 
 import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"carteira/internal/account"
@@ -32,6 +33,10 @@ type Options struct {
 	// Simulate has, by provider, a function of those that only pretend: it pays
 	// the charge that the gateway knows by an id.
 	Simulate map[string]func(ctx context.Context, gatewayID string) error
+	// Off are the names of providers that the operator has switched off: nobody
+	// can choose or charge through one. Charges that one has already are still
+	// looked after.
+	Off []string
 }
 
 // Service has the use cases.
@@ -61,8 +66,12 @@ func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, o Options) *S
 		db: db, billing: invoices, box: box, options: o,
 		providers: map[string]Provider{}, wake: worker.NewWake(), metrics: newMetrics(o.Providers),
 	}
+	s.options.Providers = nil
 	for _, p := range o.Providers {
 		s.providers[p.Name] = p
+		if s.offers(p.Name) {
+			s.options.Providers = append(s.options.Providers, p)
+		}
 	}
 	invoices.Watch(s.invoicesChanged)
 	return s
@@ -70,6 +79,9 @@ func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, o Options) *S
 
 // Providers lists the gateways that a company can choose from.
 func (s *Service) Providers() []Provider { return s.options.Providers }
+
+// offers reports whether a provider is not switched off.
+func (s *Service) offers(name string) bool { return !slices.Contains(s.options.Off, name) }
 
 // lifetime is how long a charge can be paid unless the gateway says otherwise.
 const lifetime = 24 * time.Hour
@@ -79,13 +91,14 @@ const lifetime = 24 * time.Hour
 func (s *Service) lease() time.Duration { return s.options.Timeout + 15*time.Second }
 
 // invoicesChanged cancels the charges of invoices that need not be paid any
-// more, or that are deleted, in the transaction of the change. When this room
+// more, that cost another amount now, or that are deleted, in the transaction of
+// the change. When this room
 // itself pays the invoice, the charge that did it is paid by then and is left
 // alone.
 func (s *Service) invoicesChanged(ctx context.Context, tx *sqldb.Tx, changed billing.Changes) error {
 	var ids []int64
 	for _, c := range changed.List {
-		if c.Action == billing.ActionDeleted || c.After.Status != billing.Open {
+		if c.Action == billing.ActionDeleted || c.After.Status != billing.Open || c.CostsOther() {
 			ids = append(ids, c.Invoice().ID)
 		}
 	}

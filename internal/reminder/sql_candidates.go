@@ -16,7 +16,7 @@ const aboutColumns = `COALESCE(c.id, 0), COALESCE(c.uuid, ''), COALESCE(c.name, 
 
 const aboutJoins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN reminder_optouts o ON o.company_id = c.company_id AND o.customer_id = c.id
-	LEFT JOIN invoices i ON i.company_id = c.company_id AND i.customer_id = c.id AND i.generated`
+	LEFT JOIN invoices i ON i.company_id = c.company_id AND i.customer_id = c.id AND i.generated AND NOT i.superseded`
 
 func aboutFields(b *about, optedOut *int64) []any {
 	c := &b.customer

@@ -21,6 +21,7 @@ import (
 //	{for no key update}        lock the selected rows, and let others refer to them
 //	{for update}               lock the selected rows until the commit
 //	{for update skip locked}   the same, passing over rows that others hold
+//	{for update of c skip locked}   the same, of the rows of the table c alone
 var postgresWords = strings.NewReplacer(
 	"{in ?}", "= ANY(?)",
 	"{clock ?}", "COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
@@ -28,12 +29,14 @@ var postgresWords = strings.NewReplacer(
 	"{for no key update}", "FOR NO KEY UPDATE",
 	"{for update}", "FOR UPDATE",
 	"{for update skip locked}", "FOR UPDATE SKIP LOCKED",
+	"{for update of c skip locked}", "FOR UPDATE OF c SKIP LOCKED",
 )
 
 var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
 	"{clock ?}", "?",
 	"{for key share}", "", "{for no key update}", "", "{for update}", "", "{for update skip locked}", "",
+	"{for update of c skip locked}", "",
 	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?", "LIKE CAST(? AS TEXT)",
 )
 
