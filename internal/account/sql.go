@@ -18,7 +18,8 @@ func ScanCompany(r sqldb.Row, c *Company, more ...any) error { return companySca
 
 const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.level, c.timezone,
 	c.renew_from, c.renew_on_payment, c.lead_days, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
-	c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions`
+	c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions,
+	c.late_fee_bp, c.late_interest_bp, c.discount_bp, c.discount_cents`
 
 // companyScan reads companyColumns, and after them what the caller adds.
 func companyScan(r sqldb.Row, c *Company, more ...any) error {
@@ -29,6 +30,8 @@ func companyScan(r sqldb.Row, c *Company, more ...any) error {
 		&c.ID, &c.ParentID, &c.Name, &c.Whatsapp, (*string)(&c.Level), &zone,
 		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, &created,
 		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &sub.Functions,
+		(*int64)(&c.Settings.LateFeePercent), (*int64)(&c.Settings.LateInterestPercent),
+		(*int64)(&c.Settings.DiscountPercent), (*int64)(&c.Settings.DiscountAmount),
 	}
 	if err := r.Scan(append(dest, more...)...); err != nil {
 		return err
@@ -51,7 +54,8 @@ func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) 
 	values := append([]any{sqldb.RefTo(c.ParentID), tx.Now().UnixMicro()}, companyValues(tx, c, search)...)
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days,
-			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions, search, updated_at)
+			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions, search, updated_at,
+			late_fee_bp, late_interest_bp, discount_bp, discount_cents)
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
@@ -59,7 +63,7 @@ func updateCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) 
 	_, err := tx.Exec(ctx, `
 		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?,
 			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
-			search = ?, updated_at = ?
+			search = ?, updated_at = ?, late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?
 		WHERE id = ?`, append(companyValues(tx, c, search), c.ID)...)
 	return err
 }
@@ -73,6 +77,8 @@ func companyValues(tx *sqldb.Tx, c Company, search string) []any {
 	return []any{
 		c.Name, c.Whatsapp, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom), c.Settings.RenewOnPayment, c.Settings.LeadDays,
 		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, suspended, sub.Functions, search, tx.Now().UnixMicro(),
+		int64(c.Settings.LateFeePercent), int64(c.Settings.LateInterestPercent),
+		int64(c.Settings.DiscountPercent), int64(c.Settings.DiscountAmount),
 	}
 }
 

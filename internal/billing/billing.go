@@ -36,6 +36,7 @@ type Invoice struct {
 	Note        string
 	CreatedAt   time.Time
 	Received    money.Cents // what came for it and did not go back
+	OwnDiscount OwnDiscount // until its due date
 
 	// As they were when it was paid; zero while it is not.
 	LateFee      money.Cents

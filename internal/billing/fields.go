@@ -49,6 +49,7 @@ var fields = []field{
 		name: "forgiven", column: "forgiven_cents", at: func(i *Invoice) any { return (*int64)(&i.Forgiven) },
 		shown: func(i *Invoice) any { return i.Forgiven },
 	},
+	{name: "own_discount", column: "own_discount_cents", at: func(i *Invoice) any { return &i.OwnDiscount }},
 	{name: "note", column: "note", at: func(i *Invoice) any { return &i.Note }},
 }
 

@@ -20,7 +20,7 @@ func full() Invoice {
 		ID: 7, Customer: Customer{1, "uuid", "Ana Lima"}, Generated: true, Status: Paid, Amount: 3500, Description: "Fibra 300",
 		DueOn: day("2026-02-10"), Plan: customer.Plan{ID: 1, Name: "Mensal", Value: 3500}, Product: customer.Product{ID: 1, Name: "Fibra"},
 		PaidAt: noon.Add(time.Hour), PaidOn: day("2026-01-30"), PaidVia: "woovi", Note: "in cash", CreatedAt: noon,
-		Received: 3560, LateFee: 70, LateInterest: 1, Discount: 2, Forgiven: 9,
+		OwnDiscount: OwnDiscount{500, true}, Received: 3560, LateFee: 70, LateInterest: 1, Discount: 2, Forgiven: 9,
 		Period:  civil.Period{Unit: civil.Month, Count: 1},
 		renewal: renewal{day("2026-02-10"), day("2026-03-10"), 10, day("2026-01-30")},
 	}
@@ -54,6 +54,7 @@ var notInEvents = map[string]string{
 	"LateInterest": "the contract's event has none; GET /invoices/{id} shows it",
 	"Discount":     "the contract's event has none; GET /invoices/{id} shows it",
 	"Forgiven":     "the contract's event has none; the audit log shows it",
+	"OwnDiscount":  "the contract's event has none; GET /invoices/{id} shows the discount",
 	"Note":         "the company's own",
 	"CreatedAt":    "occurred_at is the instant",
 }
@@ -96,6 +97,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 		changed.Status, changed.Amount, changed.Description, changed.DueOn = Cancelled, 1, "other", day("2026-02-11")
 		changed.PaidAt, changed.PaidOn, changed.PaidVia, changed.Note = noon, day("2026-01-29"), "efi", "other"
 		changed.Received, changed.LateFee, changed.LateInterest, changed.Discount, changed.Forgiven = 5, 4, 3, 1, 6
+		changed.OwnDiscount = OwnDiscount{}
 		changed.renewal = renewal{day("2026-02-11"), day("2026-03-11"), 11, day("2026-01-29")}
 		changed.Period = civil.Period{Unit: civil.Year, Count: 2}
 		w.apply1(t, Change{Action: ActionUpdated, Before: want, After: changed})

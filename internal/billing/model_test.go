@@ -219,7 +219,7 @@ func TestLifeOfACompanyIsWhatTheModelSays(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		for seed, from := range []account.RenewFrom{account.FromDueDate, account.FromToday} {
 			w := newWorld(t, engine)
-			w.actor.Company.Settings.RenewFrom = from
+			w.configure(t, "renew_from", string(from))
 			l := &life{
 				model: &model{settings: w.actor.Company.Settings, renewed: map[string]map[int64]int{}},
 				t:     t, w: w, random: rand.New(rand.NewPCG(uint64(seed), 7)),
