@@ -25,8 +25,7 @@ func importCustomersCommand() *cobra.Command {
 		Long: `Import creates a customer of every line of a CSV file: all of them or, when a line
 is bad, none. It makes no events and no invoices unless it is told to; a due date
 that has not passed is billed in time by the server. It may run while the server
-does; on the embedded database the server's own writes then wait until the file
-is written, with --keep-going until a few hundred lines are.
+does, and keeps nobody waiting.
 
 The first line names the columns: any field that the API takes (name, whatsapp,
 data_de_vencimento, plan_id, address.city, custom.MAC) or what it is called in

@@ -10,6 +10,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/text"
 	"carteira/internal/web/page"
 )
 
@@ -40,6 +41,9 @@ func (s *Server) upload(req *request) error {
 
 func importPath(id int64) string { return "/imports/" + idText(id) }
 
+// maxFileName is how much is kept of the name of a file.
+const maxFileName = 255
+
 func readFile(r *http.Request) (name string, content []byte, err error) {
 	file, header, err := r.FormFile("file")
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -53,7 +57,7 @@ func readFile(r *http.Request) (name string, content []byte, err error) {
 		_ = r.MultipartForm.RemoveAll()
 	}()
 	content, err = io.ReadAll(file)
-	return header.Filename, content, err
+	return text.Storable(header.Filename, maxFileName), content, err
 }
 
 type uploadData struct {
