@@ -186,7 +186,7 @@ func (j *charging) resume(ctx context.Context, tx *sqldb.Tx, known charge) (step
 
 // rest is what a charge made now asks for.
 func (j *charging) rest(now time.Time) money.Cents {
-	return billing.Rest(j.actor, j.invoice, j.actor.Today(now))
+	return j.invoice.PayableOn(j.actor.Company, j.actor.Today(now)).Rest
 }
 
 // reserve stores a new charge before the gateway is called.
