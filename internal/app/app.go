@@ -22,6 +22,7 @@ import (
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
+	"carteira/internal/privacy"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
 	"carteira/internal/tally"
@@ -44,6 +45,7 @@ type App struct {
 	Webhooks  *webhook.Service
 	Payments  *payment.Service
 	Reminders *reminder.Service
+	Privacy   *privacy.Service
 	Workers   *worker.Supervisor
 
 	idempotency *idempotency.Service
@@ -82,7 +84,11 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	if err != nil {
 		return nil, err
 	}
-	accounts := account.New(db, account.Config{CallsPerMinute: c.RateLimit, Box: box})
+	mail, err := mailer(c, db)
+	if err != nil {
+		return nil, err
+	}
+	accounts := account.New(db, account.Config{CallsPerMinute: c.RateLimit, Box: box, Mailer: mail, PublicURL: c.PublicURL})
 	events := &event.Log{}
 	customers := customer.New(db, events)
 	if err := customers.Fill(ctx); err != nil {
@@ -97,7 +103,9 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour, Log: log,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
-	payments := payment.New(db, invoices, box, paymentOptions(c, log, db, webhooks))
+	options := paymentOptions(c, log, db, webhooks)
+	options.Told = tellGateway(accounts)
+	payments := payment.New(db, invoices, box, options)
 	// After billing: what is issued for a customer stands when its messages are planned.
 	reminders := reminder.New(db, box, accounts, customers, reminderOptions(c, log, gate, client, payments))
 	accounts.Watch(reminders.CompanyChanged)
@@ -112,6 +120,7 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Webhooks:  webhooks,
 		Payments:  payments,
 		Reminders: reminders,
+		Privacy:   privacy.New(db, accounts, customers, invoices, payments, reminders, webhooks),
 		Workers:   worker.NewSupervisor(log),
 
 		idempotency: idempotency.New(db, box),
@@ -165,6 +174,7 @@ func (a *App) jobs() []worker.Job {
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
+		{Name: "send mail to users", Every: 5 * time.Second, Run: a.Accounts.SendMails},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
 		{Name: "prune the audit log", Every: 10 * time.Minute, Run: func(ctx context.Context) error {
 			return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)

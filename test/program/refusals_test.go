@@ -81,7 +81,7 @@ func TestBadSettingIsRefusedByName(t *testing.T) {
 		"CARTEIRA_MESSAGE_ALLOW_NETWORKS": "everywhere", "CARTEIRA_MESSAGE_HISTORY_DAYS": "-3",
 		"CARTEIRA_TLS_CERT": anything, "CARTEIRA_TLS_KEY": anything, "CARTEIRA_TLS_DOMAIN": anything,
 		"CARTEIRA_TRUSTED_PROXIES": "10.0.0.0/8,proxy", "CARTEIRA_METRICS_TOKEN": anything,
-		"CARTEIRA_SANDBOX_GATEWAY": "maybe", "CARTEIRA_SHUTDOWN_DELAY": "6m", "CARTEIRA_LOG_LEVEL": "loud", "CARTEIRA_LOG_FORMAT": "xml",
+		"CARTEIRA_MAIL_URL": "mail.example.com", "CARTEIRA_MAIL_FROM": anything, "CARTEIRA_SANDBOX_GATEWAY": "maybe", "CARTEIRA_SHUTDOWN_DELAY": "6m", "CARTEIRA_LOG_LEVEL": "loud", "CARTEIRA_LOG_FORMAT": "xml",
 	}
 	in := install(t, sqldb.SQLite)
 	in.secret("hunter2")
