@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
@@ -50,6 +51,8 @@ func fill(v reflect.Value, n int) {
 	case string:
 		v.SetString(fmt.Sprintf("text%d", n))
 	case int, int64:
+		v.SetInt(int64(n))
+	case money.Percent, money.Cents:
 		v.SetInt(int64(n))
 	case bool:
 		v.SetBool(true)

@@ -19,7 +19,8 @@ func ScanCompany(r sqldb.Row, c *Company, more ...any) error { return companySca
 const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.level, c.timezone,
 	c.renew_from, c.renew_on_payment, c.lead_days, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
 	c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions,
-	COALESCE(c.above_suspended_at, 0), c.above_expires_on, c.anonymous`
+	COALESCE(c.above_suspended_at, 0), c.above_expires_on, c.anonymous,
+	c.late_fee_bp, c.late_interest_bp, c.discount_bp, c.discount_cents`
 
 // companyScan reads companyColumns, and after them what the caller adds.
 func companyScan(r sqldb.Row, c *Company, more ...any) error {
@@ -31,6 +32,8 @@ func companyScan(r sqldb.Row, c *Company, more ...any) error {
 		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, &created,
 		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &sub.Functions,
 		&aboveSuspended, &sub.Above.ExpiresOn, &sub.Anonymous,
+		(*int64)(&c.Settings.LateFeePercent), (*int64)(&c.Settings.LateInterestPercent),
+		(*int64)(&c.Settings.DiscountPercent), (*int64)(&c.Settings.DiscountAmount),
 	}
 	if err := r.Scan(append(dest, more...)...); err != nil {
 		return err
@@ -57,7 +60,8 @@ func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) 
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days,
 			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions,
-			above_suspended_at, above_expires_on, anonymous, search, updated_at)
+			above_suspended_at, above_expires_on, anonymous, search, updated_at,
+			late_fee_bp, late_interest_bp, discount_bp, discount_cents)
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
@@ -65,7 +69,8 @@ func updateCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) 
 	_, err := tx.Exec(ctx, `
 		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?,
 			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
-			above_suspended_at = ?, above_expires_on = ?, anonymous = ?, search = ?, updated_at = ?
+			above_suspended_at = ?, above_expires_on = ?, anonymous = ?,
+			search = ?, updated_at = ?, late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?
 		WHERE id = ?`, append(companyValues(tx, c, search), c.ID)...)
 	return err
 }
@@ -77,6 +82,8 @@ func companyValues(tx *sqldb.Tx, c Company, search string) []any {
 		c.Name, c.Whatsapp, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom), c.Settings.RenewOnPayment, c.Settings.LeadDays,
 		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, instant(sub.SuspendedAt), sub.Functions,
 		instant(sub.Above.SuspendedAt), sub.Above.ExpiresOn, sub.Anonymous, search, tx.Now().UnixMicro(),
+		int64(c.Settings.LateFeePercent), int64(c.Settings.LateInterestPercent),
+		int64(c.Settings.DiscountPercent), int64(c.Settings.DiscountAmount),
 	}
 }
 

@@ -29,6 +29,8 @@ func (a *App) Handler() http.Handler {
 	reg.MustRegister(a.Reminders.Metrics()...)
 	reg.MustRegister(a.sockets.metrics()...)
 	reg.MustRegister(a.Workers.Metrics()...)
+	reg.MustRegister(a.backups.metrics()...)
+	reg.MustRegister(a.nightly.metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	page.Register(mux)

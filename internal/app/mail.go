@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 
@@ -20,9 +19,9 @@ import (
 var everywhere = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 
 // mailer hands mails to users to the operator's mail server; nil without one.
-func mailer(c config.Config, db *sqldb.DB) (account.Mailer, error) {
+func mailer(c config.Config, db *sqldb.DB) account.Mailer {
 	if c.Mail == nil {
-		return nil, nil //nolint:nilnil // no mail server is no error
+		return nil
 	}
 	security, port := "starttls", "587"
 	if c.Mail.Scheme == "smtps" {
@@ -33,16 +32,16 @@ func mailer(c config.Config, db *sqldb.DB) (account.Mailer, error) {
 		"host": c.Mail.Hostname(), "port": cmp.Or(c.Mail.Port(), port), "security": security, "from": c.MailFrom, "from_name": "Carteira",
 		"username": c.Mail.User.Username(), "password": password,
 	}, reminder.Env{Gate: outbound.NewGate(everywhere, nil).Near()})
-	if err != nil {
-		return nil, fmt.Errorf("CARTEIRA_MAIL_URL: %w", err)
-	}
 	return func(ctx context.Context, m account.Mail) error {
+		if err != nil {
+			return fmt.Errorf("CARTEIRA_MAIL_URL: %w", err)
+		}
 		_, err := sender.Send(ctx, reminder.Letter{ID: m.ID, To: m.To, Subject: m.Subject, Text: m.Text, At: db.Now()})
 		if err != nil {
-			return errors.Join(errors.New("mail server"), err)
+			return fmt.Errorf("mail server: %w", err)
 		}
 		return nil
-	}, nil
+	}
 }
 
 // tellGateway writes to the owners of a company that its money goes elsewhere.

@@ -111,7 +111,7 @@ func (a *App) warnings() {
 // loopback reports whether the server can be reached from this machine only.
 func loopback(c config.Config) bool {
 	host, _, err := net.SplitHostPort(c.Listen)
-	if err != nil || c.TLSDomain != "" {
+	if err != nil || len(c.TLSDomains) > 0 {
 		return false
 	}
 	return isLoopback(host)

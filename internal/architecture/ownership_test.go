@@ -67,18 +67,24 @@ var owned = map[string]table{
 	}},
 	"customers_unindexed": {owner: "internal/platform/sqldb"},
 	"customer_uploads":    {owner: "internal/customer"},
-	"customer_expiries":   {owner: "internal/customer"},
-	"customer_renewals":   {owner: "internal/customer"},
+	"customer_staging": {owner: "internal/customer", readers: map[string]string{
+		"internal/platform/sqldb": "writes the condition by which statements leave out what is staged",
+	}},
+	"customer_expiries": {owner: "internal/customer"},
+	"customer_renewals": {owner: "internal/customer"},
 
 	"invoices": {owner: "internal/billing", readers: map[string]string{
 		"internal/reminder": "a rule about unpaid invoices finds those of each customer, and a message names one",
 	}},
 	"invoice_schedule": {owner: "internal/billing"},
+	"payments": {owner: "internal/billing", readers: map[string]string{
+		"internal/payment": "shows payments with their reviews, and asks which payments of a report are known",
+	}},
+	"payment_refunds": {owner: "internal/billing"},
 
 	"gateways":          {owner: "internal/payment"},
 	"pay_links":         {owner: "internal/payment"},
 	"charges":           {owner: "internal/payment"},
-	"payments":          {owner: "internal/payment"},
 	"payment_reviews":   {owner: "internal/payment"},
 	"gateway_callbacks": {owner: "internal/payment"},
 	"sandbox_charges":   {owner: "internal/payment/sandbox"},

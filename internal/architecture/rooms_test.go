@@ -74,6 +74,7 @@ var rooms = []room{
 			{"internal/account", "invoices are the company's"},
 			{"internal/catalog", "an invoice bears the plan's value"},
 			{"internal/customer", "a paid invoice renews its customer in the same transaction"},
+			{"internal/billing/terms", "what pays an invoice on a day"},
 		},
 		tests: []arrow{document},
 	},
@@ -91,7 +92,7 @@ var rooms = []room{
 			{"internal/billing", "a settled charge pays its invoice in the same transaction"},
 			{"internal/payment/pix", "the code of a charge"},
 		},
-		tests: []arrow{events, {"internal/payment/...", "settlement is tested through the sandbox"}},
+		tests: []arrow{events, counts, {"internal/payment/...", "settlement is tested through the sandbox"}},
 	},
 	{
 		path: "internal/payment/pix", place: "pure: text in, text out",
@@ -166,6 +167,10 @@ var rooms = []room{
 	},
 	{
 		path: "internal/dashboard/figures", place: "pure: rows in, figures out; who reads the rows is not its business",
+		may: []arrow{tools},
+	},
+	{
+		path: "internal/doctor", place: "it looks around the program; what is inside tables is for their rooms",
 		may: []arrow{tools},
 	},
 	{

@@ -67,12 +67,12 @@ func TestWhatPeopleDoToInvoicesIsAudited(t *testing.T) {
 		w.set(t, generated.ID, Open)
 		w.set(t, generated.ID, Cancelled)
 		w.wantHistory(t, generated.ID,
-			"invoice.updated: note → in cash, paid_on → 2026-01-30, paid_via → manual, status Em aberto → Pago",
-			"invoice.updated: paid_on 2026-01-30 → , paid_via manual → , status Pago → Em aberto",
+			"invoice.updated: amount_received 0.00 → 35.00, note → in cash, paid_on → 2026-01-30, paid_via → manual, status Em aberto → Pago",
+			"invoice.updated: amount_received 35.00 → 0.00, paid_on 2026-01-30 → , paid_via manual → , status Pago → Em aberto",
 			"invoice.updated: status Em aberto → Cancelado")
 		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, ReadExtra(values("amount", "10.00", "description", "Visita")))
 		must(t, err)
-		w.wantHistory(t, extra.ID, "invoice.created: description → Visita, due_date → 2026-01-31, status → Em aberto, total_amount 0.00 → 10.00")
+		w.wantHistory(t, extra.ID, "invoice.created: description → Visita, due_date → 2026-01-31, plan → Plano 1month, product → Produto 1month, status → Em aberto, total_amount 0.00 → 10.00")
 	})
 }
 

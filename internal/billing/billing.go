@@ -1,6 +1,7 @@
-// Package billing owns invoices: it issues them ahead of every due date, marks
-// them as paid or cancelled, and decides what a payment renews. It does not own
-// how an invoice is paid: payment does, and calls PayTx when money has come.
+// Package billing owns invoices and the ledger of the money that came for them:
+// it issues invoices ahead of every due date, records every payment and refund,
+// and decides what a payment renews. It does not own how money is collected:
+// payment does, and calls ReceiveTx when some has come.
 package billing
 
 import (
@@ -26,6 +27,7 @@ type Invoice struct {
 	Amount      money.Cents
 	Description string
 	DueOn       civil.Date
+	Period      civil.Period // by which its payment renews; zero: it renews nothing
 	Plan        customer.Plan
 	Product     customer.Product
 	PaidAt      time.Time // zero: not paid
@@ -33,6 +35,17 @@ type Invoice struct {
 	PaidVia     string
 	Note        string
 	CreatedAt   time.Time
+	Received    money.Cents // what came for it and did not go back
+	OwnDiscount OwnDiscount // in place of the company's
+	Edited      bool        // by hand: it no longer follows its customer
+	Superseded  bool        // another was issued for its due date
+	Withdrawn   Withdrawal  // why the program cancelled it; empty: it did not
+
+	// As they were when it was paid; zero while it is not.
+	LateFee      money.Cents
+	LateInterest money.Cents
+	Discount     money.Cents
+	Forgiven     money.Cents // less money came, and a person said that it is enough
 
 	renewal renewal
 }
@@ -48,6 +61,7 @@ type Customer struct {
 type renewal struct {
 	from, to civil.Date // to is zero when it did nothing
 	ownDay   int        // before
+	on       civil.Date // the day on which it counts
 }
 
 // Overdue reports whether the invoice should have been paid before today.

@@ -25,6 +25,8 @@ const (
 type Change struct {
 	Action        Action
 	Before, After Invoice
+
+	payments []paymentChange // money that comes or goes with it
 }
 
 // Invoice is the record that the change is about.
@@ -33,6 +35,14 @@ func (c Change) Invoice() Invoice {
 		return c.Before
 	}
 	return c.After
+}
+
+// CostsOther reports whether another amount pays the invoice than before the
+// change.
+func (c Change) CostsOther() bool {
+	return c.Action == ActionUpdated &&
+		(c.Before.Received != c.After.Received || c.Before.Amount != c.After.Amount || c.Before.DueOn != c.After.DueOn ||
+			c.Before.OwnDiscount != c.After.OwnDiscount)
 }
 
 // Changes are what one actor changes in one step of a transaction.
@@ -48,12 +58,17 @@ func (s *Service) Watch(w watch.Watcher[Changes]) { s.watchers.Watch(w) }
 // errIssued says that the customer has an invoice for the due date.
 var errIssued = errors.New("the invoice has been issued")
 
-// apply writes a change and draws its consequences: row, counts, audit line,
-// event, watchers. It and applyDeletion are the only places that write an
+// apply writes a change and draws its consequences: row, payments, counts, audit
+// line, event, watchers. It and applyDeletion are the only places that write an
 // invoice's row.
 func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
 	if err := writeRow(ctx, tx, a, c); err != nil {
 		return err
+	}
+	for n := range c.payments {
+		if err := applyPayment(ctx, tx, a, &c.payments[n]); err != nil {
+			return err
+		}
 	}
 	if err := countChange(ctx, tx, a, *c); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
@@ -27,7 +28,7 @@ func (s *Service) Issue(ctx context.Context, a account.Actor) (int, error) {
 		return 0, err
 	}
 	total := 0
-	for claimed := issueBatch; claimed == issueBatch; {
+	for claimed := 1; claimed > 0; {
 		issued := 0
 		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 			claimed, issued, err = s.issueSome(ctx, tx, a, horizon)
@@ -74,17 +75,27 @@ func (s *Service) issueScheduled(ctx context.Context, tx *sqldb.Tx, a account.Ac
 // issueFor bills a customer for its due date, unless that has been done. A price
 // of nothing is not billed, nor is a cancelled customer.
 func (s *Service) issueFor(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) (issued bool, err error) {
-	if c.Plan.ID == 0 || c.DueOn.IsZero() || c.Price() == 0 || c.IsCancelled() {
+	if !billable(c) || c.DueOn.IsZero() || c.IsCancelled() {
 		return false, nil
 	}
-	change := Change{Action: ActionCreated, After: newInvoice(c, tx.Now())}
-	i := &change.After
-	i.Generated, i.Amount, i.Description, i.DueOn = true, c.Price(), c.Plan.Name, c.DueOn
+	plan, err := catalog.FindPlan(ctx, tx, a, c.Plan.ID)
+	if err != nil {
+		return false, err
+	}
+	change := Change{Action: ActionCreated, After: generated(c, plan, tx.Now())}
 	err = s.apply(ctx, tx, a, &change)
 	if errors.Is(err, errIssued) {
-		return false, nil
+		return false, s.reviveFor(ctx, tx, a, c)
 	}
 	return err == nil, err
+}
+
+// generated is the invoice of a customer's due date.
+func generated(c customer.Customer, plan catalog.Plan, now time.Time) Invoice {
+	i := newInvoice(c, now)
+	i.Generated, i.Description, i.DueOn = true, c.Plan.Name, c.DueOn
+	i.reprice(c, plan.Period)
+	return i
 }
 
 // newInvoice is an open invoice of a customer, for the plan and the product

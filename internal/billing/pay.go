@@ -1,21 +1,34 @@
 package billing
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
 
 // Manual is the PaidVia of an invoice that a person marked as paid.
 const Manual = "manual"
 
-const maxNote = 2000
+// HandMeans are how money comes that a person reports.
+var HandMeans = []string{Manual, "cash", "pix", "card", "transfer", "boleto", "other"}
+
+const (
+	maxNote = 2000
+	maxVia  = 100
+)
 
 // StatusChange is what a person asks of an invoice.
 type StatusChange struct {
@@ -23,6 +36,10 @@ type StatusChange struct {
 	PaidOn input.Opt[civil.Date] // no value: today
 	Note   input.Opt[string]
 	Renew  input.Opt[bool] // no value: as the company has chosen
+
+	Amount     input.Opt[money.Cents] // what came; no value: what is to pay
+	Via        input.Opt[string]      // one of HandMeans; no value: Manual
+	Difference Difference             // needed when less came than is to pay
 
 	Problems input.Problems // what the form had wrong
 }
@@ -32,17 +49,21 @@ type StatusChange struct {
 // paid_at is one of them unless the invoice is being paid.
 var ReadOnly = []string{
 	"id", "total_amount", "description", "due_date", "overdue", "paid_at", "paid_via", "created_at",
-	"customer", "plan", "product", "renewed", "due_date_moved_back",
+	"customer", "plan", "product", "renewed", "renewal_problem", "due_date_moved_back",
+	"amount_received", "payable_amount", "late_fee", "late_interest", "discount", "period_unit", "period_count",
 }
 
 // ReadStatusChange reads a change of status from the fields status, paid_at (a
-// date), note and renew.
+// date), amount, paid_via, difference, note and renew.
 func ReadStatusChange(in *input.Form) StatusChange {
 	in.Require("status")
 	c := StatusChange{Status: readStatus(in)}
 	in.Ignore(ReadOnly...)
 	if c.Status != Open && c.Status != Cancelled {
 		c.PaidOn = in.Date("paid_at")
+		c.Amount = in.Money("amount")
+		c.Via = in.Line("paid_via", maxVia)
+		c.Difference = ReadDifference(in)
 	}
 	c.Note = in.Text("note", maxNote)
 	c.Renew = in.Bool("renew")
@@ -53,13 +74,15 @@ func ReadStatusChange(in *input.Form) StatusChange {
 // Outcome is an invoice after a change of status, and what came of it.
 type Outcome struct {
 	Invoice
-	Changed   bool
-	Renewed   bool // the payment moved the customer's due date forward
-	MovedBack bool // undoing the payment moved it back
+	Changed bool
+	Renewed bool // the payment moved the customer's due date forward
+	// RenewalProblem is why the payment, which is recorded, could not renew.
+	RenewalProblem string
+	MovedBack      bool // undoing the payment moved it back
 }
 
 // SetStatus changes the status of an invoice by hand.
-func (s *Service) SetStatus(ctx context.Context, a account.Actor, id int64, c StatusChange) (Outcome, error) {
+func (s *Service) SetStatus(ctx context.Context, a account.Actor, invoiceID int64, c StatusChange) (Outcome, error) {
 	var refused fault.Fields
 	if c.PaidOn.Value.After(a.Today(s.db.Now())) {
 		refused.Add("paid_at", "must not be in the future")
@@ -67,110 +90,175 @@ func (s *Service) SetStatus(ctx context.Context, a account.Actor, id int64, c St
 	if err := c.Problems.With(refused).Err(); err != nil {
 		return Outcome{}, err
 	}
-	t := transition{
-		invoiceID: id, to: c.Status, paidOn: c.PaidOn.Value, via: Manual, note: c.Note,
-		renew: c.Renew.Or(a.Company.Settings.RenewOnPayment),
-	}
 	var out Outcome
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		out, err = s.transitTx(ctx, tx, a, t)
+		out, err = s.statusTx(ctx, tx, a, invoiceID, c)
 		return err
 	})
 	return out, err
 }
 
-// PayTx marks an invoice as paid through a gateway, inside the transaction in
-// which the payment is settled. One that is paid already is left as it is.
-func (s *Service) PayTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64, via string) (Outcome, error) {
-	t := transition{invoiceID: id, to: Paid, via: via, renew: a.Company.Settings.RenewOnPayment}
-	return s.transitTx(ctx, tx, a, t)
+// statusTx changes a status inside a transaction. The same status again changes
+// nothing.
+func (s *Service) statusTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, c StatusChange) (Outcome, error) {
+	before, owner, err := lock(ctx, tx, a, invoiceID)
+	out := Outcome{Invoice: before}
+	if err != nil || before.Status == c.Status {
+		return out, err
+	}
+	if err := allowed(before, c.Status); err != nil {
+		return out, err
+	}
+	if c.Status == Paid && !slices.Contains(HandMeans, c.via()) {
+		return out, fault.Field("paid_via", "must be one of: "+strings.Join(HandMeans, ", "))
+	}
+	d := decisionOn(before, owner)
+	if c.Status == Paid {
+		return s.payByHand(ctx, tx, a, d, c)
+	}
+	d.After.Status, d.After.Withdrawn = c.Status, "" // a person decides now
+	c.Note.To(&d.After.Note)
+	if before.Status == Paid {
+		if err := d.undo(ctx, tx, a); err != nil {
+			return out, err
+		}
+	}
+	return s.applyDecision(ctx, tx, a, &d)
 }
 
-// transition is a change of status that has been checked.
-type transition struct {
-	invoiceID int64
-	to        Status
-	paidOn    civil.Date // zero: today
-	via       string
-	note      input.Opt[string]
-	renew     bool
+// payByHand pays an open invoice with what a person reports. Where nothing is left
+// to pay, since the terms changed after money came in part, no payment is needed.
+func (s *Service) payByHand(ctx context.Context, tx *sqldb.Tx, a account.Actor, d decision, c StatusChange) (Outcome, error) {
+	a, err := a.Refreshed(ctx, tx)
+	if err != nil {
+		return Outcome{Invoice: d.Before}, err
+	}
+	r := c.receipt(a, tx.Now(), d.Before)
+	if r.Amount > 0 || c.Amount.HasValue() {
+		return s.receive(ctx, tx, a, d, r)
+	}
+	r.dated(a, tx.Now())
+	c.Note.To(&d.After.Note)
+	d.pay(d.Before.PayableOn(a.Company, r.PaidOn), r.Payment)
+	if r.Renew {
+		if err := d.renew(a); err != nil {
+			return Outcome{Invoice: d.Before}, err
+		}
+	}
+	return s.applyDecision(ctx, tx, a, &d)
 }
 
-// decision is what a transition does to an invoice and to its customer.
+// pay makes the invoice paid, for what it cost, by the payment that completed it.
+func (d *decision) pay(due Payable, came Payment) {
+	i := &d.After
+	i.LateFee, i.LateInterest, i.Discount = due.Fee, due.Interest, due.Discount
+	i.Status, i.PaidAt, i.PaidOn, i.PaidVia = Paid, came.PaidAt, came.PaidOn, came.Via
+}
+
+// via is how the money came: no value, or null in a record that was sent back,
+// is Manual.
+func (c StatusChange) via() string { return cmp.Or(c.Via.Value, Manual) }
+
+// receipt is the payment that a person reports.
+func (c StatusChange) receipt(a account.Actor, now time.Time, i Invoice) Receipt {
+	on := c.PaidOn.Or(a.Today(now))
+	return Receipt{
+		Payment: Payment{
+			Provider: Hand, PaymentID: "hand:" + id.NewCode(16), Via: c.via(), InvoiceID: i.ID, Amount: c.Amount.Or(i.PayableOn(a.Company, on).Rest),
+			PaidOn: c.PaidOn.Value, ConfirmedBy: a.By(), Note: c.Note.Value,
+		},
+		Difference: c.Difference,
+		Renew:      c.Renew.Or(a.Company.Settings.RenewOnPayment),
+		note:       c.Note,
+	}
+}
+
+// decision is what is done to an invoice and to its customer.
 type decision struct {
 	Change
 	owner    customer.Customer
 	renewal  *customer.Renewal // nil: none
 	moveBack bool              // of the owner's due date, to before the renewal
+	problem  string            // why there is no renewal
 }
 
-// transitTx decides what a transition does and applies it. The invoice's change
-// is applied before that of its customer: invoice.paid comes before
-// customer.renewed.
-func (s *Service) transitTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, t transition) (Outcome, error) {
-	before, owner, err := lock(ctx, tx, a, t.invoiceID)
-	if err != nil || before.Status == t.to {
-		return Outcome{Invoice: before}, err
-	}
-	if err := allowed(before, t.to); err != nil {
-		return Outcome{Invoice: before}, err
-	}
-	d, err := t.decide(ctx, tx, a, before, owner)
-	if err != nil {
-		return Outcome{Invoice: before}, err
-	}
+// decisionOn begins a decision about an invoice that the transaction has locked.
+func decisionOn(i Invoice, owner customer.Customer) decision {
+	return decision{Change: Change{Action: ActionUpdated, Before: i, After: i}, owner: owner}
+}
+
+// applyDecision applies the invoice's change before that of its customer:
+// invoice.paid comes before customer.renewed.
+func (s *Service) applyDecision(ctx context.Context, tx *sqldb.Tx, a account.Actor, d *decision) (Outcome, error) {
 	if err := s.apply(ctx, tx, a, &d.Change); err != nil {
-		return Outcome{Invoice: before}, err
+		return Outcome{Invoice: d.Before}, err
 	}
-	out := Outcome{Invoice: d.After, Changed: true, Renewed: d.renewal != nil, MovedBack: d.moveBack}
-	return out, s.moveDueDate(ctx, tx, a, d)
+	out := Outcome{Invoice: d.After, Changed: true, Renewed: d.renewal != nil, RenewalProblem: d.problem, MovedBack: d.moveBack}
+	return out, s.moveDueDate(ctx, tx, a, *d)
 }
 
-func (t transition) decide(ctx context.Context, tx *sqldb.Tx, a account.Actor, before Invoice, owner customer.Customer) (decision, error) {
-	d := decision{Change: Change{Action: ActionUpdated, Before: before, After: before}, owner: owner}
-	d.After.Status = t.to
-	t.note.To(&d.After.Note)
-	switch {
-	case t.to == Paid:
-		return d, t.pay(ctx, tx, a, &d)
-	case before.Status == Paid:
-		d.undo()
-	}
-	return d, nil
-}
-
-// pay sets when and how the invoice was paid, and decides the renewal.
-func (t transition) pay(ctx context.Context, tx *sqldb.Tx, a account.Actor, d *decision) error {
-	i := &d.After
-	i.PaidAt, i.PaidOn, i.PaidVia = paidTime(a, tx.Now(), t.paidOn), t.paidOn, t.via
-	if i.PaidOn.IsZero() {
-		i.PaidOn = a.Today(tx.Now())
-	}
-	if !t.renew || !renews(*i, d.owner) {
+// renew decides whether the payment renews the customer.
+func (d *decision) renew(a account.Actor) error {
+	if !renews(d.After, d.owner) {
 		return nil
 	}
-	r, err := customer.PrepareRenewalTx(ctx, tx, a, d.owner)
+	r, err := customer.PrepareExtension(a, d.owner, customer.Extension{Period: d.After.Period, On: d.After.PaidOn})
+	if errors.Is(err, civil.ErrOverflow) { // the money came all the same
+		d.problem = fault.Public(err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	d.renewal = &r
-	i.renewal = renewal{from: r.Previous, to: r.DueOn, ownDay: d.owner.OwnDay}
+	d.After.renewal = renewal{from: r.Previous, to: r.DueOn, ownDay: d.owner.OwnDay, on: d.After.PaidOn}
 	return nil
 }
 
 // renews decides whether the payment of an invoice buys its customer a period:
-// a generated one does, once, while the due date has not already moved past
-// the invoice's because the customer was renewed first.
+// a generated one does, once, by the period that it was issued for, while the due
+// date has not already moved past the invoice's because the customer was renewed
+// first. A cancelled customer is not renewed.
 func renews(i Invoice, owner customer.Customer) bool {
-	return i.Generated && i.renewal.to.IsZero() && owner.Plan.ID != 0 && !owner.DueOn.After(i.DueOn)
+	issuedFor := i.Generated && i.Period.Unit != ""
+	return issuedFor && i.renewal.to.IsZero() && !owner.DueOn.After(i.DueOn) && !owner.IsCancelled()
 }
 
-// undo clears the payment. The due date goes back to where it was before the
-// payment only if it is still where the payment put it: otherwise a later
+// undo dismisses what persons reported as paid. Money that a gateway reported
+// stays: an invoice that it alone pays stays paid.
+func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, a account.Actor) error {
+	payments, err := lockPaymentsOf(ctx, tx, a.Company.ID, d.Before.ID)
+	if err != nil {
+		return err
+	}
+	for _, p := range payments {
+		if !p.Status.counts() || !p.byPerson() || p.left() == 0 {
+			continue
+		}
+		if p.Refunded > 0 {
+			return fault.Field("status", "a part of the payment was given back; give back the rest instead")
+		}
+		c := paymentChange{before: p, after: p}
+		c.after.Status = PaymentDismissed
+		c.after.PaymentID += fmt.Sprint("#undone-", p.ID) // the same payment may be reported again
+		d.payments = append(d.payments, c)
+		d.After.Received -= p.Amount
+	}
+	if d.After.Received >= d.Before.cost() {
+		return errPaidThrough(d.Before)
+	}
+	d.reopen()
+	return nil
+}
+
+// reopen makes a paid invoice open. The due date goes back to where it was before
+// the payment only if it is still where the payment put it: otherwise a later
 // change relies on it, and paying again will not renew a second time.
-func (d *decision) undo() {
+func (d *decision) reopen() {
 	i := &d.After
+	i.Status = Open
 	i.PaidAt, i.PaidOn, i.PaidVia = time.Time{}, civil.Date{}, ""
+	i.LateFee, i.LateInterest, i.Discount, i.Forgiven = 0, 0, 0, 0
 	if put := d.Before.renewal.to; put.IsZero() || d.owner.DueOn != put {
 		return
 	}
@@ -187,7 +275,7 @@ func (s *Service) moveDueDate(ctx context.Context, tx *sqldb.Tx, a account.Actor
 		return nil
 	}
 	was := d.Before.renewal
-	_, err := s.customers.SetDueTx(ctx, tx, a, d.owner.ID, was.from, was.ownDay)
+	_, err := s.customers.ReverseRenewalTx(ctx, tx, a, d.owner.ID, customer.Reversal{DueOn: was.from, OwnDay: was.ownDay, On: was.on})
 	return err
 }
 

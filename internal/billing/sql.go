@@ -12,7 +12,8 @@ import (
 
 var columns = `i.id, i.customer_id, c.uuid, c.name, i.generated, ` + stored.Columns("i.", "") + `,
 	COALESCE(i.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(i.product_id, 0), COALESCE(r.name, ''),
-	COALESCE(i.paid_at, 0), i.renewed_from, i.renewed_to, i.renewed_day, i.created_at`
+	COALESCE(i.paid_at, 0), i.renewed_from, i.renewed_to, i.renewed_day, i.renewed_on,
+	COALESCE(i.period_unit, ''), COALESCE(i.period_count, 0), i.created_at`
 
 const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id
 	LEFT JOIN customer_plans p ON p.company_id = i.company_id AND p.id = i.plan_id
@@ -22,7 +23,8 @@ func scan(r sqldb.Row) (i Invoice, err error) {
 	var paid, created int64
 	places := append([]any{&i.ID, &i.Customer.ID, &i.Customer.UUID, &i.Customer.Name, &i.Generated}, stored.Places(&i)...)
 	err = r.Scan(append(places, &i.Plan.ID, &i.Plan.Name, (*int64)(&i.Plan.Value), &i.Product.ID, &i.Product.Name,
-		&paid, &i.renewal.from, &i.renewal.to, &i.renewal.ownDay, &created)...)
+		&paid, &i.renewal.from, &i.renewal.to, &i.renewal.ownDay, &i.renewal.on,
+		(*string)(&i.Period.Unit), &i.Period.Count, &created)...)
 	if paid != 0 {
 		i.PaidAt = time.UnixMicro(paid)
 	}
@@ -71,6 +73,16 @@ func ofCustomer(ctx context.Context, q sqldb.Querier, companyID, customerID int6
 		WHERE i.company_id = ? AND i.customer_id = ? ORDER BY i.id DESC`, companyID, customerID)
 }
 
+// generatedFor reads the invoice that was issued for a due date of a customer.
+func generatedFor(ctx context.Context, q sqldb.Querier, c customer.Customer, companyID int64) (i Invoice, found bool, err error) {
+	i, err = sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM invoices i`+joins+`
+		WHERE i.company_id = ? AND i.customer_id = ? AND i.due_on = ? AND i.generated AND NOT i.superseded`, companyID, c.ID, c.DueOn)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return i, false, nil
+	}
+	return i, err == nil, err
+}
+
 // latest numbers the invoices of each customer, so that one statement finds
 // the newest few of many.
 func latest(ctx context.Context, q sqldb.Querier, companyID int64, customerIDs []int64, limit int64) ([]Invoice, error) {
@@ -99,12 +111,11 @@ var (
 // insert returns 0 when the customer has a generated invoice for the due date.
 func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int64, error) {
 	args := append([]any{a.Company.ID, i.Customer.ID, i.Generated}, stored.Values(&i)...)
-	args = append(args, sqldb.RefTo(i.Plan.ID), sqldb.RefTo(i.Product.ID))
-	args = append(args, paymentValues(i)...)
+	args = append(args, otherValues(i)...)
 	args = append(args, i.CreatedAt.UnixMicro(), a.Today(i.CreatedAt), i.CreatedAt.UnixMicro())
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO invoices (company_id, customer_id, generated, `+fieldNames+`, plan_id, product_id,
-			paid_at, renewed_from, renewed_to, renewed_day, created_at, created_on, updated_at)
+			paid_at, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count, created_at, created_on, updated_at)
 		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING RETURNING id`, args...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
@@ -113,21 +124,29 @@ func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int6
 }
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, i Invoice) error {
-	args := append(stored.Values(&i), paymentValues(i)...)
+	args := append(stored.Values(&i), otherValues(i)...)
 	_, err := tx.Exec(ctx, `
-		UPDATE invoices SET `+fieldsSet+`,
-			paid_at = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, updated_at = ?
+		UPDATE invoices SET `+fieldsSet+`, plan_id = ?, product_id = ?,
+			paid_at = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, renewed_on = ?, period_unit = ?, period_count = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, append(args, tx.Now().UnixMicro(), companyID, i.ID)...)
 	return err
 }
 
-// paymentValues are the instant of the payment and what it renewed.
-func paymentValues(i Invoice) []any {
+// otherValues are what the table of fields does not store: what it is for, the
+// instant of the payment, what that renewed, and the period by which it does.
+func otherValues(i Invoice) []any {
 	var paid sqldb.Ref
 	if !i.PaidAt.IsZero() {
 		paid = sqldb.RefTo(i.PaidAt.UnixMicro())
 	}
-	return []any{paid, i.renewal.from, i.renewal.to, i.renewal.ownDay}
+	var unit any
+	if i.Period.Unit != "" {
+		unit = string(i.Period.Unit)
+	}
+	return []any{
+		sqldb.RefTo(i.Plan.ID), sqldb.RefTo(i.Product.ID),
+		paid, i.renewal.from, i.renewal.to, i.renewal.ownDay, i.renewal.on, unit, sqldb.RefTo(int64(i.Period.Count)),
+	}
 }
 
 func remove(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {

@@ -63,17 +63,22 @@ func statusOf(word string) Status {
 var transitions = map[Status][]Status{
 	Open:      {Paid, Cancelled},
 	Cancelled: {Open},
-	Paid:      {Open}, // when a person marked it as paid: money that came through a gateway does not go back by a click
+	Paid:      {Open}, // when persons reported the money: what came through a gateway does not go back by a click
 }
 
 // allowed refuses a change of status that the state machine does not have.
 func allowed(i Invoice, to Status) error {
 	next := transitions[i.Status]
-	if i.Status == Paid && i.PaidVia != Manual {
-		return fault.Field("status", fmt.Sprintf("this invoice was paid through %s and stays %s", i.PaidVia, Paid))
+	if i.Superseded && to == Open {
+		return fault.Field("status", "another invoice was issued for its due date; this one stays "+i.Status.String())
 	}
 	if slices.Contains(next, to) {
 		return nil
 	}
 	return fault.Field("status", fmt.Sprintf("an invoice that is %s can only become: %s", i.Status, strings.Join(wordsOf(next), ", ")))
+}
+
+// errPaidThrough refuses to undo what a gateway reported.
+func errPaidThrough(i Invoice) error {
+	return fault.Field("status", fmt.Sprintf("this invoice was paid through %s and stays %s", i.PaidVia, Paid))
 }

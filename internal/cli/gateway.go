@@ -225,6 +225,7 @@ func paymentResolve() *cobra.Command {
 		return map[string]any{"id": r.ID, "reason": r.Reason, "resolution": r.Resolution}, err
 	}), "review")
 	cmd.Flags().String("resolution", "", "applied or dismissed")
+	cmd.Flags().String("difference", "", "of less money than is to pay: partial (the rest is to come) or discount (it is enough)")
 	cmd.Flags().String("note", "", "why, for your own eyes")
 	must(cmd.MarkFlagRequired("resolution"))
 	return cmd

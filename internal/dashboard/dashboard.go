@@ -113,10 +113,6 @@ func (s *Service) Month(ctx context.Context, a account.Actor, first civil.Date) 
 	if month.Revenue, err = s.revenue(ctx, a, days); err != nil {
 		return month, fmt.Errorf("dashboard revenue: %w", err)
 	}
-	month.Invoices.Paid = Sum{Amount: month.Revenue.Received}
-	for _, day := range month.Revenue.ByDay {
-		month.Invoices.Paid.Count += day.Count
-	}
 	month.Revenue.Expected = month.Revenue.Received + month.Invoices.Open.Amount + month.Invoices.Overdue.Amount
 	return month, nil
 }
@@ -205,6 +201,13 @@ func (s *Service) invoices(ctx context.Context, a account.Actor, days span) (sum
 		future = days.today
 	}
 	after, err := s.byState(ctx, a, future, days.last)
+	if err != nil {
+		return sums, err
+	}
+	listed := between(days.first, days.last)
+	listed.And("state IN (?, ?)", "on_time", "late") // not those that were deleted with their customer
+	n, cents, err := tally.Paid.Sum(ctx, s.db, a.Company.ID, listed)
+	sums.Paid = Sum{n, money.Cents(cents)}
 	sums.Overdue, sums.Open = sumOf(before[open]), sumOf(after[open])
 	sums.Cancelled = sumOf(tally.Sums{
 		N: before[cancelled].N + after[cancelled].N, Cents: before[cancelled].Cents + after[cancelled].Cents,
@@ -255,6 +258,7 @@ func sumOf(s tally.Sums) Sum { return Sum{s.N, money.Cents(s.Cents)} }
 // createdIn goes by the day on which a customer was created in the zone of that
 // time: a company that moves to another zone does not change past months.
 func createdIn(ctx context.Context, q sqldb.Querier, companyID int64, days span) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM customers WHERE company_id = ? AND created_on >= ? AND created_on <= ?`,
+	return sqldb.Value[int64](ctx, q, `
+		SELECT count(*) FROM customers WHERE company_id = ? AND created_on >= ? AND created_on <= ? AND {visible id}`,
 		companyID, days.first.String(), days.last.String())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,13 +26,20 @@ import (
 type world struct {
 	*worldtest.World
 	*Service
-	billing *billing.Service
+	billing  *billing.Service
+	renewals []renewal
+}
+
+// renewal is one that business brought about; invoiceID is 0 where no payment did.
+type renewal struct {
+	customerID, invoiceID int64
+	on                    civil.Date
 }
 
 func newWorld(t *testing.T, engine sqldb.Engine) *world {
 	t.Helper()
 	base := worldtest.New(t, engine)
-	w := &world{base, New(base.DB), billing.New(base.DB, base.Events, base.Customers)}
+	w := &world{World: base, Service: New(base.DB), billing: billing.New(base.DB, base.Events, base.Customers)}
 	w.plans(t)
 	return w
 }
@@ -135,11 +143,17 @@ func (w *world) business(t *testing.T, random *rand.Rand) {
 	}
 	if all := w.everything(t); len(all) > 0 {
 		i := all[random.IntN(len(all))]
-		_, err := w.billing.SetStatus(ctx, w.Actor, i.ID, billing.ReadStatusChange(housetest.Form(
+		out, err := w.billing.SetStatus(ctx, w.Actor, i.ID, billing.ReadStatusChange(housetest.Form(
 			"status", []string{"Pago", "Pago", "Pago", "Em aberto", "Cancelado"}[random.IntN(5)],
 			"paid_at", today.AddDays(-random.IntN(4)*random.IntN(15)).String())))
 		if fault.KindOf(err) != fault.KindInvalid {
 			housetest.Must(t, err)
+		}
+		if out.Renewed {
+			w.renewals = append(w.renewals, renewal{i.Customer.ID, i.ID, out.PaidOn})
+		}
+		if out.MovedBack {
+			w.renewals = slices.DeleteFunc(w.renewals, func(r renewal) bool { return r.invoiceID == i.ID })
 		}
 	}
 	if len(people) > 0 {
@@ -150,6 +164,7 @@ func (w *world) business(t *testing.T, random *rand.Rand) {
 		case 1, 2:
 			_, err := w.Customers.Renew(ctx, w.Actor, c.ID)
 			housetest.Must(t, err)
+			w.renewals = append(w.renewals, renewal{customerID: c.ID, on: today})
 		case 3:
 			_, err := w.billing.CreateExtra(ctx, w.Actor, c.ID, billing.ReadExtra(housetest.Form("amount", money.Cents(1+random.Int64N(int64(money.Max))).String())))
 			housetest.Must(t, err)
@@ -192,7 +207,7 @@ func pages[T any](t *testing.T, list func(input.Page) ([]T, int64, error)) (all 
 	}
 }
 
-// addUp computes a month from the lists, and who was renewed from the events.
+// addUp computes a month from the lists, and who was renewed from what was done.
 func (w *world) addUp(t *testing.T, first civil.Date) Month {
 	t.Helper()
 	m := Month{Month: first.String()[:7]}
@@ -216,7 +231,7 @@ func (w *world) addUp(t *testing.T, first civil.Date) Month {
 			m.Customers.New++
 		}
 	}
-	m.Customers.Renewed = int64(len(w.renewed(t, in)))
+	m.Customers.Renewed = int64(len(w.renewed(in)))
 	before := first.AddDays(-1).String()[:7]
 	byDay := map[civil.Date]Day{}
 	for _, i := range w.everything(t) {
@@ -224,12 +239,6 @@ func (w *world) addUp(t *testing.T, first civil.Date) Month {
 		case i.Status == billing.Paid:
 			if in(i.PaidOn) {
 				m.Invoices.Paid.add(i)
-				m.Revenue.Received += i.Amount
-				d := byDay[i.PaidOn]
-				byDay[i.PaidOn] = Day{i.PaidOn, d.Amount + i.Amount, d.Count + 1}
-			}
-			if i.PaidOn.String()[:7] == before {
-				m.Revenue.PreviousMonth += i.Amount
 			}
 		case !in(i.DueOn):
 		case i.Status == billing.Cancelled:
@@ -240,12 +249,34 @@ func (w *world) addUp(t *testing.T, first civil.Date) Month {
 			m.Invoices.Open.add(i)
 		}
 	}
+	for _, came := range w.money(t) {
+		if in(came.Date) {
+			m.Revenue.Received += came.Amount
+			d := byDay[came.Date]
+			byDay[came.Date] = Day{came.Date, d.Amount + came.Amount, d.Count + 1}
+		}
+		if came.Date.String()[:7] == before {
+			m.Revenue.PreviousMonth += came.Amount
+		}
+	}
 	for d := first; in(d); d = d.AddDays(1) {
 		m.Revenue.ByDay = append(m.Revenue.ByDay, Day{d, byDay[d].Amount, byDay[d].Count})
 	}
 	m.Revenue.Expected = m.Revenue.Received + m.Invoices.Open.Amount + m.Invoices.Overdue.Amount
 	m.Revenue.ChangePercent = percent(m.Revenue.Received, m.Revenue.PreviousMonth)
 	return m
+}
+
+// money is every payment that counts, also those of customers who were deleted
+// since: what a month received stays.
+func (w *world) money(t *testing.T) []Day {
+	t.Helper()
+	list, err := sqldb.All(t.Context(), w.DB, func(r sqldb.Row) (d Day, err error) {
+		err = r.Scan(&d.Date, (*int64)(&d.Amount))
+		return d, err
+	}, `SELECT paid_on, amount_cents FROM payments WHERE company_id = ? AND status = 'applied'`, w.Actor.Company.ID)
+	housetest.Must(t, err)
+	return list
 }
 
 func (s *Sum) add(i billing.Invoice) {
@@ -266,26 +297,14 @@ func percent(now, before money.Cents) *float64 {
 	return &p
 }
 
-// renewed are the customers of the events of a month, deleted ones too.
-func (w *world) renewed(t *testing.T, in func(civil.Date) bool) map[int64]bool {
-	t.Helper()
+// renewed are the customers that were renewed in a month, deleted ones too.
+func (w *world) renewed(in func(civil.Date) bool) map[int64]bool {
 	found := map[int64]bool{}
-	housetest.Must(t, sqldb.Each(t.Context(), w.DB, `
-		SELECT body FROM events WHERE company_id = ? AND name = 'customer.renewed'`, []any{w.Actor.Company.ID}, func(r sqldb.Row) error {
-		var body string
-		var e struct {
-			OccurredAt time.Time `json:"occurred_at"`
-			Data       struct{ Customer struct{ ID int64 } }
+	for _, r := range w.renewals {
+		if in(r.on) {
+			found[r.customerID] = true
 		}
-		if err := r.Scan(&body); err != nil {
-			return err
-		}
-		err := json.Unmarshal([]byte(body), &e)
-		if in(w.Actor.Today(e.OccurredAt)) {
-			found[e.Data.Customer.ID] = true
-		}
-		return err
-	}))
+	}
 	return found
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -65,7 +66,7 @@ func TestChargeIsPaidBeforeItsInvoiceIs(t *testing.T) {
 		t.Helper()
 		w.bank.pay(t, code, 3400)
 		w.later(t, time.Minute)
-		_, err := w.Decide(t.Context(), w.actor, Decision{ReviewID: w.wantReviews(t, ReasonWrongAmount)[0].ID, Resolution: Applied})
+		_, err := w.Decide(t.Context(), w.actor, Decision{ReviewID: w.wantReviews(t, ReasonWrongAmount)[0].ID, Resolution: Applied, Difference: billing.DifferenceDiscount})
 		must(t, err)
 	}
 	for name, c := range map[string]struct {
@@ -157,7 +158,7 @@ func TestPaymentsOfPeopleAreAuditedAndThoseOfGatewaysAreNot(t *testing.T) {
 		w.gateway(t, "provider", "hand", "secret", "x")
 		w.charged(t, k.ID)
 		w.actor = account.Actor{Company: program.Company, UserID: 7, Name: "Ana", From: "203.0.113.1"}
-		decided, err := w.Decide(t.Context(), w.actor, Decision{ReviewID: review.ID, Resolution: Applied, Note: "combinado"})
+		decided, err := w.Decide(t.Context(), w.actor, Decision{ReviewID: review.ID, Resolution: Applied, Difference: billing.DifferenceDiscount, Note: "combinado"})
 		must(t, err)
 		_, err = w.ConfirmByHand(t.Context(), w.actor, Confirmation{InvoiceID: k.ID, Amount: 3500, PaymentID: "E1"})
 		must(t, err)

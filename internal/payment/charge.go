@@ -159,7 +159,7 @@ func (j *charging) nextStep(ctx context.Context, tx *sqldb.Tx) (step, error) {
 // resume chooses the next step for a charge that the invoice has: return it
 // (nil, with j.charge set), finish what was begun, or cancel it first.
 func (j *charging) resume(ctx context.Context, tx *sqldb.Tx, known charge) (step, error) {
-	fits := known.order.Amount == j.invoice.Amount && known.gatewayID == j.setup.ID && known.ExpiresAt.After(tx.Now())
+	fits := known.order.Amount == j.rest(tx.Now()) && known.gatewayID == j.setup.ID && known.ExpiresAt.After(tx.Now())
 	switch {
 	case fits && known.state == pending:
 		j.charge = known
@@ -184,6 +184,11 @@ func (j *charging) resume(ctx context.Context, tx *sqldb.Tx, known charge) (step
 	return j.fillOrder(ctx, tx)
 }
 
+// rest is what a charge made now asks for.
+func (j *charging) rest(now time.Time) money.Cents {
+	return j.invoice.PayableOn(j.actor.Company, j.actor.Today(now)).Rest
+}
+
 // reserve stores a new charge before the gateway is called.
 func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
 	if j.setup.blocked(tx.Now()) {
@@ -192,7 +197,7 @@ func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
 	change := chargeChange{after: charge{
 		companyID: j.actor.Company.ID, gatewayID: j.setup.ID, provider: j.setup.name, invoiceID: j.invoiceID,
 		customerID: j.invoice.Customer.ID, customerName: j.invoice.Customer.Name,
-		order: Order{Reference: id.NewCode(32), Amount: j.invoice.Amount},
+		order: Order{Reference: id.NewCode(32), Amount: j.rest(tx.Now())},
 		state: reserved, claim: id.NewCode(16), nextCheck: tx.Now().Add(j.service.lease()), createdAt: tx.Now(),
 	}}
 	change.after.ExpiresAt = tx.Now().Add(lifetime)

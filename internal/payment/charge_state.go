@@ -12,7 +12,7 @@ type chargeState string
 
 // The states. A charge can be paid while it is pending; while it is reserved or
 // cancelling only the gateway knows. The others are closed, which does not keep
-// money from arriving: a closed charge is checked twice more.
+// money from arriving: a closed charge is checked for a month more.
 //
 //	reserved ──► pending ──► paid
 //	    │           ├──────► expired
@@ -127,8 +127,11 @@ func (c *charge) merge(made Charge) {
 // last one repeats until the charge expires.
 var checkDelays = []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
 
-// lateChecks are the checks of a charge after it was closed: money may be late.
-var lateChecks = []time.Duration{10 * time.Minute, 24 * time.Hour}
+// lateChecks are the checks of a charge after it was closed: money may be late,
+// and its callback may be lost.
+var lateChecks = []time.Duration{10 * time.Minute, time.Hour, day, 3 * day, 7 * day, 14 * day, 30 * day}
+
+const day = 24 * time.Hour
 
 // release ends the claim of a charge and schedules its next check.
 func (c *charge) release(p Provider, now time.Time) {

@@ -51,8 +51,9 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 		return out, err
 	case invoice.Status != billing.Open:
 		return out, errNotOpen(invoice)
-	case confirmed.Amount != invoice.Amount:
-		return out, fault.Field("amount", "must be what the invoice says, "+invoice.Amount.String())
+	}
+	if rest := invoice.PayableOn(a.Company, a.Today(tx.Now())).Rest; confirmed.Amount != rest {
+		return out, fault.Field("amount", "must be what the invoice says, "+rest.String())
 	}
 	newest, err := newestCharge(ctx, tx, a.Company.ID, invoice.ID)
 	if err != nil {
@@ -71,6 +72,7 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 		return out, err
 	}
 	received := paymentChange{action: paymentConfirmed, after: payment}
+	received.receipt = &billing.Receipt{Payment: payment.ledger(), Renew: a.Company.Settings.RenewOnPayment}
 	err = s.applyPayment(ctx, tx, a, &received)
 	return received.outcome, err
 }
@@ -91,7 +93,5 @@ func (s *Service) confirmedPayment(ctx context.Context, tx *sqldb.Tx, newest cha
 	if len(known) > 0 {
 		return Payment{}, fault.Field("payment_id", "was confirmed before, for another invoice or for this one")
 	}
-	payment := paymentOf(newest, Received{ID: id, Amount: confirmed.Amount, Currency: "BRL", At: tx.Now()})
-	payment.Applied = true
-	return payment, nil
+	return paymentOf(newest, Received{ID: id, Amount: confirmed.Amount, Currency: billing.Real, At: tx.Now()}), nil
 }

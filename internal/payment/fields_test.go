@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/billing"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
@@ -73,8 +74,9 @@ var notAuditedPayment = map[string]string{
 	"CustomerID":  "the line has the customer's name",
 	"Currency":    "a person confirms reais, and decides about others by their reason",
 	"PaidAt":      "the invoice's own line has the day",
-	"Refunded":    "a gateway reports it, which is no person's act",
-	"Applied":     "the resolution says so",
+	"Via":         "the invoice's own line has it as paid_via",
+	"Refund":      "a gateway reports it, which is no person's act",
+	"Status":      "the resolution says so",
 	"ConfirmedBy": "the line says who",
 	"ReviewID":    "a query fills it in",
 }
@@ -132,7 +134,7 @@ func TestEveryFieldOfAPaymentIsStored(t *testing.T) {
 		var want Payment
 		fill(reflect.ValueOf(&want).Elem())
 		want.Number, want.ReviewID, want.InvoiceID, want.chargeID = 0, 0, i.ID, w.only(t, i.ID).id
-		want.Refunded, want.Applied = false, false
+		want.Amount, want.Refund, want.Status = 3500, 7, billing.PaymentReview
 		change := paymentChange{action: paymentReceived, after: want, reason: ReasonDouble}
 		apply := func() {
 			t.Helper()
@@ -146,8 +148,8 @@ func TestEveryFieldOfAPaymentIsStored(t *testing.T) {
 			}
 		}
 		apply()
-		want.Refunded, want.Applied = true, true
-		change = paymentChange{action: paymentRefunded, before: change.after, after: want}
+		want.Refund = 3500
+		change = paymentChange{action: paymentRefunded, before: change.after, after: change.after}
 		apply()
 	})
 }

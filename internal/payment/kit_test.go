@@ -196,7 +196,7 @@ func (w *world) wantPaid(t *testing.T, i billing.Invoice) {
 	if got := w.find(t, i.ID); got.Status != billing.Paid || got.PaidVia != "fake" {
 		t.Errorf("the invoice is %s, paid via %q", got.Status, got.PaidVia)
 	}
-	if n := w.count(t, `SELECT COUNT(*) FROM payments WHERE invoice_id = ? AND applied = ?`, i.ID, true); n != 1 {
+	if n := w.count(t, `SELECT COUNT(*) FROM payments WHERE invoice_id = ? AND status = 'applied'`, i.ID); n != 1 {
 		t.Errorf("%d payments applied, want one", n)
 	}
 	if n := w.count(t, `SELECT COUNT(*) FROM events WHERE name = 'invoice.paid' AND body LIKE ?`, fmt.Sprintf(`%%"invoice":{"id":%d,%%`, i.ID)); n != 1 {

@@ -1,9 +1,9 @@
 // Package payment owns what a company collects through a gateway: the gateway's
-// configuration, charges, the payments that came, and the settlement that pays
-// an invoice once. It has the Gateway contract that every provider in the folders
+// configuration, charges, reviews of payments, and the settlement that pays an
+// invoice once. It has the Gateway contract that every provider in the folders
 // below implements, the inbox of their callbacks, and the reconciliation that
-// finds payments without a callback. It does not own invoices: billing does, and
-// this package calls billing to pay one.
+// finds payments without a callback. It does not own invoices nor the ledger of
+// payments: billing does, and this package calls billing when money has come.
 package payment
 
 import (
@@ -94,13 +94,14 @@ const lifetime = 24 * time.Hour
 func (s *Service) lease() time.Duration { return s.options.Timeout + 15*time.Second }
 
 // invoicesChanged cancels the charges of invoices that need not be paid any
-// more, or that are deleted, in the transaction of the change. When this room
+// more, that cost another amount now, or that are deleted, in the transaction of
+// the change. When this room
 // itself pays the invoice, the charge that did it is paid by then and is left
 // alone.
 func (s *Service) invoicesChanged(ctx context.Context, tx *sqldb.Tx, changed billing.Changes) error {
 	var ids []int64
 	for _, c := range changed.List {
-		if c.Action == billing.ActionDeleted || c.After.Status != billing.Open {
+		if c.Action == billing.ActionDeleted || c.After.Status != billing.Open || c.CostsOther() {
 			ids = append(ids, c.Invoice().ID)
 		}
 	}

@@ -2,7 +2,6 @@ package payment
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"carteira/internal/account"
@@ -17,26 +16,48 @@ type Payment struct {
 	Number       int64  // ours, in the order in which they became known
 	ID           string // the gateway's
 	Provider     string
-	InvoiceID    int64 // which may have been deleted
+	Via          string // as the API names the means
+	InvoiceID    int64  // which may have been deleted
 	CustomerID   int64
 	CustomerName string
 	Amount       money.Cents
 	Currency     string
 	PaidAt       time.Time
-	Refunded     bool
-	Applied      bool   // it paid the invoice
-	ConfirmedBy  string // who confirmed it, as Actor.By names them; empty: the gateway
-	ReviewID     int64  // of the review that is open; 0: none is
+	Status       billing.PaymentStatus
+	Refund       money.Cents // how much of it went back
+	ConfirmedBy  string      // who confirmed it, as Actor.By names them; empty: the gateway
+	ReviewID     int64       // of the review that is open; 0: none is
 
 	chargeID int64
 }
 
+// Refunded reports whether all of the money went back.
+func (p Payment) Refunded() bool { return p.Refund > 0 && p.Refund == p.Amount }
+
+// Applied reports whether the payment counts for its invoice.
+func (p Payment) Applied() bool {
+	return p.Status == billing.PaymentApplied || p.Status == billing.PaymentPartial
+}
+
+// ledger is the payment as the ledger has it.
+func (p Payment) ledger() billing.Payment {
+	return billing.Payment{
+		ID: p.Number, ChargeID: p.chargeID, Provider: p.Provider, PaymentID: p.ID, Via: p.Via, InvoiceID: p.InvoiceID,
+		CustomerID: p.CustomerID, CustomerName: p.CustomerName, Amount: p.Amount, Currency: p.Currency, PaidAt: p.PaidAt,
+		Refunded: p.Refund, ConfirmedBy: p.ConfirmedBy,
+	}
+}
+
 // paymentOf makes the record of a payment that a charge received.
 func paymentOf(c charge, r Received) Payment {
-	return Payment{
-		chargeID: c.id, ID: r.ID, Provider: c.provider, InvoiceID: c.invoiceID, CustomerID: c.customerID, CustomerName: c.customerName,
-		Amount: r.Amount, Currency: r.Currency, PaidAt: r.At.Truncate(time.Microsecond), Refunded: r.Refunded,
+	p := Payment{
+		chargeID: c.id, ID: r.ID, Provider: c.provider, Via: c.provider, InvoiceID: c.invoiceID, CustomerID: c.customerID,
+		CustomerName: c.customerName, Amount: r.Amount, Currency: r.Currency, PaidAt: r.At.Truncate(time.Microsecond),
 	}
+	if r.Refunded {
+		p.Refund = r.Amount
+	}
+	return p
 }
 
 // paymentAction is what happened to a payment, as the audit log names it.
@@ -54,42 +75,45 @@ const (
 type paymentChange struct {
 	action        paymentAction
 	before, after Payment
-	reason        Reason // why a person has to decide: opens a review
-	review        Review // the decided review, of a payment.reviewed
+	reason        Reason           // why a person has to decide: opens a review
+	review        Review           // the decided review, of a payment.reviewed
+	receipt       *billing.Receipt // with it the payment counts from now on; nil: it does not
 
 	outcome billing.Outcome // what paying the invoice came to; applyPayment fills it in
 }
 
-// applyPayment writes a change of a payment and draws its consequences: the row,
-// the review that it opens or decides, the audit line, the invoice that it pays.
-// It is the only place that writes payments and reviews. The charge of a payment
-// must be written before, as settlement.write says.
+// applyPayment writes a change of a payment and draws its consequences: billing
+// writes the ledger and pays the invoice; the review that it opens or decides and
+// the audit line are written here. It is the only place that writes reviews. The
+// charge of a payment must be written before, as settlement.write says.
 func (s *Service) applyPayment(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *paymentChange) error {
-	if err := c.writeRow(ctx, tx, a.Company.ID); err != nil {
+	if err := s.writeLedger(ctx, tx, a, c); err != nil {
 		return err
 	}
 	if err := s.writeReview(ctx, tx, a, c); err != nil {
 		return err
 	}
-	if err := account.WriteAudit(ctx, tx, a, c.audit()); err != nil {
-		return err
-	}
-	if c.before.Applied || !c.after.Applied {
-		return nil
-	}
-	return s.payInvoice(ctx, tx, a, c)
+	return account.WriteAudit(ctx, tx, a, c.audit())
 }
 
-func (c *paymentChange) writeRow(ctx context.Context, tx *sqldb.Tx, companyID int64) (err error) {
-	if c.before.Number != 0 {
-		return updatePayment(ctx, tx, companyID, c.after)
-	}
-	c.after.Number, err = insertPayment(ctx, tx, companyID, c.after)
-	if err == nil && c.after.Number == 0 {
-		return fmt.Errorf("payment %s of %s was recorded at the same moment for another charge", c.after.ID, c.after.Provider)
+// writeLedger has billing record what became of the payment.
+func (s *Service) writeLedger(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *paymentChange) (err error) {
+	switch {
+	case c.receipt != nil:
+		return s.payInvoice(ctx, tx, a, c)
+	case c.action == paymentRefunded:
+		c.outcome, err = s.billing.RefundTx(ctx, tx, a, billing.Refund{PaymentID: c.after.Number, RefundID: wholeRefund})
+	case c.action == paymentReviewed:
+		err = s.billing.DismissTx(ctx, tx, a, c.after.Number)
+	default:
+		c.after.Number, err = s.billing.KeepTx(ctx, tx, a, c.after.ledger())
 	}
 	return err
 }
+
+// wholeRefund is the id of a refund that a gateway reports: it reports one for
+// each payment, of all the money, and has no id for it.
+const wholeRefund = "gateway"
 
 func (s *Service) writeReview(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *paymentChange) error {
 	if c.action == paymentReviewed {
@@ -106,9 +130,9 @@ func (s *Service) writeReview(ctx context.Context, tx *sqldb.Tx, a account.Actor
 	return insertReview(ctx, tx, a.Company.ID, Review{paymentRowID: c.after.Number, Reason: c.reason})
 }
 
-// payInvoice pays the invoice with a payment that was applied.
+// payInvoice has the payment count for its invoice.
 func (s *Service) payInvoice(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *paymentChange) (err error) {
-	c.outcome, err = s.billing.PayTx(ctx, tx, a, c.after.InvoiceID, c.after.Provider)
+	c.outcome, err = s.billing.ReceiveTx(ctx, tx, a, *c.receipt)
 	if err == nil && c.action == paymentReceived {
 		lag := tx.Now().Sub(c.after.PaidAt)
 		tx.OnCommit(func() { s.metrics.lag.Observe(max(lag, 0).Seconds()) })

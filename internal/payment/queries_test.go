@@ -20,7 +20,7 @@ func TestReceivedGoesBackPageByPage(t *testing.T) {
 			list, next, err := w.Received(t.Context(), w.actor, before, 2)
 			must(t, err)
 			for _, p := range list {
-				if len(seen) > 0 && p.Number >= seen[len(seen)-1] || p.Amount != 3500 || !p.Applied || p.ReviewID != 0 {
+				if len(seen) > 0 && p.Number >= seen[len(seen)-1] || p.Amount != 3500 || !p.Applied() || p.ReviewID != 0 {
 					t.Errorf("after %v: %+v", seen, p)
 				}
 				seen = append(seen, p.Number)
@@ -47,7 +47,7 @@ func TestPaymentTellsWhatIsToBeDecided(t *testing.T) {
 		review := w.wantReviews(t, ReasonWrongAmount)[0]
 		list, _, err := w.Received(t.Context(), w.actor, 0, 10)
 		must(t, err)
-		if len(list) != 1 || list[0].ReviewID != review.ID || list[0].Applied {
+		if len(list) != 1 || list[0].ReviewID != review.ID || list[0].Applied() {
 			t.Errorf("got %+v", list)
 		}
 		one, err := w.Review(t.Context(), w.actor, review.ID)

@@ -77,6 +77,7 @@ func (s *Service) Reviews(ctx context.Context, a account.Actor, f ReviewFilter, 
 type Decision struct {
 	ReviewID   int64
 	Resolution Resolution
+	Difference billing.Difference // what less money than is to pay means; needed when it is less
 	Note       string
 
 	Problems input.Problems // what the form had wrong
@@ -85,13 +86,14 @@ type Decision struct {
 // maxNote bounds the text of a decision.
 const maxNote = 2000
 
-// ReadDecision reads the decision about a review from the fields resolution and
-// note.
+// ReadDecision reads the decision about a review from the fields resolution,
+// difference and note.
 func ReadDecision(in *input.Form, reviewID int64) Decision {
 	in.Require("resolution")
 	d := Decision{
 		ReviewID:   reviewID,
 		Resolution: Resolution(in.Choice("resolution", string(Applied), string(Dismissed)).Value),
+		Difference: billing.ReadDifference(in),
 		Note:       in.Text("note", maxNote).Value,
 	}
 	d.Problems = in.Problems()
@@ -127,8 +129,8 @@ func (s *Service) Decide(ctx context.Context, a account.Actor, d Decision) (Revi
 		if err := s.applyPayment(ctx, tx, a, &change); err != nil {
 			return err
 		}
-		decided = change.review
-		return nil
+		decided, err = reviewByID(ctx, tx, a.Company.ID, d.ReviewID)
+		return err
 	})
 	return decided, err
 }
@@ -145,7 +147,11 @@ func (d Decision) change(ctx context.Context, tx *sqldb.Tx, a account.Actor, rev
 		return c, err
 	}
 	c.action, c.after, c.review = paymentReviewed, c.before, review
-	c.after.Applied = c.before.Applied || d.Resolution == Applied
+	if d.Resolution == Applied {
+		c.receipt = &billing.Receipt{
+			Payment: c.before.ledger(), Difference: d.Difference, Renew: a.Company.Settings.RenewOnPayment,
+		}
+	}
 	c.review.Resolution, c.review.Note, c.review.ResolvedBy, c.review.ResolvedAt = d.Resolution, d.Note, a.By(), tx.Now()
 	return c, nil
 }
@@ -158,7 +164,7 @@ func checkApplicable(ctx context.Context, tx *sqldb.Tx, a account.Actor, p Payme
 		return fault.Field("resolution", "the invoice was deleted; give the money back and dismiss this")
 	case err != nil:
 		return err
-	case p.Refunded:
+	case p.Refunded():
 		return fault.Field("resolution", "the money was given back; dismiss this")
 	case invoice.Status != billing.Open:
 		return fault.Field("resolution", fmt.Sprintf(

@@ -143,11 +143,11 @@ func (s *settlement) decide(before records, now time.Time) decision {
 		known, recorded := before.known[received.ID]
 		switch {
 		case !recorded:
-			d.payments = append(d.payments, s.received(received, before.invoice, *after))
+			d.payments = append(d.payments, s.received(received, before.invoice, *after, now))
 			if !s.stray {
 				after.enter(paid, now)
 			}
-		case received.Refunded && !known.Refunded:
+		case received.Refunded && !known.Refunded():
 			d.payments = append(d.payments, refund(known))
 		}
 	}
@@ -161,18 +161,32 @@ func (s *settlement) decide(before records, now time.Time) decision {
 
 // received is the change that records a new payment of a charge. It pays the
 // invoice, or opens a review.
-func (s *settlement) received(r Received, invoice *billing.Invoice, c charge) paymentChange {
-	p := paymentOf(c, r)
-	reason := s.judge(r, invoice, c)
-	p.Applied = reason == ""
-	return paymentChange{action: paymentReceived, after: p, reason: reason}
+func (s *settlement) received(r Received, invoice *billing.Invoice, c charge, now time.Time) paymentChange {
+	change := paymentChange{action: paymentReceived, after: paymentOf(c, r), reason: s.judge(r, invoice, c)}
+	change.after.PaidAt = paidAt(r.At, c, now)
+	if change.reason == "" {
+		change.receipt = &billing.Receipt{Payment: change.after.ledger(), Renew: s.actor.Company.Settings.RenewOnPayment}
+	}
+	return change
 }
 
-// refund is the change that records that the money of a payment went back.
+// paidAt is when the payer paid: the gateway's instant counts, not ours, unless
+// it cannot be true.
+func paidAt(reported time.Time, c charge, now time.Time) time.Time {
+	if reported.After(now) || reported.Before(c.createdAt.Add(-24*time.Hour)) {
+		return now
+	}
+	return reported.Truncate(time.Microsecond)
+}
+
+// refund is the change that records that the money of a payment went back. Billing
+// takes it back from the invoice; of money that never counted, a person is told.
 func refund(known Payment) paymentChange {
-	after := known
-	after.Refunded = true
-	return paymentChange{action: paymentRefunded, before: known, after: after, reason: ReasonRefunded}
+	change := paymentChange{action: paymentRefunded, before: known, after: known}
+	if !known.Applied() {
+		change.reason = ReasonRefunded
+	}
+	return change
 }
 
 // judge says why a payment does not pay the invoice by itself; "" when it does.
@@ -190,7 +204,7 @@ func (s *settlement) judge(r Received, invoice *billing.Invoice, c charge) Reaso
 		return ReasonDouble
 	case invoice.Status == billing.Cancelled:
 		return ReasonCancelledInvoice
-	case r.Amount != c.order.Amount || r.Amount != invoice.Amount:
+	case r.Amount != c.order.Amount || r.Amount != invoice.PayableOn(s.actor.Company, s.actor.Today(r.At)).Rest:
 		return ReasonWrongAmount
 	case c.state == cancelled || c.state == refused || r.At.After(c.ExpiresAt.Add(grace)):
 		return ReasonLate

@@ -2,22 +2,21 @@ package payment
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
 
-const paymentColumns = `p.id, p.charge_id, p.payment_id, p.provider, p.invoice_id, p.customer_id, p.customer_name, p.amount_cents, p.currency,
-	p.paid_at, p.refunded, p.applied, p.confirmed_by, COALESCE((
+const paymentColumns = `p.id, COALESCE(p.charge_id, 0), p.payment_id, p.provider, p.paid_via, p.invoice_id, p.customer_id, p.customer_name,
+	p.amount_cents, p.currency, p.paid_at, p.status, p.refunded_cents, p.confirmed_by, COALESCE((
 		SELECT MIN(o.id) FROM payment_reviews o WHERE o.company_id = p.company_id AND o.payment_id = p.id AND o.resolved_at IS NULL), 0)`
 
 // places are where a row of paymentColumns is scanned to.
 func (p *Payment) places(paidAt *int64) []any {
 	return []any{
-		&p.Number, &p.chargeID, &p.ID, &p.Provider, &p.InvoiceID, &p.CustomerID, &p.CustomerName, (*int64)(&p.Amount), &p.Currency,
-		paidAt, &p.Refunded, &p.Applied, &p.ConfirmedBy, &p.ReviewID,
+		&p.Number, &p.chargeID, &p.ID, &p.Provider, &p.Via, &p.InvoiceID, &p.CustomerID, &p.CustomerName, (*int64)(&p.Amount), &p.Currency,
+		paidAt, (*string)(&p.Status), (*int64)(&p.Refund), &p.ConfirmedBy, &p.ReviewID,
 	}
 }
 
@@ -26,28 +25,6 @@ func scanPayment(r sqldb.Row) (p Payment, err error) {
 	err = r.Scan(p.places(&paidAt)...)
 	p.PaidAt = time.UnixMicro(paidAt)
 	return p, err
-}
-
-// insertPayment returns 0 when the payment is known.
-func insertPayment(ctx context.Context, tx *sqldb.Tx, companyID int64, p Payment) (int64, error) {
-	id, err := sqldb.Value[int64](ctx, tx, `
-		INSERT INTO payments (company_id, charge_id, provider, payment_id, invoice_id, customer_id, customer_name, amount_cents, currency,
-			paid_at, refunded, applied, confirmed_by, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
-		companyID, p.chargeID, p.Provider, p.ID, p.InvoiceID, p.CustomerID, p.CustomerName, int64(p.Amount), p.Currency,
-		p.PaidAt.UnixMicro(), p.Refunded, p.Applied, p.ConfirmedBy, tx.Now().UnixMicro())
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return 0, nil
-	}
-	return id, err
-}
-
-// updatePayment writes all of a payment that changes. The caller has locked the
-// row.
-func updatePayment(ctx context.Context, tx *sqldb.Tx, companyID int64, p Payment) error {
-	_, err := tx.Exec(ctx, `UPDATE payments SET refunded = ?, applied = ? WHERE company_id = ? AND id = ?`,
-		p.Refunded, p.Applied, companyID, p.Number)
-	return err
 }
 
 func lockPayment(ctx context.Context, tx *sqldb.Tx, companyID, number int64) (Payment, error) {

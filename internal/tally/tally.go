@@ -25,7 +25,8 @@ const (
 	Customers Counter = "customers" // Day: due date; PlanID, ProductID; State: see below
 	Renewals  Counter = "renewals"  // Day: month, YYYY-MM; customers renewed in it
 	Invoices  Counter = "invoices"  // Day: due date; PlanID, ProductID; State: status
-	Receipts  Counter = "receipts"  // Day: day of payment; paid invoices
+	Receipts  Counter = "receipts"  // Day: day of payment or refund; PlanID, ProductID; State: means; payments, refunds as a minus
+	Paid      Counter = "paid"      // Day: day of payment; PlanID, ProductID; State: on_time or late, with _gone when deleted; invoices
 	Resellers Counter = "resellers" // Day: last day; PlanID; State: level, kind, suspended, time zone
 )
 

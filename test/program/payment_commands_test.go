@@ -78,7 +78,12 @@ func TestOwnKeyIsConfirmedByHand(t *testing.T) {
 		if !strings.Contains(string(paid.body), `"status":"Pago"`) || !strings.Contains(string(paid.body), `"paid_via":"pixkey"`) {
 			t.Errorf("%s", paid.body)
 		}
-		c.want(422, "POST", "/invoices/"+invoice+"/status", map[string]any{"status": "Em aberto"})
+		// What a person confirmed, a person undoes, and confirms again.
+		open := c.want(200, "POST", "/invoices/"+invoice+"/status", map[string]any{"status": "Em aberto"})
+		if !strings.Contains(string(open.body), `"amount_received":"0.00"`) {
+			t.Errorf("%s", open.body)
+		}
+		in.run("payment", "confirm", "--company", company, "--invoice", invoice, "--amount", "50.00", "--payment-id", "E1")
 	})
 }
 
@@ -111,7 +116,7 @@ func TestReviewsAreListedAndResolved(t *testing.T) {
 			list[0].Reason != "wrong_amount" || list[0].Amount != "34.00" || list[0].Resolution != "open" {
 			t.Fatalf("%v: %+v", err, list)
 		}
-		in.run("payment", "resolve", "--company", "1", "--id", jsonNumber(list[0].ID), "--resolution", "applied", "--note", "combinado")
+		in.run("payment", "resolve", "--company", "1", "--id", jsonNumber(list[0].ID), "--resolution", "applied", "--difference", "discount", "--note", "combinado")
 		if n := count(t, db, `SELECT count(*) FROM invoices WHERE status = 'paid'`); n != 1 {
 			t.Errorf("%d paid", n)
 		}

@@ -56,6 +56,7 @@ func (s *Server) setInvoiceStatus(ctx context.Context, c *call) (web.Answer, err
 	}
 	return s.wholeInvoice(ctx, c, out.Invoice, func(o *web.Object) {
 		o.Bool("renewed", out.Renewed)
+		o.Text("renewal_problem", out.RenewalProblem)
 		o.Bool("due_date_moved_back", out.MovedBack)
 	})
 }
@@ -100,6 +101,13 @@ func (c *call) writeInvoiceFields(o *web.Object, i *billing.Invoice) {
 	o.Bool("overdue", i.Overdue(c.today))
 	o.Time("paid_at", i.PaidAt, zone)
 	o.Text("paid_via", i.PaidVia)
+	o.Money("amount_received", i.Received)
+	o.Text("period_unit", string(i.Period.Unit))
+	if i.Period.Count == 0 {
+		o.Null("period_count")
+	} else {
+		o.Int("period_count", int64(i.Period.Count))
+	}
 	o.Time("created_at", i.CreatedAt, zone)
 }
 

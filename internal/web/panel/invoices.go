@@ -81,7 +81,7 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 
 func (s *Server) setInvoiceStatus(req *request) error {
 	path := req.back("/invoices/" + strconv.FormatInt(req.id, 10))
-	out, err := s.Billing.SetStatus(req.Context(), req.Actor, req.id, billing.ReadStatusChange(req.form()))
+	out, err := s.Billing.SetStatus(req.Context(), req.Actor, req.id, billing.ReadStatusChange(req.form("amount")))
 	if refused(err) {
 		return s.invoicePage(req, page.Sent(req.Request, err), err)
 	}

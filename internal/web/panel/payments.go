@@ -157,6 +157,7 @@ type reviewData struct {
 	Advice  string
 	Invoice *billing.Invoice // nil: it was deleted
 	Renews  bool
+	Less    []page.Option // what less money than is to pay may mean; empty: it is enough
 }
 
 func (s *Server) review(req *request) error { return s.reviewPage(req, page.NewForm(), nil) }
@@ -176,10 +177,22 @@ func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error 
 	switch {
 	case err == nil:
 		d.Invoice = &i
+		if r.Payment.Amount < i.PayableOn(req.Actor.Company, req.today).Rest {
+			d.Less = differences(req)
+		}
 	case fault.KindOf(err) != fault.KindNotFound:
 		return err
 	}
 	return s.show(req, page.View{Name: "review", Title: "Payment for review", Status: statusOf(refusal), Data: d})
+}
+
+// differences are what less money than is to pay may mean.
+func differences(req *request) []page.Option {
+	return []page.Option{
+		{Value: "", Label: req.lang.T("Choose")},
+		{Value: string(billing.DifferencePartial), Label: req.lang.T("A part: the rest is still to come")},
+		{Value: string(billing.DifferenceDiscount), Label: req.lang.T("Enough: the rest is a discount")},
+	}
 }
 
 func (s *Server) resolveReview(req *request) error {
@@ -189,6 +202,9 @@ func (s *Server) resolveReview(req *request) error {
 	}
 	if err != nil {
 		return err
+	}
+	if r.Resolution == payment.Applied && r.Payment.Status == billing.PaymentPartial {
+		return req.done("/payments/reviews", "The payment was applied as a part; the invoice is still open.")
 	}
 	if r.Resolution == payment.Applied {
 		return req.done("/payments/reviews", "The payment was applied, and the invoice is paid.")

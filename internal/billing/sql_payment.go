@@ -1,0 +1,78 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+const paymentColumns = `id, COALESCE(charge_id, 0), provider, payment_id, paid_via, invoice_id, customer_id, customer_name, plan_id, product_id,
+	amount_cents, currency, paid_at, paid_on, status, refunded_cents, confirmed_by, note`
+
+func scanPayment(r sqldb.Row) (p Payment, err error) {
+	var paidAt int64
+	err = r.Scan(&p.ID, &p.ChargeID, &p.Provider, &p.PaymentID, &p.Via, &p.InvoiceID, &p.CustomerID, &p.CustomerName, &p.PlanID, &p.ProductID,
+		(*int64)(&p.Amount), &p.Currency, &paidAt, &p.PaidOn, (*string)(&p.Status), (*int64)(&p.Refunded), &p.ConfirmedBy, &p.Note)
+	p.PaidAt = time.UnixMicro(paidAt)
+	return p, err
+}
+
+// insertPayment returns 0 when the payment is known.
+func insertPayment(ctx context.Context, tx *sqldb.Tx, companyID int64, p Payment) (int64, error) {
+	args := []any{
+		companyID, sqldb.RefTo(p.ChargeID), p.Provider, p.PaymentID, p.Via, p.InvoiceID, p.CustomerID, p.CustomerName, p.PlanID, p.ProductID,
+		int64(p.Amount), p.Currency, p.PaidAt.UnixMicro(), p.PaidOn, string(p.Status), int64(p.Refunded), p.ConfirmedBy, p.Note,
+		tx.Now().UnixMicro(),
+	}
+	id, err := sqldb.Value[int64](ctx, tx, `
+		INSERT INTO payments (company_id, charge_id, provider, payment_id, paid_via, invoice_id, customer_id, customer_name, plan_id, product_id,
+			amount_cents, currency, paid_at, paid_on, status, refunded_cents, confirmed_by, note, created_at)
+		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING RETURNING id`, args...)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// updatePayment writes all of a payment that changes. The caller has locked the
+// row.
+func updatePayment(ctx context.Context, tx *sqldb.Tx, companyID int64, p Payment) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE payments SET payment_id = ?, plan_id = ?, product_id = ?, paid_on = ?, status = ?, refunded_cents = ?
+		WHERE company_id = ? AND id = ?`,
+		p.PaymentID, p.PlanID, p.ProductID, p.PaidOn, string(p.Status), int64(p.Refunded), companyID, p.ID)
+	return err
+}
+
+func lockPayment(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Payment, error) {
+	p, err := sqldb.One(ctx, tx, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND id = ? {for update}`, companyID, id)
+	return p, sqldb.Found(err, "payment")
+}
+
+// lockPaymentsOf locks the payments of an invoice, oldest first.
+func lockPaymentsOf(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) ([]Payment, error) {
+	return sqldb.All(ctx, tx, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND invoice_id = ? ORDER BY id {for update}`, companyID, invoiceID)
+}
+
+func invoiceOfPayment(ctx context.Context, q sqldb.Querier, companyID, paymentID int64) (int64, error) {
+	id, err := sqldb.Value[int64](ctx, q, `SELECT invoice_id FROM payments WHERE company_id = ? AND id = ?`, companyID, paymentID)
+	return id, sqldb.Found(err, "payment")
+}
+
+func insertRefund(ctx context.Context, tx *sqldb.Tx, companyID int64, r refundRow) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO payment_refunds (company_id, payment_id, refund_id, amount_cents, refunded_at, refunded_on, reported_by, note, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		companyID, r.payment, r.id, int64(r.amount), r.at.UnixMicro(), r.on, r.by, r.note, tx.Now().UnixMicro())
+	return err
+}
+
+func refundKnown(ctx context.Context, q sqldb.Querier, companyID int64, r refundRow) (bool, error) {
+	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM payment_refunds WHERE company_id = ? AND payment_id = ? AND refund_id = ?`,
+		companyID, r.payment, r.id)
+	return n > 0, err
+}
