@@ -181,6 +181,8 @@ func (a Actor) Source() event.Source {
 type Config struct {
 	CallsPerMinute int         // the rate limit of each token; 0: none
 	Box            *secret.Box // seals second factors; without one none can be set up
+	Mailer         Mailer      // nil: the operator has no mail server
+	PublicURL      string      // what links in mails begin with
 }
 
 // Service has the use cases.
@@ -191,10 +193,15 @@ type Service struct {
 	used    lastUse
 	box     *secret.Box
 
+	mailer    Mailer
+	publicURL string
+
 	watchers watch.List[Changes]
 }
 
 // New makes the service.
 func New(db *sqldb.DB, c Config) *Service {
-	return &Service{db: db, limit: c.CallsPerMinute, limiter: newLimiter(db, c.CallsPerMinute), box: c.Box}
+	return &Service{
+		db: db, limit: c.CallsPerMinute, limiter: newLimiter(db, c.CallsPerMinute), box: c.Box, mailer: c.Mailer, publicURL: c.PublicURL,
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"time"
-	"unicode/utf8"
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
@@ -86,6 +85,9 @@ func (s *Service) CreateCompany(ctx context.Context, n NewCompany) (Company, Use
 // hashes the password, which belongs before one.
 func (n NewCompany) change(ctx context.Context) (func() Change, error) {
 	if err := n.Problems.With(n.refused()).Err(); err != nil {
+		return nil, err
+	}
+	if err := RefusePassword(n.Password, n.Name, n.Email); err != nil {
 		return nil, err
 	}
 	hash, err := HashPassword(ctx, n.Password)
@@ -249,8 +251,10 @@ func (s *Service) Owner(ctx context.Context, a Actor) (User, error) {
 // ReadPassword reads and checks the field password; "" when it is not given.
 func ReadPassword(in *input.Form) string {
 	password := in.Text("password", maxPassword)
-	if password.HasValue() && utf8.RuneCountInString(password.Value) < MinPassword {
-		in.Refuse("password", "must have at least 8 characters")
+	if password.HasValue() {
+		if reason := weakness(password.Value); reason != "" {
+			in.Refuse("password", reason)
+		}
 	}
 	return password.Value
 }

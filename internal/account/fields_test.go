@@ -243,7 +243,7 @@ func TestPasswordChangedMeanwhileIsNotRehashedAway(t *testing.T) {
 	checked := storedUser{User: owner, passwordHash: "old"}
 	for hash, want := range map[string]string{"old": "old, anew", "changed": "changed"} {
 		err := s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			if err := s.setPassword(t.Context(), tx, Operator(company), passwordSet{PasswordSet, owner, hash}); err != nil {
+			if err := s.setPassword(t.Context(), tx, Operator(company), passwordSet{PasswordSet, owner, hash, false}); err != nil {
 				return err
 			}
 			return s.rehash(t.Context(), tx, checked, "old, anew")

@@ -146,6 +146,10 @@ func tokens(ctx context.Context, q sqldb.Querier, companyID int64) ([]Token, err
 		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? ORDER BY id DESC`, companyID)
 }
 
+func countTokens(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM api_tokens WHERE company_id = ?`, companyID)
+}
+
 func tokenByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Token, error) {
 	t, err := sqldb.One(ctx, q, scanToken, `
 		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? AND id = ?`, companyID, id)

@@ -33,6 +33,7 @@ var roomsWithApply = []applied{
 			"setup_links":     "they end with the first company, which is audited",
 			"signin_attempts": "counts of a limit",
 			"known_devices":   "a sign-in is audited as what happened to the user",
+			"user_mails":      "a queue: what a mail is about is audited",
 			"token_calls":     "counts of a limit",
 		},
 		functions: map[string]string{
