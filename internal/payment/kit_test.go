@@ -17,6 +17,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/secret"
@@ -24,8 +25,11 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
+// From the house's test kit.
+var values, must = housetest.Form, housetest.Must
+
 // noon is the morning of 31 January 2026 in São Paulo.
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+var noon = housetest.Morning
 
 // unhurried is a time limit that no test comes near to, however slow the machine.
 const unhurried = 2 * time.Minute
@@ -228,21 +232,6 @@ func (w *world) wantReviews(t *testing.T, want ...Reason) []Review {
 		t.Errorf("reviews %v (%d), want %v", got, total, want)
 	}
 	return list
-}
-
-func values(pairs ...string) *input.Form {
-	m := map[string]string{}
-	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0]] = pair[1]
-	}
-	return input.FromStrings(m)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func wantKind(t *testing.T, err error, kind fault.Kind) {

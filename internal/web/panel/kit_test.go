@@ -27,6 +27,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
 	"carteira/internal/event"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
@@ -39,8 +40,11 @@ import (
 	"carteira/internal/webhook"
 )
 
+// From the house's test kit.
+var values = housetest.Form
+
 // noon is the morning of 31 January 2026 in São Paulo.
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+var noon = housetest.Morning
 
 const password = "correct horse"
 
@@ -228,14 +232,6 @@ func (a answer) lacks(t *testing.T, texts ...string) {
 var mainPart = regexp.MustCompile(`(?s)<main.*</main>`)
 
 func mainOf(body string) string { return mainPart.FindString(body) }
-
-func values(pairs ...string) *input.Form {
-	m := map[string]string{}
-	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0]] = pair[1]
-	}
-	return input.FromStrings(m)
-}
 
 // fill gives a company one of everything, and returns the ids.
 func (p *person) fill() map[string]int64 {
