@@ -14,6 +14,7 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
+	"carteira/internal/platform/money"
 )
 
 // session speaks the central bank's PIX API for one account. Any bank that
@@ -155,15 +156,33 @@ type paid struct {
 	Horario    string `json:"horario"`
 	Devolucoes []struct {
 		ID     string `json:"id"`
+		Valor  string `json:"valor"`
 		Status string `json:"status"`
 	} `json:"devolucoes"`
 }
 
+// returned is how much of it went back. What is on its way may still fail, and
+// does not count before it has arrived.
+func (p paid) returned() (sum money.Cents, err error) {
+	for _, back := range p.Devolucoes {
+		if back.Status != statusReturned {
+			continue
+		}
+		amount, err := wire.Cents(json.Number(back.Valor))
+		if err != nil {
+			return 0, err
+		}
+		sum += amount
+	}
+	return sum, nil
+}
+
 const (
-	statusActive  = "ATIVA"
-	statusPaid    = "CONCLUIDA"
-	statusRemoved = "REMOVIDA_PELO_USUARIO_RECEBEDOR"
-	statusGone    = "REMOVIDA_PELO_PSP"
+	statusActive   = "ATIVA"
+	statusPaid     = "CONCLUIDA"
+	statusRemoved  = "REMOVIDA_PELO_USUARIO_RECEBEDOR"
+	statusGone     = "REMOVIDA_PELO_PSP"
+	statusReturned = "DEVOLVIDO"
 )
 
 // validTxID is what a charge may be called.

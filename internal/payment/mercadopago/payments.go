@@ -11,6 +11,7 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
+	"carteira/internal/platform/money"
 )
 
 // mpPayment is a payment, made or only asked for.
@@ -58,10 +59,14 @@ func (p *mpPayment) received() (payment.Received, error) {
 	if err != nil {
 		return payment.Received{}, err
 	}
-	refunded := p.Status == "refunded" || p.Status == "charged_back"
+	var refunded money.Cents
 	if p.Refunded != "" {
-		back, err := wire.Cents(p.Refunded)
-		refunded = refunded || err != nil || back > 0
+		if refunded, err = wire.Cents(p.Refunded); err != nil {
+			return payment.Received{}, err
+		}
+	}
+	if p.Status == "refunded" || p.Status == "charged_back" {
+		refunded = amount
 	}
 	return payment.Received{ID: p.ID.String(), Amount: amount, Currency: p.Currency, At: wire.Time(p.ApprovedAt), Refunded: refunded}, nil
 }
