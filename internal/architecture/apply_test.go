@@ -32,6 +32,7 @@ var roomsWithApply = []applied{
 			"recovery_codes":  "they come and go with the second factor, which is audited",
 			"setup_links":     "they end with the first company, which is audited",
 			"signin_attempts": "counts of a limit",
+			"known_devices":   "a sign-in is audited as what happened to the user",
 			"token_calls":     "counts of a limit",
 		},
 		functions: map[string]string{
@@ -50,14 +51,16 @@ var roomsWithApply = []applied{
 	{
 		room: "internal/customer",
 		tables: map[string]string{
+			"customer_staging":  "how far an import has come",
 			"customer_uploads":  "a file on its way to an import; the import is audited",
 			"customer_expiries": "due dates that customer.expired was recorded for",
 			"customer_renewals": "how often a customer was renewed in a month",
 		},
 		functions: map[string]string{
-			"insertMany":  "an import writes many at once; applyMany draws their consequences",
-			"fillCreated": "completes the rows of an earlier version after a migration",
-			"updatePhone": "repairs the rows of an earlier version after a migration",
+			"insertMany":   "an import writes many at once; drawImported draws their consequences",
+			"removeStaged": "takes back what nobody has seen of an import that came to nothing",
+			"fillCreated":  "completes the rows of an earlier version after a migration",
+			"updatePhone":  "repairs the rows of an earlier version after a migration",
 		},
 	},
 	{
@@ -85,8 +88,10 @@ var roomsWithApply = []applied{
 	{
 		room: "internal/catalog",
 		functions: map[string]string{
-			"AddPlan":    "an import makes the plans that its file names; the import has one audit line",
-			"AddProduct": "an import makes the products that its file names; the import has one audit line",
+			"AddPlan":       "an import makes the plans that its file names; the import has one audit line",
+			"AddProduct":    "an import makes the products that its file names; the import has one audit line",
+			"deletePlan":    "an import that came to nothing takes its plans back",
+			"deleteProduct": "an import that came to nothing takes its products back",
 		},
 	},
 	{

@@ -110,6 +110,14 @@ func (w *world) update(t *testing.T, id int64, pairs ...string) {
 	must(t, err)
 }
 
+// redate gives a customer a due date that the invoice of the one before does not
+// follow to, so that there is a due date to bill.
+func (w *world) redate(t *testing.T, id int64, dueOn string) {
+	t.Helper()
+	w.update(t, id, "data_de_vencimento", "")
+	w.update(t, id, "data_de_vencimento", dueOn)
+}
+
 func (w *world) dueOn(t *testing.T, customerID int64) string {
 	t.Helper()
 	c, err := w.customers.Find(t.Context(), w.actor, customerID)

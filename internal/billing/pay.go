@@ -116,7 +116,7 @@ func (s *Service) statusTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 	if c.Status == Paid {
 		return s.payByHand(ctx, tx, a, d, c)
 	}
-	d.After.Status = c.Status
+	d.After.Status, d.After.Withdrawn = c.Status, "" // a person decides now
 	c.Note.To(&d.After.Note)
 	if before.Status == Paid {
 		if err := d.undo(ctx, tx, a); err != nil {

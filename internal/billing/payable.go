@@ -1,9 +1,6 @@
 package billing
 
 import (
-	"database/sql/driver"
-	"fmt"
-
 	"carteira/internal/account"
 	"carteira/internal/billing/terms"
 	"carteira/internal/platform/civil"
@@ -50,44 +47,8 @@ func (i Invoice) terms(company account.Company) terms.Terms {
 		LateFeePercent: s.LateFeePercent, LateInterestPercent: s.LateInterestPercent,
 		DiscountPercent: s.DiscountPercent, DiscountAmount: s.DiscountAmount,
 	}
-	if i.OwnDiscount.Own {
+	if i.OwnDiscount.Given {
 		t.DiscountPercent, t.DiscountAmount = 0, i.OwnDiscount.Amount
 	}
 	return t
-}
-
-// OwnDiscount is what an invoice costs less until its due date, in place of the
-// company's discount. The zero OwnDiscount is none: the company's counts.
-type OwnDiscount struct {
-	Amount money.Cents
-	Own    bool
-}
-
-// String is the amount, or nothing.
-func (d OwnDiscount) String() string {
-	if !d.Own {
-		return ""
-	}
-	return d.Amount.String()
-}
-
-// Value stores the amount, and none as NULL.
-func (d OwnDiscount) Value() (driver.Value, error) {
-	if !d.Own {
-		return nil, nil
-	}
-	return int64(d.Amount), nil
-}
-
-// Scan reads what Value stored.
-func (d *OwnDiscount) Scan(src any) error {
-	switch src := src.(type) {
-	case nil:
-		*d = OwnDiscount{}
-	case int64:
-		*d = OwnDiscount{money.Cents(src), true}
-	default:
-		return fmt.Errorf("scan a discount from %T", src)
-	}
-	return nil
 }

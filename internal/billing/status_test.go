@@ -205,7 +205,7 @@ func TestWhatAPaymentRenews(t *testing.T) {
 			{"the request overrules the company", false, nil, []string{"renew", "1"}, "2026-02-28"},
 			{"the request leaves it to the company", false, nil, []string{"renew", ""}, "2026-01-31"},
 			{"somebody renewed first", true, renew, nil, "2026-02-28"},
-			{"the date was moved on", true, to("data_de_vencimento", "2026-02-01"), nil, "2026-02-01"},
+			{"the date was moved on", true, to("data_de_vencimento", "2026-02-01"), nil, "2026-03-01"},
 			{"the date was moved back", true, to("data_de_vencimento", "2026-01-10"), nil, "2026-02-10"},
 			{"the date was taken away", true, to("data_de_vencimento", ""), nil, "2026-02-28"}, // counted from today
 			{"the plan was taken away", true, to("plan_id", ""), nil, "2026-02-28"},            // the invoice keeps its period

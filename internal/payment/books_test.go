@@ -195,3 +195,21 @@ func TestMoneyOnAChargeThatWasClosedLongAgoIsSeenWithoutACallback(t *testing.T) 
 		w.wantOpen(t, i)
 	})
 }
+
+// An open invoice follows its customer; the code for the old date must not be
+// paid any more.
+func TestInvoiceThatMovesWithItsCustomerLosesItsCharge(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		i := w.invoice(t)
+		w.charged(t, i.ID)
+		_, err := w.customers.Update(t.Context(), w.actor, i.Customer.ID, customer.ReadChanges(values("data_de_vencimento", "2026-02-20")))
+		must(t, err)
+		w.later(t, time.Minute)
+		w.wantStates(t, i.ID, "cancelled")
+		if n := w.bank.payableNow(); n != 0 {
+			t.Errorf("%d codes can still be paid", n)
+		}
+		w.charged(t, i.ID)
+		w.wantStates(t, i.ID, "cancelled", "pending")
+	})
+}

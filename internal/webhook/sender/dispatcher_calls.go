@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/crashpoint"
+	task "carteira/internal/platform/worker"
 )
 
 // maxSingles is how many attempts are recorded by themselves at once.
@@ -62,6 +63,7 @@ func (d *dispatcher) failed(err error, pause *backoff) time.Duration {
 	if d.once {
 		d.calls.failure = err
 	}
+	task.Failed(d.ctx)
 	d.log.ErrorContext(d.ctx, "deliveries cannot be claimed", "error", err)
 	return d.now + pause.next()
 }
@@ -111,6 +113,9 @@ func (d *dispatcher) lookEverywhere(ctx context.Context) func() {
 			return
 		}
 		d.calls.lookPause = 0
+		if d.calls.claimPause == 0 {
+			task.Succeeded(d.ctx)
+		}
 		atCap := 0
 		for _, l := range lanes {
 			switch {
