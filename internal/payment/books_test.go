@@ -107,9 +107,14 @@ func TestRefundThatAGatewayReportsTakesThePaymentBack(t *testing.T) {
 		w.bank.pay(t, p.PixCode, 3500)
 		w.later(t, time.Minute)
 		paidOn := w.find(t, i.ID).PaidOn.String()
-		w.bank.change(func(c *held) { c.payments[0].Refunded = 3500 })
+		w.clock.Advance(24 * time.Hour) // 1 February
+		at := w.clock.Now()
+		w.bank.change(func(c *held) { c.payments[0].Refunded, c.payments[0].RefundedAt = 3500, at })
 		for range 3 { // however often it is reported
 			w.later(t, 24*time.Hour)
+		}
+		if w.received(t, "2026-02-01") != -3500 {
+			t.Error("the money did not go back on the day on which it did")
 		}
 		w.wantReviews(t)
 		w.wantOpen(t, i)

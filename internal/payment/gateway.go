@@ -137,6 +137,9 @@ type Received struct {
 	Currency string // ISO 4217
 	At       time.Time
 	Refunded money.Cents // how much of it was given back, in all
+	// RefundedAt is when the newest part of that was; zero: the gateway does not
+	// say.
+	RefundedAt time.Time
 }
 
 // Callback is a request that claims to come from a gateway.

@@ -75,6 +75,7 @@ type paymentChange struct {
 	action        paymentAction
 	before, after Payment
 	reason        Reason           // why a person has to decide: opens a review
+	refundedAt    time.Time        // when the money went back, of a payment.refunded; zero: now
 	review        Review           // the decided review, of a payment.reviewed
 	receipt       *billing.Receipt // with it the payment counts from now on; nil: it does not
 
@@ -116,6 +117,7 @@ func (s *Service) writeLedger(ctx context.Context, tx *sqldb.Tx, a account.Actor
 func (c *paymentChange) refund() billing.Refund {
 	return billing.Refund{
 		PaymentID: c.after.Number, Amount: c.after.Refund - c.before.Refund, RefundID: fmt.Sprintf("gateway:%s", c.after.Refund),
+		At: c.refundedAt,
 	}
 }
 

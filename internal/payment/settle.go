@@ -190,6 +190,9 @@ func paidAt(reported time.Time, c charge, now time.Time) time.Time {
 func refund(known Payment, received Received) paymentChange {
 	change := paymentChange{action: paymentRefunded, before: known, after: known}
 	change.after.Refund = min(received.Refunded, known.Amount)
+	if received.RefundedAt.After(known.PaidAt) {
+		change.refundedAt = received.RefundedAt.Truncate(time.Microsecond)
+	}
 	if !known.Applied() {
 		change.reason = ReasonRefunded
 	}

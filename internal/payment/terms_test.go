@@ -33,8 +33,13 @@ func (w *world) wantCharge(t *testing.T, p Payable, amount money.Cents, expiry t
 	}
 }
 
-// Mutants that the tests of this file kill: charge by the face amount, a code
-// that outlives its day, AsOf left out, what was received left out.
+// Mutants that the tests of this file and of books_test.go were seen to kill, one
+// by one: a charge of the face amount; a charge without what was received; a code
+// that outlives its day, from the beginning or since the terms changed; a gateway
+// that lengthens the day; AsOf ignored by the settlement, or not passed on to
+// billing, by a gateway or by hand; the day after as payable_on; a refund that is
+// told twice counted twice; a part given back taken for the whole; the sum of
+// refunds taken off each time; a tax id that is not sent.
 func TestCodeIsForWhatIsToPayOnItsDayAndEndsWithIt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.usualTerms(t)

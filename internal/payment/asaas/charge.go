@@ -25,8 +25,9 @@ type charge struct {
 	ClientPaymentDate string
 	ConfirmedDate     string
 	Refunds           []struct {
-		Status string
-		Value  json.Number
+		Status      string
+		Value       json.Number
+		DateCreated string
 	}
 }
 
@@ -56,23 +57,25 @@ var returned = map[string]bool{
 	"REFUNDED": true, "CHARGEBACK_REQUESTED": true, "CHARGEBACK_DISPUTE": true, "AWAITING_CHARGEBACK_REVERSAL": true,
 }
 
-// refunded is how much of the amount went back.
-func (c *charge) refunded(amount money.Cents) (money.Cents, error) {
-	var sum money.Cents
+// refunded is how much of the amount went back, and when the last of it did.
+func (c *charge) refunded(amount money.Cents) (sum money.Cents, last time.Time, err error) {
 	for _, refund := range c.Refunds {
 		if refund.Status != "DONE" {
 			continue
 		}
 		back, err := wire.Cents(refund.Value)
 		if err != nil {
-			return 0, err
+			return 0, last, err
 		}
 		sum += back
+		if at := wire.Time(refund.DateCreated); at.After(last) {
+			last = at
+		}
 	}
 	if returned[c.Status] {
-		return amount, nil
+		return amount, last, nil
 	}
-	return sum, nil
+	return sum, last, nil
 }
 
 // state is empty for one that Asaas has not told us of.
@@ -98,11 +101,11 @@ func (c *charge) received(now time.Time) ([]payment.Received, error) {
 	if at.Before(now.AddDate(-10, 0, 0)) || at.After(now) {
 		at = now
 	}
-	refunded, err := c.refunded(amount)
+	refunded, last, err := c.refunded(amount)
 	if err != nil {
 		return nil, err
 	}
-	return []payment.Received{{ID: c.ID, Amount: amount, Currency: "BRL", At: at, Refunded: refunded}}, nil
+	return []payment.Received{{ID: c.ID, Amount: amount, Currency: "BRL", At: at, Refunded: refunded, RefundedAt: last}}, nil
 }
 
 // byReference finds the charge that was made for one of ours: of several, the

@@ -227,7 +227,7 @@ func (d *double) Refund(reference string, amount money.Cents) {
 	defer d.mu.Unlock()
 	c := d.find(reference)
 	refunds, _ := c["refunds"].([]any)
-	refunds = append(refunds, map[string]any{"status": "DONE", "value": number(amount)}, map[string]any{"status": "CANCELLED", "value": 7})
+	refunds = append(refunds, map[string]any{"status": "DONE", "value": number(amount), "dateCreated": "2026-11-15 09:00:00"}, map[string]any{"status": "CANCELLED", "value": 7})
 	c["refunds"] = refunds
 	back, _ := c["back"].(money.Cents)
 	back += amount

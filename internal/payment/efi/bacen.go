@@ -155,26 +155,33 @@ type paid struct {
 	Valor      string `json:"valor"`
 	Horario    string `json:"horario"`
 	Devolucoes []struct {
-		ID     string `json:"id"`
-		Valor  string `json:"valor"`
-		Status string `json:"status"`
+		ID      string `json:"id"`
+		Valor   string `json:"valor"`
+		Status  string `json:"status"`
+		Horario struct {
+			Solicitacao string `json:"solicitacao"`
+			Liquidacao  string `json:"liquidacao"`
+		} `json:"horario"`
 	} `json:"devolucoes"`
 }
 
-// returned is how much of it went back. What is on its way may still fail, and
-// does not count before it has arrived.
-func (p paid) returned() (sum money.Cents, err error) {
+// returned is how much of it went back, and when the last of that did. What is on
+// its way may still fail, and does not count before it has arrived.
+func (p paid) returned() (sum money.Cents, last time.Time, err error) {
 	for _, back := range p.Devolucoes {
 		if back.Status != statusReturned {
 			continue
 		}
 		amount, err := wire.Cents(json.Number(back.Valor))
 		if err != nil {
-			return 0, err
+			return 0, last, err
 		}
 		sum += amount
+		if at := wire.Time(wire.Pick(back.Horario.Liquidacao, back.Horario.Solicitacao)); at.After(last) {
+			last = at
+		}
 	}
-	return sum, nil
+	return sum, last, nil
 }
 
 const (

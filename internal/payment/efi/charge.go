@@ -121,7 +121,7 @@ func (c *cob) received() ([]payment.Received, error) {
 			return nil, err
 		}
 		r := payment.Received{ID: p.EndToEndID, Amount: amount, Currency: "BRL", At: wire.Time(p.Horario)}
-		if r.Refunded, err = p.returned(); err != nil {
+		if r.Refunded, r.RefundedAt, err = p.returned(); err != nil {
 			return nil, err
 		}
 		list = append(list, r)

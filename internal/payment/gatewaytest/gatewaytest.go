@@ -272,6 +272,9 @@ func testRefunded(t *testing.T, b *Bench) {
 			if r.State != payment.StatePaid || len(r.Payments) != 1 || r.Payments[0].Amount != 35_00 || r.Payments[0].Refunded != sum {
 				t.Errorf("by %s, %s given back: %+v", name, sum, r)
 			}
+			if at := r.Payments[0].RefundedAt; !at.Equal(Now) {
+				t.Errorf("by %s: given back at %s", name, at)
+			}
 		}
 	}
 }

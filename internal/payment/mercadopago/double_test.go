@@ -263,6 +263,7 @@ func (d *double) Refund(reference string, amount money.Cents) {
 	back, _ := p["back"].(money.Cents)
 	back += amount
 	p["back"], p["transaction_amount_refunded"] = back, shortest(json.Number(back.String()))
+	p["refunds"] = []any{map[string]any{"date_created": "2026-11-15T09:00:00.000-03:00"}}
 	if p["transaction_amount_refunded"] == p["transaction_amount"] {
 		p["status"] = "refunded"
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
@@ -21,6 +22,7 @@ type mpPayment struct {
 	StatusDetail      string      `json:"status_detail"`
 	Amount            json.Number `json:"transaction_amount"`
 	Refunded          json.Number `json:"transaction_amount_refunded"`
+	Refunds           []refund    `json:"refunds"`
 	Currency          string      `json:"currency_id"`
 	ExternalReference string      `json:"external_reference"`
 	ExpiresAt         string      `json:"date_of_expiration"`
@@ -30,6 +32,21 @@ type mpPayment struct {
 			Code string `json:"qr_code"`
 		} `json:"transaction_data"`
 	} `json:"point_of_interaction"`
+}
+
+// refund is money of a payment that went back.
+type refund struct {
+	CreatedAt string `json:"date_created"`
+}
+
+// refundedAt is when the last refund was; zero: Mercado Pago does not say.
+func (p *mpPayment) refundedAt() (last time.Time) {
+	for _, back := range p.Refunds {
+		if at := wire.Time(back.CreatedAt); at.After(last) {
+			last = at
+		}
+	}
+	return last
 }
 
 // states are where a payment stands, by what Mercado Pago calls it. Money that
@@ -68,7 +85,9 @@ func (p *mpPayment) received() (payment.Received, error) {
 	if p.Status == "refunded" || p.Status == "charged_back" {
 		refunded = amount
 	}
-	return payment.Received{ID: p.ID.String(), Amount: amount, Currency: p.Currency, At: wire.Time(p.ApprovedAt), Refunded: refunded}, nil
+	return payment.Received{
+		ID: p.ID.String(), Amount: amount, Currency: p.Currency, At: wire.Time(p.ApprovedAt), Refunded: refunded, RefundedAt: p.refundedAt(),
+	}, nil
 }
 
 // byID reads one payment.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
@@ -55,7 +56,7 @@ func (g *gateway) payments(ctx context.Context, reference string) ([]payment.Rec
 
 func received(all []transaction, reference string) ([]payment.Received, error) {
 	var list []payment.Received
-	var back money.Cents
+	var back refunds
 	for _, t := range all {
 		switch {
 		case !t.of(reference) || t.is("WITHDRAW", "FEE", "REJECTED", "CREATED", "IN_PROCESSING",
@@ -67,7 +68,7 @@ func received(all []transaction, reference string) ([]payment.Received, error) {
 			return nil, err
 		}
 		if t.is("REFUND", "REVERSAL") {
-			back += max(value, -value)
+			back.add(max(value, -value), wire.Time(t.Time))
 			continue
 		}
 		list = append(list, payment.Received{
@@ -89,11 +90,24 @@ func (t *transaction) refunded(value money.Cents) money.Cents {
 
 // withRefunds takes what went back off the payments, oldest first: refunds do not
 // say which of several payments of a charge they are of.
-func withRefunds(list []payment.Received, back money.Cents) []payment.Received {
+func withRefunds(list []payment.Received, back refunds) []payment.Received {
 	for i := range list {
-		part := min(back, list[i].Amount)
-		list[i].Refunded = max(list[i].Refunded, part)
-		back -= part
+		part := min(back.sum, list[i].Amount)
+		list[i].Refunded, list[i].RefundedAt = max(list[i].Refunded, part), back.last
+		back.sum -= part
 	}
 	return list
+}
+
+// refunds are what went back of a charge, and when the last of it did.
+type refunds struct {
+	sum  money.Cents
+	last time.Time
+}
+
+func (r *refunds) add(amount money.Cents, at time.Time) {
+	r.sum += amount
+	if at.After(r.last) {
+		r.last = at
+	}
 }

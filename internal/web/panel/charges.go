@@ -24,10 +24,10 @@ type charging struct {
 	QR       template.HTML
 }
 
-// charging of an invoice that is open; nil for others, and for a user who may not
-// charge.
+// charging of an invoice with something left to pay; nil for others, and for a
+// user who may not charge.
 func (s *Server) charging(req *request, i billing.Invoice, c customer.Customer) (*charging, error) {
-	if i.Status != billing.Open || !req.mayCharge() {
+	if i.PayableOn(req.Actor.Company, req.today).Rest == 0 || !req.mayCharge() {
 		return nil, nil //nolint:nilnil // there is nothing to charge, which is no error
 	}
 	link, err := s.Payments.PaymentLink(req.Context(), req.Actor, i.ID)
