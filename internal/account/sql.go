@@ -69,8 +69,8 @@ func updateCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) 
 	_, err := tx.Exec(ctx, `
 		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?,
 			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
-			above_suspended_at = ?, above_expires_on = ?, anonymous = ?, search = ?, updated_at = ?,
-			late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?
+			above_suspended_at = ?, above_expires_on = ?, anonymous = ?,
+			search = ?, updated_at = ?, late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?
 		WHERE id = ?`, append(companyValues(tx, c, search), c.ID)...)
 	return err
 }

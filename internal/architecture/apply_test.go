@@ -64,21 +64,6 @@ var roomsWithApply = []applied{
 		},
 	},
 	{
-		room: "internal/reminder",
-		tables: map[string]string{
-			"reminder_messages": "planned, claimed and sent by the engine; what a person decides about one goes through applyDecision",
-			"reminder_attempts": "the engine's record of what it tried",
-		},
-		functions: map[string]string{
-			"Service.Reseal":   "the same secrets under a new key",
-			"addProblem":       "the engine counts failures of a channel",
-			"clearProblem":     "the engine counts failures of a channel",
-			"setNext":          "the engine spaces out what a channel sends",
-			"saveCursor":       "how far planning has come",
-			"removeOfCustomer": "an opt-out goes with its customer, whose deletion is the change",
-		},
-	},
-	{
 		room:   "internal/billing",
 		tables: map[string]string{"invoice_schedule": "due dates that have no invoice yet: what is left to issue"},
 		functions: map[string]string{
