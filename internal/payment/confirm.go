@@ -6,6 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
@@ -16,7 +17,7 @@ import (
 // watches. An edge reads it from a form; Go callers fill it in.
 type Confirmation struct {
 	InvoiceID int64
-	Amount    money.Cents // must be the invoice's
+	Amount    money.Cents // what is to pay, now or on the day of the newest code
 	PaymentID string      // the bank's end-to-end id; may be empty
 
 	Problems input.Problems // what the form had wrong
@@ -52,10 +53,14 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	case invoice.Status != billing.Open:
 		return out, errNotOpen(invoice)
 	}
-	if rest := invoice.PayableOn(a.Company, a.Today(tx.Now())).Rest; confirmed.Amount != rest {
-		return out, fault.Field("amount", "must be what the invoice says, "+rest.String())
+	if a, err = a.Refreshed(ctx, tx); err != nil { // whose terms decide what is to pay
+		return out, err
 	}
 	newest, err := newestCharge(ctx, tx, a.Company.ID, invoice.ID)
+	if err != nil {
+		return out, err
+	}
+	asOf, err := confirmed.asOf(a, invoice, newest, a.Today(tx.Now()))
 	if err != nil {
 		return out, err
 	}
@@ -72,9 +77,21 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 		return out, err
 	}
 	received := paymentChange{action: paymentConfirmed, after: payment}
-	received.receipt = &billing.Receipt{Payment: payment.ledger(), Renew: a.Company.Settings.RenewOnPayment}
+	received.receipt = &billing.Receipt{Payment: payment.ledger(), AsOf: asOf, Renew: a.Company.Settings.RenewOnPayment}
 	err = s.applyPayment(ctx, tx, a, &received)
 	return received.outcome, err
+}
+
+// asOf is the day whose payable amount came: that of the code, which a payer may
+// have paid the day before, or else today.
+func (c Confirmation) asOf(a account.Actor, invoice billing.Invoice, newest charge, today civil.Date) (civil.Date, error) {
+	if on := newest.payableOn; !on.IsZero() && c.Amount == newest.order.Amount && c.Amount == invoice.PayableOn(a.Company, on).Rest {
+		return on, nil
+	}
+	if rest := invoice.PayableOn(a.Company, today).Rest; c.Amount != rest {
+		return today, fault.Field("amount", "must be what the invoice says, "+rest.String())
+	}
+	return today, nil
 }
 
 // confirmedPayment is the payment of the newest charge that a person confirms.
