@@ -27,6 +27,7 @@ type Invoice struct {
 	Amount      money.Cents
 	Description string
 	DueOn       civil.Date
+	IssuedFor   civil.Date   // the customer's due date that its payment renews; zero: an extra one
 	Period      civil.Period // by which its payment renews; zero: it renews nothing
 	Plan        customer.Plan
 	Product     customer.Product

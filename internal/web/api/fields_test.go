@@ -25,6 +25,7 @@ var (
 		"PaidOn":    "paid_at has the day",
 		"Note":      "the company's own; the panel shows it",
 		"LateFee":   "shown with the terms of the company", "LateInterest": "as LateFee", "Discount": "as LateFee", "Forgiven": "as LateFee",
+		"IssuedFor":   "due_date is what a payer reads",
 		"OwnDiscount": "discount shows what it comes to",
 		"Edited":      "why an invoice follows nobody is the company's own; the panel shows it",
 		"Superseded":  "as Edited", "Withdrawn": "as Edited",
@@ -57,7 +58,7 @@ func TestEveryFieldOfARecordIsInItsJSON(t *testing.T) {
 		ID: 1, Customer: billing.Customer{ID: 1, UUID: "u", Name: "Ana"}, Generated: true, Status: billing.Open, Amount: 1, Description: "d",
 		DueOn: due, Plan: plan, Product: product, PaidAt: housetest.Morning, PaidOn: due, PaidVia: "efi", Note: "n", CreatedAt: housetest.Morning,
 		Period: civil.Period{Unit: civil.Month, Count: 1}, Received: 1, LateFee: 1, LateInterest: 1, Discount: 1, Forgiven: 1,
-		OwnDiscount: billing.OwnDiscount{Amount: 1, Given: true}, Edited: true, Superseded: true, Withdrawn: "moved",
+		IssuedFor: due, OwnDiscount: billing.OwnDiscount{Amount: 1, Given: true}, Edited: true, Superseded: true, Withdrawn: "moved",
 	}, notInInvoice, shows(func(o *web.Object, i *billing.Invoice) {
 		c.writeInvoice(o, i)
 		writeBought(o, i)
