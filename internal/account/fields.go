@@ -28,6 +28,7 @@ var companyFields = []field[Profile]{
 	{"renew_from", func(p *Profile) any { return p.Settings.RenewFrom }},
 	{"renew_on_payment", func(p *Profile) any { return p.Settings.RenewOnPayment }},
 	{"lead_days", func(p *Profile) any { return p.Settings.LeadDays }},
+	{"renew_invoice", func(p *Profile) any { return p.Settings.RenewInvoice }},
 	{"type", func(p *Profile) any { return p.Subscription.Kind }},
 	{"plan", func(p *Profile) any { return p.PlanName }},
 	{"expires_at", func(p *Profile) any { return p.Subscription.ExpiresOn }},

@@ -17,7 +17,7 @@ const CompanyColumns = companyColumns
 func ScanCompany(r sqldb.Row, c *Company, more ...any) error { return companyScan(r, c, more...) }
 
 const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.level, c.timezone,
-	c.renew_from, c.renew_on_payment, c.lead_days, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
+	c.renew_from, c.renew_on_payment, c.lead_days, c.renew_invoice, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
 	c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions`
 
 // companyScan reads companyColumns, and after them what the caller adds.
@@ -27,7 +27,7 @@ func companyScan(r sqldb.Row, c *Company, more ...any) error {
 	sub := &c.Subscription
 	dest := []any{
 		&c.ID, &c.ParentID, &c.Name, &c.Whatsapp, (*string)(&c.Level), &zone,
-		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, &created,
+		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, (*string)(&c.Settings.RenewInvoice), &created,
 		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &sub.Functions,
 	}
 	if err := r.Scan(append(dest, more...)...); err != nil {
@@ -50,14 +50,14 @@ func scanCompany(r sqldb.Row) (c Company, err error) {
 func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) (int64, error) {
 	values := append([]any{sqldb.RefTo(c.ParentID), tx.Now().UnixMicro()}, companyValues(tx, c, search)...)
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days,
+		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days, renew_invoice,
 			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions, search, updated_at)
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
 func updateCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?,
+		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?, renew_invoice = ?,
 			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
 			search = ?, updated_at = ?
 		WHERE id = ?`, append(companyValues(tx, c, search), c.ID)...)
@@ -72,7 +72,7 @@ func companyValues(tx *sqldb.Tx, c Company, search string) []any {
 	}
 	return []any{
 		c.Name, c.Whatsapp, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom), c.Settings.RenewOnPayment, c.Settings.LeadDays,
-		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, suspended, sub.Functions, search, tx.Now().UnixMicro(),
+		string(c.Settings.RenewInvoice), string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, suspended, sub.Functions, search, tx.Now().UnixMicro(),
 	}
 }
 

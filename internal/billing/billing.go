@@ -68,6 +68,10 @@ type renewal struct {
 // Overdue reports whether the invoice should have been paid before today.
 func (i Invoice) Overdue(today civil.Date) bool { return i.Status == Open && i.DueOn.Before(today) }
 
+// Renewed reports whether its payment moved the customer's due date, and that
+// stands.
+func (i Invoice) Renewed() bool { return !i.renewal.to.IsZero() }
+
 // Service has the use cases.
 type Service struct {
 	db        *sqldb.DB

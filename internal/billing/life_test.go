@@ -170,13 +170,13 @@ func (l *life) createSomebody() {
 }
 
 func (l *life) renewByHand(p *person) {
-	_, err := l.w.customers.Renew(l.t.Context(), l.w.actor, p.id)
-	if p.plan == nil {
+	invoice := pick(l.random, account.RenewInvoices)
+	_, err := l.w.Renew(l.t.Context(), l.w.actor, p.id, ReadRenewal(values("invoice", string(invoice))))
+	if !l.renewWith(p, invoice) {
 		wantField(l.t, err, "plan_id")
 		return
 	}
 	must(l.t, err)
-	l.renew(p, p.plan, l.today)
 }
 
 func (l *life) changeDate(p *person) {

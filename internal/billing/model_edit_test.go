@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 )
@@ -39,4 +40,24 @@ func (m *model) reissue(p *person) (refused string) {
 	b.buys(p)
 	m.add(b)
 	return ""
+}
+
+// renewWith renews a person by hand. It reports false without a plan to renew by.
+func (m *model) renewWith(p *person, invoice account.RenewInvoice) bool {
+	was, b := p.dueOn, m.billFor(p, p.dueOn)
+	if invoice == account.PayInvoice && b != nil && b.status == Open && b.renewal.to.IsZero() && !p.cancelled {
+		m.receive(b, entry{amount: b.rest(), on: m.today, byPerson: true, renew: true})
+		return true
+	}
+	if p.plan == nil {
+		return false
+	}
+	m.renew(p, p.plan, m.today)
+	for _, b := range m.bills {
+		passed := !was.IsZero() && b.generated && b.date.Compare(was) >= 0 && b.date.Before(p.dueOn)
+		if invoice == account.CancelInvoice && b.of == p && b.status == Open && passed {
+			b.status = Cancelled
+		}
+	}
+	return true
 }

@@ -24,7 +24,7 @@ func companyCommand() *cobra.Command {
 		}
 		return map[string]any{
 			"id": c.ID, "name": c.Name, "whatsapp": c.Whatsapp, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
-			"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays,
+			"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays, "renew_invoice": c.Settings.RenewInvoice,
 		}, nil
 	})
 	set.Flags().String("name", "", "name")
@@ -33,6 +33,7 @@ func companyCommand() *cobra.Command {
 	set.Flags().String("timezone", "", "time zone that decides its days")
 	set.Flags().String("renew-from", "", "what an expired customer's renewal counts from: due_date or today")
 	set.Flags().Bool("renew-on-payment", false, "whether a paid invoice renews its customer")
+	set.Flags().String("renew-invoice", "", "what becomes of the open invoice of a renewal by hand: keep, paid or cancelled")
 	set.Flags().Int("lead-days", 0, "how many days before the due date an invoice is issued")
 
 	all := addJSON(&cobra.Command{
