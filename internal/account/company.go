@@ -120,6 +120,7 @@ type CompanyDraft struct {
 	RenewFrom      input.Opt[RenewFrom]
 	RenewOnPayment input.Opt[bool]
 	LeadDays       input.Opt[int64]
+	RenewInvoice   input.Opt[RenewInvoice]
 
 	LateFeePercent      input.Opt[money.Percent]
 	LateInterestPercent input.Opt[money.Percent]
@@ -143,6 +144,7 @@ func ReadCompanyDraft(in *input.Form) CompanyDraft {
 		RenewFrom:      choice(in, "renew_from", FromDueDate, FromToday),
 		RenewOnPayment: in.Bool("renew_on_payment"),
 		LeadDays:       in.Int("lead_days", 0, maxLeadDays),
+		RenewInvoice:   choice(in, "renew_invoice", RenewInvoices...),
 
 		LateFeePercent:      in.Percent("late_fee_percent"),
 		LateInterestPercent: in.Percent("late_interest_percent"),
@@ -161,6 +163,7 @@ func (d CompanyDraft) to(a Actor, c Company) Company {
 	d.Zone.To(&c.Zone)
 	d.RenewFrom.To(&c.Settings.RenewFrom)
 	d.RenewOnPayment.To(&c.Settings.RenewOnPayment)
+	d.RenewInvoice.To(&c.Settings.RenewInvoice)
 	if a.UserID == 0 && a.TokenID == 0 {
 		d.Level.To(&c.Level)
 	}

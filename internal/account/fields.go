@@ -49,6 +49,7 @@ var companyFields = AuditTable[Profile]{
 	{Name: "late_interest_percent", Show: func(p *Profile) any { return p.Settings.LateInterestPercent.String() }},
 	{Name: "discount_percent", Show: func(p *Profile) any { return p.Settings.DiscountPercent.String() }},
 	{Name: "discount_amount", Show: func(p *Profile) any { return p.Settings.DiscountAmount.String() }},
+	{Name: "renew_invoice", Show: func(p *Profile) any { return p.Settings.RenewInvoice }},
 	{Name: "type", Show: func(p *Profile) any { return p.Subscription.Kind }},
 	{Name: "plan", Show: func(p *Profile) any { return p.PlanName }},
 	{Name: "expires_at", Show: func(p *Profile) any { return p.Subscription.ExpiresOn }},

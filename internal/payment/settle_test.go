@@ -295,8 +295,13 @@ func TestPersonConfirmsWhatNoGatewayWatches(t *testing.T) {
 			t.Error("asked after what nobody can tell")
 		}
 		wantField(t, confirm(i.ID), "amount")
-		wantField(t, confirm(i.ID, "amount", "34.99"), "amount")
-		must(t, confirm(i.ID, "amount", "35.00", "payment_id", "E123"))
+		wantField(t, confirm(i.ID, "amount", "34.99"), "difference")
+		must(t, confirm(i.ID, "amount", "10.00", "difference", "partial"))
+		must(t, confirm(i.ID, "amount", "5.00", "difference", "partial"))
+		if got := w.find(t, i.ID); got.Status != billing.Open || got.Received != 1500 {
+			t.Errorf("in parts the invoice is %s with %s", got.Status, got.Received)
+		}
+		must(t, confirm(i.ID, "amount", "20.00", "payment_id", "E123"))
 		if got := w.find(t, i.ID); got.Status != billing.Paid || got.PaidVia != "hand" {
 			t.Errorf("the invoice is %s via %s", got.Status, got.PaidVia)
 		}
@@ -307,7 +312,7 @@ func TestPersonConfirmsWhatNoGatewayWatches(t *testing.T) {
 		w.wantStates(t, j.ID, "expired")
 		must(t, confirm(j.ID, "amount", "35.00")) // the code could be paid all the same
 		list, err := w.Payments(t.Context(), w.actor, i.ID)
-		if err != nil || len(list) != 1 || list[0].ConfirmedBy != "command line" || !list[0].Applied() {
+		if err != nil || len(list) != 3 || list[0].ConfirmedBy != "command line" || !list[0].Applied() {
 			t.Errorf("kept %+v, %v", list, err)
 		}
 		if w.bank.called("look")+w.bank.called("cancel") != 0 {

@@ -35,7 +35,7 @@ func customerAbout(ctx context.Context, q sqldb.Querier, companyID, customerID i
 		err = r.Scan(aboutFields(&b, &out)...)
 		b.optedOut = out != 0
 		return b, err
-	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.due_on = c.due_on WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`, companyID, customerID)
+	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.issued_for = c.due_on WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`, companyID, customerID)
 	return b, sqldb.Found(err, "customer")
 }
 
@@ -50,7 +50,7 @@ func candidates(ctx context.Context, q sqldb.Querier, companyID int64, ids []int
 		FROM reminder_messages m
 		LEFT JOIN reminder_rules r ON r.company_id = m.company_id AND r.id = m.rule_id
 		LEFT JOIN reminder_templates t ON t.company_id = r.company_id AND t.id = r.template_id
-		LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id`+aboutJoins+` AND i.due_on = m.due_on
+		LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id`+aboutJoins+` AND i.issued_for = m.due_on
 		WHERE m.company_id = ? AND m.id {in ?} ORDER BY m.run_at, m.id`, false, companyID, ids)
 }
 

@@ -6,6 +6,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/web"
 )
@@ -59,6 +60,37 @@ func (s *Server) setInvoiceStatus(ctx context.Context, c *call) (web.Answer, err
 		o.Text("renewal_problem", out.RenewalProblem)
 		o.Bool("due_date_moved_back", out.MovedBack)
 	})
+}
+
+func (s *Server) createInvoice(ctx context.Context, c *call) (web.Answer, error) {
+	form, err := c.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	customerID, draft := billing.ReadNewInvoice(form)
+	if customerID == 0 { // every failing field is reported at once
+		return web.Answer{}, draft.Problems.Err()
+	}
+	made, err := s.Billing.Create(ctx, c.actor, customerID, draft)
+	if fault.KindOf(err) == fault.KindNotFound {
+		err = fault.Field("customer_id", "does not exist")
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return s.wholeInvoice(ctx, c, made, nil)
+}
+
+func (s *Server) editInvoice(ctx context.Context, c *call) (web.Answer, error) {
+	form, err := c.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	changed, err := s.Billing.Edit(ctx, c.actor, c.id, billing.ReadEdit(form))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return s.wholeInvoice(ctx, c, changed, nil)
 }
 
 // wholeInvoice is an invoice with its customer, plan and product.

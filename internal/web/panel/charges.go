@@ -129,6 +129,8 @@ func (s *Server) confirmByHand(req *request) error {
 		return err
 	case out.Renewed:
 		return req.done(invoicePath(req.id), "The payment was confirmed, and the customer renewed.")
+	case out.Status == billing.Open:
+		return req.done(invoicePath(req.id), "A part was received; the invoice is still open.")
 	}
 	return req.done(invoicePath(req.id), "The payment was confirmed.")
 }
@@ -157,8 +159,12 @@ type billed struct {
 }
 
 func (s *Server) billed(req *request, i billing.Invoice, c customer.Customer) (b billed, err error) {
-	if !req.Actor.May(payments) {
-		return b, nil
+	received, err := s.Payments.Payments(req.Context(), req.Actor, i.ID)
+	if err != nil {
+		return b, err
+	}
+	if b.Payments, err = s.paymentRows(req, received); err != nil || !req.Actor.May(payments) {
+		return b, err
 	}
 	if b.Charging, err = s.charging(req, i, c); err != nil {
 		return b, err
@@ -169,10 +175,5 @@ func (s *Server) billed(req *request, i billing.Invoice, c customer.Customer) (b
 	}
 	b.Attempts = s.attemptRows(req, attempts)
 	b.ByHand = b.Charging != nil && len(attempts) > 0 && attempts[0].Manual
-	received, err := s.Payments.Payments(req.Context(), req.Actor, i.ID)
-	if err != nil {
-		return b, err
-	}
-	b.Payments, err = s.paymentRows(req, received)
-	return b, err
+	return b, nil
 }

@@ -279,7 +279,7 @@ func (p *person) fill() map[string]int64 {
 	ids := p.fillMessages(c.ID)
 	maps.Copy(ids, map[string]int64{
 		"payments": p.fillPayments(plan.ID), "resellers": below.ID, "subscription-plans": subscription.ID,
-		"products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
+		"received": 1, "products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
 		"deliveries": deliveries[0].ID, "imports": upload.ID, "settings": user.ID, "profile": sessions[0].ID,
 	})
 	return ids

@@ -30,6 +30,14 @@ type paymentRow struct {
 	By      string // who confirmed it; empty: the gateway
 }
 
+// CanRefund reports whether some of the payment can still be given back.
+func (r paymentRow) CanRefund() bool { return r.Applied() && r.Refund < r.Amount }
+
+// CanUndo reports whether a person reported the payment, and all of it is there.
+func (r paymentRow) CanUndo() bool {
+	return r.Applied() && r.Refund == 0 && (r.Provider == billing.Hand || r.ConfirmedBy != "")
+}
+
 func (s *Server) paymentRows(req *request, list []payment.Payment) ([]paymentRow, error) {
 	by := make([]string, len(list))
 	for i, p := range list {
@@ -47,7 +55,7 @@ func (s *Server) paymentRows(req *request, list []payment.Payment) ([]paymentRow
 }
 
 func (s *Server) paymentRow(req *request, names map[string]string, p payment.Payment) paymentRow {
-	return paymentRow{p, s.through(req, p.Provider), actorText(req.lang, names, p.ConfirmedBy)}
+	return paymentRow{p, s.through(req, p.Via), actorText(req.lang, names, p.ConfirmedBy)}
 }
 
 // through is by what an invoice was paid, as people say it.

@@ -195,7 +195,7 @@ func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {
 		path := fmt.Sprintf("/invoices/%d", i.ID)
 		p.get(path).want(t, http.StatusOK, "não tem número de WhatsApp").lacks(t, "Confirmar o PIX")
 		p.follow(path+"/pix").want(t, http.StatusOK, "Confirmar o PIX", "br.gov.bcb.pix", "ana@example.com")
-		p.post(path+"/confirm", "amount", "34,99", "payment_id", "E99").want(t, http.StatusUnprocessableEntity, "deve ser o valor da fatura", `value="34,99"`, `value="E99"`)
+		p.post(path+"/confirm", "amount", "34,99", "payment_id", "E99").want(t, http.StatusUnprocessableEntity, "34,99 é menos que os 35,00 a pagar", `value="34,99"`, `value="E99"`)
 		p.post(path+"/confirm", "amount", "").want(t, http.StatusUnprocessableEntity, "aria-invalid")
 		p.follow(path+"/confirm", "amount", "35,00", "payment_id", "E99").
 			want(t, http.StatusOK, "O pagamento foi confirmado, e o cliente, renovado.", "confirmado por Ana", "E99", "Chave PIX própria")
