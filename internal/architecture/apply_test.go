@@ -68,6 +68,7 @@ var roomsWithApply = []applied{
 		room:   "internal/billing",
 		tables: map[string]string{"invoice_schedule": "due dates that have no invoice yet: what is left to issue"},
 		functions: map[string]string{
+			"namelessPayments":      "an erasure takes a name off; it is audited as the deletion of the customer",
 			"Service.applyDeletion": "is apply for all invoices of a customer at once",
 		},
 	},
@@ -120,6 +121,8 @@ var roomsWithApply = []applied{
 			"countFailure":  "the health of a gateway",
 			"setOptions":    "Reseal changes the key and no option",
 			"forgetOptions": "pruning: credentials of a gateway that was left",
+
+			"namelessCharges": "an erasure takes a name off; it is audited as the deletion of the customer",
 		},
 	},
 }
