@@ -37,7 +37,7 @@ type dueList struct {
 const homeRows = 6
 
 func (s *Server) home(req *request) error {
-	month, err := s.Dashboard.Month(req.Context(), req.Actor, dashboard.ReadMonth(input.FromStrings(nil)))
+	month, err := s.Dashboard.Month(req.Context(), req.Actor, dashboard.Question{})
 	if err != nil {
 		return err
 	}
