@@ -93,7 +93,11 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
 	})
 	invoices := billing.New(db, events, customers)
+	if err := invoices.Fill(ctx); err != nil {
+		return nil, err
+	}
 	plans := catalog.New(db)
+	plans.WatchPlans(customers.PlansChanged)
 	plans.WatchPlans(invoices.PlansChanged)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
 		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour, Log: log,

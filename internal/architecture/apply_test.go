@@ -58,6 +58,7 @@ var roomsWithApply = []applied{
 			"insertMany":  "an import writes many at once; applyMany draws their consequences",
 			"fillCreated": "completes the rows of an earlier version after a migration",
 			"updatePhone": "repairs the rows of an earlier version after a migration",
+			"updateWorth": "a plan's new price counts for all its customers at once; the plan's change is the audited one",
 		},
 	},
 	{
@@ -76,10 +77,16 @@ var roomsWithApply = []applied{
 		},
 	},
 	{
-		room:   "internal/billing",
-		tables: map[string]string{"invoice_schedule": "due dates that have no invoice yet: what is left to issue"},
+		room: "internal/billing",
+		tables: map[string]string{
+			"invoice_schedule": "due dates that have no invoice yet: what is left to issue",
+			"debtors":          "how long a customer has owed, which follows from its open invoices",
+		},
 		functions: map[string]string{
 			"Service.applyDeletion": "is apply for all invoices of a customer at once",
+			"fillInvoices":          "completes the rows of an earlier version after a migration",
+			"fillPayments":          "completes the rows of an earlier version after a migration",
+			"fillRefunds":           "completes the rows of an earlier version after a migration",
 		},
 	},
 	{

@@ -51,6 +51,9 @@ func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account
 // new one, and removes it when there is nothing to bill.
 func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Change) error {
 	before, after := c.Before, c.After
+	if err := customerMoved(ctx, tx, a, c); err != nil {
+		return err
+	}
 	if after.IsCancelled() {
 		return s.customerCancelled(ctx, tx, a, c)
 	}
@@ -80,6 +83,9 @@ func (s *Service) PlansChanged(ctx context.Context, tx *sqldb.Tx, changed catalo
 // customerDeleting deletes what belongs to a customer.
 func (s *Service) customerDeleting(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
 	if err := unschedule(ctx, tx, a.Company.ID, c.ID); err != nil {
+		return err
+	}
+	if err := forgetDebt(ctx, tx, a, c.ID); err != nil {
 		return err
 	}
 	list, err := ofCustomer(ctx, tx, a.Company.ID, c.ID)

@@ -75,7 +75,7 @@ func set(v reflect.Value, n int) {
 	case address.Address:
 		v.Set(reflect.ValueOf(address.Address{CEP: "01310100", City: "São Paulo"}))
 	case Plan:
-		v.Set(reflect.ValueOf(Plan{1, "text plan", 3500}))
+		v.Set(reflect.ValueOf(Plan{1, "text plan", 3500, civil.Period{Unit: civil.Month, Count: 1}}))
 	case Product:
 		v.Set(reflect.ValueOf(Product{1, "text product"}))
 	default:

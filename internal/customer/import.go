@@ -184,7 +184,7 @@ type writing struct {
 	importer *importer
 	tx       *sqldb.Tx
 	catalog  *catalogCache
-	keys     map[tally.Key]int64
+	counted  map[countedAt]tally.Sums
 }
 
 func (im *importer) begin(ctx context.Context, tx *sqldb.Tx) (*writing, error) {
@@ -195,7 +195,7 @@ func (im *importer) begin(ctx context.Context, tx *sqldb.Tx) (*writing, error) {
 	if im.options.CreateMissing {
 		on.addTo(ctx, tx, im.actor)
 	}
-	return &writing{importer: im, tx: tx, catalog: on, keys: map[tally.Key]int64{}}, nil
+	return &writing{importer: im, tx: tx, catalog: on, counted: map[countedAt]tally.Sums{}}, nil
 }
 
 // write inserts the good rows of a batch.
@@ -209,6 +209,9 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 	var customers []Customer
 	for _, c := range all {
 		if c.faults.Empty() {
+			made := Change{Action: ActionCreated, After: c.Customer}
+			made.settleWorth(im.actor.Today(w.tx.Now()))
+			c.Customer = made.After
 			good, customers = append(good, c), append(customers, c.Customer)
 		}
 	}
@@ -265,7 +268,7 @@ func (w *writing) insertRows(ctx context.Context, customers []Customer) (map[str
 func (w *writing) applyMany(ctx context.Context, made []Change) error {
 	im := w.importer
 	for i := range made {
-		w.keys[counted(made[i].After, 1).Key]++
+		w.count(&made[i])
 		if !im.options.Events {
 			continue
 		}
@@ -274,6 +277,22 @@ func (w *writing) applyMany(ctx context.Context, made []Change) error {
 		}
 	}
 	return im.service.watchers.Tell(ctx, w.tx, Changes{im.actor, made})
+}
+
+// countedAt is a place of a counter.
+type countedAt struct {
+	counter tally.Counter
+	key     tally.Key
+}
+
+// count adds up what is counted once, in finish.
+func (w *writing) count(made *Change) {
+	created := Change{Action: ActionCreated, After: made.After}
+	for _, e := range append(created.counts(), created.countedWorth(w.importer.actor.Today(w.tx.Now()))...) {
+		at := countedAt{e.Counter, e.Key}
+		sums := w.counted[at]
+		w.counted[at] = tally.Sums{N: sums.N + e.N, Cents: sums.Cents + e.Cents}
+	}
 }
 
 // explain says why good rows were not inserted: an earlier line or another
@@ -293,12 +312,12 @@ func (w *writing) explain(ctx context.Context, taken []*candidate) error {
 
 // finish counts what was written, and writes one audit line for all of it.
 func (w *writing) finish(ctx context.Context, n int) error {
-	changes := make([]tally.Change, 0, len(w.keys))
-	for key, n := range w.keys {
-		changes = append(changes, tally.Change{Key: key, N: n})
+	entries := make([]tally.Entry, 0, len(w.counted))
+	for at, sums := range w.counted {
+		entries = append(entries, tally.Entry{Counter: at.counter, Change: tally.Change{Key: at.key, N: sums.N, Cents: sums.Cents}})
 	}
 	actor := w.importer.actor
-	if err := counter.Add(ctx, w.tx, actor.Company.ID, changes...); err != nil || n == 0 {
+	if err := tally.AddAll(ctx, w.tx, actor.Company.ID, entries); err != nil || n == 0 {
 		return err
 	}
 	return account.WriteAudit(ctx, w.tx, actor, account.AuditEntry{
