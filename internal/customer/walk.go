@@ -16,7 +16,8 @@ const walkBatch = 500
 // another over an edge, and holds no transaction: whoever reads slowly keeps
 // nobody waiting.
 func (s *Service) Walk(ctx context.Context, a account.Actor, f Filter, visit func(Customer) error) error {
-	l := listing{db: s.db, company: a.Company.ID, filter: f, due: f.due(a.Today(s.db.Now()))}
+	today := a.Today(s.db.Now())
+	l := listing{db: s.db, company: a.Company.ID, filter: f, due: f.due(today), month: monthOf(today)}
 	company, err := counter.Total(ctx, s.db, a.Company.ID)
 	if err != nil {
 		return err

@@ -26,6 +26,14 @@ type Age struct {
 	Amount    money.Cents `json:"amount"`
 }
 
+// Last is the last of the days; 0 when there is no end.
+func (a Age) Last() int {
+	if a.ToDays == nil {
+		return 0
+	}
+	return *a.ToDays
+}
+
 // overdue sorts what is owed by age. The spans of the calendar run the other way
 // than those of age: the oldest come first.
 func (l look) overdue(ctx context.Context, month *Month) error {
