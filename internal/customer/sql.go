@@ -173,3 +173,16 @@ func existing(ctx context.Context, q sqldb.Querier, companyID int64, column stri
 	}
 	return found, err
 }
+
+// eachCustom reads the company's own fields of every customer that has some.
+func eachCustom(ctx context.Context, q sqldb.Querier, companyID int64, visit func(Custom)) error {
+	return sqldb.Each(ctx, q, `SELECT DISTINCT custom FROM customers WHERE company_id = ? AND custom <> ''`, []any{companyID},
+		func(r sqldb.Row) error {
+			var custom string
+			if err := r.Scan(&custom); err != nil {
+				return err
+			}
+			visit(Custom(custom))
+			return nil
+		})
+}

@@ -2,6 +2,8 @@ package customer
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
@@ -10,6 +12,18 @@ import (
 // walkBatch is how many customers a step of Walk reads: what is in memory does
 // not grow with the company.
 const walkBatch = 500
+
+// CustomNames are the names of the company's own fields that its customers have,
+// in alphabetical order: the columns of an export.
+func (s *Service) CustomNames(ctx context.Context, a account.Actor) ([]string, error) {
+	names := map[string]bool{}
+	err := eachCustom(ctx, s.db, a.Company.ID, func(c Custom) {
+		for name := range c.Map() {
+			names[name] = true
+		}
+	})
+	return slices.Sorted(maps.Keys(names)), err
+}
 
 // Walk calls visit for every customer of a filter, newest first. It goes along
 // the ids, so that what is created meanwhile is neither seen twice nor pushes

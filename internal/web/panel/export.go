@@ -22,6 +22,10 @@ func (s *Server) exportCustomers(req *request) error {
 	if err := in.Err(); err != nil {
 		return err
 	}
+	own, err := s.Customers.CustomNames(req.Context(), req.Actor)
+	if err != nil {
+		return err
+	}
 	h := req.w.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="clientes-`+req.today.String()+`.csv"`)
@@ -31,13 +35,16 @@ func (s *Server) exportCustomers(req *request) error {
 	if _, err := io.WriteString(req.w, "\ufeff"); err != nil {
 		return nil //nolint:nilerr // the reader has gone away
 	}
-	err := out.Write([]string{
+	headings := []string{
 		"nome", "whatsapp", "e-mail", "usuário", "vencimento", "status",
 		"plano", "valor", "produto", "observações", "código", "cpf/cnpj", "preço próprio",
 		"cep", "rua", "número", "complemento", "bairro", "cidade", "uf",
-	})
-	if err == nil {
-		err = s.Customers.Walk(req.Context(), req.Actor, f, func(c customer.Customer) error { return out.Write(csvRow(req, c)) })
+	}
+	for _, name := range own {
+		headings = append(headings, "custom."+name)
+	}
+	if err = out.Write(headings); err == nil {
+		err = s.Customers.Walk(req.Context(), req.Actor, f, func(c customer.Customer) error { return out.Write(csvRow(req, c, own)) })
 	}
 	out.Flush()
 	if err != nil {
@@ -48,7 +55,8 @@ func (s *Server) exportCustomers(req *request) error {
 	return nil
 }
 
-func csvRow(req *request, c customer.Customer) []string {
+// csvRow is a customer as a line of the file; own are the company's own fields.
+func csvRow(req *request, c customer.Customer, own []string) []string {
 	value := ""
 	if c.Plan.ID != 0 {
 		value = c.Plan.Value.String()
@@ -59,6 +67,10 @@ func csvRow(req *request, c customer.Customer) []string {
 	}
 	for _, part := range address.Parts() {
 		row = append(row, *c.Address.Part(part))
+	}
+	texts := c.Custom.Map()
+	for _, name := range own {
+		row = append(row, texts[name])
 	}
 	for i := range row {
 		row[i] = harmless(row[i])

@@ -3,13 +3,17 @@ package panel
 import (
 	"fmt"
 	"html"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/dashboard"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
@@ -72,5 +76,50 @@ func (p *person) wantRows(link string, want int) {
 	page := p.get(html.UnescapeString(link)).body
 	if n := len(listedRow.FindAllString(page, -1)); n != want {
 		p.t.Errorf("%s has %d rows, want %d", link, n, want)
+	}
+}
+
+func TestExportHasTheCompanysOwnFields(t *testing.T) {
+	o := newOffice(t, sqldb.SQLite)
+	p := o.owner(t, "ana@example.com")
+	for name, custom := range map[string]customer.Custom{
+		"Ana": customer.NewCustom(map[string]string{"MAC": "00:1a", "Contrato": "=7"}), "Bia": customer.NewCustom(map[string]string{"MAC": "00:1b"}), "Caio": "",
+	} {
+		if _, err := p.Customers.Create(t.Context(), p.actor, customer.Draft{Name: input.Some(name), Custom: input.Some(custom)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.get("/customers/export").want(t, http.StatusOK, ";custom.Contrato;custom.MAC\n", ";'=7;00:1a\n", ";;00:1b\n", ";;\n")
+}
+
+// What months had stays when a customer is deleted.
+func TestHomeKeepsWhatCameOfADeletedCustomer(t *testing.T) {
+	o := newOffice(t, sqldb.SQLite)
+	p := o.owner(t, "ana@example.com")
+	plan, err := p.Catalog.CreatePlan(t.Context(), p.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := p.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", "Ana", "plan_id", fmt.Sprint(plan.ID))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Billing.SetStatus(t.Context(), p.actor, 1, billing.ReadStatusChange(values("status", "Pago"))); err != nil {
+		t.Fatal(err)
+	}
+	before, err := p.Dashboard.Month(t.Context(), p.actor, dashboard.Question{})
+	if err != nil || before.Revenue.Received == 0 {
+		t.Fatalf("%+v, %v", before.Revenue, err)
+	}
+	if err := p.Customers.Delete(t.Context(), p.actor, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	after, err := p.Dashboard.Month(t.Context(), p.actor, dashboard.Question{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Revenue.Received != before.Revenue.Received || after.Customers.New != before.Customers.New || after.Customers.NewDeleted != 1 ||
+		*after.Customers.Renewed != *before.Customers.Renewed || after.Punctuality.OnTime != before.Punctuality.OnTime {
+		t.Errorf("before %+v %+v %+v\nafter %+v %+v %+v", before.Revenue, before.Customers, before.Punctuality, after.Revenue, after.Customers, after.Punctuality)
 	}
 }
