@@ -10,6 +10,7 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
@@ -55,6 +56,13 @@ type Settings struct {
 	RenewFrom      RenewFrom
 	RenewOnPayment bool // a paid invoice renews its customer
 	LeadDays       int  // how long before the due date an invoice is issued
+
+	// What a late payment costs more, and one until the due date less; all zero:
+	// the face amount. Of the two discounts at most one is set.
+	LateFeePercent      money.Percent // once
+	LateInterestPercent money.Percent // a month
+	DiscountPercent     money.Percent
+	DiscountAmount      money.Cents
 }
 
 // DefaultSettings are those of a new company.
@@ -150,6 +158,15 @@ func (a Actor) Write(ctx context.Context, db *sqldb.DB, fn func(tx *sqldb.Tx) er
 		}
 		return a.companion(ctx, tx)
 	})
+}
+
+// Refreshed is the actor with its company as a transaction sees it. What decides
+// about money reads the company's terms so: they may have changed since the
+// request began.
+func (a Actor) Refreshed(ctx context.Context, tx *sqldb.Tx) (Actor, error) {
+	var err error
+	a.Company, err = companyByID(ctx, tx, a.Company.ID)
+	return a, err
 }
 
 // Today is the company's calendar day at the given instant.

@@ -76,7 +76,55 @@ func (s *Service) applyCompany(ctx context.Context, tx *sqldb.Tx, a Actor, c *Ch
 	if err := auditCompany(ctx, tx, a, c); err != nil {
 		return err
 	}
-	return s.watchers.Tell(ctx, tx, Changes{a, []Change{*c}})
+	if err := s.watchers.Tell(ctx, tx, Changes{a, []Change{*c}}); err != nil {
+		return err
+	}
+	return s.applyBelow(ctx, tx, a, c)
+}
+
+// applyBelow passes a change of a company's standing on to all companies below
+// it, level by level: each is locked before those below it are looked for, so
+// that one that is being made meanwhile is not missed.
+func (s *Service) applyBelow(ctx context.Context, tx *sqldb.Tx, a Actor, c *Change) error {
+	if c.creates() || c.After.Subscription.passedDown() == c.Before.Subscription.passedDown() {
+		return nil
+	}
+	changed := []Company{c.After.Company}
+	for len(changed) > 0 {
+		parent := changed[0]
+		below, err := passOn(ctx, tx, parent)
+		if err != nil {
+			return err
+		}
+		if err := s.watchers.Tell(ctx, tx, Changes{a, below}); err != nil {
+			return err
+		}
+		changed = changed[1:]
+		for _, child := range below {
+			changed = append(changed, child.After.Company)
+		}
+	}
+	return nil
+}
+
+// passOn gives the companies directly below one its standing, and returns those
+// that had another.
+func passOn(ctx context.Context, tx *sqldb.Tx, parent Company) ([]Change, error) {
+	above := parent.Subscription.passedDown()
+	children, err := lockChildren(ctx, tx, parent.ID)
+	if err != nil || len(children) == 0 {
+		return nil, err
+	}
+	var changes []Change
+	for _, child := range children {
+		if child.Subscription.Above == above {
+			continue
+		}
+		c := Change{Before: Profile{Company: child}, After: Profile{Company: child}}
+		c.After.Subscription.Above = above
+		changes = append(changes, c)
+	}
+	return changes, updateAbove(ctx, tx, parent.ID, above)
 }
 
 // founder is the actor of a change. Who makes a company at the top of the tree
@@ -154,18 +202,20 @@ func (action Action) ofChild(entry AuditEntry) AuditEntry {
 
 // The actions on a user.
 const (
-	UserCreated       Action = "user.created"
-	UserUpdated       Action = "user.updated"
-	UserRemoved       Action = "user.removed"
-	PasswordLinkMade  Action = "user.password_link"
-	PasswordSet       Action = "user.password_set"
-	PasswordChanged   Action = "user.password_changed"
-	SecondFactorOn    Action = "second_factor.on"
-	SecondFactorOff   Action = "second_factor.off"
-	UserSignedIn      Action = "signin"
-	UserSignInRefused Action = "signin.refused"
-	UserSessionEnded  Action = "session.ended"
-	unseen            Action = "" // of no interest to the audit log
+	UserCreated      Action = "user.created"
+	UserUpdated      Action = "user.updated"
+	UserRemoved      Action = "user.removed"
+	PasswordLinkMade Action = "user.password_link"
+	PasswordSet      Action = "user.password_set"
+	PasswordChanged  Action = "user.password_changed"
+	SecondFactorOn   Action = "second_factor.on"
+	SecondFactorOff  Action = "second_factor.off"
+	// SecondFactorRefused is a wrong code of somebody who has the password.
+	SecondFactorRefused Action = "second_factor.refused"
+	UserSignedIn        Action = "signin"
+	UserSignInRefused   Action = "signin.refused"
+	UserSessionEnded    Action = "session.ended"
+	unseen              Action = "" // of no interest to the audit log
 )
 
 // userChange is one change of a user's record. before is zero for a user who is

@@ -90,10 +90,16 @@ func otherOwners(ctx context.Context, q sqldb.Querier, companyID, userID int64) 
 	return sqldb.Value[int](ctx, q, `SELECT count(*) FROM users WHERE company_id = ? AND role = 'owner' AND id <> ?`, companyID, userID)
 }
 
-func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, u User, hash []byte, expires time.Time) error {
-	_, err := tx.Exec(ctx, `INSERT INTO password_links (hash, company_id, user_id, expires_at) VALUES (?, ?, ?, ?)`,
-		hash, u.CompanyID, u.ID, expires.UnixMicro())
+func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, u User, l newPasswordLink) error {
+	_, err := tx.Exec(ctx, `INSERT INTO password_links (hash, company_id, user_id, expires_at, purpose) VALUES (?, ?, ?, ?, ?)`,
+		l.hash, u.CompanyID, u.ID, tx.Now().Add(l.life).UnixMicro(), string(l.purpose))
 	return err
+}
+
+func purposeOfLink(ctx context.Context, q sqldb.Querier, u User, hash []byte) (purpose, error) {
+	text, err := sqldb.Value[string](ctx, q, `
+		SELECT purpose FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`, u.CompanyID, u.ID, hash)
+	return purpose(text), sqldb.Found(err, "link")
 }
 
 func deletePasswordLinks(ctx context.Context, tx *sqldb.Tx, u User) error {

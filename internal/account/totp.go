@@ -221,6 +221,9 @@ func (s *Service) RemoveSecondFactor(ctx context.Context, a Actor, userID int64)
 	return u.User, err
 }
 
+// errGuess says that a code is wrong; callers count and tell it.
+var errGuess = errors.New("account: the code is wrong or has been used")
+
 func errWrongCode() error { return fault.Field("code", "is wrong or has been used") }
 
 // useCode spends a code of the app or a recovery code. What was spent does not
@@ -238,7 +241,7 @@ func (s *Service) useCode(ctx context.Context, tx *sqldb.Tx, owner User, code st
 	}
 	spent, err := spend(ctx, tx, u, code)
 	if err == nil && !spent {
-		err = errWrongCode()
+		err = errGuess
 	}
 	return err
 }

@@ -76,7 +76,7 @@ func (s *Service) CreateUser(ctx context.Context, a Actor, d UserDraft) (User, s
 		if err := s.applyUser(ctx, tx, a, &change); err != nil {
 			return err
 		}
-		return replacePasswordLink(ctx, tx, change.after.User, hash)
+		return replacePasswordLink(ctx, tx, change.after.User, newPasswordLink{hash, forPassword, linkLife})
 	})
 	return change.after.User, link, err
 }

@@ -16,6 +16,7 @@ import (
 	"carteira/internal/dashboard"
 	"carteira/internal/event"
 	"carteira/internal/payment"
+	"carteira/internal/platform/backup"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/keyring"
 	"carteira/internal/platform/outbound"
@@ -49,6 +50,10 @@ type App struct {
 	idempotency *idempotency.Service
 	health      *health
 	sockets     *sockets
+	backups     *backups
+	nightly     *nightly
+
+	certificates *certKeeper // nil: none are obtained by ACME
 }
 
 // Open connects to the database, migrates it and builds the rooms.
@@ -82,20 +87,23 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	if err != nil {
 		return nil, err
 	}
+	a := assemble(c, log, db, box)
+	if err := a.Customers.Fill(ctx); err != nil {
+		return nil, err
+	}
+	return a, a.Billing.Fill(ctx)
+}
+
+// assemble builds the rooms over a database. It neither reads nor writes.
+func assemble(c config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box) *App {
 	accounts := account.New(db, account.Config{CallsPerMinute: c.RateLimit, Box: box})
 	events := &event.Log{}
 	customers := customer.New(db, events)
-	if err := customers.Fill(ctx); err != nil {
-		return nil, err
-	}
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
 	client := outbound.NewClient(gate, outbound.Options{
 		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
 	})
 	invoices := billing.New(db, events, customers)
-	if err := invoices.Fill(ctx); err != nil {
-		return nil, err
-	}
 	plans := catalog.New(db)
 	plans.WatchPlans(customers.PlansChanged)
 	plans.WatchPlans(invoices.PlansChanged)
@@ -123,7 +131,9 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		idempotency: idempotency.New(db, box),
 		health:      &health{db: db, log: log},
 		sockets:     newSockets(log),
-	}, nil
+		backups:     newBackups(backup.Folder{Path: c.BackupDir, Days: c.BackupDays}),
+		nightly:     newNightly(),
+	}
 }
 
 // Close writes down what is still in memory and closes the database. It does so
@@ -141,13 +151,19 @@ const loopStale = 2 * time.Minute
 // tasks are what a server does by itself.
 func (a *App) tasks() []worker.Task {
 	list := []worker.Task{
-		{Name: "deliver webhooks", Run: a.Webhooks.Run},
+		{Name: "deliver webhooks", Stale: loopStale, Run: a.Webhooks.Run},
 		{Name: "settle charges", Stale: loopStale, Run: a.engine(a.Payments.Run)},
 		{Name: "send messages", Stale: loopStale, Run: a.engine(a.Reminders.Run)},
 		{Name: "watch the database", Run: func(ctx context.Context) error {
 			a.health.watch(ctx)
 			return nil
 		}},
+	}
+	if a.certificates != nil {
+		list = append(list, worker.Task{Name: "obtain certificates", Run: a.certificates.run})
+	}
+	if a.Config.BackupDir != "" {
+		list = append(list, a.backupTask())
 	}
 	for _, j := range a.jobs() {
 		list = append(list, j.Task(a.Log))
@@ -171,10 +187,12 @@ func (a *App) jobs() []worker.Job {
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
+		{Name: "check the data", Every: time.Hour, Run: a.checkNightly},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
 		{Name: "prune the audit log", Every: 10 * time.Minute, Run: func(ctx context.Context) error {
 			return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
 		}},
+		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},

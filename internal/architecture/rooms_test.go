@@ -164,6 +164,10 @@ var rooms = []room{
 		may: []arrow{tools},
 	},
 	{
+		path: "internal/doctor", place: "it looks around the program; what is inside tables is for their rooms",
+		may: []arrow{tools},
+	},
+	{
 		path: "internal/web", place: "the kit of every edge, with no rule of the business",
 		may: []arrow{tools},
 	},

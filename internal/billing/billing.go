@@ -36,6 +36,10 @@ type Invoice struct {
 	Note        string
 	CreatedAt   time.Time
 	Received    money.Cents // what came for it and did not go back
+	OwnDiscount OwnDiscount // in place of the company's
+	Edited      bool        // by hand: it no longer follows its customer
+	Superseded  bool        // another was issued for its due date
+	Withdrawn   Withdrawal  // why the program cancelled it; empty: it did not
 
 	// As they were when it was paid; zero while it is not.
 	LateFee      money.Cents

@@ -41,7 +41,8 @@ func (c Change) Invoice() Invoice {
 // change.
 func (c Change) CostsOther() bool {
 	return c.Action == ActionUpdated &&
-		(c.Before.Received != c.After.Received || c.Before.Amount != c.After.Amount || c.Before.DueOn != c.After.DueOn)
+		(c.Before.Received != c.After.Received || c.Before.Amount != c.After.Amount || c.Before.DueOn != c.After.DueOn ||
+			c.Before.OwnDiscount != c.After.OwnDiscount)
 }
 
 // Changes are what one actor changes in one step of a transaction.

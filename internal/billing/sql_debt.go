@@ -12,7 +12,7 @@ import (
 func addDebtor(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, since civil.Date) (d debtor, added bool, err error) {
 	d, err = sqldb.One(ctx, tx, scanDebtor, `
 		INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id)
-		SELECT company_id, id, ?, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers WHERE company_id = ? AND id = ?
+		SELECT company_id, id, ?, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers WHERE company_id = ? AND id = ? AND {visible id}
 		ON CONFLICT DO NOTHING RETURNING since, plan_id, product_id`, since.String(), companyID, customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return d, false, nil

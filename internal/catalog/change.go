@@ -97,3 +97,14 @@ func AddProduct(ctx context.Context, tx *sqldb.Tx, a account.Actor, p Product) (
 	p.ID, err = insertProduct(ctx, tx, a.Company.ID, p)
 	return p, err
 }
+
+// RemovePlan takes back a plan that AddPlan made for an import that came to
+// nothing. One that is used by now fails with sqldb.ErrForeignKey.
+func RemovePlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) error {
+	return deletePlan(ctx, tx, a.Company.ID, id)
+}
+
+// RemoveProduct is RemovePlan for a product.
+func RemoveProduct(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) error {
+	return deleteProduct(ctx, tx, a.Company.ID, id)
+}

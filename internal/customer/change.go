@@ -34,6 +34,7 @@ type Change struct {
 	Action        Action
 	Before, After Customer
 	KeepInvoices  bool // a cancellation leaves open invoices open
+	Reversed      bool // the due date goes back because a renewal is taken back
 
 	on       civil.Date // the day on which a renewal counts
 	recorded bool       // customer.expired was recorded for this due date before

@@ -29,6 +29,7 @@ func (m planMembers) where(companyID int64) (w sqldb.Where) {
 	w.And("company_id = ?", companyID)
 	w.And("plan_id = ?", m.planID)
 	w.And("cancelled_at IS NULL")
+	w.And("{visible id}")
 	w.And("(due_on IS NULL OR due_on >= ?)", m.today.String())
 	if !m.every {
 		w.And("price_cents IS NULL")

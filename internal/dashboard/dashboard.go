@@ -78,7 +78,7 @@ type Revenue struct {
 	ChangePercent *float64    `json:"change_percent"` // null when nothing was received in the month before
 	// Payments is how many came in the month; refunds are none.
 	Payments int64 `json:"payments"`
-	// AverageTicket is what came by how many payments; null without payments.
+	// AverageTicket is what came by how many payments; null when no more came than went back.
 	AverageTicket *money.Cents `json:"average_ticket"`
 	ByDay         []Day        `json:"by_day"`
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+	"time"
 
 	"carteira/internal/billing"
 	"carteira/internal/customer"
@@ -144,4 +145,24 @@ func TestMonthIsReadFromAQuery(t *testing.T) {
 			t.Errorf("%q: %v, want it refused", wrong, q.Err())
 		}
 	}
+}
+
+// A due date is over at the end of its day: who is due on the last of January is
+// lost in February; and who expired while no process ran is lost in the month in
+// which that happened, not in that in which it was found.
+func TestCustomersAreLostInTheMonthInWhichTheyExpire(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		for _, dueOn := range []string{"2026-02-15", "2026-02-28", "2026-03-20"} {
+			w.Customer(t, "plan_id", "1", "data_de_vencimento", dueOn)
+		}
+		w.Clock.Advance(65 * 24 * time.Hour) // to April
+		_, err := w.Customers.Expire(t.Context(), w.Actor)
+		housetest.Must(t, err)
+		for month, want := range map[string]Worth{"2026-02-01": {Customers: 1, Amount: 35_10}, "2026-03-01": {Customers: 2, Amount: 70_20}, "2026-04-01": {}} {
+			if got := w.month(t, month).Recurring.Lost; got != want {
+				t.Errorf("lost in %s: %+v, want %+v", month, got, want)
+			}
+		}
+	})
 }

@@ -198,7 +198,7 @@ func (l look) revenue(ctx context.Context, month *Month) error {
 		revenue.Payments += sums.N
 		revenue.ByDay = append(revenue.ByDay, Day{date, cents(sums), sums.N})
 	}
-	if ticket, known := figures.Average(revenue.Received, revenue.Payments); known {
+	if ticket, known := figures.Average(revenue.Received, revenue.Payments); known && revenue.Received > 0 {
 		revenue.AverageTicket = &ticket
 	}
 	if revenue.PreviousMonth > 0 {

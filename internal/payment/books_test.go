@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
@@ -148,5 +149,23 @@ func TestMoneyOnAChargeThatWasClosedLongAgoIsSeenWithoutACallback(t *testing.T) 
 		w.later(t, 4*24*time.Hour)
 		w.wantReviews(t, ReasonLate)
 		w.wantOpen(t, i)
+	})
+}
+
+// An open invoice follows its customer; the code for the old date must not be
+// paid any more.
+func TestInvoiceThatMovesWithItsCustomerLosesItsCharge(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		i := w.invoice(t)
+		w.charged(t, i.ID)
+		_, err := w.customers.Update(t.Context(), w.actor, i.Customer.ID, customer.ReadChanges(values("data_de_vencimento", "2026-02-20")))
+		must(t, err)
+		w.later(t, time.Minute)
+		w.wantStates(t, i.ID, "cancelled")
+		if n := w.bank.payableNow(); n != 0 {
+			t.Errorf("%d codes can still be paid", n)
+		}
+		w.charged(t, i.ID)
+		w.wantStates(t, i.ID, "cancelled", "pending")
 	})
 }

@@ -58,6 +58,9 @@ func payableOf(invoice billing.Invoice, c charge) Payable {
 // that fails leaves the charge reserved: the next caller, or else the
 // reconciliation, goes on under the same reference.
 func (s *Service) Charge(ctx context.Context, a account.Actor, invoiceID int64, notificationURL string) (Payable, error) {
+	if err := a.Allow(account.FunctionPayments); err != nil {
+		return Payable{}, err
+	}
 	// The caller may hang up meanwhile; what was begun is finished all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 	defer cancel()
@@ -183,7 +186,7 @@ func (j *charging) resume(ctx context.Context, tx *sqldb.Tx, known charge) (step
 
 // rest is what a charge made now asks for.
 func (j *charging) rest(now time.Time) money.Cents {
-	return billing.Rest(j.actor, j.invoice, j.actor.Today(now))
+	return j.invoice.PayableOn(j.actor.Company, j.actor.Today(now)).Rest
 }
 
 // reserve stores a new charge before the gateway is called.

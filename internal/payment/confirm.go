@@ -52,7 +52,7 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	case invoice.Status != billing.Open:
 		return out, errNotOpen(invoice)
 	}
-	if rest := billing.Rest(a, invoice, a.Today(tx.Now())); confirmed.Amount != rest {
+	if rest := invoice.PayableOn(a.Company, a.Today(tx.Now())).Rest; confirmed.Amount != rest {
 		return out, fault.Field("amount", "must be what the invoice says, "+rest.String())
 	}
 	newest, err := newestCharge(ctx, tx, a.Company.ID, invoice.ID)

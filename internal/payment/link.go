@@ -157,6 +157,10 @@ func (s *Service) OpenPage(ctx context.Context, code string) (Page, error) {
 	if err != nil || p.Ready || p.Invoice.Status != billing.Open || p.Provider.Name == "" {
 		return p, err
 	}
+	if !p.Company.Subscription.Functions.Has(account.FunctionPayments) {
+		p.Provider = Provider{} // the plan lacks it: for the payer it is as if there were none
+		return p, nil
+	}
 	if p.RetryAt.After(s.db.Now()) {
 		return p, fault.Upstream("the payment gateway is not working at the moment; try again in a little while", nil)
 	}

@@ -204,7 +204,7 @@ func (s *settlement) judge(r Received, invoice *billing.Invoice, c charge) Reaso
 		return ReasonDouble
 	case invoice.Status == billing.Cancelled:
 		return ReasonCancelledInvoice
-	case r.Amount != c.order.Amount || r.Amount != billing.Rest(s.actor, *invoice, s.actor.Today(r.At)):
+	case r.Amount != c.order.Amount || r.Amount != invoice.PayableOn(s.actor.Company, s.actor.Today(r.At)).Rest:
 		return ReasonWrongAmount
 	case c.state == cancelled || c.state == refused || r.At.After(c.ExpiresAt.Add(grace)):
 		return ReasonLate

@@ -16,7 +16,7 @@ const aboutColumns = `COALESCE(c.id, 0), COALESCE(c.uuid, ''), COALESCE(c.name, 
 
 const aboutJoins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN reminder_optouts o ON o.company_id = c.company_id AND o.customer_id = c.id
-	LEFT JOIN invoices i ON i.company_id = c.company_id AND i.customer_id = c.id AND i.generated`
+	LEFT JOIN invoices i ON i.company_id = c.company_id AND i.customer_id = c.id AND i.generated AND NOT i.superseded`
 
 func aboutFields(b *about, optedOut *int64) []any {
 	c := &b.customer
@@ -33,7 +33,7 @@ func customerAbout(ctx context.Context, q sqldb.Querier, companyID, customerID i
 		err = r.Scan(aboutFields(&b, &out)...)
 		b.optedOut = out != 0
 		return b, err
-	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.due_on = c.due_on WHERE c.company_id = ? AND c.id = ?`, companyID, customerID)
+	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.due_on = c.due_on WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`, companyID, customerID)
 	return b, sqldb.Found(err, "customer")
 }
 

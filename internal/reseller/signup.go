@@ -6,6 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -49,7 +50,10 @@ func errNoOffer() error { return fault.NotFound("signup link") }
 // signupsPerHour is how often one address may try to sign up in an hour.
 // Several people may share an address; a program that guesses who has an
 // account should not get far.
-const signupsPerHour = 20
+const (
+	signupsPerHour = 20
+	signupsOfWide  = 100 // from a network that holds many others
+)
 
 // signupTaken is the answer to a stranger whose address another user has. It says
 // no more than is needed to go on.
@@ -58,7 +62,7 @@ const signupTaken = "cannot be used here; if you have an account, sign in"
 func (u Signup) order() order {
 	return order{
 		child: account.NewChild{Name: u.Name, Email: u.Email, Whatsapp: u.Whatsapp},
-		kind:  account.Trial, periods: 1, takenReason: signupTaken,
+		kind:  account.Trial, periods: 1, takenReason: signupTaken, anonymous: true,
 	}
 }
 
@@ -75,7 +79,9 @@ func (s *Service) SignUp(ctx context.Context, u Signup) (r Reseller, err error) 
 		return r, err
 	}
 	o := u.order()
-	if o.child.PasswordHash, err = account.HashPassword(ctx, u.Password); err != nil {
+	narrow, _ := account.Networks(u.Address)
+	hashing := secret.InLane(ctx, secret.LaneStranger, narrow)
+	if o.child.PasswordHash, err = account.HashPassword(hashing, u.Password); err != nil {
 		return r, err
 	}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
@@ -109,8 +115,13 @@ func (s *Service) signUpTx(ctx context.Context, tx *sqldb.Tx, offer Offer, o ord
 // countSignup refuses an address that has tried too often in this hour. The
 // count is in the database, so that it holds for all processes.
 func (s *Service) countSignup(ctx context.Context, address string) error {
+	narrow, wide := account.Networks(address)
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		ok, err := countAttempt(ctx, tx, address, hourOf(tx.Now()), signupsPerHour)
+		hour := hourOf(tx.Now())
+		ok, err := countAttempt(ctx, tx, narrow, hour, signupsPerHour)
+		if err == nil && ok && wide != "" {
+			ok, err = countAttempt(ctx, tx, wide, hour, signupsOfWide)
+		}
 		if err == nil && !ok {
 			return fault.New(fault.KindRateLimited, "too many attempts from this address; try again in an hour")
 		}

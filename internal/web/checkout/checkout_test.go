@@ -15,9 +15,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/payment"
 	"carteira/internal/payment/sandbox"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
@@ -291,4 +293,37 @@ func TestRealPaymentsCannotBeSimulated(t *testing.T) {
 	if i, err := s.billing.Find(t.Context(), s.Actor, 1); err != nil || i.Status != billing.Open {
 		t.Errorf("%s, %v", i.Status, err)
 	}
+}
+
+// A plan without payments makes no charge through the payer's page either; what
+// was charged before it lost them can still be paid.
+func TestPlanWithoutPaymentsMakesNoCharge(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := open(t, engine, "provider", "bank")
+		link := s.link(t)
+		s.give(t, account.FunctionsOf(account.FunctionAPI))
+		a := s.get(t, link)
+		if a.status != http.StatusOK || s.bank.asked != 0 || strings.Contains(a.body, "code&lt;b&gt;") {
+			t.Errorf("answered %d after %d calls to the gateway", a.status, s.bank.asked)
+		}
+		if _, err := s.payments.Charge(t.Context(), s.Actor, s.invoice.ID, ""); fault.KindOf(err) != fault.KindForbidden || s.bank.asked != 0 {
+			t.Errorf("charged all the same: %v", err)
+		}
+		s.give(t, account.FunctionsOf(account.FunctionPayments))
+		s.get(t, link)
+		s.give(t, 0)
+		if a := s.get(t, link); s.bank.asked != 1 || !strings.Contains(a.body, "code&lt;b&gt;") {
+			t.Errorf("a live charge is not shown, after %d calls", s.bank.asked)
+		}
+	})
+}
+
+// give sets the functions of the company.
+func (s *shop) give(t *testing.T, f account.Functions) {
+	t.Helper()
+	housetest.Must(t, s.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), `UPDATE companies SET functions = ? WHERE id = ?`, f.String(), s.Actor.Company.ID)
+		return err
+	}))
+	s.Actor.Company.Subscription.Functions = f
 }

@@ -37,7 +37,7 @@ func (s *Server) login(req *request) error {
 	if err != nil {
 		return err
 	}
-	req.remember(in.Token)
+	req.remember(in)
 	next := page.LocalPath(req.PostFormValue("next"))
 	if in.NeedsCode {
 		next = "/login/code?next=" + urlQuery(next)
@@ -60,7 +60,7 @@ func (s *Server) code(req *request) error {
 	if err != nil {
 		return err
 	}
-	req.remember(in.Token)
+	req.remember(in)
 	page.Go(req.w, req.Request, page.LocalPath(req.PostFormValue("next")))
 	return nil
 }
@@ -100,7 +100,7 @@ func (s *Server) setup(req *request) error {
 	if err != nil {
 		return s.gone(req, err, "This set-up link was used or has run out. Sign in, or start the server again for a new one.")
 	}
-	req.remember(in.Token)
+	req.remember(in)
 	return req.done("/", "The company is ready. Begin with what you sell: a plan.")
 }
 

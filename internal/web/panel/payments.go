@@ -177,7 +177,7 @@ func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error 
 	switch {
 	case err == nil:
 		d.Invoice = &i
-		if r.Payment.Amount < billing.Rest(req.Actor, i, req.today) {
+		if r.Payment.Amount < i.PayableOn(req.Actor.Company, req.today).Rest {
 			d.Less = differences(req)
 		}
 	case fault.KindOf(err) != fault.KindNotFound:

@@ -75,6 +75,7 @@ const noticeDays = 7
 // notice is what every page says about the company's subscription.
 type notice struct {
 	Standing account.Standing
+	Above    bool // a company above this one is stopped, and this one with it
 	Trial    bool
 	EndsOn   civil.Date
 	Days     int // until then
@@ -85,7 +86,9 @@ type notice struct {
 func (s *Server) notice(req *request) (*notice, error) {
 	sub := req.Actor.Company.Subscription
 	n := &notice{Standing: sub.Standing(req.today), Trial: sub.Kind == account.Trial, EndsOn: sub.ExpiresOn}
-	if live := n.Standing == account.StandingTrial || n.Standing == account.StandingActive; live {
+	live := n.Standing == account.StandingTrial || n.Standing == account.StandingActive
+	n.Above = live && sub.StoppedAbove(req.today)
+	if live && !n.Above {
 		if sub.ExpiresOn.IsZero() {
 			return nil, nil //nolint:nilnil // nothing to say
 		}

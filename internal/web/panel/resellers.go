@@ -170,6 +170,7 @@ type resellerData struct {
 	LevelHelp string
 	Levels    bool // its level can be changed
 	History   []deedRow
+	Below     reseller.Below // the companies below it
 }
 
 func (s *Server) reseller(req *request) error { return s.resellerPage(req, resellerData{}) }
@@ -186,6 +187,9 @@ func (s *Server) resellerPage(req *request, d resellerData) error {
 	_, refusal := reseller.LevelsFor(req.Actor.Company.Level, r.Level)
 	d.Levels = refusal == nil
 	if d.Waiting, err = s.Resellers.Waiting(req.Context(), req.Actor, req.id); err != nil {
+		return err
+	}
+	if d.Below, err = s.Resellers.Below(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
 	deeds, _, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{Record: "reseller", ID: r.ID},

@@ -225,3 +225,13 @@ func (s *Server) table() []route {
 		{post, "/profile/second-factor/off", self, basic, s.dropSecondFactor},
 	}
 }
+
+// Patterns lists what the panel answers, as "GET /customers/{id}", for tests
+// that have to meet all of it.
+func (s *Server) Patterns() []string {
+	var list []string
+	for _, op := range s.table() {
+		list = append(list, op.pattern())
+	}
+	return list
+}

@@ -213,7 +213,7 @@ func TestCookieIsBoundToTheHostUnderHTTPS(t *testing.T) {
 	}
 	r := p.request(http.MethodGet, "/", nil)
 	r.URL.Scheme = "https"
-	if got := cookieName(r); got != "__Host-carteira_session" {
+	if got := cookieName(r, sessionCookie); got != "__Host-carteira_session" {
 		t.Errorf("under https the cookie is %s", got)
 	}
 }
