@@ -21,7 +21,7 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test acme browser race fuzz bench soak chaos check fmt fmt-check vet lint clean
+.PHONY: help build demo test acme browser race fuzz bench soak chaos check vuln fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,11 @@ chaos: ## hurt the real server in every way, count what is lost and how long it 
 
 check: fmt-check vet lint test ## what CI runs: format, vet, lint, test, then race on RACE_PKGS
 	@$(MAKE) --no-print-directory race PKGS='$(RACE_PKGS)'
+
+# Where its database cannot be had, the answer is unknown, and said to be: that is no pass.
+GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
+vuln: ## known vulnerabilities in what the program calls (needs vuln.go.dev, or GOVULNDB)
+	go run $(GOVULNCHECK) ./...
 
 fmt: $(LINTER) ## format the tree
 	$(LINTER) fmt

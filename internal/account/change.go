@@ -218,6 +218,9 @@ const (
 	UserSignedIn        Action = "signin"
 	UserSignInRefused   Action = "signin.refused"
 	UserSessionEnded    Action = "session.ended"
+	EmailConfirmed      Action = "user.email_confirmed"
+	EmailChanged        Action = "user.email_changed"
+	EmailReleased       Action = "user.email_released"
 	unseen              Action = "" // of no interest to the audit log
 )
 

@@ -36,7 +36,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/", panel.New(panel.Deps{
 		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers,
 		Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
-		Payments: a.Payments, Resellers: a.Resellers, Reminders: a.Reminders, PublicURL: a.Config.PublicURL,
+		Payments: a.Payments, Resellers: a.Resellers, Reminders: a.Reminders, Privacy: a.Privacy, PublicURL: a.Config.PublicURL,
 	}))
 	rest := named(mux)
 	apiServer := api.New(api.Deps{

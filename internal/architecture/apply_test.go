@@ -33,6 +33,7 @@ var roomsWithApply = []applied{
 			"setup_links":     "they end with the first company, which is audited",
 			"signin_attempts": "counts of a limit",
 			"known_devices":   "a sign-in is audited as what happened to the user",
+			"user_mails":      "a queue: what a mail is about is audited",
 			"token_calls":     "counts of a limit",
 		},
 		functions: map[string]string{
@@ -67,6 +68,7 @@ var roomsWithApply = []applied{
 		room:   "internal/billing",
 		tables: map[string]string{"invoice_schedule": "due dates that have no invoice yet: what is left to issue"},
 		functions: map[string]string{
+			"namelessPayments":      "an erasure takes a name off; it is audited as the deletion of the customer",
 			"Service.applyDeletion": "is apply for all invoices of a customer at once",
 		},
 	},
@@ -119,6 +121,8 @@ var roomsWithApply = []applied{
 			"countFailure":  "the health of a gateway",
 			"setOptions":    "Reseal changes the key and no option",
 			"forgetOptions": "pruning: credentials of a gateway that was left",
+
+			"namelessCharges": "an erasure takes a name off; it is audited as the deletion of the customer",
 		},
 	},
 }

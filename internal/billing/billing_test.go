@@ -71,6 +71,14 @@ func (w *world) newCompany(t *testing.T, timezone string) account.Actor {
 	return account.System(c, "test")
 }
 
+// configure changes the settings of the company, and the actor with it.
+func (w *world) configure(t *testing.T, pairs ...string) {
+	t.Helper()
+	c, err := w.accounts.SetCompany(t.Context(), account.Operator(w.actor.Company), account.ReadCompanyDraft(values(pairs...)))
+	must(t, err)
+	w.actor.Company = c
+}
+
 // plan makes a plan, of a product of its own. Both are numbered from 1.
 func (w *world) plan(t *testing.T, period, value string) int64 {
 	t.Helper()
@@ -146,7 +154,7 @@ func (w *world) payThrough(t *testing.T, id int64, gateway string) (out Outcome,
 func gatewayReceipt(w *world, i Invoice, gateway string) Receipt {
 	return Receipt{Renew: w.actor.Company.Settings.RenewOnPayment, Payment: Payment{
 		InvoiceID: i.ID, Provider: gateway, Via: gateway, PaymentID: fmt.Sprint("p", i.ID, "-", w.clock.Now().UnixMicro()),
-		Amount: Rest(w.actor, i, w.actor.Today(w.clock.Now())), PaidAt: w.clock.Now(),
+		Amount: i.PayableOn(w.actor.Company, w.actor.Today(w.clock.Now())).Rest, PaidAt: w.clock.Now(),
 	}}
 }
 

@@ -27,6 +27,7 @@ type Change struct {
 	Before, After Invoice
 
 	payments []paymentChange // money that comes or goes with it
+	chosen   bool            // a person had the invoice of a due date issued
 }
 
 // Invoice is the record that the change is about.
@@ -119,7 +120,7 @@ func writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) err
 // auditChange writes no line for an invoice that a due date brings: no person
 // chose it, and the customer's line has the date.
 func auditChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Change) error {
-	if c.Action == ActionCreated && c.After.Generated {
+	if c.Action == ActionCreated && c.After.Generated && !c.chosen {
 		return nil
 	}
 	return account.WriteAudit(ctx, tx, a, account.AuditEntry{

@@ -9,6 +9,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
+	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
@@ -114,6 +115,7 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 		return outcome{}, err
 	}
 	keys, out, err := im.stageRows(ctx, s, rows)
+	crashpoint.Here("import-staged")
 	if err == nil {
 		err = s.step(ctx, func(tx *sqldb.Tx, st *stage) error {
 			st.show()
@@ -126,6 +128,7 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 	if err != nil {
 		return out, errors.Join(err, s.discard(context.WithoutCancel(ctx)))
 	}
+	crashpoint.Here("import-shown")
 	im.total = Imported{Imported: out.good}
 	return out, s.settle(context.WithoutCancel(ctx))
 }

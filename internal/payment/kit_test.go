@@ -103,6 +103,14 @@ func (w *world) gateway(t *testing.T, pairs ...string) Setup {
 	return u
 }
 
+// configure changes the settings of the company, and not the actor, whose request
+// may have begun before.
+func (w *world) configure(t *testing.T, pairs ...string) {
+	t.Helper()
+	_, err := w.accounts.SetCompany(t.Context(), account.Operator(w.actor.Company), account.ReadCompanyDraft(values(pairs...)))
+	must(t, err)
+}
+
 // invoice makes a customer with an open invoice of 35.00.
 func (w *world) invoice(t *testing.T) billing.Invoice {
 	t.Helper()
@@ -253,11 +261,12 @@ func wantField(t *testing.T, err error, field string) {
 type bank struct {
 	clock *sqldbtest.Clock
 
-	mu      sync.Mutex
-	charges map[string]*held // by reference
-	made    int              // charges, not calls
-	calls   map[string]int
-	terse   bool // a fetched charge has no code
+	mu       sync.Mutex
+	charges  map[string]*held // by reference
+	made     int              // charges, not calls
+	calls    map[string]int
+	terse    bool          // a fetched charge has no code
+	shortest time.Duration // life of a charge
 	// misbehave runs before and after an operation; what it returns is what the
 	// caller sees.
 	before func(ctx context.Context, operation string) error
@@ -271,6 +280,7 @@ type held struct {
 	state     State
 	payments  []Received
 	lie       string // the reference it reports instead
+	payer     Payer
 }
 
 func newBank(clock *sqldbtest.Clock) *bank {
@@ -401,8 +411,11 @@ func (f *fake) Create(ctx context.Context, o Order) (Charge, error) {
 	c, known := f.charges[o.Reference]
 	if !known {
 		f.made++
-		c = &held{reference: o.Reference, amount: o.Amount, state: StatePending}
+		c = &held{reference: o.Reference, amount: o.Amount, state: StatePending, payer: o.Payer}
 		c.Charge = Charge{ID: fmt.Sprintf("ch_%d", f.made), PixCode: "pix-" + o.Reference, ExpiresAt: o.ExpiresAt}
+		if soonest := f.clock.Now().Add(f.shortest); c.ExpiresAt.Before(soonest) {
+			c.ExpiresAt = soonest
+		}
 		if f.name == "other" {
 			c.PixCode, c.CheckoutURL = "", "https://other.example/"+o.Reference
 		}

@@ -43,7 +43,8 @@ func lock(ctx context.Context, tx *sqldb.Tx, t ticket) (record, error) {
 // takeOver gives an abandoned or outlived key to a new holder.
 func takeOver(ctx context.Context, tx *sqldb.Tx, t ticket) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE idempotency_keys SET fingerprint = ?, holder = ?, lease_until = {clock ?} + ?, carried_out = ?, status = 0, answer = '', created_at = ?
+		UPDATE idempotency_keys SET fingerprint = ?, holder = ?, lease_until = {clock ?} + ?, carried_out = ?, status = 0, answer = '',
+			created_at = ?
 		WHERE company_id = ? AND token_id = ? AND key = ?`,
 		t.request.Fingerprint[:], t.holder, tx.Clock(), lease.Microseconds(), false, tx.Now().UnixMicro(),
 		t.actor.Company.ID, t.actor.TokenID, t.request.Key)
