@@ -21,7 +21,7 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test acme browser race fuzz bench soak chaos release package check fmt fmt-check vet lint clean
+.PHONY: help build demo test acme openapi browser race fuzz bench soak chaos release package check vuln fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,10 +35,15 @@ demo: ## serve a seeded company on the embedded database
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
 	@tools/ensure $(PROGRAMS)
 	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
-	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory acme package browser; fi
+	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory acme package openapi browser; fi
 
 acme: ## certificates from Pebble, the certificate authority that Let's Encrypt has for tests
 	go -C test/acme test -timeout $(TIMEOUT) $(TESTARGS) ./...
+
+openapi: ## linters and generators of others read the document, and what they generate calls the real program
+	@tools/ensure node=nodejs npm
+	@cd test/openapi && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund; }
+	CI=true go -C test/openapi test -timeout $(TIMEOUT) $(TESTARGS) .
 
 browser: ## the panel's journeys in Chromium, a picture of every page in test/artifacts/panel, axe on each
 	@tools/ensure chromium
@@ -73,6 +78,11 @@ package: ## make the packages, install the .deb on this machine, start it as its
 
 check: fmt-check vet lint test ## what CI runs: format, vet, lint, test, then race on RACE_PKGS
 	@$(MAKE) --no-print-directory race PKGS='$(RACE_PKGS)'
+
+# Where its database cannot be had, the answer is unknown, and said to be: that is no pass.
+GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
+vuln: ## known vulnerabilities in what the program calls (needs vuln.go.dev, or GOVULNDB)
+	go run $(GOVULNCHECK) ./...
 
 fmt: $(LINTER) ## format the tree
 	$(LINTER) fmt

@@ -172,7 +172,7 @@ func TestCustomerDeletedWhileItsInvoiceIsBeingPaid(t *testing.T) {
 		paidFirst := 0
 		for round := range rounds {
 			i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
-			w.update(t, i.Customer.ID, "data_de_vencimento", "2026-01-30") // so that there is one to issue, too
+			w.redate(t, i.Customer.ID, "2026-01-30") // so that there is one to issue, too
 			known := len(w.bodies(t))
 			var payment, deletion, issue error
 			var out Outcome

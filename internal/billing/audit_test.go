@@ -72,7 +72,7 @@ func TestWhatPeopleDoToInvoicesIsAudited(t *testing.T) {
 			"invoice.updated: status Em aberto → Cancelado")
 		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, ReadExtra(values("amount", "10.00", "description", "Visita")))
 		must(t, err)
-		w.wantHistory(t, extra.ID, "invoice.created: description → Visita, due_date → 2026-01-31, status → Em aberto, total_amount 0.00 → 10.00")
+		w.wantHistory(t, extra.ID, "invoice.created: description → Visita, due_date → 2026-01-31, plan → Plano 1month, product → Produto 1month, status → Em aberto, total_amount 0.00 → 10.00")
 	})
 }
 

@@ -27,6 +27,7 @@ type Invoice struct {
 	Amount      money.Cents
 	Description string
 	DueOn       civil.Date
+	IssuedFor   civil.Date   // the customer's due date that its payment renews; zero: an extra one
 	Period      civil.Period // by which its payment renews; zero: it renews nothing
 	Plan        customer.Plan
 	Product     customer.Product
@@ -36,6 +37,10 @@ type Invoice struct {
 	Note        string
 	CreatedAt   time.Time
 	Received    money.Cents // what came for it and did not go back
+	OwnDiscount OwnDiscount // in place of the company's
+	Edited      bool        // by hand: it no longer follows its customer
+	Superseded  bool        // another was issued for its due date
+	Withdrawn   Withdrawal  // why the program cancelled it; empty: it did not
 
 	// As they were when it was paid; zero while it is not.
 	LateFee      money.Cents
@@ -62,6 +67,10 @@ type renewal struct {
 
 // Overdue reports whether the invoice should have been paid before today.
 func (i Invoice) Overdue(today civil.Date) bool { return i.Status == Open && i.DueOn.Before(today) }
+
+// Renewed reports whether its payment moved the customer's due date, and that
+// stands.
+func (i Invoice) Renewed() bool { return !i.renewal.to.IsZero() }
 
 // Service has the use cases.
 type Service struct {

@@ -40,10 +40,16 @@ func TestCancelledCustomerIsBilledAgainWhenItIsTakenBack(t *testing.T) {
 		w.update(t, i.Customer.ID, "data_de_vencimento", "2026-03-10")
 		w.clock.Advance(400 * 24 * time.Hour)
 		w.dayWork(t)
-		w.wantDue(t, i.Customer.ID, "2026-02-10")
+		w.wantDue(t, i.Customer.ID, "2026-03-10") // it goes with the date, and is not owed
+		if got := w.find(t, i.ID).Status; got != Cancelled {
+			t.Errorf("the invoice of a cancelled customer is %s", got)
+		}
 		w.update(t, i.Customer.ID, "cancelled", "false")
 		w.dayWork(t)
-		w.wantDue(t, i.Customer.ID, "2026-02-10", "2026-03-10")
+		w.wantDue(t, i.Customer.ID, "2026-03-10")
+		if got := w.find(t, i.ID).Status; got != Open {
+			t.Errorf("the invoice of one who was taken back is %s", got)
+		}
 	})
 }
 
@@ -51,7 +57,8 @@ func TestOwnPriceIsBilledInPlaceOfThePlans(t *testing.T) {
 	w := newWorld(t, sqldb.SQLite)
 	w.plan(t, "1month", "35.00")
 	i := w.invoiceThatIs(t, Open.String())
-	w.update(t, i.Customer.ID, "price", "29.90", "data_de_vencimento", "2026-02-20")
+	w.redate(t, i.Customer.ID, "2026-02-20")
+	w.update(t, i.Customer.ID, "price", "29.90")
 	w.clock.Advance(30 * 24 * time.Hour)
 	w.dayWork(t)
 	if list := w.invoices(t, i.Customer.ID); len(list) != 2 || list[1].Amount != 2990 {

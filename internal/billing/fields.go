@@ -11,7 +11,7 @@ import (
 // what the columns and the audit log are made of.
 type field struct {
 	name   string             // as the audit log has it
-	column string             // that stores it as it is
+	column string             // that stores it as it is; "": sql.go writes it
 	at     func(*Invoice) any // where the record has it
 	shown  func(*Invoice) any // what the audit log shows, if not the value
 }
@@ -27,6 +27,7 @@ var fields = []field{
 	},
 	{name: "description", column: "description", at: func(i *Invoice) any { return &i.Description }},
 	{name: "due_date", column: "due_on", at: func(i *Invoice) any { return &i.DueOn }},
+	{name: "issued_for", column: "issued_for", at: func(i *Invoice) any { return &i.IssuedFor }},
 	{name: "paid_on", column: "paid_on", at: func(i *Invoice) any { return &i.PaidOn }},
 	{name: "paid_via", column: "paid_via", at: func(i *Invoice) any { return &i.PaidVia }},
 	{
@@ -49,6 +50,16 @@ var fields = []field{
 		name: "forgiven", column: "forgiven_cents", at: func(i *Invoice) any { return (*int64)(&i.Forgiven) },
 		shown: func(i *Invoice) any { return i.Forgiven },
 	},
+	{name: "own_discount", column: "own_discount_cents", at: func(i *Invoice) any { return &i.OwnDiscount }},
+	{name: "edited", column: "edited", at: func(i *Invoice) any { return &i.Edited }},
+	{name: "superseded", column: "superseded", at: func(i *Invoice) any { return &i.Superseded }},
+	{name: "withdrawn", column: "withdrawn", at: func(i *Invoice) any { return (*string)(&i.Withdrawn) }},
+	{name: "plan", at: func(i *Invoice) any { return &i.Plan.Name }},
+	{name: "product", at: func(i *Invoice) any { return &i.Product.Name }},
+	{
+		name: "period", at: func(i *Invoice) any { return &i.Period },
+		shown: func(i *Invoice) any { return i.Period },
+	},
 	{name: "note", column: "note", at: func(i *Invoice) any { return &i.Note }},
 }
 
@@ -66,10 +77,11 @@ func auditFields(i Invoice) account.AuditFields {
 }
 
 // stored are the columns of the table.
-var stored = func() sqldb.Fields[Invoice] {
-	list := make(sqldb.Fields[Invoice], len(fields))
-	for i, f := range fields {
-		list[i] = sqldb.Field[Invoice]{Column: f.column, At: f.at}
+var stored = func() (list sqldb.Fields[Invoice]) {
+	for _, f := range fields {
+		if f.column != "" {
+			list = append(list, sqldb.Field[Invoice]{Column: f.column, At: f.at})
+		}
 	}
 	return list
 }()

@@ -75,22 +75,27 @@ func (s *Service) issueScheduled(ctx context.Context, tx *sqldb.Tx, a account.Ac
 // issueFor bills a customer for its due date, unless that has been done. A price
 // of nothing is not billed, nor is a cancelled customer.
 func (s *Service) issueFor(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) (issued bool, err error) {
-	if c.Plan.ID == 0 || c.DueOn.IsZero() || c.Price() == 0 || c.IsCancelled() {
+	if !billable(c) || c.DueOn.IsZero() || c.IsCancelled() {
 		return false, nil
 	}
 	plan, err := catalog.FindPlan(ctx, tx, a, c.Plan.ID)
 	if err != nil {
 		return false, err
 	}
-	change := Change{Action: ActionCreated, After: newInvoice(c, tx.Now())}
-	i := &change.After
-	i.Period = plan.Period
-	i.Generated, i.Amount, i.Description, i.DueOn = true, c.Price(), c.Plan.Name, c.DueOn
+	change := Change{Action: ActionCreated, After: generated(c, plan, tx.Now())}
 	err = s.apply(ctx, tx, a, &change)
 	if errors.Is(err, errIssued) {
-		return false, nil
+		return false, s.reviveFor(ctx, tx, a, c)
 	}
 	return err == nil, err
+}
+
+// generated is the invoice of a customer's due date.
+func generated(c customer.Customer, plan catalog.Plan, now time.Time) Invoice {
+	i := newInvoice(c, now)
+	i.Generated, i.Description, i.DueOn, i.IssuedFor = true, c.Plan.Name, c.DueOn, c.DueOn
+	i.reprice(c, plan.Period)
+	return i
 }
 
 // newInvoice is an open invoice of a customer, for the plan and the product

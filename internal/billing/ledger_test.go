@@ -132,10 +132,10 @@ func TestRefundIsAMinusInItsOwnMonthAndOpensWhatItUncovers(t *testing.T) {
 func TestPaymentRenewsByThePeriodThatWasBilled(t *testing.T) {
 	ledger(t, func(t *testing.T, w *world) {
 		w.plan(t, "1year", "350.00")
-		c := w.customer(t, 1, "2026-02-10")
+		c := w.customer(t, 1, "2026-01-31") // due today: the invoice keeps what it was issued for
 		w.update(t, c.ID, "plan_id", "2")
 		w.set(t, w.only(t, c.ID).ID, Paid)
-		if got := w.dueOn(t, c.ID); got != "2026-03-10" {
+		if got := w.dueOn(t, c.ID); got != "2026-02-28" {
 			t.Errorf("35.00 renewed until %s", got)
 		}
 	})
@@ -143,7 +143,7 @@ func TestPaymentRenewsByThePeriodThatWasBilled(t *testing.T) {
 
 func TestRenewalFromTodayCountsFromTheDayOfThePayment(t *testing.T) {
 	ledger(t, func(t *testing.T, w *world) {
-		w.actor.Company.Settings.RenewFrom = account.FromToday
+		w.configure(t, "renew_from", string(account.FromToday))
 		byHand, byGateway := w.customer(t, 1, "2026-01-31"), w.customer(t, 1, "2026-01-31")
 		paid := w.clock.Now()
 		w.clock.Advance(24 * time.Hour) // it is found on 1 February
@@ -205,7 +205,7 @@ func TestProcessesInStepLeaveNobodyBehind(t *testing.T) {
 	w := newWorld(t, sqldb.Postgres)
 	w.plan(t, "1month", "35.00")
 	c := w.customer(t, 1, "2026-06-30")
-	w.update(t, c.ID, "data_de_vencimento", "2026-02-01")
+	w.redate(t, c.ID, "2026-02-01")
 	until := day("2026-03-01")
 	must(t, w.db.Write(t.Context(), func(first *sqldb.Tx) error {
 		if _, err := customer.LockTx(t.Context(), first, w.actor, c.ID); err != nil {

@@ -2,77 +2,79 @@ package billing
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"testing"
 	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/tally"
 )
 
 // model is billing put as plainly as can be: lists in memory, no schedule, no
-// books, nothing that happens at once.
+// counters, nothing that happens at once. It is written from docs/billing.md, not
+// from the code.
 type model struct {
 	today    civil.Date
 	settings account.Settings
 	people   []*person
 	bills    []*bill                  // in order of issue
+	money    []*deposit               // in order of arrival, also of customers who are gone
 	told     []string                 // events: name, customer and, where it has one, the due date
 	renewed  map[string]map[int64]int // how often
+	received map[civil.Date]money.Cents
 }
 
 type person struct {
-	id      int64
-	plan    *offer
-	product int64
-	dueOn   civil.Date
-	ownDay  int
-	expired bool // told, and not current since
-	told    map[civil.Date]bool
+	id        int64
+	plan      *offer
+	product   int64
+	price     money.Cents // own; 0: the plan's
+	dueOn     civil.Date
+	ownDay    int
+	cancelled bool
+	expired   bool // told, and not current since
+	told      map[civil.Date]bool
 }
 
-// setDue gives a person a due date. One that is not past makes it current.
-func (m *model) setDue(p *person, dueOn civil.Date, ownDay int) {
-	p.dueOn, p.ownDay = dueOn, ownDay
-	p.expired = p.expired && dueOn.Before(m.today) && !dueOn.IsZero()
-}
-
-// expire tells that a due date has passed, once for each.
-func (m *model) expire(p *person) {
-	if p.dueOn.IsZero() || !p.dueOn.Before(m.today) || p.expired {
-		return
+// pays is what a period costs the person.
+func (p *person) pays() money.Cents {
+	if p.price != 0 || p.plan == nil {
+		return p.price
 	}
-	p.expired = true
-	if p.told[p.dueOn] {
-		return
-	}
-	if p.told == nil {
-		p.told = map[civil.Date]bool{}
-	}
-	p.told[p.dueOn] = true
-	m.tell(event.CustomerExpired, p, p.dueOn)
+	return p.plan.value
 }
 
 type bill struct {
-	id        int64
-	of        *person
-	generated bool
-	status    Status
-	amount    money.Cents
-	dueOn     civil.Date
-	planID    int64
-	product   int64
-	paidOn    civil.Date
-	renewal   renewal
-	issuedFor *offer // whose period it renews by
+	id         int64
+	of         *person
+	generated  bool
+	status     Status
+	amount     money.Cents
+	dueOn      civil.Date
+	date       civil.Date // the customer's, that it was issued for
+	planID     int64
+	product    int64
+	paidOn     civil.Date
+	renewal    renewal
+	issuedFor  *offer // whose period it renews by
+	withdrawn  Withdrawal
+	edited     bool
+	superseded bool
+	received   money.Cents
+	forgiven   money.Cents
+}
+
+// deposit is money that came.
+type deposit struct {
+	id       int64
+	bill     *bill
+	amount   money.Cents
+	back     money.Cents
+	on       civil.Date
+	byPerson bool
+	counts   bool
 }
 
 type offer struct {
@@ -90,6 +92,28 @@ func told(name event.Name, customerID int64, dueOn civil.Date) string {
 	return fmt.Sprintf("%s of %d %v", name, customerID, dueOn)
 }
 
+// setDue gives a person a due date. One that is not past makes it current.
+func (m *model) setDue(p *person, dueOn civil.Date, ownDay int) {
+	p.dueOn, p.ownDay = dueOn, ownDay
+	p.expired = p.expired && dueOn.Before(m.today) && !dueOn.IsZero() && !p.cancelled
+}
+
+// expire tells that a due date has passed, once for each.
+func (m *model) expire(p *person) {
+	if p.dueOn.IsZero() || !p.dueOn.Before(m.today) || p.expired || p.cancelled {
+		return
+	}
+	p.expired = true
+	if p.told[p.dueOn] {
+		return
+	}
+	if p.told == nil {
+		p.told = map[civil.Date]bool{}
+	}
+	p.told[p.dueOn] = true
+	m.tell(event.CustomerExpired, p, p.dueOn)
+}
+
 func (m *model) create(id int64, plan *offer, dueOn civil.Date) {
 	p := &person{id: id, plan: plan, dueOn: dueOn, ownDay: dueOn.Day()}
 	if plan != nil {
@@ -103,22 +127,117 @@ func (m *model) create(id int64, plan *offer, dueOn civil.Date) {
 	m.issue(p)
 }
 
+// billFor is the invoice that was issued for a due date; nil: none was.
+func (m *model) billFor(p *person, dueOn civil.Date) *bill {
+	for _, b := range m.bills {
+		if b.of == p && b.generated && !b.superseded && b.date == dueOn {
+			return b
+		}
+	}
+	return nil
+}
+
+// byProgram reports whether the invoice comes back when its date is to be billed.
+func (b *bill) byProgram() bool {
+	return b.withdrawn == "free" || b.withdrawn == "moved" || b.withdrawn == "undone"
+}
+
 // issue bills a customer for its due date, if that was not done.
 func (m *model) issue(p *person) {
-	billed := slices.ContainsFunc(m.bills, func(b *bill) bool { return b.of == p && b.generated && b.dueOn == p.dueOn })
-	if p.plan == nil || p.plan.value == 0 || p.dueOn.IsZero() || billed {
+	if p.pays() == 0 || p.plan == nil || p.dueOn.IsZero() || p.cancelled {
 		return
 	}
-	m.add(&bill{of: p, generated: true, amount: p.plan.value, dueOn: p.dueOn, issuedFor: p.plan})
+	b := m.billFor(p, p.dueOn)
+	switch {
+	case b == nil:
+		b = &bill{of: p, generated: true, dueOn: p.dueOn, date: p.dueOn}
+		b.buys(p)
+		m.add(b)
+	case b.byProgram():
+		b.status, b.withdrawn = Open, ""
+		b.buys(p)
+	}
+}
+
+// buys has an invoice be for what the person buys now.
+func (b *bill) buys(p *person) {
+	b.amount, b.issuedFor, b.planID, b.product = p.pays(), p.plan, p.plan.number(), p.product
 }
 
 func (m *model) add(b *bill) {
-	b.status, b.product = Open, b.of.product
-	if b.of.plan != nil {
-		b.planID = b.of.plan.id
-	}
+	b.status, b.product, b.planID = Open, b.of.product, b.of.plan.number()
 	m.bills = append(m.bills, b)
 	m.tell(event.InvoiceCreated, b.of, b.dueOn)
+}
+
+// change changes a person as somebody who edits the record does, and has its
+// invoice follow.
+func (m *model) change(p *person, to person) {
+	was := *p
+	p.plan, p.price = to.plan, to.price
+	if to.dueOn != was.dueOn {
+		m.setDue(p, to.dueOn, to.ownDay)
+	}
+	if was.dueOn == p.dueOn && was.plan == p.plan && was.price == p.price {
+		return
+	}
+	m.tell(event.CustomerUpdated, p, civil.Date{})
+	if b := m.billFor(p, was.dueOn); b != nil && b.follows() {
+		m.follow(b, was)
+	}
+}
+
+func (b *bill) follows() bool {
+	return (b.status == Open || b.withdrawn == "customer") && !b.edited && b.received == 0
+}
+
+// follow has the invoice of the date before follow its customer.
+func (m *model) follow(b *bill, was person) {
+	p := b.of
+	if was.dueOn != p.dueOn && !p.dueOn.IsZero() {
+		other := m.billFor(p, p.dueOn)
+		switch {
+		case other == nil:
+			b.dueOn, b.date = p.dueOn, p.dueOn
+		case other.status == Open || other.byProgram():
+			b.status, b.withdrawn = Cancelled, "moved"
+			return
+		}
+	}
+	repriced := was.plan != p.plan || was.pays() != p.pays()
+	early := m.today.Before(was.dueOn) || m.today.Before(p.dueOn)
+	switch {
+	case !repriced || !early || b.date != p.dueOn:
+	case p.plan == nil || p.pays() == 0:
+		b.status, b.withdrawn = Cancelled, "free"
+	default:
+		b.buys(p)
+	}
+}
+
+// cancel cancels a customer, with its open invoices unless they are kept.
+func (m *model) cancel(p *person, keep bool) {
+	p.cancelled, p.expired = true, false
+	m.tell(event.CustomerUpdated, p, civil.Date{})
+	for _, b := range m.bills {
+		if b.of == p && b.status == Open && !keep {
+			b.status, b.withdrawn = Cancelled, "customer"
+		}
+	}
+}
+
+func (m *model) restore(p *person) {
+	p.cancelled = false
+	m.tell(event.CustomerUpdated, p, civil.Date{})
+	for _, b := range m.bills {
+		belongs := b.date
+		if !b.generated {
+			belongs = b.dueOn
+		}
+		if b.of == p && b.withdrawn == "customer" && belongs.Compare(p.dueOn) >= 0 {
+			b.status, b.withdrawn = Open, ""
+		}
+	}
 }
 
 func (m *model) renew(p *person, by *offer, on civil.Date) {
@@ -137,34 +256,6 @@ func (m *model) renew(p *person, by *offer, on civil.Date) {
 	}
 	m.renewed[month][p.id]++
 	m.tell(event.CustomerRenewed, p, p.dueOn)
-}
-
-func (m *model) pay(b *bill, paidOn civil.Date, renew bool) {
-	if b.status != Open {
-		return
-	}
-	b.status, b.paidOn = Paid, paidOn
-	m.tell(event.InvoicePaid, b.of, civil.Date{})
-	p := b.of
-	if renew && b.generated && b.renewal.to.IsZero() && p.dueOn.Compare(b.dueOn) <= 0 {
-		b.renewal = renewal{from: p.dueOn, ownDay: p.ownDay, on: paidOn}
-		m.renew(p, b.issuedFor, paidOn)
-		b.renewal.to = p.dueOn
-	}
-}
-
-func (m *model) reopen(b *bill) {
-	wasPaid := b.status == Paid
-	b.status, b.paidOn = Open, civil.Date{}
-	if p := b.of; wasPaid && !b.renewal.to.IsZero() && p.dueOn == b.renewal.to {
-		m.setDue(p, b.renewal.from, b.renewal.ownDay)
-		month := m.renewed[b.renewal.on.String()[:7]]
-		if month[p.id]--; month[p.id] == 0 {
-			delete(month, p.id)
-		}
-		b.renewal = renewal{}
-		m.tell(event.CustomerUpdated, p, civil.Date{})
-	}
 }
 
 func (m *model) remove(p *person) {
@@ -188,6 +279,14 @@ func (m *model) dayWork() {
 	}
 }
 
+// number is the plan's; 0: none.
+func (o *offer) number() int64 {
+	if o == nil {
+		return 0
+	}
+	return o.id
+}
+
 // after is the next due date, by the calendar of the standard library.
 func (o *offer) after(d civil.Date, ownDay int) (next civil.Date, nextOwnDay int) {
 	if o.months == 0 {
@@ -197,239 +296,4 @@ func (o *offer) after(d civil.Date, ownDay int) (next civil.Date, nextOwnDay int
 	month := d.Month() + time.Month(o.months)
 	last := time.Date(d.Year(), month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 	return civil.Of(time.Date(d.Year(), month, min(ownDay, last), 0, 0, 0, 0, time.UTC)), ownDay
-}
-
-// life is a company's life, lived by the service and by the model.
-type life struct {
-	*model
-	t         *testing.T
-	w         *world
-	processes []*world
-	random    *rand.Rand
-	offers    []*offer // nil: no plan
-	known     int      // events that were compared
-}
-
-const days = 120
-
-func TestLifeOfACompanyIsWhatTheModelSays(t *testing.T) {
-	if sqldbtest.Raced {
-		t.Skip("one goroutine, and many days")
-	}
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		for seed, from := range []account.RenewFrom{account.FromDueDate, account.FromToday} {
-			w := newWorld(t, engine)
-			w.actor.Company.Settings.RenewFrom = from
-			l := &life{
-				model: &model{settings: w.actor.Company.Settings, renewed: map[string]map[int64]int{}},
-				t:     t, w: w, random: rand.New(rand.NewPCG(uint64(seed), 7)),
-			}
-			for i, o := range []offer{{months: 1, value: 3500}, {days: 7, value: 1234}, {months: 12, value: money.Max}, {days: 1, value: 1}, {months: 1}} {
-				o.id = w.plan(t, []string{"1month", "1week", "1year", "1day", "1month"}[i], o.value.String())
-				l.offers = append(l.offers, &o)
-			}
-			l.offers = append(l.offers, nil)
-			l.processes = []*world{w, w.process(t)}
-			for range days {
-				l.liveADay()
-				if t.Failed() {
-					t.Fatalf("seed %d: the service and the model have parted on %v", seed, l.today)
-				}
-			}
-			w.wantTrueBooks(t)
-			l.wantRenewals()
-			t.Logf("seed %d: %d customers, %d invoices, %d events", seed, len(l.people), len(l.bills), l.known)
-		}
-	})
-}
-
-func (l *life) liveADay() {
-	for range l.random.IntN(5) {
-		l.w.clock.Advance(time.Duration(l.random.IntN(4*3600)) * time.Second)
-		l.today = l.w.actor.Today(l.w.clock.Now())
-		l.actor().act()
-		l.compare()
-	}
-	l.w.clock.Advance(time.Duration(8+l.random.IntN(24)) * time.Hour)
-	l.today = l.w.actor.Today(l.w.clock.Now())
-	if l.random.IntN(10) > 0 { // else nothing runs for a day
-		l.actor().w.dayWork(l.t)
-		l.dayWork()
-		l.compare()
-	}
-	if l.random.IntN(4) == 0 {
-		must(l.t, tally.Compact(l.t.Context(), l.w.db))
-		l.w.wantTrueBooks(l.t)
-	}
-}
-
-// actor is the life in one of its processes.
-func (l *life) actor() *life {
-	l.w = l.processes[l.random.IntN(len(l.processes))]
-	return l
-}
-
-// act does one thing at random, in the service and in the model.
-func (l *life) act() {
-	action := l.random.IntN(100)
-	if len(l.people) == 0 || action < 18 {
-		plan, dueOn := pick(l.random, l.offers), l.date()
-		l.create(l.w.customer(l.t, plan.number(), dueOn.String()).ID, plan, dueOn)
-		return
-	}
-	p := pick(l.random, l.people)
-	switch {
-	case action < 24:
-		_, err := l.w.customers.Renew(l.t.Context(), l.w.actor, p.id)
-		if p.plan == nil {
-			wantField(l.t, err, "plan_id")
-			return
-		}
-		must(l.t, err)
-		l.renew(p, p.plan, l.today)
-	case action < 34:
-		dueOn := l.date()
-		l.w.update(l.t, p.id, "data_de_vencimento", dueOn.String())
-		if dueOn != p.dueOn {
-			l.setDue(p, dueOn, dueOn.Day())
-			l.tell(event.CustomerUpdated, p, civil.Date{})
-		}
-	case action < 40:
-		plan := pick(l.random, l.offers)
-		l.w.update(l.t, p.id, "plan_id", orEmpty(plan.number()))
-		if plan != p.plan {
-			p.plan = plan
-			l.tell(event.CustomerUpdated, p, civil.Date{})
-		}
-	case action < 44:
-		must(l.t, l.w.customers.Delete(l.t.Context(), l.w.actor, p.id))
-		l.remove(p)
-	case action < 48:
-		b := &bill{of: p, amount: money.Cents(1 + l.random.Int64N(int64(money.Max))), dueOn: l.today.AddDays(l.random.IntN(9) - 4)}
-		_, err := l.w.CreateExtra(l.t.Context(), l.w.actor, p.id, ReadExtra(values("amount", b.amount.String(), "due", b.dueOn.String())))
-		must(l.t, err)
-		l.add(b)
-	case len(l.bills) > 0:
-		l.change(pick(l.random, l.bills))
-	}
-}
-
-func (o *offer) number() int64 {
-	if o == nil {
-		return 0
-	}
-	return o.id
-}
-
-// change changes the status of an invoice, or tries to.
-func (l *life) change(b *bill) {
-	to := pick(l.random, []Status{Paid, Paid, Paid, Paid, Open, Open, Cancelled})
-	paidOn, renew := l.today, l.random.IntN(8) > 0
-	if l.random.IntN(3) == 0 {
-		paidOn = l.today.AddDays(-l.random.IntN(40))
-	}
-	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, b.id, ReadStatusChange(values(
-		"status", to.String(), "paid_at", paidOn.String(), "renew", fmt.Sprint(renew))))
-	if b.status != to && b.status != Open && to != Open {
-		wantField(l.t, err, "status")
-		return
-	}
-	must(l.t, err)
-	switch {
-	case to == Paid:
-		l.pay(b, paidOn, renew)
-	case to == Open && b.status != Open:
-		l.reopen(b)
-	default:
-		b.status = to
-	}
-}
-
-func (l *life) date() civil.Date {
-	if l.random.IntN(6) == 0 {
-		return civil.Date{}
-	}
-	return l.today.AddDays(l.random.IntN(24) - 4)
-}
-
-func pick[T any](random *rand.Rand, list []T) T { return list[random.IntN(len(list))] }
-
-// compare holds every customer, invoice and event against the model.
-func (l *life) compare() {
-	l.t.Helper()
-	l.compareCustomers()
-	l.compareInvoices()
-	bodies := l.w.bodies(l.t)[l.known:]
-	var got []string
-	for _, body := range bodies {
-		var e struct {
-			Event event.Name
-			Data  struct {
-				Customer struct {
-					ID      int64
-					DueDate civil.Date `json:"due_date"`
-				}
-				Invoice struct {
-					DueDate civil.Date `json:"due_date"`
-				}
-			}
-		}
-		must(l.t, json.Unmarshal([]byte(body), &e))
-		dueOn := e.Data.Customer.DueDate
-		if dueOn.IsZero() {
-			dueOn = e.Data.Invoice.DueDate
-		}
-		got = append(got, told(e.Event, e.Data.Customer.ID, dueOn))
-	}
-	if want := l.told[l.known:]; !slices.Equal(got, want) {
-		l.t.Errorf("told %q\nwant %q", got, want)
-	}
-	l.known = len(l.told)
-}
-
-func (l *life) compareCustomers() {
-	l.t.Helper()
-	got := texts(l.t, l.w.db, `
-		SELECT CAST(id AS TEXT) || ' ' || COALESCE(due_on, '') || ' ' || CAST(own_day AS TEXT) || ' ' || CAST(COALESCE(plan_id, 0) AS TEXT)
-		FROM customers ORDER BY id`)
-	var want []string
-	for _, p := range l.people {
-		want = append(want, fmt.Sprintf("%d %v %d %d", p.id, p.dueOn, p.ownDay, p.plan.number()))
-	}
-	if !slices.Equal(got, want) {
-		l.t.Errorf("customers %q\nwant      %q", got, want)
-	}
-}
-
-// compareInvoices also takes note of the ids of those that are new.
-func (l *life) compareInvoices() {
-	l.t.Helper()
-	rows, err := sqldb.All(l.t.Context(), l.w.db, scan, `SELECT `+columns+` FROM invoices i`+joins+` ORDER BY i.id`)
-	must(l.t, err)
-	if len(rows) != len(l.bills) {
-		l.t.Fatalf("%d invoices, want %d", len(rows), len(l.bills))
-	}
-	for i, b := range l.bills {
-		r := rows[i]
-		b.id = r.ID
-		got := bill{b.id, b.of, r.Generated, r.Status, r.Amount, r.DueOn, r.Plan.ID, r.Product.ID, r.PaidOn, r.renewal, b.issuedFor}
-		if got != *b || r.Customer.ID != b.of.id {
-			l.t.Errorf("invoice of customer %d: %+v\nwant of %d: %+v", r.Customer.ID, got, b.of.id, *b)
-		}
-	}
-}
-
-// wantRenewals compares how many customers were renewed, month by month.
-func (l *life) wantRenewals() {
-	l.t.Helper()
-	got, err := tally.By[string](l.t.Context(), l.w.db, tally.Renewals, l.w.actor.Company.ID, "day", sqldb.Where{})
-	must(l.t, err)
-	if len(l.renewed) < 4 || len(got) != len(l.renewed) {
-		l.t.Errorf("renewals in %v, want in %d months", got, len(l.renewed))
-	}
-	for month, people := range l.renewed {
-		if got[month].N != int64(len(people)) {
-			l.t.Errorf("%d renewed in %s, want %d", got[month].N, month, len(people))
-		}
-	}
 }

@@ -50,7 +50,7 @@ type StatusChange struct {
 var ReadOnly = []string{
 	"id", "total_amount", "description", "due_date", "overdue", "paid_at", "paid_via", "created_at",
 	"customer", "plan", "product", "renewed", "renewal_problem", "due_date_moved_back",
-	"amount_received", "period_unit", "period_count",
+	"amount_received", "payable_amount", "late_fee", "late_interest", "discount", "period_unit", "period_count",
 }
 
 // ReadStatusChange reads a change of status from the fields status, paid_at (a
@@ -112,11 +112,11 @@ func (s *Service) statusTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 	if c.Status == Paid && !slices.Contains(HandMeans, c.via()) {
 		return out, fault.Field("paid_via", "must be one of: "+strings.Join(HandMeans, ", "))
 	}
-	if c.Status == Paid {
-		return s.receive(ctx, tx, a, decisionOn(before, owner), c.receipt(a, tx.Now(), before))
-	}
 	d := decisionOn(before, owner)
-	d.After.Status = c.Status
+	if c.Status == Paid {
+		return s.payByHand(ctx, tx, a, d, c)
+	}
+	d.After.Status, d.After.Withdrawn = c.Status, "" // a person decides now
 	c.Note.To(&d.After.Note)
 	if before.Status == Paid {
 		if err := d.undo(ctx, tx, a); err != nil {
@@ -124,6 +124,35 @@ func (s *Service) statusTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 		}
 	}
 	return s.applyDecision(ctx, tx, a, &d)
+}
+
+// payByHand pays an open invoice with what a person reports. Where nothing is left
+// to pay, since the terms changed after money came in part, no payment is needed.
+func (s *Service) payByHand(ctx context.Context, tx *sqldb.Tx, a account.Actor, d decision, c StatusChange) (Outcome, error) {
+	a, err := a.Refreshed(ctx, tx)
+	if err != nil {
+		return Outcome{Invoice: d.Before}, err
+	}
+	r := c.receipt(a, tx.Now(), d.Before)
+	if r.Amount > 0 || c.Amount.HasValue() {
+		return s.receive(ctx, tx, a, d, r)
+	}
+	r.dated(a, tx.Now())
+	c.Note.To(&d.After.Note)
+	d.pay(d.Before.PayableOn(a.Company, r.PaidOn), r.Payment)
+	if r.Renew {
+		if err := d.renew(a); err != nil {
+			return Outcome{Invoice: d.Before}, err
+		}
+	}
+	return s.applyDecision(ctx, tx, a, &d)
+}
+
+// pay makes the invoice paid, for what it cost, by the payment that completed it.
+func (d *decision) pay(due Payable, came Payment) {
+	i := &d.After
+	i.LateFee, i.LateInterest, i.Discount = due.Fee, due.Interest, due.Discount
+	i.Status, i.PaidAt, i.PaidOn, i.PaidVia = Paid, came.PaidAt, came.PaidOn, came.Via
 }
 
 // via is how the money came: no value, or null in a record that was sent back,
@@ -135,7 +164,7 @@ func (c StatusChange) receipt(a account.Actor, now time.Time, i Invoice) Receipt
 	on := c.PaidOn.Or(a.Today(now))
 	return Receipt{
 		Payment: Payment{
-			Provider: Hand, PaymentID: "hand:" + id.NewCode(16), Via: c.via(), InvoiceID: i.ID, Amount: c.Amount.Or(Rest(a, i, on)),
+			Provider: Hand, PaymentID: "hand:" + id.NewCode(16), Via: c.via(), InvoiceID: i.ID, Amount: c.Amount.Or(i.PayableOn(a.Company, on).Rest),
 			PaidOn: c.PaidOn.Value, ConfirmedBy: a.By(), Note: c.Note.Value,
 		},
 		Difference: c.Difference,
@@ -188,11 +217,11 @@ func (d *decision) renew(a account.Actor) error {
 
 // renews decides whether the payment of an invoice buys its customer a period:
 // a generated one does, once, by the period that it was issued for, while the due
-// date has not already moved past the invoice's because the customer was renewed
+// date has not already moved past the one it was issued for because the customer was renewed
 // first. A cancelled customer is not renewed.
 func renews(i Invoice, owner customer.Customer) bool {
-	issuedFor := i.Generated && i.Period.Unit != ""
-	return issuedFor && i.renewal.to.IsZero() && !owner.DueOn.After(i.DueOn) && !owner.IsCancelled()
+	issued := i.Generated && i.Period.Unit != ""
+	return issued && i.renewal.to.IsZero() && !owner.DueOn.After(i.IssuedFor) && !owner.IsCancelled()
 }
 
 // undo dismisses what persons reported as paid. Money that a gateway reported
@@ -209,11 +238,7 @@ func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, a account.Actor) erro
 		if p.Refunded > 0 {
 			return fault.Field("status", "a part of the payment was given back; give back the rest instead")
 		}
-		c := paymentChange{before: p, after: p}
-		c.after.Status = PaymentDismissed
-		c.after.PaymentID += fmt.Sprint("#undone-", p.ID) // the same payment may be reported again
-		d.payments = append(d.payments, c)
-		d.After.Received -= p.Amount
+		d.dismiss(p)
 	}
 	if d.After.Received >= d.Before.cost() {
 		return errPaidThrough(d.Before)
@@ -222,12 +247,24 @@ func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, a account.Actor) erro
 	return nil
 }
 
+// dismiss takes a payment back: it never happened.
+func (d *decision) dismiss(p Payment) {
+	c := paymentChange{before: p, after: p}
+	c.after.Status = PaymentDismissed
+	c.after.PaymentID += fmt.Sprint("#undone-", p.ID) // the same payment may be reported again
+	d.payments = append(d.payments, c)
+	d.After.Received -= p.Amount
+}
+
 // reopen makes a paid invoice open. The due date goes back to where it was before
 // the payment only if it is still where the payment put it: otherwise a later
 // change relies on it, and paying again will not renew a second time.
 func (d *decision) reopen() {
 	i := &d.After
 	i.Status = Open
+	if i.Superseded { // the invoice that was issued after it claims the money
+		i.Status = Cancelled
+	}
 	i.PaidAt, i.PaidOn, i.PaidVia = time.Time{}, civil.Date{}, ""
 	i.LateFee, i.LateInterest, i.Discount, i.Forgiven = 0, 0, 0, 0
 	if put := d.Before.renewal.to; put.IsZero() || d.owner.DueOn != put {

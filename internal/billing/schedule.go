@@ -47,17 +47,33 @@ func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account
 	})...)
 }
 
-// customerChanged adds the due date of a customer to the schedule when it is a
-// new one, and removes it when there is nothing to bill.
+// customerChanged has invoices follow a customer that was changed, but not one
+// that was renewed, and keeps the schedule true.
 func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Change) error {
-	before, after := c.Before, c.After
-	if after.IsCancelled() {
-		return s.customerCancelled(ctx, tx, a, c)
+	if c.Action == customer.ActionUpdated {
+		if err := s.follow(ctx, tx, a, c); err != nil {
+			return err
+		}
 	}
-	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID && before.Price() == after.Price() && !before.IsCancelled() {
+	return s.reschedule(ctx, tx, a, c)
+}
+
+// reschedule adds the due date of a customer to the schedule when it is to be
+// billed, and removes it when there is nothing to bill.
+func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Change) error {
+	before, after := c.Before, c.After
+	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID && before.Price() == after.Price() &&
+		before.IsCancelled() == after.IsCancelled() {
 		return nil
 	}
-	if after.DueOn.IsZero() || after.Plan.ID == 0 {
+	if after.IsCancelled() || after.DueOn.IsZero() || after.Plan.ID == 0 {
+		return unschedule(ctx, tx, a.Company.ID, after.ID)
+	}
+	issued, found, err := generatedFor(ctx, tx, after, a.Company.ID)
+	if err != nil {
+		return err
+	}
+	if found && !issued.Withdrawn.revivable() {
 		return unschedule(ctx, tx, a.Company.ID, after.ID)
 	}
 	return schedule(ctx, tx, a.Company.ID, after)

@@ -73,6 +73,16 @@ func ofCustomer(ctx context.Context, q sqldb.Querier, companyID, customerID int6
 		WHERE i.company_id = ? AND i.customer_id = ? ORDER BY i.id DESC`, companyID, customerID)
 }
 
+// generatedFor reads the invoice that was issued for a due date of a customer.
+func generatedFor(ctx context.Context, q sqldb.Querier, c customer.Customer, companyID int64) (i Invoice, found bool, err error) {
+	i, err = sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM invoices i`+joins+`
+		WHERE i.company_id = ? AND i.customer_id = ? AND i.issued_for = ? AND i.generated AND NOT i.superseded`, companyID, c.ID, c.DueOn)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return i, false, nil
+	}
+	return i, err == nil, err
+}
+
 // latest numbers the invoices of each customer, so that one statement finds
 // the newest few of many.
 func latest(ctx context.Context, q sqldb.Querier, companyID int64, customerIDs []int64, limit int64) ([]Invoice, error) {
@@ -101,8 +111,7 @@ var (
 // insert returns 0 when the customer has a generated invoice for the due date.
 func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int64, error) {
 	args := append([]any{a.Company.ID, i.Customer.ID, i.Generated}, stored.Values(&i)...)
-	args = append(args, sqldb.RefTo(i.Plan.ID), sqldb.RefTo(i.Product.ID))
-	args = append(args, paymentValues(i)...)
+	args = append(args, otherValues(i)...)
 	args = append(args, i.CreatedAt.UnixMicro(), a.Today(i.CreatedAt), i.CreatedAt.UnixMicro())
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO invoices (company_id, customer_id, generated, `+fieldNames+`, plan_id, product_id,
@@ -115,17 +124,17 @@ func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int6
 }
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, i Invoice) error {
-	args := append(stored.Values(&i), paymentValues(i)...)
+	args := append(stored.Values(&i), otherValues(i)...)
 	_, err := tx.Exec(ctx, `
-		UPDATE invoices SET `+fieldsSet+`,
+		UPDATE invoices SET `+fieldsSet+`, plan_id = ?, product_id = ?,
 			paid_at = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, renewed_on = ?, period_unit = ?, period_count = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, append(args, tx.Now().UnixMicro(), companyID, i.ID)...)
 	return err
 }
 
-// paymentValues are the instant of the payment, what it renewed, and the period
-// by which it does.
-func paymentValues(i Invoice) []any {
+// otherValues are what the table of fields does not store: what it is for, the
+// instant of the payment, what that renewed, and the period by which it does.
+func otherValues(i Invoice) []any {
 	var paid sqldb.Ref
 	if !i.PaidAt.IsZero() {
 		paid = sqldb.RefTo(i.PaidAt.UnixMicro())
@@ -134,7 +143,10 @@ func paymentValues(i Invoice) []any {
 	if i.Period.Unit != "" {
 		unit = string(i.Period.Unit)
 	}
-	return []any{paid, i.renewal.from, i.renewal.to, i.renewal.ownDay, i.renewal.on, unit, sqldb.RefTo(int64(i.Period.Count))}
+	return []any{
+		sqldb.RefTo(i.Plan.ID), sqldb.RefTo(i.Product.ID),
+		paid, i.renewal.from, i.renewal.to, i.renewal.ownDay, i.renewal.on, unit, sqldb.RefTo(int64(i.Period.Count)),
+	}
 }
 
 func remove(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {

@@ -69,6 +69,9 @@ var transitions = map[Status][]Status{
 // allowed refuses a change of status that the state machine does not have.
 func allowed(i Invoice, to Status) error {
 	next := transitions[i.Status]
+	if i.Superseded && to == Open {
+		return fault.Field("status", "another invoice was issued for its due date; this one stays "+i.Status.String())
+	}
 	if slices.Contains(next, to) {
 		return nil
 	}

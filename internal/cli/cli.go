@@ -73,7 +73,7 @@ Every flag has an environment variable, shown in its help.`,
 	root.AddCommand(
 		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), restoreCommand(), doctorCommand(), readyCommand(), versionCommand(),
 		companyCommand(), userCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), gatewayCommand(), paymentCommand(),
-		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(), reminderCommand(), importCommand(),
+		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(), reminderCommand(), importCommand(), customerCommand(),
 	)
 	strictArgs(root)
 	return root

@@ -22,7 +22,7 @@ const recordsSQL = `SELECT id / 4096 AS bucket, COALESCE(due_on, '') AS day, COA
 	COALESCE(product_id, 0) AS product_id,
 	CASE WHEN cancelled_at IS NOT NULL THEN 'cancelled' WHEN price_cents IS NOT NULL THEN 'own' ELSE '' END AS state,
 	1 AS n, 0 AS cents
-	FROM customers WHERE company_id = ?`
+	FROM customers WHERE company_id = ? AND {visible id}`
 
 // CheckPhones looks for stored numbers that cannot exist. The migration that
 // brought the numbering plan repaired those whose digits left no doubt.
@@ -30,7 +30,7 @@ func (s *Service) CheckPhones(ctx context.Context) (checkup.Finding, error) {
 	var wrong []int64
 	total := 0
 	err := sqldb.Each(sqldb.WithoutDeadline(ctx), s.db, `
-		SELECT id, whatsapp FROM customers WHERE whatsapp <> '' ORDER BY id /* every company_id */`, nil, func(r sqldb.Row) error {
+		SELECT id, whatsapp FROM customers WHERE whatsapp <> '' AND {visible id} ORDER BY id /* every company_id */`, nil, func(r sqldb.Row) error {
 		var id int64
 		var number string
 		if err := r.Scan(&id, &number); err != nil {

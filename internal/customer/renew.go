@@ -160,7 +160,7 @@ type Reversal struct {
 // the due date, and the customer's place among those renewed in the month when
 // no other renewal of that month is left.
 func (s *Service) ReverseRenewalTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64, r Reversal) (Customer, error) {
-	c, err := s.SetDueTx(ctx, tx, a, id, r.DueOn, r.OwnDay)
+	c, err := s.setDue(ctx, tx, a, id, r)
 	if err != nil {
 		return c, err
 	}
@@ -180,12 +180,18 @@ func monthOf(d civil.Date) string { return fmt.Sprintf("%04d-%02d", d.Year(), d.
 // SetDueTx gives a customer another due date inside another use case's
 // transaction, as an update would.
 func (s *Service) SetDueTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64, dueOn civil.Date, ownDay int) (Customer, error) {
+	return s.setDue(ctx, tx, a, id, Reversal{DueOn: dueOn, OwnDay: ownDay})
+}
+
+// setDue gives a customer another due date. One with the day of a renewal takes
+// that renewal back.
+func (s *Service) setDue(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64, r Reversal) (Customer, error) {
 	before, err := lock(ctx, tx, a.Company.ID, id)
 	if err != nil {
 		return before, err
 	}
-	c := Change{Action: ActionUpdated, Before: before, After: before}
-	c.After.DueOn, c.After.OwnDay = dueOn, ownDay
+	c := Change{Action: ActionUpdated, Before: before, After: before, Reversed: !r.On.IsZero()}
+	c.After.DueOn, c.After.OwnDay = r.DueOn, r.OwnDay
 	err = s.apply(ctx, tx, a, &c)
 	return c.After, err
 }

@@ -6,7 +6,10 @@ import newman from "newman";
 
 const { BASE, TOKEN } = process.env;
 const document = readFileSync("../../openapi/openapi.yaml", "utf8");
-const options = { folderStrategy: "Tags", parametersResolution: "Example", requestNameSource: "Fallback", optimizeConversion: false };
+const options = {
+  folderStrategy: "Tags", requestNameSource: "Fallback", enableOptionalParameters: false,
+  parametersResolution: "Example", requestParametersResolution: "Example", exampleParametersResolution: "Example",
+};
 
 const result = await new Promise((done, fail) =>
   converter.convert({ type: "string", data: document }, options, (error, made) => (error || !made.result ? fail(error ?? made.reason) : done(made))),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/mail"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -40,6 +41,9 @@ type Config struct {
 	ACME                 ACME
 	TrustedProxies       []netip.Prefix
 	MetricsToken         string
+	SandboxGateway       Switch
+	Mail                 *url.URL // the mail server; nil: none
+	MailFrom             string
 	ShutdownDelay        time.Duration
 	LogLevel             slog.Level
 	LogFormat            string
@@ -50,6 +54,33 @@ func (c Config) Embedded() bool { return strings.HasPrefix(c.DatabaseURL, "sqlit
 
 // HTTPS reports whether the program serves HTTPS itself.
 func (c Config) HTTPS() bool { return c.TLSCert != "" || len(c.TLSDomains) > 0 }
+
+// Switch is on, off, or left to the kind of installation.
+type Switch string
+
+// The positions of a Switch.
+const (
+	SwitchOn   Switch = "on"
+	SwitchOff  Switch = "off"
+	SwitchAuto Switch = "auto"
+)
+
+// On reports whether something for trials is on: by itself it is where the
+// public address is not one of https, on which real people pay.
+func (s Switch) On(publicURL string) bool {
+	return s == SwitchOn || s != SwitchOff && !strings.HasPrefix(publicURL, "https://")
+}
+
+// Warnings are what an operator should be told about settings that can be meant,
+// and seldom are.
+func (c Config) Warnings() []string {
+	var list []string
+	if strings.HasPrefix(c.PublicURL, "https://") && !c.HTTPS() && len(c.TrustedProxies) == 0 {
+		list = append(list, "the public URL is https and CARTEIRA_TRUSTED_PROXIES is empty: behind a proxy all visitors share its address, "+
+			"and with it one limit of attempts to sign in; name the proxy's network")
+	}
+	return list
+}
 
 // Setting is one line of the table.
 type Setting struct {
@@ -172,6 +203,22 @@ var Settings = []Setting{
 		read: text(func(c *Config) *string { return &c.MetricsToken }),
 	},
 	{
+		Env: "CARTEIRA_MAIL_URL", Serving: true,
+		Help: "mail server for links to users (forgotten passwords, addresses to confirm): smtp://user:password@host:587 with STARTTLS, " +
+			"smtps://…:465 with TLS; without one no mail is sent",
+		read: readMail,
+	},
+	{
+		Name: "mail-from", Env: "CARTEIRA_MAIL_FROM", Serving: true,
+		Help: "the address that mails to users come from; required with CARTEIRA_MAIL_URL",
+		read: readMailFrom,
+	},
+	{
+		Name: "sandbox-gateway", Env: "CARTEIRA_SANDBOX_GATEWAY", Default: "auto", Serving: true,
+		Help: "whether companies may choose the gateway that only pretends: on, off, or auto (off where the public URL is https)",
+		read: readSwitch(func(c *Config) *Switch { return &c.SandboxGateway }),
+	},
+	{
 		Name: "shutdown-delay", Env: "CARTEIRA_SHUTDOWN_DELAY", Default: "0s", Serving: true,
 		Help: "how long to serve on after SIGTERM while /readyz is red, for a balancer to notice", read: readShutdownDelay,
 	},
@@ -219,6 +266,8 @@ func (c *Config) complete() error {
 		return errors.New("CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY go together: give both or neither")
 	case c.TLSCert != "" && len(c.TLSDomains) > 0:
 		return errors.New("CARTEIRA_TLS_DOMAIN obtains its own certificate: leave CARTEIRA_TLS_CERT out")
+	case (c.Mail == nil) != (c.MailFrom == ""):
+		return errors.New("CARTEIRA_MAIL_URL and CARTEIRA_MAIL_FROM go together: give both or neither")
 	case c.BackupDir != "" && !c.Embedded():
 		return errors.New("CARTEIRA_BACKUP_DIR is for the embedded database; PostgreSQL is backed up with pg_dump (one file, from cron) " +
 			"or pg_basebackup with WAL archiving (any moment)")
@@ -346,6 +395,37 @@ func readShutdownDelay(c *Config, v string) error {
 	}
 	c.ShutdownDelay = d
 	return nil
+}
+
+func readMail(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
+		return errors.New("must look like smtp://user:password@host:587 or smtps://user:password@host:465") // the value may hold a password
+	}
+	c.Mail = u
+	return nil
+}
+
+func readMailFrom(c *Config, v string) error {
+	if a, err := mail.ParseAddress(v); v != "" && (err != nil || a.Address != v) {
+		return fmt.Errorf("%q must be an e-mail address such as carteira@example.com", v)
+	}
+	c.MailFrom = v
+	return nil
+}
+
+func readSwitch(field func(*Config) *Switch) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		switch position := Switch(v); position {
+		case SwitchOn, SwitchOff, SwitchAuto:
+			*field(c) = position
+			return nil
+		}
+		return fmt.Errorf("%q must be on, off or auto", v)
+	}
 }
 
 func readLevel(c *Config, v string) error {

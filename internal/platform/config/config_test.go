@@ -141,3 +141,20 @@ func TestSecretsHaveNoFlag(t *testing.T) {
 		}
 	}
 }
+
+func TestSharedAddressOfAllVisitorsIsWarnedOf(t *testing.T) {
+	proxy := netip.MustParsePrefix("10.0.0.0/8")
+	for _, tt := range []struct {
+		given config.Config
+		warns bool
+	}{
+		{config.Config{PublicURL: "https://clientes.example.com"}, true},
+		{config.Config{PublicURL: "https://clientes.example.com", TrustedProxies: []netip.Prefix{proxy}}, false},
+		{config.Config{PublicURL: "https://clientes.example.com", TLSDomains: []string{"clientes.example.com"}}, false},
+		{config.Config{PublicURL: "http://127.0.0.1:8080"}, false},
+	} {
+		if got := len(tt.given.Warnings()) > 0; got != tt.warns {
+			t.Errorf("%+v warns: %t", tt.given, got)
+		}
+	}
+}

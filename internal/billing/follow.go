@@ -1,0 +1,206 @@
+package billing
+
+import (
+	"context"
+
+	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/sqldb"
+)
+
+// Withdrawal is why the program cancelled an invoice. What the program
+// cancelled, it may open again; what a person cancelled stays so.
+type Withdrawal string
+
+// The withdrawals.
+const (
+	withdrawnFree     Withdrawal = "free"     // the customer has no plan, or a price of nothing
+	withdrawnMoved    Withdrawal = "moved"    // the customer's new due date has an invoice of its own
+	withdrawnUndone   Withdrawal = "undone"   // the renewal that brought its due date was taken back
+	withdrawnCustomer Withdrawal = "customer" // the customer was cancelled
+)
+
+// revivable reports whether the invoice opens again when its due date is to be
+// billed. The invoices of a cancelled customer open with the customer.
+func (w Withdrawal) revivable() bool {
+	return w == withdrawnFree || w == withdrawnMoved || w == withdrawnUndone
+}
+
+// withdraw cancels an invoice for the program.
+func (i *Invoice) withdraw(why Withdrawal) { i.Status, i.Withdrawn = Cancelled, why }
+
+// follows reports whether a generated invoice follows its customer. One that a
+// person edited, or that has money on it, does not. One that was withdrawn with
+// its customer does: it is right when the customer comes back.
+func (i Invoice) follows() bool {
+	waiting := i.Status == Open || i.Withdrawn == withdrawnCustomer
+	return waiting && !i.Edited && i.Received == 0
+}
+
+// reprice has an invoice be for what the customer buys now.
+func (i *Invoice) reprice(c customer.Customer, period civil.Period) {
+	if i.Description == i.Plan.Name {
+		i.Description = c.Plan.Name
+	}
+	i.Amount, i.Plan, i.Product, i.Period = c.Price(), c.Plan, c.Product, period
+}
+
+// follow has the invoices of a customer follow a change of its record.
+func (s *Service) follow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Change) error {
+	if err := s.followDueDate(ctx, tx, a, c); err != nil {
+		return err
+	}
+	switch before, after := c.Before.IsCancelled(), c.After.IsCancelled(); {
+	case after && !before && !c.KeepInvoices:
+		return s.withdrawAll(ctx, tx, a, c.After)
+	case before && !after:
+		return s.restoreAll(ctx, tx, a, c.After)
+	}
+	return nil
+}
+
+// followDueDate changes the invoice of the due date that the customer had
+// before.
+func (s *Service) followDueDate(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Change) error {
+	if c.Before.DueOn == c.After.DueOn && !repriced(c) {
+		return nil
+	}
+	i, found, err := generatedFor(ctx, tx, c.Before, a.Company.ID)
+	if err != nil || !found || !i.follows() {
+		return err
+	}
+	change := Change{Action: ActionUpdated, Before: i, After: i}
+	if err := change.follow(ctx, tx, a, c); err != nil || change.After == change.Before {
+		return err
+	}
+	return s.apply(ctx, tx, a, &change)
+}
+
+// repriced reports whether the customer buys something else, or for another
+// price.
+func repriced(c customer.Change) bool {
+	return c.Before.Plan.ID != c.After.Plan.ID || c.Before.Price() != c.After.Price()
+}
+
+// follow decides what becomes of the invoice of the due date that the customer
+// had before.
+func (c *Change) follow(ctx context.Context, tx *sqldb.Tx, a account.Actor, owner customer.Change) error {
+	if owner.Reversed {
+		c.After.withdraw(withdrawnUndone)
+		return nil
+	}
+	if err := c.followDate(ctx, tx, a, owner); err != nil {
+		return err
+	}
+	// One that stays behind belongs to a due date that the customer has left.
+	today := a.Today(tx.Now())
+	early := today.Before(owner.Before.DueOn) || today.Before(owner.After.DueOn)
+	if !repriced(owner) || !early || c.After.DueOn != owner.After.DueOn || c.After.Withdrawn.revivable() {
+		return nil
+	}
+	return c.followPrice(ctx, tx, a, owner.After)
+}
+
+// followDate moves the invoice to the customer's new due date. Where that has an
+// open invoice, or one that will be opened for it, this one is withdrawn. Where
+// it has one that was paid, or that a person cancelled, nobody can say what this
+// one is for: it stays.
+func (c *Change) followDate(ctx context.Context, tx *sqldb.Tx, a account.Actor, owner customer.Change) error {
+	if owner.After.DueOn.IsZero() || owner.Before.DueOn == owner.After.DueOn {
+		return nil
+	}
+	other, found, err := generatedFor(ctx, tx, owner.After, a.Company.ID)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		c.After.DueOn, c.After.IssuedFor = owner.After.DueOn, owner.After.DueOn
+	case other.Status == Open || other.Withdrawn.revivable():
+		c.After.withdraw(withdrawnMoved)
+	}
+	return nil
+}
+
+// followPrice has the invoice take the customer's new plan and price.
+func (c *Change) followPrice(ctx context.Context, tx *sqldb.Tx, a account.Actor, owner customer.Customer) error {
+	if !billable(owner) {
+		c.After.withdraw(withdrawnFree)
+		return nil
+	}
+	plan, err := catalog.FindPlan(ctx, tx, a, owner.Plan.ID)
+	if err != nil {
+		return err
+	}
+	c.After.reprice(owner, plan.Period)
+	return nil
+}
+
+// billable reports whether the customer has something to pay for.
+func billable(c customer.Customer) bool { return c.Plan.ID != 0 && c.Price() > 0 }
+
+// withdrawAll cancels the open invoices of a customer who is cancelled.
+func (s *Service) withdrawAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
+	return s.changeAll(ctx, tx, a, c, func(i *Invoice) {
+		if i.Status == Open {
+			i.withdraw(withdrawnCustomer)
+		}
+	})
+}
+
+// restoreAll opens again what was withdrawn with a customer who is taken back:
+// the invoices from its due date on. Those of earlier dates were given up.
+func (s *Service) restoreAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
+	return s.changeAll(ctx, tx, a, c, func(i *Invoice) {
+		if i.Withdrawn == withdrawnCustomer && !i.owedFrom().Before(c.DueOn) {
+			i.Status, i.Withdrawn = Open, ""
+		}
+	})
+}
+
+// owedFrom is the due date that an invoice belongs to, also when a person gave it
+// another day to be paid on.
+func (i Invoice) owedFrom() civil.Date {
+	if i.Generated {
+		return i.IssuedFor
+	}
+	return i.DueOn
+}
+
+// changeAll applies a change to those invoices of a customer that it changes.
+func (s *Service) changeAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer, change func(*Invoice)) error {
+	list, err := ofCustomer(ctx, tx, a.Company.ID, c.ID)
+	if err != nil {
+		return err
+	}
+	for _, i := range list {
+		made := Change{Action: ActionUpdated, Before: i, After: i}
+		change(&made.After)
+		if made.After == i {
+			continue
+		}
+		if err := s.apply(ctx, tx, a, &made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reviveFor opens the invoice of a customer's due date again if the program
+// withdrew it, for what the customer buys now. It was announced when it was
+// issued, so there is no event.
+func (s *Service) reviveFor(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
+	i, found, err := generatedFor(ctx, tx, c, a.Company.ID)
+	if err != nil || !found || !i.Withdrawn.revivable() {
+		return err
+	}
+	plan, err := catalog.FindPlan(ctx, tx, a, c.Plan.ID)
+	if err != nil {
+		return err
+	}
+	change := Change{Action: ActionUpdated, Before: i, After: i}
+	change.After.Status, change.After.Withdrawn = Open, ""
+	change.After.reprice(c, plan.Period)
+	return s.apply(ctx, tx, a, &change)
+}

@@ -1,0 +1,154 @@
+package billing
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"carteira/internal/event"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/tally"
+)
+
+// compare holds every customer, invoice, payment, day and event against the
+// model.
+func (l *life) compare() {
+	l.t.Helper()
+	l.compareCustomers()
+	l.compareInvoices()
+	l.compareMoney()
+	bodies := l.w.bodies(l.t)[l.known:]
+	var got []string
+	for _, body := range bodies {
+		var e struct {
+			Event event.Name
+			Data  struct {
+				Customer struct {
+					ID      int64
+					DueDate civil.Date `json:"due_date"`
+				}
+				Invoice struct {
+					DueDate civil.Date `json:"due_date"`
+				}
+			}
+		}
+		must(l.t, json.Unmarshal([]byte(body), &e))
+		dueOn := e.Data.Customer.DueDate
+		if dueOn.IsZero() {
+			dueOn = e.Data.Invoice.DueDate
+		}
+		got = append(got, told(e.Event, e.Data.Customer.ID, dueOn))
+	}
+	if want := l.told[l.known:]; !slices.Equal(got, want) {
+		l.t.Errorf("told %q\nwant %q", got, want)
+	}
+	l.known = len(l.told)
+}
+
+func (l *life) compareCustomers() {
+	l.t.Helper()
+	got := texts(l.t, l.w.db, `
+		SELECT CAST(id AS TEXT) || ' ' || COALESCE(due_on, '') || ' ' || CAST(own_day AS TEXT) || ' ' || CAST(COALESCE(plan_id, 0) AS TEXT)
+			|| CASE WHEN cancelled_at IS NULL THEN '' ELSE ' cancelled' END
+		FROM customers ORDER BY id`)
+	var want []string
+	for _, p := range l.people {
+		line := fmt.Sprintf("%d %v %d %d", p.id, p.dueOn, p.ownDay, p.plan.number())
+		if p.cancelled {
+			line += " cancelled"
+		}
+		want = append(want, line)
+	}
+	if !slices.Equal(got, want) {
+		l.t.Errorf("customers %q\nwant      %q", got, want)
+	}
+}
+
+// compareInvoices also remembers the ids of those that are new.
+func (l *life) compareInvoices() {
+	l.t.Helper()
+	rows, err := sqldb.All(l.t.Context(), l.w.db, scan, `SELECT `+columns+` FROM invoices i`+joins+` ORDER BY i.id`)
+	must(l.t, err)
+	if len(rows) != len(l.bills) {
+		l.t.Fatalf("%d invoices, want %d", len(rows), len(l.bills))
+	}
+	for i, b := range l.bills {
+		r := rows[i]
+		b.id = r.ID
+		got := bill{
+			id: r.ID, of: b.of, generated: r.Generated, status: r.Status, amount: r.Amount, dueOn: r.DueOn, date: r.IssuedFor, planID: r.Plan.ID,
+			product: r.Product.ID, paidOn: r.PaidOn, renewal: r.renewal, issuedFor: b.issuedFor, withdrawn: r.Withdrawn,
+			edited: r.Edited, superseded: r.Superseded, received: r.Received, forgiven: r.Forgiven,
+		}
+		if got != *b || r.Customer.ID != b.of.id || periodOf(b.issuedFor) != r.Period {
+			l.t.Errorf("invoice of customer %d: %+v for %v\nwant of %d: %+v for %v",
+				r.Customer.ID, got, r.Period, b.of.id, *b, periodOf(b.issuedFor))
+		}
+	}
+}
+
+func periodOf(o *offer) civil.Period {
+	switch {
+	case o == nil:
+		return civil.Period{}
+	case o.days == 7:
+		return civil.Period{Unit: civil.Week, Count: 1}
+	case o.days == 1:
+		return civil.Period{Unit: civil.Day, Count: 1}
+	case o.months == 12:
+		return civil.Period{Unit: civil.Year, Count: 1}
+	}
+	return civil.Period{Unit: civil.Month, Count: 1}
+}
+
+// compareMoney compares every payment, and what each day received.
+func (l *life) compareMoney() {
+	l.t.Helper()
+	got := texts(l.t, l.w.db, `
+		SELECT id || ' ' || amount_cents || ' ' || refunded_cents || ' ' || paid_on ||
+			CASE WHEN status IN ('applied', 'partial', 'refunded') THEN '' ELSE ' does not count' END
+		FROM payments ORDER BY id`)
+	var want []string
+	for _, r := range l.money {
+		line := fmt.Sprintf("%d %d %d %v", r.id, r.amount, r.back, r.on)
+		if !r.counts {
+			line += " does not count"
+		}
+		want = append(want, line)
+	}
+	if !slices.Equal(got, want) {
+		l.t.Errorf("payments %q\nwant     %q", got, want)
+	}
+	byDay, err := tally.By[string](l.t.Context(), l.w.db, receipts, l.w.actor.Company.ID, "day", sqldb.Where{})
+	must(l.t, err)
+	days := map[civil.Date]money.Cents{}
+	for on, sums := range byDay {
+		if sums.Cents != 0 {
+			days[day(on)] = money.Cents(sums.Cents)
+		}
+	}
+	maps.DeleteFunc(l.received, func(_ civil.Date, amount money.Cents) bool { return amount == 0 })
+	if !maps.Equal(days, l.received) {
+		l.t.Errorf("received %v\nwant     %v", days, l.received)
+	}
+}
+
+// wantRenewals compares how many customers were renewed, month by month.
+func (l *life) wantRenewals() {
+	l.t.Helper()
+	got, err := tally.By[string](l.t.Context(), l.w.db, tally.Renewals, l.w.actor.Company.ID, "day", sqldb.Where{})
+	must(l.t, err)
+	maps.DeleteFunc(got, func(_ string, sums tally.Sums) bool { return sums.N == 0 })
+	maps.DeleteFunc(l.renewed, func(_ string, people map[int64]int) bool { return len(people) == 0 })
+	if len(l.renewed) < 4 || len(got) != len(l.renewed) {
+		l.t.Errorf("renewals in %v, want in %d months", got, len(l.renewed))
+	}
+	for month, people := range l.renewed {
+		if got[month].N != int64(len(people)) {
+			l.t.Errorf("%d renewed in %s, want %d", got[month].N, month, len(people))
+		}
+	}
+}

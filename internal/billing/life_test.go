@@ -1,0 +1,381 @@
+package billing
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/tally"
+)
+
+// life is a company's life, lived by the service and by the model.
+type life struct {
+	*model
+	t         *testing.T
+	w         *world
+	processes []*world
+	random    *rand.Rand
+	offers    []*offer // nil: no plan
+	known     int      // events that were compared
+	done      map[string]int
+	last      string // what was done last
+}
+
+const (
+	days  = 300 // that each life has
+	crowd = 12  // customers at most, so that each has a history
+)
+
+// lives are companies in several zones.
+var lives = []struct {
+	zone string
+	from account.RenewFrom
+}{
+	{account.DefaultTimezone, account.FromDueDate},
+	{"Pacific/Auckland", account.FromToday},
+	{"America/Noronha", account.FromDueDate},
+}
+
+func TestLifeOfACompanyIsWhatTheModelSays(t *testing.T) {
+	if sqldbtest.Raced {
+		t.Skip("one goroutine, and many days")
+	}
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		for seed, begins := range lives {
+			l := newLife(t, engine, uint64(seed), begins.zone)
+			l.w.configure(t, "renew_from", string(begins.from))
+			l.settings = l.w.actor.Company.Settings
+			for _, process := range l.processes {
+				process.actor = l.w.actor
+			}
+			for range days {
+				l.liveADay()
+				if t.Failed() {
+					t.Fatalf("seed %d: the service and the model have parted on %v", seed, l.today)
+				}
+			}
+			l.w.wantTrueBooks(t)
+			l.wantRenewals()
+			t.Logf("seed %d: %d customers, %d invoices, %d payments, %d events; %v",
+				seed, len(l.people), len(l.bills), len(l.money), l.known, l.done)
+		}
+	})
+}
+
+func newLife(t *testing.T, engine sqldb.Engine, seed uint64, zone string) *life {
+	t.Helper()
+	w := openWorld(t, sqldbtest.URL(t, engine), sqldbtest.NewClock(noon))
+	w.actor = w.newCompany(t, zone)
+	l := &life{
+		model: &model{
+			settings: w.actor.Company.Settings, renewed: map[string]map[int64]int{}, received: map[civil.Date]money.Cents{},
+		},
+		t: t, w: w, random: rand.New(rand.NewPCG(seed, 7)), done: map[string]int{},
+	}
+	for i, o := range []offer{{months: 1, value: 3500}, {days: 7, value: 1234}, {months: 12, value: money.Max}, {days: 1, value: 1}, {months: 1}} {
+		o.id = w.plan(t, []string{"1month", "1week", "1year", "1day", "1month"}[i], o.value.String())
+		l.offers = append(l.offers, &o)
+	}
+	l.offers = append(l.offers, nil)
+	l.processes = []*world{w, w.process(t)}
+	return l
+}
+
+func (l *life) liveADay() {
+	for range l.random.IntN(5) {
+		l.w.clock.Advance(time.Duration(l.random.IntN(4*3600)) * time.Second)
+		l.today = l.w.actor.Today(l.w.clock.Now())
+		l.actor().act()
+		l.compare()
+		if l.t.Failed() {
+			l.t.Fatalf("after %q the service and the model have parted on %v", l.last, l.today)
+		}
+	}
+	l.w.clock.Advance(time.Duration(8+l.random.IntN(24)) * time.Hour)
+	l.today = l.w.actor.Today(l.w.clock.Now())
+	if l.random.IntN(10) > 0 { // else nothing runs for a day
+		l.actor().w.dayWork(l.t)
+		l.dayWork()
+		l.compare()
+	}
+	if l.random.IntN(4) == 0 {
+		must(l.t, tally.Compact(l.t.Context(), l.w.db))
+		l.w.wantTrueBooks(l.t)
+	}
+}
+
+// actor is the life in one of its processes.
+func (l *life) actor() *life {
+	l.w = l.processes[l.random.IntN(len(l.processes))]
+	return l
+}
+
+// deed is something that people do, in the service and in the model.
+type deed struct {
+	name   string
+	weight int
+	do     func(l *life, p *person)
+}
+
+var deeds = []deed{
+	{"create", 12, func(l *life, _ *person) { l.createSomebody() }},
+	{"renew", 5, (*life).renewByHand},
+	{"date", 9, (*life).changeDate},
+	{"plan", 6, (*life).changePlan},
+	{"price", 5, (*life).changePrice},
+	{"date and price", 2, (*life).changeDateAndPrice},
+	{"cancel or restore", 5, (*life).cancelOrRestore},
+	{"delete", 2, (*life).delete},
+	{"extra", 4, (*life).billExtra},
+	{"edit", 8, func(l *life, _ *person) { l.editSome() }},
+	{"reissue", 6, (*life).issueAgain},
+	{"status", 32, func(l *life, _ *person) { l.changeStatus() }},
+	{"gateway", 5, func(l *life, _ *person) { l.payByGateway() }},
+	{"refund", 6, func(l *life, _ *person) { l.refundSome() }},
+}
+
+// act does one thing at random.
+func (l *life) act() {
+	total := 0
+	for _, d := range deeds {
+		total += d.weight
+	}
+	at := l.random.IntN(total)
+	for _, d := range deeds {
+		if at -= d.weight; at >= 0 && len(l.people) > 0 {
+			continue
+		}
+		l.done[d.name]++
+		l.last = d.name
+		var p *person
+		if len(l.people) > 0 {
+			p = pick(l.random, l.people)
+		}
+		d.do(l, p)
+		return
+	}
+}
+
+func (l *life) createSomebody() {
+	if len(l.people) > crowd {
+		return
+	}
+	plan, dueOn := pick(l.random, l.offers), l.date()
+	l.create(l.w.customer(l.t, plan.number(), dueOn.String()).ID, plan, dueOn)
+}
+
+func (l *life) renewByHand(p *person) {
+	invoice := pick(l.random, account.RenewInvoices)
+	_, err := l.w.Renew(l.t.Context(), l.w.actor, p.id, ReadRenewal(values("invoice", string(invoice))))
+	if !l.renewWith(p, invoice) {
+		wantField(l.t, err, "plan_id")
+		return
+	}
+	must(l.t, err)
+}
+
+func (l *life) changeDate(p *person) {
+	to := *p
+	to.dueOn = l.date()
+	to.ownDay = to.dueOn.Day()
+	l.w.update(l.t, p.id, "data_de_vencimento", to.dueOn.String())
+	l.change(p, to)
+}
+
+func (l *life) changePlan(p *person) {
+	to := *p
+	to.plan = pick(l.random, l.offers)
+	l.w.update(l.t, p.id, "plan_id", orEmpty(to.plan.number()))
+	l.change(p, to)
+}
+
+func (l *life) changePrice(p *person) {
+	to := *p
+	to.price = l.price()
+	l.w.update(l.t, p.id, "price", priceText(to.price))
+	l.change(p, to)
+}
+
+// price is one of a person's own; 0: none.
+func (l *life) price() money.Cents { return pick(l.random, []money.Cents{0, 0, 1, 2990, 5001}) }
+
+func priceText(price money.Cents) string {
+	if price == 0 {
+		return ""
+	}
+	return price.String()
+}
+
+func (l *life) changeDateAndPrice(p *person) {
+	to := *p
+	to.price, to.dueOn = l.price(), l.date()
+	to.ownDay = to.dueOn.Day()
+	l.w.update(l.t, p.id, "price", priceText(to.price), "data_de_vencimento", to.dueOn.String())
+	l.change(p, to)
+}
+
+func (l *life) cancelOrRestore(p *person) {
+	if p.cancelled {
+		l.w.update(l.t, p.id, "cancelled", "false")
+		l.restore(p)
+		return
+	}
+	keep := l.random.IntN(3) == 0
+	l.w.update(l.t, p.id, "cancelled", "true", "keep_invoices", fmt.Sprint(keep))
+	l.cancel(p, keep)
+}
+
+func (l *life) delete(p *person) {
+	must(l.t, l.w.customers.Delete(l.t.Context(), l.w.actor, p.id))
+	l.remove(p)
+}
+
+func (l *life) billExtra(p *person) {
+	b := &bill{of: p, amount: money.Cents(1 + l.random.Int64N(int64(money.Max))), dueOn: l.today.AddDays(l.random.IntN(9) - 4)}
+	_, err := l.w.CreateExtra(l.t.Context(), l.w.actor, p.id, ReadExtra(values("amount", b.amount.String(), "due", b.dueOn.String())))
+	must(l.t, err)
+	l.add(b)
+}
+
+// editSome changes an invoice by hand, or tries to.
+func (l *life) editSome() {
+	if len(l.bills) == 0 {
+		return
+	}
+	b := pick(l.random, l.bills)
+	amount, dueOn, pairs := b.amount, b.dueOn, []string{"description", fmt.Sprint("d", l.random.IntN(3))}
+	if l.random.IntN(2) == 0 {
+		amount = 1 + money.Cents(l.random.IntN(9000))
+		pairs = append(pairs, "total_amount", amount.String())
+	}
+	if l.random.IntN(2) == 0 {
+		dueOn = l.today.AddDays(l.random.IntN(20) - 4)
+		pairs = append(pairs, "due_date", dueOn.String())
+	}
+	_, err := l.w.Edit(l.t.Context(), l.w.actor, b.id, ReadEdit(values(pairs...)))
+	l.wantRefused(l.edit(b, amount, dueOn), err)
+}
+
+// wantRefused wants the error to name a field; "": none.
+func (l *life) wantRefused(field string, err error) {
+	l.t.Helper()
+	if field == "" {
+		must(l.t, err)
+		return
+	}
+	wantField(l.t, err, field)
+}
+
+func (l *life) issueAgain(p *person) {
+	_, err := l.w.Create(l.t.Context(), l.w.actor, p.id, ReadExtra(values("renews", "true")))
+	l.wantRefused(l.reissue(p), err)
+}
+
+// changeStatus changes the status of an invoice, or tries to.
+func (l *life) changeStatus() {
+	if len(l.bills) == 0 {
+		return
+	}
+	b := pick(l.random, l.bills)
+	to := pick(l.random, []Status{Paid, Paid, Paid, Paid, Open, Open, Cancelled})
+	if to == Paid && b.status == Open {
+		l.payByHand(b)
+		return
+	}
+	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, b.id, ReadStatusChange(values("status", to.String())))
+	switch {
+	case b.status == to:
+		must(l.t, err)
+	case b.status == Paid && to == Open:
+		l.wantIf(l.undo(b), err)
+	case b.status == Cancelled && to == Open && !b.superseded, b.status == Open && to == Cancelled:
+		must(l.t, err)
+		b.status, b.withdrawn = to, ""
+	default:
+		wantField(l.t, err, "status")
+	}
+}
+
+func (l *life) wantIf(done bool, err error) {
+	l.t.Helper()
+	if done {
+		must(l.t, err)
+		return
+	}
+	wantField(l.t, err, "status")
+}
+
+func (l *life) payByHand(b *bill) {
+	e := entry{amount: b.rest(), on: l.today, byPerson: true, renew: l.random.IntN(8) > 0}
+	if l.random.IntN(3) == 0 {
+		e.on = l.today.AddDays(-l.random.IntN(40))
+	}
+	switch l.random.IntN(4) {
+	case 0: // less
+		e.amount = 1 + money.Cents(l.random.Int64N(int64(b.amount)))
+		e.difference = pick(l.random, []Difference{"", DifferencePartial, DifferencePartial, DifferenceDiscount})
+	case 1: // more
+		e.amount = min(money.Max, b.rest()+500)
+	}
+	e.amount = max(1, e.amount)
+	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, b.id, ReadStatusChange(values(
+		"status", Paid.String(), "paid_at", e.on.String(), "renew", fmt.Sprint(e.renew),
+		"amount", e.amount.String(), "difference", string(e.difference))))
+	if !l.receive(b, e) {
+		wantField(l.t, err, "difference")
+		return
+	}
+	must(l.t, err)
+}
+
+// payByGateway pays an open invoice at an instant that has passed.
+func (l *life) payByGateway() {
+	if len(l.bills) == 0 {
+		return
+	}
+	b := pick(l.random, l.bills)
+	if b.status != Open || b.rest() == 0 {
+		return
+	}
+	paidAt := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
+	must(l.t, l.w.db.Write(l.t.Context(), func(tx *sqldb.Tx) error {
+		_, err := l.w.ReceiveTx(l.t.Context(), tx, l.w.actor, Receipt{Renew: true, Payment: Payment{
+			InvoiceID: b.id, Provider: "woovi", Via: "woovi", PaymentID: fmt.Sprint("w", len(l.money)), Amount: b.rest(), PaidAt: paidAt,
+		}})
+		return err
+	}))
+	l.receive(b, entry{amount: b.rest(), on: l.w.actor.Today(paidAt), renew: true})
+}
+
+// refundSome gives a payment back, or a part of it.
+func (l *life) refundSome() {
+	if len(l.money) == 0 {
+		return
+	}
+	r := pick(l.random, l.money)
+	if !r.counts || r.back == r.amount {
+		return
+	}
+	amount := r.amount - r.back
+	if l.random.IntN(2) == 0 {
+		amount = 1 + money.Cents(l.random.Int64N(int64(amount)))
+	}
+	at := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
+	l.w.refund(l.t, Refund{PaymentID: r.id, Amount: amount, RefundID: fmt.Sprint("r", l.random.Uint64()), At: at})
+	l.refund(r, amount, l.w.actor.Today(at))
+}
+
+func (l *life) date() civil.Date {
+	if l.random.IntN(6) == 0 {
+		return civil.Date{}
+	}
+	return l.today.AddDays(l.random.IntN(24) - 4)
+}
+
+func pick[T any](random *rand.Rand, list []T) T { return list[random.IntN(len(list))] }
