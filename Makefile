@@ -10,6 +10,10 @@ BENCHARGS ?=
 CHAOSARGS ?=
 
 VERSION = $(shell git describe --always --dirty 2>/dev/null)
+# What tests run beside Go, and Debian's package where it has another name.
+PROGRAMS = chromium curl pgbouncer node=nodejs php=php-cli python3
+# Tests with dependencies that the program should not have are modules of their own.
+MODULES = test/acme test/browser
 WITHPG  = go run ./tools/withpg
 
 # The name bears the Go version: a linter refuses code newer than the Go that built it.
@@ -17,7 +21,7 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test browser race fuzz bench soak chaos check fmt fmt-check vet lint clean
+.PHONY: help build demo test acme browser race fuzz bench soak chaos check vuln fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,16 +33,19 @@ demo: ## serve a seeded company on the embedded database
 	go run ./cmd/carteira demo
 
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
-	@tools/ensure chromium curl pgbouncer
+	@tools/ensure $(PROGRAMS)
 	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
-	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory browser; fi
+	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory acme browser; fi
+
+acme: ## certificates from Pebble, the certificate authority that Let's Encrypt has for tests
+	go -C test/acme test -timeout $(TIMEOUT) $(TESTARGS) ./...
 
 browser: ## the panel's journeys in Chromium, a picture of every page in test/artifacts/panel, axe on each
 	@tools/ensure chromium
 	go -C test/browser test -timeout $(TIMEOUT) $(TESTARGS) ./...
 
 race: ## every test under the race detector
-	@tools/ensure chromium curl pgbouncer
+	@tools/ensure $(PROGRAMS)
 	$(WITHPG) -- go test -race -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
 
 fuzz: ## each fuzz target for FUZZTIME (20s)
@@ -60,6 +67,11 @@ chaos: ## hurt the real server in every way, count what is lost and how long it 
 check: fmt-check vet lint test ## what CI runs: format, vet, lint, test, then race on RACE_PKGS
 	@$(MAKE) --no-print-directory race PKGS='$(RACE_PKGS)'
 
+# Where its database cannot be had, the answer is unknown, and said to be: that is no pass.
+GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
+vuln: ## known vulnerabilities in what the program calls (needs vuln.go.dev, or GOVULNDB)
+	go run $(GOVULNCHECK) ./...
+
 fmt: $(LINTER) ## format the tree
 	$(LINTER) fmt
 
@@ -68,11 +80,11 @@ fmt-check: $(LINTER)
 
 vet:
 	go vet ./...
-	go -C test/browser vet ./...
+	@for module in $(MODULES); do (set -x; go -C $$module vet ./...) || exit 1; done
 
 lint: $(LINTER) ## static analysis and the house rules of .golangci.yml
 	$(LINTER) run ./...
-	cd test/browser && ../../$(LINTER) run ./...
+	@for module in $(MODULES); do (set -x; cd $$module && ../../$(LINTER) run ./...) || exit 1; done
 
 $(LINTER): tools/lint/go.mod tools/lint/go.sum
 	@echo 'building the linter; the first time takes minutes'

@@ -27,6 +27,9 @@ var secret = []byte(os.Getenv("WEBHOOK_SECRET"))
 var seen sync.Map
 
 func main() {
+	if len(secret) == 0 { // everybody can sign with an empty key
+		log.Fatal("set WEBHOOK_SECRET to the webhook's secret")
+	}
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), http.HandlerFunc(receive)))
 }
 
@@ -55,8 +58,8 @@ func receive(w http.ResponseWriter, r *http.Request) {
 		ID    string          `json:"id"`
 		Data  json.RawMessage `json:"data"`
 	}
-	if err := json.Unmarshal(body, &event); err != nil {
-		http.Error(w, "not JSON", http.StatusBadRequest)
+	if err := json.Unmarshal(body, &event); err != nil || event.ID == "" || event.Event == "" {
+		http.Error(w, "not an event", http.StatusBadRequest)
 		return
 	}
 	if _, repeated := seen.LoadOrStore(event.ID, true); !repeated {

@@ -21,21 +21,32 @@ function isNew(string $id): bool
 
 function receive(string $body): int
 {
+    $secret = getenv('WEBHOOK_SECRET') ?: '';
+    if ($secret === '') { // everybody can sign with an empty key
+        error_log("set WEBHOOK_SECRET to the webhook's secret");
+        return 500;
+    }
     $timestamp = $_SERVER['HTTP_X_SERVICE_TIMESTAMP'] ?? '';
-    $want = 'sha256=' . hash_hmac('sha256', $timestamp . '.' . $body, getenv('WEBHOOK_SECRET'));
+    $want = 'sha256=' . hash_hmac('sha256', $timestamp . '.' . $body, $secret);
     if (!hash_equals($want, $_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '')) {
         return 401;
     }
     if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
         return 408;
     }
-    $event = json_decode($body, true, 512, JSON_THROW_ON_ERROR);
-    if (isNew($event['id'])) {
+    $event = json_decode($body, true);
+    $id = is_array($event) ? $event['id'] ?? null : null;
+    $name = is_array($event) ? $event['event'] ?? null : null;
+    if (!is_string($id) || $id === '' || !is_string($name) || $name === '') {
+        return 400;
+    }
+    if (isNew($id)) {
         // Here goes your work; longer work goes into a queue.
-        file_put_contents('php://stdout', $event['event'] . ' ' . $event['id'] . "\n");
+        file_put_contents('php://stdout', $name . ' ' . $id . "\n");
     }
     return 204;
 }
 
 // The raw bytes: decoded and encoded again they differ.
-http_response_code(receive(file_get_contents('php://input')));
+$body = file_get_contents('php://input', false, null, 0, (1 << 20) + 1);
+http_response_code(strlen($body) > 1 << 20 ? 400 : receive($body));

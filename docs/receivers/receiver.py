@@ -7,11 +7,15 @@ import hashlib
 import hmac
 import json
 import os
+import re
+import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
 
-SECRET = os.environ["WEBHOOK_SECRET"].encode()
+SECRET = os.environ.get("WEBHOOK_SECRET", "").encode()
+if not SECRET:  # everybody can sign with an empty key
+    sys.exit("set WEBHOOK_SECRET to the webhook's secret")
 
 # Remembers ids until the program ends. In earnest: a table with a unique key,
 # written in the transaction that does the work.
@@ -19,27 +23,43 @@ seen = set()
 lock = Lock()
 
 
+def parse(body):
+    """The event's name and id, or None for what is not an event."""
+    try:
+        message = json.loads(body)
+        name, id = message["event"], message["id"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    sound = all(isinstance(text, str) and text and text.isascii() for text in (name, id))
+    return (name, id) if sound else None
+
+
 def receive(headers, body):
     timestamp = headers.get("X-Service-Timestamp", "")
     want = "sha256=" + hmac.new(SECRET, timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     if not hmac.compare_digest(want.encode(), headers.get("X-Service-Signature", "").encode()):
         return 401
-    if not timestamp.isdecimal() or abs(time.time() - int(timestamp)) > 300:
+    if not re.fullmatch("[0-9]{1,12}", timestamp) or abs(time.time() - int(timestamp)) > 300:
         return 408
-    event = json.loads(body)
+    event = parse(body)
+    if event is None:
+        return 400
     with lock:
-        repeated = event["id"] in seen
-        seen.add(event["id"])
+        repeated = event[1] in seen
+        seen.add(event[1])
     if not repeated:
-        print(event["event"], event["id"], flush=True)  # here goes your work; longer work goes into a queue
+        print(*event, flush=True)  # here goes your work; longer work goes into a queue
     return 204
 
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
-        # The raw bytes: decoded and encoded again they differ.
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.send_response(receive(self.headers, body))
+        length = self.headers.get("Content-Length", "0")
+        status = 400
+        if re.fullmatch("[0-9]{1,7}", length) and int(length) <= 1 << 20:
+            # The raw bytes: decoded and encoded again they differ.
+            status = receive(self.headers, self.rfile.read(int(length)))
+        self.send_response(status)
         self.end_headers()
 
     def log_message(self, *_):

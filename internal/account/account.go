@@ -10,6 +10,7 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
@@ -70,6 +71,13 @@ type Settings struct {
 	RenewOnPayment bool // a paid invoice renews its customer
 	LeadDays       int  // how long before the due date an invoice is issued
 	RenewInvoice   RenewInvoice
+
+	// What a late payment costs more, and one until the due date less; all zero:
+	// the face amount. Of the two discounts at most one is set.
+	LateFeePercent      money.Percent // once
+	LateInterestPercent money.Percent // a month
+	DiscountPercent     money.Percent
+	DiscountAmount      money.Cents
 }
 
 // DefaultSettings are those of a new company.
@@ -167,6 +175,15 @@ func (a Actor) Write(ctx context.Context, db *sqldb.DB, fn func(tx *sqldb.Tx) er
 	})
 }
 
+// Refreshed is the actor with its company as a transaction sees it. What decides
+// about money reads the company's terms so: they may have changed since the
+// request began.
+func (a Actor) Refreshed(ctx context.Context, tx *sqldb.Tx) (Actor, error) {
+	var err error
+	a.Company, err = companyByID(ctx, tx, a.Company.ID)
+	return a, err
+}
+
 // Today is the company's calendar day at the given instant.
 func (a Actor) Today(now time.Time) civil.Date { return civil.Of(now.In(a.Company.Zone)) }
 
@@ -179,6 +196,8 @@ func (a Actor) Source() event.Source {
 type Config struct {
 	CallsPerMinute int         // the rate limit of each token; 0: none
 	Box            *secret.Box // seals second factors; without one none can be set up
+	Mailer         Mailer      // nil: the operator has no mail server
+	PublicURL      string      // what links in mails begin with
 }
 
 // Service has the use cases.
@@ -189,10 +208,15 @@ type Service struct {
 	used    lastUse
 	box     *secret.Box
 
+	mailer    Mailer
+	publicURL string
+
 	watchers watch.List[Changes]
 }
 
 // New makes the service.
 func New(db *sqldb.DB, c Config) *Service {
-	return &Service{db: db, limit: c.CallsPerMinute, limiter: newLimiter(db, c.CallsPerMinute), box: c.Box}
+	return &Service{
+		db: db, limit: c.CallsPerMinute, limiter: newLimiter(db, c.CallsPerMinute), box: c.Box, mailer: c.Mailer, publicURL: c.PublicURL,
+	}
 }

@@ -10,13 +10,13 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// crowd takes every place in the queue of password hashes until the test ends.
-func crowd(t *testing.T) {
+// crowd takes every place in a lane of password hashes until the test ends.
+func crowd(t *testing.T, lane secret.Lane) {
 	t.Helper()
 	secret.LimitHashing(0)
 	t.Cleanup(func() { secret.LimitHashing(math.MaxInt64) })
 	for {
-		_, leave, err := secret.TakePlace(t.Context())
+		_, leave, err := secret.TakePlace(secret.InLane(t.Context(), lane, ""))
 		if err != nil {
 			return
 		}
@@ -26,7 +26,7 @@ func crowd(t *testing.T) {
 
 func TestSignInInACrowdIsRefusedInWordsAndNotCounted(t *testing.T) {
 	eachHouse(t, func(t *testing.T, h house) {
-		crowd(t)
+		crowd(t, secret.LaneSignIn)
 		_, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", password)), here)
 		wantKind(t, err, fault.KindUnavailable)
 		if fault.Public(err) != fault.Public(secret.ErrBusy) {

@@ -45,11 +45,14 @@ type Change struct {
 
 func (c *Change) creates() bool { return c.Before.ID == 0 }
 
-// Changes are what one actor changes in one step of a transaction.
-type Changes struct {
+// ChangesOf are what one actor changes in one step of a transaction.
+type ChangesOf[C any] struct {
 	Actor Actor
-	List  []Change
+	List  []C
 }
+
+// Changes are changes of companies.
+type Changes = ChangesOf[Change]
 
 // Watch adds a room above this one that acts when companies change. It is
 // called after the row is written.
@@ -76,7 +79,55 @@ func (s *Service) applyCompany(ctx context.Context, tx *sqldb.Tx, a Actor, c *Ch
 	if err := auditCompany(ctx, tx, a, c); err != nil {
 		return err
 	}
-	return s.watchers.Tell(ctx, tx, Changes{a, []Change{*c}})
+	if err := s.watchers.Tell(ctx, tx, Changes{Actor: a, List: []Change{*c}}); err != nil {
+		return err
+	}
+	return s.applyBelow(ctx, tx, a, c)
+}
+
+// applyBelow passes a change of a company's standing on to all companies below
+// it, level by level: each is locked before those below it are looked for, so
+// that one that is being made meanwhile is not missed.
+func (s *Service) applyBelow(ctx context.Context, tx *sqldb.Tx, a Actor, c *Change) error {
+	if c.creates() || c.After.Subscription.passedDown() == c.Before.Subscription.passedDown() {
+		return nil
+	}
+	changed := []Company{c.After.Company}
+	for len(changed) > 0 {
+		parent := changed[0]
+		below, err := passOn(ctx, tx, parent)
+		if err != nil {
+			return err
+		}
+		if err := s.watchers.Tell(ctx, tx, Changes{Actor: a, List: below}); err != nil {
+			return err
+		}
+		changed = changed[1:]
+		for _, child := range below {
+			changed = append(changed, child.After.Company)
+		}
+	}
+	return nil
+}
+
+// passOn gives the companies directly below one its standing, and returns those
+// that had another.
+func passOn(ctx context.Context, tx *sqldb.Tx, parent Company) ([]Change, error) {
+	above := parent.Subscription.passedDown()
+	children, err := lockChildren(ctx, tx, parent.ID)
+	if err != nil || len(children) == 0 {
+		return nil, err
+	}
+	var changes []Change
+	for _, child := range children {
+		if child.Subscription.Above == above {
+			continue
+		}
+		c := Change{Before: Profile{Company: child}, After: Profile{Company: child}}
+		c.After.Subscription.Above = above
+		changes = append(changes, c)
+	}
+	return changes, updateAbove(ctx, tx, parent.ID, above)
 }
 
 // founder is the actor of a change. Who makes a company at the top of the tree
@@ -154,18 +205,23 @@ func (action Action) ofChild(entry AuditEntry) AuditEntry {
 
 // The actions on a user.
 const (
-	UserCreated       Action = "user.created"
-	UserUpdated       Action = "user.updated"
-	UserRemoved       Action = "user.removed"
-	PasswordLinkMade  Action = "user.password_link"
-	PasswordSet       Action = "user.password_set"
-	PasswordChanged   Action = "user.password_changed"
-	SecondFactorOn    Action = "second_factor.on"
-	SecondFactorOff   Action = "second_factor.off"
-	UserSignedIn      Action = "signin"
-	UserSignInRefused Action = "signin.refused"
-	UserSessionEnded  Action = "session.ended"
-	unseen            Action = "" // of no interest to the audit log
+	UserCreated      Action = "user.created"
+	UserUpdated      Action = "user.updated"
+	UserRemoved      Action = "user.removed"
+	PasswordLinkMade Action = "user.password_link"
+	PasswordSet      Action = "user.password_set"
+	PasswordChanged  Action = "user.password_changed"
+	SecondFactorOn   Action = "second_factor.on"
+	SecondFactorOff  Action = "second_factor.off"
+	// SecondFactorRefused is a wrong code of somebody who has the password.
+	SecondFactorRefused Action = "second_factor.refused"
+	UserSignedIn        Action = "signin"
+	UserSignInRefused   Action = "signin.refused"
+	UserSessionEnded    Action = "session.ended"
+	EmailConfirmed      Action = "user.email_confirmed"
+	EmailChanged        Action = "user.email_changed"
+	EmailReleased       Action = "user.email_released"
+	unseen              Action = "" // of no interest to the audit log
 )
 
 // userChange is one change of a user's record. before is zero for a user who is

@@ -35,6 +35,11 @@ func (s *Service) AddChildTx(ctx context.Context, tx *sqldb.Tx, a Actor, n NewCh
 		ParentID: a.Company.ID, Name: n.Name, Whatsapp: n.Whatsapp, Level: LevelUser, Zone: a.Company.Zone,
 		Settings: DefaultSettings, Subscription: n.Subscription,
 	}}
+	parent, err := lockCompany(ctx, tx, a.Company.ID) // it may be stopped at this moment
+	if err != nil {
+		return Company{}, err
+	}
+	made.After.Subscription.Above = parent.Subscription.passedDown()
 	err = s.applyCompany(ctx, tx, a, &made)
 	return made.After.Company, err
 }
@@ -46,7 +51,7 @@ func newOwner(email, passwordHash string) *storedUser {
 	return &storedUser{User: User{Name: name, Email: email, Role: RoleOwner}, passwordHash: passwordHash}
 }
 
-func errEmailTaken() error { return fault.Field("email", "is taken by another user") }
+func errEmailTaken() error { return fault.Field("email", takenReason) }
 
 // EmailTaken reports whether a user of any company signs in with an address.
 func EmailTaken(ctx context.Context, q sqldb.Querier, email string) (bool, error) {
@@ -80,20 +85,29 @@ func (s *Service) Parent(ctx context.Context, a Actor) (Contact, error) {
 	return Contact{c.Name, c.Whatsapp}, err
 }
 
-// OwnerReady reports whether the owner of a company has a password.
-func OwnerReady(ctx context.Context, q sqldb.Querier, c Company) (bool, error) {
-	owner, err := ownerOf(ctx, q, c.ID)
-	if err != nil {
-		return false, err
-	}
-	return hasPassword(ctx, q, owner)
-}
+// InUse reports whether a user of a company has ever had a password.
+func InUse(ctx context.Context, q sqldb.Querier, c Company) (bool, error) { return inUse(ctx, q, c.ID) }
 
 // SetOwnerEmailTx gives the owner of a company another address, which no other
-// user may have. The audit line is that of the change of the company.
+// user may have. The audit line is that of the change of the company. The
+// address of a company that is in use is its own: who could replace it could
+// lock the owner out, or in the place of the owner ask for a new password.
 func (s *Service) SetOwnerEmailTx(ctx context.Context, tx *sqldb.Tx, c Company, email string) error {
 	owner, err := ownerOf(ctx, tx, c.ID)
 	if err != nil || owner.Email == email {
+		return err
+	}
+	if _, err := lockUser(ctx, tx, c.ID, owner.ID); err != nil { // a password may be set at this moment
+		return err
+	}
+	used, err := inUse(ctx, tx, c.ID)
+	if err != nil {
+		return err
+	}
+	if used {
+		return fault.Field("email", "cannot be changed from here: the owner signs in with it, and alone can change it")
+	}
+	if err := deletePasswordLinks(ctx, tx, owner); err != nil { // they were sent to the address before
 		return err
 	}
 	taken, err := emailTaken(ctx, tx, owner.ID, text.Lower(email))

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"time"
-	"unicode/utf8"
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 )
@@ -87,6 +87,9 @@ func (n NewCompany) change(ctx context.Context) (func() Change, error) {
 	if err := n.Problems.With(n.refused()).Err(); err != nil {
 		return nil, err
 	}
+	if err := RefusePassword(n.Password, n.Name, n.Email); err != nil {
+		return nil, err
+	}
 	hash, err := HashPassword(ctx, n.Password)
 	if err != nil {
 		return nil, err
@@ -119,6 +122,11 @@ type CompanyDraft struct {
 	LeadDays       input.Opt[int64]
 	RenewInvoice   input.Opt[RenewInvoice]
 
+	LateFeePercent      input.Opt[money.Percent]
+	LateInterestPercent input.Opt[money.Percent]
+	DiscountPercent     input.Opt[money.Percent] // in place of DiscountAmount
+	DiscountAmount      input.Opt[money.Cents]   // in place of DiscountPercent
+
 	Problems input.Problems // what the form had wrong
 }
 
@@ -137,6 +145,11 @@ func ReadCompanyDraft(in *input.Form) CompanyDraft {
 		RenewOnPayment: in.Bool("renew_on_payment"),
 		LeadDays:       in.Int("lead_days", 0, maxLeadDays),
 		RenewInvoice:   choice(in, "renew_invoice", RenewInvoices...),
+
+		LateFeePercent:      in.Percent("late_fee_percent"),
+		LateInterestPercent: in.Percent("late_interest_percent"),
+		DiscountPercent:     in.Percent("discount_percent"),
+		DiscountAmount:      in.Money("discount_amount"),
 	}
 	d.Problems = in.Problems()
 	return d
@@ -157,7 +170,34 @@ func (d CompanyDraft) to(a Actor, c Company) Company {
 	if d.LeadDays.Given() {
 		c.Settings.LeadDays = int(d.LeadDays.Value)
 	}
+	d.termsTo(&c.Settings)
 	return c
+}
+
+// termsTo sets the terms. A discount of one kind replaces that of the other,
+// unless the draft names both.
+func (d CompanyDraft) termsTo(s *Settings) {
+	d.LateFeePercent.To(&s.LateFeePercent)
+	d.LateInterestPercent.To(&s.LateInterestPercent)
+	d.DiscountPercent.To(&s.DiscountPercent)
+	d.DiscountAmount.To(&s.DiscountAmount)
+	switch {
+	case d.DiscountPercent.Value != 0 && !d.DiscountAmount.Given():
+		s.DiscountAmount = 0
+	case d.DiscountAmount.Value != 0 && !d.DiscountPercent.Given():
+		s.DiscountPercent = 0
+	}
+}
+
+// refused is what is wrong with a company as a whole.
+func (c Company) refused() (refused fault.Fields) {
+	if c.Name == "" {
+		refused.Add("name", "must not be empty")
+	}
+	if c.Settings.DiscountPercent != 0 && c.Settings.DiscountAmount != 0 {
+		refused.Add("discount_amount", "must be a percentage or an amount, not both")
+	}
+	return refused
 }
 
 // SetCompany changes the actor's company.
@@ -169,11 +209,7 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, d CompanyDraft) (Comp
 			return err
 		}
 		after = d.to(a, before)
-		var refused fault.Fields
-		if after.Name == "" {
-			refused.Add("name", "must not be empty")
-		}
-		if err := d.Problems.With(refused).Err(); err != nil {
+		if err := d.Problems.With(after.refused()).Err(); err != nil {
 			return err
 		}
 		return s.applyCompany(ctx, tx, a, &Change{
@@ -218,8 +254,10 @@ func (s *Service) Owner(ctx context.Context, a Actor) (User, error) {
 // ReadPassword reads and checks the field password; "" when it is not given.
 func ReadPassword(in *input.Form) string {
 	password := in.Text("password", maxPassword)
-	if password.HasValue() && utf8.RuneCountInString(password.Value) < MinPassword {
-		in.Refuse("password", "must have at least 8 characters")
+	if password.HasValue() {
+		if reason := weakness(password.Value); reason != "" {
+			in.Refuse("password", reason)
+		}
 	}
 	return password.Value
 }

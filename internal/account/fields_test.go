@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
@@ -15,18 +16,20 @@ import (
 // notAudited are the fields that no table of fields.go shows, each with the
 // reason.
 var notAudited = map[string]string{
-	"Profile.Company.ID":                  "it is the line's",
-	"Profile.Company.ParentID":            "it does not change",
-	"Profile.Company.CreatedAt":           "it is the time of the line that says so",
-	"Profile.Company.Subscription.PlanID": "people know plans by name",
-	"Profile.Company.Subscription.OwnDay": "it follows from the last day",
-	"User.ID":                             "it is the line's",
-	"User.CompanyID":                      "the log is the company's",
-	"User.CreatedAt":                      "it is the time of the line that says so",
-	"Token.ID":                            "it is the line's",
-	"Token.CompanyID":                     "the log is the company's",
-	"Token.CreatedAt":                     "it is the time of the line that says so",
-	"Token.LastUsedAt":                    "nobody changes it by hand",
+	"Profile.Company.ID":                     "it is the line's",
+	"Profile.Company.ParentID":               "it does not change",
+	"Profile.Company.CreatedAt":              "it is the time of the line that says so",
+	"Profile.Company.Subscription.PlanID":    "people know plans by name",
+	"Profile.Company.Subscription.OwnDay":    "it follows from the last day",
+	"Profile.Company.Subscription.Above":     "it is what happened to another company, and is in the log of that one",
+	"Profile.Company.Subscription.Anonymous": "it follows from who made the company",
+	"User.ID":                                "it is the line's",
+	"User.CompanyID":                         "the log is the company's",
+	"User.CreatedAt":                         "it is the time of the line that says so",
+	"Token.ID":                               "it is the line's",
+	"Token.CompanyID":                        "the log is the company's",
+	"Token.CreatedAt":                        "it is the time of the line that says so",
+	"Token.LastUsedAt":                       "nobody changes it by hand",
 }
 
 // leaves walks the exported fields of a record down to plain values.
@@ -49,12 +52,16 @@ func fill(v reflect.Value, n int) {
 		v.SetString(fmt.Sprintf("text%d", n))
 	case int, int64:
 		v.SetInt(int64(n))
+	case money.Percent, money.Cents:
+		v.SetInt(int64(n))
 	case bool:
 		v.SetBool(true)
 	case time.Time:
 		v.Set(reflect.ValueOf(time.UnixMicro(int64(n) + 1)))
 	case civil.Date:
 		v.Set(reflect.ValueOf(civil.MustParse("2026-03-31")))
+	case Above:
+		v.Set(reflect.ValueOf(Above{time.UnixMicro(int64(n) + 1), civil.MustParse("2026-04-30")}))
 	case Level:
 		v.SetString(string(LevelMaster))
 	case RenewFrom:
@@ -238,7 +245,7 @@ func TestPasswordChangedMeanwhileIsNotRehashedAway(t *testing.T) {
 	checked := storedUser{User: owner, passwordHash: "old"}
 	for hash, want := range map[string]string{"old": "old, anew", "changed": "changed"} {
 		err := s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			if err := s.setPassword(t.Context(), tx, Operator(company), passwordSet{PasswordSet, owner, hash}); err != nil {
+			if err := s.setPassword(t.Context(), tx, Operator(company), passwordSet{PasswordSet, owner, hash, false}); err != nil {
 				return err
 			}
 			return s.rehash(t.Context(), tx, checked, "old, anew")

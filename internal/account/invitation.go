@@ -22,20 +22,23 @@ func NewInvitation() Invitation {
 }
 
 // InviteTx stores the invitation of a company's owner inside another use case's
-// transaction, which writes the audit line. An older one stops working. An
-// owner who has a password is not invited: the parent cannot take an account
-// over.
+// transaction, which writes the audit line. An older one stops working. Once
+// any user of the company has had a password it is in use, and nobody above it
+// can get in: an owner who was made later is invited by those who are in.
 func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, c Company, i Invitation) error {
 	owner, err := ownerOf(ctx, tx, c.ID)
 	if err != nil {
 		return err
 	}
-	has, err := hasPassword(ctx, tx, owner)
+	if _, err := lockUser(ctx, tx, c.ID, owner.ID); err != nil { // a password may be set at this moment
+		return err
+	}
+	used, err := inUse(ctx, tx, c.ID)
 	if err != nil {
 		return err
 	}
-	if has {
+	if used {
 		return fault.Conflict("the owner has a password already")
 	}
-	return replacePasswordLink(ctx, tx, owner, i.hash)
+	return replacePasswordLink(ctx, tx, owner, newPasswordLink{i.hash, forInvitation, linkLife})
 }

@@ -7,18 +7,35 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/text"
 )
 
 // linkLife is how long a link to set a password works.
 const linkLife = 7 * 24 * time.Hour
 
+// purpose is what a link is for.
+type purpose string
+
+const (
+	forPassword   purpose = "password"   // from a colleague or the operator
+	forInvitation purpose = "invitation" // from the company above
+	forReset      purpose = "reset"      // by e-mail, to who forgot it
+	forConfirm    purpose = "confirm"    // by e-mail: not a password, but the address
+	forRelease    purpose = "release"    // by e-mail: the address goes to somebody else
+)
+
+// newPasswordLink is a link to set a password that is to be stored.
+type newPasswordLink struct {
+	hash    []byte
+	purpose purpose
+	life    time.Duration
+}
+
 // replacePasswordLink stores a link to set a password. Older ones stop working.
-func replacePasswordLink(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) error {
+func replacePasswordLink(ctx context.Context, tx *sqldb.Tx, u User, l newPasswordLink) error {
 	if err := deletePasswordLinks(ctx, tx, u); err != nil {
 		return err
 	}
-	return insertPasswordLink(ctx, tx, u, hash, tx.Now().Add(linkLife))
+	return insertPasswordLink(ctx, tx, u, l)
 }
 
 // NewPasswordLink makes a link by which a user sets another password, once.
@@ -30,7 +47,7 @@ func (s *Service) NewPasswordLink(ctx context.Context, a Actor, userID int64) (U
 		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
 			return err
 		}
-		if err := replacePasswordLink(ctx, tx, u.User, hash); err != nil {
+		if err := replacePasswordLink(ctx, tx, u.User, newPasswordLink{hash, forPassword, linkLife}); err != nil {
 			return err
 		}
 		return s.applyUser(ctx, tx, a, happened(PasswordLinkMade, u.User))
@@ -73,20 +90,30 @@ func ReadPasswordChange(in *input.Form) NewPassword {
 // UsePasswordLink sets a password, once, and signs the user out everywhere
 // else. The second factor stays.
 func (s *Service) UsePasswordLink(ctx context.Context, link string, p NewPassword, from Visitor) (User, error) {
-	if err := p.Problems.Err(); err != nil {
+	var u storedUser
+	if err := s.linkWorks(ctx, from, func() (err error) {
+		u, err = userByLink(ctx, s.db, linkHash(link), s.db.Now())
+		return err
+	}); err != nil {
+		return User{}, err
+	}
+	if err := s.acceptable(ctx, u.User, p); err != nil {
 		return User{}, err
 	}
 	hash, err := HashPassword(ctx, p.Password)
 	if err != nil {
 		return User{}, err
 	}
-	var u storedUser
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if u, err = claimPasswordLink(ctx, tx, link); err != nil {
+		var purpose purpose
+		if u, purpose, err = claimPasswordLink(ctx, tx, link); err != nil {
 			return err
 		}
-		set := passwordSet{PasswordSet, u.User, hash}
+		set := passwordSet{PasswordSet, u.User, hash, purpose == forReset}
 		if err := s.setPassword(ctx, tx, actorOf(u.User, from), set); err != nil {
+			return err
+		}
+		if err := dropOldDevices(ctx, tx, u.User, 0); err != nil { // whoever knew the old password may have had one
 			return err
 		}
 		return endSessions(ctx, tx, u.CompanyID, u.ID, 0)
@@ -94,24 +121,71 @@ func (s *Service) UsePasswordLink(ctx context.Context, link string, p NewPasswor
 	return u.User, err
 }
 
+// linkWorks looks a link up before anything dear is done for whoever brings it.
+// Links that do not exist are counted by network.
+func (s *Service) linkWorks(ctx context.Context, from Visitor, find func() error) error {
+	quotas := networkQuotas("link:", from)
+	if err := s.refuseSpent(ctx, quotas); err != nil {
+		return err
+	}
+	err := find()
+	if fault.KindOf(err) != fault.KindNotFound {
+		return err
+	}
+	if counted := s.countAttempt(ctx, quotas); counted != nil {
+		return counted
+	}
+	return err
+}
+
 // claimPasswordLink uses a link up and returns whom it was for.
-func claimPasswordLink(ctx context.Context, tx *sqldb.Tx, link string) (storedUser, error) {
+func claimPasswordLink(ctx context.Context, tx *sqldb.Tx, link string) (storedUser, purpose, error) {
 	u, err := userByLink(ctx, tx, linkHash(link), tx.Now())
 	if err != nil {
-		return u, err
+		return u, "", err
+	}
+	purpose, err := purposeOfLink(ctx, tx, u.User, linkHash(link))
+	if err == nil && purpose == forInvitation {
+		err = invitedInTime(ctx, tx, u.User)
+	}
+	if err != nil {
+		return u, purpose, err
 	}
 	used, err := usePasswordLink(ctx, tx, u.User, linkHash(link))
 	if err == nil && !used { // by another request at this moment
 		err = fault.NotFound("link")
 	}
-	return u, err
+	return u, purpose, err
+}
+
+// acceptable refuses a password that its user should not have.
+func (s *Service) acceptable(ctx context.Context, u User, p NewPassword) error {
+	if err := p.Problems.Err(); err != nil {
+		return err
+	}
+	company, err := companyByID(ctx, s.db, u.CompanyID)
+	if err != nil {
+		return err
+	}
+	return RefusePassword(p.Password, company.Name, u.Email)
+}
+
+// invitedInTime refuses an invitation from above to a company that is in use by
+// now: it would be a way in.
+func invitedInTime(ctx context.Context, tx *sqldb.Tx, u User) error {
+	used, err := inUse(ctx, tx, u.CompanyID)
+	if err == nil && used {
+		err = fault.NotFound("link")
+	}
+	return err
 }
 
 // passwordSet is a password that a user gets.
 type passwordSet struct {
-	action Action
-	user   User
-	hash   string
+	action   Action
+	user     User
+	hash     string
+	confirms bool // the address: the link was sent there
 }
 
 func (s *Service) setPassword(ctx context.Context, tx *sqldb.Tx, a Actor, set passwordSet) error {
@@ -121,13 +195,16 @@ func (s *Service) setPassword(ctx context.Context, tx *sqldb.Tx, a Actor, set pa
 	}
 	change := userChange{set.action, before, before}
 	change.after.passwordHash = set.hash
+	if set.confirms {
+		change.after.confirmedAt = tx.Now().UnixMicro()
+	}
 	return s.applyUser(ctx, tx, a, &change)
 }
 
 // ChangePassword sets another password for a user who knows the current one. It
 // signs the user out everywhere but here.
 func (s *Service) ChangePassword(ctx context.Context, v Visit, p NewPassword) error {
-	if err := p.Problems.Err(); err != nil {
+	if err := s.acceptable(ctx, v.User, p); err != nil {
 		return err
 	}
 	u, err := s.reauthenticate(ctx, v.Actor, "current_password", p.Current)
@@ -139,7 +216,7 @@ func (s *Service) ChangePassword(ctx context.Context, v Visit, p NewPassword) er
 		return err
 	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if err := s.setPassword(ctx, tx, v.Actor, passwordSet{PasswordChanged, u.User, hash}); err != nil {
+		if err := s.setPassword(ctx, tx, v.Actor, passwordSet{action: PasswordChanged, user: u.User, hash: hash}); err != nil {
 			return err
 		}
 		if err := endSessions(ctx, tx, u.CompanyID, u.ID, v.Session.ID); err != nil {
@@ -157,8 +234,8 @@ func (s *Service) reauthenticate(ctx context.Context, a Actor, field, password s
 	if err != nil {
 		return u, err
 	}
-	person, from := text.Lower(u.Email), Visitor{Address: a.From}
-	if err := s.countAttempt(ctx, person, from); err != nil {
+	quotas := proofQuotas(u.ID)
+	if err := s.countAttempt(ctx, quotas); err != nil {
 		return u, err
 	}
 	fits, err := passwordFits(ctx, u, password)
@@ -166,7 +243,8 @@ func (s *Service) reauthenticate(ctx context.Context, a Actor, field, password s
 		return u, err
 	}
 	if !fits {
+		s.auditRefusal(ctx, u.User, Visitor{Address: a.From}, UserSignInRefused)
 		return u, fault.Field(field, "is wrong")
 	}
-	return u, s.db.Write(ctx, func(tx *sqldb.Tx) error { return uncountAttempts(ctx, tx, person, from) })
+	return u, s.db.Write(ctx, func(tx *sqldb.Tx) error { return uncountAttempt(ctx, tx, quotas) })
 }

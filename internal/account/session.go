@@ -9,6 +9,7 @@ import (
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/text"
 )
 
 // A session ends after a time without use, and after a longer one whatever its
@@ -31,6 +32,7 @@ type Session struct {
 	CreatedAt time.Time
 	SeenAt    time.Time
 	ExpiresAt time.Time
+	ProvedAt  time.Time // when the user last proved to be who they are
 
 	pending bool
 }
@@ -39,6 +41,7 @@ type Session struct {
 type Visitor struct {
 	Address string
 	Agent   string // what the browser calls itself
+	Device  string // what it keeps from an earlier sign-in; "": nothing
 }
 
 // Visit is a request of a user who is signed in.
@@ -116,13 +119,11 @@ func startSession(ctx context.Context, tx *sqldb.Tx, start sessionStart) (string
 	if start.pending {
 		life = codeWait
 	}
-	agent := start.from.Agent
-	if len(agent) > maxAgent {
-		agent = agent[:maxAgent]
-	}
+	agent := text.Storable(start.from.Agent, maxAgent)
 	return token, insertSession(ctx, tx, start.user.CompanyID, hash, Session{
 		UserID: start.user.ID, Address: start.from.Address, Agent: agent,
-		CreatedAt: tx.Now(), SeenAt: tx.Now(), ExpiresAt: tx.Now().Add(life), pending: start.pending,
+		CreatedAt: tx.Now(), SeenAt: tx.Now(), ExpiresAt: tx.Now().Add(life), ProvedAt: tx.Now(),
+		pending: start.pending,
 	})
 }
 

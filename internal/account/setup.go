@@ -38,7 +38,7 @@ func ReadSetup(in *input.Form) NewCompany {
 // Setup makes the first company and its owner, as CreateCompany does, and signs
 // the owner in. It works once.
 func (s *Service) Setup(ctx context.Context, link string, n NewCompany, from Visitor) (SignedIn, error) {
-	if err := s.SetupWorks(ctx, link); err != nil {
+	if err := s.linkWorks(ctx, from, func() error { return s.SetupWorks(ctx, link) }); err != nil {
 		return SignedIn{}, err
 	}
 	made, err := n.change(ctx)
@@ -55,7 +55,10 @@ func (s *Service) Setup(ctx context.Context, link string, n NewCompany, from Vis
 			return err
 		}
 		out.User = done.owner.User
-		out.Token, err = startSession(ctx, tx, sessionStart{user: out.User, from: from})
+		if out.Token, err = startSession(ctx, tx, sessionStart{user: out.User, from: from}); err != nil {
+			return err
+		}
+		out.Device, err = rememberDevice(ctx, tx, out.User, from)
 		return err
 	})
 	return out, err

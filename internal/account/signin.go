@@ -3,8 +3,6 @@ package account
 import (
 	"context"
 	"errors"
-	"strconv"
-	"time"
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -13,30 +11,17 @@ import (
 	"carteira/internal/platform/text"
 )
 
-// How many attempts to sign in are let through in a window: of one person from
-// one address, of all persons from one address, and of one person from all
-// addresses. The last is wider, or a stranger could lock a person out.
-const (
-	attemptWindow     = 15 * time.Minute
-	attemptsOfPair    = 10
-	attemptsOfAddress = 50
-	attemptsOfPerson  = 100
-)
-
 // SignedIn is what a browser gets: a token to keep, and whether the code of the
 // second factor is still to come.
 type SignedIn struct {
 	Token     string
+	Device    string // to keep for longer, by which the browser is known again; "": it has one
 	NeedsCode bool
 	User      User
 }
 
 func errWrongPassword() error {
 	return fault.New(fault.KindInvalid, "the e-mail address or the password is wrong")
-}
-
-func errTooMany() error {
-	return fault.New(fault.KindRateLimited, "too many attempts to sign in; wait 15 minutes and try again")
 }
 
 // Credentials are what a user signs in with.
@@ -61,47 +46,57 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, from Visitor) (Sign
 	if err := c.Problems.Err(); err != nil {
 		return SignedIn{}, err
 	}
-	ctx, leave, err := secret.TakePlace(ctx) // before the attempt is counted: a crowd is not the visitor's fault
-	if err != nil {
-		return SignedIn{}, err
-	}
-	defer leave()
 	person := text.Lower(c.Email)
-	if err := s.countAttempt(ctx, person, from); err != nil {
-		return SignedIn{}, err
-	}
 	found, err := userByEmail(ctx, s.db, person)
 	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return SignedIn{}, err
 	}
-	ok, err := passwordFits(ctx, found, c.Password)
+	known, err := s.knows(ctx, found.User, from)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	a := attempt{found, from, signInQuotas(person, from, known)}
+	if err := s.refuseSpent(ctx, a.quotas); err != nil {
+		return SignedIn{}, err
+	}
+	ctx, leave, err := secret.TakePlace(from.lane(ctx, known)) // before the attempt is counted: a crowd is not the visitor's fault
+	if err != nil {
+		return SignedIn{}, err
+	}
+	defer leave()
+	return s.tryPassword(ctx, a, c.Password)
+}
+
+// attempt is somebody who tries to sign in; the user has no ID where there is
+// none with that address.
+type attempt struct {
+	user   storedUser
+	from   Visitor
+	quotas []quota
+}
+
+// lane is where the visitor waits for a hash.
+func (v Visitor) lane(ctx context.Context, known bool) context.Context {
+	narrow, _ := Networks(v.Address)
+	if known {
+		return secret.InLane(ctx, secret.LaneKnown, "")
+	}
+	return secret.InLane(ctx, secret.LaneSignIn, narrow)
+}
+
+func (s *Service) tryPassword(ctx context.Context, a attempt, password string) (SignedIn, error) {
+	if err := s.countAttempt(ctx, a.quotas); err != nil {
+		return SignedIn{}, err
+	}
+	ok, err := passwordFits(ctx, a.user, password)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	if !ok {
-		s.auditRefusal(ctx, found, from)
+		s.auditRefusal(ctx, a.user.User, a.from, UserSignInRefused)
 		return SignedIn{}, errWrongPassword()
 	}
-	return s.signIn(ctx, found, c.Password, from)
-}
-
-// countAttempt refuses one too many.
-func (s *Service) countAttempt(ctx context.Context, person string, from Visitor) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		keys := attemptKeys(person, from)
-		counts, err := addAttempt(ctx, tx, keys, tx.Now().Add(-attemptWindow))
-		if err != nil {
-			return err
-		}
-		if counts[0] > attemptsOfPair || counts[1] > attemptsOfAddress || counts[2] > attemptsOfPerson {
-			return errTooMany()
-		}
-		return nil
-	})
-}
-
-func attemptKeys(person string, from Visitor) []string {
-	return []string{"pair:" + person + " " + from.Address, "address:" + from.Address, "person:" + person}
+	return s.signIn(ctx, a, password)
 }
 
 // passwordFits takes as long for an unknown user as for a known one.
@@ -114,12 +109,12 @@ func passwordFits(ctx context.Context, u storedUser, password string) (bool, err
 
 // auditRefusal leaves a line in the audit log. A failure to do so must not tell
 // the visitor anything.
-func (s *Service) auditRefusal(ctx context.Context, u storedUser, from Visitor) {
+func (s *Service) auditRefusal(ctx context.Context, u User, from Visitor, what Action) {
 	if u.ID == 0 {
 		return
 	}
 	_ = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return s.applyUser(ctx, tx, actorOf(u.User, from), happened(UserSignInRefused, u.User))
+		return s.applyUser(ctx, tx, actorOf(u, from), happened(what, u))
 	})
 }
 
@@ -128,29 +123,43 @@ func actorOf(u User, from Visitor) Actor {
 }
 
 // signIn starts the session of a user whose password was right.
-func (s *Service) signIn(ctx context.Context, u storedUser, password string, from Visitor) (SignedIn, error) {
-	renewed := ""
+func (s *Service) signIn(ctx context.Context, a attempt, password string) (SignedIn, error) {
+	u, renewed := a.user, ""
 	if secret.NeedsRehash(u.passwordHash) {
 		var err error
 		if renewed, err = secret.HashPassword(ctx, password); err != nil {
 			return SignedIn{}, err
 		}
 	}
-	in := SignedIn{User: u.User, NeedsCode: u.totp != ""}
+	var in SignedIn
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		if err := s.rehash(ctx, tx, u, renewed); err != nil {
 			return err
 		}
-		if err := uncountAttempts(ctx, tx, text.Lower(u.Email), from); err != nil {
+		if err := uncountAttempt(ctx, tx, a.quotas); err != nil {
 			return err
 		}
-		start := sessionStart{user: u.User, from: from, pending: in.NeedsCode}
-		if in.Token, err = startSession(ctx, tx, start); err != nil || in.NeedsCode {
+		if u.totp != "" {
+			in = SignedIn{User: u.User, NeedsCode: true}
+			in.Token, err = startSession(ctx, tx, sessionStart{user: u.User, from: a.from, pending: true})
 			return err
 		}
-		return s.applyUser(ctx, tx, actorOf(u.User, from), happened(UserSignedIn, u.User))
+		in, err = s.welcome(ctx, tx, u.User, a.from)
+		return err
 	})
 	return in, err
+}
+
+// welcome starts the session of a user who has proved everything.
+func (s *Service) welcome(ctx context.Context, tx *sqldb.Tx, u User, from Visitor) (in SignedIn, err error) {
+	in.User = u
+	if in.Token, err = startSession(ctx, tx, sessionStart{user: u, from: from}); err != nil {
+		return in, err
+	}
+	if in.Device, err = rememberDevice(ctx, tx, u, from); err != nil {
+		return in, err
+	}
+	return in, s.applyUser(ctx, tx, actorOf(u, from), happened(UserSignedIn, u))
 }
 
 // rehash stores the hash of a password anew, with the cost of today; "" stores
@@ -166,20 +175,6 @@ func (s *Service) rehash(ctx context.Context, tx *sqldb.Tx, checked storedUser, 
 	change := userChange{unseen, before, before}
 	change.after.passwordHash = hash
 	return s.applyUser(ctx, tx, System(Company{ID: before.CompanyID}, "rehash"), &change)
-}
-
-// uncountAttempts takes a good attempt out of the count, and those of its pair.
-func uncountAttempts(ctx context.Context, tx *sqldb.Tx, person string, from Visitor) error {
-	keys := attemptKeys(person, from)
-	if err := deleteAttempts(ctx, tx, keys[0]); err != nil {
-		return err
-	}
-	for _, key := range keys[1:] {
-		if err := undoAttempt(ctx, tx, key); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Code is a code of the second factor, or a recovery code.
@@ -208,25 +203,42 @@ func (s *Service) ConfirmCode(ctx context.Context, token string, code Code, from
 	if err != nil || !v.Session.pending {
 		return SignedIn{}, errors.Join(err, signedOut())
 	}
-	person := "code " + strconv.FormatInt(v.User.ID, 10)
-	if err := s.countAttempt(ctx, person, from); err != nil {
+	known, err := s.knows(ctx, v.User, from)
+	if err != nil {
 		return SignedIn{}, err
 	}
-	out := SignedIn{User: v.User}
+	quotas := codeQuotas(v.User.ID, from, known)
+	if err := s.countAttempt(ctx, quotas); err != nil {
+		return SignedIn{}, err
+	}
+	var out SignedIn
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if err := s.useCode(ctx, tx, v.User, code.Text); err != nil {
-			return err
-		}
-		if err := uncountAttempts(ctx, tx, person, from); err != nil {
-			return err
-		}
-		if n, err := endSession(ctx, tx, v.User.CompanyID, v.User.ID, v.Session.ID); err != nil || n == 0 {
-			return errors.Join(err, signedOut())
-		}
-		if out.Token, err = startSession(ctx, tx, sessionStart{user: v.User, from: from}); err != nil {
-			return err
-		}
-		return s.applyUser(ctx, tx, actorOf(v.User, from), happened(UserSignedIn, v.User))
+		out, err = s.confirmTx(ctx, tx, v, guess{code.Text, from, quotas})
+		return err
 	})
+	if errors.Is(err, errGuess) {
+		s.auditRefusal(ctx, v.User, from, SecondFactorRefused)
+		err = errWrongCode()
+	}
 	return out, err
+}
+
+// guess is a code that somebody sent.
+type guess struct {
+	code   string
+	from   Visitor
+	quotas []quota
+}
+
+func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, v Visit, g guess) (SignedIn, error) {
+	if err := s.useCode(ctx, tx, v.User, g.code); err != nil {
+		return SignedIn{}, err
+	}
+	if err := uncountAttempt(ctx, tx, g.quotas); err != nil {
+		return SignedIn{}, err
+	}
+	if n, err := endSession(ctx, tx, v.User.CompanyID, v.User.ID, v.Session.ID); err != nil || n == 0 {
+		return SignedIn{}, errors.Join(err, signedOut())
+	}
+	return s.welcome(ctx, tx, v.User, g.from)
 }

@@ -18,17 +18,22 @@ func ScanCompany(r sqldb.Row, c *Company, more ...any) error { return companySca
 
 const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.level, c.timezone,
 	c.renew_from, c.renew_on_payment, c.lead_days, c.renew_invoice, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
-	c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions`
+	c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions,
+	COALESCE(c.above_suspended_at, 0), c.above_expires_on, c.anonymous,
+	c.late_fee_bp, c.late_interest_bp, c.discount_bp, c.discount_cents`
 
 // companyScan reads companyColumns, and after them what the caller adds.
 func companyScan(r sqldb.Row, c *Company, more ...any) error {
 	var zone string
-	var created, suspended int64
+	var created, suspended, aboveSuspended int64
 	sub := &c.Subscription
 	dest := []any{
 		&c.ID, &c.ParentID, &c.Name, &c.Whatsapp, (*string)(&c.Level), &zone,
 		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, (*string)(&c.Settings.RenewInvoice), &created,
 		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &sub.Functions,
+		&aboveSuspended, &sub.Above.ExpiresOn, &sub.Anonymous,
+		(*int64)(&c.Settings.LateFeePercent), (*int64)(&c.Settings.LateInterestPercent),
+		(*int64)(&c.Settings.DiscountPercent), (*int64)(&c.Settings.DiscountAmount),
 	}
 	if err := r.Scan(append(dest, more...)...); err != nil {
 		return err
@@ -36,6 +41,9 @@ func companyScan(r sqldb.Row, c *Company, more ...any) error {
 	c.CreatedAt = time.UnixMicro(created)
 	if suspended != 0 {
 		sub.SuspendedAt = time.UnixMicro(suspended)
+	}
+	if aboveSuspended != 0 {
+		sub.Above.SuspendedAt = time.UnixMicro(aboveSuspended)
 	}
 	var err error
 	c.Zone, err = civil.LoadZone(zone)
@@ -51,7 +59,9 @@ func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) 
 	values := append([]any{sqldb.RefTo(c.ParentID), tx.Now().UnixMicro()}, companyValues(tx, c, search)...)
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days, renew_invoice,
-			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions, search, updated_at)
+			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions,
+			above_suspended_at, above_expires_on, anonymous, search, updated_at,
+			late_fee_bp, late_interest_bp, discount_bp, discount_cents)
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
@@ -59,21 +69,30 @@ func updateCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) 
 	_, err := tx.Exec(ctx, `
 		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?, renew_invoice = ?,
 			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
-			search = ?, updated_at = ?
+			above_suspended_at = ?, above_expires_on = ?, anonymous = ?,
+			search = ?, updated_at = ?, late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?
 		WHERE id = ?`, append(companyValues(tx, c, search), c.ID)...)
 	return err
 }
 
 // companyValues are what both statements above write, in their order.
 func companyValues(tx *sqldb.Tx, c Company, search string) []any {
-	sub, suspended := c.Subscription, sqldb.Ref{}
-	if !sub.SuspendedAt.IsZero() {
-		suspended = sqldb.RefTo(sub.SuspendedAt.UnixMicro())
-	}
+	sub := c.Subscription
 	return []any{
 		c.Name, c.Whatsapp, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom), c.Settings.RenewOnPayment, c.Settings.LeadDays,
-		string(c.Settings.RenewInvoice), string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, suspended, sub.Functions, search, tx.Now().UnixMicro(),
+		string(c.Settings.RenewInvoice), string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, instant(sub.SuspendedAt), sub.Functions,
+		instant(sub.Above.SuspendedAt), sub.Above.ExpiresOn, sub.Anonymous, search, tx.Now().UnixMicro(),
+		int64(c.Settings.LateFeePercent), int64(c.Settings.LateInterestPercent),
+		int64(c.Settings.DiscountPercent), int64(c.Settings.DiscountAmount),
 	}
+}
+
+// instant is a time as a column has it that is null when there is none.
+func instant(t time.Time) sqldb.Ref {
+	if t.IsZero() {
+		return sqldb.Ref{}
+	}
+	return sqldb.RefTo(t.UnixMicro())
 }
 
 func companyByID(ctx context.Context, q sqldb.Querier, id int64) (Company, error) {
@@ -125,6 +144,10 @@ func insertToken(ctx context.Context, tx *sqldb.Tx, t Token, hash []byte) (int64
 func tokens(ctx context.Context, q sqldb.Querier, companyID int64) ([]Token, error) {
 	return sqldb.All(ctx, q, scanToken, `
 		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? ORDER BY id DESC`, companyID)
+}
+
+func countTokens(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM api_tokens WHERE company_id = ?`, companyID)
 }
 
 func tokenByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Token, error) {

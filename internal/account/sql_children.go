@@ -32,7 +32,22 @@ func emailTaken(ctx context.Context, q sqldb.Querier, userID int64, emailKey str
 	return n > 0, err
 }
 
-func hasPassword(ctx context.Context, q sqldb.Querier, u User) (bool, error) {
-	hash, err := sqldb.Value[string](ctx, q, `SELECT password_hash FROM users WHERE company_id = ? AND id = ?`, u.CompanyID, u.ID)
-	return hash != "", err
+// inUse reports whether any user of a company has a password.
+func inUse(ctx context.Context, q sqldb.Querier, companyID int64) (bool, error) {
+	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM users WHERE company_id = ? AND password_hash <> ''`, companyID)
+	return n > 0, err
+}
+
+// lockChildren locks the companies directly below one.
+func lockChildren(ctx context.Context, tx *sqldb.Tx, parentID int64) ([]Company, error) {
+	return sqldb.All(ctx, tx, scanCompany, `
+		SELECT `+companyColumns+` FROM companies c WHERE c.parent_id = ? ORDER BY c.id {for update}`, parentID)
+}
+
+// updateAbove gives all companies directly below one the standing of those above
+// them.
+func updateAbove(ctx context.Context, tx *sqldb.Tx, parentID int64, above Above) error {
+	_, err := tx.Exec(ctx, `UPDATE companies SET above_suspended_at = ?, above_expires_on = ? WHERE parent_id = ?`,
+		instant(above.SuspendedAt), above.ExpiresOn, parentID)
+	return err
 }

@@ -18,6 +18,33 @@ type Subscription struct {
 	OwnDay      int        // day of the month that renewals return to after a shorter month
 	SuspendedAt time.Time  // zero: it is not suspended
 	Functions   Functions
+	Above       Above
+	Anonymous   bool // made by a stranger through a signup link, and not paid for yet
+}
+
+// Above is the standing of the companies above one, up to the top: who is below
+// somebody stopped is stopped too. It is on the row of each, so that nobody has
+// to walk the tree to ask.
+type Above struct {
+	SuspendedAt time.Time  // since when one of them is suspended; zero: none is
+	ExpiresOn   civil.Date // the earliest of their last days; zero: no end
+}
+
+// passedDown is what the companies directly below one have as their Above.
+func (s Subscription) passedDown() Above {
+	above := s.Above
+	if at := s.SuspendedAt; !at.IsZero() && (above.SuspendedAt.IsZero() || at.Before(above.SuspendedAt)) {
+		above.SuspendedAt = at
+	}
+	if on := s.ExpiresOn; !on.IsZero() && (above.ExpiresOn.IsZero() || on.Before(above.ExpiresOn)) {
+		above.ExpiresOn = on
+	}
+	return above
+}
+
+// StoppedAbove reports whether a company above this one is stopped on a day.
+func (s Subscription) StoppedAbove(today civil.Date) bool {
+	return !s.Above.SuspendedAt.IsZero() || !s.Above.ExpiresOn.IsZero() && s.Above.ExpiresOn.Before(today)
 }
 
 // SubscriptionKind is whether a subscription is tried or paid for.
@@ -66,7 +93,12 @@ func (c Company) Standing(now time.Time) Standing {
 // live reports whether the company may do more than read.
 func (s Subscription) live(today civil.Date) bool {
 	standing := s.Standing(today)
-	return standing == StandingTrial || standing == StandingActive
+	return (standing == StandingTrial || standing == StandingActive) && !s.StoppedAbove(today)
+}
+
+// StoppedAbove reports whether a company above this one is stopped at an instant.
+func (c Company) StoppedAbove(now time.Time) bool {
+	return c.Subscription.StoppedAbove(civil.Of(now.In(c.Zone)))
 }
 
 // TellsWebhooks reports whether events of the company go out at an instant.
@@ -87,14 +119,18 @@ func (a Actor) Allow(f Function) error {
 }
 
 // Writable refuses a change by a company whose subscription has ended or is
-// suspended. Such a company may still sign in and read.
+// suspended, or that is below such a company. Such a company may still sign in and read.
 func (a Actor) Writable(today civil.Date) error {
-	switch s := a.Company.Subscription; s.Standing(today) {
+	s := a.Company.Subscription
+	switch s.Standing(today) {
 	case StandingExpired:
 		return fault.Forbidden(fmt.Sprintf("status: the subscription expired on %s; nothing can be changed until it is renewed", s.ExpiresOn))
 	case StandingSuspended:
 		return fault.Forbidden("status: the company is suspended; nothing can be changed until it is renewed")
 	case StandingTrial, StandingActive:
+	}
+	if s.StoppedAbove(today) {
+		return fault.Forbidden("status: a company above this one is expired or suspended; nothing can be changed until that one goes on")
 	}
 	return nil
 }

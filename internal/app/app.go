@@ -16,12 +16,14 @@ import (
 	"carteira/internal/dashboard"
 	"carteira/internal/event"
 	"carteira/internal/payment"
+	"carteira/internal/platform/backup"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/keyring"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
+	"carteira/internal/privacy"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
 	"carteira/internal/tally"
@@ -44,11 +46,16 @@ type App struct {
 	Webhooks  *webhook.Service
 	Payments  *payment.Service
 	Reminders *reminder.Service
+	Privacy   *privacy.Service
 	Workers   *worker.Supervisor
 
 	idempotency *idempotency.Service
 	health      *health
 	sockets     *sockets
+	backups     *backups
+	nightly     *nightly
+
+	certificates *certKeeper // nil: none are obtained by ACME
 }
 
 // Open connects to the database, migrates it and builds the rooms.
@@ -82,12 +89,17 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	if err != nil {
 		return nil, err
 	}
-	accounts := account.New(db, account.Config{CallsPerMinute: c.RateLimit, Box: box})
+	a := assemble(c, log, db, box)
+	return a, a.Customers.Fill(ctx)
+}
+
+// assemble builds the rooms over a database. It neither reads nor writes.
+func assemble(c config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box) *App {
+	accounts := account.New(db, account.Config{
+		CallsPerMinute: c.RateLimit, Box: box, Mailer: mailer(c, db), PublicURL: c.PublicURL,
+	})
 	events := &event.Log{}
 	customers := customer.New(db, events)
-	if err := customers.Fill(ctx); err != nil {
-		return nil, err
-	}
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
 	client := outbound.NewClient(gate, outbound.Options{
 		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
@@ -99,7 +111,9 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour, Log: log,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
-	payments := payment.New(db, invoices, box, paymentOptions(c, log, db, webhooks))
+	options := paymentOptions(c, log, db, webhooks)
+	options.Told = tellGateway(accounts)
+	payments := payment.New(db, invoices, box, options)
 	// After billing: what is issued for a customer stands when its messages are planned.
 	reminders := reminder.New(db, box, accounts, customers, reminderOptions(c, log, gate, client, payments))
 	accounts.Watch(reminders.CompanyChanged)
@@ -114,12 +128,15 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		Webhooks:  webhooks,
 		Payments:  payments,
 		Reminders: reminders,
+		Privacy:   privacy.New(db, accounts, customers, invoices, payments, reminders, webhooks),
 		Workers:   worker.NewSupervisor(log),
 
 		idempotency: idempotency.New(db, box),
 		health:      &health{db: db, log: log},
 		sockets:     newSockets(log),
-	}, nil
+		backups:     newBackups(backup.Folder{Path: c.BackupDir, Days: c.BackupDays}),
+		nightly:     newNightly(),
+	}
 }
 
 // Close writes down what is still in memory and closes the database. It does so
@@ -137,13 +154,19 @@ const loopStale = 2 * time.Minute
 // tasks are what a server does by itself.
 func (a *App) tasks() []worker.Task {
 	list := []worker.Task{
-		{Name: "deliver webhooks", Run: a.Webhooks.Run},
+		{Name: "deliver webhooks", Stale: loopStale, Run: a.Webhooks.Run},
 		{Name: "settle charges", Stale: loopStale, Run: a.engine(a.Payments.Run)},
 		{Name: "send messages", Stale: loopStale, Run: a.engine(a.Reminders.Run)},
 		{Name: "watch the database", Run: func(ctx context.Context) error {
 			a.health.watch(ctx)
 			return nil
 		}},
+	}
+	if a.certificates != nil {
+		list = append(list, worker.Task{Name: "obtain certificates", Run: a.certificates.run})
+	}
+	if a.Config.BackupDir != "" {
+		list = append(list, a.backupTask())
 	}
 	for _, j := range a.jobs() {
 		list = append(list, j.Task(a.Log))
@@ -167,10 +190,13 @@ func (a *App) jobs() []worker.Job {
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
+		{Name: "send mail to users", Every: 5 * time.Second, Run: a.Accounts.SendMails},
+		{Name: "check the data", Every: time.Hour, Run: a.checkNightly},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
 		{Name: "prune the audit log", Every: 10 * time.Minute, Run: func(ctx context.Context) error {
 			return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
 		}},
+		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},

@@ -52,6 +52,15 @@ func refuseHalf(c config.Config) error {
 	return fmt.Errorf("%s is there, and its database %s is missing: restore it, or name another folder to begin anew", keyPath(c), path)
 }
 
+// givenKeys reads the keys and makes none.
+func givenKeys(c config.Config) ([]secret.Key, error) {
+	if len(c.SecretKeys) > 0 {
+		return c.SecretKeys, nil
+	}
+	key, err := secret.LoadKeyFile(keyPath(c))
+	return []secret.Key{key}, err
+}
+
 // secretKeys reads the keys, or makes one for a database that has none yet. It
 // is the database that is asked first, since a key is made before it is used.
 func secretKeys(ctx context.Context, c config.Config, db *sqldb.DB) ([]secret.Key, error) {

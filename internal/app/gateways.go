@@ -23,7 +23,12 @@ import (
 // simulator's button, and the notification of a single invoice.
 func paymentOptions(c config.Config, log *slog.Logger, db *sqldb.DB, webhooks *webhook.Service) payment.Options {
 	simulator := sandbox.New(db)
+	var off []string
+	if !c.SandboxGateway.On(c.PublicURL) {
+		off = append(off, sandbox.Name)
+	}
 	return payment.Options{
+		Off: off,
 		Providers: []payment.Provider{
 			pixkey.Provider(), mercadopago.Provider(), asaas.Provider(), efi.Provider(), woovi.Provider(),
 			mercadopago.CheckoutProvider(), simulator.Provider(),

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/text"
 	"carteira/internal/web"
 	"carteira/internal/web/api"
 	"carteira/internal/web/callback"
@@ -28,6 +29,8 @@ func (a *App) Handler() http.Handler {
 	reg.MustRegister(a.Reminders.Metrics()...)
 	reg.MustRegister(a.sockets.metrics()...)
 	reg.MustRegister(a.Workers.Metrics()...)
+	reg.MustRegister(a.backups.metrics()...)
+	reg.MustRegister(a.nightly.metrics()...)
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	page.Register(mux)
@@ -41,7 +44,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/", panel.New(panel.Deps{
 		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers,
 		Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
-		Payments: a.Payments, Resellers: a.Resellers, Reminders: a.Reminders, PublicURL: a.Config.PublicURL,
+		Payments: a.Payments, Resellers: a.Resellers, Reminders: a.Reminders, Privacy: a.Privacy, PublicURL: a.Config.PublicURL,
 	}))
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
@@ -52,6 +55,10 @@ func (a *App) Handler() http.Handler {
 		a.securityHeaders(w.Header())
 		if r.URL.Path == api.Prefix || strings.HasPrefix(r.URL.Path, api.Prefix+"/") {
 			apiServer.ServeHTTP(w, r)
+			return
+		}
+		if !text.IsStorable(r.URL.Path) { // no page has such a name, and no database could look for it
+			web.WriteFault(w, fault.NotFound("page"))
 			return
 		}
 		rest.ServeHTTP(w, r)
@@ -82,14 +89,15 @@ func (a *App) securityHeaders(h http.Header) {
 }
 
 // guardMetrics hides /metrics from whoever should not see it: without a token
-// of its own it answers on a loopback address only, and never to a request
-// that a proxy passed on from elsewhere.
+// of its own it answers on a loopback address only, under a loopback name (a page
+// of another site may have its own name lead here), and never to a request that
+// a proxy passed on from elsewhere.
 func (a *App) guardMetrics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := a.Config.MetricsToken
 		given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 		allowed := token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1 ||
-			token == "" && loopback(a.Config) && !web.IsForwarded(r)
+			token == "" && loopback(a.Config) && isLoopback(hostOf(r)) && !web.IsForwarded(r)
 		if !allowed {
 			web.WriteFault(w, fault.NotFound("page"))
 			return

@@ -8,10 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"syscall"
-
-	"golang.org/x/crypto/acme/autocert"
 )
 
 // listener is an address and the server behind it.
@@ -22,7 +19,7 @@ type listener struct {
 
 // listen opens the addresses: one, or with ACME the two that it needs.
 func (a *App) listen(ctx context.Context) ([]listener, error) {
-	if a.Config.TLSDomain != "" {
+	if len(a.Config.TLSDomains) > 0 {
 		return a.listenACME(ctx)
 	}
 	l, err := a.listenOn(ctx, a.Config.Listen, a.Handler())
@@ -35,30 +32,10 @@ func (a *App) listen(ctx context.Context) ([]listener, error) {
 			return nil, errors.Join(err, l.Close())
 		}
 		l.Listener = tls.NewListener(l.Listener, &tls.Config{
-			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: a.sockets.watch("", files.get),
+			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: a.sockets.watch(nil, files.get),
 		})
 	}
 	return []listener{l}, nil
-}
-
-func (a *App) listenACME(ctx context.Context) ([]listener, error) {
-	domain := a.Config.TLSDomain
-	acme := &autocert.Manager{
-		Prompt: autocert.AcceptTOS, HostPolicy: autocert.HostWhitelist(domain),
-		Cache: autocert.DirCache(filepath.Join(a.Config.DataDir, "acme")),
-	}
-	secure, err := a.listenOn(ctx, ":443", a.Handler())
-	if err != nil {
-		return nil, err
-	}
-	config := acme.TLSConfig()
-	config.GetCertificate = a.sockets.watch(domain, config.GetCertificate)
-	secure.Listener = tls.NewListener(secure.Listener, config)
-	plain, err := a.listenOn(ctx, ":80", acme.HTTPHandler(nil))
-	if err != nil {
-		return nil, errors.Join(err, secure.Close())
-	}
-	return []listener{secure, plain}, nil
 }
 
 func (a *App) listenOn(ctx context.Context, addr string, h http.Handler) (listener, error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"carteira/internal/platform/config"
 )
@@ -24,8 +23,8 @@ func lockServe(c config.Config) (serveLock, error) {
 	if err != nil {
 		return serveLock{}, fmt.Errorf("lock the database: %w", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a descriptor fits an int
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	taken, err := lockFile(f)
+	if taken {
 		return serveLock{}, errors.Join(fmt.Errorf("another carteira serves %s already; one process serves an embedded "+
 			"database, PostgreSQL takes any number", path), f.Close())
 	}

@@ -33,7 +33,7 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		ctx := t.Context()
 		clock := sqldbtest.NewClock(time.Date(2026, 1, 20, 11, 30, 0, 0, time.UTC)) // 8:30 in São Paulo
-		set := map[string]string{"CARTEIRA_DATA_DIR": t.TempDir(), "CARTEIRA_PUBLIC_URL": "https://carteira.example"}
+		set := map[string]string{"CARTEIRA_DATA_DIR": t.TempDir(), "CARTEIRA_PUBLIC_URL": "https://carteira.example", "CARTEIRA_SANDBOX_GATEWAY": "on"}
 		c, err := config.Load(func(string) (string, bool) { return "", false }, func(name string) (string, bool) { return set[name], set[name] != "" })
 		housetest.Must(t, err)
 		log := slog.New(slog.DiscardHandler)

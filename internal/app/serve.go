@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
+	"strings"
 	"time"
 
 	"carteira/internal/platform/config"
@@ -24,6 +26,9 @@ const (
 // called with the address once connections are accepted.
 func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	a.fitMemory()
+	for _, warning := range a.Config.Warnings() {
+		a.Log.Warn(warning)
+	}
 	lock, err := lockServe(a.Config)
 	if err != nil {
 		return err
@@ -106,9 +111,21 @@ func (a *App) warnings() {
 // loopback reports whether the server can be reached from this machine only.
 func loopback(c config.Config) bool {
 	host, _, err := net.SplitHostPort(c.Listen)
-	if err != nil || c.TLSDomain != "" {
+	if err != nil || len(c.TLSDomains) > 0 {
 		return false
 	}
+	return isLoopback(host)
+}
+
+func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// hostOf is the name that a request was sent to, without its port.
+func hostOf(r *http.Request) string {
+	if host, _, err := net.SplitHostPort(r.Host); err == nil {
+		return host
+	}
+	return strings.Trim(r.Host, "[]")
 }

@@ -2,10 +2,10 @@ package app
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -83,18 +83,19 @@ func (l countedListener) Accept() (net.Conn, error) {
 type certificates func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
 // renewBy is how long before its end a certificate should long have been
-// renewed; autocert begins 30 days before.
+// renewed, unless it is a short one; autocert begins 30 days before, or after two
+// thirds of its life.
 const renewBy = 14 * 24 * time.Hour
 
-// watch makes failures to get a certificate visible. Whoever asks for another
-// domain than ours, as scanners do, is not told of.
-func (s *sockets) watch(domain string, get certificates) certificates {
+// watch makes failures to get a certificate visible: for any name, or for
+// those of domains where there are some. Scanners ask for others.
+func (s *sockets) watch(domains []string, get certificates) certificates {
 	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		cert, err := get(hello)
 		switch {
 		case err == nil:
 			s.certified(cert)
-		case domain == "" || hello.ServerName == domain:
+		case len(domains) == 0 || slices.Contains(domains, hello.ServerName):
 			s.uncertified.Inc()
 			if s.certLogged.now() {
 				s.log.Error("no certificate", "domain", hello.ServerName, "error", err)
@@ -105,15 +106,12 @@ func (s *sockets) watch(domain string, get certificates) certificates {
 }
 
 func (s *sockets) certified(cert *tls.Certificate) {
-	leaf := cert.Leaf
-	if leaf == nil && len(cert.Certificate) > 0 {
-		leaf, _ = x509.ParseCertificate(cert.Certificate[0])
-	}
+	leaf := leafOf(cert)
 	if leaf == nil {
 		return
 	}
 	s.expires.Set(float64(leaf.NotAfter.Unix()))
-	if time.Until(leaf.NotAfter) < renewBy && s.expiryLogged.now() {
+	if time.Until(leaf.NotAfter) < min(renewBy, leaf.NotAfter.Sub(leaf.NotBefore)/6) && s.expiryLogged.now() {
 		s.log.Error("the certificate ends soon and has not been renewed", "ends", leaf.NotAfter)
 	}
 }

@@ -61,7 +61,7 @@ func TestConnectionsThatCannotBeAcceptedAreCountedAndLoggedSeldom(t *testing.T) 
 
 func TestCertificateThatCannotBeHadIsCountedAndLogged(t *testing.T) {
 	s, log := loggedSockets()
-	get := s.watch("carteira.example.com", func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	get := s.watch([]string{"carteira.example.com"}, func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		return nil, errors.New("acme: 429 rateLimited")
 	})
 	for _, name := range []string{"carteira.example.com", "a scanner's guess", ""} {
@@ -81,8 +81,8 @@ func TestCertificateThatIsNotRenewedIsLogged(t *testing.T) {
 	for left, want := range map[time.Duration]int{60 * 24 * time.Hour: 0, 5 * 24 * time.Hour: 1} {
 		s, log := loggedSockets()
 		ends := time.Now().Add(left)
-		get := s.watch("", func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			return &tls.Certificate{Leaf: &x509.Certificate{NotAfter: ends}}, nil
+		get := s.watch(nil, func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return &tls.Certificate{Leaf: &x509.Certificate{NotBefore: ends.Add(-90 * 24 * time.Hour), NotAfter: ends}}, nil
 		})
 		for range 2 {
 			if _, err := get(&tls.ClientHelloInfo{}); err != nil {

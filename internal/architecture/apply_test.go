@@ -32,6 +32,8 @@ var roomsWithApply = []applied{
 			"recovery_codes":  "they come and go with the second factor, which is audited",
 			"setup_links":     "they end with the first company, which is audited",
 			"signin_attempts": "counts of a limit",
+			"known_devices":   "a sign-in is audited as what happened to the user",
+			"user_mails":      "a queue: what a mail is about is audited",
 			"token_calls":     "counts of a limit",
 		},
 		functions: map[string]string{
@@ -50,29 +52,16 @@ var roomsWithApply = []applied{
 	{
 		room: "internal/customer",
 		tables: map[string]string{
+			"customer_staging":  "how far an import has come",
 			"customer_uploads":  "a file on its way to an import; the import is audited",
 			"customer_expiries": "due dates that customer.expired was recorded for",
 			"customer_renewals": "how often a customer was renewed in a month",
 		},
 		functions: map[string]string{
-			"insertMany":  "an import writes many at once; applyMany draws their consequences",
-			"fillCreated": "completes the rows of an earlier version after a migration",
-			"updatePhone": "repairs the rows of an earlier version after a migration",
-		},
-	},
-	{
-		room: "internal/reminder",
-		tables: map[string]string{
-			"reminder_messages": "planned, claimed and sent by the engine; what a person decides about one goes through applyDecision",
-			"reminder_attempts": "the engine's record of what it tried",
-		},
-		functions: map[string]string{
-			"Service.Reseal":   "the same secrets under a new key",
-			"addProblem":       "the engine counts failures of a channel",
-			"clearProblem":     "the engine counts failures of a channel",
-			"setNext":          "the engine spaces out what a channel sends",
-			"saveCursor":       "how far planning has come",
-			"removeOfCustomer": "an opt-out goes with its customer, whose deletion is the change",
+			"insertMany":   "an import writes many at once; drawImported draws their consequences",
+			"removeStaged": "takes back what nobody has seen of an import that came to nothing",
+			"fillCreated":  "completes the rows of an earlier version after a migration",
+			"updatePhone":  "repairs the rows of an earlier version after a migration",
 		},
 	},
 	{
@@ -85,8 +74,10 @@ var roomsWithApply = []applied{
 	{
 		room: "internal/catalog",
 		functions: map[string]string{
-			"AddPlan":    "an import makes the plans that its file names; the import has one audit line",
-			"AddProduct": "an import makes the products that its file names; the import has one audit line",
+			"AddPlan":       "an import makes the plans that its file names; the import has one audit line",
+			"AddProduct":    "an import makes the products that its file names; the import has one audit line",
+			"deletePlan":    "an import that came to nothing takes its plans back",
+			"deleteProduct": "an import that came to nothing takes its products back",
 		},
 	},
 	{

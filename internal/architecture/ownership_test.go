@@ -41,6 +41,8 @@ var owned = map[string]table{
 	"password_links":  {owner: account},
 	"setup_links":     {owner: account},
 	"signin_attempts": {owner: account},
+	"known_devices":   {owner: account},
+	"user_mails":      {owner: account},
 	"audit_log":       {owner: account},
 
 	"products": {owner: "internal/catalog", readers: map[string]string{
@@ -65,8 +67,11 @@ var owned = map[string]table{
 	}},
 	"customers_unindexed": {owner: "internal/platform/sqldb"},
 	"customer_uploads":    {owner: "internal/customer"},
-	"customer_expiries":   {owner: "internal/customer"},
-	"customer_renewals":   {owner: "internal/customer"},
+	"customer_staging": {owner: "internal/customer", readers: map[string]string{
+		"internal/platform/sqldb": "writes the condition by which statements leave out what is staged",
+	}},
+	"customer_expiries": {owner: "internal/customer"},
+	"customer_renewals": {owner: "internal/customer"},
 
 	"invoices": {owner: "internal/billing", readers: map[string]string{
 		"internal/reminder": "a rule about unpaid invoices finds those of each customer, and a message names one",

@@ -148,6 +148,14 @@ var rooms = []room{
 		tests: []arrow{{"internal/webhook", "what is sent in tests comes from webhooks"}, {"internal/account", "webhooks are the company's"}},
 	},
 	{
+		path: "internal/privacy", place: "it asks the rooms what they keep about a customer, and owns nothing",
+		may: []arrow{
+			tools,
+			{"internal/account", "whose customer it is, and what the audit log says"},
+			{"internal/customer", "who is asked about"},
+		},
+	},
+	{
 		path: "internal/dashboard", place: "it reads the counts of other rooms, and changes nothing",
 		may: []arrow{tools, counts, {"internal/account", "numbers are the company's"}},
 		tests: []arrow{
@@ -159,6 +167,10 @@ var rooms = []room{
 	},
 	{
 		path: "internal/dashboard/figures", place: "pure: rows in, figures out; who reads the rows is not its business",
+		may: []arrow{tools},
+	},
+	{
+		path: "internal/doctor", place: "it looks around the program; what is inside tables is for their rooms",
 		may: []arrow{tools},
 	},
 	{
@@ -188,7 +200,7 @@ var rooms = []room{
 	},
 	{
 		path: "internal/web/panel", place: "edges are leaves: they call rooms, and never each other",
-		may: slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/customer/sheet", "an import begins with a file"}}, capabilities),
+		may: slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/privacy", "a customer's file and erasure"}, {"internal/customer/sheet", "an import begins with a file"}}, capabilities),
 		tests: slices.Concat(edgeTests, []arrow{
 			{"internal/reminder/...", "messages are sent through a channel"}, {"internal/payment/...", "payments come through a gateway"},
 		}),

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
@@ -15,14 +14,17 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
 )
 
+// From the house's test kit.
+var values, must = housetest.Form, housetest.Must
+
 // noon is the morning of 31 January 2026 in São Paulo.
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+var noon = housetest.Morning
 
 // world is a company and the rooms around its invoices, in one process.
 type world struct {
@@ -67,6 +69,14 @@ func (w *world) newCompany(t *testing.T, timezone string) account.Actor {
 		"name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)), "timezone", timezone)))
 	must(t, err)
 	return account.System(c, "test")
+}
+
+// configure changes the settings of the company, and the actor with it.
+func (w *world) configure(t *testing.T, pairs ...string) {
+	t.Helper()
+	c, err := w.accounts.SetCompany(t.Context(), account.Operator(w.actor.Company), account.ReadCompanyDraft(values(pairs...)))
+	must(t, err)
+	w.actor.Company = c
 }
 
 // plan makes a plan, of a product of its own. Both are numbered from 1.
@@ -144,7 +154,7 @@ func (w *world) payThrough(t *testing.T, id int64, gateway string) (out Outcome,
 func gatewayReceipt(w *world, i Invoice, gateway string) Receipt {
 	return Receipt{Renew: w.actor.Company.Settings.RenewOnPayment, Payment: Payment{
 		InvoiceID: i.ID, Provider: gateway, Via: gateway, PaymentID: fmt.Sprint("p", i.ID, "-", w.clock.Now().UnixMicro()),
-		Amount: Rest(w.actor, i, w.actor.Today(w.clock.Now())), PaidAt: w.clock.Now(),
+		Amount: i.PayableOn(w.actor.Company, w.actor.Today(w.clock.Now())).Rest, PaidAt: w.clock.Now(),
 	}}
 }
 
@@ -378,20 +388,6 @@ func atOnce(n int, processes []*world, f func(p *world, i int) error) (failed []
 }
 
 // values makes a form of names and values in turn.
-func values(pairs ...string) *input.Form {
-	m := map[string]string{}
-	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0]] = pair[1]
-	}
-	return input.FromStrings(m)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func wantField(t *testing.T, err error, field string) {
 	t.Helper()

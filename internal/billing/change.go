@@ -46,11 +46,8 @@ func (c Change) CostsOther() bool {
 			c.Before.OwnDiscount != c.After.OwnDiscount)
 }
 
-// Changes are what one actor changes in one step of a transaction.
-type Changes struct {
-	Actor account.Actor
-	List  []Change
-}
+// Changes are changes of invoices.
+type Changes = account.ChangesOf[Change]
 
 // Watch adds a room above this one that acts when invoices change. It is called
 // after the row is written, or before it is deleted.
@@ -80,7 +77,7 @@ func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *C
 	if err := s.recordEvent(ctx, tx, a, *c); err != nil {
 		return err
 	}
-	return s.watchers.Tell(ctx, tx, Changes{a, []Change{*c}})
+	return s.watchers.Tell(ctx, tx, Changes{Actor: a, List: []Change{*c}})
 }
 
 // applyDeletion is apply for all invoices of a customer who is deleted, in as
@@ -91,7 +88,7 @@ func (s *Service) applyDeletion(ctx context.Context, tx *sqldb.Tx, a account.Act
 	if len(deleted) == 0 {
 		return nil
 	}
-	if err := s.watchers.Tell(ctx, tx, Changes{a, deleted}); err != nil {
+	if err := s.watchers.Tell(ctx, tx, Changes{Actor: a, List: deleted}); err != nil {
 		return err
 	}
 	if err := remove(ctx, tx, a.Company.ID, idsOf(deleted)); err != nil {

@@ -143,7 +143,7 @@ func TestPaymentRenewsByThePeriodThatWasBilled(t *testing.T) {
 
 func TestRenewalFromTodayCountsFromTheDayOfThePayment(t *testing.T) {
 	ledger(t, func(t *testing.T, w *world) {
-		w.actor.Company.Settings.RenewFrom = account.FromToday
+		w.configure(t, "renew_from", string(account.FromToday))
 		byHand, byGateway := w.customer(t, 1, "2026-01-31"), w.customer(t, 1, "2026-01-31")
 		paid := w.clock.Now()
 		w.clock.Advance(24 * time.Hour) // it is found on 1 February

@@ -49,9 +49,10 @@ func TestLifeOfACompanyIsWhatTheModelSays(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		for seed, begins := range lives {
 			l := newLife(t, engine, uint64(seed), begins.zone)
-			l.settings.RenewFrom = begins.from
+			l.w.configure(t, "renew_from", string(begins.from))
+			l.settings = l.w.actor.Company.Settings
 			for _, process := range l.processes {
-				process.actor.Company.Settings = l.settings
+				process.actor = l.w.actor
 			}
 			for range days {
 				l.liveADay()

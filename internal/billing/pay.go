@@ -50,7 +50,7 @@ type StatusChange struct {
 var ReadOnly = []string{
 	"id", "total_amount", "description", "due_date", "overdue", "paid_at", "paid_via", "created_at",
 	"customer", "plan", "product", "renewed", "renewal_problem", "due_date_moved_back",
-	"amount_received", "period_unit", "period_count",
+	"amount_received", "payable_amount", "late_fee", "late_interest", "discount", "period_unit", "period_count",
 }
 
 // ReadStatusChange reads a change of status from the fields status, paid_at (a
@@ -112,10 +112,10 @@ func (s *Service) statusTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 	if c.Status == Paid && !slices.Contains(HandMeans, c.via()) {
 		return out, fault.Field("paid_via", "must be one of: "+strings.Join(HandMeans, ", "))
 	}
-	if c.Status == Paid {
-		return s.receive(ctx, tx, a, decisionOn(before, owner), c.receipt(a, tx.Now(), before))
-	}
 	d := decisionOn(before, owner)
+	if c.Status == Paid {
+		return s.payByHand(ctx, tx, a, d, c)
+	}
 	d.After.Status, d.After.Withdrawn = c.Status, "" // a person decides now
 	c.Note.To(&d.After.Note)
 	if before.Status == Paid {
@@ -124,6 +124,35 @@ func (s *Service) statusTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, i
 		}
 	}
 	return s.applyDecision(ctx, tx, a, &d)
+}
+
+// payByHand pays an open invoice with what a person reports. Where nothing is left
+// to pay, since the terms changed after money came in part, no payment is needed.
+func (s *Service) payByHand(ctx context.Context, tx *sqldb.Tx, a account.Actor, d decision, c StatusChange) (Outcome, error) {
+	a, err := a.Refreshed(ctx, tx)
+	if err != nil {
+		return Outcome{Invoice: d.Before}, err
+	}
+	r := c.receipt(a, tx.Now(), d.Before)
+	if r.Amount > 0 || c.Amount.HasValue() {
+		return s.receive(ctx, tx, a, d, r)
+	}
+	r.dated(a, tx.Now())
+	c.Note.To(&d.After.Note)
+	d.pay(d.Before.PayableOn(a.Company, r.PaidOn), r.Payment)
+	if r.Renew {
+		if err := d.renew(a); err != nil {
+			return Outcome{Invoice: d.Before}, err
+		}
+	}
+	return s.applyDecision(ctx, tx, a, &d)
+}
+
+// pay makes the invoice paid, for what it cost, by the payment that completed it.
+func (d *decision) pay(due Payable, came Payment) {
+	i := &d.After
+	i.LateFee, i.LateInterest, i.Discount = due.Fee, due.Interest, due.Discount
+	i.Status, i.PaidAt, i.PaidOn, i.PaidVia = Paid, came.PaidAt, came.PaidOn, came.Via
 }
 
 // via is how the money came: no value, or null in a record that was sent back,
@@ -135,7 +164,7 @@ func (c StatusChange) receipt(a account.Actor, now time.Time, i Invoice) Receipt
 	on := c.PaidOn.Or(a.Today(now))
 	return Receipt{
 		Payment: Payment{
-			Provider: Hand, PaymentID: "hand:" + id.NewCode(16), Via: c.via(), InvoiceID: i.ID, Amount: c.Amount.Or(Rest(a, i, on)),
+			Provider: Hand, PaymentID: "hand:" + id.NewCode(16), Via: c.via(), InvoiceID: i.ID, Amount: c.Amount.Or(i.PayableOn(a.Company, on).Rest),
 			PaidOn: c.PaidOn.Value, ConfirmedBy: a.By(), Note: c.Note.Value,
 		},
 		Difference: c.Difference,

@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"carteira/internal/account"
-	"carteira/internal/billing/terms"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -49,10 +47,14 @@ func (s *Service) ReceiveTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	if before.Status != Open {
 		return Outcome{Invoice: before}, allowed(before, Paid)
 	}
+	if a, err = a.Refreshed(ctx, tx); err != nil {
+		return Outcome{Invoice: before}, err
+	}
 	return s.receive(ctx, tx, a, decisionOn(before, owner), r)
 }
 
-// receive is ReceiveTx for an open invoice that the transaction has locked.
+// receive is ReceiveTx for an open invoice that the transaction has locked, and an
+// actor whose company is as the transaction sees it.
 func (s *Service) receive(ctx context.Context, tx *sqldb.Tx, a account.Actor, d decision, r Receipt) (Outcome, error) {
 	out := Outcome{Invoice: d.Before}
 	came, err := r.change(ctx, tx, a, d.Before)
@@ -115,34 +117,22 @@ func (r Receipt) settle(a account.Actor, d *decision) error {
 	if asOf.IsZero() {
 		asOf = came.PaidOn
 	}
-	due := payableOn(a, d.Before, asOf)
-	rest := due.Rest(d.Before.Received)
+	due := d.Before.PayableOn(a.Company, asOf)
 	i.Received += came.Amount
 	came.Status = PaymentApplied
 	switch {
 	case came.Amount <= 0:
 		return fault.Field("amount", "must be more than zero")
-	case came.Amount >= rest:
+	case came.Amount >= due.Rest:
 	case r.Difference == DifferencePartial:
 		came.Status = PaymentPartial
 		return nil
 	case r.Difference == DifferenceDiscount:
-		i.Forgiven = rest - came.Amount
+		i.Forgiven = due.Rest - came.Amount
 	default:
 		return fault.Field("difference", fmt.Sprintf("is required: %s is less than the %s to pay; say %s or %s",
-			came.Amount, rest, DifferencePartial, DifferenceDiscount))
+			came.Amount, due.Rest, DifferencePartial, DifferenceDiscount))
 	}
-	i.LateFee, i.LateInterest, i.Discount = due.Fee, due.Interest, due.Discount
-	i.Status, i.PaidAt, i.PaidOn, i.PaidVia = Paid, came.PaidAt, came.PaidOn, came.Via
+	d.pay(due, *came)
 	return nil
-}
-
-// Rest is what is still to pay of an open invoice on a day.
-func Rest(a account.Actor, i Invoice, on civil.Date) money.Cents {
-	return payableOn(a, i, on).Rest(i.Received)
-}
-
-// payableOn is what pays an open invoice on a day.
-func payableOn(_ account.Actor, i Invoice, on civil.Date) terms.Payable {
-	return terms.Terms{}.Payable(i.Amount, i.DueOn, on)
 }

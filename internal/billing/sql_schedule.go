@@ -30,7 +30,7 @@ func scheduleAll(ctx context.Context, tx *sqldb.Tx, companyID, planID int64) err
 	_, err := tx.Exec(ctx, `
 		INSERT INTO invoice_schedule (company_id, customer_id, due_on)
 		SELECT company_id, id, due_on FROM customers
-		WHERE company_id = ? AND plan_id = ? AND due_on IS NOT NULL AND cancelled_at IS NULL AND price_cents IS NULL
+		WHERE company_id = ? AND plan_id = ? AND due_on IS NOT NULL AND cancelled_at IS NULL AND price_cents IS NULL AND {visible id}
 		ON CONFLICT (company_id, customer_id) DO UPDATE SET due_on = excluded.due_on`, companyID, planID)
 	return err
 }

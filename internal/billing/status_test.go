@@ -113,6 +113,8 @@ func TestDocumentShowsTheStateMachineAndTheDefaults(t *testing.T) {
 	d := account.DefaultSettings
 	for _, row := range []string{
 		fmt.Sprintf("| `--lead-days` | `%d` |", d.LeadDays), fmt.Sprintf("| `--renew-on-payment` | `%t` |", d.RenewOnPayment),
+		fmt.Sprintf("| `--late-fee-percent` | `%s` |", d.LateFeePercent), fmt.Sprintf("| `--late-interest-percent` | `%s` |", d.LateInterestPercent),
+		fmt.Sprintf("| `--discount-percent` | `%s` |", d.DiscountPercent), fmt.Sprintf("| `--discount-amount` | `%s` |", d.DiscountAmount),
 		fmt.Sprintf("| `--renew-from` | `%s` |", d.RenewFrom), fmt.Sprintf("| `--timezone` | `%s` |", account.DefaultTimezone),
 	} {
 		if !strings.Contains(string(document), row) {
@@ -213,9 +215,8 @@ func TestWhatAPaymentRenews(t *testing.T) {
 				c.before()
 			}
 			was, known := w.dueOn(t, i.Customer.ID), len(w.bodies(t))
-			a := w.actor
-			a.Company.Settings.RenewOnPayment = c.company
-			out, err := w.SetStatus(t.Context(), a, i.ID, ReadStatusChange(values(append(c.fields, "status", "Pago")...)))
+			w.configure(t, "renew_on_payment", fmt.Sprint(c.company))
+			out, err := w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values(append(c.fields, "status", "Pago")...)))
 			if got := w.dueOn(t, i.Customer.ID); err != nil || out.Status != Paid || got != c.want || out.Renewed != (was != c.want) {
 				t.Errorf("%s: %v, renewed %t, due on %s, want %s", c.name, err, out.Renewed, got, c.want)
 			}
@@ -232,7 +233,7 @@ func TestWhatAPaymentRenews(t *testing.T) {
 func TestCompanySettingHoldsForGatewaysToo(t *testing.T) {
 	w := newWorld(t, sqldb.SQLite)
 	w.plan(t, "1month", "35.00")
-	w.actor.Company.Settings.RenewOnPayment = false
+	w.configure(t, "renew_on_payment", "false")
 	i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
 	if out, err := w.payThrough(t, i.ID, "woovi"); err != nil || out.Renewed || w.dueOn(t, i.Customer.ID) != "2026-01-31" {
 		t.Errorf("renewed %t, %v", out.Renewed, err)
@@ -243,7 +244,7 @@ func TestLatePaymentRenewsFromTodayWhereTheCompanyChoseSo(t *testing.T) {
 	w := newWorld(t, sqldb.SQLite)
 	w.plan(t, "1month", "35.00")
 	for from, want := range map[account.RenewFrom]string{account.FromDueDate: "2026-01-15", account.FromToday: "2026-02-28"} {
-		w.actor.Company.Settings.RenewFrom = from
+		w.configure(t, "renew_from", string(from))
 		i := w.only(t, w.customer(t, 1, "2025-12-15").ID)
 		w.set(t, i.ID, Paid)
 		if got := w.dueOn(t, i.Customer.ID); got != want {

@@ -129,3 +129,13 @@ func (f Filter) where(companyID int64) sqldb.Where {
 	}
 	return w
 }
+
+func deletePlan(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM customer_plans WHERE company_id = ? AND id = ?`, companyID, id)
+	return err
+}
+
+func deleteProduct(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM products WHERE company_id = ? AND id = ?`, companyID, id)
+	return err
+}

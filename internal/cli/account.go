@@ -25,6 +25,8 @@ func companyCommand() *cobra.Command {
 		return map[string]any{
 			"id": c.ID, "name": c.Name, "whatsapp": c.Whatsapp, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
 			"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays, "renew_invoice": c.Settings.RenewInvoice,
+			"late_fee_percent": c.Settings.LateFeePercent.String(), "late_interest_percent": c.Settings.LateInterestPercent.String(),
+			"discount_percent": c.Settings.DiscountPercent.String(), "discount_amount": c.Settings.DiscountAmount,
 		}, nil
 	})
 	set.Flags().String("name", "", "name")
@@ -35,6 +37,10 @@ func companyCommand() *cobra.Command {
 	set.Flags().Bool("renew-on-payment", false, "whether a paid invoice renews its customer")
 	set.Flags().String("renew-invoice", "", "what becomes of the open invoice of a renewal by hand: keep, paid or cancelled")
 	set.Flags().Int("lead-days", 0, "how many days before the due date an invoice is issued")
+	set.Flags().String("late-fee-percent", "", "what a late invoice costs more, once, such as 2.00")
+	set.Flags().String("late-interest-percent", "", "what it costs more a month, by the day, such as 1.00")
+	set.Flags().String("discount-percent", "", "what an invoice costs less until its due date, such as 5.00")
+	set.Flags().String("discount-amount", "", "the same as an amount in reais, in place of a percentage")
 
 	all := addJSON(&cobra.Command{
 		Use:   "list",

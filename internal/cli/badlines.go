@@ -43,11 +43,26 @@ func newBadLines(cmd *cobra.Command, columns []sheet.Column, of *sheetFile) (*ba
 	if same(path, of) {
 		return nil, fmt.Errorf("--errors %s is the file to import, and would be written over", path)
 	}
-	if b.file, err = os.Create(filepath.Clean(path)); err != nil {
+	if b.file, err = createPrivate(filepath.Clean(path)); err != nil {
 		return nil, err
 	}
 	b.csv = csv.NewWriter(b.file)
 	return b, b.csv.Write([]string{"line", "column", "value", "reason"})
+}
+
+// createPrivate makes a file that its owner alone may read, also where there is
+// one already: what it gets are values of customers.
+func createPrivate(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the person at the command line says where
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+		if err := file.Chmod(0o600); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+	}
+	return file, nil
 }
 
 func same(path string, of *sheetFile) bool {

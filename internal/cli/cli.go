@@ -69,9 +69,9 @@ Every flag has an environment variable, shown in its help.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	addSettings(root.PersistentFlags(), false)
 	root.AddCommand(
-		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), versionCommand(),
+		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), restoreCommand(), doctorCommand(), versionCommand(),
 		companyCommand(), userCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), gatewayCommand(), paymentCommand(),
-		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(), reminderCommand(), importCommand(),
+		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(), reminderCommand(), importCommand(), customerCommand(),
 	)
 	strictArgs(root)
 	return root

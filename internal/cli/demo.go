@@ -59,6 +59,9 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 		return errors.New("demo uses the embedded database; unset CARTEIRA_DATABASE_URL")
 	}
 	freePort(cmd, &c)
+	if c.SandboxGateway == config.SwitchAuto {
+		c.SandboxGateway = config.SwitchOn // whatever its address is, nobody pays real money in a demo
+	}
 	a, err := app.Open(cmd.Context(), c, logger(c, cmd.ErrOrStderr()))
 	if err != nil {
 		return err

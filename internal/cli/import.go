@@ -25,15 +25,12 @@ func importCustomersCommand() *cobra.Command {
 		Long: `Import creates a customer of every line of a CSV file: all of them or, when a line
 is bad, none. It makes no events and no invoices unless it is told to; a due date
 that has not passed is billed in time by the server. It may run while the server
-does; on the embedded database the server's own writes then wait until the file
-is written, with --keep-going until a few hundred lines are.
+does, and keeps nobody waiting.
 
-The first line names the columns: the API's fields (name, whatsapp, email,
-usuario, data_de_vencimento, plan_id, product_id, notes, external_id, price,
-cpf_cnpj, address.city, custom.MAC) or what they are called in Brazil (nome,
-telefone, celular, e-mail, login, vencimento, plano, valor, produto,
-observações, código, cpf, cep, rua, cidade). Plans and products may be given by
-name. The file may be UTF-8, UTF-16 or Latin-1, with commas, semicolons or tabs;
+The first line names the columns: any field that the API takes (name, whatsapp,
+data_de_vencimento, plan_id, address.city, custom.MAC) or what it is called in
+Brazil (nome, celular, vencimento, plano, valor, cidade). Plans and products may
+be given by name. The file may be UTF-8, UTF-16 or Latin-1, with commas, semicolons or tabs;
 dates may be 31/12/2027, amounts R$ 1.234,56.
 
 Standard output gets one line of JSON: {"imported":N,"failed":N,"skipped":N}.

@@ -230,3 +230,22 @@ func TestInterruptedImportSaysWhatStays(t *testing.T) {
 		}
 	})
 }
+
+func TestFileOfBadLinesIsItsOwnersAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bad.csv")
+	for _, there := range []bool{false, true} {
+		if there {
+			if err := os.Chmod(path, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file, err := createPrivate(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = file.Close()
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("there already: %t; mode %v, %v", there, info.Mode(), err)
+		}
+	}
+}

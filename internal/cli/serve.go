@@ -21,7 +21,7 @@ func serveCommand() *cobra.Command {
 		Long: `Serve runs everything in one process. A fresh database is created and migrated
 by itself; while there is no company, a link to make the first one is printed. Ctrl-C or SIGTERM finishes the requests in flight and stops.
 
-Two settings have no flag, since a flag can be read by everybody who lists
+These settings have no flag, since a flag can be read by everybody who lists
 processes: ` + secretSettings(),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -89,7 +89,7 @@ func (s *sheetFile) open() (*sheet.Reader, error) {
 		return nil, err
 	}
 	s.read = 0
-	return sheet.OpenAll(s)
+	return sheet.Open(s)
 }
 
 // header opens the file and wants all columns that an import needs.

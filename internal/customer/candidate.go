@@ -226,7 +226,8 @@ func (f *firstLines) first(s string, line int) int {
 
 // batches walks rows a few hundred at a time. Those before an error come
 // before it.
-func batches(rows iter.Seq2[sheet.Row, error]) iter.Seq2[[]sheet.Row, error] {
+func (im *importer) batches(rows Rows) iter.Seq2[[]sheet.Row, error] {
+	size := im.service.importBatch()
 	return func(yield func([]sheet.Row, error) bool) {
 		var batch []sheet.Row
 		flush := func() bool {
@@ -234,12 +235,12 @@ func batches(rows iter.Seq2[sheet.Row, error]) iter.Seq2[[]sheet.Row, error] {
 			batch = nil
 			return len(full) == 0 || yield(full, nil)
 		}
-		for row, err := range rows {
+		for row, err := range rows() {
 			if err != nil {
 				_ = flush() && yield(nil, err)
 				return
 			}
-			if batch = append(batch, row); len(batch) == importBatch && !flush() {
+			if batch = append(batch, row); len(batch) == size && !flush() {
 				return
 			}
 		}

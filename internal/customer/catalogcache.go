@@ -79,10 +79,25 @@ func (s *catalogCache) putProduct(p catalog.Product) {
 	s.productNames.put(p.Name, p.ID)
 }
 
-// addTo lets what is missing be made in the database.
-func (s *catalogCache) addTo(ctx context.Context, tx *sqldb.Tx, a account.Actor) {
-	s.addPlan = func(p catalog.Plan) (catalog.Plan, error) { return catalog.AddPlan(ctx, tx, a, p) }
-	s.addProduct = func(p catalog.Product) (catalog.Product, error) { return catalog.AddProduct(ctx, tx, a, p) }
+// addedGoods are the plans and products that an import made.
+type addedGoods struct {
+	Plans    []int64 `json:"plans,omitempty"`
+	Products []int64 `json:"products,omitempty"`
+}
+
+// addTo lets what is missing be made in the database, and writes down in added
+// what was.
+func (s *catalogCache) addTo(ctx context.Context, tx *sqldb.Tx, a account.Actor, added *addedGoods) {
+	s.addPlan = func(p catalog.Plan) (catalog.Plan, error) {
+		p, err := catalog.AddPlan(ctx, tx, a, p)
+		added.Plans = append(added.Plans, p.ID)
+		return p, err
+	}
+	s.addProduct = func(p catalog.Product) (catalog.Product, error) {
+		p, err := catalog.AddProduct(ctx, tx, a, p)
+		added.Products = append(added.Products, p.ID)
+		return p, err
+	}
 }
 
 // pretend lets what is missing be made in the cache alone, for a check that

@@ -81,25 +81,26 @@ func readDraft(in *input.Form) Draft {
 	in.Ignore(ReadOnly...)
 	whatsapp, unread := in.StoredPhone("whatsapp")
 	d := Draft{
-		Name:       in.Line("name", maxName),
-		Whatsapp:   whatsapp,
-		Email:      in.Email("email"),
-		Usuario:    in.Line("usuario", maxName),
-		DueOn:      in.Date("data_de_vencimento"),
-		PlanID:     in.ID("plan_id"),
-		ProductID:  in.ID("product_id"),
-		Notes:      in.Text("notes", maxNotes),
-		ExternalID: in.Line("external_id", maxName),
-		CpfCnpj:    readTaxID(in, "cpf_cnpj"),
-		Address:    readAddress(in, "address"),
-		OwnPrice:   in.Money("price"),
-		Custom:     readCustom(in, "custom"),
+		Name:      in.Line("name", maxName),
+		Whatsapp:  whatsapp,
+		Email:     in.Email("email"),
+		Usuario:   in.Line("usuario", maxName),
+		DueOn:     in.Date("data_de_vencimento"),
+		PlanID:    in.ID("plan_id"),
+		ProductID: in.ID("product_id"),
+		CpfCnpj:   readTaxID(in, "cpf_cnpj"),
+		Address:   readAddress(in, "address"),
+		OwnPrice:  in.Money("price"),
+		Custom:    readCustom(in, "custom"),
 
 		Cancelled:    in.Bool("cancelled"),
 		CancelReason: in.Text("cancel_reason", maxReason),
 		KeepInvoices: in.Bool("keep_invoices"),
 
 		unreadPhone: unread,
+	}
+	for _, text := range texts {
+		text.read(in, &d)
 	}
 	d.Problems = in.Problems()
 	return d
@@ -158,12 +159,13 @@ func (d Draft) plainTo(c *Customer) {
 	d.Whatsapp.To(&c.Whatsapp)
 	d.Email.To(&c.Email)
 	d.Usuario.To(&c.Usuario)
-	d.Notes.To(&c.Notes)
-	d.ExternalID.To(&c.ExternalID)
 	d.CpfCnpj.To(&c.CpfCnpj)
 	d.Address.To(&c.Address)
 	d.Custom.To(&c.Custom)
 	d.CancelReason.To(&c.CancelReason)
+	for _, text := range texts {
+		text.draft(&d).To(text.record(c))
+	}
 	if d.OwnPrice.Given() {
 		c.OwnPrice = Price{d.OwnPrice.Value, d.OwnPrice.HasValue()}
 	}

@@ -4,18 +4,63 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
 
 // field is a field of the record that requests can set. The table below is
-// what the columns, the audit log and the list of changed fields are made of.
+// what the columns, the audit log and the list of changed fields are made of;
+// of a plain text also the reading of drafts, the pages and exported files.
 type field struct {
 	name   string              // as requests name it
 	column string              // that holds it as it is; "": sql.go writes it
 	at     func(*Customer) any // where the record has it
 	audit  string              // what the audit log calls it, if not by name
 	shown  func(*Customer) any // what the audit log shows, if not the value
+	text   *Text               // of a field that is a plain text
 }
+
+// Text is a field that is a plain text: it means nothing to the program, which
+// stores and shows it as it was given. Its column has its name.
+type Text struct {
+	Name    string // as requests and records name it
+	Label   string // on pages
+	Hint    string // below it, in forms
+	Heading string // of its column in exported files; an import understands it
+	Limit   int    // in characters
+	Lines   bool   // it may have several lines
+
+	record func(*Customer) *string
+	draft  func(*Draft) *input.Opt[string]
+}
+
+// Of is what a customer has in the field.
+func (t Text) Of(customer *Customer) string { return *t.record(customer) }
+
+func (t Text) read(in *input.Form, draft *Draft) {
+	if t.Lines {
+		*t.draft(draft) = in.Text(t.Name, t.Limit)
+		return
+	}
+	*t.draft(draft) = in.Line(t.Name, t.Limit)
+}
+
+// plain is the line of the table for a plain text.
+func plain(text Text) field {
+	return field{name: text.Name, column: text.Name, at: func(c *Customer) any { return text.record(c) }, text: &text}
+}
+
+// Texts lists the fields that are plain texts.
+func Texts() (list []Text) {
+	for _, f := range fields {
+		if f.text != nil {
+			list = append(list, *f.text)
+		}
+	}
+	return list
+}
+
+var texts = Texts()
 
 var fields = []field{
 	{name: "name", column: "name", at: func(c *Customer) any { return &c.Name }},
@@ -31,8 +76,17 @@ var fields = []field{
 		name: "product_id", at: func(c *Customer) any { return &c.Product.ID },
 		audit: "product", shown: func(c *Customer) any { return &c.Product.Name },
 	},
-	{name: "notes", column: "notes", at: func(c *Customer) any { return &c.Notes }},
-	{name: "external_id", column: "external_id", at: func(c *Customer) any { return &c.ExternalID }},
+	plain(Text{
+		Name: "notes", Label: "Notes", Heading: "observações", Limit: maxNotes, Lines: true,
+		record: func(c *Customer) *string { return &c.Notes },
+		draft:  func(d *Draft) *input.Opt[string] { return &d.Notes },
+	}),
+	plain(Text{
+		Name: "external_id", Label: "Your own code", Hint: "The customer's key in another system of yours.",
+		Heading: "código", Limit: maxName,
+		record: func(c *Customer) *string { return &c.ExternalID },
+		draft:  func(d *Draft) *input.Opt[string] { return &d.ExternalID },
+	}),
 	{name: "cpf_cnpj", column: "cpf_cnpj", at: func(c *Customer) any { return &c.CpfCnpj }},
 	{name: "address", column: "address", at: func(c *Customer) any { return &c.Address }},
 	{name: "price", column: "price_cents", at: func(c *Customer) any { return &c.OwnPrice }},

@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"carteira/internal/customer/sheet"
 	"carteira/internal/event"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/money"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
@@ -47,64 +46,16 @@ var notImported = map[string]string{
 	"cancel_reason": "who was cancelled elsewhere is not imported",
 }
 
-// fill sets every field of a customer to something that is not its zero value.
-func fill(c *Customer) {
-	v := reflect.ValueOf(c).Elem()
-	for i := range v.NumField() {
-		if v.Type().Field(i).IsExported() {
-			set(v.Field(i), i+1)
-		}
-	}
-	c.DueOn = civil.MustParse("2026-03-31")
-}
-
-func set(v reflect.Value, n int) {
-	switch v.Interface().(type) {
-	case string:
-		v.SetString(fmt.Sprintf("text%d", n))
-	case int, int64, money.Cents:
-		v.SetInt(int64(n))
-	case time.Time:
-		v.Set(reflect.ValueOf(time.UnixMicro(int64(n))))
-	case civil.Date:
-		v.Set(reflect.ValueOf(civil.MustParse("2026-03-31")))
-	case Custom:
-		v.SetString(`{"MAC":"text"}`)
-	case Price:
-		v.Set(reflect.ValueOf(Price{2990, true}))
-	case address.Address:
-		v.Set(reflect.ValueOf(address.Address{CEP: "01310100", City: "São Paulo"}))
-	case Plan:
-		v.Set(reflect.ValueOf(Plan{1, "text plan", 3500}))
-	case Product:
-		v.Set(reflect.ValueOf(Product{1, "text product"}))
-	default:
-		panic(fmt.Sprintf("no filling for a %s", v.Type()))
-	}
-}
-
-// eachField calls check with a customer that has only one field filled.
-func eachField(t *testing.T, exceptions map[string]string, check func(name string, c Customer) bool, complaint string) {
+// full is a customer with every field filled.
+func full(t *testing.T) (c Customer) {
 	t.Helper()
-	var full Customer
-	fill(&full)
-	source := reflect.ValueOf(full)
-	for i := range source.NumField() {
-		name := source.Type().Field(i).Name
-		if !source.Type().Field(i).IsExported() {
-			continue // ours alone: no request sets it
-		}
-		var c Customer
-		reflect.ValueOf(&c).Elem().Field(i).Set(source.Field(i))
-		_, excepted := exceptions[name]
-		if found := check(name, c); found == excepted {
-			t.Errorf("Customer.%s: %s (found %v, excepted %v)", name, complaint, found, excepted)
-		}
-	}
+	housetest.Fill(t, &c, civil.MustParse("2026-03-31"), NewCustom(map[string]string{"MAC": "text"}), Price{2990, true},
+		address.Address{CEP: "01310100", City: "São Paulo"}, Plan{1, "Plano 1month", 3500}, Product{1, "Internet 300"})
+	return c
 }
 
 func TestEveryFieldIsAuditedAndNamedWhenItChanges(t *testing.T) {
-	eachField(t, settled, func(_ string, c Customer) bool {
+	housetest.EachField(t, full(t), settled, func(c Customer) bool {
 		return len(changedFields(Customer{}, c)) == 1 && fmt.Sprint(auditFields(c)) != fmt.Sprint(auditFields(Customer{}))
 	}, "is missing in the table of fields.go, so neither the audit log nor customer.updated tells its change")
 }
@@ -113,9 +64,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
 		w.offers(t, w.actor, "1month")
-		var want Customer
-		fill(&want)
-		want.Plan.Name, want.Product.Name = "Plano 1month", "Internet 300"
+		want := full(t)
 		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
 			c := Change{Action: ActionCreated, After: want}
 			err = w.apply(t.Context(), tx, w.actor, &c)
@@ -126,7 +75,6 @@ func TestEveryFieldIsStored(t *testing.T) {
 			t.Errorf("inserted %+v, read %+v, %v", want, got, err)
 		}
 		changed := want
-		set(reflect.ValueOf(&changed.Name).Elem(), 90)
 		for i, f := range fields {
 			if s, ok := f.at(&changed).(*string); ok && f.name != "custom" {
 				*s = fmt.Sprintf("other%d", i)
@@ -144,7 +92,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 
 func TestEveryFieldIsToldByEvents(t *testing.T) {
 	w := newWorld(t, sqldb.SQLite)
-	eachField(t, notToldByEvents, func(_ string, c Customer) bool {
+	housetest.EachField(t, full(t), notToldByEvents, func(c Customer) bool {
 		_, empty := Change{Action: ActionCreated}.event(w.actor, noon)
 		name, data := Change{Action: ActionCreated, After: c}.event(w.actor, noon)
 		return name == event.CustomerCreated && asJSON(t, data) != asJSON(t, empty)
@@ -152,10 +100,19 @@ func TestEveryFieldIsToldByEvents(t *testing.T) {
 }
 
 func TestEveryFieldThatCanBeSetCanBeImported(t *testing.T) {
-	known := sheet.AllFields()
+	known := sheet.Fields()
 	for _, f := range fields {
 		if _, excepted := notImported[f.name]; !slices.Contains(known, f.name) != excepted {
 			t.Errorf("%s: sheet/headings.go does not know it", f.name)
+		}
+	}
+}
+
+func TestWhatIsExportedUnderATextsHeadingCanBeImported(t *testing.T) {
+	for _, text := range Texts() {
+		file, err := sheet.Open(strings.NewReader(text.Heading + "\nx\n"))
+		if must(t, err); file.Columns[0].Field != text.Name {
+			t.Errorf("%s: sheet/headings.go reads its heading %q as %q", text.Name, text.Heading, file.Columns[0].Field)
 		}
 	}
 }

@@ -35,6 +35,10 @@ type ImportOptions struct {
 	// Warning is told what was left out and which rows seem to be one customer;
 	// it may be nil.
 	Warning func(Problem)
+
+	// finished is called in the transaction by which all rows have been imported;
+	// it may be nil, and is not called with KeepGoing, which has none such.
+	finished func(ctx context.Context, tx *sqldb.Tx, done Imported) error
 }
 
 // Problem is what is wrong with a field of a row.
@@ -53,10 +57,19 @@ type Imported struct {
 	Skipped  int `json:"skipped"`
 }
 
-// importBatch is how many rows are looked up at once and, when it keeps going,
-// written in one transaction: enough to make the commit cheap, few enough not
-// to keep others waiting.
-const importBatch = 500
+// importBatch is how many rows are read at once and inserted by one statement.
+// On SQLite, where a transaction keeps all others from writing, it is shortBatch.
+const (
+	importBatch = 512
+	shortBatch  = 128
+)
+
+func (s *Service) importBatch() int {
+	if s.db.Engine() == sqldb.SQLite {
+		return shortBatch
+	}
+	return importBatch
+}
 
 // Import creates a customer of every row, by the rules of Create: all of them
 // or, when a row is bad, none. With KeepGoing the good ones are written, a
@@ -94,7 +107,7 @@ func (im *importer) check(ctx context.Context, rows Rows) error {
 	if im.options.CreateMissing {
 		on.pretend()
 	}
-	for batch, err := range batches(rows()) {
+	for batch, err := range im.batches(rows) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
@@ -117,18 +130,31 @@ func (im *importer) check(ctx context.Context, rows Rows) error {
 
 var errUndone = errors.New("a row was refused while the others were being written")
 
-// writeAll writes all rows in one transaction. What was checked before may
-// still be refused: another process may have been faster, and then nothing
-// stays.
+// writeAll writes all rows. What was checked before may still be refused:
+// another process may have been faster, and then nothing stays.
 func (im *importer) writeAll(ctx context.Context, rows Rows) error {
-	var out outcome
-	err := im.service.db.Write(ctx, func(tx *sqldb.Tx) error {
+	write := im.writeAtOnce
+	if im.service.db.Engine() == sqldb.SQLite && im.total.Skipped > shortBatch {
+		write = im.writeStaged
+	}
+	out, err := write(ctx, rows)
+	if errors.Is(err, errUndone) {
+		im.total.Skipped -= out.failed
+		im.report(out)
+		return nil
+	}
+	return err
+}
+
+// writeAtOnce writes all rows in one transaction.
+func (im *importer) writeAtOnce(ctx context.Context, rows Rows) (out outcome, err error) {
+	err = im.service.db.Write(ctx, func(tx *sqldb.Tx) error {
 		out = outcome{}
-		w, err := im.begin(ctx, tx)
+		w, err := im.begin(ctx, tx, &addedGoods{})
 		if err != nil {
 			return err
 		}
-		for batch, err := range batches(rows()) {
+		for batch, err := range im.batches(rows) {
 			if err := cmp.Or(err, ctx.Err()); err != nil {
 				return err
 			}
@@ -139,42 +165,40 @@ func (im *importer) writeAll(ctx context.Context, rows Rows) error {
 				return errUndone
 			}
 		}
-		return w.finish(ctx, out.good)
+		return im.finish(ctx, tx, w.keys, out.good)
 	})
 	if err == nil {
 		im.total = Imported{Imported: out.good}
 	}
-	if errors.Is(err, errUndone) {
-		im.total.Skipped -= out.failed
-		im.report(out)
-		return nil
-	}
-	return err
+	return out, err
 }
 
 // writeGood writes what is good, each batch in a transaction of its own.
 func (im *importer) writeGood(ctx context.Context, rows Rows) error {
-	for batch, err := range batches(rows()) {
+	for batch, err := range im.batches(rows) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		var out outcome
 		err := im.service.db.Write(ctx, func(tx *sqldb.Tx) error {
 			out = outcome{}
-			w, err := im.begin(ctx, tx)
+			w, err := im.begin(ctx, tx, &addedGoods{})
 			if err != nil {
 				return err
 			}
 			if err := w.write(ctx, batch, &out); err != nil {
 				return err
 			}
-			return w.finish(ctx, out.good)
+			return im.count(ctx, tx, w.keys, out.good)
 		})
 		if err != nil {
 			return err
 		}
 		im.total.Imported += out.good
 		im.report(out)
+		if err := im.service.db.Yield(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -185,20 +209,22 @@ type writing struct {
 	tx       *sqldb.Tx
 	catalog  *catalogCache
 	keys     map[tally.Key]int64
+	stage    *stage // what the customers are hidden by; nil: they are not
 }
 
-func (im *importer) begin(ctx context.Context, tx *sqldb.Tx) (*writing, error) {
+func (im *importer) begin(ctx context.Context, tx *sqldb.Tx, added *addedGoods) (*writing, error) {
 	on, err := loadCatalog(ctx, tx, im.actor)
 	if err != nil {
 		return nil, err
 	}
 	if im.options.CreateMissing {
-		on.addTo(ctx, tx, im.actor)
+		on.addTo(ctx, tx, im.actor, added)
 	}
 	return &writing{importer: im, tx: tx, catalog: on, keys: map[tally.Key]int64{}}, nil
 }
 
-// write inserts the good rows of a batch.
+// write inserts the good rows of a batch and, unless they are staged, draws
+// their consequences.
 func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) error {
 	im := w.importer
 	all, err := im.read(batch, w.catalog, w.tx.Now())
@@ -206,28 +232,22 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 		return err
 	}
 	var good []*candidate
-	var customers []Customer
 	for _, c := range all {
 		if c.faults.Empty() {
-			good, customers = append(good, c), append(customers, c.Customer)
+			good = append(good, c)
 		}
 	}
-	ids, err := w.insertRows(ctx, customers)
+	made, taken, err := w.insert(ctx, good)
 	if err != nil {
 		return err
 	}
-	var taken []*candidate
-	var made []Change
-	for _, c := range good {
-		if c.ID = ids[c.UUID]; c.ID == 0 {
-			taken = append(taken, c)
-			continue
-		}
-		im.remember(c)
-		made = append(made, Change{Action: w.action(), After: c.Customer})
+	for _, c := range made {
+		w.keys[counted(c, 1).Key]++
 	}
-	if err := w.applyMany(ctx, made); err != nil {
-		return err
+	if w.stage == nil {
+		if err := im.service.drawImported(ctx, w.tx, im.actor, im.options.consequences(), made); err != nil {
+			return err
+		}
 	}
 	if err := w.explain(ctx, taken); err != nil {
 		return err
@@ -236,12 +256,31 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 	return nil
 }
 
-// action is what the import does to each customer.
-func (w *writing) action() Action {
-	if w.importer.options.Invoices {
-		return ActionCreated
+// insert writes customers, and returns those that were not written because
+// another one has their login or key.
+func (w *writing) insert(ctx context.Context, good []*candidate) (made []Customer, taken []*candidate, err error) {
+	customers := make([]Customer, len(good))
+	for i, c := range good {
+		customers[i] = c.Customer
 	}
-	return ActionImported
+	if w.stage != nil {
+		if err := w.stage.number(customers); err != nil {
+			return nil, nil, err
+		}
+	}
+	ids, err := w.insertRows(ctx, customers)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range good {
+		if c.ID = ids[c.UUID]; c.ID == 0 {
+			taken = append(taken, c)
+			continue
+		}
+		w.importer.remember(c)
+		made = append(made, c.Customer)
+	}
+	return made, taken, nil
 }
 
 // insertRows writes customers and returns their ids by uuid.
@@ -260,20 +299,36 @@ func (w *writing) insertRows(ctx context.Context, customers []Customer) (map[str
 	return ids, markImported(ctx, w.tx, company, slices.Collect(maps.Values(ids)))
 }
 
-// applyMany draws the consequences of customers who have been inserted, as
-// Service.apply does for one: counts and the audit line come once, in finish.
-func (w *writing) applyMany(ctx context.Context, made []Change) error {
-	im := w.importer
-	for i := range made {
-		w.keys[counted(made[i].After, 1).Key]++
-		if !im.options.Events {
+// consequences are what an import has besides the customers themselves.
+type consequences struct {
+	Events   bool `json:"events,omitempty"`
+	Invoices bool `json:"invoices,omitempty"`
+}
+
+func (o ImportOptions) consequences() consequences { return consequences{o.Events, o.Invoices} }
+
+// action is what the import does to each customer.
+func (c consequences) action() Action {
+	if c.Invoices {
+		return ActionCreated
+	}
+	return ActionImported
+}
+
+// drawImported draws the consequences of customers who have been inserted, as
+// apply does for one: counts and the audit line come once, in finish.
+func (s *Service) drawImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, want consequences, list []Customer) error {
+	made := make([]Change, len(list))
+	for i, c := range list {
+		made[i] = Change{Action: want.action(), After: c}
+		if !want.Events {
 			continue
 		}
-		if err := im.service.recordEvent(ctx, w.tx, im.actor, &made[i]); err != nil {
+		if err := s.recordEvent(ctx, tx, a, &made[i]); err != nil {
 			return err
 		}
 	}
-	return im.service.watchers.Tell(ctx, w.tx, Changes{im.actor, made})
+	return s.watchers.Tell(ctx, tx, Changes{Actor: a, List: made})
 }
 
 // explain says why good rows were not inserted: an earlier line or another
@@ -291,17 +346,25 @@ func (w *writing) explain(ctx context.Context, taken []*candidate) error {
 	return nil
 }
 
-// finish counts what was written, and writes one audit line for all of it.
-func (w *writing) finish(ctx context.Context, n int) error {
-	changes := make([]tally.Change, 0, len(w.keys))
-	for key, n := range w.keys {
-		changes = append(changes, tally.Change{Key: key, N: n})
-	}
-	actor := w.importer.actor
-	if err := counter.Add(ctx, w.tx, actor.Company.ID, changes...); err != nil || n == 0 {
+// finish ends an import of all rows: it counts them, and writes down with them
+// that they were imported.
+func (im *importer) finish(ctx context.Context, tx *sqldb.Tx, keys map[tally.Key]int64, n int) error {
+	if err := im.count(ctx, tx, keys, n); err != nil || im.options.finished == nil {
 		return err
 	}
-	return account.WriteAudit(ctx, w.tx, actor, account.AuditEntry{
+	return im.options.finished(ctx, tx, Imported{Imported: n})
+}
+
+// count counts what was written, and writes one audit line for all of it.
+func (im *importer) count(ctx context.Context, tx *sqldb.Tx, keys map[tally.Key]int64, n int) error {
+	changes := make([]tally.Change, 0, len(keys))
+	for key, n := range keys {
+		changes = append(changes, tally.Change{Key: key, N: n})
+	}
+	if err := counter.Add(ctx, tx, im.actor.Company.ID, changes...); err != nil || n == 0 {
+		return err
+	}
+	return account.WriteAudit(ctx, tx, im.actor, account.AuditEntry{
 		Action: string(ActionImported), Record: "customer", After: account.AuditFields{"customers": n},
 	})
 }
@@ -323,6 +386,13 @@ func (out *outcome) add(all []*candidate) {
 		out.failed++
 		out.problems = append(out.problems, c.problems()...)
 	}
+}
+
+// join adds what became of more rows.
+func (out *outcome) join(more outcome) {
+	out.good, out.failed = out.good+more.good, out.failed+more.failed
+	out.problems = append(out.problems, more.problems...)
+	out.warnings = append(out.warnings, more.warnings...)
 }
 
 func (im *importer) report(out outcome) {

@@ -23,7 +23,7 @@ func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
 		rows := func() iter.Seq2[sheet.Row, error] {
-			file, err := sheet.OpenAll(strings.NewReader(untidyFile))
+			file, err := sheet.Open(strings.NewReader(untidyFile))
 			must(t, err)
 			return file.All()
 		}

@@ -165,6 +165,7 @@ func (l listing) matching(company int64, byDate bool) sqldb.Source {
 	} else {
 		s.Where.And("c.company_id = ?", l.company)
 	}
+	s.Where.And("{visible " + s.ID + "}")
 	if l.filter.ExternalID != "" {
 		s.Where.And("c.external_id = ? AND c.external_id <> ''", l.filter.ExternalID)
 	}

@@ -41,19 +41,19 @@ func scanner() func(sqldb.Row) (Customer, error) {
 }
 
 func byID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Customer, error) {
-	c, err := sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ? AND c.id = ?`, companyID, id)
+	c, err := sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`, companyID, id)
 	return c, sqldb.Found(err, "customer")
 }
 
 func companyOf(ctx context.Context, q sqldb.Querier, id int64) (int64, error) {
-	companyID, err := sqldb.Value[int64](ctx, q, `SELECT company_id FROM customers WHERE id = ?`, id)
+	companyID, err := sqldb.Value[int64](ctx, q, `SELECT company_id FROM customers WHERE id = ? AND {visible id}`, id)
 	return companyID, sqldb.Found(err, "customer")
 }
 
 // lock reads a customer for a change: until the commit nobody else changes it.
 // The row is locked first and read after, so that what is read is the newest.
 func lock(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Customer, error) {
-	_, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM customers WHERE company_id = ? AND id = ? {for update}`, companyID, id)
+	_, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM customers WHERE company_id = ? AND id = ? AND {visible id} {for update}`, companyID, id)
 	if err != nil {
 		return Customer{}, sqldb.Found(err, "customer")
 	}
@@ -73,7 +73,13 @@ func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, err
 	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM `+s.From+s.Where.String(), s.Where.Args...)
 }
 
-var insertInto = `INSERT INTO customers (company_id, uuid, ` + stored.Columns("", "") + `,
+// insertInto names the columns of insertArgs. A customer whose id was reserved
+// brings it along.
+var insertInto = `INSERT INTO customers (` + insertColumns
+
+var insertReserved = `INSERT INTO customers (id, ` + insertColumns
+
+var insertColumns = `company_id, uuid, ` + stored.Columns("", "") + `,
 	own_day, usuario_key, plan_id, product_id, search, created_at, created_on, created_offset, updated_at, expiry_on, expired, cancelled_at) VALUES `
 
 // insertArgs are the arguments of insertInto.
@@ -105,14 +111,20 @@ func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (int
 
 // insertMany returns the ids by uuid, since engines promise no order of what
 // they return. A customer whose login or key another one has is not in them.
+// Either all have a reserved id or none has.
 func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer) (map[string]int64, error) {
 	ids := make(map[string]int64, len(customers))
 	for piece := range sqldb.Pieces(customers) {
+		into := insertInto
 		var values []any
 		for _, c := range piece {
+			if c.ID != 0 {
+				into = insertReserved
+				values = append(values, c.ID)
+			}
 			values = append(values, insertArgs(companyID, c)...)
 		}
-		err := sqldb.Each(ctx, tx, insertInto+sqldb.Tuples(len(piece), len(values)/len(piece))+` ON CONFLICT DO NOTHING RETURNING id, uuid`,
+		err := sqldb.Each(ctx, tx, into+sqldb.Tuples(len(piece), len(values)/len(piece))+` ON CONFLICT DO NOTHING RETURNING id, uuid`,
 			values, func(r sqldb.Row) error {
 				var id int64
 				var uuid string
@@ -144,7 +156,8 @@ func remove(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 	return err
 }
 
-// taken reports whether another customer has c's login or key. It takes one
+// taken reports whether another customer has c's login or key, be it one that
+// an import has staged. It takes one
 // look: of a change between two, the second would see only half.
 func taken(ctx context.Context, q sqldb.Querier, companyID int64, c Customer) (usuario, external bool, err error) {
 	err = sqldb.Each(ctx, q, `SELECT
@@ -159,7 +172,8 @@ func taken(ctx context.Context, q sqldb.Querier, companyID int64, c Customer) (u
 	return usuario, external, err
 }
 
-// existing returns which of the values are already taken in a unique column.
+// existing returns which of the values are already taken in a unique column, be
+// it by a customer that an import has staged.
 func existing(ctx context.Context, q sqldb.Querier, companyID int64, column string, values []string) (map[string]bool, error) {
 	list, err := sqldb.Values[string](ctx, q, `
 		SELECT `+column+` FROM customers WHERE company_id = ? AND `+column+` <> '' AND `+column+` {in ?}`, companyID, values)

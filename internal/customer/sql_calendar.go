@@ -37,7 +37,7 @@ func lapsed(ctx context.Context, tx *sqldb.Tx, companyID int64, today string, li
 // expiry_on has an index of its own, without those who have none: as conditions
 // on the due date PostgreSQL takes nearly all rows to meet them, and reads the
 // table to find none.
-const lapsedText = `SELECT id FROM customers WHERE company_id = ? AND expiry_on < ?
+const lapsedText = `SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND {visible id}
 	ORDER BY expiry_on, id LIMIT ? {for update skip locked}`
 
 // anyLapsed keeps a run with nothing due away from the writer.
@@ -48,7 +48,7 @@ func anyLapsed(ctx context.Context, q sqldb.Querier, companyID int64, today stri
 
 // The order keeps PostgreSQL from the table even where it expects many.
 const anyLapsedText = `SELECT count(*) FROM (
-	SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? ORDER BY expiry_on, id LIMIT 1) AS due`
+	SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND {visible id} ORDER BY expiry_on, id LIMIT 1) AS due`
 
 // markExpired reports whether customer.expired is new for the due date.
 func markExpired(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (bool, error) {

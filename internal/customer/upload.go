@@ -82,7 +82,7 @@ func (s *Service) SaveUpload(ctx context.Context, a account.Actor, name string, 
 	if len(content) > MaxUpload {
 		return Upload{}, fault.Field("file", "must not be larger than 16 MiB; use carteira import for larger files")
 	}
-	file, err := sheet.OpenAll(bytes.NewReader(content))
+	file, err := sheet.Open(bytes.NewReader(content))
 	if err != nil {
 		return Upload{}, fault.Field("file", err.Error())
 	}
@@ -91,6 +91,9 @@ func (s *Service) SaveUpload(ctx context.Context, a account.Actor, name string, 
 		u.Choices.Fields = append(u.Choices.Fields, c.Field)
 	}
 	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if err := roomForUpload(ctx, tx, a, int64(len(content))); err != nil {
+			return err
+		}
 		u.CreatedAt, u.updatedAt = tx.Now(), tx.Now()
 		u.ID, err = insertUpload(ctx, tx, a.Company.ID, u)
 		return err
@@ -121,7 +124,7 @@ type Preview struct {
 
 // Preview shows the beginning of an upload, column by column.
 func (u Upload) Preview() ([]Preview, error) {
-	file, err := sheet.OpenAll(bytes.NewReader(u.content))
+	file, err := sheet.Open(bytes.NewReader(u.content))
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +148,7 @@ func (u Upload) Preview() ([]Preview, error) {
 func (u Upload) rows(seen func()) Rows {
 	return func() iter.Seq2[sheet.Row, error] {
 		return func(yield func(sheet.Row, error) bool) {
-			file, err := sheet.OpenAll(bytes.NewReader(u.content))
+			file, err := sheet.Open(bytes.NewReader(u.content))
 			if err != nil {
 				yield(sheet.Row{}, err)
 				return
@@ -254,20 +257,41 @@ func (s *Service) StartUpload(ctx context.Context, a account.Actor, id int64) er
 func (s *Service) runUpload(ctx context.Context, a account.Actor, u Upload) {
 	defer s.running.end(u.ID)
 	out := UploadOutcome{Checked: true, Total: u.Outcome.Total}
+	options := u.options(&out)
+	options.finished = func(ctx context.Context, tx *sqldb.Tx, done Imported) error {
+		return s.endUpload(ctx, tx, a, u.ended(out, done, nil))
+	}
 	quiet := s.pulse(ctx, a, u)
-	done, err := s.Import(ctx, a, u.rows(func() { s.running.step(u.ID) }), u.options(&out))
+	done, err := s.Import(ctx, a, u.rows(func() { s.running.step(u.ID) }), options)
 	quiet()
-	out.Done, out.Lines = done, u.Outcome.Total
+	// What was not written down shows as broken off. An import of all rows was,
+	// together with them.
+	_ = s.saveUpload(ctx, a, u.ended(out, done, err), UploadRunning)
+}
+
+// ended is the upload after its import.
+func (u Upload) ended(out UploadOutcome, done Imported, err error) Upload {
+	out.Done, out.Lines = done, out.Total
 	u.State, u.Outcome = UploadDone, out
 	if err != nil {
 		u.State, u.Outcome.Reason = UploadFailed, fault.Public(err)
 	}
-	_ = s.saveUpload(ctx, a, u, UploadRunning) // what was not written down shows as broken off
+	return u
+}
+
+// endUpload writes down in the transaction of an import that the upload has
+// been imported: after a crash it shows as broken off if it was not, and only
+// then.
+func (s *Service) endUpload(ctx context.Context, tx *sqldb.Tx, a account.Actor, u Upload) error {
+	running, err := updateUpload(ctx, tx, a.Company.ID, u, UploadRunning)
+	if err == nil && !running {
+		err = fault.Conflict("this file is not being imported any more")
+	}
+	return err
 }
 
 // pulse writes down how far an import has come, so that other processes know
-// that it goes on, until what it returns is called. On SQLite there are none,
-// and the writes wait until the import lets go of the database.
+// that it goes on, until what it returns is called.
 func (s *Service) pulse(ctx context.Context, a account.Actor, u Upload) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx) //nolint:gosec // what is returned calls it
 	var done sync.WaitGroup

@@ -258,6 +258,7 @@ func sumOf(s tally.Sums) Sum { return Sum{s.N, money.Cents(s.Cents)} }
 // createdIn goes by the day on which a customer was created in the zone of that
 // time: a company that moves to another zone does not change past months.
 func createdIn(ctx context.Context, q sqldb.Querier, companyID int64, days span) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM customers WHERE company_id = ? AND created_on >= ? AND created_on <= ?`,
+	return sqldb.Value[int64](ctx, q, `
+		SELECT count(*) FROM customers WHERE company_id = ? AND created_on >= ? AND created_on <= ? AND {visible id}`,
 		companyID, days.first.String(), days.last.String())
 }

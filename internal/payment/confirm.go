@@ -6,6 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
@@ -57,6 +58,9 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	case invoice.Status != billing.Open:
 		return out, errNotOpen(invoice)
 	}
+	if a, err = a.Refreshed(ctx, tx); err != nil { // whose terms decide what is to pay
+		return out, err
+	}
 	newest, err := newestCharge(ctx, tx, a.Company.ID, invoice.ID)
 	if err != nil {
 		return out, err
@@ -75,10 +79,20 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	}
 	received := paymentChange{action: paymentConfirmed, after: payment}
 	received.receipt = &billing.Receipt{
-		Payment: payment.ledger(), Difference: confirmed.Difference, Renew: a.Company.Settings.RenewOnPayment,
+		Payment: payment.ledger(), AsOf: confirmed.asOf(a, invoice, newest, a.Today(tx.Now())),
+		Difference: confirmed.Difference, Renew: a.Company.Settings.RenewOnPayment,
 	}
 	err = s.applyPayment(ctx, tx, a, &received)
 	return received.outcome, err
+}
+
+// asOf is the day whose payable amount came: that of the code, which a payer may
+// have paid the day before, or else today.
+func (c Confirmation) asOf(a account.Actor, invoice billing.Invoice, newest charge, today civil.Date) civil.Date {
+	if on := newest.payableOn; !on.IsZero() && c.Amount == newest.order.Amount && c.Amount == invoice.PayableOn(a.Company, on).Rest {
+		return on
+	}
+	return today
 }
 
 // confirmedPayment is the payment of the newest charge that a person confirms.

@@ -67,7 +67,7 @@ func (d GatewayDraft) check(s *Service) error {
 		return d.Problems.Err()
 	}
 	provider, known := s.providers[d.Provider]
-	if !known {
+	if !known || !s.offers(d.Provider) {
 		return fault.Field("provider", "must be one of: "+strings.Join(s.providerNames(), ", "))
 	}
 	var refused fault.Fields

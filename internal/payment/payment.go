@@ -10,6 +10,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"carteira/internal/account"
@@ -32,6 +33,13 @@ type Options struct {
 	// Simulate has, by provider, a function of those that only pretend: it pays
 	// the charge that the gateway knows by an id.
 	Simulate map[string]func(ctx context.Context, gatewayID string) error
+	// Told tells the owners of a company, in the transaction, that its gateway is
+	// another: a function of the program, which knows a way to them; nil: none.
+	Told func(ctx context.Context, tx *sqldb.Tx, a account.Actor, what string) error
+	// Off are the names of providers that the operator has switched off: nobody
+	// can choose or charge through one. Charges that one has already are still
+	// looked after.
+	Off []string
 }
 
 // Service has the use cases.
@@ -61,8 +69,12 @@ func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, o Options) *S
 		db: db, billing: invoices, box: box, options: o,
 		providers: map[string]Provider{}, wake: worker.NewWake(), metrics: newMetrics(o.Providers),
 	}
+	s.options.Providers = nil
 	for _, p := range o.Providers {
 		s.providers[p.Name] = p
+		if s.offers(p.Name) {
+			s.options.Providers = append(s.options.Providers, p)
+		}
 	}
 	invoices.Watch(s.invoicesChanged)
 	return s
@@ -70,6 +82,9 @@ func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, o Options) *S
 
 // Providers lists the gateways that a company can choose from.
 func (s *Service) Providers() []Provider { return s.options.Providers }
+
+// offers reports whether a provider is not switched off.
+func (s *Service) offers(name string) bool { return !slices.Contains(s.options.Off, name) }
 
 // lifetime is how long a charge can be paid unless the gateway says otherwise.
 const lifetime = 24 * time.Hour

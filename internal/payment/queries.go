@@ -23,7 +23,7 @@ func (u Setup) Failing() bool { return u.Problem != "" && (u.Failures == 0 || u.
 // has no ID.
 func (s *Service) SetupOf(ctx context.Context, a account.Actor, provider string) (Setup, error) {
 	p, known := s.providers[provider]
-	if !known {
+	if !known || !s.offers(provider) {
 		return Setup{}, fault.NotFound("gateway")
 	}
 	setup, err := setupNamed(ctx, s.db, a.Company.ID, provider)

@@ -83,7 +83,7 @@ func TestWhatDoesNotFitIsKeptForAPerson(t *testing.T) {
 		}, ReasonWrongReference, false},
 		"given back": {func(t *testing.T, w *world, _ billing.Invoice, code string) {
 			w.bank.pay(t, code, 3500)
-			w.bank.change(func(c *held) { c.payments[0].Refunded = true })
+			w.bank.change(func(c *held) { c.payments[0].Refunded = 3500 })
 		}, ReasonRefunded, false},
 		"twice": {func(t *testing.T, w *world, _ billing.Invoice, code string) {
 			w.bank.pay(t, code, 3500)
@@ -131,7 +131,7 @@ func TestSecondPaymentThatComesLaterIsSeenToo(t *testing.T) {
 		w.bank.pay(t, p.PixCode, 3500)
 		w.later(t, 11*time.Minute)
 		w.wantReviews(t, ReasonDouble)
-		w.bank.change(func(c *held) { c.payments[0].Refunded = true })
+		w.bank.change(func(c *held) { c.payments[0].Refunded = 3500 })
 		w.later(t, 24*time.Hour)
 		w.wantReviews(t, ReasonDouble)
 		w.wantOpen(t, i)

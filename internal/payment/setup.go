@@ -90,7 +90,7 @@ func (s *Service) Gateway(ctx context.Context, a account.Actor) (Setup, error) {
 // active finds the setup in use; none is a fault of the field gateway.
 func (s *Service) active(ctx context.Context, q sqldb.Querier, companyID int64) (Setup, error) {
 	setup, err := activeSetup(ctx, q, companyID)
-	if errors.Is(err, sqldb.ErrNotFound) {
+	if errors.Is(err, sqldb.ErrNotFound) || err == nil && !s.offers(setup.name) {
 		return setup, errNoGateway()
 	}
 	setup.Provider = s.providers[setup.name]

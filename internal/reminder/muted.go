@@ -26,6 +26,9 @@ func mutedReason(c account.Company, now time.Time) string {
 		return "the company is suspended"
 	case account.StandingTrial, account.StandingActive:
 	}
+	if c.StoppedAbove(now) {
+		return "a company above this one is expired or suspended"
+	}
 	return ""
 }
 

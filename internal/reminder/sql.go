@@ -291,4 +291,4 @@ func dueCustomers(ctx context.Context, q sqldb.Querier, companyID int64, dueOn c
 }
 
 const dueCustomersText = `SELECT id, due_on, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
-	WHERE company_id = ? AND due_on = ? AND id > ? AND cancelled_at IS NULL ORDER BY id LIMIT ?`
+	WHERE company_id = ? AND due_on = ? AND id > ? AND cancelled_at IS NULL AND {visible id} ORDER BY id LIMIT ?`

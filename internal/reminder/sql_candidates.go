@@ -12,7 +12,8 @@ import (
 // invoices i.
 const aboutColumns = `COALESCE(c.id, 0), COALESCE(c.uuid, ''), COALESCE(c.name, ''), COALESCE(c.whatsapp, ''), COALESCE(c.email, ''),
 	COALESCE(c.usuario, ''), c.due_on, COALESCE(c.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(c.product_id, 0),
-	COALESCE(o.customer_id, 0), COALESCE(i.id, 0), COALESCE(i.status, ''), COALESCE(i.amount_cents, 0)`
+	COALESCE(o.customer_id, 0), COALESCE(i.id, 0), COALESCE(i.status, ''), COALESCE(i.amount_cents, 0),
+	COALESCE(i.received_cents, 0), i.own_discount_cents, c.price_cents`
 
 const aboutJoins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN reminder_optouts o ON o.company_id = c.company_id AND o.customer_id = c.id
@@ -23,6 +24,7 @@ func aboutFields(b *about, optedOut *int64) []any {
 	return []any{
 		&c.ID, &c.UUID, &c.Name, &c.Whatsapp, &c.Email, &c.Usuario, &c.DueOn, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), &c.Product.ID,
 		optedOut, &b.invoice.id, (*string)(&b.invoice.status), (*int64)(&b.invoice.amount),
+		(*int64)(&b.invoice.received), &b.invoice.discount, &c.OwnPrice,
 	}
 }
 
@@ -33,7 +35,7 @@ func customerAbout(ctx context.Context, q sqldb.Querier, companyID, customerID i
 		err = r.Scan(aboutFields(&b, &out)...)
 		b.optedOut = out != 0
 		return b, err
-	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.issued_for = c.due_on WHERE c.company_id = ? AND c.id = ?`, companyID, customerID)
+	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.issued_for = c.due_on WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`, companyID, customerID)
 	return b, sqldb.Found(err, "customer")
 }
 

@@ -301,6 +301,9 @@ func (d PlanDraft) functions() (f account.Functions) {
 // refused are the functions that the actor cannot give, since a company gives
 // only what it has, and what a Go caller left out of a new plan.
 func (d PlanDraft) refused(a account.Actor) (refused fault.Fields) {
+	if d.Credits.HasValue() && d.Credits.Value < floor(a) {
+		refused.Add("credits", "must be at least 1: below the top of the tree every period costs a credit")
+	}
 	for _, name := range d.Functions.Value {
 		function := account.Function(name)
 		switch {

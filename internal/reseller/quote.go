@@ -99,7 +99,7 @@ func (s *Service) Waiting(ctx context.Context, a account.Actor, id int64) (bool,
 	if err != nil {
 		return false, err
 	}
-	ready, err := account.OwnerReady(ctx, s.db, c)
+	ready, err := account.InUse(ctx, s.db, c)
 	return !ready, err
 }
 

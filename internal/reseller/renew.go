@@ -91,7 +91,7 @@ func (r RenewRequest) plan(ctx context.Context, q sqldb.Querier, a account.Actor
 	if err == nil && !plan.Active && planID != c.Subscription.PlanID {
 		refused.Add("plan_id", "is not active")
 	}
-	return plan, refused, err
+	return plan.soldBy(a), refused, err
 }
 
 // renewed is the subscription after the renewal.
@@ -102,5 +102,6 @@ func (r RenewRequest) renewed(c account.Company, plan Plan, today civil.Date) (a
 	}
 	sub.Kind, sub.PlanID, sub.Functions = account.Subscriber, plan.ID, plan.Functions
 	sub.SuspendedAt = account.Subscription{}.SuspendedAt
-	return extended(sub, plan.Period, r.periods())
+	sub.Anonymous = false
+	return extended(sub, plan.Period, r.periods(), today)
 }

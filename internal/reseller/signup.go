@@ -6,6 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -49,20 +50,21 @@ func errNoOffer() error { return fault.NotFound("signup link") }
 // signupsPerHour is how often one address may try to sign up in an hour.
 // Several people may share an address; a program that guesses who has an
 // account should not get far.
-const signupsPerHour = 20
-
-// signupTaken is the answer to a stranger whose address another user has. It says
-// no more than is needed to go on.
-const signupTaken = "cannot be used here; if you have an account, sign in"
+const (
+	signupsPerHour = 20
+	signupsOfWide  = 100 // from a network that holds many others
+)
 
 func (u Signup) order() order {
 	return order{
 		child: account.NewChild{Name: u.Name, Email: u.Email, Whatsapp: u.Whatsapp},
-		kind:  account.Trial, periods: 1, takenReason: signupTaken,
+		kind:  account.Trial, periods: 1, anonymous: true,
 	}
 }
 
-// SignUp makes a reseller on the trial of a signup link.
+// SignUp makes a reseller on the trial of a signup link. A stranger whose address
+// a user has gets the same answer, and nothing is made: the mailbox is told, where
+// there is a mail server. The reseller then has no ID.
 func (s *Service) SignUp(ctx context.Context, u Signup) (r Reseller, err error) {
 	offer, err := s.FindOffer(ctx, u.Code)
 	if err != nil {
@@ -71,11 +73,16 @@ func (s *Service) SignUp(ctx context.Context, u Signup) (r Reseller, err error) 
 	if err := u.Problems.Err(); err != nil {
 		return r, err
 	}
+	if err := account.RefusePassword(u.Password, u.Name, u.Email); err != nil {
+		return r, err
+	}
 	if err := s.countSignup(ctx, u.Address); err != nil {
 		return r, err
 	}
 	o := u.order()
-	if o.child.PasswordHash, err = account.HashPassword(ctx, u.Password); err != nil {
+	narrow, _ := account.Networks(u.Address)
+	hashing := secret.InLane(ctx, secret.LaneStranger, narrow)
+	if o.child.PasswordHash, err = account.HashPassword(hashing, u.Password); err != nil {
 		return r, err
 	}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
@@ -86,6 +93,14 @@ func (s *Service) SignUp(ctx context.Context, u Signup) (r Reseller, err error) 
 		current, err := s.findOffer(ctx, tx, u.Code, tx.Now())
 		if err != nil {
 			return err
+		}
+		taken, err := account.EmailTaken(ctx, tx, u.Email)
+		if err != nil {
+			return err
+		}
+		if taken {
+			r = Reseller{}
+			return s.accounts.AddressWantedTx(ctx, tx, u.Email)
 		}
 		r, err = s.signUpTx(ctx, tx, current, o)
 		return err
@@ -109,8 +124,13 @@ func (s *Service) signUpTx(ctx context.Context, tx *sqldb.Tx, offer Offer, o ord
 // countSignup refuses an address that has tried too often in this hour. The
 // count is in the database, so that it holds for all processes.
 func (s *Service) countSignup(ctx context.Context, address string) error {
+	narrow, wide := account.Networks(address)
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		ok, err := countAttempt(ctx, tx, address, hourOf(tx.Now()), signupsPerHour)
+		hour := hourOf(tx.Now())
+		ok, err := countAttempt(ctx, tx, narrow, hour, signupsPerHour)
+		if err == nil && ok && wide != "" {
+			ok, err = countAttempt(ctx, tx, wide, hour, signupsOfWide)
+		}
 		if err == nil && !ok {
 			return fault.New(fault.KindRateLimited, "too many attempts from this address; try again in an hour")
 		}

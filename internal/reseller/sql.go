@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -111,4 +112,22 @@ func entries(ctx context.Context, q sqldb.Querier, companyID, before int64, limi
 		FROM page CROSS JOIN credit_entries e LEFT JOIN companies c ON c.id = e.reseller_id
 		LEFT JOIN subscription_plans p ON p.company_id = e.company_id AND p.id = e.plan_id
 		WHERE e.id = page.id AND e.company_id = ? ORDER BY e.id DESC`, append(w.Args, limit, companyID)...)
+}
+
+// countBelow walks down from a company whose id was checked to be a child of the
+// caller's.
+func countBelow(ctx context.Context, q sqldb.Querier, id int64, today civil.Date) (Below, error) {
+	return sqldb.One(ctx, q, func(r sqldb.Row) (b Below, err error) {
+		err = r.Scan(&b.Total, &b.Suspended, &b.Expired, &b.Trial)
+		b.Active = b.Total - b.Suspended - b.Expired - b.Trial
+		return b, err
+	}, `WITH RECURSIVE below (id, suspended, expired, trial) AS (
+			SELECT id, suspended_at IS NOT NULL, COALESCE(expires_on, '9999') < ?, subscription = 'trial' FROM companies WHERE parent_id = ?
+			UNION ALL
+			SELECT c.id, c.suspended_at IS NOT NULL, COALESCE(c.expires_on, '9999') < ?, c.subscription = 'trial'
+			FROM companies c JOIN below b ON c.parent_id = b.id
+		)
+		SELECT count(*), count(CASE WHEN suspended THEN 1 END), count(CASE WHEN expired AND NOT suspended THEN 1 END),
+			count(CASE WHEN trial AND NOT expired AND NOT suspended THEN 1 END)
+		FROM below`, today.String(), id, today.String())
 }

@@ -20,29 +20,36 @@ type Paid struct {
 
 // order is a reseller that is being made.
 type order struct {
-	child       account.NewChild
-	kind        account.SubscriptionKind
-	planID      int64
-	periods     int
-	takenReason string // why an e-mail address that another user has is refused
-	invitation  account.Invitation
-	plan        Plan // set by priced; ID 0: none
+	child      account.NewChild
+	kind       account.SubscriptionKind
+	planID     int64
+	periods    int
+	invitation account.Invitation
+	anonymous  bool // a stranger makes it
+	plan       Plan // set by priced; ID 0: none
 }
 
 func (n NewReseller) order() order {
 	return order{
-		child:       account.NewChild{Name: n.Name, Email: n.Email, Whatsapp: n.Whatsapp},
-		kind:        cmp.Or(n.Kind, account.Trial),
-		planID:      n.PlanID,
-		periods:     max(1, n.Periods),
-		takenReason: "is taken by another user",
-		invitation:  account.NewInvitation(),
+		child:      account.NewChild{Name: n.Name, Email: n.Email, Whatsapp: n.Whatsapp},
+		kind:       cmp.Or(n.Kind, account.Trial),
+		planID:     n.PlanID,
+		periods:    max(1, n.Periods),
+		invitation: account.NewInvitation(),
 	}
 }
 
 // Create makes a reseller of the company: as a trial, or as a subscriber that
 // costs credits. An owner without a password gets an invitation.
 func (s *Service) Create(ctx context.Context, a account.Actor, n NewReseller) (p Paid, err error) {
+	err = s.accounts.LimitProbes(ctx, a, n.Email, func() error {
+		p, err = s.create(ctx, a, n)
+		return err
+	})
+	return p, err
+}
+
+func (s *Service) create(ctx context.Context, a account.Actor, n NewReseller) (p Paid, err error) {
 	o := n.order()
 	if problems := n.Problems.With(n.refused()); problems.Any() { // all that fails is reported at once
 		_, refused, err := o.check(ctx, s.db, a)
@@ -50,6 +57,9 @@ func (s *Service) Create(ctx context.Context, a account.Actor, n NewReseller) (p
 			return p, err
 		}
 		return p, problems.With(refused).Err()
+	}
+	if err := account.RefusePassword(n.Password, n.Name, n.Email); err != nil {
+		return p, err
 	}
 	if o.child.PasswordHash, err = account.HashPassword(ctx, n.Password); err != nil {
 		return p, err
@@ -97,7 +107,7 @@ func (o order) priced(ctx context.Context, tx *sqldb.Tx, a account.Actor) (order
 	if err := refused.Err(); err != nil {
 		return o, err
 	}
-	o.plan, o.child.PlanName = plan, plan.Name
+	o.plan, o.child.PlanName = plan.soldBy(a), plan.Name
 	if o.child.Subscription, err = o.subscription(a, a.Today(tx.Now())); err != nil {
 		return o, err
 	}
@@ -111,6 +121,21 @@ func (o order) cost() int64 {
 	return o.plan.Credits * int64(o.periods)
 }
 
+// floor is the least that a company sells a period for. Below the top of the
+// tree that is a credit: what costs nothing would have no end.
+func floor(a account.Actor) int64 {
+	if a.Company.ParentID == 0 {
+		return 0
+	}
+	return 1
+}
+
+// soldBy is the plan as a company sells it now.
+func (p Plan) soldBy(a account.Actor) Plan {
+	p.Credits = max(p.Credits, floor(a))
+	return p
+}
+
 // check finds the plan of an order, and returns as fields what the database
 // refuses. A trial without a plan gets the oldest there is; with none, ID is 0.
 func (o order) check(ctx context.Context, q sqldb.Querier, a account.Actor) (plan Plan, refused fault.Fields, err error) {
@@ -119,7 +144,7 @@ func (o order) check(ctx context.Context, q sqldb.Querier, a account.Actor) (pla
 		return plan, refused, err
 	}
 	if taken && o.child.Email != "" {
-		refused.Add("email", o.takenReason)
+		refused.Add("email", "is taken by another user")
 	}
 	if o.planID == 0 {
 		if o.kind == account.Trial {
@@ -141,9 +166,11 @@ func (o order) check(ctx context.Context, q sqldb.Querier, a account.Actor) (pla
 // subscription is what a new company begins with.
 func (o order) subscription(a account.Actor, today civil.Date) (account.Subscription, error) {
 	plan := o.plan
-	sub := account.Subscription{Kind: o.kind, PlanID: plan.ID, Functions: plan.Functions, ExpiresOn: today, OwnDay: today.Day()}
+	sub := account.Subscription{
+		Kind: o.kind, PlanID: plan.ID, Functions: plan.Functions, ExpiresOn: today, OwnDay: today.Day(), Anonymous: o.anonymous,
+	}
 	if o.kind == account.Subscriber {
-		return extended(sub, plan.Period, o.periods)
+		return extended(sub, plan.Period, o.periods, today)
 	}
 	days := plan.TrialDays
 	if plan.ID == 0 {
@@ -154,9 +181,16 @@ func (o order) subscription(a account.Actor, today civil.Date) (account.Subscrip
 	return sub, nil
 }
 
+// yearsAhead is how far ahead a subscription is sold.
+const yearsAhead = 10
+
 // extended moves the last day on by a number of periods. Months and years
 // return to the own day of the month; days and weeks make a new one.
-func extended(sub account.Subscription, p civil.Period, periods int) (account.Subscription, error) {
+func extended(sub account.Subscription, p civil.Period, periods int, today civil.Date) (account.Subscription, error) {
+	furthest, err := civil.Period{Unit: civil.Year, Count: yearsAhead}.After(today, today.Day())
+	if err != nil {
+		return sub, fault.Field("periods", err.Error())
+	}
 	for range periods {
 		next, err := p.After(sub.ExpiresOn, sub.OwnDay)
 		if err != nil {
@@ -166,6 +200,9 @@ func extended(sub account.Subscription, p civil.Period, periods int) (account.Su
 		if p.Unit == civil.Day || p.Unit == civil.Week {
 			sub.OwnDay = next.Day()
 		}
+	}
+	if furthest.Before(sub.ExpiresOn) {
+		return sub, fault.Field("periods", "nothing is sold for more than ten years ahead")
 	}
 	return sub, nil
 }

@@ -75,7 +75,7 @@ func logExchange(log *slog.Logger, r *http.Request, x *Exchange, rec *recorder, 
 	attrs := make([]slog.Attr, 0, 8)
 	attrs = append(attrs,
 		slog.String("request_id", x.RequestID), slog.String("method", r.Method),
-		slog.String("path", cmp.Or(x.Path, r.URL.Path)), slog.String("remote", r.RemoteAddr),
+		slog.String("path", cmp.Or(x.Path, redactPath(r.URL.Path))), slog.String("remote", r.RemoteAddr),
 		slog.Int("status", rec.code()), slog.Int64("bytes", rec.bytes), slog.Duration("took", took))
 	if x.CompanyID != 0 {
 		attrs = append(attrs, slog.Int64("company_id", x.CompanyID))

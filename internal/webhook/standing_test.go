@@ -40,7 +40,9 @@ func stopped() map[string]account.Subscription {
 	suspended, without := live("2026-12-31"), live("2026-12-31")
 	suspended.SuspendedAt = webhooktest.Morning
 	without.Functions = account.EveryFunction &^ account.FunctionsOf(account.FunctionWebhooks)
-	return map[string]account.Subscription{"suspended": suspended, "expired": live("2026-01-30"), "without the function": without}
+	below, ended := live("2026-12-31"), live("2026-12-31")
+	below.Above.SuspendedAt, ended.Above.ExpiresOn = webhooktest.Morning, civil.MustParse("2026-01-30")
+	return map[string]account.Subscription{"below a suspended one": below, "below an expired one": ended, "suspended": suspended, "expired": live("2026-01-30"), "without the function": without}
 }
 
 func TestWebhooksStopWithTheSubscriptionAndGoOnWithIt(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -42,7 +43,7 @@ var sampleData = sync.OnceValue(func() json.RawMessage {
 // deliveries measures the engine against the bare loop, in turns, and then how
 // long an event takes at a steady pace.
 func (b *bench) deliveries(ctx context.Context, engine sqldb.Engine) (err error) {
-	r, err := startReceivers(ctx, b.dir, laneCount, laneCount)
+	r, err := startReceivers(ctx, filepath.Join(b.dir, "roots.pem"), laneCount, false)
 	if err != nil {
 		return err
 	}
@@ -126,11 +127,16 @@ func (b *bench) steady(ctx context.Context, f *farm, r *receivers) (arrivals, er
 // that caused them, which comes after the commit, and from the request, which
 // comes before all else. What arrived before the answer took no time by the
 // first measure.
-type arrivals struct{ fromAnswer, fromRequest []time.Duration }
+type arrivals struct {
+	fromAnswer, fromRequest []time.Duration
+
+	cpu time.Duration // of the server, in the soak
+}
 
 func (a *arrivals) add(more arrivals) {
 	a.fromAnswer = append(a.fromAnswer, more.fromAnswer...)
 	a.fromRequest = append(a.fromRequest, more.fromRequest...)
+	a.cpu += more.cpu
 }
 
 // cause is one request.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -23,18 +24,22 @@ const (
 // isolation measures how long the events of healthy webhooks take beside as many
 // hostile ones with a backlog, and without them: in turns, on one server.
 func (b *bench) isolation(ctx context.Context, engine sqldb.Engine) (err error) {
-	r, err := startReceivers(ctx, b.dir, 2*b.lanes, b.lanes)
+	r, err := startReceivers(ctx, filepath.Join(b.dir, "roots.pem"), b.lanes, false)
 	if err != nil {
 		return err
 	}
 	defer r.close()
+	hostile, err := b.startHostile(ctx, r.roots)
+	if err != nil {
+		return err
+	}
+	defer hostile.stop()
 	var urls []string
-	for i, host := range r.hosts {
-		path := "/hook"
-		if i >= b.lanes {
-			path = hostilePath(i - b.lanes)
-		}
-		urls = append(urls, "https://"+host+path)
+	for _, host := range r.hosts {
+		urls = append(urls, "https://"+host+"/hook")
+	}
+	for i, host := range hostile.hosts {
+		urls = append(urls, "https://"+host+hostilePath(i))
 	}
 	f, err := b.newFarm(ctx, engine, urls)
 	if err != nil {
@@ -78,10 +83,12 @@ func (b *bench) soakInTurns(ctx context.Context, p *process, f *farm, r *receive
 			}
 			on = want
 		}
+		began := cpuOf(p.pid())
 		a, err := happen(ctx, p.addr, healthy, r, healthyPace, soakSpan)
 		if err != nil {
 			return without, with, err
 		}
+		a.cpu = cpuOf(p.pid()) - began
 		if want {
 			with.add(a)
 		} else {
@@ -92,7 +99,8 @@ func (b *bench) soakInTurns(ctx context.Context, p *process, f *farm, r *receive
 	return without, with, nil
 }
 
-// turnAll switches webhooks, and waits until what was in flight has ended.
+// turnAll switches webhooks, and waits until what was in flight has ended: after
+// both kinds of switching for as long.
 func turnAll(ctx context.Context, p *process, lanes []lane, on bool) error {
 	failures := make([]error, len(lanes))
 	var turning sync.WaitGroup
@@ -105,14 +113,10 @@ func turnAll(ctx context.Context, p *process, lanes []lane, on bool) error {
 		})
 	}
 	turning.Wait()
-	settling := time.Second
-	if !on {
-		settling += webhook.Timeout
-	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(settling):
+	case <-time.After(webhook.Timeout + time.Second):
 		return errors.Join(failures...)
 	}
 }
@@ -139,6 +143,10 @@ func (b *bench) printIsolation(engine sqldb.Engine, without, with arrivals) {
 	t.addTimes("  "+hostile+", since the request", with.fromRequest)
 	t.print()
 	t = nil
+	share := func(a arrivals) string {
+		return fmt.Sprintf("%.0f %%", 100*a.cpu.Seconds()/(float64(b.rounds)*soakSpan.Seconds()))
+	}
+	fmt.Printf("Processor time of the server, of one core: %s alone, %s %s\n\n", share(without), share(with), hostile)
 	times := part(with.fromAnswer, 0.99).Seconds() / part(without.fromAnswer, 0.99).Seconds()
 	t.add("Goals", "asked", "measured", "verdict")
 	t.add("  "+engineNames[engine]+": p99 of healthy webhooks "+hostile, fmt.Sprintf("≤ %.1f ×", isolationGoal), ratio(times), met(times <= isolationGoal))

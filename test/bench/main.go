@@ -48,6 +48,9 @@ func run() error {
 	if file := os.Getenv(senderVariable); file != "" {
 		return runSender(file)
 	}
+	if settings := os.Getenv(hostileVariable); settings != "" {
+		return serveHostile(settings)
+	}
 	o, err := readOptions()
 	if err != nil {
 		return err

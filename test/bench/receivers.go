@@ -19,7 +19,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"sync"
 	"time"
@@ -42,10 +41,10 @@ type receivers struct {
 // userName finds what tells one created customer from another.
 var userName = regexp.MustCompile(`"novo[0-9]{9}"`)
 
-// startReceivers starts n receivers. Those from hostile on take turns in the ways
-// in which receivers are hostile; n where there are none.
-func startReceivers(ctx context.Context, dir string, n, hostile int) (*receivers, error) {
-	r := &receivers{roots: filepath.Join(dir, "roots.pem"), seen: map[string]time.Time{}}
+// startReceivers starts n receivers, whose authority it writes to roots. Hostile
+// ones take turns in the ways in which receivers are.
+func startReceivers(ctx context.Context, roots string, n int, hostile bool) (*receivers, error) {
+	r := &receivers{roots: roots, seen: map[string]time.Time{}}
 	authority, err := newAuthority(r.roots)
 	if err != nil {
 		return nil, err
@@ -54,8 +53,11 @@ func startReceivers(ctx context.Context, dir string, n, hostile int) (*receivers
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
 	for i := range n {
 		ip := net.IPv4(127, 1, byte(i/250), byte(i%250+1))
+		if hostile {
+			ip = net.IPv4(127, 2, byte(i/250), byte(i%250+1))
+		}
 		proves := ip
-		if i >= hostile && hostilePath(i-hostile) == badTLSPath {
+		if hostile && hostilePath(i) == badTLSPath {
 			proves = net.IPv4(127, 255, 0, 1) // which it is not
 		}
 		certificate, err := authority.sign(proves)

@@ -2,6 +2,7 @@ package program
 
 import (
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,18 +24,46 @@ import (
 	"time"
 )
 
+// receivers are the files of docs/receivers, each with what runs it.
+var receivers = map[string][]string{
+	"receiver.go": {"go", "run"}, "receiver.mjs": {"node"}, "receiver.py": {"python3"}, "receiver.php": {"php"},
+}
+
 // The receivers that docs/webhooks.md shows, with the real program before them.
 func TestReceiversOfTheDocumentation(t *testing.T) {
 	t.Parallel()
-	for name, runtime := range map[string][]string{
-		"receiver.go": {"go", "run"}, "receiver.mjs": {"node"}, "receiver.py": {"python3"}, "receiver.php": {"php"},
-	} {
+	for name, runtime := range receivers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath(runtime[0]); err != nil {
-				t.Skipf("%s is not on this machine", runtime[0])
-			}
+			need(t, runtime[0])
 			testReceiver(t, install(t, "sqlite"), name, runtime)
+		})
+	}
+}
+
+// A receiver without a secret would take what anybody signed with the empty key.
+func TestReceiversRefuseToRunWithoutASecret(t *testing.T) {
+	t.Parallel()
+	for name, runtime := range receivers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			need(t, runtime[0])
+			address := freeAddress(t)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			cmd := receiverCommand(ctx, t, receiverFile{name, runtime, address, ""})
+			if runtime[0] == "php" { // it is the web server that runs, and the script that refuses
+				var printed output
+				runReceiver(t, cmd, name, address, &printed)
+				status := post(t, "http://"+address, ping, signed("", now(0), ping))
+				if status != 500 || !strings.Contains(printed.String(), "WEBHOOK_SECRET") {
+					t.Errorf("%d, and it prints %s", status, printed.String())
+				}
+				return
+			}
+			if out, err := cmd.CombinedOutput(); err == nil || ctx.Err() != nil || !strings.Contains(string(out), "WEBHOOK_SECRET") {
+				t.Errorf("it ends with %v and prints %s", err, out)
+			}
 		})
 	}
 }
@@ -48,7 +77,7 @@ func testReceiver(t *testing.T, in *installation, name string, runtime []string)
 	var hook struct{ Secret string }
 	unmarshal(t, made.Data, &hook)
 	in.secret(hook.Secret)
-	printed := startReceiver(t, address, hook.Secret, name, runtime)
+	printed := startReceiver(t, receiverFile{name, runtime, address, hook.Secret})
 
 	var test struct{ Delivered bool }
 	unmarshal(t, c.want(200, "POST", "/webhooks/1/test", nil).Data, &test)
@@ -78,77 +107,139 @@ func testReceiver(t *testing.T, in *installation, name string, runtime []string)
 		t.Errorf("the repeat was not ignored: %s", printed.String())
 	}
 	wantChecks(t, "http://"+address, hook.Secret)
+	wantGarbageSurvived(t, "http://"+address, hook.Secret)
+}
+
+const ping = `{"event":"ping","id":"evt_1","data":{}}`
+
+// now is the Unix time that is some way from now, as the header has it.
+func now(away time.Duration) string { return strconv.FormatInt(time.Now().Add(away).Unix(), 10) }
+
+// signature is what the header says of a body sent at a time.
+func signature(secret, at, body string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(at + "." + body))
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// signed are the headers of a body that was sent at a time.
+func signed(secret, at, body string) http.Header {
+	return http.Header{"X-Service-Timestamp": {at}, "X-Service-Signature": {signature(secret, at, body)}}
 }
 
 // wantChecks sends what must be refused, and beside it what must not.
 func wantChecks(t *testing.T, address, secret string) {
 	t.Helper()
-	const body = `{"event":"ping","id":"evt_1","data":{}}`
-	sign := func(at, text string) string {
-		mac := hmac.New(sha256.New, []byte(secret))
-		mac.Write([]byte(at + "." + text))
-		return "sha256=" + hex.EncodeToString(mac.Sum(nil))
-	}
-	at := func(d time.Duration) string { return strconv.FormatInt(time.Now().Add(d).Unix(), 10) }
-	now, old, future := at(0), at(-310*time.Second), at(310*time.Second)
+	sign := func(at, text string) string { return signature(secret, at, text) }
+	present, old, future, early := now(0), now(-310*time.Second), now(310*time.Second), now(-250*time.Second)
 	for what, c := range map[string]struct {
 		timestamp, signature string
 		status               int
 	}{
-		"right":                       {now, sign(now, body), 204},
-		"old enough":                  {at(-250 * time.Second), sign(at(-250*time.Second), body), 204},
-		"too old":                     {old, sign(old, body), 408},
-		"from the future":             {future, sign(future, body), 408},
-		"another body":                {now, sign(now, body+" "), 401},
-		"another time":                {now, sign(old, body), 401},
-		"no signature":                {now, "", 401},
-		"a short one":                 {now, "sha256=00", 401},
-		"upper case":                  {now, strings.ToUpper(sign(now, body)), 401},
-		"not a time":                  {"soon", sign("soon", body), 408},
-		"no time, signed accordingly": {"", sign("", body), 408},
+		"right":                       {present, sign(present, ping), 204},
+		"old enough":                  {early, sign(early, ping), 204},
+		"too old":                     {old, sign(old, ping), 408},
+		"from the future":             {future, sign(future, ping), 408},
+		"another body":                {present, sign(present, ping+" "), 401},
+		"another time":                {present, sign(old, ping), 401},
+		"signed with the empty key":   {present, signature("", present, ping), 401},
+		"no signature":                {present, "", 401},
+		"a short one":                 {present, "sha256=00", 401},
+		"upper case":                  {present, strings.ToUpper(sign(present, ping)), 401},
+		"not a time":                  {"soon", sign("soon", ping), 408},
+		"a time without end":          {strings.Repeat("9", 5000), sign(strings.Repeat("9", 5000), ping), 408},
+		"no time, signed accordingly": {"", sign("", ping), 408},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("X-Service-Timestamp", c.timestamp)
-		req.Header.Set("X-Service-Signature", c.signature)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-		if resp.StatusCode != c.status {
-			t.Errorf("%s: %d, want %d", what, resp.StatusCode, c.status)
+		header := http.Header{"X-Service-Timestamp": {c.timestamp}, "X-Service-Signature": {c.signature}}
+		if status := post(t, address, ping, header); status != c.status {
+			t.Errorf("%s: %d, want %d", what, status, c.status)
 		}
 	}
 }
 
-// startReceiver starts a receiver, waits until it listens and returns what it
-// prints.
-func startReceiver(t *testing.T, address, secret, name string, runtime []string) *output {
+// wantGarbageSurvived sends bodies that are signed and no events. They are
+// refused, and what comes after them is received.
+func wantGarbageSurvived(t *testing.T, address, secret string) {
 	t.Helper()
-	file, err := filepath.Abs(filepath.Join("../../docs/receivers", name))
+	for _, garbage := range []string{
+		"", "garbage", "null", "[]", "7", `"text"`, "{}", `{"id":"evt_1"}`, `{"event":"ping"}`, `{"event":"ping","id":""}`,
+		`{"event":"ping","id":7}`, `{"event":["ping"],"id":{"a":1}}`, `{"event":"ping","id":null}`, ping + ping,
+		"\xff\xfe\x00", "{\"event\":\"ping\"", strings.Repeat("[", 500_000), `"` + strings.Repeat("a", 1<<20) + `"`,
+	} {
+		present := now(0)
+		status := post(t, address, garbage, signed(secret, present, garbage))
+		if status != 400 {
+			t.Errorf("%.40q: %d, want 400", garbage, status)
+		}
+	}
+	present := now(0)
+	if status := post(t, address, ping, signed(secret, present, ping)); status != 204 {
+		t.Errorf("after the garbage: %d", status)
+	}
+}
+
+// post sends a body to a receiver and returns the status of its answer.
+func post(t *testing.T, address, body string, header http.Header) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(address)
-	args := append(runtime[1:len(runtime):len(runtime)], file)
-	if runtime[0] == "php" {
-		args = []string{"-S", address, file}
+	req.Header = header
+	req.Close = true // a receiver may refuse a body before it has read it
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatalf("%.40q: %v", body, err)
 	}
-	if runtime[0] == "go" { // built first, so that the program itself can be ended
-		built := filepath.Join(t.TempDir(), "receiver")
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", built, file).CombinedOutput(); err != nil {
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+// receiverFile is a receiver and how to run it.
+type receiverFile struct {
+	name    string
+	runtime []string
+	address string
+	secret  string
+}
+
+// receiverCommand is the command that runs a receiver. Go's is built first, so that
+// the program itself can be ended.
+func receiverCommand(ctx context.Context, t *testing.T, r receiverFile) *exec.Cmd {
+	t.Helper()
+	file, err := filepath.Abs(filepath.Join("../../docs/receivers", r.name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(r.address)
+	program, args := r.runtime[0], []string{file}
+	switch program {
+	case "php":
+		args = []string{"-S", r.address, file}
+	case "go":
+		program, args = filepath.Join(t.TempDir(), "receiver"), nil
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, file).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		runtime, args = []string{built}, nil
 	}
-	cmd := exec.CommandContext(t.Context(), runtime[0], args...)
-	cmd.Env = append(os.Environ(), "PORT="+port, "WEBHOOK_SECRET="+secret, "WEBHOOK_SEEN="+filepath.Join(t.TempDir(), "seen"))
-	var printed output
-	cmd.Stdout, cmd.Stderr = &printed, &printed
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), "PORT="+port, "WEBHOOK_SECRET="+r.secret, "WEBHOOK_SEEN="+filepath.Join(t.TempDir(), "seen"))
 	endWithTests(cmd)
+	return cmd
+}
+
+// startReceiver starts a receiver, waits until it listens and returns what it
+// prints.
+func startReceiver(t *testing.T, r receiverFile) *output {
+	t.Helper()
+	var printed output
+	runReceiver(t, receiverCommand(t.Context(), t, r), r.name, r.address, &printed)
+	return &printed
+}
+
+func runReceiver(t *testing.T, cmd *exec.Cmd, name, address string, printed *output) {
+	t.Helper()
+	cmd.Stdout, cmd.Stderr = printed, printed
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +257,6 @@ func startReceiver(t *testing.T, address, secret, name string, runtime []string)
 		}
 		return conn.Close() == nil
 	})
-	return &printed
 }
 
 // frontOf is a proxy that ends HTTPS before a receiver.

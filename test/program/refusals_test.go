@@ -79,9 +79,12 @@ func TestBadSettingIsRefusedByName(t *testing.T) {
 		"CARTEIRA_WEBHOOK_ALLOW_NETWORKS": "127.0.0.1/33", "CARTEIRA_WEBHOOKS_PER_COMPANY": "two",
 		"CARTEIRA_WEBHOOK_HISTORY_DAYS": "0", "CARTEIRA_WEBHOOK_RETRY_DELAYS": "0s,soon", "CARTEIRA_AUDIT_DAYS": "always",
 		"CARTEIRA_MESSAGE_ALLOW_NETWORKS": "everywhere", "CARTEIRA_MESSAGE_HISTORY_DAYS": "-3",
-		"CARTEIRA_TLS_CERT": anything, "CARTEIRA_TLS_KEY": anything, "CARTEIRA_TLS_DOMAIN": anything,
+		"CARTEIRA_BACKUP_DIR": anything, "CARTEIRA_BACKUP_DAYS": "some",
+		"CARTEIRA_TLS_CERT": anything, "CARTEIRA_TLS_KEY": anything, "CARTEIRA_TLS_DOMAIN": "a.example.com,*.example.com",
+		"CARTEIRA_ACME_DIRECTORY": "http://ca.example.com", "CARTEIRA_ACME_EMAIL": "Ana", "CARTEIRA_ACME_EAB": "hunter2",
+		"CARTEIRA_ACME_LISTEN":     ":443",
 		"CARTEIRA_TRUSTED_PROXIES": "10.0.0.0/8,proxy", "CARTEIRA_METRICS_TOKEN": anything,
-		"CARTEIRA_SHUTDOWN_DELAY": "6m", "CARTEIRA_LOG_LEVEL": "loud", "CARTEIRA_LOG_FORMAT": "xml",
+		"CARTEIRA_MAIL_URL": "mail.example.com", "CARTEIRA_MAIL_FROM": "nobody", "CARTEIRA_SANDBOX_GATEWAY": "maybe", "CARTEIRA_SHUTDOWN_DELAY": "6m", "CARTEIRA_LOG_LEVEL": "loud", "CARTEIRA_LOG_FORMAT": "xml",
 	}
 	in := install(t, sqldb.SQLite)
 	in.secret("hunter2")

@@ -10,93 +10,95 @@ import (
 	"carteira/internal/platform/text"
 )
 
-// headings are what a column may be called, by field. They are compared
-// without regard to case, accents and punctuation: Código, codigo and CÓDIGO:
-// are one. plan, product and value are not fields of the API's form: a file
-// names plans and products instead of giving their ids, and says what a new plan costs.
-// price is what the customer pays in place of that.
-var headings = map[string][]string{
-	"name": {
+// headings are what a column may be called, by field, in the order in which
+// people think of fields. They are compared without regard to case, accents and
+// punctuation: Código, codigo and CÓDIGO: are one. plan, product and value are
+// not fields of the API's form: a file names plans and products instead of
+// giving their ids, and says what a new plan costs. price is what the customer
+// pays in place of that.
+var headings = []struct {
+	field string
+	names []string
+}{
+	{"name", []string{
 		"name", "nome", "cliente", "nome completo", "nome do cliente", "razão social", "nome fantasia", "assinante", "aluno",
 		"nome do assinante", "nome do aluno", "contratante",
-	},
-	"whatsapp": {
+	}},
+	{"whatsapp", []string{
 		"whatsapp", "telefone", "celular", "fone", "tel", "cel", "zap", "whats", "wpp", "phone", "contato", "número de telefone",
 		"telefone celular", "telefone 1", "celular 1", "fone 1", "telefone principal", "número do whatsapp", "ddd telefone", "ddd e telefone",
-	},
-	"email":   {"email", "e-mail", "mail", "endereço de e-mail", "correio eletrônico", "e-mail principal"},
-	"usuario": {"usuario", "usuário", "username", "user", "login", "nome de usuário"},
-	"data_de_vencimento": {
+	}},
+	{"email", []string{"email", "e-mail", "mail", "endereço de e-mail", "correio eletrônico", "e-mail principal"}},
+	{"usuario", []string{"usuario", "usuário", "username", "user", "login", "nome de usuário"}},
+	{"data_de_vencimento", []string{
 		"data_de_vencimento", "due_date", "vencimento", "data vencimento", "dt vencimento", "dt venc", "data venc", "vence em", "vence",
 		"validade", "data de validade", "expira em", "próximo vencimento", "data do vencimento", "venc",
-	},
-	"plan_id": {"plan_id", "id do plano", "código do plano"},
-	"plan":    {"plan", "plano", "plan name", "nome do plano", "pacote", "plano contratado"},
-	"value": {
+	}},
+	{"plan", []string{"plan", "plano", "plan name", "nome do plano", "pacote", "plano contratado"}},
+	{"value", []string{
 		"value", "valor", "preço", "mensalidade", "valor do plano", "valor mensal", "valor da mensalidade", "amount", "vlr", "vl mensalidade",
 		"vlr mensal", "valor r$",
-	},
-	"price":      {"price", "preço próprio", "valor próprio", "preço especial", "valor especial", "preço do cliente", "valor combinado"},
-	"product_id": {"product_id", "id do produto", "código do produto"},
-	"product":    {"product", "produto", "product name", "nome do produto", "serviço"},
-	"notes": {
+	}},
+	{"product", []string{"product", "produto", "product name", "nome do produto", "serviço"}},
+	{"notes", []string{
 		"notes", "observações", "observação", "obs", "notas", "anotações", "comentários", "observações gerais", "anotação",
-	},
-	"external_id": {
+	}},
+	{"external_id", []string{
 		"external_id", "código", "id externo", "código externo", "código do cliente", "id do cliente", "matrícula", "cód", "cód cliente",
-	},
-	"cpf_cnpj": {
+	}},
+	{"plan_id", []string{"plan_id", "id do plano", "código do plano"}},
+	{"product_id", []string{"product_id", "id do produto", "código do produto"}},
+	{"price", []string{"price", "preço próprio", "valor próprio", "preço especial", "valor especial", "preço do cliente", "valor combinado"}},
+	{"cpf_cnpj", []string{
 		"cpf_cnpj", "cpf", "cnpj", "cpf ou cnpj", "documento", "cpf do cliente", "cnpj da empresa", "nº cpf", "nº do cpf", "nº cnpj", "doc",
-	},
-	"address.cep":        {"address.cep", "cep", "código postal"},
-	"address.street":     {"address.street", "endereço", "logradouro", "rua", "avenida", "endereço completo", "end", "street"},
-	"address.number":     {"address.number", "número", "nº", "num", "número da casa", "nro"},
-	"address.complement": {"address.complement", "complemento", "compl", "apto", "apartamento", "bloco"},
-	"address.district":   {"address.district", "bairro", "distrito"},
-	"address.city":       {"address.city", "cidade", "município", "localidade", "city"},
-	"address.state":      {"address.state", "uf", "estado"},
+	}},
+	{"address.cep", []string{"address.cep", "cep", "código postal"}},
+	{"address.street", []string{"address.street", "endereço", "logradouro", "rua", "avenida", "endereço completo", "end", "street"}},
+	{"address.number", []string{"address.number", "número", "nº", "num", "número da casa", "nro"}},
+	{"address.complement", []string{"address.complement", "complemento", "compl", "apto", "apartamento", "bloco"}},
+	{"address.district", []string{"address.district", "bairro", "distrito"}},
+	{"address.city", []string{"address.city", "cidade", "município", "localidade", "city"}},
+	{"address.state", []string{"address.state", "uf", "estado"}},
 	// Of the record, and not a form's: a file that came from the API may have
 	// them. Its id is not here: in a file from elsewhere it is somebody's key,
 	// and whoever loses it should be told.
-	"": {"uuid", "status", "created_at", "updated_at"},
-}
-
-// later are fields that the form of a customer does not take yet, and as what their columns are read until it does.
-// OpenAll reads them.
-var later = map[string]string{
-	"price": "value", "cpf_cnpj": "", "address.cep": "", "address.street": "", "address.number": "", "address.complement": "",
-	"address.district": "", "address.city": "", "address.state": "",
+	{"", []string{"uuid", "status", "created_at", "updated_at"}},
 }
 
 var fields, spellings = index()
 
 func index() (map[string]string, []string) {
 	byKey := map[string]string{}
-	for field, names := range headings {
-		for _, name := range names {
-			byKey[key(name)] = field
+	for _, column := range headings {
+		for _, name := range column.names {
+			byKey[key(name)] = column.field
 		}
 	}
 	return byKey, slices.Sorted(maps.Keys(byKey))
 }
 
-// Fields lists what a column can be, in the order in which people think of it.
-func Fields() []string {
-	return []string{
-		"name", "whatsapp", "email", "usuario", "data_de_vencimento", "plan", "value", "product", "notes", "external_id", "plan_id", "product_id",
+// Fields lists what a column can be. Those of custom, whose names the company
+// chooses, have no end.
+func Fields() (names []string) {
+	for _, column := range headings {
+		if column.field != "" {
+			names = append(names, column.field)
+		}
 	}
+	return names
 }
 
-// AllFields is Fields with those that OpenAll reads; those of custom, whose names the company chooses, have no end.
-func AllFields() []string {
-	return append(Fields(),
-		"price", "cpf_cnpj", "address.cep", "address.street", "address.number", "address.complement", "address.district",
-		"address.city", "address.state",
-	)
+func headingsOf(field string) []string {
+	for _, column := range headings {
+		if column.field == field {
+			return column.names
+		}
+	}
+	return nil
 }
 
 // IsField reports whether a column can be that.
-func IsField(name string) bool { return name != "" && headings[name] != nil || isCustom(name) }
+func IsField(name string) bool { return slices.Contains(Fields(), name) || isCustom(name) }
 
 // Optional tells whether a value that cannot be read may be left out: not the name, and nothing that decides what is
 // charged and when. A customer whose due date was left out would be given one that nobody chose.

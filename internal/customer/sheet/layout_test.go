@@ -83,7 +83,7 @@ func TestEmptyCellsBehindTheLastColumnDoNotMatter(t *testing.T) {
 }
 
 func TestDuplicatesAreFoundWithinTheFile(t *testing.T) {
-	s, err := OpenAll(strings.NewReader(strings.Join([]string{
+	s, err := Open(strings.NewReader(strings.Join([]string{
 		"nome;telefone;cpf;vencimento",
 		"Ana;11987654321;52998224725;10/12/27",
 		"Bia;;;10/12/27",

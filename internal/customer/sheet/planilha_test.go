@@ -49,7 +49,7 @@ func TestMostOfASheetFromRealLifeIsGoodWithoutItsBadValues(t *testing.T) {
 	}
 	refused := map[bool]int{}
 	for _, leaveOut := range []bool{false, true} {
-		s, err := OpenAll(bytes.NewReader(file))
+		s, err := Open(bytes.NewReader(file))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,6 @@ type Reader struct {
 	csv   *csv.Reader
 	limit *limiter
 	line  int
-	all   bool // fields that the form of a customer does not take yet too
 }
 
 // Column is a column of the file.
@@ -62,13 +61,7 @@ type Row struct {
 }
 
 // Open finds out how the file is written and reads its header.
-func Open(r io.Reader) (*Reader, error) { return open(r, false) }
-
-// OpenAll is Open for a form that takes the price, the tax id, the address and
-// the company's own fields as well.
-func OpenAll(r io.Reader) (*Reader, error) { return open(r, true) }
-
-func open(r io.Reader, all bool) (*Reader, error) {
+func Open(r io.Reader) (*Reader, error) {
 	decoded, err := decode(r)
 	if err != nil {
 		return nil, err
@@ -80,7 +73,7 @@ func open(r io.Reader, all bool) (*Reader, error) {
 	}
 	limit := &limiter{r: buffered}
 	found := layoutOf(start)
-	s := &Reader{csv: csv.NewReader(limit), limit: limit, all: all}
+	s := &Reader{csv: csv.NewReader(limit), limit: limit}
 	s.csv.Comma = found.comma
 	s.csv.FieldsPerRecord = -1
 	s.csv.ReuseRecord = true
@@ -107,23 +100,10 @@ func (s *Reader) readHeader(preface int) error {
 		if strings.ContainsRune(heading, 0) {
 			return errors.New("the file is not text: it has NUL bytes in its first line")
 		}
-		s.Columns = append(s.Columns, Column{strings.TrimSpace(heading), s.fieldOf(heading)})
+		field, _ := fieldOf(heading)
+		s.Columns = append(s.Columns, Column{strings.TrimSpace(heading), field})
 	}
 	return nil
-}
-
-func (s *Reader) fieldOf(heading string) string {
-	field, known := fieldOf(heading)
-	if !known {
-		return ""
-	}
-	if instead, waits := later[field]; waits && !s.all {
-		return instead
-	}
-	if isCustom(field) && !s.all {
-		return ""
-	}
-	return field
 }
 
 // record reads the next record, whatever it holds.
@@ -148,7 +128,7 @@ func (s *Reader) Check() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no column has the customer's name; a heading must be one of: %s", strings.Join(headings["name"], ", "))
+	return fmt.Errorf("no column has the customer's name; a heading must be one of: %s", strings.Join(headingsOf("name"), ", "))
 }
 
 // maxWarnings bounds what a hostile header can have to say.
@@ -162,7 +142,7 @@ func (s *Reader) Warnings() []string {
 		switch {
 		case len(warnings) == maxWarnings:
 			return append(warnings, "more columns like these")
-		case c.Field == "" && !s.knows(c.Heading) && c.Heading != "":
+		case c.Field == "" && !knows(c.Heading) && c.Heading != "":
 			warnings = append(warnings, fmt.Sprintf("column %d, %q, is not known and is passed over%s",
 				i+1, shorten(c.Heading), suggestion(c.Heading)))
 		case c.Field != "" && first[c.Field] != "":
@@ -177,15 +157,12 @@ func (s *Reader) Warnings() []string {
 
 // knows tells whether a column that is passed over needs no word: it is part
 // of the record, or somebody chose so.
-func (s *Reader) knows(heading string) bool {
-	field, known := fieldOf(heading)
-	return known && (field == "" || s.fieldOf(heading) != "")
+func knows(heading string) bool {
+	_, known := fieldOf(heading)
+	return known
 }
 
 func suggestion(heading string) string {
-	if _, known := fieldOf(heading); known {
-		return ""
-	}
 	if near := text.Near(key(heading), spellings); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// readAll is read with the fields of OpenAll; it returns the Reader too.
+// readAll is read that returns the Reader too.
 func readAll(t *testing.T, file string, leaveOut bool) (*Reader, []string) {
 	t.Helper()
-	s, err := OpenAll(strings.NewReader(file))
+	s, err := Open(strings.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestBadOptionalValuesAreLeftOutWhereThatWasChosen(t *testing.T) {
 	if _, got := readAll(t, file, true); !slices.Equal(got, []string{lenient}) {
 		t.Errorf("lenient: %q", got)
 	}
-	s, err := OpenAll(strings.NewReader(file))
+	s, err := Open(strings.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,32 +134,10 @@ func TestBadOptionalValuesAreLeftOutWhereThatWasChosen(t *testing.T) {
 }
 
 func TestWhatDecidesAboutMoneyIsNeverLeftOut(t *testing.T) {
-	for _, field := range AllFields() {
+	for _, field := range Fields() {
 		money := slices.Contains([]string{"name", "data_de_vencimento", "plan", "plan_id", "value", "price", "product", "product_id"}, field)
 		if Optional(field) == money || !IsField(field) {
 			t.Errorf("%s: optional %t, field %t", field, Optional(field), IsField(field))
-		}
-	}
-}
-
-func TestFieldsThatTheFormDoesNotTakeYetArePassedOver(t *testing.T) {
-	s, err := Open(strings.NewReader("nome;cpf;price;cep;custom.MAC;status\nAna;111;10,00;99;a;b\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	warnings := s.Warnings()
-	want := []string{
-		`column 2, "cpf", is not known and is passed over`,
-		`column 4, "cep", is not known and is passed over`,
-		`column 5, "custom.MAC", is not known and is passed over`,
-	}
-	row, err := s.Next()
-	if err != nil || describe(row) != "2 name=Ana value=10.00" || !slices.Equal(warnings, want) {
-		t.Errorf("got %s, %v, %q", describe(row), err, warnings)
-	}
-	for _, field := range Fields() {
-		if _, waits := later[field]; waits {
-			t.Errorf("%s is offered and not taken", field)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/mail"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -33,10 +34,16 @@ type Config struct {
 	MessageAllowNetworks []netip.Prefix
 	MessageHistoryDays   int
 	AuditDays            int
+	BackupDir            string // empty: the server makes no backups
+	BackupDays           int
 	TLSCert, TLSKey      string
-	TLSDomain            string
+	TLSDomains           []string // with certificates obtained by ACME
+	ACME                 ACME
 	TrustedProxies       []netip.Prefix
 	MetricsToken         string
+	SandboxGateway       Switch
+	Mail                 *url.URL // the mail server; nil: none
+	MailFrom             string
 	ShutdownDelay        time.Duration
 	LogLevel             slog.Level
 	LogFormat            string
@@ -46,7 +53,34 @@ type Config struct {
 func (c Config) Embedded() bool { return strings.HasPrefix(c.DatabaseURL, "sqlite:") }
 
 // HTTPS reports whether the program serves HTTPS itself.
-func (c Config) HTTPS() bool { return c.TLSCert != "" || c.TLSDomain != "" }
+func (c Config) HTTPS() bool { return c.TLSCert != "" || len(c.TLSDomains) > 0 }
+
+// Switch is on, off, or left to the kind of installation.
+type Switch string
+
+// The positions of a Switch.
+const (
+	SwitchOn   Switch = "on"
+	SwitchOff  Switch = "off"
+	SwitchAuto Switch = "auto"
+)
+
+// On reports whether something for trials is on: by itself it is where the
+// public address is not one of https, on which real people pay.
+func (s Switch) On(publicURL string) bool {
+	return s == SwitchOn || s != SwitchOff && !strings.HasPrefix(publicURL, "https://")
+}
+
+// Warnings are what an operator should be told about settings that can be meant,
+// and seldom are.
+func (c Config) Warnings() []string {
+	var list []string
+	if strings.HasPrefix(c.PublicURL, "https://") && !c.HTTPS() && len(c.TrustedProxies) == 0 {
+		list = append(list, "the public URL is https and CARTEIRA_TRUSTED_PROXIES is empty: behind a proxy all visitors share its address, "+
+			"and with it one limit of attempts to sign in; name the proxy's network")
+	}
+	return list
+}
 
 // Setting is one line of the table.
 type Setting struct {
@@ -119,6 +153,15 @@ var Settings = []Setting{
 		Help: "how many days the audit log is kept", read: whole(func(c *Config) *int { return &c.AuditDays }, 1, 3650),
 	},
 	{
+		Name: "backup-dir", Env: "CARTEIRA_BACKUP_DIR", Serving: true,
+		Help: "folder in which the server keeps a copy of the embedded database for each night (default: none)",
+		read: text(func(c *Config) *string { return &c.BackupDir }),
+	},
+	{
+		Name: "backup-days", Env: "CARTEIRA_BACKUP_DAYS", Default: "14", Serving: true,
+		Help: "how many days the copies in --backup-dir are kept", read: whole(func(c *Config) *int { return &c.BackupDays }, 1, 3650),
+	},
+	{
 		Name: "tls-cert", Env: "CARTEIRA_TLS_CERT", Serving: true,
 		Help: "serve HTTPS with this certificate file, reread when it changes", read: text(func(c *Config) *string { return &c.TLSCert }),
 	},
@@ -128,8 +171,26 @@ var Settings = []Setting{
 	},
 	{
 		Name: "tls-domain", Env: "CARTEIRA_TLS_DOMAIN", Serving: true,
-		Help: "serve HTTPS on port 443 with a certificate obtained by ACME for this domain; port 80 redirects",
-		read: text(func(c *Config) *string { return &c.TLSDomain }),
+		Help: "serve HTTPS with certificates obtained by ACME for this domain, or for several with commas between them",
+		read: readDomains,
+	},
+	{
+		Name: "acme-directory", Env: "CARTEIRA_ACME_DIRECTORY", Default: "https://acme-v02.api.letsencrypt.org/directory", Serving: true,
+		Help: "address of the certificate authority of --tls-domain", read: readDirectory,
+	},
+	{
+		Name: "acme-email", Env: "CARTEIRA_ACME_EMAIL", Serving: true,
+		Help: "where the certificate authority writes to when there is trouble", read: readACMEEmail,
+	},
+	{
+		Env: "CARTEIRA_ACME_EAB", Serving: true,
+		Help: "key id and base64url key, with a colon between them, for a certificate authority that asks for an external account binding",
+		read: readBinding,
+	},
+	{
+		Name: "acme-listen", Env: "CARTEIRA_ACME_LISTEN", Default: ":443,:80", Serving: true,
+		Help: "with --tls-domain: the addresses of HTTPS and of HTTP, which redirects; the authority must reach them on ports 443 and 80",
+		read: readACMEListen,
 	},
 	{
 		Name: "trusted-proxies", Env: "CARTEIRA_TRUSTED_PROXIES", Serving: true,
@@ -140,6 +201,22 @@ var Settings = []Setting{
 		Env: "CARTEIRA_METRICS_TOKEN", Serving: true,
 		Help: "bearer token for /metrics; without one it answers on a loopback address only",
 		read: text(func(c *Config) *string { return &c.MetricsToken }),
+	},
+	{
+		Env: "CARTEIRA_MAIL_URL", Serving: true,
+		Help: "mail server for links to users (forgotten passwords, addresses to confirm): smtp://user:password@host:587 with STARTTLS, " +
+			"smtps://…:465 with TLS; without one no mail is sent",
+		read: readMail,
+	},
+	{
+		Name: "mail-from", Env: "CARTEIRA_MAIL_FROM", Serving: true,
+		Help: "the address that mails to users come from; required with CARTEIRA_MAIL_URL",
+		read: readMailFrom,
+	},
+	{
+		Name: "sandbox-gateway", Env: "CARTEIRA_SANDBOX_GATEWAY", Default: "auto", Serving: true,
+		Help: "whether companies may choose the gateway that only pretends: on, off, or auto (off where the public URL is https)",
+		read: readSwitch(func(c *Config) *Switch { return &c.SandboxGateway }),
 	},
 	{
 		Name: "shutdown-delay", Env: "CARTEIRA_SHUTDOWN_DELAY", Default: "0s", Serving: true,
@@ -187,8 +264,13 @@ func (c *Config) complete() error {
 	switch {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return errors.New("CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY go together: give both or neither")
-	case c.TLSCert != "" && c.TLSDomain != "":
+	case c.TLSCert != "" && len(c.TLSDomains) > 0:
 		return errors.New("CARTEIRA_TLS_DOMAIN obtains its own certificate: leave CARTEIRA_TLS_CERT out")
+	case (c.Mail == nil) != (c.MailFrom == ""):
+		return errors.New("CARTEIRA_MAIL_URL and CARTEIRA_MAIL_FROM go together: give both or neither")
+	case c.BackupDir != "" && !c.Embedded():
+		return errors.New("CARTEIRA_BACKUP_DIR is for the embedded database; PostgreSQL is backed up with pg_dump (one file, from cron) " +
+			"or pg_basebackup with WAL archiving (any moment)")
 	case !c.Embedded() && len(c.SecretKeys) == 0:
 		return errors.New("CARTEIRA_SECRET_KEY is required with PostgreSQL, the same for all processes; `openssl rand -base64 32` makes one")
 	}
@@ -200,8 +282,8 @@ func (c *Config) complete() error {
 
 func (c *Config) defaultPublicURL() string {
 	switch {
-	case c.TLSDomain != "":
-		return "https://" + c.TLSDomain
+	case len(c.TLSDomains) > 0:
+		return "https://" + c.TLSDomains[0]
 	case c.TLSCert != "":
 		return "https://" + c.Listen
 	}
@@ -313,6 +395,37 @@ func readShutdownDelay(c *Config, v string) error {
 	}
 	c.ShutdownDelay = d
 	return nil
+}
+
+func readMail(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
+		return errors.New("must look like smtp://user:password@host:587 or smtps://user:password@host:465") // the value may hold a password
+	}
+	c.Mail = u
+	return nil
+}
+
+func readMailFrom(c *Config, v string) error {
+	if a, err := mail.ParseAddress(v); v != "" && (err != nil || a.Address != v) {
+		return fmt.Errorf("%q must be an e-mail address such as carteira@example.com", v)
+	}
+	c.MailFrom = v
+	return nil
+}
+
+func readSwitch(field func(*Config) *Switch) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		switch position := Switch(v); position {
+		case SwitchOn, SwitchOff, SwitchAuto:
+			*field(c) = position
+			return nil
+		}
+		return fmt.Errorf("%q must be on, off or auto", v)
+	}
 }
 
 func readLevel(c *Config, v string) error {

@@ -56,6 +56,7 @@ func TestPublicURLFollowsTheOthers(t *testing.T) {
 	}{
 		{map[string]string{"CARTEIRA_LISTEN": "0.0.0.0:9"}, "http://0.0.0.0:9"},
 		{map[string]string{"CARTEIRA_TLS_DOMAIN": "crm.example.com"}, "https://crm.example.com"},
+		{map[string]string{"CARTEIRA_TLS_DOMAIN": " CRM.example.com, pay.example.com,"}, "https://crm.example.com"},
 		{map[string]string{"CARTEIRA_TLS_CERT": "c", "CARTEIRA_TLS_KEY": "k"}, "https://127.0.0.1:8080"},
 		{map[string]string{"CARTEIRA_PUBLIC_URL": "https://crm.example.com/x/"}, "https://crm.example.com/x"},
 	}
@@ -85,6 +86,12 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"CARTEIRA_WEBHOOKS_PER_COMPANY":   "0",
 		"CARTEIRA_WEBHOOK_RETRY_DELAYS":   "soon",
 		"CARTEIRA_WEBHOOK_HISTORY_DAYS":   "3651",
+		"CARTEIRA_BACKUP_DAYS":            "0",
+		"CARTEIRA_TLS_DOMAIN":             "*.example.com",
+		"CARTEIRA_ACME_DIRECTORY":         "http://ca.example.com",
+		"CARTEIRA_ACME_EMAIL":             "Ana <ana@example.com>",
+		"CARTEIRA_ACME_EAB":               "id:",
+		"CARTEIRA_ACME_LISTEN":            ":443,80",
 		"CARTEIRA_TRUSTED_PROXIES":        "10.0.0.0/99",
 		"CARTEIRA_LOG_LEVEL":              "loud",
 		"CARTEIRA_LOG_FORMAT":             "xml",
@@ -107,8 +114,12 @@ func TestSettingsThatDoNotGoTogetherAreRefused(t *testing.T) {
 	for _, env := range []map[string]string{
 		{"CARTEIRA_TLS_CERT": "c"},
 		{"CARTEIRA_TLS_KEY": "k"},
-		{"CARTEIRA_TLS_CERT": "c", "CARTEIRA_TLS_KEY": "k", "CARTEIRA_TLS_DOMAIN": "d"},
+		{"CARTEIRA_TLS_CERT": "c", "CARTEIRA_TLS_KEY": "k", "CARTEIRA_TLS_DOMAIN": "d.example.com"},
 		{"CARTEIRA_DATABASE_URL": "postgres://db/x"},
+		{
+			"CARTEIRA_DATABASE_URL": "postgres://db/x", "CARTEIRA_SECRET_KEY": strings.Repeat("ab", 32),
+			"CARTEIRA_BACKUP_DIR": "/var/backups/carteira",
+		},
 	} {
 		if _, err := config.Load(lookup(nil), lookup(env)); err == nil {
 			t.Errorf("%v is accepted", env)
@@ -117,7 +128,7 @@ func TestSettingsThatDoNotGoTogetherAreRefused(t *testing.T) {
 }
 
 func TestErrorsDoNotShowSecrets(t *testing.T) {
-	env := map[string]string{"CARTEIRA_DATABASE_URL": "postgres:/user:hunter2@", "CARTEIRA_SECRET_KEY": "hunter2"}
+	env := map[string]string{"CARTEIRA_DATABASE_URL": "postgres:/user:hunter2@", "CARTEIRA_SECRET_KEY": "hunter2", "CARTEIRA_ACME_EAB": "hunter2"}
 	if _, err := config.Load(lookup(nil), lookup(env)); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
 	}
@@ -125,8 +136,25 @@ func TestErrorsDoNotShowSecrets(t *testing.T) {
 
 func TestSecretsHaveNoFlag(t *testing.T) {
 	for _, s := range config.Settings {
-		if secret := strings.Contains(s.Env, "SECRET") || strings.Contains(s.Env, "TOKEN"); secret && s.Name != "" {
+		if secret := strings.Contains(s.Env, "SECRET") || strings.Contains(s.Env, "TOKEN") || strings.Contains(s.Env, "EAB"); secret && s.Name != "" {
 			t.Errorf("--%s can be read by everybody who lists processes", s.Name)
+		}
+	}
+}
+
+func TestSharedAddressOfAllVisitorsIsWarnedOf(t *testing.T) {
+	proxy := netip.MustParsePrefix("10.0.0.0/8")
+	for _, tt := range []struct {
+		given config.Config
+		warns bool
+	}{
+		{config.Config{PublicURL: "https://clientes.example.com"}, true},
+		{config.Config{PublicURL: "https://clientes.example.com", TrustedProxies: []netip.Prefix{proxy}}, false},
+		{config.Config{PublicURL: "https://clientes.example.com", TLSDomains: []string{"clientes.example.com"}}, false},
+		{config.Config{PublicURL: "http://127.0.0.1:8080"}, false},
+	} {
+		if got := len(tt.given.Warnings()) > 0; got != tt.warns {
+			t.Errorf("%+v warns: %t", tt.given, got)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package housetest
 import (
 	"reflect"
 	"testing"
+	"time"
 )
 
 // EachField calls found with records of T that have one exported field of full
@@ -37,4 +38,47 @@ func EachField[T any](tb testing.TB, full T, exceptions map[string]string, found
 			tb.Errorf("%s is an exception and no field of %s", name, kind.Name())
 		}
 	}
+}
+
+// Fill sets each exported field of a record to something that is not its zero
+// value, a text to one that begins with the field's name. Fields of other types
+// than texts, numbers, truths and instants get the sample of their type.
+func Fill[T any](tb testing.TB, record *T, samples ...any) {
+	tb.Helper()
+	target := reflect.ValueOf(record).Elem()
+	for i := range target.NumField() {
+		field := target.Type().Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		if !fillWith(target.Field(i), samples) && !fillPlain(target.Field(i), field.Name, i+1) {
+			tb.Fatalf("%s.%s: no sample of a %s", target.Type(), field.Name, field.Type)
+		}
+	}
+}
+
+func fillWith(target reflect.Value, samples []any) bool {
+	for _, sample := range samples {
+		if reflect.TypeOf(sample) == target.Type() {
+			target.Set(reflect.ValueOf(sample))
+			return true
+		}
+	}
+	return false
+}
+
+func fillPlain(target reflect.Value, name string, n int) bool {
+	switch {
+	case target.Type() == reflect.TypeFor[time.Time]():
+		target.Set(reflect.ValueOf(Morning.Add(time.Duration(n) * time.Hour).Local())) // as databases return them
+	case target.Kind() == reflect.String:
+		target.SetString(name + " text")
+	case target.CanInt():
+		target.SetInt(int64(n))
+	case target.Kind() == reflect.Bool:
+		target.SetBool(true)
+	default:
+		return false
+	}
+	return true
 }

@@ -160,6 +160,21 @@ func (f *Form) Money(name string) Opt[money.Cents] {
 	})
 }
 
+// Percent reads a percentage such as "2.50", as text or number.
+func (f *Form) Percent(name string) Opt[money.Percent] {
+	return check(f, name, func(v any) (money.Percent, string) {
+		s, ok := plain(v)
+		if !ok {
+			return 0, money.ErrPercentSyntax.Error()
+		}
+		p, err := money.ParsePercent(s)
+		if err != nil {
+			return 0, err.Error()
+		}
+		return p, ""
+	})
+}
+
 // Choice reads one of the allowed words, without regard to case, with an
 // underscore as good as a space.
 func (f *Form) Choice(name string, allowed ...string) Opt[string] {

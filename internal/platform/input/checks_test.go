@@ -11,16 +11,17 @@ import (
 
 // checks are all the checks, as the tables below use them.
 var checks = map[string]func(f *Form) (any, bool){
-	"text":   func(f *Form) (any, bool) { return boxed(f.Text("v", 5).Get()) },
-	"line":   func(f *Form) (any, bool) { return boxed(f.Line("v", 5).Get()) },
-	"email":  func(f *Form) (any, bool) { return boxed(f.Email("v").Get()) },
-	"phone":  func(f *Form) (any, bool) { return boxed(f.Phone("v").Get()) },
-	"int":    func(f *Form) (any, bool) { return boxed(f.Int("v", -1, 10).Get()) },
-	"id":     func(f *Form) (any, bool) { return boxed(f.ID("v").Get()) },
-	"bool":   func(f *Form) (any, bool) { return boxed(f.Bool("v").Get()) },
-	"date":   func(f *Form) (any, bool) { return boxed(f.Date("v").Get()) },
-	"money":  func(f *Form) (any, bool) { return boxed(f.Money("v").Get()) },
-	"choice": func(f *Form) (any, bool) { return boxed(f.Choice("v", "Ativo", "Vence hoje", "ultra_master").Get()) },
+	"text":    func(f *Form) (any, bool) { return boxed(f.Text("v", 5).Get()) },
+	"line":    func(f *Form) (any, bool) { return boxed(f.Line("v", 5).Get()) },
+	"email":   func(f *Form) (any, bool) { return boxed(f.Email("v").Get()) },
+	"phone":   func(f *Form) (any, bool) { return boxed(f.Phone("v").Get()) },
+	"int":     func(f *Form) (any, bool) { return boxed(f.Int("v", -1, 10).Get()) },
+	"id":      func(f *Form) (any, bool) { return boxed(f.ID("v").Get()) },
+	"bool":    func(f *Form) (any, bool) { return boxed(f.Bool("v").Get()) },
+	"date":    func(f *Form) (any, bool) { return boxed(f.Date("v").Get()) },
+	"money":   func(f *Form) (any, bool) { return boxed(f.Money("v").Get()) },
+	"percent": func(f *Form) (any, bool) { return boxed(f.Percent("v").Get()) },
+	"choice":  func(f *Form) (any, bool) { return boxed(f.Choice("v", "Ativo", "Vence hoje", "ultra_master").Get()) },
 }
 
 func boxed[T any](v T, ok bool) (any, bool) { return v, ok }
@@ -35,7 +36,7 @@ func TestAbsentFieldIsNotUsed(t *testing.T) {
 }
 
 func TestEmptyFieldIsUsedWithItsZeroValue(t *testing.T) {
-	zeros := map[string]string{"int": "0", "id": "0", "bool": "false", "money": "0.00"}
+	zeros := map[string]string{"int": "0", "id": "0", "bool": "false", "money": "0.00", "percent": "0.00"}
 	for name, check := range checks {
 		for _, empty := range []string{"null", `""`, `" \u00a0\n"`} {
 			f := fromJSON(t, `{"v":`+empty+`}`)

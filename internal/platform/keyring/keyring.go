@@ -47,6 +47,13 @@ func Used(ctx context.Context, db *sqldb.DB) (bool, error) {
 	return n > 0, err
 }
 
+// Check wants the keys to be those of a database, or of a copy of one, and
+// changes nothing.
+func Check(ctx context.Context, q sqldb.Querier, current secret.Key, old ...secret.Key) error {
+	_, err := look(ctx, q, secret.NewBox(current, old...))
+	return err
+}
+
 // look wants one of the keys to open the newest proof: that is the key with
 // which the database is being written. It tells whether that is the current one.
 func look(ctx context.Context, q sqldb.Querier, box *secret.Box) (noted bool, err error) {

@@ -30,6 +30,9 @@ func LoadOrCreateKeyFile(path string) (Key, error) {
 	return readKeyFile(path)
 }
 
+// LoadKeyFile reads the key at path.
+func LoadKeyFile(path string) (Key, error) { return readKeyFile(path) }
+
 func readKeyFile(path string) (Key, error) {
 	info, err := os.Stat(path)
 	if err != nil {

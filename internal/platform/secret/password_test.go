@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -86,6 +87,21 @@ func full(t *testing.T, memory int64) *queue {
 	return hashing.Load()
 }
 
+func (q *queue) inUse() (n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, taken := range q.taken {
+		n += taken
+	}
+	return n
+}
+
+func (q *queue) waits(lane Lane) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting[lane])
+}
+
 func TestWhoeverLeavesTheQueueEarlyWaitsNoLonger(t *testing.T) {
 	full(t, 1<<40)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -115,7 +131,7 @@ func TestOneTooManyIsRefusedInWords(t *testing.T) {
 	for range waitingPerSlot {
 		waiting.Go(func() { _, _ = HashPassword(ctx, "pw") })
 	}
-	for len(q.places) < cap(q.places) {
+	for q.inUse() < q.places {
 		time.Sleep(time.Millisecond)
 	}
 	if _, _, err := TakePlace(t.Context()); !errors.Is(err, ErrBusy) {
@@ -131,14 +147,14 @@ func TestOneTooManyIsRefusedInWords(t *testing.T) {
 	if err != nil {
 		t.Fatalf("those who left keep their places: %v", err)
 	}
-	taken := len(q.places)
-	<-q.slots // the one that full took
-	if err := CheckNobody(ctx, "pw"); err != nil || len(q.places) != taken {
-		t.Errorf("a hash under a place took another: %d, then %d; %v", taken, len(q.places), err)
+	taken := q.inUse()
+	q.finish(LaneKnown) // the one that full took
+	if err := CheckNobody(ctx, "pw"); err != nil || q.inUse() != taken {
+		t.Errorf("a hash under a place took another: %d, then %d; %v", taken, q.inUse(), err)
 	}
 	leave()
-	if len(q.places) != taken-1 {
-		t.Errorf("%d places taken after it was left", len(q.places))
+	if q.inUse() != taken-1 {
+		t.Errorf("%d places taken after it was left", q.inUse())
 	}
 }
 
@@ -147,5 +163,75 @@ func TestWaitingTooLongIsRefusedToo(t *testing.T) {
 	q.maxWait = time.Millisecond
 	if _, err := HashPassword(t.Context(), "pw"); !errors.Is(err, ErrBusy) {
 		t.Errorf("refused with %v", err)
+	}
+}
+
+// Those who have been here before do not wait for strangers, however many there
+// are: a slot that gets free is theirs.
+func TestSlotsGoToTheEarliestLane(t *testing.T) {
+	q := full(t, 0)
+	var order []Lane
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, lane := range []Lane{LaneStranger, LaneSignIn, LaneKnown} {
+		for range 3 {
+			before := q.waits(lane)
+			all.Go(func() {
+				leave, err := q.enter(InLane(t.Context(), lane, ""))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				order = append(order, lane)
+				mu.Unlock()
+				leave()
+			})
+			for q.waits(lane) == before {
+				time.Sleep(time.Millisecond)
+			}
+		}
+	}
+	q.finish(LaneKnown) // the one that full took
+	all.Wait()
+	if want := []Lane{0, 0, 0, 1, 1, 1, 2, 2, 2}; !slices.Equal(order, want) {
+		t.Errorf("slots went to %v", order)
+	}
+}
+
+func TestStrangersLeaveSlotsAndOneNetworkLeavesPlaces(t *testing.T) {
+	before := hashing.Load()
+	t.Cleanup(func() { hashing.Store(before) })
+	LimitHashing(1 << 40)
+	q := hashing.Load()
+	stranger := InLane(t.Context(), LaneStranger, "")
+	for range mostSlots / 2 {
+		if _, err := q.enter(stranger); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waits, cancel := context.WithCancel(stranger)
+	var waiting sync.WaitGroup
+	waiting.Go(func() { _, _ = q.enter(waits) })
+	for q.waits(LaneStranger) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := HashPassword(t.Context(), "pw"); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	waiting.Wait()
+	for range perNetwork {
+		if _, _, err := TakePlace(InLane(t.Context(), LaneSignIn, "192.0.2.1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := TakePlace(InLane(t.Context(), LaneSignIn, "192.0.2.1")); !errors.Is(err, ErrBusy) {
+		t.Errorf("one network fills the queue: %v", err)
+	}
+	if _, leave, err := TakePlace(InLane(t.Context(), LaneSignIn, "192.0.2.2")); err != nil {
+		t.Errorf("another network is kept out: %v", err)
+	} else {
+		leave()
 	}
 }

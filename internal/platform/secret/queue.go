@@ -2,6 +2,8 @@ package secret
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,18 +24,40 @@ const (
 // ErrBusy refuses a password that would have to wait too long for its hash.
 var ErrBusy = fault.Unavailable("too many people are signing in at the moment; try again in a few seconds", nil)
 
+// Lane is one of the queues in which callers wait for a hash. A slot that gets
+// free goes to the first of the earliest lane, so that a crowd of strangers does
+// not keep those who have been here before from signing in.
+type Lane int
+
+// The lanes, the earliest first.
+const (
+	LaneKnown    Lane = iota // a device, a session or a link that was checked; the command line
+	LaneSignIn               // a password that anybody may have sent
+	LaneStranger             // a password for an account that does not exist yet
+	lanes        = iota
+)
+
+// perNetwork bounds how many callers of one network have a place: as many as an
+// office has people, and too few to fill the queue of a larger machine.
+const perNetwork = waitingPerSlot
+
 // queue bounds the hashes computed at once, and those that wait for it: people
 // wait for one another rather than for more memory.
 type queue struct {
-	slots   chan struct{}
-	places  chan struct{} // of those who have a slot or wait for one
 	maxWait time.Duration
+	slots   int
+	places  int // of each lane: those who have a slot or wait for one
+
+	mu       sync.Mutex
+	busy     int
+	running  [lanes]int // slots in use, by lane
+	taken    [lanes]int // places in use, by lane
+	networks map[string]int
+	waiting  [lanes][]chan struct{} // closed when its caller has a slot
 }
 
 func newQueue(slots int) *queue {
-	return &queue{
-		slots: make(chan struct{}, slots), places: make(chan struct{}, slots*(1+waitingPerSlot)), maxWait: maxWait,
-	}
+	return &queue{slots: slots, places: slots * (1 + waitingPerSlot), maxWait: maxWait, networks: map[string]int{}}
 }
 
 var hashing atomic.Pointer[queue]
@@ -49,46 +73,130 @@ func LimitHashing(memory int64) (slots int) {
 	return slots
 }
 
-type placeKey struct{}
+// ticket is where a caller waits.
+type ticket struct {
+	lane    Lane
+	network string // whose callers are counted together; "": they are not
+	queue   *queue // set once the caller has a place
+}
+
+type ticketKey struct{}
+
+func ticketOf(ctx context.Context) ticket {
+	t, _ := ctx.Value(ticketKey{}).(ticket)
+	return t
+}
+
+// InLane has hashes under the context it returns wait in a lane, for a caller
+// of a network. Other hashes wait in LaneKnown.
+func InLane(ctx context.Context, lane Lane, network string) context.Context {
+	return context.WithValue(ctx, ticketKey{}, ticket{lane: lane, network: network})
+}
 
 // TakePlace takes a place among those who may hash, for those who have
 // something to do before that: hashes under the context it returns need no
 // other. It fails with ErrBusy. leave must be called at the end.
 func TakePlace(ctx context.Context) (placed context.Context, leave func(), err error) {
-	q := hashing.Load()
-	if leave, err = q.take(); err != nil {
+	q, t := hashing.Load(), ticketOf(ctx)
+	if leave, err = q.take(t); err != nil {
 		return ctx, nil, err
 	}
-	return context.WithValue(ctx, placeKey{}, q), leave, nil
+	t.queue = q
+	return context.WithValue(ctx, ticketKey{}, t), leave, nil
 }
 
-func (q *queue) take() (leave func(), err error) {
-	select {
-	case q.places <- struct{}{}:
-		return func() { <-q.places }, nil
-	default:
+func (q *queue) take(t ticket) (leave func(), err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.taken[t.lane] >= q.places || t.network != "" && q.networks[t.network] >= perNetwork {
 		return nil, ErrBusy
+	}
+	q.taken[t.lane]++
+	if t.network != "" {
+		q.networks[t.network]++
+	}
+	return func() { q.giveBack(t) }, nil
+}
+
+func (q *queue) giveBack(t ticket) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.taken[t.lane]--
+	if t.network == "" {
+		return
+	}
+	if q.networks[t.network]--; q.networks[t.network] == 0 {
+		delete(q.networks, t.network)
 	}
 }
 
 // enter waits for a slot; leave gives it to the next.
 func (q *queue) enter(ctx context.Context) (leave func(), err error) {
-	giveUp := func() {}
-	if ctx.Value(placeKey{}) != q {
-		if giveUp, err = q.take(); err != nil {
+	t, giveUp := ticketOf(ctx), func() {}
+	if t.queue != q {
+		if giveUp, err = q.take(t); err != nil {
 			return nil, err
 		}
 	}
+	if err := q.wait(ctx, t.lane); err != nil {
+		giveUp()
+		return nil, err
+	}
+	return func() { q.finish(t.lane); giveUp() }, nil
+}
+
+func (q *queue) wait(ctx context.Context, lane Lane) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	turn := make(chan struct{})
+	q.mu.Lock()
+	q.waiting[lane] = append(q.waiting[lane], turn)
+	q.dispatch()
+	q.mu.Unlock()
 	late := time.NewTimer(q.maxWait)
 	defer late.Stop()
 	select {
-	case q.slots <- struct{}{}:
-		return func() { <-q.slots; giveUp() }, nil
+	case <-turn:
+		return nil
 	case <-ctx.Done():
-		err = ctx.Err()
+		q.abandon(lane, turn)
+		return ctx.Err()
 	case <-late.C:
-		err = ErrBusy
+		q.abandon(lane, turn)
+		return ErrBusy
 	}
-	giveUp()
-	return nil, err
+}
+
+// abandon leaves the lane, or gives back the slot that came at the same moment.
+func (q *queue) abandon(lane Lane, turn chan struct{}) {
+	q.mu.Lock()
+	i := slices.Index(q.waiting[lane], turn)
+	if i >= 0 {
+		q.waiting[lane] = slices.Delete(q.waiting[lane], i, i+1)
+	}
+	q.mu.Unlock()
+	if i < 0 {
+		q.finish(lane)
+	}
+}
+
+func (q *queue) finish(lane Lane) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.busy--
+	q.running[lane]--
+	q.dispatch()
+}
+
+// dispatch gives free slots to those who wait. The caller holds the lock.
+func (q *queue) dispatch() {
+	for lane := range Lane(lanes) {
+		for q.busy < q.slots && len(q.waiting[lane]) > 0 && (lane != LaneStranger || q.running[lane] < max(1, q.slots/2)) {
+			close(q.waiting[lane][0])
+			q.waiting[lane] = q.waiting[lane][1:]
+			q.busy++
+			q.running[lane]++
+		}
+	}
 }

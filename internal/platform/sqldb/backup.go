@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // Backup writes a consistent copy of a SQLite database to a new file, while
@@ -26,7 +27,7 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	// read pool's query_only forbids it all the same.
 	err := db.backend.(*sqliteDB).copyTo(ctx, part) //nolint:forcetypeassert // Engine said so
 	if err == nil {
-		err = publish(part, path)
+		err = Publish(part, path)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("backup: %w", err), os.Remove(part))
@@ -46,8 +47,8 @@ func (db *sqliteDB) copyTo(ctx context.Context, path string) error {
 	return nil
 }
 
-// publish flushes a file to the disk and gives it its name.
-func publish(part, path string) error {
+// Publish flushes a file to the disk and gives it its name, which must be new.
+func Publish(part, path string) error {
 	if err := os.Chmod(part, 0o600); err != nil {
 		return err
 	}
@@ -59,6 +60,9 @@ func publish(part, path string) error {
 	}
 	if err := os.Remove(part); err != nil {
 		return err
+	}
+	if runtime.GOOS == "windows" { // which has no folders to sync
+		return nil
 	}
 	return syncPath(filepath.Dir(path))
 }

@@ -22,6 +22,11 @@ var (
 	ErrClosed      = fmt.Errorf("%w: closed", ErrUnavailable)
 )
 
+// ErrText says that PostgreSQL can neither store nor compare a text: it has a
+// NUL or is no UTF-8. Edges refuse such texts in words of their own; where one
+// forgets to, the caller is still the one at fault.
+var ErrText = fault.New(fault.KindInvalid, "a text contains characters that cannot be stored")
+
 // Found turns ErrNotFound into the fault that callers are shown.
 func Found(err error, what string) error {
 	if errors.Is(err, ErrNotFound) {

@@ -55,6 +55,15 @@ const (
 	maxGroupTime = 25 * time.Millisecond
 )
 
+// A command may write beside the server. lockPoll is how often the writer asks
+// for SQLite's lock, and lockTimeout for how long: SQLite's own waiting asks ten
+// times a second at most, and misses most of the moments in which a busy
+// command lets others write.
+const (
+	lockPoll    = 2 * time.Millisecond
+	lockTimeout = 5 * time.Second
+)
+
 // newGroup starts the writer. Its own statements run under ctx without its
 // cancellation: a commit is not to be cut short.
 func newGroup(ctx context.Context, conn *sql.Conn, at *place) *group {
@@ -153,7 +162,12 @@ func (g *group) begin(ctx context.Context) error {
 	if err := g.place.check(); err != nil {
 		return err
 	}
-	return g.statement(ctx, "BEGIN IMMEDIATE")
+	for began := time.Now(); ; time.Sleep(lockPoll) {
+		err := g.statement(ctx, "BEGIN IMMEDIATE")
+		if !errors.Is(err, ErrBusy) || time.Since(began) >= lockTimeout {
+			return err
+		}
+	}
 }
 
 // commit acknowledges nothing that was written to files which had been taken

@@ -170,6 +170,8 @@ func postgresError(err error) error {
 		return fmt.Errorf("%w: %w", ErrCheck, err)
 	case "40001", "40P01", "55P03":
 		return fmt.Errorf("%w: %w", ErrBusy, err)
+	case "22021", "22P05":
+		return fmt.Errorf("%w: %w", ErrText, err)
 	}
 	if trouble := postgresTrouble(e.Code); trouble != nil {
 		return fmt.Errorf("%w: %w", trouble, err)

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 //	?                          placeholder
 //	{in ?}                     among a list, which is one argument: []int64 or []string
 //	{clock ?}                  the database's own time in microseconds; its argument is Clock()
+//	{visible c.id}             the customer of this id is none that an import has staged
 //	{for key share}            keep the selected rows from being deleted until the commit
 //	{for no key update}        lock the selected rows, and let others refer to them
 //	{for update}               lock the selected rows until the commit
@@ -38,6 +40,17 @@ var sqliteWords = strings.NewReplacer(
 	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?", "LIKE CAST(? AS TEXT)",
 )
 
+// visible hides the customers that an import on SQLite has staged. It is no
+// range that an index could be searched by, so no plan changes with it; all
+// indexes hold the id. On PostgreSQL an import is one transaction.
+var visible = regexp.MustCompile(`\{visible ([a-z.]+)\}`)
+
+const (
+	visibleInSQLite = "$1 NOT BETWEEN (SELECT hidden_from FROM customer_staging WHERE id = 1)" +
+		" AND (SELECT hidden_to FROM customer_staging WHERE id = 1) /* every company_id */"
+	visibleAlways = "TRUE"
+)
+
 // rewriter remembers the rewritten form of each statement. The number of
 // distinct texts is bounded by the code: they hold no values.
 type rewriter struct {
@@ -54,11 +67,13 @@ func (r *rewriter) text(s string) string {
 	return t
 }
 
-func forSQLite(s string) string { return sqliteWords.Replace(s) }
+func forSQLite(s string) string {
+	return visible.ReplaceAllString(sqliteWords.Replace(s), visibleInSQLite)
+}
 
 // forPostgres numbers the placeholders outside quotes.
 func forPostgres(s string) string {
-	s = postgresWords.Replace(s)
+	s = visible.ReplaceAllString(postgresWords.Replace(s), visibleAlways)
 	var b strings.Builder
 	n, quoted := 0, false
 	for _, c := range s {

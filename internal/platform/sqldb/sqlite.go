@@ -50,6 +50,9 @@ func openSQLite(ctx context.Context, path string, o Options, troubles *troubleLo
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.writer.Close())
 	}
+	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil { // group.begin waits
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.writer.Close())
+	}
 	if db.place, err = newPlace(path); err != nil {
 		return nil, errors.Join(err, db.writer.Close())
 	}

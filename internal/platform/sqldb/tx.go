@@ -33,6 +33,24 @@ func (tx *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error)
 // such as waking a worker: a crash may come before it.
 func (tx *Tx) OnCommit(f func()) { tx.onCommit = append(tx.onCommit, f) }
 
+// yieldTime is for how long Yield lets others write: some turns of lockPoll.
+const yieldTime = 5 * lockPoll
+
+// Yield lets others write between the transactions of long work. SQLite keeps
+// no queue of the processes that wait for its lock, and one that asks again at
+// once is always first.
+func (db *DB) Yield(ctx context.Context) error {
+	if db.Engine() != SQLite {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(yieldTime):
+		return nil
+	}
+}
+
 // Write runs fn in one transaction and returns when it is durable. fn is run
 // again when another transaction was in the way, so it holds no side effect
 // but SQL through tx; on SQLite it shares its commit with others that are

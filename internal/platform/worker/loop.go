@@ -52,7 +52,7 @@ func (l Loop) Run(ctx context.Context, round func(ctx context.Context) (next tim
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			failed(ctx)
+			Failed(ctx)
 			l.Log.ErrorContext(ctx, "loop failed", "loop", l.Name, "error", err)
 			pause = min(max(2*pause, shortestPause), longestPause)
 		default:

@@ -105,7 +105,9 @@ func Succeeded(ctx context.Context) {
 	}
 }
 
-func failed(ctx context.Context) {
+// Failed tells it that a round failed. What became of it is for the task to
+// log.
+func Failed(ctx context.Context) {
 	if r := runOf(ctx); r != nil {
 		r.failures.Inc()
 	}

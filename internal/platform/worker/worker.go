@@ -62,7 +62,7 @@ func (j Job) repeat(ctx context.Context, log *slog.Logger) error {
 			Succeeded(ctx)
 			pause = j.Every
 		default:
-			failed(ctx)
+			Failed(ctx)
 			pause = max(j.Every, min(slowestJob, 2*pause))
 			log.ErrorContext(ctx, "job failed", "job", j.Name, "error", err)
 		}

@@ -134,6 +134,11 @@ func (c *call) writeInvoiceFields(o *web.Object, i *billing.Invoice) {
 	o.Time("paid_at", i.PaidAt, zone)
 	o.Text("paid_via", i.PaidVia)
 	o.Money("amount_received", i.Received)
+	due := i.PayableOn(c.actor.Company, c.today)
+	o.Money("payable_amount", due.Rest)
+	o.Money("late_fee", due.Fee)
+	o.Money("late_interest", due.Interest)
+	o.Money("discount", due.Discount)
 	o.Text("period_unit", string(i.Period.Unit))
 	if i.Period.Count == 0 {
 		o.Null("period_count")

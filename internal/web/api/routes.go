@@ -95,3 +95,13 @@ func (s *Server) extensions() []route {
 		{http.MethodPost, "/payments/{id}/refund", anyone, basic, "payment", s.refundPayment},
 	}
 }
+
+// Patterns lists what the API answers, as "GET /api/v1/customers/{id}", for
+// tests that have to meet all of it.
+func (s *Server) Patterns() []string {
+	var list []string
+	for _, op := range s.routes() {
+		list = append(list, op.method+" "+Prefix+op.path)
+	}
+	return list
+}

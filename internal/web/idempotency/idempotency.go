@@ -141,17 +141,16 @@ func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
 	if err != nil {
 		return row, err
 	}
-	now := tx.Now()
 	switch {
-	case row.createdAt.Before(now.Add(-keep)):
+	case row.createdAt.Before(tx.Now().Add(-keep)):
 		return record{}, takeOver(ctx, tx, t)
 	case row.fingerprint != t.request.Fingerprint:
 		return row, fault.Field("Idempotency-Key", "was used for another request; use a new key for each request")
 	case row.status != 0:
 		return row, nil
-	case row.leaseUntil.After(now): // carried out or not: its answer may be on the way
+	case row.leaseLeft > 0: // carried out or not: its answer may be on the way
 		running := fault.Conflict("the first request with this Idempotency-Key is still running")
-		return row, fault.Later(running, row.leaseUntil.Sub(now))
+		return row, fault.Later(running, row.leaseLeft)
 	case row.carriedOut:
 		return row, fault.Conflict("the first request with this Idempotency-Key was carried out, but its answer was lost; " +
 			"read the record instead of repeating")

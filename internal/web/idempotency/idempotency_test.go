@@ -239,6 +239,24 @@ func TestRepeatThatMustWaitIsToldHowLong(t *testing.T) {
 	})
 }
 
+// A process whose clock is wrong neither takes over what another runs nor has
+// its own taken over.
+func TestLeaseGoesByTheClockOfTheDatabase(t *testing.T) {
+	for _, wrongBy := range []time.Duration{time.Minute, -time.Minute} {
+		t.Run(wrongBy.String(), func(t *testing.T) {
+			right := newShop(t, sqldb.Postgres)
+			right.DB = sqldbtest.Open(t, right.URL)
+			right.Service = idempotency.New(right.DB, secret.NewBox(secret.NewKey()))
+			wrong := &shop{World: right.World, Service: idempotency.New(
+				sqldbtest.Open(t, right.URL, sqldbtest.WithWrongClock(wrongBy)), secret.NewBox(secret.NewKey()))}
+			right.crash(t, request("k", "a"), func(account.Actor) {})
+			wrong.conflicts(t, request("k", "a"), "still running")
+			wrong.crash(t, request("l", "a"), func(account.Actor) {})
+			right.conflicts(t, request("l", "a"), "still running")
+		})
+	}
+}
+
 func TestRequestThatRunsOnIsNotTakenForDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, sqldb.SQLite)

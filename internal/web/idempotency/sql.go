@@ -7,9 +7,11 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
+// Leases go by the clock of the database, since those of processes may differ.
+
 type record struct {
 	fingerprint [32]byte
-	leaseUntil  time.Time
+	leaseLeft   time.Duration // none when it has run out
 	carriedOut  bool
 	status      int // 0: no answer yet
 	answer      string
@@ -20,30 +22,31 @@ type record struct {
 func insert(ctx context.Context, tx *sqldb.Tx, t ticket) (bool, error) {
 	n, err := tx.Exec(ctx, `
 		INSERT INTO idempotency_keys (company_id, token_id, key, fingerprint, holder, lease_until, carried_out, status, answer, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '', ?) ON CONFLICT DO NOTHING`,
+		VALUES (?, ?, ?, ?, ?, {clock ?} + ?, ?, 0, '', ?) ON CONFLICT DO NOTHING`,
 		t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.request.Fingerprint[:], t.holder,
-		tx.Now().Add(lease).UnixMicro(), false, tx.Now().UnixMicro())
+		tx.Clock(), lease.Microseconds(), false, tx.Now().UnixMicro())
 	return n == 1, err
 }
 
 func lock(ctx context.Context, tx *sqldb.Tx, t ticket) (record, error) {
 	return sqldb.One(ctx, tx, func(r sqldb.Row) (row record, err error) {
 		var fingerprint []byte
-		var leaseUntil, created int64
-		err = r.Scan(&fingerprint, &leaseUntil, &row.carriedOut, &row.status, &row.answer, &created)
+		var left, created int64
+		err = r.Scan(&fingerprint, &left, &row.carriedOut, &row.status, &row.answer, &created)
 		copy(row.fingerprint[:], fingerprint)
-		row.leaseUntil, row.createdAt = time.UnixMicro(leaseUntil), time.UnixMicro(created)
+		row.leaseLeft, row.createdAt = time.Duration(left)*time.Microsecond, time.UnixMicro(created)
 		return row, err
-	}, `SELECT fingerprint, lease_until, carried_out, status, answer, created_at FROM idempotency_keys
-		WHERE company_id = ? AND token_id = ? AND key = ? {for update}`, t.actor.Company.ID, t.actor.TokenID, t.request.Key)
+	}, `SELECT fingerprint, lease_until - {clock ?}, carried_out, status, answer, created_at FROM idempotency_keys
+		WHERE company_id = ? AND token_id = ? AND key = ? {for update}`, tx.Clock(), t.actor.Company.ID, t.actor.TokenID, t.request.Key)
 }
 
 // takeOver gives an abandoned or outlived key to a new holder.
 func takeOver(ctx context.Context, tx *sqldb.Tx, t ticket) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE idempotency_keys SET fingerprint = ?, holder = ?, lease_until = ?, carried_out = ?, status = 0, answer = '', created_at = ?
+		UPDATE idempotency_keys SET fingerprint = ?, holder = ?, lease_until = {clock ?} + ?, carried_out = ?, status = 0, answer = '',
+			created_at = ?
 		WHERE company_id = ? AND token_id = ? AND key = ?`,
-		t.request.Fingerprint[:], t.holder, tx.Now().Add(lease).UnixMicro(), false, tx.Now().UnixMicro(),
+		t.request.Fingerprint[:], t.holder, tx.Clock(), lease.Microseconds(), false, tx.Now().UnixMicro(),
 		t.actor.Company.ID, t.actor.TokenID, t.request.Key)
 	return err
 }
@@ -74,8 +77,9 @@ func release(ctx context.Context, tx *sqldb.Tx, t ticket) error {
 // extendLease keeps a running request from being taken for dead.
 func extendLease(ctx context.Context, tx *sqldb.Tx, t ticket) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE idempotency_keys SET lease_until = ? WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ? AND status = 0`,
-		tx.Now().Add(lease).UnixMicro(), t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.holder)
+		UPDATE idempotency_keys SET lease_until = {clock ?} + ?
+		WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ? AND status = 0`,
+		tx.Clock(), lease.Microseconds(), t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.holder)
 	return err
 }
 

@@ -17,6 +17,7 @@ func (s *Server) public(req *request, v page.View) error {
 type loginData struct {
 	Form *page.Form
 	Next string
+	Mail bool // there is a mail server: a forgotten password can be asked for
 }
 
 func (s *Server) loginPage(req *request) error {
@@ -24,20 +25,20 @@ func (s *Server) loginPage(req *request) error {
 		page.Go(req.w, req.Request, page.LocalPath(req.URL.Query().Get("next")))
 		return nil
 	}
-	return s.public(req, page.View{Name: "login", Title: "Sign in", Data: loginData{page.NewForm(), req.URL.Query().Get("next")}})
+	return s.public(req, page.View{Name: "login", Title: "Sign in", Data: loginData{page.NewForm(), req.URL.Query().Get("next"), s.Accounts.SendsMail()}})
 }
 
 func (s *Server) login(req *request) error {
 	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.form()), visitor(req.Request))
 	if refused(err) {
 		return s.public(req, page.View{
-			Name: "login", Title: "Sign in", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next")},
+			Name: "login", Title: "Sign in", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()},
 		})
 	}
 	if err != nil {
 		return err
 	}
-	req.remember(in.Token)
+	req.remember(in)
 	next := page.LocalPath(req.PostFormValue("next"))
 	if in.NeedsCode {
 		next = "/login/code?next=" + urlQuery(next)
@@ -47,20 +48,20 @@ func (s *Server) login(req *request) error {
 }
 
 func (s *Server) codePage(req *request) error {
-	return s.public(req, page.View{Name: "code", Title: "Second factor", Data: loginData{page.NewForm(), req.URL.Query().Get("next")}})
+	return s.public(req, page.View{Name: "code", Title: "Second factor", Data: loginData{Form: page.NewForm(), Next: req.URL.Query().Get("next")}})
 }
 
 func (s *Server) code(req *request) error {
 	in, err := s.Accounts.ConfirmCode(req.Context(), token(req.Request), account.ReadCode(req.form()), visitor(req.Request))
 	if refused(err) {
 		return s.public(req, page.View{
-			Name: "code", Title: "Second factor", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next")},
+			Name: "code", Title: "Second factor", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()},
 		})
 	}
 	if err != nil {
 		return err
 	}
-	req.remember(in.Token)
+	req.remember(in)
 	page.Go(req.w, req.Request, page.LocalPath(req.PostFormValue("next")))
 	return nil
 }
@@ -100,7 +101,7 @@ func (s *Server) setup(req *request) error {
 	if err != nil {
 		return s.gone(req, err, "This set-up link was used or has run out. Sign in, or start the server again for a new one.")
 	}
-	req.remember(in.Token)
+	req.remember(in)
 	return req.done("/", "The company is ready. Begin with what you sell: a plan.")
 }
 

@@ -8,33 +8,46 @@ import (
 	"carteira/internal/web/page"
 )
 
-// cookieName is that of the session. Under https it is bound to the host: a
+// The cookies: one of the session, and one by which a browser is known again
+// after it has ended.
+const (
+	sessionCookie = "carteira_session"
+	deviceCookie  = "carteira_device"
+)
+
+// cookieName is that of a cookie here. Under https it is bound to the host: a
 // neighbour under the same domain cannot put one of its own in its place.
-func cookieName(r *http.Request) string {
+func cookieName(r *http.Request, name string) string {
 	if page.Secure(r) {
-		return "__Host-carteira_session"
+		return "__Host-" + name
 	}
-	return "carteira_session"
+	return name
 }
 
-// token is what the browser holds; "" when it holds nothing.
-func token(r *http.Request) string {
-	c, err := r.Cookie(cookieName(r))
+func cookieValue(r *http.Request, name string) string {
+	c, err := r.Cookie(cookieName(r, name))
 	if err != nil {
 		return ""
 	}
 	return c.Value
 }
 
-func (req *request) remember(token string) {
+// token is what the browser holds; "" when it holds nothing.
+func token(r *http.Request) string { return cookieValue(r, sessionCookie) }
+
+// remember gives the browser what a sign-in has made.
+func (req *request) remember(in account.SignedIn) {
+	req.setCookie(sessionCookie, in.Token, account.SessionLife)
+	if in.Device != "" {
+		req.setCookie(deviceCookie, in.Device, account.DeviceLife)
+	}
+}
+
+func (req *request) setCookie(name, value string, life time.Duration) {
 	http.SetCookie(req.w, &http.Cookie{
-		Name: cookieName(req.Request), Value: token, Path: "/", MaxAge: int(account.SessionLife / time.Second),
+		Name: cookieName(req.Request, name), Value: value, Path: "/", MaxAge: int(life / time.Second),
 		HttpOnly: true, Secure: page.Secure(req.Request), SameSite: http.SameSiteLaxMode,
 	})
 }
 
-func (req *request) forget() {
-	http.SetCookie(req.w, &http.Cookie{
-		Name: cookieName(req.Request), Path: "/", MaxAge: -1, HttpOnly: true, Secure: page.Secure(req.Request), SameSite: http.SameSiteLaxMode,
-	})
-}
+func (req *request) forget() { req.setCookie(sessionCookie, "", -time.Second) }

@@ -1,6 +1,8 @@
 package panel
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"carteira/internal/account"
@@ -59,8 +61,16 @@ type customerData struct {
 	Messages *customerMessages
 	Today    civil.Date
 	TaxID    string // with its punctuation
+	Texts    []textField
 	Renewal  *page.Form
 	Choices  []page.Option // what may become of the open invoice
+}
+
+func newCustomerData(req *request, c customer.Customer) customerData {
+	return customerData{
+		Customer: c, Status: c.Status(req.today), Today: req.today,
+		TaxID: taxid.Format(c.CpfCnpj), Texts: textFields(req.lang, &c),
+	}
 }
 
 func (s *Server) customer(req *request) error {
@@ -69,7 +79,7 @@ func (s *Server) customer(req *request) error {
 		return err
 	}
 	const shown = 12
-	d := customerData{Customer: c, Status: c.Status(req.today), Today: req.today, TaxID: taxid.Format(c.CpfCnpj)}
+	d := newCustomerData(req, c)
 	d.Renewal, d.Choices = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice)), renewChoices(req)
 	byCustomer, err := s.Billing.Latest(req.Context(), req.Actor, []int64{c.ID}, shown+1)
 	if err != nil {
@@ -94,6 +104,7 @@ func (s *Server) customer(req *request) error {
 type customerForm struct {
 	Form            *page.Form
 	Plans, Products []page.Option
+	Texts           []textField
 	Action, Back    string
 	New             bool
 }
@@ -103,6 +114,7 @@ func (s *Server) customerForm(req *request, title string, d customerForm, err er
 	if d.Plans, d.Products, failed = s.choices(req, !d.New); failed != nil {
 		return failed
 	}
+	d.Texts = textFields(req.lang, &customer.Customer{})
 	if !d.New { // a plan that is no longer sold stays with whoever has it
 		d.Plans[0].Label, d.Products[0].Label = req.lang.T("None"), req.lang.T("None")
 	}
@@ -134,11 +146,39 @@ func (s *Server) editCustomer(req *request) error {
 	if err != nil {
 		return err
 	}
+	form := customerValues(c)
+	return s.customerForm(req, "Edit customer", customerForm{Form: form, Action: customerPath(c.ID) + "/edit", Back: customerPath(c.ID)}, nil)
+}
+
+// customerValues is the form of a customer as it is.
+func customerValues(c customer.Customer) *page.Form {
 	form := page.NewForm(append(addressValues(c.Address),
 		"cpf_cnpj", taxid.Format(c.CpfCnpj), "price", c.OwnPrice.String(), "custom", c.Custom.Lines(),
 		"name", c.Name, "whatsapp", page.FormatPhone(c.Whatsapp), "email", c.Email, "usuario", c.Usuario, "data_de_vencimento", c.DueOn.String(),
-		"plan_id", idText(c.Plan.ID), "product_id", idText(c.Product.ID), "notes", c.Notes, "external_id", c.ExternalID)...)
-	return s.customerForm(req, "Edit customer", customerForm{Form: form, Action: customerPath(c.ID) + "/edit", Back: customerPath(c.ID)}, nil)
+		"plan_id", idText(c.Plan.ID), "product_id", idText(c.Product.ID))...)
+	for _, text := range customer.Texts() {
+		form.Set(text.Name, text.Of(&c))
+	}
+	return form
+}
+
+// textField is a field of a customer that is a plain text, as pages show it.
+type textField struct {
+	Name, Label, Hint, Value string
+	Rows                     int // of its input; 0: one line
+}
+
+// textFields lists the plain texts of a customer, those of one line first.
+func textFields(lang page.Lang, c *customer.Customer) (list []textField) {
+	for _, text := range customer.Texts() {
+		field := textField{Name: text.Name, Label: lang.T(text.Label), Hint: lang.T(text.Hint), Value: text.Of(c)}
+		if text.Lines {
+			field.Rows = 4
+		}
+		list = append(list, field)
+	}
+	slices.SortStableFunc(list, func(a, b textField) int { return cmp.Compare(a.Rows, b.Rows) })
+	return list
 }
 
 // addressValues are the parts of an address, as the form names them.

@@ -8,6 +8,7 @@ import (
 
 	"carteira/internal/customer"
 	"carteira/internal/platform/address"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
@@ -31,13 +32,10 @@ func (s *Server) exportCustomers(req *request) error {
 	if _, err := io.WriteString(req.w, "\ufeff"); err != nil {
 		return nil //nolint:nilerr // the reader has gone away
 	}
-	err := out.Write([]string{
-		"nome", "whatsapp", "e-mail", "usuário", "vencimento", "status",
-		"plano", "valor", "produto", "observações", "código", "cpf/cnpj", "preço próprio",
-		"cep", "rua", "número", "complemento", "bairro", "cidade", "uf",
-	})
+	columns := customerColumns(req.today)
+	err := out.Write(headingsOf(columns))
 	if err == nil {
-		err = s.Customers.Walk(req.Context(), req.Actor, f, func(c customer.Customer) error { return out.Write(csvRow(req, c)) })
+		err = s.Customers.Walk(req.Context(), req.Actor, f, func(c customer.Customer) error { return out.Write(csvRow(columns, &c)) })
 	}
 	out.Flush()
 	if err != nil {
@@ -48,20 +46,60 @@ func (s *Server) exportCustomers(req *request) error {
 	return nil
 }
 
-func csvRow(req *request, c customer.Customer) []string {
-	value := ""
-	if c.Plan.ID != 0 {
-		value = c.Plan.Value.String()
+// column is a column of the exported file.
+type column struct {
+	heading string
+	text    func(*customer.Customer) string
+}
+
+// customerColumns are the columns of a day's file, in their order.
+func customerColumns(today civil.Date) []column {
+	columns := []column{
+		{"nome", func(c *customer.Customer) string { return c.Name }},
+		{"whatsapp", func(c *customer.Customer) string { return c.Whatsapp }},
+		{"e-mail", func(c *customer.Customer) string { return c.Email }},
+		{"usuário", func(c *customer.Customer) string { return c.Usuario }},
+		{"vencimento", func(c *customer.Customer) string { return page.FormatDate(c.DueOn) }},
+		{"status", func(c *customer.Customer) string { return string(c.Status(today)) }},
+		{"plano", func(c *customer.Customer) string { return c.Plan.Name }},
+		{"valor", planValue},
+		{"produto", func(c *customer.Customer) string { return c.Product.Name }},
 	}
-	row := []string{
-		c.Name, c.Whatsapp, c.Email, c.Usuario, page.FormatDate(c.DueOn), string(c.Status(req.today)),
-		c.Plan.Name, value, c.Product.Name, c.Notes, c.ExternalID, taxid.Format(c.CpfCnpj), c.OwnPrice.String(),
+	for _, text := range customer.Texts() {
+		columns = append(columns, column{text.Heading, text.Of})
 	}
-	for _, part := range address.Parts() {
-		row = append(row, *c.Address.Part(part))
+	columns = append(columns,
+		column{"cpf/cnpj", func(c *customer.Customer) string { return taxid.Format(c.CpfCnpj) }},
+		column{"preço próprio", func(c *customer.Customer) string { return c.OwnPrice.String() }},
+	)
+	for i, part := range address.Parts() {
+		columns = append(columns, column{addressHeadings[i], func(c *customer.Customer) string { return *c.Address.Part(part) }})
 	}
-	for i := range row {
-		row[i] = harmless(row[i])
+	return columns
+}
+
+// addressHeadings are what the file calls the parts of an address.
+var addressHeadings = []string{"cep", "rua", "número", "complemento", "bairro", "cidade", "uf"}
+
+func planValue(c *customer.Customer) string {
+	if c.Plan.ID == 0 {
+		return ""
+	}
+	return c.Plan.Value.String()
+}
+
+func headingsOf(columns []column) []string {
+	row := make([]string, len(columns))
+	for i, column := range columns {
+		row[i] = column.heading
+	}
+	return row
+}
+
+func csvRow(columns []column, c *customer.Customer) []string {
+	row := make([]string, len(columns))
+	for i, column := range columns {
+		row[i] = harmless(column.text(c))
 	}
 	return row
 }

@@ -10,6 +10,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/text"
 	"carteira/internal/web/page"
 )
 
@@ -40,6 +41,9 @@ func (s *Server) upload(req *request) error {
 
 func importPath(id int64) string { return "/imports/" + idText(id) }
 
+// maxFileName is how much is kept of the name of a file.
+const maxFileName = 255
+
 func readFile(r *http.Request) (name string, content []byte, err error) {
 	file, header, err := r.FormFile("file")
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -53,7 +57,7 @@ func readFile(r *http.Request) (name string, content []byte, err error) {
 		_ = r.MultipartForm.RemoveAll()
 	}()
 	content, err = io.ReadAll(file)
-	return header.Filename, content, err
+	return text.Storable(header.Filename, maxFileName), content, err
 }
 
 type uploadData struct {
@@ -114,15 +118,20 @@ func namedProblems(req *request, list []customer.Problem) []customer.Problem {
 }
 
 // fieldNames are what the fields of a file are called on a page.
-var fieldNames = map[string]page.Option{
-	"name": {Label: "Name"}, "whatsapp": {Label: "WhatsApp"}, "email": {Label: "E-mail"}, "usuario": {Label: "Login"},
-	"data_de_vencimento": {Label: "Due date"}, "plan": {Label: "Plan (by name)"}, "value": {Label: "Amount of the plan"},
-	"product": {Label: "Product (by name)"}, "notes": {Label: "Notes"}, "external_id": {Label: "Your own code"},
-	"plan_id": {Label: "Plan (by id)"}, "product_id": {Label: "Product (by id)"},
-	"price": {Label: "Own price"}, "cpf_cnpj": {Label: "CPF or CNPJ"}, "address.cep": {Label: "CEP"}, "address.street": {Label: "Street"},
-	"address.number": {Label: "House number"}, "address.complement": {Label: "Complement"}, "address.district": {Label: "District"},
-	"address.city": {Label: "City"}, "address.state": {Label: "State"},
-}
+var fieldNames = func() map[string]page.Option {
+	names := map[string]page.Option{
+		"name": {Label: "Name"}, "whatsapp": {Label: "WhatsApp"}, "email": {Label: "E-mail"}, "usuario": {Label: "Login"},
+		"data_de_vencimento": {Label: "Due date"}, "plan": {Label: "Plan (by name)"}, "value": {Label: "Amount of the plan"},
+		"product": {Label: "Product (by name)"}, "plan_id": {Label: "Plan (by id)"}, "product_id": {Label: "Product (by id)"},
+		"price": {Label: "Own price"}, "cpf_cnpj": {Label: "CPF or CNPJ"}, "address.cep": {Label: "CEP"}, "address.street": {Label: "Street"},
+		"address.number": {Label: "House number"}, "address.complement": {Label: "Complement"}, "address.district": {Label: "District"},
+		"address.city": {Label: "City"}, "address.state": {Label: "State"},
+	}
+	for _, text := range customer.Texts() {
+		names[text.Name] = page.Option{Label: text.Label}
+	}
+	return names
+}()
 
 func columns(req *request, u customer.Upload) ([]columnData, error) {
 	preview, err := u.Preview()
@@ -130,7 +139,7 @@ func columns(req *request, u customer.Upload) ([]columnData, error) {
 		return nil, err
 	}
 	options := []page.Option{{Value: "", Label: req.lang.T("(pass over)")}}
-	for _, field := range sheet.AllFields() {
+	for _, field := range sheet.Fields() {
 		options = append(options, page.Option{Value: field, Label: req.lang.T(fieldNames[field].Label)})
 	}
 	list := make([]columnData, len(preview))

@@ -362,6 +362,19 @@ func TestSettingsUsersAndProfile(t *testing.T) {
 			t.Errorf("company %+v, %v", c, err)
 		}
 
+		p.post("/settings", "discount_percent", "5", "discount_amount", "2,00", "late_fee_percent", "dois").want(t, http.StatusUnprocessableEntity,
+			"deve ser uma porcentagem ou um valor, não os dois", "deve ser uma porcentagem como 2,50")
+		p.follow("/settings", "late_fee_percent", "2,5 %", "late_interest_percent", "1", "discount_percent", "", "discount_amount", "R$ 1.234,50").
+			want(t, http.StatusOK, `value="2,50"`, `value="1,00"`, `value="1.234,50"`, "Multa por atraso (%)")
+		found, err = o.Accounts.Actor(t.Context(), p.actor.Company.ID)
+		want := account.Settings{
+			RenewFrom: account.FromToday, LeadDays: 3, LateFeePercent: 2_50, LateInterestPercent: 1_00, DiscountAmount: 1234_50,
+		}
+		if err != nil || found.Company.Settings != want {
+			t.Errorf("settings %+v, %v", found.Company.Settings, err)
+		}
+		p.get("/settings/audit").want(t, http.StatusOK, "late_fee_percent")
+
 		made := p.post("/settings/users/new", "name", "Bia", "email", "bia@example.com", "role", "staff").want(t, http.StatusOK, "Um link para Bia")
 		link := regexp.MustCompile(`https://carteira.example(/password/[\w-]+)`).FindStringSubmatch(made.body)[1]
 		p.get("/settings/users").want(t, http.StatusOK, "Bia", "ainda não criou a senha").lacks(t, link)

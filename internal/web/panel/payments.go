@@ -7,6 +7,7 @@ import (
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
 )
 
@@ -165,6 +166,7 @@ type reviewData struct {
 	Advice  string
 	Invoice *billing.Invoice // nil: it was deleted
 	Renews  bool
+	Rest    money.Cents   // to pay on the day on which the money came; 0: the invoice is not open
 	Less    []page.Option // what less money than is to pay may mean; empty: it is enough
 }
 
@@ -185,7 +187,8 @@ func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error 
 	switch {
 	case err == nil:
 		d.Invoice = &i
-		if r.Payment.Amount < billing.Rest(req.Actor, i, req.today) {
+		d.Rest = i.PayableOn(req.Actor.Company, req.Actor.Today(r.Payment.PaidAt)).Rest
+		if r.Payment.Amount < d.Rest {
 			d.Less = differences(req)
 		}
 	case fault.KindOf(err) != fault.KindNotFound:

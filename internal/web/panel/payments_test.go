@@ -156,11 +156,35 @@ func TestInvoiceIsChargedAndPaid(t *testing.T) {
 }
 
 func TestMessageOfAnOverdueInvoice(t *testing.T) {
-	i := billing.Invoice{Amount: 9990}
+	i := billing.Invoice{Amount: 9000} // and the late fee
 	c := customer.Customer{Name: "Ana Lima"}
-	if got := message(i, c, "https://x/pay/y", true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
+	link := payment.Link{URL: "https://x/pay/y", Amount: 9990}
+	if got := message(i, c, link, true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
 		t.Error(got)
 	}
+}
+
+func TestPagesShowWhatIsToPayAndWhy(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		p := o.owner(t, "ana@example.com")
+		p.useBank()
+		i := p.debtor("Bia", "(11) 98765-4321") // 35.00, due today
+		path := fmt.Sprintf("/invoices/%d", i.ID)
+		p.get(path).want(t, http.StatusOK).lacks(t, "A pagar hoje", "Multa", "Desconto")
+		p.follow("/settings", "late_fee_percent", "2", "late_interest_percent", "1", "discount_percent", "5")
+		p.get(path).want(t, http.StatusOK, "A pagar hoje", "−R$\u00a01,75", "R$\u00a033,25")
+		for _, list := range []string{"/invoices", fmt.Sprintf("/customers/%d", i.Customer.ID)} {
+			p.get(list).want(t, http.StatusOK, "R$\u00a035,00", "R$\u00a033,25 a pagar hoje")
+		}
+		asked := p.get(path+"/charge").want(t, http.StatusOK, "<strong>R$\u00a033,25</strong>")
+		if found := waLink.FindStringSubmatch(asked.body); found == nil || !strings.Contains(found[1], "fatura%20de%20R%24%2033%2C25") {
+			t.Errorf("WhatsApp is %q", found)
+		}
+		p.post(path+"/status", "status", "Pago", "amount", "20,00", "difference", "partial")
+		p.get(path).want(t, http.StatusOK, "Já pago", "R$\u00a013,25", "Parte da fatura")
+		p.post(path+"/status", "status", "Pago")
+		p.get(path).want(t, http.StatusOK, "−R$\u00a01,75", "R$\u00a033,25").lacks(t, "A pagar hoje")
+	})
 }
 
 func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {

@@ -15,6 +15,16 @@ import (
 // others have theirs at every level.
 var lowest = map[account.Function]account.Level{resellers: account.LevelReseller}
 
+// outgoing are the routes that call somebody else's machine while the browser
+// waits. They are counted: a company could have ours knock at many doors.
+var outgoing = map[string]bool{
+	"POST /webhooks/{id}/test":           true,
+	"POST /deliveries/{id}/resend":       true,
+	"POST /messages/channels/{id}/test":  true,
+	"POST /payments/gateway/check":       true,
+	"POST /payments/gateways/{provider}": true,
+}
+
 // barrier is what keeps a company from a page.
 type barrier string
 
@@ -75,6 +85,7 @@ const noticeDays = 7
 // notice is what every page says about the company's subscription.
 type notice struct {
 	Standing account.Standing
+	Above    bool // a company above this one is stopped, and this one with it
 	Trial    bool
 	EndsOn   civil.Date
 	Days     int // until then
@@ -85,7 +96,9 @@ type notice struct {
 func (s *Server) notice(req *request) (*notice, error) {
 	sub := req.Actor.Company.Subscription
 	n := &notice{Standing: sub.Standing(req.today), Trial: sub.Kind == account.Trial, EndsOn: sub.ExpiresOn}
-	if live := n.Standing == account.StandingTrial || n.Standing == account.StandingActive; live {
+	live := n.Standing == account.StandingTrial || n.Standing == account.StandingActive
+	n.Above = live && sub.StoppedAbove(req.today)
+	if live && !n.Above {
 		if sub.ExpiresOn.IsZero() {
 			return nil, nil //nolint:nilnil // nothing to say
 		}

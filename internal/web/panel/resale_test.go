@@ -247,7 +247,7 @@ func TestSubscriptionPlanPages(t *testing.T) {
 		p.get("/subscription-plans?active=true").want(t, http.StatusOK, "Nada encontrado")
 		p.follow(path+"/active", "active", "true").want(t, http.StatusOK, "está à venda")
 		// With no box ticked a plan has no function, rather than all.
-		p.follow("/subscription-plans/new", "name", "Vazio", "value", "1", "credits", "0", "period_count", "1", "period_unit", "week", "trial_days", "0")
+		p.follow("/subscription-plans/new", "name", "Vazio", "value", "1", "credits", "1", "period_count", "1", "period_unit", "week", "trial_days", "0")
 		p.get("/subscription-plans?search=vazio").want(t, http.StatusOK, "Sem funções", "por semana").lacks(t, "/signup/")
 	})
 }
@@ -264,8 +264,8 @@ func TestSuspendedResellerIsResumed(t *testing.T) {
 	child.post("/products/new", "name", "x").want(t, http.StatusForbidden, "Sua empresa está suspensa.")
 	p.follow(path+"/resume").want(t, http.StatusOK, "não está mais suspenso")
 	child.follow("/products/new", "name", "Fibra").want(t, http.StatusOK, "Fibra")
-	p.follow(path+"/edit", "name", "Loja Nova", "email", "nova@example.com", "whatsapp", "").want(t, http.StatusOK, "Loja Nova", "nova@example.com")
-	p.post(path+"/edit", "name", "Loja Nova", "email", "ana@example.com").want(t, http.StatusUnprocessableEntity, "já é de outro usuário", `value="ana@example.com"`)
+	p.follow(path+"/edit", "name", "Loja Nova", "whatsapp", "").want(t, http.StatusOK, "Loja Nova")
+	p.post(path+"/edit", "name", "Loja Nova", "email", "nova@example.com").want(t, http.StatusUnprocessableEntity, "só ele pode trocá-lo", `value="nova@example.com"`)
 }
 
 // Whoever only reads sees resellers and credits, and is offered nothing to do.

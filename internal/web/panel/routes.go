@@ -66,6 +66,10 @@ func (s *Server) table() []route {
 		{post, "/setup/{link}", public, basic, s.setup},
 		{get, "/password/{link}", public, basic, s.passwordPage},
 		{post, "/password/{link}", public, basic, s.password},
+		{get, "/forgot", public, basic, s.forgotPage},
+		{post, "/forgot", public, basic, s.forgot},
+		{get, "/email/{link}", public, basic, s.addressPage},
+		{post, "/email/{link}", public, basic, s.useAddressLink},
 		{post, "/logout", self, basic, s.logout},
 
 		{get, "/{$}", reader, basic, s.home},
@@ -94,6 +98,9 @@ func (s *Server) table() []route {
 		{post, "/customers/{id}/messages", staff, reminders, s.setOptOut},
 
 		{get, "/customers/{id}/charge", staff, payments, s.chargeCustomer},
+		{get, "/customers/{id}/file", owner, basic, s.customerFile},
+		{get, "/customers/{id}/erase", owner, basic, s.askEraseCustomer},
+		{post, "/customers/{id}/erase", owner, basic, s.eraseCustomer},
 
 		{get, "/invoices", reader, basic, s.invoices},
 		{get, "/invoices/{id}", reader, basic, s.invoice},
@@ -229,5 +236,18 @@ func (s *Server) table() []route {
 		{get, "/profile/second-factor", self, basic, s.secondFactor},
 		{post, "/profile/second-factor", self, basic, s.confirmSecondFactor},
 		{post, "/profile/second-factor/off", self, basic, s.dropSecondFactor},
+		{post, "/profile/proof", self, basic, s.prove},
+		{post, "/profile/email", self, basic, s.changeEmail},
+		{post, "/profile/email/confirm", self, basic, s.confirmAddress},
 	}
+}
+
+// Patterns lists what the panel answers, as "GET /customers/{id}", for tests
+// that have to meet all of it.
+func (s *Server) Patterns() []string {
+	var list []string
+	for _, op := range s.table() {
+		list = append(list, op.pattern())
+	}
+	return list
 }

@@ -1,9 +1,13 @@
 package panel
 
 import (
+	"maps"
 	"strconv"
+	"strings"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
 )
 
@@ -43,7 +47,20 @@ func (s *Server) settings(req *request) error {
 		"name", c.Name, "whatsapp", page.FormatPhone(c.Whatsapp), "timezone", c.Zone.String(),
 		"renew_from", string(c.Settings.RenewFrom), "renew_on_payment", boolText(c.Settings.RenewOnPayment),
 		"renew_invoice", string(c.Settings.RenewInvoice),
-		"lead_days", strconv.Itoa(c.Settings.LeadDays)), nil)
+		"lead_days", strconv.Itoa(c.Settings.LeadDays),
+		"late_fee_percent", percentText(c.Settings.LateFeePercent), "late_interest_percent", percentText(c.Settings.LateInterestPercent),
+		"discount_percent", percentText(c.Settings.DiscountPercent), "discount_amount", amountText(c.Settings.DiscountAmount)), nil)
+}
+
+// percentText is a percentage as a form shows it; empty: none.
+func percentText(p money.Percent) string { return amountText(money.Cents(p)) }
+
+// amountText is an amount as a form shows it; empty: none.
+func amountText(c money.Cents) string {
+	if c == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(c.BR(), "R$ ")
 }
 
 func (s *Server) settingsPage(req *request, form *page.Form, refusal error) error {
@@ -59,7 +76,7 @@ func (s *Server) settingsPage(req *request, form *page.Form, refusal error) erro
 
 func (s *Server) saveSettings(req *request) error {
 	req.PostForm.Del("level") // which is the parent's to give
-	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(req.form()))
+	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(req.settingsForm()))
 	if refused(err) {
 		return s.settingsPage(req, page.Sent(req.Request, err), err)
 	}
@@ -67,6 +84,21 @@ func (s *Server) saveSettings(req *request) error {
 		return err
 	}
 	return req.done("/settings", "The settings were saved.")
+}
+
+// settingsForm is what was sent, with amounts and percentages as people in Brazil
+// write them.
+func (req *request) settingsForm() *input.Form {
+	values := maps.Clone(req.PostForm)
+	if cents, err := money.ParseBR(req.PostFormValue("discount_amount")); err == nil {
+		values.Set("discount_amount", cents.String())
+	}
+	for _, name := range []string{"late_fee_percent", "late_interest_percent", "discount_percent"} {
+		if percent, err := money.ParsePercentBR(req.PostFormValue(name)); err == nil {
+			values.Set(name, percent.String())
+		}
+	}
+	return input.FromForm(values)
 }
 
 type usersData struct {

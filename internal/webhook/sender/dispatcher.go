@@ -34,6 +34,7 @@ type dispatcher struct {
 	queues   [4][]*lane // lanes that can send: see queueOf
 	wanted   [3][]*lane // lanes to be leased, by class
 	refills  []*lane    // leased lanes that need more
+	gathered []attempt  // to be recorded by themselves, at the next tick
 	freed    []int64    // lanes given back, in which something may have become due meanwhile
 	releases []lease    // to be given back
 	shunned  map[int64]time.Duration
@@ -134,6 +135,7 @@ func (d *dispatcher) close() {
 // stop ends the sending: what is in flight is finished and recorded.
 func (d *dispatcher) stop() {
 	d.stopping, d.refills = true, nil
+	d.recordGathered()
 	for _, l := range d.lanes {
 		l.wanted = false
 		if l.state == idle {
@@ -216,7 +218,7 @@ func (d *dispatcher) begin(l *lane) {
 func (d *dispatcher) onFinished(f *flight) {
 	d.spare = append(d.spare, f.worker)
 	delete(d.flights, f)
-	d.slots.giveBack(f, d.now, f.outcome.verdict == accepted && !f.outcome.response.Truncated)
+	d.slots.giveBack(f, f.outcome.verdict == accepted && !f.outcome.response.Truncated)
 	l, a := f.lane, attempt{job: f.job, outcome: f.outcome, token: f.lane.token}
 	if f.ctx.Err() != nil {
 		l.cutOff(f.job.id)
@@ -299,6 +301,7 @@ func (d *dispatcher) want(id int64, failing bool) {
 
 // onTick looks after what only time changes.
 func (d *dispatcher) onTick() {
+	d.recordGathered()
 	for f := range d.flights {
 		if !f.slow && d.now-f.startedAt >= dawdling {
 			d.slots.dawdle(f)

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"carteira/internal/platform/crashpoint"
+	task "carteira/internal/platform/worker"
 )
 
 // maxSingles is how many attempts are recorded by themselves at once.
-const maxSingles = 8
+const maxSingles = 16
 
 // calls is which calls of the store are on their way, one of each kind at most,
 // and when the next is due.
@@ -19,6 +20,7 @@ type calls struct {
 	looking, renewing, freed bool
 	looked                   bool // the lanes have been looked for
 	lookAt, claimAt, renewAt time.Duration
+	slowAt, promoteAt        time.Duration // of slow lanes
 	lookPause, claimPause    backoff
 	failure                  error // of a single round
 }
@@ -62,6 +64,7 @@ func (d *dispatcher) failed(err error, pause *backoff) time.Duration {
 	if d.once {
 		d.calls.failure = err
 	}
+	task.Failed(d.ctx)
 	d.log.ErrorContext(d.ctx, "deliveries cannot be claimed", "error", err)
 	return d.now + pause.next()
 }
@@ -111,6 +114,9 @@ func (d *dispatcher) lookEverywhere(ctx context.Context) func() {
 			return
 		}
 		d.calls.lookPause = 0
+		if d.calls.claimPause == 0 {
+			task.Succeeded(d.ctx)
+		}
 		atCap := 0
 		for _, l := range lanes {
 			switch {
@@ -185,8 +191,24 @@ func (d *dispatcher) callRelease() {
 	})
 }
 
-// recordAlone records an attempt in a transaction of its own.
+// recordAlone records an attempt in a transaction of its own. Those of a tick
+// begin together, so that they share a flush of the disk: what fails all the
+// time is not to keep the disk from what does not.
 func (d *dispatcher) recordAlone(a attempt) {
+	d.gathered = append(d.gathered, a)
+	if d.once || d.stopping {
+		d.recordGathered()
+	}
+}
+
+func (d *dispatcher) recordGathered() {
+	for _, a := range d.gathered {
+		d.beginRecord(a)
+	}
+	d.gathered = nil
+}
+
+func (d *dispatcher) beginRecord(a attempt) {
 	d.running.Go(func() {
 		d.singles <- struct{}{}
 		defer func() { <-d.singles }()

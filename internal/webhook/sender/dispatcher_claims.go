@@ -15,6 +15,8 @@ const (
 	// shunTime is for how long a lane is left alone whose claim failed while
 	// others succeeded.
 	shunTime = time.Minute
+	// promoteEvery is how often the least slow lane goes before other slow ones.
+	promoteEvery = 250 * time.Millisecond
 )
 
 // Two claims may be on their way at once, so that quick lanes do not wait for
@@ -104,6 +106,10 @@ func (d *dispatcher) requests(whom int) (requests []request, lanes []*lane) {
 	}
 	for _, c := range classes {
 		free := d.freeFor(c)
+		if c == slow && free > 0 {
+			d.calls.slowAt = d.now + tickEvery/2 // once in a tick, and so in one transaction
+			d.promoteLeastSlow()
+		}
 		d.wanted[c] = askFrom(d.wanted[c], func(l *lane) bool {
 			size := min(d.paces[l.id].claimSize(laneLimit), free)
 			if size <= 0 || !asking.ask(l, size) {
@@ -116,6 +122,26 @@ func (d *dispatcher) requests(whom int) (requests []request, lanes []*lane) {
 		})
 	}
 	return asking.requests, asking.lanes
+}
+
+// promoteLeastSlow puts the least slow of the slow lanes before the others, now
+// and then: a receiver that was slow once, among hundreds that always are, soon
+// gets the chance to prove it.
+func (d *dispatcher) promoteLeastSlow() {
+	list := d.wanted[slow]
+	if len(list) == 0 || d.now < d.calls.promoteAt {
+		return
+	}
+	d.calls.promoteAt = d.now + promoteEvery
+	least := 0
+	for i, l := range list {
+		if d.paces[l.id].before(d.paces[list[least].id]) {
+			least = i
+		}
+	}
+	first := list[least]
+	copy(list[1:least+1], list[:least])
+	list[0] = first
 }
 
 // asking collects requests, for no more than may be prefetched.
@@ -151,6 +177,9 @@ func (a *asking) ask(l *lane, size int) bool {
 func (d *dispatcher) freeFor(c class) int {
 	switch c {
 	case slow:
+		if d.now < d.calls.slowAt {
+			return 0
+		}
 		free := d.slots.freeSlow(d.now)
 		for _, l := range d.queues[slowQueue] {
 			free -= len(l.ready)

@@ -10,10 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"carteira/internal/event"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/platform/worker"
 	"carteira/internal/webhook"
 	"carteira/internal/webhook/sender"
 	"carteira/internal/webhook/webhooktest"
@@ -34,6 +37,39 @@ func TestClaimThatCannotReadWebhooksIsTriedAgain(t *testing.T) {
 		defer stop()
 		w.Exec(`ALTER TABLE webhooks RENAME COLUMN mislaid TO secret`)
 		webhooktest.Eventually(t, "all is delivered", func() bool { return w.Count(id)[webhook.Delivered] == 3 })
+	})
+}
+
+// An operator is told when nothing has been claimed for long.
+func TestSenderTellsItsSupervisorHowItFares(t *testing.T) {
+	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
+		r := webhooktest.NewReceiver(t)
+		w.Subscribe(r.URL, event.InvoicePaid)
+		w.Happen(1, event.InvoicePaid)
+		w.Exec(`ALTER TABLE webhooks RENAME COLUMN secret TO mislaid`)
+		s := worker.NewSupervisor(slog.New(slog.DiscardHandler))
+		ctx, stop := context.WithCancel(t.Context())
+		s.Start(ctx, worker.Task{Name: "deliver webhooks", Stale: time.Hour, Run: w.Sender().Run})
+		defer func() {
+			stop()
+			s.Wait()
+		}()
+		reads := func(metric string) float64 {
+			reg := prometheus.NewRegistry()
+			reg.MustRegister(s.Metrics()...)
+			families, err := reg.Gather()
+			webhooktest.Must(t, err)
+			for _, f := range families {
+				if f.GetName() == metric {
+					return f.GetMetric()[0].GetCounter().GetValue() + f.GetMetric()[0].GetGauge().GetValue()
+				}
+			}
+			return 0
+		}
+		webhooktest.Eventually(t, "failures are counted", func() bool { return reads("carteira_worker_failures_total") > 0 })
+		before := reads("carteira_worker_last_success_timestamp_seconds")
+		w.Exec(`ALTER TABLE webhooks RENAME COLUMN mislaid TO secret`)
+		webhooktest.Eventually(t, "it succeeds again", func() bool { return reads("carteira_worker_last_success_timestamp_seconds") > before })
 	})
 }
 

@@ -325,7 +325,7 @@ func TestQuickLanesAlwaysFindASlot(t *testing.T) {
 		t.Errorf("%d requests hang", n)
 	}
 	for _, f := range flights {
-		s.giveBack(f, 20*time.Second, true)
+		s.giveBack(f, true)
 	}
 	if s.quick != 0 || s.slow != 0 || s.freeSlow(20*time.Second) != slowBurst {
 		t.Errorf("left are %+v", s)
@@ -343,7 +343,7 @@ func TestRequestsToSlowReceiversAreSpread(t *testing.T) {
 		for s.admits(slow, now) {
 			f := &flight{class: slow, startedAt: now}
 			s.take(f)
-			s.giveBack(f, now, false)
+			s.giveBack(f, false)
 			n++
 		}
 		if n-before > slowBurst {
@@ -355,7 +355,38 @@ func TestRequestsToSlowReceiversAreSpread(t *testing.T) {
 	}
 }
 
-// Trials that fail are paid for like requests to slow receivers; others are not.
+// Hundreds of receivers that always fail or dawdle do not keep one waiting that
+// was slow once.
+func TestLeastSlowLaneIsPromotedNowAndThen(t *testing.T) {
+	d := &dispatcher{paces: paces{1: {average: time.Second, failing: true}, 2: {average: time.Second}, 4: {average: 600 * time.Millisecond}}}
+	for id := range int64(5) { // nothing is known of two of them
+		d.wanted[slow] = append(d.wanted[slow], &lane{id: id})
+	}
+	order := func() (ids []int64) {
+		for _, l := range d.wanted[slow] {
+			ids = append(ids, l.id)
+		}
+		return ids
+	}
+	d.promoteLeastSlow()
+	if got := order(); !slices.Equal(got, []int64{4, 0, 1, 2, 3}) {
+		t.Errorf("promoted: %v", got)
+	}
+	d.wanted[slow] = append(d.wanted[slow][1:], d.wanted[slow][0])
+	d.promoteLeastSlow()
+	if got := order(); !slices.Equal(got, []int64{0, 1, 2, 3, 4}) {
+		t.Errorf("promoted again at once: %v", got)
+	}
+	d.now += promoteEvery
+	d.paces[4] = pace{average: time.Second, failing: true}
+	d.promoteLeastSlow()
+	if got := order(); !slices.Equal(got, []int64{2, 0, 1, 3, 4}) {
+		t.Errorf("promoted later: %v", got)
+	}
+}
+
+// Trials that fail, or have not ended yet, are paid for like requests to slow
+// receivers; others are not.
 func TestFailedTrialsAreCharged(t *testing.T) {
 	for _, well := range []bool{true, false} {
 		var s slots
@@ -363,7 +394,7 @@ func TestFailedTrialsAreCharged(t *testing.T) {
 		for ; n < 1000 && s.admits(unknown, 0); n++ {
 			f := &flight{class: unknown}
 			s.take(f)
-			s.giveBack(f, 0, well)
+			s.giveBack(f, well)
 		}
 		if failed := int(trialDebt/slowEvery) + 1; well && n != 1000 || !well && n != failed {
 			t.Errorf("%d trials at once that ended well: %t", n, well)

@@ -45,6 +45,18 @@ func (p paces) dawdle(lane int64) {
 	p[lane] = known
 }
 
+// before says whether a slow receiver is known to be less slow than another
+// one: it did not fail, or used less time.
+func (p pace) before(other pace) bool {
+	switch {
+	case p.average == 0:
+		return false
+	case p.failing != other.failing:
+		return !p.failing
+	}
+	return other.average == 0 || p.average < other.average
+}
+
 func (p pace) slow() bool { return p.average >= dawdling }
 
 // claimSize is how many deliveries to claim for a lane: as many as it can send

@@ -1,0 +1,245 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/doctor"
+	"carteira/internal/platform/checkup"
+	"carteira/internal/platform/config"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/keyring"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/tally"
+)
+
+// Examination is what to check, and what to do about it.
+type Examination struct {
+	Online bool // also ask gateways, channels and our own public address
+	Fix    bool // compute counts anew where they are wrong
+}
+
+// Examine checks everything that can be wrong with an installation, and hands
+// each finding on as soon as it is made. It changes nothing but counts, and
+// those only when told to.
+func Examine(ctx context.Context, c config.Config, e Examination, found func(checkup.Finding)) {
+	now := time.Now //nolint:forbidigo // of files and certificates, not of the business
+	for _, check := range doctor.Surroundings(c, now) {
+		found(check.Do(ctx))
+	}
+	if missing := missingDatabase(c); missing != nil {
+		found(*missing)
+		return
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	db, err := sqldb.Open(ctx, c.DatabaseURL, sqldb.Options{Log: quiet})
+	if err != nil {
+		f := checkup.Bad("see that it runs, and that CARTEIRA_DATABASE_URL is right", "the database cannot be opened: %v", err)
+		f.Check = "database"
+		found(f)
+		return
+	}
+	defer db.Close() //nolint:errcheck // nothing is lost with it
+	examineDatabase(ctx, examined{c, quiet, db}, e, found)
+}
+
+type examined struct {
+	config config.Config
+	log    *slog.Logger
+	db     *sqldb.DB
+}
+
+func examineDatabase(ctx context.Context, x examined, e Examination, found func(checkup.Finding)) {
+	schema, current := doctor.Schema(ctx, x.db)
+	found(schema)
+	for _, check := range doctor.Database(x.config, x.db) {
+		found(check.Do(ctx))
+	}
+	key, keys := checkKey(ctx, x)
+	found(key)
+	if !current || keys == nil {
+		return
+	}
+	a := assemble(x.config, x.log, x.db, secret.NewBox(keys[0], keys[1:]...))
+	if e.Fix {
+		found(checkup.Check{Name: "fix", Run: a.correctCounts}.Do(ctx))
+	}
+	checks := a.dataChecks()
+	if e.Online {
+		checks = append(checks, a.onlineChecks()...)
+	}
+	for _, check := range checks {
+		found(check.Do(ctx))
+	}
+}
+
+// missingDatabase keeps doctor from making the database that it looks for.
+func missingDatabase(c config.Config) *checkup.Finding {
+	if !c.Embedded() || exists(sqlitePath(c)) {
+		return nil
+	}
+	f := checkup.Bad("is CARTEIRA_DATA_DIR right? `carteira serve` makes a new one, `carteira restore FILE` brings one back",
+		"there is no database %s", sqlitePath(c))
+	f.Check = "database"
+	return &f
+}
+
+// checkKey says whether the key is there and the right one; without one, no
+// keys are returned.
+func checkKey(ctx context.Context, x examined) (checkup.Finding, []secret.Key) {
+	f, keys := func() (checkup.Finding, []secret.Key) {
+		keys, err := givenKeys(x.config)
+		if err != nil {
+			return checkup.Bad("put the key file back, or give its content in CARTEIRA_SECRET_KEY", "%v", err), nil
+		}
+		if err := keyring.Check(ctx, x.db, keys[0], keys[1:]...); err != nil {
+			return checkup.Bad("without the right key nothing that is encrypted can be read", "%v", err), nil
+		}
+		return checkup.Good("the key opens the database's secrets; keep a copy of it apart from the backups"), keys
+	}()
+	f.Check = "key"
+	return f, keys
+}
+
+// dataChecks are those of the tables, which also run every night.
+func (a *App) dataChecks() []checkup.Check {
+	return []checkup.Check{
+		{Name: "counts", Run: a.checkCounts},
+		{Name: "payments", Run: a.Billing.CheckLedger},
+		{Name: "credits", Run: a.Resellers.CheckCredits},
+		{Name: "charges", Run: a.Payments.CheckCharges},
+		{Name: "delivery queue", Run: a.Webhooks.CheckQueue},
+		{Name: "phones", Run: a.Customers.CheckPhones},
+		{Name: "webhooks", Run: a.Webhooks.CheckWebhooks},
+		{Name: "reviews", Run: a.Payments.CheckReviews},
+	}
+}
+
+func recounts() []tally.Recount {
+	return slices.Concat(account.Recounts(), customer.Recounts(), billing.Recounts())
+}
+
+// eachRecount calls do for each counter of each company.
+func (a *App) eachRecount(ctx context.Context, do func(company account.Company, r tally.Recount) error) error {
+	companies, err := a.Accounts.Companies(ctx)
+	if err != nil {
+		return err
+	}
+	for _, company := range companies {
+		for _, r := range recounts() {
+			if err := do(company, r); err != nil {
+				return fmt.Errorf("%s of company %d: %w", r.Counter, company.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *App) checkCounts(ctx context.Context) (checkup.Finding, error) {
+	var wrong []string
+	err := a.eachRecount(ctx, func(company account.Company, r tally.Recount) error {
+		differences, err := r.Differences(ctx, a.DB, company.ID)
+		if len(differences) > 0 {
+			wrong = append(wrong, fmt.Sprintf("%s of company %d", r.Counter, company.ID))
+		}
+		return err
+	})
+	if err != nil || len(wrong) == 0 {
+		return checkup.Good("all counts are those of the records"), err
+	}
+	return checkup.Bad("run `carteira doctor --fix`, which counts anew", "counts differ from the records: %s", strings.Join(wrong, ", ")), nil
+}
+
+func (a *App) correctCounts(ctx context.Context) (checkup.Finding, error) {
+	corrected := 0
+	err := a.eachRecount(ctx, func(company account.Company, r tally.Recount) error {
+		n, err := r.Correct(ctx, a.DB, company.ID)
+		corrected += n
+		return err
+	})
+	return checkup.Good("%d counts were corrected", corrected), err
+}
+
+// onlineTime bounds each question to somebody else.
+const onlineTime = 15 * time.Second
+
+// onlineChecks are those that ask others.
+func (a *App) onlineChecks() []checkup.Check {
+	return []checkup.Check{
+		{Name: "reachable", Run: a.checkReachable},
+		{Name: "gateways", Run: a.checkGateways},
+		{Name: "message channels", Run: a.checkChannels},
+	}
+}
+
+func (a *App) checkReachable(ctx context.Context) (checkup.Finding, error) {
+	ctx, cancel := context.WithTimeout(ctx, onlineTime)
+	defer cancel()
+	address := a.Config.PublicURL + "/healthz"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return checkup.Finding{}, err
+	}
+	resp, err := http.DefaultClient.Do(req) //nolint:forbidigo // the address is the operator's, not a company's
+	if err != nil {
+		return checkup.Bad("is the server running, and does the name lead to it?", "%s does not answer: %v", address, err), nil
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<10))
+	if resp.StatusCode != http.StatusOK {
+		return checkup.Bad("does another program answer there?", "%s answers %s", address, resp.Status), nil
+	}
+	return checkup.Good("%s answers", address), nil
+}
+
+func (a *App) checkGateways(ctx context.Context) (checkup.Finding, error) {
+	return a.askEachCompany(ctx, "gateways", a.Payments.AskGateway)
+}
+
+func (a *App) checkChannels(ctx context.Context) (checkup.Finding, error) {
+	return a.askEachCompany(ctx, "message channels", a.Reminders.CheckChannels)
+}
+
+// askEachCompany asks somebody on behalf of each company, and collects who
+// does not answer well.
+func (a *App) askEachCompany(
+	ctx context.Context, what string, ask func(context.Context, account.Actor) (asked int, err error),
+) (checkup.Finding, error) {
+	companies, err := a.Accounts.Companies(ctx)
+	if err != nil {
+		return checkup.Finding{}, err
+	}
+	total := 0
+	var wrong []string
+	for _, company := range companies {
+		bounded, cancel := context.WithTimeout(ctx, onlineTime)
+		asked, err := ask(bounded, account.System(company, "doctor"))
+		cancel()
+		total += asked
+		if err != nil {
+			wrong = append(wrong, fmt.Sprintf("company %d: %s", company.ID, publicOf(err)))
+		}
+	}
+	if len(wrong) > 0 {
+		return checkup.Bad("correct their settings in the panel", "%s", strings.Join(wrong, "; ")), nil
+	}
+	return checkup.Good("%d %s answer", total, what), nil
+}
+
+// publicOf is an error in one line, without the causes that nobody should see.
+func publicOf(err error) string {
+	if fault.KindOf(err) != fault.KindInternal {
+		return fault.Public(err)
+	}
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
+}

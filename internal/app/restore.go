@@ -1,0 +1,118 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"carteira/internal/platform/config"
+	"carteira/internal/platform/keyring"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+)
+
+// Restore puts a backup in the place of the embedded database, where there is
+// none. keyFile is where its key is; empty: in the data folder or the
+// environment. File and key are checked before anything is written.
+func Restore(ctx context.Context, c config.Config, file, keyFile string) error {
+	if !c.Embedded() {
+		return errors.New("PostgreSQL is restored with its own tools: make an empty database, run pg_restore (or psql for a plain dump) on it, " +
+			"then start with its CARTEIRA_DATABASE_URL and the CARTEIRA_SECRET_KEY of then")
+	}
+	path := sqlitePath(c)
+	if err := refuseOccupied(path); err != nil {
+		return err
+	}
+	if err := checkBackup(ctx, c, file, keyFile); err != nil {
+		return err
+	}
+	if err := makeDataDir(c); err != nil {
+		return err
+	}
+	if err := restoreKey(c, keyFile); err != nil {
+		return err
+	}
+	return copyDurably(file, path)
+}
+
+// refuseOccupied keeps a restore from what is there already, and from the rest
+// of it: SQLite would play an old log into the restored database.
+func refuseOccupied(path string) error {
+	for _, there := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
+		if exists(there) {
+			return fmt.Errorf("%s is there already: stop the server, move its folder away, and restore into a new one", there)
+		}
+	}
+	return nil
+}
+
+func checkBackup(ctx context.Context, c config.Config, file, keyFile string) error {
+	keys, err := keysOfBackup(c, keyFile)
+	if err != nil {
+		return err
+	}
+	backup, err := sqldb.OpenCopy(ctx, file)
+	if err != nil {
+		return fmt.Errorf("the backup cannot be read: %w", err)
+	}
+	defer backup.Close() //nolint:errcheck // it was only read
+	if err := backup.Check(ctx); err != nil {
+		return fmt.Errorf("%s cannot be restored: %w", file, err)
+	}
+	return keyring.Check(ctx, backup, keys[0], keys[1:]...)
+}
+
+func keysOfBackup(c config.Config, keyFile string) ([]secret.Key, error) {
+	if keyFile != "" {
+		key, err := secret.LoadKeyFile(keyFile)
+		return []secret.Key{key}, err
+	}
+	keys, err := givenKeys(c)
+	if err != nil {
+		return nil, fmt.Errorf("the backup's key is needed too: give --key FILE, or CARTEIRA_SECRET_KEY, or put it at %s first (%w)", keyPath(c), err)
+	}
+	return keys, nil
+}
+
+// restoreKey puts the key beside the database, unless it is there.
+func restoreKey(c config.Config, keyFile string) error {
+	if keyFile == "" || len(c.SecretKeys) > 0 {
+		return nil
+	}
+	to := keyPath(c)
+	if !exists(to) {
+		return copyDurably(keyFile, to)
+	}
+	given, err := os.ReadFile(keyFile) //nolint:gosec // the operator names it
+	if err != nil {
+		return err
+	}
+	there, err := os.ReadFile(to) //nolint:gosec // as above
+	if err == nil && string(there) != string(given) {
+		return fmt.Errorf("%s is another key than %s: restore into a new folder", to, keyFile)
+	}
+	return err
+}
+
+// copyDurably copies a file to a new name, which appears when all of it is on
+// the disk.
+func copyDurably(from, to string) error {
+	in, err := os.Open(filepath.Clean(from))
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	part := to + ".part"
+	out, err := os.OpenFile(filepath.Clean(part), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return sqldb.Publish(part, to)
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"carteira/internal/app"
+	"carteira/internal/platform/checkup"
+)
+
+func doctorCommand() *cobra.Command {
+	cmd := addJSON(&cobra.Command{
+		Use:   "doctor",
+		Short: "Check everything that can be wrong, and change nothing",
+		Long: `Doctor looks at the data folder, the key, the disk, the clock, the public address,
+certificates, backups, the database and what is in it, beside a running server
+or without one, with the same settings. It prints a line for each, and says what
+to do. The exit code is 1 when something is wrong; warnings leave it 0.
+
+  ok       as it should be
+  warning  it works, and you should know
+  wrong    it does not, or will not for long`,
+		Args: cobra.NoArgs,
+		RunE: runDoctor,
+	})
+	cmd.Flags().Bool("online", false, "also ask payment gateways and our own public address, and look up message channels")
+	cmd.Flags().Bool("fix", false, "count anew what is counted, the only thing that doctor changes")
+	addSettings(cmd.Flags(), true)
+	return cmd
+}
+
+var errUnwell = errors.New("something is wrong")
+
+func runDoctor(cmd *cobra.Command, _ []string) error {
+	c, err := settings(cmd)
+	if err != nil {
+		return err
+	}
+	flags := cmd.Flags()
+	online, err1 := flags.GetBool("online")
+	fix, err2 := flags.GetBool("fix")
+	asJSON, err3 := flags.GetBool("json")
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	all := []checkup.Finding{}
+	wrong := false
+	app.Examine(cmd.Context(), c, app.Examination{Online: online, Fix: fix}, func(f checkup.Finding) {
+		all = append(all, f)
+		wrong = wrong || f.Verdict == checkup.Wrong
+		if !asJSON {
+			printFinding(cmd, f)
+		}
+	})
+	if asJSON {
+		if err := printJSON(cmd, map[string]any{"ok": !wrong, "findings": all}); err != nil {
+			return err
+		}
+	}
+	if wrong {
+		return errUnwell
+	}
+	return nil
+}
+
+func printFinding(cmd *cobra.Command, f checkup.Finding) {
+	fmt.Fprintf(cmd.OutOrStdout(), "%-8s %-16s %s\n", f.Verdict, f.Check, oneLine(f.Text))
+	if f.Verdict != checkup.OK && f.Advice != "" {
+		fmt.Fprintf(cmd.OutOrStdout(), "%-8s %-16s -> %s\n", "", "", f.Advice)
+	}
+}
+
+func restoreCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Put a backup into an empty data folder",
+		Long: `Restore checks a file that backup made, and its key, and puts it into the data
+folder, which must have no database yet. Nothing is written unless both are
+right. The key is that of --key, of CARTEIRA_SECRET_KEY, or the one that is in
+the folder already. PostgreSQL is restored with its own tools.`,
+		Example: `  carteira restore carteira-2027-01-31.db --key secret.key --data-dir /var/lib/carteira`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := settings(cmd)
+			if err != nil {
+				return err
+			}
+			key, err := cmd.Flags().GetString("key")
+			if err != nil {
+				return err
+			}
+			if err := app.Restore(cmd.Context(), c, args[0], key); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.ErrOrStderr(), "Restored. Start the server with `carteira serve`.")
+			return nil
+		},
+	}
+	cmd.Flags().String("key", "", "key file that the backup was made with")
+	return cmd
+}

@@ -1,0 +1,57 @@
+package customer
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// The table has one row, and is there on SQLite only.
+
+func readStage(ctx context.Context, q sqldb.Querier) (stage, error) {
+	return sqldb.One(ctx, q, func(r sqldb.Row) (st stage, err error) {
+		var choices string
+		var renewed int64
+		err = r.Scan((*string)(&st.phase), &st.companyID, &st.hiddenFrom, &st.hiddenTo, &st.next, &st.last, &choices, &st.lease, &renewed)
+		if err != nil {
+			return st, err
+		}
+		st.renewedAt = time.UnixMicro(renewed)
+		return st, json.Unmarshal([]byte(choices), &st.choices)
+	}, `SELECT phase, company_id, hidden_from, hidden_to, next_id, last_id, choices, lease, renewed_at
+		FROM customer_staging /* every company_id */`)
+}
+
+// renewStage reports whether the import is still the process's that has the
+// lease.
+func renewStage(ctx context.Context, tx *sqldb.Tx, lease string) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE customer_staging SET renewed_at = ? WHERE lease = ? /* every company_id */`, tx.Now().UnixMicro(), lease)
+	return n == 1, err
+}
+
+func saveStage(ctx context.Context, tx *sqldb.Tx, st stage) error {
+	choices, err := json.Marshal(st.choices)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE customer_staging SET phase = ?, company_id = ?, hidden_from = ?, hidden_to = ?, next_id = ?, last_id = ?,
+			choices = ?, lease = ?, renewed_at = ? /* every company_id */`,
+		string(st.phase), st.companyID, st.hiddenFrom, st.hiddenTo, st.next, st.last, string(choices), st.lease, tx.Now().UnixMicro())
+	return err
+}
+
+// staged reads the customers of a range of ids.
+func staged(ctx context.Context, tx *sqldb.Tx, companyID int64, ids span) ([]Customer, error) {
+	return sqldb.All(ctx, tx, scanner(), `SELECT `+columns+` FROM customers c`+joins+`
+		WHERE c.company_id = ? AND c.id BETWEEN ? AND ? ORDER BY c.id`, companyID, ids.from, ids.to)
+}
+
+// removeStaged deletes customers that nobody has seen. Nothing refers to them
+// but what goes with them.
+func removeStaged(ctx context.Context, tx *sqldb.Tx, companyID int64, ids span) error {
+	_, err := tx.Exec(ctx, `DELETE FROM customers WHERE company_id = ? AND id BETWEEN ? AND ?`, companyID, ids.from, ids.to)
+	return err
+}

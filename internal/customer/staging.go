@@ -1,0 +1,351 @@
+package customer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/platform/crashpoint"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
+	"carteira/internal/tally"
+)
+
+// SQLite has one writer, and an import in one transaction would keep it from
+// everybody else for as long as it takes. There the customers of a large import
+// are staged: written a few at a time under ids that were reserved for them and
+// that no reader sees ({visible …}), then shown by a change of one row. One
+// import at a time can do so.
+//
+//	phase       the customers are                      then
+//	free        none                                   staging
+//	staging     being written, hidden                  settling, or discarding when one is refused or the process dies
+//	settling    all visible, consequences being drawn  free
+//	discarding  being deleted, hidden                  free
+type phase string
+
+const (
+	free       phase = "free"
+	staging    phase = "staging"
+	settling   phase = "settling"
+	discarding phase = "discarding"
+)
+
+// stageLease is after how long an import that no process has renewed is another
+// one's to finish.
+const stageLease = 15 * time.Second
+
+// stagePause is how often an import looks whether the one before it is over.
+const stagePause = 100 * time.Millisecond
+
+// stage is the import that is staged.
+type stage struct {
+	phase      phase
+	companyID  int64
+	hiddenFrom int64 // the ids that nobody sees
+	hiddenTo   int64
+	next       int64 // the next id to be given, settled or deleted, as the phase is
+	last       int64
+	choices    stageChoices
+	lease      string // of the process that is at it
+	renewedAt  time.Time
+}
+
+// stageChoices are what another process must know to finish an import.
+type stageChoices struct {
+	consequences
+	addedGoods
+}
+
+var noStage = stage{phase: free, hiddenTo: -1, last: -1}
+
+// number gives customers the ids that were reserved for them.
+func (st *stage) number(customers []Customer) error {
+	if st.next+int64(len(customers))-1 > st.last {
+		return errors.New("the file has more rows than when it was checked")
+	}
+	for i := range customers {
+		customers[i].ID = st.next
+		st.next++
+	}
+	return nil
+}
+
+// show makes the customers visible.
+func (st *stage) show() {
+	st.phase, st.next = settling, st.hiddenFrom
+	st.hiddenFrom, st.hiddenTo = noStage.hiddenFrom, noStage.hiddenTo
+}
+
+// giveUp begins to delete the customers.
+func (st *stage) giveUp() { st.phase, st.next = discarding, st.hiddenFrom }
+
+// span is some consecutive ids.
+type span struct{ from, to int64 }
+
+// chunk takes the next ids of a step. After the last the stage is free.
+func (st *stage) chunk(size int64) (ids span, last bool) {
+	ids = span{st.next, min(st.next+size-1, st.last)}
+	if st.next = ids.to + 1; st.next > st.last {
+		*st = noStage
+	}
+	return ids, st.phase == free
+}
+
+// errTakenOver is what an import comes to that stood still for too long.
+var errTakenOver = fault.Conflict("the import stood still for too long and was undone; try again")
+
+// stager is the process that is at an import.
+type stager struct {
+	service *Service
+	actor   account.Actor
+	stage   stage
+}
+
+// writeStaged writes all rows hidden, and shows them when all are written.
+func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error) {
+	s, err := im.service.reserve(ctx, im.actor, im.total.Skipped, im.options.consequences())
+	if err != nil {
+		return outcome{}, err
+	}
+	keys, out, err := im.stageRows(ctx, s, rows)
+	crashpoint.Here("import-staged")
+	if err == nil {
+		err = s.step(ctx, func(tx *sqldb.Tx, st *stage) error {
+			st.show()
+			return im.finish(ctx, tx, keys, out.good)
+		})
+	}
+	if errors.Is(err, errTakenOver) {
+		return out, err
+	}
+	if err != nil {
+		return out, errors.Join(err, s.discard(context.WithoutCancel(ctx)))
+	}
+	crashpoint.Here("import-shown")
+	im.total = Imported{Imported: out.good}
+	return out, s.settle(context.WithoutCancel(ctx))
+}
+
+// stageRows writes the rows, and returns how they are to be counted.
+func (im *importer) stageRows(ctx context.Context, s *stager, rows Rows) (keys map[tally.Key]int64, out outcome, err error) {
+	keys = map[tally.Key]int64{}
+	for batch, err := range im.batches(rows) {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return nil, out, err
+		}
+		var w *writing
+		var written outcome
+		err := s.step(ctx, func(tx *sqldb.Tx, st *stage) (err error) {
+			written = outcome{}
+			if w, err = im.begin(ctx, tx, &st.choices.addedGoods); err != nil {
+				return err
+			}
+			w.stage = st
+			return w.write(ctx, batch, &written)
+		})
+		if err != nil {
+			return nil, out, err
+		}
+		for key, n := range w.keys {
+			keys[key] += n
+		}
+		if out.join(written); out.failed > 0 {
+			return nil, out, errUndone
+		}
+	}
+	return keys, out, nil
+}
+
+// step runs one short transaction of an import, if it is still this process's,
+// and lets others write after it.
+func (s *stager) step(ctx context.Context, do func(*sqldb.Tx, *stage) error) error {
+	var after stage
+	err := s.service.db.Write(ctx, func(tx *sqldb.Tx) error {
+		after = s.stage
+		ours, err := renewStage(ctx, tx, after.lease)
+		if err != nil {
+			return err
+		}
+		if !ours {
+			return errTakenOver
+		}
+		if err := do(tx, &after); err != nil {
+			return err
+		}
+		return saveStage(ctx, tx, after)
+	})
+	if err != nil {
+		return err
+	}
+	s.stage = after
+	return s.service.db.Yield(ctx)
+}
+
+// settle draws the consequences of customers who are visible: of those who are
+// still there, as they are now. One whose consequences cannot be drawn is none
+// of the others' business.
+func (s *stager) settle(ctx context.Context) error {
+	var failures []error
+	size := int64(shortBatch)
+	for s.stage.phase == settling {
+		err := s.settleSome(ctx, size)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil || errors.Is(err, errTakenOver) || errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy):
+			return errors.Join(append(failures, err)...)
+		case size > 1:
+			size = 1 // find out which
+			continue
+		default:
+			failures = append(failures, fmt.Errorf("after the import of customer %d: %w", s.stage.next, err))
+			if err := s.step(ctx, func(_ *sqldb.Tx, st *stage) error { st.chunk(1); return nil }); err != nil {
+				return errors.Join(append(failures, err)...)
+			}
+			size = shortBatch
+		}
+	}
+	return errors.Join(failures...)
+}
+
+func (s *stager) settleSome(ctx context.Context, size int64) error {
+	return worker.Guard(ctx, func() error {
+		return s.step(ctx, func(tx *sqldb.Tx, st *stage) error {
+			want := st.choices.consequences
+			ids, _ := st.chunk(size)
+			list, err := staged(ctx, tx, s.actor.Company.ID, ids)
+			if err != nil {
+				return err
+			}
+			return s.service.drawImported(ctx, tx, s.actor, want, list)
+		})
+	})
+}
+
+// discard deletes customers who were never visible, and what was made for them.
+func (s *stager) discard(ctx context.Context) error {
+	if s.stage.phase == staging {
+		s.stage.giveUp()
+	}
+	for s.stage.phase == discarding {
+		err := s.step(ctx, func(tx *sqldb.Tx, st *stage) error {
+			added := st.choices.addedGoods
+			ids, last := st.chunk(shortBatch)
+			if err := removeStaged(ctx, tx, s.actor.Company.ID, ids); err != nil || !last {
+				return err
+			}
+			return removeAdded(ctx, tx, s.actor, added)
+		})
+		if err != nil {
+			return fmt.Errorf("take an import back: %w", err)
+		}
+	}
+	return nil
+}
+
+// removeAdded takes plans and products back, but for those that are used by
+// now. On SQLite a statement that is refused leaves its transaction whole.
+func removeAdded(ctx context.Context, tx *sqldb.Tx, a account.Actor, added addedGoods) error {
+	for _, planID := range added.Plans {
+		if err := catalog.RemovePlan(ctx, tx, a, planID); err != nil && !errors.Is(err, sqldb.ErrForeignKey) {
+			return err
+		}
+	}
+	for _, productID := range added.Products {
+		if err := catalog.RemoveProduct(ctx, tx, a, productID); err != nil && !errors.Is(err, sqldb.ErrForeignKey) {
+			return err
+		}
+	}
+	return nil
+}
+
+// reserve waits for the import before to be over, and reserves ids for n
+// customers.
+func (s *Service) reserve(ctx context.Context, a account.Actor, n int, want consequences) (*stager, error) {
+	for {
+		if err := s.ContinueImport(ctx); err != nil {
+			return nil, err
+		}
+		own := &stager{service: s, actor: a, stage: stage{
+			phase: staging, companyID: a.Company.ID, choices: stageChoices{consequences: want}, lease: id.NewCode(16),
+		}}
+		reserved, err := own.tryReserve(ctx, int64(n))
+		if err != nil || reserved {
+			return own, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(stagePause):
+		}
+	}
+}
+
+// tryReserve reports false while another import is staged.
+func (s *stager) tryReserve(ctx context.Context, n int64) (reserved bool, err error) {
+	err = s.service.db.Write(ctx, func(tx *sqldb.Tx) error {
+		now, err := readStage(ctx, tx)
+		if reserved = err == nil && now.phase == free; !reserved {
+			return err
+		}
+		first, err := sqldb.ReserveIDs(ctx, tx, "customers", n)
+		if err != nil {
+			return err
+		}
+		st := &s.stage
+		st.hiddenFrom, st.hiddenTo = first, first+n-1
+		st.next, st.last = first, st.hiddenTo
+		return saveStage(ctx, tx, *st)
+	})
+	return reserved, err
+}
+
+// ContinueImport finishes what a process left that was at an import and is no
+// more: customers that are visible get their consequences, and customers that
+// are not are deleted.
+func (s *Service) ContinueImport(ctx context.Context) error {
+	if s.db.Engine() != sqldb.SQLite {
+		return nil
+	}
+	left, err := readStage(ctx, s.db)
+	if err != nil || left.phase == free || s.db.Now().Sub(left.renewedAt) < stageLease {
+		return err
+	}
+	own, err := s.takeOver(ctx, left)
+	if err != nil || own == nil {
+		return err
+	}
+	if own.stage.phase == settling {
+		return own.settle(ctx)
+	}
+	return own.discard(ctx)
+}
+
+// takeOver returns nil when another process was faster, or the one that was at
+// it is not dead.
+func (s *Service) takeOver(ctx context.Context, left stage) (own *stager, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		own = nil
+		now, err := readStage(ctx, tx)
+		if err != nil || now.lease != left.lease || !now.renewedAt.Equal(left.renewedAt) {
+			return err
+		}
+		company, err := account.FindCompany(ctx, tx, now.companyID)
+		if err != nil {
+			return err
+		}
+		now.lease = id.NewCode(16)
+		if now.phase == staging {
+			now.giveUp()
+		}
+		own = &stager{service: s, actor: account.System(company, "import"), stage: now}
+		return saveStage(ctx, tx, now)
+	})
+	return own, err
+}

@@ -1,0 +1,17 @@
+//go:build !windows
+
+package doctor
+
+import "golang.org/x/sys/unix"
+
+// posix tells whether file modes mean something.
+const posix = true
+
+// freeBytes is how much an ordinary user may still write at a path.
+func freeBytes(path string) (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(path, &s); err != nil {
+		return 0, err
+	}
+	return s.Bavail * uint64(s.Bsize), nil //nolint:gosec // a block has a size
+}

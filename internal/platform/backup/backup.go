@@ -1,0 +1,124 @@
+// Package backup keeps copies of the embedded database in a folder: one a
+// night, each read through before it counts, the old ones deleted. It owns the
+// names of the files; when they are made is for the server, and what becomes of
+// them elsewhere is for the operator.
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// Folder is where the copies are.
+type Folder struct {
+	Path string
+	Days int // how many days a copy is kept
+}
+
+// hour is when a night's copy becomes due, by the clock of the machine.
+const hour = 3
+
+var name = regexp.MustCompile(`^carteira-(\d{4}-\d{2}-\d{2})\.db$`)
+
+// File is a copy.
+type File struct {
+	Path  string
+	Night string // YYYY-MM-DD
+	Size  int64
+	Made  time.Time
+}
+
+// List returns the copies, oldest first. Files with other names are nobody's
+// business here.
+func (f Folder) List() ([]File, error) {
+	entries, err := os.ReadDir(f.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []File
+	for _, e := range entries {
+		found := name.FindStringSubmatch(e.Name())
+		info, err := e.Info()
+		if found == nil || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		list = append(list, File{filepath.Join(f.Path, e.Name()), found[1], info.Size(), info.ModTime()})
+	}
+	slices.SortFunc(list, func(a, b File) int { return a.Made.Compare(b.Made) })
+	return list, nil
+}
+
+// Night is the night that a moment belongs to: what is made before three
+// o'clock is the day before's.
+func Night(now time.Time) string { return now.Add(-hour * time.Hour).Format(time.DateOnly) }
+
+// Due tells whether tonight's copy is still to be made. After downtime it is
+// at once.
+func (f Folder) Due(now time.Time) (bool, error) {
+	_, err := os.Lstat(f.file(now))
+	if errors.Is(err, os.ErrNotExist) {
+		return true, nil
+	}
+	return false, err
+}
+
+func (f Folder) file(now time.Time) string {
+	return filepath.Join(f.Path, "carteira-"+Night(now)+".db")
+}
+
+// Make makes tonight's copy and reads all of it. One that cannot be read is
+// deleted.
+func (f Folder) Make(ctx context.Context, db *sqldb.DB, now time.Time) (File, error) {
+	if err := os.MkdirAll(f.Path, 0o700); err != nil {
+		return File{}, err
+	}
+	made := File{Path: f.file(now), Night: Night(now), Made: now}
+	if err := db.Backup(ctx, made.Path); err != nil {
+		return made, err
+	}
+	if err := Check(ctx, made.Path); err != nil {
+		return made, errors.Join(fmt.Errorf("the copy cannot be read: %w", err), os.Remove(made.Path))
+	}
+	info, err := os.Stat(made.Path)
+	if err == nil {
+		made.Size = info.Size()
+	}
+	return made, err
+}
+
+// Check reads a copy from end to end.
+func Check(ctx context.Context, path string) error {
+	c, err := sqldb.OpenCopy(ctx, path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.Check(ctx), c.Close())
+}
+
+// Prune deletes the copies of nights that are too long ago, except the newest
+// copy: a folder that gets no new ones keeps what it has.
+func (f Folder) Prune(now time.Time) error {
+	list, err := f.List()
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	first := Night(now.AddDate(0, 0, -f.Days))
+	var failures []error
+	for _, file := range list[:len(list)-1] {
+		if file.Night < first {
+			failures = append(failures, os.Remove(file.Path))
+		}
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,83 @@
+package config
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// ACME is how certificates are obtained for the TLSDomains.
+type ACME struct {
+	Directory string
+	Email     string
+	// KeyID and MACKey bind the account to one that exists at the authority; empty
+	// for an authority that asks for none.
+	KeyID      string
+	MACKey     []byte
+	Listen     string // of HTTPS
+	ListenHTTP string // of the authority's questions and the redirect
+}
+
+var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+func readDomains(c *Config, v string) error {
+	for part := range strings.SplitSeq(v, ",") {
+		part = strings.ToLower(strings.TrimSpace(part))
+		if part == "" {
+			continue
+		}
+		if len(part) > 253 || !domainName.MatchString(part) {
+			return fmt.Errorf("%q must be a name such as clientes.example.com, without a wildcard", part)
+		}
+		c.TLSDomains = append(c.TLSDomains, part)
+	}
+	return nil
+}
+
+func readDirectory(c *Config, v string) error {
+	if u, err := url.Parse(v); err != nil || u.Host == "" || u.Scheme != "https" {
+		return fmt.Errorf("%q must be an https address", v)
+	}
+	c.ACME.Directory = v
+	return nil
+}
+
+func readACMEEmail(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	if a, err := mail.ParseAddress(v); err != nil || a.Address != v {
+		return fmt.Errorf("%q must be an e-mail address", v)
+	}
+	c.ACME.Email = v
+	return nil
+}
+
+func readBinding(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	id, key, found := strings.Cut(v, ":")
+	decoded, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(key, "="))
+	if !found || id == "" || err != nil || len(decoded) == 0 {
+		return errors.New("must be a key id, a colon and a key in base64url") // the value is a secret
+	}
+	c.ACME.KeyID, c.ACME.MACKey = id, decoded
+	return nil
+}
+
+func readACMEListen(c *Config, v string) error {
+	secure, plain, _ := strings.Cut(v, ",")
+	for _, address := range []string{secure, plain} {
+		if _, _, err := net.SplitHostPort(strings.TrimSpace(address)); err != nil {
+			return fmt.Errorf("%q must be two addresses such as :443,:80", v)
+		}
+	}
+	c.ACME.Listen, c.ACME.ListenHTTP = strings.TrimSpace(secure), strings.TrimSpace(plain)
+	return nil
+}
