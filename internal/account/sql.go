@@ -80,7 +80,8 @@ func companyValues(tx *sqldb.Tx, c Company, search string) []any {
 	sub := c.Subscription
 	return []any{
 		c.Name, c.Whatsapp, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom), c.Settings.RenewOnPayment, c.Settings.LeadDays,
-		string(c.Settings.RenewInvoice), string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, instant(sub.SuspendedAt), sub.Functions,
+		string(c.Settings.RenewInvoice),
+		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, instant(sub.SuspendedAt), sub.Functions,
 		instant(sub.Above.SuspendedAt), sub.Above.ExpiresOn, sub.Anonymous, search, tx.Now().UnixMicro(),
 		int64(c.Settings.LateFeePercent), int64(c.Settings.LateInterestPercent),
 		int64(c.Settings.DiscountPercent), int64(c.Settings.DiscountAmount),

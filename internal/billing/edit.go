@@ -51,12 +51,12 @@ func (s *Service) Edit(ctx context.Context, a account.Actor, invoiceID int64, e 
 		if err != nil {
 			return err
 		}
-		now, err := a.Refreshed(ctx, tx)
+		actor, err := a.Refreshed(ctx, tx) // whose terms decide which discount is shown
 		if err != nil {
 			return err
 		}
 		c = Change{Action: ActionUpdated, Before: before, After: before}
-		e.to(&c.After, before.PayableOn(now.Company, now.Today(tx.Now())).Discount)
+		e.to(&c.After, before.PayableOn(actor.Company, actor.Today(tx.Now())).Discount)
 		if err := e.Problems.With(e.refused(c)).Err(); err != nil || c.After == before {
 			return err
 		}

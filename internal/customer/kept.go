@@ -13,7 +13,7 @@ var keptColumns = sqldb.Columns(`id uuid name whatsapp email usuario external_id
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(ctx context.Context, q sqldb.Querier, a account.Actor, p account.DataSubject) ([]sqldb.Kept, error) {
 	record, err := sqldb.ReadKept(ctx, q, "customers", keptColumns,
-		`SELECT `+sqldb.TextColumns(keptColumns)+` FROM customers WHERE company_id = ? AND id = ?`, a.Company.ID, p.CustomerID)
+		`SELECT `+sqldb.TextColumns(keptColumns)+` FROM customers WHERE company_id = ? AND id = ? AND {visible id}`, a.Company.ID, p.CustomerID)
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,8 @@ import (
 // watches. An edge reads it from a form; Go callers fill it in.
 type Confirmation struct {
 	InvoiceID  int64
-	Amount     money.Cents
-	Difference billing.Difference // needed when it is less than is to pay
+	Amount     money.Cents        // what came
+	Difference billing.Difference // needed when it is less than is to pay, now or on the day of the newest code
 	PaymentID  string             // the bank's end-to-end id; may be empty
 
 	Problems input.Problems // what the form had wrong
@@ -79,20 +79,20 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	}
 	received := paymentChange{action: paymentConfirmed, after: payment}
 	received.receipt = &billing.Receipt{
-		Payment: payment.ledger(), AsOf: confirmed.asOf(a, invoice, newest, a.Today(tx.Now())),
-		Difference: confirmed.Difference, Renew: a.Company.Settings.RenewOnPayment,
+		Payment: payment.ledger(), AsOf: confirmed.asOf(a, invoice, newest), Difference: confirmed.Difference, Renew: a.Company.Settings.RenewOnPayment,
 	}
 	err = s.applyPayment(ctx, tx, a, &received)
 	return received.outcome, err
 }
 
-// asOf is the day whose payable amount came: that of the code, which a payer may
-// have paid the day before, or else today.
-func (c Confirmation) asOf(a account.Actor, invoice billing.Invoice, newest charge, today civil.Date) civil.Date {
-	if on := newest.payableOn; !on.IsZero() && c.Amount == newest.order.Amount && c.Amount == invoice.PayableOn(a.Company, on).Rest {
-		return on
+// asOf is the day whose payable amount came: that of the code, when its amount
+// came, which a payer may have paid the day before; zero: the day of the payment.
+func (c Confirmation) asOf(a account.Actor, invoice billing.Invoice, newest charge) civil.Date {
+	on := newest.payableOn
+	if on.IsZero() || c.Amount != newest.order.Amount || c.Amount != invoice.PayableOn(a.Company, on).Rest {
+		return civil.Date{}
 	}
-	return today
+	return on
 }
 
 // confirmedPayment is the payment of the newest charge that a person confirms.

@@ -75,7 +75,8 @@ func Order(n int, amount money.Cents) payment.Order {
 		Payer: payment.Payer{
 			Reference: "c-42", Name: "José da Silva", Email: "jose@example.com", TaxID: "52998224725", Phone: "5511987654321",
 			Address: address.Address{
-				CEP: "01310100", Street: "Avenida Paulista", Number: "1000", Complement: "ap 12", District: "Bela Vista", City: "São Paulo", State: "SP",
+				CEP: "01310100", Street: "Avenida Paulista", Number: "1000", Complement: "ap 12",
+				District: "Bela Vista", City: "São Paulo", State: "SP",
 			},
 		},
 		PayURL: "https://pay.example.com/pay/abc",

@@ -83,6 +83,16 @@ func (s *Server) seed() []route {
 	}
 }
 
+// Patterns lists what the API answers, as "GET /api/v1/customers/{id}", for
+// tests that have to meet all of it.
+func (s *Server) Patterns() []string {
+	var list []string
+	for _, op := range s.routes() {
+		list = append(list, op.method+" "+Prefix+op.path)
+	}
+	return list
+}
+
 // extensions are the operations beyond the seed, which the document tags
 // Extensions.
 func (s *Server) extensions() []route {
@@ -94,14 +104,4 @@ func (s *Server) extensions() []route {
 		{http.MethodGet, "/payments/{id}", anyone, basic, "payment", s.readPayment},
 		{http.MethodPost, "/payments/{id}/refund", anyone, basic, "payment", s.refundPayment},
 	}
-}
-
-// Patterns lists what the API answers, as "GET /api/v1/customers/{id}", for
-// tests that have to meet all of it.
-func (s *Server) Patterns() []string {
-	var list []string
-	for _, op := range s.routes() {
-		list = append(list, op.method+" "+Prefix+op.path)
-	}
-	return list
 }
