@@ -150,6 +150,14 @@ var rooms = []room{
 		tests: []arrow{{"internal/webhook", "what is sent in tests comes from webhooks"}, {"internal/account", "webhooks are the company's"}},
 	},
 	{
+		path: "internal/privacy", place: "it asks the rooms what they keep about a customer, and owns nothing",
+		may: []arrow{
+			tools,
+			{"internal/account", "whose customer it is, and what the audit log says"},
+			{"internal/customer", "who is asked about"},
+		},
+	},
+	{
 		path: "internal/dashboard", place: "it reads the counts of other rooms, and changes nothing",
 		may: []arrow{tools, counts, meaning, {"internal/account", "numbers are the company's"}},
 		tests: []arrow{
@@ -194,7 +202,7 @@ var rooms = []room{
 	},
 	{
 		path: "internal/web/panel", place: "edges are leaves: they call rooms, and never each other",
-		may: slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/customer/sheet", "an import begins with a file"}}, capabilities),
+		may: slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/privacy", "a customer's file and erasure"}, {"internal/customer/sheet", "an import begins with a file"}}, capabilities),
 		tests: slices.Concat(edgeTests, []arrow{
 			{"internal/reminder/...", "messages are sent through a channel"}, {"internal/payment/...", "payments come through a gateway"},
 		}),

@@ -73,7 +73,7 @@ func ofCustomer(ctx context.Context, q sqldb.Querier, companyID, customerID int6
 // generatedFor reads the invoice that was issued for a due date of a customer.
 func generatedFor(ctx context.Context, q sqldb.Querier, c customer.Customer, companyID int64) (i Invoice, found bool, err error) {
 	i, err = sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM invoices i`+joins+`
-		WHERE i.company_id = ? AND i.customer_id = ? AND i.due_on = ? AND i.generated AND NOT i.superseded`, companyID, c.ID, c.DueOn)
+		WHERE i.company_id = ? AND i.customer_id = ? AND i.issued_for = ? AND i.generated AND NOT i.superseded`, companyID, c.ID, c.DueOn)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return i, false, nil
 	}

@@ -48,11 +48,8 @@ func (c Change) customer() Customer {
 	return c.After
 }
 
-// Changes are what one actor changes in one step of a transaction.
-type Changes struct {
-	Actor account.Actor
-	List  []Change
-}
+// Changes are changes of customers.
+type Changes = account.ChangesOf[Change]
 
 // Watch adds a room above this one that acts when customers change. It is told
 // after the row is written, or before it is deleted.
@@ -153,7 +150,7 @@ func (s *Service) tellWatchers(ctx context.Context, tx *sqldb.Tx, a account.Acto
 	if c.Action == ActionExpired {
 		return nil // the record is as it was
 	}
-	return s.watchers.Tell(ctx, tx, Changes{a, []Change{*c}})
+	return s.watchers.Tell(ctx, tx, Changes{Actor: a, List: []Change{*c}})
 }
 
 // countRenewal counts a customer once per month, however often it is renewed.

@@ -332,7 +332,7 @@ func (s *Service) drawImported(ctx context.Context, tx *sqldb.Tx, a account.Acto
 			return err
 		}
 	}
-	return s.watchers.Tell(ctx, tx, Changes{a, made})
+	return s.watchers.Tell(ctx, tx, Changes{Actor: a, List: made})
 }
 
 // countedAt is a place of a counter.

@@ -11,6 +11,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
@@ -25,9 +26,19 @@ type about struct {
 
 // invoice is what is owed for a due date; id 0: nothing was issued.
 type invoice struct {
-	id     int64
-	status billing.Status
-	amount money.Cents
+	id       int64
+	status   billing.Status
+	amount   money.Cents
+	received money.Cents
+	discount billing.OwnDiscount
+}
+
+// payable is what pays the invoice on a day.
+func (i invoice) payable(company account.Company, dueOn, on civil.Date) billing.Payable {
+	record := billing.Invoice{
+		Status: i.status, Amount: i.amount, DueOn: dueOn, Received: i.received, OwnDiscount: i.discount,
+	}
+	return record.PayableOn(company, on)
 }
 
 // candidate is a message that may be sent, with all that decides about it.
@@ -204,11 +215,18 @@ func (r Rule) channelAfter(channelID int64) (int64, bool) {
 	return r.Channels[i+1], true
 }
 
-// fillingOf is what is known of a customer without asking anybody.
-func fillingOf(a account.Actor, b about) filling {
-	f := filling{customer: b.customer, company: a.Company.Name, dueOn: b.customer.DueOn, amount: b.customer.Plan.Value}
+// fillingOf is what is known of a customer on a day without asking anybody. Of an
+// open invoice the amount is what pays it on that day.
+func fillingOf(a account.Actor, b about, on civil.Date) filling {
+	f := filling{customer: b.customer, company: a.Company.Name, dueOn: b.customer.DueOn}
+	f.amount = b.customer.Price()
+	f.face = f.amount
 	if b.invoice.id != 0 {
-		f.amount = b.invoice.amount
+		f.amount, f.face = b.invoice.amount, b.invoice.amount
+	}
+	if b.invoice.status == billing.Open {
+		due := b.invoice.payable(a.Company, f.dueOn, on)
+		f.amount, f.charges, f.discount = due.Rest, due.Fee+due.Interest, due.Discount
 	}
 	return f
 }

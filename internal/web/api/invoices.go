@@ -6,6 +6,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/web"
 )
@@ -61,6 +62,37 @@ func (s *Server) setInvoiceStatus(ctx context.Context, c *call) (web.Answer, err
 	})
 }
 
+func (s *Server) createInvoice(ctx context.Context, c *call) (web.Answer, error) {
+	form, err := c.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	customerID, draft := billing.ReadNewInvoice(form)
+	if customerID == 0 { // every failing field is reported at once
+		return web.Answer{}, draft.Problems.Err()
+	}
+	made, err := s.Billing.Create(ctx, c.actor, customerID, draft)
+	if fault.KindOf(err) == fault.KindNotFound {
+		err = fault.Field("customer_id", "does not exist")
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return s.wholeInvoice(ctx, c, made, nil)
+}
+
+func (s *Server) editInvoice(ctx context.Context, c *call) (web.Answer, error) {
+	form, err := c.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	changed, err := s.Billing.Edit(ctx, c.actor, c.id, billing.ReadEdit(form))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return s.wholeInvoice(ctx, c, changed, nil)
+}
+
 // wholeInvoice is an invoice with its customer, plan and product.
 func (s *Server) wholeInvoice(ctx context.Context, c *call, i billing.Invoice, more func(*web.Object)) (web.Answer, error) {
 	owner, err := s.Customers.Find(ctx, c.actor, i.Customer.ID)
@@ -101,6 +133,11 @@ func (c *call) writeInvoiceFields(o *web.Object, i *billing.Invoice) {
 	o.Time("paid_at", i.PaidAt, i.PaidAt.Location())
 	o.Text("paid_via", i.PaidVia)
 	o.Money("amount_received", i.Received)
+	due := i.PayableOn(c.actor.Company, c.today)
+	o.Money("payable_amount", due.Rest)
+	o.Money("late_fee", due.Fee)
+	o.Money("late_interest", due.Interest)
+	o.Money("discount", due.Discount)
 	o.Text("period_unit", string(i.Period.Unit))
 	if i.Period.Count == 0 {
 		o.Null("period_count")

@@ -76,6 +76,8 @@ type customerData struct {
 	Today    civil.Date
 	TaxID    string // with its punctuation
 	Texts    []textField
+	Renewal  *page.Form
+	Choices  []page.Option // what may become of the open invoice
 }
 
 func newCustomerData(req *request, c customer.Customer) customerData {
@@ -92,6 +94,7 @@ func (s *Server) customer(req *request) error {
 	}
 	const shown = 12
 	d := newCustomerData(req, c)
+	d.Renewal, d.Choices = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice)), renewChoices(req)
 	byCustomer, err := s.Billing.Latest(req.Context(), req.Actor, []int64{c.ID}, shown+1)
 	if err != nil {
 		return err
@@ -274,11 +277,7 @@ func (s *Server) deleteCustomer(req *request) error {
 }
 
 func (s *Server) renewCustomer(req *request) error {
-	periods, err := customer.ReadPeriods(req.form())
-	if err != nil {
-		return req.complain(req.back(customerPath(req.id)), err)
-	}
-	r, err := s.Customers.RenewTimes(req.Context(), req.Actor, req.id, periods)
+	r, err := s.Billing.Renew(req.Context(), req.Actor, req.id, billing.ReadRenewal(req.form()))
 	if err != nil {
 		return req.complain(req.back(customerPath(req.id)), err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
 	"carteira/internal/platform/input"
@@ -31,6 +32,7 @@ type homeData struct {
 	Fresh    bool // there is nothing yet
 	HasPlan  bool
 	Messages reminder.Attention
+	Moved    []deedRow // changes of where money goes
 }
 
 // dueList is some customers who need a look.
@@ -77,6 +79,9 @@ func (s *Server) home(req *request) error {
 		return err
 	}
 	if d.Messages, err = s.messageNotices(req); err != nil {
+		return err
+	}
+	if d.Moved, err = s.gatewayChanges(req); err != nil {
 		return err
 	}
 	if d.Fresh {
@@ -143,6 +148,20 @@ func (s *Server) dueLists(req *request) ([]dueList, error) {
 		}
 	}
 	return lists, nil
+}
+
+// moneyNoticeDays is how long the home page tells of another gateway or PIX key.
+const moneyNoticeDays = 7
+
+// gatewayChanges are the changes of where the company's money goes in the last
+// week, for its owners: the one who did not make them must see them.
+func (s *Server) gatewayChanges(req *request) ([]deedRow, error) {
+	if !allows(req.User.Role, owner) {
+		return nil, nil
+	}
+	since := s.DB.Now().AddDate(0, 0, -moneyNoticeDays)
+	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{Record: "gateway", Since: since}, input.Page{Number: 1, Size: 5})
+	return deedRows(req, lines), err
 }
 
 // brokenWebhooks are those that were switched off by their failures.
