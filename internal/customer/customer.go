@@ -50,8 +50,12 @@ type Customer struct {
 
 	createdOffset int // of that zone, in seconds east of UTC
 	expiry        expiry
+	period        civil.Period // of the plan
 	recurring     recurring
 }
+
+// Period is what the customer's price is for: that of its plan.
+func (c Customer) Period() civil.Period { return c.period }
 
 // CreatedZone is the company's zone as it was when the customer was created: a
 // company that moves does not move the day on which its customers came.
@@ -69,8 +73,6 @@ type Plan struct {
 	ID    int64
 	Name  string
 	Value money.Cents
-
-	Period civil.Period // that it is for
 }
 
 // Product is what a customer's record shows of the product; ID 0 means none.

@@ -47,7 +47,8 @@ func repriced(ctx context.Context, tx *sqldb.Tx, a account.Actor, c catalog.Plan
 		prices[group.OwnPrice] = true
 	}
 	for price := range prices {
-		after := Customer{OwnPrice: price, Plan: planOf(c.After)}
+		after := Customer{OwnPrice: price}
+		after.buys(c.After)
 		if err := updateWorth(ctx, tx, a.Company.ID, of, after); err != nil {
 			return err
 		}
@@ -58,7 +59,8 @@ func repriced(ctx context.Context, tx *sqldb.Tx, a account.Actor, c catalog.Plan
 // reprice is how the counter of recurring revenue moves with a plan.
 func (g alike) reprice(c catalog.PlanChange, today civil.Date) []tally.Entry {
 	change := Change{Action: ActionUpdated, Before: g.Customer, After: g.Customer}
-	change.Before.Plan, change.After.Plan = planOf(c.Before), planOf(c.After)
+	change.Before.buys(c.Before)
+	change.After.buys(c.After)
 	change.settleWorth(today)
 	entries := change.countedWorth(today)
 	for n := range entries {
@@ -68,6 +70,7 @@ func (g alike) reprice(c catalog.PlanChange, today civil.Date) []tally.Entry {
 	return entries
 }
 
-func planOf(p catalog.Plan) Plan {
-	return Plan{ID: p.ID, Name: p.Name, Value: p.Value, Period: p.Period}
+// buys gives a customer a plan.
+func (c *Customer) buys(p catalog.Plan) {
+	c.Plan, c.period = Plan{ID: p.ID, Name: p.Name, Value: p.Value}, p.Period
 }

@@ -28,7 +28,7 @@ func scanner() func(sqldb.Row) (Customer, error) {
 	var c Customer
 	var created, cancelled, updated int64
 	places := slices.Concat([]any{&c.ID, &c.UUID}, stored.Places(&c), []any{
-		&c.OwnDay, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), (*string)(&c.Plan.Period.Unit), &c.Plan.Period.Count,
+		&c.OwnDay, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), (*string)(&c.period.Unit), &c.period.Count,
 		&c.Product.ID, &c.Product.Name,
 		&created, &c.CreatedOn, &c.createdOffset, &c.expiry.on, &c.expiry.expired, &cancelled, &updated,
 	}, c.recurring.places())

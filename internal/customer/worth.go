@@ -30,7 +30,7 @@ func (c Customer) monthly(today civil.Date) money.Cents {
 	if c.IsCancelled() || c.Plan.ID == 0 || !c.DueOn.IsZero() && c.DueOn.Before(today) {
 		return 0
 	}
-	return figures.Monthly(c.Price(), c.Plan.Period)
+	return figures.Monthly(c.Price(), c.period)
 }
 
 // counted is the customer's worth as it is counted.

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"fmt"
 	"net/url"
+	"slices"
 
 	"carteira/internal/figures"
 	"carteira/internal/platform/civil"
@@ -31,9 +32,10 @@ func (l look) links() map[string]string {
 		links["customers.renewed"] = l.link("customers", "renewed_in", monthOf(l.first))
 	}
 	for n, span := range figures.Spans {
-		from, to := span.DueDates(l.today)
-		links[fmt.Sprintf("overdue.by_age.%d.customers", n)] = l.link("customers", "owes_from", from.String(), "owes_to", to.String())
-		links[fmt.Sprintf("overdue.by_age.%d.invoices", n)] = l.link("invoices", "overdue", "true", "due_from", from.String(), "due_to", to.String())
+		first, last := span.DueDates(l.today)
+		from, to := first.String(), last.String()
+		links[fmt.Sprintf("overdue.by_age.%d.customers", n)] = l.link("customers", "owes_from", from, "owes_to", to)
+		links[fmt.Sprintf("overdue.by_age.%d.invoices", n)] = l.link("invoices", "overdue", "true", "due_from", from, "due_to", to)
 	}
 	if l.isPresent() {
 		links["recurring.customers"] = l.link("customers", "recurring", "true")
@@ -51,9 +53,9 @@ func (l look) isPresent() bool { return l.first == firstOf(l.today) }
 // without a value is left out.
 func (l look) link(list string, filters ...string) string {
 	query := url.Values{}
-	for n := 0; n < len(filters); n += 2 {
-		if filters[n+1] != (civil.Date{}).String() {
-			query.Set(filters[n], filters[n+1])
+	for filter := range slices.Chunk(filters, 2) {
+		if filter[1] != (civil.Date{}).String() {
+			query.Set(filter[0], filter[1])
 		}
 	}
 	for name, id := range map[string]int64{"plan_id": l.question.PlanID, "product_id": l.question.ProductID} {

@@ -286,7 +286,7 @@ func (w *world) observe(t *testing.T) {
 		now := valued{from: today, planID: c.Plan.ID}
 		status := c.Status(today)
 		if c.Plan.ID != 0 && (status == customer.Active || status == customer.DueToday) {
-			now.worth = figures.Monthly(c.Price(), c.Plan.Period)
+			now.worth = figures.Monthly(c.Price(), c.Period())
 		}
 		if status == customer.Expired && w.seen[c.ID] == c.DueOn { // by the calendar
 			now.from = c.DueOn.AddDays(1)

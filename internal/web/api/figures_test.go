@@ -78,15 +78,15 @@ func TestEveryFigureIsTheTotalOfTheListThatItLinksTo(t *testing.T) {
 	})
 }
 
-func (r answer) total(t *testing.T) int64 {
+func (a answer) total(t *testing.T) int64 {
 	t.Helper()
-	var answer struct {
+	var list struct {
 		Meta struct{ Total int64 }
 	}
-	if err := json.Unmarshal([]byte(r.body), &answer); err != nil || r.status != http.StatusOK {
-		t.Fatalf("%d: %s", r.status, r.body)
+	if err := json.Unmarshal([]byte(a.body), &list); err != nil || a.status != http.StatusOK {
+		t.Fatalf("%d: %s", a.status, a.body)
 	}
-	return answer.Meta.Total
+	return list.Meta.Total
 }
 
 // portfolio is a company with business of every age: customers who owe since one
