@@ -43,7 +43,7 @@ func TestWhatWasThereBeforeTheFiguresIsInThem(t *testing.T) {
 func fillFigures(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	schema := columns(t, db)
-	insertRow(t, db, schema, "companies", map[string]any{"level": "user", "renew_from": "today", "renew_on_payment": false, "renew_invoice": "keep"})
+	insertRow(t, db, schema, "companies", map[string]any{"level": "user", "renew_from": "today", "renew_on_payment": false, "renew_invoice": "keep", "anonymous": false})
 	for _, period := range []string{"month", "week", "year", "day"} {
 		insertRow(t, db, schema, "customer_plans", map[string]any{
 			"company_id": 1, "active": true, "product_id": nil, "value_cents": 3500, "period_unit": period, "period_count": 1,
