@@ -52,7 +52,7 @@ func invoiceCommand() *cobra.Command {
 	create.Flags().String("due", "", "due date, YYYY-MM-DD (default: today)")
 	create.Flags().String("description", "", "what it is for")
 	must(create.MarkFlagRequired("customer"))
-	create.Flags().Bool("renews", false, "issue the invoice of the customer's due date instead, again where it was cancelled or paid without renewing")
+	create.Flags().Bool("renews", false, "issue the invoice of the customer's due date, again if it was cancelled or renewed nothing")
 	cmd.AddCommand(create, invoiceSet())
 	return cmd
 }

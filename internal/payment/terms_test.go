@@ -181,7 +181,7 @@ func TestCodeThatAPersonConfirmsMayHaveBeenPaidTheDayBefore(t *testing.T) {
 		w.charged(t, i.ID)
 		w.charged(t, j.ID)
 		w.at(t, midnight.Add(8*time.Hour))
-		wantField(t, confirm(i, 35_00), "amount") // the face is neither
+		wantField(t, confirm(i, 35_00), "difference") // the face is neither
 		must(t, confirm(i, 33_25))
 		must(t, confirm(j, 35_71))
 		if early, late := w.find(t, i.ID), w.find(t, j.ID); early.Discount != 1_75 || late.LateFee != 70 || late.LateInterest != 1 {

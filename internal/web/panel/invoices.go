@@ -79,9 +79,11 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 		return err
 	}
 	return s.show(req, page.View{Name: "invoice", Title: "Invoice", Status: statusOf(refusal), Data: invoiceData{
-		Invoice: i, Due: i.PayableOn(req.Actor.Company, req.today), Customer: c, Form: form, Overdue: i.Overdue(req.today), Via: s.through(req, i.PaidVia), Today: req.today, billed: paying,
+		Invoice: i, Due: i.PayableOn(req.Actor.Company, req.today), Customer: c, Form: form, Overdue: i.Overdue(req.today),
+		Via: s.through(req, i.PaidVia), Today: req.today, billed: paying,
 		Means: means(req), Less: differences(req), Again: reissuable(i, c),
-		CanUndo: i.Status == billing.Paid && !i.Superseded && slices.Contains(billing.HandMeans, i.PaidVia), Renews: req.Actor.Company.Settings.RenewOnPayment,
+		CanUndo: i.Status == billing.Paid && !i.Superseded && slices.Contains(billing.HandMeans, i.PaidVia),
+		Renews:  req.Actor.Company.Settings.RenewOnPayment,
 	}})
 }
 
