@@ -90,7 +90,10 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		return nil, err
 	}
 	a := assemble(c, log, db, box)
-	return a, a.Customers.Fill(ctx)
+	if err := a.Customers.Fill(ctx); err != nil {
+		return nil, err
+	}
+	return a, a.Billing.Fill(ctx)
 }
 
 // assemble builds the rooms over a database. It neither reads nor writes.
@@ -106,6 +109,7 @@ func assemble(c config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box) 
 	})
 	invoices := billing.New(db, events, customers)
 	plans := catalog.New(db)
+	plans.WatchPlans(customers.PlansChanged)
 	plans.WatchPlans(invoices.PlansChanged)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
 		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour, Log: log,

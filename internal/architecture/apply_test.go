@@ -62,14 +62,21 @@ var roomsWithApply = []applied{
 			"removeStaged": "takes back what nobody has seen of an import that came to nothing",
 			"fillCreated":  "completes the rows of an earlier version after a migration",
 			"updatePhone":  "repairs the rows of an earlier version after a migration",
+			"updateWorth":  "a plan's new price counts for all its customers at once; the plan's change is the audited one",
 		},
 	},
 	{
-		room:   "internal/billing",
-		tables: map[string]string{"invoice_schedule": "due dates that have no invoice yet: what is left to issue"},
+		room: "internal/billing",
+		tables: map[string]string{
+			"invoice_schedule": "due dates that have no invoice yet: what is left to issue",
+			"debtors":          "how long a customer has owed, which follows from its open invoices",
+		},
 		functions: map[string]string{
 			"namelessPayments":      "an erasure takes a name off; it is audited as the deletion of the customer",
 			"Service.applyDeletion": "is apply for all invoices of a customer at once",
+			"fillInvoices":          "completes the rows of an earlier version after a migration",
+			"fillPayments":          "completes the rows of an earlier version after a migration",
+			"fillRefunds":           "completes the rows of an earlier version after a migration",
 		},
 	},
 	{

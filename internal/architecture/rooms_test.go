@@ -25,9 +25,10 @@ type arrow struct{ to, why string }
 const platform = "internal/platform/..."
 
 var (
-	tools  = arrow{platform, "tools that know no business"}
-	events = arrow{"internal/event", "a change is recorded as an event, in its transaction"}
-	counts = arrow{"internal/tally", "lists and figures know their totals without counting"}
+	tools   = arrow{platform, "tools that know no business"}
+	events  = arrow{"internal/event", "a change is recorded as an event, in its transaction"}
+	meaning = arrow{"internal/figures", "what a customer is worth and how figures are reckoned is said once"}
+	counts  = arrow{"internal/tally", "lists and figures know their totals without counting"}
 )
 
 // rooms is the plan. Down the arrow, call; against the arrow, record an event or
@@ -60,6 +61,7 @@ var rooms = []room{
 			{"internal/account", "customers are the company's"},
 			{"internal/catalog", "a customer buys a plan, and renews by its period"},
 			{"internal/customer/sheet", "a row of a file is one more form"},
+			meaning,
 		},
 		tests: []arrow{document},
 	},
@@ -157,7 +159,7 @@ var rooms = []room{
 	},
 	{
 		path: "internal/dashboard", place: "it reads the counts of other rooms, and changes nothing",
-		may: []arrow{tools, counts, {"internal/account", "numbers are the company's"}},
+		may: []arrow{tools, counts, meaning, {"internal/account", "numbers are the company's"}},
 		tests: []arrow{
 			events,
 			{"internal/catalog", "its numbers are held against what the rooms list"},
@@ -166,7 +168,7 @@ var rooms = []room{
 		},
 	},
 	{
-		path: "internal/dashboard/figures", place: "pure: rows in, figures out; who reads the rows is not its business",
+		path: "internal/figures", place: "pure: rows in, figures out; who reads the rows is not its business",
 		may: []arrow{tools},
 	},
 	{

@@ -31,7 +31,7 @@ type Invoice struct {
 	Period      civil.Period // by which its payment renews; zero: it renews nothing
 	Plan        customer.Plan
 	Product     customer.Product
-	PaidAt      time.Time // zero: not paid
+	PaidAt      time.Time // zero: not paid; by the company's clock of then, as is CreatedAt
 	PaidOn      civil.Date
 	PaidVia     string
 	Note        string

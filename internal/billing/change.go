@@ -109,6 +109,7 @@ func writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) err
 	if c.Action != ActionCreated {
 		return update(ctx, tx, a.Company.ID, c.After)
 	}
+	c.After.CreatedAt = c.After.CreatedAt.In(a.Company.Zone)
 	id, err := insert(ctx, tx, a, c.After)
 	if err == nil && id == 0 {
 		return errIssued

@@ -87,6 +87,7 @@ func (r Refund) change(ctx context.Context, tx *sqldb.Tx, a account.Actor) (*pay
 	if row.at.IsZero() || row.at.After(tx.Now()) {
 		row.at = tx.Now()
 	}
+	row.at = row.at.In(a.Company.Zone)
 	row.on = a.Today(row.at)
 	c := &paymentChange{before: p, after: p}
 	c.after.Refunded += row.amount

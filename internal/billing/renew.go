@@ -6,7 +6,6 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
@@ -90,16 +89,7 @@ func (s *Service) renewStep(
 // renewByPaying pays the invoice of the due date: its payment is the renewal, and
 // undoing the one undoes the other.
 func (s *Service) renewByPaying(ctx context.Context, tx *sqldb.Tx, a account.Actor, d decision) (r customer.Renewal, err error) {
-	if a, err = a.Refreshed(ctx, tx); err != nil { // whose terms decide what is to pay
-		return r, err
-	}
-	rest := d.Before.PayableOn(a.Company, a.Today(tx.Now())).Rest
-	if rest == 0 {
-		return r, fault.Field("invoice", "nothing is left to pay of it; change its status instead")
-	}
-	out, err := s.receive(ctx, tx, a, d, Receipt{Renew: true, Payment: Payment{
-		Provider: Hand, PaymentID: "hand:" + id.NewCode(16), Via: Manual, InvoiceID: d.Before.ID, Amount: rest, ConfirmedBy: a.By(),
-	}})
+	out, err := s.payByHand(ctx, tx, a, d, StatusChange{Status: Paid, Renew: input.Some(true)})
 	if err != nil {
 		return r, err
 	}

@@ -207,7 +207,7 @@ func paymentReviews() *cobra.Command {
 			}
 			return []any{
 				r.ID, r.Reason, r.Payment.Amount, r.Payment.CustomerName, r.Payment.InvoiceID, r.Payment.Provider, r.Payment.ID,
-				when(r.Payment.PaidAt, actor.Company.Zone), resolution,
+				when(r.Payment.PaidAt, r.Payment.PaidAt.Location()), resolution,
 			}
 		})
 	cmd.Use = "reviews"

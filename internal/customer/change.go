@@ -84,8 +84,10 @@ func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *C
 var errTaken = fault.Conflict("another change was made at the same moment; try again")
 
 func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
+	today := a.Today(tx.Now())
 	switch c.Action {
 	case ActionCreated:
+		c.settleWorth(today)
 		if err := s.settleExpiry(ctx, tx, a, c); err != nil {
 			return err
 		}
@@ -98,6 +100,7 @@ func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c
 	case ActionDeleted:
 		return remove(ctx, tx, a.Company.ID, c.Before.ID)
 	case ActionExpired:
+		c.settleWorth(today)
 		first, err := markExpired(ctx, tx, a.Company.ID, c.After)
 		c.After.expiry, c.recorded = expiry{expired: true}, !first
 		return err
@@ -105,27 +108,19 @@ func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c
 		if err := s.settleExpiry(ctx, tx, a, c); err != nil {
 			return err
 		}
+		c.settleWorth(today) // after the expiry, which may have changed what it was worth
 		c.After.UpdatedAt = tx.Now()
 		return update(ctx, tx, a.Company.ID, c.After)
 	}
 }
 
 func (s *Service) countChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	company := a.Company.ID
-	switch c.Action {
-	case ActionExpired:
-		return nil
-	case ActionCreated:
-		return counter.Add(ctx, tx, company, counted(c.After, +1))
-	case ActionDeleted:
-		return counter.Add(ctx, tx, company, counted(c.Before, -1))
-	case ActionRenewed:
+	if c.Action == ActionRenewed {
 		if err := countRenewal(ctx, tx, a, c); err != nil {
 			return err
 		}
-	case ActionUpdated, ActionImported:
 	}
-	return counter.Move(ctx, tx, company, counted(c.Before, 1), counted(c.After, 1))
+	return tally.AddAll(ctx, tx, a.Company.ID, append(c.counts(), c.countedWorth(a.Today(tx.Now()))...))
 }
 
 func (s *Service) auditChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {

@@ -50,6 +50,7 @@ type Customer struct {
 
 	createdOffset int // of that zone, in seconds east of UTC
 	expiry        expiry
+	recurring     recurring
 }
 
 // CreatedZone is the company's zone as it was when the customer was created: a
@@ -68,6 +69,8 @@ type Plan struct {
 	ID    int64
 	Name  string
 	Value money.Cents
+
+	Period civil.Period // that it is for
 }
 
 // Product is what a customer's record shows of the product; ID 0 means none.

@@ -48,7 +48,8 @@ type candidate struct {
 	manual   bool
 	step     int
 	claim    string
-	rule     Rule // id 0: deleted
+	lateAt   time.Time // when it is too late to send it; zero: by its rule
+	rule     Rule      // id 0: deleted
 	template Template
 }
 
@@ -128,7 +129,7 @@ func (c candidate) offHours(w companyState) (sendDecision, bool) {
 	if c.manual {
 		return sendDecision{}, false
 	}
-	at, late := c.rule.moment(c.message.DueOn, w.quiet, w.actor.Company.Zone)
+	at, late := c.moment(w)
 	at = w.quiet.after(maxTime(at, w.now), w.actor.Company.Zone)
 	switch {
 	case !w.now.Before(late) || !at.Before(late):
@@ -137,6 +138,16 @@ func (c candidate) offHours(w companyState) (sendDecision, bool) {
 		return sendDecision{status: Scheduled, at: at, reason: c.message.Reason, channel: Channel{ID: c.message.ChannelID}}, true
 	}
 	return sendDecision{}, false
+}
+
+// moment is when the message is due, and when it is too late: later than its rule
+// has it where it waited while the hours changed.
+func (c candidate) moment(w companyState) (at, late time.Time) {
+	at, late = c.rule.moment(c.message.DueOn, w.quiet, w.actor.Company.Zone)
+	if !c.lateAt.IsZero() {
+		late = c.lateAt
+	}
+	return at, late
 }
 
 // late ends a message whose day is over.

@@ -306,7 +306,7 @@ func (c candidate) again(w companyState, asked time.Duration) (time.Time, bool) 
 	if c.manual {
 		return at, true
 	}
-	_, late := c.rule.moment(c.message.DueOn, w.quiet, w.actor.Company.Zone)
+	_, late := c.moment(w)
 	at = w.quiet.after(at, w.actor.Company.Zone)
 	return at, at.Before(late)
 }

@@ -42,7 +42,7 @@ func customerAbout(ctx context.Context, q sqldb.Querier, companyID, customerID i
 // candidates reads messages with all that decides about them, the oldest first.
 func candidates(ctx context.Context, q sqldb.Querier, companyID int64, ids []int64) ([]candidate, error) {
 	return sqldb.All(ctx, q, scanCandidate, `
-		SELECT m.id, m.key, m.customer_id, m.due_on, m.status, m.reason, m.channel_id, m.manual, m.step, m.attempts, m.run_at, m.claim,
+		SELECT m.id, m.key, m.customer_id, m.due_on, m.status, m.reason, m.channel_id, m.manual, m.step, m.attempts, m.run_at, m.late_at, m.claim,
 			COALESCE(r.id, 0), COALESCE(r.active, ?), COALESCE(r.offset_days, 0), COALESCE(r.minute, 0), COALESCE(r.plan_id, 0),
 			COALESCE(r.product_id, 0), COALESCE(r.status, ''), COALESCE(r.channels, ''),
 			COALESCE(t.id, 0), COALESCE(t.subject, ''), COALESCE(t.body, ''), COALESCE(t.whatsapp_name, ''), COALESCE(t.whatsapp_language, ''),
@@ -55,11 +55,11 @@ func candidates(ctx context.Context, q sqldb.Querier, companyID int64, ids []int
 }
 
 func scanCandidate(r sqldb.Row) (c candidate, err error) {
-	var run, out int64
+	var run, late, out int64
 	var list, params, status string
 	m, u, t := &c.message, &c.rule, &c.template
 	fields := append([]any{
-		&m.ID, &m.Key, &m.CustomerID, &m.DueOn, (*string)(&m.Status), &m.Reason, &m.ChannelID, &c.manual, &c.step, &m.Attempts, &run, &c.claim,
+		&m.ID, &m.Key, &m.CustomerID, &m.DueOn, (*string)(&m.Status), &m.Reason, &m.ChannelID, &c.manual, &c.step, &m.Attempts, &run, &late, &c.claim,
 		&u.ID, &u.Active, &u.OffsetDays, &u.Minute, &u.PlanID, &u.ProductID, &status, &list,
 		&t.ID, &t.Subject, &t.Text, &t.Approved.Name, &t.Approved.Language, &params,
 	}, aboutFields(&c.about, &out)...)
@@ -67,6 +67,7 @@ func scanCandidate(r sqldb.Row) (c candidate, err error) {
 		return c, err
 	}
 	m.RunAt, u.Channels, u.Status, c.optedOut = time.UnixMicro(run), splitIDs(list), customer.Status(status), out != 0
+	c.lateAt = instant(late)
 	t.Approved.Params, err = decodeParams(params)
 	return c, err
 }

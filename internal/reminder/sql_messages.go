@@ -25,7 +25,7 @@ func insertMessages(ctx context.Context, tx *sqldb.Tx, companyID int64, list []M
 				manual, step, attempts, run_at, claim, address, subject, body, receipt, created_at, updated_at)
 			VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+`
 			ON CONFLICT (company_id, customer_id, rule_id, due_on) DO UPDATE SET status = 'scheduled', reason = '', step = 0,
-				channel_id = excluded.channel_id, run_at = excluded.run_at, updated_at = excluded.updated_at
+				channel_id = excluded.channel_id, run_at = excluded.run_at, late_at = 0, updated_at = excluded.updated_at
 			WHERE reminder_messages.status IN ('skipped', 'failed') AND excluded.status = 'scheduled'
 				AND excluded.run_at > reminder_messages.updated_at`, values...)
 		if err != nil {

@@ -63,7 +63,7 @@ func TestEveryFieldOfARecordIsInItsJSON(t *testing.T) {
 		ID: 1, Customer: billing.Customer{ID: 1, UUID: "u", Name: "Ana"}, Generated: true, Status: billing.Open, Amount: 1, Description: "d",
 		DueOn: due, Plan: plan, Product: product, PaidAt: housetest.Morning, PaidOn: due, PaidVia: "efi", Note: "n", CreatedAt: housetest.Morning,
 		Period: civil.Period{Unit: civil.Month, Count: 1}, Received: 1, LateFee: 1, LateInterest: 1, Discount: 1, Forgiven: 1,
-		IssuedFor: due,
+		IssuedFor:   due,
 		OwnDiscount: billing.OwnDiscount{Amount: 1, Given: true}, Edited: true, Superseded: true, Withdrawn: "moved",
 	}, notInInvoice, func(i billing.Invoice) bool { // the terms of a paid one are frozen, those of an open one computed
 		open, paid := i, i

@@ -124,14 +124,13 @@ func (c *call) writeInvoice(o *web.Object, i *billing.Invoice) {
 
 // writeInvoiceFields writes what every record of an invoice begins with.
 func (c *call) writeInvoiceFields(o *web.Object, i *billing.Invoice) {
-	zone := c.actor.Company.Zone
 	o.Int("id", i.ID)
 	o.String("status", i.Status.String())
 	o.Money("total_amount", i.Amount)
 	o.Text("description", i.Description)
 	o.Date("due_date", i.DueOn)
 	o.Bool("overdue", i.Overdue(c.today))
-	o.Time("paid_at", i.PaidAt, zone)
+	o.Time("paid_at", i.PaidAt, i.PaidAt.Location())
 	o.Text("paid_via", i.PaidVia)
 	o.Money("amount_received", i.Received)
 	due := i.PayableOn(c.actor.Company, c.today)
@@ -145,7 +144,7 @@ func (c *call) writeInvoiceFields(o *web.Object, i *billing.Invoice) {
 	} else {
 		o.Int("period_count", int64(i.Period.Count))
 	}
-	o.Time("created_at", i.CreatedAt, zone)
+	o.Time("created_at", i.CreatedAt, i.CreatedAt.Location())
 }
 
 // withInvoices is a customer's record with its newest invoices.
@@ -158,10 +157,10 @@ func (c *call) withInvoices(byCustomer map[int64][]billing.Invoice) func(*web.Ob
 
 func (s *Server) readDashboard(ctx context.Context, c *call) (web.Answer, error) {
 	q := c.query()
-	first := dashboard.ReadMonth(q)
+	question := dashboard.Read(q)
 	if err := q.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	m, err := s.Dashboard.Month(ctx, c.actor, first)
+	m, err := s.Dashboard.Month(ctx, c.actor, question)
 	return web.Answer{Data: web.JSON(m)}, err
 }

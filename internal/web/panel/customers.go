@@ -26,6 +26,7 @@ type customersData struct {
 	Export   string
 	Today    civil.Date
 	Back     string
+	Figures  map[string]string // filters of a figure, which the form hands on
 }
 
 func (s *Server) customers(req *request) error {
@@ -36,6 +37,7 @@ func (s *Server) customers(req *request) error {
 		d.Form.Fail(err)
 		f = customer.Filter{}
 	}
+	d.Figures = figureFilters(req)
 	var total int64
 	var err error
 	if d.List, total, err = s.Customers.List(req.Context(), req.Actor, f, p); err != nil {
@@ -50,6 +52,18 @@ func (s *Server) customers(req *request) error {
 		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: word(req.lang, string(status))})
 	}
 	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: d})
+}
+
+// figureFilters are the filters by which figures of the home page link to the
+// list.
+func figureFilters(req *request) map[string]string {
+	given := map[string]string{}
+	for _, name := range []string{"owes_from", "owes_to", "created_from", "created_to", "renewed_in", "recurring", "moved"} {
+		if value := req.URL.Query().Get(name); value != "" {
+			given[name] = value
+		}
+	}
+	return given
 }
 
 type customerData struct {

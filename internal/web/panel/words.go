@@ -12,8 +12,8 @@ import (
 var words = map[string]string{
 	string(customer.Active): "Active", string(customer.DueToday): "Due today", string(customer.Expired): "Expired",
 	billing.Open.String(): "Open", billing.Paid.String(): "Paid", billing.Cancelled.String(): "Cancelled",
-	billing.Manual:            "by hand",
-	"cash":                    "cash", "pix": "PIX", "card": "card", "transfer": "bank transfer", "boleto": "boleto", "other": "another way",
+	billing.Manual: "by hand",
+	"cash":         "cash", "pix": "PIX", "card": "card", "transfer": "bank transfer", "boleto": "boleto", "other": "another way",
 	string(account.RoleOwner): "Owner", string(account.RoleStaff): "Staff", string(account.RoleReadOnly): "Read-only",
 
 	// what the audit log says
