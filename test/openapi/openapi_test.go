@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,10 +55,22 @@ func TestGeneratedTypeScriptCompilesAndCalls(t *testing.T) {
 	run(t, env, "node", "gen/out/calls/hey-api.js")
 }
 
+// The client of clients/typescript is made from the document, too.
+func TestClientOfOursCompilesAndCalls(t *testing.T) {
+	t.Parallel()
+	const client = "../../clients/typescript"
+	run(t, nil, tool("openapi-typescript"), document, "--output", client+"/src/api.ts")
+	run(t, nil, tool("tsc"), "--project", client, "--typeRoots", "node_modules/@types")
+	s := live(t)
+	tests, err := filepath.Glob(client + "/test/*.test.mjs")
+	must(t, err)
+	run(t, []string{"URL=http://" + s.address, "TOKEN=" + s.token}, "node", append([]string{"--test"}, tests...)...)
+}
+
 func TestGeneratedGoCompilesAndCalls(t *testing.T) {
 	t.Parallel()
 	must(t, os.MkdirAll("gen/goclient", 0o755))
-	run(t, nil, "go", "generate", "./...")
+	run(t, nil, "go", "generate", ".")
 	run(t, live(t).env(), "go", "run", "./calls")
 }
 
@@ -68,7 +79,8 @@ func TestPostmanCollectionRunsGreen(t *testing.T) {
 	must(t, os.MkdirAll("gen", 0o755))
 	text, err := os.ReadFile(document)
 	must(t, err)
-	operations := len(regexp.MustCompile(`(?m)^      operationId: `).FindAll(text, -1))
+	paths, _, _ := strings.Cut(string(text), "\nwebhooks:\n") // those are called by us
+	operations := strings.Count(paths, "\n      operationId: ")
 	t.Log(lastLine(run(t, append(live(t).env(), fmt.Sprint("OPERATIONS=", operations)), "node", "postman.mjs")))
 }
 

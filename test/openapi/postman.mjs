@@ -44,4 +44,6 @@ const summary = await new Promise((done, fail) =>
 );
 const served = summary.run.executions.filter((e) => e.response?.code === 200).length;
 console.log(`newman: ${summary.run.executions.length} requests, ${served} answered with 200, ${summary.run.failures.length} failures`);
-if (summary.run.failures.length > 0 || summary.run.executions.length !== Number(process.env.OPERATIONS) || served * 2 < summary.run.executions.length) process.exit(1);
+// A few examples speak of records that are not there, or not so any more; that is answered as documented, too.
+const whole = summary.run.executions.length === Number(process.env.OPERATIONS) && served >= 0.9 * summary.run.executions.length;
+if (summary.run.failures.length > 0 || !whole) process.exit(1);
