@@ -243,7 +243,7 @@ func (d *dispatcher) update(l *lane) {
 		a.release = l.lastRecord()
 		d.recordAlone(a)
 	}
-	if !l.wanted && !d.stopping && !d.once && l.refill(d.paces[l.id]) > 0 {
+	if !l.wanted && !d.stopping && !d.once && d.refillOf(l) > 0 {
 		l.wanted = true
 		d.refills = append(d.refills, l)
 	}

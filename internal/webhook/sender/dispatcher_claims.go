@@ -99,7 +99,7 @@ func (d *dispatcher) requests(whom int) (requests []request, lanes []*lane) {
 		d.refills = nil
 	}
 	for _, l := range refills {
-		size := l.refill(d.paces[l.id])
+		size := d.refillOf(l)
 		if l.wanted = false; size == 0 || !asking.ask(l, size) {
 			d.update(l)
 		}
@@ -122,6 +122,17 @@ func (d *dispatcher) requests(whom int) (requests []request, lanes []*lane) {
 		})
 	}
 	return asking.requests, asking.lanes
+}
+
+// refillOf is how many more deliveries to claim for a lane that is leased. A slow
+// one gets none while others of its class wait for a lease: it gives its own
+// back and waits behind them, or those that have a backlog would share all
+// requests to slow receivers among themselves.
+func (d *dispatcher) refillOf(l *lane) int {
+	if d.classOf(l) == slow && len(d.wanted[slow]) > 0 {
+		return 0
+	}
+	return l.refill(d.paces[l.id])
 }
 
 // promoteLeastSlow puts the least slow of the slow lanes before the others, now

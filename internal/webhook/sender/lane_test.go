@@ -355,6 +355,34 @@ func TestRequestsToSlowReceiversAreSpread(t *testing.T) {
 	}
 }
 
+// Slow lanes that have a backlog do not keep their leases while others wait.
+func TestSlowLanesTakeTurns(t *testing.T) {
+	d := &dispatcher{paces: paces{1: {average: time.Second, streak: 100}, 2: {average: time.Millisecond, streak: 100}}}
+	leased, swift := newLane(laneLimit), newLane(laneLimit)
+	leased.id, swift.id = 1, 2
+	leased.more, swift.more = true, true
+	if n := d.refillOf(leased); n != laneLimit {
+		t.Errorf("alone it claims %d more", n)
+	}
+	d.wanted[slow] = []*lane{{id: 3, wanted: true}}
+	if n := d.refillOf(leased); n != 0 {
+		t.Errorf("it claims %d more while another one waits", n)
+	}
+	if d.refillOf(swift) == 0 {
+		t.Error("a quick lane waits for slow ones")
+	}
+	d.update(leased)
+	if leased.state != releasing || len(d.releases) != 1 {
+		t.Errorf("its lease is not given back: %v", leased.state)
+	}
+	leased.state = leased.state.on(released)
+	d.lanes = map[int64]*lane{1: leased}
+	d.update(leased)
+	if waiting := d.wanted[slow]; len(waiting) != 2 || waiting[1].id != 1 {
+		t.Errorf("it does not wait behind the other: %v", waiting)
+	}
+}
+
 // Hundreds of receivers that always fail or dawdle do not keep one waiting that
 // was slow once.
 func TestLeastSlowLaneIsPromotedNowAndThen(t *testing.T) {
