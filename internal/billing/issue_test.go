@@ -53,7 +53,7 @@ func TestNewCustomerIsBilledAtOnceForItsFirstDueDate(t *testing.T) {
 			got := plainly(w.only(t, made.ID))
 			plan, err := w.catalog.Plan(t.Context(), w.actor, c.planID)
 			must(t, err)
-			want.ID, want.Period = got.ID, plan.Period
+			want.ID, want.Period, want.IssuedFor = got.ID, plan.Period, want.DueOn
 			if got != want {
 				t.Errorf("%s: got  %+v\nwant %+v", c.name, got, want)
 			}

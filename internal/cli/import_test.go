@@ -216,9 +216,10 @@ func TestInterruptedImportSaysWhatStays(t *testing.T) {
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		s := newShell(t, engine)
+		first := map[sqldb.Engine]int{sqldb.SQLite: 127, sqldb.Postgres: 511}[engine] // a transaction's rows, without the bad one
 		for flag, want := range map[string]string{
 			"--keep-going=false": "carteira: stopped; nothing was imported\n",
-			"--keep-going":       "carteira: stopped; customers that were imported and stay: 499\n",
+			"--keep-going":       fmt.Sprintf("carteira: stopped; customers that were imported and stay: %d\n", first),
 		} {
 			ctx, cancel := context.WithCancel(t.Context())
 			s.stderr = canceller{"line 2", cancel}
