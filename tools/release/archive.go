@@ -52,7 +52,7 @@ func (r *release) archive(t target) error {
 }
 
 func (r *release) writeTar(name, folder string, list []file) error {
-	out, err := os.Create(name) //nolint:gosec // in the tool's own folder
+	out, err := os.Create(name)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (r *release) addTar(w *tar.Writer, name string, f file) error {
 }
 
 func (r *release) writeZip(name, folder string, list []file) error {
-	out, err := os.Create(name) //nolint:gosec // in the tool's own folder
+	out, err := os.Create(name)
 	if err != nil {
 		return err
 	}
@@ -115,11 +115,11 @@ func (r *release) checksums() error {
 		}
 		fmt.Fprintf(&text, "%s  %s\n", sum, filepath.Base(name))
 	}
-	return os.WriteFile(filepath.Join(r.dist, "SHA256SUMS"), []byte(text.String()), 0o644) //nolint:gosec // it is to be read by all
+	return os.WriteFile(filepath.Join(r.dist, "SHA256SUMS"), []byte(text.String()), 0o644)
 }
 
 func sha256File(name string) (string, error) {
-	f, err := os.Open(name) //nolint:gosec // in the tool's own folder
+	f, err := os.Open(name)
 	if err != nil {
 		return "", err
 	}

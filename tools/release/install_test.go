@@ -132,7 +132,7 @@ func asTheUnit(t *testing.T, owner *user.User) place {
 // readSettings reads NAME=VALUE lines; of several the last counts.
 func readSettings(t *testing.T, file string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(file) //nolint:gosec // what was just installed
+	text, err := os.ReadFile(file)
 	must(t, err)
 	found := map[string]string{}
 	for line := range strings.Lines(string(text)) {
@@ -193,7 +193,7 @@ func (p place) cmd(args ...string) *exec.Cmd {
 	cmd.Env = p.env
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Chroot: p.root, Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.gid)}, //nolint:gosec // ids
+		Chroot: p.root, Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.gid)},
 		Pdeathsig: syscall.SIGKILL,
 	}
 	return cmd

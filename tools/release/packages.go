@@ -43,7 +43,8 @@ func (r *release) description(t target) *nfpm.Info {
 		Name: "carteira", Arch: t.arch, Platform: "linux", Version: r.version, Section: "web", Priority: "optional",
 		Maintainer: "The Carteira authors <carteira@example.com>", Vendor: "Carteira", License: "Apache-2.0",
 		Description: "Customers, invoices, PIX payments, resellers and webhooks in one program\n" +
-			"Carteira manages the customers of a company with recurring business,\nwith a panel, a REST API and signed webhooks, on SQLite or PostgreSQL.",
+			"Carteira manages the customers of a company with recurring business,\n" +
+			"with a panel, a REST API and signed webhooks, on SQLite or PostgreSQL.",
 		MTime: r.made,
 		Overridables: nfpm.Overridables{
 			Recommends: []string{"ca-certificates"},
