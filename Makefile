@@ -8,12 +8,12 @@ FUZZTIME  ?= 20s
 TESTARGS  ?=
 BENCHARGS ?=
 CHAOSARGS ?=
+RELEASEARGS ?=
 
-VERSION = $(shell git describe --always --dirty 2>/dev/null)
 # What tests run beside Go, and Debian's package where it has another name.
 PROGRAMS = chromium curl pgbouncer node=nodejs php=php-cli python3
 # Tests with dependencies that the program should not have are modules of their own.
-MODULES = test/acme test/browser
+MODULES = test/acme test/browser tools/release
 WITHPG  = go run ./tools/withpg
 
 # The name bears the Go version: a linter refuses code newer than the Go that built it.
@@ -21,13 +21,13 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test acme browser race fuzz bench soak chaos check fmt fmt-check vet lint clean
+.PHONY: help build demo test acme openapi browser race fuzz bench soak chaos release fixture package check vuln fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/carteira
-	go build -trimpath -ldflags "-X carteira/internal/cli.version=$(VERSION)" -o bin/carteira ./cmd/carteira
+	go build -trimpath -buildvcs=auto -o bin/carteira ./cmd/carteira
 
 demo: ## serve a seeded company on the embedded database
 	go run ./cmd/carteira demo
@@ -35,10 +35,15 @@ demo: ## serve a seeded company on the embedded database
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
 	@tools/ensure $(PROGRAMS)
 	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
-	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory acme browser; fi
+	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory acme package openapi browser; fi
 
 acme: ## certificates from Pebble, the certificate authority that Let's Encrypt has for tests
 	go -C test/acme test -timeout $(TIMEOUT) $(TESTARGS) ./...
+
+openapi: ## linters and generators of others read the document, and what they generate calls the real program
+	@tools/ensure node=nodejs npm
+	@cd test/openapi && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund; }
+	CI=true go -C test/openapi test -timeout $(TIMEOUT) $(TESTARGS) .
 
 browser: ## the panel's journeys in Chromium, a picture of every page in test/artifacts/panel, axe on each
 	@tools/ensure chromium
@@ -64,8 +69,24 @@ soak: ## 500 hostile receivers beside 500 healthy ones, on both databases (short
 chaos: ## hurt the real server in every way, count what is lost and how long it stands still (CHAOSARGS='-only disk')
 	go run ./test/chaos $(CHAOSARGS)
 
+release: ## archives, packages, images, checksums and what is inside, in dist (RELEASEARGS='-platforms linux/amd64')
+	go -C tools/release run . $(RELEASEARGS)
+
+fixture: ## keep a database of this version for the tests of later ones, once per release (KEEP=0.1.0)
+	@test -n '$(KEEP)' || { echo 'say which version: make fixture KEEP=0.1.0' >&2; exit 2; }
+	$(WITHPG) -- go test ./test/program -run TestDatabaseOfAReleaseCanBeKept -keep-release '$(KEEP)'
+
+package: ## make the packages, install the .deb on this machine, start it as its own user, remove it (as root)
+	@tools/ensure rpm
+	go -C tools/release test -timeout $(TIMEOUT) $(TESTARGS) ./...
+
 check: fmt-check vet lint test ## what CI runs: format, vet, lint, test, then race on RACE_PKGS
 	@$(MAKE) --no-print-directory race PKGS='$(RACE_PKGS)'
+
+# Where its database cannot be had, the answer is unknown, and said to be: that is no pass.
+GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.4.0
+vuln: ## known vulnerabilities in what the program calls (needs vuln.go.dev, or GOVULNDB)
+	go run $(GOVULNCHECK) ./...
 
 fmt: $(LINTER) ## format the tree
 	$(LINTER) fmt

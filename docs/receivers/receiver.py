@@ -17,6 +17,8 @@ SECRET = os.environ.get("WEBHOOK_SECRET", "").encode()
 if not SECRET:  # everybody can sign with an empty key
     sys.exit("set WEBHOOK_SECRET to the webhook's secret")
 
+LONGEST = 1 << 20
+
 # Remembers ids until the program ends. In earnest: a table with a unique key,
 # written in the transaction that does the work.
 seen = set()
@@ -55,11 +57,11 @@ def receive(headers, body):
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         length = self.headers.get("Content-Length", "0")
-        status = 400
-        if re.fullmatch("[0-9]{1,7}", length) and int(length) <= 1 << 20:
-            # The raw bytes: decoded and encoded again they differ.
-            status = receive(self.headers, self.rfile.read(int(length)))
-        self.send_response(status)
+        if not re.fullmatch("[0-9]{1,12}", length):
+            length = "0"
+        # The raw bytes: decoded and encoded again they differ.
+        body = self.rfile.read(min(int(length), LONGEST + 1))
+        self.send_response(receive(self.headers, body) if len(body) <= LONGEST else 400)
         self.end_headers()
 
     def log_message(self, *_):

@@ -51,11 +51,26 @@ const (
 	FromToday   RenewFrom = "today"
 )
 
+// RenewInvoice is what becomes of the open invoice of a due date that is renewed
+// by hand.
+type RenewInvoice string
+
+// The choices.
+const (
+	KeepInvoice   RenewInvoice = "keep"      // it is still owed
+	PayInvoice    RenewInvoice = "paid"      // the renewal is its payment
+	CancelInvoice RenewInvoice = "cancelled" // it is not owed any more
+)
+
+// RenewInvoices lists the choices.
+var RenewInvoices = []RenewInvoice{KeepInvoice, PayInvoice, CancelInvoice}
+
 // Settings are a company's choices, all in this one place.
 type Settings struct {
 	RenewFrom      RenewFrom
 	RenewOnPayment bool // a paid invoice renews its customer
 	LeadDays       int  // how long before the due date an invoice is issued
+	RenewInvoice   RenewInvoice
 
 	// What a late payment costs more, and one until the due date less; all zero:
 	// the face amount. Of the two discounts at most one is set.
@@ -66,7 +81,7 @@ type Settings struct {
 }
 
 // DefaultSettings are those of a new company.
-var DefaultSettings = Settings{RenewFrom: FromDueDate, RenewOnPayment: true, LeadDays: 5}
+var DefaultSettings = Settings{RenewFrom: FromDueDate, RenewOnPayment: true, LeadDays: 5, RenewInvoice: KeepInvoice}
 
 // DefaultTimezone is that of a new company.
 const DefaultTimezone = "America/Sao_Paulo"
@@ -181,6 +196,8 @@ func (a Actor) Source() event.Source {
 type Config struct {
 	CallsPerMinute int         // the rate limit of each token; 0: none
 	Box            *secret.Box // seals second factors; without one none can be set up
+	Mailer         Mailer      // nil: the operator has no mail server
+	PublicURL      string      // what links in mails begin with
 }
 
 // Service has the use cases.
@@ -191,10 +208,15 @@ type Service struct {
 	used    lastUse
 	box     *secret.Box
 
+	mailer    Mailer
+	publicURL string
+
 	watchers watch.List[Changes]
 }
 
 // New makes the service.
 func New(db *sqldb.DB, c Config) *Service {
-	return &Service{db: db, limit: c.CallsPerMinute, limiter: newLimiter(db, c.CallsPerMinute), box: c.Box}
+	return &Service{
+		db: db, limit: c.CallsPerMinute, limiter: newLimiter(db, c.CallsPerMinute), box: c.Box, mailer: c.Mailer, publicURL: c.PublicURL,
+	}
 }

@@ -98,6 +98,7 @@ func plainText(v any) string {
 type AuditFilter struct {
 	Record string // with ID: the history of one record
 	ID     int64
+	Since  time.Time // zero: from the beginning
 }
 
 // Audit returns a page of the company's audit log, newest first, and how many

@@ -45,11 +45,14 @@ type Change struct {
 
 func (c *Change) creates() bool { return c.Before.ID == 0 }
 
-// Changes are what one actor changes in one step of a transaction.
-type Changes struct {
+// ChangesOf are what one actor changes in one step of a transaction.
+type ChangesOf[C any] struct {
 	Actor Actor
-	List  []Change
+	List  []C
 }
+
+// Changes are changes of companies.
+type Changes = ChangesOf[Change]
 
 // Watch adds a room above this one that acts when companies change. It is
 // called after the row is written.
@@ -76,7 +79,7 @@ func (s *Service) applyCompany(ctx context.Context, tx *sqldb.Tx, a Actor, c *Ch
 	if err := auditCompany(ctx, tx, a, c); err != nil {
 		return err
 	}
-	if err := s.watchers.Tell(ctx, tx, Changes{a, []Change{*c}}); err != nil {
+	if err := s.watchers.Tell(ctx, tx, Changes{Actor: a, List: []Change{*c}}); err != nil {
 		return err
 	}
 	return s.applyBelow(ctx, tx, a, c)
@@ -96,7 +99,7 @@ func (s *Service) applyBelow(ctx context.Context, tx *sqldb.Tx, a Actor, c *Chan
 		if err != nil {
 			return err
 		}
-		if err := s.watchers.Tell(ctx, tx, Changes{a, below}); err != nil {
+		if err := s.watchers.Tell(ctx, tx, Changes{Actor: a, List: below}); err != nil {
 			return err
 		}
 		changed = changed[1:]
@@ -215,6 +218,9 @@ const (
 	UserSignedIn        Action = "signin"
 	UserSignInRefused   Action = "signin.refused"
 	UserSessionEnded    Action = "session.ended"
+	EmailConfirmed      Action = "user.email_confirmed"
+	EmailChanged        Action = "user.email_changed"
+	EmailReleased       Action = "user.email_released"
 	unseen              Action = "" // of no interest to the audit log
 )
 

@@ -51,7 +51,7 @@ func newOwner(email, passwordHash string) *storedUser {
 	return &storedUser{User: User{Name: name, Email: email, Role: RoleOwner}, passwordHash: passwordHash}
 }
 
-func errEmailTaken() error { return fault.Field("email", "is taken by another user") }
+func errEmailTaken() error { return fault.Field("email", takenReason) }
 
 // EmailTaken reports whether a user of any company signs in with an address.
 func EmailTaken(ctx context.Context, q sqldb.Querier, email string) (bool, error) {

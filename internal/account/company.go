@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"time"
-	"unicode/utf8"
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
@@ -88,6 +87,9 @@ func (n NewCompany) change(ctx context.Context) (func() Change, error) {
 	if err := n.Problems.With(n.refused()).Err(); err != nil {
 		return nil, err
 	}
+	if err := RefusePassword(n.Password, n.Name, n.Email); err != nil {
+		return nil, err
+	}
 	hash, err := HashPassword(ctx, n.Password)
 	if err != nil {
 		return nil, err
@@ -118,6 +120,7 @@ type CompanyDraft struct {
 	RenewFrom      input.Opt[RenewFrom]
 	RenewOnPayment input.Opt[bool]
 	LeadDays       input.Opt[int64]
+	RenewInvoice   input.Opt[RenewInvoice]
 
 	LateFeePercent      input.Opt[money.Percent]
 	LateInterestPercent input.Opt[money.Percent]
@@ -141,6 +144,7 @@ func ReadCompanyDraft(in *input.Form) CompanyDraft {
 		RenewFrom:      choice(in, "renew_from", FromDueDate, FromToday),
 		RenewOnPayment: in.Bool("renew_on_payment"),
 		LeadDays:       in.Int("lead_days", 0, maxLeadDays),
+		RenewInvoice:   choice(in, "renew_invoice", RenewInvoices...),
 
 		LateFeePercent:      in.Percent("late_fee_percent"),
 		LateInterestPercent: in.Percent("late_interest_percent"),
@@ -159,6 +163,7 @@ func (d CompanyDraft) to(a Actor, c Company) Company {
 	d.Zone.To(&c.Zone)
 	d.RenewFrom.To(&c.Settings.RenewFrom)
 	d.RenewOnPayment.To(&c.Settings.RenewOnPayment)
+	d.RenewInvoice.To(&c.Settings.RenewInvoice)
 	if a.UserID == 0 && a.TokenID == 0 {
 		d.Level.To(&c.Level)
 	}
@@ -249,8 +254,10 @@ func (s *Service) Owner(ctx context.Context, a Actor) (User, error) {
 // ReadPassword reads and checks the field password; "" when it is not given.
 func ReadPassword(in *input.Form) string {
 	password := in.Text("password", maxPassword)
-	if password.HasValue() && utf8.RuneCountInString(password.Value) < MinPassword {
-		in.Refuse("password", "must have at least 8 characters")
+	if password.HasValue() {
+		if reason := weakness(password.Value); reason != "" {
+			in.Refuse("password", reason)
+		}
 	}
 	return password.Value
 }

@@ -66,6 +66,8 @@ func fill(v reflect.Value, n int) {
 		v.SetString(string(LevelMaster))
 	case RenewFrom:
 		v.SetString(string(FromToday))
+	case RenewInvoice:
+		v.SetString(string(PayInvoice))
 	case SubscriptionKind:
 		v.SetString(string(Subscriber))
 	case Role:
@@ -144,7 +146,7 @@ func TestEveryFieldOfACompanyIsStored(t *testing.T) {
 		wantStored(t, s, made.After.Company)
 
 		fresh := Company{ID: made.After.ID, Name: "Rede", Level: LevelUser, Zone: time.UTC, CreatedAt: made.After.CreatedAt}
-		fresh.Settings.RenewFrom = FromDueDate
+		fresh.Settings.RenewFrom, fresh.Settings.RenewInvoice = FromDueDate, KeepInvoice
 		apply(t, s, &Change{Action: CompanyUpdated, Before: made.After, After: Profile{Company: fresh}})
 		wantStored(t, s, fresh)
 	})
@@ -243,7 +245,7 @@ func TestPasswordChangedMeanwhileIsNotRehashedAway(t *testing.T) {
 	checked := storedUser{User: owner, passwordHash: "old"}
 	for hash, want := range map[string]string{"old": "old, anew", "changed": "changed"} {
 		err := s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			if err := s.setPassword(t.Context(), tx, Operator(company), passwordSet{PasswordSet, owner, hash}); err != nil {
+			if err := s.setPassword(t.Context(), tx, Operator(company), passwordSet{PasswordSet, owner, hash, false}); err != nil {
 				return err
 			}
 			return s.rehash(t.Context(), tx, checked, "old, anew")

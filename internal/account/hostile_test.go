@@ -153,7 +153,7 @@ func TestGuessesAtTheSecondFactorAreCountedPerAccount(t *testing.T) {
 		_, v := h.signIn(t)
 		f, err := h.BeginSecondFactor(t.Context(), v.Actor)
 		housetest.Must(t, err)
-		_, err = h.ConfirmSecondFactor(t.Context(), v.Actor, account.ReadCode(form("code", code(t, f.Secret, h.clock.Now()))))
+		_, err = h.ConfirmSecondFactor(t.Context(), v, account.ReadCode(form("code", code(t, f.Secret, h.clock.Now()))))
 		housetest.Must(t, err)
 		h.clock.Advance(30e9)
 		known := h.confirmed(t, here, code(t, f.Secret, h.clock.Now()))

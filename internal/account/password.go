@@ -18,6 +18,9 @@ type purpose string
 const (
 	forPassword   purpose = "password"   // from a colleague or the operator
 	forInvitation purpose = "invitation" // from the company above
+	forReset      purpose = "reset"      // by e-mail, to who forgot it
+	forConfirm    purpose = "confirm"    // by e-mail: not a password, but the address
+	forRelease    purpose = "release"    // by e-mail: the address goes to somebody else
 )
 
 // newPasswordLink is a link to set a password that is to be stored.
@@ -87,25 +90,26 @@ func ReadPasswordChange(in *input.Form) NewPassword {
 // UsePasswordLink sets a password, once, and signs the user out everywhere
 // else. The second factor stays.
 func (s *Service) UsePasswordLink(ctx context.Context, link string, p NewPassword, from Visitor) (User, error) {
-	if err := s.linkWorks(ctx, from, func() error {
-		_, err := userByLink(ctx, s.db, linkHash(link), s.db.Now())
+	var u storedUser
+	if err := s.linkWorks(ctx, from, func() (err error) {
+		u, err = userByLink(ctx, s.db, linkHash(link), s.db.Now())
 		return err
 	}); err != nil {
 		return User{}, err
 	}
-	if err := p.Problems.Err(); err != nil {
+	if err := s.acceptable(ctx, u.User, p); err != nil {
 		return User{}, err
 	}
 	hash, err := HashPassword(ctx, p.Password)
 	if err != nil {
 		return User{}, err
 	}
-	var u storedUser
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if u, err = claimPasswordLink(ctx, tx, link); err != nil {
+		var purpose purpose
+		if u, purpose, err = claimPasswordLink(ctx, tx, link); err != nil {
 			return err
 		}
-		set := passwordSet{PasswordSet, u.User, hash}
+		set := passwordSet{PasswordSet, u.User, hash, purpose == forReset}
 		if err := s.setPassword(ctx, tx, actorOf(u.User, from), set); err != nil {
 			return err
 		}
@@ -135,28 +139,40 @@ func (s *Service) linkWorks(ctx context.Context, from Visitor, find func() error
 }
 
 // claimPasswordLink uses a link up and returns whom it was for.
-func claimPasswordLink(ctx context.Context, tx *sqldb.Tx, link string) (storedUser, error) {
+func claimPasswordLink(ctx context.Context, tx *sqldb.Tx, link string) (storedUser, purpose, error) {
 	u, err := userByLink(ctx, tx, linkHash(link), tx.Now())
 	if err != nil {
-		return u, err
+		return u, "", err
 	}
-	if err := invitedInTime(ctx, tx, u.User, linkHash(link)); err != nil {
-		return u, err
+	purpose, err := purposeOfLink(ctx, tx, u.User, linkHash(link))
+	if err == nil && purpose == forInvitation {
+		err = invitedInTime(ctx, tx, u.User)
+	}
+	if err != nil {
+		return u, purpose, err
 	}
 	used, err := usePasswordLink(ctx, tx, u.User, linkHash(link))
 	if err == nil && !used { // by another request at this moment
 		err = fault.NotFound("link")
 	}
-	return u, err
+	return u, purpose, err
+}
+
+// acceptable refuses a password that its user should not have.
+func (s *Service) acceptable(ctx context.Context, u User, p NewPassword) error {
+	if err := p.Problems.Err(); err != nil {
+		return err
+	}
+	company, err := companyByID(ctx, s.db, u.CompanyID)
+	if err != nil {
+		return err
+	}
+	return RefusePassword(p.Password, company.Name, u.Email)
 }
 
 // invitedInTime refuses an invitation from above to a company that is in use by
 // now: it would be a way in.
-func invitedInTime(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) error {
-	purpose, err := purposeOfLink(ctx, tx, u, hash)
-	if err != nil || purpose != forInvitation {
-		return err
-	}
+func invitedInTime(ctx context.Context, tx *sqldb.Tx, u User) error {
 	used, err := inUse(ctx, tx, u.CompanyID)
 	if err == nil && used {
 		err = fault.NotFound("link")
@@ -166,9 +182,10 @@ func invitedInTime(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) error
 
 // passwordSet is a password that a user gets.
 type passwordSet struct {
-	action Action
-	user   User
-	hash   string
+	action   Action
+	user     User
+	hash     string
+	confirms bool // the address: the link was sent there
 }
 
 func (s *Service) setPassword(ctx context.Context, tx *sqldb.Tx, a Actor, set passwordSet) error {
@@ -178,13 +195,16 @@ func (s *Service) setPassword(ctx context.Context, tx *sqldb.Tx, a Actor, set pa
 	}
 	change := userChange{set.action, before, before}
 	change.after.passwordHash = set.hash
+	if set.confirms {
+		change.after.confirmedAt = tx.Now().UnixMicro()
+	}
 	return s.applyUser(ctx, tx, a, &change)
 }
 
 // ChangePassword sets another password for a user who knows the current one. It
 // signs the user out everywhere but here.
 func (s *Service) ChangePassword(ctx context.Context, v Visit, p NewPassword) error {
-	if err := p.Problems.Err(); err != nil {
+	if err := s.acceptable(ctx, v.User, p); err != nil {
 		return err
 	}
 	u, err := s.reauthenticate(ctx, v.Actor, "current_password", p.Current)
@@ -196,7 +216,7 @@ func (s *Service) ChangePassword(ctx context.Context, v Visit, p NewPassword) er
 		return err
 	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if err := s.setPassword(ctx, tx, v.Actor, passwordSet{PasswordChanged, u.User, hash}); err != nil {
+		if err := s.setPassword(ctx, tx, v.Actor, passwordSet{action: PasswordChanged, user: u.User, hash: hash}); err != nil {
 			return err
 		}
 		if err := endSessions(ctx, tx, u.CompanyID, u.ID, v.Session.ID); err != nil {

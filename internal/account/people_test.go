@@ -242,9 +242,9 @@ func TestSecondFactor(t *testing.T) {
 		if err != nil || !strings.HasPrefix(f.URL, "otpauth://totp/Carteira:Ana@Example.com?issuer=Carteira&secret="+f.Secret) {
 			t.Fatalf("factor %+v, %v", f, err)
 		}
-		_, err = h.ConfirmSecondFactor(t.Context(), v.Actor, account.ReadCode(form("code", "000000")))
+		_, err = h.ConfirmSecondFactor(t.Context(), v, account.ReadCode(form("code", "000000")))
 		wantFields(t, err, "code")
-		recovery, err := h.ConfirmSecondFactor(t.Context(), v.Actor, account.ReadCode(form("code", code(t, f.Secret, h.clock.Now()))))
+		recovery, err := h.ConfirmSecondFactor(t.Context(), v, account.ReadCode(form("code", code(t, f.Secret, h.clock.Now()))))
 		if err != nil || len(recovery) != 10 {
 			t.Fatalf("recovery codes %v, %v", recovery, err)
 		}

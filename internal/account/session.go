@@ -32,6 +32,7 @@ type Session struct {
 	CreatedAt time.Time
 	SeenAt    time.Time
 	ExpiresAt time.Time
+	ProvedAt  time.Time // when the user last proved to be who they are
 
 	pending bool
 }
@@ -121,7 +122,8 @@ func startSession(ctx context.Context, tx *sqldb.Tx, start sessionStart) (string
 	agent := text.Storable(start.from.Agent, maxAgent)
 	return token, insertSession(ctx, tx, start.user.CompanyID, hash, Session{
 		UserID: start.user.ID, Address: start.from.Address, Agent: agent,
-		CreatedAt: tx.Now(), SeenAt: tx.Now(), ExpiresAt: tx.Now().Add(life), pending: start.pending,
+		CreatedAt: tx.Now(), SeenAt: tx.Now(), ExpiresAt: tx.Now().Add(life), ProvedAt: tx.Now(),
+		pending: start.pending,
 	})
 }
 

@@ -17,7 +17,7 @@ const CompanyColumns = companyColumns
 func ScanCompany(r sqldb.Row, c *Company, more ...any) error { return companyScan(r, c, more...) }
 
 const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.level, c.timezone,
-	c.renew_from, c.renew_on_payment, c.lead_days, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
+	c.renew_from, c.renew_on_payment, c.lead_days, c.renew_invoice, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
 	c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions,
 	COALESCE(c.above_suspended_at, 0), c.above_expires_on, c.anonymous,
 	c.late_fee_bp, c.late_interest_bp, c.discount_bp, c.discount_cents`
@@ -29,7 +29,7 @@ func companyScan(r sqldb.Row, c *Company, more ...any) error {
 	sub := &c.Subscription
 	dest := []any{
 		&c.ID, &c.ParentID, &c.Name, &c.Whatsapp, (*string)(&c.Level), &zone,
-		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, &created,
+		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, (*string)(&c.Settings.RenewInvoice), &created,
 		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &sub.Functions,
 		&aboveSuspended, &sub.Above.ExpiresOn, &sub.Anonymous,
 		(*int64)(&c.Settings.LateFeePercent), (*int64)(&c.Settings.LateInterestPercent),
@@ -58,7 +58,7 @@ func scanCompany(r sqldb.Row) (c Company, err error) {
 func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) (int64, error) {
 	values := append([]any{sqldb.RefTo(c.ParentID), tx.Now().UnixMicro()}, companyValues(tx, c, search)...)
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days,
+		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days, renew_invoice,
 			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions,
 			above_suspended_at, above_expires_on, anonymous, search, updated_at,
 			late_fee_bp, late_interest_bp, discount_bp, discount_cents)
@@ -67,7 +67,7 @@ func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) 
 
 func updateCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?,
+		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?, renew_invoice = ?,
 			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
 			above_suspended_at = ?, above_expires_on = ?, anonymous = ?,
 			search = ?, updated_at = ?, late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?
@@ -80,6 +80,7 @@ func companyValues(tx *sqldb.Tx, c Company, search string) []any {
 	sub := c.Subscription
 	return []any{
 		c.Name, c.Whatsapp, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom), c.Settings.RenewOnPayment, c.Settings.LeadDays,
+		string(c.Settings.RenewInvoice),
 		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, instant(sub.SuspendedAt), sub.Functions,
 		instant(sub.Above.SuspendedAt), sub.Above.ExpiresOn, sub.Anonymous, search, tx.Now().UnixMicro(),
 		int64(c.Settings.LateFeePercent), int64(c.Settings.LateInterestPercent),
@@ -144,6 +145,10 @@ func insertToken(ctx context.Context, tx *sqldb.Tx, t Token, hash []byte) (int64
 func tokens(ctx context.Context, q sqldb.Querier, companyID int64) ([]Token, error) {
 	return sqldb.All(ctx, q, scanToken, `
 		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? ORDER BY id DESC`, companyID)
+}
+
+func countTokens(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM api_tokens WHERE company_id = ?`, companyID)
 }
 
 func tokenByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Token, error) {

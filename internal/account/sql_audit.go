@@ -54,6 +54,9 @@ func (f AuditFilter) where(companyID int64) (w sqldb.Where) {
 	if f.ID != 0 {
 		w.And("record_id = ?", f.ID)
 	}
+	if !f.Since.IsZero() {
+		w.And("at >= ?", f.Since.UnixMicro())
+	}
 	return w
 }
 
@@ -97,4 +100,10 @@ func readChanges(stored string) ([]FieldChange, error) {
 func pruneAudit(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
 	return tx.Exec(ctx, `DELETE FROM audit_log WHERE id IN (
 		SELECT id FROM audit_log WHERE at < ? ORDER BY at LIMIT ? /* every company_id */) /* every company_id */`, before.UnixMicro(), limit)
+}
+
+func eraseAudit(ctx context.Context, tx *sqldb.Tx, companyID int64, record string, id int64) error {
+	_, err := tx.Exec(ctx, `UPDATE audit_log SET name = '', changes = '{}' WHERE company_id = ? AND record = ? AND record_id = ?`,
+		companyID, record, id)
+	return err
 }

@@ -10,16 +10,17 @@ import (
 
 func visitByHash(ctx context.Context, q sqldb.Querier, hash []byte) (Visit, error) {
 	v, err := sqldb.One(ctx, q, func(r sqldb.Row) (v Visit, err error) {
-		var userCreated, created, seen, expires int64
+		var userCreated, created, seen, expires, proved int64
 		err = companyScan(r, &v.Actor.Company, &v.User.ID, &v.User.Name, &v.User.Email, (*string)(&v.User.Role), &userCreated,
-			&v.Session.ID, &v.Session.pending, &v.Session.Address, &v.Session.Agent, &created, &seen, &expires)
+			&v.Session.ID, &v.Session.pending, &v.Session.Address, &v.Session.Agent, &created, &seen, &expires, &proved)
 		v.User.CompanyID, v.User.CreatedAt = v.Actor.Company.ID, time.UnixMicro(userCreated)
 		v.Session.UserID = v.User.ID
 		v.Session.CreatedAt, v.Session.SeenAt, v.Session.ExpiresAt = time.UnixMicro(created), time.UnixMicro(seen), time.UnixMicro(expires)
+		v.Session.ProvedAt = time.UnixMicro(proved)
 		v.Actor.UserID, v.Actor.Role, v.Actor.Name = v.User.ID, v.User.Role, v.User.Name
 		return v, err
 	}, `SELECT `+companyColumns+`, u.id, u.name, u.email, u.role, u.created_at,
-			s.id, s.pending, s.address, s.agent, s.created_at, s.seen_at, s.expires_at
+			s.id, s.pending, s.address, s.agent, s.created_at, s.seen_at, s.expires_at, s.proved_at
 		FROM sessions s JOIN users u ON u.id = s.user_id AND u.company_id = s.company_id JOIN companies c ON c.id = s.company_id
 		WHERE s.hash = ?`, hash)
 	if errors.Is(err, sqldb.ErrNotFound) {
@@ -30,9 +31,15 @@ func visitByHash(ctx context.Context, q sqldb.Querier, hash []byte) (Visit, erro
 
 func insertSession(ctx context.Context, tx *sqldb.Tx, companyID int64, hash []byte, s Session) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO sessions (company_id, user_id, hash, pending, address, agent, created_at, seen_at, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		companyID, s.UserID, hash, s.pending, s.Address, s.Agent, s.CreatedAt.UnixMicro(), s.SeenAt.UnixMicro(), s.ExpiresAt.UnixMicro())
+		INSERT INTO sessions (company_id, user_id, hash, pending, address, agent, created_at, seen_at, expires_at, proved_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		companyID, s.UserID, hash, s.pending, s.Address, s.Agent, s.CreatedAt.UnixMicro(), s.SeenAt.UnixMicro(), s.ExpiresAt.UnixMicro(),
+		s.ProvedAt.UnixMicro())
+	return err
+}
+
+func proveSession(ctx context.Context, tx *sqldb.Tx, s Session, companyID int64) error {
+	_, err := tx.Exec(ctx, `UPDATE sessions SET proved_at = ? WHERE company_id = ? AND id = ?`, tx.Now().UnixMicro(), companyID, s.ID)
 	return err
 }
 

@@ -16,13 +16,15 @@ type storedUser struct {
 	passwordHash      string
 	totp, totpPending string // sealed
 	totpLast          int64
+	confirmedAt       int64 // the address, in microseconds; 0: never
 }
 
-const userColumns = `u.id, u.company_id, u.name, u.email, u.role, u.created_at, u.password_hash, u.totp, u.totp_pending, u.totp_step`
+const userColumns = `u.id, u.company_id, u.name, u.email, u.role, u.created_at, u.password_hash, u.totp, u.totp_pending, u.totp_step, u.email_confirmed_at`
 
 func scanStored(r sqldb.Row) (u storedUser, err error) {
 	var created int64
-	err = r.Scan(&u.ID, &u.CompanyID, &u.Name, &u.Email, (*string)(&u.Role), &created, &u.passwordHash, &u.totp, &u.totpPending, &u.totpLast)
+	err = r.Scan(&u.ID, &u.CompanyID, &u.Name, &u.Email, (*string)(&u.Role), &created, &u.passwordHash, &u.totp, &u.totpPending, &u.totpLast,
+		&u.confirmedAt)
 	u.CreatedAt = time.UnixMicro(created)
 	return u, err
 }
@@ -73,10 +75,10 @@ func insertUser(ctx context.Context, tx *sqldb.Tx, u storedUser) (int64, error) 
 func updateUser(ctx context.Context, tx *sqldb.Tx, u storedUser) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE users SET name = ?, email = ?, email_key = ?, role = ?, password_hash = ?, totp = ?, totp_pending = ?, totp_step = ?,
-			updated_at = ?
+			email_confirmed_at = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		u.Name, u.Email, text.Lower(u.Email), string(u.Role), u.passwordHash, u.totp, u.totpPending, u.totpLast,
-		tx.Now().UnixMicro(), u.CompanyID, u.ID)
+		u.confirmedAt, tx.Now().UnixMicro(), u.CompanyID, u.ID)
 	return err
 }
 
@@ -103,15 +105,35 @@ func purposeOfLink(ctx context.Context, q sqldb.Querier, u User, hash []byte) (p
 }
 
 func deletePasswordLinks(ctx context.Context, tx *sqldb.Tx, u User) error {
-	_, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ?`, u.CompanyID, u.ID)
+	_, err := tx.Exec(ctx, `
+		DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose IN ('password', 'invitation', 'reset')`, u.CompanyID, u.ID)
 	return err
+}
+
+func deleteLinks(ctx context.Context, tx *sqldb.Tx, u User, p purpose) error {
+	_, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose = ?`, u.CompanyID, u.ID, string(p))
+	return err
+}
+
+// userByAddressLink finds a user by a link of an e-mail about the address.
+func userByAddressLink(ctx context.Context, q sqldb.Querier, hash []byte, now time.Time) (storedUser, purpose, error) {
+	var about purpose
+	u, err := sqldb.One(ctx, q, func(r sqldb.Row) (u storedUser, err error) {
+		var created int64
+		err = r.Scan(&u.ID, &u.CompanyID, &u.Name, &u.Email, (*string)(&u.Role), &created, (*string)(&about))
+		u.CreatedAt = time.UnixMicro(created)
+		return u, err
+	}, `SELECT u.id, u.company_id, u.name, u.email, u.role, u.created_at, l.purpose
+		FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
+		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('confirm', 'release') /* every company_id */`, hash, now.UnixMicro())
+	return u, about, sqldb.Found(err, "link")
 }
 
 // userByLink finds a user by what the link proves; the company follows from it.
 func userByLink(ctx context.Context, q sqldb.Querier, hash []byte, now time.Time) (storedUser, error) {
 	u, err := sqldb.One(ctx, q, scanStored, `
 		SELECT `+userColumns+` FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
-		WHERE l.hash = ? AND l.expires_at > ? /* every company_id */`, hash, now.UnixMicro())
+		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('password', 'invitation', 'reset') /* every company_id */`, hash, now.UnixMicro())
 	return u, sqldb.Found(err, "link")
 }
 

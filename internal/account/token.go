@@ -84,6 +84,9 @@ func (s *Service) CreateToken(ctx context.Context, a Actor, n NewToken) (Token, 
 	hash := id.HashToken(plain)
 	var made tokenChange
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if err := roomForToken(ctx, tx, a); err != nil {
+			return err
+		}
 		made = tokenChange{action: TokenCreated, token: Token{CompanyID: a.Company.ID, Name: n.Name}, hash: hash[:]}
 		return s.applyToken(ctx, tx, a, &made)
 	})

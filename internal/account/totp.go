@@ -24,6 +24,9 @@ const (
 	totpDigits = 6
 	// recoveryCodes is how many ways in are left to a user who lost the phone.
 	recoveryCodes = 10
+	// recoveryLength makes a code too long to be found from its hash: about a
+	// hundred bits.
+	recoveryLength = 20
 )
 
 var base32Text = base32.StdEncoding.WithPadding(base32.NoPadding)
@@ -124,12 +127,14 @@ func (s *Service) shownFactor(u storedUser) (Factor, error) {
 	return f, nil
 }
 
-// ConfirmSecondFactor switches the second factor on with a first code. The
-// recovery codes it returns are not shown again.
-func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, code Code) ([]string, error) {
+// ConfirmSecondFactor switches the second factor on with a first code, and signs
+// the user out everywhere else: who is there may not have the app. The recovery
+// codes it returns are not shown again.
+func (s *Service) ConfirmSecondFactor(ctx context.Context, v Visit, code Code) ([]string, error) {
 	if err := code.Problems.Err(); err != nil {
 		return nil, err
 	}
+	a := v.Actor
 	codes := newRecoveryCodes()
 	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		u, err := lockUser(ctx, tx, a.Company.ID, a.UserID)
@@ -143,6 +148,9 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, code Code) (
 		change := userChange{SecondFactorOn, u, u}
 		change.after.totp, change.after.totpPending, change.after.totpLast = u.totpPending, "", step
 		if err := s.applyUser(ctx, tx, a, &change); err != nil {
+			return err
+		}
+		if err := endSessions(ctx, tx, u.CompanyID, u.ID, v.Session.ID); err != nil {
 			return err
 		}
 		return replaceRecovery(ctx, tx, u.User, codes)
@@ -169,8 +177,8 @@ func (s *Service) firstStep(u storedUser, code Code, now time.Time) (int64, erro
 func newRecoveryCodes() []string {
 	codes := make([]string, recoveryCodes)
 	for i := range codes {
-		code := strings.ToLower(id.NewCode(10))
-		codes[i] = code[:5] + "-" + code[5:]
+		code := strings.ToLower(id.NewCode(recoveryLength))
+		codes[i] = strings.Join([]string{code[:5], code[5:10], code[10:15], code[15:]}, "-")
 	}
 	return codes
 }

@@ -70,13 +70,15 @@ func (s *Service) CreateUser(ctx context.Context, a Actor, d UserDraft) (User, s
 	}
 	link, hash := newLink()
 	var change userChange
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		change = userChange{action: UserCreated, after: storedUser{User: made}}
-		change.after.CreatedAt = tx.Now()
-		if err := s.applyUser(ctx, tx, a, &change); err != nil {
-			return err
-		}
-		return replacePasswordLink(ctx, tx, change.after.User, newPasswordLink{hash, forPassword, linkLife})
+	err := s.LimitProbes(ctx, a, made.Email, func() error {
+		return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+			change = userChange{action: UserCreated, after: storedUser{User: made}}
+			change.after.CreatedAt = tx.Now()
+			if err := s.applyUser(ctx, tx, a, &change); err != nil {
+				return err
+			}
+			return replacePasswordLink(ctx, tx, change.after.User, newPasswordLink{hash, forPassword, linkLife})
+		})
 	})
 	return change.after.User, link, err
 }

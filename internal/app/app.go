@@ -23,6 +23,7 @@ import (
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
+	"carteira/internal/privacy"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
 	"carteira/internal/tally"
@@ -45,6 +46,7 @@ type App struct {
 	Webhooks  *webhook.Service
 	Payments  *payment.Service
 	Reminders *reminder.Service
+	Privacy   *privacy.Service
 	Workers   *worker.Supervisor
 
 	idempotency *idempotency.Service
@@ -88,12 +90,17 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 		return nil, err
 	}
 	a := assemble(c, log, db, box)
-	return a, a.Customers.Fill(ctx)
+	if err := a.Customers.Fill(ctx); err != nil {
+		return nil, err
+	}
+	return a, a.Billing.Fill(ctx)
 }
 
 // assemble builds the rooms over a database. It neither reads nor writes.
 func assemble(c config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box) *App {
-	accounts := account.New(db, account.Config{CallsPerMinute: c.RateLimit, Box: box})
+	accounts := account.New(db, account.Config{
+		CallsPerMinute: c.RateLimit, Box: box, Mailer: mailer(c, db), PublicURL: c.PublicURL,
+	})
 	events := &event.Log{}
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
@@ -102,12 +109,15 @@ func assemble(c config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box) 
 	})
 	invoices := billing.New(db, events, customers)
 	plans := catalog.New(db)
+	plans.WatchPlans(customers.PlansChanged)
 	plans.WatchPlans(invoices.PlansChanged)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
 		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour, Log: log,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
-	payments := payment.New(db, invoices, box, paymentOptions(c, log, db, webhooks))
+	options := paymentOptions(c, log, db, webhooks)
+	options.Told = tellGateway(accounts)
+	payments := payment.New(db, invoices, box, options)
 	// After billing: what is issued for a customer stands when its messages are planned.
 	reminders := reminder.New(db, box, accounts, customers, reminderOptions(c, log, gate, client, payments))
 	accounts.Watch(reminders.CompanyChanged)
@@ -122,6 +132,7 @@ func assemble(c config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box) 
 		Webhooks:  webhooks,
 		Payments:  payments,
 		Reminders: reminders,
+		Privacy:   privacy.New(db, accounts, customers, invoices, payments, reminders, webhooks),
 		Workers:   worker.NewSupervisor(log),
 
 		idempotency: idempotency.New(db, box),
@@ -183,6 +194,7 @@ func (a *App) jobs() []worker.Job {
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
+		{Name: "send mail to users", Every: 5 * time.Second, Run: a.Accounts.SendMails},
 		{Name: "check the data", Every: time.Hour, Run: a.checkNightly},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
 		{Name: "prune the audit log", Every: 10 * time.Minute, Run: func(ctx context.Context) error {

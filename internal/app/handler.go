@@ -22,15 +22,7 @@ import (
 
 // Handler answers everything the program serves.
 func (a *App) Handler() http.Handler {
-	reg := prometheus.NewRegistry()
-	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{a.DB})
-	reg.MustRegister(a.Webhooks.Metrics()...)
-	reg.MustRegister(a.Payments.Metrics()...)
-	reg.MustRegister(a.Reminders.Metrics()...)
-	reg.MustRegister(a.sockets.metrics()...)
-	reg.MustRegister(a.Workers.Metrics()...)
-	reg.MustRegister(a.backups.metrics()...)
-	reg.MustRegister(a.nightly.metrics()...)
+	reg := a.registry()
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	page.Register(mux)
@@ -44,7 +36,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/", panel.New(panel.Deps{
 		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers,
 		Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
-		Payments: a.Payments, Resellers: a.Resellers, Reminders: a.Reminders, PublicURL: a.Config.PublicURL,
+		Payments: a.Payments, Resellers: a.Resellers, Reminders: a.Reminders, Privacy: a.Privacy, PublicURL: a.Config.PublicURL,
 	}))
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
@@ -64,6 +56,20 @@ func (a *App) Handler() http.Handler {
 		rest.ServeHTTP(w, r)
 	})
 	return web.Observe(web.Forwarded(root, a.Config.TrustedProxies), a.Log, web.NewMetrics(reg))
+}
+
+// registry has the metrics of the program and of all its rooms.
+func (a *App) registry() *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{a.DB})
+	reg.MustRegister(a.Webhooks.Metrics()...)
+	reg.MustRegister(a.Payments.Metrics()...)
+	reg.MustRegister(a.Reminders.Metrics()...)
+	reg.MustRegister(a.sockets.metrics()...)
+	reg.MustRegister(a.Workers.Metrics()...)
+	reg.MustRegister(a.backups.metrics()...)
+	reg.MustRegister(a.nightly.metrics()...)
+	return reg
 }
 
 // named tells the access log and the metrics which pattern matched.

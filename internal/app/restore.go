@@ -72,7 +72,8 @@ func keysOfBackup(c config.Config, keyFile string) ([]secret.Key, error) {
 	}
 	keys, err := givenKeys(c)
 	if err != nil {
-		return nil, fmt.Errorf("the backup's key is needed too: give --key FILE, or CARTEIRA_SECRET_KEY, or put it at %s first (%w)", keyPath(c), err)
+		return nil, fmt.Errorf("the backup's key is needed too: give --key FILE, or CARTEIRA_SECRET_KEY, or put it at %s first (%w)",
+			keyPath(c), err)
 	}
 	return keys, nil
 }

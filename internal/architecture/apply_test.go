@@ -33,6 +33,7 @@ var roomsWithApply = []applied{
 			"setup_links":     "they end with the first company, which is audited",
 			"signin_attempts": "counts of a limit",
 			"known_devices":   "a sign-in is audited as what happened to the user",
+			"user_mails":      "a queue: what a mail is about is audited",
 			"token_calls":     "counts of a limit",
 		},
 		functions: map[string]string{
@@ -61,13 +62,21 @@ var roomsWithApply = []applied{
 			"removeStaged": "takes back what nobody has seen of an import that came to nothing",
 			"fillCreated":  "completes the rows of an earlier version after a migration",
 			"updatePhone":  "repairs the rows of an earlier version after a migration",
+			"updateWorth":  "a plan's new price counts for all its customers at once; the plan's change is the audited one",
 		},
 	},
 	{
-		room:   "internal/billing",
-		tables: map[string]string{"invoice_schedule": "due dates that have no invoice yet: what is left to issue"},
+		room: "internal/billing",
+		tables: map[string]string{
+			"invoice_schedule": "due dates that have no invoice yet: what is left to issue",
+			"debtors":          "how long a customer has owed, which follows from its open invoices",
+		},
 		functions: map[string]string{
+			"namelessPayments":      "an erasure takes a name off; it is audited as the deletion of the customer",
 			"Service.applyDeletion": "is apply for all invoices of a customer at once",
+			"fillInvoices":          "completes the rows of an earlier version after a migration",
+			"fillPayments":          "completes the rows of an earlier version after a migration",
+			"fillRefunds":           "completes the rows of an earlier version after a migration",
 		},
 	},
 	{
@@ -119,6 +128,8 @@ var roomsWithApply = []applied{
 			"countFailure":  "the health of a gateway",
 			"setOptions":    "Reseal changes the key and no option",
 			"forgetOptions": "pruning: credentials of a gateway that was left",
+
+			"namelessCharges": "an erasure takes a name off; it is audited as the deletion of the customer",
 		},
 	},
 }

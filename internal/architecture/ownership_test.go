@@ -60,7 +60,6 @@ var owned = map[string]table{
 		"internal/platform/sqldb": "fills the search index from rows when a transaction commits",
 		"internal/billing":        "names the customer of each invoice in a list, and issues for customers whose day has come",
 		"internal/reminder":       "finds the customers whose due date a rule is about",
-		"internal/dashboard":      "counts the customers who came in a month",
 	}},
 	"customers_search": {owner: "internal/platform/sqldb", readers: map[string]string{
 		"internal/customer": "searches customers by name, login and number",
@@ -75,6 +74,9 @@ var owned = map[string]table{
 
 	"invoices": {owner: "internal/billing", readers: map[string]string{
 		"internal/reminder": "a rule about unpaid invoices finds those of each customer, and a message names one",
+	}},
+	"debtors": {owner: "internal/billing", readers: map[string]string{
+		"internal/customer": "lists the customers who owe since a day",
 	}},
 	"invoice_schedule": {owner: "internal/billing"},
 	"payments": {owner: "internal/billing", readers: map[string]string{

@@ -25,9 +25,10 @@ type arrow struct{ to, why string }
 const platform = "internal/platform/..."
 
 var (
-	tools  = arrow{platform, "tools that know no business"}
-	events = arrow{"internal/event", "a change is recorded as an event, in its transaction"}
-	counts = arrow{"internal/tally", "lists and figures know their totals without counting"}
+	tools   = arrow{platform, "tools that know no business"}
+	events  = arrow{"internal/event", "a change is recorded as an event, in its transaction"}
+	meaning = arrow{"internal/figures", "what a customer is worth and how figures are reckoned is said once"}
+	counts  = arrow{"internal/tally", "lists and figures know their totals without counting"}
 )
 
 // rooms is the plan. Down the arrow, call; against the arrow, record an event or
@@ -60,6 +61,7 @@ var rooms = []room{
 			{"internal/account", "customers are the company's"},
 			{"internal/catalog", "a customer buys a plan, and renews by its period"},
 			{"internal/customer/sheet", "a row of a file is one more form"},
+			meaning,
 		},
 		tests: []arrow{document},
 	},
@@ -148,8 +150,16 @@ var rooms = []room{
 		tests: []arrow{{"internal/webhook", "what is sent in tests comes from webhooks"}, {"internal/account", "webhooks are the company's"}},
 	},
 	{
+		path: "internal/privacy", place: "it asks the rooms what they keep about a customer, and owns nothing",
+		may: []arrow{
+			tools,
+			{"internal/account", "whose customer it is, and what the audit log says"},
+			{"internal/customer", "who is asked about"},
+		},
+	},
+	{
 		path: "internal/dashboard", place: "it reads the counts of other rooms, and changes nothing",
-		may: []arrow{tools, counts, {"internal/account", "numbers are the company's"}},
+		may: []arrow{tools, counts, meaning, {"internal/account", "numbers are the company's"}},
 		tests: []arrow{
 			events,
 			{"internal/catalog", "its numbers are held against what the rooms list"},
@@ -158,7 +168,7 @@ var rooms = []room{
 		},
 	},
 	{
-		path: "internal/dashboard/figures", place: "pure: rows in, figures out; who reads the rows is not its business",
+		path: "internal/figures", place: "pure: rows in, figures out; who reads the rows is not its business",
 		may: []arrow{tools},
 	},
 	{
@@ -192,7 +202,7 @@ var rooms = []room{
 	},
 	{
 		path: "internal/web/panel", place: "edges are leaves: they call rooms, and never each other",
-		may: slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/customer/sheet", "an import begins with a file"}}, capabilities),
+		may: slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/privacy", "a customer's file and erasure"}, {"internal/customer/sheet", "an import begins with a file"}}, capabilities),
 		tests: slices.Concat(edgeTests, []arrow{
 			{"internal/reminder/...", "messages are sent through a channel"}, {"internal/payment/...", "payments come through a gateway"},
 		}),

@@ -27,10 +27,11 @@ type Invoice struct {
 	Amount      money.Cents
 	Description string
 	DueOn       civil.Date
+	IssuedFor   civil.Date   // the customer's due date that its payment renews; zero: an extra one
 	Period      civil.Period // by which its payment renews; zero: it renews nothing
 	Plan        customer.Plan
 	Product     customer.Product
-	PaidAt      time.Time // zero: not paid
+	PaidAt      time.Time // zero: not paid; by the company's clock of then, as is CreatedAt
 	PaidOn      civil.Date
 	PaidVia     string
 	Note        string
@@ -66,6 +67,10 @@ type renewal struct {
 
 // Overdue reports whether the invoice should have been paid before today.
 func (i Invoice) Overdue(today civil.Date) bool { return i.Status == Open && i.DueOn.Before(today) }
+
+// Renewed reports whether its payment moved the customer's due date, and that
+// stands.
+func (i Invoice) Renewed() bool { return !i.renewal.to.IsZero() }
 
 // Service has the use cases.
 type Service struct {

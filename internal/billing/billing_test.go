@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
@@ -15,14 +14,17 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
 )
 
+// From the house's test kit.
+var values, must = housetest.Form, housetest.Must
+
 // noon is the morning of 31 January 2026 in São Paulo.
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+var noon = housetest.Morning
 
 // world is a company and the rooms around its invoices, in one process.
 type world struct {
@@ -386,20 +388,6 @@ func atOnce(n int, processes []*world, f func(p *world, i int) error) (failed []
 }
 
 // values makes a form of names and values in turn.
-func values(pairs ...string) *input.Form {
-	m := map[string]string{}
-	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0]] = pair[1]
-	}
-	return input.FromStrings(m)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func wantField(t *testing.T, err error, field string) {
 	t.Helper()

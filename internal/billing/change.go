@@ -27,6 +27,7 @@ type Change struct {
 	Before, After Invoice
 
 	payments []paymentChange // money that comes or goes with it
+	chosen   bool            // a person had the invoice of a due date issued
 }
 
 // Invoice is the record that the change is about.
@@ -45,11 +46,8 @@ func (c Change) CostsOther() bool {
 			c.Before.OwnDiscount != c.After.OwnDiscount)
 }
 
-// Changes are what one actor changes in one step of a transaction.
-type Changes struct {
-	Actor account.Actor
-	List  []Change
-}
+// Changes are changes of invoices.
+type Changes = account.ChangesOf[Change]
 
 // Watch adds a room above this one that acts when invoices change. It is called
 // after the row is written, or before it is deleted.
@@ -79,7 +77,7 @@ func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *C
 	if err := s.recordEvent(ctx, tx, a, *c); err != nil {
 		return err
 	}
-	return s.watchers.Tell(ctx, tx, Changes{a, []Change{*c}})
+	return s.watchers.Tell(ctx, tx, Changes{Actor: a, List: []Change{*c}})
 }
 
 // applyDeletion is apply for all invoices of a customer who is deleted, in as
@@ -90,7 +88,7 @@ func (s *Service) applyDeletion(ctx context.Context, tx *sqldb.Tx, a account.Act
 	if len(deleted) == 0 {
 		return nil
 	}
-	if err := s.watchers.Tell(ctx, tx, Changes{a, deleted}); err != nil {
+	if err := s.watchers.Tell(ctx, tx, Changes{Actor: a, List: deleted}); err != nil {
 		return err
 	}
 	if err := remove(ctx, tx, a.Company.ID, idsOf(deleted)); err != nil {
@@ -111,6 +109,7 @@ func writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) err
 	if c.Action != ActionCreated {
 		return update(ctx, tx, a.Company.ID, c.After)
 	}
+	c.After.CreatedAt = c.After.CreatedAt.In(a.Company.Zone)
 	id, err := insert(ctx, tx, a, c.After)
 	if err == nil && id == 0 {
 		return errIssued
@@ -122,7 +121,7 @@ func writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) err
 // auditChange writes no line for an invoice that a due date brings: no person
 // chose it, and the customer's line has the date.
 func auditChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Change) error {
-	if c.Action == ActionCreated && c.After.Generated {
+	if c.Action == ActionCreated && c.After.Generated && !c.chosen {
 		return nil
 	}
 	return account.WriteAudit(ctx, tx, a, account.AuditEntry{

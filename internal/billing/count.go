@@ -33,10 +33,26 @@ func countChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, changes ...
 			settled = append(settled, gone(countedPaid(c.Before, 1))...)
 		}
 	}
-	if err := counter.Add(ctx, tx, a.Company.ID, invoices...); err != nil || len(settled) == 0 {
-		return err
+	entries := append(entriesOf(counter, invoices), entriesOf(paid, settled)...)
+	for _, c := range changes {
+		if c.Action == ActionDeleted {
+			continue // its customer goes, and is no debtor any more
+		}
+		debt, err := settleDebt(ctx, tx, a, c)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, debt...)
 	}
-	return paid.Add(ctx, tx, a.Company.ID, settled...)
+	return tally.AddAll(ctx, tx, a.Company.ID, entries)
+}
+
+func entriesOf(counter tally.Counter, changes []tally.Change) []tally.Entry {
+	entries := make([]tally.Entry, len(changes))
+	for n, c := range changes {
+		entries[n] = tally.Entry{Counter: counter, Change: c}
+	}
+	return entries
 }
 
 // counted is an invoice as the counter of invoices has it. An open one is worth

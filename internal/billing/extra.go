@@ -20,19 +20,49 @@ type Extra struct {
 	Amount      input.Opt[money.Cents] // no value: the plan's
 	DueOn       input.Opt[civil.Date]  // no value: today
 	Description input.Opt[string]
+	// Renews has it be the invoice of the customer's due date: see Reissue.
+	Renews bool
 
 	Problems input.Problems // what the form had wrong
+
+	names extraNames
 }
 
-// ReadExtra reads an extra invoice from the fields amount, due and description.
-func ReadExtra(in *input.Form) Extra {
+// extraNames are what a form calls the fields of an Extra.
+type extraNames struct{ amount, due string }
+
+// ReadExtra reads an extra invoice from the fields amount, due, description and
+// renews.
+func ReadExtra(in *input.Form) Extra { return readExtra(in, extraNames{"amount", "due"}) }
+
+// ReadNewInvoice reads an invoice as the API takes it: the fields customer_id,
+// total_amount, due_date, description and renews.
+func ReadNewInvoice(in *input.Form) (customerID int64, e Extra) {
+	in.Require("customer_id")
+	customerID = in.ID("customer_id").Value
+	in.Ignore("id", "status", "overdue", "customer", "plan", "product")
+	return customerID, readExtra(in, extraNames{"total_amount", "due_date"})
+}
+
+func readExtra(in *input.Form, names extraNames) Extra {
 	e := Extra{
-		Amount:      in.Money("amount"),
-		DueOn:       in.Date("due"),
+		Amount:      in.Money(names.amount),
+		DueOn:       in.Date(names.due),
 		Description: in.Line("description", maxDescription),
+		Renews:      in.Bool("renews").Value,
+		names:       names,
 	}
 	e.Problems = in.Problems()
 	return e
+}
+
+// Create issues an invoice that a person asks for: one beside the generated ones,
+// or, where Renews is set, that of the customer's due date.
+func (s *Service) Create(ctx context.Context, a account.Actor, customerID int64, e Extra) (Invoice, error) {
+	if e.Renews {
+		return s.Reissue(ctx, a, customerID, e)
+	}
+	return s.CreateExtra(ctx, a, customerID, e)
 }
 
 // CreateExtra issues an invoice beside the generated ones. Paying it renews
@@ -56,7 +86,7 @@ func (s *Service) CreateExtra(ctx context.Context, a account.Actor, customerID i
 // invoice makes the invoice of a customer.
 func (e Extra) invoice(a account.Actor, now time.Time, owner customer.Customer) Invoice {
 	i := newInvoice(owner, now)
-	i.Amount = e.Amount.Or(owner.Plan.Value)
+	i.Amount = e.Amount.Or(owner.Price())
 	i.DueOn = e.DueOn.Or(a.Today(now))
 	i.Description = e.Description.Value
 	return i
@@ -65,11 +95,11 @@ func (e Extra) invoice(a account.Actor, now time.Time, owner customer.Customer) 
 // refused says what is wrong with the amount, unless the form has said it.
 func (e Extra) refused(i Invoice) (refused fault.Fields) {
 	switch {
-	case i.Amount > 0 || e.Problems.Has("amount"):
+	case i.Amount > 0 || e.Problems.Has(e.names.amount):
 	case e.Amount.HasValue():
-		refused.Add("amount", "must be more than zero")
+		refused.Add(e.names.amount, "must be more than zero")
 	default:
-		refused.Add("amount", "is required: the customer has no plan that costs something")
+		refused.Add(e.names.amount, "is required: the customer has no plan that costs something")
 	}
 	return refused
 }

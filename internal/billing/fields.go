@@ -27,6 +27,7 @@ var fields = []field{
 	},
 	{name: "description", column: "description", at: func(i *Invoice) any { return &i.Description }},
 	{name: "due_date", column: "due_on", at: func(i *Invoice) any { return &i.DueOn }},
+	{name: "issued_for", column: "issued_for", at: func(i *Invoice) any { return &i.IssuedFor }},
 	{name: "paid_on", column: "paid_on", at: func(i *Invoice) any { return &i.PaidOn }},
 	{name: "paid_via", column: "paid_via", at: func(i *Invoice) any { return &i.PaidVia }},
 	{

@@ -21,7 +21,7 @@ func full() Invoice {
 		DueOn: day("2026-02-10"), Plan: customer.Plan{ID: 1, Name: "Mensal", Value: 3500}, Product: customer.Product{ID: 1, Name: "Fibra"},
 		PaidAt: noon.Add(time.Hour), PaidOn: day("2026-01-30"), PaidVia: "woovi", Note: "in cash", CreatedAt: noon,
 		Received: 3560, LateFee: 70, LateInterest: 1, Discount: 2, Forgiven: 9,
-		OwnDiscount: OwnDiscount{250, true}, Edited: true, Superseded: true, Withdrawn: withdrawnMoved,
+		IssuedFor: day("2026-02-09"), OwnDiscount: OwnDiscount{250, true}, Edited: true, Superseded: true, Withdrawn: withdrawnMoved,
 		Period:  civil.Period{Unit: civil.Month, Count: 1},
 		renewal: renewal{day("2026-02-10"), day("2026-03-10"), 10, day("2026-01-30")},
 	}
@@ -53,6 +53,7 @@ var notInEvents = map[string]string{
 	"Discount":     "the contract's event has none; GET /invoices/{id} shows it",
 	"Forgiven":     "the contract's event has none; the audit log shows it",
 	"Note":         "the company's own",
+	"IssuedFor":    "due_date is the contract's",
 	"OwnDiscount":  "the contract's event has none; GET /invoices/{id} shows what it comes to",
 	"Edited":       "the company's own",
 	"Superseded":   "the company's own",
@@ -99,6 +100,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 		changed.PaidAt, changed.PaidOn, changed.PaidVia, changed.Note = noon, day("2026-01-29"), "efi", "other"
 		changed.Received, changed.LateFee, changed.LateInterest, changed.Discount, changed.Forgiven = 5, 4, 3, 1, 6
 		changed.renewal = renewal{day("2026-02-11"), day("2026-03-11"), 11, day("2026-01-29")}
+		changed.IssuedFor = day("2026-02-12")
 		changed.OwnDiscount, changed.Edited, changed.Superseded, changed.Withdrawn = OwnDiscount{}, false, false, ""
 		w.plan(t, "2years", "70.00")
 		changed.Plan, changed.Product = w.customer(t, 2, "2026-05-10").Plan, w.customer(t, 2, "2026-05-10").Product

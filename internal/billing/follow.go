@@ -116,7 +116,7 @@ func (c *Change) followDate(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	case err != nil:
 		return err
 	case !found:
-		c.After.DueOn = owner.After.DueOn
+		c.After.DueOn, c.After.IssuedFor = owner.After.DueOn, owner.After.DueOn
 	case other.Status == Open || other.Withdrawn.revivable():
 		c.After.withdraw(withdrawnMoved)
 	}
@@ -153,10 +153,19 @@ func (s *Service) withdrawAll(ctx context.Context, tx *sqldb.Tx, a account.Actor
 // the invoices from its due date on. Those of earlier dates were given up.
 func (s *Service) restoreAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
 	return s.changeAll(ctx, tx, a, c, func(i *Invoice) {
-		if i.Withdrawn == withdrawnCustomer && !i.DueOn.Before(c.DueOn) {
+		if i.Withdrawn == withdrawnCustomer && !i.owedFrom().Before(c.DueOn) {
 			i.Status, i.Withdrawn = Open, ""
 		}
 	})
+}
+
+// owedFrom is the due date that an invoice belongs to, also when a person gave it
+// another day to be paid on.
+func (i Invoice) owedFrom() civil.Date {
+	if i.Generated {
+		return i.IssuedFor
+	}
+	return i.DueOn
 }
 
 // changeAll applies a change to those invoices of a customer that it changes.

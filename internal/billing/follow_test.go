@@ -211,3 +211,18 @@ func TestCancelledCustomerWhoPaysIsRecordedAndNotRenewed(t *testing.T) {
 		w.wantNothingToIssue(t)
 	})
 }
+
+// Killed mutant: a cancelled customer is billed, who was put on the schedule by
+// whatever means.
+func TestCancelledCustomerOnTheScheduleIsNotBilled(t *testing.T) {
+	ledger(t, func(t *testing.T, w *world) {
+		c := w.customer(t, 0, "2026-02-03")
+		w.update(t, c.ID, "plan_id", "1", "cancelled", "true")
+		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			c.DueOn = day("2026-02-03")
+			return schedule(t.Context(), tx, w.actor.Company.ID, c)
+		}))
+		w.dayWork(t)
+		w.wantDue(t, c.ID)
+	})
+}

@@ -93,7 +93,7 @@ func (s *Service) issueFor(ctx context.Context, tx *sqldb.Tx, a account.Actor, c
 // generated is the invoice of a customer's due date.
 func generated(c customer.Customer, plan catalog.Plan, now time.Time) Invoice {
 	i := newInvoice(c, now)
-	i.Generated, i.Description, i.DueOn = true, c.Plan.Name, c.DueOn
+	i.Generated, i.Description, i.DueOn, i.IssuedFor = true, c.Plan.Name, c.DueOn, c.DueOn
 	i.reprice(c, plan.Period)
 	return i
 }

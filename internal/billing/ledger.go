@@ -98,6 +98,7 @@ func applyPayment(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *payment
 // KeepTx records money that does not count before a person decides about it.
 // The invoice need not exist any more. It returns the number of the payment.
 func (s *Service) KeepTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, p Payment) (int64, error) {
+	p.PaidAt = p.PaidAt.In(a.Company.Zone)
 	p.Status, p.PaidOn = PaymentReview, a.Today(p.PaidAt)
 	c := paymentChange{after: p}
 	err := applyPayment(ctx, tx, a, &c)

@@ -79,7 +79,7 @@ func (l *life) compareInvoices() {
 		r := rows[i]
 		b.id = r.ID
 		got := bill{
-			id: r.ID, of: b.of, generated: r.Generated, status: r.Status, amount: r.Amount, dueOn: r.DueOn, planID: r.Plan.ID,
+			id: r.ID, of: b.of, generated: r.Generated, status: r.Status, amount: r.Amount, dueOn: r.DueOn, date: r.IssuedFor, planID: r.Plan.ID,
 			product: r.Product.ID, paidOn: r.PaidOn, renewal: r.renewal, issuedFor: b.issuedFor, withdrawn: r.Withdrawn,
 			edited: r.Edited, superseded: r.Superseded, received: r.Received, forgiven: r.Forgiven,
 		}

@@ -27,8 +27,10 @@ type life struct {
 	last      string // what was done last
 }
 
-// days is how many days each life has.
-const days = 200
+const (
+	days  = 300 // that each life has
+	crowd = 12  // customers at most, so that each has a history
+)
 
 // lives are companies in several zones.
 var lives = []struct {
@@ -122,7 +124,7 @@ type deed struct {
 }
 
 var deeds = []deed{
-	{"create", 16, func(l *life, _ *person) { l.createSomebody() }},
+	{"create", 12, func(l *life, _ *person) { l.createSomebody() }},
 	{"renew", 5, (*life).renewByHand},
 	{"date", 9, (*life).changeDate},
 	{"plan", 6, (*life).changePlan},
@@ -131,6 +133,8 @@ var deeds = []deed{
 	{"cancel or restore", 5, (*life).cancelOrRestore},
 	{"delete", 2, (*life).delete},
 	{"extra", 4, (*life).billExtra},
+	{"edit", 8, func(l *life, _ *person) { l.editSome() }},
+	{"reissue", 6, (*life).issueAgain},
 	{"status", 32, func(l *life, _ *person) { l.changeStatus() }},
 	{"gateway", 5, func(l *life, _ *person) { l.payByGateway() }},
 	{"refund", 6, func(l *life, _ *person) { l.refundSome() }},
@@ -159,18 +163,21 @@ func (l *life) act() {
 }
 
 func (l *life) createSomebody() {
+	if len(l.people) > crowd {
+		return
+	}
 	plan, dueOn := pick(l.random, l.offers), l.date()
 	l.create(l.w.customer(l.t, plan.number(), dueOn.String()).ID, plan, dueOn)
 }
 
 func (l *life) renewByHand(p *person) {
-	_, err := l.w.customers.Renew(l.t.Context(), l.w.actor, p.id)
-	if p.plan == nil {
+	invoice := pick(l.random, account.RenewInvoices)
+	_, err := l.w.Renew(l.t.Context(), l.w.actor, p.id, ReadRenewal(values("invoice", string(invoice))))
+	if !l.renewWith(p, invoice) {
 		wantField(l.t, err, "plan_id")
 		return
 	}
 	must(l.t, err)
-	l.renew(p, p.plan, l.today)
 }
 
 func (l *life) changeDate(p *person) {
@@ -234,6 +241,40 @@ func (l *life) billExtra(p *person) {
 	_, err := l.w.CreateExtra(l.t.Context(), l.w.actor, p.id, ReadExtra(values("amount", b.amount.String(), "due", b.dueOn.String())))
 	must(l.t, err)
 	l.add(b)
+}
+
+// editSome changes an invoice by hand, or tries to.
+func (l *life) editSome() {
+	if len(l.bills) == 0 {
+		return
+	}
+	b := pick(l.random, l.bills)
+	amount, dueOn, pairs := b.amount, b.dueOn, []string{"description", fmt.Sprint("d", l.random.IntN(3))}
+	if l.random.IntN(2) == 0 {
+		amount = 1 + money.Cents(l.random.IntN(9000))
+		pairs = append(pairs, "total_amount", amount.String())
+	}
+	if l.random.IntN(2) == 0 {
+		dueOn = l.today.AddDays(l.random.IntN(20) - 4)
+		pairs = append(pairs, "due_date", dueOn.String())
+	}
+	_, err := l.w.Edit(l.t.Context(), l.w.actor, b.id, ReadEdit(values(pairs...)))
+	l.wantRefused(l.edit(b, amount, dueOn), err)
+}
+
+// wantRefused wants the error to name a field; "": none.
+func (l *life) wantRefused(field string, err error) {
+	l.t.Helper()
+	if field == "" {
+		must(l.t, err)
+		return
+	}
+	wantField(l.t, err, field)
+}
+
+func (l *life) issueAgain(p *person) {
+	_, err := l.w.Create(l.t.Context(), l.w.actor, p.id, ReadExtra(values("renews", "true")))
+	l.wantRefused(l.reissue(p), err)
 }
 
 // changeStatus changes the status of an invoice, or tries to.

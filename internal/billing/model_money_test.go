@@ -39,7 +39,7 @@ func (m *model) receive(b *bill, e entry) bool {
 	b.status, b.paidOn = Paid, e.on
 	m.tell(event.InvoicePaid, b.of, civil.Date{})
 	p := b.of
-	if e.renew && b.issuedFor != nil && b.renewal.to.IsZero() && p.dueOn.Compare(b.dueOn) <= 0 && !p.cancelled {
+	if e.renew && b.issuedFor != nil && b.renewal.to.IsZero() && p.dueOn.Compare(b.date) <= 0 && !p.cancelled {
 		b.renewal = renewal{from: p.dueOn, ownDay: p.ownDay, on: e.on}
 		m.renew(p, b.issuedFor, e.on)
 		b.renewal.to = p.dueOn
@@ -51,6 +51,9 @@ func (m *model) receive(b *bill, e entry) bool {
 // that cannot be: a part has gone back, or a gateway's money alone pays it.
 func (m *model) undo(b *bill) bool {
 	left := b.received
+	if b.superseded {
+		return false
+	}
 	var taken []*deposit
 	for _, r := range m.money {
 		if r.bill != b || !r.counts || !r.byPerson || r.back == r.amount {
@@ -77,6 +80,9 @@ func (m *model) undo(b *bill) bool {
 // still where the payment put it.
 func (m *model) reopen(b *bill) {
 	b.status, b.paidOn, b.forgiven = Open, civil.Date{}, 0
+	if b.superseded {
+		b.status = Cancelled
+	}
 	p := b.of
 	if b.renewal.to.IsZero() || p.dueOn != b.renewal.to {
 		return

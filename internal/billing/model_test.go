@@ -53,6 +53,7 @@ type bill struct {
 	status     Status
 	amount     money.Cents
 	dueOn      civil.Date
+	date       civil.Date // the customer's, that it was issued for
 	planID     int64
 	product    int64
 	paidOn     civil.Date
@@ -129,7 +130,7 @@ func (m *model) create(id int64, plan *offer, dueOn civil.Date) {
 // billFor is the invoice that was issued for a due date; nil: none was.
 func (m *model) billFor(p *person, dueOn civil.Date) *bill {
 	for _, b := range m.bills {
-		if b.of == p && b.generated && !b.superseded && b.dueOn == dueOn {
+		if b.of == p && b.generated && !b.superseded && b.date == dueOn {
 			return b
 		}
 	}
@@ -149,7 +150,7 @@ func (m *model) issue(p *person) {
 	b := m.billFor(p, p.dueOn)
 	switch {
 	case b == nil:
-		b = &bill{of: p, generated: true, dueOn: p.dueOn}
+		b = &bill{of: p, generated: true, dueOn: p.dueOn, date: p.dueOn}
 		b.buys(p)
 		m.add(b)
 	case b.byProgram():
@@ -197,7 +198,7 @@ func (m *model) follow(b *bill, was person) {
 		other := m.billFor(p, p.dueOn)
 		switch {
 		case other == nil:
-			b.dueOn = p.dueOn
+			b.dueOn, b.date = p.dueOn, p.dueOn
 		case other.status == Open || other.byProgram():
 			b.status, b.withdrawn = Cancelled, "moved"
 			return
@@ -206,7 +207,7 @@ func (m *model) follow(b *bill, was person) {
 	repriced := was.plan != p.plan || was.pays() != p.pays()
 	early := m.today.Before(was.dueOn) || m.today.Before(p.dueOn)
 	switch {
-	case !repriced || !early || b.dueOn != p.dueOn:
+	case !repriced || !early || b.date != p.dueOn:
 	case p.plan == nil || p.pays() == 0:
 		b.status, b.withdrawn = Cancelled, "free"
 	default:
@@ -229,7 +230,11 @@ func (m *model) restore(p *person) {
 	p.cancelled = false
 	m.tell(event.CustomerUpdated, p, civil.Date{})
 	for _, b := range m.bills {
-		if b.of == p && b.withdrawn == "customer" && b.dueOn.Compare(p.dueOn) >= 0 {
+		belongs := b.date
+		if !b.generated {
+			belongs = b.dueOn
+		}
+		if b.of == p && b.withdrawn == "customer" && belongs.Compare(p.dueOn) >= 0 {
 			b.status, b.withdrawn = Open, ""
 		}
 	}

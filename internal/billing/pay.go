@@ -217,11 +217,11 @@ func (d *decision) renew(a account.Actor) error {
 
 // renews decides whether the payment of an invoice buys its customer a period:
 // a generated one does, once, by the period that it was issued for, while the due
-// date has not already moved past the invoice's because the customer was renewed
+// date has not already moved past the one it was issued for because the customer was renewed
 // first. A cancelled customer is not renewed.
 func renews(i Invoice, owner customer.Customer) bool {
-	issuedFor := i.Generated && i.Period.Unit != ""
-	return issuedFor && i.renewal.to.IsZero() && !owner.DueOn.After(i.DueOn) && !owner.IsCancelled()
+	issued := i.Generated && i.Period.Unit != ""
+	return issued && i.renewal.to.IsZero() && !owner.DueOn.After(i.IssuedFor) && !owner.IsCancelled()
 }
 
 // undo dismisses what persons reported as paid. Money that a gateway reported
@@ -238,11 +238,7 @@ func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, a account.Actor) erro
 		if p.Refunded > 0 {
 			return fault.Field("status", "a part of the payment was given back; give back the rest instead")
 		}
-		c := paymentChange{before: p, after: p}
-		c.after.Status = PaymentDismissed
-		c.after.PaymentID += fmt.Sprint("#undone-", p.ID) // the same payment may be reported again
-		d.payments = append(d.payments, c)
-		d.After.Received -= p.Amount
+		d.dismiss(p)
 	}
 	if d.After.Received >= d.Before.cost() {
 		return errPaidThrough(d.Before)
@@ -251,12 +247,24 @@ func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, a account.Actor) erro
 	return nil
 }
 
+// dismiss takes a payment back: it never happened.
+func (d *decision) dismiss(p Payment) {
+	c := paymentChange{before: p, after: p}
+	c.after.Status = PaymentDismissed
+	c.after.PaymentID += fmt.Sprint("#undone-", p.ID) // the same payment may be reported again
+	d.payments = append(d.payments, c)
+	d.After.Received -= p.Amount
+}
+
 // reopen makes a paid invoice open. The due date goes back to where it was before
 // the payment only if it is still where the payment put it: otherwise a later
 // change relies on it, and paying again will not renew a second time.
 func (d *decision) reopen() {
 	i := &d.After
 	i.Status = Open
+	if i.Superseded { // the invoice that was issued after it claims the money
+		i.Status = Cancelled
+	}
 	i.PaidAt, i.PaidOn, i.PaidVia = time.Time{}, civil.Date{}, ""
 	i.LateFee, i.LateInterest, i.Discount, i.Forgiven = 0, 0, 0, 0
 	if put := d.Before.renewal.to; put.IsZero() || d.owner.DueOn != put {

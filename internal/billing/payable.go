@@ -1,7 +1,6 @@
 package billing
 
 import (
-
 	"carteira/internal/account"
 	"carteira/internal/billing/terms"
 	"carteira/internal/platform/civil"
@@ -14,6 +13,9 @@ type Payable struct {
 	terms.Payable
 	Rest money.Cents // what is still to pay; 0 when the invoice is not open
 }
+
+// Plain reports whether the face amount is all that the invoice costs.
+func (p Payable) Plain() bool { return p.Fee == 0 && p.Interest == 0 && p.Discount == 0 }
 
 // PayableOn is what pays the invoice on a day, by the terms of its company. Of a
 // paid invoice it is what it cost when it was paid: what a person forgave is part

@@ -27,9 +27,15 @@ func (w *world) usualTerms(t *testing.T) {
 }
 
 // The figures were computed by hand, from the rule and a calendar, as those of
-// package terms. Mutants that this test kills: fee twice, fee for each day,
-// interest on what is left, >= for > in late, discount on the day after, a month
-// by the calendar, rounding each day, face amount in place of what is payable.
+// package terms.
+//
+// Mutants of billing and its terms that the tests of this file were seen to kill,
+// one by one: fee twice; fee once for each day; interest on what is left instead
+// of the face amount; >= for > in late; discount on the day after the due date; a
+// month of 31 days; terms not frozen by the payment; what was forgiven kept when
+// the invoice is reopened; what was forgiven left out of what it cost; AsOf
+// ignored; terms of the request instead of those that the transaction sees, by
+// hand and by gateway; own discount ignored; own discount that costs the same.
 func TestInvoiceIsPaidByWhatTheTableSays(t *testing.T) {
 	ledger(t, func(t *testing.T, w *world) {
 		w.usualTerms(t)

@@ -101,12 +101,12 @@ func (r Receipt) change(ctx context.Context, tx *sqldb.Tx, a account.Actor, i In
 func (p *Payment) dated(a account.Actor, now time.Time) {
 	switch {
 	case !p.PaidOn.IsZero() && p.PaidAt.IsZero():
-		p.PaidAt = paidTime(a, now, p.PaidOn)
+		p.PaidAt = paidTime(a, now, p.PaidOn).In(a.Company.Zone)
 		return
 	case p.PaidAt.IsZero() || p.PaidAt.After(now):
 		p.PaidAt = now
 	}
-	p.PaidAt = p.PaidAt.Truncate(time.Microsecond)
+	p.PaidAt = p.PaidAt.Truncate(time.Microsecond).In(a.Company.Zone)
 	p.PaidOn = a.Today(p.PaidAt)
 }
 

@@ -21,6 +21,8 @@ type Refund struct {
 	At        time.Time   // zero: now
 	By        string      // who reported it; empty: the gateway
 	Note      string
+
+	byHand bool // what cannot be given back is refused, not passed over
 }
 
 // refundRow is a refund as the ledger has it.
@@ -66,6 +68,11 @@ func (r Refund) change(ctx context.Context, tx *sqldb.Tx, a account.Actor) (*pay
 	if err != nil {
 		return nil, err
 	}
+	if r.byHand {
+		if err := p.refusedByHand(); err != nil {
+			return nil, err
+		}
+	}
 	row := refundRow{payment: p.ID, id: r.RefundID, amount: r.Amount, at: r.At, by: r.By, note: r.Note}
 	known, err := refundKnown(ctx, tx, a.Company.ID, row)
 	if err != nil || known || p.left() == 0 {
@@ -80,6 +87,7 @@ func (r Refund) change(ctx context.Context, tx *sqldb.Tx, a account.Actor) (*pay
 	if row.at.IsZero() || row.at.After(tx.Now()) {
 		row.at = tx.Now()
 	}
+	row.at = row.at.In(a.Company.Zone)
 	row.on = a.Today(row.at)
 	c := &paymentChange{before: p, after: p}
 	c.after.Refunded += row.amount

@@ -50,6 +50,9 @@ func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account
 // customerChanged has invoices follow a customer that was changed, but not one
 // that was renewed, and keeps the schedule true.
 func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Change) error {
+	if err := customerMoved(ctx, tx, a, c); err != nil {
+		return err
+	}
 	if c.Action == customer.ActionUpdated {
 		if err := s.follow(ctx, tx, a, c); err != nil {
 			return err
@@ -96,6 +99,9 @@ func (s *Service) PlansChanged(ctx context.Context, tx *sqldb.Tx, changed catalo
 // customerDeleting deletes what belongs to a customer.
 func (s *Service) customerDeleting(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
 	if err := unschedule(ctx, tx, a.Company.ID, c.ID); err != nil {
+		return err
+	}
+	if err := forgetDebt(ctx, tx, a, c.ID); err != nil {
 		return err
 	}
 	list, err := ofCustomer(ctx, tx, a.Company.ID, c.ID)

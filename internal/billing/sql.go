@@ -3,7 +3,6 @@ package billing
 import (
 	"context"
 	"errors"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
@@ -12,8 +11,8 @@ import (
 
 var columns = `i.id, i.customer_id, c.uuid, c.name, i.generated, ` + stored.Columns("i.", "") + `,
 	COALESCE(i.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(i.product_id, 0), COALESCE(r.name, ''),
-	COALESCE(i.paid_at, 0), i.renewed_from, i.renewed_to, i.renewed_day, i.renewed_on,
-	COALESCE(i.period_unit, ''), COALESCE(i.period_count, 0), i.created_at`
+	COALESCE(i.paid_at, 0), COALESCE(i.paid_offset, 0), i.renewed_from, i.renewed_to, i.renewed_day, i.renewed_on,
+	COALESCE(i.period_unit, ''), COALESCE(i.period_count, 0), i.created_at, COALESCE(i.created_offset, 0)`
 
 const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id
 	LEFT JOIN customer_plans p ON p.company_id = i.company_id AND p.id = i.plan_id
@@ -21,14 +20,12 @@ const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = 
 
 func scan(r sqldb.Row) (i Invoice, err error) {
 	var paid, created int64
+	var paidOffset, createdOffset int
 	places := append([]any{&i.ID, &i.Customer.ID, &i.Customer.UUID, &i.Customer.Name, &i.Generated}, stored.Places(&i)...)
 	err = r.Scan(append(places, &i.Plan.ID, &i.Plan.Name, (*int64)(&i.Plan.Value), &i.Product.ID, &i.Product.Name,
-		&paid, &i.renewal.from, &i.renewal.to, &i.renewal.ownDay, &i.renewal.on,
-		(*string)(&i.Period.Unit), &i.Period.Count, &created)...)
-	if paid != 0 {
-		i.PaidAt = time.UnixMicro(paid)
-	}
-	i.CreatedAt = time.UnixMicro(created)
+		&paid, &paidOffset, &i.renewal.from, &i.renewal.to, &i.renewal.ownDay, &i.renewal.on,
+		(*string)(&i.Period.Unit), &i.Period.Count, &created, &createdOffset)...)
+	i.PaidAt, i.CreatedAt = instantAt(paid, paidOffset), instantAt(created, createdOffset)
 	return i, err
 }
 
@@ -76,7 +73,7 @@ func ofCustomer(ctx context.Context, q sqldb.Querier, companyID, customerID int6
 // generatedFor reads the invoice that was issued for a due date of a customer.
 func generatedFor(ctx context.Context, q sqldb.Querier, c customer.Customer, companyID int64) (i Invoice, found bool, err error) {
 	i, err = sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM invoices i`+joins+`
-		WHERE i.company_id = ? AND i.customer_id = ? AND i.due_on = ? AND i.generated AND NOT i.superseded`, companyID, c.ID, c.DueOn)
+		WHERE i.company_id = ? AND i.customer_id = ? AND i.issued_for = ? AND i.generated AND NOT i.superseded`, companyID, c.ID, c.DueOn)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return i, false, nil
 	}
@@ -112,10 +109,11 @@ var (
 func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int64, error) {
 	args := append([]any{a.Company.ID, i.Customer.ID, i.Generated}, stored.Values(&i)...)
 	args = append(args, otherValues(i)...)
-	args = append(args, i.CreatedAt.UnixMicro(), a.Today(i.CreatedAt), i.CreatedAt.UnixMicro())
+	args = append(args, i.CreatedAt.UnixMicro(), a.Today(i.CreatedAt), offsetOf(i.CreatedAt), i.CreatedAt.UnixMicro())
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO invoices (company_id, customer_id, generated, `+fieldNames+`, plan_id, product_id,
-			paid_at, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count, created_at, created_on, updated_at)
+			paid_at, paid_offset, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count,
+			created_at, created_on, created_offset, updated_at)
 		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING RETURNING id`, args...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
@@ -127,7 +125,8 @@ func update(ctx context.Context, tx *sqldb.Tx, companyID int64, i Invoice) error
 	args := append(stored.Values(&i), otherValues(i)...)
 	_, err := tx.Exec(ctx, `
 		UPDATE invoices SET `+fieldsSet+`, plan_id = ?, product_id = ?,
-			paid_at = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, renewed_on = ?, period_unit = ?, period_count = ?, updated_at = ?
+			paid_at = ?, paid_offset = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, renewed_on = ?,
+			period_unit = ?, period_count = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, append(args, tx.Now().UnixMicro(), companyID, i.ID)...)
 	return err
 }
@@ -135,9 +134,9 @@ func update(ctx context.Context, tx *sqldb.Tx, companyID int64, i Invoice) error
 // otherValues are what the table of fields does not store: what it is for, the
 // instant of the payment, what that renewed, and the period by which it does.
 func otherValues(i Invoice) []any {
-	var paid sqldb.Ref
+	var paid, offset any
 	if !i.PaidAt.IsZero() {
-		paid = sqldb.RefTo(i.PaidAt.UnixMicro())
+		paid, offset = i.PaidAt.UnixMicro(), offsetOf(i.PaidAt)
 	}
 	var unit any
 	if i.Period.Unit != "" {
@@ -145,7 +144,7 @@ func otherValues(i Invoice) []any {
 	}
 	return []any{
 		sqldb.RefTo(i.Plan.ID), sqldb.RefTo(i.Product.ID),
-		paid, i.renewal.from, i.renewal.to, i.renewal.ownDay, i.renewal.on, unit, sqldb.RefTo(int64(i.Period.Count)),
+		paid, offset, i.renewal.from, i.renewal.to, i.renewal.ownDay, i.renewal.on, unit, sqldb.RefTo(int64(i.Period.Count)),
 	}
 }
 

@@ -3,19 +3,19 @@ package billing
 import (
 	"context"
 	"errors"
-	"time"
 
 	"carteira/internal/platform/sqldb"
 )
 
 const paymentColumns = `id, COALESCE(charge_id, 0), provider, payment_id, paid_via, invoice_id, customer_id, customer_name, plan_id, product_id,
-	amount_cents, currency, paid_at, paid_on, status, refunded_cents, confirmed_by, note`
+	amount_cents, currency, paid_at, COALESCE(paid_offset, 0), paid_on, status, refunded_cents, confirmed_by, note`
 
 func scanPayment(r sqldb.Row) (p Payment, err error) {
 	var paidAt int64
+	var offset int
 	err = r.Scan(&p.ID, &p.ChargeID, &p.Provider, &p.PaymentID, &p.Via, &p.InvoiceID, &p.CustomerID, &p.CustomerName, &p.PlanID, &p.ProductID,
-		(*int64)(&p.Amount), &p.Currency, &paidAt, &p.PaidOn, (*string)(&p.Status), (*int64)(&p.Refunded), &p.ConfirmedBy, &p.Note)
-	p.PaidAt = time.UnixMicro(paidAt)
+		(*int64)(&p.Amount), &p.Currency, &paidAt, &offset, &p.PaidOn, (*string)(&p.Status), (*int64)(&p.Refunded), &p.ConfirmedBy, &p.Note)
+	p.PaidAt = instantAt(paidAt, offset)
 	return p, err
 }
 
@@ -23,12 +23,12 @@ func scanPayment(r sqldb.Row) (p Payment, err error) {
 func insertPayment(ctx context.Context, tx *sqldb.Tx, companyID int64, p Payment) (int64, error) {
 	args := []any{
 		companyID, sqldb.RefTo(p.ChargeID), p.Provider, p.PaymentID, p.Via, p.InvoiceID, p.CustomerID, p.CustomerName, p.PlanID, p.ProductID,
-		int64(p.Amount), p.Currency, p.PaidAt.UnixMicro(), p.PaidOn, string(p.Status), int64(p.Refunded), p.ConfirmedBy, p.Note,
+		int64(p.Amount), p.Currency, p.PaidAt.UnixMicro(), offsetOf(p.PaidAt), p.PaidOn, string(p.Status), int64(p.Refunded), p.ConfirmedBy, p.Note,
 		tx.Now().UnixMicro(),
 	}
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO payments (company_id, charge_id, provider, payment_id, paid_via, invoice_id, customer_id, customer_name, plan_id, product_id,
-			amount_cents, currency, paid_at, paid_on, status, refunded_cents, confirmed_by, note, created_at)
+			amount_cents, currency, paid_at, paid_offset, paid_on, status, refunded_cents, confirmed_by, note, created_at)
 		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING RETURNING id`, args...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
@@ -40,9 +40,9 @@ func insertPayment(ctx context.Context, tx *sqldb.Tx, companyID int64, p Payment
 // row.
 func updatePayment(ctx context.Context, tx *sqldb.Tx, companyID int64, p Payment) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE payments SET payment_id = ?, plan_id = ?, product_id = ?, paid_on = ?, status = ?, refunded_cents = ?
+		UPDATE payments SET payment_id = ?, plan_id = ?, product_id = ?, paid_on = ?, paid_offset = ?, status = ?, refunded_cents = ?
 		WHERE company_id = ? AND id = ?`,
-		p.PaymentID, p.PlanID, p.ProductID, p.PaidOn, string(p.Status), int64(p.Refunded), companyID, p.ID)
+		p.PaymentID, p.PlanID, p.ProductID, p.PaidOn, offsetOf(p.PaidAt), string(p.Status), int64(p.Refunded), companyID, p.ID)
 	return err
 }
 
@@ -65,9 +65,9 @@ func invoiceOfPayment(ctx context.Context, q sqldb.Querier, companyID, paymentID
 
 func insertRefund(ctx context.Context, tx *sqldb.Tx, companyID int64, r refundRow) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO payment_refunds (company_id, payment_id, refund_id, amount_cents, refunded_at, refunded_on, reported_by, note, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		companyID, r.payment, r.id, int64(r.amount), r.at.UnixMicro(), r.on, r.by, r.note, tx.Now().UnixMicro())
+		INSERT INTO payment_refunds (company_id, payment_id, refund_id, amount_cents, refunded_at, refunded_offset, refunded_on, reported_by, note, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		companyID, r.payment, r.id, int64(r.amount), r.at.UnixMicro(), offsetOf(r.at), r.on, r.by, r.note, tx.Now().UnixMicro())
 	return err
 }
 

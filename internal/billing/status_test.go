@@ -166,7 +166,7 @@ func TestPaymentRenewsItsCustomerOnceAndTellsOfBoth(t *testing.T) {
 			i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
 			known := len(w.bodies(t))
 			out, err := pay(i.ID)
-			if err != nil || !out.Renewed || !out.Changed || out.PaidAt != w.clock.Now() || out.PaidOn != day("2026-01-31") {
+			if err != nil || !out.Renewed || !out.Changed || !out.PaidAt.Equal(w.clock.Now()) || out.PaidOn != day("2026-01-31") {
 				t.Errorf("paid: %+v, %v", out, err)
 			}
 			if got := w.dueOn(t, i.Customer.ID); got != "2026-02-28" {

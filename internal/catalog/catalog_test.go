@@ -13,12 +13,13 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+var noon = housetest.Morning
 
 // form takes names and values in turn.
 func form(pairs ...string) *input.Form {

@@ -23,11 +23,8 @@ type PlanChange struct {
 	Before, After Plan
 }
 
-// PlanChanges are what one actor changes in one step of a transaction.
-type PlanChanges struct {
-	Actor account.Actor
-	List  []PlanChange
-}
+// PlanChanges are changes of plans.
+type PlanChanges = account.ChangesOf[PlanChange]
 
 // WatchPlans adds a room above this one that acts when plans change. It is
 // called after the row is written. Plans that an import makes are not among the
@@ -42,7 +39,7 @@ func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	if c.Action == ActionCreated {
 		c.After.ID, err = insertPlan(ctx, tx, a.Company.ID, c.After)
 	} else {
-		before = auditFields(planFields, c.Before)
+		before = planFields.Of(&c.Before)
 		err = updatePlan(ctx, tx, a.Company.ID, c.After)
 	}
 	if err != nil {
@@ -50,12 +47,12 @@ func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	}
 	err = account.WriteAudit(ctx, tx, a, account.AuditEntry{
 		Action: "plan." + string(c.Action), Record: "plan", ID: c.After.ID, Name: c.After.Name,
-		Before: before, After: auditFields(planFields, c.After),
+		Before: before, After: planFields.Of(&c.After),
 	})
 	if err != nil {
 		return err
 	}
-	return s.planWatchers.Tell(ctx, tx, PlanChanges{a, []PlanChange{*c}})
+	return s.planWatchers.Tell(ctx, tx, PlanChanges{Actor: a, List: []PlanChange{*c}})
 }
 
 // productChange is one change of a product. No room watches products.
@@ -71,7 +68,7 @@ func (s *Service) applyProduct(ctx context.Context, tx *sqldb.Tx, a account.Acto
 	if c.action == ActionCreated {
 		c.after.ID, err = insertProduct(ctx, tx, a.Company.ID, c.after)
 	} else {
-		before = auditFields(productFields, c.before)
+		before = productFields.Of(&c.before)
 		err = updateProduct(ctx, tx, a.Company.ID, c.after)
 	}
 	if err != nil {
@@ -79,7 +76,7 @@ func (s *Service) applyProduct(ctx context.Context, tx *sqldb.Tx, a account.Acto
 	}
 	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
 		Action: "product." + string(c.action), Record: "product", ID: c.after.ID, Name: c.after.Name,
-		Before: before, After: auditFields(productFields, c.after),
+		Before: before, After: productFields.Of(&c.after),
 	})
 }
 

@@ -48,9 +48,9 @@ func TestEveryFieldIsAuditedAndComparedWhenItChanges(t *testing.T) {
 	housetest.EachField(t, fullProduct(), settled, func(p Product) bool { return seen(productFields, p) }, complaint)
 }
 
-func seen[T any](fields []field[T], record T) bool {
+func seen[T any](fields account.AuditTable[T], record T) bool {
 	var none T
-	return differ(fields, none, record) && fmt.Sprint(auditFields(fields, none)) != fmt.Sprint(auditFields(fields, record))
+	return fields.Differ(&none, &record) && fmt.Sprint(fields.Of(&none)) != fmt.Sprint(fields.Of(&record))
 }
 
 func TestEveryFieldOfADraftIsInTheTable(t *testing.T) {

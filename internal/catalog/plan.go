@@ -142,7 +142,7 @@ func (s *Service) UpdatePlan(ctx context.Context, a account.Actor, id int64, d P
 		if err != nil {
 			return err
 		}
-		if err := refused.Err(); err != nil || !differ(planFields, c.Before, c.After) {
+		if err := refused.Err(); err != nil || !planFields.Differ(&c.Before, &c.After) {
 			return err
 		}
 		return s.applyPlan(ctx, tx, a, &c)

@@ -92,7 +92,7 @@ func (s *Service) UpdateProduct(ctx context.Context, a account.Actor, id int64, 
 			return err
 		}
 		c = productChange{action: ActionUpdated, before: before, after: before}
-		if err := d.to(&c.after); err != nil || !differ(productFields, c.before, c.after) {
+		if err := d.to(&c.after); err != nil || !productFields.Differ(&c.before, &c.after) {
 			return err
 		}
 		return s.applyProduct(ctx, tx, a, &c)

@@ -24,7 +24,7 @@ func companyCommand() *cobra.Command {
 		}
 		return map[string]any{
 			"id": c.ID, "name": c.Name, "whatsapp": c.Whatsapp, "level": c.Level, "timezone": c.Zone.String(), "renew_from": c.Settings.RenewFrom,
-			"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays,
+			"renew_on_payment": c.Settings.RenewOnPayment, "lead_days": c.Settings.LeadDays, "renew_invoice": c.Settings.RenewInvoice,
 			"late_fee_percent": c.Settings.LateFeePercent.String(), "late_interest_percent": c.Settings.LateInterestPercent.String(),
 			"discount_percent": c.Settings.DiscountPercent.String(), "discount_amount": c.Settings.DiscountAmount,
 		}, nil
@@ -35,6 +35,7 @@ func companyCommand() *cobra.Command {
 	set.Flags().String("timezone", "", "time zone that decides its days")
 	set.Flags().String("renew-from", "", "what an expired customer's renewal counts from: due_date or today")
 	set.Flags().Bool("renew-on-payment", false, "whether a paid invoice renews its customer")
+	set.Flags().String("renew-invoice", "", "what becomes of the open invoice of a renewal by hand: keep, paid or cancelled")
 	set.Flags().Int("lead-days", 0, "how many days before the due date an invoice is issued")
 	set.Flags().String("late-fee-percent", "", "what a late invoice costs more, once, such as 2.00")
 	set.Flags().String("late-interest-percent", "", "what it costs more a month, by the day, such as 1.00")

@@ -6,13 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carteira/internal/account"
 	"carteira/internal/app"
 	"carteira/internal/billing"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
 )
 
 func invoiceCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "invoice", Short: "Invoices: create", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "invoice", Short: "Invoices: create, set", Args: cobra.NoArgs}
 	create := &cobra.Command{
 		Use:   "create",
 		Short: "Issue an extra invoice, beside those that due dates bring",
@@ -37,21 +39,44 @@ func invoiceCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				i, err := a.Billing.CreateExtra(ctx, actor, id, billing.ReadExtra(form(cmd)))
+				i, err := a.Billing.Create(ctx, actor, id, billing.ReadExtra(form(cmd)))
 				if err != nil {
 					return err
 				}
-				return printJSON(cmd, map[string]any{
-					"id": i.ID, "customer_id": i.Customer.ID, "status": i.Status, "total_amount": i.Amount, "due_date": i.DueOn,
-				})
+				return printJSON(cmd, invoiceJSON(i))
 			})
 		},
 	}
 	create.Flags().Int64("customer", 0, "id of the customer")
-	create.Flags().String("amount", "", "what is owed, such as 50.00 (default: the value of the customer's plan)")
+	create.Flags().String("amount", "", "what is owed, such as 50.00 (default: the customer's price)")
 	create.Flags().String("due", "", "due date, YYYY-MM-DD (default: today)")
 	create.Flags().String("description", "", "what it is for")
 	must(create.MarkFlagRequired("customer"))
-	cmd.AddCommand(create)
+	create.Flags().Bool("renews", false, "issue the invoice of the customer's due date, again if it was cancelled or renewed nothing")
+	cmd.AddCommand(create, invoiceSet())
 	return cmd
+}
+
+func invoiceSet() *cobra.Command {
+	cmd := addID(act(&cobra.Command{
+		Use:     "set",
+		Short:   "Change an open invoice; what is not given stays",
+		Example: "  carteira invoice set --company 1 --id 12 --due 2027-02-05 --discount 2.00",
+	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+		id := in.ID("id").Value
+		i, err := a.Billing.Edit(ctx, actor, id, billing.ReadEdit(in))
+		return invoiceJSON(i), err
+	}), "invoice")
+	cmd.Flags().String("amount", "", "what is owed, such as 50.00")
+	cmd.Flags().String("due", "", "due date, YYYY-MM-DD")
+	cmd.Flags().String("description", "", "what it is for")
+	cmd.Flags().String("discount", "", "taken off until the due date, in place of the company's; empty brings that back")
+	return cmd
+}
+
+// invoiceJSON is what the commands print of an invoice.
+func invoiceJSON(i billing.Invoice) map[string]any {
+	return map[string]any{
+		"id": i.ID, "customer_id": i.Customer.ID, "status": i.Status, "total_amount": i.Amount, "due_date": i.DueOn,
+	}
 }

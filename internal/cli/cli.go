@@ -25,8 +25,8 @@ import (
 	"carteira/internal/platform/input"
 )
 
-// version is set when a release is built.
-var version = "dev"
+// Command is the command line as cobra knows it, for those who document it.
+func Command() *cobra.Command { return newRoot() }
 
 // Run runs one command and returns the exit code: 0, 1 when it failed, 2 when
 // it was called wrongly.
@@ -61,17 +61,19 @@ are, what they bought, until when it is paid for.
   carteira serve    run it: API, documentation and everything else, one process
 
 Every flag has an environment variable, shown in its help.`,
+		Version:       Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	addSettings(root.PersistentFlags(), false)
 	root.AddCommand(
-		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), restoreCommand(), doctorCommand(), versionCommand(),
+		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), restoreCommand(), doctorCommand(), readyCommand(), versionCommand(),
 		companyCommand(), userCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), gatewayCommand(), paymentCommand(),
-		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(), reminderCommand(), importCommand(),
+		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(), reminderCommand(), importCommand(), customerCommand(),
 	)
 	strictArgs(root)
 	return root

@@ -207,7 +207,7 @@ func paymentReviews() *cobra.Command {
 			}
 			return []any{
 				r.ID, r.Reason, r.Payment.Amount, r.Payment.CustomerName, r.Payment.InvoiceID, r.Payment.Provider, r.Payment.ID,
-				when(r.Payment.PaidAt, actor.Company.Zone), resolution,
+				when(r.Payment.PaidAt, r.Payment.PaidAt.Location()), resolution,
 			}
 		})
 	cmd.Use = "reviews"
@@ -234,8 +234,9 @@ func paymentResolve() *cobra.Command {
 func paymentConfirm() *cobra.Command {
 	cmd := act(&cobra.Command{
 		Use: "confirm", Short: "Take note that an invoice was paid to the company's own PIX key",
-		Long: `Confirm is for the provider pixkey, where no gateway tells that money came. The
-amount must be the invoice's. Who confirmed, and when, is kept.`,
+		Long: `Confirm is for the provider pixkey, where no gateway tells that money came. Less than
+is to pay needs --difference; more is received as what it is. Who confirmed, and
+when, is kept.`,
 		Example: `  carteira payment confirm --company 1 --invoice 12 --amount 35.00 --payment-id E00416968202601311200abcdefghijk`,
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("invoice").Value
@@ -244,6 +245,7 @@ amount must be the invoice's. Who confirmed, and when, is kept.`,
 	})
 	cmd.Flags().String("invoice", "", "id of the invoice")
 	cmd.Flags().String("amount", "", "what came, such as 35.00")
+	cmd.Flags().String("difference", "", "of less money than is to pay: partial (the rest is to come) or discount (it is enough)")
 	cmd.Flags().String("payment-id", "", "the bank's end-to-end id (optional)")
 	must(cmd.MarkFlagRequired("invoice"))
 	must(cmd.MarkFlagRequired("amount"))

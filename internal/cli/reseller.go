@@ -12,23 +12,6 @@ import (
 )
 
 func resellerCommand() *cobra.Command {
-	create := act(&cobra.Command{
-		Use:   "create",
-		Short: "Make a reseller below a company: a trial, or a subscriber for credits",
-		Example: `  carteira reseller create --company 1 --name "Loja do Beto" --email beto@example.com
-  carteira reseller create --company 1 --name Norte --email n@example.com --type subscriber --plan-id 1 --periods 3`,
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		p, err := a.Resellers.Create(ctx, actor, reseller.ReadNewReseller(in))
-		return paidJSON(a, p), err
-	})
-	create.Flags().String("name", "", "name of the reseller")
-	create.Flags().String("email", "", "the owner's e-mail address, for signing in")
-	create.Flags().String("whatsapp", "", "phone")
-	create.Flags().String("password", "", "the owner's password, at least 8 characters (default: none, an invitation link is printed)")
-	create.Flags().String("type", string(account.Trial), "trial or subscriber")
-	create.Flags().Int64("plan-id", 0, "subscription plan (default for a trial: the oldest active one)")
-	create.Flags().Int("periods", 1, "how many periods a subscriber pays for")
-
 	renew := resellerAct("renew", "Pay for more of a reseller's subscription with the company's credits",
 		reading(reseller.ReadRenewRequest, (*reseller.Service).Renew), paidJSON)
 	renew.Flags().Int64("plan-id", 0, "another subscription plan (default: the present one)")
@@ -45,7 +28,34 @@ func resellerCommand() *cobra.Command {
 	suspend := resellerAct("suspend", "Stop a reseller: it can sign in and read, and nothing else",
 		withoutInput((*reseller.Service).Suspend), resellerJSON)
 	resume := resellerAct("resume", "Take a suspension back", withoutInput((*reseller.Service).Resume), resellerJSON)
-	invite := addID(act(&cobra.Command{
+
+	cmd := &cobra.Command{Use: "reseller", Short: "Resellers: create, list, set, level, renew, suspend, resume, invite", Args: cobra.NoArgs}
+	cmd.AddCommand(resellerCreate(), resellerList(), set, level, renew, suspend, resume, resellerInvite())
+	return cmd
+}
+
+func resellerCreate() *cobra.Command {
+	create := act(&cobra.Command{
+		Use:   "create",
+		Short: "Make a reseller below a company: a trial, or a subscriber for credits",
+		Example: `  carteira reseller create --company 1 --name "Loja do Beto" --email beto@example.com
+  carteira reseller create --company 1 --name Norte --email n@example.com --type subscriber --plan-id 1 --periods 3`,
+	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+		p, err := a.Resellers.Create(ctx, actor, reseller.ReadNewReseller(in))
+		return paidJSON(a, p), err
+	})
+	create.Flags().String("name", "", "name of the reseller")
+	create.Flags().String("email", "", "the owner's e-mail address, for signing in")
+	create.Flags().String("whatsapp", "", "phone")
+	create.Flags().String("password", "", "the owner's password, at least 8 characters (default: none, an invitation link is printed)")
+	create.Flags().String("type", string(account.Trial), "trial or subscriber")
+	create.Flags().Int64("plan-id", 0, "subscription plan (default for a trial: the oldest active one)")
+	create.Flags().Int("periods", 1, "how many periods a subscriber pays for")
+	return create
+}
+
+func resellerInvite() *cobra.Command {
+	return addID(act(&cobra.Command{
 		Use:   "invite",
 		Short: "Print a new invitation link for an owner without a password; the old one stops working",
 	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
@@ -53,10 +63,6 @@ func resellerCommand() *cobra.Command {
 		link, err := a.Resellers.Invite(ctx, actor, id)
 		return map[string]any{"id": id, "invitation_link": link}, err
 	}), "reseller")
-
-	cmd := &cobra.Command{Use: "reseller", Short: "Resellers: create, list, set, level, renew, suspend, resume, invite", Args: cobra.NoArgs}
-	cmd.AddCommand(create, resellerList(), set, level, renew, suspend, resume, invite)
-	return cmd
 }
 
 func resellerList() *cobra.Command {

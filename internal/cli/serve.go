@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +26,7 @@ processes: ` + secretSettings(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withApp(cmd, func(ctx context.Context, a *app.App) error {
 				return a.Serve(ctx, func(addr net.Addr) {
-					a.Log.Info("serving", "address", addr.String(), "url", a.Config.PublicURL, "version", version)
+					a.Log.Info("serving", "address", addr.String(), "url", a.Config.PublicURL, "version", Version())
 					hintFirstCompany(ctx, cmd, a, addr)
 				})
 			})
@@ -103,18 +102,6 @@ key, stored secrets cannot be read.`,
 				fmt.Fprintln(cmd.ErrOrStderr(), "The copy is complete: "+args[0])
 				return nil
 			})
-		},
-	}
-}
-
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			fmt.Fprintf(cmd.OutOrStdout(), "carteira %s %s/%s %s\n", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
-			return nil
 		},
 	}
 }

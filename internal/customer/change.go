@@ -48,11 +48,8 @@ func (c Change) customer() Customer {
 	return c.After
 }
 
-// Changes are what one actor changes in one step of a transaction.
-type Changes struct {
-	Actor account.Actor
-	List  []Change
-}
+// Changes are changes of customers.
+type Changes = account.ChangesOf[Change]
 
 // Watch adds a room above this one that acts when customers change. It is told
 // after the row is written, or before it is deleted.
@@ -87,8 +84,10 @@ func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *C
 var errTaken = fault.Conflict("another change was made at the same moment; try again")
 
 func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
+	today := a.Today(tx.Now())
 	switch c.Action {
 	case ActionCreated:
+		c.settleWorth(today)
 		if err := s.settleExpiry(ctx, tx, a, c); err != nil {
 			return err
 		}
@@ -101,6 +100,7 @@ func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c
 	case ActionDeleted:
 		return remove(ctx, tx, a.Company.ID, c.Before.ID)
 	case ActionExpired:
+		c.settleWorth(today)
 		first, err := markExpired(ctx, tx, a.Company.ID, c.After)
 		c.After.expiry, c.recorded = expiry{expired: true}, !first
 		return err
@@ -108,27 +108,19 @@ func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c
 		if err := s.settleExpiry(ctx, tx, a, c); err != nil {
 			return err
 		}
+		c.settleWorth(today) // after the expiry, which may have changed what it was worth
 		c.After.UpdatedAt = tx.Now()
 		return update(ctx, tx, a.Company.ID, c.After)
 	}
 }
 
 func (s *Service) countChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	company := a.Company.ID
-	switch c.Action {
-	case ActionExpired:
-		return nil
-	case ActionCreated:
-		return counter.Add(ctx, tx, company, counted(c.After, +1))
-	case ActionDeleted:
-		return counter.Add(ctx, tx, company, counted(c.Before, -1))
-	case ActionRenewed:
+	if c.Action == ActionRenewed {
 		if err := countRenewal(ctx, tx, a, c); err != nil {
 			return err
 		}
-	case ActionUpdated, ActionImported:
 	}
-	return counter.Move(ctx, tx, company, counted(c.Before, 1), counted(c.After, 1))
+	return tally.AddAll(ctx, tx, a.Company.ID, append(c.counts(), c.countedWorth(a.Today(tx.Now()))...))
 }
 
 func (s *Service) auditChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
@@ -158,7 +150,7 @@ func (s *Service) tellWatchers(ctx context.Context, tx *sqldb.Tx, a account.Acto
 	if c.Action == ActionExpired {
 		return nil // the record is as it was
 	}
-	return s.watchers.Tell(ctx, tx, Changes{a, []Change{*c}})
+	return s.watchers.Tell(ctx, tx, Changes{Actor: a, List: []Change{*c}})
 }
 
 // countRenewal counts a customer once per month, however often it is renewed.

@@ -20,6 +20,28 @@ func counted(c Customer, n int64) tally.Change {
 	}}
 }
 
+// counts is how a change moves the counters of customers and of their creation.
+// The creation of one who is deleted still counts, where no list has it.
+func (c *Change) counts() []tally.Entry {
+	before, after := c.Before, c.After
+	switch c.Action {
+	case ActionExpired:
+		return nil
+	case ActionCreated:
+		return []tally.Entry{{Counter: counter, Change: counted(after, +1)}, countedCreation(after, +1, "")}
+	case ActionDeleted:
+		return []tally.Entry{
+			{Counter: counter, Change: counted(before, -1)}, countedCreation(before, -1, ""), countedCreation(before, +1, tally.Gone),
+		}
+	default:
+		moved := counter.Moved(counted(before, 1), counted(after, 1))
+		if before.Plan.ID != after.Plan.ID || before.Product.ID != after.Product.ID {
+			moved = append(moved, countedCreation(before, -1, ""), countedCreation(after, +1, ""))
+		}
+		return moved
+	}
+}
+
 // stateOf tells customers apart in the counter: cancelled ones are in no other
 // status, and those with a price of their own do not pay the plan's value.
 func stateOf(c Customer) string {
@@ -39,12 +61,12 @@ func (s *Service) count(ctx context.Context, l listing, company int64) (int64, e
 	if f == (Filter{}) {
 		return company, nil
 	}
-	if f.Search == "" && f.ExternalID == "" && f.CpfCnpj == "" {
+	if f.Search == "" && f.ExternalID == "" && f.CpfCnpj == "" && f.Figure == (Figure{}) {
 		n, _, err := counter.Sum(ctx, s.db, l.company, l.keys())
 		return n, err
 	}
-	what := fmt.Sprintf("%+v %+v", f, l.due)
-	return s.counts.Count(ctx, s.db, []tally.Counter{counter}, l.company, what, func() (int64, error) {
+	what := fmt.Sprintf("%+v %+v %s", f, l.due, l.month)
+	return s.counts.Count(ctx, s.db, f.counters(), l.company, what, func() (int64, error) {
 		return countRows(ctx, s.db, l.matching(company, false))
 	})
 }

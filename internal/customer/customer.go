@@ -50,7 +50,12 @@ type Customer struct {
 
 	createdOffset int // of that zone, in seconds east of UTC
 	expiry        expiry
+	period        civil.Period // of the plan
+	recurring     recurring
 }
+
+// Period is what the customer's price is for: that of its plan.
+func (c Customer) Period() civil.Period { return c.period }
 
 // CreatedZone is the company's zone as it was when the customer was created: a
 // company that moves does not move the day on which its customers came.

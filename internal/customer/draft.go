@@ -209,7 +209,7 @@ func (d Draft) resolve(on catalogLookup, c *Customer) (plan catalog.Plan, refuse
 		if plan.ID != 0 && !plan.Active {
 			refused.Add("plan_id", "is not active")
 		}
-		c.Plan = Plan{ID: plan.ID, Name: plan.Name, Value: plan.Value}
+		c.buys(plan)
 	}
 	if d.ProductID.Given() && d.ProductID.Value != c.Product.ID {
 		product, err := chosen(d.ProductID.Value, "product_id", &refused, on.product)

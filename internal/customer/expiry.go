@@ -61,7 +61,7 @@ func (s *Service) settleExpiry(ctx context.Context, tx *sqldb.Tx, a account.Acto
 		if err := s.apply(ctx, tx, a, &passed); err != nil {
 			return err
 		}
-		c.Before.expiry = passed.After.expiry
+		c.Before.expiry, c.Before.recurring = passed.After.expiry, passed.After.recurring
 	}
 	c.After.expiry = c.Before.expiry.after(c.After.expires(), today)
 	return nil

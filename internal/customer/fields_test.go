@@ -51,6 +51,7 @@ func full(t *testing.T) (c Customer) {
 	t.Helper()
 	housetest.Fill(t, &c, civil.MustParse("2026-03-31"), NewCustom(map[string]string{"MAC": "text"}), Price{2990, true},
 		address.Address{CEP: "01310100", City: "São Paulo"}, Plan{1, "Plano 1month", 3500}, Product{1, "Internet 300"})
+	c.period = civil.Period{Unit: civil.Month, Count: 1}
 	return c
 }
 

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/phone"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/tally"
 )
 
 // fillBatch bounds one transaction of Fill.
@@ -46,7 +47,7 @@ func fillRows(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location)
 	if err != nil {
 		return err
 	}
-	groups := map[madeOn][]int64{}
+	groups, created := map[madeOn][]int64{}, map[int64][]tally.Entry{}
 	for _, r := range rows {
 		zone, err := zoneOf(ctx, tx, zones, r.company)
 		if err != nil {
@@ -56,7 +57,14 @@ func fillRows(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location)
 		c.createdAt(r.createdAt, zone)
 		key := madeOn{r.company, c.CreatedOn, c.createdOffset}
 		groups[key] = append(groups[key], r.id)
+		c.Plan.ID, c.Product.ID = r.planID, r.productID
+		created[r.company] = append(created[r.company], countedCreation(c, 1, ""))
 		if err := repairPhone(ctx, tx, r); err != nil {
+			return err
+		}
+	}
+	for company, entries := range created {
+		if err := tally.AddAll(ctx, tx, company, entries); err != nil {
 			return err
 		}
 	}

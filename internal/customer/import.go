@@ -10,6 +10,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
@@ -165,7 +166,7 @@ func (im *importer) writeAtOnce(ctx context.Context, rows Rows) (out outcome, er
 				return errUndone
 			}
 		}
-		return im.finish(ctx, tx, w.keys, out.good)
+		return im.finish(ctx, tx, w.counted, out.good)
 	})
 	if err == nil {
 		im.total = Imported{Imported: out.good}
@@ -189,7 +190,7 @@ func (im *importer) writeGood(ctx context.Context, rows Rows) error {
 			if err := w.write(ctx, batch, &out); err != nil {
 				return err
 			}
-			return im.count(ctx, tx, w.keys, out.good)
+			return im.count(ctx, tx, w.counted, out.good)
 		})
 		if err != nil {
 			return err
@@ -208,7 +209,7 @@ type writing struct {
 	importer *importer
 	tx       *sqldb.Tx
 	catalog  *catalogCache
-	keys     map[tally.Key]int64
+	counted  importCounts
 	stage    *stage // what the customers are hidden by; nil: they are not
 }
 
@@ -220,7 +221,7 @@ func (im *importer) begin(ctx context.Context, tx *sqldb.Tx, added *addedGoods) 
 	if im.options.CreateMissing {
 		on.addTo(ctx, tx, im.actor, added)
 	}
-	return &writing{importer: im, tx: tx, catalog: on, keys: map[tally.Key]int64{}}, nil
+	return &writing{importer: im, tx: tx, catalog: on, counted: importCounts{}}, nil
 }
 
 // write inserts the good rows of a batch and, unless they are staged, draws
@@ -234,6 +235,9 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 	var good []*candidate
 	for _, c := range all {
 		if c.faults.Empty() {
+			made := Change{Action: ActionCreated, After: c.Customer}
+			made.settleWorth(im.actor.Today(w.tx.Now()))
+			c.Customer = made.After
 			good = append(good, c)
 		}
 	}
@@ -242,7 +246,7 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 		return err
 	}
 	for _, c := range made {
-		w.keys[counted(c, 1).Key]++
+		w.counted.add(c, im.actor.Today(w.tx.Now()))
 	}
 	if w.stage == nil {
 		if err := im.service.drawImported(ctx, w.tx, im.actor, im.options.consequences(), made); err != nil {
@@ -328,7 +332,44 @@ func (s *Service) drawImported(ctx context.Context, tx *sqldb.Tx, a account.Acto
 			return err
 		}
 	}
-	return s.watchers.Tell(ctx, tx, Changes{a, made})
+	return s.watchers.Tell(ctx, tx, Changes{Actor: a, List: made})
+}
+
+// countedAt is a place of a counter.
+type countedAt struct {
+	counter tally.Counter
+	key     tally.Key
+}
+
+// importCounts are how imported customers are to be counted, once for all.
+type importCounts map[countedAt]tally.Sums
+
+// add counts a customer as one who is created.
+func (counts importCounts) add(c Customer, today civil.Date) {
+	created := Change{Action: ActionCreated, After: c}
+	for _, e := range append(created.counts(), created.countedWorth(today)...) {
+		counts.sum(countedAt{e.Counter, e.Key}, tally.Sums{N: e.N, Cents: e.Cents})
+	}
+}
+
+// join adds what others have counted.
+func (counts importCounts) join(more importCounts) {
+	for at, sums := range more {
+		counts.sum(at, sums)
+	}
+}
+
+func (counts importCounts) sum(at countedAt, more tally.Sums) {
+	known := counts[at]
+	counts[at] = tally.Sums{N: known.N + more.N, Cents: known.Cents + more.Cents}
+}
+
+func (counts importCounts) entries() []tally.Entry {
+	entries := make([]tally.Entry, 0, len(counts))
+	for at, sums := range counts {
+		entries = append(entries, tally.Entry{Counter: at.counter, Change: tally.Change{Key: at.key, N: sums.N, Cents: sums.Cents}})
+	}
+	return entries
 }
 
 // explain says why good rows were not inserted: an earlier line or another
@@ -348,20 +389,16 @@ func (w *writing) explain(ctx context.Context, taken []*candidate) error {
 
 // finish ends an import of all rows: it counts them, and writes down with them
 // that they were imported.
-func (im *importer) finish(ctx context.Context, tx *sqldb.Tx, keys map[tally.Key]int64, n int) error {
-	if err := im.count(ctx, tx, keys, n); err != nil || im.options.finished == nil {
+func (im *importer) finish(ctx context.Context, tx *sqldb.Tx, counted importCounts, n int) error {
+	if err := im.count(ctx, tx, counted, n); err != nil || im.options.finished == nil {
 		return err
 	}
 	return im.options.finished(ctx, tx, Imported{Imported: n})
 }
 
 // count counts what was written, and writes one audit line for all of it.
-func (im *importer) count(ctx context.Context, tx *sqldb.Tx, keys map[tally.Key]int64, n int) error {
-	changes := make([]tally.Change, 0, len(keys))
-	for key, n := range keys {
-		changes = append(changes, tally.Change{Key: key, N: n})
-	}
-	if err := counter.Add(ctx, tx, im.actor.Company.ID, changes...); err != nil || n == 0 {
+func (im *importer) count(ctx context.Context, tx *sqldb.Tx, counted importCounts, n int) error {
+	if err := tally.AddAll(ctx, tx, im.actor.Company.ID, counted.entries()); err != nil || n == 0 {
 		return err
 	}
 	return account.WriteAudit(ctx, tx, im.actor, account.AuditEntry{

@@ -19,6 +19,8 @@ type Filter struct {
 	DueTo      civil.Date
 	ExternalID string
 	CpfCnpj    string // without punctuation
+
+	Figure Figure
 }
 
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
@@ -33,12 +35,14 @@ func ReadFilter(in *input.Form) Filter {
 	f.DueTo, _ = in.Date("due_to").Get()
 	f.ExternalID, _ = in.Line("external_id", maxName).Get()
 	f.CpfCnpj = readTaxID(in, "cpf_cnpj").Value
+	f.Figure = readFigure(in)
 	return f
 }
 
 // List returns a page of customers, newest first, and how many there are.
 func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Customer, int64, error) {
-	l := listing{db: s.db, company: a.Company.ID, filter: f, due: f.due(a.Today(s.db.Now()))}
+	today := a.Today(s.db.Now())
+	l := listing{db: s.db, company: a.Company.ID, filter: f, due: f.due(today), month: monthOf(today)}
 	company, err := counter.Total(ctx, s.db, a.Company.ID)
 	if err != nil {
 		return nil, 0, err
@@ -120,6 +124,7 @@ type listing struct {
 	company int64
 	filter  Filter
 	due     due
+	month   string // the present one
 }
 
 const (
@@ -185,6 +190,7 @@ func (l listing) matching(company int64, byDate bool) sqldb.Source {
 	default:
 		s.Where.And("c.cancelled_at IS NULL")
 	}
+	l.filter.Figure.conditions(&s.Where, l.company, l.month)
 	if !byDate { // the expression keeps the planner from the index of dates
 		l.due.conditions(&s.Where, "COALESCE(c.due_on, '')", "= ''")
 		return s

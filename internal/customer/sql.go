@@ -13,8 +13,9 @@ import (
 // columns are those of a record; scanner reads them in this order.
 var columns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day,
 	COALESCE(c.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
+	COALESCE(p.period_unit, ''), COALESCE(p.period_count, 0),
 	COALESCE(c.product_id, 0), COALESCE(r.name, ''), c.created_at, NULLIF(c.created_on, ''), c.created_offset, c.expiry_on, c.expired,
-	COALESCE(c.cancelled_at, 0), c.updated_at`
+	COALESCE(c.cancelled_at, 0), c.updated_at, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product`
 
 const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
@@ -27,9 +28,10 @@ func scanner() func(sqldb.Row) (Customer, error) {
 	var c Customer
 	var created, cancelled, updated int64
 	places := slices.Concat([]any{&c.ID, &c.UUID}, stored.Places(&c), []any{
-		&c.OwnDay, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), &c.Product.ID, &c.Product.Name,
+		&c.OwnDay, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), (*string)(&c.period.Unit), &c.period.Count,
+		&c.Product.ID, &c.Product.Name,
 		&created, &c.CreatedOn, &c.createdOffset, &c.expiry.on, &c.expiry.expired, &cancelled, &updated,
-	})
+	}, c.recurring.places())
 	return func(r sqldb.Row) (Customer, error) {
 		err := r.Scan(places...)
 		c.CreatedAt, c.UpdatedAt, c.CancelledAt = time.UnixMicro(created), time.UnixMicro(updated), time.Time{}
@@ -80,7 +82,8 @@ var insertInto = `INSERT INTO customers (` + insertColumns
 var insertReserved = `INSERT INTO customers (id, ` + insertColumns
 
 var insertColumns = `company_id, uuid, ` + stored.Columns("", "") + `,
-	own_day, usuario_key, plan_id, product_id, search, created_at, created_on, created_offset, updated_at, expiry_on, expired, cancelled_at) VALUES `
+	own_day, usuario_key, plan_id, product_id, search, created_at, created_on, created_offset, updated_at, expiry_on, expired, cancelled_at,
+	mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan, mrr_start_product) VALUES `
 
 // insertArgs are the arguments of insertInto.
 func insertArgs(companyID int64, c Customer) []any {
@@ -88,7 +91,7 @@ func insertArgs(companyID int64, c Customer) []any {
 		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c),
 		c.CreatedAt.UnixMicro(), c.CreatedOn.String(), c.createdOffset, c.UpdatedAt.UnixMicro(), c.expiry.on, c.expiry.expired,
 		cancelledAt(c),
-	})
+	}, c.recurring.values())
 }
 
 // cancelledAt is the column's value; NULL: not cancelled.
@@ -140,14 +143,15 @@ func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []
 }
 
 var updateText = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
-	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?
+	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?,
+	mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
 	WHERE company_id = ? AND id = ?`
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) error {
 	_, err := tx.Exec(ctx, updateText, slices.Concat(stored.Values(&c), []any{
 		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c), c.UpdatedAt.UnixMicro(),
-		c.expiry.on, c.expiry.expired, cancelledAt(c), companyID, c.ID,
-	})...)
+		c.expiry.on, c.expiry.expired, cancelledAt(c),
+	}, c.recurring.values(), []any{companyID, c.ID})...)
 	return err
 }
 
@@ -182,4 +186,17 @@ func existing(ctx context.Context, q sqldb.Querier, companyID int64, column stri
 		found[v] = true
 	}
 	return found, err
+}
+
+// eachCustom reads the company's own fields of every customer that has some.
+func eachCustom(ctx context.Context, q sqldb.Querier, companyID int64, visit func(Custom)) error {
+	return sqldb.Each(ctx, q, `SELECT DISTINCT custom FROM customers WHERE company_id = ? AND custom <> '' AND {visible id}`, []any{companyID},
+		func(r sqldb.Row) error {
+			var custom string
+			if err := r.Scan(&custom); err != nil {
+				return err
+			}
+			visit(Custom(custom))
+			return nil
+		})
 }

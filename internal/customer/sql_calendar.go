@@ -57,7 +57,11 @@ func markExpired(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer)
 	if err != nil {
 		return false, err
 	}
-	_, err = tx.Exec(ctx, `UPDATE customers SET expired = ?, expiry_on = NULL WHERE company_id = ? AND id = ?`, true, companyID, c.ID)
+	args := append([]any{true}, c.recurring.values()...)
+	_, err = tx.Exec(ctx, `
+		UPDATE customers SET expired = ?, expiry_on = NULL,
+			mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
+		WHERE company_id = ? AND id = ?`, append(args, companyID, c.ID)...)
 	return first == 1, err
 }
 

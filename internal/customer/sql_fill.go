@@ -12,6 +12,8 @@ type unfilledRow struct {
 	id, company int64
 	createdAt   time.Time
 	phone       string
+	planID      int64
+	productID   int64
 }
 
 func anyUnfilled(ctx context.Context, q sqldb.Querier) (bool, error) {
@@ -23,10 +25,10 @@ func anyUnfilled(ctx context.Context, q sqldb.Querier) (bool, error) {
 func unfilled(ctx context.Context, tx *sqldb.Tx, limit int) ([]unfilledRow, error) {
 	return sqldb.All(ctx, tx, func(r sqldb.Row) (row unfilledRow, err error) {
 		var created int64
-		err = r.Scan(&row.id, &row.company, &created, &row.phone)
+		err = r.Scan(&row.id, &row.company, &created, &row.phone, &row.planID, &row.productID)
 		row.createdAt = time.UnixMicro(created)
 		return row, err
-	}, `SELECT id, company_id, created_at, whatsapp FROM customers WHERE created_on = ''
+	}, `SELECT id, company_id, created_at, whatsapp, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers WHERE created_on = ''
 		ORDER BY id LIMIT ? {for update} /* every company_id */`, limit)
 }
 

@@ -55,3 +55,23 @@ func pruneUploads(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM customer_uploads WHERE created_at < ? /* every company_id */`, before.UnixMicro())
 	return err
 }
+
+// uploadSize is how much an upload takes.
+type uploadSize struct {
+	id, bytes int64
+	waits     bool // it is yet to be imported, or being imported
+}
+
+func uploadSizes(ctx context.Context, q sqldb.Querier, companyID int64) ([]uploadSize, error) {
+	return sqldb.All(ctx, q, func(r sqldb.Row) (u uploadSize, err error) {
+		var state UploadState
+		err = r.Scan(&u.id, &u.bytes, (*string)(&state))
+		u.waits = state == UploadNew || state == UploadRunning
+		return u, err
+	}, `SELECT id, length(content), state FROM customer_uploads WHERE company_id = ? ORDER BY id`, companyID)
+}
+
+func deleteUpload(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM customer_uploads WHERE company_id = ? AND id = ?`, companyID, id)
+	return err
+}

@@ -14,7 +14,6 @@ import (
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
-	"carteira/internal/tally"
 )
 
 // SQLite has one writer, and an import in one transaction would keep it from
@@ -114,12 +113,12 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 	if err != nil {
 		return outcome{}, err
 	}
-	keys, out, err := im.stageRows(ctx, s, rows)
+	counted, out, err := im.stageRows(ctx, s, rows)
 	crashpoint.Here("import-staged")
 	if err == nil {
 		err = s.step(ctx, func(tx *sqldb.Tx, st *stage) error {
 			st.show()
-			return im.finish(ctx, tx, keys, out.good)
+			return im.finish(ctx, tx, counted, out.good)
 		})
 	}
 	if errors.Is(err, errTakenOver) {
@@ -134,8 +133,8 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 }
 
 // stageRows writes the rows, and returns how they are to be counted.
-func (im *importer) stageRows(ctx context.Context, s *stager, rows Rows) (keys map[tally.Key]int64, out outcome, err error) {
-	keys = map[tally.Key]int64{}
+func (im *importer) stageRows(ctx context.Context, s *stager, rows Rows) (counted importCounts, out outcome, err error) {
+	counted = importCounts{}
 	for batch, err := range im.batches(rows) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, out, err
@@ -153,14 +152,12 @@ func (im *importer) stageRows(ctx context.Context, s *stager, rows Rows) (keys m
 		if err != nil {
 			return nil, out, err
 		}
-		for key, n := range w.keys {
-			keys[key] += n
-		}
+		counted.join(w.counted)
 		if out.join(written); out.failed > 0 {
 			return nil, out, errUndone
 		}
 	}
-	return keys, out, nil
+	return counted, out, nil
 }
 
 // step runs one short transaction of an import, if it is still this process's,

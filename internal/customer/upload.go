@@ -91,6 +91,9 @@ func (s *Service) SaveUpload(ctx context.Context, a account.Actor, name string, 
 		u.Choices.Fields = append(u.Choices.Fields, c.Field)
 	}
 	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if err := roomForUpload(ctx, tx, a, int64(len(content))); err != nil {
+			return err
+		}
 		u.CreatedAt, u.updatedAt = tx.Now(), tx.Now()
 		u.ID, err = insertUpload(ctx, tx, a.Company.ID, u)
 		return err

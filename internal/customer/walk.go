@@ -2,6 +2,8 @@ package customer
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
@@ -11,12 +13,25 @@ import (
 // not grow with the company.
 const walkBatch = 500
 
+// CustomNames are the names of the company's own fields that its customers have,
+// in alphabetical order: the columns of an export.
+func (s *Service) CustomNames(ctx context.Context, a account.Actor) ([]string, error) {
+	names := map[string]bool{}
+	err := eachCustom(ctx, s.db, a.Company.ID, func(c Custom) {
+		for name := range c.Map() {
+			names[name] = true
+		}
+	})
+	return slices.Sorted(maps.Keys(names)), err
+}
+
 // Walk calls visit for every customer of a filter, newest first. It goes along
 // the ids, so that what is created meanwhile is neither seen twice nor pushes
 // another over an edge, and holds no transaction: whoever reads slowly keeps
 // nobody waiting.
 func (s *Service) Walk(ctx context.Context, a account.Actor, f Filter, visit func(Customer) error) error {
-	l := listing{db: s.db, company: a.Company.ID, filter: f, due: f.due(a.Today(s.db.Now()))}
+	today := a.Today(s.db.Now())
+	l := listing{db: s.db, company: a.Company.ID, filter: f, due: f.due(today), month: monthOf(today)}
 	company, err := counter.Total(ctx, s.db, a.Company.ID)
 	if err != nil {
 		return err

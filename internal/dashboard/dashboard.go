@@ -1,13 +1,12 @@
-// Package dashboard gives the month's numbers of a company in one look:
-// customers, invoices and revenue. It owns no record; it is the only room that
-// reads other rooms' tables, and it reads their counts, so that the cost does
-// not grow with the company.
+// Package dashboard gives the figures of a company in one look: customers,
+// invoices and revenue of a month, what is overdue by age, recurring revenue and
+// its movement, and twelve months side by side. It owns no record and reads only
+// the counters of other rooms, so that the cost does not grow with the company.
 package dashboard
 
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -17,17 +16,25 @@ import (
 	"carteira/internal/tally"
 )
 
-// Month is the numbers of a month. Customers are those of now.
+// Month is the figures of a month. Customers and what is overdue are those of
+// now.
 type Month struct {
-	Month     string    `json:"month"`
-	Customers Customers `json:"customers"`
-	Invoices  Invoices  `json:"invoices"`
-	Revenue   Revenue   `json:"revenue"`
+	Month       string      `json:"month"`
+	Customers   Customers   `json:"customers"`
+	Invoices    Invoices    `json:"invoices"`
+	Revenue     Revenue     `json:"revenue"`
+	Overdue     Overdue     `json:"overdue"`
+	Recurring   Recurring   `json:"recurring"`
+	Punctuality Punctuality `json:"punctuality"`
+	Months      []Period    `json:"months"`
+	// Links are the lists that figures count, by the figure's place in this
+	// object, as paths of the API and of the panel.
+	Links map[string]string `json:"links"`
 }
 
-// Customers are counted: Active, DueToday and Expired add up to Total. New were
-// created in the month, Renewed are those renewed in it, Lost have a due date in
-// it and are expired now.
+// Customers are counted: Active, DueToday, Expired and Cancelled add up to Total.
+// New were created in the month, Renewed are those renewed in it, Lost have a due
+// date in it and are expired now.
 type Customers struct {
 	Total    int64 `json:"total"`
 	Active   int64 `json:"active"`
@@ -36,8 +43,11 @@ type Customers struct {
 	// Cancelled customers are in no other status.
 	Cancelled int64 `json:"cancelled"`
 	New       int64 `json:"new"`
-	Renewed   int64 `json:"renewed"`
-	Lost      int64 `json:"lost"`
+	// NewDeleted are those of New who were deleted since.
+	NewDeleted int64 `json:"new_deleted"`
+	// Renewed is null where the figures are of one plan or product.
+	Renewed *int64 `json:"renewed"`
+	Lost    int64  `json:"lost"`
 }
 
 // Invoices are added up: Paid in the month; the others by due date in the month,
@@ -55,13 +65,22 @@ type Sum struct {
 	Amount money.Cents `json:"amount"`
 }
 
+func (s *Sum) add(sums tally.Sums) {
+	s.Count += sums.N
+	s.Amount += money.Cents(sums.Cents)
+}
+
 // Revenue is the money of the month.
 type Revenue struct {
 	Received      money.Cents `json:"received"`
 	Expected      money.Cents `json:"expected"` // received, open and overdue
 	PreviousMonth money.Cents `json:"previous_month"`
 	ChangePercent *float64    `json:"change_percent"` // null when nothing was received in the month before
-	ByDay         []Day       `json:"by_day"`
+	// Payments is how many came in the month; refunds are none.
+	Payments int64 `json:"payments"`
+	// AverageTicket is what came by how many payments; null when no more came than went back.
+	AverageTicket *money.Cents `json:"average_ticket"`
+	ByDay         []Day        `json:"by_day"`
 }
 
 // Day is what was received on a day.
@@ -71,11 +90,30 @@ type Day struct {
 	Count  int64       `json:"count"`
 }
 
-// Service has the use case.
-type Service struct {
-	db     *sqldb.DB
-	counts tally.Cache
+// Period is the money of one of twelve months: what came, and what is still to
+// come of what was due in it.
+type Period struct {
+	Month    string      `json:"month"`
+	Expected money.Cents `json:"expected"` // received, open and overdue
+	Received money.Cents `json:"received"`
+	Open     money.Cents `json:"open"`
+	Overdue  money.Cents `json:"overdue"`
 }
+
+// Question is what a caller wants to see.
+type Question struct {
+	First     civil.Date // the first day of the month; zero: the present one
+	PlanID    int64      // 0: of all plans
+	ProductID int64      // 0: of all products
+}
+
+// Read reads a Question from a query: month, plan_id and product_id.
+func Read(in *input.Form) Question {
+	return Question{First: ReadMonth(in), PlanID: in.ID("plan_id").Value, ProductID: in.ID("product_id").Value}
+}
+
+// Service has the use case.
+type Service struct{ db *sqldb.DB }
 
 // New makes the service.
 func New(db *sqldb.DB) *Service { return &Service{db: db} }
@@ -94,171 +132,78 @@ func ReadMonth(in *input.Form) civil.Date {
 	return first
 }
 
-// Month computes the numbers of the month that begins on first; of the present
-// one when first is zero.
-func (s *Service) Month(ctx context.Context, a account.Actor, first civil.Date) (Month, error) {
+// Month computes the figures of a month.
+func (s *Service) Month(ctx context.Context, a account.Actor, q Question) (Month, error) {
 	today := a.Today(s.db.Now())
-	if first.IsZero() {
-		first = today.AddDays(1 - today.Day())
+	if q.First.IsZero() {
+		q.First = firstOf(today)
 	}
-	days := span{first: first, last: lastOfMonth(first), today: today}
-	month := Month{Month: days.name()}
-	var err error
-	if month.Customers, err = s.customers(ctx, a, days); err != nil {
-		return month, fmt.Errorf("dashboard customers: %w", err)
-	}
-	if month.Invoices, err = s.invoices(ctx, a, days); err != nil {
-		return month, fmt.Errorf("dashboard invoices: %w", err)
-	}
-	if month.Revenue, err = s.revenue(ctx, a, days); err != nil {
-		return month, fmt.Errorf("dashboard revenue: %w", err)
+	look := look{db: s.db, companyID: a.Company.ID, question: q, first: q.First, last: lastOf(q.First), today: today}
+	month := Month{Month: monthOf(q.First)}
+	for _, part := range []struct {
+		name string
+		read func(context.Context, *Month) error
+	}{
+		{"customers", look.customers},
+		{"creations", look.creations},
+		{"renewals", look.renewals},
+		{"invoices", look.paid},
+		{"months", look.months},
+		{"revenue", look.revenue},
+		{"overdue", look.overdue},
+		{"recurring revenue", look.recurring},
+	} {
+		if err := part.read(ctx, &month); err != nil {
+			return month, fmt.Errorf("dashboard %s: %w", part.name, err)
+		}
 	}
 	month.Revenue.Expected = month.Revenue.Received + month.Invoices.Open.Amount + month.Invoices.Overdue.Amount
+	month.Links = look.links()
 	return month, nil
 }
 
-// span is a month and the day from which it is seen.
-type span struct{ first, last, today civil.Date }
-
-func (r span) name() string { return r.first.String()[:len("2006-01")] }
-
-func (r span) has(day string) bool { return day >= r.first.String() && day <= r.last.String() }
-
-func lastOfMonth(first civil.Date) civil.Date {
-	next := first.AddDays(31)
-	if next.Month() == first.Month() { // the calendar ends before
-		return next
-	}
-	return next.AddDays(-next.Day())
+// look is one call of Month.
+type look struct {
+	db          *sqldb.DB
+	companyID   int64
+	question    Question
+	first, last civil.Date // of the month
+	today       civil.Date
 }
 
-func (s *Service) customers(ctx context.Context, a account.Actor, days span) (Customers, error) {
-	var inForce, cancelled sqldb.Where
-	inForce.And("state <> ?", tally.CustomerCancelled)
-	cancelled.And("state = ?", tally.CustomerCancelled)
-	byDue, err := tally.By[string](ctx, s.db, tally.Customers, a.Company.ID, "day", inForce)
-	if err != nil {
-		return Customers{}, err
+// where are the conditions of the question, which every counter knows.
+func (l look) where() (w sqldb.Where) {
+	if l.question.PlanID != 0 {
+		w.And("plan_id = ?", l.question.PlanID)
 	}
-	counted := byStanding(byDue, days)
-	if counted.Cancelled, _, err = tally.Customers.Sum(ctx, s.db, a.Company.ID, cancelled); err != nil {
-		return counted, err
+	if l.question.ProductID != 0 {
+		w.And("product_id = ?", l.question.ProductID)
 	}
-	counted.Total += counted.Cancelled
-	var month sqldb.Where
-	month.And("day = ?", days.name())
-	if counted.Renewed, _, err = tally.Renewals.Sum(ctx, s.db, a.Company.ID, month); err != nil {
-		return counted, err
-	}
-	counted.New, err = s.newCustomers(ctx, a, days)
-	return counted, err
+	return w
 }
 
-// byStanding adds up customers, which are counted by due date.
-func byStanding(byDue map[string]tally.Sums, days span) (counted Customers) {
-	today := days.today.String()
-	for day, sums := range byDue {
-		counted.Total += sums.N
-		switch {
-		case day == "" || day > today:
-			counted.Active += sums.N
-		case day == today:
-			counted.DueToday += sums.N
-		default:
-			counted.Expired += sums.N
-			if days.has(day) {
-				counted.Lost += sums.N
-			}
-		}
-	}
-	return counted
-}
-
-func (s *Service) newCustomers(ctx context.Context, a account.Actor, days span) (int64, error) {
-	what := "new " + days.name()
-	return s.counts.Count(ctx, s.db, []tally.Counter{tally.Customers}, a.Company.ID, what, func() (int64, error) {
-		return createdIn(ctx, s.db, a.Company.ID, days)
-	})
-}
-
-// The states of invoices, as billing counts them.
-const (
-	open      = "open"
-	cancelled = "cancelled"
-)
-
-func (s *Service) invoices(ctx context.Context, a account.Actor, days span) (sums Invoices, err error) {
-	past := days.last
-	if days.today.AddDays(-1).Before(past) {
-		past = days.today.AddDays(-1)
-	}
-	before, err := s.byState(ctx, a, days.first, past)
-	if err != nil {
-		return sums, err
-	}
-	future := days.first
-	if days.today.After(future) {
-		future = days.today
-	}
-	after, err := s.byState(ctx, a, future, days.last)
-	if err != nil {
-		return sums, err
-	}
-	listed := between(days.first, days.last)
-	listed.And("state IN (?, ?)", "on_time", "late") // not those that were deleted with their customer
-	n, cents, err := tally.Paid.Sum(ctx, s.db, a.Company.ID, listed)
-	sums.Paid = Sum{n, money.Cents(cents)}
-	sums.Overdue, sums.Open = sumOf(before[open]), sumOf(after[open])
-	sums.Cancelled = sumOf(tally.Sums{
-		N: before[cancelled].N + after[cancelled].N, Cents: before[cancelled].Cents + after[cancelled].Cents,
-	})
-	return sums, err
-}
-
-func (s *Service) byState(ctx context.Context, a account.Actor, from, to civil.Date) (map[string]tally.Sums, error) {
-	if to.Before(from) {
-		return nil, nil
-	}
-	return tally.By[string](ctx, s.db, tally.Invoices, a.Company.ID, "state", between(from, to))
-}
-
-func (s *Service) revenue(ctx context.Context, a account.Actor, days span) (revenue Revenue, err error) {
-	previous := days.first.AddDays(-1)
-	both := between(previous.AddDays(1-previous.Day()), days.last)
-	byDay, err := tally.By[string](ctx, s.db, tally.Receipts, a.Company.ID, "day", both)
-	if err != nil {
-		return revenue, err
-	}
-	for day, sums := range byDay {
-		if !days.has(day) {
-			revenue.PreviousMonth += money.Cents(sums.Cents)
-		}
-	}
-	for n := range days.last.Day() {
-		date := days.first.AddDays(n)
-		sums := byDay[date.String()]
-		revenue.Received += money.Cents(sums.Cents)
-		revenue.ByDay = append(revenue.ByDay, Day{date, money.Cents(sums.Cents), sums.N})
-	}
-	if revenue.PreviousMonth > 0 {
-		percent := math.Round(float64(revenue.Received-revenue.PreviousMonth)*1000/float64(revenue.PreviousMonth)) / 10
-		revenue.ChangePercent = &percent
-	}
-	return revenue, nil
-}
-
-func between(from, to civil.Date) (w sqldb.Where) {
+func (l look) between(from, to civil.Date) sqldb.Where {
+	w := l.where()
 	w.And("day >= ?", from.String())
 	w.And("day <= ?", to.String())
 	return w
 }
 
-func sumOf(s tally.Sums) Sum { return Sum{s.N, money.Cents(s.Cents)} }
+// spans reads a counter by spans of days and by state.
+func (l look) spans(ctx context.Context, counter tally.Counter, starts []string, w sqldb.Where) ([]map[string]tally.Sums, error) {
+	return tally.Spans(ctx, l.db, counter, l.companyID, starts, w)
+}
 
-// createdIn goes by the day on which a customer was created in the zone of that
-// time: a company that moves to another zone does not change past months.
-func createdIn(ctx context.Context, q sqldb.Querier, companyID int64, days span) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `
-		SELECT count(*) FROM customers WHERE company_id = ? AND created_on >= ? AND created_on <= ? AND {visible id}`,
-		companyID, days.first.String(), days.last.String())
+func (l look) has(day string) bool { return day >= l.first.String() && day <= l.last.String() }
+
+func monthOf(d civil.Date) string { return d.String()[:len("2006-01")] }
+
+func firstOf(d civil.Date) civil.Date { return d.AddDays(1 - d.Day()) }
+
+func lastOf(first civil.Date) civil.Date {
+	next := first.AddDays(31)
+	if next.Month() == first.Month() { // the calendar ends before
+		return next
+	}
+	return next.AddDays(-next.Day())
 }

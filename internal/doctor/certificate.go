@@ -29,10 +29,18 @@ func certificate(c config.Config, now time.Time) (checkup.Finding, error) {
 	if err != nil {
 		return checkup.Finding{}, err
 	}
-	if u, err := url.Parse(c.PublicURL); err == nil && leaf.VerifyHostname(u.Hostname()) != nil {
-		return checkup.Bad("obtain one for that name", "the certificate is not for %s", u.Hostname()), nil
+	if host := hostOf(c.PublicURL); leaf.VerifyHostname(host) != nil {
+		return checkup.Bad("obtain one for that name", "the certificate is not for %s", host), nil //nolint:nilerr // the error is the finding
 	}
 	return lasting(leaf, now), nil
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 func lasting(leaf *x509.Certificate, now time.Time) checkup.Finding {
@@ -54,7 +62,7 @@ func obtained(c config.Config, now time.Time) (checkup.Finding, error) {
 		text, err := os.ReadFile(filepath.Join(c.DataDir, "acme", domain)) //nolint:gosec // the operator names both
 		if err != nil {
 			return checkup.Bad("see the server's log for \"certificate not obtained\"; the authority must reach ports 443 and 80",
-				"there is no certificate for %s", domain), nil
+				"there is no certificate for %s: %v", domain, err), nil
 		}
 		pair, err := tls.X509KeyPair(text, text)
 		if err != nil {

@@ -54,7 +54,8 @@ func clock(ctx context.Context, db *sqldb.DB) (checkup.Finding, error) {
 	}
 	skew := time.UnixMicro(server).Sub(before)
 	if skew.Abs() > skewLimit {
-		return checkup.Bad("set both clocks with NTP", "the clock of PostgreSQL differs by %s from this machine's", skew.Round(time.Millisecond)), nil
+		return checkup.Bad("set both clocks with NTP", "the clock of PostgreSQL differs by %s from this machine's",
+			skew.Round(time.Millisecond)), nil
 	}
 	return checkup.Good("the clocks of PostgreSQL and this machine agree"), nil
 }

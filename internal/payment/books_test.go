@@ -107,9 +107,14 @@ func TestRefundThatAGatewayReportsTakesThePaymentBack(t *testing.T) {
 		w.bank.pay(t, p.PixCode, 3500)
 		w.later(t, time.Minute)
 		paidOn := w.find(t, i.ID).PaidOn.String()
-		w.bank.change(func(c *held) { c.payments[0].Refunded = true })
+		w.clock.Advance(24 * time.Hour) // 1 February
+		at := w.clock.Now()
+		w.bank.change(func(c *held) { c.payments[0].Refunded, c.payments[0].RefundedAt = 3500, at })
 		for range 3 { // however often it is reported
 			w.later(t, 24*time.Hour)
+		}
+		if w.received(t, "2026-02-01") != -3500 {
+			t.Error("the money did not go back on the day on which it did")
 		}
 		w.wantReviews(t)
 		w.wantOpen(t, i)
@@ -123,6 +128,50 @@ func TestRefundThatAGatewayReportsTakesThePaymentBack(t *testing.T) {
 		if q := w.charged(t, i.ID); q.PixCode == p.PixCode || q.Amount != 3500 {
 			t.Errorf("charged again: %+v", q)
 		}
+	})
+}
+
+func TestPartsThatAGatewayGivesBackCountOnceEach(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		i := w.invoice(t)
+		p := w.charged(t, i.ID)
+		w.bank.pay(t, p.PixCode, 3500)
+		w.later(t, time.Minute)
+		for _, back := range []money.Cents{500, 500, 1200, 500, 99999} { // told again, lower again, and more than there was
+			w.bank.change(func(c *held) { c.payments[0].Refunded = back })
+			w.exec(t, `UPDATE charges SET next_check_at = 0, checks = 0`)
+			w.later(t, 24*time.Hour)
+			w.wantOpen(t, i)
+			want := 3500 - min(back, 3500)
+			if back == 500 && w.count(t, `SELECT COUNT(*) FROM payment_refunds`) > 1 {
+				want = 3500 - 1200
+			}
+			if got := w.find(t, i.ID).Received; got != want {
+				t.Errorf("%s given back: %s are left, want %s", back, got, want)
+			}
+		}
+		if n := w.count(t, `SELECT COUNT(*) FROM payment_refunds`); n != 3 {
+			t.Errorf("%d refunds", n)
+		}
+		if n := w.count(t, `SELECT COUNT(*) FROM payments WHERE status = 'refunded' AND refunded_cents = 3500`); n != 1 {
+			t.Errorf("%d payments are given back", n)
+		}
+		w.wantReviews(t)
+	})
+}
+
+func TestPayersDataReachTheGateway(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		i := w.invoice(t)
+		_, err := w.customers.Update(t.Context(), w.actor, i.Customer.ID, customer.ReadChanges(values(
+			"cpf_cnpj", "529.982.247-25", "whatsapp", "(11) 98765-4321")))
+		must(t, err)
+		w.charged(t, i.ID)
+		w.bank.change(func(c *held) {
+			if p := c.payer; p.TaxID != "52998224725" || p.Phone != "5511987654321" || p.Email != "ana@example.com" || p.Name != "Ana Lima" {
+				t.Errorf("the gateway got %+v", p)
+			}
+		})
 	})
 }
 

@@ -124,6 +124,12 @@ func (j *charging) decide(ctx context.Context) (next step, err error) {
 		if j.invoice.Status != billing.Open {
 			return errNotOpen(j.invoice)
 		}
+		if j.actor, err = j.actor.Refreshed(ctx, tx); err != nil { // whose terms decide the amount
+			return err
+		}
+		if j.owed(tx.Now()).rest() == 0 {
+			return fault.Field("invoice", "has nothing left to pay; mark it as paid")
+		}
 		if j.setup, err = j.service.active(ctx, tx, j.actor.Company.ID); err != nil {
 			return err
 		}
@@ -159,7 +165,7 @@ func (j *charging) nextStep(ctx context.Context, tx *sqldb.Tx) (step, error) {
 // resume chooses the next step for a charge that the invoice has: return it
 // (nil, with j.charge set), finish what was begun, or cancel it first.
 func (j *charging) resume(ctx context.Context, tx *sqldb.Tx, known charge) (step, error) {
-	fits := known.order.Amount == j.rest(tx.Now()) && known.gatewayID == j.setup.ID && known.ExpiresAt.After(tx.Now())
+	fits := known.gatewayID == j.setup.ID && j.owed(tx.Now()).fits(known)
 	switch {
 	case fits && known.state == pending:
 		j.charge = known
@@ -184,23 +190,22 @@ func (j *charging) resume(ctx context.Context, tx *sqldb.Tx, known charge) (step
 	return j.fillOrder(ctx, tx)
 }
 
-// rest is what a charge made now asks for.
-func (j *charging) rest(now time.Time) money.Cents {
-	return j.invoice.PayableOn(j.actor.Company, j.actor.Today(now)).Rest
-}
+// owed is what a charge made now is for.
+func (j *charging) owed(now time.Time) owed { return owed{j.actor.Company, j.invoice, now} }
 
 // reserve stores a new charge before the gateway is called.
 func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
 	if j.setup.blocked(tx.Now()) {
 		return nil, j.errBlocked()
 	}
+	wanted := j.owed(tx.Now())
 	change := chargeChange{after: charge{
 		companyID: j.actor.Company.ID, gatewayID: j.setup.ID, provider: j.setup.name, invoiceID: j.invoiceID,
 		customerID: j.invoice.Customer.ID, customerName: j.invoice.Customer.Name,
-		order: Order{Reference: id.NewCode(32), Amount: j.rest(tx.Now())},
+		order: Order{Reference: id.NewCode(32), Amount: wanted.rest()}, payableOn: wanted.today(),
 		state: reserved, claim: id.NewCode(16), nextCheck: tx.Now().Add(j.service.lease()), createdAt: tx.Now(),
 	}}
-	change.after.ExpiresAt = tx.Now().Add(lifetime)
+	change.after.ExpiresAt = wanted.expiry()
 	if err := j.service.applyCharge(ctx, tx, &change); err != nil {
 		return nil, err
 	}
@@ -227,7 +232,9 @@ func (j *charging) fillOrder(ctx context.Context, tx *sqldb.Tx) (step, error) {
 	if order.Description == "" {
 		order.Description = j.actor.Company.Name
 	}
-	order.Payer = Payer{Reference: payer.UUID, Name: payer.Name, Email: payer.Email}
+	order.Payer = Payer{
+		Reference: payer.UUID, Name: payer.Name, Email: payer.Email, TaxID: payer.CpfCnpj, Phone: payer.Whatsapp, Address: payer.Address,
+	}
 	return j.create, nil
 }
 

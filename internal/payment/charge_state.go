@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/worker"
 )
 
@@ -61,7 +62,8 @@ type charge struct {
 	invoiceID    int64
 	customerID   int64
 	customerName string
-	order        Order // reference and amount are all that is stored of it
+	order        Order      // reference and amount are all that is stored of it
+	payableOn    civil.Date // the day whose payable amount it asks for; zero: a charge from before there were terms
 	state        chargeState
 	problem      string
 	closedAt     time.Time
@@ -118,10 +120,15 @@ func (c *charge) merge(made Charge) {
 	if made.CheckoutURL != "" {
 		c.CheckoutURL = made.CheckoutURL
 	}
-	if !made.ExpiresAt.IsZero() {
-		c.ExpiresAt = made.ExpiresAt.Truncate(time.Microsecond)
+	if at := made.ExpiresAt.Truncate(time.Microsecond); !at.IsZero() && (at.Before(c.ExpiresAt) || !c.endsEarly()) {
+		c.ExpiresAt = at
 	}
 }
+
+// endsEarly reports whether a charge ends before its usual time, since its amount
+// is right for a day only. Gateways that cannot make so short a charge say a later
+// end; the charge is then cancelled at its own.
+func (c charge) endsEarly() bool { return c.ExpiresAt.Before(c.createdAt.Add(lifetime)) }
 
 // checkDelays are the waits between checks of a charge that can be paid; the
 // last one repeats until the charge expires.

@@ -6,7 +6,9 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
@@ -15,18 +17,22 @@ import (
 // Confirmation says that the money for an invoice came by a code that no gateway
 // watches. An edge reads it from a form; Go callers fill it in.
 type Confirmation struct {
-	InvoiceID int64
-	Amount    money.Cents // must be the invoice's
-	PaymentID string      // the bank's end-to-end id; may be empty
+	InvoiceID  int64
+	Amount     money.Cents        // what came
+	Difference billing.Difference // needed when it is less than is to pay, now or on the day of the newest code
+	PaymentID  string             // the bank's end-to-end id; may be empty
 
 	Problems input.Problems // what the form had wrong
 }
 
 // ReadConfirmation reads the confirmation of an invoice's payment from the
-// fields amount and payment_id.
+// fields amount, difference and payment_id.
 func ReadConfirmation(in *input.Form, invoiceID int64) Confirmation {
 	in.Require("amount")
-	c := Confirmation{InvoiceID: invoiceID, Amount: in.Money("amount").Value, PaymentID: in.Line("payment_id", 100).Value}
+	c := Confirmation{
+		InvoiceID: invoiceID, Amount: in.Money("amount").Value, Difference: billing.ReadDifference(in),
+		PaymentID: in.Line("payment_id", 100).Value,
+	}
 	c.Problems = in.Problems()
 	return c
 }
@@ -52,8 +58,8 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	case invoice.Status != billing.Open:
 		return out, errNotOpen(invoice)
 	}
-	if rest := invoice.PayableOn(a.Company, a.Today(tx.Now())).Rest; confirmed.Amount != rest {
-		return out, fault.Field("amount", "must be what the invoice says, "+rest.String())
+	if a, err = a.Refreshed(ctx, tx); err != nil { // whose terms decide what is to pay
+		return out, err
 	}
 	newest, err := newestCharge(ctx, tx, a.Company.ID, invoice.ID)
 	if err != nil {
@@ -72,9 +78,21 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 		return out, err
 	}
 	received := paymentChange{action: paymentConfirmed, after: payment}
-	received.receipt = &billing.Receipt{Payment: payment.ledger(), Renew: a.Company.Settings.RenewOnPayment}
+	received.receipt = &billing.Receipt{
+		Payment: payment.ledger(), AsOf: confirmed.asOf(a, invoice, newest), Difference: confirmed.Difference, Renew: a.Company.Settings.RenewOnPayment,
+	}
 	err = s.applyPayment(ctx, tx, a, &received)
 	return received.outcome, err
+}
+
+// asOf is the day whose payable amount came: that of the code, when its amount
+// came, which a payer may have paid the day before; zero: the day of the payment.
+func (c Confirmation) asOf(a account.Actor, invoice billing.Invoice, newest charge) civil.Date {
+	on := newest.payableOn
+	if on.IsZero() || c.Amount != newest.order.Amount || c.Amount != invoice.PayableOn(a.Company, on).Rest {
+		return civil.Date{}
+	}
+	return on
 }
 
 // confirmedPayment is the payment of the newest charge that a person confirms.
@@ -82,16 +100,16 @@ func (s *Service) confirmedPayment(ctx context.Context, tx *sqldb.Tx, newest cha
 	if newest.id == 0 || !s.providers[newest.provider].Manual {
 		return Payment{}, fault.Field("invoice", "has no code that a person confirms; change its status instead")
 	}
-	id := confirmed.PaymentID
-	if id == "" {
-		id = "manual:" + newest.order.Reference
+	paymentID := confirmed.PaymentID
+	if paymentID == "" { // the code may be paid in several parts
+		paymentID = "manual:" + newest.order.Reference + ":" + id.NewCode(8)
 	}
-	known, err := lockPayments(ctx, tx, newest, []string{id})
+	known, err := lockPayments(ctx, tx, newest, []string{paymentID})
 	if err != nil {
 		return Payment{}, err
 	}
 	if len(known) > 0 {
 		return Payment{}, fault.Field("payment_id", "was confirmed before, for another invoice or for this one")
 	}
-	return paymentOf(newest, Received{ID: id, Amount: confirmed.Amount, Currency: billing.Real, At: tx.Now()}), nil
+	return paymentOf(newest, Received{ID: paymentID, Amount: confirmed.Amount, Currency: billing.Real, At: tx.Now()}), nil
 }

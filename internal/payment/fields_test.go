@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carteira/internal/billing"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
@@ -150,6 +151,7 @@ func TestEveryFieldOfAPaymentIsStored(t *testing.T) {
 		apply()
 		want.Refund = 3500
 		change = paymentChange{action: paymentRefunded, before: change.after, after: change.after}
+		change.after.Refund = 3500
 		apply()
 	})
 }
@@ -187,7 +189,7 @@ func TestEveryFieldOfAChargeIsStored(t *testing.T) {
 			Charge: Charge{"id", "code", "https://other.example", noon.Add(time.Hour)}, companyID: w.actor.Company.ID, gatewayID: w.setup(t).ID,
 			provider: "fake", invoiceID: i.ID, customerID: i.Customer.ID, customerName: "Ana", order: Order{Reference: "r1", Amount: money.Cents(3500)},
 			state: reserved, problem: "problem", closedAt: noon.Add(time.Minute), nextCheck: noon.Add(2 * time.Minute), checks: 3,
-			hintedAt: noon.Add(3 * time.Minute), claim: "claim", createdAt: noon, id: 1,
+			hintedAt: noon.Add(3 * time.Minute), claim: "claim", createdAt: noon, id: 1, payableOn: civil.MustParse("2026-01-31"),
 		}
 		v := reflect.ValueOf(want)
 		for n := range v.NumField() {

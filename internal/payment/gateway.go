@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"carteira/internal/platform/address"
 	"carteira/internal/platform/money"
 )
 
@@ -92,6 +93,8 @@ type Payer struct {
 	Name      string
 	Email     string
 	TaxID     string // CPF or CNPJ, without punctuation
+	Phone     string // digits with country code
+	Address   address.Address
 }
 
 // Charge is what the gateway made of an order.
@@ -133,7 +136,10 @@ type Received struct {
 	Amount   money.Cents
 	Currency string // ISO 4217
 	At       time.Time
-	Refunded bool // given back, wholly or in part
+	Refunded money.Cents // how much of it was given back, in all
+	// RefundedAt is when the newest part of that was; zero: the gateway does not
+	// say.
+	RefundedAt time.Time
 }
 
 // Callback is a request that claims to come from a gateway.

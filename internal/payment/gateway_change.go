@@ -39,6 +39,11 @@ func (s *Service) applyGateway(ctx context.Context, tx *sqldb.Tx, a account.Acto
 			return err
 		}
 	}
+	if s.options.Told != nil {
+		if err := s.options.Told(ctx, tx, a, c.after.Provider.Title); err != nil {
+			return err
+		}
+	}
 	return account.WriteAudit(ctx, tx, a, c.audit())
 }
 

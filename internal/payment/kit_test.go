@@ -17,6 +17,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/secret"
@@ -24,8 +25,11 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
+// From the house's test kit.
+var values, must = housetest.Form, housetest.Must
+
 // noon is the morning of 31 January 2026 in São Paulo.
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+var noon = housetest.Morning
 
 // unhurried is a time limit that no test comes near to, however slow the machine.
 const unhurried = 2 * time.Minute
@@ -97,6 +101,14 @@ func (w *world) gateway(t *testing.T, pairs ...string) Setup {
 	u, err := w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values(pairs...)))
 	must(t, err)
 	return u
+}
+
+// configure changes the settings of the company, and not the actor, whose request
+// may have begun before.
+func (w *world) configure(t *testing.T, pairs ...string) {
+	t.Helper()
+	_, err := w.accounts.SetCompany(t.Context(), account.Operator(w.actor.Company), account.ReadCompanyDraft(values(pairs...)))
+	must(t, err)
 }
 
 // invoice makes a customer with an open invoice of 35.00.
@@ -230,21 +242,6 @@ func (w *world) wantReviews(t *testing.T, want ...Reason) []Review {
 	return list
 }
 
-func values(pairs ...string) *input.Form {
-	m := map[string]string{}
-	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0]] = pair[1]
-	}
-	return input.FromStrings(m)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func wantKind(t *testing.T, err error, kind fault.Kind) {
 	t.Helper()
 	if err == nil || fault.KindOf(err) != kind {
@@ -264,11 +261,12 @@ func wantField(t *testing.T, err error, field string) {
 type bank struct {
 	clock *sqldbtest.Clock
 
-	mu      sync.Mutex
-	charges map[string]*held // by reference
-	made    int              // charges, not calls
-	calls   map[string]int
-	terse   bool // a fetched charge has no code
+	mu       sync.Mutex
+	charges  map[string]*held // by reference
+	made     int              // charges, not calls
+	calls    map[string]int
+	terse    bool          // a fetched charge has no code
+	shortest time.Duration // life of a charge
 	// misbehave runs before and after an operation; what it returns is what the
 	// caller sees.
 	before func(ctx context.Context, operation string) error
@@ -282,6 +280,7 @@ type held struct {
 	state     State
 	payments  []Received
 	lie       string // the reference it reports instead
+	payer     Payer
 }
 
 func newBank(clock *sqldbtest.Clock) *bank {
@@ -412,8 +411,11 @@ func (f *fake) Create(ctx context.Context, o Order) (Charge, error) {
 	c, known := f.charges[o.Reference]
 	if !known {
 		f.made++
-		c = &held{reference: o.Reference, amount: o.Amount, state: StatePending}
+		c = &held{reference: o.Reference, amount: o.Amount, state: StatePending, payer: o.Payer}
 		c.Charge = Charge{ID: fmt.Sprintf("ch_%d", f.made), PixCode: "pix-" + o.Reference, ExpiresAt: o.ExpiresAt}
+		if soonest := f.clock.Now().Add(f.shortest); c.ExpiresAt.Before(soonest) {
+			c.ExpiresAt = soonest
+		}
 		if f.name == "other" {
 			c.PixCode, c.CheckoutURL = "", "https://other.example/"+o.Reference
 		}

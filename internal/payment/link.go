@@ -15,9 +15,9 @@ import (
 // Link is where an invoice can be paid.
 type Link struct {
 	Invoice   billing.Invoice
-	URL       string // our own page; it stays the same whatever charges the invoice has
-	Amount    money.Cents
-	Payable   bool // the invoice is open and the company has a gateway
+	URL       string      // our own page; it stays the same whatever charges the invoice has
+	Amount    money.Cents // what pays it today; what it cost, when it is not open
+	Payable   bool        // there is something to pay, and the company has a gateway
 	Methods   []Flow
 	Provider  string    // empty: the company has no gateway
 	ExpiresAt time.Time // of the charge that can be paid now; zero when there is none
@@ -37,7 +37,12 @@ func (s *Service) PaymentLink(ctx context.Context, a account.Actor, invoiceID in
 	if err != nil {
 		return Link{}, err
 	}
-	link := Link{Invoice: invoice, URL: s.payURL(code), Amount: invoice.Amount, Methods: []Flow{}}
+	wanted := owed{a.Company, invoice, s.db.Now()}
+	due := wanted.due()
+	link := Link{Invoice: invoice, URL: s.payURL(code), Amount: due.Total, Methods: []Flow{}}
+	if invoice.Status == billing.Open {
+		link.Amount = due.Rest
+	}
 	setup, err := s.active(ctx, s.db, a.Company.ID)
 	if fault.KindOf(err) == fault.KindInvalid {
 		return link, nil
@@ -46,10 +51,10 @@ func (s *Service) PaymentLink(ctx context.Context, a account.Actor, invoiceID in
 		return link, err
 	}
 	link.Provider = setup.name
-	if invoice.Status == billing.Open {
+	if due.Rest > 0 {
 		link.Payable, link.Methods = true, []Flow{s.flow(setup)}
 	}
-	c, found, err := s.current(ctx, invoice, setup)
+	c, found, err := s.current(ctx, wanted, setup)
 	if found {
 		payable := payableOf(invoice, c)
 		link.ExpiresAt, link.Current = c.ExpiresAt, &payable
@@ -74,13 +79,13 @@ func (s *Service) codeOf(ctx context.Context, a account.Actor, invoiceID int64) 
 }
 
 // current finds the charge of an invoice that can be paid now.
-func (s *Service) current(ctx context.Context, invoice billing.Invoice, setup Setup) (charge, bool, error) {
-	list, err := unsettled(ctx, s.db, setup.CompanyID, invoice.ID)
-	if err != nil || invoice.Status != billing.Open {
+func (s *Service) current(ctx context.Context, wanted owed, setup Setup) (charge, bool, error) {
+	list, err := unsettled(ctx, s.db, setup.CompanyID, wanted.invoice.ID)
+	if err != nil || wanted.invoice.Status != billing.Open {
 		return charge{}, false, err
 	}
 	for _, c := range list {
-		if c.state == pending && c.gatewayID == setup.ID && c.order.Amount == invoice.Amount && c.ExpiresAt.After(s.db.Now()) {
+		if c.state == pending && c.gatewayID == setup.ID && wanted.fits(c) {
 			return c, true, nil
 		}
 	}
@@ -91,8 +96,9 @@ func (s *Service) current(ctx context.Context, invoice billing.Invoice, setup Se
 type Page struct {
 	Company   account.Company
 	Invoice   billing.Invoice
-	Provider  Provider // the zero one: the company has no gateway
-	Ready     bool     // there is a charge that can be paid, in Payable
+	Due       billing.Payable // what pays it today
+	Provider  Provider        // the zero one: the company has no gateway
+	Ready     bool            // there is a charge that can be paid, in Payable
 	Payable   Payable
 	Simulated bool // no money moves: there is a button that pretends
 	// RetryAt is when the gateway may be called again after it failed: visitors
@@ -114,9 +120,11 @@ func (s *Service) Page(ctx context.Context, code string) (Page, error) {
 		return Page{}, err
 	}
 	p := Page{Company: company}
-	if p.Invoice, err = s.billing.Find(ctx, account.System(company, "checkout"), invoiceID); err != nil {
+	visitor := account.System(company, "checkout")
+	if p.Invoice, err = s.billing.Find(ctx, visitor, invoiceID); err != nil {
 		return p, err
 	}
+	p.Due = owed{company, p.Invoice, s.db.Now()}.due()
 	setup, err := s.active(ctx, s.db, companyID)
 	if fault.KindOf(err) == fault.KindInvalid {
 		return p, nil
@@ -130,7 +138,7 @@ func (s *Service) Page(ctx context.Context, code string) (Page, error) {
 func (s *Service) fill(ctx context.Context, p *Page, setup Setup) error {
 	p.Provider = setup.Provider
 	_, p.Simulated = s.options.Simulate[setup.name]
-	c, found, err := s.current(ctx, p.Invoice, setup)
+	c, found, err := s.current(ctx, owed{p.Company, p.Invoice, s.db.Now()}, setup)
 	if err != nil {
 		return err
 	}
@@ -175,11 +183,11 @@ func (s *Service) OpenPage(ctx context.Context, code string) (Page, error) {
 // Simulate pays the charge of a page at a gateway that only pretends, and records
 // the payment at once.
 func (s *Service) Simulate(ctx context.Context, code string) error {
-	companyID, invoiceID, err := invoiceOfCode(ctx, s.db, code)
+	page, err := s.Page(ctx, code)
 	if err != nil {
 		return err
 	}
-	setup, err := s.active(ctx, s.db, companyID)
+	setup, err := s.active(ctx, s.db, page.Company.ID)
 	if err != nil {
 		return err
 	}
@@ -187,11 +195,7 @@ func (s *Service) Simulate(ctx context.Context, code string) error {
 	if !pretends {
 		return fault.Forbidden("payments of this company are real")
 	}
-	invoice, err := s.billing.Find(ctx, account.System(account.Company{ID: companyID}, "checkout"), invoiceID)
-	if err != nil {
-		return err
-	}
-	c, found, err := s.current(ctx, invoice, setup)
+	c, found, err := s.current(ctx, owed{page.Company, page.Invoice, s.db.Now()}, setup)
 	if err != nil || !found {
 		return err
 	}

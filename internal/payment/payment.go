@@ -33,6 +33,9 @@ type Options struct {
 	// Simulate has, by provider, a function of those that only pretend: it pays
 	// the charge that the gateway knows by an id.
 	Simulate map[string]func(ctx context.Context, gatewayID string) error
+	// Told tells the owners of a company, in the transaction, that its gateway is
+	// another: a function of the program, which knows a way to them; nil: none.
+	Told func(ctx context.Context, tx *sqldb.Tx, a account.Actor, what string) error
 	// Off are the names of providers that the operator has switched off: nobody
 	// can choose or charge through one. Charges that one has already are still
 	// looked after.

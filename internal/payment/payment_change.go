@@ -2,6 +2,7 @@ package payment
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"carteira/internal/account"
@@ -54,9 +55,7 @@ func paymentOf(c charge, r Received) Payment {
 		chargeID: c.id, ID: r.ID, Provider: c.provider, Via: c.provider, InvoiceID: c.invoiceID, CustomerID: c.customerID,
 		CustomerName: c.customerName, Amount: r.Amount, Currency: r.Currency, PaidAt: r.At.Truncate(time.Microsecond),
 	}
-	if r.Refunded {
-		p.Refund = r.Amount
-	}
+	p.Refund = min(r.Refunded, r.Amount)
 	return p
 }
 
@@ -76,6 +75,7 @@ type paymentChange struct {
 	action        paymentAction
 	before, after Payment
 	reason        Reason           // why a person has to decide: opens a review
+	refundedAt    time.Time        // when the money went back, of a payment.refunded; zero: now
 	review        Review           // the decided review, of a payment.reviewed
 	receipt       *billing.Receipt // with it the payment counts from now on; nil: it does not
 
@@ -102,7 +102,7 @@ func (s *Service) writeLedger(ctx context.Context, tx *sqldb.Tx, a account.Actor
 	case c.receipt != nil:
 		return s.payInvoice(ctx, tx, a, c)
 	case c.action == paymentRefunded:
-		c.outcome, err = s.billing.RefundTx(ctx, tx, a, billing.Refund{PaymentID: c.after.Number, RefundID: wholeRefund})
+		c.outcome, err = s.billing.RefundTx(ctx, tx, a, c.refund())
 	case c.action == paymentReviewed:
 		err = s.billing.DismissTx(ctx, tx, a, c.after.Number)
 	default:
@@ -111,9 +111,15 @@ func (s *Service) writeLedger(ctx context.Context, tx *sqldb.Tx, a account.Actor
 	return err
 }
 
-// wholeRefund is the id of a refund that a gateway reports: it reports one for
-// each payment, of all the money, and has no id for it.
-const wholeRefund = "gateway"
+// refund is what a gateway says has gone back since it was last asked. Gateways
+// report the sum of all refunds of a payment, and not every one has an id for
+// each: the sum is the id.
+func (c *paymentChange) refund() billing.Refund {
+	return billing.Refund{
+		PaymentID: c.after.Number, Amount: c.after.Refund - c.before.Refund, RefundID: fmt.Sprintf("gateway:%s", c.after.Refund),
+		At: c.refundedAt,
+	}
+}
 
 func (s *Service) writeReview(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *paymentChange) error {
 	if c.action == paymentReviewed {

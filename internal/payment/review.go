@@ -164,7 +164,7 @@ func checkApplicable(ctx context.Context, tx *sqldb.Tx, a account.Actor, p Payme
 		return fault.Field("resolution", "the invoice was deleted; give the money back and dismiss this")
 	case err != nil:
 		return err
-	case p.Refunded():
+	case p.Refund > 0:
 		return fault.Field("resolution", "the money was given back; dismiss this")
 	case invoice.Status != billing.Open:
 		return fault.Field("resolution", fmt.Sprintf(

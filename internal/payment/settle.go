@@ -10,6 +10,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -82,6 +83,9 @@ func (s *settlement) write(ctx context.Context, tx *sqldb.Tx, about charge) erro
 	if err != nil {
 		return err
 	}
+	if s.actor, err = s.actor.Refreshed(ctx, tx); err != nil { // whose terms decide what was to pay
+		return err
+	}
 	decided := s.decide(before, tx.Now())
 	if err := s.service.applyCharge(ctx, tx, &decided.charge); err != nil {
 		return err
@@ -147,8 +151,8 @@ func (s *settlement) decide(before records, now time.Time) decision {
 			if !s.stray {
 				after.enter(paid, now)
 			}
-		case received.Refunded && !known.Refunded():
-			d.payments = append(d.payments, refund(known))
+		case min(received.Refunded, known.Amount) > known.Refund:
+			d.payments = append(d.payments, refund(known, received))
 		}
 	}
 	s.follow(after, now)
@@ -165,7 +169,9 @@ func (s *settlement) received(r Received, invoice *billing.Invoice, c charge, no
 	change := paymentChange{action: paymentReceived, after: paymentOf(c, r), reason: s.judge(r, invoice, c)}
 	change.after.PaidAt = paidAt(r.At, c, now)
 	if change.reason == "" {
-		change.receipt = &billing.Receipt{Payment: change.after.ledger(), Renew: s.actor.Company.Settings.RenewOnPayment}
+		change.receipt = &billing.Receipt{
+			Payment: change.after.ledger(), AsOf: c.payableOn, Renew: s.actor.Company.Settings.RenewOnPayment,
+		}
 	}
 	return change
 }
@@ -179,10 +185,14 @@ func paidAt(reported time.Time, c charge, now time.Time) time.Time {
 	return reported.Truncate(time.Microsecond)
 }
 
-// refund is the change that records that the money of a payment went back. Billing
+// refund is the change that records that money of a payment went back. Billing
 // takes it back from the invoice; of money that never counted, a person is told.
-func refund(known Payment) paymentChange {
+func refund(known Payment, received Received) paymentChange {
 	change := paymentChange{action: paymentRefunded, before: known, after: known}
+	change.after.Refund = min(received.Refunded, known.Amount)
+	if received.RefundedAt.After(known.PaidAt) {
+		change.refundedAt = received.RefundedAt.Truncate(time.Microsecond)
+	}
 	if !known.Applied() {
 		change.reason = ReasonRefunded
 	}
@@ -194,7 +204,7 @@ func (s *settlement) judge(r Received, invoice *billing.Invoice, c charge) Reaso
 	switch {
 	case s.stray:
 		return ReasonWrongReference
-	case r.Refunded:
+	case r.Refunded > 0:
 		return ReasonRefunded
 	case r.Currency != "BRL":
 		return ReasonWrongCurrency
@@ -204,12 +214,22 @@ func (s *settlement) judge(r Received, invoice *billing.Invoice, c charge) Reaso
 		return ReasonDouble
 	case invoice.Status == billing.Cancelled:
 		return ReasonCancelledInvoice
-	case r.Amount != c.order.Amount || r.Amount != invoice.PayableOn(s.actor.Company, s.actor.Today(r.At)).Rest:
+	case r.Amount != c.order.Amount || r.Amount != s.payable(r, *invoice, c):
 		return ReasonWrongAmount
 	case c.state == cancelled || c.state == refused || r.At.After(c.ExpiresAt.Add(grace)):
 		return ReasonLate
 	}
 	return ""
+}
+
+// payable is what was to pay when the charge was made. Who pays a code in time pays
+// the invoice, also when the bank reports it on the day after.
+func (s *settlement) payable(r Received, invoice billing.Invoice, c charge) money.Cents {
+	asOf := c.payableOn
+	if asOf.IsZero() {
+		asOf = s.actor.Today(r.At)
+	}
+	return invoice.PayableOn(s.actor.Company, asOf).Rest
 }
 
 // follow moves a charge to the state that the gateway reports.

@@ -83,7 +83,7 @@ func TestWhatDoesNotFitIsKeptForAPerson(t *testing.T) {
 		}, ReasonWrongReference, false},
 		"given back": {func(t *testing.T, w *world, _ billing.Invoice, code string) {
 			w.bank.pay(t, code, 3500)
-			w.bank.change(func(c *held) { c.payments[0].Refunded = true })
+			w.bank.change(func(c *held) { c.payments[0].Refunded = 3500 })
 		}, ReasonRefunded, false},
 		"twice": {func(t *testing.T, w *world, _ billing.Invoice, code string) {
 			w.bank.pay(t, code, 3500)
@@ -131,7 +131,7 @@ func TestSecondPaymentThatComesLaterIsSeenToo(t *testing.T) {
 		w.bank.pay(t, p.PixCode, 3500)
 		w.later(t, 11*time.Minute)
 		w.wantReviews(t, ReasonDouble)
-		w.bank.change(func(c *held) { c.payments[0].Refunded = true })
+		w.bank.change(func(c *held) { c.payments[0].Refunded = 3500 })
 		w.later(t, 24*time.Hour)
 		w.wantReviews(t, ReasonDouble)
 		w.wantOpen(t, i)
@@ -295,8 +295,13 @@ func TestPersonConfirmsWhatNoGatewayWatches(t *testing.T) {
 			t.Error("asked after what nobody can tell")
 		}
 		wantField(t, confirm(i.ID), "amount")
-		wantField(t, confirm(i.ID, "amount", "34.99"), "amount")
-		must(t, confirm(i.ID, "amount", "35.00", "payment_id", "E123"))
+		wantField(t, confirm(i.ID, "amount", "34.99"), "difference")
+		must(t, confirm(i.ID, "amount", "10.00", "difference", "partial"))
+		must(t, confirm(i.ID, "amount", "5.00", "difference", "partial"))
+		if got := w.find(t, i.ID); got.Status != billing.Open || got.Received != 1500 {
+			t.Errorf("in parts the invoice is %s with %s", got.Status, got.Received)
+		}
+		must(t, confirm(i.ID, "amount", "20.00", "payment_id", "E123"))
 		if got := w.find(t, i.ID); got.Status != billing.Paid || got.PaidVia != "hand" {
 			t.Errorf("the invoice is %s via %s", got.Status, got.PaidVia)
 		}
@@ -307,7 +312,7 @@ func TestPersonConfirmsWhatNoGatewayWatches(t *testing.T) {
 		w.wantStates(t, j.ID, "expired")
 		must(t, confirm(j.ID, "amount", "35.00")) // the code could be paid all the same
 		list, err := w.Payments(t.Context(), w.actor, i.ID)
-		if err != nil || len(list) != 1 || list[0].ConfirmedBy != "command line" || !list[0].Applied() {
+		if err != nil || len(list) != 3 || list[0].ConfirmedBy != "command line" || !list[0].Applied() {
 			t.Errorf("kept %+v, %v", list, err)
 		}
 		if w.bank.called("look")+w.bank.called("cancel") != 0 {

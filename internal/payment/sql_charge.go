@@ -10,13 +10,14 @@ import (
 )
 
 const chargeColumns = `id, company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference, gateway_ref, amount_cents,
-	state, pix_code, checkout_url, problem, expires_at, COALESCE(closed_at, 0), COALESCE(next_check_at, 0), checks, hinted_at, claim, created_at`
+	state, pix_code, checkout_url, problem, expires_at, COALESCE(closed_at, 0), COALESCE(next_check_at, 0), checks, hinted_at, claim, created_at,
+	NULLIF(payable_on, '')`
 
 func scanCharge(r sqldb.Row) (c charge, err error) {
 	var expires, closed, next, hinted, created int64
 	err = r.Scan(&c.id, &c.companyID, &c.gatewayID, &c.provider, &c.invoiceID, &c.customerID, &c.customerName, &c.order.Reference, &c.ID,
 		(*int64)(&c.order.Amount), (*string)(&c.state), &c.PixCode, &c.CheckoutURL, &c.problem, &expires, &closed, &next, &c.checks, &hinted,
-		&c.claim, &created)
+		&c.claim, &created, &c.payableOn)
 	c.ExpiresAt, c.closedAt, c.nextCheck, c.hintedAt = time.UnixMicro(expires), instant(closed), instant(next), instant(hinted)
 	c.createdAt = time.UnixMicro(created)
 	return c, err
@@ -58,10 +59,12 @@ func chargeByReference(ctx context.Context, q sqldb.Querier, companyID int64, re
 func insertCharge(ctx context.Context, tx *sqldb.Tx, c charge) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO charges (company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference, gateway_ref, amount_cents,
-			state, pix_code, checkout_url, problem, expires_at, next_check_at, checks, hinted_at, claim, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', '', '', ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
+			state, pix_code, checkout_url, problem, expires_at, next_check_at, checks, hinted_at, claim, created_at, updated_at,
+			payable_on)
+		VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', '', '', ?, ?, 0, 0, ?, ?, ?, ?) RETURNING id`,
 		c.companyID, c.gatewayID, c.provider, c.invoiceID, c.customerID, c.customerName, c.order.Reference, int64(c.order.Amount),
-		string(c.state), c.ExpiresAt.UnixMicro(), orNull(c.nextCheck), c.claim, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		string(c.state), c.ExpiresAt.UnixMicro(), orNull(c.nextCheck), c.claim, tx.Now().UnixMicro(), tx.Now().UnixMicro(),
+		c.payableOn.String())
 }
 
 // updateCharge writes all of a charge that changes. The caller has locked the

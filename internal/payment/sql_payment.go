@@ -9,21 +9,29 @@ import (
 )
 
 const paymentColumns = `p.id, COALESCE(p.charge_id, 0), p.payment_id, p.provider, p.paid_via, p.invoice_id, p.customer_id, p.customer_name,
-	p.amount_cents, p.currency, p.paid_at, p.status, p.refunded_cents, p.confirmed_by, COALESCE((
+	p.amount_cents, p.currency, p.paid_at, COALESCE(p.paid_offset, 0), p.status, p.refunded_cents, p.confirmed_by, COALESCE((
 		SELECT MIN(o.id) FROM payment_reviews o WHERE o.company_id = p.company_id AND o.payment_id = p.id AND o.resolved_at IS NULL), 0)`
 
+// paidStamp is when a payment was made, by the company's clock of then.
+type paidStamp struct {
+	micros int64
+	offset int // of the clock, in seconds east of UTC
+}
+
+func (s paidStamp) time() time.Time { return time.UnixMicro(s.micros).In(time.FixedZone("", s.offset)) }
+
 // places are where a row of paymentColumns is scanned to.
-func (p *Payment) places(paidAt *int64) []any {
+func (p *Payment) places(at *paidStamp) []any {
 	return []any{
 		&p.Number, &p.chargeID, &p.ID, &p.Provider, &p.Via, &p.InvoiceID, &p.CustomerID, &p.CustomerName, (*int64)(&p.Amount), &p.Currency,
-		paidAt, (*string)(&p.Status), (*int64)(&p.Refund), &p.ConfirmedBy, &p.ReviewID,
+		&at.micros, &at.offset, (*string)(&p.Status), (*int64)(&p.Refund), &p.ConfirmedBy, &p.ReviewID,
 	}
 }
 
 func scanPayment(r sqldb.Row) (p Payment, err error) {
-	var paidAt int64
+	var paidAt paidStamp
 	err = r.Scan(p.places(&paidAt)...)
-	p.PaidAt = time.UnixMicro(paidAt)
+	p.PaidAt = paidAt.time()
 	return p, err
 }
 
@@ -64,11 +72,12 @@ func insertReview(ctx context.Context, tx *sqldb.Tx, companyID int64, r Review) 
 const reviewColumns = `r.id, r.payment_id, r.reason, r.created_at, COALESCE(r.resolved_at, 0), r.resolution, r.resolved_by, r.note, ` + paymentColumns
 
 func scanReview(row sqldb.Row) (r Review, err error) {
-	var created, resolved, paidAt int64
+	var created, resolved int64
+	var paidAt paidStamp
 	err = row.Scan(append([]any{
 		&r.ID, &r.paymentRowID, (*string)(&r.Reason), &created, &resolved, (*string)(&r.Resolution), &r.ResolvedBy, &r.Note,
 	}, r.Payment.places(&paidAt)...)...)
-	r.CreatedAt, r.ResolvedAt, r.Payment.PaidAt = time.UnixMicro(created), instant(resolved), time.UnixMicro(paidAt)
+	r.CreatedAt, r.ResolvedAt, r.Payment.PaidAt = time.UnixMicro(created), instant(resolved), paidAt.time()
 	return r, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
@@ -25,9 +26,19 @@ type about struct {
 
 // invoice is what is owed for a due date; id 0: nothing was issued.
 type invoice struct {
-	id     int64
-	status billing.Status
-	amount money.Cents
+	id       int64
+	status   billing.Status
+	amount   money.Cents
+	received money.Cents
+	discount billing.OwnDiscount
+}
+
+// payable is what pays the invoice on a day.
+func (i invoice) payable(company account.Company, dueOn, on civil.Date) billing.Payable {
+	record := billing.Invoice{
+		Status: i.status, Amount: i.amount, DueOn: dueOn, Received: i.received, OwnDiscount: i.discount,
+	}
+	return record.PayableOn(company, on)
 }
 
 // candidate is a message that may be sent, with all that decides about it.
@@ -37,7 +48,8 @@ type candidate struct {
 	manual   bool
 	step     int
 	claim    string
-	rule     Rule // id 0: deleted
+	lateAt   time.Time // when it is too late to send it; zero: by its rule
+	rule     Rule      // id 0: deleted
 	template Template
 }
 
@@ -117,7 +129,7 @@ func (c candidate) offHours(w companyState) (sendDecision, bool) {
 	if c.manual {
 		return sendDecision{}, false
 	}
-	at, late := c.rule.moment(c.message.DueOn, w.quiet, w.actor.Company.Zone)
+	at, late := c.moment(w)
 	at = w.quiet.after(maxTime(at, w.now), w.actor.Company.Zone)
 	switch {
 	case !w.now.Before(late) || !at.Before(late):
@@ -126,6 +138,16 @@ func (c candidate) offHours(w companyState) (sendDecision, bool) {
 		return sendDecision{status: Scheduled, at: at, reason: c.message.Reason, channel: Channel{ID: c.message.ChannelID}}, true
 	}
 	return sendDecision{}, false
+}
+
+// moment is when the message is due, and when it is too late: later than its rule
+// has it where it waited while the hours changed.
+func (c candidate) moment(w companyState) (at, late time.Time) {
+	at, late = c.rule.moment(c.message.DueOn, w.quiet, w.actor.Company.Zone)
+	if !c.lateAt.IsZero() {
+		late = c.lateAt
+	}
+	return at, late
 }
 
 // late ends a message whose day is over.
@@ -193,11 +215,18 @@ func (r Rule) channelAfter(channelID int64) (int64, bool) {
 	return r.Channels[i+1], true
 }
 
-// fillingOf is what is known of a customer without asking anybody.
-func fillingOf(a account.Actor, b about) filling {
-	f := filling{customer: b.customer, company: a.Company.Name, dueOn: b.customer.DueOn, amount: b.customer.Plan.Value}
+// fillingOf is what is known of a customer on a day without asking anybody. Of an
+// open invoice the amount is what pays it on that day.
+func fillingOf(a account.Actor, b about, on civil.Date) filling {
+	f := filling{customer: b.customer, company: a.Company.Name, dueOn: b.customer.DueOn}
+	f.amount = b.customer.Price()
+	f.face = f.amount
 	if b.invoice.id != 0 {
-		f.amount = b.invoice.amount
+		f.amount, f.face = b.invoice.amount, b.invoice.amount
+	}
+	if b.invoice.status == billing.Open {
+		due := b.invoice.payable(a.Company, f.dueOn, on)
+		f.amount, f.charges, f.discount = due.Rest, due.Fee+due.Interest, due.Discount
 	}
 	return f
 }

@@ -55,7 +55,7 @@ func (e *engine) prepare(ctx context.Context, j job) (p prepared, err error) {
 	c := list[0]
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
-	f := fillingOf(j.actor, c.about)
+	f := fillingOf(j.actor, c.about, j.actor.Today(e.service.db.Now()))
 	p.problem = e.service.fillPayment(ctx, j.actor, c.template, c.about, &f)
 	p.link, p.pix = f.link, f.pix
 	return p, nil
@@ -103,7 +103,7 @@ func (s *Service) begin(ctx context.Context, j job, p prepared) (b begun, ok boo
 
 // write makes the letter of a message.
 func (s *Service) write(w companyState, c candidate, r sendDecision, p prepared) begun {
-	f := fillingOf(w.actor, c.about)
+	f := fillingOf(w.actor, c.about, w.actor.Today(w.now))
 	f.link, f.pix = p.link, p.pix
 	subject, text, params := fill(c.template, f)
 	if subject == "" {
@@ -306,7 +306,7 @@ func (c candidate) again(w companyState, asked time.Duration) (time.Time, bool) 
 	if c.manual {
 		return at, true
 	}
-	_, late := c.rule.moment(c.message.DueOn, w.quiet, w.actor.Company.Zone)
+	_, late := c.moment(w)
 	at = w.quiet.after(at, w.actor.Company.Zone)
 	return at, at.Before(late)
 }

@@ -17,11 +17,15 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
+
+// From the house's test kit.
+var values, must = housetest.Form, housetest.Must
 
 // patience bounds what must end by itself; no test waits for it to pass.
 const patience = 60 * time.Second
@@ -157,14 +161,6 @@ func (h *house) company(zone string) account.Actor {
 	return account.System(c, "test")
 }
 
-func values(pairs ...string) *input.Form {
-	m := map[string]string{}
-	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0]] = pair[1]
-	}
-	return input.FromStrings(m)
-}
-
 // valuesWithList is values as a page sends them: a list with nothing in it is
 // one all the same.
 func valuesWithList(name string, pairs ...string) *input.Form {
@@ -176,13 +172,6 @@ func valuesWithList(name string, pairs ...string) *input.Form {
 }
 
 func pageOf(size int64) input.Page { return input.Page{Number: 1, Size: size} }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func wantField(t *testing.T, err error, field, words string) {
 	t.Helper()

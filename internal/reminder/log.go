@@ -242,7 +242,7 @@ func (s *Service) testLetter(ctx context.Context, a account.Actor, kind Kind, r 
 		if err != nil {
 			return l, err
 		}
-		f = fillingOf(a, b)
+		f = fillingOf(a, b, a.Today(s.db.Now()))
 		if problem := s.fillPayment(ctx, a, t, b, &f); problem != nil {
 			return l, fault.Field("customer_id", problemText(problem))
 		}

@@ -39,22 +39,31 @@ func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, changes acco
 		if c.Before.ID == 0 {
 			continue // a new company has no messages
 		}
-		if err := s.standingChanged(ctx, tx, c.Before.Company, c.After.Company); err != nil {
+		if err := s.companyChanged(ctx, tx, c.Before.Company, c.After.Company); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
-	if mutedReason(before, tx.Now()) == "" || mutedReason(after, tx.Now()) != "" {
+// companyChanged plans anew for a company that may send again, and moves what
+// waits when its clock is another one.
+func (s *Service) companyChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
+	back := mutedReason(before, tx.Now()) != "" && mutedReason(after, tx.Now()) == ""
+	if !back && before.Zone.String() == after.Zone.String() {
 		return nil
 	}
+	program := account.System(after, "plan messages")
 	q, err := quietOf(ctx, tx, after.ID)
 	if err != nil {
 		return err
 	}
-	return s.replanAll(ctx, tx, account.System(after, "plan messages"), q)
+	if back {
+		if err := s.restartAll(ctx, tx, program, q); err != nil {
+			return err
+		}
+	}
+	return s.replanAll(ctx, tx, program, q)
 }
 
 // skipAhead takes the rule of a silent company past the due dates that nobody is

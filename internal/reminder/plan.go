@@ -173,25 +173,6 @@ func (s *Service) unplan(ctx context.Context, tx *sqldb.Tx, a account.Actor, r *
 	return s.restart(ctx, tx, a, r)
 }
 
-// replanAll plans anew for every rule of a company whose quiet hours changed.
-func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, q Quiet) error {
-	list, err := lockRules(ctx, tx, a.Company.ID)
-	if err != nil {
-		return err
-	}
-	for _, r := range list {
-		if err := unscheduleAhead(ctx, tx, a.Company.ID, r.ID); err != nil {
-			return err
-		}
-		r.restart(a, q, tx.Now())
-		if err := saveCursor(ctx, tx, a.Company.ID, r); err != nil {
-			return err
-		}
-	}
-	tx.OnCommit(s.wake.Hint)
-	return nil
-}
-
 // customersChanged plans for new customers, plans anew for those whose date,
 // plan or product changed, and removes the messages of a deleted one.
 func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed customer.Changes) error {

@@ -64,8 +64,13 @@ func days(n int) string {
 // moment is when the message about a due date is to be sent, and when it is
 // too late for it: it goes out on its day or not at all.
 func (r Rule) moment(dueOn civil.Date, q Quiet, zone *time.Location) (at, late time.Time) {
-	at = q.after(dueOn.AddDays(r.OffsetDays).At(time.Duration(r.Minute)*time.Minute, zone), zone)
+	at = q.after(r.own(dueOn, zone), zone)
 	return at, civil.Of(at.In(zone)).AddDays(1).Start(zone)
+}
+
+// own is the hour that the rule names, quiet or not.
+func (r Rule) own(dueOn civil.Date, zone *time.Location) time.Time {
+	return dueOn.AddDays(r.OffsetDays).At(time.Duration(r.Minute)*time.Minute, zone)
 }
 
 // meets reports whether the rule is for a customer, whatever the day.

@@ -11,27 +11,10 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// subscribe changes how the company stands with the one above it, and tells
-// the room as the program does.
+// subscribe changes how the company stands with the one above it.
 func (h *house) subscribe(change func(*account.Subscription)) {
 	h.t.Helper()
-	must(h.t, h.db.Write(h.t.Context(), func(tx *sqldb.Tx) error {
-		before, err := account.FindCompany(h.t.Context(), tx, h.actor.Company.ID)
-		if err != nil {
-			return err
-		}
-		after := before
-		change(&after.Subscription)
-		h.actor.Company = after
-		change := account.Change{
-			Action: account.CompanyUpdated, Before: account.Profile{Company: before}, After: account.Profile{Company: after},
-		}
-		program := account.System(after, "test")
-		if err := h.accounts.SaveTx(h.t.Context(), tx, program, &change); err != nil {
-			return err
-		}
-		return h.CompanyChanged(h.t.Context(), tx, account.Changes{Actor: program, List: []account.Change{change}})
-	}))
+	h.changeCompany(func(c *account.Company) { change(&c.Subscription) })
 }
 
 var silences = map[string]struct {

@@ -26,7 +26,10 @@ var Variables = []Variable{
 	{Name: "name", Local: "nome", Help: "the customer's name", Sample: "Ana Souza", fill: func(f filling) string { return f.customer.Name }},
 	{Name: "first_name", Local: "primeiro_nome", Help: "the first word of it", Sample: "Ana", fill: func(f filling) string { return firstWord(f.customer.Name) }},
 	{Name: "plan", Local: "plano", Help: "the plan's name", Sample: "Mensal", fill: func(f filling) string { return f.customer.Plan.Name }},
-	{Name: "value", Local: "valor", Help: "what is owed: the invoice's amount, or the plan's value", Sample: "R$ 35,00", fill: func(f filling) string { return f.amount.BR() }},
+	{Name: "value", Local: "valor", Help: "what is to pay on the day of the message; without an invoice, the customer's price", Sample: "R$ 35,00", fill: func(f filling) string { return f.amount.BR() }},
+	{Name: "original_value", Local: "valor_original", Help: "the invoice's amount, before late charges and discount", Sample: "R$ 35,00", fill: func(f filling) string { return f.face.BR() }},
+	{Name: "late_charges", Local: "encargos", Help: "late fee and interest that are part of what is to pay", Sample: "R$ 0,82", fill: func(f filling) string { return f.charges.BR() }},
+	{Name: "discount", Local: "desconto", Help: "the discount until the due date that is taken off what is to pay", Sample: "R$ 1,75", fill: func(f filling) string { return f.discount.BR() }},
 	{Name: "due_date", Local: "vencimento", Help: "the due date", Sample: "31/01/2027", fill: func(f filling) string { return f.dueOn.BR() }},
 	{Name: "login", Local: "usuario", Help: "the customer's login", Sample: "ana.souza", fill: func(f filling) string { return f.customer.Usuario }},
 	{Name: "company", Local: "empresa", Help: "the company's name", Sample: "Ana Internet", fill: func(f filling) string { return f.company }},
@@ -44,7 +47,10 @@ type filling struct {
 	customer customer.Customer
 	company  string
 	dueOn    civil.Date
-	amount   money.Cents
+	amount   money.Cents // to pay
+	face     money.Cents // before late charges and discount
+	charges  money.Cents
+	discount money.Cents
 	link     string
 	pix      string
 }

@@ -266,7 +266,7 @@ func (s *Service) Preview(ctx context.Context, a account.Actor, r PreviewRequest
 	if err != nil {
 		return Preview{}, err
 	}
-	f := fillingOf(a, about)
+	f := fillingOf(a, about, a.Today(s.db.Now()))
 	var p Preview
 	if problem := s.fillPayment(ctx, a, t, about, &f); problem != nil {
 		p.Problem = problemText(problem)
@@ -288,7 +288,7 @@ func fill(t Template, f filling) (subject, text string, params []string) {
 func sampleFilling(a account.Actor) filling {
 	return filling{
 		customer: customer.Customer{Name: "Ana Souza", Usuario: "ana.souza", Plan: customer.Plan{Name: "Mensal"}},
-		company:  a.Company.Name, amount: 3500, link: "https://example.com/pay/abc", pix: "00020126…6304ABCD",
+		company:  a.Company.Name, amount: 3500, face: 3500, charges: 82, discount: 175, link: "https://example.com/pay/abc", pix: "00020126…6304ABCD",
 	}
 }
 

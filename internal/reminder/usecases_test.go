@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
@@ -34,6 +36,32 @@ func TestUnknownVariableIsRefusedWhenSaved(t *testing.T) {
 	wantField(t, err, "text", "needs payments")
 }
 
+func TestMessageNamesWhatIsToPayOnItsDay(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		plan := number(h.plan("100.00"))
+		c, own := h.customer("2026-01-31", "plan_id", plan), h.customer("2026-01-31", "plan_id", plan, "price", "0.00")
+		company, err := h.accounts.SetCompany(t.Context(), account.Operator(h.actor.Company), account.ReadCompanyDraft(values(
+			"late_fee_percent", "2", "late_interest_percent", "1", "discount_percent", "5")))
+		must(t, err)
+		h.actor.Company = company
+		const text = "{valor} = {valor_original} + {encargos} - {desconto}"
+		says := func(customerID int64, want string) {
+			t.Helper()
+			p, err := h.preview(h.actor, 0, customerID, values("text", text, "name", "x"))
+			if err != nil || p.Text != want {
+				t.Errorf("%q, %v; want %q", p.Text, err, want)
+			}
+		}
+		says(c.ID, "R$ 95,00 = R$ 100,00 + R$ 0,00 - R$ 5,00")
+		says(own.ID, "R$ 0,00 = R$ 0,00 + R$ 0,00 - R$ 0,00") // the customer's own price, not the plan's
+		h.clock.Set(time.Date(2026, 2, 10, 15, 0, 0, 0, time.UTC))
+		says(c.ID, "R$ 102,33 = R$ 100,00 + R$ 2,33 - R$ 0,00")
+		_, err = h.billing.SetStatus(t.Context(), h.actor, 1, billing.ReadStatusChange(values("status", "Pago", "amount", "60.00", "difference", "partial")))
+		must(t, err)
+		says(c.ID, "R$ 42,33 = R$ 100,00 + R$ 2,33 - R$ 0,00")
+	})
+}
+
 func TestEveryVariableIsFilled(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		plan := number(h.plan("1234.50"))
@@ -42,7 +70,7 @@ func TestEveryVariableIsFilled(t *testing.T) {
 		for _, v := range Variables {
 			text.WriteString("{" + v.Name + "}|{" + v.Local + "}\n")
 			filled := map[string]string{
-				"name": "Ana Paula Souza", "first_name": "Ana", "plan": "Mensal", "value": "R$ 1.234,50", "due_date": "24/01/2026", "login": "ana.s",
+				"name": "Ana Paula Souza", "first_name": "Ana", "plan": "Mensal", "value": "R$ 1.234,50", "original_value": "R$ 1.234,50", "late_charges": "R$ 0,00", "discount": "R$ 0,00", "due_date": "24/01/2026", "login": "ana.s",
 				"company": "Rede Clara", "payment_link": "https://example.com/pay/1", "pix_code": "PIX1",
 			}[v.Name]
 			want.WriteString(filled + "|" + filled + "\n")

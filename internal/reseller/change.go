@@ -53,34 +53,23 @@ func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 
 func auditPlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *planChange) error {
 	entry := account.AuditEntry{
-		Action: string(c.action), Record: "subscription_plan", ID: c.after.ID, Name: c.after.Name, After: planAudit(&c.after),
+		Action: string(c.action), Record: "subscription_plan", ID: c.after.ID, Name: c.after.Name, After: planFields.Of(&c.after),
 	}
 	if c.before.ID != 0 {
-		entry.Before = planAudit(&c.before)
+		entry.Before = planFields.Of(&c.before)
 	}
 	return account.WriteAudit(ctx, tx, a, entry)
 }
 
 // planFields are the fields of a plan as the audit log shows them.
-var planFields = []struct {
-	name string
-	show func(*Plan) any
-}{
-	{"name", func(p *Plan) any { return p.Name }},
-	{"value", func(p *Plan) any { return p.Value }},
-	{"credits", func(p *Plan) any { return p.Credits }},
-	{"period", func(p *Plan) any { return p.Period }},
-	{"trial_days", func(p *Plan) any { return p.TrialDays }},
-	{"functions", func(p *Plan) any { return strings.Trim(p.Functions.String(), ",") }},
-	{"active", func(p *Plan) any { return p.Active }},
-}
-
-func planAudit(p *Plan) account.AuditFields {
-	shown := make(account.AuditFields, len(planFields))
-	for _, f := range planFields {
-		shown[f.name] = f.show(p)
-	}
-	return shown
+var planFields = account.AuditTable[Plan]{
+	{Name: "name", Show: func(p *Plan) any { return p.Name }},
+	{Name: "value", Show: func(p *Plan) any { return p.Value }},
+	{Name: "credits", Show: func(p *Plan) any { return p.Credits }},
+	{Name: "period", Show: func(p *Plan) any { return p.Period }},
+	{Name: "trial_days", Show: func(p *Plan) any { return p.TrialDays }},
+	{Name: "functions", Show: func(p *Plan) any { return strings.Trim(p.Functions.String(), ",") }},
+	{Name: "active", Show: func(p *Plan) any { return p.Active }},
 }
 
 // posting is an entry on its way into the ledger of a company.

@@ -11,6 +11,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
@@ -30,16 +31,9 @@ func filledPlan() Plan {
 }
 
 func TestEveryFieldOfAPlanIsAuditedWhenItChanges(t *testing.T) {
-	full := reflect.ValueOf(filledPlan())
-	for i := range full.NumField() {
-		var before, after Plan
-		reflect.ValueOf(&after).Elem().Field(i).Set(full.Field(i))
-		name := full.Type().Field(i).Name
-		_, excepted := planNotAudited[name]
-		if full.Field(i).IsZero() || reflect.DeepEqual(planAudit(&before), planAudit(&after)) != excepted {
-			t.Errorf("Plan.%s: filledPlan or planFields misses it (excepted: %v)", name, excepted)
-		}
-	}
+	housetest.EachField(t, filledPlan(), planNotAudited, func(plan Plan) bool {
+		return planFields.Differ(&Plan{}, &plan)
+	}, "is missing in planFields")
 }
 
 func TestEveryFieldOfAPlanIsStored(t *testing.T) {

@@ -6,17 +6,20 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
+// From the house's test kit.
+var must = housetest.Must
+
 // noon is the morning of 31 January 2026 in São Paulo.
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+var noon = housetest.Morning
 
 // shop is the room with what stands around it.
 type shop struct {
@@ -98,13 +101,6 @@ func (s *shop) count(t *testing.T, text string, args ...any) int64 {
 	n, err := sqldb.Value[int64](t.Context(), s.db, text, args...)
 	must(t, err)
 	return n
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // wantFields says which fields err must refuse, and no others.

@@ -76,7 +76,15 @@ func addCustomers(ctx context.Context, q sqldb.Querier, list []Reseller) error {
 }
 
 // Update changes name, email and whatsapp.
-func (s *Service) Update(ctx context.Context, a account.Actor, id int64, c Changes) (Reseller, error) {
+func (s *Service) Update(ctx context.Context, a account.Actor, id int64, c Changes) (r Reseller, err error) {
+	err = s.accounts.LimitProbes(ctx, a, c.Email.Value, func() error {
+		r, err = s.update(ctx, a, id, c)
+		return err
+	})
+	return r, err
+}
+
+func (s *Service) update(ctx context.Context, a account.Actor, id int64, c Changes) (Reseller, error) {
 	return s.change(ctx, a, edit{id, account.ResellerUpdated, func(tx *sqldb.Tx, after *account.Profile) error {
 		c.Name.To(&after.Name)
 		c.Whatsapp.To(&after.Whatsapp)

@@ -55,24 +55,25 @@ const (
 	signupsOfWide  = 100 // from a network that holds many others
 )
 
-// signupTaken is the answer to a stranger whose address another user has. It says
-// no more than is needed to go on.
-const signupTaken = "cannot be used here; if you have an account, sign in"
-
 func (u Signup) order() order {
 	return order{
 		child: account.NewChild{Name: u.Name, Email: u.Email, Whatsapp: u.Whatsapp},
-		kind:  account.Trial, periods: 1, takenReason: signupTaken, anonymous: true,
+		kind:  account.Trial, periods: 1, anonymous: true,
 	}
 }
 
-// SignUp makes a reseller on the trial of a signup link.
+// SignUp makes a reseller on the trial of a signup link. A stranger whose address
+// a user has gets the same answer, and nothing is made: the mailbox is told, where
+// there is a mail server. The reseller then has no ID.
 func (s *Service) SignUp(ctx context.Context, u Signup) (r Reseller, err error) {
 	offer, err := s.FindOffer(ctx, u.Code)
 	if err != nil {
 		return r, err
 	}
 	if err := u.Problems.Err(); err != nil {
+		return r, err
+	}
+	if err := account.RefusePassword(u.Password, u.Name, u.Email); err != nil {
 		return r, err
 	}
 	if err := s.countSignup(ctx, u.Address); err != nil {
@@ -92,6 +93,14 @@ func (s *Service) SignUp(ctx context.Context, u Signup) (r Reseller, err error) 
 		current, err := s.findOffer(ctx, tx, u.Code, tx.Now())
 		if err != nil {
 			return err
+		}
+		taken, err := account.EmailTaken(ctx, tx, u.Email)
+		if err != nil {
+			return err
+		}
+		if taken {
+			r = Reseller{}
+			return s.accounts.AddressWantedTx(ctx, tx, u.Email)
 		}
 		r, err = s.signUpTx(ctx, tx, current, o)
 		return err

@@ -20,30 +20,36 @@ type Paid struct {
 
 // order is a reseller that is being made.
 type order struct {
-	child       account.NewChild
-	kind        account.SubscriptionKind
-	planID      int64
-	periods     int
-	takenReason string // why an e-mail address that another user has is refused
-	invitation  account.Invitation
-	anonymous   bool // a stranger makes it
-	plan        Plan // set by priced; ID 0: none
+	child      account.NewChild
+	kind       account.SubscriptionKind
+	planID     int64
+	periods    int
+	invitation account.Invitation
+	anonymous  bool // a stranger makes it
+	plan       Plan // set by priced; ID 0: none
 }
 
 func (n NewReseller) order() order {
 	return order{
-		child:       account.NewChild{Name: n.Name, Email: n.Email, Whatsapp: n.Whatsapp},
-		kind:        cmp.Or(n.Kind, account.Trial),
-		planID:      n.PlanID,
-		periods:     max(1, n.Periods),
-		takenReason: "is taken by another user",
-		invitation:  account.NewInvitation(),
+		child:      account.NewChild{Name: n.Name, Email: n.Email, Whatsapp: n.Whatsapp},
+		kind:       cmp.Or(n.Kind, account.Trial),
+		planID:     n.PlanID,
+		periods:    max(1, n.Periods),
+		invitation: account.NewInvitation(),
 	}
 }
 
 // Create makes a reseller of the company: as a trial, or as a subscriber that
 // costs credits. An owner without a password gets an invitation.
 func (s *Service) Create(ctx context.Context, a account.Actor, n NewReseller) (p Paid, err error) {
+	err = s.accounts.LimitProbes(ctx, a, n.Email, func() error {
+		p, err = s.create(ctx, a, n)
+		return err
+	})
+	return p, err
+}
+
+func (s *Service) create(ctx context.Context, a account.Actor, n NewReseller) (p Paid, err error) {
 	o := n.order()
 	if problems := n.Problems.With(n.refused()); problems.Any() { // all that fails is reported at once
 		_, refused, err := o.check(ctx, s.db, a)
@@ -51,6 +57,9 @@ func (s *Service) Create(ctx context.Context, a account.Actor, n NewReseller) (p
 			return p, err
 		}
 		return p, problems.With(refused).Err()
+	}
+	if err := account.RefusePassword(n.Password, n.Name, n.Email); err != nil {
+		return p, err
 	}
 	if o.child.PasswordHash, err = account.HashPassword(ctx, n.Password); err != nil {
 		return p, err
@@ -135,7 +144,7 @@ func (o order) check(ctx context.Context, q sqldb.Querier, a account.Actor) (pla
 		return plan, refused, err
 	}
 	if taken && o.child.Email != "" {
-		refused.Add("email", o.takenReason)
+		refused.Add("email", "is taken by another user")
 	}
 	if o.planID == 0 {
 		if o.kind == account.Trial {

@@ -2,15 +2,16 @@ package tally
 
 import (
 	"context"
+	"fmt"
 
 	"carteira/internal/platform/sqldb"
 )
 
-func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, b Counter, changes []Change) error {
-	for piece := range sqldb.Pieces(changes) {
+func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, entries []Entry) error {
+	for piece := range sqldb.Pieces(entries) {
 		var values []any
 		for _, c := range piece {
-			values = append(values, companyID, string(b), c.Bucket, c.Day, c.PlanID, c.ProductID, c.State, c.N, c.Cents)
+			values = append(values, companyID, string(c.Counter), c.Bucket, c.Day, c.PlanID, c.ProductID, c.State, c.N, c.Cents)
 		}
 		_, err := tx.Exec(ctx, `
 			INSERT INTO tally_deltas (company_id, book, bucket, day, plan_id, product_id, state, n, cents)
@@ -76,6 +77,37 @@ func by[K comparable](ctx context.Context, q sqldb.Querier, companyID int64, b C
 		return err
 	})
 	return sums, err
+}
+
+// spans has the database sort the days into spans, so that what is read is as
+// much for a company of a million records as for one of ten.
+func spans(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, starts []string, w sqldb.Where) ([]map[string]Sums, error) {
+	found := make([]map[string]Sums, len(starts))
+	for n := range found {
+		found[n] = map[string]Sums{}
+	}
+	w.And("day >= ?", starts[0])
+	from, args := both("day, state", companyID, b, w)
+	span := "CASE"
+	var edges []any
+	for n := len(starts) - 1; n > 0; n-- {
+		span += fmt.Sprintf(" WHEN day >= ? THEN %d", n)
+		edges = append(edges, starts[n])
+	}
+	if span += " ELSE 0 END"; len(starts) == 1 {
+		span = "0"
+	}
+	err := sqldb.Each(ctx, q, `
+		SELECT `+span+`, state, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM `+from+` GROUP BY 1, state`, append(edges, args...),
+		func(r sqldb.Row) error {
+			var n int
+			var state string
+			var s Sums
+			err := r.Scan(&n, &state, &s.N, &s.Cents)
+			found[n][state] = s
+			return err
+		})
+	return found, err
 }
 
 // skip finds where the record at an offset of the newest-first list stands: it

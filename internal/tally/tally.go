@@ -23,6 +23,9 @@ type Counter string
 // that room and the dashboard.
 const (
 	Customers Counter = "customers" // Day: due date; PlanID, ProductID; State: see below
+	Created   Counter = "created"   // Day: day of creation; PlanID, ProductID; State: Gone when deleted
+	Recurring Counter = "recurring" // Day: month, YYYY-MM; PlanID, ProductID; State: see below; customers and what they are worth a month
+	Debtors   Counter = "debtors"   // Day: due date of the oldest open invoice; PlanID, ProductID of the customer; customers
 	Renewals  Counter = "renewals"  // Day: month, YYYY-MM; customers renewed in it
 	Invoices  Counter = "invoices"  // Day: due date; PlanID, ProductID; State: status
 	Receipts  Counter = "receipts"  // Day: day of payment or refund; PlanID, ProductID; State: means; payments, refunds as a minus
@@ -35,6 +38,50 @@ const (
 	CustomerCancelled = "cancelled"
 	CustomerOwnPrice  = "own"
 )
+
+// Gone is the state of customers who were deleted and whose creation still
+// counts, and the end of the states of Paid and Recurring that mean the same.
+const Gone = "gone"
+
+// The states of recurring revenue: what it was before it was counted by month,
+// how a customer has moved since its month began, and what went from one plan or
+// product to another. Lost ones who were deleted have Gone behind it.
+const (
+	RecurringBase = "base"
+	RecurringNew  = "new"
+	RecurringLost = "lost"
+	RecurringUp   = "up"
+	RecurringDown = "down"
+	RecurringIn   = "in"
+	RecurringOut  = "out"
+)
+
+// Entry is a change of one of several counters.
+type Entry struct {
+	Counter Counter
+	Change
+}
+
+// AddAll counts changes of several counters at once.
+func AddAll(ctx context.Context, tx *sqldb.Tx, companyID int64, entries []Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	if err := appendDeltas(ctx, tx, companyID, entries); err != nil {
+		return fmt.Errorf("count: %w", err)
+	}
+	return nil
+}
+
+// Moved is the entries of a record that was at one key and is now at another, as
+// Move counts them.
+func (b Counter) Moved(from, to Change) []Entry {
+	if from == to {
+		return []Entry{{b, Change{Key: to.Key}}}
+	}
+	from.N, from.Cents = -from.N, -from.Cents
+	return []Entry{{b, from}, {b, to}}
+}
 
 // Key is where a record is counted. The zero of a field means that the counter
 // does not tell records apart by it, or that the record has none.
@@ -61,21 +108,18 @@ func BucketOf(id int64) int64 { return id / bucketSize }
 
 // Add counts changes.
 func (b Counter) Add(ctx context.Context, tx *sqldb.Tx, companyID int64, changes ...Change) error {
-	if err := appendDeltas(ctx, tx, companyID, b, changes); err != nil {
-		return fmt.Errorf("count %s: %w", b, err)
+	entries := make([]Entry, len(changes))
+	for n, c := range changes {
+		entries[n] = Entry{b, c}
 	}
-	return nil
+	return AddAll(ctx, tx, companyID, entries)
 }
 
 // Move counts a record that was at one key and is now at another. One that
 // has not moved leaves a row all the same: the rows are also the stamp by
 // which a cached count knows that it is old.
 func (b Counter) Move(ctx context.Context, tx *sqldb.Tx, companyID int64, from, to Change) error {
-	if from == to {
-		return b.Add(ctx, tx, companyID, Change{Key: to.Key})
-	}
-	from.N, from.Cents = -from.N, -from.Cents
-	return b.Add(ctx, tx, companyID, from, to)
+	return AddAll(ctx, tx, companyID, b.Moved(from, to))
 }
 
 // Total is how many records the company has in the counter.
@@ -98,6 +142,13 @@ func (b Counter) Sum(ctx context.Context, q sqldb.Querier, companyID int64, wher
 // allows.
 func By[K comparable](ctx context.Context, q sqldb.Querier, b Counter, companyID int64, column string, where sqldb.Where) (map[K]Sums, error) {
 	return by[K](ctx, q, companyID, b, column, where)
+}
+
+// Spans counts the records by state in each of several spans of days: the first
+// begins with starts[0], each ends where the next begins, and the last has no
+// end. What lies before the first is left out.
+func Spans(ctx context.Context, q sqldb.Querier, b Counter, companyID int64, starts []string, where sqldb.Where) ([]map[string]Sums, error) {
+	return spans(ctx, q, companyID, b, starts, where)
 }
 
 // Sums is a number of records and their money.

@@ -11,10 +11,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
+
+// From the house's test kit.
+var must = housetest.Must
 
 // things is a counter of the tests, and the table of what is counted in it.
 const things Counter = "things"
@@ -33,13 +37,6 @@ func newThings(t *testing.T, engine sqldb.Engine) (pools []*sqldb.DB) {
 func write(t *testing.T, db *sqldb.DB, fn func(tx *sqldb.Tx) error) {
 	t.Helper()
 	must(t, db.Write(t.Context(), fn))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // ledger is what the counters are held against: every key with its sums, kept

@@ -70,7 +70,7 @@ func TestOwnKeyIsConfirmedByHand(t *testing.T) {
 		if text := string(a.body); !strings.Contains(text, "0115ana@example.com") || !strings.Contains(text, "540550.00") || !strings.Contains(text, "SAO PAULO") && !strings.Contains(text, "Sao Paulo") {
 			t.Errorf("the code is not of the key: %s", text)
 		}
-		if r := in.try(nil, "payment", "confirm", "--company", company, "--invoice", invoice, "--amount", "49.00"); r.code != 1 || !strings.Contains(r.stderr, "--amount must be what the invoice says, 50.00") {
+		if r := in.try(nil, "payment", "confirm", "--company", company, "--invoice", invoice, "--amount", "49.00"); r.code != 1 || !strings.Contains(r.stderr, "--difference is required: 49.00 is less than the 50.00 to pay") {
 			t.Errorf("%d %s", r.code, r.stderr)
 		}
 		in.run("payment", "confirm", "--company", company, "--invoice", invoice, "--amount", "50.00", "--payment-id", "E1")

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/pix"
@@ -153,7 +154,7 @@ func (g *gateway) make(ctx context.Context, o payment.Order) (charge, error) {
 	if err != nil {
 		return charge{}, err
 	}
-	due := o.ExpiresAt
+	due := o.ExpiresAt.Add(-time.Second) // the last day on which it can be paid
 	if now := g.env.Now(); due.Before(now) {
 		due = now
 	}
@@ -166,50 +167,6 @@ func (g *gateway) make(ctx context.Context, o payment.Order) (charge, error) {
 		err = errors.New("POST /v3/payments: the answer lacks id or reference")
 	}
 	return c, err
-}
-
-// customer finds or makes the payer. Its notices are switched off: they would
-// cost the company money and tell payers twice.
-func (g *gateway) customer(ctx context.Context, p payment.Payer) (string, error) {
-	taxID := wire.Pick(p.TaxID, g.payerTaxID)
-	if taxID == "" {
-		return "", &payment.Refusal{Reason: "Asaas needs the customer's CPF or CNPJ; enter one, or the option payer_tax_id for all who have none"}
-	}
-	reference := "carteira-" + p.Reference
-	if id, err := g.findCustomer(ctx, reference); id != "" || err != nil {
-		return id, err
-	}
-	var made struct{ ID string }
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: "/v3/customers", Body: map[string]any{
-		"name": p.Name, "cpfCnpj": taxID, "email": p.Email, "externalReference": reference, "notificationDisabled": true,
-	}}, &made)
-	if err == nil && made.ID == "" {
-		err = errors.New("POST /v3/customers: the answer lacks an id")
-	}
-	return made.ID, err
-}
-
-func (g *gateway) findCustomer(ctx context.Context, reference string) (string, error) {
-	var page struct {
-		Data []struct {
-			ID                string
-			ExternalReference string
-			Deleted           bool
-		}
-	}
-	err := g.api.Do(ctx, wire.Request{
-		Method: http.MethodGet, Path: "/v3/customers",
-		Query: url.Values{"externalReference": {reference}, "limit": {"10"}},
-	}, &page)
-	if err == nil && page.Data == nil {
-		err = errors.New("GET /v3/customers: answered without data")
-	}
-	for _, c := range page.Data {
-		if c.ExternalReference == reference && !c.Deleted {
-			return c.ID, err
-		}
-	}
-	return "", err
 }
 
 // code asks for the code of a charge.

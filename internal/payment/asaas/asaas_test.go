@@ -10,6 +10,7 @@ import (
 	"carteira/internal/payment/asaas"
 	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/money"
 )
 
 func open(t *testing.T, l *gatewaytest.Line, options map[string]string) payment.Gateway {
@@ -107,6 +108,63 @@ func TestPayerIsMadeOnce(t *testing.T) {
 	}
 }
 
+func TestPayerIsBookedUnderItsOwnTaxID(t *testing.T) {
+	b, d := bench(t)
+	o := gatewaytest.Order(1, 10_00)
+	o.Payer.TaxID = ""
+	if _, err := open(t, b.Line, options("payer_tax_id", "11222333000181")).Create(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	o = gatewaytest.Order(2, 10_00) // the same customer, who now has a CPF
+	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.customers) != 2 {
+		t.Errorf("%d customers were made", len(d.customers))
+	}
+	c := d.customers[fmt.Sprint(d.find(o.Reference)["customer"])]
+	for field, want := range map[string]string{
+		"cpfCnpj": "52998224725", "name": "José da Silva", "email": "jose@example.com", "mobilePhone": "11987654321", "postalCode": "01310100",
+		"address": "Avenida Paulista", "addressNumber": "1000", "complement": "ap 12", "province": "Bela Vista",
+	} {
+		if c[field] != want {
+			t.Errorf("%s is %v, want %s", field, c[field], want)
+		}
+	}
+}
+
+func TestPhoneOfAPayerIsANationalOne(t *testing.T) {
+	for phone, want := range map[string][2]any{
+		"5511987654321": {"11987654321", nil}, "551132654321": {nil, "1132654321"}, "351912345678": {nil, nil}, "": {nil, nil},
+	} {
+		b, d := bench(t)
+		o := gatewaytest.Order(1, 10_00)
+		o.Payer.Phone = phone
+		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range d.customers {
+			if got := [2]any{c["mobilePhone"], c["phone"]}; got != want {
+				t.Errorf("%q became %v, want %v", phone, got, want)
+			}
+		}
+	}
+}
+
+// Who has a postal code that Asaas does not know can pay all the same.
+func TestPayerWhoseAddressIsRefusedIsMadeWithoutIt(t *testing.T) {
+	b, d := bench(t)
+	d.strictAddress = true
+	if _, err := b.Gateway.Create(t.Context(), gatewaytest.Order(1, 10_00)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range d.customers {
+		if c["postalCode"] != nil || c["cpfCnpj"] != "52998224725" {
+			t.Errorf("made %v", c)
+		}
+	}
+}
+
 func TestPayerWithoutTaxIDGetsTheCompanysOwnOrIsRefused(t *testing.T) {
 	b, d := bench(t)
 	o := gatewaytest.Order(1, 10_00)
@@ -138,7 +196,9 @@ func TestChargeWithoutACodeIsTakenBack(t *testing.T) {
 }
 
 func TestMoneyGivenBackIsTold(t *testing.T) {
-	for _, status := range []string{"REFUNDED", "REFUND_REQUESTED", "CHARGEBACK_REQUESTED", "RECEIVED"} {
+	for status, want := range map[string]money.Cents{
+		"REFUNDED": 35_00, "CHARGEBACK_REQUESTED": 35_00, "RECEIVED": 1_00, "REFUND_REQUESTED": 1_00, "REFUND_IN_PROGRESS": 1_00,
+	} {
 		b, d := bench(t)
 		o := gatewaytest.Order(1, 35_00)
 		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
@@ -146,9 +206,9 @@ func TestMoneyGivenBackIsTold(t *testing.T) {
 		}
 		d.Pay(o.Reference, 35_00)
 		d.find(o.Reference)["status"] = status
-		d.find(o.Reference)["refunds"] = []any{map[string]any{"status": "DONE", "value": 1}}
+		d.find(o.Reference)["refunds"] = []any{map[string]any{"status": "DONE", "value": 1}, map[string]any{"status": "PENDING", "value": 34}}
 		r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-		if err != nil || len(r.Payments) != 1 || !r.Payments[0].Refunded {
+		if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded != want {
 			t.Errorf("%s: %+v, %v", status, r, err)
 		}
 	}

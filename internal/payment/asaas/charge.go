@@ -11,6 +11,7 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
+	"carteira/internal/platform/money"
 )
 
 // charge is what Asaas calls a payment, made or only asked for.
@@ -23,7 +24,11 @@ type charge struct {
 	PaymentDate       string
 	ClientPaymentDate string
 	ConfirmedDate     string
-	Refunds           []struct{ Status string }
+	Refunds           []struct {
+		Status      string
+		Value       json.Number
+		DateCreated string
+	}
 }
 
 // states are where a charge stands, by what Asaas calls it. Overdue ones can be
@@ -46,7 +51,32 @@ var states = map[string]payment.State{
 	"AWAITING_CHARGEBACK_REVERSAL": payment.StatePaid,
 }
 
-var unrefunded = map[string]bool{"RECEIVED": true, "CONFIRMED": true, "RECEIVED_IN_CASH": true, "DUNNING_RECEIVED": true}
+// returned are the states in which all of the money is gone: given back, or
+// taken back by the payer's bank. What was only asked for may still fail.
+var returned = map[string]bool{
+	"REFUNDED": true, "CHARGEBACK_REQUESTED": true, "CHARGEBACK_DISPUTE": true, "AWAITING_CHARGEBACK_REVERSAL": true,
+}
+
+// refunded is how much of the amount went back, and when the last of it did.
+func (c *charge) refunded(amount money.Cents) (sum money.Cents, last time.Time, err error) {
+	for _, refund := range c.Refunds {
+		if refund.Status != "DONE" {
+			continue
+		}
+		back, err := wire.Cents(refund.Value)
+		if err != nil {
+			return 0, last, err
+		}
+		sum += back
+		if at := wire.Time(refund.DateCreated); at.After(last) {
+			last = at
+		}
+	}
+	if returned[c.Status] {
+		return amount, last, nil
+	}
+	return sum, last, nil
+}
 
 // state is empty for one that Asaas has not told us of.
 func (c *charge) state() payment.State {
@@ -71,9 +101,11 @@ func (c *charge) received(now time.Time) ([]payment.Received, error) {
 	if at.Before(now.AddDate(-10, 0, 0)) || at.After(now) {
 		at = now
 	}
-	return []payment.Received{{
-		ID: c.ID, Amount: amount, Currency: "BRL", At: at, Refunded: !unrefunded[c.Status] || len(c.Refunds) > 0,
-	}}, nil
+	refunded, last, err := c.refunded(amount)
+	if err != nil {
+		return nil, err
+	}
+	return []payment.Received{{ID: c.ID, Amount: amount, Currency: "BRL", At: at, Refunded: refunded, RefundedAt: last}}, nil
 }
 
 // byReference finds the charge that was made for one of ours: of several, the

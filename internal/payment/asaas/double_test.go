@@ -25,6 +25,8 @@ type double struct {
 	charges   map[string]map[string]any
 	webhooks  map[string]map[string]any
 	noCodes   bool // the account has no PIX key
+
+	strictAddress bool // no postal code is known
 }
 
 func newDouble() *double {
@@ -97,6 +99,10 @@ func (d *double) createCustomer(w http.ResponseWriter, r *http.Request) {
 	b := body(r)
 	if b["name"] == "" || len(fmt.Sprint(b["cpfCnpj"])) < 11 || b["notificationDisabled"] != true {
 		refuse(w, 400, "invalid_object", "O CPF/CNPJ informado é inválido.")
+		return
+	}
+	if d.strictAddress && b["postalCode"] != nil {
+		refuse(w, 400, "invalid_postalCode", "O CEP informado não foi encontrado.")
 		return
 	}
 	b["id"] = d.id("cus_")
@@ -213,6 +219,21 @@ func (d *double) Pay(reference string, amount money.Cents) {
 	defer d.mu.Unlock()
 	c := d.find(reference)
 	c["status"], c["value"], c["clientPaymentDate"] = "RECEIVED", number(amount), "2026-11-15"
+}
+
+// Refund gives a part back; the charge stays received until all of it is gone.
+func (d *double) Refund(reference string, amount money.Cents) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.find(reference)
+	refunds, _ := c["refunds"].([]any)
+	refunds = append(refunds, map[string]any{"status": "DONE", "value": number(amount), "dateCreated": "2026-11-15 09:00:00"}, map[string]any{"status": "CANCELLED", "value": 7})
+	c["refunds"] = refunds
+	back, _ := c["back"].(money.Cents)
+	back += amount
+	if c["back"] = back; number(back) == c["value"] {
+		c["status"] = "REFUNDED"
+	}
 }
 
 // token is what the webhook was registered with, or else what is entered there

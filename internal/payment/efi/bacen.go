@@ -14,6 +14,7 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
+	"carteira/internal/platform/money"
 )
 
 // session speaks the central bank's PIX API for one account. Any bank that
@@ -154,16 +155,41 @@ type paid struct {
 	Valor      string `json:"valor"`
 	Horario    string `json:"horario"`
 	Devolucoes []struct {
-		ID     string `json:"id"`
-		Status string `json:"status"`
+		ID      string `json:"id"`
+		Valor   string `json:"valor"`
+		Status  string `json:"status"`
+		Horario struct {
+			Solicitacao string `json:"solicitacao"`
+			Liquidacao  string `json:"liquidacao"`
+		} `json:"horario"`
 	} `json:"devolucoes"`
 }
 
+// returned is how much of it went back, and when the last of that did. What is on
+// its way may still fail, and does not count before it has arrived.
+func (p paid) returned() (sum money.Cents, last time.Time, err error) {
+	for _, back := range p.Devolucoes {
+		if back.Status != statusReturned {
+			continue
+		}
+		amount, err := wire.Cents(json.Number(back.Valor))
+		if err != nil {
+			return 0, last, err
+		}
+		sum += amount
+		if at := wire.Time(wire.Pick(back.Horario.Liquidacao, back.Horario.Solicitacao)); at.After(last) {
+			last = at
+		}
+	}
+	return sum, last, nil
+}
+
 const (
-	statusActive  = "ATIVA"
-	statusPaid    = "CONCLUIDA"
-	statusRemoved = "REMOVIDA_PELO_USUARIO_RECEBEDOR"
-	statusGone    = "REMOVIDA_PELO_PSP"
+	statusActive   = "ATIVA"
+	statusPaid     = "CONCLUIDA"
+	statusRemoved  = "REMOVIDA_PELO_USUARIO_RECEBEDOR"
+	statusGone     = "REMOVIDA_PELO_PSP"
+	statusReturned = "DEVOLVIDO"
 )
 
 // validTxID is what a charge may be called.

@@ -121,8 +121,8 @@ func (c *cob) received() ([]payment.Received, error) {
 			return nil, err
 		}
 		r := payment.Received{ID: p.EndToEndID, Amount: amount, Currency: "BRL", At: wire.Time(p.Horario)}
-		for _, back := range p.Devolucoes {
-			r.Refunded = r.Refunded || back.Status != "NAO_REALIZADO"
+		if r.Refunded, r.RefundedAt, err = p.returned(); err != nil {
+			return nil, err
 		}
 		list = append(list, r)
 	}

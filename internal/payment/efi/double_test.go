@@ -204,6 +204,19 @@ func (d *double) Pay(reference string, amount money.Cents) {
 	}}
 }
 
+// Refund gives a part back, beside one that failed.
+func (d *double) Refund(reference string, amount money.Cents) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	pix := d.cobs[reference]["pix"].([]any)[0].(map[string]any)
+	list, _ := pix["devolucoes"].([]any)
+	pix["devolucoes"] = append(list,
+		map[string]any{"id": fmt.Sprint(len(list)), "valor": amount.String(), "status": "DEVOLVIDO", "horario": map[string]any{
+			"solicitacao": "2026-11-15T11:59:00.000Z", "liquidacao": "2026-11-15T12:00:00.000Z",
+		}},
+		map[string]any{"id": fmt.Sprint(len(list) + 1), "valor": "7.00", "status": "NAO_REALIZADO"})
+}
+
 // Callback arrives at the address that was registered, with what Efí adds to
 // its end.
 func (d *double) Callback(reference string) payment.Callback {

@@ -14,6 +14,7 @@ import (
 	"carteira/internal/payment/efi"
 	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/money"
 )
 
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
@@ -189,14 +190,14 @@ func TestTakenIDWithAnotherAmountIsNoCharge(t *testing.T) {
 }
 
 func TestMoneyGivenBackIsTold(t *testing.T) {
-	for status, want := range map[string]bool{"DEVOLVIDO": true, "EM_PROCESSAMENTO": true, "NAO_REALIZADO": false} {
+	for status, want := range map[string]money.Cents{"DEVOLVIDO": 40, "EM_PROCESSAMENTO": 0, "NAO_REALIZADO": 0} {
 		b, d := bench(t)
 		o := gatewaytest.Order(1, 1_00)
 		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
 		d.Pay(o.Reference, 1_00)
-		d.cobs[o.Reference]["pix"].([]any)[0].(map[string]any)["devolucoes"] = []any{map[string]string{"id": "1", "status": status}}
+		d.cobs[o.Reference]["pix"].([]any)[0].(map[string]any)["devolucoes"] = []any{map[string]string{"id": "1", "valor": "0.40", "status": status}}
 		r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
 		if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded != want {
 			t.Errorf("%s: %+v, %v", status, r, err)

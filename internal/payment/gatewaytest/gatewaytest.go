@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carteira/internal/payment"
+	"carteira/internal/platform/address"
 	"carteira/internal/platform/money"
 )
 
@@ -33,6 +34,12 @@ type Double interface {
 	Callback(reference string) payment.Callback
 	// Forgeries are callbacks that prove nothing, by what is wrong with them.
 	Forgeries(reference string) map[string]payment.Callback
+}
+
+// Refunder is a double that can give money back, as all that speak over HTTP can.
+type Refunder interface {
+	// Refund gives back a part of what was paid for a charge, now.
+	Refund(reference string, amount money.Cents)
 }
 
 // Bench is a gateway with the double of its provider.
@@ -65,8 +72,14 @@ func Order(n int, amount money.Cents) payment.Order {
 		Amount:      amount,
 		Description: "Mensalidade — José & Cia.",
 		ExpiresAt:   Now.Add(24 * time.Hour),
-		Payer:       payment.Payer{Reference: "c-42", Name: "José da Silva", Email: "jose@example.com", TaxID: "52998224725"},
-		PayURL:      "https://pay.example.com/pay/abc",
+		Payer: payment.Payer{
+			Reference: "c-42", Name: "José da Silva", Email: "jose@example.com", TaxID: "52998224725", Phone: "5511987654321",
+			Address: address.Address{
+				CEP: "01310100", Street: "Avenida Paulista", Number: "1000", Complement: "ap 12",
+				District: "Bela Vista", City: "São Paulo", State: "SP",
+			},
+		},
+		PayURL: "https://pay.example.com/pay/abc",
 	}
 }
 
@@ -117,6 +130,7 @@ var lineParts = map[string]func(*testing.T, *Bench){
 	"tells refusals":                       testRefused,
 	"ends with its context":                testHangs,
 	"finds a charge whose answer was lost": testLost,
+	"finds what was given back":            testRefunded,
 	"keeps secrets":                        testSecrets,
 	"follows no redirect":                  testRedirect,
 }
@@ -221,7 +235,7 @@ func testPaid(t *testing.T, b *Bench) {
 
 func checkPayment(t *testing.T, p payment.Received, amount money.Cents) {
 	t.Helper()
-	if p.ID == "" || p.Amount != amount || p.Currency != "BRL" || p.Refunded {
+	if p.ID == "" || p.Amount != amount || p.Currency != "BRL" || p.Refunded != 0 {
 		t.Errorf("got %+v, want %s", p, amount)
 	}
 	// Some providers tell no more than the day.
@@ -239,6 +253,31 @@ func testWrongAmount(t *testing.T, b *Bench) {
 		t.Fatalf("%+v", r)
 	}
 	checkPayment(t, r.Payments[0], 34_99)
+}
+
+// testRefunded gives money back in parts: what is reported is their sum.
+func testRefunded(t *testing.T, b *Bench) {
+	double, ok := b.Double.(Refunder)
+	if !ok {
+		t.Fatal("the double gives no money back")
+	}
+	o := Order(1, 35_00)
+	c := b.create(t, o)
+	b.Double.Pay(o.Reference, 35_00)
+	sum := money.Cents(0)
+	for _, back := range []money.Cents{5_00, 1, 29_99} {
+		double.Refund(o.Reference, back)
+		sum += back
+		for name, ref := range refs(o, c) {
+			r := b.look(t, ref)
+			if r.State != payment.StatePaid || len(r.Payments) != 1 || r.Payments[0].Amount != 35_00 || r.Payments[0].Refunded != sum {
+				t.Errorf("by %s, %s given back: %+v", name, sum, r)
+			}
+			if at := r.Payments[0].RefundedAt; !at.Equal(Now) {
+				t.Errorf("by %s: given back at %s", name, at)
+			}
+		}
+	}
 }
 
 func testUnknown(t *testing.T, b *Bench) {

@@ -255,6 +255,20 @@ func (d *double) Pay(reference string, amount money.Cents) {
 	list[0]["date_approved"] = gatewaytest.Now.Format("2006-01-02T15:04:05.000-07:00")
 }
 
+// Refund gives a part back; the payment stays approved until all of it is gone.
+func (d *double) Refund(reference string, amount money.Cents) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.find(reference)[0]
+	back, _ := p["back"].(money.Cents)
+	back += amount
+	p["back"], p["transaction_amount_refunded"] = back, shortest(json.Number(back.String()))
+	p["refunds"] = []any{map[string]any{"date_created": "2026-11-15T09:00:00.000-03:00"}}
+	if p["transaction_amount_refunded"] == p["transaction_amount"] {
+		p["status"] = "refunded"
+	}
+}
+
 func (d *double) Callback(reference string) payment.Callback {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/mercadopago"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/money"
 )
 
 func open(t *testing.T, p payment.Provider, l *gatewaytest.Line, options map[string]string) payment.Gateway {
@@ -207,6 +208,7 @@ func TestPageThatWasPaidTwiceHasTwoPayments(t *testing.T) {
 
 func TestMoneyGivenBackIsTold(t *testing.T) {
 	for status, back := range map[string]json.Number{"refunded": "35", "charged_back": "0", "approved": "0.01"} {
+		want := map[string]money.Cents{"refunded": 35_00, "charged_back": 35_00, "approved": 1}[status]
 		b := bench(t, mercadopago.ProviderAt)
 		d := b.Double.(*double)
 		o := gatewaytest.Order(1, 35_00)
@@ -217,7 +219,7 @@ func TestMoneyGivenBackIsTold(t *testing.T) {
 		p := d.find(o.Reference)[0]
 		p["status"], p["transaction_amount_refunded"] = status, back
 		r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-		if err != nil || len(r.Payments) != 1 || !r.Payments[0].Refunded {
+		if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded != want {
 			t.Errorf("%s: %+v, %v", status, r, err)
 		}
 	}

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
+	"carteira/internal/platform/money"
 )
 
 // mpPayment is a payment, made or only asked for.
@@ -20,6 +22,7 @@ type mpPayment struct {
 	StatusDetail      string      `json:"status_detail"`
 	Amount            json.Number `json:"transaction_amount"`
 	Refunded          json.Number `json:"transaction_amount_refunded"`
+	Refunds           []refund    `json:"refunds"`
 	Currency          string      `json:"currency_id"`
 	ExternalReference string      `json:"external_reference"`
 	ExpiresAt         string      `json:"date_of_expiration"`
@@ -29,6 +32,21 @@ type mpPayment struct {
 			Code string `json:"qr_code"`
 		} `json:"transaction_data"`
 	} `json:"point_of_interaction"`
+}
+
+// refund is money of a payment that went back.
+type refund struct {
+	CreatedAt string `json:"date_created"`
+}
+
+// refundedAt is when the last refund was; zero: Mercado Pago does not say.
+func (p *mpPayment) refundedAt() (last time.Time) {
+	for _, back := range p.Refunds {
+		if at := wire.Time(back.CreatedAt); at.After(last) {
+			last = at
+		}
+	}
+	return last
 }
 
 // states are where a payment stands, by what Mercado Pago calls it. Money that
@@ -58,12 +76,18 @@ func (p *mpPayment) received() (payment.Received, error) {
 	if err != nil {
 		return payment.Received{}, err
 	}
-	refunded := p.Status == "refunded" || p.Status == "charged_back"
+	var refunded money.Cents
 	if p.Refunded != "" {
-		back, err := wire.Cents(p.Refunded)
-		refunded = refunded || err != nil || back > 0
+		if refunded, err = wire.Cents(p.Refunded); err != nil {
+			return payment.Received{}, err
+		}
 	}
-	return payment.Received{ID: p.ID.String(), Amount: amount, Currency: p.Currency, At: wire.Time(p.ApprovedAt), Refunded: refunded}, nil
+	if p.Status == "refunded" || p.Status == "charged_back" {
+		refunded = amount
+	}
+	return payment.Received{
+		ID: p.ID.String(), Amount: amount, Currency: p.Currency, At: wire.Time(p.ApprovedAt), Refunded: refunded, RefundedAt: p.refundedAt(),
+	}, nil
 }
 
 // byID reads one payment.

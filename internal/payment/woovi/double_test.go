@@ -245,6 +245,17 @@ func (d *double) Pay(reference string, amount money.Cents) {
 	})
 }
 
+// Refund gives a part back, which is one more transaction.
+func (d *double) Refund(reference string, amount money.Cents) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.next++
+	d.transactions = append(d.transactions, map[string]any{
+		"charge": map[string]any{"correlationID": reference}, "value": int64(amount), "time": gatewaytest.Now.Format("2006-01-02T15:04:05.000Z"),
+		"endToEndId": fmt.Sprintf("D231144472026111512%013d", d.next), "type": "REFUND", "status": "CONFIRMED",
+	})
+}
+
 // authorization is what the webhooks were registered with, or else what was
 // entered by hand.
 func (d *double) authorization() string {

@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
+	"carteira/internal/platform/money"
 )
 
 // transaction is money that moved. Woovi's description of its API has type and
@@ -54,27 +56,58 @@ func (g *gateway) payments(ctx context.Context, reference string) ([]payment.Rec
 
 func received(all []transaction, reference string) ([]payment.Received, error) {
 	var list []payment.Received
-	refunded := false
+	var back refunds
 	for _, t := range all {
 		switch {
 		case !t.of(reference) || t.is("WITHDRAW", "FEE", "REJECTED", "CREATED", "IN_PROCESSING",
 			"INTERNAL_TRANSFER", "BALANCE_BLOCK", "BALANCE_UNBLOCK"):
-			continue
-		case t.is("REFUND", "REVERSAL"):
-			refunded = true
 			continue
 		}
 		value, err := wire.Whole(t.Value)
 		if err != nil {
 			return nil, err
 		}
+		if t.is("REFUND", "REVERSAL") {
+			back.add(max(value, -value), wire.Time(t.Time))
+			continue
+		}
 		list = append(list, payment.Received{
 			ID: wire.Pick(t.EndToEndID, t.GlobalID), Amount: value, Currency: "BRL", At: wire.Time(t.Time),
-			Refunded: t.is("REFUNDED", "PARTIAL_REFUND"),
+			Refunded: t.refunded(value),
 		})
 	}
-	for i := range list {
-		list[i].Refunded = list[i].Refunded || refunded
+	return withRefunds(list, back), nil
+}
+
+// refunded is what the payment itself says went back: all, or nothing that it
+// could put a number to.
+func (t *transaction) refunded(value money.Cents) money.Cents {
+	if t.is("REFUNDED") {
+		return value
 	}
-	return list, nil
+	return 0
+}
+
+// withRefunds takes what went back off the payments, oldest first: refunds do not
+// say which of several payments of a charge they are of.
+func withRefunds(list []payment.Received, back refunds) []payment.Received {
+	for i := range list {
+		part := min(back.sum, list[i].Amount)
+		list[i].Refunded, list[i].RefundedAt = max(list[i].Refunded, part), back.last
+		back.sum -= part
+	}
+	return list
+}
+
+// refunds are what went back of a charge, and when the last of it did.
+type refunds struct {
+	sum  money.Cents
+	last time.Time
+}
+
+func (r *refunds) add(amount money.Cents, at time.Time) {
+	r.sum += amount
+	if at.After(r.last) {
+		r.last = at
+	}
 }

@@ -108,9 +108,35 @@ type chargeRequest struct {
 }
 
 type customer struct {
-	Name  string `json:"name"`
-	TaxID string `json:"taxID,omitempty"`
-	Email string `json:"email,omitempty"`
+	Name    string   `json:"name"`
+	TaxID   string   `json:"taxID,omitempty"`
+	Email   string   `json:"email,omitempty"`
+	Phone   string   `json:"phone,omitempty"`
+	Address *address `json:"address,omitempty"`
+}
+
+type address struct {
+	Zipcode      string `json:"zipcode"`
+	Street       string `json:"street"`
+	Number       string `json:"number"`
+	Neighborhood string `json:"neighborhood"`
+	City         string `json:"city"`
+	State        string `json:"state"`
+	Complement   string `json:"complement,omitempty"`
+}
+
+// customerOf is the payer as Woovi knows one; nil when there is a name alone,
+// which it turns down. An address goes along when it is complete.
+func customerOf(p payment.Payer) *customer {
+	if p.TaxID == "" && p.Email == "" && p.Phone == "" {
+		return nil
+	}
+	c := &customer{Name: p.Name, TaxID: p.TaxID, Email: p.Email, Phone: p.Phone}
+	a := p.Address
+	if a.CEP != "" && a.Street != "" && a.Number != "" && a.District != "" && a.City != "" && a.State != "" {
+		c.Address = &address{a.CEP, a.Street, a.Number, a.District, a.City, a.State, a.Complement}
+	}
+	return c
 }
 
 // minLife is the shortest that Woovi has ever allowed: its documents disagree.
@@ -121,10 +147,7 @@ const minLife = 15 * time.Minute
 func (g *gateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
 	body := chargeRequest{
 		CorrelationID: o.Reference, Value: int64(o.Amount), Comment: wire.Cut(o.Description, 140),
-		ExpiresIn: int64(max(o.ExpiresAt.Sub(g.env.Now()), minLife) / time.Second),
-	}
-	if o.Payer.TaxID != "" || o.Payer.Email != "" { // a name alone is turned down
-		body.Customer = &customer{o.Payer.Name, o.Payer.TaxID, o.Payer.Email}
+		ExpiresIn: int64(max(o.ExpiresAt.Sub(g.env.Now()), minLife) / time.Second), Customer: customerOf(o.Payer),
 	}
 	var answer struct {
 		Charge charge `json:"charge"`

@@ -2,6 +2,7 @@ package woovi_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -228,12 +229,12 @@ func TestPaymentsAreThoseThatCameAndStayed(t *testing.T) {
 	fee := map[string]any{"charge": map[string]any{"correlationID": o.Reference}, "value": 85, "type": "FEE", "status": "CONFIRMED", "endToEndId": "x"}
 	d.transactions = append(d.transactions, fee)
 	r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-	if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded {
+	if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	fee["type"] = "REFUND"
 	r, err = b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-	if err != nil || len(r.Payments) != 1 || !r.Payments[0].Refunded {
+	if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded != 85 {
 		t.Fatalf("given back: %+v, %v", r, err)
 	}
 	d.transactions = nil
@@ -266,10 +267,30 @@ func TestShortLifeIsMadeLongEnough(t *testing.T) {
 	}
 }
 
+func TestPayerIsNamedAsFarAsItIsKnown(t *testing.T) {
+	b, d := bench(t)
+	whole, partial := gatewaytest.Order(1, 35_00), gatewaytest.Order(2, 35_00)
+	partial.Payer.TaxID, partial.Payer.Address.Number = "", ""
+	for _, o := range []payment.Order{whole, partial} {
+		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent := fmt.Sprint(d.charges[whole.Reference]["customer"])
+	for _, want := range []string{"taxID:52998224725", "phone:5511987654321", "email:jose@example.com", "zipcode:01310100", "neighborhood:Bela Vista", "complement:ap 12"} {
+		if !strings.Contains(sent, want) {
+			t.Errorf("no %s in %s", want, sent)
+		}
+	}
+	if sent := fmt.Sprint(d.charges[partial.Reference]["customer"]); strings.Contains(sent, "address") || strings.Contains(sent, "taxID") {
+		t.Errorf("an address that is not complete: %s", sent)
+	}
+}
+
 func TestPayerWithNothingButANameIsLeftOut(t *testing.T) {
 	b, d := bench(t)
 	o := gatewaytest.Order(1, 35_00)
-	o.Payer.TaxID, o.Payer.Email = "", ""
+	o.Payer.TaxID, o.Payer.Email, o.Payer.Phone = "", "", ""
 	if _, err := b.Gateway.Create(t.Context(), o); err != nil || d.charges[o.Reference]["customer"] != nil {
 		t.Errorf("sent %v, %v", d.charges[o.Reference], err)
 	}

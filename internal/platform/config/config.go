@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/mail"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -41,6 +42,8 @@ type Config struct {
 	TrustedProxies       []netip.Prefix
 	MetricsToken         string
 	SandboxGateway       Switch
+	Mail                 *url.URL // the mail server; nil: none
+	MailFrom             string
 	ShutdownDelay        time.Duration
 	LogLevel             slog.Level
 	LogFormat            string
@@ -200,6 +203,17 @@ var Settings = []Setting{
 		read: text(func(c *Config) *string { return &c.MetricsToken }),
 	},
 	{
+		Env: "CARTEIRA_MAIL_URL", Serving: true,
+		Help: "mail server for links to users (forgotten passwords, addresses to confirm): smtp://user:password@host:587 with STARTTLS, " +
+			"smtps://…:465 with TLS; without one no mail is sent",
+		read: readMail,
+	},
+	{
+		Name: "mail-from", Env: "CARTEIRA_MAIL_FROM", Serving: true,
+		Help: "the address that mails to users come from; required with CARTEIRA_MAIL_URL",
+		read: readMailFrom,
+	},
+	{
 		Name: "sandbox-gateway", Env: "CARTEIRA_SANDBOX_GATEWAY", Default: "auto", Serving: true,
 		Help: "whether companies may choose the gateway that only pretends: on, off, or auto (off where the public URL is https)",
 		read: readSwitch(func(c *Config) *Switch { return &c.SandboxGateway }),
@@ -252,6 +266,8 @@ func (c *Config) complete() error {
 		return errors.New("CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY go together: give both or neither")
 	case c.TLSCert != "" && len(c.TLSDomains) > 0:
 		return errors.New("CARTEIRA_TLS_DOMAIN obtains its own certificate: leave CARTEIRA_TLS_CERT out")
+	case (c.Mail == nil) != (c.MailFrom == ""):
+		return errors.New("CARTEIRA_MAIL_URL and CARTEIRA_MAIL_FROM go together: give both or neither")
 	case c.BackupDir != "" && !c.Embedded():
 		return errors.New("CARTEIRA_BACKUP_DIR is for the embedded database; PostgreSQL is backed up with pg_dump (one file, from cron) " +
 			"or pg_basebackup with WAL archiving (any moment)")
@@ -378,6 +394,26 @@ func readShutdownDelay(c *Config, v string) error {
 		return fmt.Errorf("%q must be a time from 0s to %s, such as 10s", v, longest)
 	}
 	c.ShutdownDelay = d
+	return nil
+}
+
+func readMail(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
+		return errors.New("must look like smtp://user:password@host:587 or smtps://user:password@host:465") // the value may hold a password
+	}
+	c.Mail = u
+	return nil
+}
+
+func readMailFrom(c *Config, v string) error {
+	if a, err := mail.ParseAddress(v); v != "" && (err != nil || a.Address != v) {
+		return fmt.Errorf("%q must be an e-mail address such as carteira@example.com", v)
+	}
+	c.MailFrom = v
 	return nil
 }
 

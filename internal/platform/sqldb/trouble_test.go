@@ -11,9 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
+
+// From the house's test kit.
+var must = housetest.Must
 
 // fileOf opens an embedded database with notes and returns its file.
 func fileOf(t *testing.T, dir string) (*sqldb.DB, string) {
@@ -202,11 +206,4 @@ func damage(t *testing.T, file string, page int64) {
 	must(t, err)
 	_, err = f.WriteAt(bytes.Repeat([]byte{0xA5}, size), (page-1)*size)
 	must(t, errors.Join(err, f.Close()))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -29,7 +29,6 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/text"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/idempotency"
@@ -185,7 +184,7 @@ func run(ctx context.Context, w http.ResponseWriter, op route, c *call) (int, []
 func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Request, actor account.Actor) (route, *call, error) {
 	_, pattern := s.mux.Handler(r)
 	known := s.paths[strings.TrimPrefix(pattern, Prefix)]
-	if known == nil || path.Clean(r.URL.Path) != r.URL.Path || !text.IsStorable(r.URL.Path) {
+	if known == nil || path.Clean(r.URL.Path) != r.URL.Path {
 		return route{}, nil, fault.NotFound("path")
 	}
 	method := r.Method

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 
+	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/address"
 	"carteira/internal/web"
@@ -64,7 +66,12 @@ func (s *Server) renewCustomer(ctx context.Context, c *call) (web.Answer, error)
 	if err := c.noBody(); err != nil {
 		return web.Answer{}, err
 	}
-	r, err := s.Customers.Renew(ctx, c.actor, c.id)
+	q := c.query()
+	invoice := q.Choice("invoice", "keep", "paid", "cancelled")
+	if err := q.Err(); err != nil {
+		return web.Answer{}, err
+	}
+	r, err := s.Billing.Renew(ctx, c.actor, c.id, billing.RenewalByHand{Periods: 1, Invoice: account.RenewInvoice(invoice.Value)})
 	return web.Answer{Data: web.One(func(o *web.Object) {
 		c.writeCustomer(o, &r.Customer)
 		o.Date("previous_due_date", r.Previous)

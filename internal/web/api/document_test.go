@@ -47,6 +47,9 @@ func TestEveryExampleOfTheDocumentIsTaken(t *testing.T) {
 		c := newService(t, engine).newCaller(t)
 		for _, e := range openapitest.Examples() {
 			name := strings.TrimSuffix(e.OperationID+"-"+e.Name, "-")
+			if e.OperationID == "listPayments" { // so that payment 2 counts
+				data[any](t, c.call(t, http.MethodPost, "/invoices/2/status", `{"status":"Pago","paid_via":"pix"}`))
+			}
 			a := c.call(t, e.Method, strings.TrimPrefix(e.Path, Prefix), string(e.Body))
 			if a.status != http.StatusOK {
 				t.Errorf("%s: %d %s", name, a.status, a.body)

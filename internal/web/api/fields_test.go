@@ -21,29 +21,37 @@ var (
 		"CreatedOn": "created_at has the day",
 	}
 	notInInvoice = map[string]string{
-		"Generated": "the contract does not tell them apart",
-		"PaidOn":    "paid_at has the day",
-		"Note":      "the company's own; the panel shows it",
-		"LateFee":   "shown with the terms of the company", "LateInterest": "as LateFee", "Discount": "as LateFee", "Forgiven": "as LateFee",
-		"OwnDiscount": "discount shows what it comes to",
-		"Edited":      "why an invoice follows nobody is the company's own; the panel shows it",
-		"Superseded":  "as Edited", "Withdrawn": "as Edited",
+		"Generated":  "the contract does not tell them apart",
+		"PaidOn":     "paid_at has the day",
+		"Note":       "the company's own; the panel shows it",
+		"IssuedFor":  "due_date is what a payer reads",
+		"Edited":     "why an invoice follows nobody is the company's own; the panel shows it",
+		"Superseded": "as Edited", "Withdrawn": "as Edited",
 	}
 )
 
-// shows reports whether a record's JSON differs from that of an empty one.
-func shows[T any](write func(*web.Object, *T)) func(T) bool {
+// differs reports whether the JSON of two records differs.
+func differs[T any](write func(*web.Object, *T), one, other T) bool {
 	text := func(record T) string {
 		return string(web.One(func(o *web.Object) { write(o, &record) })(nil))
 	}
+	return text(one) != text(other)
+}
+
+// shows reports whether a record's JSON differs from that of an empty one.
+func shows[T any](write func(*web.Object, *T)) func(T) bool {
 	var empty T
-	return func(record T) bool { return text(record) != text(empty) }
+	return func(record T) bool { return differs(write, record, empty) }
 }
 
 func TestEveryFieldOfARecordIsInItsJSON(t *testing.T) {
 	due := civil.MustParse("2026-01-31")
 	plan, product := customer.Plan{ID: 1, Name: "Mensal", Value: 3500}, customer.Product{ID: 1, Name: "Fibra"}
 	c := &call{actor: account.Actor{Company: account.Company{Zone: time.UTC}}, today: due}
+	writeWhole := func(o *web.Object, i *billing.Invoice) {
+		c.writeInvoice(o, i)
+		writeBought(o, i)
+	}
 	const complaint = "the API does not show it"
 
 	var full customer.Customer
@@ -55,11 +63,15 @@ func TestEveryFieldOfARecordIsInItsJSON(t *testing.T) {
 		ID: 1, Customer: billing.Customer{ID: 1, UUID: "u", Name: "Ana"}, Generated: true, Status: billing.Open, Amount: 1, Description: "d",
 		DueOn: due, Plan: plan, Product: product, PaidAt: housetest.Morning, PaidOn: due, PaidVia: "efi", Note: "n", CreatedAt: housetest.Morning,
 		Period: civil.Period{Unit: civil.Month, Count: 1}, Received: 1, LateFee: 1, LateInterest: 1, Discount: 1, Forgiven: 1,
+		IssuedFor:   due,
 		OwnDiscount: billing.OwnDiscount{Amount: 1, Given: true}, Edited: true, Superseded: true, Withdrawn: "moved",
-	}, notInInvoice, shows(func(o *web.Object, i *billing.Invoice) {
-		c.writeInvoice(o, i)
-		writeBought(o, i)
-	}), complaint)
+	}, notInInvoice, func(i billing.Invoice) bool { // the terms of a paid one are frozen, those of an open one computed
+		open, paid := i, i
+		open.Status, open.Amount, open.DueOn = billing.Open, 100, due
+		paid.Status = billing.Paid
+		return shows(writeWhole)(i) || differs(writeWhole, paid, billing.Invoice{Status: billing.Paid}) ||
+			differs(writeWhole, open, billing.Invoice{Status: billing.Open, Amount: 100, DueOn: due})
+	}, complaint)
 
 	housetest.EachField(t, catalog.Plan{
 		ID: 1, Name: "Mensal", Value: 1, Period: civil.Period{Unit: civil.Month, Count: 1}, Product: catalog.Ref{ID: 1, Name: "Fibra"},

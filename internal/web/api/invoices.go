@@ -6,6 +6,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/web"
 )
@@ -61,6 +62,37 @@ func (s *Server) setInvoiceStatus(ctx context.Context, c *call) (web.Answer, err
 	})
 }
 
+func (s *Server) createInvoice(ctx context.Context, c *call) (web.Answer, error) {
+	form, err := c.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	customerID, draft := billing.ReadNewInvoice(form)
+	if customerID == 0 { // every failing field is reported at once
+		return web.Answer{}, draft.Problems.Err()
+	}
+	made, err := s.Billing.Create(ctx, c.actor, customerID, draft)
+	if fault.KindOf(err) == fault.KindNotFound {
+		err = fault.Field("customer_id", "does not exist")
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return s.wholeInvoice(ctx, c, made, nil)
+}
+
+func (s *Server) editInvoice(ctx context.Context, c *call) (web.Answer, error) {
+	form, err := c.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	changed, err := s.Billing.Edit(ctx, c.actor, c.id, billing.ReadEdit(form))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return s.wholeInvoice(ctx, c, changed, nil)
+}
+
 // wholeInvoice is an invoice with its customer, plan and product.
 func (s *Server) wholeInvoice(ctx context.Context, c *call, i billing.Invoice, more func(*web.Object)) (web.Answer, error) {
 	owner, err := s.Customers.Find(ctx, c.actor, i.Customer.ID)
@@ -92,23 +124,27 @@ func (c *call) writeInvoice(o *web.Object, i *billing.Invoice) {
 
 // writeInvoiceFields writes what every record of an invoice begins with.
 func (c *call) writeInvoiceFields(o *web.Object, i *billing.Invoice) {
-	zone := c.actor.Company.Zone
 	o.Int("id", i.ID)
 	o.String("status", i.Status.String())
 	o.Money("total_amount", i.Amount)
 	o.Text("description", i.Description)
 	o.Date("due_date", i.DueOn)
 	o.Bool("overdue", i.Overdue(c.today))
-	o.Time("paid_at", i.PaidAt, zone)
+	o.Time("paid_at", i.PaidAt, i.PaidAt.Location())
 	o.Text("paid_via", i.PaidVia)
 	o.Money("amount_received", i.Received)
+	due := i.PayableOn(c.actor.Company, c.today)
+	o.Money("payable_amount", due.Rest)
+	o.Money("late_fee", due.Fee)
+	o.Money("late_interest", due.Interest)
+	o.Money("discount", due.Discount)
 	o.Text("period_unit", string(i.Period.Unit))
 	if i.Period.Count == 0 {
 		o.Null("period_count")
 	} else {
 		o.Int("period_count", int64(i.Period.Count))
 	}
-	o.Time("created_at", i.CreatedAt, zone)
+	o.Time("created_at", i.CreatedAt, i.CreatedAt.Location())
 }
 
 // withInvoices is a customer's record with its newest invoices.
@@ -121,10 +157,10 @@ func (c *call) withInvoices(byCustomer map[int64][]billing.Invoice) func(*web.Ob
 
 func (s *Server) readDashboard(ctx context.Context, c *call) (web.Answer, error) {
 	q := c.query()
-	first := dashboard.ReadMonth(q)
+	question := dashboard.Read(q)
 	if err := q.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	m, err := s.Dashboard.Month(ctx, c.actor, first)
+	m, err := s.Dashboard.Month(ctx, c.actor, question)
 	return web.Answer{Data: web.JSON(m)}, err
 }

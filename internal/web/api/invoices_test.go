@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/platform/sqldb"
@@ -105,6 +106,40 @@ func (c *caller) wantInvoices(t *testing.T, path string, want ...int64) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%s: invoices %v, want %v", path, got, want)
 	}
+}
+
+func TestInvoicesShowWhatPaysThemTodayAndWhy(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := newService(t, engine)
+		c := s.business(t) // 35.00: number 1 is eleven days late, number 3 due today
+		_, err := s.Accounts.SetCompany(t.Context(), c.actor, account.ReadCompanyDraft(values(
+			"late_fee_percent", "2", "late_interest_percent", "1", "discount_percent", "5")))
+		must(t, err)
+		type costs struct {
+			ID       int64  `json:"id"`
+			Received string `json:"amount_received"`
+			Payable  string `json:"payable_amount"`
+			Fee      string `json:"late_fee"`
+			Interest string `json:"late_interest"`
+			Discount string `json:"discount"`
+		}
+		want := []costs{
+			{4, "0.00", "0.00", "0.00", "0.00", "0.00"},   // cancelled
+			{3, "0.00", "33.25", "0.00", "0.00", "1.75"},  // due today
+			{2, "300.00", "0.00", "0.00", "0.00", "0.00"}, // paid before there were terms
+			{1, "0.00", "35.83", "0.70", "0.13", "0.00"},  // 0.1283
+		}
+		if got := data[[]costs](t, c.call(t, http.MethodGet, "/invoices", "")); !slices.Equal(got, want) {
+			t.Errorf("got  %v\nwant %v", got, want)
+		}
+		paid := data[costs](t, c.call(t, http.MethodPost, "/invoices/1/status", `{"status":"Pago","amount":"20.00","difference":"discount"}`))
+		if paid != (costs{1, "20.00", "0.00", "0.70", "0.13", "15.83"}) {
+			t.Errorf("paid with a discount: %v", paid)
+		}
+		if read := data[costs](t, c.call(t, http.MethodGet, "/invoices/1", "")); read != paid {
+			t.Errorf("read %v", read)
+		}
+	})
 }
 
 func TestWrongFilterIsNamed(t *testing.T) {

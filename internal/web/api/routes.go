@@ -16,10 +16,12 @@ type route struct {
 	handler  handler
 }
 
-// routes is the whole API: the 39 operations of the contract, in its order.
-// Those that are no GET change something, and are refused to a company whose
+// routes is the whole API: the 39 operations of the seed, in its order, and the
+// extensions. Those that are no GET change something, and are refused to a company whose
 // subscription has ended.
-func (s *Server) routes() []route {
+func (s *Server) routes() []route { return append(s.seed(), s.extensions()...) }
+
+func (s *Server) seed() []route {
 	const (
 		get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
 
@@ -89,4 +91,17 @@ func (s *Server) Patterns() []string {
 		list = append(list, op.method+" "+Prefix+op.path)
 	}
 	return list
+}
+
+// extensions are the operations beyond the seed, which the document tags
+// Extensions.
+func (s *Server) extensions() []route {
+	const anyone, basic = account.LevelUser, account.Function("")
+	return []route{
+		{http.MethodPost, "/invoices", anyone, basic, "", s.createInvoice},
+		{http.MethodPut, "/invoices/{id}", anyone, basic, "invoice", s.editInvoice},
+		{http.MethodGet, "/payments", anyone, basic, "", s.listPayments},
+		{http.MethodGet, "/payments/{id}", anyone, basic, "payment", s.readPayment},
+		{http.MethodPost, "/payments/{id}/refund", anyone, basic, "payment", s.refundPayment},
+	}
 }

@@ -61,7 +61,7 @@ GET /dashboard user
 func TestRoutesAreThe39OfTheSeed(t *testing.T) {
 	want := strings.Split(strings.TrimSpace(seed), "\n")
 	var got []string
-	for _, r := range new(Server).routes() {
+	for _, r := range new(Server).seed() {
 		got = append(got, fmt.Sprintf("%s %s %s", r.method, r.path, r.level))
 	}
 	if !slices.Equal(got, want) {
@@ -69,6 +69,45 @@ func TestRoutesAreThe39OfTheSeed(t *testing.T) {
 	}
 	if len(want) != 39 {
 		t.Errorf("the seed has 39 operations, not %d", len(want))
+	}
+}
+
+// extensionList is every operation beyond the seed, in order.
+const extensionList = `
+POST /invoices user
+PUT /invoices/{id} user
+GET /payments user
+GET /payments/{id} user
+POST /payments/{id}/refund user
+`
+
+func TestExtensionsAreListedAndTagged(t *testing.T) {
+	want := strings.Split(strings.TrimSpace(extensionList), "\n")
+	var got []string
+	for _, r := range new(Server).extensions() {
+		got = append(got, fmt.Sprintf("%s %s %s", r.method, r.path, r.level))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	must(t, json.Unmarshal(openapi.JSON(), &doc))
+	tagged := func(r route) bool {
+		var operation struct{ Tags []string }
+		must(t, json.Unmarshal(doc.Paths[r.path][strings.ToLower(r.method)], &operation))
+		return slices.Equal(operation.Tags, []string{"Extensions"})
+	}
+	for _, r := range new(Server).extensions() {
+		if !tagged(r) {
+			t.Errorf("%s %s is not tagged Extensions", r.method, r.path)
+		}
+	}
+	for _, r := range new(Server).seed() {
+		if tagged(r) {
+			t.Errorf("%s %s is of the seed, and tagged Extensions", r.method, r.path)
+		}
 	}
 }
 

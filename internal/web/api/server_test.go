@@ -27,7 +27,7 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/payment"
 	"carteira/internal/payment/sandbox"
-	"carteira/internal/platform/input"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
@@ -38,6 +38,9 @@ import (
 	"carteira/internal/webhook"
 	"carteira/openapi/openapitest"
 )
+
+// From the house's test kit.
+var values, must = housetest.Form, housetest.Must
 
 // TestMain wants every answer that the document describes to have been seen,
 // when all tests have run and passed.
@@ -58,7 +61,7 @@ func TestMain(m *testing.M) {
 }
 
 // noon is the morning of 31 January 2026 in São Paulo.
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+var noon = housetest.Morning
 
 // plenty is a rate limit that no test comes near to by itself.
 const plenty = 5000
@@ -142,21 +145,6 @@ func (s *service) newCaller(t *testing.T, more ...string) *caller {
 	_, err = s.Resellers.Grant(t.Context(), c.actor, reseller.ReadCreditRequest(values("amount", "100")))
 	must(t, err)
 	return c
-}
-
-func values(pairs ...string) *input.Form {
-	m := map[string]string{}
-	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0]] = pair[1]
-	}
-	return input.FromStrings(m)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // answer is what came back.

@@ -16,6 +16,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/money"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 )
@@ -65,6 +66,24 @@ type content struct {
 	Failure string // of the gateway, fit to show
 	Wait    int    // seconds until it may be tried again
 	Now     time.Time
+}
+
+// Shown is the amount in large letters: what is to pay, or what was paid.
+func (c *content) Shown() money.Cents {
+	switch c.Invoice.Status {
+	case billing.Open:
+		return c.Due.Rest
+	case billing.Paid:
+		return c.Invoice.Received
+	case billing.Cancelled:
+	}
+	return c.Invoice.Amount
+}
+
+// Detailed reports whether it takes more than the invoice's amount to explain
+// what is shown.
+func (c *content) Detailed() bool {
+	return !c.Due.Plain() || c.Invoice.Status == billing.Open && c.Invoice.Received > 0
 }
 
 // The states of a page.

@@ -130,7 +130,16 @@ func (s *shop) do(t *testing.T, method, address string, header ...string) answer
 	return answer{resp.StatusCode, resp.Header, string(body), resp.Request.URL.Path}
 }
 
-func (a answer) want(t *testing.T, status int, texts ...string) {
+func (a answer) lacks(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(a.body, text) {
+			t.Errorf("the page has %q", text)
+		}
+	}
+}
+
+func (a answer) want(t *testing.T, status int, texts ...string) answer {
 	t.Helper()
 	if a.status != status {
 		t.Errorf("status %d, want %d", a.status, status)
@@ -140,6 +149,7 @@ func (a answer) want(t *testing.T, status int, texts ...string) {
 			t.Errorf("the page lacks %q:\n%s", text, a.body)
 		}
 	}
+	return a
 }
 
 func (s *shop) status(t *testing.T, status billing.Status) {
@@ -166,6 +176,25 @@ func TestPageShowsWhatIsOwedAndTheCode(t *testing.T) {
 		if picture.status != 200 || picture.header.Get("Content-Type") != "image/png" || !strings.HasPrefix(picture.body, "\x89PNG") {
 			t.Errorf("QR code: %d %v", picture.status, picture.header)
 		}
+	})
+}
+
+func TestPageSaysHowTheAmountComesAbout(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		s := open(t, engine, "provider", "sandbox")
+		s.get(t, s.link(t)).want(t, 200, "R$\u00a01.234,56").lacks(t, "Multa", "Desconto", "Valor da fatura")
+		_, err := s.Accounts.SetCompany(t.Context(), s.Actor, account.ReadCompanyDraft(housetest.Form(
+			"late_fee_percent", "2", "late_interest_percent", "1", "discount_amount", "34.56")))
+		housetest.Must(t, err)
+		s.get(t, s.link(t)).want(t, 200, "<p class=\"amount\">R$\u00a01.200,00</p>", "Valor da fatura", "−R$\u00a034,56").lacks(t, "Multa")
+		_, err = s.billing.SetStatus(t.Context(), s.Actor, s.invoice.ID, billing.ReadStatusChange(housetest.Form(
+			"status", "Pago", "amount", "1000.00", "difference", "partial")))
+		housetest.Must(t, err)
+		s.get(t, s.link(t)).want(t, 200, "<p class=\"amount\">R$\u00a0200,00</p>", "Já pago", "−R$\u00a01.000,00")
+		s.Clock.Set(time.Date(2026, 2, 15, 15, 0, 0, 0, time.UTC)) // ten days late: 24.69 and 4.12
+		s.get(t, s.link(t)).want(t, 200, "<p class=\"amount\">R$\u00a0263,37</p>", "Multa por atraso", "R$\u00a024,69", "Juros de mora", "R$\u00a04,12").lacks(t, "Desconto")
+		housetest.Must(t, s.payments.Simulate(t.Context(), s.link(t)[len(s.url+"/pay/"):]))
+		s.get(t, s.link(t)).want(t, 200, "Pagamento recebido", "<p class=\"amount\">R$\u00a01.263,37</p>", "R$\u00a024,69").lacks(t, "Já pago")
 	})
 }
 

@@ -110,11 +110,12 @@ func TestSignupPageMakesAnAccount(t *testing.T) {
 		wantTexts(t, page, "Sua conta está pronta", "por 10 dias")
 		w.wantResellers(1)
 
-		status, _, page = w.visit(w.path, form)
-		if status != 422 || strings.Contains(page, "correct horse") {
-			t.Errorf("the address again: %d, and the page has the password: %v", status, strings.Contains(page, "correct horse"))
+		status, again, page := w.visit(w.path, form)
+		if status != 303 || again != to || strings.Contains(page, "correct horse") {
+			t.Errorf("a known address is answered otherwise: %d to %q", status, again)
 		}
-		wantTexts(t, page, "não pode ser usado aqui; se você já tem uma conta, entre", `value="Loja da Lia"`, `value="lia@example.com"`)
+		_, _, page = w.visit(again, "")
+		wantTexts(t, page, "Sua conta está pronta", "entre com a senha que tinha")
 		_, _, page = w.visit(w.path, "name=&email=x&password=short&whatsapp=12")
 		wantTexts(t, page, "é obrigatório", "deve ser um e-mail válido", "deve ter pelo menos 8 caracteres", "deve ter 10 ou 11 dígitos com o DDD", `value="12"`)
 		w.wantResellers(1)
@@ -163,11 +164,11 @@ func TestSignupsAreLimitedByAddress(t *testing.T) {
 		return status
 	}
 	for i := range 20 {
-		if status := try(fmt.Sprintf("[2001:db8:1:2::%x]:443", i)); status != 422 {
+		if status := try(fmt.Sprintf("[2001:db8:1:2::%x]:443", i)); status != 303 {
 			t.Fatalf("attempt %d: %d", i+1, status)
 		}
 	}
-	for from, want := range map[string]int{"[2001:db8:1:2:ffff::1]:99": 429, "[2001:db8:1:3::1]:99": 422, "203.0.113.9": 422, "[::ffff:203.0.113.9]:1": 422} {
+	for from, want := range map[string]int{"[2001:db8:1:2:ffff::1]:99": 429, "[2001:db8:1:3::1]:99": 303, "203.0.113.9": 303, "[::ffff:203.0.113.9]:1": 303} {
 		if status := try(from); status != want {
 			t.Errorf("from %s: %d, want %d", from, status, want)
 		}

@@ -55,8 +55,17 @@ func Register(mux *http.ServeMux) {
 	mux.Handle("GET /docs", page(render(version)))
 	mux.Handle("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusMovedPermanently))
 	mux.Handle("GET /docs/scalar.js", scalar(version))
-	mux.Handle("GET /openapi.yaml", file("application/yaml", openapi.YAML))
-	mux.Handle("GET /openapi.json", file("application/json", openapi.JSON()))
+	mux.Handle("GET /openapi.yaml", shared(file("application/yaml", openapi.YAML)))
+	mux.Handle("GET /openapi.json", shared(file("application/json", openapi.JSON())))
+}
+
+// shared lets the pages of others read: editors and generators in a browser load the document from an installation.
+// It holds nothing of the installation. The API itself is for servers, whose tokens no page should have.
+func shared(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		next.ServeHTTP(w, r)
+	})
 }
 
 func render(version string) []byte {

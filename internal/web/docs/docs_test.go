@@ -97,9 +97,16 @@ func TestDocumentIsServedAsItIs(t *testing.T) {
 		r := get(t, path)
 		wantHeader(t, r, "Content-Type", want.contentType)
 		wantHeader(t, r, "Cache-Control", "no-cache")
+		wantHeader(t, r, "Access-Control-Allow-Origin", "*") // editors in a browser read it
 		if !bytes.Equal(r.Body.Bytes(), want.content) {
 			t.Errorf("%s: other bytes", path)
 		}
+	}
+}
+
+func TestOnlyTheDocumentIsForPagesOfOthers(t *testing.T) {
+	for _, path := range []string{"/docs", "/docs/scalar.js"} {
+		wantHeader(t, get(t, path), "Access-Control-Allow-Origin", "")
 	}
 }
 

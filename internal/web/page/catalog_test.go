@@ -388,7 +388,7 @@ func TestReasonsWithParametersAreTranslated(t *testing.T) {
 		"customer not found":                                     "cliente não encontrado",
 		"unknown field; did you mean name?":                      "campo desconhecido; você quis dizer name?",
 		`"x.y" is not an event; GET /webhooks/events lists them`: `"x.y" não é um evento; GET /webhooks/events lista todos`,
-		"must be what the invoice says, 1099.90":                 "deve ser o valor da fatura, 1099,90",
+		"must be more than the 1099.90 that came for it":         "deve ser mais que os 1099,90 já recebidos",
 		"nobody has translated this":                             "nobody has translated this",
 	} {
 		if got := Portuguese.Reason(english); got != want {

@@ -57,7 +57,7 @@ func NewBars(title string, bars []Bar) Bars {
 	step := (chartWidth - chartLeft) / max(len(bars), 1)
 	every := max(1, (len(bars)+9)/10)
 	for i, b := range bars {
-		height := chartTop + plot - y(b.Value)
+		height := max(0, chartTop+plot-y(b.Value)) // a day on which more went back than came has no bar
 		if b.Value > 0 {
 			height = max(height, 2)
 		}
@@ -76,4 +76,61 @@ func roundUp(v money.Cents) money.Cents {
 			}
 		}
 	}
+}
+
+// Stack is one bar of parts, one upon the other.
+type Stack struct {
+	Label, Title string
+	Parts        []money.Cents // from the bottom up
+}
+
+// Stacks is a chart of stacked bars, laid out.
+type Stacks struct {
+	Title         string
+	Width, Height int
+	Columns       []StackColumn
+	Lines         []Line
+	Empty         bool
+}
+
+// StackColumn is a stacked bar where it stands.
+type StackColumn struct {
+	Stack
+	X, W, Middle int
+	Boxes        []Box
+}
+
+// Box is a part of a stacked bar; Part is its number, from the bottom up.
+type Box struct{ Part, Y, H int }
+
+// NewStacks lays a chart of stacked bars out. A part below zero has no box.
+func NewStacks(title string, stacks []Stack) Stacks {
+	c := Stacks{Title: title, Width: chartWidth, Height: chartHeight}
+	var most money.Cents
+	for _, s := range stacks {
+		var sum money.Cents
+		for _, part := range s.Parts {
+			sum += max(0, part)
+		}
+		most = max(most, sum)
+	}
+	c.Empty = most == 0
+	top, plot := roundUp(most), chartHeight-chartBottom-chartTop
+	tall := func(v money.Cents) int { return int(int64(plot) * int64(max(0, v)) / int64(max(top, 1))) }
+	for n := range money.Cents(5) {
+		c.Lines = append(c.Lines, Line{chartTop + plot - tall(top*n/4), top * n / 4})
+	}
+	step := (chartWidth - chartLeft) / max(len(stacks), 1)
+	for i, s := range stacks {
+		column := StackColumn{Stack: s, X: chartLeft + i*step, W: max(step*7/10, 2)}
+		column.Middle = column.X + column.W/2
+		foot := chartTop + plot
+		for part, amount := range s.Parts {
+			height := tall(amount)
+			foot -= height
+			column.Boxes = append(column.Boxes, Box{part, foot, height})
+		}
+		c.Columns = append(c.Columns, column)
+	}
+	return c
 }

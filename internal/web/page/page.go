@@ -48,6 +48,10 @@ type View struct {
 // Time writes an instant in the view's zone: 31/12/2027 23:59.
 func (v View) Time(t time.Time) string { return FormatTime(t, v.Zone) }
 
+// OwnTime writes an instant by the clock that its record was written with, which
+// may not be the view's: the company may have moved since.
+func (v View) OwnTime(t time.Time) string { return FormatTime(t, t.Location()) }
+
 // Day writes the day of an instant in the view's zone.
 func (v View) Day(t time.Time) string { return formatIn(t, v.Zone, "02/01/2006") }
 

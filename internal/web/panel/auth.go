@@ -17,6 +17,7 @@ func (s *Server) public(req *request, v page.View) error {
 type loginData struct {
 	Form *page.Form
 	Next string
+	Mail bool // there is a mail server: a forgotten password can be asked for
 }
 
 func (s *Server) loginPage(req *request) error {
@@ -24,14 +25,14 @@ func (s *Server) loginPage(req *request) error {
 		page.Go(req.w, req.Request, page.LocalPath(req.URL.Query().Get("next")))
 		return nil
 	}
-	return s.public(req, page.View{Name: "login", Title: "Sign in", Data: loginData{page.NewForm(), req.URL.Query().Get("next")}})
+	return s.public(req, page.View{Name: "login", Title: "Sign in", Data: loginData{page.NewForm(), req.URL.Query().Get("next"), s.Accounts.SendsMail()}})
 }
 
 func (s *Server) login(req *request) error {
 	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.form()), visitor(req.Request))
 	if refused(err) {
 		return s.public(req, page.View{
-			Name: "login", Title: "Sign in", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next")},
+			Name: "login", Title: "Sign in", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()},
 		})
 	}
 	if err != nil {
@@ -47,14 +48,14 @@ func (s *Server) login(req *request) error {
 }
 
 func (s *Server) codePage(req *request) error {
-	return s.public(req, page.View{Name: "code", Title: "Second factor", Data: loginData{page.NewForm(), req.URL.Query().Get("next")}})
+	return s.public(req, page.View{Name: "code", Title: "Second factor", Data: loginData{Form: page.NewForm(), Next: req.URL.Query().Get("next")}})
 }
 
 func (s *Server) code(req *request) error {
 	in, err := s.Accounts.ConfirmCode(req.Context(), token(req.Request), account.ReadCode(req.form()), visitor(req.Request))
 	if refused(err) {
 		return s.public(req, page.View{
-			Name: "code", Title: "Second factor", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next")},
+			Name: "code", Title: "Second factor", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()},
 		})
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package panel
 import (
 	"strconv"
 
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -70,7 +71,7 @@ func (s *Server) bulkAction(req *request, name string) (act func(id int64) error
 	switch name {
 	case "renew":
 		return func(id int64) error {
-			_, err := s.Customers.Renew(req.Context(), req.Actor, id)
+			_, err := s.Billing.Renew(req.Context(), req.Actor, id, billing.RenewalByHand{Periods: 1})
 			return err
 		}, "Customers renewed: %d.", nil
 	case "delete":

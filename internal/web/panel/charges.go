@@ -24,10 +24,10 @@ type charging struct {
 	QR       template.HTML
 }
 
-// charging of an invoice that is open; nil for others, and for a user who may not
-// charge.
+// charging of an invoice with something left to pay; nil for others, and for a
+// user who may not charge.
 func (s *Server) charging(req *request, i billing.Invoice, c customer.Customer) (*charging, error) {
-	if i.Status != billing.Open || !req.mayCharge() {
+	if i.PayableOn(req.Actor.Company, req.today).Rest == 0 || !req.mayCharge() {
 		return nil, nil //nolint:nilnil // there is nothing to charge, which is no error
 	}
 	link, err := s.Payments.PaymentLink(req.Context(), req.Actor, i.ID)
@@ -35,7 +35,7 @@ func (s *Server) charging(req *request, i billing.Invoice, c customer.Customer) 
 		return nil, err
 	}
 	d := &charging{
-		Invoice: i, Customer: c, Overdue: i.Overdue(req.today), Link: link, Message: message(i, c, link.URL, i.Overdue(req.today)),
+		Invoice: i, Customer: c, Overdue: i.Overdue(req.today), Link: link, Message: message(i, c, link, i.Overdue(req.today)),
 		Through: s.through(req, link.Provider), Owner: allows(req.User.Role, owner),
 	}
 	if c.Whatsapp != "" {
@@ -56,13 +56,13 @@ func (req *request) mayCharge() bool {
 
 // message is what a customer is sent. It is in Portuguese, in whatever language
 // the sender reads the panel.
-func message(i billing.Invoice, c customer.Customer, link string, overdue bool) string {
+func message(i billing.Invoice, c customer.Customer, link payment.Link, overdue bool) string {
 	first, _, _ := strings.Cut(c.Name, " ")
 	text := "Hello, %s! Your invoice of %s is due on %s. You can pay it here: %s"
 	if overdue {
 		text = "Hello, %s! Your invoice of %s was due on %s. You can pay it here: %s"
 	}
-	return page.Portuguese.T(text, first, i.Amount.BR(), page.FormatDate(i.DueOn), link)
+	return page.Portuguese.T(text, first, link.Amount.BR(), page.FormatDate(i.DueOn), link.URL)
 }
 
 func invoicePath(id int64) string { return "/invoices/" + idText(id) }
@@ -129,6 +129,8 @@ func (s *Server) confirmByHand(req *request) error {
 		return err
 	case out.Renewed:
 		return req.done(invoicePath(req.id), "The payment was confirmed, and the customer renewed.")
+	case out.Status == billing.Open:
+		return req.done(invoicePath(req.id), "A part was received; the invoice is still open.")
 	}
 	return req.done(invoicePath(req.id), "The payment was confirmed.")
 }
@@ -157,8 +159,12 @@ type billed struct {
 }
 
 func (s *Server) billed(req *request, i billing.Invoice, c customer.Customer) (b billed, err error) {
-	if !req.Actor.May(payments) {
-		return b, nil
+	received, err := s.Payments.Payments(req.Context(), req.Actor, i.ID)
+	if err != nil {
+		return b, err
+	}
+	if b.Payments, err = s.paymentRows(req, received); err != nil || !req.Actor.May(payments) {
+		return b, err
 	}
 	if b.Charging, err = s.charging(req, i, c); err != nil {
 		return b, err
@@ -169,10 +175,5 @@ func (s *Server) billed(req *request, i billing.Invoice, c customer.Customer) (b
 	}
 	b.Attempts = s.attemptRows(req, attempts)
 	b.ByHand = b.Charging != nil && len(attempts) > 0 && attempts[0].Manual
-	received, err := s.Payments.Payments(req.Context(), req.Actor, i.ID)
-	if err != nil {
-		return b, err
-	}
-	b.Payments, err = s.paymentRows(req, received)
-	return b, err
+	return b, nil
 }

@@ -26,6 +26,7 @@ type customersData struct {
 	Export   string
 	Today    civil.Date
 	Back     string
+	Figures  map[string]string // filters of a figure, which the form hands on
 }
 
 func (s *Server) customers(req *request) error {
@@ -36,6 +37,7 @@ func (s *Server) customers(req *request) error {
 		d.Form.Fail(err)
 		f = customer.Filter{}
 	}
+	d.Figures = figureFilters(req)
 	var total int64
 	var err error
 	if d.List, total, err = s.Customers.List(req.Context(), req.Actor, f, p); err != nil {
@@ -52,6 +54,18 @@ func (s *Server) customers(req *request) error {
 	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: d})
 }
 
+// figureFilters are the filters by which figures of the home page link to the
+// list.
+func figureFilters(req *request) map[string]string {
+	given := map[string]string{}
+	for _, name := range []string{"owes_from", "owes_to", "created_from", "created_to", "renewed_in", "recurring", "moved"} {
+		if value := req.URL.Query().Get(name); value != "" {
+			given[name] = value
+		}
+	}
+	return given
+}
+
 type customerData struct {
 	Customer customer.Customer
 	Status   customer.Status
@@ -62,6 +76,8 @@ type customerData struct {
 	Today    civil.Date
 	TaxID    string // with its punctuation
 	Texts    []textField
+	Renewal  *page.Form
+	Choices  []page.Option // what may become of the open invoice
 }
 
 func newCustomerData(req *request, c customer.Customer) customerData {
@@ -78,6 +94,7 @@ func (s *Server) customer(req *request) error {
 	}
 	const shown = 12
 	d := newCustomerData(req, c)
+	d.Renewal, d.Choices = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice)), renewChoices(req)
 	byCustomer, err := s.Billing.Latest(req.Context(), req.Actor, []int64{c.ID}, shown+1)
 	if err != nil {
 		return err
@@ -260,11 +277,7 @@ func (s *Server) deleteCustomer(req *request) error {
 }
 
 func (s *Server) renewCustomer(req *request) error {
-	periods, err := customer.ReadPeriods(req.form())
-	if err != nil {
-		return req.complain(req.back(customerPath(req.id)), err)
-	}
-	r, err := s.Customers.RenewTimes(req.Context(), req.Actor, req.id, periods)
+	r, err := s.Billing.Renew(req.Context(), req.Actor, req.id, billing.ReadRenewal(req.form()))
 	if err != nil {
 		return req.complain(req.back(customerPath(req.id)), err)
 	}

@@ -23,6 +23,10 @@ func (s *Server) exportCustomers(req *request) error {
 	if err := in.Err(); err != nil {
 		return err
 	}
+	own, err := s.Customers.CustomNames(req.Context(), req.Actor)
+	if err != nil {
+		return err
+	}
 	h := req.w.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="clientes-`+req.today.String()+`.csv"`)
@@ -32,8 +36,8 @@ func (s *Server) exportCustomers(req *request) error {
 	if _, err := io.WriteString(req.w, "\ufeff"); err != nil {
 		return nil //nolint:nilerr // the reader has gone away
 	}
-	columns := customerColumns(req.today)
-	err := out.Write(headingsOf(columns))
+	columns := append(customerColumns(req.today), ownColumns(own)...)
+	err = out.Write(headingsOf(columns))
 	if err == nil {
 		err = s.Customers.Walk(req.Context(), req.Actor, f, func(c customer.Customer) error { return out.Write(csvRow(columns, &c)) })
 	}
@@ -74,6 +78,16 @@ func customerColumns(today civil.Date) []column {
 	)
 	for i, part := range address.Parts() {
 		columns = append(columns, column{addressHeadings[i], func(c *customer.Customer) string { return *c.Address.Part(part) }})
+	}
+	return columns
+}
+
+// ownColumns are the columns of the company's own fields, under headings that an
+// import understands.
+func ownColumns(names []string) []column {
+	columns := make([]column, len(names))
+	for i, name := range names {
+		columns[i] = column{"custom." + name, func(c *customer.Customer) string { return c.Custom.Map()[name] }}
 	}
 	return columns
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
 	"carteira/internal/platform/input"
@@ -19,11 +20,19 @@ type homeData struct {
 	Change   string // against the month before; "" when it had nothing
 	Revenue  page.Bars
 	Lists    []dueList
+	Months   page.Stacks
+	Renewed  int64
+	Churn    string // "" when nobody could be lost
+	OnTime   string // "" when nothing was paid
+	Form     *page.Form
+	Plans    []page.Option
+	Products []page.Option
 	Webhooks []webhook.Webhook // switched off by themselves
 	Payments troubles
 	Fresh    bool // there is nothing yet
 	HasPlan  bool
 	Messages reminder.Attention
+	Moved    []deedRow // changes of where money goes
 }
 
 // dueList is some customers who need a look.
@@ -37,11 +46,21 @@ type dueList struct {
 const homeRows = 6
 
 func (s *Server) home(req *request) error {
-	month, err := s.Dashboard.Month(req.Context(), req.Actor, dashboard.ReadMonth(input.FromStrings(nil)))
+	in := req.query()
+	question := dashboard.Question{PlanID: in.ID("plan_id").Value, ProductID: in.ID("product_id").Value}
+	month, err := s.Dashboard.Month(req.Context(), req.Actor, question)
 	if err != nil {
 		return err
 	}
-	d := homeData{Month: month, Revenue: s.revenue(req, month), Fresh: month.Customers.Total == 0}
+	d := homeData{Month: month, Revenue: s.revenue(req, month), Fresh: month.Customers.Total == 0 && question == (dashboard.Question{})}
+	if renewed := month.Customers.Renewed; renewed != nil {
+		d.Renewed = *renewed
+	}
+	d.Months, d.Form = s.twelveMonths(req, month), queryForm(req)
+	d.Churn, d.OnTime = percentBR(month.Recurring.Churn), percentBR(month.Punctuality.OnTimePercent)
+	if d.Plans, d.Products, err = s.choices(req, true); err != nil {
+		return err
+	}
 	if percent := month.Revenue.ChangePercent; percent != nil {
 		d.Change = strings.Replace(fmt.Sprintf("%+.1f%%", *percent), ".", ",", 1)
 	}
@@ -60,6 +79,9 @@ func (s *Server) home(req *request) error {
 		return err
 	}
 	if d.Messages, err = s.messageNotices(req); err != nil {
+		return err
+	}
+	if d.Moved, err = s.gatewayChanges(req); err != nil {
 		return err
 	}
 	if d.Fresh {
@@ -81,6 +103,27 @@ func (s *Server) revenue(req *request, m dashboard.Month) page.Bars {
 		}
 	}
 	return page.NewBars(req.lang.T("Received by day"), bars)
+}
+
+// twelveMonths shows what came of each month and what of it is still to come.
+func (s *Server) twelveMonths(req *request, m dashboard.Month) page.Stacks {
+	stacks := make([]page.Stack, len(m.Months))
+	for n, p := range m.Months {
+		label := p.Month[5:] + "/" + p.Month[2:4]
+		stacks[n] = page.Stack{
+			Label: label, Parts: []money.Cents{p.Received, p.Open, p.Overdue},
+			Title: label + ": " + req.lang.T("received %s, open %s, overdue %s", p.Received.BR(), p.Open.BR(), p.Overdue.BR()),
+		}
+	}
+	return page.NewStacks(req.lang.T("Twelve months"), stacks)
+}
+
+// percentBR writes a percentage as people in Brazil do; "" where there is none.
+func percentBR(percent *float64) string {
+	if percent == nil {
+		return ""
+	}
+	return strings.Replace(fmt.Sprintf("%.1f%%", *percent), ".", ",", 1)
 }
 
 func (s *Server) dueLists(req *request) ([]dueList, error) {
@@ -105,6 +148,20 @@ func (s *Server) dueLists(req *request) ([]dueList, error) {
 		}
 	}
 	return lists, nil
+}
+
+// moneyNoticeDays is how long the home page tells of another gateway or PIX key.
+const moneyNoticeDays = 7
+
+// gatewayChanges are the changes of where the company's money goes in the last
+// week, for its owners: the one who did not make them must see them.
+func (s *Server) gatewayChanges(req *request) ([]deedRow, error) {
+	if !allows(req.User.Role, owner) {
+		return nil, nil
+	}
+	since := s.DB.Now().AddDate(0, 0, -moneyNoticeDays)
+	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{Record: "gateway", Since: since}, input.Page{Number: 1, Size: 5})
+	return deedRows(req, lines), err
 }
 
 // brokenWebhooks are those that were switched off by their failures.

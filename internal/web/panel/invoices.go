@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"slices"
 	"strconv"
 
 	"carteira/internal/billing"
@@ -50,11 +51,15 @@ type invoiceData struct {
 	Invoice  billing.Invoice
 	Customer customer.Customer
 	Form     *page.Form
+	Due      billing.Payable // what pays it today, or paid it
 	Overdue  bool
 	CanUndo  bool // it was paid by hand
 	Via      string
 	Renews   bool // the company renews on payment
 	Today    civil.Date
+	Means    []page.Option
+	Less     []page.Option // what less money than is to pay may mean
+	Again    bool          // its due date can be issued again
 	billed
 }
 
@@ -74,8 +79,11 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 		return err
 	}
 	return s.show(req, page.View{Name: "invoice", Title: "Invoice", Status: statusOf(refusal), Data: invoiceData{
-		Invoice: i, Customer: c, Form: form, Overdue: i.Overdue(req.today), Via: s.through(req, i.PaidVia), Today: req.today, billed: paying,
-		CanUndo: i.Status == billing.Paid && i.PaidVia == billing.Manual, Renews: req.Actor.Company.Settings.RenewOnPayment,
+		Invoice: i, Due: i.PayableOn(req.Actor.Company, req.today), Customer: c, Form: form, Overdue: i.Overdue(req.today),
+		Via: s.through(req, i.PaidVia), Today: req.today, billed: paying,
+		Means: means(req), Less: differences(req), Again: reissuable(i, c),
+		CanUndo: i.Status == billing.Paid && !i.Superseded && slices.Contains(billing.HandMeans, i.PaidVia),
+		Renews:  req.Actor.Company.Settings.RenewOnPayment,
 	}})
 }
 
@@ -92,6 +100,9 @@ func (s *Server) setInvoiceStatus(req *request) error {
 		return req.done(path, "The invoice is paid, and the customer renewed.")
 	case out.MovedBack:
 		return req.done(path, "The payment was undone, and the due date moved back.")
+	}
+	if out.Status == billing.Open && out.Received > 0 {
+		return req.done(path, "A part was received; the invoice is still open.")
 	}
 	return req.done(path, statusSaid[out.Status])
 }
@@ -111,8 +122,8 @@ func (s *Server) newInvoice(req *request) error {
 		return err
 	}
 	amount := ""
-	if c.Plan.Value > 0 {
-		amount = c.Plan.Value.BR()[len("R$ "):]
+	if c.Price() > 0 {
+		amount = c.Price().BR()[len("R$ "):]
 	}
 	return s.show(req, page.View{
 		Name: "invoice_form", Title: "Extra invoice",

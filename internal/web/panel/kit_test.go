@@ -27,19 +27,24 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
 	"carteira/internal/event"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/privacy"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
 )
 
+// From the house's test kit.
+var values = housetest.Form
+
 // noon is the morning of 31 January 2026 in São Paulo.
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+var noon = housetest.Morning
 
 const password = "correct horse"
 
@@ -56,16 +61,21 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	clock := sqldbtest.NewClock(noon)
 	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
 	events, box := &event.Log{}, secret.NewBox(secret.NewKey())
-	accounts, customers := account.New(db, account.Config{Box: box}), customer.New(db, events)
+	accounts, customers := account.New(db, account.Config{
+		Box: box, PublicURL: "https://carteira.example", Mailer: func(context.Context, account.Mail) error { return nil },
+	}), customer.New(db, events)
 	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil)
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
 	invoices, bank := billing.New(db, events, customers), &testBank{}
+	payments, reminders := bank.payments(db, invoices, box), newReminders(db, box, accounts, customers)
+	webhooks := webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}})
 	s := New(Deps{
-		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: invoices,
-		Payments:  bank.payments(db, invoices, box),
-		Reminders: newReminders(db, box, accounts, customers),
+		Privacy: privacy.New(db, accounts, customers, invoices, payments, reminders, webhooks),
+		DB:      db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: invoices,
+		Payments:  payments,
+		Reminders: reminders,
 		Dashboard: dashboard.New(db), Resellers: reseller.New(db, accounts, "https://carteira.example"), PublicURL: "https://carteira.example",
-		Webhooks: webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}}),
+		Webhooks: webhooks,
 	})
 	mux := http.NewServeMux()
 	page.Register(mux)
@@ -223,14 +233,6 @@ var mainPart = regexp.MustCompile(`(?s)<main.*</main>`)
 
 func mainOf(body string) string { return mainPart.FindString(body) }
 
-func values(pairs ...string) *input.Form {
-	m := map[string]string{}
-	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0]] = pair[1]
-	}
-	return input.FromStrings(m)
-}
-
 // fill gives a company one of everything, and returns the ids.
 func (p *person) fill() map[string]int64 {
 	p.t.Helper()
@@ -277,7 +279,7 @@ func (p *person) fill() map[string]int64 {
 	ids := p.fillMessages(c.ID)
 	maps.Copy(ids, map[string]int64{
 		"payments": p.fillPayments(plan.ID), "resellers": below.ID, "subscription-plans": subscription.ID,
-		"products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
+		"received": 1, "products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
 		"deliveries": deliveries[0].ID, "imports": upload.ID, "settings": user.ID, "profile": sessions[0].ID,
 	})
 	return ids

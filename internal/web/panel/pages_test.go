@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -247,6 +248,22 @@ func TestInvoicePages(t *testing.T) {
 		p.get("/").want(t, http.StatusOK, "-100,0% em relação ao mês passado").lacks(t, "%!")
 		p.follow(invoice+"/status", "status", "Em aberto")
 		p.follow(invoice+"/status", "status", "Cancelado").want(t, http.StatusOK, "A fatura foi cancelada", "Reabrir")
+		p.follow(invoice+"/reissue").want(t, http.StatusOK, "faturado de novo", "R$\u00a035,00")
+		p.get(invoice).want(t, http.StatusOK, "Outra fatura foi emitida").lacks(t, "Reabrir")
+		again := fmt.Sprintf("/invoices/%d", p.newestInvoice())
+		p.get(again+"/edit").want(t, http.StatusOK, `value="35,00"`, "deixa de acompanhar")
+		p.post(again+"/edit", "total_amount", "0,00", "due_date", "2026-02-05").want(t, http.StatusUnprocessableEntity, "deve ser maior que zero")
+		p.follow(again+"/edit", "total_amount", "32,50", "due_date", "2026-02-05", "discount", "2,00", "description", "Acordo").
+			want(t, http.StatusOK, "A fatura foi salva", "R$\u00a032,50", "05/02/2026", "Acordo")
+		p.follow(again+"/status", "status", "Pago", "amount", "20,00", "difference", "partial", "paid_via", "cash").
+			want(t, http.StatusOK, "Uma parte foi recebida", "dinheiro", "Desfazer")
+		paid := fmt.Sprintf("/received/%d", p.newestPayment())
+		p.get(paid+"/refund").want(t, http.StatusOK, "Isto não envia dinheiro", "R$\u00a020,00")
+		p.post(paid+"/refund", "amount", "21,00").want(t, http.StatusUnprocessableEntity, "no máximo")
+		p.follow(paid+"/refund", "amount", "5,00").want(t, http.StatusOK, "A devolução foi registrada", "devolvido: R$\u00a05,00")
+		p.follow(paid+"/undo").want(t, http.StatusOK, "devolva o resto")
+		p.follow(again+"/status", "status", "Pago").want(t, http.StatusOK, "renovado")
+		p.follow(fmt.Sprintf("/received/%d/undo", p.newestPayment())).want(t, http.StatusOK, "o vencimento voltou", "Em aberto")
 		extra := fmt.Sprintf("/customers/%d/invoice", ids["customers"])
 		p.get(extra).want(t, http.StatusOK, `value="35,00"`)
 		p.post(extra, "amount", "dez", "due", "2026-02-10").want(t, http.StatusUnprocessableEntity, "deve ser um valor", `value="dez"`)
@@ -398,4 +415,24 @@ func TestSecondFactorPages(t *testing.T) {
 	p.post("/profile/second-factor", "code", "000000").want(t, http.StatusUnprocessableEntity, "está errado ou já foi usado")
 	p.get("/profile").want(t, http.StatusOK, "Configurar")
 	o.visitor(t).post("/login/code", "code", "123456").want(t, http.StatusSeeOther)
+}
+
+// newestInvoice is the id of the invoice that was made last.
+func (p *person) newestInvoice() int64 {
+	p.t.Helper()
+	list, _, err := p.Billing.List(p.t.Context(), p.actor, billing.Filter{}, input.Page{Number: 1, Size: 1})
+	if err != nil || len(list) == 0 {
+		p.t.Fatalf("%d invoices, %v", len(list), err)
+	}
+	return list[0].ID
+}
+
+// newestPayment is the id of the payment that came last.
+func (p *person) newestPayment() int64 {
+	p.t.Helper()
+	list, _, err := p.Billing.Payments(p.t.Context(), p.actor, billing.PaymentFilter{}, input.Page{Number: 1, Size: 1})
+	if err != nil || len(list) == 0 {
+		p.t.Fatalf("%d payments, %v", len(list), err)
+	}
+	return list[0].ID
 }

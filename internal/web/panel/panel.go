@@ -25,6 +25,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/privacy"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
@@ -52,6 +53,7 @@ type Deps struct {
 	Payments  *payment.Service
 	Resellers *reseller.Service
 	Reminders *reminder.Service
+	Privacy   *privacy.Service
 	PublicURL string // what links begin with
 }
 
@@ -128,6 +130,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 	}
 	if err := req.read(op); err != nil {
 		return err
+	}
+	if ok, err := s.proved(req, op); err != nil || !ok { //nolint:contextcheck // it is the request's, which req has
+		return err
+	}
+	if outgoing[op.pattern()] {
+		if err := s.Accounts.CountOutgoing(req.Context(), req.Actor); err != nil {
+			return err
+		}
 	}
 	return op.handler(req)
 }

@@ -7,6 +7,7 @@ import (
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
 )
 
@@ -29,6 +30,14 @@ type paymentRow struct {
 	By      string // who confirmed it; empty: the gateway
 }
 
+// CanRefund reports whether some of the payment can still be given back.
+func (r paymentRow) CanRefund() bool { return r.Applied() && r.Refund < r.Amount }
+
+// CanUndo reports whether a person reported the payment, and all of it is there.
+func (r paymentRow) CanUndo() bool {
+	return r.Applied() && r.Refund == 0 && (r.Provider == billing.Hand || r.ConfirmedBy != "")
+}
+
 func (s *Server) paymentRows(req *request, list []payment.Payment) ([]paymentRow, error) {
 	by := make([]string, len(list))
 	for i, p := range list {
@@ -46,7 +55,7 @@ func (s *Server) paymentRows(req *request, list []payment.Payment) ([]paymentRow
 }
 
 func (s *Server) paymentRow(req *request, names map[string]string, p payment.Payment) paymentRow {
-	return paymentRow{p, s.through(req, p.Provider), actorText(req.lang, names, p.ConfirmedBy)}
+	return paymentRow{p, s.through(req, p.Via), actorText(req.lang, names, p.ConfirmedBy)}
 }
 
 // through is by what an invoice was paid, as people say it.
@@ -157,6 +166,7 @@ type reviewData struct {
 	Advice  string
 	Invoice *billing.Invoice // nil: it was deleted
 	Renews  bool
+	Rest    money.Cents   // to pay on the day on which the money came; 0: the invoice is not open
 	Less    []page.Option // what less money than is to pay may mean; empty: it is enough
 }
 
@@ -177,7 +187,8 @@ func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error 
 	switch {
 	case err == nil:
 		d.Invoice = &i
-		if r.Payment.Amount < i.PayableOn(req.Actor.Company, req.today).Rest {
+		d.Rest = i.PayableOn(req.Actor.Company, req.Actor.Today(r.Payment.PaidAt)).Rest
+		if r.Payment.Amount < d.Rest {
 			d.Less = differences(req)
 		}
 	case fault.KindOf(err) != fault.KindNotFound:

@@ -156,11 +156,35 @@ func TestInvoiceIsChargedAndPaid(t *testing.T) {
 }
 
 func TestMessageOfAnOverdueInvoice(t *testing.T) {
-	i := billing.Invoice{Amount: 9990}
+	i := billing.Invoice{Amount: 9000} // and the late fee
 	c := customer.Customer{Name: "Ana Lima"}
-	if got := message(i, c, "https://x/pay/y", true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
+	link := payment.Link{URL: "https://x/pay/y", Amount: 9990}
+	if got := message(i, c, link, true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
 		t.Error(got)
 	}
+}
+
+func TestPagesShowWhatIsToPayAndWhy(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		p := o.owner(t, "ana@example.com")
+		p.useBank()
+		i := p.debtor("Bia", "(11) 98765-4321") // 35.00, due today
+		path := fmt.Sprintf("/invoices/%d", i.ID)
+		p.get(path).want(t, http.StatusOK).lacks(t, "A pagar hoje", "Multa", "Desconto")
+		p.follow("/settings", "late_fee_percent", "2", "late_interest_percent", "1", "discount_percent", "5")
+		p.get(path).want(t, http.StatusOK, "A pagar hoje", "−R$\u00a01,75", "R$\u00a033,25")
+		for _, list := range []string{"/invoices", fmt.Sprintf("/customers/%d", i.Customer.ID)} {
+			p.get(list).want(t, http.StatusOK, "R$\u00a035,00", "R$\u00a033,25 a pagar hoje")
+		}
+		asked := p.get(path+"/charge").want(t, http.StatusOK, "<strong>R$\u00a033,25</strong>")
+		if found := waLink.FindStringSubmatch(asked.body); found == nil || !strings.Contains(found[1], "fatura%20de%20R%24%2033%2C25") {
+			t.Errorf("WhatsApp is %q", found)
+		}
+		p.post(path+"/status", "status", "Pago", "amount", "20,00", "difference", "partial")
+		p.get(path).want(t, http.StatusOK, "Já pago", "R$\u00a013,25", "Parte da fatura")
+		p.post(path+"/status", "status", "Pago")
+		p.get(path).want(t, http.StatusOK, "−R$\u00a01,75", "R$\u00a033,25").lacks(t, "A pagar hoje")
+	})
 }
 
 func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {
@@ -171,7 +195,7 @@ func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {
 		path := fmt.Sprintf("/invoices/%d", i.ID)
 		p.get(path).want(t, http.StatusOK, "não tem número de WhatsApp").lacks(t, "Confirmar o PIX")
 		p.follow(path+"/pix").want(t, http.StatusOK, "Confirmar o PIX", "br.gov.bcb.pix", "ana@example.com")
-		p.post(path+"/confirm", "amount", "34,99", "payment_id", "E99").want(t, http.StatusUnprocessableEntity, "deve ser o valor da fatura", `value="34,99"`, `value="E99"`)
+		p.post(path+"/confirm", "amount", "34,99", "payment_id", "E99").want(t, http.StatusUnprocessableEntity, "34,99 é menos que os 35,00 a pagar", `value="34,99"`, `value="E99"`)
 		p.post(path+"/confirm", "amount", "").want(t, http.StatusUnprocessableEntity, "aria-invalid")
 		p.follow(path+"/confirm", "amount", "35,00", "payment_id", "E99").
 			want(t, http.StatusOK, "O pagamento foi confirmado, e o cliente, renovado.", "confirmado por Ana", "E99", "Chave PIX própria")

@@ -12,6 +12,9 @@ import (
 type profileData struct {
 	Form     *page.Form // of the password
 	Off      *page.Form // of switching the second factor off
+	Email    *page.Form // of another address
+	Mail     bool       // there is a mail server
+	Known    bool       // the address is confirmed
 	Sessions []sessionRow
 	Factor   bool
 	Recovery int
@@ -38,6 +41,13 @@ func (s *Server) profilePage(req *request, d profileData, refusal error) error {
 		d.Sessions = append(d.Sessions, sessionRow{one, req.lang.Ago(one.SeenAt, s.DB.Now()), device(one.Agent), one.ID == req.Session.ID})
 	}
 	if d.Factor, d.Recovery, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor); err != nil {
+		return err
+	}
+	if d.Email == nil {
+		d.Email = page.NewForm("email", req.User.Email)
+	}
+	d.Mail = s.Accounts.SendsMail()
+	if d.Known, err = s.Accounts.AddressConfirmed(req.Context(), req.Actor); err != nil {
 		return err
 	}
 	d.Role = word(req.lang, string(req.User.Role))
@@ -105,7 +115,7 @@ func (s *Server) factorPage(req *request, form *page.Form, refusal error) error 
 }
 
 func (s *Server) confirmSecondFactor(req *request) error {
-	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Actor, account.ReadCode(req.form()))
+	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Visit, account.ReadCode(req.form()))
 	if refused(err) {
 		return s.factorPage(req, page.Sent(req.Request, err), err)
 	}

@@ -247,7 +247,7 @@ func TestSubscriptionPlanPages(t *testing.T) {
 		p.get("/subscription-plans?active=true").want(t, http.StatusOK, "Nada encontrado")
 		p.follow(path+"/active", "active", "true").want(t, http.StatusOK, "está à venda")
 		// With no box ticked a plan has no function, rather than all.
-		p.follow("/subscription-plans/new", "name", "Vazio", "value", "1", "credits", "0", "period_count", "1", "period_unit", "week", "trial_days", "0")
+		p.follow("/subscription-plans/new", "name", "Vazio", "value", "1", "credits", "1", "period_count", "1", "period_unit", "week", "trial_days", "0")
 		p.get("/subscription-plans?search=vazio").want(t, http.StatusOK, "Sem funções", "por semana").lacks(t, "/signup/")
 	})
 }

@@ -66,6 +66,10 @@ func (s *Server) table() []route {
 		{post, "/setup/{link}", public, basic, s.setup},
 		{get, "/password/{link}", public, basic, s.passwordPage},
 		{post, "/password/{link}", public, basic, s.password},
+		{get, "/forgot", public, basic, s.forgotPage},
+		{post, "/forgot", public, basic, s.forgot},
+		{get, "/email/{link}", public, basic, s.addressPage},
+		{post, "/email/{link}", public, basic, s.useAddressLink},
 		{post, "/logout", self, basic, s.logout},
 
 		{get, "/{$}", reader, basic, s.home},
@@ -94,10 +98,19 @@ func (s *Server) table() []route {
 		{post, "/customers/{id}/messages", staff, reminders, s.setOptOut},
 
 		{get, "/customers/{id}/charge", staff, payments, s.chargeCustomer},
+		{get, "/customers/{id}/file", owner, basic, s.customerFile},
+		{get, "/customers/{id}/erase", owner, basic, s.askEraseCustomer},
+		{post, "/customers/{id}/erase", owner, basic, s.eraseCustomer},
 
 		{get, "/invoices", reader, basic, s.invoices},
 		{get, "/invoices/{id}", reader, basic, s.invoice},
 		{post, "/invoices/{id}/status", staff, basic, s.setInvoiceStatus},
+		{get, "/invoices/{id}/edit", staff, basic, s.editInvoicePage},
+		{post, "/invoices/{id}/edit", staff, basic, s.editInvoice},
+		{post, "/invoices/{id}/reissue", staff, basic, s.reissueInvoice},
+		{get, "/received/{id}/refund", staff, basic, s.refundPage},
+		{post, "/received/{id}/refund", staff, basic, s.refundPayment},
+		{post, "/received/{id}/undo", staff, basic, s.undoPayment},
 		{get, "/invoices/{id}/charge", staff, payments, s.chargeInvoice},
 		{post, "/invoices/{id}/pix", staff, payments, s.makePix},
 		{post, "/invoices/{id}/confirm", staff, payments, s.confirmByHand},
@@ -223,6 +236,9 @@ func (s *Server) table() []route {
 		{get, "/profile/second-factor", self, basic, s.secondFactor},
 		{post, "/profile/second-factor", self, basic, s.confirmSecondFactor},
 		{post, "/profile/second-factor/off", self, basic, s.dropSecondFactor},
+		{post, "/profile/proof", self, basic, s.prove},
+		{post, "/profile/email", self, basic, s.changeEmail},
+		{post, "/profile/email/confirm", self, basic, s.confirmAddress},
 	}
 }
 

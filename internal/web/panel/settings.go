@@ -15,6 +15,8 @@ type settingsData struct {
 	Form  *page.Form
 	Zones []page.Option
 	From  []page.Option
+
+	RenewInvoice []page.Option
 }
 
 // zones are those of Brazil, and Portugal's for companies that sell there too.
@@ -44,6 +46,7 @@ func (s *Server) settings(req *request) error {
 	return s.settingsPage(req, page.NewForm(
 		"name", c.Name, "whatsapp", page.FormatPhone(c.Whatsapp), "timezone", c.Zone.String(),
 		"renew_from", string(c.Settings.RenewFrom), "renew_on_payment", boolText(c.Settings.RenewOnPayment),
+		"renew_invoice", string(c.Settings.RenewInvoice),
 		"lead_days", strconv.Itoa(c.Settings.LeadDays),
 		"late_fee_percent", percentText(c.Settings.LateFeePercent), "late_interest_percent", percentText(c.Settings.LateInterestPercent),
 		"discount_percent", percentText(c.Settings.DiscountPercent), "discount_amount", amountText(c.Settings.DiscountAmount)), nil)
@@ -63,6 +66,7 @@ func amountText(c money.Cents) string {
 func (s *Server) settingsPage(req *request, form *page.Form, refusal error) error {
 	return s.show(req, page.View{Name: "settings", Title: "Settings", Status: statusOf(refusal), Data: settingsData{
 		Form: form, Zones: zoneOptions(req.Actor.Company.Zone.String()),
+		RenewInvoice: renewChoices(req),
 		From: []page.Option{
 			{Value: string(account.FromDueDate), Label: req.lang.T("the due date, as if nothing had happened")},
 			{Value: string(account.FromToday), Label: req.lang.T("the day of the renewal")},

@@ -12,7 +12,8 @@ import (
 var words = map[string]string{
 	string(customer.Active): "Active", string(customer.DueToday): "Due today", string(customer.Expired): "Expired",
 	billing.Open.String(): "Open", billing.Paid.String(): "Paid", billing.Cancelled.String(): "Cancelled",
-	billing.Manual:            "by hand",
+	billing.Manual: "by hand",
+	"cash":         "cash", "pix": "PIX", "card": "card", "transfer": "bank transfer", "boleto": "boleto", "other": "another way",
 	string(account.RoleOwner): "Owner", string(account.RoleStaff): "Staff", string(account.RoleReadOnly): "Read-only",
 
 	// what the audit log says
@@ -41,7 +42,9 @@ var words = map[string]string{
 	"reseller.invited": "Reseller invited again", "subscription_plan.created": "Subscription plan created",
 	"subscription_plan.updated": "Subscription plan changed", "subscription_plan.link": "Signup link renewed",
 	"gateway.set": "Gateway set up", "gateway.cleared": "Gateway left", "payment.reviewed": "Payment decided about",
-	"payment.confirmed":  "Payment confirmed",
+	"payment.confirmed":    "Payment confirmed",
+	"user.email_confirmed": "E-mail address confirmed", "user.email_changed": "E-mail address changed",
+	"user.email_released": "E-mail address released to its owner", "email.refused": "E-mail address of another user refused",
 	"user.password_link": "Password link made", "user.password_set": "Password set", "user.password_changed": "Password changed",
 	"credits.grant": "Credits granted", "credits.sent": "Credits sent", "credits.taken_back": "Credits taken back",
 	"credits.received": "Credits received", "credits.returned": "Credits taken back by the company above",

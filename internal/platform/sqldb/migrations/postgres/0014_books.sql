@@ -11,6 +11,7 @@ ALTER TABLE companies ADD COLUMN renew_invoice TEXT NOT NULL DEFAULT 'keep' CHEC
 -- Invoices.
 ALTER TABLE invoices ADD COLUMN period_unit TEXT CHECK (period_unit IN ('day', 'week', 'month', 'year')); -- NULL: renews nothing
 ALTER TABLE invoices ADD COLUMN period_count BIGINT CHECK (period_count > 0);
+ALTER TABLE invoices ADD COLUMN issued_for TEXT; -- the customer's due date that it renews; NULL: an extra one
 ALTER TABLE invoices ADD COLUMN edited BOOLEAN NOT NULL DEFAULT FALSE;         -- by hand: it follows nobody
 ALTER TABLE invoices ADD COLUMN superseded BOOLEAN NOT NULL DEFAULT FALSE; -- another was issued for its due date
 ALTER TABLE invoices ADD COLUMN withdrawn TEXT NOT NULL DEFAULT ''; -- why the program cancelled it: free, moved, undone, customer
@@ -25,8 +26,9 @@ UPDATE invoices SET
     period_unit = (SELECT p.period_unit FROM customer_plans p WHERE p.company_id = invoices.company_id AND p.id = invoices.plan_id),
     period_count = (SELECT p.period_count FROM customer_plans p WHERE p.company_id = invoices.company_id AND p.id = invoices.plan_id)
     WHERE generated;
+UPDATE invoices SET issued_for = due_on WHERE generated;
 DROP INDEX invoices_generated;
-CREATE UNIQUE INDEX invoices_generated ON invoices (company_id, customer_id, due_on) WHERE generated AND NOT superseded;
+CREATE UNIQUE INDEX invoices_generated ON invoices (company_id, customer_id, issued_for) WHERE generated AND NOT superseded;
 
 -- A charge knows the day whose payable amount it asks for; '': the face amount.
 ALTER TABLE charges ADD COLUMN payable_on TEXT COLLATE "C" NOT NULL DEFAULT '';
@@ -57,6 +59,7 @@ ALTER TABLE payments ALTER COLUMN paid_via DROP DEFAULT, ALTER COLUMN plan_id DR
     ALTER COLUMN paid_on DROP DEFAULT, ALTER COLUMN status DROP DEFAULT, ALTER COLUMN note DROP DEFAULT;
 CREATE INDEX payments_customer ON payments (company_id, customer_id, id);
 CREATE INDEX payments_day ON payments (company_id, paid_on, id);
+CREATE INDEX payments_via ON payments (company_id, paid_via, id);
 CREATE INDEX payments_status ON payments (company_id, status, id);
 
 -- Money that went back. Rows are added, never changed.

@@ -11,6 +11,7 @@ ALTER TABLE companies ADD COLUMN renew_invoice TEXT NOT NULL DEFAULT 'keep' CHEC
 -- Invoices.
 ALTER TABLE invoices ADD COLUMN period_unit TEXT CHECK (period_unit IN ('day', 'week', 'month', 'year')); -- NULL: renews nothing
 ALTER TABLE invoices ADD COLUMN period_count INTEGER CHECK (period_count > 0);
+ALTER TABLE invoices ADD COLUMN issued_for TEXT; -- the customer's due date that it renews; NULL: an extra one
 ALTER TABLE invoices ADD COLUMN edited INTEGER NOT NULL DEFAULT 0 CHECK (edited IN (0, 1));         -- by hand: it follows nobody
 ALTER TABLE invoices ADD COLUMN superseded INTEGER NOT NULL DEFAULT 0 CHECK (superseded IN (0, 1)); -- another was issued for its due date
 ALTER TABLE invoices ADD COLUMN withdrawn TEXT NOT NULL DEFAULT ''; -- why the program cancelled it: free, moved, undone, customer
@@ -25,8 +26,9 @@ UPDATE invoices SET
     period_unit = (SELECT p.period_unit FROM customer_plans p WHERE p.company_id = invoices.company_id AND p.id = invoices.plan_id),
     period_count = (SELECT p.period_count FROM customer_plans p WHERE p.company_id = invoices.company_id AND p.id = invoices.plan_id)
     WHERE generated = 1;
+UPDATE invoices SET issued_for = due_on WHERE generated = 1;
 DROP INDEX invoices_generated;
-CREATE UNIQUE INDEX invoices_generated ON invoices (company_id, customer_id, due_on) WHERE generated = 1 AND superseded = 0;
+CREATE UNIQUE INDEX invoices_generated ON invoices (company_id, customer_id, issued_for) WHERE generated = 1 AND superseded = 0;
 
 -- A charge knows the day whose payable amount it asks for; '': the face amount.
 ALTER TABLE charges ADD COLUMN payable_on TEXT NOT NULL DEFAULT '';
@@ -90,6 +92,7 @@ ALTER TABLE payment_reviews_new RENAME TO payment_reviews;
 CREATE INDEX payments_invoice ON payments (company_id, invoice_id, id);
 CREATE INDEX payments_customer ON payments (company_id, customer_id, id);
 CREATE INDEX payments_day ON payments (company_id, paid_on, id);
+CREATE INDEX payments_via ON payments (company_id, paid_via, id);
 CREATE INDEX payments_status ON payments (company_id, status, id);
 CREATE INDEX payment_reviews_open ON payment_reviews (company_id, id) WHERE resolved_at IS NULL;
 

@@ -1,0 +1,152 @@
+import type { paths } from "./api.js";
+import { CarteiraError } from "./error.js";
+import { retryDelay, sleep } from "./retry.js";
+
+type Method = "get" | "post" | "put" | "delete";
+
+/** The paths that can be called with a method. */
+type PathWith<M extends Method> = { [P in keyof paths]: paths[P] extends Record<M, { responses: object }> ? P : never }[keyof paths];
+type Operation<M extends Method, P extends PathWith<M>> = paths[P][M];
+
+type Answer<O> = O extends { responses: { 200: { content: { "application/json": infer A } } } } ? A : never;
+type Data<O> = Answer<O> extends { data: infer D } ? D : never;
+type Item<O> = Data<O> extends readonly (infer I)[] ? I : never;
+type Query<O> = O extends { parameters: { query?: infer Q } } ? Q : never;
+type Path<O> = O extends { parameters: { path: infer I } } ? I : never;
+type Body<O> = O extends { requestBody?: { content: { "application/json": infer B } } } ? B : never;
+
+/** The paths whose answer is a list. */
+type ListPath = { [P in PathWith<"get">]: Data<Operation<"get", P>> extends readonly unknown[] ? P : never }[PathWith<"get">];
+
+export interface ClientOptions {
+  /** What the addresses of the installation's pages begin with, such as https://clientes.example.com. */
+  url: string;
+  token: string;
+  /** How often a call is repeated after 429, 502, 503, 504 or a broken connection; 4 unless told. */
+  retries?: number;
+  /** The longest wait before a repeat, in milliseconds; 60 seconds unless told. */
+  longestWait?: number;
+  /** How long one attempt may take, in milliseconds; 35 seconds unless told. */
+  timeout?: number;
+  fetch?: typeof fetch;
+}
+
+export type CallOptions<O> = {
+  signal?: AbortSignal;
+  /** Names this one request, so that a repeat by another process does nothing twice. Made by itself otherwise. */
+  idempotencyKey?: string;
+} & ([Path<O>] extends [never] ? { path?: never } : { path: Path<O> }) &
+  ([Query<O>] extends [never] ? { query?: never } : { query?: Query<O> }) &
+  ([Body<O>] extends [never] ? { body?: never } : { body: Body<O> });
+
+/** An answer: the record, or the records of one page with `meta`. */
+export type Result<O> = Omit<Answer<O>, "success">;
+
+/** Operations that need nothing may be called without options. */
+type Arguments<O> = {} extends CallOptions<O> ? [options?: CallOptions<O>] : [options: CallOptions<O>];
+
+interface Request {
+  method: Method;
+  url: URL;
+  headers: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Calls the API of one installation with one token. Calls are repeated when that does no harm: those that read, and
+ * every POST, since each carries an `Idempotency-Key`. `Retry-After` is heeded.
+ */
+export class CarteiraClient {
+  readonly #options: Required<Omit<ClientOptions, "url">> & { base: string };
+
+  constructor(options: ClientOptions) {
+    if (!options.token) throw new TypeError("CarteiraClient needs a token");
+    this.#options = {
+      base: options.url.replace(/\/+$/, "") + "/api/v1",
+      token: options.token,
+      retries: options.retries ?? 4,
+      longestWait: options.longestWait ?? 60_000,
+      timeout: options.timeout ?? 35_000,
+      fetch: options.fetch ?? fetch,
+    };
+  }
+
+  get<P extends PathWith<"get">>(path: P, ...[options]: Arguments<Operation<"get", P>>): Promise<Result<Operation<"get", P>>> {
+    return this.#call("get", path, options);
+  }
+
+  post<P extends PathWith<"post">>(path: P, ...[options]: Arguments<Operation<"post", P>>): Promise<Result<Operation<"post", P>>> {
+    return this.#call("post", path, options);
+  }
+
+  put<P extends PathWith<"put">>(path: P, ...[options]: Arguments<Operation<"put", P>>): Promise<Result<Operation<"put", P>>> {
+    return this.#call("put", path, options);
+  }
+
+  delete<P extends PathWith<"delete">>(
+    path: P, ...[options]: Arguments<Operation<"delete", P>>
+  ): Promise<Result<Operation<"delete", P>>> {
+    return this.#call("delete", path, options);
+  }
+
+  /** Every record of a list, page after page: `for await (const customer of client.list("/customers")) …` */
+  async *list<P extends ListPath>(path: P, ...[options]: Arguments<Operation<"get", P>>): AsyncGenerator<Item<Operation<"get", P>>> {
+    for (let page = 1, last = 1; page <= last; page++) {
+      const query = { per_page: 200, ...(options as { query?: object } | undefined)?.query, page };
+      const answer = await this.#call<{ data: Item<Operation<"get", P>>[]; meta: { last_page?: number } }>("get", path, { ...options, query });
+      yield* answer.data;
+      last = answer.meta.last_page ?? 1;
+    }
+  }
+
+  async #call<T>(method: Method, path: string, options: object = {}): Promise<T> {
+    const request = this.#request(method, path, options as CallOptions<never>);
+    for (let attempt = 0; ; attempt++) {
+      const answer = await this.#attempt(request).catch((failure: unknown) => {
+        if (request.signal?.aborted || attempt >= this.#options.retries || method === "put" || method === "delete") throw failure;
+        return null; // the connection broke, and whether it was done is not known; repeating is safe
+      });
+      if (answer?.ok) return (await answer.json()) as T;
+      const wait = retryDelay(answer, attempt, this.#options.longestWait);
+      if (answer && (wait === null || attempt >= this.#options.retries)) throw await failureOf(answer);
+      await answer?.body?.cancel();
+      await sleep(wait ?? 0, request.signal);
+    }
+  }
+
+  #attempt(request: Request): Promise<Response> {
+    const limit = AbortSignal.timeout(this.#options.timeout);
+    return this.#options.fetch(request.url, {
+      method: request.method.toUpperCase(),
+      headers: request.headers,
+      body: request.body ?? null,
+      signal: request.signal ? AbortSignal.any([limit, request.signal]) : limit,
+    });
+  }
+
+  #request(method: Method, path: string, options: CallOptions<never> & { path?: object; query?: object; body?: unknown }): Request {
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = (options.path as Record<string, unknown> | undefined)?.[name];
+      if (value === undefined || value === null || value === "") throw new TypeError(`${path} needs ${name}`);
+      return encodeURIComponent(String(value));
+    });
+    const url = new URL(this.#options.base + filled);
+    for (const [name, value] of Object.entries(options.query ?? {})) {
+      if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
+    }
+    const headers: Record<string, string> = { Authorization: `Bearer ${this.#options.token}`, Accept: "application/json" };
+    if (method === "post") headers["Idempotency-Key"] = options.idempotencyKey ?? crypto.randomUUID();
+    const request: Request = { method, url, headers, signal: options.signal };
+    if (options.body !== undefined) {
+      headers["Content-Type"] = "application/json";
+      request.body = JSON.stringify(options.body);
+    }
+    return request;
+  }
+}
+
+async function failureOf(answer: Response): Promise<CarteiraError> {
+  const body = (await answer.json().catch(() => ({}))) as { message?: string; errors?: Record<string, string[]> };
+  return new CarteiraError(answer.status, body.message ?? `HTTP ${answer.status}`, answer.headers.get("X-Request-Id"), body.errors);
+}

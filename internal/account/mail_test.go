@@ -1,0 +1,216 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/housetest"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// post is a mail server that keeps what it is given.
+type post struct {
+	mails  []account.Mail
+	broken bool
+}
+
+func (p *post) send(_ context.Context, m account.Mail) error {
+	if p.broken {
+		return errors.New("nobody answers")
+	}
+	p.mails = append(p.mails, m)
+	return nil
+}
+
+// withMail is the house with a mail server.
+func (h house) withMail(t *testing.T) (house, *post) {
+	t.Helper()
+	p := &post{}
+	h.Service = account.New(h.db, account.Config{Box: testBox(t, "A7"), Mailer: p.send, PublicURL: "https://clientes.example.com"})
+	return h, p
+}
+
+var mailedLink = regexp.MustCompile(`https://clientes\.example\.com/(password|email)/(\S+)`)
+
+// last sends what is due and returns the code of the link in the newest mail.
+func (h house) last(t *testing.T, p *post) (kind, code string) {
+	t.Helper()
+	housetest.Must(t, h.SendMails(t.Context()))
+	if len(p.mails) == 0 {
+		t.Fatal("no mail was sent")
+	}
+	found := mailedLink.FindStringSubmatch(p.mails[len(p.mails)-1].Text)
+	if found == nil {
+		t.Fatalf("no link in %+v", p.mails[len(p.mails)-1])
+	}
+	return found[1], found[2]
+}
+
+func email(address string) account.NewEmail { return account.ReadEmail(form("email", address)) }
+
+func TestForgottenPasswordIsSetByMail(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		wantKind(t, h.Forget(t.Context(), email("ana@example.com"), here), fault.KindNotFound) // without a mail server
+		h, p := h.withMail(t)
+		housetest.Must(t, h.Forget(t.Context(), email("nobody@example.com"), here))
+		housetest.Must(t, h.SendMails(t.Context()))
+		if len(p.mails) != 0 {
+			t.Errorf("a stranger was written to: %+v", p.mails)
+		}
+		housetest.Must(t, h.Forget(t.Context(), email("ANA@example.com"), here))
+		stored, err := sqldb.Value[string](t.Context(), h.db, `SELECT content FROM user_mails`)
+		if err != nil || strings.Contains(stored, "password") {
+			t.Errorf("the link is readable in the database: %q, %v", stored, err)
+		}
+		kind, code := h.last(t, p)
+		if kind != "password" || p.mails[0].To != "Ana@Example.com" {
+			t.Errorf("sent %s to %s", kind, p.mails[0].To)
+		}
+		_, err = h.UsePasswordLink(t.Context(), code, account.ReadNewPassword(form("password", "another long one")), here)
+		housetest.Must(t, err)
+		in, err := h.SignIn(t.Context(), credentials("another long one"), here)
+		housetest.Must(t, err)
+		v, err := h.Authenticate(t.Context(), in.Token, here)
+		housetest.Must(t, err)
+		if known, err := h.AddressConfirmed(t.Context(), v.Actor); err != nil || !known {
+			t.Errorf("the address is not confirmed by the link: %v", err)
+		}
+		housetest.Must(t, h.Forget(t.Context(), email("ana@example.com"), here))
+		_, late := h.last(t, p)
+		h.clock.Advance(time.Hour)
+		_, err = h.UsePasswordLink(t.Context(), late, account.ReadNewPassword(form("password", "a third long one")), here)
+		wantKind(t, err, fault.KindNotFound)
+	})
+}
+
+func TestForgottenPasswordsAreLimited(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		h, _ = h.withMail(t)
+		for _, address := range []string{"ana@example.com", "nobody@example.com"} {
+			for range 3 {
+				housetest.Must(t, h.Forget(t.Context(), email(address), here))
+			}
+			wantKind(t, h.Forget(t.Context(), email(address), account.Visitor{Address: "198.51.100.7"}), fault.KindRateLimited)
+		}
+	})
+}
+
+func TestMailIsTriedAgainAndGivenUp(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		h, p := h.withMail(t)
+		p.broken = true
+		housetest.Must(t, h.Forget(t.Context(), email("ana@example.com"), here))
+		for range 6 {
+			if err := h.SendMails(t.Context()); err == nil {
+				t.Error("a failure is not told")
+			}
+			housetest.Must(t, h.SendMails(t.Context())) // not due again
+			h.clock.Advance(4 * time.Hour)
+		}
+		left, err := sqldb.Value[int64](t.Context(), h.db, `SELECT count(*) FROM user_mails`)
+		if err != nil || left != 0 {
+			t.Errorf("%d mails are left, %v", left, err)
+		}
+	})
+}
+
+// An address that nobody has confirmed goes to who can read its mailbox; one
+// that was confirmed stays.
+func TestUnconfirmedAddressIsReleasedFromItsMailbox(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		h, p := h.withMail(t)
+		company, _, err := h.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Outra", "email", "outra@example.com")))
+		housetest.Must(t, err)
+		other := account.Actor{Company: company, UserID: 99, From: "198.51.100.7"}
+		wanted := account.ReadNewUser(form("name", "Ana", "email", "ana@example.com", "role", "staff"))
+		_, _, err = h.CreateUser(t.Context(), other, wanted)
+		wantKind(t, err, fault.KindInvalid)
+		kind, code := h.last(t, p)
+		link, err := h.FindAddressLink(t.Context(), code)
+		if err != nil || kind != "email" || !link.Release || p.mails[0].To != "Ana@Example.com" {
+			t.Errorf("%s to %s: %+v, %v", kind, p.mails[0].To, link, err)
+		}
+		_, err = h.UseAddressLink(t.Context(), code, here)
+		housetest.Must(t, err)
+		_, err = h.UseAddressLink(t.Context(), code, here)
+		wantKind(t, err, fault.KindNotFound)
+		_, _, err = h.CreateUser(t.Context(), other, wanted)
+		housetest.Must(t, err)
+
+		// The first owner confirms another address, which then stays.
+		_, v := h.signInAs(t, fmt.Sprintf("liberado-%d@invalid", h.owner.ID))
+		housetest.Must(t, h.ChangeEmail(t.Context(), v, account.ReadEmailChange(form("email", "nova@example.com"))))
+		_, code = h.last(t, p)
+		_, err = h.UseAddressLink(t.Context(), code, here)
+		housetest.Must(t, err)
+		_, _, err = h.CreateUser(t.Context(), other, account.ReadNewUser(form("name", "B", "email", "nova@example.com", "role", "staff")))
+		wantKind(t, err, fault.KindInvalid)
+		housetest.Must(t, h.SendMails(t.Context()))
+		if last := p.mails[len(p.mails)-1]; mailedLink.MatchString(last.Text) || last.To != "nova@example.com" {
+			t.Errorf("a confirmed address can be released: %+v", last)
+		}
+	})
+}
+
+func (h house) signInAs(t *testing.T, address string) (string, account.Visit) {
+	t.Helper()
+	in, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", address, "password", password)), here)
+	housetest.Must(t, err)
+	v, err := h.Authenticate(t.Context(), in.Token, here)
+	housetest.Must(t, err)
+	return in.Token, v
+}
+
+func TestProbingAddressesIsLimitedAndAudited(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		company, _, err := h.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Outra", "email", "outra@example.com")))
+		housetest.Must(t, err)
+		prober := account.Actor{Company: company, UserID: 99, From: "198.51.100.7"}
+		probe := func(a account.Actor) error {
+			_, _, err := h.CreateUser(t.Context(), a, account.ReadNewUser(form("name", "A", "email", "ana@example.com", "role", "staff")))
+			return err
+		}
+		for range 20 {
+			wantKind(t, probe(prober), fault.KindInvalid)
+		}
+		wantKind(t, probe(prober), fault.KindRateLimited)
+		_, _, err = h.CreateUser(t.Context(), prober, account.ReadNewUser(form("name", "A", "email", "free@example.com", "role", "staff")))
+		wantKind(t, err, fault.KindRateLimited) // or the answer would still tell
+		wantKind(t, probe(account.Operator(company)), fault.KindInvalid)
+		lines, _, err := h.Audit(t.Context(), prober, account.AuditFilter{}, input.Page{Number: 1, Size: 100})
+		housetest.Must(t, err)
+		audited := 0
+		for _, line := range lines {
+			if line.Action == "email.refused" && line.Name == "ana@example.com" {
+				audited++
+			}
+		}
+		if audited != 20 {
+			t.Errorf("%d probes are in the audit log, want 20", audited)
+		}
+	})
+}
+
+func TestOwnersAreToldByMail(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h house) {
+		h, p := h.withMail(t)
+		_, v := h.signIn(t)
+		for _, role := range []string{"owner", "staff"} {
+			_, _, err := h.CreateUser(t.Context(), v.Actor, account.ReadNewUser(form("name", role, "email", role+"@example.com", "role", role)))
+			housetest.Must(t, err)
+		}
+		housetest.Must(t, h.db.Write(t.Context(), func(tx *sqldb.Tx) error { return h.TellOwnersTx(t.Context(), tx, v.Actor, "S", "T") }))
+		housetest.Must(t, h.SendMails(t.Context()))
+		if len(p.mails) != 2 || p.mails[0].To != "Ana@Example.com" || p.mails[1].To != "owner@example.com" {
+			t.Errorf("told %+v", p.mails)
+		}
+	})
+}

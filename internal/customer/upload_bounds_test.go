@@ -1,0 +1,44 @@
+package customer_test
+
+import (
+	"bytes"
+	"testing"
+
+	"carteira/internal/customer"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/housetest"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/worldtest"
+)
+
+// Files that wait are bounded by count and by size; those that were imported
+// make room first.
+func TestUploadsHaveABound(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := worldtest.New(t, engine)
+		save := func(size int) error {
+			content := append([]byte("nome;obs\n"), bytes.Repeat([]byte("Ana;x\n"), size/6)...)
+			_, err := w.Customers.SaveUpload(t.Context(), w.Actor, "clientes.csv", content)
+			return err
+		}
+		for range 10 {
+			housetest.Must(t, save(100))
+		}
+		if err := save(100); fault.KindOf(err) != fault.KindInvalid {
+			t.Errorf("an eleventh file was taken: %v", err)
+		}
+		housetest.Must(t, w.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE customer_uploads SET state = ? WHERE company_id = ? AND id = 4`, string(customer.UploadDone), w.Actor.Company.ID)
+			return err
+		}))
+		housetest.Must(t, save(100))
+		if _, err := w.Customers.Upload(t.Context(), w.Actor, 4); fault.KindOf(err) != fault.KindNotFound {
+			t.Errorf("the one that was imported is still there: %v", err)
+		}
+		w.Actor.Company.Subscription.Anonymous = true
+		if err := save(2 << 20); fault.KindOf(err) != fault.KindInvalid {
+			t.Errorf("a stranger's large file was taken: %v", err)
+		}
+	})
+}

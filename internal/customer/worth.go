@@ -1,0 +1,121 @@
+package customer
+
+import (
+	"carteira/internal/figures"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
+	"carteira/internal/tally"
+)
+
+// recurring is what a customer is worth a month as the counter of recurring
+// revenue has it, and what it was worth when the month of its last change
+// began: a month's movement is net, so that one who lapses on the 5th and pays
+// on the 9th is neither lost nor new.
+type recurring struct {
+	amount money.Cents
+	month  string // YYYY-MM; "": it has not changed since it is counted
+	start  worth
+}
+
+// worth is an amount a month and what it is paid for.
+type worth struct {
+	amount    money.Cents
+	planID    int64
+	productID int64
+}
+
+// monthly is what the customer is worth a month on a day: nothing when it is
+// expired or cancelled or has no plan.
+func (c Customer) monthly(today civil.Date) money.Cents {
+	if c.IsCancelled() || c.Plan.ID == 0 || !c.DueOn.IsZero() && c.DueOn.Before(today) {
+		return 0
+	}
+	return figures.Monthly(c.Price(), c.period)
+}
+
+// counted is the customer's worth as it is counted.
+func (c Customer) counted() worth {
+	return worth{c.recurring.amount, c.Plan.ID, c.Product.ID}
+}
+
+// settleWorth sets what a customer that is about to be written is worth.
+func (c *Change) settleWorth(today civil.Date) {
+	on := today
+	if c.Action == ActionExpired { // found perhaps after days without a process
+		on = c.After.DueOn.AddDays(1)
+	}
+	c.After.recurring = c.Before.recurring
+	c.After.recurring.amount = c.After.monthly(today)
+	if c.Before.counted() != c.After.counted() {
+		c.After.recurring.begin(monthOf(on), c.Before.counted())
+	}
+}
+
+// begin begins a month, unless it or a later one has begun: a company that moves
+// to the west may live the last day of a month twice.
+func (r *recurring) begin(month string, was worth) {
+	if month > r.month {
+		r.month, r.start = month, was
+	}
+}
+
+// countedWorth is how a change moves the counter of recurring revenue.
+func (c *Change) countedWorth(today civil.Date) []tally.Entry {
+	before, after := c.Before, c.After
+	if c.Action == ActionDeleted {
+		after = before
+		after.recurring.amount = 0
+		after.recurring.begin(monthOf(today), before.counted())
+	}
+	if before.recurring == after.recurring && before.counted() == after.counted() && c.Action != ActionDeleted {
+		return nil
+	}
+	var entries []tally.Entry
+	if before.recurring.month == after.recurring.month && before.recurring.start == after.recurring.start {
+		entries = movement(before, -1)
+	}
+	moved := movement(after, +1)
+	for n := range moved {
+		if c.Action == ActionDeleted && moved[n].State == tally.RecurringLost {
+			moved[n].State += "_" + tally.Gone
+		}
+	}
+	return append(entries, moved...)
+}
+
+// movement is how a customer has moved since its month began, as the counter
+// has it, n times. Who changed the plan or product and is worth something takes
+// the old worth along, and has moved by the difference.
+func movement(c Customer, n int64) []tally.Entry {
+	start, now, month := c.recurring.start, c.counted(), c.recurring.month
+	if month == "" {
+		return nil
+	}
+	at := now
+	var entries []tally.Entry
+	switch moved := start.planID != now.planID || start.productID != now.productID; {
+	case start.amount == 0 || !moved:
+	case now.amount == 0:
+		at = start
+	default:
+		entries = append(entries, start.entry(month, tally.RecurringOut, n, start.amount), now.entry(month, tally.RecurringIn, n, start.amount))
+	}
+	if kind, amount := figures.KindOf(start.amount, now.amount); kind != figures.Unmoved {
+		entries = append(entries, at.entry(month, string(kind), n, amount))
+	}
+	return entries
+}
+
+// entry counts a customer at the plan and the product of a worth.
+func (w worth) entry(month, state string, n int64, amount money.Cents) tally.Entry {
+	return tally.Entry{Counter: tally.Recurring, Change: tally.Change{
+		N: n, Cents: n * int64(amount), Key: tally.Key{Day: month, PlanID: w.planID, ProductID: w.productID, State: state},
+	}}
+}
+
+// countedCreation is a customer as the counter of creations has it.
+func countedCreation(c Customer, n int64, state string) tally.Entry {
+	return tally.Entry{Counter: tally.Created, Change: tally.Change{N: n, Key: tally.Key{
+		Day: c.CreatedOn.String(), PlanID: c.Plan.ID, ProductID: c.Product.ID, State: state,
+	}}}
+}

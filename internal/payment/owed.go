@@ -1,0 +1,47 @@
+package payment
+
+import (
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
+)
+
+// owed is an invoice at an instant, by the terms of its company: what a charge
+// made now asks for, and for how long that is right.
+type owed struct {
+	company account.Company
+	invoice billing.Invoice
+	now     time.Time
+}
+
+func (o owed) today() civil.Date { return civil.Of(o.now.In(o.company.Zone)) }
+
+func (o owed) due() billing.Payable { return o.invoice.PayableOn(o.company, o.today()) }
+
+func (o owed) rest() money.Cents { return o.due().Rest }
+
+// changes reports whether another amount is to pay on the day after.
+func (o owed) changes() bool { return o.invoice.PayableChangesAfter(o.company, o.today()) }
+
+// expiry is when a charge made now ends: after its usual time, or with the
+// company's day, when another amount is to pay on the day after.
+func (o owed) expiry() time.Time {
+	usual := o.now.Add(lifetime)
+	if !o.changes() {
+		return usual
+	}
+	if midnight := o.today().AddDays(1).Start(o.company.Zone); midnight.Before(usual) {
+		return midnight
+	}
+	return usual
+}
+
+// fits reports whether a charge asks for what is to pay now, and no longer than
+// that is right. The terms may have changed since it was made.
+func (o owed) fits(c charge) bool {
+	outlives := o.changes() && c.ExpiresAt.After(o.expiry())
+	return c.order.Amount == o.rest() && c.ExpiresAt.After(o.now) && !outlives
+}

@@ -1,0 +1,156 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+type paymentAnswer struct {
+	ID             int64
+	Amount         string
+	RefundedAmount string `json:"refunded_amount"`
+	PaidVia        string `json:"paid_via"`
+	Status         string
+	Note           *string
+	Invoice        *struct {
+		ID     int64
+		Status string
+	}
+	Customer struct {
+		ID   int64
+		UUID *string
+		Name string
+	}
+}
+
+// ledgerOf is a caller with three payments: a part in cash, the rest by PIX, and
+// one of another customer.
+func ledgerOf(t *testing.T, engine sqldb.Engine) *caller {
+	t.Helper()
+	c := newService(t, engine).newCaller(t)
+	for _, name := range []string{"Ana", "Bia"} {
+		c.create(t, fmt.Sprintf(`{"name":%q,"plan_id":1,"data_de_vencimento":"2026-01-31"}`, name))
+	}
+	for _, pay := range []struct{ id, body string }{
+		{"1", `{"status":"Pago","amount":"20.00","difference":"partial","paid_via":"cash","paid_at":"2026-01-20"}`},
+		{"1", `{"status":"Pago","paid_via":"pix","note":"E123"}`},
+		{"2", `{"status":"Pago"}`},
+	} {
+		data[any](t, c.call(t, "POST", "/invoices/"+pay.id+"/status", pay.body))
+	}
+	return c
+}
+
+func TestPaymentsAreListedAndFiltered(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := ledgerOf(t, engine)
+		for query, want := range map[string]string{
+			"":                            "[3 2 1]",
+			"customer_id=1":               "[2 1]",
+			"invoice_id=2":                "[3]",
+			"paid_via=cash":               "[1]",
+			"paid_via=shells":             "[]",
+			"status=partial":              "[1]",
+			"status=applied&paid_via=pix": "[2]",
+			"from=2026-01-21":             "[3 2]",
+			"to=2026-01-20":               "[1]",
+			"per_page=1&page=2":           "[2]",
+			"status=refunded":             "[]",
+		} {
+			a := c.call(t, "GET", "/payments?"+query, "")
+			var ids []int64
+			for _, p := range data[[]paymentAnswer](t, a) {
+				ids = append(ids, p.ID)
+			}
+			if got := fmt.Sprint(ids); got != want {
+				t.Errorf("%s: %s, want %s", query, got, want)
+			}
+		}
+		c.call(t, "GET", "/payments?status=lost", "").want(t, 422, "status: must be one of: applied, partial, review, refunded, dismissed")
+		got := data[paymentAnswer](t, c.call(t, "GET", "/payments/2", ""))
+		if got.Amount != "15.00" || got.PaidVia != "pix" || *got.Note != "E123" || got.Invoice.Status != "Pago" || got.Customer.Name != "Ana" {
+			t.Errorf("payment 2 is %+v", got)
+		}
+		c.call(t, "GET", "/payments/9", "").want(t, 404, "payment not found")
+	})
+}
+
+func TestRefundIsBookedOnce(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := ledgerOf(t, engine)
+		for body, want := range map[string]string{
+			`{"amount":"15.01"}`:           "amount: must be more than zero and not more than the 15.00 that are left of the payment",
+			`{"amount":"0.00"}`:            "amount: must be more than zero",
+			`{"refunded_at":"2026-02-01"}`: "refunded_at: must not be in the future",
+			`{"refunded_at":"2026-01-30"}`: "refunded_at: must not be before the payment, 2026-01-31",
+			`{"amuont":"1.00"}`:            "amuont: unknown field; did you mean amount?",
+		} {
+			c.call(t, "POST", "/payments/2/refund", body).want(t, 422, want)
+		}
+		got := data[paymentAnswer](t, c.call(t, "POST", "/payments/2/refund", `{"amount":"5.00","note":"Sent back"}`))
+		if got.RefundedAmount != "5.00" || got.Status != "applied" || got.Invoice.Status != "Em aberto" {
+			t.Errorf("a part: %+v", got)
+		}
+		if due := data[record](t, c.call(t, "GET", "/customers/1", "")); *due.DueDate != "2026-01-31" {
+			t.Errorf("the renewal stands: %s", *due.DueDate)
+		}
+		if got = data[paymentAnswer](t, c.call(t, "POST", "/payments/2/refund", "")); got.RefundedAmount != "15.00" || got.Status != "refunded" {
+			t.Errorf("the rest: %+v", got)
+		}
+		c.call(t, "POST", "/payments/2/refund", "").want(t, 422, "payment: was given back already")
+		data[any](t, c.call(t, "POST", "/invoices/2/status", `{"status":"Em aberto"}`))
+		c.call(t, "POST", "/payments/3/refund", "").want(t, 422, "payment: does not count: it was undone or dismissed")
+		c.call(t, "DELETE", "/customers/1", "")
+		if got = data[paymentAnswer](t, c.call(t, "GET", "/payments/1", "")); got.Invoice != nil || got.Customer.UUID != nil || got.Customer.Name != "Ana" {
+			t.Errorf("of a deleted customer: %+v", got)
+		}
+	})
+}
+
+func TestInvoiceIsCreatedAndEdited(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		c := newService(t, engine).newCaller(t)
+		c.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-02-10"}`)
+		for body, want := range map[string]string{
+			`{}`:                                   "customer_id: is required",
+			`{"customer_id":9}`:                    "customer_id: does not exist",
+			`{"customer_id":1,"total_amount":"0"}`: "total_amount: must be more than zero",
+			`{"customer_id":1,"renews":true}`:      "due_date: has invoice 1, which is Em aberto",
+			`{"customer_id":1,"amount":"1.00"}`:    "amount: unknown field",
+		} {
+			if a := c.call(t, "POST", "/invoices", body); a.status != 422 || !strings.Contains(a.body, want) {
+				t.Errorf("%s: %d %s, want %s", body, a.status, a.body, want)
+			}
+		}
+		made := data[invoiceAnswer](t, c.call(t, "POST", "/invoices", `{"customer_id":1,"total_amount":"50.00","description":"Visita"}`))
+		if made.ID != 2 || made.TotalAmount != "50.00" || made.DueDate != "2026-01-31" {
+			t.Errorf("made %+v", made)
+		}
+		read := c.call(t, "GET", "/invoices/1", "")
+		body := strings.TrimSuffix(strings.TrimPrefix(read.body, `{"success":true,"data":`), `}`)
+		if a := c.call(t, "PUT", "/invoices/1", body); a.body != read.body {
+			t.Errorf("sent back: %d %s\nread %s", a.status, a.body, read.body)
+		}
+		edited := data[invoiceAnswer](t, c.call(t, "PUT", "/invoices/1", `{"total_amount":"30.00","due_date":"2026-02-12"}`))
+		if edited.TotalAmount != "30.00" || edited.DueDate != "2026-02-12" {
+			t.Errorf("edited %+v", edited)
+		}
+		data[any](t, c.call(t, "POST", "/invoices/1/status", `{"status":"Cancelado"}`))
+		c.call(t, "PUT", "/invoices/1", `{"total_amount":"31.00"}`).
+			want(t, 422, "status: this invoice is Cancelado; only one that is Em aberto can be changed")
+		again := data[invoiceAnswer](t, c.call(t, "POST", "/invoices", `{"customer_id":1,"renews":true}`))
+		if again.TotalAmount != "35.00" || again.DueDate != "2026-02-10" {
+			t.Errorf("issued again %+v", again)
+		}
+	})
+}
+
+type invoiceAnswer struct {
+	ID          int64
+	TotalAmount string `json:"total_amount"`
+	DueDate     string `json:"due_date"`
+}

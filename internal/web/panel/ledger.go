@@ -1,0 +1,135 @@
+package panel
+
+import (
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/web/page"
+)
+
+// invoiceEdit is the form that changes an open invoice.
+type invoiceEdit struct {
+	Form    *page.Form
+	Invoice billing.Invoice
+}
+
+func (s *Server) editInvoicePage(req *request) error {
+	i, err := s.Billing.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	return s.invoiceEditPage(req, i, page.NewForm(
+		"total_amount", i.Amount.BR()[len("R$ "):], "due_date", i.DueOn.String(), "description", i.Description,
+		"discount", discountText(i)), nil)
+}
+
+func discountText(i billing.Invoice) string {
+	if !i.OwnDiscount.Given {
+		return ""
+	}
+	return i.OwnDiscount.Amount.BR()[len("R$ "):]
+}
+
+func (s *Server) invoiceEditPage(req *request, i billing.Invoice, form *page.Form, refusal error) error {
+	return s.show(req, page.View{Name: "invoice_edit", Title: "Edit the invoice", Status: statusOf(refusal), Data: invoiceEdit{form, i}})
+}
+
+func (s *Server) editInvoice(req *request) error {
+	_, err := s.Billing.Edit(req.Context(), req.Actor, req.id, billing.ReadEdit(req.form("total_amount", "discount")))
+	if refused(err) {
+		i, failed := s.Billing.Find(req.Context(), req.Actor, req.id)
+		if failed != nil {
+			return failed
+		}
+		return s.invoiceEditPage(req, i, page.Sent(req.Request, err), err)
+	}
+	if err != nil {
+		return err
+	}
+	return req.done(invoicePath(req.id), "The invoice was saved.")
+}
+
+// reissuable reports whether the due date of an invoice can be issued again: it is
+// still the customer's, and the invoice renewed nothing.
+func reissuable(i billing.Invoice, c customer.Customer) bool {
+	renewed := i.Status == billing.Paid && i.Renewed()
+	return i.Generated && !i.Superseded && i.Status != billing.Open && !renewed && c.DueOn == i.IssuedFor && !c.IsCancelled()
+}
+
+func (s *Server) reissueInvoice(req *request) error {
+	i, err := s.Billing.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	made, err := s.Billing.Reissue(req.Context(), req.Actor, i.Customer.ID, billing.Extra{Renews: true})
+	if err != nil {
+		return req.complain(invoicePath(i.ID), err)
+	}
+	return req.done(invoicePath(made.ID), "The due date was billed again.")
+}
+
+// refundForm is the form that says that money was given back.
+type refundForm struct {
+	Form    *page.Form
+	Payment billing.PaymentRecord
+	Through string
+	Left    string
+}
+
+func (s *Server) refundPage(req *request) error { return s.refundFormPage(req, page.NewForm(), nil) }
+
+func (s *Server) refundFormPage(req *request, form *page.Form, refusal error) error {
+	p, err := s.Billing.FindPayment(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	d := refundForm{form, p, s.through(req, p.Via), (p.Amount - p.Refunded).BR()}
+	return s.show(req, page.View{Name: "refund", Title: "Money given back", Status: statusOf(refusal), Data: d})
+}
+
+func (s *Server) refundPayment(req *request) error {
+	p, err := s.Billing.RefundPayment(req.Context(), req.Actor, req.id, billing.ReadRefund(req.form("amount")))
+	if refused(err) {
+		return s.refundFormPage(req, page.Sent(req.Request, err), err)
+	}
+	if err != nil {
+		return err
+	}
+	path := "/payments"
+	if p.InvoiceStatus != "" {
+		path = invoicePath(p.InvoiceID)
+	}
+	return req.done(path, "The refund was recorded.")
+}
+
+func (s *Server) undoPayment(req *request) error {
+	p, err := s.Billing.FindPayment(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	out, err := s.Billing.UndoPayment(req.Context(), req.Actor, req.id)
+	switch {
+	case err != nil:
+		return req.complain(invoicePath(p.InvoiceID), err)
+	case out.MovedBack:
+		return req.done(invoicePath(p.InvoiceID), "The payment was undone, and the due date moved back.")
+	}
+	return req.done(invoicePath(p.InvoiceID), "The payment was undone.")
+}
+
+// renewChoices are what may become of the open invoice of a renewal by hand.
+func renewChoices(req *request) []page.Option {
+	return []page.Option{
+		{Value: "keep", Label: req.lang.T("still owed")},
+		{Value: "paid", Label: req.lang.T("paid with the renewal")},
+		{Value: "cancelled", Label: req.lang.T("cancelled")},
+	}
+}
+
+// means are how money comes that a person reports.
+func means(req *request) []page.Option {
+	list := make([]page.Option, len(billing.HandMeans))
+	for n, via := range billing.HandMeans {
+		list[n] = page.Option{Value: via, Label: word(req.lang, via)}
+	}
+	return list
+}

@@ -1,0 +1,79 @@
+package panel
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"carteira/internal/account"
+)
+
+// strange are ids that no record has, one for each of a company's.
+func strange(ids map[string]int64) map[string]int64 {
+	missing := map[string]int64{}
+	for name, id := range ids {
+		missing[name] = id + 700_000
+	}
+	return missing
+}
+
+var (
+	number    = regexp.MustCompile(`\d+`)
+	volatile  = []string{"X-Request-Id", "Date", "Content-Length"}
+	requestID = regexp.MustCompile(`[0-9A-Za-z]{20}`)
+)
+
+// plain is an answer without what differs between any two: ids in paths, which
+// the caller has sent, and the number of the request.
+func (a answer) plain() string {
+	h := a.header.Clone()
+	for _, name := range volatile {
+		h.Del(name)
+	}
+	body := requestID.ReplaceAllString(number.ReplaceAllString(a.body, "#"), "*")
+	return fmt.Sprintf("%d %s %v\n%s", a.status, number.ReplaceAllString(a.location, "#"), len(h), body)
+}
+
+// The tenant matrix of the panel: for every route that names a record, every
+// role, the record of another company and one that does not exist get the same
+// bytes, and nothing of the other company is changed.
+func TestForeignRecordsAreAnsweredLikeMissingOnes(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		victim, stranger := o.owner(t, "ana@example.com"), o.owner(t, "stranger@example.com")
+		ids := victim.fill()
+		people := map[string]*person{
+			"owner": stranger, "staff": stranger.colleague(account.RoleStaff), "readonly": stranger.colleague(account.RoleReadOnly),
+			"nobody": o.visitor(t),
+		}
+		missing, before := strange(ids), victim.everything()
+		for _, r := range o.table() {
+			if !strings.Contains(r.path, "{id}") {
+				continue
+			}
+			for who, p := range people {
+				foreign, none := p.try(r, ids), p.try(r, missing)
+				if foreign.plain() != none.plain() {
+					t.Errorf("%s tells %s whether a record exists: %d and %d\n%s", r.pattern(), who, foreign.status, none.status, difference(foreign.plain(), none.plain()))
+				}
+				if refused := foreign.status == http.StatusNotFound || foreign.status == http.StatusForbidden || foreign.status == http.StatusSeeOther; !refused {
+					t.Errorf("%s answered %s with %d", r.pattern(), who, foreign.status)
+				}
+			}
+		}
+		if after := victim.everything(); after != before {
+			t.Errorf("something was changed:\n%s\nthen\n%s", before, after)
+		}
+	})
+}
+
+// difference is where two texts part.
+func difference(one, other string) string {
+	for i := range min(len(one), len(other)) {
+		if one[i] != other[i] {
+			return fmt.Sprintf("%.200q\n%.200q", one[max(0, i-60):], other[max(0, i-60):])
+		}
+	}
+	return fmt.Sprintf("%d and %d bytes", len(one), len(other))
+}

@@ -1,0 +1,45 @@
+package panel
+
+import (
+	"fmt"
+	"strconv"
+
+	"carteira/internal/web/page"
+)
+
+// customerFile is everything that is kept about a customer, to hand to them.
+func (s *Server) customerFile(req *request) error {
+	content, err := s.Privacy.CustomerFile(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	h := req.w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="cliente-%d.json"`, req.id))
+	h.Set("Content-Length", strconv.Itoa(len(content)))
+	h.Set("Cache-Control", "no-store")
+	_, _ = req.w.Write(content) // a reader who has gone away is not our failure
+	return nil
+}
+
+func (s *Server) askEraseCustomer(req *request) error {
+	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	return s.ask(req, page.Confirm{
+		Question: "Erase everything about %s?", Args: []any{c.Name}, Danger: true, Button: "Erase",
+		Back: customerPath(c.ID), Action: customerPath(c.ID) + "/erase",
+		Effects: []string{
+			"The customer, invoices, messages, events and what the audit log says of them are gone for good.",
+			"The money that came stays in the books without a name, as the law wants it.", "This cannot be undone.",
+		},
+	})
+}
+
+func (s *Server) eraseCustomer(req *request) error {
+	if err := s.Privacy.Erase(req.Context(), req.Actor, req.id); err != nil {
+		return err
+	}
+	return req.done("/customers", "Everything about the customer was erased.")
+}

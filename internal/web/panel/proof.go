@@ -1,0 +1,116 @@
+package panel
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/input"
+	"carteira/internal/web/page"
+)
+
+// sensitive are the routes that would turn a stolen session into an account, or
+// money into somebody else's: they want a recent proof of who is signed in.
+var sensitive = map[string]bool{
+	"POST /settings/users/new":                true,
+	"POST /settings/users/{id}":               true,
+	"POST /settings/users/{id}/link":          true,
+	"POST /settings/users/{id}/second-factor": true,
+	"POST /settings/users/{id}/remove":        true,
+	"POST /api/tokens":                        true,
+	"POST /api/tokens/{id}/delete":            true,
+	"POST /payments/gateways/{provider}":      true,
+	"POST /payments/gateway/clear":            true,
+	"POST /webhooks/new":                      true,
+	"POST /webhooks/{id}/edit":                true,
+	"GET /webhooks/callback-secret":           true,
+	"POST /webhooks/callback-secret":          true,
+	"GET /customers/{id}/file":                true,
+	"POST /customers/{id}/erase":              true,
+	"GET /customers/export":                   true,
+	"GET /profile/second-factor":              true,
+	"POST /profile/second-factor":             true,
+	"POST /profile/email":                     true,
+	"POST /profile/second-factor/off":         true,
+}
+
+// proofField is the field of a form that carries a proof beside its own fields.
+const proofField = "proof"
+
+type proofData struct {
+	Form   *page.Form
+	Action string // where the form is sent, with what it had
+	Sent   []sentField
+	Factor bool // a code of the second factor is as good as the password
+	Cancel string
+}
+
+type sentField struct{ Name, Value string }
+
+// proved reports whether the user has proved recently who they are, or proves it
+// with this request. Otherwise it shows the question: what was sent is kept in
+// the page, so that nothing has to be typed twice.
+func (s *Server) proved(req *request, op route) (bool, error) {
+	if !sensitive[op.pattern()] || req.Session.Proved(s.DB.Now()) {
+		return true, nil
+	}
+	var refusal error
+	if given := req.PostForm.Get(proofField); op.method == http.MethodPost && given != "" {
+		refusal = s.Accounts.Prove(req.Context(), req.Visit, account.Proof{Text: given})
+		if refusal == nil {
+			req.PostForm.Del(proofField)
+			return true, nil
+		}
+		if !refused(refusal) {
+			return false, refusal
+		}
+	}
+	return false, s.askProof(req, op, refusal)
+}
+
+func (s *Server) askProof(req *request, op route, refusal error) error {
+	d := proofData{Form: page.NewForm(), Action: req.URL.Path, Cancel: page.LocalPath(req.PostForm.Get("back"))}
+	d.Form.Fail(refusal)
+	status := http.StatusForbidden
+	if op.method == http.MethodGet {
+		d.Action, status = "/profile/proof", http.StatusOK
+		d.Sent = []sentField{{"next", req.URL.RequestURI()}}
+	}
+	for name, values := range req.PostForm {
+		for _, value := range values {
+			if name != proofField {
+				d.Sent = append(d.Sent, sentField{name, value})
+			}
+		}
+	}
+	slices.SortStableFunc(d.Sent, func(a, b sentField) int { return strings.Compare(a.Name, b.Name) })
+	if refusal != nil {
+		status = statusOf(refusal)
+	}
+	return s.showProof(req, d, status)
+}
+
+func (s *Server) showProof(req *request, d proofData, status int) error {
+	var err error
+	if d.Factor, _, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor); err != nil {
+		return err
+	}
+	return s.show(req, page.View{Name: "proof", Title: "Is it you?", Status: status, Data: d})
+}
+
+// prove takes the proof that a page was asked for with, and leads back to it.
+func (s *Server) prove(req *request) error {
+	next := page.LocalPath(req.PostFormValue("next"))
+	err := s.Accounts.Prove(req.Context(), req.Visit, account.ReadProof(input.FromStrings(map[string]string{proofField: req.PostFormValue(proofField)})))
+	if refused(err) {
+		d := proofData{Form: page.NewForm(), Action: "/profile/proof", Sent: []sentField{{"next", next}}, Cancel: "/"}
+		d.Form.Fail(err)
+		return s.showProof(req, d, statusOf(err))
+	}
+	if err != nil {
+		return err
+	}
+	page.Go(req.w, req.Request, next)
+	return nil
+}

@@ -1,0 +1,180 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+func init() { //nolint:gochecknoinits // the table of trials is in another file
+	for _, database := range []string{sqlite, postgres} {
+		trials = append(trials, trial{
+			number: "20", name: "200 hostile connections on the pages where people get in", database: database,
+			goal: goal{2 * time.Second, special, true}, run: hostileSignIns,
+		})
+	}
+}
+
+const (
+	hostileConnections = 200
+	floodTime          = 15 * time.Second
+	goodSignIns        = 10
+	goodAddress        = "dona@example.com"
+	goodPassword       = "cavalo bateria grampo"
+)
+
+// hostileSignIns has 200 connections, each from a network of its own, send
+// passwords to every page that takes one without asking who sends it, while a
+// person whose browser is known signs in. The slowest of those sign-ins counts.
+func hostileSignIns(l *lab) error {
+	p, err := l.serve(l.url, "CARTEIRA_TRUSTED_PROXIES=127.0.0.0/8,::1/128")
+	if err != nil {
+		return err
+	}
+	if err := l.begin(); err != nil {
+		return err
+	}
+	paths, err := l.doors()
+	if err != nil {
+		return err
+	}
+	person, err := newVisitor(p.addr)
+	if err != nil {
+		return err
+	}
+	if _, err := person.signIn(); err != nil {
+		return fmt.Errorf("before the flood: %w", err)
+	}
+	l.hurt()
+	ctx, stop := context.WithTimeout(context.Background(), floodTime)
+	answers, wait := flood(ctx, p.addr, paths)
+	for range goodSignIns {
+		took, err := person.signIn()
+		if err != nil {
+			stop()
+			wait()
+			return err
+		}
+		l.value = max(l.value, took)
+		time.Sleep(floodTime / goodSignIns / 2)
+	}
+	stop()
+	wait()
+	l.measured = fmt.Sprintf("slowest of %d sign-ins from a known browser %s, the flood was answered %v", goodSignIns, seconds(l.value), answers)
+	return l.goOn()
+}
+
+// doors makes a company that people sign in to and returns the pages that take
+// passwords, each with its form.
+func (l *lab) doors() (map[string]url.Values, error) {
+	made, err := l.command("company", "create", "--name", "Loja", "--email", goodAddress, "--password", goodPassword)
+	if err != nil {
+		return nil, err
+	}
+	var company struct {
+		ID int64 `json:"company_id"`
+	}
+	if err := json.Unmarshal([]byte(made), &company); err != nil {
+		return nil, fmt.Errorf("%s: %w", made, err)
+	}
+	plan, err := l.command("subscription-plan", "create", "--company", fmt.Sprint(company.ID), "--name", "Teste", "--value", "10.00", "--credits", "1")
+	if err != nil {
+		return nil, err
+	}
+	var sold struct {
+		Link string `json:"signup_link"`
+	}
+	if err := json.Unmarshal([]byte(plan), &sold); err != nil {
+		return nil, fmt.Errorf("%s: %w", plan, err)
+	}
+	word := []string{"a long and hostile one"}
+	paths := map[string]url.Values{
+		"/login":             {"email": {goodAddress}, "password": word},
+		"/password/anything": {"password": word},
+		"/setup/anything":    {"name": {"X"}, "email": {"x@example.com"}, "user_name": {"X"}, "password": word},
+	}
+	if link, err := url.Parse(sold.Link); err == nil && strings.HasPrefix(link.Path, "/signup/") {
+		paths[link.Path] = url.Values{"name": {"X"}, "email": {"x@example.com"}, "password": word}
+	}
+	return paths, nil
+}
+
+// flood sends forms from 200 networks until ctx ends. The answers may be read
+// once wait has returned.
+func flood(ctx context.Context, addr string, paths map[string]url.Values) (answers map[int]int, wait func()) {
+	answers = map[int]int{}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	transport := &http.Transport{MaxIdleConnsPerHost: hostileConnections}
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for i := range hostileConnections {
+		all.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				for path, form := range paths {
+					if form = maps.Clone(form); n%2 == 0 && form.Has("email") { // many people, and one person many times
+						form.Set("email", fmt.Sprintf("p%d-%d@example.com", i, n))
+					}
+					status := hostilePost(ctx, client, "http://"+addr+path, form, fmt.Sprintf("198.51.%d.%d", i, n%250+1))
+					mu.Lock()
+					answers[status]++
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	return answers, func() {
+		all.Wait()
+		transport.CloseIdleConnections()
+	}
+}
+
+func hostilePost(ctx context.Context, client *http.Client, target string, form url.Values, from string) (status int) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(form.Encode()))
+	if err != nil {
+		return 0
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("X-Forwarded-For", from)
+	a, err := client.Do(r)
+	if err != nil {
+		return 0
+	}
+	_ = a.Body.Close()
+	return a.StatusCode
+}
+
+// visitor is a browser that keeps its cookies.
+type visitor struct {
+	addr string
+	http *http.Client
+}
+
+func newVisitor(addr string) (*visitor, error) {
+	jar, err := cookiejar.New(nil)
+	return &visitor{addr, &http.Client{
+		Jar: jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, err
+}
+
+func (v *visitor) signIn() (took time.Duration, err error) {
+	began := time.Now()
+	a, err := v.http.PostForm("http://"+v.addr+"/login", url.Values{"email": {goodAddress}, "password": {goodPassword}})
+	if err != nil {
+		return 0, err
+	}
+	_ = a.Body.Close()
+	if a.StatusCode != http.StatusSeeOther {
+		return 0, errors.New("the right password was answered with " + a.Status)
+	}
+	return time.Since(began), nil
+}

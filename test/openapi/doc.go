@@ -1,0 +1,7 @@
+// Package openapi has programs that nobody here wrote read openapi/openapi.yaml:
+// linters, generators of clients in TypeScript and Go, and a runner of Postman
+// collections. What they make is compiled strictly and calls the real program.
+// It is a module of its own, with its own package.json.
+package openapi
+
+//go:generate go tool oapi-codegen -generate types,client -package goclient -o gen/goclient/client.go ../../openapi/openapi.yaml

@@ -1,0 +1,215 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	document = "../../openapi/openapi.yaml"
+	patience = 60 * time.Second
+)
+
+// The programs are those of package-lock.json, which `make openapi` installs.
+func tool(name string) string { return filepath.Join("node_modules", ".bin", name) }
+
+func TestMain(m *testing.M) {
+	if _, err := os.Stat("node_modules"); err != nil && os.Getenv("CI") != "true" {
+		fmt.Fprintln(os.Stderr, "node_modules is not there: `make openapi` installs it")
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func TestLintersFindNothing(t *testing.T) {
+	t.Parallel()
+	out := run(t, nil, tool("redocly"), "lint", "--format=json", document)
+	var found struct {
+		Totals struct{ Errors, Warnings int }
+	}
+	if err := json.Unmarshal([]byte(out), &found); err != nil || found.Totals.Errors+found.Totals.Warnings > 0 {
+		t.Errorf("redocly: %v\n%s", err, out)
+	}
+	run(t, nil, tool("spectral"), "lint", "--ruleset", ".spectral.yaml", "--fail-severity", "hint", document)
+}
+
+func TestGeneratedTypeScriptCompilesAndCalls(t *testing.T) {
+	t.Parallel()
+	run(t, nil, tool("openapi-typescript"), document, "--output", "gen/types.ts")
+	run(t, nil, tool("openapi-ts"), "--input", document, "--output", "gen/hey", "--client", "@hey-api/client-fetch")
+	run(t, nil, tool("tsc"), "--project", ".")
+	env := live(t).env()
+	run(t, env, "node", "gen/out/calls/openapi-typescript.js")
+	run(t, env, "node", "gen/out/calls/hey-api.js")
+}
+
+// The client of clients/typescript is made from the document, too.
+func TestClientOfOursCompilesAndCalls(t *testing.T) {
+	t.Parallel()
+	const client = "../../clients/typescript"
+	run(t, nil, tool("openapi-typescript"), document, "--output", client+"/src/api.ts")
+	run(t, nil, tool("tsc"), "--project", client, "--typeRoots", "node_modules/@types")
+	s := live(t)
+	tests, err := filepath.Glob(client + "/test/*.test.mjs")
+	must(t, err)
+	run(t, []string{"URL=http://" + s.address, "TOKEN=" + s.token}, "node", append([]string{"--test"}, tests...)...)
+}
+
+func TestGeneratedGoCompilesAndCalls(t *testing.T) {
+	t.Parallel()
+	must(t, os.MkdirAll("gen/goclient", 0o755))
+	run(t, nil, "go", "generate", ".")
+	run(t, live(t).env(), "go", "run", "./calls")
+}
+
+func TestPostmanCollectionRunsGreen(t *testing.T) {
+	t.Parallel()
+	must(t, os.MkdirAll("gen", 0o755))
+	text, err := os.ReadFile(document)
+	must(t, err)
+	paths, _, _ := strings.Cut(string(text), "\nwebhooks:\n") // those are called by us
+	operations := strings.Count(paths, "\n      operationId: ")
+	t.Log(lastLine(run(t, append(live(t).env(), fmt.Sprint("OPERATIONS=", operations)), "node", "postman.mjs")))
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// server is a carteira with a company in it.
+type server struct{ address, token string }
+
+func (s *server) env() []string {
+	return []string{"BASE=http://" + s.address + "/api/v1", "TOKEN=" + s.token}
+}
+
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "carteira-openapi-")
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(dir, "carteira")
+	cmd := exec.Command("go", "build", "-o", binary, "./cmd/carteira")
+	cmd.Dir = "../.."
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, out)
+	}
+	return binary, err
+})
+
+// live starts a server with a company that has something of everything.
+func live(t *testing.T) *server {
+	t.Helper()
+	binary, err := build()
+	must(t, err)
+	s := &server{address: freeAddress(t)}
+	env := append(os.Environ(), "CARTEIRA_DATA_DIR="+filepath.Join(t.TempDir(), "data"), "CARTEIRA_LISTEN="+s.address, "CARTEIRA_RATE_LIMIT=0")
+	carteira := func(args ...string) string { return run(t, env, binary, args...) }
+	carteira("company", "create", "--name", "Ana Internet", "--email", "ana@example.com")
+	carteira("plan", "create", "--company", "1", "--name", "Mensal", "--value", "35.00", "--period", "1month")
+	carteira("product", "create", "--company", "1", "--name", "Internet 300")
+	carteira("credits", "grant", "--company", "1", "--amount", "100")
+	carteira("gateway", "set", "--company", "1", "--provider", "sandbox")
+	s.token = strings.TrimSpace(carteira("token", "create", "--company", "1", "--name", "generated"))
+	cmd := exec.Command(binary, "serve")
+	cmd.Env = env
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil || strings.Contains(log.String(), "level=ERROR") {
+			t.Errorf("%v\n%s", err, log.String())
+		}
+	})
+	s.wantReady(t)
+	s.fill(t)
+	return s
+}
+
+// fill makes the records that examples of the document speak of.
+func (s *server) fill(t *testing.T) {
+	t.Helper()
+	for path, body := range map[string]string{
+		"/customers": `{"name":"João da Silva","whatsapp":"(11) 98765-4321","plan_id":1,"product_id":1,"due_date":"2030-01-31"}`,
+		"/plans":     `{"name":"Revenda","value":"49.90","credits":1}`,
+		"/webhooks":  `{"url":"https://receiver.invalid/hook","events":["customer.created"]}`,
+		"/resellers": `{"name":"Bia","email":"bia@example.com"}`,
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.address+"/api/v1"+path, strings.NewReader(body))
+		must(t, err)
+		req.Header.Set("Authorization", "Bearer "+s.token)
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(req)
+		must(t, err)
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s", path, resp.Status)
+		}
+	}
+}
+
+func (s *server) wantReady(t *testing.T) {
+	t.Helper()
+	for late := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.address+"/readyz", nil)
+		must(t, err)
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		if time.Now().After(late) {
+			t.Fatal("the server is not ready")
+		}
+	}
+}
+
+// run runs a program that must succeed and returns what it prints.
+func run(t *testing.T, env []string, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(cmd.Env, "REDOCLY_TELEMETRY=off", "NO_COLOR=1", "CI=true")
+	var out, complaints bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, tail(out.String()), tail(complaints.String()))
+	}
+	return out.String()
+}
+
+func tail(text string) string {
+	const most = 8000
+	return text[max(0, len(text)-most):]
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	defer func() { _ = l.Close() }()
+	return "127.0.0.1:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,150 @@
+// Command release makes what people install: archives for six platforms with
+// checksums and a list of what is inside, packages for Debian and Red Hat, and
+// images for containers. It runs on any machine that has Go, asks nobody on the
+// network, and makes the same bytes from the same source.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	var r release
+	platforms := flag.String("platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64", "what to build for")
+	flag.StringVar(&r.version, "version", "", "version of the release (default: the newest in CHANGELOG.md)")
+	flag.StringVar(&r.root, "root", "../..", "folder of the source")
+	flag.StringVar(&r.dist, "dist", "../../dist", "folder for what is made; emptied first")
+	flag.Parse()
+	if err := r.run(strings.Split(*platforms, ",")); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// release is what one run makes.
+type release struct {
+	root, dist string
+	version    string
+	made       time.Time // of the source: all files have this time
+	manual     string    // folder of man pages and completions
+}
+
+// target is a platform and the program built for it.
+type target struct {
+	os, arch string
+	binary   string
+}
+
+func (r *release) run(platforms []string) error {
+	if err := r.prepare(); err != nil {
+		return err
+	}
+	defer os.RemoveAll(filepath.Dir(r.manual)) //nolint:errcheck // a temporary folder
+	for _, platform := range platforms {
+		system, arch, ok := strings.Cut(platform, "/")
+		if !ok {
+			return fmt.Errorf("%q is not a platform such as linux/amd64", platform)
+		}
+		if err := r.makeFor(target{os: system, arch: arch}); err != nil {
+			return fmt.Errorf("%s: %w", platform, err)
+		}
+	}
+	return r.checksums()
+}
+
+func (r *release) prepare() error {
+	var err error
+	if r.version == "" {
+		if r.version, err = newestVersion(filepath.Join(r.root, "CHANGELOG.md")); err != nil {
+			return err
+		}
+	}
+	if r.made, err = sourceTime(r.root); err != nil {
+		return err
+	}
+	if err := errors.Join(os.RemoveAll(r.dist), os.MkdirAll(r.dist, 0o755)); err != nil { //nolint:gosec // it is to be read by all
+		return err
+	}
+	work, err := os.MkdirTemp("", "carteira-release-")
+	if err != nil {
+		return err
+	}
+	r.manual = filepath.Join(work, "manual")
+	return writeManual(r.manual, r.version, r.made)
+}
+
+func (r *release) makeFor(t target) error {
+	fmt.Fprintf(os.Stderr, "release: %s for %s/%s\n", r.version, t.os, t.arch)
+	work := filepath.Dir(r.manual)
+	t.binary = filepath.Join(work, t.os+"-"+t.arch, "carteira")
+	if t.os == "windows" {
+		t.binary += ".exe"
+	}
+	if err := r.build(t); err != nil {
+		return err
+	}
+	if err := r.archive(t); err != nil {
+		return err
+	}
+	if err := r.sbom(t); err != nil {
+		return err
+	}
+	if t.os != "linux" {
+		return nil
+	}
+	return errors.Join(r.packages(t), r.image(t))
+}
+
+// name is what a file of the release is called.
+func (r *release) name(t target, suffix string) string {
+	return filepath.Join(r.dist, fmt.Sprintf("carteira_%s_%s_%s%s", r.version, t.os, t.arch, suffix))
+}
+
+func (r *release) build(t target) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
+		"-ldflags", "-s -w -X carteira/internal/cli.version="+r.version, "-o", t.binary, "./cmd/carteira")
+	cmd.Dir = r.root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+}
+
+var heading = regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+[^\]]*)\]`)
+
+// newestVersion is that of the first release that the changelog tells of.
+func newestVersion(changelog string) (string, error) {
+	text, err := os.ReadFile(changelog) //nolint:gosec // the tool's own source
+	if err != nil {
+		return "", err
+	}
+	found := heading.FindSubmatch(text)
+	if found == nil {
+		return "", errors.New("CHANGELOG.md has no version")
+	}
+	return string(found[1]), nil
+}
+
+// sourceTime is SOURCE_DATE_EPOCH, or the time of the last commit.
+func sourceTime(root string) (time.Time, error) {
+	text := os.Getenv("SOURCE_DATE_EPOCH")
+	if text == "" {
+		cmd := exec.Command("git", "log", "-1", "--format=%ct")
+		cmd.Dir = root
+		out, err := cmd.Output()
+		if err != nil {
+			return time.Time{}, fmt.Errorf("the time of the source: %w; set SOURCE_DATE_EPOCH", err)
+		}
+		text = strings.TrimSpace(string(out))
+	}
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	return time.Unix(seconds, 0).UTC(), err
+}
