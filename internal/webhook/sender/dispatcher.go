@@ -218,7 +218,7 @@ func (d *dispatcher) begin(l *lane) {
 func (d *dispatcher) onFinished(f *flight) {
 	d.spare = append(d.spare, f.worker)
 	delete(d.flights, f)
-	d.slots.giveBack(f, f.outcome.verdict == accepted && !f.outcome.response.Truncated)
+	d.slots.giveBack(f, d.now, f.outcome.verdict == accepted && !f.outcome.response.Truncated)
 	l, a := f.lane, attempt{job: f.job, outcome: f.outcome, token: f.lane.token}
 	if f.ctx.Err() != nil {
 		l.cutOff(f.job.id)
@@ -304,7 +304,7 @@ func (d *dispatcher) onTick() {
 	d.recordGathered()
 	for f := range d.flights {
 		if !f.slow && d.now-f.startedAt >= dawdling {
-			d.slots.dawdle(f)
+			d.slots.dawdle(f, d.now)
 			d.paces.dawdle(f.lane.id)
 			d.update(f.lane)
 		}

@@ -316,8 +316,8 @@ func TestQuickLanesAlwaysFindASlot(t *testing.T) {
 			t.Fatalf("after %v there is no slot: %+v", now, s)
 		}
 		for _, f := range flights {
-			if now-f.startedAt >= dawdling {
-				s.dawdle(f)
+			if !f.slow && now-f.startedAt >= dawdling {
+				s.dawdle(f, now)
 			}
 		}
 	}
@@ -325,7 +325,7 @@ func TestQuickLanesAlwaysFindASlot(t *testing.T) {
 		t.Errorf("%d requests hang", n)
 	}
 	for _, f := range flights {
-		s.giveBack(f, true)
+		s.giveBack(f, 20*time.Second, true)
 	}
 	if s.quick != 0 || s.slow != 0 || s.freeSlow(20*time.Second) != slowBurst {
 		t.Errorf("left are %+v", s)
@@ -343,7 +343,7 @@ func TestRequestsToSlowReceiversAreSpread(t *testing.T) {
 		for s.admits(slow, now) {
 			f := &flight{class: slow, startedAt: now}
 			s.take(f)
-			s.giveBack(f, false)
+			s.giveBack(f, now, false)
 			n++
 		}
 		if n-before > slowBurst {
@@ -413,8 +413,8 @@ func TestLeastSlowLaneIsPromotedNowAndThen(t *testing.T) {
 	}
 }
 
-// Trials that fail, or have not ended yet, are paid for like requests to slow
-// receivers; others are not.
+// Trials that fail or dawdle are paid for like requests to slow receivers;
+// others are not.
 func TestFailedTrialsAreCharged(t *testing.T) {
 	for _, well := range []bool{true, false} {
 		var s slots
@@ -422,7 +422,14 @@ func TestFailedTrialsAreCharged(t *testing.T) {
 		for ; n < 1000 && s.admits(unknown, 0); n++ {
 			f := &flight{class: unknown}
 			s.take(f)
-			s.giveBack(f, well)
+			s.giveBack(f, 0, well)
+		}
+		before := s.paidTo
+		hangs := &flight{class: unknown}
+		s.take(hangs)
+		s.dawdle(hangs, dawdling)
+		if s.giveBack(hangs, Timeout, false); s.paidTo != max(before, dawdling)+slowEvery {
+			t.Errorf("a trial that dawdles is charged %v", s.paidTo-before)
 		}
 		if failed := int(trialDebt/slowEvery) + 1; well && n != 1000 || !well && n != failed {
 			t.Errorf("%d trials at once that ended well: %t", n, well)

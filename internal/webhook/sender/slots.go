@@ -16,11 +16,12 @@ const (
 	// slowEvery is the time between two requests to slow or failing receivers,
 	// and slowBurst how many may make up for time in which there was none. Those
 	// that fail at once, or whose connections cannot be kept, cost processor
-	// time, and that is shared like slots are. A trial is charged too until it
-	// has ended well, and trials wait while more than trialDebt is owed.
+	// time, and that is shared like slots are. A trial that
+	// failed or dawdles is charged too, and trials wait while more than trialDebt
+	// is owed.
 	slowEvery = time.Second / 32
 	slowBurst = 4
-	trialDebt = time.Second / 2
+	trialDebt = time.Second
 	// maxUnrecorded bounds the attempts of a process that have begun and are not
 	// recorded yet.
 	maxUnrecorded = 4 * quickSlots
@@ -79,23 +80,26 @@ func (s *slots) charge(now time.Duration) { s.paidTo = max(s.paidTo, now) + slow
 func (s *slots) take(f *flight) {
 	f.slow = f.class == slow
 	s.count(f, 1)
-	if f.class != quick {
+	if f.slow {
 		s.charge(f.startedAt)
 	}
 }
 
 // dawdle moves a request that has become slow out of its quick slot.
-func (s *slots) dawdle(f *flight) {
+func (s *slots) dawdle(f *flight, now time.Duration) {
 	s.count(f, -1)
 	f.slow = true
 	s.count(f, 1)
+	if f.class == unknown {
+		s.charge(now)
+	}
 }
 
 // giveBack frees the slot of a request that has ended, well or not.
-func (s *slots) giveBack(f *flight, well bool) {
+func (s *slots) giveBack(f *flight, now time.Duration, well bool) {
 	s.count(f, -1)
-	if f.class == unknown && well {
-		s.paidTo -= slowEvery
+	if f.class == unknown && !well && !f.slow {
+		s.charge(now)
 	}
 }
 
