@@ -72,7 +72,7 @@ func TestOddIDIsNotFound(t *testing.T) {
 			}
 			c.call(t, "POST", "/customers/"+id+"/renew-due-date", "").want(t, 404, "customer not found")
 		}
-		c.call(t, "GET", "/customers/1%00", "").want(t, 404, "path not found") // no database could store it
+		c.call(t, "GET", "/customers/1%00", "").want(t, 404, "customer not found") // no database could store it
 		for id, name := range map[string]string{"1": "Ana", "%31": "Ana", "2": "Bia"} {
 			if got := data[record](t, c.call(t, "GET", "/customers/"+id, "")); got.Name != name || *got.DueDate != "2026-02-28" {
 				t.Errorf("customer %s is %+v", id, got)
