@@ -358,7 +358,7 @@ func TestSettingsUsersAndProfile(t *testing.T) {
 		p.follow("/settings", "name", "Rede Nova", "timezone", "America/Manaus", "lead_days", "3", "renew_on_payment", "false", "renew_from", "today", "level", "user").
 			want(t, http.StatusOK, "As configurações foram salvas", "Rede Nova")
 		found, err := o.Accounts.Actor(t.Context(), p.actor.Company.ID)
-		if c := found.Company; err != nil || c.Level != account.LevelUltraMaster || c.Settings != (account.Settings{RenewFrom: account.FromToday, LeadDays: 3}) || c.Zone.String() != "America/Manaus" {
+		if c := found.Company; err != nil || c.Level != account.LevelUltraMaster || c.Settings != (account.Settings{RenewFrom: account.FromToday, LeadDays: 3, RenewInvoice: account.KeepInvoice}) || c.Zone.String() != "America/Manaus" {
 			t.Errorf("company %+v, %v", c, err)
 		}
 
@@ -368,7 +368,8 @@ func TestSettingsUsersAndProfile(t *testing.T) {
 			want(t, http.StatusOK, `value="2,50"`, `value="1,00"`, `value="1.234,50"`, "Multa por atraso (%)")
 		found, err = o.Accounts.Actor(t.Context(), p.actor.Company.ID)
 		want := account.Settings{
-			RenewFrom: account.FromToday, LeadDays: 3, LateFeePercent: 2_50, LateInterestPercent: 1_00, DiscountAmount: 1234_50,
+			RenewFrom: account.FromToday, LeadDays: 3, RenewInvoice: account.KeepInvoice,
+			LateFeePercent: 2_50, LateInterestPercent: 1_00, DiscountAmount: 1234_50,
 		}
 		if err != nil || found.Company.Settings != want {
 			t.Errorf("settings %+v, %v", found.Company.Settings, err)
