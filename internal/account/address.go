@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -274,10 +275,8 @@ func (s *Service) LimitProbes(ctx context.Context, a Actor, email string, do fun
 		return errProbing()
 	}
 	err := do()
-	for _, reason := range fault.FieldsOf(err).Get("email") {
-		if reason == takenReason {
-			return errors.Join(err, s.countProbe(ctx, a, email, quotas))
-		}
+	if slices.Contains(fault.FieldsOf(err).Get("email"), takenReason) {
+		return errors.Join(err, s.countProbe(ctx, a, email, quotas))
 	}
 	return err
 }

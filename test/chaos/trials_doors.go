@@ -70,7 +70,8 @@ func hostileSignIns(l *lab) error {
 	}
 	stop()
 	wait()
-	l.measured = fmt.Sprintf("slowest of %d sign-ins from a known browser %s, the flood was answered %v", goodSignIns, seconds(l.value), answers)
+	l.measured = fmt.Sprintf("slowest of %d sign-ins from a known browser %s, the flood was answered %v",
+		goodSignIns, seconds(l.value), answers)
 	return l.goOn()
 }
 
@@ -87,7 +88,8 @@ func (l *lab) doors() (map[string]url.Values, error) {
 	if err := json.Unmarshal([]byte(made), &company); err != nil {
 		return nil, fmt.Errorf("%s: %w", made, err)
 	}
-	plan, err := l.command("subscription-plan", "create", "--company", fmt.Sprint(company.ID), "--name", "Teste", "--value", "10.00", "--credits", "1")
+	plan, err := l.command("subscription-plan", "create", "--company", fmt.Sprint(company.ID),
+		"--name", "Teste", "--value", "10.00", "--credits", "1")
 	if err != nil {
 		return nil, err
 	}

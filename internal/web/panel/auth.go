@@ -25,15 +25,15 @@ func (s *Server) loginPage(req *request) error {
 		page.Go(req.w, req.Request, page.LocalPath(req.URL.Query().Get("next")))
 		return nil
 	}
-	return s.public(req, page.View{Name: "login", Title: "Sign in", Data: loginData{page.NewForm(), req.URL.Query().Get("next"), s.Accounts.SendsMail()}})
+	data := loginData{page.NewForm(), req.URL.Query().Get("next"), s.Accounts.SendsMail()}
+	return s.public(req, page.View{Name: "login", Title: "Sign in", Data: data})
 }
 
 func (s *Server) login(req *request) error {
 	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.form()), visitor(req.Request))
 	if refused(err) {
-		return s.public(req, page.View{
-			Name: "login", Title: "Sign in", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()},
-		})
+		data := loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()}
+		return s.public(req, page.View{Name: "login", Title: "Sign in", Status: statusOf(err), Data: data})
 	}
 	if err != nil {
 		return err
@@ -48,15 +48,15 @@ func (s *Server) login(req *request) error {
 }
 
 func (s *Server) codePage(req *request) error {
-	return s.public(req, page.View{Name: "code", Title: "Second factor", Data: loginData{Form: page.NewForm(), Next: req.URL.Query().Get("next")}})
+	data := loginData{Form: page.NewForm(), Next: req.URL.Query().Get("next")}
+	return s.public(req, page.View{Name: "code", Title: "Second factor", Data: data})
 }
 
 func (s *Server) code(req *request) error {
 	in, err := s.Accounts.ConfirmCode(req.Context(), token(req.Request), account.ReadCode(req.form()), visitor(req.Request))
 	if refused(err) {
-		return s.public(req, page.View{
-			Name: "code", Title: "Second factor", Status: statusOf(err), Data: loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()},
-		})
+		data := loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()}
+		return s.public(req, page.View{Name: "code", Title: "Second factor", Status: statusOf(err), Data: data})
 	}
 	if err != nil {
 		return err

@@ -160,7 +160,8 @@ func (s *Server) gatewayChanges(req *request) ([]deedRow, error) {
 		return nil, nil
 	}
 	since := s.DB.Now().AddDate(0, 0, -moneyNoticeDays)
-	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{Record: "gateway", Since: since}, input.Page{Number: 1, Size: 5})
+	filter := account.AuditFilter{Record: "gateway", Since: since}
+	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: 5})
 	return deedRows(req, lines), err
 }
 

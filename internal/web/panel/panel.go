@@ -135,7 +135,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 		return err
 	}
 	if outgoing[op.pattern()] {
-		if err := s.Accounts.CountOutgoing(req.Context(), req.Actor); err != nil {
+		if err := s.Accounts.CountOutgoing(req.Context(), req.Actor); err != nil { //nolint:contextcheck // it is the request's, which req has
 			return err
 		}
 	}

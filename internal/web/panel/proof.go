@@ -102,7 +102,8 @@ func (s *Server) showProof(req *request, d proofData, status int) error {
 // prove takes the proof that a page was asked for with, and leads back to it.
 func (s *Server) prove(req *request) error {
 	next := page.LocalPath(req.PostFormValue("next"))
-	err := s.Accounts.Prove(req.Context(), req.Visit, account.ReadProof(input.FromStrings(map[string]string{proofField: req.PostFormValue(proofField)})))
+	form := input.FromStrings(map[string]string{proofField: req.PostFormValue(proofField)})
+	err := s.Accounts.Prove(req.Context(), req.Visit, account.ReadProof(form))
 	if refused(err) {
 		d := proofData{Form: page.NewForm(), Action: "/profile/proof", Sent: []sentField{{"next", next}}, Cancel: "/"}
 		d.Form.Fail(err)
