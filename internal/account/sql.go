@@ -67,7 +67,8 @@ func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) 
 
 func updateCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?, lead_days = ?, renew_invoice = ?,
+		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?,
+		lead_days = ?, renew_invoice = ?,
 			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
 			above_suspended_at = ?, above_expires_on = ?, anonymous = ?,
 			search = ?, updated_at = ?, late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?

@@ -19,7 +19,8 @@ type storedUser struct {
 	confirmedAt       int64 // the address, in microseconds; 0: never
 }
 
-const userColumns = `u.id, u.company_id, u.name, u.email, u.role, u.created_at, u.password_hash, u.totp, u.totp_pending, u.totp_step, u.email_confirmed_at`
+const userColumns = `u.id, u.company_id, u.name, u.email, u.role, u.created_at, u.password_hash, u.totp,
+	u.totp_pending, u.totp_step, u.email_confirmed_at`
 
 func scanStored(r sqldb.Row) (u storedUser, err error) {
 	var created int64
@@ -41,7 +42,8 @@ func userByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (stored
 }
 
 func lockUser(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (storedUser, error) {
-	u, err := sqldb.One(ctx, tx, scanStored, `SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.id = ? {for update}`, companyID, id)
+	u, err := sqldb.One(ctx, tx, scanStored, `SELECT `+userColumns+` FROM users u WHERE u.company_id = ?
+		AND u.id = ? {for update}`, companyID, id)
 	return u, sqldb.Found(err, "user")
 }
 
@@ -106,7 +108,8 @@ func purposeOfLink(ctx context.Context, q sqldb.Querier, u User, hash []byte) (p
 
 func deletePasswordLinks(ctx context.Context, tx *sqldb.Tx, u User) error {
 	_, err := tx.Exec(ctx, `
-		DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose IN ('password', 'invitation', 'reset')`, u.CompanyID, u.ID)
+		DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose IN ('password', 'invitation',
+		'reset')`, u.CompanyID, u.ID)
 	return err
 }
 
@@ -133,7 +136,8 @@ func userByAddressLink(ctx context.Context, q sqldb.Querier, hash []byte, now ti
 func userByLink(ctx context.Context, q sqldb.Querier, hash []byte, now time.Time) (storedUser, error) {
 	u, err := sqldb.One(ctx, q, scanStored, `
 		SELECT `+userColumns+` FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
-		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('password', 'invitation', 'reset') /* every company_id */`, hash, now.UnixMicro())
+		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('password', 'invitation',
+		'reset') /* every company_id */`, hash, now.UnixMicro())
 	return u, sqldb.Found(err, "link")
 }
 
@@ -144,7 +148,8 @@ func usePasswordLink(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) (bo
 
 // spendStep reports whether no code of this step or a later one was used.
 func spendStep(ctx context.Context, tx *sqldb.Tx, u User, step int64) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE users SET totp_step = ? WHERE company_id = ? AND id = ? AND totp_step < ?`, step, u.CompanyID, u.ID, step)
+	n, err := tx.Exec(ctx, `UPDATE users SET totp_step = ? WHERE company_id = ? AND id = ?
+		AND totp_step < ?`, step, u.CompanyID, u.ID, step)
 	return n == 1, err
 }
 
@@ -153,7 +158,8 @@ func replaceRecovery(ctx context.Context, tx *sqldb.Tx, u User, codes []string) 
 		return err
 	}
 	for _, code := range codes {
-		_, err := tx.Exec(ctx, `INSERT INTO recovery_codes (company_id, user_id, hash) VALUES (?, ?, ?)`, u.CompanyID, u.ID, recoveryHash(code))
+		_, err := tx.Exec(ctx, `INSERT INTO recovery_codes (company_id, user_id, hash) VALUES (?, ?,
+			?)`, u.CompanyID, u.ID, recoveryHash(code))
 		if err != nil {
 			return err
 		}
@@ -162,7 +168,8 @@ func replaceRecovery(ctx context.Context, tx *sqldb.Tx, u User, codes []string) 
 }
 
 func spendRecovery(ctx context.Context, tx *sqldb.Tx, u User, code string) (bool, error) {
-	n, err := tx.Exec(ctx, `DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ? AND hash = ?`, u.CompanyID, u.ID, recoveryHash(code))
+	n, err := tx.Exec(ctx, `DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ?
+		AND hash = ?`, u.CompanyID, u.ID, recoveryHash(code))
 	return n == 1, err
 }
 
@@ -174,7 +181,8 @@ func countRecovery(ctx context.Context, q sqldb.Querier, companyID, userID int64
 func factorsSealedBefore(ctx context.Context, q sqldb.Querier, keyID string) ([]storedUser, error) {
 	current := "v1." + keyID + ".%"
 	return sqldb.All(ctx, q, scanStored, `SELECT `+userColumns+` FROM users u
-		WHERE u.totp <> '' AND u.totp NOT LIKE ? OR u.totp_pending <> '' AND u.totp_pending NOT LIKE ? /* every company_id */`, current, current)
+		WHERE u.totp <> '' AND u.totp NOT LIKE ? OR u.totp_pending <> ''
+		AND u.totp_pending NOT LIKE ? /* every company_id */`, current, current)
 }
 
 func insertSetupLink(ctx context.Context, tx *sqldb.Tx, hash []byte, expires time.Time) error {

@@ -7,7 +7,8 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-const paymentColumns = `id, COALESCE(charge_id, 0), provider, payment_id, paid_via, invoice_id, customer_id, customer_name, plan_id, product_id,
+const paymentColumns = `id, COALESCE(charge_id, 0), provider, payment_id, paid_via, invoice_id, customer_id,
+	customer_name, plan_id, product_id,
 	amount_cents, currency, paid_at, COALESCE(paid_offset, 0), paid_on, status, refunded_cents, confirmed_by, note`
 
 func scanPayment(r sqldb.Row) (p Payment, err error) {
@@ -27,7 +28,8 @@ func insertPayment(ctx context.Context, tx *sqldb.Tx, companyID int64, p Payment
 		tx.Now().UnixMicro(),
 	}
 	id, err := sqldb.Value[int64](ctx, tx, `
-		INSERT INTO payments (company_id, charge_id, provider, payment_id, paid_via, invoice_id, customer_id, customer_name, plan_id, product_id,
+		INSERT INTO payments (company_id, charge_id, provider, payment_id, paid_via, invoice_id, customer_id,
+		customer_name, plan_id, product_id,
 			amount_cents, currency, paid_at, paid_offset, paid_on, status, refunded_cents, confirmed_by, note, created_at)
 		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING RETURNING id`, args...)
 	if errors.Is(err, sqldb.ErrNotFound) {
@@ -65,7 +67,8 @@ func invoiceOfPayment(ctx context.Context, q sqldb.Querier, companyID, paymentID
 
 func insertRefund(ctx context.Context, tx *sqldb.Tx, companyID int64, r refundRow) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO payment_refunds (company_id, payment_id, refund_id, amount_cents, refunded_at, refunded_offset, refunded_on, reported_by, note, created_at)
+		INSERT INTO payment_refunds (company_id, payment_id, refund_id, amount_cents, refunded_at, refunded_offset,
+		refunded_on, reported_by, note, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		companyID, r.payment, r.id, int64(r.amount), r.at.UnixMicro(), offsetOf(r.at), r.on, r.by, r.note, tx.Now().UnixMicro())
 	return err

@@ -13,6 +13,28 @@ import (
 )
 
 func companyCommand() *cobra.Command {
+	all := addJSON(&cobra.Command{
+		Use:   "list",
+		Short: "List all companies",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withApp(cmd, func(ctx context.Context, a *app.App) error {
+				companies, err := a.Accounts.Companies(ctx)
+				if err != nil {
+					return err
+				}
+				return printList(cmd, companies, []string{"ID", "NAME", "LEVEL", "TIMEZONE", "CREATED AT", "PARENT"}, func(c account.Company) []any {
+					return []any{c.ID, c.Name, c.Level, c.Zone.String(), when(c.CreatedAt, c.Zone), c.ParentID}
+				})
+			})
+		},
+	})
+	cmd := &cobra.Command{Use: "company", Short: "Companies: create, list, set", Args: cobra.NoArgs}
+	cmd.AddCommand(companyCreate(), all, companySet())
+	return cmd
+}
+
+func companySet() *cobra.Command {
 	set := act(&cobra.Command{
 		Use:     "set",
 		Short:   "Change a company and its settings; what is not given stays",
@@ -41,26 +63,7 @@ func companyCommand() *cobra.Command {
 	set.Flags().String("late-interest-percent", "", "what it costs more a month, by the day, such as 1.00")
 	set.Flags().String("discount-percent", "", "what an invoice costs less until its due date, such as 5.00")
 	set.Flags().String("discount-amount", "", "the same as an amount in reais, in place of a percentage")
-
-	all := addJSON(&cobra.Command{
-		Use:   "list",
-		Short: "List all companies",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd, func(ctx context.Context, a *app.App) error {
-				companies, err := a.Accounts.Companies(ctx)
-				if err != nil {
-					return err
-				}
-				return printList(cmd, companies, []string{"ID", "NAME", "LEVEL", "TIMEZONE", "CREATED AT", "PARENT"}, func(c account.Company) []any {
-					return []any{c.ID, c.Name, c.Level, c.Zone.String(), when(c.CreatedAt, c.Zone), c.ParentID}
-				})
-			})
-		},
-	})
-	cmd := &cobra.Command{Use: "company", Short: "Companies: create, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(companyCreate(), all, set)
-	return cmd
+	return set
 }
 
 func companyCreate() *cobra.Command {

@@ -39,6 +39,23 @@ Ctrl-C. With --data the folder is kept, and used again the next time.`,
 	return cmd
 }
 
+// demoSettings are the settings of the embedded database, with a port that is
+// free and the sandbox's gateway.
+func demoSettings(cmd *cobra.Command) (config.Config, error) {
+	c, err := settings(cmd)
+	if err != nil {
+		return c, err
+	}
+	if !c.Embedded() {
+		return c, errors.New("demo uses the embedded database; unset CARTEIRA_DATABASE_URL")
+	}
+	freePort(cmd, &c)
+	if c.SandboxGateway == config.SwitchAuto {
+		c.SandboxGateway = config.SwitchOn // whatever its address is, nobody pays real money in a demo
+	}
+	return c, nil
+}
+
 func demo(cmd *cobra.Command, _ []string) (err error) {
 	dir, err := cmd.Flags().GetString("data")
 	if err != nil {
@@ -51,16 +68,9 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
 	must(cmd.Flags().Set("data-dir", dir))
-	c, err := settings(cmd)
+	c, err := demoSettings(cmd)
 	if err != nil {
 		return err
-	}
-	if !c.Embedded() {
-		return errors.New("demo uses the embedded database; unset CARTEIRA_DATABASE_URL")
-	}
-	freePort(cmd, &c)
-	if c.SandboxGateway == config.SwitchAuto {
-		c.SandboxGateway = config.SwitchOn // whatever its address is, nobody pays real money in a demo
 	}
 	a, err := app.Open(cmd.Context(), c, logger(c, cmd.ErrOrStderr()))
 	if err != nil {

@@ -43,7 +43,8 @@ func scanner() func(sqldb.Row) (Customer, error) {
 }
 
 func byID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Customer, error) {
-	c, err := sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`, companyID, id)
+	c, err := sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ?
+		AND c.id = ? AND {visible c.id}`, companyID, id)
 	return c, sqldb.Found(err, "customer")
 }
 
@@ -55,7 +56,8 @@ func companyOf(ctx context.Context, q sqldb.Querier, id int64) (int64, error) {
 // lock reads a customer for a change: until the commit nobody else changes it.
 // The row is locked first and read after, so that what is read is the newest.
 func lock(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Customer, error) {
-	_, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM customers WHERE company_id = ? AND id = ? AND {visible id} {for update}`, companyID, id)
+	_, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM customers WHERE company_id = ? AND id = ?
+		AND {visible id} {for update}`, companyID, id)
 	if err != nil {
 		return Customer{}, sqldb.Found(err, "customer")
 	}
@@ -82,7 +84,8 @@ var insertInto = `INSERT INTO customers (` + insertColumns
 var insertReserved = `INSERT INTO customers (id, ` + insertColumns
 
 var insertColumns = `company_id, uuid, ` + stored.Columns("", "") + `,
-	own_day, usuario_key, plan_id, product_id, search, created_at, created_on, created_offset, updated_at, expiry_on, expired, cancelled_at,
+	own_day, usuario_key, plan_id, product_id, search, created_at, created_on, created_offset, updated_at,
+	expiry_on, expired, cancelled_at,
 	mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan, mrr_start_product) VALUES `
 
 // insertArgs are the arguments of insertInto.
@@ -190,7 +193,8 @@ func existing(ctx context.Context, q sqldb.Querier, companyID int64, column stri
 
 // eachCustom reads the company's own fields of every customer that has some.
 func eachCustom(ctx context.Context, q sqldb.Querier, companyID int64, visit func(Custom)) error {
-	return sqldb.Each(ctx, q, `SELECT DISTINCT custom FROM customers WHERE company_id = ? AND custom <> '' AND {visible id}`, []any{companyID},
+	return sqldb.Each(ctx, q, `SELECT DISTINCT custom FROM customers WHERE company_id = ? AND custom <> ''
+		AND {visible id}`, []any{companyID},
 		func(r sqldb.Row) error {
 			var custom string
 			if err := r.Scan(&custom); err != nil {

@@ -9,8 +9,10 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-const chargeColumns = `id, company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference, gateway_ref, amount_cents,
-	state, pix_code, checkout_url, problem, expires_at, COALESCE(closed_at, 0), COALESCE(next_check_at, 0), checks, hinted_at, claim, created_at,
+const chargeColumns = `id, company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference,
+	gateway_ref, amount_cents,
+	state, pix_code, checkout_url, problem, expires_at, COALESCE(closed_at, 0), COALESCE(next_check_at, 0), checks,
+	hinted_at, claim, created_at,
 	NULLIF(payable_on, '')`
 
 func scanCharge(r sqldb.Row) (c charge, err error) {
@@ -41,7 +43,8 @@ func lockUnsettled(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceID
 // newestCharge returns the zero charge when the invoice never had one.
 func newestCharge(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (charge, error) {
 	c, err := sqldb.One(ctx, tx, scanCharge, `
-		SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND invoice_id = ? ORDER BY id DESC LIMIT 1 {for update}`, companyID, invoiceID)
+		SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND invoice_id = ?
+		ORDER BY id DESC LIMIT 1 {for update}`, companyID, invoiceID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return charge{}, nil
 	}
@@ -49,11 +52,13 @@ func newestCharge(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64)
 }
 
 func lockCharge(ctx context.Context, tx *sqldb.Tx, companyID, chargeID int64) (charge, error) {
-	return sqldb.One(ctx, tx, scanCharge, `SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND id = ? {for update}`, companyID, chargeID)
+	return sqldb.One(ctx, tx, scanCharge, `SELECT `+chargeColumns+` FROM charges WHERE company_id = ?
+		AND id = ? {for update}`, companyID, chargeID)
 }
 
 func chargeByReference(ctx context.Context, q sqldb.Querier, companyID int64, reference string) (charge, error) {
-	return sqldb.One(ctx, q, scanCharge, `SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND reference = ?`, companyID, reference)
+	return sqldb.One(ctx, q, scanCharge, `SELECT `+chargeColumns+` FROM charges WHERE company_id = ?
+		AND reference = ?`, companyID, reference)
 }
 
 func insertCharge(ctx context.Context, tx *sqldb.Tx, c charge) (int64, error) {

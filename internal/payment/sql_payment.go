@@ -8,7 +8,8 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-const paymentColumns = `p.id, COALESCE(p.charge_id, 0), p.payment_id, p.provider, p.paid_via, p.invoice_id, p.customer_id, p.customer_name,
+const paymentColumns = `p.id, COALESCE(p.charge_id, 0), p.payment_id, p.provider, p.paid_via, p.invoice_id,
+	p.customer_id, p.customer_name,
 	p.amount_cents, p.currency, p.paid_at, COALESCE(p.paid_offset, 0), p.status, p.refunded_cents, p.confirmed_by, COALESCE((
 		SELECT MIN(o.id) FROM payment_reviews o WHERE o.company_id = p.company_id AND o.payment_id = p.id AND o.resolved_at IS NULL), 0)`
 
@@ -69,7 +70,8 @@ func insertReview(ctx context.Context, tx *sqldb.Tx, companyID int64, r Review) 
 	return err
 }
 
-const reviewColumns = `r.id, r.payment_id, r.reason, r.created_at, COALESCE(r.resolved_at, 0), r.resolution, r.resolved_by, r.note, ` + paymentColumns
+const reviewColumns = `r.id, r.payment_id, r.reason, r.created_at, COALESCE(r.resolved_at, 0), r.resolution,
+	r.resolved_by, r.note, ` + paymentColumns
 
 func scanReview(row sqldb.Row) (r Review, err error) {
 	var created, resolved int64

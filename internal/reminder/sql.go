@@ -42,12 +42,14 @@ func orDefault(q Quiet, err error) (Quiet, error) {
 func saveQuiet(ctx context.Context, tx *sqldb.Tx, companyID int64, q Quiet) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO reminder_settings (company_id, quiet_from, quiet_to, updated_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (company_id) DO UPDATE SET quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to, updated_at = excluded.updated_at`,
+		ON CONFLICT (company_id) DO UPDATE SET quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to,
+		updated_at = excluded.updated_at`,
 		companyID, q.From, q.To, tx.Now().UnixMicro())
 	return err
 }
 
-const channelColumns = `id, kind, name, options, secrets, active, per_minute, failures, problem, problem_at, next_at, created_at, updated_at`
+const channelColumns = `id, kind, name, options, secrets, active, per_minute, failures, problem, problem_at,
+	next_at, created_at, updated_at`
 
 func scanChannel(r sqldb.Row) (c Channel, err error) {
 	var options string
@@ -103,7 +105,8 @@ func updateChannelRow(ctx context.Context, tx *sqldb.Tx, companyID int64, c Chan
 }
 
 func addProblem(ctx context.Context, tx *sqldb.Tx, companyID, id int64, problem string) error {
-	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET failures = failures + 1, problem = ?, problem_at = ? WHERE company_id = ? AND id = ?`,
+	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET failures = failures + 1, problem = ?, problem_at = ?
+		WHERE company_id = ? AND id = ?`,
 		problem, tx.Now().UnixMicro(), companyID, id)
 	return err
 }
@@ -112,7 +115,8 @@ func addProblem(ctx context.Context, tx *sqldb.Tx, companyID, id int64, problem 
 // that no attempt that succeeds waits for another.
 func clearProblem(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE reminder_channels SET failures = 0, problem = '', problem_at = 0 WHERE company_id = ? AND id = ? AND failures > 0`, companyID, id)
+		UPDATE reminder_channels SET failures = 0, problem = '', problem_at = 0 WHERE company_id = ? AND id = ?
+		AND failures > 0`, companyID, id)
 	return err
 }
 
@@ -131,7 +135,8 @@ func sealedBefore(ctx context.Context, q sqldb.Querier, keyID string) ([]sealedS
 	return sqldb.All(ctx, q, func(r sqldb.Row) (o sealedSecrets, err error) {
 		err = r.Scan(&o.companyID, &o.channelID, &o.sealed)
 		return o, err
-	}, `SELECT company_id, id, secrets FROM reminder_channels WHERE secrets NOT LIKE ? AND secrets <> '' /* every company_id */`, "v1."+keyID+".%")
+	}, `SELECT company_id, id, secrets FROM reminder_channels WHERE secrets NOT LIKE ?
+		AND secrets <> '' /* every company_id */`, "v1."+keyID+".%")
 }
 
 const templateColumns = `id, name, subject, body, whatsapp_name, whatsapp_language, whatsapp_params, created_at, updated_at`
@@ -148,7 +153,8 @@ func scanTemplate(r sqldb.Row) (t Template, err error) {
 }
 
 func templates(ctx context.Context, q sqldb.Querier, companyID int64) ([]Template, error) {
-	return sqldb.All(ctx, q, scanTemplate, `SELECT `+templateColumns+` FROM reminder_templates WHERE company_id = ? ORDER BY id`, companyID)
+	return sqldb.All(ctx, q, scanTemplate, `SELECT `+templateColumns+` FROM reminder_templates
+		WHERE company_id = ? ORDER BY id`, companyID)
 }
 
 const templateText = `SELECT ` + templateColumns + ` FROM reminder_templates WHERE company_id = ? AND id = ?`
@@ -165,14 +171,16 @@ func lockTemplate(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Templ
 
 func insertTemplate(ctx context.Context, tx *sqldb.Tx, companyID int64, t Template) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO reminder_templates (company_id, name, subject, body, whatsapp_name, whatsapp_language, whatsapp_params, created_at, updated_at)
+		INSERT INTO reminder_templates (company_id, name, subject, body, whatsapp_name, whatsapp_language,
+		whatsapp_params, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, companyID, t.Name, t.Subject, t.Text,
 		t.Approved.Name, t.Approved.Language, encodeParams(t.Approved.Params), tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
 func updateTemplate(ctx context.Context, tx *sqldb.Tx, companyID int64, t Template) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE reminder_templates SET name = ?, subject = ?, body = ?, whatsapp_name = ?, whatsapp_language = ?, whatsapp_params = ?, updated_at = ?
+		UPDATE reminder_templates SET name = ?, subject = ?, body = ?, whatsapp_name = ?, whatsapp_language = ?,
+		whatsapp_params = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, t.Name, t.Subject, t.Text,
 		t.Approved.Name, t.Approved.Language, encodeParams(t.Approved.Params), t.UpdatedAt.UnixMicro(), companyID, t.ID)
 	return err

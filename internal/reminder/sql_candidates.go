@@ -35,14 +35,16 @@ func customerAbout(ctx context.Context, q sqldb.Querier, companyID, customerID i
 		err = r.Scan(aboutFields(&b, &out)...)
 		b.optedOut = out != 0
 		return b, err
-	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.issued_for = c.due_on WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`, companyID, customerID)
+	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.issued_for = c.due_on WHERE c.company_id = ?
+		AND c.id = ? AND {visible c.id}`, companyID, customerID)
 	return b, sqldb.Found(err, "customer")
 }
 
 // candidates reads messages with all that decides about them, the oldest first.
 func candidates(ctx context.Context, q sqldb.Querier, companyID int64, ids []int64) ([]candidate, error) {
 	return sqldb.All(ctx, q, scanCandidate, `
-		SELECT m.id, m.key, m.customer_id, m.due_on, m.status, m.reason, m.channel_id, m.manual, m.step, m.attempts, m.run_at, m.late_at, m.claim,
+		SELECT m.id, m.key, m.customer_id, m.due_on, m.status, m.reason, m.channel_id, m.manual, m.step, m.attempts,
+		m.run_at, m.late_at, m.claim,
 			COALESCE(r.id, 0), COALESCE(r.active, ?), COALESCE(r.offset_days, 0), COALESCE(r.minute, 0), COALESCE(r.plan_id, 0),
 			COALESCE(r.product_id, 0), COALESCE(r.status, ''), COALESCE(r.channels, ''),
 			COALESCE(t.id, 0), COALESCE(t.subject, ''), COALESCE(t.body, ''), COALESCE(t.whatsapp_name, ''), COALESCE(t.whatsapp_language, ''),

@@ -40,7 +40,8 @@ func insertMessages(ctx context.Context, tx *sqldb.Tx, companyID int64, list []M
 // come.
 func unscheduleAhead(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) error {
 	_, err := tx.Exec(ctx, `
-		DELETE FROM reminder_messages WHERE company_id = ? AND rule_id = ? AND status = 'scheduled' AND claim = '' AND attempts = 0 AND run_at > ?`,
+		DELETE FROM reminder_messages WHERE company_id = ? AND rule_id = ? AND status = 'scheduled' AND claim = ''
+		AND attempts = 0 AND run_at > ?`,
 		companyID, ruleID, tx.Now().UnixMicro())
 	return err
 }
@@ -49,7 +50,8 @@ func unscheduleAhead(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64)
 // in the log.
 func unscheduleRule(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) error {
 	if _, err := tx.Exec(ctx, `
-		DELETE FROM reminder_messages WHERE company_id = ? AND rule_id = ? AND status = 'scheduled' AND attempts = 0`, companyID, ruleID); err != nil {
+		DELETE FROM reminder_messages WHERE company_id = ? AND rule_id = ? AND status = 'scheduled'
+		AND attempts = 0`, companyID, ruleID); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `
@@ -62,7 +64,8 @@ func unscheduleRule(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) 
 // customer.
 func unscheduleOthers(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, dueOn civil.Date) error {
 	kept := dueOn.String() // no date: nothing is kept
-	if _, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE `+otherDates+` AND attempts = 0`, companyID, customerID, kept); err != nil {
+	if _, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE `+otherDates+`
+		AND attempts = 0`, companyID, customerID, kept); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `
@@ -103,7 +106,8 @@ func skipLane(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64, rea
 func pruneMessages(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
 	return tx.Exec(ctx, `
 		DELETE FROM reminder_messages WHERE (company_id, id) IN (
-			SELECT company_id, id FROM reminder_messages WHERE status IN ('sent', 'failed', 'skipped', 'dismissed') AND updated_at < ? ORDER BY updated_at LIMIT ?
+			SELECT company_id, id FROM reminder_messages WHERE status IN ('sent', 'failed', 'skipped', 'dismissed')
+			AND updated_at < ? ORDER BY updated_at LIMIT ?
 		) /* every company_id */`, before.UnixMicro(), limit)
 }
 
@@ -179,7 +183,8 @@ func countUnknown(ctx context.Context, q sqldb.Querier, companyID int64) (int64,
 
 func countByStatus(ctx context.Context, q sqldb.Querier, companyID int64) (map[Status]int64, error) {
 	n := map[Status]int64{}
-	err := sqldb.Each(ctx, q, `SELECT status, count(*) FROM reminder_messages WHERE company_id = ? GROUP BY status`, []any{companyID}, func(r sqldb.Row) error {
+	err := sqldb.Each(ctx, q, `SELECT status, count(*) FROM reminder_messages
+		WHERE company_id = ? GROUP BY status`, []any{companyID}, func(r sqldb.Row) error {
 		var status string
 		var count int64
 		err := r.Scan(&status, &count)
@@ -210,7 +215,8 @@ func saveDecision(ctx context.Context, tx *sqldb.Tx, companyID int64, m Message,
 		sent = sqldb.RefTo(m.SentAt.UnixMicro())
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE reminder_messages SET status = ?, reason = ?, run_at = ?, channel_id = ?, sent_at = ?, claim = '', manual = ?, step = 0, updated_at = ?
+		UPDATE reminder_messages SET status = ?, reason = ?, run_at = ?, channel_id = ?, sent_at = ?, claim = '',
+		manual = ?, step = 0, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		string(m.Status), m.Reason, m.RunAt.UnixMicro(), m.ChannelID, sent, manual, tx.Now().UnixMicro(), companyID, m.ID)
 	return err

@@ -34,7 +34,8 @@ const firstDueText = `SELECT run_at + 0 FROM reminder_messages WHERE status = 's
 const lanesText = `WITH RECURSIVE lanes(id) AS (
 		SELECT MIN(channel_id) FROM reminder_messages WHERE status = 'scheduled'
 		UNION ALL
-		SELECT (SELECT MIN(m.channel_id) FROM reminder_messages m WHERE m.status = 'scheduled' AND m.channel_id > l.id) FROM lanes l WHERE l.id IS NOT NULL
+		SELECT (SELECT MIN(m.channel_id) FROM reminder_messages m WHERE m.status = 'scheduled'
+		AND m.channel_id > l.id) FROM lanes l WHERE l.id IS NOT NULL
 	), heads AS MATERIALIZED (
 		SELECT l.id, (SELECT MIN(m.run_at) FROM reminder_messages m WHERE m.status = 'scheduled' AND m.channel_id = l.id) AS run_at
 		FROM lanes l WHERE l.id IS NOT NULL
@@ -52,7 +53,8 @@ func takeLane(ctx context.Context, tx *sqldb.Tx, l lane) (Channel, bool, error) 
 }
 
 func setNext(ctx context.Context, tx *sqldb.Tx, l lane, at time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET next_at = ? WHERE company_id = ? AND id = ?`, at.UnixMicro(), l.companyID, l.channelID)
+	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET next_at = ? WHERE company_id = ?
+		AND id = ?`, at.UnixMicro(), l.companyID, l.channelID)
 	return err
 }
 
@@ -102,7 +104,8 @@ func locked(_ int64, err error) (bool, error) {
 
 func beginSending(ctx context.Context, tx *sqldb.Tx, j job, b begun) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE reminder_messages SET status = 'sending', attempts = ?, run_at = ?, address = ?, subject = ?, body = ?, reason = '', updated_at = ?
+		UPDATE reminder_messages SET status = 'sending', attempts = ?, run_at = ?, address = ?, subject = ?, body = ?,
+		reason = '', updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		b.number, tx.Now().Add(lease).UnixMicro(), b.To, b.Subject, b.Text, tx.Now().UnixMicro(), j.companyID, j.id)
 	return err

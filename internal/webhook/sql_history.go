@@ -87,7 +87,8 @@ func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (d Del
 	if sending, err = sender.LockDelivery(ctx, tx, companyID, lane, id); err != nil {
 		return d, false, err
 	}
-	if _, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM deliveries WHERE company_id = ? AND id = ? {for update}`, companyID, id); err != nil {
+	if _, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM deliveries WHERE company_id = ?
+		AND id = ? {for update}`, companyID, id); err != nil {
 		return d, false, sqldb.Found(err, "delivery")
 	}
 	d, err = deliveryByID(ctx, tx, companyID, id)

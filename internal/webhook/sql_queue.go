@@ -17,7 +17,8 @@ func enqueueWebhooks(ctx context.Context, tx *sqldb.Tx, e event.Event) ([]int64,
 		SELECT company_id, id, CAST(? AS BIGINT), CAST(? AS TEXT), '', id, 'pending', ?, 0, CAST(? AS BIGINT)
 		FROM webhooks WHERE company_id = ? AND active = ? AND events LIKE ? AND EXISTS (
 			SELECT 1 FROM companies c WHERE c.id = webhooks.company_id AND c.suspended_at IS NULL AND c.above_suspended_at IS NULL
-				AND (c.expires_on IS NULL OR c.expires_on >= ?) AND (c.above_expires_on IS NULL OR c.above_expires_on >= ?) AND (c.functions = '*' OR c.functions LIKE '%,webhooks,%')) {for key share} RETURNING lane`,
+				AND (c.expires_on IS NULL OR c.expires_on >= ?) AND (c.above_expires_on IS NULL OR c.above_expires_on >= ?)
+				AND (c.functions = '*' OR c.functions LIKE '%,webhooks,%')) {for key share} RETURNING lane`,
 		e.RowID, string(e.Name), false, e.At.UnixMicro(), e.CompanyID, true, "%,"+string(e.Name)+",%",
 		civil.Of(e.At.In(e.Zone)).String(), civil.Of(e.At.In(e.Zone)).String())
 }

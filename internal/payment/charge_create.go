@@ -1,0 +1,132 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/platform/crashpoint"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/sqldb"
+)
+
+// create has the gateway make the reserved charge.
+func (j *charging) create(ctx context.Context) error {
+	gateway, err := j.service.open(j.setup)
+	if err != nil {
+		return errors.Join(fault.Internal(err), j.recordFailure(ctx, err))
+	}
+	var made Charge
+	about := callAbout{j.setup, "create", j.charge.order.Reference}
+	err = j.service.call(ctx, about, func(ctx context.Context) (err error) {
+		made, err = gateway.Create(ctx, j.charge.order)
+		if err == nil {
+			err = validate(made)
+		}
+		return err
+	})
+	crashpoint.Here("charge-created")
+	if err != nil {
+		return errors.Join(explain(j.setup, err), j.recordFailure(ctx, err))
+	}
+	return j.recordCreated(ctx, made)
+}
+
+// validate refuses a charge that no gateway can mean.
+func validate(made Charge) error {
+	switch {
+	case made.ID == "":
+		return errors.New("the gateway made a charge without an id")
+	case made.PixCode == "" && made.CheckoutURL == "":
+		return errors.New("the gateway made a charge with neither a code nor a page")
+	}
+	return nil
+}
+
+// recordCreated stores what the gateway made. If the charge was closed while the
+// gateway made it, there is now something to cancel.
+func (j *charging) recordCreated(ctx context.Context, made Charge) error {
+	err := j.record(ctx, nil, func(c *charge, now time.Time) {
+		c.merge(made)
+		switch {
+		case c.state == reserved:
+			c.enter(pending, now)
+		case c.state.closed() && c.state != paid:
+			c.enter(cancelling, now)
+		}
+	})
+	crashpoint.Here("charge-adopted")
+	if err == nil {
+		j.service.metrics.charges.WithLabelValues(j.setup.name, "made").Inc()
+	}
+	return err
+}
+
+// recordFailure stores that the gateway did not make the charge. After a refusal
+// there is none; after any other failure it stays reserved, since it may exist.
+func (j *charging) recordFailure(ctx context.Context, cause error) error {
+	j.service.metrics.charges.WithLabelValues(j.setup.name, "failed").Inc()
+	return j.record(ctx, cause, func(c *charge, now time.Time) {
+		c.problem = publicProblem(j.setup, cause)
+		if errors.Is(cause, ErrRefused) && (c.state == reserved || c.state == cancelling) {
+			c.enter(refused, now)
+		}
+	})
+}
+
+// record applies a change to the charge and ends our claim of it, with the
+// gateway's health.
+func (j *charging) record(ctx context.Context, cause error, change func(c *charge, now time.Time)) error {
+	ctx, cancel := finishContext(ctx)
+	defer cancel()
+	return j.service.db.Write(ctx, func(tx *sqldb.Tx) error {
+		locked, err := lockCharge(ctx, tx, j.charge.companyID, j.charge.id)
+		if err != nil {
+			return err
+		}
+		changed := changeOf(locked)
+		change(&changed.after, tx.Now())
+		if locked.claim == j.charge.claim || changed.after.state == cancelling && cause == nil {
+			changed.after.release(j.setup.Provider, tx.Now())
+		}
+		if err := j.service.applyCharge(ctx, tx, &changed); err != nil {
+			return err
+		}
+		return recordGatewayHealth(ctx, tx, j.setup, cause)
+	})
+}
+
+// cancelPrevious cancels a charge at its gateway, so that another can replace
+// it. If the company has left that gateway and it does not answer, the charge is
+// left to the reconciliation.
+func (j *charging) cancelPrevious(ctx context.Context) error {
+	setup, err := j.service.setupByID(ctx, j.charge.companyID, j.charge.gatewayID)
+	if err != nil {
+		return err
+	}
+	err = j.service.cancelAtGateway(ctx, check{setup, j.charge})
+	if err == nil {
+		return nil
+	}
+	if setup.ID != j.setup.ID {
+		j.skipped[j.charge.id] = true
+		return nil
+	}
+	return explain(setup, err)
+}
+
+// waitALittle is the step while another process has claimed the charge.
+func waitALittle(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return errStillBusy(ctx.Err())
+	case <-time.After(100 * time.Millisecond):
+		return nil
+	}
+}
+
+// finishContext is the context of a transaction that records what has happened:
+// it must commit even when the time of the request is over.
+func finishContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) //nolint:gosec // the caller cancels it
+}
