@@ -43,18 +43,18 @@ func convert(source []byte) ([]byte, error) {
 }
 
 // write goes through nodes, since decoding into a map would lose the order.
-func write(out *bytes.Buffer, n *yaml.Node) error {
-	switch n.Kind {
+func write(out *bytes.Buffer, node *yaml.Node) error {
+	switch node.Kind {
 	case yaml.DocumentNode:
-		return write(out, n.Content[0])
+		return write(out, node.Content[0])
 	case yaml.AliasNode:
-		return write(out, n.Alias)
+		return write(out, node.Alias)
 	case yaml.MappingNode:
-		return writeObject(out, n.Content)
+		return writeObject(out, node.Content)
 	case yaml.SequenceNode:
-		return writeArray(out, n.Content)
+		return writeArray(out, node.Content)
 	default:
-		return writeScalar(out, n)
+		return writeScalar(out, node)
 	}
 }
 
@@ -91,23 +91,23 @@ func writeArray(out *bytes.Buffer, items []*yaml.Node) error {
 }
 
 // writeScalar keeps an unquoted date as text: JSON has no type for it.
-func writeScalar(out *bytes.Buffer, n *yaml.Node) error {
-	switch n.ShortTag() {
+func writeScalar(out *bytes.Buffer, node *yaml.Node) error {
+	switch node.ShortTag() {
 	case "!!int", "!!float", "!!bool", "!!null":
-		var v any
-		if err := n.Decode(&v); err != nil {
-			return fmt.Errorf("line %d: %w", n.Line, err)
+		var value any
+		if err := node.Decode(&value); err != nil {
+			return fmt.Errorf("line %d: %w", node.Line, err)
 		}
-		return writeValue(out, v)
+		return writeValue(out, value)
 	default:
-		return writeValue(out, n.Value)
+		return writeValue(out, node.Value)
 	}
 }
 
-func writeValue(out *bytes.Buffer, v any) error {
+func writeValue(out *bytes.Buffer, value any) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	if err := enc.Encode(value); err != nil {
 		return err
 	}
 	out.Truncate(out.Len() - 1) // the encoder ends every value with a newline

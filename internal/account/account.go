@@ -81,7 +81,12 @@ type Settings struct {
 }
 
 // DefaultSettings are those of a new company.
-var DefaultSettings = Settings{RenewFrom: FromDueDate, RenewOnPayment: true, LeadDays: 5, RenewInvoice: KeepInvoice}
+var DefaultSettings = Settings{
+	RenewFrom:      FromDueDate,
+	RenewOnPayment: true,
+	LeadDays:       5,
+	RenewInvoice:   KeepInvoice,
+}
 
 // DefaultTimezone is that of a new company.
 const DefaultTimezone = "America/Sao_Paulo"
@@ -146,10 +151,14 @@ type Actor struct {
 
 // System is the program itself, doing some work of its own for a company. What
 // it does leaves no line in the audit log.
-func System(c Company, work string) Actor { return Actor{Company: c, Program: work} }
+func System(company Company, work string) Actor {
+	return Actor{Company: company, Program: work}
+}
 
 // Operator is the person at the command line.
-func Operator(c Company) Actor { return Actor{Company: c, From: CommandLine} }
+func Operator(company Company) Actor {
+	return Actor{Company: company, From: CommandLine}
+}
 
 // With returns the actor with a companion: what Write commits together with
 // whatever the actor changes, such as the mark that a request with an
@@ -185,7 +194,9 @@ func (a Actor) Refreshed(ctx context.Context, tx *sqldb.Tx) (Actor, error) {
 }
 
 // Today is the company's calendar day at the given instant.
-func (a Actor) Today(now time.Time) civil.Date { return civil.Of(now.In(a.Company.Zone)) }
+func (a Actor) Today(now time.Time) civil.Date {
+	return civil.Of(now.In(a.Company.Zone))
+}
 
 // Source is what an event of the company is recorded under.
 func (a Actor) Source() event.Source {
@@ -215,8 +226,13 @@ type Service struct {
 }
 
 // New makes the service.
-func New(db *sqldb.DB, c Config) *Service {
+func New(db *sqldb.DB, config Config) *Service {
 	return &Service{
-		db: db, limit: c.CallsPerMinute, limiter: newLimiter(db, c.CallsPerMinute), box: c.Box, mailer: c.Mailer, publicURL: c.PublicURL,
+		db:        db,
+		limit:     config.CallsPerMinute,
+		limiter:   newLimiter(db, config.CallsPerMinute),
+		box:       config.Box,
+		mailer:    config.Mailer,
+		publicURL: config.PublicURL,
 	}
 }

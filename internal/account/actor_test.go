@@ -12,13 +12,13 @@ import (
 
 var errRefused = errors.New("refused")
 
-func notes(t *testing.T, q sqldb.Querier) int64 {
+func notes(t *testing.T, querier sqldb.Querier) int64 {
 	t.Helper()
-	n, err := sqldb.Value[int64](t.Context(), q, `SELECT count(*) FROM notes`)
+	count, err := sqldb.Value[int64](t.Context(), querier, `SELECT count(*) FROM notes`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n
+	return count
 }
 
 func addNote(ctx context.Context, tx *sqldb.Tx) error {

@@ -43,7 +43,10 @@ type quota struct {
 }
 
 func errTooMany() error {
-	return fault.New(fault.KindRateLimited, "too many attempts to sign in; wait 15 minutes and try again")
+	return fault.New(
+		fault.KindRateLimited,
+		"too many attempts to sign in; wait 15 minutes and try again",
+	)
 }
 
 // networkQuotas are those of the networks that a request comes from.
@@ -82,17 +85,19 @@ func proofQuotas(userID int64) []quota {
 	return []quota{{"proof:" + strconv.FormatInt(userID, 10), proofsOfUser, attemptWindow}}
 }
 
-func (v Visitor) deviceKey() string { return hex.EncodeToString(linkHash(v.Device)) }
+func (v Visitor) deviceKey() string {
+	return hex.EncodeToString(linkHash(v.Device))
+}
 
 // refuseSpent refuses an attempt whose quotas are used up, without counting it:
 // a crowd must cost less than what it asks for.
 func (s *Service) refuseSpent(ctx context.Context, quotas []quota) error {
-	for _, q := range quotas {
-		n, err := attemptsUnder(ctx, s.db, q.key, s.db.Now().Add(-q.window))
+	for _, quota := range quotas {
+		n, err := attemptsUnder(ctx, s.db, quota.key, s.db.Now().Add(-quota.window))
 		if err != nil {
 			return err
 		}
-		if n >= q.limit {
+		if n >= quota.limit {
 			return errTooMany()
 		}
 	}
@@ -105,12 +110,12 @@ func (s *Service) countAttempt(ctx context.Context, quotas []quota) error {
 }
 
 func countAttemptTx(ctx context.Context, tx *sqldb.Tx, quotas []quota) error {
-	for _, q := range quotas {
-		n, err := addAttempt(ctx, tx, q)
+	for _, quota := range quotas {
+		n, err := addAttempt(ctx, tx, quota)
 		if err != nil {
 			return err
 		}
-		if n > q.limit {
+		if n > quota.limit {
 			return errTooMany()
 		}
 	}
@@ -123,8 +128,8 @@ func uncountAttempt(ctx context.Context, tx *sqldb.Tx, quotas []quota) error {
 	if err := deleteAttempts(ctx, tx, quotas[0].key); err != nil {
 		return err
 	}
-	for _, q := range quotas[1:] {
-		if err := undoAttempt(ctx, tx, q.key); err != nil {
+	for _, quota := range quotas[1:] {
+		if err := undoAttempt(ctx, tx, quota.key); err != nil {
 			return err
 		}
 	}

@@ -51,24 +51,38 @@ type FieldChange struct {
 // transaction in which it was done. What the program does by itself leaves no
 // line; an actor without a name or an address is an error of ours, since a line
 // would be missing.
-func WriteAudit(ctx context.Context, tx *sqldb.Tx, a Actor, e AuditEntry) error {
+func WriteAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry) error {
 	switch {
-	case a.Program != "":
+	case actor.Program != "":
 		return nil
-	case a.UserID == 0 && a.TokenID == 0 && a.From == "":
-		return fmt.Errorf("audit %s: the actor is zero; use System, Operator, or that of a request", e.Action)
+	case actor.UserID == 0 && actor.TokenID == 0 && actor.From == "":
+		return fmt.Errorf(
+			"audit %s: the actor is zero; use System, Operator, or that of a request",
+			entry.Action,
+		)
 	}
-	return insertAudit(ctx, tx, a, e)
+	return insertAudit(ctx, tx, actor, entry)
 }
 
 // WriteChildAudit writes an entry into the audit log of a child of the actor's
 // company: what a company does to one of its children is in the logs of both.
 // The line names the company; who of its people acted is in its own log.
-func WriteChildAudit(ctx context.Context, tx *sqldb.Tx, a Actor, childID int64, e AuditEntry) error {
-	if a.Program != "" {
+func WriteChildAudit(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor Actor,
+	childID int64,
+	entry AuditEntry,
+) error {
+	if actor.Program != "" {
 		return nil
 	}
-	return insertAudit(ctx, tx, Actor{Company: Company{ID: childID}, Name: a.Company.Name}, e)
+	return insertAudit(
+		ctx,
+		tx,
+		Actor{Company: Company{ID: childID}, Name: actor.Company.Name},
+		entry,
+	)
 }
 
 // changes are the fields that differ, each before and after.
@@ -87,11 +101,11 @@ func (e AuditEntry) changes() map[string][2]any {
 	return changed
 }
 
-func plainText(v any) string {
-	if v == nil {
+func plainText(value any) string {
+	if value == nil {
 		return ""
 	}
-	return fmt.Sprint(v)
+	return fmt.Sprint(value)
 }
 
 // AuditFilter chooses lines of the audit log.
@@ -103,12 +117,17 @@ type AuditFilter struct {
 
 // Audit returns a page of the company's audit log, newest first, and how many
 // lines there are.
-func (s *Service) Audit(ctx context.Context, a Actor, f AuditFilter, page input.Page) ([]AuditLine, int64, error) {
-	total, err := countAudit(ctx, s.db, a.Company.ID, f)
+func (s *Service) Audit(
+	ctx context.Context,
+	actor Actor,
+	filter AuditFilter,
+	page input.Page,
+) ([]AuditLine, int64, error) {
+	total, err := countAudit(ctx, s.db, actor.Company.ID, filter)
 	if err != nil || page.Offset() >= total {
 		return []AuditLine{}, total, err
 	}
-	list, err := auditLines(ctx, s.db, a.Company.ID, f, page)
+	list, err := auditLines(ctx, s.db, actor.Company.ID, filter, page)
 	return list, total, err
 }
 

@@ -13,24 +13,24 @@ import (
 var wholePage = input.Page{Number: 1, Size: 100}
 
 func TestAuditLogSaysWhoDidWhatFromWhere(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		_, v := h.signIn(t)
-		ctx, a := t.Context(), v.Actor
-		token, _, err := h.CreateToken(ctx, a, account.ReadNewToken(form("name", "CRM")))
+	eachHouse(t, func(t *testing.T, house house) {
+		_, visit := house.signIn(t)
+		ctx, actor := t.Context(), visit.Actor
+		token, _, err := house.CreateToken(ctx, actor, account.ReadNewToken(form("name", "CRM")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.SetCompany(ctx, a, account.ReadCompanyDraft(form("name", "Rede Nova", "lead_days", "5"))); err != nil {
+		if _, err := house.SetCompany(ctx, actor, account.ReadCompanyDraft(form("name", "Rede Nova", "lead_days", "5"))); err != nil {
 			t.Fatal(err)
 		}
-		byToken := account.Actor{Company: a.Company, TokenID: token.ID, From: "198.51.100.7"}
-		if _, err := h.SetCompany(ctx, byToken, account.ReadCompanyDraft(form("lead_days", "9"))); err != nil {
+		byToken := account.Actor{Company: actor.Company, TokenID: token.ID, From: "198.51.100.7"}
+		if _, err := house.SetCompany(ctx, byToken, account.ReadCompanyDraft(form("lead_days", "9"))); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.SetCompany(ctx, account.System(a.Company, "test"), account.ReadCompanyDraft(form("lead_days", "8"))); err != nil { // the program itself
+		if _, err := house.SetCompany(ctx, account.System(actor.Company, "test"), account.ReadCompanyDraft(form("lead_days", "8"))); err != nil { // the program itself
 			t.Fatal(err)
 		}
-		list, n, err := h.Audit(ctx, a, account.AuditFilter{}, wholePage)
+		list, n, err := house.Audit(ctx, actor, account.AuditFilter{}, wholePage)
 		if err != nil || n != 5 || len(list) != 5 {
 			t.Fatalf("log %+v, %d, %v", list, n, err)
 		}
@@ -39,31 +39,31 @@ func TestAuditLogSaysWhoDidWhatFromWhere(t *testing.T) {
 			len(api.Changes) != 1 || api.Changes[0] != (account.FieldChange{Field: "lead_days", Before: "5", After: "9"}) {
 			t.Errorf("by token: %+v", api)
 		}
-		if panel.Who != "Ana" || panel.UserID != a.UserID || len(panel.Changes) != 1 || panel.Changes[0].After != "Rede Nova" || !panel.At.Equal(noon) {
+		if panel.Who != "Ana" || panel.UserID != actor.UserID || len(panel.Changes) != 1 || panel.Changes[0].After != "Rede Nova" || !panel.At.Equal(noon) {
 			t.Errorf("in the panel: %+v", panel)
 		}
 		if made.Action != "token.created" || made.Name != "CRM" || in.Action != "signin" || in.Address != here.Address {
 			t.Errorf("before: %+v, %+v", made, in)
 		}
-		if first.Action != "company.created" || first.Address != account.CommandLine || first.RecID != a.Company.ID {
+		if first.Action != "company.created" || first.Address != account.CommandLine || first.RecID != actor.Company.ID {
 			t.Errorf("first of all: %+v", first)
 		}
-		if one, n, err := h.Audit(ctx, a, account.AuditFilter{Record: "token", ID: token.ID}, wholePage); err != nil || n != 1 || one[0].ID != made.ID {
+		if one, n, err := house.Audit(ctx, actor, account.AuditFilter{Record: "token", ID: token.ID}, wholePage); err != nil || n != 1 || one[0].ID != made.ID {
 			t.Errorf("of one record: %+v, %v", one, err)
 		}
-		stranger := newCompany(t, h.Service, "stranger@example.com")
-		if list, n, err := h.Audit(ctx, stranger, account.AuditFilter{}, wholePage); err != nil || n != 1 || list[0].RecID != stranger.Company.ID {
+		stranger := newCompany(t, house.Service, "stranger@example.com")
+		if list, n, err := house.Audit(ctx, stranger, account.AuditFilter{}, wholePage); err != nil || n != 1 || list[0].RecID != stranger.Company.ID {
 			t.Errorf("another company sees %+v, %v", list, err)
 		}
 	})
 }
 
 func TestAuditLogIsOnlyAddedToAndPrunedByAge(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		_, v := h.signIn(t)
-		err := h.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+	eachHouse(t, func(t *testing.T, house house) {
+		_, visit := house.signIn(t)
+		err := house.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			for range 1100 {
-				if err := account.WriteAudit(t.Context(), tx, v.Actor, account.AuditEntry{Action: "x", Record: "y"}); err != nil {
+				if err := account.WriteAudit(t.Context(), tx, visit.Actor, account.AuditEntry{Action: "x", Record: "y"}); err != nil {
 					return err
 				}
 			}
@@ -72,20 +72,20 @@ func TestAuditLogIsOnlyAddedToAndPrunedByAge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = h.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		err = house.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			_, err := tx.Exec(context.WithoutCancel(t.Context()), `UPDATE audit_log SET who = 'nobody'`)
 			return err
 		})
 		if err == nil {
 			t.Error("a line was changed")
 		}
-		h.clock.Advance(400 * 24 * time.Hour)
-		h.signIn(t)
-		h.clock.Advance(time.Hour)
-		if err := h.PruneAudit(t.Context(), 400*24*time.Hour); err != nil {
+		house.clock.Advance(400 * 24 * time.Hour)
+		house.signIn(t)
+		house.clock.Advance(time.Hour)
+		if err := house.PruneAudit(t.Context(), 400*24*time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if list, n, err := h.Audit(t.Context(), v.Actor, account.AuditFilter{}, wholePage); err != nil || n != 1 || list[0].Action != "signin" {
+		if list, n, err := house.Audit(t.Context(), visit.Actor, account.AuditFilter{}, wholePage); err != nil || n != 1 || list[0].Action != "signin" {
 			t.Errorf("%d lines are left: %+v, %v", n, list, err)
 		}
 	})

@@ -18,44 +18,44 @@ func (h house) anonymous(t *testing.T, yes bool) account.Actor {
 		_, err := tx.Exec(t.Context(), `UPDATE companies SET anonymous = ? WHERE id = ?`, yes, h.owner.CompanyID)
 		return err
 	}))
-	a, err := h.Actor(t.Context(), h.owner.CompanyID)
+	actor, err := h.Actor(t.Context(), h.owner.CompanyID)
 	housetest.Must(t, err)
-	return a
+	return actor
 }
 
 func TestTokensHaveABound(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
+	eachHouse(t, func(t *testing.T, house house) {
 		for _, anonymous := range []bool{true, false} {
 			most := map[bool]int{true: 2, false: 50}[anonymous]
-			a := h.anonymous(t, anonymous)
-			have, err := h.Tokens(t.Context(), a)
+			actor := house.anonymous(t, anonymous)
+			have, err := house.Tokens(t.Context(), actor)
 			housetest.Must(t, err)
 			for i := len(have); i < most; i++ {
-				_, _, err := h.CreateToken(t.Context(), a, account.NewToken{Name: fmt.Sprint(i)})
+				_, _, err := house.CreateToken(t.Context(), actor, account.NewToken{Name: fmt.Sprint(i)})
 				housetest.Must(t, err)
 			}
-			_, _, err = h.CreateToken(t.Context(), a, account.NewToken{Name: "one too many"})
+			_, _, err = house.CreateToken(t.Context(), actor, account.NewToken{Name: "one too many"})
 			wantKind(t, err, fault.KindInvalid)
 			if anonymous {
 				continue
 			}
-			housetest.Must(t, h.DeleteToken(t.Context(), a, 1))
-			_, _, err = h.CreateToken(t.Context(), a, account.NewToken{Name: "in its place"})
+			housetest.Must(t, house.DeleteToken(t.Context(), actor, 1))
+			_, _, err = house.CreateToken(t.Context(), actor, account.NewToken{Name: "in its place"})
 			housetest.Must(t, err)
 		}
 	})
 }
 
 func TestOutgoingPostsHaveABound(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		a := h.anonymous(t, true)
+	eachHouse(t, func(t *testing.T, house house) {
+		actor := house.anonymous(t, true)
 		for range 5 {
-			housetest.Must(t, h.CountOutgoing(t.Context(), a))
+			housetest.Must(t, house.CountOutgoing(t.Context(), actor))
 		}
-		err := h.CountOutgoing(t.Context(), a)
+		err := house.CountOutgoing(t.Context(), actor)
 		wantKind(t, err, fault.KindRateLimited)
-		housetest.Must(t, h.CountOutgoing(t.Context(), h.anonymous(t, false)))
-		h.clock.Advance(time.Hour)
-		housetest.Must(t, h.CountOutgoing(t.Context(), h.anonymous(t, true)))
+		housetest.Must(t, house.CountOutgoing(t.Context(), house.anonymous(t, false)))
+		house.clock.Advance(time.Hour)
+		housetest.Must(t, house.CountOutgoing(t.Context(), house.anonymous(t, true)))
 	})
 }

@@ -25,14 +25,14 @@ func crowd(t *testing.T, lane secret.Lane) {
 }
 
 func TestSignInInACrowdIsRefusedInWordsAndNotCounted(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
+	eachHouse(t, func(t *testing.T, house house) {
 		crowd(t, secret.LaneSignIn)
-		_, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", password)), here)
+		_, err := house.SignIn(t.Context(), account.ReadCredentials(form("email", "ana@example.com", "password", password)), here)
 		wantKind(t, err, fault.KindUnavailable)
 		if fault.Public(err) != fault.Public(secret.ErrBusy) {
 			t.Errorf("told %q", fault.Public(err))
 		}
-		counted, err := sqldb.Value[int64](t.Context(), h.db, `SELECT count(*) FROM signin_attempts`)
+		counted, err := sqldb.Value[int64](t.Context(), house.db, `SELECT count(*) FROM signin_attempts`)
 		if err != nil || counted != 0 {
 			t.Errorf("%d attempts counted, %v", counted, err)
 		}

@@ -56,50 +56,57 @@ type Changes = ChangesOf[Change]
 
 // Watch adds a room above this one that acts when companies change. It is
 // called after the row is written.
-func (s *Service) Watch(w watch.Watcher[Changes]) { s.watchers.Watch(w) }
+func (s *Service) Watch(watcher watch.Watcher[Changes]) {
+	s.watchers.Watch(watcher)
+}
 
 // SaveTx applies a change that another room has decided, inside its
 // transaction. The company was locked by it.
-func (s *Service) SaveTx(ctx context.Context, tx *sqldb.Tx, a Actor, c *Change) error {
-	return s.applyCompany(ctx, tx, a, c)
+func (s *Service) SaveTx(ctx context.Context, tx *sqldb.Tx, actor Actor, change *Change) error {
+	return s.applyCompany(ctx, tx, actor, change)
 }
 
 // applyCompany writes a change of a company and draws its consequences: row,
 // the parent's counts, audit lines, watchers. It is the only place that writes
 // a company's row, but for applyFunctions, which gives functions to many at
 // once.
-func (s *Service) applyCompany(ctx context.Context, tx *sqldb.Tx, a Actor, c *Change) error {
-	if err := writeCompany(ctx, tx, c); err != nil {
+func (s *Service) applyCompany(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor Actor,
+	change *Change,
+) error {
+	if err := writeCompany(ctx, tx, change); err != nil {
 		return err
 	}
-	if err := countCompany(ctx, tx, c); err != nil {
+	if err := countCompany(ctx, tx, change); err != nil {
 		return err
 	}
-	a = c.founder(a)
-	if err := auditCompany(ctx, tx, a, c); err != nil {
+	actor = change.founder(actor)
+	if err := auditCompany(ctx, tx, actor, change); err != nil {
 		return err
 	}
-	if err := s.watchers.Tell(ctx, tx, Changes{Actor: a, List: []Change{*c}}); err != nil {
+	if err := s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: []Change{*change}}); err != nil {
 		return err
 	}
-	return s.applyBelow(ctx, tx, a, c)
+	return s.applyBelow(ctx, tx, actor, change)
 }
 
 // applyBelow passes a change of a company's standing on to all companies below
 // it, level by level: each is locked before those below it are looked for, so
 // that one that is being made meanwhile is not missed.
-func (s *Service) applyBelow(ctx context.Context, tx *sqldb.Tx, a Actor, c *Change) error {
-	if c.creates() || c.After.Subscription.passedDown() == c.Before.Subscription.passedDown() {
+func (s *Service) applyBelow(ctx context.Context, tx *sqldb.Tx, actor Actor, change *Change) error {
+	if change.creates() || change.After.Subscription.passedDown() == change.Before.Subscription.passedDown() {
 		return nil
 	}
-	changed := []Company{c.After.Company}
+	changed := []Company{change.After.Company}
 	for len(changed) > 0 {
 		parent := changed[0]
 		below, err := passOn(ctx, tx, parent)
 		if err != nil {
 			return err
 		}
-		if err := s.watchers.Tell(ctx, tx, Changes{Actor: a, List: below}); err != nil {
+		if err := s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: below}); err != nil {
 			return err
 		}
 		changed = changed[1:]
@@ -123,9 +130,9 @@ func passOn(ctx context.Context, tx *sqldb.Tx, parent Company) ([]Change, error)
 		if child.Subscription.Above == above {
 			continue
 		}
-		c := Change{Before: Profile{Company: child}, After: Profile{Company: child}}
-		c.After.Subscription.Above = above
-		changes = append(changes, c)
+		change := Change{Before: Profile{Company: child}, After: Profile{Company: child}}
+		change.After.Subscription.Above = above
+		changes = append(changes, change)
 	}
 	return changes, updateAbove(ctx, tx, parent.ID, above)
 }
@@ -133,68 +140,85 @@ func passOn(ctx context.Context, tx *sqldb.Tx, parent Company) ([]Change, error)
 // founder is the actor of a change. Who makes a company at the top of the tree
 // acts for that company, which has no id before: the operator, or the owner who
 // sets the program up.
-func (c *Change) founder(a Actor) Actor {
+func (c *Change) founder(actor Actor) Actor {
 	if !c.creates() || c.After.ParentID != 0 {
-		return a
+		return actor
 	}
-	a.Company = c.After.Company
-	if a.Role == RoleOwner {
-		a.UserID = c.owner.ID
+	actor.Company = c.After.Company
+	if actor.Role == RoleOwner {
+		actor.UserID = c.owner.ID
 	}
-	return a
+	return actor
 }
 
-func writeCompany(ctx context.Context, tx *sqldb.Tx, c *Change) (err error) {
-	if !c.creates() {
-		if c.After.Company == c.Before.Company && c.After.OwnerEmail == c.Before.OwnerEmail {
+func writeCompany(ctx context.Context, tx *sqldb.Tx, change *Change) (err error) {
+	if !change.creates() {
+		if change.After.Company == change.Before.Company && change.After.OwnerEmail == change.Before.OwnerEmail {
 			return nil
 		}
-		owner, err := ownerOf(ctx, tx, c.After.ID)
+		owner, err := ownerOf(ctx, tx, change.After.ID)
 		if err != nil && fault.KindOf(err) != fault.KindNotFound {
 			return err
 		}
-		return updateCompany(ctx, tx, c.After.Company, searchText(c.After.Company, owner.Email))
+		return updateCompany(
+			ctx,
+			tx,
+			change.After.Company,
+			searchText(change.After.Company, owner.Email),
+		)
 	}
-	company := &c.After.Company
-	company.CreatedAt, c.owner.CreatedAt = tx.Now(), tx.Now()
-	if company.ID, err = insertCompany(ctx, tx, *company, searchText(*company, c.owner.Email)); err != nil {
+	company := &change.After.Company
+	company.CreatedAt, change.owner.CreatedAt = tx.Now(), tx.Now()
+	company.ID, err = insertCompany(ctx, tx, *company, searchText(*company, change.owner.Email))
+	if err != nil {
 		return err
 	}
-	c.owner.CompanyID = company.ID
-	created := userChange{after: *c.owner}
+	change.owner.CompanyID = company.ID
+	created := userChange{after: *change.owner}
 	err = writeUser(ctx, tx, &created)
-	*c.owner = created.after
+	*change.owner = created.after
 	return err
 }
 
 // countCompany keeps the parent's counts of its children true.
-func countCompany(ctx context.Context, tx *sqldb.Tx, c *Change) error {
-	parent := c.After.ParentID
+func countCompany(ctx context.Context, tx *sqldb.Tx, change *Change) error {
+	parent := change.After.ParentID
 	switch {
 	case parent == 0:
 		return nil
-	case c.creates():
-		return counter.Add(ctx, tx, parent, counted(c.After.Company, 1))
+	case change.creates():
+		return counter.Add(ctx, tx, parent, counted(change.After.Company, 1))
 	}
-	return counter.Move(ctx, tx, parent, counted(c.Before.Company, 1), counted(c.After.Company, 1))
+	return counter.Move(
+		ctx,
+		tx,
+		parent,
+		counted(change.Before.Company, 1),
+		counted(change.After.Company, 1),
+	)
 }
 
 // auditCompany writes the line of a change. What a company does to one of its
 // children has a line in the logs of both.
-func auditCompany(ctx context.Context, tx *sqldb.Tx, a Actor, c *Change) error {
+func auditCompany(ctx context.Context, tx *sqldb.Tx, actor Actor, change *Change) error {
 	entry := AuditEntry{
-		Action: string(c.Action), Record: "company", ID: c.After.ID, Name: c.After.Name, After: companyAudit(&c.After),
+		Action: string(change.Action),
+		Record: "company",
+		ID:     change.After.ID,
+		Name:   change.After.Name,
+		After:  companyAudit(&change.After),
 	}
-	if !c.creates() {
-		entry.Before = companyAudit(&c.Before)
+	if !change.creates() {
+		entry.Before = companyAudit(&change.Before)
 	}
-	if a.Company.ID != c.After.ID {
-		if err := WriteChildAudit(ctx, tx, a, c.After.ID, c.Action.ofChild(entry)); err != nil {
+	if actor.Company.ID != change.After.ID {
+		err := WriteChildAudit(ctx, tx, actor, change.After.ID, change.Action.ofChild(entry))
+		if err != nil {
 			return err
 		}
 		entry.Record = "reseller"
 	}
-	return WriteAudit(ctx, tx, a, entry)
+	return WriteAudit(ctx, tx, actor, entry)
 }
 
 // ofChild is the entry as the log of the child has it.
@@ -233,8 +257,8 @@ type userChange struct {
 }
 
 // happened is a change that leaves the row as it is.
-func happened(action Action, u User) *userChange {
-	stored := storedUser{User: u}
+func happened(action Action, user User) *userChange {
+	stored := storedUser{User: user}
 	return &userChange{action, stored, stored}
 }
 
@@ -244,40 +268,51 @@ func happened(action Action, u User) *userChange {
 // up (spendStep), which must compare and set at once. What hangs on a user and
 // is no fact for the audit log is written beside it: sessions, password links,
 // recovery codes, attempts to sign in.
-func (s *Service) applyUser(ctx context.Context, tx *sqldb.Tx, a Actor, c *userChange) error {
-	if err := writeUser(ctx, tx, c); err != nil {
+func (s *Service) applyUser(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor Actor,
+	change *userChange,
+) error {
+	if err := writeUser(ctx, tx, change); err != nil {
 		return err
 	}
-	return auditUser(ctx, tx, a, c)
+	return auditUser(ctx, tx, actor, change)
 }
 
-func writeUser(ctx context.Context, tx *sqldb.Tx, c *userChange) (err error) {
+func writeUser(ctx context.Context, tx *sqldb.Tx, change *userChange) (err error) {
 	switch {
-	case c.before.ID == 0:
-		if c.after.ID, err = insertUser(ctx, tx, c.after); err == nil && c.after.ID == 0 {
+	case change.before.ID == 0:
+		change.after.ID, err = insertUser(ctx, tx, change.after)
+		if err == nil && change.after.ID == 0 {
 			return errEmailTaken()
 		}
 		return err
-	case c.action == UserRemoved:
-		return deleteUser(ctx, tx, c.before.User)
-	case c.after != c.before:
-		return updateUser(ctx, tx, c.after)
+	case change.action == UserRemoved:
+		return deleteUser(ctx, tx, change.before.User)
+	case change.after != change.before:
+		return updateUser(ctx, tx, change.after)
 	}
 	return nil
 }
 
-func auditUser(ctx context.Context, tx *sqldb.Tx, a Actor, c *userChange) error {
-	if c.action == unseen {
+func auditUser(ctx context.Context, tx *sqldb.Tx, actor Actor, change *userChange) error {
+	if change.action == unseen {
 		return nil
 	}
-	entry := AuditEntry{Action: string(c.action), Record: "user", ID: c.after.ID, Name: c.after.Name}
-	if c.before.ID != 0 {
-		entry.Before = userAudit(&c.before.User)
+	entry := AuditEntry{
+		Action: string(change.action),
+		Record: "user",
+		ID:     change.after.ID,
+		Name:   change.after.Name,
 	}
-	if c.action != UserRemoved {
-		entry.After = userAudit(&c.after.User)
+	if change.before.ID != 0 {
+		entry.Before = userAudit(&change.before.User)
 	}
-	return WriteAudit(ctx, tx, a, entry)
+	if change.action != UserRemoved {
+		entry.After = userAudit(&change.after.User)
+	}
+	return WriteAudit(ctx, tx, actor, entry)
 }
 
 // The actions on a token.
@@ -297,19 +332,24 @@ type tokenChange struct {
 // applyToken writes a change of a token and its audit line. It is the only
 // place that writes a token's row, but for the time of its last use
 // (SaveLastUse).
-func (s *Service) applyToken(ctx context.Context, tx *sqldb.Tx, a Actor, c *tokenChange) (err error) {
-	entry := AuditEntry{Action: string(c.action), Record: "token", Name: c.token.Name}
-	if c.action == TokenDeleted {
-		entry.Before = tokenAudit(&c.token)
-		err = deleteToken(ctx, tx, a.Company.ID, c.token.ID)
+func (s *Service) applyToken(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor Actor,
+	change *tokenChange,
+) (err error) {
+	entry := AuditEntry{Action: string(change.action), Record: "token", Name: change.token.Name}
+	if change.action == TokenDeleted {
+		entry.Before = tokenAudit(&change.token)
+		err = deleteToken(ctx, tx, actor.Company.ID, change.token.ID)
 	} else {
-		entry.After = tokenAudit(&c.token)
-		c.token.CreatedAt = tx.Now()
-		c.token.ID, err = insertToken(ctx, tx, c.token, c.hash)
+		entry.After = tokenAudit(&change.token)
+		change.token.CreatedAt = tx.Now()
+		change.token.ID, err = insertToken(ctx, tx, change.token, change.hash)
 	}
 	if err != nil {
 		return err
 	}
-	entry.ID = c.token.ID
-	return WriteAudit(ctx, tx, a, entry)
+	entry.ID = change.token.ID
+	return WriteAudit(ctx, tx, actor, entry)
 }

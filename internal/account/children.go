@@ -22,25 +22,35 @@ type NewChild struct {
 
 // AddChildTx makes a child of the actor's company, with its calendar, inside
 // another use case's transaction.
-func (s *Service) AddChildTx(ctx context.Context, tx *sqldb.Tx, a Actor, n NewChild) (Company, error) {
-	taken, err := EmailTaken(ctx, tx, n.Email)
+func (s *Service) AddChildTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor Actor,
+	child NewChild,
+) (Company, error) {
+	taken, err := EmailTaken(ctx, tx, child.Email)
 	if err != nil {
 		return Company{}, err
 	}
 	if taken {
 		return Company{}, errEmailTaken()
 	}
-	made := Change{Action: ResellerCreated, owner: newOwner(n.Email, n.PasswordHash)}
-	made.After = Profile{OwnerEmail: n.Email, PlanName: n.PlanName, Company: Company{
-		ParentID: a.Company.ID, Name: n.Name, Whatsapp: n.Whatsapp, Level: LevelUser, Zone: a.Company.Zone,
-		Settings: DefaultSettings, Subscription: n.Subscription,
+	made := Change{Action: ResellerCreated, owner: newOwner(child.Email, child.PasswordHash)}
+	made.After = Profile{OwnerEmail: child.Email, PlanName: child.PlanName, Company: Company{
+		ParentID:     actor.Company.ID,
+		Name:         child.Name,
+		Whatsapp:     child.Whatsapp,
+		Level:        LevelUser,
+		Zone:         actor.Company.Zone,
+		Settings:     DefaultSettings,
+		Subscription: child.Subscription,
 	}}
-	parent, err := lockCompany(ctx, tx, a.Company.ID) // it may be stopped at this moment
+	parent, err := lockCompany(ctx, tx, actor.Company.ID) // it may be stopped at this moment
 	if err != nil {
 		return Company{}, err
 	}
 	made.After.Subscription.Above = parent.Subscription.passedDown()
-	err = s.applyCompany(ctx, tx, a, &made)
+	err = s.applyCompany(ctx, tx, actor, &made)
 	return made.After.Company, err
 }
 
@@ -48,25 +58,28 @@ func (s *Service) AddChildTx(ctx context.Context, tx *sqldb.Tx, a Actor, n NewCh
 // a better name.
 func newOwner(email, passwordHash string) *storedUser {
 	name, _, _ := strings.Cut(email, "@")
-	return &storedUser{User: User{Name: name, Email: email, Role: RoleOwner}, passwordHash: passwordHash}
+	return &storedUser{
+		User:         User{Name: name, Email: email, Role: RoleOwner},
+		passwordHash: passwordHash,
+	}
 }
 
 func errEmailTaken() error { return fault.Field("email", takenReason) }
 
 // EmailTaken reports whether a user of any company signs in with an address.
-func EmailTaken(ctx context.Context, q sqldb.Querier, email string) (bool, error) {
-	return emailTaken(ctx, q, 0, text.Lower(email))
+func EmailTaken(ctx context.Context, querier sqldb.Querier, email string) (bool, error) {
+	return emailTaken(ctx, querier, 0, text.Lower(email))
 }
 
 // FindChild finds a child of the actor's company.
-func FindChild(ctx context.Context, q sqldb.Querier, a Actor, id int64) (Company, error) {
-	return childByID(ctx, q, a.Company.ID, id)
+func FindChild(ctx context.Context, querier sqldb.Querier, actor Actor, id int64) (Company, error) {
+	return childByID(ctx, querier, actor.Company.ID, id)
 }
 
 // LockChildTx is FindChild for a change: until the commit no other transaction
 // changes the child.
-func LockChildTx(ctx context.Context, tx *sqldb.Tx, a Actor, id int64) (Company, error) {
-	return lockChild(ctx, tx, a.Company.ID, id)
+func LockChildTx(ctx context.Context, tx *sqldb.Tx, actor Actor, id int64) (Company, error) {
+	return lockChild(ctx, tx, actor.Company.ID, id)
 }
 
 // Contact is what a company shows of itself to its children.
@@ -77,35 +90,45 @@ type Contact struct {
 
 // Parent is whom the actor's company talks to about its subscription. A company
 // at the top of the tree has no parent.
-func (s *Service) Parent(ctx context.Context, a Actor) (Contact, error) {
-	if a.Company.ParentID == 0 {
+func (s *Service) Parent(ctx context.Context, actor Actor) (Contact, error) {
+	if actor.Company.ParentID == 0 {
 		return Contact{}, nil
 	}
-	c, err := companyByID(ctx, s.db, a.Company.ParentID)
-	return Contact{c.Name, c.Whatsapp}, err
+	company, err := companyByID(ctx, s.db, actor.Company.ParentID)
+	return Contact{company.Name, company.Whatsapp}, err
 }
 
 // InUse reports whether a user of a company has ever had a password.
-func InUse(ctx context.Context, q sqldb.Querier, c Company) (bool, error) { return inUse(ctx, q, c.ID) }
+func InUse(ctx context.Context, querier sqldb.Querier, company Company) (bool, error) {
+	return inUse(ctx, querier, company.ID)
+}
 
 // SetOwnerEmailTx gives the owner of a company another address, which no other
 // user may have. The audit line is that of the change of the company. The
 // address of a company that is in use is its own: who could replace it could
 // lock the owner out, or in the place of the owner ask for a new password.
-func (s *Service) SetOwnerEmailTx(ctx context.Context, tx *sqldb.Tx, c Company, email string) error {
-	owner, err := ownerOf(ctx, tx, c.ID)
+func (s *Service) SetOwnerEmailTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	company Company,
+	email string,
+) error {
+	owner, err := ownerOf(ctx, tx, company.ID)
 	if err != nil || owner.Email == email {
 		return err
 	}
-	if _, err := lockUser(ctx, tx, c.ID, owner.ID); err != nil { // a password may be set at this moment
+	if _, err := lockUser(ctx, tx, company.ID, owner.ID); err != nil { // a password may be set at this moment
 		return err
 	}
-	used, err := inUse(ctx, tx, c.ID)
+	used, err := inUse(ctx, tx, company.ID)
 	if err != nil {
 		return err
 	}
 	if used {
-		return fault.Field("email", "cannot be changed from here: the owner signs in with it, and alone can change it")
+		return fault.Field(
+			"email",
+			"cannot be changed from here: the owner signs in with it, and alone can change it",
+		)
 	}
 	if err := deletePasswordLinks(ctx, tx, owner); err != nil { // they were sent to the address before
 		return err
@@ -117,19 +140,24 @@ func (s *Service) SetOwnerEmailTx(ctx context.Context, tx *sqldb.Tx, c Company, 
 	if taken {
 		return errEmailTaken()
 	}
-	before, err := lockUser(ctx, tx, c.ID, owner.ID)
+	before, err := lockUser(ctx, tx, company.ID, owner.ID)
 	if err != nil {
 		return err
 	}
 	change := userChange{unseen, before, before}
 	change.after.Email = email
-	return s.applyUser(ctx, tx, System(c, "owner's address"), &change)
+	return s.applyUser(ctx, tx, System(company, "owner's address"), &change)
 }
 
 // SetFunctionsTx gives functions to all children that are on a plan of the
 // actor's company.
-func (s *Service) SetFunctionsTx(ctx context.Context, tx *sqldb.Tx, a Actor, c FunctionsChange) error {
-	return s.applyFunctions(ctx, tx, a, c)
+func (s *Service) SetFunctionsTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor Actor,
+	change FunctionsChange,
+) error {
+	return s.applyFunctions(ctx, tx, actor, change)
 }
 
 // FunctionsChange is a change of the functions of all companies on a plan.
@@ -143,14 +171,22 @@ type FunctionsChange struct {
 // the lines in their audit logs; in that of the actor the line is the plan's.
 // Watchers are not called: functions only become more, and what was recorded
 // while one was missing can be replayed.
-func (s *Service) applyFunctions(ctx context.Context, tx *sqldb.Tx, a Actor, c FunctionsChange) error {
-	if err := updateFunctions(ctx, tx, a.Company.ID, c); err != nil {
+func (s *Service) applyFunctions(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor Actor,
+	change FunctionsChange,
+) error {
+	if err := updateFunctions(ctx, tx, actor.Company.ID, change); err != nil {
 		return err
 	}
-	return auditFunctions(ctx, tx, a, c)
+	return auditFunctions(ctx, tx, actor, change)
 }
 
 // searchText is what a company is found by among the children of its parent.
-func searchText(c Company, email string) string {
-	return sqldb.Searchable(strings.Join([]string{text.Fold(c.Name), text.Fold(email), c.Whatsapp}, "\n"))
+func searchText(company Company, email string) string {
+	return sqldb.Searchable(strings.Join(
+		[]string{text.Fold(company.Name), text.Fold(email), company.Whatsapp},
+		"\n",
+	))
 }

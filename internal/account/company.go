@@ -41,7 +41,7 @@ type NewCompany struct {
 func ReadNewCompany(in *input.Form) NewCompany {
 	in.Require("name")
 	in.Require("email")
-	n := NewCompany{
+	company := NewCompany{
 		Name:      in.Line("name", maxName).Value,
 		Email:     in.Email("email").Value,
 		OwnerName: in.Line("user_name", maxName).Value,
@@ -49,8 +49,8 @@ func ReadNewCompany(in *input.Form) NewCompany {
 		Level:     readLevel(in).Value,
 		Zone:      readZone(in).Value,
 	}
-	n.Problems = in.Problems()
-	return n
+	company.Problems = in.Problems()
+	return company
 }
 
 // refused are the fields that a Go caller may have left out.
@@ -65,8 +65,8 @@ func (n NewCompany) refused() (refused fault.Fields) {
 }
 
 // CreateCompany makes a company at the top of the tree and its owner.
-func (s *Service) CreateCompany(ctx context.Context, n NewCompany) (Company, User, error) {
-	made, err := n.change(ctx)
+func (s *Service) CreateCompany(ctx context.Context, company NewCompany) (Company, User, error) {
+	made, err := company.change(ctx)
 	if err != nil {
 		return Company{}, User{}, err
 	}
@@ -104,7 +104,10 @@ func (n NewCompany) change(ctx context.Context) (func() Change, error) {
 		made := Change{Action: CompanyCreated, owner: newOwner(n.Email, hash)}
 		made.owner.Name = cmp.Or(n.OwnerName, made.owner.Name)
 		made.After = Profile{OwnerEmail: n.Email, Company: Company{
-			Name: n.Name, Level: cmp.Or(n.Level, LevelUltraMaster), Zone: zone, Settings: DefaultSettings,
+			Name:         n.Name,
+			Level:        cmp.Or(n.Level, LevelUltraMaster),
+			Zone:         zone,
+			Settings:     DefaultSettings,
 			Subscription: Subscription{Functions: EveryFunction},
 		}}
 		return made
@@ -136,7 +139,7 @@ const maxLeadDays = 60
 // ReadCompanyDraft reads name, whatsapp, level, timezone and the settings.
 func ReadCompanyDraft(in *input.Form) CompanyDraft {
 	in.MustNotClear("name")
-	d := CompanyDraft{
+	draft := CompanyDraft{
 		Name:           in.Line("name", maxName),
 		Whatsapp:       in.Phone("whatsapp"),
 		Level:          readLevel(in),
@@ -151,41 +154,41 @@ func ReadCompanyDraft(in *input.Form) CompanyDraft {
 		DiscountPercent:     in.Percent("discount_percent"),
 		DiscountAmount:      in.Money("discount_amount"),
 	}
-	d.Problems = in.Problems()
-	return d
+	draft.Problems = in.Problems()
+	return draft
 }
 
 // to returns the company with the draft's changes. The level is the operator's
 // to give: a company that could raise its own would own the tree.
-func (d CompanyDraft) to(a Actor, c Company) Company {
-	d.Name.To(&c.Name)
-	d.Whatsapp.To(&c.Whatsapp)
-	d.Zone.To(&c.Zone)
-	d.RenewFrom.To(&c.Settings.RenewFrom)
-	d.RenewOnPayment.To(&c.Settings.RenewOnPayment)
-	d.RenewInvoice.To(&c.Settings.RenewInvoice)
-	if a.UserID == 0 && a.TokenID == 0 {
-		d.Level.To(&c.Level)
+func (d CompanyDraft) to(actor Actor, company Company) Company {
+	d.Name.To(&company.Name)
+	d.Whatsapp.To(&company.Whatsapp)
+	d.Zone.To(&company.Zone)
+	d.RenewFrom.To(&company.Settings.RenewFrom)
+	d.RenewOnPayment.To(&company.Settings.RenewOnPayment)
+	d.RenewInvoice.To(&company.Settings.RenewInvoice)
+	if actor.UserID == 0 && actor.TokenID == 0 {
+		d.Level.To(&company.Level)
 	}
 	if d.LeadDays.Given() {
-		c.Settings.LeadDays = int(d.LeadDays.Value)
+		company.Settings.LeadDays = int(d.LeadDays.Value)
 	}
-	d.termsTo(&c.Settings)
-	return c
+	d.termsTo(&company.Settings)
+	return company
 }
 
 // termsTo sets the terms. A discount of one kind replaces that of the other,
 // unless the draft names both.
-func (d CompanyDraft) termsTo(s *Settings) {
-	d.LateFeePercent.To(&s.LateFeePercent)
-	d.LateInterestPercent.To(&s.LateInterestPercent)
-	d.DiscountPercent.To(&s.DiscountPercent)
-	d.DiscountAmount.To(&s.DiscountAmount)
+func (d CompanyDraft) termsTo(settings *Settings) {
+	d.LateFeePercent.To(&settings.LateFeePercent)
+	d.LateInterestPercent.To(&settings.LateInterestPercent)
+	d.DiscountPercent.To(&settings.DiscountPercent)
+	d.DiscountAmount.To(&settings.DiscountAmount)
 	switch {
 	case d.DiscountPercent.Value != 0 && !d.DiscountAmount.Given():
-		s.DiscountAmount = 0
+		settings.DiscountAmount = 0
 	case d.DiscountAmount.Value != 0 && !d.DiscountPercent.Given():
-		s.DiscountPercent = 0
+		settings.DiscountPercent = 0
 	}
 }
 
@@ -201,19 +204,25 @@ func (c Company) refused() (refused fault.Fields) {
 }
 
 // SetCompany changes the actor's company.
-func (s *Service) SetCompany(ctx context.Context, a Actor, d CompanyDraft) (Company, error) {
-	after := a.Company
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockCompany(ctx, tx, a.Company.ID)
+func (s *Service) SetCompany(
+	ctx context.Context,
+	actor Actor,
+	draft CompanyDraft,
+) (Company, error) {
+	after := actor.Company
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockCompany(ctx, tx, actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		after = d.to(a, before)
-		if err := d.Problems.With(after.refused()).Err(); err != nil {
+		after = draft.to(actor, before)
+		if err := draft.Problems.With(after.refused()).Err(); err != nil {
 			return err
 		}
-		return s.applyCompany(ctx, tx, a, &Change{
-			Action: CompanyUpdated, Before: Profile{Company: before}, After: Profile{Company: after},
+		return s.applyCompany(ctx, tx, actor, &Change{
+			Action: CompanyUpdated,
+			Before: Profile{Company: before},
+			After:  Profile{Company: after},
 		})
 	})
 	return after, err
@@ -221,34 +230,36 @@ func (s *Service) SetCompany(ctx context.Context, a Actor, d CompanyDraft) (Comp
 
 // Actor finds a company to act for, for the command line.
 func (s *Service) Actor(ctx context.Context, companyID int64) (Actor, error) {
-	c, err := FindCompany(ctx, s.db, companyID)
-	return Operator(c), err
+	company, err := FindCompany(ctx, s.db, companyID)
+	return Operator(company), err
 }
 
 // Program finds a company for work that the program does by itself.
 func (s *Service) Program(ctx context.Context, companyID int64, work string) (Actor, error) {
-	c, err := FindCompany(ctx, s.db, companyID)
-	return System(c, work), err
+	company, err := FindCompany(ctx, s.db, companyID)
+	return System(company, work), err
 }
 
 // FindCompany reads a company as it is now, for another use case's transaction.
-func FindCompany(ctx context.Context, q sqldb.Querier, companyID int64) (Company, error) {
-	return companyByID(ctx, q, companyID)
+func FindCompany(ctx context.Context, querier sqldb.Querier, companyID int64) (Company, error) {
+	return companyByID(ctx, querier, companyID)
 }
 
 // LockTx keeps other transactions from counting what the company has while this
 // one adds to it.
-func LockTx(ctx context.Context, tx *sqldb.Tx, a Actor) error {
-	_, err := lockCompany(ctx, tx, a.Company.ID)
+func LockTx(ctx context.Context, tx *sqldb.Tx, actor Actor) error {
+	_, err := lockCompany(ctx, tx, actor.Company.ID)
 	return err
 }
 
 // Companies lists all companies, oldest first.
-func (s *Service) Companies(ctx context.Context) ([]Company, error) { return companies(ctx, s.db) }
+func (s *Service) Companies(ctx context.Context) ([]Company, error) {
+	return companies(ctx, s.db)
+}
 
 // Owner finds the first owner of the actor's company.
-func (s *Service) Owner(ctx context.Context, a Actor) (User, error) {
-	return ownerOf(ctx, s.db, a.Company.ID)
+func (s *Service) Owner(ctx context.Context, actor Actor) (User, error) {
+	return ownerOf(ctx, s.db, actor.Company.ID)
 }
 
 // ReadPassword reads and checks the field password; "" when it is not given.
@@ -285,7 +296,9 @@ func choice[T ~string](in *input.Form, name string, allowed ...T) input.Opt[T] {
 	return input.Some(T(chosen.Value))
 }
 
-func readLevel(in *input.Form) input.Opt[Level] { return choice(in, "level", Levels...) }
+func readLevel(in *input.Form) input.Opt[Level] {
+	return choice(in, "level", Levels...)
+}
 
 func readZone(in *input.Form) input.Opt[*time.Location] {
 	name := in.Line("timezone", maxZone)

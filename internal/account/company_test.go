@@ -27,13 +27,13 @@ func form(pairs ...string) *input.Form {
 }
 
 // newCompany makes a company to act for.
-func newCompany(t *testing.T, s *account.Service, email string) account.Actor {
+func newCompany(t *testing.T, service *account.Service, email string) account.Actor {
 	t.Helper()
-	c, _, err := s.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Rede Clara", "email", email)))
+	company, _, err := service.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Rede Clara", "email", email)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return account.System(c, "test")
+	return account.System(company, "test")
 }
 
 // wantFields says which fields err must refuse, and no others.
@@ -48,30 +48,30 @@ func wantFields(t *testing.T, err error, want ...string) {
 func TestCompanyIsMadeWithItsOwner(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		db := sqldbtest.New(t, engine, sqldbtest.WithClock(sqldbtest.NewClock(noon)))
-		s := account.New(db, account.Config{})
-		c, owner, err := s.CreateCompany(t.Context(), account.ReadNewCompany(form("name", " Rede Clara ", "email", "Paula@Example.com", "password", "correct horse")))
+		service := account.New(db, account.Config{})
+		company, owner, err := service.CreateCompany(t.Context(), account.ReadNewCompany(form("name", " Rede Clara ", "email", "Paula@Example.com", "password", "correct horse")))
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := account.Company{
-			ID: c.ID, Name: "Rede Clara", Level: account.LevelUltraMaster, Zone: c.Zone, Settings: account.DefaultSettings, CreatedAt: noon,
+			ID: company.ID, Name: "Rede Clara", Level: account.LevelUltraMaster, Zone: company.Zone, Settings: account.DefaultSettings, CreatedAt: noon,
 			Subscription: account.Subscription{Functions: account.EveryFunction},
 		}
-		if c != want || c.ID == 0 || c.Zone.String() != "America/Sao_Paulo" {
-			t.Errorf("company %+v", c)
+		if company != want || company.ID == 0 || company.Zone.String() != "America/Sao_Paulo" {
+			t.Errorf("company %+v", company)
 		}
-		if owner.Name != "Paula" || owner.Email != "Paula@Example.com" || owner.Role != account.RoleOwner || owner.CompanyID != c.ID {
+		if owner.Name != "Paula" || owner.Email != "Paula@Example.com" || owner.Role != account.RoleOwner || owner.CompanyID != company.ID {
 			t.Errorf("owner %+v", owner)
 		}
-		found, err := s.Actor(t.Context(), c.ID)
-		if found.Company.CreatedAt = found.Company.CreatedAt.UTC(); err != nil || found.Company != c {
-			t.Errorf("found %+v, %v; made %+v", found.Company, err, c)
+		found, err := service.Actor(t.Context(), company.ID)
+		if found.Company.CreatedAt = found.Company.CreatedAt.UTC(); err != nil || found.Company != company {
+			t.Errorf("found %+v, %v; made %+v", found.Company, err, company)
 		}
-		foundOwner, err := s.Owner(t.Context(), found)
+		foundOwner, err := service.Owner(t.Context(), found)
 		if foundOwner.CreatedAt = foundOwner.CreatedAt.UTC(); err != nil || foundOwner != owner {
 			t.Errorf("found %+v, %v; made %+v", foundOwner, err, owner)
 		}
-		hash, err := sqldb.Value[string](t.Context(), db, `SELECT password_hash FROM users WHERE company_id = ?`, c.ID)
+		hash, err := sqldb.Value[string](t.Context(), db, `SELECT password_hash FROM users WHERE company_id = ?`, company.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestCompanyIsMadeWithItsOwner(t *testing.T) {
 
 func TestCompanyRefusesEveryWrongFieldAtOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, account.Config{})
+		service := account.New(db, account.Config{})
 		for _, c := range []struct {
 			form *input.Form
 			want []string
@@ -97,10 +97,10 @@ func TestCompanyRefusesEveryWrongFieldAtOnce(t *testing.T) {
 			{form("name", "A", "email", "a@example.com", "password", "çççç123"), []string{"password"}},
 			{form("name", "A", "email", "a@example.com", "timezone", "Local"), []string{"timezone"}},
 		} {
-			_, _, err := s.CreateCompany(t.Context(), account.ReadNewCompany(c.form))
+			_, _, err := service.CreateCompany(t.Context(), account.ReadNewCompany(c.form))
 			wantFields(t, err, c.want...)
 		}
-		if all, err := s.Companies(t.Context()); err != nil || len(all) != 0 {
+		if all, err := service.Companies(t.Context()); err != nil || len(all) != 0 {
 			t.Errorf("companies %v, %v; want none", all, err)
 		}
 	})
@@ -108,13 +108,13 @@ func TestCompanyRefusesEveryWrongFieldAtOnce(t *testing.T) {
 
 func TestEmailBelongsToOneUserWithoutRegardToCase(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, account.Config{})
+		service := account.New(db, account.Config{})
 		spellings := []string{"joão@example.com", "JOÃO@example.com", "Joa\u0303o@Example.COM", "joão@EXAMPLE.com"}
 		errs := make([]error, len(spellings))
 		var wg sync.WaitGroup
 		for i, email := range spellings {
 			wg.Go(func() {
-				_, _, errs[i] = s.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "A", "email", email)))
+				_, _, errs[i] = service.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "A", "email", email)))
 			})
 		}
 		wg.Wait()
@@ -125,7 +125,7 @@ func TestEmailBelongsToOneUserWithoutRegardToCase(t *testing.T) {
 		for _, err := range lost {
 			wantFields(t, err, "email")
 		}
-		if all, err := s.Companies(t.Context()); err != nil || len(all) != 1 {
+		if all, err := service.Companies(t.Context()); err != nil || len(all) != 1 {
 			t.Errorf("companies %v, %v; want one, the others taken back", all, err)
 		}
 	})
@@ -133,34 +133,34 @@ func TestEmailBelongsToOneUserWithoutRegardToCase(t *testing.T) {
 
 func TestSetCompanyChangesOnlyWhatIsGiven(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, account.Config{})
-		a, other := newCompany(t, s, "a@example.com"), newCompany(t, s, "b@example.com")
+		service := account.New(db, account.Config{})
+		actor, other := newCompany(t, service, "a@example.com"), newCompany(t, service, "b@example.com")
 		steps := []struct {
 			form   *input.Form
 			change func(*account.Company)
 		}{
 			{form(), func(*account.Company) {}},
-			{form("name", "Rede Nova"), func(c *account.Company) { c.Name = "Rede Nova" }},
-			{form("level", "User"), func(c *account.Company) { c.Level = account.LevelUser }},
-			{form("renew_from", "today", "lead_days", "0"), func(c *account.Company) {
-				c.Settings.RenewFrom, c.Settings.LeadDays = account.FromToday, 0
+			{form("name", "Rede Nova"), func(company *account.Company) { company.Name = "Rede Nova" }},
+			{form("level", "User"), func(company *account.Company) { company.Level = account.LevelUser }},
+			{form("renew_from", "today", "lead_days", "0"), func(company *account.Company) {
+				company.Settings.RenewFrom, company.Settings.LeadDays = account.FromToday, 0
 			}},
-			{form("renew_on_payment", "false"), func(c *account.Company) { c.Settings.RenewOnPayment = false }},
+			{form("renew_on_payment", "false"), func(company *account.Company) { company.Settings.RenewOnPayment = false }},
 		}
-		want := a.Company
+		want := actor.Company
 		for _, step := range steps {
 			step.change(&want)
-			got, err := s.SetCompany(t.Context(), a, account.ReadCompanyDraft(step.form))
+			got, err := service.SetCompany(t.Context(), actor, account.ReadCompanyDraft(step.form))
 			wantCompany(t, got, want, err)
 		}
-		found, err := s.Actor(t.Context(), a.Company.ID)
+		found, err := service.Actor(t.Context(), actor.Company.ID)
 		wantCompany(t, found.Company, want, err)
-		untouched, err := s.Actor(t.Context(), other.Company.ID)
+		untouched, err := service.Actor(t.Context(), other.Company.ID)
 		wantCompany(t, untouched.Company, other.Company, err)
 
-		_, err = s.SetCompany(t.Context(), a, account.ReadCompanyDraft(form("name", "", "lead_days", "61", "renew_from", "birth", "timezone", "x")))
+		_, err = service.SetCompany(t.Context(), actor, account.ReadCompanyDraft(form("name", "", "lead_days", "61", "renew_from", "birth", "timezone", "x")))
 		wantFields(t, err, "name", "lead_days", "renew_from", "timezone")
-		if zoned, err := s.SetCompany(t.Context(), a, account.ReadCompanyDraft(form("timezone", "America/Noronha"))); err != nil || zoned.Zone.String() != "America/Noronha" {
+		if zoned, err := service.SetCompany(t.Context(), actor, account.ReadCompanyDraft(form("timezone", "America/Noronha"))); err != nil || zoned.Zone.String() != "America/Noronha" {
 			t.Errorf("zone %v, %v", zoned.Zone, err)
 		}
 	})
@@ -168,15 +168,15 @@ func TestSetCompanyChangesOnlyWhatIsGiven(t *testing.T) {
 
 func TestCompanyCannotRaiseItsOwnLevel(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, account.Config{})
-		a := newCompany(t, s, "a@example.com")
-		_, err := s.SetCompany(t.Context(), a, account.ReadCompanyDraft(form("level", "user")))
+		service := account.New(db, account.Config{})
+		actor := newCompany(t, service, "a@example.com")
+		_, err := service.SetCompany(t.Context(), actor, account.ReadCompanyDraft(form("level", "user")))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, who := range []account.Actor{{UserID: 1, Role: account.RoleOwner}, {TokenID: 1}} {
-			who.Company = a.Company
-			got, err := s.SetCompany(t.Context(), who, account.ReadCompanyDraft(form("level", "ultra_master", "name", "Rede Alta")))
+			who.Company = actor.Company
+			got, err := service.SetCompany(t.Context(), who, account.ReadCompanyDraft(form("level", "ultra_master", "name", "Rede Alta")))
 			if err != nil || got.Level != account.LevelUser || got.Name != "Rede Alta" {
 				t.Errorf("%+v made of itself %+v, %v", who, got, err)
 			}

@@ -12,10 +12,15 @@ import (
 const counter = tally.Resellers
 
 // counted is a company as the counter of its parent sees it.
-func counted(c Company, n int64) tally.Change {
+func counted(company Company, n int64) tally.Change {
 	return tally.Change{N: n, Key: tally.Key{
-		Bucket: tally.BucketOf(c.ID), Day: c.Subscription.ExpiresOn.String(), PlanID: c.Subscription.PlanID,
-		State: CountedState{c.Level, c.Subscription.Kind, !c.Subscription.SuspendedAt.IsZero(), c.Zone.String()}.String(),
+		Bucket: tally.BucketOf(company.ID),
+		Day:    company.Subscription.ExpiresOn.String(),
+		PlanID: company.Subscription.PlanID,
+		State: CountedState{
+			company.Level, company.Subscription.Kind, !company.Subscription.SuspendedAt.IsZero(),
+			company.Zone.String(),
+		}.String(),
 	}}
 }
 
@@ -50,9 +55,14 @@ func ParseCountedState(stored string) (CountedState, error) {
 	if len(parts) != 4 {
 		return CountedState{}, fmt.Errorf("counted state %q has no four parts", stored)
 	}
-	s := CountedState{Level(parts[0]), SubscriptionKind(parts[1]), parts[2] == countedSuspended, parts[3]}
-	if s.String() != stored {
-		return CountedState{}, fmt.Errorf("counted state %q is neither suspended nor running", stored)
+	state := CountedState{
+		Level(parts[0]), SubscriptionKind(parts[1]), parts[2] == countedSuspended, parts[3],
 	}
-	return s, nil
+	if state.String() != stored {
+		return CountedState{}, fmt.Errorf(
+			"counted state %q is neither suspended nor running",
+			stored,
+		)
+	}
+	return state, nil
 }

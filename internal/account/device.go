@@ -16,24 +16,24 @@ const (
 )
 
 // knows reports whether a user has signed in from the visitor's device before.
-func (s *Service) knows(ctx context.Context, u User, from Visitor) (bool, error) {
+func (s *Service) knows(ctx context.Context, user User, from Visitor) (bool, error) {
 	if from.Device == "" {
 		return false, nil
 	}
-	return deviceKnown(ctx, s.db, u, linkHash(from.Device))
+	return deviceKnown(ctx, s.db, user, linkHash(from.Device))
 }
 
 // rememberDevice makes the visitor's device one that is known for the user. It
 // returns the text for the browser to keep; "" when it has one already.
-func rememberDevice(ctx context.Context, tx *sqldb.Tx, u User, from Visitor) (string, error) {
+func rememberDevice(ctx context.Context, tx *sqldb.Tx, user User, from Visitor) (string, error) {
 	if from.Device != "" {
-		if seen, err := touchDevice(ctx, tx, u, linkHash(from.Device)); err != nil || seen {
+		if seen, err := touchDevice(ctx, tx, user, linkHash(from.Device)); err != nil || seen {
 			return "", err
 		}
 	}
 	device, hash := newLink()
-	if err := insertDevice(ctx, tx, u, hash); err != nil {
+	if err := insertDevice(ctx, tx, user, hash); err != nil {
 		return "", err
 	}
-	return device, dropOldDevices(ctx, tx, u, maxDevices)
+	return device, dropOldDevices(ctx, tx, user, maxDevices)
 }

@@ -37,41 +37,45 @@ func (t AuditTable[T]) Differ(before, after *T) bool {
 }
 
 var companyFields = AuditTable[Profile]{
-	{Name: "name", Show: func(p *Profile) any { return p.Name }},
-	{Name: "email", Show: func(p *Profile) any { return p.OwnerEmail }},
-	{Name: "whatsapp", Show: func(p *Profile) any { return p.Whatsapp }},
-	{Name: "level", Show: func(p *Profile) any { return p.Level }},
-	{Name: "timezone", Show: func(p *Profile) any { return p.Zone.String() }},
-	{Name: "renew_from", Show: func(p *Profile) any { return p.Settings.RenewFrom }},
-	{Name: "renew_on_payment", Show: func(p *Profile) any { return p.Settings.RenewOnPayment }},
-	{Name: "lead_days", Show: func(p *Profile) any { return p.Settings.LeadDays }},
-	{Name: "late_fee_percent", Show: func(p *Profile) any { return p.Settings.LateFeePercent.String() }},
-	{Name: "late_interest_percent", Show: func(p *Profile) any { return p.Settings.LateInterestPercent.String() }},
-	{Name: "discount_percent", Show: func(p *Profile) any { return p.Settings.DiscountPercent.String() }},
-	{Name: "discount_amount", Show: func(p *Profile) any { return p.Settings.DiscountAmount.String() }},
-	{Name: "renew_invoice", Show: func(p *Profile) any { return p.Settings.RenewInvoice }},
-	{Name: "type", Show: func(p *Profile) any { return p.Subscription.Kind }},
-	{Name: "plan", Show: func(p *Profile) any { return p.PlanName }},
-	{Name: "expires_at", Show: func(p *Profile) any { return p.Subscription.ExpiresOn }},
-	{Name: "suspended", Show: func(p *Profile) any { return !p.Subscription.SuspendedAt.IsZero() }},
-	{Name: "functions", Show: func(p *Profile) any { return functionsAudit(p.Subscription.Functions) }},
+	{Name: "name", Show: func(profile *Profile) any { return profile.Name }},
+	{Name: "email", Show: func(profile *Profile) any { return profile.OwnerEmail }},
+	{Name: "whatsapp", Show: func(profile *Profile) any { return profile.Whatsapp }},
+	{Name: "level", Show: func(profile *Profile) any { return profile.Level }},
+	{Name: "timezone", Show: func(profile *Profile) any { return profile.Zone.String() }},
+	{Name: "renew_from", Show: func(profile *Profile) any { return profile.Settings.RenewFrom }},
+	{Name: "renew_on_payment", Show: func(profile *Profile) any { return profile.Settings.RenewOnPayment }},
+	{Name: "lead_days", Show: func(profile *Profile) any { return profile.Settings.LeadDays }},
+	{Name: "late_fee_percent", Show: func(profile *Profile) any { return profile.Settings.LateFeePercent.String() }},
+	{Name: "late_interest_percent", Show: func(profile *Profile) any { return profile.Settings.LateInterestPercent.String() }},
+	{Name: "discount_percent", Show: func(profile *Profile) any { return profile.Settings.DiscountPercent.String() }},
+	{Name: "discount_amount", Show: func(profile *Profile) any { return profile.Settings.DiscountAmount.String() }},
+	{Name: "renew_invoice", Show: func(profile *Profile) any { return profile.Settings.RenewInvoice }},
+	{Name: "type", Show: func(profile *Profile) any { return profile.Subscription.Kind }},
+	{Name: "plan", Show: func(profile *Profile) any { return profile.PlanName }},
+	{Name: "expires_at", Show: func(profile *Profile) any { return profile.Subscription.ExpiresOn }},
+	{Name: "suspended", Show: func(profile *Profile) any { return !profile.Subscription.SuspendedAt.IsZero() }},
+	{Name: "functions", Show: func(profile *Profile) any { return functionsAudit(profile.Subscription.Functions) }},
 }
 
 // functionsAudit is a set of functions as the audit log shows it.
-func functionsAudit(f Functions) string { return strings.Trim(f.String(), ",") }
+func functionsAudit(functions Functions) string {
+	return strings.Trim(functions.String(), ",")
+}
 
-func companyAudit(p *Profile) AuditFields { return companyFields.Of(p) }
+func companyAudit(profile *Profile) AuditFields {
+	return companyFields.Of(profile)
+}
 
 var userFields = AuditTable[User]{
-	{Name: "name", Show: func(u *User) any { return u.Name }},
-	{Name: "email", Show: func(u *User) any { return u.Email }},
-	{Name: "role", Show: func(u *User) any { return u.Role }},
+	{Name: "name", Show: func(user *User) any { return user.Name }},
+	{Name: "email", Show: func(user *User) any { return user.Email }},
+	{Name: "role", Show: func(user *User) any { return user.Role }},
 }
 
-func userAudit(u *User) AuditFields { return userFields.Of(u) }
+func userAudit(user *User) AuditFields { return userFields.Of(user) }
 
 var tokenFields = AuditTable[Token]{
-	{Name: "name", Show: func(t *Token) any { return t.Name }},
+	{Name: "name", Show: func(token *Token) any { return token.Name }},
 }
 
-func tokenAudit(t *Token) AuditFields { return tokenFields.Of(t) }
+func tokenAudit(token *Token) AuditFields { return tokenFields.Of(token) }

@@ -33,9 +33,9 @@ var notAudited = map[string]string{
 }
 
 // leaves walks the exported fields of a record down to plain values.
-func leaves(path string, v reflect.Value, visit func(path string, v reflect.Value)) {
-	for i := range v.NumField() {
-		name, f := path+"."+v.Type().Field(i).Name, v.Field(i)
+func leaves(path string, value reflect.Value, visit func(path string, value reflect.Value)) {
+	for i := range value.NumField() {
+		name, f := path+"."+value.Type().Field(i).Name, value.Field(i)
 		switch f.Interface().(type) {
 		case Company, Settings, Subscription:
 			leaves(name, f, visit)
@@ -46,38 +46,38 @@ func leaves(path string, v reflect.Value, visit func(path string, v reflect.Valu
 }
 
 // fill sets a field to something that is not its zero value.
-func fill(v reflect.Value, n int) {
-	switch v.Interface().(type) {
+func fill(value reflect.Value, count int) {
+	switch value.Interface().(type) {
 	case string:
-		v.SetString(fmt.Sprintf("text%d", n))
+		value.SetString(fmt.Sprintf("text%d", count))
 	case int, int64:
-		v.SetInt(int64(n))
+		value.SetInt(int64(count))
 	case money.Percent, money.Cents:
-		v.SetInt(int64(n))
+		value.SetInt(int64(count))
 	case bool:
-		v.SetBool(true)
+		value.SetBool(true)
 	case time.Time:
-		v.Set(reflect.ValueOf(time.UnixMicro(int64(n) + 1)))
+		value.Set(reflect.ValueOf(time.UnixMicro(int64(count) + 1)))
 	case civil.Date:
-		v.Set(reflect.ValueOf(civil.MustParse("2026-03-31")))
+		value.Set(reflect.ValueOf(civil.MustParse("2026-03-31")))
 	case Above:
-		v.Set(reflect.ValueOf(Above{time.UnixMicro(int64(n) + 1), civil.MustParse("2026-04-30")}))
+		value.Set(reflect.ValueOf(Above{time.UnixMicro(int64(count) + 1), civil.MustParse("2026-04-30")}))
 	case Level:
-		v.SetString(string(LevelMaster))
+		value.SetString(string(LevelMaster))
 	case RenewFrom:
-		v.SetString(string(FromToday))
+		value.SetString(string(FromToday))
 	case RenewInvoice:
-		v.SetString(string(PayInvoice))
+		value.SetString(string(PayInvoice))
 	case SubscriptionKind:
-		v.SetString(string(Subscriber))
+		value.SetString(string(Subscriber))
 	case Role:
-		v.SetString(string(RoleStaff))
+		value.SetString(string(RoleStaff))
 	case Functions:
-		v.SetUint(uint64(FunctionsOf(FunctionAPI, FunctionImport)))
+		value.SetUint(uint64(FunctionsOf(FunctionAPI, FunctionImport)))
 	case *time.Location:
-		v.Set(reflect.ValueOf(mustZone("America/Noronha")))
+		value.Set(reflect.ValueOf(mustZone("America/Noronha")))
 	default:
-		panic(fmt.Sprintf("no filling for a %s", v.Type()))
+		panic(fmt.Sprintf("no filling for a %s", value.Type()))
 	}
 }
 
@@ -99,9 +99,9 @@ func wantAudited[T any](t *testing.T, blank func() T, audit func(*T) AuditFields
 	leaves(name, reflect.ValueOf(&zero).Elem(), func(path string, _ reflect.Value) { paths = append(paths, path) })
 	for _, path := range paths {
 		before, after := blank(), blank()
-		leaves(name, reflect.ValueOf(&after).Elem(), func(p string, v reflect.Value) {
+		leaves(name, reflect.ValueOf(&after).Elem(), func(p string, value reflect.Value) {
 			if p == path {
-				fill(v, 7)
+				fill(value, 7)
 			}
 		})
 		changed := len(AuditEntry{Before: audit(&before), After: audit(&after)}.changes())
@@ -127,44 +127,44 @@ var notWritten = map[string]string{
 	"Profile.PlanName":                    "it is the plan's row",
 }
 
-func filledProfile() (p Profile) {
+func filledProfile() (profile Profile) {
 	n := 0
-	leaves("Profile", reflect.ValueOf(&p).Elem(), func(path string, v reflect.Value) {
+	leaves("Profile", reflect.ValueOf(&profile).Elem(), func(path string, value reflect.Value) {
 		n++
 		if _, excepted := notWritten[path]; !excepted {
-			fill(v, n)
+			fill(value, n)
 		}
 	})
-	return p
+	return profile
 }
 
 func TestEveryFieldOfACompanyIsStored(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := New(sqldbtest.New(t, engine), Config{})
+		service := New(sqldbtest.New(t, engine), Config{})
 		made := Change{Action: CompanyCreated, After: filledProfile(), owner: newOwner("ana@example.com", "hash")}
-		apply(t, s, &made)
-		wantStored(t, s, made.After.Company)
+		apply(t, service, &made)
+		wantStored(t, service, made.After.Company)
 
 		fresh := Company{ID: made.After.ID, Name: "Rede", Level: LevelUser, Zone: time.UTC, CreatedAt: made.After.CreatedAt}
 		fresh.Settings.RenewFrom, fresh.Settings.RenewInvoice = FromDueDate, KeepInvoice
-		apply(t, s, &Change{Action: CompanyUpdated, Before: made.After, After: Profile{Company: fresh}})
-		wantStored(t, s, fresh)
+		apply(t, service, &Change{Action: CompanyUpdated, Before: made.After, After: Profile{Company: fresh}})
+		wantStored(t, service, fresh)
 	})
 }
 
-func apply(t *testing.T, s *Service, c *Change) {
+func apply(t *testing.T, service *Service, change *Change) {
 	t.Helper()
-	err := s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		return s.applyCompany(t.Context(), tx, Operator(c.Before.Company), c)
+	err := service.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		return service.applyCompany(t.Context(), tx, Operator(change.Before.Company), change)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func wantStored(t *testing.T, s *Service, want Company) {
+func wantStored(t *testing.T, service *Service, want Company) {
 	t.Helper()
-	got, err := companyByID(t.Context(), s.db, want.ID)
+	got, err := companyByID(t.Context(), service.db, want.ID)
 	got.CreatedAt, want.CreatedAt = got.CreatedAt.UTC(), want.CreatedAt.UTC()
 	got.Subscription.SuspendedAt, want.Subscription.SuspendedAt = got.Subscription.SuspendedAt.UTC(), want.Subscription.SuspendedAt.UTC()
 	if err != nil || got != want {
@@ -174,24 +174,24 @@ func wantStored(t *testing.T, s *Service, want Company) {
 
 func TestEveryFieldOfAUserIsStored(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := New(sqldbtest.New(t, engine), Config{})
-		company, owner, err := s.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
+		service := New(sqldbtest.New(t, engine), Config{})
+		company, owner, err := service.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, err := userByID(t.Context(), s.db, company.ID, owner.ID)
+		before, err := userByID(t.Context(), service.db, company.ID, owner.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		after := storedUser{User: before.User, passwordHash: "hash", totp: "sealed", totpPending: "pending", totpLast: 7}
 		after.Name, after.Email, after.Role = "Ana", "Outra@example.com", RoleStaff
-		err = s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			return s.applyUser(t.Context(), tx, Operator(company), &userChange{UserUpdated, before, after})
+		err = service.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			return service.applyUser(t.Context(), tx, Operator(company), &userChange{UserUpdated, before, after})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := userByEmail(t.Context(), s.db, "outra@example.com"); err != nil || got != after {
+		if got, err := userByEmail(t.Context(), service.db, "outra@example.com"); err != nil || got != after {
 			t.Errorf("stored %+v, %v\nwant   %+v", got, err, after)
 		}
 	})
@@ -215,18 +215,18 @@ func TestCountedStateIsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestWatchersSeeWhoChangedACompany(t *testing.T) {
-	s := New(sqldbtest.New(t, sqldb.SQLite), Config{})
+	service := New(sqldbtest.New(t, sqldb.SQLite), Config{})
 	var seen []Changes
-	s.Watch(func(_ context.Context, _ *sqldb.Tx, changes Changes) error {
+	service.Watch(func(_ context.Context, _ *sqldb.Tx, changes Changes) error {
 		seen = append(seen, changes)
 		return nil
 	})
-	company, _, err := s.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
+	company, _, err := service.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	actor := Actor{Company: company, UserID: 4, From: "192.0.2.1"}
-	if _, err := s.SetCompany(t.Context(), actor, CompanyDraft{}); err != nil {
+	if _, err := service.SetCompany(t.Context(), actor, CompanyDraft{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(seen) != 2 || seen[0].Actor.Company.ID != company.ID || seen[0].List[0].Action != CompanyCreated || seen[0].List[0].Before.ID != 0 ||
@@ -237,20 +237,20 @@ func TestWatchersSeeWhoChangedACompany(t *testing.T) {
 
 // A password that was changed while its old hash was being made anew stays.
 func TestPasswordChangedMeanwhileIsNotRehashedAway(t *testing.T) {
-	s := New(sqldbtest.New(t, sqldb.SQLite), Config{})
-	company, owner, err := s.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
+	service := New(sqldbtest.New(t, sqldb.SQLite), Config{})
+	company, owner, err := service.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	checked := storedUser{User: owner, passwordHash: "old"}
 	for hash, want := range map[string]string{"old": "old, anew", "changed": "changed"} {
-		err := s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			if err := s.setPassword(t.Context(), tx, Operator(company), passwordSet{PasswordSet, owner, hash, false}); err != nil {
+		err := service.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			if err := service.setPassword(t.Context(), tx, Operator(company), passwordSet{PasswordSet, owner, hash, false}); err != nil {
 				return err
 			}
-			return s.rehash(t.Context(), tx, checked, "old, anew")
+			return service.rehash(t.Context(), tx, checked, "old, anew")
 		})
-		if got, findErr := userByID(t.Context(), s.db, company.ID, owner.ID); err != nil || findErr != nil || got.passwordHash != want {
+		if got, findErr := userByID(t.Context(), service.db, company.ID, owner.ID); err != nil || findErr != nil || got.passwordHash != want {
 			t.Errorf("%q became %q, %v, %v", hash, got.passwordHash, err, findErr)
 		}
 	}

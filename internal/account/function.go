@@ -47,15 +47,17 @@ type Functions uint64
 const EveryFunction = ^Functions(0)
 
 // FunctionsOf makes a set of names; what is no function is left out.
-func FunctionsOf(names ...Function) (f Functions) {
+func FunctionsOf(names ...Function) (functions Functions) {
 	for _, name := range names {
-		f |= bitOf(name)
+		functions |= bitOf(name)
 	}
-	return f
+	return functions
 }
 
 func bitOf(name Function) Functions {
-	i := slices.IndexFunc(FunctionCatalog, func(e FunctionEntry) bool { return e.Name == name })
+	i := slices.IndexFunc(FunctionCatalog, func(entry FunctionEntry) bool {
+		return entry.Name == name
+	})
 	if i < 0 {
 		return 0
 	}
@@ -68,9 +70,9 @@ func (f Functions) Has(name Function) bool { return f&bitOf(name) != 0 }
 // Names lists the set in the order of the catalog.
 func (f Functions) Names() []Function {
 	names := []Function{}
-	for _, e := range FunctionCatalog {
-		if f.Has(e.Name) {
-			names = append(names, e.Name)
+	for _, entry := range FunctionCatalog {
+		if f.Has(entry.Name) {
+			names = append(names, entry.Name)
 		}
 	}
 	return names
@@ -93,14 +95,14 @@ func (f Functions) String() string {
 
 // ParseFunctions reads what String wrote. A name that this version does not
 // know is passed over.
-func ParseFunctions(stored string) (f Functions) {
+func ParseFunctions(stored string) (functions Functions) {
 	if stored == allFunctions {
 		return EveryFunction
 	}
 	for _, name := range sqldb.ParseWords(stored) {
-		f |= bitOf(Function(name))
+		functions |= bitOf(Function(name))
 	}
-	return f
+	return functions
 }
 
 // Value stores the set.

@@ -42,38 +42,38 @@ func (h house) spend(t *testing.T, key string) {
 }
 
 func TestUnknownLinksAreLookedUpBeforeAnythingIsHashed(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
+	eachHouse(t, func(t *testing.T, house house) {
 		for lane := secret.LaneKnown; lane <= secret.LaneStranger; lane++ {
 			crowd(t, lane)
 		}
-		_, err := h.UsePasswordLink(t.Context(), "unknown", account.ReadNewPassword(form("password", "a long enough one")), here)
+		_, err := house.UsePasswordLink(t.Context(), "unknown", account.ReadNewPassword(form("password", "a long enough one")), here)
 		wantKind(t, err, fault.KindNotFound)
-		_, err = h.Setup(t.Context(), "unknown", account.ReadSetup(form("name", "X", "email", "x@example.com", "user_name", "X", "password", "a long enough one")), here)
+		_, err = house.Setup(t.Context(), "unknown", account.ReadSetup(form("name", "X", "email", "x@example.com", "user_name", "X", "password", "a long enough one")), here)
 		wantKind(t, err, fault.KindNotFound)
 	})
 }
 
 func TestUnknownLinksAreCountedByNetwork(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
+	eachHouse(t, func(t *testing.T, house house) {
 		var err error
 		for i := range 51 {
 			from := account.Visitor{Address: fmt.Sprintf("2001:db8:1:1::%x", i)}
-			_, err = h.UsePasswordLink(t.Context(), "unknown", account.ReadNewPassword(form("password", "a long enough one")), from)
+			_, err = house.UsePasswordLink(t.Context(), "unknown", account.ReadNewPassword(form("password", "a long enough one")), from)
 		}
 		wantKind(t, err, fault.KindRateLimited)
-		_, err = h.UsePasswordLink(t.Context(), "unknown", account.ReadNewPassword(form("password", "a long enough one")), here)
+		_, err = house.UsePasswordLink(t.Context(), "unknown", account.ReadNewPassword(form("password", "a long enough one")), here)
 		wantKind(t, err, fault.KindNotFound)
 	})
 }
 
 func TestKnownDeviceWaitsForNoStranger(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		back := h.knownDevice(t)
+	eachHouse(t, func(t *testing.T, house house) {
+		back := house.knownDevice(t)
 		crowd(t, secret.LaneSignIn)
-		if _, err := h.SignIn(t.Context(), credentials(password), here); !errors.Is(err, secret.ErrBusy) {
+		if _, err := house.SignIn(t.Context(), credentials(password), here); !errors.Is(err, secret.ErrBusy) {
 			t.Errorf("a stranger found a place: %v", err)
 		}
-		in, err := h.SignIn(t.Context(), credentials(password), back)
+		in, err := house.SignIn(t.Context(), credentials(password), back)
 		if err != nil || in.Device != "" {
 			t.Errorf("the known device got %q, %v", in.Device, err)
 		}
@@ -81,35 +81,35 @@ func TestKnownDeviceWaitsForNoStranger(t *testing.T) {
 }
 
 func TestStrangersCannotLockAPersonOut(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		back := h.knownDevice(t)
+	eachHouse(t, func(t *testing.T, house house) {
+		back := house.knownDevice(t)
 		for _, key := range []string{"person:ana@example.com", "address:192.0.2.1", "pair:ana@example.com 192.0.2.1"} {
-			h.spend(t, key)
+			house.spend(t, key)
 		}
-		_, err := h.SignIn(t.Context(), credentials(password), here)
+		_, err := house.SignIn(t.Context(), credentials(password), here)
 		wantKind(t, err, fault.KindRateLimited)
-		if _, err := h.SignIn(t.Context(), credentials(password), back); err != nil {
+		if _, err := house.SignIn(t.Context(), credentials(password), back); err != nil {
 			t.Errorf("the known device is locked out: %v", err)
 		}
 		for range 10 {
-			_, err = h.SignIn(t.Context(), credentials("wrong"), back)
+			_, err = house.SignIn(t.Context(), credentials("wrong"), back)
 			wantKind(t, err, fault.KindInvalid)
 		}
-		_, err = h.SignIn(t.Context(), credentials(password), back)
+		_, err = house.SignIn(t.Context(), credentials(password), back)
 		wantKind(t, err, fault.KindRateLimited)
 	})
 }
 
 func TestDeviceIsKnownForItsUserAloneAndForgottenWithThePassword(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		back := h.knownDevice(t)
-		actor := account.Actor{Company: account.Company{ID: h.owner.CompanyID}, UserID: h.owner.ID, From: here.Address}
-		_, link, err := h.NewPasswordLink(t.Context(), actor, h.owner.ID)
+	eachHouse(t, func(t *testing.T, house house) {
+		back := house.knownDevice(t)
+		actor := account.Actor{Company: account.Company{ID: house.owner.CompanyID}, UserID: house.owner.ID, From: here.Address}
+		_, link, err := house.NewPasswordLink(t.Context(), actor, house.owner.ID)
 		housetest.Must(t, err)
-		_, err = h.UsePasswordLink(t.Context(), link, account.ReadNewPassword(form("password", "another long one")), here)
+		_, err = house.UsePasswordLink(t.Context(), link, account.ReadNewPassword(form("password", "another long one")), here)
 		housetest.Must(t, err)
-		h.spend(t, "person:ana@example.com")
-		_, err = h.SignIn(t.Context(), credentials("another long one"), back)
+		house.spend(t, "person:ana@example.com")
+		_, err = house.SignIn(t.Context(), credentials("another long one"), back)
 		wantKind(t, err, fault.KindRateLimited)
 	})
 }
@@ -132,16 +132,16 @@ func TestNetworksAreCountedAsOne(t *testing.T) {
 }
 
 func TestAttemptsAreCountedByNetwork(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
+	eachHouse(t, func(t *testing.T, house house) {
 		var err error
 		for i := range 11 {
-			_, err = h.SignIn(t.Context(), credentials("wrong"), account.Visitor{Address: fmt.Sprintf("2001:db8:1:1::%x", i+1)})
+			_, err = house.SignIn(t.Context(), credentials("wrong"), account.Visitor{Address: fmt.Sprintf("2001:db8:1:1::%x", i+1)})
 		}
 		wantKind(t, err, fault.KindRateLimited)
-		_, err = h.SignIn(t.Context(), credentials(password), account.Visitor{Address: "2001:db8:1:2::1"})
+		_, err = house.SignIn(t.Context(), credentials(password), account.Visitor{Address: "2001:db8:1:2::1"})
 		housetest.Must(t, err)
-		h.spend(t, "address:2001:db8:2::/48")
-		_, err = h.SignIn(t.Context(), credentials(password), account.Visitor{Address: "2001:db8:2:3::1"})
+		house.spend(t, "address:2001:db8:2::/48")
+		_, err = house.SignIn(t.Context(), credentials(password), account.Visitor{Address: "2001:db8:2:3::1"})
 		wantKind(t, err, fault.KindRateLimited)
 	})
 }
@@ -149,28 +149,28 @@ func TestAttemptsAreCountedByNetwork(t *testing.T) {
 // Wrong codes are counted for the account wherever they come from, are in the
 // audit log, and do not lock out who comes from a known device.
 func TestGuessesAtTheSecondFactorAreCountedPerAccount(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		_, v := h.signIn(t)
-		f, err := h.BeginSecondFactor(t.Context(), v.Actor)
+	eachHouse(t, func(t *testing.T, house house) {
+		_, visit := house.signIn(t)
+		factor, err := house.BeginSecondFactor(t.Context(), visit.Actor)
 		housetest.Must(t, err)
-		_, err = h.ConfirmSecondFactor(t.Context(), v, account.ReadCode(form("code", code(t, f.Secret, h.clock.Now()))))
+		_, err = house.ConfirmSecondFactor(t.Context(), visit, account.ReadCode(form("code", code(t, factor.Secret, house.clock.Now()))))
 		housetest.Must(t, err)
-		h.clock.Advance(30e9)
-		known := h.confirmed(t, here, code(t, f.Secret, h.clock.Now()))
+		house.clock.Advance(30e9)
+		known := house.confirmed(t, here, code(t, factor.Secret, house.clock.Now()))
 		for i := range 10 {
 			from := account.Visitor{Address: fmt.Sprintf("198.51.100.%d", i+1)}
-			_, err = h.ConfirmCode(t.Context(), h.pending(t, from), account.ReadCode(form("code", "000000")), from)
+			_, err = house.ConfirmCode(t.Context(), house.pending(t, from), account.ReadCode(form("code", "000000")), from)
 			wantKind(t, err, fault.KindInvalid)
 		}
-		h.clock.Advance(30e9)
-		right := account.ReadCode(form("code", code(t, f.Secret, h.clock.Now())))
+		house.clock.Advance(30e9)
+		right := account.ReadCode(form("code", code(t, factor.Secret, house.clock.Now())))
 		stranger := account.Visitor{Address: "203.0.113.9"}
-		_, err = h.ConfirmCode(t.Context(), h.pending(t, stranger), right, stranger)
+		_, err = house.ConfirmCode(t.Context(), house.pending(t, stranger), right, stranger)
 		wantKind(t, err, fault.KindRateLimited)
-		if _, err = h.ConfirmCode(t.Context(), h.pending(t, known), right, known); err != nil {
+		if _, err = house.ConfirmCode(t.Context(), house.pending(t, known), right, known); err != nil {
 			t.Errorf("the known device is locked out: %v", err)
 		}
-		lines, _, err := h.Audit(t.Context(), v.Actor, account.AuditFilter{}, input.Page{Number: 1, Size: 100})
+		lines, _, err := house.Audit(t.Context(), visit.Actor, account.AuditFilter{}, input.Page{Number: 1, Size: 100})
 		housetest.Must(t, err)
 		refused := 0
 		for _, line := range lines {

@@ -25,20 +25,30 @@ func NewInvitation() Invitation {
 // transaction, which writes the audit line. An older one stops working. Once
 // any user of the company has had a password it is in use, and nobody above it
 // can get in: an owner who was made later is invited by those who are in.
-func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, c Company, i Invitation) error {
-	owner, err := ownerOf(ctx, tx, c.ID)
+func (s *Service) InviteTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	company Company,
+	invitation Invitation,
+) error {
+	owner, err := ownerOf(ctx, tx, company.ID)
 	if err != nil {
 		return err
 	}
-	if _, err := lockUser(ctx, tx, c.ID, owner.ID); err != nil { // a password may be set at this moment
+	if _, err := lockUser(ctx, tx, company.ID, owner.ID); err != nil { // a password may be set at this moment
 		return err
 	}
-	used, err := inUse(ctx, tx, c.ID)
+	used, err := inUse(ctx, tx, company.ID)
 	if err != nil {
 		return err
 	}
 	if used {
 		return fault.Conflict("the owner has a password already")
 	}
-	return replacePasswordLink(ctx, tx, owner, newPasswordLink{i.hash, forInvitation, linkLife})
+	return replacePasswordLink(
+		ctx,
+		tx,
+		owner,
+		newPasswordLink{invitation.hash, forInvitation, linkLife},
+	)
 }

@@ -14,7 +14,7 @@ import (
 // shared by all processes, and SQLite has only one.
 type limiter interface {
 	admit(ctx context.Context, hash []byte) (Actor, Quota, error)
-	answered(ctx context.Context, tokenID int64, q Quota) error
+	answered(ctx context.Context, tokenID int64, quota Quota) error
 }
 
 const (
@@ -38,8 +38,8 @@ func newLimiter(db *sqldb.DB, limit int) limiter {
 type unlimited struct{ db *sqldb.DB }
 
 func (l unlimited) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
-	a, err := actorByToken(ctx, l.db, hash)
-	return a, Quota{}, err
+	actor, err := actorByToken(ctx, l.db, hash)
+	return actor, Quota{}, err
 }
 
 func (l unlimited) answered(context.Context, int64, Quota) error { return nil }
@@ -54,33 +54,33 @@ type memoryLimiter struct {
 }
 
 func (l *memoryLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
-	a, err := actorByToken(ctx, l.db, hash)
+	actor, err := actorByToken(ctx, l.db, hash)
 	if err != nil {
-		return a, Quota{}, err
+		return actor, Quota{}, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.db.Now().UnixMicro()
 	l.sweep(now)
-	recent := since(l.calls[a.TokenID], now-window.Microseconds())
-	q := Quota{Limit: l.limit, admittedAt: now}
+	recent := since(l.calls[actor.TokenID], now-window.Microseconds())
+	quota := Quota{Limit: l.limit, admittedAt: now}
 	if len(recent) >= l.limit {
-		q.RetryAfter = retryAfter(recent[len(recent)-l.limit], now)
+		quota.RetryAfter = retryAfter(recent[len(recent)-l.limit], now)
 	} else {
 		recent = append(recent, now)
 	}
-	l.calls[a.TokenID] = recent
-	q.Remaining = max(0, l.limit-len(recent))
-	return a, q, nil
+	l.calls[actor.TokenID] = recent
+	quota.Remaining = max(0, l.limit-len(recent))
+	return actor, quota, nil
 }
 
-func (l *memoryLimiter) answered(_ context.Context, tokenID int64, q Quota) error {
+func (l *memoryLimiter) answered(_ context.Context, tokenID int64, quota Quota) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.db.Now().UnixMicro()
 	calls := l.calls[tokenID]
 	for i, at := range calls {
-		if at == q.admittedAt {
+		if at == quota.admittedAt {
 			l.calls[tokenID] = append(append(calls[:i:i], calls[i+1:]...), now)
 			break
 		}
@@ -126,17 +126,21 @@ type sharedLimiter struct {
 }
 
 func (l sharedLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
-	a, call, err := admitShared(ctx, l.db, hash, l.limit)
+	actor, call, err := admitShared(ctx, l.db, hash, l.limit)
 	if err != nil {
-		return a, Quota{}, err
+		return actor, Quota{}, err
 	}
 	if call.at == 0 {
-		oldest, now, err := oldestCall(ctx, l.db, a.TokenID, l.limit)
-		return a, Quota{Limit: l.limit, RetryAfter: retryAfter(oldest, now)}, err
+		oldest, now, err := oldestCall(ctx, l.db, actor.TokenID, l.limit)
+		return actor, Quota{Limit: l.limit, RetryAfter: retryAfter(oldest, now)}, err
 	}
-	return a, Quota{Limit: l.limit, Remaining: max(0, l.limit-call.recent), admittedAt: call.at}, nil
+	return actor, Quota{
+		Limit:      l.limit,
+		Remaining:  max(0, l.limit-call.recent),
+		admittedAt: call.at,
+	}, nil
 }
 
-func (l sharedLimiter) answered(ctx context.Context, tokenID int64, q Quota) error {
-	return restamp(ctx, l.db, tokenID, q.admittedAt)
+func (l sharedLimiter) answered(ctx context.Context, tokenID int64, quota Quota) error {
+	return restamp(ctx, l.db, tokenID, quota.admittedAt)
 }

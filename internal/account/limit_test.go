@@ -26,21 +26,21 @@ func newCaller(t *testing.T, engine sqldb.Engine, limit int) caller {
 	t.Helper()
 	clock := sqldbtest.NewClock(noon)
 	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
-	s := account.New(db, account.Config{CallsPerMinute: limit})
-	_, plain := newToken(t, s, newCompany(t, s, "a@example.com"))
-	return caller{s, db, clock, plain}
+	service := account.New(db, account.Config{CallsPerMinute: limit})
+	_, plain := newToken(t, service, newCompany(t, service, "a@example.com"))
+	return caller{service, db, clock, plain}
 }
 
 // pass lets time go by. PostgreSQL goes by the server's clock, so there the
 // calls are made older instead.
-func (c caller) pass(t *testing.T, d time.Duration) {
+func (c caller) pass(t *testing.T, span time.Duration) {
 	t.Helper()
-	c.clock.Advance(d)
+	c.clock.Advance(span)
 	if c.db.Engine() == sqldb.SQLite {
 		return
 	}
 	err := c.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(t.Context(), `UPDATE token_calls SET calls = ARRAY(SELECT at - ? FROM unnest(calls) AS at)`, d.Microseconds())
+		_, err := tx.Exec(t.Context(), `UPDATE token_calls SET calls = ARRAY(SELECT at - ? FROM unnest(calls) AS at)`, span.Microseconds())
 		return err
 	})
 	if err != nil {
@@ -50,95 +50,95 @@ func (c caller) pass(t *testing.T, d time.Duration) {
 
 func (c caller) served(t *testing.T, remaining int) (account.Actor, account.Quota) {
 	t.Helper()
-	a, q, err := c.Admit(t.Context(), c.token)
-	if err != nil || q.Remaining != remaining || q.RetryAfter != 0 {
-		t.Fatalf("quota %+v, %v; want a call that is served and leaves %d", q, err, remaining)
+	actor, quota, err := c.Admit(t.Context(), c.token)
+	if err != nil || quota.Remaining != remaining || quota.RetryAfter != 0 {
+		t.Fatalf("quota %+v, %v; want a call that is served and leaves %d", quota, err, remaining)
 	}
-	return a, q
+	return actor, quota
 }
 
 func (c caller) refused(t *testing.T) (retryAfter time.Duration) {
 	t.Helper()
-	_, q, err := c.Admit(t.Context(), c.token)
+	_, quota, err := c.Admit(t.Context(), c.token)
 	wantKind(t, err, fault.KindRateLimited)
-	if q.Remaining != 0 || q.RetryAfter < time.Second || q.RetryAfter%time.Second != 0 {
-		t.Fatalf("quota %+v of a refused call", q)
+	if quota.Remaining != 0 || quota.RetryAfter < time.Second || quota.RetryAfter%time.Second != 0 {
+		t.Fatalf("quota %+v of a refused call", quota)
 	}
-	return q.RetryAfter
+	return quota.RetryAfter
 }
 
 func TestLimitSlidesWithTheCalls(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newCaller(t, engine, 3)
-		c.served(t, 2)
-		c.pass(t, 25*time.Second)
-		c.served(t, 1)
-		c.served(t, 0)
-		c.pass(t, 25*time.Second)
+		caller := newCaller(t, engine, 3)
+		caller.served(t, 2)
+		caller.pass(t, 25*time.Second)
+		caller.served(t, 1)
+		caller.served(t, 0)
+		caller.pass(t, 25*time.Second)
 		for range 5 { // which do not count
-			c.refused(t)
+			caller.refused(t)
 		}
-		c.pass(t, c.refused(t))
-		c.served(t, 0)
-		c.pass(t, c.refused(t)+5*time.Second)
-		c.served(t, 1) // the two of one moment have left together
-		c.pass(t, 5*time.Minute)
-		c.served(t, 2)
+		caller.pass(t, caller.refused(t))
+		caller.served(t, 0)
+		caller.pass(t, caller.refused(t)+5*time.Second)
+		caller.served(t, 1) // the two of one moment have left together
+		caller.pass(t, 5*time.Minute)
+		caller.served(t, 2)
 	})
 }
 
 func TestRetryAfterIsTrueToTheSecond(t *testing.T) {
-	c := newCaller(t, sqldb.SQLite, 1)
+	caller := newCaller(t, sqldb.SQLite, 1)
 	for _, later := range []time.Duration{
 		0, time.Microsecond, 499 * time.Millisecond, 500 * time.Millisecond, 17*time.Second + 1500*time.Microsecond, 60 * time.Second,
 	} {
-		c.pass(t, time.Hour)
-		c.served(t, 0)
-		c.pass(t, later)
-		c.pass(t, c.refused(t)-time.Second)
-		c.refused(t)
-		c.pass(t, time.Second)
-		c.served(t, 0)
+		caller.pass(t, time.Hour)
+		caller.served(t, 0)
+		caller.pass(t, later)
+		caller.pass(t, caller.refused(t)-time.Second)
+		caller.refused(t)
+		caller.pass(t, time.Second)
+		caller.served(t, 0)
 	}
 }
 
 func TestSlowAnswerCountsFromItsEnd(t *testing.T) {
-	c := newCaller(t, sqldb.SQLite, 2)
-	a, slow := c.served(t, 1)
-	c.pass(t, 20*time.Second)
-	c.served(t, 0)
-	if err := c.Answered(t.Context(), a, slow); err != nil {
+	caller := newCaller(t, sqldb.SQLite, 2)
+	actor, slow := caller.served(t, 1)
+	caller.pass(t, 20*time.Second)
+	caller.served(t, 0)
+	if err := caller.Answered(t.Context(), actor, slow); err != nil {
 		t.Fatal(err)
 	}
-	c.pass(t, 50*time.Second) // a minute after the slow call came, not after its answer
-	c.refused(t)
-	c.pass(t, 11*time.Second)
-	c.served(t, 1)
+	caller.pass(t, 50*time.Second) // a minute after the slow call came, not after its answer
+	caller.refused(t)
+	caller.pass(t, 11*time.Second)
+	caller.served(t, 1)
 }
 
 // On PostgreSQL the same is seen in the table.
 func TestOnlySlowAnswersAreStampedAnew(t *testing.T) {
-	c := newCaller(t, sqldb.Postgres, 3)
-	a, slow := c.served(t, 2)
-	c.clock.Advance(400 * time.Millisecond)
-	_, quick := c.served(t, 1)
-	before := c.calls(t)
-	c.clock.Advance(200 * time.Millisecond)
-	if err := c.Answered(t.Context(), a, quick); err != nil {
+	caller := newCaller(t, sqldb.Postgres, 3)
+	actor, slow := caller.served(t, 2)
+	caller.clock.Advance(400 * time.Millisecond)
+	_, quick := caller.served(t, 1)
+	before := caller.calls(t)
+	caller.clock.Advance(200 * time.Millisecond)
+	if err := caller.Answered(t.Context(), actor, quick); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.calls(t); !slices.Equal(got, before) {
+	if got := caller.calls(t); !slices.Equal(got, before) {
 		t.Errorf("a quick answer made of %v %v", before, got)
 	}
-	if err := c.Answered(t.Context(), a, slow); err != nil {
+	if err := caller.Answered(t.Context(), actor, slow); err != nil {
 		t.Fatal(err)
 	}
-	after := c.calls(t)
+	after := caller.calls(t)
 	if len(after) != 2 || after[0] != before[1] || after[1] <= before[1] {
 		t.Errorf("a slow answer made of %v %v, want the first one last and later", before, after)
 	}
-	c.served(t, 0)
-	c.refused(t)
+	caller.served(t, 0)
+	caller.refused(t)
 }
 
 func (c caller) calls(t *testing.T) []int64 {
@@ -160,21 +160,21 @@ func TestNoMinuteHasMoreAnswersThanTheLimit(t *testing.T) {
 		came  time.Time
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	c := newCaller(t, sqldb.SQLite, limit)
+	caller := newCaller(t, sqldb.SQLite, limit)
 	var inFlight []running
 	var answers []time.Time
 	answer := func(i int) {
-		if err := c.Answered(t.Context(), inFlight[i].actor, inFlight[i].quota); err != nil {
+		if err := caller.Answered(t.Context(), inFlight[i].actor, inFlight[i].quota); err != nil {
 			t.Fatal(err)
 		}
-		answers = append(answers, c.clock.Now())
+		answers = append(answers, caller.clock.Now())
 		inFlight = slices.Delete(inFlight, i, i+1)
 	}
 	refusals := 0
 	for range 6000 {
 		// Now at length, now within what a quick answer may take.
-		c.clock.Advance([]time.Duration{time.Second / 2, 5 * time.Second}[random.IntN(2)] * time.Duration(random.IntN(1000)) / 1000)
-		now := c.clock.Now()
+		caller.clock.Advance([]time.Duration{time.Second / 2, 5 * time.Second}[random.IntN(2)] * time.Duration(random.IntN(1000)) / 1000)
+		now := caller.clock.Now()
 		for len(inFlight) > 0 && now.Sub(inFlight[0].came) > 25*time.Second {
 			answer(0)
 		}
@@ -182,9 +182,9 @@ func TestNoMinuteHasMoreAnswersThanTheLimit(t *testing.T) {
 			answer(random.IntN(len(inFlight)))
 			continue
 		}
-		a, q, err := c.Admit(t.Context(), c.token)
+		actor, quota, err := caller.Admit(t.Context(), caller.token)
 		if err == nil {
-			inFlight = append(inFlight, running{a, q, now})
+			inFlight = append(inFlight, running{actor, quota, now})
 			continue
 		}
 		refusals++
@@ -214,16 +214,16 @@ func TestParallelCallsPassExactlyTheLimit(t *testing.T) {
 		if engine == sqldb.Postgres {
 			there = account.New(sqldbtest.Open(t, url), account.Config{CallsPerMinute: 60})
 		}
-		a := newCompany(t, here, "a@example.com")
-		_, one := newToken(t, here, a)
-		_, two := newToken(t, here, a)
+		actor := newCompany(t, here, "a@example.com")
+		_, one := newToken(t, here, actor)
+		_, two := newToken(t, here, actor)
 		for _, plain := range []string{one, two} { // each has a limit of its own
 			var passed, refused atomic.Int64
 			var wg sync.WaitGroup
 			for i := range 200 {
 				wg.Go(func() {
-					s := []*account.Service{here, there}[i%2]
-					switch _, _, err := s.Admit(t.Context(), plain); {
+					service := []*account.Service{here, there}[i%2]
+					switch _, _, err := service.Admit(t.Context(), plain); {
 					case err == nil:
 						passed.Add(1)
 					case fault.KindOf(err) == fault.KindRateLimited:
@@ -243,10 +243,10 @@ func TestParallelCallsPassExactlyTheLimit(t *testing.T) {
 
 func TestLimitCanBeSwitchedOff(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newCaller(t, engine, 0)
+		caller := newCaller(t, engine, 0)
 		for range 100 {
-			if _, q, err := c.Admit(t.Context(), c.token); err != nil || q.Limit != 0 {
-				t.Fatalf("quota %+v, %v; want none", q, err)
+			if _, quota, err := caller.Admit(t.Context(), caller.token); err != nil || quota.Limit != 0 {
+				t.Fatalf("quota %+v, %v; want none", quota, err)
 			}
 		}
 	})

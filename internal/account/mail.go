@@ -19,14 +19,16 @@ type Mail struct {
 }
 
 // Mailer hands a mail to the operator's mail server.
-type Mailer func(ctx context.Context, m Mail) error
+type Mailer func(ctx context.Context, mail Mail) error
 
 // SendsMail reports whether the operator has set a mail server.
 func (s *Service) SendsMail() bool { return s.mailer != nil && s.box != nil }
 
 // mailWaits are the pauses after attempts to send a mail that failed. After the
 // last it is given up: most of what is written is of use for an hour.
-var mailWaits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour}
+var mailWaits = []time.Duration{
+	time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour,
+}
 
 const (
 	mailBatch = 20
@@ -34,19 +36,24 @@ const (
 	mailLease = 2 * time.Minute
 )
 
-func mailContext(companyID int64) string { return fmt.Sprintf("mail:%d", companyID) }
+func mailContext(companyID int64) string {
+	return fmt.Sprintf("mail:%d", companyID)
+}
 
 // mailTx puts a mail into the queue, in the transaction of what it is about.
 // Without a mail server nothing is written.
-func (s *Service) mailTx(ctx context.Context, tx *sqldb.Tx, companyID int64, m Mail) error {
+func (s *Service) mailTx(ctx context.Context, tx *sqldb.Tx, companyID int64, mail Mail) error {
 	if !s.SendsMail() {
 		return nil
 	}
-	content, err := json.Marshal(m)
+	content, err := json.Marshal(mail)
 	if err != nil {
 		return err
 	}
-	return insertMail(ctx, tx, companyID, queuedMail{to: m.To, content: s.box.Seal(content, mailContext(companyID))})
+	return insertMail(ctx, tx, companyID, queuedMail{
+		to:      mail.To,
+		content: s.box.Seal(content, mailContext(companyID)),
+	})
 }
 
 // queuedMail is a mail on its way.
@@ -68,52 +75,62 @@ func (s *Service) SendMails(ctx context.Context) error {
 		return err
 	}
 	var failures []error
-	for _, m := range due {
-		if err := s.sendMail(ctx, m); err != nil {
-			failures = append(failures, fmt.Errorf("send mail %d: %w", m.id, err))
+	for _, mail := range due {
+		if err := s.sendMail(ctx, mail); err != nil {
+			failures = append(failures, fmt.Errorf("send mail %d: %w", mail.id, err))
 		}
 	}
 	return errors.Join(failures...)
 }
 
-func (s *Service) sendMail(ctx context.Context, m queuedMail) error {
+func (s *Service) sendMail(ctx context.Context, mail queuedMail) error {
 	var mine bool
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		mine, err = claimMail(ctx, tx, m, tx.Now().Add(mailLease))
+		mine, err = claimMail(ctx, tx, mail, tx.Now().Add(mailLease))
 		return err
 	})
 	if err != nil || !mine {
 		return err
 	}
-	content, err := s.box.Open(m.content, mailContext(m.companyID))
+	content, err := s.box.Open(mail.content, mailContext(mail.companyID))
 	var open Mail
 	if err == nil {
 		err = json.Unmarshal(content, &open)
 	}
 	if err == nil {
-		open.ID = fmt.Sprintf("mail-%d-%d", m.companyID, m.id)
+		open.ID = fmt.Sprintf("mail-%d-%d", mail.companyID, mail.id)
 		err = s.mailer(ctx, open)
 	}
 	return errors.Join(err, s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if err == nil || m.attempts >= len(mailWaits) {
-			return deleteMail(ctx, tx, m)
+		if err == nil || mail.attempts >= len(mailWaits) {
+			return deleteMail(ctx, tx, mail)
 		}
-		return postponeMail(ctx, tx, m, tx.Now().Add(mailWaits[m.attempts]))
+		return postponeMail(ctx, tx, mail, tx.Now().Add(mailWaits[mail.attempts]))
 	}))
 }
 
 // TellOwnersTx writes to all owners of the actor's company that have confirmed
 // their address or had no chance to, in the transaction of what they are told.
-func (s *Service) TellOwnersTx(ctx context.Context, tx *sqldb.Tx, a Actor, subject, body string) error {
-	if !s.SendsMail() || a.Program != "" {
+func (s *Service) TellOwnersTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor Actor,
+	subject, body string,
+) error {
+	if !s.SendsMail() || actor.Program != "" {
 		return nil
 	}
-	owners, err := ownersOf(ctx, tx, a.Company.ID)
+	owners, err := ownersOf(ctx, tx, actor.Company.ID)
 	if err != nil {
 		return err
 	}
 	for _, owner := range owners {
-		if err := s.mailTx(ctx, tx, a.Company.ID, Mail{To: owner.Email, Subject: subject, Text: body}); err != nil {
+		err := s.mailTx(ctx, tx, actor.Company.ID, Mail{
+			To:      owner.Email,
+			Subject: subject,
+			Text:    body,
+		})
+		if err != nil {
 			return err
 		}
 	}

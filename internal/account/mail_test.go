@@ -22,11 +22,11 @@ type post struct {
 	broken bool
 }
 
-func (p *post) send(_ context.Context, m account.Mail) error {
+func (p *post) send(_ context.Context, mail account.Mail) error {
 	if p.broken {
 		return errors.New("nobody answers")
 	}
-	p.mails = append(p.mails, m)
+	p.mails = append(p.mails, mail)
 	return nil
 }
 
@@ -41,15 +41,15 @@ func (h house) withMail(t *testing.T) (house, *post) {
 var mailedLink = regexp.MustCompile(`https://clientes\.example\.com/(password|email)/(\S+)`)
 
 // last sends what is due and returns the code of the link in the newest mail.
-func (h house) last(t *testing.T, p *post) (kind, code string) {
+func (h house) last(t *testing.T, post *post) (kind, code string) {
 	t.Helper()
 	housetest.Must(t, h.SendMails(t.Context()))
-	if len(p.mails) == 0 {
+	if len(post.mails) == 0 {
 		t.Fatal("no mail was sent")
 	}
-	found := mailedLink.FindStringSubmatch(p.mails[len(p.mails)-1].Text)
+	found := mailedLink.FindStringSubmatch(post.mails[len(post.mails)-1].Text)
 	if found == nil {
-		t.Fatalf("no link in %+v", p.mails[len(p.mails)-1])
+		t.Fatalf("no link in %+v", post.mails[len(post.mails)-1])
 	}
 	return found[1], found[2]
 }
@@ -57,65 +57,65 @@ func (h house) last(t *testing.T, p *post) (kind, code string) {
 func email(address string) account.NewEmail { return account.ReadEmail(form("email", address)) }
 
 func TestForgottenPasswordIsSetByMail(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		wantKind(t, h.Forget(t.Context(), email("ana@example.com"), here), fault.KindNotFound) // without a mail server
-		h, p := h.withMail(t)
-		housetest.Must(t, h.Forget(t.Context(), email("nobody@example.com"), here))
-		housetest.Must(t, h.SendMails(t.Context()))
-		if len(p.mails) != 0 {
-			t.Errorf("a stranger was written to: %+v", p.mails)
+	eachHouse(t, func(t *testing.T, house house) {
+		wantKind(t, house.Forget(t.Context(), email("ana@example.com"), here), fault.KindNotFound) // without a mail server
+		house, post := house.withMail(t)
+		housetest.Must(t, house.Forget(t.Context(), email("nobody@example.com"), here))
+		housetest.Must(t, house.SendMails(t.Context()))
+		if len(post.mails) != 0 {
+			t.Errorf("a stranger was written to: %+v", post.mails)
 		}
-		housetest.Must(t, h.Forget(t.Context(), email("ANA@example.com"), here))
-		stored, err := sqldb.Value[string](t.Context(), h.db, `SELECT content FROM user_mails`)
+		housetest.Must(t, house.Forget(t.Context(), email("ANA@example.com"), here))
+		stored, err := sqldb.Value[string](t.Context(), house.db, `SELECT content FROM user_mails`)
 		if err != nil || strings.Contains(stored, "password") {
 			t.Errorf("the link is readable in the database: %q, %v", stored, err)
 		}
-		kind, code := h.last(t, p)
-		if kind != "password" || p.mails[0].To != "Ana@Example.com" {
-			t.Errorf("sent %s to %s", kind, p.mails[0].To)
+		kind, code := house.last(t, post)
+		if kind != "password" || post.mails[0].To != "Ana@Example.com" {
+			t.Errorf("sent %s to %s", kind, post.mails[0].To)
 		}
-		_, err = h.UsePasswordLink(t.Context(), code, account.ReadNewPassword(form("password", "another long one")), here)
+		_, err = house.UsePasswordLink(t.Context(), code, account.ReadNewPassword(form("password", "another long one")), here)
 		housetest.Must(t, err)
-		in, err := h.SignIn(t.Context(), credentials("another long one"), here)
+		in, err := house.SignIn(t.Context(), credentials("another long one"), here)
 		housetest.Must(t, err)
-		v, err := h.Authenticate(t.Context(), in.Token, here)
+		visit, err := house.Authenticate(t.Context(), in.Token, here)
 		housetest.Must(t, err)
-		if known, err := h.AddressConfirmed(t.Context(), v.Actor); err != nil || !known {
+		if known, err := house.AddressConfirmed(t.Context(), visit.Actor); err != nil || !known {
 			t.Errorf("the address is not confirmed by the link: %v", err)
 		}
-		housetest.Must(t, h.Forget(t.Context(), email("ana@example.com"), here))
-		_, late := h.last(t, p)
-		h.clock.Advance(time.Hour)
-		_, err = h.UsePasswordLink(t.Context(), late, account.ReadNewPassword(form("password", "a third long one")), here)
+		housetest.Must(t, house.Forget(t.Context(), email("ana@example.com"), here))
+		_, late := house.last(t, post)
+		house.clock.Advance(time.Hour)
+		_, err = house.UsePasswordLink(t.Context(), late, account.ReadNewPassword(form("password", "a third long one")), here)
 		wantKind(t, err, fault.KindNotFound)
 	})
 }
 
 func TestForgottenPasswordsAreLimited(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		h, _ = h.withMail(t)
+	eachHouse(t, func(t *testing.T, house house) {
+		house, _ = house.withMail(t)
 		for _, address := range []string{"ana@example.com", "nobody@example.com"} {
 			for range 3 {
-				housetest.Must(t, h.Forget(t.Context(), email(address), here))
+				housetest.Must(t, house.Forget(t.Context(), email(address), here))
 			}
-			wantKind(t, h.Forget(t.Context(), email(address), account.Visitor{Address: "198.51.100.7"}), fault.KindRateLimited)
+			wantKind(t, house.Forget(t.Context(), email(address), account.Visitor{Address: "198.51.100.7"}), fault.KindRateLimited)
 		}
 	})
 }
 
 func TestMailIsTriedAgainAndGivenUp(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		h, p := h.withMail(t)
-		p.broken = true
-		housetest.Must(t, h.Forget(t.Context(), email("ana@example.com"), here))
+	eachHouse(t, func(t *testing.T, house house) {
+		house, post := house.withMail(t)
+		post.broken = true
+		housetest.Must(t, house.Forget(t.Context(), email("ana@example.com"), here))
 		for range 6 {
-			if err := h.SendMails(t.Context()); err == nil {
+			if err := house.SendMails(t.Context()); err == nil {
 				t.Error("a failure is not told")
 			}
-			housetest.Must(t, h.SendMails(t.Context())) // not due again
-			h.clock.Advance(4 * time.Hour)
+			housetest.Must(t, house.SendMails(t.Context())) // not due again
+			house.clock.Advance(4 * time.Hour)
 		}
-		left, err := sqldb.Value[int64](t.Context(), h.db, `SELECT count(*) FROM user_mails`)
+		left, err := sqldb.Value[int64](t.Context(), house.db, `SELECT count(*) FROM user_mails`)
 		if err != nil || left != 0 {
 			t.Errorf("%d mails are left, %v", left, err)
 		}
@@ -125,36 +125,36 @@ func TestMailIsTriedAgainAndGivenUp(t *testing.T) {
 // An address that nobody has confirmed goes to who can read its mailbox; one
 // that was confirmed stays.
 func TestUnconfirmedAddressIsReleasedFromItsMailbox(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		h, p := h.withMail(t)
-		company, _, err := h.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Outra", "email", "outra@example.com")))
+	eachHouse(t, func(t *testing.T, house house) {
+		house, post := house.withMail(t)
+		company, _, err := house.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Outra", "email", "outra@example.com")))
 		housetest.Must(t, err)
 		other := account.Actor{Company: company, UserID: 99, From: "198.51.100.7"}
 		wanted := account.ReadNewUser(form("name", "Ana", "email", "ana@example.com", "role", "staff"))
-		_, _, err = h.CreateUser(t.Context(), other, wanted)
+		_, _, err = house.CreateUser(t.Context(), other, wanted)
 		wantKind(t, err, fault.KindInvalid)
-		kind, code := h.last(t, p)
-		link, err := h.FindAddressLink(t.Context(), code)
-		if err != nil || kind != "email" || !link.Release || p.mails[0].To != "Ana@Example.com" {
-			t.Errorf("%s to %s: %+v, %v", kind, p.mails[0].To, link, err)
+		kind, code := house.last(t, post)
+		link, err := house.FindAddressLink(t.Context(), code)
+		if err != nil || kind != "email" || !link.Release || post.mails[0].To != "Ana@Example.com" {
+			t.Errorf("%s to %s: %+v, %v", kind, post.mails[0].To, link, err)
 		}
-		_, err = h.UseAddressLink(t.Context(), code, here)
+		_, err = house.UseAddressLink(t.Context(), code, here)
 		housetest.Must(t, err)
-		_, err = h.UseAddressLink(t.Context(), code, here)
+		_, err = house.UseAddressLink(t.Context(), code, here)
 		wantKind(t, err, fault.KindNotFound)
-		_, _, err = h.CreateUser(t.Context(), other, wanted)
+		_, _, err = house.CreateUser(t.Context(), other, wanted)
 		housetest.Must(t, err)
 
 		// The first owner confirms another address, which then stays.
-		_, v := h.signInAs(t, fmt.Sprintf("liberado-%d@invalid", h.owner.ID))
-		housetest.Must(t, h.ChangeEmail(t.Context(), v, account.ReadEmailChange(form("email", "nova@example.com"))))
-		_, code = h.last(t, p)
-		_, err = h.UseAddressLink(t.Context(), code, here)
+		_, visit := house.signInAs(t, fmt.Sprintf("liberado-%d@invalid", house.owner.ID))
+		housetest.Must(t, house.ChangeEmail(t.Context(), visit, account.ReadEmailChange(form("email", "nova@example.com"))))
+		_, code = house.last(t, post)
+		_, err = house.UseAddressLink(t.Context(), code, here)
 		housetest.Must(t, err)
-		_, _, err = h.CreateUser(t.Context(), other, account.ReadNewUser(form("name", "B", "email", "nova@example.com", "role", "staff")))
+		_, _, err = house.CreateUser(t.Context(), other, account.ReadNewUser(form("name", "B", "email", "nova@example.com", "role", "staff")))
 		wantKind(t, err, fault.KindInvalid)
-		housetest.Must(t, h.SendMails(t.Context()))
-		if last := p.mails[len(p.mails)-1]; mailedLink.MatchString(last.Text) || last.To != "nova@example.com" {
+		housetest.Must(t, house.SendMails(t.Context()))
+		if last := post.mails[len(post.mails)-1]; mailedLink.MatchString(last.Text) || last.To != "nova@example.com" {
 			t.Errorf("a confirmed address can be released: %+v", last)
 		}
 	})
@@ -164,28 +164,28 @@ func (h house) signInAs(t *testing.T, address string) (string, account.Visit) {
 	t.Helper()
 	in, err := h.SignIn(t.Context(), account.ReadCredentials(form("email", address, "password", password)), here)
 	housetest.Must(t, err)
-	v, err := h.Authenticate(t.Context(), in.Token, here)
+	visit, err := h.Authenticate(t.Context(), in.Token, here)
 	housetest.Must(t, err)
-	return in.Token, v
+	return in.Token, visit
 }
 
 func TestProbingAddressesIsLimitedAndAudited(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		company, _, err := h.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Outra", "email", "outra@example.com")))
+	eachHouse(t, func(t *testing.T, house house) {
+		company, _, err := house.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Outra", "email", "outra@example.com")))
 		housetest.Must(t, err)
 		prober := account.Actor{Company: company, UserID: 99, From: "198.51.100.7"}
-		probe := func(a account.Actor) error {
-			_, _, err := h.CreateUser(t.Context(), a, account.ReadNewUser(form("name", "A", "email", "ana@example.com", "role", "staff")))
+		probe := func(actor account.Actor) error {
+			_, _, err := house.CreateUser(t.Context(), actor, account.ReadNewUser(form("name", "A", "email", "ana@example.com", "role", "staff")))
 			return err
 		}
 		for range 20 {
 			wantKind(t, probe(prober), fault.KindInvalid)
 		}
 		wantKind(t, probe(prober), fault.KindRateLimited)
-		_, _, err = h.CreateUser(t.Context(), prober, account.ReadNewUser(form("name", "A", "email", "free@example.com", "role", "staff")))
+		_, _, err = house.CreateUser(t.Context(), prober, account.ReadNewUser(form("name", "A", "email", "free@example.com", "role", "staff")))
 		wantKind(t, err, fault.KindRateLimited) // or the answer would still tell
 		wantKind(t, probe(account.Operator(company)), fault.KindInvalid)
-		lines, _, err := h.Audit(t.Context(), prober, account.AuditFilter{}, input.Page{Number: 1, Size: 100})
+		lines, _, err := house.Audit(t.Context(), prober, account.AuditFilter{}, input.Page{Number: 1, Size: 100})
 		housetest.Must(t, err)
 		audited := 0
 		for _, line := range lines {
@@ -200,17 +200,17 @@ func TestProbingAddressesIsLimitedAndAudited(t *testing.T) {
 }
 
 func TestOwnersAreToldByMail(t *testing.T) {
-	eachHouse(t, func(t *testing.T, h house) {
-		h, p := h.withMail(t)
-		_, v := h.signIn(t)
+	eachHouse(t, func(t *testing.T, house house) {
+		house, post := house.withMail(t)
+		_, visit := house.signIn(t)
 		for _, role := range []string{"owner", "staff"} {
-			_, _, err := h.CreateUser(t.Context(), v.Actor, account.ReadNewUser(form("name", role, "email", role+"@example.com", "role", role)))
+			_, _, err := house.CreateUser(t.Context(), visit.Actor, account.ReadNewUser(form("name", role, "email", role+"@example.com", "role", role)))
 			housetest.Must(t, err)
 		}
-		housetest.Must(t, h.db.Write(t.Context(), func(tx *sqldb.Tx) error { return h.TellOwnersTx(t.Context(), tx, v.Actor, "S", "T") }))
-		housetest.Must(t, h.SendMails(t.Context()))
-		if len(p.mails) != 2 || p.mails[0].To != "Ana@Example.com" || p.mails[1].To != "owner@example.com" {
-			t.Errorf("told %+v", p.mails)
+		housetest.Must(t, house.db.Write(t.Context(), func(tx *sqldb.Tx) error { return house.TellOwnersTx(t.Context(), tx, visit.Actor, "S", "T") }))
+		housetest.Must(t, house.SendMails(t.Context()))
+		if len(post.mails) != 2 || post.mails[0].To != "Ana@Example.com" || post.mails[1].To != "owner@example.com" {
+			t.Errorf("told %+v", post.mails)
 		}
 	})
 }

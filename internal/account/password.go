@@ -31,34 +31,39 @@ type newPasswordLink struct {
 }
 
 // replacePasswordLink stores a link to set a password. Older ones stop working.
-func replacePasswordLink(ctx context.Context, tx *sqldb.Tx, u User, l newPasswordLink) error {
-	if err := deletePasswordLinks(ctx, tx, u); err != nil {
+func replacePasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newPasswordLink) error {
+	if err := deletePasswordLinks(ctx, tx, user); err != nil {
 		return err
 	}
-	return insertPasswordLink(ctx, tx, u, l)
+	return insertPasswordLink(ctx, tx, user, link)
 }
 
 // NewPasswordLink makes a link by which a user sets another password, once.
 // Older links stop working.
-func (s *Service) NewPasswordLink(ctx context.Context, a Actor, userID int64) (User, string, error) {
+func (s *Service) NewPasswordLink(
+	ctx context.Context,
+	actor Actor,
+	userID int64,
+) (User, string, error) {
 	link, hash := newLink()
-	var u storedUser
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
+	var user storedUser
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if user, err = lockUser(ctx, tx, actor.Company.ID, userID); err != nil {
 			return err
 		}
-		if err := replacePasswordLink(ctx, tx, u.User, newPasswordLink{hash, forPassword, linkLife}); err != nil {
+		err = replacePasswordLink(ctx, tx, user.User, newPasswordLink{hash, forPassword, linkLife})
+		if err != nil {
 			return err
 		}
-		return s.applyUser(ctx, tx, a, happened(PasswordLinkMade, u.User))
+		return s.applyUser(ctx, tx, actor, happened(PasswordLinkMade, user.User))
 	})
-	return u.User, link, err
+	return user.User, link, err
 }
 
 // LinkedUser finds whom a link to set a password is for.
 func (s *Service) LinkedUser(ctx context.Context, link string) (User, error) {
-	u, err := userByLink(ctx, s.db, linkHash(link), s.db.Now())
-	return u.User, err
+	user, err := userByLink(ctx, s.db, linkHash(link), s.db.Now())
+	return user.User, err
 }
 
 // NewPassword is the password that a user wants to have.
@@ -72,53 +77,58 @@ type NewPassword struct {
 // ReadNewPassword reads the field password.
 func ReadNewPassword(in *input.Form) NewPassword {
 	in.Require("password")
-	p := NewPassword{Password: ReadPassword(in)}
-	p.Problems = in.Problems()
-	return p
+	password := NewPassword{Password: ReadPassword(in)}
+	password.Problems = in.Problems()
+	return password
 }
 
 // ReadPasswordChange reads the fields password and current_password.
 func ReadPasswordChange(in *input.Form) NewPassword {
 	in.Require("password")
-	p := NewPassword{Password: ReadPassword(in)}
+	password := NewPassword{Password: ReadPassword(in)}
 	in.Require("current_password")
-	p.Current = in.Text("current_password", maxPassword).Value
-	p.Problems = in.Problems()
-	return p
+	password.Current = in.Text("current_password", maxPassword).Value
+	password.Problems = in.Problems()
+	return password
 }
 
 // UsePasswordLink sets a password, once, and signs the user out everywhere
 // else. The second factor stays.
-func (s *Service) UsePasswordLink(ctx context.Context, link string, p NewPassword, from Visitor) (User, error) {
-	var u storedUser
+func (s *Service) UsePasswordLink(
+	ctx context.Context,
+	link string,
+	password NewPassword,
+	from Visitor,
+) (User, error) {
+	var user storedUser
 	if err := s.linkWorks(ctx, from, func() (err error) {
-		u, err = userByLink(ctx, s.db, linkHash(link), s.db.Now())
+		user, err = userByLink(ctx, s.db, linkHash(link), s.db.Now())
 		return err
 	}); err != nil {
 		return User{}, err
 	}
-	if err := s.acceptable(ctx, u.User, p); err != nil {
+	if err := s.acceptable(ctx, user.User, password); err != nil {
 		return User{}, err
 	}
-	hash, err := HashPassword(ctx, p.Password)
+	hash, err := HashPassword(ctx, password.Password)
 	if err != nil {
 		return User{}, err
 	}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		var purpose purpose
-		if u, purpose, err = claimPasswordLink(ctx, tx, link); err != nil {
+		if user, purpose, err = claimPasswordLink(ctx, tx, link); err != nil {
 			return err
 		}
-		set := passwordSet{PasswordSet, u.User, hash, purpose == forReset}
-		if err := s.setPassword(ctx, tx, actorOf(u.User, from), set); err != nil {
+		set := passwordSet{PasswordSet, user.User, hash, purpose == forReset}
+		if err := s.setPassword(ctx, tx, actorOf(user.User, from), set); err != nil {
 			return err
 		}
-		if err := dropOldDevices(ctx, tx, u.User, 0); err != nil { // whoever knew the old password may have had one
+		if err := dropOldDevices(ctx, tx, user.User, 0); err != nil { // whoever knew the old password may have had one
 			return err
 		}
-		return endSessions(ctx, tx, u.CompanyID, u.ID, 0)
+		return endSessions(ctx, tx, user.CompanyID, user.ID, 0)
 	})
-	return u.User, err
+	return user.User, err
 }
 
 // linkWorks looks a link up before anything dear is done for whoever brings it.
@@ -139,41 +149,45 @@ func (s *Service) linkWorks(ctx context.Context, from Visitor, find func() error
 }
 
 // claimPasswordLink uses a link up and returns whom it was for.
-func claimPasswordLink(ctx context.Context, tx *sqldb.Tx, link string) (storedUser, purpose, error) {
-	u, err := userByLink(ctx, tx, linkHash(link), tx.Now())
+func claimPasswordLink(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	link string,
+) (storedUser, purpose, error) {
+	user, err := userByLink(ctx, tx, linkHash(link), tx.Now())
 	if err != nil {
-		return u, "", err
+		return user, "", err
 	}
-	purpose, err := purposeOfLink(ctx, tx, u.User, linkHash(link))
+	purpose, err := purposeOfLink(ctx, tx, user.User, linkHash(link))
 	if err == nil && purpose == forInvitation {
-		err = invitedInTime(ctx, tx, u.User)
+		err = invitedInTime(ctx, tx, user.User)
 	}
 	if err != nil {
-		return u, purpose, err
+		return user, purpose, err
 	}
-	used, err := usePasswordLink(ctx, tx, u.User, linkHash(link))
+	used, err := usePasswordLink(ctx, tx, user.User, linkHash(link))
 	if err == nil && !used { // by another request at this moment
 		err = fault.NotFound("link")
 	}
-	return u, purpose, err
+	return user, purpose, err
 }
 
 // acceptable refuses a password that its user should not have.
-func (s *Service) acceptable(ctx context.Context, u User, p NewPassword) error {
-	if err := p.Problems.Err(); err != nil {
+func (s *Service) acceptable(ctx context.Context, user User, password NewPassword) error {
+	if err := password.Problems.Err(); err != nil {
 		return err
 	}
-	company, err := companyByID(ctx, s.db, u.CompanyID)
+	company, err := companyByID(ctx, s.db, user.CompanyID)
 	if err != nil {
 		return err
 	}
-	return RefusePassword(p.Password, company.Name, u.Email)
+	return RefusePassword(password.Password, company.Name, user.Email)
 }
 
 // invitedInTime refuses an invitation from above to a company that is in use by
 // now: it would be a way in.
-func invitedInTime(ctx context.Context, tx *sqldb.Tx, u User) error {
-	used, err := inUse(ctx, tx, u.CompanyID)
+func invitedInTime(ctx context.Context, tx *sqldb.Tx, user User) error {
+	used, err := inUse(ctx, tx, user.CompanyID)
 	if err == nil && used {
 		err = fault.NotFound("link")
 	}
@@ -188,7 +202,12 @@ type passwordSet struct {
 	confirms bool // the address: the link was sent there
 }
 
-func (s *Service) setPassword(ctx context.Context, tx *sqldb.Tx, a Actor, set passwordSet) error {
+func (s *Service) setPassword(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor Actor,
+	set passwordSet,
+) error {
 	before, err := lockUser(ctx, tx, set.user.CompanyID, set.user.ID)
 	if err != nil {
 		return err
@@ -198,53 +217,64 @@ func (s *Service) setPassword(ctx context.Context, tx *sqldb.Tx, a Actor, set pa
 	if set.confirms {
 		change.after.confirmedAt = tx.Now().UnixMicro()
 	}
-	return s.applyUser(ctx, tx, a, &change)
+	return s.applyUser(ctx, tx, actor, &change)
 }
 
 // ChangePassword sets another password for a user who knows the current one. It
 // signs the user out everywhere but here.
-func (s *Service) ChangePassword(ctx context.Context, v Visit, p NewPassword) error {
-	if err := s.acceptable(ctx, v.User, p); err != nil {
+func (s *Service) ChangePassword(ctx context.Context, visit Visit, password NewPassword) error {
+	if err := s.acceptable(ctx, visit.User, password); err != nil {
 		return err
 	}
-	u, err := s.reauthenticate(ctx, v.Actor, "current_password", p.Current)
+	user, err := s.reauthenticate(ctx, visit.Actor, "current_password", password.Current)
 	if err != nil {
 		return err
 	}
-	hash, err := HashPassword(ctx, p.Password)
+	hash, err := HashPassword(ctx, password.Password)
 	if err != nil {
 		return err
 	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if err := s.setPassword(ctx, tx, v.Actor, passwordSet{action: PasswordChanged, user: u.User, hash: hash}); err != nil {
+		err := s.setPassword(ctx, tx, visit.Actor, passwordSet{
+			action: PasswordChanged,
+			user:   user.User,
+			hash:   hash,
+		})
+		if err != nil {
 			return err
 		}
-		if err := endSessions(ctx, tx, u.CompanyID, u.ID, v.Session.ID); err != nil {
+		if err := endSessions(ctx, tx, user.CompanyID, user.ID, visit.Session.ID); err != nil {
 			return err
 		}
-		return deletePasswordLinks(ctx, tx, u.User)
+		return deletePasswordLinks(ctx, tx, user.User)
 	})
 }
 
 // reauthenticate checks the password of the actor's user again: a browser that
 // was left open must not be enough. Attempts are counted as those to sign in. A
 // wrong password is a refusal of the field.
-func (s *Service) reauthenticate(ctx context.Context, a Actor, field, password string) (storedUser, error) {
-	u, err := userByID(ctx, s.db, a.Company.ID, a.UserID)
+func (s *Service) reauthenticate(
+	ctx context.Context,
+	actor Actor,
+	field, password string,
+) (storedUser, error) {
+	user, err := userByID(ctx, s.db, actor.Company.ID, actor.UserID)
 	if err != nil {
-		return u, err
+		return user, err
 	}
-	quotas := proofQuotas(u.ID)
+	quotas := proofQuotas(user.ID)
 	if err := s.countAttempt(ctx, quotas); err != nil {
-		return u, err
+		return user, err
 	}
-	fits, err := passwordFits(ctx, u, password)
+	fits, err := passwordFits(ctx, user, password)
 	if err != nil {
-		return u, err
+		return user, err
 	}
 	if !fits {
-		s.auditRefusal(ctx, u.User, Visitor{Address: a.From}, UserSignInRefused)
-		return u, fault.Field(field, "is wrong")
+		s.auditRefusal(ctx, user.User, Visitor{Address: actor.From}, UserSignInRefused)
+		return user, fault.Field(field, "is wrong")
 	}
-	return u, s.db.Write(ctx, func(tx *sqldb.Tx) error { return uncountAttempt(ctx, tx, quotas) })
+	return user, s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		return uncountAttempt(ctx, tx, quotas)
+	})
 }

@@ -65,25 +65,27 @@ func linkHash(plain string) []byte {
 	return sum[:]
 }
 
-func signedOut() error { return fault.New(fault.KindUnauthenticated, "please sign in") }
+func signedOut() error {
+	return fault.New(fault.KindUnauthenticated, "please sign in")
+}
 
 // Authenticate finds whose session a token is of.
 func (s *Service) Authenticate(ctx context.Context, token string, from Visitor) (Visit, error) {
-	v, err := s.visit(ctx, token)
+	visit, err := s.visit(ctx, token)
 	if err != nil {
 		return Visit{}, err
 	}
-	if v.Session.pending {
+	if visit.Session.pending {
 		return Visit{}, signedOut()
 	}
-	v.Actor.From = from.Address
-	if s.db.Now().Sub(v.Session.SeenAt) < touchEvery {
-		return v, nil
+	visit.Actor.From = from.Address
+	if s.db.Now().Sub(visit.Session.SeenAt) < touchEvery {
+		return visit, nil
 	}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return touchSession(ctx, tx, v.Session, v.Actor.Company.ID, from.Address)
+		return touchSession(ctx, tx, visit.Session, visit.Actor.Company.ID, from.Address)
 	})
-	return v, err
+	return visit, err
 }
 
 // visit finds a session that has not ended, whether its code has come or not.
@@ -91,15 +93,15 @@ func (s *Service) visit(ctx context.Context, token string) (Visit, error) {
 	if token == "" {
 		return Visit{}, signedOut()
 	}
-	v, err := visitByHash(ctx, s.db, linkHash(token))
+	visit, err := visitByHash(ctx, s.db, linkHash(token))
 	if err != nil {
-		return v, err
+		return visit, err
 	}
 	now := s.db.Now()
-	if !v.Session.ExpiresAt.After(now) || now.Sub(v.Session.SeenAt) >= SessionIdle {
+	if !visit.Session.ExpiresAt.After(now) || now.Sub(visit.Session.SeenAt) >= SessionIdle {
 		return Visit{}, signedOut()
 	}
-	return v, nil
+	return visit, nil
 }
 
 // sessionStart is a session that is to be started.
@@ -128,33 +130,33 @@ func startSession(ctx context.Context, tx *sqldb.Tx, start sessionStart) (string
 }
 
 // SignOut ends a session.
-func (s *Service) SignOut(ctx context.Context, v Visit) error {
+func (s *Service) SignOut(ctx context.Context, visit Visit) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		_, err := endSession(ctx, tx, v.Actor.Company.ID, v.User.ID, v.Session.ID)
+		_, err := endSession(ctx, tx, visit.Actor.Company.ID, visit.User.ID, visit.Session.ID)
 		return err
 	})
 }
 
 // Sessions lists where the actor's user is signed in, the latest use first.
-func (s *Service) Sessions(ctx context.Context, a Actor) ([]Session, error) {
-	return sessionsOf(ctx, s.db, a.Company.ID, a.UserID, s.db.Now())
+func (s *Service) Sessions(ctx context.Context, actor Actor) ([]Session, error) {
+	return sessionsOf(ctx, s.db, actor.Company.ID, actor.UserID, s.db.Now())
 }
 
 // EndSession signs the actor's user out somewhere.
-func (s *Service) EndSession(ctx context.Context, a Actor, sessionID int64) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		n, err := endSession(ctx, tx, a.Company.ID, a.UserID, sessionID)
+func (s *Service) EndSession(ctx context.Context, actor Actor, sessionID int64) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		n, err := endSession(ctx, tx, actor.Company.ID, actor.UserID, sessionID)
 		if err == nil && n == 0 {
 			err = fault.NotFound("session")
 		}
 		if err != nil {
 			return err
 		}
-		u, err := userByID(ctx, tx, a.Company.ID, a.UserID)
+		user, err := userByID(ctx, tx, actor.Company.ID, actor.UserID)
 		if err != nil {
 			return err
 		}
-		return s.applyUser(ctx, tx, a, happened(UserSessionEnded, u.User))
+		return s.applyUser(ctx, tx, actor, happened(UserSessionEnded, user.User))
 	})
 }
 

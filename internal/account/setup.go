@@ -19,7 +19,9 @@ func (s *Service) NewSetupLink(ctx context.Context) (string, error) {
 		return "", err
 	}
 	link, hash := newLink()
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return insertSetupLink(ctx, tx, hash, tx.Now().Add(setupLife)) })
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		return insertSetupLink(ctx, tx, hash, tx.Now().Add(setupLife))
+	})
 	return link, err
 }
 
@@ -37,11 +39,16 @@ func ReadSetup(in *input.Form) NewCompany {
 
 // Setup makes the first company and its owner, as CreateCompany does, and signs
 // the owner in. It works once.
-func (s *Service) Setup(ctx context.Context, link string, n NewCompany, from Visitor) (SignedIn, error) {
+func (s *Service) Setup(
+	ctx context.Context,
+	link string,
+	company NewCompany,
+	from Visitor,
+) (SignedIn, error) {
 	if err := s.linkWorks(ctx, from, func() error { return s.SetupWorks(ctx, link) }); err != nil {
 		return SignedIn{}, err
 	}
-	made, err := n.change(ctx)
+	made, err := company.change(ctx)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -55,7 +62,8 @@ func (s *Service) Setup(ctx context.Context, link string, n NewCompany, from Vis
 			return err
 		}
 		out.User = done.owner.User
-		if out.Token, err = startSession(ctx, tx, sessionStart{user: out.User, from: from}); err != nil {
+		out.Token, err = startSession(ctx, tx, sessionStart{user: out.User, from: from})
+		if err != nil {
 			return err
 		}
 		out.Device, err = rememberDevice(ctx, tx, out.User, from)

@@ -35,18 +35,25 @@ type Credentials struct {
 func ReadCredentials(in *input.Form) Credentials {
 	in.Require("email")
 	in.Require("password")
-	c := Credentials{Email: in.Line("email", 254).Value, Password: in.Text("password", maxPassword).Value}
-	c.Problems = in.Problems()
-	return c
+	credentials := Credentials{
+		Email:    in.Line("email", 254).Value,
+		Password: in.Text("password", maxPassword).Value,
+	}
+	credentials.Problems = in.Problems()
+	return credentials
 }
 
 // SignIn starts a session. It takes the same time whether the address is known
 // or not.
-func (s *Service) SignIn(ctx context.Context, c Credentials, from Visitor) (SignedIn, error) {
-	if err := c.Problems.Err(); err != nil {
+func (s *Service) SignIn(
+	ctx context.Context,
+	credentials Credentials,
+	from Visitor,
+) (SignedIn, error) {
+	if err := credentials.Problems.Err(); err != nil {
 		return SignedIn{}, err
 	}
-	person := text.Lower(c.Email)
+	person := text.Lower(credentials.Email)
 	found, err := userByEmail(ctx, s.db, person)
 	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return SignedIn{}, err
@@ -64,7 +71,7 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, from Visitor) (Sign
 		return SignedIn{}, err
 	}
 	defer leave()
-	return s.tryPassword(ctx, a, c.Password)
+	return s.tryPassword(ctx, a, credentials.Password)
 }
 
 // attempt is somebody who tries to sign in; the user has no ID where there is
@@ -84,48 +91,58 @@ func (v Visitor) lane(ctx context.Context, known bool) context.Context {
 	return secret.InLane(ctx, secret.LaneSignIn, narrow)
 }
 
-func (s *Service) tryPassword(ctx context.Context, a attempt, password string) (SignedIn, error) {
-	if err := s.countAttempt(ctx, a.quotas); err != nil {
+func (s *Service) tryPassword(
+	ctx context.Context,
+	attempt attempt,
+	password string,
+) (SignedIn, error) {
+	if err := s.countAttempt(ctx, attempt.quotas); err != nil {
 		return SignedIn{}, err
 	}
-	ok, err := passwordFits(ctx, a.user, password)
+	ok, err := passwordFits(ctx, attempt.user, password)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	if !ok {
-		s.auditRefusal(ctx, a.user.User, a.from, UserSignInRefused)
+		s.auditRefusal(ctx, attempt.user.User, attempt.from, UserSignInRefused)
 		return SignedIn{}, errWrongPassword()
 	}
-	return s.signIn(ctx, a, password)
+	return s.signIn(ctx, attempt, password)
 }
 
 // passwordFits takes as long for an unknown user as for a known one.
-func passwordFits(ctx context.Context, u storedUser, password string) (bool, error) {
-	if u.passwordHash == "" {
+func passwordFits(ctx context.Context, user storedUser, password string) (bool, error) {
+	if user.passwordHash == "" {
 		return false, secret.CheckNobody(ctx, password)
 	}
-	return secret.CheckPassword(ctx, u.passwordHash, password)
+	return secret.CheckPassword(ctx, user.passwordHash, password)
 }
 
 // auditRefusal leaves a line in the audit log. A failure to do so must not tell
 // the visitor anything.
-func (s *Service) auditRefusal(ctx context.Context, u User, from Visitor, what Action) {
-	if u.ID == 0 {
+func (s *Service) auditRefusal(ctx context.Context, user User, from Visitor, what Action) {
+	if user.ID == 0 {
 		return
 	}
 	_ = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return s.applyUser(ctx, tx, actorOf(u, from), happened(what, u))
+		return s.applyUser(ctx, tx, actorOf(user, from), happened(what, user))
 	})
 }
 
-func actorOf(u User, from Visitor) Actor {
-	return Actor{Company: Company{ID: u.CompanyID}, UserID: u.ID, Role: u.Role, Name: u.Name, From: from.Address}
+func actorOf(user User, from Visitor) Actor {
+	return Actor{
+		Company: Company{ID: user.CompanyID},
+		UserID:  user.ID,
+		Role:    user.Role,
+		Name:    user.Name,
+		From:    from.Address,
+	}
 }
 
 // signIn starts the session of a user whose password was right.
-func (s *Service) signIn(ctx context.Context, a attempt, password string) (SignedIn, error) {
-	u, renewed := a.user, ""
-	if secret.NeedsRehash(u.passwordHash) {
+func (s *Service) signIn(ctx context.Context, attempt attempt, password string) (SignedIn, error) {
+	user, renewed := attempt.user, ""
+	if secret.NeedsRehash(user.passwordHash) {
 		var err error
 		if renewed, err = secret.HashPassword(ctx, password); err != nil {
 			return SignedIn{}, err
@@ -133,33 +150,42 @@ func (s *Service) signIn(ctx context.Context, a attempt, password string) (Signe
 	}
 	var in SignedIn
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if err := s.rehash(ctx, tx, u, renewed); err != nil {
+		if err := s.rehash(ctx, tx, user, renewed); err != nil {
 			return err
 		}
-		if err := uncountAttempt(ctx, tx, a.quotas); err != nil {
+		if err := uncountAttempt(ctx, tx, attempt.quotas); err != nil {
 			return err
 		}
-		if u.totp != "" {
-			in = SignedIn{User: u.User, NeedsCode: true}
-			in.Token, err = startSession(ctx, tx, sessionStart{user: u.User, from: a.from, pending: true})
+		if user.totp != "" {
+			in = SignedIn{User: user.User, NeedsCode: true}
+			in.Token, err = startSession(ctx, tx, sessionStart{
+				user:    user.User,
+				from:    attempt.from,
+				pending: true,
+			})
 			return err
 		}
-		in, err = s.welcome(ctx, tx, u.User, a.from)
+		in, err = s.welcome(ctx, tx, user.User, attempt.from)
 		return err
 	})
 	return in, err
 }
 
 // welcome starts the session of a user who has proved everything.
-func (s *Service) welcome(ctx context.Context, tx *sqldb.Tx, u User, from Visitor) (in SignedIn, err error) {
-	in.User = u
-	if in.Token, err = startSession(ctx, tx, sessionStart{user: u, from: from}); err != nil {
+func (s *Service) welcome(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	user User,
+	from Visitor,
+) (in SignedIn, err error) {
+	in.User = user
+	if in.Token, err = startSession(ctx, tx, sessionStart{user: user, from: from}); err != nil {
 		return in, err
 	}
-	if in.Device, err = rememberDevice(ctx, tx, u, from); err != nil {
+	if in.Device, err = rememberDevice(ctx, tx, user, from); err != nil {
 		return in, err
 	}
-	return in, s.applyUser(ctx, tx, actorOf(u, from), happened(UserSignedIn, u))
+	return in, s.applyUser(ctx, tx, actorOf(user, from), happened(UserSignedIn, user))
 }
 
 // rehash stores the hash of a password anew, with the cost of today; "" stores
@@ -187,37 +213,42 @@ type Code struct {
 // ReadCode reads the field code.
 func ReadCode(in *input.Form) Code {
 	in.Require("code")
-	c := Code{Text: in.Line("code", 40).Value}
-	c.Problems = in.Problems()
-	return c
+	code := Code{Text: in.Line("code", 40).Value}
+	code.Problems = in.Problems()
+	return code
 }
 
 // ConfirmCode turns a session that waits for its code into one that is signed
 // in, with another token. The code is one of the second factor or a recovery
 // code, which works once.
-func (s *Service) ConfirmCode(ctx context.Context, token string, code Code, from Visitor) (SignedIn, error) {
+func (s *Service) ConfirmCode(
+	ctx context.Context,
+	token string,
+	code Code,
+	from Visitor,
+) (SignedIn, error) {
 	if err := code.Problems.Err(); err != nil {
 		return SignedIn{}, err
 	}
-	v, err := s.visit(ctx, token)
-	if err != nil || !v.Session.pending {
+	visit, err := s.visit(ctx, token)
+	if err != nil || !visit.Session.pending {
 		return SignedIn{}, errors.Join(err, signedOut())
 	}
-	known, err := s.knows(ctx, v.User, from)
+	known, err := s.knows(ctx, visit.User, from)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	quotas := codeQuotas(v.User.ID, from, known)
+	quotas := codeQuotas(visit.User.ID, from, known)
 	if err := s.countAttempt(ctx, quotas); err != nil {
 		return SignedIn{}, err
 	}
 	var out SignedIn
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		out, err = s.confirmTx(ctx, tx, v, guess{code.Text, from, quotas})
+		out, err = s.confirmTx(ctx, tx, visit, guess{code.Text, from, quotas})
 		return err
 	})
 	if errors.Is(err, errGuess) {
-		s.auditRefusal(ctx, v.User, from, SecondFactorRefused)
+		s.auditRefusal(ctx, visit.User, from, SecondFactorRefused)
 		err = errWrongCode()
 	}
 	return out, err
@@ -230,15 +261,21 @@ type guess struct {
 	quotas []quota
 }
 
-func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, v Visit, g guess) (SignedIn, error) {
-	if err := s.useCode(ctx, tx, v.User, g.code); err != nil {
+func (s *Service) confirmTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	visit Visit,
+	guess guess,
+) (SignedIn, error) {
+	if err := s.useCode(ctx, tx, visit.User, guess.code); err != nil {
 		return SignedIn{}, err
 	}
-	if err := uncountAttempt(ctx, tx, g.quotas); err != nil {
+	if err := uncountAttempt(ctx, tx, guess.quotas); err != nil {
 		return SignedIn{}, err
 	}
-	if n, err := endSession(ctx, tx, v.User.CompanyID, v.User.ID, v.Session.ID); err != nil || n == 0 {
+	n, err := endSession(ctx, tx, visit.User.CompanyID, visit.User.ID, visit.Session.ID)
+	if err != nil || n == 0 {
 		return SignedIn{}, errors.Join(err, signedOut())
 	}
-	return s.welcome(ctx, tx, v.User, g.from)
+	return s.welcome(ctx, tx, visit.User, guess.from)
 }

@@ -14,7 +14,9 @@ import (
 const CompanyColumns = companyColumns
 
 // ScanCompany reads CompanyColumns, and after them what the caller adds.
-func ScanCompany(r sqldb.Row, c *Company, more ...any) error { return companyScan(r, c, more...) }
+func ScanCompany(row sqldb.Row, company *Company, more ...any) error {
+	return companyScan(row, company, more...)
+}
 
 const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.level, c.timezone,
 	c.renew_from, c.renew_on_payment, c.lead_days, c.renew_invoice, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
@@ -23,22 +25,24 @@ const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.le
 	c.late_fee_bp, c.late_interest_bp, c.discount_bp, c.discount_cents`
 
 // companyScan reads companyColumns, and after them what the caller adds.
-func companyScan(r sqldb.Row, c *Company, more ...any) error {
+func companyScan(row sqldb.Row, company *Company, more ...any) error {
 	var zone string
 	var created, suspended, aboveSuspended int64
-	sub := &c.Subscription
+	sub := &company.Subscription
 	dest := []any{
-		&c.ID, &c.ParentID, &c.Name, &c.Whatsapp, (*string)(&c.Level), &zone,
-		(*string)(&c.Settings.RenewFrom), &c.Settings.RenewOnPayment, &c.Settings.LeadDays, (*string)(&c.Settings.RenewInvoice), &created,
+		&company.ID, &company.ParentID, &company.Name, &company.Whatsapp, (*string)(&company.Level),
+		&zone,
+		(*string)(&company.Settings.RenewFrom), &company.Settings.RenewOnPayment,
+		&company.Settings.LeadDays, (*string)(&company.Settings.RenewInvoice), &created,
 		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &sub.Functions,
 		&aboveSuspended, &sub.Above.ExpiresOn, &sub.Anonymous,
-		(*int64)(&c.Settings.LateFeePercent), (*int64)(&c.Settings.LateInterestPercent),
-		(*int64)(&c.Settings.DiscountPercent), (*int64)(&c.Settings.DiscountAmount),
+		(*int64)(&company.Settings.LateFeePercent), (*int64)(&company.Settings.LateInterestPercent),
+		(*int64)(&company.Settings.DiscountPercent), (*int64)(&company.Settings.DiscountAmount),
 	}
-	if err := r.Scan(append(dest, more...)...); err != nil {
+	if err := row.Scan(append(dest, more...)...); err != nil {
 		return err
 	}
-	c.CreatedAt = time.UnixMicro(created)
+	company.CreatedAt = time.UnixMicro(created)
 	if suspended != 0 {
 		sub.SuspendedAt = time.UnixMicro(suspended)
 	}
@@ -46,17 +50,25 @@ func companyScan(r sqldb.Row, c *Company, more ...any) error {
 		sub.Above.SuspendedAt = time.UnixMicro(aboveSuspended)
 	}
 	var err error
-	c.Zone, err = civil.LoadZone(zone)
+	company.Zone, err = civil.LoadZone(zone)
 	return err
 }
 
-func scanCompany(r sqldb.Row) (c Company, err error) {
-	err = companyScan(r, &c)
-	return c, err
+func scanCompany(row sqldb.Row) (company Company, err error) {
+	err = companyScan(row, &company)
+	return company, err
 }
 
-func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) (int64, error) {
-	values := append([]any{sqldb.RefTo(c.ParentID), tx.Now().UnixMicro()}, companyValues(tx, c, search)...)
+func insertCompany(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	company Company,
+	search string,
+) (int64, error) {
+	values := append(
+		[]any{sqldb.RefTo(company.ParentID), tx.Now().UnixMicro()},
+		companyValues(tx, company, search)...,
+	)
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days, renew_invoice,
 			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions,
@@ -65,97 +77,130 @@ func insertCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) 
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
-func updateCompany(ctx context.Context, tx *sqldb.Tx, c Company, search string) error {
+func updateCompany(ctx context.Context, tx *sqldb.Tx, company Company, search string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?,
 		lead_days = ?, renew_invoice = ?,
 			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
 			above_suspended_at = ?, above_expires_on = ?, anonymous = ?,
 			search = ?, updated_at = ?, late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?
-		WHERE id = ?`, append(companyValues(tx, c, search), c.ID)...)
+		WHERE id = ?`, append(companyValues(tx, company, search), company.ID)...)
 	return err
 }
 
 // companyValues are what both statements above write, in their order.
-func companyValues(tx *sqldb.Tx, c Company, search string) []any {
-	sub := c.Subscription
+func companyValues(tx *sqldb.Tx, company Company, search string) []any {
+	sub := company.Subscription
 	return []any{
-		c.Name, c.Whatsapp, string(c.Level), c.Zone.String(), string(c.Settings.RenewFrom), c.Settings.RenewOnPayment, c.Settings.LeadDays,
-		string(c.Settings.RenewInvoice),
-		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay, instant(sub.SuspendedAt), sub.Functions,
-		instant(sub.Above.SuspendedAt), sub.Above.ExpiresOn, sub.Anonymous, search, tx.Now().UnixMicro(),
-		int64(c.Settings.LateFeePercent), int64(c.Settings.LateInterestPercent),
-		int64(c.Settings.DiscountPercent), int64(c.Settings.DiscountAmount),
+		company.Name, company.Whatsapp, string(company.Level), company.Zone.String(),
+		string(company.Settings.RenewFrom), company.Settings.RenewOnPayment,
+		company.Settings.LeadDays,
+		string(company.Settings.RenewInvoice),
+		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay,
+		instant(sub.SuspendedAt), sub.Functions,
+		instant(sub.Above.SuspendedAt), sub.Above.ExpiresOn, sub.Anonymous, search,
+		tx.Now().UnixMicro(),
+		int64(company.Settings.LateFeePercent), int64(company.Settings.LateInterestPercent),
+		int64(company.Settings.DiscountPercent), int64(company.Settings.DiscountAmount),
 	}
 }
 
 // instant is a time as a column has it that is null when there is none.
-func instant(t time.Time) sqldb.Ref {
-	if t.IsZero() {
+func instant(at time.Time) sqldb.Ref {
+	if at.IsZero() {
 		return sqldb.Ref{}
 	}
-	return sqldb.RefTo(t.UnixMicro())
+	return sqldb.RefTo(at.UnixMicro())
 }
 
-func companyByID(ctx context.Context, q sqldb.Querier, id int64) (Company, error) {
-	c, err := sqldb.One(ctx, q, scanCompany, `SELECT `+companyColumns+` FROM companies c WHERE c.id = ?`, id)
-	return c, sqldb.Found(err, "company")
+func companyByID(ctx context.Context, querier sqldb.Querier, id int64) (Company, error) {
+	company, err := sqldb.One(
+		ctx,
+		querier,
+		scanCompany,
+		`SELECT `+companyColumns+` FROM companies c WHERE c.id = ?`,
+		id,
+	)
+	return company, sqldb.Found(err, "company")
 }
 
 func lockCompany(ctx context.Context, tx *sqldb.Tx, id int64) (Company, error) {
-	c, err := sqldb.One(ctx, tx, scanCompany, `SELECT `+companyColumns+` FROM companies c WHERE c.id = ? {for update}`, id)
-	return c, sqldb.Found(err, "company")
+	company, err := sqldb.One(
+		ctx,
+		tx,
+		scanCompany,
+		`SELECT `+companyColumns+` FROM companies c WHERE c.id = ? {for update}`,
+		id,
+	)
+	return company, sqldb.Found(err, "company")
 }
 
-func companies(ctx context.Context, q sqldb.Querier) ([]Company, error) {
-	return sqldb.All(ctx, q, scanCompany, `SELECT `+companyColumns+` FROM companies c ORDER BY c.id`)
+func companies(ctx context.Context, querier sqldb.Querier) ([]Company, error) {
+	return sqldb.All(
+		ctx,
+		querier,
+		scanCompany,
+		`SELECT `+companyColumns+` FROM companies c ORDER BY c.id`,
+	)
 }
 
-func ownerOf(ctx context.Context, q sqldb.Querier, companyID int64) (User, error) {
-	u, err := sqldb.One(ctx, q, scanUser, `
+func ownerOf(ctx context.Context, querier sqldb.Querier, companyID int64) (User, error) {
+	user, err := sqldb.One(ctx, querier, scanUser, `
 		SELECT id, company_id, name, email, role, created_at FROM users
 		WHERE company_id = ? AND role = 'owner' ORDER BY id LIMIT 1`, companyID)
-	return u, sqldb.Found(err, "user")
+	return user, sqldb.Found(err, "user")
 }
 
-func scanUser(r sqldb.Row) (u User, err error) {
+func scanUser(row sqldb.Row) (user User, err error) {
 	var created int64
-	err = r.Scan(&u.ID, &u.CompanyID, &u.Name, &u.Email, (*string)(&u.Role), &created)
-	u.CreatedAt = time.UnixMicro(created)
-	return u, err
+	err = row.Scan(
+		&user.ID,
+		&user.CompanyID,
+		&user.Name,
+		&user.Email,
+		(*string)(&user.Role),
+		&created,
+	)
+	user.CreatedAt = time.UnixMicro(created)
+	return user, err
 }
 
 const tokenColumns = `id, company_id, name, created_at, COALESCE(last_used_at, 0)` //nolint:gosec // names of columns
 
-func scanToken(r sqldb.Row) (t Token, err error) {
+func scanToken(row sqldb.Row) (token Token, err error) {
 	var created, used int64
-	err = r.Scan(&t.ID, &t.CompanyID, &t.Name, &created, &used)
-	t.CreatedAt = time.UnixMicro(created)
+	err = row.Scan(&token.ID, &token.CompanyID, &token.Name, &created, &used)
+	token.CreatedAt = time.UnixMicro(created)
 	if used != 0 {
-		t.LastUsedAt = time.UnixMicro(used)
+		token.LastUsedAt = time.UnixMicro(used)
 	}
-	return t, err
+	return token, err
 }
 
-func insertToken(ctx context.Context, tx *sqldb.Tx, t Token, hash []byte) (int64, error) {
+func insertToken(ctx context.Context, tx *sqldb.Tx, token Token, hash []byte) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO api_tokens (company_id, name, hash, created_at) VALUES (?, ?, ?, ?) RETURNING id`,
-		t.CompanyID, t.Name, hash, tx.Now().UnixMicro())
+		token.CompanyID, token.Name, hash, tx.Now().UnixMicro())
 }
 
-func tokens(ctx context.Context, q sqldb.Querier, companyID int64) ([]Token, error) {
-	return sqldb.All(ctx, q, scanToken, `
+func tokens(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Token, error) {
+	return sqldb.All(ctx, querier, scanToken, `
 		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? ORDER BY id DESC`, companyID)
 }
 
-func countTokens(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM api_tokens WHERE company_id = ?`, companyID)
+func countTokens(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
+	return sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT count(*) FROM api_tokens WHERE company_id = ?`,
+		companyID,
+	)
 }
 
-func tokenByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Token, error) {
-	t, err := sqldb.One(ctx, q, scanToken, `
+func tokenByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Token, error) {
+	token, err := sqldb.One(ctx, querier, scanToken, `
 		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? AND id = ?`, companyID, id)
-	return t, sqldb.Found(err, "token")
+	return token, sqldb.Found(err, "token")
 }
 
 func deleteToken(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
@@ -173,15 +218,16 @@ func touchToken(ctx context.Context, tx *sqldb.Tx, companyID, id int64, at time.
 	return err
 }
 
-func actorByToken(ctx context.Context, q sqldb.Querier, hash []byte) (Actor, error) {
-	a, err := sqldb.One(ctx, q, func(r sqldb.Row) (a Actor, err error) {
-		err = companyScan(r, &a.Company, &a.TokenID)
-		return a, err
-	}, `SELECT `+companyColumns+`, t.id FROM api_tokens t JOIN companies c ON c.id = t.company_id WHERE t.hash = ?`, hash)
+func actorByToken(ctx context.Context, querier sqldb.Querier, hash []byte) (Actor, error) {
+	actor, err := sqldb.One(ctx, querier, func(row sqldb.Row) (actor Actor, err error) {
+		err = companyScan(row, &actor.Company, &actor.TokenID)
+		return actor, err
+	}, `SELECT `+companyColumns+`, t.id FROM api_tokens t JOIN companies c ON c.id = t.company_id WHERE t.hash = ?`,
+		hash)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		err = unauthenticated()
 	}
-	return a, err
+	return actor, err
 }
 
 // The three statements below are PostgreSQL's alone: on SQLite the limiter
@@ -199,11 +245,16 @@ type admission struct {
 // admitShared looks the token up and adds the call to its window in one
 // statement. The row lock of the upsert makes concurrent calls wait for each other,
 // and the condition sees what the one before wrote.
-func admitShared(ctx context.Context, q sqldb.Querier, hash []byte, limit int) (Actor, admission, error) {
+func admitShared(
+	ctx context.Context,
+	querier sqldb.Querier,
+	hash []byte,
+	limit int,
+) (Actor, admission, error) {
 	var call admission
-	a, err := sqldb.One(ctx, q, func(r sqldb.Row) (a Actor, err error) {
-		err = companyScan(r, &a.Company, &a.TokenID, &call.at, &call.recent)
-		return a, err
+	actor, err := sqldb.One(ctx, querier, func(row sqldb.Row) (actor Actor, err error) {
+		err = companyScan(row, &actor.Company, &actor.TokenID, &call.at, &call.recent)
+		return actor, err
 	}, `
 		WITH token AS (
 			SELECT id, company_id FROM api_tokens WHERE hash = ?
@@ -222,20 +273,26 @@ func admitShared(ctx context.Context, q sqldb.Querier, hash []byte, limit int) (
 	if errors.Is(err, sqldb.ErrNotFound) {
 		err = unauthenticated()
 	}
-	return a, call, err
+	return actor, call, err
 }
 
 // oldestCall is the call that must leave the window before another gets in.
-func oldestCall(ctx context.Context, q sqldb.Querier, tokenID int64, limit int) (oldest, now int64, err error) {
-	_, err = sqldb.One(ctx, q, func(r sqldb.Row) (struct{}, error) {
-		return struct{}{}, r.Scan(&oldest, &now)
-	}, `SELECT COALESCE(calls[cardinality(calls) - ? + 1], 0), `+clockMicros+` FROM token_calls WHERE token_id = ?`, limit, tokenID)
+func oldestCall(
+	ctx context.Context,
+	querier sqldb.Querier,
+	tokenID int64,
+	limit int,
+) (oldest, now int64, err error) {
+	_, err = sqldb.One(ctx, querier, func(row sqldb.Row) (struct{}, error) {
+		return struct{}{}, row.Scan(&oldest, &now)
+	}, `SELECT COALESCE(calls[cardinality(calls) - ? + 1], 0), `+clockMicros+` FROM token_calls WHERE token_id = ?`,
+		limit, tokenID)
 	return oldest, now, err
 }
 
 // restamp moves a call to the present.
-func restamp(ctx context.Context, q sqldb.Querier, tokenID, admittedAt int64) error {
-	_, err := sqldb.Value[int64](ctx, q, `
+func restamp(ctx context.Context, querier sqldb.Querier, tokenID, admittedAt int64) error {
+	_, err := sqldb.Value[int64](ctx, querier, `
 		UPDATE token_calls SET calls = array_remove(calls, ?) || `+clockMicros+`
 		WHERE token_id = ? AND ? = ANY(calls) RETURNING token_id`, admittedAt, tokenID, admittedAt)
 	if errors.Is(err, sqldb.ErrNotFound) {

@@ -12,76 +12,107 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func insertAudit(ctx context.Context, tx *sqldb.Tx, a Actor, e AuditEntry) error {
-	changes, err := json.Marshal(e.changes())
+func insertAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry) error {
+	changes, err := json.Marshal(entry.changes())
 	if err != nil {
-		return fmt.Errorf("audit %s: %w", e.Action, err)
+		return fmt.Errorf("audit %s: %w", entry.Action, err)
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes)
 		VALUES (?, ?, ?, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ?), ?, ?, ?, ?, ?, ?)`,
-		a.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(a.UserID), sqldb.RefTo(a.TokenID), a.Company.ID, a.TokenID, a.Name, a.From,
-		e.Action, e.Record, e.ID, e.Name, string(changes))
+		actor.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(actor.UserID),
+		sqldb.RefTo(actor.TokenID), actor.Company.ID, actor.TokenID, actor.Name, actor.From,
+		entry.Action, entry.Record, entry.ID, entry.Name, string(changes))
 	return err
 }
 
 // auditFunctions writes the line of applyFunctions into the logs of all
 // children on a plan, as WriteChildAudit does for one.
-func auditFunctions(ctx context.Context, tx *sqldb.Tx, a Actor, c FunctionsChange) error {
-	if a.Program != "" {
+func auditFunctions(ctx context.Context, tx *sqldb.Tx, actor Actor, change FunctionsChange) error {
+	if actor.Program != "" {
 		return nil
 	}
 	entry := AuditEntry{
-		Before: AuditFields{"functions": functionsAudit(c.Before)}, After: AuditFields{"functions": functionsAudit(c.After)},
+		Before: AuditFields{"functions": functionsAudit(change.Before)},
+		After:  AuditFields{"functions": functionsAudit(change.After)},
 	}
 	changes, err := json.Marshal(entry.changes())
 	if err != nil {
-		return fmt.Errorf("audit functions of plan %d: %w", c.PlanID, err)
+		return fmt.Errorf("audit functions of plan %d: %w", change.PlanID, err)
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO audit_log (company_id, at, who, address, action, record, record_id, name, changes)
 		SELECT id, CAST(? AS BIGINT), CAST(? AS TEXT), '', 'company.updated', 'company', id, name, CAST(? AS TEXT) FROM companies
 		WHERE parent_id = ? AND subscription_plan_id = ? ORDER BY id`,
-		tx.Now().UnixMicro(), a.Company.Name, string(changes), a.Company.ID, c.PlanID)
+		tx.Now().UnixMicro(), actor.Company.Name, string(changes), actor.Company.ID, change.PlanID)
 	return err
 }
 
-func (f AuditFilter) where(companyID int64) (w sqldb.Where) {
-	w.And("company_id = ?", companyID)
+func (f AuditFilter) where(companyID int64) (where sqldb.Where) {
+	where.And("company_id = ?", companyID)
 	if f.Record != "" {
-		w.And("record = ?", f.Record)
+		where.And("record = ?", f.Record)
 	}
 	if f.ID != 0 {
-		w.And("record_id = ?", f.ID)
+		where.And("record_id = ?", f.ID)
 	}
 	if !f.Since.IsZero() {
-		w.And("at >= ?", f.Since.UnixMicro())
+		where.And("at >= ?", f.Since.UnixMicro())
 	}
-	return w
+	return where
 }
 
-func countAudit(ctx context.Context, q sqldb.Querier, companyID int64, f AuditFilter) (int64, error) {
-	w := f.where(companyID)
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM audit_log`+w.String(), w.Args...)
+func countAudit(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter AuditFilter,
+) (int64, error) {
+	where := filter.where(companyID)
+	return sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT count(*) FROM audit_log`+where.String(),
+		where.Args...,
+	)
 }
 
-func auditLines(ctx context.Context, q sqldb.Querier, companyID int64, f AuditFilter, page input.Page) ([]AuditLine, error) {
-	w := f.where(companyID)
-	return sqldb.All(ctx, q, scanAuditLine, `
+func auditLines(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter AuditFilter,
+	page input.Page,
+) ([]AuditLine, error) {
+	where := filter.where(companyID)
+	return sqldb.All(ctx, querier, scanAuditLine, `
 		SELECT id, at, COALESCE(user_id, 0), COALESCE(token_id, 0), who, address, action, record, record_id, name, changes
-		FROM audit_log`+w.String()+` ORDER BY id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`, append(w.Args, page.Size, page.Offset())...)
+		FROM audit_log`+where.String()+` ORDER BY id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`,
+		append(where.Args, page.Size, page.Offset())...)
 }
 
-func scanAuditLine(r sqldb.Row) (e AuditLine, err error) {
+func scanAuditLine(row sqldb.Row) (line AuditLine, err error) {
 	var at int64
 	var changes string
-	err = r.Scan(&e.ID, &at, &e.UserID, &e.TokenID, &e.Who, &e.Address, &e.Action, &e.Record, &e.RecID, &e.Name, &changes)
+	err = row.Scan(
+		&line.ID,
+		&at,
+		&line.UserID,
+		&line.TokenID,
+		&line.Who,
+		&line.Address,
+		&line.Action,
+		&line.Record,
+		&line.RecID,
+		&line.Name,
+		&changes,
+	)
 	if err != nil {
-		return e, err
+		return line, err
 	}
-	e.At = time.UnixMicro(at)
-	e.Changes, err = readChanges(changes)
-	return e, err
+	line.At = time.UnixMicro(at)
+	line.Changes, err = readChanges(changes)
+	return line, err
 }
 
 func readChanges(stored string) ([]FieldChange, error) {
@@ -99,11 +130,13 @@ func readChanges(stored string) ([]FieldChange, error) {
 
 func pruneAudit(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
 	return tx.Exec(ctx, `DELETE FROM audit_log WHERE id IN (
-		SELECT id FROM audit_log WHERE at < ? ORDER BY at LIMIT ? /* every company_id */) /* every company_id */`, before.UnixMicro(), limit)
+		SELECT id FROM audit_log WHERE at < ? ORDER BY at LIMIT ? /* every company_id */) /* every company_id */`,
+		before.UnixMicro(), limit)
 }
 
 func eraseAudit(ctx context.Context, tx *sqldb.Tx, companyID int64, record string, id int64) error {
-	_, err := tx.Exec(ctx, `UPDATE audit_log SET name = '', changes = '{}' WHERE company_id = ? AND record = ? AND record_id = ?`,
+	_, err := tx.Exec(ctx,
+		`UPDATE audit_log SET name = '', changes = '{}' WHERE company_id = ? AND record = ? AND record_id = ?`,
 		companyID, record, id)
 	return err
 }

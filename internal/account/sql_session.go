@@ -8,17 +8,21 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func visitByHash(ctx context.Context, q sqldb.Querier, hash []byte) (Visit, error) {
-	v, err := sqldb.One(ctx, q, func(r sqldb.Row) (v Visit, err error) {
+func visitByHash(ctx context.Context, querier sqldb.Querier, hash []byte) (Visit, error) {
+	visit, err := sqldb.One(ctx, querier, func(row sqldb.Row) (visit Visit, err error) {
 		var userCreated, created, seen, expires, proved int64
-		err = companyScan(r, &v.Actor.Company, &v.User.ID, &v.User.Name, &v.User.Email, (*string)(&v.User.Role), &userCreated,
-			&v.Session.ID, &v.Session.pending, &v.Session.Address, &v.Session.Agent, &created, &seen, &expires, &proved)
-		v.User.CompanyID, v.User.CreatedAt = v.Actor.Company.ID, time.UnixMicro(userCreated)
-		v.Session.UserID = v.User.ID
-		v.Session.CreatedAt, v.Session.SeenAt, v.Session.ExpiresAt = time.UnixMicro(created), time.UnixMicro(seen), time.UnixMicro(expires)
-		v.Session.ProvedAt = time.UnixMicro(proved)
-		v.Actor.UserID, v.Actor.Role, v.Actor.Name = v.User.ID, v.User.Role, v.User.Name
-		return v, err
+		err = companyScan(row, &visit.Actor.Company, &visit.User.ID, &visit.User.Name,
+			&visit.User.Email, (*string)(&visit.User.Role), &userCreated,
+			&visit.Session.ID, &visit.Session.pending, &visit.Session.Address, &visit.Session.Agent,
+			&created, &seen, &expires, &proved)
+		visit.User.CompanyID, visit.User.CreatedAt = visit.Actor.Company.ID, time.UnixMicro(userCreated)
+		visit.Session.UserID = visit.User.ID
+		visit.Session.CreatedAt = time.UnixMicro(created)
+		visit.Session.SeenAt = time.UnixMicro(seen)
+		visit.Session.ExpiresAt = time.UnixMicro(expires)
+		visit.Session.ProvedAt = time.UnixMicro(proved)
+		visit.Actor.UserID, visit.Actor.Role, visit.Actor.Name = visit.User.ID, visit.User.Role, visit.User.Name
+		return visit, err
 	}, `SELECT `+companyColumns+`, u.id, u.name, u.email, u.role, u.created_at,
 			s.id, s.pending, s.address, s.agent, s.created_at, s.seen_at, s.expires_at, s.proved_at
 		FROM sessions s JOIN users u ON u.id = s.user_id AND u.company_id = s.company_id JOIN companies c ON c.id = s.company_id
@@ -26,45 +30,90 @@ func visitByHash(ctx context.Context, q sqldb.Querier, hash []byte) (Visit, erro
 	if errors.Is(err, sqldb.ErrNotFound) {
 		err = signedOut()
 	}
-	return v, err
+	return visit, err
 }
 
-func insertSession(ctx context.Context, tx *sqldb.Tx, companyID int64, hash []byte, s Session) error {
+func insertSession(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	hash []byte,
+	session Session,
+) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO sessions (company_id, user_id, hash, pending, address, agent, created_at, seen_at, expires_at, proved_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		companyID, s.UserID, hash, s.pending, s.Address, s.Agent, s.CreatedAt.UnixMicro(), s.SeenAt.UnixMicro(), s.ExpiresAt.UnixMicro(),
-		s.ProvedAt.UnixMicro())
+		companyID, session.UserID, hash, session.pending, session.Address, session.Agent,
+		session.CreatedAt.UnixMicro(), session.SeenAt.UnixMicro(), session.ExpiresAt.UnixMicro(),
+		session.ProvedAt.UnixMicro())
 	return err
 }
 
-func proveSession(ctx context.Context, tx *sqldb.Tx, s Session, companyID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE sessions SET proved_at = ? WHERE company_id = ? AND id = ?`, tx.Now().UnixMicro(), companyID, s.ID)
+func proveSession(ctx context.Context, tx *sqldb.Tx, session Session, companyID int64) error {
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE sessions SET proved_at = ? WHERE company_id = ? AND id = ?`,
+		tx.Now().UnixMicro(),
+		companyID,
+		session.ID,
+	)
 	return err
 }
 
-func touchSession(ctx context.Context, tx *sqldb.Tx, s Session, companyID int64, address string) error {
-	_, err := tx.Exec(ctx, `UPDATE sessions SET seen_at = ?, address = ? WHERE company_id = ? AND id = ?`,
-		tx.Now().UnixMicro(), address, companyID, s.ID)
+func touchSession(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	session Session,
+	companyID int64,
+	address string,
+) error {
+	_, err := tx.Exec(ctx,
+		`UPDATE sessions SET seen_at = ?, address = ? WHERE company_id = ? AND id = ?`,
+		tx.Now().UnixMicro(), address, companyID, session.ID)
 	return err
 }
 
 func endSession(ctx context.Context, tx *sqldb.Tx, companyID, userID, id int64) (int64, error) {
-	return tx.Exec(ctx, `DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id = ?`, companyID, userID, id)
+	return tx.Exec(
+		ctx,
+		`DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id = ?`,
+		companyID,
+		userID,
+		id,
+	)
 }
 
 // endSessions ends all sessions of a user but one; 0 spares none.
 func endSessions(ctx context.Context, tx *sqldb.Tx, companyID, userID, except int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id <> ?`, companyID, userID, except)
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id <> ?`,
+		companyID,
+		userID,
+		except,
+	)
 	return err
 }
 
-func sessionsOf(ctx context.Context, q sqldb.Querier, companyID, userID int64, now time.Time) ([]Session, error) {
-	return sqldb.All(ctx, q, func(r sqldb.Row) (s Session, err error) {
+func sessionsOf(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, userID int64,
+	now time.Time,
+) ([]Session, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (session Session, err error) {
 		var created, seen, expires int64
-		err = r.Scan(&s.ID, &s.UserID, &s.Address, &s.Agent, &created, &seen, &expires)
-		s.CreatedAt, s.SeenAt, s.ExpiresAt = time.UnixMicro(created), time.UnixMicro(seen), time.UnixMicro(expires)
-		return s, err
+		err = row.Scan(
+			&session.ID,
+			&session.UserID,
+			&session.Address,
+			&session.Agent,
+			&created,
+			&seen,
+			&expires,
+		)
+		session.CreatedAt, session.SeenAt, session.ExpiresAt = time.UnixMicro(created), time.UnixMicro(seen), time.UnixMicro(expires)
+		return session, err
 	}, `SELECT id, user_id, address, agent, created_at, seen_at, expires_at FROM sessions
 		WHERE company_id = ? AND user_id = ? AND pending = ? AND expires_at > ? AND seen_at > ? ORDER BY seen_at DESC, id DESC`,
 		companyID, userID, false, now.UnixMicro(), now.Add(-SessionIdle).UnixMicro())
@@ -73,21 +122,27 @@ func sessionsOf(ctx context.Context, q sqldb.Querier, companyID, userID int64, n
 // addAttempt counts an attempt and returns how many there have been in the
 // window, this one included. The row lock of the upsert makes those that come
 // at once wait for each other.
-func addAttempt(ctx context.Context, tx *sqldb.Tx, q quota) (int, error) {
-	since := tx.Now().Add(-q.window).UnixMicro()
+func addAttempt(ctx context.Context, tx *sqldb.Tx, quota quota) (int, error) {
+	since := tx.Now().Add(-quota.window).UnixMicro()
 	return sqldb.Value[int](ctx, tx, `
 		INSERT INTO signin_attempts AS k (key, began_at, n) VALUES (?, ?, 1)
 		ON CONFLICT (key) DO UPDATE SET
 			n = CASE WHEN k.began_at <= ? THEN 1 ELSE k.n + 1 END,
 			began_at = CASE WHEN k.began_at <= ? THEN excluded.began_at ELSE k.began_at END
-		RETURNING n`, q.key, tx.Now().UnixMicro(), since, since)
+		RETURNING n`, quota.key, tx.Now().UnixMicro(), since, since)
 }
 
 // attemptsUnder is how many attempts there have been under a key since an
 // instant.
-func attemptsUnder(ctx context.Context, q sqldb.Querier, key string, since time.Time) (int, error) {
-	return sqldb.Value[int](ctx, q, `
-		SELECT COALESCE((SELECT n FROM signin_attempts WHERE key = ? AND began_at > ?), 0)`, key, since.UnixMicro())
+func attemptsUnder(
+	ctx context.Context,
+	querier sqldb.Querier,
+	key string,
+	since time.Time,
+) (int, error) {
+	return sqldb.Value[int](ctx, querier, `
+		SELECT COALESCE((SELECT n FROM signin_attempts WHERE key = ? AND began_at > ?), 0)`, key,
+		since.UnixMicro())
 }
 
 // undoAttempt uncounts one attempt under a key.
@@ -102,29 +157,32 @@ func deleteAttempts(ctx context.Context, tx *sqldb.Tx, key string) error {
 	return err
 }
 
-func deviceKnown(ctx context.Context, q sqldb.Querier, u User, hash []byte) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, q, `
-		SELECT count(*) FROM known_devices WHERE company_id = ? AND user_id = ? AND hash = ?`, u.CompanyID, u.ID, hash)
-	return n > 0, err
+func deviceKnown(ctx context.Context, querier sqldb.Querier, user User, hash []byte) (bool, error) {
+	count, err := sqldb.Value[int64](ctx, querier, `
+		SELECT count(*) FROM known_devices WHERE company_id = ? AND user_id = ? AND hash = ?`, user.CompanyID,
+		user.ID, hash)
+	return count > 0, err
 }
 
-func touchDevice(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE known_devices SET seen_at = ? WHERE company_id = ? AND user_id = ? AND hash = ?`,
-		tx.Now().UnixMicro(), u.CompanyID, u.ID, hash)
-	return n == 1, err
+func touchDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) (bool, error) {
+	changed, err := tx.Exec(ctx,
+		`UPDATE known_devices SET seen_at = ? WHERE company_id = ? AND user_id = ? AND hash = ?`,
+		tx.Now().UnixMicro(), user.CompanyID, user.ID, hash)
+	return changed == 1, err
 }
 
-func insertDevice(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) error {
-	_, err := tx.Exec(ctx, `INSERT INTO known_devices (company_id, user_id, hash, seen_at) VALUES (?, ?, ?, ?)`,
-		u.CompanyID, u.ID, hash, tx.Now().UnixMicro())
+func insertDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) error {
+	_, err := tx.Exec(ctx,
+		`INSERT INTO known_devices (company_id, user_id, hash, seen_at) VALUES (?, ?, ?, ?)`,
+		user.CompanyID, user.ID, hash, tx.Now().UnixMicro())
 	return err
 }
 
 // dropOldDevices keeps the devices of a user that were used last.
-func dropOldDevices(ctx context.Context, tx *sqldb.Tx, u User, keep int) error {
+func dropOldDevices(ctx context.Context, tx *sqldb.Tx, user User, keep int) error {
 	_, err := tx.Exec(ctx, `DELETE FROM known_devices WHERE company_id = ? AND user_id = ? AND hash NOT IN (
 		SELECT hash FROM known_devices WHERE company_id = ? AND user_id = ? ORDER BY seen_at DESC, hash LIMIT CAST(? AS BIGINT))`,
-		u.CompanyID, u.ID, u.CompanyID, u.ID, keep)
+		user.CompanyID, user.ID, user.CompanyID, user.ID, keep)
 	return err
 }
 

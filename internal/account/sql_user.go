@@ -22,51 +22,76 @@ type storedUser struct {
 const userColumns = `u.id, u.company_id, u.name, u.email, u.role, u.created_at, u.password_hash, u.totp,
 	u.totp_pending, u.totp_step, u.email_confirmed_at`
 
-func scanStored(r sqldb.Row) (u storedUser, err error) {
+func scanStored(row sqldb.Row) (user storedUser, err error) {
 	var created int64
-	err = r.Scan(&u.ID, &u.CompanyID, &u.Name, &u.Email, (*string)(&u.Role), &created, &u.passwordHash, &u.totp, &u.totpPending, &u.totpLast,
-		&u.confirmedAt)
-	u.CreatedAt = time.UnixMicro(created)
-	return u, err
+	err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role),
+		&created, &user.passwordHash, &user.totp, &user.totpPending, &user.totpLast,
+		&user.confirmedAt)
+	user.CreatedAt = time.UnixMicro(created)
+	return user, err
 }
 
 // userByEmail finds the user who signs in; the address belongs to one user of all
 // companies.
-func userByEmail(ctx context.Context, q sqldb.Querier, key string) (storedUser, error) {
-	return sqldb.One(ctx, q, scanStored, `SELECT `+userColumns+` FROM users u WHERE u.email_key = ? /* every company_id */`, key)
+func userByEmail(ctx context.Context, querier sqldb.Querier, key string) (storedUser, error) {
+	return sqldb.One(
+		ctx,
+		querier,
+		scanStored,
+		`SELECT `+userColumns+` FROM users u WHERE u.email_key = ? /* every company_id */`,
+		key,
+	)
 }
 
-func userByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (storedUser, error) {
-	u, err := sqldb.One(ctx, q, scanStored, `SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.id = ?`, companyID, id)
-	return u, sqldb.Found(err, "user")
+func userByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (storedUser, error) {
+	user, err := sqldb.One(
+		ctx,
+		querier,
+		scanStored,
+		`SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.id = ?`,
+		companyID,
+		id,
+	)
+	return user, sqldb.Found(err, "user")
 }
 
 func lockUser(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (storedUser, error) {
-	u, err := sqldb.One(ctx, tx, scanStored, `SELECT `+userColumns+` FROM users u WHERE u.company_id = ?
+	user, err := sqldb.One(ctx, tx, scanStored, `SELECT `+userColumns+` FROM users u WHERE u.company_id = ?
 		AND u.id = ? {for update}`, companyID, id)
-	return u, sqldb.Found(err, "user")
+	return user, sqldb.Found(err, "user")
 }
 
-func usersOf(ctx context.Context, q sqldb.Querier, companyID int64) ([]Person, error) {
-	return sqldb.All(ctx, q, func(r sqldb.Row) (p Person, err error) {
+func usersOf(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Person, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (person Person, err error) {
 		var created, seen int64
-		err = r.Scan(&p.ID, &p.CompanyID, &p.Name, &p.Email, (*string)(&p.Role), &created, &p.Ready, &p.SecondFactor, &seen)
-		p.CreatedAt = time.UnixMicro(created)
+		err = row.Scan(
+			&person.ID,
+			&person.CompanyID,
+			&person.Name,
+			&person.Email,
+			(*string)(&person.Role),
+			&created,
+			&person.Ready,
+			&person.SecondFactor,
+			&seen,
+		)
+		person.CreatedAt = time.UnixMicro(created)
 		if seen != 0 {
-			p.SeenAt = time.UnixMicro(seen)
+			person.SeenAt = time.UnixMicro(seen)
 		}
-		return p, err
+		return person, err
 	}, `SELECT u.id, u.company_id, u.name, u.email, u.role, u.created_at, u.password_hash <> '', u.totp <> '',
 			COALESCE((SELECT max(s.seen_at) FROM sessions s WHERE s.company_id = u.company_id AND s.user_id = u.id), 0)
 		FROM users u WHERE u.company_id = ? ORDER BY u.id`, companyID)
 }
 
 // insertUser returns 0 when the address is taken.
-func insertUser(ctx context.Context, tx *sqldb.Tx, u storedUser) (int64, error) {
+func insertUser(ctx context.Context, tx *sqldb.Tx, user storedUser) (int64, error) {
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO users (company_id, name, email, email_key, password_hash, role, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
-		u.CompanyID, u.Name, u.Email, text.Lower(u.Email), u.passwordHash, string(u.Role), tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		user.CompanyID, user.Name, user.Email, text.Lower(user.Email), user.passwordHash,
+		string(user.Role), tx.Now().UnixMicro(), tx.Now().UnixMicro())
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
 	}
@@ -74,92 +99,149 @@ func insertUser(ctx context.Context, tx *sqldb.Tx, u storedUser) (int64, error) 
 }
 
 // updateUser writes a user who was locked.
-func updateUser(ctx context.Context, tx *sqldb.Tx, u storedUser) error {
+func updateUser(ctx context.Context, tx *sqldb.Tx, user storedUser) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE users SET name = ?, email = ?, email_key = ?, role = ?, password_hash = ?, totp = ?, totp_pending = ?, totp_step = ?,
 			email_confirmed_at = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
-		u.Name, u.Email, text.Lower(u.Email), string(u.Role), u.passwordHash, u.totp, u.totpPending, u.totpLast,
-		u.confirmedAt, tx.Now().UnixMicro(), u.CompanyID, u.ID)
+		user.Name, user.Email, text.Lower(user.Email), string(user.Role), user.passwordHash,
+		user.totp, user.totpPending, user.totpLast,
+		user.confirmedAt, tx.Now().UnixMicro(), user.CompanyID, user.ID)
 	return err
 }
 
 // deleteUser deletes sessions, codes and links too.
-func deleteUser(ctx context.Context, tx *sqldb.Tx, u User) error {
-	_, err := tx.Exec(ctx, `DELETE FROM users WHERE company_id = ? AND id = ?`, u.CompanyID, u.ID)
+func deleteUser(ctx context.Context, tx *sqldb.Tx, user User) error {
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM users WHERE company_id = ? AND id = ?`,
+		user.CompanyID,
+		user.ID,
+	)
 	return err
 }
 
-func otherOwners(ctx context.Context, q sqldb.Querier, companyID, userID int64) (int, error) {
-	return sqldb.Value[int](ctx, q, `SELECT count(*) FROM users WHERE company_id = ? AND role = 'owner' AND id <> ?`, companyID, userID)
+func otherOwners(ctx context.Context, querier sqldb.Querier, companyID, userID int64) (int, error) {
+	return sqldb.Value[int](
+		ctx,
+		querier,
+		`SELECT count(*) FROM users WHERE company_id = ? AND role = 'owner' AND id <> ?`,
+		companyID,
+		userID,
+	)
 }
 
-func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, u User, l newPasswordLink) error {
-	_, err := tx.Exec(ctx, `INSERT INTO password_links (hash, company_id, user_id, expires_at, purpose) VALUES (?, ?, ?, ?, ?)`,
-		l.hash, u.CompanyID, u.ID, tx.Now().Add(l.life).UnixMicro(), string(l.purpose))
+func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newPasswordLink) error {
+	_, err := tx.Exec(ctx,
+		`INSERT INTO password_links (hash, company_id, user_id, expires_at, purpose) VALUES (?, ?, ?, ?, ?)`,
+		link.hash, user.CompanyID, user.ID, tx.Now().Add(link.life).UnixMicro(),
+		string(link.purpose))
 	return err
 }
 
-func purposeOfLink(ctx context.Context, q sqldb.Querier, u User, hash []byte) (purpose, error) {
-	text, err := sqldb.Value[string](ctx, q, `
-		SELECT purpose FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`, u.CompanyID, u.ID, hash)
+func purposeOfLink(
+	ctx context.Context,
+	querier sqldb.Querier,
+	user User,
+	hash []byte,
+) (purpose, error) {
+	text, err := sqldb.Value[string](ctx, querier, `
+		SELECT purpose FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`, user.CompanyID,
+		user.ID, hash)
 	return purpose(text), sqldb.Found(err, "link")
 }
 
-func deletePasswordLinks(ctx context.Context, tx *sqldb.Tx, u User) error {
+func deletePasswordLinks(ctx context.Context, tx *sqldb.Tx, user User) error {
 	_, err := tx.Exec(ctx, `
 		DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose IN ('password', 'invitation',
-		'reset')`, u.CompanyID, u.ID)
+		'reset')`, user.CompanyID, user.ID)
 	return err
 }
 
-func deleteLinks(ctx context.Context, tx *sqldb.Tx, u User, p purpose) error {
-	_, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose = ?`, u.CompanyID, u.ID, string(p))
+func deleteLinks(ctx context.Context, tx *sqldb.Tx, user User, purpose purpose) error {
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose = ?`,
+		user.CompanyID,
+		user.ID,
+		string(purpose),
+	)
 	return err
 }
 
 // userByAddressLink finds a user by a link of an e-mail about the address.
-func userByAddressLink(ctx context.Context, q sqldb.Querier, hash []byte, now time.Time) (storedUser, purpose, error) {
+func userByAddressLink(
+	ctx context.Context,
+	querier sqldb.Querier,
+	hash []byte,
+	now time.Time,
+) (storedUser, purpose, error) {
 	var about purpose
-	u, err := sqldb.One(ctx, q, func(r sqldb.Row) (u storedUser, err error) {
+	user, err := sqldb.One(ctx, querier, func(row sqldb.Row) (user storedUser, err error) {
 		var created int64
-		err = r.Scan(&u.ID, &u.CompanyID, &u.Name, &u.Email, (*string)(&u.Role), &created, (*string)(&about))
-		u.CreatedAt = time.UnixMicro(created)
-		return u, err
+		err = row.Scan(
+			&user.ID,
+			&user.CompanyID,
+			&user.Name,
+			&user.Email,
+			(*string)(&user.Role),
+			&created,
+			(*string)(&about),
+		)
+		user.CreatedAt = time.UnixMicro(created)
+		return user, err
 	}, `SELECT u.id, u.company_id, u.name, u.email, u.role, u.created_at, l.purpose
 		FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
-		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('confirm', 'release') /* every company_id */`, hash, now.UnixMicro())
-	return u, about, sqldb.Found(err, "link")
+		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('confirm', 'release') /* every company_id */`, hash,
+		now.UnixMicro())
+	return user, about, sqldb.Found(err, "link")
 }
 
 // userByLink finds a user by what the link proves; the company follows from it.
-func userByLink(ctx context.Context, q sqldb.Querier, hash []byte, now time.Time) (storedUser, error) {
-	u, err := sqldb.One(ctx, q, scanStored, `
+func userByLink(
+	ctx context.Context,
+	querier sqldb.Querier,
+	hash []byte,
+	now time.Time,
+) (storedUser, error) {
+	user, err := sqldb.One(ctx, querier, scanStored, `
 		SELECT `+userColumns+` FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
 		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('password', 'invitation',
 		'reset') /* every company_id */`, hash, now.UnixMicro())
-	return u, sqldb.Found(err, "link")
+	return user, sqldb.Found(err, "link")
 }
 
-func usePasswordLink(ctx context.Context, tx *sqldb.Tx, u User, hash []byte) (bool, error) {
-	n, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`, u.CompanyID, u.ID, hash)
-	return n == 1, err
+func usePasswordLink(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) (bool, error) {
+	changed, err := tx.Exec(
+		ctx,
+		`DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`,
+		user.CompanyID,
+		user.ID,
+		hash,
+	)
+	return changed == 1, err
 }
 
 // spendStep reports whether no code of this step or a later one was used.
-func spendStep(ctx context.Context, tx *sqldb.Tx, u User, step int64) (bool, error) {
+func spendStep(ctx context.Context, tx *sqldb.Tx, user User, step int64) (bool, error) {
 	n, err := tx.Exec(ctx, `UPDATE users SET totp_step = ? WHERE company_id = ? AND id = ?
-		AND totp_step < ?`, step, u.CompanyID, u.ID, step)
+		AND totp_step < ?`, step, user.CompanyID, user.ID, step)
 	return n == 1, err
 }
 
-func replaceRecovery(ctx context.Context, tx *sqldb.Tx, u User, codes []string) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ?`, u.CompanyID, u.ID); err != nil {
+func replaceRecovery(ctx context.Context, tx *sqldb.Tx, user User, codes []string) error {
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ?`,
+		user.CompanyID,
+		user.ID,
+	)
+	if err != nil {
 		return err
 	}
 	for _, code := range codes {
 		_, err := tx.Exec(ctx, `INSERT INTO recovery_codes (company_id, user_id, hash) VALUES (?, ?,
-			?)`, u.CompanyID, u.ID, recoveryHash(code))
+			?)`, user.CompanyID, user.ID, recoveryHash(code))
 		if err != nil {
 			return err
 		}
@@ -167,31 +249,56 @@ func replaceRecovery(ctx context.Context, tx *sqldb.Tx, u User, codes []string) 
 	return nil
 }
 
-func spendRecovery(ctx context.Context, tx *sqldb.Tx, u User, code string) (bool, error) {
+func spendRecovery(ctx context.Context, tx *sqldb.Tx, user User, code string) (bool, error) {
 	n, err := tx.Exec(ctx, `DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ?
-		AND hash = ?`, u.CompanyID, u.ID, recoveryHash(code))
+		AND hash = ?`, user.CompanyID, user.ID, recoveryHash(code))
 	return n == 1, err
 }
 
-func countRecovery(ctx context.Context, q sqldb.Querier, companyID, userID int64) (int, error) {
-	return sqldb.Value[int](ctx, q, `SELECT count(*) FROM recovery_codes WHERE company_id = ? AND user_id = ?`, companyID, userID)
+func countRecovery(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, userID int64,
+) (int, error) {
+	return sqldb.Value[int](
+		ctx,
+		querier,
+		`SELECT count(*) FROM recovery_codes WHERE company_id = ? AND user_id = ?`,
+		companyID,
+		userID,
+	)
 }
 
 // factorsSealedBefore finds what is not sealed with a key.
-func factorsSealedBefore(ctx context.Context, q sqldb.Querier, keyID string) ([]storedUser, error) {
+func factorsSealedBefore(
+	ctx context.Context,
+	querier sqldb.Querier,
+	keyID string,
+) ([]storedUser, error) {
 	current := "v1." + keyID + ".%"
-	return sqldb.All(ctx, q, scanStored, `SELECT `+userColumns+` FROM users u
+	return sqldb.All(ctx, querier, scanStored, `SELECT `+userColumns+` FROM users u
 		WHERE u.totp <> '' AND u.totp NOT LIKE ? OR u.totp_pending <> ''
 		AND u.totp_pending NOT LIKE ? /* every company_id */`, current, current)
 }
 
 func insertSetupLink(ctx context.Context, tx *sqldb.Tx, hash []byte, expires time.Time) error {
-	_, err := tx.Exec(ctx, `INSERT INTO setup_links (hash, expires_at) VALUES (?, ?)`, hash, expires.UnixMicro())
+	_, err := tx.Exec(
+		ctx,
+		`INSERT INTO setup_links (hash, expires_at) VALUES (?, ?)`,
+		hash,
+		expires.UnixMicro(),
+	)
 	return err
 }
 
-func setupLinkWorks(ctx context.Context, q sqldb.Querier, hash []byte, now time.Time) error {
-	_, err := sqldb.Value[int64](ctx, q, `SELECT expires_at FROM setup_links WHERE hash = ? AND expires_at > ?`, hash, now.UnixMicro())
+func setupLinkWorks(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) error {
+	_, err := sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT expires_at FROM setup_links WHERE hash = ? AND expires_at > ?`,
+		hash,
+		now.UnixMicro(),
+	)
 	return sqldb.Found(err, "link")
 }
 
@@ -209,7 +316,11 @@ func useSetupLinks(ctx context.Context, tx *sqldb.Tx, hash []byte) error {
 	return err
 }
 
-func anyCompany(ctx context.Context, q sqldb.Querier) (bool, error) {
-	n, err := sqldb.Value[int](ctx, q, `SELECT count(*) FROM (SELECT id FROM companies LIMIT 1) AS one`)
-	return n > 0, err
+func anyCompany(ctx context.Context, querier sqldb.Querier) (bool, error) {
+	count, err := sqldb.Value[int](
+		ctx,
+		querier,
+		`SELECT count(*) FROM (SELECT id FROM companies LIMIT 1) AS one`,
+	)
+	return count > 0, err
 }

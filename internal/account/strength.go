@@ -26,7 +26,28 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 })
 
 // letters are what digits and signs stand for in words.
-var letters = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "8", "b", "@", "a", "$", "s", "!", "i")
+var letters = strings.NewReplacer(
+	"0",
+	"o",
+	"1",
+	"i",
+	"3",
+	"e",
+	"4",
+	"a",
+	"5",
+	"s",
+	"7",
+	"t",
+	"8",
+	"b",
+	"@",
+	"a",
+	"$",
+	"s",
+	"!",
+	"i",
+)
 
 // weakness says why a password is among the first that anybody would try; ""
 // when it is not.
@@ -44,7 +65,8 @@ func weakness(password string) string {
 // isCommon takes off what people add to a word, and looks the word up.
 func isCommon(plain string) bool {
 	for end := len(plain); end > 0; end-- { // what stands at the end may be part of the word, as in s3nh4123
-		if word := onlyLetters(letters.Replace(plain[:end])); commonWords()[word] || commonWords()[onlyLetters(plain[:end])] {
+		word := onlyLetters(letters.Replace(plain[:end]))
+		if commonWords()[word] || commonWords()[onlyLetters(plain[:end])] {
 			return true
 		}
 		if unicode.IsLetter(rune(plain[end-1])) {
@@ -55,17 +77,20 @@ func isCommon(plain string) bool {
 	return start != plain && start != "" && isCommon(start)
 }
 
-func onlyLetters(s string) string {
+func onlyLetters(value string) string {
 	return strings.Map(func(c rune) rune {
 		if !unicode.IsLetter(c) {
 			return -1
 		}
 		return c
-	}, s)
+	}, value)
 }
 
 // rows are what fingers find in order.
-var rows = []string{"01234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm", "abcdefghijklmnopqrstuvwxyz", "1q2w3e4r5t6y7u8i9o0p", "q1w2e3r4t5y6u7i8o9p0", "1qaz2wsx3edc4rfv5tgb", "147258369", "159357"}
+var rows = []string{
+	"01234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm", "abcdefghijklmnopqrstuvwxyz",
+	"1q2w3e4r5t6y7u8i9o0p", "q1w2e3r4t5y6u7i8o9p0", "1qaz2wsx3edc4rfv5tgb", "147258369", "159357",
+}
 
 // isPattern reports whether a password is a repetition of a few characters, or
 // runs along a row of keys.
@@ -86,11 +111,11 @@ func isPattern(plain string) bool {
 }
 
 func reversed(s string) string {
-	b := []byte(s)
-	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
-		b[i], b[j] = b[j], b[i]
+	data := []byte(s)
+	for i, j := 0, len(data)-1; i < j; i, j = i+1, j-1 {
+		data[i], data[j] = data[j], data[i]
 	}
-	return string(b)
+	return string(data)
 }
 
 // RefusePassword refuses a password that is made of a name that everybody knows

@@ -33,7 +33,8 @@ type Above struct {
 // passedDown is what the companies directly below one have as their Above.
 func (s Subscription) passedDown() Above {
 	above := s.Above
-	if at := s.SuspendedAt; !at.IsZero() && (above.SuspendedAt.IsZero() || at.Before(above.SuspendedAt)) {
+	at := s.SuspendedAt
+	if !at.IsZero() && (above.SuspendedAt.IsZero() || at.Before(above.SuspendedAt)) {
 		above.SuspendedAt = at
 	}
 	if on := s.ExpiresOn; !on.IsZero() && (above.ExpiresOn.IsZero() || on.Before(above.ExpiresOn)) {
@@ -44,7 +45,8 @@ func (s Subscription) passedDown() Above {
 
 // StoppedAbove reports whether a company above this one is stopped on a day.
 func (s Subscription) StoppedAbove(today civil.Date) bool {
-	return !s.Above.SuspendedAt.IsZero() || !s.Above.ExpiresOn.IsZero() && s.Above.ExpiresOn.Before(today)
+	return !s.Above.SuspendedAt.IsZero() ||
+		!s.Above.ExpiresOn.IsZero() && s.Above.ExpiresOn.Before(today)
 }
 
 // SubscriptionKind is whether a subscription is tried or paid for.
@@ -103,33 +105,42 @@ func (c Company) StoppedAbove(now time.Time) bool {
 
 // TellsWebhooks reports whether events of the company go out at an instant.
 func (c Company) TellsWebhooks(now time.Time) bool {
-	return c.Subscription.Functions.Has(FunctionWebhooks) && c.Subscription.live(civil.Of(now.In(c.Zone)))
+	return c.Subscription.Functions.Has(FunctionWebhooks) &&
+		c.Subscription.live(civil.Of(now.In(c.Zone)))
 }
 
 // May reports whether the company's plan has a function.
-func (a Actor) May(f Function) bool { return f == "" || a.Company.Subscription.Functions.Has(f) }
+func (a Actor) May(function Function) bool {
+	return function == "" || a.Company.Subscription.Functions.Has(function)
+}
 
 // Allow is May for an edge: it refuses with what to tell the caller. "" needs
 // nothing.
-func (a Actor) Allow(f Function) error {
-	if a.May(f) {
+func (a Actor) Allow(function Function) error {
+	if a.May(function) {
 		return nil
 	}
-	return fault.Forbidden(fmt.Sprintf("functions: the company's subscription plan does not include %s", f))
+	return fault.Forbidden(fmt.Sprintf(
+		"functions: the company's subscription plan does not include %s",
+		function,
+	))
 }
 
 // Writable refuses a change by a company whose subscription has ended or is
 // suspended, or that is below such a company. Such a company may still sign in and read.
 func (a Actor) Writable(today civil.Date) error {
-	s := a.Company.Subscription
-	switch s.Standing(today) {
+	subscription := a.Company.Subscription
+	switch subscription.Standing(today) {
 	case StandingExpired:
-		return fault.Forbidden(fmt.Sprintf("status: the subscription expired on %s; nothing can be changed until it is renewed", s.ExpiresOn))
+		return fault.Forbidden(fmt.Sprintf(
+			"status: the subscription expired on %s; nothing can be changed until it is renewed",
+			subscription.ExpiresOn,
+		))
 	case StandingSuspended:
 		return fault.Forbidden("status: the company is suspended; nothing can be changed until it is renewed")
 	case StandingTrial, StandingActive:
 	}
-	if s.StoppedAbove(today) {
+	if subscription.StoppedAbove(today) {
 		return fault.Forbidden("status: a company above this one is expired or suspended; nothing can be changed until that one goes on")
 	}
 	return nil
@@ -138,8 +149,8 @@ func (a Actor) Writable(today civil.Date) error {
 // Permit is what an edge asks in its one place: whether the company has a
 // function ("" needs none) and, for a change, whether it may change anything
 // at this instant.
-func (a Actor) Permit(f Function, change bool, now time.Time) error {
-	if err := a.Allow(f); err != nil || !change {
+func (a Actor) Permit(function Function, change bool, now time.Time) error {
+	if err := a.Allow(function); err != nil || !change {
 		return err
 	}
 	return a.Writable(a.Today(now))

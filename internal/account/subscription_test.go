@@ -70,22 +70,22 @@ func TestStandingFollowsFromTheDay(t *testing.T) {
 }
 
 func TestActorMayWhatItsPlanHas(t *testing.T) {
-	a := account.Actor{Company: account.Company{Subscription: account.Subscription{Functions: account.FunctionsOf(account.FunctionAPI)}}}
-	if err := a.Allow(account.FunctionAPI); err != nil || a.Allow("") != nil {
+	actor := account.Actor{Company: account.Company{Subscription: account.Subscription{Functions: account.FunctionsOf(account.FunctionAPI)}}}
+	if err := actor.Allow(account.FunctionAPI); err != nil || actor.Allow("") != nil {
 		t.Errorf("refused what it has: %v", err)
 	}
-	err := a.Allow(account.FunctionPayments)
+	err := actor.Allow(account.FunctionPayments)
 	if fault.KindOf(err) != fault.KindForbidden || fault.Public(err) != "functions: the company's subscription plan does not include payments" {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestByNamesWhoActs(t *testing.T) {
-	for want, a := range map[string]account.Actor{
+	for want, actor := range map[string]account.Actor{
 		"user:4": {UserID: 4, TokenID: 0, From: "203.0.113.9"}, "token:3": {TokenID: 3}, "command line": {}, "203.0.113.9": {From: "203.0.113.9"},
 	} {
-		if got := a.By(); got != want {
-			t.Errorf("%+v is %q, want %q", a, got, want)
+		if got := actor.By(); got != want {
+			t.Errorf("%+v is %q, want %q", actor, got, want)
 		}
 	}
 }

@@ -13,14 +13,14 @@ import (
 
 func TestTermsAreReadCheckedAndStored(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := New(sqldbtest.New(t, engine), Config{})
-		company, _, err := s.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
+		service := New(sqldbtest.New(t, engine), Config{})
+		company, _, err := service.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		set := func(values map[string]string) (Settings, error) {
-			_, err := s.SetCompany(t.Context(), Operator(company), ReadCompanyDraft(input.FromStrings(values)))
-			found, findErr := FindCompany(t.Context(), s.db, company.ID)
+			_, err := service.SetCompany(t.Context(), Operator(company), ReadCompanyDraft(input.FromStrings(values)))
+			found, findErr := FindCompany(t.Context(), service.db, company.ID)
 			return found.Settings, errors.Join(err, findErr)
 		}
 		steps := []struct {
@@ -54,16 +54,16 @@ func TestTermsAreReadCheckedAndStored(t *testing.T) {
 
 func TestTransactionSeesTheTermsOfItsOwnTime(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := New(sqldbtest.New(t, engine), Config{})
-		company, _, err := s.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
+		service := New(sqldbtest.New(t, engine), Config{})
+		company, _, err := service.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := Operator(company)
-		if _, err := s.SetCompany(t.Context(), before, CompanyDraft{LateFeePercent: input.Some(money.Percent(2_00))}); err != nil {
+		if _, err := service.SetCompany(t.Context(), before, CompanyDraft{LateFeePercent: input.Some(money.Percent(2_00))}); err != nil {
 			t.Fatal(err)
 		}
-		err = s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		err = service.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			seen, err := before.Refreshed(t.Context(), tx)
 			if seen.Company.Settings.LateFeePercent != 2_00 || seen.From != before.From {
 				t.Errorf("%+v", seen)

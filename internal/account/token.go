@@ -29,31 +29,36 @@ func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error)
 		return Actor{}, Quota{Limit: s.limit}, unauthenticated()
 	}
 	hash := id.HashToken(token)
-	a, quota, err := s.limiter.admit(ctx, hash[:])
+	actor, quota, err := s.limiter.admit(ctx, hash[:])
 	if err != nil {
 		return Actor{}, Quota{Limit: s.limit}, err
 	}
 	quota.begun = s.db.Now()
-	s.used.record(a, quota.begun)
+	s.used.record(actor, quota.begun)
 	if quota.RetryAfter > 0 {
-		return a, quota, fault.New(fault.KindRateLimited, "too many calls; wait for the seconds in Retry-After")
+		return actor, quota, fault.New(
+			fault.KindRateLimited,
+			"too many calls; wait for the seconds in Retry-After",
+		)
 	}
-	return a, quota, nil
+	return actor, quota, nil
 }
 
 // Answered is called just before an answer is sent. The limit counts answers, so
 // a call that was long on its way counts from its answer.
-func (s *Service) Answered(ctx context.Context, a Actor, q Quota) error {
-	if q.Limit == 0 || q.RetryAfter > 0 || s.db.Now().Sub(q.begun) < quickAnswer {
+func (s *Service) Answered(ctx context.Context, actor Actor, quota Quota) error {
+	if quota.Limit == 0 || quota.RetryAfter > 0 || s.db.Now().Sub(quota.begun) < quickAnswer {
 		return nil
 	}
 	// The call's own time may be up.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	return s.limiter.answered(ctx, a.TokenID, q)
+	return s.limiter.answered(ctx, actor.TokenID, quota)
 }
 
-func unauthenticated() error { return fault.New(fault.KindUnauthenticated, "Unauthenticated") }
+func unauthenticated() error {
+	return fault.New(fault.KindUnauthenticated, "Unauthenticated")
+}
 
 // NewToken is a token that is to be made.
 type NewToken struct {
@@ -65,56 +70,64 @@ type NewToken struct {
 // ReadNewToken reads the field name.
 func ReadNewToken(in *input.Form) NewToken {
 	in.Require("name")
-	n := NewToken{Name: in.Line("name", maxName).Value}
-	n.Problems = in.Problems()
-	return n
+	token := NewToken{Name: in.Line("name", maxName).Value}
+	token.Problems = in.Problems()
+	return token
 }
 
 // CreateToken makes a token. The text it returns is not stored and cannot be
 // had again.
-func (s *Service) CreateToken(ctx context.Context, a Actor, n NewToken) (Token, string, error) {
+func (s *Service) CreateToken(
+	ctx context.Context,
+	actor Actor,
+	token NewToken,
+) (Token, string, error) {
 	var refused fault.Fields
-	if n.Name == "" && !n.Problems.Any() {
+	if token.Name == "" && !token.Problems.Any() {
 		refused.Add("name", "is required")
 	}
-	if err := n.Problems.With(refused).Err(); err != nil {
+	if err := token.Problems.With(refused).Err(); err != nil {
 		return Token{}, "", err
 	}
 	plain := id.NewToken()
 	hash := id.HashToken(plain)
 	var made tokenChange
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := roomForToken(ctx, tx, a); err != nil {
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if err := roomForToken(ctx, tx, actor); err != nil {
 			return err
 		}
-		made = tokenChange{action: TokenCreated, token: Token{CompanyID: a.Company.ID, Name: n.Name}, hash: hash[:]}
-		return s.applyToken(ctx, tx, a, &made)
+		made = tokenChange{
+			action: TokenCreated,
+			token:  Token{CompanyID: actor.Company.ID, Name: token.Name},
+			hash:   hash[:],
+		}
+		return s.applyToken(ctx, tx, actor, &made)
 	})
 	return made.token, plain, err
 }
 
 // Tokens lists the company's tokens, newest first.
-func (s *Service) Tokens(ctx context.Context, a Actor) ([]Token, error) {
-	return tokens(ctx, s.db, a.Company.ID)
+func (s *Service) Tokens(ctx context.Context, actor Actor) ([]Token, error) {
+	return tokens(ctx, s.db, actor.Company.ID)
 }
 
 // Token finds one of the company's tokens.
-func (s *Service) Token(ctx context.Context, a Actor, tokenID int64) (Token, error) {
-	t, err := tokenByID(ctx, s.db, a.Company.ID, tokenID)
-	if used := s.used.at(tokenID); used.After(t.LastUsedAt) {
-		t.LastUsedAt = used
+func (s *Service) Token(ctx context.Context, actor Actor, tokenID int64) (Token, error) {
+	token, err := tokenByID(ctx, s.db, actor.Company.ID, tokenID)
+	if used := s.used.at(tokenID); used.After(token.LastUsedAt) {
+		token.LastUsedAt = used
 	}
-	return t, err
+	return token, err
 }
 
 // DeleteToken ends a token at once.
-func (s *Service) DeleteToken(ctx context.Context, a Actor, tokenID int64) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		t, err := tokenByID(ctx, tx, a.Company.ID, tokenID)
+func (s *Service) DeleteToken(ctx context.Context, actor Actor, tokenID int64) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		token, err := tokenByID(ctx, tx, actor.Company.ID, tokenID)
 		if err != nil {
 			return err
 		}
-		return s.applyToken(ctx, tx, a, &tokenChange{action: TokenDeleted, token: t})
+		return s.applyToken(ctx, tx, actor, &tokenChange{action: TokenDeleted, token: token})
 	})
 }
 
@@ -129,13 +142,13 @@ type use struct {
 	at        time.Time
 }
 
-func (u *lastUse) record(a Actor, now time.Time) {
+func (u *lastUse) record(actor Actor, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.times == nil {
 		u.times = map[int64]use{}
 	}
-	u.times[a.TokenID] = use{a.Company.ID, now}
+	u.times[actor.TokenID] = use{actor.Company.ID, now}
 }
 
 func (u *lastUse) at(tokenID int64) time.Time {
@@ -160,8 +173,8 @@ func (s *Service) SaveLastUse(ctx context.Context) error {
 		return nil
 	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		for tokenID, u := range times {
-			if err := touchToken(ctx, tx, u.companyID, tokenID, u.at); err != nil {
+		for tokenID, use := range times {
+			if err := touchToken(ctx, tx, use.companyID, tokenID, use.at); err != nil {
 				return err
 			}
 		}

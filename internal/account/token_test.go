@@ -17,9 +17,9 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-func newToken(t *testing.T, s *account.Service, a account.Actor) (account.Token, string) {
+func newToken(t *testing.T, service *account.Service, actor account.Actor) (account.Token, string) {
 	t.Helper()
-	token, plain, err := s.CreateToken(t.Context(), a, account.ReadNewToken(form("name", "CRM")))
+	token, plain, err := service.CreateToken(t.Context(), actor, account.ReadNewToken(form("name", "CRM")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,21 +35,21 @@ func wantKind(t *testing.T, err error, want fault.Kind) {
 
 func TestTokenActsForItsCompanyAndLevel(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, account.Config{})
-		a, other := newCompany(t, s, "a@example.com"), newCompany(t, s, "b@example.com")
-		token, plain := newToken(t, s, a)
-		_, otherPlain := newToken(t, s, other)
-		for text, want := range map[string]account.Company{plain: a.Company, otherPlain: other.Company} {
-			got, _, err := s.Admit(t.Context(), text)
+		service := account.New(db, account.Config{})
+		actor, other := newCompany(t, service, "a@example.com"), newCompany(t, service, "b@example.com")
+		token, plain := newToken(t, service, actor)
+		_, otherPlain := newToken(t, service, other)
+		for text, want := range map[string]account.Company{plain: actor.Company, otherPlain: other.Company} {
+			got, _, err := service.Admit(t.Context(), text)
 			wantCompany(t, got.Company, want, err)
 		}
-		if got, _, _ := s.Admit(t.Context(), plain); got.TokenID != token.ID {
+		if got, _, _ := service.Admit(t.Context(), plain); got.TokenID != token.ID {
 			t.Errorf("token %d, want %d", got.TokenID, token.ID)
 		}
-		if _, err := s.SetCompany(t.Context(), a, account.ReadCompanyDraft(form("level", "user"))); err != nil {
+		if _, err := service.SetCompany(t.Context(), actor, account.ReadCompanyDraft(form("level", "user"))); err != nil {
 			t.Fatal(err)
 		}
-		if got, _, _ := s.Admit(t.Context(), plain); got.Company.Level != account.LevelUser {
+		if got, _, _ := service.Admit(t.Context(), plain); got.Company.Level != account.LevelUser {
 			t.Errorf("level %s on the call after it was changed", got.Company.Level)
 		}
 	})
@@ -59,12 +59,12 @@ func TestOnlyAHashOfATokenIsStored(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		url := sqldbtest.URL(t, engine)
 		db := sqldbtest.Open(t, url)
-		s := account.New(db, account.Config{CallsPerMinute: 60})
-		_, plain := newToken(t, s, newCompany(t, s, "a@example.com"))
+		service := account.New(db, account.Config{CallsPerMinute: 60})
+		_, plain := newToken(t, service, newCompany(t, service, "a@example.com"))
 		if !regexp.MustCompile(`^cart_[0-9A-Za-z]{40}$`).MatchString(plain) || !id.ValidToken(plain) {
 			t.Errorf("token %q", plain)
 		}
-		if _, _, err := s.Admit(t.Context(), plain); err != nil {
+		if _, _, err := service.Admit(t.Context(), plain); err != nil {
 			t.Fatal(err)
 		}
 		stored, hash := contents(t, db, url), sha256.Sum256([]byte(plain))
@@ -112,24 +112,24 @@ func TestDeletedTokenFailsOnTheNextCallInEveryProcess(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		url := sqldbtest.URL(t, engine)
 		here, there := account.New(sqldbtest.Open(t, url), account.Config{CallsPerMinute: 60}), account.New(sqldbtest.Open(t, url), account.Config{CallsPerMinute: 60})
-		a := newCompany(t, here, "a@example.com")
-		deleted, plain := newToken(t, here, a)
-		_, kept := newToken(t, here, a)
-		for _, s := range []*account.Service{here, there} {
-			if _, _, err := s.Admit(t.Context(), plain); err != nil {
+		actor := newCompany(t, here, "a@example.com")
+		deleted, plain := newToken(t, here, actor)
+		_, kept := newToken(t, here, actor)
+		for _, service := range []*account.Service{here, there} {
+			if _, _, err := service.Admit(t.Context(), plain); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := there.DeleteToken(t.Context(), a, deleted.ID); err != nil {
+		if err := there.DeleteToken(t.Context(), actor, deleted.ID); err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range []*account.Service{here, there} {
-			_, quota, err := s.Admit(t.Context(), plain)
+		for _, service := range []*account.Service{here, there} {
+			_, quota, err := service.Admit(t.Context(), plain)
 			wantKind(t, err, fault.KindUnauthenticated)
 			if fault.Public(err) != "Unauthenticated" || quota.Limit != 60 {
 				t.Errorf("%q, quota %+v", fault.Public(err), quota)
 			}
-			if _, _, err := s.Admit(t.Context(), kept); err != nil {
+			if _, _, err := service.Admit(t.Context(), kept); err != nil {
 				t.Errorf("the other token: %v", err)
 			}
 		}
@@ -138,16 +138,16 @@ func TestDeletedTokenFailsOnTheNextCallInEveryProcess(t *testing.T) {
 
 func TestTokenOfAnotherCompanyIsNotFound(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, account.Config{})
-		a, other := newCompany(t, s, "a@example.com"), newCompany(t, s, "b@example.com")
-		token, plain := newToken(t, s, a)
-		wantKind(t, s.DeleteToken(t.Context(), other, token.ID), fault.KindNotFound)
-		_, err := s.Token(t.Context(), other, token.ID)
+		service := account.New(db, account.Config{})
+		actor, other := newCompany(t, service, "a@example.com"), newCompany(t, service, "b@example.com")
+		token, plain := newToken(t, service, actor)
+		wantKind(t, service.DeleteToken(t.Context(), other, token.ID), fault.KindNotFound)
+		_, err := service.Token(t.Context(), other, token.ID)
 		wantKind(t, err, fault.KindNotFound)
-		if list, err := s.Tokens(t.Context(), other); err != nil || len(list) != 0 {
+		if list, err := service.Tokens(t.Context(), other); err != nil || len(list) != 0 {
 			t.Errorf("tokens %v, %v; want none", list, err)
 		}
-		if _, _, err := s.Admit(t.Context(), plain); err != nil {
+		if _, _, err := service.Admit(t.Context(), plain); err != nil {
 			t.Errorf("still there: %v", err)
 		}
 	})
@@ -156,18 +156,18 @@ func TestTokenOfAnotherCompanyIsNotFound(t *testing.T) {
 // A database that is closed shows that it was not asked.
 func TestMistypedTokenIsRefusedWithoutALookAtTheDatabase(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := account.New(db, account.Config{CallsPerMinute: 60})
-		_, plain := newToken(t, s, newCompany(t, s, "a@example.com"))
+		service := account.New(db, account.Config{CallsPerMinute: 60})
+		_, plain := newToken(t, service, newCompany(t, service, "a@example.com"))
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
 		slip := []byte(plain)
 		slip[10] ^= 1
 		for _, text := range []string{"", "x", plain[:len(plain)-1], plain + "0", " " + plain, strings.ToUpper(plain), string(slip)} {
-			_, _, err := s.Admit(t.Context(), text)
+			_, _, err := service.Admit(t.Context(), text)
 			wantKind(t, err, fault.KindUnauthenticated)
 		}
-		if _, _, err := s.Admit(t.Context(), plain); err == nil || fault.KindOf(err) == fault.KindUnauthenticated {
+		if _, _, err := service.Admit(t.Context(), plain); err == nil || fault.KindOf(err) == fault.KindUnauthenticated {
 			t.Errorf("the true token, with the database closed: %v", err)
 		}
 	})
@@ -176,23 +176,23 @@ func TestMistypedTokenIsRefusedWithoutALookAtTheDatabase(t *testing.T) {
 func TestLastUseIsSavedWithoutAWritePerCall(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		url, clock := sqldbtest.URL(t, engine), sqldbtest.NewClock(noon)
-		s := account.New(sqldbtest.Open(t, url, sqldbtest.WithClock(clock)), account.Config{CallsPerMinute: 60})
-		a := newCompany(t, s, "a@example.com")
-		token, plain := newToken(t, s, a)
-		_, idle := newToken(t, s, a)
+		service := account.New(sqldbtest.Open(t, url, sqldbtest.WithClock(clock)), account.Config{CallsPerMinute: 60})
+		actor := newCompany(t, service, "a@example.com")
+		token, plain := newToken(t, service, actor)
+		_, idle := newToken(t, service, actor)
 		for range 3 {
 			clock.Advance(time.Minute)
-			if _, _, err := s.Admit(t.Context(), plain); err != nil {
+			if _, _, err := service.Admit(t.Context(), plain); err != nil {
 				t.Fatal(err)
 			}
 		}
 		used := clock.Now()
-		wantUses(t, s, a, time.Time{}, time.Time{})
-		if got, err := s.Token(t.Context(), a, token.ID); err != nil || !got.LastUsedAt.Equal(used) {
+		wantUses(t, service, actor, time.Time{}, time.Time{})
+		if got, err := service.Token(t.Context(), actor, token.ID); err != nil || !got.LastUsedAt.Equal(used) {
 			t.Errorf("before it is saved the token says %v, %v; want %v", got.LastUsedAt, err, used)
 		}
-		save(t, s)
-		wantUses(t, s, a, time.Time{}, used)
+		save(t, service)
+		wantUses(t, service, actor, time.Time{}, used)
 
 		// Another process, whose clock is behind, saves after us.
 		behind := account.New(sqldbtest.Open(t, url, sqldbtest.WithClock(sqldbtest.NewClock(noon))), account.Config{CallsPerMinute: 60})
@@ -202,21 +202,21 @@ func TestLastUseIsSavedWithoutAWritePerCall(t *testing.T) {
 			}
 		}
 		save(t, behind)
-		wantUses(t, s, a, noon, used)
+		wantUses(t, service, actor, noon, used)
 	})
 }
 
-func save(t *testing.T, s *account.Service) {
+func save(t *testing.T, service *account.Service) {
 	t.Helper()
-	if err := s.SaveLastUse(t.Context()); err != nil {
+	if err := service.SaveLastUse(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // wantUses looks at what is stored of the company's tokens, newest first.
-func wantUses(t *testing.T, s *account.Service, a account.Actor, want ...time.Time) {
+func wantUses(t *testing.T, service *account.Service, actor account.Actor, want ...time.Time) {
 	t.Helper()
-	list, err := s.Tokens(t.Context(), a)
+	list, err := service.Tokens(t.Context(), actor)
 	if err != nil || len(list) != len(want) {
 		t.Fatalf("tokens %v, %v; want %d", list, err, len(want))
 	}

@@ -59,11 +59,11 @@ func totpContext(userID int64) string { return fmt.Sprintf("totp:%d", userID) }
 var errNoBox = errors.New("account: there is no box for second factors")
 
 // openFactor opens the secret of a user's second factor.
-func (s *Service) openFactor(u storedUser, sealed string) ([]byte, error) {
+func (s *Service) openFactor(user storedUser, sealed string) ([]byte, error) {
 	if s.box == nil {
 		return nil, errNoBox
 	}
-	return s.box.Open(sealed, totpContext(u.ID))
+	return s.box.Open(sealed, totpContext(user.ID))
 }
 
 // Factor is a second factor that is being set up: what an authenticator app
@@ -75,95 +75,105 @@ type Factor struct {
 
 // HasSecondFactor reports whether the actor's user signs in with a code, and
 // how many recovery codes are left.
-func (s *Service) HasSecondFactor(ctx context.Context, a Actor) (on bool, recovery int, err error) {
-	u, err := userByID(ctx, s.db, a.Company.ID, a.UserID)
-	if err != nil || u.totp == "" {
+func (s *Service) HasSecondFactor(
+	ctx context.Context,
+	actor Actor,
+) (on bool, recovery int, err error) {
+	user, err := userByID(ctx, s.db, actor.Company.ID, actor.UserID)
+	if err != nil || user.totp == "" {
 		return false, 0, err
 	}
-	recovery, err = countRecovery(ctx, s.db, a.Company.ID, a.UserID)
+	recovery, err = countRecovery(ctx, s.db, actor.Company.ID, actor.UserID)
 	return true, recovery, err
 }
 
 // BeginSecondFactor makes a secret, which takes effect when ConfirmSecondFactor
 // is given a code of it. Until then asking again shows the same one.
-func (s *Service) BeginSecondFactor(ctx context.Context, a Actor) (Factor, error) {
+func (s *Service) BeginSecondFactor(ctx context.Context, actor Actor) (Factor, error) {
 	if s.box == nil {
 		return Factor{}, errNoBox
 	}
 	var fresh [20]byte
 	_, _ = rand.Read(fresh[:]) // never fails: the program ends first
-	var u storedUser
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if u, err = lockUser(ctx, tx, a.Company.ID, a.UserID); err != nil {
+	var user storedUser
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if user, err = lockUser(ctx, tx, actor.Company.ID, actor.UserID); err != nil {
 			return err
 		}
-		if u.totp != "" {
+		if user.totp != "" {
 			return fault.Conflict("the second factor is on already")
 		}
-		if u.totpPending != "" {
+		if user.totpPending != "" {
 			return nil
 		}
-		change := userChange{unseen, u, u}
-		change.after.totpPending, change.after.totpLast = s.box.Seal(fresh[:], totpContext(u.ID)), 0
-		u = change.after
-		return s.applyUser(ctx, tx, a, &change)
+		change := userChange{unseen, user, user}
+		change.after.totpPending, change.after.totpLast = s.box.Seal(
+			fresh[:],
+			totpContext(user.ID),
+		), 0
+		user = change.after
+		return s.applyUser(ctx, tx, actor, &change)
 	})
 	if err != nil {
 		return Factor{}, err
 	}
-	return s.shownFactor(u)
+	return s.shownFactor(user)
 }
 
 // shownFactor is the secret that is being set up, as an authenticator app reads
 // it.
-func (s *Service) shownFactor(u storedUser) (Factor, error) {
-	key, err := s.openFactor(u, u.totpPending)
+func (s *Service) shownFactor(user storedUser) (Factor, error) {
+	key, err := s.openFactor(user, user.totpPending)
 	if err != nil {
 		return Factor{}, err
 	}
-	f := Factor{Secret: base32Text.EncodeToString(key)}
-	label := url.PathEscape("Carteira:" + u.Email)
-	f.URL = "otpauth://totp/" + label + "?" + url.Values{"secret": {f.Secret}, "issuer": {"Carteira"}}.Encode()
-	return f, nil
+	factor := Factor{Secret: base32Text.EncodeToString(key)}
+	label := url.PathEscape("Carteira:" + user.Email)
+	factor.URL = "otpauth://totp/" + label + "?" + url.Values{"secret": {factor.Secret}, "issuer": {"Carteira"}}.Encode()
+	return factor, nil
 }
 
 // ConfirmSecondFactor switches the second factor on with a first code, and signs
 // the user out everywhere else: who is there may not have the app. The recovery
 // codes it returns are not shown again.
-func (s *Service) ConfirmSecondFactor(ctx context.Context, v Visit, code Code) ([]string, error) {
+func (s *Service) ConfirmSecondFactor(
+	ctx context.Context,
+	visit Visit,
+	code Code,
+) ([]string, error) {
 	if err := code.Problems.Err(); err != nil {
 		return nil, err
 	}
-	a := v.Actor
+	actor := visit.Actor
 	codes := newRecoveryCodes()
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		u, err := lockUser(ctx, tx, a.Company.ID, a.UserID)
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		user, err := lockUser(ctx, tx, actor.Company.ID, actor.UserID)
 		if err != nil {
 			return err
 		}
-		step, err := s.firstStep(u, code, tx.Now())
+		step, err := s.firstStep(user, code, tx.Now())
 		if err != nil {
 			return err
 		}
-		change := userChange{SecondFactorOn, u, u}
-		change.after.totp, change.after.totpPending, change.after.totpLast = u.totpPending, "", step
-		if err := s.applyUser(ctx, tx, a, &change); err != nil {
+		change := userChange{SecondFactorOn, user, user}
+		change.after.totp, change.after.totpPending, change.after.totpLast = user.totpPending, "", step
+		if err := s.applyUser(ctx, tx, actor, &change); err != nil {
 			return err
 		}
-		if err := endSessions(ctx, tx, u.CompanyID, u.ID, v.Session.ID); err != nil {
+		if err := endSessions(ctx, tx, user.CompanyID, user.ID, visit.Session.ID); err != nil {
 			return err
 		}
-		return replaceRecovery(ctx, tx, u.User, codes)
+		return replaceRecovery(ctx, tx, user.User, codes)
 	})
 	return codes, err
 }
 
 // firstStep is the step of a first code of the factor that is being set up.
-func (s *Service) firstStep(u storedUser, code Code, now time.Time) (int64, error) {
-	if u.totpPending == "" {
+func (s *Service) firstStep(user storedUser, code Code, now time.Time) (int64, error) {
+	if user.totpPending == "" {
 		return 0, fault.Conflict("begin again: no second factor is being set up")
 	}
-	key, err := s.openFactor(u, u.totpPending)
+	key, err := s.openFactor(user, user.totpPending)
 	if err != nil {
 		return 0, err
 	}
@@ -193,61 +203,63 @@ type PasswordProof struct {
 // ReadPasswordProof reads the field password.
 func ReadPasswordProof(in *input.Form) PasswordProof {
 	in.Require("password")
-	p := PasswordProof{Password: in.Text("password", maxPassword).Value}
-	p.Problems = in.Problems()
-	return p
+	proof := PasswordProof{Password: in.Text("password", maxPassword).Value}
+	proof.Problems = in.Problems()
+	return proof
 }
 
 // DropSecondFactor switches the second factor of the actor's user off.
-func (s *Service) DropSecondFactor(ctx context.Context, a Actor, proof PasswordProof) error {
+func (s *Service) DropSecondFactor(ctx context.Context, actor Actor, proof PasswordProof) error {
 	if err := proof.Problems.Err(); err != nil {
 		return err
 	}
-	u, err := s.reauthenticate(ctx, a, "password", proof.Password)
+	user, err := s.reauthenticate(ctx, actor, "password", proof.Password)
 	if err != nil {
 		return err
 	}
-	_, err = s.RemoveSecondFactor(ctx, a, u.ID)
+	_, err = s.RemoveSecondFactor(ctx, actor, user.ID)
 	return err
 }
 
 // RemoveSecondFactor switches off that of a user who has lost the app and the
 // recovery codes, for an owner of the company.
-func (s *Service) RemoveSecondFactor(ctx context.Context, a Actor, userID int64) (User, error) {
-	var u storedUser
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if u, err = lockUser(ctx, tx, a.Company.ID, userID); err != nil {
+func (s *Service) RemoveSecondFactor(ctx context.Context, actor Actor, userID int64) (User, error) {
+	var user storedUser
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if user, err = lockUser(ctx, tx, actor.Company.ID, userID); err != nil {
 			return err
 		}
-		change := userChange{SecondFactorOff, u, u}
+		change := userChange{SecondFactorOff, user, user}
 		change.after.totp, change.after.totpPending, change.after.totpLast = "", "", 0
-		if err := s.applyUser(ctx, tx, a, &change); err != nil {
+		if err := s.applyUser(ctx, tx, actor, &change); err != nil {
 			return err
 		}
-		return replaceRecovery(ctx, tx, u.User, nil)
+		return replaceRecovery(ctx, tx, user.User, nil)
 	})
-	return u.User, err
+	return user.User, err
 }
 
 // errGuess says that a code is wrong; callers count and tell it.
 var errGuess = errors.New("account: the code is wrong or has been used")
 
-func errWrongCode() error { return fault.Field("code", "is wrong or has been used") }
+func errWrongCode() error {
+	return fault.Field("code", "is wrong or has been used")
+}
 
 // useCode spends a code of the app or a recovery code. What was spent does not
 // work again, also when two requests bring it at once.
 func (s *Service) useCode(ctx context.Context, tx *sqldb.Tx, owner User, code string) error {
-	u, err := lockUser(ctx, tx, owner.CompanyID, owner.ID)
+	user, err := lockUser(ctx, tx, owner.CompanyID, owner.ID)
 	if err != nil {
 		return err
 	}
 	spend := s.spendCode
 	if len(digitsOf(code)) != totpDigits { // also where the key that sealed the secret is lost
-		spend = func(ctx context.Context, tx *sqldb.Tx, u storedUser, code string) (bool, error) {
-			return spendRecovery(ctx, tx, u.User, code)
+		spend = func(ctx context.Context, tx *sqldb.Tx, user storedUser, code string) (bool, error) {
+			return spendRecovery(ctx, tx, user.User, code)
 		}
 	}
-	spent, err := spend(ctx, tx, u, code)
+	spent, err := spend(ctx, tx, user, code)
 	if err == nil && !spent {
 		err = errGuess
 	}
@@ -255,8 +267,13 @@ func (s *Service) useCode(ctx context.Context, tx *sqldb.Tx, owner User, code st
 }
 
 // spendCode reports whether a code is right and was not used before.
-func (s *Service) spendCode(ctx context.Context, tx *sqldb.Tx, u storedUser, code string) (bool, error) {
-	key, err := s.openFactor(u, u.totp)
+func (s *Service) spendCode(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	user storedUser,
+	code string,
+) (bool, error) {
+	key, err := s.openFactor(user, user.totp)
 	if err != nil {
 		return false, err
 	}
@@ -264,14 +281,19 @@ func (s *Service) spendCode(ctx context.Context, tx *sqldb.Tx, u storedUser, cod
 	if !ok {
 		return false, nil
 	}
-	return spendStep(ctx, tx, u.User, step)
+	return spendStep(ctx, tx, user.User, step)
 }
 
 // digitsOf accepts a code as apps show it, with a space in the middle.
 func digitsOf(code string) string { return strings.ReplaceAll(code, " ", "") }
 
 func recoveryHash(code string) []byte {
-	return linkHash("recovery " + strings.ToLower(strings.NewReplacer("-", "", " ", "").Replace(code)))
+	return linkHash("recovery " + strings.ToLower(strings.NewReplacer(
+		"-",
+		"",
+		" ",
+		"",
+	).Replace(code)))
 }
 
 // ResealFactors seals with the current key what an older one sealed.
@@ -284,17 +306,17 @@ func (s *Service) ResealFactors(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, u := range stale {
-			if err := s.reseal(ctx, tx, u.User); err != nil {
-				return fmt.Errorf("reseal the second factor of user %d: %w", u.ID, err)
+		for _, user := range stale {
+			if err := s.reseal(ctx, tx, user.User); err != nil {
+				return fmt.Errorf("reseal the second factor of user %d: %w", user.ID, err)
 			}
 		}
 		return nil
 	})
 }
 
-func (s *Service) reseal(ctx context.Context, tx *sqldb.Tx, u User) error {
-	before, err := lockUser(ctx, tx, u.CompanyID, u.ID)
+func (s *Service) reseal(ctx context.Context, tx *sqldb.Tx, user User) error {
+	before, err := lockUser(ctx, tx, user.CompanyID, user.ID)
 	if err != nil {
 		return err
 	}
@@ -303,11 +325,11 @@ func (s *Service) reseal(ctx context.Context, tx *sqldb.Tx, u User) error {
 		if *sealed == "" {
 			continue
 		}
-		plain, err := s.box.Open(*sealed, totpContext(u.ID))
+		plain, err := s.box.Open(*sealed, totpContext(user.ID))
 		if err != nil {
 			return err
 		}
-		*sealed = s.box.Seal(plain, totpContext(u.ID))
+		*sealed = s.box.Seal(plain, totpContext(user.ID))
 	}
-	return s.applyUser(ctx, tx, System(Company{ID: u.CompanyID}, "reseal"), &change)
+	return s.applyUser(ctx, tx, System(Company{ID: user.CompanyID}, "reseal"), &change)
 }

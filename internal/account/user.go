@@ -18,14 +18,14 @@ type Person struct {
 }
 
 // Users lists the company's users, oldest first.
-func (s *Service) Users(ctx context.Context, a Actor) ([]Person, error) {
-	return usersOf(ctx, s.db, a.Company.ID)
+func (s *Service) Users(ctx context.Context, actor Actor) ([]Person, error) {
+	return usersOf(ctx, s.db, actor.Company.ID)
 }
 
 // User finds one of them.
-func (s *Service) User(ctx context.Context, a Actor, userID int64) (User, error) {
-	u, err := userByID(ctx, s.db, a.Company.ID, userID)
-	return u.User, err
+func (s *Service) User(ctx context.Context, actor Actor, userID int64) (User, error) {
+	user, err := userByID(ctx, s.db, actor.Company.ID, userID)
+	return user.User, err
 }
 
 // UserDraft is what a caller wants a user to be; what is not given stays. The
@@ -43,18 +43,18 @@ func ReadNewUser(in *input.Form) UserDraft {
 	in.Require("name")
 	in.Require("email")
 	in.Require("role")
-	d := UserDraft{Name: in.Line("name", maxName), Email: in.Email("email"), Role: readRole(in)}
-	d.Problems = in.Problems()
-	return d
+	draft := UserDraft{Name: in.Line("name", maxName), Email: in.Email("email"), Role: readRole(in)}
+	draft.Problems = in.Problems()
+	return draft
 }
 
 // ReadUserChanges reads the fields name and role of a change.
 func ReadUserChanges(in *input.Form) UserDraft {
 	in.MustNotClear("name")
 	in.MustNotClear("role")
-	d := UserDraft{Name: in.Line("name", maxName), Role: readRole(in)}
-	d.Problems = in.Problems()
-	return d
+	draft := UserDraft{Name: in.Line("name", maxName), Role: readRole(in)}
+	draft.Problems = in.Problems()
+	return draft
 }
 
 func readRole(in *input.Form) input.Opt[Role] {
@@ -63,21 +63,35 @@ func readRole(in *input.Form) input.Opt[Role] {
 
 // CreateUser makes a user. The link it returns lets the user set a password,
 // once.
-func (s *Service) CreateUser(ctx context.Context, a Actor, d UserDraft) (User, string, error) {
-	made := User{CompanyID: a.Company.ID, Name: d.Name.Value, Email: d.Email.Value, Role: d.Role.Value}
-	if err := d.Problems.With(missing(made, d.Problems)).Err(); err != nil {
+func (s *Service) CreateUser(
+	ctx context.Context,
+	actor Actor,
+	draft UserDraft,
+) (User, string, error) {
+	made := User{
+		CompanyID: actor.Company.ID,
+		Name:      draft.Name.Value,
+		Email:     draft.Email.Value,
+		Role:      draft.Role.Value,
+	}
+	if err := draft.Problems.With(missing(made, draft.Problems)).Err(); err != nil {
 		return User{}, "", err
 	}
 	link, hash := newLink()
 	var change userChange
-	err := s.LimitProbes(ctx, a, made.Email, func() error {
-		return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := s.LimitProbes(ctx, actor, made.Email, func() error {
+		return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 			change = userChange{action: UserCreated, after: storedUser{User: made}}
 			change.after.CreatedAt = tx.Now()
-			if err := s.applyUser(ctx, tx, a, &change); err != nil {
+			if err := s.applyUser(ctx, tx, actor, &change); err != nil {
 				return err
 			}
-			return replacePasswordLink(ctx, tx, change.after.User, newPasswordLink{hash, forPassword, linkLife})
+			return replacePasswordLink(
+				ctx,
+				tx,
+				change.after.User,
+				newPasswordLink{hash, forPassword, linkLife},
+			)
 		})
 	})
 	return change.after.User, link, err
@@ -85,11 +99,11 @@ func (s *Service) CreateUser(ctx context.Context, a Actor, d UserDraft) (User, s
 
 // missing are the fields that a Go caller has left out; those of a form are
 // among its problems.
-func missing(u User, found input.Problems) (refused fault.Fields) {
+func missing(user User, found input.Problems) (refused fault.Fields) {
 	if found.Any() {
 		return refused
 	}
-	for _, field := range [][2]string{{"name", u.Name}, {"email", u.Email}, {"role", string(u.Role)}} {
+	for _, field := range [][2]string{{"name", user.Name}, {"email", user.Email}, {"role", string(user.Role)}} {
 		if field[1] == "" {
 			refused.Add(field[0], "is required")
 		}
@@ -98,20 +112,25 @@ func missing(u User, found input.Problems) (refused fault.Fields) {
 }
 
 // UpdateUser changes name and role. The last owner stays one.
-func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, d UserDraft) (User, error) {
+func (s *Service) UpdateUser(
+	ctx context.Context,
+	actor Actor,
+	userID int64,
+	draft UserDraft,
+) (User, error) {
 	var change userChange
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := LockTx(ctx, tx, a); err != nil {
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if err := LockTx(ctx, tx, actor); err != nil {
 			return err
 		}
-		before, err := lockUser(ctx, tx, a.Company.ID, userID)
+		before, err := lockUser(ctx, tx, actor.Company.ID, userID)
 		if err != nil {
 			return err
 		}
 		change = userChange{UserUpdated, before, before}
-		d.Name.To(&change.after.Name)
-		d.Role.To(&change.after.Role)
-		if err := d.Problems.Err(); err != nil {
+		draft.Name.To(&change.after.Name)
+		draft.Role.To(&change.after.Role)
+		if err := draft.Problems.Err(); err != nil {
 			return err
 		}
 		if before.Role == RoleOwner && change.after.Role != RoleOwner {
@@ -119,15 +138,15 @@ func (s *Service) UpdateUser(ctx context.Context, a Actor, userID int64, d UserD
 				return err
 			}
 		}
-		return s.applyUser(ctx, tx, a, &change)
+		return s.applyUser(ctx, tx, actor, &change)
 	})
 	return change.after.User, err
 }
 
 // keepAnOwner refuses a change that leaves the company without an owner. The
 // company is locked, so that two owners cannot demote each other at once.
-func keepAnOwner(ctx context.Context, tx *sqldb.Tx, u User, field string) error {
-	others, err := otherOwners(ctx, tx, u.CompanyID, u.ID)
+func keepAnOwner(ctx context.Context, tx *sqldb.Tx, user User, field string) error {
+	others, err := otherOwners(ctx, tx, user.CompanyID, user.ID)
 	if err == nil && others == 0 {
 		err = fault.Field(field, "the company must keep an owner")
 	}
@@ -136,23 +155,23 @@ func keepAnOwner(ctx context.Context, tx *sqldb.Tx, u User, field string) error 
 
 // RemoveUser deletes a user and ends its sessions. A user cannot remove itself,
 // and the last owner stays.
-func (s *Service) RemoveUser(ctx context.Context, a Actor, userID int64) error {
-	if userID == a.UserID {
+func (s *Service) RemoveUser(ctx context.Context, actor Actor, userID int64) error {
+	if userID == actor.UserID {
 		return fault.Conflict("you cannot remove yourself; another owner can")
 	}
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := LockTx(ctx, tx, a); err != nil {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if err := LockTx(ctx, tx, actor); err != nil {
 			return err
 		}
-		u, err := lockUser(ctx, tx, a.Company.ID, userID)
+		user, err := lockUser(ctx, tx, actor.Company.ID, userID)
 		if err != nil {
 			return err
 		}
-		if u.Role == RoleOwner {
-			if err := keepAnOwner(ctx, tx, u.User, "id"); err != nil {
+		if user.Role == RoleOwner {
+			if err := keepAnOwner(ctx, tx, user.User, "id"); err != nil {
 				return err
 			}
 		}
-		return s.applyUser(ctx, tx, a, &userChange{UserRemoved, u, u})
+		return s.applyUser(ctx, tx, actor, &userChange{UserRemoved, user, user})
 	})
 }

@@ -52,19 +52,24 @@ type failure struct {
 	retry time.Time
 }
 
-func newCertKeeper(c config.Config, log *slog.Logger) *certKeeper {
+func newCertKeeper(cfg config.Config, log *slog.Logger) *certKeeper {
 	manager := &autocert.Manager{
-		Prompt: autocert.AcceptTOS, HostPolicy: autocert.HostWhitelist(c.TLSDomains...), Email: c.ACME.Email,
-		Cache: autocert.DirCache(filepath.Join(c.DataDir, "acme")),
+		Prompt:     autocert.AcceptTOS,
+		HostPolicy: autocert.HostWhitelist(cfg.TLSDomains...),
+		Email:      cfg.ACME.Email,
+		Cache:      autocert.DirCache(filepath.Join(cfg.DataDir, "acme")),
 		Client: &acme.Client{
-			DirectoryURL: c.ACME.Directory, UserAgent: "Carteira/1.0", HTTPClient: acmeHTTP(log),
+			DirectoryURL: cfg.ACME.Directory, UserAgent: "Carteira/1.0", HTTPClient: acmeHTTP(log),
 		},
 	}
-	if c.ACME.KeyID != "" {
-		manager.ExternalAccountBinding = &acme.ExternalAccountBinding{KID: c.ACME.KeyID, Key: c.ACME.MACKey}
+	if cfg.ACME.KeyID != "" {
+		manager.ExternalAccountBinding = &acme.ExternalAccountBinding{
+			KID: cfg.ACME.KeyID,
+			Key: cfg.ACME.MACKey,
+		}
 	}
 	return &certKeeper{
-		domains: c.TLSDomains, log: log, manager: manager, obtain: manager.GetCertificate,
+		domains: cfg.TLSDomains, log: log, manager: manager, obtain: manager.GetCertificate,
 		now:       time.Now, //nolint:forbidigo // of certificates, not of the business
 		announced: map[string]string{}, failing: map[string]failure{},
 	}
@@ -72,7 +77,12 @@ func newCertKeeper(c config.Config, log *slog.Logger) *certKeeper {
 
 // run obtains the certificates at once and looks after them until ctx ends.
 func (k *certKeeper) run(ctx context.Context) error {
-	loop := worker.Loop{Name: "obtain certificates", Wake: worker.NewWake(), Poll: checkCertificates, Log: k.log}
+	loop := worker.Loop{
+		Name: "obtain certificates",
+		Wake: worker.NewWake(),
+		Poll: checkCertificates,
+		Log:  k.log,
+	}
 	loop.Run(ctx, func(ctx context.Context) (time.Duration, error) { return k.check(ctx), nil })
 	return nil
 }
@@ -145,11 +155,16 @@ func (k *certKeeper) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 func (k *certKeeper) stillFailing(domain string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	f := k.failing[domain]
-	if f.err == nil || !k.now().Before(f.retry) {
+	failure := k.failing[domain]
+	if failure.err == nil || !k.now().Before(failure.retry) {
 		return nil
 	}
-	return fmt.Errorf("no certificate for %s before the next attempt at %s: %w", domain, f.retry.Format(time.TimeOnly), f.err)
+	return fmt.Errorf(
+		"no certificate for %s before the next attempt at %s: %w",
+		domain,
+		failure.retry.Format(time.TimeOnly),
+		failure.err,
+	)
 }
 
 func (k *certKeeper) record(domain string, err error) {
@@ -165,7 +180,15 @@ func (k *certKeeper) record(domain string, err error) {
 	}
 	wait := min(longestRetry, shortestRetry<<min(f.times, 10))
 	k.failing[domain] = failure{err: err, times: f.times + 1, retry: k.now().Add(wait)}
-	k.log.Error("certificate not obtained", "domain", domain, "error", err, "next_attempt", wait.String())
+	k.log.Error(
+		"certificate not obtained",
+		"domain",
+		domain,
+		"error",
+		err,
+		"next_attempt",
+		wait.String(),
+	)
 }
 
 // leafOf is the certificate itself, without its chain; nil for one that cannot

@@ -38,7 +38,16 @@ func (t acmeTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	for _, refusal := range refusalsIn(resp.StatusCode, body) {
-		t.log.WarnContext(req.Context(), "ACME refusal", "url", req.URL.String(), "type", refusal.Type, "detail", refusal.Detail)
+		t.log.WarnContext(
+			req.Context(),
+			"ACME refusal",
+			"url",
+			req.URL.String(),
+			"type",
+			refusal.Type,
+			"detail",
+			refusal.Detail,
+		)
 	}
 	return resp, nil
 }

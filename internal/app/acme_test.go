@@ -36,10 +36,10 @@ func certificateWithSerial(serial int64, from time.Time) *tls.Certificate {
 	}}
 }
 
-func newTestKeeper(a *authority, clock *time.Time) (*certKeeper, *bytes.Buffer) {
+func newTestKeeper(authority *authority, clock *time.Time) (*certKeeper, *bytes.Buffer) {
 	var log bytes.Buffer
 	return &certKeeper{
-		domains: []string{"a.example.com"}, log: slog.New(slog.NewTextHandler(&log, nil)), obtain: a.get,
+		domains: []string{"a.example.com"}, log: slog.New(slog.NewTextHandler(&log, nil)), obtain: authority.get,
 		now: func() time.Time { return *clock }, announced: map[string]string{}, failing: map[string]failure{},
 	}, &log
 }

@@ -59,29 +59,29 @@ type App struct {
 }
 
 // Open connects to the database, migrates it and builds the rooms.
-func Open(ctx context.Context, c config.Config, log *slog.Logger) (*App, error) {
-	if err := refuseHalf(c); err != nil {
+func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
+	if err := refuseHalf(cfg); err != nil {
 		return nil, err
 	}
-	if err := makeDataDir(c); err != nil {
+	if err := makeDataDir(cfg); err != nil {
 		return nil, err
 	}
-	db, err := sqldb.Open(ctx, c.DatabaseURL, sqldb.Options{Log: log, Now: clock()})
+	db, err := sqldb.Open(ctx, cfg.DatabaseURL, sqldb.Options{Log: log, Now: clock()})
 	if err != nil {
 		return nil, err
 	}
-	a, err := build(ctx, c, log, db)
+	program, err := build(ctx, cfg, log, db)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return a, nil
+	return program, nil
 }
 
-func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB) (*App, error) {
+func build(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.DB) (*App, error) {
 	if err := db.Migrate(ctx); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
-	keys, err := secretKeys(ctx, c, db)
+	keys, err := secretKeys(ctx, cfg, db)
 	if err != nil {
 		return nil, err
 	}
@@ -89,21 +89,21 @@ func build(ctx context.Context, c config.Config, log *slog.Logger, db *sqldb.DB)
 	if err != nil {
 		return nil, err
 	}
-	a := assemble(c, log, db, box)
-	if err := a.Customers.Fill(ctx); err != nil {
+	program := assemble(cfg, log, db, box)
+	if err := program.Customers.Fill(ctx); err != nil {
 		return nil, err
 	}
-	return a, a.Billing.Fill(ctx)
+	return program, program.Billing.Fill(ctx)
 }
 
 // assemble builds the rooms over a database. It neither reads nor writes.
-func assemble(c config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box) *App {
+func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box) *App {
 	accounts := account.New(db, account.Config{
-		CallsPerMinute: c.RateLimit, Box: box, Mailer: mailer(c, db), PublicURL: c.PublicURL,
+		CallsPerMinute: cfg.RateLimit, Box: box, Mailer: mailer(cfg, db), PublicURL: cfg.PublicURL,
 	})
 	events := &event.Log{}
 	customers := customer.New(db, events)
-	gate := outbound.NewGate(c.WebhookAllowNetworks, nil)
+	gate := outbound.NewGate(cfg.WebhookAllowNetworks, nil)
 	client := outbound.NewClient(gate, outbound.Options{
 		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
 	})
@@ -112,23 +112,32 @@ func assemble(c config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box) 
 	plans.WatchPlans(customers.PlansChanged)
 	plans.WatchPlans(invoices.PlansChanged)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
-		PerCompany: c.WebhooksPerCompany, Delays: c.WebhookRetryDelays, Keep: time.Duration(c.WebhookHistoryDays) * 24 * time.Hour, Log: log,
+		PerCompany: cfg.WebhooksPerCompany,
+		Delays:     cfg.WebhookRetryDelays,
+		Keep:       time.Duration(cfg.WebhookHistoryDays) * 24 * time.Hour,
+		Log:        log,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
-	options := paymentOptions(c, log, db, webhooks)
+	options := paymentOptions(cfg, log, db, webhooks)
 	options.Told = tellGateway(accounts)
 	payments := payment.New(db, invoices, box, options)
 	// After billing: what is issued for a customer stands when its messages are planned.
-	reminders := reminder.New(db, box, accounts, customers, reminderOptions(c, log, gate, client, payments))
+	reminders := reminder.New(
+		db,
+		box,
+		accounts,
+		customers,
+		reminderOptions(cfg, log, gate, client, payments),
+	)
 	accounts.Watch(reminders.CompanyChanged)
 	return &App{
-		Config: c, Log: log, DB: db, Box: box,
+		Config: cfg, Log: log, DB: db, Box: box,
 		Accounts:  accounts,
 		Catalog:   plans,
 		Customers: customers,
 		Billing:   invoices,
 		Dashboard: dashboard.New(db),
-		Resellers: reseller.New(db, accounts, c.PublicURL),
+		Resellers: reseller.New(db, accounts, cfg.PublicURL),
 		Webhooks:  webhooks,
 		Payments:  payments,
 		Reminders: reminders,
@@ -138,7 +147,7 @@ func assemble(c config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box) 
 		idempotency: idempotency.New(db, box),
 		health:      &health{db: db, log: log},
 		sockets:     newSockets(log),
-		backups:     newBackups(backup.Folder{Path: c.BackupDir, Days: c.BackupDays}),
+		backups:     newBackups(backup.Folder{Path: cfg.BackupDir, Days: cfg.BackupDays}),
 		nightly:     newNightly(),
 	}
 }
@@ -172,8 +181,8 @@ func (a *App) tasks() []worker.Task {
 	if a.Config.BackupDir != "" {
 		list = append(list, a.backupTask())
 	}
-	for _, j := range a.jobs() {
-		list = append(list, j.Task(a.Log))
+	for _, job := range a.jobs() {
+		list = append(list, job.Task(a.Log))
 	}
 	return list
 }
@@ -189,7 +198,12 @@ func (a *App) engine(run func(context.Context, *slog.Logger)) func(context.Conte
 func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
-		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error { return tally.Compact(ctx, a.DB) }},
+		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error {
+			return tally.Compact(
+				ctx,
+				a.DB,
+			)
+		}},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
@@ -197,9 +211,13 @@ func (a *App) jobs() []worker.Job {
 		{Name: "send mail to users", Every: 5 * time.Second, Run: a.Accounts.SendMails},
 		{Name: "check the data", Every: time.Hour, Run: a.checkNightly},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
-		{Name: "prune the audit log", Every: 10 * time.Minute, Run: func(ctx context.Context) error {
-			return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
-		}},
+		{
+			Name:  "prune the audit log",
+			Every: 10 * time.Minute,
+			Run: func(ctx context.Context) error {
+				return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
+			},
+		},
 		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
@@ -212,7 +230,12 @@ func (a *App) jobs() []worker.Job {
 
 // reseal seals anew what an older key sealed, in every room that keeps secrets.
 func (a *App) reseal(ctx context.Context) error {
-	return errors.Join(a.Webhooks.Reseal(ctx), a.Payments.Reseal(ctx), a.Reminders.Reseal(ctx), a.Accounts.ResealFactors(ctx))
+	return errors.Join(
+		a.Webhooks.Reseal(ctx),
+		a.Payments.Reseal(ctx),
+		a.Reminders.Reseal(ctx),
+		a.Accounts.ResealFactors(ctx),
+	)
 }
 
 // DayWork does what the calendar asks for in every company, each by its own
@@ -226,8 +249,16 @@ func (a *App) DayWork(ctx context.Context) error {
 		return err
 	}
 	var failures []error
-	for _, c := range companies {
-		failures = append(failures, worker.Guard(ctx, func() error { return a.dayWorkOf(ctx, account.System(c, "day work")) }))
+	for _, company := range companies {
+		failures = append(
+			failures,
+			worker.Guard(ctx, func() error {
+				return a.dayWorkOf(
+					ctx,
+					account.System(company, "day work"),
+				)
+			}),
+		)
 	}
 	return errors.Join(failures...)
 }

@@ -25,7 +25,8 @@ func newBackups(folder backup.Folder) *backups {
 			Help: "When the newest copy in the backup folder was made, in seconds since 1970; 0 when there is none.",
 		}),
 		size: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "carteira_backup_size_bytes", Help: "Size of the newest copy in the backup folder.",
+			Name: "carteira_backup_size_bytes",
+			Help: "Size of the newest copy in the backup folder.",
 		}),
 	}
 	if list, err := folder.List(); err == nil && len(list) > 0 { // of processes before this one
@@ -34,11 +35,13 @@ func newBackups(folder backup.Folder) *backups {
 	return b
 }
 
-func (b *backups) metrics() []prometheus.Collector { return []prometheus.Collector{b.made, b.size} }
+func (b *backups) metrics() []prometheus.Collector {
+	return []prometheus.Collector{b.made, b.size}
+}
 
-func (b *backups) note(f backup.File) {
-	b.made.Set(float64(f.Made.Unix()))
-	b.size.Set(float64(f.Size))
+func (b *backups) note(file backup.File) {
+	b.made.Set(float64(file.Made.Unix()))
+	b.size.Set(float64(file.Size))
 }
 
 // backUpEvery is how often it is looked whether tonight's copy is due, and how

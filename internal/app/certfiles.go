@@ -24,11 +24,11 @@ type certFiles struct {
 const recheck = 10 * time.Second
 
 func newCertFiles(cert, key string, log *slog.Logger) (*certFiles, error) {
-	f := &certFiles{cert: cert, key: key, log: log}
-	if err := f.load(); err != nil {
+	files := &certFiles{cert: cert, key: key, log: log}
+	if err := files.load(); err != nil {
 		return nil, fmt.Errorf("CARTEIRA_TLS_CERT: %w", err)
 	}
-	return f, nil
+	return files, nil
 }
 
 func (f *certFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
@@ -36,10 +36,14 @@ func (f *certFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	defer f.mu.Unlock()
 	if now := time.Now(); now.Sub(f.checked) > recheck { //nolint:forbidigo // of the file system, not of the business
 		f.checked = now
-		if m, err := newest(f.cert, f.key); err == nil && !m.Equal(f.modified) { // a restored file may be older
+		if at, err := newest(f.cert, f.key); err == nil && !at.Equal(f.modified) { // a restored file may be older
 			// Half-written files keep the old certificate until the next look.
 			if err := f.load(); err != nil {
-				f.log.Warn("the certificate's files have changed and cannot be used; the old one is served", "error", err)
+				f.log.Warn(
+					"the certificate's files have changed and cannot be used; the old one is served",
+					"error",
+					err,
+				)
 			}
 		}
 	}
@@ -61,8 +65,8 @@ func (f *certFiles) load() error {
 
 func newest(paths ...string) (time.Time, error) {
 	var latest time.Time
-	for _, p := range paths {
-		info, err := os.Stat(p)
+	for _, path := range paths {
+		info, err := os.Stat(path)
 		if err != nil {
 			return latest, err
 		}

@@ -15,13 +15,13 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func makeDataDir(c config.Config) error {
+func makeDataDir(cfg config.Config) error {
 	dirs := []string{}
-	if len(c.SecretKeys) == 0 {
-		dirs = append(dirs, c.DataDir)
+	if len(cfg.SecretKeys) == 0 {
+		dirs = append(dirs, cfg.DataDir)
 	}
-	if c.Embedded() {
-		dirs = append(dirs, filepath.Dir(sqlitePath(c)))
+	if cfg.Embedded() {
+		dirs = append(dirs, filepath.Dir(sqlitePath(cfg)))
 	}
 	for _, dir := range dirs {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -31,9 +31,13 @@ func makeDataDir(c config.Config) error {
 	return nil
 }
 
-func sqlitePath(c config.Config) string { return strings.TrimPrefix(c.DatabaseURL, "sqlite:") }
+func sqlitePath(cfg config.Config) string {
+	return strings.TrimPrefix(cfg.DatabaseURL, "sqlite:")
+}
 
-func keyPath(c config.Config) string { return filepath.Join(c.DataDir, "secret.key") }
+func keyPath(cfg config.Config) string {
+	return filepath.Join(cfg.DataDir, "secret.key")
+}
 
 func exists(path string) bool {
 	_, err := os.Stat(path)
@@ -43,38 +47,44 @@ func exists(path string) bool {
 // refuseHalf refuses a data folder whose database has gone: a new one in its
 // place would hide that, and be backed up over the old. The key is looked for
 // first, since it is made last.
-func refuseHalf(c config.Config) error {
-	path := sqlitePath(c)
-	ours := c.Embedded() && len(c.SecretKeys) == 0 && filepath.Dir(path) == filepath.Clean(c.DataDir)
-	if !ours || !exists(keyPath(c)) || exists(path) {
+func refuseHalf(cfg config.Config) error {
+	path := sqlitePath(cfg)
+	ours := cfg.Embedded() &&
+		len(cfg.SecretKeys) == 0 &&
+		filepath.Dir(path) == filepath.Clean(cfg.DataDir)
+	if !ours || !exists(keyPath(cfg)) || exists(path) {
 		return nil
 	}
-	return fmt.Errorf("%s is there, and its database %s is missing: restore it, or name another folder to begin anew", keyPath(c), path)
+	return fmt.Errorf(
+		"%s is there, and its database %s is missing: restore it, or name another folder to begin anew",
+		keyPath(cfg),
+		path,
+	)
 }
 
 // givenKeys reads the keys and makes none.
-func givenKeys(c config.Config) ([]secret.Key, error) {
-	if len(c.SecretKeys) > 0 {
-		return c.SecretKeys, nil
+func givenKeys(cfg config.Config) ([]secret.Key, error) {
+	if len(cfg.SecretKeys) > 0 {
+		return cfg.SecretKeys, nil
 	}
-	key, err := secret.LoadKeyFile(keyPath(c))
+	key, err := secret.LoadKeyFile(keyPath(cfg))
 	return []secret.Key{key}, err
 }
 
 // secretKeys reads the keys, or makes one for a database that has none yet. It
 // is the database that is asked first, since a key is made before it is used.
-func secretKeys(ctx context.Context, c config.Config, db *sqldb.DB) ([]secret.Key, error) {
-	if len(c.SecretKeys) > 0 {
-		return c.SecretKeys, nil
+func secretKeys(ctx context.Context, cfg config.Config, db *sqldb.DB) ([]secret.Key, error) {
+	if len(cfg.SecretKeys) > 0 {
+		return cfg.SecretKeys, nil
 	}
 	used, err := keyring.Used(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	if used && !exists(keyPath(c)) {
+	if used && !exists(keyPath(cfg)) {
 		return nil, fmt.Errorf("%s is missing, and the database is encrypted with it: "+
-			"put it back, or give its content in CARTEIRA_SECRET_KEY", keyPath(c))
+			"put it back, or give its content in CARTEIRA_SECRET_KEY", keyPath(cfg))
 	}
-	key, err := secret.LoadOrCreateKeyFile(keyPath(c))
+	key, err := secret.LoadOrCreateKeyFile(keyPath(cfg))
 	return []secret.Key{key}, err
 }

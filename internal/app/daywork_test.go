@@ -26,12 +26,12 @@ type calendar struct {
 
 func newCalendar(t *testing.T, engine sqldb.Engine, at time.Time) calendar {
 	t.Helper()
-	w := worldtest.Open(t, engine)
-	w.Clock.Set(at)
-	return calendar{w, &App{
-		DB: w.DB, Accounts: w.Accounts, Catalog: w.Catalog, Customers: w.Customers,
-		Billing:  billing.New(w.DB, w.Events, w.Customers),
-		Webhooks: webhook.New(w.DB, w.Events, nil, nil, nil, webhook.Options{}),
+	world := worldtest.Open(t, engine)
+	world.Clock.Set(at)
+	return calendar{world, &App{
+		DB: world.DB, Accounts: world.Accounts, Catalog: world.Catalog, Customers: world.Customers,
+		Billing:  billing.New(world.DB, world.Events, world.Customers),
+		Webhooks: webhook.New(world.DB, world.Events, nil, nil, nil, webhook.Options{}),
 	}}
 }
 
@@ -39,20 +39,20 @@ func newCalendar(t *testing.T, engine sqldb.Engine, at time.Time) calendar {
 // invoice yet.
 func (c calendar) company(t *testing.T, timezone, dueOn string) {
 	t.Helper()
-	w := c.For(c.Company(t, "timezone", timezone))
-	plan := w.Plan(t, "1month", "35.00")
-	made := w.Customer(t, "data_de_vencimento", dueOn)
-	_, err := w.Customers.Update(t.Context(), w.Actor, made.ID, customer.ReadChanges(housetest.Form("plan_id", fmt.Sprint(plan.ID))))
+	world := c.For(c.Company(t, "timezone", timezone))
+	plan := world.Plan(t, "1month", "35.00")
+	made := world.Customer(t, "data_de_vencimento", dueOn)
+	_, err := world.Customers.Update(t.Context(), world.Actor, made.ID, customer.ReadChanges(housetest.Form("plan_id", fmt.Sprint(plan.ID))))
 	housetest.Must(t, err)
 }
 
 // done lists what the calendar has brought about, by company.
 func (c calendar) done(t *testing.T) string {
 	t.Helper()
-	list, err := sqldb.All(t.Context(), c.DB, func(r sqldb.Row) (string, error) {
+	list, err := sqldb.All(t.Context(), c.DB, func(row sqldb.Row) (string, error) {
 		var company int64
 		var name string
-		err := r.Scan(&company, &name)
+		err := row.Scan(&company, &name)
 		return fmt.Sprintf("%s of %d", name, company), err
 	}, `SELECT company_id, name FROM events WHERE name IN ('customer.expired', 'invoice.created') ORDER BY company_id, id`)
 	housetest.Must(t, err)
@@ -61,9 +61,9 @@ func (c calendar) done(t *testing.T) string {
 
 func TestDayWorkGoesByTheDayOfEachCompany(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newCalendar(t, engine, time.Date(2026, 1, 20, 12, 0, 0, 0, time.UTC))
+		calendar := newCalendar(t, engine, time.Date(2026, 1, 20, 12, 0, 0, 0, time.UTC))
 		for _, zone := range []string{"America/Sao_Paulo", "Pacific/Auckland", "America/Rio_Branco"} {
-			c.company(t, zone, "2026-01-31")
+			calendar.company(t, zone, "2026-01-31")
 		}
 		for _, step := range []struct {
 			at   time.Time
@@ -76,11 +76,11 @@ func TestDayWorkGoesByTheDayOfEachCompany(t *testing.T) {
 			{time.Date(2026, 1, 31, 11, 0, 0, 0, time.UTC), "invoice.created of 1, invoice.created of 2, customer.expired of 2, invoice.created of 3"},
 			{time.Date(2026, 2, 1, 3, 0, 0, 0, time.UTC), "invoice.created of 1, customer.expired of 1, invoice.created of 2, customer.expired of 2, invoice.created of 3"},
 		} {
-			c.Clock.Set(step.at)
+			calendar.Clock.Set(step.at)
 			for range 2 {
-				housetest.Must(t, c.app.DayWork(t.Context()))
+				housetest.Must(t, calendar.app.DayWork(t.Context()))
 			}
-			if got := c.done(t); got != step.want {
+			if got := calendar.done(t); got != step.want {
 				t.Errorf("%v: %q, want %q", step.at, got, step.want)
 			}
 		}
@@ -92,27 +92,27 @@ var errUnlucky = errors.New("this company cannot")
 // What one company cannot do keeps nobody waiting, not even its own other work.
 func TestCompanyThatFailsKeepsNobodyWaiting(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newCalendar(t, engine, time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC))
+		calendar := newCalendar(t, engine, time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC))
 		for _, zone := range []string{"America/Sao_Paulo", "UTC"} {
-			c.company(t, zone, "2026-01-31")
+			calendar.company(t, zone, "2026-01-31")
 		}
 		broken := true
-		c.Events.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
-			if broken && e.CompanyID == 1 && e.Name == event.CustomerExpired {
+		calendar.Events.Watch(func(_ context.Context, _ *sqldb.Tx, recorded event.Event) error {
+			if broken && recorded.CompanyID == 1 && recorded.Name == event.CustomerExpired {
 				return errUnlucky
 			}
 			return nil
 		})
-		err := c.app.DayWork(t.Context())
+		err := calendar.app.DayWork(t.Context())
 		if !errors.Is(err, errUnlucky) || !strings.Contains(err.Error(), "expire customers of company 1: customer 1:") {
 			t.Errorf("got %v, want to be told which company and customer", err)
 		}
-		if got, want := c.done(t), "invoice.created of 1, customer.expired of 2, invoice.created of 2"; got != want {
+		if got, want := calendar.done(t), "invoice.created of 1, customer.expired of 2, invoice.created of 2"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		broken = false
-		housetest.Must(t, c.app.DayWork(t.Context()))
-		if got, want := c.done(t), "invoice.created of 1, customer.expired of 1, customer.expired of 2, invoice.created of 2"; got != want {
+		housetest.Must(t, calendar.app.DayWork(t.Context()))
+		if got, want := calendar.done(t), "invoice.created of 1, customer.expired of 1, customer.expired of 2, invoice.created of 2"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})

@@ -11,12 +11,12 @@ import (
 // divert sends every call to a gateway to the address in CARTEIRA_FAKE_GATEWAY
 // instead. Only the binary that test/program builds for the crash tests has
 // this: a released one calls the providers and nobody else.
-func divert(t http.RoundTripper) http.RoundTripper {
+func divert(tripper http.RoundTripper) http.RoundTripper {
 	to, err := url.Parse(os.Getenv("CARTEIRA_FAKE_GATEWAY"))
 	if err != nil || to.Host == "" {
-		return t
+		return tripper
 	}
-	return diverted{t, to}
+	return diverted{tripper, to}
 }
 
 type diverted struct {

@@ -6,4 +6,4 @@ import "net/http"
 
 // divert sends calls to gateways where they belong. The binary of the crash
 // tests has another one.
-func divert(t http.RoundTripper) http.RoundTripper { return t }
+func divert(tripper http.RoundTripper) http.RoundTripper { return tripper }

@@ -32,25 +32,34 @@ type Examination struct {
 // Examine checks everything that can be wrong with an installation, and hands
 // each finding on as soon as it is made. It changes nothing but counts, and
 // those only when told to.
-func Examine(ctx context.Context, c config.Config, e Examination, found func(checkup.Finding)) {
+func Examine(
+	ctx context.Context,
+	cfg config.Config,
+	examination Examination,
+	found func(checkup.Finding),
+) {
 	now := time.Now //nolint:forbidigo // of files and certificates, not of the business
-	for _, check := range doctor.Surroundings(c, now) {
+	for _, check := range doctor.Surroundings(cfg, now) {
 		found(check.Do(ctx))
 	}
-	if missing := missingDatabase(c); missing != nil {
+	if missing := missingDatabase(cfg); missing != nil {
 		found(*missing)
 		return
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	db, err := sqldb.Open(ctx, c.DatabaseURL, sqldb.Options{Log: quiet})
+	db, err := sqldb.Open(ctx, cfg.DatabaseURL, sqldb.Options{Log: quiet})
 	if err != nil {
-		f := checkup.Bad("see that it runs, and that CARTEIRA_DATABASE_URL is right", "the database cannot be opened: %v", err)
-		f.Check = "database"
-		found(f)
+		finding := checkup.Bad(
+			"see that it runs, and that CARTEIRA_DATABASE_URL is right",
+			"the database cannot be opened: %v",
+			err,
+		)
+		finding.Check = "database"
+		found(finding)
 		return
 	}
 	defer db.Close() //nolint:errcheck // nothing is lost with it
-	examineDatabase(ctx, examined{c, quiet, db}, e, found)
+	examineDatabase(ctx, examined{cfg, quiet, db}, examination, found)
 }
 
 type examined struct {
@@ -59,24 +68,34 @@ type examined struct {
 	db     *sqldb.DB
 }
 
-func examineDatabase(ctx context.Context, x examined, e Examination, found func(checkup.Finding)) {
-	schema, current := doctor.Schema(ctx, x.db)
+func examineDatabase(
+	ctx context.Context,
+	examined examined,
+	examination Examination,
+	found func(checkup.Finding),
+) {
+	schema, current := doctor.Schema(ctx, examined.db)
 	found(schema)
-	for _, check := range doctor.Database(x.config, x.db) {
+	for _, check := range doctor.Database(examined.config, examined.db) {
 		found(check.Do(ctx))
 	}
-	key, keys := checkKey(ctx, x)
+	key, keys := checkKey(ctx, examined)
 	found(key)
 	if !current || keys == nil {
 		return
 	}
-	a := assemble(x.config, x.log, x.db, secret.NewBox(keys[0], keys[1:]...))
-	if e.Fix {
-		found(checkup.Check{Name: "fix", Run: a.correctCounts}.Do(ctx))
+	program := assemble(
+		examined.config,
+		examined.log,
+		examined.db,
+		secret.NewBox(keys[0], keys[1:]...),
+	)
+	if examination.Fix {
+		found(checkup.Check{Name: "fix", Run: program.correctCounts}.Do(ctx))
 	}
-	checks := a.dataChecks()
-	if e.Online {
-		checks = append(checks, a.onlineChecks()...)
+	checks := program.dataChecks()
+	if examination.Online {
+		checks = append(checks, program.onlineChecks()...)
 	}
 	for _, check := range checks {
 		found(check.Do(ctx))
@@ -84,31 +103,40 @@ func examineDatabase(ctx context.Context, x examined, e Examination, found func(
 }
 
 // missingDatabase keeps doctor from making the database that it looks for.
-func missingDatabase(c config.Config) *checkup.Finding {
-	if !c.Embedded() || exists(sqlitePath(c)) {
+func missingDatabase(cfg config.Config) *checkup.Finding {
+	if !cfg.Embedded() || exists(sqlitePath(cfg)) {
 		return nil
 	}
-	f := checkup.Bad("is CARTEIRA_DATA_DIR right? `carteira serve` makes a new one, `carteira restore FILE` brings one back",
-		"there is no database %s", sqlitePath(c))
-	f.Check = "database"
-	return &f
+	finding := checkup.Bad(
+		"is CARTEIRA_DATA_DIR right? `carteira serve` makes a new one, `carteira restore FILE` brings one back",
+		"there is no database %s", sqlitePath(cfg))
+	finding.Check = "database"
+	return &finding
 }
 
 // checkKey says whether the key is there and the right one; without one, no
 // keys are returned.
-func checkKey(ctx context.Context, x examined) (checkup.Finding, []secret.Key) {
-	f, keys := func() (checkup.Finding, []secret.Key) {
-		keys, err := givenKeys(x.config)
+func checkKey(ctx context.Context, examined examined) (checkup.Finding, []secret.Key) {
+	finding, keys := func() (checkup.Finding, []secret.Key) {
+		keys, err := givenKeys(examined.config)
 		if err != nil {
-			return checkup.Bad("put the key file back, or give its content in CARTEIRA_SECRET_KEY", "%v", err), nil
+			return checkup.Bad(
+				"put the key file back, or give its content in CARTEIRA_SECRET_KEY",
+				"%v",
+				err,
+			), nil
 		}
-		if err := keyring.Check(ctx, x.db, keys[0], keys[1:]...); err != nil {
-			return checkup.Bad("without the right key nothing that is encrypted can be read", "%v", err), nil
+		if err := keyring.Check(ctx, examined.db, keys[0], keys[1:]...); err != nil {
+			return checkup.Bad(
+				"without the right key nothing that is encrypted can be read",
+				"%v",
+				err,
+			), nil
 		}
 		return checkup.Good("the key opens the database's secrets; keep a copy of it apart from the backups"), keys
 	}()
-	f.Check = "key"
-	return f, keys
+	finding.Check = "key"
+	return finding, keys
 }
 
 // dataChecks are those of the tables, which also run every night.
@@ -130,15 +158,18 @@ func recounts() []tally.Recount {
 }
 
 // eachRecount calls do for each counter of each company.
-func (a *App) eachRecount(ctx context.Context, do func(company account.Company, r tally.Recount) error) error {
+func (a *App) eachRecount(
+	ctx context.Context,
+	do func(company account.Company, recount tally.Recount) error,
+) error {
 	companies, err := a.Accounts.Companies(ctx)
 	if err != nil {
 		return err
 	}
 	for _, company := range companies {
-		for _, r := range recounts() {
-			if err := do(company, r); err != nil {
-				return fmt.Errorf("%s of company %d: %w", r.Counter, company.ID, err)
+		for _, recount := range recounts() {
+			if err := do(company, recount); err != nil {
+				return fmt.Errorf("%s of company %d: %w", recount.Counter, company.ID, err)
 			}
 		}
 	}
@@ -147,23 +178,27 @@ func (a *App) eachRecount(ctx context.Context, do func(company account.Company, 
 
 func (a *App) checkCounts(ctx context.Context) (checkup.Finding, error) {
 	var wrong []string
-	err := a.eachRecount(ctx, func(company account.Company, r tally.Recount) error {
-		differences, err := r.Differences(ctx, a.DB, company.ID)
+	err := a.eachRecount(ctx, func(company account.Company, recount tally.Recount) error {
+		differences, err := recount.Differences(ctx, a.DB, company.ID)
 		if len(differences) > 0 {
-			wrong = append(wrong, fmt.Sprintf("%s of company %d", r.Counter, company.ID))
+			wrong = append(wrong, fmt.Sprintf("%s of company %d", recount.Counter, company.ID))
 		}
 		return err
 	})
 	if err != nil || len(wrong) == 0 {
 		return checkup.Good("all counts are those of the records"), err
 	}
-	return checkup.Bad("run `carteira doctor --fix`, which counts anew", "counts differ from the records: %s", strings.Join(wrong, ", ")), nil
+	return checkup.Bad(
+		"run `carteira doctor --fix`, which counts anew",
+		"counts differ from the records: %s",
+		strings.Join(wrong, ", "),
+	), nil
 }
 
 func (a *App) correctCounts(ctx context.Context) (checkup.Finding, error) {
 	corrected := 0
-	err := a.eachRecount(ctx, func(company account.Company, r tally.Recount) error {
-		n, err := r.Correct(ctx, a.DB, company.ID)
+	err := a.eachRecount(ctx, func(company account.Company, recount tally.Recount) error {
+		n, err := recount.Correct(ctx, a.DB, company.ID)
 		corrected += n
 		return err
 	})
@@ -192,12 +227,22 @@ func (a *App) checkReachable(ctx context.Context) (checkup.Finding, error) {
 	}
 	resp, err := http.DefaultClient.Do(req) //nolint:forbidigo // the address is the operator's, not a company's
 	if err != nil {
-		return checkup.Bad("is the server running, and does the name lead to it?", "%s does not answer: %v", address, err), nil
+		return checkup.Bad(
+			"is the server running, and does the name lead to it?",
+			"%s does not answer: %v",
+			address,
+			err,
+		), nil
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<10))
 	if resp.StatusCode != http.StatusOK {
-		return checkup.Bad("does another program answer there?", "%s answers %s", address, resp.Status), nil
+		return checkup.Bad(
+			"does another program answer there?",
+			"%s answers %s",
+			address,
+			resp.Status,
+		), nil
 	}
 	return checkup.Good("%s answers", address), nil
 }
@@ -231,7 +276,11 @@ func (a *App) askEachCompany(
 		}
 	}
 	if len(wrong) > 0 {
-		return checkup.Bad("correct their settings in the panel", "%s", strings.Join(wrong, "; ")), nil
+		return checkup.Bad(
+			"correct their settings in the panel",
+			"%s",
+			strings.Join(wrong, "; "),
+		), nil
 	}
 	return checkup.Good("%d %s answer", total, what), nil
 }

@@ -21,20 +21,28 @@ import (
 
 // paymentOptions has the gateways and what payment does not import: the
 // simulator's button, and the notification of a single invoice.
-func paymentOptions(c config.Config, log *slog.Logger, db *sqldb.DB, webhooks *webhook.Service) payment.Options {
+func paymentOptions(
+	cfg config.Config,
+	log *slog.Logger,
+	db *sqldb.DB,
+	webhooks *webhook.Service,
+) payment.Options {
 	simulator := sandbox.New(db)
 	var off []string
-	if !c.SandboxGateway.On(c.PublicURL) {
+	if !cfg.SandboxGateway.On(cfg.PublicURL) {
 		off = append(off, sandbox.Name)
 	}
 	return payment.Options{
 		Off: off,
 		Providers: []payment.Provider{
-			pixkey.Provider(), mercadopago.Provider(), asaas.Provider(), efi.Provider(), woovi.Provider(),
+			pixkey.Provider(), mercadopago.Provider(), asaas.Provider(), efi.Provider(),
+			woovi.Provider(),
 			mercadopago.CheckoutProvider(), simulator.Provider(),
 		},
-		PublicURL: c.PublicURL, Client: gatewayClient(), Log: log,
-		Notify: webhooks.NotifyTx,
+		PublicURL: cfg.PublicURL,
+		Client:    gatewayClient(),
+		Log:       log,
+		Notify:    webhooks.NotifyTx,
 		Simulate: map[string]func(context.Context, string) error{sandbox.Name: func(ctx context.Context, id string) error {
 			_, err := simulator.Pay(ctx, id)
 			return err
@@ -52,7 +60,8 @@ func gatewayClient() *http.Client {
 		MaxIdleConnsPerHost: 8, IdleConnTimeout: 90 * time.Second,
 	}
 	return &http.Client{
-		Timeout: 15 * time.Second, Transport: divert(transport),
+		Timeout:       15 * time.Second,
+		Transport:     divert(transport),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

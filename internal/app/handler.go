@@ -26,22 +26,44 @@ func (a *App) Handler() http.Handler {
 	mux := http.NewServeMux()
 	docs.Register(mux)
 	page.Register(mux)
-	mux.Handle("POST /preferences", http.NewCrossOriginProtection().Handler(http.HandlerFunc(page.Prefer)))
+	mux.Handle(
+		"POST /preferences",
+		http.NewCrossOriginProtection().Handler(http.HandlerFunc(page.Prefer)),
+	)
 	callback.Register(mux, a.Payments)
 	checkout.Register(mux, a.Payments, a.DB.Now)
 	checkout.RegisterSignup(mux, a.Resellers)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		plain(w, http.StatusOK, "ok\n")
+	})
 	mux.Handle("GET /readyz", a.health)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
 	mux.Handle("/", panel.New(panel.Deps{
-		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers,
-		Billing: a.Billing, Dashboard: a.Dashboard, Webhooks: a.Webhooks,
-		Payments: a.Payments, Resellers: a.Resellers, Reminders: a.Reminders, Privacy: a.Privacy, PublicURL: a.Config.PublicURL,
+		DB:        a.DB,
+		Accounts:  a.Accounts,
+		Catalog:   a.Catalog,
+		Customers: a.Customers,
+		Billing:   a.Billing,
+		Dashboard: a.Dashboard,
+		Webhooks:  a.Webhooks,
+		Payments:  a.Payments,
+		Resellers: a.Resellers,
+		Reminders: a.Reminders,
+		Privacy:   a.Privacy,
+		PublicURL: a.Config.PublicURL,
 	}))
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
-		DB: a.DB, Accounts: a.Accounts, Catalog: a.Catalog, Customers: a.Customers, Billing: a.Billing, Resellers: a.Resellers,
-		Dashboard: a.Dashboard, Webhooks: a.Webhooks, Payments: a.Payments, Idempotency: a.idempotency,
+		DB:          a.DB,
+		Accounts:    a.Accounts,
+		Catalog:     a.Catalog,
+		Customers:   a.Customers,
+		Billing:     a.Billing,
+		Resellers:   a.Resellers,
+		Dashboard:   a.Dashboard,
+		Webhooks:    a.Webhooks,
+		Payments:    a.Payments,
+		Idempotency: a.idempotency,
 	})
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.securityHeaders(w.Header())
@@ -61,7 +83,11 @@ func (a *App) Handler() http.Handler {
 // registry has the metrics of the program and of all its rooms.
 func (a *App) registry() *prometheus.Registry {
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{a.DB})
+	reg.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		poolCollector{a.DB},
+	)
 	reg.MustRegister(a.Webhooks.Metrics()...)
 	reg.MustRegister(a.Payments.Metrics()...)
 	reg.MustRegister(a.Reminders.Metrics()...)
@@ -84,13 +110,13 @@ func named(mux *http.ServeMux) http.Handler {
 
 // securityHeaders are for every answer; a page that needs to load something
 // sets a Content-Security-Policy of its own.
-func (a *App) securityHeaders(h http.Header) {
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+func (a *App) securityHeaders(header http.Header) {
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	if a.Config.HTTPS() {
-		h.Set("Strict-Transport-Security", "max-age=31536000")
+		header.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 }
 

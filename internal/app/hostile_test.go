@@ -49,26 +49,26 @@ type attacker struct {
 
 func newApp(t *testing.T, engine sqldb.Engine) *App {
 	t.Helper()
-	a, err := Open(t.Context(), config.Config{
+	program, err := Open(t.Context(), config.Config{
 		Listen: "127.0.0.1:0", PublicURL: "http://127.0.0.1", DataDir: t.TempDir(), DatabaseURL: sqldbtest.URL(t, engine),
 		SecretKeys: []secret.Key{secret.NewKey()}, WebhooksPerCompany: 2, WebhookHistoryDays: 30, MessageHistoryDays: 30, AuditDays: 30,
 	}, slog.New(slog.DiscardHandler))
 	housetest.Must(t, err)
-	t.Cleanup(func() { housetest.Must(t, a.Close(context.WithoutCancel(t.Context()))) })
-	return a
+	t.Cleanup(func() { housetest.Must(t, program.Close(context.WithoutCancel(t.Context()))) })
+	return program
 }
 
-func newAttacker(t *testing.T, a *App) *attacker {
+func newAttacker(t *testing.T, program *App) *attacker {
 	t.Helper()
-	company, _, err := a.Accounts.CreateCompany(t.Context(), account.ReadNewCompany(housetest.Form(
+	company, _, err := program.Accounts.CreateCompany(t.Context(), account.ReadNewCompany(housetest.Form(
 		"name", "Rede Clara", "email", "ana@example.com", "password", "correct horse staple", "user_name", "Ana")))
 	housetest.Must(t, err)
-	_, token, err := a.Accounts.CreateToken(t.Context(), account.Operator(company), account.ReadNewToken(housetest.Form("name", "CRM")))
+	_, token, err := program.Accounts.CreateToken(t.Context(), account.Operator(company), account.ReadNewToken(housetest.Form("name", "CRM")))
 	housetest.Must(t, err)
-	in, err := a.Accounts.SignIn(t.Context(), account.ReadCredentials(housetest.Form("email", "ana@example.com", "password", "correct horse staple")),
+	in, err := program.Accounts.SignIn(t.Context(), account.ReadCredentials(housetest.Form("email", "ana@example.com", "password", "correct horse staple")),
 		account.Visitor{Address: "192.0.2.1"})
 	housetest.Must(t, err)
-	return &attacker{t, a.Handler(), in.Token, token}
+	return &attacker{t, program.Handler(), in.Token, token}
 }
 
 // send wants an answer that is the caller's fault, or none at all.
@@ -128,8 +128,8 @@ func fieldNames(t *testing.T) []string {
 
 func TestNoRouteFailsOverTextsThatCannotBeStored(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		a := newApp(t, engine)
-		x := newAttacker(t, a)
+		program := newApp(t, engine)
+		attacker := newAttacker(t, program)
 		patterns := append(panel.New(panel.Deps{}).Patterns(), api.New(api.Deps{}).Patterns()...)
 		names := fieldNames(t)
 		for _, pattern := range append(patterns, others...) {
@@ -139,10 +139,10 @@ func TestNoRouteFailsOverTextsThatCannotBeStored(t *testing.T) {
 			for i, text := range hostile {
 				method, target := fill(pattern, text)
 				if strings.Contains(pattern, "{") {
-					x.send(fmt.Sprintf("%s with %.20q in the path", pattern, text), request(method, target, http.NoBody))
+					attacker.send(fmt.Sprintf("%s with %.20q in the path", pattern, text), request(method, target, http.NoBody))
 				}
 				if i%4 == 0 {
-					x.sendValues(pattern, text, names)
+					attacker.sendValues(pattern, text, names)
 				}
 			}
 		}
@@ -172,7 +172,7 @@ func (x *attacker) sendValues(pattern, text string, names []string) {
 
 func TestHeadersThatCannotBeStoredAreNoFailure(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		x := newAttacker(t, newApp(t, engine))
+		attacker := newAttacker(t, newApp(t, engine))
 		for _, text := range append(hostile, strings.Repeat("a", 299)+"ã") {
 			for _, header := range []string{"User-Agent", "Accept-Language", "Referer", "X-Forwarded-For", "X-Request-Id", "Idempotency-Key", "Origin"} {
 				form := url.Values{"email": {"ana@example.com"}, "password": {"correct horse staple"}}
@@ -185,7 +185,7 @@ func TestHeadersThatCannotBeStoredAreNoFailure(t *testing.T) {
 						r.Header.Set("Content-Type", "application/json")
 					}
 					r.Header.Set(header, text)
-					x.send(fmt.Sprintf("%s with %s %.20q", r.URL.Path, header, text), r)
+					attacker.send(fmt.Sprintf("%s with %s %.20q", r.URL.Path, header, text), r)
 				}
 			}
 			var body bytes.Buffer
@@ -198,7 +198,7 @@ func TestHeadersThatCannotBeStoredAreNoFailure(t *testing.T) {
 			housetest.Must(t, form.Close())
 			r := request(http.MethodPost, "/imports", &body)
 			r.Header.Set("Content-Type", form.FormDataContentType())
-			x.send(fmt.Sprintf("a file called %.20q", text), r)
+			attacker.send(fmt.Sprintf("a file called %.20q", text), r)
 		}
 	})
 }

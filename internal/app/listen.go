@@ -32,22 +32,27 @@ func (a *App) listen(ctx context.Context) ([]listener, error) {
 			return nil, errors.Join(err, l.Close())
 		}
 		l.Listener = tls.NewListener(l.Listener, &tls.Config{
-			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: a.sockets.watch(nil, files.get),
+			MinVersion:     tls.VersionTLS12,
+			NextProtos:     []string{"h2", "http/1.1"},
+			GetCertificate: a.sockets.watch(nil, files.get),
 		})
 	}
 	return []listener{l}, nil
 }
 
-func (a *App) listenOn(ctx context.Context, addr string, h http.Handler) (listener, error) {
+func (a *App) listenOn(ctx context.Context, addr string, handler http.Handler) (listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return listener{}, fmt.Errorf("%s is in use, perhaps by another carteira; choose another address with --listen", addr)
+		return listener{}, fmt.Errorf(
+			"%s is in use, perhaps by another carteira; choose another address with --listen",
+			addr,
+		)
 	}
 	if err != nil {
 		return listener{}, fmt.Errorf("cannot serve on %s: %w", addr, err)
 	}
 	return listener{a.sockets.count(l), &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
 	}}, nil

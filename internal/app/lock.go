@@ -14,24 +14,24 @@ import (
 // however that ends.
 type serveLock struct{ file *os.File }
 
-func lockServe(c config.Config) (serveLock, error) {
-	if !c.Embedded() {
+func lockServe(cfg config.Config) (serveLock, error) {
+	if !cfg.Embedded() {
 		return serveLock{}, nil
 	}
-	path := sqlitePath(c)
-	f, err := os.OpenFile(filepath.Clean(path+".serving"), os.O_CREATE|os.O_RDWR, 0o600)
+	path := sqlitePath(cfg)
+	file, err := os.OpenFile(filepath.Clean(path+".serving"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return serveLock{}, fmt.Errorf("lock the database: %w", err)
 	}
-	taken, err := lockFile(f)
+	taken, err := lockFile(file)
 	if taken {
 		return serveLock{}, errors.Join(fmt.Errorf("another carteira serves %s already; one process serves an embedded "+
-			"database, PostgreSQL takes any number", path), f.Close())
+			"database, PostgreSQL takes any number", path), file.Close())
 	}
 	if err != nil {
-		return serveLock{}, errors.Join(fmt.Errorf("lock the database: %w", err), f.Close())
+		return serveLock{}, errors.Join(fmt.Errorf("lock the database: %w", err), file.Close())
 	}
-	return serveLock{f}, nil
+	return serveLock{file}, nil
 }
 
 func (l serveLock) release() {

@@ -64,7 +64,10 @@ func memoryLimit(root fs.FS) int64 {
 		case parts[1] == "":
 			limit = min(limit, leastAbove(root, "sys/fs/cgroup", parts[2], "memory.max"))
 		case strings.Contains(","+parts[1]+",", ",memory,"):
-			limit = min(limit, leastAbove(root, "sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes"))
+			limit = min(
+				limit,
+				leastAbove(root, "sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes"),
+			)
 		}
 	}
 	return limit
@@ -89,9 +92,9 @@ func leastAbove(root fs.FS, mount, cgroup, file string) int64 {
 // parseLimit reads "max", and what version 1 says for it: a number of bytes
 // beyond any machine.
 func parseLimit(text string) int64 {
-	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	if err != nil || n >= 1<<60 {
+	number, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || number >= 1<<60 {
 		return math.MaxInt64
 	}
-	return n
+	return number
 }

@@ -23,15 +23,19 @@ type nightly struct {
 func newNightly() *nightly {
 	return &nightly{
 		wrong: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "carteira_check_wrong", Help: "1 where the nightly checks of the data found something wrong, else 0, by check.",
+			Name: "carteira_check_wrong",
+			Help: "1 where the nightly checks of the data found something wrong, else 0, by check.",
 		}, []string{"check"}),
 		at: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "carteira_check_last_timestamp_seconds", Help: "When the nightly checks of the data were last made, in seconds since 1970.",
+			Name: "carteira_check_last_timestamp_seconds",
+			Help: "When the nightly checks of the data were last made, in seconds since 1970.",
 		}),
 	}
 }
 
-func (n *nightly) metrics() []prometheus.Collector { return []prometheus.Collector{n.wrong, n.at} }
+func (n *nightly) metrics() []prometheus.Collector {
+	return []prometheus.Collector{n.wrong, n.at}
+}
 
 // begin tells whether tonight's checks are still to be made.
 func (n *nightly) begin(now time.Time) bool {
@@ -52,16 +56,25 @@ func (a *App) checkNightly(ctx context.Context) error {
 		return nil
 	}
 	for _, check := range a.dataChecks() {
-		f := check.Do(ctx)
+		finding := check.Do(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		value := 0.0
-		if f.Verdict == checkup.Wrong {
+		if finding.Verdict == checkup.Wrong {
 			value = 1
-			a.Log.ErrorContext(ctx, "check found something wrong", "check", f.Check, "found", f.Text, "advice", f.Advice)
+			a.Log.ErrorContext(
+				ctx,
+				"check found something wrong",
+				"check",
+				finding.Check,
+				"found",
+				finding.Text,
+				"advice",
+				finding.Advice,
+			)
 		}
-		a.nightly.wrong.WithLabelValues(f.Check).Set(value)
+		a.nightly.wrong.WithLabelValues(finding.Check).Set(value)
 	}
 	a.nightly.at.Set(float64(now.Unix()))
 	return nil

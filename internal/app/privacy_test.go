@@ -20,20 +20,20 @@ import (
 // erasure.
 var marks = []string{"Zulmira Teixeira", "5511987654321", "zulmira@example.com", "zulmira.login", "alergia a gatos", "Rua das Hortênsias", "contrato 4711"}
 
-func personOf(t *testing.T, a *App) (account.Actor, customer.Customer) {
+func personOf(t *testing.T, program *App) (account.Actor, customer.Customer) {
 	t.Helper()
 	ctx := t.Context()
-	company, owner, err := a.Accounts.CreateCompany(ctx, account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "ana@example.com")))
+	company, owner, err := program.Accounts.CreateCompany(ctx, account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "ana@example.com")))
 	housetest.Must(t, err)
 	actor := account.Actor{Company: company, UserID: owner.ID, Role: owner.Role, Name: "Ana", From: "192.0.2.1"}
-	plan, err := a.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(housetest.Form("name", "Mensal", "value", "35.00", "period", "1month")))
+	plan, err := program.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(housetest.Form("name", "Mensal", "value", "35.00", "period", "1month")))
 	housetest.Must(t, err)
-	c, err := a.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", marks[0], "whatsapp", marks[1], "email", marks[2], "usuario", marks[3],
+	record, err := program.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", marks[0], "whatsapp", marks[1], "email", marks[2], "usuario", marks[3],
 		"notes", marks[4], "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2027-01-31", "external_id", marks[6])))
 	housetest.Must(t, err)
-	c, err = a.Customers.Update(ctx, actor, c.ID, customer.ReadChanges(housetest.Form("notes", marks[4]+", "+marks[5])))
+	record, err = program.Customers.Update(ctx, actor, record.ID, customer.ReadChanges(housetest.Form("notes", marks[4]+", "+marks[5])))
 	housetest.Must(t, err)
-	return actor, c
+	return actor, record
 }
 
 // everywhereIn lists the columns of all tables that hold a text.
@@ -58,15 +58,15 @@ func everywhereIn(t *testing.T, db *sqldb.DB, mark string) (found []string) {
 
 func TestFileHasEverythingAndErasureLeavesNothing(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		a := newApp(t, engine)
-		actor, c := personOf(t, a)
-		file, err := a.Privacy.CustomerFile(t.Context(), actor, c.ID)
+		program := newApp(t, engine)
+		actor, record := personOf(t, program)
+		file, err := program.Privacy.CustomerFile(t.Context(), actor, record.ID)
 		housetest.Must(t, err)
 		for _, mark := range marks {
 			if !strings.Contains(string(file), mark) {
 				t.Errorf("the file lacks %q", mark)
 			}
-			if len(everywhereIn(t, a.DB, mark)) == 0 {
+			if len(everywhereIn(t, program.DB, mark)) == 0 {
 				t.Errorf("%q is nowhere: the test looks in the wrong places", mark)
 			}
 		}
@@ -75,21 +75,21 @@ func TestFileHasEverythingAndErasureLeavesNothing(t *testing.T) {
 				t.Errorf("the file lacks the table %s", table)
 			}
 		}
-		housetest.Must(t, a.Privacy.Erase(t.Context(), actor, c.ID))
+		housetest.Must(t, program.Privacy.Erase(t.Context(), actor, record.ID))
 		for _, mark := range marks {
-			if left := everywhereIn(t, a.DB, mark); len(left) > 0 {
+			if left := everywhereIn(t, program.DB, mark); len(left) > 0 {
 				t.Errorf("%q is left in %v", mark, left)
 			}
 		}
-		found, n, err := a.Customers.List(t.Context(), actor, customer.Filter{Search: "zulmira"}, input.Page{Number: 1, Size: 10})
+		found, n, err := program.Customers.List(t.Context(), actor, customer.Filter{Search: "zulmira"}, input.Page{Number: 1, Size: 10})
 		if err != nil || n != 0 || len(found) != 0 {
 			t.Errorf("search still finds %d, %v", n, err)
 		}
-		_, err = a.Privacy.CustomerFile(t.Context(), actor, c.ID)
+		_, err = program.Privacy.CustomerFile(t.Context(), actor, record.ID)
 		if fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("the file of an erased customer: %v", err)
 		}
-		lines, _, err := a.Accounts.Audit(t.Context(), actor, account.AuditFilter{Record: "customer", ID: c.ID}, input.Page{Number: 1, Size: 10})
+		lines, _, err := program.Accounts.Audit(t.Context(), actor, account.AuditFilter{Record: "customer", ID: record.ID}, input.Page{Number: 1, Size: 10})
 		if err != nil || len(lines) < 3 || lines[0].Action != "customer.deleted" || lines[0].Who != "Ana" {
 			t.Errorf("the audit log does not tell that it happened: %+v, %v", lines, err)
 		}
@@ -98,15 +98,15 @@ func TestFileHasEverythingAndErasureLeavesNothing(t *testing.T) {
 
 func TestFileAndErasureAreTheCompanysAlone(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		a := newApp(t, engine)
-		_, c := personOf(t, a)
-		company, _, err := a.Accounts.CreateCompany(t.Context(), account.ReadNewCompany(housetest.Form("name", "Outra", "email", "b@example.com")))
+		program := newApp(t, engine)
+		_, record := personOf(t, program)
+		company, _, err := program.Accounts.CreateCompany(t.Context(), account.ReadNewCompany(housetest.Form("name", "Outra", "email", "b@example.com")))
 		housetest.Must(t, err)
 		stranger := account.Operator(company)
-		if _, err := a.Privacy.CustomerFile(t.Context(), stranger, c.ID); fault.KindOf(err) != fault.KindNotFound {
+		if _, err := program.Privacy.CustomerFile(t.Context(), stranger, record.ID); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("a stranger got the file: %v", err)
 		}
-		if err := a.Privacy.Erase(t.Context(), stranger, c.ID); fault.KindOf(err) != fault.KindNotFound {
+		if err := program.Privacy.Erase(t.Context(), stranger, record.ID); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("a stranger erased: %v", err)
 		}
 	})

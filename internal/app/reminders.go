@@ -19,17 +19,26 @@ import (
 
 // reminderOptions are the channels there are, and what a customer pays with.
 func reminderOptions(
-	c config.Config, log *slog.Logger, gate *outbound.Gate, client *outbound.Client, payments *payment.Service,
+	cfg config.Config, log *slog.Logger, gate *outbound.Gate, client *outbound.Client, payments *payment.Service,
 ) reminder.Options {
-	near := outbound.NewGate(c.MessageAllowNetworks, nil).Near()
+	near := outbound.NewGate(cfg.MessageAllowNetworks, nil).Near()
 	return reminder.Options{
-		Kinds: []reminder.Kind{whatsapp.Kind, evolution.Kind, smtp.Kind, poster.Kind, logchannel.Kind},
+		Kinds: []reminder.Kind{
+			whatsapp.Kind, evolution.Kind, smtp.Kind, poster.Kind, logchannel.Kind,
+		},
 		Env: reminder.Env{
-			Gate: near, Once: outbound.NewClient(near, outbound.Options{Timeout: reminder.CallTimeout, UserAgent: "Carteira/1.0", Once: true}),
-			WebhookGate: gate, Webhooks: client, Log: log,
+			Gate: near,
+			Once: outbound.NewClient(near, outbound.Options{
+				Timeout:   reminder.CallTimeout,
+				UserAgent: "Carteira/1.0",
+				Once:      true,
+			}),
+			WebhookGate: gate,
+			Webhooks:    client,
+			Log:         log,
 		},
 		Links: payLinks{payments},
-		Keep:  time.Duration(c.MessageHistoryDays) * 24 * time.Hour,
+		Keep:  time.Duration(cfg.MessageHistoryDays) * 24 * time.Hour,
 	}
 }
 
@@ -37,17 +46,25 @@ func reminderOptions(
 type payLinks struct{ payments *payment.Service }
 
 // PaymentLink is the address of the page on which an invoice is paid.
-func (l payLinks) PaymentLink(ctx context.Context, a account.Actor, invoiceID int64) (string, error) {
-	link, err := l.payments.PaymentLink(ctx, a, invoiceID)
+func (l payLinks) PaymentLink(
+	ctx context.Context,
+	actor account.Actor,
+	invoiceID int64,
+) (string, error) {
+	link, err := l.payments.PaymentLink(ctx, actor, invoiceID)
 	return link.URL, err
 }
 
 // PixCode has the invoice charged, and is the code to copy. Where a gateway has
 // none, its page takes the code's place.
-func (l payLinks) PixCode(ctx context.Context, a account.Actor, invoiceID int64) (string, error) {
-	p, err := l.payments.Charge(ctx, a, invoiceID, "")
-	if err == nil && p.PixCode == "" {
-		return p.CheckoutURL, nil
+func (l payLinks) PixCode(
+	ctx context.Context,
+	actor account.Actor,
+	invoiceID int64,
+) (string, error) {
+	payable, err := l.payments.Charge(ctx, actor, invoiceID, "")
+	if err == nil && payable.PixCode == "" {
+		return payable.CheckoutURL, nil
 	}
-	return p.PixCode, err
+	return payable.PixCode, err
 }

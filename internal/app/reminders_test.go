@@ -34,46 +34,46 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 		ctx := t.Context()
 		clock := sqldbtest.NewClock(time.Date(2026, 1, 20, 11, 30, 0, 0, time.UTC)) // 8:30 in São Paulo
 		set := map[string]string{"CARTEIRA_DATA_DIR": t.TempDir(), "CARTEIRA_PUBLIC_URL": "https://carteira.example", "CARTEIRA_SANDBOX_GATEWAY": "on"}
-		c, err := config.Load(func(string) (string, bool) { return "", false }, func(name string) (string, bool) { return set[name], set[name] != "" })
+		cfg, err := config.Load(func(string) (string, bool) { return "", false }, func(name string) (string, bool) { return set[name], set[name] != "" })
 		housetest.Must(t, err)
 		log := slog.New(slog.DiscardHandler)
-		a, err := build(ctx, c, log, sqldbtest.New(t, engine, sqldbtest.WithClock(clock)))
+		program, err := build(ctx, cfg, log, sqldbtest.New(t, engine, sqldbtest.WithClock(clock)))
 		housetest.Must(t, err)
-		company, _, err := a.Accounts.CreateCompany(ctx, account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "ana@example.com")))
+		company, _, err := program.Accounts.CreateCompany(ctx, account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "ana@example.com")))
 		housetest.Must(t, err)
 		actor := account.System(company, "test")
-		_, err = a.Payments.ConfigureGateway(ctx, actor, a.Payments.ReadGateway(housetest.Form("provider", "sandbox")))
+		_, err = program.Payments.ConfigureGateway(ctx, actor, program.Payments.ReadGateway(housetest.Form("provider", "sandbox")))
 		housetest.Must(t, err)
-		plan, err := a.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(housetest.Form("name", "Mensal", "value", "35.00", "period", "1month")))
+		plan, err := program.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(housetest.Form("name", "Mensal", "value", "35.00", "period", "1month")))
 		housetest.Must(t, err)
-		who, err := a.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID))))
+		who, err := program.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID))))
 		housetest.Must(t, err)
 		text := "{valor} em {link_pagamento} ou {pix}"
-		rule := a.remind(t, actor, text)
-		preview, err := a.Reminders.Preview(ctx, actor, reminder.PreviewRequest{TemplateID: rule.TemplateID, CustomerID: who.ID})
+		rule := program.remind(t, actor, text)
+		preview, err := program.Reminders.Preview(ctx, actor, reminder.PreviewRequest{TemplateID: rule.TemplateID, CustomerID: who.ID})
 		housetest.Must(t, err)
-		housetest.Must(t, a.planMessages(ctx))
+		housetest.Must(t, program.planMessages(ctx))
 		clock.Set(time.Date(2026, 1, 20, 12, 0, 0, 0, time.UTC))
-		m := a.sent(t, actor)
-		if m.Text != preview.Text || !strings.HasPrefix(m.Text, "R$ 35,00 em https://carteira.example/pay/") {
-			t.Errorf("sent %q, previewed %q", m.Text, preview.Text)
+		message := program.sent(t, actor)
+		if message.Text != preview.Text || !strings.HasPrefix(message.Text, "R$ 35,00 em https://carteira.example/pay/") {
+			t.Errorf("sent %q, previewed %q", message.Text, preview.Text)
 		}
-		invoices, _, err := a.Billing.List(ctx, actor, billing.Filter{}, input.Page{Number: 1, Size: 10})
+		invoices, _, err := program.Billing.List(ctx, actor, billing.Filter{}, input.Page{Number: 1, Size: 10})
 		housetest.Must(t, err)
-		charge, err := a.Payments.Charge(ctx, actor, invoices[0].ID, "")
+		charge, err := program.Payments.Charge(ctx, actor, invoices[0].ID, "")
 		housetest.Must(t, err)
-		if charge.PixCode == "" || !strings.HasSuffix(m.Text, " ou "+charge.PixCode) {
-			t.Errorf("the message has %q, the charge %q", m.Text, charge.PixCode)
+		if charge.PixCode == "" || !strings.HasSuffix(message.Text, " ou "+charge.PixCode) {
+			t.Errorf("the message has %q, the charge %q", message.Text, charge.PixCode)
 		}
-		if n := a.count(t, `SELECT count(*) FROM charges`); n != 1 {
+		if n := program.count(t, `SELECT count(*) FROM charges`); n != 1 {
 			t.Errorf("preview, message and call made %d charges", n)
 		}
-		link := payPage.FindStringSubmatch(m.Text)
+		link := payPage.FindStringSubmatch(message.Text)
 		if link == nil {
-			t.Fatalf("no page to pay on in %q", m.Text)
+			t.Fatalf("no page to pay on in %q", message.Text)
 		}
 		shown := httptest.NewRecorder()
-		a.Handler().ServeHTTP(shown, httptest.NewRequestWithContext(ctx, http.MethodGet, link[1], nil))
+		program.Handler().ServeHTTP(shown, httptest.NewRequestWithContext(ctx, http.MethodGet, link[1], nil))
 		if shown.Code != http.StatusOK || !strings.Contains(shown.Body.String(), "35,00") {
 			t.Errorf("the page answers %d", shown.Code)
 		}

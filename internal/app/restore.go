@@ -17,22 +17,22 @@ import (
 // Restore puts a backup in the place of the embedded database, where there is
 // none. keyFile is where its key is; empty: in the data folder or the
 // environment. File and key are checked before anything is written.
-func Restore(ctx context.Context, c config.Config, file, keyFile string) error {
-	if !c.Embedded() {
+func Restore(ctx context.Context, cfg config.Config, file, keyFile string) error {
+	if !cfg.Embedded() {
 		return errors.New("PostgreSQL is restored with its own tools: make an empty database, run pg_restore (or psql for a plain dump) on it, " +
 			"then start with its CARTEIRA_DATABASE_URL and the CARTEIRA_SECRET_KEY of then")
 	}
-	path := sqlitePath(c)
+	path := sqlitePath(cfg)
 	if err := refuseOccupied(path); err != nil {
 		return err
 	}
-	if err := checkBackup(ctx, c, file, keyFile); err != nil {
+	if err := checkBackup(ctx, cfg, file, keyFile); err != nil {
 		return err
 	}
-	if err := makeDataDir(c); err != nil {
+	if err := makeDataDir(cfg); err != nil {
 		return err
 	}
-	if err := restoreKey(c, keyFile); err != nil {
+	if err := restoreKey(cfg, keyFile); err != nil {
 		return err
 	}
 	return copyDurably(file, path)
@@ -43,14 +43,17 @@ func Restore(ctx context.Context, c config.Config, file, keyFile string) error {
 func refuseOccupied(path string) error {
 	for _, there := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
 		if exists(there) {
-			return fmt.Errorf("%s is there already: stop the server, move its folder away, and restore into a new one", there)
+			return fmt.Errorf(
+				"%s is there already: stop the server, move its folder away, and restore into a new one",
+				there,
+			)
 		}
 	}
 	return nil
 }
 
-func checkBackup(ctx context.Context, c config.Config, file, keyFile string) error {
-	keys, err := keysOfBackup(c, keyFile)
+func checkBackup(ctx context.Context, cfg config.Config, file, keyFile string) error {
+	keys, err := keysOfBackup(cfg, keyFile)
 	if err != nil {
 		return err
 	}
@@ -65,25 +68,26 @@ func checkBackup(ctx context.Context, c config.Config, file, keyFile string) err
 	return keyring.Check(ctx, backup, keys[0], keys[1:]...)
 }
 
-func keysOfBackup(c config.Config, keyFile string) ([]secret.Key, error) {
+func keysOfBackup(cfg config.Config, keyFile string) ([]secret.Key, error) {
 	if keyFile != "" {
 		key, err := secret.LoadKeyFile(keyFile)
 		return []secret.Key{key}, err
 	}
-	keys, err := givenKeys(c)
+	keys, err := givenKeys(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("the backup's key is needed too: give --key FILE, or CARTEIRA_SECRET_KEY, or put it at %s first (%w)",
-			keyPath(c), err)
+		return nil, fmt.Errorf(
+			"the backup's key is needed too: give --key FILE, or CARTEIRA_SECRET_KEY, or put it at %s first (%w)",
+			keyPath(cfg), err)
 	}
 	return keys, nil
 }
 
 // restoreKey puts the key beside the database, unless it is there.
-func restoreKey(c config.Config, keyFile string) error {
-	if keyFile == "" || len(c.SecretKeys) > 0 {
+func restoreKey(cfg config.Config, keyFile string) error {
+	if keyFile == "" || len(cfg.SecretKeys) > 0 {
 		return nil
 	}
-	to := keyPath(c)
+	to := keyPath(cfg)
 	if !exists(to) {
 		return copyDurably(keyFile, to)
 	}

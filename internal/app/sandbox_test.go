@@ -34,18 +34,18 @@ func TestSandboxIsOffWhereRealPeoplePay(t *testing.T) {
 
 func TestProviderThatIsSwitchedOffCannotBeChosenOrCharged(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		a := newApp(t, engine)
-		company, _, err := a.Accounts.CreateCompany(t.Context(), account.ReadNewCompany(housetest.Form("name", "Rede", "email", "a@example.com")))
+		program := newApp(t, engine)
+		company, _, err := program.Accounts.CreateCompany(t.Context(), account.ReadNewCompany(housetest.Form("name", "Rede", "email", "a@example.com")))
 		housetest.Must(t, err)
 		actor := account.Operator(company)
-		_, err = a.Payments.ConfigureGateway(t.Context(), actor, a.Payments.ReadGateway(housetest.Form("provider", sandbox.Name)))
+		_, err = program.Payments.ConfigureGateway(t.Context(), actor, program.Payments.ReadGateway(housetest.Form("provider", sandbox.Name)))
 		housetest.Must(t, err)
 
-		c := a.Config
-		c.SandboxGateway = config.SwitchOff
-		off := payment.New(a.DB, a.Billing, a.Box, paymentOptions(c, a.Log, a.DB, a.Webhooks))
-		for _, p := range off.Providers() {
-			if p.Name == sandbox.Name {
+		cfg := program.Config
+		cfg.SandboxGateway = config.SwitchOff
+		off := payment.New(program.DB, program.Billing, program.Box, paymentOptions(cfg, program.Log, program.DB, program.Webhooks))
+		for _, provider := range off.Providers() {
+			if provider.Name == sandbox.Name {
 				t.Error("it is still offered")
 			}
 		}

@@ -47,8 +47,8 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	defer stopTasks()
 
 	failed := make(chan error, len(listeners))
-	for _, l := range listeners {
-		go func() { failed <- l.server.Serve(l.Listener) }()
+	for _, listener := range listeners {
+		go func() { failed <- listener.server.Serve(listener.Listener) }()
 	}
 	a.warnings()
 	ready(listeners[0].Addr())
@@ -78,9 +78,13 @@ func (a *App) leave(listeners []listener) {
 	if a.Config.ShutdownDelay == 0 {
 		return
 	}
-	a.Log.Info("stopping: not ready any more, and serving on", "for", a.Config.ShutdownDelay.String())
-	for _, l := range listeners {
-		l.server.SetKeepAlivesEnabled(false)
+	a.Log.Info(
+		"stopping: not ready any more, and serving on",
+		"for",
+		a.Config.ShutdownDelay.String(),
+	)
+	for _, listener := range listeners {
+		listener.server.SetKeepAlivesEnabled(false)
 	}
 	time.Sleep(a.Config.ShutdownDelay)
 }
@@ -89,8 +93,8 @@ func shutdown(ctx context.Context, listeners []listener) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	var failures []error
-	for _, l := range listeners {
-		failures = append(failures, l.server.Shutdown(ctx))
+	for _, listener := range listeners {
+		failures = append(failures, listener.server.Shutdown(ctx))
 	}
 	return errors.Join(failures...)
 }
@@ -98,10 +102,18 @@ func shutdown(ctx context.Context, listeners []listener) error {
 // warnings says aloud what is allowed and should not be in earnest.
 func (a *App) warnings() {
 	if nets := a.Config.WebhookAllowNetworks; len(nets) > 0 {
-		a.Log.Warn("webhooks may reach internal networks; use this for trials only", "networks", nets)
+		a.Log.Warn(
+			"webhooks may reach internal networks; use this for trials only",
+			"networks",
+			nets,
+		)
 	}
 	if nets := a.Config.MessageAllowNetworks; len(nets) > 0 {
-		a.Log.Warn("message channels may reach internal networks: every company can name a mail server or a bridge there", "networks", nets)
+		a.Log.Warn(
+			"message channels may reach internal networks: every company can name a mail server or a bridge there",
+			"networks",
+			nets,
+		)
 	}
 	if a.Config.RateLimit == 0 {
 		a.Log.Warn("the rate limit is switched off")
@@ -109,9 +121,9 @@ func (a *App) warnings() {
 }
 
 // loopback reports whether the server can be reached from this machine only.
-func loopback(c config.Config) bool {
-	host, _, err := net.SplitHostPort(c.Listen)
-	if err != nil || len(c.TLSDomains) > 0 {
+func loopback(cfg config.Config) bool {
+	host, _, err := net.SplitHostPort(cfg.Listen)
+	if err != nil || len(cfg.TLSDomains) > 0 {
 		return false
 	}
 	return isLoopback(host)

@@ -29,13 +29,16 @@ func newSockets(log *slog.Logger) *sockets {
 	return &sockets{
 		log: log,
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "carteira_http_accept_errors_total", Help: "Connections that could not be accepted, as when there are too many open files.",
+			Name: "carteira_http_accept_errors_total",
+			Help: "Connections that could not be accepted, as when there are too many open files.",
 		}),
 		uncertified: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "carteira_tls_certificate_errors_total", Help: "Handshakes for which there was no certificate, as when ACME fails.",
+			Name: "carteira_tls_certificate_errors_total",
+			Help: "Handshakes for which there was no certificate, as when ACME fails.",
 		}),
 		expires: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "carteira_tls_certificate_expires_seconds", Help: "When the certificate last served ends, in seconds since 1970; 0 when none was.",
+			Name: "carteira_tls_certificate_expires_seconds",
+			Help: "When the certificate last served ends, in seconds since 1970; 0 when none was.",
 		}),
 		acceptLogged: seldom{every: 10 * time.Second},
 		certLogged:   seldom{every: time.Minute},
@@ -60,7 +63,9 @@ func (s *seldom) now() bool {
 }
 
 // count makes failures to accept a connection visible.
-func (s *sockets) count(l net.Listener) net.Listener { return countedListener{l, s} }
+func (s *sockets) count(listener net.Listener) net.Listener {
+	return countedListener{listener, s}
+}
 
 type countedListener struct {
 	net.Listener

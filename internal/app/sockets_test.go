@@ -20,10 +20,10 @@ func loggedSockets() (*sockets, *bytes.Buffer) {
 	return newSockets(slog.New(slog.NewTextHandler(&log, nil))), &log
 }
 
-func valueOf(t *testing.T, c prometheus.Collector) float64 {
+func valueOf(t *testing.T, collector prometheus.Collector) float64 {
 	t.Helper()
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(c)
+	reg.MustRegister(collector)
 	families, err := reg.Gather()
 	if err != nil || len(families) != 1 {
 		t.Fatalf("%d metrics: %v", len(families), err)
@@ -41,17 +41,17 @@ type failing struct {
 func (l failing) Accept() (net.Conn, error) { return nil, l.err }
 
 func TestConnectionsThatCannotBeAcceptedAreCountedAndLoggedSeldom(t *testing.T) {
-	s, log := loggedSockets()
-	l := s.count(failing{err: syscall.EMFILE})
+	sockets, log := loggedSockets()
+	listener := sockets.count(failing{err: syscall.EMFILE})
 	for range 3 {
-		if _, err := l.Accept(); !errors.Is(err, syscall.EMFILE) {
+		if _, err := listener.Accept(); !errors.Is(err, syscall.EMFILE) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if _, err := s.count(failing{err: net.ErrClosed}).Accept(); !errors.Is(err, net.ErrClosed) {
+	if _, err := sockets.count(failing{err: net.ErrClosed}).Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
-	if n := valueOf(t, s.refused); n != 3 {
+	if n := valueOf(t, sockets.refused); n != 3 {
 		t.Errorf("counted %v, want 3", n)
 	}
 	if n := strings.Count(log.String(), "level=ERROR"); n != 1 || !strings.Contains(log.String(), "too many open files") {
@@ -60,8 +60,8 @@ func TestConnectionsThatCannotBeAcceptedAreCountedAndLoggedSeldom(t *testing.T) 
 }
 
 func TestCertificateThatCannotBeHadIsCountedAndLogged(t *testing.T) {
-	s, log := loggedSockets()
-	get := s.watch([]string{"carteira.example.com"}, func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	sockets, log := loggedSockets()
+	get := sockets.watch([]string{"carteira.example.com"}, func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		return nil, errors.New("acme: 429 rateLimited")
 	})
 	for _, name := range []string{"carteira.example.com", "a scanner's guess", ""} {
@@ -69,7 +69,7 @@ func TestCertificateThatCannotBeHadIsCountedAndLogged(t *testing.T) {
 			t.Errorf("%q has a certificate", name)
 		}
 	}
-	if n := valueOf(t, s.uncertified); n != 1 {
+	if n := valueOf(t, sockets.uncertified); n != 1 {
 		t.Errorf("counted %v, want 1", n)
 	}
 	if n := strings.Count(log.String(), "level=ERROR"); n != 1 || !strings.Contains(log.String(), "rateLimited") {
@@ -79,9 +79,9 @@ func TestCertificateThatCannotBeHadIsCountedAndLogged(t *testing.T) {
 
 func TestCertificateThatIsNotRenewedIsLogged(t *testing.T) {
 	for left, want := range map[time.Duration]int{60 * 24 * time.Hour: 0, 5 * 24 * time.Hour: 1} {
-		s, log := loggedSockets()
+		sockets, log := loggedSockets()
 		ends := time.Now().Add(left)
-		get := s.watch(nil, func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		get := sockets.watch(nil, func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			return &tls.Certificate{Leaf: &x509.Certificate{NotBefore: ends.Add(-90 * 24 * time.Hour), NotAfter: ends}}, nil
 		})
 		for range 2 {
@@ -92,7 +92,7 @@ func TestCertificateThatIsNotRenewedIsLogged(t *testing.T) {
 		if n := strings.Count(log.String(), "ends soon"); n != want {
 			t.Errorf("%v left: logged %d times, want %d", left, n, want)
 		}
-		if at := valueOf(t, s.expires); at != float64(ends.Unix()) {
+		if at := valueOf(t, sockets.expires); at != float64(ends.Unix()) {
 			t.Errorf("ends at %v, want %v", at, ends.Unix())
 		}
 	}

@@ -154,14 +154,14 @@ func graphOf(pkg texts) graph {
 			methods[fn.Name.Name] = append(methods[fn.Name.Name], node)
 		}
 	}
-	for _, f := range pkg.files {
-		imported := importNames(f)
-		for _, d := range f.Decls {
+	for _, file := range pkg.files {
+		imported := importNames(file)
+		for _, decl := range file.Decls {
 			caller := outsideFunctions
-			if fn, ok := d.(*ast.FuncDecl); ok {
+			if fn, ok := decl.(*ast.FuncDecl); ok {
 				caller = nodeName(fn)
 			}
-			for _, node := range g.mentions(d, imported, methods) {
+			for _, node := range g.mentions(decl, imported, methods) {
 				g.callers[node] = append(g.callers[node], caller)
 			}
 		}
@@ -171,9 +171,9 @@ func graphOf(pkg texts) graph {
 
 func declared(pkg texts) []*ast.FuncDecl {
 	var list []*ast.FuncDecl
-	for _, f := range pkg.files {
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok {
+	for _, file := range pkg.files {
+		for _, decl := range file.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok {
 				list = append(list, fn)
 			}
 		}
@@ -189,62 +189,62 @@ func nodeName(fn *ast.FuncDecl) string {
 }
 
 // typeName is the last name of a type: Form of *input.Form.
-func typeName(e ast.Expr) string {
-	switch e := e.(type) {
+func typeName(expr ast.Expr) string {
+	switch expr := expr.(type) {
 	case *ast.Ident:
-		return e.Name
+		return expr.Name
 	case *ast.StarExpr:
-		return typeName(e.X)
+		return typeName(expr.X)
 	case *ast.SelectorExpr:
-		return e.Sel.Name
+		return expr.Sel.Name
 	case *ast.IndexExpr:
-		return typeName(e.X)
+		return typeName(expr.X)
 	case *ast.IndexListExpr:
-		return typeName(e.X)
+		return typeName(expr.X)
 	}
 	return ""
 }
 
 // importNames are the names that a file has for other packages.
-func importNames(f *ast.File) map[string]bool {
+func importNames(file *ast.File) map[string]bool {
 	names := map[string]bool{}
-	for _, spec := range f.Imports {
-		names[importName(f, strings.Trim(spec.Path.Value, `"`))] = true
+	for _, spec := range file.Imports {
+		names[importName(file, strings.Trim(spec.Path.Value, `"`))] = true
 	}
 	return names
 }
 
 // mentions lists the functions of the package that a declaration calls or hands
 // on as a value.
-func (g graph) mentions(d ast.Decl, imported map[string]bool, methods map[string][]string) []string {
+func (g graph) mentions(decl ast.Decl, imported map[string]bool, methods map[string][]string) []string {
 	var list []string
-	local := localNames(d)
+	local := localNames(decl)
 	var visit func(ast.Node) bool
-	visit = func(n ast.Node) bool {
-		switch n := n.(type) {
+	visit = func(node ast.Node) bool {
+		switch node := node.(type) {
 		case *ast.SelectorExpr: // the name after the dot is a method's or another package's
-			if x, ok := n.X.(*ast.Ident); !ok || !imported[x.Name] || local[x.Name] {
-				list = append(list, methods[n.Sel.Name]...)
+			if x, ok := node.X.(*ast.Ident); !ok || !imported[x.Name] || local[x.Name] {
+				list = append(list, methods[node.Sel.Name]...)
 			}
-			ast.Inspect(n.X, visit)
+			ast.Inspect(node.X, visit)
 			return false
 		case *ast.KeyValueExpr: // the key is a field's name
-			ast.Inspect(n.Value, visit)
+			ast.Inspect(node.Value, visit)
 			return false
 		case *ast.Field: // so is the name of a field or parameter
-			ast.Inspect(n.Type, visit)
+			ast.Inspect(node.Type, visit)
 			return false
 		case *ast.Ident:
-			if !local[n.Name] && g.nodes[n.Name] != nil {
-				list = append(list, n.Name)
+			if !local[node.Name] && g.nodes[node.Name] != nil {
+				list = append(list, node.Name)
 			}
 		}
 		return true
 	}
-	fn, ok := d.(*ast.FuncDecl)
+	fn, ok := decl.(*ast.FuncDecl)
 	switch {
 	case !ok:
-		ast.Inspect(d, visit)
+		ast.Inspect(decl, visit)
 	case fn.Body != nil: // its own name is no mention
 		ast.Inspect(fn.Body, visit)
 		list = slices.DeleteFunc(list, func(node string) bool { return node == nodeName(fn) })
@@ -255,9 +255,9 @@ func (g graph) mentions(d ast.Decl, imported map[string]bool, methods map[string
 
 // localNames are the parameters and variables of a function, which may bear the
 // name of a function of the package.
-func localNames(d ast.Decl) map[string]bool {
+func localNames(decl ast.Decl) map[string]bool {
 	names := map[string]bool{}
-	fn, ok := d.(*ast.FuncDecl)
+	fn, ok := decl.(*ast.FuncDecl)
 	if !ok {
 		return names
 	}
@@ -274,8 +274,8 @@ func isApply(fn *ast.FuncDecl) bool {
 	if !ok || rest != "" && rest[0] >= 'a' && rest[0] <= 'z' {
 		return false
 	}
-	return slices.ContainsFunc(fn.Type.Params.List, func(f *ast.Field) bool {
-		return strings.HasSuffix(strings.ToLower(typeName(f.Type)), "change")
+	return slices.ContainsFunc(fn.Type.Params.List, func(node *ast.Field) bool {
+		return strings.HasSuffix(strings.ToLower(typeName(node.Type)), "change")
 	})
 }
 
@@ -305,44 +305,44 @@ func (g graph) around(node string, excused func(string) bool, seen map[string]bo
 
 // checkApply finds writes of a room's records that can be reached around its
 // apply.
-func checkApply(m module, owned map[string]table, a applied) []string {
+func checkApply(module module, owned map[string]table, applied applied) []string {
 	var pkg texts
-	for _, p := range programPackages(m) {
-		if p.path == a.room {
-			pkg = p
+	for _, texts := range programPackages(module) {
+		if texts.path == applied.room {
+			pkg = texts
 		}
 	}
 	if !slices.ContainsFunc(declared(pkg), isApply) {
-		return []string{a.room + " has no apply that takes a change"}
+		return []string{applied.room + " has no apply that takes a change"}
 	}
-	g, used := graphOf(pkg), map[string]bool{}
+	graph, used := graphOf(pkg), map[string]bool{}
 	excused := func(node string) bool {
-		used[node] = used[node] || a.functions[node] != ""
-		return a.functions[node] != ""
+		used[node] = used[node] || applied.functions[node] != ""
+		return applied.functions[node] != ""
 	}
 	var problems []string
-	for _, t := range writesOf(pkg, owned) {
-		if a.tables[t.table] != "" {
-			used[t.table] = true
+	for _, touch := range writesOf(pkg, owned) {
+		if applied.tables[touch.table] != "" {
+			used[touch.table] = true
 			continue
 		}
-		if way := g.around(t.name, excused, map[string]bool{}); way != nil {
+		if way := graph.around(touch.name, excused, map[string]bool{}); way != nil {
 			problems = append(problems, fmt.Sprintf("%s: %s writes %s outside apply, which alone draws the consequences of a change: %s",
-				m.at(t.node), t.name, t.table, strings.Join(way, " → ")))
+				module.at(touch.node), touch.name, touch.table, strings.Join(way, " → ")))
 		}
 	}
-	return append(problems, a.unused(used)...)
+	return append(problems, applied.unused(used)...)
 }
 
 // writesOf are the writes of a package to its own tables.
 func writesOf(pkg texts, owned map[string]table) []touch {
 	tables := map[string]bool{}
-	for name, t := range owned {
-		if t.owner == pkg.path {
+	for name, table := range owned {
+		if table.owner == pkg.path {
 			tables[name] = true
 		}
 	}
-	return slices.DeleteFunc(touches([]texts{pkg}, tables), func(t touch) bool { return !t.writes })
+	return slices.DeleteFunc(touches([]texts{pkg}, tables), func(touch touch) bool { return !touch.writes })
 }
 
 func (a applied) unused(used map[string]bool) []string {
@@ -358,9 +358,9 @@ func (a applied) unused(used map[string]bool) []string {
 }
 
 func TestRowsAreWrittenInApply(t *testing.T) {
-	m := realModule(t)
-	for _, a := range roomsWithApply {
-		report(t, checkApply(m, owned, a))
+	module := realModule(t)
+	for _, applied := range roomsWithApply {
+		report(t, checkApply(module, owned, applied))
 	}
 }
 

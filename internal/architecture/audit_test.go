@@ -48,8 +48,8 @@ func mentionsName(fn *ast.FuncDecl, name string) (found bool) {
 }
 
 // checkAudit finds functions that apply a change and do not reach the audit log.
-func checkAudit(m module, room string) (problems []string) {
-	for _, pkg := range programPackages(m) {
+func checkAudit(module module, room string) (problems []string) {
+	for _, pkg := range programPackages(module) {
 		if pkg.path != room {
 			continue
 		}
@@ -65,9 +65,9 @@ func checkAudit(m module, room string) (problems []string) {
 }
 
 func TestEveryApplyWritesTheAuditLog(t *testing.T) {
-	m := realModule(t)
-	for _, a := range roomsWithApply {
-		report(t, checkAudit(m, a.room))
+	module := realModule(t)
+	for _, applied := range roomsWithApply {
+		report(t, checkAudit(module, applied.room))
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 // parameters, as receiver, or as a form that a function literal with a
 // transaction takes from around it. A transaction may run again, and a form
 // keeps the refusals of the run that was rolled back.
-func checkForms(m module) []string {
+func checkForms(module module) []string {
 	var problems []string
-	for _, pkg := range programPackages(m) {
+	for _, pkg := range programPackages(module) {
 		for _, fn := range declared(pkg) {
 			if at := formInTransaction(fn); at != nil {
 				problems = append(problems, fmt.Sprintf("%s: %s.%s takes the form into a transaction, which may run again: "+
-					"read the form before it, and return refusals as an error", m.at(at), pkg.path, nodeName(fn)))
+					"read the form before it, and return refusals as an error", module.at(at), pkg.path, nodeName(fn)))
 			}
 		}
 	}
@@ -37,8 +37,8 @@ func formInTransaction(fn *ast.FuncDecl) ast.Node {
 	}
 	forms = append(forms, madeForms(fn)...)
 	var at ast.Node
-	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		lit, ok := n.(*ast.FuncLit)
+	ast.Inspect(fn.Body, func(node ast.Node) bool {
+		lit, ok := node.(*ast.FuncLit)
 		if ok && inTransaction(lit.Type) && at == nil && (len(paramsOf(lit.Type, "input.Form")) > 0 || mentionsAny(lit.Body, forms)) {
 			at = lit
 		}
@@ -47,33 +47,33 @@ func formInTransaction(fn *ast.FuncDecl) ast.Node {
 	return at
 }
 
-func inTransaction(t *ast.FuncType) bool {
-	return len(paramsOf(t, "sqldb.Tx")) > 0 || len(paramsOf(t, "sqldb.Querier")) > 0
+func inTransaction(node *ast.FuncType) bool {
+	return len(paramsOf(node, "sqldb.Tx")) > 0 || len(paramsOf(node, "sqldb.Querier")) > 0
 }
 
 // paramsOf are the names of the parameters of a type; _ of those without a name.
-func paramsOf(t *ast.FuncType, want string) []string { return named(t.Params, want) }
+func paramsOf(node *ast.FuncType, want string) []string { return named(node.Params, want) }
 
 func named(fields *ast.FieldList, want string) []string {
 	var list []string
-	for _, f := range fields.List {
-		if qualified(f.Type) != want {
+	for _, node := range fields.List {
+		if qualified(node.Type) != want {
 			continue
 		}
 		list = append(list, "_")
-		for _, n := range f.Names {
-			list = append(list, n.Name)
+		for _, name := range node.Names {
+			list = append(list, name.Name)
 		}
 	}
 	return list
 }
 
 // qualified is a type with its package and without its star: input.Form.
-func qualified(e ast.Expr) string {
-	if star, ok := e.(*ast.StarExpr); ok {
-		e = star.X
+func qualified(expr ast.Expr) string {
+	if star, ok := expr.(*ast.StarExpr); ok {
+		expr = star.X
 	}
-	sel, ok := e.(*ast.SelectorExpr)
+	sel, ok := expr.(*ast.SelectorExpr)
 	if !ok {
 		return ""
 	}
@@ -84,8 +84,8 @@ func qualified(e ast.Expr) string {
 // form := input.Pairs(…).
 func madeForms(fn *ast.FuncDecl) []string {
 	var list []string
-	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		assign, ok := n.(*ast.AssignStmt)
+	ast.Inspect(fn.Body, func(node ast.Node) bool {
+		assign, ok := node.(*ast.AssignStmt)
 		if !ok || len(assign.Rhs) != 1 {
 			return true
 		}
@@ -98,14 +98,14 @@ func madeForms(fn *ast.FuncDecl) []string {
 	return list
 }
 
-func mentionsAny(n ast.Node, names []string) bool {
+func mentionsAny(node ast.Node, names []string) bool {
 	found := false
-	ast.Inspect(n, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok {
+	ast.Inspect(node, func(node ast.Node) bool {
+		if sel, ok := node.(*ast.SelectorExpr); ok {
 			found = found || mentionsAny(sel.X, names)
 			return false
 		}
-		id, ok := n.(*ast.Ident)
+		id, ok := node.(*ast.Ident)
 		found = found || ok && slices.Contains(names, id.Name)
 		return true
 	})

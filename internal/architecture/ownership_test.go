@@ -205,13 +205,13 @@ type touch struct {
 func touches(packages []texts, tables map[string]bool) []touch {
 	var list []touch
 	for _, pkg := range packages {
-		for _, t := range pkg.texts() {
-			written, read := tablesOf(t.text, tables)
+		for _, text := range pkg.texts() {
+			written, read := tablesOf(text.text, tables)
 			for _, name := range written {
-				list = append(list, touch{t.node, pkg.path, t.owner, name, true})
+				list = append(list, touch{text.node, pkg.path, text.owner, name, true})
 			}
 			for _, name := range read {
-				list = append(list, touch{t.node, pkg.path, t.owner, name, false})
+				list = append(list, touch{text.node, pkg.path, text.owner, name, false})
 			}
 		}
 		list = append(list, searched(pkg, tables)...)
@@ -256,14 +256,14 @@ func firstTables(w []string) []string {
 // which read the table and its index.
 func searched(pkg texts, tables map[string]bool) []touch {
 	var list []touch
-	for _, f := range pkg.files {
-		for _, d := range f.Decls {
-			fn, ok := d.(*ast.FuncDecl)
+	for _, file := range pkg.files {
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
 			if !ok {
 				continue
 			}
-			ast.Inspect(fn, func(n ast.Node) bool {
-				call, ok := n.(*ast.CallExpr)
+			ast.Inspect(fn, func(node ast.Node) bool {
+				call, ok := node.(*ast.CallExpr)
 				if !ok || !strings.HasPrefix(calledName(call), "Search") {
 					return true
 				}
@@ -283,8 +283,8 @@ func searched(pkg texts, tables map[string]bool) []touch {
 
 func literals(list []ast.Expr) []string {
 	var texts []string
-	for _, e := range list {
-		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+	for _, expr := range list {
+		if lit, ok := expr.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 			text, _ := strconv.Unquote(lit.Value)
 			texts = append(texts, text)
 		}
@@ -294,7 +294,7 @@ func literals(list []ast.Expr) []string {
 
 // checkOwnership holds every touch of a table against its list, the list
 // against the migrations, and finds entries that nothing needs.
-func checkOwnership(m module, tables map[string]bool, owned map[string]table) []string {
+func checkOwnership(module module, tables map[string]bool, owned map[string]table) []string {
 	var problems []string
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		if owned[name].owner == "" {
@@ -302,16 +302,16 @@ func checkOwnership(m module, tables map[string]bool, owned map[string]table) []
 		}
 	}
 	used := map[string]bool{}
-	for _, t := range touches(programPackages(m), tables) {
-		by := owned[t.table]
+	for _, touche := range touches(programPackages(module), tables) {
+		by := owned[touche.table]
 		verb, guests := "read", by.readers
-		if t.writes {
+		if touche.writes {
 			verb, guests = "write", by.writers
 		}
-		used[t.table+" "+verb+" "+t.pkg] = true
-		if by.owner != "" && by.owner != t.pkg && guests[t.pkg] == "" {
+		used[touche.table+" "+verb+" "+touche.pkg] = true
+		if by.owner != "" && by.owner != touche.pkg && guests[touche.pkg] == "" {
 			problems = append(problems, fmt.Sprintf("%s: %s must not %s %s, which %s owns: ask the owner, or name the reason in ownership_test.go",
-				m.at(t.node), t.pkg, verb, t.table, by.owner))
+				module.at(touche.node), touche.pkg, verb, touche.table, by.owner))
 		}
 	}
 	return append(problems, unusedOwnership(tables, owned, used)...)
@@ -380,15 +380,15 @@ func TestATouchOfAnothersTableIsFound(t *testing.T) {
 }
 
 func TestTheListOfOwnersIsNeitherShortNorLong(t *testing.T) {
-	m := files{"internal/y/a.go": "package y\nfunc f() { run(`SELECT n FROM rows`) }"}.module(t)
+	module := files{"internal/y/a.go": "package y\nfunc f() { run(`SELECT n FROM rows`) }"}.module(t)
 	reads := map[string]table{"rows": {owner: "internal/x", readers: map[string]string{"internal/y": "because"}}}
-	wantProblems(t, checkOwnership(m, map[string]bool{"rows": true}, reads))
-	wantProblems(t, checkOwnership(m, map[string]bool{"rows": true, "new": true}, reads), "new is a table without an owner")
+	wantProblems(t, checkOwnership(module, map[string]bool{"rows": true}, reads))
+	wantProblems(t, checkOwnership(module, map[string]bool{"rows": true, "new": true}, reads), "new is a table without an owner")
 	reads["gone"] = table{owner: "internal/x"}
 	reads["rows"].readers["internal/z"] = "because"
-	wantProblems(t, checkOwnership(m, map[string]bool{"rows": true}, reads), "gone has an owner", "internal/z may read rows")
+	wantProblems(t, checkOwnership(module, map[string]bool{"rows": true}, reads), "gone has an owner", "internal/z may read rows")
 	writes := map[string]table{"rows": {owner: "internal/x", writers: map[string]string{"internal/y": "because"}}}
-	wantProblems(t, checkOwnership(m, map[string]bool{"rows": true}, writes), "must not read rows", "internal/y may write rows")
+	wantProblems(t, checkOwnership(module, map[string]bool{"rows": true}, writes), "must not read rows", "internal/y may write rows")
 }
 
 func TestTablesAreFollowedThroughMigrations(t *testing.T) {

@@ -329,12 +329,12 @@ func covers(pattern, pkg string) bool {
 // test kit that has no room of its own belongs to the one it stands in.
 func roomOf(pkg string) (room, bool) {
 	var found room
-	for _, r := range rooms {
-		if r.path == pkg {
-			return r, true
+	for _, room := range rooms {
+		if room.path == pkg {
+			return room, true
 		}
-		if covers(r.path, pkg) && len(r.path) > len(found.path) {
-			found = r
+		if covers(room.path, pkg) && len(room.path) > len(found.path) {
+			found = room
 		}
 	}
 	if found.path == "" && isKit(pkg) {
@@ -344,18 +344,18 @@ func roomOf(pkg string) (room, bool) {
 }
 
 // checkImports holds every import against the plan.
-func checkImports(m module) []string {
+func checkImports(module module) []string {
 	var problems []string
-	for _, f := range m.files {
-		from, ok := roomOf(f.pkg)
+	for _, file := range module.files {
+		from, ok := roomOf(file.pkg)
 		if !ok {
-			problems = append(problems, fmt.Sprintf("%s: %s stands in no room; give it one in rooms_test.go, with a reason for each arrow", f.path, f.pkg))
+			problems = append(problems, fmt.Sprintf("%s: %s stands in no room; give it one in rooms_test.go, with a reason for each arrow", file.path, file.pkg))
 			continue
 		}
-		for _, spec := range f.ast.Imports {
+		for _, spec := range file.ast.Imports {
 			imported, _ := strconv.Unquote(spec.Path.Value)
-			if reason := refuse(f, from, imported); reason != "" {
-				problems = append(problems, fmt.Sprintf("%s: %s must not import %s: %s", m.at(spec), f.pkg, imported, reason))
+			if reason := refuse(file, from, imported); reason != "" {
+				problems = append(problems, fmt.Sprintf("%s: %s must not import %s: %s", module.at(spec), file.pkg, imported, reason))
 			}
 		}
 	}
@@ -363,14 +363,14 @@ func checkImports(m module) []string {
 }
 
 // refuse says why a file may not import something; "" when it may.
-func refuse(f source, from room, imported string) string {
+func refuse(source source, from room, imported string) string {
 	pkg, ours := strings.CutPrefix(imported, modulePath+"/")
 	switch {
 	case !ours:
-		return refuseLibrary(f, imported)
-	case pkg == f.pkg: // an external test package
+		return refuseLibrary(source, imported)
+	case pkg == source.pkg: // an external test package
 		return ""
-	case isKit(pkg) && !f.test && !covers("test/...", f.pkg):
+	case isKit(pkg) && !source.test && !covers("test/...", source.pkg):
 		return "it is a test kit, for tests only"
 	}
 	to, _ := roomOf(pkg)
@@ -378,15 +378,15 @@ func refuse(f source, from room, imported string) string {
 		return ""
 	}
 	arrows := from.may
-	if f.test {
+	if source.test {
 		arrows = slices.Concat(arrows, from.tests, []arrow{world})
 	}
 	var allowed []string
-	for _, a := range arrows {
-		if covers(a.to, pkg) || a.to == to.path {
+	for _, arrow := range arrows {
+		if covers(arrow.to, pkg) || arrow.to == to.path {
 			return ""
 		}
-		allowed = append(allowed, fmt.Sprintf("%s (%s)", a.to, a.why))
+		allowed = append(allowed, fmt.Sprintf("%s (%s)", arrow.to, arrow.why))
 	}
 	if len(allowed) == 0 {
 		allowed = []string{"nothing of this module"}
@@ -394,15 +394,15 @@ func refuse(f source, from room, imported string) string {
 	return fmt.Sprintf("%s; it may import %s", from.place, strings.Join(allowed, ", "))
 }
 
-func refuseLibrary(f source, imported string) string {
-	for _, h := range homes {
-		if !covers(h.library, imported) || covers(h.home, f.pkg) || covers("test/...", f.pkg) {
+func refuseLibrary(source source, imported string) string {
+	for _, home := range homes {
+		if !covers(home.library, imported) || covers(home.home, source.pkg) || covers("test/...", source.pkg) {
 			continue
 		}
-		if h.library == "testing" && f.test {
+		if home.library == "testing" && source.test {
 			continue
 		}
-		return h.why
+		return home.why
 	}
 	return ""
 }
@@ -414,10 +414,10 @@ func TestEveryArrowLeadsToARoom(t *testing.T) {
 		if r.place == "" {
 			t.Errorf("%s: no reason for its place", r.path)
 		}
-		for _, a := range slices.Concat(r.may, r.tests) {
-			known := a.to == "internal/..." || slices.ContainsFunc(rooms, func(r room) bool { return covers(r.path, a.to) || r.path == a.to })
-			if !known || a.why == "" {
-				t.Errorf("%s: the arrow to %q leads nowhere or has no reason", r.path, a.to)
+		for _, arrow := range slices.Concat(r.may, r.tests) {
+			known := arrow.to == "internal/..." || slices.ContainsFunc(rooms, func(room room) bool { return covers(room.path, arrow.to) || room.path == arrow.to })
+			if !known || arrow.why == "" {
+				t.Errorf("%s: the arrow to %q leads nowhere or has no reason", r.path, arrow.to)
 			}
 		}
 	}
@@ -474,15 +474,15 @@ func TestAnImportAgainstTheArrowsIsFound(t *testing.T) {
 
 // plan is the table of docs/architecture.md.
 func plan() string {
-	var b strings.Builder
-	for _, r := range rooms {
-		names := make([]string, len(r.may))
-		for i, a := range r.may {
-			names[i] = short(a.to)
+	var out strings.Builder
+	for _, room := range rooms {
+		names := make([]string, len(room.may))
+		for i, arrow := range room.may {
+			names[i] = short(arrow.to)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s |\n", short(r.path), cmp.Or(strings.Join(names, ", "), "nothing"))
+		fmt.Fprintf(&out, "| `%s` | %s |\n", short(room.path), cmp.Or(strings.Join(names, ", "), "nothing"))
 	}
-	return b.String()
+	return out.String()
 }
 
 func short(path string) string {
@@ -525,10 +525,10 @@ func TestAnOldPlanInTheDocumentIsFound(t *testing.T) {
 
 // A plan with rooms that are not built would be a wish.
 func TestEveryRoomIsBuilt(t *testing.T) {
-	m := realModule(t)
-	for _, r := range rooms {
-		if !slices.ContainsFunc(m.files, func(f source) bool { found, _ := roomOf(f.pkg); return found.path == r.path }) {
-			t.Errorf("%s is in the plan and not in the tree", r.path)
+	module := realModule(t)
+	for _, room := range rooms {
+		if !slices.ContainsFunc(module.files, func(source source) bool { found, _ := roomOf(source.pkg); return found.path == room.path }) {
+			t.Errorf("%s is in the plan and not in the tree", room.path)
 		}
 	}
 }

@@ -14,19 +14,19 @@ import (
 
 // checkDocs wants a comment at every package that says what it owns. Where
 // there is nothing but tests, theirs will do.
-func checkDocs(m module) []string {
+func checkDocs(module module) []string {
 	type state struct{ program, documented, testDocumented bool }
 	packages := map[string]*state{}
-	for _, f := range m.files {
-		s := packages[f.pkg]
+	for _, file := range module.files {
+		s := packages[file.pkg]
 		if s == nil {
 			s = &state{}
-			packages[f.pkg] = s
+			packages[file.pkg] = s
 		}
-		onlyTests := strings.HasSuffix(f.path, "_test.go")
+		onlyTests := strings.HasSuffix(file.path, "_test.go")
 		s.program = s.program || !onlyTests
-		s.documented = s.documented || !onlyTests && documented(f.ast)
-		s.testDocumented = s.testDocumented || documented(f.ast)
+		s.documented = s.documented || !onlyTests && documented(file.ast)
+		s.testDocumented = s.testDocumented || documented(file.ast)
 	}
 	var problems []string
 	for _, pkg := range slices.Sorted(maps.Keys(packages)) {
@@ -37,9 +37,9 @@ func checkDocs(m module) []string {
 	return problems
 }
 
-func documented(f *ast.File) bool {
-	text := f.Doc.Text()
-	return strings.HasPrefix(text, "Package "+strings.TrimSuffix(f.Name.Name, "_test")+" ") || f.Name.Name == "main" && strings.HasPrefix(text, "Command ")
+func documented(file *ast.File) bool {
+	text := file.Doc.Text()
+	return strings.HasPrefix(text, "Package "+strings.TrimSuffix(file.Name.Name, "_test")+" ") || file.Name.Name == "main" && strings.HasPrefix(text, "Command ")
 }
 
 func TestEveryPackageHasADoc(t *testing.T) { report(t, checkDocs(realModule(t))) }
@@ -64,21 +64,21 @@ func TestAPackageWithoutADocIsFound(t *testing.T) {
 // time, or the database's (db.Now), which a test can set.
 var clocked = []string{platform, "internal/web", "internal/web/...", "internal/app", "tools/...", "test/..."}
 
-func checkClock(m module) []string {
+func checkClock(module module) []string {
 	var problems []string
-	for _, f := range m.files {
-		if f.test || slices.ContainsFunc(clocked, func(p string) bool { return covers(p, f.pkg) }) {
+	for _, file := range module.files {
+		if file.test || slices.ContainsFunc(clocked, func(p string) bool { return covers(p, file.pkg) }) {
 			continue
 		}
-		name := importName(f.ast, "time")
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
+		name := importName(file.ast, "time")
+		ast.Inspect(file.ast, func(node ast.Node) bool {
+			sel, ok := node.(*ast.SelectorExpr)
 			if !ok {
 				return true
 			}
 			x, ok := sel.X.(*ast.Ident)
 			if ok && name != "" && x.Name == name && slices.Contains([]string{"Now", "Since", "Until"}, sel.Sel.Name) {
-				problems = append(problems, fmt.Sprintf("%s: time.%s: take tx.Now() or db.Now(), so that one change bears one time and a test can set it", m.at(sel), sel.Sel.Name))
+				problems = append(problems, fmt.Sprintf("%s: time.%s: take tx.Now() or db.Now(), so that one change bears one time and a test can set it", module.at(sel), sel.Sel.Name))
 			}
 			return true
 		})
@@ -87,8 +87,8 @@ func checkClock(m module) []string {
 }
 
 // importName is what a file calls an import; "" when it has none.
-func importName(f *ast.File, imported string) string {
-	for _, spec := range f.Imports {
+func importName(file *ast.File, imported string) string {
+	for _, spec := range file.Imports {
 		if p, _ := strconv.Unquote(spec.Path.Value); p != imported {
 			continue
 		}
@@ -130,8 +130,8 @@ func checkMigrations(fsys fs.FS) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range entries {
-			names[e.Name()] = append(names[e.Name()], dir)
+		for _, entry := range entries {
+			names[entry.Name()] = append(names[entry.Name()], dir)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {

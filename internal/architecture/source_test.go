@@ -71,9 +71,9 @@ func isKit(pkg string) bool {
 }
 
 // at is where a node stands, as an editor understands it.
-func (m module) at(n ast.Node) string {
-	p := m.fset.Position(n.Pos())
-	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
+func (m module) at(node ast.Node) string {
+	position := m.fset.Position(node.Pos())
+	return fmt.Sprintf("%s:%d", position.Filename, position.Line)
 }
 
 // root is the folder of go.mod.
@@ -84,20 +84,20 @@ var realModuleOnce = sync.OnceValues(func() (module, error) { return readModule(
 
 func realModule(t *testing.T) module {
 	t.Helper()
-	m, err := realModuleOnce()
+	module, err := realModuleOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.files) < 50 {
-		t.Fatalf("only %d Go files found: is this the folder of go.mod?", len(m.files))
+	if len(module.files) < 50 {
+		t.Fatalf("only %d Go files found: is this the folder of go.mod?", len(module.files))
 	}
-	return m
+	return module
 }
 
 func report(t *testing.T, problems []string) {
 	t.Helper()
-	for _, p := range problems {
-		t.Error(p)
+	for _, problem := range problems {
+		t.Error(problem)
 	}
 }
 
@@ -105,20 +105,20 @@ func report(t *testing.T, problems []string) {
 type files map[string]string
 
 func (f files) fs() fs.FS {
-	m := fstest.MapFS{}
+	mapFS := fstest.MapFS{}
 	for name, text := range f {
-		m[name] = &fstest.MapFile{Data: []byte(text)}
+		mapFS[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	return m
+	return mapFS
 }
 
 func (f files) module(t *testing.T) module {
 	t.Helper()
-	m, err := readModule(f.fs())
+	module, err := readModule(f.fs())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return module
 }
 
 // wantProblems fails unless there is one problem for each wanted text, and it
@@ -137,7 +137,7 @@ func wantProblems(t *testing.T, got []string, want ...string) {
 }
 
 func TestReadingPassesOverWhatIsNotOfTheModule(t *testing.T) {
-	m := files{
+	module := files{
 		"go.mod":             "module carteira",
 		"a/a.go":             "package a",
 		"a/a_test.go":        "package a",
@@ -149,8 +149,8 @@ func TestReadingPassesOverWhatIsNotOfTheModule(t *testing.T) {
 		"tools/lint/main.go": "package main",
 	}.module(t)
 	var got []string
-	for _, f := range m.files {
-		got = append(got, fmt.Sprint(f.path, " ", f.test))
+	for _, file := range module.files {
+		got = append(got, fmt.Sprint(file.path, " ", file.test))
 	}
 	want := "a/a.go false, a/a_test.go true, a/atest/kit.go true"
 	if strings.Join(got, ", ") != want {

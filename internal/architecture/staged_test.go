@@ -26,19 +26,19 @@ var seesStaged = map[string]string{
 }
 
 // checkStaged looks at every text that reads customers.
-func checkStaged(m module, excused map[string]string) []string {
+func checkStaged(module module, excused map[string]string) []string {
 	var problems []string
 	unused := maps.Clone(excused)
-	for _, pkg := range programPackages(m) {
-		for _, t := range pkg.texts() {
-			_, read := tablesOf(strings.ReplaceAll(t.text, "LEFT JOIN customers", ""), map[string]bool{"customers": true})
-			if len(read) == 0 || strings.Contains(t.text, "{visible ") {
+	for _, pkg := range programPackages(module) {
+		for _, text := range pkg.texts() {
+			_, read := tablesOf(strings.ReplaceAll(text.text, "LEFT JOIN customers", ""), map[string]bool{"customers": true})
+			if len(read) == 0 || strings.Contains(text.text, "{visible ") {
 				continue
 			}
-			name := pkg.path + "." + t.owner
+			name := pkg.path + "." + text.owner
 			if delete(unused, name); excused[name] == "" {
-				statement := strings.Join(strings.Fields(strings.ReplaceAll(t.text, hole, " … ")), " ")
-				problems = append(problems, fmt.Sprintf("%s: %s reads customers without {visible …}: %s", m.at(t.node), name, statement))
+				statement := strings.Join(strings.Fields(strings.ReplaceAll(text.text, hole, " … ")), " ")
+				problems = append(problems, fmt.Sprintf("%s: %s reads customers without {visible …}: %s", module.at(text.node), name, statement))
 			}
 		}
 	}

@@ -85,18 +85,18 @@ func addCompanyTables(tables map[string]bool, w []string) {
 func columns(w []string) []string {
 	var list []string
 	depth, first := 0, true
-	for _, s := range w {
+	for _, text := range w {
 		if first {
-			list, first = append(list, s), false
+			list, first = append(list, text), false
 		}
 		switch {
-		case s == "(":
+		case text == "(":
 			depth++
-		case s == ")" && depth == 0:
+		case text == ")" && depth == 0:
 			return list
-		case s == ")":
+		case text == ")":
 			depth--
-		case s == "," && depth == 0:
+		case text == "," && depth == 0:
 			first = true
 		}
 	}
@@ -187,17 +187,17 @@ func fromList(w []string, at int) []string {
 
 // companies counts how often a statement holds a table to a company.
 func companies(w []string) int {
-	n := 0
+	count := 0
 	for i := range w {
 		switch {
 		case w[i] == "=" && (is(w, i-1, "company_id") || is(w, i+1, "company_id") || word(w, i+2) == "." && is(w, i+3, "company_id")),
 			is(w, i, "company_id", "IN"), is(w, i, "company_id", "{", "in"),
 			is(w, i, "USING", "(") && slices.Contains(columns(w[i+2:]), "company_id"),
 			is(w, i, "INTO") && slices.Contains(inserted(w, i+2), "company_id"):
-			n++
+			count++
 		}
 	}
-	return n
+	return count
 }
 
 // inserted lists the columns of INSERT INTO t AS a (…); at is after t.
@@ -220,13 +220,13 @@ func lacking(text string, tables map[string]bool, spare []string) string {
 		return ""
 	}
 	var of []string
-	for _, t := range tablesIn(w) {
-		t = strings.ToLower(t)
-		if strings.Contains(t, hole) {
-			t = hole
+	for _, value := range tablesIn(w) {
+		value = strings.ToLower(value)
+		if strings.Contains(value, hole) {
+			value = hole
 		}
-		if (tables[t] || t == hole) && !slices.Contains(spare, t) {
-			of = append(of, t)
+		if (tables[value] || value == hole) && !slices.Contains(spare, value) {
+			of = append(of, value)
 		}
 	}
 	held := companies(w)
@@ -238,18 +238,18 @@ func lacking(text string, tables map[string]bool, spare []string) string {
 }
 
 // checkStatements looks at every text of the program that is a statement.
-func checkStatements(m module, tables map[string]bool, spared map[string]sparing) []string {
+func checkStatements(module module, tables map[string]bool, spared map[string]sparing) []string {
 	var problems []string
 	unused := maps.Clone(spared)
-	for _, pkg := range programPackages(m) {
-		for _, t := range pkg.texts() {
-			name := pkg.path + "." + t.function
-			if lacking(t.text, tables, nil) != "" {
+	for _, pkg := range programPackages(module) {
+		for _, text := range pkg.texts() {
+			name := pkg.path + "." + text.function
+			if lacking(text.text, tables, nil) != "" {
 				delete(unused, name)
 			}
-			if lack := lacking(t.text, tables, spared[name].tables); lack != "" {
-				statement := strings.Join(strings.Fields(strings.ReplaceAll(t.text, hole, " … ")), " ")
-				problems = append(problems, fmt.Sprintf("%s: %s: %s", m.at(t.node), lack, statement))
+			if lack := lacking(text.text, tables, spared[name].tables); lack != "" {
+				statement := strings.Join(strings.Fields(strings.ReplaceAll(text.text, hole, " … ")), " ")
+				problems = append(problems, fmt.Sprintf("%s: %s: %s", module.at(text.node), lack, statement))
 			}
 		}
 	}
@@ -260,18 +260,18 @@ func checkStatements(m module, tables map[string]bool, spared map[string]sparing
 }
 
 // programPackages are those whose statements run in earnest.
-func programPackages(m module) []texts {
+func programPackages(module module) []texts {
 	byPath := map[string]*texts{}
 	var order []string
-	for _, f := range m.files {
-		if f.test || covers("test/...", f.pkg) {
+	for _, file := range module.files {
+		if file.test || covers("test/...", file.pkg) {
 			continue
 		}
-		if byPath[f.pkg] == nil {
-			byPath[f.pkg] = &texts{path: f.pkg}
-			order = append(order, f.pkg)
+		if byPath[file.pkg] == nil {
+			byPath[file.pkg] = &texts{path: file.pkg}
+			order = append(order, file.pkg)
 		}
-		byPath[f.pkg].files = append(byPath[f.pkg].files, f.ast)
+		byPath[file.pkg].files = append(byPath[file.pkg].files, file.ast)
 	}
 	var list []texts
 	for _, p := range order {
@@ -408,16 +408,16 @@ func TestAStatementWithoutTheCompanyIsFound(t *testing.T) {
 }
 
 func TestOnlyWhatIsSparedIsSpared(t *testing.T) {
-	m := files{"internal/x/a.go": "package x\nfunc f(t string) { run(`SELECT 1 FROM customers c JOIN ` + t + ` u`) }"}.module(t)
+	module := files{"internal/x/a.go": "package x\nfunc f(t string) { run(`SELECT 1 FROM customers c JOIN ` + t + ` u`) }"}.module(t)
 	tables := map[string]bool{"customers": true}
-	wantProblems(t, checkStatements(m, tables, map[string]sparing{"internal/x.f": {[]string{hole, "customers"}, "because"}}))
-	wantProblems(t, checkStatements(m, tables, map[string]sparing{"internal/x.f": {[]string{hole}, "because"}}), "on customers holds 0 of 1")
-	m = files{"internal/x/a.go": "package x\nfunc f() { run(`SELECT 1 FROM customers WHERE company_id = ?`) }"}.module(t)
-	wantProblems(t, checkStatements(m, tables, map[string]sparing{"internal/x.f": {[]string{"customers"}, "because"}}), "internal/x.f stands in spared")
+	wantProblems(t, checkStatements(module, tables, map[string]sparing{"internal/x.f": {[]string{hole, "customers"}, "because"}}))
+	wantProblems(t, checkStatements(module, tables, map[string]sparing{"internal/x.f": {[]string{hole}, "because"}}), "on customers holds 0 of 1")
+	module = files{"internal/x/a.go": "package x\nfunc f() { run(`SELECT 1 FROM customers WHERE company_id = ?`) }"}.module(t)
+	wantProblems(t, checkStatements(module, tables, map[string]sparing{"internal/x.f": {[]string{"customers"}, "because"}}), "internal/x.f stands in spared")
 }
 
 func TestStatementsOfTestsMayLookAtEveryRow(t *testing.T) {
 	statement := "package x\nfunc f() { run(`SELECT 1 FROM customers`) }"
-	m := files{"internal/x/a_test.go": statement, "test/bench/main.go": statement}.module(t)
-	wantProblems(t, checkStatements(m, map[string]bool{"customers": true}, nil))
+	module := files{"internal/x/a_test.go": statement, "test/bench/main.go": statement}.module(t)
+	wantProblems(t, checkStatements(module, map[string]bool{"customers": true}, nil))
 }

@@ -32,14 +32,14 @@ type text struct {
 func (p texts) texts() []text {
 	s := scope{outer: p.packageNames(), functions: p.functions()}
 	var list []text
-	for _, f := range p.files {
-		for _, d := range f.Decls {
+	for _, file := range p.files {
+		for _, decl := range file.Decls {
 			in, function, owner := s, "", outsideFunctions
-			if fn, ok := d.(*ast.FuncDecl); ok {
+			if fn, ok := decl.(*ast.FuncDecl); ok {
 				in, function, owner = s.within(fn), fn.Name.Name, nodeName(fn)
 			}
-			for _, e := range uses(d) {
-				list = append(list, text{e, function, owner, in.fold(e)})
+			for _, use := range uses(decl) {
+				list = append(list, text{use, function, owner, in.fold(use)})
 			}
 		}
 	}
@@ -50,11 +50,11 @@ func (p texts) texts() []text {
 // given.
 func (p texts) packageNames() map[string][]ast.Expr {
 	names := map[string][]ast.Expr{}
-	for _, f := range p.files {
-		for _, d := range f.Decls {
-			if g, ok := d.(*ast.GenDecl); ok {
-				for _, s := range g.Specs {
-					if v, ok := s.(*ast.ValueSpec); ok {
+	for _, file := range p.files {
+		for _, decl := range file.Decls {
+			if node, ok := decl.(*ast.GenDecl); ok {
+				for _, spec := range node.Specs {
+					if v, ok := spec.(*ast.ValueSpec); ok {
 						give(names, exprs(v.Names), v.Values)
 					}
 				}
@@ -66,9 +66,9 @@ func (p texts) packageNames() map[string][]ast.Expr {
 
 func (p texts) functions() map[string][]*ast.FuncDecl {
 	functions := map[string][]*ast.FuncDecl{}
-	for _, f := range p.files {
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok {
+	for _, file := range p.files {
+		for _, decl := range file.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok {
 				functions[fn.Name.Name] = append(functions[fn.Name.Name], fn)
 			}
 		}
@@ -77,34 +77,34 @@ func (p texts) functions() map[string][]*ast.FuncDecl {
 }
 
 // uses lists the string expressions of a declaration, each as large as it is.
-func uses(n ast.Node) []ast.Expr {
+func uses(node ast.Node) []ast.Expr {
 	var list []ast.Expr
-	ast.Inspect(n, func(n ast.Node) bool {
-		switch n := n.(type) {
+	ast.Inspect(node, func(node ast.Node) bool {
+		switch node := node.(type) {
 		case *ast.ImportSpec, *ast.FieldList:
 			return false
 		case *ast.SelectorExpr: // the name after the dot is another's
-			list = append(list, uses(n.X)...)
+			list = append(list, uses(node.X)...)
 			return false
 		case *ast.KeyValueExpr:
-			list = append(list, uses(n.Value)...)
+			list = append(list, uses(node.Value)...)
 			return false
 		case *ast.AssignStmt:
-			list = append(list, assigned(n.Lhs, n.Rhs)...)
+			list = append(list, assigned(node.Lhs, node.Rhs)...)
 			return false
 		case *ast.ValueSpec:
-			list = append(list, assigned(exprs(n.Names), n.Values)...)
+			list = append(list, assigned(exprs(node.Names), node.Values)...)
 			return false
 		case *ast.BinaryExpr:
-			if n.Op != token.ADD {
+			if node.Op != token.ADD {
 				return true
 			}
-			list = append(append(list, n), calls(n)...)
+			list = append(append(list, node), calls(node)...)
 			return false
 		case *ast.BasicLit:
-			list = append(list, n)
+			list = append(list, node)
 		case *ast.Ident:
-			list = append(list, n)
+			list = append(list, node)
 		}
 		return true
 	})
@@ -115,17 +115,17 @@ func uses(n ast.Node) []ast.Expr {
 // given to a name is no use, unless the name can be used in other packages.
 func assigned(left, right []ast.Expr) []ast.Expr {
 	var list []ast.Expr
-	for i, e := range right {
+	for i, expr := range right {
 		name, plain := left[min(i, len(left)-1)].(*ast.Ident)
-		if !plain || !isText(e) || name.IsExported() {
-			list = append(list, uses(e)...)
+		if !plain || !isText(expr) || name.IsExported() {
+			list = append(list, uses(expr)...)
 		} else {
-			list = append(list, calls(e)...)
+			list = append(list, calls(expr)...)
 		}
 	}
-	for _, e := range left {
-		if _, plain := e.(*ast.Ident); !plain {
-			list = append(list, uses(e)...)
+	for _, expr := range left {
+		if _, plain := expr.(*ast.Ident); !plain {
+			list = append(list, uses(expr)...)
 		}
 	}
 	return list
@@ -133,23 +133,23 @@ func assigned(left, right []ast.Expr) []ast.Expr {
 
 // isText tells an expression that may be folded from one that is something
 // else, such as a call.
-func isText(e ast.Expr) bool {
-	switch e := e.(type) {
+func isText(expr ast.Expr) bool {
+	switch expr := expr.(type) {
 	case *ast.BasicLit, *ast.Ident:
 		return true
 	case *ast.BinaryExpr:
-		return e.Op == token.ADD
+		return expr.Op == token.ADD
 	case *ast.ParenExpr:
-		return isText(e.X)
+		return isText(expr.X)
 	}
 	return false
 }
 
 // calls lists the uses inside the calls that stand in a concatenation.
-func calls(e ast.Expr) []ast.Expr {
+func calls(expr ast.Expr) []ast.Expr {
 	var list []ast.Expr
-	ast.Inspect(e, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
+	ast.Inspect(expr, func(node ast.Node) bool {
+		if call, ok := node.(*ast.CallExpr); ok {
 			list = append(list, uses(call)...)
 			return false
 		}
@@ -169,10 +169,10 @@ type scope struct {
 // variables with all that they are ever given.
 func (s scope) within(fn *ast.FuncDecl) scope {
 	s.body, s.inner = fn, map[string][]ast.Expr{}
-	ast.Inspect(fn, func(n ast.Node) bool {
-		switch n := n.(type) {
+	ast.Inspect(fn, func(node ast.Node) bool {
+		switch node := node.(type) {
 		case *ast.FuncType:
-			for _, list := range []*ast.FieldList{n.Params, n.Results} {
+			for _, list := range []*ast.FieldList{node.Params, node.Results} {
 				if list != nil {
 					for _, f := range list.List {
 						give(s.inner, exprs(f.Names), nil)
@@ -180,11 +180,11 @@ func (s scope) within(fn *ast.FuncDecl) scope {
 				}
 			}
 		case *ast.AssignStmt:
-			give(s.inner, n.Lhs, n.Rhs)
+			give(s.inner, node.Lhs, node.Rhs)
 		case *ast.RangeStmt:
-			give(s.inner, []ast.Expr{n.Key, n.Value}, nil)
+			give(s.inner, []ast.Expr{node.Key, node.Value}, nil)
 		case *ast.ValueSpec:
-			give(s.inner, exprs(n.Names), n.Values)
+			give(s.inner, exprs(node.Names), node.Values)
 		}
 		return true
 	})
@@ -193,8 +193,8 @@ func (s scope) within(fn *ast.FuncDecl) scope {
 
 func exprs(names []*ast.Ident) []ast.Expr {
 	list := make([]ast.Expr, len(names))
-	for i, n := range names {
-		list[i] = n
+	for i, name := range names {
+		list[i] = name
 	}
 	return list
 }
@@ -202,8 +202,8 @@ func exprs(names []*ast.Ident) []ast.Expr {
 // give notes what names are given; a name without a value of its own is known
 // and may be anything.
 func give(names map[string][]ast.Expr, left, right []ast.Expr) {
-	for i, l := range left {
-		name, ok := l.(*ast.Ident)
+	for i, expr := range left {
+		name, ok := expr.(*ast.Ident)
 		if !ok {
 			continue
 		}
@@ -220,30 +220,30 @@ func give(names map[string][]ast.Expr, left, right []ast.Expr) {
 
 // fold puts a string together. Of a variable that is given several strings it
 // takes all, one after the other: what any of them lacks is then lacking.
-func (s scope) fold(e ast.Expr) string { return s.foldUnder(e, nil) }
+func (s scope) fold(expr ast.Expr) string { return s.foldUnder(expr, nil) }
 
-func (s scope) foldUnder(e ast.Expr, under []string) string {
-	switch e := e.(type) {
+func (s scope) foldUnder(expr ast.Expr, under []string) string {
+	switch expr := expr.(type) {
 	case *ast.BasicLit:
-		if text, err := strconv.Unquote(e.Value); err == nil && e.Kind == token.STRING {
+		if text, err := strconv.Unquote(expr.Value); err == nil && expr.Kind == token.STRING {
 			return text
 		}
 	case *ast.ParenExpr:
-		return s.foldUnder(e.X, under)
+		return s.foldUnder(expr.X, under)
 	case *ast.BinaryExpr:
-		if e.Op == token.ADD {
-			return s.foldUnder(e.X, under) + s.foldUnder(e.Y, under)
+		if expr.Op == token.ADD {
+			return s.foldUnder(expr.X, under) + s.foldUnder(expr.Y, under)
 		}
 	case *ast.Ident:
-		if !slices.Contains(under, e.Name) {
-			return s.foldName(e.Name, append(slices.Clone(under), e.Name))
+		if !slices.Contains(under, expr.Name) {
+			return s.foldName(expr.Name, append(slices.Clone(under), expr.Name))
 		}
 		return ""
 	case *ast.CallExpr:
-		if calledName(e) == "String" {
-			return s.foldConditions(e)
+		if calledName(expr) == "String" {
+			return s.foldConditions(expr)
 		}
-		return s.foldCall(e, under)
+		return s.foldCall(expr, under)
 	}
 	return hole
 }
@@ -255,21 +255,21 @@ func (s scope) foldCall(call *ast.CallExpr, under []string) string {
 		return hole
 	}
 	under = append(slices.Clone(under), name)
-	var b strings.Builder
+	var out strings.Builder
 	for _, fn := range s.functions[calledName(call)] {
 		in := s.within(fn)
-		ast.Inspect(fn, func(n ast.Node) bool {
-			if r, ok := n.(*ast.ReturnStmt); ok {
-				for _, e := range r.Results {
-					if isText(e) {
-						b.WriteString(strings.TrimPrefix(in.foldUnder(e, under), hole))
+		ast.Inspect(fn, func(node ast.Node) bool {
+			if r, ok := node.(*ast.ReturnStmt); ok {
+				for _, result := range r.Results {
+					if isText(result) {
+						out.WriteString(strings.TrimPrefix(in.foldUnder(result, under), hole))
 					}
 				}
 			}
 			return true
 		})
 	}
-	return cmp.Or(b.String(), hole)
+	return cmp.Or(out.String(), hole)
 }
 
 func (s scope) foldName(name string, under []string) string {
@@ -280,11 +280,11 @@ func (s scope) foldName(name string, under []string) string {
 	if len(values) == 0 {
 		return hole
 	}
-	var b strings.Builder
-	for _, v := range values {
-		b.WriteString(s.foldUnder(v, under))
+	var out strings.Builder
+	for _, value := range values {
+		out.WriteString(s.foldUnder(value, under))
 	}
-	return b.String()
+	return out.String()
 }
 
 // foldConditions reads w.String() of a sqldb.Where: what w.And was given in
@@ -299,8 +299,8 @@ func (s scope) foldConditions(call *ast.CallExpr) string {
 		return hole
 	}
 	conditions := s.conditions(s.body, where.Name)
-	for _, v := range s.inner[where.Name] {
-		if made, ok := v.(*ast.CallExpr); ok {
+	for _, expr := range s.inner[where.Name] {
+		if made, ok := expr.(*ast.CallExpr); ok {
 			for _, fn := range s.functions[calledName(made)] {
 				conditions = append(conditions, s.within(fn).conditions(fn, "")...)
 			}
@@ -316,8 +316,8 @@ func (s scope) foldConditions(call *ast.CallExpr) string {
 // And when name is "".
 func (s scope) conditions(fn *ast.FuncDecl, name string) []string {
 	var list []string
-	ast.Inspect(fn, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
+	ast.Inspect(fn, func(node ast.Node) bool {
+		call, ok := node.(*ast.CallExpr)
 		if !ok || calledName(call) != "And" || len(call.Args) == 0 {
 			return true
 		}
@@ -331,11 +331,11 @@ func (s scope) conditions(fn *ast.FuncDecl, name string) []string {
 }
 
 func calledName(call *ast.CallExpr) string {
-	switch f := call.Fun.(type) {
+	switch expr := call.Fun.(type) {
 	case *ast.Ident:
-		return f.Name
+		return expr.Name
 	case *ast.SelectorExpr:
-		return f.Sel.Name
+		return expr.Sel.Name
 	}
 	return ""
 }

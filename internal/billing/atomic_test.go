@@ -30,12 +30,12 @@ func (w *world) snapshot(t *testing.T) []string {
 	var all []string
 	for table, columns := range tables {
 		list := strings.Split(columns, ", ")
-		rows, err := sqldb.All(t.Context(), w.db, func(r sqldb.Row) (string, error) {
+		rows, err := sqldb.All(t.Context(), w.db, func(row sqldb.Row) (string, error) {
 			values, into := make([]any, len(list)), make([]any, len(list))
 			for i := range values {
 				into[i] = &values[i]
 			}
-			err := r.Scan(into...)
+			err := row.Scan(into...)
 			return fmt.Sprint(table, values), err
 		}, `SELECT `+columns+` FROM `+table)
 		must(t, err)
@@ -69,24 +69,24 @@ var fails = map[string]fail{
 }
 
 // broken is a process in which everything works but one step.
-func (w *world) broken(t *testing.T, step string, f fail) *world {
+func (w *world) broken(t *testing.T, step string, fail fail) *world {
 	t.Helper()
-	p := w.process(t)
-	p.events.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
-		if step == string(e.Name) {
-			return f()
+	world := w.process(t)
+	world.events.Watch(func(_ context.Context, _ *sqldb.Tx, recorded event.Event) error {
+		if step == string(recorded.Name) {
+			return fail()
 		}
 		return nil
 	})
-	p.customers.Watch(func(_ context.Context, _ *sqldb.Tx, changed customer.Changes) error { // after billing's own
-		for _, c := range changed.List {
-			if step == "watch "+string(c.Action) {
-				return f()
+	world.customers.Watch(func(_ context.Context, _ *sqldb.Tx, changed customer.Changes) error { // after billing's own
+		for _, change := range changed.List {
+			if step == "watch "+string(change.Action) {
+				return fail()
 			}
 		}
 		return nil
 	})
-	return p
+	return world
 }
 
 // unlucky runs change and wants it to have ended at the broken step.
@@ -110,7 +110,7 @@ func unlucky(t *testing.T, what string, change func() error) {
 // does it all.
 func TestFailureInTheMiddleLeavesNothing(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		for how, f := range fails {
+		for how, fail := range fails {
 			w := newWorld(t, engine)
 			w.plan(t, "1month", "35.00")
 			open := w.only(t, w.customer(t, 1, "2026-01-31").ID)
@@ -118,8 +118,8 @@ func TestFailureInTheMiddleLeavesNothing(t *testing.T) {
 			w.set(t, paid.ID, Paid)
 			expired := w.customer(t, 1, "2026-01-30")
 			before := w.snapshot(t)
-			status := func(p *world, id int64, to Status) error {
-				_, err := p.SetStatus(t.Context(), w.actor, id, ReadStatusChange(values("status", to.String())))
+			status := func(world *world, id int64, to Status) error {
+				_, err := world.SetStatus(t.Context(), w.actor, id, ReadStatusChange(values("status", to.String())))
 				return err
 			}
 			for _, c := range []struct {
@@ -127,26 +127,26 @@ func TestFailureInTheMiddleLeavesNothing(t *testing.T) {
 				steps []string
 				do    func(p *world) error
 			}{
-				{"pay", []string{"invoice.paid", "watch customer.renewed", "customer.renewed"}, func(p *world) error { return status(p, open.ID, Paid) }},
-				{"pay through a gateway", []string{"invoice.paid", "watch customer.renewed", "customer.renewed"}, func(p *world) error {
-					_, err := p.payThrough(t, open.ID, "woovi")
+				{"pay", []string{"invoice.paid", "watch customer.renewed", "customer.renewed"}, func(world *world) error { return status(world, open.ID, Paid) }},
+				{"pay through a gateway", []string{"invoice.paid", "watch customer.renewed", "customer.renewed"}, func(world *world) error {
+					_, err := world.payThrough(t, open.ID, "woovi")
 					return err
 				}},
-				{"reopen", []string{"watch customer.updated", "customer.updated"}, func(p *world) error { return status(p, paid.ID, Open) }},
-				{"create", []string{"customer.created", "invoice.created", "watch customer.created"}, func(p *world) error {
-					_, err := p.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Bia", "plan_id", "1")))
+				{"reopen", []string{"watch customer.updated", "customer.updated"}, func(world *world) error { return status(world, paid.ID, Open) }},
+				{"create", []string{"customer.created", "invoice.created", "watch customer.created"}, func(world *world) error {
+					_, err := world.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Bia", "plan_id", "1")))
 					return err
 				}},
-				{"delete", []string{"watch customer.deleted", "customer.deleted"}, func(p *world) error {
-					return p.customers.Delete(t.Context(), w.actor, paid.Customer.ID)
+				{"delete", []string{"watch customer.deleted", "customer.deleted"}, func(world *world) error {
+					return world.customers.Delete(t.Context(), w.actor, paid.Customer.ID)
 				}},
-				{"expire", []string{"customer.expired"}, func(p *world) error {
-					_, err := p.customers.Expire(t.Context(), w.actor)
+				{"expire", []string{"customer.expired"}, func(world *world) error {
+					_, err := world.customers.Expire(t.Context(), w.actor)
 					return err
 				}},
 			} {
 				for _, step := range c.steps {
-					unlucky(t, how+" at "+step+" of "+c.what, func() error { return c.do(w.broken(t, step, f)) })
+					unlucky(t, how+" at "+step+" of "+c.what, func() error { return c.do(w.broken(t, step, fail)) })
 					w.wantSnapshot(t, before)
 				}
 			}
@@ -171,25 +171,25 @@ func TestCustomerDeletedWhileItsInvoiceIsBeingPaid(t *testing.T) {
 		processes := []*world{w, w.process(t), w.process(t)}
 		paidFirst := 0
 		for round := range rounds {
-			i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
-			w.redate(t, i.Customer.ID, "2026-01-30") // so that there is one to issue, too
+			invoice := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+			w.redate(t, invoice.Customer.ID, "2026-01-30") // so that there is one to issue, too
 			known := len(w.bodies(t))
 			var payment, deletion, issue error
 			var out Outcome
-			atOnce(3, processes, func(p *world, n int) error {
+			atOnce(3, processes, func(world *world, n int) error {
 				switch n {
 				case round % 3:
-					out, payment = p.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago")))
+					out, payment = world.SetStatus(t.Context(), w.actor, invoice.ID, ReadStatusChange(values("status", "Pago")))
 				case (round + 1) % 3:
-					deletion = p.customers.Delete(t.Context(), w.actor, i.Customer.ID)
+					deletion = world.customers.Delete(t.Context(), w.actor, invoice.Customer.ID)
 				default:
-					_, issue = p.Issue(t.Context(), w.actor)
+					_, issue = world.Issue(t.Context(), w.actor)
 				}
 				return nil
 			})
 			must(t, deletion)
 			must(t, issue)
-			events := slices.DeleteFunc(w.recorded(t, known), func(n event.Name) bool { return n == event.InvoiceCreated })
+			events := slices.DeleteFunc(w.recorded(t, known), func(name event.Name) bool { return name == event.InvoiceCreated })
 			switch payment {
 			case nil:
 				paidFirst++

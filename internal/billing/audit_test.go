@@ -25,9 +25,9 @@ func (w *world) wantMoves(t *testing.T, customerID int64, want ...account.FieldC
 	t.Helper()
 	var got []account.FieldChange
 	for _, line := range w.history(t, "customer", customerID) {
-		for _, c := range line.Changes {
-			if c.Field == "data_de_vencimento" {
-				got = append(got, c)
+		for _, change := range line.Changes {
+			if change.Field == "data_de_vencimento" {
+				got = append(got, change)
 			}
 		}
 	}
@@ -40,15 +40,15 @@ func (w *world) wantMoves(t *testing.T, customerID int64, want ...account.FieldC
 // must not contradict its record.
 func TestUndoneRenewalLeavesItsLineInTheAuditLog(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.actor = account.Operator(w.actor.Company)
-		w.plan(t, "1month", "35.00")
-		c := w.customer(t, 1, "2026-11-15")
-		i := w.only(t, c.ID)
-		w.set(t, i.ID, Paid)
-		w.set(t, i.ID, Open)
+		world := newWorld(t, engine)
+		world.actor = account.Operator(world.actor.Company)
+		world.plan(t, "1month", "35.00")
+		customer := world.customer(t, 1, "2026-11-15")
+		invoice := world.only(t, customer.ID)
+		world.set(t, invoice.ID, Paid)
+		world.set(t, invoice.ID, Open)
 		const field = "data_de_vencimento"
-		w.wantMoves(t, c.ID, account.FieldChange{Field: field, After: "2026-11-15"},
+		world.wantMoves(t, customer.ID, account.FieldChange{Field: field, After: "2026-11-15"},
 			account.FieldChange{Field: field, Before: "2026-11-15", After: "2026-12-15"},
 			account.FieldChange{Field: field, Before: "2026-12-15", After: "2026-11-15"})
 	})
@@ -57,22 +57,22 @@ func TestUndoneRenewalLeavesItsLineInTheAuditLog(t *testing.T) {
 // Every change that a person makes has its line; what due dates bring has none.
 func TestWhatPeopleDoToInvoicesIsAudited(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.actor = account.Operator(w.actor.Company)
-		w.plan(t, "1month", "35.00")
-		c := w.customer(t, 1, "2026-02-10")
-		generated := w.only(t, c.ID)
-		w.wantHistory(t, generated.ID)
-		w.set(t, generated.ID, Paid, "note", "in cash", "paid_at", "2026-01-30")
-		w.set(t, generated.ID, Open)
-		w.set(t, generated.ID, Cancelled)
-		w.wantHistory(t, generated.ID,
+		world := newWorld(t, engine)
+		world.actor = account.Operator(world.actor.Company)
+		world.plan(t, "1month", "35.00")
+		customer := world.customer(t, 1, "2026-02-10")
+		generated := world.only(t, customer.ID)
+		world.wantHistory(t, generated.ID)
+		world.set(t, generated.ID, Paid, "note", "in cash", "paid_at", "2026-01-30")
+		world.set(t, generated.ID, Open)
+		world.set(t, generated.ID, Cancelled)
+		world.wantHistory(t, generated.ID,
 			"invoice.updated: amount_received 0.00 → 35.00, note → in cash, paid_on → 2026-01-30, paid_via → manual, status Em aberto → Pago",
 			"invoice.updated: amount_received 35.00 → 0.00, paid_on 2026-01-30 → , paid_via manual → , status Pago → Em aberto",
 			"invoice.updated: status Em aberto → Cancelado")
-		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, ReadExtra(values("amount", "10.00", "description", "Visita")))
+		extra, err := world.CreateExtra(t.Context(), world.actor, customer.ID, ReadExtra(values("amount", "10.00", "description", "Visita")))
 		must(t, err)
-		w.wantHistory(t, extra.ID, "invoice.created: description → Visita, due_date → 2026-01-31, plan → Plano 1month, product → Produto 1month, status → Em aberto, total_amount 0.00 → 10.00")
+		world.wantHistory(t, extra.ID, "invoice.created: description → Visita, due_date → 2026-01-31, plan → Plano 1month, product → Produto 1month, status → Em aberto, total_amount 0.00 → 10.00")
 	})
 }
 
@@ -81,8 +81,8 @@ func (w *world) wantHistory(t *testing.T, invoiceID int64, want ...string) {
 	var got []string
 	for _, line := range w.history(t, "invoice", invoiceID) {
 		changes := make([]string, len(line.Changes))
-		for n, c := range line.Changes {
-			changes[n] = strings.TrimSpace(c.Field+" "+c.Before) + " → " + c.After
+		for n, change := range line.Changes {
+			changes[n] = strings.TrimSpace(change.Field+" "+change.Before) + " → " + change.After
 		}
 		got = append(got, line.Action+": "+strings.Join(changes, ", "))
 	}

@@ -66,7 +66,9 @@ type renewal struct {
 }
 
 // Overdue reports whether the invoice should have been paid before today.
-func (i Invoice) Overdue(today civil.Date) bool { return i.Status == Open && i.DueOn.Before(today) }
+func (i Invoice) Overdue(today civil.Date) bool {
+	return i.Status == Open && i.DueOn.Before(today)
+}
 
 // Renewed reports whether its payment moved the customer's due date, and that
 // stands.
@@ -85,12 +87,12 @@ type Service struct {
 // created with a plan and a date is billed, one whose date moves is billed for
 // the new date in time, and the invoices of one who is deleted are deleted.
 func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service {
-	s := &Service{db: db, events: events, customers: customers}
-	customers.Watch(s.customersChanged)
-	return s
+	service := &Service{db: db, events: events, customers: customers}
+	customers.Watch(service.customersChanged)
+	return service
 }
 
 // Find returns an invoice of the company.
-func (s *Service) Find(ctx context.Context, a account.Actor, id int64) (Invoice, error) {
-	return byID(ctx, s.db, a.Company.ID, id)
+func (s *Service) Find(ctx context.Context, actor account.Actor, id int64) (Invoice, error) {
+	return byID(ctx, s.db, actor.Company.ID, id)
 }

@@ -40,9 +40,9 @@ type world struct {
 
 func newWorld(t *testing.T, engine sqldb.Engine) *world {
 	t.Helper()
-	w := openWorld(t, sqldbtest.URL(t, engine), sqldbtest.NewClock(noon))
-	w.actor = w.newCompany(t, account.DefaultTimezone)
-	return w
+	world := openWorld(t, sqldbtest.URL(t, engine), sqldbtest.NewClock(noon))
+	world.actor = world.newCompany(t, account.DefaultTimezone)
+	return world
 }
 
 func openWorld(t *testing.T, url string, clock *sqldbtest.Clock) *world {
@@ -65,18 +65,18 @@ func (w *world) newCompany(t *testing.T, timezone string) account.Actor {
 	t.Helper()
 	all, err := w.accounts.Companies(t.Context())
 	must(t, err)
-	c, _, err := w.accounts.CreateCompany(t.Context(), account.ReadNewCompany(values(
+	company, _, err := w.accounts.CreateCompany(t.Context(), account.ReadNewCompany(values(
 		"name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)), "timezone", timezone)))
 	must(t, err)
-	return account.System(c, "test")
+	return account.System(company, "test")
 }
 
 // configure changes the settings of the company, and the actor with it.
 func (w *world) configure(t *testing.T, pairs ...string) {
 	t.Helper()
-	c, err := w.accounts.SetCompany(t.Context(), account.Operator(w.actor.Company), account.ReadCompanyDraft(values(pairs...)))
+	company, err := w.accounts.SetCompany(t.Context(), account.Operator(w.actor.Company), account.ReadCompanyDraft(values(pairs...)))
 	must(t, err)
-	w.actor.Company = c
+	w.actor.Company = company
 }
 
 // plan makes a plan, of a product of its own. Both are numbered from 1.
@@ -93,10 +93,10 @@ func (w *world) plan(t *testing.T, period, value string) int64 {
 // customer makes a customer of a plan; dueOn may be "".
 func (w *world) customer(t *testing.T, planID int64, dueOn string) customer.Customer {
 	t.Helper()
-	c, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values(
+	record, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values(
 		"name", "Ana Lima", "plan_id", orEmpty(planID), "data_de_vencimento", dueOn)))
 	must(t, err)
-	return c
+	return record
 }
 
 func orEmpty(id int64) string {
@@ -122,9 +122,9 @@ func (w *world) redate(t *testing.T, id int64, dueOn string) {
 
 func (w *world) dueOn(t *testing.T, customerID int64) string {
 	t.Helper()
-	c, err := w.customers.Find(t.Context(), w.actor, customerID)
+	record, err := w.customers.Find(t.Context(), w.actor, customerID)
 	must(t, err)
-	return c.DueOn.String()
+	return record.DueOn.String()
 }
 
 // set changes a status as the API would; pairs are further fields.
@@ -139,30 +139,30 @@ func (w *world) set(t *testing.T, id int64, status Status, pairs ...string) Outc
 func (w *world) payThrough(t *testing.T, id int64, gateway string) (out Outcome, err error) {
 	t.Helper()
 	err = w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
-		i, err := LockTx(t.Context(), tx, w.actor, id)
-		if err != nil || i.Status == Paid { // what a gateway brings for a paid invoice is under review
-			out.Invoice = i
+		invoice, err := LockTx(t.Context(), tx, w.actor, id)
+		if err != nil || invoice.Status == Paid { // what a gateway brings for a paid invoice is under review
+			out.Invoice = invoice
 			return err
 		}
-		out, err = w.ReceiveTx(t.Context(), tx, w.actor, gatewayReceipt(w, i, gateway))
+		out, err = w.ReceiveTx(t.Context(), tx, w.actor, gatewayReceipt(w, invoice, gateway))
 		return err
 	})
 	return out, err
 }
 
 // gatewayReceipt is a payment of all that is to pay.
-func gatewayReceipt(w *world, i Invoice, gateway string) Receipt {
-	return Receipt{Renew: w.actor.Company.Settings.RenewOnPayment, Payment: Payment{
-		InvoiceID: i.ID, Provider: gateway, Via: gateway, PaymentID: fmt.Sprint("p", i.ID, "-", w.clock.Now().UnixMicro()),
-		Amount: i.PayableOn(w.actor.Company, w.actor.Today(w.clock.Now())).Rest, PaidAt: w.clock.Now(),
+func gatewayReceipt(world *world, invoice Invoice, gateway string) Receipt {
+	return Receipt{Renew: world.actor.Company.Settings.RenewOnPayment, Payment: Payment{
+		InvoiceID: invoice.ID, Provider: gateway, Via: gateway, PaymentID: fmt.Sprint("p", invoice.ID, "-", world.clock.Now().UnixMicro()),
+		Amount: invoice.PayableOn(world.actor.Company, world.actor.Today(world.clock.Now())).Rest, PaidAt: world.clock.Now(),
 	}}
 }
 
 func (w *world) find(t *testing.T, id int64) Invoice {
 	t.Helper()
-	i, err := w.Find(t.Context(), w.actor, id)
+	invoice, err := w.Find(t.Context(), w.actor, id)
 	must(t, err)
-	return i
+	return invoice
 }
 
 // invoices are a customer's, oldest first.
@@ -188,8 +188,8 @@ func (w *world) only(t *testing.T, customerID int64) Invoice {
 func (w *world) wantDue(t *testing.T, customerID int64, want ...string) {
 	t.Helper()
 	var got []string
-	for _, i := range w.invoices(t, customerID) {
-		got = append(got, i.DueOn.String())
+	for _, invoice := range w.invoices(t, customerID) {
+		got = append(got, invoice.DueOn.String())
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("invoices due %v, want %v", got, want)
@@ -234,9 +234,9 @@ func (w *world) wantEvents(t *testing.T, known int, want ...event.Name) {
 	}
 }
 
-func texts(t *testing.T, q sqldb.Querier, statement string, args ...any) []string {
+func texts(t *testing.T, querier sqldb.Querier, statement string, args ...any) []string {
 	t.Helper()
-	list, err := sqldb.Values[string](t.Context(), q, statement, args...)
+	list, err := sqldb.Values[string](t.Context(), querier, statement, args...)
 	must(t, err)
 	return list
 }
@@ -317,11 +317,11 @@ func wantSameSums(t *testing.T, what string, got, want map[string]tally.Sums) {
 func (w *world) read(t *testing.T, query string, args ...any) map[string]tally.Sums {
 	t.Helper()
 	found := map[string]tally.Sums{}
-	must(t, sqldb.Each(t.Context(), w.db, query, args, func(r sqldb.Row) error {
-		var k string
-		var s tally.Sums
-		err := r.Scan(&k, &s.N, &s.Cents)
-		found[k] = s
+	must(t, sqldb.Each(t.Context(), w.db, query, args, func(row sqldb.Row) error {
+		var key string
+		var sums tally.Sums
+		err := row.Scan(&key, &sums.N, &sums.Cents)
+		found[key] = sums
 		return err
 	}))
 	return found
@@ -335,11 +335,11 @@ func (w *world) sums(t *testing.T, column, and string) map[string]tally.Sums {
 		SELECT CAST(`+column+` AS TEXT), count(*),
 			CAST(SUM(CASE WHEN status <> 'open' THEN amount_cents WHEN received_cents > amount_cents THEN 0
 				ELSE amount_cents - received_cents END) AS BIGINT) FROM invoices
-		WHERE company_id = ? `+and+` GROUP BY 1`, []any{w.actor.Company.ID}, func(r sqldb.Row) error {
-		var k string
-		var s tally.Sums
-		err := r.Scan(&k, &s.N, &s.Cents)
-		found[k] = s
+		WHERE company_id = ? `+and+` GROUP BY 1`, []any{w.actor.Company.ID}, func(row sqldb.Row) error {
+		var key string
+		var sums tally.Sums
+		err := row.Scan(&key, &sums.N, &sums.Cents)
+		found[key] = sums
 		return err
 	}))
 	return found
@@ -351,35 +351,35 @@ func (w *world) wantSums(t *testing.T, b tally.Counter, column string, want map[
 	if column == "plan_id" || column == "product_id" {
 		by, err := tally.By[int64](t.Context(), w.db, b, w.actor.Company.ID, column, sqldb.Where{})
 		must(t, err)
-		for k, s := range by {
-			got[fmt.Sprint(k)] = s
+		for k, sums := range by {
+			got[fmt.Sprint(k)] = sums
 		}
 	} else {
 		by, err := tally.By[string](t.Context(), w.db, b, w.actor.Company.ID, column, sqldb.Where{})
 		must(t, err)
 		got = by
 	}
-	for k, s := range got {
-		if s != want[k] {
-			t.Errorf("%s by %s: %q has %+v, the rows %+v", b, column, k, s, want[k])
+	for k, sums := range got {
+		if sums != want[k] {
+			t.Errorf("%s by %s: %q has %+v, the rows %+v", b, column, k, sums, want[k])
 		}
 	}
-	for k, s := range want {
-		if got[k] != s {
-			t.Errorf("%s by %s: %q has %+v, the rows %+v", b, column, k, got[k], s)
+	for k, sums := range want {
+		if got[k] != sums {
+			t.Errorf("%s by %s: %q has %+v, the rows %+v", b, column, k, got[k], sums)
 		}
 	}
 }
 
 // atOnce calls f n times in parallel, in turn on the processes.
-func atOnce(n int, processes []*world, f func(p *world, i int) error) (failed []error) {
+func atOnce(n int, processes []*world, fn func(p *world, i int) error) (failed []error) {
 	errs := make([]error, n)
 	start := make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
 			<-start
-			errs[i] = f(processes[i%len(processes)], i)
+			errs[i] = fn(processes[i%len(processes)], i)
 		})
 	}
 	close(start)
@@ -406,7 +406,7 @@ func wantNotFound(t *testing.T, err error) {
 func day(s string) civil.Date { return civil.MustParse(s) }
 
 // plainly is an invoice with its times in one zone, so that two can be compared.
-func plainly(i Invoice) Invoice {
-	i.CreatedAt, i.PaidAt = i.CreatedAt.UTC(), i.PaidAt.UTC()
-	return i
+func plainly(invoice Invoice) Invoice {
+	invoice.CreatedAt, invoice.PaidAt = invoice.CreatedAt.UTC(), invoice.PaidAt.UTC()
+	return invoice
 }

@@ -36,9 +36,9 @@ func TestSubscriptionKeepsItsDayOverTheYears(t *testing.T) {
 			{"1day", []string{"2028-02-27", "2028-02-28", "2028-02-29", "2028-03-01", "2028-03-02"}},
 			{"30days", []string{"2027-01-31", "2027-03-02", "2027-04-01"}},
 		} {
-			w := newWorld(t, engine)
-			w.plan(t, c.period, "35.00")
-			w.live(t, c.period, c.due)
+			world := newWorld(t, engine)
+			world.plan(t, c.period, "35.00")
+			world.live(t, c.period, c.due)
 		}
 	})
 }
@@ -71,19 +71,19 @@ func (w *world) live(t *testing.T, period string, due []string) {
 // Amounts of the greatest size are counted to the cent.
 func TestGreatAmountsAddUpToTheCent(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "99999999.99")
-		w.plan(t, "1month", "0.01")
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "99999999.99")
+		world.plan(t, "1month", "0.01")
 		for range 7 {
-			w.set(t, w.only(t, w.customer(t, 1, "2026-02-10").ID).ID, Paid)
+			world.set(t, world.only(t, world.customer(t, 1, "2026-02-10").ID).ID, Paid)
 		}
-		w.set(t, w.only(t, w.customer(t, 2, "2026-02-10").ID).ID, Paid)
-		n, cents, err := receipts.Sum(t.Context(), w.db, w.actor.Company.ID, sqldb.Where{})
+		world.set(t, world.only(t, world.customer(t, 2, "2026-02-10").ID).ID, Paid)
+		n, cents, err := receipts.Sum(t.Context(), world.db, world.actor.Company.ID, sqldb.Where{})
 		if err != nil || n != 8 || cents != 7*9_999_999_999+1 {
 			t.Errorf("%d paid, %d cents, %v", n, cents, err)
 		}
-		w.wantTrueBooks(t)
-		if got := fmt.Sprint(w.find(t, 1).Amount); got != "99999999.99" {
+		world.wantTrueBooks(t)
+		if got := fmt.Sprint(world.find(t, 1).Amount); got != "99999999.99" {
 			t.Errorf("amount %s", got)
 		}
 	})

@@ -51,7 +51,9 @@ type Changes = account.ChangesOf[Change]
 
 // Watch adds a room above this one that acts when invoices change. It is called
 // after the row is written, or before it is deleted.
-func (s *Service) Watch(w watch.Watcher[Changes]) { s.watchers.Watch(w) }
+func (s *Service) Watch(watcher watch.Watcher[Changes]) {
+	s.watchers.Watch(watcher)
+}
 
 // errIssued says that the customer has an invoice for the due date.
 var errIssued = errors.New("the invoice has been issued")
@@ -59,83 +61,102 @@ var errIssued = errors.New("the invoice has been issued")
 // apply writes a change and draws its consequences: row, payments, counts, audit
 // line, event, watchers. It and applyDeletion are the only places that write an
 // invoice's row.
-func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	if err := writeRow(ctx, tx, a, c); err != nil {
+func (s *Service) apply(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *Change,
+) error {
+	if err := writeRow(ctx, tx, actor, change); err != nil {
 		return err
 	}
-	for n := range c.payments {
-		if err := applyPayment(ctx, tx, a, &c.payments[n]); err != nil {
+	for n := range change.payments {
+		if err := applyPayment(ctx, tx, actor, &change.payments[n]); err != nil {
 			return err
 		}
 	}
-	if err := countChange(ctx, tx, a, *c); err != nil {
+	if err := countChange(ctx, tx, actor, *change); err != nil {
 		return err
 	}
-	if err := auditChange(ctx, tx, a, *c); err != nil {
+	if err := auditChange(ctx, tx, actor, *change); err != nil {
 		return err
 	}
-	if err := s.recordEvent(ctx, tx, a, *c); err != nil {
+	if err := s.recordEvent(ctx, tx, actor, *change); err != nil {
 		return err
 	}
-	return s.watchers.Tell(ctx, tx, Changes{Actor: a, List: []Change{*c}})
+	return s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: []Change{*change}})
 }
 
 // applyDeletion is apply for all invoices of a customer who is deleted, in as
 // few statements as for one. Watchers come first, since their rows refer to
 // the invoices. There is no audit line and no event: those of the customer say
 // it.
-func (s *Service) applyDeletion(ctx context.Context, tx *sqldb.Tx, a account.Actor, deleted []Change) error {
+func (s *Service) applyDeletion(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	deleted []Change,
+) error {
 	if len(deleted) == 0 {
 		return nil
 	}
-	if err := s.watchers.Tell(ctx, tx, Changes{Actor: a, List: deleted}); err != nil {
+	if err := s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: deleted}); err != nil {
 		return err
 	}
-	if err := remove(ctx, tx, a.Company.ID, idsOf(deleted)); err != nil {
+	if err := remove(ctx, tx, actor.Company.ID, idsOf(deleted)); err != nil {
 		return err
 	}
-	return countChange(ctx, tx, a, deleted...)
+	return countChange(ctx, tx, actor, deleted...)
 }
 
 func idsOf(changes []Change) []int64 {
 	ids := make([]int64, len(changes))
-	for n, c := range changes {
-		ids[n] = c.Invoice().ID
+	for n, change := range changes {
+		ids[n] = change.Invoice().ID
 	}
 	return ids
 }
 
-func writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	if c.Action != ActionCreated {
-		return update(ctx, tx, a.Company.ID, c.After)
+func writeRow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
+	if change.Action != ActionCreated {
+		return update(ctx, tx, actor.Company.ID, change.After)
 	}
-	c.After.CreatedAt = c.After.CreatedAt.In(a.Company.Zone)
-	id, err := insert(ctx, tx, a, c.After)
+	change.After.CreatedAt = change.After.CreatedAt.In(actor.Company.Zone)
+	id, err := insert(ctx, tx, actor, change.After)
 	if err == nil && id == 0 {
 		return errIssued
 	}
-	c.After.ID = id
+	change.After.ID = id
 	return err
 }
 
 // auditChange writes no line for an invoice that a due date brings: no person
 // chose it, and the customer's line has the date.
-func auditChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Change) error {
-	if c.Action == ActionCreated && c.After.Generated && !c.chosen {
+func auditChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change Change) error {
+	if change.Action == ActionCreated && change.After.Generated && !change.chosen {
 		return nil
 	}
-	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
-		Action: string(c.Action), Record: "invoice", ID: c.After.ID, Name: c.After.Customer.Name,
-		Before: auditFields(c.Before), After: auditFields(c.After),
+	return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+		Action: string(change.Action),
+		Record: "invoice",
+		ID:     change.After.ID,
+		Name:   change.After.Customer.Name,
+		Before: auditFields(change.Before),
+		After:  auditFields(change.After),
 	})
 }
 
-func (s *Service) recordEvent(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Change) error {
-	name, data := c.event()
+func (s *Service) recordEvent(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change Change,
+) error {
+	name, data := change.event()
 	if name == "" {
 		return nil
 	}
-	return s.events.Record(ctx, tx, a.Source(), name, data)
+	return s.events.Record(ctx, tx, actor.Source(), name, data)
 }
 
 // event is what integrators are sent about the change; the name is empty where
@@ -151,11 +172,13 @@ func (c Change) event() (event.Name, any) {
 }
 
 // pays reports whether the change is the payment of the invoice.
-func (c Change) pays() bool { return c.Before.Status != Paid && c.After.Status == Paid }
+func (c Change) pays() bool {
+	return c.Before.Status != Paid && c.After.Status == Paid
+}
 
 // LockTx reads an invoice for another room's transaction and keeps others from
 // changing it, or its customer, until the commit.
-func LockTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Invoice, error) {
-	i, _, err := lock(ctx, tx, a, id)
-	return i, err
+func LockTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Invoice, error) {
+	invoice, _, err := lock(ctx, tx, actor, id)
+	return invoice, err
 }

@@ -21,49 +21,59 @@ const (
 
 // countChange counts changes of invoices. What was received for one that is
 // deleted stays received.
-func countChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, changes ...Change) error {
+func countChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, changes ...Change) error {
 	var invoices, settled []tally.Change
-	for _, c := range changes {
-		if c.Action != ActionCreated {
-			invoices, settled = append(invoices, counted(c.Before, -1)), append(settled, countedPaid(c.Before, -1)...)
+	for _, change := range changes {
+		if change.Action != ActionCreated {
+			invoices, settled = append(invoices, counted(change.Before, -1)), append(
+				settled,
+				countedPaid(change.Before, -1)...,
+			)
 		}
-		if c.Action != ActionDeleted {
-			invoices, settled = append(invoices, counted(c.After, 1)), append(settled, countedPaid(c.After, 1)...)
+		if change.Action != ActionDeleted {
+			invoices, settled = append(invoices, counted(change.After, 1)), append(
+				settled,
+				countedPaid(change.After, 1)...,
+			)
 		} else {
-			settled = append(settled, gone(countedPaid(c.Before, 1))...)
+			settled = append(settled, gone(countedPaid(change.Before, 1))...)
 		}
 	}
 	entries := append(entriesOf(counter, invoices), entriesOf(paid, settled)...)
-	for _, c := range changes {
-		if c.Action == ActionDeleted {
+	for _, change := range changes {
+		if change.Action == ActionDeleted {
 			continue // its customer goes, and is no debtor any more
 		}
-		debt, err := settleDebt(ctx, tx, a, c)
+		debt, err := settleDebt(ctx, tx, actor, change)
 		if err != nil {
 			return err
 		}
 		entries = append(entries, debt...)
 	}
-	return tally.AddAll(ctx, tx, a.Company.ID, entries)
+	return tally.AddAll(ctx, tx, actor.Company.ID, entries)
 }
 
 func entriesOf(counter tally.Counter, changes []tally.Change) []tally.Entry {
 	entries := make([]tally.Entry, len(changes))
-	for n, c := range changes {
-		entries[n] = tally.Entry{Counter: counter, Change: c}
+	for n, change := range changes {
+		entries[n] = tally.Entry{Counter: counter, Change: change}
 	}
 	return entries
 }
 
 // counted is an invoice as the counter of invoices has it. An open one is worth
 // what is still to come.
-func counted(i Invoice, n int64) tally.Change {
-	worth := i.Amount
-	if i.Status == Open {
-		worth = max(0, i.Amount-i.Received)
+func counted(invoice Invoice, n int64) tally.Change {
+	worth := invoice.Amount
+	if invoice.Status == Open {
+		worth = max(0, invoice.Amount-invoice.Received)
 	}
 	return tally.Change{N: n, Cents: n * int64(worth), Key: tally.Key{
-		Bucket: tally.BucketOf(i.ID), Day: i.DueOn.String(), PlanID: i.Plan.ID, ProductID: i.Product.ID, State: string(i.Status),
+		Bucket:    tally.BucketOf(invoice.ID),
+		Day:       invoice.DueOn.String(),
+		PlanID:    invoice.Plan.ID,
+		ProductID: invoice.Product.ID,
+		State:     string(invoice.Status),
 	}}
 }
 
@@ -74,16 +84,19 @@ const (
 )
 
 // countedPaid is an invoice as the counter of paid invoices has it.
-func countedPaid(i Invoice, n int64) []tally.Change {
-	if i.Status != Paid {
+func countedPaid(invoice Invoice, n int64) []tally.Change {
+	if invoice.Status != Paid {
 		return nil
 	}
 	state := onTime
-	if i.PaidOn.After(i.DueOn) {
+	if invoice.PaidOn.After(invoice.DueOn) {
 		state = late
 	}
-	return []tally.Change{{N: n, Cents: n * int64(i.Received), Key: tally.Key{
-		Day: i.PaidOn.String(), PlanID: i.Plan.ID, ProductID: i.Product.ID, State: state,
+	return []tally.Change{{N: n, Cents: n * int64(invoice.Received), Key: tally.Key{
+		Day:       invoice.PaidOn.String(),
+		PlanID:    invoice.Plan.ID,
+		ProductID: invoice.Product.ID,
+		State:     state,
 	}}}
 }
 
@@ -98,25 +111,36 @@ func gone(changes []tally.Change) []tally.Change {
 // countReceipts counts a change of a payment: it begins or ceases to count on
 // the day on which it came, and what goes back is a minus on the day on which
 // it went.
-func countReceipts(ctx context.Context, tx *sqldb.Tx, a account.Actor, c paymentChange) error {
+func countReceipts(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change paymentChange,
+) error {
 	var changes []tally.Change
-	switch before, after := c.before.Status.counts(), c.after.Status.counts(); {
+	switch before, after := change.before.Status.counts(), change.after.Status.counts(); {
 	case after && !before:
-		changes = append(changes, receipt(c.after, c.after.PaidOn, 1, c.after.Amount))
+		changes = append(
+			changes,
+			receipt(change.after, change.after.PaidOn, 1, change.after.Amount),
+		)
 	case before && !after:
-		changes = append(changes, receipt(c.before, c.before.PaidOn, -1, -c.before.Amount))
+		changes = append(
+			changes,
+			receipt(change.before, change.before.PaidOn, -1, -change.before.Amount),
+		)
 	}
-	if c.refund != nil {
-		changes = append(changes, receipt(c.after, c.refund.on, 0, -c.refund.amount))
+	if change.refund != nil {
+		changes = append(changes, receipt(change.after, change.refund.on, 0, -change.refund.amount))
 	}
 	if len(changes) == 0 {
 		return nil
 	}
-	return receipts.Add(ctx, tx, a.Company.ID, changes...)
+	return receipts.Add(ctx, tx, actor.Company.ID, changes...)
 }
 
-func receipt(p Payment, on civil.Date, n int64, amount money.Cents) tally.Change {
+func receipt(payment Payment, on civil.Date, n int64, amount money.Cents) tally.Change {
 	return tally.Change{N: n, Cents: int64(amount), Key: tally.Key{
-		Day: on.String(), PlanID: p.PlanID, ProductID: p.ProductID, State: p.Via,
+		Day: on.String(), PlanID: payment.PlanID, ProductID: payment.ProductID, State: payment.Via,
 	}}
 }

@@ -24,8 +24,8 @@ func instantAt(micros int64, offset int) time.Time {
 }
 
 // offsetOf is how far east of UTC the clock of an instant is, in seconds.
-func offsetOf(t time.Time) int {
-	_, offset := t.Zone()
+func offsetOf(at time.Time) int {
+	_, offset := at.Zone()
 	return offset
 }
 
@@ -93,19 +93,28 @@ type offsets struct {
 	isPaid  bool
 }
 
-func (t dayTable) fill(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location) (int, error) {
+func (t dayTable) fill(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	zones map[int64]*time.Location,
+) (int, error) {
 	rows, err := t.unfilled(ctx, tx, fillBatch)
 	if err != nil {
 		return 0, err
 	}
 	groups := map[offsets][]int64{}
-	for _, r := range rows {
-		zone, err := zoneOf(ctx, tx, zones, r.company)
+	for _, row := range rows {
+		zone, err := zoneOf(ctx, tx, zones, row.company)
 		if err != nil {
 			return 0, err
 		}
-		key := offsets{company: r.company, created: r.created.offset(zone), paid: r.paid.offset(zone), isPaid: r.paid.micros != 0}
-		groups[key] = append(groups[key], r.id)
+		key := offsets{
+			company: row.company,
+			created: row.created.offset(zone),
+			paid:    row.paid.offset(zone),
+			isPaid:  row.paid.micros != 0,
+		}
+		groups[key] = append(groups[key], row.id)
 	}
 	for key, ids := range groups {
 		if err := t.write(ctx, tx, key, ids); err != nil {
@@ -122,7 +131,12 @@ func (w written) offset(zone *time.Location) int {
 	return offsetGiving(time.UnixMicro(w.micros), w.on, zone)
 }
 
-func zoneOf(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location, companyID int64) (*time.Location, error) {
+func zoneOf(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	zones map[int64]*time.Location,
+	companyID int64,
+) (*time.Location, error) {
 	if zone, known := zones[companyID]; known {
 		return zone, nil
 	}

@@ -17,30 +17,30 @@ import (
 // filters and the counters name one day.
 func TestDaysOfTheBooksStayWhenTheCompanyMoves(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.clock.Set(time.Date(2026, 1, 31, 23, 30, 0, 0, w.actor.Company.Zone))
-		plan := w.plan(t, "1month", "35.00")
-		c := w.customer(t, plan, "2026-02-03")
-		i := w.only(t, c.ID)
-		out := w.set(t, i.ID, Paid)
+		world := newWorld(t, engine)
+		world.clock.Set(time.Date(2026, 1, 31, 23, 30, 0, 0, world.actor.Company.Zone))
+		plan := world.plan(t, "1month", "35.00")
+		customer := world.customer(t, plan, "2026-02-03")
+		invoice := world.only(t, customer.ID)
+		out := world.set(t, invoice.ID, Paid)
 		day := func(from, to string) Filter {
 			return Filter{PaidFrom: civil.MustParse(from), PaidTo: civil.MustParse(to), CreatedFrom: civil.MustParse(from), CreatedTo: civil.MustParse(to)}
 		}
 		for _, zone := range []string{"Pacific/Auckland", "Pacific/Honolulu", account.DefaultTimezone} {
 			var err error
-			w.actor.Company, err = w.accounts.SetCompany(t.Context(), w.actor, account.ReadCompanyDraft(values("timezone", zone)))
+			world.actor.Company, err = world.accounts.SetCompany(t.Context(), world.actor, account.ReadCompanyDraft(values("timezone", zone)))
 			must(t, err)
-			got, err := w.Find(t.Context(), w.actor, out.ID)
+			got, err := world.Find(t.Context(), world.actor, out.ID)
 			must(t, err)
 			for name, at := range map[string]time.Time{"paid": got.PaidAt, "created": got.CreatedAt} {
 				if text := civil.Timestamp(at, at.Location()); text != "2026-01-31T23:30:00-03:00" {
 					t.Errorf("%s: %s at %s", zone, name, text)
 				}
 			}
-			if _, n, err := w.List(t.Context(), w.actor, day("2026-01-31", "2026-01-31"), input.Page{Number: 1, Size: 10}); err != nil || n != 1 {
+			if _, n, err := world.List(t.Context(), world.actor, day("2026-01-31", "2026-01-31"), input.Page{Number: 1, Size: 10}); err != nil || n != 1 {
 				t.Errorf("%s: the filters find %d on the day, %v", zone, n, err)
 			}
-			payments, err := w.payments(t, i.ID)
+			payments, err := world.payments(t, invoice.ID)
 			if err != nil || len(payments) != 1 || civil.Of(payments[0].PaidAt) != payments[0].PaidOn {
 				t.Errorf("%s: the ledger has %+v, %v", zone, payments, err)
 			}
@@ -62,15 +62,15 @@ func (w *world) payments(t *testing.T, invoiceID int64) (list []Payment, err err
 // has left.
 func TestFillFindsTheOffsetThatGivesTheDay(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		plan := w.plan(t, "1month", "35.00")
+		world := newWorld(t, engine)
+		plan := world.plan(t, "1month", "35.00")
 		for range 3 {
-			w.set(t, w.only(t, w.customer(t, plan, "2026-02-03").ID).ID, Paid)
+			world.set(t, world.only(t, world.customer(t, plan, "2026-02-03").ID).ID, Paid)
 		}
-		w.customer(t, plan, "2026-02-03") // open: it has no day of payment
+		world.customer(t, plan, "2026-02-03") // open: it has no day of payment
 		exec := func(text string, args ...any) {
 			t.Helper()
-			must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 				_, err := tx.Exec(t.Context(), text, args...)
 				return err
 			}))
@@ -80,15 +80,15 @@ func TestFillFindsTheOffsetThatGivesTheDay(t *testing.T) {
 		late := time.Date(2026, 2, 1, 1, 30, 0, 0, time.UTC).UnixMicro() // 31 January in São Paulo
 		exec(`UPDATE invoices SET created_at = ?, created_on = '2026-01-31', paid_at = ?, paid_on = '2026-02-01' WHERE id = 1`, late, late)
 		for range 2 { // and then finds nothing
-			must(t, w.Fill(t.Context()))
+			must(t, world.Fill(t.Context()))
 		}
-		rows, err := sqldb.Values[string](t.Context(), w.db, `
+		rows, err := sqldb.Values[string](t.Context(), world.db, `
 			SELECT id || ' ' || created_offset || ' ' || COALESCE(paid_offset, 1) FROM invoices ORDER BY id /* every company_id */`)
 		want := []string{"1 -10800 -5400", "2 -10800 -10800", "3 -10800 -10800", "4 -10800 1"}
 		if err != nil || !slices.Equal(rows, want) {
 			t.Errorf("got %q, %v; want %q", rows, err, want)
 		}
-		left, err := sqldb.Value[int64](t.Context(), w.db, `SELECT count(*) FROM payments WHERE paid_offset IS NULL /* every company_id */`)
+		left, err := sqldb.Value[int64](t.Context(), world.db, `SELECT count(*) FROM payments WHERE paid_offset IS NULL /* every company_id */`)
 		if err != nil || left != 0 {
 			t.Errorf("%d payments are without an offset, %v", left, err)
 		}

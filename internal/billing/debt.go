@@ -29,61 +29,83 @@ func (d debtor) entry(n int64) tally.Entry {
 
 // settleDebt writes what a change of an invoice makes of its customer's debt,
 // and returns how the counter of debtors moves.
-func settleDebt(ctx context.Context, tx *sqldb.Tx, a account.Actor, c Change) ([]tally.Entry, error) {
-	wasOpen, isOpen := c.Before.Status == Open, c.After.Status == Open
-	if wasOpen == isOpen && (!isOpen || c.Before.DueOn == c.After.DueOn) {
+func settleDebt(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change Change,
+) ([]tally.Entry, error) {
+	wasOpen, isOpen := change.Before.Status == Open, change.After.Status == Open
+	if wasOpen == isOpen && (!isOpen || change.Before.DueOn == change.After.DueOn) {
 		return nil, nil
 	}
-	customerID := c.Invoice().Customer.ID
+	customerID := change.Invoice().Customer.ID
 	if isOpen && !wasOpen { // mostly the first: then one statement does
-		first, added, err := addDebtor(ctx, tx, a.Company.ID, customerID, c.After.DueOn)
+		first, added, err := addDebtor(ctx, tx, actor.Company.ID, customerID, change.After.DueOn)
 		if err != nil || added {
 			return []tally.Entry{first.entry(+1)}, err
 		}
 	}
-	return resettleDebt(ctx, tx, a, customerID)
+	return resettleDebt(ctx, tx, actor, customerID)
 }
 
 // resettleDebt finds a debtor's oldest open invoice anew.
-func resettleDebt(ctx context.Context, tx *sqldb.Tx, a account.Actor, customerID int64) ([]tally.Entry, error) {
-	before, err := debtorByID(ctx, tx, a.Company.ID, customerID)
+func resettleDebt(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	customerID int64,
+) ([]tally.Entry, error) {
+	before, err := debtorByID(ctx, tx, actor.Company.ID, customerID)
 	if err != nil {
 		return nil, err
 	}
 	after := before
-	if after.since, err = oldestOpen(ctx, tx, a.Company.ID, customerID); err != nil || after == before {
+	after.since, err = oldestOpen(ctx, tx, actor.Company.ID, customerID)
+	if err != nil || after == before {
 		return nil, err
 	}
 	if after.since.IsZero() {
-		return []tally.Entry{before.entry(-1)}, removeDebtor(ctx, tx, a.Company.ID, customerID)
+		return []tally.Entry{before.entry(-1)}, removeDebtor(ctx, tx, actor.Company.ID, customerID)
 	}
-	return []tally.Entry{before.entry(-1), after.entry(+1)}, updateDebtor(ctx, tx, a.Company.ID, customerID, after)
+	return []tally.Entry{before.entry(-1), after.entry(+1)}, updateDebtor(
+		ctx,
+		tx,
+		actor.Company.ID,
+		customerID,
+		after,
+	)
 }
 
 // customerMoved counts a debtor at the plan and the product that it has now.
-func customerMoved(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Change) error {
-	if c.Before.Plan.ID == c.After.Plan.ID && c.Before.Product.ID == c.After.Product.ID {
+func customerMoved(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change customer.Change,
+) error {
+	if change.Before.Plan.ID == change.After.Plan.ID && change.Before.Product.ID == change.After.Product.ID {
 		return nil
 	}
-	before, err := debtorByID(ctx, tx, a.Company.ID, c.After.ID)
+	before, err := debtorByID(ctx, tx, actor.Company.ID, change.After.ID)
 	if err != nil || before.since.IsZero() {
 		return err
 	}
-	after := debtor{before.since, c.After.Plan.ID, c.After.Product.ID}
-	if err := updateDebtor(ctx, tx, a.Company.ID, c.After.ID, after); err != nil {
+	after := debtor{before.since, change.After.Plan.ID, change.After.Product.ID}
+	if err := updateDebtor(ctx, tx, actor.Company.ID, change.After.ID, after); err != nil {
 		return err
 	}
-	return tally.AddAll(ctx, tx, a.Company.ID, []tally.Entry{before.entry(-1), after.entry(+1)})
+	return tally.AddAll(ctx, tx, actor.Company.ID, []tally.Entry{before.entry(-1), after.entry(+1)})
 }
 
 // forgetDebt removes a customer who is deleted from the debtors.
-func forgetDebt(ctx context.Context, tx *sqldb.Tx, a account.Actor, customerID int64) error {
-	before, err := debtorByID(ctx, tx, a.Company.ID, customerID)
+func forgetDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customerID int64) error {
+	before, err := debtorByID(ctx, tx, actor.Company.ID, customerID)
 	if err != nil || before.since.IsZero() {
 		return err
 	}
-	if err := removeDebtor(ctx, tx, a.Company.ID, customerID); err != nil {
+	if err := removeDebtor(ctx, tx, actor.Company.ID, customerID); err != nil {
 		return err
 	}
-	return tally.AddAll(ctx, tx, a.Company.ID, []tally.Entry{before.entry(-1)})
+	return tally.AddAll(ctx, tx, actor.Company.ID, []tally.Entry{before.entry(-1)})
 }

@@ -30,74 +30,89 @@ func ReadEdit(in *input.Form) Edit {
 	in.Alias("due", "due_date")
 	in.MustNotClear("total_amount")
 	in.MustNotClear("due_date")
-	e := Edit{
+	edit := Edit{
 		Amount:      in.Money("total_amount"),
 		DueOn:       in.Date("due_date"),
 		Description: in.Line("description", maxDescription),
 		Discount:    in.Money("discount"),
 	}
-	in.Ignore(slices.Concat(ReadOnly, []string{"status", "late_fee", "late_interest", "payable_amount", "payment_link"})...)
-	e.Problems = in.Problems()
-	return e
+	in.Ignore(slices.Concat(
+		ReadOnly,
+		[]string{"status", "late_fee", "late_interest", "payable_amount", "payment_link"},
+	)...)
+	edit.Problems = in.Problems()
+	return edit
 }
 
 // Edit changes an open invoice by hand. From then on it no longer follows its
 // customer, unless only its description changes. The due date that its payment
 // renews stays what it was. Nothing is recorded when nothing changes.
-func (s *Service) Edit(ctx context.Context, a account.Actor, invoiceID int64, e Edit) (Invoice, error) {
-	var c Change
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, _, err := lock(ctx, tx, a, invoiceID)
+func (s *Service) Edit(
+	ctx context.Context,
+	caller account.Actor,
+	invoiceID int64,
+	edit Edit,
+) (Invoice, error) {
+	var change Change
+	err := caller.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, _, err := lock(ctx, tx, caller, invoiceID)
 		if err != nil {
 			return err
 		}
-		actor, err := a.Refreshed(ctx, tx) // whose terms decide which discount is shown
+		actor, err := caller.Refreshed(ctx, tx) // whose terms decide which discount is shown
 		if err != nil {
 			return err
 		}
-		c = Change{Action: ActionUpdated, Before: before, After: before}
-		e.to(&c.After, before.PayableOn(actor.Company, actor.Today(tx.Now())).Discount)
-		if err := e.Problems.With(e.refused(c)).Err(); err != nil || c.After == before {
+		change = Change{Action: ActionUpdated, Before: before, After: before}
+		edit.to(&change.After, before.PayableOn(actor.Company, actor.Today(tx.Now())).Discount)
+		err = edit.Problems.With(edit.refused(change)).Err()
+		if err != nil || change.After == before {
 			return err
 		}
-		return s.apply(ctx, tx, a, &c)
+		return s.apply(ctx, tx, caller, &change)
 	})
-	return c.After, err
+	return change.After, err
 }
 
 // to sets what the edit says. A discount that is the one shown, as in a record
 // that was read and is sent back, says nothing.
-func (e Edit) to(i *Invoice, shown money.Cents) {
-	before := *i
-	e.Amount.To(&i.Amount)
-	e.DueOn.To(&i.DueOn)
+func (e Edit) to(invoice *Invoice, shown money.Cents) {
+	before := *invoice
+	e.Amount.To(&invoice.Amount)
+	e.DueOn.To(&invoice.DueOn)
 	switch {
 	case e.Discount.HasValue() && e.Discount.Value != shown:
-		i.OwnDiscount = OwnDiscount{e.Discount.Value, true}
+		invoice.OwnDiscount = OwnDiscount{e.Discount.Value, true}
 	case e.Discount.IsNull():
-		i.OwnDiscount = OwnDiscount{}
+		invoice.OwnDiscount = OwnDiscount{}
 	}
-	if *i != before {
-		i.Edited = true
+	if *invoice != before {
+		invoice.Edited = true
 	}
-	e.Description.To(&i.Description)
+	e.Description.To(&invoice.Description)
 }
 
 // refused says what cannot be. What the form has refused keeps its old value, and
 // is not refused again.
-func (e Edit) refused(c Change) (refused fault.Fields) {
-	i := c.After
-	if c.Before.Status != Open {
-		refused.Add("status", fmt.Sprintf("this invoice is %s; only one that is %s can be changed", c.Before.Status, Open))
+func (e Edit) refused(change Change) (refused fault.Fields) {
+	invoice := change.After
+	if change.Before.Status != Open {
+		refused.Add(
+			"status",
+			fmt.Sprintf("this invoice is %s; only one that is %s can be changed", change.Before.Status, Open),
+		)
 		return refused
 	}
 	switch {
-	case i.Amount <= 0:
+	case invoice.Amount <= 0:
 		refused.Add("total_amount", "must be more than zero")
-	case i.Amount != c.Before.Amount && i.Amount <= i.Received:
-		refused.Add("total_amount", fmt.Sprintf("must be more than the %s that came for it", i.Received))
+	case invoice.Amount != change.Before.Amount && invoice.Amount <= invoice.Received:
+		refused.Add(
+			"total_amount",
+			fmt.Sprintf("must be more than the %s that came for it", invoice.Received),
+		)
 	}
-	if i.OwnDiscount.Given && i.OwnDiscount.Amount >= max(1, i.Amount) {
+	if invoice.OwnDiscount.Given && invoice.OwnDiscount.Amount >= max(1, invoice.Amount) {
 		refused.Add("discount", "must be less than the amount of the invoice")
 	}
 	return refused

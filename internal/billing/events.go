@@ -35,9 +35,11 @@ type paidData struct {
 	Customer owner `json:"customer"`
 }
 
-func briefOf(i Invoice) brief { return brief{i.ID, i.Amount, i.Status} }
+func briefOf(invoice Invoice) brief {
+	return brief{invoice.ID, invoice.Amount, invoice.Status}
+}
 
-func customerOf(i Invoice) owner { return owner(i.Customer) }
+func customerOf(invoice Invoice) owner { return owner(invoice.Customer) }
 
 // SubjectID is the invoice that was paid.
 func (d paidData) SubjectID() int64 { return d.Invoice.ID }

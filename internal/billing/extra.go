@@ -33,11 +33,13 @@ type extraNames struct{ amount, due string }
 
 // ReadExtra reads an extra invoice from the fields amount, due, description and
 // renews.
-func ReadExtra(in *input.Form) Extra { return readExtra(in, extraNames{"amount", "due"}) }
+func ReadExtra(in *input.Form) Extra {
+	return readExtra(in, extraNames{"amount", "due"})
+}
 
 // ReadNewInvoice reads an invoice as the API takes it: the fields customer_id,
 // total_amount, due_date, description and renews.
-func ReadNewInvoice(in *input.Form) (customerID int64, e Extra) {
+func ReadNewInvoice(in *input.Form) (customerID int64, extra Extra) {
 	in.Require("customer_id")
 	customerID = in.ID("customer_id").Value
 	in.Ignore("id", "status", "overdue", "customer", "plan", "product")
@@ -45,57 +47,67 @@ func ReadNewInvoice(in *input.Form) (customerID int64, e Extra) {
 }
 
 func readExtra(in *input.Form, names extraNames) Extra {
-	e := Extra{
+	extra := Extra{
 		Amount:      in.Money(names.amount),
 		DueOn:       in.Date(names.due),
 		Description: in.Line("description", maxDescription),
 		Renews:      in.Bool("renews").Value,
 		names:       names,
 	}
-	e.Problems = in.Problems()
-	return e
+	extra.Problems = in.Problems()
+	return extra
 }
 
 // Create issues an invoice that a person asks for: one beside the generated ones,
 // or, where Renews is set, that of the customer's due date.
-func (s *Service) Create(ctx context.Context, a account.Actor, customerID int64, e Extra) (Invoice, error) {
-	if e.Renews {
-		return s.Reissue(ctx, a, customerID, e)
+func (s *Service) Create(
+	ctx context.Context,
+	actor account.Actor,
+	customerID int64,
+	extra Extra,
+) (Invoice, error) {
+	if extra.Renews {
+		return s.Reissue(ctx, actor, customerID, extra)
 	}
-	return s.CreateExtra(ctx, a, customerID, e)
+	return s.CreateExtra(ctx, actor, customerID, extra)
 }
 
 // CreateExtra issues an invoice beside the generated ones. Paying it renews
 // nothing.
-func (s *Service) CreateExtra(ctx context.Context, a account.Actor, customerID int64, e Extra) (Invoice, error) {
-	c := Change{Action: ActionCreated}
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		owner, err := customer.LockTx(ctx, tx, a, customerID)
+func (s *Service) CreateExtra(
+	ctx context.Context,
+	actor account.Actor,
+	customerID int64,
+	extra Extra,
+) (Invoice, error) {
+	change := Change{Action: ActionCreated}
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		owner, err := customer.LockTx(ctx, tx, actor, customerID)
 		if err != nil {
 			return err
 		}
-		c.After = e.invoice(a, tx.Now(), owner)
-		if err := e.Problems.With(e.refused(c.After)).Err(); err != nil {
+		change.After = extra.invoice(actor, tx.Now(), owner)
+		if err := extra.Problems.With(extra.refused(change.After)).Err(); err != nil {
 			return err
 		}
-		return s.apply(ctx, tx, a, &c)
+		return s.apply(ctx, tx, actor, &change)
 	})
-	return c.After, err
+	return change.After, err
 }
 
 // invoice makes the invoice of a customer.
-func (e Extra) invoice(a account.Actor, now time.Time, owner customer.Customer) Invoice {
-	i := newInvoice(owner, now)
-	i.Amount = e.Amount.Or(owner.Price())
-	i.DueOn = e.DueOn.Or(a.Today(now))
-	i.Description = e.Description.Value
-	return i
+func (e Extra) invoice(actor account.Actor, now time.Time, owner customer.Customer) Invoice {
+	invoice := newInvoice(owner, now)
+	invoice.Amount = e.Amount.Or(owner.Price())
+	invoice.DueOn = e.DueOn.Or(actor.Today(now))
+	invoice.Description = e.Description.Value
+	return invoice
 }
 
 // refused says what is wrong with the amount, unless the form has said it.
-func (e Extra) refused(i Invoice) (refused fault.Fields) {
+func (e Extra) refused(invoice Invoice) (refused fault.Fields) {
 	switch {
-	case i.Amount > 0 || e.Problems.Has(e.names.amount):
+	case invoice.Amount > 0 || e.Problems.Has(e.names.amount):
 	case e.Amount.HasValue():
 		refused.Add(e.names.amount, "must be more than zero")
 	default:

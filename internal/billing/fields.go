@@ -18,69 +18,83 @@ type field struct {
 
 var fields = []field{
 	{
-		name: "status", column: "status", at: func(i *Invoice) any { return (*string)(&i.Status) },
-		shown: func(i *Invoice) any { return i.Status },
+		name:   "status",
+		column: "status",
+		at:     func(invoice *Invoice) any { return (*string)(&invoice.Status) },
+		shown:  func(invoice *Invoice) any { return invoice.Status },
 	},
 	{
-		name: "total_amount", column: "amount_cents", at: func(i *Invoice) any { return (*int64)(&i.Amount) },
-		shown: func(i *Invoice) any { return i.Amount },
+		name:   "total_amount",
+		column: "amount_cents",
+		at:     func(invoice *Invoice) any { return (*int64)(&invoice.Amount) },
+		shown:  func(invoice *Invoice) any { return invoice.Amount },
 	},
-	{name: "description", column: "description", at: func(i *Invoice) any { return &i.Description }},
-	{name: "due_date", column: "due_on", at: func(i *Invoice) any { return &i.DueOn }},
-	{name: "issued_for", column: "issued_for", at: func(i *Invoice) any { return &i.IssuedFor }},
-	{name: "paid_on", column: "paid_on", at: func(i *Invoice) any { return &i.PaidOn }},
-	{name: "paid_via", column: "paid_via", at: func(i *Invoice) any { return &i.PaidVia }},
+	{name: "description", column: "description", at: func(invoice *Invoice) any { return &invoice.Description }},
+	{name: "due_date", column: "due_on", at: func(invoice *Invoice) any { return &invoice.DueOn }},
+	{name: "issued_for", column: "issued_for", at: func(invoice *Invoice) any { return &invoice.IssuedFor }},
+	{name: "paid_on", column: "paid_on", at: func(invoice *Invoice) any { return &invoice.PaidOn }},
+	{name: "paid_via", column: "paid_via", at: func(invoice *Invoice) any { return &invoice.PaidVia }},
 	{
-		name: "amount_received", column: "received_cents", at: func(i *Invoice) any { return (*int64)(&i.Received) },
-		shown: func(i *Invoice) any { return i.Received },
-	},
-	{
-		name: "late_fee", column: "late_fee_cents", at: func(i *Invoice) any { return (*int64)(&i.LateFee) },
-		shown: func(i *Invoice) any { return i.LateFee },
-	},
-	{
-		name: "late_interest", column: "late_interest_cents", at: func(i *Invoice) any { return (*int64)(&i.LateInterest) },
-		shown: func(i *Invoice) any { return i.LateInterest },
+		name:   "amount_received",
+		column: "received_cents",
+		at:     func(invoice *Invoice) any { return (*int64)(&invoice.Received) },
+		shown:  func(invoice *Invoice) any { return invoice.Received },
 	},
 	{
-		name: "discount", column: "discount_cents", at: func(i *Invoice) any { return (*int64)(&i.Discount) },
-		shown: func(i *Invoice) any { return i.Discount },
+		name:   "late_fee",
+		column: "late_fee_cents",
+		at:     func(invoice *Invoice) any { return (*int64)(&invoice.LateFee) },
+		shown:  func(invoice *Invoice) any { return invoice.LateFee },
 	},
 	{
-		name: "forgiven", column: "forgiven_cents", at: func(i *Invoice) any { return (*int64)(&i.Forgiven) },
-		shown: func(i *Invoice) any { return i.Forgiven },
+		name:   "late_interest",
+		column: "late_interest_cents",
+		at:     func(invoice *Invoice) any { return (*int64)(&invoice.LateInterest) },
+		shown:  func(invoice *Invoice) any { return invoice.LateInterest },
 	},
-	{name: "own_discount", column: "own_discount_cents", at: func(i *Invoice) any { return &i.OwnDiscount }},
-	{name: "edited", column: "edited", at: func(i *Invoice) any { return &i.Edited }},
-	{name: "superseded", column: "superseded", at: func(i *Invoice) any { return &i.Superseded }},
-	{name: "withdrawn", column: "withdrawn", at: func(i *Invoice) any { return (*string)(&i.Withdrawn) }},
-	{name: "plan", at: func(i *Invoice) any { return &i.Plan.Name }},
-	{name: "product", at: func(i *Invoice) any { return &i.Product.Name }},
 	{
-		name: "period", at: func(i *Invoice) any { return &i.Period },
-		shown: func(i *Invoice) any { return i.Period },
+		name:   "discount",
+		column: "discount_cents",
+		at:     func(invoice *Invoice) any { return (*int64)(&invoice.Discount) },
+		shown:  func(invoice *Invoice) any { return invoice.Discount },
 	},
-	{name: "note", column: "note", at: func(i *Invoice) any { return &i.Note }},
+	{
+		name:   "forgiven",
+		column: "forgiven_cents",
+		at:     func(invoice *Invoice) any { return (*int64)(&invoice.Forgiven) },
+		shown:  func(invoice *Invoice) any { return invoice.Forgiven },
+	},
+	{name: "own_discount", column: "own_discount_cents", at: func(invoice *Invoice) any { return &invoice.OwnDiscount }},
+	{name: "edited", column: "edited", at: func(invoice *Invoice) any { return &invoice.Edited }},
+	{name: "superseded", column: "superseded", at: func(invoice *Invoice) any { return &invoice.Superseded }},
+	{name: "withdrawn", column: "withdrawn", at: func(invoice *Invoice) any { return (*string)(&invoice.Withdrawn) }},
+	{name: "plan", at: func(invoice *Invoice) any { return &invoice.Plan.Name }},
+	{name: "product", at: func(invoice *Invoice) any { return &invoice.Product.Name }},
+	{
+		name: "period", at: func(invoice *Invoice) any { return &invoice.Period },
+		shown: func(invoice *Invoice) any { return invoice.Period },
+	},
+	{name: "note", column: "note", at: func(invoice *Invoice) any { return &invoice.Note }},
 }
 
 // auditFields is the record as the audit log shows it.
-func auditFields(i Invoice) account.AuditFields {
+func auditFields(invoice Invoice) account.AuditFields {
 	audit := make(account.AuditFields, len(fields))
-	for _, f := range fields {
-		if f.shown != nil {
-			audit[f.name] = fmt.Sprint(f.shown(&i))
+	for _, field := range fields {
+		if field.shown != nil {
+			audit[field.name] = fmt.Sprint(field.shown(&invoice))
 			continue
 		}
-		audit[f.name] = fmt.Sprint(sqldb.ValueAt(f.at(&i)))
+		audit[field.name] = fmt.Sprint(sqldb.ValueAt(field.at(&invoice)))
 	}
 	return audit
 }
 
 // stored are the columns of the table.
 var stored = func() (list sqldb.Fields[Invoice]) {
-	for _, f := range fields {
-		if f.column != "" {
-			list = append(list, sqldb.Field[Invoice]{Column: f.column, At: f.at})
+	for _, field := range fields {
+		if field.column != "" {
+			list = append(list, sqldb.Field[Invoice]{Column: field.column, At: field.at})
 		}
 	}
 	return list

@@ -63,15 +63,15 @@ var notInEvents = map[string]string{
 
 func TestEveryFieldIsAudited(t *testing.T) {
 	empty := fmt.Sprint(auditFields(Invoice{}))
-	housetest.EachField(t, full(), notAudited, func(i Invoice) bool {
-		return fmt.Sprint(auditFields(i)) != empty
+	housetest.EachField(t, full(), notAudited, func(invoice Invoice) bool {
+		return fmt.Sprint(auditFields(invoice)) != empty
 	}, "is missing in the table of fields.go, so the audit log does not show its change")
 }
 
 func TestEveryFieldIsInEvents(t *testing.T) {
 	_, empty := Change{Action: ActionCreated}.event()
-	housetest.EachField(t, full(), notInEvents, func(i Invoice) bool {
-		name, data := Change{Action: ActionCreated, After: i}.event()
+	housetest.EachField(t, full(), notInEvents, func(invoice Invoice) bool {
+		name, data := Change{Action: ActionCreated, After: invoice}.event()
 		return name == event.InvoiceCreated && asJSON(t, data) != asJSON(t, empty)
 	}, "is missing in the events' data (events.go)")
 }
@@ -85,14 +85,14 @@ func asJSON(t *testing.T, v any) string {
 
 func TestEveryFieldIsStored(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		c := w.customer(t, 1, "2026-05-10")
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		record := world.customer(t, 1, "2026-05-10")
 		want := full()
-		want.Customer = Customer{c.ID, c.UUID, c.Name}
-		want.Plan, want.Product = c.Plan, c.Product
-		want.ID = w.apply1(t, Change{Action: ActionCreated, After: want})
-		if got := w.find(t, want.ID); plainly(got) != plainly(want) {
+		want.Customer = Customer{record.ID, record.UUID, record.Name}
+		want.Plan, want.Product = record.Plan, record.Product
+		want.ID = world.apply1(t, Change{Action: ActionCreated, After: want})
+		if got := world.find(t, want.ID); plainly(got) != plainly(want) {
 			t.Errorf("inserted %+v, read %+v", want, got)
 		}
 		changed := want
@@ -102,24 +102,24 @@ func TestEveryFieldIsStored(t *testing.T) {
 		changed.renewal = renewal{day("2026-02-11"), day("2026-03-11"), 11, day("2026-01-29")}
 		changed.IssuedFor = day("2026-02-12")
 		changed.OwnDiscount, changed.Edited, changed.Superseded, changed.Withdrawn = OwnDiscount{}, false, false, ""
-		w.plan(t, "2years", "70.00")
-		changed.Plan, changed.Product = w.customer(t, 2, "2026-05-10").Plan, w.customer(t, 2, "2026-05-10").Product
+		world.plan(t, "2years", "70.00")
+		changed.Plan, changed.Product = world.customer(t, 2, "2026-05-10").Plan, world.customer(t, 2, "2026-05-10").Product
 		changed.Period = civil.Period{Unit: civil.Year, Count: 2}
-		w.apply1(t, Change{Action: ActionUpdated, Before: want, After: changed})
-		if got := w.find(t, want.ID); plainly(got) != plainly(changed) {
+		world.apply1(t, Change{Action: ActionUpdated, Before: want, After: changed})
+		if got := world.find(t, want.ID); plainly(got) != plainly(changed) {
 			t.Errorf("updated to %+v, read %+v", changed, got)
 		}
-		for n, f := range fields {
-			if sqldb.ValueAt(f.at(&want)) == sqldb.ValueAt(f.at(&changed)) {
-				t.Errorf("%s (field %d) was not changed: the test above must", f.name, n)
+		for n, field := range fields {
+			if sqldb.ValueAt(field.at(&want)) == sqldb.ValueAt(field.at(&changed)) {
+				t.Errorf("%s (field %d) was not changed: the test above must", field.name, n)
 			}
 		}
 	})
 }
 
 // apply1 applies a change and returns the id of its invoice.
-func (w *world) apply1(t *testing.T, c Change) int64 {
+func (w *world) apply1(t *testing.T, change Change) int64 {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.apply(t.Context(), tx, w.actor, &c) }))
-	return c.After.ID
+	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.apply(t.Context(), tx, w.actor, &change) }))
+	return change.After.ID
 }

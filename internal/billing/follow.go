@@ -29,7 +29,9 @@ func (w Withdrawal) revivable() bool {
 }
 
 // withdraw cancels an invoice for the program.
-func (i *Invoice) withdraw(why Withdrawal) { i.Status, i.Withdrawn = Cancelled, why }
+func (i *Invoice) withdraw(why Withdrawal) {
+	i.Status, i.Withdrawn = Cancelled, why
+}
 
 // follows reports whether a generated invoice follows its customer. One that a
 // person edited, or that has money on it, does not. One that was withdrawn with
@@ -40,78 +42,99 @@ func (i Invoice) follows() bool {
 }
 
 // reprice has an invoice be for what the customer buys now.
-func (i *Invoice) reprice(c customer.Customer, period civil.Period) {
+func (i *Invoice) reprice(record customer.Customer, period civil.Period) {
 	if i.Description == i.Plan.Name {
-		i.Description = c.Plan.Name
+		i.Description = record.Plan.Name
 	}
-	i.Amount, i.Plan, i.Product, i.Period = c.Price(), c.Plan, c.Product, period
+	i.Amount, i.Plan, i.Product, i.Period = record.Price(), record.Plan, record.Product, period
 }
 
 // follow has the invoices of a customer follow a change of its record.
-func (s *Service) follow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Change) error {
-	if err := s.followDueDate(ctx, tx, a, c); err != nil {
+func (s *Service) follow(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change customer.Change,
+) error {
+	if err := s.followDueDate(ctx, tx, actor, change); err != nil {
 		return err
 	}
-	switch before, after := c.Before.IsCancelled(), c.After.IsCancelled(); {
-	case after && !before && !c.KeepInvoices:
-		return s.withdrawAll(ctx, tx, a, c.After)
+	switch before, after := change.Before.IsCancelled(), change.After.IsCancelled(); {
+	case after && !before && !change.KeepInvoices:
+		return s.withdrawAll(ctx, tx, actor, change.After)
 	case before && !after:
-		return s.restoreAll(ctx, tx, a, c.After)
+		return s.restoreAll(ctx, tx, actor, change.After)
 	}
 	return nil
 }
 
 // followDueDate changes the invoice of the due date that the customer had
 // before.
-func (s *Service) followDueDate(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Change) error {
+func (s *Service) followDueDate(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	c customer.Change,
+) error {
 	if c.Before.DueOn == c.After.DueOn && !repriced(c) {
 		return nil
 	}
-	i, found, err := generatedFor(ctx, tx, c.Before, a.Company.ID)
-	if err != nil || !found || !i.follows() {
+	invoice, found, err := generatedFor(ctx, tx, c.Before, actor.Company.ID)
+	if err != nil || !found || !invoice.follows() {
 		return err
 	}
-	change := Change{Action: ActionUpdated, Before: i, After: i}
-	if err := change.follow(ctx, tx, a, c); err != nil || change.After == change.Before {
+	change := Change{Action: ActionUpdated, Before: invoice, After: invoice}
+	if err := change.follow(ctx, tx, actor, c); err != nil || change.After == change.Before {
 		return err
 	}
-	return s.apply(ctx, tx, a, &change)
+	return s.apply(ctx, tx, actor, &change)
 }
 
 // repriced reports whether the customer buys something else, or for another
 // price.
-func repriced(c customer.Change) bool {
-	return c.Before.Plan.ID != c.After.Plan.ID || c.Before.Price() != c.After.Price()
+func repriced(change customer.Change) bool {
+	return change.Before.Plan.ID != change.After.Plan.ID ||
+		change.Before.Price() != change.After.Price()
 }
 
 // follow decides what becomes of the invoice of the due date that the customer
 // had before.
-func (c *Change) follow(ctx context.Context, tx *sqldb.Tx, a account.Actor, owner customer.Change) error {
+func (c *Change) follow(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	owner customer.Change,
+) error {
 	if owner.Reversed {
 		c.After.withdraw(withdrawnUndone)
 		return nil
 	}
-	if err := c.followDate(ctx, tx, a, owner); err != nil {
+	if err := c.followDate(ctx, tx, actor, owner); err != nil {
 		return err
 	}
 	// One that stays behind belongs to a due date that the customer has left.
-	today := a.Today(tx.Now())
+	today := actor.Today(tx.Now())
 	early := today.Before(owner.Before.DueOn) || today.Before(owner.After.DueOn)
 	if !repriced(owner) || !early || c.After.DueOn != owner.After.DueOn || c.After.Withdrawn.revivable() {
 		return nil
 	}
-	return c.followPrice(ctx, tx, a, owner.After)
+	return c.followPrice(ctx, tx, actor, owner.After)
 }
 
 // followDate moves the invoice to the customer's new due date. Where that has an
 // open invoice, or one that will be opened for it, this one is withdrawn. Where
 // it has one that was paid, or that a person cancelled, nobody can say what this
 // one is for: it stays.
-func (c *Change) followDate(ctx context.Context, tx *sqldb.Tx, a account.Actor, owner customer.Change) error {
+func (c *Change) followDate(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	owner customer.Change,
+) error {
 	if owner.After.DueOn.IsZero() || owner.Before.DueOn == owner.After.DueOn {
 		return nil
 	}
-	other, found, err := generatedFor(ctx, tx, owner.After, a.Company.ID)
+	other, found, err := generatedFor(ctx, tx, owner.After, actor.Company.ID)
 	switch {
 	case err != nil:
 		return err
@@ -124,12 +147,17 @@ func (c *Change) followDate(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 }
 
 // followPrice has the invoice take the customer's new plan and price.
-func (c *Change) followPrice(ctx context.Context, tx *sqldb.Tx, a account.Actor, owner customer.Customer) error {
+func (c *Change) followPrice(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	owner customer.Customer,
+) error {
 	if !billable(owner) {
 		c.After.withdraw(withdrawnFree)
 		return nil
 	}
-	plan, err := catalog.FindPlan(ctx, tx, a, owner.Plan.ID)
+	plan, err := catalog.FindPlan(ctx, tx, actor, owner.Plan.ID)
 	if err != nil {
 		return err
 	}
@@ -138,23 +166,35 @@ func (c *Change) followPrice(ctx context.Context, tx *sqldb.Tx, a account.Actor,
 }
 
 // billable reports whether the customer has something to pay for.
-func billable(c customer.Customer) bool { return c.Plan.ID != 0 && c.Price() > 0 }
+func billable(record customer.Customer) bool {
+	return record.Plan.ID != 0 && record.Price() > 0
+}
 
 // withdrawAll cancels the open invoices of a customer who is cancelled.
-func (s *Service) withdrawAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
-	return s.changeAll(ctx, tx, a, c, func(i *Invoice) {
-		if i.Status == Open {
-			i.withdraw(withdrawnCustomer)
+func (s *Service) withdrawAll(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	record customer.Customer,
+) error {
+	return s.changeAll(ctx, tx, actor, record, func(invoice *Invoice) {
+		if invoice.Status == Open {
+			invoice.withdraw(withdrawnCustomer)
 		}
 	})
 }
 
 // restoreAll opens again what was withdrawn with a customer who is taken back:
 // the invoices from its due date on. Those of earlier dates were given up.
-func (s *Service) restoreAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
-	return s.changeAll(ctx, tx, a, c, func(i *Invoice) {
-		if i.Withdrawn == withdrawnCustomer && !i.owedFrom().Before(c.DueOn) {
-			i.Status, i.Withdrawn = Open, ""
+func (s *Service) restoreAll(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	record customer.Customer,
+) error {
+	return s.changeAll(ctx, tx, actor, record, func(invoice *Invoice) {
+		if invoice.Withdrawn == withdrawnCustomer && !invoice.owedFrom().Before(record.DueOn) {
+			invoice.Status, invoice.Withdrawn = Open, ""
 		}
 	})
 }
@@ -169,18 +209,24 @@ func (i Invoice) owedFrom() civil.Date {
 }
 
 // changeAll applies a change to those invoices of a customer that it changes.
-func (s *Service) changeAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer, change func(*Invoice)) error {
-	list, err := ofCustomer(ctx, tx, a.Company.ID, c.ID)
+func (s *Service) changeAll(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	record customer.Customer,
+	change func(*Invoice),
+) error {
+	list, err := ofCustomer(ctx, tx, actor.Company.ID, record.ID)
 	if err != nil {
 		return err
 	}
-	for _, i := range list {
-		made := Change{Action: ActionUpdated, Before: i, After: i}
+	for _, invoice := range list {
+		made := Change{Action: ActionUpdated, Before: invoice, After: invoice}
 		change(&made.After)
-		if made.After == i {
+		if made.After == invoice {
 			continue
 		}
-		if err := s.apply(ctx, tx, a, &made); err != nil {
+		if err := s.apply(ctx, tx, actor, &made); err != nil {
 			return err
 		}
 	}
@@ -190,17 +236,22 @@ func (s *Service) changeAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 // reviveFor opens the invoice of a customer's due date again if the program
 // withdrew it, for what the customer buys now. It was announced when it was
 // issued, so there is no event.
-func (s *Service) reviveFor(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
-	i, found, err := generatedFor(ctx, tx, c, a.Company.ID)
-	if err != nil || !found || !i.Withdrawn.revivable() {
+func (s *Service) reviveFor(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	record customer.Customer,
+) error {
+	invoice, found, err := generatedFor(ctx, tx, record, actor.Company.ID)
+	if err != nil || !found || !invoice.Withdrawn.revivable() {
 		return err
 	}
-	plan, err := catalog.FindPlan(ctx, tx, a, c.Plan.ID)
+	plan, err := catalog.FindPlan(ctx, tx, actor, record.Plan.ID)
 	if err != nil {
 		return err
 	}
-	change := Change{Action: ActionUpdated, Before: i, After: i}
+	change := Change{Action: ActionUpdated, Before: invoice, After: invoice}
 	change.After.Status, change.After.Withdrawn = Open, ""
-	change.After.reprice(c, plan.Period)
-	return s.apply(ctx, tx, a, &change)
+	change.After.reprice(record, plan.Period)
+	return s.apply(ctx, tx, actor, &change)
 }

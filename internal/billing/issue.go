@@ -21,21 +21,21 @@ const issueBatch = 100
 // without an invoice, so a run with nothing due costs one query; what was missed
 // while no process ran is found by the next run, and any number of processes
 // may run it at once. It returns how many it issued.
-func (s *Service) Issue(ctx context.Context, a account.Actor) (int, error) {
-	horizon := a.Today(s.db.Now()).AddDays(a.Company.Settings.LeadDays)
-	due, err := anyScheduled(ctx, s.db, a.Company.ID, horizon)
+func (s *Service) Issue(ctx context.Context, actor account.Actor) (int, error) {
+	horizon := actor.Today(s.db.Now()).AddDays(actor.Company.Settings.LeadDays)
+	due, err := anyScheduled(ctx, s.db, actor.Company.ID, horizon)
 	if err != nil || !due {
 		return 0, err
 	}
 	total := 0
 	for claimed := 1; claimed > 0; {
 		issued := 0
-		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-			claimed, issued, err = s.issueSome(ctx, tx, a, horizon)
+		err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+			claimed, issued, err = s.issueSome(ctx, tx, actor, horizon)
 			return err
 		})
 		if err != nil {
-			return total, fmt.Errorf("issue invoices of company %d: %w", a.Company.ID, err)
+			return total, fmt.Errorf("issue invoices of company %d: %w", actor.Company.ID, err)
 		}
 		total += issued
 	}
@@ -44,13 +44,18 @@ func (s *Service) Issue(ctx context.Context, a account.Actor) (int, error) {
 
 // issueSome claims a batch of customers from the schedule and bills those who
 // have no invoice yet for their due date.
-func (s *Service) issueSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, horizon civil.Date) (claimed, issued int, err error) {
-	ids, err := scheduled(ctx, tx, a.Company.ID, horizon, issueBatch)
+func (s *Service) issueSome(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	horizon civil.Date,
+) (claimed, issued int, err error) {
+	ids, err := scheduled(ctx, tx, actor.Company.ID, horizon, issueBatch)
 	if err != nil {
 		return 0, 0, err
 	}
 	for _, id := range ids {
-		made, err := s.issueScheduled(ctx, tx, a, id)
+		made, err := s.issueScheduled(ctx, tx, actor, id)
 		if err != nil {
 			return 0, 0, fmt.Errorf("customer %d: %w", id, err)
 		}
@@ -61,45 +66,61 @@ func (s *Service) issueSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	return len(ids), issued, nil
 }
 
-func (s *Service) issueScheduled(ctx context.Context, tx *sqldb.Tx, a account.Actor, customerID int64) (issued bool, err error) {
-	c, err := customer.FindTx(ctx, tx, a, customerID)
+func (s *Service) issueScheduled(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	customerID int64,
+) (issued bool, err error) {
+	record, err := customer.FindTx(ctx, tx, actor, customerID)
 	if err != nil {
 		return false, err
 	}
-	if err := unschedule(ctx, tx, a.Company.ID, customerID); err != nil {
+	if err := unschedule(ctx, tx, actor.Company.ID, customerID); err != nil {
 		return false, err
 	}
-	return s.issueFor(ctx, tx, a, c)
+	return s.issueFor(ctx, tx, actor, record)
 }
 
 // issueFor bills a customer for its due date, unless that has been done. A price
 // of nothing is not billed, nor is a cancelled customer.
-func (s *Service) issueFor(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) (issued bool, err error) {
-	if !billable(c) || c.DueOn.IsZero() || c.IsCancelled() {
+func (s *Service) issueFor(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	record customer.Customer,
+) (issued bool, err error) {
+	if !billable(record) || record.DueOn.IsZero() || record.IsCancelled() {
 		return false, nil
 	}
-	plan, err := catalog.FindPlan(ctx, tx, a, c.Plan.ID)
+	plan, err := catalog.FindPlan(ctx, tx, actor, record.Plan.ID)
 	if err != nil {
 		return false, err
 	}
-	change := Change{Action: ActionCreated, After: generated(c, plan, tx.Now())}
-	err = s.apply(ctx, tx, a, &change)
+	change := Change{Action: ActionCreated, After: generated(record, plan, tx.Now())}
+	err = s.apply(ctx, tx, actor, &change)
 	if errors.Is(err, errIssued) {
-		return false, s.reviveFor(ctx, tx, a, c)
+		return false, s.reviveFor(ctx, tx, actor, record)
 	}
 	return err == nil, err
 }
 
 // generated is the invoice of a customer's due date.
-func generated(c customer.Customer, plan catalog.Plan, now time.Time) Invoice {
-	i := newInvoice(c, now)
-	i.Generated, i.Description, i.DueOn, i.IssuedFor = true, c.Plan.Name, c.DueOn, c.DueOn
-	i.reprice(c, plan.Period)
-	return i
+func generated(record customer.Customer, plan catalog.Plan, now time.Time) Invoice {
+	invoice := newInvoice(record, now)
+	invoice.Generated, invoice.Description, invoice.DueOn, invoice.IssuedFor = true, record.Plan.Name, record.DueOn, record.DueOn
+	invoice.reprice(record, plan.Period)
+	return invoice
 }
 
 // newInvoice is an open invoice of a customer, for the plan and the product
 // that it has now.
-func newInvoice(c customer.Customer, now time.Time) Invoice {
-	return Invoice{Customer: Customer{c.ID, c.UUID, c.Name}, Status: Open, Plan: c.Plan, Product: c.Product, CreatedAt: now}
+func newInvoice(record customer.Customer, now time.Time) Invoice {
+	return Invoice{
+		Customer:  Customer{record.ID, record.UUID, record.Name},
+		Status:    Open,
+		Plan:      record.Plan,
+		Product:   record.Product,
+		CreatedAt: now,
+	}
 }

@@ -21,8 +21,8 @@ import (
 
 func TestNewCustomerIsBilledAtOnceForItsFirstDueDate(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		monthly, dear, free := w.plan(t, "1month", "35.00"), w.plan(t, "1year", "99999999.99"), w.plan(t, "1week", "0.00")
+		world := newWorld(t, engine)
+		monthly, dear, free := world.plan(t, "1month", "35.00"), world.plan(t, "1year", "99999999.99"), world.plan(t, "1week", "0.00")
 		for _, c := range []struct {
 			name   string
 			planID int64
@@ -38,30 +38,30 @@ func TestNewCustomerIsBilledAtOnceForItsFirstDueDate(t *testing.T) {
 			{"no plan", 0, "2026-02-01", "", 0},
 			{"neither", 0, "", "", 0},
 		} {
-			known := len(w.bodies(t))
-			made := w.customer(t, c.planID, c.dueOn)
+			known := len(world.bodies(t))
+			made := world.customer(t, c.planID, c.dueOn)
 			if c.want == "" {
-				w.wantDue(t, made.ID)
-				w.wantEvents(t, known, event.CustomerCreated)
+				world.wantDue(t, made.ID)
+				world.wantEvents(t, known, event.CustomerCreated)
 				continue
 			}
-			w.wantEvents(t, known, event.CustomerCreated, event.InvoiceCreated)
+			world.wantEvents(t, known, event.CustomerCreated, event.InvoiceCreated)
 			want := Invoice{
 				Customer: Customer{made.ID, made.UUID, made.Name}, Generated: true, Status: Open, Amount: c.amount,
 				Description: made.Plan.Name, DueOn: day(c.want), Plan: made.Plan, Product: made.Product, CreatedAt: noon,
 			}
-			got := plainly(w.only(t, made.ID))
-			plan, err := w.catalog.Plan(t.Context(), w.actor, c.planID)
+			got := plainly(world.only(t, made.ID))
+			plan, err := world.catalog.Plan(t.Context(), world.actor, c.planID)
 			must(t, err)
 			want.ID, want.Period, want.IssuedFor = got.ID, plan.Period, want.DueOn
 			if got != want {
 				t.Errorf("%s: got  %+v\nwant %+v", c.name, got, want)
 			}
 		}
-		if n := w.dayWork(t); n != 0 {
+		if n := world.dayWork(t); n != 0 {
 			t.Errorf("%d were issued a second time", n)
 		}
-		w.wantTrueBooks(t)
+		world.wantTrueBooks(t)
 	})
 }
 
@@ -87,24 +87,24 @@ func TestNextInvoiceIsIssuedLeadDaysAheadAtTheCompanysMidnight(t *testing.T) {
 		} {
 			first, err := time.Parse(time.RFC3339, c.at)
 			must(t, err)
-			w := openWorld(t, sqldbtest.URL(t, engine), sqldbtest.NewClock(first.AddDate(0, 0, -90)))
-			w.actor = w.newCompany(t, c.zone)
-			w.actor.Company.Settings.LeadDays = c.lead
-			w.plan(t, "1month", "35.00")
-			id := w.customer(t, 1, "2017-01-01").ID
-			w.redate(t, id, c.dueOn)
+			world := openWorld(t, sqldbtest.URL(t, engine), sqldbtest.NewClock(first.AddDate(0, 0, -90)))
+			world.actor = world.newCompany(t, c.zone)
+			world.actor.Company.Settings.LeadDays = c.lead
+			world.plan(t, "1month", "35.00")
+			id := world.customer(t, 1, "2017-01-01").ID
+			world.redate(t, id, c.dueOn)
 			for _, before := range []time.Duration{48 * time.Hour, time.Hour, time.Second} {
-				w.clock.Set(first.Add(-before))
-				if n := w.dayWork(t); n != 0 {
+				world.clock.Set(first.Add(-before))
+				if n := world.dayWork(t); n != 0 {
 					t.Errorf("%s, due %s: issued %v too early", c.zone, c.dueOn, before)
 				}
 			}
-			w.clock.Set(first)
-			if n := w.dayWork(t); n != 1 {
+			world.clock.Set(first)
+			if n := world.dayWork(t); n != 1 {
 				t.Errorf("%s, due %s: %d issued at %s, want 1", c.zone, c.dueOn, n, c.at)
 			}
-			w.wantDue(t, id, "2017-01-01", c.dueOn)
-			w.wantNothingToIssue(t)
+			world.wantDue(t, id, "2017-01-01", c.dueOn)
+			world.wantNothingToIssue(t)
 		}
 	})
 }
@@ -123,135 +123,135 @@ func (w *world) wantNothingToIssue(t *testing.T) {
 }
 
 func TestLongerLeadIsCaughtUpAtOnce(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.plan(t, "1month", "35.00")
-	id := w.customer(t, 1, "2026-01-31").ID
-	w.redate(t, id, "2026-02-20")
-	w.wantNothingToIssue(t)
-	w.actor.Company.Settings.LeadDays = 20
-	if n := w.dayWork(t); n != 1 {
+	world := newWorld(t, sqldb.SQLite)
+	world.plan(t, "1month", "35.00")
+	id := world.customer(t, 1, "2026-01-31").ID
+	world.redate(t, id, "2026-02-20")
+	world.wantNothingToIssue(t)
+	world.actor.Company.Settings.LeadDays = 20
+	if n := world.dayWork(t); n != 1 {
 		t.Errorf("%d issued, want 1", n)
 	}
 }
 
 func TestInvoiceMissedDuringDowntimeIsCaughtUp(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1week", "12.34")
-		id := w.customer(t, 1, "2026-02-07").ID
-		w.set(t, w.only(t, id).ID, Paid)
-		w.clock.Advance(40 * 24 * time.Hour) // nothing ran until 12 March
+		world := newWorld(t, engine)
+		world.plan(t, "1week", "12.34")
+		id := world.customer(t, 1, "2026-02-07").ID
+		world.set(t, world.only(t, id).ID, Paid)
+		world.clock.Advance(40 * 24 * time.Hour) // nothing ran until 12 March
 		want := []string{"2026-02-07"}
 		for due := day("2026-02-14"); !due.After(day("2026-03-17")); due = due.AddDays(7) {
-			if n := w.dayWork(t); n != 1 {
+			if n := world.dayWork(t); n != 1 {
 				t.Fatalf("%d issued, want the one due %v", n, due)
 			}
 			want = append(want, due.String())
-			w.wantDue(t, id, want...)
-			w.set(t, w.invoices(t, id)[len(want)-1].ID, Paid)
+			world.wantDue(t, id, want...)
+			world.set(t, world.invoices(t, id)[len(want)-1].ID, Paid)
 		}
-		w.wantNothingToIssue(t)
-		w.wantTrueBooks(t)
+		world.wantNothingToIssue(t)
+		world.wantTrueBooks(t)
 	})
 }
 
 func TestDateThatMovesBackAndForthIsBilledOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		id := w.customer(t, 1, "2026-02-01").ID
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		id := world.customer(t, 1, "2026-02-01").ID
 		for range 3 {
 			for _, due := range []string{"2026-02-02", "2026-12-31", "2026-02-01", "2026-02-03"} {
-				w.update(t, id, "data_de_vencimento", due)
-				w.dayWork(t)
+				world.update(t, id, "data_de_vencimento", due)
+				world.dayWork(t)
 			}
 		}
-		w.wantDue(t, id, "2026-02-03")
-		w.wantNothingToIssue(t)
-		created := slices.DeleteFunc(w.recorded(t, 0), func(n event.Name) bool { return n != event.InvoiceCreated })
+		world.wantDue(t, id, "2026-02-03")
+		world.wantNothingToIssue(t)
+		created := slices.DeleteFunc(world.recorded(t, 0), func(name event.Name) bool { return name != event.InvoiceCreated })
 		if len(created) != 1 {
 			t.Errorf("%d events, want one for the invoice", len(created))
 		}
-		w.wantTrueBooks(t)
+		world.wantTrueBooks(t)
 	})
 }
 
 func TestInvoiceBearsThePlanOfTheDayItIsIssued(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		w.plan(t, "1year", "300.00")
-		free := w.plan(t, "1week", "0.00")
-		id := w.customer(t, 1, "2026-01-31").ID
-		first := plainly(w.only(t, id))
-		w.update(t, id, "plan_id", "2", "product_id", "2")
-		w.wantNothingToIssue(t) // the invoice of that date has been issued, at the old value
-		w.redate(t, id, "2026-02-01")
-		_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 2, catalog.ReadPlanChanges(values("value", "310.50")))
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		world.plan(t, "1year", "300.00")
+		free := world.plan(t, "1week", "0.00")
+		id := world.customer(t, 1, "2026-01-31").ID
+		first := plainly(world.only(t, id))
+		world.update(t, id, "plan_id", "2", "product_id", "2")
+		world.wantNothingToIssue(t) // the invoice of that date has been issued, at the old value
+		world.redate(t, id, "2026-02-01")
+		_, err := world.catalog.UpdatePlan(t.Context(), world.actor, 2, catalog.ReadPlanChanges(values("value", "310.50")))
 		must(t, err)
-		w.dayWork(t)
-		second := w.invoices(t, id)[1]
+		world.dayWork(t)
+		second := world.invoices(t, id)[1]
 		if second.Amount != 31050 || second.Plan.ID != 2 || second.Product.ID != 2 || second.Description != "Plano 1year" {
 			t.Errorf("second %+v", second)
 		}
-		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 1, catalog.ReadPlanChanges(values("value", "99.00")))
+		_, err = world.catalog.UpdatePlan(t.Context(), world.actor, 1, catalog.ReadPlanChanges(values("value", "99.00")))
 		must(t, err)
-		if got := w.find(t, first.ID); got.Amount != 3500 || got.Plan.ID != 1 {
+		if got := world.find(t, first.ID); got.Amount != 3500 || got.Plan.ID != 1 {
 			t.Errorf("the first became %+v", got)
 		}
-		w.update(t, id, "plan_id", fmt.Sprint(free), "data_de_vencimento", "2026-02-02")
-		w.wantNothingToIssue(t)
-		w.update(t, id, "plan_id", "1", "data_de_vencimento", "2026-02-03")
-		w.update(t, id, "plan_id", "")
-		w.wantNothingToIssue(t)
-		w.wantDue(t, id, "2026-01-31", "2026-02-02")
-		w.wantTrueBooks(t)
+		world.update(t, id, "plan_id", fmt.Sprint(free), "data_de_vencimento", "2026-02-02")
+		world.wantNothingToIssue(t)
+		world.update(t, id, "plan_id", "1", "data_de_vencimento", "2026-02-03")
+		world.update(t, id, "plan_id", "")
+		world.wantNothingToIssue(t)
+		world.wantDue(t, id, "2026-01-31", "2026-02-02")
+		world.wantTrueBooks(t)
 	})
 }
 
 func TestCustomerWhoGetsAPlanOrADateLaterIsBilled(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.plan(t, "1month", "35.00")
-	planless, dateless := w.customer(t, 0, "2026-02-03").ID, w.customer(t, 1, "2026-01-31").ID
-	w.update(t, dateless, "data_de_vencimento", "")
-	w.wantNothingToIssue(t)
-	w.update(t, planless, "plan_id", "1")
-	w.update(t, dateless, "data_de_vencimento", "2026-02-04")
-	if n := w.dayWork(t); n != 2 {
+	world := newWorld(t, sqldb.SQLite)
+	world.plan(t, "1month", "35.00")
+	planless, dateless := world.customer(t, 0, "2026-02-03").ID, world.customer(t, 1, "2026-01-31").ID
+	world.update(t, dateless, "data_de_vencimento", "")
+	world.wantNothingToIssue(t)
+	world.update(t, planless, "plan_id", "1")
+	world.update(t, dateless, "data_de_vencimento", "2026-02-04")
+	if n := world.dayWork(t); n != 2 {
 		t.Errorf("%d issued, want 2", n)
 	}
-	w.wantDue(t, planless, "2026-02-03")
-	w.wantDue(t, dateless, "2026-01-31", "2026-02-04")
+	world.wantDue(t, planless, "2026-02-03")
+	world.wantDue(t, dateless, "2026-01-31", "2026-02-04")
 }
 
 // What fell due before an import is not billed, what falls due after it is.
 func TestImportedCustomersAreBilledInTime(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		quiet := customer.New(w.db, w.events) // nobody watches
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		quiet := customer.New(world.db, world.events) // nobody watches
 		var list []customer.Customer
 		for _, dueOn := range []string{"2026-01-30", "2026-01-31", "2026-02-05", "2026-02-06", ""} {
 			for _, plan := range []string{"1", ""} {
-				c, err := quiet.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Ana", "plan_id", plan, "data_de_vencimento", dueOn)))
+				record, err := quiet.Create(t.Context(), world.actor, customer.ReadNew(values("name", "Ana", "plan_id", plan, "data_de_vencimento", dueOn)))
 				must(t, err)
-				list = append(list, c)
+				list = append(list, record)
 			}
 		}
-		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.customersImported(t.Context(), tx, w.actor, list) }))
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error { return world.customersImported(t.Context(), tx, world.actor, list) }))
 		due := func(want ...string) {
 			t.Helper()
-			w.dayWork(t)
-			if got := texts(t, w.db, `SELECT due_on FROM invoices ORDER BY due_on`); !slices.Equal(got, want) {
+			world.dayWork(t)
+			if got := texts(t, world.db, `SELECT due_on FROM invoices ORDER BY due_on`); !slices.Equal(got, want) {
 				t.Errorf("invoices due %v, want %v", got, want)
 			}
 		}
 		due("2026-01-31", "2026-02-05")
-		w.clock.Advance(24 * time.Hour)
+		world.clock.Advance(24 * time.Hour)
 		due("2026-01-31", "2026-02-05", "2026-02-06")
-		w.clock.Advance(22 * 24 * time.Hour) // the one without a date was given 28 February
+		world.clock.Advance(22 * 24 * time.Hour) // the one without a date was given 28 February
 		due("2026-01-31", "2026-02-05", "2026-02-06", "2026-02-28")
-		w.wantTrueBooks(t)
+		world.wantTrueBooks(t)
 	})
 }
 
@@ -271,8 +271,8 @@ func TestThreeProcessesIssueOneInvoiceEach(t *testing.T) {
 			}
 			w.clock.Advance(time.Duration(jump) * 24 * time.Hour)
 			issued := make([]int, 6)
-			for _, err := range atOnce(len(issued), processes, func(p *world, i int) (err error) {
-				issued[i], err = p.Issue(t.Context(), w.actor)
+			for _, err := range atOnce(len(issued), processes, func(world *world, i int) (err error) {
+				issued[i], err = world.Issue(t.Context(), w.actor)
 				return err
 			}) {
 				t.Error(err)
@@ -317,69 +317,69 @@ func sum(list []int) (total int) {
 // A process that waited for somebody's change while holding the schedule would
 // be waited for by that change. It passes over instead, and comes back.
 func TestIssuePassesOverACustomerThatIsBeingChanged(t *testing.T) {
-	w := newWorld(t, sqldb.Postgres) // SQLite has one writer
-	w.plan(t, "1month", "35.00")
-	busy, idle := w.customer(t, 1, "2026-01-31").ID, w.customer(t, 1, "2026-01-31").ID
+	world := newWorld(t, sqldb.Postgres) // SQLite has one writer
+	world.plan(t, "1month", "35.00")
+	busy, idle := world.customer(t, 1, "2026-01-31").ID, world.customer(t, 1, "2026-01-31").ID
 	for _, id := range []int64{busy, idle} {
-		w.redate(t, id, "2026-02-02")
+		world.redate(t, id, "2026-02-02")
 	}
-	other := w.process(t)
-	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		if _, err := customer.LockTx(t.Context(), tx, w.actor, busy); err != nil {
+	other := world.process(t)
+	must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		if _, err := customer.LockTx(t.Context(), tx, world.actor, busy); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // only a failure takes so long
 		defer cancel()
-		if n, err := other.Issue(ctx, w.actor); err != nil || n != 1 {
+		if n, err := other.Issue(ctx, world.actor); err != nil || n != 1 {
 			t.Errorf("%d issued, %v; want the one that is idle", n, err)
 		}
 		return nil
 	}))
-	w.wantDue(t, idle, "2026-01-31", "2026-02-02")
-	w.wantDue(t, busy, "2026-01-31")
-	w.dayWork(t)
-	w.wantDue(t, busy, "2026-01-31", "2026-02-02")
+	world.wantDue(t, idle, "2026-01-31", "2026-02-02")
+	world.wantDue(t, busy, "2026-01-31")
+	world.dayWork(t)
+	world.wantDue(t, busy, "2026-01-31", "2026-02-02")
 }
 
 func TestDeletedCustomerLeavesNothingButWhatItPaid(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		id, other := w.customer(t, 1, "2026-01-31").ID, w.customer(t, 1, "2026-01-31").ID
-		w.set(t, w.only(t, id).ID, Paid) // and renewed, so scheduled
-		w.redate(t, id, "2026-02-01")
-		w.dayWork(t)
-		w.set(t, w.invoices(t, id)[1].ID, Cancelled)
-		_, err := w.CreateExtra(t.Context(), w.actor, id, ReadExtra(values("amount", "10.00")))
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		id, other := world.customer(t, 1, "2026-01-31").ID, world.customer(t, 1, "2026-01-31").ID
+		world.set(t, world.only(t, id).ID, Paid) // and renewed, so scheduled
+		world.redate(t, id, "2026-02-01")
+		world.dayWork(t)
+		world.set(t, world.invoices(t, id)[1].ID, Cancelled)
+		_, err := world.CreateExtra(t.Context(), world.actor, id, ReadExtra(values("amount", "10.00")))
 		must(t, err)
-		w.redate(t, id, "2026-05-05") // scheduled once more
-		must(t, tally.Compact(t.Context(), w.db))
-		must(t, w.customers.Delete(t.Context(), w.actor, id))
-		w.wantDue(t, id)
-		w.wantTrueBooks(t)
-		if left := texts(t, w.db, `SELECT due_on FROM invoice_schedule`); len(left) != 0 {
+		world.redate(t, id, "2026-05-05") // scheduled once more
+		must(t, tally.Compact(t.Context(), world.db))
+		must(t, world.customers.Delete(t.Context(), world.actor, id))
+		world.wantDue(t, id)
+		world.wantTrueBooks(t)
+		if left := texts(t, world.db, `SELECT due_on FROM invoice_schedule`); len(left) != 0 {
 			t.Errorf("still scheduled: %v", left)
 		}
-		w.clock.Advance(300 * 24 * time.Hour)
-		w.wantDue(t, other, "2026-01-31")
-		must(t, w.customers.Delete(t.Context(), w.actor, other))
-		must(t, tally.Compact(t.Context(), w.db))
+		world.clock.Advance(300 * 24 * time.Hour)
+		world.wantDue(t, other, "2026-01-31")
+		must(t, world.customers.Delete(t.Context(), world.actor, other))
+		must(t, tally.Compact(t.Context(), world.db))
 		for _, b := range []tally.Counter{counter, tally.Customers} {
-			if n, cents, err := b.Sum(t.Context(), w.db, w.actor.Company.ID, sqldb.Where{}); err != nil || n != 0 || cents != 0 {
+			if n, cents, err := b.Sum(t.Context(), world.db, world.actor.Company.ID, sqldb.Where{}); err != nil || n != 0 || cents != 0 {
 				t.Errorf("%s: %d, %d cents, %v; want nothing", b, n, cents, err)
 			}
-			if total, err := b.Total(t.Context(), w.db, w.actor.Company.ID); err != nil || total != 0 {
+			if total, err := b.Total(t.Context(), world.db, world.actor.Company.ID); err != nil || total != 0 {
 				t.Errorf("%s: %d in all, %v; want none", b, total, err)
 			}
 		}
-		left := texts(t, w.db, `SELECT book || ' ' || day || ' ' || state || ' ' || n || ' ' || cents FROM tally_sums WHERE book <> 'renewals' ORDER BY 1`)
+		left := texts(t, world.db, `SELECT book || ' ' || day || ' ' || state || ' ' || n || ' ' || cents FROM tally_sums WHERE book <> 'renewals' ORDER BY 1`)
 		if want := []string{
 			"created 2026-01-31 gone 2 0", "paid 2026-01-31 on_time_gone 1 3500", "receipts 2026-01-31 manual 1 3500",
 			"recurring 2026-01 new 1 3500", "recurring 2026-11 lost_gone 1 3500",
 		}; !slices.Equal(left, want) {
 			t.Errorf("sums are left: %v, want %v", left, want)
 		}
-		if n := w.dayWork(t); n != 0 {
+		if n := world.dayWork(t); n != 0 {
 			t.Errorf("%d issued for nobody", n)
 		}
 	})
@@ -387,11 +387,11 @@ func TestDeletedCustomerLeavesNothingButWhatItPaid(t *testing.T) {
 
 func TestExtraInvoiceTakesItsDefaultsFromPlanAndDay(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		w.clock.Set(time.Date(2026, 2, 1, 2, 59, 59, 0, time.UTC)) // still 31 January in São Paulo
-		c := w.customer(t, 1, "2026-02-10")
-		bare := w.customer(t, 0, "")
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		world.clock.Set(time.Date(2026, 2, 1, 2, 59, 59, 0, time.UTC)) // still 31 January in São Paulo
+		record := world.customer(t, 1, "2026-02-10")
+		bare := world.customer(t, 0, "")
 		for _, e := range []struct {
 			customer    int64
 			fields      []string
@@ -399,15 +399,15 @@ func TestExtraInvoiceTakesItsDefaultsFromPlanAndDay(t *testing.T) {
 			dueOn       string
 			description string
 		}{
-			{c.ID, nil, 3500, "2026-01-31", ""},
-			{c.ID, []string{"amount", "99999999.99", "due", "2027-01-31", "description", "Visita técnica"}, money.Max, "2027-01-31", "Visita técnica"},
-			{c.ID, []string{"due", "2026-02-10"}, 3500, "2026-02-10", ""}, // beside the generated one of that day
-			{c.ID, []string{"due", "2026-02-10"}, 3500, "2026-02-10", ""}, // and again
+			{record.ID, nil, 3500, "2026-01-31", ""},
+			{record.ID, []string{"amount", "99999999.99", "due", "2027-01-31", "description", "Visita técnica"}, money.Max, "2027-01-31", "Visita técnica"},
+			{record.ID, []string{"due", "2026-02-10"}, 3500, "2026-02-10", ""}, // beside the generated one of that day
+			{record.ID, []string{"due", "2026-02-10"}, 3500, "2026-02-10", ""}, // and again
 			{bare.ID, []string{"amount", "0.01"}, 1, "2026-01-31", ""},
 		} {
-			made, err := w.CreateExtra(t.Context(), w.actor, e.customer, ReadExtra(values(e.fields...)))
+			made, err := world.CreateExtra(t.Context(), world.actor, e.customer, ReadExtra(values(e.fields...)))
 			must(t, err)
-			got := w.find(t, made.ID)
+			got := world.find(t, made.ID)
 			if got.Generated || got.Status != Open || got.Amount != e.amount || got.DueOn.String() != e.dueOn || got.Description != e.description || got.Customer.ID != e.customer {
 				t.Errorf("%+v became %+v", e, got)
 			}
@@ -418,20 +418,20 @@ func TestExtraInvoiceTakesItsDefaultsFromPlanAndDay(t *testing.T) {
 			fields   []string
 		}{
 			{bare.ID, "amount: is required: the customer has no plan that costs something", nil},
-			{c.ID, "amount: must be more than zero", []string{"amount", "0"}},
-			{c.ID, "amount: must not be negative", []string{"amount", "-1"}},
-			{c.ID, "amount: must not be greater than 99999999.99", []string{"amount", "100000000.00"}},
-			{c.ID, "due: must be a date in the form YYYY-MM-DD", []string{"due", "31/01/2027"}},
-			{c.ID, "description: must have at most 255 characters", []string{"description", strings.Repeat("x", 256)}},
+			{record.ID, "amount: must be more than zero", []string{"amount", "0"}},
+			{record.ID, "amount: must not be negative", []string{"amount", "-1"}},
+			{record.ID, "amount: must not be greater than 99999999.99", []string{"amount", "100000000.00"}},
+			{record.ID, "due: must be a date in the form YYYY-MM-DD", []string{"due", "31/01/2027"}},
+			{record.ID, "description: must have at most 255 characters", []string{"description", strings.Repeat("x", 256)}},
 		} {
-			_, err := w.CreateExtra(t.Context(), w.actor, e.customer, ReadExtra(values(e.fields...)))
+			_, err := world.CreateExtra(t.Context(), world.actor, e.customer, ReadExtra(values(e.fields...)))
 			if got := fault.Public(err); got != e.want {
 				t.Errorf("%v: %q, want %q", e.fields, got, e.want)
 			}
 		}
 		want := []event.Name{event.CustomerCreated, event.InvoiceCreated, event.CustomerCreated}
-		w.wantEvents(t, 0, append(want, slices.Repeat([]event.Name{event.InvoiceCreated}, 5)...)...)
-		w.wantTrueBooks(t)
+		world.wantEvents(t, 0, append(want, slices.Repeat([]event.Name{event.InvoiceCreated}, 5)...)...)
+		world.wantTrueBooks(t)
 	})
 }
 
@@ -441,29 +441,29 @@ var errUnlucky = errors.New("the subscriber could not")
 // next run.
 func TestInvoiceAndItsEventStandOrFallTogether(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		id := w.customer(t, 1, "2026-01-31").ID
-		w.redate(t, id, "2026-02-01")
-		before := w.snapshot(t)
-		failing := w.process(t)
-		failing.events.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
-			if e.Name == event.InvoiceCreated {
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		id := world.customer(t, 1, "2026-01-31").ID
+		world.redate(t, id, "2026-02-01")
+		before := world.snapshot(t)
+		failing := world.process(t)
+		failing.events.Watch(func(_ context.Context, _ *sqldb.Tx, recorded event.Event) error {
+			if recorded.Name == event.InvoiceCreated {
 				return errUnlucky
 			}
 			return nil
 		})
-		if n, err := failing.Issue(t.Context(), w.actor); !errors.Is(err, errUnlucky) || n != 0 {
+		if n, err := failing.Issue(t.Context(), world.actor); !errors.Is(err, errUnlucky) || n != 0 {
 			t.Errorf("%d issued, %v; want the subscriber's error", n, err)
 		}
-		if _, err := failing.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", "Bia", "plan_id", "1"))); !errors.Is(err, errUnlucky) {
+		if _, err := failing.customers.Create(t.Context(), world.actor, customer.ReadNew(values("name", "Bia", "plan_id", "1"))); !errors.Is(err, errUnlucky) {
 			t.Errorf("created: %v; want the subscriber's error", err)
 		}
-		if _, err := failing.CreateExtra(t.Context(), w.actor, id, ReadExtra(values())); !errors.Is(err, errUnlucky) {
+		if _, err := failing.CreateExtra(t.Context(), world.actor, id, ReadExtra(values())); !errors.Is(err, errUnlucky) {
 			t.Errorf("extra: %v; want the subscriber's error", err)
 		}
-		w.wantSnapshot(t, before)
-		w.dayWork(t)
-		w.wantDue(t, id, "2026-01-31", "2026-02-01")
+		world.wantSnapshot(t, before)
+		world.dayWork(t)
+		world.wantDue(t, id, "2026-01-31", "2026-02-01")
 	})
 }

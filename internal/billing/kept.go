@@ -9,43 +9,73 @@ import (
 
 var (
 	keptInvoices = sqldb.Columns("id status amount_cents description due_on paid_at paid_on paid_via note created_at updated_at")
-	keptPayments = sqldb.Columns("id provider payment_id paid_via invoice_id customer_name amount_cents paid_at paid_on status note created_at")
+	keptPayments = sqldb.Columns(`id provider payment_id paid_via invoice_id customer_name amount_cents
+		paid_at paid_on status note created_at`)
 )
 
 // KeptAbout lists what this room keeps about a customer.
-func (s *Service) KeptAbout(ctx context.Context, q sqldb.Querier, a account.Actor, p account.DataSubject) ([]sqldb.Kept, error) {
-	invoices, err := sqldb.ReadKept(ctx, q, "invoices", keptInvoices,
-		`SELECT `+sqldb.TextColumns(keptInvoices)+` FROM invoices WHERE company_id = ? AND customer_id = ? ORDER BY id`, a.Company.ID, p.CustomerID)
+func (s *Service) KeptAbout(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	subject account.DataSubject,
+) ([]sqldb.Kept, error) {
+	invoices, err := sqldb.ReadKept(ctx, querier, "invoices", keptInvoices,
+		`SELECT `+sqldb.TextColumns(keptInvoices)+` FROM invoices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		actor.Company.ID, subject.CustomerID)
 	if err != nil {
 		return nil, err
 	}
-	payments, err := sqldb.ReadKept(ctx, q, "payments", keptPayments,
-		`SELECT `+sqldb.TextColumns(keptPayments)+` FROM payments WHERE company_id = ? AND customer_id = ? ORDER BY id`, a.Company.ID, p.CustomerID)
+	payments, err := sqldb.ReadKept(ctx, querier, "payments", keptPayments,
+		`SELECT `+sqldb.TextColumns(keptPayments)+` FROM payments WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		actor.Company.ID, subject.CustomerID)
 	return []sqldb.Kept{invoices, payments}, err
 }
 
 // EraseTx takes what is said of the customer out of the audit lines of invoices
 // and payments, and the name off payments. Invoices go with the customer; the
 // money stays, since the law makes a company keep its books.
-func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, p account.DataSubject) error {
-	invoices, err := sqldb.Values[int64](ctx, tx, `SELECT id FROM invoices WHERE company_id = ? AND customer_id = ?`, a.Company.ID, p.CustomerID)
+func (s *Service) EraseTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	subject account.DataSubject,
+) error {
+	invoices, err := sqldb.Values[int64](
+		ctx,
+		tx,
+		`SELECT id FROM invoices WHERE company_id = ? AND customer_id = ?`,
+		actor.Company.ID,
+		subject.CustomerID,
+	)
 	if err != nil {
 		return err
 	}
-	if err := account.EraseAuditTx(ctx, tx, a, "invoice", invoices...); err != nil {
+	if err := account.EraseAuditTx(ctx, tx, actor, "invoice", invoices...); err != nil {
 		return err
 	}
-	payments, err := sqldb.Values[int64](ctx, tx, `SELECT id FROM payments WHERE company_id = ? AND customer_id = ?`, a.Company.ID, p.CustomerID)
+	payments, err := sqldb.Values[int64](
+		ctx,
+		tx,
+		`SELECT id FROM payments WHERE company_id = ? AND customer_id = ?`,
+		actor.Company.ID,
+		subject.CustomerID,
+	)
 	if err != nil {
 		return err
 	}
-	if err := account.EraseAuditTx(ctx, tx, a, "payment", payments...); err != nil {
+	if err := account.EraseAuditTx(ctx, tx, actor, "payment", payments...); err != nil {
 		return err
 	}
-	return namelessPayments(ctx, tx, a.Company.ID, p.CustomerID)
+	return namelessPayments(ctx, tx, actor.Company.ID, subject.CustomerID)
 }
 
 func namelessPayments(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE payments SET customer_name = '', note = '' WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE payments SET customer_name = '', note = '' WHERE company_id = ? AND customer_id = ?`,
+		companyID,
+		customerID,
+	)
 	return err
 }

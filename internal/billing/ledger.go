@@ -61,7 +61,9 @@ type Payment struct {
 func (p Payment) left() money.Cents { return p.Amount - p.Refunded }
 
 // byPerson reports whether a person reported the payment, and so may undo it.
-func (p Payment) byPerson() bool { return p.Provider == Hand || p.ConfirmedBy != "" }
+func (p Payment) byPerson() bool {
+	return p.Provider == Hand || p.ConfirmedBy != ""
+}
 
 // paymentChange is one change of a payment's row. Before is zero for a payment
 // that becomes known.
@@ -75,43 +77,63 @@ var errKnownPayment = errors.New("the payment has been recorded")
 
 // applyPayment writes a change of a payment and counts it. It is the only place
 // that writes the ledger.
-func applyPayment(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *paymentChange) (err error) {
-	if c.before.ID != 0 {
-		err = updatePayment(ctx, tx, a.Company.ID, c.after)
+func applyPayment(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *paymentChange,
+) (err error) {
+	if change.before.ID != 0 {
+		err = updatePayment(ctx, tx, actor.Company.ID, change.after)
 	} else {
-		c.after.ID, err = insertPayment(ctx, tx, a.Company.ID, c.after)
-		if err == nil && c.after.ID == 0 {
-			return fmt.Errorf("payment %s of %s: %w", c.after.PaymentID, c.after.Provider, errKnownPayment)
+		change.after.ID, err = insertPayment(ctx, tx, actor.Company.ID, change.after)
+		if err == nil && change.after.ID == 0 {
+			return fmt.Errorf(
+				"payment %s of %s: %w",
+				change.after.PaymentID,
+				change.after.Provider,
+				errKnownPayment,
+			)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if c.refund != nil {
-		if err := insertRefund(ctx, tx, a.Company.ID, *c.refund); err != nil {
+	if change.refund != nil {
+		if err := insertRefund(ctx, tx, actor.Company.ID, *change.refund); err != nil {
 			return err
 		}
 	}
-	return countReceipts(ctx, tx, a, *c)
+	return countReceipts(ctx, tx, actor, *change)
 }
 
 // KeepTx records money that does not count before a person decides about it.
 // The invoice need not exist any more. It returns the number of the payment.
-func (s *Service) KeepTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, p Payment) (int64, error) {
-	p.PaidAt = p.PaidAt.In(a.Company.Zone)
-	p.Status, p.PaidOn = PaymentReview, a.Today(p.PaidAt)
-	c := paymentChange{after: p}
-	err := applyPayment(ctx, tx, a, &c)
-	return c.after.ID, err
+func (s *Service) KeepTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	payment Payment,
+) (int64, error) {
+	payment.PaidAt = payment.PaidAt.In(actor.Company.Zone)
+	payment.Status, payment.PaidOn = PaymentReview, actor.Today(payment.PaidAt)
+	change := paymentChange{after: payment}
+	err := applyPayment(ctx, tx, actor, &change)
+	return change.after.ID, err
 }
 
 // DismissTx records that a payment under review does not count.
-func (s *Service) DismissTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, paymentID int64) error {
-	before, err := lockPayment(ctx, tx, a.Company.ID, paymentID)
+func (s *Service) DismissTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	paymentID int64,
+) error {
+	before, err := lockPayment(ctx, tx, actor.Company.ID, paymentID)
 	if err != nil || before.Status != PaymentReview {
 		return err
 	}
-	c := paymentChange{before: before, after: before}
-	c.after.Status = PaymentDismissed
-	return applyPayment(ctx, tx, a, &c)
+	change := paymentChange{before: before, after: before}
+	change.after.Status = PaymentDismissed
+	return applyPayment(ctx, tx, actor, &change)
 }

@@ -17,17 +17,17 @@ import (
 func ledger(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		test(t, w)
-		w.wantTrueBooks(t)
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		test(t, world)
+		world.wantTrueBooks(t)
 	})
 }
 
 func (w *world) wantMoney(t *testing.T, id int64, status Status, received, forgiven money.Cents) {
 	t.Helper()
-	if i := w.find(t, id); i.Status != status || i.Received != received || i.Forgiven != forgiven {
-		t.Errorf("%s, received %s, forgiven %s; want %s, %s, %s", i.Status, i.Received, i.Forgiven, status, received, forgiven)
+	if invoice := w.find(t, id); invoice.Status != status || invoice.Received != received || invoice.Forgiven != forgiven {
+		t.Errorf("%s, received %s, forgiven %s; want %s, %s, %s", invoice.Status, invoice.Received, invoice.Forgiven, status, received, forgiven)
 	}
 }
 
@@ -41,159 +41,159 @@ func (w *world) day(t *testing.T, on string) (n, cents int64) {
 }
 
 func TestPartialPaymentsLeaveTheInvoiceOpenUntilItIsPaid(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		c := w.customer(t, 1, "2026-01-31")
-		i := w.only(t, c.ID)
-		_, err := w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago", "amount", "20.00")))
+	ledger(t, func(t *testing.T, world *world) {
+		record := world.customer(t, 1, "2026-01-31")
+		invoice := world.only(t, record.ID)
+		_, err := world.SetStatus(t.Context(), world.actor, invoice.ID, ReadStatusChange(values("status", "Pago", "amount", "20.00")))
 		wantField(t, err, "difference")
-		_, err = w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago", "paid_via", "shells")))
+		_, err = world.SetStatus(t.Context(), world.actor, invoice.ID, ReadStatusChange(values("status", "Pago", "paid_via", "shells")))
 		wantField(t, err, "paid_via")
-		_, err = w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago", "amount", "0.00", "difference", "partial")))
+		_, err = world.SetStatus(t.Context(), world.actor, invoice.ID, ReadStatusChange(values("status", "Pago", "amount", "0.00", "difference", "partial")))
 		wantField(t, err, "amount")
-		w.set(t, i.ID, Paid, "amount", "20.00", "difference", "partial", "paid_via", "cash", "paid_at", "2026-01-30")
-		w.wantMoney(t, i.ID, Open, 2000, 0)
-		if w.dueOn(t, c.ID) != "2026-01-31" {
+		world.set(t, invoice.ID, Paid, "amount", "20.00", "difference", "partial", "paid_via", "cash", "paid_at", "2026-01-30")
+		world.wantMoney(t, invoice.ID, Open, 2000, 0)
+		if world.dueOn(t, record.ID) != "2026-01-31" {
 			t.Error("a part renews")
 		}
-		out := w.set(t, i.ID, Paid, "paid_via", "pix")
-		w.wantMoney(t, i.ID, Paid, 3500, 0)
+		out := world.set(t, invoice.ID, Paid, "paid_via", "pix")
+		world.wantMoney(t, invoice.ID, Paid, 3500, 0)
 		if !out.Renewed || out.PaidVia != "pix" || out.PaidOn != day("2026-01-31") {
 			t.Errorf("renewed %t, via %s, on %s", out.Renewed, out.PaidVia, out.PaidOn)
 		}
-		if n, cents := w.day(t, "2026-01-30"); n != 1 || cents != 2000 {
+		if n, cents := world.day(t, "2026-01-30"); n != 1 || cents != 2000 {
 			t.Errorf("30 January has %d, %d", n, cents)
 		}
-		if n, cents := w.day(t, "2026-01-31"); n != 1 || cents != 1500 {
+		if n, cents := world.day(t, "2026-01-31"); n != 1 || cents != 1500 {
 			t.Errorf("31 January has %d, %d", n, cents)
 		}
-		out = w.set(t, i.ID, Open) // all that persons reported never happened
-		w.wantMoney(t, i.ID, Open, 0, 0)
-		if n, cents := w.day(t, "2026-01-30"); n != 0 || cents != 0 || !out.MovedBack {
+		out = world.set(t, invoice.ID, Open) // all that persons reported never happened
+		world.wantMoney(t, invoice.ID, Open, 0, 0)
+		if n, cents := world.day(t, "2026-01-30"); n != 0 || cents != 0 || !out.MovedBack {
 			t.Errorf("30 January has %d, %d; moved back %t", n, cents, out.MovedBack)
 		}
 	})
 }
 
 func TestLessMoneyMayBeEnoughAndMoreIsWhatItIs(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		i, j := w.only(t, w.customer(t, 1, "2026-01-31").ID), w.only(t, w.customer(t, 1, "2026-01-31").ID)
-		w.set(t, i.ID, Paid, "amount", "20.00", "difference", "discount")
-		w.wantMoney(t, i.ID, Paid, 2000, 1500)
-		w.set(t, j.ID, Paid, "amount", "40.00")
-		w.wantMoney(t, j.ID, Paid, 4000, 0)
-		if n, cents := w.day(t, "2026-01-31"); n != 2 || cents != 6000 {
+	ledger(t, func(t *testing.T, world *world) {
+		invoice, other := world.only(t, world.customer(t, 1, "2026-01-31").ID), world.only(t, world.customer(t, 1, "2026-01-31").ID)
+		world.set(t, invoice.ID, Paid, "amount", "20.00", "difference", "discount")
+		world.wantMoney(t, invoice.ID, Paid, 2000, 1500)
+		world.set(t, other.ID, Paid, "amount", "40.00")
+		world.wantMoney(t, other.ID, Paid, 4000, 0)
+		if n, cents := world.day(t, "2026-01-31"); n != 2 || cents != 6000 {
 			t.Errorf("the day has %d, %d", n, cents)
 		}
-		w.set(t, i.ID, Open)
-		w.wantMoney(t, i.ID, Open, 0, 0)
+		world.set(t, invoice.ID, Open)
+		world.wantMoney(t, invoice.ID, Open, 0, 0)
 	})
 }
 
-func (w *world) refund(t *testing.T, r Refund) Outcome {
+func (w *world) refund(t *testing.T, refund Refund) Outcome {
 	t.Helper()
 	var out Outcome
 	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
-		out, err = w.RefundTx(t.Context(), tx, w.actor, r)
+		out, err = w.RefundTx(t.Context(), tx, w.actor, refund)
 		return err
 	}))
 	return out
 }
 
 func TestRefundIsAMinusInItsOwnMonthAndOpensWhatItUncovers(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		c := w.customer(t, 1, "2026-01-31")
-		i := w.only(t, c.ID)
-		w.set(t, i.ID, Paid, "amount", "40.00")
-		w.clock.Advance(24 * time.Hour)
+	ledger(t, func(t *testing.T, world *world) {
+		record := world.customer(t, 1, "2026-01-31")
+		invoice := world.only(t, record.ID)
+		world.set(t, invoice.ID, Paid, "amount", "40.00")
+		world.clock.Advance(24 * time.Hour)
 		for range 2 { // known the second time
-			w.refund(t, Refund{PaymentID: 1, Amount: 500, RefundID: "r1"})
+			world.refund(t, Refund{PaymentID: 1, Amount: 500, RefundID: "r1"})
 		}
-		w.wantMoney(t, i.ID, Paid, 3500, 0) // still covered
-		_, err := w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Em aberto")))
+		world.wantMoney(t, invoice.ID, Paid, 3500, 0) // still covered
+		_, err := world.SetStatus(t.Context(), world.actor, invoice.ID, ReadStatusChange(values("status", "Em aberto")))
 		wantField(t, err, "status") // a part went back: it did happen
-		out := w.refund(t, Refund{PaymentID: 1, RefundID: "r2"})
-		w.wantMoney(t, i.ID, Open, 0, 0)
-		if !out.MovedBack || w.dueOn(t, c.ID) != "2026-01-31" {
-			t.Errorf("moved back %t, due on %s", out.MovedBack, w.dueOn(t, c.ID))
+		out := world.refund(t, Refund{PaymentID: 1, RefundID: "r2"})
+		world.wantMoney(t, invoice.ID, Open, 0, 0)
+		if !out.MovedBack || world.dueOn(t, record.ID) != "2026-01-31" {
+			t.Errorf("moved back %t, due on %s", out.MovedBack, world.dueOn(t, record.ID))
 		}
-		if n, cents := w.day(t, "2026-01-31"); n != 1 || cents != 4000 {
+		if n, cents := world.day(t, "2026-01-31"); n != 1 || cents != 4000 {
 			t.Errorf("January has %d, %d", n, cents)
 		}
-		if n, cents := w.day(t, "2026-02-01"); n != 0 || cents != -4000 {
+		if n, cents := world.day(t, "2026-02-01"); n != 0 || cents != -4000 {
 			t.Errorf("February has %d, %d", n, cents)
 		}
-		w.set(t, i.ID, Paid)
-		w.wantMoney(t, i.ID, Paid, 3500, 0)
-		must(t, w.customers.Delete(t.Context(), w.actor, c.ID))
-		w.refund(t, Refund{PaymentID: 2, RefundID: "r3"}) // of an invoice that is gone
+		world.set(t, invoice.ID, Paid)
+		world.wantMoney(t, invoice.ID, Paid, 3500, 0)
+		must(t, world.customers.Delete(t.Context(), world.actor, record.ID))
+		world.refund(t, Refund{PaymentID: 2, RefundID: "r3"}) // of an invoice that is gone
 	})
 }
 
 func TestPaymentRenewsByThePeriodThatWasBilled(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		w.plan(t, "1year", "350.00")
-		c := w.customer(t, 1, "2026-01-31") // due today: the invoice keeps what it was issued for
-		w.update(t, c.ID, "plan_id", "2")
-		w.set(t, w.only(t, c.ID).ID, Paid)
-		if got := w.dueOn(t, c.ID); got != "2026-02-28" {
+	ledger(t, func(t *testing.T, world *world) {
+		world.plan(t, "1year", "350.00")
+		record := world.customer(t, 1, "2026-01-31") // due today: the invoice keeps what it was issued for
+		world.update(t, record.ID, "plan_id", "2")
+		world.set(t, world.only(t, record.ID).ID, Paid)
+		if got := world.dueOn(t, record.ID); got != "2026-02-28" {
 			t.Errorf("35.00 renewed until %s", got)
 		}
 	})
 }
 
 func TestRenewalFromTodayCountsFromTheDayOfThePayment(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		w.configure(t, "renew_from", string(account.FromToday))
-		byHand, byGateway := w.customer(t, 1, "2026-01-31"), w.customer(t, 1, "2026-01-31")
-		paid := w.clock.Now()
-		w.clock.Advance(24 * time.Hour) // it is found on 1 February
-		w.set(t, w.only(t, byHand.ID).ID, Paid, "paid_at", "2026-01-31")
-		r := gatewayReceipt(w, w.only(t, byGateway.ID), "woovi")
+	ledger(t, func(t *testing.T, world *world) {
+		world.configure(t, "renew_from", string(account.FromToday))
+		byHand, byGateway := world.customer(t, 1, "2026-01-31"), world.customer(t, 1, "2026-01-31")
+		paid := world.clock.Now()
+		world.clock.Advance(24 * time.Hour) // it is found on 1 February
+		world.set(t, world.only(t, byHand.ID).ID, Paid, "paid_at", "2026-01-31")
+		r := gatewayReceipt(world, world.only(t, byGateway.ID), "woovi")
 		r.PaidAt = paid
-		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := w.ReceiveTx(t.Context(), tx, w.actor, r)
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := world.ReceiveTx(t.Context(), tx, world.actor, r)
 			return err
 		}))
 		for _, id := range []int64{byHand.ID, byGateway.ID} {
-			c, err := w.customers.Find(t.Context(), w.actor, id)
-			if err != nil || c.DueOn != day("2026-02-28") || c.OwnDay != 31 {
-				t.Errorf("due on %s, own day %d, %v", c.DueOn, c.OwnDay, err)
+			record, err := world.customers.Find(t.Context(), world.actor, id)
+			if err != nil || record.DueOn != day("2026-02-28") || record.OwnDay != 31 {
+				t.Errorf("due on %s, own day %d, %v", record.DueOn, record.OwnDay, err)
 			}
 		}
 	})
 }
 
 func TestRenewalThatCannotBeDoesNotTakeTheMoneyBack(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		c := w.customer(t, 1, "9999-12-31")
-		i := w.only(t, c.ID)
-		known := len(w.bodies(t))
-		out := w.set(t, i.ID, Paid)
+	ledger(t, func(t *testing.T, world *world) {
+		record := world.customer(t, 1, "9999-12-31")
+		invoice := world.only(t, record.ID)
+		known := len(world.bodies(t))
+		out := world.set(t, invoice.ID, Paid)
 		if out.Renewed || out.RenewalProblem == "" {
 			t.Errorf("renewed %t, problem %q", out.Renewed, out.RenewalProblem)
 		}
-		w.wantMoney(t, i.ID, Paid, 3500, 0)
-		w.wantEvents(t, known, event.InvoicePaid)
+		world.wantMoney(t, invoice.ID, Paid, 3500, 0)
+		world.wantEvents(t, known, event.InvoicePaid)
 	})
 }
 
 func TestPlanOrPriceThatBeginsToCostBillsThePresentDueDates(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		w.catalog.WatchPlans(w.PlansChanged)
-		free := w.plan(t, "1month", "0.00")
-		near, past := w.customer(t, free, "2026-02-03"), w.customer(t, free, "2026-01-20")
-		own := w.customer(t, free, "2026-02-03")
-		w.update(t, own.ID, "price", "0.00")
-		if n := w.dayWork(t); n != 0 {
+	ledger(t, func(t *testing.T, world *world) {
+		world.catalog.WatchPlans(world.PlansChanged)
+		free := world.plan(t, "1month", "0.00")
+		near, past := world.customer(t, free, "2026-02-03"), world.customer(t, free, "2026-01-20")
+		own := world.customer(t, free, "2026-02-03")
+		world.update(t, own.ID, "price", "0.00")
+		if n := world.dayWork(t); n != 0 {
 			t.Fatalf("%d issued for nothing", n)
 		}
-		_, err := w.catalog.UpdatePlan(t.Context(), w.actor, free, catalog.ReadPlanChanges(values("value", "35.00")))
+		_, err := world.catalog.UpdatePlan(t.Context(), world.actor, free, catalog.ReadPlanChanges(values("value", "35.00")))
 		must(t, err)
-		if n := w.dayWork(t); n != 2 || w.only(t, near.ID).Amount != 3500 || w.only(t, past.ID).DueOn != day("2026-01-20") {
+		if n := world.dayWork(t); n != 2 || world.only(t, near.ID).Amount != 3500 || world.only(t, past.ID).DueOn != day("2026-01-20") {
 			t.Errorf("%d issued", n)
 		}
-		w.update(t, own.ID, "price", "12.00")
-		if n := w.dayWork(t); n != 1 || w.only(t, own.ID).Amount != 1200 {
+		world.update(t, own.ID, "price", "12.00")
+		if n := world.dayWork(t); n != 1 || world.only(t, own.ID).Amount != 1200 {
 			t.Errorf("%d issued", n)
 		}
 	})
@@ -202,21 +202,21 @@ func TestPlanOrPriceThatBeginsToCostBillsThePresentDueDates(t *testing.T) {
 // A process that has locked a customer for another reason must get it from the
 // schedule itself, although a second process has just passed over it.
 func TestProcessesInStepLeaveNobodyBehind(t *testing.T) {
-	w := newWorld(t, sqldb.Postgres)
-	w.plan(t, "1month", "35.00")
-	c := w.customer(t, 1, "2026-06-30")
-	w.redate(t, c.ID, "2026-02-01")
+	world := newWorld(t, sqldb.Postgres)
+	world.plan(t, "1month", "35.00")
+	record := world.customer(t, 1, "2026-06-30")
+	world.redate(t, record.ID, "2026-02-01")
 	until := day("2026-03-01")
-	must(t, w.db.Write(t.Context(), func(first *sqldb.Tx) error {
-		if _, err := customer.LockTx(t.Context(), first, w.actor, c.ID); err != nil {
+	must(t, world.db.Write(t.Context(), func(first *sqldb.Tx) error {
+		if _, err := customer.LockTx(t.Context(), first, world.actor, record.ID); err != nil {
 			return err
 		}
-		return w.process(t).db.Write(t.Context(), func(second *sqldb.Tx) error {
-			passed, err := scheduled(t.Context(), second, w.actor.Company.ID, until, issueBatch)
+		return world.process(t).db.Write(t.Context(), func(second *sqldb.Tx) error {
+			passed, err := scheduled(t.Context(), second, world.actor.Company.ID, until, issueBatch)
 			if err != nil || len(passed) != 0 {
 				t.Errorf("the second process got %v, %v", passed, err)
 			}
-			got, err := scheduled(t.Context(), first, w.actor.Company.ID, until, issueBatch)
+			got, err := scheduled(t.Context(), first, world.actor.Company.ID, until, issueBatch)
 			if err != nil || len(got) != 1 {
 				t.Errorf("the first process got %v, %v", got, err)
 			}

@@ -55,9 +55,9 @@ func (l *life) compareCustomers() {
 			|| CASE WHEN cancelled_at IS NULL THEN '' ELSE ' cancelled' END
 		FROM customers ORDER BY id`)
 	var want []string
-	for _, p := range l.people {
-		line := fmt.Sprintf("%d %v %d %d", p.id, p.dueOn, p.ownDay, p.plan.number())
-		if p.cancelled {
+	for _, person := range l.people {
+		line := fmt.Sprintf("%d %v %d %d", person.id, person.dueOn, person.ownDay, person.plan.number())
+		if person.cancelled {
 			line += " cancelled"
 		}
 		want = append(want, line)
@@ -76,29 +76,29 @@ func (l *life) compareInvoices() {
 		l.t.Fatalf("%d invoices, want %d", len(rows), len(l.bills))
 	}
 	for i, b := range l.bills {
-		r := rows[i]
-		b.id = r.ID
+		invoice := rows[i]
+		b.id = invoice.ID
 		got := bill{
-			id: r.ID, of: b.of, generated: r.Generated, status: r.Status, amount: r.Amount, dueOn: r.DueOn, date: r.IssuedFor, planID: r.Plan.ID,
-			product: r.Product.ID, paidOn: r.PaidOn, renewal: r.renewal, issuedFor: b.issuedFor, withdrawn: r.Withdrawn,
-			edited: r.Edited, superseded: r.Superseded, received: r.Received, forgiven: r.Forgiven,
+			id: invoice.ID, of: b.of, generated: invoice.Generated, status: invoice.Status, amount: invoice.Amount, dueOn: invoice.DueOn, date: invoice.IssuedFor, planID: invoice.Plan.ID,
+			product: invoice.Product.ID, paidOn: invoice.PaidOn, renewal: invoice.renewal, issuedFor: b.issuedFor, withdrawn: invoice.Withdrawn,
+			edited: invoice.Edited, superseded: invoice.Superseded, received: invoice.Received, forgiven: invoice.Forgiven,
 		}
-		if got != *b || r.Customer.ID != b.of.id || periodOf(b.issuedFor) != r.Period {
+		if got != *b || invoice.Customer.ID != b.of.id || periodOf(b.issuedFor) != invoice.Period {
 			l.t.Errorf("invoice of customer %d: %+v for %v\nwant of %d: %+v for %v",
-				r.Customer.ID, got, r.Period, b.of.id, *b, periodOf(b.issuedFor))
+				invoice.Customer.ID, got, invoice.Period, b.of.id, *b, periodOf(b.issuedFor))
 		}
 	}
 }
 
-func periodOf(o *offer) civil.Period {
+func periodOf(offer *offer) civil.Period {
 	switch {
-	case o == nil:
+	case offer == nil:
 		return civil.Period{}
-	case o.days == 7:
+	case offer.days == 7:
 		return civil.Period{Unit: civil.Week, Count: 1}
-	case o.days == 1:
+	case offer.days == 1:
 		return civil.Period{Unit: civil.Day, Count: 1}
-	case o.months == 12:
+	case offer.months == 12:
 		return civil.Period{Unit: civil.Year, Count: 1}
 	}
 	return civil.Period{Unit: civil.Month, Count: 1}
@@ -112,9 +112,9 @@ func (l *life) compareMoney() {
 			CASE WHEN status IN ('applied', 'partial', 'refunded') THEN '' ELSE ' does not count' END
 		FROM payments ORDER BY id`)
 	var want []string
-	for _, r := range l.money {
-		line := fmt.Sprintf("%d %d %d %v", r.id, r.amount, r.back, r.on)
-		if !r.counts {
+	for _, deposit := range l.money {
+		line := fmt.Sprintf("%d %d %d %v", deposit.id, deposit.amount, deposit.back, deposit.on)
+		if !deposit.counts {
 			line += " does not count"
 		}
 		want = append(want, line)

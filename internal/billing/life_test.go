@@ -48,22 +48,22 @@ func TestLifeOfACompanyIsWhatTheModelSays(t *testing.T) {
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		for seed, begins := range lives {
-			l := newLife(t, engine, uint64(seed), begins.zone)
-			l.w.configure(t, "renew_from", string(begins.from))
-			l.settings = l.w.actor.Company.Settings
-			for _, process := range l.processes {
-				process.actor = l.w.actor
+			life := newLife(t, engine, uint64(seed), begins.zone)
+			life.w.configure(t, "renew_from", string(begins.from))
+			life.settings = life.w.actor.Company.Settings
+			for _, process := range life.processes {
+				process.actor = life.w.actor
 			}
 			for range days {
-				l.liveADay()
+				life.liveADay()
 				if t.Failed() {
-					t.Fatalf("seed %d: the service and the model have parted on %v", seed, l.today)
+					t.Fatalf("seed %d: the service and the model have parted on %v", seed, life.today)
 				}
 			}
-			l.w.wantTrueBooks(t)
-			l.wantRenewals()
+			life.w.wantTrueBooks(t)
+			life.wantRenewals()
 			t.Logf("seed %d: %d customers, %d invoices, %d payments, %d events; %v",
-				seed, len(l.people), len(l.bills), len(l.money), l.known, l.done)
+				seed, len(life.people), len(life.bills), len(life.money), life.known, life.done)
 		}
 	})
 }
@@ -124,7 +124,7 @@ type deed struct {
 }
 
 var deeds = []deed{
-	{"create", 12, func(l *life, _ *person) { l.createSomebody() }},
+	{"create", 12, func(life *life, _ *person) { life.createSomebody() }},
 	{"renew", 5, (*life).renewByHand},
 	{"date", 9, (*life).changeDate},
 	{"plan", 6, (*life).changePlan},
@@ -133,31 +133,31 @@ var deeds = []deed{
 	{"cancel or restore", 5, (*life).cancelOrRestore},
 	{"delete", 2, (*life).delete},
 	{"extra", 4, (*life).billExtra},
-	{"edit", 8, func(l *life, _ *person) { l.editSome() }},
+	{"edit", 8, func(life *life, _ *person) { life.editSome() }},
 	{"reissue", 6, (*life).issueAgain},
-	{"status", 32, func(l *life, _ *person) { l.changeStatus() }},
-	{"gateway", 5, func(l *life, _ *person) { l.payByGateway() }},
-	{"refund", 6, func(l *life, _ *person) { l.refundSome() }},
+	{"status", 32, func(life *life, _ *person) { life.changeStatus() }},
+	{"gateway", 5, func(life *life, _ *person) { life.payByGateway() }},
+	{"refund", 6, func(life *life, _ *person) { life.refundSome() }},
 }
 
 // act does one thing at random.
 func (l *life) act() {
 	total := 0
-	for _, d := range deeds {
-		total += d.weight
+	for _, deed := range deeds {
+		total += deed.weight
 	}
 	at := l.random.IntN(total)
-	for _, d := range deeds {
-		if at -= d.weight; at >= 0 && len(l.people) > 0 {
+	for _, deed := range deeds {
+		if at -= deed.weight; at >= 0 && len(l.people) > 0 {
 			continue
 		}
-		l.done[d.name]++
-		l.last = d.name
+		l.done[deed.name]++
+		l.last = deed.name
 		var p *person
 		if len(l.people) > 0 {
 			p = pick(l.random, l.people)
 		}
-		d.do(l, p)
+		deed.do(l, p)
 		return
 	}
 }
@@ -170,36 +170,36 @@ func (l *life) createSomebody() {
 	l.create(l.w.customer(l.t, plan.number(), dueOn.String()).ID, plan, dueOn)
 }
 
-func (l *life) renewByHand(p *person) {
+func (l *life) renewByHand(person *person) {
 	invoice := pick(l.random, account.RenewInvoices)
-	_, err := l.w.Renew(l.t.Context(), l.w.actor, p.id, ReadRenewal(values("invoice", string(invoice))))
-	if !l.renewWith(p, invoice) {
+	_, err := l.w.Renew(l.t.Context(), l.w.actor, person.id, ReadRenewal(values("invoice", string(invoice))))
+	if !l.renewWith(person, invoice) {
 		wantField(l.t, err, "plan_id")
 		return
 	}
 	must(l.t, err)
 }
 
-func (l *life) changeDate(p *person) {
-	to := *p
+func (l *life) changeDate(person *person) {
+	to := *person
 	to.dueOn = l.date()
 	to.ownDay = to.dueOn.Day()
-	l.w.update(l.t, p.id, "data_de_vencimento", to.dueOn.String())
-	l.change(p, to)
+	l.w.update(l.t, person.id, "data_de_vencimento", to.dueOn.String())
+	l.change(person, to)
 }
 
-func (l *life) changePlan(p *person) {
-	to := *p
+func (l *life) changePlan(person *person) {
+	to := *person
 	to.plan = pick(l.random, l.offers)
-	l.w.update(l.t, p.id, "plan_id", orEmpty(to.plan.number()))
-	l.change(p, to)
+	l.w.update(l.t, person.id, "plan_id", orEmpty(to.plan.number()))
+	l.change(person, to)
 }
 
-func (l *life) changePrice(p *person) {
-	to := *p
+func (l *life) changePrice(person *person) {
+	to := *person
 	to.price = l.price()
-	l.w.update(l.t, p.id, "price", priceText(to.price))
-	l.change(p, to)
+	l.w.update(l.t, person.id, "price", priceText(to.price))
+	l.change(person, to)
 }
 
 // price is one of a person's own; 0: none.
@@ -212,33 +212,33 @@ func priceText(price money.Cents) string {
 	return price.String()
 }
 
-func (l *life) changeDateAndPrice(p *person) {
-	to := *p
+func (l *life) changeDateAndPrice(person *person) {
+	to := *person
 	to.price, to.dueOn = l.price(), l.date()
 	to.ownDay = to.dueOn.Day()
-	l.w.update(l.t, p.id, "price", priceText(to.price), "data_de_vencimento", to.dueOn.String())
-	l.change(p, to)
+	l.w.update(l.t, person.id, "price", priceText(to.price), "data_de_vencimento", to.dueOn.String())
+	l.change(person, to)
 }
 
-func (l *life) cancelOrRestore(p *person) {
-	if p.cancelled {
-		l.w.update(l.t, p.id, "cancelled", "false")
-		l.restore(p)
+func (l *life) cancelOrRestore(person *person) {
+	if person.cancelled {
+		l.w.update(l.t, person.id, "cancelled", "false")
+		l.restore(person)
 		return
 	}
 	keep := l.random.IntN(3) == 0
-	l.w.update(l.t, p.id, "cancelled", "true", "keep_invoices", fmt.Sprint(keep))
-	l.cancel(p, keep)
+	l.w.update(l.t, person.id, "cancelled", "true", "keep_invoices", fmt.Sprint(keep))
+	l.cancel(person, keep)
 }
 
-func (l *life) delete(p *person) {
-	must(l.t, l.w.customers.Delete(l.t.Context(), l.w.actor, p.id))
-	l.remove(p)
+func (l *life) delete(person *person) {
+	must(l.t, l.w.customers.Delete(l.t.Context(), l.w.actor, person.id))
+	l.remove(person)
 }
 
-func (l *life) billExtra(p *person) {
-	b := &bill{of: p, amount: money.Cents(1 + l.random.Int64N(int64(money.Max))), dueOn: l.today.AddDays(l.random.IntN(9) - 4)}
-	_, err := l.w.CreateExtra(l.t.Context(), l.w.actor, p.id, ReadExtra(values("amount", b.amount.String(), "due", b.dueOn.String())))
+func (l *life) billExtra(person *person) {
+	b := &bill{of: person, amount: money.Cents(1 + l.random.Int64N(int64(money.Max))), dueOn: l.today.AddDays(l.random.IntN(9) - 4)}
+	_, err := l.w.CreateExtra(l.t.Context(), l.w.actor, person.id, ReadExtra(values("amount", b.amount.String(), "due", b.dueOn.String())))
 	must(l.t, err)
 	l.add(b)
 }
@@ -248,8 +248,8 @@ func (l *life) editSome() {
 	if len(l.bills) == 0 {
 		return
 	}
-	b := pick(l.random, l.bills)
-	amount, dueOn, pairs := b.amount, b.dueOn, []string{"description", fmt.Sprint("d", l.random.IntN(3))}
+	bill := pick(l.random, l.bills)
+	amount, dueOn, pairs := bill.amount, bill.dueOn, []string{"description", fmt.Sprint("d", l.random.IntN(3))}
 	if l.random.IntN(2) == 0 {
 		amount = 1 + money.Cents(l.random.IntN(9000))
 		pairs = append(pairs, "total_amount", amount.String())
@@ -258,8 +258,8 @@ func (l *life) editSome() {
 		dueOn = l.today.AddDays(l.random.IntN(20) - 4)
 		pairs = append(pairs, "due_date", dueOn.String())
 	}
-	_, err := l.w.Edit(l.t.Context(), l.w.actor, b.id, ReadEdit(values(pairs...)))
-	l.wantRefused(l.edit(b, amount, dueOn), err)
+	_, err := l.w.Edit(l.t.Context(), l.w.actor, bill.id, ReadEdit(values(pairs...)))
+	l.wantRefused(l.edit(bill, amount, dueOn), err)
 }
 
 // wantRefused wants the error to name a field; "": none.
@@ -272,9 +272,9 @@ func (l *life) wantRefused(field string, err error) {
 	wantField(l.t, err, field)
 }
 
-func (l *life) issueAgain(p *person) {
-	_, err := l.w.Create(l.t.Context(), l.w.actor, p.id, ReadExtra(values("renews", "true")))
-	l.wantRefused(l.reissue(p), err)
+func (l *life) issueAgain(person *person) {
+	_, err := l.w.Create(l.t.Context(), l.w.actor, person.id, ReadExtra(values("renews", "true")))
+	l.wantRefused(l.reissue(person), err)
 }
 
 // changeStatus changes the status of an invoice, or tries to.
@@ -282,21 +282,21 @@ func (l *life) changeStatus() {
 	if len(l.bills) == 0 {
 		return
 	}
-	b := pick(l.random, l.bills)
+	bill := pick(l.random, l.bills)
 	to := pick(l.random, []Status{Paid, Paid, Paid, Paid, Open, Open, Cancelled})
-	if to == Paid && b.status == Open {
-		l.payByHand(b)
+	if to == Paid && bill.status == Open {
+		l.payByHand(bill)
 		return
 	}
-	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, b.id, ReadStatusChange(values("status", to.String())))
+	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, bill.id, ReadStatusChange(values("status", to.String())))
 	switch {
-	case b.status == to:
+	case bill.status == to:
 		must(l.t, err)
-	case b.status == Paid && to == Open:
-		l.wantIf(l.undo(b), err)
-	case b.status == Cancelled && to == Open && !b.superseded, b.status == Open && to == Cancelled:
+	case bill.status == Paid && to == Open:
+		l.wantIf(l.undo(bill), err)
+	case bill.status == Cancelled && to == Open && !bill.superseded, bill.status == Open && to == Cancelled:
 		must(l.t, err)
-		b.status, b.withdrawn = to, ""
+		bill.status, bill.withdrawn = to, ""
 	default:
 		wantField(l.t, err, "status")
 	}
@@ -311,23 +311,23 @@ func (l *life) wantIf(done bool, err error) {
 	wantField(l.t, err, "status")
 }
 
-func (l *life) payByHand(b *bill) {
-	e := entry{amount: b.rest(), on: l.today, byPerson: true, renew: l.random.IntN(8) > 0}
+func (l *life) payByHand(bill *bill) {
+	e := entry{amount: bill.rest(), on: l.today, byPerson: true, renew: l.random.IntN(8) > 0}
 	if l.random.IntN(3) == 0 {
 		e.on = l.today.AddDays(-l.random.IntN(40))
 	}
 	switch l.random.IntN(4) {
 	case 0: // less
-		e.amount = 1 + money.Cents(l.random.Int64N(int64(b.amount)))
+		e.amount = 1 + money.Cents(l.random.Int64N(int64(bill.amount)))
 		e.difference = pick(l.random, []Difference{"", DifferencePartial, DifferencePartial, DifferenceDiscount})
 	case 1: // more
-		e.amount = min(money.Max, b.rest()+500)
+		e.amount = min(money.Max, bill.rest()+500)
 	}
 	e.amount = max(1, e.amount)
-	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, b.id, ReadStatusChange(values(
+	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, bill.id, ReadStatusChange(values(
 		"status", Paid.String(), "paid_at", e.on.String(), "renew", fmt.Sprint(e.renew),
 		"amount", e.amount.String(), "difference", string(e.difference))))
-	if !l.receive(b, e) {
+	if !l.receive(bill, e) {
 		wantField(l.t, err, "difference")
 		return
 	}
@@ -339,18 +339,18 @@ func (l *life) payByGateway() {
 	if len(l.bills) == 0 {
 		return
 	}
-	b := pick(l.random, l.bills)
-	if b.status != Open || b.rest() == 0 {
+	bill := pick(l.random, l.bills)
+	if bill.status != Open || bill.rest() == 0 {
 		return
 	}
 	paidAt := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
 	must(l.t, l.w.db.Write(l.t.Context(), func(tx *sqldb.Tx) error {
 		_, err := l.w.ReceiveTx(l.t.Context(), tx, l.w.actor, Receipt{Renew: true, Payment: Payment{
-			InvoiceID: b.id, Provider: "woovi", Via: "woovi", PaymentID: fmt.Sprint("w", len(l.money)), Amount: b.rest(), PaidAt: paidAt,
+			InvoiceID: bill.id, Provider: "woovi", Via: "woovi", PaymentID: fmt.Sprint("w", len(l.money)), Amount: bill.rest(), PaidAt: paidAt,
 		}})
 		return err
 	}))
-	l.receive(b, entry{amount: b.rest(), on: l.w.actor.Today(paidAt), renew: true})
+	l.receive(bill, entry{amount: bill.rest(), on: l.w.actor.Today(paidAt), renew: true})
 }
 
 // refundSome gives a payment back, or a part of it.
@@ -358,17 +358,17 @@ func (l *life) refundSome() {
 	if len(l.money) == 0 {
 		return
 	}
-	r := pick(l.random, l.money)
-	if !r.counts || r.back == r.amount {
+	deposit := pick(l.random, l.money)
+	if !deposit.counts || deposit.back == deposit.amount {
 		return
 	}
-	amount := r.amount - r.back
+	amount := deposit.amount - deposit.back
 	if l.random.IntN(2) == 0 {
 		amount = 1 + money.Cents(l.random.Int64N(int64(amount)))
 	}
 	at := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
-	l.w.refund(l.t, Refund{PaymentID: r.id, Amount: amount, RefundID: fmt.Sprint("r", l.random.Uint64()), At: at})
-	l.refund(r, amount, l.w.actor.Today(at))
+	l.w.refund(l.t, Refund{PaymentID: deposit.id, Amount: amount, RefundID: fmt.Sprint("r", l.random.Uint64()), At: at})
+	l.refund(deposit, amount, l.w.actor.Today(at))
 }
 
 func (l *life) date() civil.Date {

@@ -32,7 +32,7 @@ const maxSearch = 255
 
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
-	f := Filter{
+	filter := Filter{
 		Status:      readStatus(in),
 		CustomerID:  in.ID("customer_id").Value,
 		PlanID:      in.ID("plan_id").Value,
@@ -46,37 +46,60 @@ func ReadFilter(in *input.Form) Filter {
 		Search:      in.Text("search", maxSearch).Value,
 	}
 	if overdue := in.Bool("overdue"); overdue.HasValue() {
-		f.Overdue = fmt.Sprint(overdue.Value)
+		filter.Overdue = fmt.Sprint(overdue.Value)
 	}
-	return f
+	return filter
 }
 
 // List returns a page of invoices, newest first, and how many there are.
-func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Invoice, int64, error) {
-	l := listing{db: s.db, company: a.Company.ID, filter: f, today: a.Today(s.db.Now())}
-	all, err := counter.Total(ctx, s.db, a.Company.ID)
+func (s *Service) List(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	page input.Page,
+) ([]Invoice, int64, error) {
+	l := listing{
+		db:      s.db,
+		company: actor.Company.ID,
+		filter:  filter,
+		today:   actor.Today(s.db.Now()),
+	}
+	all, err := counter.Total(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return nil, 0, err
 	}
-	n, err := s.count(ctx, l, all)
-	if err != nil || page.Offset() >= n {
-		return []Invoice{}, n, err
+	count, err := s.count(ctx, l, all)
+	if err != nil || page.Offset() >= count {
+		return []Invoice{}, count, err
 	}
-	window, err := counter.Window(ctx, s.db, a.Company.ID, l.matching(all, n), f == (Filter{}), n, page)
+	window, err := counter.Window(
+		ctx,
+		s.db,
+		actor.Company.ID,
+		l.matching(all, count),
+		filter == (Filter{}),
+		count,
+		page,
+	)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := rows(ctx, s.db, a.Company.ID, window)
-	return list, n, err
+	list, err := rows(ctx, s.db, actor.Company.ID, window)
+	return list, count, err
 }
 
 // Latest returns the newest invoices of each of some customers, newest first;
 // limit 0 means all of them. It runs one statement for any number of customers.
-func (s *Service) Latest(ctx context.Context, a account.Actor, customerIDs []int64, limit int64) (map[int64][]Invoice, error) {
+func (s *Service) Latest(
+	ctx context.Context,
+	actor account.Actor,
+	customerIDs []int64,
+	limit int64,
+) (map[int64][]Invoice, error) {
 	byCustomer := map[int64][]Invoice{}
-	list, err := latest(ctx, s.db, a.Company.ID, customerIDs, limit)
-	for _, i := range list {
-		byCustomer[i.Customer.ID] = append(byCustomer[i.Customer.ID], i)
+	list, err := latest(ctx, s.db, actor.Company.ID, customerIDs, limit)
+	for _, invoice := range list {
+		byCustomer[invoice.Customer.ID] = append(byCustomer[invoice.Customer.ID], invoice)
 	}
 	return byCustomer, err
 }
@@ -96,23 +119,28 @@ func (f Filter) tallied() bool {
 	return f == (Filter{})
 }
 
-func (s *Service) count(ctx context.Context, l listing, all int64) (int64, error) {
-	if l.filter == (Filter{}) {
+func (s *Service) count(ctx context.Context, listing listing, all int64) (int64, error) {
+	if listing.filter == (Filter{}) {
 		return all, nil
 	}
-	if l.filter.tallied() {
-		var w sqldb.Where
-		l.conditions(&w, filterColumns{plan: "plan_id", product: "product_id", status: "state", due: "day"})
-		n, _, err := counter.Sum(ctx, s.db, l.company, w)
+	if listing.filter.tallied() {
+		var where sqldb.Where
+		listing.conditions(&where, filterColumns{
+			plan:    "plan_id",
+			product: "product_id",
+			status:  "state",
+			due:     "day",
+		})
+		n, _, err := counter.Sum(ctx, s.db, listing.company, where)
 		return n, err
 	}
 	counters := []tally.Counter{counter}
-	if l.filter.Search != "" {
+	if listing.filter.Search != "" {
 		counters = append(counters, tally.Customers) // whose names are searched
 	}
-	what := fmt.Sprintf("%+v %s", l.filter, l.today)
-	return s.counts.Count(ctx, s.db, counters, l.company, what, func() (int64, error) {
-		return countRows(ctx, s.db, l.matching(all, 0))
+	what := fmt.Sprintf("%+v %s", listing.filter, listing.today)
+	return s.counts.Count(ctx, s.db, counters, listing.company, what, func() (int64, error) {
+		return countRows(ctx, s.db, listing.matching(all, 0))
 	})
 }
 
@@ -120,33 +148,33 @@ func (s *Service) count(ctx context.Context, l listing, all int64) (int64, error
 type filterColumns struct{ plan, product, status, due string }
 
 // conditions are the filters that both the counter and the table have.
-func (l listing) conditions(w *sqldb.Where, on filterColumns) {
-	f := l.filter
-	if f.Status != "" {
-		w.And(on.status+" = ?", string(f.Status))
+func (l listing) conditions(where *sqldb.Where, on filterColumns) {
+	filter := l.filter
+	if filter.Status != "" {
+		where.And(on.status+" = ?", string(filter.Status))
 	}
-	if f.PlanID != 0 {
-		w.And(on.plan+" = ?", f.PlanID)
+	if filter.PlanID != 0 {
+		where.And(on.plan+" = ?", filter.PlanID)
 	}
-	if f.ProductID != 0 {
-		w.And(on.product+" = ?", f.ProductID)
+	if filter.ProductID != 0 {
+		where.And(on.product+" = ?", filter.ProductID)
 	}
-	span(w, on.due, f.DueFrom, f.DueTo)
-	switch f.Overdue {
+	span(where, on.due, filter.DueFrom, filter.DueTo)
+	switch filter.Overdue {
 	case "true":
-		w.And(on.status+" = ?", string(Open))
-		w.And(on.due+" < ?", l.today.String())
+		where.And(on.status+" = ?", string(Open))
+		where.And(on.due+" < ?", l.today.String())
 	case "false":
-		w.And("("+on.status+" <> ? OR "+on.due+" >= ?)", string(Open), l.today.String())
+		where.And("("+on.status+" <> ? OR "+on.due+" >= ?)", string(Open), l.today.String())
 	}
 }
 
-func span(w *sqldb.Where, column string, from, to civil.Date) {
+func span(where *sqldb.Where, column string, from, to civil.Date) {
 	if !from.IsZero() {
-		w.And(column+" >= ?", from.String())
+		where.And(column+" >= ?", from.String())
 	}
 	if !to.IsZero() {
-		w.And(column+" <= ?", to.String())
+		where.And(column+" <= ?", to.String())
 	}
 }
 
@@ -158,29 +186,34 @@ const smallSort = 10_000
 // lists of customers, exact counts choose the plan: few matches are read from
 // the index of what they are filtered by, many are met on a scan along the ids.
 func (l listing) matching(all, matches int64) sqldb.Source {
-	s := sqldb.Source{From: "invoices i", ID: "i.id", Order: "i.id"}
-	f := l.filter
-	if found, ok := customer.SearchSource(l.db.Engine(), l.company, f.Search); ok {
-		s.From = found.From + " CROSS JOIN invoices i"
-		s.Where = found.Where
-		s.Where.And("i.customer_id = c.id")
+	source := sqldb.Source{From: "invoices i", ID: "i.id", Order: "i.id"}
+	filter := l.filter
+	if found, ok := customer.SearchSource(l.db.Engine(), l.company, filter.Search); ok {
+		source.From = found.From + " CROSS JOIN invoices i"
+		source.Where = found.Where
+		source.Where.And("i.customer_id = c.id")
 	}
-	s.Where.And("i.company_id = ?", l.company)
-	if f.CustomerID != 0 {
-		s.Where.And("i.customer_id = ?", f.CustomerID)
+	source.Where.And("i.company_id = ?", l.company)
+	if filter.CustomerID != 0 {
+		source.Where.And("i.customer_id = ?", filter.CustomerID)
 	}
 	few := matches < smallSort && all > smallSort
 	due, paid, created := "i.due_on", "i.paid_on", "i.created_on"
-	if few && f.CustomerID == 0 {
-		s.Order = "i.id + 0"
+	if few && filter.CustomerID == 0 {
+		source.Order = "i.id + 0"
 	} else { // the expressions keep planners from sorting all matches
 		due, paid, created = "COALESCE(i.due_on, '')", "COALESCE(i.paid_on, '')", "COALESCE(i.created_on, '')"
 	}
-	l.conditions(&s.Where, filterColumns{plan: "i.plan_id", product: "i.product_id", status: "i.status", due: due})
-	span(&s.Where, paid, f.PaidFrom, f.PaidTo)
-	if !f.PaidFrom.IsZero() || !f.PaidTo.IsZero() {
-		s.Where.And("i.paid_on IS NOT NULL")
+	l.conditions(&source.Where, filterColumns{
+		plan:    "i.plan_id",
+		product: "i.product_id",
+		status:  "i.status",
+		due:     due,
+	})
+	span(&source.Where, paid, filter.PaidFrom, filter.PaidTo)
+	if !filter.PaidFrom.IsZero() || !filter.PaidTo.IsZero() {
+		source.Where.And("i.paid_on IS NOT NULL")
 	}
-	span(&s.Where, created, f.CreatedFrom, f.CreatedTo)
-	return s
+	span(&source.Where, created, filter.CreatedFrom, filter.CreatedTo)
+	return source
 }

@@ -25,28 +25,28 @@ var firstPage = input.Page{Number: 1, Size: 200}
 // read in the plainest way and filtered in memory.
 type archive []Invoice
 
-func (w *world) archive(t *testing.T, a account.Actor) archive {
+func (w *world) archive(t *testing.T, actor account.Actor) archive {
 	t.Helper()
-	list, err := sqldb.All(t.Context(), w.db, scan, `SELECT `+columns+` FROM invoices i`+joins+` WHERE i.company_id = ? ORDER BY i.id DESC`, a.Company.ID)
+	list, err := sqldb.All(t.Context(), w.db, scan, `SELECT `+columns+` FROM invoices i`+joins+` WHERE i.company_id = ? ORDER BY i.id DESC`, actor.Company.ID)
 	must(t, err)
 	return list
 }
 
-func (m archive) match(f Filter, a account.Actor, now time.Time) archive {
-	today := a.Today(now)
-	within := func(d, from, to civil.Date) bool {
-		return (from.IsZero() || !d.IsZero() && !d.Before(from)) && (to.IsZero() || !d.IsZero() && !d.After(to))
+func (m archive) match(filter Filter, actor account.Actor, now time.Time) archive {
+	today := actor.Today(now)
+	within := func(date, from, to civil.Date) bool {
+		return (from.IsZero() || !date.IsZero() && !date.Before(from)) && (to.IsZero() || !date.IsZero() && !date.After(to))
 	}
-	return slices.DeleteFunc(slices.Clone(m), func(i Invoice) bool {
-		ok := (f.Status == "" || i.Status == f.Status) &&
-			(f.CustomerID == 0 || i.Customer.ID == f.CustomerID) &&
-			(f.PlanID == 0 || i.Plan.ID == f.PlanID) &&
-			(f.ProductID == 0 || i.Product.ID == f.ProductID) &&
-			within(i.DueOn, f.DueFrom, f.DueTo) &&
-			within(i.PaidOn, f.PaidFrom, f.PaidTo) &&
-			within(a.Today(i.CreatedAt), f.CreatedFrom, f.CreatedTo) &&
-			(f.Overdue == "" || f.Overdue == fmt.Sprint(i.Status == Open && i.DueOn.Before(today))) &&
-			strings.Contains(text.Fold(i.Customer.Name), text.Fold(f.Search))
+	return slices.DeleteFunc(slices.Clone(m), func(invoice Invoice) bool {
+		ok := (filter.Status == "" || invoice.Status == filter.Status) &&
+			(filter.CustomerID == 0 || invoice.Customer.ID == filter.CustomerID) &&
+			(filter.PlanID == 0 || invoice.Plan.ID == filter.PlanID) &&
+			(filter.ProductID == 0 || invoice.Product.ID == filter.ProductID) &&
+			within(invoice.DueOn, filter.DueFrom, filter.DueTo) &&
+			within(invoice.PaidOn, filter.PaidFrom, filter.PaidTo) &&
+			within(actor.Today(invoice.CreatedAt), filter.CreatedFrom, filter.CreatedTo) &&
+			(filter.Overdue == "" || filter.Overdue == fmt.Sprint(invoice.Status == Open && invoice.DueOn.Before(today))) &&
+			strings.Contains(text.Fold(invoice.Customer.Name), text.Fold(filter.Search))
 		return !ok
 	})
 }
@@ -61,26 +61,26 @@ func numbers(list []Invoice) []int64 {
 
 // wantPages looks at the beginning, the middle and the end of a list, and past
 // its last page.
-func (w *world) wantPages(t *testing.T, f Filter, m archive) {
+func (w *world) wantPages(t *testing.T, filter Filter, archive archive) {
 	t.Helper()
-	p := input.Page{Size: 7}
-	last := p.Last(int64(len(m)))
-	for _, p.Number = range slices.Compact([]int64{1, last/2 + 1, last/2 + 2, last, last + 1, 1 << 40}) {
-		w.wantPage(t, f, m, p)
+	page := input.Page{Size: 7}
+	last := page.Last(int64(len(archive)))
+	for _, page.Number = range slices.Compact([]int64{1, last/2 + 1, last/2 + 2, last, last + 1, 1 << 40}) {
+		w.wantPage(t, filter, archive, page)
 	}
-	w.wantPage(t, f, m, firstPage)
+	w.wantPage(t, filter, archive, firstPage)
 	if t.Failed() {
-		t.Fatalf("%+v differs from the model", f)
+		t.Fatalf("%+v differs from the model", filter)
 	}
 }
 
-func (w *world) wantPage(t *testing.T, f Filter, m archive, p input.Page) {
+func (w *world) wantPage(t *testing.T, filter Filter, archive archive, page input.Page) {
 	t.Helper()
-	from := min(p.Offset(), int64(len(m)))
-	want := numbers(m[from:min(from+p.Size, int64(len(m)))])
-	list, total, err := w.List(t.Context(), w.actor, f, p)
-	if err != nil || total != int64(len(m)) || !slices.Equal(numbers(list), want) {
-		t.Errorf("%+v, page %+v: %d of %d, %v; want %d of %d\ngot  %v\nwant %v", f, p, len(list), total, err, len(want), len(m), numbers(list), want)
+	from := min(page.Offset(), int64(len(archive)))
+	want := numbers(archive[from:min(from+page.Size, int64(len(archive)))])
+	list, total, err := w.List(t.Context(), w.actor, filter, page)
+	if err != nil || total != int64(len(archive)) || !slices.Equal(numbers(list), want) {
+		t.Errorf("%+v, page %+v: %d of %d, %v; want %d of %d\ngot  %v\nwant %v", filter, page, len(list), total, err, len(want), len(archive), numbers(list), want)
 	}
 }
 
@@ -109,16 +109,16 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 		must(t, w.customers.Delete(t.Context(), w.actor, 3))                                    // and a gap
 
 		for _, p := range []*world{w, other} {
-			m := p.archive(t, p.actor)
-			if p == w && (len(m) <= smallSort || len(m) <= 2*tally.DeepOffset) {
-				t.Fatalf("%d invoices are too few for what this test is about", len(m))
+			archive := p.archive(t, p.actor)
+			if p == w && (len(archive) <= smallSort || len(archive) <= 2*tally.DeepOffset) {
+				t.Fatalf("%d invoices are too few for what this test is about", len(archive))
 			}
-			for page := firstPage; page.Number <= page.Last(int64(len(m))); page.Number++ {
-				p.wantPage(t, Filter{}, m, page)
+			for page := firstPage; page.Number <= page.Last(int64(len(archive))); page.Number++ {
+				p.wantPage(t, Filter{}, archive, page)
 			}
-			p.wantPages(t, Filter{}, m)
-			for _, f := range p.filters(random) {
-				p.wantPages(t, f, m.match(f, p.actor, noon))
+			p.wantPages(t, Filter{}, archive)
+			for _, filter := range p.filters(random) {
+				p.wantPages(t, filter, archive.match(filter, p.actor, noon))
 			}
 		}
 	})
@@ -138,7 +138,7 @@ func (w *world) people(t *testing.T) {
 
 // populate inserts invoices of all kinds at once, with all that issuing and
 // paying leave in the tables.
-func (w *world) populate(t *testing.T, random *rand.Rand, n int) {
+func (w *world) populate(t *testing.T, random *rand.Rand, count int) {
 	t.Helper()
 	plans := texts(t, w.db, `SELECT CAST(id AS TEXT) FROM customer_plans WHERE company_id = ? ORDER BY id`, w.actor.Company.ID)
 	people := texts(t, w.db, `SELECT CAST(id AS TEXT) FROM customers WHERE company_id = ? ORDER BY id`, w.actor.Company.ID)
@@ -148,7 +148,7 @@ func (w *world) populate(t *testing.T, random *rand.Rand, n int) {
 		before = all[0].ID
 	}
 	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		for size := range slices.Chunk(make([]struct{}, n), 100) {
+		for size := range slices.Chunk(make([]struct{}, count), 100) {
 			var values []any
 			for range size {
 				status := pick(random, []Status{Open, Paid, Paid, Cancelled})
@@ -176,8 +176,8 @@ func (w *world) populate(t *testing.T, random *rand.Rand, n int) {
 		return nil
 	}))
 	var changes []tally.Change
-	for _, i := range w.archive(t, w.actor).since(before) {
-		changes = append(changes, counted(i, 1))
+	for _, invoice := range w.archive(t, w.actor).since(before) {
+		changes = append(changes, counted(invoice, 1))
 	}
 	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 		return counter.Add(t.Context(), tx, w.actor.Company.ID, changes...)
@@ -185,7 +185,7 @@ func (w *world) populate(t *testing.T, random *rand.Rand, n int) {
 }
 
 func (m archive) since(id int64) archive {
-	n := slices.IndexFunc(m, func(i Invoice) bool { return i.ID <= id })
+	n := slices.IndexFunc(m, func(invoice Invoice) bool { return invoice.ID <= id })
 	if n < 0 {
 		return m
 	}
@@ -199,34 +199,34 @@ func (w *world) filters(random *rand.Rand) []Filter {
 	if w.actor.Company.ID > 1 {
 		first = 4
 	}
-	kinds := []func(f *Filter){
-		func(f *Filter) { f.Status = pick(random, []Status{Open, Paid, Cancelled}) },
-		func(f *Filter) { f.CustomerID = 10 + random.Int64N(40) }, // perhaps the other company's
-		func(f *Filter) { f.PlanID = first + random.Int64N(3) },
-		func(f *Filter) { f.ProductID = first + random.Int64N(3) },
-		func(f *Filter) { f.DueFrom = today.AddDays(-random.IntN(220)) },
-		func(f *Filter) { f.DueTo = today.AddDays(random.IntN(220) - 110) },
-		func(f *Filter) { f.DueFrom, f.DueTo = today, today },
-		func(f *Filter) { f.PaidFrom = today.AddDays(-random.IntN(220)) },
-		func(f *Filter) { f.PaidTo = today.AddDays(-random.IntN(220)) },
-		func(f *Filter) { f.CreatedFrom = today.AddDays(-random.IntN(220)) },
-		func(f *Filter) { f.CreatedTo = today.AddDays(-random.IntN(220)) },
-		func(f *Filter) { f.Overdue = "true" },
-		func(f *Filter) { f.Overdue = "false" },
-		func(f *Filter) { f.Search = pick(random, []string{"joao", "ANA 1", "9", "álv", "nobody"}) },
+	kinds := []func(filter *Filter){
+		func(filter *Filter) { filter.Status = pick(random, []Status{Open, Paid, Cancelled}) },
+		func(filter *Filter) { filter.CustomerID = 10 + random.Int64N(40) }, // perhaps the other company's
+		func(filter *Filter) { filter.PlanID = first + random.Int64N(3) },
+		func(filter *Filter) { filter.ProductID = first + random.Int64N(3) },
+		func(filter *Filter) { filter.DueFrom = today.AddDays(-random.IntN(220)) },
+		func(filter *Filter) { filter.DueTo = today.AddDays(random.IntN(220) - 110) },
+		func(filter *Filter) { filter.DueFrom, filter.DueTo = today, today },
+		func(filter *Filter) { filter.PaidFrom = today.AddDays(-random.IntN(220)) },
+		func(filter *Filter) { filter.PaidTo = today.AddDays(-random.IntN(220)) },
+		func(filter *Filter) { filter.CreatedFrom = today.AddDays(-random.IntN(220)) },
+		func(filter *Filter) { filter.CreatedTo = today.AddDays(-random.IntN(220)) },
+		func(filter *Filter) { filter.Overdue = "true" },
+		func(filter *Filter) { filter.Overdue = "false" },
+		func(filter *Filter) { filter.Search = pick(random, []string{"joao", "ANA 1", "9", "álv", "nobody"}) },
 	}
 	var all []Filter
 	for _, kind := range kinds {
-		var f Filter
-		kind(&f)
-		all = append(all, f)
+		var filter Filter
+		kind(&filter)
+		all = append(all, filter)
 	}
 	for range 20 {
-		var f Filter
+		var filter Filter
 		for range 2 + random.IntN(3) {
-			pick(random, kinds)(&f)
+			pick(random, kinds)(&filter)
 		}
-		all = append(all, f)
+		all = append(all, filter)
 	}
 	return all
 }
@@ -235,13 +235,13 @@ func (w *world) filters(random *rand.Rand) []Filter {
 // is such a thing, though no invoice was touched.
 func TestSearchFollowsTheCustomersName(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		invoice := world.only(t, world.customer(t, 1, "2026-01-31").ID)
 		want := func(search string, found int64) {
 			t.Helper()
 			for range 2 { // counted, and remembered
-				list, total, err := w.List(t.Context(), w.actor, Filter{Search: search}, firstPage)
+				list, total, err := world.List(t.Context(), world.actor, Filter{Search: search}, firstPage)
 				if err != nil || total != found || int64(len(list)) != found {
 					t.Errorf("%q: %d of %d, %v; want %d", search, len(list), total, err, found)
 				}
@@ -249,42 +249,42 @@ func TestSearchFollowsTheCustomersName(t *testing.T) {
 		}
 		want("ana", 1)
 		want("bia", 0)
-		w.update(t, i.Customer.ID, "name", "Bia Rocha")
+		world.update(t, invoice.Customer.ID, "name", "Bia Rocha")
 		want("ana", 0)
 		want("bia", 1)
-		w.update(t, i.Customer.ID, "whatsapp", "11 98765-4321", "usuario", "rocha", "email", "r@example.com")
+		world.update(t, invoice.Customer.ID, "whatsapp", "11 98765-4321", "usuario", "rocha", "email", "r@example.com")
 		want("(11) 98765", 1)
 		want("r@ex", 1)
-		must(t, tally.Compact(t.Context(), w.db))
+		must(t, tally.Compact(t.Context(), world.db))
 		want("rocha", 1)
-		must(t, w.customers.Delete(t.Context(), w.actor, i.Customer.ID))
+		must(t, world.customers.Delete(t.Context(), world.actor, invoice.Customer.ID))
 		want("rocha", 0)
 	})
 }
 
 func TestListsFollowEveryChange(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		id := w.customer(t, 1, "2026-01-31").ID
-		i := w.only(t, id)
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		id := world.customer(t, 1, "2026-01-31").ID
+		invoice := world.only(t, id)
 		january := Filter{PaidFrom: day("2026-01-01"), PaidTo: day("2026-01-31")}
-		want := func(f Filter, found int64) {
+		want := func(filter Filter, found int64) {
 			t.Helper()
-			if _, total, err := w.List(t.Context(), w.actor, f, firstPage); err != nil || total != found {
-				t.Errorf("%+v: %d, %v; want %d", f, total, err, found)
+			if _, total, err := world.List(t.Context(), world.actor, filter, firstPage); err != nil || total != found {
+				t.Errorf("%+v: %d, %v; want %d", filter, total, err, found)
 			}
 		}
 		want(january, 0)
 		want(Filter{Overdue: "true"}, 0)
-		w.clock.Advance(15 * time.Hour) // midnight passes in São Paulo
+		world.clock.Advance(15 * time.Hour) // midnight passes in São Paulo
 		want(Filter{Overdue: "true"}, 1)
 		want(Filter{Overdue: "true", CustomerID: id}, 1)
-		w.set(t, i.ID, Paid, "paid_at", "2026-01-31")
+		world.set(t, invoice.ID, Paid, "paid_at", "2026-01-31")
 		want(january, 1)
 		want(Filter{Overdue: "true"}, 0)
 		want(Filter{Overdue: "true", CustomerID: id}, 0)
-		w.set(t, i.ID, Open)
+		world.set(t, invoice.ID, Open)
 		want(january, 0)
 	})
 }
@@ -309,9 +309,9 @@ func TestFilterIsReadFromAQuery(t *testing.T) {
 		{"overdue", "0"}:               {Overdue: "false"},
 		{"search", " João "}:           {Search: "João"},
 	} {
-		q := values(query[0], query[1])
-		if got := ReadFilter(q); got != want || q.Err() != nil {
-			t.Errorf("%q: %+v, %v; want %+v", query, got, q.Err(), want)
+		form := values(query[0], query[1])
+		if got := ReadFilter(form); got != want || form.Err() != nil {
+			t.Errorf("%q: %+v, %v; want %+v", query, got, form.Err(), want)
 		}
 		empty := values(query[0], "")
 		if got := ReadFilter(empty); got != (Filter{}) || empty.Err() != nil {
@@ -325,23 +325,23 @@ func TestFilterIsReadFromAQuery(t *testing.T) {
 
 func TestLatestGivesTheNewestOfEachCustomer(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		ids := []int64{w.customer(t, 0, "").ID}
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		ids := []int64{world.customer(t, 0, "").ID}
 		for n := range 4 {
-			id := w.customer(t, 1, "2026-01-31").ID
+			id := world.customer(t, 1, "2026-01-31").ID
 			ids = append(ids, id)
 			for range n {
-				_, err := w.CreateExtra(t.Context(), w.actor, id, ReadExtra(values()))
+				_, err := world.CreateExtra(t.Context(), world.actor, id, ReadExtra(values()))
 				must(t, err)
 			}
 		}
-		all := w.archive(t, w.actor)
+		all := world.archive(t, world.actor)
 		for limit := range int64(6) {
-			found, err := w.Latest(t.Context(), w.actor, ids, limit)
+			found, err := world.Latest(t.Context(), world.actor, ids, limit)
 			must(t, err)
 			for _, id := range ids {
-				want := all.match(Filter{CustomerID: id}, w.actor, noon)
+				want := all.match(Filter{CustomerID: id}, world.actor, noon)
 				if limit > 0 {
 					want = want[:min(limit, int64(len(want)))]
 				}
@@ -350,11 +350,11 @@ func TestLatestGivesTheNewestOfEachCustomer(t *testing.T) {
 				}
 			}
 		}
-		few, err := w.Latest(t.Context(), w.actor, ids[:2], 0)
+		few, err := world.Latest(t.Context(), world.actor, ids[:2], 0)
 		if err != nil || len(few) != 1 {
 			t.Errorf("of two customers: %v, %v; want the invoices of one", few, err)
 		}
-		none, err := w.Latest(t.Context(), w.actor, nil, 1)
+		none, err := world.Latest(t.Context(), world.actor, nil, 1)
 		if err != nil || len(none) != 0 {
 			t.Errorf("of nobody: %v, %v", none, err)
 		}

@@ -7,56 +7,56 @@ import (
 )
 
 // edit changes an open invoice by hand. It names the field that it refuses.
-func (m *model) edit(b *bill, amount money.Cents, dueOn civil.Date) (refused string) {
+func (m *model) edit(bill *bill, amount money.Cents, dueOn civil.Date) (refused string) {
 	switch {
-	case b.status != Open:
+	case bill.status != Open:
 		return "status"
-	case amount != b.amount && amount <= b.received:
+	case amount != bill.amount && amount <= bill.received:
 		return "total_amount"
-	case amount != b.amount || dueOn != b.dueOn:
-		b.edited = true
+	case amount != bill.amount || dueOn != bill.dueOn:
+		bill.edited = true
 	}
-	b.amount, b.dueOn = amount, dueOn
+	bill.amount, bill.dueOn = amount, dueOn
 	return ""
 }
 
 // reissue issues the invoice of a person's due date again. It names the field
 // that it refuses.
-func (m *model) reissue(p *person) (refused string) {
-	old := m.billFor(p, p.dueOn)
+func (m *model) reissue(person *person) (refused string) {
+	old := m.billFor(person, person.dueOn)
 	switch {
-	case p.cancelled:
+	case person.cancelled:
 		return "customer_id"
-	case p.plan == nil || p.dueOn.IsZero():
+	case person.plan == nil || person.dueOn.IsZero():
 		return "renews"
-	case p.pays() == 0:
+	case person.pays() == 0:
 		return "amount"
 	case old != nil && (old.status == Open || old.status == Paid && !old.renewal.to.IsZero()):
 		return "due"
 	case old != nil:
 		old.superseded, old.withdrawn = true, ""
 	}
-	b := &bill{of: p, generated: true, dueOn: p.dueOn, date: p.dueOn}
-	b.buys(p)
+	b := &bill{of: person, generated: true, dueOn: person.dueOn, date: person.dueOn}
+	b.buys(person)
 	m.add(b)
 	return ""
 }
 
 // renewWith renews a person by hand. It reports false without a plan to renew by.
-func (m *model) renewWith(p *person, invoice account.RenewInvoice) bool {
-	was, b := p.dueOn, m.billFor(p, p.dueOn)
-	if invoice == account.PayInvoice && b != nil && b.status == Open && b.renewal.to.IsZero() && !p.cancelled {
-		m.receive(b, entry{amount: b.rest(), on: m.today, byPerson: true, renew: true})
+func (m *model) renewWith(person *person, invoice account.RenewInvoice) bool {
+	was, bill := person.dueOn, m.billFor(person, person.dueOn)
+	if invoice == account.PayInvoice && bill != nil && bill.status == Open && bill.renewal.to.IsZero() && !person.cancelled {
+		m.receive(bill, entry{amount: bill.rest(), on: m.today, byPerson: true, renew: true})
 		return true
 	}
-	if p.plan == nil {
+	if person.plan == nil {
 		return false
 	}
-	m.renew(p, p.plan, m.today)
-	for _, b := range m.bills {
-		passed := !was.IsZero() && b.generated && b.date.Compare(was) >= 0 && b.date.Before(p.dueOn)
-		if invoice == account.CancelInvoice && b.of == p && b.status == Open && passed {
-			b.status = Cancelled
+	m.renew(person, person.plan, m.today)
+	for _, bill := range m.bills {
+		passed := !was.IsZero() && bill.generated && bill.date.Compare(was) >= 0 && bill.date.Before(person.dueOn)
+		if invoice == account.CancelInvoice && bill.of == person && bill.status == Open && passed {
+			bill.status = Cancelled
 		}
 	}
 	return true

@@ -22,94 +22,94 @@ type entry struct {
 
 // receive books money for an open invoice. It reports false for less than is to
 // pay, about which nobody said anything.
-func (m *model) receive(b *bill, e entry) bool {
-	rest := b.rest()
-	if e.amount < rest && e.difference == "" {
+func (m *model) receive(bill *bill, entry entry) bool {
+	rest := bill.rest()
+	if entry.amount < rest && entry.difference == "" {
 		return false
 	}
 	m.money = append(m.money, &deposit{
-		id: int64(len(m.money) + 1), bill: b, amount: e.amount, on: e.on, byPerson: e.byPerson, counts: true,
+		id: int64(len(m.money) + 1), bill: bill, amount: entry.amount, on: entry.on, byPerson: entry.byPerson, counts: true,
 	})
-	m.received[e.on] += e.amount
-	b.received += e.amount
-	if e.amount < rest && e.difference == DifferencePartial {
+	m.received[entry.on] += entry.amount
+	bill.received += entry.amount
+	if entry.amount < rest && entry.difference == DifferencePartial {
 		return true
 	}
-	b.forgiven = max(0, rest-e.amount)
-	b.status, b.paidOn = Paid, e.on
-	m.tell(event.InvoicePaid, b.of, civil.Date{})
-	p := b.of
-	if e.renew && b.issuedFor != nil && b.renewal.to.IsZero() && p.dueOn.Compare(b.date) <= 0 && !p.cancelled {
-		b.renewal = renewal{from: p.dueOn, ownDay: p.ownDay, on: e.on}
-		m.renew(p, b.issuedFor, e.on)
-		b.renewal.to = p.dueOn
+	bill.forgiven = max(0, rest-entry.amount)
+	bill.status, bill.paidOn = Paid, entry.on
+	m.tell(event.InvoicePaid, bill.of, civil.Date{})
+	person := bill.of
+	if entry.renew && bill.issuedFor != nil && bill.renewal.to.IsZero() && person.dueOn.Compare(bill.date) <= 0 && !person.cancelled {
+		bill.renewal = renewal{from: person.dueOn, ownDay: person.ownDay, on: entry.on}
+		m.renew(person, bill.issuedFor, entry.on)
+		bill.renewal.to = person.dueOn
 	}
 	return true
 }
 
 // undo takes back what persons reported for a paid invoice. It reports false where
 // that cannot be: a part has gone back, or a gateway's money alone pays it.
-func (m *model) undo(b *bill) bool {
-	left := b.received
-	if b.superseded {
+func (m *model) undo(bill *bill) bool {
+	left := bill.received
+	if bill.superseded {
 		return false
 	}
 	var taken []*deposit
-	for _, r := range m.money {
-		if r.bill != b || !r.counts || !r.byPerson || r.back == r.amount {
+	for _, deposit := range m.money {
+		if deposit.bill != bill || !deposit.counts || !deposit.byPerson || deposit.back == deposit.amount {
 			continue
 		}
-		if r.back > 0 {
+		if deposit.back > 0 {
 			return false
 		}
-		taken, left = append(taken, r), left-r.amount
+		taken, left = append(taken, deposit), left-deposit.amount
 	}
-	if left >= b.amount-b.forgiven {
+	if left >= bill.amount-bill.forgiven {
 		return false
 	}
-	for _, r := range taken {
-		r.counts = false
-		m.received[r.on] -= r.amount
+	for _, deposit := range taken {
+		deposit.counts = false
+		m.received[deposit.on] -= deposit.amount
 	}
-	b.received = left
-	m.reopen(b)
+	bill.received = left
+	m.reopen(bill)
 	return true
 }
 
 // reopen opens a paid invoice and moves the date back to where it was, if it is
 // still where the payment put it.
-func (m *model) reopen(b *bill) {
-	b.status, b.paidOn, b.forgiven = Open, civil.Date{}, 0
-	if b.superseded {
-		b.status = Cancelled
+func (m *model) reopen(bill *bill) {
+	bill.status, bill.paidOn, bill.forgiven = Open, civil.Date{}, 0
+	if bill.superseded {
+		bill.status = Cancelled
 	}
-	p := b.of
-	if b.renewal.to.IsZero() || p.dueOn != b.renewal.to {
+	person := bill.of
+	if bill.renewal.to.IsZero() || person.dueOn != bill.renewal.to {
 		return
 	}
-	brought := m.billFor(p, p.dueOn)
-	m.setDue(p, b.renewal.from, b.renewal.ownDay)
-	month := m.renewed[b.renewal.on.String()[:7]]
-	if month[p.id]--; month[p.id] == 0 {
-		delete(month, p.id)
+	brought := m.billFor(person, person.dueOn)
+	m.setDue(person, bill.renewal.from, bill.renewal.ownDay)
+	month := m.renewed[bill.renewal.on.String()[:7]]
+	if month[person.id]--; month[person.id] == 0 {
+		delete(month, person.id)
 	}
-	b.renewal = renewal{}
-	m.tell(event.CustomerUpdated, p, civil.Date{})
+	bill.renewal = renewal{}
+	m.tell(event.CustomerUpdated, person, civil.Date{})
 	if brought != nil && brought.follows() {
 		brought.status, brought.withdrawn = Cancelled, "undone"
 	}
 }
 
 // refund gives money back on a day.
-func (m *model) refund(r *deposit, amount money.Cents, on civil.Date) {
-	r.back += amount
+func (m *model) refund(deposit *deposit, amount money.Cents, on civil.Date) {
+	deposit.back += amount
 	m.received[on] -= amount
-	b := r.bill
-	if !slices.Contains(m.bills, b) {
+	bill := deposit.bill
+	if !slices.Contains(m.bills, bill) {
 		return // deleted with its customer
 	}
-	b.received -= amount
-	if b.status == Paid && b.received < b.amount-b.forgiven {
-		m.reopen(b)
+	bill.received -= amount
+	if bill.status == Paid && bill.received < bill.amount-bill.forgiven {
+		m.reopen(bill)
 	}
 }

@@ -84,8 +84,8 @@ type offer struct {
 	value  money.Cents
 }
 
-func (m *model) tell(name event.Name, p *person, dueOn civil.Date) {
-	m.told = append(m.told, told(name, p.id, dueOn))
+func (m *model) tell(name event.Name, person *person, dueOn civil.Date) {
+	m.told = append(m.told, told(name, person.id, dueOn))
 }
 
 func told(name event.Name, customerID int64, dueOn civil.Date) string {
@@ -93,25 +93,25 @@ func told(name event.Name, customerID int64, dueOn civil.Date) string {
 }
 
 // setDue gives a person a due date. One that is not past makes it current.
-func (m *model) setDue(p *person, dueOn civil.Date, ownDay int) {
-	p.dueOn, p.ownDay = dueOn, ownDay
-	p.expired = p.expired && dueOn.Before(m.today) && !dueOn.IsZero() && !p.cancelled
+func (m *model) setDue(person *person, dueOn civil.Date, ownDay int) {
+	person.dueOn, person.ownDay = dueOn, ownDay
+	person.expired = person.expired && dueOn.Before(m.today) && !dueOn.IsZero() && !person.cancelled
 }
 
 // expire tells that a due date has passed, once for each.
-func (m *model) expire(p *person) {
-	if p.dueOn.IsZero() || !p.dueOn.Before(m.today) || p.expired || p.cancelled {
+func (m *model) expire(person *person) {
+	if person.dueOn.IsZero() || !person.dueOn.Before(m.today) || person.expired || person.cancelled {
 		return
 	}
-	p.expired = true
-	if p.told[p.dueOn] {
+	person.expired = true
+	if person.told[person.dueOn] {
 		return
 	}
-	if p.told == nil {
-		p.told = map[civil.Date]bool{}
+	if person.told == nil {
+		person.told = map[civil.Date]bool{}
 	}
-	p.told[p.dueOn] = true
-	m.tell(event.CustomerExpired, p, p.dueOn)
+	person.told[person.dueOn] = true
+	m.tell(event.CustomerExpired, person, person.dueOn)
 }
 
 func (m *model) create(id int64, plan *offer, dueOn civil.Date) {
@@ -128,10 +128,10 @@ func (m *model) create(id int64, plan *offer, dueOn civil.Date) {
 }
 
 // billFor is the invoice that was issued for a due date; nil: none was.
-func (m *model) billFor(p *person, dueOn civil.Date) *bill {
-	for _, b := range m.bills {
-		if b.of == p && b.generated && !b.superseded && b.date == dueOn {
-			return b
+func (m *model) billFor(person *person, dueOn civil.Date) *bill {
+	for _, bill := range m.bills {
+		if bill.of == person && bill.generated && !bill.superseded && bill.date == dueOn {
+			return bill
 		}
 	}
 	return nil
@@ -143,47 +143,47 @@ func (b *bill) byProgram() bool {
 }
 
 // issue bills a customer for its due date, if that was not done.
-func (m *model) issue(p *person) {
-	if p.pays() == 0 || p.plan == nil || p.dueOn.IsZero() || p.cancelled {
+func (m *model) issue(person *person) {
+	if person.pays() == 0 || person.plan == nil || person.dueOn.IsZero() || person.cancelled {
 		return
 	}
-	b := m.billFor(p, p.dueOn)
+	b := m.billFor(person, person.dueOn)
 	switch {
 	case b == nil:
-		b = &bill{of: p, generated: true, dueOn: p.dueOn, date: p.dueOn}
-		b.buys(p)
+		b = &bill{of: person, generated: true, dueOn: person.dueOn, date: person.dueOn}
+		b.buys(person)
 		m.add(b)
 	case b.byProgram():
 		b.status, b.withdrawn = Open, ""
-		b.buys(p)
+		b.buys(person)
 	}
 }
 
 // buys has an invoice be for what the person buys now.
-func (b *bill) buys(p *person) {
-	b.amount, b.issuedFor, b.planID, b.product = p.pays(), p.plan, p.plan.number(), p.product
+func (b *bill) buys(person *person) {
+	b.amount, b.issuedFor, b.planID, b.product = person.pays(), person.plan, person.plan.number(), person.product
 }
 
-func (m *model) add(b *bill) {
-	b.status, b.product, b.planID = Open, b.of.product, b.of.plan.number()
-	m.bills = append(m.bills, b)
-	m.tell(event.InvoiceCreated, b.of, b.dueOn)
+func (m *model) add(bill *bill) {
+	bill.status, bill.product, bill.planID = Open, bill.of.product, bill.of.plan.number()
+	m.bills = append(m.bills, bill)
+	m.tell(event.InvoiceCreated, bill.of, bill.dueOn)
 }
 
 // change changes a person as somebody who edits the record does, and has its
 // invoice follow.
-func (m *model) change(p *person, to person) {
-	was := *p
-	p.plan, p.price = to.plan, to.price
+func (m *model) change(person *person, to person) {
+	was := *person
+	person.plan, person.price = to.plan, to.price
 	if to.dueOn != was.dueOn {
-		m.setDue(p, to.dueOn, to.ownDay)
+		m.setDue(person, to.dueOn, to.ownDay)
 	}
-	if was.dueOn == p.dueOn && was.plan == p.plan && was.price == p.price {
+	if was.dueOn == person.dueOn && was.plan == person.plan && was.price == person.price {
 		return
 	}
-	m.tell(event.CustomerUpdated, p, civil.Date{})
-	if b := m.billFor(p, was.dueOn); b != nil && b.follows() {
-		m.follow(b, was)
+	m.tell(event.CustomerUpdated, person, civil.Date{})
+	if bill := m.billFor(person, was.dueOn); bill != nil && bill.follows() {
+		m.follow(bill, was)
 	}
 }
 
@@ -192,76 +192,76 @@ func (b *bill) follows() bool {
 }
 
 // follow has the invoice of the date before follow its customer.
-func (m *model) follow(b *bill, was person) {
-	p := b.of
-	if was.dueOn != p.dueOn && !p.dueOn.IsZero() {
-		other := m.billFor(p, p.dueOn)
+func (m *model) follow(bill *bill, was person) {
+	person := bill.of
+	if was.dueOn != person.dueOn && !person.dueOn.IsZero() {
+		other := m.billFor(person, person.dueOn)
 		switch {
 		case other == nil:
-			b.dueOn, b.date = p.dueOn, p.dueOn
+			bill.dueOn, bill.date = person.dueOn, person.dueOn
 		case other.status == Open || other.byProgram():
-			b.status, b.withdrawn = Cancelled, "moved"
+			bill.status, bill.withdrawn = Cancelled, "moved"
 			return
 		}
 	}
-	repriced := was.plan != p.plan || was.pays() != p.pays()
-	early := m.today.Before(was.dueOn) || m.today.Before(p.dueOn)
+	repriced := was.plan != person.plan || was.pays() != person.pays()
+	early := m.today.Before(was.dueOn) || m.today.Before(person.dueOn)
 	switch {
-	case !repriced || !early || b.date != p.dueOn:
-	case p.plan == nil || p.pays() == 0:
-		b.status, b.withdrawn = Cancelled, "free"
+	case !repriced || !early || bill.date != person.dueOn:
+	case person.plan == nil || person.pays() == 0:
+		bill.status, bill.withdrawn = Cancelled, "free"
 	default:
-		b.buys(p)
+		bill.buys(person)
 	}
 }
 
 // cancel cancels a customer, with its open invoices unless they are kept.
-func (m *model) cancel(p *person, keep bool) {
-	p.cancelled, p.expired = true, false
-	m.tell(event.CustomerUpdated, p, civil.Date{})
-	for _, b := range m.bills {
-		if b.of == p && b.status == Open && !keep {
-			b.status, b.withdrawn = Cancelled, "customer"
+func (m *model) cancel(person *person, keep bool) {
+	person.cancelled, person.expired = true, false
+	m.tell(event.CustomerUpdated, person, civil.Date{})
+	for _, bill := range m.bills {
+		if bill.of == person && bill.status == Open && !keep {
+			bill.status, bill.withdrawn = Cancelled, "customer"
 		}
 	}
 }
 
-func (m *model) restore(p *person) {
-	p.cancelled = false
-	m.tell(event.CustomerUpdated, p, civil.Date{})
-	for _, b := range m.bills {
-		belongs := b.date
-		if !b.generated {
-			belongs = b.dueOn
+func (m *model) restore(person *person) {
+	person.cancelled = false
+	m.tell(event.CustomerUpdated, person, civil.Date{})
+	for _, bill := range m.bills {
+		belongs := bill.date
+		if !bill.generated {
+			belongs = bill.dueOn
 		}
-		if b.of == p && b.withdrawn == "customer" && belongs.Compare(p.dueOn) >= 0 {
-			b.status, b.withdrawn = Open, ""
+		if bill.of == person && bill.withdrawn == "customer" && belongs.Compare(person.dueOn) >= 0 {
+			bill.status, bill.withdrawn = Open, ""
 		}
 	}
 }
 
-func (m *model) renew(p *person, by *offer, on civil.Date) {
-	from, ownDay := p.dueOn, p.ownDay
+func (m *model) renew(person *person, by *offer, on civil.Date) {
+	from, ownDay := person.dueOn, person.ownDay
 	if from.IsZero() || from.Before(on) && m.settings.RenewFrom == account.FromToday {
 		from, ownDay = on, on.Day()
 	}
 	next, ownDay := by.after(from, ownDay)
 	if next.Before(m.today) { // nobody would tell of the first date any more
-		m.expire(p)
+		m.expire(person)
 	}
-	m.setDue(p, next, ownDay)
+	m.setDue(person, next, ownDay)
 	month := on.String()[:7]
 	if m.renewed[month] == nil {
 		m.renewed[month] = map[int64]int{}
 	}
-	m.renewed[month][p.id]++
-	m.tell(event.CustomerRenewed, p, p.dueOn)
+	m.renewed[month][person.id]++
+	m.tell(event.CustomerRenewed, person, person.dueOn)
 }
 
 func (m *model) remove(p *person) {
 	m.tell(event.CustomerDeleted, p, civil.Date{})
-	m.people = slices.DeleteFunc(m.people, func(q *person) bool { return q == p })
-	m.bills = slices.DeleteFunc(m.bills, func(b *bill) bool { return b.of == p })
+	m.people = slices.DeleteFunc(m.people, func(person *person) bool { return person == p })
+	m.bills = slices.DeleteFunc(m.bills, func(bill *bill) bool { return bill.of == p })
 }
 
 // dayWork tells of every due date that has passed and bills every one that is
@@ -269,12 +269,12 @@ func (m *model) remove(p *person) {
 func (m *model) dayWork() {
 	byDate := slices.Clone(m.people)
 	slices.SortStableFunc(byDate, func(a, b *person) int { return cmp.Or(a.dueOn.Compare(b.dueOn), cmp.Compare(a.id, b.id)) })
-	for _, p := range byDate {
-		m.expire(p)
+	for _, person := range byDate {
+		m.expire(person)
 	}
-	for _, p := range byDate {
-		if !p.dueOn.After(m.today.AddDays(m.settings.LeadDays)) {
-			m.issue(p)
+	for _, person := range byDate {
+		if !person.dueOn.After(m.today.AddDays(m.settings.LeadDays)) {
+			m.issue(person)
 		}
 	}
 }
@@ -288,12 +288,12 @@ func (o *offer) number() int64 {
 }
 
 // after is the next due date, by the calendar of the standard library.
-func (o *offer) after(d civil.Date, ownDay int) (next civil.Date, nextOwnDay int) {
+func (o *offer) after(date civil.Date, ownDay int) (next civil.Date, nextOwnDay int) {
 	if o.months == 0 {
-		next = civil.Of(time.Date(d.Year(), d.Month(), d.Day()+o.days, 0, 0, 0, 0, time.UTC))
+		next = civil.Of(time.Date(date.Year(), date.Month(), date.Day()+o.days, 0, 0, 0, 0, time.UTC))
 		return next, next.Day()
 	}
-	month := d.Month() + time.Month(o.months)
-	last := time.Date(d.Year(), month+1, 0, 0, 0, 0, 0, time.UTC).Day()
-	return civil.Of(time.Date(d.Year(), month, min(ownDay, last), 0, 0, 0, 0, time.UTC)), ownDay
+	month := date.Month() + time.Month(o.months)
+	last := time.Date(date.Year(), month+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	return civil.Of(time.Date(date.Year(), month, min(ownDay, last), 0, 0, 0, 0, time.UTC)), ownDay
 }

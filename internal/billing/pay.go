@@ -50,25 +50,26 @@ type StatusChange struct {
 var ReadOnly = []string{
 	"id", "total_amount", "description", "due_date", "overdue", "paid_at", "paid_via", "created_at",
 	"customer", "plan", "product", "renewed", "renewal_problem", "due_date_moved_back",
-	"amount_received", "payable_amount", "late_fee", "late_interest", "discount", "period_unit", "period_count",
+	"amount_received", "payable_amount", "late_fee", "late_interest", "discount", "period_unit",
+	"period_count",
 }
 
 // ReadStatusChange reads a change of status from the fields status, paid_at (a
 // date), amount, paid_via, difference, note and renew.
 func ReadStatusChange(in *input.Form) StatusChange {
 	in.Require("status")
-	c := StatusChange{Status: readStatus(in)}
+	change := StatusChange{Status: readStatus(in)}
 	in.Ignore(ReadOnly...)
-	if c.Status != Open && c.Status != Cancelled {
-		c.PaidOn = in.Date("paid_at")
-		c.Amount = in.Money("amount")
-		c.Via = in.Line("paid_via", maxVia)
-		c.Difference = ReadDifference(in)
+	if change.Status != Open && change.Status != Cancelled {
+		change.PaidOn = in.Date("paid_at")
+		change.Amount = in.Money("amount")
+		change.Via = in.Line("paid_via", maxVia)
+		change.Difference = ReadDifference(in)
 	}
-	c.Note = in.Text("note", maxNote)
-	c.Renew = in.Bool("renew")
-	c.Problems = in.Problems()
-	return c
+	change.Note = in.Text("note", maxNote)
+	change.Renew = in.Bool("renew")
+	change.Problems = in.Problems()
+	return change
 }
 
 // Outcome is an invoice after a change of status, and what came of it.
@@ -82,17 +83,22 @@ type Outcome struct {
 }
 
 // SetStatus changes the status of an invoice by hand.
-func (s *Service) SetStatus(ctx context.Context, a account.Actor, invoiceID int64, c StatusChange) (Outcome, error) {
+func (s *Service) SetStatus(
+	ctx context.Context,
+	actor account.Actor,
+	invoiceID int64,
+	change StatusChange,
+) (Outcome, error) {
 	var refused fault.Fields
-	if c.PaidOn.Value.After(a.Today(s.db.Now())) {
+	if change.PaidOn.Value.After(actor.Today(s.db.Now())) {
 		refused.Add("paid_at", "must not be in the future")
 	}
-	if err := c.Problems.With(refused).Err(); err != nil {
+	if err := change.Problems.With(refused).Err(); err != nil {
 		return Outcome{}, err
 	}
 	var out Outcome
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		out, err = s.statusTx(ctx, tx, a, invoiceID, c)
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		out, err = s.statusTx(ctx, tx, actor, invoiceID, change)
 		return err
 	})
 	return out, err
@@ -100,59 +106,71 @@ func (s *Service) SetStatus(ctx context.Context, a account.Actor, invoiceID int6
 
 // statusTx changes a status inside a transaction. The same status again changes
 // nothing.
-func (s *Service) statusTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, c StatusChange) (Outcome, error) {
-	before, owner, err := lock(ctx, tx, a, invoiceID)
+func (s *Service) statusTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	invoiceID int64,
+	change StatusChange,
+) (Outcome, error) {
+	before, owner, err := lock(ctx, tx, actor, invoiceID)
 	out := Outcome{Invoice: before}
-	if err != nil || before.Status == c.Status {
+	if err != nil || before.Status == change.Status {
 		return out, err
 	}
-	if err := allowed(before, c.Status); err != nil {
+	if err := allowed(before, change.Status); err != nil {
 		return out, err
 	}
-	if c.Status == Paid && !slices.Contains(HandMeans, c.via()) {
+	if change.Status == Paid && !slices.Contains(HandMeans, change.via()) {
 		return out, fault.Field("paid_via", "must be one of: "+strings.Join(HandMeans, ", "))
 	}
-	d := decisionOn(before, owner)
-	if c.Status == Paid {
-		return s.payByHand(ctx, tx, a, d, c)
+	decision := decisionOn(before, owner)
+	if change.Status == Paid {
+		return s.payByHand(ctx, tx, actor, decision, change)
 	}
-	d.After.Status, d.After.Withdrawn = c.Status, "" // a person decides now
-	c.Note.To(&d.After.Note)
+	decision.After.Status, decision.After.Withdrawn = change.Status, "" // a person decides now
+	change.Note.To(&decision.After.Note)
 	if before.Status == Paid {
-		if err := d.undo(ctx, tx, a); err != nil {
+		if err := decision.undo(ctx, tx, actor); err != nil {
 			return out, err
 		}
 	}
-	return s.applyDecision(ctx, tx, a, &d)
+	return s.applyDecision(ctx, tx, actor, &decision)
 }
 
 // payByHand pays an open invoice with what a person reports. Where nothing is left
 // to pay, since the terms changed after money came in part, no payment is needed.
-func (s *Service) payByHand(ctx context.Context, tx *sqldb.Tx, a account.Actor, d decision, c StatusChange) (Outcome, error) {
-	a, err := a.Refreshed(ctx, tx)
+func (s *Service) payByHand(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	decision decision,
+	change StatusChange,
+) (Outcome, error) {
+	actor, err := actor.Refreshed(ctx, tx)
 	if err != nil {
-		return Outcome{Invoice: d.Before}, err
+		return Outcome{Invoice: decision.Before}, err
 	}
-	r := c.receipt(a, tx.Now(), d.Before)
-	if r.Amount > 0 || c.Amount.HasValue() {
-		return s.receive(ctx, tx, a, d, r)
+	r := change.receipt(actor, tx.Now(), decision.Before)
+	if r.Amount > 0 || change.Amount.HasValue() {
+		return s.receive(ctx, tx, actor, decision, r)
 	}
-	r.dated(a, tx.Now())
-	c.Note.To(&d.After.Note)
-	d.pay(d.Before.PayableOn(a.Company, r.PaidOn), r.Payment)
+	r.dated(actor, tx.Now())
+	change.Note.To(&decision.After.Note)
+	decision.pay(decision.Before.PayableOn(actor.Company, r.PaidOn), r.Payment)
 	if r.Renew {
-		if err := d.renew(a); err != nil {
-			return Outcome{Invoice: d.Before}, err
+		if err := decision.renew(actor); err != nil {
+			return Outcome{Invoice: decision.Before}, err
 		}
 	}
-	return s.applyDecision(ctx, tx, a, &d)
+	return s.applyDecision(ctx, tx, actor, &decision)
 }
 
 // pay makes the invoice paid, for what it cost, by the payment that completed it.
 func (d *decision) pay(due Payable, came Payment) {
-	i := &d.After
-	i.LateFee, i.LateInterest, i.Discount = due.Fee, due.Interest, due.Discount
-	i.Status, i.PaidAt, i.PaidOn, i.PaidVia = Paid, came.PaidAt, came.PaidOn, came.Via
+	invoice := &d.After
+	invoice.LateFee, invoice.LateInterest, invoice.Discount = due.Fee, due.Interest, due.Discount
+	invoice.Status, invoice.PaidAt, invoice.PaidOn, invoice.PaidVia = Paid, came.PaidAt, came.PaidOn, came.Via
 }
 
 // via is how the money came: no value, or null in a record that was sent back,
@@ -160,15 +178,21 @@ func (d *decision) pay(due Payable, came Payment) {
 func (c StatusChange) via() string { return cmp.Or(c.Via.Value, Manual) }
 
 // receipt is the payment that a person reports.
-func (c StatusChange) receipt(a account.Actor, now time.Time, i Invoice) Receipt {
-	on := c.PaidOn.Or(a.Today(now))
+func (c StatusChange) receipt(actor account.Actor, now time.Time, invoice Invoice) Receipt {
+	on := c.PaidOn.Or(actor.Today(now))
 	return Receipt{
 		Payment: Payment{
-			Provider: Hand, PaymentID: "hand:" + id.NewCode(16), Via: c.via(), InvoiceID: i.ID, Amount: c.Amount.Or(i.PayableOn(a.Company, on).Rest),
-			PaidOn: c.PaidOn.Value, ConfirmedBy: a.By(), Note: c.Note.Value,
+			Provider:    Hand,
+			PaymentID:   "hand:" + id.NewCode(16),
+			Via:         c.via(),
+			InvoiceID:   invoice.ID,
+			Amount:      c.Amount.Or(invoice.PayableOn(actor.Company, on).Rest),
+			PaidOn:      c.PaidOn.Value,
+			ConfirmedBy: actor.By(),
+			Note:        c.Note.Value,
 		},
 		Difference: c.Difference,
-		Renew:      c.Renew.Or(a.Company.Settings.RenewOnPayment),
+		Renew:      c.Renew.Or(actor.Company.Settings.RenewOnPayment),
 		note:       c.Note,
 	}
 }
@@ -183,26 +207,43 @@ type decision struct {
 }
 
 // decisionOn begins a decision about an invoice that the transaction has locked.
-func decisionOn(i Invoice, owner customer.Customer) decision {
-	return decision{Change: Change{Action: ActionUpdated, Before: i, After: i}, owner: owner}
+func decisionOn(invoice Invoice, owner customer.Customer) decision {
+	return decision{
+		Change: Change{Action: ActionUpdated, Before: invoice, After: invoice},
+		owner:  owner,
+	}
 }
 
 // applyDecision applies the invoice's change before that of its customer:
 // invoice.paid comes before customer.renewed.
-func (s *Service) applyDecision(ctx context.Context, tx *sqldb.Tx, a account.Actor, d *decision) (Outcome, error) {
-	if err := s.apply(ctx, tx, a, &d.Change); err != nil {
-		return Outcome{Invoice: d.Before}, err
+func (s *Service) applyDecision(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	decision *decision,
+) (Outcome, error) {
+	if err := s.apply(ctx, tx, actor, &decision.Change); err != nil {
+		return Outcome{Invoice: decision.Before}, err
 	}
-	out := Outcome{Invoice: d.After, Changed: true, Renewed: d.renewal != nil, RenewalProblem: d.problem, MovedBack: d.moveBack}
-	return out, s.moveDueDate(ctx, tx, a, *d)
+	out := Outcome{
+		Invoice:        decision.After,
+		Changed:        true,
+		Renewed:        decision.renewal != nil,
+		RenewalProblem: decision.problem,
+		MovedBack:      decision.moveBack,
+	}
+	return out, s.moveDueDate(ctx, tx, actor, *decision)
 }
 
 // renew decides whether the payment renews the customer.
-func (d *decision) renew(a account.Actor) error {
+func (d *decision) renew(actor account.Actor) error {
 	if !renews(d.After, d.owner) {
 		return nil
 	}
-	r, err := customer.PrepareExtension(a, d.owner, customer.Extension{Period: d.After.Period, On: d.After.PaidOn})
+	r, err := customer.PrepareExtension(actor, d.owner, customer.Extension{
+		Period: d.After.Period,
+		On:     d.After.PaidOn,
+	})
 	if errors.Is(err, civil.ErrOverflow) { // the money came all the same
 		d.problem = fault.Public(err)
 		return nil
@@ -211,7 +252,12 @@ func (d *decision) renew(a account.Actor) error {
 		return err
 	}
 	d.renewal = &r
-	d.After.renewal = renewal{from: r.Previous, to: r.DueOn, ownDay: d.owner.OwnDay, on: d.After.PaidOn}
+	d.After.renewal = renewal{
+		from:   r.Previous,
+		to:     r.DueOn,
+		ownDay: d.owner.OwnDay,
+		on:     d.After.PaidOn,
+	}
 	return nil
 }
 
@@ -219,26 +265,32 @@ func (d *decision) renew(a account.Actor) error {
 // a generated one does, once, by the period that it was issued for, while the due
 // date has not already moved past the one it was issued for because the customer was renewed
 // first. A cancelled customer is not renewed.
-func renews(i Invoice, owner customer.Customer) bool {
-	issued := i.Generated && i.Period.Unit != ""
-	return issued && i.renewal.to.IsZero() && !owner.DueOn.After(i.IssuedFor) && !owner.IsCancelled()
+func renews(invoice Invoice, owner customer.Customer) bool {
+	issued := invoice.Generated && invoice.Period.Unit != ""
+	return issued &&
+		invoice.renewal.to.IsZero() &&
+		!owner.DueOn.After(invoice.IssuedFor) &&
+		!owner.IsCancelled()
 }
 
 // undo dismisses what persons reported as paid. Money that a gateway reported
 // stays: an invoice that it alone pays stays paid.
-func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, a account.Actor) error {
-	payments, err := lockPaymentsOf(ctx, tx, a.Company.ID, d.Before.ID)
+func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, actor account.Actor) error {
+	payments, err := lockPaymentsOf(ctx, tx, actor.Company.ID, d.Before.ID)
 	if err != nil {
 		return err
 	}
-	for _, p := range payments {
-		if !p.Status.counts() || !p.byPerson() || p.left() == 0 {
+	for _, payment := range payments {
+		if !payment.Status.counts() || !payment.byPerson() || payment.left() == 0 {
 			continue
 		}
-		if p.Refunded > 0 {
-			return fault.Field("status", "a part of the payment was given back; give back the rest instead")
+		if payment.Refunded > 0 {
+			return fault.Field(
+				"status",
+				"a part of the payment was given back; give back the rest instead",
+			)
 		}
-		d.dismiss(p)
+		d.dismiss(payment)
 	}
 	if d.After.Received >= d.Before.cost() {
 		return errPaidThrough(d.Before)
@@ -248,50 +300,59 @@ func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, a account.Actor) erro
 }
 
 // dismiss takes a payment back: it never happened.
-func (d *decision) dismiss(p Payment) {
-	c := paymentChange{before: p, after: p}
-	c.after.Status = PaymentDismissed
-	c.after.PaymentID += fmt.Sprint("#undone-", p.ID) // the same payment may be reported again
-	d.payments = append(d.payments, c)
-	d.After.Received -= p.Amount
+func (d *decision) dismiss(payment Payment) {
+	change := paymentChange{before: payment, after: payment}
+	change.after.Status = PaymentDismissed
+	change.after.PaymentID += fmt.Sprint("#undone-", payment.ID) // the same payment may be reported again
+	d.payments = append(d.payments, change)
+	d.After.Received -= payment.Amount
 }
 
 // reopen makes a paid invoice open. The due date goes back to where it was before
 // the payment only if it is still where the payment put it: otherwise a later
 // change relies on it, and paying again will not renew a second time.
 func (d *decision) reopen() {
-	i := &d.After
-	i.Status = Open
-	if i.Superseded { // the invoice that was issued after it claims the money
-		i.Status = Cancelled
+	invoice := &d.After
+	invoice.Status = Open
+	if invoice.Superseded { // the invoice that was issued after it claims the money
+		invoice.Status = Cancelled
 	}
-	i.PaidAt, i.PaidOn, i.PaidVia = time.Time{}, civil.Date{}, ""
-	i.LateFee, i.LateInterest, i.Discount, i.Forgiven = 0, 0, 0, 0
+	invoice.PaidAt, invoice.PaidOn, invoice.PaidVia = time.Time{}, civil.Date{}, ""
+	invoice.LateFee, invoice.LateInterest, invoice.Discount, invoice.Forgiven = 0, 0, 0, 0
 	if put := d.Before.renewal.to; put.IsZero() || d.owner.DueOn != put {
 		return
 	}
 	d.moveBack = true
-	i.renewal = renewal{}
+	invoice.renewal = renewal{}
 }
 
 // moveDueDate applies what the decision does to the customer.
-func (s *Service) moveDueDate(ctx context.Context, tx *sqldb.Tx, a account.Actor, d decision) error {
-	if d.renewal != nil {
-		return s.customers.ApplyRenewalTx(ctx, tx, a, d.renewal)
+func (s *Service) moveDueDate(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	decision decision,
+) error {
+	if decision.renewal != nil {
+		return s.customers.ApplyRenewalTx(ctx, tx, actor, decision.renewal)
 	}
-	if !d.moveBack {
+	if !decision.moveBack {
 		return nil
 	}
-	was := d.Before.renewal
-	_, err := s.customers.ReverseRenewalTx(ctx, tx, a, d.owner.ID, customer.Reversal{DueOn: was.from, OwnDay: was.ownDay, On: was.on})
+	was := decision.Before.renewal
+	_, err := s.customers.ReverseRenewalTx(ctx, tx, actor, decision.owner.ID, customer.Reversal{
+		DueOn:  was.from,
+		OwnDay: was.ownDay,
+		On:     was.on,
+	})
 	return err
 }
 
 // paidTime is the instant of a payment on a given day: now, or the beginning of
 // a day that has passed.
-func paidTime(a account.Actor, now time.Time, on civil.Date) time.Time {
-	if on.IsZero() || on == a.Today(now) {
+func paidTime(actor account.Actor, now time.Time, on civil.Date) time.Time {
+	if on.IsZero() || on == actor.Today(now) {
 		return now
 	}
-	return on.Start(a.Company.Zone)
+	return on.Start(actor.Company.Zone)
 }

@@ -15,7 +15,9 @@ type Payable struct {
 }
 
 // Plain reports whether the face amount is all that the invoice costs.
-func (p Payable) Plain() bool { return p.Fee == 0 && p.Interest == 0 && p.Discount == 0 }
+func (p Payable) Plain() bool {
+	return p.Fee == 0 && p.Interest == 0 && p.Discount == 0
+}
 
 // PayableOn is what pays the invoice on a day, by the terms of its company. Of a
 // paid invoice it is what it cost when it was paid: what a person forgave is part
@@ -27,7 +29,10 @@ func (i Invoice) PayableOn(company account.Company, on civil.Date) Payable {
 		return Payable{due, due.Rest(i.Received)}
 	case Paid:
 		return Payable{Payable: terms.Payable{
-			Fee: i.LateFee, Interest: i.LateInterest, Discount: i.Discount + i.Forgiven, Total: i.cost(),
+			Fee:      i.LateFee,
+			Interest: i.LateInterest,
+			Discount: i.Discount + i.Forgiven,
+			Total:    i.cost(),
 		}}
 	default:
 		return Payable{Payable: terms.Payable{Total: i.Amount}}
@@ -42,10 +47,10 @@ func (i Invoice) PayableChangesAfter(company account.Company, on civil.Date) boo
 
 // terms are the company's, with the invoice's own discount in place of theirs.
 func (i Invoice) terms(company account.Company) terms.Terms {
-	s := company.Settings
+	settings := company.Settings
 	t := terms.Terms{
-		LateFeePercent: s.LateFeePercent, LateInterestPercent: s.LateInterestPercent,
-		DiscountPercent: s.DiscountPercent, DiscountAmount: s.DiscountAmount,
+		LateFeePercent: settings.LateFeePercent, LateInterestPercent: settings.LateInterestPercent,
+		DiscountPercent: settings.DiscountPercent, DiscountAmount: settings.DiscountAmount,
 	}
 	if i.OwnDiscount.Given {
 		t.DiscountPercent, t.DiscountAmount = 0, i.OwnDiscount.Amount

@@ -14,10 +14,10 @@ import (
 // extra issues an extra invoice.
 func (w *world) extra(t *testing.T, amount money.Cents, dueOn string) Invoice {
 	t.Helper()
-	c := w.customer(t, 0, "")
-	i, err := w.CreateExtra(t.Context(), w.actor, c.ID, Extra{Amount: input.Some(amount), DueOn: input.Some(day(dueOn))})
+	customer := w.customer(t, 0, "")
+	invoice, err := w.CreateExtra(t.Context(), w.actor, customer.ID, Extra{Amount: input.Some(amount), DueOn: input.Some(day(dueOn))})
 	must(t, err)
-	return i
+	return invoice
 }
 
 // usualTerms are a fee of 2 %, interest of 1 % a month and a discount of 5 %.
@@ -37,9 +37,9 @@ func (w *world) usualTerms(t *testing.T) {
 // ignored; terms of the request instead of those that the transaction sees, by
 // hand and by gateway; own discount ignored; own discount that costs the same.
 func TestInvoiceIsPaidByWhatTheTableSays(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		w.usualTerms(t)
-		w.clock.Advance(day("2029-06-01").Start(time.UTC).Sub(noon) + 12*time.Hour)
+	ledger(t, func(t *testing.T, world *world) {
+		world.usualTerms(t)
+		world.clock.Advance(day("2029-06-01").Start(time.UTC).Sub(noon) + 12*time.Hour)
 		for _, c := range []struct {
 			name                             string
 			face                             money.Cents
@@ -62,42 +62,42 @@ func TestInvoiceIsPaidByWhatTheTableSays(t *testing.T) {
 			{"discount of half a cent", 10, "2027-03-10", "2027-03-10", 0, 0, 1, 9},
 			{"35.00, ten days", 35_00, "2027-03-10", "2027-03-20", 70, 12, 0, 35_82}, // 0.11667
 		} {
-			i := w.extra(t, c.face, c.dueOn)
+			invoice := world.extra(t, c.face, c.dueOn)
 			want := [4]money.Cents{c.fee, c.interest, c.discount, c.payable}
-			due := i.PayableOn(w.actor.Company, day(c.paidOn))
+			due := invoice.PayableOn(world.actor.Company, day(c.paidOn))
 			if got := [4]money.Cents{due.Fee, due.Interest, due.Discount, due.Rest}; got != want {
 				t.Errorf("%s: payable %v, want %v", c.name, got, want)
 			}
-			_, err := w.SetStatus(t.Context(), w.actor, i.ID, StatusChange{
+			_, err := world.SetStatus(t.Context(), world.actor, invoice.ID, StatusChange{
 				Status: Paid, PaidOn: input.Some(day(c.paidOn)), Amount: input.Some(c.payable - 1),
 			})
 			wantField(t, err, "difference")
-			out := w.set(t, i.ID, Paid, "paid_at", c.paidOn)
+			out := world.set(t, invoice.ID, Paid, "paid_at", c.paidOn)
 			if got := [4]money.Cents{out.LateFee, out.LateInterest, out.Discount, out.Received}; got != want || out.Status != Paid {
 				t.Errorf("%s: paid %v, want %v", c.name, got, want)
 			}
-			if after := w.find(t, i.ID).PayableOn(w.actor.Company, day("2029-06-01")); after.Rest != 0 || after.Total != c.payable {
+			if after := world.find(t, invoice.ID).PayableOn(world.actor.Company, day("2029-06-01")); after.Rest != 0 || after.Total != c.payable {
 				t.Errorf("%s: once paid %+v", c.name, after)
 			}
 		}
-		w.wantTrueBooks(t)
+		world.wantTrueBooks(t)
 	})
 }
 
 func TestTermsAreThoseThatTheTransactionSees(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		before := w.actor // of a request that began before the terms were set
-		w.usualTerms(t)
-		i := w.extra(t, 100_00, "2026-01-21")
-		out, err := w.SetStatus(t.Context(), before, i.ID, StatusChange{Status: Paid})
+	ledger(t, func(t *testing.T, world *world) {
+		before := world.actor // of a request that began before the terms were set
+		world.usualTerms(t)
+		invoice := world.extra(t, 100_00, "2026-01-21")
+		out, err := world.SetStatus(t.Context(), before, invoice.ID, StatusChange{Status: Paid})
 		if err != nil || out.Received != 102_33 {
 			t.Errorf("received %s, %v", out.Received, err)
 		}
-		j := w.extra(t, 100_00, "2026-01-21")
-		receipt := gatewayReceipt(w, j, "woovi")
+		other := world.extra(t, 100_00, "2026-01-21")
+		receipt := gatewayReceipt(world, other, "woovi")
 		receipt.Amount = 100_00
-		err = w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := w.ReceiveTx(t.Context(), tx, before, receipt)
+		err = world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := world.ReceiveTx(t.Context(), tx, before, receipt)
 			return err
 		})
 		wantField(t, err, "difference")
@@ -106,15 +106,15 @@ func TestTermsAreThoseThatTheTransactionSees(t *testing.T) {
 
 // Interest stays on the face amount whatever came in part.
 func TestPartsArePaidOffTheTotalOfTheDay(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		w.usualTerms(t)
-		i := w.extra(t, 100_00, "2026-01-21") // ten days late: 102.33
-		w.set(t, i.ID, Paid, "amount", "60.00", "difference", "partial")
-		if rest := w.find(t, i.ID).PayableOn(w.actor.Company, day("2026-01-31")).Rest; rest != 42_33 {
+	ledger(t, func(t *testing.T, world *world) {
+		world.usualTerms(t)
+		invoice := world.extra(t, 100_00, "2026-01-21") // ten days late: 102.33
+		world.set(t, invoice.ID, Paid, "amount", "60.00", "difference", "partial")
+		if rest := world.find(t, invoice.ID).PayableOn(world.actor.Company, day("2026-01-31")).Rest; rest != 42_33 {
 			t.Errorf("%s are left", rest)
 		}
-		w.clock.Advance(35 * 24 * time.Hour) // 45 days: 103.50
-		out := w.set(t, i.ID, Paid)
+		world.clock.Advance(35 * 24 * time.Hour) // 45 days: 103.50
+		out := world.set(t, invoice.ID, Paid)
 		if out.Received != 103_50 || out.LateFee != 2_00 || out.LateInterest != 1_50 || out.Discount != 0 {
 			t.Errorf("%+v", out.Invoice)
 		}
@@ -122,17 +122,17 @@ func TestPartsArePaidOffTheTotalOfTheDay(t *testing.T) {
 }
 
 func TestMoneyCountsForTheDayWhosePayableItWas(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		w.usualTerms(t)
-		i := w.extra(t, 100_00, "2026-01-31")
-		w.clock.Advance(24 * time.Hour) // 1 February: 102.03
-		receipt := gatewayReceipt(w, i, "woovi")
+	ledger(t, func(t *testing.T, world *world) {
+		world.usualTerms(t)
+		invoice := world.extra(t, 100_00, "2026-01-31")
+		world.clock.Advance(24 * time.Hour) // 1 February: 102.03
+		receipt := gatewayReceipt(world, invoice, "woovi")
 		receipt.Amount, receipt.AsOf = 95_00, day("2026-01-31")
-		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := w.ReceiveTx(t.Context(), tx, w.actor, receipt)
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := world.ReceiveTx(t.Context(), tx, world.actor, receipt)
 			return err
 		}))
-		got := w.find(t, i.ID)
+		got := world.find(t, invoice.ID)
 		if got.Status != Paid || got.Discount != 5_00 || got.LateFee != 0 || got.PaidOn != day("2026-02-01") {
 			t.Errorf("%+v", got)
 		}
@@ -141,22 +141,22 @@ func TestMoneyCountsForTheDayWhosePayableItWas(t *testing.T) {
 
 func TestOwnDiscountIsInPlaceOfTheCompanys(t *testing.T) {
 	company := account.Company{Settings: account.Settings{DiscountPercent: 5_00, LateFeePercent: 2_00}}
-	i := Invoice{Status: Open, Amount: 100_00, DueOn: day("2026-01-31")}
+	invoice := Invoice{Status: Open, Amount: 100_00, DueOn: day("2026-01-31")}
 	for own, want := range map[OwnDiscount]money.Cents{{}: 95_00, {12_00, true}: 88_00, {0, true}: 100_00, {500_00, true}: 1} {
-		i.OwnDiscount = own
-		if got := i.PayableOn(company, i.DueOn).Rest; got != want {
+		invoice.OwnDiscount = own
+		if got := invoice.PayableOn(company, invoice.DueOn).Rest; got != want {
 			t.Errorf("%+v: %s, want %s", own, got, want)
 		}
-		if got := i.PayableOn(company, i.DueOn.AddDays(1)).Rest; got != 102_00 {
+		if got := invoice.PayableOn(company, invoice.DueOn.AddDays(1)).Rest; got != 102_00 {
 			t.Errorf("%+v: %s on the day after", own, got)
 		}
 	}
-	i.OwnDiscount = OwnDiscount{0, true}
+	invoice.OwnDiscount = OwnDiscount{0, true}
 	company.Settings.LateFeePercent = 0
-	if i.PayableChangesAfter(company, i.DueOn) {
+	if invoice.PayableChangesAfter(company, invoice.DueOn) {
 		t.Error("an invoice without a discount changes after its due date")
 	}
-	change := Change{Action: ActionUpdated, Before: i, After: i}
+	change := Change{Action: ActionUpdated, Before: invoice, After: invoice}
 	change.After.OwnDiscount = OwnDiscount{}
 	if !change.CostsOther() {
 		t.Error("another discount is another amount")
@@ -166,42 +166,42 @@ func TestOwnDiscountIsInPlaceOfTheCompanys(t *testing.T) {
 // What was forgiven belongs to the payment: a reopened invoice costs all of it
 // again, and a refund is held against what it cost with it.
 func TestForgivenEndsWhenTheInvoiceIsReopened(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		w.usualTerms(t)
-		i := w.extra(t, 100_00, "2026-01-21") // 102.33
-		w.set(t, i.ID, Paid, "amount", "90.00", "difference", "discount")
-		due := w.find(t, i.ID).PayableOn(w.actor.Company, day("2026-01-31"))
-		if w.wantMoney(t, i.ID, Paid, 90_00, 12_33); due.Discount != 12_33 || due.Total != 90_00 {
+	ledger(t, func(t *testing.T, world *world) {
+		world.usualTerms(t)
+		invoice := world.extra(t, 100_00, "2026-01-21") // 102.33
+		world.set(t, invoice.ID, Paid, "amount", "90.00", "difference", "discount")
+		due := world.find(t, invoice.ID).PayableOn(world.actor.Company, day("2026-01-31"))
+		if world.wantMoney(t, invoice.ID, Paid, 90_00, 12_33); due.Discount != 12_33 || due.Total != 90_00 {
 			t.Errorf("%+v", due)
 		}
-		w.set(t, i.ID, Open)
-		w.wantMoney(t, i.ID, Open, 0, 0)
-		if out := w.set(t, i.ID, Paid); out.Received != 102_33 || out.Forgiven != 0 || out.LateFee != 2_00 {
+		world.set(t, invoice.ID, Open)
+		world.wantMoney(t, invoice.ID, Open, 0, 0)
+		if out := world.set(t, invoice.ID, Paid); out.Received != 102_33 || out.Forgiven != 0 || out.LateFee != 2_00 {
 			t.Errorf("%+v", out.Invoice)
 		}
-		j := w.extra(t, 100_00, "2026-01-21")
-		w.set(t, j.ID, Paid, "amount", "90.00", "difference", "discount")
-		payments, err := sqldb.Values[int64](t.Context(), w.db, `SELECT id FROM payments WHERE company_id = ? AND invoice_id = ?`, w.actor.Company.ID, j.ID)
+		other := world.extra(t, 100_00, "2026-01-21")
+		world.set(t, other.ID, Paid, "amount", "90.00", "difference", "discount")
+		payments, err := sqldb.Values[int64](t.Context(), world.db, `SELECT id FROM payments WHERE company_id = ? AND invoice_id = ?`, world.actor.Company.ID, other.ID)
 		must(t, err)
-		w.refund(t, Refund{PaymentID: payments[0], Amount: 1, RefundID: "r"})
-		w.wantMoney(t, j.ID, Open, 89_99, 0)
-		if rest := w.find(t, j.ID).PayableOn(w.actor.Company, day("2026-01-31")).Rest; rest != 12_34 {
+		world.refund(t, Refund{PaymentID: payments[0], Amount: 1, RefundID: "r"})
+		world.wantMoney(t, other.ID, Open, 89_99, 0)
+		if rest := world.find(t, other.ID).PayableOn(world.actor.Company, day("2026-01-31")).Rest; rest != 12_34 {
 			t.Errorf("%s are left", rest)
 		}
 	})
 }
 
 func TestTermsOfLaterDoNotChangeWhatWasPaid(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		i := w.extra(t, 100_00, "2026-01-21")
-		w.set(t, i.ID, Paid)
-		w.usualTerms(t)
-		if due := w.find(t, i.ID).PayableOn(w.actor.Company, day("2026-03-31")); due.Total != 100_00 || due.Fee != 0 || due.Rest != 0 {
+	ledger(t, func(t *testing.T, world *world) {
+		invoice := world.extra(t, 100_00, "2026-01-21")
+		world.set(t, invoice.ID, Paid)
+		world.usualTerms(t)
+		if due := world.find(t, invoice.ID).PayableOn(world.actor.Company, day("2026-03-31")); due.Total != 100_00 || due.Fee != 0 || due.Rest != 0 {
 			t.Errorf("%+v", due)
 		}
-		cancelled := w.extra(t, 100_00, "2026-01-21")
-		w.set(t, cancelled.ID, Cancelled)
-		if due := w.find(t, cancelled.ID).PayableOn(w.actor.Company, day("2026-03-31")); due.Total != 100_00 || due.Fee != 0 || due.Rest != 0 {
+		cancelled := world.extra(t, 100_00, "2026-01-21")
+		world.set(t, cancelled.ID, Cancelled)
+		if due := world.find(t, cancelled.ID).PayableOn(world.actor.Company, day("2026-03-31")); due.Total != 100_00 || due.Fee != 0 || due.Rest != 0 {
 			t.Errorf("%+v", due)
 		}
 	})
@@ -209,29 +209,29 @@ func TestTermsOfLaterDoNotChangeWhatWasPaid(t *testing.T) {
 
 // Terms that change after a part came may leave nothing to pay.
 func TestInvoiceWithNothingLeftIsPaidWithoutAPayment(t *testing.T) {
-	ledger(t, func(t *testing.T, w *world) {
-		w.usualTerms(t)
-		i := w.extra(t, 100_00, "2026-01-21")
-		w.set(t, i.ID, Paid, "amount", "101.00", "difference", "partial")
-		w.configure(t, "late_fee_percent", "0", "late_interest_percent", "0")
-		out := w.set(t, i.ID, Paid, "paid_via", "cash")
+	ledger(t, func(t *testing.T, world *world) {
+		world.usualTerms(t)
+		invoice := world.extra(t, 100_00, "2026-01-21")
+		world.set(t, invoice.ID, Paid, "amount", "101.00", "difference", "partial")
+		world.configure(t, "late_fee_percent", "0", "late_interest_percent", "0")
+		out := world.set(t, invoice.ID, Paid, "paid_via", "cash")
 		if out.PaidOn != day("2026-01-31") || out.PaidVia != "cash" {
 			t.Errorf("%+v", out.Invoice)
 		}
-		w.wantMoney(t, i.ID, Paid, 101_00, 0)
-		if n, cents := w.day(t, "2026-01-31"); n != 1 || cents != 101_00 {
+		world.wantMoney(t, invoice.ID, Paid, 101_00, 0)
+		if n, cents := world.day(t, "2026-01-31"); n != 1 || cents != 101_00 {
 			t.Errorf("the day has %d, %d", n, cents)
 		}
-		w.set(t, i.ID, Open)
-		w.wantMoney(t, i.ID, Open, 0, 0)
-		w.wantTrueBooks(t)
+		world.set(t, invoice.ID, Open)
+		world.wantMoney(t, invoice.ID, Open, 0, 0)
+		world.wantTrueBooks(t)
 	})
 }
 
 func TestEndOfTheCalendarHasNoDayAfter(t *testing.T) {
 	company := account.Company{Settings: account.Settings{LateInterestPercent: 1_00}}
-	i := Invoice{Status: Open, Amount: 100_00, DueOn: day("9999-12-30")}
-	if last := civil.MustParse("9999-12-31"); i.PayableChangesAfter(company, last) || !i.PayableChangesAfter(company, i.DueOn) {
+	invoice := Invoice{Status: Open, Amount: 100_00, DueOn: day("9999-12-30")}
+	if last := civil.MustParse("9999-12-31"); invoice.PayableChangesAfter(company, last) || !invoice.PayableChangesAfter(company, invoice.DueOn) {
 		t.Error("the last day of the calendar")
 	}
 }

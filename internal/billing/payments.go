@@ -14,7 +14,9 @@ import (
 )
 
 // PaymentStatuses lists the statuses of a payment.
-var PaymentStatuses = []PaymentStatus{PaymentApplied, PaymentPartial, PaymentReview, PaymentRefunded, PaymentDismissed}
+var PaymentStatuses = []PaymentStatus{
+	PaymentApplied, PaymentPartial, PaymentReview, PaymentRefunded, PaymentDismissed,
+}
 
 // PaymentRecord is a payment with what is shown of its invoice and its customer.
 type PaymentRecord struct {
@@ -52,10 +54,15 @@ func ReadPaymentFilter(in *input.Form) PaymentFilter {
 }
 
 // Payments lists payments, newest first, and how many there are.
-func (s *Service) Payments(ctx context.Context, a account.Actor, f PaymentFilter, p input.Page) ([]PaymentRecord, int64, error) {
-	query := paymentQuery{a.Company.ID, f, p}
+func (s *Service) Payments(
+	ctx context.Context,
+	actor account.Actor,
+	filter PaymentFilter,
+	page input.Page,
+) ([]PaymentRecord, int64, error) {
+	query := paymentQuery{actor.Company.ID, filter, page}
 	total, err := countPayments(ctx, s.db, query)
-	if err != nil || p.Offset() >= total {
+	if err != nil || page.Offset() >= total {
 		return []PaymentRecord{}, total, err
 	}
 	list, err := paymentRecords(ctx, s.db, query)
@@ -63,8 +70,12 @@ func (s *Service) Payments(ctx context.Context, a account.Actor, f PaymentFilter
 }
 
 // FindPayment returns a payment of the company.
-func (s *Service) FindPayment(ctx context.Context, a account.Actor, paymentID int64) (PaymentRecord, error) {
-	return paymentRecord(ctx, s.db, a.Company.ID, paymentID)
+func (s *Service) FindPayment(
+	ctx context.Context,
+	actor account.Actor,
+	paymentID int64,
+) (PaymentRecord, error) {
+	return paymentRecord(ctx, s.db, actor.Company.ID, paymentID)
 }
 
 // RefundByHand is what a person says about money that was given back.
@@ -78,44 +89,58 @@ type RefundByHand struct {
 
 // ReadRefund reads a refund from the fields amount, refunded_at (a date) and note.
 func ReadRefund(in *input.Form) RefundByHand {
-	r := RefundByHand{Amount: in.Money("amount"), On: in.Date("refunded_at"), Note: in.Text("note", maxNote)}
-	r.Problems = in.Problems()
-	return r
+	hand := RefundByHand{
+		Amount: in.Money("amount"),
+		On:     in.Date("refunded_at"),
+		Note:   in.Text("note", maxNote),
+	}
+	hand.Problems = in.Problems()
+	return hand
 }
 
 // RefundPayment records that a person gave money back. It calls no gateway.
-func (s *Service) RefundPayment(ctx context.Context, a account.Actor, paymentID int64, r RefundByHand) (PaymentRecord, error) {
+func (s *Service) RefundPayment(
+	ctx context.Context,
+	actor account.Actor,
+	paymentID int64,
+	hand RefundByHand,
+) (PaymentRecord, error) {
 	var refunded PaymentRecord
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		p, err := paymentRecord(ctx, tx, a.Company.ID, paymentID)
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		record, err := paymentRecord(ctx, tx, actor.Company.ID, paymentID)
 		if err != nil {
 			return err
 		}
-		if err := r.Problems.With(r.refused(p, a.Today(tx.Now()))).Err(); err != nil {
+		if err := hand.Problems.With(hand.refused(record, actor.Today(tx.Now()))).Err(); err != nil {
 			return err
 		}
-		_, err = s.RefundTx(ctx, tx, a, Refund{
-			PaymentID: paymentID, Amount: r.Amount.Value, RefundID: "hand:" + id.NewCode(16),
-			At: paidTime(a, tx.Now(), r.On.Value), By: a.By(), Note: r.Note.Value, byHand: true,
+		_, err = s.RefundTx(ctx, tx, actor, Refund{
+			PaymentID: paymentID,
+			Amount:    hand.Amount.Value,
+			RefundID:  "hand:" + id.NewCode(16),
+			At:        paidTime(actor, tx.Now(), hand.On.Value),
+			By:        actor.By(),
+			Note:      hand.Note.Value,
+			byHand:    true,
 		})
 		if err != nil {
 			return err
 		}
-		refunded, err = paymentRecord(ctx, tx, a.Company.ID, paymentID)
+		refunded, err = paymentRecord(ctx, tx, actor.Company.ID, paymentID)
 		return err
 	})
 	return refunded, err
 }
 
-func (r RefundByHand) refused(p PaymentRecord, today civil.Date) (refused fault.Fields) {
+func (r RefundByHand) refused(record PaymentRecord, today civil.Date) (refused fault.Fields) {
 	if r.Amount.HasValue() && r.Amount.Value == 0 {
 		refused.Add("amount", "must be more than zero")
 	}
 	switch on := r.On.Or(today); {
 	case on.After(today):
 		refused.Add("refunded_at", "must not be in the future")
-	case on.Before(p.PaidOn):
-		refused.Add("refunded_at", "must not be before the payment, "+p.PaidOn.String())
+	case on.Before(record.PaidOn):
+		refused.Add("refunded_at", "must not be before the payment, "+record.PaidOn.String())
 	}
 	return refused
 }
@@ -132,26 +157,30 @@ func (p Payment) refusedByHand() error {
 }
 
 // UndoPayment takes one payment back that a person reported: it never happened.
-func (s *Service) UndoPayment(ctx context.Context, a account.Actor, paymentID int64) (Outcome, error) {
+func (s *Service) UndoPayment(
+	ctx context.Context,
+	actor account.Actor,
+	paymentID int64,
+) (Outcome, error) {
 	var out Outcome
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		invoiceID, err := invoiceOfPayment(ctx, tx, a.Company.ID, paymentID)
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		invoiceID, err := invoiceOfPayment(ctx, tx, actor.Company.ID, paymentID)
 		if err != nil {
 			return err
 		}
-		before, owner, err := lock(ctx, tx, a, invoiceID)
+		before, owner, err := lock(ctx, tx, actor, invoiceID)
 		if err != nil {
 			return err
 		}
-		p, err := lockPayment(ctx, tx, a.Company.ID, paymentID)
+		payment, err := lockPayment(ctx, tx, actor.Company.ID, paymentID)
 		if err != nil {
 			return err
 		}
-		d := decisionOn(before, owner)
-		if err := d.undoOne(p); err != nil {
+		decision := decisionOn(before, owner)
+		if err := decision.undoOne(payment); err != nil {
 			return err
 		}
-		out, err = s.applyDecision(ctx, tx, a, &d)
+		out, err = s.applyDecision(ctx, tx, actor, &decision)
 		return err
 	})
 	return out, err
@@ -159,16 +188,16 @@ func (s *Service) UndoPayment(ctx context.Context, a account.Actor, paymentID in
 
 // undoOne dismisses one payment. The invoice is open again when the others do not
 // cover it.
-func (d *decision) undoOne(p Payment) error {
+func (d *decision) undoOne(payment Payment) error {
 	switch {
-	case !p.Status.counts():
+	case !payment.Status.counts():
 		return fault.Field("payment", "does not count: it was undone or dismissed")
-	case !p.byPerson():
+	case !payment.byPerson():
 		return fault.Field("payment", "came through a gateway; give it back instead")
-	case p.Refunded > 0:
+	case payment.Refunded > 0:
 		return fault.Field("payment", "a part of it was given back; give back the rest instead")
 	}
-	d.dismiss(p)
+	d.dismiss(payment)
 	if d.Before.Status == Paid && d.After.Received < d.Before.cost() {
 		d.reopen()
 	}

@@ -14,22 +14,22 @@ func TestScheduleIsReadFromItsIndex(t *testing.T) {
 		t.Skip("one goroutine, and many rows")
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.fillSchedule(t, 5000)
-		horizon := w.actor.Today(noon).AddDays(w.actor.Company.Settings.LeadDays)
+		world := newWorld(t, engine)
+		world.fillSchedule(t, 5000)
+		horizon := world.actor.Today(noon).AddDays(world.actor.Company.Settings.LeadDays)
 		for _, statistics := range []string{`SELECT 1`, `ANALYZE`} { // without any, and with true ones
-			must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 				_, err := tx.Exec(t.Context(), statistics)
 				return err
 			}))
-			sqldbtest.WantIndex(t, w.db, "invoice_schedule_due", anyScheduledText, w.actor.Company.ID, horizon)
-			sqldbtest.WantIndex(t, w.db, "invoice_schedule_due", scheduledText, w.actor.Company.ID, horizon, issueBatch)
+			sqldbtest.WantIndex(t, world.db, "invoice_schedule_due", anyScheduledText, world.actor.Company.ID, horizon)
+			sqldbtest.WantIndex(t, world.db, "invoice_schedule_due", scheduledText, world.actor.Company.ID, horizon, issueBatch)
 		}
 	})
 }
 
 // fillSchedule makes customers who are due from a month on.
-func (w *world) fillSchedule(t *testing.T, n int) {
+func (w *world) fillSchedule(t *testing.T, count int) {
 	t.Helper()
 	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 		for _, statement := range []string{
@@ -45,7 +45,7 @@ func (w *world) fillSchedule(t *testing.T, n int) {
 		}
 		return nil
 	}))
-	if made := texts(t, w.db, `SELECT due_on FROM invoice_schedule WHERE due_on > '2026-02-28'`); len(made) != n {
-		t.Fatalf("%d on the schedule, want %d", len(made), n)
+	if made := texts(t, w.db, `SELECT due_on FROM invoice_schedule WHERE due_on > '2026-02-28'`); len(made) != count {
+		t.Fatalf("%d on the schedule, want %d", len(made), count)
 	}
 }

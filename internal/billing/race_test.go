@@ -21,16 +21,16 @@ func TestFiftyPaymentsAtOnceFireOneEventAndRenewOnce(t *testing.T) {
 		w := newWorld(t, engine)
 		w.plan(t, "1month", "35.00")
 		for _, processes := range [][]*world{{w}, {w, w.process(t)}} {
-			i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+			invoice := w.only(t, w.customer(t, 1, "2026-01-31").ID)
 			known := len(w.bodies(t))
 			var mu sync.Mutex
 			changed, renewed := 0, 0
-			for _, err := range atOnce(50, processes, func(p *world, n int) (err error) {
+			for _, err := range atOnce(50, processes, func(world *world, n int) (err error) {
 				var out Outcome
 				if n%5 == 0 {
-					out, err = p.payThrough(t, i.ID, "woovi")
+					out, err = world.payThrough(t, invoice.ID, "woovi")
 				} else {
-					out, err = p.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago", "renew", "true")))
+					out, err = world.SetStatus(t.Context(), w.actor, invoice.ID, ReadStatusChange(values("status", "Pago", "renew", "true")))
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -44,8 +44,8 @@ func TestFiftyPaymentsAtOnceFireOneEventAndRenewOnce(t *testing.T) {
 			}) {
 				t.Error(err)
 			}
-			if changed != 1 || renewed != 1 || w.dueOn(t, i.Customer.ID) != "2026-02-28" {
-				t.Errorf("%d changed, %d renewed, due on %s", changed, renewed, w.dueOn(t, i.Customer.ID))
+			if changed != 1 || renewed != 1 || w.dueOn(t, invoice.Customer.ID) != "2026-02-28" {
+				t.Errorf("%d changed, %d renewed, due on %s", changed, renewed, w.dueOn(t, invoice.Customer.ID))
 			}
 			w.wantEvents(t, known, event.InvoicePaid, event.CustomerRenewed)
 			w.wantTrueBooks(t)
@@ -62,12 +62,12 @@ func TestChangesOfAllKindsAtOnceLeaveOneTruth(t *testing.T) {
 		processes := []*world{w, w.process(t)}
 		payments := 0
 		for range 4 {
-			i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+			invoice := w.only(t, w.customer(t, 1, "2026-01-31").ID)
 			known := len(w.bodies(t))
 			var mu sync.Mutex
 			var paid, renewed, back int
-			refused := atOnce(50, processes, func(p *world, n int) error {
-				out, err := p.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", []Status{Paid, Open, Paid, Cancelled}[n/2%4].String())))
+			refused := atOnce(50, processes, func(world *world, n int) error {
+				out, err := world.SetStatus(t.Context(), w.actor, invoice.ID, ReadStatusChange(values("status", []Status{Paid, Open, Paid, Cancelled}[n/2%4].String())))
 				mu.Lock()
 				defer mu.Unlock()
 				if out.Changed && out.Status == Paid {
@@ -84,9 +84,9 @@ func TestChangesOfAllKindsAtOnceLeaveOneTruth(t *testing.T) {
 			for _, err := range refused {
 				wantField(t, err, "status")
 			}
-			want := map[bool]string{true: "2026-02-28", false: "2026-01-31"}[w.find(t, i.ID).Status == Paid]
-			if got := w.dueOn(t, i.Customer.ID); got != want {
-				t.Errorf("due on %s, want %s of an invoice that is %s", got, want, w.find(t, i.ID).Status)
+			want := map[bool]string{true: "2026-02-28", false: "2026-01-31"}[w.find(t, invoice.ID).Status == Paid]
+			if got := w.dueOn(t, invoice.Customer.ID); got != want {
+				t.Errorf("due on %s, want %s of an invoice that is %s", got, want, w.find(t, invoice.ID).Status)
 			}
 			if paid != renewed || w.count(t, known, event.InvoicePaid) != paid ||
 				w.count(t, known, event.CustomerRenewed) != renewed || w.count(t, known, event.CustomerUpdated) != back {
@@ -110,20 +110,20 @@ func TestPaymentAndRenewalAtOnce(t *testing.T) {
 		w.plan(t, "1month", "35.00")
 		processes := []*world{w, w.process(t)}
 		for round := range 10 {
-			i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+			invoice := w.only(t, w.customer(t, 1, "2026-01-31").ID)
 			var out Outcome
-			for _, err := range atOnce(2, processes, func(p *world, n int) (err error) {
+			for _, err := range atOnce(2, processes, func(world *world, n int) (err error) {
 				if n == round%2 {
-					out, err = p.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago")))
+					out, err = world.SetStatus(t.Context(), w.actor, invoice.ID, ReadStatusChange(values("status", "Pago")))
 				} else {
-					_, err = p.customers.Renew(t.Context(), w.actor, i.Customer.ID)
+					_, err = world.customers.Renew(t.Context(), w.actor, invoice.Customer.ID)
 				}
 				return err
 			}) {
 				t.Error(err)
 			}
 			want := map[bool]string{true: "2026-03-31", false: "2026-02-28"}[out.Renewed]
-			if got := w.dueOn(t, i.Customer.ID); got != want {
+			if got := w.dueOn(t, invoice.Customer.ID); got != want {
 				t.Errorf("the payment renewed: %t; due on %s, want %s", out.Renewed, got, want)
 			}
 		}

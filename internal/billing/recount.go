@@ -19,7 +19,11 @@ func Recounts() []tally.Recount {
 		}},
 		// Paid invoices that were deleted since are counted under other states.
 		{Counter: paid, Records: func(companyID int64) tally.Records {
-			return tally.Records{SQL: paidRecords, Args: []any{companyID}, States: []string{onTime, late}}
+			return tally.Records{
+				SQL:    paidRecords,
+				Args:   []any{companyID},
+				States: []string{onTime, late},
+			}
 		}},
 	}
 }
@@ -50,6 +54,8 @@ func (s *Service) CheckLedger(ctx context.Context) (checkup.Finding, error) {
 	if err != nil || len(wrong) == 0 {
 		return checkup.Good("invoices and payments agree"), err
 	}
-	return checkup.Bad("restore a backup from before it happened, or ask for help with these invoices",
-		"%d invoices did not receive what their payments brought, the first are %v", len(wrong), wrong[:min(len(wrong), 5)]), nil
+	return checkup.Bad(
+		"restore a backup from before it happened, or ask for help with these invoices",
+		"%d invoices did not receive what their payments brought, the first are %v", len(wrong),
+		wrong[:min(len(wrong), 5)]), nil
 }

@@ -41,75 +41,94 @@ type refundRow struct {
 // covered is open again, and a renewal is taken back where it still stands. A
 // refund that is known changes nothing. Of a payment that never counted it only
 // records that the money is gone.
-func (s *Service) RefundTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, r Refund) (Outcome, error) {
-	invoiceID, err := invoiceOfPayment(ctx, tx, a.Company.ID, r.PaymentID)
+func (s *Service) RefundTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	refund Refund,
+) (Outcome, error) {
+	invoiceID, err := invoiceOfPayment(ctx, tx, actor.Company.ID, refund.PaymentID)
 	if err != nil {
 		return Outcome{}, err
 	}
-	before, owner, err := lock(ctx, tx, a, invoiceID)
+	before, owner, err := lock(ctx, tx, actor, invoiceID)
 	deleted := fault.KindOf(err) == fault.KindNotFound
 	if err != nil && !deleted {
 		return Outcome{}, err
 	}
-	back, err := r.change(ctx, tx, a)
+	back, err := refund.change(ctx, tx, actor)
 	if err != nil || back == nil {
 		return Outcome{Invoice: before}, err
 	}
 	if deleted || back.refund == nil {
-		return Outcome{Invoice: before}, applyPayment(ctx, tx, a, back)
+		return Outcome{Invoice: before}, applyPayment(ctx, tx, actor, back)
 	}
-	d := refunded(before, owner, *back)
-	return s.applyDecision(ctx, tx, a, &d)
+	decision := refunded(before, owner, *back)
+	return s.applyDecision(ctx, tx, actor, &decision)
 }
 
 // change is the change of the payment; nil when the refund is known.
-func (r Refund) change(ctx context.Context, tx *sqldb.Tx, a account.Actor) (*paymentChange, error) {
-	p, err := lockPayment(ctx, tx, a.Company.ID, r.PaymentID)
+func (r Refund) change(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+) (*paymentChange, error) {
+	payment, err := lockPayment(ctx, tx, actor.Company.ID, r.PaymentID)
 	if err != nil {
 		return nil, err
 	}
 	if r.byHand {
-		if err := p.refusedByHand(); err != nil {
+		if err := payment.refusedByHand(); err != nil {
 			return nil, err
 		}
 	}
-	row := refundRow{payment: p.ID, id: r.RefundID, amount: r.Amount, at: r.At, by: r.By, note: r.Note}
-	known, err := refundKnown(ctx, tx, a.Company.ID, row)
-	if err != nil || known || p.left() == 0 {
+	row := refundRow{
+		payment: payment.ID,
+		id:      r.RefundID,
+		amount:  r.Amount,
+		at:      r.At,
+		by:      r.By,
+		note:    r.Note,
+	}
+	known, err := refundKnown(ctx, tx, actor.Company.ID, row)
+	if err != nil || known || payment.left() == 0 {
 		return nil, err
 	}
 	if row.amount == 0 {
-		row.amount = p.left()
+		row.amount = payment.left()
 	}
-	if row.amount < 0 || row.amount > p.left() {
-		return nil, fault.Field("amount", fmt.Sprintf("must be more than zero and not more than the %s that are left of the payment", p.left()))
+	if row.amount < 0 || row.amount > payment.left() {
+		return nil, fault.Field(
+			"amount",
+			fmt.Sprintf("must be more than zero and not more than the %s that are left of the payment", payment.left()),
+		)
 	}
 	if row.at.IsZero() || row.at.After(tx.Now()) {
 		row.at = tx.Now()
 	}
-	row.at = row.at.In(a.Company.Zone)
-	row.on = a.Today(row.at)
-	c := &paymentChange{before: p, after: p}
-	c.after.Refunded += row.amount
-	if !p.Status.counts() {
-		return c, nil
+	row.at = row.at.In(actor.Company.Zone)
+	row.on = actor.Today(row.at)
+	change := &paymentChange{before: payment, after: payment}
+	change.after.Refunded += row.amount
+	if !payment.Status.counts() {
+		return change, nil
 	}
-	c.refund = &row
-	if c.after.left() == 0 {
-		c.after.Status = PaymentRefunded
+	change.refund = &row
+	if change.after.left() == 0 {
+		change.after.Status = PaymentRefunded
 	}
-	return c, nil
+	return change, nil
 }
 
 // refunded decides what a refund does to the invoice.
 func refunded(before Invoice, owner customer.Customer, back paymentChange) decision {
-	d := decisionOn(before, owner)
-	d.payments = []paymentChange{back}
-	d.After.Received -= back.refund.amount
-	if before.Status == Paid && d.After.Received < before.cost() {
-		d.reopen()
+	decision := decisionOn(before, owner)
+	decision.payments = []paymentChange{back}
+	decision.After.Received -= back.refund.amount
+	if before.Status == Paid && decision.After.Received < before.cost() {
+		decision.reopen()
 	}
-	return d
+	return decision
 }
 
 // cost is what a paid invoice cost when it was paid, less what was forgiven.

@@ -15,28 +15,33 @@ import (
 // now, although that date has had one: it was cancelled, or paid without
 // renewing. The old one stays in the books as superseded. A due date that has
 // none yet is billed ahead of its time.
-func (s *Service) Reissue(ctx context.Context, a account.Actor, customerID int64, e Extra) (Invoice, error) {
-	c := Change{Action: ActionCreated, chosen: true}
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		owner, err := customer.LockTx(ctx, tx, a, customerID)
+func (s *Service) Reissue(
+	ctx context.Context,
+	actor account.Actor,
+	customerID int64,
+	extra Extra,
+) (Invoice, error) {
+	change := Change{Action: ActionCreated, chosen: true}
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		owner, err := customer.LockTx(ctx, tx, actor, customerID)
 		if err != nil {
 			return err
 		}
-		if err := e.Problems.With(e.notReissued(owner)).Err(); err != nil {
+		if err := extra.Problems.With(extra.notReissued(owner)).Err(); err != nil {
 			return err
 		}
-		if c.After, err = e.generated(ctx, tx, a, owner); err != nil {
+		if change.After, err = extra.generated(ctx, tx, actor, owner); err != nil {
 			return err
 		}
-		if err := e.Problems.With(e.refused(c.After)).Err(); err != nil {
+		if err := extra.Problems.With(extra.refused(change.After)).Err(); err != nil {
 			return err
 		}
-		if err := s.supersede(ctx, tx, a, owner, e.names.due); err != nil {
+		if err := s.supersede(ctx, tx, actor, owner, extra.names.due); err != nil {
 			return err
 		}
-		return s.apply(ctx, tx, a, &c)
+		return s.apply(ctx, tx, actor, &change)
 	})
-	return c.After, err
+	return change.After, err
 }
 
 // notReissued says why a customer's due date cannot be billed.
@@ -49,42 +54,59 @@ func (e Extra) notReissued(owner customer.Customer) (refused fault.Fields) {
 	case owner.DueOn.IsZero():
 		refused.Add("renews", "the customer has no due date")
 	case e.DueOn.HasValue() && e.DueOn.Value != owner.DueOn:
-		refused.Add(e.names.due, fmt.Sprintf("must be the customer's due date, %s, for an invoice that renews", owner.DueOn))
+		refused.Add(
+			e.names.due,
+			fmt.Sprintf("must be the customer's due date, %s, for an invoice that renews", owner.DueOn),
+		)
 	}
 	return refused
 }
 
 // generated is the invoice of the customer's due date. One with an amount of its
 // own follows nobody.
-func (e Extra) generated(ctx context.Context, tx *sqldb.Tx, a account.Actor, owner customer.Customer) (Invoice, error) {
-	plan, err := catalog.FindPlan(ctx, tx, a, owner.Plan.ID)
+func (e Extra) generated(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	owner customer.Customer,
+) (Invoice, error) {
+	plan, err := catalog.FindPlan(ctx, tx, actor, owner.Plan.ID)
 	if err != nil {
 		return Invoice{}, err
 	}
-	i := generated(owner, plan, tx.Now())
-	i.Amount = e.Amount.Or(i.Amount)
-	i.Edited = i.Amount != owner.Price()
-	i.Description = e.Description.Or(i.Description)
-	return i, nil
+	invoice := generated(owner, plan, tx.Now())
+	invoice.Amount = e.Amount.Or(invoice.Amount)
+	invoice.Edited = invoice.Amount != owner.Price()
+	invoice.Description = e.Description.Or(invoice.Description)
+	return invoice, nil
 }
 
 // supersede has the invoice of the customer's due date make room for another.
-func (s *Service) supersede(ctx context.Context, tx *sqldb.Tx, a account.Actor, owner customer.Customer, dueField string) error {
-	old, found, err := generatedFor(ctx, tx, owner, a.Company.ID)
+func (s *Service) supersede(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	owner customer.Customer,
+	dueField string,
+) error {
+	old, found, err := generatedFor(ctx, tx, owner, actor.Company.ID)
 	switch {
 	case err != nil:
 		return err
 	case !found:
-		return unschedule(ctx, tx, a.Company.ID, owner.ID)
+		return unschedule(ctx, tx, actor.Company.ID, owner.ID)
 	case old.Status == Open:
 		return fault.Field(dueField, fmt.Sprintf("has invoice %d, which is %s", old.ID, old.Status))
 	case old.Status == Paid && !old.renewal.to.IsZero():
-		return fault.Field(dueField, fmt.Sprintf("has invoice %d, whose payment renewed the customer", old.ID))
+		return fault.Field(
+			dueField,
+			fmt.Sprintf("has invoice %d, whose payment renewed the customer", old.ID),
+		)
 	}
 	change := Change{Action: ActionUpdated, Before: old, After: old}
 	change.After.Superseded, change.After.Withdrawn = true, ""
-	if err := s.apply(ctx, tx, a, &change); err != nil {
+	if err := s.apply(ctx, tx, actor, &change); err != nil {
 		return err
 	}
-	return unschedule(ctx, tx, a.Company.ID, owner.ID)
+	return unschedule(ctx, tx, actor.Company.ID, owner.ID)
 }

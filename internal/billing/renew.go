@@ -24,31 +24,36 @@ func ReadRenewal(in *input.Form) RenewalByHand {
 	for n, choice := range account.RenewInvoices {
 		choices[n] = string(choice)
 	}
-	r := RenewalByHand{
+	hand := RenewalByHand{
 		Periods: in.Int("periods", 1, customer.MaxPeriods).Or(1),
 		Invoice: account.RenewInvoice(in.Choice("invoice", choices...).Value),
 	}
-	r.Problems = in.Problems()
-	return r
+	hand.Problems = in.Problems()
+	return hand
 }
 
 // Renew renews a customer by hand, by several periods if asked: all of them or
 // none. The open invoices of the due dates that it renews are kept, paid or
 // cancelled.
-func (s *Service) Renew(ctx context.Context, a account.Actor, customerID int64, r RenewalByHand) (customer.Renewal, error) {
-	if r.Invoice == "" {
-		r.Invoice = a.Company.Settings.RenewInvoice
+func (s *Service) Renew(
+	ctx context.Context,
+	actor account.Actor,
+	customerID int64,
+	hand RenewalByHand,
+) (customer.Renewal, error) {
+	if hand.Invoice == "" {
+		hand.Invoice = actor.Company.Settings.RenewInvoice
 	}
 	var renewed customer.Renewal
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if _, err := customer.LockTx(ctx, tx, a, customerID); err != nil {
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if _, err := customer.LockTx(ctx, tx, actor, customerID); err != nil {
 			return err
 		}
-		if err := r.Problems.Err(); err != nil {
+		if err := hand.Problems.Err(); err != nil {
 			return err
 		}
-		for n := range r.Periods {
-			step, err := s.renewStep(ctx, tx, a, customerID, r.Invoice)
+		for n := range hand.Periods {
+			step, err := s.renewStep(ctx, tx, actor, customerID, hand.Invoice)
 			if err != nil {
 				return err
 			}
@@ -64,52 +69,65 @@ func (s *Service) Renew(ctx context.Context, a account.Actor, customerID int64, 
 
 // renewStep renews by one period.
 func (s *Service) renewStep(
-	ctx context.Context, tx *sqldb.Tx, a account.Actor, customerID int64, invoice account.RenewInvoice,
+	ctx context.Context, tx *sqldb.Tx, actor account.Actor, customerID int64, invoice account.RenewInvoice,
 ) (customer.Renewal, error) {
-	owner, err := customer.LockTx(ctx, tx, a, customerID)
+	owner, err := customer.LockTx(ctx, tx, actor, customerID)
 	if err != nil {
 		return customer.Renewal{}, err
 	}
 	if invoice == account.PayInvoice {
-		i, found, err := generatedFor(ctx, tx, owner, a.Company.ID)
+		bill, found, err := generatedFor(ctx, tx, owner, actor.Company.ID)
 		if err != nil {
 			return customer.Renewal{}, err
 		}
-		if found && i.Status == Open && renews(i, owner) {
-			return s.renewByPaying(ctx, tx, a, decisionOn(i, owner))
+		if found && bill.Status == Open && renews(bill, owner) {
+			return s.renewByPaying(ctx, tx, actor, decisionOn(bill, owner))
 		}
 	}
-	r, err := s.customers.RenewTx(ctx, tx, a, customerID)
+	renewal, err := s.customers.RenewTx(ctx, tx, actor, customerID)
 	if err != nil || invoice != account.CancelInvoice {
-		return r, err
+		return renewal, err
 	}
-	return r, s.cancelRenewed(ctx, tx, a, r)
+	return renewal, s.cancelRenewed(ctx, tx, actor, renewal)
 }
 
 // renewByPaying pays the invoice of the due date: its payment is the renewal, and
 // undoing the one undoes the other.
-func (s *Service) renewByPaying(ctx context.Context, tx *sqldb.Tx, a account.Actor, d decision) (r customer.Renewal, err error) {
-	out, err := s.payByHand(ctx, tx, a, d, StatusChange{Status: Paid, Renew: input.Some(true)})
+func (s *Service) renewByPaying(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	decision decision,
+) (renewal customer.Renewal, err error) {
+	out, err := s.payByHand(ctx, tx, actor, decision, StatusChange{
+		Status: Paid,
+		Renew:  input.Some(true),
+	})
 	if err != nil {
-		return r, err
+		return renewal, err
 	}
 	if !out.Renewed { // a renewal that cannot be is refused as one without an invoice is
-		return r, fault.Field("data_de_vencimento", out.RenewalProblem)
+		return renewal, fault.Field("data_de_vencimento", out.RenewalProblem)
 	}
-	r.Previous = d.owner.DueOn
-	r.Customer, err = customer.FindTx(ctx, tx, a, d.owner.ID)
-	return r, err
+	renewal.Previous = decision.owner.DueOn
+	renewal.Customer, err = customer.FindTx(ctx, tx, actor, decision.owner.ID)
+	return renewal, err
 }
 
 // cancelRenewed cancels the open invoices of the due dates that a renewal has
 // passed. A person decided so: they are not opened again.
-func (s *Service) cancelRenewed(ctx context.Context, tx *sqldb.Tx, a account.Actor, r customer.Renewal) error {
-	if r.Previous.IsZero() {
+func (s *Service) cancelRenewed(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	renewal customer.Renewal,
+) error {
+	if renewal.Previous.IsZero() {
 		return nil
 	}
-	return s.changeAll(ctx, tx, a, r.Customer, func(i *Invoice) {
-		if i.Status == Open && i.Generated && !i.IssuedFor.Before(r.Previous) && i.IssuedFor.Before(r.DueOn) {
-			i.Status = Cancelled
+	return s.changeAll(ctx, tx, actor, renewal.Customer, func(invoice *Invoice) {
+		if invoice.Status == Open && invoice.Generated && !invoice.IssuedFor.Before(renewal.Previous) && invoice.IssuedFor.Before(renewal.DueOn) {
+			invoice.Status = Cancelled
 		}
 	})
 }

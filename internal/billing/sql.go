@@ -18,71 +18,132 @@ const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = 
 	LEFT JOIN customer_plans p ON p.company_id = i.company_id AND p.id = i.plan_id
 	LEFT JOIN products r ON r.company_id = i.company_id AND r.id = i.product_id`
 
-func scan(r sqldb.Row) (i Invoice, err error) {
+func scan(row sqldb.Row) (invoice Invoice, err error) {
 	var paid, created int64
 	var paidOffset, createdOffset int
-	places := append([]any{&i.ID, &i.Customer.ID, &i.Customer.UUID, &i.Customer.Name, &i.Generated}, stored.Places(&i)...)
-	err = r.Scan(append(places, &i.Plan.ID, &i.Plan.Name, (*int64)(&i.Plan.Value), &i.Product.ID, &i.Product.Name,
-		&paid, &paidOffset, &i.renewal.from, &i.renewal.to, &i.renewal.ownDay, &i.renewal.on,
-		(*string)(&i.Period.Unit), &i.Period.Count, &created, &createdOffset)...)
-	i.PaidAt, i.CreatedAt = instantAt(paid, paidOffset), instantAt(created, createdOffset)
-	return i, err
+	places := append(
+		[]any{
+			&invoice.ID, &invoice.Customer.ID, &invoice.Customer.UUID, &invoice.Customer.Name,
+			&invoice.Generated,
+		},
+		stored.Places(&invoice)...,
+	)
+	err = row.Scan(append(places, &invoice.Plan.ID, &invoice.Plan.Name,
+		(*int64)(&invoice.Plan.Value), &invoice.Product.ID, &invoice.Product.Name,
+		&paid, &paidOffset, &invoice.renewal.from, &invoice.renewal.to, &invoice.renewal.ownDay,
+		&invoice.renewal.on,
+		(*string)(&invoice.Period.Unit), &invoice.Period.Count, &created, &createdOffset)...)
+	invoice.PaidAt, invoice.CreatedAt = instantAt(paid, paidOffset), instantAt(
+		created,
+		createdOffset,
+	)
+	return invoice, err
 }
 
-func byID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Invoice, error) {
-	i, err := sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM invoices i`+joins+` WHERE i.company_id = ? AND i.id = ?`, companyID, id)
-	return i, sqldb.Found(err, "invoice")
+func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Invoice, error) {
+	invoice, err := sqldb.One(
+		ctx,
+		querier,
+		scan,
+		`SELECT `+columns+` FROM invoices i`+joins+` WHERE i.company_id = ? AND i.id = ?`,
+		companyID,
+		id,
+	)
+	return invoice, sqldb.Found(err, "invoice")
 }
 
 // lock reads an invoice and its customer for a change. The customer is locked
 // first, as in every transaction that changes both.
-func lock(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Invoice, customer.Customer, error) {
-	customerID, err := sqldb.Value[int64](ctx, tx, `SELECT customer_id FROM invoices WHERE company_id = ? AND id = ?`, a.Company.ID, id)
+func lock(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	id int64,
+) (Invoice, customer.Customer, error) {
+	customerID, err := sqldb.Value[int64](
+		ctx,
+		tx,
+		`SELECT customer_id FROM invoices WHERE company_id = ? AND id = ?`,
+		actor.Company.ID,
+		id,
+	)
 	if err != nil {
 		return Invoice{}, customer.Customer{}, sqldb.Found(err, "invoice")
 	}
-	owner, err := customer.LockTx(ctx, tx, a, customerID)
+	owner, err := customer.LockTx(ctx, tx, actor, customerID)
 	if err != nil {
 		return Invoice{}, owner, sqldb.Found(sqldb.ErrNotFound, "invoice") // deleted with its customer meanwhile
 	}
-	_, err = sqldb.Value[int64](ctx, tx, `SELECT id FROM invoices WHERE company_id = ? AND id = ? {for update}`, a.Company.ID, id)
+	_, err = sqldb.Value[int64](
+		ctx,
+		tx,
+		`SELECT id FROM invoices WHERE company_id = ? AND id = ? {for update}`,
+		actor.Company.ID,
+		id,
+	)
 	if err != nil {
 		return Invoice{}, owner, sqldb.Found(err, "invoice")
 	}
-	i, err := byID(ctx, tx, a.Company.ID, id)
-	return i, owner, err
+	invoice, err := byID(ctx, tx, actor.Company.ID, id)
+	return invoice, owner, err
 }
 
 // rows reads the invoices of a window, newest first.
-func rows(ctx context.Context, q sqldb.Querier, companyID int64, w sqldb.Window) ([]Invoice, error) {
-	page, args := w.IDs()
-	return sqldb.All(ctx, q, scan, `WITH page AS MATERIALIZED (`+page+`)
+func rows(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	window sqldb.Window,
+) ([]Invoice, error) {
+	page, args := window.IDs()
+	return sqldb.All(ctx, querier, scan, `WITH page AS MATERIALIZED (`+page+`)
 		SELECT `+columns+` FROM page CROSS JOIN invoices i`+joins+`
 		WHERE i.id = page.id AND i.company_id = ? ORDER BY i.id DESC`, append(args, companyID)...)
 }
 
-func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM `+s.From+s.Where.String(), s.Where.Args...)
+func countRows(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (int64, error) {
+	return sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT count(*) FROM `+source.From+source.Where.String(),
+		source.Where.Args...,
+	)
 }
 
-func ofCustomer(ctx context.Context, q sqldb.Querier, companyID, customerID int64) ([]Invoice, error) {
-	return sqldb.All(ctx, q, scan, `SELECT `+columns+` FROM invoices i`+joins+`
+func ofCustomer(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, customerID int64,
+) ([]Invoice, error) {
+	return sqldb.All(ctx, querier, scan, `SELECT `+columns+` FROM invoices i`+joins+`
 		WHERE i.company_id = ? AND i.customer_id = ? ORDER BY i.id DESC`, companyID, customerID)
 }
 
 // generatedFor reads the invoice that was issued for a due date of a customer.
-func generatedFor(ctx context.Context, q sqldb.Querier, c customer.Customer, companyID int64) (i Invoice, found bool, err error) {
-	i, err = sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM invoices i`+joins+`
-		WHERE i.company_id = ? AND i.customer_id = ? AND i.issued_for = ? AND i.generated AND NOT i.superseded`, companyID, c.ID, c.DueOn)
+func generatedFor(
+	ctx context.Context,
+	querier sqldb.Querier,
+	record customer.Customer,
+	companyID int64,
+) (invoice Invoice, found bool, err error) {
+	invoice, err = sqldb.One(ctx, querier, scan, `SELECT `+columns+` FROM invoices i`+joins+`
+		WHERE i.company_id = ? AND i.customer_id = ? AND i.issued_for = ? AND i.generated AND NOT i.superseded`,
+		companyID, record.ID, record.DueOn)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return i, false, nil
+		return invoice, false, nil
 	}
-	return i, err == nil, err
+	return invoice, err == nil, err
 }
 
 // latest numbers the invoices of each customer, so that one statement finds
 // the newest few of many.
-func latest(ctx context.Context, q sqldb.Querier, companyID int64, customerIDs []int64, limit int64) ([]Invoice, error) {
+func latest(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	customerIDs []int64,
+	limit int64,
+) ([]Invoice, error) {
 	if len(customerIDs) == 0 {
 		return nil, nil
 	}
@@ -94,7 +155,7 @@ func latest(ctx context.Context, q sqldb.Querier, companyID int64, customerIDs [
 		where = ` AND page.place <= ?`
 		args = append(args, limit)
 	}
-	return sqldb.All(ctx, q, scan, `WITH page AS MATERIALIZED (`+numbered+`)
+	return sqldb.All(ctx, querier, scan, `WITH page AS MATERIALIZED (`+numbered+`)
 		SELECT `+columns+` FROM page CROSS JOIN invoices i`+joins+`
 		WHERE i.id = page.id AND i.company_id = ?`+where+` ORDER BY i.id DESC`, args...)
 }
@@ -106,10 +167,24 @@ var (
 )
 
 // insert returns 0 when the customer has a generated invoice for the due date.
-func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int64, error) {
-	args := append([]any{a.Company.ID, i.Customer.ID, i.Generated}, stored.Values(&i)...)
-	args = append(args, otherValues(i)...)
-	args = append(args, i.CreatedAt.UnixMicro(), a.Today(i.CreatedAt), offsetOf(i.CreatedAt), i.CreatedAt.UnixMicro())
+func insert(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	invoice Invoice,
+) (int64, error) {
+	args := append(
+		[]any{actor.Company.ID, invoice.Customer.ID, invoice.Generated},
+		stored.Values(&invoice)...,
+	)
+	args = append(args, otherValues(invoice)...)
+	args = append(
+		args,
+		invoice.CreatedAt.UnixMicro(),
+		actor.Today(invoice.CreatedAt),
+		offsetOf(invoice.CreatedAt),
+		invoice.CreatedAt.UnixMicro(),
+	)
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO invoices (company_id, customer_id, generated, `+fieldNames+`, plan_id, product_id,
 			paid_at, paid_offset, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count,
@@ -121,34 +196,40 @@ func insert(ctx context.Context, tx *sqldb.Tx, a account.Actor, i Invoice) (int6
 	return id, err
 }
 
-func update(ctx context.Context, tx *sqldb.Tx, companyID int64, i Invoice) error {
-	args := append(stored.Values(&i), otherValues(i)...)
+func update(ctx context.Context, tx *sqldb.Tx, companyID int64, invoice Invoice) error {
+	args := append(stored.Values(&invoice), otherValues(invoice)...)
 	_, err := tx.Exec(ctx, `
 		UPDATE invoices SET `+fieldsSet+`, plan_id = ?, product_id = ?,
 			paid_at = ?, paid_offset = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, renewed_on = ?,
 			period_unit = ?, period_count = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`, append(args, tx.Now().UnixMicro(), companyID, i.ID)...)
+		WHERE company_id = ? AND id = ?`, append(args, tx.Now().UnixMicro(), companyID, invoice.ID)...)
 	return err
 }
 
 // otherValues are what the table of fields does not store: what it is for, the
 // instant of the payment, what that renewed, and the period by which it does.
-func otherValues(i Invoice) []any {
+func otherValues(invoice Invoice) []any {
 	var paid, offset any
-	if !i.PaidAt.IsZero() {
-		paid, offset = i.PaidAt.UnixMicro(), offsetOf(i.PaidAt)
+	if !invoice.PaidAt.IsZero() {
+		paid, offset = invoice.PaidAt.UnixMicro(), offsetOf(invoice.PaidAt)
 	}
 	var unit any
-	if i.Period.Unit != "" {
-		unit = string(i.Period.Unit)
+	if invoice.Period.Unit != "" {
+		unit = string(invoice.Period.Unit)
 	}
 	return []any{
-		sqldb.RefTo(i.Plan.ID), sqldb.RefTo(i.Product.ID),
-		paid, offset, i.renewal.from, i.renewal.to, i.renewal.ownDay, i.renewal.on, unit, sqldb.RefTo(int64(i.Period.Count)),
+		sqldb.RefTo(invoice.Plan.ID), sqldb.RefTo(invoice.Product.ID),
+		paid, offset, invoice.renewal.from, invoice.renewal.to, invoice.renewal.ownDay,
+		invoice.renewal.on, unit, sqldb.RefTo(int64(invoice.Period.Count)),
 	}
 }
 
 func remove(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM invoices WHERE company_id = ? AND id {in ?}`, companyID, ids)
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM invoices WHERE company_id = ? AND id {in ?}`,
+		companyID,
+		ids,
+	)
 	return err
 }

@@ -22,28 +22,48 @@ var dayTables = []dayTable{
 }
 
 func (t dayTable) unfilled(ctx context.Context, tx *sqldb.Tx, limit int) ([]unfilledDays, error) {
-	return sqldb.All(ctx, tx, func(r sqldb.Row) (d unfilledDays, err error) {
-		err = r.Scan(&d.id, &d.company, &d.created.micros, &d.created.on, &d.paid.micros, &d.paid.on)
-		return d, err
+	return sqldb.All(ctx, tx, func(row sqldb.Row) (days unfilledDays, err error) {
+		err = row.Scan(
+			&days.id,
+			&days.company,
+			&days.created.micros,
+			&days.created.on,
+			&days.paid.micros,
+			&days.paid.on,
+		)
+		return days, err
 	}, t.find, limit)
 }
 
-func fillInvoices(ctx context.Context, tx *sqldb.Tx, o offsets, ids []int64) error {
+func fillInvoices(ctx context.Context, tx *sqldb.Tx, offsets offsets, ids []int64) error {
 	var paid any
-	if o.isPaid {
-		paid = o.paid
+	if offsets.isPaid {
+		paid = offsets.paid
 	}
-	_, err := tx.Exec(ctx, `UPDATE invoices SET created_offset = ?, paid_offset = ? WHERE company_id = ? AND id {in ?}`,
-		o.created, paid, o.company, ids)
+	_, err := tx.Exec(ctx,
+		`UPDATE invoices SET created_offset = ?, paid_offset = ? WHERE company_id = ? AND id {in ?}`,
+		offsets.created, paid, offsets.company, ids)
 	return err
 }
 
-func fillPayments(ctx context.Context, tx *sqldb.Tx, o offsets, ids []int64) error {
-	_, err := tx.Exec(ctx, `UPDATE payments SET paid_offset = ? WHERE company_id = ? AND id {in ?}`, o.paid, o.company, ids)
+func fillPayments(ctx context.Context, tx *sqldb.Tx, offsets offsets, ids []int64) error {
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE payments SET paid_offset = ? WHERE company_id = ? AND id {in ?}`,
+		offsets.paid,
+		offsets.company,
+		ids,
+	)
 	return err
 }
 
-func fillRefunds(ctx context.Context, tx *sqldb.Tx, o offsets, ids []int64) error {
-	_, err := tx.Exec(ctx, `UPDATE payment_refunds SET refunded_offset = ? WHERE company_id = ? AND id {in ?}`, o.paid, o.company, ids)
+func fillRefunds(ctx context.Context, tx *sqldb.Tx, offsets offsets, ids []int64) error {
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE payment_refunds SET refunded_offset = ? WHERE company_id = ? AND id {in ?}`,
+		offsets.paid,
+		offsets.company,
+		ids,
+	)
 	return err
 }

@@ -9,26 +9,33 @@ import (
 )
 
 // addDebtor adds a customer to the debtors; added is false when it is one.
-func addDebtor(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, since civil.Date) (d debtor, added bool, err error) {
-	d, err = sqldb.One(ctx, tx, scanDebtor, `
+func addDebtor(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID, customerID int64,
+	since civil.Date,
+) (debtor debtor, added bool, err error) {
+	debtor, err = sqldb.One(ctx, tx, scanDebtor, `
 		INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id)
 		SELECT company_id, id, ?, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers WHERE company_id = ? AND id = ? AND {visible id}
-		ON CONFLICT DO NOTHING RETURNING since, plan_id, product_id`, since.String(), companyID, customerID)
+		ON CONFLICT DO NOTHING RETURNING since, plan_id, product_id`, since.String(), companyID,
+		customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return d, false, nil
+		return debtor, false, nil
 	}
-	return d, err == nil, err
+	return debtor, err == nil, err
 }
 
-func scanDebtor(r sqldb.Row) (d debtor, err error) {
-	err = r.Scan(&d.since, &d.planID, &d.productID)
-	return d, err
+func scanDebtor(row sqldb.Row) (debtor debtor, err error) {
+	err = row.Scan(&debtor.since, &debtor.planID, &debtor.productID)
+	return debtor, err
 }
 
 // debtorByID returns the zero debtor for a customer who is none.
 func debtorByID(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) (debtor, error) {
 	d, err := sqldb.One(ctx, tx, scanDebtor, `
-		SELECT since, plan_id, product_id FROM debtors WHERE company_id = ? AND customer_id = ? {for update}`, companyID, customerID)
+		SELECT since, plan_id, product_id FROM debtors WHERE company_id = ? AND customer_id = ? {for update}`, companyID,
+		customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return debtor{}, nil
 	}
@@ -37,20 +44,36 @@ func debtorByID(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) 
 
 // oldestOpen is the due date of a customer's oldest open invoice; zero when it
 // has none.
-func oldestOpen(ctx context.Context, q sqldb.Querier, companyID, customerID int64) (civil.Date, error) {
-	return sqldb.One(ctx, q, func(r sqldb.Row) (on civil.Date, err error) {
-		err = r.Scan(&on)
+func oldestOpen(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, customerID int64,
+) (civil.Date, error) {
+	return sqldb.One(ctx, querier, func(row sqldb.Row) (on civil.Date, err error) {
+		err = row.Scan(&on)
 		return on, err
-	}, `SELECT MIN(due_on) FROM invoices WHERE company_id = ? AND customer_id = ? AND status = ?`, companyID, customerID, string(Open))
+	}, `SELECT MIN(due_on) FROM invoices WHERE company_id = ? AND customer_id = ? AND status = ?`,
+		companyID, customerID, string(Open))
 }
 
-func updateDebtor(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, d debtor) error {
-	_, err := tx.Exec(ctx, `UPDATE debtors SET since = ?, plan_id = ?, product_id = ? WHERE company_id = ? AND customer_id = ?`,
-		d.since.String(), d.planID, d.productID, companyID, customerID)
+func updateDebtor(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID, customerID int64,
+	debtor debtor,
+) error {
+	_, err := tx.Exec(ctx,
+		`UPDATE debtors SET since = ?, plan_id = ?, product_id = ? WHERE company_id = ? AND customer_id = ?`,
+		debtor.since.String(), debtor.planID, debtor.productID, companyID, customerID)
 	return err
 }
 
 func removeDebtor(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM debtors WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM debtors WHERE company_id = ? AND customer_id = ?`,
+		companyID,
+		customerID,
+	)
 	return err
 }

@@ -11,20 +11,33 @@ const paymentColumns = `id, COALESCE(charge_id, 0), provider, payment_id, paid_v
 	customer_name, plan_id, product_id,
 	amount_cents, currency, paid_at, COALESCE(paid_offset, 0), paid_on, status, refunded_cents, confirmed_by, note`
 
-func scanPayment(r sqldb.Row) (p Payment, err error) {
+func scanPayment(row sqldb.Row) (payment Payment, err error) {
 	var paidAt int64
 	var offset int
-	err = r.Scan(&p.ID, &p.ChargeID, &p.Provider, &p.PaymentID, &p.Via, &p.InvoiceID, &p.CustomerID, &p.CustomerName, &p.PlanID, &p.ProductID,
-		(*int64)(&p.Amount), &p.Currency, &paidAt, &offset, &p.PaidOn, (*string)(&p.Status), (*int64)(&p.Refunded), &p.ConfirmedBy, &p.Note)
-	p.PaidAt = instantAt(paidAt, offset)
-	return p, err
+	err = row.Scan(&payment.ID, &payment.ChargeID, &payment.Provider, &payment.PaymentID,
+		&payment.Via, &payment.InvoiceID, &payment.CustomerID, &payment.CustomerName,
+		&payment.PlanID, &payment.ProductID,
+		(*int64)(&payment.Amount), &payment.Currency, &paidAt, &offset, &payment.PaidOn,
+		(*string)(&payment.Status), (*int64)(&payment.Refunded), &payment.ConfirmedBy,
+		&payment.Note)
+	payment.PaidAt = instantAt(paidAt, offset)
+	return payment, err
 }
 
 // insertPayment returns 0 when the payment is known.
-func insertPayment(ctx context.Context, tx *sqldb.Tx, companyID int64, p Payment) (int64, error) {
+func insertPayment(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	payment Payment,
+) (int64, error) {
 	args := []any{
-		companyID, sqldb.RefTo(p.ChargeID), p.Provider, p.PaymentID, p.Via, p.InvoiceID, p.CustomerID, p.CustomerName, p.PlanID, p.ProductID,
-		int64(p.Amount), p.Currency, p.PaidAt.UnixMicro(), offsetOf(p.PaidAt), p.PaidOn, string(p.Status), int64(p.Refunded), p.ConfirmedBy, p.Note,
+		companyID, sqldb.RefTo(payment.ChargeID), payment.Provider, payment.PaymentID, payment.Via,
+		payment.InvoiceID, payment.CustomerID, payment.CustomerName, payment.PlanID,
+		payment.ProductID,
+		int64(payment.Amount), payment.Currency, payment.PaidAt.UnixMicro(),
+		offsetOf(payment.PaidAt), payment.PaidOn, string(payment.Status), int64(payment.Refunded),
+		payment.ConfirmedBy, payment.Note,
 		tx.Now().UnixMicro(),
 	}
 	id, err := sqldb.Value[int64](ctx, tx, `
@@ -40,42 +53,67 @@ func insertPayment(ctx context.Context, tx *sqldb.Tx, companyID int64, p Payment
 
 // updatePayment writes all of a payment that changes. The caller has locked the
 // row.
-func updatePayment(ctx context.Context, tx *sqldb.Tx, companyID int64, p Payment) error {
+func updatePayment(ctx context.Context, tx *sqldb.Tx, companyID int64, payment Payment) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE payments SET payment_id = ?, plan_id = ?, product_id = ?, paid_on = ?, paid_offset = ?, status = ?, refunded_cents = ?
 		WHERE company_id = ? AND id = ?`,
-		p.PaymentID, p.PlanID, p.ProductID, p.PaidOn, offsetOf(p.PaidAt), string(p.Status), int64(p.Refunded), companyID, p.ID)
+		payment.PaymentID, payment.PlanID, payment.ProductID, payment.PaidOn,
+		offsetOf(payment.PaidAt), string(payment.Status), int64(payment.Refunded), companyID,
+		payment.ID)
 	return err
 }
 
 func lockPayment(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Payment, error) {
-	p, err := sqldb.One(ctx, tx, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND id = ? {for update}`, companyID, id)
-	return p, sqldb.Found(err, "payment")
+	payment, err := sqldb.One(ctx, tx, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND id = ? {for update}`, companyID,
+		id)
+	return payment, sqldb.Found(err, "payment")
 }
 
 // lockPaymentsOf locks the payments of an invoice, oldest first.
-func lockPaymentsOf(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) ([]Payment, error) {
+func lockPaymentsOf(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID, invoiceID int64,
+) ([]Payment, error) {
 	return sqldb.All(ctx, tx, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND invoice_id = ? ORDER BY id {for update}`, companyID, invoiceID)
+		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND invoice_id = ? ORDER BY id {for update}`, companyID,
+		invoiceID)
 }
 
-func invoiceOfPayment(ctx context.Context, q sqldb.Querier, companyID, paymentID int64) (int64, error) {
-	id, err := sqldb.Value[int64](ctx, q, `SELECT invoice_id FROM payments WHERE company_id = ? AND id = ?`, companyID, paymentID)
+func invoiceOfPayment(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, paymentID int64,
+) (int64, error) {
+	id, err := sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT invoice_id FROM payments WHERE company_id = ? AND id = ?`,
+		companyID,
+		paymentID,
+	)
 	return id, sqldb.Found(err, "payment")
 }
 
-func insertRefund(ctx context.Context, tx *sqldb.Tx, companyID int64, r refundRow) error {
+func insertRefund(ctx context.Context, tx *sqldb.Tx, companyID int64, row refundRow) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO payment_refunds (company_id, payment_id, refund_id, amount_cents, refunded_at, refunded_offset,
 		refunded_on, reported_by, note, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		companyID, r.payment, r.id, int64(r.amount), r.at.UnixMicro(), offsetOf(r.at), r.on, r.by, r.note, tx.Now().UnixMicro())
+		companyID, row.payment, row.id, int64(row.amount), row.at.UnixMicro(), offsetOf(row.at),
+		row.on, row.by, row.note, tx.Now().UnixMicro())
 	return err
 }
 
-func refundKnown(ctx context.Context, q sqldb.Querier, companyID int64, r refundRow) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM payment_refunds WHERE company_id = ? AND payment_id = ? AND refund_id = ?`,
-		companyID, r.payment, r.id)
-	return n > 0, err
+func refundKnown(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	row refundRow,
+) (bool, error) {
+	count, err := sqldb.Value[int64](ctx, querier,
+		`SELECT count(*) FROM payment_refunds WHERE company_id = ? AND payment_id = ? AND refund_id = ?`,
+		companyID, row.payment, row.id)
+	return count > 0, err
 }

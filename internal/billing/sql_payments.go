@@ -16,33 +16,36 @@ const (
 		LEFT JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id`
 )
 
-func scanRecord(row sqldb.Row) (r PaymentRecord, err error) {
+func scanRecord(row sqldb.Row) (record PaymentRecord, err error) {
 	var paidAt, received int64
-	p := &r.Payment
-	err = row.Scan(&p.ID, &p.ChargeID, &p.Provider, &p.PaymentID, &p.Via, &p.InvoiceID, &p.CustomerID, &p.CustomerName,
-		&p.PlanID, &p.ProductID, (*int64)(&p.Amount), &p.Currency, &paidAt, &p.PaidOn, (*string)(&p.Status), (*int64)(&p.Refunded),
-		&p.ConfirmedBy, &p.Note, &received, &r.CustomerUUID, (*string)(&r.InvoiceStatus), (*int64)(&r.InvoiceAmount))
-	p.PaidAt, r.ReceivedAt = time.UnixMicro(paidAt), time.UnixMicro(received)
-	return r, err
+	payment := &record.Payment
+	err = row.Scan(&payment.ID, &payment.ChargeID, &payment.Provider, &payment.PaymentID,
+		&payment.Via, &payment.InvoiceID, &payment.CustomerID, &payment.CustomerName,
+		&payment.PlanID, &payment.ProductID, (*int64)(&payment.Amount), &payment.Currency, &paidAt,
+		&payment.PaidOn, (*string)(&payment.Status), (*int64)(&payment.Refunded),
+		&payment.ConfirmedBy, &payment.Note, &received, &record.CustomerUUID,
+		(*string)(&record.InvoiceStatus), (*int64)(&record.InvoiceAmount))
+	payment.PaidAt, record.ReceivedAt = time.UnixMicro(paidAt), time.UnixMicro(received)
+	return record, err
 }
 
 // where are the conditions of the filter. Each has an index that ends in the id.
-func (f PaymentFilter) where(companyID int64) (w sqldb.Where) {
-	w.And("p.company_id = ?", companyID)
+func (f PaymentFilter) where(companyID int64) (where sqldb.Where) {
+	where.And("p.company_id = ?", companyID)
 	if f.CustomerID != 0 {
-		w.And("p.customer_id = ?", f.CustomerID)
+		where.And("p.customer_id = ?", f.CustomerID)
 	}
 	if f.InvoiceID != 0 {
-		w.And("p.invoice_id = ?", f.InvoiceID)
+		where.And("p.invoice_id = ?", f.InvoiceID)
 	}
 	if f.Via != "" {
-		w.And("p.paid_via = ?", f.Via)
+		where.And("p.paid_via = ?", f.Via)
 	}
 	if f.Status != "" {
-		w.And("p.status = ?", string(f.Status))
+		where.And("p.status = ?", string(f.Status))
 	}
-	span(&w, "p.paid_on", f.From, f.To)
-	return w
+	span(&where, "p.paid_on", f.From, f.To)
+	return where
 }
 
 // paymentQuery is a page of a company's payments.
@@ -52,19 +55,32 @@ type paymentQuery struct {
 	page      input.Page
 }
 
-func countPayments(ctx context.Context, q sqldb.Querier, query paymentQuery) (int64, error) {
-	w := query.filter.where(query.companyID)
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM payments p`+w.String(), w.Args...)
+func countPayments(ctx context.Context, querier sqldb.Querier, query paymentQuery) (int64, error) {
+	where := query.filter.where(query.companyID)
+	return sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT count(*) FROM payments p`+where.String(),
+		where.Args...,
+	)
 }
 
-func paymentRecords(ctx context.Context, q sqldb.Querier, query paymentQuery) ([]PaymentRecord, error) {
-	w := query.filter.where(query.companyID)
-	return sqldb.All(ctx, q, scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+w.String()+`
-		ORDER BY p.id DESC LIMIT ? OFFSET ?`, append(w.Args, query.page.Size, query.page.Offset())...)
+func paymentRecords(
+	ctx context.Context,
+	querier sqldb.Querier,
+	query paymentQuery,
+) ([]PaymentRecord, error) {
+	where := query.filter.where(query.companyID)
+	return sqldb.All(ctx, querier, scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+where.String()+`
+		ORDER BY p.id DESC LIMIT ? OFFSET ?`, append(where.Args, query.page.Size, query.page.Offset())...)
 }
 
-func paymentRecord(ctx context.Context, q sqldb.Querier, companyID, paymentID int64) (PaymentRecord, error) {
-	r, err := sqldb.One(ctx, q, scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+`
+func paymentRecord(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, paymentID int64,
+) (PaymentRecord, error) {
+	record, err := sqldb.One(ctx, querier, scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+`
 		WHERE p.company_id = ? AND p.id = ?`, companyID, paymentID)
-	return r, sqldb.Found(err, "payment")
+	return record, sqldb.Found(err, "payment")
 }

@@ -8,11 +8,16 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func schedule(ctx context.Context, tx *sqldb.Tx, companyID int64, customers ...customer.Customer) error {
+func schedule(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	customers ...customer.Customer,
+) error {
 	for piece := range sqldb.Pieces(customers) {
 		var values []any
-		for _, c := range piece {
-			values = append(values, companyID, c.ID, c.DueOn)
+		for _, record := range piece {
+			values = append(values, companyID, record.ID, record.DueOn)
 		}
 		_, err := tx.Exec(ctx, `
 			INSERT INTO invoice_schedule (company_id, customer_id, due_on) VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+`
@@ -31,18 +36,29 @@ func scheduleAll(ctx context.Context, tx *sqldb.Tx, companyID, planID int64) err
 		INSERT INTO invoice_schedule (company_id, customer_id, due_on)
 		SELECT company_id, id, due_on FROM customers
 		WHERE company_id = ? AND plan_id = ? AND due_on IS NOT NULL AND cancelled_at IS NULL AND price_cents IS NULL AND {visible id}
-		ON CONFLICT (company_id, customer_id) DO UPDATE SET due_on = excluded.due_on`, companyID, planID)
+		ON CONFLICT (company_id, customer_id) DO UPDATE SET due_on = excluded.due_on`, companyID,
+		planID)
 	return err
 }
 
 func unschedule(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM invoice_schedule WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM invoice_schedule WHERE company_id = ? AND customer_id = ?`,
+		companyID,
+		customerID,
+	)
 	return err
 }
 
 // anyScheduled spares a run with nothing due its write transaction.
-func anyScheduled(ctx context.Context, q sqldb.Querier, companyID int64, until civil.Date) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, q, anyScheduledText, companyID, until)
+func anyScheduled(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	until civil.Date,
+) (bool, error) {
+	n, err := sqldb.Value[int64](ctx, querier, anyScheduledText, companyID, until)
 	return n > 0, err
 }
 
@@ -54,7 +70,13 @@ const anyScheduledText = `SELECT count(*) FROM (
 // transaction is billing or changing. The rows of the schedule are not locked:
 // who writes one has locked its customer, and two locks taken in one statement
 // would leave the first behind where the second is not to be had.
-func scheduled(ctx context.Context, tx *sqldb.Tx, companyID int64, until civil.Date, limit int) ([]int64, error) {
+func scheduled(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	until civil.Date,
+	limit int,
+) ([]int64, error) {
 	return sqldb.Values[int64](ctx, tx, scheduledText, companyID, until, limit)
 }
 

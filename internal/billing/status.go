@@ -67,18 +67,27 @@ var transitions = map[Status][]Status{
 }
 
 // allowed refuses a change of status that the state machine does not have.
-func allowed(i Invoice, to Status) error {
-	next := transitions[i.Status]
-	if i.Superseded && to == Open {
-		return fault.Field("status", "another invoice was issued for its due date; this one stays "+i.Status.String())
+func allowed(invoice Invoice, to Status) error {
+	next := transitions[invoice.Status]
+	if invoice.Superseded && to == Open {
+		return fault.Field(
+			"status",
+			"another invoice was issued for its due date; this one stays "+invoice.Status.String(),
+		)
 	}
 	if slices.Contains(next, to) {
 		return nil
 	}
-	return fault.Field("status", fmt.Sprintf("an invoice that is %s can only become: %s", i.Status, strings.Join(wordsOf(next), ", ")))
+	return fault.Field(
+		"status",
+		fmt.Sprintf("an invoice that is %s can only become: %s", invoice.Status, strings.Join(wordsOf(next), ", ")),
+	)
 }
 
 // errPaidThrough refuses to undo what a gateway reported.
-func errPaidThrough(i Invoice) error {
-	return fault.Field("status", fmt.Sprintf("this invoice was paid through %s and stays %s", i.PaidVia, Paid))
+func errPaidThrough(invoice Invoice) error {
+	return fault.Field(
+		"status",
+		fmt.Sprintf("this invoice was paid through %s and stays %s", invoice.PaidVia, Paid),
+	)
 }

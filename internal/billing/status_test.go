@@ -28,17 +28,17 @@ const (
 
 func (w *world) invoiceThatIs(t *testing.T, state string) Invoice {
 	t.Helper()
-	i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+	invoice := w.only(t, w.customer(t, 1, "2026-02-10").ID)
 	switch state {
 	case byHand:
-		w.set(t, i.ID, Paid)
+		w.set(t, invoice.ID, Paid)
 	case byGateway:
-		_, err := w.payThrough(t, i.ID, "woovi")
+		_, err := w.payThrough(t, invoice.ID, "woovi")
 		must(t, err)
 	case Cancelled.String():
-		w.set(t, i.ID, Cancelled)
+		w.set(t, invoice.ID, Cancelled)
 	}
-	return plainly(w.find(t, i.ID))
+	return plainly(w.find(t, invoice.ID))
 }
 
 func TestEveryChangeOfStatusIsAllowedSameOrRefused(t *testing.T) {
@@ -65,14 +65,14 @@ func TestEveryChangeOfStatusIsAllowedSameOrRefused(t *testing.T) {
 		{Cancelled.String(), Cancelled, same},
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
 		for _, c := range table {
-			before := w.invoiceThatIs(t, c.from)
-			known := len(w.bodies(t))
-			w.clock.Advance(time.Minute)
-			out, err := w.SetStatus(t.Context(), w.actor, before.ID, ReadStatusChange(values("status", c.to.String(), "note", "n")))
-			after := plainly(w.find(t, before.ID))
+			before := world.invoiceThatIs(t, c.from)
+			known := len(world.bodies(t))
+			world.clock.Advance(time.Minute)
+			out, err := world.SetStatus(t.Context(), world.actor, before.ID, ReadStatusChange(values("status", c.to.String(), "note", "n")))
+			after := plainly(world.find(t, before.ID))
 			switch c.want {
 			case allowed:
 				if err != nil || !out.Changed || out.Status != c.to || after.Status != c.to || after.Note != "n" || after != plainly(out.Invoice) {
@@ -82,16 +82,16 @@ func TestEveryChangeOfStatusIsAllowedSameOrRefused(t *testing.T) {
 				if err != nil || out.Changed || out.Renewed || out.MovedBack || after != before || plainly(out.Invoice) != before {
 					t.Errorf("%s to %s: %v, answered %+v, found %+v, was %+v", c.from, c.to, err, out, after, before)
 				}
-				w.wantEvents(t, known)
+				world.wantEvents(t, known)
 			default:
 				wantField(t, err, "status")
 				if !strings.Contains(fault.Public(err), c.want) || after != before {
 					t.Errorf("%s to %s: %v, want %q; found %+v, was %+v", c.from, c.to, err, c.want, after, before)
 				}
-				w.wantEvents(t, known)
+				world.wantEvents(t, known)
 			}
 		}
-		w.wantTrueBooks(t)
+		world.wantTrueBooks(t)
 	})
 }
 
@@ -110,12 +110,12 @@ func TestDocumentShowsTheStateMachineAndTheDefaults(t *testing.T) {
 	if !maps.EqualFunc(told, transitions, slices.Equal) {
 		t.Errorf("docs/billing.md tells of %v, the code has %v", told, transitions)
 	}
-	d := account.DefaultSettings
+	settings := account.DefaultSettings
 	for _, row := range []string{
-		fmt.Sprintf("| `--lead-days` | `%d` |", d.LeadDays), fmt.Sprintf("| `--renew-on-payment` | `%t` |", d.RenewOnPayment),
-		fmt.Sprintf("| `--late-fee-percent` | `%s` |", d.LateFeePercent), fmt.Sprintf("| `--late-interest-percent` | `%s` |", d.LateInterestPercent),
-		fmt.Sprintf("| `--discount-percent` | `%s` |", d.DiscountPercent), fmt.Sprintf("| `--discount-amount` | `%s` |", d.DiscountAmount),
-		fmt.Sprintf("| `--renew-from` | `%s` |", d.RenewFrom), fmt.Sprintf("| `--timezone` | `%s` |", account.DefaultTimezone),
+		fmt.Sprintf("| `--lead-days` | `%d` |", settings.LeadDays), fmt.Sprintf("| `--renew-on-payment` | `%t` |", settings.RenewOnPayment),
+		fmt.Sprintf("| `--late-fee-percent` | `%s` |", settings.LateFeePercent), fmt.Sprintf("| `--late-interest-percent` | `%s` |", settings.LateInterestPercent),
+		fmt.Sprintf("| `--discount-percent` | `%s` |", settings.DiscountPercent), fmt.Sprintf("| `--discount-amount` | `%s` |", settings.DiscountAmount),
+		fmt.Sprintf("| `--renew-from` | `%s` |", settings.RenewFrom), fmt.Sprintf("| `--timezone` | `%s` |", account.DefaultTimezone),
 	} {
 		if !strings.Contains(string(document), row) {
 			t.Errorf("docs/billing.md does not say %s", row)
@@ -125,56 +125,56 @@ func TestDocumentShowsTheStateMachineAndTheDefaults(t *testing.T) {
 
 func TestCancelledInvoiceRefusesPayment(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		i := w.invoiceThatIs(t, Cancelled.String())
-		known := len(w.bodies(t))
-		_, err := w.payThrough(t, i.ID, "woovi")
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		invoice := world.invoiceThatIs(t, Cancelled.String())
+		known := len(world.bodies(t))
+		_, err := world.payThrough(t, invoice.ID, "woovi")
 		wantField(t, err, "status")
-		w.wantEvents(t, known)
-		if got := plainly(w.find(t, i.ID)); got != i {
-			t.Errorf("found %+v, was %+v", got, i)
+		world.wantEvents(t, known)
+		if got := plainly(world.find(t, invoice.ID)); got != invoice {
+			t.Errorf("found %+v, was %+v", got, invoice)
 		}
 	})
 }
 
 func TestGatewayPaymentOfAPaidInvoiceChangesNothing(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
 		for _, state := range []string{byHand, byGateway} {
-			i := w.invoiceThatIs(t, state)
-			due, known := w.dueOn(t, i.Customer.ID), len(w.bodies(t))
-			w.clock.Advance(time.Hour)
-			out, err := w.payThrough(t, i.ID, "asaas")
-			if err != nil || out.Changed || out.Renewed || plainly(w.find(t, i.ID)) != i || w.dueOn(t, i.Customer.ID) != due {
+			invoice := world.invoiceThatIs(t, state)
+			due, known := world.dueOn(t, invoice.Customer.ID), len(world.bodies(t))
+			world.clock.Advance(time.Hour)
+			out, err := world.payThrough(t, invoice.ID, "asaas")
+			if err != nil || out.Changed || out.Renewed || plainly(world.find(t, invoice.ID)) != invoice || world.dueOn(t, invoice.Customer.ID) != due {
 				t.Errorf("%s: %+v, %v", state, out, err)
 			}
-			w.wantEvents(t, known)
+			world.wantEvents(t, known)
 		}
 	})
 }
 
 func TestPaymentRenewsItsCustomerOnceAndTellsOfBoth(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
 		for _, pay := range []func(id int64) (Outcome, error){
-			func(id int64) (Outcome, error) { return w.set(t, id, Paid), nil },
-			func(id int64) (Outcome, error) { return w.payThrough(t, id, "woovi") },
+			func(id int64) (Outcome, error) { return world.set(t, id, Paid), nil },
+			func(id int64) (Outcome, error) { return world.payThrough(t, id, "woovi") },
 		} {
-			i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
-			known := len(w.bodies(t))
-			out, err := pay(i.ID)
-			if err != nil || !out.Renewed || !out.Changed || !out.PaidAt.Equal(w.clock.Now()) || out.PaidOn != day("2026-01-31") {
+			invoice := world.only(t, world.customer(t, 1, "2026-01-31").ID)
+			known := len(world.bodies(t))
+			out, err := pay(invoice.ID)
+			if err != nil || !out.Renewed || !out.Changed || !out.PaidAt.Equal(world.clock.Now()) || out.PaidOn != day("2026-01-31") {
 				t.Errorf("paid: %+v, %v", out, err)
 			}
-			if got := w.dueOn(t, i.Customer.ID); got != "2026-02-28" {
+			if got := world.dueOn(t, invoice.Customer.ID); got != "2026-02-28" {
 				t.Errorf("due on %s, want a month later", got)
 			}
-			w.wantEvents(t, known, event.InvoicePaid, event.CustomerRenewed)
+			world.wantEvents(t, known, event.InvoicePaid, event.CustomerRenewed)
 		}
-		w.wantTrueBooks(t)
+		world.wantTrueBooks(t)
 	})
 }
 
@@ -190,14 +190,14 @@ type renewalCase struct {
 
 func TestWhatAPaymentRenews(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		var i Invoice
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		var invoice Invoice
 		renew := func() {
-			_, err := w.customers.Renew(t.Context(), w.actor, i.Customer.ID)
+			_, err := world.customers.Renew(t.Context(), world.actor, invoice.Customer.ID)
 			must(t, err)
 		}
-		to := func(pairs ...string) func() { return func() { w.update(t, i.Customer.ID, pairs...) } }
+		to := func(pairs ...string) func() { return func() { world.update(t, invoice.Customer.ID, pairs...) } }
 		for _, c := range []renewalCase{
 			{"as a rule", true, nil, nil, "2026-02-28"},
 			{"the request says no", true, nil, []string{"renew", "false"}, "2026-01-31"},
@@ -210,44 +210,44 @@ func TestWhatAPaymentRenews(t *testing.T) {
 			{"the date was taken away", true, to("data_de_vencimento", ""), nil, "2026-02-28"}, // counted from today
 			{"the plan was taken away", true, to("plan_id", ""), nil, "2026-02-28"},            // the invoice keeps its period
 		} {
-			i = w.only(t, w.customer(t, 1, "2026-01-31").ID)
+			invoice = world.only(t, world.customer(t, 1, "2026-01-31").ID)
 			if c.before != nil {
 				c.before()
 			}
-			was, known := w.dueOn(t, i.Customer.ID), len(w.bodies(t))
-			w.configure(t, "renew_on_payment", fmt.Sprint(c.company))
-			out, err := w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values(append(c.fields, "status", "Pago")...)))
-			if got := w.dueOn(t, i.Customer.ID); err != nil || out.Status != Paid || got != c.want || out.Renewed != (was != c.want) {
+			was, known := world.dueOn(t, invoice.Customer.ID), len(world.bodies(t))
+			world.configure(t, "renew_on_payment", fmt.Sprint(c.company))
+			out, err := world.SetStatus(t.Context(), world.actor, invoice.ID, ReadStatusChange(values(append(c.fields, "status", "Pago")...)))
+			if got := world.dueOn(t, invoice.Customer.ID); err != nil || out.Status != Paid || got != c.want || out.Renewed != (was != c.want) {
 				t.Errorf("%s: %v, renewed %t, due on %s, want %s", c.name, err, out.Renewed, got, c.want)
 			}
 			want := []event.Name{event.InvoicePaid}
 			if was != c.want {
 				want = append(want, event.CustomerRenewed)
 			}
-			w.wantEvents(t, known, want...)
+			world.wantEvents(t, known, want...)
 		}
-		w.wantTrueBooks(t)
+		world.wantTrueBooks(t)
 	})
 }
 
 func TestCompanySettingHoldsForGatewaysToo(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.plan(t, "1month", "35.00")
-	w.configure(t, "renew_on_payment", "false")
-	i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
-	if out, err := w.payThrough(t, i.ID, "woovi"); err != nil || out.Renewed || w.dueOn(t, i.Customer.ID) != "2026-01-31" {
+	world := newWorld(t, sqldb.SQLite)
+	world.plan(t, "1month", "35.00")
+	world.configure(t, "renew_on_payment", "false")
+	invoice := world.only(t, world.customer(t, 1, "2026-01-31").ID)
+	if out, err := world.payThrough(t, invoice.ID, "woovi"); err != nil || out.Renewed || world.dueOn(t, invoice.Customer.ID) != "2026-01-31" {
 		t.Errorf("renewed %t, %v", out.Renewed, err)
 	}
 }
 
 func TestLatePaymentRenewsFromTodayWhereTheCompanyChoseSo(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.plan(t, "1month", "35.00")
+	world := newWorld(t, sqldb.SQLite)
+	world.plan(t, "1month", "35.00")
 	for from, want := range map[account.RenewFrom]string{account.FromDueDate: "2026-01-15", account.FromToday: "2026-02-28"} {
-		w.configure(t, "renew_from", string(from))
-		i := w.only(t, w.customer(t, 1, "2025-12-15").ID)
-		w.set(t, i.ID, Paid)
-		if got := w.dueOn(t, i.Customer.ID); got != want {
+		world.configure(t, "renew_from", string(from))
+		invoice := world.only(t, world.customer(t, 1, "2025-12-15").ID)
+		world.set(t, invoice.ID, Paid)
+		if got := world.dueOn(t, invoice.Customer.ID); got != want {
 			t.Errorf("%s: due on %s, want %s", from, got, want)
 		}
 	}
@@ -255,65 +255,65 @@ func TestLatePaymentRenewsFromTodayWhereTheCompanyChoseSo(t *testing.T) {
 
 func TestExtraInvoiceNeverRenews(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		c := w.customer(t, 1, "2026-01-31")
-		extra, err := w.CreateExtra(t.Context(), w.actor, c.ID, ReadExtra(values("due", "2026-01-31")))
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		customer := world.customer(t, 1, "2026-01-31")
+		extra, err := world.CreateExtra(t.Context(), world.actor, customer.ID, ReadExtra(values("due", "2026-01-31")))
 		must(t, err)
-		out := w.set(t, extra.ID, Paid, "renew", "true")
-		if out.Renewed || w.dueOn(t, c.ID) != "2026-01-31" {
+		out := world.set(t, extra.ID, Paid, "renew", "true")
+		if out.Renewed || world.dueOn(t, customer.ID) != "2026-01-31" {
 			t.Errorf("an extra invoice renewed: %+v", out)
 		}
-		if out = w.set(t, extra.ID, Open); out.MovedBack {
+		if out = world.set(t, extra.ID, Open); out.MovedBack {
 			t.Error("an extra invoice moved the due date back")
 		}
-		w.wantEvents(t, 0, event.CustomerCreated, event.InvoiceCreated, event.InvoiceCreated, event.InvoicePaid)
-		w.wantTrueBooks(t)
+		world.wantEvents(t, 0, event.CustomerCreated, event.InvoiceCreated, event.InvoiceCreated, event.InvoicePaid)
+		world.wantTrueBooks(t)
 	})
 }
 
 func TestReopeningMovesTheDueDateBackWhereThePaymentPutIt(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		invoice := world.only(t, world.customer(t, 1, "2026-01-31").ID)
 		for range 2 { // and once more: nothing of the first round is left
-			if out := w.set(t, i.ID, Paid); !out.Renewed || w.dueOn(t, i.Customer.ID) != "2026-02-28" {
-				t.Fatalf("paid: %+v, due on %s", out, w.dueOn(t, i.Customer.ID))
+			if out := world.set(t, invoice.ID, Paid); !out.Renewed || world.dueOn(t, invoice.Customer.ID) != "2026-02-28" {
+				t.Fatalf("paid: %+v, due on %s", out, world.dueOn(t, invoice.Customer.ID))
 			}
-			known := len(w.bodies(t))
-			out := w.set(t, i.ID, Open)
-			if !out.MovedBack || out.Renewed || !out.PaidAt.IsZero() || !out.PaidOn.IsZero() || out.PaidVia != "" || w.dueOn(t, i.Customer.ID) != "2026-01-31" {
-				t.Fatalf("reopened: %+v, due on %s", out, w.dueOn(t, i.Customer.ID))
+			known := len(world.bodies(t))
+			out := world.set(t, invoice.ID, Open)
+			if !out.MovedBack || out.Renewed || !out.PaidAt.IsZero() || !out.PaidOn.IsZero() || out.PaidVia != "" || world.dueOn(t, invoice.Customer.ID) != "2026-01-31" {
+				t.Fatalf("reopened: %+v, due on %s", out, world.dueOn(t, invoice.Customer.ID))
 			}
-			w.wantEvents(t, known, event.CustomerUpdated)
-			if last := w.bodies(t)[known]; !strings.Contains(last, `"changed":["data_de_vencimento"]`) {
+			world.wantEvents(t, known, event.CustomerUpdated)
+			if last := world.bodies(t)[known]; !strings.Contains(last, `"changed":["data_de_vencimento"]`) {
 				t.Errorf("told %s", last)
 			}
 		}
-		w.wantTrueBooks(t)
-		w.set(t, i.ID, Paid)
-		w.clock.Set(noon.AddDate(0, 0, 25))
-		w.dayWork(t)
-		february := w.invoices(t, i.Customer.ID)[1]
+		world.wantTrueBooks(t)
+		world.set(t, invoice.ID, Paid)
+		world.clock.Set(noon.AddDate(0, 0, 25))
+		world.dayWork(t)
+		february := world.invoices(t, invoice.Customer.ID)[1]
 		for range 2 { // the own day survives: 28 February stands for the 31st
-			w.set(t, february.ID, Paid)
-			if got := w.dueOn(t, i.Customer.ID); got != "2026-03-31" {
+			world.set(t, february.ID, Paid)
+			if got := world.dueOn(t, invoice.Customer.ID); got != "2026-03-31" {
 				t.Errorf("renewed until %s", got)
 			}
-			w.set(t, february.ID, Open)
+			world.set(t, february.ID, Open)
 		}
 	})
 }
 
 func TestReopeningMovesAMissingDateBackToNone(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.plan(t, "1month", "35.00")
-	i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
-	w.update(t, i.Customer.ID, "data_de_vencimento", "")
-	w.set(t, i.ID, Paid)
-	if out := w.set(t, i.ID, Open); !out.MovedBack || w.dueOn(t, i.Customer.ID) != "" {
-		t.Errorf("moved back %t, due on %q", out.MovedBack, w.dueOn(t, i.Customer.ID))
+	world := newWorld(t, sqldb.SQLite)
+	world.plan(t, "1month", "35.00")
+	invoice := world.only(t, world.customer(t, 1, "2026-01-31").ID)
+	world.update(t, invoice.Customer.ID, "data_de_vencimento", "")
+	world.set(t, invoice.ID, Paid)
+	if out := world.set(t, invoice.ID, Open); !out.MovedBack || world.dueOn(t, invoice.Customer.ID) != "" {
+		t.Errorf("moved back %t, due on %q", out.MovedBack, world.dueOn(t, invoice.Customer.ID))
 	}
 }
 
@@ -321,84 +321,84 @@ func TestReopeningMovesAMissingDateBackToNone(t *testing.T) {
 // period that was given is not given again.
 func TestReopeningLeavesADateThatHasChangedSince(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
 		for _, c := range []struct {
 			name  string
 			since func(id int64)
 			want  string
 		}{
 			{"renewed by hand", func(id int64) {
-				_, err := w.customers.Renew(t.Context(), w.actor, id)
+				_, err := world.customers.Renew(t.Context(), world.actor, id)
 				must(t, err)
 			}, "2026-03-31"},
-			{"another date", func(id int64) { w.update(t, id, "data_de_vencimento", "2026-01-05") }, "2026-01-05"},
-			{"no date", func(id int64) { w.update(t, id, "data_de_vencimento", "") }, ""},
+			{"another date", func(id int64) { world.update(t, id, "data_de_vencimento", "2026-01-05") }, "2026-01-05"},
+			{"no date", func(id int64) { world.update(t, id, "data_de_vencimento", "") }, ""},
 		} {
-			i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
-			w.set(t, i.ID, Paid)
-			c.since(i.Customer.ID)
-			known := len(w.bodies(t))
-			if out := w.set(t, i.ID, Open); out.MovedBack || w.dueOn(t, i.Customer.ID) != c.want {
-				t.Errorf("%s: moved back %t, due on %s", c.name, out.MovedBack, w.dueOn(t, i.Customer.ID))
+			invoice := world.only(t, world.customer(t, 1, "2026-01-31").ID)
+			world.set(t, invoice.ID, Paid)
+			c.since(invoice.Customer.ID)
+			known := len(world.bodies(t))
+			if out := world.set(t, invoice.ID, Open); out.MovedBack || world.dueOn(t, invoice.Customer.ID) != c.want {
+				t.Errorf("%s: moved back %t, due on %s", c.name, out.MovedBack, world.dueOn(t, invoice.Customer.ID))
 			}
-			w.wantEvents(t, known)
-			if out := w.set(t, i.ID, Paid); out.Renewed || w.dueOn(t, i.Customer.ID) != c.want {
-				t.Errorf("%s: paid again: renewed %t, due on %s", c.name, out.Renewed, w.dueOn(t, i.Customer.ID))
+			world.wantEvents(t, known)
+			if out := world.set(t, invoice.ID, Paid); out.Renewed || world.dueOn(t, invoice.Customer.ID) != c.want {
+				t.Errorf("%s: paid again: renewed %t, due on %s", c.name, out.Renewed, world.dueOn(t, invoice.Customer.ID))
 			}
-			w.wantEvents(t, known, event.InvoicePaid)
+			world.wantEvents(t, known, event.InvoicePaid)
 		}
-		w.wantTrueBooks(t)
+		world.wantTrueBooks(t)
 	})
 }
 
 func TestPaymentThatDidNotRenewMayDoSoLater(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.plan(t, "1month", "35.00")
-	i := w.only(t, w.customer(t, 1, "2026-01-31").ID)
-	w.set(t, i.ID, Paid, "renew", "false")
-	if out := w.set(t, i.ID, Open); out.MovedBack {
+	world := newWorld(t, sqldb.SQLite)
+	world.plan(t, "1month", "35.00")
+	invoice := world.only(t, world.customer(t, 1, "2026-01-31").ID)
+	world.set(t, invoice.ID, Paid, "renew", "false")
+	if out := world.set(t, invoice.ID, Open); out.MovedBack {
 		t.Error("moved back what was not moved on")
 	}
-	if out := w.set(t, i.ID, Paid); !out.Renewed || w.dueOn(t, i.Customer.ID) != "2026-02-28" {
-		t.Errorf("renewed %t, due on %s", out.Renewed, w.dueOn(t, i.Customer.ID))
+	if out := world.set(t, invoice.ID, Paid); !out.Renewed || world.dueOn(t, invoice.Customer.ID) != "2026-02-28" {
+		t.Errorf("renewed %t, due on %s", out.Renewed, world.dueOn(t, invoice.Customer.ID))
 	}
 }
 
 func TestDayOfPaymentMayBePastButNotToCome(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		w.clock.Set(time.Date(2026, 2, 1, 2, 59, 59, 0, time.UTC)) // a second to midnight in São Paulo
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		world.clock.Set(time.Date(2026, 2, 1, 2, 59, 59, 0, time.UTC)) // a second to midnight in São Paulo
 		for given, want := range map[string]time.Time{
-			"":           w.clock.Now(),
-			"2026-01-31": w.clock.Now(),
+			"":           world.clock.Now(),
+			"2026-01-31": world.clock.Now(),
 			"2026-01-30": time.Date(2026, 1, 30, 3, 0, 0, 0, time.UTC),
 			"2018-11-04": time.Date(2018, 11, 4, 3, 0, 0, 0, time.UTC), // a day that began at one o'clock
 		} {
-			i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
-			w.set(t, i.ID, Paid, "paid_at", given)
-			got := w.find(t, i.ID)
-			if !got.PaidAt.Equal(want) || got.PaidOn != civil.Of(want.In(w.actor.Company.Zone)) || got.PaidVia != Manual {
+			invoice := world.only(t, world.customer(t, 1, "2026-02-10").ID)
+			world.set(t, invoice.ID, Paid, "paid_at", given)
+			got := world.find(t, invoice.ID)
+			if !got.PaidAt.Equal(want) || got.PaidOn != civil.Of(want.In(world.actor.Company.Zone)) || got.PaidVia != Manual {
 				t.Errorf("%q: paid at %v, on %v, via %q", given, got.PaidAt.UTC(), got.PaidOn, got.PaidVia)
 			}
 		}
-		i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+		invoice := world.only(t, world.customer(t, 1, "2026-02-10").ID)
 		for _, wrong := range []string{"2026-02-01", "2027-01-01", "31/01/2026", "2026-01-31T10:00:00-03:00"} {
-			_, err := w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(values("status", "Pago", "paid_at", wrong)))
+			_, err := world.SetStatus(t.Context(), world.actor, invoice.ID, ReadStatusChange(values("status", "Pago", "paid_at", wrong)))
 			wantField(t, err, "paid_at")
 		}
-		if got := w.find(t, i.ID); got.Status != Open {
+		if got := world.find(t, invoice.ID); got.Status != Open {
 			t.Errorf("paid on a day that is wrong: %+v", got)
 		}
-		w.wantTrueBooks(t)
+		world.wantTrueBooks(t)
 	})
 }
 
 func TestNoteIsKeptUntilAnotherIsGiven(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.plan(t, "1month", "35.00")
-	i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+	world := newWorld(t, sqldb.SQLite)
+	world.plan(t, "1month", "35.00")
+	invoice := world.only(t, world.customer(t, 1, "2026-02-10").ID)
 	for _, step := range []struct {
 		to     Status
 		fields []string
@@ -409,17 +409,17 @@ func TestNoteIsKeptUntilAnotherIsGiven(t *testing.T) {
 		{Cancelled, []string{"note", "mudou-se"}, "mudou-se"},
 		{Open, []string{"note", ""}, ""},
 	} {
-		w.set(t, i.ID, step.to, step.fields...)
-		if got := w.find(t, i.ID).Note; got != step.want {
+		world.set(t, invoice.ID, step.to, step.fields...)
+		if got := world.find(t, invoice.ID).Note; got != step.want {
 			t.Errorf("%s %v: note %q, want %q", step.to, step.fields, got, step.want)
 		}
 	}
 }
 
 func TestStatusRefusesEveryWrongFieldAtOnce(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.plan(t, "1month", "35.00")
-	i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+	world := newWorld(t, sqldb.SQLite)
+	world.plan(t, "1month", "35.00")
+	invoice := world.only(t, world.customer(t, 1, "2026-02-10").ID)
 	for body, want := range map[string][]string{
 		`{}`:                {"status"},
 		`{"status":null}`:   {"status"},
@@ -430,7 +430,7 @@ func TestStatusRefusesEveryWrongFieldAtOnce(t *testing.T) {
 	} {
 		form, err := input.FromJSON([]byte(body))
 		must(t, err)
-		_, err = w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(form))
+		_, err = world.SetStatus(t.Context(), world.actor, invoice.ID, ReadStatusChange(form))
 		var got []string
 		for field := range fault.FieldsOf(err).All() {
 			got = append(got, field)
@@ -439,14 +439,14 @@ func TestStatusRefusesEveryWrongFieldAtOnce(t *testing.T) {
 			t.Errorf("%.60s: refused %v (%v), want %v", body, got, err, want)
 		}
 	}
-	w.wantEvents(t, 0, event.CustomerCreated, event.InvoiceCreated)
+	world.wantEvents(t, 0, event.CustomerCreated, event.InvoiceCreated)
 }
 
 // Automation platforms send a record back as they read it, with one change.
 func TestRecordMayBeSentBackWithAnotherStatus(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.plan(t, "1month", "35.00")
-	i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
+	world := newWorld(t, sqldb.SQLite)
+	world.plan(t, "1month", "35.00")
+	invoice := world.only(t, world.customer(t, 1, "2026-02-10").ID)
 	for _, step := range []struct {
 		to     Status
 		paidAt string
@@ -457,8 +457,8 @@ func TestRecordMayBeSentBackWithAnotherStatus(t *testing.T) {
 			"overdue":true,"paid_at":%s,"paid_via":null,"amount_received":"1.00","created_at":"x","customer":{},"plan":null,"product":{},"renewed":true,"due_date_moved_back":1}`,
 			step.to, step.paidAt))
 		must(t, err)
-		out, err := w.SetStatus(t.Context(), w.actor, i.ID, ReadStatusChange(form))
-		if err != nil || out.Status != step.to || out.ID != i.ID || out.Amount != 3500 || out.DueOn != day("2026-02-10") {
+		out, err := world.SetStatus(t.Context(), world.actor, invoice.ID, ReadStatusChange(form))
+		if err != nil || out.Status != step.to || out.ID != invoice.ID || out.Amount != 3500 || out.DueOn != day("2026-02-10") {
 			t.Errorf("%s: %+v, %v", step.to, out, err)
 		}
 	}
@@ -466,24 +466,24 @@ func TestRecordMayBeSentBackWithAnotherStatus(t *testing.T) {
 
 func TestInvoicesOfOthersAreNotFound(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.plan(t, "1month", "35.00")
-		i := w.only(t, w.customer(t, 1, "2026-02-10").ID)
-		stranger := w.newCompany(t, "UTC")
-		_, err := w.Find(t.Context(), stranger, i.ID)
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		invoice := world.only(t, world.customer(t, 1, "2026-02-10").ID)
+		stranger := world.newCompany(t, "UTC")
+		_, err := world.Find(t.Context(), stranger, invoice.ID)
 		wantNotFound(t, err)
-		_, err = w.SetStatus(t.Context(), stranger, i.ID, ReadStatusChange(values("status", "Pago")))
+		_, err = world.SetStatus(t.Context(), stranger, invoice.ID, ReadStatusChange(values("status", "Pago")))
 		wantNotFound(t, err)
-		_, err = w.CreateExtra(t.Context(), stranger, i.Customer.ID, ReadExtra(values("amount", "1")))
+		_, err = world.CreateExtra(t.Context(), stranger, invoice.Customer.ID, ReadExtra(values("amount", "1")))
 		wantNotFound(t, err)
-		_, err = w.SetStatus(t.Context(), w.actor, i.ID+1, ReadStatusChange(values("status", "Pago")))
+		_, err = world.SetStatus(t.Context(), world.actor, invoice.ID+1, ReadStatusChange(values("status", "Pago")))
 		wantNotFound(t, err)
-		if found, err := w.Latest(t.Context(), stranger, []int64{i.Customer.ID}, 0); err != nil || len(found) != 0 {
+		if found, err := world.Latest(t.Context(), stranger, []int64{invoice.Customer.ID}, 0); err != nil || len(found) != 0 {
 			t.Errorf("a stranger sees %v, %v", found, err)
 		}
-		if list, total, err := w.List(t.Context(), stranger, Filter{CustomerID: i.Customer.ID}, firstPage); err != nil || total != 0 || len(list) != 0 {
+		if list, total, err := world.List(t.Context(), stranger, Filter{CustomerID: invoice.Customer.ID}, firstPage); err != nil || total != 0 || len(list) != 0 {
 			t.Errorf("a stranger lists %v of %d, %v", list, total, err)
 		}
-		w.wantEvents(t, 0, event.CustomerCreated, event.InvoiceCreated)
+		world.wantEvents(t, 0, event.CustomerCreated, event.InvoiceCreated)
 	})
 }

@@ -30,12 +30,12 @@ type Filter struct {
 
 // ReadFilter reads search and active from a query.
 func ReadFilter(in *input.Form) Filter {
-	f := Filter{Search: in.Line("search", maxName).Value}
+	filter := Filter{Search: in.Line("search", maxName).Value}
 	if active := in.Choice("active", "true", "false", "1", "0"); active.HasValue() {
 		yes := active.Value == "true" || active.Value == "1"
-		f.OnlyActive = &yes
+		filter.OnlyActive = &yes
 	}
-	return f
+	return filter
 }
 
 // Service has the use cases.

@@ -32,29 +32,29 @@ func form(pairs ...string) *input.Form {
 
 func newCompany(t *testing.T, db *sqldb.DB, email string) account.Actor {
 	t.Helper()
-	c, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Rede Clara", "email", email)))
+	company, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Rede Clara", "email", email)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return account.System(c, "test")
+	return account.System(company, "test")
 }
 
-func newPlan(t *testing.T, s *catalog.Service, a account.Actor, name string, more ...string) catalog.Plan {
+func newPlan(t *testing.T, service *catalog.Service, actor account.Actor, name string, more ...string) catalog.Plan {
 	t.Helper()
-	p, err := s.CreatePlan(t.Context(), a, catalog.ReadNewPlan(form(append([]string{"name", name, "value", "35.00", "period", "1month"}, more...)...)))
+	plan, err := service.CreatePlan(t.Context(), actor, catalog.ReadNewPlan(form(append([]string{"name", name, "value", "35.00", "period", "1month"}, more...)...)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return plan
 }
 
-func newProduct(t *testing.T, s *catalog.Service, a account.Actor, name string) catalog.Product {
+func newProduct(t *testing.T, service *catalog.Service, actor account.Actor, name string) catalog.Product {
 	t.Helper()
-	p, err := s.CreateProduct(t.Context(), a, catalog.ReadNewProduct(form("name", name)))
+	product, err := service.CreateProduct(t.Context(), actor, catalog.ReadNewProduct(form("name", name)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return product
 }
 
 func wantFields(t *testing.T, err error, want ...string) {
@@ -76,14 +76,14 @@ func TestPlanKeepsWhatItWasGiven(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		clock := sqldbtest.NewClock(noon)
 		db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
-		s, a := catalog.New(db), newCompany(t, db, "a@example.com")
-		product := newProduct(t, s, a, "Internet 300")
-		want := newPlan(t, s, a, "Trimestral", "value", "99.90", "period", "3 meses", "product_id", fmt.Sprint(product.ID))
+		service, actor := catalog.New(db), newCompany(t, db, "a@example.com")
+		product := newProduct(t, service, actor, "Internet 300")
+		want := newPlan(t, service, actor, "Trimestral", "value", "99.90", "period", "3 meses", "product_id", fmt.Sprint(product.ID))
 		if want.Name != "Trimestral" || want.Value != 9990 || want.Period != (civil.Period{Unit: civil.Month, Count: 3}) ||
 			want.Product != (catalog.Ref{ID: product.ID, Name: "Internet 300"}) || !want.Active || !want.CreatedAt.Equal(noon) {
 			t.Errorf("plan %+v", want)
 		}
-		wantPlan(t, s, a, want)
+		wantPlan(t, service, actor, want)
 
 		clock.Advance(time.Hour)
 		for _, step := range []struct {
@@ -91,23 +91,23 @@ func TestPlanKeepsWhatItWasGiven(t *testing.T) {
 			change func(*catalog.Plan)
 		}{
 			{form(), func(*catalog.Plan) {}},
-			{form("name", "Novo", "active", "false"), func(p *catalog.Plan) { p.Name, p.Active = "Novo", false }},
-			{form("value", "0"), func(p *catalog.Plan) { p.Value = 0 }},
-			{form("period", "2weeks"), func(p *catalog.Plan) { p.Period = civil.Period{Unit: civil.Week, Count: 2} }},
-			{form("product_id", ""), func(p *catalog.Plan) { p.Product = catalog.Ref{} }},
+			{form("name", "Novo", "active", "false"), func(plan *catalog.Plan) { plan.Name, plan.Active = "Novo", false }},
+			{form("value", "0"), func(plan *catalog.Plan) { plan.Value = 0 }},
+			{form("period", "2weeks"), func(plan *catalog.Plan) { plan.Period = civil.Period{Unit: civil.Week, Count: 2} }},
+			{form("product_id", ""), func(plan *catalog.Plan) { plan.Product = catalog.Ref{} }},
 		} {
 			step.change(&want)
-			if _, err := s.UpdatePlan(t.Context(), a, want.ID, catalog.ReadPlanChanges(step.form)); err != nil {
+			if _, err := service.UpdatePlan(t.Context(), actor, want.ID, catalog.ReadPlanChanges(step.form)); err != nil {
 				t.Fatal(err)
 			}
-			wantPlan(t, s, a, want)
+			wantPlan(t, service, actor, want)
 		}
 	})
 }
 
-func wantPlan(t *testing.T, s *catalog.Service, a account.Actor, want catalog.Plan) {
+func wantPlan(t *testing.T, service *catalog.Service, actor account.Actor, want catalog.Plan) {
 	t.Helper()
-	got, err := s.Plan(t.Context(), a, want.ID)
+	got, err := service.Plan(t.Context(), actor, want.ID)
 	if got.CreatedAt = got.CreatedAt.UTC(); err != nil || got != want {
 		t.Errorf("plan %+v, %v\nwant %+v", got, err, want)
 	}
@@ -116,17 +116,17 @@ func wantPlan(t *testing.T, s *catalog.Service, a account.Actor, want catalog.Pl
 func TestProductKeepsWhatItWasGiven(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		db := sqldbtest.New(t, engine, sqldbtest.WithClock(sqldbtest.NewClock(noon)))
-		s, a := catalog.New(db), newCompany(t, db, "a@example.com")
-		made, err := s.CreateProduct(t.Context(), a, catalog.ReadNewProduct(form("name", "Fibra", "description", "300 Mbit/s\nsem fidelidade")))
+		service, actor := catalog.New(db), newCompany(t, db, "a@example.com")
+		made, err := service.CreateProduct(t.Context(), actor, catalog.ReadNewProduct(form("name", "Fibra", "description", "300 Mbit/s\nsem fidelidade")))
 		want := catalog.Product{ID: made.ID, Name: "Fibra", Description: "300 Mbit/s\nsem fidelidade", Active: true, CreatedAt: noon}
 		if err != nil || made != want {
 			t.Errorf("product %+v, %v", made, err)
 		}
-		if _, err := s.UpdateProduct(t.Context(), a, made.ID, catalog.ReadProductChanges(form("description", "", "active", "0"))); err != nil {
+		if _, err := service.UpdateProduct(t.Context(), actor, made.ID, catalog.ReadProductChanges(form("description", "", "active", "0"))); err != nil {
 			t.Fatal(err)
 		}
 		want.Description, want.Active = "", false
-		got, err := s.Product(t.Context(), a, made.ID)
+		got, err := service.Product(t.Context(), actor, made.ID)
 		if got.CreatedAt = got.CreatedAt.UTC(); err != nil || got != want {
 			t.Errorf("product %+v, %v\nwant %+v", got, err, want)
 		}
@@ -135,58 +135,58 @@ func TestProductKeepsWhatItWasGiven(t *testing.T) {
 
 func TestPlansAndProductsRefuseEveryWrongFieldAtOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s, a := catalog.New(db), newCompany(t, db, "a@example.com")
-		_, err := s.CreatePlan(t.Context(), a, catalog.ReadNewPlan(form()))
+		service, actor := catalog.New(db), newCompany(t, db, "a@example.com")
+		_, err := service.CreatePlan(t.Context(), actor, catalog.ReadNewPlan(form()))
 		wantFields(t, err, "name", "value", "period")
-		_, err = s.CreatePlan(t.Context(), a, catalog.ReadNewPlan(form("name", "A", "value", "1.234", "period", "1fortnight", "product_id", "x")))
+		_, err = service.CreatePlan(t.Context(), actor, catalog.ReadNewPlan(form("name", "A", "value", "1.234", "period", "1fortnight", "product_id", "x")))
 		wantFields(t, err, "value", "period", "product_id")
-		plan := newPlan(t, s, a, "Mensal")
-		_, err = s.UpdatePlan(t.Context(), a, plan.ID, catalog.ReadPlanChanges(form("name", "", "value", "", "period", "")))
+		plan := newPlan(t, service, actor, "Mensal")
+		_, err = service.UpdatePlan(t.Context(), actor, plan.ID, catalog.ReadPlanChanges(form("name", "", "value", "", "period", "")))
 		wantFields(t, err, "name", "value", "period")
-		_, err = s.CreateProduct(t.Context(), a, catalog.ReadNewProduct(form("description", "x")))
+		_, err = service.CreateProduct(t.Context(), actor, catalog.ReadNewProduct(form("description", "x")))
 		wantFields(t, err, "name")
-		wantPlan(t, s, a, utc(plan))
+		wantPlan(t, service, actor, utc(plan))
 	})
 }
 
-func utc(p catalog.Plan) catalog.Plan {
-	p.CreatedAt = p.CreatedAt.UTC()
-	return p
+func utc(plan catalog.Plan) catalog.Plan {
+	plan.CreatedAt = plan.CreatedAt.UTC()
+	return plan
 }
 
 func TestAnotherCompanysCatalogIsOutOfReach(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := catalog.New(db)
-		a, other := newCompany(t, db, "a@example.com"), newCompany(t, db, "b@example.com")
-		product, plan := newProduct(t, s, a, "Fibra"), newPlan(t, s, a, "Mensal")
-		foreign := newProduct(t, s, other, "Fibra")
+		service := catalog.New(db)
+		actor, other := newCompany(t, db, "a@example.com"), newCompany(t, db, "b@example.com")
+		product, plan := newProduct(t, service, actor, "Fibra"), newPlan(t, service, actor, "Mensal")
+		foreign := newProduct(t, service, other, "Fibra")
 
-		_, err := s.CreatePlan(t.Context(), a, catalog.ReadNewPlan(form("name", "A", "value", "1", "period", "1day", "product_id", fmt.Sprint(foreign.ID))))
+		_, err := service.CreatePlan(t.Context(), actor, catalog.ReadNewPlan(form("name", "A", "value", "1", "period", "1day", "product_id", fmt.Sprint(foreign.ID))))
 		wantFields(t, err, "product_id")
-		_, err = s.UpdatePlan(t.Context(), a, plan.ID, catalog.ReadPlanChanges(form("product_id", fmt.Sprint(foreign.ID))))
+		_, err = service.UpdatePlan(t.Context(), actor, plan.ID, catalog.ReadPlanChanges(form("product_id", fmt.Sprint(foreign.ID))))
 		wantFields(t, err, "product_id")
-		_, err = s.Plan(t.Context(), other, plan.ID)
+		_, err = service.Plan(t.Context(), other, plan.ID)
 		wantNotFound(t, err)
-		_, err = s.UpdatePlan(t.Context(), other, plan.ID, catalog.ReadPlanChanges(form("name", "B")))
+		_, err = service.UpdatePlan(t.Context(), other, plan.ID, catalog.ReadPlanChanges(form("name", "B")))
 		wantNotFound(t, err)
-		_, err = s.Product(t.Context(), other, product.ID)
+		_, err = service.Product(t.Context(), other, product.ID)
 		wantNotFound(t, err)
-		_, err = s.UpdateProduct(t.Context(), other, product.ID, catalog.ReadProductChanges(form("name", "B")))
+		_, err = service.UpdateProduct(t.Context(), other, product.ID, catalog.ReadProductChanges(form("name", "B")))
 		wantNotFound(t, err)
-		wantPlan(t, s, a, utc(plan))
+		wantPlan(t, service, actor, utc(plan))
 	})
 }
 
 func TestListsArePagedAndFiltered(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s, a := catalog.New(db), newCompany(t, db, "a@example.com")
+		service, actor := catalog.New(db), newCompany(t, db, "a@example.com")
 		foreign := newCompany(t, db, "b@example.com")
 		for i, name := range []string{"Básico 100%", "Família", "FAMILIA 10_0", "Solo"} {
-			plan, product := newPlan(t, s, a, name), newProduct(t, s, a, name)
-			newPlan(t, s, foreign, name)
-			newProduct(t, s, foreign, name)
+			plan, product := newPlan(t, service, actor, name), newProduct(t, service, actor, name)
+			newPlan(t, service, foreign, name)
+			newProduct(t, service, foreign, name)
 			if i == 1 {
-				deactivate(t, s, a, plan.ID, product.ID)
+				deactivate(t, service, actor, plan.ID, product.ID)
 			}
 		}
 		for _, c := range []struct {
@@ -207,31 +207,31 @@ func TestListsArePagedAndFiltered(t *testing.T) {
 			{map[string][]string{"active": {""}}, []string{"Solo", "FAMILIA 10_0", "Família", "Básico 100%"}, 4},
 			{map[string][]string{"active": {"1"}, "search": {"familia"}}, []string{"FAMILIA 10_0"}, 1},
 		} {
-			q := input.FromQuery(c.query)
-			page, filter := q.Page(), catalog.ReadFilter(q)
-			if err := q.Err(); err != nil {
+			query := input.FromQuery(c.query)
+			page, filter := query.Page(), catalog.ReadFilter(query)
+			if err := query.Err(); err != nil {
 				t.Fatal(err)
 			}
-			plans, total, err := s.Plans(t.Context(), a, filter, page)
-			wantNames(t, c.query, plans, func(p catalog.Plan) string { return p.Name }, total, err, c.want, c.total)
-			products, total, err := s.Products(t.Context(), a, filter, page)
-			wantNames(t, c.query, products, func(p catalog.Product) string { return p.Name }, total, err, c.want, c.total)
+			plans, total, err := service.Plans(t.Context(), actor, filter, page)
+			wantNames(t, c.query, plans, func(plan catalog.Plan) string { return plan.Name }, total, err, c.want, c.total)
+			products, total, err := service.Products(t.Context(), actor, filter, page)
+			wantNames(t, c.query, products, func(product catalog.Product) string { return product.Name }, total, err, c.want, c.total)
 		}
 	})
 }
 
 func TestUnknownFilterValueIsRefused(t *testing.T) {
-	q := input.FromQuery(map[string][]string{"active": {"perhaps"}, "search": {"a\nb"}, "colour": {"red"}})
-	catalog.ReadFilter(q)
-	wantFields(t, q.Err(), "active", "search")
+	query := input.FromQuery(map[string][]string{"active": {"perhaps"}, "search": {"a\nb"}, "colour": {"red"}})
+	catalog.ReadFilter(query)
+	wantFields(t, query.Err(), "active", "search")
 }
 
-func deactivate(t *testing.T, s *catalog.Service, a account.Actor, planID, productID int64) {
+func deactivate(t *testing.T, service *catalog.Service, actor account.Actor, planID, productID int64) {
 	t.Helper()
-	if _, err := s.UpdatePlan(t.Context(), a, planID, catalog.ReadPlanChanges(form("active", "false"))); err != nil {
+	if _, err := service.UpdatePlan(t.Context(), actor, planID, catalog.ReadPlanChanges(form("active", "false"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.UpdateProduct(t.Context(), a, productID, catalog.ReadProductChanges(form("active", "false"))); err != nil {
+	if _, err := service.UpdateProduct(t.Context(), actor, productID, catalog.ReadProductChanges(form("active", "false"))); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -249,20 +249,20 @@ func wantNames[T any](t *testing.T, query any, list []T, name func(T) string, to
 
 func TestParallelChangesOfOnePlanKeepEachOther(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s, a := catalog.New(db), newCompany(t, db, "a@example.com")
-		plan, product := newPlan(t, s, a, "Mensal"), newProduct(t, s, a, "Fibra")
+		service, actor := catalog.New(db), newCompany(t, db, "a@example.com")
+		plan, product := newPlan(t, service, actor, "Mensal"), newProduct(t, service, actor, "Fibra")
 		var wg sync.WaitGroup
 		for _, change := range [][]string{
 			{"name", "Novo"}, {"value", "50"}, {"period", "1year"}, {"active", "false"}, {"product_id", fmt.Sprint(product.ID)},
 		} {
 			wg.Go(func() {
-				if _, err := s.UpdatePlan(t.Context(), a, plan.ID, catalog.ReadPlanChanges(form(change...))); err != nil {
+				if _, err := service.UpdatePlan(t.Context(), actor, plan.ID, catalog.ReadPlanChanges(form(change...))); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		wg.Wait()
-		wantPlan(t, s, a, catalog.Plan{
+		wantPlan(t, service, actor, catalog.Plan{
 			ID: plan.ID, Name: "Novo", Value: 5000, Period: civil.Period{Unit: civil.Year, Count: 1},
 			Product: catalog.Ref{ID: product.ID, Name: "Fibra"}, CreatedAt: plan.CreatedAt.UTC(),
 		})
@@ -273,20 +273,20 @@ func TestParallelChangesOfOnePlanKeepEachOther(t *testing.T) {
 // has come to its end.
 func TestCreationThatIsRunAgainMakesOneRecord(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s, a := catalog.New(db), newCompany(t, db, "a@example.com")
-		plan, err := s.CreatePlan(t.Context(), busyOnce(a), catalog.ReadNewPlan(form("name", "Mensal", "value", "35", "period", "1month")))
+		service, actor := catalog.New(db), newCompany(t, db, "a@example.com")
+		plan, err := service.CreatePlan(t.Context(), busyOnce(actor), catalog.ReadNewPlan(form("name", "Mensal", "value", "35", "period", "1month")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		product, err := s.CreateProduct(t.Context(), busyOnce(a), catalog.ReadNewProduct(form("name", "Fibra")))
+		product, err := service.CreateProduct(t.Context(), busyOnce(actor), catalog.ReadNewProduct(form("name", "Fibra")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		plans, total, err := s.Plans(t.Context(), a, catalog.Filter{}, input.Page{Number: 1, Size: 50})
+		plans, total, err := service.Plans(t.Context(), actor, catalog.Filter{}, input.Page{Number: 1, Size: 50})
 		if err != nil || total != 1 || plans[0].ID != plan.ID {
 			t.Errorf("plans %v, %v; want one", plans, err)
 		}
-		products, total, err := s.Products(t.Context(), a, catalog.Filter{}, input.Page{Number: 1, Size: 50})
+		products, total, err := service.Products(t.Context(), actor, catalog.Filter{}, input.Page{Number: 1, Size: 50})
 		if err != nil || total != 1 || products[0].ID != product.ID {
 			t.Errorf("products %v, %v; want one", products, err)
 		}
@@ -294,9 +294,9 @@ func TestCreationThatIsRunAgainMakesOneRecord(t *testing.T) {
 }
 
 // busyOnce makes the first transaction of the actor fail as another one in the way would.
-func busyOnce(a account.Actor) account.Actor {
+func busyOnce(actor account.Actor) account.Actor {
 	runs := 0
-	return a.With(func(context.Context, *sqldb.Tx) error {
+	return actor.With(func(context.Context, *sqldb.Tx) error {
 		if runs++; runs == 1 {
 			return sqldb.ErrBusy
 		}

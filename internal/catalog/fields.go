@@ -6,19 +6,19 @@ import "carteira/internal/account"
 // in none of them is none.
 var (
 	planFields = account.AuditTable[Plan]{
-		{Name: "name", Show: func(p *Plan) any { return p.Name }},
-		{Name: "value", Show: func(p *Plan) any { return p.Value.String() }},
-		{Name: "period", Show: func(p *Plan) any { return p.Period.String() }},
+		{Name: "name", Show: func(plan *Plan) any { return plan.Name }},
+		{Name: "value", Show: func(plan *Plan) any { return plan.Value.String() }},
+		{Name: "period", Show: func(plan *Plan) any { return plan.Period.String() }},
 		{
 			Name: "product",
-			Show: func(p *Plan) any { return p.Product.Name },
-			Key:  func(p *Plan) any { return p.Product.ID },
+			Show: func(plan *Plan) any { return plan.Product.Name },
+			Key:  func(plan *Plan) any { return plan.Product.ID },
 		},
-		{Name: "active", Show: func(p *Plan) any { return p.Active }},
+		{Name: "active", Show: func(plan *Plan) any { return plan.Active }},
 	}
 	productFields = account.AuditTable[Product]{
-		{Name: "name", Show: func(p *Product) any { return p.Name }},
-		{Name: "description", Show: func(p *Product) any { return p.Description }},
-		{Name: "active", Show: func(p *Product) any { return p.Active }},
+		{Name: "name", Show: func(product *Product) any { return product.Name }},
+		{Name: "description", Show: func(product *Product) any { return product.Description }},
+		{Name: "active", Show: func(product *Product) any { return product.Active }},
 	}
 )

@@ -20,9 +20,9 @@ import (
 // newRoom is a catalog in a company that a person acts for.
 func newRoom(t *testing.T, db *sqldb.DB) (*Service, account.Actor) {
 	t.Helper()
-	c, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "a@example.com")))
+	company, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "a@example.com")))
 	housetest.Must(t, err)
-	return New(db), account.Operator(c)
+	return New(db), account.Operator(company)
 }
 
 func fullPlan() Plan {
@@ -44,8 +44,8 @@ var settled = map[string]string{
 
 func TestEveryFieldIsAuditedAndComparedWhenItChanges(t *testing.T) {
 	const complaint = "is missing in the table of fields.go, so its change is neither written nor audited"
-	housetest.EachField(t, fullPlan(), settled, func(p Plan) bool { return seen(planFields, p) }, complaint)
-	housetest.EachField(t, fullProduct(), settled, func(p Product) bool { return seen(productFields, p) }, complaint)
+	housetest.EachField(t, fullPlan(), settled, func(plan Plan) bool { return seen(planFields, plan) }, complaint)
+	housetest.EachField(t, fullProduct(), settled, func(product Product) bool { return seen(productFields, product) }, complaint)
 }
 
 func seen[T any](fields account.AuditTable[T], record T) bool {
@@ -66,32 +66,32 @@ func TestEveryFieldOfADraftIsInTheTable(t *testing.T) {
 func TestEveryFieldIsStored(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		db := sqldbtest.New(t, engine, sqldbtest.WithClock(sqldbtest.NewClock(housetest.Morning)))
-		s, a := newRoom(t, db)
+		service, actor := newRoom(t, db)
 		product := productChange{action: ActionCreated, after: fullProduct()}
 		plan := PlanChange{Action: ActionCreated, After: fullPlan()}
 		housetest.Must(t, db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			return errors.Join(s.applyProduct(t.Context(), tx, a, &product), s.applyPlan(t.Context(), tx, a, &plan))
+			return errors.Join(service.applyProduct(t.Context(), tx, actor, &product), service.applyPlan(t.Context(), tx, actor, &plan))
 		}))
-		wantStored(t, s, a, product.after, plan.After)
+		wantStored(t, service, actor, product.after, plan.After)
 
 		product = productChange{ActionUpdated, product.after, Product{ID: product.after.ID, Name: "Rádio", CreatedAt: housetest.Morning}}
 		plan = PlanChange{ActionUpdated, plan.After, Plan{
 			ID: plan.After.ID, Name: "Anual", Value: 1, Period: civil.Period{Unit: civil.Year, Count: 2}, CreatedAt: housetest.Morning,
 		}}
 		housetest.Must(t, db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			return errors.Join(s.applyProduct(t.Context(), tx, a, &product), s.applyPlan(t.Context(), tx, a, &plan))
+			return errors.Join(service.applyProduct(t.Context(), tx, actor, &product), service.applyPlan(t.Context(), tx, actor, &plan))
 		}))
-		wantStored(t, s, a, product.after, plan.After)
+		wantStored(t, service, actor, product.after, plan.After)
 	})
 }
 
-func wantStored(t *testing.T, s *Service, a account.Actor, product Product, plan Plan) {
+func wantStored(t *testing.T, service *Service, actor account.Actor, product Product, plan Plan) {
 	t.Helper()
-	gotProduct, err := s.Product(t.Context(), a, product.ID)
+	gotProduct, err := service.Product(t.Context(), actor, product.ID)
 	if gotProduct.CreatedAt = gotProduct.CreatedAt.UTC(); err != nil || gotProduct != product {
 		t.Errorf("wrote %+v, read %+v, %v", product, gotProduct, err)
 	}
-	gotPlan, err := s.Plan(t.Context(), a, plan.ID)
+	gotPlan, err := service.Plan(t.Context(), actor, plan.ID)
 	if gotPlan.CreatedAt = gotPlan.CreatedAt.UTC(); err != nil || gotPlan != plan {
 		t.Errorf("wrote %+v, read %+v, %v", plan, gotPlan, err)
 	}
@@ -101,47 +101,47 @@ func wantStored(t *testing.T, s *Service, a account.Actor, product Product, plan
 // before and after; a form that changes nothing has neither.
 func TestChangesOfPlansAreAuditedAndWatched(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s, a := newRoom(t, db)
+		service, actor := newRoom(t, db)
 		var watched []string
-		s.WatchPlans(func(_ context.Context, _ *sqldb.Tx, changed PlanChanges) error {
-			for _, c := range changed.List {
-				watched = append(watched, fmt.Sprintf("%s %d: %s → %s", c.Action, c.After.ID, c.Before.Value, c.After.Value))
+		service.WatchPlans(func(_ context.Context, _ *sqldb.Tx, changed PlanChanges) error {
+			for _, change := range changed.List {
+				watched = append(watched, fmt.Sprintf("%s %d: %s → %s", change.Action, change.After.ID, change.Before.Value, change.After.Value))
 			}
 			return nil
 		})
-		plan, err := s.CreatePlan(t.Context(), a, PlanDraft{
+		plan, err := service.CreatePlan(t.Context(), actor, PlanDraft{
 			Name: input.Some("Mensal"), Value: input.Some(fullPlan().Value), Period: input.Some(fullPlan().Period),
 		})
 		housetest.Must(t, err)
 		for _, draft := range []PlanDraft{{}, {Value: input.Some(plan.Value)}, {Value: input.Some(plan.Value + 100)}} {
-			_, err = s.UpdatePlan(t.Context(), a, plan.ID, draft)
+			_, err = service.UpdatePlan(t.Context(), actor, plan.ID, draft)
 			housetest.Must(t, err)
 		}
 		if want := []string{"created 1: 0.00 → 35.00", "updated 1: 35.00 → 36.00"}; !slices.Equal(watched, want) {
 			t.Errorf("watched %q, want %q", watched, want)
 		}
-		wantAudit(t, db, a, "plan", "plan.updated [{value 35.00 36.00}]",
+		wantAudit(t, db, actor, "plan", "plan.updated [{value 35.00 36.00}]",
 			"plan.created [{active  true} {name  Mensal} {period  1month} {value  35.00}]")
 	})
 }
 
 func TestChangesOfProductsAreAudited(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s, a := newRoom(t, db)
-		product, err := s.CreateProduct(t.Context(), a, ProductDraft{Name: input.Some("Fibra")})
+		service, actor := newRoom(t, db)
+		product, err := service.CreateProduct(t.Context(), actor, ProductDraft{Name: input.Some("Fibra")})
 		housetest.Must(t, err)
 		for _, draft := range []ProductDraft{{}, {Description: input.Some("300 Mbit/s")}, {Active: input.Some(true)}} {
-			_, err = s.UpdateProduct(t.Context(), a, product.ID, draft)
+			_, err = service.UpdateProduct(t.Context(), actor, product.ID, draft)
 			housetest.Must(t, err)
 		}
-		wantAudit(t, db, a, "product", "product.updated [{description  300 Mbit/s}]", "product.created [{active  true} {name  Fibra}]")
+		wantAudit(t, db, actor, "product", "product.updated [{description  300 Mbit/s}]", "product.created [{active  true} {name  Fibra}]")
 	})
 }
 
 // wantAudit compares the audit log of a kind of record, newest first.
-func wantAudit(t *testing.T, db *sqldb.DB, a account.Actor, record string, want ...string) {
+func wantAudit(t *testing.T, db *sqldb.DB, actor account.Actor, record string, want ...string) {
 	t.Helper()
-	lines, _, err := account.New(db, account.Config{}).Audit(t.Context(), a, account.AuditFilter{Record: record}, input.Page{Number: 1, Size: 50})
+	lines, _, err := account.New(db, account.Config{}).Audit(t.Context(), actor, account.AuditFilter{Record: record}, input.Page{Number: 1, Size: 50})
 	housetest.Must(t, err)
 	got := make([]string, len(lines))
 	for n, line := range lines {
@@ -154,10 +154,10 @@ func wantAudit(t *testing.T, db *sqldb.DB, a account.Actor, record string, want 
 
 func TestDraftOfAGoCallerNeedsANameAndAPeriod(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s, a := newRoom(t, db)
-		_, err := s.CreatePlan(t.Context(), a, PlanDraft{ProductID: input.Some[int64](9)})
+		service, actor := newRoom(t, db)
+		_, err := service.CreatePlan(t.Context(), actor, PlanDraft{ProductID: input.Some[int64](9)})
 		wantRefused(t, err, "name", "period", "product_id")
-		_, err = s.CreateProduct(t.Context(), a, ProductDraft{})
+		_, err = service.CreateProduct(t.Context(), actor, ProductDraft{})
 		wantRefused(t, err, "name")
 	})
 }

@@ -53,15 +53,15 @@ func ReadPlanChanges(in *input.Form) PlanDraft {
 }
 
 func readPlan(in *input.Form) PlanDraft {
-	d := PlanDraft{
+	draft := PlanDraft{
 		Name:      in.Line("name", maxName),
 		Value:     in.Money("value"),
 		Period:    readPeriod(in),
 		ProductID: in.ID("product_id"),
 		Active:    in.Bool("active"),
 	}
-	d.Problems = in.Problems()
-	return d
+	draft.Problems = in.Problems()
+	return draft
 }
 
 func readPeriod(in *input.Form) input.Opt[civil.Period] {
@@ -78,94 +78,118 @@ func readPeriod(in *input.Form) input.Opt[civil.Period] {
 }
 
 // to sets what the draft gives, and returns what the company's rules refuse.
-func (d PlanDraft) to(ctx context.Context, tx *sqldb.Tx, a account.Actor, p *Plan) (refused fault.Fields, err error) {
-	d.Name.To(&p.Name)
-	d.Value.To(&p.Value)
-	d.Period.To(&p.Period)
-	d.Active.To(&p.Active)
-	if p.Name == "" {
+func (d PlanDraft) to(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	plan *Plan,
+) (refused fault.Fields, err error) {
+	d.Name.To(&plan.Name)
+	d.Value.To(&plan.Value)
+	d.Period.To(&plan.Period)
+	d.Active.To(&plan.Active)
+	if plan.Name == "" {
 		refused.Add("name", "must not be empty")
 	}
-	if p.Period.Count == 0 {
+	if plan.Period.Count == 0 {
 		refused.Add("period", "must not be empty")
 	}
-	if !d.ProductID.Given() || d.ProductID.Value == p.Product.ID {
+	if !d.ProductID.Given() || d.ProductID.Value == plan.Product.ID {
 		return refused, nil
 	}
-	p.Product = Ref{ID: d.ProductID.Value}
-	if p.Product.ID == 0 {
+	plan.Product = Ref{ID: d.ProductID.Value}
+	if plan.Product.ID == 0 {
 		return refused, nil
 	}
-	product, err := productByID(ctx, tx, a.Company.ID, p.Product.ID)
+	product, err := productByID(ctx, tx, actor.Company.ID, plan.Product.ID)
 	if fault.KindOf(err) == fault.KindNotFound {
 		refused.Add("product_id", "does not exist")
 		return refused, nil
 	}
-	p.Product.Name = product.Name
+	plan.Product.Name = product.Name
 	return refused, err
 }
 
 // CreatePlan makes a plan.
-func (s *Service) CreatePlan(ctx context.Context, a account.Actor, d PlanDraft) (Plan, error) {
-	if err := d.Problems.Err(); err != nil {
+func (s *Service) CreatePlan(
+	ctx context.Context,
+	actor account.Actor,
+	draft PlanDraft,
+) (Plan, error) {
+	if err := draft.Problems.Err(); err != nil {
 		return Plan{}, err
 	}
-	var c PlanChange
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		c = PlanChange{Action: ActionCreated, After: Plan{Active: true, CreatedAt: tx.Now()}}
-		refused, err := d.to(ctx, tx, a, &c.After)
+	var change PlanChange
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		change = PlanChange{Action: ActionCreated, After: Plan{Active: true, CreatedAt: tx.Now()}}
+		refused, err := draft.to(ctx, tx, actor, &change.After)
 		if err != nil {
 			return err
 		}
 		if err := refused.Err(); err != nil {
 			return err
 		}
-		return s.applyPlan(ctx, tx, a, &c)
+		return s.applyPlan(ctx, tx, actor, &change)
 	})
-	return c.After, err
+	return change.After, err
 }
 
 // UpdatePlan changes the fields that are given. Nothing is recorded when
 // nothing changes.
-func (s *Service) UpdatePlan(ctx context.Context, a account.Actor, id int64, d PlanDraft) (Plan, error) {
-	if err := d.Problems.Err(); err != nil {
+func (s *Service) UpdatePlan(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	draft PlanDraft,
+) (Plan, error) {
+	if err := draft.Problems.Err(); err != nil {
 		return Plan{}, err
 	}
-	var c PlanChange
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockPlan(ctx, tx, a.Company.ID, id)
+	var change PlanChange
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockPlan(ctx, tx, actor.Company.ID, id)
 		if err != nil {
 			return err
 		}
-		c = PlanChange{Action: ActionUpdated, Before: before, After: before}
-		refused, err := d.to(ctx, tx, a, &c.After)
+		change = PlanChange{Action: ActionUpdated, Before: before, After: before}
+		refused, err := draft.to(ctx, tx, actor, &change.After)
 		if err != nil {
 			return err
 		}
-		if err := refused.Err(); err != nil || !planFields.Differ(&c.Before, &c.After) {
+		if err := refused.Err(); err != nil || !planFields.Differ(&change.Before, &change.After) {
 			return err
 		}
-		return s.applyPlan(ctx, tx, a, &c)
+		return s.applyPlan(ctx, tx, actor, &change)
 	})
-	return c.After, err
+	return change.After, err
 }
 
 // Plan finds a plan.
-func (s *Service) Plan(ctx context.Context, a account.Actor, id int64) (Plan, error) {
-	return planByID(ctx, s.db, a.Company.ID, id)
+func (s *Service) Plan(ctx context.Context, actor account.Actor, id int64) (Plan, error) {
+	return planByID(ctx, s.db, actor.Company.ID, id)
 }
 
 // Plans lists plans, newest first, with how many there are in all.
-func (s *Service) Plans(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Plan, int64, error) {
-	return plans(ctx, s.db, a.Company.ID, f, page)
+func (s *Service) Plans(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	page input.Page,
+) ([]Plan, int64, error) {
+	return plans(ctx, s.db, actor.Company.ID, filter, page)
 }
 
 // FindPlan finds a plan for another use case, inside its transaction.
-func FindPlan(ctx context.Context, q sqldb.Querier, a account.Actor, id int64) (Plan, error) {
-	return planByID(ctx, q, a.Company.ID, id)
+func FindPlan(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	id int64,
+) (Plan, error) {
+	return planByID(ctx, querier, actor.Company.ID, id)
 }
 
 // AllPlans returns every plan of the company for another use case.
-func AllPlans(ctx context.Context, q sqldb.Querier, a account.Actor) ([]Plan, error) {
-	return allPlans(ctx, q, a.Company.ID)
+func AllPlans(ctx context.Context, querier sqldb.Querier, actor account.Actor) ([]Plan, error) {
+	return allPlans(ctx, querier, actor.Company.ID)
 }

@@ -43,79 +43,106 @@ func ReadProductChanges(in *input.Form) ProductDraft {
 }
 
 func readProduct(in *input.Form) ProductDraft {
-	d := ProductDraft{
+	draft := ProductDraft{
 		Name:        in.Line("name", maxName),
 		Description: in.Text("description", maxDescription),
 		Active:      in.Bool("active"),
 	}
-	d.Problems = in.Problems()
-	return d
+	draft.Problems = in.Problems()
+	return draft
 }
 
 // to sets what the draft gives.
-func (d ProductDraft) to(p *Product) error {
-	d.Name.To(&p.Name)
-	d.Description.To(&p.Description)
-	d.Active.To(&p.Active)
-	if p.Name == "" {
+func (d ProductDraft) to(product *Product) error {
+	d.Name.To(&product.Name)
+	d.Description.To(&product.Description)
+	d.Active.To(&product.Active)
+	if product.Name == "" {
 		return fault.Field("name", "must not be empty")
 	}
 	return nil
 }
 
 // CreateProduct makes a product.
-func (s *Service) CreateProduct(ctx context.Context, a account.Actor, d ProductDraft) (Product, error) {
-	if err := d.Problems.Err(); err != nil {
+func (s *Service) CreateProduct(
+	ctx context.Context,
+	actor account.Actor,
+	draft ProductDraft,
+) (Product, error) {
+	if err := draft.Problems.Err(); err != nil {
 		return Product{}, err
 	}
-	var c productChange
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		c = productChange{action: ActionCreated, after: Product{Active: true, CreatedAt: tx.Now()}}
-		if err := d.to(&c.after); err != nil {
+	var change productChange
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		change = productChange{
+			action: ActionCreated,
+			after:  Product{Active: true, CreatedAt: tx.Now()},
+		}
+		if err := draft.to(&change.after); err != nil {
 			return err
 		}
-		return s.applyProduct(ctx, tx, a, &c)
+		return s.applyProduct(ctx, tx, actor, &change)
 	})
-	return c.after, err
+	return change.after, err
 }
 
 // UpdateProduct changes the fields that are given. Nothing is recorded when
 // nothing changes.
-func (s *Service) UpdateProduct(ctx context.Context, a account.Actor, id int64, d ProductDraft) (Product, error) {
-	if err := d.Problems.Err(); err != nil {
+func (s *Service) UpdateProduct(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	draft ProductDraft,
+) (Product, error) {
+	if err := draft.Problems.Err(); err != nil {
 		return Product{}, err
 	}
-	var c productChange
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockProduct(ctx, tx, a.Company.ID, id)
+	var change productChange
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockProduct(ctx, tx, actor.Company.ID, id)
 		if err != nil {
 			return err
 		}
-		c = productChange{action: ActionUpdated, before: before, after: before}
-		if err := d.to(&c.after); err != nil || !productFields.Differ(&c.before, &c.after) {
+		change = productChange{action: ActionUpdated, before: before, after: before}
+		err = draft.to(&change.after)
+		if err != nil || !productFields.Differ(&change.before, &change.after) {
 			return err
 		}
-		return s.applyProduct(ctx, tx, a, &c)
+		return s.applyProduct(ctx, tx, actor, &change)
 	})
-	return c.after, err
+	return change.after, err
 }
 
 // Product finds a product.
-func (s *Service) Product(ctx context.Context, a account.Actor, id int64) (Product, error) {
-	return productByID(ctx, s.db, a.Company.ID, id)
+func (s *Service) Product(ctx context.Context, actor account.Actor, id int64) (Product, error) {
+	return productByID(ctx, s.db, actor.Company.ID, id)
 }
 
 // Products lists products, newest first, with how many there are in all.
-func (s *Service) Products(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Product, int64, error) {
-	return products(ctx, s.db, a.Company.ID, f, page)
+func (s *Service) Products(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	page input.Page,
+) ([]Product, int64, error) {
+	return products(ctx, s.db, actor.Company.ID, filter, page)
 }
 
 // FindProduct finds a product for another use case, inside its transaction.
-func FindProduct(ctx context.Context, q sqldb.Querier, a account.Actor, id int64) (Product, error) {
-	return productByID(ctx, q, a.Company.ID, id)
+func FindProduct(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	id int64,
+) (Product, error) {
+	return productByID(ctx, querier, actor.Company.ID, id)
 }
 
 // AllProducts returns every product of the company for another use case.
-func AllProducts(ctx context.Context, q sqldb.Querier, a account.Actor) ([]Product, error) {
-	return allProducts(ctx, q, a.Company.ID)
+func AllProducts(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+) ([]Product, error) {
+	return allProducts(ctx, querier, actor.Company.ID)
 }

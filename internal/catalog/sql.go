@@ -13,125 +13,203 @@ const planSelect = `SELECT p.id, p.name, p.value_cents, p.period_unit, p.period_
 	COALESCE(p.product_id, 0), COALESCE(r.name, ''), p.active, p.created_at
 	FROM customer_plans p LEFT JOIN products r ON r.company_id = p.company_id AND r.id = p.product_id`
 
-func scanPlan(r sqldb.Row) (p Plan, err error) {
+func scanPlan(row sqldb.Row) (plan Plan, err error) {
 	var created int64
-	err = r.Scan(&p.ID, &p.Name, (*int64)(&p.Value), (*string)(&p.Period.Unit), &p.Period.Count,
-		&p.Product.ID, &p.Product.Name, &p.Active, &created)
-	p.CreatedAt = time.UnixMicro(created)
-	return p, err
+	err = row.Scan(&plan.ID, &plan.Name, (*int64)(&plan.Value), (*string)(&plan.Period.Unit),
+		&plan.Period.Count,
+		&plan.Product.ID, &plan.Product.Name, &plan.Active, &created)
+	plan.CreatedAt = time.UnixMicro(created)
+	return plan, err
 }
 
-func planByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Plan, error) {
-	p, err := sqldb.One(ctx, q, scanPlan, planSelect+` WHERE p.company_id = ? AND p.id = ?`, companyID, id)
-	return p, sqldb.Found(err, "customer plan")
+func planByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Plan, error) {
+	plan, err := sqldb.One(
+		ctx,
+		querier,
+		scanPlan,
+		planSelect+` WHERE p.company_id = ? AND p.id = ?`,
+		companyID,
+		id,
+	)
+	return plan, sqldb.Found(err, "customer plan")
 }
 
 // lockPlan keeps two changes of one plan from undoing each other.
 func lockPlan(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Plan, error) {
-	_, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM customer_plans WHERE company_id = ? AND id = ? {for update}`, companyID, id)
+	_, err := sqldb.Value[int64](
+		ctx,
+		tx,
+		`SELECT id FROM customer_plans WHERE company_id = ? AND id = ? {for update}`,
+		companyID,
+		id,
+	)
 	if err != nil {
 		return Plan{}, sqldb.Found(err, "customer plan")
 	}
 	return planByID(ctx, tx, companyID, id)
 }
 
-func plans(ctx context.Context, q sqldb.Querier, companyID int64, f Filter, page input.Page) ([]Plan, int64, error) {
-	where := f.where(companyID)
-	total, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM customer_plans p`+where.String(), where.Args...)
+func plans(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter Filter,
+	page input.Page,
+) ([]Plan, int64, error) {
+	where := filter.where(companyID)
+	total, err := sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT count(*) FROM customer_plans p`+where.String(),
+		where.Args...,
+	)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := sqldb.All(ctx, q, scanPlan, planSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`,
+	list, err := sqldb.All(ctx, querier, scanPlan,
+		planSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`,
 		append(where.Args, page.Size, page.Offset())...)
 	return list, total, err
 }
 
-func allPlans(ctx context.Context, q sqldb.Querier, companyID int64) ([]Plan, error) {
-	return sqldb.All(ctx, q, scanPlan, planSelect+` WHERE p.company_id = ? ORDER BY p.id`, companyID)
+func allPlans(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Plan, error) {
+	return sqldb.All(
+		ctx,
+		querier,
+		scanPlan,
+		planSelect+` WHERE p.company_id = ? ORDER BY p.id`,
+		companyID,
+	)
 }
 
-func insertPlan(ctx context.Context, tx *sqldb.Tx, companyID int64, p Plan) (int64, error) {
+func insertPlan(ctx context.Context, tx *sqldb.Tx, companyID int64, plan Plan) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO customer_plans (company_id, name, value_cents, period_unit, period_count, product_id, active, search, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		companyID, p.Name, int64(p.Value), string(p.Period.Unit), p.Period.Count, sqldb.RefTo(p.Product.ID),
-		p.Active, text.Fold(p.Name), tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		companyID, plan.Name, int64(plan.Value), string(plan.Period.Unit), plan.Period.Count,
+		sqldb.RefTo(plan.Product.ID),
+		plan.Active, text.Fold(plan.Name), tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
-func updatePlan(ctx context.Context, tx *sqldb.Tx, companyID int64, p Plan) error {
+func updatePlan(ctx context.Context, tx *sqldb.Tx, companyID int64, plan Plan) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE customer_plans SET name = ?, value_cents = ?, period_unit = ?, period_count = ?, product_id = ?,
 			active = ?, search = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
-		p.Name, int64(p.Value), string(p.Period.Unit), p.Period.Count, sqldb.RefTo(p.Product.ID),
-		p.Active, text.Fold(p.Name), tx.Now().UnixMicro(), companyID, p.ID)
+		plan.Name, int64(plan.Value), string(plan.Period.Unit), plan.Period.Count,
+		sqldb.RefTo(plan.Product.ID),
+		plan.Active, text.Fold(plan.Name), tx.Now().UnixMicro(), companyID, plan.ID)
 	return err
 }
 
 const productSelect = `SELECT p.id, p.name, p.description, p.active, p.created_at FROM products p`
 
-func scanProduct(r sqldb.Row) (p Product, err error) {
+func scanProduct(row sqldb.Row) (product Product, err error) {
 	var created int64
-	err = r.Scan(&p.ID, &p.Name, &p.Description, &p.Active, &created)
-	p.CreatedAt = time.UnixMicro(created)
-	return p, err
+	err = row.Scan(&product.ID, &product.Name, &product.Description, &product.Active, &created)
+	product.CreatedAt = time.UnixMicro(created)
+	return product, err
 }
 
-func productByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Product, error) {
-	p, err := sqldb.One(ctx, q, scanProduct, productSelect+` WHERE p.company_id = ? AND p.id = ?`, companyID, id)
-	return p, sqldb.Found(err, "product")
+func productByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Product, error) {
+	product, err := sqldb.One(
+		ctx,
+		querier,
+		scanProduct,
+		productSelect+` WHERE p.company_id = ? AND p.id = ?`,
+		companyID,
+		id,
+	)
+	return product, sqldb.Found(err, "product")
 }
 
 func lockProduct(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Product, error) {
-	p, err := sqldb.One(ctx, tx, scanProduct, productSelect+` WHERE p.company_id = ? AND p.id = ? {for update}`, companyID, id)
-	return p, sqldb.Found(err, "product")
+	product, err := sqldb.One(
+		ctx,
+		tx,
+		scanProduct,
+		productSelect+` WHERE p.company_id = ? AND p.id = ? {for update}`,
+		companyID,
+		id,
+	)
+	return product, sqldb.Found(err, "product")
 }
 
-func products(ctx context.Context, q sqldb.Querier, companyID int64, f Filter, page input.Page) ([]Product, int64, error) {
-	where := f.where(companyID)
-	total, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM products p`+where.String(), where.Args...)
+func products(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter Filter,
+	page input.Page,
+) ([]Product, int64, error) {
+	where := filter.where(companyID)
+	total, err := sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT count(*) FROM products p`+where.String(),
+		where.Args...,
+	)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := sqldb.All(ctx, q, scanProduct, productSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`,
+	list, err := sqldb.All(ctx, querier, scanProduct,
+		productSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`,
 		append(where.Args, page.Size, page.Offset())...)
 	return list, total, err
 }
 
-func allProducts(ctx context.Context, q sqldb.Querier, companyID int64) ([]Product, error) {
-	return sqldb.All(ctx, q, scanProduct, productSelect+` WHERE p.company_id = ? ORDER BY p.id`, companyID)
+func allProducts(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Product, error) {
+	return sqldb.All(
+		ctx,
+		querier,
+		scanProduct,
+		productSelect+` WHERE p.company_id = ? ORDER BY p.id`,
+		companyID,
+	)
 }
 
-func insertProduct(ctx context.Context, tx *sqldb.Tx, companyID int64, p Product) (int64, error) {
+func insertProduct(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	product Product,
+) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO products (company_id, name, description, active, search, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		companyID, p.Name, p.Description, p.Active, text.Fold(p.Name), tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		companyID, product.Name, product.Description, product.Active, text.Fold(product.Name),
+		tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
-func updateProduct(ctx context.Context, tx *sqldb.Tx, companyID int64, p Product) error {
+func updateProduct(ctx context.Context, tx *sqldb.Tx, companyID int64, product Product) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE products SET name = ?, description = ?, active = ?, search = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
-		p.Name, p.Description, p.Active, text.Fold(p.Name), tx.Now().UnixMicro(), companyID, p.ID)
+		product.Name, product.Description, product.Active, text.Fold(product.Name),
+		tx.Now().UnixMicro(), companyID, product.ID)
 	return err
 }
 
 // where fits both tables: a company has few plans and products, so its rows are
 // read without an index.
 func (f Filter) where(companyID int64) sqldb.Where {
-	var w sqldb.Where
-	w.And("p.company_id = ?", companyID)
+	var where sqldb.Where
+	where.And("p.company_id = ?", companyID)
 	if f.OnlyActive != nil {
-		w.And("p.active = ?", *f.OnlyActive)
+		where.And("p.active = ?", *f.OnlyActive)
 	}
 	if term := text.Fold(f.Search); term != "" {
-		w.And("p.search LIKE ? ESCAPE '!'", sqldb.Substring(term))
+		where.And("p.search LIKE ? ESCAPE '!'", sqldb.Substring(term))
 	}
-	return w
+	return where
 }
 
 func deletePlan(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM customer_plans WHERE company_id = ? AND id = ?`, companyID, id)
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM customer_plans WHERE company_id = ? AND id = ?`,
+		companyID,
+		id,
+	)
 	return err
 }
 

@@ -36,18 +36,18 @@ func newBadLines(cmd *cobra.Command, columns []sheet.Column, of *sheetFile) (*ba
 	if err != nil {
 		return nil, err
 	}
-	b := &badLines{out: cmd.ErrOrStderr(), columns: columns, path: path}
+	lines := &badLines{out: cmd.ErrOrStderr(), columns: columns, path: path}
 	if path == "" {
-		return b, nil
+		return lines, nil
 	}
 	if same(path, of) {
 		return nil, fmt.Errorf("--errors %s is the file to import, and would be written over", path)
 	}
-	if b.file, err = createPrivate(filepath.Clean(path)); err != nil {
+	if lines.file, err = createPrivate(filepath.Clean(path)); err != nil {
 		return nil, err
 	}
-	b.csv = csv.NewWriter(b.file)
-	return b, b.csv.Write([]string{"line", "column", "value", "reason"})
+	lines.csv = csv.NewWriter(lines.file)
+	return lines, lines.csv.Write([]string{"line", "column", "value", "reason"})
 }
 
 // createPrivate makes a file that its owner alone may read, also where there is
@@ -74,10 +74,10 @@ func same(path string, of *sheetFile) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-func (b *badLines) report(p customer.Problem) {
-	column := b.heading(p.Field)
+func (b *badLines) report(problem customer.Problem) {
+	column := b.heading(problem.Field)
 	if b.csv != nil {
-		_ = b.csv.Write([]string{strconv.Itoa(p.Line), column, p.Value, p.Reason}) // close tells
+		_ = b.csv.Write([]string{strconv.Itoa(problem.Line), column, problem.Value, problem.Reason}) // close tells
 	}
 	if b.shown == maxShown {
 		b.hidden++
@@ -87,14 +87,14 @@ func (b *badLines) report(p customer.Problem) {
 	if column != "" {
 		column += ": "
 	}
-	fmt.Fprintf(b.out, "line %d: %s%s\n", p.Line, column, p.Reason)
+	fmt.Fprintf(b.out, "line %d: %s%s\n", problem.Line, column, problem.Reason)
 }
 
 // heading is what the file calls a field.
 func (b *badLines) heading(field string) string {
-	for _, c := range b.columns {
-		if c.Field == field && field != "" {
-			return strings.Map(printable, c.Heading)
+	for _, column := range b.columns {
+		if column.Field == field && field != "" {
+			return strings.Map(printable, column.Heading)
 		}
 	}
 	return field

@@ -19,28 +19,33 @@ func planCommand() *cobra.Command {
 		Use:     "create",
 		Short:   "Make a plan",
 		Example: `  carteira plan create --company 1 --name Mensal --value 35.00 --period 1month`,
-	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		p, err := a.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(in))
-		return planJSON(p), err
+	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		plan, err := program.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(in))
+		return planJSON(plan), err
 	})
 	set := act(planFlags(&cobra.Command{
 		Use:     "set",
 		Short:   "Change a plan; what is not given stays",
 		Example: `  carteira plan set --company 1 --id 3 --active=false`,
-	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("id").Value
-		p, err := a.Catalog.UpdatePlan(ctx, actor, id, catalog.ReadPlanChanges(in))
-		return planJSON(p), err
+		plan, err := program.Catalog.UpdatePlan(ctx, actor, id, catalog.ReadPlanChanges(in))
+		return planJSON(plan), err
 	})
 	addActive(addID(set, "plan"))
-	cmd := &cobra.Command{Use: "plan", Short: "Plans sold to customers: create, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(create, set, list("List a company's plans", []string{"ID", "NAME", "VALUE", "PERIOD", "ACTIVE"},
-		func(ctx context.Context, a *app.App, actor account.Actor) ([]catalog.Plan, error) {
-			plans, _, err := a.Catalog.Plans(ctx, actor, catalog.Filter{}, all)
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Plans sold to customers: create, list, set",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(create, set, list("List a company's plans",
+		[]string{"ID", "NAME", "VALUE", "PERIOD", "ACTIVE"},
+		func(ctx context.Context, program *app.App, actor account.Actor) ([]catalog.Plan, error) {
+			plans, _, err := program.Catalog.Plans(ctx, actor, catalog.Filter{}, all)
 			return plans, err
 		},
-		func(_ account.Actor, p catalog.Plan) []any {
-			return []any{p.ID, p.Name, p.Value, p.Period.String(), p.Active}
+		func(_ account.Actor, plan catalog.Plan) []any {
+			return []any{plan.ID, plan.Name, plan.Value, plan.Period.String(), plan.Active}
 		}))
 	return cmd
 }
@@ -53,8 +58,11 @@ func planFlags(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func planJSON(p catalog.Plan) any {
-	return map[string]any{"id": p.ID, "name": p.Name, "value": p.Value, "period": p.Period.String(), "active": p.Active}
+func planJSON(plan catalog.Plan) any {
+	return map[string]any{
+		"id": plan.ID, "name": plan.Name, "value": plan.Value, "period": plan.Period.String(),
+		"active": plan.Active,
+	}
 }
 
 func productCommand() *cobra.Command {
@@ -62,27 +70,33 @@ func productCommand() *cobra.Command {
 		Use:     "create",
 		Short:   "Make a product",
 		Example: `  carteira product create --company 1 --name "Fibra 500"`,
-	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		p, err := a.Catalog.CreateProduct(ctx, actor, catalog.ReadNewProduct(in))
-		return productJSON(p), err
+	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		product, err := program.Catalog.CreateProduct(ctx, actor, catalog.ReadNewProduct(in))
+		return productJSON(product), err
 	})
 	set := act(productFlags(&cobra.Command{
 		Use:   "set",
 		Short: "Change a product; what is not given stays",
-	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("id").Value
-		p, err := a.Catalog.UpdateProduct(ctx, actor, id, catalog.ReadProductChanges(in))
-		return productJSON(p), err
+		product, err := program.Catalog.UpdateProduct(
+			ctx,
+			actor,
+			id,
+			catalog.ReadProductChanges(in),
+		)
+		return productJSON(product), err
 	})
 	addActive(addID(set, "product"))
 	cmd := &cobra.Command{Use: "product", Short: "Products: create, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(create, set, list("List a company's products", []string{"ID", "NAME", "DESCRIPTION", "ACTIVE"},
-		func(ctx context.Context, a *app.App, actor account.Actor) ([]catalog.Product, error) {
-			products, _, err := a.Catalog.Products(ctx, actor, catalog.Filter{}, all)
+	cmd.AddCommand(create, set, list("List a company's products",
+		[]string{"ID", "NAME", "DESCRIPTION", "ACTIVE"},
+		func(ctx context.Context, program *app.App, actor account.Actor) ([]catalog.Product, error) {
+			products, _, err := program.Catalog.Products(ctx, actor, catalog.Filter{}, all)
 			return products, err
 		},
-		func(_ account.Actor, p catalog.Product) []any {
-			return []any{p.ID, p.Name, p.Description, p.Active}
+		func(_ account.Actor, product catalog.Product) []any {
+			return []any{product.ID, product.Name, product.Description, product.Active}
 		}))
 	return cmd
 }
@@ -93,8 +107,11 @@ func productFlags(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func productJSON(p catalog.Product) any {
-	return map[string]any{"id": p.ID, "name": p.Name, "description": p.Description, "active": p.Active}
+func productJSON(product catalog.Product) any {
+	return map[string]any{
+		"id": product.ID, "name": product.Name, "description": product.Description,
+		"active": product.Active,
+	}
 }
 
 func addID(cmd *cobra.Command, what string) *cobra.Command {

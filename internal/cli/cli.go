@@ -71,9 +71,12 @@ Every flag has an environment variable, shown in its help.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	addSettings(root.PersistentFlags(), false)
 	root.AddCommand(
-		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), restoreCommand(), doctorCommand(), readyCommand(), versionCommand(),
-		companyCommand(), userCommand(), tokenCommand(), planCommand(), productCommand(), invoiceCommand(), gatewayCommand(), paymentCommand(),
-		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(), reminderCommand(), importCommand(), customerCommand(),
+		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), restoreCommand(),
+		doctorCommand(), readyCommand(), versionCommand(),
+		companyCommand(), userCommand(), tokenCommand(), planCommand(), productCommand(),
+		invoiceCommand(), gatewayCommand(), paymentCommand(),
+		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(),
+		reminderCommand(), importCommand(), customerCommand(),
 	)
 	strictArgs(root)
 	return root
@@ -102,9 +105,9 @@ func strictArgs(c *cobra.Command) {
 // addSettings makes flags of the settings that are for serving, or of those
 // that every command takes.
 func addSettings(flags *pflag.FlagSet, serving bool) {
-	for _, s := range config.Settings {
-		if s.Name != "" && s.Serving == serving {
-			flags.String(s.Name, s.Default, s.Help+" ["+s.Env+"]")
+	for _, setting := range config.Settings {
+		if setting.Name != "" && setting.Serving == serving {
+			flags.String(setting.Name, setting.Default, setting.Help+" ["+setting.Env+"]")
 		}
 	}
 }
@@ -123,47 +126,53 @@ func settings(cmd *cobra.Command) (config.Config, error) {
 
 // withApp opens the program for a command that is not a server, runs it and
 // closes it.
-func withApp(cmd *cobra.Command, run func(ctx context.Context, a *app.App) error) error {
-	c, err := settings(cmd)
+func withApp(cmd *cobra.Command, run func(ctx context.Context, program *app.App) error) error {
+	cfg, err := settings(cmd)
 	if err != nil {
 		return err
 	}
-	a, err := app.Open(cmd.Context(), c, logger(c, cmd.ErrOrStderr()))
+	program, err := app.Open(cmd.Context(), cfg, logger(cfg, cmd.ErrOrStderr()))
 	if err != nil {
 		return err
 	}
-	return errors.Join(run(cmd.Context(), a), a.Close(cmd.Context()))
+	return errors.Join(run(cmd.Context(), program), program.Close(cmd.Context()))
 }
 
 // withCompany is withApp for a command that acts for the company of --company.
-func withCompany(cmd *cobra.Command, run func(ctx context.Context, a *app.App, actor account.Actor) error) error {
-	return withApp(cmd, func(ctx context.Context, a *app.App) error {
+func withCompany(
+	cmd *cobra.Command,
+	run func(ctx context.Context, program *app.App, actor account.Actor) error,
+) error {
+	return withApp(cmd, func(ctx context.Context, program *app.App) error {
 		id, err := cmd.Flags().GetInt64("company")
 		if err != nil {
 			return err
 		}
-		actor, err := a.Accounts.Actor(ctx, id)
+		actor, err := program.Accounts.Actor(ctx, id)
 		if fault.KindOf(err) == fault.KindNotFound {
 			return fmt.Errorf("there is no company %d; `carteira company list` shows them", id)
 		}
 		if err != nil {
 			return err
 		}
-		return run(ctx, a, actor)
+		return run(ctx, program, actor)
 	})
 }
 
 // act makes cmd call a use case for the company of --company, with a form of
 // its flags, and print what it returns.
-func act(cmd *cobra.Command, do func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error)) *cobra.Command {
+func act(
+	cmd *cobra.Command,
+	do func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error),
+) *cobra.Command {
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
-			v, err := do(ctx, a, actor, form(cmd))
+		return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
+			value, err := do(ctx, program, actor, form(cmd))
 			if err != nil {
 				return err
 			}
-			return printJSON(cmd, v)
+			return printJSON(cmd, value)
 		})
 	}
 	return addCompany(cmd)
@@ -171,13 +180,13 @@ func act(cmd *cobra.Command, do func(ctx context.Context, a *app.App, actor acco
 
 // list makes a command that prints what the company of --company has.
 func list[T any](short string, heading []string,
-	find func(ctx context.Context, a *app.App, actor account.Actor) ([]T, error), row func(actor account.Actor, record T) []any,
+	find func(ctx context.Context, program *app.App, actor account.Actor) ([]T, error), row func(actor account.Actor, record T) []any,
 ) *cobra.Command {
 	return addJSON(addCompany(&cobra.Command{
 		Use: "list", Short: short, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
-				records, err := find(ctx, a, actor)
+			return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
+				records, err := find(ctx, program, actor)
 				if err != nil {
 					return err
 				}
@@ -222,24 +231,24 @@ func printList[T any](cmd *cobra.Command, records []T, heading []string, row fun
 	}
 	if asJSON {
 		objects := make([]map[string]any, len(records))
-		for i, r := range records {
+		for i, record := range records {
 			objects[i] = map[string]any{}
-			for j, v := range row(r) {
+			for j, v := range row(record) {
 				objects[i][strings.ToLower(strings.ReplaceAll(heading[j], " ", "_"))] = v
 			}
 		}
 		return printJSON(cmd, objects)
 	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, strings.Join(heading, "\t"))
-	for _, r := range records {
+	writer := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+	fmt.Fprintln(writer, strings.Join(heading, "\t"))
+	for _, record := range records {
 		cells := make([]string, len(heading))
-		for i, v := range row(r) {
+		for i, v := range row(record) {
 			cells[i] = fmt.Sprint(v)
 		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
+		fmt.Fprintln(writer, strings.Join(cells, "\t"))
 	}
-	return w.Flush()
+	return writer.Flush()
 }
 
 // explain prints an error as a person would want to read it: the fields that
@@ -257,7 +266,11 @@ func explain(w io.Writer, err error) {
 	for field, reasons := range fields.All() {
 		for _, reason := range reasons {
 			flag, option, _ := strings.Cut(field, " ") // what is given with a flag keeps its own name
-			fmt.Fprintln(w, strings.TrimSpace("carteira: --"+strings.ReplaceAll(flag, "_", "-")+" "+option), reason)
+			fmt.Fprintln(
+				w,
+				strings.TrimSpace("carteira: --"+strings.ReplaceAll(flag, "_", "-")+" "+option),
+				reason,
+			)
 		}
 	}
 }
@@ -271,12 +284,12 @@ func oneLine(text string) string {
 	return strings.Join(lines, " ")
 }
 
-func logger(c config.Config, w io.Writer) *slog.Logger {
-	o := &slog.HandlerOptions{Level: c.LogLevel}
-	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, o))
+func logger(cfg config.Config, w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: cfg.LogLevel}
+	if cfg.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
 	}
-	return slog.New(slog.NewTextHandler(w, o))
+	return slog.New(slog.NewTextHandler(w, options))
 }
 
 // must is for what only a mistake in this package can make fail.

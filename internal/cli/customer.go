@@ -17,8 +17,8 @@ func customerCommand() *cobra.Command {
 		Short:   "Print everything that is kept about a customer, as JSON",
 		Example: `  carteira customer file --company 1 --id 12 > cliente.json`,
 		Args:    cobra.NoArgs,
-		RunE: aboutCustomer(func(cmd *cobra.Command, a *app.App, actor account.Actor, id int64) error {
-			content, err := a.Privacy.CustomerFile(cmd.Context(), actor, id)
+		RunE: aboutCustomer(func(cmd *cobra.Command, program *app.App, actor account.Actor, id int64) error {
+			content, err := program.Privacy.CustomerFile(cmd.Context(), actor, id)
 			if err != nil {
 				return err
 			}
@@ -31,8 +31,8 @@ func customerCommand() *cobra.Command {
 		Short:   "Delete a customer and everything that is kept about them, but for what the law makes one keep",
 		Example: `  carteira customer erase --company 1 --id 12`,
 		Args:    cobra.NoArgs,
-		RunE: aboutCustomer(func(cmd *cobra.Command, a *app.App, actor account.Actor, id int64) error {
-			return a.Privacy.Erase(cmd.Context(), actor, id)
+		RunE: aboutCustomer(func(cmd *cobra.Command, program *app.App, actor account.Actor, id int64) error {
+			return program.Privacy.Erase(cmd.Context(), actor, id)
 		}),
 	}
 	for _, sub := range []*cobra.Command{file, erase} {
@@ -45,14 +45,16 @@ func customerCommand() *cobra.Command {
 }
 
 // aboutCustomer runs a command about the customer of --id.
-func aboutCustomer(do func(cmd *cobra.Command, a *app.App, actor account.Actor, id int64) error) func(*cobra.Command, []string) error {
+func aboutCustomer(
+	do func(cmd *cobra.Command, program *app.App, actor account.Actor, id int64) error,
+) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
-		return withCompany(cmd, func(_ context.Context, a *app.App, actor account.Actor) error {
+		return withCompany(cmd, func(_ context.Context, program *app.App, actor account.Actor) error {
 			id, err := cmd.Flags().GetInt64("id")
 			if err != nil {
 				return err
 			}
-			return do(cmd, a, actor, id)
+			return do(cmd, program, actor, id)
 		})
 	}
 }

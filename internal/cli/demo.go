@@ -42,18 +42,18 @@ Ctrl-C. With --data the folder is kept, and used again the next time.`,
 // demoSettings are the settings of the embedded database, with a port that is
 // free and the sandbox's gateway.
 func demoSettings(cmd *cobra.Command) (config.Config, error) {
-	c, err := settings(cmd)
+	cfg, err := settings(cmd)
 	if err != nil {
-		return c, err
+		return cfg, err
 	}
-	if !c.Embedded() {
-		return c, errors.New("demo uses the embedded database; unset CARTEIRA_DATABASE_URL")
+	if !cfg.Embedded() {
+		return cfg, errors.New("demo uses the embedded database; unset CARTEIRA_DATABASE_URL")
 	}
-	freePort(cmd, &c)
-	if c.SandboxGateway == config.SwitchAuto {
-		c.SandboxGateway = config.SwitchOn // whatever its address is, nobody pays real money in a demo
+	freePort(cmd, &cfg)
+	if cfg.SandboxGateway == config.SwitchAuto {
+		cfg.SandboxGateway = config.SwitchOn // whatever its address is, nobody pays real money in a demo
 	}
-	return c, nil
+	return cfg, nil
 }
 
 func demo(cmd *cobra.Command, _ []string) (err error) {
@@ -68,28 +68,32 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
 	must(cmd.Flags().Set("data-dir", dir))
-	c, err := demoSettings(cmd)
+	cfg, err := demoSettings(cmd)
 	if err != nil {
 		return err
 	}
-	a, err := app.Open(cmd.Context(), c, logger(c, cmd.ErrOrStderr()))
+	program, err := app.Open(cmd.Context(), cfg, logger(cfg, cmd.ErrOrStderr()))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.Close(cmd.Context())) }()
-	actor, err := seed(cmd.Context(), a)
+	defer func() { err = errors.Join(err, program.Close(cmd.Context())) }()
+	actor, err := seed(cmd.Context(), program)
 	if err != nil {
 		return fmt.Errorf("seed the demo company: %w", err)
 	}
-	_, token, err := a.Accounts.CreateToken(cmd.Context(), actor, account.NewToken{Name: "demo"})
+	_, token, err := program.Accounts.CreateToken(
+		cmd.Context(),
+		actor,
+		account.NewToken{Name: "demo"},
+	)
 	if err != nil {
 		return err
 	}
-	pay, err := payableLink(cmd.Context(), a, actor)
+	pay, err := payableLink(cmd.Context(), program, actor)
 	if err != nil {
 		return err
 	}
-	return a.Serve(cmd.Context(), func(net.Addr) {
+	return program.Serve(cmd.Context(), func(net.Addr) {
 		fmt.Fprintf(cmd.OutOrStdout(), `
 Carteira is running with a demo company. Ctrl-C stops it.
 
@@ -104,29 +108,29 @@ Paste this into another terminal:
 
   curl -H 'Authorization: Bearer %[2]s' '%[1]s%[5]s/customers?per_page=3'
 
-`, a.Config.PublicURL, token, demoEmail, demoPassword, api.Prefix, pay, demoReseller)
+`, program.Config.PublicURL, token, demoEmail, demoPassword, api.Prefix, pay, demoReseller)
 	})
 }
 
 // freePort chooses another port when the default one is in use: a user who tries
 // the demo should not have to know why it does not start. Port 0 becomes the
 // port that the system chooses, since the address is printed.
-func freePort(cmd *cobra.Command, c *config.Config) {
-	asked, addresses := c.Listen, []string{c.Listen}
+func freePort(cmd *cobra.Command, cfg *config.Config) {
+	asked, addresses := cfg.Listen, []string{cfg.Listen}
 	if !cmd.Flags().Changed("listen") && os.Getenv("CARTEIRA_LISTEN") == "" {
 		addresses = append(addresses, "127.0.0.1:0")
 	}
 	for _, addr := range addresses {
-		l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", addr)
+		listener, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", addr)
 		if err != nil {
 			continue
 		}
-		c.Listen = l.Addr().String()
-		_ = l.Close()
+		cfg.Listen = listener.Addr().String()
+		_ = listener.Close()
 		break
 	}
 	if !cmd.Flags().Changed("public-url") && os.Getenv("CARTEIRA_PUBLIC_URL") == "" {
-		c.PublicURL = strings.Replace(c.PublicURL, asked, c.Listen, 1)
+		cfg.PublicURL = strings.Replace(cfg.PublicURL, asked, cfg.Listen, 1)
 	}
 }
 
@@ -137,54 +141,62 @@ const (
 )
 
 // seed fills an empty database with a company; one that has been filled stays.
-func seed(ctx context.Context, a *app.App) (account.Actor, error) {
-	companies, err := a.Accounts.Companies(ctx)
+func seed(ctx context.Context, program *app.App) (account.Actor, error) {
+	companies, err := program.Accounts.Companies(ctx)
 	if err != nil {
 		return account.Actor{}, err
 	}
 	if len(companies) > 0 {
 		return account.Operator(companies[0]), nil
 	}
-	company, _, err := a.Accounts.CreateCompany(ctx, account.NewCompany{
+	company, _, err := program.Accounts.CreateCompany(ctx, account.NewCompany{
 		Name: "Demo Internet", OwnerName: "Dona Demo", Email: demoEmail, Password: demoPassword,
 	})
 	if err != nil {
 		return account.Actor{}, err
 	}
 	actor := account.System(company, "demo")
-	plans, err := seedCatalog(ctx, a, actor)
+	plans, err := seedCatalog(ctx, program, actor)
 	if err != nil {
 		return actor, err
 	}
-	if _, err := a.Payments.ConfigureGateway(ctx, actor, payment.GatewayDraft{Provider: "sandbox"}); err != nil {
+	_, err = program.Payments.ConfigureGateway(
+		ctx,
+		actor,
+		payment.GatewayDraft{Provider: "sandbox"},
+	)
+	if err != nil {
 		return actor, err
 	}
-	if err := seedReminders(ctx, a, actor); err != nil {
+	if err := seedReminders(ctx, program, actor); err != nil {
 		return actor, err
 	}
-	if err := seedCustomers(ctx, a, actor, plans); err != nil {
+	if err := seedCustomers(ctx, program, actor, plans); err != nil {
 		return actor, err
 	}
-	if err := seedPayments(ctx, a, actor); err != nil {
+	if err := seedPayments(ctx, program, actor); err != nil {
 		return actor, err
 	}
-	return actor, seedResellers(ctx, a, actor)
+	return actor, seedResellers(ctx, program, actor)
 }
 
 // seedPayments has some customers pay ahead, on days of the last weeks, so that
 // there is revenue to be seen.
-func seedPayments(ctx context.Context, a *app.App, actor account.Actor) error {
-	today := actor.Today(a.DB.Now())
+func seedPayments(ctx context.Context, program *app.App, actor account.Actor) error {
+	today := actor.Today(program.DB.Now())
 	ahead := billing.Filter{Status: billing.Open, DueFrom: today.AddDays(1)}
-	list, _, err := a.Billing.List(ctx, actor, ahead, input.Page{Number: 1, Size: input.MaxPageSize})
+	list, _, err := program.Billing.List(ctx, actor, ahead, input.Page{
+		Number: 1,
+		Size:   input.MaxPageSize,
+	})
 	if err != nil {
 		return err
 	}
-	for n, i := range list {
+	for n, invoice := range list {
 		if n%2 == 1 {
 			continue
 		}
-		_, err := a.Billing.SetStatus(ctx, actor, i.ID, billing.StatusChange{
+		_, err := program.Billing.SetStatus(ctx, actor, invoice.ID, billing.StatusChange{
 			Status: billing.Paid, PaidOn: input.Some(today.AddDays(-((n*n/4 + 3*n) % 37))),
 		})
 		if err != nil {
@@ -195,18 +207,24 @@ func seedPayments(ctx context.Context, a *app.App, actor account.Actor) error {
 }
 
 // payableLink is the page of the newest invoice that is open, to try paying on.
-func payableLink(ctx context.Context, a *app.App, actor account.Actor) (string, error) {
-	open, _, err := a.Billing.List(ctx, actor, billing.Filter{Status: billing.Open}, input.Page{Number: 1, Size: 1})
+func payableLink(ctx context.Context, program *app.App, actor account.Actor) (string, error) {
+	open, _, err := program.Billing.List(ctx, actor, billing.Filter{Status: billing.Open}, input.Page{
+		Number: 1,
+		Size:   1,
+	})
 	if err != nil || len(open) == 0 {
 		return "none: every invoice is paid", err
 	}
-	l, err := a.Payments.PaymentLink(ctx, actor, open[0].ID)
-	return l.URL, err
+	link, err := program.Payments.PaymentLink(ctx, actor, open[0].ID)
+	return link.URL, err
 }
 
 // seedReminders makes the usual rules, through a channel that sends nothing.
-func seedReminders(ctx context.Context, a *app.App, actor account.Actor) error {
-	channel, _, err := a.Reminders.CreateChannel(ctx, actor, reminder.ChannelDraft{Kind: "log", Name: input.Some("Demonstração")})
+func seedReminders(ctx context.Context, program *app.App, actor account.Actor) error {
+	channel, _, err := program.Reminders.CreateChannel(ctx, actor, reminder.ChannelDraft{
+		Kind: "log",
+		Name: input.Some("Demonstração"),
+	})
 	if err != nil {
 		return err
 	}
@@ -230,15 +248,19 @@ func seedReminders(ctx context.Context, a *app.App, actor account.Actor) error {
 			"Olá, {primeiro_nome}. Seu plano {plano} venceu em {vencimento}. Para continuar conectado, pague em {link_pagamento}\n\n{empresa}",
 		},
 	} {
-		t, err := a.Reminders.CreateTemplate(ctx, actor, reminder.TemplateDraft{
+		template, err := program.Reminders.CreateTemplate(ctx, actor, reminder.TemplateDraft{
 			Name: input.Some(r.name), Subject: input.Some(r.subject), Text: input.Some(r.text),
 		})
 		if err != nil {
 			return err
 		}
-		_, err = a.Reminders.CreateRule(ctx, actor, reminder.RuleDraft{
-			Name: input.Some(r.name), Active: input.Some(true), OffsetDays: input.Some(r.days), Minute: input.Some(r.hour * 60),
-			TemplateID: input.Some(t.ID), Channels: input.Some([]int64{channel.ID}),
+		_, err = program.Reminders.CreateRule(ctx, actor, reminder.RuleDraft{
+			Name:       input.Some(r.name),
+			Active:     input.Some(true),
+			OffsetDays: input.Some(r.days),
+			Minute:     input.Some(r.hour * 60),
+			TemplateID: input.Some(template.ID),
+			Channels:   input.Some([]int64{channel.ID}),
 		})
 		if err != nil {
 			return err
@@ -258,16 +280,20 @@ var demoPlans = []struct {
 	{"anual", 99000, civil.Period{Unit: civil.Year, Count: 1}},
 }
 
-func seedCatalog(ctx context.Context, a *app.App, actor account.Actor) (plans []int64, err error) {
+func seedCatalog(
+	ctx context.Context,
+	program *app.App,
+	actor account.Actor,
+) (plans []int64, err error) {
 	for _, p := range []struct{ name, description string }{{"Fibra", "Internet por fibra"}, {"Rádio", "Internet por rádio"}} {
-		product, err := a.Catalog.CreateProduct(ctx, actor, catalog.ProductDraft{
+		product, err := program.Catalog.CreateProduct(ctx, actor, catalog.ProductDraft{
 			Name: input.Some(p.name), Description: input.Some(p.description),
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, offer := range demoPlans {
-			plan, err := a.Catalog.CreatePlan(ctx, actor, catalog.PlanDraft{
+			plan, err := program.Catalog.CreatePlan(ctx, actor, catalog.PlanDraft{
 				Name: input.Some(p.name + " " + offer.name), Value: input.Some(offer.value),
 				Period: input.Some(offer.period), ProductID: input.Some(product.ID),
 			})
@@ -280,13 +306,24 @@ func seedCatalog(ctx context.Context, a *app.App, actor account.Actor) (plans []
 	return plans, nil
 }
 
-func seedCustomers(ctx context.Context, a *app.App, actor account.Actor, plans []int64) error {
-	first := []string{"Ana", "João", "Maria", "José", "Antônia", "Luís", "Conceição", "Sebastião", "Lívia", "Caio", "Íris", "Tomé"}
-	last := []string{"da Silva", "Souza", "Araújo", "Gonçalves", "Pereira", "Magalhães", "dos Santos", "Assunção", "Lima", "Brandão"}
-	today := actor.Today(a.DB.Now())
+func seedCustomers(
+	ctx context.Context,
+	program *app.App,
+	actor account.Actor,
+	plans []int64,
+) error {
+	first := []string{
+		"Ana", "João", "Maria", "José", "Antônia", "Luís", "Conceição", "Sebastião", "Lívia",
+		"Caio", "Íris", "Tomé",
+	}
+	last := []string{
+		"da Silva", "Souza", "Araújo", "Gonçalves", "Pereira", "Magalhães", "dos Santos",
+		"Assunção", "Lima", "Brandão",
+	}
+	today := actor.Today(program.DB.Now())
 	for i := range demoSize {
 		surname := last[i%len(last)]
-		_, err := a.Customers.Create(ctx, actor, customer.Draft{
+		_, err := program.Customers.Create(ctx, actor, customer.Draft{
 			Name:     input.Some(first[i%len(first)] + " " + surname),
 			Usuario:  input.Some(fmt.Sprintf("%s%d", strings.ToLower(surname[:2]), 100+i)),
 			Email:    input.Some(fmt.Sprintf("cliente%d@example.com", i+1)),

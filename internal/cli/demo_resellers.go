@@ -18,23 +18,23 @@ const demoReseller = "revenda@example.com"
 
 // seedResellers makes a small tree under the demo company: every standing that
 // can be made today, two levels deep, with credits on their way down.
-func seedResellers(ctx context.Context, a *app.App, root account.Actor) error {
-	if _, err := a.Accounts.SetCompany(ctx, root, account.CompanyDraft{Whatsapp: input.Some("5511987654321")}); err != nil {
+func seedResellers(ctx context.Context, program *app.App, root account.Actor) error {
+	if _, err := program.Accounts.SetCompany(ctx, root, account.CompanyDraft{Whatsapp: input.Some("5511987654321")}); err != nil {
 		return err
 	}
 	grant := reseller.CreditRequest{Amount: 500, Note: "Crédito inicial da demonstração"}
-	if _, err := a.Resellers.Grant(ctx, root, grant); err != nil {
+	if _, err := program.Resellers.Grant(ctx, root, grant); err != nil {
 		return err
 	}
-	plans, err := seedSubscriptionPlans(ctx, a, root)
+	plans, err := seedSubscriptionPlans(ctx, program, root)
 	if err != nil {
 		return err
 	}
 	start, pro := plans[0].ID, plans[1].ID
-	if err := seedNorte(ctx, a, root, pro); err != nil {
+	if err := seedNorte(ctx, program, root, pro); err != nil {
 		return err
 	}
-	for _, n := range []reseller.NewReseller{
+	for _, newReseller := range []reseller.NewReseller{
 		{
 			Name: "Sul Conecta", Email: "sul@example.com", Whatsapp: "5551992345678",
 			Kind: account.Subscriber, PlanID: start, Periods: 12,
@@ -42,51 +42,64 @@ func seedResellers(ctx context.Context, a *app.App, root account.Actor) error {
 		{Name: "Casa da Fibra", Email: "fibra@example.com", Password: demoPassword, PlanID: start},
 		{Name: "Litoral Net", Email: "litoral@example.com", Whatsapp: "5548993456789", PlanID: pro},
 	} {
-		if _, err := a.Resellers.Create(ctx, root, n); err != nil {
+		if _, err := program.Resellers.Create(ctx, root, newReseller); err != nil {
 			return err
 		}
 	}
-	stopped, err := a.Resellers.Create(ctx, root, reseller.NewReseller{
+	stopped, err := program.Resellers.Create(ctx, root, reseller.NewReseller{
 		Name: "Vale Telecom", Email: "vale@example.com", Kind: account.Subscriber, PlanID: start,
 	})
 	if err != nil {
 		return err
 	}
-	_, err = a.Resellers.Suspend(ctx, root, stopped.ID)
+	_, err = program.Resellers.Suspend(ctx, root, stopped.ID)
 	return err
 }
 
 // seedNorte makes the reseller that has resellers of its own.
-func seedNorte(ctx context.Context, a *app.App, root account.Actor, planID int64) error {
-	norte, err := a.Resellers.Create(ctx, root, reseller.NewReseller{
+func seedNorte(ctx context.Context, program *app.App, root account.Actor, planID int64) error {
+	norte, err := program.Resellers.Create(ctx, root, reseller.NewReseller{
 		Name: "Rede Norte", Email: demoReseller, Password: demoPassword, Whatsapp: "5592981234567",
 		Kind: account.Subscriber, PlanID: planID, Periods: 3,
 	})
 	if err != nil {
 		return err
 	}
-	if _, err := a.Resellers.SetLevel(ctx, root, norte.ID, reseller.LevelRequest{Level: account.LevelMaster}); err != nil {
-		return err
-	}
-	if _, err := a.Resellers.Transfer(ctx, root, norte.ID, reseller.CreditRequest{Amount: 120, Note: "PIX recebido"}); err != nil {
-		return err
-	}
-	return seedChildren(ctx, a, norte.ID)
-}
-
-// seedChildren gives a reseller a plan and resellers of its own.
-func seedChildren(ctx context.Context, a *app.App, id int64) error {
-	actor, err := a.Accounts.Actor(ctx, id)
+	_, err = program.Resellers.SetLevel(
+		ctx,
+		root,
+		norte.ID,
+		reseller.LevelRequest{Level: account.LevelMaster},
+	)
 	if err != nil {
 		return err
 	}
-	plan, err := a.Resellers.CreatePlan(ctx, actor, monthly("Parceiro", 3990, 2))
+	_, err = program.Resellers.Transfer(ctx, root, norte.ID, reseller.CreditRequest{
+		Amount: 120,
+		Note:   "PIX recebido",
+	})
+	if err != nil {
+		return err
+	}
+	return seedChildren(ctx, program, norte.ID)
+}
+
+// seedChildren gives a reseller a plan and resellers of its own.
+func seedChildren(ctx context.Context, program *app.App, id int64) error {
+	actor, err := program.Accounts.Actor(ctx, id)
+	if err != nil {
+		return err
+	}
+	plan, err := program.Resellers.CreatePlan(ctx, actor, monthly("Parceiro", 3990, 2))
 	if err != nil {
 		return err
 	}
 	for _, name := range []string{"Manaus Wi-Fi", "Belém Online"} {
-		_, err := a.Resellers.Create(ctx, actor, reseller.NewReseller{
-			Name: name, Email: fmt.Sprintf("%dparceiro@example.com", len(name)), Kind: account.Subscriber, PlanID: plan.ID,
+		_, err := program.Resellers.Create(ctx, actor, reseller.NewReseller{
+			Name:   name,
+			Email:  fmt.Sprintf("%dparceiro@example.com", len(name)),
+			Kind:   account.Subscriber,
+			PlanID: plan.ID,
 		})
 		if err != nil {
 			return err
@@ -103,12 +116,16 @@ func monthly(name string, value money.Cents, credits int64) reseller.PlanDraft {
 	}
 }
 
-func seedSubscriptionPlans(ctx context.Context, a *app.App, root account.Actor) (plans []reseller.Plan, err error) {
+func seedSubscriptionPlans(
+	ctx context.Context,
+	program *app.App,
+	root account.Actor,
+) (plans []reseller.Plan, err error) {
 	start, pro := monthly("Revenda Início", 2990, 1), monthly("Revenda Pro", 7990, 3)
 	start.TrialDays, start.Functions = input.Some(int64(5)), input.Some([]string{"payments", "reminders", "import"})
 	pro.TrialDays = input.Some(int64(15))
 	for _, draft := range []reseller.PlanDraft{start, pro} {
-		plan, err := a.Resellers.CreatePlan(ctx, root, draft)
+		plan, err := program.Resellers.CreatePlan(ctx, root, draft)
 		if err != nil {
 			return nil, err
 		}

@@ -25,7 +25,11 @@ to do. The exit code is 1 when something is wrong; warnings leave it 0.
 		Args: cobra.NoArgs,
 		RunE: runDoctor,
 	})
-	cmd.Flags().Bool("online", false, "also ask payment gateways and our own public address, and look up message channels")
+	cmd.Flags().Bool(
+		"online",
+		false,
+		"also ask payment gateways and our own public address, and look up message channels",
+	)
 	cmd.Flags().Bool("fix", false, "count anew what is counted, the only thing that doctor changes")
 	addSettings(cmd.Flags(), true)
 	return cmd
@@ -34,7 +38,7 @@ to do. The exit code is 1 when something is wrong; warnings leave it 0.
 var errUnwell = errors.New("something is wrong")
 
 func runDoctor(cmd *cobra.Command, _ []string) error {
-	c, err := settings(cmd)
+	cfg, err := settings(cmd)
 	if err != nil {
 		return err
 	}
@@ -47,11 +51,14 @@ func runDoctor(cmd *cobra.Command, _ []string) error {
 	}
 	all := []checkup.Finding{}
 	wrong := false
-	app.Examine(cmd.Context(), c, app.Examination{Online: online, Fix: fix}, func(f checkup.Finding) {
-		all = append(all, f)
-		wrong = wrong || f.Verdict == checkup.Wrong
+	app.Examine(cmd.Context(), cfg, app.Examination{
+		Online: online,
+		Fix:    fix,
+	}, func(finding checkup.Finding) {
+		all = append(all, finding)
+		wrong = wrong || finding.Verdict == checkup.Wrong
 		if !asJSON {
-			printFinding(cmd, f)
+			printFinding(cmd, finding)
 		}
 	})
 	if asJSON {
@@ -65,10 +72,16 @@ func runDoctor(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-func printFinding(cmd *cobra.Command, f checkup.Finding) {
-	fmt.Fprintf(cmd.OutOrStdout(), "%-8s %-16s %s\n", f.Verdict, f.Check, oneLine(f.Text))
-	if f.Verdict != checkup.OK && f.Advice != "" {
-		fmt.Fprintf(cmd.OutOrStdout(), "%-8s %-16s -> %s\n", "", "", f.Advice)
+func printFinding(cmd *cobra.Command, finding checkup.Finding) {
+	fmt.Fprintf(
+		cmd.OutOrStdout(),
+		"%-8s %-16s %s\n",
+		finding.Verdict,
+		finding.Check,
+		oneLine(finding.Text),
+	)
+	if finding.Verdict != checkup.OK && finding.Advice != "" {
+		fmt.Fprintf(cmd.OutOrStdout(), "%-8s %-16s -> %s\n", "", "", finding.Advice)
 	}
 }
 
@@ -83,7 +96,7 @@ the folder already. PostgreSQL is restored with its own tools.`,
 		Example: `  carteira restore carteira-2027-01-31.db --key secret.key --data-dir /var/lib/carteira`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := settings(cmd)
+			cfg, err := settings(cmd)
 			if err != nil {
 				return err
 			}
@@ -91,7 +104,7 @@ the folder already. PostgreSQL is restored with its own tools.`,
 			if err != nil {
 				return err
 			}
-			if err := app.Restore(cmd.Context(), c, args[0], key); err != nil {
+			if err := app.Restore(cmd.Context(), cfg, args[0], key); err != nil {
 				return err
 			}
 			fmt.Fprintln(cmd.ErrOrStderr(), "Restored. Start the server with `carteira serve`.")

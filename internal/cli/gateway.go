@@ -19,7 +19,11 @@ import (
 )
 
 func gatewayCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "gateway", Short: "Payment gateways: set, show, check, clear", Args: cobra.NoArgs}
+	cmd := &cobra.Command{
+		Use:   "gateway",
+		Short: "Payment gateways: set, show, check, clear",
+		Args:  cobra.NoArgs,
+	}
 	cmd.AddCommand(gatewaySet(), gatewayShow(), gatewayCheck(), gatewayClear(), gatewayProviders())
 	return cmd
 }
@@ -45,8 +49,12 @@ Nothing is sent to the provider; "gateway check" does that.`,
 			if err != nil {
 				return err
 			}
-			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
-				setup, err := a.Payments.ConfigureGateway(ctx, actor, a.Payments.ReadGateway(in))
+			return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
+				setup, err := program.Payments.ConfigureGateway(
+					ctx,
+					actor,
+					program.Payments.ReadGateway(in),
+				)
 				if err != nil {
 					return optionError(err)
 				}
@@ -72,8 +80,8 @@ func gatewayForm(cmd *cobra.Command) (*input.Form, error) {
 		return nil, err
 	}
 	values := map[string]string{"provider": provider}
-	for _, o := range options {
-		name, value, ok := strings.Cut(o, "=")
+	for _, option := range options {
+		name, value, ok := strings.Cut(option, "=")
 		if !ok || name == "" || name == "provider" {
 			return nil, usageError{fmt.Errorf("--option %s: want NAME=VALUE, NAME=@FILE or NAME=@-", name)}
 		}
@@ -124,7 +132,8 @@ func optionValue(stdin io.Reader, value string) (string, error) {
 
 func setupRecord(setup payment.Setup) map[string]any {
 	return map[string]any{
-		"id": setup.ID, "provider": setup.Provider.Name, "flow": setup.Provider.Flow, "options": setup.Options, "callback_url": setup.CallbackURL,
+		"id": setup.ID, "provider": setup.Provider.Name, "flow": setup.Provider.Flow,
+		"options": setup.Options, "callback_url": setup.CallbackURL,
 		"failures": setup.Failures, "problem": setup.Problem,
 	}
 }
@@ -132,8 +141,8 @@ func setupRecord(setup payment.Setup) map[string]any {
 func gatewayShow() *cobra.Command {
 	return act(&cobra.Command{
 		Use: "show", Short: "Print a company's gateway; of secrets, how they end",
-	}, func(ctx context.Context, a *app.App, actor account.Actor, _ *input.Form) (any, error) {
-		setup, err := a.Payments.Gateway(ctx, actor)
+	}, func(ctx context.Context, program *app.App, actor account.Actor, _ *input.Form) (any, error) {
+		setup, err := program.Payments.Gateway(ctx, actor)
 		return setupRecord(setup), err
 	})
 }
@@ -143,8 +152,8 @@ func gatewayCheck() *cobra.Command {
 		Use: "check", Short: "Ask the gateway whether the credentials work",
 		Long: `Check calls the provider with the company's credentials and makes nothing that
 could be paid. A provider that can be told by itself where to call back is told.`,
-	}, func(ctx context.Context, a *app.App, actor account.Actor, _ *input.Form) (any, error) {
-		err := a.Payments.CheckGateway(ctx, actor)
+	}, func(ctx context.Context, program *app.App, actor account.Actor, _ *input.Form) (any, error) {
+		err := program.Payments.CheckGateway(ctx, actor)
 		return map[string]any{"works": true}, err
 	})
 }
@@ -154,8 +163,8 @@ func gatewayClear() *cobra.Command {
 		Use: "clear", Short: "Leave a company without a gateway",
 		Long: `Clear ends the making of charges. Those that can still be paid are looked after
 until nothing can come of them; then the credentials are forgotten.`,
-	}, func(ctx context.Context, a *app.App, actor account.Actor, _ *input.Form) (any, error) {
-		err := a.Payments.ClearGateway(ctx, actor)
+	}, func(ctx context.Context, program *app.App, actor account.Actor, _ *input.Form) (any, error) {
+		err := program.Payments.ClearGateway(ctx, actor)
 		return map[string]any{"cleared": true}, err
 	})
 }
@@ -164,50 +173,64 @@ func gatewayProviders() *cobra.Command {
 	return addJSON(&cobra.Command{
 		Use: "providers", Short: "List the providers and their options", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd, func(_ context.Context, a *app.App) error {
-				return printList(cmd, a.Payments.Providers(), []string{"PROVIDER", "FLOW", "OPTIONS"}, func(p payment.Provider) []any {
-					var options []string
-					for _, o := range p.Options {
-						name := o.Name
-						if !o.Required {
-							name = "[" + name + "]"
+			return withApp(cmd, func(_ context.Context, program *app.App) error {
+				return printList(cmd, program.Payments.Providers(),
+					[]string{"PROVIDER", "FLOW", "OPTIONS"}, func(provider payment.Provider) []any {
+						var options []string
+						for _, option := range provider.Options {
+							name := option.Name
+							if !option.Required {
+								name = "[" + name + "]"
+							}
+							options = append(options, name)
 						}
-						options = append(options, name)
-					}
-					return []any{p.Name, p.Flow, strings.Join(options, " ")}
-				})
+						return []any{provider.Name, provider.Flow, strings.Join(options, " ")}
+					})
 			})
 		},
 	})
 }
 
 func paymentCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "payment", Short: "Payments: those that need a person, confirmation by hand", Args: cobra.NoArgs}
+	cmd := &cobra.Command{
+		Use:   "payment",
+		Short: "Payments: those that need a person, confirmation by hand",
+		Args:  cobra.NoArgs,
+	}
 	cmd.AddCommand(paymentReviews(), paymentResolve(), paymentConfirm())
 	return cmd
 }
 
 func paymentReviews() *cobra.Command {
 	cmd := list("List payments that need a person",
-		[]string{"ID", "REASON", "AMOUNT", "CUSTOMER", "INVOICE", "PROVIDER", "PAYMENT", "PAID AT", "RESOLUTION"},
-		func(ctx context.Context, a *app.App, actor account.Actor) ([]payment.Review, error) {
+		[]string{
+			"ID", "REASON", "AMOUNT", "CUSTOMER", "INVOICE", "PROVIDER", "PAYMENT", "PAID AT",
+			"RESOLUTION",
+		},
+		func(ctx context.Context, program *app.App, actor account.Actor) ([]payment.Review, error) {
 			var all []payment.Review
-			for p := (input.Page{Number: 1, Size: input.MaxPageSize}); ; p.Number++ {
-				some, total, err := a.Payments.Reviews(ctx, actor, payment.ReviewFilter{}, p)
+			for page := (input.Page{Number: 1, Size: input.MaxPageSize}); ; page.Number++ {
+				some, total, err := program.Payments.Reviews(
+					ctx,
+					actor,
+					payment.ReviewFilter{},
+					page,
+				)
 				all = append(all, some...)
-				if err != nil || p.Number >= p.Last(total) {
+				if err != nil || page.Number >= page.Last(total) {
 					return all, err
 				}
 			}
 		},
-		func(actor account.Actor, r payment.Review) []any {
-			resolution := string(r.Resolution)
+		func(actor account.Actor, review payment.Review) []any {
+			resolution := string(review.Resolution)
 			if resolution == "" {
 				resolution = "open"
 			}
 			return []any{
-				r.ID, r.Reason, r.Payment.Amount, r.Payment.CustomerName, r.Payment.InvoiceID, r.Payment.Provider, r.Payment.ID,
-				when(r.Payment.PaidAt, r.Payment.PaidAt.Location()), resolution,
+				review.ID, review.Reason, review.Payment.Amount, review.Payment.CustomerName,
+				review.Payment.InvoiceID, review.Payment.Provider, review.Payment.ID,
+				when(review.Payment.PaidAt, review.Payment.PaidAt.Location()), resolution,
 			}
 		})
 	cmd.Use = "reviews"
@@ -216,16 +239,21 @@ func paymentReviews() *cobra.Command {
 
 func paymentResolve() *cobra.Command {
 	cmd := addID(act(&cobra.Command{
-		Use: "resolve", Short: "Decide about a payment that needs a person",
+		Use:     "resolve",
+		Short:   "Decide about a payment that needs a person",
 		Long:    "Resolve applies a payment to its invoice, whatever was wrong with it, or dismisses it as dealt with elsewhere.",
 		Example: `  carteira payment resolve --company 1 --id 7 --resolution dismissed --note "Given back on Monday"`,
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("id").Value
-		r, err := a.Payments.Decide(ctx, actor, payment.ReadDecision(in, id))
-		return map[string]any{"id": r.ID, "reason": r.Reason, "resolution": r.Resolution}, err
+		review, err := program.Payments.Decide(ctx, actor, payment.ReadDecision(in, id))
+		return map[string]any{"id": review.ID, "reason": review.Reason, "resolution": review.Resolution}, err
 	}), "review")
 	cmd.Flags().String("resolution", "", "applied or dismissed")
-	cmd.Flags().String("difference", "", "of less money than is to pay: partial (the rest is to come) or discount (it is enough)")
+	cmd.Flags().String(
+		"difference",
+		"",
+		"of less money than is to pay: partial (the rest is to come) or discount (it is enough)",
+	)
 	cmd.Flags().String("note", "", "why, for your own eyes")
 	must(cmd.MarkFlagRequired("resolution"))
 	return cmd
@@ -233,19 +261,24 @@ func paymentResolve() *cobra.Command {
 
 func paymentConfirm() *cobra.Command {
 	cmd := act(&cobra.Command{
-		Use: "confirm", Short: "Take note that an invoice was paid to the company's own PIX key",
+		Use:   "confirm",
+		Short: "Take note that an invoice was paid to the company's own PIX key",
 		Long: `Confirm is for the provider pixkey, where no gateway tells that money came. Less than
 is to pay needs --difference; more is received as what it is. Who confirmed, and
 when, is kept.`,
 		Example: `  carteira payment confirm --company 1 --invoice 12 --amount 35.00 --payment-id E00416968202601311200abcdefghijk`,
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("invoice").Value
-		out, err := a.Payments.ConfirmByHand(ctx, actor, payment.ReadConfirmation(in, id))
+		out, err := program.Payments.ConfirmByHand(ctx, actor, payment.ReadConfirmation(in, id))
 		return map[string]any{"id": out.ID, "status": out.Status, "renewed": out.Renewed}, err
 	})
 	cmd.Flags().String("invoice", "", "id of the invoice")
 	cmd.Flags().String("amount", "", "what came, such as 35.00")
-	cmd.Flags().String("difference", "", "of less money than is to pay: partial (the rest is to come) or discount (it is enough)")
+	cmd.Flags().String(
+		"difference",
+		"",
+		"of less money than is to pay: partial (the rest is to come) or discount (it is enough)",
+	)
 	cmd.Flags().String("payment-id", "", "the bank's end-to-end id (optional)")
 	must(cmd.MarkFlagRequired("invoice"))
 	must(cmd.MarkFlagRequired("amount"))

@@ -13,7 +13,11 @@ import (
 )
 
 func importCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "import", Short: "Bulk load from files: customers", Args: cobra.NoArgs}
+	cmd := &cobra.Command{
+		Use:   "import",
+		Short: "Bulk load from files: customers",
+		Args:  cobra.NoArgs,
+	}
 	cmd.AddCommand(importCustomersCommand())
 	return cmd
 }
@@ -42,12 +46,20 @@ The exit code is 1 when a line failed.`,
 		RunE: importCustomers,
 	})
 	cmd.Flags().Bool("keep-going", false, "import the good lines of a file that has bad ones")
-	cmd.Flags().Bool("create-missing", false, "make plans (by the month, at the line's amount) and products that the company lacks")
+	cmd.Flags().Bool(
+		"create-missing",
+		false,
+		"make plans (by the month, at the line's amount) and products that the company lacks",
+	)
 	cmd.Flags().Bool("leave-out", false, "leave out optional values that are wrong, with a warning")
 	cmd.Flags().Bool("events", false, "record customer.created for every customer")
 	cmd.Flags().Bool("invoices", false, "bill every customer at once for its due date")
 	cmd.Flags().Bool("dry-run", false, "check the file and import nothing")
-	cmd.Flags().String("errors", "", "write a CSV file of all that is wrong: line, column, value, reason")
+	cmd.Flags().String(
+		"errors",
+		"",
+		"write a CSV file of all that is wrong: line, column, value, reason",
+	)
 	return cmd
 }
 
@@ -64,28 +76,38 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 	for _, warning := range header.Warnings() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+warning)
 	}
-	return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) (err error) {
+	return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) (err error) {
 		bad, err := newBadLines(cmd, header.Columns, file)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, bad.close()) }()
 		options := customer.ImportOptions{
-			KeepGoing: flag(cmd, "keep-going"), CreateMissing: flag(cmd, "create-missing"),
-			Events: flag(cmd, "events"), Invoices: flag(cmd, "invoices"), DryRun: flag(cmd, "dry-run"),
-			LeaveOut: flag(cmd, "leave-out"),
+			KeepGoing:     flag(cmd, "keep-going"),
+			CreateMissing: flag(cmd, "create-missing"),
+			Events:        flag(cmd, "events"),
+			Invoices:      flag(cmd, "invoices"),
+			DryRun:        flag(cmd, "dry-run"),
+			LeaveOut:      flag(cmd, "leave-out"),
 		}
-		p := newProgress(cmd.ErrOrStderr(), file, a.DB.Now, options)
+		progress := newProgress(cmd.ErrOrStderr(), file, program.DB.Now, options)
 		options.Problem = func(problem customer.Problem) {
-			p.clear()
+			progress.clear()
 			bad.report(problem)
 		}
-		options.Warning = func(w customer.Problem) {
-			p.clear()
-			fmt.Fprintf(cmd.ErrOrStderr(), "warning: line %d, %s %q: %s\n", w.Line, w.Field, w.Value, w.Reason)
+		options.Warning = func(problem customer.Problem) {
+			progress.clear()
+			fmt.Fprintf(
+				cmd.ErrOrStderr(),
+				"warning: line %d, %s %q: %s\n",
+				problem.Line,
+				problem.Field,
+				problem.Value,
+				problem.Reason,
+			)
 		}
-		done, err := a.Customers.Import(ctx, actor, p.rows, options)
-		p.clear()
+		done, err := program.Customers.Import(ctx, actor, progress.rows, options)
+		progress.clear()
 		bad.summarize()
 		if err := printJSON(cmd, done); err != nil {
 			return err
@@ -106,7 +128,12 @@ func verdict(ctx context.Context, done customer.Imported, err error) error {
 	case err != nil:
 		return fmt.Errorf("%w; %s", err, stays)
 	case done.Failed > 0:
-		return fmt.Errorf("%d of %d lines are bad; %s", done.Failed, done.Imported+done.Failed+done.Skipped, stays)
+		return fmt.Errorf(
+			"%d of %d lines are bad; %s",
+			done.Failed,
+			done.Imported+done.Failed+done.Skipped,
+			stays,
+		)
 	}
 	return nil
 }

@@ -70,13 +70,13 @@ func (s *shell) wantRun(t *testing.T, code int, stdout string, stderr []string, 
 
 func TestExampleSheetIsImported(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newShell(t, engine)
-		s.wantRun(t, 1, `{"imported":0,"failed":5,"skipped":0}`+"\n", []string{
+		shell := newShell(t, engine)
+		shell.wantRun(t, 1, `{"imported":0,"failed":5,"skipped":0}`+"\n", []string{
 			"line 2: Plano: does not exist\nline 2: Produto: does not exist\n", "5 of 5 lines are bad; nothing was imported",
 		}, "import", "customers", exampleSheet, "--company", "1")
-		s.wantRun(t, 0, `{"imported":0,"failed":0,"skipped":5}`+"\n", nil, "import", "customers", exampleSheet, "--company", "1", "--create-missing", "--dry-run")
-		s.wantRun(t, 0, `{"imported":5,"failed":0,"skipped":0}`+"\n", nil, "import", "customers", exampleSheet, "--company", "1", "--create-missing")
-		_, plans, _ := s.run(t, "plan", "list", "--company", "1")
+		shell.wantRun(t, 0, `{"imported":0,"failed":0,"skipped":5}`+"\n", nil, "import", "customers", exampleSheet, "--company", "1", "--create-missing", "--dry-run")
+		shell.wantRun(t, 0, `{"imported":5,"failed":0,"skipped":0}`+"\n", nil, "import", "customers", exampleSheet, "--company", "1", "--create-missing")
+		_, plans, _ := shell.run(t, "plan", "list", "--company", "1")
 		for _, want := range []string{"Fibra 300", "99.90", "Fibra 600", "149.90", "Empresarial", "1249.00"} {
 			if !strings.Contains(plans, want) {
 				t.Errorf("no %q among the plans\n%s", want, plans)
@@ -87,29 +87,29 @@ func TestExampleSheetIsImported(t *testing.T) {
 
 func TestImportedCustomersAreBilledInTimeOrAtOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newShell(t, engine)
+		shell := newShell(t, engine)
 		file := "nome;plano;valor;vencimento\nAna;Mensal;35;31/12/2099\nBia;Mensal;35;31/12/2019\nCaio;;;31/12/2099\n"
-		db := sqldbtest.Open(t, s.url)
+		db := sqldbtest.Open(t, shell.url)
 		want := func(when string, invoices, scheduled int64) {
 			t.Helper()
 			got := [2]int64{}
 			for i, statement := range []string{"SELECT count(*) FROM invoices", "SELECT count(*) FROM invoice_schedule"} {
-				n, err := sqldb.Value[int64](t.Context(), db, statement)
+				count, err := sqldb.Value[int64](t.Context(), db, statement)
 				if err != nil {
 					t.Fatal(err)
 				}
-				got[i] = n
+				got[i] = count
 			}
 			if got != [2]int64{invoices, scheduled} {
 				t.Errorf("%s: invoices and scheduled %v", when, got)
 			}
 		}
 		args := []string{"import", "customers", "-", "--company", "1", "--create-missing"}
-		s.stdin = strings.NewReader(file)
-		s.wantRun(t, 0, `{"imported":3,"failed":0,"skipped":0}`+"\n", nil, args...)
+		shell.stdin = strings.NewReader(file)
+		shell.wantRun(t, 0, `{"imported":3,"failed":0,"skipped":0}`+"\n", nil, args...)
 		want("in time", 0, 1)
-		s.stdin = strings.NewReader(file)
-		s.wantRun(t, 0, `{"imported":3,"failed":0,"skipped":0}`+"\n", nil, append(args, "--invoices")...)
+		shell.stdin = strings.NewReader(file)
+		shell.wantRun(t, 0, `{"imported":3,"failed":0,"skipped":0}`+"\n", nil, append(args, "--invoices")...)
 		want("at once", 2, 1)
 	})
 }
@@ -126,15 +126,15 @@ func TestBadLinesAreReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newShell(t, engine)
+		shell := newShell(t, engine)
 		errors := filepath.Join(t.TempDir(), "errors.csv")
-		s.wantRun(t, 1, `{"imported":0,"failed":150,"skipped":1}`+"\n", []string{
+		shell.wantRun(t, 1, `{"imported":0,"failed":150,"skipped":1}`+"\n", []string{
 			`warning: column 3, "Signo", is not known and is passed over`,
 			"line 2: Telefone: must have 10 or 11 digits with its area code; a number of another country begins with +\n",
 			"line 101: Telefone: ", "50 more are not shown; --errors FILE writes all of them.\n",
 			"carteira: 150 of 151 lines are bad; nothing was imported\n",
 		}, "import", "customers", path, "--company", "1")
-		s.wantRun(t, 1, `{"imported":1,"failed":150,"skipped":0}`+"\n", []string{
+		shell.wantRun(t, 1, `{"imported":1,"failed":150,"skipped":0}`+"\n", []string{
 			"150 in all, in " + errors, "150 of 151 lines are bad; customers that were imported and stay: 1",
 		}, "import", "customers", path, "--company", "1", "--keep-going", "--errors", errors)
 		report, err := os.ReadFile(errors)
@@ -145,7 +145,7 @@ func TestBadLinesAreReported(t *testing.T) {
 		if len(lines) != 151 || lines[0] != "line,column,value,reason" || lines[150] != `151,Telefone,149,must have 10 or 11 digits with its area code; a number of another country begins with +` {
 			t.Errorf("the report has %d lines\n%s", len(lines), report)
 		}
-		s.wantRun(t, 1, "", []string{"is the file to import"}, "import", "customers", path, "--company", "1", "--errors", path)
+		shell.wantRun(t, 1, "", []string{"is the file to import"}, "import", "customers", path, "--company", "1", "--errors", path)
 		if after, err := os.ReadFile(path); err != nil || string(after) != file.String() {
 			t.Errorf("the file was written over: %v", err)
 		}
@@ -154,9 +154,9 @@ func TestBadLinesAreReported(t *testing.T) {
 
 func TestStandardInputIsImported(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newShell(t, engine)
-		s.stdin = strings.NewReader("name\nAna\nBia\n")
-		s.wantRun(t, 0, `{"imported":2,"failed":0,"skipped":0}`+"\n", nil, "import", "customers", "-", "--company", "1")
+		shell := newShell(t, engine)
+		shell.stdin = strings.NewReader("name\nAna\nBia\n")
+		shell.wantRun(t, 0, `{"imported":2,"failed":0,"skipped":0}`+"\n", nil, "import", "customers", "-", "--company", "1")
 	})
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "carteira-import-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -173,7 +173,7 @@ func TestFilesThatCannotBeImportedAreOneLine(t *testing.T) {
 		return path
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newShell(t, engine)
+		shell := newShell(t, engine)
 		for path, want := range map[string]string{
 			filepath.Join(dir, "missing.csv"): "no such file",
 			dir:                               "is a folder",
@@ -182,12 +182,12 @@ func TestFilesThatCannotBeImportedAreOneLine(t *testing.T) {
 			write("sheet.xlsx", "PK\x03\x04"):                          "save it as CSV",
 			write("open.csv", "nome\n\""+strings.Repeat("x\n", 1<<20)): "longer than 128 KiB",
 		} {
-			code, _, stderr := s.run(t, "import", "customers", path, "--company", "1")
+			code, _, stderr := shell.run(t, "import", "customers", path, "--company", "1")
 			if code != 1 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 				t.Errorf("%s: code %d\n%s", path, code, stderr)
 			}
 		}
-		s.wantRun(t, 1, "", []string{"there is no company 7"}, "import", "customers", exampleSheet, "--company", "7")
+		shell.wantRun(t, 1, "", []string{"there is no company 7"}, "import", "customers", exampleSheet, "--company", "7")
 	})
 }
 
@@ -215,15 +215,15 @@ func TestInterruptedImportSaysWhatStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newShell(t, engine)
+		shell := newShell(t, engine)
 		first := map[sqldb.Engine]int{sqldb.SQLite: 127, sqldb.Postgres: 511}[engine] // a transaction's rows, without the bad one
 		for flag, want := range map[string]string{
 			"--keep-going=false": "carteira: stopped; nothing was imported\n",
 			"--keep-going":       fmt.Sprintf("carteira: stopped; customers that were imported and stay: %d\n", first),
 		} {
 			ctx, cancel := context.WithCancel(t.Context())
-			s.stderr = canceller{"line 2", cancel}
-			code, stdout, stderr := s.runContext(ctx, "import", "customers", path, "--company", "1", flag)
+			shell.stderr = canceller{"line 2", cancel}
+			code, stdout, stderr := shell.runContext(ctx, "import", "customers", path, "--company", "1", flag)
 			if code != 1 || !strings.HasSuffix(stderr, want) || !strings.Contains(stdout, `"failed":1,`) {
 				t.Errorf("%s: code %d, %s\n%s", flag, code, stdout, stderr)
 			}

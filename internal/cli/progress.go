@@ -27,8 +27,19 @@ type progress struct {
 	last     time.Time
 }
 
-func newProgress(out io.Writer, file *sheetFile, now func() time.Time, o customer.ImportOptions) *progress {
-	return &progress{out: out, file: file, now: now, checking: o.DryRun || !o.KeepGoing, terminal: isTerminal(out)}
+func newProgress(
+	out io.Writer,
+	file *sheetFile,
+	now func() time.Time,
+	options customer.ImportOptions,
+) *progress {
+	return &progress{
+		out:      out,
+		file:     file,
+		now:      now,
+		checking: options.DryRun || !options.KeepGoing,
+		terminal: isTerminal(out),
+	}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -45,12 +56,12 @@ func (p *progress) rows() iter.Seq2[sheet.Row, error] {
 	return func(yield func(sheet.Row, error) bool) {
 		p.passes++
 		p.count, p.began, p.last = 0, p.now(), p.now()
-		s, err := p.file.open()
+		reader, err := p.file.open()
 		if err != nil {
 			yield(sheet.Row{}, err)
 			return
 		}
-		for row, err := range s.All() {
+		for row, err := range reader.All() {
 			p.count++
 			p.tick()
 			if !yield(row, err) {
@@ -88,7 +99,14 @@ func (p *progress) draw(now time.Time) {
 	const width = 30
 	done := int(min(percent, 100)) * width / 100
 	p.clear()
-	fmt.Fprintf(p.out, "%-9s [%s%s] %s", doing, strings.Repeat("#", done), strings.Repeat("-", width-done), text)
+	fmt.Fprintf(
+		p.out,
+		"%-9s [%s%s] %s",
+		doing,
+		strings.Repeat("#", done),
+		strings.Repeat("-", width-done),
+		text,
+	)
 	p.drawn = true
 }
 

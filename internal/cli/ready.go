@@ -24,27 +24,27 @@ answer. The exit code is 0 when it is ready: a health check for containers
 that have no other program.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := settings(cmd)
+			cfg, err := settings(cmd)
 			if err != nil {
 				return err
 			}
-			return askReady(cmd, c)
+			return askReady(cmd, cfg)
 		},
 	}
 	addSettings(cmd.Flags(), true)
 	return cmd
 }
 
-func askReady(cmd *cobra.Command, c config.Config) error {
+func askReady(cmd *cobra.Command, cfg config.Config) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, readyURL(c), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, readyURL(cfg), nil)
 	if err != nil {
 		return err
 	}
 	tlsConfig := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // it is this machine; the certificate is for another name
-	if len(c.TLSDomains) > 0 {
-		tlsConfig.ServerName = c.TLSDomains[0]
+	if len(cfg.TLSDomains) > 0 {
+		tlsConfig.ServerName = cfg.TLSDomains[0]
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: tlsConfig}}
 	resp, err := client.Do(req)
@@ -62,13 +62,13 @@ func askReady(cmd *cobra.Command, c config.Config) error {
 
 // readyURL is where the server of these settings listens, as seen from its own
 // machine.
-func readyURL(c config.Config) string {
-	scheme, address := "http", c.Listen
-	if c.HTTPS() {
+func readyURL(cfg config.Config) string {
+	scheme, address := "http", cfg.Listen
+	if cfg.HTTPS() {
 		scheme = "https"
 	}
-	if len(c.TLSDomains) > 0 {
-		address = c.ACME.Listen
+	if len(cfg.TLSDomains) > 0 {
+		address = cfg.ACME.Listen
 	}
 	host, port, _ := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {

@@ -22,7 +22,8 @@ which words. Nothing is sent until a rule is active.`,
 	}
 	cmd.AddCommand(
 		ruleCommand(), templateCommand(), channelCommand(),
-		reminderLog(), reminderDecide(), reminderTest(), reminderPreview(), reminderOptOut(), reminderSettings(),
+		reminderLog(), reminderDecide(), reminderTest(), reminderPreview(), reminderOptOut(),
+		reminderSettings(),
 	)
 	return cmd
 }
@@ -31,28 +32,39 @@ func reminderLog() *cobra.Command {
 	cmd := addJSON(addCompany(&cobra.Command{
 		Use: "log", Short: "List messages, the newest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
+			return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
 				in := form(cmd)
 				filter, page := reminder.ReadFilter(in), in.Page()
 				if err := in.Err(); err != nil {
 					return err
 				}
-				messages, _, err := a.Reminders.Messages(ctx, actor, filter, page)
+				messages, _, err := program.Reminders.Messages(ctx, actor, filter, page)
 				if err != nil {
 					return err
 				}
-				heading := []string{"ID", "STATUS", "CUSTOMER ID", "CUSTOMER", "DUE DATE", "RULE", "CHANNEL", "AT", "REASON"}
-				return printList(cmd, messages, heading, func(m reminder.Message) []any {
-					at := m.UpdatedAt
-					if m.Status == reminder.Scheduled {
-						at = m.RunAt
+				heading := []string{
+					"ID", "STATUS", "CUSTOMER ID", "CUSTOMER", "DUE DATE", "RULE", "CHANNEL", "AT",
+					"REASON",
+				}
+				return printList(cmd, messages, heading, func(message reminder.Message) []any {
+					at := message.UpdatedAt
+					if message.Status == reminder.Scheduled {
+						at = message.RunAt
 					}
-					return []any{m.ID, m.Status, m.CustomerID, m.Customer, m.DueOn, m.RuleName, m.Channel, when(at, actor.Company.Zone), m.Reason}
+					return []any{
+						message.ID, message.Status, message.CustomerID, message.Customer,
+						message.DueOn, message.RuleName, message.Channel,
+						when(at, actor.Company.Zone), message.Reason,
+					}
 				})
 			})
 		},
 	}))
-	cmd.Flags().String("status", "", "scheduled, sending, sent, failed, skipped, unknown or dismissed")
+	cmd.Flags().String(
+		"status",
+		"",
+		"scheduled, sending, sent, failed, skipped, unknown or dismissed",
+	)
 	cmd.Flags().Int64("customer-id", 0, "only messages to this customer")
 	cmd.Flags().Int64("rule-id", 0, "only messages of this rule")
 	cmd.Flags().Int64("channel-id", 0, "only messages of this channel")
@@ -71,14 +83,19 @@ func reminderDecide() *cobra.Command {
 again, sent notes that it arrived, dismiss lets it be. What failed or was
 skipped can be sent again too. Who has paid meanwhile gets nothing.`,
 		Example: "  carteira reminder decide --company 1 --id 12 --as dismiss",
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		decision, _ := in.Choice("as", string(reminder.Resend), string(reminder.MarkSent), string(reminder.Dismiss)).Get()
+		decision, _ := in.Choice(
+			"as",
+			string(reminder.Resend),
+			string(reminder.MarkSent),
+			string(reminder.Dismiss),
+		).Get()
 		if err := in.Err(); err != nil {
 			return nil, err
 		}
-		m, err := a.Reminders.Decide(ctx, actor, id, reminder.Decision(decision))
-		return map[string]any{"id": m.ID, "status": m.Status, "reason": m.Reason}, err
+		message, err := program.Reminders.Decide(ctx, actor, id, reminder.Decision(decision))
+		return map[string]any{"id": message.ID, "status": message.Status, "reason": message.Reason}, err
 	}), "message")
 	cmd.Flags().String("as", "", "resend, sent or dismiss")
 	must(cmd.MarkFlagRequired("as"))
@@ -90,14 +107,17 @@ func reminderTest() *cobra.Command {
 		Use:     "test",
 		Short:   "Send a message through a channel now, and show what the carrier says",
 		Example: "  carteira reminder test --company 1 --channel-id 2 --to ana@example.com",
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("channel_id").Get()
-		asked, err := a.Reminders.ReadTest(ctx, actor, id, in)
+		asked, err := program.Reminders.ReadTest(ctx, actor, id, in)
 		if err != nil {
 			return nil, err
 		}
-		r, err := a.Reminders.Test(ctx, actor, id, asked)
-		return map[string]any{"sent": r.Sent, "receipt": r.Receipt, "problem": r.Problem, "duration_ms": r.Duration.Milliseconds()}, err
+		result, err := program.Reminders.Test(ctx, actor, id, asked)
+		return map[string]any{
+			"sent": result.Sent, "receipt": result.Receipt, "problem": result.Problem,
+			"duration_ms": result.Duration.Milliseconds(),
+		}, err
 	})
 	cmd.Flags().Int64("channel-id", 0, "id of the channel")
 	cmd.Flags().String("to", "", "e-mail address or phone number")
@@ -112,11 +132,16 @@ func reminderPreview() *cobra.Command {
 		Use:     "preview",
 		Short:   "Show a template as a customer would get it",
 		Example: "  carteira reminder preview --company 1 --template-id 1 --customer-id 12",
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		p, err := a.Reminders.Preview(ctx, actor, reminder.PreviewRequest{
-			TemplateID: in.ID("template_id").Value, CustomerID: in.ID("customer_id").Value, Draft: reminder.ReadTemplate(in),
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		preview, err := program.Reminders.Preview(ctx, actor, reminder.PreviewRequest{
+			TemplateID: in.ID("template_id").Value,
+			CustomerID: in.ID("customer_id").Value,
+			Draft:      reminder.ReadTemplate(in),
 		})
-		return map[string]any{"subject": p.Subject, "text": p.Text, "whatsapp_params": p.Params, "problem": p.Problem}, err
+		return map[string]any{
+			"subject": preview.Subject, "text": preview.Text, "whatsapp_params": preview.Params,
+			"problem": preview.Problem,
+		}, err
 	})
 	cmd.Flags().Int64("template-id", 0, "id of the template")
 	cmd.Flags().Int64("customer-id", 0, "id of the customer")
@@ -130,10 +155,15 @@ func reminderOptOut() *cobra.Command {
 		Use:     "optout",
 		Short:   "Note that a customer wants no messages, or wants them again",
 		Example: "  carteira reminder optout --company 1 --customer-id 12\n  carteira reminder optout --company 1 --customer-id 12 --remove",
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("customer_id").Get()
 		remove, _ := in.Bool("remove").Get()
-		return map[string]any{"customer_id": id, "opted_out": !remove}, a.Reminders.SetOptOut(ctx, actor, id, !remove)
+		return map[string]any{"customer_id": id, "opted_out": !remove}, program.Reminders.SetOptOut(
+			ctx,
+			actor,
+			id,
+			!remove,
+		)
 	})
 	cmd.Flags().Int64("customer-id", 0, "id of the customer")
 	cmd.Flags().Bool("remove", false, "the customer wants messages again")
@@ -146,10 +176,10 @@ func reminderSettings() *cobra.Command {
 		Use:     "settings",
 		Short:   "Show and change when customers are left in peace",
 		Example: "  carteira reminder settings --company 1 --quiet-from 20:00 --quiet-to 09:00",
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		s, err := a.Reminders.Settings(ctx, actor)
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		s, err := program.Reminders.Settings(ctx, actor)
 		if in.Given("quiet_from") || in.Given("quiet_to") {
-			s, err = a.Reminders.SetSettings(ctx, actor, reminder.ReadSettings(in))
+			s, err = program.Reminders.SetSettings(ctx, actor, reminder.ReadSettings(in))
 		}
 		return map[string]any{"quiet_from": reminder.Clock(s.Quiet.From), "quiet_to": reminder.Clock(s.Quiet.To)}, err
 	})

@@ -24,27 +24,39 @@ func ruleCommand() *cobra.Command {
 		Short: "Make a rule; it is off unless --active is given",
 		Example: `  carteira reminder rule create --company 1 --name "3 dias antes" --offset-days -3 --hour 09:00` +
 			` --template-id 1 --channels 2,3 --active`,
-	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		r, err := a.Reminders.CreateRule(ctx, actor, reminder.ReadNewRule(in))
-		return ruleJSON(r), err
+	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		rule, err := program.Reminders.CreateRule(ctx, actor, reminder.ReadNewRule(in))
+		return ruleJSON(rule), err
 	})
 	set := addID(act(ruleFlags(&cobra.Command{
 		Use:     "set",
 		Short:   "Change a rule; what is not given stays, what is not sent is planned anew",
 		Example: "  carteira reminder rule set --company 1 --id 1 --active=false",
-	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		r, err := a.Reminders.UpdateRule(ctx, actor, id, reminder.ReadRuleChanges(in))
-		return ruleJSON(r), err
+		rule, err := program.Reminders.UpdateRule(ctx, actor, id, reminder.ReadRuleChanges(in))
+		return ruleJSON(rule), err
 	}), "rule")
-	cmd := &cobra.Command{Use: "rule", Short: "Rules: create, delete, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(create, set, deleteReminder("rule", "Delete a rule and what it has scheduled", (*reminder.Service).DeleteRule),
-		list("List a company's rules", []string{"ID", "NAME", "ACTIVE", "WHEN", "PLAN ID", "PRODUCT ID", "STATUS", "CHANNELS", "TEMPLATE ID"},
-			func(ctx context.Context, a *app.App, actor account.Actor) ([]reminder.Rule, error) {
-				return a.Reminders.Rules(ctx, actor)
+	cmd := &cobra.Command{
+		Use:   "rule",
+		Short: "Rules: create, delete, list, set",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(create, set,
+		deleteReminder("rule", "Delete a rule and what it has scheduled", (*reminder.Service).DeleteRule),
+		list("List a company's rules",
+			[]string{
+				"ID", "NAME", "ACTIVE", "WHEN", "PLAN ID", "PRODUCT ID", "STATUS", "CHANNELS",
+				"TEMPLATE ID",
 			},
-			func(_ account.Actor, r reminder.Rule) []any {
-				return []any{r.ID, r.Name, r.Active, r.When(), r.PlanID, r.ProductID, r.Status, ids(r.Channels), r.TemplateID}
+			func(ctx context.Context, program *app.App, actor account.Actor) ([]reminder.Rule, error) {
+				return program.Reminders.Rules(ctx, actor)
+			},
+			func(_ account.Actor, rule reminder.Rule) []any {
+				return []any{
+					rule.ID, rule.Name, rule.Active, rule.When(), rule.PlanID, rule.ProductID,
+					rule.Status, ids(rule.Channels), rule.TemplateID,
+				}
 			}))
 	return cmd
 }
@@ -52,7 +64,11 @@ func ruleCommand() *cobra.Command {
 func ruleFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().String("name", "", "name of the rule")
 	cmd.Flags().Bool("active", false, "whether it sends")
-	cmd.Flags().Int("offset-days", 0, "days from the due date to the message: -3 is three days before")
+	cmd.Flags().Int(
+		"offset-days",
+		0,
+		"days from the due date to the message: -3 is three days before",
+	)
 	cmd.Flags().String("hour", "", "hour of the company's day, such as 09:00")
 	cmd.Flags().String("plan-id", "", "only customers of this plan; empty: of any")
 	cmd.Flags().String("product-id", "", "only customers of this product; empty: of any")
@@ -62,10 +78,12 @@ func ruleFlags(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func ruleJSON(r reminder.Rule) any {
+func ruleJSON(rule reminder.Rule) any {
 	return map[string]any{
-		"id": r.ID, "name": r.Name, "active": r.Active, "offset_days": r.OffsetDays, "hour": reminder.Clock(r.Minute), "plan_id": r.PlanID,
-		"product_id": r.ProductID, "status": r.Status, "channels": r.Channels, "template_id": r.TemplateID,
+		"id": rule.ID, "name": rule.Name, "active": rule.Active, "offset_days": rule.OffsetDays,
+		"hour": reminder.Clock(rule.Minute), "plan_id": rule.PlanID,
+		"product_id": rule.ProductID, "status": rule.Status, "channels": rule.Channels,
+		"template_id": rule.TemplateID,
 	}
 }
 
@@ -84,51 +102,80 @@ func templateCommand() *cobra.Command {
 		Long:  "Create makes a template. Its texts may have variables in braces:\n\n" + variableHelp(),
 		Example: `  carteira reminder template create --company 1 --name Lembrete --subject "Vence {vencimento}" \
     --text "Olá {primeiro_nome}, seu plano {plano} de {valor} vence em {vencimento}."`,
-	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		t, err := a.Reminders.CreateTemplate(ctx, actor, reminder.ReadNewTemplate(in))
-		return templateJSON(t), err
+	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		template, err := program.Reminders.CreateTemplate(ctx, actor, reminder.ReadNewTemplate(in))
+		return templateJSON(template), err
 	})
 	set := addID(act(templateFlags(&cobra.Command{
 		Use: "set", Short: "Change a template; what is not given stays",
-	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		t, err := a.Reminders.UpdateTemplate(ctx, actor, id, reminder.ReadTemplateChanges(in))
-		return templateJSON(t), err
+		template, err := program.Reminders.UpdateTemplate(
+			ctx,
+			actor,
+			id,
+			reminder.ReadTemplateChanges(in),
+		)
+		return templateJSON(template), err
 	}), "template")
-	cmd := &cobra.Command{Use: "template", Short: "Templates: create, delete, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(create, set, deleteReminder("template", "Delete a template that no rule uses", (*reminder.Service).DeleteTemplate),
-		list("List a company's templates", []string{"ID", "NAME", "SUBJECT", "TEXT", "WHATSAPP NAME"},
-			func(ctx context.Context, a *app.App, actor account.Actor) ([]reminder.Template, error) {
-				return a.Reminders.Templates(ctx, actor)
+	cmd := &cobra.Command{
+		Use:   "template",
+		Short: "Templates: create, delete, list, set",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(create, set,
+		deleteReminder("template", "Delete a template that no rule uses", (*reminder.Service).DeleteTemplate),
+		list("List a company's templates",
+			[]string{"ID", "NAME", "SUBJECT", "TEXT", "WHATSAPP NAME"},
+			func(ctx context.Context, program *app.App, actor account.Actor) ([]reminder.Template, error) {
+				return program.Reminders.Templates(ctx, actor)
 			},
-			func(_ account.Actor, t reminder.Template) []any {
-				return []any{t.ID, t.Name, t.Subject, oneLine(t.Text), t.Approved.Name}
+			func(_ account.Actor, template reminder.Template) []any {
+				return []any{
+					template.ID, template.Name, template.Subject, oneLine(template.Text),
+					template.Approved.Name,
+				}
 			}))
 	return cmd
 }
 
 func variableHelp() string {
-	var b strings.Builder
-	for _, v := range reminder.Variables {
-		fmt.Fprintf(&b, "  %-32s %s\n", "{"+v.Name+"} or {"+v.Local+"}", v.Help)
+	var out strings.Builder
+	for _, variable := range reminder.Variables {
+		fmt.Fprintf(
+			&out,
+			"  %-32s %s\n",
+			"{"+variable.Name+"} or {"+variable.Local+"}",
+			variable.Help,
+		)
 	}
-	return b.String()
+	return out.String()
 }
 
 func templateFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().String("name", "", "name of the template")
 	cmd.Flags().String("subject", "", "subject of an e-mail (default: the company's name)")
 	cmd.Flags().String("text", "", "the words")
-	cmd.Flags().String("whatsapp-name", "", "name of the template that Meta approved, for whatsapp_cloud")
+	cmd.Flags().String(
+		"whatsapp-name",
+		"",
+		"name of the template that Meta approved, for whatsapp_cloud",
+	)
 	cmd.Flags().String("whatsapp-language", "", "its language (default: pt_BR)")
-	cmd.Flags().String("whatsapp-params", "", "what fills its gaps, one on each line, such as {first_name}")
+	cmd.Flags().String(
+		"whatsapp-params",
+		"",
+		"what fills its gaps, one on each line, such as {first_name}",
+	)
 	return cmd
 }
 
-func templateJSON(t reminder.Template) any {
+func templateJSON(template reminder.Template) any {
 	return map[string]any{
-		"id": t.ID, "name": t.Name, "subject": t.Subject, "text": t.Text, "whatsapp_name": t.Approved.Name,
-		"whatsapp_language": t.Approved.Language, "whatsapp_params": t.Approved.Params,
+		"id": template.ID, "name": template.Name, "subject": template.Subject,
+		"text": template.Text, "whatsapp_name": template.Approved.Name,
+		"whatsapp_language": template.Approved.Language,
+		"whatsapp_params":   template.Approved.Params,
 	}
 }
 
@@ -141,33 +188,45 @@ func channelCommand() *cobra.Command {
 		Example: `  carteira reminder channel create --company 1 --kind smtp --option host=smtp.example.com \
     --option username=ana --option password=… --option from=ana@example.com`,
 	}, nil))
-	create.RunE = channelRun(func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		c, shown, err := a.Reminders.CreateChannel(ctx, actor, a.Reminders.ReadNewChannel(in))
-		return channelJSON(c, shown), err
+	create.RunE = channelRun(func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		channel, shown, err := program.Reminders.CreateChannel(
+			ctx,
+			actor,
+			program.Reminders.ReadNewChannel(in),
+		)
+		return channelJSON(channel, shown), err
 	})
 	create.Flags().String("kind", "", "whatsapp_cloud, evolution, smtp, http or log")
 	must(create.MarkFlagRequired("kind"))
 	set := addID(channelFlags(act(&cobra.Command{
 		Use: "set", Short: "Change a channel; what is not given stays, secrets too",
 	}, nil)), "channel")
-	set.RunE = channelRun(func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	set.RunE = channelRun(func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		d, err := a.Reminders.ReadChannelChanges(ctx, actor, id, in)
+		draft, err := program.Reminders.ReadChannelChanges(ctx, actor, id, in)
 		if err != nil {
 			return nil, err
 		}
-		c, err := a.Reminders.UpdateChannel(ctx, actor, id, d)
-		return channelJSON(c, nil), err
+		channel, err := program.Reminders.UpdateChannel(ctx, actor, id, draft)
+		return channelJSON(channel, nil), err
 	})
-	cmd := &cobra.Command{Use: "channel", Short: "Channels: create, delete, kinds, list, set", Args: cobra.NoArgs}
+	cmd := &cobra.Command{
+		Use:   "channel",
+		Short: "Channels: create, delete, kinds, list, set",
+		Args:  cobra.NoArgs,
+	}
 	cmd.AddCommand(create, set, kindsCommand(),
 		deleteReminder("channel", "Delete a channel that no rule uses", (*reminder.Service).DeleteChannel),
-		list("List a company's channels", []string{"ID", "KIND", "NAME", "ACTIVE", "PER MINUTE", "OPTIONS"},
-			func(ctx context.Context, a *app.App, actor account.Actor) ([]reminder.Channel, error) {
-				return a.Reminders.Channels(ctx, actor)
+		list("List a company's channels",
+			[]string{"ID", "KIND", "NAME", "ACTIVE", "PER MINUTE", "OPTIONS"},
+			func(ctx context.Context, program *app.App, actor account.Actor) ([]reminder.Channel, error) {
+				return program.Reminders.Channels(ctx, actor)
 			},
-			func(_ account.Actor, c reminder.Channel) []any {
-				return []any{c.ID, c.Kind, c.Name, c.Active, c.PerMinute, optionList(c.Options)}
+			func(_ account.Actor, channel reminder.Channel) []any {
+				return []any{
+					channel.ID, channel.Kind, channel.Name, channel.Active, channel.PerMinute,
+					optionList(channel.Options),
+				}
 			}))
 	return cmd
 }
@@ -175,13 +234,24 @@ func channelCommand() *cobra.Command {
 func channelFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().String("name", "", "name of the channel (default: that of its kind)")
 	cmd.Flags().Bool("active", true, "whether it sends")
-	cmd.Flags().Int("per-minute", 0, "how many messages a minute it sends at most; 0: as fast as it goes (default: that of its kind)")
-	cmd.Flags().StringArray("option", nil, "an option of its kind, name=value; may be given several times")
+	cmd.Flags().Int(
+		"per-minute",
+		0,
+		"how many messages a minute it sends at most; 0: as fast as it goes (default: that of its kind)",
+	)
+	cmd.Flags().StringArray(
+		"option",
+		nil,
+		"an option of its kind, name=value; may be given several times",
+	)
 	return cmd
 }
 
-func channelJSON(c reminder.Channel, shown map[string]string) any {
-	v := map[string]any{"id": c.ID, "kind": c.Kind, "name": c.Name, "active": c.Active, "per_minute": c.PerMinute, "options": c.Options}
+func channelJSON(channel reminder.Channel, shown map[string]string) any {
+	v := map[string]any{
+		"id": channel.ID, "kind": channel.Kind, "name": channel.Name, "active": channel.Active,
+		"per_minute": channel.PerMinute, "options": channel.Options,
+	}
 	if len(shown) > 0 {
 		v["secrets"] = shown
 	}
@@ -198,19 +268,19 @@ func optionList(options map[string]string) string {
 
 // channelRun calls a use case with a form of the flags and of the options.
 func channelRun(
-	do func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error),
+	do func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error),
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
-		return withCompany(cmd, func(ctx context.Context, a *app.App, actor account.Actor) error {
+		return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
 			in, given, err := optionForm(cmd)
 			if err != nil {
 				return err
 			}
-			v, err := do(ctx, a, actor, in)
+			value, err := do(ctx, program, actor, in)
 			if err != nil {
 				return nameOptions(err, given)
 			}
-			return printJSON(cmd, v)
+			return printJSON(cmd, value)
 		})
 	}
 }
@@ -228,8 +298,8 @@ func optionForm(cmd *cobra.Command) (*input.Form, func(field string) bool, error
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, o := range options {
-		name, value, ok := strings.Cut(o, "=")
+	for _, option := range options {
+		name, value, ok := strings.Cut(option, "=")
 		if _, taken := fields[name]; !ok || name == "" || taken {
 			return nil, nil, fault.Field("option", "must be name=value, each name once")
 		}
@@ -265,11 +335,17 @@ func kindsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "kinds", Short: "List the kinds of channels and their options", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd, func(_ context.Context, a *app.App) error {
-				for _, k := range a.Reminders.Kinds() {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", k.Name, k.Title)
-					for _, o := range k.Options {
-						fmt.Fprintf(cmd.OutOrStdout(), "  %-16s %s%s\n", o.Name, o.Help, optionNotes(o))
+			return withApp(cmd, func(_ context.Context, program *app.App) error {
+				for _, kind := range program.Reminders.Kinds() {
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", kind.Name, kind.Title)
+					for _, option := range kind.Options {
+						fmt.Fprintf(
+							cmd.OutOrStdout(),
+							"  %-16s %s%s\n",
+							option.Name,
+							option.Help,
+							optionNotes(option),
+						)
 					}
 				}
 				return nil
@@ -278,16 +354,16 @@ func kindsCommand() *cobra.Command {
 	}
 }
 
-func optionNotes(o reminder.Option) string {
+func optionNotes(option reminder.Option) string {
 	var notes []string
-	if o.Required {
+	if option.Required {
 		notes = append(notes, "required")
 	}
-	if o.Secret {
+	if option.Secret {
 		notes = append(notes, "secret")
 	}
-	if o.Default != "" {
-		notes = append(notes, "default "+o.Default)
+	if option.Default != "" {
+		notes = append(notes, "default "+option.Default)
 	}
 	if len(notes) == 0 {
 		return ""
@@ -295,10 +371,13 @@ func optionNotes(o reminder.Option) string {
 	return " (" + strings.Join(notes, ", ") + ")"
 }
 
-func deleteReminder(what, short string, do func(s *reminder.Service, ctx context.Context, a account.Actor, id int64) error) *cobra.Command {
+func deleteReminder(
+	what, short string,
+	do func(service *reminder.Service, ctx context.Context, actor account.Actor, id int64) error,
+) *cobra.Command {
 	return addID(act(&cobra.Command{Use: "delete", Short: short},
-		func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+		func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 			id, _ := in.ID("id").Get()
-			return map[string]any{"id": id, "deleted": true}, do(a.Reminders, ctx, actor, id)
+			return map[string]any{"id": id, "deleted": true}, do(program.Reminders, ctx, actor, id)
 		}), what)
 }

@@ -12,11 +12,13 @@ import (
 )
 
 func resellerCommand() *cobra.Command {
-	renew := resellerAct("renew", "Pay for more of a reseller's subscription with the company's credits",
+	renew := resellerAct("renew",
+		"Pay for more of a reseller's subscription with the company's credits",
 		reading(reseller.ReadRenewRequest, (*reseller.Service).Renew), paidJSON)
 	renew.Flags().Int64("plan-id", 0, "another subscription plan (default: the present one)")
 	renew.Flags().Int("periods", 1, "how many periods are paid for")
-	level := resellerAct("level", "Change the level of a reseller, as far as the company's own allows it",
+	level := resellerAct("level",
+		"Change the level of a reseller, as far as the company's own allows it",
 		reading(reseller.ReadLevelRequest, (*reseller.Service).SetLevel), resellerJSON)
 	level.Flags().String("level", "", "user, reseller, master or ultra_master")
 	must(level.MarkFlagRequired("level"))
@@ -27,10 +29,28 @@ func resellerCommand() *cobra.Command {
 	set.Flags().String("whatsapp", "", "phone")
 	suspend := resellerAct("suspend", "Stop a reseller: it can sign in and read, and nothing else",
 		withoutInput((*reseller.Service).Suspend), resellerJSON)
-	resume := resellerAct("resume", "Take a suspension back", withoutInput((*reseller.Service).Resume), resellerJSON)
+	resume := resellerAct(
+		"resume",
+		"Take a suspension back",
+		withoutInput((*reseller.Service).Resume),
+		resellerJSON,
+	)
 
-	cmd := &cobra.Command{Use: "reseller", Short: "Resellers: create, list, set, level, renew, suspend, resume, invite", Args: cobra.NoArgs}
-	cmd.AddCommand(resellerCreate(), resellerList(), set, level, renew, suspend, resume, resellerInvite())
+	cmd := &cobra.Command{
+		Use:   "reseller",
+		Short: "Resellers: create, list, set, level, renew, suspend, resume, invite",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(
+		resellerCreate(),
+		resellerList(),
+		set,
+		level,
+		renew,
+		suspend,
+		resume,
+		resellerInvite(),
+	)
 	return cmd
 }
 
@@ -40,16 +60,24 @@ func resellerCreate() *cobra.Command {
 		Short: "Make a reseller below a company: a trial, or a subscriber for credits",
 		Example: `  carteira reseller create --company 1 --name "Loja do Beto" --email beto@example.com
   carteira reseller create --company 1 --name Norte --email n@example.com --type subscriber --plan-id 1 --periods 3`,
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		p, err := a.Resellers.Create(ctx, actor, reseller.ReadNewReseller(in))
-		return paidJSON(a, p), err
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		paid, err := program.Resellers.Create(ctx, actor, reseller.ReadNewReseller(in))
+		return paidJSON(program, paid), err
 	})
 	create.Flags().String("name", "", "name of the reseller")
 	create.Flags().String("email", "", "the owner's e-mail address, for signing in")
 	create.Flags().String("whatsapp", "", "phone")
-	create.Flags().String("password", "", "the owner's password, at least 8 characters (default: none, an invitation link is printed)")
+	create.Flags().String(
+		"password",
+		"",
+		"the owner's password, at least 8 characters (default: none, an invitation link is printed)",
+	)
 	create.Flags().String("type", string(account.Trial), "trial or subscriber")
-	create.Flags().Int64("plan-id", 0, "subscription plan (default for a trial: the oldest active one)")
+	create.Flags().Int64(
+		"plan-id",
+		0,
+		"subscription plan (default for a trial: the oldest active one)",
+	)
 	create.Flags().Int("periods", 1, "how many periods a subscriber pays for")
 	return create
 }
@@ -58,26 +86,32 @@ func resellerInvite() *cobra.Command {
 	return addID(act(&cobra.Command{
 		Use:   "invite",
 		Short: "Print a new invitation link for an owner without a password; the old one stops working",
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("id").Value
-		link, err := a.Resellers.Invite(ctx, actor, id)
+		link, err := program.Resellers.Invite(ctx, actor, id)
 		return map[string]any{"id": id, "invitation_link": link}, err
 	}), "reseller")
 }
 
 func resellerList() *cobra.Command {
 	return list("List the resellers directly below a company",
-		[]string{"ID", "NAME", "EMAIL", "LEVEL", "STATUS", "CREDITS", "PLAN", "EXPIRES AT", "CUSTOMERS"},
-		func(ctx context.Context, a *app.App, actor account.Actor) ([]listedReseller, error) {
-			resellers, _, err := a.Resellers.List(ctx, actor, reseller.Filter{}, all)
+		[]string{
+			"ID", "NAME", "EMAIL", "LEVEL", "STATUS", "CREDITS", "PLAN", "EXPIRES AT", "CUSTOMERS",
+		},
+		func(ctx context.Context, program *app.App, actor account.Actor) ([]listedReseller, error) {
+			resellers, _, err := program.Resellers.List(ctx, actor, reseller.Filter{}, all)
 			records := make([]listedReseller, len(resellers))
-			for i, r := range resellers {
-				records[i] = listedReseller{r, r.Standing(a.DB.Now())}
+			for i, seller := range resellers {
+				records[i] = listedReseller{seller, seller.Standing(program.DB.Now())}
 			}
 			return records, err
 		},
-		func(_ account.Actor, r listedReseller) []any {
-			return []any{r.ID, r.Name, r.Email, r.Level, r.standing, r.Credits, r.Plan.Name, r.Subscription.ExpiresOn, r.Customers}
+		func(_ account.Actor, listedReseller listedReseller) []any {
+			return []any{
+				listedReseller.ID, listedReseller.Name, listedReseller.Email, listedReseller.Level,
+				listedReseller.standing, listedReseller.Credits, listedReseller.Plan.Name,
+				listedReseller.Subscription.ExpiresOn, listedReseller.Customers,
+			}
 		})
 }
 
@@ -86,52 +120,57 @@ type listedReseller struct {
 	standing account.Standing
 }
 
-type resellerUse[T any] func(s *reseller.Service, ctx context.Context, actor account.Actor, id int64, in *input.Form) (T, error)
+type resellerUse[T any] func(service *reseller.Service, ctx context.Context, actor account.Actor, id int64, in *input.Form) (T, error)
 
 // reading is a use case whose input is read from the flags.
 func reading[In, T any](
 	read func(*input.Form) In, do func(*reseller.Service, context.Context, account.Actor, int64, In) (T, error),
 ) resellerUse[T] {
-	return func(s *reseller.Service, ctx context.Context, actor account.Actor, id int64, in *input.Form) (T, error) {
-		return do(s, ctx, actor, id, read(in))
+	return func(service *reseller.Service, ctx context.Context, actor account.Actor, id int64, in *input.Form) (T, error) {
+		return do(service, ctx, actor, id, read(in))
 	}
 }
 
 // withoutInput is a use case that needs no more than the id.
 func withoutInput[T any](do func(*reseller.Service, context.Context, account.Actor, int64) (T, error)) resellerUse[T] {
-	return func(s *reseller.Service, ctx context.Context, actor account.Actor, id int64, _ *input.Form) (T, error) {
-		return do(s, ctx, actor, id)
+	return func(service *reseller.Service, ctx context.Context, actor account.Actor, id int64, _ *input.Form) (T, error) {
+		return do(service, ctx, actor, id)
 	}
 }
 
 // resellerAct makes a command that does something about the reseller of --id.
-func resellerAct[T any](use, short string, do resellerUse[T], show func(*app.App, T) map[string]any) *cobra.Command {
+func resellerAct[T any](
+	use, short string,
+	do resellerUse[T],
+	show func(*app.App, T) map[string]any,
+) *cobra.Command {
 	return addID(act(&cobra.Command{Use: use, Short: short},
-		func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+		func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 			id := in.ID("id").Value
-			r, err := do(a.Resellers, ctx, actor, id, in)
-			return show(a, r), err
+			r, err := do(program.Resellers, ctx, actor, id, in)
+			return show(program, r), err
 		}), "reseller")
 }
 
-func resellerJSON(a *app.App, r reseller.Reseller) map[string]any {
-	if r.Zone == nil { // there is none: an error is being reported
+func resellerJSON(program *app.App, seller reseller.Reseller) map[string]any {
+	if seller.Zone == nil { // there is none: an error is being reported
 		return nil
 	}
 	return map[string]any{
-		"id": r.ID, "name": r.Name, "email": r.Email, "level": r.Level, "status": r.Standing(a.DB.Now()), "credits": r.Credits,
-		"plan_id": r.Plan.ID, "expires_at": r.Subscription.ExpiresOn.String(),
+		"id": seller.ID, "name": seller.Name, "email": seller.Email, "level": seller.Level,
+		"status": seller.Standing(program.DB.Now()), "credits": seller.Credits,
+		"plan_id": seller.Plan.ID, "expires_at": seller.Subscription.ExpiresOn.String(),
 	}
 }
 
-func paidJSON(a *app.App, p reseller.Paid) map[string]any {
-	record := resellerJSON(a, p.Reseller)
+func paidJSON(program *app.App, paid reseller.Paid) map[string]any {
+	record := resellerJSON(program, paid.Reseller)
 	if record == nil {
 		return nil
 	}
-	record["credits_spent"], record["credits_balance"] = p.CreditsSpent, p.CreditsBalance
-	if p.InvitationLink != "" {
-		record["invitation_link"] = p.InvitationLink
+	record["credits_spent"], record["credits_balance"] = paid.CreditsSpent, paid.CreditsBalance
+	if paid.InvitationLink != "" {
+		record["invitation_link"] = paid.InvitationLink
 	}
 	return record
 }
@@ -141,42 +180,57 @@ func subscriptionPlanCommand() *cobra.Command {
 		Use:     "create",
 		Short:   "Make a subscription plan, with a signup link",
 		Example: `  carteira subscription-plan create --company 1 --name Revenda --value 49.90 --credits 1 --period 1month`,
-	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
-		p, err := a.Resellers.CreatePlan(ctx, actor, reseller.ReadNewPlan(planList(in)))
-		return subscriptionPlanJSON(a, p), err
+	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		plan, err := program.Resellers.CreatePlan(ctx, actor, reseller.ReadNewPlan(planList(in)))
+		return subscriptionPlanJSON(program, plan), err
 	})
 	set := act(subscriptionPlanFlags(&cobra.Command{
 		Use:     "set",
 		Short:   "Change a subscription plan; what is not given stays, and functions are only added",
 		Example: `  carteira subscription-plan set --company 1 --id 2 --functions webhooks,payments`,
-	}), func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("id").Value
-		p, err := a.Resellers.UpdatePlan(ctx, actor, id, reseller.ReadPlanChanges(planList(in)))
-		return subscriptionPlanJSON(a, p), err
+		plan, err := program.Resellers.UpdatePlan(
+			ctx,
+			actor,
+			id,
+			reseller.ReadPlanChanges(planList(in)),
+		)
+		return subscriptionPlanJSON(program, plan), err
 	})
 	set.Flags().Bool("active", true, "whether it can be chosen for resellers")
 	addID(set, "subscription plan")
 	renew := addID(act(&cobra.Command{
 		Use:   "renew-link",
 		Short: "Give a plan another signup link; the old one stops working",
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("id").Value
-		p, err := a.Resellers.RenewSignupLink(ctx, actor, id)
-		return subscriptionPlanJSON(a, p), err
+		plan, err := program.Resellers.RenewSignupLink(ctx, actor, id)
+		return subscriptionPlanJSON(program, plan), err
 	}), "subscription plan")
-	cmd := &cobra.Command{Use: "subscription-plan", Short: "Plans sold to resellers: create, list, set, renew-link", Args: cobra.NoArgs}
+	cmd := &cobra.Command{
+		Use:   "subscription-plan",
+		Short: "Plans sold to resellers: create, list, set, renew-link",
+		Args:  cobra.NoArgs,
+	}
 	cmd.AddCommand(create, set, renew, list("List a company's subscription plans",
-		[]string{"ID", "NAME", "VALUE", "CREDITS", "PERIOD", "TRIAL DAYS", "FUNCTIONS", "ACTIVE", "SIGNUP LINK"},
-		func(ctx context.Context, a *app.App, actor account.Actor) ([]listedPlan, error) {
-			plans, _, err := a.Resellers.Plans(ctx, actor, reseller.PlanFilter{}, all)
+		[]string{
+			"ID", "NAME", "VALUE", "CREDITS", "PERIOD", "TRIAL DAYS", "FUNCTIONS", "ACTIVE",
+			"SIGNUP LINK",
+		},
+		func(ctx context.Context, program *app.App, actor account.Actor) ([]listedPlan, error) {
+			plans, _, err := program.Resellers.Plans(ctx, actor, reseller.PlanFilter{}, all)
 			records := make([]listedPlan, len(plans))
-			for i, p := range plans {
-				records[i] = listedPlan{p, a.Resellers.SignupLink(p)}
+			for i, plan := range plans {
+				records[i] = listedPlan{plan, program.Resellers.SignupLink(plan)}
 			}
 			return records, err
 		},
-		func(_ account.Actor, p listedPlan) []any {
-			return []any{p.ID, p.Name, p.Value, p.Credits, p.Period.String(), p.TrialDays, p.Functions.Names(), p.Active, p.link}
+		func(_ account.Actor, plan listedPlan) []any {
+			return []any{
+				plan.ID, plan.Name, plan.Value, plan.Credits, plan.Period.String(), plan.TrialDays,
+				plan.Functions.Names(), plan.Active, plan.link,
+			}
 		}))
 	return cmd
 }
@@ -190,9 +244,17 @@ func subscriptionPlanFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().String("name", "", "name of the plan")
 	cmd.Flags().String("value", "", "what a reseller pays for a period, such as 49.90")
 	cmd.Flags().Int64("credits", 0, "what a period costs the company in credits")
-	cmd.Flags().String("period", "", "what is paid for, such as 1month, 7days or 1year (default: 1month)")
+	cmd.Flags().String(
+		"period",
+		"",
+		"what is paid for, such as 1month, 7days or 1year (default: 1month)",
+	)
 	cmd.Flags().Int("trial-days", 0, "how long a trial lasts, 0 for none (default: 7)")
-	cmd.Flags().String("functions", "", "what it switches on, with commas between (default: all that the company has)")
+	cmd.Flags().String(
+		"functions",
+		"",
+		"what it switches on, with commas between (default: all that the company has)",
+	)
 	return cmd
 }
 
@@ -203,9 +265,11 @@ func planList(in *input.Form) *input.Form {
 	return in
 }
 
-func subscriptionPlanJSON(a *app.App, p reseller.Plan) any {
+func subscriptionPlanJSON(program *app.App, plan reseller.Plan) any {
 	return map[string]any{
-		"id": p.ID, "name": p.Name, "value": p.Value, "credits": p.Credits, "period": p.Period.String(), "trial_days": p.TrialDays,
-		"functions": p.Functions.Names(), "active": p.Active, "signup_link": a.Resellers.SignupLink(p),
+		"id": plan.ID, "name": plan.Name, "value": plan.Value, "credits": plan.Credits,
+		"period": plan.Period.String(), "trial_days": plan.TrialDays,
+		"functions": plan.Functions.Names(), "active": plan.Active,
+		"signup_link": program.Resellers.SignupLink(plan),
 	}
 }

@@ -24,10 +24,18 @@ These settings have no flag, since a flag can be read by everybody who lists
 processes: ` + secretSettings(),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd, func(ctx context.Context, a *app.App) error {
-				return a.Serve(ctx, func(addr net.Addr) {
-					a.Log.Info("serving", "address", addr.String(), "url", a.Config.PublicURL, "version", Version())
-					hintFirstCompany(ctx, cmd, a, addr)
+			return withApp(cmd, func(ctx context.Context, program *app.App) error {
+				return program.Serve(ctx, func(addr net.Addr) {
+					program.Log.Info(
+						"serving",
+						"address",
+						addr.String(),
+						"url",
+						program.Config.PublicURL,
+						"version",
+						Version(),
+					)
+					hintFirstCompany(ctx, cmd, program, addr)
 				})
 			})
 		},
@@ -37,26 +45,26 @@ processes: ` + secretSettings(),
 }
 
 func secretSettings() string {
-	var s strings.Builder
+	var out strings.Builder
 	for _, setting := range config.Settings {
 		if setting.Name == "" {
-			s.WriteString("\n\n  " + setting.Env + "\n      " + setting.Help)
+			out.WriteString("\n\n  " + setting.Env + "\n      " + setting.Help)
 		}
 	}
-	return s.String()
+	return out.String()
 }
 
 // hintFirstCompany prints the link by which the first company is made.
-func hintFirstCompany(ctx context.Context, cmd *cobra.Command, a *app.App, addr net.Addr) {
-	link, err := a.Accounts.NewSetupLink(ctx)
+func hintFirstCompany(ctx context.Context, cmd *cobra.Command, program *app.App, addr net.Addr) {
+	link, err := program.Accounts.NewSetupLink(ctx)
 	if err != nil {
-		a.Log.Error("no set-up link could be made", "error", err)
+		program.Log.Error("no set-up link could be made", "error", err)
 		return
 	}
 	if link == "" {
 		return
 	}
-	base := a.Config.PublicURL
+	base := program.Config.PublicURL
 	if strings.HasSuffix(base, ":0") { // a port was to be chosen, and has been
 		base = "http://" + addr.String()
 	}
@@ -92,11 +100,11 @@ working meanwhile. Keep the key file of the data folder with it: without the
 key, stored secrets cannot be read.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd, func(ctx context.Context, a *app.App) error {
-				if !a.Config.Embedded() {
+			return withApp(cmd, func(ctx context.Context, program *app.App) error {
+				if !program.Config.Embedded() {
 					return errors.New("back PostgreSQL up with pg_dump (one file) or pg_basebackup with WAL archiving (any moment)")
 				}
-				if err := a.DB.Backup(ctx, args[0]); err != nil {
+				if err := program.DB.Backup(ctx, args[0]); err != nil {
 					return err
 				}
 				fmt.Fprintln(cmd.ErrOrStderr(), "The copy is complete: "+args[0])

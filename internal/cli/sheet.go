@@ -94,9 +94,9 @@ func (s *sheetFile) open() (*sheet.Reader, error) {
 
 // header opens the file and wants all columns that an import needs.
 func (s *sheetFile) header() (*sheet.Reader, error) {
-	r, err := s.open()
+	reader, err := s.open()
 	if err != nil {
 		return nil, err
 	}
-	return r, r.Check()
+	return reader, reader.Check()
 }

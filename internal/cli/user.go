@@ -17,29 +17,37 @@ func userCommand() *cobra.Command {
 		Use:     "link",
 		Short:   "Make a link by which a user sets a password, once",
 		Example: "  carteira user link --company 1 --id 1",
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("id").Value
-		u, link, err := a.Accounts.NewPasswordLink(ctx, actor, id)
-		return map[string]any{"id": u.ID, "email": u.Email, "link": a.Config.PublicURL + "/password/" + link}, err
+		user, link, err := program.Accounts.NewPasswordLink(ctx, actor, id)
+		return map[string]any{"id": user.ID, "email": user.Email, "link": program.Config.PublicURL + "/password/" + link}, err
 	}), "user")
 
 	factor := addID(act(&cobra.Command{
 		Use:   "nofactor",
 		Short: "Switch a user's second factor off",
 		Long:  "Nofactor is for users who have lost both the app and the recovery codes.",
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("id").Value
-		u, err := a.Accounts.RemoveSecondFactor(ctx, actor, id)
-		return map[string]any{"id": u.ID, "email": u.Email, "second_factor": false}, err
+		user, err := program.Accounts.RemoveSecondFactor(ctx, actor, id)
+		return map[string]any{"id": user.ID, "email": user.Email, "second_factor": false}, err
 	}), "user")
 
-	cmd := &cobra.Command{Use: "user", Short: "Users of the panel: list, link, nofactor", Args: cobra.NoArgs}
-	cmd.AddCommand(link, factor, list("List a company's users", []string{"ID", "NAME", "EMAIL", "ROLE", "SECOND FACTOR", "CREATED AT"},
-		func(ctx context.Context, a *app.App, actor account.Actor) ([]account.Person, error) {
-			return a.Accounts.Users(ctx, actor)
+	cmd := &cobra.Command{
+		Use:   "user",
+		Short: "Users of the panel: list, link, nofactor",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(link, factor, list("List a company's users",
+		[]string{"ID", "NAME", "EMAIL", "ROLE", "SECOND FACTOR", "CREATED AT"},
+		func(ctx context.Context, program *app.App, actor account.Actor) ([]account.Person, error) {
+			return program.Accounts.Users(ctx, actor)
 		},
-		func(actor account.Actor, p account.Person) []any {
-			return []any{p.ID, p.Name, p.Email, p.Role, p.SecondFactor, when(p.CreatedAt, actor.Company.Zone)}
+		func(actor account.Actor, person account.Person) []any {
+			return []any{
+				person.ID, person.Name, person.Email, person.Role, person.SecondFactor,
+				when(person.CreatedAt, actor.Company.Zone),
+			}
 		}))
 	return cmd
 }

@@ -30,16 +30,22 @@ func versionOf(info *debug.BuildInfo) string {
 	if v := strings.TrimPrefix(info.Main.Version, "v"); v != "" && v != "(devel)" {
 		return v
 	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && s.Value != "" {
-			return "dev-" + s.Value[:min(len(s.Value), 12)]
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" && setting.Value != "" {
+			return "dev-" + setting.Value[:min(len(setting.Value), 12)]
 		}
 	}
 	return "dev"
 }
 
 func versionLine() string {
-	return fmt.Sprintf("carteira %s %s/%s %s\n", Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	return fmt.Sprintf(
+		"carteira %s %s/%s %s\n",
+		Version(),
+		runtime.GOOS,
+		runtime.GOARCH,
+		runtime.Version(),
+	)
 }
 
 func versionCommand() *cobra.Command {

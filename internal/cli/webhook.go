@@ -24,29 +24,37 @@ confirmed: what happened while it was off, what it refused, what failed. The
 server sends them in the background, beside what is new.`,
 		Example: `  carteira webhook replay --company 1 --id 3 --since 2027-01-31
   carteira webhook replay --company 1 --id 3 --since 2027-01-31T18:00:00-03:00`,
-	}, func(ctx context.Context, a *app.App, actor account.Actor, in *input.Form) (any, error) {
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
 		since, err := readSince(in, actor.Company.Zone)
 		if err != nil {
 			return nil, err
 		}
-		r, err := a.Webhooks.StartReplay(ctx, actor, id, since)
+		r, err := program.Webhooks.StartReplay(ctx, actor, id, since)
 		return map[string]any{"id": r.ID, "webhook_id": r.WebhookID, "since": when(r.Since, actor.Company.Zone)}, err
 	}), "webhook")
-	replay.Flags().String("since", "", "a day such as 2027-01-31, or a time such as 2027-01-31T18:00:00-03:00")
+	replay.Flags().String(
+		"since",
+		"",
+		"a day such as 2027-01-31, or a time such as 2027-01-31T18:00:00-03:00",
+	)
 	must(replay.MarkFlagRequired("since"))
 
 	cmd := &cobra.Command{Use: "webhook", Short: "Webhooks: list, replay", Args: cobra.NoArgs}
-	cmd.AddCommand(replay, list("List a company's webhooks", []string{"ID", "URL", "EVENTS", "ACTIVE", "FAILURES", "NOTICE"},
-		func(ctx context.Context, a *app.App, actor account.Actor) ([]webhook.Webhook, error) {
-			return a.Webhooks.List(ctx, actor)
+	cmd.AddCommand(replay, list("List a company's webhooks",
+		[]string{"ID", "URL", "EVENTS", "ACTIVE", "FAILURES", "NOTICE"},
+		func(ctx context.Context, program *app.App, actor account.Actor) ([]webhook.Webhook, error) {
+			return program.Webhooks.List(ctx, actor)
 		},
-		func(_ account.Actor, w webhook.Webhook) []any {
-			names := make([]string, len(w.Events))
-			for i, e := range w.Events {
-				names[i] = string(e)
+		func(_ account.Actor, hook webhook.Webhook) []any {
+			names := make([]string, len(hook.Events))
+			for i, event := range hook.Events {
+				names[i] = string(event)
 			}
-			return []any{w.ID, w.URL, strings.Join(names, " "), w.Active, w.Failures, w.Notice}
+			return []any{
+				hook.ID, hook.URL, strings.Join(names, " "), hook.Active, hook.Failures,
+				hook.Notice,
+			}
 		}))
 	return cmd
 }
@@ -59,7 +67,10 @@ func readSince(in *input.Form, zone *time.Location) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at, fault.Field("since", "must be a day such as 2027-01-31, or a time such as 2027-01-31T18:00:00-03:00")
+		return at, fault.Field(
+			"since",
+			"must be a day such as 2027-01-31, or a time such as 2027-01-31T18:00:00-03:00",
+		)
 	}
 	return at, nil
 }

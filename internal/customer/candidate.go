@@ -28,7 +28,8 @@ type candidate struct {
 // was given by name is not refused as plan_id.
 func (c *candidate) problems() (list []Problem) {
 	for field, reasons := range c.faults.All() {
-		if name := strings.TrimSuffix(field, "_id"); c.row.Values[field] == "" && c.row.Values[name] != "" {
+		name := strings.TrimSuffix(field, "_id")
+		if c.row.Values[field] == "" && c.row.Values[name] != "" {
 			field = name
 		}
 		for _, reason := range reasons {
@@ -110,18 +111,18 @@ func (im *importer) read(batch []sheet.Row, on *catalogCache, now time.Time) ([]
 	return all, nil
 }
 
-func (im *importer) readRow(c *candidate, on *catalogCache, now time.Time) error {
-	d := readRow(c.row)
-	refused, err := on.choose(&d)
+func (im *importer) readRow(candidate *candidate, on *catalogCache, now time.Time) error {
+	draft := readRow(candidate.row)
+	refused, err := on.choose(&draft)
 	if err != nil {
 		return err
 	}
-	made, more, err := d.customer(now, im.actor, on.lookup())
+	made, more, err := draft.customer(now, im.actor, on.lookup())
 	if err != nil {
 		return err
 	}
-	c.Customer = made
-	return d.Problems.With(refused).With(more).Err()
+	candidate.Customer = made
+	return draft.Problems.With(refused).With(more).Err()
 }
 
 // rowDraft is a draft whose plan and product may be given by name.
@@ -134,9 +135,14 @@ type rowDraft struct {
 func readRow(row sheet.Row) rowDraft {
 	in := formOf(row)
 	in.Require("name")
-	d := rowDraft{Draft: readDraft(in).withoutUnread(in), plan: in.Line("plan", maxName), product: in.Line("product", maxName), amount: in.Money("value")}
-	d.Problems = in.Problems()
-	return d
+	draft := rowDraft{
+		Draft:   readDraft(in).withoutUnread(in),
+		plan:    in.Line("plan", maxName),
+		product: in.Line("product", maxName),
+		amount:  in.Money("value"),
+	}
+	draft.Problems = in.Problems()
+	return draft
 }
 
 // formOf makes a form of a row. What the sheet has refused is not checked
@@ -157,45 +163,52 @@ func formOf(row sheet.Row) *input.Form {
 }
 
 // remember keeps in which line a login and a key were first met.
-func (im *importer) remember(c *candidate) (usuario, external int) {
-	return im.usuarios.first(text.Lower(c.Usuario), c.row.Line), im.external.first(c.ExternalID, c.row.Line)
+func (im *importer) remember(candidate *candidate) (usuario, external int) {
+	return im.usuarios.first(text.Lower(candidate.Usuario), candidate.row.Line), im.external.first(
+		candidate.ExternalID,
+		candidate.row.Line,
+	)
 }
 
 // refuseRepeated refuses a login or key that an earlier line has.
 func (im *importer) refuseRepeated(all []*candidate) {
-	for _, c := range all {
-		usuario, external := im.remember(c)
-		if usuario != c.row.Line {
-			c.faults.Add("usuario", fmt.Sprintf("is in line %d already", usuario))
+	for _, candidate := range all {
+		usuario, external := im.remember(candidate)
+		if usuario != candidate.row.Line {
+			candidate.faults.Add("usuario", fmt.Sprintf("is in line %d already", usuario))
 		}
-		if external != c.row.Line {
-			c.faults.Add("external_id", fmt.Sprintf("is in line %d already", external))
+		if external != candidate.row.Line {
+			candidate.faults.Add("external_id", fmt.Sprintf("is in line %d already", external))
 		}
 	}
 }
 
 // refuseTaken refuses logins and keys that customers of the company have.
-func (im *importer) refuseTaken(ctx context.Context, q sqldb.Querier, all []*candidate) error {
+func (im *importer) refuseTaken(
+	ctx context.Context,
+	querier sqldb.Querier,
+	all []*candidate,
+) error {
 	for _, unique := range []struct {
 		field, column string
 		of            func(*candidate) string
 	}{
-		{"usuario", "usuario_key", func(c *candidate) string { return text.Lower(c.Usuario) }},
-		{"external_id", "external_id", func(c *candidate) string { return c.ExternalID }},
+		{"usuario", "usuario_key", func(candidate *candidate) string { return text.Lower(candidate.Usuario) }},
+		{"external_id", "external_id", func(candidate *candidate) string { return candidate.ExternalID }},
 	} {
 		var values []string
-		for _, c := range all {
-			if v := unique.of(c); v != "" {
+		for _, candidate := range all {
+			if v := unique.of(candidate); v != "" {
 				values = append(values, v)
 			}
 		}
-		taken, err := existing(ctx, q, im.actor.Company.ID, unique.column, values)
+		taken, err := existing(ctx, querier, im.actor.Company.ID, unique.column, values)
 		if err != nil {
 			return err
 		}
-		for _, c := range all {
-			if taken[unique.of(c)] && c.faults.Get(unique.field) == nil {
-				c.faults.Add(unique.field, "is taken by another customer")
+		for _, candidate := range all {
+			if taken[unique.of(candidate)] && candidate.faults.Get(unique.field) == nil {
+				candidate.faults.Add(unique.field, "is taken by another customer")
 			}
 		}
 	}
@@ -209,14 +222,14 @@ type firstLines struct {
 	lines map[uint64]int
 }
 
-func (f *firstLines) first(s string, line int) int {
-	if s == "" {
+func (f *firstLines) first(value string, line int) int {
+	if value == "" {
 		return line
 	}
 	if f.lines == nil {
 		f.seed, f.lines = maphash.MakeSeed(), map[uint64]int{}
 	}
-	hash := maphash.String(f.seed, s)
+	hash := maphash.String(f.seed, value)
 	if first, met := f.lines[hash]; met {
 		return first
 	}

@@ -30,7 +30,9 @@ type catalogCache struct {
 // names finds ids by name, without regard to case and accents.
 type names map[string][]int64
 
-func (n names) put(name string, id int64) { n[text.Fold(name)] = append(n[text.Fold(name)], id) }
+func (n names) put(name string, id int64) {
+	n[text.Fold(name)] = append(n[text.Fold(name)], id)
+}
 
 // of returns the ids of a name. Each preference leaves those that have it, if
 // any have.
@@ -50,33 +52,42 @@ func (n names) of(name string, preferences ...func(id int64) bool) []int64 {
 	return ids
 }
 
-func loadCatalog(ctx context.Context, q sqldb.Querier, a account.Actor) (*catalogCache, error) {
-	plans, err := catalog.AllPlans(ctx, q, a)
+func loadCatalog(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+) (*catalogCache, error) {
+	plans, err := catalog.AllPlans(ctx, querier, actor)
 	if err != nil {
 		return nil, err
 	}
-	products, err := catalog.AllProducts(ctx, q, a)
+	products, err := catalog.AllProducts(ctx, querier, actor)
 	if err != nil {
 		return nil, err
 	}
-	s := &catalogCache{plans: map[int64]catalog.Plan{}, products: map[int64]catalog.Product{}, planNames: names{}, productNames: names{}}
-	for _, p := range plans {
-		s.putPlan(p)
+	cache := &catalogCache{
+		plans:        map[int64]catalog.Plan{},
+		products:     map[int64]catalog.Product{},
+		planNames:    names{},
+		productNames: names{},
 	}
-	for _, p := range products {
-		s.putProduct(p)
+	for _, plan := range plans {
+		cache.putPlan(plan)
 	}
-	return s, nil
+	for _, product := range products {
+		cache.putProduct(product)
+	}
+	return cache, nil
 }
 
-func (s *catalogCache) putPlan(p catalog.Plan) {
-	s.plans[p.ID] = p
-	s.planNames.put(p.Name, p.ID)
+func (s *catalogCache) putPlan(plan catalog.Plan) {
+	s.plans[plan.ID] = plan
+	s.planNames.put(plan.Name, plan.ID)
 }
 
-func (s *catalogCache) putProduct(p catalog.Product) {
-	s.products[p.ID] = p
-	s.productNames.put(p.Name, p.ID)
+func (s *catalogCache) putProduct(product catalog.Product) {
+	s.products[product.ID] = product
+	s.productNames.put(product.Name, product.ID)
 }
 
 // addedGoods are the plans and products that an import made.
@@ -87,29 +98,34 @@ type addedGoods struct {
 
 // addTo lets what is missing be made in the database, and writes down in added
 // what was.
-func (s *catalogCache) addTo(ctx context.Context, tx *sqldb.Tx, a account.Actor, added *addedGoods) {
-	s.addPlan = func(p catalog.Plan) (catalog.Plan, error) {
-		p, err := catalog.AddPlan(ctx, tx, a, p)
-		added.Plans = append(added.Plans, p.ID)
-		return p, err
+func (s *catalogCache) addTo(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	added *addedGoods,
+) {
+	s.addPlan = func(plan catalog.Plan) (catalog.Plan, error) {
+		plan, err := catalog.AddPlan(ctx, tx, actor, plan)
+		added.Plans = append(added.Plans, plan.ID)
+		return plan, err
 	}
-	s.addProduct = func(p catalog.Product) (catalog.Product, error) {
-		p, err := catalog.AddProduct(ctx, tx, a, p)
-		added.Products = append(added.Products, p.ID)
-		return p, err
+	s.addProduct = func(product catalog.Product) (catalog.Product, error) {
+		product, err := catalog.AddProduct(ctx, tx, actor, product)
+		added.Products = append(added.Products, product.ID)
+		return product, err
 	}
 }
 
 // pretend lets what is missing be made in the cache alone, for a check that
 // writes nothing. Its ids are negative, as no row's is.
 func (s *catalogCache) pretend() {
-	s.addPlan = func(p catalog.Plan) (catalog.Plan, error) {
-		p.ID, p.Active = int64(-1-len(s.plans)), true
-		return p, nil
+	s.addPlan = func(plan catalog.Plan) (catalog.Plan, error) {
+		plan.ID, plan.Active = int64(-1-len(s.plans)), true
+		return plan, nil
 	}
-	s.addProduct = func(p catalog.Product) (catalog.Product, error) {
-		p.ID, p.Active = int64(-1-len(s.products)), true
-		return p, nil
+	s.addProduct = func(product catalog.Product) (catalog.Product, error) {
+		product.ID, product.Active = int64(-1-len(s.products)), true
+		return product, nil
 	}
 }
 
@@ -121,75 +137,82 @@ func (s *catalogCache) lookup() catalogLookup {
 }
 
 func cached[T any](all map[int64]T, id int64) (T, error) {
-	v, ok := all[id]
+	value, ok := all[id]
 	if !ok {
-		return v, fault.NotFound("it")
+		return value, fault.NotFound("it")
 	}
-	return v, nil
+	return value, nil
 }
 
 // choose sets the plan and the product that a row names. What cannot be chosen
 // is refused; nothing is made for a row that will not be written.
-func (s *catalogCache) choose(d *rowDraft) (refused fault.Fields, err error) {
-	if err := s.choosePlan(d, &refused); err != nil {
+func (s *catalogCache) choose(draft *rowDraft) (refused fault.Fields, err error) {
+	if err := s.choosePlan(draft, &refused); err != nil {
 		return refused, err
 	}
-	return refused, s.chooseProduct(d, &refused)
+	return refused, s.chooseProduct(draft, &refused)
 }
 
 // choosePlan finds the plan by name where a row gives no id. A new plan costs
 // the row's amount and is paid by the month.
-func (s *catalogCache) choosePlan(d *rowDraft, refused *fault.Fields) error {
-	amount, priced := d.amount.Get()
-	if name := d.plan.Value; name != "" && !d.PlanID.Given() {
+func (s *catalogCache) choosePlan(draft *rowDraft, refused *fault.Fields) error {
+	amount, priced := draft.amount.Get()
+	if name := draft.plan.Value; name != "" && !draft.PlanID.Given() {
 		ids := s.planNames.of(name,
 			func(id int64) bool { return s.plans[id].Active },
 			func(id int64) bool { return priced && s.plans[id].Value == amount })
 		switch {
 		case len(ids) > 0:
-			d.PlanID = only(ids, "plan", refused)
+			draft.PlanID = only(ids, "plan", refused)
 		case s.addPlan == nil:
 			refused.Add("plan", "does not exist")
-		case d.Problems.Any() || !refused.Empty():
+		case draft.Problems.Any() || !refused.Empty():
 		case !priced:
 			refused.Add("value", "must say what the new plan costs")
 		default:
-			p, err := s.addPlan(catalog.Plan{Name: name, Value: amount, Period: civil.Period{Unit: civil.Month, Count: 1}})
+			plan, err := s.addPlan(catalog.Plan{
+				Name:   name,
+				Value:  amount,
+				Period: civil.Period{Unit: civil.Month, Count: 1},
+			})
 			if err != nil {
 				return err
 			}
-			s.putPlan(p)
-			d.PlanID = input.Some(p.ID)
+			s.putPlan(plan)
+			draft.PlanID = input.Some(plan.ID)
 		}
 	}
 	// Customers pay what the plan costs. Another amount must not be passed over
 	// in silence: their first invoice would be the one to tell.
-	if p, ok := s.plans[d.PlanID.Value]; ok && priced && p.Value != amount {
-		refused.Add("value", fmt.Sprintf("the plan costs %s; choose another plan, or leave the amount out", p.Value.BR()))
+	if plan, ok := s.plans[draft.PlanID.Value]; ok && priced && plan.Value != amount {
+		refused.Add(
+			"value",
+			fmt.Sprintf("the plan costs %s; choose another plan, or leave the amount out", plan.Value.BR()),
+		)
 	}
 	return nil
 }
 
 // chooseProduct finds the product by name where a row gives no id.
-func (s *catalogCache) chooseProduct(d *rowDraft, refused *fault.Fields) error {
-	name := d.product.Value
-	if name == "" || d.ProductID.Given() {
+func (s *catalogCache) chooseProduct(draft *rowDraft, refused *fault.Fields) error {
+	name := draft.product.Value
+	if name == "" || draft.ProductID.Given() {
 		return nil
 	}
 	ids := s.productNames.of(name, func(id int64) bool { return s.products[id].Active })
 	switch {
 	case len(ids) > 0:
-		d.ProductID = only(ids, "product", refused)
+		draft.ProductID = only(ids, "product", refused)
 	case s.addProduct == nil:
 		refused.Add("product", "does not exist")
-	case d.Problems.Any() || !refused.Empty():
+	case draft.Problems.Any() || !refused.Empty():
 	default:
-		p, err := s.addProduct(catalog.Product{Name: name})
+		product, err := s.addProduct(catalog.Product{Name: name})
 		if err != nil {
 			return err
 		}
-		s.putProduct(p)
-		d.ProductID = input.Some(p.ID)
+		s.putProduct(product)
+		draft.ProductID = input.Some(product.ID)
 	}
 	return nil
 }
@@ -197,7 +220,10 @@ func (s *catalogCache) chooseProduct(d *rowDraft, refused *fault.Fields) error {
 // only returns the one id there is, and refuses to choose between several.
 func only(ids []int64, name string, refused *fault.Fields) input.Opt[int64] {
 	if len(ids) > 1 {
-		refused.Add(name, fmt.Sprintf("%d have this name; give the id in a column %s_id", len(ids), name))
+		refused.Add(
+			name,
+			fmt.Sprintf("%d have this name; give the id in a column %s_id", len(ids), name),
+		)
 		return input.Opt[int64]{}
 	}
 	return input.Some(ids[0])

@@ -53,125 +53,162 @@ type Changes = account.ChangesOf[Change]
 
 // Watch adds a room above this one that acts when customers change. It is told
 // after the row is written, or before it is deleted.
-func (s *Service) Watch(w watch.Watcher[Changes]) { s.watchers.Watch(w) }
+func (s *Service) Watch(watcher watch.Watcher[Changes]) {
+	s.watchers.Watch(watcher)
+}
 
 // apply writes a change and draws its consequences: row, counts, audit line,
 // event, watchers. It is the only place that writes a customer's row, but for
 // an import, which does the same for many at once. A deleted customer is told
 // to watchers before the row goes, since their rows refer to it.
-func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	if c.Action == ActionDeleted {
-		if err := s.tellWatchers(ctx, tx, a, c); err != nil {
+func (s *Service) apply(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *Change,
+) error {
+	if change.Action == ActionDeleted {
+		if err := s.tellWatchers(ctx, tx, actor, change); err != nil {
 			return err
 		}
 	}
-	if err := s.writeRow(ctx, tx, a, c); err != nil {
+	if err := s.writeRow(ctx, tx, actor, change); err != nil {
 		return err
 	}
-	if err := s.countChange(ctx, tx, a, c); err != nil {
+	if err := s.countChange(ctx, tx, actor, change); err != nil {
 		return err
 	}
-	if err := s.auditChange(ctx, tx, a, c); err != nil {
+	if err := s.auditChange(ctx, tx, actor, change); err != nil {
 		return err
 	}
-	if err := s.recordEvent(ctx, tx, a, c); err != nil || c.Action == ActionDeleted {
+	if err := s.recordEvent(ctx, tx, actor, change); err != nil || change.Action == ActionDeleted {
 		return err
 	}
-	return s.tellWatchers(ctx, tx, a, c)
+	return s.tellWatchers(ctx, tx, actor, change)
 }
 
 // errTaken says that another customer has the login or the key.
 var errTaken = fault.Conflict("another change was made at the same moment; try again")
 
-func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	today := a.Today(tx.Now())
-	switch c.Action {
+func (s *Service) writeRow(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *Change,
+) error {
+	today := actor.Today(tx.Now())
+	switch change.Action {
 	case ActionCreated:
-		c.settleWorth(today)
-		if err := s.settleExpiry(ctx, tx, a, c); err != nil {
+		change.settleWorth(today)
+		if err := s.settleExpiry(ctx, tx, actor, change); err != nil {
 			return err
 		}
-		id, err := insert(ctx, tx, a.Company.ID, c.After)
+		id, err := insert(ctx, tx, actor.Company.ID, change.After)
 		if err == nil && id == 0 {
 			return errTaken
 		}
-		c.After.ID = id
+		change.After.ID = id
 		return err
 	case ActionDeleted:
-		return remove(ctx, tx, a.Company.ID, c.Before.ID)
+		return remove(ctx, tx, actor.Company.ID, change.Before.ID)
 	case ActionExpired:
-		c.settleWorth(today)
-		first, err := markExpired(ctx, tx, a.Company.ID, c.After)
-		c.After.expiry, c.recorded = expiry{expired: true}, !first
+		change.settleWorth(today)
+		first, err := markExpired(ctx, tx, actor.Company.ID, change.After)
+		change.After.expiry, change.recorded = expiry{expired: true}, !first
 		return err
 	default:
-		if err := s.settleExpiry(ctx, tx, a, c); err != nil {
+		if err := s.settleExpiry(ctx, tx, actor, change); err != nil {
 			return err
 		}
-		c.settleWorth(today) // after the expiry, which may have changed what it was worth
-		c.After.UpdatedAt = tx.Now()
-		return update(ctx, tx, a.Company.ID, c.After)
+		change.settleWorth(today) // after the expiry, which may have changed what it was worth
+		change.After.UpdatedAt = tx.Now()
+		return update(ctx, tx, actor.Company.ID, change.After)
 	}
 }
 
-func (s *Service) countChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	if c.Action == ActionRenewed {
-		if err := countRenewal(ctx, tx, a, c); err != nil {
+func (s *Service) countChange(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *Change,
+) error {
+	if change.Action == ActionRenewed {
+		if err := countRenewal(ctx, tx, actor, change); err != nil {
 			return err
 		}
 	}
-	return tally.AddAll(ctx, tx, a.Company.ID, append(c.counts(), c.countedWorth(a.Today(tx.Now()))...))
+	return tally.AddAll(
+		ctx,
+		tx,
+		actor.Company.ID,
+		append(change.counts(), change.countedWorth(actor.Today(tx.Now()))...),
+	)
 }
 
-func (s *Service) auditChange(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	if c.Action == ActionExpired {
+func (s *Service) auditChange(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *Change,
+) error {
+	if change.Action == ActionExpired {
 		return nil // the calendar did it
 	}
-	subject := c.customer()
+	subject := change.customer()
 	entry := account.AuditEntry{
-		Action: string(c.Action), Record: "customer", ID: subject.ID, Name: subject.Name,
-		Before: auditFields(c.Before), After: auditFields(c.After),
+		Action: string(change.Action), Record: "customer", ID: subject.ID, Name: subject.Name,
+		Before: auditFields(change.Before), After: auditFields(change.After),
 	}
-	if c.Action == ActionDeleted {
+	if change.Action == ActionDeleted {
 		entry.After = nil
 	}
-	return account.WriteAudit(ctx, tx, a, entry)
+	return account.WriteAudit(ctx, tx, actor, entry)
 }
 
-func (s *Service) recordEvent(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	if c.recorded {
+func (s *Service) recordEvent(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *Change,
+) error {
+	if change.recorded {
 		return nil
 	}
-	name, data := c.event(a, tx.Now())
-	return s.events.Record(ctx, tx, a.Source(), name, data)
+	name, data := change.event(actor, tx.Now())
+	return s.events.Record(ctx, tx, actor.Source(), name, data)
 }
 
-func (s *Service) tellWatchers(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	if c.Action == ActionExpired {
+func (s *Service) tellWatchers(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *Change,
+) error {
+	if change.Action == ActionExpired {
 		return nil // the record is as it was
 	}
-	return s.watchers.Tell(ctx, tx, Changes{Actor: a, List: []Change{*c}})
+	return s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: []Change{*change}})
 }
 
 // countRenewal counts a customer once per month, however often it is renewed.
-func countRenewal(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	month := monthOf(c.on)
-	first, err := addRenewal(ctx, tx, a.Company.ID, c.After.ID, month)
+func countRenewal(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
+	month := monthOf(change.on)
+	first, err := addRenewal(ctx, tx, actor.Company.ID, change.After.ID, month)
 	if err != nil || !first {
 		return err
 	}
-	return renewals.Add(ctx, tx, a.Company.ID, tally.Change{N: 1, Key: tally.Key{Day: month}})
+	return renewals.Add(ctx, tx, actor.Company.ID, tally.Change{N: 1, Key: tally.Key{Day: month}})
 }
 
 // event is what integrators are told of the change.
-func (c Change) event(a account.Actor, now time.Time) (event.Name, any) {
+func (c Change) event(actor account.Actor, now time.Time) (event.Name, any) {
 	switch c.Action {
 	case ActionCreated, ActionImported:
-		return event.CustomerCreated, createdData{describe(c.After, a, now)}
+		return event.CustomerCreated, createdData{describe(c.After, actor, now)}
 	case ActionRenewed:
-		return event.CustomerRenewed, renewedData{describe(c.After, a, now), c.Before.DueOn, c.After.DueOn}
+		return event.CustomerRenewed, renewedData{describe(c.After, actor, now), c.Before.DueOn, c.After.DueOn}
 	case ActionExpired:
-		return event.CustomerExpired, expiredData{describe(c.After, a, now), c.After.DueOn}
+		return event.CustomerExpired, expiredData{describe(c.After, actor, now), c.After.DueOn}
 	case ActionDeleted:
 		return event.CustomerDeleted, deletedData{contactOf(c.Before)}
 	default:

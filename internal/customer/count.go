@@ -14,9 +14,13 @@ import (
 const counter = tally.Customers
 
 // counted is a customer as the book sees it.
-func counted(c Customer, n int64) tally.Change {
+func counted(customer Customer, n int64) tally.Change {
 	return tally.Change{N: n, Key: tally.Key{
-		Bucket: tally.BucketOf(c.ID), Day: c.DueOn.String(), PlanID: c.Plan.ID, ProductID: c.Product.ID, State: stateOf(c),
+		Bucket:    tally.BucketOf(customer.ID),
+		Day:       customer.DueOn.String(),
+		PlanID:    customer.Plan.ID,
+		ProductID: customer.Product.ID,
+		State:     stateOf(customer),
 	}}
 }
 
@@ -31,7 +35,9 @@ func (c *Change) counts() []tally.Entry {
 		return []tally.Entry{{Counter: counter, Change: counted(after, +1)}, countedCreation(after, +1, "")}
 	case ActionDeleted:
 		return []tally.Entry{
-			{Counter: counter, Change: counted(before, -1)}, countedCreation(before, -1, ""), countedCreation(before, +1, tally.Gone),
+			{Counter: counter, Change: counted(before, -1)},
+			countedCreation(before, -1, ""),
+			countedCreation(before, +1, tally.Gone),
 		}
 	default:
 		moved := counter.Moved(counted(before, 1), counted(after, 1))
@@ -44,11 +50,11 @@ func (c *Change) counts() []tally.Entry {
 
 // stateOf tells customers apart in the counter: cancelled ones are in no other
 // status, and those with a price of their own do not pay the plan's value.
-func stateOf(c Customer) string {
+func stateOf(customer Customer) string {
 	switch {
-	case c.IsCancelled():
+	case customer.IsCancelled():
 		return tally.CustomerCancelled
-	case c.OwnPrice.Own:
+	case customer.OwnPrice.Own:
 		return tally.CustomerOwnPrice
 	}
 	return ""
@@ -56,55 +62,68 @@ func stateOf(c Customer) string {
 
 // count is how many customers a listing has in all. Filters are sums of the
 // book; a search must be counted, and is counted once until something changes.
-func (s *Service) count(ctx context.Context, l listing, company int64) (int64, error) {
-	f := l.filter
-	if f == (Filter{}) {
+func (s *Service) count(ctx context.Context, listing listing, company int64) (int64, error) {
+	filter := listing.filter
+	if filter == (Filter{}) {
 		return company, nil
 	}
-	if f.Search == "" && f.ExternalID == "" && f.CpfCnpj == "" && f.Figure == (Figure{}) {
-		n, _, err := counter.Sum(ctx, s.db, l.company, l.keys())
+	if filter.Search == "" && filter.ExternalID == "" && filter.CpfCnpj == "" && filter.Figure == (Figure{}) {
+		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())
 		return n, err
 	}
-	what := fmt.Sprintf("%+v %+v %s", f, l.due, l.month)
-	return s.counts.Count(ctx, s.db, f.counters(), l.company, what, func() (int64, error) {
-		return countRows(ctx, s.db, l.matching(company, false))
+	what := fmt.Sprintf("%+v %+v %s", filter, listing.due, listing.month)
+	return s.counts.Count(ctx, s.db, filter.counters(), listing.company, what, func() (int64, error) {
+		return countRows(ctx, s.db, listing.matching(company, false))
 	})
 }
 
 // places are the filters that the book knows.
-func (l listing) keys() (w sqldb.Where) {
+func (l listing) keys() (where sqldb.Where) {
 	if l.filter.PlanID != 0 {
-		w.And("plan_id = ?", l.filter.PlanID)
+		where.And("plan_id = ?", l.filter.PlanID)
 	}
 	if l.filter.ProductID != 0 {
-		w.And("product_id = ?", l.filter.ProductID)
+		where.And("product_id = ?", l.filter.ProductID)
 	}
 	switch l.filter.Status {
 	case "":
 	case Cancelled:
-		w.And("state = ?", tally.CustomerCancelled)
+		where.And("state = ?", tally.CustomerCancelled)
 	default:
-		w.And("state <> ?", tally.CustomerCancelled)
+		where.And("state <> ?", tally.CustomerCancelled)
 	}
-	l.due.conditions(&w, "day", "= ''")
-	return w
+	l.due.conditions(&where, "day", "= ''")
+	return where
 }
 
 // CountByPlan tells how many customers each plan has.
-func (s *Service) CountByPlan(ctx context.Context, a account.Actor, planIDs []int64) (map[int64]tally.Sums, error) {
-	return s.countBy(ctx, a, "plan_id", planIDs)
+func (s *Service) CountByPlan(
+	ctx context.Context,
+	actor account.Actor,
+	planIDs []int64,
+) (map[int64]tally.Sums, error) {
+	return s.countBy(ctx, actor, "plan_id", planIDs)
 }
 
 // CountByProduct tells how many customers each product has.
-func (s *Service) CountByProduct(ctx context.Context, a account.Actor, productIDs []int64) (map[int64]tally.Sums, error) {
-	return s.countBy(ctx, a, "product_id", productIDs)
+func (s *Service) CountByProduct(
+	ctx context.Context,
+	actor account.Actor,
+	productIDs []int64,
+) (map[int64]tally.Sums, error) {
+	return s.countBy(ctx, actor, "product_id", productIDs)
 }
 
-func (s *Service) countBy(ctx context.Context, a account.Actor, column string, ids []int64) (map[int64]tally.Sums, error) {
+func (s *Service) countBy(
+	ctx context.Context,
+	actor account.Actor,
+	column string,
+	ids []int64,
+) (map[int64]tally.Sums, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	var w sqldb.Where
-	w.And(column+" {in ?}", ids)
-	return tally.By[int64](ctx, s.db, counter, a.Company.ID, column, w)
+	var where sqldb.Where
+	where.And(column+" {in ?}", ids)
+	return tally.By[int64](ctx, s.db, counter, actor.Company.ID, column, where)
 }

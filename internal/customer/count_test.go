@@ -18,11 +18,11 @@ import (
 // being folded: every count is what counting the rows gives.
 func TestCountsAreExactWhateverHappens(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w, both := newRace(t, engine)
-		w.offers(t, w.actor, "1month", "1week", "1year")
-		other := w.newCompany(t)
-		w.offers(t, other, "1month", "1week", "1year")
-		companies := []account.Actor{w.actor, other}
+		world, both := newRace(t, engine)
+		world.offers(t, world.actor, "1month", "1week", "1year")
+		other := world.newCompany(t)
+		world.offers(t, other, "1month", "1week", "1year")
+		companies := []account.Actor{world.actor, other}
 		for round := range 3 {
 			var wg sync.WaitGroup
 			for worker := range uint64(4) {
@@ -35,47 +35,47 @@ func TestCountsAreExactWhateverHappens(t *testing.T) {
 			}
 			done := make(chan struct{})
 			go func() { wg.Wait(); close(done) }()
-			w.wantTotalAlwaysTrue(t, done)
-			for _, s := range both {
-				for i, a := range companies {
-					w.wantCounts(t, s, a, int64(3*i), int64(i))
+			world.wantTotalAlwaysTrue(t, done)
+			for _, service := range both {
+				for i, company := range companies {
+					world.wantCounts(t, service, company, int64(3*i), int64(i))
 				}
 			}
 		}
-		must(t, tally.Compact(t.Context(), w.db))
-		for i, a := range companies {
-			w.wantCounts(t, both[1], a, int64(3*i), int64(i))
+		must(t, tally.Compact(t.Context(), world.db))
+		for i, company := range companies {
+			world.wantCounts(t, both[1], company, int64(3*i), int64(i))
 		}
-		if left, err := sqldb.Value[int64](t.Context(), w.db, `SELECT count(*) FROM tally_deltas`); err != nil || left != 0 {
+		if left, err := sqldb.Value[int64](t.Context(), world.db, `SELECT count(*) FROM tally_deltas`); err != nil || left != 0 {
 			t.Errorf("%d deltas are left after the last fold, %v", left, err)
 		}
 	})
 }
 
 // disturb does something at random.
-func disturb(t *testing.T, random *rand.Rand, s *Service, companies []account.Actor) {
+func disturb(t *testing.T, random *rand.Rand, service *Service, companies []account.Actor) {
 	t.Helper()
 	company := random.IntN(2)
-	a, ctx := companies[company], t.Context()
+	actor, ctx := companies[company], t.Context()
 	id := 1 + random.Int64N(120) // perhaps nobody's, perhaps the other company's
 	body := fmt.Sprintf(`{"name":"Ana %d","plan_id":%d,"product_id":%s,"data_de_vencimento":"2026-%02d-%02d"}`, random.IntN(20),
 		3*company+1+random.IntN(3), []string{`""`, fmt.Sprint(company + 1)}[random.IntN(2)], 1+random.IntN(2), 1+random.IntN(28))
 	var err error
 	switch what := random.IntN(20); {
 	case what < 8:
-		_, err = s.Create(ctx, a, ReadNew(form(t, body)))
+		_, err = service.Create(ctx, actor, ReadNew(form(t, body)))
 	case what < 12:
-		_, err = s.Update(ctx, a, id, ReadChanges(form(t, body)))
+		_, err = service.Update(ctx, actor, id, ReadChanges(form(t, body)))
 	case what < 13:
-		_, err = s.Update(ctx, a, id, ReadChanges(form(t, `{"plan_id":null,"data_de_vencimento":null}`)))
+		_, err = service.Update(ctx, actor, id, ReadChanges(form(t, `{"plan_id":null,"data_de_vencimento":null}`)))
 	case what < 15:
-		_, err = s.Renew(ctx, a, id)
+		_, err = service.Renew(ctx, actor, id)
 	case what < 17:
-		err = s.Delete(ctx, a, id)
+		err = service.Delete(ctx, actor, id)
 	case what < 18:
-		err = tally.Compact(ctx, s.db)
+		err = tally.Compact(ctx, service.db)
 	default: // fills the cache of counts
-		_, _, err = s.List(ctx, a, Filter{Search: "ana"}, firstPage)
+		_, _, err = service.List(ctx, actor, Filter{Search: "ana"}, firstPage)
 	}
 	if kind := fault.KindOf(err); err != nil && kind != fault.KindNotFound && kind != fault.KindInvalid {
 		t.Error(err)
@@ -104,13 +104,13 @@ func (w *world) wantTotalAlwaysTrue(t *testing.T, done <-chan struct{}) {
 
 // wantCounts compares every count of a company with its rows. Its plans follow
 // on plansBefore, its product on productsBefore.
-func (w *world) wantCounts(t *testing.T, s *Service, a account.Actor, plansBefore, productsBefore int64) {
+func (w *world) wantCounts(t *testing.T, service *Service, actor account.Actor, plansBefore, productsBefore int64) {
 	t.Helper()
-	m, today := w.model(t, a), a.Today(noon)
-	if len(m) < 10 {
-		t.Fatalf("%d customers prove little", len(m))
+	model, today := w.model(t, actor), actor.Today(noon)
+	if len(model) < 10 {
+		t.Fatalf("%d customers prove little", len(model))
 	}
-	for _, f := range []Filter{
+	for _, filter := range []Filter{
 		{},
 		{Status: Active},
 		{Status: DueToday},
@@ -124,23 +124,23 @@ func (w *world) wantCounts(t *testing.T, s *Service, a account.Actor, plansBefor
 		{Search: "ana"},
 		{Search: "ana 1", Status: Expired},
 	} {
-		_, total, err := s.List(t.Context(), a, f, firstPage)
-		if want := int64(len(m.match(f, today))); err != nil || total != want {
-			t.Errorf("%+v: %d, %v; want %d", f, total, err, want)
+		_, total, err := service.List(t.Context(), actor, filter, firstPage)
+		if want := int64(len(model.match(filter, today))); err != nil || total != want {
+			t.Errorf("%+v: %d, %v; want %d", filter, total, err, want)
 		}
 	}
 	plans, products := []int64{plansBefore + 1, plansBefore + 2, plansBefore + 3, 99}, []int64{productsBefore + 1}
-	byPlan, err := s.CountByPlan(t.Context(), a, plans)
+	byPlan, err := service.CountByPlan(t.Context(), actor, plans)
 	must(t, err)
 	for _, id := range plans {
-		if got, want := byPlan[id].N, int64(len(m.match(Filter{PlanID: id}, today))); got != want {
+		if got, want := byPlan[id].N, int64(len(model.match(Filter{PlanID: id}, today))); got != want {
 			t.Errorf("plan %d has %d, want %d", id, got, want)
 		}
 	}
-	byProduct, err := s.CountByProduct(t.Context(), a, products)
+	byProduct, err := service.CountByProduct(t.Context(), actor, products)
 	must(t, err)
 	for _, id := range products {
-		if got, want := byProduct[id].N, int64(len(m.match(Filter{ProductID: id}, today))); got != want {
+		if got, want := byProduct[id].N, int64(len(model.match(Filter{ProductID: id}, today))); got != want {
 			t.Errorf("product %d has %d, want %d", id, got, want)
 		}
 	}
@@ -149,31 +149,31 @@ func (w *world) wantCounts(t *testing.T, s *Service, a account.Actor, plansBefor
 // A search is counted once, and again after any change.
 func TestSearchIsCountedAnewAfterEveryChange(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w, both := newRace(t, engine)
-		w.offers(t, w.actor, "1month")
+		world, both := newRace(t, engine)
+		world.offers(t, world.actor, "1month")
 		want := func(n int64) {
 			t.Helper()
 			for range 2 {
-				for _, s := range both {
-					if _, got, err := s.List(t.Context(), w.actor, Filter{Search: "ana"}, firstPage); err != nil || got != n {
+				for _, service := range both {
+					if _, got, err := service.List(t.Context(), world.actor, Filter{Search: "ana"}, firstPage); err != nil || got != n {
 						t.Errorf("%d found, %v; want %d", got, err, n)
 					}
 				}
 			}
 		}
 		want(0)
-		id := w.create(t, `{"name":"Ana"}`).ID
+		id := world.create(t, `{"name":"Ana"}`).ID
 		want(1)
-		w.create(t, `{"name":"Mariana"}`)
+		world.create(t, `{"name":"Mariana"}`)
 		want(2)
-		must(t, tally.Compact(t.Context(), w.db))
+		must(t, tally.Compact(t.Context(), world.db))
 		want(2)
-		w.update(t, id, `{"name":"Bia"}`) // moves nobody from one count to another
+		world.update(t, id, `{"name":"Bia"}`) // moves nobody from one count to another
 		want(1)
-		w.update(t, id, `{"usuario":"ana"}`)
+		world.update(t, id, `{"usuario":"ana"}`)
 		want(2)
-		must(t, tally.Compact(t.Context(), w.db))
-		must(t, w.Delete(t.Context(), w.actor, id))
+		must(t, tally.Compact(t.Context(), world.db))
+		must(t, world.Delete(t.Context(), world.actor, id))
 		want(1)
 	})
 }

@@ -59,7 +59,9 @@ func (c Customer) Period() civil.Period { return c.period }
 
 // CreatedZone is the company's zone as it was when the customer was created: a
 // company that moves does not move the day on which its customers came.
-func (c Customer) CreatedZone() *time.Location { return time.FixedZone("", c.createdOffset) }
+func (c Customer) CreatedZone() *time.Location {
+	return time.FixedZone("", c.createdOffset)
+}
 
 // createdAt sets when the customer was created.
 func (c *Customer) createdAt(now time.Time, zone *time.Location) {
@@ -116,11 +118,13 @@ type Service struct {
 }
 
 // New makes the service.
-func New(db *sqldb.DB, events *event.Log) *Service { return &Service{db: db, events: events} }
+func New(db *sqldb.DB, events *event.Log) *Service {
+	return &Service{db: db, events: events}
+}
 
 // Find returns a customer of the company.
-func (s *Service) Find(ctx context.Context, a account.Actor, id int64) (Customer, error) {
-	return byID(ctx, s.db, a.Company.ID, id)
+func (s *Service) Find(ctx context.Context, actor account.Actor, id int64) (Customer, error) {
+	return byID(ctx, s.db, actor.Company.ID, id)
 }
 
 // CompanyOf finds the company that a customer belongs to, for the command line.
@@ -129,75 +133,81 @@ func (s *Service) CompanyOf(ctx context.Context, id int64) (int64, error) {
 }
 
 // Create makes a customer.
-func (s *Service) Create(ctx context.Context, a account.Actor, d Draft) (Customer, error) {
-	if d.Problems.Any() {
-		return Customer{}, s.refuseNew(ctx, a, d)
+func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) (Customer, error) {
+	if draft.Problems.Any() {
+		return Customer{}, s.refuseNew(ctx, actor, draft)
 	}
-	c := Change{Action: ActionCreated}
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+	change := Change{Action: ActionCreated}
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		var refused fault.Fields
-		if c.After, refused, err = d.customer(tx.Now(), a, catalogOf(ctx, tx, a)); err != nil {
+		change.After, refused, err = draft.customer(tx.Now(), actor, catalogOf(ctx, tx, actor))
+		if err != nil {
 			return err
 		}
 		if refused.Empty() {
-			if err = s.apply(ctx, tx, a, &c); !errors.Is(err, errTaken) {
+			if err = s.apply(ctx, tx, actor, &change); !errors.Is(err, errTaken) {
 				return err
 			}
 		}
-		if err := refuseTaken(ctx, tx, a, c.After, &refused); err != nil {
+		if err := refuseTaken(ctx, tx, actor, change.After, &refused); err != nil {
 			return err
 		}
-		return cmp.Or(d.Problems.With(refused).Err(), err)
+		return cmp.Or(draft.Problems.With(refused).Err(), err)
 	})
-	return c.After, err
+	return change.After, err
 }
 
 // refuseNew answers a draft whose form was wrong. It asks the database all the
 // same, so that every failing field is reported at once.
-func (s *Service) refuseNew(ctx context.Context, a account.Actor, d Draft) error {
-	var c Customer
-	d.plainTo(&c)
-	_, refused, err := d.resolve(catalogOf(ctx, s.db, a), &c)
+func (s *Service) refuseNew(ctx context.Context, actor account.Actor, draft Draft) error {
+	var customer Customer
+	draft.plainTo(&customer)
+	_, refused, err := draft.resolve(catalogOf(ctx, s.db, actor), &customer)
 	if err != nil {
 		return err
 	}
-	if err := refuseTaken(ctx, s.db, a, c, &refused); err != nil {
+	if err := refuseTaken(ctx, s.db, actor, customer, &refused); err != nil {
 		return err
 	}
-	return d.Problems.With(refused).Err()
+	return draft.Problems.With(refused).Err()
 }
 
 // Update changes the fields that are given. Nothing is recorded when nothing
 // changes.
-func (s *Service) Update(ctx context.Context, a account.Actor, id int64, d Draft) (Customer, error) {
-	c := Change{Action: ActionUpdated}
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if c.Before, err = lock(ctx, tx, a.Company.ID, id); err != nil {
+func (s *Service) Update(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	draft Draft,
+) (Customer, error) {
+	change := Change{Action: ActionUpdated}
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if change.Before, err = lock(ctx, tx, actor.Company.ID, id); err != nil {
 			return err
 		}
 		var refused fault.Fields
-		if c.After, refused, err = d.changed(ctx, tx, a, c.Before); err != nil {
+		if change.After, refused, err = draft.changed(ctx, tx, actor, change.Before); err != nil {
 			return err
 		}
-		if err := d.Problems.With(refused).Err(); err != nil {
+		if err := draft.Problems.With(refused).Err(); err != nil {
 			return err
 		}
-		if len(changedFields(c.Before, c.After)) == 0 {
+		if len(changedFields(change.Before, change.After)) == 0 {
 			return nil
 		}
-		c.KeepInvoices = d.KeepInvoices.Value
-		return s.apply(ctx, tx, a, &c)
+		change.KeepInvoices = draft.KeepInvoices.Value
+		return s.apply(ctx, tx, actor, &change)
 	})
-	return c.After, err
+	return change.After, err
 }
 
 // Delete removes a customer; what belongs to it goes with it.
-func (s *Service) Delete(ctx context.Context, a account.Actor, id int64) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lock(ctx, tx, a.Company.ID, id)
+func (s *Service) Delete(ctx context.Context, actor account.Actor, id int64) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lock(ctx, tx, actor.Company.ID, id)
 		if err != nil {
 			return err
 		}
-		return s.apply(ctx, tx, a, &Change{Action: ActionDeleted, Before: before})
+		return s.apply(ctx, tx, actor, &Change{Action: ActionDeleted, Before: before})
 	})
 }

@@ -57,9 +57,9 @@ func (w *world) newCompany(tb testing.TB) account.Actor {
 	tb.Helper()
 	all, err := w.accounts.Companies(tb.Context())
 	must(tb, err)
-	c, _, err := w.accounts.CreateCompany(tb.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)))))
+	company, _, err := w.accounts.CreateCompany(tb.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)))))
 	must(tb, err)
-	return account.System(c, "test")
+	return account.System(company, "test")
 }
 
 // second is another process on the same database, or as near to it as SQLite
@@ -74,12 +74,12 @@ func (w *world) second(tb testing.TB, url string) *Service {
 
 // offers makes a product and plans of it by their periods, numbered as they
 // are given from 1.
-func (w *world) offers(tb testing.TB, a account.Actor, periods ...string) {
+func (w *world) offers(tb testing.TB, actor account.Actor, periods ...string) {
 	tb.Helper()
-	product, err := w.catalog.CreateProduct(tb.Context(), a, catalog.ReadNewProduct(values("name", "Internet 300")))
+	product, err := w.catalog.CreateProduct(tb.Context(), actor, catalog.ReadNewProduct(values("name", "Internet 300")))
 	must(tb, err)
 	for _, period := range periods {
-		_, err := w.catalog.CreatePlan(tb.Context(), a, catalog.ReadNewPlan(values(
+		_, err := w.catalog.CreatePlan(tb.Context(), actor, catalog.ReadNewPlan(values(
 			"name", "Plano "+period, "value", "35.00", "period", period, "product_id", fmt.Sprint(product.ID))))
 		must(tb, err)
 	}
@@ -87,30 +87,30 @@ func (w *world) offers(tb testing.TB, a account.Actor, periods ...string) {
 
 func (w *world) create(tb testing.TB, body string) Customer {
 	tb.Helper()
-	c, err := w.Create(tb.Context(), w.actor, ReadNew(form(tb, body)))
+	customer, err := w.Create(tb.Context(), w.actor, ReadNew(form(tb, body)))
 	must(tb, err)
-	return c
+	return customer
 }
 
 func (w *world) update(tb testing.TB, id int64, body string) Customer {
 	tb.Helper()
-	c, err := w.Update(tb.Context(), w.actor, id, ReadChanges(form(tb, body)))
+	customer, err := w.Update(tb.Context(), w.actor, id, ReadChanges(form(tb, body)))
 	must(tb, err)
-	return c
+	return customer
 }
 
 func (w *world) renew(tb testing.TB, id int64) Customer {
 	tb.Helper()
-	r, err := w.Renew(tb.Context(), w.actor, id)
+	renewal, err := w.Renew(tb.Context(), w.actor, id)
 	must(tb, err)
-	return r.Customer
+	return renewal.Customer
 }
 
 // recorded lists the names of the events in the order of their recording.
 func (w *world) recorded(tb testing.TB) []event.Name {
 	tb.Helper()
-	list, err := sqldb.All(tb.Context(), w.db, func(r sqldb.Row) (name event.Name, err error) {
-		err = r.Scan((*string)(&name))
+	list, err := sqldb.All(tb.Context(), w.db, func(row sqldb.Row) (name event.Name, err error) {
+		err = row.Scan((*string)(&name))
 		return name, err
 	}, `SELECT name FROM events ORDER BY id`)
 	must(tb, err)
@@ -145,9 +145,9 @@ func day(s string) civil.Date { return civil.MustParse(s) }
 
 func TestCreateFillsInWhatIsLeftOut(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.offers(t, w.actor, "1month", "1week", "3months") // plans 1, 2 and 3, product 1
-		_, err := w.catalog.CreateProduct(t.Context(), w.actor, catalog.ReadNewProduct(values("name", "TV")))
+		world := newWorld(t, engine)
+		world.offers(t, world.actor, "1month", "1week", "3months") // plans 1, 2 and 3, product 1
+		_, err := world.catalog.CreateProduct(t.Context(), world.actor, catalog.ReadNewProduct(values("name", "TV")))
 		must(t, err)
 		monthly := Plan{1, "Plano 1month", 3500}
 		internet := Product{1, "Internet 300"}
@@ -170,39 +170,39 @@ func TestCreateFillsInWhatIsLeftOut(t *testing.T) {
 				Customer{Name: "Ana"},
 			},
 		} {
-			got := w.create(t, c.body)
-			found, err := w.Find(t.Context(), w.actor, got.ID)
+			got := world.create(t, c.body)
+			found, err := world.Find(t.Context(), world.actor, got.ID)
 			found.CreatedAt, found.UpdatedAt = found.CreatedAt.UTC(), found.UpdatedAt.UTC()
 			if err != nil || found != got {
 				t.Errorf("%s: found %+v, %v\nmade %+v", c.body, found, err, got)
 			}
 			c.want.ID, c.want.UUID, c.want.UpdatedAt = got.ID, got.UUID, noon
-			c.want.createdAt(noon, w.actor.Company.Zone)
+			c.want.createdAt(noon, world.actor.Company.Zone)
 			c.want.expiry = expiry{}.after(c.want.DueOn, day("2026-01-31"))
 			c.want.recurring, c.want.period = got.recurring, got.period // other tests count with them
 			if got != c.want {
 				t.Errorf("%s: got  %+v\nwant %+v", c.body, got, c.want)
 			}
-			must(t, w.Delete(t.Context(), w.actor, got.ID))
+			must(t, world.Delete(t.Context(), world.actor, got.ID))
 		}
 	})
 }
 
 func TestTodayIsTheCompanys(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.offers(t, w.actor, "1day")
-	w.clock.Set(time.Date(2026, 2, 1, 2, 59, 59, 0, time.UTC)) // one second to midnight in São Paulo
-	if got := w.create(t, `{"name":"Ana","plan_id":1}`).DueOn; got != day("2026-02-01") {
+	world := newWorld(t, sqldb.SQLite)
+	world.offers(t, world.actor, "1day")
+	world.clock.Set(time.Date(2026, 2, 1, 2, 59, 59, 0, time.UTC)) // one second to midnight in São Paulo
+	if got := world.create(t, `{"name":"Ana","plan_id":1}`).DueOn; got != day("2026-02-01") {
 		t.Errorf("due on %v, want the day after 31 January", got)
 	}
-	w.clock.Advance(time.Second)
-	if got := w.create(t, `{"name":"Ana","plan_id":1}`).DueOn; got != day("2026-02-02") {
+	world.clock.Advance(time.Second)
+	if got := world.create(t, `{"name":"Ana","plan_id":1}`).DueOn; got != day("2026-02-02") {
 		t.Errorf("due on %v, want the day after 1 February", got)
 	}
 }
 
 func TestWhatsappIsKeptAsDigitsWithCountryCode(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
+	world := newWorld(t, sqldb.SQLite)
 	for typed, want := range map[string]string{
 		`"(11) 98765-4321"`:     "5511987654321",
 		`"11 3333.4444"`:        "551133334444",
@@ -214,32 +214,32 @@ func TestWhatsappIsKeptAsDigitsWithCountryCode(t *testing.T) {
 		`""`:                    "",
 		`null`:                  "",
 	} {
-		if got := w.create(t, `{"name":"Ana","whatsapp":`+typed+`}`).Whatsapp; got != want {
+		if got := world.create(t, `{"name":"Ana","whatsapp":`+typed+`}`).Whatsapp; got != want {
 			t.Errorf("%s became %q, want %q", typed, got, want)
 		}
 	}
 	for _, wrong := range []string{`"123456789"`, `"1234567890123456"`, `"11 98765-4321 (Ana)"`, `"55+11987654321"`, `true`, `[]`} {
-		_, err := w.Create(t.Context(), w.actor, ReadNew(form(t, `{"name":"Ana","whatsapp":`+wrong+`}`)))
+		_, err := world.Create(t.Context(), world.actor, ReadNew(form(t, `{"name":"Ana","whatsapp":`+wrong+`}`)))
 		wantFields(t, err, "whatsapp")
 	}
 }
 
 func TestCreateRefusesEveryWrongFieldAtOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.offers(t, w.actor, "1month")
-		other := w.newCompany(t)
-		w.offers(t, other, "1month") // plan 2, product 2
-		_, err := w.catalog.CreateProduct(t.Context(), w.actor, catalog.ReadNewProduct(values("name", "old")))
+		world := newWorld(t, engine)
+		world.offers(t, world.actor, "1month")
+		other := world.newCompany(t)
+		world.offers(t, other, "1month") // plan 2, product 2
+		_, err := world.catalog.CreateProduct(t.Context(), world.actor, catalog.ReadNewProduct(values("name", "old")))
 		must(t, err)
-		_, err = w.catalog.UpdateProduct(t.Context(), w.actor, 3, catalog.ReadProductChanges(values("active", "false")))
+		_, err = world.catalog.UpdateProduct(t.Context(), world.actor, 3, catalog.ReadProductChanges(values("active", "false")))
 		must(t, err)
-		_, err = w.catalog.CreatePlan(t.Context(), w.actor, catalog.ReadNewPlan(values("name", "old", "value", "1", "period", "1day")))
+		_, err = world.catalog.CreatePlan(t.Context(), world.actor, catalog.ReadNewPlan(values("name", "old", "value", "1", "period", "1day")))
 		must(t, err)
-		_, err = w.catalog.UpdatePlan(t.Context(), w.actor, 3, catalog.ReadPlanChanges(values("active", "false")))
+		_, err = world.catalog.UpdatePlan(t.Context(), world.actor, 3, catalog.ReadPlanChanges(values("active", "false")))
 		must(t, err)
-		w.create(t, `{"name":"Bia","usuario":"bia","external_id":"7"}`)
-		_, err = w.Create(t.Context(), other, ReadNew(form(t, `{"name":"Leo","usuario":"leo","external_id":"8"}`)))
+		world.create(t, `{"name":"Bia","usuario":"bia","external_id":"7"}`)
+		_, err = world.Create(t.Context(), other, ReadNew(form(t, `{"name":"Leo","usuario":"leo","external_id":"8"}`)))
 		must(t, err)
 
 		for body, want := range map[string][]string{
@@ -264,21 +264,21 @@ func TestCreateRefusesEveryWrongFieldAtOnce(t *testing.T) {
 			`{"name":"","plan_id":99,"usuario":"bia","external_id":"7","cor":1}`:    {"name", "plan_id", "usuario", "external_id", "cor"},
 			`{"name":"Ana","usuario":"leo","external_id":"8"}`:                      nil, // another company's
 		} {
-			_, err := w.Create(t.Context(), w.actor, ReadNew(form(t, body)))
+			_, err := world.Create(t.Context(), world.actor, ReadNew(form(t, body)))
 			wantFields(t, err, want...)
 			if want == nil {
 				must(t, err)
 			}
 		}
-		if got := len(w.recorded(t)); got != 5 {
+		if got := len(world.recorded(t)); got != 5 {
 			t.Errorf("%d events, want one for each of the 5 that were made", got)
 		}
 	})
 }
 
 func TestUnknownFieldIsRefusedWithASuggestion(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	_, err := w.Create(t.Context(), w.actor, ReadNew(form(t, `{"name":"Ana","emial":"a@example.com"}`)))
+	world := newWorld(t, sqldb.SQLite)
+	_, err := world.Create(t.Context(), world.actor, ReadNew(form(t, `{"name":"Ana","emial":"a@example.com"}`)))
 	if got := fault.Public(err); got != "emial: unknown field; did you mean email?" {
 		t.Errorf("message %q", got)
 	}
@@ -286,12 +286,12 @@ func TestUnknownFieldIsRefusedWithASuggestion(t *testing.T) {
 
 func TestUpdateChangesOnlyWhatIsGivenAndTellsWhat(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.offers(t, w.actor, "1month", "1week")
-		want := w.create(t, `{"name":"Ana","whatsapp":"5511987654321","email":"ana@example.com","usuario":"ana","plan_id":1,"notes":"n","external_id":"7"}`)
+		world := newWorld(t, engine)
+		world.offers(t, world.actor, "1month", "1week")
+		want := world.create(t, `{"name":"Ana","whatsapp":"5511987654321","email":"ana@example.com","usuario":"ana","plan_id":1,"notes":"n","external_id":"7"}`)
 		var told []string
-		w.events.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
-			told = e.Data.(updatedData).Changed
+		world.events.Watch(func(_ context.Context, _ *sqldb.Tx, recorded event.Event) error {
+			told = recorded.Data.(updatedData).Changed
 			return nil
 		})
 		for _, step := range []struct {
@@ -299,30 +299,30 @@ func TestUpdateChangesOnlyWhatIsGivenAndTellsWhat(t *testing.T) {
 			change  func(*Customer)
 			changed []string
 		}{
-			{`{"name":"Ana Lima"}`, func(c *Customer) { c.Name = "Ana Lima" }, []string{"name"}},
-			{`{"email":null,"notes":""}`, func(c *Customer) { c.Email, c.Notes = "", "" }, []string{"email", "notes"}},
-			{`{"username":"ANA"}`, func(c *Customer) { c.Usuario = "ANA" }, []string{"usuario"}},
-			{`{"plan_id":"2"}`, func(c *Customer) { c.Plan = Plan{2, "Plano 1week", 3500} }, []string{"plan_id"}},
-			{`{"product_id":null}`, func(c *Customer) { c.Product = Product{} }, []string{"product_id"}},
-			{`{"due_date":"2026-05-10"}`, func(c *Customer) { c.DueOn, c.OwnDay = day("2026-05-10"), 10 }, []string{"data_de_vencimento"}},
-			{`{"data_de_vencimento":null,"plan_id":null}`, func(c *Customer) {
-				c.DueOn, c.OwnDay, c.Plan = civil.Date{}, 0, Plan{}
+			{`{"name":"Ana Lima"}`, func(customer *Customer) { customer.Name = "Ana Lima" }, []string{"name"}},
+			{`{"email":null,"notes":""}`, func(customer *Customer) { customer.Email, customer.Notes = "", "" }, []string{"email", "notes"}},
+			{`{"username":"ANA"}`, func(customer *Customer) { customer.Usuario = "ANA" }, []string{"usuario"}},
+			{`{"plan_id":"2"}`, func(customer *Customer) { customer.Plan = Plan{2, "Plano 1week", 3500} }, []string{"plan_id"}},
+			{`{"product_id":null}`, func(customer *Customer) { customer.Product = Product{} }, []string{"product_id"}},
+			{`{"due_date":"2026-05-10"}`, func(customer *Customer) { customer.DueOn, customer.OwnDay = day("2026-05-10"), 10 }, []string{"data_de_vencimento"}},
+			{`{"data_de_vencimento":null,"plan_id":null}`, func(customer *Customer) {
+				customer.DueOn, customer.OwnDay, customer.Plan = civil.Date{}, 0, Plan{}
 			}, []string{"data_de_vencimento", "plan_id"}},
 			{`{"whatsapp":"(11) 98765-4321"}`, func(*Customer) {}, nil},
-			{`{"whatsapp":"21 3333-4444","external_id":8}`, func(c *Customer) {
-				c.Whatsapp, c.ExternalID = "552133334444", "8"
+			{`{"whatsapp":"21 3333-4444","external_id":8}`, func(customer *Customer) {
+				customer.Whatsapp, customer.ExternalID = "552133334444", "8"
 			}, []string{"whatsapp", "external_id"}},
 			{`{}`, func(*Customer) {}, nil},
 			{`{"id":99,"status":"Vencido"}`, func(*Customer) {}, nil},
 		} {
-			w.clock.Advance(time.Minute)
+			world.clock.Advance(time.Minute)
 			step.change(&want)
 			if step.changed != nil {
-				want.UpdatedAt = w.clock.Now()
+				want.UpdatedAt = world.clock.Now()
 			}
 			told = nil
-			w.update(t, want.ID, step.body)
-			got, err := w.Find(t.Context(), w.actor, want.ID)
+			world.update(t, want.ID, step.body)
+			got, err := world.Find(t.Context(), world.actor, want.ID)
 			got.CreatedAt, got.UpdatedAt = got.CreatedAt.UTC(), got.UpdatedAt.UTC()
 			want.expiry = expiry{}.after(want.DueOn, day("2026-01-31"))
 			want.recurring, want.period = got.recurring, got.period
@@ -333,7 +333,7 @@ func TestUpdateChangesOnlyWhatIsGivenAndTellsWhat(t *testing.T) {
 				t.Errorf("%s: told %v, want %v", step.body, told, step.changed)
 			}
 		}
-		if got := len(w.recorded(t)); got != 9 {
+		if got := len(world.recorded(t)); got != 9 {
 			t.Errorf("%d events, want the creation and 8 changes", got)
 		}
 	})
@@ -341,25 +341,25 @@ func TestUpdateChangesOnlyWhatIsGivenAndTellsWhat(t *testing.T) {
 
 func TestUpdateRefusesEveryWrongFieldAtOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		other := w.newCompany(t)
-		w.offers(t, other, "1month")
-		w.create(t, `{"name":"Bia","usuario":"bia","external_id":"7"}`)
-		before := w.create(t, `{"name":"Ana","usuario":"ana"}`)
+		world := newWorld(t, engine)
+		other := world.newCompany(t)
+		world.offers(t, other, "1month")
+		world.create(t, `{"name":"Bia","usuario":"bia","external_id":"7"}`)
+		before := world.create(t, `{"name":"Ana","usuario":"ana"}`)
 		for body, want := range map[string][]string{
 			`{"name":null}`: {"name"},
 			`{"name":"","email":"x","plan_id":1,"product_id":1,"usuario":"Bia","external_id":"7","cor":"x"}`: {
 				"name", "email", "plan_id", "product_id", "usuario", "external_id", "cor",
 			},
 		} {
-			_, err := w.Update(t.Context(), w.actor, before.ID, ReadChanges(form(t, body)))
+			_, err := world.Update(t.Context(), world.actor, before.ID, ReadChanges(form(t, body)))
 			wantFields(t, err, want...)
 		}
-		_, err := w.Update(t.Context(), other, before.ID, ReadChanges(form(t, `{"name":"Eva"}`)))
+		_, err := world.Update(t.Context(), other, before.ID, ReadChanges(form(t, `{"name":"Eva"}`)))
 		wantNotFound(t, err)
-		_, err = w.Update(t.Context(), w.actor, 99, ReadChanges(form(t, `{"nmae":"Eva"}`)))
+		_, err = world.Update(t.Context(), world.actor, 99, ReadChanges(form(t, `{"nmae":"Eva"}`)))
 		wantNotFound(t, err)
-		got, err := w.Find(t.Context(), w.actor, before.ID)
+		got, err := world.Find(t.Context(), world.actor, before.ID)
 		got.CreatedAt, got.UpdatedAt = got.CreatedAt.UTC(), got.UpdatedAt.UTC()
 		if err != nil || got != before {
 			t.Errorf("after refusals %+v, %v; want %+v", got, err, before)
@@ -368,34 +368,34 @@ func TestUpdateRefusesEveryWrongFieldAtOnce(t *testing.T) {
 }
 
 func TestInactivePlanStaysWithWhoHasIt(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.offers(t, w.actor, "1month")
-	c := w.create(t, `{"name":"Ana","plan_id":1}`)
-	_, err := w.catalog.UpdatePlan(t.Context(), w.actor, 1, catalog.ReadPlanChanges(values("active", "false")))
+	world := newWorld(t, sqldb.SQLite)
+	world.offers(t, world.actor, "1month")
+	customer := world.create(t, `{"name":"Ana","plan_id":1}`)
+	_, err := world.catalog.UpdatePlan(t.Context(), world.actor, 1, catalog.ReadPlanChanges(values("active", "false")))
 	must(t, err)
-	w.update(t, c.ID, `{"name":"Ana Lima","plan_id":1}`)
-	if got := w.renew(t, c.ID).DueOn; got != day("2026-03-31") {
+	world.update(t, customer.ID, `{"name":"Ana Lima","plan_id":1}`)
+	if got := world.renew(t, customer.ID).DueOn; got != day("2026-03-31") {
 		t.Errorf("renewed until %v", got)
 	}
 }
 
 func TestDeletedCustomerIsGone(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		other := w.newCompany(t)
-		c := w.create(t, `{"name":"Ana","usuario":"ana"}`)
-		wantNotFound(t, w.Delete(t.Context(), other, c.ID))
-		must(t, w.Delete(t.Context(), w.actor, c.ID))
-		wantNotFound(t, w.Delete(t.Context(), w.actor, c.ID))
-		_, err := w.Find(t.Context(), w.actor, c.ID)
+		world := newWorld(t, engine)
+		other := world.newCompany(t)
+		customer := world.create(t, `{"name":"Ana","usuario":"ana"}`)
+		wantNotFound(t, world.Delete(t.Context(), other, customer.ID))
+		must(t, world.Delete(t.Context(), world.actor, customer.ID))
+		wantNotFound(t, world.Delete(t.Context(), world.actor, customer.ID))
+		_, err := world.Find(t.Context(), world.actor, customer.ID)
 		wantNotFound(t, err)
-		_, err = w.Renew(t.Context(), w.actor, c.ID)
+		_, err = world.Renew(t.Context(), world.actor, customer.ID)
 		wantNotFound(t, err)
-		if again := w.create(t, `{"name":"Ana","usuario":"ana"}`); again.ID <= c.ID {
-			t.Errorf("id %d after %d was deleted", again.ID, c.ID)
+		if again := world.create(t, `{"name":"Ana","usuario":"ana"}`); again.ID <= customer.ID {
+			t.Errorf("id %d after %d was deleted", again.ID, customer.ID)
 		}
 		want := []event.Name{event.CustomerCreated, event.CustomerDeleted, event.CustomerCreated}
-		if got := w.recorded(t); !slices.Equal(got, want) {
+		if got := world.recorded(t); !slices.Equal(got, want) {
 			t.Errorf("events %v, want %v", got, want)
 		}
 	})

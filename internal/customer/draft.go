@@ -51,7 +51,10 @@ const (
 
 // ReadOnly are the fields of a customer's record that a form may carry and
 // that change nothing, so that what was read can be sent back.
-var ReadOnly = []string{"id", "uuid", "status", "plan", "product", "invoices", "created_at", "updated_at", "previous_due_date", "cancelled_at"}
+var ReadOnly = []string{
+	"id", "uuid", "status", "plan", "product", "invoices", "created_at", "updated_at",
+	"previous_due_date", "cancelled_at",
+}
 
 // ReadNew reads the draft of a new customer.
 func ReadNew(in *input.Form) Draft {
@@ -80,7 +83,7 @@ func readDraft(in *input.Form) Draft {
 	in.Alias("due_date", "data_de_vencimento")
 	in.Ignore(ReadOnly...)
 	whatsapp, unread := in.StoredPhone("whatsapp")
-	d := Draft{
+	draft := Draft{
 		Name:      in.Line("name", maxName),
 		Whatsapp:  whatsapp,
 		Email:     in.Email("email"),
@@ -100,86 +103,95 @@ func readDraft(in *input.Form) Draft {
 		unreadPhone: unread,
 	}
 	for _, text := range texts {
-		text.read(in, &d)
+		text.read(in, &draft)
 	}
-	d.Problems = in.Problems()
-	return d
+	draft.Problems = in.Problems()
+	return draft
 }
 
 // customer makes a new customer of the draft. What the company's rules refuse
 // is returned as fields, all of it.
-func (d Draft) customer(now time.Time, a account.Actor, on catalogLookup) (Customer, fault.Fields, error) {
-	c := Customer{UUID: id.NewUUID(), UpdatedAt: now}
-	c.createdAt(now, a.Company.Zone)
-	d.plainTo(&c)
-	d.cancel(&c, now)
-	plan, refused, err := d.resolve(on, &c)
+func (d Draft) customer(
+	now time.Time,
+	actor account.Actor,
+	on catalogLookup,
+) (Customer, fault.Fields, error) {
+	customer := Customer{UUID: id.NewUUID(), UpdatedAt: now}
+	customer.createdAt(now, actor.Company.Zone)
+	d.plainTo(&customer)
+	d.cancel(&customer, now)
+	plan, refused, err := d.resolve(on, &customer)
 	if err != nil {
-		return c, refused, err
+		return customer, refused, err
 	}
-	d.refuseReason(c, &refused)
-	if c.Name == "" {
+	d.refuseReason(customer, &refused)
+	if customer.Name == "" {
 		refused.Add("name", "is required")
 	}
 	if !d.ProductID.Given() {
-		c.Product = Product(plan.Product)
+		customer.Product = Product(plan.Product)
 	}
-	if c.DueOn.IsZero() && plan.ID != 0 {
-		today := a.Today(now)
-		err = c.extend(plan.Period, today, today.Day())
+	if customer.DueOn.IsZero() && plan.ID != 0 {
+		today := actor.Today(now)
+		err = customer.extend(plan.Period, today, today.Day())
 	}
-	return c, refused, err
+	return customer, refused, err
 }
 
 // changed returns before with the draft's changes, and what is refused.
-func (d Draft) changed(ctx context.Context, tx *sqldb.Tx, a account.Actor, before Customer) (Customer, fault.Fields, error) {
-	c := before
-	d.plainTo(&c)
-	d.cancel(&c, tx.Now())
-	_, refused, err := d.resolve(catalogOf(ctx, tx, a), &c)
+func (d Draft) changed(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	before Customer,
+) (Customer, fault.Fields, error) {
+	customer := before
+	d.plainTo(&customer)
+	d.cancel(&customer, tx.Now())
+	_, refused, err := d.resolve(catalogOf(ctx, tx, actor), &customer)
 	if err != nil {
-		return c, refused, err
+		return customer, refused, err
 	}
-	d.refuseReason(c, &refused)
+	d.refuseReason(customer, &refused)
 	if d.unreadPhone.Reason != "" && d.unreadPhone.Digits != before.Whatsapp {
 		refused.Add("whatsapp", d.unreadPhone.Reason)
 	}
-	if c.Name == "" {
+	if customer.Name == "" {
 		refused.Add("name", "must not be empty")
 	}
-	if c.Usuario != before.Usuario || c.ExternalID != before.ExternalID {
-		err = refuseTaken(ctx, tx, a, c, &refused)
+	if customer.Usuario != before.Usuario || customer.ExternalID != before.ExternalID {
+		err = refuseTaken(ctx, tx, actor, customer, &refused)
 	}
-	return c, refused, err
+	return customer, refused, err
 }
 
 // plainTo sets the fields that need no look at other tables.
-func (d Draft) plainTo(c *Customer) {
-	d.Name.To(&c.Name)
-	d.Whatsapp.To(&c.Whatsapp)
-	d.Email.To(&c.Email)
-	d.Usuario.To(&c.Usuario)
-	d.CpfCnpj.To(&c.CpfCnpj)
-	d.Address.To(&c.Address)
-	d.Custom.To(&c.Custom)
-	d.CancelReason.To(&c.CancelReason)
+func (d Draft) plainTo(customer *Customer) {
+	d.Name.To(&customer.Name)
+	d.Whatsapp.To(&customer.Whatsapp)
+	d.Email.To(&customer.Email)
+	d.Usuario.To(&customer.Usuario)
+	d.CpfCnpj.To(&customer.CpfCnpj)
+	d.Address.To(&customer.Address)
+	d.Custom.To(&customer.Custom)
+	d.CancelReason.To(&customer.CancelReason)
 	for _, text := range texts {
-		text.draft(&d).To(text.record(c))
+		text.draft(&d).To(text.record(customer))
 	}
 	if d.OwnPrice.Given() {
-		c.OwnPrice = Price{d.OwnPrice.Value, d.OwnPrice.HasValue()}
+		customer.OwnPrice = Price{d.OwnPrice.Value, d.OwnPrice.HasValue()}
 	}
 	// The date that was read and sent back keeps its own day: 28 February may
 	// stand for the 31st.
-	if d.DueOn.Given() && d.DueOn.Value != c.DueOn {
-		c.DueOn, c.OwnDay = d.DueOn.Value, d.DueOn.Value.Day()
+	if d.DueOn.Given() && d.DueOn.Value != customer.DueOn {
+		customer.DueOn, customer.OwnDay = d.DueOn.Value, d.DueOn.Value.Day()
 	}
 }
 
 // refuseReason refuses the reason of a cancellation that is none: it would be
 // lost in silence.
-func (d Draft) refuseReason(c Customer, refused *fault.Fields) {
-	if d.CancelReason.Value != "" && !c.IsCancelled() {
+func (d Draft) refuseReason(customer Customer, refused *fault.Fields) {
+	if d.CancelReason.Value != "" && !customer.IsCancelled() {
 		refused.Add("cancel_reason", "needs cancelled: true")
 	}
 }
@@ -191,17 +203,34 @@ type catalogLookup struct {
 	product func(id int64) (catalog.Product, error)
 }
 
-func catalogOf(ctx context.Context, q sqldb.Querier, a account.Actor) catalogLookup {
+func catalogOf(ctx context.Context, querier sqldb.Querier, actor account.Actor) catalogLookup {
 	return catalogLookup{
-		plan:    func(id int64) (catalog.Plan, error) { return catalog.FindPlan(ctx, q, a, id) },
-		product: func(id int64) (catalog.Product, error) { return catalog.FindProduct(ctx, q, a, id) },
+		plan: func(id int64) (catalog.Plan, error) {
+			return catalog.FindPlan(
+				ctx,
+				querier,
+				actor,
+				id,
+			)
+		},
+		product: func(id int64) (catalog.Product, error) {
+			return catalog.FindProduct(
+				ctx,
+				querier,
+				actor,
+				id,
+			)
+		},
 	}
 }
 
 // resolve looks up plan and product. It returns the plan when the draft names
 // one.
-func (d Draft) resolve(on catalogLookup, c *Customer) (plan catalog.Plan, refused fault.Fields, err error) {
-	if d.PlanID.Given() && d.PlanID.Value != c.Plan.ID {
+func (d Draft) resolve(
+	on catalogLookup,
+	customer *Customer,
+) (plan catalog.Plan, refused fault.Fields, err error) {
+	if d.PlanID.Given() && d.PlanID.Value != customer.Plan.ID {
 		plan, err = chosen(d.PlanID.Value, "plan_id", &refused, on.plan)
 		if err != nil {
 			return plan, refused, err
@@ -209,9 +238,9 @@ func (d Draft) resolve(on catalogLookup, c *Customer) (plan catalog.Plan, refuse
 		if plan.ID != 0 && !plan.Active {
 			refused.Add("plan_id", "is not active")
 		}
-		c.buys(plan)
+		customer.buys(plan)
 	}
-	if d.ProductID.Given() && d.ProductID.Value != c.Product.ID {
+	if d.ProductID.Given() && d.ProductID.Value != customer.Product.ID {
 		product, err := chosen(d.ProductID.Value, "product_id", &refused, on.product)
 		if err != nil {
 			return plan, refused, err
@@ -219,29 +248,40 @@ func (d Draft) resolve(on catalogLookup, c *Customer) (plan catalog.Plan, refuse
 		if product.ID != 0 && !product.Active {
 			refused.Add("product_id", "is not active")
 		}
-		c.Product = Product{ID: product.ID, Name: product.Name}
+		customer.Product = Product{ID: product.ID, Name: product.Name}
 	}
 	return plan, refused, nil
 }
 
 // chosen finds a plan or product by id; none for 0. One that the company does
 // not have is refused.
-func chosen[T any](id int64, name string, refused *fault.Fields, find func(id int64) (T, error)) (T, error) {
+func chosen[T any](
+	id int64,
+	name string,
+	refused *fault.Fields,
+	find func(id int64) (T, error),
+) (T, error) {
 	var none T
 	if id == 0 {
 		return none, nil
 	}
-	v, err := find(id)
+	value, err := find(id)
 	if fault.KindOf(err) == fault.KindNotFound {
 		refused.Add(name, "does not exist")
 		return none, nil
 	}
-	return v, err
+	return value, err
 }
 
 // refuseTaken refuses a login or key that another customer has.
-func refuseTaken(ctx context.Context, q sqldb.Querier, a account.Actor, c Customer, refused *fault.Fields) error {
-	usuario, external, err := taken(ctx, q, a.Company.ID, c)
+func refuseTaken(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	customer Customer,
+	refused *fault.Fields,
+) error {
+	usuario, external, err := taken(ctx, querier, actor.Company.ID, customer)
 	if err != nil {
 		return err
 	}

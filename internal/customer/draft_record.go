@@ -96,11 +96,11 @@ func refuseCustom(name, text string) string {
 	return ""
 }
 
-func isPlain(s string, limit int) bool {
-	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > limit {
+func isPlain(text string, limit int) bool {
+	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > limit {
 		return false
 	}
-	for _, r := range s {
+	for _, r := range text {
 		if unicode.IsControl(r) {
 			return false
 		}

@@ -79,38 +79,46 @@ type expiredData struct {
 	DueDate  civil.Date `json:"due_date"`
 }
 
-func briefOf(c Customer) brief { return brief{c.ID, c.UUID, c.Name, orNull(c.Whatsapp)} }
-
-func contactOf(c Customer) contact {
-	return contact{c.ID, c.UUID, c.Name, orNull(c.Usuario), orNull(c.Whatsapp), orNull(c.Email)}
+func briefOf(customer Customer) brief {
+	return brief{customer.ID, customer.UUID, customer.Name, orNull(customer.Whatsapp)}
 }
 
-func describe(c Customer, a account.Actor, now time.Time) whole {
+func contactOf(customer Customer) contact {
+	return contact{
+		customer.ID, customer.UUID, customer.Name, orNull(customer.Usuario),
+		orNull(customer.Whatsapp), orNull(customer.Email),
+	}
+}
+
+func describe(customer Customer, actor account.Actor, now time.Time) whole {
 	w := whole{
-		contact: contactOf(c), Status: c.Status(a.Today(now)), DueDate: c.DueOn,
-		CreatedAt: civil.Timestamp(c.CreatedAt, c.CreatedZone()), CpfCnpj: orNull(c.CpfCnpj),
+		contact:   contactOf(customer),
+		Status:    customer.Status(actor.Today(now)),
+		DueDate:   customer.DueOn,
+		CreatedAt: civil.Timestamp(customer.CreatedAt, customer.CreatedZone()),
+		CpfCnpj:   orNull(customer.CpfCnpj),
 	}
-	if c.Plan.ID != 0 {
-		w.Plan = &planData{c.Plan.Name, c.Plan.Value}
+	if customer.Plan.ID != 0 {
+		w.Plan = &planData{customer.Plan.Name, customer.Plan.Value}
 	}
-	if c.Product.ID != 0 {
-		w.Product = &productData{c.Product.Name}
+	if customer.Product.ID != 0 {
+		w.Product = &productData{customer.Product.Name}
 	}
-	if !c.Address.IsZero() {
-		w.Address = &c.Address
+	if !customer.Address.IsZero() {
+		w.Address = &customer.Address
 	}
-	if c.OwnPrice.Own {
-		w.Price = &c.OwnPrice.Amount
+	if customer.OwnPrice.Own {
+		w.Price = &customer.OwnPrice.Amount
 	}
-	if c.Custom != "" {
-		w.Custom = json.RawMessage(c.Custom)
+	if customer.Custom != "" {
+		w.Custom = json.RawMessage(customer.Custom)
 	}
 	return w
 }
 
-func orNull(s string) *string {
-	if s == "" {
+func orNull(text string) *string {
+	if text == "" {
 		return nil
 	}
-	return &s
+	return &text
 }

@@ -29,25 +29,25 @@ var (
 
 func TestEventsAreAsIntegratorsKnowThem(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.offers(t, w.actor, "1month")
-		whole := w.create(t, `{"name":"João da Silva","whatsapp":"(11) 98765-4321","email":"joao@example.com","usuario":"joao.silva","plan_id":1}`)
-		w.wantEvent(t, "created")
-		bare := w.create(t, `{"name":"<Maria> & filhos"}`)
-		w.wantEvent(t, "created-bare")
-		w.clock.Advance(90 * time.Minute)
-		w.update(t, whole.ID, `{"usuario":"joao","plan_id":null,"product_id":null,"data_de_vencimento":"2026-01-30"}`)
-		w.wantEvent(t, "updated")
-		w.update(t, whole.ID, `{"plan_id":1}`)
-		w.renew(t, whole.ID)
-		w.wantEvent(t, "renewed")
-		w.update(t, bare.ID, `{"plan_id":1}`)
-		w.renew(t, bare.ID)
-		w.wantEvent(t, "renewed-first")
-		must(t, w.Delete(t.Context(), w.actor, whole.ID))
-		w.wantEvent(t, "deleted")
-		must(t, w.Delete(t.Context(), w.actor, bare.ID))
-		w.wantEvent(t, "deleted-bare")
+		world := newWorld(t, engine)
+		world.offers(t, world.actor, "1month")
+		whole := world.create(t, `{"name":"João da Silva","whatsapp":"(11) 98765-4321","email":"joao@example.com","usuario":"joao.silva","plan_id":1}`)
+		world.wantEvent(t, "created")
+		bare := world.create(t, `{"name":"<Maria> & filhos"}`)
+		world.wantEvent(t, "created-bare")
+		world.clock.Advance(90 * time.Minute)
+		world.update(t, whole.ID, `{"usuario":"joao","plan_id":null,"product_id":null,"data_de_vencimento":"2026-01-30"}`)
+		world.wantEvent(t, "updated")
+		world.update(t, whole.ID, `{"plan_id":1}`)
+		world.renew(t, whole.ID)
+		world.wantEvent(t, "renewed")
+		world.update(t, bare.ID, `{"plan_id":1}`)
+		world.renew(t, bare.ID)
+		world.wantEvent(t, "renewed-first")
+		must(t, world.Delete(t.Context(), world.actor, whole.ID))
+		world.wantEvent(t, "deleted")
+		must(t, world.Delete(t.Context(), world.actor, bare.ID))
+		world.wantEvent(t, "deleted-bare")
 	})
 }
 
@@ -79,32 +79,32 @@ var errSubscriber = errors.New("the subscriber could not")
 // An event that cannot be recorded takes its change back with it.
 func TestChangeAndEventStandOrFallTogether(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.offers(t, w.actor, "1month")
-		before := w.create(t, `{"name":"Ana","plan_id":1}`)
+		world := newWorld(t, engine)
+		world.offers(t, world.actor, "1month")
+		before := world.create(t, `{"name":"Ana","plan_id":1}`)
 		failing := &event.Log{}
 		failing.Watch(func(context.Context, *sqldb.Tx, event.Event) error { return errSubscriber })
-		s := New(w.db, failing)
+		service := New(world.db, failing)
 		for name, change := range map[string]func(context.Context, account.Actor) error{
-			"create": func(ctx context.Context, a account.Actor) error {
-				_, err := s.Create(ctx, a, ReadNew(form(t, `{"name":"Bia"}`)))
+			"create": func(ctx context.Context, actor account.Actor) error {
+				_, err := service.Create(ctx, actor, ReadNew(form(t, `{"name":"Bia"}`)))
 				return err
 			},
-			"update": func(ctx context.Context, a account.Actor) error {
-				_, err := s.Update(ctx, a, before.ID, ReadChanges(form(t, `{"name":"Bia"}`)))
+			"update": func(ctx context.Context, actor account.Actor) error {
+				_, err := service.Update(ctx, actor, before.ID, ReadChanges(form(t, `{"name":"Bia"}`)))
 				return err
 			},
-			"renew": func(ctx context.Context, a account.Actor) error {
-				_, err := s.Renew(ctx, a, before.ID)
+			"renew": func(ctx context.Context, actor account.Actor) error {
+				_, err := service.Renew(ctx, actor, before.ID)
 				return err
 			},
-			"delete": func(ctx context.Context, a account.Actor) error { return s.Delete(ctx, a, before.ID) },
+			"delete": func(ctx context.Context, actor account.Actor) error { return service.Delete(ctx, actor, before.ID) },
 		} {
-			if err := change(t.Context(), w.actor); !errors.Is(err, errSubscriber) {
+			if err := change(t.Context(), world.actor); !errors.Is(err, errSubscriber) {
 				t.Errorf("%s: %v, want the subscriber's error", name, err)
 			}
 		}
-		list, total, err := w.List(t.Context(), w.actor, Filter{}, firstPage)
+		list, total, err := world.List(t.Context(), world.actor, Filter{}, firstPage)
 		if err != nil || total != 1 || len(list) != 1 {
 			t.Fatalf("customers %v of %d, %v; want the one", list, total, err)
 		}
@@ -112,7 +112,7 @@ func TestChangeAndEventStandOrFallTogether(t *testing.T) {
 		if list[0] != before {
 			t.Errorf("customer %+v\nwant %+v", list[0], before)
 		}
-		if got := w.recorded(t); len(got) != 1 {
+		if got := world.recorded(t); len(got) != 1 {
 			t.Errorf("events %v, want the first creation alone", got)
 		}
 	})

@@ -16,20 +16,20 @@ const expireBatch = 100
 // those not yet recorded, so a run with nothing due costs one look; what was
 // missed while no process ran is found by the next run, and any number of
 // processes may run it at once. It returns how many it recorded.
-func (s *Service) Expire(ctx context.Context, a account.Actor) (int, error) {
-	due, err := anyLapsed(ctx, s.db, a.Company.ID, a.Today(s.db.Now()).String())
+func (s *Service) Expire(ctx context.Context, actor account.Actor) (int, error) {
+	due, err := anyLapsed(ctx, s.db, actor.Company.ID, actor.Today(s.db.Now()).String())
 	if err != nil || !due {
 		return 0, err
 	}
 	total := 0
 	for found := expireBatch; found == expireBatch; {
 		var recorded int
-		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-			found, recorded, err = s.expireBatch(ctx, tx, a)
+		err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+			found, recorded, err = s.expireBatch(ctx, tx, actor)
 			return err
 		})
 		if err != nil {
-			return total, fmt.Errorf("expire customers of company %d: %w", a.Company.ID, err)
+			return total, fmt.Errorf("expire customers of company %d: %w", actor.Company.ID, err)
 		}
 		total += recorded
 	}
@@ -38,13 +38,17 @@ func (s *Service) Expire(ctx context.Context, a account.Actor) (int, error) {
 
 // expireBatch returns how many customers have passed their due date, and for
 // how many of them that was new.
-func (s *Service) expireBatch(ctx context.Context, tx *sqldb.Tx, a account.Actor) (found, recorded int, err error) {
-	ids, err := lapsed(ctx, tx, a.Company.ID, a.Today(tx.Now()).String(), expireBatch)
+func (s *Service) expireBatch(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+) (found, recorded int, err error) {
+	ids, err := lapsed(ctx, tx, actor.Company.ID, actor.Today(tx.Now()).String(), expireBatch)
 	if err != nil {
 		return 0, 0, err
 	}
 	for _, id := range ids {
-		first, err := s.expire(ctx, tx, a, id)
+		first, err := s.expire(ctx, tx, actor, id)
 		if err != nil {
 			return 0, 0, fmt.Errorf("customer %d: %w", id, err)
 		}
@@ -55,12 +59,17 @@ func (s *Service) expireBatch(ctx context.Context, tx *sqldb.Tx, a account.Actor
 	return len(ids), recorded, nil
 }
 
-func (s *Service) expire(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (first bool, err error) {
-	c, err := byID(ctx, tx, a.Company.ID, id)
+func (s *Service) expire(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	id int64,
+) (first bool, err error) {
+	customer, err := byID(ctx, tx, actor.Company.ID, id)
 	if err != nil {
 		return false, err
 	}
-	change := Change{Action: ActionExpired, Before: c, After: c}
-	err = s.apply(ctx, tx, a, &change)
+	change := Change{Action: ActionExpired, Before: customer, After: customer}
+	err = s.apply(ctx, tx, actor, &change)
 	return !change.recorded, err
 }

@@ -54,15 +54,20 @@ func (c Customer) passedUnseen(today civil.Date) bool {
 // renewal that leads from a past date to another past date records
 // customer.expired for the first one, before customer.renewed: afterwards
 // nothing would.
-func (s *Service) settleExpiry(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *Change) error {
-	today := a.Today(tx.Now())
-	if c.Action == ActionRenewed && c.Before.passedUnseen(today) && c.After.DueOn.Before(today) {
-		passed := Change{Action: ActionExpired, Before: c.Before, After: c.Before}
-		if err := s.apply(ctx, tx, a, &passed); err != nil {
+func (s *Service) settleExpiry(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *Change,
+) error {
+	today := actor.Today(tx.Now())
+	if change.Action == ActionRenewed && change.Before.passedUnseen(today) && change.After.DueOn.Before(today) {
+		passed := Change{Action: ActionExpired, Before: change.Before, After: change.Before}
+		if err := s.apply(ctx, tx, actor, &passed); err != nil {
 			return err
 		}
-		c.Before.expiry, c.Before.recurring = passed.After.expiry, passed.After.recurring
+		change.Before.expiry, change.Before.recurring = passed.After.expiry, passed.After.recurring
 	}
-	c.After.expiry = c.Before.expiry.after(c.After.expires(), today)
+	change.After.expiry = change.Before.expiry.after(change.After.expires(), today)
 	return nil
 }

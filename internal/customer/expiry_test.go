@@ -17,13 +17,13 @@ import (
 // new expiry.
 func TestADateThatLeavesAndComesBackIsRecordedOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		id := w.create(t, `{"name":"Ana","data_de_vencimento":"2026-01-10"}`).ID
+		world := newWorld(t, engine)
+		id := world.create(t, `{"name":"Ana","data_de_vencimento":"2026-01-10"}`).ID
 		for _, dueOn := range []string{"2026-01-10", "2026-01-05", "2026-01-10", "2027-01-01", "2026-01-10", "2026-01-05", "2026-01-10"} {
-			w.update(t, id, fmt.Sprintf(`{"data_de_vencimento":%q}`, dueOn))
-			w.expire(t, w.actor)
+			world.update(t, id, fmt.Sprintf(`{"data_de_vencimento":%q}`, dueOn))
+			world.expire(t, world.actor)
 		}
-		if got, want := w.expired(t), []string{"2026-01-10"}; !slices.Equal(got, want) {
+		if got, want := world.expired(t), []string{"2026-01-10"}; !slices.Equal(got, want) {
 			t.Errorf("recorded for %v, want %v", got, want)
 		}
 	})
@@ -31,20 +31,20 @@ func TestADateThatLeavesAndComesBackIsRecordedOnce(t *testing.T) {
 
 func TestWhoPaysSixOverdueMonthsOneByOneExpiresOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.offers(t, w.actor, "1month")
-		id := w.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2025-08-20"}`).ID
-		w.expire(t, w.actor)
+		world := newWorld(t, engine)
+		world.offers(t, world.actor, "1month")
+		id := world.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2025-08-20"}`).ID
+		world.expire(t, world.actor)
 		for range 6 {
-			w.renew(t, id)
-			w.expire(t, w.actor)
+			world.renew(t, id)
+			world.expire(t, world.actor)
 		}
-		if got, want := w.expired(t), []string{"2025-08-20"}; !slices.Equal(got, want) {
+		if got, want := world.expired(t), []string{"2025-08-20"}; !slices.Equal(got, want) {
 			t.Errorf("recorded for %v, want %v", got, want)
 		}
-		w.clock.Advance(30 * 24 * time.Hour) // the seventh month passes
-		w.expire(t, w.actor)
-		if got, want := w.expired(t), []string{"2025-08-20", "2026-02-20"}; !slices.Equal(got, want) {
+		world.clock.Advance(30 * 24 * time.Hour) // the seventh month passes
+		world.expire(t, world.actor)
+		if got, want := world.expired(t), []string{"2025-08-20", "2026-02-20"}; !slices.Equal(got, want) {
 			t.Errorf("recorded for %v, want %v", got, want)
 		}
 	})
@@ -54,18 +54,18 @@ func TestWhoPaysSixOverdueMonthsOneByOneExpiresOnce(t *testing.T) {
 // past date: the passing is recorded by the renewal, before it.
 func TestPassingThatNoRunHasSeenIsRecordedBeforeTheRenewal(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.offers(t, w.actor, "1month")
-		id := w.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2025-08-20"}`).ID
-		w.renew(t, id)
-		w.expire(t, w.actor)
-		names, err := sqldb.Values[string](t.Context(), w.db, `SELECT name FROM events WHERE company_id = ? ORDER BY id`, w.actor.Company.ID)
+		world := newWorld(t, engine)
+		world.offers(t, world.actor, "1month")
+		id := world.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2025-08-20"}`).ID
+		world.renew(t, id)
+		world.expire(t, world.actor)
+		names, err := sqldb.Values[string](t.Context(), world.db, `SELECT name FROM events WHERE company_id = ? ORDER BY id`, world.actor.Company.ID)
 		must(t, err)
 		want := []string{string(event.CustomerCreated), string(event.CustomerExpired), string(event.CustomerRenewed)}
 		if !slices.Equal(names, want) {
 			t.Errorf("recorded %v, want %v", names, want)
 		}
-		if got, want := w.expired(t), []string{"2025-08-20"}; !slices.Equal(got, want) {
+		if got, want := world.expired(t), []string{"2025-08-20"}; !slices.Equal(got, want) {
 			t.Errorf("recorded for %v, want %v", got, want)
 		}
 	})
@@ -73,19 +73,19 @@ func TestPassingThatNoRunHasSeenIsRecordedBeforeTheRenewal(t *testing.T) {
 
 func TestZoneThatMovesWestAndBackRecordsNothingAgain(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		id := w.create(t, `{"name":"Ana","data_de_vencimento":"2026-01-31"}`).ID
-		w.clock.Set(time.Date(2026, 2, 1, 3, 30, 0, 0, time.UTC)) // half past midnight in São Paulo
+		world := newWorld(t, engine)
+		id := world.create(t, `{"name":"Ana","data_de_vencimento":"2026-01-31"}`).ID
+		world.clock.Set(time.Date(2026, 2, 1, 3, 30, 0, 0, time.UTC)) // half past midnight in São Paulo
 		for _, zone := range []string{"America/Sao_Paulo", "America/Rio_Branco", "America/Sao_Paulo"} {
-			a := w.actor
+			actor := world.actor
 			var err error
-			a.Company, err = w.accounts.SetCompany(t.Context(), a, account.ReadCompanyDraft(values("timezone", zone)))
+			actor.Company, err = world.accounts.SetCompany(t.Context(), actor, account.ReadCompanyDraft(values("timezone", zone)))
 			must(t, err)
-			_, err = w.Update(t.Context(), a, id, ReadChanges(values("name", "Ana of "+zone)))
+			_, err = world.Update(t.Context(), actor, id, ReadChanges(values("name", "Ana of "+zone)))
 			must(t, err)
-			w.expire(t, a)
+			world.expire(t, actor)
 		}
-		if got, want := w.expired(t), []string{"2026-01-31"}; !slices.Equal(got, want) {
+		if got, want := world.expired(t), []string{"2026-01-31"}; !slices.Equal(got, want) {
 			t.Errorf("recorded for %v, want %v", got, want)
 		}
 	})
@@ -95,23 +95,23 @@ func TestZoneThatMovesWestAndBackRecordsNothingAgain(t *testing.T) {
 // not even when the date leaves and comes back.
 func TestImportedExpiryIsNotRecordedLater(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.create(t, `{"name":"Bia"}`)
-		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			im := &importer{service: w.Service, actor: w.actor}
-			c, _, err := Draft{}.customer(tx.Now(), w.actor, catalogOf(t.Context(), tx, w.actor))
-			c.Name, c.DueOn, c.OwnDay = "Ana", day("2026-01-10"), 10
+		world := newWorld(t, engine)
+		world.create(t, `{"name":"Bia"}`)
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			im := &importer{service: world.Service, actor: world.actor}
+			customer, _, err := Draft{}.customer(tx.Now(), world.actor, catalogOf(t.Context(), tx, world.actor))
+			customer.Name, customer.DueOn, customer.OwnDay = "Ana", day("2026-01-10"), 10
 			if err != nil {
 				return err
 			}
-			_, err = (&writing{importer: im, tx: tx}).insertRows(t.Context(), []Customer{c})
+			_, err = (&writing{importer: im, tx: tx}).insertRows(t.Context(), []Customer{customer})
 			return err
 		}))
 		for _, dueOn := range []string{"2026-01-10", "2027-01-01", "2026-01-10"} {
-			w.update(t, 2, fmt.Sprintf(`{"data_de_vencimento":%q}`, dueOn))
-			w.expire(t, w.actor)
+			world.update(t, 2, fmt.Sprintf(`{"data_de_vencimento":%q}`, dueOn))
+			world.expire(t, world.actor)
 		}
-		if got := w.expired(t); len(got) != 0 {
+		if got := world.expired(t); len(got) != 0 {
 			t.Errorf("recorded for %v, want nothing", got)
 		}
 	})

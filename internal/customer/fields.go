@@ -47,14 +47,19 @@ func (t Text) read(in *input.Form, draft *Draft) {
 
 // plain is the line of the table for a plain text.
 func plain(text Text) field {
-	return field{name: text.Name, column: text.Name, at: func(c *Customer) any { return text.record(c) }, text: &text}
+	return field{
+		name:   text.Name,
+		column: text.Name,
+		at:     func(customer *Customer) any { return text.record(customer) },
+		text:   &text,
+	}
 }
 
 // Texts lists the fields that are plain texts.
 func Texts() (list []Text) {
-	for _, f := range fields {
-		if f.text != nil {
-			list = append(list, *f.text)
+	for _, field := range fields {
+		if field.text != nil {
+			list = append(list, *field.text)
 		}
 	}
 	return list
@@ -63,67 +68,70 @@ func Texts() (list []Text) {
 var texts = Texts()
 
 var fields = []field{
-	{name: "name", column: "name", at: func(c *Customer) any { return &c.Name }},
-	{name: "whatsapp", column: "whatsapp", at: func(c *Customer) any { return &c.Whatsapp }},
-	{name: "email", column: "email", at: func(c *Customer) any { return &c.Email }},
-	{name: "usuario", column: "usuario", at: func(c *Customer) any { return &c.Usuario }},
-	{name: "data_de_vencimento", column: "due_on", at: func(c *Customer) any { return &c.DueOn }},
+	{name: "name", column: "name", at: func(customer *Customer) any { return &customer.Name }},
+	{name: "whatsapp", column: "whatsapp", at: func(customer *Customer) any { return &customer.Whatsapp }},
+	{name: "email", column: "email", at: func(customer *Customer) any { return &customer.Email }},
+	{name: "usuario", column: "usuario", at: func(customer *Customer) any { return &customer.Usuario }},
+	{name: "data_de_vencimento", column: "due_on", at: func(customer *Customer) any { return &customer.DueOn }},
 	{
-		name: "plan_id", at: func(c *Customer) any { return &c.Plan.ID },
-		audit: "plan", shown: func(c *Customer) any { return &c.Plan.Name },
+		name: "plan_id", at: func(customer *Customer) any { return &customer.Plan.ID },
+		audit: "plan", shown: func(customer *Customer) any { return &customer.Plan.Name },
 	},
 	{
-		name: "product_id", at: func(c *Customer) any { return &c.Product.ID },
-		audit: "product", shown: func(c *Customer) any { return &c.Product.Name },
+		name: "product_id", at: func(customer *Customer) any { return &customer.Product.ID },
+		audit: "product", shown: func(customer *Customer) any { return &customer.Product.Name },
 	},
 	plain(Text{
 		Name: "notes", Label: "Notes", Heading: "observações", Limit: maxNotes, Lines: true,
-		record: func(c *Customer) *string { return &c.Notes },
-		draft:  func(d *Draft) *input.Opt[string] { return &d.Notes },
+		record: func(customer *Customer) *string { return &customer.Notes },
+		draft:  func(draft *Draft) *input.Opt[string] { return &draft.Notes },
 	}),
 	plain(Text{
-		Name: "external_id", Label: "Your own code", Hint: "The customer's key in another system of yours.",
-		Heading: "código", Limit: maxName,
-		record: func(c *Customer) *string { return &c.ExternalID },
-		draft:  func(d *Draft) *input.Opt[string] { return &d.ExternalID },
+		Name:    "external_id",
+		Label:   "Your own code",
+		Hint:    "The customer's key in another system of yours.",
+		Heading: "código",
+		Limit:   maxName,
+		record:  func(customer *Customer) *string { return &customer.ExternalID },
+		draft:   func(draft *Draft) *input.Opt[string] { return &draft.ExternalID },
 	}),
-	{name: "cpf_cnpj", column: "cpf_cnpj", at: func(c *Customer) any { return &c.CpfCnpj }},
-	{name: "address", column: "address", at: func(c *Customer) any { return &c.Address }},
-	{name: "price", column: "price_cents", at: func(c *Customer) any { return &c.OwnPrice }},
-	{name: "custom", column: "custom", at: func(c *Customer) any { return (*string)(&c.Custom) }},
-	{name: "cancelled", at: func(c *Customer) any { cancelled := c.IsCancelled(); return &cancelled }},
-	{name: "cancel_reason", column: "cancel_reason", at: func(c *Customer) any { return &c.CancelReason }},
+	{name: "cpf_cnpj", column: "cpf_cnpj", at: func(customer *Customer) any { return &customer.CpfCnpj }},
+	{name: "address", column: "address", at: func(customer *Customer) any { return &customer.Address }},
+	{name: "price", column: "price_cents", at: func(customer *Customer) any { return &customer.OwnPrice }},
+	{name: "custom", column: "custom", at: func(customer *Customer) any { return (*string)(&customer.Custom) }},
+	{name: "cancelled", at: func(customer *Customer) any { cancelled := customer.IsCancelled(); return &cancelled }},
+	{name: "cancel_reason", column: "cancel_reason", at: func(customer *Customer) any { return &customer.CancelReason }},
 }
 
 // changedFields names the fields that differ, as requests name them.
 func changedFields(before, after Customer) []string {
 	var names []string
-	for _, f := range fields {
-		if sqldb.ValueAt(f.at(&before)) != sqldb.ValueAt(f.at(&after)) {
-			names = append(names, f.name)
+	for _, field := range fields {
+		if sqldb.ValueAt(field.at(&before)) != sqldb.ValueAt(field.at(&after)) {
+			names = append(names, field.name)
 		}
 	}
 	return names
 }
 
 // auditFields is the record as the audit log shows it.
-func auditFields(c Customer) account.AuditFields {
+func auditFields(customer Customer) account.AuditFields {
 	shown := make(account.AuditFields, len(fields))
-	for _, f := range fields {
-		name, place := f.name, f.at
-		if f.audit != "" {
-			name, place = f.audit, f.shown
+	for _, field := range fields {
+		name, place := field.name, field.at
+		if field.audit != "" {
+			name, place = field.audit, field.shown
 		}
-		shown[name] = fmt.Sprint(sqldb.ValueAt(place(&c)))
+		shown[name] = fmt.Sprint(sqldb.ValueAt(place(&customer)))
 	}
 	return shown
 }
 
 // stored are the fields that a column holds as they are.
 var stored = func() (list sqldb.Fields[Customer]) {
-	for _, f := range fields {
-		if f.column != "" {
-			list = append(list, sqldb.Field[Customer]{Column: f.column, At: f.at})
+	for _, field := range fields {
+		if field.column != "" {
+			list = append(list, sqldb.Field[Customer]{Column: field.column, At: field.at})
 		}
 	}
 	return list

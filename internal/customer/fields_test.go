@@ -47,64 +47,64 @@ var notImported = map[string]string{
 }
 
 // full is a customer with every field filled.
-func full(t *testing.T) (c Customer) {
+func full(t *testing.T) (customer Customer) {
 	t.Helper()
-	housetest.Fill(t, &c, civil.MustParse("2026-03-31"), NewCustom(map[string]string{"MAC": "text"}), Price{2990, true},
+	housetest.Fill(t, &customer, civil.MustParse("2026-03-31"), NewCustom(map[string]string{"MAC": "text"}), Price{2990, true},
 		address.Address{CEP: "01310100", City: "São Paulo"}, Plan{1, "Plano 1month", 3500}, Product{1, "Internet 300"})
-	c.period = civil.Period{Unit: civil.Month, Count: 1}
-	return c
+	customer.period = civil.Period{Unit: civil.Month, Count: 1}
+	return customer
 }
 
 func TestEveryFieldIsAuditedAndNamedWhenItChanges(t *testing.T) {
-	housetest.EachField(t, full(t), settled, func(c Customer) bool {
-		return len(changedFields(Customer{}, c)) == 1 && fmt.Sprint(auditFields(c)) != fmt.Sprint(auditFields(Customer{}))
+	housetest.EachField(t, full(t), settled, func(customer Customer) bool {
+		return len(changedFields(Customer{}, customer)) == 1 && fmt.Sprint(auditFields(customer)) != fmt.Sprint(auditFields(Customer{}))
 	}, "is missing in the table of fields.go, so neither the audit log nor customer.updated tells its change")
 }
 
 func TestEveryFieldIsStored(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.offers(t, w.actor, "1month")
+		world := newWorld(t, engine)
+		world.offers(t, world.actor, "1month")
 		want := full(t)
-		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
-			c := Change{Action: ActionCreated, After: want}
-			err = w.apply(t.Context(), tx, w.actor, &c)
-			want = c.After
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
+			change := Change{Action: ActionCreated, After: want}
+			err = world.apply(t.Context(), tx, world.actor, &change)
+			want = change.After
 			return err
 		}))
-		if got, err := w.Find(t.Context(), w.actor, want.ID); err != nil || got != want {
+		if got, err := world.Find(t.Context(), world.actor, want.ID); err != nil || got != want {
 			t.Errorf("inserted %+v, read %+v, %v", want, got, err)
 		}
 		changed := want
-		for i, f := range fields {
-			if s, ok := f.at(&changed).(*string); ok && f.name != "custom" {
+		for i, field := range fields {
+			if s, ok := field.at(&changed).(*string); ok && field.name != "custom" {
 				*s = fmt.Sprintf("other%d", i)
 			}
 		}
-		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			return w.apply(t.Context(), tx, w.actor, &Change{Action: ActionUpdated, Before: want, After: changed})
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			return world.apply(t.Context(), tx, world.actor, &Change{Action: ActionUpdated, Before: want, After: changed})
 		}))
-		changed.UpdatedAt = w.db.Now()
-		if got, err := w.Find(t.Context(), w.actor, want.ID); err != nil || got.Notes != changed.Notes || len(changedFields(got, changed)) != 0 {
+		changed.UpdatedAt = world.db.Now()
+		if got, err := world.Find(t.Context(), world.actor, want.ID); err != nil || got.Notes != changed.Notes || len(changedFields(got, changed)) != 0 {
 			t.Errorf("updated to %+v, read %+v, %v", changed, got, err)
 		}
 	})
 }
 
 func TestEveryFieldIsToldByEvents(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	housetest.EachField(t, full(t), notToldByEvents, func(c Customer) bool {
-		_, empty := Change{Action: ActionCreated}.event(w.actor, noon)
-		name, data := Change{Action: ActionCreated, After: c}.event(w.actor, noon)
+	world := newWorld(t, sqldb.SQLite)
+	housetest.EachField(t, full(t), notToldByEvents, func(customer Customer) bool {
+		_, empty := Change{Action: ActionCreated}.event(world.actor, noon)
+		name, data := Change{Action: ActionCreated, After: customer}.event(world.actor, noon)
 		return name == event.CustomerCreated && asJSON(t, data) != asJSON(t, empty)
 	}, "is missing in the events' data (events.go)")
 }
 
 func TestEveryFieldThatCanBeSetCanBeImported(t *testing.T) {
 	known := sheet.Fields()
-	for _, f := range fields {
-		if _, excepted := notImported[f.name]; !slices.Contains(known, f.name) != excepted {
-			t.Errorf("%s: sheet/headings.go does not know it", f.name)
+	for _, field := range fields {
+		if _, excepted := notImported[field.name]; !slices.Contains(known, field.name) != excepted {
+			t.Errorf("%s: sheet/headings.go does not know it", field.name)
 		}
 	}
 }
@@ -119,12 +119,12 @@ func TestWhatIsExportedUnderATextsHeadingCanBeImported(t *testing.T) {
 }
 
 func TestEveryFieldOfADraftIsUsed(t *testing.T) {
-	d := reflect.TypeFor[Draft]()
-	settable := d.NumField() - 3 // Problems, unreadPhone, KeepInvoices
+	kind := reflect.TypeFor[Draft]()
+	settable := kind.NumField() - 3 // Problems, unreadPhone, KeepInvoices
 	if settable != len(fields) {
 		t.Errorf("a draft has %d fields, the table in fields.go %d", settable, len(fields))
 	}
-	for field := range d.Fields() {
+	for field := range kind.Fields() {
 		name := field.Name
 		if name == "Problems" || strings.HasSuffix(name, "ID") || !field.IsExported() {
 			continue

@@ -22,10 +22,12 @@ type Figure struct {
 }
 
 // Movements are how a customer's recurring revenue can have moved this month.
-var Movements = []string{tally.RecurringNew, tally.RecurringLost, tally.RecurringUp, tally.RecurringDown}
+var Movements = []string{
+	tally.RecurringNew, tally.RecurringLost, tally.RecurringUp, tally.RecurringDown,
+}
 
 func readFigure(in *input.Form) Figure {
-	f := Figure{
+	figure := Figure{
 		OwesFrom:    in.Date("owes_from").Value,
 		OwesTo:      in.Date("owes_to").Value,
 		CreatedFrom: in.Date("created_from").Value,
@@ -33,13 +35,13 @@ func readFigure(in *input.Form) Figure {
 		RenewedIn:   in.Line("renewed_in", len("2006-01")+1).Value,
 		Moved:       in.Choice("moved", Movements...).Value,
 	}
-	if _, err := time.Parse("2006-01", f.RenewedIn); f.RenewedIn != "" && err != nil {
+	if _, err := time.Parse("2006-01", figure.RenewedIn); figure.RenewedIn != "" && err != nil {
 		in.Refuse("renewed_in", "must be a month in the form YYYY-MM")
 	}
 	if recurring := in.Bool("recurring"); recurring.HasValue() {
-		f.Recurring = map[bool]string{true: "true", false: "false"}[recurring.Value]
+		figure.Recurring = map[bool]string{true: "true", false: "false"}[recurring.Value]
 	}
-	return f
+	return figure
 }
 
 // counters are those whose stamp a count by the filter goes by.
@@ -52,26 +54,30 @@ func (f Filter) counters() []tally.Counter {
 }
 
 // conditions hold for customers c.
-func (f Figure) conditions(w *sqldb.Where, companyID int64, month string) {
+func (f Figure) conditions(where *sqldb.Where, companyID int64, month string) {
 	if !f.OwesFrom.IsZero() || !f.OwesTo.IsZero() {
 		var owing sqldb.Where
 		owing.And("d.company_id = ?", companyID)
 		between(&owing, "d.since", f.OwesFrom, f.OwesTo)
-		w.And("c.id IN (SELECT d.customer_id FROM debtors d"+owing.String()+")", owing.Args...)
+		where.And("c.id IN (SELECT d.customer_id FROM debtors d"+owing.String()+")", owing.Args...)
 	}
-	between(w, "c.created_on", f.CreatedFrom, f.CreatedTo)
+	between(where, "c.created_on", f.CreatedFrom, f.CreatedTo)
 	if f.RenewedIn != "" {
-		w.And("c.id IN (SELECT n.customer_id FROM customer_renewals n WHERE n.company_id = ? AND n.month = ?)", companyID, f.RenewedIn)
+		where.And(
+			"c.id IN (SELECT n.customer_id FROM customer_renewals n WHERE n.company_id = ? AND n.month = ?)",
+			companyID,
+			f.RenewedIn,
+		)
 	}
 	switch f.Recurring {
 	case "true":
-		w.And("c.mrr_cents > 0")
+		where.And("c.mrr_cents > 0")
 	case "false":
-		w.And("c.mrr_cents = 0")
+		where.And("c.mrr_cents = 0")
 	}
 	if f.Moved != "" {
-		w.And("c.mrr_month = ? AND c.mrr_month <> ''", month)
-		w.And(movedText[f.Moved])
+		where.And("c.mrr_month = ? AND c.mrr_month <> ''", month)
+		where.And(movedText[f.Moved])
 	}
 }
 
@@ -83,11 +89,11 @@ var movedText = map[string]string{
 	tally.RecurringDown: "c.mrr_cents > 0 AND c.mrr_cents < c.mrr_start_cents",
 }
 
-func between(w *sqldb.Where, column string, from, to civil.Date) {
+func between(where *sqldb.Where, column string, from, to civil.Date) {
 	if !from.IsZero() {
-		w.And(column+" >= ?", from.String())
+		where.And(column+" >= ?", from.String())
 	}
 	if !to.IsZero() {
-		w.And(column+" <= ?", to.String())
+		where.And(column+" <= ?", to.String())
 	}
 }

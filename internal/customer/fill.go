@@ -48,18 +48,18 @@ func fillRows(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location)
 		return err
 	}
 	groups, created := map[madeOn][]int64{}, map[int64][]tally.Entry{}
-	for _, r := range rows {
-		zone, err := zoneOf(ctx, tx, zones, r.company)
+	for _, row := range rows {
+		zone, err := zoneOf(ctx, tx, zones, row.company)
 		if err != nil {
 			return err
 		}
-		var c Customer
-		c.createdAt(r.createdAt, zone)
-		key := madeOn{r.company, c.CreatedOn, c.createdOffset}
-		groups[key] = append(groups[key], r.id)
-		c.Plan.ID, c.Product.ID = r.planID, r.productID
-		created[r.company] = append(created[r.company], countedCreation(c, 1, ""))
-		if err := repairPhone(ctx, tx, r); err != nil {
+		var customer Customer
+		customer.createdAt(row.createdAt, zone)
+		key := madeOn{row.company, customer.CreatedOn, customer.createdOffset}
+		groups[key] = append(groups[key], row.id)
+		customer.Plan.ID, customer.Product.ID = row.planID, row.productID
+		created[row.company] = append(created[row.company], countedCreation(customer, 1, ""))
+		if err := repairPhone(ctx, tx, row); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,12 @@ func fillRows(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location)
 	return nil
 }
 
-func zoneOf(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location, company int64) (*time.Location, error) {
+func zoneOf(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	zones map[int64]*time.Location,
+	company int64,
+) (*time.Location, error) {
 	if zone, known := zones[company]; known {
 		return zone, nil
 	}
@@ -87,15 +92,15 @@ func zoneOf(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location, c
 
 // repairPhone corrects a number that was stored when any ten to fifteen digits
 // were good enough. Where the digits can be read in two ways it leaves them.
-func repairPhone(ctx context.Context, tx *sqldb.Tx, r unfilledRow) error {
-	fixed, certain := phone.Repair(r.phone)
-	if r.phone == "" || !certain || fixed == r.phone {
+func repairPhone(ctx context.Context, tx *sqldb.Tx, row unfilledRow) error {
+	fixed, certain := phone.Repair(row.phone)
+	if row.phone == "" || !certain || fixed == row.phone {
 		return nil
 	}
-	c, err := byID(ctx, tx, r.company, r.id)
+	customer, err := byID(ctx, tx, row.company, row.id)
 	if err != nil {
 		return err
 	}
-	c.Whatsapp = fixed
-	return updatePhone(ctx, tx, r.company, c)
+	customer.Whatsapp = fixed
+	return updatePhone(ctx, tx, row.company, customer)
 }

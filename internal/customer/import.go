@@ -72,12 +72,17 @@ func (s *Service) importBatch() int {
 // or, when a row is bad, none. With KeepGoing the good ones are written, a
 // batch at a time. An error means that the import broke off; what it returns
 // beside it has been written all the same.
-func (s *Service) Import(ctx context.Context, a account.Actor, rows Rows, o ImportOptions) (Imported, error) {
-	im := &importer{service: s, actor: a, options: o}
+func (s *Service) Import(
+	ctx context.Context,
+	actor account.Actor,
+	rows Rows,
+	options ImportOptions,
+) (Imported, error) {
+	im := &importer{service: s, actor: actor, options: options}
 	var err error
-	if o.KeepGoing && !o.DryRun {
+	if options.KeepGoing && !options.DryRun {
 		err = im.writeGood(ctx, rows)
-	} else if err = im.check(ctx, rows); err == nil && im.total.Failed == 0 && !o.DryRun {
+	} else if err = im.check(ctx, rows); err == nil && im.total.Failed == 0 && !options.DryRun {
 		err = im.writeAll(ctx, rows)
 	}
 	return im.total, err
@@ -147,7 +152,7 @@ func (im *importer) writeAll(ctx context.Context, rows Rows) error {
 func (im *importer) writeAtOnce(ctx context.Context, rows Rows) (out outcome, err error) {
 	err = im.service.db.Write(ctx, func(tx *sqldb.Tx) error {
 		out = outcome{}
-		w, err := im.begin(ctx, tx, &addedGoods{})
+		writing, err := im.begin(ctx, tx, &addedGoods{})
 		if err != nil {
 			return err
 		}
@@ -155,14 +160,14 @@ func (im *importer) writeAtOnce(ctx context.Context, rows Rows) (out outcome, er
 			if err := cmp.Or(err, ctx.Err()); err != nil {
 				return err
 			}
-			if err := w.write(ctx, batch, &out); err != nil {
+			if err := writing.write(ctx, batch, &out); err != nil {
 				return err
 			}
 			if out.failed > 0 {
 				return errUndone
 			}
 		}
-		return im.finish(ctx, tx, w.counted, out.good)
+		return im.finish(ctx, tx, writing.counted, out.good)
 	})
 	if err == nil {
 		im.total = Imported{Imported: out.good}
@@ -179,14 +184,14 @@ func (im *importer) writeGood(ctx context.Context, rows Rows) error {
 		var out outcome
 		err := im.service.db.Write(ctx, func(tx *sqldb.Tx) error {
 			out = outcome{}
-			w, err := im.begin(ctx, tx, &addedGoods{})
+			writing, err := im.begin(ctx, tx, &addedGoods{})
 			if err != nil {
 				return err
 			}
-			if err := w.write(ctx, batch, &out); err != nil {
+			if err := writing.write(ctx, batch, &out); err != nil {
 				return err
 			}
-			return im.count(ctx, tx, w.counted, out.good)
+			return im.count(ctx, tx, writing.counted, out.good)
 		})
 		if err != nil {
 			return err
@@ -208,14 +213,14 @@ type outcome struct {
 }
 
 func (out *outcome) add(all []*candidate) {
-	for _, c := range all {
-		if c.faults.Empty() {
+	for _, candidate := range all {
+		if candidate.faults.Empty() {
 			out.good++
-			out.warnings = append(out.warnings, c.warnings()...)
+			out.warnings = append(out.warnings, candidate.warnings()...)
 			continue
 		}
 		out.failed++
-		out.problems = append(out.problems, c.problems()...)
+		out.problems = append(out.problems, candidate.problems()...)
 	}
 }
 
@@ -229,13 +234,13 @@ func (out *outcome) join(more outcome) {
 func (im *importer) report(out outcome) {
 	im.total.Failed += out.failed
 	if im.options.Problem != nil {
-		for _, p := range out.problems {
-			im.options.Problem(p)
+		for _, problem := range out.problems {
+			im.options.Problem(problem)
 		}
 	}
 	if im.options.Warning != nil {
-		for _, p := range out.warnings {
-			im.options.Warning(p)
+		for _, warning := range out.warnings {
+			im.options.Warning(warning)
 		}
 	}
 }
@@ -245,8 +250,11 @@ func (im *importer) report(out outcome) {
 // share a phone.
 func (im *importer) findDuplicates(batch []sheet.Row, out *outcome) {
 	for _, row := range batch {
-		for _, d := range im.met.Of(row) {
-			out.warnings = append(out.warnings, Problem{row.Line, d.Field, row.Values[d.Field], d.Reason})
+		for _, duplicate := range im.met.Of(row) {
+			out.warnings = append(
+				out.warnings,
+				Problem{row.Line, duplicate.Field, row.Values[duplicate.Field], duplicate.Reason},
+			)
 		}
 	}
 }

@@ -15,10 +15,10 @@ type countedAt struct {
 type importCounts map[countedAt]tally.Sums
 
 // add counts a customer as one who is created.
-func (counts importCounts) add(c Customer, today civil.Date) {
-	created := Change{Action: ActionCreated, After: c}
-	for _, e := range append(created.counts(), created.countedWorth(today)...) {
-		counts.sum(countedAt{e.Counter, e.Key}, tally.Sums{N: e.N, Cents: e.Cents})
+func (counts importCounts) add(customer Customer, today civil.Date) {
+	created := Change{Action: ActionCreated, After: customer}
+	for _, entry := range append(created.counts(), created.countedWorth(today)...) {
+		counts.sum(countedAt{entry.Counter, entry.Key}, tally.Sums{N: entry.N, Cents: entry.Cents})
 	}
 }
 
@@ -37,7 +37,10 @@ func (counts importCounts) sum(at countedAt, more tally.Sums) {
 func (counts importCounts) entries() []tally.Entry {
 	entries := make([]tally.Entry, 0, len(counts))
 	for at, sums := range counts {
-		entries = append(entries, tally.Entry{Counter: at.counter, Change: tally.Change{Key: at.key, N: sums.N, Cents: sums.Cents}})
+		entries = append(entries, tally.Entry{
+			Counter: at.counter,
+			Change:  tally.Change{Key: at.key, N: sums.N, Cents: sums.Cents},
+		})
 	}
 	return entries
 }

@@ -43,8 +43,8 @@ func openOffice(tb testing.TB, engine sqldb.Engine) *office {
 	db := sqldbtest.New(tb, engine, sqldbtest.WithClock(sqldbtest.NewClock(importDay)))
 	log := &event.Log{}
 	o := &office{Service: customer.New(db, log), db: db, catalog: catalog.New(db)}
-	log.Watch(func(_ context.Context, _ *sqldb.Tx, e event.Event) error {
-		o.recorded = append(o.recorded, string(e.Name))
+	log.Watch(func(_ context.Context, _ *sqldb.Tx, recorded event.Event) error {
+		o.recorded = append(o.recorded, string(recorded.Name))
 		return nil
 	})
 	o.actor = o.newCompany(tb, "clara@example.com")
@@ -53,20 +53,20 @@ func openOffice(tb testing.TB, engine sqldb.Engine) *office {
 
 func (o *office) newCompany(tb testing.TB, email string) account.Actor {
 	tb.Helper()
-	c, _, err := account.New(o.db, account.Config{}).CreateCompany(tb.Context(), account.ReadNewCompany(pairs("name", "Rede Clara", "email", email)))
+	company, _, err := account.New(o.db, account.Config{}).CreateCompany(tb.Context(), account.ReadNewCompany(pairs("name", "Rede Clara", "email", email)))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return account.System(c, "test")
+	return account.System(company, "test")
 }
 
 func (o *office) plan(t *testing.T, name, value, period string) catalog.Plan {
 	t.Helper()
-	p, err := o.catalog.CreatePlan(t.Context(), o.actor, catalog.ReadNewPlan(pairs("name", name, "value", value, "period", period)))
+	plan, err := o.catalog.CreatePlan(t.Context(), o.actor, catalog.ReadNewPlan(pairs("name", name, "value", value, "period", period)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return plan
 }
 
 // load imports a file that is not to break off, and returns what was wrong
@@ -74,8 +74,8 @@ func (o *office) plan(t *testing.T, name, value, period string) catalog.Plan {
 func (o *office) load(t *testing.T, file string, options customer.ImportOptions) (customer.Imported, []string) {
 	t.Helper()
 	var problems []string
-	options.Problem = func(p customer.Problem) {
-		problems = append(problems, fmt.Sprintf("%d %s %q: %s", p.Line, p.Field, p.Value, p.Reason))
+	options.Problem = func(problem customer.Problem) {
+		problems = append(problems, fmt.Sprintf("%d %s %q: %s", problem.Line, problem.Field, problem.Value, problem.Reason))
 	}
 	done, err := o.Import(t.Context(), o.actor, rowsOf([]byte(file)), options)
 	if err != nil {
@@ -84,9 +84,9 @@ func (o *office) load(t *testing.T, file string, options customer.ImportOptions)
 	return done, problems
 }
 
-func (o *office) total(t *testing.T, f customer.Filter) int64 {
+func (o *office) total(t *testing.T, filter customer.Filter) int64 {
 	t.Helper()
-	_, n, err := o.List(t.Context(), o.actor, f, input.Page{Number: 1, Size: 1})
+	_, n, err := o.List(t.Context(), o.actor, filter, input.Page{Number: 1, Size: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,11 +129,11 @@ func pairs(namesAndValues ...string) *input.Form {
 // rowsOf walks a file in memory.
 func rowsOf(file []byte) customer.Rows {
 	return func() iter.Seq2[sheet.Row, error] {
-		s, err := sheet.Open(bytes.NewReader(file))
+		reader, err := sheet.Open(bytes.NewReader(file))
 		if err != nil {
 			return func(yield func(sheet.Row, error) bool) { yield(sheet.Row{}, err) }
 		}
-		return s.All()
+		return reader.All()
 	}
 }
 
@@ -148,23 +148,23 @@ func TestLatin1SheetWithPortugueseHeadingsIsImported(t *testing.T) {
 		t.Fatal(err)
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := openOffice(t, engine)
-		plan := o.plan(t, "Mensal Básico", "1234.56", "1month")
-		product, err := o.catalog.CreateProduct(t.Context(), o.actor, catalog.ReadNewProduct(pairs("name", "Rádio")))
+		office := openOffice(t, engine)
+		plan := office.plan(t, "Mensal Básico", "1234.56", "1month")
+		product, err := office.catalog.CreateProduct(t.Context(), office.actor, catalog.ReadNewProduct(pairs("name", "Rádio")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		done, problems := o.load(t, file, customer.ImportOptions{})
+		done, problems := office.load(t, file, customer.ImportOptions{})
 		wantProblems(t, problems)
 		wantImported(t, done, 3, 0, 0)
 
 		var got []string
-		for _, c := range o.all(t) {
+		for _, record := range office.all(t) {
 			got = append(got, strings.Join([]string{
-				c.ExternalID, c.Name, c.Whatsapp, c.Email, c.Usuario, c.DueOn.String(), fmt.Sprint(c.OwnDay, " ", c.Plan.ID == plan.ID, " ", c.Product.ID == product.ID), c.Notes,
+				record.ExternalID, record.Name, record.Whatsapp, record.Email, record.Usuario, record.DueOn.String(), fmt.Sprint(record.OwnDay, " ", record.Plan.ID == plan.ID, " ", record.Product.ID == product.ID), record.Notes,
 			}, "|"))
-			if c.UUID == "" || !c.CreatedAt.Equal(importDay) {
-				t.Errorf("customer %+v", c)
+			if record.UUID == "" || !record.CreatedAt.Equal(importDay) {
+				t.Errorf("customer %+v", record)
 			}
 		}
 		if want := []string{
@@ -174,7 +174,7 @@ func TestLatin1SheetWithPortugueseHeadingsIsImported(t *testing.T) {
 		}; !slices.Equal(got, want) {
 			t.Errorf("got\n%s", strings.Join(got, "\n"))
 		}
-		if n := o.total(t, customer.Filter{Search: "joao"}); n != 1 {
+		if n := office.total(t, customer.Filter{Search: "joao"}); n != 1 {
 			t.Errorf("a search finds %d", n)
 		}
 	})
@@ -182,8 +182,8 @@ func TestLatin1SheetWithPortugueseHeadingsIsImported(t *testing.T) {
 
 func TestOneBadLineKeepsTheWholeFileOut(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := openOffice(t, engine)
-		done, problems := o.load(t, strings.Join([]string{
+		office := openOffice(t, engine)
+		done, problems := office.load(t, strings.Join([]string{
 			"nome,whatsapp,email,vencimento",
 			"Ana,11987654321,ana@example.com,1/2/2027",
 			",123,sem-arroba,31/02/2027",
@@ -198,8 +198,8 @@ func TestOneBadLineKeepsTheWholeFileOut(t *testing.T) {
 			`3 name "": is required`,
 			`4  "": has 5 fields where the header has 4`,
 		)
-		if n := o.total(t, customer.Filter{}); n != 0 || len(o.recorded) > 0 {
-			t.Errorf("%d customers and events %v were written", n, o.recorded)
+		if n := office.total(t, customer.Filter{}); n != 0 || len(office.recorded) > 0 {
+			t.Errorf("%d customers and events %v were written", n, office.recorded)
 		}
 	})
 }
@@ -215,16 +215,16 @@ func TestKeepGoingWritesWhatIsGood(t *testing.T) {
 		fmt.Fprintf(&file, "Cliente %d,u%d,%s\n", i, i, due)
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := openOffice(t, engine)
-		done, problems := o.load(t, file.String(), customer.ImportOptions{KeepGoing: true})
+		office := openOffice(t, engine)
+		done, problems := office.load(t, file.String(), customer.ImportOptions{KeepGoing: true})
 		wantImported(t, done, 1191, 12, 0)
 		if len(problems) != 12 || problems[11] != `1109 data_de_vencimento "15/13/2026": must be a day that exists in the calendar` {
 			t.Errorf("problems %q", problems)
 		}
-		if n := o.total(t, customer.Filter{Status: customer.Active}); n != 1191 {
+		if n := office.total(t, customer.Filter{Status: customer.Active}); n != 1191 {
 			t.Errorf("%d customers are counted", n)
 		}
-		done, _ = o.load(t, file.String(), customer.ImportOptions{KeepGoing: true})
+		done, _ = office.load(t, file.String(), customer.ImportOptions{KeepGoing: true})
 		wantImported(t, done, 0, 1203, 0)
 	})
 }
@@ -247,22 +247,22 @@ func TestLoginsAndKeysAreTakenOnce(t *testing.T) {
 		`6 external_id "K9": is taken by another customer`,
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := openOffice(t, engine)
-		for _, f := range []*input.Form{pairs("name", "Davi", "usuario", "davi"), pairs("name", "Eva", "external_id", "K9")} {
-			if _, err := o.Create(t.Context(), o.actor, customer.ReadNew(f)); err != nil {
+		office := openOffice(t, engine)
+		for _, form := range []*input.Form{pairs("name", "Davi", "usuario", "davi"), pairs("name", "Eva", "external_id", "K9")} {
+			if _, err := office.Create(t.Context(), office.actor, customer.ReadNew(form)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		stranger := o.newCompany(t, "other@example.com")
-		if _, err := o.Create(t.Context(), stranger, customer.ReadNew(pairs("name", "Ana", "usuario", "ana"))); err != nil {
+		stranger := office.newCompany(t, "other@example.com")
+		if _, err := office.Create(t.Context(), stranger, customer.ReadNew(pairs("name", "Ana", "usuario", "ana"))); err != nil {
 			t.Fatal(err)
 		}
 		for _, options := range []customer.ImportOptions{{}, {DryRun: true}, {DryRun: true, KeepGoing: true}} {
-			done, problems := o.load(t, file, options)
+			done, problems := office.load(t, file, options)
 			wantImported(t, done, 0, 4, 3)
 			wantProblems(t, problems, want...)
 		}
-		done, problems := o.load(t, file, customer.ImportOptions{KeepGoing: true})
+		done, problems := office.load(t, file, customer.ImportOptions{KeepGoing: true})
 		wantImported(t, done, 3, 4, 0)
 		wantProblems(t, problems, want...)
 	})
@@ -280,9 +280,9 @@ func TestRowsAreHeldToTheRulesOfCreate(t *testing.T) {
 		{"whatsapp": "11987654321"},
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := openOffice(t, engine)
+		office := openOffice(t, engine)
 		for _, values := range forms {
-			_, err := o.Create(t.Context(), o.actor, customer.ReadNew(input.FromStrings(values)))
+			_, err := office.Create(t.Context(), office.actor, customer.ReadNew(input.FromStrings(values)))
 			want := fault.FieldsOf(err)
 			if want.Empty() {
 				t.Fatalf("Create takes %v", values)
@@ -291,7 +291,7 @@ func TestRowsAreHeldToTheRulesOfCreate(t *testing.T) {
 				return func(yield func(sheet.Row, error) bool) { yield(sheet.Row{Line: 2, Values: values}, nil) }
 			}
 			var got fault.Fields
-			done, err := o.Import(t.Context(), o.actor, rows, customer.ImportOptions{Problem: func(p customer.Problem) { got.Add(p.Field, p.Reason) }})
+			done, err := office.Import(t.Context(), office.actor, rows, customer.ImportOptions{Problem: func(problem customer.Problem) { got.Add(problem.Field, problem.Reason) }})
 			if err != nil || done.Failed != 1 {
 				t.Fatal(done, err)
 			}
@@ -304,17 +304,17 @@ func TestRowsAreHeldToTheRulesOfCreate(t *testing.T) {
 
 func TestPlansAreChosenByName(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := openOffice(t, engine)
-		o.plan(t, "Família", "50.00", "1month")
-		cheap := o.plan(t, "Duplo", "10.00", "1month")
-		o.plan(t, "Duplo", "20.00", "1month")
-		old := o.plan(t, "Antigo", "5.00", "1month")
-		stranger := o.newCompany(t, "other@example.com")
-		foreign, err := o.catalog.CreatePlan(t.Context(), stranger, catalog.ReadNewPlan(pairs("name", "Alheio", "value", "1.00", "period", "1month")))
+		office := openOffice(t, engine)
+		office.plan(t, "Família", "50.00", "1month")
+		cheap := office.plan(t, "Duplo", "10.00", "1month")
+		office.plan(t, "Duplo", "20.00", "1month")
+		old := office.plan(t, "Antigo", "5.00", "1month")
+		stranger := office.newCompany(t, "other@example.com")
+		foreign, err := office.catalog.CreatePlan(t.Context(), stranger, catalog.ReadNewPlan(pairs("name", "Alheio", "value", "1.00", "period", "1month")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.catalog.UpdatePlan(t.Context(), o.actor, old.ID, catalog.ReadPlanChanges(pairs("active", "false"))); err != nil {
+		if _, err := office.catalog.UpdatePlan(t.Context(), office.actor, old.ID, catalog.ReadPlanChanges(pairs("active", "false"))); err != nil {
 			t.Fatal(err)
 		}
 		file := strings.Join([]string{
@@ -330,7 +330,7 @@ func TestPlansAreChosenByName(t *testing.T) {
 			"Íris;alheio;;;Rádio",
 			"João;;;99,00;",
 		}, "\n")
-		done, problems := o.load(t, file, customer.ImportOptions{KeepGoing: true})
+		done, problems := office.load(t, file, customer.ImportOptions{KeepGoing: true})
 		wantImported(t, done, 4, 6, 0)
 		wantProblems(t, problems,
 			`5 plan "duplo": 2 have this name; give the id in a column plan_id`,
@@ -341,7 +341,7 @@ func TestPlansAreChosenByName(t *testing.T) {
 			`10 plan "alheio": does not exist`,
 			`10 product "Rádio": does not exist`,
 		)
-		list := o.all(t)
+		list := office.all(t)
 		if list[0].Plan.Name != "Família" || list[1].Plan.ID != cheap.ID || list[2].Plan.ID != cheap.ID || list[3].Plan.ID != 0 {
 			t.Errorf("got %+v", list)
 		}
@@ -356,43 +356,43 @@ func TestMissingPlansAndProductsAreMadeWhenAsked(t *testing.T) {
 		"Caio;Mensal;;",
 	}, "\n")
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := openOffice(t, engine)
+		office := openOffice(t, engine)
 		made := func() string {
-			plans, _, err := o.catalog.Plans(t.Context(), o.actor, catalog.Filter{}, input.Page{Number: 1, Size: 10})
+			plans, _, err := office.catalog.Plans(t.Context(), office.actor, catalog.Filter{}, input.Page{Number: 1, Size: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
-			products, _, err := o.catalog.Products(t.Context(), o.actor, catalog.Filter{}, input.Page{Number: 1, Size: 10})
+			products, _, err := office.catalog.Products(t.Context(), office.actor, catalog.Filter{}, input.Page{Number: 1, Size: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var s []string
-			for _, p := range plans {
-				s = append(s, fmt.Sprint(p.Name, " ", p.Value, " ", p.Period, " ", p.Active))
+			for _, plan := range plans {
+				s = append(s, fmt.Sprint(plan.Name, " ", plan.Value, " ", plan.Period, " ", plan.Active))
 			}
-			for _, p := range products {
-				s = append(s, fmt.Sprint(p.Name, " ", p.Active))
+			for _, product := range products {
+				s = append(s, fmt.Sprint(product.Name, " ", product.Active))
 			}
 			return strings.Join(s, ", ")
 		}
-		done, problems := o.load(t, file, customer.ImportOptions{CreateMissing: true, DryRun: true})
+		done, problems := office.load(t, file, customer.ImportOptions{CreateMissing: true, DryRun: true})
 		wantProblems(t, problems)
 		wantImported(t, done, 0, 0, 3)
 		bad := file + "\nDavi;Anual;;\nEva;Anual;trinta;"
-		_, problems = o.load(t, bad, customer.ImportOptions{CreateMissing: true})
+		_, problems = office.load(t, bad, customer.ImportOptions{CreateMissing: true})
 		wantProblems(t, problems, `5 value "": must say what the new plan costs`, `6 value "trinta": must be an amount such as 1.234,56`)
 		if got := made(); got != "" {
 			t.Fatalf("a file that was not imported left %s", got)
 		}
-		done, problems = o.load(t, file, customer.ImportOptions{CreateMissing: true})
+		done, problems = office.load(t, file, customer.ImportOptions{CreateMissing: true})
 		wantProblems(t, problems)
 		wantImported(t, done, 3, 0, 0)
 		if got := made(); got != "Mensal 35.00 1month true, Fibra true" {
 			t.Errorf("made %s", got)
 		}
-		for _, c := range o.all(t) {
-			if c.Plan.Name != "Mensal" || c.DueOn.String() != "2026-02-28" || c.Product.Name != "Fibra" && c.Name != "Caio" {
-				t.Errorf("customer %+v", c)
+		for _, record := range office.all(t) {
+			if record.Plan.Name != "Mensal" || record.DueOn.String() != "2026-02-28" || record.Product.Name != "Fibra" && record.Name != "Caio" {
+				t.Errorf("customer %+v", record)
 			}
 		}
 	})
@@ -400,19 +400,19 @@ func TestMissingPlansAndProductsAreMadeWhenAsked(t *testing.T) {
 
 func TestEventsAreRecordedOnlyWhenAsked(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := openOffice(t, engine)
-		o.load(t, "nome\nAna\nBia\n", customer.ImportOptions{})
-		if len(o.recorded) > 0 {
-			t.Errorf("recorded %v", o.recorded)
+		office := openOffice(t, engine)
+		office.load(t, "nome\nAna\nBia\n", customer.ImportOptions{})
+		if len(office.recorded) > 0 {
+			t.Errorf("recorded %v", office.recorded)
 		}
-		o.load(t, "nome\nCaio\nDavi\n", customer.ImportOptions{Events: true})
-		n, err := sqldb.Value[int64](t.Context(), o.db, `SELECT count(*) FROM events WHERE name = 'customer.created' AND body LIKE '%"name":"Caio"%' OR body LIKE '%"name":"Davi"%'`)
-		if len(o.recorded) != 2 || n != 2 || err != nil {
-			t.Errorf("recorded %v, %d in the table, %v", o.recorded, n, err)
+		office.load(t, "nome\nCaio\nDavi\n", customer.ImportOptions{Events: true})
+		n, err := sqldb.Value[int64](t.Context(), office.db, `SELECT count(*) FROM events WHERE name = 'customer.created' AND body LIKE '%"name":"Caio"%' OR body LIKE '%"name":"Davi"%'`)
+		if len(office.recorded) != 2 || n != 2 || err != nil {
+			t.Errorf("recorded %v, %d in the table, %v", office.recorded, n, err)
 		}
 		for _, events := range []bool{false, true} {
-			o.load(t, "nome,vencimento\nEva,30/01/2026\nFábio,31/01/2026\nGil,01/02/2026\n", customer.ImportOptions{Events: events})
-			if told, err := o.Expire(t.Context(), o.actor); err != nil || told == 1 != events {
+			office.load(t, "nome,vencimento\nEva,30/01/2026\nFábio,31/01/2026\nGil,01/02/2026\n", customer.ImportOptions{Events: events})
+			if told, err := office.Expire(t.Context(), office.actor); err != nil || told == 1 != events {
 				t.Errorf("events %v: told of %d expired, %v", events, told, err)
 			}
 		}
@@ -423,33 +423,33 @@ func TestCountsAreRightAfterAnImport(t *testing.T) {
 	var file bytes.Buffer
 	crowd(&file, 1200)
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := openOffice(t, engine)
-		o.load(t, file.String(), customer.ImportOptions{CreateMissing: true})
+		office := openOffice(t, engine)
+		office.load(t, file.String(), customer.ImportOptions{CreateMissing: true})
 		check := func() {
 			t.Helper()
-			list := o.all(t)
+			list := office.all(t)
 			plan := list[0].Plan.ID
 			byPlan, byDay := int64(0), int64(0)
-			for _, c := range list {
-				if c.Plan.ID == plan {
+			for _, record := range list {
+				if record.Plan.ID == plan {
 					byPlan++
 				}
-				if c.DueOn == list[0].DueOn {
+				if record.DueOn == list[0].DueOn {
 					byDay++
 				}
 			}
-			if n := o.total(t, customer.Filter{}); n != 1200 || len(list) != 1200 {
+			if n := office.total(t, customer.Filter{}); n != 1200 || len(list) != 1200 {
 				t.Errorf("total %d, listed %d", n, len(list))
 			}
-			if n := o.total(t, customer.Filter{PlanID: plan}); n != byPlan || n != 400 {
+			if n := office.total(t, customer.Filter{PlanID: plan}); n != byPlan || n != 400 {
 				t.Errorf("plan counted %d, has %d", n, byPlan)
 			}
-			if n := o.total(t, customer.Filter{DueFrom: list[0].DueOn, DueTo: list[0].DueOn}); n != byDay || n == 0 {
+			if n := office.total(t, customer.Filter{DueFrom: list[0].DueOn, DueTo: list[0].DueOn}); n != byDay || n == 0 {
 				t.Errorf("day counted %d, has %d", n, byDay)
 			}
 		}
 		check()
-		if err := tally.Compact(t.Context(), o.db); err != nil {
+		if err := tally.Compact(t.Context(), office.db); err != nil {
 			t.Fatal(err)
 		}
 		check()
@@ -476,23 +476,23 @@ func TestLoginTakenBetweenCheckAndWriteIsReported(t *testing.T) {
 	var file bytes.Buffer
 	crowd(&file, 510)
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := openOffice(t, engine)
+		office := openOffice(t, engine)
 		rows := afterPass(rowsOf(file.Bytes()), 1, func() {
-			if _, err := o.Create(t.Context(), o.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "USER7"))); err != nil {
+			if _, err := office.Create(t.Context(), office.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "USER7"))); err != nil {
 				t.Error(err)
 			}
 		})
 		var problems []string
-		options := customer.ImportOptions{CreateMissing: true, Problem: func(p customer.Problem) {
-			problems = append(problems, fmt.Sprintf("%d %s: %s", p.Line, p.Field, p.Reason))
+		options := customer.ImportOptions{CreateMissing: true, Problem: func(problem customer.Problem) {
+			problems = append(problems, fmt.Sprintf("%d %s: %s", problem.Line, problem.Field, problem.Reason))
 		}}
-		done, err := o.Import(t.Context(), o.actor, rows, options)
+		done, err := office.Import(t.Context(), office.actor, rows, options)
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantImported(t, done, 0, 1, 509)
 		wantProblems(t, problems, "9 usuario: is taken by another customer")
-		if n := o.total(t, customer.Filter{}); n != 1 {
+		if n := office.total(t, customer.Filter{}); n != 1 {
 			t.Errorf("%d customers", n)
 		}
 	})
@@ -503,14 +503,14 @@ func TestTwoImportsOfOneFileImportItOnce(t *testing.T) {
 	crowd(&file, 600) // more than a batch
 	for _, keepGoing := range []bool{false, true} {
 		sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-			o := openOffice(t, engine)
+			office := openOffice(t, engine)
 			for _, name := range []string{"Mensal", "Básico", "Família"} {
-				o.plan(t, name, "35.00", "1month")
+				office.plan(t, name, "35.00", "1month")
 			}
 			results := make(chan customer.Imported)
 			for range 2 {
 				go func() {
-					done, err := o.Import(t.Context(), o.actor, rowsOf(file.Bytes()), customer.ImportOptions{KeepGoing: keepGoing})
+					done, err := office.Import(t.Context(), office.actor, rowsOf(file.Bytes()), customer.ImportOptions{KeepGoing: keepGoing})
 					if err != nil {
 						t.Error(err)
 					}
@@ -518,7 +518,7 @@ func TestTwoImportsOfOneFileImportItOnce(t *testing.T) {
 				}()
 			}
 			one, two := <-results, <-results
-			if one.Imported+two.Imported != 600 || o.total(t, customer.Filter{}) != 600 || len(o.all(t)) != 600 {
+			if one.Imported+two.Imported != 600 || office.total(t, customer.Filter{}) != 600 || len(office.all(t)) != 600 {
 				t.Errorf("keep going %v: %+v and %+v", keepGoing, one, two)
 			}
 		})
@@ -541,7 +541,7 @@ func TestCancelledImportLeavesNothingOrWholeBatches(t *testing.T) {
 		},
 	} {
 		sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-			o := openOffice(t, engine)
+			office := openOffice(t, engine)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			pass := 0
@@ -559,11 +559,11 @@ func TestCancelledImportLeavesNothingOrWholeBatches(t *testing.T) {
 					}
 				}
 			}
-			done, err := o.Import(ctx, o.actor, rows, tt.options)
+			done, err := office.Import(ctx, office.actor, rows, tt.options)
 			if !errors.Is(err, context.Canceled) || int64(done.Imported) != tt.want[engine] {
 				t.Errorf("pass %d: %+v, %v", tt.pass, done, err)
 			}
-			if n := o.total(t, customer.Filter{}); n != tt.want[engine] || int64(len(o.all(t))) != tt.want[engine] {
+			if n := office.total(t, customer.Filter{}); n != tt.want[engine] || int64(len(office.all(t))) != tt.want[engine] {
 				t.Errorf("pass %d: %d customers stay, want %d", tt.pass, n, tt.want[engine])
 			}
 		})
@@ -573,17 +573,17 @@ func TestCancelledImportLeavesNothingOrWholeBatches(t *testing.T) {
 func TestFileThatBreaksOffIsAnError(t *testing.T) {
 	file := "nome\nAna\nBia\n\"" + strings.Repeat("x\n", 100_000)
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := openOffice(t, engine)
+		office := openOffice(t, engine)
 		for _, keepGoing := range []bool{false, true} {
 			want := 0
 			if keepGoing {
 				want = 2
 			}
-			done, err := o.Import(t.Context(), o.actor, rowsOf([]byte(file)), customer.ImportOptions{KeepGoing: keepGoing})
+			done, err := office.Import(t.Context(), office.actor, rowsOf([]byte(file)), customer.ImportOptions{KeepGoing: keepGoing})
 			if err == nil || !strings.Contains(err.Error(), "the record after line 3 is longer") || done.Imported != want {
 				t.Errorf("%+v, %v", done, err)
 			}
-			if n := o.total(t, customer.Filter{}); n != int64(want) {
+			if n := office.total(t, customer.Filter{}); n != int64(want) {
 				t.Errorf("%d customers", n)
 			}
 		}
@@ -609,8 +609,8 @@ func BenchmarkImport(b *testing.B) {
 	for _, engine := range []sqldb.Engine{sqldb.SQLite, sqldb.Postgres} {
 		b.Run(string(engine), func(b *testing.B) {
 			for b.Loop() {
-				o := openOffice(b, engine)
-				done, err := o.Import(b.Context(), o.actor, rowsOf(file.Bytes()), customer.ImportOptions{CreateMissing: true})
+				office := openOffice(b, engine)
+				done, err := office.Import(b.Context(), office.actor, rowsOf(file.Bytes()), customer.ImportOptions{CreateMissing: true})
 				if err != nil || done != (customer.Imported{Imported: 100_000}) {
 					b.Fatal(done, err)
 				}

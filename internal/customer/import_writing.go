@@ -28,7 +28,12 @@ func (im *importer) begin(ctx context.Context, tx *sqldb.Tx, added *addedGoods) 
 	if im.options.CreateMissing {
 		on.addTo(ctx, tx, im.actor, added)
 	}
-	return &writing{importer: im, tx: tx, catalog: on, counted: importCounts{}}, nil
+	return &writing{
+		importer: im,
+		tx:       tx,
+		catalog:  on,
+		counted:  importCounts{},
+	}, nil
 }
 
 // write inserts the good rows of a batch and, unless they are staged, draws
@@ -40,23 +45,24 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 		return err
 	}
 	var good []*candidate
-	for _, c := range all {
-		if c.faults.Empty() {
-			made := Change{Action: ActionCreated, After: c.Customer}
+	for _, candidate := range all {
+		if candidate.faults.Empty() {
+			made := Change{Action: ActionCreated, After: candidate.Customer}
 			made.settleWorth(im.actor.Today(w.tx.Now()))
-			c.Customer = made.After
-			good = append(good, c)
+			candidate.Customer = made.After
+			good = append(good, candidate)
 		}
 	}
 	made, taken, err := w.insert(ctx, good)
 	if err != nil {
 		return err
 	}
-	for _, c := range made {
-		w.counted.add(c, im.actor.Today(w.tx.Now()))
+	for _, customer := range made {
+		w.counted.add(customer, im.actor.Today(w.tx.Now()))
 	}
 	if w.stage == nil {
-		if err := im.service.drawImported(ctx, w.tx, im.actor, im.options.consequences(), made); err != nil {
+		err := im.service.drawImported(ctx, w.tx, im.actor, im.options.consequences(), made)
+		if err != nil {
 			return err
 		}
 	}
@@ -69,10 +75,13 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 
 // insert writes customers, and returns those that were not written because
 // another one has their login or key.
-func (w *writing) insert(ctx context.Context, good []*candidate) (made []Customer, taken []*candidate, err error) {
+func (w *writing) insert(
+	ctx context.Context,
+	good []*candidate,
+) (made []Customer, taken []*candidate, err error) {
 	customers := make([]Customer, len(good))
-	for i, c := range good {
-		customers[i] = c.Customer
+	for i, candidate := range good {
+		customers[i] = candidate.Customer
 	}
 	if w.stage != nil {
 		if err := w.stage.number(customers); err != nil {
@@ -83,13 +92,13 @@ func (w *writing) insert(ctx context.Context, good []*candidate) (made []Custome
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, c := range good {
-		if c.ID = ids[c.UUID]; c.ID == 0 {
-			taken = append(taken, c)
+	for _, candidate := range good {
+		if candidate.ID = ids[candidate.UUID]; candidate.ID == 0 {
+			taken = append(taken, candidate)
 			continue
 		}
-		w.importer.remember(c)
-		made = append(made, c.Customer)
+		w.importer.remember(candidate)
+		made = append(made, candidate.Customer)
 	}
 	return made, taken, nil
 }
@@ -116,7 +125,9 @@ type consequences struct {
 	Invoices bool `json:"invoices,omitempty"`
 }
 
-func (o ImportOptions) consequences() consequences { return consequences{o.Events, o.Invoices} }
+func (o ImportOptions) consequences() consequences {
+	return consequences{o.Events, o.Invoices}
+}
 
 // action is what the import does to each customer.
 func (c consequences) action() Action {
@@ -128,18 +139,24 @@ func (c consequences) action() Action {
 
 // drawImported draws the consequences of customers who have been inserted, as
 // apply does for one: counts and the audit line come once, in finish.
-func (s *Service) drawImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, want consequences, list []Customer) error {
+func (s *Service) drawImported(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	want consequences,
+	list []Customer,
+) error {
 	made := make([]Change, len(list))
-	for i, c := range list {
-		made[i] = Change{Action: want.action(), After: c}
+	for i, customer := range list {
+		made[i] = Change{Action: want.action(), After: customer}
 		if !want.Events {
 			continue
 		}
-		if err := s.recordEvent(ctx, tx, a, &made[i]); err != nil {
+		if err := s.recordEvent(ctx, tx, actor, &made[i]); err != nil {
 			return err
 		}
 	}
-	return s.watchers.Tell(ctx, tx, Changes{Actor: a, List: made})
+	return s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: made})
 }
 
 // explain says why good rows were not inserted: an earlier line or another
@@ -149,9 +166,9 @@ func (w *writing) explain(ctx context.Context, taken []*candidate) error {
 	if err := w.importer.refuseTaken(ctx, w.tx, taken); err != nil {
 		return err
 	}
-	for _, c := range taken {
-		if c.faults.Empty() {
-			c.faults.Add("", "another change was made at the same moment; try again")
+	for _, candidate := range taken {
+		if candidate.faults.Empty() {
+			candidate.faults.Add("", "another change was made at the same moment; try again")
 		}
 	}
 	return nil
@@ -172,6 +189,8 @@ func (im *importer) count(ctx context.Context, tx *sqldb.Tx, counted importCount
 		return err
 	}
 	return account.WriteAudit(ctx, tx, im.actor, account.AuditEntry{
-		Action: string(ActionImported), Record: "customer", After: account.AuditFields{"customers": n},
+		Action: string(ActionImported),
+		Record: "customer",
+		After:  account.AuditFields{"customers": n},
 	})
 }

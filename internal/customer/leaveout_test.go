@@ -21,7 +21,7 @@ Caio;;;;;;31/02/2026
 
 func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
+		world := newWorld(t, engine)
 		rows := func() iter.Seq2[sheet.Row, error] {
 			file, err := sheet.Open(strings.NewReader(untidyFile))
 			must(t, err)
@@ -42,10 +42,10 @@ func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
 			},
 		} {
 			var problems, warnings []string
-			done, err := w.Import(t.Context(), w.actor, rows, ImportOptions{
+			done, err := world.Import(t.Context(), world.actor, rows, ImportOptions{
 				DryRun: true, LeaveOut: c.leaveOut,
-				Problem: func(p Problem) { problems = append(problems, fmt.Sprint(p.Line, " ", p.Field)) },
-				Warning: func(p Problem) { warnings = append(warnings, fmt.Sprint(p.Line, " ", p.Field)) },
+				Problem: func(problem Problem) { problems = append(problems, fmt.Sprint(problem.Line, " ", problem.Field)) },
+				Warning: func(problem Problem) { warnings = append(warnings, fmt.Sprint(problem.Line, " ", problem.Field)) },
 			})
 			slices.Sort(warnings)
 			slices.Sort(problems)
@@ -54,13 +54,13 @@ func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
 				t.Errorf("leave out %v: %+v, %v\nproblems %q\nwarnings %q", c.leaveOut, done, err, problems, warnings)
 			}
 		}
-		done, err := w.Import(t.Context(), w.actor, rows, ImportOptions{KeepGoing: true, LeaveOut: true})
+		done, err := world.Import(t.Context(), world.actor, rows, ImportOptions{KeepGoing: true, LeaveOut: true})
 		if err != nil || done.Imported != 3 {
 			t.Errorf("imported %+v, %v", done, err)
 		}
-		got, err := sqldb.Values[string](t.Context(), w.db, `
+		got, err := sqldb.Values[string](t.Context(), world.db, `
 			SELECT name || ' ' || whatsapp || ' ' || email || ' ' || cpf_cnpj || ' ' || custom FROM customers WHERE company_id = ? ORDER BY id`,
-			w.actor.Company.ID)
+			world.actor.Company.ID)
 		want := []string{`Ana 5511987654321  12345678909 {"MAC":"00-1A"}`, `Bia  bia@example.com  `, `Ana 5511987654321   `}
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("stored %q, %v", got, err)

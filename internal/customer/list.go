@@ -25,42 +25,67 @@ type Filter struct {
 
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
-	var f Filter
-	f.Search, _ = in.Text("search", 255).Get()
-	status, _ := in.Choice("status", string(Active), string(DueToday), string(Expired), string(Cancelled)).Get()
-	f.Status = Status(status)
-	f.PlanID, _ = in.ID("plan_id").Get()
-	f.ProductID, _ = in.ID("product_id").Get()
-	f.DueFrom, _ = in.Date("due_from").Get()
-	f.DueTo, _ = in.Date("due_to").Get()
-	f.ExternalID, _ = in.Line("external_id", maxName).Get()
-	f.CpfCnpj = readTaxID(in, "cpf_cnpj").Value
-	f.Figure = readFigure(in)
-	return f
+	var filter Filter
+	filter.Search, _ = in.Text("search", 255).Get()
+	status, _ := in.Choice(
+		"status",
+		string(Active),
+		string(DueToday),
+		string(Expired),
+		string(Cancelled),
+	).Get()
+	filter.Status = Status(status)
+	filter.PlanID, _ = in.ID("plan_id").Get()
+	filter.ProductID, _ = in.ID("product_id").Get()
+	filter.DueFrom, _ = in.Date("due_from").Get()
+	filter.DueTo, _ = in.Date("due_to").Get()
+	filter.ExternalID, _ = in.Line("external_id", maxName).Get()
+	filter.CpfCnpj = readTaxID(in, "cpf_cnpj").Value
+	filter.Figure = readFigure(in)
+	return filter
 }
 
 // List returns a page of customers, newest first, and how many there are.
-func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Customer, int64, error) {
-	today := a.Today(s.db.Now())
-	l := listing{db: s.db, company: a.Company.ID, filter: f, due: f.due(today), month: monthOf(today)}
-	company, err := counter.Total(ctx, s.db, a.Company.ID)
+func (s *Service) List(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	page input.Page,
+) ([]Customer, int64, error) {
+	today := actor.Today(s.db.Now())
+	l := listing{
+		db:      s.db,
+		company: actor.Company.ID,
+		filter:  filter,
+		due:     filter.due(today),
+		month:   monthOf(today),
+	}
+	company, err := counter.Total(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return nil, 0, err
 	}
-	n, err := s.count(ctx, l, company)
-	if err != nil || page.Offset() >= n {
-		return []Customer{}, n, err
+	count, err := s.count(ctx, l, company)
+	if err != nil || page.Offset() >= count {
+		return []Customer{}, count, err
 	}
-	byDate, err := s.byDate(ctx, l, company, n)
+	byDate, err := s.byDate(ctx, l, company, count)
 	if err != nil {
 		return nil, 0, err
 	}
-	window, err := counter.Window(ctx, s.db, a.Company.ID, l.matching(company, byDate), f == (Filter{}), n, page)
+	window, err := counter.Window(
+		ctx,
+		s.db,
+		actor.Company.ID,
+		l.matching(company, byDate),
+		filter == (Filter{}),
+		count,
+		page,
+	)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := rows(ctx, s.db, a.Company.ID, window)
-	return list, n, err
+	list, err := rows(ctx, s.db, actor.Company.ID, window)
+	return list, count, err
 }
 
 // due is the span of due dates that a filter leaves.
@@ -86,18 +111,18 @@ func (f Filter) due(today civil.Date) due {
 func (d due) open() bool { return d.from.IsZero() && d.to.IsZero() && d.none }
 
 // conditions hold for a table in which a missing date is noDate.
-func (d due) conditions(w *sqldb.Where, column, noDate string) {
+func (d due) conditions(where *sqldb.Where, column, noDate string) {
 	switch {
 	case d.open():
 	case d.none: // only Active leaves it so, which has a beginning and no end
-		w.And("("+column+" "+noDate+" OR "+column+" >= ?)", d.from.String())
+		where.And("("+column+" "+noDate+" OR "+column+" >= ?)", d.from.String())
 	default:
 		if d.from.IsZero() {
 			d.from = firstDate
 		}
-		w.And(column+" >= ?", d.from.String())
+		where.And(column+" >= ?", d.from.String())
 		if !d.to.IsZero() {
-			w.And(column+" <= ?", d.to.String())
+			where.And(column+" <= ?", d.to.String())
 		}
 	}
 }
@@ -141,63 +166,67 @@ const (
 // customers are read from the index of dates and sorted, unless a plan or
 // product has fewer than the span of dates; many are met soon enough on a walk
 // along the ids.
-func (s *Service) byDate(ctx context.Context, l listing, company, matches int64) (bool, error) {
-	if l.due.open() || matches >= smallSort || company <= smallSort {
+func (s *Service) byDate(
+	ctx context.Context,
+	listing listing,
+	company, matches int64,
+) (bool, error) {
+	if listing.due.open() || matches >= smallSort || company <= smallSort {
 		return false, nil
 	}
-	if l.filter.PlanID == 0 && l.filter.ProductID == 0 {
+	if listing.filter.PlanID == 0 && listing.filter.ProductID == 0 {
 		return true, nil
 	}
-	dates, goods := l, l
+	dates, goods := listing, listing
 	dates.filter.PlanID, dates.filter.ProductID = 0, 0
 	goods.due = due{none: true}
-	inDates, _, err := counter.Sum(ctx, s.db, l.company, dates.keys())
+	inDates, _, err := counter.Sum(ctx, s.db, listing.company, dates.keys())
 	if err != nil {
 		return false, err
 	}
-	inGoods, _, err := counter.Sum(ctx, s.db, l.company, goods.keys())
+	inGoods, _, err := counter.Sum(ctx, s.db, listing.company, goods.keys())
 	return inDates < inGoods, err
 }
 
 // matching finds the customers of the filter, in the order of their ids.
 func (l listing) matching(company int64, byDate bool) sqldb.Source {
-	s := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id"}
+	source := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id"}
 	if terms := searchTerms(l.filter.Search); terms != nil {
-		s = sqldb.Search(l.db.Engine(), "customers", l.company, company > smallSearch, terms)
+		source = sqldb.Search(l.db.Engine(), "customers", l.company, company > smallSearch, terms)
 		if l.filter != (Filter{Search: l.filter.Search}) {
-			s = s.Rows()
+			source = source.Rows()
 		}
 	} else {
-		s.Where.And("c.company_id = ?", l.company)
+		source.Where.And("c.company_id = ?", l.company)
 	}
-	s.Where.And("{visible " + s.ID + "}")
+	source.Where.And("{visible " + source.ID + "}")
 	if l.filter.ExternalID != "" {
-		s.Where.And("c.external_id = ? AND c.external_id <> ''", l.filter.ExternalID)
+		source.Where.And("c.external_id = ? AND c.external_id <> ''", l.filter.ExternalID)
 	}
 	if l.filter.CpfCnpj != "" {
-		s.Where.And("c.cpf_cnpj = ? AND c.cpf_cnpj <> ''", l.filter.CpfCnpj)
+		source.Where.And("c.cpf_cnpj = ? AND c.cpf_cnpj <> ''", l.filter.CpfCnpj)
 	}
 	if l.filter.PlanID != 0 {
-		s.Where.And("c.plan_id = ?", l.filter.PlanID)
+		source.Where.And("c.plan_id = ?", l.filter.PlanID)
 	}
 	if l.filter.ProductID != 0 {
-		s.Where.And("c.product_id = ?", l.filter.ProductID)
+		source.Where.And("c.product_id = ?", l.filter.ProductID)
 	}
 	switch l.filter.Status {
 	case "":
 	case Cancelled:
-		s.Where.And("c.cancelled_at IS NOT NULL")
+		source.Where.And("c.cancelled_at IS NOT NULL")
 	default:
-		s.Where.And("c.cancelled_at IS NULL")
+		source.Where.And("c.cancelled_at IS NULL")
 	}
-	l.filter.Figure.conditions(&s.Where, l.company, l.month)
+	l.filter.Figure.conditions(&source.Where, l.company, l.month)
 	if !byDate { // the expression keeps the planner from the index of dates
-		l.due.conditions(&s.Where, "COALESCE(c.due_on, '')", "= ''")
-		return s
+		l.due.conditions(&source.Where, "COALESCE(c.due_on, '')", "= ''")
+		return source
 	}
 	if l.filter.Search == "" {
-		s.Order = "c.id + 0"
+		source.Order = "c.id + 0"
 	}
-	l.due.conditions(&s.Where, "c.due_on", "IS NULL")
-	return s
+	l.due.conditions(&source.Where, "c.due_on", "IS NULL")
+	return source
 }

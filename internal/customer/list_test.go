@@ -23,31 +23,31 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 		t.Skip("one goroutine, and many rows")
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		other := w.newCompany(t)
-		today := w.actor.Today(noon)
-		for _, a := range []account.Actor{w.actor, other} {
-			w.offers(t, a, "1month", "1week", "1year")
+		world := newWorld(t, engine)
+		other := world.newCompany(t)
+		today := world.actor.Today(noon)
+		for _, actor := range []account.Actor{world.actor, other} {
+			world.offers(t, actor, "1month", "1week", "1year")
 		}
 		random := rand.New(rand.NewPCG(3, 4))
 		const piece = 1000
 		for range many / piece { // so that the companies' ids alternate
-			w.populate(t, w.actor, crowd(random, piece, 0, today))
-			w.populate(t, other, crowd(random, piece/10, 3, today))
+			world.populate(t, world.actor, crowd(random, piece, 0, today))
+			world.populate(t, other, crowd(random, piece/10, 3, today))
 		}
-		must(t, tally.Compact(t.Context(), w.db))
-		for i, c := range w.model(t, w.actor) { // gaps, and counts that are not folded yet
+		must(t, tally.Compact(t.Context(), world.db))
+		for i, customer := range world.model(t, world.actor) { // gaps, and counts that are not folded yet
 			if i%301 == 0 {
-				must(t, w.Delete(t.Context(), w.actor, c.ID))
+				must(t, world.Delete(t.Context(), world.actor, customer.ID))
 			}
 		}
-		w.create(t, `{"name":"Zoé","plan_id":1,"external_id":"zoe"}`)
+		world.create(t, `{"name":"Zoé","plan_id":1,"external_id":"zoe"}`)
 
-		m := w.model(t, w.actor)
-		if len(m) <= tally.DeepOffset || len(m) <= smallSort || len(m) <= smallSearch {
-			t.Fatalf("%d customers are too few for what this test is about", len(m))
+		model := world.model(t, world.actor)
+		if len(model) <= tally.DeepOffset || len(model) <= smallSort || len(model) <= smallSearch {
+			t.Fatalf("%d customers are too few for what this test is about", len(model))
 		}
-		for _, f := range []Filter{
+		for _, filter := range []Filter{
 			{},
 			{Status: Active},
 			{Status: DueToday},
@@ -69,27 +69,27 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 			{Search: "an", Status: Expired},
 			{Search: "9876", PlanID: 1, DueFrom: today},
 		} {
-			w.wantPages(t, f, m.match(f, today))
+			world.wantPages(t, filter, model.match(filter, today))
 		}
 	})
 }
 
 // wantPages goes through all pages, at two sizes, and past the last.
-func (w *world) wantPages(t *testing.T, f Filter, m model) {
+func (w *world) wantPages(t *testing.T, filter Filter, model model) {
 	t.Helper()
 	large := input.Page{Size: 200}
-	for large.Number = 1; large.Number <= large.Last(int64(len(m)))+1; large.Number++ {
-		w.wantPage(t, w.actor, m, f, large)
+	for large.Number = 1; large.Number <= large.Last(int64(len(model)))+1; large.Number++ {
+		w.wantPage(t, w.actor, model, filter, large)
 	}
 	small := input.Page{Size: 7}
-	last := small.Last(int64(len(m)))
+	last := small.Last(int64(len(model)))
 	for _, small.Number = range []int64{1, 2, last/2 + 1, last/2 + 2, 2*last/3 + 1, last - 1, last, last + 1, last + 1000, 1 << 40} {
 		if small.Number > 0 {
-			w.wantPage(t, w.actor, m, f, small)
+			w.wantPage(t, w.actor, model, filter, small)
 		}
 	}
 	if t.Failed() {
-		t.Fatalf("%+v differs from the model", f)
+		t.Fatalf("%+v differs from the model", filter)
 	}
 }
 
@@ -99,18 +99,18 @@ func crowd(random *rand.Rand, n int, firstPlan int64, today civil.Date) []Custom
 	names := []string{"Ana", "João", "Álvaro", "Mariana", "José Ângelo", "Bia", "Zé"}
 	list := make([]Customer, n)
 	for i := range list {
-		c := &list[i]
-		c.Name = fmt.Sprintf("%s %d", names[random.IntN(len(names))], random.IntN(1000))
-		c.Whatsapp = fmt.Sprintf("55119%08d", random.IntN(1e8))
+		customer := &list[i]
+		customer.Name = fmt.Sprintf("%s %d", names[random.IntN(len(names))], random.IntN(1000))
+		customer.Whatsapp = fmt.Sprintf("55119%08d", random.IntN(1e8))
 		if random.IntN(10) > 0 {
-			c.DueOn = today.AddDays(random.IntN(700) - 350)
-			c.OwnDay = c.DueOn.Day()
+			customer.DueOn = today.AddDays(random.IntN(700) - 350)
+			customer.OwnDay = customer.DueOn.Day()
 		}
 		if plan := random.Int64N(4); plan > 0 {
-			c.Plan.ID = firstPlan + plan
+			customer.Plan.ID = firstPlan + plan
 		}
 		if random.IntN(3) == 0 {
-			c.Product.ID = firstPlan/3 + 1
+			customer.Product.ID = firstPlan/3 + 1
 		}
 	}
 	return list
@@ -156,15 +156,15 @@ func TestFilterIsReadFromAQuery(t *testing.T) {
 
 func TestListShowsOneCompanyOnly(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		other := w.newCompany(t)
-		mine := w.create(t, `{"name":"Ana","external_id":"7"}`)
-		_, err := w.Create(t.Context(), other, ReadNew(form(t, `{"name":"Ana","external_id":"7"}`)))
+		world := newWorld(t, engine)
+		other := world.newCompany(t)
+		mine := world.create(t, `{"name":"Ana","external_id":"7"}`)
+		_, err := world.Create(t.Context(), other, ReadNew(form(t, `{"name":"Ana","external_id":"7"}`)))
 		must(t, err)
-		for _, f := range []Filter{{}, {Search: "ana"}, {ExternalID: "7"}, {Status: Active}} {
-			list, total, err := w.List(t.Context(), w.actor, f, firstPage)
+		for _, filter := range []Filter{{}, {Search: "ana"}, {ExternalID: "7"}, {Status: Active}} {
+			list, total, err := world.List(t.Context(), world.actor, filter, firstPage)
 			if err != nil || total != 1 || !slices.Equal(ids(list), []int64{mine.ID}) {
-				t.Errorf("%+v: %v of %d, %v; want %d", f, ids(list), total, err, mine.ID)
+				t.Errorf("%+v: %v of %d, %v; want %d", filter, ids(list), total, err, mine.ID)
 			}
 		}
 	})

@@ -15,7 +15,7 @@ import (
 var firstPage = input.Page{Number: 1, Size: 200}
 
 // atOnce calls f n times in parallel, in turn on two processes.
-func atOnce(t *testing.T, n int, services []*Service, f func(s *Service, i int) error) (failed []error) {
+func atOnce(t *testing.T, n int, services []*Service, fn func(service *Service, i int) error) (failed []error) {
 	t.Helper()
 	errs := make([]error, n)
 	start := make(chan struct{})
@@ -23,7 +23,7 @@ func atOnce(t *testing.T, n int, services []*Service, f func(s *Service, i int) 
 	for i := range n {
 		wg.Go(func() {
 			<-start
-			errs[i] = f(services[i%len(services)], i)
+			errs[i] = fn(services[i%len(services)], i)
 		})
 	}
 	close(start)
@@ -34,22 +34,22 @@ func atOnce(t *testing.T, n int, services []*Service, f func(s *Service, i int) 
 func newRace(t *testing.T, engine sqldb.Engine) (*world, []*Service) {
 	t.Helper()
 	url := sqldbtest.URL(t, engine)
-	w := openWorld(t, url)
-	return w, []*Service{w.Service, w.second(t, url)}
+	world := openWorld(t, url)
+	return world, []*Service{world.Service, world.second(t, url)}
 }
 
 func TestParallelRenewalsAreAPeriodEach(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w, both := newRace(t, engine)
-		w.offers(t, w.actor, "1month")
-		id := w.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`).ID
+		world, both := newRace(t, engine)
+		world.offers(t, world.actor, "1month")
+		id := world.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`).ID
 		var mu sync.Mutex
 		var dates []string
-		for _, err := range atOnce(t, 20, both, func(s *Service, _ int) error {
-			r, err := s.Renew(t.Context(), w.actor, id)
+		for _, err := range atOnce(t, 20, both, func(service *Service, _ int) error {
+			renewal, err := service.Renew(t.Context(), world.actor, id)
 			mu.Lock()
 			defer mu.Unlock()
-			dates = append(dates, r.Previous.String()+" to "+r.DueOn.String())
+			dates = append(dates, renewal.Previous.String()+" to "+renewal.DueOn.String())
 			return err
 		}) {
 			t.Error(err)
@@ -58,7 +58,7 @@ func TestParallelRenewalsAreAPeriodEach(t *testing.T) {
 		if dates = slices.Compact(dates); len(dates) != 20 || dates[0] != "2026-01-31 to 2026-02-28" || dates[19] != "2027-08-31 to 2027-09-30" {
 			t.Errorf("renewals %q", dates)
 		}
-		renewed := slices.DeleteFunc(w.recorded(t), func(n event.Name) bool { return n != event.CustomerRenewed })
+		renewed := slices.DeleteFunc(world.recorded(t), func(name event.Name) bool { return name != event.CustomerRenewed })
 		if len(renewed) != 20 {
 			t.Errorf("%d events, want 20", len(renewed))
 		}
@@ -67,29 +67,29 @@ func TestParallelRenewalsAreAPeriodEach(t *testing.T) {
 
 func TestParallelCreationsOfOneLoginLeaveOne(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w, both := newRace(t, engine)
-		lost := atOnce(t, 20, both, func(s *Service, i int) error {
+		world, both := newRace(t, engine)
+		lost := atOnce(t, 20, both, func(service *Service, i int) error {
 			login := []string{"ana", "Ana", "ANA"}[i%3]
-			_, err := s.Create(t.Context(), w.actor, ReadNew(form(t, fmt.Sprintf(`{"name":"Ana %d","usuario":%q}`, i, login))))
+			_, err := service.Create(t.Context(), world.actor, ReadNew(form(t, fmt.Sprintf(`{"name":"Ana %d","usuario":%q}`, i, login))))
 			return err
 		})
-		wantOneWinner(t, w, lost, 19, "usuario")
+		wantOneWinner(t, world, lost, 19, "usuario")
 	})
 }
 
 func TestParallelCreationsOfOneKeyLeaveOne(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w, both := newRace(t, engine)
-		lost := atOnce(t, 20, both, func(s *Service, i int) error {
-			_, err := s.Create(t.Context(), w.actor, ReadNew(form(t, fmt.Sprintf(`{"name":"Ana","usuario":"ana%d","external_id":"7"}`, i))))
+		world, both := newRace(t, engine)
+		lost := atOnce(t, 20, both, func(service *Service, i int) error {
+			_, err := service.Create(t.Context(), world.actor, ReadNew(form(t, fmt.Sprintf(`{"name":"Ana","usuario":"ana%d","external_id":"7"}`, i))))
 			return err
 		})
-		wantOneWinner(t, w, lost, 19, "external_id")
+		wantOneWinner(t, world, lost, 19, "external_id")
 	})
 }
 
 // wantOneWinner wants every loser to be told which field, and one customer.
-func wantOneWinner(t *testing.T, w *world, lost []error, losers int, field string) {
+func wantOneWinner(t *testing.T, world *world, lost []error, losers int, field string) {
 	t.Helper()
 	if len(lost) != losers {
 		t.Errorf("%d lost, want %d", len(lost), losers)
@@ -97,24 +97,24 @@ func wantOneWinner(t *testing.T, w *world, lost []error, losers int, field strin
 	for _, err := range lost {
 		wantFields(t, err, field)
 	}
-	list, total, err := w.List(t.Context(), w.actor, Filter{}, firstPage)
+	list, total, err := world.List(t.Context(), world.actor, Filter{}, firstPage)
 	if err != nil || total != 1 || len(list) != 1 {
 		t.Errorf("%d customers of %d, %v; want one", len(list), total, err)
 	}
-	if got := len(w.recorded(t)); got != 1 {
+	if got := len(world.recorded(t)); got != 1 {
 		t.Errorf("%d events, want one", got)
 	}
 }
 
 func TestParallelUpdatesToOneLoginLeaveOne(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w, both := newRace(t, engine)
+		world, both := newRace(t, engine)
 		const n = 12
 		for i := range n {
-			w.create(t, fmt.Sprintf(`{"name":"Ana","usuario":"ana%d"}`, i))
+			world.create(t, fmt.Sprintf(`{"name":"Ana","usuario":"ana%d"}`, i))
 		}
-		lost := atOnce(t, n, both, func(s *Service, i int) error {
-			_, err := s.Update(t.Context(), w.actor, int64(i+1), ReadChanges(form(t, `{"usuario":"Ana","external_id":"7"}`)))
+		lost := atOnce(t, n, both, func(service *Service, i int) error {
+			_, err := service.Update(t.Context(), world.actor, int64(i+1), ReadChanges(form(t, `{"usuario":"Ana","external_id":"7"}`)))
 			return err
 		})
 		if len(lost) != n-1 {
@@ -123,10 +123,10 @@ func TestParallelUpdatesToOneLoginLeaveOne(t *testing.T) {
 		for _, err := range lost {
 			wantFields(t, err, "usuario", "external_id")
 		}
-		if _, total, err := w.List(t.Context(), w.actor, Filter{ExternalID: "7"}, firstPage); err != nil || total != 1 {
+		if _, total, err := world.List(t.Context(), world.actor, Filter{ExternalID: "7"}, firstPage); err != nil || total != 1 {
 			t.Errorf("%d have the key, %v; want one", total, err)
 		}
-		if got := len(w.recorded(t)); got != n+1 {
+		if got := len(world.recorded(t)); got != n+1 {
 			t.Errorf("%d events, want the creations and one change", got)
 		}
 	})
@@ -134,16 +134,16 @@ func TestParallelUpdatesToOneLoginLeaveOne(t *testing.T) {
 
 func TestParallelUpdatesOfOneCustomerKeepEachOther(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w, both := newRace(t, engine)
-		id := w.create(t, `{"name":"Ana"}`).ID
+		world, both := newRace(t, engine)
+		id := world.create(t, `{"name":"Ana"}`).ID
 		changes := []string{`{"name":"Bia"}`, `{"email":"b@example.com"}`, `{"usuario":"bia"}`, `{"notes":"n"}`, `{"external_id":"7"}`}
-		for _, err := range atOnce(t, len(changes), both, func(s *Service, i int) error {
-			_, err := s.Update(t.Context(), w.actor, id, ReadChanges(form(t, changes[i])))
+		for _, err := range atOnce(t, len(changes), both, func(service *Service, i int) error {
+			_, err := service.Update(t.Context(), world.actor, id, ReadChanges(form(t, changes[i])))
 			return err
 		}) {
 			t.Error(err)
 		}
-		got, err := w.Find(t.Context(), w.actor, id)
+		got, err := world.Find(t.Context(), world.actor, id)
 		if err != nil || got.Name != "Bia" || got.Email != "b@example.com" || got.Usuario != "bia" || got.Notes != "n" || got.ExternalID != "7" {
 			t.Errorf("customer %+v, %v", got, err)
 		}
@@ -152,16 +152,16 @@ func TestParallelUpdatesOfOneCustomerKeepEachOther(t *testing.T) {
 
 func TestParallelDeletionsTellOfOne(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w, both := newRace(t, engine)
-		id := w.create(t, `{"name":"Ana"}`).ID
-		lost := atOnce(t, 10, both, func(s *Service, _ int) error { return s.Delete(t.Context(), w.actor, id) })
+		world, both := newRace(t, engine)
+		id := world.create(t, `{"name":"Ana"}`).ID
+		lost := atOnce(t, 10, both, func(service *Service, _ int) error { return service.Delete(t.Context(), world.actor, id) })
 		for _, err := range lost {
 			wantNotFound(t, err)
 		}
-		if got := w.recorded(t); len(lost) != 9 || len(got) != 2 {
+		if got := world.recorded(t); len(lost) != 9 || len(got) != 2 {
 			t.Errorf("%d lost and events %v; want 9, a creation and a deletion", len(lost), got)
 		}
-		if _, total, err := w.List(t.Context(), w.actor, Filter{}, firstPage); err != nil || total != 0 {
+		if _, total, err := world.List(t.Context(), world.actor, Filter{}, firstPage); err != nil || total != 0 {
 			t.Errorf("%d customers, %v; want none", total, err)
 		}
 	})

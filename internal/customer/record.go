@@ -66,11 +66,11 @@ func NewCustom(texts map[string]string) Custom {
 	if len(texts) == 0 {
 		return ""
 	}
-	b, err := json.Marshal(texts) // in the order of the names
+	encoded, err := json.Marshal(texts) // in the order of the names
 	if err != nil {
 		panic(err) // texts are always JSON
 	}
-	return Custom(b)
+	return Custom(encoded)
 }
 
 // Map returns names and texts.
@@ -98,8 +98,8 @@ func (c Custom) Fields() []CustomField {
 // Lines writes one field per line, as the panel's form takes them.
 func (c Custom) Lines() string {
 	var lines strings.Builder
-	for _, f := range c.Fields() {
-		lines.WriteString(f.Name + ": " + f.Text + "\n")
+	for _, field := range c.Fields() {
+		lines.WriteString(field.Name + ": " + field.Text + "\n")
 	}
 	return lines.String()
 }
@@ -109,11 +109,11 @@ func (c Custom) Lines() string {
 func (c Customer) IsCancelled() bool { return !c.CancelledAt.IsZero() }
 
 // cancel sets what a draft says of the cancellation.
-func (d Draft) cancel(c *Customer, now time.Time) {
-	switch cancelled := d.Cancelled.Or(c.IsCancelled()); {
-	case cancelled && !c.IsCancelled():
-		c.CancelledAt = now
+func (d Draft) cancel(customer *Customer, now time.Time) {
+	switch cancelled := d.Cancelled.Or(customer.IsCancelled()); {
+	case cancelled && !customer.IsCancelled():
+		customer.CancelledAt = now
 	case !cancelled:
-		c.CancelledAt, c.CancelReason = time.Time{}, ""
+		customer.CancelledAt, customer.CancelReason = time.Time{}, ""
 	}
 }

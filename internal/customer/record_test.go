@@ -19,26 +19,26 @@ const wholeRecord = `{"name":"Ana","cpf_cnpj":"123.456.789-09","price":"29.90","
 
 func TestWholeRecordIsTidiedStoredAndCleared(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		id := w.create(t, wholeRecord).ID
+		world := newWorld(t, engine)
+		id := world.create(t, wholeRecord).ID
 		read := func() string {
-			c, err := w.Find(t.Context(), w.actor, id)
+			customer, err := world.Find(t.Context(), world.actor, id)
 			must(t, err)
-			return fmt.Sprintf("%s | %s | %s | %s", c.CpfCnpj, c.Address, c.OwnPrice, c.Custom)
+			return fmt.Sprintf("%s | %s | %s | %s", customer.CpfCnpj, customer.Address, customer.OwnPrice, customer.Custom)
 		}
 		want := `12345678909 | Avenida Paulista, 1000 – São Paulo/SP – 01310-100 | 29.90 | {"MAC":"00-1A","contrato":"77"}`
 		if got := read(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		w.update(t, id, `{"name":"Ana Lima"}`)
+		world.update(t, id, `{"name":"Ana Lima"}`)
 		if got := read(); got != want {
 			t.Errorf("another name changed %s", got)
 		}
-		w.update(t, id, `{"address":{"city":"Recife"},"price":0,"custom":{"a":"b"}}`)
+		world.update(t, id, `{"address":{"city":"Recife"},"price":0,"custom":{"a":"b"}}`)
 		if got, want := read(), `12345678909 | Recife | 0.00 | {"a":"b"}`; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		w.update(t, id, `{"cpf_cnpj":null,"address":null,"price":null,"custom":null}`)
+		world.update(t, id, `{"cpf_cnpj":null,"address":null,"price":null,"custom":null}`)
 		if got := read(); got != " |  |  | " {
 			t.Errorf("cleared, and got %q", got)
 		}
@@ -46,7 +46,7 @@ func TestWholeRecordIsTidiedStoredAndCleared(t *testing.T) {
 }
 
 func TestWholeRecordIsRefusedFieldByField(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
+	world := newWorld(t, sqldb.SQLite)
 	many := map[string]string{}
 	for i := range 21 {
 		many[fmt.Sprint("field ", i)] = "x"
@@ -71,7 +71,7 @@ func TestWholeRecordIsRefusedFieldByField(t *testing.T) {
 	} {
 		in, err := input.FromJSON([]byte(body))
 		must(t, err)
-		_, err = w.Create(t.Context(), w.actor, ReadNew(in))
+		_, err = world.Create(t.Context(), world.actor, ReadNew(in))
 		if got := fault.FieldsOf(err).Get(field); len(got) != 1 {
 			t.Errorf("%s: %v, want one reason against %s", body, err, field)
 		}
@@ -81,19 +81,19 @@ func TestWholeRecordIsRefusedFieldByField(t *testing.T) {
 // A number from before the rules can be sent back as it was read, and cannot be
 // set anew.
 func TestStoredPhoneCanBeSentBack(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	id := w.create(t, `{"name":"Ana","whatsapp":"+351 912 345 678"}`).ID
+	world := newWorld(t, sqldb.SQLite)
+	id := world.create(t, `{"name":"Ana","whatsapp":"+351 912 345 678"}`).ID
 	for _, stored := range []string{"351912345678", "551187654321"} {
-		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(t.Context(), `UPDATE customers SET whatsapp = ? WHERE company_id = ? AND id = ?`, stored, w.actor.Company.ID, id)
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE customers SET whatsapp = ? WHERE company_id = ? AND id = ?`, stored, world.actor.Company.ID, id)
 			return err
 		}))
-		w.update(t, id, `{"name":"Ana of `+stored+`","whatsapp":"`+stored+`"}`)
-		if c, err := w.Find(t.Context(), w.actor, id); err != nil || c.Whatsapp != stored {
-			t.Errorf("%s became %s, %v", stored, c.Whatsapp, err)
+		world.update(t, id, `{"name":"Ana of `+stored+`","whatsapp":"`+stored+`"}`)
+		if customer, err := world.Find(t.Context(), world.actor, id); err != nil || customer.Whatsapp != stored {
+			t.Errorf("%s became %s, %v", stored, customer.Whatsapp, err)
 		}
 	}
-	_, err := w.Update(t.Context(), w.actor, id, ReadChanges(values("whatsapp", "551187654322")))
+	_, err := world.Update(t.Context(), world.actor, id, ReadChanges(values("whatsapp", "551187654322")))
 	if len(fault.FieldsOf(err).Get("whatsapp")) != 1 {
 		t.Errorf("another wrong number: %v", err)
 	}
@@ -101,16 +101,16 @@ func TestStoredPhoneCanBeSentBack(t *testing.T) {
 
 func TestCancelledCustomerHasThatStatusAloneAndNeverExpires(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		id := w.create(t, `{"name":"Ana","data_de_vencimento":"2026-01-31"}`).ID
-		w.create(t, `{"name":"Bia","data_de_vencimento":"2026-02-10"}`)
+		world := newWorld(t, engine)
+		id := world.create(t, `{"name":"Ana","data_de_vencimento":"2026-01-31"}`).ID
+		world.create(t, `{"name":"Bia","data_de_vencimento":"2026-02-10"}`)
 		statuses := func() string {
 			var got []string
-			for _, s := range []Status{Active, DueToday, Expired, Cancelled, ""} {
-				list, n, err := w.List(t.Context(), w.actor, Filter{Status: s}, input.Page{Number: 1, Size: 10})
+			for _, status := range []Status{Active, DueToday, Expired, Cancelled, ""} {
+				list, n, err := world.List(t.Context(), world.actor, Filter{Status: status}, input.Page{Number: 1, Size: 10})
 				must(t, err)
 				if int64(len(list)) != n {
-					t.Errorf("%s: %d listed of %d", s, len(list), n)
+					t.Errorf("%s: %d listed of %d", status, len(list), n)
 				}
 				got = append(got, fmt.Sprint(n))
 			}
@@ -119,28 +119,28 @@ func TestCancelledCustomerHasThatStatusAloneAndNeverExpires(t *testing.T) {
 		if got := statuses(); got != "1 1 0 0 2" {
 			t.Errorf("before: %s", got)
 		}
-		w.update(t, id, `{"cancelled":true,"cancel_reason":"moved away"}`)
-		c, err := w.Find(t.Context(), w.actor, id)
-		if err != nil || c.Status(day("2026-01-31")) != Cancelled || !c.CancelledAt.Equal(w.clock.Now()) || c.CancelReason != "moved away" {
-			t.Errorf("cancelled: %+v, %v", c, err)
+		world.update(t, id, `{"cancelled":true,"cancel_reason":"moved away"}`)
+		customer, err := world.Find(t.Context(), world.actor, id)
+		if err != nil || customer.Status(day("2026-01-31")) != Cancelled || !customer.CancelledAt.Equal(world.clock.Now()) || customer.CancelReason != "moved away" {
+			t.Errorf("cancelled: %+v, %v", customer, err)
 		}
 		if got := statuses(); got != "1 0 0 1 2" {
 			t.Errorf("cancelled: %s", got)
 		}
-		w.clock.Advance(48 * time.Hour)
-		w.update(t, id, `{"cancelled":true,"name":"Ana Lima"}`) // cancelled when it was
-		if again, err := w.Find(t.Context(), w.actor, id); err != nil || !again.CancelledAt.Equal(c.CancelledAt) {
+		world.clock.Advance(48 * time.Hour)
+		world.update(t, id, `{"cancelled":true,"name":"Ana Lima"}`) // cancelled when it was
+		if again, err := world.Find(t.Context(), world.actor, id); err != nil || !again.CancelledAt.Equal(customer.CancelledAt) {
 			t.Errorf("cancelled again at %v, %v", again.CancelledAt, err)
 		}
-		if n := w.expire(t, w.actor); n != 0 || len(w.expired(t)) != 0 {
+		if n := world.expire(t, world.actor); n != 0 || len(world.expired(t)) != 0 {
 			t.Errorf("%d expired although cancelled", n)
 		}
-		w.update(t, id, `{"cancelled":false}`)
-		if c, err = w.Find(t.Context(), w.actor, id); err != nil || c.IsCancelled() || c.CancelReason != "" {
-			t.Errorf("taken back: %+v, %v", c, err)
+		world.update(t, id, `{"cancelled":false}`)
+		if customer, err = world.Find(t.Context(), world.actor, id); err != nil || customer.IsCancelled() || customer.CancelReason != "" {
+			t.Errorf("taken back: %+v, %v", customer, err)
 		}
-		w.expire(t, w.actor)
-		if got := w.expired(t); !slices.Equal(got, []string{"2026-01-31"}) || statuses() != "1 0 1 0 2" {
+		world.expire(t, world.actor)
+		if got := world.expired(t); !slices.Equal(got, []string{"2026-01-31"}) || statuses() != "1 0 1 0 2" {
 			t.Errorf("taken back: recorded for %v, statuses %s", got, statuses())
 		}
 	})
@@ -148,19 +148,19 @@ func TestCancelledCustomerHasThatStatusAloneAndNeverExpires(t *testing.T) {
 
 func TestTaxIDIsFilteredAndSearchedHoweverItIsTyped(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.create(t, wholeRecord)
-		w.create(t, `{"name":"Bia","cpf_cnpj":"12.ABC.345/01DE-35"}`)
-		w.create(t, `{"name":"Caio"}`)
+		world := newWorld(t, engine)
+		world.create(t, wholeRecord)
+		world.create(t, `{"name":"Bia","cpf_cnpj":"12.ABC.345/01DE-35"}`)
+		world.create(t, `{"name":"Caio"}`)
 		for query, want := range map[string]int64{
 			"cpf_cnpj 123.456.789-09": 1, "cpf_cnpj 12345678909": 1, "cpf_cnpj 12abc34501de35": 1,
 			"search 123.456.789-09": 1, "search 12345678909": 1, "search 456.789": 1, "search 12.abc.345": 1, "search 12ABC345": 1,
 		} {
 			name, value, _ := strings.Cut(query, " ")
 			in := input.FromStrings(map[string]string{name: value})
-			f := ReadFilter(in)
+			filter := ReadFilter(in)
 			must(t, in.Err())
-			if list, n, err := w.List(t.Context(), w.actor, f, input.Page{Number: 1, Size: 10}); err != nil || n != want || int64(len(list)) != want {
+			if list, n, err := world.List(t.Context(), world.actor, filter, input.Page{Number: 1, Size: 10}); err != nil || n != want || int64(len(list)) != want {
 				t.Errorf("%s: %d of %d, %v; want %d", query, len(list), n, err, want)
 			}
 		}
@@ -170,13 +170,13 @@ func TestTaxIDIsFilteredAndSearchedHoweverItIsTyped(t *testing.T) {
 // A page's form has no objects: it sends the parts of an address by name, and
 // the company's own fields as lines.
 func TestPagesSendObjectsAsPartsAndLines(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	c, err := w.Create(t.Context(), w.actor, ReadNew(values("name", "Ana", "address.city", "Recife", "address.cep", "", "custom", "MAC: 00:1A\r\n\r\ncontrato: 7")))
-	if err != nil || c.Address.City != "Recife" || c.Custom != `{"MAC":"00:1A","contrato":"7"}` || c.Custom.Lines() != "MAC: 00:1A\ncontrato: 7\n" {
-		t.Errorf("got %+v, %v", c, err)
+	world := newWorld(t, sqldb.SQLite)
+	customer, err := world.Create(t.Context(), world.actor, ReadNew(values("name", "Ana", "address.city", "Recife", "address.cep", "", "custom", "MAC: 00:1A\r\n\r\ncontrato: 7")))
+	if err != nil || customer.Address.City != "Recife" || customer.Custom != `{"MAC":"00:1A","contrato":"7"}` || customer.Custom.Lines() != "MAC: 00:1A\ncontrato: 7\n" {
+		t.Errorf("got %+v, %v", customer, err)
 	}
-	c, err = w.Update(t.Context(), w.actor, c.ID, ReadChanges(values("address.city", "", "custom", "")))
-	if err != nil || !c.Address.IsZero() || c.Custom != "" {
-		t.Errorf("cleared: %+v, %v", c, err)
+	customer, err = world.Update(t.Context(), world.actor, customer.ID, ReadChanges(values("address.city", "", "custom", "")))
+	if err != nil || !customer.Address.IsZero() || customer.Custom != "" {
+		t.Errorf("cleared: %+v, %v", customer, err)
 	}
 }

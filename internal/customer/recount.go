@@ -30,21 +30,23 @@ func (s *Service) CheckPhones(ctx context.Context) (checkup.Finding, error) {
 	var wrong []int64
 	total := 0
 	err := sqldb.Each(sqldb.WithoutDeadline(ctx), s.db, `
-		SELECT id, whatsapp FROM customers WHERE whatsapp <> '' AND {visible id} ORDER BY id /* every company_id */`, nil, func(r sqldb.Row) error {
-		var id int64
-		var number string
-		if err := r.Scan(&id, &number); err != nil {
-			return err
-		}
-		total++
-		if fixed, certain := phone.Repair(number); !certain || fixed != number {
-			wrong = append(wrong, id)
-		}
-		return nil
-	})
+		SELECT id, whatsapp FROM customers WHERE whatsapp <> '' AND {visible id} ORDER BY id /* every company_id */`,
+		nil, func(row sqldb.Row) error {
+			var id int64
+			var number string
+			if err := row.Scan(&id, &number); err != nil {
+				return err
+			}
+			total++
+			if fixed, certain := phone.Repair(number); !certain || fixed != number {
+				wrong = append(wrong, id)
+			}
+			return nil
+		})
 	if err != nil || len(wrong) == 0 {
 		return checkup.Good("all %d phone numbers can exist", total), err
 	}
 	return checkup.Warn("correct them in the panel; messages to them cannot arrive",
-		"%d of %d phone numbers cannot exist, the first of customers %v", len(wrong), total, wrong[:min(len(wrong), 5)]), nil
+		"%d of %d phone numbers cannot exist, the first of customers %v", len(wrong), total,
+		wrong[:min(len(wrong), 5)]), nil
 }

@@ -32,13 +32,13 @@ type Extension struct {
 }
 
 // Renew moves the due date forward by the period of the customer's plan.
-func (s *Service) Renew(ctx context.Context, a account.Actor, id int64) (Renewal, error) {
-	var r Renewal
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		r, err = s.RenewTx(ctx, tx, a, id)
+func (s *Service) Renew(ctx context.Context, actor account.Actor, id int64) (Renewal, error) {
+	var renewal Renewal
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		renewal, err = s.RenewTx(ctx, tx, actor, id)
 		return err
 	})
-	return r, err
+	return renewal, err
 }
 
 // MaxPeriods is how many periods a customer can be renewed by at once.
@@ -53,96 +53,138 @@ func ReadPeriods(in *input.Form) (int64, error) {
 // RenewTimes renews by several periods at once: all of them or none. It
 // records each, as if Renew had been called so often, and returns the due date
 // that the customer had before the first.
-func (s *Service) RenewTimes(ctx context.Context, a account.Actor, id, periods int64) (Renewal, error) {
-	var r Renewal
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+func (s *Service) RenewTimes(
+	ctx context.Context,
+	actor account.Actor,
+	id, periods int64,
+) (Renewal, error) {
+	var renewal Renewal
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		for n := range periods {
-			step, err := s.RenewTx(ctx, tx, a, id)
+			step, err := s.RenewTx(ctx, tx, actor, id)
 			if err != nil {
 				return err
 			}
 			if n > 0 {
-				step.Previous = r.Previous
+				step.Previous = renewal.Previous
 			}
-			r = step
+			renewal = step
 		}
 		return nil
 	})
-	return r, err
+	return renewal, err
 }
 
 // RenewTx is Renew inside another use case's transaction.
-func (s *Service) RenewTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Renewal, error) {
-	before, err := lock(ctx, tx, a.Company.ID, id)
+func (s *Service) RenewTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	id int64,
+) (Renewal, error) {
+	before, err := lock(ctx, tx, actor.Company.ID, id)
 	if err != nil {
 		return Renewal{}, err
 	}
-	r, err := PrepareRenewalTx(ctx, tx, a, before)
+	renewal, err := PrepareRenewalTx(ctx, tx, actor, before)
 	if err != nil {
 		return Renewal{}, err
 	}
-	return r, s.ApplyRenewalTx(ctx, tx, a, &r)
+	return renewal, s.ApplyRenewalTx(ctx, tx, actor, &renewal)
 }
 
 // ExtendTx moves the due date forward by an extension inside another use case's
 // transaction. A date past the end of the calendar is civil.ErrOverflow, and
 // nothing has been written then.
-func (s *Service) ExtendTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64, e Extension) (Renewal, error) {
-	before, err := lock(ctx, tx, a.Company.ID, id)
+func (s *Service) ExtendTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	id int64,
+	extension Extension,
+) (Renewal, error) {
+	before, err := lock(ctx, tx, actor.Company.ID, id)
 	if err != nil {
 		return Renewal{}, err
 	}
-	r, err := PrepareExtension(a, before, e)
+	renewal, err := PrepareExtension(actor, before, extension)
 	if err != nil {
 		return Renewal{}, err
 	}
-	return r, s.ApplyRenewalTx(ctx, tx, a, &r)
+	return renewal, s.ApplyRenewalTx(ctx, tx, actor, &renewal)
 }
 
 // PrepareRenewalTx computes the renewal of a customer that the transaction has
 // locked, by the period of its plan and as of today, and writes nothing: a
 // payment must know what it renews before its own change is written, and
 // invoice.paid comes before customer.renewed.
-func PrepareRenewalTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, before Customer) (Renewal, error) {
+func PrepareRenewalTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	before Customer,
+) (Renewal, error) {
 	if before.Plan.ID == 0 {
-		return Renewal{}, fault.Field("plan_id", "the customer has no plan; set one to renew by its period")
+		return Renewal{}, fault.Field(
+			"plan_id",
+			"the customer has no plan; set one to renew by its period",
+		)
 	}
-	plan, err := catalog.FindPlan(ctx, tx, a, before.Plan.ID)
+	plan, err := catalog.FindPlan(ctx, tx, actor, before.Plan.ID)
 	if err != nil {
 		return Renewal{}, err
 	}
-	return PrepareExtension(a, before, Extension{Period: plan.Period, On: a.Today(tx.Now())})
+	return PrepareExtension(actor, before, Extension{
+		Period: plan.Period,
+		On:     actor.Today(tx.Now()),
+	})
 }
 
 // PrepareExtension computes an extension and writes nothing. It counts from the
 // due date; from the day of the extension where there is none, or where it had
 // passed by that day and the company counts so.
-func PrepareExtension(a account.Actor, before Customer, e Extension) (Renewal, error) {
+func PrepareExtension(actor account.Actor, before Customer, extension Extension) (Renewal, error) {
 	after := before
-	lapsed := before.DueOn.Before(e.On) && a.Company.Settings.RenewFrom == account.FromToday
+	lapsed := before.DueOn.Before(extension.On) &&
+		actor.Company.Settings.RenewFrom == account.FromToday
 	if before.DueOn.IsZero() || lapsed {
-		after.DueOn, after.OwnDay = e.On, e.On.Day()
+		after.DueOn, after.OwnDay = extension.On, extension.On.Day()
 	}
-	err := after.extend(e.Period, after.DueOn, after.OwnDay)
-	return Renewal{Customer: after, Previous: before.DueOn, before: before, on: e.On}, err
+	err := after.extend(extension.Period, after.DueOn, after.OwnDay)
+	return Renewal{
+		Customer: after,
+		Previous: before.DueOn,
+		before:   before,
+		on:       extension.On,
+	}, err
 }
 
 // ApplyRenewalTx makes a renewal that the same transaction has prepared.
-func (s *Service) ApplyRenewalTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, r *Renewal) error {
-	c := Change{Action: ActionRenewed, Before: r.before, After: r.Customer, on: r.on}
-	err := s.apply(ctx, tx, a, &c)
-	r.Customer = c.After
+func (s *Service) ApplyRenewalTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	renewal *Renewal,
+) error {
+	change := Change{
+		Action: ActionRenewed,
+		Before: renewal.before,
+		After:  renewal.Customer,
+		on:     renewal.on,
+	}
+	err := s.apply(ctx, tx, actor, &change)
+	renewal.Customer = change.After
 	return err
 }
 
 // extend sets the due date one period after a day. Months and years return to
 // the own day of the month; days and weeks make a new one.
-func (c *Customer) extend(p civil.Period, from civil.Date, ownDay int) error {
-	due, err := p.After(from, ownDay)
+func (c *Customer) extend(period civil.Period, from civil.Date, ownDay int) error {
+	due, err := period.After(from, ownDay)
 	if err != nil { // callers tell civil.ErrOverflow apart
 		return errors.Join(fault.Field("data_de_vencimento", err.Error()), err)
 	}
-	if p.Unit == civil.Day || p.Unit == civil.Week {
+	if period.Unit == civil.Day || period.Unit == civil.Week {
 		ownDay = due.Day()
 	}
 	c.DueOn, c.OwnDay = due, ownDay
@@ -159,49 +201,78 @@ type Reversal struct {
 // ReverseRenewalTx takes a renewal back inside another use case's transaction:
 // the due date, and the customer's place among those renewed in the month when
 // no other renewal of that month is left.
-func (s *Service) ReverseRenewalTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64, r Reversal) (Customer, error) {
-	c, err := s.setDue(ctx, tx, a, id, r)
+func (s *Service) ReverseRenewalTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	id int64,
+	reversal Reversal,
+) (Customer, error) {
+	customer, err := s.setDue(ctx, tx, actor, id, reversal)
 	if err != nil {
-		return c, err
+		return customer, err
 	}
-	month := monthOf(r.On)
-	last, err := removeRenewal(ctx, tx, a.Company.ID, id, month)
+	month := monthOf(reversal.On)
+	last, err := removeRenewal(ctx, tx, actor.Company.ID, id, month)
 	if err != nil || !last {
-		return c, err
+		return customer, err
 	}
-	return c, renewals.Add(ctx, tx, a.Company.ID, tally.Change{N: -1, Key: tally.Key{Day: month}})
+	return customer, renewals.Add(ctx, tx, actor.Company.ID, tally.Change{
+		N:   -1,
+		Key: tally.Key{Day: month},
+	})
 }
 
 // renewals counts, by month, the customers who were renewed in it.
 const renewals = tally.Renewals
 
-func monthOf(d civil.Date) string { return fmt.Sprintf("%04d-%02d", d.Year(), d.Month()) }
+func monthOf(day civil.Date) string {
+	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month())
+}
 
 // SetDueTx gives a customer another due date inside another use case's
 // transaction, as an update would.
-func (s *Service) SetDueTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64, dueOn civil.Date, ownDay int) (Customer, error) {
-	return s.setDue(ctx, tx, a, id, Reversal{DueOn: dueOn, OwnDay: ownDay})
+func (s *Service) SetDueTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	id int64,
+	dueOn civil.Date,
+	ownDay int,
+) (Customer, error) {
+	return s.setDue(ctx, tx, actor, id, Reversal{DueOn: dueOn, OwnDay: ownDay})
 }
 
 // setDue gives a customer another due date. One with the day of a renewal takes
 // that renewal back.
-func (s *Service) setDue(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64, r Reversal) (Customer, error) {
-	before, err := lock(ctx, tx, a.Company.ID, id)
+func (s *Service) setDue(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	id int64,
+	reversal Reversal,
+) (Customer, error) {
+	before, err := lock(ctx, tx, actor.Company.ID, id)
 	if err != nil {
 		return before, err
 	}
-	c := Change{Action: ActionUpdated, Before: before, After: before, Reversed: !r.On.IsZero()}
-	c.After.DueOn, c.After.OwnDay = r.DueOn, r.OwnDay
-	err = s.apply(ctx, tx, a, &c)
-	return c.After, err
+	change := Change{
+		Action:   ActionUpdated,
+		Before:   before,
+		After:    before,
+		Reversed: !reversal.On.IsZero(),
+	}
+	change.After.DueOn, change.After.OwnDay = reversal.DueOn, reversal.OwnDay
+	err = s.apply(ctx, tx, actor, &change)
+	return change.After, err
 }
 
 // LockTx reads a customer for a change inside another use case's transaction.
-func LockTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Customer, error) {
-	return lock(ctx, tx, a.Company.ID, id)
+func LockTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Customer, error) {
+	return lock(ctx, tx, actor.Company.ID, id)
 }
 
 // FindTx reads a customer inside another use case's transaction.
-func FindTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Customer, error) {
-	return byID(ctx, tx, a.Company.ID, id)
+func FindTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Customer, error) {
+	return byID(ctx, tx, actor.Company.ID, id)
 }

@@ -14,9 +14,9 @@ import (
 // On 31 January 2026.
 func TestRenewalMovesTheDueDateByThePlansPeriod(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
+		world := newWorld(t, engine)
 		periods := []string{"1month", "3months", "1year", "1week", "30days"}
-		w.offers(t, w.actor, periods...)
+		world.offers(t, world.actor, periods...)
 		for _, c := range []struct {
 			period, due string
 			from        account.RenewFrom
@@ -39,19 +39,19 @@ func TestRenewalMovesTheDueDateByThePlansPeriod(t *testing.T) {
 			{"1month", "", account.FromDueDate, []string{"2026-02-28", "2026-03-31"}}, // counted from today
 			{"1week", "", account.FromToday, []string{"2026-02-07"}},
 		} {
-			a := w.actor
-			a.Company.Settings.RenewFrom = c.from
-			id := w.create(t, fmt.Sprintf(`{"name":"Ana","plan_id":%d}`, slices.Index(periods, c.period)+1)).ID
-			w.update(t, id, fmt.Sprintf(`{"data_de_vencimento":%q}`, c.due))
+			actor := world.actor
+			actor.Company.Settings.RenewFrom = c.from
+			id := world.create(t, fmt.Sprintf(`{"name":"Ana","plan_id":%d}`, slices.Index(periods, c.period)+1)).ID
+			world.update(t, id, fmt.Sprintf(`{"data_de_vencimento":%q}`, c.due))
 			previous := c.due
 			for i, want := range c.want {
-				r, err := w.Renew(t.Context(), a, id)
-				if err != nil || r.DueOn.String() != want || r.Previous.String() != previous {
-					t.Errorf("%+v, renewal %d: from %v to %v, %v", c, i+1, r.Previous, r.DueOn, err)
+				renewal, err := world.Renew(t.Context(), actor, id)
+				if err != nil || renewal.DueOn.String() != want || renewal.Previous.String() != previous {
+					t.Errorf("%+v, renewal %d: from %v to %v, %v", c, i+1, renewal.Previous, renewal.DueOn, err)
 				}
 				previous = want
 			}
-			if found, err := w.Find(t.Context(), a, id); err != nil || found.DueOn.String() != previous {
+			if found, err := world.Find(t.Context(), actor, id); err != nil || found.DueOn.String() != previous {
 				t.Errorf("%+v: found %v, %v", c, found.DueOn, err)
 			}
 		}
@@ -60,16 +60,16 @@ func TestRenewalMovesTheDueDateByThePlansPeriod(t *testing.T) {
 
 func TestDateThatIsSentBackKeepsTheOwnDay(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.offers(t, w.actor, "1month")
-		id := w.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`).ID
-		w.renew(t, id)
-		w.update(t, id, `{"name":"Ana Lima","data_de_vencimento":"2026-02-28"}`)
-		if got := w.renew(t, id).DueOn; got != day("2026-03-31") {
+		world := newWorld(t, engine)
+		world.offers(t, world.actor, "1month")
+		id := world.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`).ID
+		world.renew(t, id)
+		world.update(t, id, `{"name":"Ana Lima","data_de_vencimento":"2026-02-28"}`)
+		if got := world.renew(t, id).DueOn; got != day("2026-03-31") {
 			t.Errorf("renewed until %v after a read-back", got)
 		}
-		w.update(t, id, `{"data_de_vencimento":"2026-04-28"}`) // a day of its own
-		if got := w.renew(t, id).DueOn; got != day("2026-05-28") {
+		world.update(t, id, `{"data_de_vencimento":"2026-04-28"}`) // a day of its own
+		if got := world.renew(t, id).DueOn; got != day("2026-05-28") {
 			t.Errorf("renewed until %v after another date was set", got)
 		}
 	})
@@ -78,14 +78,14 @@ func TestDateThatIsSentBackKeepsTheOwnDay(t *testing.T) {
 // Weeks make a new day of the month, to which a later plan of months keeps.
 func TestOwnDayFollowsRenewalsByDaysAndWeeks(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		w.offers(t, w.actor, "1month", "1week")
-		renewed := w.create(t, `{"name":"Ana","plan_id":2,"data_de_vencimento":"2026-01-31"}`).ID
-		w.renew(t, renewed)
-		fresh := w.create(t, `{"name":"Bia","plan_id":2}`).ID
+		world := newWorld(t, engine)
+		world.offers(t, world.actor, "1month", "1week")
+		renewed := world.create(t, `{"name":"Ana","plan_id":2,"data_de_vencimento":"2026-01-31"}`).ID
+		world.renew(t, renewed)
+		fresh := world.create(t, `{"name":"Bia","plan_id":2}`).ID
 		for _, id := range []int64{renewed, fresh} { // both due on 7 February
-			w.update(t, id, `{"plan_id":1}`)
-			if got := w.renew(t, id).DueOn; got != day("2026-03-07") {
+			world.update(t, id, `{"plan_id":1}`)
+			if got := world.renew(t, id).DueOn; got != day("2026-03-07") {
 				t.Errorf("renewed until %v, want a month after 7 February", got)
 			}
 		}
@@ -94,35 +94,35 @@ func TestOwnDayFollowsRenewalsByDaysAndWeeks(t *testing.T) {
 
 func TestRenewalIsRefusedWithoutAPlanAndPastTheCalendar(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		other := w.newCompany(t)
-		w.offers(t, w.actor, "1month")
-		planless := w.create(t, `{"name":"Ana","data_de_vencimento":"2026-02-10"}`)
-		_, err := w.Renew(t.Context(), w.actor, planless.ID)
+		world := newWorld(t, engine)
+		other := world.newCompany(t)
+		world.offers(t, world.actor, "1month")
+		planless := world.create(t, `{"name":"Ana","data_de_vencimento":"2026-02-10"}`)
+		_, err := world.Renew(t.Context(), world.actor, planless.ID)
 		wantFields(t, err, "plan_id")
-		last := w.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"9999-12-31"}`)
-		_, err = w.Renew(t.Context(), w.actor, last.ID)
+		last := world.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"9999-12-31"}`)
+		_, err = world.Renew(t.Context(), world.actor, last.ID)
 		wantFields(t, err, "data_de_vencimento")
-		_, err = w.Renew(t.Context(), other, last.ID)
+		_, err = world.Renew(t.Context(), other, last.ID)
 		wantNotFound(t, err)
-		for _, c := range []Customer{planless, last} {
-			if found, err := w.Find(t.Context(), w.actor, c.ID); err != nil || found.DueOn != c.DueOn {
-				t.Errorf("due on %v, %v; want %v", found.DueOn, err, c.DueOn)
+		for _, customer := range []Customer{planless, last} {
+			if found, err := world.Find(t.Context(), world.actor, customer.ID); err != nil || found.DueOn != customer.DueOn {
+				t.Errorf("due on %v, %v; want %v", found.DueOn, err, customer.DueOn)
 			}
 		}
-		if got := len(w.recorded(t)); got != 2 {
+		if got := len(world.recorded(t)); got != 2 {
 			t.Errorf("%d events, want the 2 creations", got)
 		}
 	})
 }
 
 func TestRenewalWithoutADateHasNoPreviousOne(t *testing.T) {
-	w := newWorld(t, sqldb.SQLite)
-	w.offers(t, w.actor, "1month")
-	id := w.create(t, `{"name":"Ana","plan_id":1}`).ID
-	w.update(t, id, `{"data_de_vencimento":null}`)
-	r, err := w.Renew(t.Context(), w.actor, id)
-	if err != nil || r.Previous != (civil.Date{}) || r.DueOn != day("2026-02-28") {
-		t.Errorf("from %v to %v, %v", r.Previous, r.DueOn, err)
+	world := newWorld(t, sqldb.SQLite)
+	world.offers(t, world.actor, "1month")
+	id := world.create(t, `{"name":"Ana","plan_id":1}`).ID
+	world.update(t, id, `{"data_de_vencimento":null}`)
+	renewal, err := world.Renew(t.Context(), world.actor, id)
+	if err != nil || renewal.Previous != (civil.Date{}) || renewal.DueOn != day("2026-02-28") {
+		t.Errorf("from %v to %v, %v", renewal.Previous, renewal.DueOn, err)
 	}
 }

@@ -18,25 +18,25 @@ var errGivenUp = errors.New("given up")
 // the login free in its second run.
 func TestRefusalOfARunThatWasTakenBackIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, sqldb.SQLite)
+		world := newWorld(t, sqldb.SQLite)
 		var waiting sync.WaitGroup
 		var refused, failed error
 		runs := 0
-		first := w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		first := world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			if runs++; runs > 1 {
 				return errGivenUp
 			}
 			waiting.Go(func() {
-				_, refused = w.Create(t.Context(), w.actor, ReadNew(form(t, `{"name":"João","usuario":"joao"}`)))
+				_, refused = world.Create(t.Context(), world.actor, ReadNew(form(t, `{"name":"João","usuario":"joao"}`)))
 			})
 			synctest.Wait()
 			waiting.Go(func() {
-				failed = w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-					return errors.Join(w.add(t, tx, "x"), errGivenUp)
+				failed = world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+					return errors.Join(world.add(t, tx, "x"), errGivenUp)
 				})
 			})
 			synctest.Wait()
-			return w.add(t, tx, "joao")
+			return world.add(t, tx, "joao")
 		})
 		waiting.Wait()
 		if !errors.Is(first, errGivenUp) || !errors.Is(failed, errGivenUp) || runs != 2 {
@@ -50,7 +50,7 @@ func TestRefusalOfARunThatWasTakenBackIsForgotten(t *testing.T) {
 
 func (w *world) add(t *testing.T, tx *sqldb.Tx, usuario string) error {
 	t.Helper()
-	d := Draft{Name: input.Some("Joana"), Usuario: input.Some(usuario)}
-	made, _, err := d.customer(tx.Now(), w.actor, catalogOf(t.Context(), tx, w.actor))
+	draft := Draft{Name: input.Some("Joana"), Usuario: input.Some(usuario)}
+	made, _, err := draft.customer(tx.Now(), w.actor, catalogOf(t.Context(), tx, w.actor))
 	return errors.Join(err, w.apply(t.Context(), tx, w.actor, &Change{Action: ActionCreated, After: made}))
 }

@@ -10,13 +10,20 @@ import (
 
 // searchText is what a customer is found by: its texts folded, one per line so
 // that no match runs from one into the next, and the spellings of its phone.
-func searchText(c Customer) string {
-	parts := []string{text.Fold(c.Name), text.Fold(c.Email), text.Fold(c.Usuario), c.Whatsapp}
-	if other := otherSpelling(c.Whatsapp); other != "" {
+func searchText(customer Customer) string {
+	parts := []string{
+		text.Fold(customer.Name), text.Fold(customer.Email), text.Fold(customer.Usuario),
+		customer.Whatsapp,
+	}
+	if other := otherSpelling(customer.Whatsapp); other != "" {
 		parts = append(parts, other)
 	}
-	if c.CpfCnpj != "" {
-		parts = append(parts, text.Fold(c.CpfCnpj), text.Fold(taxid.Format(c.CpfCnpj)))
+	if customer.CpfCnpj != "" {
+		parts = append(
+			parts,
+			text.Fold(customer.CpfCnpj),
+			text.Fold(taxid.Format(customer.CpfCnpj)),
+		)
 	}
 	return sqldb.Searchable(strings.Join(parts, "\n"))
 }
@@ -62,10 +69,14 @@ func dialled(digits string) string {
 
 // SearchSource finds the customers that a search means, as rows c, for lists of
 // what belongs to them; ok is false when nothing is searched for.
-func SearchSource(engine sqldb.Engine, companyID int64, search string) (s sqldb.Source, ok bool) {
+func SearchSource(
+	engine sqldb.Engine,
+	companyID int64,
+	search string,
+) (source sqldb.Source, ok bool) {
 	terms := searchTerms(search)
 	if terms == nil {
-		return s, false
+		return source, false
 	}
 	return sqldb.Search(engine, "customers", companyID, true, terms).Rows(), true
 }

@@ -15,7 +15,7 @@ import (
 
 func TestPhoneIsFoundHoweverItIsTyped(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
+		world := newWorld(t, engine)
 		owners := map[string]int64{}
 		for _, phone := range []string{
 			"5511987654321", // mobile
@@ -23,7 +23,7 @@ func TestPhoneIsFoundHoweverItIsTyped(t *testing.T) {
 			"551133334444",  // landline
 			"351912345678",  // Portugal
 		} {
-			w.populate(t, w.actor, []Customer{{Name: "Ana", Whatsapp: phone}})
+			world.populate(t, world.actor, []Customer{{Name: "Ana", Whatsapp: phone}})
 			owners[phone] = int64(len(owners) + 1)
 		}
 		for typed, phone := range map[string]string{
@@ -58,7 +58,7 @@ func TestPhoneIsFoundHoweverItIsTyped(t *testing.T) {
 			if phone != "" {
 				want = []int64{owners[phone]}
 			}
-			list, _, err := w.List(t.Context(), w.actor, Filter{Search: typed}, firstPage)
+			list, _, err := world.List(t.Context(), world.actor, Filter{Search: typed}, firstPage)
 			if err != nil || !slices.Equal(ids(list), want) {
 				t.Errorf("%q finds %v, %v; want %v", typed, ids(list), err, want)
 			}
@@ -68,9 +68,9 @@ func TestPhoneIsFoundHoweverItIsTyped(t *testing.T) {
 
 func TestTextIsFoundWithoutRegardToCaseAndAccents(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
-		joao := w.create(t, `{"name":"João  D’Ávila 100%","email":"Joao@Example.com","usuario":"jo_ão!"}`).ID
-		maria := w.create(t, `{"name":"MARÍA Müller","email":"m@example.org"}`).ID
+		world := newWorld(t, engine)
+		joao := world.create(t, `{"name":"João  D’Ávila 100%","email":"Joao@Example.com","usuario":"jo_ão!"}`).ID
+		maria := world.create(t, `{"name":"MARÍA Müller","email":"m@example.org"}`).ID
 		for typed, want := range map[string][]int64{
 			"joao":            {joao},
 			"JOÃO":            {joao},
@@ -90,7 +90,7 @@ func TestTextIsFoundWithoutRegardToCaseAndAccents(t *testing.T) {
 			"mar* OR joao":    nil,
 			"\u200b":          {maria, joao}, // nothing at all, as no search
 		} {
-			list, total, err := w.List(t.Context(), w.actor, Filter{Search: typed}, firstPage)
+			list, total, err := world.List(t.Context(), world.actor, Filter{Search: typed}, firstPage)
 			if err != nil || !slices.Equal(ids(list), want) || total != int64(len(want)) {
 				t.Errorf("%q finds %v of %d, %v; want %v", typed, ids(list), total, err, want)
 			}
@@ -111,22 +111,22 @@ func newLibrary(tb testing.TB, engine sqldb.Engine) library {
 	if sqldbtest.Raced {
 		tb.Skip("one goroutine, and many rows")
 	}
-	w := newWorld(tb, engine)
-	l := library{w, w.actor, w.newCompany(tb), map[int64]model{}}
+	world := newWorld(tb, engine)
+	l := library{world, world.actor, world.newCompany(tb), map[int64]model{}}
 	random := rand.New(rand.NewPCG(5, 6))
 	readers := make([]Customer, 100)
 	for i := range readers {
 		readers[i] = reader(random)
 	}
-	w.populate(tb, l.small, slices.Clone(readers))
+	world.populate(tb, l.small, slices.Clone(readers))
 	filler := make([]Customer, smallSearch)
 	for i := range filler {
 		filler[i] = reader(random)
 		filler[i].Name, filler[i].Email = "xx"+filler[i].Name, ""
 	}
-	w.populate(tb, l.large, append(readers, filler...))
-	for _, a := range []account.Actor{l.small, l.large} {
-		l.models[a.Company.ID] = w.model(tb, a)
+	world.populate(tb, l.large, append(readers, filler...))
+	for _, actor := range []account.Actor{l.small, l.large} {
+		l.models[actor.Company.ID] = world.model(tb, actor)
 	}
 	return l
 }
@@ -134,50 +134,50 @@ func newLibrary(tb testing.TB, engine sqldb.Engine) library {
 // reader makes a customer whose texts share many substrings with the others'.
 func reader(random *rand.Rand) Customer {
 	word := func(syllables ...string) string {
-		var b strings.Builder
+		var out strings.Builder
 		for range 1 + random.IntN(4) {
-			b.WriteString(syllables[random.IntN(len(syllables))])
+			out.WriteString(syllables[random.IntN(len(syllables))])
 		}
-		return b.String()
+		return out.String()
 	}
-	c := Customer{Name: word("Ana", "ão", " ", "JO", "ß", "Œ", "d’", "%", "_", `"`, "世界", "i\u0307", "ſ", "Ⅷ", "ǆ", "Σ", "ς", "ꭰ", "Ꭰ", "😀")}
+	customer := Customer{Name: word("Ana", "ão", " ", "JO", "ß", "Œ", "d’", "%", "_", `"`, "世界", "i\u0307", "ſ", "Ⅷ", "ǆ", "Σ", "ς", "ꭰ", "Ꭰ", "😀")}
 	if random.IntN(2) == 0 {
-		c.Email = word("ana", "jo", ".", "ao") + "@example.com"
+		customer.Email = word("ana", "jo", ".", "ao") + "@example.com"
 	}
-	c.Whatsapp = []string{"", fmt.Sprintf("55119%08d", random.IntN(1e8)), fmt.Sprintf("5521%08d", 1e7+random.IntN(9e7)), fmt.Sprintf("351%09d", random.IntN(1e9))}[random.IntN(4)]
-	return c
+	customer.Whatsapp = []string{"", fmt.Sprintf("55119%08d", random.IntN(1e8)), fmt.Sprintf("5521%08d", 1e7+random.IntN(9e7)), fmt.Sprintf("351%09d", random.IntN(1e9))}[random.IntN(4)]
+	return customer
 }
 
 // wantSearch compares the search of both companies with the model.
 func (l library) wantSearch(tb testing.TB, term string) {
 	tb.Helper()
-	for _, a := range []account.Actor{l.small, l.large} {
-		f := Filter{Search: term}
-		l.wantPage(tb, a, l.models[a.Company.ID].match(f, a.Today(noon)), f, firstPage)
+	for _, actor := range []account.Actor{l.small, l.large} {
+		filter := Filter{Search: term}
+		l.wantPage(tb, actor, l.models[actor.Company.ID].match(filter, actor.Today(noon)), filter, firstPage)
 	}
 }
 
 func TestSearchFindsWhatContainsTheTerm(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		l := newLibrary(t, engine)
-		readers := l.models[l.small.Company.ID]
+		library := newLibrary(t, engine)
+		readers := library.models[library.small.Company.ID]
 		random := rand.New(rand.NewPCG(7, 8))
 		for range 200 {
-			c := readers[random.IntN(len(readers))]
-			field := []rune([]string{c.Name, c.Email, c.Whatsapp, strings.ToUpper(c.Name), punctuated(random, c.Whatsapp)}[random.IntN(5)])
+			customer := readers[random.IntN(len(readers))]
+			field := []rune([]string{customer.Name, customer.Email, customer.Whatsapp, strings.ToUpper(customer.Name), punctuated(random, customer.Whatsapp)}[random.IntN(5)])
 			from := random.IntN(len(field) + 1)
-			l.wantSearch(t, string(field[from:from+random.IntN(len(field)-from+1)]))
+			library.wantSearch(t, string(field[from:from+random.IntN(len(field)-from+1)]))
 		}
 	})
 }
 
 func punctuated(random *rand.Rand, phone string) string {
-	var b strings.Builder
+	var out strings.Builder
 	for _, digit := range phone {
-		b.WriteString([]string{"", "", "", " ", "-", "(", ") ", ".", "/", "+"}[random.IntN(10)])
-		b.WriteRune(digit)
+		out.WriteString([]string{"", "", "", " ", "-", "(", ") ", ".", "/", "+"}[random.IntN(10)])
+		out.WriteRune(digit)
 	}
-	return b.String()
+	return out.String()
 }
 
 // Any bytes may come as a term: they find what contains them, in the caller's
@@ -195,8 +195,8 @@ func FuzzSearchTerm(f *testing.F) {
 		libraries = append(libraries, newLibrary(f, sqldb.Postgres))
 	}
 	f.Fuzz(func(t *testing.T, term string) {
-		for _, l := range libraries {
-			l.wantSearch(t, term)
+		for _, library := range libraries {
+			library.wantSearch(t, term)
 		}
 	})
 }

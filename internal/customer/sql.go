@@ -20,36 +20,43 @@ var columns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day,
 const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
 
-func scan(r sqldb.Row) (Customer, error) { return scanner()(r) }
+func scan(row sqldb.Row) (Customer, error) { return scanner()(row) }
 
 // scanner reads one row after the other with what it allocates once: a list of
 // fifty makes a quarter less garbage.
 func scanner() func(sqldb.Row) (Customer, error) {
-	var c Customer
+	var customer Customer
 	var created, cancelled, updated int64
-	places := slices.Concat([]any{&c.ID, &c.UUID}, stored.Places(&c), []any{
-		&c.OwnDay, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), (*string)(&c.period.Unit), &c.period.Count,
-		&c.Product.ID, &c.Product.Name,
-		&created, &c.CreatedOn, &c.createdOffset, &c.expiry.on, &c.expiry.expired, &cancelled, &updated,
-	}, c.recurring.places())
-	return func(r sqldb.Row) (Customer, error) {
-		err := r.Scan(places...)
-		c.CreatedAt, c.UpdatedAt, c.CancelledAt = time.UnixMicro(created), time.UnixMicro(updated), time.Time{}
+	places := slices.Concat([]any{&customer.ID, &customer.UUID}, stored.Places(&customer), []any{
+		&customer.OwnDay, &customer.Plan.ID, &customer.Plan.Name, (*int64)(&customer.Plan.Value),
+		(*string)(&customer.period.Unit), &customer.period.Count,
+		&customer.Product.ID, &customer.Product.Name,
+		&created, &customer.CreatedOn, &customer.createdOffset, &customer.expiry.on,
+		&customer.expiry.expired, &cancelled, &updated,
+	}, customer.recurring.places())
+	return func(row sqldb.Row) (Customer, error) {
+		err := row.Scan(places...)
+		customer.CreatedAt, customer.UpdatedAt, customer.CancelledAt = time.UnixMicro(created), time.UnixMicro(updated), time.Time{}
 		if cancelled != 0 {
-			c.CancelledAt = time.UnixMicro(cancelled)
+			customer.CancelledAt = time.UnixMicro(cancelled)
 		}
-		return c, err
+		return customer, err
 	}
 }
 
-func byID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Customer, error) {
-	c, err := sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ?
+func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Customer, error) {
+	customer, err := sqldb.One(ctx, querier, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ?
 		AND c.id = ? AND {visible c.id}`, companyID, id)
-	return c, sqldb.Found(err, "customer")
+	return customer, sqldb.Found(err, "customer")
 }
 
-func companyOf(ctx context.Context, q sqldb.Querier, id int64) (int64, error) {
-	companyID, err := sqldb.Value[int64](ctx, q, `SELECT company_id FROM customers WHERE id = ? AND {visible id}`, id)
+func companyOf(ctx context.Context, querier sqldb.Querier, id int64) (int64, error) {
+	companyID, err := sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT company_id FROM customers WHERE id = ? AND {visible id}`,
+		id,
+	)
 	return companyID, sqldb.Found(err, "customer")
 }
 
@@ -66,15 +73,25 @@ func lock(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Customer, err
 
 // rows reads the customers of a window, newest first. CROSS JOIN makes SQLite
 // begin with the ids; left to itself it reads all customers of the company.
-func rows(ctx context.Context, q sqldb.Querier, companyID int64, w sqldb.Window) ([]Customer, error) {
-	page, args := w.IDs()
-	return sqldb.All(ctx, q, scanner(), `WITH page AS MATERIALIZED (`+page+`)
+func rows(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	window sqldb.Window,
+) ([]Customer, error) {
+	page, args := window.IDs()
+	return sqldb.All(ctx, querier, scanner(), `WITH page AS MATERIALIZED (`+page+`)
 		SELECT `+columns+` FROM page CROSS JOIN customers c`+joins+`
 		WHERE c.id = page.id AND c.company_id = ? ORDER BY c.id DESC`, append(args, companyID)...)
 }
 
-func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM `+s.From+s.Where.String(), s.Where.Args...)
+func countRows(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (int64, error) {
+	return sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT count(*) FROM `+source.From+source.Where.String(),
+		source.Where.Args...,
+	)
 }
 
 // insertInto names the columns of insertArgs. A customer whose id was reserved
@@ -89,26 +106,33 @@ var insertColumns = `company_id, uuid, ` + stored.Columns("", "") + `,
 	mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan, mrr_start_product) VALUES `
 
 // insertArgs are the arguments of insertInto.
-func insertArgs(companyID int64, c Customer) []any {
-	return slices.Concat([]any{companyID, c.UUID}, stored.Values(&c), []any{
-		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c),
-		c.CreatedAt.UnixMicro(), c.CreatedOn.String(), c.createdOffset, c.UpdatedAt.UnixMicro(), c.expiry.on, c.expiry.expired,
-		cancelledAt(c),
-	}, c.recurring.values())
+func insertArgs(companyID int64, customer Customer) []any {
+	return slices.Concat([]any{companyID, customer.UUID}, stored.Values(&customer), []any{
+		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID),
+		sqldb.RefTo(customer.Product.ID), searchText(customer),
+		customer.CreatedAt.UnixMicro(), customer.CreatedOn.String(), customer.createdOffset,
+		customer.UpdatedAt.UnixMicro(), customer.expiry.on, customer.expiry.expired,
+		cancelledAt(customer),
+	}, customer.recurring.values())
 }
 
 // cancelledAt is the column's value; NULL: not cancelled.
-func cancelledAt(c Customer) any {
-	if !c.IsCancelled() {
+func cancelledAt(customer Customer) any {
+	if !customer.IsCancelled() {
 		return nil
 	}
-	return c.CancelledAt.UnixMicro()
+	return customer.CancelledAt.UnixMicro()
 }
 
 // insert returns 0 when another customer has the login or the key.
-func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (int64, error) {
-	values := insertArgs(companyID, c)
-	id, err := sqldb.Value[int64](ctx, tx, insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING RETURNING id`, values...)
+func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) (int64, error) {
+	values := insertArgs(companyID, customer)
+	id, err := sqldb.Value[int64](
+		ctx,
+		tx,
+		insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING RETURNING id`,
+		values...,
+	)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
 	}
@@ -118,23 +142,29 @@ func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) (int
 // insertMany returns the ids by uuid, since engines promise no order of what
 // they return. A customer whose login or key another one has is not in them.
 // Either all have a reserved id or none has.
-func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer) (map[string]int64, error) {
+func insertMany(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	customers []Customer,
+) (map[string]int64, error) {
 	ids := make(map[string]int64, len(customers))
 	for piece := range sqldb.Pieces(customers) {
 		into := insertInto
 		var values []any
-		for _, c := range piece {
-			if c.ID != 0 {
+		for _, customer := range piece {
+			if customer.ID != 0 {
 				into = insertReserved
-				values = append(values, c.ID)
+				values = append(values, customer.ID)
 			}
-			values = append(values, insertArgs(companyID, c)...)
+			values = append(values, insertArgs(companyID, customer)...)
 		}
-		err := sqldb.Each(ctx, tx, into+sqldb.Tuples(len(piece), len(values)/len(piece))+` ON CONFLICT DO NOTHING RETURNING id, uuid`,
-			values, func(r sqldb.Row) error {
+		err := sqldb.Each(ctx, tx,
+			into+sqldb.Tuples(len(piece), len(values)/len(piece))+` ON CONFLICT DO NOTHING RETURNING id, uuid`,
+			values, func(row sqldb.Row) error {
 				var id int64
 				var uuid string
-				err := r.Scan(&id, &uuid)
+				err := row.Scan(&id, &uuid)
 				ids[uuid] = id
 				return err
 			})
@@ -150,11 +180,12 @@ var updateText = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
 	mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
 	WHERE company_id = ? AND id = ?`
 
-func update(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) error {
-	_, err := tx.Exec(ctx, updateText, slices.Concat(stored.Values(&c), []any{
-		c.OwnDay, text.Lower(c.Usuario), sqldb.RefTo(c.Plan.ID), sqldb.RefTo(c.Product.ID), searchText(c), c.UpdatedAt.UnixMicro(),
-		c.expiry.on, c.expiry.expired, cancelledAt(c),
-	}, c.recurring.values(), []any{companyID, c.ID})...)
+func update(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) error {
+	_, err := tx.Exec(ctx, updateText, slices.Concat(stored.Values(&customer), []any{
+		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID),
+		sqldb.RefTo(customer.Product.ID), searchText(customer), customer.UpdatedAt.UnixMicro(),
+		customer.expiry.on, customer.expiry.expired, cancelledAt(customer),
+	}, customer.recurring.values(), []any{companyID, customer.ID})...)
 	return err
 }
 
@@ -166,13 +197,21 @@ func remove(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 // taken reports whether another customer has c's login or key, be it one that
 // an import has staged. It takes one
 // look: of a change between two, the second would see only half.
-func taken(ctx context.Context, q sqldb.Querier, companyID int64, c Customer) (usuario, external bool, err error) {
-	err = sqldb.Each(ctx, q, `SELECT
+func taken(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	customer Customer,
+) (usuario, external bool, err error) {
+	err = sqldb.Each(ctx, querier, `SELECT
 		(SELECT count(*) FROM customers WHERE company_id = ? AND usuario_key = ? AND usuario_key <> '' AND id <> ?),
 		(SELECT count(*) FROM customers WHERE company_id = ? AND external_id = ? AND external_id <> '' AND id <> ?)`,
-		[]any{companyID, text.Lower(c.Usuario), c.ID, companyID, c.ExternalID, c.ID}, func(r sqldb.Row) error {
+		[]any{
+			companyID, text.Lower(customer.Usuario), customer.ID, companyID, customer.ExternalID,
+			customer.ID,
+		}, func(row sqldb.Row) error {
 			var logins, keys int64
-			err := r.Scan(&logins, &keys)
+			err := row.Scan(&logins, &keys)
 			usuario, external = logins > 0, keys > 0
 			return err
 		})
@@ -181,9 +220,16 @@ func taken(ctx context.Context, q sqldb.Querier, companyID int64, c Customer) (u
 
 // existing returns which of the values are already taken in a unique column, be
 // it by a customer that an import has staged.
-func existing(ctx context.Context, q sqldb.Querier, companyID int64, column string, values []string) (map[string]bool, error) {
-	list, err := sqldb.Values[string](ctx, q, `
-		SELECT `+column+` FROM customers WHERE company_id = ? AND `+column+` <> '' AND `+column+` {in ?}`, companyID, values)
+func existing(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	column string,
+	values []string,
+) (map[string]bool, error) {
+	list, err := sqldb.Values[string](ctx, querier, `
+		SELECT `+column+` FROM customers WHERE company_id = ? AND `+column+` <> '' AND `+column+` {in ?}`, companyID,
+		values)
 	found := make(map[string]bool, len(list))
 	for _, v := range list {
 		found[v] = true
@@ -192,12 +238,17 @@ func existing(ctx context.Context, q sqldb.Querier, companyID int64, column stri
 }
 
 // eachCustom reads the company's own fields of every customer that has some.
-func eachCustom(ctx context.Context, q sqldb.Querier, companyID int64, visit func(Custom)) error {
-	return sqldb.Each(ctx, q, `SELECT DISTINCT custom FROM customers WHERE company_id = ? AND custom <> ''
+func eachCustom(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	visit func(Custom),
+) error {
+	return sqldb.Each(ctx, querier, `SELECT DISTINCT custom FROM customers WHERE company_id = ? AND custom <> ''
 		AND {visible id}`, []any{companyID},
-		func(r sqldb.Row) error {
+		func(row sqldb.Row) error {
 			var custom string
-			if err := r.Scan(&custom); err != nil {
+			if err := row.Scan(&custom); err != nil {
 				return err
 			}
 			visit(Custom(custom))

@@ -16,8 +16,8 @@ type unfilledRow struct {
 	productID   int64
 }
 
-func anyUnfilled(ctx context.Context, q sqldb.Querier) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, q, `
+func anyUnfilled(ctx context.Context, querier sqldb.Querier) (bool, error) {
+	n, err := sqldb.Value[int64](ctx, querier, `
 		SELECT count(*) FROM (SELECT id FROM customers WHERE created_on = '' ORDER BY id LIMIT 1) AS one /* every company_id */`)
 	return n > 0, err
 }
@@ -39,8 +39,9 @@ func fillCreated(ctx context.Context, tx *sqldb.Tx, made madeOn, ids []int64) er
 	return err
 }
 
-func updatePhone(ctx context.Context, tx *sqldb.Tx, companyID int64, c Customer) error {
-	_, err := tx.Exec(ctx, `UPDATE customers SET whatsapp = ?, search = ? WHERE company_id = ? AND id = ?`,
-		c.Whatsapp, searchText(c), companyID, c.ID)
+func updatePhone(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) error {
+	_, err := tx.Exec(ctx,
+		`UPDATE customers SET whatsapp = ?, search = ? WHERE company_id = ? AND id = ?`,
+		customer.Whatsapp, searchText(customer), companyID, customer.ID)
 	return err
 }

@@ -10,11 +10,21 @@ import (
 
 // The table has one row, and is there on SQLite only.
 
-func readStage(ctx context.Context, q sqldb.Querier) (stage, error) {
-	return sqldb.One(ctx, q, func(r sqldb.Row) (st stage, err error) {
+func readStage(ctx context.Context, querier sqldb.Querier) (stage, error) {
+	return sqldb.One(ctx, querier, func(row sqldb.Row) (st stage, err error) {
 		var choices string
 		var renewed int64
-		err = r.Scan((*string)(&st.phase), &st.companyID, &st.hiddenFrom, &st.hiddenTo, &st.next, &st.last, &choices, &st.lease, &renewed)
+		err = row.Scan(
+			(*string)(&st.phase),
+			&st.companyID,
+			&st.hiddenFrom,
+			&st.hiddenTo,
+			&st.next,
+			&st.last,
+			&choices,
+			&st.lease,
+			&renewed,
+		)
 		if err != nil {
 			return st, err
 		}
@@ -27,8 +37,13 @@ func readStage(ctx context.Context, q sqldb.Querier) (stage, error) {
 // renewStage reports whether the import is still the process's that has the
 // lease.
 func renewStage(ctx context.Context, tx *sqldb.Tx, lease string) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE customer_staging SET renewed_at = ? WHERE lease = ? /* every company_id */`, tx.Now().UnixMicro(), lease)
-	return n == 1, err
+	changed, err := tx.Exec(
+		ctx,
+		`UPDATE customer_staging SET renewed_at = ? WHERE lease = ? /* every company_id */`,
+		tx.Now().UnixMicro(),
+		lease,
+	)
+	return changed == 1, err
 }
 
 func saveStage(ctx context.Context, tx *sqldb.Tx, st stage) error {
@@ -39,7 +54,8 @@ func saveStage(ctx context.Context, tx *sqldb.Tx, st stage) error {
 	_, err = tx.Exec(ctx, `
 		UPDATE customer_staging SET phase = ?, company_id = ?, hidden_from = ?, hidden_to = ?, next_id = ?, last_id = ?,
 			choices = ?, lease = ?, renewed_at = ? /* every company_id */`,
-		string(st.phase), st.companyID, st.hiddenFrom, st.hiddenTo, st.next, st.last, string(choices), st.lease, tx.Now().UnixMicro())
+		string(st.phase), st.companyID, st.hiddenFrom, st.hiddenTo, st.next, st.last,
+		string(choices), st.lease, tx.Now().UnixMicro())
 	return err
 }
 
@@ -52,6 +68,12 @@ func staged(ctx context.Context, tx *sqldb.Tx, companyID int64, ids span) ([]Cus
 // removeStaged deletes customers that nobody has seen. Nothing refers to them
 // but what goes with them.
 func removeStaged(ctx context.Context, tx *sqldb.Tx, companyID int64, ids span) error {
-	_, err := tx.Exec(ctx, `DELETE FROM customers WHERE company_id = ? AND id BETWEEN ? AND ?`, companyID, ids.from, ids.to)
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM customers WHERE company_id = ? AND id BETWEEN ? AND ?`,
+		companyID,
+		ids.from,
+		ids.to,
+	)
 	return err
 }

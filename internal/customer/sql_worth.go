@@ -9,7 +9,10 @@ import (
 
 // places are where the columns of recurring revenue are scanned to.
 func (r *recurring) places() []any {
-	return []any{(*int64)(&r.amount), &r.month, (*int64)(&r.start.amount), &r.start.planID, &r.start.productID}
+	return []any{
+		(*int64)(&r.amount), &r.month, (*int64)(&r.start.amount), &r.start.planID,
+		&r.start.productID,
+	}
 }
 
 // values are the columns of recurring revenue.
@@ -25,20 +28,25 @@ type planMembers struct {
 	every  bool
 }
 
-func (m planMembers) where(companyID int64) (w sqldb.Where) {
-	w.And("company_id = ?", companyID)
-	w.And("plan_id = ?", m.planID)
-	w.And("cancelled_at IS NULL")
-	w.And("{visible id}")
-	w.And("(due_on IS NULL OR due_on >= ?)", m.today.String())
+func (m planMembers) where(companyID int64) (where sqldb.Where) {
+	where.And("company_id = ?", companyID)
+	where.And("plan_id = ?", m.planID)
+	where.And("cancelled_at IS NULL")
+	where.And("{visible id}")
+	where.And("(due_on IS NULL OR due_on >= ?)", m.today.String())
 	if !m.every {
-		w.And("price_cents IS NULL")
+		where.And("price_cents IS NULL")
 	}
-	return w
+	return where
 }
 
 // lockAlike locks the members of a plan and returns them in groups.
-func lockAlike(ctx context.Context, tx *sqldb.Tx, companyID int64, of planMembers) ([]alike, error) {
+func lockAlike(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	of planMembers,
+) ([]alike, error) {
 	where := of.where(companyID)
 	_, err := sqldb.Value[int64](ctx, tx, `
 		SELECT count(*) FROM (SELECT id FROM customers`+where.String()+` ORDER BY id {for update}) AS locked`, where.Args...)
@@ -46,16 +54,23 @@ func lockAlike(ctx context.Context, tx *sqldb.Tx, companyID int64, of planMember
 		return nil, err
 	}
 	const columns = `price_cents, COALESCE(product_id, 0), mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan, mrr_start_product`
-	return sqldb.All(ctx, tx, func(r sqldb.Row) (g alike, err error) {
-		places := append([]any{&g.OwnPrice, &g.Product.ID}, g.recurring.places()...)
-		err = r.Scan(append(places, &g.n)...)
-		return g, err
-	}, `SELECT `+columns+`, count(*) FROM customers`+where.String()+` GROUP BY `+columns, where.Args...)
+	return sqldb.All(ctx, tx, func(row sqldb.Row) (alike alike, err error) {
+		places := append([]any{&alike.OwnPrice, &alike.Product.ID}, alike.recurring.places()...)
+		err = row.Scan(append(places, &alike.n)...)
+		return alike, err
+	}, `SELECT `+columns+`, count(*) FROM customers`+where.String()+` GROUP BY `+columns,
+		where.Args...)
 }
 
 // updateWorth writes what members of a plan with one price are worth, and begins
 // their month.
-func updateWorth(ctx context.Context, tx *sqldb.Tx, companyID int64, of planMembers, after Customer) error {
+func updateWorth(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	of planMembers,
+	after Customer,
+) error {
 	where := of.where(companyID)
 	if after.OwnPrice.Own {
 		where.And("price_cents = ?", int64(after.OwnPrice.Amount))

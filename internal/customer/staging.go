@@ -109,14 +109,14 @@ type stager struct {
 
 // writeStaged writes all rows hidden, and shows them when all are written.
 func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error) {
-	s, err := im.service.reserve(ctx, im.actor, im.total.Skipped, im.options.consequences())
+	stager, err := im.service.reserve(ctx, im.actor, im.total.Skipped, im.options.consequences())
 	if err != nil {
 		return outcome{}, err
 	}
-	counted, out, err := im.stageRows(ctx, s, rows)
+	counted, out, err := im.stageRows(ctx, stager, rows)
 	crashpoint.Here("import-staged")
 	if err == nil {
-		err = s.step(ctx, func(tx *sqldb.Tx, st *stage) error {
+		err = stager.step(ctx, func(tx *sqldb.Tx, st *stage) error {
 			st.show()
 			return im.finish(ctx, tx, counted, out.good)
 		})
@@ -125,15 +125,19 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 		return out, err
 	}
 	if err != nil {
-		return out, errors.Join(err, s.discard(context.WithoutCancel(ctx)))
+		return out, errors.Join(err, stager.discard(context.WithoutCancel(ctx)))
 	}
 	crashpoint.Here("import-shown")
 	im.total = Imported{Imported: out.good}
-	return out, s.settle(context.WithoutCancel(ctx))
+	return out, stager.settle(context.WithoutCancel(ctx))
 }
 
 // stageRows writes the rows, and returns how they are to be counted.
-func (im *importer) stageRows(ctx context.Context, s *stager, rows Rows) (counted importCounts, out outcome, err error) {
+func (im *importer) stageRows(
+	ctx context.Context,
+	stager *stager,
+	rows Rows,
+) (counted importCounts, out outcome, err error) {
 	counted = importCounts{}
 	for batch, err := range im.batches(rows) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
@@ -141,7 +145,7 @@ func (im *importer) stageRows(ctx context.Context, s *stager, rows Rows) (counte
 		}
 		var w *writing
 		var written outcome
-		err := s.step(ctx, func(tx *sqldb.Tx, st *stage) (err error) {
+		err := stager.step(ctx, func(tx *sqldb.Tx, st *stage) (err error) {
 			written = outcome{}
 			if w, err = im.begin(ctx, tx, &st.choices.addedGoods); err != nil {
 				return err
@@ -201,8 +205,12 @@ func (s *stager) settle(ctx context.Context) error {
 			size = 1 // find out which
 			continue
 		default:
-			failures = append(failures, fmt.Errorf("after the import of customer %d: %w", s.stage.next, err))
-			if err := s.step(ctx, func(_ *sqldb.Tx, st *stage) error { st.chunk(1); return nil }); err != nil {
+			failures = append(
+				failures,
+				fmt.Errorf("after the import of customer %d: %w", s.stage.next, err),
+			)
+			err := s.step(ctx, func(_ *sqldb.Tx, st *stage) error { st.chunk(1); return nil })
+			if err != nil {
 				return errors.Join(append(failures, err)...)
 			}
 			size = shortBatch
@@ -248,14 +256,16 @@ func (s *stager) discard(ctx context.Context) error {
 
 // removeAdded takes plans and products back, but for those that are used by
 // now. On SQLite a statement that is refused leaves its transaction whole.
-func removeAdded(ctx context.Context, tx *sqldb.Tx, a account.Actor, added addedGoods) error {
+func removeAdded(ctx context.Context, tx *sqldb.Tx, actor account.Actor, added addedGoods) error {
 	for _, planID := range added.Plans {
-		if err := catalog.RemovePlan(ctx, tx, a, planID); err != nil && !errors.Is(err, sqldb.ErrForeignKey) {
+		err := catalog.RemovePlan(ctx, tx, actor, planID)
+		if err != nil && !errors.Is(err, sqldb.ErrForeignKey) {
 			return err
 		}
 	}
 	for _, productID := range added.Products {
-		if err := catalog.RemoveProduct(ctx, tx, a, productID); err != nil && !errors.Is(err, sqldb.ErrForeignKey) {
+		err := catalog.RemoveProduct(ctx, tx, actor, productID)
+		if err != nil && !errors.Is(err, sqldb.ErrForeignKey) {
 			return err
 		}
 	}
@@ -264,15 +274,23 @@ func removeAdded(ctx context.Context, tx *sqldb.Tx, a account.Actor, added added
 
 // reserve waits for the import before to be over, and reserves ids for n
 // customers.
-func (s *Service) reserve(ctx context.Context, a account.Actor, n int, want consequences) (*stager, error) {
+func (s *Service) reserve(
+	ctx context.Context,
+	actor account.Actor,
+	count int,
+	want consequences,
+) (*stager, error) {
 	for {
 		if err := s.ContinueImport(ctx); err != nil {
 			return nil, err
 		}
-		own := &stager{service: s, actor: a, stage: stage{
-			phase: staging, companyID: a.Company.ID, choices: stageChoices{consequences: want}, lease: id.NewCode(16),
+		own := &stager{service: s, actor: actor, stage: stage{
+			phase:     staging,
+			companyID: actor.Company.ID,
+			choices:   stageChoices{consequences: want},
+			lease:     id.NewCode(16),
 		}}
-		reserved, err := own.tryReserve(ctx, int64(n))
+		reserved, err := own.tryReserve(ctx, int64(count))
 		if err != nil || reserved {
 			return own, err
 		}
@@ -285,18 +303,18 @@ func (s *Service) reserve(ctx context.Context, a account.Actor, n int, want cons
 }
 
 // tryReserve reports false while another import is staged.
-func (s *stager) tryReserve(ctx context.Context, n int64) (reserved bool, err error) {
+func (s *stager) tryReserve(ctx context.Context, count int64) (reserved bool, err error) {
 	err = s.service.db.Write(ctx, func(tx *sqldb.Tx) error {
 		now, err := readStage(ctx, tx)
 		if reserved = err == nil && now.phase == free; !reserved {
 			return err
 		}
-		first, err := sqldb.ReserveIDs(ctx, tx, "customers", n)
+		first, err := sqldb.ReserveIDs(ctx, tx, "customers", count)
 		if err != nil {
 			return err
 		}
 		st := &s.stage
-		st.hiddenFrom, st.hiddenTo = first, first+n-1
+		st.hiddenFrom, st.hiddenTo = first, first+count-1
 		st.next, st.last = first, st.hiddenTo
 		return saveStage(ctx, tx, *st)
 	})

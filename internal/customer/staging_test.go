@@ -52,107 +52,107 @@ func staged(n int) []byte {
 
 // Before imports were staged this stood still: the import had the one writer.
 func TestOthersWriteWhileAnImportDoesAndSeeNothingOfIt(t *testing.T) {
-	o := openOffice(t, sqldb.SQLite)
+	office := openOffice(t, sqldb.SQLite)
 	ctx, own := t.Context(), int64(0)
 	firstHidden := int64(0)
 	rows := whileWriting(staged(stagedRows), func(row int) {
-		c, err := o.Create(ctx, o.actor, customer.ReadNew(pairs("name", fmt.Sprint("Vizinha ", row))))
+		record, err := office.Create(ctx, office.actor, customer.ReadNew(pairs("name", fmt.Sprint("Vizinha ", row))))
 		if err != nil {
 			t.Fatal(err)
 		}
 		own++
 		if firstHidden == 0 {
-			firstHidden = c.ID - stagedRows
+			firstHidden = record.ID - stagedRows
 		}
-		if n := o.total(t, customer.Filter{}); n != own || int64(len(o.all(t))) != own {
-			t.Errorf("after %d rows %d customers are counted and %d listed, want %d", row, n, len(o.all(t)), own)
+		if n := office.total(t, customer.Filter{}); n != own || int64(len(office.all(t))) != own {
+			t.Errorf("after %d rows %d customers are counted and %d listed, want %d", row, n, len(office.all(t)), own)
 		}
-		if n := o.total(t, customer.Filter{Search: "souza"}); n != 0 {
+		if n := office.total(t, customer.Filter{Search: "souza"}); n != 0 {
 			t.Errorf("after %d rows a search finds %d", row, n)
 		}
-		if _, err := o.Find(ctx, o.actor, firstHidden); fault.KindOf(err) != fault.KindNotFound {
+		if _, err := office.Find(ctx, office.actor, firstHidden); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("after %d rows the first is found: %v", row, err)
 		}
-		if err := o.Delete(ctx, o.actor, firstHidden); fault.KindOf(err) != fault.KindNotFound {
+		if err := office.Delete(ctx, office.actor, firstHidden); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("after %d rows the first can be deleted: %v", row, err)
 		}
-		_, err = o.Create(ctx, o.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "USER0")))
+		_, err = office.Create(ctx, office.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "USER0")))
 		if got := fault.FieldsOf(err); got.Get("usuario") == nil {
 			t.Errorf("after %d rows a login of the file is free: %v", row, err)
 		}
 	})
-	done, err := o.Import(ctx, o.actor, rows, customer.ImportOptions{CreateMissing: true, Events: true})
+	done, err := office.Import(ctx, office.actor, rows, customer.ImportOptions{CreateMissing: true, Events: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantImported(t, done, stagedRows, 0, 0)
 	want := own + stagedRows
-	if n := o.total(t, customer.Filter{}); n != want || int64(len(o.all(t))) != want {
-		t.Errorf("%d customers are counted and %d listed, want %d", n, len(o.all(t)), want)
+	if n := office.total(t, customer.Filter{}); n != want || int64(len(office.all(t))) != want {
+		t.Errorf("%d customers are counted and %d listed, want %d", n, len(office.all(t)), want)
 	}
-	if n := o.total(t, customer.Filter{Search: "souza"}); n == 0 {
+	if n := office.total(t, customer.Filter{Search: "souza"}); n == 0 {
 		t.Error("a search finds nobody afterwards")
 	}
-	if first, err := o.Find(ctx, o.actor, firstHidden); err != nil || first.ExternalID != "C0" {
+	if first, err := office.Find(ctx, office.actor, firstHidden); err != nil || first.ExternalID != "C0" {
 		t.Errorf("the first is %+v, %v", first, err)
 	}
-	if int64(len(o.recorded)) != want {
-		t.Errorf("%d events are recorded, want %d", len(o.recorded), want)
+	if int64(len(office.recorded)) != want {
+		t.Errorf("%d events are recorded, want %d", len(office.recorded), want)
 	}
 }
 
 // plansOf names the plans of a company.
-func plansOf(t *testing.T, db *sqldb.DB, a account.Actor) (names []string) {
+func plansOf(t *testing.T, db *sqldb.DB, actor account.Actor) (names []string) {
 	t.Helper()
-	list, _, err := catalog.New(db).Plans(t.Context(), a, catalog.Filter{}, input.Page{Number: 1, Size: 10})
+	list, _, err := catalog.New(db).Plans(t.Context(), actor, catalog.Filter{}, input.Page{Number: 1, Size: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range list {
-		names = append(names, p.Name)
+	for _, plan := range list {
+		names = append(names, plan.Name)
 	}
 	return names
 }
 
 func TestStagedImportThatIsRefusedLeavesNothing(t *testing.T) {
-	o := openOffice(t, sqldb.SQLite)
+	office := openOffice(t, sqldb.SQLite)
 	ctx := t.Context()
 	rows := whileWriting(staged(stagedRows), func(row int) {
 		if row == 150 {
-			if _, err := o.Create(ctx, o.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "user500"))); err != nil {
+			if _, err := office.Create(ctx, office.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "user500"))); err != nil {
 				t.Error(err)
 			}
 		}
 		if row == 300 { // one of the plans is in use by now, and stays
-			plan := plansOf(t, o.db, o.actor)[0]
+			plan := plansOf(t, office.db, office.actor)[0]
 			if plan != "Família" {
 				t.Errorf("the newest plan is %s", plan)
 			}
-			o.load(t, "nome,plano\nBia,"+plan+"\n", customer.ImportOptions{})
+			office.load(t, "nome,plano\nBia,"+plan+"\n", customer.ImportOptions{})
 		}
 	})
 	var problems []string
-	done, err := o.Import(ctx, o.actor, rows, customer.ImportOptions{CreateMissing: true, Problem: func(p customer.Problem) {
-		problems = append(problems, fmt.Sprintf("%d %s: %s", p.Line, p.Field, p.Reason))
+	done, err := office.Import(ctx, office.actor, rows, customer.ImportOptions{CreateMissing: true, Problem: func(problem customer.Problem) {
+		problems = append(problems, fmt.Sprintf("%d %s: %s", problem.Line, problem.Field, problem.Reason))
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantImported(t, done, 0, 1, stagedRows-1)
 	wantProblems(t, problems, "502 usuario: is taken by another customer")
-	if n := o.total(t, customer.Filter{}); n != 2 || len(o.all(t)) != 2 {
+	if n := office.total(t, customer.Filter{}); n != 2 || len(office.all(t)) != 2 {
 		t.Errorf("%d customers", n)
 	}
-	if got := plansOf(t, o.db, o.actor); len(got) != 1 || got[0] != "Família" {
+	if got := plansOf(t, office.db, office.actor); len(got) != 1 || got[0] != "Família" {
 		t.Errorf("the plans %q stay", got)
 	}
-	done, _ = o.load(t, strings.Replace(string(staged(stagedRows)), ";user500;", ";other;", 1), customer.ImportOptions{CreateMissing: true})
+	done, _ = office.load(t, strings.Replace(string(staged(stagedRows)), ";user500;", ";other;", 1), customer.ImportOptions{CreateMissing: true})
 	wantImported(t, done, stagedRows, 0, 0)
 }
 
 // A process that is killed in the middle is one that never goes on.
 func TestImportWhoseProcessDiedIsTakenBackByAnother(t *testing.T) {
-	here, there, a, db, clock := twoProcesses(t, sqldb.SQLite)
+	here, there, actor, db, clock := twoProcesses(t, sqldb.SQLite)
 	ctx := t.Context()
 	done := make(chan error, 1)
 	reached, goOn := make(chan struct{}), make(chan struct{})
@@ -163,7 +163,7 @@ func TestImportWhoseProcessDiedIsTakenBackByAnother(t *testing.T) {
 		}
 	})
 	go func() {
-		_, err := here.Import(ctx, a, rows, customer.ImportOptions{CreateMissing: true})
+		_, err := here.Import(ctx, actor, rows, customer.ImportOptions{CreateMissing: true})
 		done <- err
 	}()
 	<-reached
@@ -171,20 +171,20 @@ func TestImportWhoseProcessDiedIsTakenBackByAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	written := func() int64 {
-		n, err := sqldb.Value[int64](ctx, db, `SELECT count(*) FROM customers`)
+		count, err := sqldb.Value[int64](ctx, db, `SELECT count(*) FROM customers`)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return n
+		return count
 	}
-	if written() == 0 || len(plansOf(t, db, a)) == 0 {
+	if written() == 0 || len(plansOf(t, db, actor)) == 0 {
 		t.Fatal("an import that goes on was taken back")
 	}
 	clock.Advance(time.Minute)
 	if err := there.ContinueImport(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if n, plans := written(), plansOf(t, db, a); n != 0 || len(plans) != 0 {
+	if n, plans := written(), plansOf(t, db, actor); n != 0 || len(plans) != 0 {
 		t.Errorf("%d customers and the plans %q stay", n, plans)
 	}
 	close(goOn)
@@ -194,7 +194,7 @@ func TestImportWhoseProcessDiedIsTakenBackByAnother(t *testing.T) {
 	if n := written(); n != 0 {
 		t.Errorf("the process that was away has written %d customers", n)
 	}
-	imported, err := there.Import(ctx, a, whileWriting(staged(stagedRows), func(int) {}), customer.ImportOptions{CreateMissing: true})
+	imported, err := there.Import(ctx, actor, whileWriting(staged(stagedRows), func(int) {}), customer.ImportOptions{CreateMissing: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,11 +212,11 @@ type recorder struct {
 func newRecorder(failAt int, after error) *recorder {
 	r := &recorder{log: &event.Log{}, names: map[string]int{}, failAt: failAt}
 	n := 0
-	r.log.Watch(func(_ context.Context, tx *sqldb.Tx, e event.Event) error {
+	r.log.Watch(func(_ context.Context, tx *sqldb.Tx, recorded event.Event) error {
 		if n++; n == r.failAt {
 			return after
 		}
-		tx.OnCommit(func() { r.names[e.ID]++ })
+		tx.OnCommit(func() { r.names[recorded.ID]++ })
 		return nil
 	})
 	return r
@@ -232,12 +232,12 @@ func TestConsequencesOfAnImportWhoseProcessDiedAreDrawnByAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := account.System(company, "test")
-	done, err := here.Import(t.Context(), a, rowsOf(staged(stagedRows)), customer.ImportOptions{CreateMissing: true, Events: true})
+	actor := account.System(company, "test")
+	done, err := here.Import(t.Context(), actor, rowsOf(staged(stagedRows)), customer.ImportOptions{CreateMissing: true, Events: true})
 	if !errors.Is(err, sqldb.ErrUnavailable) || done.Imported != stagedRows {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	_, n, err := there.List(t.Context(), a, customer.Filter{}, input.Page{Number: 1, Size: 1})
+	_, n, err := there.List(t.Context(), actor, customer.Filter{}, input.Page{Number: 1, Size: 1})
 	if err != nil || n != stagedRows {
 		t.Errorf("%d customers are visible, %v", n, err)
 	}
@@ -263,17 +263,17 @@ func TestCustomerWhoseConsequencesFailHoldsUpNoOther(t *testing.T) {
 		tx.OnCommit(func() { recorded++ })
 		return nil
 	})
-	s := customer.New(db, log)
+	service := customer.New(db, log)
 	company, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(pairs("name", "Rede", "email", "a@example.com")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := account.System(company, "test")
-	done, err := s.Import(t.Context(), a, rowsOf(staged(stagedRows)), customer.ImportOptions{CreateMissing: true, Events: true})
+	actor := account.System(company, "test")
+	done, err := service.Import(t.Context(), actor, rowsOf(staged(stagedRows)), customer.ImportOptions{CreateMissing: true, Events: true})
 	if !errors.Is(err, broken) || done.Imported != stagedRows || recorded != stagedRows-1 {
 		t.Errorf("%+v, %d events, %v", done, recorded, err)
 	}
-	if done, err = s.Import(t.Context(), a, rowsOf([]byte(strings.ReplaceAll(strings.ReplaceAll(string(staged(stagedRows)), "user", "x"), "C", "Y"))),
+	if done, err = service.Import(t.Context(), actor, rowsOf([]byte(strings.ReplaceAll(strings.ReplaceAll(string(staged(stagedRows)), "user", "x"), "C", "Y"))),
 		customer.ImportOptions{CreateMissing: true}); err == nil && done.Imported == stagedRows {
 		return
 	}
@@ -282,25 +282,25 @@ func TestCustomerWhoseConsequencesFailHoldsUpNoOther(t *testing.T) {
 
 func TestUploadCountsAsImportedFromTheMomentItsCustomersAreVisible(t *testing.T) {
 	db := sqldbtest.New(t, sqldb.SQLite, sqldbtest.WithClock(sqldbtest.NewClock(importDay)))
-	s := customer.New(db, newRecorder(400, sqldb.ErrUnavailable).log)
+	service := customer.New(db, newRecorder(400, sqldb.ErrUnavailable).log)
 	company, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(pairs("name", "Rede", "email", "a@example.com")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := account.System(company, "test")
-	u, err := s.SaveUpload(t.Context(), a, "x.csv", staged(stagedRows))
+	actor := account.System(company, "test")
+	upload, err := service.SaveUpload(t.Context(), actor, "x.csv", staged(stagedRows))
 	if err == nil {
-		choices := u.Choices
+		choices := upload.Choices
 		choices.Events, choices.CreateMissing = true, true
-		_, err = s.CheckUpload(t.Context(), a, u.ID, choices)
+		_, err = service.CheckUpload(t.Context(), actor, upload.ID, choices)
 	}
 	if err == nil {
-		err = s.StartUpload(t.Context(), a, u.ID)
+		err = service.StartUpload(t.Context(), actor, upload.ID)
 	}
-	for err == nil && (u.State == customer.UploadNew || u.State == customer.UploadRunning) {
-		u, err = s.Upload(t.Context(), a, u.ID)
+	for err == nil && (upload.State == customer.UploadNew || upload.State == customer.UploadRunning) {
+		upload, err = service.Upload(t.Context(), actor, upload.ID)
 	}
-	if err != nil || u.State != customer.UploadDone || u.Outcome.Done.Imported != stagedRows {
-		t.Errorf("%+v, %v", u.Outcome, err)
+	if err != nil || upload.State != customer.UploadDone || upload.Outcome.Done.Imported != stagedRows {
+		t.Errorf("%+v, %v", upload.Outcome, err)
 	}
 }

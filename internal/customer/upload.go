@@ -78,41 +78,54 @@ type UploadOutcome struct {
 }
 
 // SaveUpload keeps a file. It is refused when it cannot be read as a table.
-func (s *Service) SaveUpload(ctx context.Context, a account.Actor, name string, content []byte) (Upload, error) {
+func (s *Service) SaveUpload(
+	ctx context.Context,
+	actor account.Actor,
+	name string,
+	content []byte,
+) (Upload, error) {
 	if len(content) > MaxUpload {
-		return Upload{}, fault.Field("file", "must not be larger than 16 MiB; use carteira import for larger files")
+		return Upload{}, fault.Field(
+			"file",
+			"must not be larger than 16 MiB; use carteira import for larger files",
+		)
 	}
 	file, err := sheet.Open(bytes.NewReader(content))
 	if err != nil {
 		return Upload{}, fault.Field("file", err.Error())
 	}
-	u := Upload{Name: name, State: UploadNew, content: content, Choices: Choices{LeaveOut: true}}
-	for _, c := range file.Columns {
-		u.Choices.Fields = append(u.Choices.Fields, c.Field)
+	upload := Upload{
+		Name:    name,
+		State:   UploadNew,
+		content: content,
+		Choices: Choices{LeaveOut: true},
 	}
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if err := roomForUpload(ctx, tx, a, int64(len(content))); err != nil {
+	for _, column := range file.Columns {
+		upload.Choices.Fields = append(upload.Choices.Fields, column.Field)
+	}
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if err := roomForUpload(ctx, tx, actor, int64(len(content))); err != nil {
 			return err
 		}
-		u.CreatedAt, u.updatedAt = tx.Now(), tx.Now()
-		u.ID, err = insertUpload(ctx, tx, a.Company.ID, u)
+		upload.CreatedAt, upload.updatedAt = tx.Now(), tx.Now()
+		upload.ID, err = insertUpload(ctx, tx, actor.Company.ID, upload)
 		return err
 	})
-	return u, err
+	return upload, err
 }
 
 // Upload finds an upload, with how far it has come when this process is at it.
-func (s *Service) Upload(ctx context.Context, a account.Actor, id int64) (Upload, error) {
-	u, err := uploadByID(ctx, s.db, a.Company.ID, id)
-	if err != nil || u.State != UploadRunning {
-		return u, err
+func (s *Service) Upload(ctx context.Context, actor account.Actor, id int64) (Upload, error) {
+	upload, err := uploadByID(ctx, s.db, actor.Company.ID, id)
+	if err != nil || upload.State != UploadRunning {
+		return upload, err
 	}
 	if lines, here := s.running.lines(id); here {
-		u.Outcome.Lines = lines
-	} else if s.db.Now().Sub(u.updatedAt) > uploadStall {
-		u.State, u.Outcome.Reason = UploadFailed, "the import was broken off; check what was imported before you try again"
+		upload.Outcome.Lines = lines
+	} else if s.db.Now().Sub(upload.updatedAt) > uploadStall {
+		upload.State, upload.Outcome.Reason = UploadFailed, "the import was broken off; check what was imported before you try again"
 	}
-	return u, nil
+	return upload, nil
 }
 
 // Preview is the columns of an upload with their first values.
@@ -129,8 +142,8 @@ func (u Upload) Preview() ([]Preview, error) {
 		return nil, err
 	}
 	columns := make([]Preview, len(file.Columns))
-	for i, c := range file.Columns {
-		columns[i] = Preview{Heading: c.Heading, Field: u.Choices.Fields[i]}
+	for i, column := range file.Columns {
+		columns[i] = Preview{Heading: column.Heading, Field: u.Choices.Fields[i]}
 	}
 	for _, record := range file.Sample(sampleRows) {
 		for i := range columns {
@@ -168,66 +181,80 @@ func (u Upload) rows(seen func()) Rows {
 }
 
 // CheckUpload keeps what was chosen and says what an import would find.
-func (s *Service) CheckUpload(ctx context.Context, a account.Actor, id int64, c Choices) (Upload, error) {
-	u, err := uploadByID(ctx, s.db, a.Company.ID, id)
+func (s *Service) CheckUpload(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	choices Choices,
+) (Upload, error) {
+	upload, err := uploadByID(ctx, s.db, actor.Company.ID, id)
 	if err != nil {
-		return u, err
+		return upload, err
 	}
-	if u.State != UploadNew {
-		return u, fault.Conflict("this file has been imported already; upload it again to import it again")
+	if upload.State != UploadNew {
+		return upload, fault.Conflict("this file has been imported already; upload it again to import it again")
 	}
-	if err := u.choose(c); err != nil {
-		return u, err
+	if err := upload.choose(choices); err != nil {
+		return upload, err
 	}
 	out := UploadOutcome{Checked: true}
-	options := u.options(&out)
+	options := upload.options(&out)
 	options.DryRun = true
-	if out.Done, err = s.Import(ctx, a, u.rows(func() { out.Total++ }), options); err != nil {
-		return u, fault.Field("file", err.Error())
+	out.Done, err = s.Import(ctx, actor, upload.rows(func() { out.Total++ }), options)
+	if err != nil {
+		return upload, fault.Field("file", err.Error())
 	}
-	u.Outcome = out
-	return u, s.saveUpload(ctx, a, u, UploadNew)
+	upload.Outcome = out
+	return upload, s.saveUpload(ctx, actor, upload, UploadNew)
 }
 
-func (u *Upload) choose(c Choices) error {
-	if len(c.Fields) != len(u.Choices.Fields) {
+func (u *Upload) choose(choices Choices) error {
+	if len(choices.Fields) != len(u.Choices.Fields) {
 		return fault.Field("columns", "every column must be named or passed over")
 	}
 	named := map[string]bool{}
-	for _, f := range c.Fields {
-		if f != "" && (named[f] || !sheet.IsField(f)) {
-			return fault.Field("columns", fmt.Sprintf("two columns cannot both be %s", f))
+	for _, field := range choices.Fields {
+		if field != "" && (named[field] || !sheet.IsField(field)) {
+			return fault.Field("columns", fmt.Sprintf("two columns cannot both be %s", field))
 		}
-		named[f] = true
+		named[field] = true
 	}
 	if !named["name"] {
 		return fault.Field("columns", "one column must be the customer's name")
 	}
-	u.Choices = c
+	u.Choices = choices
 	return nil
 }
 
 func (u Upload) options(out *UploadOutcome) ImportOptions {
-	c := u.Choices
+	choices := u.Choices
 	return ImportOptions{
-		KeepGoing: c.KeepGoing, CreateMissing: c.CreateMissing, Invoices: c.Invoices, Events: c.Events,
-		LeaveOut: c.LeaveOut,
-		Problem: func(p Problem) {
+		KeepGoing:     choices.KeepGoing,
+		CreateMissing: choices.CreateMissing,
+		Invoices:      choices.Invoices,
+		Events:        choices.Events,
+		LeaveOut:      choices.LeaveOut,
+		Problem: func(problem Problem) {
 			if len(out.Problems) < maxProblems {
-				out.Problems = append(out.Problems, p)
+				out.Problems = append(out.Problems, problem)
 			}
 		},
-		Warning: func(p Problem) {
+		Warning: func(problem Problem) {
 			if len(out.Warnings) < maxProblems {
-				out.Warnings = append(out.Warnings, p)
+				out.Warnings = append(out.Warnings, problem)
 			}
 		},
 	}
 }
 
-func (s *Service) saveUpload(ctx context.Context, a account.Actor, u Upload, from UploadState) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		changed, err := updateUpload(ctx, tx, a.Company.ID, u, from)
+func (s *Service) saveUpload(
+	ctx context.Context,
+	actor account.Actor,
+	upload Upload,
+	from UploadState,
+) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		changed, err := updateUpload(ctx, tx, actor.Company.ID, upload, from)
 		if err == nil && !changed { // by another request at this moment
 			err = fault.Conflict("this file is being imported already")
 		}
@@ -237,36 +264,36 @@ func (s *Service) saveUpload(ctx context.Context, a account.Actor, u Upload, fro
 
 // StartUpload imports a file that was checked, in the background. It is
 // started once, however often it is asked for.
-func (s *Service) StartUpload(ctx context.Context, a account.Actor, id int64) error {
-	u, err := uploadByID(ctx, s.db, a.Company.ID, id)
+func (s *Service) StartUpload(ctx context.Context, actor account.Actor, id int64) error {
+	upload, err := uploadByID(ctx, s.db, actor.Company.ID, id)
 	if err != nil {
 		return err
 	}
-	if u.State != UploadNew || !u.Outcome.Checked {
+	if upload.State != UploadNew || !upload.Outcome.Checked {
 		return fault.Conflict("check the file first; a file is imported once")
 	}
-	u.State = UploadRunning
-	if err := s.saveUpload(ctx, a, u, UploadNew); err != nil {
+	upload.State = UploadRunning
+	if err := s.saveUpload(ctx, actor, upload, UploadNew); err != nil {
 		return err
 	}
 	s.running.begin(id)
-	go s.runUpload(context.WithoutCancel(ctx), a, u)
+	go s.runUpload(context.WithoutCancel(ctx), actor, upload)
 	return nil
 }
 
-func (s *Service) runUpload(ctx context.Context, a account.Actor, u Upload) {
-	defer s.running.end(u.ID)
-	out := UploadOutcome{Checked: true, Total: u.Outcome.Total}
-	options := u.options(&out)
+func (s *Service) runUpload(ctx context.Context, actor account.Actor, upload Upload) {
+	defer s.running.end(upload.ID)
+	out := UploadOutcome{Checked: true, Total: upload.Outcome.Total}
+	options := upload.options(&out)
 	options.finished = func(ctx context.Context, tx *sqldb.Tx, done Imported) error {
-		return s.endUpload(ctx, tx, a, u.ended(out, done, nil))
+		return s.endUpload(ctx, tx, actor, upload.ended(out, done, nil))
 	}
-	quiet := s.pulse(ctx, a, u)
-	done, err := s.Import(ctx, a, u.rows(func() { s.running.step(u.ID) }), options)
+	quiet := s.pulse(ctx, actor, upload)
+	done, err := s.Import(ctx, actor, upload.rows(func() { s.running.step(upload.ID) }), options)
 	quiet()
 	// What was not written down shows as broken off. An import of all rows was,
 	// together with them.
-	_ = s.saveUpload(ctx, a, u.ended(out, done, err), UploadRunning)
+	_ = s.saveUpload(ctx, actor, upload.ended(out, done, err), UploadRunning)
 }
 
 // ended is the upload after its import.
@@ -282,8 +309,13 @@ func (u Upload) ended(out UploadOutcome, done Imported, err error) Upload {
 // endUpload writes down in the transaction of an import that the upload has
 // been imported: after a crash it shows as broken off if it was not, and only
 // then.
-func (s *Service) endUpload(ctx context.Context, tx *sqldb.Tx, a account.Actor, u Upload) error {
-	running, err := updateUpload(ctx, tx, a.Company.ID, u, UploadRunning)
+func (s *Service) endUpload(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	upload Upload,
+) error {
+	running, err := updateUpload(ctx, tx, actor.Company.ID, upload, UploadRunning)
 	if err == nil && !running {
 		err = fault.Conflict("this file is not being imported any more")
 	}
@@ -292,7 +324,7 @@ func (s *Service) endUpload(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 
 // pulse writes down how far an import has come, so that other processes know
 // that it goes on, until what it returns is called.
-func (s *Service) pulse(ctx context.Context, a account.Actor, u Upload) (stop func()) {
+func (s *Service) pulse(ctx context.Context, actor account.Actor, upload Upload) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx) //nolint:gosec // what is returned calls it
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -303,8 +335,8 @@ func (s *Service) pulse(ctx context.Context, a account.Actor, u Upload) (stop fu
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				u.Outcome.Lines, _ = s.running.lines(u.ID)
-				_ = s.saveUpload(ctx, a, u, UploadRunning) // the next one may do better
+				upload.Outcome.Lines, _ = s.running.lines(upload.ID)
+				_ = s.saveUpload(ctx, actor, upload, UploadRunning) // the next one may do better
 			}
 		}
 	})
@@ -316,7 +348,9 @@ func (s *Service) pulse(ctx context.Context, a account.Actor, u Upload) (stop fu
 
 // PruneUploads removes files that nobody needs any more.
 func (s *Service) PruneUploads(ctx context.Context) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return pruneUploads(ctx, tx, tx.Now().Add(-uploadLife)) })
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		return pruneUploads(ctx, tx, tx.Now().Add(-uploadLife))
+	})
 }
 
 // runningUploads is how far the imports of this process have come.

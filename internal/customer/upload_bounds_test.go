@@ -16,10 +16,10 @@ import (
 // make room first.
 func TestUploadsHaveABound(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := worldtest.New(t, engine)
+		world := worldtest.New(t, engine)
 		save := func(size int) error {
 			content := append([]byte("nome;obs\n"), bytes.Repeat([]byte("Ana;x\n"), size/6)...)
-			_, err := w.Customers.SaveUpload(t.Context(), w.Actor, "clientes.csv", content)
+			_, err := world.Customers.SaveUpload(t.Context(), world.Actor, "clientes.csv", content)
 			return err
 		}
 		for range 10 {
@@ -28,15 +28,15 @@ func TestUploadsHaveABound(t *testing.T) {
 		if err := save(100); fault.KindOf(err) != fault.KindInvalid {
 			t.Errorf("an eleventh file was taken: %v", err)
 		}
-		housetest.Must(t, w.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(t.Context(), `UPDATE customer_uploads SET state = ? WHERE company_id = ? AND id = 4`, string(customer.UploadDone), w.Actor.Company.ID)
+		housetest.Must(t, world.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE customer_uploads SET state = ? WHERE company_id = ? AND id = 4`, string(customer.UploadDone), world.Actor.Company.ID)
 			return err
 		}))
 		housetest.Must(t, save(100))
-		if _, err := w.Customers.Upload(t.Context(), w.Actor, 4); fault.KindOf(err) != fault.KindNotFound {
+		if _, err := world.Customers.Upload(t.Context(), world.Actor, 4); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("the one that was imported is still there: %v", err)
 		}
-		w.Actor.Company.Subscription.Anonymous = true
+		world.Actor.Company.Subscription.Anonymous = true
 		if err := save(2 << 20); fault.KindOf(err) != fault.KindInvalid {
 			t.Errorf("a stranger's large file was taken: %v", err)
 		}

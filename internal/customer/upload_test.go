@@ -15,7 +15,7 @@ import (
 )
 
 // twoProcesses share a database and a clock.
-func twoProcesses(t *testing.T, engine sqldb.Engine) (here, there *customer.Service, a account.Actor, db *sqldb.DB, clock *sqldbtest.Clock) {
+func twoProcesses(t *testing.T, engine sqldb.Engine) (here, there *customer.Service, actor account.Actor, db *sqldb.DB, clock *sqldbtest.Clock) {
 	t.Helper()
 	clock = sqldbtest.NewClock(time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC))
 	url := sqldbtest.URL(t, engine)
@@ -28,30 +28,30 @@ func twoProcesses(t *testing.T, engine sqldb.Engine) (here, there *customer.Serv
 	return customer.New(db, &event.Log{}), there, account.System(company, "test"), db, clock
 }
 
-func checked(t *testing.T, s *customer.Service, a account.Actor) customer.Upload {
+func checked(t *testing.T, service *customer.Service, actor account.Actor) customer.Upload {
 	t.Helper()
-	u, err := s.SaveUpload(t.Context(), a, "x.csv", []byte("nome\nAna\nBia\n"))
+	upload, err := service.SaveUpload(t.Context(), actor, "x.csv", []byte("nome\nAna\nBia\n"))
 	if err == nil {
-		u, err = s.CheckUpload(t.Context(), a, u.ID, u.Choices)
+		upload, err = service.CheckUpload(t.Context(), actor, upload.ID, upload.Choices)
 	}
-	if err != nil || u.Outcome.Done.Skipped != 2 || u.Outcome.Total != 2 {
-		t.Fatalf("checked %+v, %v", u, err)
+	if err != nil || upload.Outcome.Done.Skipped != 2 || upload.Outcome.Total != 2 {
+		t.Fatalf("checked %+v, %v", upload, err)
 	}
-	return u
+	return upload
 }
 
 func TestUploadIsImportedOnceHoweverOftenItIsStarted(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		here, there, a, _, _ := twoProcesses(t, engine)
-		u := checked(t, here, a)
+		here, there, actor, _, _ := twoProcesses(t, engine)
+		upload := checked(t, here, actor)
 		errs := make([]error, 8)
 		var wg sync.WaitGroup
 		for i := range errs {
-			s := here
+			service := here
 			if i%2 == 1 {
-				s = there
+				service = there
 			}
-			wg.Go(func() { errs[i] = s.StartUpload(t.Context(), a, u.ID) })
+			wg.Go(func() { errs[i] = service.StartUpload(t.Context(), actor, upload.ID) })
 		}
 		wg.Wait()
 		started := 0
@@ -62,42 +62,42 @@ func TestUploadIsImportedOnceHoweverOftenItIsStarted(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		for u.State = customer.UploadRunning; u.State == customer.UploadRunning || u.State == customer.UploadNew; {
+		for upload.State = customer.UploadRunning; upload.State == customer.UploadRunning || upload.State == customer.UploadNew; {
 			var err error
-			if u, err = there.Upload(t.Context(), a, u.ID); err != nil {
+			if upload, err = there.Upload(t.Context(), actor, upload.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, n, err := here.List(t.Context(), a, customer.Filter{}, input.Page{Number: 1, Size: 10})
-		if err != nil || started != 1 || n != 2 || u.State != customer.UploadDone || u.Outcome.Done.Imported != 2 {
-			t.Errorf("%d started, %d customers, %+v, %v", started, n, u, err)
+		_, n, err := here.List(t.Context(), actor, customer.Filter{}, input.Page{Number: 1, Size: 10})
+		if err != nil || started != 1 || n != 2 || upload.State != customer.UploadDone || upload.Outcome.Done.Imported != 2 {
+			t.Errorf("%d started, %d customers, %+v, %v", started, n, upload, err)
 		}
 	})
 }
 
 func TestUploadWhoseProcessDiedShowsAsBrokenOff(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		here, there, a, db, clock := twoProcesses(t, engine)
-		u := checked(t, here, a)
+		here, there, actor, db, clock := twoProcesses(t, engine)
+		upload := checked(t, here, actor)
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(t.Context(), `UPDATE customer_uploads SET state = 'running' WHERE company_id = ?`, a.Company.ID)
+			_, err := tx.Exec(t.Context(), `UPDATE customer_uploads SET state = 'running' WHERE company_id = ?`, actor.Company.ID)
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if u, err = there.Upload(t.Context(), a, u.ID); err != nil || u.State != customer.UploadRunning {
-			t.Errorf("at once: %s, %v", u.State, err)
+		if upload, err = there.Upload(t.Context(), actor, upload.ID); err != nil || upload.State != customer.UploadRunning {
+			t.Errorf("at once: %s, %v", upload.State, err)
 		}
 		clock.Advance(2 * time.Minute)
-		if u, err = there.Upload(t.Context(), a, u.ID); err != nil || u.State != customer.UploadFailed || u.Outcome.Reason == "" {
-			t.Errorf("later: %+v, %v", u, err)
+		if upload, err = there.Upload(t.Context(), actor, upload.ID); err != nil || upload.State != customer.UploadFailed || upload.Outcome.Reason == "" {
+			t.Errorf("later: %+v, %v", upload, err)
 		}
 		clock.Advance(4 * 24 * time.Hour)
 		if err := here.PruneUploads(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := here.Upload(t.Context(), a, u.ID); fault.KindOf(err) != fault.KindNotFound {
+		if _, err := here.Upload(t.Context(), actor, upload.ID); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("after days: %v", err)
 		}
 	})

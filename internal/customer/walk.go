@@ -15,10 +15,10 @@ const walkBatch = 500
 
 // CustomNames are the names of the company's own fields that its customers have,
 // in alphabetical order: the columns of an export.
-func (s *Service) CustomNames(ctx context.Context, a account.Actor) ([]string, error) {
+func (s *Service) CustomNames(ctx context.Context, actor account.Actor) ([]string, error) {
 	names := map[string]bool{}
-	err := eachCustom(ctx, s.db, a.Company.ID, func(c Custom) {
-		for name := range c.Map() {
+	err := eachCustom(ctx, s.db, actor.Company.ID, func(custom Custom) {
+		for name := range custom.Map() {
 			names[name] = true
 		}
 	})
@@ -29,10 +29,21 @@ func (s *Service) CustomNames(ctx context.Context, a account.Actor) ([]string, e
 // the ids, so that what is created meanwhile is neither seen twice nor pushes
 // another over an edge, and holds no transaction: whoever reads slowly keeps
 // nobody waiting.
-func (s *Service) Walk(ctx context.Context, a account.Actor, f Filter, visit func(Customer) error) error {
-	today := a.Today(s.db.Now())
-	l := listing{db: s.db, company: a.Company.ID, filter: f, due: f.due(today), month: monthOf(today)}
-	company, err := counter.Total(ctx, s.db, a.Company.ID)
+func (s *Service) Walk(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	visit func(Customer) error,
+) error {
+	today := actor.Today(s.db.Now())
+	l := listing{
+		db:      s.db,
+		company: actor.Company.ID,
+		filter:  filter,
+		due:     filter.due(today),
+		month:   monthOf(today),
+	}
+	company, err := counter.Total(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return err
 	}
@@ -42,15 +53,18 @@ func (s *Service) Walk(ctx context.Context, a account.Actor, f Filter, visit fun
 		if last != 0 {
 			source.Where.And(source.ID+" < ?", last)
 		}
-		list, err := rows(ctx, s.db, a.Company.ID, sqldb.Window{Source: source, Limit: walkBatch})
+		list, err := rows(ctx, s.db, actor.Company.ID, sqldb.Window{
+			Source: source,
+			Limit:  walkBatch,
+		})
 		if err != nil {
 			return err
 		}
-		for _, c := range list {
-			if err := visit(c); err != nil {
+		for _, customer := range list {
+			if err := visit(customer); err != nil {
 				return err
 			}
-			last = c.ID
+			last = customer.ID
 		}
 		if len(list) < walkBatch {
 			return nil

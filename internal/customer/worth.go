@@ -86,8 +86,8 @@ func (c *Change) countedWorth(today civil.Date) []tally.Entry {
 // movement is how a customer has moved since its month began, as the counter
 // has it, n times. Who changed the plan or product and is worth something takes
 // the old worth along, and has moved by the difference.
-func movement(c Customer, n int64) []tally.Entry {
-	start, now, month := c.recurring.start, c.counted(), c.recurring.month
+func movement(customer Customer, count int64) []tally.Entry {
+	start, now, month := customer.recurring.start, customer.counted(), customer.recurring.month
 	if month == "" {
 		return nil
 	}
@@ -98,10 +98,14 @@ func movement(c Customer, n int64) []tally.Entry {
 	case now.amount == 0:
 		at = start
 	default:
-		entries = append(entries, start.entry(month, tally.RecurringOut, n, start.amount), now.entry(month, tally.RecurringIn, n, start.amount))
+		entries = append(
+			entries,
+			start.entry(month, tally.RecurringOut, count, start.amount),
+			now.entry(month, tally.RecurringIn, count, start.amount),
+		)
 	}
 	if kind, amount := figures.KindOf(start.amount, now.amount); kind != figures.Unmoved {
-		entries = append(entries, at.entry(month, string(kind), n, amount))
+		entries = append(entries, at.entry(month, string(kind), count, amount))
 	}
 	return entries
 }
@@ -109,13 +113,23 @@ func movement(c Customer, n int64) []tally.Entry {
 // entry counts a customer at the plan and the product of a worth.
 func (w worth) entry(month, state string, n int64, amount money.Cents) tally.Entry {
 	return tally.Entry{Counter: tally.Recurring, Change: tally.Change{
-		N: n, Cents: n * int64(amount), Key: tally.Key{Day: month, PlanID: w.planID, ProductID: w.productID, State: state},
+		N:     n,
+		Cents: n * int64(amount),
+		Key: tally.Key{
+			Day:       month,
+			PlanID:    w.planID,
+			ProductID: w.productID,
+			State:     state,
+		},
 	}}
 }
 
 // countedCreation is a customer as the counter of creations has it.
-func countedCreation(c Customer, n int64, state string) tally.Entry {
+func countedCreation(customer Customer, n int64, state string) tally.Entry {
 	return tally.Entry{Counter: tally.Created, Change: tally.Change{N: n, Key: tally.Key{
-		Day: c.CreatedOn.String(), PlanID: c.Plan.ID, ProductID: c.Product.ID, State: state,
+		Day:       customer.CreatedOn.String(),
+		PlanID:    customer.Plan.ID,
+		ProductID: customer.Product.ID,
+		State:     state,
 	}}}
 }

@@ -109,7 +109,11 @@ type Question struct {
 
 // Read reads a Question from a query: month, plan_id and product_id.
 func Read(in *input.Form) Question {
-	return Question{First: ReadMonth(in), PlanID: in.ID("plan_id").Value, ProductID: in.ID("product_id").Value}
+	return Question{
+		First:     ReadMonth(in),
+		PlanID:    in.ID("plan_id").Value,
+		ProductID: in.ID("product_id").Value,
+	}
 }
 
 // Service has the use case.
@@ -133,13 +137,24 @@ func ReadMonth(in *input.Form) civil.Date {
 }
 
 // Month computes the figures of a month.
-func (s *Service) Month(ctx context.Context, a account.Actor, q Question) (Month, error) {
-	today := a.Today(s.db.Now())
-	if q.First.IsZero() {
-		q.First = firstOf(today)
+func (s *Service) Month(
+	ctx context.Context,
+	actor account.Actor,
+	question Question,
+) (Month, error) {
+	today := actor.Today(s.db.Now())
+	if question.First.IsZero() {
+		question.First = firstOf(today)
 	}
-	look := look{db: s.db, companyID: a.Company.ID, question: q, first: q.First, last: lastOf(q.First), today: today}
-	month := Month{Month: monthOf(q.First)}
+	look := look{
+		db:        s.db,
+		companyID: actor.Company.ID,
+		question:  question,
+		first:     question.First,
+		last:      lastOf(question.First),
+		today:     today,
+	}
+	month := Month{Month: monthOf(question.First)}
 	for _, part := range []struct {
 		name string
 		read func(context.Context, *Month) error
@@ -172,33 +187,40 @@ type look struct {
 }
 
 // where are the conditions of the question, which every counter knows.
-func (l look) where() (w sqldb.Where) {
+func (l look) where() (where sqldb.Where) {
 	if l.question.PlanID != 0 {
-		w.And("plan_id = ?", l.question.PlanID)
+		where.And("plan_id = ?", l.question.PlanID)
 	}
 	if l.question.ProductID != 0 {
-		w.And("product_id = ?", l.question.ProductID)
+		where.And("product_id = ?", l.question.ProductID)
 	}
-	return w
+	return where
 }
 
 func (l look) between(from, to civil.Date) sqldb.Where {
-	w := l.where()
-	w.And("day >= ?", from.String())
-	w.And("day <= ?", to.String())
-	return w
+	where := l.where()
+	where.And("day >= ?", from.String())
+	where.And("day <= ?", to.String())
+	return where
 }
 
 // spans reads a counter by spans of days and by state.
-func (l look) spans(ctx context.Context, counter tally.Counter, starts []string, w sqldb.Where) ([]map[string]tally.Sums, error) {
-	return tally.Spans(ctx, l.db, counter, l.companyID, starts, w)
+func (l look) spans(
+	ctx context.Context,
+	counter tally.Counter,
+	starts []string,
+	where sqldb.Where,
+) ([]map[string]tally.Sums, error) {
+	return tally.Spans(ctx, l.db, counter, l.companyID, starts, where)
 }
 
-func (l look) has(day string) bool { return day >= l.first.String() && day <= l.last.String() }
+func (l look) has(day string) bool {
+	return day >= l.first.String() && day <= l.last.String()
+}
 
-func monthOf(d civil.Date) string { return d.String()[:len("2006-01")] }
+func monthOf(day civil.Date) string { return day.String()[:len("2006-01")] }
 
-func firstOf(d civil.Date) civil.Date { return d.AddDays(1 - d.Day()) }
+func firstOf(day civil.Date) civil.Date { return day.AddDays(1 - day.Day()) }
 
 func lastOf(first civil.Date) civil.Date {
 	next := first.AddDays(31)

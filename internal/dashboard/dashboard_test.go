@@ -53,19 +53,19 @@ func (w *world) another(t *testing.T, timezone string) *world {
 
 func (w *world) month(t *testing.T, first string) Month {
 	t.Helper()
-	m, err := w.Month(t.Context(), w.Actor, Question{First: civil.MustParse(first)})
+	month, err := w.Month(t.Context(), w.Actor, Question{First: civil.MustParse(first)})
 	housetest.Must(t, err)
-	return m
+	return month
 }
 
 // received notes a payment of a customer of its own.
 func (w *world) received(t *testing.T, amount, on string) {
 	t.Helper()
-	c, err := w.Customers.Create(t.Context(), w.Actor, customer.ReadNew(housetest.Form("name", "Ana")))
+	record, err := w.Customers.Create(t.Context(), w.Actor, customer.ReadNew(housetest.Form("name", "Ana")))
 	housetest.Must(t, err)
-	i, err := w.billing.CreateExtra(t.Context(), w.Actor, c.ID, billing.ReadExtra(housetest.Form("amount", amount)))
+	invoice, err := w.billing.CreateExtra(t.Context(), w.Actor, record.ID, billing.ReadExtra(housetest.Form("amount", amount)))
 	housetest.Must(t, err)
-	_, err = w.billing.SetStatus(t.Context(), w.Actor, i.ID, billing.ReadStatusChange(housetest.Form("status", "Pago", "paid_at", on)))
+	_, err = w.billing.SetStatus(t.Context(), w.Actor, invoice.ID, billing.ReadStatusChange(housetest.Form("status", "Pago", "paid_at", on)))
 	housetest.Must(t, err)
 }
 
@@ -91,16 +91,16 @@ func TestChangeIsAgainstTheMonthBefore(t *testing.T) {
 		{"8.00", "8.01", "0.1"},
 		{"0.01", "99999999.99", "999999999800"},
 	} {
-		w := newWorld(t, sqldb.SQLite)
+		world := newWorld(t, sqldb.SQLite)
 		if c.before != "" {
-			w.received(t, c.before, "2025-12-31")
+			world.received(t, c.before, "2025-12-31")
 		}
 		if c.now != "" {
-			w.received(t, c.now, "2026-01-01")
+			world.received(t, c.now, "2026-01-01")
 		}
-		w.received(t, "7.00", "2025-11-30") // long ago
-		m := w.month(t, "2026-01-01")
-		if got := jsonOf(t, m.Revenue.ChangePercent); got != c.want {
+		world.received(t, "7.00", "2025-11-30") // long ago
+		month := world.month(t, "2026-01-01")
+		if got := jsonOf(t, month.Revenue.ChangePercent); got != c.want {
 			t.Errorf("%q after %q: %s percent, want %s", c.now, c.before, got, c.want)
 		}
 	}
@@ -108,24 +108,24 @@ func TestChangeIsAgainstTheMonthBefore(t *testing.T) {
 
 func TestCompanyWithoutBusinessHasZerosForEveryDay(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
+		world := newWorld(t, engine)
 		for first, days := range map[string]int{
 			"2026-01-01": 31, "2026-02-01": 28, "2028-02-01": 29, "2026-04-01": 30, "1900-01-01": 31, "9999-12-01": 31,
 		} {
-			m := w.month(t, first)
-			if len(m.Revenue.ByDay) != days {
-				t.Errorf("%s has %d days, want %d", first, len(m.Revenue.ByDay), days)
+			month := world.month(t, first)
+			if len(month.Revenue.ByDay) != days {
+				t.Errorf("%s has %d days, want %d", first, len(month.Revenue.ByDay), days)
 			}
-			for i, d := range m.Revenue.ByDay {
-				if d != (Day{Date: civil.MustParse(first).AddDays(i)}) {
-					t.Errorf("%s: %+v on day %d", first, d, i+1)
+			for i, day := range month.Revenue.ByDay {
+				if day != (Day{Date: civil.MustParse(first).AddDays(i)}) {
+					t.Errorf("%s: %+v on day %d", first, day, i+1)
 				}
 			}
-			m.Revenue.ByDay, m.Links, m.Months = nil, nil, nil
+			month.Revenue.ByDay, month.Links, month.Months = nil, nil, nil
 			want := Month{Month: first[:7]}
-			want.Customers.Renewed, want.Overdue.ByAge = new(int64), m.Overdue.ByAge
-			if !reflect.DeepEqual(m, want) {
-				t.Errorf("%s: %s, want zeros", first, jsonOf(t, m))
+			want.Customers.Renewed, want.Overdue.ByAge = new(int64), month.Overdue.ByAge
+			if !reflect.DeepEqual(month, want) {
+				t.Errorf("%s: %s, want zeros", first, jsonOf(t, month))
 			}
 		}
 	})
@@ -133,16 +133,16 @@ func TestCompanyWithoutBusinessHasZerosForEveryDay(t *testing.T) {
 
 func TestMonthIsReadFromAQuery(t *testing.T) {
 	for query, want := range map[string]string{"": "", " ": "", "2026-01": "2026-01-01", " 2026-12 ": "2026-12-01", "9999-12": "9999-12-01"} {
-		q := housetest.Form("month", query)
-		if got := ReadMonth(q); got.String() != want || q.Err() != nil {
-			t.Errorf("%q: %v, %v; want %s", query, got, q.Err(), want)
+		form := housetest.Form("month", query)
+		if got := ReadMonth(form); got.String() != want || form.Err() != nil {
+			t.Errorf("%q: %v, %v; want %s", query, got, form.Err(), want)
 		}
 	}
 	for _, wrong := range []string{"2026-13", "2026-00", "2026-1", "2026", "01/2026", "2026-01-01", "1899-12", "10000-01", "January", "2026-01-01-01"} {
-		q := housetest.Form("month", wrong)
-		ReadMonth(q)
-		if field, _ := fault.FieldsOf(q.Err()).First(); field != "month" {
-			t.Errorf("%q: %v, want it refused", wrong, q.Err())
+		query := housetest.Form("month", wrong)
+		ReadMonth(query)
+		if field, _ := fault.FieldsOf(query.Err()).First(); field != "month" {
+			t.Errorf("%q: %v, want it refused", wrong, query.Err())
 		}
 	}
 }
@@ -152,15 +152,15 @@ func TestMonthIsReadFromAQuery(t *testing.T) {
 // which that happened, not in that in which it was found.
 func TestCustomersAreLostInTheMonthInWhichTheyExpire(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newWorld(t, engine)
+		world := newWorld(t, engine)
 		for _, dueOn := range []string{"2026-02-15", "2026-02-28", "2026-03-20"} {
-			w.Customer(t, "plan_id", "1", "data_de_vencimento", dueOn)
+			world.Customer(t, "plan_id", "1", "data_de_vencimento", dueOn)
 		}
-		w.Clock.Advance(65 * 24 * time.Hour) // to April
-		_, err := w.Customers.Expire(t.Context(), w.Actor)
+		world.Clock.Advance(65 * 24 * time.Hour) // to April
+		_, err := world.Customers.Expire(t.Context(), world.Actor)
 		housetest.Must(t, err)
 		for month, want := range map[string]Worth{"2026-02-01": {Customers: 1, Amount: 35_10}, "2026-03-01": {Customers: 2, Amount: 70_20}, "2026-04-01": {}} {
-			if got := w.month(t, month).Recurring.Lost; got != want {
+			if got := world.month(t, month).Recurring.Lost; got != want {
 				t.Errorf("lost in %s: %+v, want %+v", month, got, want)
 			}
 		}

@@ -98,14 +98,14 @@ func wantNothingByChance(t *testing.T, worlds ...*world) {
 	var moved Recurring
 	numbers := make([]int64, 17)
 	for _, first := range []string{"2026-02-01", "2026-03-01", "2026-04-01", "2026-05-01"} {
-		for _, w := range worlds {
-			m := w.month(t, first)
-			moved.plus(m.Recurring)
+		for _, world := range worlds {
+			month := world.month(t, first)
+			moved.plus(month.Recurring)
 			for n, number := range []int64{
-				m.Customers.New, *m.Customers.Renewed, m.Customers.Lost, m.Invoices.Overdue.Count, m.Invoices.Paid.Count,
-				m.Invoices.Cancelled.Count, int64(m.Revenue.PreviousMonth), m.Invoices.Open.Count, m.Customers.DueToday, m.Customers.Active,
-				m.Customers.Expired, m.Customers.NewDeleted, m.Overdue.ByAge[4].Customers, m.Overdue.ByAge[2].Customers,
-				m.Punctuality.Late, m.Punctuality.OnTime, m.Customers.Cancelled,
+				month.Customers.New, *month.Customers.Renewed, month.Customers.Lost, month.Invoices.Overdue.Count, month.Invoices.Paid.Count,
+				month.Invoices.Cancelled.Count, int64(month.Revenue.PreviousMonth), month.Invoices.Open.Count, month.Customers.DueToday, month.Customers.Active,
+				month.Customers.Expired, month.Customers.NewDeleted, month.Overdue.ByAge[4].Customers, month.Overdue.ByAge[2].Customers,
+				month.Punctuality.Late, month.Punctuality.OnTime, month.Customers.Cancelled,
 			} {
 				numbers[n] += number
 			}
@@ -128,17 +128,17 @@ func (r *Recurring) plus(other Recurring) {
 	}
 }
 
-func (w *world) wantMonth(t *testing.T, q Question) {
+func (w *world) wantMonth(t *testing.T, question Question) {
 	t.Helper()
-	got, err := w.Month(t.Context(), w.Actor, q)
+	got, err := w.Month(t.Context(), w.Actor, question)
 	housetest.Must(t, err)
-	want := w.addUp(t, q)
+	want := w.addUp(t, question)
 	want.Links = got.Links // another test follows them
 	for n := range reflect.TypeFor[Month]().NumField() {
 		part, wanted := reflect.ValueOf(got).Field(n).Interface(), reflect.ValueOf(want).Field(n).Interface()
 		if !reflect.DeepEqual(part, wanted) {
 			t.Errorf("%s of %s, plan %d:\ngot  %s\nwant %s",
-				reflect.TypeFor[Month]().Field(n).Name, got.Month, q.PlanID, jsonOf(t, part), jsonOf(t, wanted))
+				reflect.TypeFor[Month]().Field(n).Name, got.Month, question.PlanID, jsonOf(t, part), jsonOf(t, wanted))
 		}
 	}
 }
@@ -168,42 +168,42 @@ func (w *world) business(t *testing.T, random *rand.Rand) {
 
 // settle pays an invoice, in whole or in part, gives money back, undoes or
 // cancels.
-func (w *world) settle(t *testing.T, random *rand.Rand, i billing.Invoice) {
+func (w *world) settle(t *testing.T, random *rand.Rand, invoice billing.Invoice) {
 	t.Helper()
 	today := w.Actor.Today(w.Clock.Now())
-	if i.Status == billing.Paid && random.IntN(4) == 0 {
-		w.refund(t, i)
+	if invoice.Status == billing.Paid && random.IntN(4) == 0 {
+		w.refund(t, invoice)
 		return
 	}
 	fields := []string{
 		"status", []string{"Pago", "Pago", "Pago", "Em aberto", "Cancelado"}[random.IntN(5)],
 		"paid_at", today.AddDays(-random.IntN(4) * random.IntN(15)).String(),
 	}
-	if random.IntN(4) == 0 && i.Amount > 100 {
-		fields = append(fields, "amount", (i.Amount / 3).String(), "difference", []string{"partial", "discount"}[random.IntN(2)])
+	if random.IntN(4) == 0 && invoice.Amount > 100 {
+		fields = append(fields, "amount", (invoice.Amount / 3).String(), "difference", []string{"partial", "discount"}[random.IntN(2)])
 	}
-	out, err := w.billing.SetStatus(t.Context(), w.Actor, i.ID, billing.ReadStatusChange(housetest.Form(fields...)))
+	out, err := w.billing.SetStatus(t.Context(), w.Actor, invoice.ID, billing.ReadStatusChange(housetest.Form(fields...)))
 	if fault.KindOf(err) != fault.KindInvalid {
 		housetest.Must(t, err)
 	}
-	w.note(i, out)
+	w.note(invoice, out)
 }
 
 // note remembers what became of the customer's due date.
-func (w *world) note(i billing.Invoice, out billing.Outcome) {
+func (w *world) note(invoice billing.Invoice, out billing.Outcome) {
 	if out.Renewed {
-		w.renewals = append(w.renewals, renewal{i.Customer.ID, i.ID, out.PaidOn})
+		w.renewals = append(w.renewals, renewal{invoice.Customer.ID, invoice.ID, out.PaidOn})
 	}
 	if out.MovedBack {
-		w.renewals = slices.DeleteFunc(w.renewals, func(r renewal) bool { return r.invoiceID == i.ID })
+		w.renewals = slices.DeleteFunc(w.renewals, func(renewal renewal) bool { return renewal.invoiceID == invoice.ID })
 	}
 }
 
 // refund gives back all of the newest payment of an invoice.
-func (w *world) refund(t *testing.T, i billing.Invoice) {
+func (w *world) refund(t *testing.T, invoice billing.Invoice) {
 	t.Helper()
 	id, err := sqldb.Value[int64](t.Context(), w.DB, `
-		SELECT COALESCE(MAX(id), 0) FROM payments WHERE company_id = ? AND invoice_id = ? AND status = 'applied'`, w.Actor.Company.ID, i.ID)
+		SELECT COALESCE(MAX(id), 0) FROM payments WHERE company_id = ? AND invoice_id = ? AND status = 'applied'`, w.Actor.Company.ID, invoice.ID)
 	housetest.Must(t, err)
 	if id == 0 {
 		return
@@ -213,28 +213,28 @@ func (w *world) refund(t *testing.T, i billing.Invoice) {
 		out, err = w.billing.RefundTx(t.Context(), tx, w.Actor, billing.Refund{PaymentID: id, RefundID: fmt.Sprint("r", id)})
 		return err
 	}))
-	w.note(i, out)
+	w.note(invoice, out)
 }
 
 // meddle does something to a customer.
-func (w *world) meddle(t *testing.T, random *rand.Rand, c customer.Customer) {
+func (w *world) meddle(t *testing.T, random *rand.Rand, record customer.Customer) {
 	t.Helper()
 	ctx := t.Context()
 	update := func(fields ...string) {
 		t.Helper()
-		_, err := w.Customers.Update(ctx, w.Actor, c.ID, customer.ReadChanges(housetest.Form(fields...)))
+		_, err := w.Customers.Update(ctx, w.Actor, record.ID, customer.ReadChanges(housetest.Form(fields...)))
 		housetest.Must(t, err)
 	}
 	switch random.IntN(18) {
 	case 0, 1:
-		w.remember(t, c)
-		housetest.Must(t, w.Customers.Delete(ctx, w.Actor, c.ID))
+		w.remember(t, record)
+		housetest.Must(t, w.Customers.Delete(ctx, w.Actor, record.ID))
 	case 2, 3:
-		_, err := w.Customers.Renew(ctx, w.Actor, c.ID)
+		_, err := w.Customers.Renew(ctx, w.Actor, record.ID)
 		housetest.Must(t, err)
-		w.renewals = append(w.renewals, renewal{customerID: c.ID, on: w.Actor.Today(w.Clock.Now())})
+		w.renewals = append(w.renewals, renewal{customerID: record.ID, on: w.Actor.Today(w.Clock.Now())})
 	case 4:
-		_, err := w.billing.CreateExtra(ctx, w.Actor, c.ID, billing.ReadExtra(housetest.Form("amount", money.Cents(1+random.Int64N(int64(money.Max))).String())))
+		_, err := w.billing.CreateExtra(ctx, w.Actor, record.ID, billing.ReadExtra(housetest.Form("amount", money.Cents(1+random.Int64N(int64(money.Max))).String())))
 		housetest.Must(t, err)
 	case 5:
 		update("data_de_vencimento", "")
@@ -243,7 +243,7 @@ func (w *world) meddle(t *testing.T, random *rand.Rand, c customer.Customer) {
 	case 8:
 		update("price", []string{"", "0.00", "9.99", "80.00"}[random.IntN(4)])
 	case 9:
-		update("cancelled", fmt.Sprint(!c.IsCancelled()))
+		update("cancelled", fmt.Sprint(!record.IsCancelled()))
 	case 10:
 		_, err := w.Catalog.UpdatePlan(ctx, w.Actor, w.plan(random), catalog.ReadPlanChanges(housetest.Form(
 			"value", []string{"35.10", "0.00", "40.00", "17.77"}[random.IntN(4)], "period", []string{"1month", "1week", "3month", "1year"}[random.IntN(4)])))
@@ -252,13 +252,13 @@ func (w *world) meddle(t *testing.T, random *rand.Rand, c customer.Customer) {
 }
 
 // remember keeps what the lists forget of a customer who is deleted.
-func (w *world) remember(t *testing.T, c customer.Customer) {
+func (w *world) remember(t *testing.T, record customer.Customer) {
 	t.Helper()
-	w.deleted = append(w.deleted, c)
-	w.left[c.ID] = w.Actor.Today(w.Clock.Now()).String()[:7]
-	for _, i := range w.everything(t) {
-		if i.Customer.ID == c.ID && i.Status == billing.Paid {
-			w.settled = append(w.settled, i)
+	w.deleted = append(w.deleted, record)
+	w.left[record.ID] = w.Actor.Today(w.Clock.Now()).String()[:7]
+	for _, invoice := range w.everything(t) {
+		if invoice.Customer.ID == record.ID && invoice.Status == billing.Paid {
+			w.settled = append(w.settled, invoice)
 		}
 	}
 }
@@ -282,20 +282,20 @@ func (w *world) observe(t *testing.T) {
 		w.history, w.seen, w.left = map[int64][]valued{}, map[int64]civil.Date{}, map[int64]string{}
 	}
 	today := w.Actor.Today(w.Clock.Now())
-	for _, c := range w.everybody(t) {
-		now := valued{from: today, planID: c.Plan.ID}
-		status := c.Status(today)
-		if c.Plan.ID != 0 && (status == customer.Active || status == customer.DueToday) {
-			now.worth = figures.Monthly(c.Price(), c.Period())
+	for _, record := range w.everybody(t) {
+		now := valued{from: today, planID: record.Plan.ID}
+		status := record.Status(today)
+		if record.Plan.ID != 0 && (status == customer.Active || status == customer.DueToday) {
+			now.worth = figures.Monthly(record.Price(), record.Period())
 		}
-		if status == customer.Expired && w.seen[c.ID] == c.DueOn { // by the calendar
-			now.from = c.DueOn.AddDays(1)
+		if status == customer.Expired && w.seen[record.ID] == record.DueOn { // by the calendar
+			now.from = record.DueOn.AddDays(1)
 		}
-		w.value(c.ID, now)
-		w.seen[c.ID] = c.DueOn
+		w.value(record.ID, now)
+		w.seen[record.ID] = record.DueOn
 	}
-	for _, c := range w.deleted {
-		w.value(c.ID, valued{from: today, planID: c.Plan.ID})
+	for _, record := range w.deleted {
+		w.value(record.ID, valued{from: today, planID: record.Plan.ID})
 	}
 }
 
@@ -321,24 +321,24 @@ func (w *world) plan(random *rand.Rand) int64 { return 2*w.Actor.Company.ID - ra
 // everybody and everything are the lists from their first page to their last.
 func (w *world) everybody(t *testing.T) []customer.Customer {
 	t.Helper()
-	return pages(t, func(p input.Page) ([]customer.Customer, int64, error) {
-		return w.Customers.List(t.Context(), w.Actor, customer.Filter{}, p)
+	return pages(t, func(page input.Page) ([]customer.Customer, int64, error) {
+		return w.Customers.List(t.Context(), w.Actor, customer.Filter{}, page)
 	})
 }
 
 func (w *world) everything(t *testing.T) []billing.Invoice {
 	t.Helper()
-	return pages(t, func(p input.Page) ([]billing.Invoice, int64, error) {
-		return w.billing.List(t.Context(), w.Actor, billing.Filter{}, p)
+	return pages(t, func(page input.Page) ([]billing.Invoice, int64, error) {
+		return w.billing.List(t.Context(), w.Actor, billing.Filter{}, page)
 	})
 }
 
 func pages[T any](t *testing.T, list func(input.Page) ([]T, int64, error)) (all []T) {
 	t.Helper()
-	for p := (input.Page{Number: 1, Size: 200}); ; p.Number++ {
-		some, total, err := list(p)
+	for page := (input.Page{Number: 1, Size: 200}); ; page.Number++ {
+		some, total, err := list(page)
 		housetest.Must(t, err)
-		if all = append(all, some...); p.Number >= p.Last(total) {
+		if all = append(all, some...); page.Number >= page.Last(total) {
 			return all
 		}
 	}
@@ -352,28 +352,28 @@ type sums struct {
 	today    civil.Date
 }
 
-func (s *sums) in(d civil.Date) bool { return !d.IsZero() && d.String()[:7] == s.Month.Month }
+func (s *sums) in(day civil.Date) bool { return !day.IsZero() && day.String()[:7] == s.Month.Month }
 
 func (s *sums) of(planID int64) bool { return s.question.PlanID == 0 || s.question.PlanID == planID }
 
 // addUp computes a month from the lists, and the rest from what was done.
-func (w *world) addUp(t *testing.T, q Question) Month {
+func (w *world) addUp(t *testing.T, question Question) Month {
 	t.Helper()
-	s := &sums{world: w, Month: Month{Month: q.First.String()[:7]}, question: q, today: w.Actor.Today(w.Clock.Now())}
+	s := &sums{world: w, Month: Month{Month: question.First.String()[:7]}, question: question, today: w.Actor.Today(w.Clock.Now())}
 	people := map[int64]customer.Customer{}
-	for _, c := range w.everybody(t) {
-		people[c.ID] = c
-		if s.of(c.Plan.ID) {
-			s.addCustomer(c)
+	for _, record := range w.everybody(t) {
+		people[record.ID] = record
+		if s.of(record.Plan.ID) {
+			s.addCustomer(record)
 		}
 	}
-	for _, c := range w.deleted {
-		if s.of(c.Plan.ID) && s.in(c.CreatedOn) {
+	for _, record := range w.deleted {
+		if s.of(record.Plan.ID) && s.in(record.CreatedOn) {
 			s.Customers.New++
 			s.Customers.NewDeleted++
 		}
 	}
-	if q.PlanID == 0 {
+	if question.PlanID == 0 {
 		renewed := int64(len(w.renewed(s.in)))
 		s.Customers.Renewed = &renewed
 	}
@@ -384,22 +384,22 @@ func (w *world) addUp(t *testing.T, q Question) Month {
 	return s.Month
 }
 
-func (s *sums) addCustomer(c customer.Customer) {
+func (s *sums) addCustomer(record customer.Customer) {
 	s.Customers.Total++
-	switch c.Status(s.today) {
+	switch record.Status(s.today) {
 	case customer.Active:
 		s.Customers.Active++
 	case customer.DueToday:
 		s.Customers.DueToday++
 	case customer.Expired:
 		s.Customers.Expired++
-		if s.in(c.DueOn) {
+		if s.in(record.DueOn) {
 			s.Customers.Lost++
 		}
 	case customer.Cancelled:
 		s.Customers.Cancelled++
 	}
-	if s.in(c.CreatedOn) {
+	if s.in(record.CreatedOn) {
 		s.Customers.New++
 	}
 }
@@ -408,40 +408,40 @@ func (s *sums) addCustomer(c customer.Customer) {
 func (s *sums) addInvoices(all []billing.Invoice, people map[int64]customer.Customer) {
 	var owed []figures.Owed
 	var oldest []figures.Owed
-	for _, i := range all {
-		if i.Status == billing.Open && s.of(people[i.Customer.ID].Plan.ID) {
-			oldest = append(oldest, figures.Owed{CustomerID: i.Customer.ID, DueOn: i.DueOn})
+	for _, invoice := range all {
+		if invoice.Status == billing.Open && s.of(people[invoice.Customer.ID].Plan.ID) {
+			oldest = append(oldest, figures.Owed{CustomerID: invoice.Customer.ID, DueOn: invoice.DueOn})
 		}
-		if !s.of(i.Plan.ID) {
+		if !s.of(invoice.Plan.ID) {
 			continue
 		}
-		rest := max(0, i.Amount-i.Received)
+		rest := max(0, invoice.Amount-invoice.Received)
 		switch {
-		case i.Status == billing.Paid:
-			if s.in(i.PaidOn) {
-				s.Invoices.Paid.one(i.Received)
+		case invoice.Status == billing.Paid:
+			if s.in(invoice.PaidOn) {
+				s.Invoices.Paid.one(invoice.Received)
 			}
-			s.addPunctual(i)
-		case i.Status == billing.Cancelled:
-			if s.in(i.DueOn) {
-				s.Invoices.Cancelled.one(i.Amount)
+			s.addPunctual(invoice)
+		case invoice.Status == billing.Cancelled:
+			if s.in(invoice.DueOn) {
+				s.Invoices.Cancelled.one(invoice.Amount)
 			}
-		case i.Overdue(s.today):
-			owed = append(owed, figures.Owed{DueOn: i.DueOn, Invoices: 1, Amount: rest})
-			s.monthOf(i.DueOn).Overdue += rest
-			if s.in(i.DueOn) {
+		case invoice.Overdue(s.today):
+			owed = append(owed, figures.Owed{DueOn: invoice.DueOn, Invoices: 1, Amount: rest})
+			s.monthOf(invoice.DueOn).Overdue += rest
+			if s.in(invoice.DueOn) {
 				s.Invoices.Overdue.one(rest)
 			}
 		default:
-			s.monthOf(i.DueOn).Open += rest
-			if s.in(i.DueOn) {
+			s.monthOf(invoice.DueOn).Open += rest
+			if s.in(invoice.DueOn) {
 				s.Invoices.Open.one(rest)
 			}
 		}
 	}
-	for _, i := range s.settled {
-		if s.of(i.Plan.ID) {
-			s.addPunctual(i)
+	for _, invoice := range s.settled {
+		if s.of(invoice.Plan.ID) {
+			s.addPunctual(invoice)
 		}
 	}
 	s.addAges(figures.Age(owed, s.today), figures.Age(oldest, s.today))
@@ -451,10 +451,10 @@ func (s *sums) addInvoices(all []billing.Invoice, people map[int64]customer.Cust
 	}
 }
 
-func (s *sums) addPunctual(i billing.Invoice) {
+func (s *sums) addPunctual(invoice billing.Invoice) {
 	switch {
-	case !s.in(i.PaidOn):
-	case i.PaidOn.After(i.DueOn):
+	case !s.in(invoice.PaidOn):
+	case invoice.PaidOn.After(invoice.DueOn):
 		s.Punctuality.Late++
 	default:
 		s.Punctuality.OnTime++
@@ -462,10 +462,10 @@ func (s *sums) addPunctual(i billing.Invoice) {
 }
 
 func (s *sums) addAges(invoices, customers []figures.Bucket) {
-	for n, b := range invoices {
-		age := Age{FromDays: b.Span.From, Customers: customers[n].Customers, Invoices: b.Invoices, Amount: b.Amount}
-		if b.Span.To > 0 {
-			age.ToDays = &b.Span.To
+	for n, invoice := range invoices {
+		age := Age{FromDays: invoice.Span.From, Customers: customers[n].Customers, Invoices: invoice.Invoices, Amount: invoice.Amount}
+		if invoice.Span.To > 0 {
+			age.ToDays = &invoice.Span.To
 		}
 		s.Month.Overdue.ByAge = append(s.Month.Overdue.ByAge, age)
 		s.Month.Overdue.Customers += age.Customers
@@ -489,9 +489,9 @@ func (s *sums) addMonths(t *testing.T) {
 	}
 }
 
-func (s *sums) monthOf(d civil.Date) *Period {
+func (s *sums) monthOf(day civil.Date) *Period {
 	for n := range s.Months {
-		if s.Months[n].Month == d.String()[:7] {
+		if s.Months[n].Month == day.String()[:7] {
 			return &s.Months[n]
 		}
 	}
@@ -508,22 +508,22 @@ func (s *sums) addMoney(t *testing.T) {
 		if s.in(came.Date) {
 			s.Revenue.Received += came.Amount
 			s.Revenue.Payments += came.Count
-			d := byDay[came.Date]
-			byDay[came.Date] = Day{came.Date, d.Amount + came.Amount, d.Count + came.Count}
+			day := byDay[came.Date]
+			byDay[came.Date] = Day{came.Date, day.Amount + came.Amount, day.Count + came.Count}
 		}
 		if came.Date.String()[:7] == before {
 			s.Revenue.PreviousMonth += came.Amount
 		}
 	}
-	for d := s.question.First; s.in(d); d = d.AddDays(1) {
-		s.Revenue.ByDay = append(s.Revenue.ByDay, Day{d, byDay[d].Amount, byDay[d].Count})
+	for day := s.question.First; s.in(day); day = day.AddDays(1) {
+		s.Revenue.ByDay = append(s.Revenue.ByDay, Day{day, byDay[day].Amount, byDay[day].Count})
 	}
 	for n := range s.Months {
-		p := &s.Months[n]
-		p.Expected = p.Received + p.Open + p.Overdue
+		period := &s.Months[n]
+		period.Expected = period.Received + period.Open + period.Overdue
 	}
-	if n := money.Cents(s.Revenue.Payments); n > 0 && s.Revenue.Received > 0 {
-		ticket := (2*s.Revenue.Received + n) / (2 * n)
+	if amount := money.Cents(s.Revenue.Payments); amount > 0 && s.Revenue.Received > 0 {
+		ticket := (2*s.Revenue.Received + amount) / (2 * amount)
 		s.Revenue.AverageTicket = &ticket
 	}
 	s.Revenue.Expected = s.Revenue.Received + s.Invoices.Open.Amount + s.Invoices.Overdue.Amount
@@ -533,9 +533,9 @@ func (s *sums) addMoney(t *testing.T) {
 // money is every payment that counts and every refund, as a minus.
 func (s *sums) money(t *testing.T) []Day {
 	t.Helper()
-	list, err := sqldb.All(t.Context(), s.DB, func(r sqldb.Row) (d Day, err error) {
-		err = r.Scan(&d.Date, (*int64)(&d.Amount), &d.Count)
-		return d, err
+	list, err := sqldb.All(t.Context(), s.DB, func(row sqldb.Row) (day Day, err error) {
+		err = row.Scan(&day.Date, (*int64)(&day.Amount), &day.Count)
+		return day, err
 	}, `SELECT paid_on, amount_cents, 1 FROM payments WHERE company_id = ? AND (? = 0 OR plan_id = ?) AND status IN ('applied', 'partial', 'refunded')
 		UNION ALL SELECT r.refunded_on, -r.amount_cents, 0 FROM payment_refunds r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id
 		WHERE p.company_id = ? AND (? = 0 OR p.plan_id = ?)`,
@@ -546,7 +546,7 @@ func (s *sums) money(t *testing.T) []Day {
 
 // addMovement compares the two ends of the month, customer by customer.
 func (s *sums) addMovement() {
-	first, r := s.question.First, &s.Month.Recurring
+	first, recurring := s.question.First, &s.Month.Recurring
 	for id, list := range s.history {
 		start, end := lastOn(list, first.AddDays(-1)), lastOn(list, lastOf(first))
 		left := s.left[id]
@@ -555,51 +555,51 @@ func (s *sums) addMovement() {
 		}
 		s.addMoved(start, end, left == s.Month.Month)
 	}
-	r.Customers, r.Amount = r.Start.Customers+r.New.Customers-r.Lost.Customers, r.Start.Amount+r.New.Amount-r.Lost.Amount+r.Up.Amount-r.Down.Amount
-	r.Customers += r.In.Customers - r.Out.Customers
-	r.Amount += r.In.Amount - r.Out.Amount
-	if n := r.Start.Customers; n > 0 {
-		churn := float64((r.Lost.Customers*20000+n)/(2*n)) / 100
-		r.Churn = &churn
+	recurring.Customers, recurring.Amount = recurring.Start.Customers+recurring.New.Customers-recurring.Lost.Customers, recurring.Start.Amount+recurring.New.Amount-recurring.Lost.Amount+recurring.Up.Amount-recurring.Down.Amount
+	recurring.Customers += recurring.In.Customers - recurring.Out.Customers
+	recurring.Amount += recurring.In.Amount - recurring.Out.Amount
+	if n := recurring.Start.Customers; n > 0 {
+		churn := float64((recurring.Lost.Customers*20000+n)/(2*n)) / 100
+		recurring.Churn = &churn
 	}
-	if n := int64(r.Start.Amount); n > 0 {
-		churn := float64((int64(r.Lost.Amount+r.Down.Amount)*20000+n)/(2*n)) / 100
-		r.Revenue = &churn
+	if n := int64(recurring.Start.Amount); n > 0 {
+		churn := float64((int64(recurring.Lost.Amount+recurring.Down.Amount)*20000+n)/(2*n)) / 100
+		recurring.Revenue = &churn
 	}
 }
 
 func (s *sums) addMoved(start, end valued, isGone bool) {
-	r := &s.Month.Recurring
+	recurring := &s.Month.Recurring
 	add := func(to *Worth, planID int64, amount money.Cents) {
 		if s.of(planID) && amount > 0 {
 			to.Customers++
 			to.Amount += amount
 		}
 	}
-	add(&r.Start, start.planID, start.worth)
+	add(&recurring.Start, start.planID, start.worth)
 	if s.question.PlanID != 0 && start.planID != end.planID && start.worth > 0 && end.worth > 0 {
-		add(&r.Out, start.planID, start.worth)
-		add(&r.In, end.planID, start.worth)
+		add(&recurring.Out, start.planID, start.worth)
+		add(&recurring.In, end.planID, start.worth)
 	}
 	switch {
 	case start.worth == 0:
-		add(&r.New, end.planID, end.worth)
+		add(&recurring.New, end.planID, end.worth)
 	case end.worth == 0:
-		add(&r.Lost, start.planID, start.worth)
+		add(&recurring.Lost, start.planID, start.worth)
 		if isGone && s.of(start.planID) {
-			r.Lost.Deleted++
+			recurring.Lost.Deleted++
 		}
 	case end.worth > start.worth:
-		add(&r.Up, end.planID, end.worth-start.worth)
+		add(&recurring.Up, end.planID, end.worth-start.worth)
 	default:
-		add(&r.Down, end.planID, start.worth-end.worth)
+		add(&recurring.Down, end.planID, start.worth-end.worth)
 	}
 }
 
 func lastOn(list []valued, on civil.Date) (found valued) {
-	for _, v := range list {
-		if !v.from.After(on) {
-			found = v
+	for _, valued := range list {
+		if !valued.from.After(on) {
+			found = valued
 		}
 	}
 	return found
@@ -621,9 +621,9 @@ func changeOf(now, before money.Cents) *float64 {
 // renewed are the customers that were renewed in a month, deleted ones too.
 func (w *world) renewed(in func(civil.Date) bool) map[int64]bool {
 	found := map[int64]bool{}
-	for _, r := range w.renewals {
-		if in(r.on) {
-			found[r.customerID] = true
+	for _, renewal := range w.renewals {
+		if in(renewal.on) {
+			found[renewal.customerID] = true
 		}
 	}
 	return found

@@ -56,7 +56,14 @@ func percent(p money.Percent) *float64 {
 
 // creations counts who came in the month, also those who were deleted since.
 func (l look) creations(ctx context.Context, month *Month) error {
-	byState, err := tally.By[string](ctx, l.db, tally.Created, l.companyID, "state", l.between(l.first, l.last))
+	byState, err := tally.By[string](
+		ctx,
+		l.db,
+		tally.Created,
+		l.companyID,
+		"state",
+		l.between(l.first, l.last),
+	)
 	month.Customers.NewDeleted = byState[tally.Gone].N
 	month.Customers.New = byState[""].N + byState[tally.Gone].N
 	return err
@@ -66,9 +73,9 @@ func (l look) renewals(ctx context.Context, month *Month) error {
 	if l.question.PlanID != 0 || l.question.ProductID != 0 {
 		return nil
 	}
-	w := l.where()
-	w.And("day = ?", month.Month)
-	n, _, err := tally.Renewals.Sum(ctx, l.db, l.companyID, w)
+	where := l.where()
+	where.And("day = ?", month.Month)
+	n, _, err := tally.Renewals.Sum(ctx, l.db, l.companyID, where)
 	month.Customers.Renewed = &n
 	return err
 }
@@ -90,7 +97,14 @@ type Punctuality struct {
 }
 
 func (l look) paid(ctx context.Context, month *Month) error {
-	byState, err := tally.By[string](ctx, l.db, tally.Paid, l.companyID, "state", l.between(l.first, l.last))
+	byState, err := tally.By[string](
+		ctx,
+		l.db,
+		tally.Paid,
+		l.companyID,
+		"state",
+		l.between(l.first, l.last),
+	)
 	if err != nil {
 		return err
 	}
@@ -141,13 +155,15 @@ func (l look) months(ctx context.Context, month *Month) error {
 func (l look) owed(ctx context.Context, month *Month, starts []string) error {
 	cut := append(slices.Clone(starts), l.today.String())
 	slices.Sort(cut)
-	cut = slices.Compact(slices.DeleteFunc(cut, func(day string) bool { return day < starts[0] || day > l.last.String() }))
+	cut = slices.Compact(slices.DeleteFunc(cut, func(day string) bool {
+		return day < starts[0] || day > l.last.String()
+	}))
 	found, err := l.spans(ctx, tally.Invoices, cut, l.between(civil.MustParse(starts[0]), l.last))
 	if err != nil {
 		return err
 	}
 	for n, start := range cut {
-		at := &month.Months[slices.IndexFunc(month.Months, func(p Period) bool { return p.Month == start[:len("2006-01")] })]
+		at := &month.Months[slices.IndexFunc(month.Months, func(period Period) bool { return period.Month == start[:len("2006-01")] })]
 		asked := at.Month == month.Month
 		if asked {
 			month.Invoices.Cancelled.add(found[n][cancelled])
@@ -163,8 +179,8 @@ func (l look) owed(ctx context.Context, month *Month, starts []string) error {
 		}
 	}
 	for n := range month.Months {
-		p := &month.Months[n]
-		p.Expected = p.Received + p.Open + p.Overdue
+		period := &month.Months[n]
+		period.Expected = period.Received + period.Open + period.Overdue
 	}
 	return nil
 }
@@ -176,12 +192,19 @@ func (s *Sum) addIf(asked bool, other Sum) {
 	}
 }
 
-func cents(s tally.Sums) money.Cents { return money.Cents(s.Cents) }
+func cents(sums tally.Sums) money.Cents { return money.Cents(sums.Cents) }
 
 // revenue adds up the month's money by day.
 func (l look) revenue(ctx context.Context, month *Month) error {
 	previous := l.first.AddDays(-1)
-	byDay, err := tally.By[string](ctx, l.db, tally.Receipts, l.companyID, "day", l.between(firstOf(previous), l.last))
+	byDay, err := tally.By[string](
+		ctx,
+		l.db,
+		tally.Receipts,
+		l.companyID,
+		"day",
+		l.between(firstOf(previous), l.last),
+	)
 	if err != nil {
 		return err
 	}
@@ -198,7 +221,8 @@ func (l look) revenue(ctx context.Context, month *Month) error {
 		revenue.Payments += sums.N
 		revenue.ByDay = append(revenue.ByDay, Day{date, cents(sums), sums.N})
 	}
-	if ticket, known := figures.Average(revenue.Received, revenue.Payments); known && revenue.Received > 0 {
+	ticket, known := figures.Average(revenue.Received, revenue.Payments)
+	if known && revenue.Received > 0 {
 		revenue.AverageTicket = &ticket
 	}
 	if revenue.PreviousMonth > 0 {

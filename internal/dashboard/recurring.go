@@ -42,20 +42,25 @@ func (l look) overdue(ctx context.Context, month *Month) error {
 		first, _ := span.DueDates(l.today)
 		starts[len(starts)-1-n] = first.String() // "" has no beginning
 	}
-	w := l.where()
-	w.And("day < ?", l.today.String())
-	debtors, err := l.spans(ctx, tally.Debtors, starts, w)
+	where := l.where()
+	where.And("day < ?", l.today.String())
+	debtors, err := l.spans(ctx, tally.Debtors, starts, where)
 	if err != nil {
 		return err
 	}
-	w.And("state = ?", open)
-	invoices, err := l.spans(ctx, tally.Invoices, starts, w)
+	where.And("state = ?", open)
+	invoices, err := l.spans(ctx, tally.Invoices, starts, where)
 	if err != nil {
 		return err
 	}
 	for n, span := range figures.Spans {
 		at := len(starts) - 1 - n
-		age := Age{FromDays: span.From, Customers: debtors[at][""].N, Invoices: invoices[at][open].N, Amount: cents(invoices[at][open])}
+		age := Age{
+			FromDays:  span.From,
+			Customers: debtors[at][""].N,
+			Invoices:  invoices[at][open].N,
+			Amount:    cents(invoices[at][open]),
+		}
 		if span.To > 0 {
 			age.ToDays = &span.To
 		}
@@ -97,25 +102,31 @@ type Worth struct {
 // recurring reads all movements once: those before the month are where it
 // started, those in it are its own.
 func (l look) recurring(ctx context.Context, month *Month) error {
-	found, err := l.spans(ctx, tally.Recurring, []string{"", month.Month, after(month.Month)}, l.where())
+	found, err := l.spans(
+		ctx,
+		tally.Recurring,
+		[]string{"", month.Month, after(month.Month)},
+		l.where(),
+	)
 	if err != nil {
 		return err
 	}
-	r := &month.Recurring
-	r.Start = total(found[0])
+	recurring := &month.Recurring
+	recurring.Start = total(found[0])
 	for state, place := range map[string]*Worth{
-		tally.RecurringNew: &r.New, tally.RecurringLost: &r.Lost, tally.RecurringUp: &r.Up, tally.RecurringDown: &r.Down,
+		tally.RecurringNew: &recurring.New, tally.RecurringLost: &recurring.Lost,
+		tally.RecurringUp: &recurring.Up, tally.RecurringDown: &recurring.Down,
 	} {
 		sums, gone := found[1][state], found[1][state+"_"+tally.Gone]
 		*place = Worth{sums.N + gone.N, cents(sums) + cents(gone), gone.N}
 	}
 	if l.question.PlanID != 0 || l.question.ProductID != 0 {
 		in, out := found[1][tally.RecurringIn], found[1][tally.RecurringOut]
-		r.In, r.Out = Worth{in.N, cents(in), 0}, Worth{out.N, cents(out), 0}
+		recurring.In, recurring.Out = Worth{in.N, cents(in), 0}, Worth{out.N, cents(out), 0}
 	}
 	moved := total(found[1])
-	r.Customers, r.Amount = r.Start.Customers+moved.Customers, r.Start.Amount+moved.Amount
-	r.rates()
+	recurring.Customers, recurring.Amount = recurring.Start.Customers+moved.Customers, recurring.Start.Amount+moved.Amount
+	recurring.rates()
 	return nil
 }
 
@@ -135,20 +146,20 @@ func (r *Recurring) rates() {
 }
 
 // total is what movements add up to.
-func total(byState map[string]tally.Sums) (w Worth) {
+func total(byState map[string]tally.Sums) (worth Worth) {
 	for state, sums := range byState {
 		switch strings.TrimSuffix(state, "_"+tally.Gone) {
 		case tally.RecurringBase, tally.RecurringNew, tally.RecurringIn:
-			w.Customers += sums.N
-			w.Amount += cents(sums)
+			worth.Customers += sums.N
+			worth.Amount += cents(sums)
 		case tally.RecurringLost, tally.RecurringOut:
-			w.Customers -= sums.N
-			w.Amount -= cents(sums)
+			worth.Customers -= sums.N
+			worth.Amount -= cents(sums)
 		case tally.RecurringUp:
-			w.Amount += cents(sums)
+			worth.Amount += cents(sums)
 		case tally.RecurringDown:
-			w.Amount -= cents(sums)
+			worth.Amount -= cents(sums)
 		}
 	}
-	return w
+	return worth
 }

@@ -17,30 +17,34 @@ import (
 const endsSoon = 14 * 24 * time.Hour
 
 // certificate checks what is served to browsers.
-func certificate(c config.Config, now time.Time) (checkup.Finding, error) {
-	if len(c.TLSDomains) > 0 {
-		return obtained(c, now)
+func certificate(cfg config.Config, now time.Time) (checkup.Finding, error) {
+	if len(cfg.TLSDomains) > 0 {
+		return obtained(cfg, now)
 	}
-	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+	pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
 	if err != nil {
-		return checkup.Bad("correct CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY", "the certificate cannot be used: %v", err), nil
+		return checkup.Bad(
+			"correct CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY",
+			"the certificate cannot be used: %v",
+			err,
+		), nil
 	}
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
 	if err != nil {
 		return checkup.Finding{}, err
 	}
-	if host := hostOf(c.PublicURL); leaf.VerifyHostname(host) != nil {
+	if host := hostOf(cfg.PublicURL); leaf.VerifyHostname(host) != nil {
 		return checkup.Bad("obtain one for that name", "the certificate is not for %s", host), nil //nolint:nilerr // the error is the finding
 	}
 	return lasting(leaf, now), nil
 }
 
 func hostOf(address string) string {
-	u, err := url.Parse(address)
+	target, err := url.Parse(address)
 	if err != nil {
 		return ""
 	}
-	return u.Hostname()
+	return target.Hostname()
 }
 
 func lasting(leaf *x509.Certificate, now time.Time) checkup.Finding {
@@ -55,18 +59,24 @@ func lasting(leaf *x509.Certificate, now time.Time) checkup.Finding {
 }
 
 // obtained checks that ACME has brought a certificate for every domain.
-func obtained(c config.Config, now time.Time) (checkup.Finding, error) {
+func obtained(cfg config.Config, now time.Time) (checkup.Finding, error) {
 	found := checkup.Good("no domains")
-	for _, domain := range c.TLSDomains {
+	for _, domain := range cfg.TLSDomains {
 		// autocert keeps key and chain in one file.
-		text, err := os.ReadFile(filepath.Join(c.DataDir, "acme", domain)) //nolint:gosec // the operator names both
+		text, err := os.ReadFile(filepath.Join(cfg.DataDir, "acme", domain)) //nolint:gosec // the operator names both
 		if err != nil {
-			return checkup.Bad("see the server's log for \"certificate not obtained\"; the authority must reach ports 443 and 80",
+			return checkup.Bad(
+				"see the server's log for \"certificate not obtained\"; the authority must reach ports 443 and 80",
 				"there is no certificate for %s: %v", domain, err), nil
 		}
 		pair, err := tls.X509KeyPair(text, text)
 		if err != nil {
-			return checkup.Bad("move the file away and restart the server", "the certificate of %s cannot be used: %v", domain, err), nil
+			return checkup.Bad(
+				"move the file away and restart the server",
+				"the certificate of %s cannot be used: %v",
+				domain,
+				err,
+			), nil
 		}
 		leaf, err := x509.ParseCertificate(pair.Certificate[0])
 		if err != nil {

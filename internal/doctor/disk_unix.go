@@ -9,9 +9,9 @@ const posix = true
 
 // freeBytes is how much an ordinary user may still write at a path.
 func freeBytes(path string) (uint64, error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(path, &s); err != nil {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(path, &stat); err != nil {
 		return 0, err
 	}
-	return s.Bavail * uint64(s.Bsize), nil //nolint:gosec // a block has a size
+	return stat.Bavail * uint64(stat.Bsize), nil //nolint:gosec // a block has a size
 }

@@ -22,46 +22,74 @@ import (
 )
 
 // Surroundings are the checks that need no database.
-func Surroundings(c config.Config, now func() time.Time) []checkup.Check {
+func Surroundings(cfg config.Config, now func() time.Time) []checkup.Check {
 	list := []checkup.Check{
-		{Name: "data folder", Run: func(context.Context) (checkup.Finding, error) { return folder(c) }},
-		{Name: "disk", Run: func(context.Context) (checkup.Finding, error) { return disk(c) }},
-		{Name: "public address", Run: func(context.Context) (checkup.Finding, error) { return publicAddress(c), nil }},
-		{Name: "settings", Run: func(context.Context) (checkup.Finding, error) { return settings(c), nil }},
-		{Name: "backups", Run: func(context.Context) (checkup.Finding, error) { return backups(c, now()) }},
+		{Name: "data folder", Run: func(context.Context) (checkup.Finding, error) { return folder(cfg) }},
+		{Name: "disk", Run: func(context.Context) (checkup.Finding, error) { return disk(cfg) }},
+		{Name: "public address", Run: func(context.Context) (checkup.Finding, error) { return publicAddress(cfg), nil }},
+		{Name: "settings", Run: func(context.Context) (checkup.Finding, error) { return settings(cfg), nil }},
+		{Name: "backups", Run: func(context.Context) (checkup.Finding, error) {
+			return backups(
+				cfg,
+				now(),
+			)
+		}},
 	}
-	if c.HTTPS() {
-		list = append(list, checkup.Check{Name: "certificate", Run: func(context.Context) (checkup.Finding, error) {
-			return certificate(c, now())
-		}})
+	if cfg.HTTPS() {
+		list = append(list, checkup.Check{
+			Name: "certificate",
+			Run: func(context.Context) (checkup.Finding, error) {
+				return certificate(cfg, now())
+			},
+		})
 	}
 	return list
 }
 
 // Database are the checks of a database as a whole.
-func Database(c config.Config, db *sqldb.DB) []checkup.Check {
+func Database(cfg config.Config, db *sqldb.DB) []checkup.Check {
 	return []checkup.Check{
-		{Name: "clock", Run: func(ctx context.Context) (checkup.Finding, error) { return clock(ctx, db) }},
-		{Name: "database", Run: func(ctx context.Context) (checkup.Finding, error) { return pages(ctx, c, db) }},
+		{Name: "clock", Run: func(ctx context.Context) (checkup.Finding, error) {
+			return clock(
+				ctx,
+				db,
+			)
+		}},
+		{Name: "database", Run: func(ctx context.Context) (checkup.Finding, error) {
+			return pages(
+				ctx,
+				cfg,
+				db,
+			)
+		}},
 	}
 }
 
 // folder checks that others than the program cannot read what it keeps.
-func folder(c config.Config) (checkup.Finding, error) {
-	if !c.Embedded() && len(c.SecretKeys) > 0 {
+func folder(cfg config.Config) (checkup.Finding, error) {
+	if !cfg.Embedded() && len(cfg.SecretKeys) > 0 {
 		return checkup.Good("not needed: the data is in PostgreSQL and the key in the environment"), nil
 	}
-	info, err := os.Stat(c.DataDir)
+	info, err := os.Stat(cfg.DataDir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return checkup.Bad("is CARTEIRA_DATA_DIR right? `carteira serve` makes a new folder", "there is no folder %s", c.DataDir), nil
+		return checkup.Bad(
+			"is CARTEIRA_DATA_DIR right? `carteira serve` makes a new folder",
+			"there is no folder %s",
+			cfg.DataDir,
+		), nil
 	}
 	if err != nil {
 		return checkup.Finding{}, err
 	}
 	if mode := info.Mode().Perm(); posix && mode&0o077 != 0 {
-		return checkup.Warn("run: chmod 700 "+c.DataDir, "%s has mode %04o, so others on this machine may look into it", c.DataDir, mode), nil
+		return checkup.Warn(
+			"run: chmod 700 "+cfg.DataDir,
+			"%s has mode %04o, so others on this machine may look into it",
+			cfg.DataDir,
+			mode,
+		), nil
 	}
-	return checkup.Good("%s is private", c.DataDir), nil
+	return checkup.Good("%s is private", cfg.DataDir), nil
 }
 
 // Free space below these is a warning, and wrong.
@@ -70,13 +98,13 @@ const (
 	noSpace     = 100 << 20
 )
 
-func disk(c config.Config) (checkup.Finding, error) {
+func disk(cfg config.Config) (checkup.Finding, error) {
 	places := []string{}
-	if c.Embedded() {
-		places = append(places, filepath.Dir(strings.TrimPrefix(c.DatabaseURL, "sqlite:")))
+	if cfg.Embedded() {
+		places = append(places, filepath.Dir(strings.TrimPrefix(cfg.DatabaseURL, "sqlite:")))
 	}
-	if c.BackupDir != "" {
-		places = append(places, c.BackupDir)
+	if cfg.BackupDir != "" {
+		places = append(places, cfg.BackupDir)
 	}
 	said := []string{}
 	for _, place := range places {
@@ -87,9 +115,17 @@ func disk(c config.Config) (checkup.Finding, error) {
 		said = append(said, fmt.Sprintf("%d MB are free for %s", free>>20, place))
 		switch {
 		case free < noSpace:
-			return checkup.Bad("make room before the database cannot be written", "%s", said[len(said)-1]), nil
+			return checkup.Bad(
+				"make room before the database cannot be written",
+				"%s",
+				said[len(said)-1],
+			), nil
 		case free < littleSpace:
-			return checkup.Warn("make room: a backup needs as much again as the database", "%s", said[len(said)-1]), nil
+			return checkup.Warn(
+				"make room: a backup needs as much again as the database",
+				"%s",
+				said[len(said)-1],
+			), nil
 		}
 	}
 	if len(said) == 0 {
@@ -109,40 +145,48 @@ func existing(path string) string {
 }
 
 // publicAddress checks that links lead somewhere, and that who calls is known.
-func publicAddress(c config.Config) checkup.Finding {
-	u, err := url.Parse(c.PublicURL)
+func publicAddress(cfg config.Config) checkup.Finding {
+	address, err := url.Parse(cfg.PublicURL)
 	if err != nil {
-		return checkup.Bad("set CARTEIRA_PUBLIC_URL", "%q is no address", c.PublicURL)
+		return checkup.Bad("set CARTEIRA_PUBLIC_URL", "%q is no address", cfg.PublicURL)
 	}
-	host := u.Hostname()
+	host := address.Hostname()
 	local := host == "localhost" || isLoopback(host)
 	switch {
 	case host == "" || host == "0.0.0.0" || host == "::":
-		return checkup.Bad("set CARTEIRA_PUBLIC_URL to what callers use", "links begin with %s, which leads nowhere", c.PublicURL)
-	case u.Scheme == "https" && !c.HTTPS() && len(c.TrustedProxies) == 0:
+		return checkup.Bad(
+			"set CARTEIRA_PUBLIC_URL to what callers use",
+			"links begin with %s, which leads nowhere",
+			cfg.PublicURL,
+		)
+	case address.Scheme == "https" && !cfg.HTTPS() && len(cfg.TrustedProxies) == 0:
 		return checkup.Warn("name the proxy's network in CARTEIRA_TRUSTED_PROXIES",
-			"%s is served through a proxy that is not trusted: every caller seems to be the proxy, to limits and logs", c.PublicURL)
+			"%s is served through a proxy that is not trusted: every caller seems to be the proxy, to limits and logs",
+			cfg.PublicURL)
 	case local:
 		return checkup.Warn("set CARTEIRA_PUBLIC_URL when customers and gateways are to reach it",
-			"links begin with %s, which works on this machine only", c.PublicURL)
-	case u.Scheme == "http":
+			"links begin with %s, which works on this machine only", cfg.PublicURL)
+	case address.Scheme == "http":
 		return checkup.Warn("use HTTPS: a proxy, CARTEIRA_TLS_DOMAIN, or CARTEIRA_TLS_CERT",
-			"%s is not encrypted: passwords and tokens can be read on the way", c.PublicURL)
+			"%s is not encrypted: passwords and tokens can be read on the way", cfg.PublicURL)
 	}
-	return checkup.Good("links begin with %s", c.PublicURL)
+	return checkup.Good("links begin with %s", cfg.PublicURL)
 }
 
 // settings checks for what is meant for trials.
-func settings(c config.Config) checkup.Finding {
+func settings(cfg config.Config) checkup.Finding {
 	var odd []string
-	if len(c.WebhookAllowNetworks) > 0 {
+	if len(cfg.WebhookAllowNetworks) > 0 {
 		odd = append(odd, "webhooks may reach internal networks (CARTEIRA_WEBHOOK_ALLOW_NETWORKS)")
 	}
-	if c.RateLimit == 0 {
+	if cfg.RateLimit == 0 {
 		odd = append(odd, "the rate limit is off (CARTEIRA_RATE_LIMIT)")
 	}
-	if len(c.SecretKeys) > 1 {
-		odd = append(odd, "more than one secret key is given (CARTEIRA_SECRET_KEY), as while it is being changed")
+	if len(cfg.SecretKeys) > 1 {
+		odd = append(
+			odd,
+			"more than one secret key is given (CARTEIRA_SECRET_KEY), as while it is being changed",
+		)
 	}
 	if len(odd) > 0 {
 		return checkup.Warn("fine for a trial or while it lasts", "%s", strings.Join(odd, "; "))
@@ -153,21 +197,23 @@ func settings(c config.Config) checkup.Finding {
 // lateBackup is how old the newest copy may be: a night, and a restart in it.
 const lateBackup = 36 * time.Hour
 
-func backups(c config.Config, now time.Time) (checkup.Finding, error) {
-	if !c.Embedded() {
+func backups(cfg config.Config, now time.Time) (checkup.Finding, error) {
+	if !cfg.Embedded() {
 		return checkup.Good("PostgreSQL's own tools back it up; this program cannot see whether they do"), nil
 	}
-	if c.BackupDir == "" {
-		return checkup.Warn("set CARTEIRA_BACKUP_DIR, on another disk, or call `carteira backup` every night",
+	if cfg.BackupDir == "" {
+		return checkup.Warn(
+			"set CARTEIRA_BACKUP_DIR, on another disk, or call `carteira backup` every night",
 			"the server makes no backups"), nil
 	}
-	list, err := backup.Folder{Path: c.BackupDir, Days: c.BackupDays}.List()
+	list, err := backup.Folder{Path: cfg.BackupDir, Days: cfg.BackupDays}.List()
 	if err != nil {
 		return checkup.Finding{}, err
 	}
 	if len(list) == 0 {
-		return checkup.Bad("the server makes one soon after it starts; see its log for \"back up the database\"",
-			"%s has no backup", c.BackupDir), nil
+		return checkup.Bad(
+			"the server makes one soon after it starts; see its log for \"back up the database\"",
+			"%s has no backup", cfg.BackupDir), nil
 	}
 	newest := list[len(list)-1]
 	if age := now.Sub(newest.Made); age > lateBackup {

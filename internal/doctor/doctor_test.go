@@ -32,82 +32,82 @@ func sound(t *testing.T) config.Config {
 	}
 }
 
-func verdicts(t *testing.T, c config.Config, now time.Time) map[string]checkup.Finding {
+func verdicts(t *testing.T, cfg config.Config, now time.Time) map[string]checkup.Finding {
 	t.Helper()
 	found := map[string]checkup.Finding{}
-	for _, check := range doctor.Surroundings(c, func() time.Time { return now }) {
+	for _, check := range doctor.Surroundings(cfg, func() time.Time { return now }) {
 		found[check.Name] = check.Do(t.Context())
 	}
 	return found
 }
 
 func TestSoundSurroundingsHaveNoFindings(t *testing.T) {
-	for name, f := range verdicts(t, sound(t), time.Now()) {
-		if f.Verdict != checkup.OK {
-			t.Errorf("%s: %+v", name, f)
+	for name, verdict := range verdicts(t, sound(t), time.Now()) {
+		if verdict.Verdict != checkup.OK {
+			t.Errorf("%s: %+v", name, verdict)
 		}
 	}
 }
 
 func TestSurroundingsThatAreWrongAreNamed(t *testing.T) {
 	for name, c := range map[string]struct {
-		change  func(c *config.Config)
+		change  func(cfg *config.Config)
 		check   string
 		verdict checkup.Verdict
 		says    string
 	}{
-		"no folder":   {func(c *config.Config) { c.DataDir += "/none" }, "data folder", checkup.Wrong, "there is no folder"},
-		"open folder": {func(c *config.Config) { _ = os.Chmod(c.DataDir, 0o755) }, "data folder", checkup.Warning, "mode 0755"},
+		"no folder":   {func(cfg *config.Config) { cfg.DataDir += "/none" }, "data folder", checkup.Wrong, "there is no folder"},
+		"open folder": {func(cfg *config.Config) { _ = os.Chmod(cfg.DataDir, 0o755) }, "data folder", checkup.Warning, "mode 0755"},
 		"https without a proxy": {
-			func(c *config.Config) { c.TrustedProxies = nil }, "public address", checkup.Warning, "not trusted",
+			func(cfg *config.Config) { cfg.TrustedProxies = nil }, "public address", checkup.Warning, "not trusted",
 		},
 		"plain http": {
-			func(c *config.Config) { c.PublicURL = "http://clientes.example.com" }, "public address", checkup.Warning, "not encrypted",
+			func(cfg *config.Config) { cfg.PublicURL = "http://clientes.example.com" }, "public address", checkup.Warning, "not encrypted",
 		},
-		"every address": {func(c *config.Config) { c.PublicURL = "http://0.0.0.0:80" }, "public address", checkup.Wrong, "nowhere"},
-		"this machine":  {func(c *config.Config) { c.PublicURL = "http://127.0.0.1:8080" }, "public address", checkup.Warning, "this machine"},
-		"no limit":      {func(c *config.Config) { c.RateLimit = 0 }, "settings", checkup.Warning, "rate limit"},
-		"inner networks": {func(c *config.Config) {
-			c.WebhookAllowNetworks = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+		"every address": {func(cfg *config.Config) { cfg.PublicURL = "http://0.0.0.0:80" }, "public address", checkup.Wrong, "nowhere"},
+		"this machine":  {func(cfg *config.Config) { cfg.PublicURL = "http://127.0.0.1:8080" }, "public address", checkup.Warning, "this machine"},
+		"no limit":      {func(cfg *config.Config) { cfg.RateLimit = 0 }, "settings", checkup.Warning, "rate limit"},
+		"inner networks": {func(cfg *config.Config) {
+			cfg.WebhookAllowNetworks = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 		}, "settings", checkup.Warning, "internal networks"},
-		"no backups":   {func(c *config.Config) { c.BackupDir = "" }, "backups", checkup.Warning, "no backups"},
-		"empty folder": {func(c *config.Config) { c.BackupDir = c.DataDir }, "backups", checkup.Wrong, "no backup"},
+		"no backups":   {func(cfg *config.Config) { cfg.BackupDir = "" }, "backups", checkup.Warning, "no backups"},
+		"empty folder": {func(cfg *config.Config) { cfg.BackupDir = cfg.DataDir }, "backups", checkup.Wrong, "no backup"},
 		"no such certificate": {
-			func(c *config.Config) { c.TLSCert, c.TLSKey = "none.pem", "none.pem" }, "certificate", checkup.Wrong, "cannot be used",
+			func(cfg *config.Config) { cfg.TLSCert, cfg.TLSKey = "none.pem", "none.pem" }, "certificate", checkup.Wrong, "cannot be used",
 		},
 		"none obtained": {
-			func(c *config.Config) { c.TLSDomains = []string{"a.example.com"} }, "certificate", checkup.Wrong, "no certificate for a.example.com",
+			func(cfg *config.Config) { cfg.TLSDomains = []string{"a.example.com"} }, "certificate", checkup.Wrong, "no certificate for a.example.com",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			settings := sound(t)
 			c.change(&settings)
-			f := verdicts(t, settings, time.Now())[c.check]
-			if f.Verdict != c.verdict || !strings.Contains(f.Text, c.says) || f.Advice == "" {
-				t.Errorf("%+v", f)
+			finding := verdicts(t, settings, time.Now())[c.check]
+			if finding.Verdict != c.verdict || !strings.Contains(finding.Text, c.says) || finding.Advice == "" {
+				t.Errorf("%+v", finding)
 			}
 		})
 	}
 }
 
 func TestOldBackupIsWrong(t *testing.T) {
-	f := verdicts(t, sound(t), time.Now().Add(37*time.Hour))["backups"]
-	if f.Verdict != checkup.Wrong || !strings.Contains(f.Text, "hours old") {
-		t.Errorf("%+v", f)
+	finding := verdicts(t, sound(t), time.Now().Add(37*time.Hour))["backups"]
+	if finding.Verdict != checkup.Wrong || !strings.Contains(finding.Text, "hours old") {
+		t.Errorf("%+v", finding)
 	}
 }
 
 func TestDatabaseIsChecked(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		c := config.Config{DatabaseURL: string(db.Engine()) + ":x"}
-		if f, current := doctor.Schema(t.Context(), db); !current || f.Verdict != checkup.OK {
-			t.Errorf("%+v", f)
+		cfg := config.Config{DatabaseURL: string(db.Engine()) + ":x"}
+		if finding, current := doctor.Schema(t.Context(), db); !current || finding.Verdict != checkup.OK {
+			t.Errorf("%+v", finding)
 		}
-		for _, check := range doctor.Database(c, db) {
-			f := check.Do(t.Context())
+		for _, check := range doctor.Database(cfg, db) {
+			finding := check.Do(t.Context())
 			// The PostgreSQL of tests does not wait for its disk, which is found.
-			if f.Verdict != checkup.OK && !strings.Contains(f.Text, "= off") {
-				t.Errorf("%+v", f)
+			if finding.Verdict != checkup.OK && !strings.Contains(finding.Text, "= off") {
+				t.Errorf("%+v", finding)
 			}
 		}
 	})
@@ -127,9 +127,9 @@ func TestSchemaOfAnotherVersionIsNamed(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			f, current := doctor.Schema(t.Context(), db)
-			if current || f.Verdict == checkup.OK || !strings.Contains(f.Text, step[1]) {
-				t.Errorf("%s: %+v", step[0], f)
+			finding, current := doctor.Schema(t.Context(), db)
+			if current || finding.Verdict == checkup.OK || !strings.Contains(finding.Text, step[1]) {
+				t.Errorf("%s: %+v", step[0], finding)
 			}
 		}
 	})

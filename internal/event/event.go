@@ -94,27 +94,40 @@ func (l *Log) Record(ctx context.Context, tx *sqldb.Tx, from Source, name Name, 
 }
 
 // RecordEvent is Record for those who need the event afterwards.
-func (l *Log) RecordEvent(ctx context.Context, tx *sqldb.Tx, from Source, name Name, data any) (Event, error) {
-	e := Event{ID: id.NewEvent(tx.Now()), CompanyID: from.CompanyID, Name: name, At: tx.Now(), Zone: from.Zone, Data: data}
-	if s, ok := data.(Subject); ok {
-		e.Subject = s.SubjectID()
+func (l *Log) RecordEvent(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	from Source,
+	name Name,
+	data any,
+) (Event, error) {
+	event := Event{
+		ID:        id.NewEvent(tx.Now()),
+		CompanyID: from.CompanyID,
+		Name:      name,
+		At:        tx.Now(),
+		Zone:      from.Zone,
+		Data:      data,
+	}
+	if subject, ok := data.(Subject); ok {
+		event.Subject = subject.SubjectID()
 	}
 	body, err := json.Marshal(envelope{
-		Event: name, Platform: "carteira", ID: e.ID, APIVersion: "v1",
-		OccurredAt: civil.Timestamp(e.At, from.Zone), CompanyID: from.CompanyID, Data: data,
+		Event: name, Platform: "carteira", ID: event.ID, APIVersion: "v1",
+		OccurredAt: civil.Timestamp(event.At, from.Zone), CompanyID: from.CompanyID, Data: data,
 	})
 	if err != nil {
-		return e, fmt.Errorf("encode %s: %w", name, err)
+		return event, fmt.Errorf("encode %s: %w", name, err)
 	}
-	e.Body = body
-	e.RowID, err = sqldb.Value[int64](ctx, tx, `
+	event.Body = body
+	event.RowID, err = sqldb.Value[int64](ctx, tx, `
 		INSERT INTO events (company_id, event_id, name, occurred_at, body) VALUES (?, ?, ?, ?, ?) RETURNING id`,
-		e.CompanyID, e.ID, string(name), e.At.UnixMicro(), string(body))
+		event.CompanyID, event.ID, string(name), event.At.UnixMicro(), string(body))
 	if err != nil {
-		return e, fmt.Errorf("record %s: %w", name, err)
+		return event, fmt.Errorf("record %s: %w", name, err)
 	}
-	if err := l.Tell(ctx, tx, e); err != nil {
-		return e, fmt.Errorf("watcher of %s: %w", name, err)
+	if err := l.Tell(ctx, tx, event); err != nil {
+		return event, fmt.Errorf("watcher of %s: %w", name, err)
 	}
-	return e, nil
+	return event, nil
 }

@@ -60,13 +60,13 @@ func record(t *testing.T, db *sqldb.DB, log *Log, from Source, data any) error {
 }
 
 // recorded returns the events that stand in the table.
-func recorded(t *testing.T, q sqldb.Querier, from Source) []Event {
+func recorded(t *testing.T, querier sqldb.Querier, from Source) []Event {
 	t.Helper()
-	events, err := sqldb.All(t.Context(), q, func(r sqldb.Row) (e Event, err error) {
+	events, err := sqldb.All(t.Context(), querier, func(row sqldb.Row) (event Event, err error) {
 		var at int64
-		err = r.Scan(&e.RowID, &e.CompanyID, &e.ID, &e.Name, &at, &e.Body)
-		e.At = time.UnixMicro(at).UTC()
-		return e, err
+		err = row.Scan(&event.RowID, &event.CompanyID, &event.ID, &event.Name, &at, &event.Body)
+		event.At = time.UnixMicro(at).UTC()
+		return event, err
 	}, "SELECT id, company_id, event_id, name, occurred_at, body FROM events WHERE company_id = ? ORDER BY id", from.CompanyID)
 	if err != nil {
 		t.Fatal(err)
@@ -89,23 +89,23 @@ func TestRecordWritesTheEnvelopeThatReceiversSee(t *testing.T) {
 		if len(events) != 1 {
 			t.Fatalf("%d events, want 1", len(events))
 		}
-		e := events[0]
-		if e.CompanyID != from.CompanyID || e.Name != CustomerCreated || !e.At.Equal(happened) {
-			t.Errorf("recorded %+v", e)
+		event := events[0]
+		if event.CompanyID != from.CompanyID || event.Name != CustomerCreated || !event.At.Equal(happened) {
+			t.Errorf("recorded %+v", event)
 		}
-		if !regexp.MustCompile(`^evt_[0-9A-Z]{26}$`).MatchString(e.ID) {
-			t.Errorf("id %q", e.ID)
+		if !regexp.MustCompile(`^evt_[0-9A-Z]{26}$`).MatchString(event.ID) {
+			t.Errorf("id %q", event.ID)
 		}
-		wantGolden(t, "customer.created.json", withoutChance(e))
+		wantGolden(t, "customer.created.json", withoutChance(event))
 	})
 }
 
 // withoutChance is the body with the random half of the id blanked; the other
 // half is the time.
-func withoutChance(e Event) []byte {
+func withoutChance(event Event) []byte {
 	half := len("evt_") + 10
-	blank := e.ID[:half] + strings.Repeat("0", len(e.ID)-half)
-	return append(bytes.ReplaceAll(e.Body, []byte(e.ID), []byte(blank)), '\n')
+	blank := event.ID[:half] + strings.Repeat("0", len(event.ID)-half)
+	return append(bytes.ReplaceAll(event.Body, []byte(event.ID), []byte(blank)), '\n')
 }
 
 func wantGolden(t *testing.T, name string, got []byte) {
@@ -136,8 +136,8 @@ func TestSubscribersActInTheTransactionOfTheEvent(t *testing.T) {
 		var log Log
 		var told []Event
 		for range 2 {
-			log.Watch(func(_ context.Context, tx *sqldb.Tx, e Event) error {
-				told = append(told, e)
+			log.Watch(func(_ context.Context, tx *sqldb.Tx, event Event) error {
+				told = append(told, event)
 				if within, outside := recorded(t, tx, from), recorded(t, db, from); len(within) != 1 || len(outside) != 0 {
 					t.Errorf("%d events within the transaction and %d outside, want 1 and 0", len(within), len(outside))
 				}
@@ -151,11 +151,11 @@ func TestSubscribersActInTheTransactionOfTheEvent(t *testing.T) {
 		if len(told) != 2 {
 			t.Fatalf("told %d times, want 2", len(told))
 		}
-		for _, e := range told {
-			same := e.RowID == want.RowID && e.ID == want.ID && e.CompanyID == want.CompanyID && e.Name == want.Name &&
-				e.At.Equal(want.At) && bytes.Equal(e.Body, want.Body) && e.Data == about(7) && e.Subject == 7
+		for _, event := range told {
+			same := event.RowID == want.RowID && event.ID == want.ID && event.CompanyID == want.CompanyID && event.Name == want.Name &&
+				event.At.Equal(want.At) && bytes.Equal(event.Body, want.Body) && event.Data == about(7) && event.Subject == 7
 			if !same {
-				t.Errorf("told %+v, recorded %+v", e, want)
+				t.Errorf("told %+v, recorded %+v", event, want)
 			}
 		}
 	})

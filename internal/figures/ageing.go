@@ -21,7 +21,9 @@ func (s Span) DueDates(today civil.Date) (first, last civil.Date) {
 	return first, today.AddDays(-s.From)
 }
 
-func (s Span) has(days int) bool { return days >= s.From && (s.To == 0 || days <= s.To) }
+func (s Span) has(days int) bool {
+	return days >= s.From && (s.To == 0 || days <= s.To)
+}
 
 // Owed is what is still to come for a due date: of one invoice, or of all open ones of a customer or a day.
 type Owed struct {

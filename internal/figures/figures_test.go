@@ -93,10 +93,10 @@ func TestTheWorkedExample(t *testing.T) {
 }
 
 func TestRevenueIsLostByLowerPricesToo(t *testing.T) {
-	m := Move([]Value{
+	movement := Move([]Value{
 		{1, day("2027-01-01"), 60_00}, {2, day("2027-01-01"), 40_00}, {1, day("2027-03-05"), 50_00}, {2, day("2027-03-06"), 0},
 	}, day("2027-03-01"), day("2027-03-31"))
-	if churn, known := m.RevenueChurn(); !known || churn != 50_00 {
+	if churn, known := movement.RevenueChurn(); !known || churn != 50_00 {
 		t.Errorf("40.00 lost and 10.00 less of 100.00: %s, %t", churn, known)
 	}
 }
@@ -135,15 +135,15 @@ func TestMonthsJoinWithoutALeak(t *testing.T) {
 	end := Sum{}
 	for month := 1; month <= 12; month++ {
 		first := day("2026-01-01").AddDays((month - 1) * 30)
-		m := Move(values, first, first.AddDays(29))
-		if month > 1 && m.Start != end {
-			t.Fatalf("month %d starts with %+v, the one before ended with %+v", month, m.Start, end)
+		movement := Move(values, first, first.AddDays(29))
+		if month > 1 && movement.Start != end {
+			t.Fatalf("month %d starts with %+v, the one before ended with %+v", month, movement.Start, end)
 		}
-		if m.Start.Amount+m.New.Amount-m.Lost.Amount+m.Up.Amount-m.Down.Amount != m.End.Amount ||
-			m.Start.Customers+m.New.Customers-m.Lost.Customers != m.End.Customers {
-			t.Fatalf("month %d does not add up: %+v", month, m)
+		if movement.Start.Amount+movement.New.Amount-movement.Lost.Amount+movement.Up.Amount-movement.Down.Amount != movement.End.Amount ||
+			movement.Start.Customers+movement.New.Customers-movement.Lost.Customers != movement.End.Customers {
+			t.Fatalf("month %d does not add up: %+v", month, movement)
 		}
-		end = m.End
+		end = movement.End
 	}
 }
 

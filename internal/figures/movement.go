@@ -69,25 +69,25 @@ type Movement struct {
 // order; of several of one customer and day the last one counts, as in a log.
 func Move(values []Value, first, last civil.Date) Movement {
 	byCustomer := map[int64][]Value{}
-	for _, v := range values {
-		byCustomer[v.CustomerID] = append(byCustomer[v.CustomerID], v)
+	for _, value := range values {
+		byCustomer[value.CustomerID] = append(byCustomer[value.CustomerID], value)
 	}
-	var m Movement
+	var movement Movement
 	for _, history := range byCustomer {
 		slices.SortStableFunc(history, func(a, b Value) int { return a.From.Compare(b.From) })
-		m.count(worth(history, first.AddDays(-1)), worth(history, last))
+		movement.count(worth(history, first.AddDays(-1)), worth(history, last))
 	}
-	return m
+	return movement
 }
 
 // worth is the value in force on a day; nothing before the first.
 func worth(history []Value, on civil.Date) money.Cents {
 	var monthly money.Cents
-	for _, v := range history {
-		if v.From.After(on) {
+	for _, value := range history {
+		if value.From.After(on) {
 			break
 		}
-		monthly = v.Monthly
+		monthly = value.Monthly
 	}
 	return monthly
 }

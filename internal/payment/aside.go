@@ -19,7 +19,10 @@ const (
 // strike counts a panic over a charge. Its claim runs out and it is claimed
 // again, until it has panicked too often.
 func (s *Service) strike(ctx context.Context, work check, cause error) {
-	attrs := []any{"company_id", work.charge.companyID, "reference", work.charge.order.Reference, "error", cause}
+	attrs := []any{
+		"company_id", work.charge.companyID, "reference", work.charge.order.Reference, "error",
+		cause,
+	}
 	if !s.strikes.Add(work.charge.id) {
 		s.options.Log.ErrorContext(ctx, "charge panicked; it will be looked after again", attrs...)
 		return
@@ -58,14 +61,14 @@ func (s *Service) setAside(ctx context.Context, work check) error {
 
 // strikeCallback gives up a callback that keeps panicking: reconciliation finds
 // what it is about. Its tries are counted where it is stored.
-func (s *Service) strikeCallback(ctx context.Context, c storedCallback, cause error) {
-	attrs := []any{"company_id", c.companyID, "callback", c.id, "error", cause}
-	if c.tries < worker.MaxStrikes {
+func (s *Service) strikeCallback(ctx context.Context, callback storedCallback, cause error) {
+	attrs := []any{"company_id", callback.companyID, "callback", callback.id, "error", cause}
+	if callback.tries < worker.MaxStrikes {
 		s.options.Log.ErrorContext(ctx, "callback panicked; it will be looked into again", attrs...)
 		return
 	}
 	s.options.Log.ErrorContext(ctx, "callback set aside: it keeps panicking", attrs...)
-	if err := s.rescheduleCallback(ctx, c, nil); err != nil {
+	if err := s.rescheduleCallback(ctx, callback, nil); err != nil {
 		attrs[len(attrs)-1] = err
 		s.options.Log.ErrorContext(ctx, "callback cannot be set aside", attrs...)
 		return

@@ -37,71 +37,71 @@ func wantLogged(t *testing.T, log *bytes.Buffer, words string, times int) {
 }
 
 func TestChargeWhoseGatewayPanicsIsSetAsideAfterThreeTimes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		log, i := w.logged(), w.invoice(t)
-		p := w.charged(t, i.ID)
-		w.bank.before = panicOn("look")
+	each(t, func(t *testing.T, world *world) {
+		log, invoice := world.logged(), world.invoice(t)
+		payable := world.charged(t, invoice.ID)
+		world.bank.before = panicOn("look")
 		for range 20 {
-			w.later(t, time.Hour)
+			world.later(t, time.Hour)
 		}
-		if n := w.bank.called("look"); n != worker.MaxStrikes {
+		if n := world.bank.called("look"); n != worker.MaxStrikes {
 			t.Errorf("looked up %d times", n)
 		}
-		if c := w.only(t, i.ID); c.problem != asideProblem || c.claim != "" {
-			t.Errorf("the charge is %+v", c)
+		if charge := world.only(t, invoice.ID); charge.problem != asideProblem || charge.claim != "" {
+			t.Errorf("the charge is %+v", charge)
 		}
-		if u := w.setup(t); u.Problem != asideProblem {
-			t.Errorf("the gateway's problem is %q", u.Problem)
+		if setup := world.setup(t); setup.Problem != asideProblem {
+			t.Errorf("the gateway's problem is %q", setup.Problem)
 		}
 		wantLogged(t, log, "level=ERROR msg=\"charge set aside", 1)
 		wantLogged(t, log, "debug.Stack()", 6) // the stack, with the call and with the charge
 		// After a day it is looked at again, and the money that came meanwhile is found.
-		w.bank.before = nil
-		w.bank.payAt(t, p.PixCode, 3500, noon.Add(time.Hour))
-		w.later(t, 12*time.Hour)
-		w.wantPaid(t, i)
+		world.bank.before = nil
+		world.bank.payAt(t, payable.PixCode, 3500, noon.Add(time.Hour))
+		world.later(t, 12*time.Hour)
+		world.wantPaid(t, invoice)
 	})
 }
 
 // What panics here is inside of the settlement's transaction: nothing ends the
 // claim but its lease.
 func TestChargeWhoseSettlementPanicsIsSetAsideAndStopsNoOther(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		log, i, j := w.logged(), w.invoice(t), w.invoice(t)
-		w.invoices.Watch(func(_ context.Context, _ *sqldb.Tx, changed billing.Changes) error {
-			if c := changed.List[0]; c.Action == billing.ActionUpdated && c.After.ID == i.ID {
+	each(t, func(t *testing.T, world *world) {
+		log, bill, other := world.logged(), world.invoice(t), world.invoice(t)
+		world.invoices.Watch(func(_ context.Context, _ *sqldb.Tx, changed billing.Changes) error {
+			if change := changed.List[0]; change.Action == billing.ActionUpdated && change.After.ID == bill.ID {
 				panic("nil map")
 			}
 			return nil
 		})
-		for _, invoice := range []billing.Invoice{i, j} {
-			w.bank.pay(t, w.charged(t, invoice.ID).PixCode, 3500)
+		for _, invoice := range []billing.Invoice{bill, other} {
+			world.bank.pay(t, world.charged(t, invoice.ID).PixCode, 3500)
 		}
 		for range 10 {
-			w.later(t, unhurried+time.Minute)
+			world.later(t, unhurried+time.Minute)
 		}
-		w.wantPaid(t, j)
-		w.wantOpen(t, i)
+		world.wantPaid(t, other)
+		world.wantOpen(t, bill)
 		wantLogged(t, log, "charge panicked", worker.MaxStrikes-1)
 		wantLogged(t, log, "charge set aside", 1)
-		if c := w.only(t, i.ID); c.problem != asideProblem || c.nextCheck.Before(w.clock.Now()) {
-			t.Errorf("the charge is %+v", c)
+		if charge := world.only(t, bill.ID); charge.problem != asideProblem || charge.nextCheck.Before(world.clock.Now()) {
+			t.Errorf("the charge is %+v", charge)
 		}
 	})
 }
 
 func TestCallbackThatPanicsIsSetAsideAfterThreeTimes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		log, u := w.logged(), w.setup(t)
-		w.bank.before = panicOn("look")
-		must(t, w.callBack(t, u, tell{"e1", theSecret, "ch_77", ""}))
+	each(t, func(t *testing.T, world *world) {
+		log, setup := world.logged(), world.setup(t)
+		world.bank.before = panicOn("look")
+		must(t, world.callBack(t, setup, tell{"e1", theSecret, "ch_77", ""}))
 		for range 10 {
-			w.later(t, unhurried+time.Minute)
+			world.later(t, unhurried+time.Minute)
 		}
-		if n := w.bank.called("look"); n != worker.MaxStrikes {
+		if n := world.bank.called("look"); n != worker.MaxStrikes {
 			t.Errorf("looked into %d times", n)
 		}
-		if n := w.count(t, `SELECT COUNT(*) FROM gateway_callbacks WHERE next_try_at IS NOT NULL`); n != 0 {
+		if n := world.count(t, `SELECT COUNT(*) FROM gateway_callbacks WHERE next_try_at IS NOT NULL`); n != 0 {
 			t.Errorf("%d are still claimed", n)
 		}
 		wantLogged(t, log, "level=ERROR msg=\"callback set aside", 1)

@@ -20,7 +20,11 @@ type callAbout struct {
 
 // call calls a gateway, logs the call and counts it. A gateway that panics has
 // failed, and no more: its code parses the answers of others.
-func (s *Service) call(ctx context.Context, about callAbout, do func(ctx context.Context) error) error {
+func (s *Service) call(
+	ctx context.Context,
+	about callAbout,
+	do func(ctx context.Context) error,
+) error {
 	began := s.db.Now()
 	err := worker.Guard(ctx, func() error { return do(ctx) })
 	s.metrics.calls.WithLabelValues(about.setup.name, about.operation, outcomeOf(err)).Inc()
@@ -32,7 +36,8 @@ func (s *Service) logCall(ctx context.Context, about callAbout, took time.Durati
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.Int64("company_id", about.setup.CompanyID), slog.String("provider", about.setup.name),
-		slog.String("operation", about.operation), slog.String("outcome", outcomeOf(err)), slog.Duration("took", took),
+		slog.String("operation", about.operation), slog.String("outcome", outcomeOf(err)),
+		slog.Duration("took", took),
 	}
 	if about.reference != "" {
 		attrs = append(attrs, slog.String("reference", about.reference))
@@ -103,7 +108,9 @@ const (
 )
 
 // blocked reports whether a gateway has failed too often to be called now.
-func (u Setup) blocked(now time.Time) bool { return u.Failures >= breakerAt && u.resumeAt.After(now) }
+func (u Setup) blocked(now time.Time) bool {
+	return u.Failures >= breakerAt && u.resumeAt.After(now)
+}
 
 // recordGatewayHealth counts the failures of a gateway. It writes nothing when
 // the gateway works and did before.

@@ -17,8 +17,12 @@ import (
 
 // ReceiveCallback verifies and stores a callback, and schedules a check of the
 // charges that it names. Nothing that it says is believed.
-func (s *Service) ReceiveCallback(ctx context.Context, provider, key string, c Callback) error {
-	outcome, err := s.receiveCallback(ctx, provider, key, c)
+func (s *Service) ReceiveCallback(
+	ctx context.Context,
+	provider, key string,
+	callback Callback,
+) error {
+	outcome, err := s.receiveCallback(ctx, provider, key, callback)
 	name := "unknown"
 	if p, ok := s.providers[provider]; ok {
 		name = p.Name // never what a stranger wrote into the path
@@ -27,7 +31,11 @@ func (s *Service) ReceiveCallback(ctx context.Context, provider, key string, c C
 	return err
 }
 
-func (s *Service) receiveCallback(ctx context.Context, provider, key string, c Callback) (outcome string, err error) {
+func (s *Service) receiveCallback(
+	ctx context.Context,
+	provider, key string,
+	callback Callback,
+) (outcome string, err error) {
 	setup, err := setupByKey(ctx, s.db, key)
 	if errors.Is(err, sqldb.ErrNotFound) || err == nil && setup.name != provider {
 		return "unknown", fault.NotFound("gateway")
@@ -42,22 +50,38 @@ func (s *Service) receiveCallback(ctx context.Context, provider, key string, c C
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	hints, err := s.verify(ctx, setup, gateway, c)
+	hints, err := s.verify(ctx, setup, gateway, callback)
 	switch {
 	case errors.Is(err, ErrForged):
-		return "forged", fault.New(fault.KindUnauthenticated, "this does not prove that it comes from the gateway")
+		return "forged", fault.New(
+			fault.KindUnauthenticated,
+			"this does not prove that it comes from the gateway",
+		)
 	case err != nil:
-		return "failed", fault.Upstream("the callback cannot be checked at the moment; send it again", err)
+		return "failed", fault.Upstream(
+			"the callback cannot be checked at the moment; send it again",
+			err,
+		)
 	case len(hints) == 0:
 		return "ignored", nil
 	}
-	return s.store(ctx, genuine{setup: setup, key: eventKey(c, hints), body: c.Body, hints: hints})
+	return s.store(ctx, genuine{
+		setup: setup,
+		key:   eventKey(callback, hints),
+		body:  callback.Body,
+		hints: hints,
+	})
 }
 
 // verify has the gateway check a callback's proof, and returns what it is about.
-func (s *Service) verify(ctx context.Context, setup Setup, gateway Gateway, c Callback) (hints []Hint, err error) {
+func (s *Service) verify(
+	ctx context.Context,
+	setup Setup,
+	gateway Gateway,
+	callback Callback,
+) (hints []Hint, err error) {
 	err = s.call(ctx, callAbout{setup, "hear", ""}, func(ctx context.Context) (err error) {
-		hints, err = gateway.VerifyCallback(ctx, c)
+		hints, err = gateway.VerifyCallback(ctx, callback)
 		return err
 	})
 	return hints, err
@@ -74,17 +98,17 @@ type genuine struct {
 
 // store stores a callback and schedules a check of its charges, in one
 // transaction.
-func (s *Service) store(ctx context.Context, g genuine) (outcome string, err error) {
+func (s *Service) store(ctx context.Context, genuine genuine) (outcome string, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		outcome = "kept"
-		fresh, err := insertCallback(ctx, tx, g)
+		fresh, err := insertCallback(ctx, tx, genuine)
 		if err != nil {
 			return err
 		}
 		if !fresh {
 			outcome = "repeated"
 		}
-		unknown, err := markCharges(ctx, tx, g, fresh)
+		unknown, err := markCharges(ctx, tx, genuine, fresh)
 		if err != nil {
 			return err
 		}
@@ -93,7 +117,7 @@ func (s *Service) store(ctx context.Context, g genuine) (outcome string, err err
 			return nil
 		}
 		outcome = "strange"
-		return setUnknown(ctx, tx, g, unknown)
+		return setUnknown(ctx, tx, genuine, unknown)
 	})
 	crashpoint.Here("callback-kept")
 	if err != nil {
@@ -105,9 +129,14 @@ func (s *Service) store(ctx context.Context, g genuine) (outcome string, err err
 // markCharges schedules a check of every charge that the hints name and returns
 // the unknown references. They may belong to a charge whose creation has not been
 // recorded yet.
-func markCharges(ctx context.Context, tx *sqldb.Tx, g genuine, fresh bool) (unknown []Ref, err error) {
-	for _, hint := range g.hints {
-		n, err := markHinted(ctx, tx, hinted{g.setup, hint.Ref, fresh})
+func markCharges(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	genuine genuine,
+	fresh bool,
+) (unknown []Ref, err error) {
+	for _, hint := range genuine.hints {
+		n, err := markHinted(ctx, tx, hinted{genuine.setup, hint.Ref, fresh})
 		if err != nil {
 			return nil, err
 		}
@@ -119,14 +148,14 @@ func markCharges(ctx context.Context, tx *sqldb.Tx, g genuine, fresh bool) (unkn
 }
 
 // eventKey is by what a repeated callback is recognised.
-func eventKey(c Callback, hints []Hint) string {
+func eventKey(callback Callback, hints []Hint) string {
 	if len(hints) == 1 && hints[0].EventID != "" && len(hints[0].EventID) <= 200 {
 		return hints[0].EventID
 	}
 	hash := sha256.New()
-	hash.Write(c.Body)
-	for _, name := range slices.Sorted(maps.Keys(c.Query)) {
-		for _, value := range c.Query[name] {
+	hash.Write(callback.Body)
+	for _, name := range slices.Sorted(maps.Keys(callback.Query)) {
+		for _, value := range callback.Query[name] {
 			hash.Write([]byte("\n" + name + "=" + value))
 		}
 	}
@@ -160,22 +189,31 @@ func (s *Service) resolveCallbacks(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, c := range list {
-		err := worker.Guard(ctx, func() error { return s.resolveCallback(ctx, c) })
+	for _, callback := range list {
+		err := worker.Guard(ctx, func() error { return s.resolveCallback(ctx, callback) })
 		switch {
 		case worker.Panicked(err):
-			s.strikeCallback(ctx, c, err)
+			s.strikeCallback(ctx, callback, err)
 		case err != nil && !isGatewayError(err):
-			s.options.Log.ErrorContext(ctx, "callback not looked into; it will be", "company_id", c.companyID, "callback", c.id, "error", err)
+			s.options.Log.ErrorContext(
+				ctx,
+				"callback not looked into; it will be",
+				"company_id",
+				callback.companyID,
+				"callback",
+				callback.id,
+				"error",
+				err,
+			)
 		}
 	}
 	return len(list), nil
 }
 
-func (s *Service) resolveCallback(ctx context.Context, c storedCallback) error {
+func (s *Service) resolveCallback(ctx context.Context, callback storedCallback) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 	defer cancel()
-	setup, err := s.setupByID(ctx, c.companyID, c.gatewayID)
+	setup, err := s.setupByID(ctx, callback.companyID, callback.gatewayID)
 	if err != nil {
 		return err
 	}
@@ -183,7 +221,7 @@ func (s *Service) resolveCallback(ctx context.Context, c storedCallback) error {
 		return err
 	}
 	var left []Ref
-	for _, ref := range c.unknown {
+	for _, ref := range callback.unknown {
 		err := s.resolveReference(ctx, setup, ref)
 		if worker.Panicked(err) {
 			return err
@@ -192,7 +230,7 @@ func (s *Service) resolveCallback(ctx context.Context, c storedCallback) error {
 			left = append(left, ref)
 		}
 	}
-	return s.rescheduleCallback(ctx, c, left)
+	return s.rescheduleCallback(ctx, callback, left)
 }
 
 // resolveReference asks the gateway for our reference, and settles that charge.
@@ -215,15 +253,19 @@ func (s *Service) resolveReference(ctx context.Context, setup Setup, ref Ref) er
 
 // rescheduleCallback stores which references are still unknown, and when to ask
 // again.
-func (s *Service) rescheduleCallback(ctx context.Context, c storedCallback, left []Ref) error {
+func (s *Service) rescheduleCallback(
+	ctx context.Context,
+	callback storedCallback,
+	left []Ref,
+) error {
 	ctx, cancel := finishContext(ctx)
 	defer cancel()
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		rest := c
+		rest := callback
 		rest.unknown = nil
 		var again time.Time
-		if len(left) > 0 && c.tries < maxTries {
-			again = tx.Now().Add(worker.Jitter(checkDelays[min(c.tries-1, len(checkDelays)-1)]))
+		if len(left) > 0 && callback.tries < maxTries {
+			again = tx.Now().Add(worker.Jitter(checkDelays[min(callback.tries-1, len(checkDelays)-1)]))
 			rest.unknown = left
 		}
 		return updateCallback(ctx, tx, rest, again)
@@ -237,6 +279,9 @@ const callbacksKept = 30 * 24 * time.Hour
 // needs any more.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return errors.Join(pruneCallbacks(ctx, tx, tx.Now().Add(-callbacksKept)), forgetOptions(ctx, tx))
+		return errors.Join(
+			pruneCallbacks(ctx, tx, tx.Now().Add(-callbacksKept)),
+			forgetOptions(ctx, tx),
+		)
 	})
 }

@@ -29,8 +29,8 @@ func (w *world) audited(t *testing.T) []string {
 			continue // it was there before
 		}
 		var changes []string
-		for _, c := range line.Changes {
-			changes = append(changes, c.Field+"="+c.After)
+		for _, change := range line.Changes {
+			changes = append(changes, change.Field+"="+change.After)
 		}
 		slices.Sort(changes)
 		list = append(list, line.Action+" "+strings.Join(changes, " "))
@@ -52,21 +52,21 @@ func (w *world) wantAudited(t *testing.T, want ...string) {
 // payment, one of them, cancels every charge of the invoice that is still
 // unpaid. The charge that brought the money must be paid by then.
 func TestChargeIsPaidBeforeItsInvoiceIs(t *testing.T) {
-	settled := func(t *testing.T, w *world, invoiceID int64, code string) {
+	settled := func(t *testing.T, world *world, invoiceID int64, code string) {
 		t.Helper()
-		w.bank.pay(t, code, 3500)
-		w.later(t, time.Minute)
+		world.bank.pay(t, code, 3500)
+		world.later(t, time.Minute)
 	}
-	confirmed := func(t *testing.T, w *world, invoiceID int64, _ string) {
+	confirmed := func(t *testing.T, world *world, invoiceID int64, _ string) {
 		t.Helper()
-		_, err := w.ConfirmByHand(t.Context(), w.actor, Confirmation{InvoiceID: invoiceID, Amount: 3500})
+		_, err := world.ConfirmByHand(t.Context(), world.actor, Confirmation{InvoiceID: invoiceID, Amount: 3500})
 		must(t, err)
 	}
-	decided := func(t *testing.T, w *world, _ int64, code string) {
+	decided := func(t *testing.T, world *world, _ int64, code string) {
 		t.Helper()
-		w.bank.pay(t, code, 3400)
-		w.later(t, time.Minute)
-		_, err := w.Decide(t.Context(), w.actor, Decision{ReviewID: w.wantReviews(t, ReasonWrongAmount)[0].ID, Resolution: Applied, Difference: billing.DifferenceDiscount})
+		world.bank.pay(t, code, 3400)
+		world.later(t, time.Minute)
+		_, err := world.Decide(t.Context(), world.actor, Decision{ReviewID: world.wantReviews(t, ReasonWrongAmount)[0].ID, Resolution: Applied, Difference: billing.DifferenceDiscount})
 		must(t, err)
 	}
 	for name, c := range map[string]struct {
@@ -76,25 +76,25 @@ func TestChargeIsPaidBeforeItsInvoiceIs(t *testing.T) {
 		"settled": {"fake", settled}, "confirmed by hand": {"hand", confirmed}, "decided": {"fake", decided},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, w *world) {
-				w.gateway(t, "provider", c.provider, "secret", "s3cret-of-the-company")
-				i := w.invoice(t)
-				p := w.charged(t, i.ID)
+			each(t, func(t *testing.T, world *world) {
+				world.gateway(t, "provider", c.provider, "secret", "s3cret-of-the-company")
+				invoice := world.invoice(t)
+				payable := world.charged(t, invoice.ID)
 				var states []string
-				w.events.Watch(func(ctx context.Context, tx *sqldb.Tx, e event.Event) error {
-					if e.Name != event.InvoicePaid {
+				world.events.Watch(func(ctx context.Context, tx *sqldb.Tx, recorded event.Event) error {
+					if recorded.Name != event.InvoicePaid {
 						return nil
 					}
-					state, err := sqldb.Value[string](ctx, tx, `SELECT state FROM charges WHERE invoice_id = ?`, i.ID)
+					state, err := sqldb.Value[string](ctx, tx, `SELECT state FROM charges WHERE invoice_id = ?`, invoice.ID)
 					states = append(states, state)
 					return err
 				})
-				c.pay(t, w, i.ID, p.PixCode)
+				c.pay(t, world, invoice.ID, payable.PixCode)
 				if len(states) == 0 || slices.ContainsFunc(states, func(s string) bool { return s != "paid" }) {
 					t.Errorf("when the invoice is paid its charge is %v, want paid", states)
 				}
-				w.wantStates(t, i.ID, "paid")
-				if w.bank.called("cancel") != 0 {
+				world.wantStates(t, invoice.ID, "paid")
+				if world.bank.called("cancel") != 0 {
 					t.Error("the charge that was paid is cancelled")
 				}
 			})
@@ -117,26 +117,26 @@ func TestChargeTakesNoStepThatTheTableLacks(t *testing.T) {
 			t.Errorf("%s cannot be cancelled", from)
 		}
 	}
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		w.charged(t, i.ID)
-		change := changeOf(w.only(t, i.ID))
-		change.after.enter(refused, w.clock.Now())
-		err := w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.applyCharge(t.Context(), tx, &change) })
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.charged(t, invoice.ID)
+		change := changeOf(world.only(t, invoice.ID))
+		change.after.enter(refused, world.clock.Now())
+		err := world.db.Write(t.Context(), func(tx *sqldb.Tx) error { return world.applyCharge(t.Context(), tx, &change) })
 		if err == nil || !strings.Contains(err.Error(), `no step leads from "pending" to "refused"`) {
 			t.Errorf("got %v", err)
 		}
-		w.wantStates(t, i.ID, "pending")
+		world.wantStates(t, invoice.ID, "pending")
 	})
 }
 
 func TestGatewayChangesAreAuditedWithoutSecrets(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.actor = account.Operator(w.actor.Company)
-		w.gateway(t, "provider", "fake", "secret", "another-secret-of-it", "color", "red")
-		w.gateway(t, "provider", "fake", "color", "")
-		must(t, w.ClearGateway(t.Context(), w.actor))
-		w.wantAudited(t,
+	each(t, func(t *testing.T, world *world) {
+		world.actor = account.Operator(world.actor.Company)
+		world.gateway(t, "provider", "fake", "secret", "another-secret-of-it", "color", "red")
+		world.gateway(t, "provider", "fake", "color", "")
+		must(t, world.ClearGateway(t.Context(), world.actor))
+		world.wantAudited(t,
 			"gateway.set color=red secret=…f-it", "gateway.set color=", "gateway.cleared active= provider= secret=")
 	})
 }
@@ -144,28 +144,28 @@ func TestGatewayChangesAreAuditedWithoutSecrets(t *testing.T) {
 // What a gateway reports is no person's act; what a person confirms or decides
 // leaves a line.
 func TestPaymentsOfPeopleAreAuditedAndThoseOfGatewaysAreNot(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		program := w.actor
-		i, j, k := w.invoice(t), w.invoice(t), w.invoice(t)
-		w.bank.pay(t, w.charged(t, i.ID).PixCode, 3500)
-		w.bank.pay(t, w.charged(t, j.ID).PixCode, 3400)
-		w.later(t, time.Hour)
-		w.wantPaid(t, i)
-		if lines := w.audited(t); len(lines) != 0 {
+	each(t, func(t *testing.T, world *world) {
+		program := world.actor
+		invoice, other, bill := world.invoice(t), world.invoice(t), world.invoice(t)
+		world.bank.pay(t, world.charged(t, invoice.ID).PixCode, 3500)
+		world.bank.pay(t, world.charged(t, other.ID).PixCode, 3400)
+		world.later(t, time.Hour)
+		world.wantPaid(t, invoice)
+		if lines := world.audited(t); len(lines) != 0 {
 			t.Errorf("a settlement leaves %v", lines)
 		}
-		review := w.wantReviews(t, ReasonWrongAmount)[0]
-		w.gateway(t, "provider", "hand", "secret", "x")
-		w.charged(t, k.ID)
-		w.actor = account.Actor{Company: program.Company, UserID: 7, Name: "Ana", From: "203.0.113.1"}
-		decided, err := w.Decide(t.Context(), w.actor, Decision{ReviewID: review.ID, Resolution: Applied, Difference: billing.DifferenceDiscount, Note: "combinado"})
+		review := world.wantReviews(t, ReasonWrongAmount)[0]
+		world.gateway(t, "provider", "hand", "secret", "x")
+		world.charged(t, bill.ID)
+		world.actor = account.Actor{Company: program.Company, UserID: 7, Name: "Ana", From: "203.0.113.1"}
+		decided, err := world.Decide(t.Context(), world.actor, Decision{ReviewID: review.ID, Resolution: Applied, Difference: billing.DifferenceDiscount, Note: "combinado"})
 		must(t, err)
-		_, err = w.ConfirmByHand(t.Context(), w.actor, Confirmation{InvoiceID: k.ID, Amount: 3500, PaymentID: "E1"})
+		_, err = world.ConfirmByHand(t.Context(), world.actor, Confirmation{InvoiceID: bill.ID, Amount: 3500, PaymentID: "E1"})
 		must(t, err)
-		w.wantAudited(t,
+		world.wantAudited(t,
 			fmt.Sprintf("payment.reviewed amount=34.00 note=combinado payment_id=%s reason=wrong_amount resolution=applied", review.Payment.ID),
 			"payment.confirmed amount=35.00 payment_id=E1")
-		list, err := w.Payments(t.Context(), w.actor, k.ID)
+		list, err := world.Payments(t.Context(), world.actor, bill.ID)
 		if err != nil || len(list) != 1 || list[0].ConfirmedBy != "user:7" || decided.ResolvedBy != "user:7" {
 			t.Errorf("confirmed %+v, decided by %q, %v", list, decided.ResolvedBy, err)
 		}
@@ -173,21 +173,21 @@ func TestPaymentsOfPeopleAreAuditedAndThoseOfGatewaysAreNot(t *testing.T) {
 }
 
 func TestDraftOfAGoCallerIsCheckedByTheProvidersOptions(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, world *world) {
 		for field, draft := range map[string]GatewayDraft{
 			"provider": {Provider: "paypal"},
 			"secret":   {Provider: "other"},
 			"color":    {Provider: "fake", Options: map[string]string{"color": "blue"}},
 			"colour":   {Provider: "fake", Options: map[string]string{"colour": "red"}},
 		} {
-			_, err := w.ConfigureGateway(t.Context(), w.actor, draft)
+			_, err := world.ConfigureGateway(t.Context(), world.actor, draft)
 			wantField(t, err, field)
 		}
-		u, err := w.ConfigureGateway(t.Context(), w.actor, GatewayDraft{Provider: "fake", Options: map[string]string{"color": "green"}})
-		if err != nil || u.Options["color"] != "green" || u.Options["secret"] != "…pany" {
-			t.Errorf("got %+v, %v", u.Options, err)
+		setup, err := world.ConfigureGateway(t.Context(), world.actor, GatewayDraft{Provider: "fake", Options: map[string]string{"color": "green"}})
+		if err != nil || setup.Options["color"] != "green" || setup.Options["secret"] != "…pany" {
+			t.Errorf("got %+v, %v", setup.Options, err)
 		}
-		_, err = w.Decide(t.Context(), w.actor, Decision{ReviewID: 1})
+		_, err = world.Decide(t.Context(), world.actor, Decision{ReviewID: 1})
 		wantField(t, err, "resolution")
 	})
 }
@@ -195,20 +195,20 @@ func TestDraftOfAGoCallerIsCheckedByTheProvidersOptions(t *testing.T) {
 // A transaction may run again: the second run begins from what the first one
 // read and has none of its changes.
 func TestSettlementThatRunsAgainDecidesAnew(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		p := w.charged(t, i.ID)
-		w.bank.pay(t, p.PixCode, 3500)
-		c := w.only(t, i.ID)
-		setup, err := w.setupByID(t.Context(), c.companyID, c.gatewayID)
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		payable := world.charged(t, invoice.ID)
+		world.bank.pay(t, payable.PixCode, 3500)
+		charge := world.only(t, invoice.ID)
+		setup, err := world.setupByID(t.Context(), charge.companyID, charge.gatewayID)
 		must(t, err)
-		report, err := w.report(t.Context(), check{setup, c})
+		report, err := world.report(t.Context(), check{setup, charge})
 		must(t, err)
-		st := &settlement{service: w.Service, actor: w.actor, setup: setup, report: report}
+		st := &settlement{service: world.Service, actor: world.actor, setup: setup, report: report}
 		gaveUp := errors.New("gave up")
 		for _, end := range []error{gaveUp, nil} {
-			err := w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-				if err := st.write(t.Context(), tx, c); err != nil {
+			err := world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+				if err := st.write(t.Context(), tx, charge); err != nil {
 					return err
 				}
 				return end
@@ -217,7 +217,7 @@ func TestSettlementThatRunsAgainDecidesAnew(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.wantPaid(t, i)
-		w.wantReviews(t)
+		world.wantPaid(t, invoice)
+		world.wantReviews(t)
 	})
 }

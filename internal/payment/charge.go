@@ -38,15 +38,19 @@ func (p Payable) QR() ([]byte, error) {
 	return pix.PNG(text)
 }
 
-func payableOf(invoice billing.Invoice, c charge) Payable {
-	p := Payable{
-		Invoice: invoice, Provider: c.provider, Flow: c.flow(), Amount: c.order.Amount,
-		PixCode: c.PixCode, ExpiresAt: c.ExpiresAt,
+func payableOf(invoice billing.Invoice, charge charge) Payable {
+	payable := Payable{
+		Invoice:   invoice,
+		Provider:  charge.provider,
+		Flow:      charge.flow(),
+		Amount:    charge.order.Amount,
+		PixCode:   charge.PixCode,
+		ExpiresAt: charge.ExpiresAt,
 	}
-	if p.Flow == FlowRedirect {
-		p.CheckoutURL = c.CheckoutURL
+	if payable.Flow == FlowRedirect {
+		payable.CheckoutURL = charge.CheckoutURL
 	}
-	return p
+	return payable
 }
 
 // Charge has an invoice charged at the company's gateway and returns what a
@@ -57,8 +61,13 @@ func payableOf(invoice billing.Invoice, c charge) Payable {
 // The reference of a charge is stored before the gateway is called. A gateway
 // that fails leaves the charge reserved: the next caller, or else the
 // reconciliation, goes on under the same reference.
-func (s *Service) Charge(ctx context.Context, a account.Actor, invoiceID int64, notificationURL string) (Payable, error) {
-	if err := a.Allow(account.FunctionPayments); err != nil {
+func (s *Service) Charge(
+	ctx context.Context,
+	actor account.Actor,
+	invoiceID int64,
+	notificationURL string,
+) (Payable, error) {
+	if err := actor.Allow(account.FunctionPayments); err != nil {
 		return Payable{}, err
 	}
 	// The caller may hang up meanwhile; what was begun is finished all the same.
@@ -69,7 +78,13 @@ func (s *Service) Charge(ctx context.Context, a account.Actor, invoiceID int64, 
 		return Payable{}, errStillBusy(err)
 	}
 	defer unlock()
-	job := &charging{service: s, actor: a, invoiceID: invoiceID, notify: notificationURL, skipped: map[int64]bool{}}
+	job := &charging{
+		service:   s,
+		actor:     actor,
+		invoiceID: invoiceID,
+		notify:    notificationURL,
+		skipped:   map[int64]bool{},
+	}
 	for {
 		next, err := job.decide(ctx)
 		if err != nil {
@@ -134,7 +149,8 @@ func (j *charging) decide(ctx context.Context) (next step, err error) {
 			return err
 		}
 		if j.notify != "" && j.service.options.Notify != nil {
-			if err := j.service.options.Notify(ctx, tx, j.actor, j.invoiceID, j.notify); err != nil {
+			err := j.service.options.Notify(ctx, tx, j.actor, j.invoiceID, j.notify)
+			if err != nil {
 				return err
 			}
 		}
@@ -145,8 +161,11 @@ func (j *charging) decide(ctx context.Context) (next step, err error) {
 	return next, err
 }
 
-func errNotOpen(i billing.Invoice) error {
-	return fault.Field("invoice", fmt.Sprintf("is %s; only one that is %s can be paid", i.Status, billing.Open))
+func errNotOpen(invoice billing.Invoice) error {
+	return fault.Field(
+		"invoice",
+		fmt.Sprintf("is %s; only one that is %s can be paid", invoice.Status, billing.Open),
+	)
 }
 
 func (j *charging) nextStep(ctx context.Context, tx *sqldb.Tx) (step, error) {
@@ -154,9 +173,9 @@ func (j *charging) nextStep(ctx context.Context, tx *sqldb.Tx) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range known {
-		if !j.skipped[c.id] {
-			return j.resume(ctx, tx, c)
+	for _, charge := range known {
+		if !j.skipped[charge.id] {
+			return j.resume(ctx, tx, charge)
 		}
 	}
 	return j.reserve(ctx, tx)
@@ -191,7 +210,9 @@ func (j *charging) resume(ctx context.Context, tx *sqldb.Tx, known charge) (step
 }
 
 // owed is what a charge made now is for.
-func (j *charging) owed(now time.Time) owed { return owed{j.actor.Company, j.invoice, now} }
+func (j *charging) owed(now time.Time) owed {
+	return owed{j.actor.Company, j.invoice, now}
+}
 
 // reserve stores a new charge before the gateway is called.
 func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
@@ -200,10 +221,18 @@ func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
 	}
 	wanted := j.owed(tx.Now())
 	change := chargeChange{after: charge{
-		companyID: j.actor.Company.ID, gatewayID: j.setup.ID, provider: j.setup.name, invoiceID: j.invoiceID,
-		customerID: j.invoice.Customer.ID, customerName: j.invoice.Customer.Name,
-		order: Order{Reference: id.NewCode(32), Amount: wanted.rest()}, payableOn: wanted.today(),
-		state: reserved, claim: id.NewCode(16), nextCheck: tx.Now().Add(j.service.lease()), createdAt: tx.Now(),
+		companyID:    j.actor.Company.ID,
+		gatewayID:    j.setup.ID,
+		provider:     j.setup.name,
+		invoiceID:    j.invoiceID,
+		customerID:   j.invoice.Customer.ID,
+		customerName: j.invoice.Customer.Name,
+		order:        Order{Reference: id.NewCode(32), Amount: wanted.rest()},
+		payableOn:    wanted.today(),
+		state:        reserved,
+		claim:        id.NewCode(16),
+		nextCheck:    tx.Now().Add(j.service.lease()),
+		createdAt:    tx.Now(),
 	}}
 	change.after.ExpiresAt = wanted.expiry()
 	if err := j.service.applyCharge(ctx, tx, &change); err != nil {
@@ -214,7 +243,10 @@ func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
 }
 
 func (j *charging) errBlocked() error {
-	return fault.Upstream(j.setup.Problem, errors.New("the gateway has failed too often to be asked at the moment"))
+	return fault.Upstream(
+		j.setup.Problem,
+		errors.New("the gateway has failed too often to be asked at the moment"),
+	)
 }
 
 // fillOrder completes the order of the reserved charge; the next step sends it.
@@ -233,7 +265,12 @@ func (j *charging) fillOrder(ctx context.Context, tx *sqldb.Tx) (step, error) {
 		order.Description = j.actor.Company.Name
 	}
 	order.Payer = Payer{
-		Reference: payer.UUID, Name: payer.Name, Email: payer.Email, TaxID: payer.CpfCnpj, Phone: payer.Whatsapp, Address: payer.Address,
+		Reference: payer.UUID,
+		Name:      payer.Name,
+		Email:     payer.Email,
+		TaxID:     payer.CpfCnpj,
+		Phone:     payer.Whatsapp,
+		Address:   payer.Address,
 	}
 	return j.create, nil
 }

@@ -12,21 +12,28 @@ import (
 type chargeChange struct{ before, after charge }
 
 // changeOf begins a change of a charge whose row this transaction has locked.
-func changeOf(locked charge) chargeChange { return chargeChange{locked, locked} }
+func changeOf(locked charge) chargeChange {
+	return chargeChange{locked, locked}
+}
 
 // applyCharge writes a change of a charge and wakes the engine when the charge
 // is due at once. It is the only place that writes a charge's state. A charge is
 // no audited fact: what people did is in the audit log as the invoice's status
 // or as a payment. Three writes of the schedule alone stay outside: claimCharges
 // and markHinted, which are the engine's leases, and pauseGateway.
-func (s *Service) applyCharge(ctx context.Context, tx *sqldb.Tx, c *chargeChange) error {
-	if !c.before.state.leadsTo(c.after.state) {
-		return fmt.Errorf("charge %s: no step leads from %q to %q", c.after.order.Reference, c.before.state, c.after.state)
+func (s *Service) applyCharge(ctx context.Context, tx *sqldb.Tx, change *chargeChange) error {
+	if !change.before.state.leadsTo(change.after.state) {
+		return fmt.Errorf(
+			"charge %s: no step leads from %q to %q",
+			change.after.order.Reference,
+			change.before.state,
+			change.after.state,
+		)
 	}
-	if err := c.writeRow(ctx, tx); err != nil {
+	if err := change.writeRow(ctx, tx); err != nil {
 		return err
 	}
-	if !c.after.nextCheck.IsZero() && !c.after.nextCheck.After(tx.Now()) {
+	if !change.after.nextCheck.IsZero() && !change.after.nextCheck.After(tx.Now()) {
 		tx.OnCommit(s.wake.Hint)
 	}
 	return nil
@@ -43,7 +50,12 @@ func (c *chargeChange) writeRow(ctx context.Context, tx *sqldb.Tx) (err error) {
 // cancelCharges has the charges of invoices cancelled at the gateway. A charge
 // that a worker has claimed at the moment keeps its lease: the worker finds the
 // new state when it records its result.
-func (s *Service) cancelCharges(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceIDs []int64) error {
+func (s *Service) cancelCharges(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	invoiceIDs []int64,
+) error {
 	charges, err := lockUnsettled(ctx, tx, companyID, invoiceIDs)
 	if err != nil {
 		return err

@@ -46,13 +46,13 @@ func validate(made Charge) error {
 // recordCreated stores what the gateway made. If the charge was closed while the
 // gateway made it, there is now something to cancel.
 func (j *charging) recordCreated(ctx context.Context, made Charge) error {
-	err := j.record(ctx, nil, func(c *charge, now time.Time) {
-		c.merge(made)
+	err := j.record(ctx, nil, func(charge *charge, now time.Time) {
+		charge.merge(made)
 		switch {
-		case c.state == reserved:
-			c.enter(pending, now)
-		case c.state.closed() && c.state != paid:
-			c.enter(cancelling, now)
+		case charge.state == reserved:
+			charge.enter(pending, now)
+		case charge.state.closed() && charge.state != paid:
+			charge.enter(cancelling, now)
 		}
 	})
 	crashpoint.Here("charge-adopted")
@@ -66,17 +66,21 @@ func (j *charging) recordCreated(ctx context.Context, made Charge) error {
 // there is none; after any other failure it stays reserved, since it may exist.
 func (j *charging) recordFailure(ctx context.Context, cause error) error {
 	j.service.metrics.charges.WithLabelValues(j.setup.name, "failed").Inc()
-	return j.record(ctx, cause, func(c *charge, now time.Time) {
-		c.problem = publicProblem(j.setup, cause)
-		if errors.Is(cause, ErrRefused) && (c.state == reserved || c.state == cancelling) {
-			c.enter(refused, now)
+	return j.record(ctx, cause, func(charge *charge, now time.Time) {
+		charge.problem = publicProblem(j.setup, cause)
+		if errors.Is(cause, ErrRefused) && (charge.state == reserved || charge.state == cancelling) {
+			charge.enter(refused, now)
 		}
 	})
 }
 
 // record applies a change to the charge and ends our claim of it, with the
 // gateway's health.
-func (j *charging) record(ctx context.Context, cause error, change func(c *charge, now time.Time)) error {
+func (j *charging) record(
+	ctx context.Context,
+	cause error,
+	change func(c *charge, now time.Time),
+) error {
 	ctx, cancel := finishContext(ctx)
 	defer cancel()
 	return j.service.db.Write(ctx, func(tx *sqldb.Tx) error {

@@ -77,7 +77,9 @@ type charge struct {
 func (c charge) ref() Ref { return Ref{Reference: c.order.Reference, ID: c.ID} }
 
 // busy reports whether another worker has claimed the charge.
-func (c charge) busy(now time.Time) bool { return c.claim != "" && c.nextCheck.After(now) }
+func (c charge) busy(now time.Time) bool {
+	return c.claim != "" && c.nextCheck.After(now)
+}
 
 // flow is how a charge is paid. Some gateways do both.
 func (c charge) flow() Flow {
@@ -120,7 +122,8 @@ func (c *charge) merge(made Charge) {
 	if made.CheckoutURL != "" {
 		c.CheckoutURL = made.CheckoutURL
 	}
-	if at := made.ExpiresAt.Truncate(time.Microsecond); !at.IsZero() && (at.Before(c.ExpiresAt) || !c.endsEarly()) {
+	at := made.ExpiresAt.Truncate(time.Microsecond)
+	if !at.IsZero() && (at.Before(c.ExpiresAt) || !c.endsEarly()) {
 		c.ExpiresAt = at
 	}
 }
@@ -128,31 +131,37 @@ func (c *charge) merge(made Charge) {
 // endsEarly reports whether a charge ends before its usual time, since its amount
 // is right for a day only. Gateways that cannot make so short a charge say a later
 // end; the charge is then cancelled at its own.
-func (c charge) endsEarly() bool { return c.ExpiresAt.Before(c.createdAt.Add(lifetime)) }
+func (c charge) endsEarly() bool {
+	return c.ExpiresAt.Before(c.createdAt.Add(lifetime))
+}
 
 // checkDelays are the waits between checks of a charge that can be paid; the
 // last one repeats until the charge expires.
-var checkDelays = []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
+var checkDelays = []time.Duration{
+	30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour,
+}
 
 // lateChecks are the checks of a charge after it was closed: money may be late,
 // and its callback may be lost.
-var lateChecks = []time.Duration{10 * time.Minute, time.Hour, day, 3 * day, 7 * day, 14 * day, 30 * day}
+var lateChecks = []time.Duration{
+	10 * time.Minute, time.Hour, day, 3 * day, 7 * day, 14 * day, 30 * day,
+}
 
 const day = 24 * time.Hour
 
 // release ends the claim of a charge and schedules its next check.
-func (c *charge) release(p Provider, now time.Time) {
-	c.claim, c.nextCheck = "", c.checkAt(p, now)
+func (c *charge) release(provider Provider, now time.Time) {
+	c.claim, c.nextCheck = "", c.checkAt(provider, now)
 }
 
 // checkAt is when a charge must be checked again; zero: never.
-func (c charge) checkAt(p Provider, now time.Time) time.Time {
+func (c charge) checkAt(provider Provider, now time.Time) time.Time {
 	switch {
 	case !c.hintedAt.IsZero():
 		return now
-	case p.Manual && c.state == pending:
+	case provider.Manual && c.state == pending:
 		return c.ExpiresAt
-	case p.Manual && c.state.closed(), c.state == refused:
+	case provider.Manual && c.state.closed(), c.state == refused:
 		return time.Time{}
 	case c.state == cancelling && c.checks == 0:
 		return now

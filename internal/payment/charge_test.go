@@ -16,28 +16,28 @@ import (
 )
 
 func TestChargeIsWhatAPayerNeeds(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		p := w.charged(t, i.ID)
-		if p.Provider != "fake" || p.Flow != FlowPix || p.Amount != 3500 || !strings.HasPrefix(p.PixCode, "pix-") || p.CheckoutURL != "" ||
-			!p.ExpiresAt.Equal(noon.Add(24*time.Hour)) || p.Invoice.ID != i.ID {
-			t.Errorf("got %+v", p)
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		payable := world.charged(t, invoice.ID)
+		if payable.Provider != "fake" || payable.Flow != FlowPix || payable.Amount != 3500 || !strings.HasPrefix(payable.PixCode, "pix-") || payable.CheckoutURL != "" ||
+			!payable.ExpiresAt.Equal(noon.Add(24*time.Hour)) || payable.Invoice.ID != invoice.ID {
+			t.Errorf("got %+v", payable)
 		}
-		picture, err := p.QR()
+		picture, err := payable.QR()
 		must(t, err)
 		if _, err := png.Decode(bytes.NewReader(picture)); err != nil {
 			t.Errorf("the QR code is no PNG: %v", err)
 		}
-		order := w.bank.charges[strings.TrimPrefix(p.PixCode, "pix-")]
+		order := world.bank.charges[strings.TrimPrefix(payable.PixCode, "pix-")]
 		if len(order.reference) != 32 || order.amount != 3500 {
 			t.Errorf("ordered %+v", order)
 		}
-		w.gateway(t, "provider", "other", "secret", "x")
-		p = w.charged(t, w.invoice(t).ID)
-		if p.Flow != FlowRedirect || p.PixCode != "" || p.CheckoutURL == "" {
-			t.Errorf("redirect: %+v", p)
+		world.gateway(t, "provider", "other", "secret", "x")
+		payable = world.charged(t, world.invoice(t).ID)
+		if payable.Flow != FlowRedirect || payable.PixCode != "" || payable.CheckoutURL == "" {
+			t.Errorf("redirect: %+v", payable)
 		}
-		if picture, err = p.QR(); err != nil || len(picture) == 0 {
+		if picture, err = payable.QR(); err != nil || len(picture) == 0 {
 			t.Errorf("no QR code of the page: %v", err)
 		}
 	})
@@ -45,15 +45,15 @@ func TestChargeIsWhatAPayerNeeds(t *testing.T) {
 
 func TestManyAtOnceGetOneCharge(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
+		invoice := w.invoice(t)
 		processes := []*world{w, w.process(t), w.process(t)}
 		codes := make([]string, 50)
 		errs := make([]error, 50)
 		var all sync.WaitGroup
 		for n := range codes {
 			all.Go(func() {
-				p, err := processes[n%3].Charge(t.Context(), w.actor, i.ID, "https://example.com/hook")
-				codes[n], errs[n] = p.PixCode, err
+				payable, err := processes[n%3].Charge(t.Context(), w.actor, invoice.ID, "https://example.com/hook")
+				codes[n], errs[n] = payable.PixCode, err
 			})
 		}
 		all.Wait()
@@ -67,109 +67,109 @@ func TestManyAtOnceGetOneCharge(t *testing.T) {
 		if n := w.count(t, `SELECT COUNT(*) FROM invoice_notifications`); n != 1 {
 			t.Errorf("%d notifications remembered, want one", n)
 		}
-		w.wantStates(t, i.ID, "pending")
+		w.wantStates(t, invoice.ID, "pending")
 	})
 }
 
 func TestOnlyAnOpenInvoiceIsCharged(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
 		for _, status := range []billing.Status{billing.Cancelled, billing.Open, billing.Paid} {
-			_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", status.String())))
+			_, err := world.invoices.SetStatus(t.Context(), world.actor, invoice.ID, billing.ReadStatusChange(values("status", status.String())))
 			must(t, err)
-			_, err = w.Charge(t.Context(), w.actor, i.ID, "https://example.com/hook")
+			_, err = world.Charge(t.Context(), world.actor, invoice.ID, "https://example.com/hook")
 			if status == billing.Open {
 				must(t, err)
 				continue
 			}
 			wantField(t, err, "invoice")
 		}
-		_, err := w.Charge(t.Context(), w.newCompany(t), i.ID, "")
+		_, err := world.Charge(t.Context(), world.newCompany(t), invoice.ID, "")
 		wantKind(t, err, fault.KindNotFound)
-		_, err = w.Charge(t.Context(), w.actor, i.ID+100, "")
+		_, err = world.Charge(t.Context(), world.actor, invoice.ID+100, "")
 		wantKind(t, err, fault.KindNotFound)
 	})
 }
 
 func TestWithoutAGatewayNothingIsDone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		must(t, w.ClearGateway(t.Context(), w.actor))
-		_, err := w.Charge(t.Context(), w.actor, i.ID, "https://example.com/hook")
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		must(t, world.ClearGateway(t.Context(), world.actor))
+		_, err := world.Charge(t.Context(), world.actor, invoice.ID, "https://example.com/hook")
 		wantField(t, err, "gateway")
-		wantField(t, w.ClearGateway(t.Context(), w.actor), "gateway")
-		if n := w.count(t, `SELECT (SELECT COUNT(*) FROM charges) + (SELECT COUNT(*) FROM invoice_notifications)`); n != 0 || w.bank.made != 0 {
-			t.Errorf("%d rows, %d charges", n, w.bank.made)
+		wantField(t, world.ClearGateway(t.Context(), world.actor), "gateway")
+		if n := world.count(t, `SELECT (SELECT COUNT(*) FROM charges) + (SELECT COUNT(*) FROM invoice_notifications)`); n != 0 || world.bank.made != 0 {
+			t.Errorf("%d rows, %d charges", n, world.bank.made)
 		}
 	})
 }
 
 func TestChangedAmountCancelsThenCreates(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		first := w.charged(t, i.ID)
-		w.exec(t, `UPDATE invoices SET amount_cents = 4000 WHERE id = ?`, i.ID)
-		second := w.charged(t, i.ID)
-		if second.PixCode == first.PixCode || second.Amount != 4000 || w.bank.payableNow() != 1 {
-			t.Errorf("got %+v, %d can be paid", second, w.bank.payableNow())
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		first := world.charged(t, invoice.ID)
+		world.exec(t, `UPDATE invoices SET amount_cents = 4000 WHERE id = ?`, invoice.ID)
+		second := world.charged(t, invoice.ID)
+		if second.PixCode == first.PixCode || second.Amount != 4000 || world.bank.payableNow() != 1 {
+			t.Errorf("got %+v, %d can be paid", second, world.bank.payableNow())
 		}
-		w.wantStates(t, i.ID, "cancelled", "pending")
+		world.wantStates(t, invoice.ID, "cancelled", "pending")
 		// While the old one cannot be cancelled, there is no new one beside it.
-		w.exec(t, `UPDATE invoices SET amount_cents = 4500 WHERE id = ?`, i.ID)
-		w.bank.fail("cancel", errBank)
-		_, err := w.Charge(t.Context(), w.actor, i.ID, "")
+		world.exec(t, `UPDATE invoices SET amount_cents = 4500 WHERE id = ?`, invoice.ID)
+		world.bank.fail("cancel", errBank)
+		_, err := world.Charge(t.Context(), world.actor, invoice.ID, "")
 		wantKind(t, err, fault.KindUpstream)
-		w.wantStates(t, i.ID, "cancelled", "cancelling")
-		if w.bank.payableNow() != 1 {
-			t.Errorf("%d can be paid", w.bank.payableNow())
+		world.wantStates(t, invoice.ID, "cancelled", "cancelling")
+		if world.bank.payableNow() != 1 {
+			t.Errorf("%d can be paid", world.bank.payableNow())
 		}
-		w.bank.fail("cancel", nil)
-		if third := w.charged(t, i.ID); third.Amount != 4500 || w.bank.payableNow() != 1 {
-			t.Errorf("got %+v, %d can be paid", third, w.bank.payableNow())
+		world.bank.fail("cancel", nil)
+		if third := world.charged(t, invoice.ID); third.Amount != 4500 || world.bank.payableNow() != 1 {
+			t.Errorf("got %+v, %d can be paid", third, world.bank.payableNow())
 		}
-		w.wantStates(t, i.ID, "cancelled", "cancelled", "pending")
+		world.wantStates(t, invoice.ID, "cancelled", "cancelled", "pending")
 	})
 }
 
 func TestExpiredChargeIsCancelledBeforeANewOne(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		first := w.charged(t, i.ID)
-		w.clock.Advance(24*time.Hour - time.Second)
-		if p := w.charged(t, i.ID); p.PixCode != first.PixCode {
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		first := world.charged(t, invoice.ID)
+		world.clock.Advance(24*time.Hour - time.Second)
+		if payable := world.charged(t, invoice.ID); payable.PixCode != first.PixCode {
 			t.Error("replaced a second before its end")
 		}
-		w.clock.Advance(time.Second)
-		if p := w.charged(t, i.ID); p.PixCode == first.PixCode || !p.ExpiresAt.After(w.clock.Now()) {
-			t.Errorf("got %+v", p)
+		world.clock.Advance(time.Second)
+		if payable := world.charged(t, invoice.ID); payable.PixCode == first.PixCode || !payable.ExpiresAt.After(world.clock.Now()) {
+			t.Errorf("got %+v", payable)
 		}
-		w.wantStates(t, i.ID, "expired", "pending")
-		if w.bank.called("cancel") != 1 || w.bank.payableNow() != 1 {
-			t.Errorf("%d cancelled, %d can be paid", w.bank.called("cancel"), w.bank.payableNow())
+		world.wantStates(t, invoice.ID, "expired", "pending")
+		if world.bank.called("cancel") != 1 || world.bank.payableNow() != 1 {
+			t.Errorf("%d cancelled, %d can be paid", world.bank.called("cancel"), world.bank.payableNow())
 		}
 	})
 }
 
 func TestAnotherGatewayTakesOver(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i, j := w.invoice(t), w.invoice(t)
-		first := w.charged(t, i.ID)
-		w.charged(t, j.ID)
-		w.gateway(t, "provider", "other", "secret", "x")
-		if p := w.charged(t, i.ID); p.Provider != "other" {
-			t.Errorf("got %+v", p)
+	each(t, func(t *testing.T, world *world) {
+		invoice, other := world.invoice(t), world.invoice(t)
+		first := world.charged(t, invoice.ID)
+		world.charged(t, other.ID)
+		world.gateway(t, "provider", "other", "secret", "x")
+		if payable := world.charged(t, invoice.ID); payable.Provider != "other" {
+			t.Errorf("got %+v", payable)
 		}
-		w.wantStates(t, i.ID, "cancelled", "pending")
+		world.wantStates(t, invoice.ID, "cancelled", "pending")
 		_ = first
 		// One that does not answer any more does not block for ever.
-		w.bank.fail("cancel", errBank)
-		if p := w.charged(t, j.ID); p.Provider != "other" {
-			t.Errorf("got %+v", p)
+		world.bank.fail("cancel", errBank)
+		if payable := world.charged(t, other.ID); payable.Provider != "other" {
+			t.Errorf("got %+v", payable)
 		}
-		w.wantStates(t, j.ID, "cancelling", "pending")
-		w.bank.fail("cancel", nil)
-		w.later(t, time.Hour)
-		w.wantStates(t, j.ID, "cancelled", "pending")
+		world.wantStates(t, other.ID, "cancelling", "pending")
+		world.bank.fail("cancel", nil)
+		world.later(t, time.Hour)
+		world.wantStates(t, other.ID, "cancelled", "pending")
 	})
 }
 
@@ -181,14 +181,14 @@ func TestGatewayThatFails(t *testing.T) {
 		made      int
 		then      string // the state that reconciliation brings about
 	}{
-		"500":              {func(b *bank) { b.fail("create", errBank) }, 0, "cancelled"},
-		"answer lost":      {func(b *bank) { b.loseAnswers("create", errBank) }, 1, "pending"},
-		"garbage":          {func(b *bank) { b.loseAnswers("create", errors.New("invalid character '<'")) }, 1, "pending"},
-		"panics":           {func(b *bank) { b.before = func(context.Context, string) error { panic("wire") } }, 0, "cancelled"},
-		"refuses":          {func(b *bank) { b.fail("create", &Refusal{"the minimum is R$ 50"}) }, 0, "refused"},
-		"refuses silently": {func(b *bank) { b.fail("create", ErrRefused) }, 0, "refused"},
-		"hangs": {func(b *bank) {
-			b.before = func(ctx context.Context, o string) error {
+		"500":              {func(bank *bank) { bank.fail("create", errBank) }, 0, "cancelled"},
+		"answer lost":      {func(bank *bank) { bank.loseAnswers("create", errBank) }, 1, "pending"},
+		"garbage":          {func(bank *bank) { bank.loseAnswers("create", errors.New("invalid character '<'")) }, 1, "pending"},
+		"panics":           {func(bank *bank) { bank.before = func(context.Context, string) error { panic("wire") } }, 0, "cancelled"},
+		"refuses":          {func(bank *bank) { bank.fail("create", &Refusal{"the minimum is R$ 50"}) }, 0, "refused"},
+		"refuses silently": {func(bank *bank) { bank.fail("create", ErrRefused) }, 0, "refused"},
+		"hangs": {func(bank *bank) {
+			bank.before = func(ctx context.Context, o string) error {
 				if o != "create" {
 					return nil
 				}
@@ -199,148 +199,148 @@ func TestGatewayThatFails(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, w *world) {
-				i := w.invoice(t)
-				c.misbehave(w.bank)
+			each(t, func(t *testing.T, world *world) {
+				invoice := world.invoice(t)
+				c.misbehave(world.bank)
 				if name == "hangs" {
-					w.options.Timeout = 3 * time.Second // the time it is let hang
+					world.options.Timeout = 3 * time.Second // the time it is let hang
 				}
-				_, err := w.Charge(t.Context(), w.actor, i.ID, "")
-				w.options.Timeout = unhurried
+				_, err := world.Charge(t.Context(), world.actor, invoice.ID, "")
+				world.options.Timeout = unhurried
 				wantKind(t, err, fault.KindUpstream)
 				if text := fault.Public(err); text == "" || strings.Contains(text, "power cut") || strings.Contains(text, "wire") {
 					t.Errorf("told %q", text)
 				}
-				if w.bank.made != c.made {
-					t.Errorf("%d charges made", w.bank.made)
+				if world.bank.made != c.made {
+					t.Errorf("%d charges made", world.bank.made)
 				}
-				w.bank.before, w.bank.after = nil, nil
+				world.bank.before, world.bank.after = nil, nil
 				for range 12 {
-					w.later(t, 20*time.Minute)
+					world.later(t, 20*time.Minute)
 				}
-				w.wantStates(t, i.ID, c.then)
-				if w.bank.payableNow() > 0 && c.then != "pending" {
+				world.wantStates(t, invoice.ID, c.then)
+				if world.bank.payableNow() > 0 && c.then != "pending" {
 					t.Error("something can be paid unseen")
 				}
 				// Whoever asks now gets one charge that can be paid.
-				p := w.charged(t, i.ID)
-				if w.bank.payableNow() != 1 {
-					t.Errorf("%d can be paid", w.bank.payableNow())
+				payable := world.charged(t, invoice.ID)
+				if world.bank.payableNow() != 1 {
+					t.Errorf("%d can be paid", world.bank.payableNow())
 				}
-				w.bank.pay(t, p.PixCode, 3500)
-				w.later(t, time.Hour)
-				w.wantPaid(t, i)
+				world.bank.pay(t, payable.PixCode, 3500)
+				world.later(t, time.Hour)
+				world.wantPaid(t, invoice)
 			})
 		})
 	}
 }
 
 func TestRetryAfterALostAnswerMakesNoSecondCharge(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		w.bank.loseAnswers("create", errBank)
-		_, err := w.Charge(t.Context(), w.actor, i.ID, "")
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.bank.loseAnswers("create", errBank)
+		_, err := world.Charge(t.Context(), world.actor, invoice.ID, "")
 		wantKind(t, err, fault.KindUpstream)
-		w.wantStates(t, i.ID, "reserved")
-		w.bank.loseAnswers("create", nil)
-		w.charged(t, i.ID)
-		if w.bank.made != 1 || w.bank.called("create") != 2 {
-			t.Errorf("%d charges by %d calls", w.bank.made, w.bank.called("create"))
+		world.wantStates(t, invoice.ID, "reserved")
+		world.bank.loseAnswers("create", nil)
+		world.charged(t, invoice.ID)
+		if world.bank.made != 1 || world.bank.called("create") != 2 {
+			t.Errorf("%d charges by %d calls", world.bank.made, world.bank.called("create"))
 		}
-		w.wantStates(t, i.ID, "pending")
+		world.wantStates(t, invoice.ID, "pending")
 	})
 }
 
 // Some gateways return the code of a charge only when it is made.
 func TestChargeIsNotAdoptedWithoutItsCode(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i, j := w.invoice(t), w.invoice(t)
-		w.bank.terse = true
-		w.bank.loseAnswers("create", errBank)
-		for _, id := range []int64{i.ID, j.ID} {
-			_, err := w.Charge(t.Context(), w.actor, id, "")
+	each(t, func(t *testing.T, world *world) {
+		invoice, other := world.invoice(t), world.invoice(t)
+		world.bank.terse = true
+		world.bank.loseAnswers("create", errBank)
+		for _, id := range []int64{invoice.ID, other.ID} {
+			_, err := world.Charge(t.Context(), world.actor, id, "")
 			wantKind(t, err, fault.KindUpstream)
 		}
-		w.bank.loseAnswers("create", nil)
-		w.later(t, time.Hour)
-		w.wantStates(t, i.ID, "reserved")
-		if p := w.charged(t, i.ID); p.PixCode == "" || p.Flow != FlowPix || w.bank.made != 2 {
-			t.Errorf("got %+v, %d made", p, w.bank.made)
+		world.bank.loseAnswers("create", nil)
+		world.later(t, time.Hour)
+		world.wantStates(t, invoice.ID, "reserved")
+		if payable := world.charged(t, invoice.ID); payable.PixCode == "" || payable.Flow != FlowPix || world.bank.made != 2 {
+			t.Errorf("got %+v, %d made", payable, world.bank.made)
 		}
-		w.later(t, 25*time.Hour) // nobody asked for the other one again
-		w.wantStates(t, j.ID, "expired")
-		if w.bank.payableNow() != 0 {
-			t.Errorf("%d can be paid", w.bank.payableNow())
+		world.later(t, 25*time.Hour) // nobody asked for the other one again
+		world.wantStates(t, other.ID, "expired")
+		if world.bank.payableNow() != 0 {
+			t.Errorf("%d can be paid", world.bank.payableNow())
 		}
 	})
 }
 
 func TestPaidUnderALostAnswerIsFound(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		w.bank.loseAnswers("create", errBank)
-		_, err := w.Charge(t.Context(), w.actor, i.ID, "")
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.bank.loseAnswers("create", errBank)
+		_, err := world.Charge(t.Context(), world.actor, invoice.ID, "")
 		wantKind(t, err, fault.KindUpstream)
-		w.bank.change(w.bank.paid)
-		w.later(t, time.Minute)
-		w.wantPaid(t, i)
-		w.wantStates(t, i.ID, "paid")
+		world.bank.change(world.bank.paid)
+		world.later(t, time.Minute)
+		world.wantPaid(t, invoice)
+		world.wantStates(t, invoice.ID, "paid")
 	})
 }
 
 // paid pays a charge; the bank is locked.
-func (b *bank) paid(c *held) {
-	c.state = StatePaid
-	c.payments = append(c.payments, Received{ID: "E2E-" + c.reference, Amount: c.amount, Currency: "BRL", At: b.clock.Now()})
+func (b *bank) paid(order *held) {
+	order.state = StatePaid
+	order.payments = append(order.payments, Received{ID: "E2E-" + order.reference, Amount: order.amount, Currency: "BRL", At: b.clock.Now()})
 }
 
 func TestFailingGatewayIsLeftInPeaceForAWhile(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		w.bank.fail("", errBank)
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.bank.fail("", errBank)
 		for range 10 {
-			_, err := w.Charge(t.Context(), w.actor, i.ID, "")
+			_, err := world.Charge(t.Context(), world.actor, invoice.ID, "")
 			wantKind(t, err, fault.KindUpstream)
 		}
-		if n := w.bank.called("create"); n != breakerAt {
+		if n := world.bank.called("create"); n != breakerAt {
 			t.Errorf("called %d times, want %d", n, breakerAt)
 		}
-		u, err := w.Gateway(t.Context(), w.actor)
+		setup, err := world.Gateway(t.Context(), world.actor)
 		must(t, err)
-		if u.Failures != breakerAt || u.Problem == "" {
-			t.Errorf("the company is told %d, %q", u.Failures, u.Problem)
+		if setup.Failures != breakerAt || setup.Problem == "" {
+			t.Errorf("the company is told %d, %q", setup.Failures, setup.Problem)
 		}
-		w.bank.fail("", nil)
-		_, err = w.Charge(t.Context(), w.actor, i.ID, "")
+		world.bank.fail("", nil)
+		_, err = world.Charge(t.Context(), world.actor, invoice.ID, "")
 		wantKind(t, err, fault.KindUpstream)
-		w.clock.Advance(breakerPause)
-		w.charged(t, i.ID)
-		if u, err = w.Gateway(t.Context(), w.actor); err != nil || u.Failures != 0 || u.Problem != "" {
-			t.Errorf("after it works: %d, %q, %v", u.Failures, u.Problem, err)
+		world.clock.Advance(breakerPause)
+		world.charged(t, invoice.ID)
+		if setup, err = world.Gateway(t.Context(), world.actor); err != nil || setup.Failures != 0 || setup.Problem != "" {
+			t.Errorf("after it works: %d, %q, %v", setup.Failures, setup.Problem, err)
 		}
 	})
 }
 
 // Whoever closes an invoice while its charge is being made has it cancelled.
 func TestInvoiceClosedWhileItsChargeIsBeingMade(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		w.bank.before = func(ctx context.Context, o string) error {
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.bank.before = func(ctx context.Context, o string) error {
 			if o != "create" {
 				return nil
 			}
-			_, err := w.invoices.SetStatus(ctx, w.actor, i.ID, billing.ReadStatusChange(values("status", "Cancelado")))
+			_, err := world.invoices.SetStatus(ctx, world.actor, invoice.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 			if err == nil {
-				_, err = w.Reconcile(ctx) // which leaves to the maker what is being made
+				_, err = world.Reconcile(ctx) // which leaves to the maker what is being made
 			}
 			return err
 		}
-		_, err := w.Charge(t.Context(), w.actor, i.ID, "")
+		_, err := world.Charge(t.Context(), world.actor, invoice.ID, "")
 		wantField(t, err, "invoice")
-		w.work(t)
-		w.wantStates(t, i.ID, "cancelled")
-		if w.bank.made != 1 || w.bank.payableNow() != 0 {
-			t.Errorf("%d made, %d can be paid", w.bank.made, w.bank.payableNow())
+		world.work(t)
+		world.wantStates(t, invoice.ID, "cancelled")
+		if world.bank.made != 1 || world.bank.payableNow() != 0 {
+			t.Errorf("%d made, %d can be paid", world.bank.made, world.bank.payableNow())
 		}
 	})
 }
@@ -348,62 +348,62 @@ func TestInvoiceClosedWhileItsChargeIsBeingMade(t *testing.T) {
 // A maker that took longer than its claim lasts may find its charge cancelled:
 // what it made is cancelled too.
 func TestMakerThatOutlivedItsClaim(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		w.bank.before = func(ctx context.Context, o string) error {
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.bank.before = func(ctx context.Context, o string) error {
 			if o != "create" {
 				return nil
 			}
-			_, err := w.invoices.SetStatus(ctx, w.actor, i.ID, billing.ReadStatusChange(values("status", "Cancelado")))
+			_, err := world.invoices.SetStatus(ctx, world.actor, invoice.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 			must(t, err)
-			w.later(t, w.lease()+time.Second)
-			w.wantStates(t, i.ID, "cancelled")
+			world.later(t, world.lease()+time.Second)
+			world.wantStates(t, invoice.ID, "cancelled")
 			return nil
 		}
-		_, err := w.Charge(t.Context(), w.actor, i.ID, "")
+		_, err := world.Charge(t.Context(), world.actor, invoice.ID, "")
 		wantField(t, err, "invoice")
-		w.bank.before = nil
-		w.work(t)
-		w.wantStates(t, i.ID, "cancelled")
-		if w.bank.made != 1 || w.bank.payableNow() != 0 {
-			t.Errorf("%d made, %d can be paid", w.bank.made, w.bank.payableNow())
+		world.bank.before = nil
+		world.work(t)
+		world.wantStates(t, invoice.ID, "cancelled")
+		if world.bank.made != 1 || world.bank.payableNow() != 0 {
+			t.Errorf("%d made, %d can be paid", world.bank.made, world.bank.payableNow())
 		}
 	})
 }
 
 func TestClosedOrDeletedInvoiceHasItsChargeCancelledUntilItIsDone(t *testing.T) {
-	closings := map[string]func(t *testing.T, w *world, i billing.Invoice) error{
-		"cancelled": func(t *testing.T, w *world, i billing.Invoice) error {
-			_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", "Cancelado")))
+	closings := map[string]func(t *testing.T, w *world, invoice billing.Invoice) error{
+		"cancelled": func(t *testing.T, world *world, invoice billing.Invoice) error {
+			_, err := world.invoices.SetStatus(t.Context(), world.actor, invoice.ID, billing.ReadStatusChange(values("status", "Cancelado")))
 			return err
 		},
-		"paid by hand": func(t *testing.T, w *world, i billing.Invoice) error {
-			_, err := w.invoices.SetStatus(t.Context(), w.actor, i.ID, billing.ReadStatusChange(values("status", "Pago")))
+		"paid by hand": func(t *testing.T, world *world, invoice billing.Invoice) error {
+			_, err := world.invoices.SetStatus(t.Context(), world.actor, invoice.ID, billing.ReadStatusChange(values("status", "Pago")))
 			return err
 		},
-		"customer deleted": func(t *testing.T, w *world, i billing.Invoice) error {
-			return w.customers.Delete(t.Context(), w.actor, i.Customer.ID)
+		"customer deleted": func(t *testing.T, world *world, invoice billing.Invoice) error {
+			return world.customers.Delete(t.Context(), world.actor, invoice.Customer.ID)
 		},
 	}
 	for name, close := range closings {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, w *world) {
-				i := w.invoice(t)
-				w.charged(t, i.ID)
-				w.bank.fail("cancel", errBank)
-				must(t, close(t, w, i))
-				w.work(t)
-				w.wantStates(t, i.ID, "cancelling")
+			each(t, func(t *testing.T, world *world) {
+				invoice := world.invoice(t)
+				world.charged(t, invoice.ID)
+				world.bank.fail("cancel", errBank)
+				must(t, close(t, world, invoice))
+				world.work(t)
+				world.wantStates(t, invoice.ID, "cancelling")
 				for range 8 { // past the breaker
-					w.later(t, 10*time.Minute)
+					world.later(t, 10*time.Minute)
 				}
-				if w.bank.payableNow() != 1 || w.bank.called("cancel") < 3 {
-					t.Errorf("%d can be paid after %d calls", w.bank.payableNow(), w.bank.called("cancel"))
+				if world.bank.payableNow() != 1 || world.bank.called("cancel") < 3 {
+					t.Errorf("%d can be paid after %d calls", world.bank.payableNow(), world.bank.called("cancel"))
 				}
-				w.bank.fail("cancel", nil)
-				w.later(t, 2*time.Hour)
-				w.wantStates(t, i.ID, "cancelled")
-				if w.bank.payableNow() != 0 {
+				world.bank.fail("cancel", nil)
+				world.later(t, 2*time.Hour)
+				world.wantStates(t, invoice.ID, "cancelled")
+				if world.bank.payableNow() != 0 {
 					t.Error("it can still be paid")
 				}
 			})
@@ -413,20 +413,20 @@ func TestClosedOrDeletedInvoiceHasItsChargeCancelledUntilItIsDone(t *testing.T) 
 
 // The process that was making a charge died, and another one goes on.
 func TestAbandonedReservationIsTakenOver(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		j := &charging{service: w.Service, actor: w.actor, invoiceID: i.ID, skipped: map[int64]bool{}}
-		_, err := j.decide(t.Context())
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		job := &charging{service: world.Service, actor: world.actor, invoiceID: invoice.ID, skipped: map[int64]bool{}}
+		_, err := job.decide(t.Context())
 		must(t, err)
-		w.options.Timeout = 200 * time.Millisecond
-		_, err = w.Charge(t.Context(), w.actor, i.ID, "")
+		world.options.Timeout = 200 * time.Millisecond
+		_, err = world.Charge(t.Context(), world.actor, invoice.ID, "")
 		wantKind(t, err, fault.KindUpstream) // it may still be alive
-		w.options.Timeout = unhurried
-		w.clock.Advance(w.lease() + time.Minute)
-		p := w.charged(t, i.ID)
-		if p.PixCode != "pix-"+j.charge.order.Reference || w.bank.made != 1 {
-			t.Errorf("got %+v, %d made", p, w.bank.made)
+		world.options.Timeout = unhurried
+		world.clock.Advance(world.lease() + time.Minute)
+		payable := world.charged(t, invoice.ID)
+		if payable.PixCode != "pix-"+job.charge.order.Reference || world.bank.made != 1 {
+			t.Errorf("got %+v, %d made", payable, world.bank.made)
 		}
-		w.wantStates(t, i.ID, "pending")
+		world.wantStates(t, invoice.ID, "pending")
 	})
 }

@@ -25,7 +25,8 @@ func (s *Service) CheckCharges(ctx context.Context) (checkup.Finding, error) {
 	}
 	if len(double) > 0 {
 		return checkup.Bad("cancel all but one of the charges in the panel",
-			"%d invoices have more than one charge that can be paid, the first are %v", len(double), double[:min(len(double), 5)]), nil
+			"%d invoices have more than one charge that can be paid, the first are %v", len(double),
+			double[:min(len(double), 5)]), nil
 	}
 	late, err := sqldb.Value[int64](ctx, s.db, `
 		SELECT count(*) FROM charges WHERE next_check_at < ? /* every company_id */`, s.db.Now().Add(-lateCheck).UnixMicro())
@@ -47,15 +48,19 @@ func (s *Service) CheckReviews(ctx context.Context) (checkup.Finding, error) {
 		return checkup.Finding{}, err
 	}
 	if open > 0 {
-		return checkup.Warn("decide about them in the panel, under payments", "%d payments wait for a person", open), nil
+		return checkup.Warn(
+			"decide about them in the panel, under payments",
+			"%d payments wait for a person",
+			open,
+		), nil
 	}
 	return checkup.Good("no payment waits for a person"), nil
 }
 
 // AskGateway asks the company's gateway whether the credentials work, and
 // records nothing of it. A company without a gateway is not asked about.
-func (s *Service) AskGateway(ctx context.Context, a account.Actor) (asked int, err error) {
-	setup, err := activeSetup(ctx, s.db, a.Company.ID)
+func (s *Service) AskGateway(ctx context.Context, actor account.Actor) (asked int, err error) {
+	setup, err := activeSetup(ctx, s.db, actor.Company.ID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
 	}
@@ -67,6 +72,8 @@ func (s *Service) AskGateway(ctx context.Context, a account.Actor) (asked int, e
 	if err != nil {
 		return 1, err
 	}
-	err = s.call(ctx, callAbout{setup, "check", ""}, func(ctx context.Context) error { return gateway.Check(ctx) })
+	err = s.call(ctx, callAbout{setup, "check", ""}, func(ctx context.Context) error {
+		return gateway.Check(ctx)
+	})
 	return 1, explain(setup, err)
 }

@@ -29,39 +29,50 @@ type Confirmation struct {
 // fields amount, difference and payment_id.
 func ReadConfirmation(in *input.Form, invoiceID int64) Confirmation {
 	in.Require("amount")
-	c := Confirmation{
-		InvoiceID: invoiceID, Amount: in.Money("amount").Value, Difference: billing.ReadDifference(in),
-		PaymentID: in.Line("payment_id", 100).Value,
+	confirmation := Confirmation{
+		InvoiceID:  invoiceID,
+		Amount:     in.Money("amount").Value,
+		Difference: billing.ReadDifference(in),
+		PaymentID:  in.Line("payment_id", 100).Value,
 	}
-	c.Problems = in.Problems()
-	return c
+	confirmation.Problems = in.Problems()
+	return confirmation
 }
 
 // ConfirmByHand records a payment that a person saw in the bank account.
-func (s *Service) ConfirmByHand(ctx context.Context, a account.Actor, confirmed Confirmation) (billing.Outcome, error) {
+func (s *Service) ConfirmByHand(
+	ctx context.Context,
+	actor account.Actor,
+	confirmed Confirmation,
+) (billing.Outcome, error) {
 	if err := confirmed.Problems.Err(); err != nil {
 		return billing.Outcome{}, err
 	}
 	var out billing.Outcome
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		out, err = s.confirmTx(ctx, tx, a, confirmed)
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		out, err = s.confirmTx(ctx, tx, actor, confirmed)
 		return err
 	})
 	return out, err
 }
 
-func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, confirmed Confirmation) (out billing.Outcome, err error) {
-	invoice, err := billing.LockTx(ctx, tx, a, confirmed.InvoiceID)
+func (s *Service) confirmTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	confirmed Confirmation,
+) (out billing.Outcome, err error) {
+	invoice, err := billing.LockTx(ctx, tx, actor, confirmed.InvoiceID)
 	switch {
 	case err != nil:
 		return out, err
 	case invoice.Status != billing.Open:
 		return out, errNotOpen(invoice)
 	}
-	if a, err = a.Refreshed(ctx, tx); err != nil { // whose terms decide what is to pay
+	if actor, err = actor.Refreshed(ctx, tx); err != nil { // whose terms decide what is to pay
 		return out, err
 	}
-	newest, err := newestCharge(ctx, tx, a.Company.ID, invoice.ID)
+	newest, err := newestCharge(ctx, tx, actor.Company.ID, invoice.ID)
 	if err != nil {
 		return out, err
 	}
@@ -69,7 +80,7 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	if err != nil {
 		return out, err
 	}
-	payment.ConfirmedBy = a.By()
+	payment.ConfirmedBy = actor.By()
 	// The charge first, as settlement.write says.
 	change := changeOf(newest)
 	change.after.enter(paid, tx.Now())
@@ -79,26 +90,37 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	}
 	received := paymentChange{action: paymentConfirmed, after: payment}
 	received.receipt = &billing.Receipt{
-		Payment: payment.ledger(), AsOf: confirmed.asOf(a, invoice, newest), Difference: confirmed.Difference, Renew: a.Company.Settings.RenewOnPayment,
+		Payment:    payment.ledger(),
+		AsOf:       confirmed.asOf(actor, invoice, newest),
+		Difference: confirmed.Difference,
+		Renew:      actor.Company.Settings.RenewOnPayment,
 	}
-	err = s.applyPayment(ctx, tx, a, &received)
+	err = s.applyPayment(ctx, tx, actor, &received)
 	return received.outcome, err
 }
 
 // asOf is the day whose payable amount came: that of the code, when its amount
 // came, which a payer may have paid the day before; zero: the day of the payment.
-func (c Confirmation) asOf(a account.Actor, invoice billing.Invoice, newest charge) civil.Date {
+func (c Confirmation) asOf(actor account.Actor, invoice billing.Invoice, newest charge) civil.Date {
 	on := newest.payableOn
-	if on.IsZero() || c.Amount != newest.order.Amount || c.Amount != invoice.PayableOn(a.Company, on).Rest {
+	if on.IsZero() || c.Amount != newest.order.Amount || c.Amount != invoice.PayableOn(actor.Company, on).Rest {
 		return civil.Date{}
 	}
 	return on
 }
 
 // confirmedPayment is the payment of the newest charge that a person confirms.
-func (s *Service) confirmedPayment(ctx context.Context, tx *sqldb.Tx, newest charge, confirmed Confirmation) (Payment, error) {
+func (s *Service) confirmedPayment(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	newest charge,
+	confirmed Confirmation,
+) (Payment, error) {
 	if newest.id == 0 || !s.providers[newest.provider].Manual {
-		return Payment{}, fault.Field("invoice", "has no code that a person confirms; change its status instead")
+		return Payment{}, fault.Field(
+			"invoice",
+			"has no code that a person confirms; change its status instead",
+		)
 	}
 	paymentID := confirmed.PaymentID
 	if paymentID == "" { // the code may be paid in several parts
@@ -109,7 +131,15 @@ func (s *Service) confirmedPayment(ctx context.Context, tx *sqldb.Tx, newest cha
 		return Payment{}, err
 	}
 	if len(known) > 0 {
-		return Payment{}, fault.Field("payment_id", "was confirmed before, for another invoice or for this one")
+		return Payment{}, fault.Field(
+			"payment_id",
+			"was confirmed before, for another invoice or for this one",
+		)
 	}
-	return paymentOf(newest, Received{ID: paymentID, Amount: confirmed.Amount, Currency: billing.Real, At: tx.Now()}), nil
+	return paymentOf(newest, Received{
+		ID:       paymentID,
+		Amount:   confirmed.Amount,
+		Currency: billing.Real,
+		At:       tx.Now(),
+	}), nil
 }

@@ -14,38 +14,38 @@ import (
 
 // fill sets every exported field of a struct to something that is not its zero
 // value.
-func fill(v reflect.Value) {
-	for i := range v.NumField() {
-		if v.Type().Field(i).IsExported() {
-			set(v.Field(i), i+1)
+func fill(value reflect.Value) {
+	for i := range value.NumField() {
+		if value.Type().Field(i).IsExported() {
+			set(value.Field(i), i+1)
 		}
 	}
 }
 
-func set(v reflect.Value, n int) {
-	switch v.Interface().(type) {
+func set(value reflect.Value, count int) {
+	switch value.Interface().(type) {
 	case time.Time:
-		v.Set(reflect.ValueOf(noon.Add(time.Duration(n) * time.Minute)))
+		value.Set(reflect.ValueOf(noon.Add(time.Duration(count) * time.Minute)))
 		return
 	case map[string]string:
-		v.Set(reflect.ValueOf(map[string]string{"secret": "text"}))
+		value.Set(reflect.ValueOf(map[string]string{"secret": "text"}))
 		return
 	case Provider:
-		v.Set(reflect.ValueOf(Provider{Name: "fake", Title: "Fake"}))
+		value.Set(reflect.ValueOf(Provider{Name: "fake", Title: "Fake"}))
 		return
 	case Payment:
-		fill(v)
+		fill(value)
 		return
 	}
-	switch v.Kind() {
+	switch value.Kind() {
 	case reflect.String:
-		v.SetString(fmt.Sprintf("text%d", n))
+		value.SetString(fmt.Sprintf("text%d", count))
 	case reflect.Int, reflect.Int64:
-		v.SetInt(int64(n))
+		value.SetInt(int64(count))
 	case reflect.Bool:
-		v.SetBool(true)
+		value.SetBool(true)
 	default:
-		panic(fmt.Sprintf("no filling for a %s", v.Type()))
+		panic(fmt.Sprintf("no filling for a %s", value.Type()))
 	}
 }
 
@@ -91,10 +91,10 @@ var notAuditedReview = map[string]string{
 }
 
 func TestEveryFieldThatAPersonDecidesIsAudited(t *testing.T) {
-	shown := func(c paymentChange) string { return fmt.Sprint(c.audit()) }
+	shown := func(change paymentChange) string { return fmt.Sprint(change.audit()) }
 	none := shown(paymentChange{})
-	eachField(t, notAuditedPayment, func(p Payment) bool { return shown(paymentChange{after: p}) != none }, "is missing in auditedFields (payment_change.go)")
-	eachField(t, notAuditedReview, func(r Review) bool { return shown(paymentChange{review: r}) != none }, "is missing in auditedFields (payment_change.go)")
+	eachField(t, notAuditedPayment, func(payment Payment) bool { return shown(paymentChange{after: payment}) != none }, "is missing in auditedFields (payment_change.go)")
+	eachField(t, notAuditedReview, func(review Review) bool { return shown(paymentChange{review: review}) != none }, "is missing in auditedFields (payment_change.go)")
 }
 
 // notAuditedSetup are the fields of Setup that no person changes.
@@ -110,17 +110,17 @@ var notAuditedSetup = map[string]string{
 }
 
 func TestEveryFieldOfAGatewayIsAudited(t *testing.T) {
-	shown := func(u Setup) string {
-		u.name = u.Provider.Name
-		return fmt.Sprint(auditSetup(u))
+	shown := func(setup Setup) string {
+		setup.name = setup.Provider.Name
+		return fmt.Sprint(auditSetup(setup))
 	}
-	eachField(t, notAuditedSetup, func(u Setup) bool { return shown(u) != shown(Setup{}) }, "is missing in setupFields (gateway_change.go)")
+	eachField(t, notAuditedSetup, func(setup Setup) bool { return shown(setup) != shown(Setup{}) }, "is missing in setupFields (gateway_change.go)")
 }
 
 func TestEveryOptionOfAGatewayIsAudited(t *testing.T) {
-	for _, p := range newBank(nil).providers() {
-		for _, option := range p.Options {
-			shown := auditSetup(Setup{Provider: p, plain: map[string]string{option.Name: "a-long-text-of-an-option"}})
+	for _, provider := range newBank(nil).providers() {
+		for _, option := range provider.Options {
+			shown := auditSetup(Setup{Provider: provider, plain: map[string]string{option.Name: "a-long-text-of-an-option"}})
 			if text := fmt.Sprint(shown[option.Name]); shown[option.Name] == nil || option.Secret == (text == "a-long-text-of-an-option") {
 				t.Errorf("%s: the audit log shows %q", option.Name, text)
 			}
@@ -129,18 +129,18 @@ func TestEveryOptionOfAGatewayIsAudited(t *testing.T) {
 }
 
 func TestEveryFieldOfAPaymentIsStored(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		w.charged(t, i.ID)
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.charged(t, invoice.ID)
 		var want Payment
 		fill(reflect.ValueOf(&want).Elem())
-		want.Number, want.ReviewID, want.InvoiceID, want.chargeID = 0, 0, i.ID, w.only(t, i.ID).id
+		want.Number, want.ReviewID, want.InvoiceID, want.chargeID = 0, 0, invoice.ID, world.only(t, invoice.ID).id
 		want.Amount, want.Refund, want.Status = 3500, 7, billing.PaymentReview
 		change := paymentChange{action: paymentReceived, after: want, reason: ReasonDouble}
 		apply := func() {
 			t.Helper()
-			must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.applyPayment(t.Context(), tx, w.actor, &change) }))
-			list, err := w.Payments(t.Context(), w.actor, i.ID)
+			must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error { return world.applyPayment(t.Context(), tx, world.actor, &change) }))
+			list, err := world.Payments(t.Context(), world.actor, invoice.ID)
 			must(t, err)
 			got := list[0]
 			want.Number, want.ReviewID = got.Number, got.ReviewID
@@ -157,13 +157,13 @@ func TestEveryFieldOfAPaymentIsStored(t *testing.T) {
 }
 
 func TestEveryFieldOfAReviewIsStored(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		w.bank.pay(t, w.charged(t, i.ID).PixCode, 3400)
-		w.later(t, time.Minute)
-		want, err := w.Decide(t.Context(), w.actor, Decision{ReviewID: w.wantReviews(t, ReasonWrongAmount)[0].ID, Resolution: Dismissed, Note: "combinado"})
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.bank.pay(t, world.charged(t, invoice.ID).PixCode, 3400)
+		world.later(t, time.Minute)
+		want, err := world.Decide(t.Context(), world.actor, Decision{ReviewID: world.wantReviews(t, ReasonWrongAmount)[0].ID, Resolution: Dismissed, Note: "combinado"})
 		must(t, err)
-		got, err := w.Review(t.Context(), w.actor, want.ID)
+		got, err := world.Review(t.Context(), world.actor, want.ID)
 		must(t, err)
 		want.Payment.ReviewID = 0 // it is no longer open
 		if got.ResolvedAt = got.ResolvedAt.UTC(); !want.ResolvedAt.Equal(got.ResolvedAt) {
@@ -183,18 +183,18 @@ var notStoredOrder = map[string]string{
 }
 
 func TestEveryFieldOfAChargeIsStored(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
 		want := charge{
-			Charge: Charge{"id", "code", "https://other.example", noon.Add(time.Hour)}, companyID: w.actor.Company.ID, gatewayID: w.setup(t).ID,
-			provider: "fake", invoiceID: i.ID, customerID: i.Customer.ID, customerName: "Ana", order: Order{Reference: "r1", Amount: money.Cents(3500)},
+			Charge: Charge{"id", "code", "https://other.example", noon.Add(time.Hour)}, companyID: world.actor.Company.ID, gatewayID: world.setup(t).ID,
+			provider: "fake", invoiceID: invoice.ID, customerID: invoice.Customer.ID, customerName: "Ana", order: Order{Reference: "r1", Amount: money.Cents(3500)},
 			state: reserved, problem: "problem", closedAt: noon.Add(time.Minute), nextCheck: noon.Add(2 * time.Minute), checks: 3,
 			hintedAt: noon.Add(3 * time.Minute), claim: "claim", createdAt: noon, id: 1, payableOn: civil.MustParse("2026-01-31"),
 		}
-		v := reflect.ValueOf(want)
-		for n := range v.NumField() {
-			if v.Field(n).IsZero() {
-				t.Errorf("charge.%s is not filled: this test does not see whether it is stored", v.Type().Field(n).Name)
+		value := reflect.ValueOf(want)
+		for n := range value.NumField() {
+			if value.Field(n).IsZero() {
+				t.Errorf("charge.%s is not filled: this test does not see whether it is stored", value.Type().Field(n).Name)
 			}
 		}
 		order := reflect.TypeFor[Order]()
@@ -204,15 +204,15 @@ func TestEveryFieldOfAChargeIsStored(t *testing.T) {
 			}
 		}
 		made := chargeChange{after: want}
-		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.applyCharge(t.Context(), tx, &made) }))
-		if got := w.only(t, i.ID); got.claim != want.claim || !got.nextCheck.Equal(want.nextCheck) || !got.ExpiresAt.Equal(want.ExpiresAt) {
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error { return world.applyCharge(t.Context(), tx, &made) }))
+		if got := world.only(t, invoice.ID); got.claim != want.claim || !got.nextCheck.Equal(want.nextCheck) || !got.ExpiresAt.Equal(want.ExpiresAt) {
 			t.Errorf("reserved %+v, read %+v", want, got)
 		}
 		changed := chargeChange{before: made.after, after: want}
 		changed.after.id, changed.after.state, changed.after.claim, changed.after.checks = made.after.id, pending, "other", 4
 		changed.after.nextCheck, changed.after.ExpiresAt = noon.Add(4*time.Minute), noon.Add(5*time.Minute)
-		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.applyCharge(t.Context(), tx, &changed) }))
-		got := w.only(t, i.ID)
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error { return world.applyCharge(t.Context(), tx, &changed) }))
+		got := world.only(t, invoice.ID)
 		for _, at := range []*time.Time{&got.ExpiresAt, &got.closedAt, &got.nextCheck, &got.hintedAt, &got.createdAt} {
 			*at = at.UTC()
 		}

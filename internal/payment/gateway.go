@@ -37,7 +37,9 @@ var (
 // holds a credential.
 type Refusal struct{ Reason string }
 
-func (r *Refusal) Error() string { return "refused by the gateway: " + r.Reason }
+func (r *Refusal) Error() string {
+	return "refused by the gateway: " + r.Reason
+}
 
 // Unwrap makes it an ErrRefused.
 func (r *Refusal) Unwrap() error { return ErrRefused }
@@ -161,7 +163,7 @@ type Hint struct {
 type Gateway interface {
 	// Create makes the charge, or returns the one that was made before under the
 	// same reference.
-	Create(ctx context.Context, o Order) (Charge, error)
+	Create(ctx context.Context, order Order) (Charge, error)
 	// Fetch reads the charge back, by its id or else by our reference.
 	Fetch(ctx context.Context, ref Ref) (Report, error)
 	// Cancel makes sure that the charge can be paid no more. A charge that is
@@ -172,7 +174,7 @@ type Gateway interface {
 	Check(ctx context.Context) error
 	// VerifyCallback checks a callback's proof and returns the charges that it is
 	// about. No hint and no error: it is genuine and of no interest.
-	VerifyCallback(ctx context.Context, c Callback) ([]Hint, error)
+	VerifyCallback(ctx context.Context, callback Callback) ([]Hint, error)
 }
 
 // Registrar is a gateway that can tell its provider by itself where to call

@@ -30,21 +30,26 @@ type gatewayChange struct {
 // changes the key and no option; Prune, which drops the options of a gateway that
 // was left; and the health of a gateway (recordGatewayHealth, setAside, spaceOut),
 // which is the engine's.
-func (s *Service) applyGateway(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *gatewayChange) error {
-	if err := deactivateAll(ctx, tx, a.Company.ID); err != nil {
+func (s *Service) applyGateway(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *gatewayChange,
+) error {
+	if err := deactivateAll(ctx, tx, actor.Company.ID); err != nil {
 		return err
 	}
-	if c.action == gatewaySet {
-		if err := s.writeSetup(ctx, tx, &c.after); err != nil {
+	if change.action == gatewaySet {
+		if err := s.writeSetup(ctx, tx, &change.after); err != nil {
 			return err
 		}
 	}
 	if s.options.Told != nil {
-		if err := s.options.Told(ctx, tx, a, c.after.Provider.Title); err != nil {
+		if err := s.options.Told(ctx, tx, actor, change.after.Provider.Title); err != nil {
 			return err
 		}
 	}
-	return account.WriteAudit(ctx, tx, a, c.audit())
+	return account.WriteAudit(ctx, tx, actor, change.audit())
 }
 
 // writeSetup stores a setup. Its options are sealed for its id, so a new one is
@@ -65,7 +70,11 @@ func (s *Service) writeSetup(ctx context.Context, tx *sqldb.Tx, setup *Setup) er
 
 func (c *gatewayChange) audit() account.AuditEntry {
 	entry := account.AuditEntry{
-		Action: string(c.action), Record: "gateway", ID: c.after.ID, Name: c.after.Provider.Title, Before: auditSetup(c.before),
+		Action: string(c.action),
+		Record: "gateway",
+		ID:     c.after.ID,
+		Name:   c.after.Provider.Title,
+		Before: auditSetup(c.before),
 	}
 	if c.action == gatewaySet {
 		entry.After = auditSetup(c.after)
@@ -79,17 +88,17 @@ var setupFields = []struct {
 	name string
 	of   func(Setup) any
 }{
-	{"provider", func(u Setup) any { return u.name }},
-	{"active", func(u Setup) any { return u.Active }},
+	{"provider", func(setup Setup) any { return setup.name }},
+	{"active", func(setup Setup) any { return setup.Active }},
 }
 
 // auditSetup is a setup as the audit log shows it: of a secret, how it ends.
-func auditSetup(u Setup) account.AuditFields {
+func auditSetup(setup Setup) account.AuditFields {
 	fields := account.AuditFields{}
 	for _, field := range setupFields {
-		fields[field.name] = field.of(u)
+		fields[field.name] = field.of(setup)
 	}
-	for name, value := range u.shown() {
+	for name, value := range setup.shown() {
 		fields[name] = value
 	}
 	return fields

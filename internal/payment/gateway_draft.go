@@ -35,14 +35,17 @@ const maxOption = 32 << 10
 // options that are given.
 func (s *Service) ReadGateway(in *input.Form) GatewayDraft {
 	in.Require("provider")
-	d := GatewayDraft{Provider: in.Choice("provider", s.providerNames()...).Value, Options: map[string]string{}}
-	for _, option := range s.providers[d.Provider].Options {
+	draft := GatewayDraft{
+		Provider: in.Choice("provider", s.providerNames()...).Value,
+		Options:  map[string]string{},
+	}
+	for _, option := range s.providers[draft.Provider].Options {
 		if given := option.read(in); given.Given() {
-			d.Options[option.Name] = given.Value
+			draft.Options[option.Name] = given.Value
 		}
 	}
-	d.Problems = in.Problems()
-	return d
+	draft.Problems = in.Problems()
+	return draft
 }
 
 func (o Option) read(in *input.Form) input.Opt[string] {
@@ -54,21 +57,24 @@ func (o Option) read(in *input.Form) input.Opt[string] {
 
 func (s *Service) providerNames() []string {
 	names := make([]string, len(s.options.Providers))
-	for i, p := range s.options.Providers {
-		names[i] = p.Name
+	for i, provider := range s.options.Providers {
+		names[i] = provider.Name
 	}
 	return names
 }
 
 // check refuses a provider that there is not, and options that are not the
 // provider's.
-func (d GatewayDraft) check(s *Service) error {
+func (d GatewayDraft) check(service *Service) error {
 	if d.Problems.Any() {
 		return d.Problems.Err()
 	}
-	provider, known := s.providers[d.Provider]
-	if !known || !s.offers(d.Provider) {
-		return fault.Field("provider", "must be one of: "+strings.Join(s.providerNames(), ", "))
+	provider, known := service.providers[d.Provider]
+	if !known || !service.offers(d.Provider) {
+		return fault.Field(
+			"provider",
+			"must be one of: "+strings.Join(service.providerNames(), ", "),
+		)
 	}
 	var refused fault.Fields
 	for _, name := range slices.Sorted(maps.Keys(d.Options)) {
@@ -81,7 +87,7 @@ func (d GatewayDraft) check(s *Service) error {
 
 // refuses says why an option cannot have a value; "" when it can.
 func (p Provider) refuses(name, value string) string {
-	i := slices.IndexFunc(p.Options, func(o Option) bool { return o.Name == name })
+	i := slices.IndexFunc(p.Options, func(option Option) bool { return option.Name == name })
 	switch {
 	case i < 0:
 		return "unknown field"
@@ -93,24 +99,32 @@ func (p Provider) refuses(name, value string) string {
 
 // ConfigureGateway chooses a company's gateway. Charges at a gateway that it had
 // before are checked there until they can be paid no more.
-func (s *Service) ConfigureGateway(ctx context.Context, a account.Actor, d GatewayDraft) (Setup, error) {
-	if err := d.check(s); err != nil {
+func (s *Service) ConfigureGateway(
+	ctx context.Context,
+	actor account.Actor,
+	draft GatewayDraft,
+) (Setup, error) {
+	if err := draft.check(s); err != nil {
 		return Setup{}, err
 	}
 	var configured Setup
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := account.LockTx(ctx, tx, a); err != nil {
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if err := account.LockTx(ctx, tx, actor); err != nil {
 			return err
 		}
-		before, err := s.previousSetup(ctx, tx, a, s.providers[d.Provider])
+		before, err := s.previousSetup(ctx, tx, actor, s.providers[draft.Provider])
 		if err != nil {
 			return err
 		}
-		change := gatewayChange{action: gatewaySet, before: before, after: before.with(d, tx.Now())}
+		change := gatewayChange{
+			action: gatewaySet,
+			before: before,
+			after:  before.with(draft, tx.Now()),
+		}
 		if err := s.checkOptions(change.after); err != nil {
 			return err
 		}
-		err = s.applyGateway(ctx, tx, a, &change)
+		err = s.applyGateway(ctx, tx, actor, &change)
 		configured = change.after
 		return err
 	})
@@ -122,27 +136,32 @@ func (s *Service) ConfigureGateway(ctx context.Context, a account.Actor, d Gatew
 
 // previousSetup is what the company configured for a provider before, with its
 // options, or a new setup.
-func (s *Service) previousSetup(ctx context.Context, tx *sqldb.Tx, a account.Actor, p Provider) (Setup, error) {
-	setup, err := lockSetup(ctx, tx, a.Company.ID, p.Name)
+func (s *Service) previousSetup(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	provider Provider,
+) (Setup, error) {
+	setup, err := lockSetup(ctx, tx, actor.Company.ID, provider.Name)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return Setup{CompanyID: a.Company.ID, Provider: p, name: p.Name, key: id.NewCode(24)}, nil // 142 bits
+		return Setup{CompanyID: actor.Company.ID, Provider: provider, name: provider.Name, key: id.NewCode(24)}, nil // 142 bits
 	}
 	if err != nil {
 		return setup, err
 	}
-	setup.Provider = p
+	setup.Provider = provider
 	setup.plain, err = s.unseal(setup)
 	return setup, err
 }
 
 // with returns the setup in use with the options of a draft over its own. The
 // count of failures begins anew: the new options are meant to end them.
-func (u Setup) with(d GatewayDraft, now time.Time) Setup {
+func (u Setup) with(draft GatewayDraft, now time.Time) Setup {
 	u.plain = maps.Clone(u.plain)
 	if u.plain == nil {
 		u.plain = map[string]string{}
 	}
-	maps.Copy(u.plain, d.Options)
+	maps.Copy(u.plain, draft.Options)
 	maps.DeleteFunc(u.plain, func(_, value string) bool { return value == "" })
 	u.Active, u.Failures, u.Problem, u.resumeAt, u.UpdatedAt = true, 0, "", time.Time{}, now
 	return u
@@ -173,9 +192,9 @@ func (s *Service) checkOptions(setup Setup) error {
 
 // ClearGateway leaves the company without a gateway. Charges that can still be
 // paid are checked all the same.
-func (s *Service) ClearGateway(ctx context.Context, a account.Actor) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := s.active(ctx, tx, a.Company.ID)
+func (s *Service) ClearGateway(ctx context.Context, actor account.Actor) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := s.active(ctx, tx, actor.Company.ID)
 		if err != nil {
 			return err
 		}
@@ -184,12 +203,15 @@ func (s *Service) ClearGateway(ctx context.Context, a account.Actor) error {
 		}
 		change := gatewayChange{action: gatewayCleared, before: before, after: before}
 		change.after.Active = false
-		return s.applyGateway(ctx, tx, a, &change)
+		return s.applyGateway(ctx, tx, actor, &change)
 	})
 }
 
 func errNoGateway() error {
-	return fault.Field("gateway", "no payment gateway is set up; choose one in the panel, or with `carteira gateway set`")
+	return fault.Field(
+		"gateway",
+		"no payment gateway is set up; choose one in the panel, or with `carteira gateway set`",
+	)
 }
 
 func optionsContext(id int64) string { return fmt.Sprintf("gateway:%d", id) }

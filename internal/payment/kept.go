@@ -10,19 +10,35 @@ import (
 var keptCharges = sqldb.Columns("id provider invoice_id customer_name reference gateway_ref amount_cents state created_at updated_at")
 
 // KeptAbout lists what this room keeps about a customer.
-func (s *Service) KeptAbout(ctx context.Context, q sqldb.Querier, a account.Actor, p account.DataSubject) ([]sqldb.Kept, error) {
-	charges, err := sqldb.ReadKept(ctx, q, "charges", keptCharges,
-		`SELECT `+sqldb.TextColumns(keptCharges)+` FROM charges WHERE company_id = ? AND customer_id = ? ORDER BY id`, a.Company.ID, p.CustomerID)
+func (s *Service) KeptAbout(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	subject account.DataSubject,
+) ([]sqldb.Kept, error) {
+	charges, err := sqldb.ReadKept(ctx, querier, "charges", keptCharges,
+		`SELECT `+sqldb.TextColumns(keptCharges)+` FROM charges WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		actor.Company.ID, subject.CustomerID)
 	return []sqldb.Kept{charges}, err
 }
 
 // EraseTx takes the customer's name off charges. The money stays: the law makes a
 // company keep its books.
-func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, p account.DataSubject) error {
-	return namelessCharges(ctx, tx, a.Company.ID, p.CustomerID)
+func (s *Service) EraseTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	subject account.DataSubject,
+) error {
+	return namelessCharges(ctx, tx, actor.Company.ID, subject.CustomerID)
 }
 
 func namelessCharges(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE charges SET customer_name = '' WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE charges SET customer_name = '' WHERE company_id = ? AND customer_id = ?`,
+		companyID,
+		customerID,
+	)
 	return err
 }

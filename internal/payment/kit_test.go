@@ -78,9 +78,9 @@ func (w *world) process(t *testing.T, old ...secret.Key) *world {
 	other.invoices = billing.New(db, other.events, other.customers)
 	other.Service = New(db, other.invoices, secret.NewBox(w.key, old...), Options{
 		Providers: w.bank.providers(), PublicURL: "https://pay.example.com", Timeout: unhurried,
-		Notify: func(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, address string) error {
+		Notify: func(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoiceID int64, address string) error {
 			_, err := tx.Exec(ctx, `INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING`,
-				a.Company.ID, invoiceID, address)
+				actor.Company.ID, invoiceID, address)
 			return err
 		},
 	})
@@ -91,16 +91,16 @@ func (w *world) newCompany(t *testing.T) account.Actor {
 	t.Helper()
 	all, err := w.accounts.Companies(t.Context())
 	must(t, err)
-	c, _, err := w.accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)))))
+	company, _, err := w.accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)))))
 	must(t, err)
-	return account.System(c, "test")
+	return account.System(company, "test")
 }
 
 func (w *world) gateway(t *testing.T, pairs ...string) Setup {
 	t.Helper()
-	u, err := w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values(pairs...)))
+	setup, err := w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values(pairs...)))
 	must(t, err)
-	return u
+	return setup
 }
 
 // configure changes the settings of the company, and not the actor, whose request
@@ -121,26 +121,26 @@ func (w *world) invoice(t *testing.T) billing.Invoice {
 		must(t, err)
 		return w.invoice(t)
 	}
-	c, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values(
+	record, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values(
 		"name", "Ana Lima", "email", "ana@example.com", "plan_id", fmt.Sprint(plans[0].ID), "data_de_vencimento", "2026-01-31")))
 	must(t, err)
-	list, _, err := w.invoices.List(t.Context(), w.actor, billing.Filter{CustomerID: c.ID}, input.Page{Number: 1, Size: 1})
+	list, _, err := w.invoices.List(t.Context(), w.actor, billing.Filter{CustomerID: record.ID}, input.Page{Number: 1, Size: 1})
 	must(t, err)
 	return list[0]
 }
 
 func (w *world) charged(t *testing.T, invoiceID int64) Payable {
 	t.Helper()
-	p, err := w.Charge(t.Context(), w.actor, invoiceID, "")
+	payable, err := w.Charge(t.Context(), w.actor, invoiceID, "")
 	must(t, err)
-	return p
+	return payable
 }
 
 func (w *world) find(t *testing.T, invoiceID int64) billing.Invoice {
 	t.Helper()
-	i, err := w.invoices.Find(t.Context(), w.actor, invoiceID)
+	invoice, err := w.invoices.Find(t.Context(), w.actor, invoiceID)
 	must(t, err)
-	return i
+	return invoice
 }
 
 // work lets the engine do all that is due now. The space between looks at one
@@ -162,9 +162,9 @@ func (w *world) work(t *testing.T) {
 }
 
 // later moves the clock on and lets the engine work.
-func (w *world) later(t *testing.T, d time.Duration) {
+func (w *world) later(t *testing.T, span time.Duration) {
 	t.Helper()
-	w.clock.Advance(d)
+	w.clock.Advance(span)
 	w.work(t)
 }
 
@@ -186,8 +186,8 @@ func (w *world) count(t *testing.T, text string, args ...any) int64 {
 // states are those of an invoice's charges, oldest first.
 func (w *world) states(t *testing.T, invoiceID int64) []string {
 	t.Helper()
-	list, err := sqldb.All(t.Context(), w.db, func(r sqldb.Row) (s string, err error) {
-		err = r.Scan(&s)
+	list, err := sqldb.All(t.Context(), w.db, func(row sqldb.Row) (s string, err error) {
+		err = row.Scan(&s)
 		return s, err
 	}, `SELECT state FROM charges WHERE invoice_id = ? ORDER BY id`, invoiceID)
 	must(t, err)
@@ -203,25 +203,25 @@ func (w *world) wantStates(t *testing.T, invoiceID int64, want ...string) {
 
 // wantPaid wants an invoice to have been paid once: one payment applied, one
 // event, the customer renewed by one period.
-func (w *world) wantPaid(t *testing.T, i billing.Invoice) {
+func (w *world) wantPaid(t *testing.T, invoice billing.Invoice) {
 	t.Helper()
-	if got := w.find(t, i.ID); got.Status != billing.Paid || got.PaidVia != "fake" {
+	if got := w.find(t, invoice.ID); got.Status != billing.Paid || got.PaidVia != "fake" {
 		t.Errorf("the invoice is %s, paid via %q", got.Status, got.PaidVia)
 	}
-	if n := w.count(t, `SELECT COUNT(*) FROM payments WHERE invoice_id = ? AND status = 'applied'`, i.ID); n != 1 {
+	if n := w.count(t, `SELECT COUNT(*) FROM payments WHERE invoice_id = ? AND status = 'applied'`, invoice.ID); n != 1 {
 		t.Errorf("%d payments applied, want one", n)
 	}
-	if n := w.count(t, `SELECT COUNT(*) FROM events WHERE name = 'invoice.paid' AND body LIKE ?`, fmt.Sprintf(`%%"invoice":{"id":%d,%%`, i.ID)); n != 1 {
+	if n := w.count(t, `SELECT COUNT(*) FROM events WHERE name = 'invoice.paid' AND body LIKE ?`, fmt.Sprintf(`%%"invoice":{"id":%d,%%`, invoice.ID)); n != 1 {
 		t.Errorf("%d events, want one", n)
 	}
-	if c, err := w.customers.Find(t.Context(), w.actor, i.Customer.ID); err != nil || c.DueOn.String() != "2026-02-28" {
-		t.Errorf("the customer is due on %s, %v", c.DueOn, err)
+	if record, err := w.customers.Find(t.Context(), w.actor, invoice.Customer.ID); err != nil || record.DueOn.String() != "2026-02-28" {
+		t.Errorf("the customer is due on %s, %v", record.DueOn, err)
 	}
 }
 
-func (w *world) wantOpen(t *testing.T, i billing.Invoice) {
+func (w *world) wantOpen(t *testing.T, invoice billing.Invoice) {
 	t.Helper()
-	if got := w.find(t, i.ID); got.Status != billing.Open {
+	if got := w.find(t, invoice.ID); got.Status != billing.Open {
 		t.Errorf("the invoice is %s", got.Status)
 	}
 }
@@ -233,8 +233,8 @@ func (w *world) wantReviews(t *testing.T, want ...Reason) []Review {
 	must(t, err)
 	slices.Reverse(list)
 	var got []Reason
-	for _, r := range list {
-		got = append(got, r.Reason)
+	for _, review := range list {
+		got = append(got, review.Reason)
 	}
 	if !slices.Equal(got, want) || total != int64(len(want)) {
 		t.Errorf("reviews %v (%d), want %v", got, total, want)
@@ -361,28 +361,28 @@ func (b *bank) payAt(t *testing.T, code string, amount money.Cents, at time.Time
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, c := range b.charges {
-		if c.PixCode == code || c.reference == code {
-			c.state = StatePaid
-			c.payments = append(c.payments, Received{ID: fmt.Sprintf("E2E-%s-%d", c.reference, len(c.payments)), Amount: amount, Currency: "BRL", At: at})
+	for _, charge := range b.charges {
+		if charge.PixCode == code || charge.reference == code {
+			charge.state = StatePaid
+			charge.payments = append(charge.payments, Received{ID: fmt.Sprintf("E2E-%s-%d", charge.reference, len(charge.payments)), Amount: amount, Currency: "BRL", At: at})
 			return
 		}
 	}
 	t.Fatalf("there is no charge %s", code)
 }
 
-func (b *bank) change(change func(c *held)) {
+func (b *bank) change(change func(order *held)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, c := range b.charges {
-		change(c)
+	for _, charge := range b.charges {
+		change(charge)
 	}
 }
 
 // payableNow counts the charges that can be paid.
 func (b *bank) payableNow() (n int) {
-	b.change(func(c *held) {
-		if c.state == StatePending {
+	b.change(func(order *held) {
+		if order.state == StatePending {
 			n++
 		}
 	})
@@ -402,32 +402,32 @@ type fake struct {
 	env          Env
 }
 
-func (f *fake) Create(ctx context.Context, o Order) (Charge, error) {
+func (f *fake) Create(ctx context.Context, order Order) (Charge, error) {
 	if err := f.begin(ctx, "create"); err != nil {
 		return Charge{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c, known := f.charges[o.Reference]
+	c, known := f.charges[order.Reference]
 	if !known {
 		f.made++
-		c = &held{reference: o.Reference, amount: o.Amount, state: StatePending, payer: o.Payer}
-		c.Charge = Charge{ID: fmt.Sprintf("ch_%d", f.made), PixCode: "pix-" + o.Reference, ExpiresAt: o.ExpiresAt}
+		c = &held{reference: order.Reference, amount: order.Amount, state: StatePending, payer: order.Payer}
+		c.Charge = Charge{ID: fmt.Sprintf("ch_%d", f.made), PixCode: "pix-" + order.Reference, ExpiresAt: order.ExpiresAt}
 		if soonest := f.clock.Now().Add(f.shortest); c.ExpiresAt.Before(soonest) {
 			c.ExpiresAt = soonest
 		}
 		if f.name == "other" {
-			c.PixCode, c.CheckoutURL = "", "https://other.example/"+o.Reference
+			c.PixCode, c.CheckoutURL = "", "https://other.example/"+order.Reference
 		}
-		f.charges[o.Reference] = c
+		f.charges[order.Reference] = c
 	}
 	return c.Charge, f.end("create")
 }
 
 func (f *fake) locate(ref Ref) *held {
-	for _, c := range f.charges {
-		if ref.ID != "" && c.ID == ref.ID || ref.Reference != "" && c.reference == ref.Reference {
-			return c
+	for _, charge := range f.charges {
+		if ref.ID != "" && charge.ID == ref.ID || ref.Reference != "" && charge.reference == ref.Reference {
+			return charge
 		}
 	}
 	return nil
@@ -439,18 +439,18 @@ func (f *fake) Fetch(ctx context.Context, ref Ref) (Report, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c := f.locate(ref)
-	if c == nil {
+	order := f.locate(ref)
+	if order == nil {
 		return Report{}, ErrNoCharge
 	}
-	r := Report{Charge: c.Charge, Reference: c.reference, State: c.state, Payments: slices.Clone(c.payments)}
-	if c.lie != "" {
-		r.Reference = c.lie
+	report := Report{Charge: order.Charge, Reference: order.reference, State: order.state, Payments: slices.Clone(order.payments)}
+	if order.lie != "" {
+		report.Reference = order.lie
 	}
 	if f.terse {
-		r.PixCode, r.CheckoutURL, r.ExpiresAt = "", "", time.Time{}
+		report.PixCode, report.CheckoutURL, report.ExpiresAt = "", "", time.Time{}
 	}
-	return r, f.end("look")
+	return report, f.end("look")
 }
 
 func (f *fake) Cancel(ctx context.Context, ref Ref) error {
@@ -459,13 +459,13 @@ func (f *fake) Cancel(ctx context.Context, ref Ref) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c := f.locate(ref)
+	order := f.locate(ref)
 	switch {
-	case c == nil:
-	case len(c.payments) > 0:
+	case order == nil:
+	case len(order.payments) > 0:
 		return ErrPaid
 	default:
-		c.state = StateCancelled
+		order.state = StateCancelled
 	}
 	return f.end("cancel")
 }
@@ -475,9 +475,9 @@ func (f *fake) Check(ctx context.Context) error { return f.begin(ctx, "check") }
 // tell is the body of a callback of the bank.
 type tell struct{ Event, Secret, ID, Reference string }
 
-func (f *fake) VerifyCallback(_ context.Context, c Callback) ([]Hint, error) {
+func (f *fake) VerifyCallback(_ context.Context, callback Callback) ([]Hint, error) {
 	var body tell
-	if err := json.Unmarshal(c.Body, &body); err != nil || subtle.ConstantTimeCompare([]byte(body.Secret), []byte(f.secret)) != 1 {
+	if err := json.Unmarshal(callback.Body, &body); err != nil || subtle.ConstantTimeCompare([]byte(body.Secret), []byte(f.secret)) != 1 {
 		return nil, ErrForged
 	}
 	if body.ID == "" && body.Reference == "" {

@@ -24,26 +24,37 @@ type Link struct {
 	Current   *Payable  // that charge; nil when there is none
 }
 
-func (s *Service) payURL(code string) string { return s.options.PublicURL + "/pay/" + code }
+func (s *Service) payURL(code string) string {
+	return s.options.PublicURL + "/pay/" + code
+}
 
 // PaymentLink returns where an invoice can be paid. It calls no gateway: the
 // charge is made when a payer opens the page.
-func (s *Service) PaymentLink(ctx context.Context, a account.Actor, invoiceID int64) (Link, error) {
-	invoice, err := s.billing.Find(ctx, a, invoiceID)
+func (s *Service) PaymentLink(
+	ctx context.Context,
+	actor account.Actor,
+	invoiceID int64,
+) (Link, error) {
+	invoice, err := s.billing.Find(ctx, actor, invoiceID)
 	if err != nil {
 		return Link{}, err
 	}
-	code, err := s.codeOf(ctx, a, invoiceID)
+	code, err := s.codeOf(ctx, actor, invoiceID)
 	if err != nil {
 		return Link{}, err
 	}
-	wanted := owed{a.Company, invoice, s.db.Now()}
+	wanted := owed{actor.Company, invoice, s.db.Now()}
 	due := wanted.due()
-	link := Link{Invoice: invoice, URL: s.payURL(code), Amount: due.Total, Methods: []Flow{}}
+	link := Link{
+		Invoice: invoice,
+		URL:     s.payURL(code),
+		Amount:  due.Total,
+		Methods: []Flow{},
+	}
 	if invoice.Status == billing.Open {
 		link.Amount = due.Rest
 	}
-	setup, err := s.active(ctx, s.db, a.Company.ID)
+	setup, err := s.active(ctx, s.db, actor.Company.ID)
 	if fault.KindOf(err) == fault.KindInvalid {
 		return link, nil
 	}
@@ -54,25 +65,29 @@ func (s *Service) PaymentLink(ctx context.Context, a account.Actor, invoiceID in
 	if due.Rest > 0 {
 		link.Payable, link.Methods = true, []Flow{s.flow(setup)}
 	}
-	c, found, err := s.current(ctx, wanted, setup)
+	charge, found, err := s.current(ctx, wanted, setup)
 	if found {
-		payable := payableOf(invoice, c)
-		link.ExpiresAt, link.Current = c.ExpiresAt, &payable
+		payable := payableOf(invoice, charge)
+		link.ExpiresAt, link.Current = charge.ExpiresAt, &payable
 	}
 	return link, err
 }
 
 // codeOf reads the code of an invoice's page; the first call makes it.
-func (s *Service) codeOf(ctx context.Context, a account.Actor, invoiceID int64) (string, error) {
-	code, err := codeOfInvoice(ctx, s.db, a.Company.ID, invoiceID)
+func (s *Service) codeOf(
+	ctx context.Context,
+	actor account.Actor,
+	invoiceID int64,
+) (string, error) {
+	code, err := codeOfInvoice(ctx, s.db, actor.Company.ID, invoiceID)
 	if !errors.Is(err, sqldb.ErrNotFound) {
 		return code, err
 	}
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if _, err := billing.LockTx(ctx, tx, a, invoiceID); err != nil { // it may be deleted meanwhile
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if _, err := billing.LockTx(ctx, tx, actor, invoiceID); err != nil { // it may be deleted meanwhile
 			return err
 		}
-		code, err = payCode(ctx, tx, a.Company.ID, invoiceID)
+		code, err = payCode(ctx, tx, actor.Company.ID, invoiceID)
 		return err
 	})
 	return code, err
@@ -84,9 +99,9 @@ func (s *Service) current(ctx context.Context, wanted owed, setup Setup) (charge
 	if err != nil || wanted.invoice.Status != billing.Open {
 		return charge{}, false, err
 	}
-	for _, c := range list {
-		if c.state == pending && c.gatewayID == setup.ID && wanted.fits(c) {
-			return c, true, nil
+	for _, charge := range list {
+		if charge.state == pending && charge.gatewayID == setup.ID && wanted.fits(charge) {
+			return charge, true, nil
 		}
 	}
 	return charge{}, false, nil
@@ -119,40 +134,40 @@ func (s *Service) Page(ctx context.Context, code string) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	p := Page{Company: company}
+	page := Page{Company: company}
 	visitor := account.System(company, "checkout")
-	if p.Invoice, err = s.billing.Find(ctx, visitor, invoiceID); err != nil {
-		return p, err
+	if page.Invoice, err = s.billing.Find(ctx, visitor, invoiceID); err != nil {
+		return page, err
 	}
-	p.Due = owed{company, p.Invoice, s.db.Now()}.due()
+	page.Due = owed{company, page.Invoice, s.db.Now()}.due()
 	setup, err := s.active(ctx, s.db, companyID)
 	if fault.KindOf(err) == fault.KindInvalid {
-		return p, nil
+		return page, nil
 	}
 	if err != nil {
-		return p, err
+		return page, err
 	}
-	return p, s.fill(ctx, &p, setup)
+	return page, s.fill(ctx, &page, setup)
 }
 
-func (s *Service) fill(ctx context.Context, p *Page, setup Setup) error {
-	p.Provider = setup.Provider
-	_, p.Simulated = s.options.Simulate[setup.name]
-	c, found, err := s.current(ctx, owed{p.Company, p.Invoice, s.db.Now()}, setup)
+func (s *Service) fill(ctx context.Context, page *Page, setup Setup) error {
+	page.Provider = setup.Provider
+	_, page.Simulated = s.options.Simulate[setup.name]
+	charge, found, err := s.current(ctx, owed{page.Company, page.Invoice, s.db.Now()}, setup)
 	if err != nil {
 		return err
 	}
 	if found {
-		p.Ready = true
-		p.Payable = payableOf(p.Invoice, c)
+		page.Ready = true
+		page.Payable = payableOf(page.Invoice, charge)
 		return nil
 	}
-	failedAt, err := lastFailure(ctx, s.db, setup.CompanyID, p.Invoice.ID)
+	failedAt, err := lastFailure(ctx, s.db, setup.CompanyID, page.Invoice.ID)
 	if !failedAt.IsZero() {
-		p.RetryAt = failedAt.Add(retryPause)
+		page.RetryAt = failedAt.Add(retryPause)
 	}
-	if setup.blocked(s.db.Now()) && setup.resumeAt.After(p.RetryAt) {
-		p.RetryAt = setup.resumeAt
+	if setup.blocked(s.db.Now()) && setup.resumeAt.After(page.RetryAt) {
+		page.RetryAt = setup.resumeAt
 	}
 	return err
 }
@@ -161,18 +176,21 @@ func (s *Service) fill(ctx context.Context, p *Page, setup Setup) error {
 // made, unless the gateway has just failed to. What the gateway failed with
 // comes with the page.
 func (s *Service) OpenPage(ctx context.Context, code string) (Page, error) {
-	p, err := s.Page(ctx, code)
-	if err != nil || p.Ready || p.Invoice.Status != billing.Open || p.Provider.Name == "" {
-		return p, err
+	page, err := s.Page(ctx, code)
+	if err != nil || page.Ready || page.Invoice.Status != billing.Open || page.Provider.Name == "" {
+		return page, err
 	}
-	if !p.Company.Subscription.Functions.Has(account.FunctionPayments) {
-		p.Provider = Provider{} // the plan lacks it: for the payer it is as if there were none
-		return p, nil
+	if !page.Company.Subscription.Functions.Has(account.FunctionPayments) {
+		page.Provider = Provider{} // the plan lacks it: for the payer it is as if there were none
+		return page, nil
 	}
-	if p.RetryAt.After(s.db.Now()) {
-		return p, fault.Upstream("the payment gateway is not working at the moment; try again in a little while", nil)
+	if page.RetryAt.After(s.db.Now()) {
+		return page, fault.Upstream(
+			"the payment gateway is not working at the moment; try again in a little while",
+			nil,
+		)
 	}
-	_, failure := s.Charge(ctx, account.System(p.Company, "checkout"), p.Invoice.ID, "")
+	_, failure := s.Charge(ctx, account.System(page.Company, "checkout"), page.Invoice.ID, "")
 	after, err := s.Page(ctx, code)
 	if err == nil && after.Invoice.Status == billing.Open && !after.Ready {
 		err = failure
@@ -195,16 +213,17 @@ func (s *Service) Simulate(ctx context.Context, code string) error {
 	if !pretends {
 		return fault.Forbidden("payments of this company are real")
 	}
-	c, found, err := s.current(ctx, owed{page.Company, page.Invoice, s.db.Now()}, setup)
+	charge, found, err := s.current(ctx, owed{page.Company, page.Invoice, s.db.Now()}, setup)
 	if err != nil || !found {
 		return err
 	}
-	about := callAbout{setup, "simulate", c.order.Reference}
-	if err := s.call(ctx, about, func(ctx context.Context) error { return pay(ctx, c.ID) }); err != nil {
+	about := callAbout{setup, "simulate", charge.order.Reference}
+	err = s.call(ctx, about, func(ctx context.Context) error { return pay(ctx, charge.ID) })
+	if err != nil {
 		return err
 	}
-	c.claim = "" // the gateway is asked under none
-	return s.fetchNow(ctx, check{setup, c})
+	charge.claim = "" // the gateway is asked under none
+	return s.fetchNow(ctx, check{setup, charge})
 }
 
 // fetchNow settles a charge while a caller waits, beside what the engine does.

@@ -18,45 +18,55 @@ type Metrics struct {
 }
 
 func newMetrics(providers []Provider) *Metrics {
-	m := &Metrics{
+	metrics := &Metrics{
 		charges: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_payment_charges_total", Help: "Charges asked of gateways, by provider and whether they were made.",
+			Name: "carteira_payment_charges_total",
+			Help: "Charges asked of gateways, by provider and whether they were made.",
 		}, []string{"provider", "outcome"}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_payment_gateway_calls_total", Help: "Calls to gateways, by provider, operation and outcome.",
+			Name: "carteira_payment_gateway_calls_total",
+			Help: "Calls to gateways, by provider, operation and outcome.",
 		}, []string{"provider", "operation", "outcome"}),
 		callbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_payment_callbacks_total", Help: "Callbacks of gateways, by provider and outcome.",
+			Name: "carteira_payment_callbacks_total",
+			Help: "Callbacks of gateways, by provider and outcome.",
 		}, []string{"provider", "outcome"}),
 		reviews: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_payment_reviews_total", Help: "Payments put aside for a person, by reason.",
+			Name: "carteira_payment_reviews_total",
+			Help: "Payments put aside for a person, by reason.",
 		}, []string{"reason"}),
 		aside: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_payment_set_aside_total", Help: "Charges and callbacks set aside because they kept panicking.",
+			Name: "carteira_payment_set_aside_total",
+			Help: "Charges and callbacks set aside because they kept panicking.",
 		}, []string{"what"}),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "carteira_payment_settlement_lag_seconds", Help: "Time from a payment to the invoice being paid.",
+			Name:    "carteira_payment_settlement_lag_seconds",
+			Help:    "Time from a payment to the invoice being paid.",
 			Buckets: []float64{.1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21600, 86400},
 		}),
 	}
-	for _, p := range providers { // there from the start, so that the first one is an increase
+	for _, provider := range providers { // there from the start, so that the first one is an increase
 		for _, outcome := range []string{"made", "failed"} {
-			m.charges.WithLabelValues(p.Name, outcome)
+			metrics.charges.WithLabelValues(provider.Name, outcome)
 		}
 	}
 	for _, what := range []string{"charge", "callback"} {
-		m.aside.WithLabelValues(what)
+		metrics.aside.WithLabelValues(what)
 	}
-	for _, r := range Reasons {
-		m.reviews.WithLabelValues(string(r))
+	for _, reason := range Reasons {
+		metrics.reviews.WithLabelValues(string(reason))
 	}
-	return m
+	return metrics
 }
 
 // Metrics returns the room's metrics for registration.
 func (s *Service) Metrics() []prometheus.Collector {
-	m := s.metrics
-	return []prometheus.Collector{m.charges, m.calls, m.callbacks, m.reviews, m.aside, m.lag, unresolved{s}}
+	metrics := s.metrics
+	return []prometheus.Collector{
+		metrics.charges, metrics.calls, metrics.callbacks, metrics.reviews, metrics.aside,
+		metrics.lag,
+		unresolved{s},
+	}
 }
 
 // unresolved queries the database at every scrape: an engine that hangs could
@@ -64,9 +74,15 @@ func (s *Service) Metrics() []prometheus.Collector {
 type unresolved struct{ service *Service }
 
 var (
-	openReviewsDesc = prometheus.NewDesc("carteira_payment_reviews_open", "Payments that wait for a person.", nil, nil)
-	oldestDesc      = prometheus.NewDesc("carteira_payment_oldest_reserved_seconds",
-		"How long it has not been known of the oldest charge whether the gateway made it.", nil, nil)
+	openReviewsDesc = prometheus.NewDesc(
+		"carteira_payment_reviews_open",
+		"Payments that wait for a person.",
+		nil,
+		nil,
+	)
+	oldestDesc = prometheus.NewDesc("carteira_payment_oldest_reserved_seconds",
+		"How long it has not been known of the oldest charge whether the gateway made it.", nil,
+		nil)
 	overdueDesc = prometheus.NewDesc("carteira_payment_oldest_due_seconds",
 		"How long the oldest charge that nobody looks after has been due.", nil, nil)
 )

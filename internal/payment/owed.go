@@ -19,12 +19,16 @@ type owed struct {
 
 func (o owed) today() civil.Date { return civil.Of(o.now.In(o.company.Zone)) }
 
-func (o owed) due() billing.Payable { return o.invoice.PayableOn(o.company, o.today()) }
+func (o owed) due() billing.Payable {
+	return o.invoice.PayableOn(o.company, o.today())
+}
 
 func (o owed) rest() money.Cents { return o.due().Rest }
 
 // changes reports whether another amount is to pay on the day after.
-func (o owed) changes() bool { return o.invoice.PayableChangesAfter(o.company, o.today()) }
+func (o owed) changes() bool {
+	return o.invoice.PayableChangesAfter(o.company, o.today())
+}
 
 // expiry is when a charge made now ends: after its usual time, or with the
 // company's day, when another amount is to pay on the day after.
@@ -41,7 +45,7 @@ func (o owed) expiry() time.Time {
 
 // fits reports whether a charge asks for what is to pay now, and no longer than
 // that is right. The terms may have changed since it was made.
-func (o owed) fits(c charge) bool {
-	outlives := o.changes() && c.ExpiresAt.After(o.expiry())
-	return c.order.Amount == o.rest() && c.ExpiresAt.After(o.now) && !outlives
+func (o owed) fits(charge charge) bool {
+	outlives := o.changes() && charge.ExpiresAt.After(o.expiry())
+	return charge.order.Amount == o.rest() && charge.ExpiresAt.After(o.now) && !outlives
 }

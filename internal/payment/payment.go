@@ -29,13 +29,13 @@ type Options struct {
 	Log       *slog.Logger
 	// Notify stores the address that is notified when the invoice is paid. It is
 	// a function of the webhook room, which this one does not import.
-	Notify func(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, address string) error
+	Notify func(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoiceID int64, address string) error
 	// Simulate has, by provider, a function of those that only pretend: it pays
 	// the charge that the gateway knows by an id.
 	Simulate map[string]func(ctx context.Context, gatewayID string) error
 	// Told tells the owners of a company, in the transaction, that its gateway is
 	// another: a function of the program, which knows a way to them; nil: none.
-	Told func(ctx context.Context, tx *sqldb.Tx, a account.Actor, what string) error
+	Told func(ctx context.Context, tx *sqldb.Tx, actor account.Actor, what string) error
 	// Off are the names of providers that the operator has switched off: nobody
 	// can choose or charge through one. Charges that one has already are still
 	// looked after.
@@ -58,51 +58,64 @@ type Service struct {
 
 // New makes the service, which from then on watches invoices: the charges of
 // one that is no longer open, or that is deleted, are cancelled at the gateway.
-func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, o Options) *Service {
-	if o.Timeout == 0 {
-		o.Timeout = 15 * time.Second
+func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, options Options) *Service {
+	if options.Timeout == 0 {
+		options.Timeout = 15 * time.Second
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{
-		db: db, billing: invoices, box: box, options: o,
-		providers: map[string]Provider{}, wake: worker.NewWake(), metrics: newMetrics(o.Providers),
+	service := &Service{
+		db:        db,
+		billing:   invoices,
+		box:       box,
+		options:   options,
+		providers: map[string]Provider{},
+		wake:      worker.NewWake(),
+		metrics:   newMetrics(options.Providers),
 	}
-	s.options.Providers = nil
-	for _, p := range o.Providers {
-		s.providers[p.Name] = p
-		if s.offers(p.Name) {
-			s.options.Providers = append(s.options.Providers, p)
+	service.options.Providers = nil
+	for _, provider := range options.Providers {
+		service.providers[provider.Name] = provider
+		if service.offers(provider.Name) {
+			service.options.Providers = append(service.options.Providers, provider)
 		}
 	}
-	invoices.Watch(s.invoicesChanged)
-	return s
+	invoices.Watch(service.invoicesChanged)
+	return service
 }
 
 // Providers lists the gateways that a company can choose from.
 func (s *Service) Providers() []Provider { return s.options.Providers }
 
 // offers reports whether a provider is not switched off.
-func (s *Service) offers(name string) bool { return !slices.Contains(s.options.Off, name) }
+func (s *Service) offers(name string) bool {
+	return !slices.Contains(s.options.Off, name)
+}
 
 // lifetime is how long a charge can be paid unless the gateway says otherwise.
 const lifetime = 24 * time.Hour
 
 // lease is how long a claim lasts: longer than the longest exchange with a
 // gateway, so that no two workers deal with one charge.
-func (s *Service) lease() time.Duration { return s.options.Timeout + 15*time.Second }
+func (s *Service) lease() time.Duration {
+	return s.options.Timeout + 15*time.Second
+}
 
 // invoicesChanged cancels the charges of invoices that need not be paid any
 // more, that cost another amount now, or that are deleted, in the transaction of
 // the change. When this room
 // itself pays the invoice, the charge that did it is paid by then and is left
 // alone.
-func (s *Service) invoicesChanged(ctx context.Context, tx *sqldb.Tx, changed billing.Changes) error {
+func (s *Service) invoicesChanged(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	changed billing.Changes,
+) error {
 	var ids []int64
-	for _, c := range changed.List {
-		if c.Action == billing.ActionDeleted || c.After.Status != billing.Open || c.CostsOther() {
-			ids = append(ids, c.Invoice().ID)
+	for _, change := range changed.List {
+		if change.Action == billing.ActionDeleted || change.After.Status != billing.Open || change.CostsOther() {
+			ids = append(ids, change.Invoice().ID)
 		}
 	}
 	if len(ids) == 0 {

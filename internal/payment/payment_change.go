@@ -43,20 +43,38 @@ func (p Payment) Applied() bool {
 // ledger is the payment as the ledger has it.
 func (p Payment) ledger() billing.Payment {
 	return billing.Payment{
-		ID: p.Number, ChargeID: p.chargeID, Provider: p.Provider, PaymentID: p.ID, Via: p.Via, InvoiceID: p.InvoiceID,
-		CustomerID: p.CustomerID, CustomerName: p.CustomerName, Amount: p.Amount, Currency: p.Currency, PaidAt: p.PaidAt,
-		Refunded: p.Refund, ConfirmedBy: p.ConfirmedBy,
+		ID:           p.Number,
+		ChargeID:     p.chargeID,
+		Provider:     p.Provider,
+		PaymentID:    p.ID,
+		Via:          p.Via,
+		InvoiceID:    p.InvoiceID,
+		CustomerID:   p.CustomerID,
+		CustomerName: p.CustomerName,
+		Amount:       p.Amount,
+		Currency:     p.Currency,
+		PaidAt:       p.PaidAt,
+		Refunded:     p.Refund,
+		ConfirmedBy:  p.ConfirmedBy,
 	}
 }
 
 // paymentOf makes the record of a payment that a charge received.
-func paymentOf(c charge, r Received) Payment {
-	p := Payment{
-		chargeID: c.id, ID: r.ID, Provider: c.provider, Via: c.provider, InvoiceID: c.invoiceID, CustomerID: c.customerID,
-		CustomerName: c.customerName, Amount: r.Amount, Currency: r.Currency, PaidAt: r.At.Truncate(time.Microsecond),
+func paymentOf(charge charge, received Received) Payment {
+	payment := Payment{
+		chargeID:     charge.id,
+		ID:           received.ID,
+		Provider:     charge.provider,
+		Via:          charge.provider,
+		InvoiceID:    charge.invoiceID,
+		CustomerID:   charge.customerID,
+		CustomerName: charge.customerName,
+		Amount:       received.Amount,
+		Currency:     received.Currency,
+		PaidAt:       received.At.Truncate(time.Microsecond),
 	}
-	p.Refund = min(r.Refunded, r.Amount)
-	return p
+	payment.Refund = min(received.Refunded, received.Amount)
+	return payment
 }
 
 // paymentAction is what happened to a payment, as the audit log names it.
@@ -86,27 +104,37 @@ type paymentChange struct {
 // writes the ledger and pays the invoice; the review that it opens or decides and
 // the audit line are written here. It is the only place that writes reviews. The
 // charge of a payment must be written before, as settlement.write says.
-func (s *Service) applyPayment(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *paymentChange) error {
-	if err := s.writeLedger(ctx, tx, a, c); err != nil {
+func (s *Service) applyPayment(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *paymentChange,
+) error {
+	if err := s.writeLedger(ctx, tx, actor, change); err != nil {
 		return err
 	}
-	if err := s.writeReview(ctx, tx, a, c); err != nil {
+	if err := s.writeReview(ctx, tx, actor, change); err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, tx, a, c.audit())
+	return account.WriteAudit(ctx, tx, actor, change.audit())
 }
 
 // writeLedger has billing record what became of the payment.
-func (s *Service) writeLedger(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *paymentChange) (err error) {
+func (s *Service) writeLedger(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *paymentChange,
+) (err error) {
 	switch {
-	case c.receipt != nil:
-		return s.payInvoice(ctx, tx, a, c)
-	case c.action == paymentRefunded:
-		c.outcome, err = s.billing.RefundTx(ctx, tx, a, c.refund())
-	case c.action == paymentReviewed:
-		err = s.billing.DismissTx(ctx, tx, a, c.after.Number)
+	case change.receipt != nil:
+		return s.payInvoice(ctx, tx, actor, change)
+	case change.action == paymentRefunded:
+		change.outcome, err = s.billing.RefundTx(ctx, tx, actor, change.refund())
+	case change.action == paymentReviewed:
+		err = s.billing.DismissTx(ctx, tx, actor, change.after.Number)
 	default:
-		c.after.Number, err = s.billing.KeepTx(ctx, tx, a, c.after.ledger())
+		change.after.Number, err = s.billing.KeepTx(ctx, tx, actor, change.after.ledger())
 	}
 	return err
 }
@@ -116,31 +144,46 @@ func (s *Service) writeLedger(ctx context.Context, tx *sqldb.Tx, a account.Actor
 // each: the sum is the id.
 func (c *paymentChange) refund() billing.Refund {
 	return billing.Refund{
-		PaymentID: c.after.Number, Amount: c.after.Refund - c.before.Refund, RefundID: fmt.Sprintf("gateway:%s", c.after.Refund),
-		At: c.refundedAt,
+		PaymentID: c.after.Number,
+		Amount:    c.after.Refund - c.before.Refund,
+		RefundID:  fmt.Sprintf("gateway:%s", c.after.Refund),
+		At:        c.refundedAt,
 	}
 }
 
-func (s *Service) writeReview(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *paymentChange) error {
-	if c.action == paymentReviewed {
-		first, err := resolveReview(ctx, tx, a.Company.ID, c.review)
+func (s *Service) writeReview(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *paymentChange,
+) error {
+	if change.action == paymentReviewed {
+		first, err := resolveReview(ctx, tx, actor.Company.ID, change.review)
 		if err == nil && !first {
 			return fault.Conflict("somebody else has just decided about this payment")
 		}
 		return err
 	}
-	if c.reason == "" {
+	if change.reason == "" {
 		return nil
 	}
-	tx.OnCommit(s.metrics.reviews.WithLabelValues(string(c.reason)).Inc)
-	return insertReview(ctx, tx, a.Company.ID, Review{paymentRowID: c.after.Number, Reason: c.reason})
+	tx.OnCommit(s.metrics.reviews.WithLabelValues(string(change.reason)).Inc)
+	return insertReview(ctx, tx, actor.Company.ID, Review{
+		paymentRowID: change.after.Number,
+		Reason:       change.reason,
+	})
 }
 
 // payInvoice has the payment count for its invoice.
-func (s *Service) payInvoice(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *paymentChange) (err error) {
-	c.outcome, err = s.billing.ReceiveTx(ctx, tx, a, *c.receipt)
-	if err == nil && c.action == paymentReceived {
-		lag := tx.Now().Sub(c.after.PaidAt)
+func (s *Service) payInvoice(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *paymentChange,
+) (err error) {
+	change.outcome, err = s.billing.ReceiveTx(ctx, tx, actor, *change.receipt)
+	if err == nil && change.action == paymentReceived {
+		lag := tx.Now().Sub(change.after.PaidAt)
 		tx.OnCommit(func() { s.metrics.lag.Observe(max(lag, 0).Seconds()) })
 	}
 	return err
@@ -152,11 +195,11 @@ var auditedFields = []struct {
 	name string
 	of   func(*paymentChange) any
 }{
-	{"amount", func(c *paymentChange) any { return c.after.Amount }},
-	{"payment_id", func(c *paymentChange) any { return c.after.ID }},
-	{"reason", func(c *paymentChange) any { return c.review.Reason }},
-	{"resolution", func(c *paymentChange) any { return c.review.Resolution }},
-	{"note", func(c *paymentChange) any { return c.review.Note }},
+	{"amount", func(change *paymentChange) any { return change.after.Amount }},
+	{"payment_id", func(change *paymentChange) any { return change.after.ID }},
+	{"reason", func(change *paymentChange) any { return change.review.Reason }},
+	{"resolution", func(change *paymentChange) any { return change.review.Resolution }},
+	{"note", func(change *paymentChange) any { return change.review.Note }},
 }
 
 // audit is the line of the audit log, which belongs to the invoice. What a
@@ -167,6 +210,10 @@ func (c *paymentChange) audit() account.AuditEntry {
 		shown[field.name] = field.of(c)
 	}
 	return account.AuditEntry{
-		Action: string(c.action), Record: "invoice", ID: c.after.InvoiceID, Name: c.after.CustomerName, After: shown,
+		Action: string(c.action),
+		Record: "invoice",
+		ID:     c.after.InvoiceID,
+		Name:   c.after.CustomerName,
+		After:  shown,
 	}
 }

@@ -15,18 +15,18 @@ func TestDueChargesAreReadFromTheirIndex(t *testing.T) {
 	if sqldbtest.Raced {
 		t.Skip("one goroutine, and many rows")
 	}
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		w.charged(t, i.ID)
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.charged(t, invoice.ID)
 		later := noon.Add(time.Hour).UnixMicro()
-		w.exec(t, fmt.Sprintf(`INSERT INTO charges (company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference, gateway_ref, amount_cents,
+		world.exec(t, fmt.Sprintf(`INSERT INTO charges (company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference, gateway_ref, amount_cents,
 				state, pix_code, checkout_url, problem, expires_at, next_check_at, checks, hinted_at, claim, created_at, updated_at)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
 			SELECT 1, 1, 'fake', 1000 + i, 1, 'Ana', 'r' || i, 'g' || i, 3500, CASE WHEN i %% 2 = 0 THEN 'pending' ELSE 'expired' END, '', '', '', %d,
 				CASE WHEN i %% 2 = 0 THEN CAST(%d AS BIGINT) END, 0, 0, '', 1, 1 FROM n`, later, later))
-		w.exec(t, `ANALYZE`) // which PostgreSQL does by itself before there are many
+		world.exec(t, `ANALYZE`) // which PostgreSQL does by itself before there are many
 		at := noon.UnixMicro()
-		plan := sqldbtest.Explain(t, w.db, dueChargesText, at, at, at, callsPerClaim, maxInFlight)
+		plan := sqldbtest.Explain(t, world.db, dueChargesText, at, at, at, callsPerClaim, maxInFlight)
 		for _, index := range []string{"charges_due", "charges_claimed"} {
 			if !strings.Contains(plan, index) {
 				t.Errorf("%s is not used:\n%s", index, plan)
@@ -41,35 +41,35 @@ func TestDueChargesAreReadFromTheirIndex(t *testing.T) {
 // One company's backlog, or its broken gateway, does not keep the others from
 // being checked.
 func TestCompaniesDoNotWaitForEachOther(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, world *world) {
 		for range 20 {
-			w.charged(t, w.invoice(t).ID)
+			world.charged(t, world.invoice(t).ID)
 		}
-		other := *w
-		other.actor = w.newCompany(t)
+		other := *world
+		other.actor = world.newCompany(t)
 		other.gateway(t, "provider", "fake", "secret", "of-the-other-company")
-		i := other.invoice(t)
-		p := other.charged(t, i.ID)
-		w.bank.pay(t, p.PixCode, 3500)
-		w.clock.Advance(time.Minute)
-		claimed, err := w.claim(t.Context(), maxInFlight)
+		invoice := other.invoice(t)
+		payable := other.charged(t, invoice.ID)
+		world.bank.pay(t, payable.PixCode, 3500)
+		world.clock.Advance(time.Minute)
+		claimed, err := world.claim(t.Context(), maxInFlight)
 		must(t, err)
 		byCompany := map[int64]int{}
-		for _, c := range claimed {
-			byCompany[c.companyID]++
-			w.checkCharge(t.Context(), c)
+		for _, charge := range claimed {
+			byCompany[charge.companyID]++
+			world.checkCharge(t.Context(), charge)
 		}
-		if byCompany[w.actor.Company.ID] != callsPerClaim || byCompany[other.actor.Company.ID] != 1 {
+		if byCompany[world.actor.Company.ID] != callsPerClaim || byCompany[other.actor.Company.ID] != 1 {
 			t.Errorf("claimed %v", byCompany)
 		}
-		other.wantPaid(t, i)
+		other.wantPaid(t, invoice)
 		// The space between looks holds for the next round.
-		again, err := w.claim(t.Context(), maxInFlight)
+		again, err := world.claim(t.Context(), maxInFlight)
 		if err != nil || len(again) != 0 {
 			t.Errorf("%d more at once, %v", len(again), err)
 		}
-		w.clock.Advance(callsPerClaim * spacing)
-		if again, err = w.claim(t.Context(), maxInFlight); err != nil || len(again) != callsPerClaim {
+		world.clock.Advance(callsPerClaim * spacing)
+		if again, err = world.claim(t.Context(), maxInFlight); err != nil || len(again) != callsPerClaim {
 			t.Errorf("%d after a while, %v", len(again), err)
 		}
 	})

@@ -16,19 +16,30 @@ const failingAt = 3
 
 // Failing reports whether a person should look at the gateway: it refuses, or it
 // has failed several times in a row.
-func (u Setup) Failing() bool { return u.Problem != "" && (u.Failures == 0 || u.Failures >= failingAt) }
+func (u Setup) Failing() bool {
+	return u.Problem != "" && (u.Failures == 0 || u.Failures >= failingAt)
+}
 
 // SetupOf returns the company's configuration of a provider, also of one that is
 // not in use: of secrets, how they end. A provider that the company never chose
 // has no ID.
-func (s *Service) SetupOf(ctx context.Context, a account.Actor, provider string) (Setup, error) {
+func (s *Service) SetupOf(
+	ctx context.Context,
+	actor account.Actor,
+	provider string,
+) (Setup, error) {
 	p, known := s.providers[provider]
 	if !known || !s.offers(provider) {
 		return Setup{}, fault.NotFound("gateway")
 	}
-	setup, err := setupNamed(ctx, s.db, a.Company.ID, provider)
+	setup, err := setupNamed(ctx, s.db, actor.Company.ID, provider)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return Setup{CompanyID: a.Company.ID, Provider: p, Options: map[string]string{}, name: provider}, nil
+		return Setup{
+			CompanyID: actor.Company.ID,
+			Provider:  p,
+			Options:   map[string]string{},
+			name:      provider,
+		}, nil
 	}
 	if err != nil {
 		return Setup{}, err
@@ -45,8 +56,8 @@ type Live struct {
 
 // Live counts the charges of the company's gateway that can still be paid; it
 // is zero without one.
-func (s *Service) Live(ctx context.Context, a account.Actor) (Live, error) {
-	setup, err := activeSetup(ctx, s.db, a.Company.ID)
+func (s *Service) Live(ctx context.Context, actor account.Actor) (Live, error) {
+	setup, err := activeSetup(ctx, s.db, actor.Company.ID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return Live{}, nil
 	}
@@ -73,16 +84,27 @@ type Attempt struct {
 const maxAttempts = 20
 
 // Attempts lists the newest charges of an invoice, newest first.
-func (s *Service) Attempts(ctx context.Context, a account.Actor, invoiceID int64) ([]Attempt, error) {
-	list, err := newestCharges(ctx, s.db, a.Company.ID, invoiceID)
+func (s *Service) Attempts(
+	ctx context.Context,
+	actor account.Actor,
+	invoiceID int64,
+) ([]Attempt, error) {
+	list, err := newestCharges(ctx, s.db, actor.Company.ID, invoiceID)
 	if err != nil {
 		return nil, err
 	}
 	attempts := make([]Attempt, len(list))
-	for n, c := range list {
+	for n, charge := range list {
 		attempts[n] = Attempt{
-			ID: c.id, Provider: c.provider, Manual: s.providers[c.provider].Manual, Amount: c.order.Amount, State: string(c.state),
-			Problem: c.problem, CreatedAt: c.createdAt, ExpiresAt: c.ExpiresAt, ClosedAt: c.closedAt,
+			ID:        charge.id,
+			Provider:  charge.provider,
+			Manual:    s.providers[charge.provider].Manual,
+			Amount:    charge.order.Amount,
+			State:     string(charge.state),
+			Problem:   charge.problem,
+			CreatedAt: charge.createdAt,
+			ExpiresAt: charge.ExpiresAt,
+			ClosedAt:  charge.closedAt,
 		}
 	}
 	return attempts, nil
@@ -91,8 +113,12 @@ func (s *Service) Attempts(ctx context.Context, a account.Actor, invoiceID int64
 // Received lists the payments that the company received, newest first: at most
 // limit of those before a number, 0 being no bound. If there are more, next is
 // the number of the last.
-func (s *Service) Received(ctx context.Context, a account.Actor, before, limit int64) (list []Payment, next int64, err error) {
-	list, err = newestPayments(ctx, s.db, a.Company.ID, window{before, limit + 1})
+func (s *Service) Received(
+	ctx context.Context,
+	actor account.Actor,
+	before, limit int64,
+) (list []Payment, next int64, err error) {
+	list, err = newestPayments(ctx, s.db, actor.Company.ID, window{before, limit + 1})
 	if err == nil && int64(len(list)) > limit {
 		list = list[:limit]
 		next = list[limit-1].Number
@@ -101,11 +127,15 @@ func (s *Service) Received(ctx context.Context, a account.Actor, before, limit i
 }
 
 // Payments lists the payments of an invoice, oldest first.
-func (s *Service) Payments(ctx context.Context, a account.Actor, invoiceID int64) ([]Payment, error) {
-	return paymentsOf(ctx, s.db, a.Company.ID, invoiceID)
+func (s *Service) Payments(
+	ctx context.Context,
+	actor account.Actor,
+	invoiceID int64,
+) ([]Payment, error) {
+	return paymentsOf(ctx, s.db, actor.Company.ID, invoiceID)
 }
 
 // Review returns one payment that needs a person, or did.
-func (s *Service) Review(ctx context.Context, a account.Actor, reviewID int64) (Review, error) {
-	return reviewByID(ctx, s.db, a.Company.ID, reviewID)
+func (s *Service) Review(ctx context.Context, actor account.Actor, reviewID int64) (Review, error) {
+	return reviewByID(ctx, s.db, actor.Company.ID, reviewID)
 }

@@ -9,21 +9,21 @@ import (
 )
 
 func TestReceivedGoesBackPageByPage(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, world *world) {
 		for range 5 {
-			p := w.charged(t, w.invoice(t).ID)
-			w.bank.pay(t, p.PixCode, 3500)
-			w.later(t, time.Minute)
+			payable := world.charged(t, world.invoice(t).ID)
+			world.bank.pay(t, payable.PixCode, 3500)
+			world.later(t, time.Minute)
 		}
 		var seen []int64
 		for before := int64(0); ; {
-			list, next, err := w.Received(t.Context(), w.actor, before, 2)
+			list, next, err := world.Received(t.Context(), world.actor, before, 2)
 			must(t, err)
-			for _, p := range list {
-				if len(seen) > 0 && p.Number >= seen[len(seen)-1] || p.Amount != 3500 || !p.Applied() || p.ReviewID != 0 {
-					t.Errorf("after %v: %+v", seen, p)
+			for _, payment := range list {
+				if len(seen) > 0 && payment.Number >= seen[len(seen)-1] || payment.Amount != 3500 || !payment.Applied() || payment.ReviewID != 0 {
+					t.Errorf("after %v: %+v", seen, payment)
 				}
-				seen = append(seen, p.Number)
+				seen = append(seen, payment.Number)
 			}
 			if before = next; next == 0 {
 				break
@@ -32,62 +32,62 @@ func TestReceivedGoesBackPageByPage(t *testing.T) {
 		if len(seen) != 5 {
 			t.Errorf("seen %v", seen)
 		}
-		if list, next, err := w.Received(t.Context(), w.newCompany(t), 0, 2); err != nil || len(list) != 0 || next != 0 {
+		if list, next, err := world.Received(t.Context(), world.newCompany(t), 0, 2); err != nil || len(list) != 0 || next != 0 {
 			t.Errorf("another company sees %v, %d, %v", list, next, err)
 		}
 	})
 }
 
 func TestPaymentTellsWhatIsToBeDecided(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		p := w.charged(t, i.ID)
-		w.bank.pay(t, p.PixCode, 3000)
-		w.later(t, time.Minute)
-		review := w.wantReviews(t, ReasonWrongAmount)[0]
-		list, _, err := w.Received(t.Context(), w.actor, 0, 10)
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		payable := world.charged(t, invoice.ID)
+		world.bank.pay(t, payable.PixCode, 3000)
+		world.later(t, time.Minute)
+		review := world.wantReviews(t, ReasonWrongAmount)[0]
+		list, _, err := world.Received(t.Context(), world.actor, 0, 10)
 		must(t, err)
 		if len(list) != 1 || list[0].ReviewID != review.ID || list[0].Applied() {
 			t.Errorf("got %+v", list)
 		}
-		one, err := w.Review(t.Context(), w.actor, review.ID)
+		one, err := world.Review(t.Context(), world.actor, review.ID)
 		must(t, err)
-		if one.Reason != ReasonWrongAmount || one.Payment.Amount != 3000 || one.Payment.InvoiceID != i.ID {
+		if one.Reason != ReasonWrongAmount || one.Payment.Amount != 3000 || one.Payment.InvoiceID != invoice.ID {
 			t.Errorf("got %+v", one)
 		}
-		_, err = w.Review(t.Context(), w.newCompany(t), review.ID)
+		_, err = world.Review(t.Context(), world.newCompany(t), review.ID)
 		wantKind(t, err, fault.KindNotFound)
 
-		_, err = w.Decide(t.Context(), w.actor, ReadDecision(values("resolution", "dismissed"), review.ID))
+		_, err = world.Decide(t.Context(), world.actor, ReadDecision(values("resolution", "dismissed"), review.ID))
 		must(t, err)
-		for f, want := range map[ReviewFilter]int64{{}: 1, {Open: true}: 0, {Resolved: true}: 1} {
-			all, n, err := w.Reviews(t.Context(), w.actor, f, input.Page{Number: 1, Size: 10})
+		for filter, want := range map[ReviewFilter]int64{{}: 1, {Open: true}: 0, {Resolved: true}: 1} {
+			all, n, err := world.Reviews(t.Context(), world.actor, filter, input.Page{Number: 1, Size: 10})
 			if err != nil || n != want || int64(len(all)) != want {
-				t.Errorf("%+v: %d (%d), %v; want %d", f, n, len(all), err, want)
+				t.Errorf("%+v: %d (%d), %v; want %d", filter, n, len(all), err, want)
 			}
 		}
-		if list, _, err = w.Received(t.Context(), w.actor, 0, 10); err != nil || list[0].ReviewID != 0 {
+		if list, _, err = world.Received(t.Context(), world.actor, 0, 10); err != nil || list[0].ReviewID != 0 {
 			t.Errorf("decided, and still %+v, %v", list, err)
 		}
 	})
 }
 
 func TestAttemptsAreTheChargesOfAnInvoice(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		w.charged(t, i.ID)
-		w.exec(t, `UPDATE invoices SET amount_cents = 4000 WHERE id = ?`, i.ID)
-		second := w.charged(t, i.ID)
-		list, err := w.Attempts(t.Context(), w.actor, i.ID)
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.charged(t, invoice.ID)
+		world.exec(t, `UPDATE invoices SET amount_cents = 4000 WHERE id = ?`, invoice.ID)
+		second := world.charged(t, invoice.ID)
+		list, err := world.Attempts(t.Context(), world.actor, invoice.ID)
 		must(t, err)
 		if len(list) != 2 || list[0].State != "pending" || list[0].Amount != 4000 || list[1].State != "cancelled" || list[1].ClosedAt.IsZero() ||
 			list[0].Provider != "fake" || list[0].Manual || !list[0].ExpiresAt.Equal(second.ExpiresAt) {
 			t.Errorf("got %+v", list)
 		}
-		if list, err = w.Attempts(t.Context(), w.newCompany(t), i.ID); err != nil || len(list) != 0 {
+		if list, err = world.Attempts(t.Context(), world.newCompany(t), invoice.ID); err != nil || len(list) != 0 {
 			t.Errorf("another company sees %+v, %v", list, err)
 		}
-		link, err := w.PaymentLink(t.Context(), w.actor, i.ID)
+		link, err := world.PaymentLink(t.Context(), world.actor, invoice.ID)
 		must(t, err)
 		if link.Current == nil || link.Current.PixCode != second.PixCode || link.Current.Amount != 4000 {
 			t.Errorf("the link has %+v", link.Current)
@@ -96,71 +96,71 @@ func TestAttemptsAreTheChargesOfAnInvoice(t *testing.T) {
 }
 
 func TestLiveCountsWhatCanBePaid(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, world *world) {
 		want := func(charges int64) {
 			t.Helper()
-			if got, err := w.Live(t.Context(), w.actor); err != nil || got.Charges != charges || int64(got.Amount) != charges*3500 {
+			if got, err := world.Live(t.Context(), world.actor); err != nil || got.Charges != charges || int64(got.Amount) != charges*3500 {
 				t.Errorf("%+v, %v; want %d", got, err, charges)
 			}
 		}
 		want(0)
-		w.charged(t, w.invoice(t).ID)
-		w.charged(t, w.invoice(t).ID)
+		world.charged(t, world.invoice(t).ID)
+		world.charged(t, world.invoice(t).ID)
 		want(2)
-		w.gateway(t, "provider", "other", "secret", "x")
+		world.gateway(t, "provider", "other", "secret", "x")
 		want(0) // which are those of the gateway before
-		w.charged(t, w.invoice(t).ID)
+		world.charged(t, world.invoice(t).ID)
 		want(1)
-		w.clock.Advance(25 * time.Hour)
+		world.clock.Advance(25 * time.Hour)
 		want(0)
-		must(t, w.ClearGateway(t.Context(), w.actor))
+		must(t, world.ClearGateway(t.Context(), world.actor))
 		want(0)
 	})
 }
 
 func TestSetupOfAnyProvider(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.gateway(t, "provider", "other", "secret", "another-secret-of-it")
-		left, err := w.SetupOf(t.Context(), w.actor, "fake")
+	each(t, func(t *testing.T, world *world) {
+		world.gateway(t, "provider", "other", "secret", "another-secret-of-it")
+		left, err := world.SetupOf(t.Context(), world.actor, "fake")
 		must(t, err)
 		if left.ID == 0 || left.Active || left.Options["secret"] != "…pany" {
 			t.Errorf("got %+v", left)
 		}
-		never, err := w.SetupOf(t.Context(), w.actor, "hand")
+		never, err := world.SetupOf(t.Context(), world.actor, "hand")
 		must(t, err)
 		if never.ID != 0 || never.Active || never.Provider.Name != "hand" || len(never.Options) != 0 {
 			t.Errorf("got %+v", never)
 		}
-		if theirs, err := w.SetupOf(t.Context(), w.newCompany(t), "fake"); err != nil || theirs.ID != 0 || len(theirs.Options) != 0 {
+		if theirs, err := world.SetupOf(t.Context(), world.newCompany(t), "fake"); err != nil || theirs.ID != 0 || len(theirs.Options) != 0 {
 			t.Errorf("another company sees %+v, %v", theirs, err)
 		}
-		_, err = w.SetupOf(t.Context(), w.actor, "paypal")
+		_, err = world.SetupOf(t.Context(), world.actor, "paypal")
 		wantKind(t, err, fault.KindNotFound)
 	})
 }
 
 func TestFailingGatewayIsWorthALook(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.bank.fail("check", errBank)
+	each(t, func(t *testing.T, world *world) {
+		world.bank.fail("check", errBank)
 		for n := 1; n <= breakerAt; n++ {
-			_ = w.CheckGateway(t.Context(), w.actor)
-			u := w.setup(t)
-			if u.Failures != n || u.Failing() != (n >= failingAt) || u.PausedUntil.IsZero() != (n < breakerAt) {
-				t.Errorf("after %d: failing %v, paused until %s", n, u.Failing(), u.PausedUntil)
+			_ = world.CheckGateway(t.Context(), world.actor)
+			setup := world.setup(t)
+			if setup.Failures != n || setup.Failing() != (n >= failingAt) || setup.PausedUntil.IsZero() != (n < breakerAt) {
+				t.Errorf("after %d: failing %v, paused until %s", n, setup.Failing(), setup.PausedUntil)
 			}
 		}
-		w.clock.Advance(breakerLimit)
-		if u := w.setup(t); !u.PausedUntil.IsZero() || !u.Failing() {
-			t.Errorf("after the pause: %+v", u)
+		world.clock.Advance(breakerLimit)
+		if setup := world.setup(t); !setup.PausedUntil.IsZero() || !setup.Failing() {
+			t.Errorf("after the pause: %+v", setup)
 		}
-		w.bank.fail("check", &Refusal{"the token is wrong"})
-		_ = w.CheckGateway(t.Context(), w.actor)
-		if u := w.setup(t); u.Failures != 0 || !u.Failing() {
-			t.Errorf("refused: %+v", u)
+		world.bank.fail("check", &Refusal{"the token is wrong"})
+		_ = world.CheckGateway(t.Context(), world.actor)
+		if setup := world.setup(t); setup.Failures != 0 || !setup.Failing() {
+			t.Errorf("refused: %+v", setup)
 		}
-		w.bank.fail("check", nil)
-		must(t, w.CheckGateway(t.Context(), w.actor))
-		if w.setup(t).Failing() {
+		world.bank.fail("check", nil)
+		must(t, world.CheckGateway(t.Context(), world.actor))
+		if world.setup(t).Failing() {
 			t.Error("it works, and is failing")
 		}
 	})

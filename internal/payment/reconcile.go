@@ -30,7 +30,12 @@ const (
 // Run checks due charges and callbacks until ctx ends, then waits for the checks
 // in flight. No failure ends it: it tries again a little later.
 func (s *Service) Run(ctx context.Context, log *slog.Logger) {
-	loop := worker.Loop{Name: "settle charges", Wake: s.wake, Poll: poll, Log: log}
+	loop := worker.Loop{
+		Name: "settle charges",
+		Wake: s.wake,
+		Poll: poll,
+		Log:  log,
+	}
 	loop.Run(ctx, func(ctx context.Context) (time.Duration, error) {
 		n, err := s.Reconcile(ctx)
 		if n > 0 {
@@ -49,8 +54,8 @@ func (s *Service) Reconcile(ctx context.Context) (int, error) {
 	}
 	charges, err := s.claim(ctx, maxInFlight)
 	var checks sync.WaitGroup
-	for _, c := range charges {
-		checks.Go(func() { s.checkCharge(context.WithoutCancel(ctx), c) })
+	for _, charge := range charges {
+		checks.Go(func() { s.checkCharge(context.WithoutCancel(ctx), charge) })
 	}
 	checks.Wait()
 	return callbacks + len(charges), err
@@ -124,9 +129,9 @@ func (s *Service) dispatch(ctx context.Context, work check) error {
 // endManual closes a charge that only we know of: no gateway must be called. Its
 // code can be paid for ever, which is why a person confirms.
 func (s *Service) endManual(ctx context.Context, work check, state chargeState) error {
-	return s.finish(ctx, work, nil, func(c *charge, now time.Time) {
-		if !c.state.closed() && (state == cancelled || !c.ExpiresAt.After(now)) {
-			c.enter(state, now)
+	return s.finish(ctx, work, nil, func(charge *charge, now time.Time) {
+		if !charge.state.closed() && (state == cancelled || !charge.ExpiresAt.After(now)) {
+			charge.enter(state, now)
 		}
 	})
 }
@@ -141,7 +146,9 @@ func (s *Service) fetch(ctx context.Context, work check) error {
 	if err == nil {
 		return nil
 	}
-	return s.finish(ctx, work, err, func(c *charge, now time.Time) { c.onMissing(err, now) })
+	return s.finish(ctx, work, err, func(charge *charge, now time.Time) {
+		charge.onMissing(err, now)
+	})
 }
 
 // report calls the gateway for a charge.
@@ -178,22 +185,29 @@ func (s *Service) cancelAtGateway(ctx context.Context, work check) error {
 	gateway, err := s.open(work.setup)
 	if err == nil {
 		about := callAbout{work.setup, "cancel", work.charge.order.Reference}
-		err = s.call(ctx, about, func(ctx context.Context) error { return gateway.Cancel(ctx, work.charge.ref()) })
+		err = s.call(ctx, about, func(ctx context.Context) error {
+			return gateway.Cancel(ctx, work.charge.ref())
+		})
 	}
 	crashpoint.Here("charge-cancelled")
 	if errors.Is(err, ErrPaid) {
 		return s.fetch(ctx, work)
 	}
-	return s.finish(ctx, work, err, func(c *charge, now time.Time) {
-		if err == nil && c.state == cancelling {
-			c.end(now)
+	return s.finish(ctx, work, err, func(charge *charge, now time.Time) {
+		if err == nil && charge.state == cancelling {
+			charge.end(now)
 		}
 	})
 }
 
 // finish ends a claim and records what became of the charge. It returns what the
 // gateway failed with. A worker that has lost its claim changes nothing.
-func (s *Service) finish(ctx context.Context, work check, cause error, change func(c *charge, now time.Time)) error {
+func (s *Service) finish(
+	ctx context.Context,
+	work check,
+	cause error,
+	change func(c *charge, now time.Time),
+) error {
 	ctx, cancel := finishContext(ctx)
 	defer cancel()
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {

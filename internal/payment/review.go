@@ -29,7 +29,8 @@ const (
 
 // Reasons lists all of them.
 var Reasons = []Reason{
-	ReasonLate, ReasonDouble, ReasonWrongAmount, ReasonWrongCurrency, ReasonWrongReference, ReasonCancelledInvoice,
+	ReasonLate, ReasonDouble, ReasonWrongAmount, ReasonWrongCurrency, ReasonWrongReference,
+	ReasonCancelledInvoice,
 	ReasonDeletedInvoice, ReasonRefunded,
 }
 
@@ -63,12 +64,17 @@ type ReviewFilter struct {
 
 // Reviews lists payments that need a person, newest first, and how many there
 // are.
-func (s *Service) Reviews(ctx context.Context, a account.Actor, f ReviewFilter, p input.Page) ([]Review, int64, error) {
-	total, err := countReviews(ctx, s.db, a.Company.ID, f)
+func (s *Service) Reviews(
+	ctx context.Context,
+	actor account.Actor,
+	filter ReviewFilter,
+	page input.Page,
+) ([]Review, int64, error) {
+	total, err := countReviews(ctx, s.db, actor.Company.ID, filter)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := reviews(ctx, s.db, reviewQuery{a.Company.ID, f, p})
+	list, err := reviews(ctx, s.db, reviewQuery{actor.Company.ID, filter, page})
 	return list, total, err
 }
 
@@ -90,14 +96,14 @@ const maxNote = 2000
 // difference and note.
 func ReadDecision(in *input.Form, reviewID int64) Decision {
 	in.Require("resolution")
-	d := Decision{
+	decision := Decision{
 		ReviewID:   reviewID,
 		Resolution: Resolution(in.Choice("resolution", string(Applied), string(Dismissed)).Value),
 		Difference: billing.ReadDifference(in),
 		Note:       in.Text("note", maxNote).Value,
 	}
-	d.Problems = in.Problems()
-	return d
+	decision.Problems = in.Problems()
+	return decision
 }
 
 func (d Decision) check() error {
@@ -109,27 +115,34 @@ func (d Decision) check() error {
 
 // Decide records a decision about a payment. Applied, the payment pays its
 // invoice whatever was wrong with it.
-func (s *Service) Decide(ctx context.Context, a account.Actor, d Decision) (Review, error) {
-	if err := d.check(); err != nil {
+func (s *Service) Decide(
+	ctx context.Context,
+	actor account.Actor,
+	decision Decision,
+) (Review, error) {
+	if err := decision.check(); err != nil {
 		return Review{}, err
 	}
 	var decided Review
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		review, err := reviewByID(ctx, tx, a.Company.ID, d.ReviewID)
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		review, err := reviewByID(ctx, tx, actor.Company.ID, decision.ReviewID)
 		if err != nil {
 			return err
 		}
 		if !review.ResolvedAt.IsZero() {
-			return fault.Field("resolution", "this payment was "+string(review.Resolution)+" already")
+			return fault.Field(
+				"resolution",
+				"this payment was "+string(review.Resolution)+" already",
+			)
 		}
-		change, err := d.change(ctx, tx, a, review)
+		change, err := decision.change(ctx, tx, actor, review)
 		if err != nil {
 			return err
 		}
-		if err := s.applyPayment(ctx, tx, a, &change); err != nil {
+		if err := s.applyPayment(ctx, tx, actor, &change); err != nil {
 			return err
 		}
-		decided, err = reviewByID(ctx, tx, a.Company.ID, d.ReviewID)
+		decided, err = reviewByID(ctx, tx, actor.Company.ID, decision.ReviewID)
 		return err
 	})
 	return decided, err
@@ -137,38 +150,58 @@ func (s *Service) Decide(ctx context.Context, a account.Actor, d Decision) (Revi
 
 // change is the change of the payment that the decision makes. It locks the
 // invoice before the payment, as a settlement does.
-func (d Decision) change(ctx context.Context, tx *sqldb.Tx, a account.Actor, review Review) (c paymentChange, err error) {
+func (d Decision) change(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	review Review,
+) (change paymentChange, err error) {
 	if d.Resolution == Applied {
-		if err := checkApplicable(ctx, tx, a, review.Payment); err != nil {
-			return c, err
+		if err := checkApplicable(ctx, tx, actor, review.Payment); err != nil {
+			return change, err
 		}
 	}
-	if c.before, err = lockPayment(ctx, tx, a.Company.ID, review.paymentRowID); err != nil {
-		return c, err
+	change.before, err = lockPayment(ctx, tx, actor.Company.ID, review.paymentRowID)
+	if err != nil {
+		return change, err
 	}
-	c.action, c.after, c.review = paymentReviewed, c.before, review
+	change.action, change.after, change.review = paymentReviewed, change.before, review
 	if d.Resolution == Applied {
-		c.receipt = &billing.Receipt{
-			Payment: c.before.ledger(), Difference: d.Difference, Renew: a.Company.Settings.RenewOnPayment,
+		change.receipt = &billing.Receipt{
+			Payment:    change.before.ledger(),
+			Difference: d.Difference,
+			Renew:      actor.Company.Settings.RenewOnPayment,
 		}
 	}
-	c.review.Resolution, c.review.Note, c.review.ResolvedBy, c.review.ResolvedAt = d.Resolution, d.Note, a.By(), tx.Now()
-	return c, nil
+	change.review.Resolution = d.Resolution
+	change.review.Note = d.Note
+	change.review.ResolvedBy = actor.By()
+	change.review.ResolvedAt = tx.Now()
+	return change, nil
 }
 
 // checkApplicable locks the invoice of a payment and refuses what cannot pay it.
-func checkApplicable(ctx context.Context, tx *sqldb.Tx, a account.Actor, p Payment) error {
-	invoice, err := billing.LockTx(ctx, tx, a, p.InvoiceID)
+func checkApplicable(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	payment Payment,
+) error {
+	invoice, err := billing.LockTx(ctx, tx, actor, payment.InvoiceID)
 	switch {
 	case fault.KindOf(err) == fault.KindNotFound:
-		return fault.Field("resolution", "the invoice was deleted; give the money back and dismiss this")
+		return fault.Field(
+			"resolution",
+			"the invoice was deleted; give the money back and dismiss this",
+		)
 	case err != nil:
 		return err
-	case p.Refund > 0:
+	case payment.Refund > 0:
 		return fault.Field("resolution", "the money was given back; dismiss this")
 	case invoice.Status != billing.Open:
 		return fault.Field("resolution", fmt.Sprintf(
-			"the invoice is %s; give the money back and dismiss this, or open the invoice again first", invoice.Status))
+			"the invoice is %s; give the money back and dismiss this, or open the invoice again first",
+			invoice.Status))
 	}
 	return nil
 }

@@ -42,10 +42,15 @@ func (s *Service) settle(ctx context.Context, work check, report Report) error {
 	if report.State == StatePaid && len(report.Payments) == 0 {
 		return errPaidByNothing
 	}
-	if slices.ContainsFunc(report.Payments, func(r Received) bool { return r.ID == "" }) {
+	if slices.ContainsFunc(report.Payments, func(received Received) bool { return received.ID == "" }) {
 		return errNoPaymentID
 	}
-	st := &settlement{service: s, setup: work.setup, report: report, claim: work.charge.claim}
+	st := &settlement{
+		service: s,
+		setup:   work.setup,
+		report:  report,
+		claim:   work.charge.claim,
+	}
 	if report.Reference != "" && report.Reference != work.charge.order.Reference {
 		other, err := chargeByReference(ctx, s.db, work.charge.companyID, report.Reference)
 		switch {
@@ -108,23 +113,27 @@ type records struct {
 
 // lock reads customer and invoice, charge and payments, in the order in which
 // every transaction locks them.
-func (s *settlement) lock(ctx context.Context, tx *sqldb.Tx, about charge) (r records, err error) {
+func (s *settlement) lock(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	about charge,
+) (records records, err error) {
 	invoice, err := billing.LockTx(ctx, tx, s.actor, about.invoiceID)
 	switch {
 	case err == nil:
-		r.invoice = &invoice
+		records.invoice = &invoice
 	case fault.KindOf(err) != fault.KindNotFound:
-		return r, err
+		return records, err
 	}
-	if r.charge, err = lockCharge(ctx, tx, about.companyID, about.id); err != nil {
-		return r, err
+	if records.charge, err = lockCharge(ctx, tx, about.companyID, about.id); err != nil {
+		return records, err
 	}
 	ids := make([]string, len(s.report.Payments))
 	for i, received := range s.report.Payments {
 		ids[i] = received.ID
 	}
-	r.known, err = lockPayments(ctx, tx, about, ids)
-	return r, err
+	records.known, err = lockPayments(ctx, tx, about, ids)
+	return records, err
 }
 
 // decision is what a settlement changes.
@@ -165,12 +174,23 @@ func (s *settlement) decide(before records, now time.Time) decision {
 
 // received is the change that records a new payment of a charge. It pays the
 // invoice, or opens a review.
-func (s *settlement) received(r Received, invoice *billing.Invoice, c charge, now time.Time) paymentChange {
-	change := paymentChange{action: paymentReceived, after: paymentOf(c, r), reason: s.judge(r, invoice, c)}
-	change.after.PaidAt = paidAt(r.At, c, now)
+func (s *settlement) received(
+	received Received,
+	invoice *billing.Invoice,
+	charge charge,
+	now time.Time,
+) paymentChange {
+	change := paymentChange{
+		action: paymentReceived,
+		after:  paymentOf(charge, received),
+		reason: s.judge(received, invoice, charge),
+	}
+	change.after.PaidAt = paidAt(received.At, charge, now)
 	if change.reason == "" {
 		change.receipt = &billing.Receipt{
-			Payment: change.after.ledger(), AsOf: c.payableOn, Renew: s.actor.Company.Settings.RenewOnPayment,
+			Payment: change.after.ledger(),
+			AsOf:    charge.payableOn,
+			Renew:   s.actor.Company.Settings.RenewOnPayment,
 		}
 	}
 	return change
@@ -178,8 +198,8 @@ func (s *settlement) received(r Received, invoice *billing.Invoice, c charge, no
 
 // paidAt is when the payer paid: the gateway's instant counts, not ours, unless
 // it cannot be true.
-func paidAt(reported time.Time, c charge, now time.Time) time.Time {
-	if reported.After(now) || reported.Before(c.createdAt.Add(-24*time.Hour)) {
+func paidAt(reported time.Time, charge charge, now time.Time) time.Time {
+	if reported.After(now) || reported.Before(charge.createdAt.Add(-24*time.Hour)) {
 		return now
 	}
 	return reported.Truncate(time.Microsecond)
@@ -200,23 +220,23 @@ func refund(known Payment, received Received) paymentChange {
 }
 
 // judge says why a payment does not pay the invoice by itself; "" when it does.
-func (s *settlement) judge(r Received, invoice *billing.Invoice, c charge) Reason {
+func (s *settlement) judge(received Received, invoice *billing.Invoice, charge charge) Reason {
 	switch {
 	case s.stray:
 		return ReasonWrongReference
-	case r.Refunded > 0:
+	case received.Refunded > 0:
 		return ReasonRefunded
-	case r.Currency != "BRL":
+	case received.Currency != "BRL":
 		return ReasonWrongCurrency
 	case invoice == nil:
 		return ReasonDeletedInvoice
-	case c.state == paid || invoice.Status == billing.Paid:
+	case charge.state == paid || invoice.Status == billing.Paid:
 		return ReasonDouble
 	case invoice.Status == billing.Cancelled:
 		return ReasonCancelledInvoice
-	case r.Amount != c.order.Amount || r.Amount != s.payable(r, *invoice, c):
+	case received.Amount != charge.order.Amount || received.Amount != s.payable(received, *invoice, charge):
 		return ReasonWrongAmount
-	case c.state == cancelled || c.state == refused || r.At.After(c.ExpiresAt.Add(grace)):
+	case charge.state == cancelled || charge.state == refused || received.At.After(charge.ExpiresAt.Add(grace)):
 		return ReasonLate
 	}
 	return ""
@@ -224,25 +244,29 @@ func (s *settlement) judge(r Received, invoice *billing.Invoice, c charge) Reaso
 
 // payable is what was to pay when the charge was made. Who pays a code in time pays
 // the invoice, also when the bank reports it on the day after.
-func (s *settlement) payable(r Received, invoice billing.Invoice, c charge) money.Cents {
-	asOf := c.payableOn
+func (s *settlement) payable(
+	received Received,
+	invoice billing.Invoice,
+	charge charge,
+) money.Cents {
+	asOf := charge.payableOn
 	if asOf.IsZero() {
-		asOf = s.actor.Today(r.At)
+		asOf = s.actor.Today(received.At)
 	}
 	return invoice.PayableOn(s.actor.Company, asOf).Rest
 }
 
 // follow moves a charge to the state that the gateway reports.
-func (s *settlement) follow(c *charge, now time.Time) {
+func (s *settlement) follow(charge *charge, now time.Time) {
 	switch {
-	case s.stray || c.state == paid:
-	case s.report.State == StateCancelled && !c.state.closed():
-		c.end(now)
-	case s.report.State == StatePending && c.state.closed(): // it can be paid after all
-		c.enter(cancelling, now)
-	case s.report.State == StatePending && c.state != cancelling && !c.ExpiresAt.After(now): // it does not expire by itself
-		c.enter(cancelling, now)
-	case s.report.State == StatePending && c.state == reserved && validate(c.Charge) == nil:
-		c.enter(pending, now) // without its code it stays reserved: the next caller of Charge gets it again
+	case s.stray || charge.state == paid:
+	case s.report.State == StateCancelled && !charge.state.closed():
+		charge.end(now)
+	case s.report.State == StatePending && charge.state.closed(): // it can be paid after all
+		charge.enter(cancelling, now)
+	case s.report.State == StatePending && charge.state != cancelling && !charge.ExpiresAt.After(now): // it does not expire by itself
+		charge.enter(cancelling, now)
+	case s.report.State == StatePending && charge.state == reserved && validate(charge.Charge) == nil:
+		charge.enter(pending, now) // without its code it stays reserved: the next caller of Charge gets it again
 	}
 }

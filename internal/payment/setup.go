@@ -33,54 +33,54 @@ type Setup struct {
 }
 
 // unseal reads the options of a setup in the clear.
-func (s *Service) unseal(u Setup) (map[string]string, error) {
+func (s *Service) unseal(setup Setup) (map[string]string, error) {
 	options := map[string]string{}
-	if u.sealed == "" {
+	if setup.sealed == "" {
 		return options, nil
 	}
-	plain, err := s.box.Open(u.sealed, optionsContext(u.ID))
+	plain, err := s.box.Open(setup.sealed, optionsContext(setup.ID))
 	if err != nil {
-		return nil, fmt.Errorf("options of gateway %d: %w", u.ID, err)
+		return nil, fmt.Errorf("options of gateway %d: %w", setup.ID, err)
 	}
 	return options, json.Unmarshal(plain, &options)
 }
 
 // describe fills in what people are shown.
-func (s *Service) describe(u Setup) (Setup, error) {
+func (s *Service) describe(setup Setup) (Setup, error) {
 	var err error
-	if u.plain, err = s.unseal(u); err != nil {
-		return u, err
+	if setup.plain, err = s.unseal(setup); err != nil {
+		return setup, err
 	}
-	u.Options, u.plain = u.shown(), nil
-	u.CallbackURL = s.callbackURL(u)
-	if u.blocked(s.db.Now()) {
-		u.PausedUntil = u.resumeAt
+	setup.Options, setup.plain = setup.shown(), nil
+	setup.CallbackURL = s.callbackURL(setup)
+	if setup.blocked(s.db.Now()) {
+		setup.PausedUntil = setup.resumeAt
 	}
-	return u, nil
+	return setup, nil
 }
 
-func (s *Service) callbackURL(u Setup) string {
-	return s.options.PublicURL + "/gateways/" + u.name + "/" + u.key
+func (s *Service) callbackURL(setup Setup) string {
+	return s.options.PublicURL + "/gateways/" + setup.name + "/" + setup.key
 }
 
-func (s *Service) env(u Setup) Env {
+func (s *Service) env(setup Setup) Env {
 	return Env{
-		Client: s.options.Client, CallbackURL: s.callbackURL(u), Now: s.db.Now, // payers go back to the page of their order
+		Client: s.options.Client, CallbackURL: s.callbackURL(setup), Now: s.db.Now, // payers go back to the page of their order
 	}
 }
 
 // flow is how the charges of a gateway are paid, as far as that is known before
 // there is one: of a provider that does both, an option says which.
-func (s *Service) flow(u Setup) Flow {
-	if options, err := s.unseal(u); err == nil && Flow(options["flow"]) == FlowRedirect {
+func (s *Service) flow(setup Setup) Flow {
+	if options, err := s.unseal(setup); err == nil && Flow(options["flow"]) == FlowRedirect {
 		return FlowRedirect
 	}
-	return u.Provider.Flow
+	return setup.Provider.Flow
 }
 
 // Gateway returns the gateway that the company has chosen.
-func (s *Service) Gateway(ctx context.Context, a account.Actor) (Setup, error) {
-	setup, err := s.active(ctx, s.db, a.Company.ID)
+func (s *Service) Gateway(ctx context.Context, actor account.Actor) (Setup, error) {
+	setup, err := s.active(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return Setup{}, err
 	}
@@ -88,8 +88,12 @@ func (s *Service) Gateway(ctx context.Context, a account.Actor) (Setup, error) {
 }
 
 // active finds the setup in use; none is a fault of the field gateway.
-func (s *Service) active(ctx context.Context, q sqldb.Querier, companyID int64) (Setup, error) {
-	setup, err := activeSetup(ctx, q, companyID)
+func (s *Service) active(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+) (Setup, error) {
+	setup, err := activeSetup(ctx, querier, companyID)
 	if errors.Is(err, sqldb.ErrNotFound) || err == nil && !s.offers(setup.name) {
 		return setup, errNoGateway()
 	}
@@ -99,8 +103,8 @@ func (s *Service) active(ctx context.Context, q sqldb.Querier, companyID int64) 
 
 // CheckGateway asks the gateway whether the credentials work. A gateway that can
 // register our callback address does so.
-func (s *Service) CheckGateway(ctx context.Context, a account.Actor) error {
-	setup, err := s.active(ctx, s.db, a.Company.ID)
+func (s *Service) CheckGateway(ctx context.Context, actor account.Actor) error {
+	setup, err := s.active(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return err
 	}
@@ -110,11 +114,17 @@ func (s *Service) CheckGateway(ctx context.Context, a account.Actor) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	err = s.call(ctx, callAbout{setup, "check", ""}, func(ctx context.Context) error { return gateway.Check(ctx) })
+	err = s.call(ctx, callAbout{setup, "check", ""}, func(ctx context.Context) error {
+		return gateway.Check(ctx)
+	})
 	if registrar, ok := gateway.(Registrar); ok && err == nil {
-		err = s.call(ctx, callAbout{setup, "register", ""}, func(ctx context.Context) error { return registrar.Register(ctx) })
+		err = s.call(ctx, callAbout{setup, "register", ""}, func(ctx context.Context) error {
+			return registrar.Register(ctx)
+		})
 	}
-	written := a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return recordGatewayHealth(ctx, tx, setup, err) })
+	written := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		return recordGatewayHealth(ctx, tx, setup, err)
+	})
 	return errors.Join(explain(setup, err), written)
 }
 
@@ -131,26 +141,26 @@ type cachedGateway struct {
 }
 
 // open makes the gateway of a setup, or returns the one in the cache.
-func (s *Service) open(u Setup) (Gateway, error) {
+func (s *Service) open(setup Setup) (Gateway, error) {
 	s.gateways.mu.Lock()
 	defer s.gateways.mu.Unlock()
-	if known, ok := s.gateways.byID[u.ID]; ok && known.sealed == u.sealed {
+	if known, ok := s.gateways.byID[setup.ID]; ok && known.sealed == setup.sealed {
 		return known.gateway, nil
 	}
-	if u.Provider.Open == nil {
-		return nil, fmt.Errorf("this program has no gateway %q", u.name)
+	if setup.Provider.Open == nil {
+		return nil, fmt.Errorf("this program has no gateway %q", setup.name)
 	}
-	options, err := s.unseal(u)
+	options, err := s.unseal(setup)
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := u.Provider.Open(options, s.env(u))
+	gateway, err := setup.Provider.Open(options, s.env(setup))
 	if err != nil {
-		return nil, fmt.Errorf("open gateway %d: %w", u.ID, err)
+		return nil, fmt.Errorf("open gateway %d: %w", setup.ID, err)
 	}
 	if s.gateways.byID == nil {
 		s.gateways.byID = map[int64]cachedGateway{}
 	}
-	s.gateways.byID[u.ID] = cachedGateway{u.sealed, gateway}
+	s.gateways.byID[setup.ID] = cachedGateway{setup.sealed, gateway}
 	return gateway, nil
 }

@@ -11,25 +11,25 @@ import (
 )
 
 func TestSetupIsWrittenAndNotRead(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		u := w.setup(t)
-		if u.Provider.Name != "fake" || u.Options["secret"] != "…pany" || !u.Active || len(u.keyOf()) != 24 ||
-			u.CallbackURL != "https://pay.example.com/gateways/fake/"+u.keyOf() {
-			t.Errorf("got %+v", u)
+	each(t, func(t *testing.T, world *world) {
+		setup := world.setup(t)
+		if setup.Provider.Name != "fake" || setup.Options["secret"] != "…pany" || !setup.Active || len(setup.keyOf()) != 24 ||
+			setup.CallbackURL != "https://pay.example.com/gateways/fake/"+setup.keyOf() {
+			t.Errorf("got %+v", setup)
 		}
-		stored := w.count(t, `SELECT COUNT(*) FROM gateways WHERE options LIKE '%s3cret%'`)
+		stored := world.count(t, `SELECT COUNT(*) FROM gateways WHERE options LIKE '%s3cret%'`)
 		if stored != 0 {
 			t.Error("the secret is in the table as it is")
 		}
 		// What is not given stays; what is emptied goes; the address stays.
-		again := w.gateway(t, "provider", "fake", "color", "red")
-		if again.Options["secret"] != "…pany" || again.Options["color"] != "red" || again.CallbackURL != u.CallbackURL || again.ID != u.ID {
+		again := world.gateway(t, "provider", "fake", "color", "red")
+		if again.Options["secret"] != "…pany" || again.Options["color"] != "red" || again.CallbackURL != setup.CallbackURL || again.ID != setup.ID {
 			t.Errorf("got %+v", again)
 		}
-		if again = w.gateway(t, "provider", "fake", "color", ""); again.Options["color"] != "" {
+		if again = world.gateway(t, "provider", "fake", "color", ""); again.Options["color"] != "" {
 			t.Errorf("got %+v", again)
 		}
-		short := w.gateway(t, "provider", "fake", "secret", "abc")
+		short := world.gateway(t, "provider", "fake", "secret", "abc")
 		if short.Options["secret"] != "…" {
 			t.Errorf("a short secret is shown: %+v", short.Options)
 		}
@@ -37,57 +37,57 @@ func TestSetupIsWrittenAndNotRead(t *testing.T) {
 }
 
 func TestSetupRefusesWhatIsWrong(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, world *world) {
 		for field, pairs := range map[string][]string{
 			"provider": {"provider", "paypal"},
 			"secret":   {"provider", "other"},
 			"color":    {"provider", "fake", "color", "blue"},
 		} {
-			_, err := w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values(pairs...)))
+			_, err := world.ConfigureGateway(t.Context(), world.actor, world.ReadGateway(values(pairs...)))
 			wantField(t, err, field)
 		}
-		_, err := w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values("provider", "other", "secret", "bad")))
+		_, err := world.ConfigureGateway(t.Context(), world.actor, world.ReadGateway(values("provider", "other", "secret", "bad")))
 		wantField(t, err, "secret")
-		_, err = w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values()))
+		_, err = world.ConfigureGateway(t.Context(), world.actor, world.ReadGateway(values()))
 		wantField(t, err, "provider")
-		if u := w.setup(t); u.Provider.Name != "fake" {
-			t.Errorf("the gateway is %s", u.Provider.Name)
+		if setup := world.setup(t); setup.Provider.Name != "fake" {
+			t.Errorf("the gateway is %s", setup.Provider.Name)
 		}
 	})
 }
 
 func TestOneGatewayIsInUse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		first := w.setup(t)
-		other := w.gateway(t, "provider", "other", "secret", "x")
-		if n := w.count(t, `SELECT COUNT(*) FROM gateways WHERE active = ?`, true); n != 1 || other.CallbackURL == first.CallbackURL {
+	each(t, func(t *testing.T, world *world) {
+		first := world.setup(t)
+		other := world.gateway(t, "provider", "other", "secret", "x")
+		if n := world.count(t, `SELECT COUNT(*) FROM gateways WHERE active = ?`, true); n != 1 || other.CallbackURL == first.CallbackURL {
 			t.Errorf("%d are in use", n)
 		}
-		back := w.gateway(t, "provider", "fake")
+		back := world.gateway(t, "provider", "fake")
 		if back.ID != first.ID || back.Options["secret"] != "…pany" {
 			t.Errorf("chosen again: %+v", back)
 		}
-		must(t, w.ClearGateway(t.Context(), w.actor))
-		_, err := w.Gateway(t.Context(), w.actor)
+		must(t, world.ClearGateway(t.Context(), world.actor))
+		_, err := world.Gateway(t.Context(), world.actor)
 		wantField(t, err, "gateway")
-		if _, err := w.Gateway(t.Context(), w.newCompany(t)); fault.KindOf(err) != fault.KindInvalid {
+		if _, err := world.Gateway(t.Context(), world.newCompany(t)); fault.KindOf(err) != fault.KindInvalid {
 			t.Errorf("another company: %v", err)
 		}
 	})
 }
 
 func TestCheckAsksTheGateway(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		must(t, w.CheckGateway(t.Context(), w.actor))
-		w.bank.fail("check", &Refusal{"the token is wrong"})
-		err := w.CheckGateway(t.Context(), w.actor)
+	each(t, func(t *testing.T, world *world) {
+		must(t, world.CheckGateway(t.Context(), world.actor))
+		world.bank.fail("check", &Refusal{"the token is wrong"})
+		err := world.CheckGateway(t.Context(), world.actor)
 		wantKind(t, err, fault.KindUpstream)
-		if fault.Public(err) != "Fake refused: the token is wrong" || w.setup(t).Problem == "" {
-			t.Errorf("told %q, kept %q", fault.Public(err), w.setup(t).Problem)
+		if fault.Public(err) != "Fake refused: the token is wrong" || world.setup(t).Problem == "" {
+			t.Errorf("told %q, kept %q", fault.Public(err), world.setup(t).Problem)
 		}
-		w.bank.fail("check", nil)
-		must(t, w.CheckGateway(t.Context(), w.actor))
-		if p := w.setup(t).Problem; p != "" {
+		world.bank.fail("check", nil)
+		must(t, world.CheckGateway(t.Context(), world.actor))
+		if p := world.setup(t).Problem; p != "" {
 			t.Errorf("kept %q", p)
 		}
 	})
@@ -96,117 +96,117 @@ func TestCheckAsksTheGateway(t *testing.T) {
 // A gateway that was left is asked after its charges as long as something can
 // come of them; then its credentials are forgotten.
 func TestGatewayThatWasLeftSettlesItsCharges(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		u, i := w.setup(t), w.invoice(t)
-		p := w.charged(t, i.ID)
-		must(t, w.ClearGateway(t.Context(), w.actor))
-		must(t, w.Prune(t.Context()))
-		w.bank.pay(t, p.PixCode, 3500)
-		must(t, w.callBack(t, u, tell{"e1", theSecret, "", strings.TrimPrefix(p.PixCode, "pix-")}))
-		w.work(t)
-		w.wantPaid(t, i)
+	each(t, func(t *testing.T, world *world) {
+		setup, invoice := world.setup(t), world.invoice(t)
+		payable := world.charged(t, invoice.ID)
+		must(t, world.ClearGateway(t.Context(), world.actor))
+		must(t, world.Prune(t.Context()))
+		world.bank.pay(t, payable.PixCode, 3500)
+		must(t, world.callBack(t, setup, tell{"e1", theSecret, "", strings.TrimPrefix(payable.PixCode, "pix-")}))
+		world.work(t)
+		world.wantPaid(t, invoice)
 		for range 31 { // as long as a payment that nobody reported may be found
-			w.later(t, 24*time.Hour)
+			world.later(t, 24*time.Hour)
 		}
-		must(t, w.Prune(t.Context()))
-		if n := w.count(t, `SELECT COUNT(*) FROM gateways WHERE options <> ''`); n != 0 {
+		must(t, world.Prune(t.Context()))
+		if n := world.count(t, `SELECT COUNT(*) FROM gateways WHERE options <> ''`); n != 0 {
 			t.Error("credentials are kept that nothing needs")
 		}
-		wantKind(t, w.callBack(t, u, tell{"e2", theSecret, "x", ""}), fault.KindNotFound)
-		_, err := w.ConfigureGateway(t.Context(), w.actor, w.ReadGateway(values("provider", "fake")))
+		wantKind(t, world.callBack(t, setup, tell{"e2", theSecret, "x", ""}), fault.KindNotFound)
+		_, err := world.ConfigureGateway(t.Context(), world.actor, world.ReadGateway(values("provider", "fake")))
 		wantField(t, err, "secret")
 	})
 }
 
 func TestResealLetsTheOldKeyGo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		old := w.key
-		w.key = secret.NewKey()
-		both := w.process(t, old)
+	each(t, func(t *testing.T, world *world) {
+		old := world.key
+		world.key = secret.NewKey()
+		both := world.process(t, old)
 		for range 2 {
 			must(t, both.Reseal(t.Context()))
 		}
-		alone := w.process(t)
-		if u := alone.setup(t); u.Options["secret"] != "…pany" {
-			t.Errorf("got %+v", u)
+		alone := world.process(t)
+		if setup := alone.setup(t); setup.Options["secret"] != "…pany" {
+			t.Errorf("got %+v", setup)
 		}
-		alone.charged(t, w.invoice(t).ID)
+		alone.charged(t, world.invoice(t).ID)
 	})
 }
 
 func TestLinkStaysTheSame(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		l, err := w.PaymentLink(t.Context(), w.actor, i.ID)
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		link, err := world.PaymentLink(t.Context(), world.actor, invoice.ID)
 		must(t, err)
-		code := strings.TrimPrefix(l.URL, "https://pay.example.com/pay/")
-		if len(code) != 24 || !l.Payable || l.Provider != "fake" || l.Amount != 3500 || len(l.Methods) != 1 || !l.ExpiresAt.IsZero() {
-			t.Errorf("got %+v", l)
+		code := strings.TrimPrefix(link.URL, "https://pay.example.com/pay/")
+		if len(code) != 24 || !link.Payable || link.Provider != "fake" || link.Amount != 3500 || len(link.Methods) != 1 || !link.ExpiresAt.IsZero() {
+			t.Errorf("got %+v", link)
 		}
-		if w.bank.made != 0 {
+		if world.bank.made != 0 {
 			t.Error("a link made a charge")
 		}
-		p := w.charged(t, i.ID)
-		again, err := w.PaymentLink(t.Context(), w.actor, i.ID)
-		if err != nil || again.URL != l.URL || !again.ExpiresAt.Equal(p.ExpiresAt) {
+		payable := world.charged(t, invoice.ID)
+		again, err := world.PaymentLink(t.Context(), world.actor, invoice.ID)
+		if err != nil || again.URL != link.URL || !again.ExpiresAt.Equal(payable.ExpiresAt) {
 			t.Errorf("got %+v, %v", again, err)
 		}
-		must(t, w.ClearGateway(t.Context(), w.actor))
-		if l, err = w.PaymentLink(t.Context(), w.actor, i.ID); err != nil || l.Payable || l.Provider != "" || len(l.Methods) != 0 {
-			t.Errorf("without a gateway: %+v, %v", l, err)
+		must(t, world.ClearGateway(t.Context(), world.actor))
+		if link, err = world.PaymentLink(t.Context(), world.actor, invoice.ID); err != nil || link.Payable || link.Provider != "" || len(link.Methods) != 0 {
+			t.Errorf("without a gateway: %+v, %v", link, err)
 		}
-		_, err = w.PaymentLink(t.Context(), w.newCompany(t), i.ID)
+		_, err = world.PaymentLink(t.Context(), world.newCompany(t), invoice.ID)
 		wantKind(t, err, fault.KindNotFound)
-		must(t, w.customers.Delete(t.Context(), w.actor, i.Customer.ID))
-		_, err = w.Page(t.Context(), code)
+		must(t, world.customers.Delete(t.Context(), world.actor, invoice.Customer.ID))
+		_, err = world.Page(t.Context(), code)
 		wantKind(t, err, fault.KindNotFound)
 	})
 }
 
 func TestVisitorMakesTheChargeAndCannotHammer(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		i := w.invoice(t)
-		l, err := w.PaymentLink(t.Context(), w.actor, i.ID)
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		link, err := world.PaymentLink(t.Context(), world.actor, invoice.ID)
 		must(t, err)
-		code := l.URL[strings.LastIndexByte(l.URL, '/')+1:]
-		w.bank.fail("create", errBank)
+		code := link.URL[strings.LastIndexByte(link.URL, '/')+1:]
+		world.bank.fail("create", errBank)
 		for range 5 {
-			p, err := w.OpenPage(t.Context(), code)
+			page, err := world.OpenPage(t.Context(), code)
 			wantKind(t, err, fault.KindUpstream)
-			if p.Ready || p.Company.Name != "Rede Clara" || p.RetryAt.IsZero() {
-				t.Errorf("got %+v", p)
+			if page.Ready || page.Company.Name != "Rede Clara" || page.RetryAt.IsZero() {
+				t.Errorf("got %+v", page)
 			}
 		}
-		if n := w.bank.called("create"); n != 1 {
+		if n := world.bank.called("create"); n != 1 {
 			t.Errorf("five visits asked the gateway %d times", n)
 		}
-		w.bank.fail("create", nil)
-		w.clock.Advance(retryPause)
-		p, err := w.OpenPage(t.Context(), code)
+		world.bank.fail("create", nil)
+		world.clock.Advance(retryPause)
+		page, err := world.OpenPage(t.Context(), code)
 		must(t, err)
-		if !p.Ready || p.Payable.PixCode == "" || p.Simulated {
-			t.Errorf("got %+v", p)
+		if !page.Ready || page.Payable.PixCode == "" || page.Simulated {
+			t.Errorf("got %+v", page)
 		}
-		calls := w.bank.called("create")
+		calls := world.bank.called("create")
 		for range 3 {
-			if p, err = w.OpenPage(t.Context(), code); err != nil || !p.Ready {
-				t.Errorf("got %+v, %v", p, err)
+			if page, err = world.OpenPage(t.Context(), code); err != nil || !page.Ready {
+				t.Errorf("got %+v, %v", page, err)
 			}
 		}
-		if w.bank.called("create") != calls || w.bank.made != 1 {
-			t.Errorf("%d charges", w.bank.made)
+		if world.bank.called("create") != calls || world.bank.made != 1 {
+			t.Errorf("%d charges", world.bank.made)
 		}
-		wantKind(t, w.Simulate(t.Context(), code), fault.KindForbidden)
-		w.bank.pay(t, p.Payable.PixCode, 3500)
-		w.later(t, time.Minute)
-		if p, err = w.OpenPage(t.Context(), code); err != nil || p.Ready || p.Invoice.Status != billing.Paid {
-			t.Errorf("paid: %+v, %v", p, err)
+		wantKind(t, world.Simulate(t.Context(), code), fault.KindForbidden)
+		world.bank.pay(t, page.Payable.PixCode, 3500)
+		world.later(t, time.Minute)
+		if page, err = world.OpenPage(t.Context(), code); err != nil || page.Ready || page.Invoice.Status != billing.Paid {
+			t.Errorf("paid: %+v, %v", page, err)
 		}
-		must(t, w.ClearGateway(t.Context(), w.actor))
-		if p, err = w.OpenPage(t.Context(), code); err != nil || p.Provider.Name != "" {
-			t.Errorf("without a gateway: %+v, %v", p, err)
+		must(t, world.ClearGateway(t.Context(), world.actor))
+		if page, err = world.OpenPage(t.Context(), code); err != nil || page.Provider.Name != "" {
+			t.Errorf("without a gateway: %+v, %v", page, err)
 		}
-		_, err = w.OpenPage(t.Context(), "guess")
+		_, err = world.OpenPage(t.Context(), "guess")
 		wantKind(t, err, fault.KindNotFound)
 	})
 }

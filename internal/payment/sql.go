@@ -11,11 +11,22 @@ import (
 
 const setupColumns = `id, company_id, provider, options, callback_key, active, failures, problem, resume_at, updated_at`
 
-func scanSetup(r sqldb.Row) (u Setup, err error) {
+func scanSetup(row sqldb.Row) (setup Setup, err error) {
 	var resume, updated int64
-	err = r.Scan(&u.ID, &u.CompanyID, &u.name, &u.sealed, &u.key, &u.Active, &u.Failures, &u.Problem, &resume, &updated)
-	u.resumeAt, u.UpdatedAt = instant(resume), time.UnixMicro(updated)
-	return u, err
+	err = row.Scan(
+		&setup.ID,
+		&setup.CompanyID,
+		&setup.name,
+		&setup.sealed,
+		&setup.key,
+		&setup.Active,
+		&setup.Failures,
+		&setup.Problem,
+		&resume,
+		&updated,
+	)
+	setup.resumeAt, setup.UpdatedAt = instant(resume), time.UnixMicro(updated)
+	return setup, err
 }
 
 // instant reads 0 as no time at all.
@@ -27,57 +38,89 @@ func instant(micros int64) time.Time {
 }
 
 // micros writes no time at all as 0.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
+func micros(at time.Time) int64 {
+	if at.IsZero() {
 		return 0
 	}
-	return t.UnixMicro()
+	return at.UnixMicro()
 }
 
 // orNull writes no time at all as NULL.
-func orNull(t time.Time) sqldb.Ref { return sqldb.RefTo(micros(t)) }
+func orNull(at time.Time) sqldb.Ref { return sqldb.RefTo(micros(at)) }
 
-func activeSetup(ctx context.Context, q sqldb.Querier, companyID int64) (Setup, error) {
-	return sqldb.One(ctx, q, scanSetup, `SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND active = ?`, companyID, true)
+func activeSetup(ctx context.Context, querier sqldb.Querier, companyID int64) (Setup, error) {
+	return sqldb.One(
+		ctx,
+		querier,
+		scanSetup,
+		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND active = ?`,
+		companyID,
+		true,
+	)
 }
 
 func lockSetup(ctx context.Context, tx *sqldb.Tx, companyID int64, provider string) (Setup, error) {
 	return sqldb.One(ctx, tx, scanSetup, `
-		SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ? {for update}`, companyID, provider)
+		SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ? {for update}`, companyID,
+		provider)
 }
 
-func setupByID(ctx context.Context, q sqldb.Querier, companyID, gatewayID int64) (Setup, error) {
-	return sqldb.One(ctx, q, scanSetup, `SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND id = ?`, companyID, gatewayID)
+func setupByID(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, gatewayID int64,
+) (Setup, error) {
+	return sqldb.One(
+		ctx,
+		querier,
+		scanSetup,
+		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND id = ?`,
+		companyID,
+		gatewayID,
+	)
 }
 
 // setupByKey finds the setup that a callback is for, by the secret part of its
 // address.
-func setupByKey(ctx context.Context, q sqldb.Querier, key string) (Setup, error) {
-	return sqldb.One(ctx, q, scanSetup, `
+func setupByKey(ctx context.Context, querier sqldb.Querier, key string) (Setup, error) {
+	return sqldb.One(ctx, querier, scanSetup, `
 		SELECT `+setupColumns+` FROM gateways WHERE callback_key = ? AND options <> '' /* every company_id */`, key)
 }
 
-func insertSetup(ctx context.Context, tx *sqldb.Tx, u Setup) (int64, error) {
+func insertSetup(ctx context.Context, tx *sqldb.Tx, setup Setup) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO gateways (company_id, provider, options, callback_key, active, failures, problem, resume_at, created_at, updated_at)
 		VALUES (?, ?, '', ?, ?, 0, '', 0, ?, ?) RETURNING id`,
-		u.CompanyID, u.name, u.key, true, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		setup.CompanyID, setup.name, setup.key, true, tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
-func updateSetup(ctx context.Context, tx *sqldb.Tx, u Setup) error {
+func updateSetup(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE gateways SET options = ?, active = ?, failures = ?, problem = ?, resume_at = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
-		u.sealed, u.Active, u.Failures, u.Problem, micros(u.resumeAt), u.UpdatedAt.UnixMicro(), u.CompanyID, u.ID)
+		setup.sealed, setup.Active, setup.Failures, setup.Problem, micros(setup.resumeAt),
+		setup.UpdatedAt.UnixMicro(), setup.CompanyID, setup.ID)
 	return err
 }
 
-func setOptions(ctx context.Context, tx *sqldb.Tx, u Setup) error {
-	_, err := tx.Exec(ctx, `UPDATE gateways SET options = ? WHERE company_id = ? AND id = ?`, u.sealed, u.CompanyID, u.ID)
+func setOptions(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE gateways SET options = ? WHERE company_id = ? AND id = ?`,
+		setup.sealed,
+		setup.CompanyID,
+		setup.ID,
+	)
 	return err
 }
 
 func deactivateAll(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE gateways SET active = ? WHERE company_id = ? AND active = ?`, false, companyID, true)
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE gateways SET active = ? WHERE company_id = ? AND active = ?`,
+		false,
+		companyID,
+		true,
+	)
 	return err
 }
 
@@ -93,27 +136,34 @@ func forgetOptions(ctx context.Context, tx *sqldb.Tx) error {
 
 // sealedBefore finds the setups of every company_id that are not sealed with a
 // key.
-func sealedBefore(ctx context.Context, q sqldb.Querier, keyID string) ([]Setup, error) {
-	return sqldb.All(ctx, q, scanSetup, `
+func sealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]Setup, error) {
+	return sqldb.All(ctx, querier, scanSetup, `
 		SELECT `+setupColumns+` FROM gateways WHERE options <> '' AND options NOT LIKE ? /* every company_id */`, "v1."+keyID+".%")
 }
 
-func clearFailures(ctx context.Context, tx *sqldb.Tx, u Setup, problem string) error {
+func clearFailures(ctx context.Context, tx *sqldb.Tx, setup Setup, problem string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE gateways SET failures = 0, problem = ? WHERE company_id = ? AND id = ? AND (failures > 0 OR problem <> ?)`,
-		problem, u.CompanyID, u.ID, problem)
+		problem, setup.CompanyID, setup.ID, problem)
 	return err
 }
 
-func countFailure(ctx context.Context, tx *sqldb.Tx, u Setup, problem string) (int, error) {
+func countFailure(ctx context.Context, tx *sqldb.Tx, setup Setup, problem string) (int, error) {
 	return sqldb.Value[int](ctx, tx, `
-		UPDATE gateways SET failures = failures + 1, problem = ? WHERE company_id = ? AND id = ? RETURNING failures`, problem, u.CompanyID, u.ID)
+		UPDATE gateways SET failures = failures + 1, problem = ? WHERE company_id = ? AND id = ? RETURNING failures`,
+		problem, setup.CompanyID, setup.ID)
 }
 
 // pauseGateway keeps a gateway from being called, and its charges from being due.
 // It writes the engine's schedule and no state.
-func pauseGateway(ctx context.Context, tx *sqldb.Tx, u Setup, until time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ?`, until.UnixMicro(), u.CompanyID, u.ID)
+func pauseGateway(ctx context.Context, tx *sqldb.Tx, setup Setup, until time.Time) error {
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ?`,
+		until.UnixMicro(),
+		setup.CompanyID,
+		setup.ID,
+	)
 	if err != nil {
 		return err
 	}
@@ -121,20 +171,21 @@ func pauseGateway(ctx context.Context, tx *sqldb.Tx, u Setup, until time.Time) e
 	_, err = tx.Exec(ctx, `
 		UPDATE charges SET next_check_at = ? WHERE company_id = ? AND id IN (
 			SELECT id FROM charges WHERE company_id = ? AND gateway_id = ? AND next_check_at <= ? AND hinted_at = 0 {for update skip locked})`,
-		until.UnixMicro(), u.CompanyID, u.CompanyID, u.ID, tx.Now().UnixMicro())
+		until.UnixMicro(), setup.CompanyID, setup.CompanyID, setup.ID, tx.Now().UnixMicro())
 	return err
 }
 
 // spaceOut delays the next checks at gateways that are being called.
 func spaceOut(ctx context.Context, tx *sqldb.Tx, claimed []charge) error {
 	waits := map[[2]int64]time.Duration{}
-	for _, c := range claimed {
-		waits[[2]int64{c.companyID, c.gatewayID}] += spacing
+	for _, charge := range claimed {
+		waits[[2]int64{charge.companyID, charge.gatewayID}] += spacing
 	}
 	for gateway, wait := range waits {
 		until := tx.Now().Add(wait).UnixMicro()
 		_, err := tx.Exec(ctx, `
-			UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ? AND resume_at < ?`, until, gateway[0], gateway[1], until)
+			UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ? AND resume_at < ?`, until,
+			gateway[0], gateway[1], until)
 		if err != nil {
 			return err
 		}
@@ -142,8 +193,18 @@ func spaceOut(ctx context.Context, tx *sqldb.Tx, claimed []charge) error {
 	return nil
 }
 
-func codeOfInvoice(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) (string, error) {
-	return sqldb.Value[string](ctx, q, `SELECT code FROM pay_links WHERE company_id = ? AND invoice_id = ?`, companyID, invoiceID)
+func codeOfInvoice(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, invoiceID int64,
+) (string, error) {
+	return sqldb.Value[string](
+		ctx,
+		querier,
+		`SELECT code FROM pay_links WHERE company_id = ? AND invoice_id = ?`,
+		companyID,
+		invoiceID,
+	)
 }
 
 // payCode returns the code of an invoice's page, made at the first time.
@@ -152,7 +213,8 @@ func payCode(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (str
 	if !errors.Is(err, sqldb.ErrNotFound) {
 		return code, err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+	_, err = tx.Exec(ctx,
+		`INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		companyID, invoiceID, id.NewCode(24), tx.Now().UnixMicro())
 	if err != nil {
 		return "", err
@@ -160,9 +222,13 @@ func payCode(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (str
 	return codeOfInvoice(ctx, tx, companyID, invoiceID)
 }
 
-func invoiceOfCode(ctx context.Context, q sqldb.Querier, code string) (companyID, invoiceID int64, err error) {
-	ids, err := sqldb.One(ctx, q, func(r sqldb.Row) (ids [2]int64, err error) {
-		err = r.Scan(&ids[0], &ids[1])
+func invoiceOfCode(
+	ctx context.Context,
+	querier sqldb.Querier,
+	code string,
+) (companyID, invoiceID int64, err error) {
+	ids, err := sqldb.One(ctx, querier, func(row sqldb.Row) (ids [2]int64, err error) {
+		err = row.Scan(&ids[0], &ids[1])
 		return ids, err
 	}, `SELECT company_id, invoice_id FROM pay_links WHERE code = ? /* every company_id */`, code)
 	return ids[0], ids[1], sqldb.Found(err, "page")

@@ -15,25 +15,41 @@ const chargeColumns = `id, company_id, gateway_id, provider, invoice_id, custome
 	hinted_at, claim, created_at,
 	NULLIF(payable_on, '')`
 
-func scanCharge(r sqldb.Row) (c charge, err error) {
+func scanCharge(row sqldb.Row) (charge charge, err error) {
 	var expires, closed, next, hinted, created int64
-	err = r.Scan(&c.id, &c.companyID, &c.gatewayID, &c.provider, &c.invoiceID, &c.customerID, &c.customerName, &c.order.Reference, &c.ID,
-		(*int64)(&c.order.Amount), (*string)(&c.state), &c.PixCode, &c.CheckoutURL, &c.problem, &expires, &closed, &next, &c.checks, &hinted,
-		&c.claim, &created, &c.payableOn)
-	c.ExpiresAt, c.closedAt, c.nextCheck, c.hintedAt = time.UnixMicro(expires), instant(closed), instant(next), instant(hinted)
-	c.createdAt = time.UnixMicro(created)
-	return c, err
+	err = row.Scan(&charge.id, &charge.companyID, &charge.gatewayID, &charge.provider,
+		&charge.invoiceID, &charge.customerID, &charge.customerName, &charge.order.Reference,
+		&charge.ID,
+		(*int64)(&charge.order.Amount), (*string)(&charge.state), &charge.PixCode,
+		&charge.CheckoutURL, &charge.problem, &expires, &closed, &next, &charge.checks, &hinted,
+		&charge.claim, &created, &charge.payableOn)
+	charge.ExpiresAt = time.UnixMicro(expires)
+	charge.closedAt = instant(closed)
+	charge.nextCheck = instant(next)
+	charge.hintedAt = instant(hinted)
+	charge.createdAt = time.UnixMicro(created)
+	return charge, err
 }
 
 // unsettled are the charges of an invoice that can be paid, or may still be.
-func unsettled(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) ([]charge, error) {
-	return sqldb.All(ctx, q, scanCharge, `
+func unsettled(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, invoiceID int64,
+) ([]charge, error) {
+	return sqldb.All(ctx, querier, scanCharge, `
 		SELECT `+chargeColumns+` FROM charges
-		WHERE company_id = ? AND invoice_id = ? AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id`, companyID, invoiceID)
+		WHERE company_id = ? AND invoice_id = ? AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id`, companyID,
+		invoiceID)
 }
 
 // lockUnsettled locks them, of several invoices.
-func lockUnsettled(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceIDs []int64) ([]charge, error) {
+func lockUnsettled(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	invoiceIDs []int64,
+) ([]charge, error) {
 	return sqldb.All(ctx, tx, scanCharge, `
 		SELECT `+chargeColumns+` FROM charges
 		WHERE company_id = ? AND invoice_id {in ?} AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id {for update}`,
@@ -56,37 +72,50 @@ func lockCharge(ctx context.Context, tx *sqldb.Tx, companyID, chargeID int64) (c
 		AND id = ? {for update}`, companyID, chargeID)
 }
 
-func chargeByReference(ctx context.Context, q sqldb.Querier, companyID int64, reference string) (charge, error) {
-	return sqldb.One(ctx, q, scanCharge, `SELECT `+chargeColumns+` FROM charges WHERE company_id = ?
+func chargeByReference(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	reference string,
+) (charge, error) {
+	return sqldb.One(ctx, querier, scanCharge, `SELECT `+chargeColumns+` FROM charges WHERE company_id = ?
 		AND reference = ?`, companyID, reference)
 }
 
-func insertCharge(ctx context.Context, tx *sqldb.Tx, c charge) (int64, error) {
+func insertCharge(ctx context.Context, tx *sqldb.Tx, charge charge) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO charges (company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference, gateway_ref, amount_cents,
 			state, pix_code, checkout_url, problem, expires_at, next_check_at, checks, hinted_at, claim, created_at, updated_at,
 			payable_on)
 		VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', '', '', ?, ?, 0, 0, ?, ?, ?, ?) RETURNING id`,
-		c.companyID, c.gatewayID, c.provider, c.invoiceID, c.customerID, c.customerName, c.order.Reference, int64(c.order.Amount),
-		string(c.state), c.ExpiresAt.UnixMicro(), orNull(c.nextCheck), c.claim, tx.Now().UnixMicro(), tx.Now().UnixMicro(),
-		c.payableOn.String())
+		charge.companyID, charge.gatewayID, charge.provider, charge.invoiceID, charge.customerID,
+		charge.customerName, charge.order.Reference, int64(charge.order.Amount),
+		string(charge.state), charge.ExpiresAt.UnixMicro(), orNull(charge.nextCheck), charge.claim,
+		tx.Now().UnixMicro(), tx.Now().UnixMicro(),
+		charge.payableOn.String())
 }
 
 // updateCharge writes all of a charge that changes. The caller has locked the
 // row.
-func updateCharge(ctx context.Context, tx *sqldb.Tx, c charge) error {
+func updateCharge(ctx context.Context, tx *sqldb.Tx, charge charge) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE charges SET gateway_ref = ?, state = ?, pix_code = ?, checkout_url = ?, problem = ?, expires_at = ?, closed_at = ?,
 			next_check_at = ?, checks = ?, hinted_at = ?, claim = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
-		c.ID, string(c.state), c.PixCode, c.CheckoutURL, c.problem, c.ExpiresAt.UnixMicro(), orNull(c.closedAt),
-		orNull(c.nextCheck), c.checks, micros(c.hintedAt), c.claim, tx.Now().UnixMicro(), c.companyID, c.id)
+		charge.ID, string(charge.state), charge.PixCode, charge.CheckoutURL, charge.problem,
+		charge.ExpiresAt.UnixMicro(), orNull(charge.closedAt),
+		orNull(charge.nextCheck), charge.checks, micros(charge.hintedAt), charge.claim,
+		tx.Now().UnixMicro(), charge.companyID, charge.id)
 	return err
 }
 
 // lastFailure is when a gateway last failed to make a charge for an invoice.
-func lastFailure(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) (time.Time, error) {
-	at, err := sqldb.Value[int64](ctx, q, `
+func lastFailure(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, invoiceID int64,
+) (time.Time, error) {
+	at, err := sqldb.Value[int64](ctx, querier, `
 		SELECT COALESCE(MAX(updated_at), 0) FROM charges
 		WHERE company_id = ? AND invoice_id = ? AND problem <> '' AND state IN ('reserved', 'refused', 'cancelling')`,
 		companyID, invoiceID)
@@ -95,9 +124,14 @@ func lastFailure(ctx context.Context, q sqldb.Querier, companyID, invoiceID int6
 
 // dueCharges finds charges to check: those that a callback named first, and of
 // each gateway only callsPerClaim at once. It reads the charges of all companies.
-func dueCharges(ctx context.Context, q sqldb.Querier, now time.Time, limit int) ([]int64, error) {
+func dueCharges(
+	ctx context.Context,
+	querier sqldb.Querier,
+	now time.Time,
+	limit int,
+) ([]int64, error) {
 	at := now.UnixMicro()
-	return sqldb.Values[int64](ctx, q, dueChargesText, at, at, at, callsPerClaim, limit)
+	return sqldb.Values[int64](ctx, querier, dueChargesText, at, at, at, callsPerClaim, limit)
 }
 
 const dueChargesText = `SELECT d.id FROM (
@@ -111,11 +145,17 @@ const dueChargesText = `SELECT d.id FROM (
 
 // claimCharges claims those of the charges that are still due, and returns them.
 // It writes the engine's lease and no state.
-func claimCharges(ctx context.Context, tx *sqldb.Tx, ids []int64, until time.Time) ([]charge, error) {
+func claimCharges(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	ids []int64,
+	until time.Time,
+) ([]charge, error) {
 	return sqldb.All(ctx, tx, scanCharge, `
 		UPDATE charges SET claim = ?, next_check_at = ?, checks = checks + 1, hinted_at = 0 WHERE id IN (
 			SELECT id FROM charges WHERE id {in ?} AND next_check_at <= ? {for update skip locked}
-		) RETURNING `+chargeColumns+` /* every company_id */`, id.NewCode(16), until.UnixMicro(), ids, tx.Now().UnixMicro())
+		) RETURNING `+chargeColumns+` /* every company_id */`, id.NewCode(16), until.UnixMicro(),
+		ids, tx.Now().UnixMicro())
 }
 
 // hinted is a charge that a callback names.
@@ -127,7 +167,7 @@ type hinted struct {
 
 // markHinted makes the charge due at once, and returns how many charges of the
 // gateway the reference names. It writes the engine's schedule and no state.
-func markHinted(ctx context.Context, tx *sqldb.Tx, h hinted) (int64, error) {
+func markHinted(ctx context.Context, tx *sqldb.Tx, hinted hinted) (int64, error) {
 	now := tx.Now().UnixMicro()
 	return tx.Exec(ctx, `
 		UPDATE charges SET
@@ -137,7 +177,8 @@ func markHinted(ctx context.Context, tx *sqldb.Tx, h hinted) (int64, error) {
 				WHEN claim <> '' AND next_check_at > ? THEN next_check_at
 				ELSE CAST(? AS BIGINT) END
 		WHERE company_id = ? AND gateway_id = ? AND (reference = ? OR gateway_ref <> '' AND gateway_ref = ?)`,
-		number(h.fresh), now, number(h.fresh), now, now, h.setup.CompanyID, h.setup.ID, h.ref.Reference, h.ref.ID)
+		number(hinted.fresh), now, number(hinted.fresh), now, now, hinted.setup.CompanyID,
+		hinted.setup.ID, hinted.ref.Reference, hinted.ref.ID)
 }
 
 func number(b bool) int64 {
@@ -153,14 +194,15 @@ type backlog struct {
 	reservedSince, dueSince time.Time // now when there is none
 }
 
-func readBacklog(ctx context.Context, q sqldb.Querier, now time.Time) (backlog, error) {
+func readBacklog(ctx context.Context, querier sqldb.Querier, now time.Time) (backlog, error) {
 	at := now.UnixMicro()
-	return sqldb.One(ctx, q, func(r sqldb.Row) (b backlog, err error) {
+	return sqldb.One(ctx, querier, func(row sqldb.Row) (backlog backlog, err error) {
 		var since, due int64
-		err = r.Scan(&b.reviews, &since, &due)
-		b.reservedSince, b.dueSince = time.UnixMicro(since), time.UnixMicro(due)
-		return b, err
+		err = row.Scan(&backlog.reviews, &since, &due)
+		backlog.reservedSince, backlog.dueSince = time.UnixMicro(since), time.UnixMicro(due)
+		return backlog, err
 	}, `SELECT (SELECT COUNT(*) FROM payment_reviews WHERE resolved_at IS NULL),
 			(SELECT COALESCE(MIN(created_at), CAST(? AS BIGINT)) FROM charges WHERE state = 'reserved'),
-			(SELECT COALESCE(MIN(next_check_at), CAST(? AS BIGINT)) FROM charges WHERE next_check_at <= ?) /* every company_id */`, at, at, at)
+			(SELECT COALESCE(MIN(next_check_at), CAST(? AS BIGINT)) FROM charges WHERE next_check_at <= ?) /* every company_id */`,
+		at, at, at)
 }

@@ -19,85 +19,113 @@ type paidStamp struct {
 	offset int // of the clock, in seconds east of UTC
 }
 
-func (s paidStamp) time() time.Time { return time.UnixMicro(s.micros).In(time.FixedZone("", s.offset)) }
+func (s paidStamp) time() time.Time {
+	return time.UnixMicro(s.micros).In(time.FixedZone("", s.offset))
+}
 
 // places are where a row of paymentColumns is scanned to.
 func (p *Payment) places(at *paidStamp) []any {
 	return []any{
-		&p.Number, &p.chargeID, &p.ID, &p.Provider, &p.Via, &p.InvoiceID, &p.CustomerID, &p.CustomerName, (*int64)(&p.Amount), &p.Currency,
-		&at.micros, &at.offset, (*string)(&p.Status), (*int64)(&p.Refund), &p.ConfirmedBy, &p.ReviewID,
+		&p.Number, &p.chargeID, &p.ID, &p.Provider, &p.Via, &p.InvoiceID, &p.CustomerID,
+		&p.CustomerName, (*int64)(&p.Amount), &p.Currency,
+		&at.micros, &at.offset, (*string)(&p.Status), (*int64)(&p.Refund), &p.ConfirmedBy,
+		&p.ReviewID,
 	}
 }
 
-func scanPayment(r sqldb.Row) (p Payment, err error) {
+func scanPayment(row sqldb.Row) (payment Payment, err error) {
 	var paidAt paidStamp
-	err = r.Scan(p.places(&paidAt)...)
-	p.PaidAt = paidAt.time()
-	return p, err
+	err = row.Scan(payment.places(&paidAt)...)
+	payment.PaidAt = paidAt.time()
+	return payment, err
 }
 
 func lockPayment(ctx context.Context, tx *sqldb.Tx, companyID, number int64) (Payment, error) {
 	return sqldb.One(ctx, tx, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id = ? {for update}`, companyID, number)
+		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id = ? {for update}`, companyID,
+		number)
 }
 
 // lockPayments finds those payments of a charge's gateway that are known, by the
 // gateway's ids. One may belong to another charge.
-func lockPayments(ctx context.Context, tx *sqldb.Tx, c charge, ids []string) (map[string]Payment, error) {
+func lockPayments(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	charge charge,
+	ids []string,
+) (map[string]Payment, error) {
 	known := map[string]Payment{}
 	if len(ids) == 0 {
 		return known, nil
 	}
 	list, err := sqldb.All(ctx, tx, scanPayment, `
 		SELECT `+paymentColumns+` FROM payments p
-		WHERE p.company_id = ? AND p.provider = ? AND p.payment_id {in ?} ORDER BY p.id {for update}`, c.companyID, c.provider, ids)
-	for _, p := range list {
-		known[p.ID] = p
+		WHERE p.company_id = ? AND p.provider = ? AND p.payment_id {in ?} ORDER BY p.id {for update}`,
+		charge.companyID, charge.provider, ids)
+	for _, payment := range list {
+		known[payment.ID] = payment
 	}
 	return known, err
 }
 
-func paymentsOf(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) ([]Payment, error) {
-	return sqldb.All(ctx, q, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.invoice_id = ? ORDER BY p.id`, companyID, invoiceID)
+func paymentsOf(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, invoiceID int64,
+) ([]Payment, error) {
+	return sqldb.All(ctx, querier, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.invoice_id = ? ORDER BY p.id`, companyID,
+		invoiceID)
 }
 
 // insertReview opens a review. A payment has one of each reason.
-func insertReview(ctx context.Context, tx *sqldb.Tx, companyID int64, r Review) error {
+func insertReview(ctx context.Context, tx *sqldb.Tx, companyID int64, review Review) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO payment_reviews (company_id, payment_id, reason, created_at, resolution, resolved_by, note)
-		VALUES (?, ?, ?, ?, '', '', '') ON CONFLICT DO NOTHING`, companyID, r.paymentRowID, string(r.Reason), tx.Now().UnixMicro())
+		VALUES (?, ?, ?, ?, '', '', '') ON CONFLICT DO NOTHING`, companyID, review.paymentRowID,
+		string(review.Reason), tx.Now().UnixMicro())
 	return err
 }
 
 const reviewColumns = `r.id, r.payment_id, r.reason, r.created_at, COALESCE(r.resolved_at, 0), r.resolution,
 	r.resolved_by, r.note, ` + paymentColumns
 
-func scanReview(row sqldb.Row) (r Review, err error) {
+func scanReview(row sqldb.Row) (review Review, err error) {
 	var created, resolved int64
 	var paidAt paidStamp
 	err = row.Scan(append([]any{
-		&r.ID, &r.paymentRowID, (*string)(&r.Reason), &created, &resolved, (*string)(&r.Resolution), &r.ResolvedBy, &r.Note,
-	}, r.Payment.places(&paidAt)...)...)
-	r.CreatedAt, r.ResolvedAt, r.Payment.PaidAt = time.UnixMicro(created), instant(resolved), paidAt.time()
-	return r, err
+		&review.ID, &review.paymentRowID, (*string)(&review.Reason), &created, &resolved,
+		(*string)(&review.Resolution), &review.ResolvedBy, &review.Note,
+	}, review.Payment.places(&paidAt)...)...)
+	review.CreatedAt, review.ResolvedAt, review.Payment.PaidAt = time.UnixMicro(created), instant(resolved), paidAt.time()
+	return review, err
 }
 
-func reviewsOf(companyID int64, f ReviewFilter) sqldb.Where {
-	var w sqldb.Where
-	w.And(`r.company_id = ?`, companyID)
-	if f.Open {
-		w.And(`r.resolved_at IS NULL`)
+func reviewsOf(companyID int64, filter ReviewFilter) sqldb.Where {
+	var where sqldb.Where
+	where.And(`r.company_id = ?`, companyID)
+	if filter.Open {
+		where.And(`r.resolved_at IS NULL`)
 	}
-	if f.Resolved {
-		w.And(`r.resolved_at IS NOT NULL`)
+	if filter.Resolved {
+		where.And(`r.resolved_at IS NOT NULL`)
 	}
-	return w
+	return where
 }
 
-func countReviews(ctx context.Context, q sqldb.Querier, companyID int64, f ReviewFilter) (int64, error) {
-	w := reviewsOf(companyID, f)
-	return sqldb.Value[int64](ctx, q, `SELECT COUNT(*) FROM payment_reviews r`+w.String(), w.Args...)
+func countReviews(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter ReviewFilter,
+) (int64, error) {
+	where := reviewsOf(companyID, filter)
+	return sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT COUNT(*) FROM payment_reviews r`+where.String(),
+		where.Args...,
+	)
 }
 
 // reviewQuery is a page of a company's reviews.
@@ -107,25 +135,31 @@ type reviewQuery struct {
 	page      input.Page
 }
 
-func reviews(ctx context.Context, q sqldb.Querier, query reviewQuery) ([]Review, error) {
-	w := reviewsOf(query.companyID, query.filter)
-	return sqldb.All(ctx, q, scanReview, `
-		SELECT `+reviewColumns+` FROM payment_reviews r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id`+w.String()+`
-		ORDER BY r.id DESC LIMIT ? OFFSET ?`, append(w.Args, query.page.Size, query.page.Offset())...)
+func reviews(ctx context.Context, querier sqldb.Querier, query reviewQuery) ([]Review, error) {
+	where := reviewsOf(query.companyID, query.filter)
+	return sqldb.All(ctx, querier, scanReview, `
+		SELECT `+reviewColumns+` FROM payment_reviews r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id`+where.String()+`
+		ORDER BY r.id DESC LIMIT ? OFFSET ?`, append(where.Args, query.page.Size, query.page.Offset())...)
 }
 
-func reviewByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Review, error) {
-	r, err := sqldb.One(ctx, q, scanReview, `
+func reviewByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Review, error) {
+	review, err := sqldb.One(ctx, querier, scanReview, `
 		SELECT `+reviewColumns+` FROM payment_reviews r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id
 		WHERE r.company_id = ? AND r.id = ?`, companyID, id)
-	return r, sqldb.Found(err, "review")
+	return review, sqldb.Found(err, "review")
 }
 
 // resolveReview reports false when another decision was first.
-func resolveReview(ctx context.Context, tx *sqldb.Tx, companyID int64, r Review) (bool, error) {
-	n, err := tx.Exec(ctx, `
+func resolveReview(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	review Review,
+) (bool, error) {
+	changed, err := tx.Exec(ctx, `
 		UPDATE payment_reviews SET resolved_at = ?, resolution = ?, resolved_by = ?, note = ?
 		WHERE company_id = ? AND id = ? AND resolved_at IS NULL`,
-		r.ResolvedAt.UnixMicro(), string(r.Resolution), r.ResolvedBy, r.Note, companyID, r.ID)
-	return n == 1, err
+		review.ResolvedAt.UnixMicro(), string(review.Resolution), review.ResolvedBy, review.Note,
+		companyID, review.ID)
+	return changed == 1, err
 }

@@ -7,21 +7,43 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func setupNamed(ctx context.Context, q sqldb.Querier, companyID int64, provider string) (Setup, error) {
-	return sqldb.One(ctx, q, scanSetup, `SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ?`, companyID, provider)
+func setupNamed(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	provider string,
+) (Setup, error) {
+	return sqldb.One(
+		ctx,
+		querier,
+		scanSetup,
+		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ?`,
+		companyID,
+		provider,
+	)
 }
 
 // liveCharges reads only those that are open, which have an index of their own.
-func liveCharges(ctx context.Context, q sqldb.Querier, setup Setup, now time.Time) (Live, error) {
-	return sqldb.One(ctx, q, func(r sqldb.Row) (l Live, err error) {
-		err = r.Scan(&l.Charges, (*int64)(&l.Amount))
-		return l, err
+func liveCharges(
+	ctx context.Context,
+	querier sqldb.Querier,
+	setup Setup,
+	now time.Time,
+) (Live, error) {
+	return sqldb.One(ctx, querier, func(row sqldb.Row) (live Live, err error) {
+		err = row.Scan(&live.Charges, (*int64)(&live.Amount))
+		return live, err
 	}, `SELECT COUNT(*), CAST(COALESCE(SUM(amount_cents), 0) AS BIGINT) FROM charges
-		WHERE company_id = ? AND state IN ('reserved', 'pending') AND gateway_id = ? AND expires_at > ?`, setup.CompanyID, setup.ID, now.UnixMicro())
+		WHERE company_id = ? AND state IN ('reserved', 'pending') AND gateway_id = ? AND expires_at > ?`,
+		setup.CompanyID, setup.ID, now.UnixMicro())
 }
 
-func newestCharges(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) ([]charge, error) {
-	return sqldb.All(ctx, q, scanCharge, `
+func newestCharges(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, invoiceID int64,
+) ([]charge, error) {
+	return sqldb.All(ctx, querier, scanCharge, `
 		SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND invoice_id = ? ORDER BY id DESC LIMIT ?`,
 		companyID, invoiceID, maxAttempts)
 }
@@ -33,12 +55,17 @@ type window struct {
 }
 
 // newestPayments counts nothing, so the oldest page costs what the newest does.
-func newestPayments(ctx context.Context, q sqldb.Querier, companyID int64, part window) ([]Payment, error) {
-	var w sqldb.Where
-	w.And(`p.company_id = ?`, companyID)
+func newestPayments(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	part window,
+) ([]Payment, error) {
+	var where sqldb.Where
+	where.And(`p.company_id = ?`, companyID)
 	if part.before > 0 {
-		w.And(`p.id < ?`, part.before)
+		where.And(`p.id < ?`, part.before)
 	}
-	return sqldb.All(ctx, q, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments p`+w.String()+` ORDER BY p.id DESC LIMIT ?`, append(w.Args, part.limit)...)
+	return sqldb.All(ctx, querier, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments p`+where.String()+` ORDER BY p.id DESC LIMIT ?`, append(where.Args, part.limit)...)
 }

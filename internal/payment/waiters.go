@@ -21,15 +21,15 @@ type queue struct {
 // lock waits until no other caller works on the invoice; unlock lets the next
 // one in.
 func (w *waiters) lock(ctx context.Context, invoiceID int64) (unlock func(), err error) {
-	q := w.join(invoiceID)
+	queue := w.join(invoiceID)
 	select {
-	case q.lock <- struct{}{}:
+	case queue.lock <- struct{}{}:
 		return func() {
-			<-q.lock
-			w.leave(invoiceID, q)
+			<-queue.lock
+			w.leave(invoiceID, queue)
 		}, nil
 	case <-ctx.Done():
-		w.leave(invoiceID, q)
+		w.leave(invoiceID, queue)
 		return nil, ctx.Err()
 	}
 }
@@ -49,10 +49,10 @@ func (w *waiters) join(invoiceID int64) *queue {
 	return q
 }
 
-func (w *waiters) leave(invoiceID int64, q *queue) {
+func (w *waiters) leave(invoiceID int64, queue *queue) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if q.members--; q.members == 0 {
+	if queue.members--; queue.members == 0 {
 		delete(w.queues, invoiceID)
 	}
 }

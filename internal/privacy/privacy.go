@@ -19,9 +19,9 @@ import (
 // Keeper is a room that keeps something about customers.
 type Keeper interface {
 	// KeptAbout lists what the room keeps about a customer.
-	KeptAbout(ctx context.Context, q sqldb.Querier, a account.Actor, p account.DataSubject) ([]sqldb.Kept, error)
+	KeptAbout(ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject) ([]sqldb.Kept, error)
 	// EraseTx removes it before the customer is deleted, but for what has to stay.
-	EraseTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, p account.DataSubject) error
+	EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error
 }
 
 // Service has the use cases.
@@ -33,7 +33,12 @@ type Service struct {
 }
 
 // New makes the service of the rooms above customers.
-func New(db *sqldb.DB, accounts *account.Service, customers *customer.Service, keepers ...Keeper) *Service {
+func New(
+	db *sqldb.DB,
+	accounts *account.Service,
+	customers *customer.Service,
+	keepers ...Keeper,
+) *Service {
 	return &Service{db, accounts, customers, keepers}
 }
 
@@ -56,49 +61,69 @@ type auditLine struct {
 const maxAudit = 1000
 
 // CustomerFile is the file as JSON.
-func (s *Service) CustomerFile(ctx context.Context, a account.Actor, id int64) ([]byte, error) {
-	c, err := s.customers.Find(ctx, a, id)
+func (s *Service) CustomerFile(ctx context.Context, actor account.Actor, id int64) ([]byte, error) {
+	record, err := s.customers.Find(ctx, actor, id)
 	if err != nil {
 		return nil, err
 	}
-	f := File{Company: a.Company.Name, MadeAt: civil.Timestamp(s.db.Now(), a.Company.Zone), Audit: []auditLine{}}
-	person := account.DataSubject{CustomerID: c.ID, UUID: c.UUID}
-	if f.Kept, err = s.customers.KeptAbout(ctx, s.db, a, person); err != nil {
+	file := File{
+		Company: actor.Company.Name,
+		MadeAt:  civil.Timestamp(s.db.Now(), actor.Company.Zone),
+		Audit:   []auditLine{},
+	}
+	person := account.DataSubject{CustomerID: record.ID, UUID: record.UUID}
+	if file.Kept, err = s.customers.KeptAbout(ctx, s.db, actor, person); err != nil {
 		return nil, err
 	}
 	for _, keeper := range s.keepers {
-		kept, err := keeper.KeptAbout(ctx, s.db, a, person)
+		kept, err := keeper.KeptAbout(ctx, s.db, actor, person)
 		if err != nil {
 			return nil, err
 		}
-		f.Kept = append(f.Kept, kept...)
+		file.Kept = append(file.Kept, kept...)
 	}
-	lines, _, err := s.accounts.Audit(ctx, a, account.AuditFilter{Record: "customer", ID: id}, input.Page{Number: 1, Size: maxAudit})
+	lines, _, err := s.accounts.Audit(ctx, actor, account.AuditFilter{
+		Record: "customer",
+		ID:     id,
+	}, input.Page{
+		Number: 1,
+		Size:   maxAudit,
+	})
 	if err != nil {
 		return nil, err
 	}
 	for _, line := range lines {
-		f.Audit = append(f.Audit, auditLine{line.At.In(a.Company.Zone).Format(time.RFC3339), line.Who, line.Action, line.Changes})
+		file.Audit = append(
+			file.Audit,
+			auditLine{
+				line.At.In(actor.Company.Zone).Format(time.RFC3339), line.Who, line.Action,
+				line.Changes,
+			},
+		)
 	}
-	return json.MarshalIndent(f, "", "  ")
+	return json.MarshalIndent(file, "", "  ")
 }
 
 // Erase deletes a customer and what every room keeps about them, in one
 // transaction. The money that came stays in the books without a name.
-func (s *Service) Erase(ctx context.Context, a account.Actor, id int64) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		c, err := s.customers.LockTx(ctx, tx, a, id)
+func (s *Service) Erase(ctx context.Context, actor account.Actor, id int64) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		record, err := s.customers.LockTx(ctx, tx, actor, id)
 		if err != nil {
 			return err
 		}
 		for _, keeper := range s.keepers {
-			if err := keeper.EraseTx(ctx, tx, a, account.DataSubject{CustomerID: c.ID, UUID: c.UUID}); err != nil {
+			err := keeper.EraseTx(ctx, tx, actor, account.DataSubject{
+				CustomerID: record.ID,
+				UUID:       record.UUID,
+			})
+			if err != nil {
 				return err
 			}
 		}
-		if err := s.customers.EraseTx(ctx, tx, a, c); err != nil {
+		if err := s.customers.EraseTx(ctx, tx, actor, record); err != nil {
 			return err
 		}
-		return account.EraseAuditTx(ctx, tx, a, "customer", c.ID)
+		return account.EraseAuditTx(ctx, tx, actor, "customer", record.ID)
 	})
 }

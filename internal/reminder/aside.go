@@ -14,33 +14,42 @@ const reasonAside = "set aside: the program fails over this message"
 // attend delivers a claimed message. One that makes the program panic is left
 // until its claim has run out and then claimed again; one that keeps panicking
 // is set aside.
-func (e *engine) attend(ctx context.Context, j job) {
+func (e *engine) attend(ctx context.Context, job job) {
 	err := worker.Guard(ctx, func() error {
-		e.deliver(ctx, j)
+		e.deliver(ctx, job)
 		return nil
 	})
 	if err == nil {
-		e.service.strikes.Clear(j.id)
+		e.service.strikes.Clear(job.id)
 		return
 	}
-	attrs := []any{"company_id", j.companyID, "message", j.id, "error", err}
-	if !e.service.strikes.Add(j.id) {
+	attrs := []any{"company_id", job.companyID, "message", job.id, "error", err}
+	if !e.service.strikes.Add(job.id) {
 		e.log.ErrorContext(ctx, "message panicked; it will be claimed again", attrs...)
 		return
 	}
 	e.log.ErrorContext(ctx, "message set aside: it keeps panicking", attrs...)
-	if err := e.service.setAside(ctx, j); err != nil {
-		e.log.ErrorContext(ctx, "message cannot be set aside", "company_id", j.companyID, "message", j.id, "error", err)
+	if err := e.service.setAside(ctx, job); err != nil {
+		e.log.ErrorContext(
+			ctx,
+			"message cannot be set aside",
+			"company_id",
+			job.companyID,
+			"message",
+			job.id,
+			"error",
+			err,
+		)
 		return
 	}
-	e.service.strikes.Clear(j.id)
+	e.service.strikes.Clear(job.id)
 }
 
 // setAside ends a message that nobody can send, with a notice at its channel.
 // One that may have been sent waits for a person.
-func (s *Service) setAside(ctx context.Context, j job) error {
+func (s *Service) setAside(ctx context.Context, job job) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		channelID, err := setMessageAside(ctx, tx, j)
+		channelID, err := setMessageAside(ctx, tx, job)
 		if errors.Is(err, sqldb.ErrNotFound) {
 			return nil
 		}
@@ -48,24 +57,36 @@ func (s *Service) setAside(ctx context.Context, j job) error {
 			return err
 		}
 		tx.OnCommit(s.metrics.aside.Inc)
-		return addProblem(ctx, tx, j.companyID, channelID, reasonAside)
+		return addProblem(ctx, tx, job.companyID, channelID, reasonAside)
 	})
 }
 
 // ruleSafely decides about a message in the middle of a claim. The decision
 // depends on nothing but rows: over one that makes it panic it would panic
 // again, and no message of any channel would be claimed. That one fails at once.
-func (s *Service) ruleSafely(ctx context.Context, tx *sqldb.Tx, w companyState, c candidate) (r sendDecision) {
+func (s *Service) ruleSafely(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	state companyState,
+	candidate candidate,
+) (decision sendDecision) {
 	err := worker.Guard(ctx, func() error {
-		r = s.decideSending(w, c)
+		decision = s.decideSending(state, candidate)
 		return nil
 	})
 	if err == nil {
-		return r
+		return decision
 	}
 	tx.OnCommit(func() {
 		s.metrics.aside.Inc()
-		s.options.Env.Log.ErrorContext(ctx, "message set aside: deciding about it panics", "message", c.message.ID, "error", err)
+		s.options.Env.Log.ErrorContext(
+			ctx,
+			"message set aside: deciding about it panics",
+			"message",
+			candidate.message.ID,
+			"error",
+			err,
+		)
 	})
 	return sendDecision{status: Failed, reason: reasonAside}
 }

@@ -21,7 +21,13 @@ import (
 type change[T any] struct{ before, after *T }
 
 // audit writes the line of a change. record names the kind of record.
-func (c change[T]) audit(ctx context.Context, tx *sqldb.Tx, a account.Actor, record string, of func(T) audited) error {
+func (c change[T]) audit(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	record string,
+	of func(T) audited,
+) error {
 	entry := account.AuditEntry{Action: record + "." + c.verb(), Record: record}
 	if c.before != nil {
 		known := of(*c.before)
@@ -31,7 +37,7 @@ func (c change[T]) audit(ctx context.Context, tx *sqldb.Tx, a account.Actor, rec
 		known := of(*c.after)
 		entry.ID, entry.Name, entry.After = known.id, known.name, known.fields
 	}
-	return account.WriteAudit(ctx, tx, a, entry)
+	return account.WriteAudit(ctx, tx, actor, entry)
 }
 
 func (c change[T]) verb() string {
@@ -52,100 +58,133 @@ type audited struct {
 }
 
 // applyRule writes a rule.
-func (s *Service) applyRule(ctx context.Context, tx *sqldb.Tx, a account.Actor, c change[Rule]) (err error) {
+func (s *Service) applyRule(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change change[Rule],
+) (err error) {
 	switch {
-	case c.before == nil:
-		c.after.CreatedAt, c.after.UpdatedAt = tx.Now(), tx.Now()
-		c.after.ID, err = insertRule(ctx, tx, a.Company.ID, *c.after)
-	case c.after == nil:
-		err = removeRule(ctx, tx, a.Company.ID, c.before.ID)
+	case change.before == nil:
+		change.after.CreatedAt, change.after.UpdatedAt = tx.Now(), tx.Now()
+		change.after.ID, err = insertRule(ctx, tx, actor.Company.ID, *change.after)
+	case change.after == nil:
+		err = removeRule(ctx, tx, actor.Company.ID, change.before.ID)
 	default:
-		c.after.UpdatedAt = tx.Now()
-		err = updateRule(ctx, tx, a.Company.ID, *c.after)
+		change.after.UpdatedAt = tx.Now()
+		err = updateRule(ctx, tx, actor.Company.ID, *change.after)
 	}
 	if err != nil {
 		return err
 	}
-	return c.audit(ctx, tx, a, "rule", auditedRule)
+	return change.audit(ctx, tx, actor, "rule", auditedRule)
 }
 
-func auditedRule(r Rule) audited {
-	ids := make([]string, len(r.Channels))
-	for i, id := range r.Channels {
+func auditedRule(rule Rule) audited {
+	ids := make([]string, len(rule.Channels))
+	for i, id := range rule.Channels {
 		ids[i] = fmt.Sprint(id)
 	}
-	return audited{r.ID, r.Name, account.AuditFields{
-		"name": r.Name, "active": r.Active, "offset_days": r.OffsetDays, "hour": Clock(r.Minute), "plan_id": r.PlanID,
-		"product_id": r.ProductID, "status": string(r.Status), "channels": strings.Join(ids, ","), "template_id": r.TemplateID,
+	return audited{rule.ID, rule.Name, account.AuditFields{
+		"name": rule.Name, "active": rule.Active, "offset_days": rule.OffsetDays,
+		"hour": Clock(rule.Minute), "plan_id": rule.PlanID,
+		"product_id": rule.ProductID, "status": string(rule.Status),
+		"channels": strings.Join(ids, ","), "template_id": rule.TemplateID,
 	}}
 }
 
 // applyTemplate writes a template.
-func (s *Service) applyTemplate(ctx context.Context, tx *sqldb.Tx, a account.Actor, c change[Template]) (err error) {
+func (s *Service) applyTemplate(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change change[Template],
+) (err error) {
 	switch {
-	case c.before == nil:
-		c.after.CreatedAt, c.after.UpdatedAt = tx.Now(), tx.Now()
-		c.after.ID, err = insertTemplate(ctx, tx, a.Company.ID, *c.after)
-	case c.after == nil:
-		err = removeTemplate(ctx, tx, a.Company.ID, c.before.ID)
+	case change.before == nil:
+		change.after.CreatedAt, change.after.UpdatedAt = tx.Now(), tx.Now()
+		change.after.ID, err = insertTemplate(ctx, tx, actor.Company.ID, *change.after)
+	case change.after == nil:
+		err = removeTemplate(ctx, tx, actor.Company.ID, change.before.ID)
 	default:
-		c.after.UpdatedAt = tx.Now()
-		err = updateTemplate(ctx, tx, a.Company.ID, *c.after)
+		change.after.UpdatedAt = tx.Now()
+		err = updateTemplate(ctx, tx, actor.Company.ID, *change.after)
 	}
 	if err != nil {
 		return err
 	}
-	return c.audit(ctx, tx, a, "template", auditedTemplate)
+	return change.audit(ctx, tx, actor, "template", auditedTemplate)
 }
 
-func auditedTemplate(t Template) audited {
-	return audited{t.ID, t.Name, account.AuditFields{
-		"name": t.Name, "subject": t.Subject, "text": t.Text, "whatsapp_name": t.Approved.Name,
-		"whatsapp_language": t.Approved.Language, "whatsapp_params": strings.Join(t.Approved.Params, "\n"),
+func auditedTemplate(template Template) audited {
+	return audited{template.ID, template.Name, account.AuditFields{
+		"name": template.Name, "subject": template.Subject, "text": template.Text,
+		"whatsapp_name":     template.Approved.Name,
+		"whatsapp_language": template.Approved.Language,
+		"whatsapp_params":   strings.Join(template.Approved.Params, "\n"),
 	}}
 }
 
 // applyChannel writes a channel with its secrets, which are sealed under its
 // id and so only once it has one.
-func (s *Service) applyChannel(ctx context.Context, tx *sqldb.Tx, a account.Actor, c change[Channel], secrets map[string]string) (err error) {
+func (s *Service) applyChannel(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change change[Channel],
+	secrets map[string]string,
+) (err error) {
 	switch {
-	case c.before == nil:
-		c.after.CreatedAt, c.after.UpdatedAt = tx.Now(), tx.Now()
-		if c.after.ID, err = insertChannel(ctx, tx, a.Company.ID, *c.after); err != nil {
+	case change.before == nil:
+		change.after.CreatedAt, change.after.UpdatedAt = tx.Now(), tx.Now()
+		change.after.ID, err = insertChannel(ctx, tx, actor.Company.ID, *change.after)
+		if err != nil {
 			return err
 		}
-		c.after.sealed = s.seal(c.after.ID, secrets)
-		err = setSecrets(ctx, tx, a.Company.ID, c.after.ID, c.after.sealed)
-	case c.after == nil:
-		err = removeChannel(ctx, tx, a.Company.ID, c.before.ID)
+		change.after.sealed = s.seal(change.after.ID, secrets)
+		err = setSecrets(ctx, tx, actor.Company.ID, change.after.ID, change.after.sealed)
+	case change.after == nil:
+		err = removeChannel(ctx, tx, actor.Company.ID, change.before.ID)
 	default:
-		c.after.UpdatedAt, c.after.sealed = tx.Now(), s.seal(c.after.ID, secrets)
-		err = updateChannelRow(ctx, tx, a.Company.ID, *c.after)
+		change.after.UpdatedAt, change.after.sealed = tx.Now(), s.seal(change.after.ID, secrets)
+		err = updateChannelRow(ctx, tx, actor.Company.ID, *change.after)
 	}
 	if err != nil {
 		return err
 	}
-	return c.audit(ctx, tx, a, "channel", auditedChannel)
+	return change.audit(ctx, tx, actor, "channel", auditedChannel)
 }
 
-func auditedChannel(c Channel) audited {
-	fields := account.AuditFields{"name": c.Name, "kind": c.Kind, "active": c.Active, "per_minute": c.PerMinute}
-	for name, value := range maps.All(c.Options) {
+func auditedChannel(channel Channel) audited {
+	fields := account.AuditFields{
+		"name": channel.Name, "kind": channel.Kind, "active": channel.Active,
+		"per_minute": channel.PerMinute,
+	}
+	for name, value := range maps.All(channel.Options) {
 		fields[name] = value
 	}
-	return audited{c.ID, c.Name, fields}
+	return audited{channel.ID, channel.Name, fields}
 }
 
 // applyQuiet writes the company's quiet hours and plans anew what they move.
-func (s *Service) applyQuiet(ctx context.Context, tx *sqldb.Tx, a account.Actor, c change[Quiet]) error {
-	if err := saveQuiet(ctx, tx, a.Company.ID, *c.after); err != nil {
+func (s *Service) applyQuiet(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change change[Quiet],
+) error {
+	if err := saveQuiet(ctx, tx, actor.Company.ID, *change.after); err != nil {
 		return err
 	}
-	if err := s.replanAll(ctx, tx, a, *c.after); err != nil {
+	if err := s.replanAll(ctx, tx, actor, *change.after); err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
-		Action: "quiet_hours.updated", Record: "company", ID: a.Company.ID, Before: c.before.auditFields(), After: c.after.auditFields(),
+	return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+		Action: "quiet_hours.updated",
+		Record: "company",
+		ID:     actor.Company.ID,
+		Before: change.before.auditFields(),
+		After:  change.after.auditFields(),
 	})
 }
 
@@ -155,24 +194,44 @@ func (q Quiet) auditFields() account.AuditFields {
 
 // applyDecision writes what a person decided about a message. A message that
 // is sent again goes out whatever the hour.
-func (s *Service) applyDecision(ctx context.Context, tx *sqldb.Tx, a account.Actor, c change[Message]) error {
-	if err := saveDecision(ctx, tx, a.Company.ID, *c.after, c.after.Status == Scheduled); err != nil {
+func (s *Service) applyDecision(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change change[Message],
+) error {
+	err := saveDecision(ctx, tx, actor.Company.ID, *change.after, change.after.Status == Scheduled)
+	if err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
-		Action: "message.decided", Record: "message", ID: c.after.ID, Name: c.after.Customer,
-		Before: account.AuditFields{"status": string(c.before.Status)}, After: account.AuditFields{"status": string(c.after.Status)},
+	return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+		Action: "message.decided",
+		Record: "message",
+		ID:     change.after.ID,
+		Name:   change.after.Customer,
+		Before: account.AuditFields{"status": string(change.before.Status)},
+		After:  account.AuditFields{"status": string(change.after.Status)},
 	})
 }
 
 // applyOptOut writes whether a customer wants no messages.
-func (s *Service) applyOptOut(ctx context.Context, tx *sqldb.Tx, a account.Actor, c change[about]) error {
-	customer := c.after.customer
-	if err := saveOptOut(ctx, tx, a.Company.ID, customer.ID, c.after.optedOut); err != nil {
+func (s *Service) applyOptOut(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change change[about],
+) error {
+	customer := change.after.customer
+	err := saveOptOut(ctx, tx, actor.Company.ID, customer.ID, change.after.optedOut)
+	if err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, tx, a, account.AuditEntry{
-		Action: "customer.opted_out", Record: "customer", ID: customer.ID, Name: customer.Name,
-		Before: account.AuditFields{"opted_out": c.before.optedOut}, After: account.AuditFields{"opted_out": c.after.optedOut},
+	return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+		Action: "customer.opted_out",
+		Record: "customer",
+		ID:     customer.ID,
+		Name:   customer.Name,
+		Before: account.AuditFields{"opted_out": change.before.optedOut},
+		After:  account.AuditFields{"opted_out": change.after.optedOut},
 	})
 }

@@ -39,13 +39,17 @@ type Channel struct {
 const maxPerMinute = 6000
 
 // Channels lists the channels of the company.
-func (s *Service) Channels(ctx context.Context, a account.Actor) ([]Channel, error) {
-	return channels(ctx, s.db, a.Company.ID)
+func (s *Service) Channels(ctx context.Context, actor account.Actor) ([]Channel, error) {
+	return channels(ctx, s.db, actor.Company.ID)
 }
 
 // FindChannel returns a channel of the company.
-func (s *Service) FindChannel(ctx context.Context, a account.Actor, channelID int64) (Channel, error) {
-	return channelByID(ctx, s.db, a.Company.ID, channelID)
+func (s *Service) FindChannel(
+	ctx context.Context,
+	actor account.Actor,
+	channelID int64,
+) (Channel, error) {
+	return channelByID(ctx, s.db, actor.Company.ID, channelID)
 }
 
 // ChannelDraft is what a caller wants a channel to be; a change leaves alone
@@ -65,17 +69,17 @@ type ChannelDraft struct {
 func (s *Service) ReadNewChannel(in *input.Form) ChannelDraft {
 	in.Require("kind")
 	names := make([]string, len(s.options.Kinds))
-	for i, k := range s.options.Kinds {
-		names[i] = k.Name
+	for i, kind := range s.options.Kinds {
+		names[i] = kind.Name
 	}
 	name := in.Choice("kind", names...).Value
 	kind, ok := s.kind(name)
 	if !ok {
 		return ChannelDraft{Problems: in.Problems()}
 	}
-	for _, o := range kind.Options {
-		if o.Required && o.Default == "" {
-			in.Require(o.Name)
+	for _, option := range kind.Options {
+		if option.Required && option.Default == "" {
+			in.Require(option.Name)
 		}
 	}
 	return readChannel(in, kind)
@@ -83,99 +87,121 @@ func (s *Service) ReadNewChannel(in *input.Form) ChannelDraft {
 
 // ReadChannelChanges reads changes of a channel, whose kind says which options
 // there are.
-func (s *Service) ReadChannelChanges(ctx context.Context, a account.Actor, channelID int64, in *input.Form) (ChannelDraft, error) {
-	kind, err := s.kindOfChannel(ctx, a, channelID)
+func (s *Service) ReadChannelChanges(
+	ctx context.Context,
+	actor account.Actor,
+	channelID int64,
+	in *input.Form,
+) (ChannelDraft, error) {
+	kind, err := s.kindOfChannel(ctx, actor, channelID)
 	if err != nil {
 		return ChannelDraft{}, err
 	}
 	in.Ignore("kind")
 	in.MustNotClear("name")
-	for _, o := range kind.Options {
-		if o.Required {
-			in.MustNotClear(o.Name)
+	for _, option := range kind.Options {
+		if option.Required {
+			in.MustNotClear(option.Name)
 		}
 	}
 	return readChannel(in, kind), nil
 }
 
 // kindOfChannel finds the kind of a channel.
-func (s *Service) kindOfChannel(ctx context.Context, a account.Actor, channelID int64) (Kind, error) {
-	c, err := s.FindChannel(ctx, a, channelID)
+func (s *Service) kindOfChannel(
+	ctx context.Context,
+	actor account.Actor,
+	channelID int64,
+) (Kind, error) {
+	channel, err := s.FindChannel(ctx, actor, channelID)
 	if err != nil {
 		return Kind{}, err
 	}
-	kind, ok := s.kind(c.Kind)
+	kind, ok := s.kind(channel.Kind)
 	if !ok {
-		return kind, fault.Conflict("this installation does not know channels of the kind " + c.Kind)
+		return kind, fault.Conflict("this installation does not know channels of the kind " + channel.Kind)
 	}
 	return kind, nil
 }
 
 func readChannel(in *input.Form, kind Kind) ChannelDraft {
 	in.Ignore("id", "created_at", "updated_at", "options")
-	d := ChannelDraft{
-		Kind: kind.Name, Name: in.Line("name", 100), Active: in.Bool("active"), PerMinute: in.Int("per_minute", 0, maxPerMinute),
-		Options: map[string]input.Opt[string]{},
+	draft := ChannelDraft{
+		Kind:      kind.Name,
+		Name:      in.Line("name", 100),
+		Active:    in.Bool("active"),
+		PerMinute: in.Int("per_minute", 0, maxPerMinute),
+		Options:   map[string]input.Opt[string]{},
 	}
-	for _, o := range kind.Options {
-		if len(o.Choices) > 0 {
-			d.Options[o.Name] = in.Choice(o.Name, o.Choices...)
+	for _, option := range kind.Options {
+		if len(option.Choices) > 0 {
+			draft.Options[option.Name] = in.Choice(option.Name, option.Choices...)
 		} else {
-			d.Options[o.Name] = in.Line(o.Name, 2000)
+			draft.Options[option.Name] = in.Line(option.Name, 2000)
 		}
 	}
-	d.Problems = in.Problems()
-	return d
+	draft.Problems = in.Problems()
+	return draft
 }
 
 // to sets what is given, options and secrets by the list of the kind.
-func (d ChannelDraft) to(c *Channel, kind Kind, secrets map[string]string) {
-	c.Name = d.Name.Or(c.Name)
-	c.Active = d.Active.Or(c.Active)
-	c.PerMinute = int(d.PerMinute.Or(int64(c.PerMinute)))
-	for _, o := range kind.Options {
-		into, given := c.Options, d.Options[o.Name]
-		if o.Secret {
+func (d ChannelDraft) to(channel *Channel, kind Kind, secrets map[string]string) {
+	channel.Name = d.Name.Or(channel.Name)
+	channel.Active = d.Active.Or(channel.Active)
+	channel.PerMinute = int(d.PerMinute.Or(int64(channel.PerMinute)))
+	for _, option := range kind.Options {
+		into, given := channel.Options, d.Options[option.Name]
+		if option.Secret {
 			into = secrets
 		}
 		switch {
 		case given.Value != "":
-			into[o.Name] = given.Value
-		case given.Given() && !o.Secret:
-			delete(into, o.Name)
+			into[option.Name] = given.Value
+		case given.Given() && !option.Secret:
+			delete(into, option.Name)
 		}
-		if _, has := into[o.Name]; !has && o.Default != "" {
-			into[o.Name] = o.Default
+		if _, has := into[option.Name]; !has && option.Default != "" {
+			into[option.Name] = option.Default
 		}
 	}
 }
 
 // CreateChannel makes a channel. Secrets that it made by itself are in shown,
 // and are not shown again.
-func (s *Service) CreateChannel(ctx context.Context, a account.Actor, d ChannelDraft) (c Channel, shown map[string]string, err error) {
-	if err := d.Problems.Err(); err != nil {
-		return c, nil, err
+func (s *Service) CreateChannel(
+	ctx context.Context,
+	actor account.Actor,
+	draft ChannelDraft,
+) (channel Channel, shown map[string]string, err error) {
+	if err := draft.Problems.Err(); err != nil {
+		return channel, nil, err
 	}
-	kind, ok := s.kind(d.Kind)
+	kind, ok := s.kind(draft.Kind)
 	if !ok {
-		return c, nil, fault.Field("kind", "is not known to this installation")
+		return channel, nil, fault.Field("kind", "is not known to this installation")
 	}
-	c = Channel{Kind: kind.Name, Name: kind.Title, Active: true, PerMinute: kind.PerMinute, Options: map[string]string{}}
+	channel = Channel{
+		Kind:      kind.Name,
+		Name:      kind.Title,
+		Active:    true,
+		PerMinute: kind.PerMinute,
+		Options:   map[string]string{},
+	}
 	secrets, shown := map[string]string{}, map[string]string{}
-	for _, o := range kind.Options {
-		if o.Generated && !d.Options[o.Name].HasValue() {
-			secrets[o.Name] = "whsec_" + id.NewCode(40)
-			shown[o.Name] = secrets[o.Name]
+	for _, option := range kind.Options {
+		if option.Generated && !draft.Options[option.Name].HasValue() {
+			secrets[option.Name] = "whsec_" + id.NewCode(40)
+			shown[option.Name] = secrets[option.Name]
 		}
 	}
-	d.to(&c, kind, secrets)
-	if err := s.tryOptions(ctx, kind, c.Options, secrets); err != nil {
-		return c, nil, err
+	draft.to(&channel, kind, secrets)
+	if err := s.tryOptions(ctx, kind, channel.Options, secrets); err != nil {
+		return channel, nil, err
 	}
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		return s.applyChannel(ctx, tx, a, change[Channel]{after: &c}, secrets)
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		return s.applyChannel(ctx, tx, actor, change[Channel]{after: &channel}, secrets)
 	})
-	return c, shown, err
+	return channel, shown, err
 }
 
 // errChannelChanged says that another change came between the trial of the
@@ -184,20 +210,31 @@ var errChannelChanged = fault.Conflict("another change of the channel was made a
 
 // UpdateChannel changes what is given; a secret that is not given stays. What
 // was wrong with the channel is forgotten, since it may be right now.
-func (s *Service) UpdateChannel(ctx context.Context, a account.Actor, channelID int64, d ChannelDraft) (c Channel, err error) {
+func (s *Service) UpdateChannel(
+	ctx context.Context,
+	actor account.Actor,
+	channelID int64,
+	draft ChannelDraft,
+) (channel Channel, err error) {
 	const tries = 3
 	for range tries {
-		if c, err = s.updateChannel(ctx, a, channelID, d); !errors.Is(err, errChannelChanged) {
+		channel, err = s.updateChannel(ctx, actor, channelID, draft)
+		if !errors.Is(err, errChannelChanged) {
 			break
 		}
 	}
-	return c, err
+	return channel, err
 }
 
 // updateChannel tries the options outside the transaction, since that looks
 // names up, and writes them only if the channel is still the one that was tried.
-func (s *Service) updateChannel(ctx context.Context, a account.Actor, channelID int64, d ChannelDraft) (Channel, error) {
-	tried, err := s.FindChannel(ctx, a, channelID)
+func (s *Service) updateChannel(
+	ctx context.Context,
+	actor account.Actor,
+	channelID int64,
+	draft ChannelDraft,
+) (Channel, error) {
+	tried, err := s.FindChannel(ctx, actor, channelID)
 	if err != nil {
 		return tried, err
 	}
@@ -205,62 +242,71 @@ func (s *Service) updateChannel(ctx context.Context, a account.Actor, channelID 
 	if !ok {
 		return tried, fault.Conflict("this installation does not know channels of the kind " + tried.Kind)
 	}
-	if err := d.Problems.Err(); err != nil {
+	if err := draft.Problems.Err(); err != nil {
 		return tried, err
 	}
 	secrets, err := s.open(tried)
 	if err != nil {
 		return tried, err
 	}
-	c := tried
-	c.Options = maps.Clone(tried.Options)
-	d.to(&c, kind, secrets)
-	if err := s.tryOptions(ctx, kind, c.Options, secrets); err != nil {
+	channel := tried
+	channel.Options = maps.Clone(tried.Options)
+	draft.to(&channel, kind, secrets)
+	if err := s.tryOptions(ctx, kind, channel.Options, secrets); err != nil {
 		return tried, err
 	}
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockChannel(ctx, tx, a.Company.ID, channelID)
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockChannel(ctx, tx, actor.Company.ID, channelID)
 		if err != nil {
 			return err
 		}
 		if before.sealed != tried.sealed || !maps.Equal(before.Options, tried.Options) {
 			return errChannelChanged
 		}
-		c = before
-		c.Options = maps.Clone(before.Options)
-		d.to(&c, kind, secrets)
-		c.Failures, c.Problem, c.ProblemAt = 0, "", time.Time{}
+		channel = before
+		channel.Options = maps.Clone(before.Options)
+		draft.to(&channel, kind, secrets)
+		channel.Failures, channel.Problem, channel.ProblemAt = 0, "", time.Time{}
 		tx.OnCommit(s.wake.Hint)
-		return s.applyChannel(ctx, tx, a, change[Channel]{&before, &c}, secrets)
+		return s.applyChannel(ctx, tx, actor, change[Channel]{&before, &channel}, secrets)
 	})
-	return c, err
+	return channel, err
 }
 
 // DeleteChannel removes a channel that no rule uses.
-func (s *Service) DeleteChannel(ctx context.Context, a account.Actor, channelID int64) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		c, err := lockChannel(ctx, tx, a.Company.ID, channelID)
+func (s *Service) DeleteChannel(ctx context.Context, actor account.Actor, channelID int64) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		channel, err := lockChannel(ctx, tx, actor.Company.ID, channelID)
 		if err != nil {
 			return err
 		}
-		list, err := rules(ctx, tx, a.Company.ID)
+		list, err := rules(ctx, tx, actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		for _, r := range list {
-			if slices.Contains(r.Channels, channelID) {
-				return fault.Conflict(fmt.Sprintf("rule %d, %s, uses this channel", r.ID, r.Name))
+		for _, rule := range list {
+			if slices.Contains(rule.Channels, channelID) {
+				return fault.Conflict(fmt.Sprintf(
+					"rule %d, %s, uses this channel",
+					rule.ID,
+					rule.Name,
+				))
 			}
 		}
-		if err := skipLane(ctx, tx, a.Company.ID, channelID, "the channel was deleted"); err != nil {
+		err = skipLane(ctx, tx, actor.Company.ID, channelID, "the channel was deleted")
+		if err != nil {
 			return err
 		}
-		return s.applyChannel(ctx, tx, a, change[Channel]{before: &c}, nil)
+		return s.applyChannel(ctx, tx, actor, change[Channel]{before: &channel}, nil)
 	})
 }
 
 // tryOptions opens a sender to see whether the options will do.
-func (s *Service) tryOptions(ctx context.Context, kind Kind, options, secrets map[string]string) error {
+func (s *Service) tryOptions(
+	ctx context.Context,
+	kind Kind,
+	options, secrets map[string]string,
+) error {
 	all := maps.Clone(options)
 	maps.Copy(all, secrets)
 	if _, err := kind.Open(all, s.options.Env); err != nil {
@@ -273,30 +319,32 @@ func (s *Service) tryOptions(ctx context.Context, kind Kind, options, secrets ma
 }
 
 // sender opens a channel.
-func (s *Service) sender(c Channel) (Sender, error) {
-	kind, ok := s.kind(c.Kind)
+func (s *Service) sender(channel Channel) (Sender, error) {
+	kind, ok := s.kind(channel.Kind)
 	if !ok {
-		return nil, &Refusal{Reason: "this installation does not know channels of the kind " + c.Kind}
+		return nil, &Refusal{Reason: "this installation does not know channels of the kind " + channel.Kind}
 	}
-	all, err := s.open(c)
+	all, err := s.open(channel)
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(all, c.Options)
+	maps.Copy(all, channel.Options)
 	return kind.Open(all, s.options.Env)
 }
 
-func channelContext(channelID int64) string { return fmt.Sprintf("reminder-channel:%d", channelID) }
+func channelContext(channelID int64) string {
+	return fmt.Sprintf("reminder-channel:%d", channelID)
+}
 
 func (s *Service) seal(channelID int64, secrets map[string]string) string {
 	plain, _ := json.Marshal(secrets) // texts always encode
 	return s.box.Seal(plain, channelContext(channelID))
 }
 
-func (s *Service) open(c Channel) (map[string]string, error) {
-	plain, err := s.box.Open(c.sealed, channelContext(c.ID))
+func (s *Service) open(channel Channel) (map[string]string, error) {
+	plain, err := s.box.Open(channel.sealed, channelContext(channel.ID))
 	if err != nil {
-		return nil, fmt.Errorf("secrets of channel %d: %w", c.ID, err)
+		return nil, fmt.Errorf("secrets of channel %d: %w", channel.ID, err)
 	}
 	secrets := map[string]string{}
 	return secrets, json.Unmarshal(plain, &secrets)
@@ -315,7 +363,8 @@ func (s *Service) Reseal(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := setSecrets(ctx, tx, old.companyID, old.channelID, s.seal(old.channelID, secrets)); err != nil {
+			err = setSecrets(ctx, tx, old.companyID, old.channelID, s.seal(old.channelID, secrets))
+			if err != nil {
 				return err
 			}
 		}

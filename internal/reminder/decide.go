@@ -36,7 +36,11 @@ type invoice struct {
 // payable is what pays the invoice on a day.
 func (i invoice) payable(company account.Company, dueOn, on civil.Date) billing.Payable {
 	record := billing.Invoice{
-		Status: i.status, Amount: i.amount, DueOn: dueOn, Received: i.received, OwnDiscount: i.discount,
+		Status:      i.status,
+		Amount:      i.amount,
+		DueOn:       dueOn,
+		Received:    i.received,
+		OwnDiscount: i.discount,
 	}
 	return record.PayableOn(company, on)
 }
@@ -62,7 +66,9 @@ type sendDecision struct {
 	to      string
 }
 
-func skip(reason string) sendDecision { return sendDecision{status: Skipped, reason: reason} }
+func skip(reason string) sendDecision {
+	return sendDecision{status: Skipped, reason: reason}
+}
 
 // companyState is what rulings about a company's messages depend on.
 type companyState struct {
@@ -72,34 +78,38 @@ type companyState struct {
 	now      time.Time
 }
 
-func (s *Service) companyStateOf(ctx context.Context, tx *sqldb.Tx, a account.Actor) (w companyState, err error) {
-	w = companyState{now: tx.Now()}
-	company, err := account.FindCompany(ctx, tx, a.Company.ID) // whose plan may have ended a moment ago
+func (s *Service) companyStateOf(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+) (state companyState, err error) {
+	state = companyState{now: tx.Now()}
+	company, err := account.FindCompany(ctx, tx, actor.Company.ID) // whose plan may have ended a moment ago
 	if err != nil {
-		return w, err
+		return state, err
 	}
-	w.actor = account.System(company, "send messages")
-	if w.quiet, err = quietOf(ctx, tx, a.Company.ID); err != nil {
-		return w, err
+	state.actor = account.System(company, "send messages")
+	if state.quiet, err = quietOf(ctx, tx, actor.Company.ID); err != nil {
+		return state, err
 	}
-	w.channels, err = channels(ctx, tx, a.Company.ID)
-	return w, err
+	state.channels, err = channels(ctx, tx, actor.Company.ID)
+	return state, err
 }
 
 // decideSending decides whether a message goes out now, and how.
-func (s *Service) decideSending(w companyState, c candidate) sendDecision {
-	if reason := c.unwanted(w); reason != "" {
+func (s *Service) decideSending(state companyState, candidate candidate) sendDecision {
+	if reason := candidate.unwanted(state); reason != "" {
 		return skip(reason)
 	}
-	if r, early := c.offHours(w); early {
-		return r
+	if decision, early := candidate.offHours(state); early {
+		return decision
 	}
-	return s.choose(w, c)
+	return s.choose(state, candidate)
 }
 
 // unwanted tells why a message is not to be sent at all; "" when it is.
-func (c candidate) unwanted(w companyState) string {
-	reason := mutedReason(w.actor.Company, w.now)
+func (c candidate) unwanted(state companyState) string {
+	reason := mutedReason(state.actor.Company, state.now)
 	switch {
 	case reason != "":
 		return reason
@@ -117,7 +127,7 @@ func (c candidate) unwanted(w companyState) string {
 		return "opted out"
 	case !c.rule.meets(c.customer):
 		return "the rule is not for this customer any more"
-	case c.rule.Status != "" && !c.manual && c.customer.Status(w.actor.Today(w.now)) != c.rule.Status:
+	case c.rule.Status != "" && !c.manual && c.customer.Status(state.actor.Today(state.now)) != c.rule.Status:
 		return "the customer is not " + string(c.rule.Status)
 	}
 	return ""
@@ -125,25 +135,30 @@ func (c candidate) unwanted(w companyState) string {
 
 // offHours tells what becomes of a message whose hour it is not. A person who
 // asks for it does not mind the hour.
-func (c candidate) offHours(w companyState) (sendDecision, bool) {
+func (c candidate) offHours(state companyState) (sendDecision, bool) {
 	if c.manual {
 		return sendDecision{}, false
 	}
-	at, late := c.moment(w)
-	at = w.quiet.after(maxTime(at, w.now), w.actor.Company.Zone)
+	at, late := c.moment(state)
+	at = state.quiet.after(maxTime(at, state.now), state.actor.Company.Zone)
 	switch {
-	case !w.now.Before(late) || !at.Before(late):
+	case !state.now.Before(late) || !at.Before(late):
 		return c.late(), true
-	case at.After(w.now):
-		return sendDecision{status: Scheduled, at: at, reason: c.message.Reason, channel: Channel{ID: c.message.ChannelID}}, true
+	case at.After(state.now):
+		return sendDecision{
+			status:  Scheduled,
+			at:      at,
+			reason:  c.message.Reason,
+			channel: Channel{ID: c.message.ChannelID},
+		}, true
 	}
 	return sendDecision{}, false
 }
 
 // moment is when the message is due, and when it is too late: later than its rule
 // has it where it waited while the hours changed.
-func (c candidate) moment(w companyState) (at, late time.Time) {
-	at, late = c.rule.moment(c.message.DueOn, w.quiet, w.actor.Company.Zone)
+func (c candidate) moment(state companyState) (at, late time.Time) {
+	at, late = c.rule.moment(c.message.DueOn, state.quiet, state.actor.Company.Zone)
 	if !c.lateAt.IsZero() {
 		late = c.lateAt
 	}
@@ -167,12 +182,12 @@ func maxTime(a, b time.Time) time.Time {
 
 // choose finds the first channel, from the one whose turn it is, that can send
 // the message. Where it is another one, the message waits for that one's turn.
-func (s *Service) choose(w companyState, c candidate) sendDecision {
-	order := c.rule.Channels
-	from := max(0, slices.Index(order, c.message.ChannelID))
+func (s *Service) choose(state companyState, candidate candidate) sendDecision {
+	order := candidate.rule.Channels
+	from := max(0, slices.Index(order, candidate.message.ChannelID))
 	var reasons []string
 	for _, id := range order[from:] {
-		ch, to, reason := s.usable(w, c, id)
+		ch, to, reason := s.usable(state, candidate, id)
 		if reason == "" {
 			return sendDecision{status: Sending, channel: ch, to: to}
 		}
@@ -180,29 +195,36 @@ func (s *Service) choose(w companyState, c candidate) sendDecision {
 			reasons = append(reasons, reason)
 		}
 	}
-	if c.message.Attempts > 0 { // an earlier channel has tried
-		return sendDecision{status: Failed, reason: strings.Join(append([]string{c.message.Reason}, reasons...), "; ")}
+	if candidate.message.Attempts > 0 { // an earlier channel has tried
+		return sendDecision{
+			status: Failed,
+			reason: strings.Join(append([]string{candidate.message.Reason}, reasons...), "; "),
+		}
 	}
 	return skip(strings.Join(reasons, "; "))
 }
 
 // usable tells whether a channel can send a message, or why not.
-func (s *Service) usable(w companyState, c candidate, channelID int64) (ch Channel, to, reason string) {
-	i := slices.IndexFunc(w.channels, func(ch Channel) bool { return ch.ID == channelID })
+func (s *Service) usable(
+	state companyState,
+	candidate candidate,
+	channelID int64,
+) (ch Channel, to, reason string) {
+	i := slices.IndexFunc(state.channels, func(ch Channel) bool { return ch.ID == channelID })
 	if i < 0 {
 		return ch, "", "the channel was deleted"
 	}
-	ch = w.channels[i]
+	ch = state.channels[i]
 	kind, known := s.kind(ch.Kind)
 	switch {
 	case !ch.Active:
 		return ch, "", ch.Name + " is switched off"
 	case !known:
 		return ch, "", "this installation does not know channels of the kind " + ch.Kind
-	case kind.Approved && c.template.Approved.Name == "":
+	case kind.Approved && candidate.template.Approved.Name == "":
 		return ch, "", "the template has no name that Meta approved"
 	}
-	to, reason = kind.Reach.address(c.customer.Whatsapp, c.customer.Email)
+	to, reason = kind.Reach.address(candidate.customer.Whatsapp, candidate.customer.Email)
 	return ch, to, reason
 }
 
@@ -217,15 +239,15 @@ func (r Rule) channelAfter(channelID int64) (int64, bool) {
 
 // fillingOf is what is known of a customer on a day without asking anybody. Of an
 // open invoice the amount is what pays it on that day.
-func fillingOf(a account.Actor, b about, on civil.Date) filling {
-	f := filling{customer: b.customer, company: a.Company.Name, dueOn: b.customer.DueOn}
-	f.amount = b.customer.Price()
+func fillingOf(actor account.Actor, about about, on civil.Date) filling {
+	f := filling{customer: about.customer, company: actor.Company.Name, dueOn: about.customer.DueOn}
+	f.amount = about.customer.Price()
 	f.face = f.amount
-	if b.invoice.id != 0 {
-		f.amount, f.face = b.invoice.amount, b.invoice.amount
+	if about.invoice.id != 0 {
+		f.amount, f.face = about.invoice.amount, about.invoice.amount
 	}
-	if b.invoice.status == billing.Open {
-		due := b.invoice.payable(a.Company, f.dueOn, on)
+	if about.invoice.status == billing.Open {
+		due := about.invoice.payable(actor.Company, f.dueOn, on)
 		f.amount, f.charges, f.discount = due.Rest, due.Fee+due.Interest, due.Discount
 	}
 	return f
@@ -236,24 +258,31 @@ var errNoInvoice = errors.New("no open invoice for this due date")
 
 // fillPayment asks for the link and the code that a template wants. It may call
 // a gateway, and so is never called in a transaction.
-func (s *Service) fillPayment(ctx context.Context, a account.Actor, t Template, b about, f *filling) error {
-	link, pix := asks(t.texts()...)
+func (s *Service) fillPayment(
+	ctx context.Context,
+	actor account.Actor,
+	template Template,
+	about about,
+	filling *filling,
+) error {
+	link, pix := asks(template.texts()...)
 	switch {
 	case !link && !pix:
 		return nil
 	case s.options.Links == nil:
 		return fault.Conflict("this installation has no payments")
-	case b.invoice.id == 0 || b.invoice.status != billing.Open:
+	case about.invoice.id == 0 || about.invoice.status != billing.Open:
 		return errNoInvoice
 	}
 	var err error
 	if link {
-		if f.link, err = s.options.Links.PaymentLink(ctx, a, b.invoice.id); err != nil {
+		filling.link, err = s.options.Links.PaymentLink(ctx, actor, about.invoice.id)
+		if err != nil {
 			return fmt.Errorf("payment link: %w", err)
 		}
 	}
 	if pix {
-		if f.pix, err = s.options.Links.PixCode(ctx, a, b.invoice.id); err != nil {
+		if filling.pix, err = s.options.Links.PixCode(ctx, actor, about.invoice.id); err != nil {
 			return fmt.Errorf("PIX code: %w", err)
 		}
 	}

@@ -20,25 +20,43 @@ const maxReason = 500
 // deliver takes a claimed message all the way: what a gateway has to say is
 // asked first; then one transaction decides once more and marks the message as
 // being sent; then it is sent; then it is closed.
-func (e *engine) deliver(ctx context.Context, j job) {
+func (e *engine) deliver(ctx context.Context, job job) {
 	crashpoint.Here("reminder-after-claim")
-	e.service.metrics.lag.Observe(max(0, e.service.db.Now().Sub(j.dueAt).Seconds()))
-	p, err := e.prepare(ctx, j)
+	e.service.metrics.lag.Observe(max(0, e.service.db.Now().Sub(job.dueAt).Seconds()))
+	prepared, err := e.prepare(ctx, job)
 	if err != nil {
-		e.log.ErrorContext(ctx, "message cannot be prepared", "company_id", j.companyID, "message", j.id, "error", err)
+		e.log.ErrorContext(
+			ctx,
+			"message cannot be prepared",
+			"company_id",
+			job.companyID,
+			"message",
+			job.id,
+			"error",
+			err,
+		)
 		return // the claim runs out, and it is tried again: nothing was sent
 	}
-	l, ok, err := e.service.begin(ctx, j, p)
+	begun, ok, err := e.service.begin(ctx, job, prepared)
 	if err != nil || !ok {
 		if err != nil {
-			e.log.ErrorContext(ctx, "message cannot be begun", "company_id", j.companyID, "message", j.id, "error", err)
+			e.log.ErrorContext(
+				ctx,
+				"message cannot be begun",
+				"company_id",
+				job.companyID,
+				"message",
+				job.id,
+				"error",
+				err,
+			)
 		}
 		return
 	}
 	crashpoint.Here("reminder-after-begin")
-	out := e.service.send(ctx, l)
+	out := e.service.send(ctx, begun)
 	crashpoint.Here("reminder-after-answer")
-	e.finish(ctx, j, l, out)
+	e.finish(ctx, job, begun, out)
 }
 
 // prepared is what was asked for before a message is begun.
@@ -47,18 +65,24 @@ type prepared struct {
 	problem   error // why it could not be had
 }
 
-func (e *engine) prepare(ctx context.Context, j job) (p prepared, err error) {
-	list, err := candidates(ctx, e.service.db, j.companyID, []int64{j.id})
+func (e *engine) prepare(ctx context.Context, job job) (prepared prepared, err error) {
+	list, err := candidates(ctx, e.service.db, job.companyID, []int64{job.id})
 	if err != nil || len(list) == 0 {
-		return p, err
+		return prepared, err
 	}
-	c := list[0]
+	candidate := list[0]
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
-	f := fillingOf(j.actor, c.about, j.actor.Today(e.service.db.Now()))
-	p.problem = e.service.fillPayment(ctx, j.actor, c.template, c.about, &f)
-	p.link, p.pix = f.link, f.pix
-	return p, nil
+	filling := fillingOf(job.actor, candidate.about, job.actor.Today(e.service.db.Now()))
+	prepared.problem = e.service.fillPayment(
+		ctx,
+		job.actor,
+		candidate.template,
+		candidate.about,
+		&filling,
+	)
+	prepared.link, prepared.pix = filling.link, filling.pix
+	return prepared, nil
 }
 
 // begun is a message that is marked as being sent.
@@ -72,61 +96,102 @@ type begun struct {
 
 // begin decides once more about a claimed message, by what is true now, and
 // marks it as being sent. From then on it is sent at most once.
-func (s *Service) begin(ctx context.Context, j job, p prepared) (b begun, ok bool, err error) {
+func (s *Service) begin(
+	ctx context.Context,
+	job job,
+	prepared prepared,
+) (b begun, ok bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		b, ok = begun{}, false
-		mine, err := lockClaimed(ctx, tx, j)
+		mine, err := lockClaimed(ctx, tx, job)
 		if err != nil || !mine {
 			return err
 		}
-		list, err := candidates(ctx, tx, j.companyID, []int64{j.id})
+		list, err := candidates(ctx, tx, job.companyID, []int64{job.id})
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		w, err := s.companyStateOf(ctx, tx, j.actor)
+		state, err := s.companyStateOf(ctx, tx, job.actor)
 		if err != nil {
 			return err
 		}
-		c := list[0]
-		r := s.decideSending(w, c)
-		if r.status != Sending || r.channel.ID != c.message.ChannelID {
-			return s.settleUnsent(ctx, tx, j.companyID, c, r)
+		candidate := list[0]
+		decision := s.decideSending(state, candidate)
+		if decision.status != Sending || decision.channel.ID != candidate.message.ChannelID {
+			return s.settleUnsent(ctx, tx, job.companyID, candidate, decision)
 		}
-		if p.problem != nil {
-			return s.settleUnfilled(ctx, tx, w, c, p.problem)
+		if prepared.problem != nil {
+			return s.settleUnfilled(ctx, tx, state, candidate, prepared.problem)
 		}
-		b, ok = s.write(w, c, r, p), true
-		return beginSending(ctx, tx, j, b)
+		b, ok = s.write(state, candidate, decision, prepared), true
+		return beginSending(ctx, tx, job, b)
 	})
 	return b, ok && err == nil, err
 }
 
 // write makes the letter of a message.
-func (s *Service) write(w companyState, c candidate, r sendDecision, p prepared) begun {
-	f := fillingOf(w.actor, c.about, w.actor.Today(w.now))
-	f.link, f.pix = p.link, p.pix
-	subject, text, params := fill(c.template, f)
+func (s *Service) write(
+	state companyState,
+	candidate candidate,
+	decision sendDecision,
+	prepared prepared,
+) begun {
+	filling := fillingOf(state.actor, candidate.about, state.actor.Today(state.now))
+	filling.link, filling.pix = prepared.link, prepared.pix
+	subject, text, params := fill(candidate.template, filling)
 	if subject == "" {
-		subject = w.actor.Company.Name
+		subject = state.actor.Company.Name
 	}
-	kind, _ := s.kind(r.channel.Kind)
-	return begun{candidate: c, channel: r.channel, kind: kind, number: c.message.Attempts + 1, Letter: Letter{
-		ID: c.message.Key, CompanyID: w.actor.Company.ID, Company: w.actor.Company.Name, To: r.to, Name: c.customer.Name,
-		Subject: subject, Text: text, At: w.now.In(w.actor.Company.Zone),
-		Template:   ApprovedTemplate{Name: c.template.Approved.Name, Language: c.template.Approved.Language, Params: params},
-		CustomerID: c.customer.ID, CustomerUUID: c.customer.UUID, Whatsapp: c.customer.Whatsapp, Email: c.customer.Email, DueOn: c.message.DueOn,
-	}}
+	kind, _ := s.kind(decision.channel.Kind)
+	return begun{
+		candidate: candidate,
+		channel:   decision.channel,
+		kind:      kind,
+		number:    candidate.message.Attempts + 1,
+		Letter: Letter{
+			ID:        candidate.message.Key,
+			CompanyID: state.actor.Company.ID,
+			Company:   state.actor.Company.Name,
+			To:        decision.to,
+			Name:      candidate.customer.Name,
+			Subject:   subject,
+			Text:      text,
+			At:        state.now.In(state.actor.Company.Zone),
+			Template: ApprovedTemplate{
+				Name:     candidate.template.Approved.Name,
+				Language: candidate.template.Approved.Language,
+				Params:   params,
+			},
+			CustomerID:   candidate.customer.ID,
+			CustomerUUID: candidate.customer.UUID,
+			Whatsapp:     candidate.customer.Whatsapp,
+			Email:        candidate.customer.Email,
+			DueOn:        candidate.message.DueOn,
+		},
+	}
 }
 
 // settleUnfilled ends or puts off a message whose link or code could not be
 // had.
-func (s *Service) settleUnfilled(ctx context.Context, tx *sqldb.Tx, w companyState, c candidate, problem error) error {
-	r := skip(problemText(problem))
-	if at, ok := c.again(w, 0); ok && !forGood(problem) {
-		n := transition{status: Scheduled, reason: r.reason, channelID: c.message.ChannelID, step: c.step + 1, runAt: at}
-		return settle(ctx, tx, w.actor.Company.ID, c.message.ID, n)
+func (s *Service) settleUnfilled(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	state companyState,
+	candidate candidate,
+	problem error,
+) error {
+	decision := skip(problemText(problem))
+	if at, ok := candidate.again(state, 0); ok && !forGood(problem) {
+		n := transition{
+			status:    Scheduled,
+			reason:    decision.reason,
+			channelID: candidate.message.ChannelID,
+			step:      candidate.step + 1,
+			runAt:     at,
+		}
+		return settle(ctx, tx, state.actor.Company.ID, candidate.message.ID, n)
 	}
-	return s.settleUnsent(ctx, tx, w.actor.Company.ID, c, r)
+	return s.settleUnsent(ctx, tx, state.actor.Company.ID, candidate, decision)
 }
 
 // outcome is one attempt.
@@ -151,29 +216,29 @@ const (
 
 // send sends a letter. What a channel that knows repeated ones leaves open is
 // tried again.
-func (s *Service) send(ctx context.Context, b begun) outcome {
+func (s *Service) send(ctx context.Context, begun begun) outcome {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	out := outcome{at: s.db.Now()}
 	var sender Sender
 	err := worker.Guard(ctx, func() (err error) {
-		sender, err = s.sender(b.channel)
+		sender, err = s.sender(begun.channel)
 		return err
 	})
 	if err != nil {
 		out.cause = err
 		out.verdict, out.problem = passing, "the channel cannot be opened"
-		if r, ok := errors.AsType[*Refusal](err); ok {
-			out.verdict, out.problem = refused, r.Reason
+		if refusal, ok := errors.AsType[*Refusal](err); ok {
+			out.verdict, out.problem = refused, refusal.Reason
 		}
 		return out
 	}
 	err = worker.Guard(ctx, func() (err error) {
-		out.receipt, err = sender.Send(ctx, b.Letter)
+		out.receipt, err = sender.Send(ctx, begun.Letter)
 		return err
 	})
 	out.duration, out.cause = s.db.Now().Sub(out.at), err
-	out.judge(err, b.kind.Idempotent)
+	out.judge(err, begun.kind.Idempotent)
 	return out
 }
 
@@ -183,14 +248,14 @@ func (o *outcome) judge(err error, idempotent bool) {
 		return
 	}
 	o.verdict, o.problem = doubtful, "it may or may not have been sent"
-	if d, ok := errors.AsType[*Doubt](err); ok {
-		o.problem = d.Reason
+	if doubt, ok := errors.AsType[*Doubt](err); ok {
+		o.problem = doubt.Reason
 	}
 	if idempotent {
 		o.verdict = passing
 	}
-	if r, ok := errors.AsType[*Refusal](err); ok {
-		o.verdict, o.problem = refused, r.Reason
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		o.verdict, o.problem = refused, refusal.Reason
 	}
 	if p, ok := errors.AsType[*Passing](err); ok {
 		o.verdict, o.problem, o.after = passing, p.Reason, p.After
@@ -199,11 +264,12 @@ func (o *outcome) judge(err error, idempotent bool) {
 }
 
 // finish closes an attempt and tells of it.
-func (e *engine) finish(ctx context.Context, j job, b begun, out outcome) {
-	kept, err := e.service.recordAttempt(ctx, j, b, out)
+func (e *engine) finish(ctx context.Context, job job, begun begun, out outcome) {
+	kept, err := e.service.recordAttempt(ctx, job, begun, out)
 	attrs := []any{
-		"company_id", j.companyID, "message", j.id, "key", b.ID, "channel_id", b.channel.ID, "kind", b.kind.Name,
-		"attempt", b.number, "took", out.duration, "outcome", out.verdict,
+		"company_id", job.companyID, "message", job.id, "key", begun.ID, "channel_id",
+		begun.channel.ID, "kind", begun.kind.Name,
+		"attempt", begun.number, "took", out.duration, "outcome", out.verdict,
 	}
 	switch {
 	case err != nil:
@@ -211,7 +277,11 @@ func (e *engine) finish(ctx context.Context, j job, b begun, out outcome) {
 	case !kept:
 		e.log.WarnContext(ctx, "message attempt outlived its claim", attrs...)
 	case worker.Panicked(out.cause):
-		e.log.ErrorContext(ctx, "message attempt panicked", append(attrs, "problem", out.problem, "error", out.cause)...)
+		e.log.ErrorContext(
+			ctx,
+			"message attempt panicked",
+			append(attrs, "problem", out.problem, "error", out.cause)...,
+		)
 	default:
 		e.log.InfoContext(ctx, "message attempt", append(attrs, "problem", out.problem)...)
 	}
@@ -232,31 +302,36 @@ type transition struct {
 // recordAttempt writes the outcome of an attempt in one transaction. It reports false
 // when the message is no longer ours. One that was given up as unknown
 // meanwhile is told the truth, unless a person has decided.
-func (s *Service) recordAttempt(ctx context.Context, j job, b begun, o outcome) (kept bool, err error) {
+func (s *Service) recordAttempt(
+	ctx context.Context,
+	job job,
+	begun begun,
+	outcome outcome,
+) (kept bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if kept, err = lockSending(ctx, tx, j); err != nil || !kept {
+		if kept, err = lockSending(ctx, tx, job); err != nil || !kept {
 			return err
 		}
-		list, err := candidates(ctx, tx, j.companyID, []int64{j.id})
+		list, err := candidates(ctx, tx, job.companyID, []int64{job.id})
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		w, err := s.companyStateOf(ctx, tx, j.actor)
+		state, err := s.companyStateOf(ctx, tx, job.actor)
 		if err != nil {
 			return err
 		}
-		n := b.following(w, list[0], o)
-		if err := insertAttempt(ctx, tx, j, b, o); err != nil {
+		transition := begun.following(state, list[0], outcome)
+		if err := insertAttempt(ctx, tx, job, begun, outcome); err != nil {
 			return err
 		}
-		if err := recordHealth(ctx, tx, j.companyID, b.channel.ID, o); err != nil {
+		if err := recordHealth(ctx, tx, job.companyID, begun.channel.ID, outcome); err != nil {
 			return err
 		}
-		tx.OnCommit(func() { s.metrics.count(b.kind.Name, n.outcome()) })
-		if n.status == Scheduled {
+		tx.OnCommit(func() { s.metrics.count(begun.kind.Name, transition.outcome()) })
+		if transition.status == Scheduled {
 			tx.OnCommit(s.wake.Hint)
 		}
-		return settle(ctx, tx, j.companyID, j.id, n)
+		return settle(ctx, tx, job.companyID, job.id, transition)
 	})
 	return kept, err
 }
@@ -270,25 +345,33 @@ func (n transition) outcome() string {
 }
 
 // following decides what becomes of a message after an attempt.
-func (b begun) following(w companyState, c candidate, o outcome) transition {
-	n := transition{channelID: b.channel.ID, step: c.step, runAt: w.now, reason: o.problem}
-	switch o.verdict {
+func (b begun) following(state companyState, candidate candidate, outcome outcome) transition {
+	n := transition{
+		channelID: b.channel.ID,
+		step:      candidate.step,
+		runAt:     state.now,
+		reason:    outcome.problem,
+	}
+	switch outcome.verdict {
 	case accepted:
-		n.status, n.receipt, n.sentAt, n.reason = Sent, clip(o.receipt, maxReason), w.now, ""
+		n.status, n.receipt, n.sentAt, n.reason = Sent, clip(
+			outcome.receipt,
+			maxReason,
+		), state.now, ""
 		return n
 	case doubtful:
 		n.status, n.keepClaim = Unknown, true
 		return n
 	case passing:
-		if at, ok := c.again(w, o.after); ok {
-			n.status, n.step, n.runAt = Scheduled, c.step+1, at
+		if at, ok := candidate.again(state, outcome.after); ok {
+			n.status, n.step, n.runAt = Scheduled, candidate.step+1, at
 			return n
 		}
-		n.reason = b.channel.Name + " did not succeed: " + o.problem
+		n.reason = b.channel.Name + " did not succeed: " + outcome.problem
 	case refused:
-		n.reason = "channel refused: " + o.problem
+		n.reason = "channel refused: " + outcome.problem
 	}
-	if id, ok := c.rule.channelAfter(b.channel.ID); ok {
+	if id, ok := candidate.rule.channelAfter(b.channel.ID); ok {
 		n.status, n.channelID, n.step = Scheduled, id, 0
 		return n
 	}
@@ -298,15 +381,15 @@ func (b begun) following(w companyState, c candidate, o outcome) transition {
 
 // again is when a message is tried again through the same channel: later and
 // later, in no quiet hour, and not after its day.
-func (c candidate) again(w companyState, asked time.Duration) (time.Time, bool) {
+func (c candidate) again(state companyState, asked time.Duration) (time.Time, bool) {
 	if c.step >= len(retryDelays) || c.rule.ID == 0 {
 		return time.Time{}, false
 	}
-	at := w.now.Add(worker.Jitter(max(retryDelays[c.step], asked)))
+	at := state.now.Add(worker.Jitter(max(retryDelays[c.step], asked)))
 	if c.manual {
 		return at, true
 	}
-	_, late := c.moment(w)
-	at = w.quiet.after(at, w.actor.Company.Zone)
+	_, late := c.moment(state)
+	at = state.quiet.after(at, state.actor.Company.Zone)
 	return at, at.Before(late)
 }

@@ -47,11 +47,16 @@ type job struct {
 // Run sends messages until ctx ends, then waits for those under way. It goes on
 // through any failure of the database, looking again a little later.
 func (s *Service) Run(ctx context.Context, log *slog.Logger) {
-	e := newEngine(s, log)
-	defer e.sending.Wait()
-	loop := worker.Loop{Name: "send messages", Wake: s.wake, Poll: poll, Log: log}
+	engine := newEngine(s, log)
+	defer engine.sending.Wait()
+	loop := worker.Loop{
+		Name: "send messages",
+		Wake: s.wake,
+		Poll: poll,
+		Log:  log,
+	}
 	loop.Run(ctx, func(ctx context.Context) (time.Duration, error) {
-		claimed, next, err := e.round(ctx)
+		claimed, next, err := engine.round(ctx)
 		if claimed > 0 {
 			return 0, err
 		}
@@ -66,8 +71,8 @@ type engine struct {
 	sending sync.WaitGroup
 }
 
-func newEngine(s *Service, log *slog.Logger) *engine {
-	e := &engine{service: s, log: log, free: make(chan struct{}, slots)}
+func newEngine(service *Service, log *slog.Logger) *engine {
+	e := &engine{service: service, log: log, free: make(chan struct{}, slots)}
 	for range slots {
 		e.free <- struct{}{}
 	}
@@ -84,8 +89,8 @@ func (e *engine) round(ctx context.Context) (claimed int, next time.Duration, er
 	}
 	ready, err := lanes(ctx, e.service.db, e.service.db.Now())
 	var failures []error
-	for _, l := range ready {
-		if wait := l.nextAt.Sub(e.service.db.Now()); wait > 0 {
+	for _, lane := range ready {
+		if wait := lane.nextAt.Sub(e.service.db.Now()); wait > 0 {
 			next = min(next, wait)
 			continue
 		}
@@ -93,7 +98,7 @@ func (e *engine) round(ctx context.Context) (claimed int, next time.Duration, er
 		if taken == 0 {
 			break
 		}
-		jobs, looked, err := e.service.claimLane(ctx, l, taken)
+		jobs, looked, err := e.service.claimLane(ctx, lane, taken)
 		failures = append(failures, err)
 		for range taken - len(jobs) {
 			e.free <- struct{}{}
@@ -105,13 +110,13 @@ func (e *engine) round(ctx context.Context) (claimed int, next time.Duration, er
 }
 
 func (e *engine) start(ctx context.Context, jobs []job) {
-	for _, j := range jobs {
+	for _, job := range jobs {
 		e.sending.Go(func() {
 			defer func() {
 				e.free <- struct{}{}
 				e.service.wake.Hint() // the lane has room again
 			}()
-			e.attend(context.WithoutCancel(ctx), j)
+			e.attend(context.WithoutCancel(ctx), job)
 		})
 	}
 }
@@ -155,18 +160,22 @@ func (c Channel) pace() (burst int, each time.Duration) {
 // after all are settled at once; the others are ours for the length of a lease.
 // The channel's row keeps its speed over all processes. It returns too how many
 // it has dealt with.
-func (s *Service) claimLane(ctx context.Context, l lane, room int) (jobs []job, looked int, err error) {
-	actor, err := s.accounts.Program(ctx, l.companyID, "send messages")
+func (s *Service) claimLane(
+	ctx context.Context,
+	lane lane,
+	room int,
+) (jobs []job, looked int, err error) {
+	actor, err := s.accounts.Program(ctx, lane.companyID, "send messages")
 	if err != nil {
 		return nil, 0, err
 	}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		jobs, looked = nil, 0
-		ch, free, err := takeLane(ctx, tx, l)
+		ch, free, err := takeLane(ctx, tx, lane)
 		if err != nil || !free || ch.nextAt.After(tx.Now()) {
 			return err
 		}
-		under, err := countUnderWay(ctx, tx, l)
+		under, err := countUnderWay(ctx, tx, lane)
 		if err != nil {
 			return err
 		}
@@ -175,40 +184,52 @@ func (s *Service) claimLane(ctx context.Context, l lane, room int) (jobs []job, 
 		if room <= 0 {
 			return nil
 		}
-		jobs, looked, err = s.claimSome(ctx, tx, actor, l, room)
+		jobs, looked, err = s.claimSome(ctx, tx, actor, lane, room)
 		if err != nil || each == 0 || len(jobs) == 0 {
 			return err
 		}
-		return setNext(ctx, tx, l, tx.Now().Add(time.Duration(len(jobs))*each))
+		return setNext(ctx, tx, lane, tx.Now().Add(time.Duration(len(jobs))*each))
 	})
 	return jobs, looked, err
 }
 
-func (s *Service) claimSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, l lane, room int) (jobs []job, looked int, err error) {
-	ids, err := dueMessages(ctx, tx, l, lookAt)
+func (s *Service) claimSome(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	lane lane,
+	room int,
+) (jobs []job, looked int, err error) {
+	ids, err := dueMessages(ctx, tx, lane, lookAt)
 	if err != nil || len(ids) == 0 {
 		return nil, 0, err
 	}
-	list, err := candidates(ctx, tx, l.companyID, ids)
+	list, err := candidates(ctx, tx, lane.companyID, ids)
 	if err != nil {
 		return nil, 0, err
 	}
-	w, err := s.companyStateOf(ctx, tx, a)
+	state, err := s.companyStateOf(ctx, tx, actor)
 	if err != nil {
 		return nil, 0, err
 	}
 	token := id.NewCode(16)
-	for _, c := range list {
+	for _, candidate := range list {
 		if len(jobs) == room {
 			break
 		}
 		looked++
-		r := s.ruleSafely(ctx, tx, w, c)
-		if r.status == Sending && r.channel.ID == l.channelID {
-			jobs = append(jobs, job{id: c.message.ID, companyID: l.companyID, actor: a, claim: token, dueAt: c.message.RunAt})
-			err = claim(ctx, tx, l.companyID, c.message.ID, token)
+		decision := s.ruleSafely(ctx, tx, state, candidate)
+		if decision.status == Sending && decision.channel.ID == lane.channelID {
+			jobs = append(jobs, job{
+				id:        candidate.message.ID,
+				companyID: lane.companyID,
+				actor:     actor,
+				claim:     token,
+				dueAt:     candidate.message.RunAt,
+			})
+			err = claim(ctx, tx, lane.companyID, candidate.message.ID, token)
 		} else {
-			err = s.settleUnsent(ctx, tx, l.companyID, c, r)
+			err = s.settleUnsent(ctx, tx, lane.companyID, candidate, decision)
 		}
 		if err != nil {
 			return nil, 0, err
@@ -219,30 +240,46 @@ func (s *Service) claimSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 
 // settleUnsent writes down what was decided about a message that this channel
 // does not send.
-func (s *Service) settleUnsent(ctx context.Context, tx *sqldb.Tx, companyID int64, c candidate, r sendDecision) error {
-	if c.customer.ID == 0 {
-		return removeMessage(ctx, tx, companyID, c.message.ID)
+func (s *Service) settleUnsent(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	candidate candidate,
+	decision sendDecision,
+) error {
+	if candidate.customer.ID == 0 {
+		return removeMessage(ctx, tx, companyID, candidate.message.ID)
 	}
-	n := transition{status: r.status, reason: r.reason, channelID: c.message.ChannelID, step: c.step, runAt: tx.Now()}
-	switch r.status {
+	n := transition{
+		status:    decision.status,
+		reason:    decision.reason,
+		channelID: candidate.message.ChannelID,
+		step:      candidate.step,
+		runAt:     tx.Now(),
+	}
+	switch decision.status {
 	case Sending: // by another channel, when it is its turn
-		n.status, n.channelID, n.step = Scheduled, r.channel.ID, 0
+		n.status, n.channelID, n.step = Scheduled, decision.channel.ID, 0
 	case Scheduled:
-		n.runAt = r.at
+		n.runAt = decision.at
 	default:
-		kind := s.kindOf(ctx, tx, companyID, c.message.ChannelID)
-		tx.OnCommit(func() { s.metrics.count(kind, string(r.status)) })
+		kind := s.kindOf(ctx, tx, companyID, candidate.message.ChannelID)
+		tx.OnCommit(func() { s.metrics.count(kind, string(decision.status)) })
 	}
-	return settle(ctx, tx, companyID, c.message.ID, n)
+	return settle(ctx, tx, companyID, candidate.message.ID, n)
 }
 
 // kindOf names the kind of a channel, for the metrics.
-func (s *Service) kindOf(ctx context.Context, q sqldb.Querier, companyID, channelID int64) string {
-	c, err := channelByID(ctx, q, companyID, channelID)
+func (s *Service) kindOf(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, channelID int64,
+) string {
+	channel, err := channelByID(ctx, querier, companyID, channelID)
 	if err != nil {
 		return "none"
 	}
-	return c.Kind
+	return channel.Kind
 }
 
 // recover deals with messages that were being sent when their process ended, or
@@ -254,15 +291,15 @@ func (s *Service) recover(ctx context.Context) error {
 		return err
 	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		for _, m := range lost {
-			kind, _ := s.kind(m.kind)
+		for _, message := range lost {
+			kind, _ := s.kind(message.kind)
 			again := kind.Idempotent
-			done, err := settleLost(ctx, tx, m, again)
+			done, err := settleLost(ctx, tx, message, again)
 			if err != nil {
 				return err
 			}
 			if done && !again {
-				tx.OnCommit(func() { s.metrics.count(m.kind, string(Unknown)) })
+				tx.OnCommit(func() { s.metrics.count(message.kind, string(Unknown)) })
 			}
 		}
 		return nil

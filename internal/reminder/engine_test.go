@@ -35,23 +35,23 @@ func TestReasonsForNotSending(t *testing.T) {
 		reason   string
 	}{
 		"no number":          {customer: []string{"whatsapp", ""}, status: Skipped, reason: "no WhatsApp number"},
-		"opted out":          {prepare: func(t *testing.T, h *house) { must(t, h.SetOptOut(t.Context(), h.actor, 1, true)) }, status: Skipped, reason: "opted out"},
-		"channel off":        {prepare: func(t *testing.T, h *house) { h.exec(`UPDATE reminder_channels SET active = ?`, false) }, status: Skipped, reason: "zap is switched off"},
-		"due date moved":     {prepare: func(_ *testing.T, h *house) { h.exec(`UPDATE customers SET due_on = '2026-01-25'`) }, status: Skipped, reason: "due date moved"},
-		"rule switched off":  {prepare: func(_ *testing.T, h *house) { h.exec(`UPDATE reminder_rules SET active = ?`, false) }, status: Skipped, reason: "the rule is switched off"},
-		"refused":            {prepare: func(_ *testing.T, h *house) { h.carrier.answers(refusing) }, status: Failed, reason: "channel refused: not a number of ours"},
-		"unknown":            {prepare: func(_ *testing.T, h *house) { h.carrier.answers(hanging) }, status: Unknown, reason: "no answer in time"},
-		"zone moved onwards": {prepare: func(_ *testing.T, h *house) { h.exec(`UPDATE companies SET timezone = 'America/Rio_Branco'`) }, status: Scheduled},
+		"opted out":          {prepare: func(t *testing.T, house *house) { must(t, house.SetOptOut(t.Context(), house.actor, 1, true)) }, status: Skipped, reason: "opted out"},
+		"channel off":        {prepare: func(t *testing.T, house *house) { house.exec(`UPDATE reminder_channels SET active = ?`, false) }, status: Skipped, reason: "zap is switched off"},
+		"due date moved":     {prepare: func(_ *testing.T, house *house) { house.exec(`UPDATE customers SET due_on = '2026-01-25'`) }, status: Skipped, reason: "due date moved"},
+		"rule switched off":  {prepare: func(_ *testing.T, house *house) { house.exec(`UPDATE reminder_rules SET active = ?`, false) }, status: Skipped, reason: "the rule is switched off"},
+		"refused":            {prepare: func(_ *testing.T, house *house) { house.carrier.answers(refusing) }, status: Failed, reason: "channel refused: not a number of ours"},
+		"unknown":            {prepare: func(_ *testing.T, house *house) { house.carrier.answers(hanging) }, status: Unknown, reason: "no answer in time"},
+		"zone moved onwards": {prepare: func(_ *testing.T, house *house) { house.exec(`UPDATE companies SET timezone = 'America/Rio_Branco'`) }, status: Scheduled},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, h *house) {
-				h.due([]int64{h.channel("zap")}, "Olá", tt.customer...)
+			each(t, func(t *testing.T, house *house) {
+				house.due([]int64{house.channel("zap")}, "Olá", tt.customer...)
 				if tt.prepare != nil {
-					tt.prepare(t, h)
+					tt.prepare(t, house)
 				}
-				h.send()
-				h.want(h.only(), tt.status, tt.reason)
-				if got := h.carrier.taken(); len(got) != 0 {
+				house.send()
+				house.want(house.only(), tt.status, tt.reason)
+				if got := house.carrier.taken(); len(got) != 0 {
 					t.Errorf("sent %+v", got)
 				}
 			})
@@ -70,7 +70,7 @@ func busy(string, Letter) (string, error) { return "", &Passing{Reason: "too bus
 func TestFallbackIsTakenInOrder(t *testing.T) {
 	for name, tt := range map[string]struct {
 		customer []string
-		answer   func(kind string, l Letter) (string, error)
+		answer   func(kind string, letter Letter) (string, error)
 		to       string
 		status   Status
 		reason   string
@@ -84,14 +84,14 @@ func TestFallbackIsTakenInOrder(t *testing.T) {
 		"nobody knows of the first": {answer: only("zap", hanging), status: Unknown, reason: "no answer in time"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, h *house) {
-				h.carrier.answers(tt.answer)
-				h.due([]int64{h.channel("zap"), h.channel("mail")}, "Olá", tt.customer...)
-				h.send()
-				h.want(h.only(), tt.status, tt.reason)
+			each(t, func(t *testing.T, house *house) {
+				house.carrier.answers(tt.answer)
+				house.due([]int64{house.channel("zap"), house.channel("mail")}, "Olá", tt.customer...)
+				house.send()
+				house.want(house.only(), tt.status, tt.reason)
 				var to []string
-				for _, l := range h.carrier.taken() {
-					to = append(to, l.To)
+				for _, letter := range house.carrier.taken() {
+					to = append(to, letter.To)
 				}
 				if got := strings.Join(to, " "); got != tt.to {
 					t.Errorf("sent to %q, want %q", got, tt.to)
@@ -103,40 +103,40 @@ func TestFallbackIsTakenInOrder(t *testing.T) {
 
 // only answers so on one kind of channel, and takes everything on others.
 func only(kind string, answer func(string, Letter) (string, error)) func(string, Letter) (string, error) {
-	return func(k string, l Letter) (string, error) {
+	return func(k string, letter Letter) (string, error) {
 		if k == kind {
-			return answer(k, l)
+			return answer(k, letter)
 		}
 		return "", nil
 	}
 }
 
 func TestWhatMayPassIsTriedAgainLaterAndLater(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.carrier.answers(only("zap", busy))
-		h.due([]int64{h.channel("zap"), h.channel("mail")}, "Olá")
+	each(t, func(t *testing.T, house *house) {
+		house.carrier.answers(only("zap", busy))
+		house.due([]int64{house.channel("zap"), house.channel("mail")}, "Olá")
 		for i, delay := range retryDelays {
-			h.send()
-			m := h.only()
-			h.want(m, Scheduled, "too busy")
-			wait := m.RunAt.Sub(h.clock.Now())
-			if m.Attempts != i+1 || wait < delay || wait > delay+delay/10 {
-				t.Errorf("after attempt %d it waits %v, want %v and up to a tenth more", m.Attempts, wait, delay)
+			house.send()
+			message := house.only()
+			house.want(message, Scheduled, "too busy")
+			wait := message.RunAt.Sub(house.clock.Now())
+			if message.Attempts != i+1 || wait < delay || wait > delay+delay/10 {
+				t.Errorf("after attempt %d it waits %v, want %v and up to a tenth more", message.Attempts, wait, delay)
 			}
-			h.clock.Set(m.RunAt.Add(-time.Microsecond))
-			h.send()
-			if again := h.only(); again.Attempts != i+1 {
+			house.clock.Set(message.RunAt.Add(-time.Microsecond))
+			house.send()
+			if again := house.only(); again.Attempts != i+1 {
 				t.Error("it was tried too early")
 			}
-			h.clock.Set(m.RunAt)
+			house.clock.Set(message.RunAt)
 		}
-		h.send()
-		m := h.only()
-		h.want(m, Sent, "")
-		if m.Kind != "mail" {
-			t.Errorf("sent by %s", m.Kind)
+		house.send()
+		message := house.only()
+		house.want(message, Sent, "")
+		if message.Kind != "mail" {
+			t.Errorf("sent by %s", message.Kind)
 		}
-		_, tries, err := h.FindMessage(t.Context(), h.actor, m.ID)
+		_, tries, err := house.FindMessage(t.Context(), house.actor, message.ID)
 		must(t, err)
 		if len(tries) != 6 || tries[0].Outcome != "passing" || tries[0].Problem != "too busy" || tries[5].Outcome != "accepted" || tries[5].Kind != "mail" {
 			t.Errorf("attempts %+v", tries)
@@ -146,31 +146,31 @@ func TestWhatMayPassIsTriedAgainLaterAndLater(t *testing.T) {
 
 // The last retries would fall into the night, when it is too late.
 func TestRetriesEndWithTheDay(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.carrier.answers(busy)
-		h.remind(-3, "20:50", h.template("Olá"), h.channel("zap"))
-		h.customer("2026-01-24")
-		h.work()
-		h.at("2026-01-21 20:50")
+	each(t, func(t *testing.T, house *house) {
+		house.carrier.answers(busy)
+		house.remind(-3, "20:50", house.template("Olá"), house.channel("zap"))
+		house.customer("2026-01-24")
+		house.work()
+		house.at("2026-01-21 20:50")
 		for range 3 {
-			h.send()
-			if m := h.only(); m.Status == Scheduled {
-				h.clock.Set(m.RunAt)
+			house.send()
+			if message := house.only(); message.Status == Scheduled {
+				house.clock.Set(message.RunAt)
 			}
 		}
-		h.want(h.only(), Failed, "zap did not succeed: too busy")
-		if m := h.only(); m.Attempts != 3 {
-			t.Errorf("%d attempts, want those of 20:50, 20:51 and 20:56", m.Attempts)
+		house.want(house.only(), Failed, "zap did not succeed: too busy")
+		if message := house.only(); message.Attempts != 3 {
+			t.Errorf("%d attempts, want those of 20:50, 20:51 and 20:56", message.Attempts)
 		}
 	})
 }
 
 func TestCarrierMayAskForPeace(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.carrier.answers(func(string, Letter) (string, error) { return "", &Passing{Reason: "limit", After: 30 * time.Minute} })
-		h.due([]int64{h.channel("zap")}, "Olá")
-		h.send()
-		if wait := h.only().RunAt.Sub(h.clock.Now()); wait < 30*time.Minute {
+	each(t, func(t *testing.T, house *house) {
+		house.carrier.answers(func(string, Letter) (string, error) { return "", &Passing{Reason: "limit", After: 30 * time.Minute} })
+		house.due([]int64{house.channel("zap")}, "Olá")
+		house.send()
+		if wait := house.only().RunAt.Sub(house.clock.Now()); wait < 30*time.Minute {
 			t.Errorf("it waits %v", wait)
 		}
 	})
@@ -184,86 +184,86 @@ func (h *house) begun() (job, begun) {
 	must(h.t, err)
 	jobs, _, err := h.claimLane(h.t.Context(), ready[0], 1)
 	must(h.t, err)
-	b, ok, err := h.begin(h.t.Context(), jobs[0], prepared{})
+	begun, ok, err := h.begin(h.t.Context(), jobs[0], prepared{})
 	must(h.t, err)
 	if !ok {
 		h.t.Fatal("the message was not begun")
 	}
-	return jobs[0], b
+	return jobs[0], begun
 }
 
 func TestInterruptedSendingIsLeftToAPerson(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.due([]int64{h.channel("zap")}, "Olá")
-		h.begun()
-		h.send()
-		h.want(h.only(), Sending, "")
-		h.clock.Advance(lease)
+	each(t, func(t *testing.T, house *house) {
+		house.due([]int64{house.channel("zap")}, "Olá")
+		house.begun()
+		house.send()
+		house.want(house.only(), Sending, "")
+		house.clock.Advance(lease)
 		for range 3 {
-			h.send()
-			h.clock.Advance(time.Hour)
+			house.send()
+			house.clock.Advance(time.Hour)
 		}
-		m := h.only()
-		h.want(m, Unknown, "may or may not have arrived")
-		if got := h.carrier.taken(); len(got) != 0 {
+		message := house.only()
+		house.want(message, Unknown, "may or may not have arrived")
+		if got := house.carrier.taken(); len(got) != 0 {
 			t.Errorf("it was sent again: %+v", got)
 		}
-		_, err := h.Decide(t.Context(), h.actor, m.ID, Resend)
+		_, err := house.Decide(t.Context(), house.actor, message.ID, Resend)
 		must(t, err)
-		h.clock.Advance(24 * time.Hour) // whatever the hour
-		h.send()
-		if got := h.carrier.taken(); len(got) != 1 || got[0].ID != m.Key {
+		house.clock.Advance(24 * time.Hour) // whatever the hour
+		house.send()
+		if got := house.carrier.taken(); len(got) != 1 || got[0].ID != message.Key {
 			t.Errorf("sent %+v", got)
 		}
-		h.want(h.only(), Sent, "")
-		_, err = h.Decide(t.Context(), h.actor, m.ID, Resend)
+		house.want(house.only(), Sent, "")
+		_, err = house.Decide(t.Context(), house.actor, message.ID, Resend)
 		wantKind(t, err, fault.KindConflict)
 	})
 }
 
 // A claim that was not begun has sent nothing, and is taken up again.
 func TestInterruptedPreparationIsTakenUpAgain(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.due([]int64{h.channel("zap")}, "Olá")
-		ready, err := lanes(t.Context(), h.db, h.db.Now())
+	each(t, func(t *testing.T, house *house) {
+		house.due([]int64{house.channel("zap")}, "Olá")
+		ready, err := lanes(t.Context(), house.db, house.db.Now())
 		must(t, err)
-		jobs, _, err := h.claimLane(t.Context(), ready[0], 1)
+		jobs, _, err := house.claimLane(t.Context(), ready[0], 1)
 		must(t, err)
-		h.send()
-		if len(h.carrier.taken()) != 0 {
+		house.send()
+		if len(house.carrier.taken()) != 0 {
 			t.Error("somebody else's message was sent")
 		}
-		h.clock.Advance(lease)
-		h.send()
-		if got := h.carrier.taken(); len(got) != 1 {
+		house.clock.Advance(lease)
+		house.send()
+		if got := house.carrier.taken(); len(got) != 1 {
 			t.Errorf("sent %+v", got)
 		}
-		if _, ok, err := h.begin(t.Context(), jobs[0], prepared{}); ok || err != nil {
+		if _, ok, err := house.begin(t.Context(), jobs[0], prepared{}); ok || err != nil {
 			t.Errorf("the late one began it too: %v", err)
 		}
 	})
 }
 
 func TestChannelThatKnowsRepeatedOnesGetsThemAgain(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.due([]int64{h.channel("own")}, "Olá")
-		j, b := h.begun()
-		h.clock.Advance(lease)
-		h.send()
-		got := h.carrier.taken()
-		if len(got) != 1 || got[0].ID != b.ID {
+	each(t, func(t *testing.T, house *house) {
+		house.due([]int64{house.channel("own")}, "Olá")
+		job, begun := house.begun()
+		house.clock.Advance(lease)
+		house.send()
+		got := house.carrier.taken()
+		if len(got) != 1 || got[0].ID != begun.ID {
 			t.Errorf("sent %+v", got)
 		}
-		h.want(h.only(), Sent, "")
-		if kept, err := h.recordAttempt(t.Context(), j, b, outcome{verdict: refused}); kept || err != nil {
+		house.want(house.only(), Sent, "")
+		if kept, err := house.recordAttempt(t.Context(), job, begun, outcome{verdict: refused}); kept || err != nil {
 			t.Errorf("a late answer was taken: %v", err)
 		}
-		h.customer("2026-01-25")
-		h.at("2026-01-22 09:00")
-		h.carrier.answers(hanging)
-		h.work()
-		if m := h.log()[1]; m.Status != Scheduled {
-			t.Errorf("after a doubt it is %s", m.Status)
+		house.customer("2026-01-25")
+		house.at("2026-01-22 09:00")
+		house.carrier.answers(hanging)
+		house.work()
+		if message := house.log()[1]; message.Status != Scheduled {
+			t.Errorf("after a doubt it is %s", message.Status)
 		}
 	})
 }
@@ -271,61 +271,61 @@ func TestChannelThatKnowsRepeatedOnesGetsThemAgain(t *testing.T) {
 // A process that stood still for too long tells the truth when it wakes, unless
 // a person has decided meanwhile.
 func TestLateAnswerEndsTheDoubt(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.due([]int64{h.channel("zap")}, "Olá")
-		j, b := h.begun()
-		h.clock.Advance(lease)
-		h.send()
-		h.want(h.only(), Unknown, "may or may not")
-		kept, err := h.recordAttempt(t.Context(), j, b, outcome{verdict: accepted, receipt: "late"})
+	each(t, func(t *testing.T, house *house) {
+		house.due([]int64{house.channel("zap")}, "Olá")
+		job, begun := house.begun()
+		house.clock.Advance(lease)
+		house.send()
+		house.want(house.only(), Unknown, "may or may not")
+		kept, err := house.recordAttempt(t.Context(), job, begun, outcome{verdict: accepted, receipt: "late"})
 		must(t, err)
-		if m := h.only(); !kept || m.Status != Sent || m.Receipt != "late" {
-			t.Errorf("kept %v: %+v", kept, m)
+		if message := house.only(); !kept || message.Status != Sent || message.Receipt != "late" {
+			t.Errorf("kept %v: %+v", kept, message)
 		}
 	})
-	each(t, func(t *testing.T, h *house) {
-		h.due([]int64{h.channel("zap")}, "Olá")
-		j, b := h.begun()
-		h.clock.Advance(lease)
-		h.send()
-		_, err := h.Decide(t.Context(), h.actor, h.only().ID, Dismiss)
+	each(t, func(t *testing.T, house *house) {
+		house.due([]int64{house.channel("zap")}, "Olá")
+		job, begun := house.begun()
+		house.clock.Advance(lease)
+		house.send()
+		_, err := house.Decide(t.Context(), house.actor, house.only().ID, Dismiss)
 		must(t, err)
-		if kept, err := h.recordAttempt(t.Context(), j, b, outcome{verdict: accepted}); kept || err != nil {
+		if kept, err := house.recordAttempt(t.Context(), job, begun, outcome{verdict: accepted}); kept || err != nil {
 			t.Errorf("kept %v, %v", kept, err)
 		}
-		h.want(h.only(), Dismissed, "by a person")
+		house.want(house.only(), Dismissed, "by a person")
 	})
 }
 
 func TestDecisions(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.carrier.answers(hanging)
-		h.due([]int64{h.channel("zap")}, "Olá")
-		h.send()
-		m, err := h.Decide(t.Context(), h.actor, h.only().ID, MarkSent)
+	each(t, func(t *testing.T, house *house) {
+		house.carrier.answers(hanging)
+		house.due([]int64{house.channel("zap")}, "Olá")
+		house.send()
+		message, err := house.Decide(t.Context(), house.actor, house.only().ID, MarkSent)
 		must(t, err)
-		h.want(m, Sent, "by a person")
-		_, err = h.Decide(t.Context(), h.actor, m.ID, Dismiss)
+		house.want(message, Sent, "by a person")
+		_, err = house.Decide(t.Context(), house.actor, message.ID, Dismiss)
 		wantKind(t, err, fault.KindConflict)
-		_, err = h.Decide(t.Context(), h.actor, 999, Dismiss)
+		_, err = house.Decide(t.Context(), house.actor, 999, Dismiss)
 		wantKind(t, err, fault.KindNotFound)
-		other := h.company("UTC")
-		_, err = h.Decide(t.Context(), other, m.ID, Resend)
+		other := house.company("UTC")
+		_, err = house.Decide(t.Context(), other, message.ID, Resend)
 		wantKind(t, err, fault.KindNotFound)
 	})
-	each(t, func(t *testing.T, h *house) { // a person may send what was skipped, but not to who has paid
-		plan := number(h.plan("35.00"))
-		h.due([]int64{h.channel("zap")}, "Olá", "whatsapp", "", "plan_id", plan)
-		h.send()
-		m := h.only()
-		h.want(m, Skipped, "no WhatsApp number")
-		h.update(m.CustomerID, "whatsapp", "11987654321")
-		_, err := h.Decide(t.Context(), h.actor, m.ID, Resend)
+	each(t, func(t *testing.T, house *house) { // a person may send what was skipped, but not to who has paid
+		plan := number(house.plan("35.00"))
+		house.due([]int64{house.channel("zap")}, "Olá", "whatsapp", "", "plan_id", plan)
+		house.send()
+		message := house.only()
+		house.want(message, Skipped, "no WhatsApp number")
+		house.update(message.CustomerID, "whatsapp", "11987654321")
+		_, err := house.Decide(t.Context(), house.actor, message.ID, Resend)
 		must(t, err)
-		_, err = h.billing.SetStatus(t.Context(), h.actor, h.count(`SELECT id FROM invoices`), billing.ReadStatusChange(values("status", "Pago", "renew", "false")))
+		_, err = house.billing.SetStatus(t.Context(), house.actor, house.count(`SELECT id FROM invoices`), billing.ReadStatusChange(values("status", "Pago", "renew", "false")))
 		must(t, err)
-		h.send()
-		h.want(h.only(), Skipped, "already paid")
+		house.send()
+		house.want(house.only(), Skipped, "already paid")
 	})
 }
 
@@ -343,8 +343,8 @@ func TestSpeedLimitHoldsOverProcesses(t *testing.T) {
 		processes := []*house{h, h.process(t), h.process(t)}
 		h.at("2026-01-21 09:00")
 		for second := range 10 {
-			for _, p := range processes {
-				p.send()
+			for _, process := range processes {
+				process.send()
 			}
 			if got, want := len(h.carrier.taken()), 1-second%2; got != want {
 				t.Errorf("second %d: %d sent, want %d", second, got, want)
@@ -356,20 +356,20 @@ func TestSpeedLimitHoldsOverProcesses(t *testing.T) {
 
 // A channel that hangs takes no more than its share.
 func TestChannelThatHangsSlowsDownNoOther(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		text := h.template("Olá")
-		h.remind(-3, "09:00", text, h.channel("zap"))
-		h.remind(-3, "09:00", text, h.channel("mail"))
+	each(t, func(t *testing.T, house *house) {
+		text := house.template("Olá")
+		house.remind(-3, "09:00", text, house.channel("zap"))
+		house.remind(-3, "09:00", text, house.channel("mail"))
 		const people = 30
 		for range people {
-			h.customer("2026-01-24")
+			house.customer("2026-01-24")
 		}
-		h.work()
-		h.at("2026-01-21 09:00")
+		house.work()
+		house.at("2026-01-21 09:00")
 		release := make(chan struct{})
 		var mu sync.Mutex
 		waiting, most := 0, 0
-		h.carrier.answers(only("zap", func(string, Letter) (string, error) {
+		house.carrier.answers(only("zap", func(string, Letter) (string, error) {
 			mu.Lock()
 			waiting++
 			most = max(most, waiting)
@@ -382,12 +382,12 @@ func TestChannelThatHangsSlowsDownNoOther(t *testing.T) {
 		}))
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
-		running.Go(func() { h.Run(ctx, slog.New(slog.DiscardHandler)) })
+		running.Go(func() { house.Run(ctx, slog.New(slog.DiscardHandler)) })
 		mailed := `SELECT count(*) FROM reminder_messages m JOIN reminder_channels c ON c.id = m.channel_id WHERE c.kind = 'mail' AND m.status = 'sent'`
-		eventually(t, "all mails are sent", func() bool { return h.count(mailed) == people })
+		eventually(t, "all mails are sent", func() bool { return house.count(mailed) == people })
 		close(release)
 		eventually(t, "all is sent", func() bool {
-			return h.count(`SELECT count(*) FROM reminder_messages WHERE status = 'sent'`) == 2*people
+			return house.count(`SELECT count(*) FROM reminder_messages WHERE status = 'sent'`) == 2*people
 		})
 		cancel()
 		running.Wait()
@@ -412,10 +412,10 @@ func TestThreeProcessesAtOnce(t *testing.T) {
 		}
 		h.at("2026-01-21 09:00")
 		var all sync.WaitGroup
-		for _, p := range processes {
+		for _, process := range processes {
 			all.Go(func() {
 				for range 3 {
-					if _, err := p.Plan(t.Context()); err != nil {
+					if _, err := process.Plan(t.Context()); err != nil {
 						t.Error(err)
 					}
 				}
@@ -424,9 +424,9 @@ func TestThreeProcessesAtOnce(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				var running sync.WaitGroup
-				running.Go(func() { p.Run(ctx, slog.New(slog.DiscardHandler)) })
+				running.Go(func() { process.Run(ctx, slog.New(slog.DiscardHandler)) })
 				eventually(t, "all is sent", func() bool {
-					n, err := sqldb.Value[int64](ctx, p.db, `SELECT count(*) FROM reminder_messages WHERE status = 'sent'`)
+					n, err := sqldb.Value[int64](ctx, process.db, `SELECT count(*) FROM reminder_messages WHERE status = 'sent'`)
 					return err == nil && n == 2*people
 				})
 				cancel()
@@ -435,8 +435,8 @@ func TestThreeProcessesAtOnce(t *testing.T) {
 		}
 		all.Wait()
 		var got []int64
-		for _, l := range h.carrier.taken() {
-			got = append(got, l.CustomerID)
+		for _, letter := range h.carrier.taken() {
+			got = append(got, letter.CustomerID)
 		}
 		slices.Sort(got)
 		want := slices.Concat(ids, ids)
@@ -450,39 +450,39 @@ func TestThreeProcessesAtOnce(t *testing.T) {
 // Due dates that change while they are being planned are neither lost nor
 // planned twice.
 func TestPlanningBesideChanges(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.usual()
-		other := h.process(t)
+	each(t, func(t *testing.T, house *house) {
+		house.usual()
+		other := house.process(t)
 		const people = 30
 		var ids []int64
 		for range people {
-			ids = append(ids, h.customer("2026-02-20").ID)
+			ids = append(ids, house.customer("2026-02-20").ID)
 		}
-		h.work()
-		h.exec(`UPDATE reminder_rules SET cursor_on = '2026-01-22', cursor_id = 0, plan_at = 0`)
+		house.work()
+		house.exec(`UPDATE reminder_rules SET cursor_on = '2026-01-22', cursor_id = 0, plan_at = 0`)
 		var all sync.WaitGroup
 		all.Go(func() {
 			for range 20 {
-				h.exec(`UPDATE reminder_rules SET plan_at = 0`)
-				if _, err := h.Plan(t.Context()); err != nil {
+				house.exec(`UPDATE reminder_rules SET plan_at = 0`)
+				if _, err := house.Plan(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 		all.Go(func() {
 			for i, id := range ids {
-				if _, err := other.customers.Update(t.Context(), h.actor, id, customer.ReadChanges(values("data_de_vencimento", "2026-01-24"))); err != nil {
+				if _, err := other.customers.Update(t.Context(), house.actor, id, customer.ReadChanges(values("data_de_vencimento", "2026-01-24"))); err != nil {
 					t.Error(err)
 				}
 				if i%3 == 0 {
-					if err := other.customers.Delete(t.Context(), h.actor, id); err != nil {
+					if err := other.customers.Delete(t.Context(), house.actor, id); err != nil {
 						t.Error(err)
 					}
 				}
 			}
 		})
 		all.Wait()
-		list := h.log()
+		list := house.log()
 		if len(list) != people-people/3 {
 			t.Errorf("%d messages, want one for each of the %d who are left", len(list), people-people/3)
 		}
@@ -490,60 +490,60 @@ func TestPlanningBesideChanges(t *testing.T) {
 }
 
 func TestLinksAreAskedForOutsideTransactions(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		plan := number(h.plan("35.00"))
-		h.due([]int64{h.channel("zap")}, "{valor} {payment_link} {pix}", "plan_id", plan)
-		h.payments.err = fault.New(fault.KindUpstream, "the gateway is away")
-		h.send()
-		h.want(h.only(), Scheduled, "payment link: the gateway is away")
-		h.payments.err = nil
-		h.clock.Set(h.only().RunAt)
-		h.send()
-		if got := h.carrier.taken(); len(got) != 1 || got[0].Text != "R$ 35,00 https://example.com/pay/1 PIX1" {
+	each(t, func(t *testing.T, house *house) {
+		plan := number(house.plan("35.00"))
+		house.due([]int64{house.channel("zap")}, "{valor} {payment_link} {pix}", "plan_id", plan)
+		house.payments.err = fault.New(fault.KindUpstream, "the gateway is away")
+		house.send()
+		house.want(house.only(), Scheduled, "payment link: the gateway is away")
+		house.payments.err = nil
+		house.clock.Set(house.only().RunAt)
+		house.send()
+		if got := house.carrier.taken(); len(got) != 1 || got[0].Text != "R$ 35,00 https://example.com/pay/1 PIX1" {
 			t.Errorf("sent %+v", got)
 		}
 	})
-	each(t, func(t *testing.T, h *house) {
-		plan := number(h.plan("35.00"))
-		h.due([]int64{h.channel("zap")}, "{payment_link}", "plan_id", plan)
-		h.payments.err = fault.Field("gateway", "no gateway is configured")
-		h.send()
-		h.want(h.only(), Skipped, "payment link: gateway: no gateway is configured")
+	each(t, func(t *testing.T, house *house) {
+		plan := number(house.plan("35.00"))
+		house.due([]int64{house.channel("zap")}, "{payment_link}", "plan_id", plan)
+		house.payments.err = fault.Field("gateway", "no gateway is configured")
+		house.send()
+		house.want(house.only(), Skipped, "payment link: gateway: no gateway is configured")
 	})
-	each(t, func(t *testing.T, h *house) {
-		h.due([]int64{h.channel("zap")}, "{payment_link}")
-		h.send()
-		h.want(h.only(), Skipped, "no open invoice")
+	each(t, func(t *testing.T, house *house) {
+		house.due([]int64{house.channel("zap")}, "{payment_link}")
+		house.send()
+		house.want(house.only(), Skipped, "no open invoice")
 	})
 }
 
 // A database that fails for a while stops nothing for good.
 func TestFailureOfTheDatabaseIsTold(t *testing.T) {
-	h := newHouse(t, sqldb.SQLite)
-	h.due([]int64{h.channel("zap")}, "Olá")
+	house := newHouse(t, sqldb.SQLite)
+	house.due([]int64{house.channel("zap")}, "Olá")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	e := newEngine(h.Service, slog.New(slog.DiscardHandler))
-	if _, _, err := e.round(ctx); !errors.Is(err, context.Canceled) {
+	engine := newEngine(house.Service, slog.New(slog.DiscardHandler))
+	if _, _, err := engine.round(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	h.send()
-	h.want(h.only(), Sent, "")
+	house.send()
+	house.want(house.only(), Sent, "")
 }
 
 // Two processes that saw the same free slot share it: the channel's row has
 // the last word.
 func TestOneSlotIsTakenOnce(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.remind(-3, "09:00", h.template("Olá"), h.channel("zap", "per_minute", "30"))
-		h.customer("2026-01-24")
-		h.customer("2026-01-24")
-		h.work()
-		h.at("2026-01-21 09:00")
-		seen, err := lanes(t.Context(), h.db, h.db.Now())
+	each(t, func(t *testing.T, house *house) {
+		house.remind(-3, "09:00", house.template("Olá"), house.channel("zap", "per_minute", "30"))
+		house.customer("2026-01-24")
+		house.customer("2026-01-24")
+		house.work()
+		house.at("2026-01-21 09:00")
+		seen, err := lanes(t.Context(), house.db, house.db.Now())
 		must(t, err)
 		for i, want := range []int{1, 0} {
-			jobs, _, err := h.claimLane(t.Context(), seen[0], laneCap)
+			jobs, _, err := house.claimLane(t.Context(), seen[0], laneCap)
 			must(t, err)
 			if len(jobs) != want {
 				t.Errorf("claim %d took %d messages, want %d", i, len(jobs), want)
@@ -554,27 +554,27 @@ func TestOneSlotIsTakenOnce(t *testing.T) {
 
 // The planner waits for a due date that is just being changed, and sees it.
 func TestPlanningWaitsForAChangeUnderWay(t *testing.T) {
-	h := newHouse(t, sqldb.Postgres)
-	h.usual()
-	c := h.customer("2026-02-20")
-	h.exec(`UPDATE reminder_rules SET cursor_on = '2026-01-22', cursor_id = 0, plan_at = 0`)
-	other := h.process(t)
+	house := newHouse(t, sqldb.Postgres)
+	house.usual()
+	record := house.customer("2026-02-20")
+	house.exec(`UPDATE reminder_rules SET cursor_on = '2026-01-22', cursor_id = 0, plan_at = 0`)
+	other := house.process(t)
 	planned := make(chan error, 1)
 	must(t, other.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		if _, err := other.customers.SetDueTx(t.Context(), tx, h.actor, c.ID, civil.MustParse("2026-01-24"), 24); err != nil {
+		if _, err := other.customers.SetDueTx(t.Context(), tx, house.actor, record.ID, civil.MustParse("2026-01-24"), 24); err != nil {
 			return err
 		}
 		go func() {
-			_, err := h.Plan(t.Context())
+			_, err := house.Plan(t.Context())
 			planned <- err
 		}()
 		eventually(t, "the planner waits, or is done without having seen it", func() bool {
-			return len(planned) == 1 || h.count(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%reminder_rules%'`) > 0
+			return len(planned) == 1 || house.count(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%reminder_rules%'`) > 0
 		})
 		return nil
 	}))
 	must(t, <-planned)
-	if m := h.only(); m.DueOn != civil.MustParse("2026-01-24") {
-		t.Errorf("planned for %v", m.DueOn)
+	if message := house.only(); message.DueOn != civil.MustParse("2026-01-24") {
+		t.Errorf("planned for %v", message.DueOn)
 	}
 }

@@ -12,14 +12,21 @@ import (
 const failingAfter = 3
 
 // Failing tells whether a channel needs somebody to look at it.
-func (c Channel) Failing() bool { return c.Active && c.Failures >= failingAfter }
+func (c Channel) Failing() bool {
+	return c.Active && c.Failures >= failingAfter
+}
 
 // recordHealth keeps count of the attempts that failed since one succeeded.
-func recordHealth(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64, o outcome) error {
-	if o.verdict == accepted {
+func recordHealth(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID, channelID int64,
+	outcome outcome,
+) error {
+	if outcome.verdict == accepted {
 		return clearProblem(ctx, tx, companyID, channelID)
 	}
-	return addProblem(ctx, tx, companyID, channelID, o.problem)
+	return addProblem(ctx, tx, companyID, channelID, outcome.problem)
 }
 
 // Attention is what waits for a person.
@@ -29,16 +36,16 @@ type Attention struct {
 }
 
 // Attention finds what waits for a person.
-func (s *Service) Attention(ctx context.Context, a account.Actor) (Attention, error) {
-	n, err := countUnknown(ctx, s.db, a.Company.ID)
+func (s *Service) Attention(ctx context.Context, actor account.Actor) (Attention, error) {
+	count, err := countUnknown(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return Attention{}, err
 	}
-	list, err := channels(ctx, s.db, a.Company.ID)
-	out := Attention{Unknown: n}
-	for _, c := range list {
-		if c.Failing() {
-			out.Failing = append(out.Failing, c)
+	list, err := channels(ctx, s.db, actor.Company.ID)
+	out := Attention{Unknown: count}
+	for _, channel := range list {
+		if channel.Failing() {
+			out.Failing = append(out.Failing, channel)
 		}
 	}
 	return out, err

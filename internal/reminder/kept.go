@@ -10,14 +10,30 @@ import (
 var keptColumns = sqldb.Columns("id due_on status reason channel_id address subject body sent_at created_at")
 
 // KeptAbout lists what this room keeps about a customer.
-func (s *Service) KeptAbout(ctx context.Context, q sqldb.Querier, a account.Actor, p account.DataSubject) ([]sqldb.Kept, error) {
-	messages, err := sqldb.ReadKept(ctx, q, "reminder_messages", keptColumns,
-		`SELECT `+sqldb.TextColumns(keptColumns)+` FROM reminder_messages WHERE company_id = ? AND customer_id = ? ORDER BY id`, a.Company.ID, p.CustomerID)
+func (s *Service) KeptAbout(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	subject account.DataSubject,
+) ([]sqldb.Kept, error) {
+	messages, err := sqldb.ReadKept(ctx, querier, "reminder_messages", keptColumns,
+		`SELECT `+sqldb.TextColumns(keptColumns)+` FROM reminder_messages WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		actor.Company.ID, subject.CustomerID)
 	return []sqldb.Kept{messages}, err
 }
 
 // EraseTx removes every message to a customer, those that were sent too.
-func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, p account.DataSubject) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`, a.Company.ID, p.CustomerID)
+func (s *Service) EraseTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	subject account.DataSubject,
+) error {
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`,
+		actor.Company.ID,
+		subject.CustomerID,
+	)
 	return err
 }

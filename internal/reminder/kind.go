@@ -102,7 +102,7 @@ type ApprovedTemplate struct {
 // error, and what the carrier calls the message; a Refusal; a Passing; or any
 // other error, after which nobody knows whether the message was sent.
 type Sender interface {
-	Send(ctx context.Context, l Letter) (receipt string, err error)
+	Send(ctx context.Context, letter Letter) (receipt string, err error)
 }
 
 // Refusal says that the message was not sent and never will be this way. Its
@@ -141,7 +141,7 @@ func CallFailed(err error) error {
 
 // kind finds a kind by its name.
 func (s *Service) kind(name string) (Kind, bool) {
-	i := slices.IndexFunc(s.options.Kinds, func(k Kind) bool { return k.Name == name })
+	i := slices.IndexFunc(s.options.Kinds, func(kind Kind) bool { return kind.Name == name })
 	if i < 0 {
 		return Kind{}, false
 	}

@@ -37,29 +37,29 @@ var morning = time.Date(2026, 1, 20, 11, 30, 0, 0, time.UTC)
 type carrier struct {
 	mu      sync.Mutex
 	letters []Letter
-	answer  func(kind string, l Letter) (string, error)
+	answer  func(kind string, letter Letter) (string, error)
 }
 
-func (c *carrier) take(kind string, l Letter) (string, error) {
+func (c *carrier) take(kind string, letter Letter) (string, error) {
 	c.mu.Lock()
 	answer := c.answer
 	c.mu.Unlock()
 	receipt, err := "receipt", error(nil)
 	if answer != nil {
-		receipt, err = answer(kind, l)
+		receipt, err = answer(kind, letter)
 	}
 	if err == nil {
 		c.mu.Lock()
-		c.letters = append(c.letters, l)
+		c.letters = append(c.letters, letter)
 		c.mu.Unlock()
 	}
 	return receipt, err
 }
 
-func (c *carrier) answers(f func(kind string, l Letter) (string, error)) {
+func (c *carrier) answers(fn func(kind string, letter Letter) (string, error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.answer = f
+	c.answer = fn
 }
 
 // taken is what has arrived, and forgets it.
@@ -76,7 +76,9 @@ type courier struct {
 	*carrier
 }
 
-func (c courier) Send(_ context.Context, l Letter) (string, error) { return c.take(c.kind, l) }
+func (c courier) Send(_ context.Context, letter Letter) (string, error) {
+	return c.take(c.kind, letter)
+}
 
 func (c *carrier) kind(name string, reach Reach, idempotent bool) Kind {
 	return Kind{
@@ -146,9 +148,9 @@ func (h *house) process(t *testing.T) *house {
 	other.customers = customer.New(db, events)
 	other.billing = billing.New(db, events, other.customers)
 	other.catalog = catalog.New(db)
-	c := h.carrier
+	carrier := h.carrier
 	other.Service = New(db, h.box, account.New(db, account.Config{}), other.customers, Options{
-		Kinds: []Kind{c.kind("zap", ByWhatsapp, false), c.kind("mail", ByEmail, false), c.kind("own", ByAny, true)},
+		Kinds: []Kind{carrier.kind("zap", ByWhatsapp, false), carrier.kind("mail", ByEmail, false), carrier.kind("own", ByAny, true)},
 		Links: h.payments,
 	})
 	return &other
@@ -156,9 +158,9 @@ func (h *house) process(t *testing.T) *house {
 
 func (h *house) company(zone string) account.Actor {
 	h.t.Helper()
-	c, _, err := h.accounts.CreateCompany(h.t.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", fmt.Sprintf("p%d@example.com", h.count(`SELECT count(*) FROM companies`)), "timezone", zone)))
+	company, _, err := h.accounts.CreateCompany(h.t.Context(), account.ReadNewCompany(values("name", "Rede Clara", "email", fmt.Sprintf("p%d@example.com", h.count(`SELECT count(*) FROM companies`)), "timezone", zone)))
 	must(h.t, err)
-	return account.System(c, "test")
+	return account.System(company, "test")
 }
 
 // valuesWithList is values as a page sends them: a list with nothing in it is
@@ -189,19 +191,19 @@ func wantKind(t *testing.T, err error, kind fault.Kind) {
 
 func (h *house) plan(value string) int64 {
 	h.t.Helper()
-	p, err := h.catalog.CreatePlan(h.t.Context(), h.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", value, "period", "1month")))
+	plan, err := h.catalog.CreatePlan(h.t.Context(), h.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", value, "period", "1month")))
 	must(h.t, err)
-	return p.ID
+	return plan.ID
 }
 
 // customer makes one with a phone and an address, due on a day.
 func (h *house) customer(dueOn string, more ...string) customer.Customer {
 	h.t.Helper()
-	c, err := h.customers.Create(h.t.Context(), h.actor, customer.ReadNew(values(append([]string{
+	record, err := h.customers.Create(h.t.Context(), h.actor, customer.ReadNew(values(append([]string{
 		"name", "Ana Souza", "whatsapp", "11987654321", "email", "ana@example.com", "data_de_vencimento", dueOn,
 	}, more...)...)))
 	must(h.t, err)
-	return c
+	return record
 }
 
 func (h *house) update(id int64, pairs ...string) {
@@ -212,26 +214,26 @@ func (h *house) update(id int64, pairs ...string) {
 
 func (h *house) channel(kind string, pairs ...string) int64 {
 	h.t.Helper()
-	c, _, err := h.CreateChannel(h.t.Context(), h.actor, h.ReadNewChannel(values(append([]string{"kind", kind}, pairs...)...)))
+	channel, _, err := h.CreateChannel(h.t.Context(), h.actor, h.ReadNewChannel(values(append([]string{"kind", kind}, pairs...)...)))
 	must(h.t, err)
-	return c.ID
+	return channel.ID
 }
 
 func (h *house) template(text string, pairs ...string) int64 {
 	h.t.Helper()
-	t, err := h.CreateTemplate(h.t.Context(), h.actor, ReadNewTemplate(values(append([]string{"name", "Lembrete", "text", text}, pairs...)...)))
+	template, err := h.CreateTemplate(h.t.Context(), h.actor, ReadNewTemplate(values(append([]string{"name", "Lembrete", "text", text}, pairs...)...)))
 	must(h.t, err)
-	return t.ID
+	return template.ID
 }
 
 // remind makes an active rule through channels.
 func (h *house) remind(offset int, hour string, template int64, channels ...int64) Rule {
 	h.t.Helper()
-	r, err := h.CreateRule(h.t.Context(), h.actor, ReadNewRule(values(
+	rule, err := h.CreateRule(h.t.Context(), h.actor, ReadNewRule(values(
 		"name", fmt.Sprintf("%+d", offset), "active", "true", "offset_days", strconv.Itoa(offset), "hour", hour,
 		"template_id", number(template), "channels", strings.Trim(joinIDs(channels), ","))))
 	must(h.t, err)
-	return r
+	return rule
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
@@ -245,9 +247,9 @@ func (h *house) usual() Rule {
 // at sets the clock to a time of the company's calendar.
 func (h *house) at(text string) {
 	h.t.Helper()
-	t, err := time.ParseInLocation("2006-01-02 15:04", text, h.actor.Company.Zone)
+	at, err := time.ParseInLocation("2006-01-02 15:04", text, h.actor.Company.Zone)
 	must(h.t, err)
-	h.clock.Set(t)
+	h.clock.Set(at)
 }
 
 // work plans, and sends all that is due.
@@ -261,11 +263,11 @@ func (h *house) work() {
 // send goes on until nothing is due.
 func (h *house) send() {
 	h.t.Helper()
-	e := newEngine(h.Service, slog.New(slog.DiscardHandler))
+	engine := newEngine(h.Service, slog.New(slog.DiscardHandler))
 	for range 10_000 {
-		n, _, err := e.round(h.t.Context())
+		n, _, err := engine.round(h.t.Context())
 		must(h.t, err)
-		e.sending.Wait()
+		engine.sending.Wait()
 		if n == 0 {
 			return
 		}
@@ -292,10 +294,10 @@ func (h *house) only() Message {
 	return list[0]
 }
 
-func (h *house) want(m Message, status Status, reason string) {
+func (h *house) want(message Message, status Status, reason string) {
 	h.t.Helper()
-	if m.Status != status || !strings.Contains(m.Reason, reason) || reason == "" && m.Reason != "" {
-		h.t.Errorf("message is %s: %q, want %s: %q", m.Status, m.Reason, status, reason)
+	if message.Status != status || !strings.Contains(message.Reason, reason) || reason == "" && message.Reason != "" {
+		h.t.Errorf("message is %s: %q, want %s: %q", message.Status, message.Reason, status, reason)
 	}
 }
 
@@ -331,27 +333,27 @@ func (h *house) writeImported(list []customer.Customer) error {
 }
 
 // sendTest is Test with what a form says.
-func (h *house) sendTest(a account.Actor, channelID int64, in *input.Form) (TestResult, error) {
+func (h *house) sendTest(actor account.Actor, channelID int64, in *input.Form) (TestResult, error) {
 	h.t.Helper()
-	r, err := h.ReadTest(h.t.Context(), a, channelID, in)
+	request, err := h.ReadTest(h.t.Context(), actor, channelID, in)
 	if err != nil {
 		return TestResult{}, err
 	}
-	return h.Test(h.t.Context(), a, channelID, r)
+	return h.Test(h.t.Context(), actor, channelID, request)
 }
 
 // changeChannel is UpdateChannel with what a form says.
-func (h *house) changeChannel(a account.Actor, channelID int64, in *input.Form) (Channel, error) {
+func (h *house) changeChannel(actor account.Actor, channelID int64, in *input.Form) (Channel, error) {
 	h.t.Helper()
-	d, err := h.ReadChannelChanges(h.t.Context(), a, channelID, in)
+	draft, err := h.ReadChannelChanges(h.t.Context(), actor, channelID, in)
 	if err != nil {
 		return Channel{}, err
 	}
-	return h.UpdateChannel(h.t.Context(), a, channelID, d)
+	return h.UpdateChannel(h.t.Context(), actor, channelID, draft)
 }
 
 // preview is Preview with what a form says.
-func (h *house) preview(a account.Actor, templateID, customerID int64, in *input.Form) (Preview, error) {
+func (h *house) preview(actor account.Actor, templateID, customerID int64, in *input.Form) (Preview, error) {
 	h.t.Helper()
-	return h.Preview(h.t.Context(), a, PreviewRequest{TemplateID: templateID, CustomerID: customerID, Draft: ReadTemplate(in)})
+	return h.Preview(h.t.Context(), actor, PreviewRequest{TemplateID: templateID, CustomerID: customerID, Draft: ReadTemplate(in)})
 }

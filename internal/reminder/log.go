@@ -25,38 +25,38 @@ type Filter struct {
 
 // ReadFilter reads a Filter from a query.
 func ReadFilter(in *input.Form) Filter {
-	var f Filter
+	var filter Filter
 	names := make([]string, len(Statuses))
-	for i, s := range Statuses {
-		names[i] = string(s)
+	for i, status := range Statuses {
+		names[i] = string(status)
 	}
 	status, _ := in.Choice("status", names...).Get()
-	f.Status = Status(status)
-	f.CustomerID, _ = in.ID("customer_id").Get()
-	f.RuleID, _ = in.ID("rule_id").Get()
-	f.ChannelID, _ = in.ID("channel_id").Get()
-	f.DueFrom, _ = in.Date("due_from").Get()
-	f.DueTo, _ = in.Date("due_to").Get()
-	return f
+	filter.Status = Status(status)
+	filter.CustomerID, _ = in.ID("customer_id").Get()
+	filter.RuleID, _ = in.ID("rule_id").Get()
+	filter.ChannelID, _ = in.ID("channel_id").Get()
+	filter.DueFrom, _ = in.Date("due_from").Get()
+	filter.DueTo, _ = in.Date("due_to").Get()
+	return filter
 }
 
-func chosen(companyID int64, f Filter) (w sqldb.Where) {
-	w.And(`m.company_id = ?`, companyID)
-	if f.Status != "" {
-		w.And(`m.status = ?`, string(f.Status))
+func chosen(companyID int64, filter Filter) (where sqldb.Where) {
+	where.And(`m.company_id = ?`, companyID)
+	if filter.Status != "" {
+		where.And(`m.status = ?`, string(filter.Status))
 	}
-	for column, id := range map[string]int64{"customer_id": f.CustomerID, "rule_id": f.RuleID, "channel_id": f.ChannelID} {
+	for column, id := range map[string]int64{"customer_id": filter.CustomerID, "rule_id": filter.RuleID, "channel_id": filter.ChannelID} {
 		if id != 0 {
-			w.And(`m.`+column+` = ?`, id)
+			where.And(`m.`+column+` = ?`, id)
 		}
 	}
-	if !f.DueFrom.IsZero() {
-		w.And(`m.due_on >= ?`, f.DueFrom)
+	if !filter.DueFrom.IsZero() {
+		where.And(`m.due_on >= ?`, filter.DueFrom)
 	}
-	if !f.DueTo.IsZero() {
-		w.And(`m.due_on <= ?`, f.DueTo)
+	if !filter.DueTo.IsZero() {
+		where.And(`m.due_on <= ?`, filter.DueTo)
 	}
-	return w
+	return where
 }
 
 // Countable is how many messages a list counts and leads to: a log of years is
@@ -65,28 +65,37 @@ const Countable = 10_000
 
 // Messages returns a page of the log, newest first, and how many there are, at
 // most Countable.
-func (s *Service) Messages(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Message, int64, error) {
-	n, err := countMessages(ctx, s.db, a.Company.ID, f)
-	if err != nil || page.Offset() >= n {
-		return []Message{}, n, err
+func (s *Service) Messages(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	page input.Page,
+) ([]Message, int64, error) {
+	count, err := countMessages(ctx, s.db, actor.Company.ID, filter)
+	if err != nil || page.Offset() >= count {
+		return []Message{}, count, err
 	}
-	list, err := messages(ctx, s.db, a.Company.ID, f, page)
-	return list, n, err
+	list, err := messages(ctx, s.db, actor.Company.ID, filter, page)
+	return list, count, err
 }
 
 // FindMessage returns a message and the attempts to send it.
-func (s *Service) FindMessage(ctx context.Context, a account.Actor, messageID int64) (Message, []Attempt, error) {
-	m, err := messageByID(ctx, s.db, a.Company.ID, messageID)
+func (s *Service) FindMessage(
+	ctx context.Context,
+	actor account.Actor,
+	messageID int64,
+) (Message, []Attempt, error) {
+	message, err := messageByID(ctx, s.db, actor.Company.ID, messageID)
 	if err != nil {
-		return m, nil, err
+		return message, nil, err
 	}
-	list, err := attempts(ctx, s.db, a.Company.ID, messageID)
-	return m, list, err
+	list, err := attempts(ctx, s.db, actor.Company.ID, messageID)
+	return message, list, err
 }
 
 // Counts tells how many messages of the company have each status.
-func (s *Service) Counts(ctx context.Context, a account.Actor) (map[Status]int64, error) {
-	return countByStatus(ctx, s.db, a.Company.ID)
+func (s *Service) Counts(ctx context.Context, actor account.Actor) (map[Status]int64, error) {
+	return countByStatus(ctx, s.db, actor.Company.ID)
 }
 
 // Decision is what a person says of a message.
@@ -113,62 +122,81 @@ func (m Message) Decisions() []Decision { return decisions[m.Status] }
 // Decide carries out what a person says of a message. One that is sent again
 // goes out at once, whatever the hour, unless the customer has paid, has opted
 // out or has another due date by now.
-func (s *Service) Decide(ctx context.Context, a account.Actor, messageID int64, d Decision) (Message, error) {
-	var m Message
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if m, err = lockMessage(ctx, tx, a.Company.ID, messageID); err != nil {
+func (s *Service) Decide(
+	ctx context.Context,
+	actor account.Actor,
+	messageID int64,
+	decision Decision,
+) (Message, error) {
+	var message Message
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if message, err = lockMessage(ctx, tx, actor.Company.ID, messageID); err != nil {
 			return err
 		}
-		if !slices.Contains(m.Decisions(), d) {
-			return fault.Conflict("a message that is " + string(m.Status) + " cannot be decided so: " + string(d))
+		if !slices.Contains(message.Decisions(), decision) {
+			return fault.Conflict("a message that is " + string(message.Status) + " cannot be decided so: " + string(decision))
 		}
-		before := m
-		switch d {
+		before := message
+		switch decision {
 		case Resend:
-			err = s.reschedule(ctx, tx, a, &m)
+			err = s.reschedule(ctx, tx, actor, &message)
 		case MarkSent:
-			m.Status, m.Reason, m.SentAt = Sent, "marked as sent by a person", tx.Now()
+			message.Status, message.Reason, message.SentAt = Sent, "marked as sent by a person", tx.Now()
 		case Dismiss:
-			m.Status, m.Reason = Dismissed, "dismissed by a person"
+			message.Status, message.Reason = Dismissed, "dismissed by a person"
 		}
 		if err != nil {
 			return err
 		}
-		return s.applyDecision(ctx, tx, a, change[Message]{&before, &m})
+		return s.applyDecision(ctx, tx, actor, change[Message]{&before, &message})
 	})
-	return m, err
+	return message, err
 }
 
 // reschedule puts a message back at the first channel of its rule.
-func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, a account.Actor, m *Message) error {
-	r, err := ruleByID(ctx, tx, a.Company.ID, m.RuleID)
+func (s *Service) reschedule(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	message *Message,
+) error {
+	rule, err := ruleByID(ctx, tx, actor.Company.ID, message.RuleID)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return fault.Conflict("the rule of this message was deleted")
 	}
 	if err != nil {
 		return err
 	}
-	m.Status, m.Reason, m.RunAt, m.ChannelID = Scheduled, "", tx.Now(), r.Channels[0]
+	message.Status, message.Reason, message.RunAt, message.ChannelID = Scheduled, "", tx.Now(), rule.Channels[0]
 	tx.OnCommit(s.wake.Hint)
 	return nil
 }
 
 // OptedOut tells whether a customer wants no messages.
-func (s *Service) OptedOut(ctx context.Context, a account.Actor, customerID int64) (bool, error) {
-	b, err := customerAbout(ctx, s.db, a.Company.ID, customerID)
-	return b.optedOut, err
+func (s *Service) OptedOut(
+	ctx context.Context,
+	actor account.Actor,
+	customerID int64,
+) (bool, error) {
+	about, err := customerAbout(ctx, s.db, actor.Company.ID, customerID)
+	return about.optedOut, err
 }
 
 // SetOptOut notes whether a customer wants no messages.
-func (s *Service) SetOptOut(ctx context.Context, a account.Actor, customerID int64, out bool) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		b, err := customerAbout(ctx, tx, a.Company.ID, customerID)
+func (s *Service) SetOptOut(
+	ctx context.Context,
+	actor account.Actor,
+	customerID int64,
+	out bool,
+) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		b, err := customerAbout(ctx, tx, actor.Company.ID, customerID)
 		if err != nil || b.optedOut == out {
 			return err
 		}
 		after := b
 		after.optedOut = out
-		return s.applyOptOut(ctx, tx, a, change[about]{&b, &after})
+		return s.applyOptOut(ctx, tx, actor, change[about]{&b, &after})
 	})
 }
 
@@ -189,71 +217,105 @@ type TestRequest struct {
 
 // ReadTest reads the fields to, template_id and customer_id, as the channel
 // wants them.
-func (s *Service) ReadTest(ctx context.Context, a account.Actor, channelID int64, in *input.Form) (TestRequest, error) {
-	c, err := s.FindChannel(ctx, a, channelID)
+func (s *Service) ReadTest(
+	ctx context.Context,
+	actor account.Actor,
+	channelID int64,
+	in *input.Form,
+) (TestRequest, error) {
+	channel, err := s.FindChannel(ctx, actor, channelID)
 	if err != nil {
 		return TestRequest{}, err
 	}
-	kind, _ := s.kind(c.Kind)
-	r := TestRequest{TemplateID: in.ID("template_id").Value, CustomerID: in.ID("customer_id").Value, To: readTo(in, kind)}
-	return r, in.Err()
+	kind, _ := s.kind(channel.Kind)
+	request := TestRequest{
+		TemplateID: in.ID("template_id").Value,
+		CustomerID: in.ID("customer_id").Value,
+		To:         readTo(in, kind),
+	}
+	return request, in.Err()
 }
 
 // Test sends a message through a channel at once. It works on a channel that is
 // switched off, and counts for nothing.
-func (s *Service) Test(ctx context.Context, a account.Actor, channelID int64, r TestRequest) (TestResult, error) {
-	c, err := s.FindChannel(ctx, a, channelID)
+func (s *Service) Test(
+	ctx context.Context,
+	actor account.Actor,
+	channelID int64,
+	request TestRequest,
+) (TestResult, error) {
+	channel, err := s.FindChannel(ctx, actor, channelID)
 	if err != nil {
 		return TestResult{}, err
 	}
-	if reason := mutedReason(a.Company, s.db.Now()); reason != "" {
+	if reason := mutedReason(actor.Company, s.db.Now()); reason != "" {
 		return TestResult{}, fault.Conflict(reason)
 	}
-	kind, _ := s.kind(c.Kind)
-	l, err := s.testLetter(ctx, a, kind, r)
+	kind, _ := s.kind(channel.Kind)
+	letter, err := s.testLetter(ctx, actor, kind, request)
 	if err != nil {
 		return TestResult{}, err
 	}
-	out := s.send(context.WithoutCancel(ctx), begun{Letter: l, channel: c, kind: kind})
+	out := s.send(context.WithoutCancel(ctx), begun{Letter: letter, channel: channel, kind: kind})
 	if out.verdict == accepted { // whatever was wrong is right again
-		err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error { return clearProblem(ctx, tx, a.Company.ID, c.ID) })
+		err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+			return clearProblem(ctx, tx, actor.Company.ID, channel.ID)
+		})
 	}
-	return TestResult{Sent: out.verdict == accepted, Receipt: out.receipt, Problem: out.problem, Duration: out.duration}, err
+	return TestResult{
+		Sent:     out.verdict == accepted,
+		Receipt:  out.receipt,
+		Problem:  out.problem,
+		Duration: out.duration,
+	}, err
 }
 
-func (s *Service) testLetter(ctx context.Context, a account.Actor, kind Kind, r TestRequest) (l Letter, err error) {
-	l = Letter{
-		ID: "msg_test_" + id.NewCode(19), CompanyID: a.Company.ID, Company: a.Company.Name, Test: true, At: s.db.Now().In(a.Company.Zone),
-		Subject: "Teste de " + a.Company.Name, Text: "Esta é uma mensagem de teste de " + a.Company.Name + ".",
-		Template: ApprovedTemplate{Name: "hello_world", Language: "en_US"}, // Meta gives it to every account
+func (s *Service) testLetter(
+	ctx context.Context,
+	actor account.Actor,
+	kind Kind,
+	request TestRequest,
+) (letter Letter, err error) {
+	letter = Letter{
+		ID:        "msg_test_" + id.NewCode(19),
+		CompanyID: actor.Company.ID,
+		Company:   actor.Company.Name,
+		Test:      true,
+		At:        s.db.Now().In(actor.Company.Zone),
+		Subject:   "Teste de " + actor.Company.Name,
+		Text:      "Esta é uma mensagem de teste de " + actor.Company.Name + ".",
+		Template:  ApprovedTemplate{Name: "hello_world", Language: "en_US"}, // Meta gives it to every account
 	}
-	l.To, l.Whatsapp, l.Email = r.To, r.To, r.To
-	if r.TemplateID == 0 {
-		return l, nil
+	letter.To, letter.Whatsapp, letter.Email = request.To, request.To, request.To
+	if request.TemplateID == 0 {
+		return letter, nil
 	}
-	t, err := s.FindTemplate(ctx, a, r.TemplateID)
+	template, err := s.FindTemplate(ctx, actor, request.TemplateID)
 	if err != nil {
-		return l, err
+		return letter, err
 	}
-	f := sampleFilling(a)
-	f.dueOn = a.Today(s.db.Now())
-	if r.CustomerID != 0 {
-		b, err := customerAbout(ctx, s.db, a.Company.ID, r.CustomerID)
+	filling := sampleFilling(actor)
+	filling.dueOn = actor.Today(s.db.Now())
+	if request.CustomerID != 0 {
+		about, err := customerAbout(ctx, s.db, actor.Company.ID, request.CustomerID)
 		if err != nil {
-			return l, err
+			return letter, err
 		}
-		f = fillingOf(a, b, a.Today(s.db.Now()))
-		if problem := s.fillPayment(ctx, a, t, b, &f); problem != nil {
-			return l, fault.Field("customer_id", problemText(problem))
+		filling = fillingOf(actor, about, actor.Today(s.db.Now()))
+		if problem := s.fillPayment(ctx, actor, template, about, &filling); problem != nil {
+			return letter, fault.Field("customer_id", problemText(problem))
 		}
 	}
-	l.Name = f.customer.Name
-	l.Subject, l.Text, l.Template.Params = fill(t, f)
-	l.Template.Name, l.Template.Language = t.Approved.Name, t.Approved.Language
-	if kind.Approved && t.Approved.Name == "" {
-		return l, fault.Field("template_id", "has no whatsapp_name, and this channel sends only templates that Meta has approved")
+	letter.Name = filling.customer.Name
+	letter.Subject, letter.Text, letter.Template.Params = fill(template, filling)
+	letter.Template.Name, letter.Template.Language = template.Approved.Name, template.Approved.Language
+	if kind.Approved && template.Approved.Name == "" {
+		return letter, fault.Field(
+			"template_id",
+			"has no whatsapp_name, and this channel sends only templates that Meta has approved",
+		)
 	}
-	return l, nil
+	return letter, nil
 }
 
 // readTo reads where a test goes.

@@ -17,19 +17,24 @@ type metrics struct {
 func newMetrics() *metrics {
 	return &metrics{
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "carteira_reminder_lag_seconds", Help: "Time from when a message was due to when it was taken up.",
+			Name:    "carteira_reminder_lag_seconds",
+			Help:    "Time from when a message was due to when it was taken up.",
 			Buckets: []float64{.1, .5, 1, 5, 30, 120, 600, 3600, 4 * 3600, 12 * 3600},
 		}),
 		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_reminder_messages_total", Help: "What became of messages, by kind of channel.",
+			Name: "carteira_reminder_messages_total",
+			Help: "What became of messages, by kind of channel.",
 		}, []string{"kind", "outcome"}),
 		aside: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "carteira_reminder_set_aside_total", Help: "Messages set aside because they kept panicking.",
+			Name: "carteira_reminder_set_aside_total",
+			Help: "Messages set aside because they kept panicking.",
 		}),
 	}
 }
 
-func (m *metrics) count(kind, outcome string) { m.messages.WithLabelValues(kind, outcome).Inc() }
+func (m *metrics) count(kind, outcome string) {
+	m.messages.WithLabelValues(kind, outcome).Inc()
+}
 
 // Metrics returns the engine's metrics for registration.
 func (s *Service) Metrics() []prometheus.Collector {
@@ -41,8 +46,18 @@ func (s *Service) Metrics() []prometheus.Collector {
 type backlog struct{ s *Service }
 
 var (
-	unknownDesc = prometheus.NewDesc("carteira_reminder_unknown", "Messages that may or may not have been sent, and wait for a person.", nil, nil)
-	oldestDesc  = prometheus.NewDesc("carteira_reminder_oldest_due_seconds", "How long the oldest message that nobody is sending has been due.", nil, nil)
+	unknownDesc = prometheus.NewDesc(
+		"carteira_reminder_unknown",
+		"Messages that may or may not have been sent, and wait for a person.",
+		nil,
+		nil,
+	)
+	oldestDesc = prometheus.NewDesc(
+		"carteira_reminder_oldest_due_seconds",
+		"How long the oldest message that nobody is sending has been due.",
+		nil,
+		nil,
+	)
 )
 
 // backlogTimeout keeps a slow database from holding up the other metrics.

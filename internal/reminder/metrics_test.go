@@ -16,44 +16,44 @@ func (h *house) scrape() map[string]float64 {
 	families, err := reg.Gather()
 	must(h.t, err)
 	values := map[string]float64{}
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			name := []string{strings.TrimPrefix(f.GetName(), "carteira_reminder_")}
-			for _, l := range m.GetLabel() {
-				name = append(name, l.GetValue())
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			name := []string{strings.TrimPrefix(family.GetName(), "carteira_reminder_")}
+			for _, pair := range metric.GetLabel() {
+				name = append(name, pair.GetValue())
 			}
-			values[strings.Join(name, " ")] = m.GetGauge().GetValue() + m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			values[strings.Join(name, " ")] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue() + float64(metric.GetHistogram().GetSampleCount())
 		}
 	}
 	return values
 }
 
 func TestMetricsTellWhatBecameOfMessages(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.carrier.answers(func(kind string, l Letter) (string, error) {
-			switch l.Name {
+	each(t, func(t *testing.T, house *house) {
+		house.carrier.answers(func(kind string, letter Letter) (string, error) {
+			switch letter.Name {
 			case "Doubtful":
-				return hanging(kind, l)
+				return hanging(kind, letter)
 			case "Refused":
-				return refusing(kind, l)
+				return refusing(kind, letter)
 			case "Refused once":
-				return only("zap", refusing)(kind, l)
+				return only("zap", refusing)(kind, letter)
 			}
 			return "", nil
 		})
-		h.usual()
+		house.usual()
 		for _, name := range []string{"Ana", "Bia", "Doubtful", "Refused", "Refused once"} {
-			h.customer("2026-01-24", "name", name)
+			house.customer("2026-01-24", "name", name)
 		}
-		h.customer("2026-01-24", "whatsapp", "", "email", "")
-		h.work()
-		h.at("2026-01-21 09:00")
-		h.clock.Advance(7 * time.Second)
-		if got := h.scrape()["oldest_due_seconds"]; got != 7 {
+		house.customer("2026-01-24", "whatsapp", "", "email", "")
+		house.work()
+		house.at("2026-01-21 09:00")
+		house.clock.Advance(7 * time.Second)
+		if got := house.scrape()["oldest_due_seconds"]; got != 7 {
 			t.Errorf("the oldest is due for %v seconds", got)
 		}
-		h.send()
-		got := h.scrape()
+		house.send()
+		got := house.scrape()
 		for name, want := range map[string]float64{
 			"messages_total zap sent": 2, "messages_total zap unknown": 1, "messages_total zap retried": 2, "messages_total mail sent": 1,
 			"messages_total mail failed": 1, "messages_total zap skipped": 1, "unknown": 1, "oldest_due_seconds": 0, "lag_seconds": 7,

@@ -75,14 +75,14 @@ func (p *prompt) when(dueOn civil.Date, zone *time.Location) time.Time {
 // expected is what must have been said since the last time.
 func (l *life) expected(now time.Time) map[string]int {
 	want := map[string]int{}
-	for _, p := range l.people {
-		for _, r := range p.of.rules {
-			if p.dueOn.IsZero() || !r.active || r.planID != 0 && r.planID != p.planID {
+	for _, person := range l.people {
+		for _, rule := range person.of.rules {
+			if person.dueOn.IsZero() || !rule.active || rule.planID != 0 && rule.planID != person.planID {
 				continue
 			}
-			zone := p.of.actor.Company.Zone
-			at := r.when(p.dueOn, zone)
-			key := fmt.Sprintf("%d %d %v", p.id, r.id, p.dueOn)
+			zone := person.of.actor.Company.Zone
+			at := rule.when(person.dueOn, zone)
+			key := fmt.Sprintf("%d %d %v", person.id, rule.id, person.dueOn)
 			if !at.After(l.worked) || at.After(now) || l.told[key] {
 				continue
 			}
@@ -90,9 +90,9 @@ func (l *life) expected(now time.Time) map[string]int {
 			switch {
 			case local.Hour() < 8 || local.Hour() >= 21 || local.YearDay() != at.YearDay():
 				l.late++ // nobody worked on its day
-			case !p.optedOut && !p.paid[p.dueOn] && !p.noNumber:
+			case !person.optedOut && !person.paid[person.dueOn] && !person.noNumber:
 				l.told[key] = true
-				want[fmt.Sprintf("%d: %s %s", p.id, r.text, p.dueOn.BR())]++
+				want[fmt.Sprintf("%d: %s %s", person.id, rule.text, person.dueOn.BR())]++
 			}
 		}
 	}
@@ -111,20 +111,20 @@ func TestNinetyDaysAreWhatTheModelSays(t *testing.T) {
 		if testing.Short() {
 			people /= 10
 		}
-		l := newLife(t, engine, people)
-		for end := l.clock().Now().AddDate(0, 0, 90); l.clock().Now().Before(end); {
-			l.step()
+		life := newLife(t, engine, people)
+		for end := life.clock().Now().AddDate(0, 0, 90); life.clock().Now().Before(end); {
+			life.step()
 			if t.Failed() {
-				t.Fatalf("the service and the model have parted at %v", l.clock().Now())
+				t.Fatalf("the service and the model have parted at %v", life.clock().Now())
 			}
 		}
-		if l.sent < people {
-			t.Errorf("only %d messages in ninety days", l.sent)
+		if life.sent < people {
+			t.Errorf("only %d messages in ninety days", life.sent)
 		}
-		if n := l.processes[0].count(`SELECT count(*) FROM reminder_messages WHERE status IN ('sending', 'unknown', 'failed')`); n != 0 {
+		if n := life.processes[0].count(`SELECT count(*) FROM reminder_messages WHERE status IN ('sending', 'unknown', 'failed')`); n != 0 {
 			t.Errorf("%d messages came to nothing", n)
 		}
-		t.Logf("%d people at the end, %d messages sent, %d too late", len(l.people), l.sent, l.late)
+		t.Logf("%d people at the end, %d messages sent, %d too late", len(life.people), life.sent, life.late)
 	})
 }
 
@@ -163,9 +163,9 @@ func (l *life) open(zone string) *business {
 	return b
 }
 
-func (l *life) change(b *business, r *prompt, pairs ...string) {
+func (l *life) change(business *business, prompt *prompt, pairs ...string) {
 	l.t.Helper()
-	_, err := b.UpdateRule(l.t.Context(), b.actor, r.id, ReadRuleChanges(values(pairs...)))
+	_, err := business.UpdateRule(l.t.Context(), business.actor, prompt.id, ReadRuleChanges(values(pairs...)))
 	must(l.t, err)
 }
 
@@ -209,120 +209,120 @@ func (l *life) work() {
 	l.t.Helper()
 	var all sync.WaitGroup
 	together := l.random.IntN(3) == 0
-	for _, p := range l.processes {
+	for _, process := range l.processes {
 		run := func() {
-			for _, b := range l.companies {
-				if _, err := p.billing.Issue(l.t.Context(), b.actor); err != nil {
+			for _, company := range l.companies {
+				if _, err := process.billing.Issue(l.t.Context(), company.actor); err != nil {
 					l.t.Error(err)
 				}
 			}
-			p.work()
+			process.work()
 		}
-		if together && p.db.Engine() == sqldb.Postgres {
+		if together && process.db.Engine() == sqldb.Postgres {
 			all.Go(run)
 		}
 	}
 	all.Wait()
-	p := pick(l.random, l.processes)
-	for _, b := range l.companies {
-		_, err := p.billing.Issue(l.t.Context(), b.actor)
+	house := pick(l.random, l.processes)
+	for _, company := range l.companies {
+		_, err := house.billing.Issue(l.t.Context(), company.actor)
 		must(l.t, err)
 	}
-	p.work()
+	house.work()
 }
 
 func (l *life) arrive() {
-	b := pick(l.random, l.companies)
-	p := &person{of: b, planID: pick(l.random, b.plans), paid: map[civil.Date]bool{}, noNumber: l.random.IntN(20) == 0}
+	business := pick(l.random, l.companies)
+	p := &person{of: business, planID: pick(l.random, business.plans), paid: map[civil.Date]bool{}, noNumber: l.random.IntN(20) == 0}
 	pairs := []string{"plan_id", number(p.planID)}
 	if p.noNumber {
 		pairs = append(pairs, "whatsapp", "")
 	}
-	c := b.customer(l.date(b.actor).String(), pairs...)
-	p.id, p.dueOn = c.ID, c.DueOn
+	record := business.customer(l.date(business.actor).String(), pairs...)
+	p.id, p.dueOn = record.ID, record.DueOn
 	l.people = append(l.people, p)
 }
 
-func (l *life) date(a account.Actor) civil.Date {
-	return a.Today(l.clock().Now()).AddDays(l.random.IntN(34) - 4)
+func (l *life) date(actor account.Actor) civil.Date {
+	return actor.Today(l.clock().Now()).AddDays(l.random.IntN(34) - 4)
 }
 
 // happen does one thing at random, in one of the processes.
 func (l *life) happen() {
 	l.t.Helper()
-	ctx, p, h := l.t.Context(), pick(l.random, l.people), pick(l.random, l.processes)
-	a := p.of.actor
+	ctx, p, house := l.t.Context(), pick(l.random, l.people), pick(l.random, l.processes)
+	actor := p.of.actor
 	switch action := l.random.IntN(100); {
 	case action < 35:
-		r, err := h.customers.Renew(ctx, a, p.id)
+		renewal, err := house.customers.Renew(ctx, actor, p.id)
 		must(l.t, err)
-		p.dueOn = r.DueOn
+		p.dueOn = renewal.DueOn
 	case action < 52:
-		p.dueOn = l.date(a)
-		l.set(h, p, "data_de_vencimento", p.dueOn.String())
+		p.dueOn = l.date(actor)
+		l.set(house, p, "data_de_vencimento", p.dueOn.String())
 	case action < 55:
 		p.dueOn = civil.Date{}
-		l.set(h, p, "data_de_vencimento", "")
+		l.set(house, p, "data_de_vencimento", "")
 	case action < 75:
-		l.pay(h, p)
+		l.pay(house, p)
 	case action < 80:
-		must(l.t, h.customers.Delete(ctx, a, p.id))
-		l.people = slices.DeleteFunc(l.people, func(q *person) bool { return q == p })
+		must(l.t, house.customers.Delete(ctx, actor, p.id))
+		l.people = slices.DeleteFunc(l.people, func(person *person) bool { return person == p })
 	case action < 86:
 		l.arrive()
 	case action < 90:
 		p.optedOut = !p.optedOut
-		must(l.t, h.SetOptOut(ctx, a, p.id, p.optedOut))
+		must(l.t, house.SetOptOut(ctx, actor, p.id, p.optedOut))
 	case action < 94:
 		p.planID = pick(l.random, p.of.plans)
-		l.set(h, p, "plan_id", number(p.planID))
+		l.set(house, p, "plan_id", number(p.planID))
 	case action < 97:
 		p.noNumber = !p.noNumber
-		l.set(h, p, "whatsapp", map[bool]string{true: "", false: "11987654321"}[p.noNumber])
+		l.set(house, p, "whatsapp", map[bool]string{true: "", false: "11987654321"}[p.noNumber])
 	default:
 		l.meddle(p.of)
 	}
 }
 
-func (l *life) set(h *house, p *person, pairs ...string) {
+func (l *life) set(house *house, person *person, pairs ...string) {
 	l.t.Helper()
-	_, err := h.customers.Update(l.t.Context(), p.of.actor, p.id, customer.ReadChanges(values(pairs...)))
+	_, err := house.customers.Update(l.t.Context(), person.of.actor, person.id, customer.ReadChanges(values(pairs...)))
 	must(l.t, err)
 }
 
 // pay pays the open invoice of a customer's due date, if there is one, with or
 // without a renewal.
-func (l *life) pay(h *house, p *person) {
+func (l *life) pay(house *house, person *person) {
 	l.t.Helper()
-	ids, err := sqldb.Values[int64](l.t.Context(), h.db, `SELECT id FROM invoices WHERE customer_id = ? AND due_on = ? AND status = 'open'`, p.id, p.dueOn)
+	ids, err := sqldb.Values[int64](l.t.Context(), house.db, `SELECT id FROM invoices WHERE customer_id = ? AND due_on = ? AND status = 'open'`, person.id, person.dueOn)
 	must(l.t, err)
 	if len(ids) == 0 {
 		return
 	}
 	renew := l.random.IntN(2) == 0
-	out, err := h.billing.SetStatus(l.t.Context(), p.of.actor, ids[0], billing.ReadStatusChange(values("status", "Pago", "renew", strconv.FormatBool(renew))))
+	out, err := house.billing.SetStatus(l.t.Context(), person.of.actor, ids[0], billing.ReadStatusChange(values("status", "Pago", "renew", strconv.FormatBool(renew))))
 	must(l.t, err)
-	p.paid[p.dueOn] = true
+	person.paid[person.dueOn] = true
 	if out.Renewed {
-		c, err := h.customers.Find(l.t.Context(), p.of.actor, p.id)
+		record, err := house.customers.Find(l.t.Context(), person.of.actor, person.id)
 		must(l.t, err)
-		p.dueOn = c.DueOn
+		person.dueOn = record.DueOn
 	}
 }
 
 // meddle changes a rule.
-func (l *life) meddle(b *business) {
+func (l *life) meddle(business *business) {
 	l.t.Helper()
-	r := pick(l.random, b.rules)
+	prompt := pick(l.random, business.rules)
 	switch l.random.IntN(3) {
 	case 0:
-		r.active = !r.active
-		l.change(b, r, "active", strconv.FormatBool(r.active))
+		prompt.active = !prompt.active
+		l.change(business, prompt, "active", strconv.FormatBool(prompt.active))
 	case 1:
-		r.minute = 60 * l.random.IntN(24)
-		l.change(b, r, "hour", Clock(r.minute))
+		prompt.minute = 60 * l.random.IntN(24)
+		l.change(business, prompt, "hour", Clock(prompt.minute))
 	case 2:
-		r.offset = l.random.IntN(12) - 8
-		l.change(b, r, "offset_days", strconv.Itoa(r.offset))
+		prompt.offset = l.random.IntN(12) - 8
+		l.change(business, prompt, "offset_days", strconv.Itoa(prompt.offset))
 	}
 }

@@ -38,14 +38,17 @@ func (s *Service) Plan(ctx context.Context) (int, error) {
 	}
 	total := 0
 	var failures []error
-	for _, r := range due {
+	for _, ref := range due {
 		err := worker.Guard(ctx, func() error {
-			n, err := s.planRule(ctx, r)
+			n, err := s.planRule(ctx, ref)
 			total += n
 			return err
 		})
 		if err != nil { // keeps no other rule waiting
-			failures = append(failures, fmt.Errorf("plan rule %d of company %d: %w", r.ruleID, r.companyID, err))
+			failures = append(
+				failures,
+				fmt.Errorf("plan rule %d of company %d: %w", ref.ruleID, ref.companyID, err),
+			)
 		}
 	}
 	if total > 0 {
@@ -54,12 +57,12 @@ func (s *Service) Plan(ctx context.Context) (int, error) {
 	return total, errors.Join(failures...)
 }
 
-func (s *Service) planRule(ctx context.Context, r ruleRef) (total int, err error) {
-	a, err := s.accounts.Program(ctx, r.companyID, "plan messages")
+func (s *Service) planRule(ctx context.Context, ref ruleRef) (total int, err error) {
+	actor, err := s.accounts.Program(ctx, ref.companyID, "plan messages")
 	for more := true; more && err == nil; {
 		made := 0
 		err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-			made, more, err = s.planSome(ctx, tx, a, r.ruleID)
+			made, more, err = s.planSome(ctx, tx, actor, ref.ruleID)
 			return err
 		})
 		total += made
@@ -70,91 +73,113 @@ func (s *Service) planRule(ctx context.Context, r ruleRef) (total int, err error
 // planSome takes a rule further through the due dates. It holds the rule, so
 // that a customer whose date changes at the same time either is seen here or
 // sees how far the rule has come.
-func (s *Service) planSome(ctx context.Context, tx *sqldb.Tx, a account.Actor, ruleID int64) (made int, more bool, err error) {
-	r, err := lockRule(ctx, tx, a.Company.ID, ruleID)
-	if fault.KindOf(err) == fault.KindNotFound || err == nil && (!r.Active || r.planAt.After(tx.Now())) {
+func (s *Service) planSome(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	ruleID int64,
+) (made int, more bool, err error) {
+	rule, err := lockRule(ctx, tx, actor.Company.ID, ruleID)
+	if fault.KindOf(err) == fault.KindNotFound || err == nil && (!rule.Active || rule.planAt.After(tx.Now())) {
 		return 0, false, nil // somebody else was faster
 	}
 	if err != nil {
 		return 0, false, err
 	}
-	company, err := account.FindCompany(ctx, tx, a.Company.ID) // as it is now that the rule is locked
+	company, err := account.FindCompany(ctx, tx, actor.Company.ID) // as it is now that the rule is locked
 	if err != nil {
 		return 0, false, err
 	}
-	a = account.System(company, "plan messages")
-	q, err := quietOf(ctx, tx, a.Company.ID)
+	actor = account.System(company, "plan messages")
+	quiet, err := quietOf(ctx, tx, actor.Company.ID)
 	if err != nil {
 		return 0, false, err
 	}
-	if mutedReason(a.Company, tx.Now()) != "" {
-		return 0, false, s.skipAhead(ctx, tx, a, r, q)
+	if mutedReason(actor.Company, tx.Now()) != "" {
+		return 0, false, s.skipAhead(ctx, tx, actor, rule, quiet)
 	}
-	today := a.Today(tx.Now())
-	horizon := today.AddDays(ahead - r.OffsetDays)
-	for left := planBatch; left > 0 && !r.cursorOn.After(horizon); {
-		list, err := dueCustomers(ctx, tx, a.Company.ID, r.cursorOn, r.cursorID, left)
+	today := actor.Today(tx.Now())
+	horizon := today.AddDays(ahead - rule.OffsetDays)
+	for left := planBatch; left > 0 && !rule.cursorOn.After(horizon); {
+		list, err := dueCustomers(ctx, tx, actor.Company.ID, rule.cursorOn, rule.cursorID, left)
 		if err != nil {
 			return 0, false, err
 		}
-		n, err := s.schedule(ctx, tx, a, r, q, list)
+		n, err := s.schedule(ctx, tx, actor, rule, quiet, list)
 		if err != nil {
 			return 0, false, err
 		}
 		made += n
 		if len(list) == left {
-			r.cursorID = list[len(list)-1].ID
-			return made, true, saveCursor(ctx, tx, a.Company.ID, r)
+			rule.cursorID = list[len(list)-1].ID
+			return made, true, saveCursor(ctx, tx, actor.Company.ID, rule)
 		}
 		left -= len(list)
-		r.cursorOn, r.cursorID = r.cursorOn.AddDays(1), 0
+		rule.cursorOn, rule.cursorID = rule.cursorOn.AddDays(1), 0
 		left-- // an empty day is work too
 	}
-	more = !r.cursorOn.After(horizon)
+	more = !rule.cursorOn.After(horizon)
 	if !more {
-		r.planAt = today.AddDays(1).Start(a.Company.Zone)
+		rule.planAt = today.AddDays(1).Start(actor.Company.Zone)
 	}
-	return made, more, saveCursor(ctx, tx, a.Company.ID, r)
+	return made, more, saveCursor(ctx, tx, actor.Company.ID, rule)
 }
 
 // schedule makes the messages of a rule for customers who have it coming. One
 // that exists already stays, unless it was not sent and its time comes again.
-func (s *Service) schedule(ctx context.Context, tx *sqldb.Tx, a account.Actor, r Rule, q Quiet, list []customer.Customer) (int, error) {
+func (s *Service) schedule(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	rule Rule,
+	quiet Quiet,
+	list []customer.Customer,
+) (int, error) {
 	var fresh []Message
-	for _, c := range list {
-		if !r.meets(c) {
+	for _, record := range list {
+		if !rule.meets(record) {
 			continue
 		}
-		at, late := r.moment(c.DueOn, q, a.Company.Zone)
-		m := Message{
-			Key: "msg_" + id.NewCode(24), RuleID: r.ID, CustomerID: c.ID, DueOn: c.DueOn,
-			Status: Scheduled, ChannelID: r.Channels[0], RunAt: at,
+		at, late := rule.moment(record.DueOn, quiet, actor.Company.Zone)
+		message := Message{
+			Key:        "msg_" + id.NewCode(24),
+			RuleID:     rule.ID,
+			CustomerID: record.ID,
+			DueOn:      record.DueOn,
+			Status:     Scheduled,
+			ChannelID:  rule.Channels[0],
+			RunAt:      at,
 		}
 		if !tx.Now().Before(late) {
-			m.Status, m.Reason = Skipped, reasonLate
+			message.Status, message.Reason = Skipped, reasonLate
 		}
-		fresh = append(fresh, m)
+		fresh = append(fresh, message)
 	}
-	n, err := insertMessages(ctx, tx, a.Company.ID, fresh)
+	n, err := insertMessages(ctx, tx, actor.Company.ID, fresh)
 	return int(n), err
 }
 
 // restart puts a rule's cursor at the first due date whose message still lies
 // ahead.
-func (s *Service) restart(ctx context.Context, tx *sqldb.Tx, a account.Actor, r *Rule) error {
-	q, err := quietOf(ctx, tx, a.Company.ID)
+func (s *Service) restart(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	rule *Rule,
+) error {
+	quiet, err := quietOf(ctx, tx, actor.Company.ID)
 	if err != nil {
 		return err
 	}
-	r.restart(a, q, tx.Now())
+	rule.restart(actor, quiet, tx.Now())
 	tx.OnCommit(s.wake.Hint)
 	return nil
 }
 
-func (r *Rule) restart(a account.Actor, q Quiet, now time.Time) {
+func (r *Rule) restart(actor account.Actor, quiet Quiet, now time.Time) {
 	// Quiet hours may have moved yesterday's into today.
-	r.cursorOn, r.cursorID, r.planAt = a.Today(now).AddDays(-r.OffsetDays-1), 0, now
-	for at, _ := r.moment(r.cursorOn, q, a.Company.Zone); !at.After(now); at, _ = r.moment(r.cursorOn, q, a.Company.Zone) {
+	r.cursorOn, r.cursorID, r.planAt = actor.Today(now).AddDays(-r.OffsetDays-1), 0, now
+	for at, _ := r.moment(r.cursorOn, quiet, actor.Company.Zone); !at.After(now); at, _ = r.moment(r.cursorOn, quiet, actor.Company.Zone) {
 		r.cursorOn = r.cursorOn.AddDays(1)
 	}
 }
@@ -162,62 +187,74 @@ func (r *Rule) restart(a account.Actor, q Quiet, now time.Time) {
 // unplan takes back what a changed rule has not sent, and starts its planning
 // again: messages that are being sent, or whose hour has come, go on by the new
 // rule.
-func (s *Service) unplan(ctx context.Context, tx *sqldb.Tx, a account.Actor, r *Rule) error {
+func (s *Service) unplan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule *Rule) error {
 	clear := unscheduleAhead
-	if !r.Active {
+	if !rule.Active {
 		clear = unscheduleRule
 	}
-	if err := clear(ctx, tx, a.Company.ID, r.ID); err != nil {
+	if err := clear(ctx, tx, actor.Company.ID, rule.ID); err != nil {
 		return err
 	}
-	return s.restart(ctx, tx, a, r)
+	return s.restart(ctx, tx, actor, rule)
 }
 
 // customersChanged plans for new customers, plans anew for those whose date,
 // plan or product changed, and removes the messages of a deleted one.
-func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed customer.Changes) error {
-	a := changed.Actor
+func (s *Service) customersChanged(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	changed customer.Changes,
+) error {
+	actor := changed.Actor
 	var fresh []customer.Customer
-	for _, c := range changed.List {
+	for _, change := range changed.List {
 		var err error
-		switch c.Action {
+		switch change.Action {
 		case customer.ActionCreated, customer.ActionImported:
-			fresh = append(fresh, c.After)
+			fresh = append(fresh, change.After)
 		case customer.ActionDeleted:
-			err = s.customerDeleting(ctx, tx, a, c.Before)
+			err = s.customerDeleting(ctx, tx, actor, change.Before)
 		default:
-			err = s.customerChanged(ctx, tx, a, c.Before, c.After)
+			err = s.customerChanged(ctx, tx, actor, change.Before, change.After)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return s.customersImported(ctx, tx, a, fresh)
+	return s.customersImported(ctx, tx, actor, fresh)
 }
 
 // customersImported plans for customers whose due date lies where their rules
 // have passed already; the others are found when the rules get there.
-func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account.Actor, list []customer.Customer) error {
-	list = slices.DeleteFunc(slices.Clone(list), func(c customer.Customer) bool { return c.DueOn.IsZero() || c.IsCancelled() })
-	if len(list) == 0 || mutedReason(a.Company, tx.Now()) != "" {
+func (s *Service) customersImported(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	list []customer.Customer,
+) error {
+	list = slices.DeleteFunc(slices.Clone(list), func(record customer.Customer) bool {
+		return record.DueOn.IsZero() || record.IsCancelled()
+	})
+	if len(list) == 0 || mutedReason(actor.Company, tx.Now()) != "" {
 		return nil
 	}
-	active, err := activeRules(ctx, tx, a.Company.ID)
+	active, err := activeRules(ctx, tx, actor.Company.ID)
 	if err != nil || len(active) == 0 {
 		return err
 	}
-	q, err := quietOf(ctx, tx, a.Company.ID)
+	quiet, err := quietOf(ctx, tx, actor.Company.ID)
 	if err != nil {
 		return err
 	}
-	for _, r := range active {
+	for _, rule := range active {
 		var passed []customer.Customer
-		for _, c := range list {
-			if at, _ := r.moment(c.DueOn, q, a.Company.Zone); r.hasPassed(c) && at.After(tx.Now()) {
-				passed = append(passed, c)
+		for _, record := range list {
+			at, _ := rule.moment(record.DueOn, quiet, actor.Company.Zone)
+			if rule.hasPassed(record) && at.After(tx.Now()) {
+				passed = append(passed, record)
 			}
 		}
-		if _, err := s.schedule(ctx, tx, a, r, q, passed); err != nil {
+		if _, err := s.schedule(ctx, tx, actor, rule, quiet, passed); err != nil {
 			return err
 		}
 	}
@@ -226,44 +263,55 @@ func (s *Service) customersImported(ctx context.Context, tx *sqldb.Tx, a account
 
 // hasPassed tells whether the rule will not come by a customer's due date any
 // more.
-func (r Rule) hasPassed(c customer.Customer) bool {
-	return c.DueOn.Before(r.cursorOn) || c.DueOn == r.cursorOn && c.ID <= r.cursorID
+func (r Rule) hasPassed(record customer.Customer) bool {
+	return record.DueOn.Before(r.cursorOn) || record.DueOn == r.cursorOn && record.ID <= r.cursorID
 }
 
 // customerChanged takes back what was scheduled for a due date that is none any
 // more, and plans for the new one.
-func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, a account.Actor, before, after customer.Customer) error {
+func (s *Service) customerChanged(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	before, after customer.Customer,
+) error {
 	turned := before.IsCancelled() != after.IsCancelled()
 	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID && before.Product.ID == after.Product.ID && !turned {
 		return nil
 	}
 	if before.DueOn != after.DueOn || turned {
 		// Rules that are being planned see either the old date or the new one.
-		if _, err := activeRules(ctx, tx, a.Company.ID); err != nil {
+		if _, err := activeRules(ctx, tx, actor.Company.ID); err != nil {
 			return err
 		}
-		if err := unscheduleOthers(ctx, tx, a.Company.ID, after.ID, remindedOf(after)); err != nil {
+		err := unscheduleOthers(ctx, tx, actor.Company.ID, after.ID, remindedOf(after))
+		if err != nil {
 			return err
 		}
 	}
-	return s.customersImported(ctx, tx, a, []customer.Customer{after})
+	return s.customersImported(ctx, tx, actor, []customer.Customer{after})
 }
 
 // remindedOf is the due date that a customer gets messages about; a cancelled
 // one gets none.
-func remindedOf(c customer.Customer) civil.Date {
-	if c.IsCancelled() {
+func remindedOf(record customer.Customer) civil.Date {
+	if record.IsCancelled() {
 		return civil.Date{}
 	}
-	return c.DueOn
+	return record.DueOn
 }
 
 // customerDeleting removes a customer's messages, those that were sent too.
-func (s *Service) customerDeleting(ctx context.Context, tx *sqldb.Tx, a account.Actor, c customer.Customer) error {
-	if _, err := activeRules(ctx, tx, a.Company.ID); err != nil {
+func (s *Service) customerDeleting(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	record customer.Customer,
+) error {
+	if _, err := activeRules(ctx, tx, actor.Company.ID); err != nil {
 		return err
 	}
-	return removeOfCustomer(ctx, tx, a.Company.ID, c.ID)
+	return removeOfCustomer(ctx, tx, actor.Company.ID, record.ID)
 }
 
 // Prune removes messages that were finished long ago, a few at a time.

@@ -12,188 +12,188 @@ import (
 )
 
 func TestMessageGoesOutAtItsHour(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.usual()
-		h.customer("2026-01-24")
-		h.work()
-		if m := h.only(); m.Status != Scheduled || !m.RunAt.Equal(time.Date(2026, 1, 21, 12, 0, 0, 0, time.UTC)) {
-			t.Errorf("planned %s for %v", m.Status, m.RunAt)
+	each(t, func(t *testing.T, house *house) {
+		house.usual()
+		house.customer("2026-01-24")
+		house.work()
+		if message := house.only(); message.Status != Scheduled || !message.RunAt.Equal(time.Date(2026, 1, 21, 12, 0, 0, 0, time.UTC)) {
+			t.Errorf("planned %s for %v", message.Status, message.RunAt)
 		}
-		h.at("2026-01-21 08:59")
-		h.work()
-		if got := h.carrier.taken(); len(got) != 0 {
+		house.at("2026-01-21 08:59")
+		house.work()
+		if got := house.carrier.taken(); len(got) != 0 {
 			t.Errorf("%d went out too early", len(got))
 		}
-		h.at("2026-01-21 09:00")
+		house.at("2026-01-21 09:00")
 		for range 2 {
-			h.work()
+			house.work()
 		}
-		got := h.carrier.taken()
+		got := house.carrier.taken()
 		if len(got) != 1 || got[0].To != "5511987654321" || got[0].Text != "Olá Ana, vence 24/01/2026" {
 			t.Errorf("sent %+v", got)
 		}
-		m := h.only()
-		h.want(m, Sent, "")
-		if m.Receipt != "receipt" || m.Text != "Olá Ana, vence 24/01/2026" || m.Address != "5511987654321" || m.SentAt.IsZero() || m.Kind != "zap" {
-			t.Errorf("the log has %+v", m)
+		message := house.only()
+		house.want(message, Sent, "")
+		if message.Receipt != "receipt" || message.Text != "Olá Ana, vence 24/01/2026" || message.Address != "5511987654321" || message.SentAt.IsZero() || message.Kind != "zap" {
+			t.Errorf("the log has %+v", message)
 		}
 	})
 }
 
 func TestRulesAreOffUnlessSwitchedOn(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		r, err := h.CreateRule(t.Context(), h.actor, ReadNewRule(values("name", "x", "offset_days", "0", "hour", "9",
-			"template_id", number(h.template("Olá")), "channels", number(h.channel("zap")))))
+	each(t, func(t *testing.T, house *house) {
+		rule, err := house.CreateRule(t.Context(), house.actor, ReadNewRule(values("name", "x", "offset_days", "0", "hour", "9",
+			"template_id", number(house.template("Olá")), "channels", number(house.channel("zap")))))
 		must(t, err)
-		h.customer("2026-01-20")
-		h.at("2026-01-20 09:00")
-		h.work()
-		if r.Active || len(h.log()) != 0 {
-			t.Errorf("active %v, %d messages", r.Active, len(h.log()))
+		house.customer("2026-01-20")
+		house.at("2026-01-20 09:00")
+		house.work()
+		if rule.Active || len(house.log()) != 0 {
+			t.Errorf("active %v, %d messages", rule.Active, len(house.log()))
 		}
 	})
 }
 
 // However often a due date moves, each has its message at most once.
 func TestMovedDueDateIsPlannedAnew(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.usual()
-		c := h.customer("2026-01-24")
-		h.work()
-		h.update(c.ID, "data_de_vencimento", "2026-01-25")
-		h.update(c.ID, "data_de_vencimento", "2026-01-24")
-		h.update(c.ID, "data_de_vencimento", "2026-01-25")
-		if m := h.only(); m.DueOn != civil.MustParse("2026-01-25") {
-			t.Errorf("planned for %v", m.DueOn)
+	each(t, func(t *testing.T, house *house) {
+		house.usual()
+		record := house.customer("2026-01-24")
+		house.work()
+		house.update(record.ID, "data_de_vencimento", "2026-01-25")
+		house.update(record.ID, "data_de_vencimento", "2026-01-24")
+		house.update(record.ID, "data_de_vencimento", "2026-01-25")
+		if message := house.only(); message.DueOn != civil.MustParse("2026-01-25") {
+			t.Errorf("planned for %v", message.DueOn)
 		}
-		h.at("2026-01-21 09:00")
-		h.work()
-		h.at("2026-01-22 09:00")
-		h.work()
-		h.update(c.ID, "data_de_vencimento", "2026-01-26")
-		h.update(c.ID, "data_de_vencimento", "2026-01-25") // which it was told of
-		h.at("2026-01-23 09:00")
-		h.work()
-		if got := h.carrier.taken(); len(got) != 1 || got[0].DueOn != civil.MustParse("2026-01-25") {
+		house.at("2026-01-21 09:00")
+		house.work()
+		house.at("2026-01-22 09:00")
+		house.work()
+		house.update(record.ID, "data_de_vencimento", "2026-01-26")
+		house.update(record.ID, "data_de_vencimento", "2026-01-25") // which it was told of
+		house.at("2026-01-23 09:00")
+		house.work()
+		if got := house.carrier.taken(); len(got) != 1 || got[0].DueOn != civil.MustParse("2026-01-25") {
 			t.Errorf("sent %+v", got)
 		}
-		h.update(c.ID, "data_de_vencimento", "")
-		h.work()
-		h.want(h.only(), Sent, "")
+		house.update(record.ID, "data_de_vencimento", "")
+		house.work()
+		house.want(house.only(), Sent, "")
 	})
 }
 
 func TestWhoHasPaidOrRenewedIsNotReminded(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.usual()
-		plan := number(h.plan("35.00"))
-		renewed, paid, open := h.customer("2026-01-24", "plan_id", plan), h.customer("2026-01-24", "plan_id", plan), h.customer("2026-01-24", "plan_id", plan)
-		h.work()
-		_, err := h.customers.Renew(t.Context(), h.actor, renewed.ID)
+	each(t, func(t *testing.T, house *house) {
+		house.usual()
+		plan := number(house.plan("35.00"))
+		renewed, paid, open := house.customer("2026-01-24", "plan_id", plan), house.customer("2026-01-24", "plan_id", plan), house.customer("2026-01-24", "plan_id", plan)
+		house.work()
+		_, err := house.customers.Renew(t.Context(), house.actor, renewed.ID)
 		must(t, err)
-		invoice := h.count(`SELECT id FROM invoices WHERE customer_id = ?`, paid.ID)
-		_, err = h.billing.SetStatus(t.Context(), h.actor, invoice, billing.ReadStatusChange(values("status", "Pago", "renew", "false")))
+		invoice := house.count(`SELECT id FROM invoices WHERE customer_id = ?`, paid.ID)
+		_, err = house.billing.SetStatus(t.Context(), house.actor, invoice, billing.ReadStatusChange(values("status", "Pago", "renew", "false")))
 		must(t, err)
-		h.at("2026-01-21 09:00")
-		h.work()
-		if got := h.carrier.taken(); len(got) != 1 || got[0].CustomerID != open.ID {
+		house.at("2026-01-21 09:00")
+		house.work()
+		if got := house.carrier.taken(); len(got) != 1 || got[0].CustomerID != open.ID {
 			t.Errorf("sent %+v, want to %d only", got, open.ID)
 		}
-		list := h.log()
+		list := house.log()
 		if len(list) != 2 {
 			t.Fatalf("%d messages, want two", len(list))
 		}
-		h.want(list[0], Skipped, "already paid")
-		h.want(list[1], Sent, "")
+		house.want(list[0], Skipped, "already paid")
+		house.want(list[1], Sent, "")
 	})
 }
 
 func TestDeletedCustomerTakesItsMessagesAlong(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.usual()
-		h.remind(-4, "08:45", h.template("Olá"), h.channel("mail"))
-		c := h.customer("2026-01-24")
-		must(t, h.SetOptOut(t.Context(), h.actor, c.ID, true))
-		must(t, h.SetOptOut(t.Context(), h.actor, c.ID, false))
-		must(t, h.SetOptOut(t.Context(), h.actor, c.ID, true))
-		h.at("2026-01-20 08:45")
-		h.work()
-		if n := len(h.log()); n != 2 {
+	each(t, func(t *testing.T, house *house) {
+		house.usual()
+		house.remind(-4, "08:45", house.template("Olá"), house.channel("mail"))
+		record := house.customer("2026-01-24")
+		must(t, house.SetOptOut(t.Context(), house.actor, record.ID, true))
+		must(t, house.SetOptOut(t.Context(), house.actor, record.ID, false))
+		must(t, house.SetOptOut(t.Context(), house.actor, record.ID, true))
+		house.at("2026-01-20 08:45")
+		house.work()
+		if n := len(house.log()); n != 2 {
 			t.Fatalf("%d messages, want one scheduled and one skipped", n)
 		}
-		must(t, h.customers.Delete(t.Context(), h.actor, c.ID))
-		if n := h.count(`SELECT (SELECT count(*) FROM reminder_messages) + (SELECT count(*) FROM reminder_optouts)`); n != 0 {
+		must(t, house.customers.Delete(t.Context(), house.actor, record.ID))
+		if n := house.count(`SELECT (SELECT count(*) FROM reminder_messages) + (SELECT count(*) FROM reminder_optouts)`); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
 	})
 }
 
 func TestChangedRuleReplansWhatIsNotSent(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		r := h.usual()
-		told, untold := h.customer("2026-01-23"), h.customer("2026-01-24")
-		h.at("2026-01-20 09:00")
-		h.work()
-		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("hour", "15:30", "offset_days", "-2")))
+	each(t, func(t *testing.T, house *house) {
+		rule := house.usual()
+		told, untold := house.customer("2026-01-23"), house.customer("2026-01-24")
+		house.at("2026-01-20 09:00")
+		house.work()
+		_, err := house.UpdateRule(t.Context(), house.actor, rule.ID, ReadRuleChanges(values("hour", "15:30", "offset_days", "-2")))
 		must(t, err)
-		h.work()
-		if n := h.count(`SELECT count(*) FROM reminder_messages WHERE status = 'scheduled' AND customer_id = ?`, untold.ID); n != 1 {
+		house.work()
+		if n := house.count(`SELECT count(*) FROM reminder_messages WHERE status = 'scheduled' AND customer_id = ?`, untold.ID); n != 1 {
 			t.Errorf("%d scheduled", n)
 		}
 		for _, at := range []string{"2026-01-21 15:30", "2026-01-22 09:00", "2026-01-22 15:29"} {
-			h.at(at)
-			h.work()
+			house.at(at)
+			house.work()
 		}
-		if got := h.carrier.taken(); len(got) != 1 || got[0].CustomerID != told.ID {
+		if got := house.carrier.taken(); len(got) != 1 || got[0].CustomerID != told.ID {
 			t.Errorf("sent %+v", got)
 		}
-		h.at("2026-01-22 15:30")
-		h.work()
-		if got := h.carrier.taken(); len(got) != 1 || got[0].CustomerID != untold.ID {
+		house.at("2026-01-22 15:30")
+		house.work()
+		if got := house.carrier.taken(); len(got) != 1 || got[0].CustomerID != untold.ID {
 			t.Errorf("sent %+v", got)
 		}
-		_, err = h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("active", "false")))
+		_, err = house.UpdateRule(t.Context(), house.actor, rule.ID, ReadRuleChanges(values("active", "false")))
 		must(t, err)
-		h.customer("2026-01-25")
-		h.at("2026-01-23 15:30")
-		h.work()
-		if got := h.carrier.taken(); len(got) != 0 {
+		house.customer("2026-01-25")
+		house.at("2026-01-23 15:30")
+		house.work()
+		if got := house.carrier.taken(); len(got) != 0 {
 			t.Errorf("a rule that is off sent %+v", got)
 		}
-		must(t, h.DeleteRule(t.Context(), h.actor, r.ID))
-		if list := h.log(); len(list) != 2 || list[0].RuleName != "" {
+		must(t, house.DeleteRule(t.Context(), house.actor, rule.ID))
+		if list := house.log(); len(list) != 2 || list[0].RuleName != "" {
 			t.Errorf("the log has %+v", list)
 		}
 	})
 }
 
 func TestRuleIsForItsPlanAndProduct(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		cheap, dear := h.plan("10.00"), h.plan("90.00")
-		r := h.usual()
-		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("plan_id", number(dear), "status", "Ativo")))
+	each(t, func(t *testing.T, house *house) {
+		cheap, dear := house.plan("10.00"), house.plan("90.00")
+		rule := house.usual()
+		_, err := house.UpdateRule(t.Context(), house.actor, rule.ID, ReadRuleChanges(values("plan_id", number(dear), "status", "Ativo")))
 		must(t, err)
-		h.customer("2026-01-24", "plan_id", number(cheap))
-		h.customer("2026-01-24")
-		moves := h.customer("2026-01-24", "plan_id", number(cheap))
-		leaves := h.customer("2026-01-24", "plan_id", number(dear))
-		meets := h.customer("2026-01-24", "plan_id", number(dear))
-		h.work()
-		h.update(moves.ID, "plan_id", number(dear))
-		h.update(leaves.ID, "plan_id", number(cheap))
-		h.at("2026-01-21 09:00")
-		h.work()
+		house.customer("2026-01-24", "plan_id", number(cheap))
+		house.customer("2026-01-24")
+		moves := house.customer("2026-01-24", "plan_id", number(cheap))
+		leaves := house.customer("2026-01-24", "plan_id", number(dear))
+		meets := house.customer("2026-01-24", "plan_id", number(dear))
+		house.work()
+		house.update(moves.ID, "plan_id", number(dear))
+		house.update(leaves.ID, "plan_id", number(cheap))
+		house.at("2026-01-21 09:00")
+		house.work()
 		var to []int64
-		for _, l := range h.carrier.taken() {
-			to = append(to, l.CustomerID)
+		for _, letter := range house.carrier.taken() {
+			to = append(to, letter.CustomerID)
 		}
 		slices.Sort(to)
 		if !slices.Equal(to, []int64{moves.ID, meets.ID}) {
 			t.Errorf("sent to %v, want %v", to, []int64{moves.ID, meets.ID})
 		}
-		_, err = h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("status", "Vencido")))
+		_, err = house.UpdateRule(t.Context(), house.actor, rule.ID, ReadRuleChanges(values("status", "Vencido")))
 		wantField(t, err, "status", "a customer is Ativo")
-		_, err = h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("plan_id", "999", "product_id", "999", "template_id", "999", "channels", "999")))
+		_, err = house.UpdateRule(t.Context(), house.actor, rule.ID, ReadRuleChanges(values("plan_id", "999", "product_id", "999", "template_id", "999", "channels", "999")))
 		for _, field := range []string{"plan_id", "product_id", "template_id", "channels"} {
 			wantField(t, err, field, "not a")
 		}
@@ -202,18 +202,18 @@ func TestRuleIsForItsPlanAndProduct(t *testing.T) {
 
 // What was missed is caught up on the same day, and told as missed after it.
 func TestDowntimeIsCaughtUpWithinTheDay(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.usual()
+	each(t, func(t *testing.T, house *house) {
+		house.usual()
 		for day := 23; day <= 31; day++ {
-			h.customer(fmt.Sprintf("2026-01-%d", day))
+			house.customer(fmt.Sprintf("2026-01-%d", day))
 		}
-		h.at("2026-01-26 14:00") // nothing ran since the morning of the 20th
-		h.work()
+		house.at("2026-01-26 14:00") // nothing ran since the morning of the 20th
+		house.work()
 		status := map[string]Status{}
-		for _, m := range h.log() {
-			status[m.DueOn.String()] = m.Status
-			if m.Status == Skipped {
-				h.want(m, Skipped, "too late")
+		for _, message := range house.log() {
+			status[message.DueOn.String()] = message.Status
+			if message.Status == Skipped {
+				house.want(message, Skipped, "too late")
 			}
 		}
 		for day, want := range map[int]Status{23: Skipped, 28: Skipped, 29: Sent, 30: Scheduled, 31: Scheduled} {
@@ -221,7 +221,7 @@ func TestDowntimeIsCaughtUpWithinTheDay(t *testing.T) {
 				t.Errorf("due on %d: %s, want %s", day, got, want)
 			}
 		}
-		if got := h.carrier.taken(); len(got) != 1 || got[0].DueOn != civil.MustParse("2026-01-29") {
+		if got := house.carrier.taken(); len(got) != 1 || got[0].DueOn != civil.MustParse("2026-01-29") {
 			t.Errorf("sent %+v", got)
 		}
 	})
@@ -229,31 +229,31 @@ func TestDowntimeIsCaughtUpWithinTheDay(t *testing.T) {
 
 // A message planned in time and not sent on its day is not sent in the night.
 func TestNobodyIsDisturbedInTheNight(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.usual()
-		h.customer("2026-01-24")
-		h.work()
-		h.at("2026-01-21 22:15")
-		h.work()
-		h.want(h.only(), Skipped, "too late")
-		if got := h.carrier.taken(); len(got) != 0 {
+	each(t, func(t *testing.T, house *house) {
+		house.usual()
+		house.customer("2026-01-24")
+		house.work()
+		house.at("2026-01-21 22:15")
+		house.work()
+		house.want(house.only(), Skipped, "too late")
+		if got := house.carrier.taken(); len(got) != 0 {
 			t.Errorf("sent %+v", got)
 		}
 	})
 }
 
 func TestQuietHoursShiftToTheNextMorning(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		text, zap := h.template("Olá"), h.channel("zap")
-		h.remind(-3, "22:00", text, zap)
-		h.remind(-3, "06:00", text, zap)
-		h.customer("2026-01-24")
-		h.work()
+	each(t, func(t *testing.T, house *house) {
+		text, zap := house.template("Olá"), house.channel("zap")
+		house.remind(-3, "22:00", text, zap)
+		house.remind(-3, "06:00", text, zap)
+		house.customer("2026-01-24")
+		house.work()
 		wantSent := func(at string, want int) {
 			t.Helper()
-			h.at(at)
-			h.work()
-			if got := h.carrier.taken(); len(got) != want {
+			house.at(at)
+			house.work()
+			if got := house.carrier.taken(); len(got) != want {
 				t.Errorf("%s: %d sent, want %d", at, len(got), want)
 			}
 		}
@@ -261,12 +261,12 @@ func TestQuietHoursShiftToTheNextMorning(t *testing.T) {
 		wantSent("2026-01-21 08:00", 1)
 		wantSent("2026-01-21 22:00", 0)
 		wantSent("2026-01-22 08:00", 1)
-		h.customer("2026-01-25")
-		_, err := h.SetSettings(t.Context(), h.actor, ReadSettings(values("quiet_from", "23:00", "quiet_to", "23:00")))
+		house.customer("2026-01-25")
+		_, err := house.SetSettings(t.Context(), house.actor, ReadSettings(values("quiet_from", "23:00", "quiet_to", "23:00")))
 		must(t, err)
 		wantSent("2026-01-22 21:59", 0)
 		wantSent("2026-01-22 22:00", 1)
-		_, err = h.SetSettings(t.Context(), h.actor, ReadSettings(values("quiet_from", "25:00")))
+		_, err = house.SetSettings(t.Context(), house.actor, ReadSettings(values("quiet_from", "25:00")))
 		wantField(t, err, "quiet_from", "time of the day")
 	})
 }
@@ -298,32 +298,32 @@ func TestQuietHoursByTheClock(t *testing.T) {
 // A customer who comes after the hour has passed is not reminded of it, one who
 // comes before it is.
 func TestCustomerWhoComesLateIsNotReminded(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.usual()
-		h.work()
-		h.at("2026-01-20 08:59")
-		early := h.customer("2026-01-23")
-		h.at("2026-01-20 09:00")
-		h.customer("2026-01-23")
-		h.work()
-		if got := h.carrier.taken(); len(got) != 1 || got[0].CustomerID != early.ID {
+	each(t, func(t *testing.T, house *house) {
+		house.usual()
+		house.work()
+		house.at("2026-01-20 08:59")
+		early := house.customer("2026-01-23")
+		house.at("2026-01-20 09:00")
+		house.customer("2026-01-23")
+		house.work()
+		if got := house.carrier.taken(); len(got) != 1 || got[0].CustomerID != early.ID {
 			t.Errorf("sent %+v", got)
 		}
 	})
 }
 
 func TestImportedCustomersArePlannedFor(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.usual()
-		h.work()
+	each(t, func(t *testing.T, house *house) {
+		house.usual()
+		house.work()
 		var list []customer.Customer
 		for _, due := range []string{"2026-01-23", "2026-01-24", "2026-02-20"} {
-			list = append(list, h.customer(due))
+			list = append(list, house.customer(due))
 		}
-		h.exec(`DELETE FROM reminder_messages`)
-		must(t, h.writeImported(list))
-		must(t, h.writeImported(list))
-		if n := len(h.log()); n != 2 {
+		house.exec(`DELETE FROM reminder_messages`)
+		must(t, house.writeImported(list))
+		must(t, house.writeImported(list))
+		if n := len(house.log()); n != 2 {
 			t.Errorf("%d messages, want those of the two dates that the rule has passed", n)
 		}
 	})
@@ -332,23 +332,23 @@ func TestImportedCustomersArePlannedFor(t *testing.T) {
 // What was skipped has another chance when its rule is moved to a later hour,
 // even if the planner comes a little after that hour.
 func TestSkippedMessageComesUpAgainWithItsRule(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		r := h.usual()
-		c := h.customer("2026-01-24", "whatsapp", "", "email", "")
-		h.work()
-		h.at("2026-01-21 09:00")
-		h.work()
-		h.want(h.only(), Skipped, "no WhatsApp number; no e-mail")
-		h.update(c.ID, "whatsapp", "11987654321")
-		h.at("2026-01-21 09:10")
-		_, err := h.UpdateRule(t.Context(), h.actor, r.ID, ReadRuleChanges(values("hour", "09:15")))
+	each(t, func(t *testing.T, house *house) {
+		rule := house.usual()
+		record := house.customer("2026-01-24", "whatsapp", "", "email", "")
+		house.work()
+		house.at("2026-01-21 09:00")
+		house.work()
+		house.want(house.only(), Skipped, "no WhatsApp number; no e-mail")
+		house.update(record.ID, "whatsapp", "11987654321")
+		house.at("2026-01-21 09:10")
+		_, err := house.UpdateRule(t.Context(), house.actor, rule.ID, ReadRuleChanges(values("hour", "09:15")))
 		must(t, err)
-		h.at("2026-01-21 09:20")
+		house.at("2026-01-21 09:20")
 		for range 2 {
-			h.work()
+			house.work()
 		}
-		h.want(h.only(), Sent, "")
-		if got := h.carrier.taken(); len(got) != 1 {
+		house.want(house.only(), Sent, "")
+		if got := house.carrier.taken(); len(got) != 1 {
 			t.Errorf("sent %d times", len(got))
 		}
 	})

@@ -23,7 +23,9 @@ var DefaultQuiet = Quiet{21 * 60, 8 * 60}
 func (q Quiet) String() string { return Clock(q.From) + "–" + Clock(q.To) }
 
 // Clock prints a minute of the day as 09:30.
-func Clock(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }
+func Clock(minute int) string {
+	return fmt.Sprintf("%02d:%02d", minute/60, minute%60)
+}
 
 // Covers reports whether customers are left in peace at a minute of the day.
 func (q Quiet) Covers(minute int) bool {
@@ -34,11 +36,11 @@ func (q Quiet) Covers(minute int) bool {
 }
 
 // after is the first instant from t on at which customers may be disturbed.
-func (q Quiet) after(t time.Time, zone *time.Location) time.Time {
-	local := t.In(zone)
+func (q Quiet) after(at time.Time, zone *time.Location) time.Time {
+	local := at.In(zone)
 	minute := local.Hour()*60 + local.Minute()
 	if !q.Covers(minute) {
-		return t
+		return at
 	}
 	day := civil.Of(local)
 	if minute >= q.To { // it ends tomorrow
@@ -51,9 +53,9 @@ func (q Quiet) after(t time.Time, zone *time.Location) time.Time {
 type Settings struct{ Quiet Quiet }
 
 // Settings returns the settings of the company.
-func (s *Service) Settings(ctx context.Context, a account.Actor) (Settings, error) {
-	q, err := quietOf(ctx, s.db, a.Company.ID)
-	return Settings{q}, err
+func (s *Service) Settings(ctx context.Context, actor account.Actor) (Settings, error) {
+	quiet, err := quietOf(ctx, s.db, actor.Company.ID)
+	return Settings{quiet}, err
 }
 
 // SettingsDraft is what a caller wants to change of the settings.
@@ -67,25 +69,32 @@ type SettingsDraft struct {
 func ReadSettings(in *input.Form) SettingsDraft {
 	in.MustNotClear("quiet_from")
 	in.MustNotClear("quiet_to")
-	d := SettingsDraft{QuietFrom: readClock(in, "quiet_from"), QuietTo: readClock(in, "quiet_to")}
-	d.Problems = in.Problems()
-	return d
+	draft := SettingsDraft{
+		QuietFrom: readClock(in, "quiet_from"),
+		QuietTo:   readClock(in, "quiet_to"),
+	}
+	draft.Problems = in.Problems()
+	return draft
 }
 
 // SetSettings changes the company's settings; what is not given stays. What is
 // scheduled is planned anew.
-func (s *Service) SetSettings(ctx context.Context, a account.Actor, d SettingsDraft) (Settings, error) {
-	if err := d.Problems.Err(); err != nil {
+func (s *Service) SetSettings(
+	ctx context.Context,
+	actor account.Actor,
+	draft SettingsDraft,
+) (Settings, error) {
+	if err := draft.Problems.Err(); err != nil {
 		return Settings{}, err
 	}
 	var after Quiet
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockQuiet(ctx, tx, a.Company.ID)
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockQuiet(ctx, tx, actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		after = Quiet{d.QuietFrom.Or(before.From), d.QuietTo.Or(before.To)}
-		return s.applyQuiet(ctx, tx, a, change[Quiet]{&before, &after})
+		after = Quiet{draft.QuietFrom.Or(before.From), draft.QuietTo.Or(before.To)}
+		return s.applyQuiet(ctx, tx, actor, change[Quiet]{&before, &after})
 	})
 	return Settings{after}, err
 }
@@ -97,8 +106,8 @@ func readClock(in *input.Form, name string) input.Opt[int] {
 		return input.Opt[int]{}
 	}
 	for _, layout := range []string{"15:04", "15"} {
-		if t, err := time.Parse(layout, text.Value); err == nil {
-			return input.Some(t.Hour()*60 + t.Minute())
+		if at, err := time.Parse(layout, text.Value); err == nil {
+			return input.Some(at.Hour()*60 + at.Minute())
 		}
 	}
 	in.Refuse(name, "must be a time of the day such as 09:00")

@@ -75,8 +75,8 @@ type Attempt struct {
 // Links make what a customer pays with. The payment room does; it is called
 // outside any transaction.
 type Links interface {
-	PaymentLink(ctx context.Context, a account.Actor, invoiceID int64) (string, error)
-	PixCode(ctx context.Context, a account.Actor, invoiceID int64) (string, error)
+	PaymentLink(ctx context.Context, actor account.Actor, invoiceID int64) (string, error)
+	PixCode(ctx context.Context, actor account.Actor, invoiceID int64) (string, error)
 }
 
 // Options are the operator's choices and what the house has for channels.
@@ -100,14 +100,27 @@ type Service struct {
 
 // New makes the service, which from then on watches customers: one whose due
 // date moves is planned anew, one who is deleted takes its messages along.
-func New(db *sqldb.DB, box *secret.Box, accounts *account.Service, customers *customer.Service, o Options) *Service {
-	if o.Keep == 0 {
-		o.Keep = 365 * 24 * time.Hour
+func New(
+	db *sqldb.DB,
+	box *secret.Box,
+	accounts *account.Service,
+	customers *customer.Service,
+	options Options,
+) *Service {
+	if options.Keep == 0 {
+		options.Keep = 365 * 24 * time.Hour
 	}
-	if o.Env.Log == nil {
-		o.Env.Log = slog.New(slog.DiscardHandler)
+	if options.Env.Log == nil {
+		options.Env.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{db: db, box: box, accounts: accounts, options: o, wake: worker.NewWake(), metrics: newMetrics()}
-	customers.Watch(s.customersChanged)
-	return s
+	service := &Service{
+		db:       db,
+		box:      box,
+		accounts: accounts,
+		options:  options,
+		wake:     worker.NewWake(),
+		metrics:  newMetrics(),
+	}
+	customers.Watch(service.customersChanged)
+	return service
 }

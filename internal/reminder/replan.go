@@ -20,17 +20,23 @@ type timetable struct {
 // quiet hours give it. Nothing is taken back: a message that waits for the
 // morning goes out in the morning, whatever is changed in the night. The rules
 // stay where they are among the due dates, and go on at once.
-func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, q Quiet) error {
-	list, err := lockRules(ctx, tx, a.Company.ID)
+func (s *Service) replanAll(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	quiet Quiet,
+) error {
+	list, err := lockRules(ctx, tx, actor.Company.ID)
 	if err != nil {
 		return err
 	}
-	for _, r := range list {
-		if err := moveWaiting(ctx, tx, a, r, timetable{q, a.Company.Zone, tx.Now()}); err != nil {
+	for _, rule := range list {
+		err := moveWaiting(ctx, tx, actor, rule, timetable{quiet, actor.Company.Zone, tx.Now()})
+		if err != nil {
 			return err
 		}
-		r.planAt = tx.Now()
-		if err := saveCursor(ctx, tx, a.Company.ID, r); err != nil {
+		rule.planAt = tx.Now()
+		if err := saveCursor(ctx, tx, actor.Company.ID, rule); err != nil {
 			return err
 		}
 	}
@@ -40,14 +46,19 @@ func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 
 // restartAll has every rule of a company that may send again begin with the
 // first due date whose message still lies ahead.
-func (s *Service) restartAll(ctx context.Context, tx *sqldb.Tx, a account.Actor, q Quiet) error {
-	list, err := lockRules(ctx, tx, a.Company.ID)
+func (s *Service) restartAll(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	quiet Quiet,
+) error {
+	list, err := lockRules(ctx, tx, actor.Company.ID)
 	if err != nil {
 		return err
 	}
-	for _, r := range list {
-		r.restart(a, q, tx.Now())
-		if err := saveCursor(ctx, tx, a.Company.ID, r); err != nil {
+	for _, rule := range list {
+		rule.restart(actor, quiet, tx.Now())
+		if err := saveCursor(ctx, tx, actor.Company.ID, rule); err != nil {
 			return err
 		}
 	}
@@ -56,24 +67,31 @@ func (s *Service) restartAll(ctx context.Context, tx *sqldb.Tx, a account.Actor,
 
 // moveWaiting moves the messages of a rule that wait for their hour: those of
 // one due date together, and each that waits for another try by itself.
-func moveWaiting(ctx context.Context, tx *sqldb.Tx, a account.Actor, r Rule, times timetable) error {
-	dates, err := waitingDates(ctx, tx, a.Company.ID, r.ID)
+func moveWaiting(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	rule Rule,
+	times timetable,
+) error {
+	dates, err := waitingDates(ctx, tx, actor.Company.ID, rule.ID)
 	if err != nil {
 		return err
 	}
 	for _, dueOn := range dates {
-		at, late := times.from(r.own(dueOn, times.zone))
-		if err := moveDate(ctx, tx, a.Company.ID, r.ID, moved{dueOn: dueOn, at: at, late: late}); err != nil {
+		at, late := times.from(rule.own(dueOn, times.zone))
+		err := moveDate(ctx, tx, actor.Company.ID, rule.ID, moved{dueOn: dueOn, at: at, late: late})
+		if err != nil {
 			return err
 		}
 	}
-	tries, err := waitingTries(ctx, tx, a.Company.ID, r.ID)
+	tries, err := waitingTries(ctx, tx, actor.Company.ID, rule.ID)
 	if err != nil {
 		return err
 	}
 	for _, try := range tries {
 		try.at, try.late = times.from(try.at)
-		if err := moveTry(ctx, tx, a.Company.ID, try); err != nil {
+		if err := moveTry(ctx, tx, actor.Company.ID, try); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ func (h *house) moveTo(zone string) {
 	h.t.Helper()
 	location, err := civil.LoadZone(zone)
 	must(h.t, err)
-	h.changeCompany(func(c *account.Company) { c.Zone = location })
+	h.changeCompany(func(company *account.Company) { company.Zone = location })
 }
 
 func (h *house) quiet(from, to string) {
@@ -24,65 +24,65 @@ func (h *house) quiet(from, to string) {
 	must(h.t, err)
 }
 
-func (h *house) wantRunAt(m Message, want string) {
+func (h *house) wantRunAt(message Message, want string) {
 	h.t.Helper()
-	if got := m.RunAt.In(h.actor.Company.Zone).Format("2006-01-02 15:04"); m.Status != Scheduled || got != want {
-		h.t.Errorf("message is %s for %s, want it scheduled for %s", m.Status, got, want)
+	if got := message.RunAt.In(h.actor.Company.Zone).Format("2006-01-02 15:04"); message.Status != Scheduled || got != want {
+		h.t.Errorf("message is %s for %s, want it scheduled for %s", message.Status, got, want)
 	}
 }
 
 func TestChangeOfTimeZoneMovesWhatIsPlanned(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.usual()
-		h.customer("2026-01-24") // three days before is tomorrow
-		h.work()
-		if at := h.only().RunAt.UTC(); at != time.Date(2026, 1, 21, 12, 0, 0, 0, time.UTC) {
+	each(t, func(t *testing.T, house *house) {
+		house.usual()
+		house.customer("2026-01-24") // three days before is tomorrow
+		house.work()
+		if at := house.only().RunAt.UTC(); at != time.Date(2026, 1, 21, 12, 0, 0, 0, time.UTC) {
 			t.Fatalf("planned for %v", at)
 		}
-		h.moveTo("America/Noronha") // an hour to the east
-		h.work()
-		if at := h.only().RunAt.UTC(); at != time.Date(2026, 1, 21, 11, 0, 0, 0, time.UTC) {
+		house.moveTo("America/Noronha") // an hour to the east
+		house.work()
+		if at := house.only().RunAt.UTC(); at != time.Date(2026, 1, 21, 11, 0, 0, 0, time.UTC) {
 			t.Errorf("planned for %v, want 9:00 of the new zone", at)
 		}
-		h.at("2026-01-21 09:00")
-		h.work()
-		h.want(h.only(), Sent, "")
+		house.at("2026-01-21 09:00")
+		house.work()
+		house.want(house.only(), Sent, "")
 	})
 }
 
 // A zone that leads past the hour of a message, or past its day, must not lose
 // it: nobody has seen it go by.
 func TestMessageWhoseHourTheNewZoneHasPassedGoesOutAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.remind(0, "20:00", h.template("Olá"), h.channel("zap"))
-		h.customer("2026-01-20")
-		h.work()
-		h.at("2026-01-20 19:00") // 11:00 of the 21st in Auckland
-		h.moveTo("Pacific/Auckland")
-		h.work()
-		h.want(h.only(), Sent, "")
-		if n := len(h.carrier.taken()); n != 1 {
+	each(t, func(t *testing.T, house *house) {
+		house.remind(0, "20:00", house.template("Olá"), house.channel("zap"))
+		house.customer("2026-01-20")
+		house.work()
+		house.at("2026-01-20 19:00") // 11:00 of the 21st in Auckland
+		house.moveTo("Pacific/Auckland")
+		house.work()
+		house.want(house.only(), Sent, "")
+		if n := len(house.carrier.taken()); n != 1 {
 			t.Errorf("%d messages were sent", n)
 		}
 	})
 }
 
 func TestZoneThereAndBackSendsEachMessageOnce(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.usual()
-		h.customer("2026-01-23")
-		h.customer("2026-01-24")
-		h.work()
+	each(t, func(t *testing.T, house *house) {
+		house.usual()
+		house.customer("2026-01-23")
+		house.customer("2026-01-24")
+		house.work()
 		for _, zone := range []string{"Pacific/Auckland", "America/Los_Angeles", "America/Sao_Paulo"} {
-			h.moveTo(zone)
-			h.work()
+			house.moveTo(zone)
+			house.work()
 		}
 		for _, at := range []string{"2026-01-20 09:00", "2026-01-21 09:00", "2026-01-22 09:00"} {
-			h.at(at)
-			h.work()
+			house.at(at)
+			house.work()
 		}
 		sent := map[int64]int{}
-		for _, letter := range h.carrier.taken() {
+		for _, letter := range house.carrier.taken() {
 			sent[letter.CustomerID]++
 		}
 		if len(sent) != 2 || sent[1] != 1 || sent[2] != 1 {
@@ -92,64 +92,64 @@ func TestZoneThereAndBackSendsEachMessageOnce(t *testing.T) {
 }
 
 func TestQuietHoursChangedAtNightKeepWhatWaitsForTheMorning(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.remind(-3, "22:00", h.template("Olá"), h.channel("zap"))
-		h.customer("2026-01-24")
-		h.work()
-		h.wantRunAt(h.only(), "2026-01-22 08:00")
-		h.at("2026-01-21 23:30")
-		h.quiet("23:00", "07:00") // 22:00 was none of these
-		h.work()
-		h.wantRunAt(h.only(), "2026-01-22 07:00")
-		h.at("2026-01-22 06:59")
-		h.work()
-		h.wantRunAt(h.only(), "2026-01-22 07:00")
-		h.at("2026-01-22 07:00")
-		h.work()
-		h.want(h.only(), Sent, "")
+	each(t, func(t *testing.T, house *house) {
+		house.remind(-3, "22:00", house.template("Olá"), house.channel("zap"))
+		house.customer("2026-01-24")
+		house.work()
+		house.wantRunAt(house.only(), "2026-01-22 08:00")
+		house.at("2026-01-21 23:30")
+		house.quiet("23:00", "07:00") // 22:00 was none of these
+		house.work()
+		house.wantRunAt(house.only(), "2026-01-22 07:00")
+		house.at("2026-01-22 06:59")
+		house.work()
+		house.wantRunAt(house.only(), "2026-01-22 07:00")
+		house.at("2026-01-22 07:00")
+		house.work()
+		house.want(house.only(), Sent, "")
 	})
 }
 
 func TestWhatWaitsForTheMorningIsStillTooLateTheDayAfter(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.remind(-3, "22:00", h.template("Olá"), h.channel("zap"))
-		h.customer("2026-01-24")
-		h.work()
-		h.at("2026-01-21 23:30")
-		h.quiet("23:00", "07:00")
-		h.at("2026-01-23 07:00") // nothing ran on the 22nd
-		h.work()
-		h.want(h.only(), Skipped, "too late")
+	each(t, func(t *testing.T, house *house) {
+		house.remind(-3, "22:00", house.template("Olá"), house.channel("zap"))
+		house.customer("2026-01-24")
+		house.work()
+		house.at("2026-01-21 23:30")
+		house.quiet("23:00", "07:00")
+		house.at("2026-01-23 07:00") // nothing ran on the 22nd
+		house.work()
+		house.want(house.only(), Skipped, "too late")
 	})
 }
 
 func TestQuietHoursThatEndAtNightLetTheMessageGoAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.remind(-3, "22:00", h.template("Olá"), h.channel("zap"))
-		h.customer("2026-01-24")
-		h.work()
-		h.at("2026-01-21 23:30")
-		h.quiet("03:00", "03:00") // none
-		h.work()
-		h.want(h.only(), Sent, "")
+	each(t, func(t *testing.T, house *house) {
+		house.remind(-3, "22:00", house.template("Olá"), house.channel("zap"))
+		house.customer("2026-01-24")
+		house.work()
+		house.at("2026-01-21 23:30")
+		house.quiet("03:00", "03:00") // none
+		house.work()
+		house.want(house.only(), Sent, "")
 	})
 }
 
 // What a carrier refused for the moment waits for its next try, and the hours
 // may change meanwhile.
 func TestQuietHoursChangedBetweenTwoTriesKeepTheSecond(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		h.remind(-3, "22:00", h.template("Olá"), h.channel("zap"))
-		h.customer("2026-01-24")
-		h.work()
-		h.carrier.answers(func(string, Letter) (string, error) { return "", &Passing{Reason: "busy"} })
-		h.at("2026-01-22 08:00")
-		h.work()
-		h.quiet("23:00", "07:00")
-		h.carrier.answers(nil)
-		h.at("2026-01-22 08:30")
-		h.work()
-		h.want(h.only(), Sent, "")
+	each(t, func(t *testing.T, house *house) {
+		house.remind(-3, "22:00", house.template("Olá"), house.channel("zap"))
+		house.customer("2026-01-24")
+		house.work()
+		house.carrier.answers(func(string, Letter) (string, error) { return "", &Passing{Reason: "busy"} })
+		house.at("2026-01-22 08:00")
+		house.work()
+		house.quiet("23:00", "07:00")
+		house.carrier.answers(nil)
+		house.at("2026-01-22 08:30")
+		house.work()
+		house.want(house.only(), Sent, "")
 	})
 }
 

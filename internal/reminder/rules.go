@@ -63,8 +63,8 @@ func days(n int) string {
 
 // moment is when the message about a due date is to be sent, and when it is
 // too late for it: it goes out on its day or not at all.
-func (r Rule) moment(dueOn civil.Date, q Quiet, zone *time.Location) (at, late time.Time) {
-	at = q.after(r.own(dueOn, zone), zone)
+func (r Rule) moment(dueOn civil.Date, quiet Quiet, zone *time.Location) (at, late time.Time) {
+	at = quiet.after(r.own(dueOn, zone), zone)
 	return at, civil.Of(at.In(zone)).AddDays(1).Start(zone)
 }
 
@@ -74,8 +74,9 @@ func (r Rule) own(dueOn civil.Date, zone *time.Location) time.Time {
 }
 
 // meets reports whether the rule is for a customer, whatever the day.
-func (r Rule) meets(c customer.Customer) bool {
-	return (r.PlanID == 0 || r.PlanID == c.Plan.ID) && (r.ProductID == 0 || r.ProductID == c.Product.ID)
+func (r Rule) meets(record customer.Customer) bool {
+	return (r.PlanID == 0 || r.PlanID == record.Plan.ID) &&
+		(r.ProductID == 0 || r.ProductID == record.Product.ID)
 }
 
 // statusOnItsDay is the status of a customer on the rule's day.
@@ -90,13 +91,13 @@ func (r Rule) statusOnItsDay() customer.Status {
 }
 
 // Rules lists the rules of the company.
-func (s *Service) Rules(ctx context.Context, a account.Actor) ([]Rule, error) {
-	return rules(ctx, s.db, a.Company.ID)
+func (s *Service) Rules(ctx context.Context, actor account.Actor) ([]Rule, error) {
+	return rules(ctx, s.db, actor.Company.ID)
 }
 
 // FindRule returns a rule of the company.
-func (s *Service) FindRule(ctx context.Context, a account.Actor, ruleID int64) (Rule, error) {
-	return ruleByID(ctx, s.db, a.Company.ID, ruleID)
+func (s *Service) FindRule(ctx context.Context, actor account.Actor, ruleID int64) (Rule, error) {
+	return ruleByID(ctx, s.db, actor.Company.ID, ruleID)
 }
 
 // RuleDraft is what a caller wants a rule to be; a change leaves alone what is
@@ -136,7 +137,7 @@ func ReadRuleChanges(in *input.Form) RuleDraft {
 
 func readRule(in *input.Form) RuleDraft {
 	in.Ignore("id", "created_at", "updated_at")
-	d := RuleDraft{
+	draft := RuleDraft{
 		Name:       in.Line("name", 100),
 		Active:     in.Bool("active"),
 		OffsetDays: in.Int("offset_days", -maxOffset, maxOffset),
@@ -147,12 +148,17 @@ func readRule(in *input.Form) RuleDraft {
 		Channels:   readIDs(in, "channels"),
 		TemplateID: in.ID("template_id"),
 	}
-	d.Problems = in.Problems()
-	return d
+	draft.Problems = in.Problems()
+	return draft
 }
 
 func readStatus(in *input.Form) input.Opt[customer.Status] {
-	status := in.Choice("status", string(customer.Active), string(customer.DueToday), string(customer.Expired))
+	status := in.Choice(
+		"status",
+		string(customer.Active),
+		string(customer.DueToday),
+		string(customer.Expired),
+	)
 	switch {
 	case status.HasValue():
 		return input.Some(customer.Status(status.Value))
@@ -174,7 +180,10 @@ func readIDs(in *input.Form, name string) input.Opt[[]int64] {
 			id, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
 			switch {
 			case err != nil || id <= 0:
-				in.Refuse(name, "must be ids of channels such as 3,5, the one to try first in front")
+				in.Refuse(
+					name,
+					"must be ids of channels such as 3,5, the one to try first in front",
+				)
 				return input.Opt[[]int64]{}
 			case !slices.Contains(ids, id):
 				ids = append(ids, id)
@@ -191,107 +200,124 @@ func readIDs(in *input.Form, name string) input.Opt[[]int64] {
 }
 
 // to sets what is given.
-func (d RuleDraft) to(r *Rule) {
-	d.Name.To(&r.Name)
-	r.Active = d.Active.Or(r.Active)
-	r.OffsetDays = int(d.OffsetDays.Or(int64(r.OffsetDays)))
-	r.Minute = d.Minute.Or(r.Minute)
-	d.PlanID.To(&r.PlanID)
-	d.ProductID.To(&r.ProductID)
-	d.Status.To(&r.Status)
-	r.Channels = d.Channels.Or(r.Channels)
-	d.TemplateID.To(&r.TemplateID)
+func (d RuleDraft) to(rule *Rule) {
+	d.Name.To(&rule.Name)
+	rule.Active = d.Active.Or(rule.Active)
+	rule.OffsetDays = int(d.OffsetDays.Or(int64(rule.OffsetDays)))
+	rule.Minute = d.Minute.Or(rule.Minute)
+	d.PlanID.To(&rule.PlanID)
+	d.ProductID.To(&rule.ProductID)
+	d.Status.To(&rule.Status)
+	rule.Channels = d.Channels.Or(rule.Channels)
+	d.TemplateID.To(&rule.TemplateID)
 }
 
 // CreateRule makes a rule. It is off unless the draft says that it is active.
-func (s *Service) CreateRule(ctx context.Context, a account.Actor, d RuleDraft) (Rule, error) {
-	if err := d.Problems.Err(); err != nil {
+func (s *Service) CreateRule(
+	ctx context.Context,
+	actor account.Actor,
+	draft RuleDraft,
+) (Rule, error) {
+	if err := draft.Problems.Err(); err != nil {
 		return Rule{}, err
 	}
-	var r Rule
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		r = Rule{}
-		d.to(&r)
-		if err := s.checkRule(ctx, tx, a, r); err != nil {
+	var rule Rule
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		rule = Rule{}
+		draft.to(&rule)
+		if err := s.checkRule(ctx, tx, actor, rule); err != nil {
 			return err
 		}
-		if err := s.restart(ctx, tx, a, &r); err != nil {
+		if err := s.restart(ctx, tx, actor, &rule); err != nil {
 			return err
 		}
-		return s.applyRule(ctx, tx, a, change[Rule]{after: &r})
+		return s.applyRule(ctx, tx, actor, change[Rule]{after: &rule})
 	})
-	return r, err
+	return rule, err
 }
 
 // UpdateRule changes what is given, and plans anew what is not yet sent.
-func (s *Service) UpdateRule(ctx context.Context, a account.Actor, ruleID int64, d RuleDraft) (Rule, error) {
-	if err := d.Problems.Err(); err != nil {
+func (s *Service) UpdateRule(
+	ctx context.Context,
+	actor account.Actor,
+	ruleID int64,
+	draft RuleDraft,
+) (Rule, error) {
+	if err := draft.Problems.Err(); err != nil {
 		return Rule{}, err
 	}
-	var r Rule
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockRule(ctx, tx, a.Company.ID, ruleID)
+	var rule Rule
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockRule(ctx, tx, actor.Company.ID, ruleID)
 		if err != nil {
 			return err
 		}
-		r = before
-		d.to(&r)
-		if err := s.checkRule(ctx, tx, a, r); err != nil {
+		rule = before
+		draft.to(&rule)
+		if err := s.checkRule(ctx, tx, actor, rule); err != nil {
 			return err
 		}
-		if err := s.unplan(ctx, tx, a, &r); err != nil {
+		if err := s.unplan(ctx, tx, actor, &rule); err != nil {
 			return err
 		}
-		return s.applyRule(ctx, tx, a, change[Rule]{&before, &r})
+		return s.applyRule(ctx, tx, actor, change[Rule]{&before, &rule})
 	})
-	return r, err
+	return rule, err
 }
 
 // DeleteRule removes a rule and what it has scheduled. What it has sent stays
 // in the log.
-func (s *Service) DeleteRule(ctx context.Context, a account.Actor, ruleID int64) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockRule(ctx, tx, a.Company.ID, ruleID)
+func (s *Service) DeleteRule(ctx context.Context, actor account.Actor, ruleID int64) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockRule(ctx, tx, actor.Company.ID, ruleID)
 		if err != nil {
 			return err
 		}
-		if err := unscheduleRule(ctx, tx, a.Company.ID, ruleID); err != nil {
+		if err := unscheduleRule(ctx, tx, actor.Company.ID, ruleID); err != nil {
 			return err
 		}
-		return s.applyRule(ctx, tx, a, change[Rule]{before: &before})
+		return s.applyRule(ctx, tx, actor, change[Rule]{before: &before})
 	})
 }
 
 // checkRule holds a rule against what the company has, and refuses all that
 // does not fit.
-func (s *Service) checkRule(ctx context.Context, tx *sqldb.Tx, a account.Actor, r Rule) error {
+func (s *Service) checkRule(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	rule Rule,
+) error {
 	var refused fault.Fields
-	if r.Name == "" {
+	if rule.Name == "" {
 		refused.Add("name", "is required")
 	}
-	if len(r.Channels) == 0 {
+	if len(rule.Channels) == 0 {
 		refused.Add("channels", "is required")
 	}
-	if r.Status != "" && r.Status != r.statusOnItsDay() {
-		refused.Add("status", fmt.Sprintf("can never be: on the day of this rule a customer is %s", r.statusOnItsDay()))
+	if rule.Status != "" && rule.Status != rule.statusOnItsDay() {
+		refused.Add(
+			"status",
+			fmt.Sprintf("can never be: on the day of this rule a customer is %s", rule.statusOnItsDay()),
+		)
 	}
-	plan, product, err := catalogHas(ctx, tx, a.Company.ID, r.PlanID, r.ProductID)
+	plan, product, err := catalogHas(ctx, tx, actor.Company.ID, rule.PlanID, rule.ProductID)
 	if err != nil {
 		return err
 	}
-	if r.PlanID != 0 && !plan {
+	if rule.PlanID != 0 && !plan {
 		refused.Add("plan_id", "is not a plan of the company")
 	}
-	if r.ProductID != 0 && !product {
+	if rule.ProductID != 0 && !product {
 		refused.Add("product_id", "is not a product of the company")
 	}
-	t, err := lockTemplate(ctx, tx, a.Company.ID, r.TemplateID)
+	template, err := lockTemplate(ctx, tx, actor.Company.ID, rule.TemplateID)
 	if fault.KindOf(err) == fault.KindNotFound {
 		refused.Add("template_id", "is not a template of the company")
 	} else if err != nil {
 		return err
 	}
-	if err := s.checkRuleChannels(ctx, tx, a, ruleParts{r, t, &refused}); err != nil {
+	if err := s.checkRuleChannels(ctx, tx, actor, ruleParts{rule, template, &refused}); err != nil {
 		return err
 	}
 	return refused.Err()
@@ -304,33 +330,46 @@ type ruleParts struct {
 	refused  *fault.Fields
 }
 
-func (s *Service) checkRuleChannels(ctx context.Context, tx *sqldb.Tx, a account.Actor, parts ruleParts) error {
+func (s *Service) checkRuleChannels(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	parts ruleParts,
+) error {
 	for _, id := range parts.rule.Channels {
-		if _, err := lockChannel(ctx, tx, a.Company.ID, id); fault.KindOf(err) == fault.KindNotFound {
+		if _, err := lockChannel(ctx, tx, actor.Company.ID, id); fault.KindOf(err) == fault.KindNotFound {
 			parts.refused.Add("channels", fmt.Sprintf("%d is not a channel of the company", id))
 		} else if err != nil {
 			return err
 		}
 	}
-	name, err := s.wantsApproved(ctx, tx, a, parts.rule.Channels)
+	name, err := s.wantsApproved(ctx, tx, actor, parts.rule.Channels)
 	if err != nil {
 		return err
 	}
 	if name != "" && parts.template.ID != 0 && parts.template.Approved.Name == "" {
-		parts.refused.Add("template_id", fmt.Sprintf("has no whatsapp_name, and %s sends only templates that Meta has approved", name))
+		parts.refused.Add(
+			"template_id",
+			fmt.Sprintf("has no whatsapp_name, and %s sends only templates that Meta has approved", name),
+		)
 	}
 	return nil
 }
 
 // wantsApproved names a channel among some that sends approved templates only.
-func (s *Service) wantsApproved(ctx context.Context, q sqldb.Querier, a account.Actor, ids []int64) (string, error) {
-	list, err := channels(ctx, q, a.Company.ID)
+func (s *Service) wantsApproved(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	ids []int64,
+) (string, error) {
+	list, err := channels(ctx, querier, actor.Company.ID)
 	if err != nil {
 		return "", err
 	}
-	for _, c := range list {
-		if kind, _ := s.kind(c.Kind); kind.Approved && slices.Contains(ids, c.ID) {
-			return c.Name, nil
+	for _, channel := range list {
+		if kind, _ := s.kind(channel.Kind); kind.Approved && slices.Contains(ids, channel.ID) {
+			return channel.Name, nil
 		}
 	}
 	return "", nil
@@ -338,13 +377,13 @@ func (s *Service) wantsApproved(ctx context.Context, q sqldb.Querier, a account.
 
 // joinIDs and splitIDs turn ids into the text that is stored: ,3,5,
 func joinIDs(ids []int64) string {
-	var b strings.Builder
-	b.WriteByte(',')
+	var out strings.Builder
+	out.WriteByte(',')
 	for _, id := range ids {
-		b.WriteString(strconv.FormatInt(id, 10))
-		b.WriteByte(',')
+		out.WriteString(strconv.FormatInt(id, 10))
+		out.WriteByte(',')
 	}
-	return b.String()
+	return out.String()
 }
 
 func splitIDs(text string) []int64 {

@@ -19,30 +19,42 @@ const aboutJoins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id A
 	LEFT JOIN reminder_optouts o ON o.company_id = c.company_id AND o.customer_id = c.id
 	LEFT JOIN invoices i ON i.company_id = c.company_id AND i.customer_id = c.id AND i.generated AND NOT i.superseded`
 
-func aboutFields(b *about, optedOut *int64) []any {
-	c := &b.customer
+func aboutFields(about *about, optedOut *int64) []any {
+	record := &about.customer
 	return []any{
-		&c.ID, &c.UUID, &c.Name, &c.Whatsapp, &c.Email, &c.Usuario, &c.DueOn, &c.Plan.ID, &c.Plan.Name, (*int64)(&c.Plan.Value), &c.Product.ID,
-		optedOut, &b.invoice.id, (*string)(&b.invoice.status), (*int64)(&b.invoice.amount),
-		(*int64)(&b.invoice.received), &b.invoice.discount, &c.OwnPrice,
+		&record.ID, &record.UUID, &record.Name, &record.Whatsapp, &record.Email, &record.Usuario,
+		&record.DueOn, &record.Plan.ID, &record.Plan.Name, (*int64)(&record.Plan.Value),
+		&record.Product.ID,
+		optedOut, &about.invoice.id, (*string)(&about.invoice.status),
+		(*int64)(&about.invoice.amount),
+		(*int64)(&about.invoice.received), &about.invoice.discount, &record.OwnPrice,
 	}
 }
 
 // customerAbout reads a customer with what is owed for its due date.
-func customerAbout(ctx context.Context, q sqldb.Querier, companyID, customerID int64) (about, error) {
-	b, err := sqldb.One(ctx, q, func(r sqldb.Row) (b about, err error) {
+func customerAbout(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, customerID int64,
+) (about, error) {
+	b, err := sqldb.One(ctx, querier, func(row sqldb.Row) (about about, err error) {
 		var out int64
-		err = r.Scan(aboutFields(&b, &out)...)
-		b.optedOut = out != 0
-		return b, err
+		err = row.Scan(aboutFields(&about, &out)...)
+		about.optedOut = out != 0
+		return about, err
 	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.issued_for = c.due_on WHERE c.company_id = ?
 		AND c.id = ? AND {visible c.id}`, companyID, customerID)
 	return b, sqldb.Found(err, "customer")
 }
 
 // candidates reads messages with all that decides about them, the oldest first.
-func candidates(ctx context.Context, q sqldb.Querier, companyID int64, ids []int64) ([]candidate, error) {
-	return sqldb.All(ctx, q, scanCandidate, `
+func candidates(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	ids []int64,
+) ([]candidate, error) {
+	return sqldb.All(ctx, querier, scanCandidate, `
 		SELECT m.id, m.key, m.customer_id, m.due_on, m.status, m.reason, m.channel_id, m.manual, m.step, m.attempts,
 		m.run_at, m.late_at, m.claim,
 			COALESCE(r.id, 0), COALESCE(r.active, ?), COALESCE(r.offset_days, 0), COALESCE(r.minute, 0), COALESCE(r.plan_id, 0),
@@ -56,20 +68,24 @@ func candidates(ctx context.Context, q sqldb.Querier, companyID int64, ids []int
 		WHERE m.company_id = ? AND m.id {in ?} ORDER BY m.run_at, m.id`, false, companyID, ids)
 }
 
-func scanCandidate(r sqldb.Row) (c candidate, err error) {
+func scanCandidate(row sqldb.Row) (candidate candidate, err error) {
 	var run, late, out int64
 	var list, params, status string
-	m, u, t := &c.message, &c.rule, &c.template
+	message, rule, template := &candidate.message, &candidate.rule, &candidate.template
 	fields := append([]any{
-		&m.ID, &m.Key, &m.CustomerID, &m.DueOn, (*string)(&m.Status), &m.Reason, &m.ChannelID, &c.manual, &c.step, &m.Attempts, &run, &late, &c.claim,
-		&u.ID, &u.Active, &u.OffsetDays, &u.Minute, &u.PlanID, &u.ProductID, &status, &list,
-		&t.ID, &t.Subject, &t.Text, &t.Approved.Name, &t.Approved.Language, &params,
-	}, aboutFields(&c.about, &out)...)
-	if err = r.Scan(fields...); err != nil {
-		return c, err
+		&message.ID, &message.Key, &message.CustomerID, &message.DueOn, (*string)(&message.Status),
+		&message.Reason, &message.ChannelID, &candidate.manual, &candidate.step, &message.Attempts,
+		&run, &late, &candidate.claim,
+		&rule.ID, &rule.Active, &rule.OffsetDays, &rule.Minute, &rule.PlanID, &rule.ProductID,
+		&status, &list,
+		&template.ID, &template.Subject, &template.Text, &template.Approved.Name,
+		&template.Approved.Language, &params,
+	}, aboutFields(&candidate.about, &out)...)
+	if err = row.Scan(fields...); err != nil {
+		return candidate, err
 	}
-	m.RunAt, u.Channels, u.Status, c.optedOut = time.UnixMicro(run), splitIDs(list), customer.Status(status), out != 0
-	c.lateAt = instant(late)
-	t.Approved.Params, err = decodeParams(params)
-	return c, err
+	message.RunAt, rule.Channels, rule.Status, candidate.optedOut = time.UnixMicro(run), splitIDs(list), customer.Status(status), out != 0
+	candidate.lateAt = instant(late)
+	template.Approved.Params, err = decodeParams(params)
+	return candidate, err
 }

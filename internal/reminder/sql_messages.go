@@ -12,13 +12,19 @@ import (
 // insertMessages writes planned messages and returns how many it made. One that
 // is there already stays as it is, unless it was given up unsent before the
 // moment that it has now: then its time comes again.
-func insertMessages(ctx context.Context, tx *sqldb.Tx, companyID int64, list []Message) (n int64, err error) {
+func insertMessages(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	list []Message,
+) (count int64, err error) {
 	at := tx.Now().UnixMicro()
 	for piece := range sqldb.Pieces(list) {
 		var values []any
-		for _, m := range piece {
-			values = append(values, companyID, m.Key, m.RuleID, m.CustomerID, m.DueOn, string(m.Status), m.Reason, m.ChannelID,
-				false, 0, 0, m.RunAt.UnixMicro(), "", "", "", "", "", at, at)
+		for _, message := range piece {
+			values = append(values, companyID, message.Key, message.RuleID, message.CustomerID,
+				message.DueOn, string(message.Status), message.Reason, message.ChannelID,
+				false, 0, 0, message.RunAt.UnixMicro(), "", "", "", "", "", at, at)
 		}
 		made, err := tx.Exec(ctx, `
 			INSERT INTO reminder_messages (company_id, key, rule_id, customer_id, due_on, status, reason, channel_id,
@@ -29,11 +35,11 @@ func insertMessages(ctx context.Context, tx *sqldb.Tx, companyID int64, list []M
 			WHERE reminder_messages.status IN ('skipped', 'failed') AND excluded.status = 'scheduled'
 				AND excluded.run_at > reminder_messages.updated_at`, values...)
 		if err != nil {
-			return n, err
+			return count, err
 		}
-		n += made
+		count += made
 	}
-	return n, nil
+	return count, nil
 }
 
 // unscheduleAhead takes back what a rule has scheduled and whose hour has not
@@ -56,13 +62,19 @@ func unscheduleRule(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) 
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_messages SET status = 'skipped', reason = 'the rule is switched off', claim = '', updated_at = ?
-		WHERE company_id = ? AND rule_id = ? AND status = 'scheduled'`, tx.Now().UnixMicro(), companyID, ruleID)
+		WHERE company_id = ? AND rule_id = ? AND status = 'scheduled'`, tx.Now().UnixMicro(),
+		companyID, ruleID)
 	return err
 }
 
 // unscheduleOthers takes back what is scheduled for other due dates of a
 // customer.
-func unscheduleOthers(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, dueOn civil.Date) error {
+func unscheduleOthers(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID, customerID int64,
+	dueOn civil.Date,
+) error {
 	kept := dueOn.String() // no date: nothing is kept
 	if _, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE `+otherDates+`
 		AND attempts = 0`, companyID, customerID, kept); err != nil {
@@ -91,7 +103,12 @@ func removeOfCustomer(ctx context.Context, tx *sqldb.Tx, companyID, customerID i
 }
 
 func removeMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND id = ?`, companyID, id)
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM reminder_messages WHERE company_id = ? AND id = ?`,
+		companyID,
+		id,
+	)
 	return err
 }
 
@@ -99,7 +116,8 @@ func removeMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error
 func skipLane(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64, reason string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_messages SET status = 'skipped', reason = ?, claim = '', updated_at = ?
-		WHERE company_id = ? AND channel_id = ? AND status = 'scheduled'`, reason, tx.Now().UnixMicro(), companyID, channelID)
+		WHERE company_id = ? AND channel_id = ? AND status = 'scheduled'`, reason,
+		tx.Now().UnixMicro(), companyID, channelID)
 	return err
 }
 
@@ -111,31 +129,49 @@ func pruneMessages(ctx context.Context, tx *sqldb.Tx, before time.Time, limit in
 		) /* every company_id */`, before.UnixMicro(), limit)
 }
 
-func insertAttempt(ctx context.Context, tx *sqldb.Tx, j job, b begun, o outcome) error {
+func insertAttempt(ctx context.Context, tx *sqldb.Tx, job job, begun begun, outcome outcome) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO reminder_attempts (company_id, message_id, number, channel_id, kind, at, duration_ms, outcome, problem)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		j.companyID, j.id, b.number, b.channel.ID, b.kind.Name, o.at.UnixMicro(), o.duration.Milliseconds(), string(o.verdict), o.problem)
+		job.companyID, job.id, begun.number, begun.channel.ID, begun.kind.Name,
+		outcome.at.UnixMicro(), outcome.duration.Milliseconds(), string(outcome.verdict),
+		outcome.problem)
 	return err
 }
 
-func attempts(ctx context.Context, q sqldb.Querier, companyID, messageID int64) ([]Attempt, error) {
-	return sqldb.All(ctx, q, func(r sqldb.Row) (t Attempt, err error) {
+func attempts(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, messageID int64,
+) ([]Attempt, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (attempt Attempt, err error) {
 		var at, took int64
-		err = r.Scan(&t.Number, &t.ChannelID, &t.Kind, &at, &took, &t.Outcome, &t.Problem)
-		t.At, t.Duration = time.UnixMicro(at), time.Duration(took)*time.Millisecond
-		return t, err
+		err = row.Scan(
+			&attempt.Number,
+			&attempt.ChannelID,
+			&attempt.Kind,
+			&at,
+			&took,
+			&attempt.Outcome,
+			&attempt.Problem,
+		)
+		attempt.At, attempt.Duration = time.UnixMicro(at), time.Duration(took)*time.Millisecond
+		return attempt, err
 	}, `SELECT number, channel_id, kind, at, duration_ms, outcome, problem FROM reminder_attempts
 		WHERE company_id = ? AND message_id = ? ORDER BY number`, companyID, messageID)
 }
 
 // backlogOf counts the messages that wait for a person, and finds since when
 // the oldest is due; now when there is none.
-func backlogOf(ctx context.Context, q sqldb.Querier, now time.Time) (unknown int64, oldest time.Time, err error) {
-	err = sqldb.Each(ctx, q, `SELECT (SELECT count(*) FROM reminder_messages WHERE status = 'unknown'),
-		COALESCE((`+firstDueText+`), 0)`, []any{now.UnixMicro()}, func(r sqldb.Row) error {
+func backlogOf(
+	ctx context.Context,
+	querier sqldb.Querier,
+	now time.Time,
+) (unknown int64, oldest time.Time, err error) {
+	err = sqldb.Each(ctx, querier, `SELECT (SELECT count(*) FROM reminder_messages WHERE status = 'unknown'),
+		COALESCE((`+firstDueText+`), 0)`, []any{now.UnixMicro()}, func(row sqldb.Row) error {
 		var first int64
-		err := r.Scan(&unknown, &first)
+		err := row.Scan(&unknown, &first)
 		oldest = now
 		if first != 0 {
 			oldest = time.UnixMicro(first)
@@ -153,55 +189,95 @@ const messageJoins = ` LEFT JOIN reminder_rules r ON r.company_id = m.company_id
 	LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id
 	LEFT JOIN reminder_channels h ON h.company_id = m.company_id AND h.id = m.channel_id`
 
-func scanMessage(r sqldb.Row) (m Message, err error) {
+func scanMessage(row sqldb.Row) (message Message, err error) {
 	var run, sent, created, updated int64
-	err = r.Scan(&m.ID, &m.Key, &m.RuleID, &m.RuleName, &m.CustomerID, &m.Customer, &m.DueOn, (*string)(&m.Status), &m.Reason,
-		&m.ChannelID, &m.Channel, &m.Kind, &m.Attempts, &run, &m.Address, &m.Subject, &m.Text, &m.Receipt, &sent, &created, &updated)
-	m.RunAt, m.SentAt, m.CreatedAt, m.UpdatedAt = time.UnixMicro(run), instant(sent), time.UnixMicro(created), time.UnixMicro(updated)
-	return m, err
+	err = row.Scan(&message.ID, &message.Key, &message.RuleID, &message.RuleName,
+		&message.CustomerID, &message.Customer, &message.DueOn, (*string)(&message.Status),
+		&message.Reason,
+		&message.ChannelID, &message.Channel, &message.Kind, &message.Attempts, &run,
+		&message.Address, &message.Subject, &message.Text, &message.Receipt, &sent, &created,
+		&updated)
+	message.RunAt = time.UnixMicro(run)
+	message.SentAt = instant(sent)
+	message.CreatedAt = time.UnixMicro(created)
+	message.UpdatedAt = time.UnixMicro(updated)
+	return message, err
 }
 
-func messages(ctx context.Context, q sqldb.Querier, companyID int64, f Filter, page input.Page) ([]Message, error) {
-	w := sqldb.Window{
-		Source: sqldb.Source{ID: "m.id", From: "reminder_messages m", Where: chosen(companyID, f), Order: "m.id"}, Limit: page.Size, Offset: page.Offset(),
+func messages(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter Filter,
+	page input.Page,
+) ([]Message, error) {
+	window := sqldb.Window{
+		Source: sqldb.Source{
+			ID:    "m.id",
+			From:  "reminder_messages m",
+			Where: chosen(companyID, filter),
+			Order: "m.id",
+		},
+		Limit:  page.Size,
+		Offset: page.Offset(),
 	}
-	ids, args := w.IDs()
-	return sqldb.All(ctx, q, scanMessage, `WITH page AS MATERIALIZED (`+ids+`)
+	ids, args := window.IDs()
+	return sqldb.All(ctx, querier, scanMessage, `WITH page AS MATERIALIZED (`+ids+`)
 		SELECT `+messageColumns+` FROM page CROSS JOIN reminder_messages m`+messageJoins+`
 		WHERE m.id = page.id AND m.company_id = ? ORDER BY m.id DESC`, append(args, companyID)...)
 }
 
-func countMessages(ctx context.Context, q sqldb.Querier, companyID int64, f Filter) (int64, error) {
-	where := chosen(companyID, f)
-	return sqldb.Value[int64](ctx, q, `
+func countMessages(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter Filter,
+) (int64, error) {
+	where := chosen(companyID, filter)
+	return sqldb.Value[int64](ctx, querier, `
 		SELECT count(*) FROM (SELECT 1 FROM reminder_messages m`+where.String()+` LIMIT ?) counted`, append(where.Args, Countable)...)
 }
 
-func countUnknown(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM reminder_messages WHERE company_id = ? AND status = 'unknown'`, companyID)
+func countUnknown(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
+	return sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT count(*) FROM reminder_messages WHERE company_id = ? AND status = 'unknown'`,
+		companyID,
+	)
 }
 
-func countByStatus(ctx context.Context, q sqldb.Querier, companyID int64) (map[Status]int64, error) {
+func countByStatus(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+) (map[Status]int64, error) {
 	n := map[Status]int64{}
-	err := sqldb.Each(ctx, q, `SELECT status, count(*) FROM reminder_messages
-		WHERE company_id = ? GROUP BY status`, []any{companyID}, func(r sqldb.Row) error {
+	err := sqldb.Each(ctx, querier, `SELECT status, count(*) FROM reminder_messages
+		WHERE company_id = ? GROUP BY status`, []any{companyID}, func(row sqldb.Row) error {
 		var status string
 		var count int64
-		err := r.Scan(&status, &count)
+		err := row.Scan(&status, &count)
 		n[Status(status)] = count
 		return err
 	})
 	return n, err
 }
 
-func messageByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Message, error) {
-	m, err := sqldb.One(ctx, q, scanMessage, `SELECT `+messageColumns+` FROM reminder_messages m`+messageJoins+`
+func messageByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Message, error) {
+	message, err := sqldb.One(ctx, querier, scanMessage, `SELECT `+messageColumns+` FROM reminder_messages m`+messageJoins+`
 		WHERE m.company_id = ? AND m.id = ?`, companyID, id)
-	return m, sqldb.Found(err, "message")
+	return message, sqldb.Found(err, "message")
 }
 
 func lockMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Message, error) {
-	_, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM reminder_messages WHERE company_id = ? AND id = ? {for update}`, companyID, id)
+	_, err := sqldb.Value[int64](
+		ctx,
+		tx,
+		`SELECT id FROM reminder_messages WHERE company_id = ? AND id = ? {for update}`,
+		companyID,
+		id,
+	)
 	if err != nil {
 		return Message{}, sqldb.Found(err, "message")
 	}
@@ -209,25 +285,38 @@ func lockMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Messag
 }
 
 // saveDecision writes what a person decided.
-func saveDecision(ctx context.Context, tx *sqldb.Tx, companyID int64, m Message, manual bool) error {
+func saveDecision(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	message Message,
+	manual bool,
+) error {
 	var sent sqldb.Ref
-	if !m.SentAt.IsZero() {
-		sent = sqldb.RefTo(m.SentAt.UnixMicro())
+	if !message.SentAt.IsZero() {
+		sent = sqldb.RefTo(message.SentAt.UnixMicro())
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_messages SET status = ?, reason = ?, run_at = ?, channel_id = ?, sent_at = ?, claim = '',
 		manual = ?, step = 0, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
-		string(m.Status), m.Reason, m.RunAt.UnixMicro(), m.ChannelID, sent, manual, tx.Now().UnixMicro(), companyID, m.ID)
+		string(message.Status), message.Reason, message.RunAt.UnixMicro(), message.ChannelID, sent,
+		manual, tx.Now().UnixMicro(), companyID, message.ID)
 	return err
 }
 
 func saveOptOut(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, out bool) error {
 	if !out {
-		_, err := tx.Exec(ctx, `DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
+		_, err := tx.Exec(
+			ctx,
+			`DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`,
+			companyID,
+			customerID,
+		)
 		return err
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO reminder_optouts (company_id, customer_id, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+	_, err := tx.Exec(ctx,
+		`INSERT INTO reminder_optouts (company_id, customer_id, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
 		companyID, customerID, tx.Now().UnixMicro())
 	return err
 }

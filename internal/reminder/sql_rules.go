@@ -12,80 +12,111 @@ import (
 const ruleColumns = `id, name, active, offset_days, minute, COALESCE(plan_id, 0), COALESCE(product_id, 0), status, channels, template_id,
 	cursor_on, cursor_id, plan_at, created_at, updated_at`
 
-func scanRule(r sqldb.Row) (u Rule, err error) {
+func scanRule(row sqldb.Row) (rule Rule, err error) {
 	var list string
 	var plan, created, updated int64
-	err = r.Scan(&u.ID, &u.Name, &u.Active, &u.OffsetDays, &u.Minute, &u.PlanID, &u.ProductID, (*string)(&u.Status), &list, &u.TemplateID,
-		&u.cursorOn, &u.cursorID, &plan, &created, &updated)
-	u.Channels, u.planAt, u.CreatedAt, u.UpdatedAt = splitIDs(list), time.UnixMicro(plan), time.UnixMicro(created), time.UnixMicro(updated)
-	return u, err
+	err = row.Scan(&rule.ID, &rule.Name, &rule.Active, &rule.OffsetDays, &rule.Minute, &rule.PlanID,
+		&rule.ProductID, (*string)(&rule.Status), &list, &rule.TemplateID,
+		&rule.cursorOn, &rule.cursorID, &plan, &created, &updated)
+	rule.Channels = splitIDs(list)
+	rule.planAt = time.UnixMicro(plan)
+	rule.CreatedAt = time.UnixMicro(created)
+	rule.UpdatedAt = time.UnixMicro(updated)
+	return rule, err
 }
 
-func rules(ctx context.Context, q sqldb.Querier, companyID int64) ([]Rule, error) {
-	return sqldb.All(ctx, q, scanRule, `SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? ORDER BY id`, companyID)
+func rules(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Rule, error) {
+	return sqldb.All(
+		ctx,
+		querier,
+		scanRule,
+		`SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? ORDER BY id`,
+		companyID,
+	)
 }
 
 // activeRules reads the rules that are on, and keeps them from being planned
 // until the commit: whoever plans them then sees what this transaction does.
 func activeRules(ctx context.Context, tx *sqldb.Tx, companyID int64) ([]Rule, error) {
 	return sqldb.All(ctx, tx, scanRule, `
-		SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND active = ? ORDER BY id {for key share}`, companyID, true)
+		SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND active = ? ORDER BY id {for key share}`, companyID,
+		true)
 }
 
 // lockRules locks all rules, in the order of their ids.
 func lockRules(ctx context.Context, tx *sqldb.Tx, companyID int64) ([]Rule, error) {
-	return sqldb.All(ctx, tx, scanRule, `SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? ORDER BY id {for update}`, companyID)
+	return sqldb.All(
+		ctx,
+		tx,
+		scanRule,
+		`SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? ORDER BY id {for update}`,
+		companyID,
+	)
 }
 
 const ruleText = `SELECT ` + ruleColumns + ` FROM reminder_rules WHERE company_id = ? AND id = ?`
 
-func ruleByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Rule, error) {
-	r, err := sqldb.One(ctx, q, scanRule, ruleText, companyID, id)
-	return r, sqldb.Found(err, "rule")
+func ruleByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Rule, error) {
+	rule, err := sqldb.One(ctx, querier, scanRule, ruleText, companyID, id)
+	return rule, sqldb.Found(err, "rule")
 }
 
 func lockRule(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Rule, error) {
-	r, err := sqldb.One(ctx, tx, scanRule, ruleText+` {for update}`, companyID, id)
-	return r, sqldb.Found(err, "rule")
+	rule, err := sqldb.One(ctx, tx, scanRule, ruleText+` {for update}`, companyID, id)
+	return rule, sqldb.Found(err, "rule")
 }
 
-func insertRule(ctx context.Context, tx *sqldb.Tx, companyID int64, r Rule) (int64, error) {
+func insertRule(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO reminder_rules (company_id, name, active, offset_days, minute, plan_id, product_id, status, channels, template_id,
 			cursor_on, cursor_id, plan_at, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		companyID, r.Name, r.Active, r.OffsetDays, r.Minute, sqldb.RefTo(r.PlanID), sqldb.RefTo(r.ProductID), string(r.Status),
-		joinIDs(r.Channels), r.TemplateID, r.cursorOn, r.cursorID, r.planAt.UnixMicro(), tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		companyID, rule.Name, rule.Active, rule.OffsetDays, rule.Minute, sqldb.RefTo(rule.PlanID),
+		sqldb.RefTo(rule.ProductID), string(rule.Status),
+		joinIDs(rule.Channels), rule.TemplateID, rule.cursorOn, rule.cursorID,
+		rule.planAt.UnixMicro(), tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
-func updateRule(ctx context.Context, tx *sqldb.Tx, companyID int64, r Rule) error {
+func updateRule(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_rules SET name = ?, active = ?, offset_days = ?, minute = ?, plan_id = ?, product_id = ?, status = ?, channels = ?,
 			template_id = ?, cursor_on = ?, cursor_id = ?, plan_at = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
-		r.Name, r.Active, r.OffsetDays, r.Minute, sqldb.RefTo(r.PlanID), sqldb.RefTo(r.ProductID), string(r.Status), joinIDs(r.Channels),
-		r.TemplateID, r.cursorOn, r.cursorID, r.planAt.UnixMicro(), r.UpdatedAt.UnixMicro(), companyID, r.ID)
+		rule.Name, rule.Active, rule.OffsetDays, rule.Minute, sqldb.RefTo(rule.PlanID),
+		sqldb.RefTo(rule.ProductID), string(rule.Status), joinIDs(rule.Channels),
+		rule.TemplateID, rule.cursorOn, rule.cursorID, rule.planAt.UnixMicro(),
+		rule.UpdatedAt.UnixMicro(), companyID, rule.ID)
 	return err
 }
 
-func saveCursor(ctx context.Context, tx *sqldb.Tx, companyID int64, r Rule) error {
-	_, err := tx.Exec(ctx, `UPDATE reminder_rules SET cursor_on = ?, cursor_id = ?, plan_at = ? WHERE company_id = ? AND id = ?`,
-		r.cursorOn, r.cursorID, r.planAt.UnixMicro(), companyID, r.ID)
+func saveCursor(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) error {
+	_, err := tx.Exec(ctx,
+		`UPDATE reminder_rules SET cursor_on = ?, cursor_id = ?, plan_at = ? WHERE company_id = ? AND id = ?`,
+		rule.cursorOn, rule.cursorID, rule.planAt.UnixMicro(), companyID, rule.ID)
 	return err
 }
 
 func removeRule(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND id = ?`, companyID, id)
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM reminder_rules WHERE company_id = ? AND id = ?`,
+		companyID,
+		id,
+	)
 	return err
 }
 
 // catalogHas tells whether a plan and a product are the company's.
-func catalogHas(ctx context.Context, q sqldb.Querier, companyID, planID, productID int64) (plan, product bool, err error) {
-	err = sqldb.Each(ctx, q, `SELECT
+func catalogHas(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, planID, productID int64,
+) (plan, product bool, err error) {
+	err = sqldb.Each(ctx, querier, `SELECT
 		(SELECT count(*) FROM customer_plans WHERE company_id = ? AND id = ?), (SELECT count(*) FROM products WHERE company_id = ? AND id = ?)`,
-		[]any{companyID, planID, companyID, productID}, func(r sqldb.Row) error {
+		[]any{companyID, planID, companyID, productID}, func(row sqldb.Row) error {
 			var plans, products int64
-			err := r.Scan(&plans, &products)
+			err := row.Scan(&plans, &products)
 			plan, product = plans > 0, products > 0
 			return err
 		})
@@ -96,9 +127,9 @@ func catalogHas(ctx context.Context, q sqldb.Querier, companyID, planID, product
 type ruleRef struct{ companyID, ruleID int64 }
 
 // rulesToPlan finds the rules of all companies that have days to plan.
-func rulesToPlan(ctx context.Context, q sqldb.Querier, now time.Time) ([]ruleRef, error) {
-	return sqldb.All(ctx, q, func(r sqldb.Row) (ref ruleRef, err error) {
-		err = r.Scan(&ref.companyID, &ref.ruleID)
+func rulesToPlan(ctx context.Context, querier sqldb.Querier, now time.Time) ([]ruleRef, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (ref ruleRef, err error) {
+		err = row.Scan(&ref.companyID, &ref.ruleID)
 		return ref, err
 	}, rulesToPlanText, now.UnixMicro())
 }
@@ -107,10 +138,17 @@ const rulesToPlanText = `SELECT company_id, id FROM reminder_rules WHERE active 
 
 // dueCustomers reads customers of a due date in the order of their ids. Only
 // what planning looks at is read.
-func dueCustomers(ctx context.Context, q sqldb.Querier, companyID int64, dueOn civil.Date, after int64, limit int) ([]customer.Customer, error) {
-	return sqldb.All(ctx, q, func(r sqldb.Row) (c customer.Customer, err error) {
-		err = r.Scan(&c.ID, &c.DueOn, &c.Plan.ID, &c.Product.ID)
-		return c, err
+func dueCustomers(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	dueOn civil.Date,
+	after int64,
+	limit int,
+) ([]customer.Customer, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (record customer.Customer, err error) {
+		err = row.Scan(&record.ID, &record.DueOn, &record.Plan.ID, &record.Product.ID)
+		return record, err
 	}, dueCustomersText, companyID, dueOn, after, limit)
 }
 

@@ -12,19 +12,19 @@ import (
 // due costs one look; otherwise the channels that have anything scheduled are
 // found by leaping through an index, so that the backlog of one costs the
 // others nothing.
-func lanes(ctx context.Context, q sqldb.Querier, now time.Time) ([]lane, error) {
-	_, err := sqldb.Value[int64](ctx, q, firstDueText, now.UnixMicro())
+func lanes(ctx context.Context, querier sqldb.Querier, now time.Time) ([]lane, error) {
+	_, err := sqldb.Value[int64](ctx, querier, firstDueText, now.UnixMicro())
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return sqldb.All(ctx, q, func(r sqldb.Row) (l lane, err error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (lane lane, err error) {
 		var next int64
-		err = r.Scan(&l.companyID, &l.channelID, &next)
-		l.nextAt = time.UnixMicro(next)
-		return l, err
+		err = row.Scan(&lane.companyID, &lane.channelID, &next)
+		lane.nextAt = time.UnixMicro(next)
+		return lane, err
 	}, lanesText, now.UnixMicro())
 }
 
@@ -44,55 +44,71 @@ const lanesText = `WITH RECURSIVE lanes(id) AS (
 	WHERE c.id = h.id AND h.run_at <= ? ORDER BY h.run_at /* every company_id */`
 
 // takeLane locks a channel, unless another process has it.
-func takeLane(ctx context.Context, tx *sqldb.Tx, l lane) (Channel, bool, error) {
-	c, err := sqldb.One(ctx, tx, scanChannel, channelText+` {for update skip locked}`, l.companyID, l.channelID)
+func takeLane(ctx context.Context, tx *sqldb.Tx, lane lane) (Channel, bool, error) {
+	channel, err := sqldb.One(
+		ctx,
+		tx,
+		scanChannel,
+		channelText+` {for update skip locked}`,
+		lane.companyID,
+		lane.channelID,
+	)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return c, false, nil
+		return channel, false, nil
 	}
-	return c, err == nil, err
+	return channel, err == nil, err
 }
 
-func setNext(ctx context.Context, tx *sqldb.Tx, l lane, at time.Time) error {
+func setNext(ctx context.Context, tx *sqldb.Tx, lane lane, at time.Time) error {
 	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET next_at = ? WHERE company_id = ?
-		AND id = ?`, at.UnixMicro(), l.companyID, l.channelID)
+		AND id = ?`, at.UnixMicro(), lane.companyID, lane.channelID)
 	return err
 }
 
 // countUnderWay counts the messages of a channel that somebody is sending.
-func countUnderWay(ctx context.Context, tx *sqldb.Tx, l lane) (int, error) {
+func countUnderWay(ctx context.Context, tx *sqldb.Tx, lane lane) (int, error) {
 	return sqldb.Value[int](ctx, tx, `
 		SELECT count(*) FROM reminder_messages
 		WHERE company_id = ? AND channel_id = ? AND claim <> '' AND status IN ('scheduled', 'sending') AND run_at > ?`,
-		l.companyID, l.channelID, tx.Now().UnixMicro())
+		lane.companyID, lane.channelID, tx.Now().UnixMicro())
 }
 
 // dueMessages locks due messages of a channel, the oldest first.
-func dueMessages(ctx context.Context, tx *sqldb.Tx, l lane, limit int) ([]int64, error) {
-	return sqldb.Values[int64](ctx, tx, dueMessagesText, l.companyID, l.channelID, tx.Now().UnixMicro(), limit)
+func dueMessages(ctx context.Context, tx *sqldb.Tx, lane lane, limit int) ([]int64, error) {
+	return sqldb.Values[int64](
+		ctx,
+		tx,
+		dueMessagesText,
+		lane.companyID,
+		lane.channelID,
+		tx.Now().UnixMicro(),
+		limit,
+	)
 }
 
 const dueMessagesText = `SELECT id FROM reminder_messages
 	WHERE company_id = ? AND channel_id = ? AND status = 'scheduled' AND run_at <= ? ORDER BY run_at, id LIMIT ? {for update skip locked}`
 
 func claim(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token string) error {
-	_, err := tx.Exec(ctx, `UPDATE reminder_messages SET claim = ?, run_at = ? WHERE company_id = ? AND id = ?`,
+	_, err := tx.Exec(ctx,
+		`UPDATE reminder_messages SET claim = ?, run_at = ? WHERE company_id = ? AND id = ?`,
 		token, tx.Now().Add(lease).UnixMicro(), companyID, id)
 	return err
 }
 
 // lockClaimed locks a message that was claimed and not begun, if it is still
 // ours.
-func lockClaimed(ctx context.Context, tx *sqldb.Tx, j job) (bool, error) {
+func lockClaimed(ctx context.Context, tx *sqldb.Tx, job job) (bool, error) {
 	return locked(sqldb.Value[int64](ctx, tx, `
 		SELECT id FROM reminder_messages WHERE company_id = ? AND id = ? AND claim = ? AND status = 'scheduled' {for update}`,
-		j.companyID, j.id, j.claim))
+		job.companyID, job.id, job.claim))
 }
 
 // lockSending locks a message that was begun, if it is still ours.
-func lockSending(ctx context.Context, tx *sqldb.Tx, j job) (bool, error) {
+func lockSending(ctx context.Context, tx *sqldb.Tx, job job) (bool, error) {
 	return locked(sqldb.Value[int64](ctx, tx, `
 		SELECT id FROM reminder_messages WHERE company_id = ? AND id = ? AND claim = ? AND status IN ('sending', 'unknown') {for update}`,
-		j.companyID, j.id, j.claim))
+		job.companyID, job.id, job.claim))
 }
 
 func locked(_ int64, err error) (bool, error) {
@@ -102,37 +118,40 @@ func locked(_ int64, err error) (bool, error) {
 	return err == nil, err
 }
 
-func beginSending(ctx context.Context, tx *sqldb.Tx, j job, b begun) error {
+func beginSending(ctx context.Context, tx *sqldb.Tx, job job, begun begun) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_messages SET status = 'sending', attempts = ?, run_at = ?, address = ?, subject = ?, body = ?,
 		reason = '', updated_at = ?
 		WHERE company_id = ? AND id = ?`,
-		b.number, tx.Now().Add(lease).UnixMicro(), b.To, b.Subject, b.Text, tx.Now().UnixMicro(), j.companyID, j.id)
+		begun.number, tx.Now().Add(lease).UnixMicro(), begun.To, begun.Subject, begun.Text,
+		tx.Now().UnixMicro(), job.companyID, job.id)
 	return err
 }
 
 // settle writes what becomes of a message that is locked.
-func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, n transition) error {
+func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, transition transition) error {
 	var sent sqldb.Ref
-	if !n.sentAt.IsZero() {
-		sent = sqldb.RefTo(n.sentAt.UnixMicro())
+	if !transition.sentAt.IsZero() {
+		sent = sqldb.RefTo(transition.sentAt.UnixMicro())
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_messages SET status = ?, reason = ?, channel_id = ?, step = ?, run_at = ?, receipt = ?, sent_at = ?, updated_at = ?,
 			claim = CASE WHEN ? THEN claim ELSE '' END
 		WHERE company_id = ? AND id = ?`,
-		string(n.status), n.reason, n.channelID, n.step, n.runAt.UnixMicro(), n.receipt, sent, tx.Now().UnixMicro(), n.keepClaim, companyID, id)
+		string(transition.status), transition.reason, transition.channelID, transition.step,
+		transition.runAt.UnixMicro(), transition.receipt, sent, tx.Now().UnixMicro(),
+		transition.keepClaim, companyID, id)
 	return err
 }
 
 // setMessageAside ends a message that is still ours: failed, or unknown when it
 // may have been sent. It returns the channel that it waited for.
-func setMessageAside(ctx context.Context, tx *sqldb.Tx, j job) (channelID int64, err error) {
+func setMessageAside(ctx context.Context, tx *sqldb.Tx, job job) (channelID int64, err error) {
 	return sqldb.Value[int64](ctx, tx, `
 		UPDATE reminder_messages SET status = CASE WHEN status = 'sending' THEN 'unknown' ELSE 'failed' END, reason = ?,
 			claim = CASE WHEN status = 'sending' THEN claim ELSE '' END, run_at = ?, updated_at = ?
 		WHERE company_id = ? AND id = ? AND claim = ? AND status IN ('scheduled', 'sending') RETURNING channel_id`,
-		reasonAside, tx.Now().UnixMicro(), tx.Now().UnixMicro(), j.companyID, j.id, j.claim)
+		reasonAside, tx.Now().UnixMicro(), tx.Now().UnixMicro(), job.companyID, job.id, job.claim)
 }
 
 // lostMessage is one whose sender has not been heard of for too long.
@@ -141,10 +160,14 @@ type lostMessage struct {
 	kind          string
 }
 
-func lostMessages(ctx context.Context, q sqldb.Querier, now time.Time) ([]lostMessage, error) {
-	return sqldb.All(ctx, q, func(r sqldb.Row) (m lostMessage, err error) {
-		err = r.Scan(&m.companyID, &m.id, &m.kind)
-		return m, err
+func lostMessages(
+	ctx context.Context,
+	querier sqldb.Querier,
+	now time.Time,
+) ([]lostMessage, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (message lostMessage, err error) {
+		err = row.Scan(&message.companyID, &message.id, &message.kind)
+		return message, err
 	}, lostText, now.UnixMicro())
 }
 
@@ -155,14 +178,15 @@ const lostText = `SELECT m.company_id, m.id, COALESCE(c.kind, '') FROM reminder_
 const reasonLost = "interrupted while it was being sent: it may or may not have arrived"
 
 // settleLost gives a lost message back to the queue, or up.
-func settleLost(ctx context.Context, tx *sqldb.Tx, m lostMessage, again bool) (bool, error) {
+func settleLost(ctx context.Context, tx *sqldb.Tx, message lostMessage, again bool) (bool, error) {
 	status, keep := string(Unknown), true
 	if again {
 		status, keep = string(Scheduled), false
 	}
-	n, err := tx.Exec(ctx, `
+	changed, err := tx.Exec(ctx, `
 		UPDATE reminder_messages SET status = ?, reason = ?, run_at = ?, updated_at = ?, claim = CASE WHEN ? THEN claim ELSE '' END
 		WHERE company_id = ? AND id = ? AND status = 'sending' AND run_at <= ?`,
-		status, reasonLost, tx.Now().UnixMicro(), tx.Now().UnixMicro(), keep, m.companyID, m.id, tx.Now().UnixMicro())
-	return n == 1, err
+		status, reasonLost, tx.Now().UnixMicro(), tx.Now().UnixMicro(), keep, message.companyID,
+		message.id, tx.Now().UnixMicro())
+	return changed == 1, err
 }

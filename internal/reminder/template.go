@@ -23,18 +23,92 @@ type Variable struct {
 
 // Variables lists them.
 var Variables = []Variable{
-	{Name: "name", Local: "nome", Help: "the customer's name", Sample: "Ana Souza", fill: func(f filling) string { return f.customer.Name }},
-	{Name: "first_name", Local: "primeiro_nome", Help: "the first word of it", Sample: "Ana", fill: func(f filling) string { return firstWord(f.customer.Name) }},
-	{Name: "plan", Local: "plano", Help: "the plan's name", Sample: "Mensal", fill: func(f filling) string { return f.customer.Plan.Name }},
-	{Name: "value", Local: "valor", Help: "what is to pay on the day of the message; without an invoice, the customer's price", Sample: "R$ 35,00", fill: func(f filling) string { return f.amount.BR() }},
-	{Name: "original_value", Local: "valor_original", Help: "the invoice's amount, before late charges and discount", Sample: "R$ 35,00", fill: func(f filling) string { return f.face.BR() }},
-	{Name: "late_charges", Local: "encargos", Help: "late fee and interest that are part of what is to pay", Sample: "R$ 0,82", fill: func(f filling) string { return f.charges.BR() }},
-	{Name: "discount", Local: "desconto", Help: "the discount until the due date that is taken off what is to pay", Sample: "R$ 1,75", fill: func(f filling) string { return f.discount.BR() }},
-	{Name: "due_date", Local: "vencimento", Help: "the due date", Sample: "31/01/2027", fill: func(f filling) string { return f.dueOn.BR() }},
-	{Name: "login", Local: "usuario", Help: "the customer's login", Sample: "ana.souza", fill: func(f filling) string { return f.customer.Usuario }},
-	{Name: "company", Local: "empresa", Help: "the company's name", Sample: "Ana Internet", fill: func(f filling) string { return f.company }},
-	{Name: "payment_link", Local: "link_pagamento", Help: "the page where the invoice is paid", Sample: "https://example.com/pay/abc", fill: func(f filling) string { return f.link }, pays: true},
-	{Name: "pix_code", Local: "pix", Help: "the PIX code to copy and paste", Sample: "00020126…6304ABCD", fill: func(f filling) string { return f.pix }, pays: true},
+	{
+		Name:   "name",
+		Local:  "nome",
+		Help:   "the customer's name",
+		Sample: "Ana Souza",
+		fill:   func(filling filling) string { return filling.customer.Name },
+	},
+	{
+		Name:   "first_name",
+		Local:  "primeiro_nome",
+		Help:   "the first word of it",
+		Sample: "Ana",
+		fill:   func(filling filling) string { return firstWord(filling.customer.Name) },
+	},
+	{
+		Name:   "plan",
+		Local:  "plano",
+		Help:   "the plan's name",
+		Sample: "Mensal",
+		fill:   func(filling filling) string { return filling.customer.Plan.Name },
+	},
+	{
+		Name:   "value",
+		Local:  "valor",
+		Help:   "what is to pay on the day of the message; without an invoice, the customer's price",
+		Sample: "R$ 35,00",
+		fill:   func(filling filling) string { return filling.amount.BR() },
+	},
+	{
+		Name:   "original_value",
+		Local:  "valor_original",
+		Help:   "the invoice's amount, before late charges and discount",
+		Sample: "R$ 35,00",
+		fill:   func(filling filling) string { return filling.face.BR() },
+	},
+	{
+		Name:   "late_charges",
+		Local:  "encargos",
+		Help:   "late fee and interest that are part of what is to pay",
+		Sample: "R$ 0,82",
+		fill:   func(filling filling) string { return filling.charges.BR() },
+	},
+	{
+		Name:   "discount",
+		Local:  "desconto",
+		Help:   "the discount until the due date that is taken off what is to pay",
+		Sample: "R$ 1,75",
+		fill:   func(filling filling) string { return filling.discount.BR() },
+	},
+	{
+		Name:   "due_date",
+		Local:  "vencimento",
+		Help:   "the due date",
+		Sample: "31/01/2027",
+		fill:   func(filling filling) string { return filling.dueOn.BR() },
+	},
+	{
+		Name:   "login",
+		Local:  "usuario",
+		Help:   "the customer's login",
+		Sample: "ana.souza",
+		fill:   func(filling filling) string { return filling.customer.Usuario },
+	},
+	{
+		Name:   "company",
+		Local:  "empresa",
+		Help:   "the company's name",
+		Sample: "Ana Internet",
+		fill:   func(filling filling) string { return filling.company },
+	},
+	{
+		Name:   "payment_link",
+		Local:  "link_pagamento",
+		Help:   "the page where the invoice is paid",
+		Sample: "https://example.com/pay/abc",
+		fill:   func(filling filling) string { return filling.link },
+		pays:   true,
+	},
+	{
+		Name:   "pix_code",
+		Local:  "pix",
+		Help:   "the PIX code to copy and paste",
+		Sample: "00020126…6304ABCD",
+		fill:   func(filling filling) string { return filling.pix },
+		pays:   true,
+	},
 }
 
 const (
@@ -86,13 +160,18 @@ func parseText(s string) (parts []part, err error) {
 		}
 		name, after, closed := strings.Cut(rest, "}")
 		if brace == "}" || !closed {
-			return nil, fmt.Errorf("has a %s that belongs to no variable; write %s%s for the character itself", brace, brace, brace)
+			return nil, fmt.Errorf(
+				"has a %s that belongs to no variable; write %s%s for the character itself",
+				brace,
+				brace,
+				brace,
+			)
 		}
-		v, err := variableOf(name)
+		variable, err := variableOf(name)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, part{words: words.String()}, part{variable: v})
+		parts = append(parts, part{words: words.String()}, part{variable: variable})
 		words.Reset()
 		rest = after
 	}
@@ -103,60 +182,70 @@ func variableOf(name string) (*Variable, error) {
 	name = strings.TrimSpace(name)
 	var known []string
 	for i := range Variables {
-		v := &Variables[i]
-		if name == v.Name || name == v.Local {
-			return v, nil
+		variable := &Variables[i]
+		if name == variable.Name || name == variable.Local {
+			return variable, nil
 		}
-		known = append(known, v.Name, v.Local)
+		known = append(known, variable.Name, variable.Local)
 	}
 	if near := text.Near(name, known); near != "" {
 		return nil, fmt.Errorf("{%s} is no variable; did you mean {%s}?", clip(name, 40), near)
 	}
 	var names []string
-	for _, v := range Variables {
-		names = append(names, "{"+v.Name+"}")
+	for _, variable := range Variables {
+		names = append(names, "{"+variable.Name+"}")
 	}
-	return nil, fmt.Errorf("{%s} is no variable; there are %s", clip(name, 40), strings.Join(names, ", "))
+	return nil, fmt.Errorf(
+		"{%s} is no variable; there are %s",
+		clip(name, 40),
+		strings.Join(names, ", "),
+	)
 }
 
 // clip shortens s to n characters.
-func clip(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
+func clip(value string, n int) string {
+	if runes := []rune(value); len(runes) > n {
 		return string(runes[:n-1]) + "…"
 	}
-	return s
+	return value
 }
 
 // render fills a text that parseText has taken when it was saved. What cannot
 // be read any more is left as it stands.
-func render(s string, f filling) string {
-	parts, err := parseText(s)
+func render(value string, filling filling) string {
+	parts, err := parseText(value)
 	if err != nil {
-		return s
+		return value
 	}
-	var b strings.Builder
-	for _, p := range parts {
-		b.WriteString(p.words)
-		if p.variable != nil {
-			b.WriteString(p.variable.fill(f))
+	var out strings.Builder
+	for _, part := range parts {
+		out.WriteString(part.words)
+		if part.variable != nil {
+			out.WriteString(part.variable.fill(filling))
 		}
 	}
-	return b.String()
+	return out.String()
 }
 
 // oneLine is a text without line breaks and long gaps, which Meta takes in no
 // parameter and mail in no subject.
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	return strings.Join(
+		strings.FieldsFunc(s, func(r rune) bool {
+			return unicode.IsSpace(r) ||
+				unicode.IsControl(r)
+		}),
+		" ",
+	)
 }
 
 // asks tells which variables that need a payment stand in the texts.
 func asks(texts ...string) (link, pix bool) {
-	for _, s := range texts {
-		parts, _ := parseText(s)
-		for _, p := range parts {
-			link = link || p.variable != nil && p.variable.Name == paymentLink
-			pix = pix || p.variable != nil && p.variable.Name == pixCode
+	for _, value := range texts {
+		parts, _ := parseText(value)
+		for _, part := range parts {
+			link = link || part.variable != nil && part.variable.Name == paymentLink
+			pix = pix || part.variable != nil && part.variable.Name == pixCode
 		}
 	}
 	return link, pix

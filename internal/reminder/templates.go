@@ -41,13 +41,17 @@ func (t Template) texts() []string {
 }
 
 // Templates lists the templates of the company.
-func (s *Service) Templates(ctx context.Context, a account.Actor) ([]Template, error) {
-	return templates(ctx, s.db, a.Company.ID)
+func (s *Service) Templates(ctx context.Context, actor account.Actor) ([]Template, error) {
+	return templates(ctx, s.db, actor.Company.ID)
 }
 
 // FindTemplate returns a template of the company.
-func (s *Service) FindTemplate(ctx context.Context, a account.Actor, templateID int64) (Template, error) {
-	return templateByID(ctx, s.db, a.Company.ID, templateID)
+func (s *Service) FindTemplate(
+	ctx context.Context,
+	actor account.Actor,
+	templateID int64,
+) (Template, error) {
+	return templateByID(ctx, s.db, actor.Company.ID, templateID)
 }
 
 // TemplateDraft is what a caller wants a template to be; a change leaves alone
@@ -81,7 +85,7 @@ func ReadTemplateChanges(in *input.Form) TemplateDraft {
 // ReadTemplate reads the texts that are given, for a preview.
 func ReadTemplate(in *input.Form) TemplateDraft {
 	in.Ignore("id", "created_at", "updated_at")
-	d := TemplateDraft{
+	draft := TemplateDraft{
 		Name:             in.Line("name", 100),
 		Subject:          in.Line("subject", maxSubject),
 		Text:             in.Text("text", maxText),
@@ -89,13 +93,16 @@ func ReadTemplate(in *input.Form) TemplateDraft {
 		WhatsappLanguage: in.Line("whatsapp_language", 10),
 		WhatsappParams:   in.List("whatsapp_params"),
 	}
-	d.Text.Value = strings.ReplaceAll(d.Text.Value, "\r\n", "\n")
-	if strings.Trim(d.WhatsappName.Value, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-		in.Refuse("whatsapp_name", "must be the name that Meta approved: small letters, digits and _")
+	draft.Text.Value = strings.ReplaceAll(draft.Text.Value, "\r\n", "\n")
+	if strings.Trim(draft.WhatsappName.Value, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		in.Refuse(
+			"whatsapp_name",
+			"must be the name that Meta approved: small letters, digits and _",
+		)
 	}
-	d.WhatsappParams.Value = paramLines(d.WhatsappParams.Value)
-	d.Problems = in.Problems()
-	return d
+	draft.WhatsappParams.Value = paramLines(draft.WhatsappParams.Value)
+	draft.Problems = in.Problems()
+	return draft
 }
 
 // paramLines makes a parameter of every line of every item.
@@ -112,28 +119,35 @@ func paramLines(items []string) []string {
 }
 
 // to sets what is given. Name and text are never emptied.
-func (d TemplateDraft) to(t *Template) {
-	t.Name = d.Name.Or(t.Name)
-	d.Subject.To(&t.Subject)
-	t.Text = d.Text.Or(t.Text)
-	d.WhatsappName.To(&t.Approved.Name)
-	t.Approved.Language = cmp.Or(d.WhatsappLanguage.Value, t.Approved.Language, "pt_BR")
-	d.WhatsappParams.To(&t.Approved.Params)
+func (d TemplateDraft) to(template *Template) {
+	template.Name = d.Name.Or(template.Name)
+	d.Subject.To(&template.Subject)
+	template.Text = d.Text.Or(template.Text)
+	d.WhatsappName.To(&template.Approved.Name)
+	template.Approved.Language = cmp.Or(
+		d.WhatsappLanguage.Value,
+		template.Approved.Language,
+		"pt_BR",
+	)
+	d.WhatsappParams.To(&template.Approved.Params)
 }
 
 // check refuses what cannot be sent, here and not when it is sent: a variable
 // that does not exist, a parameter that is too long.
-func (s *Service) check(d TemplateDraft) (refused fault.Fields) {
-	s.checkText("subject", d.Subject.Value, &refused)
-	s.checkText("text", d.Text.Value, &refused)
-	for _, param := range d.WhatsappParams.Value {
+func (s *Service) check(draft TemplateDraft) (refused fault.Fields) {
+	s.checkText("subject", draft.Subject.Value, &refused)
+	s.checkText("text", draft.Text.Value, &refused)
+	for _, param := range draft.WhatsappParams.Value {
 		s.checkText("whatsapp_params", param, &refused)
 	}
-	if len(d.WhatsappParams.Value) > maxParams {
+	if len(draft.WhatsappParams.Value) > maxParams {
 		refused.Add("whatsapp_params", fmt.Sprintf("must be at most %d", maxParams))
 	}
-	if slices.ContainsFunc(d.WhatsappParams.Value, func(p string) bool { return utf8.RuneCountInString(p) > maxParam }) {
-		refused.Add("whatsapp_params", fmt.Sprintf("must have at most %d characters each", maxParam))
+	if slices.ContainsFunc(draft.WhatsappParams.Value, func(p string) bool { return utf8.RuneCountInString(p) > maxParam }) {
+		refused.Add(
+			"whatsapp_params",
+			fmt.Sprintf("must have at most %d characters each", maxParam),
+		)
 	}
 	return refused
 }
@@ -143,70 +157,91 @@ func (s *Service) checkText(field, text string, refused *fault.Fields) {
 	if err != nil {
 		refused.Add(field, err.Error())
 	}
-	for _, p := range parts {
-		if p.variable != nil && p.variable.pays && s.options.Links == nil {
-			refused.Add(field, fmt.Sprintf("{%s} needs payments, which this installation does not have", p.variable.Name))
+	for _, part := range parts {
+		if part.variable != nil && part.variable.pays && s.options.Links == nil {
+			refused.Add(
+				field,
+				fmt.Sprintf("{%s} needs payments, which this installation does not have", part.variable.Name),
+			)
 		}
 	}
 }
 
 // CreateTemplate makes a template.
-func (s *Service) CreateTemplate(ctx context.Context, a account.Actor, d TemplateDraft) (Template, error) {
-	if err := d.Problems.With(s.check(d)).Err(); err != nil {
+func (s *Service) CreateTemplate(
+	ctx context.Context,
+	actor account.Actor,
+	draft TemplateDraft,
+) (Template, error) {
+	if err := draft.Problems.With(s.check(draft)).Err(); err != nil {
 		return Template{}, err
 	}
-	var t Template
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		t = Template{}
-		d.to(&t)
-		return s.applyTemplate(ctx, tx, a, change[Template]{after: &t})
+	var template Template
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		template = Template{}
+		draft.to(&template)
+		return s.applyTemplate(ctx, tx, actor, change[Template]{after: &template})
 	})
-	return t, err
+	return template, err
 }
 
 // UpdateTemplate changes what is given. Messages that are not sent yet will
 // have the new words.
-func (s *Service) UpdateTemplate(ctx context.Context, a account.Actor, templateID int64, d TemplateDraft) (Template, error) {
-	wrong := d.Problems.With(s.check(d))
-	var t Template
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockTemplate(ctx, tx, a.Company.ID, templateID)
+func (s *Service) UpdateTemplate(
+	ctx context.Context,
+	actor account.Actor,
+	templateID int64,
+	draft TemplateDraft,
+) (Template, error) {
+	wrong := draft.Problems.With(s.check(draft))
+	var template Template
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockTemplate(ctx, tx, actor.Company.ID, templateID)
 		if err != nil {
 			return err
 		}
-		t = before
-		d.to(&t)
+		template = before
+		draft.to(&template)
 		var refused fault.Fields
-		if t.Approved.Name == "" {
-			if err := s.refuseUnapproved(ctx, tx, a, t.ID, &refused); err != nil {
+		if template.Approved.Name == "" {
+			if err := s.refuseUnapproved(ctx, tx, actor, template.ID, &refused); err != nil {
 				return err
 			}
 		}
 		if err := wrong.With(refused).Err(); err != nil {
 			return err
 		}
-		return s.applyTemplate(ctx, tx, a, change[Template]{&before, &t})
+		return s.applyTemplate(ctx, tx, actor, change[Template]{&before, &template})
 	})
-	return t, err
+	return template, err
 }
 
 // refuseUnapproved keeps a template that a rule sends through Meta from losing
 // its approved name.
-func (s *Service) refuseUnapproved(ctx context.Context, tx *sqldb.Tx, a account.Actor, templateID int64, refused *fault.Fields) error {
-	list, err := rules(ctx, tx, a.Company.ID)
+func (s *Service) refuseUnapproved(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	templateID int64,
+	refused *fault.Fields,
+) error {
+	list, err := rules(ctx, tx, actor.Company.ID)
 	if err != nil {
 		return err
 	}
-	for _, r := range list {
-		if r.TemplateID != templateID {
+	for _, rule := range list {
+		if rule.TemplateID != templateID {
 			continue
 		}
-		name, err := s.wantsApproved(ctx, tx, a, r.Channels)
+		name, err := s.wantsApproved(ctx, tx, actor, rule.Channels)
 		if err != nil {
 			return err
 		}
 		if name != "" {
-			refused.Add("whatsapp_name", fmt.Sprintf("must stay: rule %d sends this template through %s", r.ID, name))
+			refused.Add(
+				"whatsapp_name",
+				fmt.Sprintf("must stay: rule %d sends this template through %s", rule.ID, name),
+			)
 			return nil
 		}
 	}
@@ -214,22 +249,26 @@ func (s *Service) refuseUnapproved(ctx context.Context, tx *sqldb.Tx, a account.
 }
 
 // DeleteTemplate removes a template that no rule uses.
-func (s *Service) DeleteTemplate(ctx context.Context, a account.Actor, templateID int64) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		t, err := lockTemplate(ctx, tx, a.Company.ID, templateID)
+func (s *Service) DeleteTemplate(ctx context.Context, actor account.Actor, templateID int64) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		template, err := lockTemplate(ctx, tx, actor.Company.ID, templateID)
 		if err != nil {
 			return err
 		}
-		list, err := rules(ctx, tx, a.Company.ID)
+		list, err := rules(ctx, tx, actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		for _, r := range list {
-			if r.TemplateID == templateID {
-				return fault.Conflict(fmt.Sprintf("rule %d, %s, uses this template", r.ID, r.Name))
+		for _, rule := range list {
+			if rule.TemplateID == templateID {
+				return fault.Conflict(fmt.Sprintf(
+					"rule %d, %s, uses this template",
+					rule.ID,
+					rule.Name,
+				))
 			}
 		}
-		return s.applyTemplate(ctx, tx, a, change[Template]{before: &t})
+		return s.applyTemplate(ctx, tx, actor, change[Template]{before: &template})
 	})
 }
 
@@ -250,45 +289,59 @@ type PreviewRequest struct {
 }
 
 // Preview fills a template for a customer of the company.
-func (s *Service) Preview(ctx context.Context, a account.Actor, r PreviewRequest) (Preview, error) {
-	var t Template
-	if r.TemplateID != 0 {
+func (s *Service) Preview(
+	ctx context.Context,
+	actor account.Actor,
+	request PreviewRequest,
+) (Preview, error) {
+	var template Template
+	if request.TemplateID != 0 {
 		var err error
-		if t, err = s.FindTemplate(ctx, a, r.TemplateID); err != nil {
+		if template, err = s.FindTemplate(ctx, actor, request.TemplateID); err != nil {
 			return Preview{}, err
 		}
 	}
-	if err := r.Draft.Problems.With(s.check(r.Draft)).Err(); err != nil {
+	if err := request.Draft.Problems.With(s.check(request.Draft)).Err(); err != nil {
 		return Preview{}, err
 	}
-	r.Draft.to(&t)
-	about, err := customerAbout(ctx, s.db, a.Company.ID, r.CustomerID)
+	request.Draft.to(&template)
+	about, err := customerAbout(ctx, s.db, actor.Company.ID, request.CustomerID)
 	if err != nil {
 		return Preview{}, err
 	}
-	f := fillingOf(a, about, a.Today(s.db.Now()))
-	var p Preview
-	if problem := s.fillPayment(ctx, a, t, about, &f); problem != nil {
-		p.Problem = problemText(problem)
+	filling := fillingOf(actor, about, actor.Today(s.db.Now()))
+	var preview Preview
+	if problem := s.fillPayment(ctx, actor, template, about, &filling); problem != nil {
+		preview.Problem = problemText(problem)
 	}
-	p.Subject, p.Text, p.Params = fill(t, f)
-	return p, nil
+	preview.Subject, preview.Text, preview.Params = fill(template, filling)
+	return preview, nil
 }
 
 // fill is a template's texts, filled.
-func fill(t Template, f filling) (subject, text string, params []string) {
-	params = make([]string, len(t.Approved.Params))
-	for i, p := range t.Approved.Params {
-		params[i] = oneLine(render(p, f))
+func fill(template Template, filling filling) (subject, text string, params []string) {
+	params = make([]string, len(template.Approved.Params))
+	for i, param := range template.Approved.Params {
+		params[i] = oneLine(render(param, filling))
 	}
-	return oneLine(render(t.Subject, f)), render(t.Text, f), params
+	return oneLine(render(template.Subject, filling)), render(template.Text, filling), params
 }
 
 // sampleFilling fills with the samples of the variables.
-func sampleFilling(a account.Actor) filling {
+func sampleFilling(actor account.Actor) filling {
 	return filling{
-		customer: customer.Customer{Name: "Ana Souza", Usuario: "ana.souza", Plan: customer.Plan{Name: "Mensal"}},
-		company:  a.Company.Name, amount: 3500, face: 3500, charges: 82, discount: 175, link: "https://example.com/pay/abc", pix: "00020126…6304ABCD",
+		customer: customer.Customer{
+			Name:    "Ana Souza",
+			Usuario: "ana.souza",
+			Plan:    customer.Plan{Name: "Mensal"},
+		},
+		company:  actor.Company.Name,
+		amount:   3500,
+		face:     3500,
+		charges:  82,
+		discount: 175,
+		link:     "https://example.com/pay/abc",
+		pix:      "00020126…6304ABCD",
 	}
 }
 

@@ -14,9 +14,9 @@ type Below struct {
 
 // Below counts the companies below a reseller of the actor's company, by the
 // day of that company.
-func (s *Service) Below(ctx context.Context, a account.Actor, id int64) (Below, error) {
-	if _, err := account.FindChild(ctx, s.db, a, id); err != nil {
+func (s *Service) Below(ctx context.Context, actor account.Actor, id int64) (Below, error) {
+	if _, err := account.FindChild(ctx, s.db, actor, id); err != nil {
 		return Below{}, err
 	}
-	return countBelow(ctx, s.db, id, a.Today(s.db.Now()))
+	return countBelow(ctx, s.db, id, actor.Today(s.db.Now()))
 }

@@ -32,44 +32,62 @@ type planChange struct {
 // applyPlan writes a change of a subscription plan and draws its consequences:
 // row, the functions of the resellers on it, audit line. It is the only place
 // that writes a plan's row.
-func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *planChange) (err error) {
-	if c.before.ID == 0 {
-		c.after.CreatedAt = tx.Now()
-		c.after.ID, err = insertPlan(ctx, tx, a.Company.ID, c.after)
+func (s *Service) applyPlan(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change *planChange,
+) (err error) {
+	if change.before.ID == 0 {
+		change.after.CreatedAt = tx.Now()
+		change.after.ID, err = insertPlan(ctx, tx, actor.Company.ID, change.after)
 	} else {
-		err = updatePlan(ctx, tx, a.Company.ID, c.after)
+		err = updatePlan(ctx, tx, actor.Company.ID, change.after)
 	}
 	if err != nil {
 		return err
 	}
-	if c.before.ID != 0 && c.after.Functions != c.before.Functions {
-		functions := account.FunctionsChange{PlanID: c.after.ID, Before: c.before.Functions, After: c.after.Functions}
-		if err := s.accounts.SetFunctionsTx(ctx, tx, a, functions); err != nil {
+	if change.before.ID != 0 && change.after.Functions != change.before.Functions {
+		functions := account.FunctionsChange{
+			PlanID: change.after.ID,
+			Before: change.before.Functions,
+			After:  change.after.Functions,
+		}
+		if err := s.accounts.SetFunctionsTx(ctx, tx, actor, functions); err != nil {
 			return err
 		}
 	}
-	return auditPlan(ctx, tx, a, c)
+	return auditPlan(ctx, tx, actor, change)
 }
 
-func auditPlan(ctx context.Context, tx *sqldb.Tx, a account.Actor, c *planChange) error {
+func auditPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *planChange) error {
 	entry := account.AuditEntry{
-		Action: string(c.action), Record: "subscription_plan", ID: c.after.ID, Name: c.after.Name, After: planFields.Of(&c.after),
+		Action: string(change.action),
+		Record: "subscription_plan",
+		ID:     change.after.ID,
+		Name:   change.after.Name,
+		After:  planFields.Of(&change.after),
 	}
-	if c.before.ID != 0 {
-		entry.Before = planFields.Of(&c.before)
+	if change.before.ID != 0 {
+		entry.Before = planFields.Of(&change.before)
 	}
-	return account.WriteAudit(ctx, tx, a, entry)
+	return account.WriteAudit(ctx, tx, actor, entry)
 }
 
 // planFields are the fields of a plan as the audit log shows them.
 var planFields = account.AuditTable[Plan]{
-	{Name: "name", Show: func(p *Plan) any { return p.Name }},
-	{Name: "value", Show: func(p *Plan) any { return p.Value }},
-	{Name: "credits", Show: func(p *Plan) any { return p.Credits }},
-	{Name: "period", Show: func(p *Plan) any { return p.Period }},
-	{Name: "trial_days", Show: func(p *Plan) any { return p.TrialDays }},
-	{Name: "functions", Show: func(p *Plan) any { return strings.Trim(p.Functions.String(), ",") }},
-	{Name: "active", Show: func(p *Plan) any { return p.Active }},
+	{Name: "name", Show: func(plan *Plan) any { return plan.Name }},
+	{Name: "value", Show: func(plan *Plan) any { return plan.Value }},
+	{Name: "credits", Show: func(plan *Plan) any { return plan.Credits }},
+	{Name: "period", Show: func(plan *Plan) any { return plan.Period }},
+	{Name: "trial_days", Show: func(plan *Plan) any { return plan.TrialDays }},
+	{Name: "functions", Show: func(plan *Plan) any {
+		return strings.Trim(
+			plan.Functions.String(),
+			",",
+		)
+	}},
+	{Name: "active", Show: func(plan *Plan) any { return plan.Active }},
 }
 
 // posting is an entry on its way into the ledger of a company.
@@ -83,16 +101,21 @@ type posting struct {
 // writes balances and entries, but for lockBalances, which makes an empty one.
 // The audit line is that of the move (applyCredits) or of the subscription that
 // is paid for (account).
-func post(ctx context.Context, tx *sqldb.Tx, a account.Actor, p posting) (balance int64, err error) {
-	balance, ok, err := addToBalance(ctx, tx, p.companyID, p.entry.Amount)
+func post(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	posting posting,
+) (balance int64, err error) {
+	balance, ok, err := addToBalance(ctx, tx, posting.companyID, posting.entry.Amount)
 	if err != nil {
 		return balance, err
 	}
 	if !ok {
-		return balance, tooFew(-p.entry.Amount, balance)
+		return balance, tooFew(-posting.entry.Amount, balance)
 	}
-	p.entry.Balance, p.entry.By = balance, a.By()
-	return balance, insertEntry(ctx, tx, p.companyID, p.entry)
+	posting.entry.Balance, posting.entry.By = balance, actor.By()
+	return balance, insertEntry(ctx, tx, posting.companyID, posting.entry)
 }
 
 // creditChange is credits that are made for a company, or moved between it and a
@@ -106,33 +129,57 @@ type creditChange struct {
 
 // applyCredits posts both sides of a move and writes its audit lines: what a
 // company does with the credits of a reseller is in the logs of both.
-func (s *Service) applyCredits(ctx context.Context, tx *sqldb.Tx, a account.Actor, c creditChange) (after Moved, err error) {
-	ours := Entry{Kind: c.ours, Amount: c.gain, Reseller: Ref{ID: c.reseller.ID}, Note: c.note}
-	if after.Balance, err = post(ctx, tx, a, posting{a.Company.ID, ours}); err != nil {
+func (s *Service) applyCredits(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change creditChange,
+) (after Moved, err error) {
+	ours := Entry{
+		Kind:     change.ours,
+		Amount:   change.gain,
+		Reseller: Ref{ID: change.reseller.ID},
+		Note:     change.note,
+	}
+	if after.Balance, err = post(ctx, tx, actor, posting{actor.Company.ID, ours}); err != nil {
 		return after, err
 	}
-	if c.reseller.ID == 0 {
-		return after, auditCredits(ctx, tx, a, c)
+	if change.reseller.ID == 0 {
+		return after, auditCredits(ctx, tx, actor, change)
 	}
-	theirs := Entry{Kind: c.theirs, Amount: -c.gain, Reseller: Ref{ID: a.Company.ID}, Note: c.note}
-	if after.ResellerBalance, err = post(ctx, tx, a, posting{c.reseller.ID, theirs}); err != nil {
+	theirs := Entry{
+		Kind:     change.theirs,
+		Amount:   -change.gain,
+		Reseller: Ref{ID: actor.Company.ID},
+		Note:     change.note,
+	}
+	after.ResellerBalance, err = post(ctx, tx, actor, posting{change.reseller.ID, theirs})
+	if err != nil {
 		return after, err
 	}
-	return after, auditCredits(ctx, tx, a, c)
+	return after, auditCredits(ctx, tx, actor, change)
 }
 
-func auditCredits(ctx context.Context, tx *sqldb.Tx, a account.Actor, c creditChange) error {
+func auditCredits(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change creditChange,
+) error {
 	entry := account.AuditEntry{
-		Action: "credits." + string(c.ours), Record: "reseller", ID: a.Company.ID, Name: a.Company.Name,
-		After: account.AuditFields{"credits": max(c.gain, -c.gain)},
+		Action: "credits." + string(change.ours),
+		Record: "reseller",
+		ID:     actor.Company.ID,
+		Name:   actor.Company.Name,
+		After:  account.AuditFields{"credits": max(change.gain, -change.gain)},
 	}
-	if c.reseller.ID != 0 {
-		entry.ID, entry.Name = c.reseller.ID, c.reseller.Name
+	if change.reseller.ID != 0 {
+		entry.ID, entry.Name = change.reseller.ID, change.reseller.Name
 		theirs := entry
-		theirs.Action, theirs.Record = "credits."+string(c.theirs), "company"
-		if err := account.WriteChildAudit(ctx, tx, a, c.reseller.ID, theirs); err != nil {
+		theirs.Action, theirs.Record = "credits."+string(change.theirs), "company"
+		if err := account.WriteChildAudit(ctx, tx, actor, change.reseller.ID, theirs); err != nil {
 			return err
 		}
 	}
-	return account.WriteAudit(ctx, tx, a, entry)
+	return account.WriteAudit(ctx, tx, actor, entry)
 }

@@ -37,14 +37,14 @@ func TestEveryFieldOfAPlanIsAuditedWhenItChanges(t *testing.T) {
 }
 
 func TestEveryFieldOfAPlanIsStored(t *testing.T) {
-	each(t, func(t *testing.T, s *shop) {
-		root := s.root(t, 0)
+	each(t, func(t *testing.T, shop *shop) {
+		root := shop.root(t, 0)
 		made := planChange{action: PlanCreated, after: filledPlan()}
-		write := func(c *planChange) {
-			must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error { return s.applyPlan(t.Context(), tx, root, c) }))
-			got, err := s.FindPlan(t.Context(), root, c.after.ID)
-			if got.CreatedAt = got.CreatedAt.UTC(); err != nil || got != c.after {
-				t.Errorf("stored %+v, %v\nwant   %+v", got, err, c.after)
+		write := func(change *planChange) {
+			must(t, shop.db.Write(t.Context(), func(tx *sqldb.Tx) error { return shop.applyPlan(t.Context(), tx, root, change) }))
+			got, err := shop.FindPlan(t.Context(), root, change.after.ID)
+			if got.CreatedAt = got.CreatedAt.UTC(); err != nil || got != change.after {
+				t.Errorf("stored %+v, %v\nwant   %+v", got, err, change.after)
 			}
 		}
 		write(&made)
@@ -66,9 +66,9 @@ func TestEveryFieldOfADraftIsAPlans(t *testing.T) {
 }
 
 // actions lists a company's audit log, oldest first, and who did what.
-func (s *shop) actions(t *testing.T, c account.Company) (list []string) {
+func (s *shop) actions(t *testing.T, company account.Company) (list []string) {
 	t.Helper()
-	lines, _, err := s.accounts.Audit(t.Context(), account.Operator(c), account.AuditFilter{}, input.Page{Number: 1, Size: 100})
+	lines, _, err := s.accounts.Audit(t.Context(), account.Operator(company), account.AuditFilter{}, input.Page{Number: 1, Size: 100})
 	must(t, err)
 	for _, line := range slices.Backward(lines) {
 		list = append(list, line.Action+" by "+line.Who)
@@ -79,30 +79,30 @@ func (s *shop) actions(t *testing.T, c account.Company) (list []string) {
 // What a company does to one of its children is in the audit logs of both. That
 // of the child names the company, and not the person.
 func TestWhatAParentDoesIsInTheLogOfTheChild(t *testing.T) {
-	each(t, func(t *testing.T, s *shop) {
-		top := s.root(t, 20)
+	each(t, func(t *testing.T, shop *shop) {
+		top := shop.root(t, 20)
 		ana := account.Actor{Company: top.Company, UserID: 1, Name: "Ana", Role: account.RoleOwner, From: "192.0.2.1"}
 		ctx := t.Context()
-		plan := s.plan(t, top, "functions", "api")
-		made, err := s.Create(ctx, ana, NewReseller{Name: "Beto", Email: "beto@example.com", PlanID: plan.ID})
+		plan := shop.plan(t, top, "functions", "api")
+		made, err := shop.Create(ctx, ana, NewReseller{Name: "Beto", Email: "beto@example.com", PlanID: plan.ID})
 		must(t, err)
 		steps := []func() error{
 			func() error {
-				_, err := s.Update(ctx, ana, made.ID, Changes{Email: input.Some("b@example.com")})
+				_, err := shop.Update(ctx, ana, made.ID, Changes{Email: input.Some("b@example.com")})
 				return err
 			},
 			func() error {
-				_, err := s.SetLevel(ctx, ana, made.ID, LevelRequest{Level: account.LevelReseller})
+				_, err := shop.SetLevel(ctx, ana, made.ID, LevelRequest{Level: account.LevelReseller})
 				return err
 			},
-			func() error { _, err := s.Suspend(ctx, ana, made.ID); return err },
-			func() error { _, err := s.Resume(ctx, ana, made.ID); return err },
-			func() error { _, err := s.Invite(ctx, ana, made.ID); return err },
-			func() error { _, err := s.Renew(ctx, ana, made.ID, RenewRequest{}); return err },
-			func() error { _, err := s.Transfer(ctx, ana, made.ID, CreditRequest{Amount: 3}); return err },
-			func() error { _, err := s.TakeBack(ctx, ana, made.ID, CreditRequest{Amount: 1}); return err },
+			func() error { _, err := shop.Suspend(ctx, ana, made.ID); return err },
+			func() error { _, err := shop.Resume(ctx, ana, made.ID); return err },
+			func() error { _, err := shop.Invite(ctx, ana, made.ID); return err },
+			func() error { _, err := shop.Renew(ctx, ana, made.ID, RenewRequest{}); return err },
+			func() error { _, err := shop.Transfer(ctx, ana, made.ID, CreditRequest{Amount: 3}); return err },
+			func() error { _, err := shop.TakeBack(ctx, ana, made.ID, CreditRequest{Amount: 1}); return err },
 			func() error {
-				_, err := s.UpdatePlan(ctx, ana, plan.ID, PlanDraft{Functions: input.Some([]string{"import"})})
+				_, err := shop.UpdatePlan(ctx, ana, plan.ID, PlanDraft{Functions: input.Some([]string{"import"})})
 				return err
 			},
 		}
@@ -114,7 +114,7 @@ func TestWhatAParentDoesIsInTheLogOfTheChild(t *testing.T) {
 			"reseller.resumed by Ana", "reseller.invited by Ana", "reseller.renewed by Ana", "credits.sent by Ana", "credits.taken_back by Ana",
 			"subscription_plan.updated by Ana",
 		}
-		if got := s.actions(t, top.Company); !slices.Equal(got, ours) {
+		if got := shop.actions(t, top.Company); !slices.Equal(got, ours) {
 			t.Errorf("the parent's log: %q", got)
 		}
 		theirs := []string{
@@ -124,29 +124,29 @@ func TestWhatAParentDoesIsInTheLogOfTheChild(t *testing.T) {
 		for i := range theirs {
 			theirs[i] += " by " + top.Company.Name
 		}
-		if got := s.actions(t, made.Company); !slices.Equal(got, theirs) {
+		if got := shop.actions(t, made.Company); !slices.Equal(got, theirs) {
 			t.Errorf("the child's log: %q", got)
 		}
-		if n := s.count(t, `SELECT count(*) FROM audit_log WHERE company_id = ? AND (user_id IS NOT NULL OR address <> '')`, made.ID); n != 0 {
+		if n := shop.count(t, `SELECT count(*) FROM audit_log WHERE company_id = ? AND (user_id IS NOT NULL OR address <> '')`, made.ID); n != 0 {
 			t.Errorf("%d lines show the child who of the parent's people acted", n)
 		}
 	})
 }
 
 func TestAuditLineOfARenewalNamesThePlan(t *testing.T) {
-	each(t, func(t *testing.T, s *shop) {
-		root := s.root(t, 20)
-		first, second := s.plan(t, root, "name", "Início"), s.plan(t, root, "name", "Pro", "functions", "api")
-		r := s.below(t, root, "plan_id", idText(first.ID))
+	each(t, func(t *testing.T, shop *shop) {
+		root := shop.root(t, 20)
+		first, second := shop.plan(t, root, "name", "Início"), shop.plan(t, root, "name", "Pro", "functions", "api")
+		actor := shop.below(t, root, "plan_id", idText(first.ID))
 		root = account.Operator(root.Company)
-		_, err := s.Renew(t.Context(), root, r.Company.ID, RenewRequest{PlanID: second.ID})
+		_, err := shop.Renew(t.Context(), root, actor.Company.ID, RenewRequest{PlanID: second.ID})
 		must(t, err)
-		filter := account.AuditFilter{Record: "reseller", ID: r.Company.ID}
-		lines, _, err := s.accounts.Audit(t.Context(), root, filter, input.Page{Number: 1, Size: 10})
+		filter := account.AuditFilter{Record: "reseller", ID: actor.Company.ID}
+		lines, _, err := shop.accounts.Audit(t.Context(), root, filter, input.Page{Number: 1, Size: 10})
 		must(t, err)
 		var changed []string
-		for _, c := range lines[0].Changes {
-			changed = append(changed, c.Field+": "+c.After)
+		for _, change := range lines[0].Changes {
+			changed = append(changed, change.Field+": "+change.After)
 		}
 		want := []string{"expires_at: 2026-03-07", "functions: api", "plan: Pro", "type: subscriber"}
 		if !slices.Equal(changed, want) {
@@ -163,25 +163,25 @@ var errGivenUp = errors.New("given up")
 // is taken back. T2 must find the address free in its second run.
 func TestRefusalOfARunThatWasTakenBackIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, sqldb.SQLite)
-		root := s.root(t, 0)
+		shop := newShop(t, sqldb.SQLite)
+		root := shop.root(t, 0)
 		add := func(tx *sqldb.Tx, email string) error {
-			_, err := s.accounts.AddChildTx(t.Context(), tx, root, account.NewChild{Name: "X", Email: email})
+			_, err := shop.accounts.AddChildTx(t.Context(), tx, root, account.NewChild{Name: "X", Email: email})
 			return err
 		}
 		var waiting sync.WaitGroup
 		var refused, failed error
 		runs := 0
-		first := s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		first := shop.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			if runs++; runs > 1 {
 				return errGivenUp
 			}
 			waiting.Go(func() {
-				_, refused = s.Create(t.Context(), root, NewReseller{Name: "Beto", Email: "beto@example.com"})
+				_, refused = shop.Create(t.Context(), root, NewReseller{Name: "Beto", Email: "beto@example.com"})
 			})
 			synctest.Wait()
 			waiting.Go(func() {
-				failed = s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+				failed = shop.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 					return errors.Join(add(tx, "other@example.com"), errGivenUp)
 				})
 			})

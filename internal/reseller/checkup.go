@@ -18,5 +18,6 @@ func (s *Service) CheckCredits(ctx context.Context) (checkup.Finding, error) {
 		return checkup.Good("all balances are the sums of their entries"), err
 	}
 	return checkup.Bad("restore a backup from before it happened; the entries are the truth",
-		"the credits of %d companies are not the sums of their entries, the first are %v", len(wrong), wrong[:min(len(wrong), 5)]), nil
+		"the credits of %d companies are not the sums of their entries, the first are %v",
+		len(wrong), wrong[:min(len(wrong), 5)]), nil
 }

@@ -40,31 +40,44 @@ type Entry struct {
 }
 
 // Balance is how many credits a company has.
-func (s *Service) Balance(ctx context.Context, a account.Actor) (int64, error) {
-	return balanceOf(ctx, s.db, a.Company.ID)
+func (s *Service) Balance(ctx context.Context, actor account.Actor) (int64, error) {
+	return balanceOf(ctx, s.db, actor.Company.ID)
 }
 
 // Statement lists the company's entries, newest first: at most limit of those
 // before the entry with the id before, or of all when that is 0. Its cost does
 // not grow with how far back it goes.
-func (s *Service) Statement(ctx context.Context, a account.Actor, before int64, limit int) ([]Entry, error) {
-	return entries(ctx, s.db, a.Company.ID, before, limit)
+func (s *Service) Statement(
+	ctx context.Context,
+	actor account.Actor,
+	before int64,
+	limit int,
+) ([]Entry, error) {
+	return entries(ctx, s.db, actor.Company.ID, before, limit)
 }
 
 // Grant makes credits for a company at the top of the tree, and returns the new
 // balance.
-func (s *Service) Grant(ctx context.Context, a account.Actor, r CreditRequest) (balance int64, err error) {
-	if err := r.err(); err != nil {
+func (s *Service) Grant(
+	ctx context.Context,
+	actor account.Actor,
+	request CreditRequest,
+) (balance int64, err error) {
+	if err := request.err(); err != nil {
 		return 0, err
 	}
-	if a.Company.ParentID != 0 {
+	if actor.Company.ParentID != 0 {
 		return 0, fault.Forbidden("credits are granted to a company at the top of the tree, which hands them on to its resellers")
 	}
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {
 			return err
 		}
-		after, err := s.applyCredits(ctx, tx, a, creditChange{ours: Granted, gain: r.Amount, note: r.Note})
+		after, err := s.applyCredits(ctx, tx, actor, creditChange{
+			ours: Granted,
+			gain: request.Amount,
+			note: request.Note,
+		})
 		balance = after.Balance
 		return err
 	})
@@ -96,36 +109,56 @@ type transfer struct {
 }
 
 // Transfer hands credits on to a reseller.
-func (s *Service) Transfer(ctx context.Context, a account.Actor, id int64, r CreditRequest) (Moved, error) {
-	return s.move(ctx, a, transfer{down, id, r})
+func (s *Service) Transfer(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	request CreditRequest,
+) (Moved, error) {
+	return s.move(ctx, actor, transfer{down, id, request})
 }
 
 // TakeBack takes from a reseller what it has not spent.
-func (s *Service) TakeBack(ctx context.Context, a account.Actor, id int64, r CreditRequest) (Moved, error) {
-	return s.move(ctx, a, transfer{up, id, r})
+func (s *Service) TakeBack(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	request CreditRequest,
+) (Moved, error) {
+	return s.move(ctx, actor, transfer{up, id, request})
 }
 
-func (s *Service) move(ctx context.Context, a account.Actor, t transfer) (m Moved, err error) {
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		child, err := account.FindChild(ctx, tx, a, t.resellerID)
+func (s *Service) move(
+	ctx context.Context,
+	actor account.Actor,
+	transfer transfer,
+) (moved Moved, err error) {
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		child, err := account.FindChild(ctx, tx, actor, transfer.resellerID)
 		if err != nil {
 			return err
 		}
-		if err := t.request.err(); err != nil {
+		if err := transfer.request.err(); err != nil {
 			return err
 		}
-		if err := lockBalances(ctx, tx, a.Company.ID, t.resellerID); err != nil {
+		if err := lockBalances(ctx, tx, actor.Company.ID, transfer.resellerID); err != nil {
 			return err
 		}
-		m, err = s.applyCredits(ctx, tx, a, creditChange{
-			ours: t.direction.ours, theirs: t.direction.theirs, gain: t.direction.sign * t.request.Amount,
-			reseller: child, note: t.request.Note,
+		moved, err = s.applyCredits(ctx, tx, actor, creditChange{
+			ours:     transfer.direction.ours,
+			theirs:   transfer.direction.theirs,
+			gain:     transfer.direction.sign * transfer.request.Amount,
+			reseller: child,
+			note:     transfer.request.Note,
 		})
 		return err
 	})
-	return m, err
+	return moved, err
 }
 
 func tooFew(needed, balance int64) error {
-	return fault.Field("credits", fmt.Sprintf("too few: %d are needed, and there are %d", needed, balance))
+	return fault.Field(
+		"credits",
+		fmt.Sprintf("too few: %d are needed, and there are %d", needed, balance),
+	)
 }

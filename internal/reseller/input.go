@@ -22,7 +22,8 @@ const (
 // readOnly are the fields of a record that a form may carry and that change
 // nothing, so that what was read can be sent back.
 var readOnly = []string{
-	"id", "level", "status", "credits", "plan", "expires_at", "customers_count", "created_at", "invitation_link", "credits_spent", "credits_balance",
+	"id", "level", "status", "credits", "plan", "expires_at", "customers_count", "created_at",
+	"invitation_link", "credits_spent", "credits_balance",
 }
 
 // NewReseller is a reseller that is to be made.
@@ -44,7 +45,7 @@ func ReadNewReseller(in *input.Form) NewReseller {
 	in.Require("name")
 	in.Require("email")
 	in.Ignore(readOnly...)
-	n := NewReseller{
+	reseller := NewReseller{
 		Name:     in.Line("name", maxName).Value,
 		Email:    in.Email("email").Value,
 		Whatsapp: in.Phone("whatsapp").Value,
@@ -53,14 +54,16 @@ func ReadNewReseller(in *input.Form) NewReseller {
 		PlanID:   in.ID("plan_id").Value,
 		Periods:  readPeriods(in),
 	}
-	if n.Kind == account.Subscriber {
+	if reseller.Kind == account.Subscriber {
 		in.Require("plan_id")
 	}
-	n.Problems = in.Problems()
-	return n
+	reseller.Problems = in.Problems()
+	return reseller
 }
 
-func readPeriods(in *input.Form) int { return int(in.Int("periods", 1, maxPeriods).Value) }
+func readPeriods(in *input.Form) int {
+	return int(in.Int("periods", 1, maxPeriods).Value)
+}
 
 // refused are the fields that a Go caller may have left out; those of a form
 // are among its problems.
@@ -97,14 +100,14 @@ func ReadSignup(in *input.Form) Signup {
 	in.Require("name")
 	in.Require("email")
 	in.Require("password")
-	u := Signup{
+	signup := Signup{
 		Name:     in.Line("name", maxName).Value,
 		Email:    in.Email("email").Value,
 		Whatsapp: in.Phone("whatsapp").Value,
 		Password: account.ReadPassword(in),
 	}
-	u.Problems = in.Problems()
-	return u
+	signup.Problems = in.Problems()
+	return signup
 }
 
 // Changes are what a caller wants to change of a reseller; what is not
@@ -122,16 +125,19 @@ func ReadChanges(in *input.Form) Changes {
 	in.MustNotClear("name")
 	in.MustNotClear("email")
 	in.Ignore(readOnly...)
-	c := Changes{
+	changes := Changes{
 		Name:     in.Line("name", maxName),
 		Email:    in.Email("email"),
 		Whatsapp: in.Phone("whatsapp"),
 	}
 	if in.Sent("plan_id") {
-		in.Refuse("plan_id", "cannot be changed here; another plan is chosen when the subscription is renewed")
+		in.Refuse(
+			"plan_id",
+			"cannot be changed here; another plan is chosen when the subscription is renewed",
+		)
 	}
-	c.Problems = in.Problems()
-	return c
+	changes.Problems = in.Problems()
+	return changes
 }
 
 // LevelRequest is the level that a reseller is to have.
@@ -144,9 +150,9 @@ type LevelRequest struct {
 // ReadLevelRequest reads the field level.
 func ReadLevelRequest(in *input.Form) LevelRequest {
 	in.Require("level")
-	r := LevelRequest{Level: choice(in, "level", account.Levels)}
-	r.Problems = in.Problems()
-	return r
+	request := LevelRequest{Level: choice(in, "level", account.Levels)}
+	request.Problems = in.Problems()
+	return request
 }
 
 // RenewRequest is a renewal that a caller wants.
@@ -160,9 +166,9 @@ type RenewRequest struct {
 
 // ReadRenewRequest reads the fields plan_id and periods.
 func ReadRenewRequest(in *input.Form) RenewRequest {
-	r := RenewRequest{PlanID: in.ID("plan_id").Value, Periods: readPeriods(in)}
-	r.Problems = in.Problems()
-	return r
+	request := RenewRequest{PlanID: in.ID("plan_id").Value, Periods: readPeriods(in)}
+	request.Problems = in.Problems()
+	return request
 }
 
 // ReadAgreedRenewal is ReadRenewRequest for a person who has seen a Quote: it
@@ -170,9 +176,9 @@ func ReadRenewRequest(in *input.Form) RenewRequest {
 func ReadAgreedRenewal(in *input.Form) RenewRequest {
 	in.Require("agreed")
 	agreed := in.Int("agreed", 0, maxCredits*maxPeriods)
-	r := ReadRenewRequest(in)
-	r.Agreed = agreed
-	return r
+	request := ReadRenewRequest(in)
+	request.Agreed = agreed
+	return request
 }
 
 // CreditRequest is credits that are to be granted or moved.
@@ -186,9 +192,12 @@ type CreditRequest struct {
 // ReadCreditRequest reads the fields amount and note.
 func ReadCreditRequest(in *input.Form) CreditRequest {
 	in.Require("amount")
-	r := CreditRequest{Amount: in.Int("amount", 1, maxAmount).Value, Note: in.Line("note", maxName).Value}
-	r.Problems = in.Problems()
-	return r
+	request := CreditRequest{
+		Amount: in.Int("amount", 1, maxAmount).Value,
+		Note:   in.Line("note", maxName).Value,
+	}
+	request.Problems = in.Problems()
+	return request
 }
 
 // err is what is wrong with the request. A Go caller's amount has the bounds of
@@ -238,7 +247,7 @@ func ReadPlanChanges(in *input.Form) PlanDraft {
 
 func readPlan(in *input.Form) PlanDraft {
 	in.Ignore(planReadOnly...)
-	d := PlanDraft{
+	draft := PlanDraft{
 		Name:        in.Line("name", maxName),
 		Value:       in.Money("value"),
 		Credits:     in.Int("credits", 0, maxCredits),
@@ -249,12 +258,18 @@ func readPlan(in *input.Form) PlanDraft {
 		Functions:   in.List("functions"),
 		Active:      in.Bool("active"),
 	}
-	d.Problems = in.Problems()
-	return d
+	draft.Problems = in.Problems()
+	return draft
 }
 
 func readUnit(in *input.Form) input.Opt[civil.Unit] {
-	unit := in.Choice("period_unit", string(civil.Day), string(civil.Week), string(civil.Month), string(civil.Year))
+	unit := in.Choice(
+		"period_unit",
+		string(civil.Day),
+		string(civil.Week),
+		string(civil.Month),
+		string(civil.Year),
+	)
 	if !unit.HasValue() {
 		return input.Opt[civil.Unit]{}
 	}
@@ -277,39 +292,45 @@ func readPeriod(in *input.Form) input.Opt[civil.Period] {
 
 // to returns the plan with the draft's changes. Null leaves alone what cannot be
 // empty.
-func (d PlanDraft) to(p Plan) Plan {
-	d.Name.To(&p.Name)
-	d.Value.To(&p.Value)
-	d.Credits.To(&p.Credits)
-	p.Period = d.Period.Or(p.Period)
-	p.Period.Unit = d.PeriodUnit.Or(p.Period.Unit)
-	p.Period.Count = int(d.PeriodCount.Or(int64(p.Period.Count)))
-	p.TrialDays = int(d.TrialDays.Or(int64(p.TrialDays)))
-	p.Functions |= d.functions()
-	p.Active = d.Active.Or(p.Active)
-	return p
+func (d PlanDraft) to(plan Plan) Plan {
+	d.Name.To(&plan.Name)
+	d.Value.To(&plan.Value)
+	d.Credits.To(&plan.Credits)
+	plan.Period = d.Period.Or(plan.Period)
+	plan.Period.Unit = d.PeriodUnit.Or(plan.Period.Unit)
+	plan.Period.Count = int(d.PeriodCount.Or(int64(plan.Period.Count)))
+	plan.TrialDays = int(d.TrialDays.Or(int64(plan.TrialDays)))
+	plan.Functions |= d.functions()
+	plan.Active = d.Active.Or(plan.Active)
+	return plan
 }
 
 // functions are the functions that the draft names, as far as there are such.
-func (d PlanDraft) functions() (f account.Functions) {
+func (d PlanDraft) functions() (functions account.Functions) {
 	for _, name := range d.Functions.Value {
-		f |= account.FunctionsOf(account.Function(name))
+		functions |= account.FunctionsOf(account.Function(name))
 	}
-	return f
+	return functions
 }
 
 // refused are the functions that the actor cannot give, since a company gives
 // only what it has, and what a Go caller left out of a new plan.
-func (d PlanDraft) refused(a account.Actor) (refused fault.Fields) {
-	if d.Credits.HasValue() && d.Credits.Value < floor(a) {
-		refused.Add("credits", "must be at least 1: below the top of the tree every period costs a credit")
+func (d PlanDraft) refused(actor account.Actor) (refused fault.Fields) {
+	if d.Credits.HasValue() && d.Credits.Value < floor(actor) {
+		refused.Add(
+			"credits",
+			"must be at least 1: below the top of the tree every period costs a credit",
+		)
 	}
 	for _, name := range d.Functions.Value {
 		function := account.Function(name)
 		switch {
 		case account.FunctionsOf(function) == 0:
-			refused.Add("functions", fmt.Sprintf("%q is not a function; there are %s", name, functionNames()))
-		case !a.May(function):
+			refused.Add(
+				"functions",
+				fmt.Sprintf("%q is not a function; there are %s", name, functionNames()),
+			)
+		case !actor.May(function):
 			refused.Add("functions", fmt.Sprintf("the company does not have %s itself", name))
 		}
 	}
@@ -317,11 +338,11 @@ func (d PlanDraft) refused(a account.Actor) (refused fault.Fields) {
 }
 
 func functionNames() (list string) {
-	for i, e := range account.FunctionCatalog {
+	for i, entry := range account.FunctionCatalog {
 		if i > 0 {
 			list += ", "
 		}
-		list += string(e.Name)
+		list += string(entry.Name)
 	}
 	return list
 }

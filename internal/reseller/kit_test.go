@@ -57,41 +57,41 @@ func (s *shop) email() string {
 // root makes a company at the top with credits.
 func (s *shop) root(t *testing.T, credits int64) account.Actor {
 	t.Helper()
-	c, _, err := s.accounts.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Rede Clara", "email", s.email())))
+	company, _, err := s.accounts.CreateCompany(t.Context(), account.ReadNewCompany(form("name", "Rede Clara", "email", s.email())))
 	must(t, err)
-	a := account.System(c, "test")
+	actor := account.System(company, "test")
 	if credits > 0 {
-		_, err = s.Grant(t.Context(), a, ReadCreditRequest(form("amount", strconv.FormatInt(credits, 10))))
+		_, err = s.Grant(t.Context(), actor, ReadCreditRequest(form("amount", strconv.FormatInt(credits, 10))))
 		must(t, err)
 	}
-	return a
+	return actor
 }
 
-func (s *shop) plan(t *testing.T, a account.Actor, more ...string) Plan {
+func (s *shop) plan(t *testing.T, actor account.Actor, more ...string) Plan {
 	t.Helper()
-	p, err := s.CreatePlan(t.Context(), a, ReadNewPlan(form(append([]string{"name", "Revenda", "value", "49.90", "credits", "1"}, more...)...)))
+	plan, err := s.CreatePlan(t.Context(), actor, ReadNewPlan(form(append([]string{"name", "Revenda", "value", "49.90", "credits", "1"}, more...)...)))
 	must(t, err)
-	return p
+	return plan
 }
 
 // below makes a reseller and returns it as an actor.
-func (s *shop) below(t *testing.T, a account.Actor, more ...string) account.Actor {
+func (s *shop) below(t *testing.T, actor account.Actor, more ...string) account.Actor {
 	t.Helper()
-	p, err := s.Create(t.Context(), a, ReadNewReseller(form(append([]string{"name", "Loja do Beto", "email", s.email()}, more...)...)))
+	paid, err := s.Create(t.Context(), actor, ReadNewReseller(form(append([]string{"name", "Loja do Beto", "email", s.email()}, more...)...)))
 	must(t, err)
-	return s.actor(t, p.ID)
+	return s.actor(t, paid.ID)
 }
 
 func (s *shop) actor(t *testing.T, id int64) account.Actor {
 	t.Helper()
-	a, err := s.accounts.Actor(t.Context(), id)
+	actor, err := s.accounts.Actor(t.Context(), id)
 	must(t, err)
-	return a
+	return actor
 }
 
-func (s *shop) balance(t *testing.T, a account.Actor) int64 {
+func (s *shop) balance(t *testing.T, actor account.Actor) int64 {
 	t.Helper()
-	n, err := s.Balance(t.Context(), a)
+	n, err := s.Balance(t.Context(), actor)
 	must(t, err)
 	return n
 }

@@ -24,15 +24,20 @@ func mayChange(caller, present, wanted account.Level) bool {
 }
 
 // SetLevel changes the level of a reseller.
-func (s *Service) SetLevel(ctx context.Context, a account.Actor, id int64, r LevelRequest) (Reseller, error) {
-	return s.change(ctx, a, edit{id, account.ResellerLevel, func(_ *sqldb.Tx, after *account.Profile) error {
-		if err := r.Problems.Err(); err != nil {
+func (s *Service) SetLevel(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	request LevelRequest,
+) (Reseller, error) {
+	return s.change(ctx, actor, edit{id, account.ResellerLevel, func(_ *sqldb.Tx, after *account.Profile) error {
+		if err := request.Problems.Err(); err != nil {
 			return err
 		}
-		if !mayChange(a.Company.Level, after.Level, r.Level) {
-			return refuseLevel(a.Company.Level, after.Level, r.Level)
+		if !mayChange(actor.Company.Level, after.Level, request.Level) {
+			return refuseLevel(actor.Company.Level, after.Level, request.Level)
 		}
-		after.Level = r.Level
+		after.Level = request.Level
 		return nil
 	}})
 }
@@ -40,11 +45,19 @@ func (s *Service) SetLevel(ctx context.Context, a account.Actor, id int64, r Lev
 func refuseLevel(caller, present, wanted account.Level) error {
 	highest, any := promotion[caller]
 	if !any {
-		return fault.Forbidden(fmt.Sprintf("level: a company of the level %s cannot change levels", caller))
+		return fault.Forbidden(fmt.Sprintf(
+			"level: a company of the level %s cannot change levels",
+			caller,
+		))
 	}
 	over := wanted
 	if !highest.AtLeast(present) {
 		over = present
 	}
-	return fault.Forbidden(fmt.Sprintf("level: a company of the level %s changes levels up to %s, not %s", caller, highest, over))
+	return fault.Forbidden(fmt.Sprintf(
+		"level: a company of the level %s changes levels up to %s, not %s",
+		caller,
+		highest,
+		over,
+	))
 }

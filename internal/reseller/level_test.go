@@ -21,16 +21,16 @@ var cells = map[account.Level][4]string{
 }
 
 func TestPromotionCellByCell(t *testing.T) {
-	each(t, func(t *testing.T, s *shop) {
+	each(t, func(t *testing.T, shop *shop) {
 		for caller, rows := range cells {
-			root := s.root(t, 0)
-			r := s.below(t, root)
+			root := shop.root(t, 0)
+			actor := shop.below(t, root)
 			root.Company.Level = caller
 			for i, present := range account.Levels {
 				for j, wanted := range account.Levels {
-					setLevel(t, s, r.Company.ID, present)
-					got, err := s.SetLevel(t.Context(), root, r.Company.ID, ReadLevelRequest(form("level", string(wanted))))
-					after := s.actor(t, r.Company.ID).Company.Level
+					setLevel(t, shop, actor.Company.ID, present)
+					got, err := shop.SetLevel(t.Context(), root, actor.Company.ID, ReadLevelRequest(form("level", string(wanted))))
+					after := shop.actor(t, actor.Company.ID).Company.Level
 					name := fmt.Sprintf("%s makes %s of %s", caller, wanted, present)
 					if rows[i][j] == 'y' {
 						if err != nil || got.Level != wanted || after != wanted {
@@ -47,20 +47,20 @@ func TestPromotionCellByCell(t *testing.T) {
 	})
 }
 
-func setLevel(t *testing.T, s *shop, id int64, level account.Level) {
+func setLevel(t *testing.T, shop *shop, id int64, level account.Level) {
 	t.Helper()
-	_, err := s.accounts.SetCompany(t.Context(), s.actor(t, id), account.ReadCompanyDraft(form("level", string(level))))
+	_, err := shop.accounts.SetCompany(t.Context(), shop.actor(t, id), account.ReadCompanyDraft(form("level", string(level))))
 	must(t, err)
 }
 
 func TestLevelMustBeOne(t *testing.T) {
-	s := newShop(t, sqldb.SQLite)
-	root := s.root(t, 0)
-	r := s.below(t, root)
+	shop := newShop(t, sqldb.SQLite)
+	root := shop.root(t, 0)
+	actor := shop.below(t, root)
 	for _, in := range []string{"", "king"} {
-		_, err := s.SetLevel(t.Context(), root, r.Company.ID, ReadLevelRequest(form("level", in)))
+		_, err := shop.SetLevel(t.Context(), root, actor.Company.ID, ReadLevelRequest(form("level", in)))
 		wantFields(t, err, "level")
 	}
-	_, err := s.SetLevel(t.Context(), root, root.Company.ID, ReadLevelRequest(form("level", "king"))) // nobody's own
+	_, err := shop.SetLevel(t.Context(), root, root.Company.ID, ReadLevelRequest(form("level", "king"))) // nobody's own
 	wantKind(t, err, fault.KindNotFound)
 }

@@ -58,30 +58,48 @@ const (
 
 // List returns a page of the company's resellers, newest first, and how many
 // there are.
-func (s *Service) List(ctx context.Context, a account.Actor, f Filter, page input.Page) ([]Reseller, int64, error) {
-	all, err := listed.Total(ctx, s.db, a.Company.ID)
+func (s *Service) List(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	page input.Page,
+) ([]Reseller, int64, error) {
+	all, err := listed.Total(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return nil, 0, err
 	}
-	l := listing{engine: s.db.Engine(), company: a.Company.ID, filter: f, all: all}
-	if f.Level != "" || f.Status != "" {
-		if l.days, err = s.days(ctx, a, f); err != nil {
+	l := listing{
+		engine:  s.db.Engine(),
+		company: actor.Company.ID,
+		filter:  filter,
+		all:     all,
+	}
+	if filter.Level != "" || filter.Status != "" {
+		if l.days, err = s.days(ctx, actor, filter); err != nil {
 			return nil, 0, err
 		}
 	}
-	n, err := s.count(ctx, l)
-	if err != nil || page.Offset() >= n {
-		return []Reseller{}, n, err
+	count, err := s.count(ctx, l)
+	if err != nil || page.Offset() >= count {
+		return []Reseller{}, count, err
 	}
-	window, err := listed.Window(ctx, s.db, a.Company.ID, l.matching(n), f == (Filter{}), n, page)
+	window, err := listed.Window(
+		ctx,
+		s.db,
+		actor.Company.ID,
+		l.matching(count),
+		filter == (Filter{}),
+		count,
+		page,
+	)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := rows(ctx, s.db, a.Company.ID, window)
+	list, err := rows(ctx, s.db, actor.Company.ID, window)
 	if err != nil {
 		return nil, 0, err
 	}
-	return list, n, addCustomers(ctx, s.db, list)
+	return list, count, addCustomers(ctx, s.db, list)
 }
 
 // listing is one call of List.
@@ -104,8 +122,8 @@ type day struct {
 
 // days sorts the states of the counter that the filter wants by what day it is
 // there. There are few: levels, kinds and time zones that occur.
-func (s *Service) days(ctx context.Context, a account.Actor, f Filter) ([]day, error) {
-	states, err := tally.By[string](ctx, s.db, listed, a.Company.ID, "state", sqldb.Where{})
+func (s *Service) days(ctx context.Context, actor account.Actor, filter Filter) ([]day, error) {
+	states, err := tally.By[string](ctx, s.db, listed, actor.Company.ID, "state", sqldb.Where{})
 	if err != nil {
 		return nil, err
 	}
@@ -119,43 +137,45 @@ func (s *Service) days(ctx context.Context, a account.Actor, f Filter) ([]day, e
 		if err != nil {
 			return nil, fmt.Errorf("zone of %q: %w", stored, err)
 		}
-		if !f.wants(state) {
+		if !filter.wants(state) {
 			continue
 		}
 		today := civil.Of(now.In(zone))
 		if byDay[today] == nil {
 			byDay[today] = &day{today: today}
 		}
-		d := byDay[today]
-		d.states = append(d.states, stored)
-		if !slices.Contains(d.zones, state.Zone) {
-			d.zones = append(d.zones, state.Zone)
+		day := byDay[today]
+		day.states = append(day.states, stored)
+		if !slices.Contains(day.zones, state.Zone) {
+			day.zones = append(day.zones, state.Zone)
 		}
 	}
 	list := make([]day, 0, len(byDay))
-	for _, d := range byDay {
-		slices.Sort(d.states)
-		slices.Sort(d.zones)
-		list = append(list, *d)
+	for _, day := range byDay {
+		slices.Sort(day.states)
+		slices.Sort(day.zones)
+		list = append(list, *day)
 	}
-	slices.SortFunc(list, func(x, y day) int { return strings.Compare(x.today.String(), y.today.String()) })
+	slices.SortFunc(list, func(x, y day) int {
+		return strings.Compare(x.today.String(), y.today.String())
+	})
 	return list, nil
 }
 
 // wants reports whether resellers in a state can match, whatever their last day.
-func (f Filter) wants(s account.CountedState) bool {
-	if f.Level != "" && f.Level != s.Level {
+func (f Filter) wants(state account.CountedState) bool {
+	if f.Level != "" && f.Level != state.Level {
 		return false
 	}
 	switch f.Status {
 	case account.StandingSuspended:
-		return s.Suspended
+		return state.Suspended
 	case account.StandingExpired:
-		return !s.Suspended
+		return !state.Suspended
 	case account.StandingTrial:
-		return !s.Suspended && s.Kind == account.Trial
+		return !state.Suspended && state.Kind == account.Trial
 	case account.StandingActive:
-		return !s.Suspended && s.Kind != account.Trial
+		return !state.Suspended && state.Kind != account.Trial
 	}
 	return true
 }
@@ -180,8 +200,8 @@ func either(days []day, cond func(day) (string, []any)) (string, []any) {
 	}
 	var parts []string
 	var all []any
-	for _, d := range days {
-		part, args := cond(d)
+	for _, day := range days {
+		part, args := cond(day)
 		parts, all = append(parts, part), append(all, args...)
 	}
 	return "(" + strings.Join(parts, " OR ") + ")", all
@@ -193,45 +213,45 @@ func among(column string, values []string) (string, []any) {
 
 // count is how many resellers a listing has in all: a sum of the counter, except
 // for a search, which is counted once until something changes.
-func (s *Service) count(ctx context.Context, l listing) (int64, error) {
+func (s *Service) count(ctx context.Context, listing listing) (int64, error) {
 	switch {
-	case l.filter == (Filter{}):
-		return l.all, nil
-	case l.filter.Search == "":
-		n, _, err := listed.Sum(ctx, s.db, l.company, l.keys())
+	case listing.filter == (Filter{}):
+		return listing.all, nil
+	case listing.filter.Search == "":
+		n, _, err := listed.Sum(ctx, s.db, listing.company, listing.keys())
 		return n, err
 	}
-	what := fmt.Sprintf("%+v %+v", l.filter, l.days)
-	return s.counts.Count(ctx, s.db, []tally.Counter{listed}, l.company, what, func() (int64, error) {
-		return countRows(ctx, s.db, l.matching(smallSort))
+	what := fmt.Sprintf("%+v %+v", listing.filter, listing.days)
+	return s.counts.Count(ctx, s.db, []tally.Counter{listed}, listing.company, what, func() (int64, error) {
+		return countRows(ctx, s.db, listing.matching(smallSort))
 	})
 }
 
 // keys are the filters that the counter knows.
-func (l listing) keys() (w sqldb.Where) {
-	f := l.filter
-	if f.PlanID != 0 {
-		w.And("plan_id = ?", f.PlanID)
+func (l listing) keys() (where sqldb.Where) {
+	filter := l.filter
+	if filter.PlanID != 0 {
+		where.And("plan_id = ?", filter.PlanID)
 	}
-	f.expires(&w, "day")
-	if f.Level == "" && f.Status == "" {
-		return w
+	filter.expires(&where, "day")
+	if filter.Level == "" && filter.Status == "" {
+		return where
 	}
-	cond, args := either(l.days, func(d day) (string, []any) {
-		in, states := among("state", d.states)
-		span, today := f.byToday("day", d.today)
+	cond, args := either(l.days, func(day day) (string, []any) {
+		in, states := among("state", day.states)
+		span, today := filter.byToday("day", day.today)
 		return "(" + in + " AND " + span + ")", append(states, today...)
 	})
-	w.And(cond, args...)
-	return w
+	where.And(cond, args...)
+	return where
 }
 
-func (f Filter) expires(w *sqldb.Where, column string) {
+func (f Filter) expires(where *sqldb.Where, column string) {
 	if !f.ExpiresFrom.IsZero() {
-		w.And(column+" >= ?", f.ExpiresFrom.String())
+		where.And(column+" >= ?", f.ExpiresFrom.String())
 	}
 	if !f.ExpiresTo.IsZero() {
-		w.And(column+" > '' AND "+column+" <= ?", f.ExpiresTo.String())
+		where.And(column+" > '' AND "+column+" <= ?", f.ExpiresTo.String())
 	}
 }
 
@@ -240,59 +260,68 @@ func (f Filter) expires(w *sqldb.Where, column string) {
 // many are met soon enough on a walk along the ids, from which an expression
 // keeps the index of days.
 func (l listing) matching(matches int64) sqldb.Source {
-	f := l.filter
-	s := sqldb.Source{From: "companies c", ID: walk, Order: walk}
-	if terms := searchTerms(f.Search); terms != nil {
-		s = sqldb.SearchBy(l.engine, "companies", "parent_id", l.company, l.all > smallSearch, terms)
-		if f != (Filter{Search: f.Search}) {
-			s = s.Rows()
+	filter := l.filter
+	source := sqldb.Source{From: "companies c", ID: walk, Order: walk}
+	if terms := searchTerms(filter.Search); terms != nil {
+		source = sqldb.SearchBy(
+			l.engine,
+			"companies",
+			"parent_id",
+			l.company,
+			l.all > smallSearch,
+			terms,
+		)
+		if filter != (Filter{Search: filter.Search}) {
+			source = source.Rows()
 		}
 	} else {
-		s.Where.And("c.parent_id = ?", l.company)
+		source.Where.And("c.parent_id = ?", l.company)
 	}
 	lastDay := "COALESCE(c.expires_on, '')"
-	spanned := !f.ExpiresFrom.IsZero() || !f.ExpiresTo.IsZero() || f.Status == account.StandingExpired
-	if spanned && f.Search == "" && matches < smallSort && l.all > smallSort {
-		lastDay, s.Order = "c.expires_on", "c.id + 1"
+	spanned := !filter.ExpiresFrom.IsZero() ||
+		!filter.ExpiresTo.IsZero() ||
+		filter.Status == account.StandingExpired
+	if spanned && filter.Search == "" && matches < smallSort && l.all > smallSort {
+		lastDay, source.Order = "c.expires_on", "c.id + 1"
 	}
-	f.expires(&s.Where, lastDay)
-	if f.PlanID != 0 {
-		s.Where.And("c.subscription_plan_id = ?", f.PlanID)
+	filter.expires(&source.Where, lastDay)
+	if filter.PlanID != 0 {
+		source.Where.And("c.subscription_plan_id = ?", filter.PlanID)
 	}
-	if f.Level != "" {
-		s.Where.And("c.level = ?", string(f.Level))
+	if filter.Level != "" {
+		source.Where.And("c.level = ?", string(filter.Level))
 	}
-	f.standing(&s.Where, l.days, lastDay)
-	return s
+	filter.standing(&source.Where, l.days, lastDay)
+	return source
 }
 
 // walk is the order of ids as the indexes of lists have it (migration 0005).
 const walk = "(c.id + 0)"
 
 // standing adds the condition of the status on rows.
-func (f Filter) standing(w *sqldb.Where, days []day, lastDay string) {
+func (f Filter) standing(where *sqldb.Where, days []day, lastDay string) {
 	switch f.Status {
 	case "":
 		return
 	case account.StandingSuspended:
-		w.And("c.suspended_at IS NOT NULL")
+		where.And("c.suspended_at IS NOT NULL")
 		return
 	case account.StandingTrial:
-		w.And("c.suspended_at IS NULL AND c.subscription = ?", string(account.Trial))
+		where.And("c.suspended_at IS NULL AND c.subscription = ?", string(account.Trial))
 	case account.StandingActive:
-		w.And("c.suspended_at IS NULL AND c.subscription <> ?", string(account.Trial))
+		where.And("c.suspended_at IS NULL AND c.subscription <> ?", string(account.Trial))
 	case account.StandingExpired:
-		w.And("c.suspended_at IS NULL")
+		where.And("c.suspended_at IS NULL")
 	}
-	cond, args := either(days, func(d day) (string, []any) {
-		span, today := f.byToday(lastDay, d.today)
+	cond, args := either(days, func(day day) (string, []any) {
+		span, today := f.byToday(lastDay, day.today)
 		if len(days) == 1 {
 			return span, today
 		}
-		in, zones := among("c.timezone", d.zones)
+		in, zones := among("c.timezone", day.zones)
 		return "(" + in + " AND " + span + ")", append(zones, today...)
 	})
-	w.And(cond, args...)
+	where.And(cond, args...)
 }
 
 // searchTerms are the texts of which one must be contained: the term itself,

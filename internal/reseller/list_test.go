@@ -21,30 +21,30 @@ import (
 var zones = []string{"America/Sao_Paulo", "America/Rio_Branco", "Pacific/Kiritimati", "Pacific/Pago_Pago"}
 
 // population makes resellers of every kind below a company.
-func population(t *testing.T, s *shop, root account.Actor, n int) []Reseller {
+func population(t *testing.T, shop *shop, root account.Actor, n int) []Reseller {
 	t.Helper()
 	random := rand.New(rand.NewPCG(3, 4))
-	plans := []Plan{s.plan(t, root, "name", "Ouro", "period", "1day"), s.plan(t, root, "name", "Prata", "period", "3days", "trial_days", "2")}
+	plans := []Plan{shop.plan(t, root, "name", "Ouro", "period", "1day"), shop.plan(t, root, "name", "Prata", "period", "3days", "trial_days", "2")}
 	for i := range n {
 		kind := []string{"trial", "subscriber"}[random.IntN(2)]
-		r := s.below(t, root, "name", fmt.Sprintf("Loja São %d", i), "email", fmt.Sprintf("loja%d@example.com", i), "whatsapp", fmt.Sprintf("119%08d", i),
+		actor := shop.below(t, root, "name", fmt.Sprintf("Loja São %d", i), "email", fmt.Sprintf("loja%d@example.com", i), "whatsapp", fmt.Sprintf("119%08d", i),
 			"type", kind, "plan_id", idText(plans[random.IntN(2)].ID))
 		pairs := []string{"timezone", zones[random.IntN(len(zones))], "level", string(account.Levels[random.IntN(3)])}
-		_, err := s.accounts.SetCompany(t.Context(), r, account.ReadCompanyDraft(form(pairs...)))
+		_, err := shop.accounts.SetCompany(t.Context(), actor, account.ReadCompanyDraft(form(pairs...)))
 		must(t, err)
 		switch random.IntN(5) {
 		case 0:
-			_, err = s.Suspend(t.Context(), root, r.Company.ID)
+			_, err = shop.Suspend(t.Context(), root, actor.Company.ID)
 		case 1:
-			_, err = s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form()))
+			_, err = shop.Renew(t.Context(), root, actor.Company.ID, ReadRenewRequest(form()))
 		}
 		must(t, err)
 	}
 	var all []Reseller
-	for _, id := range s.ids(t, `SELECT id FROM companies WHERE parent_id = ? ORDER BY id DESC`, root.Company.ID) {
-		r, err := s.Find(t.Context(), root, id)
+	for _, id := range shop.ids(t, `SELECT id FROM companies WHERE parent_id = ? ORDER BY id DESC`, root.Company.ID) {
+		reseller, err := shop.Find(t.Context(), root, id)
 		must(t, err)
-		all = append(all, r)
+		all = append(all, reseller)
 	}
 	return all
 }
@@ -57,78 +57,78 @@ func (s *shop) ids(t *testing.T, text string, args ...any) []int64 {
 }
 
 // matches is the filter as a person would say it.
-func (f Filter) matches(r Reseller, now time.Time) bool {
-	ends := r.Subscription.ExpiresOn
-	return (f.Level == "" || r.Level == f.Level) && (f.Status == "" || r.Standing(now) == f.Status) && (f.PlanID == 0 || r.Plan.ID == f.PlanID) &&
+func (f Filter) matches(reseller Reseller, now time.Time) bool {
+	ends := reseller.Subscription.ExpiresOn
+	return (f.Level == "" || reseller.Level == f.Level) && (f.Status == "" || reseller.Standing(now) == f.Status) && (f.PlanID == 0 || reseller.Plan.ID == f.PlanID) &&
 		(f.ExpiresFrom.IsZero() || !ends.Before(f.ExpiresFrom)) && (f.ExpiresTo.IsZero() || !ends.After(f.ExpiresTo)) &&
-		(f.Search == "" || strings.Contains(text.Fold(r.Name+"\n"+r.Email)+"\n"+r.Whatsapp, text.Fold(f.Search)))
+		(f.Search == "" || strings.Contains(text.Fold(reseller.Name+"\n"+reseller.Email)+"\n"+reseller.Whatsapp, text.Fold(f.Search)))
 }
 
-func randomFilter(random *rand.Rand) (f Filter) {
+func randomFilter(random *rand.Rand) (filter Filter) {
 	if random.IntN(2) == 0 {
-		f.Status = account.Standings[random.IntN(4)]
+		filter.Status = account.Standings[random.IntN(4)]
 	}
 	if random.IntN(3) == 0 {
-		f.Level = account.Levels[random.IntN(4)]
+		filter.Level = account.Levels[random.IntN(4)]
 	}
 	if random.IntN(3) == 0 {
-		f.PlanID = random.Int64N(3) + 1
+		filter.PlanID = random.Int64N(3) + 1
 	}
 	if random.IntN(3) == 0 {
-		f.ExpiresFrom = civil.MustParse("2026-01-31").AddDays(random.IntN(6))
+		filter.ExpiresFrom = civil.MustParse("2026-01-31").AddDays(random.IntN(6))
 	}
 	if random.IntN(3) == 0 {
-		f.ExpiresTo = civil.MustParse("2026-01-31").AddDays(random.IntN(6))
+		filter.ExpiresTo = civil.MustParse("2026-01-31").AddDays(random.IntN(6))
 	}
 	if random.IntN(3) == 0 {
-		f.Search = []string{"SAO 1", "loja2", "9000", "o", "são"}[random.IntN(5)]
+		filter.Search = []string{"SAO 1", "loja2", "9000", "o", "são"}[random.IntN(5)]
 	}
-	return f
+	return filter
 }
 
 // Every filter, at hours at which the resellers' calendars disagree, before and
 // after the counts are folded: the page and its total are those of a simple
 // model.
 func TestListAgreesWithASimpleModel(t *testing.T) {
-	each(t, func(t *testing.T, s *shop) {
-		root, other := s.root(t, 1000), s.root(t, 10)
-		s.below(t, other, "name", "Loja São alheia")
+	each(t, func(t *testing.T, shop *shop) {
+		root, other := shop.root(t, 1000), shop.root(t, 10)
+		shop.below(t, other, "name", "Loja São alheia")
 		size, rounds := 60, 150
 		if sqldbtest.Raced {
 			size, rounds = 25, 40
 		}
-		all := population(t, s, root, size)
+		all := population(t, shop, root, size)
 		random := rand.New(rand.NewPCG(5, 6))
 		for i := range rounds {
-			s.clock.Set(noon.Add(time.Duration(random.IntN(8*24*60)) * time.Minute))
+			shop.clock.Set(noon.Add(time.Duration(random.IntN(8*24*60)) * time.Minute))
 			if i == rounds/2 {
-				must(t, tally.Compact(t.Context(), s.db))
+				must(t, tally.Compact(t.Context(), shop.db))
 			}
-			f := randomFilter(random)
-			p := page(random.Int64N(4)+1, random.Int64N(20)+1)
-			wantPage(t, s, root, all, f, p)
+			filter := randomFilter(random)
+			paging := page(random.Int64N(4)+1, random.Int64N(20)+1)
+			wantPage(t, shop, root, all, filter, paging)
 		}
 	})
 }
 
-func wantPage(t *testing.T, s *shop, root account.Actor, all []Reseller, f Filter, p input.Page) {
+func wantPage(t *testing.T, shop *shop, root account.Actor, all []Reseller, filter Filter, paging input.Page) {
 	t.Helper()
 	var want []int64
-	for _, r := range all {
-		if f.matches(r, s.clock.Now()) {
-			want = append(want, r.ID)
+	for _, reseller := range all {
+		if filter.matches(reseller, shop.clock.Now()) {
+			want = append(want, reseller.ID)
 		}
 	}
 	total := int64(len(want))
-	want = want[min(p.Offset(), total):min(p.Offset()+p.Size, total)]
-	list, n, err := s.List(t.Context(), root, f, p)
+	want = want[min(paging.Offset(), total):min(paging.Offset()+paging.Size, total)]
+	list, n, err := shop.List(t.Context(), root, filter, paging)
 	must(t, err)
 	var got []int64
-	for _, r := range list {
-		got = append(got, r.ID)
+	for _, reseller := range list {
+		got = append(got, reseller.ID)
 	}
 	if n != total || !slices.Equal(got, want) {
-		t.Errorf("%v %+v, page %+v: %v of %d, want %v of %d", s.clock.Now(), f, p, got, n, want, total)
+		t.Errorf("%v %+v, page %+v: %v of %d, want %v of %d", shop.clock.Now(), filter, paging, got, n, want, total)
 	}
 }
 
@@ -144,19 +144,19 @@ func TestFilterIsReadFromAQuery(t *testing.T) {
 }
 
 func TestCustomersOfResellersAreCounted(t *testing.T) {
-	each(t, func(t *testing.T, s *shop) {
-		root := s.root(t, 0)
-		r, none := s.below(t, root), s.below(t, root)
+	each(t, func(t *testing.T, shop *shop) {
+		root := shop.root(t, 0)
+		actor, none := shop.below(t, root), shop.below(t, root)
 		add := func(n int64) {
-			must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-				return tally.Customers.Add(t.Context(), tx, r.Company.ID, tally.Change{N: n})
+			must(t, shop.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+				return tally.Customers.Add(t.Context(), tx, actor.Company.ID, tally.Change{N: n})
 			}))
 		}
 		add(3)
-		must(t, tally.Compact(t.Context(), s.db))
+		must(t, tally.Compact(t.Context(), shop.db))
 		add(2)
 		add(-1)
-		list, _, err := s.List(t.Context(), root, Filter{}, page(1, 10))
+		list, _, err := shop.List(t.Context(), root, Filter{}, page(1, 10))
 		if err != nil || list[0].ID != none.Company.ID || list[0].Customers != 0 || list[1].Customers != 4 {
 			t.Errorf("%+v, %v", list, err)
 		}
@@ -165,10 +165,10 @@ func TestCustomersOfResellersAreCounted(t *testing.T) {
 
 // many puts companies below a root in one statement, counted as account counts
 // them.
-func many(t *testing.T, s *shop, root account.Actor, n int) {
+func many(t *testing.T, shop *shop, root account.Actor, n int) {
 	t.Helper()
 	series := `WITH RECURSIVE series (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM series WHERE i < ?)`
-	must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+	must(t, shop.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(t.Context(), series+`
 			INSERT INTO companies (parent_id, name, level, timezone, renew_from, renew_on_payment, lead_days, created_at, updated_at,
 				subscription, subscription_plan_id, expires_on, functions, search)
@@ -177,16 +177,16 @@ func many(t *testing.T, s *shop, root account.Actor, n int) {
 		return err
 	}))
 	var changes []tally.Change
-	must(t, sqldb.Each(t.Context(), s.db, `SELECT id, expires_on, subscription_plan_id FROM companies WHERE parent_id = ?`, []any{root.Company.ID}, func(r sqldb.Row) error {
-		c := tally.Change{N: 1, Key: tally.Key{State: "user/subscriber//America/Sao_Paulo"}}
+	must(t, sqldb.Each(t.Context(), shop.db, `SELECT id, expires_on, subscription_plan_id FROM companies WHERE parent_id = ?`, []any{root.Company.ID}, func(row sqldb.Row) error {
+		change := tally.Change{N: 1, Key: tally.Key{State: "user/subscriber//America/Sao_Paulo"}}
 		var id int64
-		err := r.Scan(&id, &c.Day, &c.PlanID)
-		c.Bucket = tally.BucketOf(id)
-		changes = append(changes, c)
+		err := row.Scan(&id, &change.Day, &change.PlanID)
+		change.Bucket = tally.BucketOf(id)
+		changes = append(changes, change)
 		return err
 	}))
-	must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error { return tally.Resellers.Add(t.Context(), tx, root.Company.ID, changes...) }))
-	must(t, tally.Compact(t.Context(), s.db))
+	must(t, shop.db.Write(t.Context(), func(tx *sqldb.Tx) error { return tally.Resellers.Add(t.Context(), tx, root.Company.ID, changes...) }))
+	must(t, tally.Compact(t.Context(), shop.db))
 }
 
 // What a page costs must not grow with how many resellers there are: it is
@@ -195,17 +195,17 @@ func TestPagesOfManyResellersAreFoundThroughIndexes(t *testing.T) {
 	if sqldbtest.Raced {
 		t.Skip("20,000 companies take too long under the race detector")
 	}
-	each(t, func(t *testing.T, s *shop) {
-		root := s.root(t, 0)
+	each(t, func(t *testing.T, shop *shop) {
+		root := shop.root(t, 0)
 		const size = 20_000
-		many(t, s, root, size)
-		many(t, s, s.root(t, 0), size) // newer ones, which are another's
-		must(t, s.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		many(t, shop, root, size)
+		many(t, shop, shop.root(t, 0), size) // newer ones, which are another's
+		must(t, shop.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			_, err := tx.Exec(t.Context(), `ANALYZE`)
 			return err
 		}))
-		first := s.ids(t, `SELECT min(id) FROM companies WHERE parent_id = ?`, root.Company.ID)[0]
-		list, n, err := s.List(t.Context(), root, Filter{}, page(300, 50))
+		first := shop.ids(t, `SELECT min(id) FROM companies WHERE parent_id = ?`, root.Company.ID)[0]
+		list, n, err := shop.List(t.Context(), root, Filter{}, page(300, 50))
 		if err != nil || n != size || len(list) != 50 || list[0].ID != first+size-1-299*50 {
 			t.Errorf("a deep page: %d of %d, %v", len(list), n, err)
 		}
@@ -222,24 +222,24 @@ func TestPagesOfManyResellersAreFoundThroughIndexes(t *testing.T) {
 			{Filter{Status: account.StandingSuspended}, 0, "companies_suspended"},
 			{Filter{Search: "19999"}, 1, "companies_search"},
 		} {
-			if _, n, err := s.List(t.Context(), root, c.filter, page(1, 50)); err != nil || n != c.total {
+			if _, n, err := shop.List(t.Context(), root, c.filter, page(1, 50)); err != nil || n != c.total {
 				t.Errorf("%+v: %d, %v; want %d", c.filter, n, err, c.total)
 			}
-			wantIndex(t, s, root, c.filter, c.total, c.index)
+			wantIndex(t, shop, root, c.filter, c.total, c.index)
 		}
 	})
 }
 
-func wantIndex(t *testing.T, s *shop, root account.Actor, f Filter, matches int64, index string) {
+func wantIndex(t *testing.T, shop *shop, root account.Actor, filter Filter, matches int64, index string) {
 	t.Helper()
-	l := listing{engine: s.db.Engine(), company: root.Company.ID, filter: f, all: 20_000}
-	if f.Level != "" || f.Status != "" {
+	l := listing{engine: shop.db.Engine(), company: root.Company.ID, filter: filter, all: 20_000}
+	if filter.Level != "" || filter.Status != "" {
 		l.days = []day{{today: root.Today(noon), zones: zones[:1], states: []string{"user/subscriber//America/Sao_Paulo"}}}
 	}
 	statement, args := sqldb.Window{Source: l.matching(matches), Limit: 50}.IDs()
-	plan := sqldbtest.Explain(t, s.db, statement, args...)
+	plan := sqldbtest.Explain(t, shop.db, statement, args...)
 	found := strings.Contains(plan, index) || index == "companies_search" && strings.Contains(plan, "VIRTUAL TABLE INDEX")
 	if !found || strings.Contains(plan, "Seq Scan") {
-		t.Errorf("%+v: %s is not used:\n%s", f, index, plan)
+		t.Errorf("%+v: %s is not used:\n%s", filter, index, plan)
 	}
 }

@@ -36,13 +36,13 @@ type PlanFilter struct {
 
 // ReadPlanFilter reads search and active from a query.
 func ReadPlanFilter(in *input.Form) PlanFilter {
-	var f PlanFilter
-	f.Search = in.Line("search", maxName).Value
+	var filter PlanFilter
+	filter.Search = in.Line("search", maxName).Value
 	if active := in.Choice("active", "true", "false", "1", "0"); active.HasValue() {
 		yes := active.Value == "true" || active.Value == "1"
-		f.OnlyActive = &yes
+		filter.OnlyActive = &yes
 	}
-	return f
+	return filter
 }
 
 // defaultTrialDays are those of a plan that does not say, and of a trial
@@ -53,57 +53,80 @@ const defaultTrialDays = 7
 var defaultPeriod = civil.Period{Unit: civil.Month, Count: 1}
 
 // FindPlan returns a subscription plan of the company.
-func (s *Service) FindPlan(ctx context.Context, a account.Actor, planID int64) (Plan, error) {
-	return planByID(ctx, s.db, a.Company.ID, planID)
+func (s *Service) FindPlan(ctx context.Context, actor account.Actor, planID int64) (Plan, error) {
+	return planByID(ctx, s.db, actor.Company.ID, planID)
 }
 
 // Plans lists subscription plans, newest first, with how many there are in all.
-func (s *Service) Plans(ctx context.Context, a account.Actor, f PlanFilter, page input.Page) ([]Plan, int64, error) {
-	return plans(ctx, s.db, a.Company.ID, f, page)
+func (s *Service) Plans(
+	ctx context.Context,
+	actor account.Actor,
+	filter PlanFilter,
+	page input.Page,
+) ([]Plan, int64, error) {
+	return plans(ctx, s.db, actor.Company.ID, filter, page)
 }
 
 // SignupLink is where a reseller registers on a plan by itself.
-func (s *Service) SignupLink(p Plan) string { return s.publicURL + "/signup/" + p.SignupCode }
+func (s *Service) SignupLink(plan Plan) string {
+	return s.publicURL + "/signup/" + plan.SignupCode
+}
 
 // CreatePlan makes a subscription plan. It has every function that the company
 // has itself, unless some are named.
-func (s *Service) CreatePlan(ctx context.Context, a account.Actor, d PlanDraft) (Plan, error) {
-	if err := d.Problems.With(d.refused(a)).Err(); err != nil {
+func (s *Service) CreatePlan(
+	ctx context.Context,
+	actor account.Actor,
+	draft PlanDraft,
+) (Plan, error) {
+	if err := draft.Problems.With(draft.refused(actor)).Err(); err != nil {
 		return Plan{}, err
 	}
 	fresh := Plan{
-		Period: defaultPeriod, TrialDays: defaultTrialDays, SignupCode: newSignupCode(), Active: true,
-		Functions: account.FunctionsOf(a.Company.Subscription.Functions.Names()...),
+		Period:     defaultPeriod,
+		TrialDays:  defaultTrialDays,
+		SignupCode: newSignupCode(),
+		Active:     true,
+		Functions:  account.FunctionsOf(actor.Company.Subscription.Functions.Names()...),
 	}
-	if d.Functions.HasValue() {
+	if draft.Functions.HasValue() {
 		fresh.Functions = 0
 	}
-	fresh = d.to(fresh)
+	fresh = draft.to(fresh)
 	if fresh.Name == "" {
 		return Plan{}, fault.Field("name", "is required")
 	}
 	var made planChange
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		made = planChange{action: PlanCreated, after: fresh}
-		return s.applyPlan(ctx, tx, a, &made)
+		return s.applyPlan(ctx, tx, actor, &made)
 	})
 	return made.after, err
 }
 
 // UpdatePlan changes the fields that are given. Functions are only added, and
 // the resellers on the plan have them from the same moment.
-func (s *Service) UpdatePlan(ctx context.Context, a account.Actor, planID int64, d PlanDraft) (Plan, error) {
-	return s.changePlan(ctx, a, planEdit{planID, PlanUpdated, func(p Plan) (Plan, error) {
-		return d.to(p), d.Problems.With(d.refused(a)).Err()
+func (s *Service) UpdatePlan(
+	ctx context.Context,
+	actor account.Actor,
+	planID int64,
+	draft PlanDraft,
+) (Plan, error) {
+	return s.changePlan(ctx, actor, planEdit{planID, PlanUpdated, func(plan Plan) (Plan, error) {
+		return draft.to(plan), draft.Problems.With(draft.refused(actor)).Err()
 	}})
 }
 
 // RenewSignupLink gives a plan another signup link. The old one stops working.
-func (s *Service) RenewSignupLink(ctx context.Context, a account.Actor, planID int64) (Plan, error) {
+func (s *Service) RenewSignupLink(
+	ctx context.Context,
+	actor account.Actor,
+	planID int64,
+) (Plan, error) {
 	code := newSignupCode()
-	return s.changePlan(ctx, a, planEdit{planID, PlanLinkRenewed, func(p Plan) (Plan, error) {
-		p.SignupCode = code
-		return p, nil
+	return s.changePlan(ctx, actor, planEdit{planID, PlanLinkRenewed, func(plan Plan) (Plan, error) {
+		plan.SignupCode = code
+		return plan, nil
 	}})
 }
 
@@ -116,21 +139,25 @@ type planEdit struct {
 	do     func(Plan) (Plan, error)
 }
 
-func (s *Service) changePlan(ctx context.Context, a account.Actor, e planEdit) (Plan, error) {
+func (s *Service) changePlan(
+	ctx context.Context,
+	actor account.Actor,
+	edit planEdit,
+) (Plan, error) {
 	var change planChange
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {
 			return err
 		}
-		before, err := planByID(ctx, tx, a.Company.ID, e.id)
+		before, err := planByID(ctx, tx, actor.Company.ID, edit.id)
 		if err != nil {
 			return err
 		}
-		change = planChange{action: e.action, before: before}
-		if change.after, err = e.do(before); err != nil {
+		change = planChange{action: edit.action, before: before}
+		if change.after, err = edit.do(before); err != nil {
 			return err
 		}
-		return s.applyPlan(ctx, tx, a, &change)
+		return s.applyPlan(ctx, tx, actor, &change)
 	})
 	return change.after, err
 }

@@ -28,25 +28,35 @@ func (q Quote) Left() int64 { return q.Balance - q.Cost }
 // QuoteRenewal says what Renew would do with the same request, and refuses the
 // same, but for the want of credits. Reseller and Balance are set beside a
 // refusal too.
-func (s *Service) QuoteRenewal(ctx context.Context, a account.Actor, id int64, r RenewRequest) (q Quote, err error) {
-	q.Periods = r.periods()
-	if q.Reseller, err = s.Find(ctx, a, id); err != nil {
-		return q, err
+func (s *Service) QuoteRenewal(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	request RenewRequest,
+) (quote Quote, err error) {
+	quote.Periods = request.periods()
+	if quote.Reseller, err = s.Find(ctx, actor, id); err != nil {
+		return quote, err
 	}
-	if q.Balance, err = s.Balance(ctx, a); err != nil {
-		return q, err
+	if quote.Balance, err = s.Balance(ctx, actor); err != nil {
+		return quote, err
 	}
 	var refused fault.Fields
-	if q.Plan, refused, err = r.plan(ctx, s.db, a, q.Reseller.Company); err != nil {
-		return q, err
+	quote.Plan, refused, err = request.plan(ctx, s.db, actor, quote.Reseller.Company)
+	if err != nil {
+		return quote, err
 	}
-	if err := r.Problems.With(refused).Err(); err != nil {
-		return q, err
+	if err := request.Problems.With(refused).Err(); err != nil {
+		return quote, err
 	}
-	q.Cost = r.cost(q.Plan)
-	after, err := r.renewed(q.Reseller.Company, q.Plan, civil.Of(s.db.Now().In(q.Reseller.Zone)))
-	q.ExpiresOn = after.ExpiresOn
-	return q, err
+	quote.Cost = request.cost(quote.Plan)
+	after, err := request.renewed(
+		quote.Reseller.Company,
+		quote.Plan,
+		civil.Of(s.db.Now().In(quote.Reseller.Zone)),
+	)
+	quote.ExpiresOn = after.ExpiresOn
+	return quote, err
 }
 
 // Movement is credits on their way between a company and its reseller, and what
@@ -61,45 +71,62 @@ type Movement struct {
 
 // QuoteTransfer says what Transfer would do with the same request, and refuses
 // the same. Reseller and Balance are set beside a refusal too.
-func (s *Service) QuoteTransfer(ctx context.Context, a account.Actor, id int64, r CreditRequest) (Movement, error) {
-	return s.quoteMove(ctx, a, transfer{down, id, r})
+func (s *Service) QuoteTransfer(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	request CreditRequest,
+) (Movement, error) {
+	return s.quoteMove(ctx, actor, transfer{down, id, request})
 }
 
 // QuoteTakeBack is QuoteTransfer for TakeBack.
-func (s *Service) QuoteTakeBack(ctx context.Context, a account.Actor, id int64, r CreditRequest) (Movement, error) {
-	return s.quoteMove(ctx, a, transfer{up, id, r})
+func (s *Service) QuoteTakeBack(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	request CreditRequest,
+) (Movement, error) {
+	return s.quoteMove(ctx, actor, transfer{up, id, request})
 }
 
-func (s *Service) quoteMove(ctx context.Context, a account.Actor, t transfer) (m Movement, err error) {
-	m.Amount, m.Note = t.request.Amount, t.request.Note
-	if m.Reseller, err = s.Find(ctx, a, t.resellerID); err != nil {
-		return m, err
+func (s *Service) quoteMove(
+	ctx context.Context,
+	actor account.Actor,
+	transfer transfer,
+) (movement Movement, err error) {
+	movement.Amount, movement.Note = transfer.request.Amount, transfer.request.Note
+	if movement.Reseller, err = s.Find(ctx, actor, transfer.resellerID); err != nil {
+		return movement, err
 	}
-	if m.Balance, err = s.Balance(ctx, a); err != nil {
-		return m, err
+	if movement.Balance, err = s.Balance(ctx, actor); err != nil {
+		return movement, err
 	}
-	if err := t.request.err(); err != nil {
-		return m, err
+	if err := transfer.request.err(); err != nil {
+		return movement, err
 	}
-	gain := t.direction.sign * m.Amount
-	m.After = Moved{Balance: m.Balance + gain, ResellerBalance: m.Reseller.Credits - gain}
+	gain := transfer.direction.sign * movement.Amount
+	movement.After = Moved{
+		Balance:         movement.Balance + gain,
+		ResellerBalance: movement.Reseller.Credits - gain,
+	}
 	switch {
-	case m.After.Balance < 0:
-		return m, tooFew(m.Amount, m.Balance)
-	case m.After.ResellerBalance < 0:
-		return m, tooFew(m.Amount, m.Reseller.Credits)
+	case movement.After.Balance < 0:
+		return movement, tooFew(movement.Amount, movement.Balance)
+	case movement.After.ResellerBalance < 0:
+		return movement, tooFew(movement.Amount, movement.Reseller.Credits)
 	}
-	return m, nil
+	return movement, nil
 }
 
 // Waiting reports whether the owner of a reseller has not set a password yet,
 // and can be invited.
-func (s *Service) Waiting(ctx context.Context, a account.Actor, id int64) (bool, error) {
-	c, err := account.FindChild(ctx, s.db, a, id)
+func (s *Service) Waiting(ctx context.Context, actor account.Actor, id int64) (bool, error) {
+	company, err := account.FindChild(ctx, s.db, actor, id)
 	if err != nil {
 		return false, err
 	}
-	ready, err := account.InUse(ctx, s.db, c)
+	ready, err := account.InUse(ctx, s.db, company)
 	return !ready, err
 }
 

@@ -33,11 +33,11 @@ func count(errs []error, want error) (n int) {
 }
 
 func TestFiftyCreatesOnTenCreditsMakeTen(t *testing.T) {
-	each(t, func(t *testing.T, s *shop) {
-		root := s.root(t, 10)
-		plan := s.plan(t, root)
+	each(t, func(t *testing.T, shop *shop) {
+		root := shop.root(t, 10)
+		plan := shop.plan(t, root)
 		errs := inParallel(50, func(i int) error {
-			_, err := s.Create(t.Context(), root, ReadNewReseller(form("name", "Loja", "email", fmt.Sprintf("loja%d@example.com", i), "type", "subscriber", "plan_id", idText(plan.ID))))
+			_, err := shop.Create(t.Context(), root, ReadNewReseller(form("name", "Loja", "email", fmt.Sprintf("loja%d@example.com", i), "type", "subscriber", "plan_id", idText(plan.ID))))
 			return err
 		})
 		if n := count(errs, nil); n != 10 {
@@ -48,58 +48,58 @@ func TestFiftyCreatesOnTenCreditsMakeTen(t *testing.T) {
 				wantFields(t, err, "credits")
 			}
 		}
-		if _, n, err := s.List(t.Context(), root, Filter{}, page(1, 50)); err != nil || n != 10 || s.balance(t, root) != 0 {
-			t.Errorf("%d resellers, %d credits, %v", n, s.balance(t, root), err)
+		if _, n, err := shop.List(t.Context(), root, Filter{}, page(1, 50)); err != nil || n != 10 || shop.balance(t, root) != 0 {
+			t.Errorf("%d resellers, %d credits, %v", n, shop.balance(t, root), err)
 		}
-		if n := s.count(t, `SELECT count(*) FROM users WHERE email LIKE 'loja%'`); n != 10 {
+		if n := shop.count(t, `SELECT count(*) FROM users WHERE email LIKE 'loja%'`); n != 10 {
 			t.Errorf("%d owners", n)
 		}
-		wantSums(t, s)
+		wantSums(t, shop)
 	})
 }
 
 func TestParallelRenewalsLoseNeitherPeriodNorCredit(t *testing.T) {
-	each(t, func(t *testing.T, s *shop) {
-		root := s.root(t, 100)
-		plan := s.plan(t, root, "credits", "3", "period", "1day")
-		r := s.below(t, root, "type", "subscriber", "plan_id", idText(plan.ID)) // 1 February, 97 left
+	each(t, func(t *testing.T, shop *shop) {
+		root := shop.root(t, 100)
+		plan := shop.plan(t, root, "credits", "3", "period", "1day")
+		actor := shop.below(t, root, "type", "subscriber", "plan_id", idText(plan.ID)) // 1 February, 97 left
 		errs := inParallel(40, func(int) error {
-			_, err := s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form()))
+			_, err := shop.Renew(t.Context(), root, actor.Company.ID, ReadRenewRequest(form()))
 			return err
 		})
 		if n := count(errs, nil); n != 32 {
 			t.Errorf("%d renewals for 97 credits", n)
 		}
-		got, err := s.Find(t.Context(), root, r.Company.ID)
+		got, err := shop.Find(t.Context(), root, actor.Company.ID)
 		must(t, err)
-		if want := civil.MustParse("2026-02-01").AddDays(32); got.Subscription.ExpiresOn != want || s.balance(t, root) != 1 {
-			t.Errorf("it ends on %v with %d credits left, want %v with 1", got.Subscription.ExpiresOn, s.balance(t, root), want)
+		if want := civil.MustParse("2026-02-01").AddDays(32); got.Subscription.ExpiresOn != want || shop.balance(t, root) != 1 {
+			t.Errorf("it ends on %v with %d credits left, want %v with 1", got.Subscription.ExpiresOn, shop.balance(t, root), want)
 		}
-		wantSums(t, s)
+		wantSums(t, shop)
 	})
 }
 
 // A plan that gets a function while others are put on it leaves nobody behind.
 func TestPlanThatChangesDuringCreatesLeavesNobodyBehind(t *testing.T) {
-	each(t, func(t *testing.T, s *shop) {
-		root := s.root(t, 100)
-		plan := s.plan(t, root, "functions", "api")
-		r := s.below(t, root, "plan_id", idText(plan.ID))
+	each(t, func(t *testing.T, shop *shop) {
+		root := shop.root(t, 100)
+		plan := shop.plan(t, root, "functions", "api")
+		actor := shop.below(t, root, "plan_id", idText(plan.ID))
 		errs := inParallel(21, func(i int) (err error) {
 			switch {
 			case i == 10:
-				_, err = s.UpdatePlan(t.Context(), root, plan.ID, ReadPlanChanges(form("functions", "webhooks")))
+				_, err = shop.UpdatePlan(t.Context(), root, plan.ID, ReadPlanChanges(form("functions", "webhooks")))
 			case i%2 == 0:
-				_, err = s.Create(t.Context(), root, ReadNewReseller(form("name", "Loja", "email", fmt.Sprintf("loja%d@example.com", i), "plan_id", idText(plan.ID))))
+				_, err = shop.Create(t.Context(), root, ReadNewReseller(form("name", "Loja", "email", fmt.Sprintf("loja%d@example.com", i), "plan_id", idText(plan.ID))))
 			default:
-				_, err = s.Renew(t.Context(), root, r.Company.ID, ReadRenewRequest(form()))
+				_, err = shop.Renew(t.Context(), root, actor.Company.ID, ReadRenewRequest(form()))
 			}
 			return err
 		})
 		if n := count(errs, nil); n != 21 {
 			t.Errorf("%d of 21 succeeded: %v", n, errs)
 		}
-		if n := s.count(t, `SELECT count(*) FROM companies WHERE parent_id IS NOT NULL AND functions <> ',api,webhooks,'`); n != 0 {
+		if n := shop.count(t, `SELECT count(*) FROM companies WHERE parent_id IS NOT NULL AND functions <> ',api,webhooks,'`); n != 0 {
 			t.Errorf("%d companies have not got the function", n)
 		}
 	})
@@ -108,19 +108,19 @@ func TestPlanThatChangesDuringCreatesLeavesNobodyBehind(t *testing.T) {
 // wantSums holds the ledger to what it promises: balances are the sums of their
 // entries, each entry bears the balance after it, nothing is negative, and all
 // balances together are what was granted minus what was spent.
-func wantSums(t *testing.T, s *shop) {
+func wantSums(t *testing.T, shop *shop) {
 	t.Helper()
-	if n := s.count(t, `SELECT count(*) FROM credit_balances b WHERE b.balance < 0 OR b.balance <>
+	if n := shop.count(t, `SELECT count(*) FROM credit_balances b WHERE b.balance < 0 OR b.balance <>
 		(SELECT COALESCE(SUM(amount), 0) FROM credit_entries e WHERE e.company_id = b.company_id)`); n != 0 {
 		t.Errorf("%d balances are not the sum of their entries", n)
 	}
-	if n := s.count(t, `SELECT count(*) FROM (
+	if n := shop.count(t, `SELECT count(*) FROM (
 		SELECT balance, SUM(amount) OVER (PARTITION BY company_id ORDER BY id) AS upto FROM credit_entries) AS e WHERE balance <> upto`); n != 0 {
 		t.Errorf("%d entries bear a wrong balance", n)
 	}
-	balances := s.count(t, `SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM credit_balances`)
-	granted := s.count(t, `SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM credit_entries WHERE kind = 'grant'`)
-	spent := s.count(t, `SELECT CAST(COALESCE(-SUM(amount), 0) AS BIGINT) FROM credit_entries WHERE kind IN ('create', 'renew')`)
+	balances := shop.count(t, `SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM credit_balances`)
+	granted := shop.count(t, `SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM credit_entries WHERE kind = 'grant'`)
+	spent := shop.count(t, `SELECT CAST(COALESCE(-SUM(amount), 0) AS BIGINT) FROM credit_entries WHERE kind IN ('create', 'renew')`)
 	if balances != granted-spent {
 		t.Errorf("balances of %d, with %d granted and %d spent", balances, granted, spent)
 	}
@@ -129,8 +129,8 @@ func wantSums(t *testing.T, s *shop) {
 // TestLedgerAddsUpUnderRandomConcurrentWork lets several people of a tree of
 // companies do everything that moves credits, at random and at once.
 func TestLedgerAddsUpUnderRandomConcurrentWork(t *testing.T) {
-	each(t, func(t *testing.T, s *shop) {
-		tree := s.tree(t)
+	each(t, func(t *testing.T, shop *shop) {
+		tree := shop.tree(t)
 		steps, workers := 60, 8
 		if sqldbtest.Raced {
 			steps = 15
@@ -140,7 +140,7 @@ func TestLedgerAddsUpUnderRandomConcurrentWork(t *testing.T) {
 		errs := inParallel(workers, func(w int) error {
 			random := rand.New(rand.NewPCG(uint64(w), 7))
 			for i := range steps {
-				moved, err := s.randomStep(t, tree, random, fmt.Sprintf("w%d-%d@example.com", w, i))
+				moved, err := shop.randomStep(t, tree, random, fmt.Sprintf("w%d-%d@example.com", w, i))
 				if err != nil && fault.KindOf(err) != fault.KindInvalid {
 					return err
 				}
@@ -155,10 +155,10 @@ func TestLedgerAddsUpUnderRandomConcurrentWork(t *testing.T) {
 		if n := count(errs, nil); n != workers {
 			t.Fatal(errs)
 		}
-		wantSums(t, s)
-		for _, a := range tree {
-			if got := s.balance(t, a); got != expected[a.Company.ID] {
-				t.Errorf("company %d has %d credits, and was told of %d", a.Company.ID, got, expected[a.Company.ID])
+		wantSums(t, shop)
+		for _, actor := range tree {
+			if got := shop.balance(t, actor); got != expected[actor.Company.ID] {
+				t.Errorf("company %d has %d credits, and was told of %d", actor.Company.ID, got, expected[actor.Company.ID])
 			}
 		}
 	})
@@ -171,8 +171,8 @@ func (s *shop) tree(t *testing.T) []account.Actor {
 	middle := s.below(t, root)
 	leaf, beside := s.below(t, middle), s.below(t, root)
 	tree := []account.Actor{root, middle, leaf, beside}
-	for _, a := range tree {
-		s.plan(t, a, "credits", "2", "period", "1day")
+	for _, actor := range tree {
+		s.plan(t, actor, "credits", "2", "period", "1day")
 	}
 	return tree
 }
@@ -202,22 +202,22 @@ func (s *shop) randomStep(t *testing.T, tree []account.Actor, random *rand.Rand,
 		if err != nil {
 			return nil, err
 		}
-		p, err := s.Renew(ctx, above, below.Company.ID, ReadRenewRequest(form("plan_id", idText(plans[0].ID), "periods", idText(amount%3+1))))
-		return unless(err, above, -p.CreditsSpent, nil), err
+		paid, err := s.Renew(ctx, above, below.Company.ID, ReadRenewRequest(form("plan_id", idText(plans[0].ID), "periods", idText(amount%3+1))))
+		return unless(err, above, -paid.CreditsSpent, nil), err
 	}
 	plans, _, err := s.Plans(ctx, above, PlanFilter{}, page(1, 1))
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.Create(ctx, above, ReadNewReseller(form("name", "Loja", "email", email, "type", "subscriber", "plan_id", idText(plans[0].ID))))
-	return unless(err, above, -p.CreditsSpent, nil), err
+	paid, err := s.Create(ctx, above, ReadNewReseller(form("name", "Loja", "email", email, "type", "subscriber", "plan_id", idText(plans[0].ID))))
+	return unless(err, above, -paid.CreditsSpent, nil), err
 }
 
-func unless(err error, a account.Actor, amount int64, other *account.Actor) map[int64]int64 {
+func unless(err error, actor account.Actor, amount int64, other *account.Actor) map[int64]int64 {
 	if err != nil {
 		return nil
 	}
-	moved := map[int64]int64{a.Company.ID: amount}
+	moved := map[int64]int64{actor.Company.ID: amount}
 	if other != nil {
 		moved[other.Company.ID] = -amount
 	}

@@ -13,12 +13,17 @@ import (
 // Renew pays for more periods of a reseller's subscription, on its plan or on
 // another. One that has ended counts from today, a live one from its end. It
 // also ends a trial, and a suspension.
-func (s *Service) Renew(ctx context.Context, a account.Actor, id int64, r RenewRequest) (p Paid, err error) {
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		p, err = s.renewTx(ctx, tx, a, renewal{id, r})
+func (s *Service) Renew(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	request RenewRequest,
+) (paid Paid, err error) {
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		paid, err = s.renewTx(ctx, tx, actor, renewal{id, request})
 		return err
 	})
-	return p, err
+	return paid, err
 }
 
 // renewal is a renewal of one reseller.
@@ -27,41 +32,61 @@ type renewal struct {
 	request    RenewRequest
 }
 
-func (s *Service) renewTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, r renewal) (p Paid, err error) {
-	if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
-		return p, err
+func (s *Service) renewTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	renewal renewal,
+) (paid Paid, err error) {
+	if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {
+		return paid, err
 	}
-	before, err := s.lock(ctx, tx, a, r.resellerID)
+	before, err := s.lock(ctx, tx, actor, renewal.resellerID)
 	if err != nil {
-		return p, err
+		return paid, err
 	}
-	plan, err := r.request.price(ctx, tx, a, before.Company)
+	plan, err := renewal.request.price(ctx, tx, actor, before.Company)
 	if err != nil {
-		return p, err
+		return paid, err
 	}
-	change := account.Change{Action: account.ResellerRenewed, Before: before.profile(), After: before.profile()}
+	change := account.Change{
+		Action: account.ResellerRenewed,
+		Before: before.profile(),
+		After:  before.profile(),
+	}
 	change.After.PlanName = plan.Name
-	change.After.Subscription, err = r.request.renewed(before.Company, plan, civil.Of(tx.Now().In(before.Zone)))
+	change.After.Subscription, err = renewal.request.renewed(
+		before.Company,
+		plan,
+		civil.Of(tx.Now().In(before.Zone)),
+	)
 	if err != nil {
-		return p, err
+		return paid, err
 	}
-	if err := s.accounts.SaveTx(ctx, tx, a, &change); err != nil {
-		return p, err
+	if err := s.accounts.SaveTx(ctx, tx, actor, &change); err != nil {
+		return paid, err
 	}
-	return s.pay(ctx, tx, a, Entry{
-		Kind: ForRenew, Amount: -r.request.cost(plan), Reseller: Ref{ID: r.resellerID},
-		Plan: Ref{ID: plan.ID}, Periods: r.request.periods(),
+	return s.pay(ctx, tx, actor, Entry{
+		Kind: ForRenew, Amount: -renewal.request.cost(plan), Reseller: Ref{ID: renewal.resellerID},
+		Plan: Ref{ID: plan.ID}, Periods: renewal.request.periods(),
 	})
 }
 
 func (r RenewRequest) periods() int { return max(1, r.Periods) }
 
-func (r RenewRequest) cost(plan Plan) int64 { return plan.Credits * int64(r.periods()) }
+func (r RenewRequest) cost(plan Plan) int64 {
+	return plan.Credits * int64(r.periods())
+}
 
 // price finds the plan of a renewal and refuses what cannot be done, while
 // nothing has been written yet.
-func (r RenewRequest) price(ctx context.Context, tx *sqldb.Tx, a account.Actor, c account.Company) (Plan, error) {
-	plan, refused, err := r.plan(ctx, tx, a, c)
+func (r RenewRequest) price(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	company account.Company,
+) (Plan, error) {
+	plan, refused, err := r.plan(ctx, tx, actor, company)
 	if err != nil {
 		return plan, err
 	}
@@ -71,32 +96,41 @@ func (r RenewRequest) price(ctx context.Context, tx *sqldb.Tx, a account.Actor, 
 	if r.Agreed.HasValue() && r.Agreed.Value != r.cost(plan) {
 		return plan, fault.Conflict("the price of the plan has changed; look at the cost again")
 	}
-	return plan, enough(ctx, tx, a, r.cost(plan))
+	return plan, enough(ctx, tx, actor, r.cost(plan))
 }
 
 // plan is the plan that a renewal pays for. One that is no longer sold can be
 // kept, and cannot be chosen.
-func (r RenewRequest) plan(ctx context.Context, q sqldb.Querier, a account.Actor, c account.Company) (Plan, fault.Fields, error) {
+func (r RenewRequest) plan(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	company account.Company,
+) (Plan, fault.Fields, error) {
 	var refused fault.Fields
-	planID := cmp.Or(r.PlanID, c.Subscription.PlanID)
+	planID := cmp.Or(r.PlanID, company.Subscription.PlanID)
 	if planID == 0 {
 		refused.Add("plan_id", "is required: the reseller has no plan yet")
 		return Plan{}, refused, nil
 	}
-	plan, err := planByID(ctx, q, a.Company.ID, planID)
+	plan, err := planByID(ctx, querier, actor.Company.ID, planID)
 	if fault.KindOf(err) == fault.KindNotFound {
 		refused.Add("plan_id", "does not exist")
 		return Plan{}, refused, nil
 	}
-	if err == nil && !plan.Active && planID != c.Subscription.PlanID {
+	if err == nil && !plan.Active && planID != company.Subscription.PlanID {
 		refused.Add("plan_id", "is not active")
 	}
-	return plan.soldBy(a), refused, err
+	return plan.soldBy(actor), refused, err
 }
 
 // renewed is the subscription after the renewal.
-func (r RenewRequest) renewed(c account.Company, plan Plan, today civil.Date) (account.Subscription, error) {
-	sub := c.Subscription
+func (r RenewRequest) renewed(
+	company account.Company,
+	plan Plan,
+	today civil.Date,
+) (account.Subscription, error) {
+	sub := company.Subscription
 	if sub.ExpiresOn.IsZero() || sub.ExpiresOn.Before(today) {
 		sub.ExpiresOn, sub.OwnDay = today, today.Day()
 	}

@@ -48,27 +48,32 @@ func New(db *sqldb.DB, accounts *account.Service, publicURL string) *Service {
 }
 
 // Find returns a reseller of the company: one of its children.
-func (s *Service) Find(ctx context.Context, a account.Actor, id int64) (Reseller, error) {
-	return s.find(ctx, s.db, a, id)
+func (s *Service) Find(ctx context.Context, actor account.Actor, id int64) (Reseller, error) {
+	return s.find(ctx, s.db, actor, id)
 }
 
-func (s *Service) find(ctx context.Context, q sqldb.Querier, a account.Actor, id int64) (Reseller, error) {
-	r, err := byID(ctx, q, a.Company.ID, id)
+func (s *Service) find(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	id int64,
+) (Reseller, error) {
+	reseller, err := byID(ctx, querier, actor.Company.ID, id)
 	if err != nil {
-		return r, err
+		return reseller, err
 	}
-	list := []Reseller{r}
-	err = addCustomers(ctx, q, list)
+	list := []Reseller{reseller}
+	err = addCustomers(ctx, querier, list)
 	return list[0], err
 }
 
 // addCustomers sets how many customers each reseller has.
-func addCustomers(ctx context.Context, q sqldb.Querier, list []Reseller) error {
+func addCustomers(ctx context.Context, querier sqldb.Querier, list []Reseller) error {
 	ids := make([]int64, len(list))
-	for i, r := range list {
-		ids[i] = r.ID
+	for i, reseller := range list {
+		ids[i] = reseller.ID
 	}
-	totals, err := tally.Customers.Totals(ctx, q, ids)
+	totals, err := tally.Customers.Totals(ctx, querier, ids)
 	for i := range list {
 		list[i].Customers = totals[list[i].ID]
 	}
@@ -76,20 +81,31 @@ func addCustomers(ctx context.Context, q sqldb.Querier, list []Reseller) error {
 }
 
 // Update changes name, email and whatsapp.
-func (s *Service) Update(ctx context.Context, a account.Actor, id int64, c Changes) (r Reseller, err error) {
-	err = s.accounts.LimitProbes(ctx, a, c.Email.Value, func() error {
-		r, err = s.update(ctx, a, id, c)
+func (s *Service) Update(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	changes Changes,
+) (reseller Reseller, err error) {
+	err = s.accounts.LimitProbes(ctx, actor, changes.Email.Value, func() error {
+		reseller, err = s.update(ctx, actor, id, changes)
 		return err
 	})
-	return r, err
+	return reseller, err
 }
 
-func (s *Service) update(ctx context.Context, a account.Actor, id int64, c Changes) (Reseller, error) {
-	return s.change(ctx, a, edit{id, account.ResellerUpdated, func(tx *sqldb.Tx, after *account.Profile) error {
-		c.Name.To(&after.Name)
-		c.Whatsapp.To(&after.Whatsapp)
-		c.Email.To(&after.OwnerEmail)
-		if err := c.Problems.With(c.refused()).Err(); err != nil || !c.Email.Given() {
+func (s *Service) update(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+	changes Changes,
+) (Reseller, error) {
+	return s.change(ctx, actor, edit{id, account.ResellerUpdated, func(tx *sqldb.Tx, after *account.Profile) error {
+		changes.Name.To(&after.Name)
+		changes.Whatsapp.To(&after.Whatsapp)
+		changes.Email.To(&after.OwnerEmail)
+		err := changes.Problems.With(changes.refused()).Err()
+		if err != nil || !changes.Email.Given() {
 			return err
 		}
 		return s.accounts.SetOwnerEmailTx(ctx, tx, after.Company, after.OwnerEmail)
@@ -112,8 +128,8 @@ func (c Changes) refused() (refused fault.Fields) {
 
 // Suspend stops a reseller: it can sign in and read, and nothing else, until it
 // is resumed or renewed. Its days go on.
-func (s *Service) Suspend(ctx context.Context, a account.Actor, id int64) (Reseller, error) {
-	return s.change(ctx, a, edit{id, account.ResellerSuspended, func(tx *sqldb.Tx, after *account.Profile) error {
+func (s *Service) Suspend(ctx context.Context, actor account.Actor, id int64) (Reseller, error) {
+	return s.change(ctx, actor, edit{id, account.ResellerSuspended, func(tx *sqldb.Tx, after *account.Profile) error {
 		if after.Subscription.SuspendedAt.IsZero() {
 			after.Subscription.SuspendedAt = tx.Now()
 		}
@@ -122,8 +138,8 @@ func (s *Service) Suspend(ctx context.Context, a account.Actor, id int64) (Resel
 }
 
 // Resume ends a suspension.
-func (s *Service) Resume(ctx context.Context, a account.Actor, id int64) (Reseller, error) {
-	return s.change(ctx, a, edit{id, account.ResellerResumed, func(_ *sqldb.Tx, after *account.Profile) error {
+func (s *Service) Resume(ctx context.Context, actor account.Actor, id int64) (Reseller, error) {
+	return s.change(ctx, actor, edit{id, account.ResellerResumed, func(_ *sqldb.Tx, after *account.Profile) error {
 		after.Subscription.SuspendedAt = account.Subscription{}.SuspendedAt
 		return nil
 	}})
@@ -131,17 +147,21 @@ func (s *Service) Resume(ctx context.Context, a account.Actor, id int64) (Resell
 
 // Invite makes a new invitation for the owner of a reseller who has no
 // password yet, and returns its link. The one before stops working.
-func (s *Service) Invite(ctx context.Context, a account.Actor, id int64) (link string, err error) {
+func (s *Service) Invite(
+	ctx context.Context,
+	actor account.Actor,
+	id int64,
+) (link string, err error) {
 	invitation := account.NewInvitation()
-	_, err = s.change(ctx, a, edit{id, account.ResellerInvited, func(tx *sqldb.Tx, after *account.Profile) error {
+	_, err = s.change(ctx, actor, edit{id, account.ResellerInvited, func(tx *sqldb.Tx, after *account.Profile) error {
 		return s.accounts.InviteTx(ctx, tx, after.Company, invitation)
 	}})
 	return s.invitationLink(invitation), err
 }
 
 // invitationLink leads to the panel's page on which a password is set.
-func (s *Service) invitationLink(i account.Invitation) string {
-	return s.publicURL + "/password/" + i.Code
+func (s *Service) invitationLink(invitation account.Invitation) string {
+	return s.publicURL + "/password/" + invitation.Code
 }
 
 // edit is a change of one reseller.
@@ -152,32 +172,45 @@ type edit struct {
 }
 
 // change runs an edit in a transaction and reads the record that comes of it.
-func (s *Service) change(ctx context.Context, a account.Actor, e edit) (r Reseller, err error) {
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := s.lock(ctx, tx, a, e.id)
+func (s *Service) change(
+	ctx context.Context,
+	actor account.Actor,
+	edit edit,
+) (reseller Reseller, err error) {
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := s.lock(ctx, tx, actor, edit.id)
 		if err != nil {
 			return err
 		}
-		change := account.Change{Action: e.action, Before: before.profile(), After: before.profile()}
-		if err := e.do(tx, &change.After); err != nil {
+		change := account.Change{
+			Action: edit.action,
+			Before: before.profile(),
+			After:  before.profile(),
+		}
+		if err := edit.do(tx, &change.After); err != nil {
 			return err
 		}
-		if err := s.accounts.SaveTx(ctx, tx, a, &change); err != nil {
+		if err := s.accounts.SaveTx(ctx, tx, actor, &change); err != nil {
 			return err
 		}
-		r, err = s.find(ctx, tx, a, e.id)
+		reseller, err = s.find(ctx, tx, actor, edit.id)
 		return err
 	})
-	return r, err
+	return reseller, err
 }
 
 // lock reads a reseller for a change: until the commit no other transaction
 // changes it.
-func (s *Service) lock(ctx context.Context, tx *sqldb.Tx, a account.Actor, id int64) (Reseller, error) {
-	if _, err := account.LockChildTx(ctx, tx, a, id); err != nil {
+func (s *Service) lock(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	id int64,
+) (Reseller, error) {
+	if _, err := account.LockChildTx(ctx, tx, actor, id); err != nil {
 		return Reseller{}, err
 	}
-	return s.find(ctx, tx, a, id)
+	return s.find(ctx, tx, actor, id)
 }
 
 // profile is the reseller as account changes it.

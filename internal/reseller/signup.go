@@ -23,16 +23,21 @@ func (s *Service) FindOffer(ctx context.Context, code string) (Offer, error) {
 	return s.findOffer(ctx, s.db, code, s.db.Now())
 }
 
-func (s *Service) findOffer(ctx context.Context, q sqldb.Querier, code string, now time.Time) (Offer, error) {
-	companyID, planID, err := planBySignupCode(ctx, q, code)
+func (s *Service) findOffer(
+	ctx context.Context,
+	querier sqldb.Querier,
+	code string,
+	now time.Time,
+) (Offer, error) {
+	companyID, planID, err := planBySignupCode(ctx, querier, code)
 	if err != nil {
 		return Offer{}, err
 	}
-	plan, err := planByID(ctx, q, companyID, planID)
+	plan, err := planByID(ctx, querier, companyID, planID)
 	if err != nil {
 		return Offer{}, err
 	}
-	company, err := account.FindCompany(ctx, q, companyID)
+	company, err := account.FindCompany(ctx, querier, companyID)
 	if err != nil {
 		return Offer{}, err
 	}
@@ -65,58 +70,63 @@ func (u Signup) order() order {
 // SignUp makes a reseller on the trial of a signup link. A stranger whose address
 // a user has gets the same answer, and nothing is made: the mailbox is told, where
 // there is a mail server. The reseller then has no ID.
-func (s *Service) SignUp(ctx context.Context, u Signup) (r Reseller, err error) {
-	offer, err := s.FindOffer(ctx, u.Code)
+func (s *Service) SignUp(ctx context.Context, signup Signup) (reseller Reseller, err error) {
+	offer, err := s.FindOffer(ctx, signup.Code)
 	if err != nil {
-		return r, err
+		return reseller, err
 	}
-	if err := u.Problems.Err(); err != nil {
-		return r, err
+	if err := signup.Problems.Err(); err != nil {
+		return reseller, err
 	}
-	if err := account.RefusePassword(u.Password, u.Name, u.Email); err != nil {
-		return r, err
+	if err := account.RefusePassword(signup.Password, signup.Name, signup.Email); err != nil {
+		return reseller, err
 	}
-	if err := s.countSignup(ctx, u.Address); err != nil {
-		return r, err
+	if err := s.countSignup(ctx, signup.Address); err != nil {
+		return reseller, err
 	}
-	o := u.order()
-	narrow, _ := account.Networks(u.Address)
+	order := signup.order()
+	narrow, _ := account.Networks(signup.Address)
 	hashing := secret.InLane(ctx, secret.LaneStranger, narrow)
-	if o.child.PasswordHash, err = account.HashPassword(hashing, u.Password); err != nil {
-		return r, err
+	if order.child.PasswordHash, err = account.HashPassword(hashing, signup.Password); err != nil {
+		return reseller, err
 	}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := lockBalances(ctx, tx, offer.Company.ID); err != nil {
 			return err
 		}
 		// It may have changed since.
-		current, err := s.findOffer(ctx, tx, u.Code, tx.Now())
+		current, err := s.findOffer(ctx, tx, signup.Code, tx.Now())
 		if err != nil {
 			return err
 		}
-		taken, err := account.EmailTaken(ctx, tx, u.Email)
+		taken, err := account.EmailTaken(ctx, tx, signup.Email)
 		if err != nil {
 			return err
 		}
 		if taken {
-			r = Reseller{}
-			return s.accounts.AddressWantedTx(ctx, tx, u.Email)
+			reseller = Reseller{}
+			return s.accounts.AddressWantedTx(ctx, tx, signup.Email)
 		}
-		r, err = s.signUpTx(ctx, tx, current, o)
+		reseller, err = s.signUpTx(ctx, tx, current, order)
 		return err
 	})
-	return r, err
+	return reseller, err
 }
 
-func (s *Service) signUpTx(ctx context.Context, tx *sqldb.Tx, offer Offer, o order) (r Reseller, err error) {
+func (s *Service) signUpTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	offer Offer,
+	order order,
+) (reseller Reseller, err error) {
 	parent := account.System(offer.Company, "signup")
-	o.planID = offer.Plan.ID
-	if o, err = o.priced(ctx, tx, parent); err != nil {
-		return r, err
+	order.planID = offer.Plan.ID
+	if order, err = order.priced(ctx, tx, parent); err != nil {
+		return reseller, err
 	}
-	made, err := s.accounts.AddChildTx(ctx, tx, parent, o.child)
+	made, err := s.accounts.AddChildTx(ctx, tx, parent, order.child)
 	if err != nil {
-		return r, err
+		return reseller, err
 	}
 	return s.find(ctx, tx, parent, made.ID)
 }
@@ -132,15 +142,20 @@ func (s *Service) countSignup(ctx context.Context, address string) error {
 			ok, err = countAttempt(ctx, tx, wide, hour, signupsOfWide)
 		}
 		if err == nil && !ok {
-			return fault.New(fault.KindRateLimited, "too many attempts from this address; try again in an hour")
+			return fault.New(
+				fault.KindRateLimited,
+				"too many attempts from this address; try again in an hour",
+			)
 		}
 		return err
 	})
 }
 
-func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
+func hourOf(at time.Time) int64 { return at.Unix() / 3600 }
 
 // Prune removes counts of past hours.
 func (s *Service) Prune(ctx context.Context) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return pruneAttempts(ctx, tx, hourOf(tx.Now())) })
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		return pruneAttempts(ctx, tx, hourOf(tx.Now()))
+	})
 }

@@ -20,27 +20,51 @@ const columns = account.CompanyColumns + `,
 const joins = ` LEFT JOIN subscription_plans p ON p.company_id = c.parent_id AND p.id = c.subscription_plan_id
 	LEFT JOIN credit_balances b ON b.company_id = c.id`
 
-func scan(row sqldb.Row) (r Reseller, err error) {
-	err = account.ScanCompany(row, &r.Company, &r.Email, &r.Plan.ID, &r.Plan.Name, &r.Credits)
-	return r, err
+func scan(row sqldb.Row) (reseller Reseller, err error) {
+	err = account.ScanCompany(
+		row,
+		&reseller.Company,
+		&reseller.Email,
+		&reseller.Plan.ID,
+		&reseller.Plan.Name,
+		&reseller.Credits,
+	)
+	return reseller, err
 }
 
-func byID(ctx context.Context, q sqldb.Querier, parentID, id int64) (Reseller, error) {
-	r, err := sqldb.One(ctx, q, scan, `SELECT `+columns+` FROM companies c`+joins+` WHERE c.parent_id = ? AND c.id = ?`, parentID, id)
-	return r, sqldb.Found(err, "reseller")
+func byID(ctx context.Context, querier sqldb.Querier, parentID, id int64) (Reseller, error) {
+	reseller, err := sqldb.One(
+		ctx,
+		querier,
+		scan,
+		`SELECT `+columns+` FROM companies c`+joins+` WHERE c.parent_id = ? AND c.id = ?`,
+		parentID,
+		id,
+	)
+	return reseller, sqldb.Found(err, "reseller")
 }
 
 // rows reads the resellers of a window, newest first. CROSS JOIN makes SQLite
 // begin with the ids.
-func rows(ctx context.Context, q sqldb.Querier, parentID int64, w sqldb.Window) ([]Reseller, error) {
-	page, args := w.IDs()
-	return sqldb.All(ctx, q, scan, `WITH page AS MATERIALIZED (`+page+`)
+func rows(
+	ctx context.Context,
+	querier sqldb.Querier,
+	parentID int64,
+	window sqldb.Window,
+) ([]Reseller, error) {
+	page, args := window.IDs()
+	return sqldb.All(ctx, querier, scan, `WITH page AS MATERIALIZED (`+page+`)
 		SELECT `+columns+` FROM page CROSS JOIN companies c`+joins+`
 		WHERE c.id = page.id AND c.parent_id = ? ORDER BY c.id DESC`, append(args, parentID)...)
 }
 
-func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `SELECT count(*) FROM `+s.From+s.Where.String(), s.Where.Args...)
+func countRows(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (int64, error) {
+	return sqldb.Value[int64](
+		ctx,
+		querier,
+		`SELECT count(*) FROM `+source.From+source.Where.String(),
+		source.Where.Args...,
+	)
 }
 
 // lockBalances makes the balances of companies if they have none yet, and locks
@@ -49,12 +73,26 @@ func countRows(ctx context.Context, q sqldb.Querier, s sqldb.Source) (int64, err
 func lockBalances(ctx context.Context, tx *sqldb.Tx, companyIDs ...int64) error {
 	slices.Sort(companyIDs)
 	for _, id := range companyIDs {
-		_, err := sqldb.Value[int64](ctx, tx, `SELECT balance FROM credit_balances WHERE company_id = ? {for update}`, id)
+		_, err := sqldb.Value[int64](
+			ctx,
+			tx,
+			`SELECT balance FROM credit_balances WHERE company_id = ? {for update}`,
+			id,
+		)
 		if errors.Is(err, sqldb.ErrNotFound) {
 			// The insert waits for another transaction that made the row, until its commit.
-			_, err = tx.Exec(ctx, `INSERT INTO credit_balances (company_id, balance) VALUES (?, 0) ON CONFLICT DO NOTHING`, id)
+			_, err = tx.Exec(
+				ctx,
+				`INSERT INTO credit_balances (company_id, balance) VALUES (?, 0) ON CONFLICT DO NOTHING`,
+				id,
+			)
 			if err == nil {
-				_, err = sqldb.Value[int64](ctx, tx, `SELECT balance FROM credit_balances WHERE company_id = ? {for update}`, id)
+				_, err = sqldb.Value[int64](
+					ctx,
+					tx,
+					`SELECT balance FROM credit_balances WHERE company_id = ? {for update}`,
+					id,
+				)
 			}
 		}
 		if err != nil {
@@ -64,14 +102,18 @@ func lockBalances(ctx context.Context, tx *sqldb.Tx, companyIDs ...int64) error 
 	return nil
 }
 
-func balanceOf(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `
+func balanceOf(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
+	return sqldb.Value[int64](ctx, querier, `
 		SELECT COALESCE((SELECT balance FROM credit_balances WHERE company_id = ?), 0)`, companyID)
 }
 
 // addToBalance returns the new balance; ok is false, and the balance as it was,
 // when there is not enough.
-func addToBalance(ctx context.Context, tx *sqldb.Tx, companyID, amount int64) (balance int64, ok bool, err error) {
+func addToBalance(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID, amount int64,
+) (balance int64, ok bool, err error) {
 	balance, err = sqldb.Value[int64](ctx, tx, `
 		UPDATE credit_balances SET balance = balance + ? WHERE company_id = ? AND balance + ? >= 0 RETURNING balance`,
 		amount, companyID, amount)
@@ -82,45 +124,58 @@ func addToBalance(ctx context.Context, tx *sqldb.Tx, companyID, amount int64) (b
 	return balance, true, err
 }
 
-func insertEntry(ctx context.Context, tx *sqldb.Tx, companyID int64, e Entry) error {
+func insertEntry(ctx context.Context, tx *sqldb.Tx, companyID int64, entry Entry) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO credit_entries (company_id, kind, amount, balance, reseller_id, plan_id, periods, made_by, note, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		companyID, string(e.Kind), e.Amount, e.Balance, sqldb.RefTo(e.Reseller.ID), sqldb.RefTo(e.Plan.ID), e.Periods, e.By, e.Note,
+		companyID, string(entry.Kind), entry.Amount, entry.Balance, sqldb.RefTo(entry.Reseller.ID),
+		sqldb.RefTo(entry.Plan.ID), entry.Periods, entry.By, entry.Note,
 		tx.Now().UnixMicro())
 	return err
 }
 
-func scanEntry(r sqldb.Row) (e Entry, err error) {
+func scanEntry(row sqldb.Row) (entry Entry, err error) {
 	var created int64
-	err = r.Scan(&e.ID, (*string)(&e.Kind), &e.Amount, &e.Balance, &e.Reseller.ID, &e.Reseller.Name,
-		&e.Plan.ID, &e.Plan.Name, &e.Periods, &e.By, &e.Note, &created)
-	e.CreatedAt = time.UnixMicro(created)
-	return e, err
+	err = row.Scan(&entry.ID, (*string)(&entry.Kind), &entry.Amount, &entry.Balance,
+		&entry.Reseller.ID, &entry.Reseller.Name,
+		&entry.Plan.ID, &entry.Plan.Name, &entry.Periods, &entry.By, &entry.Note, &created)
+	entry.CreatedAt = time.UnixMicro(created)
+	return entry, err
 }
 
 // entries begins with the ids, so that the joins are of one page.
-func entries(ctx context.Context, q sqldb.Querier, companyID, before int64, limit int) ([]Entry, error) {
-	var w sqldb.Where
-	w.And("company_id = ?", companyID)
+func entries(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, before int64,
+	limit int,
+) ([]Entry, error) {
+	var where sqldb.Where
+	where.And("company_id = ?", companyID)
 	if before > 0 {
-		w.And("id < ?", before)
+		where.And("id < ?", before)
 	}
-	return sqldb.All(ctx, q, scanEntry, `WITH page AS MATERIALIZED (SELECT id FROM credit_entries`+w.String()+` ORDER BY id DESC LIMIT ?)
+	return sqldb.All(ctx, querier, scanEntry, `
+		WITH page AS MATERIALIZED (SELECT id FROM credit_entries`+where.String()+` ORDER BY id DESC LIMIT ?)
 		SELECT e.id, e.kind, e.amount, e.balance, COALESCE(e.reseller_id, 0), COALESCE(c.name, ''),
 			COALESCE(e.plan_id, 0), COALESCE(p.name, ''), e.periods, e.made_by, e.note, e.created_at
 		FROM page CROSS JOIN credit_entries e LEFT JOIN companies c ON c.id = e.reseller_id
 		LEFT JOIN subscription_plans p ON p.company_id = e.company_id AND p.id = e.plan_id
-		WHERE e.id = page.id AND e.company_id = ? ORDER BY e.id DESC`, append(w.Args, limit, companyID)...)
+		WHERE e.id = page.id AND e.company_id = ? ORDER BY e.id DESC`, append(where.Args, limit, companyID)...)
 }
 
 // countBelow walks down from a company whose id was checked to be a child of the
 // caller's.
-func countBelow(ctx context.Context, q sqldb.Querier, id int64, today civil.Date) (Below, error) {
-	return sqldb.One(ctx, q, func(r sqldb.Row) (b Below, err error) {
-		err = r.Scan(&b.Total, &b.Suspended, &b.Expired, &b.Trial)
-		b.Active = b.Total - b.Suspended - b.Expired - b.Trial
-		return b, err
+func countBelow(
+	ctx context.Context,
+	querier sqldb.Querier,
+	id int64,
+	today civil.Date,
+) (Below, error) {
+	return sqldb.One(ctx, querier, func(row sqldb.Row) (below Below, err error) {
+		err = row.Scan(&below.Total, &below.Suspended, &below.Expired, &below.Trial)
+		below.Active = below.Total - below.Suspended - below.Expired - below.Trial
+		return below, err
 	}, `WITH RECURSIVE below (id, suspended, expired, trial) AS (
 			SELECT id, suspended_at IS NOT NULL, COALESCE(expires_on, '9999') < ?, subscription = 'trial' FROM companies WHERE parent_id = ?
 			UNION ALL

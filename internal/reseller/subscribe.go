@@ -41,77 +41,94 @@ func (n NewReseller) order() order {
 
 // Create makes a reseller of the company: as a trial, or as a subscriber that
 // costs credits. An owner without a password gets an invitation.
-func (s *Service) Create(ctx context.Context, a account.Actor, n NewReseller) (p Paid, err error) {
-	err = s.accounts.LimitProbes(ctx, a, n.Email, func() error {
-		p, err = s.create(ctx, a, n)
+func (s *Service) Create(
+	ctx context.Context,
+	actor account.Actor,
+	reseller NewReseller,
+) (paid Paid, err error) {
+	err = s.accounts.LimitProbes(ctx, actor, reseller.Email, func() error {
+		paid, err = s.create(ctx, actor, reseller)
 		return err
 	})
-	return p, err
+	return paid, err
 }
 
-func (s *Service) create(ctx context.Context, a account.Actor, n NewReseller) (p Paid, err error) {
-	o := n.order()
-	if problems := n.Problems.With(n.refused()); problems.Any() { // all that fails is reported at once
-		_, refused, err := o.check(ctx, s.db, a)
+func (s *Service) create(
+	ctx context.Context,
+	actor account.Actor,
+	reseller NewReseller,
+) (paid Paid, err error) {
+	order := reseller.order()
+	if problems := reseller.Problems.With(reseller.refused()); problems.Any() { // all that fails is reported at once
+		_, refused, err := order.check(ctx, s.db, actor)
 		if err != nil {
-			return p, err
+			return paid, err
 		}
-		return p, problems.With(refused).Err()
+		return paid, problems.With(refused).Err()
 	}
-	if err := account.RefusePassword(n.Password, n.Name, n.Email); err != nil {
-		return p, err
+	if err := account.RefusePassword(reseller.Password, reseller.Name, reseller.Email); err != nil {
+		return paid, err
 	}
-	if o.child.PasswordHash, err = account.HashPassword(ctx, n.Password); err != nil {
-		return p, err
+	if order.child.PasswordHash, err = account.HashPassword(ctx, reseller.Password); err != nil {
+		return paid, err
 	}
-	err = a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		p, err = s.createTx(ctx, tx, a, o)
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		paid, err = s.createTx(ctx, tx, actor, order)
 		return err
 	})
-	return p, err
+	return paid, err
 }
 
-func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, o order) (p Paid, err error) {
-	if err := lockBalances(ctx, tx, a.Company.ID); err != nil {
-		return p, err
+func (s *Service) createTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	order order,
+) (paid Paid, err error) {
+	if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {
+		return paid, err
 	}
-	if o, err = o.priced(ctx, tx, a); err != nil {
-		return p, err
+	if order, err = order.priced(ctx, tx, actor); err != nil {
+		return paid, err
 	}
-	made, err := s.accounts.AddChildTx(ctx, tx, a, o.child)
+	made, err := s.accounts.AddChildTx(ctx, tx, actor, order.child)
 	if err != nil {
-		return p, err
+		return paid, err
 	}
-	if o.child.PasswordHash == "" {
-		if err := s.accounts.InviteTx(ctx, tx, made, o.invitation); err != nil {
-			return p, err
+	if order.child.PasswordHash == "" {
+		if err := s.accounts.InviteTx(ctx, tx, made, order.invitation); err != nil {
+			return paid, err
 		}
 	}
-	p, err = s.pay(ctx, tx, a, Entry{
-		Kind: ForCreate, Amount: -o.cost(), Reseller: Ref{ID: made.ID}, Plan: Ref{ID: o.plan.ID}, Periods: o.periods,
+	paid, err = s.pay(ctx, tx, actor, Entry{
+		Kind:     ForCreate,
+		Amount:   -order.cost(),
+		Reseller: Ref{ID: made.ID},
+		Plan:     Ref{ID: order.plan.ID},
+		Periods:  order.periods,
 	})
-	if o.child.PasswordHash == "" {
-		p.InvitationLink = s.invitationLink(o.invitation)
+	if order.child.PasswordHash == "" {
+		paid.InvitationLink = s.invitationLink(order.invitation)
 	}
-	return p, err
+	return paid, err
 }
 
 // priced returns the order with the plan and the subscription that are found for
 // it. It refuses what cannot be done while nothing has been written yet: the
 // company must be able to pay.
-func (o order) priced(ctx context.Context, tx *sqldb.Tx, a account.Actor) (order, error) {
-	plan, refused, err := o.check(ctx, tx, a)
+func (o order) priced(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (order, error) {
+	plan, refused, err := o.check(ctx, tx, actor)
 	if err != nil {
 		return o, err
 	}
 	if err := refused.Err(); err != nil {
 		return o, err
 	}
-	o.plan, o.child.PlanName = plan.soldBy(a), plan.Name
-	if o.child.Subscription, err = o.subscription(a, a.Today(tx.Now())); err != nil {
+	o.plan, o.child.PlanName = plan.soldBy(actor), plan.Name
+	if o.child.Subscription, err = o.subscription(actor, actor.Today(tx.Now())); err != nil {
 		return o, err
 	}
-	return o, enough(ctx, tx, a, o.cost())
+	return o, enough(ctx, tx, actor, o.cost())
 }
 
 func (o order) cost() int64 {
@@ -123,23 +140,27 @@ func (o order) cost() int64 {
 
 // floor is the least that a company sells a period for. Below the top of the
 // tree that is a credit: what costs nothing would have no end.
-func floor(a account.Actor) int64 {
-	if a.Company.ParentID == 0 {
+func floor(actor account.Actor) int64 {
+	if actor.Company.ParentID == 0 {
 		return 0
 	}
 	return 1
 }
 
 // soldBy is the plan as a company sells it now.
-func (p Plan) soldBy(a account.Actor) Plan {
-	p.Credits = max(p.Credits, floor(a))
+func (p Plan) soldBy(actor account.Actor) Plan {
+	p.Credits = max(p.Credits, floor(actor))
 	return p
 }
 
 // check finds the plan of an order, and returns as fields what the database
 // refuses. A trial without a plan gets the oldest there is; with none, ID is 0.
-func (o order) check(ctx context.Context, q sqldb.Querier, a account.Actor) (plan Plan, refused fault.Fields, err error) {
-	taken, err := account.EmailTaken(ctx, q, o.child.Email)
+func (o order) check(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+) (plan Plan, refused fault.Fields, err error) {
+	taken, err := account.EmailTaken(ctx, querier, o.child.Email)
 	if err != nil {
 		return plan, refused, err
 	}
@@ -148,9 +169,9 @@ func (o order) check(ctx context.Context, q sqldb.Querier, a account.Actor) (pla
 	}
 	if o.planID == 0 {
 		if o.kind == account.Trial {
-			plan, err = oldestPlan(ctx, q, a.Company.ID)
+			plan, err = oldestPlan(ctx, querier, actor.Company.ID)
 		}
-	} else if plan, err = planByID(ctx, q, a.Company.ID, o.planID); fault.KindOf(err) == fault.KindNotFound {
+	} else if plan, err = planByID(ctx, querier, actor.Company.ID, o.planID); fault.KindOf(err) == fault.KindNotFound {
 		refused.Add("plan_id", "does not exist")
 		return Plan{}, refused, nil
 	}
@@ -164,17 +185,22 @@ func (o order) check(ctx context.Context, q sqldb.Querier, a account.Actor) (pla
 }
 
 // subscription is what a new company begins with.
-func (o order) subscription(a account.Actor, today civil.Date) (account.Subscription, error) {
+func (o order) subscription(actor account.Actor, today civil.Date) (account.Subscription, error) {
 	plan := o.plan
 	sub := account.Subscription{
-		Kind: o.kind, PlanID: plan.ID, Functions: plan.Functions, ExpiresOn: today, OwnDay: today.Day(), Anonymous: o.anonymous,
+		Kind:      o.kind,
+		PlanID:    plan.ID,
+		Functions: plan.Functions,
+		ExpiresOn: today,
+		OwnDay:    today.Day(),
+		Anonymous: o.anonymous,
 	}
 	if o.kind == account.Subscriber {
 		return extended(sub, plan.Period, o.periods, today)
 	}
 	days := plan.TrialDays
 	if plan.ID == 0 {
-		days, sub.Functions = defaultTrialDays, a.Company.Subscription.Functions
+		days, sub.Functions = defaultTrialDays, actor.Company.Subscription.Functions
 	}
 	sub.ExpiresOn = today.AddDays(days)
 	sub.OwnDay = sub.ExpiresOn.Day()
@@ -186,18 +212,23 @@ const yearsAhead = 10
 
 // extended moves the last day on by a number of periods. Months and years
 // return to the own day of the month; days and weeks make a new one.
-func extended(sub account.Subscription, p civil.Period, periods int, today civil.Date) (account.Subscription, error) {
+func extended(
+	sub account.Subscription,
+	period civil.Period,
+	periods int,
+	today civil.Date,
+) (account.Subscription, error) {
 	furthest, err := civil.Period{Unit: civil.Year, Count: yearsAhead}.After(today, today.Day())
 	if err != nil {
 		return sub, fault.Field("periods", err.Error())
 	}
 	for range periods {
-		next, err := p.After(sub.ExpiresOn, sub.OwnDay)
+		next, err := period.After(sub.ExpiresOn, sub.OwnDay)
 		if err != nil {
 			return sub, fault.Field("periods", err.Error())
 		}
 		sub.ExpiresOn = next
-		if p.Unit == civil.Day || p.Unit == civil.Week {
+		if period.Unit == civil.Day || period.Unit == civil.Week {
 			sub.OwnDay = next.Day()
 		}
 	}
@@ -209,8 +240,8 @@ func extended(sub account.Subscription, p civil.Period, periods int, today civil
 
 // enough refuses what the company cannot pay for while nothing has been
 // written yet.
-func enough(ctx context.Context, tx *sqldb.Tx, a account.Actor, cost int64) error {
-	balance, err := balanceOf(ctx, tx, a.Company.ID)
+func enough(ctx context.Context, tx *sqldb.Tx, actor account.Actor, cost int64) error {
+	balance, err := balanceOf(ctx, tx, actor.Company.ID)
 	if err != nil || cost <= balance {
 		return err
 	}
@@ -220,16 +251,21 @@ func enough(ctx context.Context, tx *sqldb.Tx, a account.Actor, cost int64) erro
 // pay posts what a reseller's subscription costs, in the transaction of what is
 // paid for, and reads the record that comes of it. The audit line is that of
 // the reseller's change.
-func (s *Service) pay(ctx context.Context, tx *sqldb.Tx, a account.Actor, e Entry) (p Paid, err error) {
-	p.CreditsSpent = -e.Amount
-	if p.CreditsSpent > 0 {
-		p.CreditsBalance, err = post(ctx, tx, a, posting{a.Company.ID, e})
+func (s *Service) pay(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	entry Entry,
+) (paid Paid, err error) {
+	paid.CreditsSpent = -entry.Amount
+	if paid.CreditsSpent > 0 {
+		paid.CreditsBalance, err = post(ctx, tx, actor, posting{actor.Company.ID, entry})
 	} else {
-		p.CreditsBalance, err = balanceOf(ctx, tx, a.Company.ID)
+		paid.CreditsBalance, err = balanceOf(ctx, tx, actor.Company.ID)
 	}
 	if err != nil {
-		return p, err
+		return paid, err
 	}
-	p.Reseller, err = s.find(ctx, tx, a, e.Reseller.ID)
-	return p, err
+	paid.Reseller, err = s.find(ctx, tx, actor, entry.Reseller.ID)
+	return paid, err
 }

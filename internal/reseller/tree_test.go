@@ -11,47 +11,47 @@ import (
 )
 
 // deeds are all use cases that name another company.
-func (s *shop) deeds(ctx context.Context) map[string]func(a account.Actor, id int64) error {
+func (s *shop) deeds(ctx context.Context) map[string]func(actor account.Actor, id int64) error {
 	return map[string]func(account.Actor, int64) error{
-		"find": func(a account.Actor, id int64) error { _, err := s.Find(ctx, a, id); return err },
-		"update": func(a account.Actor, id int64) error {
-			_, err := s.Update(ctx, a, id, ReadChanges(form("name", "Outra")))
+		"find": func(actor account.Actor, id int64) error { _, err := s.Find(ctx, actor, id); return err },
+		"update": func(actor account.Actor, id int64) error {
+			_, err := s.Update(ctx, actor, id, ReadChanges(form("name", "Outra")))
 			return err
 		},
-		"level": func(a account.Actor, id int64) error {
-			_, err := s.SetLevel(ctx, a, id, ReadLevelRequest(form("level", "user")))
+		"level": func(actor account.Actor, id int64) error {
+			_, err := s.SetLevel(ctx, actor, id, ReadLevelRequest(form("level", "user")))
 			return err
 		},
-		"suspend": func(a account.Actor, id int64) error { _, err := s.Suspend(ctx, a, id); return err },
-		"resume":  func(a account.Actor, id int64) error { _, err := s.Resume(ctx, a, id); return err },
-		"invite":  func(a account.Actor, id int64) error { _, err := s.Invite(ctx, a, id); return err },
-		"renew": func(a account.Actor, id int64) error {
-			_, err := s.Renew(ctx, a, id, ReadRenewRequest(form("periods", "1")))
+		"suspend": func(actor account.Actor, id int64) error { _, err := s.Suspend(ctx, actor, id); return err },
+		"resume":  func(actor account.Actor, id int64) error { _, err := s.Resume(ctx, actor, id); return err },
+		"invite":  func(actor account.Actor, id int64) error { _, err := s.Invite(ctx, actor, id); return err },
+		"renew": func(actor account.Actor, id int64) error {
+			_, err := s.Renew(ctx, actor, id, ReadRenewRequest(form("periods", "1")))
 			return err
 		},
-		"transfer": func(a account.Actor, id int64) error {
-			_, err := s.Transfer(ctx, a, id, ReadCreditRequest(form("amount", "1")))
+		"transfer": func(actor account.Actor, id int64) error {
+			_, err := s.Transfer(ctx, actor, id, ReadCreditRequest(form("amount", "1")))
 			return err
 		},
-		"waiting": func(a account.Actor, id int64) error { _, err := s.Waiting(ctx, a, id); return err },
-		"quote a renewal": func(a account.Actor, id int64) error {
-			_, err := s.QuoteRenewal(ctx, a, id, ReadRenewRequest(form()))
+		"waiting": func(actor account.Actor, id int64) error { _, err := s.Waiting(ctx, actor, id); return err },
+		"quote a renewal": func(actor account.Actor, id int64) error {
+			_, err := s.QuoteRenewal(ctx, actor, id, ReadRenewRequest(form()))
 			return err
 		},
-		"renew at a price": func(a account.Actor, id int64) error {
-			_, err := s.Renew(ctx, a, id, ReadAgreedRenewal(form("agreed", "1")))
+		"renew at a price": func(actor account.Actor, id int64) error {
+			_, err := s.Renew(ctx, actor, id, ReadAgreedRenewal(form("agreed", "1")))
 			return err
 		},
-		"quote a transfer": func(a account.Actor, id int64) error {
-			_, err := s.QuoteTransfer(ctx, a, id, ReadCreditRequest(form("amount", "1")))
+		"quote a transfer": func(actor account.Actor, id int64) error {
+			_, err := s.QuoteTransfer(ctx, actor, id, ReadCreditRequest(form("amount", "1")))
 			return err
 		},
-		"quote a taking back": func(a account.Actor, id int64) error {
-			_, err := s.QuoteTakeBack(ctx, a, id, ReadCreditRequest(form("amount", "1")))
+		"quote a taking back": func(actor account.Actor, id int64) error {
+			_, err := s.QuoteTakeBack(ctx, actor, id, ReadCreditRequest(form("amount", "1")))
 			return err
 		},
-		"take back": func(a account.Actor, id int64) error {
-			_, err := s.TakeBack(ctx, a, id, ReadCreditRequest(form("amount", "1")))
+		"take back": func(actor account.Actor, id int64) error {
+			_, err := s.TakeBack(ctx, actor, id, ReadCreditRequest(form("amount", "1")))
 			return err
 		},
 	}
@@ -60,24 +60,24 @@ func (s *shop) deeds(ctx context.Context) map[string]func(a account.Actor, id in
 // At every level, a use case about a company that is not a child of the actor's
 // answers as if it did not exist, and changes nothing.
 func TestEveryUseCaseStopsAtDirectResellers(t *testing.T) {
-	each(t, func(t *testing.T, s *shop) {
-		tree := append(s.tree(t), s.root(t, 10)) // root, middle, leaf, beside, stranger
+	each(t, func(t *testing.T, shop *shop) {
+		tree := append(shop.tree(t), shop.root(t, 10)) // root, middle, leaf, beside, stranger
 		parents := map[int]int{1: 0, 2: 1, 3: 0}
-		before := s.everything(t)
+		before := shop.everything(t)
 		for i, who := range tree {
 			who.Company.Level = account.LevelUltraMaster
 			for j, whom := range tree {
 				if parent, below := parents[j]; below && parent == i {
 					continue
 				}
-				for name, do := range s.deeds(t.Context()) {
+				for name, do := range shop.deeds(t.Context()) {
 					if err := do(who, whom.Company.ID); fault.KindOf(err) != fault.KindNotFound {
 						t.Errorf("company %d, %s of company %d: %v", i, name, j, err)
 					}
 				}
 			}
 		}
-		if after := s.everything(t); after != before {
+		if after := shop.everything(t); after != before {
 			t.Errorf("it was\n%s\nand is\n%s", before, after)
 		}
 	})

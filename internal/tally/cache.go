@@ -30,10 +30,17 @@ const maxCounts = 2000
 // Count returns what count returned last for the same thing, if nothing has
 // changed since in the company's counters: those of all the records that count
 // looks at.
-func (c *Cache) Count(ctx context.Context, q sqldb.Querier, counters []Counter, companyID int64, what string, count func() (int64, error)) (int64, error) {
+func (c *Cache) Count(
+	ctx context.Context,
+	querier sqldb.Querier,
+	counters []Counter,
+	companyID int64,
+	what string,
+	count func() (int64, error),
+) (int64, error) {
 	// The stamp comes first: a change between the two is then counted and
 	// found again under its own stamp, never hidden under an older one.
-	at, err := stampOf(ctx, q, companyID, counters)
+	at, err := stampOf(ctx, querier, companyID, counters)
 	if err != nil {
 		return 0, err
 	}

@@ -26,18 +26,22 @@ type Records struct {
 // Differences is by how much the counter has more than the records, at the
 // keys where it has; at most 100 of them. Each comparison is one statement, and
 // so of one moment.
-func (r Recount) Differences(ctx context.Context, q sqldb.Querier, companyID int64) ([]Change, error) {
+func (r Recount) Differences(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+) ([]Change, error) {
 	ctx = sqldb.WithoutDeadline(ctx)
 	records := r.Records(companyID)
-	found, err := differentSums(ctx, q, companyID, r.Counter, records)
+	found, err := differentSums(ctx, querier, companyID, r.Counter, records)
 	if err != nil || len(records.States) > 0 {
 		return found, err
 	}
-	buckets, err := differentBuckets(ctx, q, companyID, r.Counter, records)
+	buckets, err := differentBuckets(ctx, querier, companyID, r.Counter, records)
 	if err != nil {
 		return nil, err
 	}
-	total, err := differentTotal(ctx, q, companyID, r.Counter, records)
+	total, err := differentTotal(ctx, querier, companyID, r.Counter, records)
 	if total != 0 {
 		buckets = append(buckets, Change{N: total})
 	}
@@ -68,8 +72,9 @@ func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, companyID int64) (in
 	if err != nil {
 		return 0, err
 	}
-	for _, d := range keys {
-		if err := addPlace(ctx, tx, companyID, r.Counter, d.Key, Sums{-d.N, -d.Cents}); err != nil {
+	for _, key := range keys {
+		err := addPlace(ctx, tx, companyID, r.Counter, key.Key, Sums{-key.N, -key.Cents})
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -80,8 +85,9 @@ func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, companyID int64) (in
 	if err != nil {
 		return 0, err
 	}
-	for _, d := range buckets {
-		if err := addBucket(ctx, tx, companyID, r.Counter, d.Bucket, Sums{N: -d.N}); err != nil {
+	for _, bucket := range buckets {
+		err := addBucket(ctx, tx, companyID, r.Counter, bucket.Bucket, Sums{N: -bucket.N})
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -93,45 +99,70 @@ func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, companyID int64) (in
 }
 
 // differentSums compares the sums by key, deltas included, with the records.
-func differentSums(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, r Records) ([]Change, error) {
+func differentSums(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	counter Counter,
+	records Records,
+) ([]Change, error) {
 	counted := `SELECT day, plan_id, product_id, state, n, cents FROM tally_sums WHERE company_id = ? AND book = ?
 		UNION ALL SELECT day, plan_id, product_id, state, n, cents FROM tally_deltas WHERE company_id = ? AND book = ?`
-	args := []any{companyID, string(b), companyID, string(b)}
-	if len(r.States) > 0 {
+	args := []any{companyID, string(counter), companyID, string(counter)}
+	if len(records.States) > 0 {
 		counted = `SELECT day, plan_id, product_id, state, n, cents FROM (` + counted + `) AS every_state
-			WHERE state IN (` + sqldb.Marks(len(r.States)) + `)`
-		for _, state := range r.States {
+			WHERE state IN (` + sqldb.Marks(len(records.States)) + `)`
+		for _, state := range records.States {
 			args = append(args, state)
 		}
 	}
-	return sqldb.All(ctx, q, func(row sqldb.Row) (d Change, err error) {
-		err = row.Scan(&d.Day, &d.PlanID, &d.ProductID, &d.State, &d.N, &d.Cents)
-		return d, err
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (change Change, err error) {
+		err = row.Scan(
+			&change.Day,
+			&change.PlanID,
+			&change.ProductID,
+			&change.State,
+			&change.N,
+			&change.Cents,
+		)
+		return change, err
 	}, `SELECT day, plan_id, product_id, state, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM (
 			SELECT day, plan_id, product_id, state, n, cents FROM (`+counted+`) AS counted
-			UNION ALL SELECT day, plan_id, product_id, state, -n, -cents FROM (`+r.SQL+`) AS actual
+			UNION ALL SELECT day, plan_id, product_id, state, -n, -cents FROM (`+records.SQL+`) AS actual
 		) AS compared GROUP BY day, plan_id, product_id, state
-		HAVING SUM(n) <> 0 OR SUM(cents) <> 0 ORDER BY day, plan_id, product_id, state LIMIT 100`, append(args, r.Args...)...)
+		HAVING SUM(n) <> 0 OR SUM(cents) <> 0 ORDER BY day, plan_id, product_id, state LIMIT 100`, append(args, records.Args...)...)
 }
 
-func differentBuckets(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, r Records) ([]Change, error) {
-	args := []any{companyID, string(b), companyID, string(b)}
-	return sqldb.All(ctx, q, func(row sqldb.Row) (d Change, err error) {
-		err = row.Scan(&d.Bucket, &d.N)
-		return d, err
+func differentBuckets(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	counter Counter,
+	records Records,
+) ([]Change, error) {
+	args := []any{companyID, string(counter), companyID, string(counter)}
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (change Change, err error) {
+		err = row.Scan(&change.Bucket, &change.N)
+		return change, err
 	}, `SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (
 			SELECT bucket, n FROM tally_buckets WHERE company_id = ? AND book = ?
 			UNION ALL SELECT bucket, n FROM tally_deltas WHERE company_id = ? AND book = ?
-			UNION ALL SELECT bucket, -n FROM (`+r.SQL+`) AS actual
-		) AS compared GROUP BY bucket HAVING SUM(n) <> 0 ORDER BY bucket LIMIT 100`, append(args, r.Args...)...)
+			UNION ALL SELECT bucket, -n FROM (`+records.SQL+`) AS actual
+		) AS compared GROUP BY bucket HAVING SUM(n) <> 0 ORDER BY bucket LIMIT 100`, append(args, records.Args...)...)
 }
 
-func differentTotal(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, r Records) (int64, error) {
-	args := []any{companyID, string(b), companyID, string(b)}
-	return sqldb.Value[int64](ctx, q, `
+func differentTotal(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	counter Counter,
+	records Records,
+) (int64, error) {
+	args := []any{companyID, string(counter), companyID, string(counter)}
+	return sqldb.Value[int64](ctx, querier, `
 		SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM (
 			SELECT n FROM tally_totals WHERE company_id = ? AND book = ?
 			UNION ALL SELECT n FROM tally_deltas WHERE company_id = ? AND book = ?
-			UNION ALL SELECT -n FROM (`+r.SQL+`) AS actual
-		) AS compared`, append(args, r.Args...)...)
+			UNION ALL SELECT -n FROM (`+records.SQL+`) AS actual
+		) AS compared`, append(args, records.Args...)...)
 }

@@ -78,9 +78,9 @@ func TestRecountLeavesOtherStatesAlone(t *testing.T) {
 		})
 		some := recountThings
 		some.Records = func(companyID int64) Records {
-			r := recountThings.Records(companyID)
-			r.States = []string{"kept"}
-			return r
+			records := recountThings.Records(companyID)
+			records.States = []string{"kept"}
+			return records
 		}
 		if found, err := some.Differences(t.Context(), db, 1); err != nil || len(found) != 0 {
 			t.Errorf("%+v, %v", found, err)

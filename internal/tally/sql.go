@@ -10,8 +10,19 @@ import (
 func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, entries []Entry) error {
 	for piece := range sqldb.Pieces(entries) {
 		var values []any
-		for _, c := range piece {
-			values = append(values, companyID, string(c.Counter), c.Bucket, c.Day, c.PlanID, c.ProductID, c.State, c.N, c.Cents)
+		for _, entry := range piece {
+			values = append(
+				values,
+				companyID,
+				string(entry.Counter),
+				entry.Bucket,
+				entry.Day,
+				entry.PlanID,
+				entry.ProductID,
+				entry.State,
+				entry.N,
+				entry.Cents,
+			)
 		}
 		_, err := tx.Exec(ctx, `
 			INSERT INTO tally_deltas (company_id, book, bucket, day, plan_id, product_id, state, n, cents)
@@ -23,22 +34,32 @@ func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, entries []
 	return nil
 }
 
-func total(ctx context.Context, q sqldb.Querier, companyID int64, b Counter) (int64, error) {
-	return sqldb.Value[int64](ctx, q, `
+func total(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	counter Counter,
+) (int64, error) {
+	return sqldb.Value[int64](ctx, querier, `
 		SELECT COALESCE((SELECT n FROM tally_totals WHERE company_id = ? AND book = ?), 0)
 			+ COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM tally_deltas WHERE company_id = ? AND book = ?), 0)`,
-		companyID, string(b), companyID, string(b))
+		companyID, string(counter), companyID, string(counter))
 }
 
-func totals(ctx context.Context, q sqldb.Querier, companyIDs []int64, b Counter) (map[int64]int64, error) {
+func totals(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyIDs []int64,
+	counter Counter,
+) (map[int64]int64, error) {
 	found := make(map[int64]int64, len(companyIDs))
 	const of = ` WHERE book = ? AND company_id {in ?}`
-	err := sqldb.Each(ctx, q, `
+	err := sqldb.Each(ctx, querier, `
 		SELECT company_id, n FROM tally_totals`+of+`
 		UNION ALL SELECT company_id, CAST(SUM(n) AS BIGINT) FROM tally_deltas`+of+` GROUP BY company_id`,
-		[]any{string(b), companyIDs, string(b), companyIDs}, func(r sqldb.Row) error {
+		[]any{string(counter), companyIDs, string(counter), companyIDs}, func(row sqldb.Row) error {
 			var companyID, n int64
-			err := r.Scan(&companyID, &n)
+			err := row.Scan(&companyID, &n)
 			found[companyID] += n
 			return err
 		})
@@ -47,47 +68,73 @@ func totals(ctx context.Context, q sqldb.Querier, companyIDs []int64, b Counter)
 
 // both is sums plus deltas, each with the conditions of w; its arguments are
 // w's twice.
-func both(columns string, companyID int64, b Counter, w sqldb.Where) (from string, args []any) {
+func both(
+	columns string,
+	companyID int64,
+	counter Counter,
+	where sqldb.Where,
+) (from string, args []any) {
 	var full sqldb.Where
 	full.And("company_id = ?", companyID)
-	full.And("book = ?", string(b))
-	full.Join(w)
+	full.And("book = ?", string(counter))
+	full.Join(where)
 	return `(SELECT ` + columns + `, n, cents FROM tally_sums` + full.String() +
 		` UNION ALL SELECT ` + columns + `, n, cents FROM tally_deltas` + full.String() + `) AS counted`, append(full.Args, full.Args...)
 }
 
-func sum(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, w sqldb.Where) (n, cents int64, err error) {
-	from, args := both("day", companyID, b, w)
-	err = sqldb.Each(ctx, q, `
-		SELECT COALESCE(CAST(SUM(n) AS BIGINT), 0), COALESCE(CAST(SUM(cents) AS BIGINT), 0) FROM `+from, args, func(r sqldb.Row) error {
-		return r.Scan(&n, &cents)
+func sum(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	counter Counter,
+	where sqldb.Where,
+) (n, cents int64, err error) {
+	from, args := both("day", companyID, counter, where)
+	err = sqldb.Each(ctx, querier, `
+		SELECT COALESCE(CAST(SUM(n) AS BIGINT), 0), COALESCE(CAST(SUM(cents) AS BIGINT), 0) FROM `+from, args, func(row sqldb.Row) error {
+		return row.Scan(&n, &cents)
 	})
 	return n, cents, err
 }
 
-func by[K comparable](ctx context.Context, q sqldb.Querier, companyID int64, b Counter, column string, w sqldb.Where) (map[K]Sums, error) {
-	from, args := both(column, companyID, b, w)
+func by[K comparable](
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	counter Counter,
+	column string,
+	where sqldb.Where,
+) (map[K]Sums, error) {
+	from, args := both(column, companyID, counter, where)
 	sums := map[K]Sums{}
-	err := sqldb.Each(ctx, q, `
-		SELECT `+column+`, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM `+from+` GROUP BY `+column, args, func(r sqldb.Row) error {
-		var k K
-		var s Sums
-		err := r.Scan(&k, &s.N, &s.Cents)
-		sums[k] = s
-		return err
-	})
+	err := sqldb.Each(ctx, querier, `
+		SELECT `+column+`, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM `+from+` GROUP BY `+column,
+		args, func(row sqldb.Row) error {
+			var key K
+			var s Sums
+			err := row.Scan(&key, &s.N, &s.Cents)
+			sums[key] = s
+			return err
+		})
 	return sums, err
 }
 
 // spans has the database sort the days into spans, so that what is read is as
 // much for a company of a million records as for one of ten.
-func spans(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, starts []string, w sqldb.Where) ([]map[string]Sums, error) {
+func spans(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	counter Counter,
+	starts []string,
+	where sqldb.Where,
+) ([]map[string]Sums, error) {
 	found := make([]map[string]Sums, len(starts))
 	for n := range found {
 		found[n] = map[string]Sums{}
 	}
-	w.And("day >= ?", starts[0])
-	from, args := both("day, state", companyID, b, w)
+	where.And("day >= ?", starts[0])
+	from, args := both("day, state", companyID, counter, where)
 	span := "CASE"
 	var edges []any
 	for n := len(starts) - 1; n > 0; n-- {
@@ -97,14 +144,14 @@ func spans(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, sta
 	if span += " ELSE 0 END"; len(starts) == 1 {
 		span = "0"
 	}
-	err := sqldb.Each(ctx, q, `
+	err := sqldb.Each(ctx, querier, `
 		SELECT `+span+`, state, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM `+from+` GROUP BY 1, state`, append(edges, args...),
-		func(r sqldb.Row) error {
+		func(row sqldb.Row) error {
 			var n int
 			var state string
-			var s Sums
-			err := r.Scan(&n, &state, &s.N, &s.Cents)
-			found[n][state] = s
+			var sums Sums
+			err := row.Scan(&n, &state, &sums.N, &sums.Cents)
+			found[n][state] = sums
 			return err
 		})
 	return found, err
@@ -112,16 +159,22 @@ func spans(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, sta
 
 // skip finds where the record at an offset of the newest-first list stands: it
 // has an id lower than below, and skipped of the records before it have not.
-func skip(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, offset int64) (below, skipped int64, err error) {
+func skip(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	counter Counter,
+	offset int64,
+) (below, skipped int64, err error) {
 	found := false
-	args := []any{companyID, string(b), companyID, string(b)}
-	err = sqldb.Each(ctx, q, `
+	args := []any{companyID, string(counter), companyID, string(counter)}
+	err = sqldb.Each(ctx, querier, `
 		SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (
 			SELECT bucket, n FROM tally_buckets WHERE company_id = ? AND book = ?
 			UNION ALL SELECT bucket, n FROM tally_deltas WHERE company_id = ? AND book = ?
-		) AS counted GROUP BY bucket ORDER BY bucket DESC`, args, func(r sqldb.Row) error {
+		) AS counted GROUP BY bucket ORDER BY bucket DESC`, args, func(row sqldb.Row) error {
 		var bucket, n int64
-		if err := r.Scan(&bucket, &n); err != nil || found {
+		if err := row.Scan(&bucket, &n); err != nil || found {
 			return err
 		}
 		if skipped+n > offset {
@@ -139,21 +192,26 @@ func skip(ctx context.Context, q sqldb.Querier, companyID int64, b Counter, offs
 // folding counts up.
 type stamp struct{ folds, deltas, sum int64 }
 
-func stampOf(ctx context.Context, q sqldb.Querier, companyID int64, counters []Counter) (stamp, error) {
+func stampOf(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	counters []Counter,
+) (stamp, error) {
 	args := []any{companyID}
-	for _, b := range counters {
-		args = append(args, string(b))
+	for _, counter := range counters {
+		args = append(args, string(counter))
 	}
 	in := `company_id = ? AND book IN (` + sqldb.Marks(len(counters)) + `)`
-	return sqldb.One(ctx, q, func(r sqldb.Row) (s stamp, err error) {
-		err = r.Scan(&s.folds, &s.deltas, &s.sum)
-		return s, err
+	return sqldb.One(ctx, querier, func(row sqldb.Row) (stamp stamp, err error) {
+		err = row.Scan(&stamp.folds, &stamp.deltas, &stamp.sum)
+		return stamp, err
 	}, `SELECT COALESCE((SELECT CAST(SUM(folds) AS BIGINT) FROM tally_totals WHERE `+in+`), 0), count(*), COALESCE(CAST(SUM(id) AS BIGINT), 0)
 		FROM tally_deltas WHERE `+in, append(args, args...)...)
 }
 
-func companiesWithDeltas(ctx context.Context, q sqldb.Querier) ([]int64, error) {
-	return sqldb.Values[int64](ctx, q, `SELECT DISTINCT company_id FROM tally_deltas`)
+func companiesWithDeltas(ctx context.Context, querier sqldb.Querier) ([]int64, error) {
+	return sqldb.Values[int64](ctx, querier, `SELECT DISTINCT company_id FROM tally_deltas`)
 }
 
 type delta struct {
@@ -162,12 +220,22 @@ type delta struct {
 }
 
 func takeDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([]delta, error) {
-	return sqldb.All(ctx, tx, func(r sqldb.Row) (d delta, err error) {
-		err = r.Scan((*string)(&d.counter), &d.Bucket, &d.Day, &d.PlanID, &d.ProductID, &d.State, &d.N, &d.Cents)
-		return d, err
+	return sqldb.All(ctx, tx, func(row sqldb.Row) (delta delta, err error) {
+		err = row.Scan(
+			(*string)(&delta.counter),
+			&delta.Bucket,
+			&delta.Day,
+			&delta.PlanID,
+			&delta.ProductID,
+			&delta.State,
+			&delta.N,
+			&delta.Cents,
+		)
+		return delta, err
 	}, `DELETE FROM tally_deltas WHERE company_id = ? AND id IN (
 			SELECT id FROM tally_deltas WHERE company_id = ? ORDER BY id LIMIT ?
-		) RETURNING book, bucket, day, plan_id, product_id, state, n, cents`, companyID, companyID, limit)
+		) RETURNING book, bucket, day, plan_id, product_id, state, n, cents`, companyID, companyID,
+		limit)
 }
 
 // addSums adds deltas to the sums, each sum once.
@@ -181,70 +249,96 @@ func addSums(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta)
 		Key
 	}
 	totals, buckets, keys := map[Counter]Sums{}, map[bucket]Sums{}, map[key]Sums{}
-	for _, d := range deltas {
-		add(totals, d.counter, d.Change)
-		add(buckets, bucket{d.counter, d.Bucket}, d.Change)
-		d.Bucket = 0
-		add(keys, key{d.counter, d.Key}, d.Change)
+	for _, delta := range deltas {
+		add(totals, delta.counter, delta.Change)
+		add(buckets, bucket{delta.counter, delta.Bucket}, delta.Change)
+		delta.Bucket = 0
+		add(keys, key{delta.counter, delta.Key}, delta.Change)
 	}
-	for k, s := range buckets {
-		if err := addBucket(ctx, tx, companyID, k.counter, k.number, s); err != nil {
+	for k, sums := range buckets {
+		if err := addBucket(ctx, tx, companyID, k.counter, k.number, sums); err != nil {
 			return err
 		}
 	}
-	for k, s := range keys {
-		if err := addPlace(ctx, tx, companyID, k.counter, k.Key, s); err != nil {
+	for k, sums := range keys {
+		if err := addPlace(ctx, tx, companyID, k.counter, k.Key, sums); err != nil {
 			return err
 		}
 	}
-	for b, s := range totals {
-		if err := addTotal(ctx, tx, companyID, b, s); err != nil {
+	for counter, sums := range totals {
+		if err := addTotal(ctx, tx, companyID, counter, sums); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func add[K comparable](sums map[K]Sums, k K, c Change) {
+func add[K comparable](sums map[K]Sums, k K, change Change) {
 	s := sums[k]
-	sums[k] = Sums{s.N + c.N, s.Cents + c.Cents}
+	sums[k] = Sums{s.N + change.N, s.Cents + change.Cents}
 }
 
-func addTotal(ctx context.Context, tx *sqldb.Tx, companyID int64, b Counter, s Sums) error {
+func addTotal(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	counter Counter,
+	sums Sums,
+) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO tally_totals (company_id, book, n, folds) VALUES (?, ?, ?, 1)
 		ON CONFLICT (company_id, book) DO UPDATE SET n = tally_totals.n + excluded.n, folds = tally_totals.folds + 1`,
-		companyID, string(b), s.N)
+		companyID, string(counter), sums.N)
 	return err
 }
 
-func addBucket(ctx context.Context, tx *sqldb.Tx, companyID int64, b Counter, bucket int64, s Sums) error {
-	if s.N == 0 {
+func addBucket(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	counter Counter,
+	bucket int64,
+	sums Sums,
+) error {
+	if sums.N == 0 {
 		return nil
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO tally_buckets (company_id, book, bucket, n) VALUES (?, ?, ?, ?)
 		ON CONFLICT (company_id, book, bucket) DO UPDATE SET n = tally_buckets.n + excluded.n`,
-		companyID, string(b), bucket, s.N)
-	if err != nil || s.N > 0 {
+		companyID, string(counter), bucket, sums.N)
+	if err != nil || sums.N > 0 {
 		return err
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM tally_buckets WHERE company_id = ? AND book = ? AND bucket = ? AND n = 0`, companyID, string(b), bucket)
+	_, err = tx.Exec(
+		ctx,
+		`DELETE FROM tally_buckets WHERE company_id = ? AND book = ? AND bucket = ? AND n = 0`,
+		companyID,
+		string(counter),
+		bucket,
+	)
 	return err
 }
 
 // addPlace also takes away a sum that has come to nothing: due dates pass, and
 // the keys of years ago should not be read for ever.
-func addPlace(ctx context.Context, tx *sqldb.Tx, companyID int64, b Counter, p Key, s Sums) error {
-	if s == (Sums{}) {
+func addPlace(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	counter Counter,
+	p Key,
+	sums Sums,
+) error {
+	if sums == (Sums{}) {
 		return nil
 	}
-	key := []any{companyID, string(b), p.Day, p.PlanID, p.ProductID, p.State}
+	key := []any{companyID, string(counter), p.Day, p.PlanID, p.ProductID, p.State}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO tally_sums (company_id, book, day, plan_id, product_id, state, n, cents) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (company_id, book, day, plan_id, product_id, state)
-		DO UPDATE SET n = tally_sums.n + excluded.n, cents = tally_sums.cents + excluded.cents`, append(key, s.N, s.Cents)...)
-	if err != nil || s.N > 0 {
+		DO UPDATE SET n = tally_sums.n + excluded.n, cents = tally_sums.cents + excluded.cents`, append(key, sums.N, sums.Cents)...)
+	if err != nil || sums.N > 0 {
 		return err
 	}
 	_, err = tx.Exec(ctx, `

@@ -109,8 +109,8 @@ func BucketOf(id int64) int64 { return id / bucketSize }
 // Add counts changes.
 func (b Counter) Add(ctx context.Context, tx *sqldb.Tx, companyID int64, changes ...Change) error {
 	entries := make([]Entry, len(changes))
-	for n, c := range changes {
-		entries[n] = Entry{b, c}
+	for n, change := range changes {
+		entries[n] = Entry{b, change}
 	}
 	return AddAll(ctx, tx, companyID, entries)
 }
@@ -123,32 +123,55 @@ func (b Counter) Move(ctx context.Context, tx *sqldb.Tx, companyID int64, from, 
 }
 
 // Total is how many records the company has in the counter.
-func (b Counter) Total(ctx context.Context, q sqldb.Querier, companyID int64) (int64, error) {
-	return total(ctx, q, companyID, b)
+func (b Counter) Total(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
+	return total(ctx, querier, companyID, b)
 }
 
 // Totals is Total for many companies at once; one without records is left out.
-func (b Counter) Totals(ctx context.Context, q sqldb.Querier, companyIDs []int64) (map[int64]int64, error) {
-	return totals(ctx, q, companyIDs, b)
+func (b Counter) Totals(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyIDs []int64,
+) (map[int64]int64, error) {
+	return totals(ctx, querier, companyIDs, b)
 }
 
 // Sum counts the records, and their money, at the keys that where allows:
 // conditions on day, plan_id, product_id and state.
-func (b Counter) Sum(ctx context.Context, q sqldb.Querier, companyID int64, where sqldb.Where) (n, cents int64, err error) {
-	return sum(ctx, q, companyID, b, where)
+func (b Counter) Sum(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	where sqldb.Where,
+) (n, cents int64, err error) {
+	return sum(ctx, querier, companyID, b, where)
 }
 
 // By counts the records by the values of a column of the keys that where
 // allows.
-func By[K comparable](ctx context.Context, q sqldb.Querier, b Counter, companyID int64, column string, where sqldb.Where) (map[K]Sums, error) {
-	return by[K](ctx, q, companyID, b, column, where)
+func By[K comparable](
+	ctx context.Context,
+	querier sqldb.Querier,
+	counter Counter,
+	companyID int64,
+	column string,
+	where sqldb.Where,
+) (map[K]Sums, error) {
+	return by[K](ctx, querier, companyID, counter, column, where)
 }
 
 // Spans counts the records by state in each of several spans of days: the first
 // begins with starts[0], each ends where the next begins, and the last has no
 // end. What lies before the first is left out.
-func Spans(ctx context.Context, q sqldb.Querier, b Counter, companyID int64, starts []string, where sqldb.Where) ([]map[string]Sums, error) {
-	return spans(ctx, q, companyID, b, starts, where)
+func Spans(
+	ctx context.Context,
+	querier sqldb.Querier,
+	counter Counter,
+	companyID int64,
+	starts []string,
+	where sqldb.Where,
+) ([]map[string]Sums, error) {
+	return spans(ctx, querier, companyID, counter, starts, where)
 }
 
 // Sums is a number of records and their money.

@@ -52,23 +52,23 @@ type line struct {
 	Key
 }
 
-func (l *ledger) add(company int64, b Counter, changes ...Change) {
+func (l *ledger) add(company int64, counter Counter, changes ...Change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, c := range changes {
-		at := line{company, b, c.Key}
-		l.keys[at] = Sums{l.keys[at].N + c.N, l.keys[at].Cents + c.Cents}
+	for _, change := range changes {
+		at := line{company, counter, change.Key}
+		l.keys[at] = Sums{l.keys[at].N + change.N, l.keys[at].Cents + change.Cents}
 	}
 }
 
 // sum adds up the keys that where allows.
-func (l *ledger) sum(company int64, b Counter, where func(Key) bool) (s Sums) {
-	for a, v := range l.keys {
-		if a.company == company && a.counter == b && where(a.Key) {
-			s = Sums{s.N + v.N, s.Cents + v.Cents}
+func (l *ledger) sum(company int64, counter Counter, where func(Key) bool) (sums Sums) {
+	for line, key := range l.keys {
+		if line.company == company && line.counter == counter && where(line.Key) {
+			sums = Sums{sums.N + key.N, sums.Cents + key.Cents}
 		}
 	}
-	return s
+	return sums
 }
 
 func randomPlace(random *rand.Rand) Key {
@@ -116,19 +116,19 @@ func TestBooksSayWhatALedgerSays(t *testing.T) {
 }
 
 // work makes changes, some of which it takes back.
-func work(t *testing.T, random *rand.Rand, db *sqldb.DB, l *ledger) {
+func work(t *testing.T, random *rand.Rand, db *sqldb.DB, ledger *ledger) {
 	t.Helper()
 	for range 30 {
-		company, b := 1+random.Int64N(2), []Counter{Customers, Invoices}[random.IntN(2)]
+		company, counter := 1+random.Int64N(2), []Counter{Customers, Invoices}[random.IntN(2)]
 		from := Change{Key: randomPlace(random), N: 1, Cents: random.Int64N(1e10)}
 		to := Change{Key: randomPlace(random), N: 1, Cents: random.Int64N(1e10)}
 		stays, moves := random.IntN(5) > 0, random.IntN(2) == 0
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			var err error
 			if moves {
-				err = b.Move(t.Context(), tx, company, from, to)
+				err = counter.Move(t.Context(), tx, company, from, to)
 			} else {
-				err = b.Add(t.Context(), tx, company, from, to)
+				err = counter.Add(t.Context(), tx, company, from, to)
 			}
 			if err == nil && !stays {
 				err = errChangedMind
@@ -140,79 +140,79 @@ func work(t *testing.T, random *rand.Rand, db *sqldb.DB, l *ledger) {
 		case err != nil:
 			t.Error(err)
 		case moves:
-			l.add(company, b, Change{from.Key, -1, -from.Cents}, to)
+			ledger.add(company, counter, Change{from.Key, -1, -from.Cents}, to)
 		default:
-			l.add(company, b, from, to)
+			ledger.add(company, counter, from, to)
 		}
 	}
 }
 
-func wantBooks(t *testing.T, pools []*sqldb.DB, l *ledger) {
+func wantBooks(t *testing.T, pools []*sqldb.DB, ledger *ledger) {
 	t.Helper()
 	for _, db := range pools {
 		for company := int64(1); company <= 3; company++ { // the third has nothing
-			for _, b := range []Counter{Customers, Invoices, Receipts} {
-				wantBook(t, db, company, b, l)
+			for _, counter := range []Counter{Customers, Invoices, Receipts} {
+				wantBook(t, db, company, counter, ledger)
 			}
 		}
 	}
 }
 
-func wantBook(t *testing.T, db *sqldb.DB, company int64, b Counter, l *ledger) {
+func wantBook(t *testing.T, db *sqldb.DB, company int64, counter Counter, ledger *ledger) {
 	t.Helper()
-	all := l.sum(company, b, func(Key) bool { return true })
-	if n, err := b.Total(t.Context(), db, company); err != nil || n != all.N {
-		t.Errorf("%s of %d: %d in all, %v; want %d", b, company, n, err, all.N)
+	all := ledger.sum(company, counter, func(Key) bool { return true })
+	if n, err := counter.Total(t.Context(), db, company); err != nil || n != all.N {
+		t.Errorf("%s of %d: %d in all, %v; want %d", counter, company, n, err, all.N)
 	}
 	for _, c := range []struct {
 		conds []any // condition and argument in turn
 		where func(Key) bool
 	}{
 		{nil, func(Key) bool { return true }},
-		{[]any{"day = ?", "2026-01-03"}, func(p Key) bool { return p.Day == "2026-01-03" }},
-		{[]any{"day >= ?", "2026-01-02", "day <= ?", "2026-01-04"}, func(p Key) bool { return p.Day >= "2026-01-02" && p.Day <= "2026-01-04" }},
-		{[]any{"plan_id = ?", 2, "state = ?", "paid"}, func(p Key) bool { return p.PlanID == 2 && p.State == "paid" }},
-		{[]any{"product_id = ?", 1, "day > ?", "2026-01-05"}, func(p Key) bool { return p.ProductID == 1 && p.Day > "2026-01-05" }},
+		{[]any{"day = ?", "2026-01-03"}, func(key Key) bool { return key.Day == "2026-01-03" }},
+		{[]any{"day >= ?", "2026-01-02", "day <= ?", "2026-01-04"}, func(key Key) bool { return key.Day >= "2026-01-02" && key.Day <= "2026-01-04" }},
+		{[]any{"plan_id = ?", 2, "state = ?", "paid"}, func(key Key) bool { return key.PlanID == 2 && key.State == "paid" }},
+		{[]any{"product_id = ?", 1, "day > ?", "2026-01-05"}, func(key Key) bool { return key.ProductID == 1 && key.Day > "2026-01-05" }},
 		{[]any{"state = ?", "nothing"}, func(Key) bool { return false }},
 	} {
-		var w sqldb.Where
+		var where sqldb.Where
 		for pair := range slices.Chunk(c.conds, 2) {
-			w.And(pair[0].(string), pair[1])
+			where.And(pair[0].(string), pair[1])
 		}
-		want := l.sum(company, b, c.where)
-		if n, cents, err := b.Sum(t.Context(), db, company, w); err != nil || (Sums{n, cents}) != want {
-			t.Errorf("%s of %d, %v: %d and %d cents, %v; want %+v", b, company, c.conds, n, cents, err, want)
+		want := ledger.sum(company, counter, c.where)
+		if n, cents, err := counter.Sum(t.Context(), db, company, where); err != nil || (Sums{n, cents}) != want {
+			t.Errorf("%s of %d, %v: %d and %d cents, %v; want %+v", counter, company, c.conds, n, cents, err, want)
 		}
-		wantBy(t, db, company, b, l, "day", w, c.where, func(p Key) string { return p.Day })
-		wantBy(t, db, company, b, l, "state", w, c.where, func(p Key) string { return p.State })
-		wantBy(t, db, company, b, l, "plan_id", w, c.where, func(p Key) int64 { return p.PlanID })
-		wantBy(t, db, company, b, l, "product_id", w, c.where, func(p Key) int64 { return p.ProductID })
+		wantBy(t, db, company, counter, ledger, "day", where, c.where, func(key Key) string { return key.Day })
+		wantBy(t, db, company, counter, ledger, "state", where, c.where, func(key Key) string { return key.State })
+		wantBy(t, db, company, counter, ledger, "plan_id", where, c.where, func(key Key) int64 { return key.PlanID })
+		wantBy(t, db, company, counter, ledger, "product_id", where, c.where, func(key Key) int64 { return key.ProductID })
 	}
 }
 
-func wantBy[K comparable](t *testing.T, db *sqldb.DB, company int64, b Counter, l *ledger, column string, w sqldb.Where, where func(Key) bool, key func(Key) K) {
+func wantBy[K comparable](t *testing.T, db *sqldb.DB, company int64, counter Counter, ledger *ledger, column string, w sqldb.Where, where func(Key) bool, key func(Key) K) {
 	t.Helper()
-	got, err := By[K](t.Context(), db, b, company, column, w)
+	got, err := By[K](t.Context(), db, counter, company, column, w)
 	must(t, err)
 	want := map[K]Sums{}
-	for a, s := range l.keys {
-		if a.company == company && a.counter == b && where(a.Key) {
-			k := key(a.Key)
-			want[k] = Sums{want[k].N + s.N, want[k].Cents + s.Cents}
+	for line, sums := range ledger.keys {
+		if line.company == company && line.counter == counter && where(line.Key) {
+			k := key(line.Key)
+			want[k] = Sums{want[k].N + sums.N, want[k].Cents + sums.Cents}
 		}
 	}
 	// A key that came to nothing is forgotten, sooner or later.
-	nothing := func(_ K, s Sums) bool { return s == Sums{} }
+	nothing := func(_ K, sums Sums) bool { return sums == Sums{} }
 	maps.DeleteFunc(got, nothing)
 	maps.DeleteFunc(want, nothing)
 	if !maps.Equal(got, want) {
-		t.Errorf("%s of %d by %s: %v, want %v", b, company, column, got, want)
+		t.Errorf("%s of %d by %s: %v, want %v", counter, company, column, got, want)
 	}
 }
 
-func number(t *testing.T, q sqldb.Querier, statement string, args ...any) int64 {
+func number(t *testing.T, querier sqldb.Querier, statement string, args ...any) int64 {
 	t.Helper()
-	n, err := sqldb.Value[int64](t.Context(), q, statement, args...)
+	n, err := sqldb.Value[int64](t.Context(), querier, statement, args...)
 	must(t, err)
 	return n
 }
@@ -305,11 +305,11 @@ func TestEveryWindowIsWhereTheListSaysItIs(t *testing.T) {
 		}
 		even := slices.DeleteFunc(slices.Clone(list), func(id int64) bool { return id%2 == 1 })
 		for range 60 {
-			p := input.Page{Size: 1 + random.Int64N(200)}
-			p.Number = 1 + random.Int64N(p.Last(int64(len(list)))+1)
-			wantWindow(t, db, list, "", true, p)
-			wantWindow(t, db, list, "", false, p)
-			wantWindow(t, db, even, "id % 2 = 0", false, p)
+			page := input.Page{Size: 1 + random.Int64N(200)}
+			page.Number = 1 + random.Int64N(page.Last(int64(len(list)))+1)
+			wantWindow(t, db, list, "", true, page)
+			wantWindow(t, db, list, "", false, page)
+			wantWindow(t, db, even, "id % 2 = 0", false, page)
 		}
 	})
 }
@@ -338,36 +338,36 @@ func changes(ids []int64, n int64) []Change {
 	return list
 }
 
-func wantWindow(t *testing.T, db *sqldb.DB, list []int64, cond string, whole bool, p input.Page) {
+func wantWindow(t *testing.T, db *sqldb.DB, list []int64, cond string, whole bool, page input.Page) {
 	t.Helper()
-	if p.Offset() >= int64(len(list)) {
+	if page.Offset() >= int64(len(list)) {
 		return // lists do not ask for it
 	}
-	s := sqldb.Source{From: "things", ID: "id", Order: "id"}
-	s.Where.And("company_id = ?", 1)
+	source := sqldb.Source{From: "things", ID: "id", Order: "id"}
+	source.Where.And("company_id = ?", 1)
 	if cond != "" {
-		s.Where.And(cond)
+		source.Where.And(cond)
 	}
-	w, err := things.Window(t.Context(), db, 1, s, whole, int64(len(list)), p)
+	window, err := things.Window(t.Context(), db, 1, source, whole, int64(len(list)), page)
 	must(t, err)
-	text, args := w.IDs()
+	text, args := window.IDs()
 	got, err := sqldb.Values[int64](t.Context(), db, text, args...)
 	must(t, err)
-	if w.Ascending {
+	if window.Ascending {
 		slices.Reverse(got)
 	}
-	want := list[p.Offset():min(p.Offset()+p.Size, int64(len(list)))]
+	want := list[page.Offset():min(page.Offset()+page.Size, int64(len(list)))]
 	if !slices.Equal(got, want) {
-		t.Errorf("%+v (whole %t, %q): %d ids %v…\nwant %d ids %v…", p, whole, cond, len(got), got[:min(3, len(got))], len(want), want[:min(3, len(want))])
+		t.Errorf("%+v (whole %t, %q): %d ids %v…\nwant %d ids %v…", page, whole, cond, len(got), got[:min(3, len(got))], len(want), want[:min(3, len(want))])
 	}
-	if whole && w.Offset > bucketSize {
-		t.Errorf("%+v: %d rows are passed over, more than a bucket", p, w.Offset)
+	if whole && window.Offset > bucketSize {
+		t.Errorf("%+v: %d rows are passed over, more than a bucket", page, window.Offset)
 	}
 }
 
 // countThings counts with a cache, and tells whether it had to look.
-func countThings(ctx context.Context, c *Cache, db *sqldb.DB, counters ...Counter) (n int64, looked bool, err error) {
-	n, err = c.Count(ctx, db, counters, 1, "all", func() (int64, error) {
+func countThings(ctx context.Context, cache *Cache, db *sqldb.DB, counters ...Counter) (n int64, looked bool, err error) {
+	n, err = cache.Count(ctx, db, counters, 1, "all", func() (int64, error) {
 		looked = true
 		return sqldb.Value[int64](ctx, db, `SELECT count(*) FROM things WHERE company_id = 1`)
 	})
@@ -380,14 +380,14 @@ func TestCacheLooksAgainAfterEveryChangeAndNotBefore(t *testing.T) {
 		random := rand.New(rand.NewPCG(4, 5))
 		caches := []*Cache{{}, {}}
 		counters := []Counter{things, Customers}
-		n := int64(0)
+		count := int64(0)
 		for step := range 60 {
 			db := pools[random.IntN(2)]
 			changed := true
 			switch random.IntN(5) {
 			case 0:
-				n++
-				fill(t, db, 1, []int64{n})
+				count++
+				fill(t, db, 1, []int64{count})
 			case 1: // another room's record, that the count looks at too
 				write(t, db, func(tx *sqldb.Tx) error { return Customers.Move(t.Context(), tx, 1, Change{N: 1}, Change{N: 1}) })
 			case 2: // nothing that it looks at
@@ -402,10 +402,10 @@ func TestCacheLooksAgainAfterEveryChangeAndNotBefore(t *testing.T) {
 			default:
 				changed = step == 0
 			}
-			for i, c := range caches {
-				got, looked, err := countThings(t.Context(), c, pools[i], counters...)
-				if err != nil || got != n || looked != changed {
-					t.Fatalf("step %d: %d, looked %t, %v; want %d, looked %t", step, got, looked, err, n, changed)
+			for i, cache := range caches {
+				got, looked, err := countThings(t.Context(), cache, pools[i], counters...)
+				if err != nil || got != count || looked != changed {
+					t.Fatalf("step %d: %d, looked %t, %v; want %d, looked %t", step, got, looked, err, count, changed)
 				}
 			}
 		}
@@ -414,29 +414,29 @@ func TestCacheLooksAgainAfterEveryChangeAndNotBefore(t *testing.T) {
 
 func TestCacheTellsCompaniesAndQuestionsApart(t *testing.T) {
 	db := newThings(t, sqldb.SQLite)[0]
-	var c Cache
+	var cache Cache
 	for _, q := range []struct {
 		company int64
 		what    string
 		n       int64
 	}{{1, "a", 1}, {1, "b", 2}, {2, "a", 3}, {1, "a", 1}, {2, "a", 3}} {
-		got, err := c.Count(t.Context(), db, []Counter{things}, q.company, q.what, func() (int64, error) { return q.n, nil })
+		got, err := cache.Count(t.Context(), db, []Counter{things}, q.company, q.what, func() (int64, error) { return q.n, nil })
 		if err != nil || got != q.n {
 			t.Errorf("%+v: %d, %v", q, got, err)
 		}
 	}
-	if _, err := c.Count(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 9, errChangedMind }); !errors.Is(err, errChangedMind) {
+	if _, err := cache.Count(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 9, errChangedMind }); !errors.Is(err, errChangedMind) {
 		t.Errorf("a count that failed: %v", err)
 	}
-	if got, err := c.Count(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 4, nil }); err != nil || got != 4 {
+	if got, err := cache.Count(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 4, nil }); err != nil || got != 4 {
 		t.Errorf("after a count that failed: %d, %v", got, err)
 	}
 	for i := range maxCounts + 10 {
-		_, err := c.Count(t.Context(), db, []Counter{things}, 1, fmt.Sprint(i), func() (int64, error) { return 0, nil })
+		_, err := cache.Count(t.Context(), db, []Counter{things}, 1, fmt.Sprint(i), func() (int64, error) { return 0, nil })
 		must(t, err)
 	}
-	if len(c.known) > maxCounts {
-		t.Errorf("%d counts are kept, want at most %d", len(c.known), maxCounts)
+	if len(cache.known) > maxCounts {
+		t.Errorf("%d counts are kept, want at most %d", len(cache.known), maxCounts)
 	}
 }
 
@@ -464,10 +464,10 @@ func TestCacheIsNeverOlderThanTheQuestion(t *testing.T) {
 		}
 		for i := range 4 {
 			asking.Go(func() {
-				var c Cache
+				var cache Cache
 				for !done.Load() {
 					least := committed.Load()
-					n, _, err := countThings(t.Context(), &c, pools[i%2], things)
+					n, _, err := countThings(t.Context(), &cache, pools[i%2], things)
 					if most := begun.Load(); err != nil || n < least || n > most {
 						t.Errorf("%d counted, %v; want %d to %d", n, err, least, most)
 						return

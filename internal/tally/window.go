@@ -14,21 +14,29 @@ const DeepOffset = bucketSize
 // Window decides where a page of a newest-first list begins. A deep page of the
 // whole list is found through the buckets, one past the middle of any list is
 // counted from the end.
-func (b Counter) Window(ctx context.Context, q sqldb.Querier, companyID int64, s sqldb.Source, whole bool, matches int64, page input.Page) (sqldb.Window, error) {
-	w := sqldb.Window{Source: s, Limit: page.Size, Offset: page.Offset()}
-	if whole && w.Offset > DeepOffset {
-		below, skipped, err := skip(ctx, q, companyID, b, w.Offset)
+func (b Counter) Window(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	source sqldb.Source,
+	whole bool,
+	matches int64,
+	page input.Page,
+) (sqldb.Window, error) {
+	window := sqldb.Window{Source: source, Limit: page.Size, Offset: page.Offset()}
+	if whole && window.Offset > DeepOffset {
+		below, skipped, err := skip(ctx, querier, companyID, b, window.Offset)
 		if err != nil {
-			return w, err
+			return window, err
 		}
-		w.Where.And(s.ID+" < ?", below)
-		w.Offset -= skipped
-		return w, nil
+		window.Where.And(source.ID+" < ?", below)
+		window.Offset -= skipped
+		return window, nil
 	}
-	if w.Offset > matches/2 {
-		w.Ascending = true
-		w.Limit = min(page.Size, matches-page.Offset())
-		w.Offset = matches - page.Offset() - w.Limit
+	if window.Offset > matches/2 {
+		window.Ascending = true
+		window.Limit = min(page.Size, matches-page.Offset())
+		window.Offset = matches - page.Offset() - window.Limit
 	}
-	return w, nil
+	return window, nil
 }

@@ -28,44 +28,50 @@ type exchangeKey struct{}
 
 // ExchangeOf returns the Exchange of the request that ctx belongs to.
 func ExchangeOf(ctx context.Context) *Exchange {
-	if x, ok := ctx.Value(exchangeKey{}).(*Exchange); ok {
-		return x
+	if exchange, ok := ctx.Value(exchangeKey{}).(*Exchange); ok {
+		return exchange
 	}
 	return &Exchange{}
 }
 
 // Observe is the outermost handler: it gives every request an id, catches
 // panics, writes the access log and counts.
-func Observe(next http.Handler, log *slog.Logger, m *Metrics) http.Handler {
+func Observe(next http.Handler, log *slog.Logger, metrics *Metrics) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now() //nolint:forbidigo // measures, decides nothing
-		x := &Exchange{RequestID: requestID(r)}
-		w.Header().Set("X-Request-Id", x.RequestID)
+		exchange := &Exchange{RequestID: requestID(r)}
+		w.Header().Set("X-Request-Id", exchange.RequestID)
 		rec := &recorder{ResponseWriter: w}
-		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
-		m.begin()
+		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, exchange))
+		metrics.begin()
 		defer func() {
 			if p := recover(); p != nil {
-				x.Err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+				exchange.Err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 				if rec.wrote {
 					// What was sent is cut off, or the half would pass for the whole.
 					rec.status = http.StatusInternalServerError
 					defer panic(http.ErrAbortHandler)
 				} else {
-					WriteFault(rec, x.Err)
+					WriteFault(rec, exchange.Err)
 				}
 			}
 			took := time.Since(began)
-			m.end(x.Route, rec.code(), took)
-			logExchange(log, r, x, rec, took)
+			metrics.end(exchange.Route, rec.code(), took)
+			logExchange(log, r, exchange, rec, took)
 		}()
 		next.ServeHTTP(rec, r)
 	})
 }
 
-func logExchange(log *slog.Logger, r *http.Request, x *Exchange, rec *recorder, took time.Duration) {
+func logExchange(
+	log *slog.Logger,
+	r *http.Request,
+	exchange *Exchange,
+	rec *recorder,
+	took time.Duration,
+) {
 	level := slog.LevelInfo
-	if rec.code() >= 500 && !errors.Is(x.Err, context.Canceled) {
+	if rec.code() >= 500 && !errors.Is(exchange.Err, context.Canceled) {
 		level = slog.LevelError
 	}
 	ctx := r.Context()
@@ -74,14 +80,15 @@ func logExchange(log *slog.Logger, r *http.Request, x *Exchange, rec *recorder, 
 	}
 	attrs := make([]slog.Attr, 0, 8)
 	attrs = append(attrs,
-		slog.String("request_id", x.RequestID), slog.String("method", r.Method),
-		slog.String("path", cmp.Or(x.Path, redactPath(r.URL.Path))), slog.String("remote", r.RemoteAddr),
+		slog.String("request_id", exchange.RequestID), slog.String("method", r.Method),
+		slog.String("path", cmp.Or(exchange.Path, redactPath(r.URL.Path))),
+		slog.String("remote", r.RemoteAddr),
 		slog.Int("status", rec.code()), slog.Int64("bytes", rec.bytes), slog.Duration("took", took))
-	if x.CompanyID != 0 {
-		attrs = append(attrs, slog.Int64("company_id", x.CompanyID))
+	if exchange.CompanyID != 0 {
+		attrs = append(attrs, slog.Int64("company_id", exchange.CompanyID))
 	}
-	if refused := rec.code() >= 400 && rec.code() < 500; x.Err != nil && !refused {
-		attrs = append(attrs, slog.Any("error", x.Err))
+	if refused := rec.code() >= 400 && rec.code() < 500; exchange.Err != nil && !refused {
+		attrs = append(attrs, slog.Any("error", exchange.Err))
 	}
 	log.LogAttrs(ctx, level, "request", attrs...)
 }
@@ -94,9 +101,9 @@ func WriteFault(w http.ResponseWriter, err error) {
 
 // Write sends a finished JSON body.
 func Write(w http.ResponseWriter, status int, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	header := w.Header()
+	header.Set("Content-Type", "application/json; charset=utf-8")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a caller that has gone away is not our failure
 }

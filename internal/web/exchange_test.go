@@ -64,23 +64,23 @@ func (o *observed) counted(t *testing.T, name string) map[string]float64 {
 		if family.GetName() != name {
 			continue
 		}
-		for _, m := range family.GetMetric() {
+		for _, metric := range family.GetMetric() {
 			var labels []string
-			for _, l := range m.GetLabel() {
-				labels = append(labels, l.GetValue())
+			for _, pair := range metric.GetLabel() {
+				labels = append(labels, pair.GetValue())
 			}
-			series[strings.Join(labels, " ")] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			series[strings.Join(labels, " ")] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue() + float64(metric.GetHistogram().GetSampleCount())
 		}
 	}
 	return series
 }
 
 func TestRequestIDIsTheCallersWhenItIsSane(t *testing.T) {
-	o := observe(func(w http.ResponseWriter, r *http.Request) {
+	observed := observe(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, ExchangeOf(r.Context()).RequestID)
 	})
 	for _, sane := range []string{"a", "7f9c-12_A.b:c", strings.Repeat("x", 128)} {
-		w := o.get("/", "X-Request-Id", sane)
+		w := observed.get("/", "X-Request-Id", sane)
 		if w.Header().Get("X-Request-Id") != sane || w.Body.String() != sane {
 			t.Errorf("%q became %q", sane, w.Header().Get("X-Request-Id"))
 		}
@@ -88,7 +88,7 @@ func TestRequestIDIsTheCallersWhenItIsSane(t *testing.T) {
 	made := regexp.MustCompile(`^[0-9A-Za-z]{20}$`)
 	met := map[string]bool{}
 	for _, insane := range []string{"", strings.Repeat("x", 129), "a b", "a\nb", `a"b`, "é", "a;b", "\x00"} {
-		id := o.get("/", "X-Request-Id", insane).Header().Get("X-Request-Id")
+		id := observed.get("/", "X-Request-Id", insane).Header().Get("X-Request-Id")
 		if !made.MatchString(id) || met[id] {
 			t.Errorf("%q became %q", insane, id)
 		}
@@ -97,31 +97,31 @@ func TestRequestIDIsTheCallersWhenItIsSane(t *testing.T) {
 }
 
 func TestPanicIsAnsweredWithoutDetailAndLoggedWithIt(t *testing.T) {
-	o := observe(func(http.ResponseWriter, *http.Request) { panic("password=hunter2") })
-	w := o.get("/")
+	observed := observe(func(http.ResponseWriter, *http.Request) { panic("password=hunter2") })
+	w := observed.get("/")
 	if want := `{"success":false,"message":"internal error"}`; w.Code != 500 || w.Body.String() != want {
 		t.Errorf("%d %s, want 500 %s", w.Code, w.Body, want)
 	}
-	if h := w.Header(); h.Get("Content-Type") != "application/json; charset=utf-8" || h.Get("X-Request-Id") == "" {
-		t.Errorf("headers %v", h)
+	if header := w.Header(); header.Get("Content-Type") != "application/json; charset=utf-8" || header.Get("X-Request-Id") == "" {
+		t.Errorf("headers %v", header)
 	}
-	line := o.line(t)
+	line := observed.line(t)
 	logged := fmt.Sprint(line["error"])
 	if line["level"] != "ERROR" || !strings.Contains(logged, "hunter2") || !strings.Contains(logged, "exchange_test.go") {
 		t.Errorf("logged %v, want the panic and where it was", line)
 	}
-	if got := o.counted(t, "carteira_http_requests_total"); !maps.Equal(got, map[string]float64{"other 500": 1}) {
+	if got := observed.counted(t, "carteira_http_requests_total"); !maps.Equal(got, map[string]float64{"other 500": 1}) {
 		t.Errorf("counted %v", got)
 	}
 }
 
 func TestPanicInTheMiddleOfAnAnswerCutsItOff(t *testing.T) {
-	o := observe(func(w http.ResponseWriter, _ *http.Request) {
+	observed := observe(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "half of it")
 		_ = http.NewResponseController(w).Flush()
 		panic("no more")
 	})
-	server := httptest.NewServer(o)
+	server := httptest.NewServer(observed)
 	answer, err := server.Client().Get(server.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -131,18 +131,18 @@ func TestPanicInTheMiddleOfAnAnswerCutsItOff(t *testing.T) {
 	}
 	_ = answer.Body.Close()
 	server.Close() // waits for the handler
-	if line := o.line(t); line["level"] != "ERROR" || !strings.Contains(fmt.Sprint(line["error"]), "no more") {
+	if line := observed.line(t); line["level"] != "ERROR" || !strings.Contains(fmt.Sprint(line["error"]), "no more") {
 		t.Errorf("logged %v, want the panic", line)
 	}
 }
 
 func TestLogLineTellsWhoAskedWhat(t *testing.T) {
-	o := observe(func(w http.ResponseWriter, r *http.Request) {
+	observed := observe(func(w http.ResponseWriter, r *http.Request) {
 		ExchangeOf(r.Context()).CompanyID = 42
 		_, _ = io.WriteString(w, "hello")
 	})
-	o.get("/api/v1/customers?search=secret", "X-Request-Id", "abc")
-	line := o.line(t)
+	observed.get("/api/v1/customers?search=secret", "X-Request-Id", "abc")
+	line := observed.line(t)
 	for key, want := range map[string]any{
 		"level": "INFO", "request_id": "abc", "method": "GET", "path": "/api/v1/customers", "status": 200.0, "bytes": 5.0, "company_id": 42.0,
 	} {
@@ -150,8 +150,8 @@ func TestLogLineTellsWhoAskedWhat(t *testing.T) {
 			t.Errorf("%s is %v, want %v", key, line[key], want)
 		}
 	}
-	if strings.Contains(o.log.String(), "secret") {
-		t.Errorf("the query is in the log: %s", o.log.String())
+	if strings.Contains(observed.log.String(), "secret") {
+		t.Errorf("the query is in the log: %s", observed.log.String())
 	}
 }
 
@@ -168,12 +168,12 @@ func TestOnlyOurFailuresAreLoggedAsErrors(t *testing.T) {
 		{fmt.Errorf("list: %w", context.Canceled), "INFO", true}, // the caller left
 	}
 	for _, tt := range tests {
-		o := observe(func(w http.ResponseWriter, r *http.Request) {
+		observed := observe(func(w http.ResponseWriter, r *http.Request) {
 			ExchangeOf(r.Context()).Err = tt.err
 			WriteFault(w, tt.err)
 		})
-		o.get("/")
-		line := o.line(t)
+		observed.get("/")
+		line := observed.line(t)
 		if _, shown := line["error"]; line["level"] != tt.level || shown != tt.shown {
 			t.Errorf("%v: logged as %v with error %v", tt.err, line["level"], line["error"])
 		}
@@ -223,8 +223,8 @@ func TestExchangeOutsideARequestIsThrownAway(t *testing.T) {
 func TestWriteSendsAFinishedBody(t *testing.T) {
 	w := httptest.NewRecorder()
 	Write(w, http.StatusNotFound, []byte(`{}`))
-	h := w.Header()
-	if w.Code != 404 || w.Body.String() != `{}` || h.Get("Content-Length") != "2" || h.Get("Content-Type") != "application/json; charset=utf-8" {
-		t.Errorf("%d %s %v", w.Code, w.Body, h)
+	header := w.Header()
+	if w.Code != 404 || w.Body.String() != `{}` || header.Get("Content-Length") != "2" || header.Get("Content-Type") != "application/json; charset=utf-8" {
+		t.Errorf("%d %s %v", w.Code, w.Body, header)
 	}
 }

@@ -16,7 +16,8 @@ func Forwarded(next http.Handler, trusted []netip.Prefix) http.Handler {
 			if client := clientOf(r.Header.Values("X-Forwarded-For"), trusted); client != "" {
 				r.RemoteAddr = client
 			}
-			if proto := strings.ToLower(r.Header.Get("X-Forwarded-Proto")); proto == "https" || proto == "http" {
+			proto := strings.ToLower(r.Header.Get("X-Forwarded-Proto"))
+			if proto == "https" || proto == "http" {
 				r.URL.Scheme = proto
 			}
 		}
@@ -70,8 +71,8 @@ func within(networks []netip.Prefix, addr string) bool {
 		ip = ap.Addr()
 	}
 	ip = ip.Unmap()
-	for _, n := range networks {
-		if n.Contains(ip) {
+	for _, network := range networks {
+		if network.Contains(ip) {
 			return true
 		}
 	}

@@ -12,12 +12,12 @@ import (
 // JSON makes Data of a value that encoding/json can encode, for answers that
 // are not on a hot path.
 func JSON(v any) Data {
-	return func(b []byte) []byte {
+	return func(buf []byte) []byte {
 		encoded, err := json.Marshal(v)
 		if err != nil {
 			panic(err) // a record type of ours that cannot be encoded is a bug
 		}
-		return append(b, encoded...)
+		return append(buf, encoded...)
 	}
 }
 
@@ -33,77 +33,77 @@ var plain = func() (table [256]bool) {
 }()
 
 // AppendString appends a JSON string, byte for byte as encoding/json would.
-func AppendString(b []byte, s string) []byte {
-	b = append(b, '"')
+func AppendString(buf []byte, text string) []byte {
+	buf = append(buf, '"')
 	start := 0
-	for i := 0; i < len(s); {
-		for i < len(s) && plain[s[i]] {
+	for i := 0; i < len(text); {
+		for i < len(text) && plain[text[i]] {
 			i++
 		}
-		if i == len(s) {
+		if i == len(text) {
 			break
 		}
-		if c := s[i]; c < utf8.RuneSelf {
-			b = append(b, s[start:i]...)
-			b = appendEscaped(b, c)
+		if c := text[i]; c < utf8.RuneSelf {
+			buf = append(buf, text[start:i]...)
+			buf = appendEscaped(buf, c)
 			i++
 			start = i
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
+		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			b = append(append(b, s[start:i]...), `\ufffd`...)
+			buf = append(append(buf, text[start:i]...), `\ufffd`...)
 			start = i + size
 		case r == '\u2028' || r == '\u2029':
-			b = append(append(b, s[start:i]...), `\u202`...)
-			b = append(b, hexDigits[r&0xf])
+			buf = append(append(buf, text[start:i]...), `\u202`...)
+			buf = append(buf, hexDigits[r&0xf])
 			start = i + size
 		}
 		i += size
 	}
-	return append(append(b, s[start:]...), '"')
+	return append(append(buf, text[start:]...), '"')
 }
 
-func appendEscaped(b []byte, c byte) []byte {
+func appendEscaped(buf []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
-		return append(b, '\\', c)
+		return append(buf, '\\', c)
 	case '\n':
-		return append(b, '\\', 'n')
+		return append(buf, '\\', 'n')
 	case '\r':
-		return append(b, '\\', 'r')
+		return append(buf, '\\', 'r')
 	case '\t':
-		return append(b, '\\', 't')
+		return append(buf, '\\', 't')
 	case '\b':
-		return append(b, '\\', 'b')
+		return append(buf, '\\', 'b')
 	case '\f':
-		return append(b, '\\', 'f')
+		return append(buf, '\\', 'f')
 	}
-	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+	return append(buf, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 }
 
 // AppendText appends a JSON string, or null when there is none.
-func AppendText(b []byte, s string) []byte {
-	if s == "" {
-		return append(b, "null"...)
+func AppendText(buf []byte, text string) []byte {
+	if text == "" {
+		return append(buf, "null"...)
 	}
-	return AppendString(b, s)
+	return AppendString(buf, text)
 }
 
 // AppendDate appends "YYYY-MM-DD", or null when there is none.
-func AppendDate(b []byte, d civil.Date) []byte {
-	if d.IsZero() {
-		return append(b, "null"...)
+func AppendDate(buf []byte, day civil.Date) []byte {
+	if day.IsZero() {
+		return append(buf, "null"...)
 	}
-	return append(d.Append(append(b, '"')), '"')
+	return append(day.Append(append(buf, '"')), '"')
 }
 
 // AppendTime appends a date-time in the company's zone, or null when there is
 // none.
-func AppendTime(b []byte, t time.Time, zone *time.Location) []byte {
-	if t.IsZero() {
-		return append(b, "null"...)
+func AppendTime(buf []byte, at time.Time, zone *time.Location) []byte {
+	if at.IsZero() {
+		return append(buf, "null"...)
 	}
-	return append(civil.AppendTimestamp(append(b, '"'), t, zone), '"')
+	return append(civil.AppendTimestamp(append(buf, '"'), at, zone), '"')
 }

@@ -56,13 +56,13 @@ func FuzzAppendString(f *testing.F) {
 	f.Fuzz(wantAsEncodingJSON)
 }
 
-func wantAsEncodingJSON(t *testing.T, s string) {
+func wantAsEncodingJSON(t *testing.T, text string) {
 	t.Helper()
-	want, err := json.Marshal(s)
+	want, err := json.Marshal(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := AppendString(nil, s); string(got) != string(want) {
-		t.Errorf("%q: %s, want %s", s, got, want)
+	if got := AppendString(nil, text); string(got) != string(want) {
+		t.Errorf("%q: %s, want %s", text, got, want)
 	}
 }

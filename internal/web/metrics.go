@@ -18,20 +18,23 @@ type Metrics struct {
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	m := &Metrics{
+	metrics := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "carteira_http_requests_total", Help: "Requests answered, by route and status.",
 		}, []string{"route", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "carteira_http_request_seconds", Help: "Time from request to answer, by route.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+			Name: "carteira_http_request_seconds",
+			Help: "Time from request to answer, by route.",
+			Buckets: []float64{
+				.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10,
+			},
 		}, []string{"route"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "carteira_http_requests_in_flight", Help: "Requests being handled now.",
 		}),
 	}
-	reg.MustRegister(m.requests, m.seconds, m.inFlight)
-	return m
+	reg.MustRegister(metrics.requests, metrics.seconds, metrics.inFlight)
+	return metrics
 }
 
 func (m *Metrics) begin() { m.inFlight.Inc() }

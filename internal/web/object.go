@@ -16,9 +16,9 @@ type Object struct{ b []byte }
 
 // AppendObject appends an object with the fields that write writes.
 func AppendObject(b []byte, write func(*Object)) []byte {
-	o := Object{append(b, '{')}
-	write(&o)
-	return append(o.b, '}')
+	object := Object{append(b, '{')}
+	write(&object)
+	return append(object.b, '}')
 }
 
 // One makes Data of one object.
@@ -29,23 +29,23 @@ func One(write func(*Object)) Data {
 // List makes Data of records with the function that writes the fields of one.
 func List[T any](records []T, write func(*Object, *T)) Data {
 	return func(b []byte) []byte {
-		o := Object{b}
-		appendList(&o, records, write)
-		return o.b
+		object := Object{b}
+		appendList(&object, records, write)
+		return object.b
 	}
 }
 
-func appendList[T any](o *Object, records []T, write func(*Object, *T)) {
-	o.b = append(o.b, '[')
+func appendList[T any](object *Object, records []T, write func(*Object, *T)) {
+	object.b = append(object.b, '[')
 	for i := range records {
 		if i > 0 {
-			o.b = append(o.b, ',')
+			object.b = append(object.b, ',')
 		}
-		o.b = append(o.b, '{')
-		write(o, &records[i])
-		o.b = append(o.b, '}')
+		object.b = append(object.b, '{')
+		write(object, &records[i])
+		object.b = append(object.b, '}')
 	}
-	o.b = append(o.b, ']')
+	object.b = append(object.b, ']')
 }
 
 // name begins a field.
@@ -60,16 +60,24 @@ func (o *Object) name(name string) []byte {
 }
 
 // String writes a text, which may be empty.
-func (o *Object) String(name, value string) { o.b = AppendString(o.name(name), value) }
+func (o *Object) String(name, value string) {
+	o.b = AppendString(o.name(name), value)
+}
 
 // Text writes a text, or null when there is none.
-func (o *Object) Text(name, value string) { o.b = AppendText(o.name(name), value) }
+func (o *Object) Text(name, value string) {
+	o.b = AppendText(o.name(name), value)
+}
 
 // Int writes a whole number.
-func (o *Object) Int(name string, n int64) { o.b = strconv.AppendInt(o.name(name), n, 10) }
+func (o *Object) Int(name string, n int64) {
+	o.b = strconv.AppendInt(o.name(name), n, 10)
+}
 
 // Bool writes true or false.
-func (o *Object) Bool(name string, v bool) { o.b = strconv.AppendBool(o.name(name), v) }
+func (o *Object) Bool(name string, v bool) {
+	o.b = strconv.AppendBool(o.name(name), v)
+}
 
 // Money writes an amount as a text with two decimals.
 func (o *Object) Money(name string, amount money.Cents) {
@@ -77,11 +85,13 @@ func (o *Object) Money(name string, amount money.Cents) {
 }
 
 // Date writes "YYYY-MM-DD", or null when there is none.
-func (o *Object) Date(name string, d civil.Date) { o.b = AppendDate(o.name(name), d) }
+func (o *Object) Date(name string, day civil.Date) {
+	o.b = AppendDate(o.name(name), day)
+}
 
 // Time writes a date-time in the company's zone, or null when there is none.
-func (o *Object) Time(name string, t time.Time, zone *time.Location) {
-	o.b = AppendTime(o.name(name), t, zone)
+func (o *Object) Time(name string, at time.Time, zone *time.Location) {
+	o.b = AppendTime(o.name(name), at, zone)
 }
 
 // Null writes null.
@@ -104,7 +114,7 @@ func (o *Object) Data(name string, value Data) {
 }
 
 // Objects writes a list of objects in a field of o.
-func Objects[T any](o *Object, name string, records []T, write func(*Object, *T)) {
-	o.b = o.name(name)
-	appendList(o, records, write)
+func Objects[T any](object *Object, name string, records []T, write func(*Object, *T)) {
+	object.b = object.name(name)
+	appendList(object, records, write)
 }

@@ -31,37 +31,37 @@ type inner struct {
 	Name string `json:"name"`
 }
 
-func (i *inner) write(o *Object) {
-	o.Int("id", i.ID)
-	o.String("name", i.Name)
+func (i *inner) write(object *Object) {
+	object.Int("id", i.ID)
+	object.String("name", i.Name)
 }
 
-func (w *written) write(o *Object) {
-	o.String("name", w.Name)
-	o.String("empty", w.Empty)
+func (w *written) write(object *Object) {
+	object.String("name", w.Name)
+	object.String("empty", w.Empty)
 	notes := ""
 	if w.Notes != nil {
 		notes = *w.Notes
 	}
-	o.Text("notes", notes)
-	o.Int("count", w.Count)
-	o.Bool("active", w.Active)
-	o.Money("value", w.Value)
-	o.Null("nothing")
-	o.Object("inner", w.Inner.write)
-	o.Object("none", func(*Object) {})
-	Objects(o, "list", w.List, func(o *Object, i *inner) { i.write(o) })
-	o.Data("made", JSON(w.Made))
-	o.Data("unmade", nil)
+	object.Text("notes", notes)
+	object.Int("count", w.Count)
+	object.Bool("active", w.Active)
+	object.Money("value", w.Value)
+	object.Null("nothing")
+	object.Object("inner", w.Inner.write)
+	object.Object("none", func(*Object) {})
+	Objects(object, "list", w.List, func(object *Object, inner *inner) { inner.write(object) })
+	object.Data("made", JSON(w.Made))
+	object.Data("unmade", nil)
 }
 
-func wantObject(t *testing.T, w written) {
+func wantObject(t *testing.T, written written) {
 	t.Helper()
-	want, err := json.Marshal(w)
+	want, err := json.Marshal(written)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := One(w.write)(nil); string(got) != string(want) {
+	if got := One(written.write)(nil); string(got) != string(want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -89,11 +89,11 @@ func TestDatesAndTimesOfAnObject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := AppendObject([]byte("x"), func(o *Object) {
-		o.Date("day", civil.MustParse("2026-02-28"))
-		o.Date("none", civil.Date{})
-		o.Time("at", time.Date(2026, 2, 28, 12, 0, 0, 0, time.UTC), zone)
-		o.Time("never", time.Time{}, zone)
+	got := AppendObject([]byte("x"), func(object *Object) {
+		object.Date("day", civil.MustParse("2026-02-28"))
+		object.Date("none", civil.Date{})
+		object.Time("at", time.Date(2026, 2, 28, 12, 0, 0, 0, time.UTC), zone)
+		object.Time("never", time.Time{}, zone)
 	})
 	want := `x{"day":"2026-02-28","none":null,"at":"2026-02-28T09:00:00-03:00","never":null}`
 	if string(got) != want {

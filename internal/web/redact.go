@@ -10,7 +10,9 @@ const redacted = "…"
 // whatever else is wrong with the path, since a near miss (a trailing slash,
 // another method, a doubled slash) is refused before the handler that knows its
 // key is asked.
-var keyed = map[string]int{"password": 0, "setup": 0, "email": 0, "pay": 0, "signup": 0, "gateways": 1}
+var keyed = map[string]int{
+	"password": 0, "setup": 0, "email": 0, "pay": 0, "signup": 0, "gateways": 1,
+}
 
 // minKey is the shortest run of characters that can be one of our keys.
 const minKey = 16
@@ -77,7 +79,11 @@ func redactRuns(segment string) string {
 }
 
 func inKey(c rune) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+	return c >= 'a' && c <= 'z' ||
+		c >= 'A' && c <= 'Z' ||
+		c >= '0' && c <= '9' ||
+		c == '_' ||
+		c == '-'
 }
 
 // isKey reports whether a run has the shape of a key. Words of paths are in

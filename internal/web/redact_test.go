@@ -15,11 +15,11 @@ func TestLogsKeepNoKeys(t *testing.T) {
 		"/pay/a" + "short", "/gateways/asaas/" + code, "/gateways/asaas/" + code + "/", "/gateways//asaas//" + code + "/pix/x",
 		"/gateways/" + code, "/signup/" + code + "/", "/api/v1/cart_" + link, "/api%2F" + link,
 	} {
-		o := observe(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
-		o.get(path)
+		observed := observe(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+		observed.get(path)
 		for _, secret := range []string{link, code, "short"} {
-			if strings.Contains(o.log.String(), secret) {
-				t.Errorf("%s: %s", path, o.log.String())
+			if strings.Contains(observed.log.String(), secret) {
+				t.Errorf("%s: %s", path, observed.log.String())
 			}
 		}
 	}

@@ -73,52 +73,60 @@ func Explain(err error) error {
 	if fault.KindOf(err) != fault.KindInternal {
 		return err
 	}
-	passing := errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, context.DeadlineExceeded)
+	passing := errors.Is(err, sqldb.ErrUnavailable) ||
+		errors.Is(err, sqldb.ErrBusy) ||
+		errors.Is(err, context.DeadlineExceeded)
 	switch {
 	case sqldb.NeedsOperator(err):
-		return fault.Later(fault.Unavailable("out of service until the operator has seen to the database", err), time.Minute)
+		return fault.Later(
+			fault.Unavailable("out of service until the operator has seen to the database", err),
+			time.Minute,
+		)
 	case passing:
-		return fault.Later(fault.Unavailable("temporarily unavailable; try again in a moment", err), time.Second)
+		return fault.Later(
+			fault.Unavailable("temporarily unavailable; try again in a moment", err),
+			time.Second,
+		)
 	}
 	return err
 }
 
 // RetryAfter sets the header that says when trying again may help.
-func RetryAfter(h http.Header, err error) {
+func RetryAfter(header http.Header, err error) {
 	if wait := fault.RetryAfterOf(err); wait > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+		header.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
 	}
 }
 
 // AppendAnswer writes the envelope of a success.
-func AppendAnswer(b []byte, a Answer) []byte {
-	return AppendObject(b, func(o *Object) {
-		o.Bool("success", true)
-		if a.Message != "" {
-			o.String("message", a.Message)
+func AppendAnswer(b []byte, answer Answer) []byte {
+	return AppendObject(b, func(object *Object) {
+		object.Bool("success", true)
+		if answer.Message != "" {
+			object.String("message", answer.Message)
 		}
-		o.Data("data", a.Data)
-		if a.Meta != nil {
-			o.Object("meta", a.Meta.write)
+		object.Data("data", answer.Data)
+		if answer.Meta != nil {
+			object.Object("meta", answer.Meta.write)
 		}
 	})
 }
 
-func (m *Meta) write(o *Object) {
-	o.Int("total", m.Total)
-	o.Int("per_page", m.PerPage)
-	o.Int("current_page", m.CurrentPage)
-	o.Int("last_page", m.LastPage)
-	o.Int("company_id", m.CompanyID)
+func (m *Meta) write(object *Object) {
+	object.Int("total", m.Total)
+	object.Int("per_page", m.PerPage)
+	object.Int("current_page", m.CurrentPage)
+	object.Int("last_page", m.LastPage)
+	object.Int("company_id", m.CompanyID)
 }
 
 // AppendFault writes the envelope of a failure.
 func AppendFault(b []byte, err error) []byte {
-	return AppendObject(b, func(o *Object) {
-		o.Bool("success", false)
-		o.String("message", fault.Public(err))
+	return AppendObject(b, func(object *Object) {
+		object.Bool("success", false)
+		object.String("message", fault.Public(err))
 		if fields := fault.FieldsOf(err); !fields.Empty() {
-			o.Data("errors", func(b []byte) []byte {
+			object.Data("errors", func(b []byte) []byte {
 				encoded, _ := fields.MarshalJSON() // strings always encode
 				return append(b, encoded...)
 			})

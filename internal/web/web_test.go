@@ -24,8 +24,8 @@ func kinds(t *testing.T) (all []fault.Kind) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		c, ok := n.(*ast.ValueSpec)
+	ast.Inspect(file, func(node ast.Node) bool {
+		c, ok := node.(*ast.ValueSpec)
 		if ok && strings.HasPrefix(c.Names[0].Name, "Kind") {
 			kind, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
 			if err != nil {
@@ -141,4 +141,4 @@ func answer(a Answer) string { return string(AppendAnswer(nil, a)) }
 
 func failure(err error) string { return string(AppendFault(nil, err)) }
 
-func writeInt(o *Object, n *int) { o.Int("n", int64(*n)) }
+func writeInt(object *Object, n *int) { object.Int("n", int64(*n)) }

@@ -21,17 +21,22 @@ type change struct {
 // sender after the commit. Webhooks are not counted, and no event or watcher
 // hears of them. The sender itself counts failures and switches a webhook off
 // at the twentieth.
-func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, a account.Actor, c change) error {
-	if err := s.writeRow(ctx, tx, a.Company.ID, c); err != nil {
+func (s *Service) apply(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change change,
+) error {
+	if err := s.writeRow(ctx, tx, actor.Company.ID, change); err != nil {
 		return err
 	}
-	if c.switches() {
-		if err := s.switchLane(ctx, tx, a.Company.ID, *c.after); err != nil {
+	if change.switches() {
+		if err := s.switchLane(ctx, tx, actor.Company.ID, *change.after); err != nil {
 			return err
 		}
 	}
 	tx.OnCommit(s.sender.WebhooksChanged)
-	return account.WriteAudit(ctx, tx, a, c.auditEntry())
+	return account.WriteAudit(ctx, tx, actor, change.auditEntry())
 }
 
 // switches reports whether the change turns the webhook on or off. Clearing the
@@ -44,53 +49,64 @@ func (c change) switches() bool {
 	return c.before.Active != c.after.Active || cleared
 }
 
-func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, companyID int64, c change) (err error) {
+func (s *Service) writeRow(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	change change,
+) (err error) {
 	switch {
-	case c.after == nil:
-		return removeWebhook(ctx, tx, companyID, c.before.ID)
-	case c.before != nil:
-		return updateWebhook(ctx, tx, companyID, *c.after)
+	case change.after == nil:
+		return removeWebhook(ctx, tx, companyID, change.before.ID)
+	case change.before != nil:
+		return updateWebhook(ctx, tx, companyID, *change.after)
 	}
-	c.after.CreatedAt = tx.Now()
-	if c.after.ID, err = insertWebhook(ctx, tx, companyID, *c.after); err != nil {
+	change.after.CreatedAt = tx.Now()
+	if change.after.ID, err = insertWebhook(ctx, tx, companyID, *change.after); err != nil {
 		return err
 	}
-	c.after.sealed = s.box.Seal([]byte(c.secret), secretContext(c.after.ID))
-	if err := setSecret(ctx, tx, companyID, c.after.ID, c.after.sealed); err != nil {
+	change.after.sealed = s.box.Seal([]byte(change.secret), secretContext(change.after.ID))
+	if err := setSecret(ctx, tx, companyID, change.after.ID, change.after.sealed); err != nil {
 		return err
 	}
-	return sender.OpenLane(ctx, tx, c.after.ID)
+	return sender.OpenLane(ctx, tx, change.after.ID)
 }
 
 // switchLane parks the pending deliveries of a webhook that is off, and
 // resumes those of one that is on.
-func (s *Service) switchLane(ctx context.Context, tx *sqldb.Tx, companyID int64, w Webhook) error {
-	if !w.Active {
-		return sender.Park(ctx, tx, companyID, w.ID)
+func (s *Service) switchLane(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	webhook Webhook,
+) error {
+	if !webhook.Active {
+		return sender.Park(ctx, tx, companyID, webhook.ID)
 	}
-	tx.OnCommit(func() { s.sender.Wake(w.ID) })
-	return sender.Unpark(ctx, tx, companyID, w.ID)
+	tx.OnCommit(func() { s.sender.Wake(webhook.ID) })
+	return sender.Unpark(ctx, tx, companyID, webhook.ID)
 }
 
 // auditEntry is what the audit log shows of a change; never the secret.
 func (c change) auditEntry() account.AuditEntry {
-	e := account.AuditEntry{Record: "webhook", Action: "webhook.updated"}
+	entry := account.AuditEntry{Record: "webhook", Action: "webhook.updated"}
 	if c.before != nil {
-		e.ID, e.Name, e.Before = c.before.ID, c.before.URL, auditFields(*c.before)
+		entry.ID, entry.Name, entry.Before = c.before.ID, c.before.URL, auditFields(*c.before)
 	} else {
-		e.Action = "webhook.created"
+		entry.Action = "webhook.created"
 	}
 	if c.after != nil {
-		e.ID, e.Name, e.After = c.after.ID, c.after.URL, auditFields(*c.after)
+		entry.ID, entry.Name, entry.After = c.after.ID, c.after.URL, auditFields(*c.after)
 	} else {
-		e.Action = "webhook.deleted"
+		entry.Action = "webhook.deleted"
 	}
-	return e
+	return entry
 }
 
-func auditFields(w Webhook) account.AuditFields {
+func auditFields(webhook Webhook) account.AuditFields {
 	return account.AuditFields{
-		"url": w.URL, "description": w.Description, "events": strings.Trim(joinEvents(w.Events), ","), "active": w.Active,
+		"url": webhook.URL, "description": webhook.Description,
+		"events": strings.Trim(joinEvents(webhook.Events), ","), "active": webhook.Active,
 	}
 }
 
@@ -103,10 +119,19 @@ type secretChange struct {
 
 // applyCallbackSecret writes the change and returns the secret that is in
 // force. Only a replacement is audited: the first is made by reading.
-func (s *Service) applyCallbackSecret(ctx context.Context, tx *sqldb.Tx, a account.Actor, c secretChange) (string, error) {
-	kept, err := saveCallback(ctx, tx, a.Company.ID, c)
-	if err != nil || !c.replace {
+func (s *Service) applyCallbackSecret(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change secretChange,
+) (string, error) {
+	kept, err := saveCallback(ctx, tx, actor.Company.ID, change)
+	if err != nil || !change.replace {
 		return kept, err
 	}
-	return kept, account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "callback_secret.replaced", Record: "company", ID: a.Company.ID})
+	return kept, account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+		Action: "callback_secret.replaced",
+		Record: "company",
+		ID:     actor.Company.ID,
+	})
 }

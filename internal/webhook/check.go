@@ -26,7 +26,11 @@ const window = 300 * time.Second
 // Explain goes through a delivery as a receiver should, from the fields
 // headers (a line each), body and webhook_id (0: the callback secret), and says
 // at which step it fails. The secret does not leave this room.
-func (s *Service) Explain(ctx context.Context, a account.Actor, in *input.Form) ([]Step, error) {
+func (s *Service) Explain(
+	ctx context.Context,
+	actor account.Actor,
+	in *input.Form,
+) ([]Step, error) {
 	in.Require("headers")
 	in.Require("body")
 	in.Require("webhook_id")
@@ -36,23 +40,23 @@ func (s *Service) Explain(ctx context.Context, a account.Actor, in *input.Form) 
 	if err := in.Err(); err != nil {
 		return nil, err
 	}
-	key, err := s.keyOf(ctx, a, webhookID)
+	key, err := s.keyOf(ctx, actor, webhookID)
 	if err != nil {
 		return nil, err
 	}
 	return explain(key, readHeaders(lines), body, s.db.Now()), nil
 }
 
-func (s *Service) keyOf(ctx context.Context, a account.Actor, webhookID int64) ([]byte, error) {
+func (s *Service) keyOf(ctx context.Context, actor account.Actor, webhookID int64) ([]byte, error) {
 	if webhookID == 0 {
-		plain, err := s.CallbackSecret(ctx, a)
+		plain, err := s.CallbackSecret(ctx, actor)
 		return []byte(plain), err
 	}
-	w, err := s.Find(ctx, a, webhookID)
+	webhook, err := s.Find(ctx, actor, webhookID)
 	if err != nil {
 		return nil, err
 	}
-	return s.box.Open(w.sealed, secretContext(w.ID))
+	return s.box.Open(webhook.sealed, secretContext(webhook.ID))
 }
 
 // readHeaders takes lines of the form Name: value, however they are cased.
@@ -61,7 +65,10 @@ func readHeaders(lines string) map[string]string {
 	for line := range strings.Lines(lines) {
 		name, value, ok := strings.Cut(line, ":")
 		if ok {
-			headers[textproto.CanonicalMIMEHeaderKey(strings.Trim(name, " \t\"'-"))] = strings.Trim(strings.TrimSpace(value), "\"',")
+			headers[textproto.CanonicalMIMEHeaderKey(strings.Trim(name, " \t\"'-"))] = strings.Trim(
+				strings.TrimSpace(value),
+				"\"',",
+			)
 		}
 	}
 	return headers
@@ -76,10 +83,14 @@ func explain(key []byte, headers map[string]string, body string, now time.Time) 
 		check("The body is the JSON that was sent", json.Valid([]byte(body)), "it is not JSON: perhaps it was cut or decoded"),
 	}
 	genuine, advice := matches(key, timestamp, signature, body)
-	steps = append(steps, check("The signature matches timestamp, body and secret", genuine, advice))
+	steps = append(
+		steps,
+		check("The signature matches timestamp, body and secret", genuine, advice),
+	)
 	if err == nil {
 		age := now.Sub(time.Unix(seconds, 0)).Abs()
-		steps = append(steps, check("The timestamp is no more than 300 seconds from now", age <= window,
+		steps = append(steps, check("The timestamp is no more than 300 seconds from now",
+			age <= window,
 			"it is older, as it should be for a delivery that you kept: a receiver that gets it now answers 408"))
 	}
 	return steps

@@ -24,7 +24,8 @@ func (s *Service) CheckQueue(ctx context.Context) (checkup.Finding, error) {
 	}
 	if unqueued+unneeded > 0 {
 		return checkup.Bad("resend what is pending with POST /webhooks/deliveries/{id}/resend",
-			"%d pending deliveries are not in the queue, and %d in the queue are not pending", unqueued, unneeded), nil
+			"%d pending deliveries are not in the queue, and %d in the queue are not pending",
+			unqueued, unneeded), nil
 	}
 	return checkup.Good("queue and deliveries agree"), nil
 }
@@ -38,7 +39,8 @@ func (s *Service) CheckWebhooks(ctx context.Context) (checkup.Finding, error) {
 	}
 	if len(off) > 0 {
 		return checkup.Warn("repair their receivers and switch them on again in the panel",
-			"%d webhooks were switched off by their failures, the first are %v", len(off), off[:min(len(off), 5)]), nil
+			"%d webhooks were switched off by their failures, the first are %v", len(off),
+			off[:min(len(off), 5)]), nil
 	}
 	return checkup.Good("no webhook was switched off by failures"), nil
 }

@@ -36,52 +36,59 @@ func ReadChanges(in *input.Form) Draft {
 	in.MustNotClear("url")
 	in.MustNotClear("events")
 	active := in.Bool("active")
-	d := readDraft(in)
-	d.Active = active
-	return d
+	draft := readDraft(in)
+	draft.Active = active
+	return draft
 }
 
 func readDraft(in *input.Form) Draft {
 	in.Ignore("id", "secret", "consecutive_failures", "disabled_at", "created_at", "notice")
-	d := Draft{URL: in.Line("url", 2000), Description: in.Line("description", 255), Events: in.List("events")}
-	d.Problems = in.Problems()
-	return d
+	draft := Draft{
+		URL:         in.Line("url", 2000),
+		Description: in.Line("description", 255),
+		Events:      in.List("events"),
+	}
+	draft.Problems = in.Problems()
+	return draft
 }
 
 // check refuses an address that must not be called, and events that do not
 // exist. The address is looked up, so it is not called in a transaction.
-func (s *Service) check(ctx context.Context, d Draft) (refused fault.Fields) {
-	if d.URL.Value != "" {
-		if err := s.gate.CheckURL(ctx, d.URL.Value); err != nil {
+func (s *Service) check(ctx context.Context, draft Draft) (refused fault.Fields) {
+	if draft.URL.Value != "" {
+		if err := s.gate.CheckURL(ctx, draft.URL.Value); err != nil {
 			refused.Add("url", outbound.Public(err))
 		}
 	}
-	if d.Events.HasValue() && len(d.Events.Value) == 0 {
+	if draft.Events.HasValue() && len(draft.Events.Value) == 0 {
 		refused.Add("events", "must name at least one event")
 	}
 	known := Subscribable()
-	for _, name := range d.Events.Value {
+	for _, name := range draft.Events.Value {
 		switch {
 		case event.Name(name) == event.Ping:
 			refused.Add("events", "ping cannot be subscribed to; the test of a webhook sends it")
 		case !slices.Contains(known, event.Name(name)):
-			refused.Add("events", fmt.Sprintf("%q is not an event; GET /webhooks/events lists them", name))
+			refused.Add(
+				"events",
+				fmt.Sprintf("%q is not an event; GET /webhooks/events lists them", name),
+			)
 		}
 	}
 	return refused
 }
 
 // to sets what is given, except whether the webhook is active.
-func (d Draft) to(w *Webhook) {
-	d.URL.To(&w.URL)
-	d.Description.To(&w.Description)
+func (d Draft) to(webhook *Webhook) {
+	d.URL.To(&webhook.URL)
+	d.Description.To(&webhook.Description)
 	if !d.Events.HasValue() {
 		return
 	}
-	w.Events = nil
+	webhook.Events = nil
 	for _, name := range d.Events.Value {
-		if !slices.Contains(w.Events, event.Name(name)) {
-			w.Events = append(w.Events, event.Name(name))
+		if !slices.Contains(webhook.Events, event.Name(name)) {
+			webhook.Events = append(webhook.Events, event.Name(name))
 		}
 	}
 }
@@ -89,9 +96,9 @@ func (d Draft) to(w *Webhook) {
 // Subscribable are the events that a webhook may want: all but ping.
 func Subscribable() []event.Name {
 	var names []event.Name
-	for _, e := range event.Catalog {
-		if e.Name != event.Ping {
-			names = append(names, e.Name)
+	for _, entry := range event.Catalog {
+		if entry.Name != event.Ping {
+			names = append(names, entry.Name)
 		}
 	}
 	return names

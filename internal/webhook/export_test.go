@@ -11,13 +11,13 @@ import (
 const ReplayBatch = replayBatch
 
 // ReplayStep does one step of a replay.
-func (s *Service) ReplayStep(ctx context.Context, tx *sqldb.Tx, r Replay) (finished bool, err error) {
-	return s.replayStep(ctx, tx, r)
+func (s *Service) ReplayStep(ctx context.Context, tx *sqldb.Tx, replay Replay) (finished bool, err error) {
+	return s.replayStep(ctx, tx, replay)
 }
 
 // UnfinishedReplays are the replays that go on.
-func UnfinishedReplays(ctx context.Context, q sqldb.Querier) ([]Replay, error) {
-	return unfinishedReplays(ctx, q)
+func UnfinishedReplays(ctx context.Context, querier sqldb.Querier) ([]Replay, error) {
+	return unfinishedReplays(ctx, querier)
 }
 
 // PruneBatch is how many rows one step of Prune looks at.

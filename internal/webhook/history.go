@@ -50,70 +50,88 @@ type DeliveryFilter struct {
 
 // ReadDeliveryFilter reads a DeliveryFilter from a query.
 func ReadDeliveryFilter(in *input.Form) DeliveryFilter {
-	var f DeliveryFilter
-	status, _ := in.Choice("status", string(Pending), string(Delivered), string(Failed), string(Refused), string(Parked)).Get()
-	f.Status = Status(status)
+	var filter DeliveryFilter
+	status, _ := in.Choice(
+		"status",
+		string(Pending),
+		string(Delivered),
+		string(Failed),
+		string(Refused),
+		string(Parked),
+	).Get()
+	filter.Status = Status(status)
 	var names []string
-	for _, e := range event.Catalog {
-		names = append(names, string(e.Name))
+	for _, entry := range event.Catalog {
+		names = append(names, string(entry.Name))
 	}
 	name, _ := in.Choice("event", names...).Get()
-	f.Event = event.Name(name)
-	f.From, _ = in.Date("from").Get()
-	f.To, _ = in.Date("to").Get()
-	return f
+	filter.Event = event.Name(name)
+	filter.From, _ = in.Date("from").Get()
+	filter.To, _ = in.Date("to").Get()
+	return filter
 }
 
 // Deliveries returns a page of a webhook's deliveries with their attempts,
 // newest first, and how many there are.
-func (s *Service) Deliveries(ctx context.Context, a account.Actor, webhookID int64, f DeliveryFilter, page input.Page) ([]Delivery, int64, error) {
-	if _, err := s.Find(ctx, a, webhookID); err != nil {
+func (s *Service) Deliveries(
+	ctx context.Context,
+	actor account.Actor,
+	webhookID int64,
+	filter DeliveryFilter,
+	page input.Page,
+) ([]Delivery, int64, error) {
+	if _, err := s.Find(ctx, actor, webhookID); err != nil {
 		return nil, 0, err
 	}
-	n, err := countDeliveries(ctx, s.db, a, webhookID, f)
-	if err != nil || page.Offset() >= n {
-		return []Delivery{}, n, err
+	count, err := countDeliveries(ctx, s.db, actor, webhookID, filter)
+	if err != nil || page.Offset() >= count {
+		return []Delivery{}, count, err
 	}
-	list, err := deliveries(ctx, s.db, a, webhookID, f, page)
+	list, err := deliveries(ctx, s.db, actor, webhookID, filter, page)
 	if err != nil {
 		return nil, 0, err
 	}
-	return list, n, s.addAttempts(ctx, a, list)
+	return list, count, s.addAttempts(ctx, actor, list)
 }
 
 // addAttempts reads the attempts of all deliveries of a page at once.
-func (s *Service) addAttempts(ctx context.Context, a account.Actor, list []Delivery) error {
+func (s *Service) addAttempts(ctx context.Context, actor account.Actor, list []Delivery) error {
 	ids := make([]int64, len(list))
 	place := make(map[int64]int, len(list))
-	for i, d := range list {
-		ids[i], place[d.ID] = d.ID, i
+	for i, delivery := range list {
+		ids[i], place[delivery.ID] = delivery.ID, i
 	}
-	return attempts(ctx, s.db, a.Company.ID, ids, func(deliveryID int64, t Attempt) {
-		d := &list[place[deliveryID]]
-		d.Attempts = append(d.Attempts, t)
+	return attempts(ctx, s.db, actor.Company.ID, ids, func(deliveryID int64, attempt Attempt) {
+		delivery := &list[place[deliveryID]]
+		delivery.Attempts = append(delivery.Attempts, attempt)
 	})
 }
 
 // Test sends a ping to a webhook at once and returns the attempt. It works on
 // one that is switched off, stands in the history and counts for nothing.
-func (s *Service) Test(ctx context.Context, a account.Actor, webhookID int64) (Attempt, bool, error) {
+func (s *Service) Test(
+	ctx context.Context,
+	actor account.Actor,
+	webhookID int64,
+) (Attempt, bool, error) {
 	var job sender.Job
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		w, err := webhookByID(ctx, tx, a.Company.ID, webhookID)
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		webhook, err := webhookByID(ctx, tx, actor.Company.ID, webhookID)
 		if err != nil {
 			return err
 		}
-		e, err := s.events.RecordEvent(ctx, tx, a.Source(), event.Ping, pingData{
-			Message: "This is a test of your webhook.", Webhook: pingWebhook{w.ID, w.URL},
+		recorded, err := s.events.RecordEvent(ctx, tx, actor.Source(), event.Ping, pingData{
+			Message: "This is a test of your webhook.",
+			Webhook: pingWebhook{webhook.ID, webhook.URL},
 		})
 		if err != nil {
 			return err
 		}
-		deliveryID, err := insertTest(ctx, tx, e, w.ID)
+		deliveryID, err := insertTest(ctx, tx, recorded, webhook.ID)
 		if err != nil {
 			return err
 		}
-		job, err = s.claimOne(ctx, tx, a, deliveryID)
+		job, err = s.claimOne(ctx, tx, actor, deliveryID)
 		return err
 	})
 	if err != nil {
@@ -135,21 +153,27 @@ type pingWebhook struct {
 // Resend makes one attempt at a delivery at once, with the same id and body;
 // if it fails, the usual retries follow. It is named by its id, or by the id of
 // its event: then the newest delivery of that event is meant.
-func (s *Service) Resend(ctx context.Context, a account.Actor, name string, deliveryID int64) (Delivery, error) {
+func (s *Service) Resend(
+	ctx context.Context,
+	actor account.Actor,
+	name string,
+	deliveryID int64,
+) (Delivery, error) {
 	var job sender.Job
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if strings.HasPrefix(name, "evt_") {
-			if deliveryID, err = deliveryOfEvent(ctx, tx, a.Company.ID, name); err != nil {
+			if deliveryID, err = deliveryOfEvent(ctx, tx, actor.Company.ID, name); err != nil {
 				return err
 			}
 		}
-		if err := s.reopen(ctx, tx, a, deliveryID); err != nil {
+		if err := s.reopen(ctx, tx, actor, deliveryID); err != nil {
 			return err
 		}
-		if err := account.WriteAudit(ctx, tx, a, account.AuditEntry{Action: "delivery.resent", Record: "delivery", ID: deliveryID}); err != nil {
+		entry := account.AuditEntry{Action: "delivery.resent", Record: "delivery", ID: deliveryID}
+		if err := account.WriteAudit(ctx, tx, actor, entry); err != nil {
 			return err
 		}
-		job, err = s.claimOne(ctx, tx, a, deliveryID)
+		job, err = s.claimOne(ctx, tx, actor, deliveryID)
 		return err
 	})
 	if err != nil {
@@ -159,37 +183,47 @@ func (s *Service) Resend(ctx context.Context, a account.Actor, name string, deli
 		return Delivery{}, err
 	}
 	list := make([]Delivery, 1)
-	if list[0], err = deliveryByID(ctx, s.db, a.Company.ID, deliveryID); err != nil {
+	if list[0], err = deliveryByID(ctx, s.db, actor.Company.ID, deliveryID); err != nil {
 		return list[0], err
 	}
-	return list[0], s.addAttempts(ctx, a, list)
+	return list[0], s.addAttempts(ctx, actor, list)
 }
 
 // reopen puts a delivery back at the beginning of its schedule. One that is
 // being sent at the moment is left alone.
-func (s *Service) reopen(ctx context.Context, tx *sqldb.Tx, a account.Actor, deliveryID int64) error {
-	d, claimed, err := lockDelivery(ctx, tx, a.Company.ID, deliveryID)
+func (s *Service) reopen(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	deliveryID int64,
+) error {
+	delivery, claimed, err := lockDelivery(ctx, tx, actor.Company.ID, deliveryID)
 	if err != nil {
 		return err
 	}
 	if claimed {
 		return fault.Conflict("this delivery is being sent at the moment")
 	}
-	if d.WebhookID != 0 {
-		w, err := webhookByID(ctx, tx, a.Company.ID, d.WebhookID)
+	if delivery.WebhookID != 0 {
+		webhook, err := webhookByID(ctx, tx, actor.Company.ID, delivery.WebhookID)
 		if err != nil {
 			return err
 		}
-		if !w.Active {
+		if !webhook.Active {
 			return fault.Field("active", "the webhook is switched off; switch it on to send again")
 		}
 	}
-	return sender.Requeue(ctx, tx, a.Company.ID, deliveryID)
+	return sender.Requeue(ctx, tx, actor.Company.ID, deliveryID)
 }
 
 // claimOne claims a delivery for an attempt that a person waits for.
-func (s *Service) claimOne(ctx context.Context, tx *sqldb.Tx, a account.Actor, deliveryID int64) (sender.Job, error) {
-	job, due, err := s.sender.ClaimNow(ctx, tx, a.Company.ID, deliveryID)
+func (s *Service) claimOne(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	deliveryID int64,
+) (sender.Job, error) {
+	job, due, err := s.sender.ClaimNow(ctx, tx, actor.Company.ID, deliveryID)
 	if err == nil && !due {
 		err = fault.Conflict("this delivery is being sent at the moment")
 	}
@@ -203,6 +237,11 @@ func (s *Service) attemptNow(ctx context.Context, job sender.Job) (Attempt, bool
 		return Attempt{}, false, err
 	}
 	return Attempt{
-		Number: made.Number, At: made.At, Duration: made.Duration, ResponseStatus: made.Status, ResponseBody: made.Body, Error: made.Problem,
+		Number:         made.Number,
+		At:             made.At,
+		Duration:       made.Duration,
+		ResponseStatus: made.Status,
+		ResponseBody:   made.Body,
+		Error:          made.Problem,
 	}, made.Accepted, nil
 }

@@ -10,32 +10,47 @@ import (
 var keptEvents = sqldb.Columns("event_id name occurred_at body")
 
 // aboutPerson finds the events that bear the uuid of a customer.
-func aboutPerson(p account.DataSubject) string { return `%"uuid":"` + p.UUID + `"%` }
+func aboutPerson(subject account.DataSubject) string {
+	return `%"uuid":"` + subject.UUID + `"%`
+}
 
 // KeptAbout lists the events about a customer, as they were sent.
-func (s *Service) KeptAbout(ctx context.Context, q sqldb.Querier, a account.Actor, p account.DataSubject) ([]sqldb.Kept, error) {
-	events, err := sqldb.ReadKept(ctx, q, "events", keptEvents,
-		`SELECT `+sqldb.TextColumns(keptEvents)+` FROM events WHERE company_id = ? AND body LIKE ? ORDER BY id`, a.Company.ID, aboutPerson(p))
+func (s *Service) KeptAbout(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	subject account.DataSubject,
+) ([]sqldb.Kept, error) {
+	events, err := sqldb.ReadKept(ctx, querier, "events", keptEvents,
+		`SELECT `+sqldb.TextColumns(keptEvents)+` FROM events WHERE company_id = ? AND body LIKE ? ORDER BY id`,
+		actor.Company.ID, aboutPerson(subject))
 	return []sqldb.Kept{events}, err
 }
 
 // EraseTx removes the events about a customer with the history of their
 // deliveries. One that is still on its way is sent, and ends with the history.
-func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, p account.DataSubject) error {
+func (s *Service) EraseTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	subject account.DataSubject,
+) error {
 	ids, err := sqldb.Values[int64](ctx, tx, `
 		SELECT id FROM events e WHERE e.company_id = ? AND e.body LIKE ? AND NOT EXISTS (
 			SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.event_id = e.id AND d.status = 'pending')`,
-		a.Company.ID, aboutPerson(p))
+		actor.Company.ID, aboutPerson(subject))
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	return eraseEvents(ctx, tx, a.Company.ID, ids)
+	return eraseEvents(ctx, tx, actor.Company.ID, ids)
 }
 
 func eraseEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM deliveries WHERE company_id = ? AND status <> 'pending' AND event_id {in ?}`, companyID, ids); err != nil {
+	_, err := tx.Exec(ctx, `DELETE FROM deliveries WHERE company_id = ? AND status <> 'pending' AND event_id {in ?}`,
+		companyID, ids)
+	if err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM events WHERE company_id = ? AND id {in ?}`, companyID, ids)
+	_, err = tx.Exec(ctx, `DELETE FROM events WHERE company_id = ? AND id {in ?}`, companyID, ids)
 	return err
 }

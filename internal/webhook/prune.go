@@ -34,7 +34,10 @@ type walks struct {
 }
 
 func newWalks() *walks {
-	return &walks{deliveries: walk{read: oldDeliveries, remove: removeDeliveries}, events: walk{read: oldEvents, remove: removeEvents}}
+	return &walks{
+		deliveries: walk{read: oldDeliveries, remove: removeDeliveries},
+		events:     walk{read: oldEvents, remove: removeEvents},
+	}
 }
 
 // Prune removes history that is older than it is kept, in small steps.
@@ -43,7 +46,8 @@ func (s *Service) Prune(ctx context.Context) error {
 	defer s.walks.Unlock()
 	before := s.db.Now().Add(-s.options.Keep)
 	for _, w := range []*walk{&s.walks.deliveries, &s.walks.events} {
-		if changed := s.sender.Generation(); s.db.Now().Sub(w.began) >= wholeWalk || w.changed != changed {
+		changed := s.sender.Generation()
+		if s.db.Now().Sub(w.began) >= wholeWalk || w.changed != changed {
 			w.after, w.began, w.changed = 0, s.db.Now(), changed
 		}
 		for more := true; more; {
@@ -58,29 +62,33 @@ func (s *Service) Prune(ctx context.Context) error {
 
 // pruneStep removes what is old among the next rows, and says whether there may
 // be more.
-func (s *Service) pruneStep(ctx context.Context, w *walk, before time.Time) (more bool, err error) {
-	rows, err := w.read(ctx, s.db, w.after, pruneBatch)
+func (s *Service) pruneStep(
+	ctx context.Context,
+	walk *walk,
+	before time.Time,
+) (more bool, err error) {
+	rows, err := walk.read(ctx, s.db, walk.after, pruneBatch)
 	if err != nil {
 		return false, err
 	}
 	old := map[int64][]int64{}
-	after := w.after
+	after := walk.after
 	more = len(rows) == pruneBatch
-	for _, o := range rows {
-		if !o.at.Before(before) {
+	for _, row := range rows {
+		if !row.at.Before(before) {
 			more = false
 			break
 		}
-		after = o.id
-		if !o.needed {
-			old[o.companyID] = append(old[o.companyID], o.id)
+		after = row.id
+		if !row.needed {
+			old[row.companyID] = append(old[row.companyID], row.id)
 		}
 	}
 	if len(old) > 0 {
-		err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return w.removeAll(ctx, tx, old) })
+		err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return walk.removeAll(ctx, tx, old) })
 	}
 	if err == nil {
-		w.after = after
+		walk.after = after
 	}
 	return more, err
 }

@@ -26,16 +26,16 @@ const (
 // enqueue writes a delivery for each active webhook that wants the event, and
 // for each address that waits for the payment of the invoice, in the
 // transaction that recorded the event.
-func (s *Service) enqueue(ctx context.Context, tx *sqldb.Tx, e event.Event) error {
-	if e.Name == event.Ping {
+func (s *Service) enqueue(ctx context.Context, tx *sqldb.Tx, recorded event.Event) error {
+	if recorded.Name == event.Ping {
 		return nil
 	}
-	lanes, err := enqueueWebhooks(ctx, tx, e)
+	lanes, err := enqueueWebhooks(ctx, tx, recorded)
 	if err != nil {
 		return err
 	}
-	if e.Name == event.InvoicePaid {
-		notified, err := enqueueNotifications(ctx, tx, e)
+	if recorded.Name == event.InvoicePaid {
+		notified, err := enqueueNotifications(ctx, tx, recorded)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (s *Service) enqueue(ctx context.Context, tx *sqldb.Tx, e event.Event) erro
 		return nil
 	}
 	tx.OnCommit(func() { s.sender.Wake(lanes...) })
-	return sender.EnqueueEvent(ctx, tx, e)
+	return sender.EnqueueEvent(ctx, tx, recorded)
 }
 
 // CheckNotification refuses an address for the notification of an invoice,
@@ -65,16 +65,26 @@ func (s *Service) CheckNotification(ctx context.Context, in *input.Form) (string
 // NotifyTx remembers to tell an address when the invoice is paid. The same
 // address again changes nothing. From then on the company has the secret that
 // will sign it, whether it was ever read or not.
-func (s *Service) NotifyTx(ctx context.Context, tx *sqldb.Tx, a account.Actor, invoiceID int64, address string) error {
-	sealed := s.box.Seal([]byte(newSecret()), callbackContext(a.Company.ID))
-	if _, err := s.applyCallbackSecret(ctx, tx, a, secretChange{sealed: sealed}); err != nil {
+func (s *Service) NotifyTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	invoiceID int64,
+	address string,
+) error {
+	sealed := s.box.Seal([]byte(newSecret()), callbackContext(actor.Company.ID))
+	if _, err := s.applyCallbackSecret(ctx, tx, actor, secretChange{sealed: sealed}); err != nil {
 		return err
 	}
-	return insertNotification(ctx, tx, a.Company.ID, invoiceID, address)
+	return insertNotification(ctx, tx, actor.Company.ID, invoiceID, address)
 }
 
 // Notification returns the address that was last given to be told of an
 // invoice's payment; none when none ever was.
-func (s *Service) Notification(ctx context.Context, a account.Actor, invoiceID int64) (address string, found bool, err error) {
-	return lastNotification(ctx, s.db, a.Company.ID, invoiceID)
+func (s *Service) Notification(
+	ctx context.Context,
+	actor account.Actor,
+	invoiceID int64,
+) (address string, found bool, err error) {
+	return lastNotification(ctx, s.db, actor.Company.ID, invoiceID)
 }

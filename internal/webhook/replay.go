@@ -27,30 +27,40 @@ type Replay struct {
 // StartReplay asks for everything that happened since a time, that the webhook
 // wants and that it has not confirmed, to be sent again. The work is done in
 // the background, in small steps, through the webhook's own lane.
-func (s *Service) StartReplay(ctx context.Context, a account.Actor, webhookID int64, since time.Time) (Replay, error) {
-	if !a.Company.TellsWebhooks(s.db.Now()) {
+func (s *Service) StartReplay(
+	ctx context.Context,
+	actor account.Actor,
+	webhookID int64,
+	since time.Time,
+) (Replay, error) {
+	if !actor.Company.TellsWebhooks(s.db.Now()) {
 		return Replay{}, fault.Conflict("the company's webhooks are stopped until its subscription is renewed")
 	}
-	r := Replay{WebhookID: webhookID, Since: since, companyID: a.Company.ID}
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		w, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
+	replay := Replay{WebhookID: webhookID, Since: since, companyID: actor.Company.ID}
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		webhook, err := lockWebhook(ctx, tx, actor.Company.ID, webhookID)
 		if err != nil {
 			return err
 		}
-		if !w.Active {
+		if !webhook.Active {
 			return fault.Field("active", "the webhook is switched off; switch it on first")
 		}
-		if r.cursor, r.until, err = eventSpan(ctx, tx, a.Company.ID, since); err != nil {
+		replay.cursor, replay.until, err = eventSpan(ctx, tx, actor.Company.ID, since)
+		if err != nil {
 			return err
 		}
-		if r.ID, err = insertReplay(ctx, tx, r); err != nil {
+		if replay.ID, err = insertReplay(ctx, tx, replay); err != nil {
 			return err
 		}
-		return account.WriteAudit(ctx, tx, a, account.AuditEntry{
-			Action: "webhook.replayed", Record: "webhook", ID: w.ID, Name: w.URL, After: account.AuditFields{"since": civil.Timestamp(since, a.Company.Zone)},
+		return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+			Action: "webhook.replayed",
+			Record: "webhook",
+			ID:     webhook.ID,
+			Name:   webhook.URL,
+			After:  account.AuditFields{"since": civil.Timestamp(since, actor.Company.Zone)},
 		})
 	})
-	return r, err
+	return replay, err
 }
 
 // replayBatch is how many events one step of a replay looks at.
@@ -63,40 +73,44 @@ func (s *Service) ContinueReplays(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range open {
+	for _, replay := range open {
 		for finished := false; !finished; {
 			err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-				finished, err = s.replayStep(ctx, tx, r)
+				finished, err = s.replayStep(ctx, tx, replay)
 				return err
 			})
 			if err != nil {
-				return fmt.Errorf("replay %d: %w", r.ID, err)
+				return fmt.Errorf("replay %d: %w", replay.ID, err)
 			}
 		}
 	}
 	return nil
 }
 
-func (s *Service) replayStep(ctx context.Context, tx *sqldb.Tx, r Replay) (finished bool, err error) {
-	r, err = lockReplay(ctx, tx, r)
-	if err != nil || r.Finished {
+func (s *Service) replayStep(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	replay Replay,
+) (finished bool, err error) {
+	replay, err = lockReplay(ctx, tx, replay)
+	if err != nil || replay.Finished {
 		return true, err
 	}
-	w, err := webhookByID(ctx, tx, r.companyID, r.WebhookID)
+	webhook, err := webhookByID(ctx, tx, replay.companyID, replay.WebhookID)
 	if err != nil {
 		return false, err
 	}
-	last, err := lastOfBatch(ctx, tx, r, replayBatch)
+	last, err := lastOfBatch(ctx, tx, replay, replayBatch)
 	if err != nil {
 		return false, err
 	}
 	if last == 0 {
-		return true, finishReplay(ctx, tx, r)
+		return true, finishReplay(ctx, tx, replay)
 	}
-	n, err := requeue(ctx, tx, r, last, w.Events)
+	n, err := requeue(ctx, tx, replay, last, webhook.Events)
 	if err != nil {
 		return false, err
 	}
-	tx.OnCommit(func() { s.sender.Wake(r.WebhookID) })
-	return false, advanceReplay(ctx, tx, r, last, n)
+	tx.OnCommit(func() { s.sender.Wake(replay.WebhookID) })
+	return false, advanceReplay(ctx, tx, replay, last, n)
 }

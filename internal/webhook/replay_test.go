@@ -13,42 +13,42 @@ import (
 )
 
 func TestReplaySendsWhatWasMissed(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		before := w.Happen(3, event.InvoicePaid) // delivered before the time
-		w.Rounds()
-		w.Clock.Advance(time.Hour)
-		since := w.Clock.Now()
-		delivered := w.Happen(3, event.InvoicePaid)
-		w.Rounds()
-		r.Answer(http.StatusUnauthorized)
-		refused := w.Happen(3, event.InvoicePaid)
-		w.Rounds()
-		w.Put(id, `{"active":false}`)
-		if _, err := w.StartReplay(t.Context(), w.Actor, id, since); fault.KindOf(err) != fault.KindInvalid {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		before := world.Happen(3, event.InvoicePaid) // delivered before the time
+		world.Rounds()
+		world.Clock.Advance(time.Hour)
+		since := world.Clock.Now()
+		delivered := world.Happen(3, event.InvoicePaid)
+		world.Rounds()
+		receiver.Answer(http.StatusUnauthorized)
+		refused := world.Happen(3, event.InvoicePaid)
+		world.Rounds()
+		world.Put(id, `{"active":false}`)
+		if _, err := world.StartReplay(t.Context(), world.Actor, id, since); fault.KindOf(err) != fault.KindInvalid {
 			t.Errorf("one that is off is replayed: %v", err)
 		}
-		missed := w.Happen(webhook.ReplayBatch+50, event.InvoicePaid)
-		unwanted := w.Happen(2, event.CustomerCreated)
-		w.Put(id, `{"active":true}`)
-		r.Answer(http.StatusOK)
+		missed := world.Happen(webhook.ReplayBatch+50, event.InvoicePaid)
+		unwanted := world.Happen(2, event.CustomerCreated)
+		world.Put(id, `{"active":true}`)
+		receiver.Answer(http.StatusOK)
 
-		replay, err := w.StartReplay(t.Context(), w.Actor, id, since)
+		replay, err := world.StartReplay(t.Context(), world.Actor, id, since)
 		webhooktest.Must(t, err)
-		webhooktest.Must(t, w.DB.Write(t.Context(), func(tx *sqldb.Tx) error { // one step, then the process dies
-			_, err := w.ReplayStep(t.Context(), tx, replay)
+		webhooktest.Must(t, world.DB.Write(t.Context(), func(tx *sqldb.Tx) error { // one step, then the process dies
+			_, err := world.ReplayStep(t.Context(), tx, replay)
 			return err
 		}))
-		half := len(w.History(id))
+		half := len(world.History(id))
 		if half <= 9 || half >= 9+len(missed) {
 			t.Fatalf("one step queued %d", half-9)
 		}
-		again := w.Another()
+		again := world.Another()
 		webhooktest.Must(t, again.ContinueReplays(t.Context()))
 		webhooktest.Must(t, again.ContinueReplays(t.Context())) // there is nothing left to continue
-		w.Rounds()
-		times := r.Times()
+		world.Rounds()
+		times := receiver.Times()
 		for what, want := range map[string]struct {
 			ids   []string
 			times int
@@ -61,11 +61,11 @@ func TestReplaySendsWhatWasMissed(t *testing.T) {
 				}
 			}
 		}
-		open, err := webhook.UnfinishedReplays(t.Context(), w.DB)
+		open, err := webhook.UnfinishedReplays(t.Context(), world.DB)
 		if err != nil || len(open) != 0 {
 			t.Errorf("unfinished: %+v, %v", open, err)
 		}
-		queued, err := sqldb.Value[int](t.Context(), w.DB, `SELECT queued FROM replays`)
+		queued, err := sqldb.Value[int](t.Context(), world.DB, `SELECT queued FROM replays`)
 		if err != nil || queued != len(missed)+len(refused) {
 			t.Errorf("%d were queued, %v; want %d", queued, err, len(missed)+len(refused))
 		}
@@ -74,51 +74,51 @@ func TestReplaySendsWhatWasMissed(t *testing.T) {
 
 // A transaction that began first may be numbered last.
 func TestReplayTakesEventsThatAreNumberedOutOfOrder(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Put(id, `{"active":false}`)
-		w.Clock.Advance(time.Second)
-		later := w.Happen(1, event.InvoicePaid)
-		w.Clock.Advance(-time.Second)
-		earlier := w.Happen(1, event.InvoicePaid)
-		w.Put(id, `{"active":true}`)
-		_, err := w.StartReplay(t.Context(), w.Actor, id, webhooktest.Morning.Add(time.Millisecond))
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Put(id, `{"active":false}`)
+		world.Clock.Advance(time.Second)
+		later := world.Happen(1, event.InvoicePaid)
+		world.Clock.Advance(-time.Second)
+		earlier := world.Happen(1, event.InvoicePaid)
+		world.Put(id, `{"active":true}`)
+		_, err := world.StartReplay(t.Context(), world.Actor, id, webhooktest.Morning.Add(time.Millisecond))
 		webhooktest.Must(t, err)
-		webhooktest.Must(t, w.ContinueReplays(t.Context()))
-		w.Clock.Advance(time.Hour)
-		w.Rounds()
-		if times := r.Times(); times[later[0]] != 1 || times[earlier[0]] != 0 {
+		webhooktest.Must(t, world.ContinueReplays(t.Context()))
+		world.Clock.Advance(time.Hour)
+		world.Rounds()
+		if times := receiver.Times(); times[later[0]] != 1 || times[earlier[0]] != 0 {
 			t.Errorf("since the first came %d times, from before it %d", times[later[0]], times[earlier[0]])
 		}
 	})
 }
 
 func TestPruneRemovesOldHistoryInSteps(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(2*webhook.PruneBatch+10, event.InvoicePaid)
-		w.Exec(`UPDATE deliveries SET status = 'delivered' WHERE id > 4`)
-		w.Exec(`DELETE FROM delivery_queue WHERE delivery_id > 4`)
-		w.Happen(7, event.CustomerCreated) // of which nobody was told
-		w.Clock.Advance(30*24*time.Hour - time.Second)
-		w.Happen(5, event.InvoicePaid)
-		webhooktest.Must(t, w.Prune(t.Context()))
-		if n := len(w.History(id)); n != 2*webhook.PruneBatch+15 {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(2*webhook.PruneBatch+10, event.InvoicePaid)
+		world.Exec(`UPDATE deliveries SET status = 'delivered' WHERE id > 4`)
+		world.Exec(`DELETE FROM delivery_queue WHERE delivery_id > 4`)
+		world.Happen(7, event.CustomerCreated) // of which nobody was told
+		world.Clock.Advance(30*24*time.Hour - time.Second)
+		world.Happen(5, event.InvoicePaid)
+		webhooktest.Must(t, world.Prune(t.Context()))
+		if n := len(world.History(id)); n != 2*webhook.PruneBatch+15 {
 			t.Fatalf("%d are left before their time", n)
 		}
-		w.Clock.Advance(2 * time.Second)
-		more, err := w.PruneStep(t.Context())
+		world.Clock.Advance(2 * time.Second)
+		more, err := world.PruneStep(t.Context())
 		webhooktest.Must(t, err)
-		if n := 2*webhook.PruneBatch + 15 - len(w.History(id)); n != webhook.PruneBatch-4 || !more { // four are pending
+		if n := 2*webhook.PruneBatch + 15 - len(world.History(id)); n != webhook.PruneBatch-4 || !more { // four are pending
 			t.Errorf("one step removed %d; are there more: %t", n, more)
 		}
-		webhooktest.Must(t, w.Prune(t.Context()))
-		if n := w.Count(id); n[webhook.Pending] != 9 || len(n) != 1 {
+		webhooktest.Must(t, world.Prune(t.Context()))
+		if n := world.Count(id); n[webhook.Pending] != 9 || len(n) != 1 {
 			t.Errorf("left are %v", n)
 		}
-		if n, err := sqldb.Value[int64](t.Context(), w.DB, `SELECT count(*) FROM events`); err != nil || n != 9 {
+		if n, err := sqldb.Value[int64](t.Context(), world.DB, `SELECT count(*) FROM events`); err != nil || n != 9 {
 			t.Errorf("%d events are left, %v", n, err)
 		}
 	})
@@ -126,52 +126,52 @@ func TestPruneRemovesOldHistoryInSteps(t *testing.T) {
 
 // What waits for its webhook to be switched on is late, not history.
 func TestPruneLeavesWhatIsParked(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		delivered := w.Happen(3, event.InvoicePaid)
-		w.Rounds()
-		parked := w.Happen(3, event.InvoicePaid)
-		w.Put(id, `{"active":false}`)
-		w.Clock.Advance(100 * 24 * time.Hour)
-		webhooktest.Must(t, w.Prune(t.Context()))
-		if n := w.Count(id); n[webhook.Parked] != 3 || len(n) != 1 {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		delivered := world.Happen(3, event.InvoicePaid)
+		world.Rounds()
+		parked := world.Happen(3, event.InvoicePaid)
+		world.Put(id, `{"active":false}`)
+		world.Clock.Advance(100 * 24 * time.Hour)
+		webhooktest.Must(t, world.Prune(t.Context()))
+		if n := world.Count(id); n[webhook.Parked] != 3 || len(n) != 1 {
 			t.Fatalf("left are %v", n)
 		}
-		w.Put(id, `{"active":true}`)
-		w.Rounds()
-		webhooktest.WantOnce(t, r, append(delivered, parked...))
-		webhooktest.Must(t, w.Prune(t.Context()))
-		if n := w.Count(id); len(n) != 0 {
+		world.Put(id, `{"active":true}`)
+		world.Rounds()
+		webhooktest.WantOnce(t, receiver, append(delivered, parked...))
+		webhooktest.Must(t, world.Prune(t.Context()))
+		if n := world.Count(id); len(n) != 0 {
 			t.Errorf("left are %v", n)
 		}
 	})
 }
 
 func TestPruneRemovesFinishedReplays(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		id, _ := w.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		id, _ := world.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
 		start := func() int64 {
-			replay, err := w.StartReplay(t.Context(), w.Actor, id, webhooktest.Morning)
+			replay, err := world.StartReplay(t.Context(), world.Actor, id, webhooktest.Morning)
 			webhooktest.Must(t, err)
 			return replay.ID
 		}
 		start()
-		webhooktest.Must(t, w.ContinueReplays(t.Context()))
+		webhooktest.Must(t, world.ContinueReplays(t.Context()))
 		unfinished := start()
-		w.Clock.Advance(w.Keep())
-		webhooktest.Must(t, w.Prune(t.Context()))
+		world.Clock.Advance(world.Keep())
+		webhooktest.Must(t, world.Prune(t.Context()))
 		count := func() int64 {
-			n, err := sqldb.Value[int64](t.Context(), w.DB, `SELECT count(*) FROM replays`)
+			n, err := sqldb.Value[int64](t.Context(), world.DB, `SELECT count(*) FROM replays`)
 			webhooktest.Must(t, err)
 			return n
 		}
 		if n := count(); n != 2 {
 			t.Errorf("%d are left before their time", n)
 		}
-		w.Clock.Advance(time.Microsecond)
-		webhooktest.Must(t, w.Prune(t.Context()))
-		open, err := webhook.UnfinishedReplays(t.Context(), w.DB)
+		world.Clock.Advance(time.Microsecond)
+		webhooktest.Must(t, world.Prune(t.Context()))
+		open, err := webhook.UnfinishedReplays(t.Context(), world.DB)
 		if n := count(); err != nil || n != 1 || len(open) != 1 || open[0].ID != unfinished {
 			t.Errorf("%d are left, unfinished: %+v, %v", n, open, err)
 		}
@@ -180,27 +180,27 @@ func TestPruneRemovesFinishedReplays(t *testing.T) {
 
 // A run does not walk again past what had to stay.
 func TestPruneGoesOnWhereItWas(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(20, event.InvoicePaid)
-		w.Put(id, `{"active":false}`)
-		w.Clock.Advance(w.Keep() + time.Hour)
-		webhooktest.Must(t, w.Prune(t.Context()))
-		last, err := sqldb.Value[int64](t.Context(), w.DB, `SELECT MAX(id) FROM deliveries`)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(20, event.InvoicePaid)
+		world.Put(id, `{"active":false}`)
+		world.Clock.Advance(world.Keep() + time.Hour)
+		webhooktest.Must(t, world.Prune(t.Context()))
+		last, err := sqldb.Value[int64](t.Context(), world.DB, `SELECT MAX(id) FROM deliveries`)
 		webhooktest.Must(t, err)
-		if w.Pruned() != last || w.Count(id)[webhook.Parked] != 20 {
-			t.Errorf("it stands at %d of %d, and %v are left", w.Pruned(), last, w.Count(id))
+		if world.Pruned() != last || world.Count(id)[webhook.Parked] != 20 {
+			t.Errorf("it stands at %d of %d, and %v are left", world.Pruned(), last, world.Count(id))
 		}
-		w.Exec(`UPDATE deliveries SET status = 'delivered'`) // by another process
-		w.Exec(`DELETE FROM delivery_queue`)
-		webhooktest.Must(t, w.Prune(t.Context()))
-		if n := w.Count(id)[webhook.Delivered]; n != 20 {
+		world.Exec(`UPDATE deliveries SET status = 'delivered'`) // by another process
+		world.Exec(`DELETE FROM delivery_queue`)
+		webhooktest.Must(t, world.Prune(t.Context()))
+		if n := world.Count(id)[webhook.Delivered]; n != 20 {
 			t.Errorf("%d are left, want all until tomorrow", n)
 		}
-		w.Clock.Advance(webhook.WholeWalk)
-		webhooktest.Must(t, w.Prune(t.Context()))
-		if n := w.Count(id); len(n) != 0 {
+		world.Clock.Advance(webhook.WholeWalk)
+		webhooktest.Must(t, world.Prune(t.Context()))
+		if n := world.Count(id); len(n) != 0 {
 			t.Errorf("left are %v", n)
 		}
 	})

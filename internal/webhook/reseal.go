@@ -45,18 +45,29 @@ func (o sealedSecret) context() string {
 
 func (o sealedSecret) replace(ctx context.Context, tx *sqldb.Tx, sealed string) error {
 	if o.webhookID == 0 {
-		_, err := tx.Exec(ctx, `UPDATE callback_secrets SET secret = ? WHERE company_id = ? AND secret = ?`, sealed, o.companyID, o.sealed)
+		_, err := tx.Exec(
+			ctx,
+			`UPDATE callback_secrets SET secret = ? WHERE company_id = ? AND secret = ?`,
+			sealed,
+			o.companyID,
+			o.sealed,
+		)
 		return err
 	}
 	return setSecret(ctx, tx, o.companyID, o.webhookID, sealed)
 }
 
 // sealedBefore finds what is not sealed with a key, of every company_id.
-func sealedBefore(ctx context.Context, q sqldb.Querier, keyID string) ([]sealedSecret, error) {
+func sealedBefore(
+	ctx context.Context,
+	querier sqldb.Querier,
+	keyID string,
+) ([]sealedSecret, error) {
 	current := "v1." + keyID + ".%"
-	return sqldb.All(ctx, q, func(r sqldb.Row) (o sealedSecret, err error) {
-		err = r.Scan(&o.companyID, &o.webhookID, &o.sealed)
-		return o, err
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (secret sealedSecret, err error) {
+		err = row.Scan(&secret.companyID, &secret.webhookID, &secret.sealed)
+		return secret, err
 	}, `SELECT company_id, id, secret FROM webhooks WHERE secret NOT LIKE ? AND secret <> ''
-		UNION ALL SELECT company_id, 0, secret FROM callback_secrets WHERE secret NOT LIKE ? /* every company_id */`, current, current)
+		UNION ALL SELECT company_id, 0, secret FROM callback_secrets WHERE secret NOT LIKE ? /* every company_id */`, current,
+		current)
 }

@@ -11,13 +11,24 @@ import (
 
 const webhookColumns = `id, url, description, events, active, secret, failures, COALESCE(disabled_at, 0), notice, created_at`
 
-func scanWebhook(r sqldb.Row) (w Webhook, err error) {
+func scanWebhook(row sqldb.Row) (webhook Webhook, err error) {
 	var events string
 	var disabled, created int64
-	err = r.Scan(&w.ID, &w.URL, &w.Description, &events, &w.Active, &w.sealed, &w.Failures, &disabled, &w.Notice, &created)
-	w.Events, w.CreatedAt = splitEvents(events), time.UnixMicro(created)
-	w.DisabledAt = instant(disabled)
-	return w, err
+	err = row.Scan(
+		&webhook.ID,
+		&webhook.URL,
+		&webhook.Description,
+		&events,
+		&webhook.Active,
+		&webhook.sealed,
+		&webhook.Failures,
+		&disabled,
+		&webhook.Notice,
+		&created,
+	)
+	webhook.Events, webhook.CreatedAt = splitEvents(events), time.UnixMicro(created)
+	webhook.DisabledAt = instant(disabled)
+	return webhook, err
 }
 
 // instant reads 0 as no time at all.
@@ -28,46 +39,78 @@ func instant(micros int64) time.Time {
 	return time.UnixMicro(micros)
 }
 
-func webhooks(ctx context.Context, q sqldb.Querier, companyID int64) ([]Webhook, error) {
-	return sqldb.All(ctx, q, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? ORDER BY id`, companyID)
+func webhooks(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Webhook, error) {
+	return sqldb.All(
+		ctx,
+		querier,
+		scanWebhook,
+		`SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? ORDER BY id`,
+		companyID,
+	)
 }
 
-func webhookByID(ctx context.Context, q sqldb.Querier, companyID, id int64) (Webhook, error) {
-	w, err := sqldb.One(ctx, q, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ?`, companyID, id)
-	return w, sqldb.Found(err, "webhook")
+func webhookByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Webhook, error) {
+	webhook, err := sqldb.One(
+		ctx,
+		querier,
+		scanWebhook,
+		`SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ?`,
+		companyID,
+		id,
+	)
+	return webhook, sqldb.Found(err, "webhook")
 }
 
 func lockWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Webhook, error) {
-	w, err := sqldb.One(ctx, tx, scanWebhook, `
-		SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ? {for update}`, companyID, id)
-	return w, sqldb.Found(err, "webhook")
+	webhook, err := sqldb.One(ctx, tx, scanWebhook, `
+		SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ? {for update}`, companyID,
+		id)
+	return webhook, sqldb.Found(err, "webhook")
 }
 
-func countWebhooks(ctx context.Context, q sqldb.Querier, companyID int64) (int, error) {
-	return sqldb.Value[int](ctx, q, `SELECT count(*) FROM webhooks WHERE company_id = ?`, companyID)
+func countWebhooks(ctx context.Context, querier sqldb.Querier, companyID int64) (int, error) {
+	return sqldb.Value[int](
+		ctx,
+		querier,
+		`SELECT count(*) FROM webhooks WHERE company_id = ?`,
+		companyID,
+	)
 }
 
-func insertWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, w Webhook) (int64, error) {
+func insertWebhook(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	webhook Webhook,
+) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO webhooks (company_id, url, description, events, active, secret, failures, notice, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, '', 0, '', ?, ?) RETURNING id`,
-		companyID, w.URL, w.Description, joinEvents(w.Events), w.Active, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		companyID, webhook.URL, webhook.Description, joinEvents(webhook.Events), webhook.Active,
+		tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
 func setSecret(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {
-	_, err := tx.Exec(ctx, `UPDATE webhooks SET secret = ? WHERE company_id = ? AND id = ?`, sealed, companyID, id)
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE webhooks SET secret = ? WHERE company_id = ? AND id = ?`,
+		sealed,
+		companyID,
+		id,
+	)
 	return err
 }
 
-func updateWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, w Webhook) error {
+func updateWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, webhook Webhook) error {
 	var disabled sqldb.Ref
-	if !w.DisabledAt.IsZero() {
-		disabled = sqldb.RefTo(w.DisabledAt.UnixMicro())
+	if !webhook.DisabledAt.IsZero() {
+		disabled = sqldb.RefTo(webhook.DisabledAt.UnixMicro())
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE webhooks SET url = ?, description = ?, events = ?, active = ?, failures = ?, disabled_at = ?, notice = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
-		w.URL, w.Description, joinEvents(w.Events), w.Active, w.Failures, disabled, w.Notice, tx.Now().UnixMicro(), companyID, w.ID)
+		webhook.URL, webhook.Description, joinEvents(webhook.Events), webhook.Active,
+		webhook.Failures, disabled, webhook.Notice, tx.Now().UnixMicro(), companyID, webhook.ID)
 	return err
 }
 
@@ -80,7 +123,13 @@ func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error
 	if _, err := tx.Exec(ctx, `DELETE FROM replays WHERE company_id = ? AND webhook_id = ?`, companyID, id); err != nil {
 		return err
 	}
-	gone, err := sqldb.Values[int64](ctx, tx, `DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ? RETURNING id`, companyID, id)
+	gone, err := sqldb.Values[int64](
+		ctx,
+		tx,
+		`DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ? RETURNING id`,
+		companyID,
+		id,
+	)
 	if err != nil {
 		return err
 	}
@@ -91,8 +140,13 @@ func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error
 	return err
 }
 
-func callbackSecret(ctx context.Context, q sqldb.Querier, companyID int64) (string, error) {
-	sealed, err := sqldb.Value[string](ctx, q, `SELECT secret FROM callback_secrets WHERE company_id = ?`, companyID)
+func callbackSecret(ctx context.Context, querier sqldb.Querier, companyID int64) (string, error) {
+	sealed, err := sqldb.Value[string](
+		ctx,
+		querier,
+		`SELECT secret FROM callback_secrets WHERE company_id = ?`,
+		companyID,
+	)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return "", nil
 	}
@@ -101,13 +155,19 @@ func callbackSecret(ctx context.Context, q sqldb.Querier, companyID int64) (stri
 
 // saveCallback writes the secret, or leaves the one that is there, and returns
 // what stands.
-func saveCallback(ctx context.Context, tx *sqldb.Tx, companyID int64, c secretChange) (string, error) {
+func saveCallback(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	change secretChange,
+) (string, error) {
 	action := `DO NOTHING`
-	if c.replace {
+	if change.replace {
 		action = `(company_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at`
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO callback_secrets (company_id, secret, created_at) VALUES (?, ?, ?) ON CONFLICT `+action,
-		companyID, c.sealed, tx.Now().UnixMicro())
+	_, err := tx.Exec(ctx,
+		`INSERT INTO callback_secrets (company_id, secret, created_at) VALUES (?, ?, ?) ON CONFLICT `+action,
+		companyID, change.sealed, tx.Now().UnixMicro())
 	if err != nil {
 		return "", err
 	}
@@ -117,16 +177,26 @@ func saveCallback(ctx context.Context, tx *sqldb.Tx, companyID int64, c secretCh
 	return callbackSecret(ctx, tx, companyID)
 }
 
-func insertNotification(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64, url string) error {
+func insertNotification(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID, invoiceID int64,
+	url string,
+) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		companyID, invoiceID, url, tx.Now().UnixMicro())
 	return err
 }
 
-func lastNotification(ctx context.Context, q sqldb.Querier, companyID, invoiceID int64) (url string, found bool, err error) {
-	url, err = sqldb.Value[string](ctx, q, `
-		SELECT url FROM invoice_notifications WHERE company_id = ? AND invoice_id = ? ORDER BY created_at DESC, url LIMIT 1`, companyID, invoiceID)
+func lastNotification(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, invoiceID int64,
+) (url string, found bool, err error) {
+	url, err = sqldb.Value[string](ctx, querier, `
+		SELECT url FROM invoice_notifications WHERE company_id = ? AND invoice_id = ? ORDER BY created_at DESC, url LIMIT 1`,
+		companyID, invoiceID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return "", false, nil
 	}

@@ -15,25 +15,35 @@ type oldRow struct {
 	needed    bool
 }
 
-func scanOldRow(r sqldb.Row) (o oldRow, err error) {
+func scanOldRow(row sqldb.Row) (oldRow oldRow, err error) {
 	var at int64
-	err = r.Scan(&o.id, &o.companyID, &at, &o.needed)
-	o.at = time.UnixMicro(at)
-	return o, err
+	err = row.Scan(&oldRow.id, &oldRow.companyID, &at, &oldRow.needed)
+	oldRow.at = time.UnixMicro(at)
+	return oldRow, err
 }
 
 // oldDeliveries reads deliveries in the order in which they were written. What
 // is still to be sent is needed; what is parked goes with its webhook and not
 // before.
-func oldDeliveries(ctx context.Context, q sqldb.Querier, after int64, limit int) ([]oldRow, error) {
-	return sqldb.All(ctx, q, scanOldRow, `
+func oldDeliveries(
+	ctx context.Context,
+	querier sqldb.Querier,
+	after int64,
+	limit int,
+) ([]oldRow, error) {
+	return sqldb.All(ctx, querier, scanOldRow, `
 		SELECT id, company_id, created_at, CASE WHEN status = 'pending' THEN 1 ELSE 0 END FROM deliveries
 		WHERE id > ? ORDER BY id LIMIT ? /* every company_id */`, after, limit)
 }
 
 // oldEvents does so for events, which are needed as long as their deliveries.
-func oldEvents(ctx context.Context, q sqldb.Querier, after int64, limit int) ([]oldRow, error) {
-	return sqldb.All(ctx, q, scanOldRow, `
+func oldEvents(
+	ctx context.Context,
+	querier sqldb.Querier,
+	after int64,
+	limit int,
+) ([]oldRow, error) {
+	return sqldb.All(ctx, querier, scanOldRow, `
 		SELECT e.id, e.company_id, e.occurred_at, CASE WHEN EXISTS (
 			SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.event_id = e.id) THEN 1 ELSE 0 END FROM events e
 		WHERE e.id > ? ORDER BY e.id LIMIT ? /* every company_id */`, after, limit)
@@ -43,7 +53,8 @@ func oldEvents(ctx context.Context, q sqldb.Querier, after int64, limit int) ([]
 // for one to be sent again meanwhile.
 func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
 	gone, err := sqldb.Values[int64](ctx, tx, `
-		DELETE FROM deliveries WHERE company_id = ? AND status <> 'pending' AND id {in ?} RETURNING id`, companyID, ids)
+		DELETE FROM deliveries WHERE company_id = ? AND status <> 'pending' AND id {in ?} RETURNING id`, companyID,
+		ids)
 	if err != nil {
 		return err
 	}
@@ -51,7 +62,12 @@ func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []
 }
 
 func removeAttempts(ctx context.Context, tx *sqldb.Tx, companyID int64, deliveryIDs []int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM delivery_attempts WHERE company_id = ? AND delivery_id {in ?}`, companyID, deliveryIDs)
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM delivery_attempts WHERE company_id = ? AND delivery_id {in ?}`,
+		companyID,
+		deliveryIDs,
+	)
 	return err
 }
 
@@ -59,11 +75,16 @@ func removeAttempts(ctx context.Context, tx *sqldb.Tx, companyID int64, delivery
 func removeEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
 	_, err := tx.Exec(ctx, `
 		DELETE FROM events WHERE company_id = ? AND id {in ?}
-			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = events.company_id AND d.event_id = events.id)`, companyID, ids)
+			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = events.company_id AND d.event_id = events.id)`, companyID,
+		ids)
 	return err
 }
 
 func pruneReplays(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
-	_, err := tx.Exec(ctx, `DELETE FROM replays WHERE finished_at < ? /* every company_id */`, before.UnixMicro())
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM replays WHERE finished_at < ? /* every company_id */`,
+		before.UnixMicro(),
+	)
 	return err
 }

@@ -11,7 +11,7 @@ import (
 
 // enqueueWebhooks writes nothing for a company whose subscription has ended, is
 // suspended or has no webhooks, or that is below a company that is stopped. It returns the lanes it wrote to.
-func enqueueWebhooks(ctx context.Context, tx *sqldb.Tx, e event.Event) ([]int64, error) {
+func enqueueWebhooks(ctx context.Context, tx *sqldb.Tx, recorded event.Event) ([]int64, error) {
 	return sqldb.Values[int64](ctx, tx, `
 		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, created_at)
 		SELECT company_id, id, CAST(? AS BIGINT), CAST(? AS TEXT), '', id, 'pending', ?, 0, CAST(? AS BIGINT)
@@ -19,25 +19,38 @@ func enqueueWebhooks(ctx context.Context, tx *sqldb.Tx, e event.Event) ([]int64,
 			SELECT 1 FROM companies c WHERE c.id = webhooks.company_id AND c.suspended_at IS NULL AND c.above_suspended_at IS NULL
 				AND (c.expires_on IS NULL OR c.expires_on >= ?) AND (c.above_expires_on IS NULL OR c.above_expires_on >= ?)
 				AND (c.functions = '*' OR c.functions LIKE '%,webhooks,%')) {for key share} RETURNING lane`,
-		e.RowID, string(e.Name), false, e.At.UnixMicro(), e.CompanyID, true, "%,"+string(e.Name)+",%",
-		civil.Of(e.At.In(e.Zone)).String(), civil.Of(e.At.In(e.Zone)).String())
+		recorded.RowID, string(recorded.Name), false, recorded.At.UnixMicro(), recorded.CompanyID,
+		true, "%,"+string(recorded.Name)+",%",
+		civil.Of(recorded.At.In(recorded.Zone)).String(),
+		civil.Of(recorded.At.In(recorded.Zone)).String())
 }
 
-func enqueueNotifications(ctx context.Context, tx *sqldb.Tx, e event.Event) ([]int64, error) {
+func enqueueNotifications(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	recorded event.Event,
+) ([]int64, error) {
 	return sqldb.Values[int64](ctx, tx, `
 		INSERT INTO deliveries (company_id, event_id, event, url, lane, status, test, attempts, created_at)
 		SELECT company_id, CAST(? AS BIGINT), CAST(? AS TEXT), url, -company_id, 'pending', ?, 0, CAST(? AS BIGINT)
 		FROM invoice_notifications WHERE company_id = ? AND invoice_id = ? RETURNING lane`,
-		e.RowID, string(e.Name), false, e.At.UnixMicro(), e.CompanyID, e.Subject)
+		recorded.RowID, string(recorded.Name), false, recorded.At.UnixMicro(), recorded.CompanyID,
+		recorded.Subject)
 }
 
-func insertTest(ctx context.Context, tx *sqldb.Tx, e event.Event, webhookID int64) (int64, error) {
+func insertTest(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	recorded event.Event,
+	webhookID int64,
+) (int64, error) {
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, created_at)
 		VALUES (?, ?, ?, ?, '', ?, 'pending', ?, 0, ?) RETURNING id`,
-		e.CompanyID, webhookID, e.RowID, string(e.Name), webhookID, true, e.At.UnixMicro())
+		recorded.CompanyID, webhookID, recorded.RowID, string(recorded.Name), webhookID, true,
+		recorded.At.UnixMicro())
 	if err != nil {
 		return 0, err
 	}
-	return id, sender.EnqueueEvent(ctx, tx, e)
+	return id, sender.EnqueueEvent(ctx, tx, recorded)
 }

@@ -15,18 +15,23 @@ import (
 
 // CompanyChanged watches companies.
 func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, changes account.Changes) error {
-	for _, c := range changes.List {
-		if c.Before.ID == 0 {
+	for _, change := range changes.List {
+		if change.Before.ID == 0 {
 			continue // a new company has no webhooks
 		}
-		if err := s.standingChanged(ctx, tx, c.Before.Company, c.After.Company); err != nil {
+		err := s.standingChanged(ctx, tx, change.Before.Company, change.After.Company)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
+func (s *Service) standingChanged(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	before, after account.Company,
+) error {
 	was, is := before.TellsWebhooks(tx.Now()), after.TellsWebhooks(tx.Now())
 	if was == is {
 		return nil
@@ -35,13 +40,13 @@ func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, aft
 	if err != nil {
 		return err
 	}
-	for _, w := range all {
+	for _, webhook := range all {
 		switch {
 		case !is:
-			err = sender.Park(ctx, tx, after.ID, w.ID)
-		case w.Active:
-			tx.OnCommit(func() { s.sender.Wake(w.ID) })
-			err = sender.Unpark(ctx, tx, after.ID, w.ID)
+			err = sender.Park(ctx, tx, after.ID, webhook.ID)
+		case webhook.Active:
+			tx.OnCommit(func() { s.sender.Wake(webhook.ID) })
+			err = sender.Unpark(ctx, tx, after.ID, webhook.ID)
 		}
 		if err != nil {
 			return err
@@ -53,28 +58,28 @@ func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, aft
 // Hold parks what is on its way from a company whose subscription has come to
 // its end, which is a matter of the calendar and changes no row. It may run at
 // any time.
-func (s *Service) Hold(ctx context.Context, a account.Actor) error {
-	if a.Company.TellsWebhooks(s.db.Now()) {
+func (s *Service) Hold(ctx context.Context, actor account.Actor) error {
+	if actor.Company.TellsWebhooks(s.db.Now()) {
 		return nil
 	}
-	all, err := webhooks(ctx, s.db, a.Company.ID)
+	all, err := webhooks(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return err
 	}
-	for _, w := range all {
-		if pending, err := sender.AnyPending(ctx, s.db, a.Company.ID, w.ID); err != nil || !pending {
+	for _, webhook := range all {
+		if pending, err := sender.AnyPending(ctx, s.db, actor.Company.ID, webhook.ID); err != nil || !pending {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 			// It may have been renewed since.
-			company, err := account.FindCompany(ctx, tx, a.Company.ID)
+			company, err := account.FindCompany(ctx, tx, actor.Company.ID)
 			if err != nil || company.TellsWebhooks(tx.Now()) {
 				return err
 			}
-			return sender.Park(ctx, tx, a.Company.ID, w.ID)
+			return sender.Park(ctx, tx, actor.Company.ID, webhook.ID)
 		})
 		if err != nil {
 			return err

@@ -14,19 +14,19 @@ import (
 )
 
 // stand gives the company another subscription, as the room of resellers does.
-func stand(w *webhooktest.World, s account.Subscription) {
-	w.T.Helper()
-	accounts := account.New(w.DB, account.Config{})
-	accounts.Watch(w.CompanyChanged)
-	webhooktest.Must(w.T, w.DB.Write(w.T.Context(), func(tx *sqldb.Tx) error {
-		before, err := account.FindCompany(w.T.Context(), tx, w.Actor.Company.ID)
+func stand(world *webhooktest.World, subscription account.Subscription) {
+	world.T.Helper()
+	accounts := account.New(world.DB, account.Config{})
+	accounts.Watch(world.CompanyChanged)
+	webhooktest.Must(world.T, world.DB.Write(world.T.Context(), func(tx *sqldb.Tx) error {
+		before, err := account.FindCompany(world.T.Context(), tx, world.Actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		w.Actor = account.System(before, "test")
-		w.Actor.Company.Subscription = s
-		return accounts.SaveTx(w.T.Context(), tx, w.Actor, &account.Change{
-			Action: account.CompanyUpdated, Before: account.Profile{Company: before}, After: account.Profile{Company: w.Actor.Company},
+		world.Actor = account.System(before, "test")
+		world.Actor.Company.Subscription = subscription
+		return accounts.SaveTx(world.T.Context(), tx, world.Actor, &account.Change{
+			Action: account.CompanyUpdated, Before: account.Profile{Company: before}, After: account.Profile{Company: world.Actor.Company},
 		})
 	}))
 }
@@ -46,53 +46,53 @@ func stopped() map[string]account.Subscription {
 }
 
 func TestWebhooksStopWithTheSubscriptionAndGoOnWithIt(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
 		for name, subscription := range stopped() {
-			r := webhooktest.NewReceiver(t)
-			id, _ := w.Subscribe(r.URL, event.CustomerCreated)
-			off, _ := w.Subscribe(r.URL, event.CustomerCreated)
-			w.Put(off, `{"active":false}`)
-			r.Answer(503)
-			stand(w, live("2026-01-31")) // its last day is today
-			first := w.Happen(2, event.CustomerCreated)
-			if n := w.Rounds(); n == 0 || w.Count(id)[webhook.Pending] != 2 {
-				t.Fatalf("%s: %d attempts, %v", name, n, w.Count(id))
+			receiver := webhooktest.NewReceiver(t)
+			id, _ := world.Subscribe(receiver.URL, event.CustomerCreated)
+			off, _ := world.Subscribe(receiver.URL, event.CustomerCreated)
+			world.Put(off, `{"active":false}`)
+			receiver.Answer(503)
+			stand(world, live("2026-01-31")) // its last day is today
+			first := world.Happen(2, event.CustomerCreated)
+			if n := world.Rounds(); n == 0 || world.Count(id)[webhook.Pending] != 2 {
+				t.Fatalf("%s: %d attempts, %v", name, n, world.Count(id))
 			}
-			stand(w, subscription)
-			if n := w.Count(id); n[webhook.Parked] != 2 {
+			stand(world, subscription)
+			if n := world.Count(id); n[webhook.Parked] != 2 {
 				t.Errorf("%s: what was on its way is not parked: %v", name, n)
 			}
-			unsent := w.Happen(3, event.CustomerCreated)
-			if _, err := w.StartReplay(t.Context(), w.Actor, id, webhooktest.Morning); fault.KindOf(err) != fault.KindConflict {
+			unsent := world.Happen(3, event.CustomerCreated)
+			if _, err := world.StartReplay(t.Context(), world.Actor, id, webhooktest.Morning); fault.KindOf(err) != fault.KindConflict {
 				t.Errorf("%s: a replay was begun: %v", name, err)
 			}
-			w.Clock.Advance(time.Minute * 2)
-			if n := w.Rounds(); n != 0 {
+			world.Clock.Advance(time.Minute * 2)
+			if n := world.Rounds(); n != 0 {
 				t.Errorf("%s: %d deliveries were sent", name, n)
 			}
-			if n := w.Count(id); n[webhook.Parked] != 2 || len(w.History(id)) != 2 {
+			if n := world.Count(id); n[webhook.Parked] != 2 || len(world.History(id)) != 2 {
 				t.Errorf("%s: %v", name, n)
 			}
-			r.Answer(200)
-			stand(w, live("2026-12-31"))
-			after := w.Happen(1, event.CustomerCreated)
-			w.Rounds()
-			if n := w.Count(id); n[webhook.Delivered] != 3 || len(w.History(off)) != 0 {
+			receiver.Answer(200)
+			stand(world, live("2026-12-31"))
+			after := world.Happen(1, event.CustomerCreated)
+			world.Rounds()
+			if n := world.Count(id); n[webhook.Delivered] != 3 || len(world.History(off)) != 0 {
 				t.Errorf("%s, and renewed: %v", name, n)
 			}
-			_, err := w.StartReplay(t.Context(), w.Actor, id, webhooktest.Morning)
+			_, err := world.StartReplay(t.Context(), world.Actor, id, webhooktest.Morning)
 			webhooktest.Must(t, err)
-			webhooktest.Must(t, w.ContinueReplays(t.Context()))
-			w.Rounds()
-			times := r.Times()
+			webhooktest.Must(t, world.ContinueReplays(t.Context()))
+			world.Rounds()
+			times := receiver.Times()
 			for _, e := range append(append(first, unsent...), after...) {
 				if times[e] == 0 {
 					t.Errorf("%s: %s never came", name, e)
 				}
 			}
-			webhooktest.Must(t, w.Delete(t.Context(), w.Actor, id))
-			webhooktest.Must(t, w.Delete(t.Context(), w.Actor, off))
-			w.Clock.Set(webhooktest.Morning)
+			webhooktest.Must(t, world.Delete(t.Context(), world.Actor, id))
+			webhooktest.Must(t, world.Delete(t.Context(), world.Actor, off))
+			world.Clock.Set(webhooktest.Morning)
 		}
 	})
 }
@@ -100,30 +100,30 @@ func TestWebhooksStopWithTheSubscriptionAndGoOnWithIt(t *testing.T) {
 // The end of a subscription changes no row: the next round of the calendar parks
 // what is on its way.
 func TestMidnightOfTheLastDayHoldsWhatIsPending(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		r.Answer(503)
-		id, _ := w.Subscribe(r.URL, event.CustomerCreated)
-		stand(w, live("2026-01-31"))
-		w.Clock.Set(time.Date(2026, 2, 1, 2, 59, 0, 0, time.UTC)) // a minute before midnight in São Paulo
-		w.Happen(1, event.CustomerCreated)
-		w.Rounds()
-		webhooktest.Must(t, w.Hold(t.Context(), w.Actor))
-		if n := w.Count(id); n[webhook.Pending] != 1 {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		receiver.Answer(503)
+		id, _ := world.Subscribe(receiver.URL, event.CustomerCreated)
+		stand(world, live("2026-01-31"))
+		world.Clock.Set(time.Date(2026, 2, 1, 2, 59, 0, 0, time.UTC)) // a minute before midnight in São Paulo
+		world.Happen(1, event.CustomerCreated)
+		world.Rounds()
+		webhooktest.Must(t, world.Hold(t.Context(), world.Actor))
+		if n := world.Count(id); n[webhook.Pending] != 1 {
 			t.Errorf("on the last day: %v", n)
 		}
-		w.Clock.Advance(time.Minute)
+		world.Clock.Advance(time.Minute)
 		for range 2 {
-			webhooktest.Must(t, w.Hold(t.Context(), w.Actor))
-			if n := w.Count(id); n[webhook.Parked] != 1 {
+			webhooktest.Must(t, world.Hold(t.Context(), world.Actor))
+			if n := world.Count(id); n[webhook.Parked] != 1 {
 				t.Errorf("after it: %v", n)
 			}
 		}
-		w.Happen(1, event.CustomerCreated)
-		if list := w.History(id); len(list) != 1 {
+		world.Happen(1, event.CustomerCreated)
+		if list := world.History(id); len(list) != 1 {
 			t.Errorf("%d deliveries after the end", len(list))
 		}
-		recorded, err := sqldb.Value[int64](t.Context(), w.DB, `SELECT count(*) FROM events`)
+		recorded, err := sqldb.Value[int64](t.Context(), world.DB, `SELECT count(*) FROM events`)
 		if err != nil || recorded != 2 {
 			t.Errorf("%d events were recorded, %v; want both", recorded, err)
 		}

@@ -59,16 +59,34 @@ type Service struct {
 
 // New makes the service, which from then on writes a delivery for every event
 // that a webhook wants.
-func New(db *sqldb.DB, events *event.Log, box *secret.Box, gate *outbound.Gate, client *outbound.Client, o Options) *Service {
-	if o.Keep == 0 {
-		o.Keep = 30 * 24 * time.Hour
+func New(
+	db *sqldb.DB,
+	events *event.Log,
+	box *secret.Box,
+	gate *outbound.Gate,
+	client *outbound.Client,
+	options Options,
+) *Service {
+	if options.Keep == 0 {
+		options.Keep = 30 * 24 * time.Hour
 	}
-	s := &Service{
-		db: db, events: events, box: box, gate: gate, options: o, walks: newWalks(),
-		sender: sender.New(sender.Config{DB: db, Box: box, Client: client, Delays: o.Delays, Log: o.Log}),
+	service := &Service{
+		db:      db,
+		events:  events,
+		box:     box,
+		gate:    gate,
+		options: options,
+		walks:   newWalks(),
+		sender: sender.New(sender.Config{
+			DB:     db,
+			Box:    box,
+			Client: client,
+			Delays: options.Delays,
+			Log:    options.Log,
+		}),
 	}
-	events.Watch(s.enqueue)
-	return s
+	events.Watch(service.enqueue)
+	return service
 }
 
 // Timeout bounds the whole exchange of one attempt, and BodyTime the body of its
@@ -79,7 +97,9 @@ const (
 )
 
 // Sign is the signature of a body at a time: see sender.Sign.
-func Sign(key []byte, timestamp string, body []byte) string { return sender.Sign(key, timestamp, body) }
+func Sign(key []byte, timestamp string, body []byte) string {
+	return sender.Sign(key, timestamp, body)
+}
 
 // Sender sends the deliveries.
 func (s *Service) Sender() *sender.Sender { return s.sender }
@@ -89,66 +109,80 @@ func (s *Service) Run(ctx context.Context) error { return s.sender.Run(ctx) }
 
 // Inherit ends the leases of a process that is no more. It is for a process that
 // knows itself to be the only one.
-func (s *Service) Inherit(ctx context.Context) error { return s.sender.Inherit(ctx) }
+func (s *Service) Inherit(ctx context.Context) error {
+	return s.sender.Inherit(ctx)
+}
 
 // Metrics returns the sender's metrics for registration.
 func (s *Service) Metrics() []prometheus.Collector { return s.sender.Metrics() }
 
 // List returns the company's webhooks, oldest first.
-func (s *Service) List(ctx context.Context, a account.Actor) ([]Webhook, error) {
-	return webhooks(ctx, s.db, a.Company.ID)
+func (s *Service) List(ctx context.Context, actor account.Actor) ([]Webhook, error) {
+	return webhooks(ctx, s.db, actor.Company.ID)
 }
 
 // Find returns one of them.
-func (s *Service) Find(ctx context.Context, a account.Actor, webhookID int64) (Webhook, error) {
-	return webhookByID(ctx, s.db, a.Company.ID, webhookID)
+func (s *Service) Find(ctx context.Context, actor account.Actor, webhookID int64) (Webhook, error) {
+	return webhookByID(ctx, s.db, actor.Company.ID, webhookID)
 }
 
 // Create makes a webhook. The secret it returns is not shown again.
-func (s *Service) Create(ctx context.Context, a account.Actor, d Draft) (Webhook, string, error) {
-	if err := d.Problems.With(s.check(ctx, d)).Err(); err != nil {
+func (s *Service) Create(
+	ctx context.Context,
+	actor account.Actor,
+	draft Draft,
+) (Webhook, string, error) {
+	if err := draft.Problems.With(s.check(ctx, draft)).Err(); err != nil {
 		return Webhook{}, "", err
 	}
-	var w Webhook
+	var webhook Webhook
 	secret := newSecret()
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := account.LockTx(ctx, tx, a); err != nil {
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if err := account.LockTx(ctx, tx, actor); err != nil {
 			return err
 		}
-		n, err := countWebhooks(ctx, tx, a.Company.ID)
+		count, err := countWebhooks(ctx, tx, actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		if n >= s.options.PerCompany {
-			return fault.Field("url", fmt.Sprintf("the company has %d webhooks, which is all it may have; delete one first", n))
+		if count >= s.options.PerCompany {
+			return fault.Field(
+				"url",
+				fmt.Sprintf("the company has %d webhooks, which is all it may have; delete one first", count),
+			)
 		}
-		w = Webhook{Active: true}
-		d.to(&w)
-		return s.apply(ctx, tx, a, change{after: &w, secret: secret})
+		webhook = Webhook{Active: true}
+		draft.to(&webhook)
+		return s.apply(ctx, tx, actor, change{after: &webhook, secret: secret})
 	})
-	return w, secret, err
+	return webhook, secret, err
 }
 
 // Update changes what is given. Switching a webhook on clears the count of
 // failures and resumes what was parked; switching it off parks what is pending.
-func (s *Service) Update(ctx context.Context, a account.Actor, webhookID int64, d Draft) (Webhook, error) {
-	if err := d.Problems.With(s.check(ctx, d)).Err(); err != nil {
+func (s *Service) Update(
+	ctx context.Context,
+	actor account.Actor,
+	webhookID int64,
+	draft Draft,
+) (Webhook, error) {
+	if err := draft.Problems.With(s.check(ctx, draft)).Err(); err != nil {
 		return Webhook{}, err
 	}
-	var w Webhook
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
+	var webhook Webhook
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockWebhook(ctx, tx, actor.Company.ID, webhookID)
 		if err != nil {
 			return err
 		}
-		w = before
-		d.to(&w)
-		if d.Active.HasValue() {
-			w.turn(d.Active.Value, tx.Now())
+		webhook = before
+		draft.to(&webhook)
+		if draft.Active.HasValue() {
+			webhook.turn(draft.Active.Value, tx.Now())
 		}
-		return s.apply(ctx, tx, a, change{before: &before, after: &w})
+		return s.apply(ctx, tx, actor, change{before: &before, after: &webhook})
 	})
-	return w, err
+	return webhook, err
 }
 
 // turn switches the webhook on or off.
@@ -163,60 +197,68 @@ func (w *Webhook) turn(active bool, now time.Time) {
 }
 
 // Delete removes a webhook with its history.
-func (s *Service) Delete(ctx context.Context, a account.Actor, webhookID int64) error {
-	return a.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockWebhook(ctx, tx, a.Company.ID, webhookID)
+func (s *Service) Delete(ctx context.Context, actor account.Actor, webhookID int64) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		before, err := lockWebhook(ctx, tx, actor.Company.ID, webhookID)
 		if err != nil {
 			return err
 		}
-		return s.apply(ctx, tx, a, change{before: &before})
+		return s.apply(ctx, tx, actor, change{before: &before})
 	})
 }
 
 // CallbackSecret returns the secret that signs the notifications of single
 // invoices, making it at the first time.
-func (s *Service) CallbackSecret(ctx context.Context, a account.Actor) (string, error) {
-	sealed, err := callbackSecret(ctx, s.db, a.Company.ID)
+func (s *Service) CallbackSecret(ctx context.Context, actor account.Actor) (string, error) {
+	sealed, err := callbackSecret(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return "", err
 	}
 	if sealed == "" {
-		return s.saveCallbackSecret(ctx, a, false)
+		return s.saveCallbackSecret(ctx, actor, false)
 	}
-	plain, err := s.box.Open(sealed, callbackContext(a.Company.ID))
+	plain, err := s.box.Open(sealed, callbackContext(actor.Company.ID))
 	return string(plain), err
 }
 
 // RotateCallbackSecret replaces it.
-func (s *Service) RotateCallbackSecret(ctx context.Context, a account.Actor) (string, error) {
-	return s.saveCallbackSecret(ctx, a, true)
+func (s *Service) RotateCallbackSecret(ctx context.Context, actor account.Actor) (string, error) {
+	return s.saveCallbackSecret(ctx, actor, true)
 }
 
-func (s *Service) saveCallbackSecret(ctx context.Context, a account.Actor, replace bool) (string, error) {
-	sealed := s.box.Seal([]byte(newSecret()), callbackContext(a.Company.ID))
-	err := a.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		sealed, err = s.applyCallbackSecret(ctx, tx, a, secretChange{sealed, replace})
+func (s *Service) saveCallbackSecret(
+	ctx context.Context,
+	actor account.Actor,
+	replace bool,
+) (string, error) {
+	sealed := s.box.Seal([]byte(newSecret()), callbackContext(actor.Company.ID))
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		sealed, err = s.applyCallbackSecret(ctx, tx, actor, secretChange{sealed, replace})
 		return err
 	})
 	if err != nil {
 		return "", err
 	}
-	plain, err := s.box.Open(sealed, callbackContext(a.Company.ID))
+	plain, err := s.box.Open(sealed, callbackContext(actor.Company.ID))
 	return string(plain), err
 }
 
 func newSecret() string { return "whsec_" + id.NewCode(40) }
 
-func secretContext(webhookID int64) string { return sender.SecretContext(webhookID) }
+func secretContext(webhookID int64) string {
+	return sender.SecretContext(webhookID)
+}
 
-func callbackContext(companyID int64) string { return sender.CallbackContext(companyID) }
+func callbackContext(companyID int64) string {
+	return sender.CallbackContext(companyID)
+}
 
 // joinEvents and splitEvents turn names into the text that is stored and
 // searched: ",customer.created,invoice.paid,".
 func joinEvents(names []event.Name) string {
 	parts := make([]string, len(names))
-	for i, n := range names {
-		parts[i] = string(n)
+	for i, name := range names {
+		parts[i] = string(name)
 	}
 	return "," + strings.Join(parts, ",") + ","
 }

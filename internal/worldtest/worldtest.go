@@ -35,9 +35,9 @@ type World struct {
 // fields are Rede Clara's but for those that are given, as names and values.
 func New(tb testing.TB, engine sqldb.Engine, company ...string) *World {
 	tb.Helper()
-	w := Open(tb, engine)
-	w.Actor = w.Company(tb, company...)
-	return w
+	world := Open(tb, engine)
+	world.Actor = world.Company(tb, company...)
+	return world
 }
 
 // Open is a world without a company.

@@ -14,28 +14,28 @@ import (
 
 func document(t *testing.T) *spec {
 	t.Helper()
-	s, err := load() // loading validates the document itself
+	spec, err := load() // loading validates the document itself
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return spec
 }
 
 func TestEveryBodyHasAnExampleThatIsTrue(t *testing.T) {
-	s := document(t)
-	for at, media := range s.bodies() {
-		n := 0
+	spec := document(t)
+	for at, media := range spec.bodies() {
+		count := 0
 		for name, value := range mediaExamples(media) {
-			n++
+			count++
 			body, err := json.Marshal(value)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := validate(s.schemas[media.Schema.Ref], body); err != nil {
+			if err := validate(spec.schemas[media.Schema.Ref], body); err != nil {
 				t.Errorf("%s: example %q: %v", at, name, err)
 			}
 		}
-		if n == 0 {
+		if count == 0 {
 			t.Errorf("%s: no example", at)
 		}
 	}
@@ -43,7 +43,7 @@ func TestEveryBodyHasAnExampleThatIsTrue(t *testing.T) {
 
 // Filters and Idempotency-Key have no example on purpose: the page at /docs would put them into every first call.
 func TestEveryParameterAndHeaderExampleIsTrue(t *testing.T) {
-	s := document(t)
+	spec := document(t)
 	check := func(at string, schema *openapi3.SchemaRef, example any) {
 		if example == nil {
 			t.Errorf("%s: no example", at)
@@ -51,20 +51,20 @@ func TestEveryParameterAndHeaderExampleIsTrue(t *testing.T) {
 			t.Errorf("%s: %v", at, err)
 		}
 	}
-	for op := range s.operations() {
-		for _, p := range op.parameters() {
-			if p.Value.Required {
-				check(op.ID()+" "+p.Value.Name, p.Value.Schema, p.Value.Example)
+	for op := range spec.operations() {
+		for _, parameter := range op.parameters() {
+			if parameter.Value.Required {
+				check(op.ID()+" "+parameter.Value.Name, parameter.Value.Schema, parameter.Value.Example)
 			}
 		}
 	}
-	for _, item := range s.doc.Webhooks {
-		for _, p := range item.Post.Parameters {
-			check(p.Value.Name, p.Value.Schema, p.Value.Example)
+	for _, item := range spec.doc.Webhooks {
+		for _, parameter := range item.Post.Parameters {
+			check(parameter.Value.Name, parameter.Value.Schema, parameter.Value.Example)
 		}
 	}
-	for name, h := range s.doc.Components.Headers {
-		check(name, h.Value.Schema, h.Value.Example)
+	for name, header := range spec.doc.Components.Headers {
+		check(name, header.Value.Schema, header.Value.Example)
 	}
 }
 
@@ -108,8 +108,8 @@ func checkClosed(t *testing.T, at string, schema map[string]any) {
 		t.Errorf("%s: has properties and is open", at)
 	}
 	properties, _ := schema["properties"].(map[string]any)
-	for name, p := range properties {
-		checkClosed(t, at+"."+name, p.(map[string]any))
+	for name, property := range properties {
+		checkClosed(t, at+"."+name, property.(map[string]any))
 	}
 	if items, ok := schema["items"].(map[string]any); ok {
 		checkClosed(t, at+"[]", items)
@@ -146,12 +146,12 @@ func checkNoNull(t *testing.T, at string, node any) {
 func TestEveryOperationIsFitToRead(t *testing.T) {
 	camel := regexp.MustCompile(`^[a-z][A-Za-z]+$`)
 	for op := range document(t).operations() {
-		o := op.Operation
-		if !camel.MatchString(o.OperationID) || len(o.Tags) != 1 || o.Summary == "" {
+		operation := op.Operation
+		if !camel.MatchString(operation.OperationID) || len(operation.Tags) != 1 || operation.Summary == "" {
 			t.Errorf("%s %s: wants an operationId in camelCase, one tag and a summary", op.Method, op.Path)
 		}
 		for _, status := range []string{"200", "401", "403", "429", "500", "503"} {
-			if o.Responses.Value(status) == nil {
+			if operation.Responses.Value(status) == nil {
 				t.Errorf("%s: %s is not documented", op.ID(), status)
 			}
 		}
@@ -163,19 +163,19 @@ func TestExamplesCanBeSentInOneSweep(t *testing.T) {
 	if len(all) == 0 || all[0].OperationID != "createCustomer" || all[0].Name != "complete" {
 		t.Error("the complete customer is not created first, so later examples miss it")
 	}
-	for i, e := range all[len(all)-2:] {
-		if want := []string{"/api/v1/customers/1", "/api/v1/webhooks/1"}[i]; e.Method != http.MethodDelete || e.Path != want {
-			t.Errorf("the last are %s %s, want the deletion of %s", e.Method, e.Path, want)
+	for i, example := range all[len(all)-2:] {
+		if want := []string{"/api/v1/customers/1", "/api/v1/webhooks/1"}[i]; example.Method != http.MethodDelete || example.Path != want {
+			t.Errorf("the last are %s %s, want the deletion of %s", example.Method, example.Path, want)
 		}
 	}
-	s, sent := document(t), map[string]bool{}
-	for _, e := range all {
-		sent[e.OperationID] = true
-		if strings.Contains(e.Path, "{") || strings.Contains(e.Path, "<nil>") {
-			t.Errorf("%s: path %s", e.OperationID, e.Path)
+	spec, sent := document(t), map[string]bool{}
+	for _, example := range all {
+		sent[example.OperationID] = true
+		if strings.Contains(example.Path, "{") || strings.Contains(example.Path, "<nil>") {
+			t.Errorf("%s: path %s", example.OperationID, example.Path)
 		}
 	}
-	for op := range s.operations() {
+	for op := range spec.operations() {
 		if !sent[op.ID()] {
 			t.Errorf("%s has no example", op.ID())
 		}

@@ -26,12 +26,12 @@ type Example struct {
 // without one. They refer to customer, plan, product and webhook 1, so a new company in a new database that has such a plan and
 // product can take them in this order: creations first, deletions last.
 func Examples() []Example {
-	s, err := load()
+	spec, err := load()
 	if err != nil {
 		panic(fmt.Sprintf("openapi.yaml: %v", err))
 	}
 	var all []Example
-	for op := range s.operations() {
+	for op := range spec.operations() {
 		all = append(all, op.examples()...)
 	}
 	slices.SortStableFunc(all, func(a, b Example) int { return cmp.Compare(a.turn(), b.turn()) })
@@ -60,9 +60,9 @@ func (op *operation) examples() []Example {
 		if err != nil {
 			panic(err) // it was JSON a moment ago
 		}
-		e := plain
-		e.Name, e.Body = name, body
-		all = append(all, e)
+		example := plain
+		example.Name, example.Body = name, body
+		all = append(all, example)
 	}
 	return all
 }
@@ -73,8 +73,8 @@ func (op *operation) parameters() []*openapi3.ParameterRef {
 
 func (op *operation) pathExample() string {
 	path := op.Path
-	for _, p := range op.parameters() {
-		path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", fmt.Sprint(p.Value.Example))
+	for _, parameter := range op.parameters() {
+		path = strings.ReplaceAll(path, "{"+parameter.Value.Name+"}", fmt.Sprint(parameter.Value.Example))
 	}
 	return path
 }

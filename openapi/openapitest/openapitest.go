@@ -33,11 +33,11 @@ type Validator struct {
 // New gives a validator for tb. The document is loaded once per process.
 func New(tb testing.TB) *Validator {
 	tb.Helper()
-	s, err := load()
+	spec, err := load()
 	if err != nil {
 		tb.Fatalf("openapi.yaml: %v", err)
 	}
-	return &Validator{tb: tb, spec: s}
+	return &Validator{tb: tb, spec: spec}
 }
 
 // Transport gives base with every exchange under /api/v1 validated.
@@ -56,11 +56,11 @@ func (v *Validator) Event(body []byte) {
 // Unseen lists what is documented and was never answered in this process, as "operationId status". Entries of allow
 // are left out; one may be a whole entry, or a status ("500") for every operation.
 func Unseen(allow ...string) []string {
-	s, err := load()
+	spec, err := load()
 	if err != nil {
 		panic(fmt.Sprintf("openapi.yaml: %v", err))
 	}
-	return slices.DeleteFunc(s.unseen(), func(pair string) bool {
+	return slices.DeleteFunc(spec.unseen(), func(pair string) bool {
 		_, status, _ := strings.Cut(pair, " ")
 		return slices.Contains(allow, pair) || slices.Contains(allow, status)
 	})
@@ -117,80 +117,80 @@ type exchange struct {
 	got     []byte
 }
 
-func (s *spec) check(ctx context.Context, x exchange) error {
-	op := s.find(x.request)
+func (s *spec) check(ctx context.Context, exchange exchange) error {
+	op := s.find(exchange.request)
 	if op == nil {
-		return s.checkUndocumented(x)
+		return s.checkUndocumented(exchange)
 	}
-	if err := s.checkAnswer(ctx, op, x); err != nil {
+	if err := s.checkAnswer(ctx, op, exchange); err != nil {
 		return fmt.Errorf("%s: %w", op.ID(), err)
 	}
-	if x.status >= 300 {
+	if exchange.status >= 300 {
 		return nil // what the service refuses need not be documented
 	}
-	if err := s.checkRequest(ctx, op, x); err != nil {
+	if err := s.checkRequest(ctx, op, exchange); err != nil {
 		return fmt.Errorf("%s accepted what is not documented: %w", op.ID(), err)
 	}
 	return nil
 }
 
 // checkUndocumented allows only what the API's rules say to a path or method that it does not have.
-func (s *spec) checkUndocumented(x exchange) error {
-	switch x.status {
+func (s *spec) checkUndocumented(exchange exchange) error {
+	switch exchange.status {
 	case http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 	case http.StatusMethodNotAllowed:
-		if x.header.Get("Allow") == "" {
+		if exchange.header.Get("Allow") == "" {
 			return errors.New("no Allow header")
 		}
 	default:
 		return errors.New("the operation is not documented")
 	}
-	if x.header.Get("X-Request-Id") == "" {
+	if exchange.header.Get("X-Request-Id") == "" {
 		return errors.New("no X-Request-Id header")
 	}
-	return s.checkBody(x, s.schemas[errorSchema])
+	return s.checkBody(exchange, s.schemas[errorSchema])
 }
 
-func (s *spec) checkAnswer(ctx context.Context, op *operation, x exchange) error {
-	answer := op.Operation.Responses.Status(x.status)
+func (s *spec) checkAnswer(ctx context.Context, op *operation, exchange exchange) error {
+	answer := op.Operation.Responses.Status(exchange.status)
 	if answer == nil {
 		return errors.New("the status is not documented")
 	}
 	err := openapi3filter.ValidateResponse(ctx, &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: op.input(x),
-		Status:                 x.status,
-		Header:                 x.header,
+		RequestValidationInput: op.input(exchange),
+		Status:                 exchange.status,
+		Header:                 exchange.header,
 		Options:                headersOnly,
 	})
 	if err != nil {
 		return err
 	}
-	if x.request.Method != http.MethodHead { // an answer without its body has not been seen
-		s.see(op, x.status)
+	if exchange.request.Method != http.MethodHead { // an answer without its body has not been seen
+		s.see(op, exchange.status)
 	}
-	return s.checkBody(x, s.schemas[bodyRef(answer.Value.Content)])
+	return s.checkBody(exchange, s.schemas[bodyRef(answer.Value.Content)])
 }
 
-func (s *spec) checkBody(x exchange, schema *jsonschema.Schema) error {
-	contentType := x.header.Get("Content-Type")
+func (s *spec) checkBody(exchange exchange, schema *jsonschema.Schema) error {
+	contentType := exchange.header.Get("Content-Type")
 	if media, _, err := mime.ParseMediaType(contentType); err != nil || media != mediaJSON {
 		return fmt.Errorf("the answer's Content-Type is %q", contentType)
 	}
-	if x.request.Method == http.MethodHead {
+	if exchange.request.Method == http.MethodHead {
 		return nil
 	}
-	return validate(schema, x.got)
+	return validate(schema, exchange.got)
 }
 
-func (s *spec) checkRequest(ctx context.Context, op *operation, x exchange) error {
-	if err := openapi3filter.ValidateRequest(ctx, op.input(x)); err != nil {
+func (s *spec) checkRequest(ctx context.Context, op *operation, exchange exchange) error {
+	if err := openapi3filter.ValidateRequest(ctx, op.input(exchange)); err != nil {
 		return err
 	}
 	body := op.Operation.RequestBody
-	if body == nil || len(x.sent) == 0 && !body.Value.Required {
+	if body == nil || len(exchange.sent) == 0 && !body.Value.Required {
 		return nil
 	}
-	return validate(s.schemas[bodyRef(body.Value.Content)], x.sent)
+	return validate(s.schemas[bodyRef(body.Value.Content)], exchange.sent)
 }
 
 func validate(schema *jsonschema.Schema, body []byte) error {

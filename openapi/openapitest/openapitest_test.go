@@ -34,9 +34,9 @@ func (c canned) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body)
 	}
-	h := http.Header{"Content-Type": {mediaJSON}, "X-Request-Id": {"r1"}}
-	maps.Copy(h, c.header)
-	return &http.Response{StatusCode: c.status, Header: h, Body: io.NopCloser(strings.NewReader(c.body)), Request: req}, nil
+	header := http.Header{"Content-Type": {mediaJSON}, "X-Request-Id": {"r1"}}
+	maps.Copy(header, c.header)
+	return &http.Response{StatusCode: c.status, Header: header, Body: io.NopCloser(strings.NewReader(c.body)), Request: req}, nil
 }
 
 const (

@@ -58,10 +58,10 @@ func (*operation) ServeHTTP(http.ResponseWriter, *http.Request) {}
 // ID is the document's operationId.
 func (op *operation) ID() string { return op.Operation.OperationID }
 
-func (op *operation) input(x exchange) *openapi3filter.RequestValidationInput {
+func (op *operation) input(exchange exchange) *openapi3filter.RequestValidationInput {
 	return &openapi3filter.RequestValidationInput{
-		Request:    x.request,
-		PathParams: pathParams(op.Path, strings.TrimPrefix(x.request.URL.Path, basePath)),
+		Request:    exchange.request,
+		PathParams: pathParams(op.Path, strings.TrimPrefix(exchange.request.URL.Path, basePath)),
 		Route:      &op.Route,
 		Options:    headersOnly,
 	}
@@ -94,15 +94,15 @@ func compile(doc *openapi3.T) (map[string]*jsonschema.Schema, error) {
 		return nil, err
 	}
 	lenient(root)
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource("openapi.json", root); err != nil {
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource("openapi.json", root); err != nil {
 		return nil, err
 	}
 	schemas := map[string]*jsonschema.Schema{}
 	for name := range doc.Components.Schemas {
 		ref := schemaRoot + name
-		if schemas[ref], err = c.Compile("openapi.json" + ref); err != nil {
+		if schemas[ref], err = compiler.Compile("openapi.json" + ref); err != nil {
 			return nil, err
 		}
 	}
@@ -184,8 +184,8 @@ func (s *spec) bodies() iter.Seq2[string, *openapi3.MediaType] {
 func bodyRef(content openapi3.Content) string { return content[mediaJSON].Schema.Ref }
 
 func (s *spec) find(req *http.Request) *operation {
-	h, _ := s.mux.Handler(req)
-	op, _ := h.(*operation)
+	handler, _ := s.mux.Handler(req)
+	op, _ := handler.(*operation)
 	return op
 }
 

@@ -30,13 +30,13 @@ const (
 // answers are what the product answered, by the work they belong to.
 type answers struct{ list, read, create []byte }
 
-func loadAnswers(dir string) (a answers, err error) {
-	for name, to := range map[string]*[]byte{"list": &a.list, "read": &a.read, "create": &a.create} {
+func loadAnswers(dir string) (answers answers, err error) {
+	for name, to := range map[string]*[]byte{"list": &answers.list, "read": &answers.read, "create": &answers.create} {
 		if *to, err = os.ReadFile(filepath.Join(dir, name+".json")); err != nil {
-			return a, err
+			return answers, err
 		}
 	}
-	return a, nil
+	return answers, nil
 }
 
 // serveBaseline serves until it is told to stop.
@@ -48,18 +48,18 @@ func serveBaseline(settings string) error {
 	kind, addr, dir, url := parts[0], parts[1], parts[2], parts[3]
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a, err := loadAnswers(dir)
+	answers, err := loadAnswers(dir)
 	if err != nil {
 		return err
 	}
-	handler := bareHandler(a)
+	handler := bareHandler(answers)
 	if kind != bare {
-		d, err := openDriver(ctx, url)
+		driver, err := openDriver(ctx, url)
 		if err != nil {
 			return err
 		}
-		defer d.close()
-		handler = d.handler(a)
+		defer driver.close()
+		handler = driver.handler(answers)
 	}
 	server := &http.Server{Addr: addr, Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
@@ -73,16 +73,16 @@ func serveBaseline(settings string) error {
 }
 
 // bareHandler is what net/http costs without any work.
-func bareHandler(a answers) http.Handler {
+func bareHandler(answers answers) http.Handler {
 	return routes(
-		func(w http.ResponseWriter, _ *http.Request) { write(w, a.list) },
-		func(w http.ResponseWriter, _ *http.Request) { write(w, a.read) },
+		func(w http.ResponseWriter, _ *http.Request) { write(w, answers.list) },
+		func(w http.ResponseWriter, _ *http.Request) { write(w, answers.read) },
 		func(w http.ResponseWriter, r *http.Request) {
 			if _, err := io.ReadAll(r.Body); err != nil {
 				http.Error(w, err.Error(), http.StatusBadRequest)
 				return
 			}
-			write(w, a.create)
+			write(w, answers.create)
 		})
 }
 
@@ -96,8 +96,8 @@ func routes(list, read, create http.HandlerFunc) http.Handler {
 }
 
 func write(w http.ResponseWriter, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	header := w.Header()
+	header.Set("Content-Type", "application/json; charset=utf-8")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body)
 }

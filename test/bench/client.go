@@ -112,15 +112,15 @@ func load(ctx context.Context, addr string, conns int, span time.Duration, make 
 	var running sync.WaitGroup
 	for i := range conns {
 		running.Go(func() {
-			c, err := dial(ctx, addr)
+			client, err := dial(ctx, addr)
 			if err != nil {
 				cancel(err)
 				return
 			}
-			defer c.close()
+			defer client.close()
 			next := make(i)
 			for time.Now().Before(until) && ctx.Err() == nil {
-				if _, err := c.do(next()); err != nil {
+				if _, err := client.do(next()); err != nil {
 					cancel(err)
 					return
 				}

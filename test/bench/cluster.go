@@ -23,7 +23,7 @@ func connectCluster(ctx context.Context, address string) (*cluster, error) {
 	if address == "" {
 		return nil, errors.New(postgresVariable + " is not set: run `make bench`, which starts a PostgreSQL, or leave it out with -db sqlite")
 	}
-	u, err := url.Parse(address)
+	target, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", postgresVariable, err)
 	}
@@ -38,7 +38,7 @@ func connectCluster(ctx context.Context, address string) (*cluster, error) {
 	if fsync != "on" {
 		fmt.Println("PostgreSQL runs with fsync=off: creating is faster here than it is in earnest.")
 	}
-	return &cluster{db, u}, nil
+	return &cluster{db, target}, nil
 }
 
 // create makes an empty database and returns its address.
@@ -47,9 +47,9 @@ func (c *cluster) create(ctx context.Context, size int) (string, error) {
 	if _, err := c.db.ExecContext(ctx, "CREATE DATABASE "+name); err != nil {
 		return "", err
 	}
-	u := *c.url
-	u.Path = "/" + name
-	return u.String(), nil
+	address := *c.url
+	address.Path = "/" + name
+	return address.String(), nil
 }
 
 func (c *cluster) drop(ctx context.Context, address string) error {
@@ -60,8 +60,8 @@ func (c *cluster) drop(ctx context.Context, address string) error {
 }
 
 func nameOf(address string) string {
-	u, _ := url.Parse(address)
-	return strings.TrimPrefix(u.Path, "/")
+	target, _ := url.Parse(address)
+	return strings.TrimPrefix(target.Path, "/")
 }
 
 // backends are the server's processes for a database, with the processor time

@@ -38,18 +38,18 @@ func (s sample) allCPU() float64 { return s.cpu + s.dbCPU }
 type results map[key][]sample
 
 // median takes the median of each figure by itself.
-func (r results) median(k key) sample {
+func (r results) median(key key) sample {
 	of := func(figure func(sample) float64) float64 {
-		list := make([]float64, len(r[k]))
-		for i, s := range r[k] {
-			list[i] = figure(s)
+		list := make([]float64, len(r[key]))
+		for i, sample := range r[key] {
+			list[i] = figure(sample)
 		}
 		return median(list)
 	}
 	return sample{
-		perSecond: of(func(s sample) float64 { return s.perSecond }),
-		cpu:       of(func(s sample) float64 { return s.cpu }),
-		dbCPU:     of(func(s sample) float64 { return s.dbCPU }),
+		perSecond: of(func(sample sample) float64 { return sample.perSecond }),
+		cpu:       of(func(sample sample) float64 { return sample.cpu }),
+		dbCPU:     of(func(sample sample) float64 { return sample.dbCPU }),
 	}
 }
 
@@ -82,93 +82,93 @@ func (d *dataset) kinds() []string {
 
 // works are those that were asked for.
 func (b *bench) works() []work {
-	return slices.DeleteFunc(works(), func(w work) bool { return !b.only.MatchString(w.name) })
+	return slices.DeleteFunc(works(), func(work work) bool { return !b.only.MatchString(work.name) })
 }
 
 // compare measures the product and the baselines in turns. Only one server
 // runs at a time, so that nobody's own affairs are in another's figures.
 func (b *bench) compare(ctx context.Context, sets []*dataset) error {
-	for _, w := range b.works() {
+	for _, work := range b.works() {
 		if err := b.capture(ctx, sets[0]); err != nil {
 			return err
 		}
-		bar := newProgress(fmt.Sprintf("measuring %s on %s", w.name, sets[0].engine))
+		bar := newProgress(fmt.Sprintf("measuring %s on %s", work.name, sets[0].engine))
 		for round := range b.rounds {
-			if err := b.turn(ctx, w, bare, sets[0]); err != nil {
+			if err := b.turn(ctx, work, bare, sets[0]); err != nil {
 				return err
 			}
-			for _, d := range sets {
-				for _, kind := range d.kinds() {
-					if err := b.turn(ctx, w, kind, d); err != nil {
+			for _, set := range sets {
+				for _, kind := range set.kinds() {
+					if err := b.turn(ctx, work, kind, set); err != nil {
 						return err
 					}
 				}
 			}
 			bar.show(round+1, b.rounds)
 		}
-		b.printWork(w, sets)
+		b.printWork(work, sets)
 	}
 	return nil
 }
 
 // turn is one measurement of one server.
-func (b *bench) turn(ctx context.Context, w work, kind string, d *dataset) error {
-	p, err := b.serve(ctx, kind, d)
+func (b *bench) turn(ctx context.Context, work work, kind string, dataset *dataset) error {
+	process, err := b.serve(ctx, kind, dataset)
 	if err != nil {
 		return err
 	}
-	s, err := b.sample(ctx, p, w, d)
+	sample, err := b.sample(ctx, process, work, dataset)
 	if kind == carteira {
-		b.peak[d.engine] = max(b.peak[d.engine], memoryOf(p.pid(), "VmHWM"))
+		b.peak[dataset.engine] = max(b.peak[dataset.engine], memoryOf(process.pid(), "VmHWM"))
 	}
-	p.stop()
+	process.stop()
 	if err != nil {
-		return fmt.Errorf("%s, %s, %d customers: %w", w.name, kind, d.size, err)
+		return fmt.Errorf("%s, %s, %d customers: %w", work.name, kind, dataset.size, err)
 	}
-	k := key{d.engine, w.name, d.size, kind}
-	b.results[k] = append(b.results[k], s)
-	return foldAll(ctx, d)
+	k := key{dataset.engine, work.name, dataset.size, kind}
+	b.results[k] = append(b.results[k], sample)
+	return foldAll(ctx, dataset)
 }
 
-func (b *bench) serve(ctx context.Context, kind string, d *dataset) (*process, error) {
+func (b *bench) serve(ctx context.Context, kind string, dataset *dataset) (*process, error) {
 	if kind != carteira {
-		return b.startBaseline(ctx, kind, d)
+		return b.startBaseline(ctx, kind, dataset)
 	}
-	p, err := b.startProduct(ctx, d)
+	process, err := b.startProduct(ctx, dataset)
 	if err != nil {
 		return nil, err
 	}
-	k := startKey{d.engine, d.size}
-	b.starts[k] = append(b.starts[k], start{p.ready, memoryOf(p.pid(), "VmRSS")})
-	return p, nil
+	key := startKey{dataset.engine, dataset.size}
+	b.starts[key] = append(b.starts[key], start{process.ready, memoryOf(process.pid(), "VmRSS")})
+	return process, nil
 }
 
 // warmUp is how long a server is under load before it is measured.
 func (b *bench) warmUp() time.Duration { return min(b.span/2, 500*time.Millisecond) }
 
-func (b *bench) sample(ctx context.Context, p *process, w work, d *dataset) (sample, error) {
-	requests := func(conn int) requests { return w.requests(d, conn) }
-	if _, err := load(ctx, p.addr, b.conns, b.warmUp(), requests); err != nil {
+func (b *bench) sample(ctx context.Context, process *process, work work, dataset *dataset) (sample, error) {
+	requests := func(conn int) requests { return work.requests(dataset, conn) }
+	if _, err := load(ctx, process.addr, b.conns, b.warmUp(), requests); err != nil {
 		return sample{}, err
 	}
-	before, err := b.used(ctx, p, d)
+	before, err := b.used(ctx, process, dataset)
 	if err != nil {
 		return sample{}, err
 	}
 	began := time.Now()
-	n, err := load(ctx, p.addr, b.conns, b.span, requests)
+	count, err := load(ctx, process.addr, b.conns, b.span, requests)
 	if err != nil {
 		return sample{}, err
 	}
 	took := time.Since(began)
-	after, err := b.used(ctx, p, d)
+	after, err := b.used(ctx, process, dataset)
 	if err != nil {
 		return sample{}, err
 	}
-	s := sample{perSecond: float64(n) / took.Seconds()}
+	s := sample{perSecond: float64(count) / took.Seconds()}
 	for pid, cpu := range after {
-		spent := float64((cpu - before[pid]).Microseconds()) / float64(n)
-		if pid == p.pid() {
+		spent := float64((cpu - before[pid]).Microseconds()) / float64(count)
+		if pid == process.pid() {
 			s.cpu += spent
 		} else {
 			s.dbCPU += spent
@@ -179,22 +179,22 @@ func (b *bench) sample(ctx context.Context, p *process, w work, d *dataset) (sam
 
 // used is the processor time so far of the server and of the database's
 // processes behind it.
-func (b *bench) used(ctx context.Context, p *process, d *dataset) (map[int]time.Duration, error) {
+func (b *bench) used(ctx context.Context, process *process, dataset *dataset) (map[int]time.Duration, error) {
 	used := map[int]time.Duration{}
-	if d.engine == sqldb.Postgres {
+	if dataset.engine == sqldb.Postgres {
 		var err error
-		if used, err = b.postgres.backends(ctx, d.url); err != nil {
+		if used, err = b.postgres.backends(ctx, dataset.url); err != nil {
 			return nil, err
 		}
 	}
-	used[p.pid()] = cpuOf(p.pid())
+	used[process.pid()] = cpuOf(process.pid())
 	return used, nil
 }
 
 // foldAll does what the product's server does every two seconds, so that none
 // pays in its turn for what another one wrote.
-func foldAll(ctx context.Context, d *dataset) error {
-	db, err := sqldb.Open(ctx, d.url, sqldb.Options{})
+func foldAll(ctx context.Context, dataset *dataset) error {
+	db, err := sqldb.Open(ctx, dataset.url, sqldb.Options{})
 	if err != nil {
 		return err
 	}
@@ -203,23 +203,23 @@ func foldAll(ctx context.Context, d *dataset) error {
 }
 
 // capture keeps what the product answers, for the baselines to repeat.
-func (b *bench) capture(ctx context.Context, d *dataset) error {
-	p, err := b.serve(ctx, carteira, d)
+func (b *bench) capture(ctx context.Context, dataset *dataset) error {
+	process, err := b.serve(ctx, carteira, dataset)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
-	c, err := dial(ctx, p.addr)
+	defer process.stop()
+	client, err := dial(ctx, process.addr)
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	for _, w := range works() {
-		body, err := c.do(w.requests(d, 0)())
+	defer client.close()
+	for _, work := range works() {
+		body, err := client.do(work.requests(dataset, 0)())
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(b.dir, w.answer+".json"), body, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(b.dir, work.answer+".json"), body, 0o600); err != nil {
 			return err
 		}
 	}

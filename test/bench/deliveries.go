@@ -43,28 +43,28 @@ var sampleData = sync.OnceValue(func() json.RawMessage {
 // deliveries measures the engine against the bare loop, in turns, and then how
 // long an event takes at a steady pace.
 func (b *bench) deliveries(ctx context.Context, engine sqldb.Engine) (err error) {
-	r, err := startReceivers(ctx, filepath.Join(b.dir, "roots.pem"), laneCount, false)
+	receivers, err := startReceivers(ctx, filepath.Join(b.dir, "roots.pem"), laneCount, false)
 	if err != nil {
 		return err
 	}
-	defer r.close()
+	defer receivers.close()
 	var urls []string
-	for _, host := range r.hosts {
+	for _, host := range receivers.hosts {
 		urls = append(urls, "https://"+host+"/hook")
 	}
-	f, err := b.newFarm(ctx, engine, urls)
+	farm, err := b.newFarm(ctx, engine, urls)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.discard(context.WithoutCancel(ctx), []*dataset{f.dataset})) }()
-	loop := errand{URLs: urls, Roots: r.roots, Each: laneBacklog, Conns: laneConns, Body: webhook.Sample(event.CustomerCreated)}
+	defer func() { err = errors.Join(err, b.discard(context.WithoutCancel(ctx), []*dataset{farm.dataset})) }()
+	loop := errand{URLs: urls, Roots: receivers.roots, Each: laneBacklog, Conns: laneConns, Body: webhook.Sample(event.CustomerCreated)}
 	bar := newProgress(fmt.Sprintf("measuring deliveries on %s", engine))
 	for round := range b.rounds {
-		theirs, err := b.sendBare(ctx, r, loop)
+		theirs, err := b.sendBare(ctx, receivers, loop)
 		if err != nil {
 			return err
 		}
-		ours, err := b.drain(ctx, f, r)
+		ours, err := b.drain(ctx, farm, receivers)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (b *bench) deliveries(ctx context.Context, engine sqldb.Engine) (err error)
 		b.results.add(key{engine, "deliveries", laneCount, carteira}, ours)
 		bar.show(round+1, b.rounds)
 	}
-	times, err := b.steady(ctx, f, r)
+	times, err := b.steady(ctx, farm, receivers)
 	if err != nil {
 		return err
 	}
@@ -80,47 +80,47 @@ func (b *bench) deliveries(ctx context.Context, engine sqldb.Engine) (err error)
 	return nil
 }
 
-func (r results) add(k key, s sample) { r[k] = append(r[k], s) }
+func (r results) add(key key, sample sample) { r[key] = append(r[key], sample) }
 
 // drain queues a backlog while no server runs, then measures how one sends it.
-func (b *bench) drain(ctx context.Context, f *farm, r *receivers) (s sample, err error) {
-	if err := f.queue(ctx, f.lanes, laneBacklog); err != nil {
-		return s, err
+func (b *bench) drain(ctx context.Context, farm *farm, receivers *receivers) (sample sample, err error) {
+	if err := farm.queue(ctx, farm.lanes, laneBacklog); err != nil {
+		return sample, err
 	}
-	r.reset()
-	p, err := b.startSending(ctx, f, r)
+	receivers.reset()
+	process, err := b.startSending(ctx, farm, receivers)
 	if err != nil {
-		return s, err
+		return sample, err
 	}
-	defer p.stop()
-	n := len(f.lanes) * laneBacklog
-	if s.perSecond, err = r.await(ctx, n, drainTimeout); err != nil {
-		return s, err
+	defer process.stop()
+	n := len(farm.lanes) * laneBacklog
+	if sample.perSecond, err = receivers.await(ctx, n, drainTimeout); err != nil {
+		return sample, err
 	}
-	used, err := b.used(ctx, p, f.dataset)
+	used, err := b.used(ctx, process, farm.dataset)
 	for pid, cpu := range used {
 		spent := float64(cpu.Microseconds()) / float64(n)
-		if pid == p.pid() {
-			s.cpu += spent
+		if pid == process.pid() {
+			sample.cpu += spent
 		} else {
-			s.dbCPU += spent
+			sample.dbCPU += spent
 		}
 	}
-	b.peak[f.engine] = max(b.peak[f.engine], memoryOf(p.pid(), "VmHWM"))
-	return s, err
+	b.peak[farm.engine] = max(b.peak[farm.engine], memoryOf(process.pid(), "VmHWM"))
+	return sample, err
 }
 
 // steady measures the latency at a steady pace.
-func (b *bench) steady(ctx context.Context, f *farm, r *receivers) (arrivals, error) {
-	p, err := b.startSending(ctx, f, r)
+func (b *bench) steady(ctx context.Context, farm *farm, receivers *receivers) (arrivals, error) {
+	process, err := b.startSending(ctx, farm, receivers)
 	if err != nil {
 		return arrivals{}, err
 	}
-	defer p.stop()
-	if _, err := happen(ctx, p.addr, f.lanes, r, pace, b.warmUp()); err != nil {
+	defer process.stop()
+	if _, err := happen(ctx, process.addr, farm.lanes, receivers, pace, b.warmUp()); err != nil {
 		return arrivals{}, err
 	}
-	return happen(ctx, p.addr, f.lanes, r, pace, time.Duration(b.rounds)*b.span)
+	return happen(ctx, process.addr, farm.lanes, receivers, pace, time.Duration(b.rounds)*b.span)
 }
 
 // arrivals are how long events took to arrive: from the answer to the request
@@ -148,17 +148,24 @@ type cause struct {
 
 // happen creates customers at a pace, lane after lane, and waits for their
 // events.
-func happen(ctx context.Context, addr string, lanes []lane, r *receivers, perSecond int, span time.Duration) (a arrivals, err error) {
-	r.reset()
+func happen(
+	ctx context.Context,
+	addr string,
+	lanes []lane,
+	receivers *receivers,
+	perSecond int,
+	span time.Duration,
+) (arrivals arrivals, err error) {
+	receivers.reset()
 	const conns = 16
 	clients := make(chan *client, conns)
 	for range conns {
-		c, err := dial(ctx, addr)
+		client, err := dial(ctx, addr)
 		if err != nil {
-			return a, err
+			return arrivals, err
 		}
-		defer c.close()
-		clients <- c
+		defer client.close()
+		clients <- client
 	}
 	causes := make([]cause, max(1, int(span.Seconds()*float64(perSecond))))
 	beat := time.NewTicker(time.Second / time.Duration(perSecond))
@@ -167,46 +174,46 @@ func happen(ctx context.Context, addr string, lanes []lane, r *receivers, perSec
 	for i := range causes {
 		<-beat.C
 		asking.Go(func() {
-			c := <-clients
-			causes[i] = ask(c, &lanes[i%len(lanes)])
-			clients <- c
+			client := <-clients
+			causes[i] = ask(client, &lanes[i%len(lanes)])
+			clients <- client
 		})
 	}
 	asking.Wait()
-	for _, c := range causes {
-		if c.err != nil {
-			return a, c.err
+	for _, cause := range causes {
+		if cause.err != nil {
+			return arrivals, cause.err
 		}
 	}
-	if _, err := r.await(ctx, len(causes), arriveTimeout); err != nil {
-		return a, err
+	if _, err := receivers.await(ctx, len(causes), arriveTimeout); err != nil {
+		return arrivals, err
 	}
-	return r.since(causes)
+	return receivers.since(causes)
 }
 
-func ask(c *client, l *lane) cause {
+func ask(client *client, lane *lane) cause {
 	user := fmt.Sprintf("novo%0*d", numberDigits, created.Add(1))
 	body := fmt.Sprintf(`{"name":"Cliente Novo","whatsapp":"5511987654321","usuario":%q}`, user)
 	request := fmt.Appendf(nil, "POST /api/v1/customers HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", l.token, len(body), body)
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", lane.token, len(body), body)
 	asked := time.Now()
-	_, err := c.do(request)
+	_, err := client.do(request)
 	return cause{user, asked, time.Now(), err}
 }
 
 // since says how long after their causes events have arrived.
-func (r *receivers) since(causes []cause) (a arrivals, err error) {
+func (r *receivers) since(causes []cause) (arrivals arrivals, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, c := range causes {
-		at, ok := r.seen[`"`+c.user+`"`]
+	for _, cause := range causes {
+		at, ok := r.seen[`"`+cause.user+`"`]
 		if !ok {
-			return a, fmt.Errorf("the event of %s has not arrived", c.user)
+			return arrivals, fmt.Errorf("the event of %s has not arrived", cause.user)
 		}
-		a.fromAnswer = append(a.fromAnswer, max(0, at.Sub(c.answered)))
-		a.fromRequest = append(a.fromRequest, at.Sub(c.asked))
+		arrivals.fromAnswer = append(arrivals.fromAnswer, max(0, at.Sub(cause.answered)))
+		arrivals.fromRequest = append(arrivals.fromRequest, at.Sub(cause.asked))
 	}
-	return a, nil
+	return arrivals, nil
 }
 
 // part is the time within which a share of all arrived.
@@ -217,7 +224,7 @@ func part(times []time.Duration, share float64) time.Duration {
 	return slices.Sorted(slices.Values(times))[int(share*float64(len(times)-1))]
 }
 
-func (b *bench) printDeliveries(engine sqldb.Engine, a arrivals) {
+func (b *bench) printDeliveries(engine sqldb.Engine, arrivals arrivals) {
 	ours := b.results.median(key{engine, "deliveries", laneCount, carteira})
 	theirs := b.results.median(key{engine, "deliveries", laneCount, bare})
 	name := engineNames[engine]
@@ -229,14 +236,14 @@ func (b *bench) printDeliveries(engine sqldb.Engine, a arrivals) {
 	t.print()
 	t = nil
 	t.add(fmt.Sprintf("%s: ms until arrival, %d events/s", name, pace), "p50", "p99", "most")
-	t.addTimes("  since the answer, so after the commit", a.fromAnswer)
-	t.addTimes("  since the request", a.fromRequest)
+	t.addTimes("  since the answer, so after the commit", arrivals.fromAnswer)
+	t.addTimes("  since the request", arrivals.fromRequest)
 	t.print()
 	t = nil
 	t.add("Goals", "asked", "measured", "verdict")
 	share := ours.perSecond / theirs.perSecond
 	t.add("  "+name+": deliveries/s", fmt.Sprintf("≥ %.1f of the bare loop", bareLoopShare), ratio(share), met(share >= bareLoopShare))
-	middle, tail := part(a.fromAnswer, 0.5), part(a.fromAnswer, 0.99)
+	middle, tail := part(arrivals.fromAnswer, 0.5), part(arrivals.fromAnswer, 0.99)
 	t.add("  "+name+": p50 and p99 from commit to arrival", fmt.Sprintf("≤ %s and %s", middleGoal, tailGoal),
 		millis(middle)+" and "+millis(tail)+" ms", met(middle <= middleGoal && tail <= tailGoal))
 	t.print()

@@ -82,24 +82,39 @@ func (d *driver) createTx(ctx context.Context, tx *sql.Tx, companyID int64, in n
 	return d.invoice(ctx, tx, companyID, customerID, now, in, p)
 }
 
-func (d *driver) invoice(ctx context.Context, tx *sql.Tx, companyID, customerID int64, now time.Time, in newCustomer, p soldPlan) error {
+func (d *driver) invoice(
+	ctx context.Context,
+	tx *sql.Tx,
+	companyID, customerID int64,
+	now time.Time,
+	in newCustomer,
+	soldPlan soldPlan,
+) error {
 	var invoiceID int64
-	if err := d.rowIn(ctx, tx, invoiceSQL, companyID, customerID, true, p.value, p.name, in.Due,
-		p.id, p.productID, now.UnixMicro(), in.Due, now.UnixMicro()).Scan(&invoiceID); err != nil {
+	if err := d.rowIn(ctx, tx, invoiceSQL, companyID, customerID, true, soldPlan.value, soldPlan.name, in.Due,
+		soldPlan.id, soldPlan.productID, now.UnixMicro(), in.Due, now.UnixMicro()).Scan(&invoiceID); err != nil {
 		return err
 	}
 	if err := d.execIn(ctx, tx, deltaSQL, companyID, "invoices", invoiceID/deepPages, in.Due,
-		p.id, p.productID, "open", p.value); err != nil {
+		soldPlan.id, soldPlan.productID, "open", soldPlan.value); err != nil {
 		return err
 	}
-	return d.record(ctx, tx, companyID, "invoice.created", now, in, p)
+	return d.record(ctx, tx, companyID, "invoice.created", now, in, soldPlan)
 }
 
 // record writes an event about as long as the product's.
-func (d *driver) record(ctx context.Context, tx *sql.Tx, companyID int64, name string, now time.Time, in newCustomer, p soldPlan) error {
+func (d *driver) record(
+	ctx context.Context,
+	tx *sql.Tx,
+	companyID int64,
+	name string,
+	now time.Time,
+	in newCustomer,
+	soldPlan soldPlan,
+) error {
 	body, err := json.Marshal(map[string]any{
 		"event": name, "platform": "carteira", "id": id.NewEvent(now), "api_version": "v1", "occurred_at": now, "company_id": companyID,
-		"data": map[string]any{"customer": in, "plan": p.name, "product": p.productName},
+		"data": map[string]any{"customer": in, "plan": soldPlan.name, "product": soldPlan.productName},
 	})
 	if err != nil {
 		return err

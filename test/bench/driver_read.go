@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-func (d *driver) handler(a answers) http.Handler {
+func (d *driver) handler(answers answers) http.Handler {
 	serve := func(work func(*http.Request) error, body []byte) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if err := work(r); err != nil {
@@ -22,7 +22,7 @@ func (d *driver) handler(a answers) http.Handler {
 			write(w, body)
 		}
 	}
-	return routes(serve(d.listCustomers, a.list), serve(d.readCustomer, a.read), serve(d.createCustomer, a.create))
+	return routes(serve(d.listCustomers, answers.list), serve(d.readCustomer, answers.read), serve(d.createCustomer, answers.create))
 }
 
 // admit looks the token up, as every call must.

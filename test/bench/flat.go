@@ -36,11 +36,11 @@ func allLines() []line {
 		{name: "page 1", next: fixed("page=1"), page: true},
 		{
 			name: "page 5,000 (or the last)", page: true,
-			next: func(d *dataset) func() string { return same("page=" + strconv.Itoa(min(5000, d.pages()))) },
+			next: func(dataset *dataset) func() string { return same("page=" + strconv.Itoa(min(5000, dataset.pages()))) },
 		},
-		{name: "last page", page: true, next: func(d *dataset) func() string { return same("page=" + strconv.Itoa(d.pages())) }},
-		{name: "random pages", page: true, next: func(d *dataset) func() string {
-			return func() string { return "page=" + strconv.Itoa(1+rand.IntN(d.pages())) }
+		{name: "last page", page: true, next: func(dataset *dataset) func() string { return same("page=" + strconv.Itoa(dataset.pages())) }},
+		{name: "random pages", page: true, next: func(dataset *dataset) func() string {
+			return func() string { return "page=" + strconv.Itoa(1+rand.IntN(dataset.pages())) }
 		}},
 		{name: "status ativo", next: fixed("status=ativo")},
 		{name: "status vence hoje", next: fixed("status=vence_hoje")},
@@ -48,19 +48,23 @@ func allLines() []line {
 		{name: "status ativo, a middle page", next: middle("status=ativo", 70)},
 		{name: "plan_id, common", next: plan(0)},
 		{name: "plan_id, rare", next: plan(len(planShare) - 1)},
-		{name: "plan_id, a middle page", next: func(d *dataset) func() string { return middle(plan(0)(d)(), 40)(d) }},
-		{name: "product_id", next: func(d *dataset) func() string { return same(fmt.Sprintf("product_id=%d", d.listed.products[1].ID)) }},
+		{name: "plan_id, a middle page", next: func(dataset *dataset) func() string { return middle(plan(0)(dataset)(), 40)(dataset) }},
+		{name: "product_id", next: func(dataset *dataset) func() string {
+			return same(fmt.Sprintf("product_id=%d", dataset.listed.products[1].ID))
+		}},
 		{name: "plan_id, common, and status vencido", next: also(plan(0), "status=vencido")},
 		{name: "plan_id, rare, and status vencido", next: also(plan(len(planShare)-1), "status=vencido")},
 		{name: "due on one day", next: due(20, 20)},
 		{name: "due on one day, far", next: due(200, 200)},
 		{name: "due in two months", next: due(-30, 30)},
-		{name: "external_id", next: func(d *dataset) func() string {
-			return func() string { return "external_id=" + d.someone(func(p person) string { return p.external }) }
-		}},
-		{name: "search a rare term", next: func(d *dataset) func() string {
+		{name: "external_id", next: func(dataset *dataset) func() string {
 			return func() string {
-				_, code, _ := strings.Cut(d.someone(func(p person) string { return p.usuario }), ".")
+				return "external_id=" + dataset.someone(func(person person) string { return person.external })
+			}
+		}},
+		{name: "search a rare term", next: func(dataset *dataset) func() string {
+			return func() string {
+				_, code, _ := strings.Cut(dataset.someone(func(person person) string { return person.usuario }), ".")
 				return "search=" + code
 			}
 		}},
@@ -69,8 +73,8 @@ func allLines() []line {
 		}},
 		{name: "search a common term, again", next: fixed("search=oliveira")},
 		{name: "search a common term, a middle page", next: middle("search=oliveira", 4)},
-		{name: "search a phone with punctuation", next: func(d *dataset) func() string {
-			return func() string { return "search=" + url.QueryEscape(punctuated(phoneOf(d))) }
+		{name: "search a phone with punctuation", next: func(dataset *dataset) func() string {
+			return func() string { return "search=" + url.QueryEscape(punctuated(phoneOf(dataset))) }
 		}},
 		{name: "search two letters, first time", next: func(*dataset) func() string {
 			return func() string { return "search=" + respelled(string([]byte{consonant(), vowel()})) }
@@ -88,7 +92,7 @@ func allLines() []line {
 
 // lines are those that were asked for.
 func (b *bench) lines() []line {
-	return slices.DeleteFunc(allLines(), func(l line) bool { return !b.only.MatchString(l.name) })
+	return slices.DeleteFunc(allLines(), func(line line) bool { return !b.only.MatchString(line.name) })
 }
 
 func (d *dataset) pages() int { return d.size / pageSize }
@@ -101,22 +105,24 @@ func fixed(query string) func(*dataset) func() string {
 
 // middle is the page in the middle of a filter that leaves percent of all.
 func middle(query string, percent int) func(*dataset) func() string {
-	return func(d *dataset) func() string {
-		return same(query + "&page=" + strconv.Itoa(max(1, d.pages()*percent/200)))
+	return func(dataset *dataset) func() string {
+		return same(query + "&page=" + strconv.Itoa(max(1, dataset.pages()*percent/200)))
 	}
 }
 
 func plan(i int) func(*dataset) func() string {
-	return func(d *dataset) func() string { return same(fmt.Sprintf("plan_id=%d", d.listed.plans[i].ID)) }
+	return func(dataset *dataset) func() string {
+		return same(fmt.Sprintf("plan_id=%d", dataset.listed.plans[i].ID))
+	}
 }
 
 func also(next func(*dataset) func() string, more string) func(*dataset) func() string {
-	return func(d *dataset) func() string { return same(next(d)() + "&" + more) }
+	return func(dataset *dataset) func() string { return same(next(dataset)() + "&" + more) }
 }
 
 func due(from, to int) func(*dataset) func() string {
-	return func(d *dataset) func() string {
-		return same(fmt.Sprintf("due_from=%s&due_to=%s", d.today.AddDays(from), d.today.AddDays(to)))
+	return func(dataset *dataset) func() string {
+		return same(fmt.Sprintf("due_from=%s&due_to=%s", dataset.today.AddDays(from), dataset.today.AddDays(to)))
 	}
 }
 
@@ -129,7 +135,9 @@ func (d *dataset) someone(has func(person) string) string {
 	}
 }
 
-func phoneOf(d *dataset) string { return d.someone(func(p person) string { return p.phone }) }
+func phoneOf(dataset *dataset) string {
+	return dataset.someone(func(person person) string { return person.phone })
+}
 
 // punctuated writes a phone as people do: +55 (11) 98765-4321.
 func punctuated(phone string) string {
@@ -158,29 +166,29 @@ func (b *bench) lineSpan() time.Duration { return b.span / 5 }
 func (b *bench) flat(ctx context.Context, small, big *dataset) error {
 	clients := map[*dataset]*client{}
 	for _, d := range []*dataset{small, big} {
-		p, err := b.serve(ctx, carteira, d)
+		process, err := b.serve(ctx, carteira, d)
 		if err != nil {
 			return err
 		}
-		defer p.stop()
-		c, err := dial(ctx, p.addr)
+		defer process.stop()
+		client, err := dial(ctx, process.addr)
 		if err != nil {
 			return err
 		}
-		defer c.close()
-		clients[d] = c
+		defer client.close()
+		clients[d] = client
 	}
 	bar := newProgress(fmt.Sprintf("measuring flatness on %s", small.engine))
 	lines := b.lines()
 	for round := range b.rounds {
-		for i, l := range lines {
-			for d, c := range clients {
-				took, err := b.latencies(ctx, c, l, d)
+		for i, line := range lines {
+			for dataset, client := range clients {
+				took, err := b.latencies(ctx, client, line, dataset)
 				if err != nil {
-					return fmt.Errorf("%s at %d customers: %w", l.name, d.size, err)
+					return fmt.Errorf("%s at %d customers: %w", line.name, dataset.size, err)
 				}
-				k := flatKey{d.engine, l.name, d.size}
-				b.flatness[k] = append(b.flatness[k], took...)
+				key := flatKey{dataset.engine, line.name, dataset.size}
+				b.flatness[key] = append(b.flatness[key], took...)
 			}
 			bar.show(round*len(lines)+i+1, b.rounds*len(lines))
 		}
@@ -191,22 +199,22 @@ func (b *bench) flat(ctx context.Context, small, big *dataset) error {
 
 // latencies asks at least three times, at most a hundred, and not longer than
 // needed.
-func (b *bench) latencies(ctx context.Context, c *client, l line, d *dataset) ([]time.Duration, error) {
+func (b *bench) latencies(ctx context.Context, client *client, line line, dataset *dataset) ([]time.Duration, error) {
 	const least, most = 3, 100
-	path := l.path
+	path := line.path
 	if path == "" {
 		path = "/customers"
 	}
-	next := l.next(d)
+	next := line.next(dataset)
 	until := time.Now().Add(b.lineSpan())
 	var took []time.Duration
 	for n := 0; n < least || n < most && time.Now().Before(until); n++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		request := get(&d.listed, path+"?"+next())
+		request := get(&dataset.listed, path+"?"+next())
 		began := time.Now()
-		if _, err := c.do(request); err != nil {
+		if _, err := client.do(request); err != nil {
 			return nil, err
 		}
 		took = append(took, time.Since(began))

@@ -77,19 +77,19 @@ func (b *bench) printGoals() {
 		"see docs/benchmarks.md.")
 }
 
-func (b *bench) judgePocketBase(t *table) {
-	for _, g := range pocketGoals {
-		size := g.size
+func (b *bench) judgePocketBase(table *table) {
+	for _, goal := range pocketGoals {
+		size := goal.size
 		if size == 0 {
 			size = b.sizes[len(b.sizes)-1]
 		}
-		us := b.results.median(key{sqldb.SQLite, g.work, size, carteira})
+		us := b.results.median(key{sqldb.SQLite, goal.work, size, carteira})
 		if us.perSecond == 0 {
 			continue
 		}
-		got := us.times(b.results.median(key{sqldb.SQLite, g.work, b.sizes[0], bare}), g.bare, g.pocketBase)
-		t.add(fmt.Sprintf("  SQLite: %s, %s customers", g.work, grouped(size)), fmt.Sprintf("≥ %s × PocketBase", g.times),
-			got.String(), verdict(got.perSecond >= g.times.perSecond, got.cpu >= g.times.cpu))
+		got := us.times(b.results.median(key{sqldb.SQLite, goal.work, b.sizes[0], bare}), goal.bare, goal.pocketBase)
+		table.add(fmt.Sprintf("  SQLite: %s, %s customers", goal.work, grouped(size)), fmt.Sprintf("≥ %s × PocketBase", goal.times),
+			got.String(), verdict(got.perSecond >= goal.times.perSecond, got.cpu >= goal.times.cpu))
 	}
 }
 
@@ -107,16 +107,16 @@ func verdict(byRate, byCPU bool) string {
 	return "NOT MET"
 }
 
-func (b *bench) judgeShare(t *table) {
-	for _, w := range b.works() {
+func (b *bench) judgeShare(table *table) {
+	for _, work := range b.works() {
 		for _, size := range b.sizes {
-			ours, theirs := key{sqldb.Postgres, w.name, size, carteira}, key{sqldb.Postgres, w.name, size, direct}
+			ours, theirs := key{sqldb.Postgres, work.name, size, carteira}, key{sqldb.Postgres, work.name, size, direct}
 			if len(b.results[ours]) == 0 {
 				continue
 			}
 			us, handler := b.results.median(ours), b.results.median(theirs)
 			byRate, byCPU := us.perSecond/handler.perSecond, handler.allCPU()/us.allCPU()
-			t.add(fmt.Sprintf("  PostgreSQL: %s, %s customers", w.name, grouped(size)), fmt.Sprintf("≥ %.1f of same SQL", postgresShare),
+			table.add(fmt.Sprintf("  PostgreSQL: %s, %s customers", work.name, grouped(size)), fmt.Sprintf("≥ %.1f of same SQL", postgresShare),
 				fmt.Sprintf("%.2f and %.2f", byRate, byCPU), verdict(byRate >= postgresShare, byCPU >= postgresShare))
 		}
 	}
@@ -124,24 +124,24 @@ func (b *bench) judgeShare(t *table) {
 
 // judgeLines judges the slowest request at the big size among those whose name
 // contains a word.
-func (b *bench) judgeLines(t *table, engine sqldb.Engine, word string, goal time.Duration) {
+func (b *bench) judgeLines(table *table, engine sqldb.Engine, word string, goal time.Duration) {
 	big := &dataset{engine: engine, size: b.big}
 	var worst time.Duration
 	name := ""
-	for _, l := range b.lines() {
-		if took := b.latency(big, l.name); strings.Contains(l.name, word) && took > worst {
-			worst, name = took, l.name
+	for _, line := range b.lines() {
+		if took := b.latency(big, line.name); strings.Contains(line.name, word) && took > worst {
+			worst, name = took, line.name
 		}
 	}
 	if worst == 0 {
 		return
 	}
-	t.add(fmt.Sprintf("  %s: any %s of %s (worst: %s)", engineNames[engine], word, grouped(b.big), name),
+	table.add(fmt.Sprintf("  %s: any %s of %s (worst: %s)", engineNames[engine], word, grouped(b.big), name),
 		"≤ "+goal.String(), millis(worst)+" ms", met(worst <= goal))
 }
 
 // judgeProcess is about the server as a process: start and memory.
-func (b *bench) judgeProcess(t *table, engine sqldb.Engine) {
+func (b *bench) judgeProcess(table *table, engine sqldb.Engine) {
 	largest := b.sizes[len(b.sizes)-1]
 	starts := b.starts[startKey{engine, largest}]
 	if len(starts) == 0 {
@@ -149,17 +149,17 @@ func (b *bench) judgeProcess(t *table, engine sqldb.Engine) {
 	}
 	var took []time.Duration
 	var idle []int64
-	for _, s := range starts {
-		took = append(took, s.took)
-		idle = append(idle, s.rss)
+	for _, start := range starts {
+		took = append(took, start.took)
+		idle = append(idle, start.rss)
 	}
 	name := engineNames[engine]
-	t.add(fmt.Sprintf("  %s: start to ready, %s customers", name, grouped(largest)), "≤ "+startGoal.String(),
+	table.add(fmt.Sprintf("  %s: start to ready, %s customers", name, grouped(largest)), "≤ "+startGoal.String(),
 		fmt.Sprintf("%s (best %s)", median(took).Round(time.Millisecond), slices.Min(took).Round(time.Millisecond)),
 		met(median(took) <= startGoal))
-	t.add(fmt.Sprintf("  %s: memory when ready", name), "≤ "+megabytes(idleGoal), megabytes(median(idle)), met(median(idle) <= idleGoal))
+	table.add(fmt.Sprintf("  %s: memory when ready", name), "≤ "+megabytes(idleGoal), megabytes(median(idle)), met(median(idle) <= idleGoal))
 	if peak := b.peak[engine]; peak > 0 {
-		t.add(fmt.Sprintf("  %s: memory under load, at most", name), "≤ "+megabytes(peakGoal), megabytes(peak), met(peak <= peakGoal))
+		table.add(fmt.Sprintf("  %s: memory under load, at most", name), "≤ "+megabytes(peakGoal), megabytes(peak), met(peak <= peakGoal))
 	}
 }
 

@@ -17,7 +17,7 @@ var hostilePaths = []string{"/hang", "/drip", "/huge", "/reset", badTLSPath, "/r
 func hostilePath(number int) string { return hostilePaths[number%len(hostilePaths)] }
 
 var hostilities = map[string]func(http.ResponseWriter, *http.Request){
-	"/hang":  func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() },
+	"/hang":  func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() },
 	"/drip":  drip,
 	"/huge":  huge,
 	"/reset": reset,
@@ -28,14 +28,14 @@ var hostilities = map[string]func(http.ResponseWriter, *http.Request){
 }
 
 // drip answers 200 and then a byte now and then, until nobody listens.
-func drip(rw http.ResponseWriter, q *http.Request) {
+func drip(rw http.ResponseWriter, request *http.Request) {
 	flusher := http.NewResponseController(rw)
 	for {
 		if _, err := rw.Write([]byte{'.'}); err != nil || flusher.Flush() != nil {
 			return
 		}
 		select {
-		case <-q.Context().Done():
+		case <-request.Context().Done():
 			return
 		case <-time.After(100 * time.Millisecond):
 		}

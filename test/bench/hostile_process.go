@@ -45,20 +45,20 @@ func (b *bench) startHostile(ctx context.Context, roots string) (*hostileProcess
 	if err != nil {
 		return nil, err
 	}
-	p := &hostileProcess{cmd: exec.Command("nice", "-n", "19", self)}
-	p.cmd.Env = append(os.Environ(), hostileVariable+"="+string(text))
-	p.cmd.Stderr = os.Stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
+	process := &hostileProcess{cmd: exec.Command("nice", "-n", "19", self)}
+	process.cmd.Env = append(os.Environ(), hostileVariable+"="+string(text))
+	process.cmd.Stderr = os.Stderr
+	process.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := process.cmd.Start(); err != nil {
 		return nil, err
 	}
-	if p.hosts, err = awaitHosts(ctx, order.Hosts); err == nil {
+	if process.hosts, err = awaitHosts(ctx, order.Hosts); err == nil {
 		err = appendFile(roots, order.Roots)
 	}
 	if err != nil {
-		p.stop()
+		process.stop()
 	}
-	return p, errors.Join(err, os.Remove(order.Hosts))
+	return process, errors.Join(err, os.Remove(order.Hosts))
 }
 
 func (p *hostileProcess) stop() {
@@ -87,12 +87,12 @@ func appendFile(to, from string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(to, os.O_APPEND|os.O_WRONLY, 0)
+	file, err := os.OpenFile(to, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
+	_, err = file.Write(text)
+	return errors.Join(err, file.Close())
 }
 
 // serveHostile is the process.
@@ -103,11 +103,11 @@ func serveHostile(settings string) error {
 	}
 	runtime.GOMAXPROCS(1)
 	ctx := context.Background()
-	r, err := startReceivers(ctx, order.Roots, order.N, true)
+	receivers, err := startReceivers(ctx, order.Roots, order.N, true)
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(r.hosts)
+	text, err := json.Marshal(receivers.hosts)
 	if err != nil {
 		return err
 	}

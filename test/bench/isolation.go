@@ -24,37 +24,37 @@ const (
 // isolation measures how long the events of healthy webhooks take beside as many
 // hostile ones with a backlog, and without them: in turns, on one server.
 func (b *bench) isolation(ctx context.Context, engine sqldb.Engine) (err error) {
-	r, err := startReceivers(ctx, filepath.Join(b.dir, "roots.pem"), b.lanes, false)
+	receivers, err := startReceivers(ctx, filepath.Join(b.dir, "roots.pem"), b.lanes, false)
 	if err != nil {
 		return err
 	}
-	defer r.close()
-	hostile, err := b.startHostile(ctx, r.roots)
+	defer receivers.close()
+	hostile, err := b.startHostile(ctx, receivers.roots)
 	if err != nil {
 		return err
 	}
 	defer hostile.stop()
 	var urls []string
-	for _, host := range r.hosts {
+	for _, host := range receivers.hosts {
 		urls = append(urls, "https://"+host+"/hook")
 	}
 	for i, host := range hostile.hosts {
 		urls = append(urls, "https://"+host+hostilePath(i))
 	}
-	f, err := b.newFarm(ctx, engine, urls)
+	farm, err := b.newFarm(ctx, engine, urls)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.discard(context.WithoutCancel(ctx), []*dataset{f.dataset})) }()
-	if err := f.queue(ctx, f.lanes[b.lanes:], hostileBacklog); err != nil {
+	defer func() { err = errors.Join(err, b.discard(context.WithoutCancel(ctx), []*dataset{farm.dataset})) }()
+	if err := farm.queue(ctx, farm.lanes[b.lanes:], hostileBacklog); err != nil {
 		return err
 	}
-	p, err := b.startSending(ctx, f, r)
+	process, err := b.startSending(ctx, farm, receivers)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
-	without, with, err := b.soakInTurns(ctx, p, f, r)
+	defer process.stop()
+	without, with, err := b.soakInTurns(ctx, process, farm, receivers)
 	if err != nil {
 		return err
 	}
@@ -64,35 +64,35 @@ func (b *bench) isolation(ctx context.Context, engine sqldb.Engine) (err error) 
 
 // soakInTurns measures without, with, with, without the hostile webhooks and so
 // on: what changes slowly evens out.
-func (b *bench) soakInTurns(ctx context.Context, p *process, f *farm, r *receivers) (without, with arrivals, err error) {
-	healthy, hostile := f.lanes[:b.lanes], f.lanes[b.lanes:]
-	if err := turnAll(ctx, p, hostile, false); err != nil {
+func (b *bench) soakInTurns(ctx context.Context, process *process, farm *farm, receivers *receivers) (without, with arrivals, err error) {
+	healthy, hostile := farm.lanes[:b.lanes], farm.lanes[b.lanes:]
+	if err := turnAll(ctx, process, hostile, false); err != nil {
 		return without, with, err
 	}
 	// Both begin with connections and with what is known of the receivers.
-	if _, err := happen(ctx, p.addr, healthy, r, healthyPace, time.Duration(2*b.lanes)*time.Second/healthyPace); err != nil {
+	if _, err := happen(ctx, process.addr, healthy, receivers, healthyPace, time.Duration(2*b.lanes)*time.Second/healthyPace); err != nil {
 		return without, with, err
 	}
-	bar := newProgress(fmt.Sprintf("%d hostile receivers on %s", b.lanes, f.engine))
+	bar := newProgress(fmt.Sprintf("%d hostile receivers on %s", b.lanes, farm.engine))
 	on := false
 	for turn := range 2 * b.rounds {
 		want := turn%4 == 1 || turn%4 == 2
 		if want != on {
-			if err := turnAll(ctx, p, hostile, want); err != nil {
+			if err := turnAll(ctx, process, hostile, want); err != nil {
 				return without, with, err
 			}
 			on = want
 		}
-		began := cpuOf(p.pid())
-		a, err := happen(ctx, p.addr, healthy, r, healthyPace, soakSpan)
+		began := cpuOf(process.pid())
+		arrivals, err := happen(ctx, process.addr, healthy, receivers, healthyPace, soakSpan)
 		if err != nil {
 			return without, with, err
 		}
-		a.cpu = cpuOf(p.pid()) - began
+		arrivals.cpu = cpuOf(process.pid()) - began
 		if want {
-			with.add(a)
+			with.add(arrivals)
 		} else {
-			without.add(a)
+			without.add(arrivals)
 		}
 		bar.show(turn+1, 2*b.rounds)
 	}
@@ -101,7 +101,7 @@ func (b *bench) soakInTurns(ctx context.Context, p *process, f *farm, r *receive
 
 // turnAll switches webhooks, and waits until what was in flight has ended: after
 // both kinds of switching for as long.
-func turnAll(ctx context.Context, p *process, lanes []lane, on bool) error {
+func turnAll(ctx context.Context, process *process, lanes []lane, on bool) error {
 	failures := make([]error, len(lanes))
 	var turning sync.WaitGroup
 	free := make(chan struct{}, 16)
@@ -109,7 +109,7 @@ func turnAll(ctx context.Context, p *process, lanes []lane, on bool) error {
 		turning.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			failures[i] = lanes[i].turn(ctx, p, on)
+			failures[i] = lanes[i].turn(ctx, process, on)
 		})
 	}
 	turning.Wait()
@@ -121,21 +121,22 @@ func turnAll(ctx context.Context, p *process, lanes []lane, on bool) error {
 	}
 }
 
-func (l *lane) turn(ctx context.Context, p *process, on bool) error {
-	c, err := dial(ctx, p.addr)
+func (l *lane) turn(ctx context.Context, process *process, on bool) error {
+	client, err := dial(ctx, process.addr)
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer client.close()
 	body := fmt.Sprintf(`{"active":%t}`, on)
-	_, err = c.do(fmt.Appendf(nil, "PUT /api/v1/webhooks/%d HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n"+
+	_, err = client.do(fmt.Appendf(nil, "PUT /api/v1/webhooks/%d HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", l.webhookID, l.token, len(body), body))
 	return err
 }
 
 func (b *bench) printIsolation(engine sqldb.Engine, without, with arrivals) {
 	var t table
-	t.add(fmt.Sprintf("%s: ms until arrival at %d healthy webhooks, %d events/s", engineNames[engine], b.lanes, healthyPace), "p50", "p99", "most")
+	title := fmt.Sprintf("%s: ms until arrival at %d healthy webhooks, %d events/s", engineNames[engine], b.lanes, healthyPace)
+	t.add(title, "p50", "p99", "most")
 	hostile := fmt.Sprintf("beside %d hostile ones", b.lanes)
 	t.addTimes("  alone, since the answer", without.fromAnswer)
 	t.addTimes("  "+hostile+", since the answer", with.fromAnswer)
@@ -143,12 +144,13 @@ func (b *bench) printIsolation(engine sqldb.Engine, without, with arrivals) {
 	t.addTimes("  "+hostile+", since the request", with.fromRequest)
 	t.print()
 	t = nil
-	share := func(a arrivals) string {
-		return fmt.Sprintf("%.0f %%", 100*a.cpu.Seconds()/(float64(b.rounds)*soakSpan.Seconds()))
+	share := func(arrivals arrivals) string {
+		return fmt.Sprintf("%.0f %%", 100*arrivals.cpu.Seconds()/(float64(b.rounds)*soakSpan.Seconds()))
 	}
 	fmt.Printf("Processor time of the server, of one core: %s alone, %s %s\n\n", share(without), share(with), hostile)
 	times := part(with.fromAnswer, 0.99).Seconds() / part(without.fromAnswer, 0.99).Seconds()
 	t.add("Goals", "asked", "measured", "verdict")
-	t.add("  "+engineNames[engine]+": p99 of healthy webhooks "+hostile, fmt.Sprintf("≤ %.1f ×", isolationGoal), ratio(times), met(times <= isolationGoal))
+	goal := fmt.Sprintf("≤ %.1f ×", isolationGoal)
+	t.add("  "+engineNames[engine]+": p99 of healthy webhooks "+hostile, goal, ratio(times), met(times <= isolationGoal))
 	t.print()
 }

@@ -71,24 +71,24 @@ func (b *bench) newFarm(ctx context.Context, engine sqldb.Engine, urls []string)
 	return f, err
 }
 
-func newLane(ctx context.Context, accounts *account.Service, hooks *webhook.Service, number int, url string) (l lane, err error) {
+func newLane(ctx context.Context, accounts *account.Service, hooks *webhook.Service, number int, url string) (lane lane, err error) {
 	name := "lane" + strconv.Itoa(number)
-	l.url = url
+	lane.url = url
 	company := account.NewCompany{Name: name, Email: name + "@example.com"}
-	if l.Company, _, err = accounts.CreateCompany(ctx, company); err != nil {
-		return l, err
+	if lane.Company, _, err = accounts.CreateCompany(ctx, company); err != nil {
+		return lane, err
 	}
-	l.Actor = account.Operator(l.Company)
-	if _, l.token, err = accounts.CreateToken(ctx, l.Actor, account.NewToken{Name: "bench"}); err != nil {
-		return l, err
+	lane.Actor = account.Operator(lane.Company)
+	if _, lane.token, err = accounts.CreateToken(ctx, lane.Actor, account.NewToken{Name: "bench"}); err != nil {
+		return lane, err
 	}
 	form, err := input.FromJSON(fmt.Appendf(nil, `{"url":%q,"events":[%q]}`, url, event.CustomerCreated))
 	if err != nil {
-		return l, err
+		return lane, err
 	}
-	made, _, err := hooks.Create(ctx, l.Actor, webhook.ReadNew(form))
-	l.webhookID = made.ID
-	return l, err
+	made, _, err := hooks.Create(ctx, lane.Actor, webhook.ReadNew(form))
+	lane.webhookID = made.ID
+	return lane, err
 }
 
 // open works on the database while no server does.
@@ -111,10 +111,10 @@ func (f *farm) open(ctx context.Context, do func(*sqldb.DB, *webhook.Service, *e
 // queue writes n events of each lane, and so their deliveries.
 func (f *farm) queue(ctx context.Context, lanes []lane, n int) error {
 	err := f.open(ctx, func(db *sqldb.DB, _ *webhook.Service, events *event.Log) error {
-		for _, l := range lanes {
+		for _, lane := range lanes {
 			err := db.Write(ctx, func(tx *sqldb.Tx) error {
 				for range n {
-					if err := events.Record(ctx, tx, l.Source(), event.CustomerCreated, sampleData()); err != nil {
+					if err := events.Record(ctx, tx, lane.Source(), event.CustomerCreated, sampleData()); err != nil {
 						return err
 					}
 				}
@@ -130,12 +130,12 @@ func (f *farm) queue(ctx context.Context, lanes []lane, n int) error {
 }
 
 // startSending serves the lanes with the real program.
-func (b *bench) startSending(ctx context.Context, f *farm, r *receivers) (*process, error) {
+func (b *bench) startSending(ctx context.Context, farm *farm, receivers *receivers) (*process, error) {
 	return b.start(ctx, exec.Command(b.product, "serve"), func(addr string) []string {
 		return []string{
-			"CARTEIRA_LISTEN=" + addr, "CARTEIRA_DATABASE_URL=" + f.url, "CARTEIRA_DATA_DIR=" + b.dir,
+			"CARTEIRA_LISTEN=" + addr, "CARTEIRA_DATABASE_URL=" + farm.url, "CARTEIRA_DATA_DIR=" + b.dir,
 			"CARTEIRA_SECRET_KEY=" + secretKey, "CARTEIRA_RATE_LIMIT=0",
-			"CARTEIRA_WEBHOOK_ALLOW_NETWORKS=" + loopback, "SSL_CERT_FILE=" + r.roots,
+			"CARTEIRA_WEBHOOK_ALLOW_NETWORKS=" + loopback, "SSL_CERT_FILE=" + receivers.roots,
 		}
 	})
 }

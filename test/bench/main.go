@@ -51,18 +51,18 @@ func run() error {
 	if settings := os.Getenv(hostileVariable); settings != "" {
 		return serveHostile(settings)
 	}
-	o, err := readOptions()
+	options, err := readOptions()
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	b, err := newBench(ctx, o)
+	bench, err := newBench(ctx, options)
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	return b.run(ctx)
+	defer bench.close()
+	return bench.run(ctx)
 }
 
 // bench is one run.
@@ -77,12 +77,12 @@ type bench struct {
 	peak     map[sqldb.Engine]int64 // bytes
 }
 
-func newBench(ctx context.Context, o options) (b *bench, err error) {
+func newBench(ctx context.Context, options options) (b *bench, err error) {
 	b = &bench{
-		options: o, results: results{}, flatness: map[flatKey][]time.Duration{},
+		options: options, results: results{}, flatness: map[flatKey][]time.Duration{},
 		starts: map[startKey][]start{}, peak: map[sqldb.Engine]int64{},
 	}
-	if slices.Contains(o.engines, sqldb.Postgres) {
+	if slices.Contains(options.engines, sqldb.Postgres) {
 		if b.postgres, err = connectCluster(ctx, os.Getenv(postgresVariable)); err != nil {
 			return nil, err
 		}
@@ -139,11 +139,11 @@ func (b *bench) measure(ctx context.Context, engine sqldb.Engine) (err error) {
 	var sets []*dataset
 	defer func() { err = errors.Join(err, b.discard(context.WithoutCancel(ctx), sets)) }()
 	for _, size := range b.sizes {
-		d, err := b.dataset(ctx, engine, size)
+		dataset, err := b.dataset(ctx, engine, size)
 		if err != nil {
 			return err
 		}
-		sets = append(sets, d)
+		sets = append(sets, dataset)
 	}
 	if err := b.compare(ctx, sets); err != nil {
 		return err
@@ -172,25 +172,25 @@ func (b *bench) dataset(ctx context.Context, engine sqldb.Engine, size int) (*da
 			return nil, err
 		}
 	}
-	d, err := seed(ctx, engine, url, size)
+	dataset, err := seed(ctx, engine, url, size)
 	if err != nil {
 		return nil, err
 	}
-	return d, b.verify(ctx, d)
+	return dataset, b.verify(ctx, dataset)
 }
 
 // discard deletes databases as soon as they are no longer needed: the large
 // ones take gigabytes.
 func (b *bench) discard(ctx context.Context, sets []*dataset) error {
 	var failures []error
-	for _, d := range sets {
-		if d.engine == sqldb.Postgres {
-			failures = append(failures, b.postgres.drop(ctx, d.url))
+	for _, set := range sets {
+		if set.engine == sqldb.Postgres {
+			failures = append(failures, b.postgres.drop(ctx, set.url))
 			continue
 		}
-		files, _ := filepath.Glob(strings.TrimPrefix(d.url, "sqlite:") + "*")
-		for _, f := range files {
-			failures = append(failures, os.Remove(f))
+		files, _ := filepath.Glob(strings.TrimPrefix(set.url, "sqlite:") + "*")
+		for _, file := range files {
+			failures = append(failures, os.Remove(file))
 		}
 	}
 	return errors.Join(failures...)

@@ -27,43 +27,43 @@ type options struct {
 	lanes   int
 }
 
-func readOptions() (o options, err error) {
+func readOptions() (options options, err error) {
 	engines := flag.String("db", "sqlite,postgres", "databases to measure on")
 	sizes := flag.String("sizes", "10000,100000", "numbers of customers to compare with the baselines at")
-	flag.IntVar(&o.big, "big", 1_000_000, "number of customers that everything must stay flat at; 0 leaves that part out")
+	flag.IntVar(&options.big, "big", 1_000_000, "number of customers that everything must stay flat at; 0 leaves that part out")
 	seconds := flag.Float64("seconds", 3, "length of one measurement")
-	flag.IntVar(&o.rounds, "rounds", 3, "measurements of each thing, in turns; the median counts")
-	flag.IntVar(&o.conns, "conns", 32, "connections that send requests at once")
+	flag.IntVar(&options.rounds, "rounds", 3, "measurements of each thing, in turns; the median counts")
+	flag.IntVar(&options.conns, "conns", 32, "connections that send requests at once")
 	only := flag.String("only", "", "measure only what matches this regular expression, such as 'create', 'search' or 'deliveries'")
-	flag.BoolVar(&o.soak, "soak", false, "measure instead how healthy webhooks fare beside hostile ones")
-	flag.IntVar(&o.lanes, "lanes", 500, "healthy webhooks of -soak, and hostile ones")
+	flag.BoolVar(&options.soak, "soak", false, "measure instead how healthy webhooks fare beside hostile ones")
+	flag.IntVar(&options.lanes, "lanes", 500, "healthy webhooks of -soak, and hostile ones")
 	flag.Parse()
-	o.span = time.Duration(*seconds * float64(time.Second))
-	if o.only, err = regexp.Compile(*only); err != nil {
-		return o, err
+	options.span = time.Duration(*seconds * float64(time.Second))
+	if options.only, err = regexp.Compile(*only); err != nil {
+		return options, err
 	}
-	if o.lanes < 1 || o.lanes > 10_000 {
-		return o, fmt.Errorf("-lanes must be 1 to 10000")
+	if options.lanes < 1 || options.lanes > 10_000 {
+		return options, fmt.Errorf("-lanes must be 1 to 10000")
 	}
-	if flag.NArg() > 0 || o.rounds < 1 || o.span <= 0 || o.conns < 1 || o.conns > maxConns {
-		return o, fmt.Errorf("-rounds and -seconds must be positive, -conns 1 to %d, and there are no arguments", maxConns)
+	if flag.NArg() > 0 || options.rounds < 1 || options.span <= 0 || options.conns < 1 || options.conns > maxConns {
+		return options, fmt.Errorf("-rounds and -seconds must be positive, -conns 1 to %d, and there are no arguments", maxConns)
 	}
 	for name := range strings.SplitSeq(*engines, ",") {
-		e := sqldb.Engine(name)
-		if e != sqldb.SQLite && e != sqldb.Postgres {
-			return o, fmt.Errorf("-db: %q is neither sqlite nor postgres", name)
+		engine := sqldb.Engine(name)
+		if engine != sqldb.SQLite && engine != sqldb.Postgres {
+			return options, fmt.Errorf("-db: %q is neither sqlite nor postgres", name)
 		}
-		o.engines = append(o.engines, e)
+		options.engines = append(options.engines, engine)
 	}
 	for size := range strings.SplitSeq(*sizes, ",") {
-		n, err := strconv.Atoi(size)
-		if err != nil || n < 1000 {
-			return o, fmt.Errorf("-sizes: %q is no number from 1000 on", size)
+		number, err := strconv.Atoi(size)
+		if err != nil || number < 1000 {
+			return options, fmt.Errorf("-sizes: %q is no number from 1000 on", size)
 		}
-		o.sizes = append(o.sizes, n)
+		options.sizes = append(options.sizes, number)
 	}
-	slices.Sort(o.sizes)
-	return o, nil
+	slices.Sort(options.sizes)
+	return options, nil
 }
 
 func (b *bench) comparing() bool { return len(b.works())+len(b.lines()) > 0 || b.scheduling() }

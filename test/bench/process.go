@@ -30,19 +30,19 @@ const (
 )
 
 // startProduct serves a dataset with the real program.
-func (b *bench) startProduct(ctx context.Context, d *dataset) (*process, error) {
+func (b *bench) startProduct(ctx context.Context, dataset *dataset) (*process, error) {
 	return b.start(ctx, exec.Command(b.product, "serve"), func(addr string) []string {
 		return []string{
-			"CARTEIRA_LISTEN=" + addr, "CARTEIRA_DATABASE_URL=" + d.url, "CARTEIRA_DATA_DIR=" + b.dir,
+			"CARTEIRA_LISTEN=" + addr, "CARTEIRA_DATABASE_URL=" + dataset.url, "CARTEIRA_DATA_DIR=" + b.dir,
 			"CARTEIRA_SECRET_KEY=" + strings.Repeat("00", 32), "CARTEIRA_RATE_LIMIT=0",
 		}
 	})
 }
 
 // startBaseline serves a dataset with this program, started once more.
-func (b *bench) startBaseline(ctx context.Context, kind string, d *dataset) (*process, error) {
+func (b *bench) startBaseline(ctx context.Context, kind string, dataset *dataset) (*process, error) {
 	return b.start(ctx, exec.Command("/proc/self/exe"), func(addr string) []string {
-		return []string{baselineVariable + "=" + strings.Join([]string{kind, addr, b.dir, d.url}, " ")}
+		return []string{baselineVariable + "=" + strings.Join([]string{kind, addr, b.dir, dataset.url}, " ")}
 	})
 }
 
@@ -78,11 +78,11 @@ func (b *bench) start(ctx context.Context, cmd *exec.Cmd, environment func(addr 
 }
 
 func freeAddress(ctx context.Context) (string, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
-	return l.Addr().String(), l.Close()
+	return listener.Addr().String(), listener.Close()
 }
 
 func (p *process) awaitReady(ctx context.Context) error {
@@ -103,12 +103,12 @@ func (p *process) awaitReady(ctx context.Context) error {
 }
 
 func (p *process) isReady(ctx context.Context) bool {
-	c, err := dial(ctx, p.addr)
+	client, err := dial(ctx, p.addr)
 	if err != nil {
 		return false
 	}
-	defer c.close()
-	_, err = c.do([]byte("GET /readyz HTTP/1.1\r\nHost: bench\r\n\r\n"))
+	defer client.close()
+	_, err = client.do([]byte("GET /readyz HTTP/1.1\r\nHost: bench\r\n\r\n"))
 	return err == nil
 }
 

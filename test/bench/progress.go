@@ -42,9 +42,9 @@ func (p *progress) show(done, all int) {
 
 // grouped prints 1000000 as 1,000,000.
 func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
 	}
-	return s
+	return text
 }

@@ -78,10 +78,10 @@ func startReceivers(ctx context.Context, roots string, n int, hostile bool) (*re
 func (r *receivers) close() { _ = r.server.Close() }
 
 // ServeHTTP is a receiver.
-func (r *receivers) ServeHTTP(rw http.ResponseWriter, q *http.Request) {
-	body, err := io.ReadAll(q.Body)
-	if treat, ok := hostilities[q.URL.Path]; ok {
-		treat(rw, q)
+func (r *receivers) ServeHTTP(rw http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(request.Body)
+	if treat, ok := hostilities[request.URL.Path]; ok {
+		treat(rw, request)
 		return
 	}
 	if err == nil {
@@ -138,25 +138,25 @@ type authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-func newAuthority(file string) (a authority, err error) {
-	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
-		return a, err
+func newAuthority(file string) (authority authority, err error) {
+	if authority.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return authority, err
 	}
-	a.certificate = template()
-	a.certificate.IsCA, a.certificate.BasicConstraintsValid, a.certificate.KeyUsage = true, true, x509.KeyUsageCertSign
-	der, err := x509.CreateCertificate(rand.Reader, a.certificate, a.certificate, &a.key.PublicKey, a.key)
+	authority.certificate = template()
+	authority.certificate.IsCA, authority.certificate.BasicConstraintsValid, authority.certificate.KeyUsage = true, true, x509.KeyUsageCertSign
+	der, err := x509.CreateCertificate(rand.Reader, authority.certificate, authority.certificate, &authority.key.PublicKey, authority.key)
 	if err != nil {
-		return a, err
+		return authority, err
 	}
-	return a, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
+	return authority, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
 }
 
 // sign makes the certificate of a receiver, which has the authority's key.
 func (a authority) sign(ip net.IP) (tls.Certificate, error) {
-	t := template()
-	t.IPAddresses = []net.IP{ip}
-	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	der, err := x509.CreateCertificate(rand.Reader, t, a.certificate, &a.key.PublicKey, a.key)
+	certificate := template()
+	certificate.IPAddresses = []net.IP{ip}
+	certificate.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	der, err := x509.CreateCertificate(rand.Reader, certificate, a.certificate, &a.key.PublicKey, a.key)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.key}, err
 }
 

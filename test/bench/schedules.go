@@ -104,14 +104,14 @@ func (d *dataset) printPlans(ctx context.Context) (err error) {
 		`SELECT customer_id FROM invoice_schedule WHERE company_id = ? AND due_on <= ? ORDER BY due_on, customer_id LIMIT 1`,
 	} {
 		fmt.Println("  " + text)
-		err := sqldb.Each(ctx, db, explain+text, []any{d.listed.Company.ID, d.today.String()}, func(r sqldb.Row) error {
+		err := sqldb.Each(ctx, db, explain+text, []any{d.listed.Company.ID, d.today.String()}, func(row sqldb.Row) error {
 			var line string
 			var unused int64
 			dest := []any{&line}
 			if d.engine == sqldb.SQLite {
 				dest = []any{&unused, &unused, &unused, &line}
 			}
-			err := r.Scan(dest...)
+			err := row.Scan(dest...)
 			fmt.Println("    " + strings.TrimRight(line, " "))
 			return err
 		})

@@ -66,7 +66,7 @@ func seed(ctx context.Context, engine sqldb.Engine, url string, size int) (d *da
 	return d, d.settle(ctx)
 }
 
-func newTenant(ctx context.Context, db *sqldb.DB, name string) (t tenant, err error) {
+func newTenant(ctx context.Context, db *sqldb.DB, name string) (tenant tenant, err error) {
 	accounts, sells := account.New(db, account.Config{}), catalog.New(db)
 	form := func(pairs ...string) *input.Form {
 		values := map[string]string{}
@@ -75,30 +75,30 @@ func newTenant(ctx context.Context, db *sqldb.DB, name string) (t tenant, err er
 		}
 		return input.FromStrings(values)
 	}
-	if t.Company, _, err = accounts.CreateCompany(ctx, account.NewCompany{Name: name, Email: name + "@example.com"}); err != nil {
-		return t, err
+	if tenant.Company, _, err = accounts.CreateCompany(ctx, account.NewCompany{Name: name, Email: name + "@example.com"}); err != nil {
+		return tenant, err
 	}
-	t.Actor = account.Operator(t.Company)
-	if _, t.token, err = accounts.CreateToken(ctx, t.Actor, account.NewToken{Name: "bench"}); err != nil {
-		return t, err
+	tenant.Actor = account.Operator(tenant.Company)
+	if _, tenant.token, err = accounts.CreateToken(ctx, tenant.Actor, account.NewToken{Name: "bench"}); err != nil {
+		return tenant, err
 	}
 	for i := range planShare {
 		if i%3 == 0 {
-			product, err := sells.CreateProduct(ctx, t.Actor, catalog.ReadNewProduct(form("name", fmt.Sprintf("Fibra %d Mb", 100*(i+1)))))
+			product, err := sells.CreateProduct(ctx, tenant.Actor, catalog.ReadNewProduct(form("name", fmt.Sprintf("Fibra %d Mb", 100*(i+1)))))
 			if err != nil {
-				return t, err
+				return tenant, err
 			}
-			t.products = append(t.products, product)
+			tenant.products = append(tenant.products, product)
 		}
-		product := t.products[len(t.products)-1]
-		plan, err := sells.CreatePlan(ctx, t.Actor, catalog.ReadNewPlan(form("name", fmt.Sprintf("Mensal %d", i+1), "value", "99.90",
+		product := tenant.products[len(tenant.products)-1]
+		plan, err := sells.CreatePlan(ctx, tenant.Actor, catalog.ReadNewPlan(form("name", fmt.Sprintf("Mensal %d", i+1), "value", "99.90",
 			"period", "1month", "product_id", strconv.FormatInt(product.ID, 10))))
 		if err != nil {
-			return t, err
+			return tenant, err
 		}
-		t.plans = append(t.plans, plan)
+		tenant.plans = append(tenant.plans, plan)
 	}
-	return t, nil
+	return tenant, nil
 }
 
 // importChunk is how many customers are imported between two lines of progress.
@@ -113,8 +113,8 @@ func (d *dataset) insertCustomers(ctx context.Context, db *sqldb.DB) error {
 		to := min(from+importChunk, d.size)
 		var first error
 		done, err := customers.Import(ctx, d.listed.Actor, d.rows(from, to),
-			customer.ImportOptions{KeepGoing: true, Problem: func(p customer.Problem) {
-				first = cmp.Or(first, fmt.Errorf("customer %d: %s %q: %s", p.Line, p.Field, p.Value, p.Reason))
+			customer.ImportOptions{KeepGoing: true, Problem: func(problem customer.Problem) {
+				first = cmp.Or(first, fmt.Errorf("customer %d: %s %q: %s", problem.Line, problem.Field, problem.Value, problem.Reason))
 			}})
 		if err := cmp.Or(err, first); err != nil {
 			return fmt.Errorf("seed customers, %d done: %w", from+done.Imported, err)
@@ -139,13 +139,13 @@ func (d *dataset) rows(from, to int) customer.Rows {
 	}
 }
 
-func (d *dataset) values(p person) map[string]string {
+func (d *dataset) values(person person) map[string]string {
 	v := map[string]string{
-		"name": p.name, "whatsapp": p.phone, "email": p.email, "usuario": p.usuario,
-		"external_id": p.external, "notes": p.notes, "data_de_vencimento": p.due.String(),
+		"name": person.name, "whatsapp": person.phone, "email": person.email, "usuario": person.usuario,
+		"external_id": person.external, "notes": person.notes, "data_de_vencimento": person.due.String(),
 	}
-	if p.plan >= 0 {
-		v["plan_id"] = strconv.FormatInt(d.listed.plans[p.plan].ID, 10)
+	if person.plan >= 0 {
+		v["plan_id"] = strconv.FormatInt(d.listed.plans[person.plan].ID, 10)
 	}
 	return v
 }

@@ -108,29 +108,29 @@ func post(ctx context.Context, transport *http.Transport, url string, body []byt
 }
 
 // sendBare has the loop do an errand and measures it at the receivers.
-func (b *bench) sendBare(ctx context.Context, r *receivers, e errand) (s sample, err error) {
+func (b *bench) sendBare(ctx context.Context, receivers *receivers, errand errand) (sample sample, err error) {
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
-	text, err := json.Marshal(e)
+	text, err := json.Marshal(errand)
 	if err != nil {
-		return s, err
+		return sample, err
 	}
 	file := filepath.Join(b.dir, "errand.json")
 	if err := os.WriteFile(file, text, 0o600); err != nil {
-		return s, err
+		return sample, err
 	}
-	r.reset()
+	receivers.reset()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
 	cmd.Env = append(os.Environ(), senderVariable+"="+file)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return s, fmt.Errorf("bare loop: %w\n%s", err, out)
+		return sample, fmt.Errorf("bare loop: %w\n%s", err, out)
 	}
-	n := len(e.URLs) * e.Each
-	if s.perSecond, err = r.await(ctx, n, time.Second); err != nil {
-		return s, err
+	n := len(errand.URLs) * errand.Each
+	if sample.perSecond, err = receivers.await(ctx, n, time.Second); err != nil {
+		return sample, err
 	}
 	spent := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	s.cpu = float64(spent.Microseconds()) / float64(n)
-	return s, nil
+	sample.cpu = float64(spent.Microseconds()) / float64(n)
+	return sample, nil
 }

@@ -29,16 +29,16 @@ func (t table) print() {
 		}
 	}
 	for _, row := range t {
-		var b strings.Builder
+		var out strings.Builder
 		for i, cell := range row {
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if i == 0 {
-				b.WriteString(cell + pad)
+				out.WriteString(cell + pad)
 			} else {
-				b.WriteString("  " + pad + cell)
+				out.WriteString("  " + pad + cell)
 			}
 		}
-		fmt.Println(strings.TrimRight(b.String(), " "))
+		fmt.Println(strings.TrimRight(out.String(), " "))
 	}
 	fmt.Println()
 }
@@ -52,7 +52,7 @@ var kindNames = map[string]string{
 
 // printWork shows a work at all sizes. On PostgreSQL the processor time of its
 // processes stands behind the server's.
-func (b *bench) printWork(w work, sets []*dataset) {
+func (b *bench) printWork(work work, sets []*dataset) {
 	engine := sets[0].engine
 	cpu := "CPU µs"
 	if engine == sqldb.Postgres {
@@ -63,19 +63,19 @@ func (b *bench) printWork(w work, sets []*dataset) {
 	if !slices.Contains(sets[0].kinds(), direct) {
 		same = ""
 	}
-	t.add(engineNames[engine]+": "+w.name, "requests/s", "of bare", same, cpu, same)
-	raw := b.results.median(key{engine, w.name, sets[0].size, bare})
+	t.add(engineNames[engine]+": "+work.name, "requests/s", "of bare", same, cpu, same)
+	raw := b.results.median(key{engine, work.name, sets[0].size, bare})
 	t.add("  bare handler, same bytes", rate(raw.perSecond), "", "", spent(engine, raw), "")
-	for _, d := range sets {
-		beside := b.results.median(key{engine, w.name, d.size, direct})
-		for _, kind := range d.kinds() {
-			s := b.results.median(key{engine, w.name, d.size, kind})
+	for _, set := range sets {
+		beside := b.results.median(key{engine, work.name, set.size, direct})
+		for _, kind := range set.kinds() {
+			sample := b.results.median(key{engine, work.name, set.size, kind})
 			row := []string{
-				fmt.Sprintf("  %s customers, %s", grouped(d.size), kindNames[kind]),
-				rate(s.perSecond), ratio(s.perSecond / raw.perSecond), "", spent(engine, s), "",
+				fmt.Sprintf("  %s customers, %s", grouped(set.size), kindNames[kind]),
+				rate(sample.perSecond), ratio(sample.perSecond / raw.perSecond), "", spent(engine, sample), "",
 			}
 			if kind == carteira && same != "" {
-				row[3], row[5] = ratio(s.perSecond/beside.perSecond), ratio(s.allCPU()/beside.allCPU())
+				row[3], row[5] = ratio(sample.perSecond/beside.perSecond), ratio(sample.allCPU()/beside.allCPU())
 			}
 			t.add(row...)
 		}
@@ -87,11 +87,11 @@ func rate(perSecond float64) string { return grouped(int(perSecond + 0.5)) }
 
 func ratio(r float64) string { return fmt.Sprintf("%.2f", r) }
 
-func spent(engine sqldb.Engine, s sample) string {
-	if engine == sqldb.Postgres && s.dbCPU > 0 {
-		return rate(s.cpu) + " + " + rate(s.dbCPU)
+func spent(engine sqldb.Engine, sample sample) string {
+	if engine == sqldb.Postgres && sample.dbCPU > 0 {
+		return rate(sample.cpu) + " + " + rate(sample.dbCPU)
 	}
-	return rate(s.cpu)
+	return rate(sample.cpu)
 }
 
 // printFlat shows what grows with the number of customers.
@@ -99,10 +99,10 @@ func (b *bench) printFlat(small, big *dataset) {
 	var t table
 	t.add(engineNames[big.engine]+": median ms of one request at a time", grouped(small.size), grouped(big.size), "ratio", "of page 1")
 	first := b.latency(big, "page 1")
-	for _, l := range b.lines() {
-		few, many := b.latency(small, l.name), b.latency(big, l.name)
-		row := []string{"  " + l.name, millis(few), millis(many), fmt.Sprintf("%.1f", many.Seconds()/few.Seconds()), ""}
-		if l.page && first > 0 {
+	for _, line := range b.lines() {
+		few, many := b.latency(small, line.name), b.latency(big, line.name)
+		row := []string{"  " + line.name, millis(few), millis(many), fmt.Sprintf("%.1f", many.Seconds()/few.Seconds()), ""}
+		if line.page && first > 0 {
 			row[4] = fmt.Sprintf("%.1f", many.Seconds()/first.Seconds())
 		}
 		t.add(row...)
@@ -110,8 +110,8 @@ func (b *bench) printFlat(small, big *dataset) {
 	t.print()
 }
 
-func (b *bench) latency(d *dataset, line string) time.Duration {
-	return median(b.flatness[flatKey{d.engine, line, d.size}])
+func (b *bench) latency(dataset *dataset, line string) time.Duration {
+	return median(b.flatness[flatKey{dataset.engine, line, dataset.size}])
 }
 
-func millis(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
+func millis(span time.Duration) string { return fmt.Sprintf("%.2f", span.Seconds()*1000) }

@@ -23,31 +23,31 @@ type listing struct {
 
 // verify asks the product for what was seeded. The seed writes tables that are
 // not its own, and must notice when the product has changed its mind about them.
-func (b *bench) verify(ctx context.Context, d *dataset) error {
-	p, err := b.serve(ctx, carteira, d)
+func (b *bench) verify(ctx context.Context, dataset *dataset) error {
+	process, err := b.serve(ctx, carteira, dataset)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
-	c, err := dial(ctx, p.addr)
+	defer process.stop()
+	client, err := dial(ctx, process.addr)
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	last := d.size / pageSize
+	defer client.close()
+	last := dataset.size / pageSize
 	for _, page := range []int{1, last / 3, last} {
-		got, err := list(c, d, "page="+strconv.Itoa(page))
+		got, err := list(client, dataset, "page="+strconv.Itoa(page))
 		if err != nil {
 			return err
 		}
-		want := int64(d.size - (page-1)*pageSize)
-		if got.Meta.Total != int64(d.size) || len(got.Data) != pageSize || got.Data[0].ID != want {
+		want := int64(dataset.size - (page-1)*pageSize)
+		if got.Meta.Total != int64(dataset.size) || len(got.Data) != pageSize || got.Data[0].ID != want {
 			return fmt.Errorf("page %d of %d customers has %d of %d, beginning with id %d instead of %d",
-				page, d.size, len(got.Data), got.Meta.Total, got.Data[0].ID, want)
+				page, dataset.size, len(got.Data), got.Meta.Total, got.Data[0].ID, want)
 		}
 	}
-	phone := phoneOf(d)
-	got, err := list(c, d, "search="+url.QueryEscape(punctuated(phone[:4]+phone[5:])))
+	phone := phoneOf(dataset)
+	got, err := list(client, dataset, "search="+url.QueryEscape(punctuated(phone[:4]+phone[5:])))
 	if err != nil {
 		return err
 	}
@@ -57,10 +57,10 @@ func (b *bench) verify(ctx context.Context, d *dataset) error {
 	return nil
 }
 
-func list(c *client, d *dataset, query string) (l listing, err error) {
-	body, err := c.do(get(&d.listed, "/customers?"+query))
+func list(client *client, dataset *dataset, query string) (listing listing, err error) {
+	body, err := client.do(get(&dataset.listed, "/customers?"+query))
 	if err != nil {
-		return l, err
+		return listing, err
 	}
-	return l, json.Unmarshal(body, &l)
+	return listing, json.Unmarshal(body, &listing)
 }

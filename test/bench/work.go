@@ -27,8 +27,8 @@ func works() []work {
 }
 
 // get is a finished request for a path under /api/v1.
-func get(t *tenant, path string) []byte {
-	return fmt.Appendf(nil, "GET /api/v1%s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n\r\n", path, t.token)
+func get(tenant *tenant, path string) []byte {
+	return fmt.Appendf(nil, "GET /api/v1%s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n\r\n", path, tenant.token)
 }
 
 func always(request []byte) requests { return func() []byte { return request } }
@@ -36,23 +36,23 @@ func always(request []byte) requests { return func() []byte { return request } }
 // among gives one of the requests at a time, at random.
 func among(list [][]byte) requests { return func() []byte { return list[rand.IntN(len(list))] } }
 
-func firstPage(d *dataset, _ int) requests { return always(get(&d.listed, "/customers")) }
+func firstPage(dataset *dataset, _ int) requests { return always(get(&dataset.listed, "/customers")) }
 
 // choices is how many different random requests a connection has ready.
 const choices = 256
 
-func randomPage(d *dataset, _ int) requests {
+func randomPage(dataset *dataset, _ int) requests {
 	list := make([][]byte, choices)
 	for i := range list {
-		list[i] = get(&d.listed, "/customers?page="+strconv.Itoa(1+rand.IntN(d.size/pageSize)))
+		list[i] = get(&dataset.listed, "/customers?page="+strconv.Itoa(1+rand.IntN(dataset.size/pageSize)))
 	}
 	return among(list)
 }
 
-func readOne(d *dataset, _ int) requests {
+func readOne(dataset *dataset, _ int) requests {
 	list := make([][]byte, choices)
 	for i := range list {
-		list[i] = get(&d.listed, "/customers/"+strconv.Itoa(1+rand.IntN(d.size)))
+		list[i] = get(&dataset.listed, "/customers/"+strconv.Itoa(1+rand.IntN(dataset.size)))
 	}
 	return among(list)
 }
@@ -63,14 +63,14 @@ var created atomic.Int64
 
 const numberDigits = 9
 
-func create(d *dataset, conn int) requests {
-	p := personOf(conn, d.today)
+func create(dataset *dataset, conn int) requests {
+	person := personOf(conn, dataset.today)
 	const number = "000000000"
 	body := fmt.Sprintf(`{"name":%q,"whatsapp":"5511987654321","email":"cliente.novo@example.com",`+
 		`"usuario":"novo%s","data_de_vencimento":%q,"plan_id":%d}`,
-		p.name, number, d.today.AddDays(30), d.created.plans[0].ID)
+		person.name, number, dataset.today.AddDays(30), dataset.created.plans[0].ID)
 	request := fmt.Appendf(nil, "POST /api/v1/customers HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", d.created.token, len(body))
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", dataset.created.token, len(body))
 	at := len(request) + strings.Index(body, number)
 	request = append(request, body...)
 	return func() []byte {

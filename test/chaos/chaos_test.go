@@ -22,11 +22,11 @@ func TestNothingIsLostOrDoubled(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("builds the program")
 	}
-	h, err := newHouse(t.Context(), true)
+	house, err := newHouse(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.close()
+	defer house.close()
 	var mu sync.Mutex
 	var rows []row
 	var all sync.WaitGroup
@@ -38,11 +38,11 @@ func TestNothingIsLostOrDoubled(t *testing.T) {
 		all.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			r := h.try(t.Context(), trial)
+			row := house.try(t.Context(), trial)
 			mu.Lock()
 			defer mu.Unlock()
-			rows = append(rows, r)
-			t.Log(r.line())
+			rows = append(rows, row)
+			t.Log(row.line())
 		})
 	}
 	all.Wait()
@@ -81,8 +81,8 @@ func TestVerdictFailsOnlyForWhatMayNotBe(t *testing.T) {
 
 func TestLongestGapCountsFromTheFault(t *testing.T) {
 	at := func(seconds ...int) (list []time.Time) {
-		for _, s := range seconds {
-			list = append(list, time.Unix(int64(s), 0))
+		for _, second := range seconds {
+			list = append(list, time.Unix(int64(second), 0))
 		}
 		return list
 	}

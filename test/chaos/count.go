@@ -44,11 +44,11 @@ const enough = 20
 func (l *lab) missing() string {
 	writes, arrived := l.load.snapshot(), l.receiver.arrivals()
 	fresh, heard, late := 0, 0, 0
-	for _, w := range writes {
-		_, came := arrived.last(w.name)
+	for _, write := range writes {
+		_, came := arrived.last(write.name)
 		switch {
-		case w.acked.IsZero():
-		case w.sent.After(l.hurtAt):
+		case write.acked.IsZero():
+		case write.sent.After(l.hurtAt):
 			fresh++
 			if came {
 				heard++
@@ -92,8 +92,8 @@ func (l *lab) finish() error {
 
 func (l *lab) undelivered() (n int) {
 	arrived := l.receiver.arrivals()
-	for _, w := range l.load.snapshot() {
-		if _, came := arrived.last(w.name); !came && !w.acked.IsZero() {
+	for _, write := range l.load.snapshot() {
+		if _, came := arrived.last(write.name); !came && !write.acked.IsZero() {
 			n++
 		}
 	}
@@ -106,22 +106,22 @@ func (l *lab) api(method, path string, body, into any) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, p := range l.processes() {
-		q, err := http.NewRequestWithContext(l.ctx, method, "http://"+p.addr+"/api/v1"+path, bytes.NewReader(text))
+	for _, process := range l.processes() {
+		request, err := http.NewRequestWithContext(l.ctx, method, "http://"+process.addr+"/api/v1"+path, bytes.NewReader(text))
 		if err != nil {
 			return 0, err
 		}
-		q.Header.Set("Authorization", "Bearer "+l.token)
-		q.Header.Set("Content-Type", "application/json")
-		a, err := (&http.Client{Timeout: 30 * time.Second}).Do(q)
+		request.Header.Set("Authorization", "Bearer "+l.token)
+		request.Header.Set("Content-Type", "application/json")
+		response, err := (&http.Client{Timeout: 30 * time.Second}).Do(request)
 		if err != nil {
 			continue
 		}
-		defer a.Body.Close()
+		defer response.Body.Close()
 		if into != nil {
-			err = json.NewDecoder(a.Body).Decode(into)
+			err = json.NewDecoder(response.Body).Decode(into)
 		}
-		return a.StatusCode, err
+		return response.StatusCode, err
 	}
 	return 0, errors.New("no process answers")
 }
@@ -160,12 +160,12 @@ func (l *lab) customers() (map[string]map[int64]bool, error) {
 func longestGap(from time.Time, at []time.Time) (longest time.Duration) {
 	slices.SortFunc(at, time.Time.Compare)
 	last := from
-	for _, t := range at {
-		if t.Before(from) {
+	for _, moment := range at {
+		if moment.Before(from) {
 			continue
 		}
-		longest = max(longest, t.Sub(last))
-		last = t
+		longest = max(longest, moment.Sub(last))
+		last = moment
 	}
 	return longest
 }
@@ -173,10 +173,10 @@ func longestGap(from time.Time, at []time.Time) (longest time.Duration) {
 // slowest is the longest time from an acknowledgement until all webhooks had
 // been told.
 func slowest(from time.Time, writes []write, arrived arrivals) (longest time.Duration) {
-	for _, w := range writes {
-		at, came := arrived.last(w.name)
-		if came && !w.acked.IsZero() && at.After(from) {
-			longest = max(longest, at.Sub(w.acked))
+	for _, write := range writes {
+		at, came := arrived.last(write.name)
+		if came && !write.acked.IsZero() && at.After(from) {
+			longest = max(longest, at.Sub(write.acked))
 		}
 	}
 	return longest

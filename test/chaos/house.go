@@ -43,28 +43,28 @@ func (h *house) close() { _ = os.RemoveAll(h.dir) }
 const trialTimeout = 6 * time.Minute
 
 // try runs one trial and returns what it counted.
-func (h *house) try(ctx context.Context, t trial) row {
+func (h *house) try(ctx context.Context, trial trial) row {
 	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
-	r := row{trial: t}
-	l, err := newLab(ctx, h, t)
+	r := row{trial: trial}
+	lab, err := newLab(ctx, h, trial)
 	if err != nil {
 		r.err = err
 		return r
 	}
-	defer l.close()
-	r.err = t.run(l)
-	r.merge(l)
+	defer lab.close()
+	r.err = trial.run(lab)
+	r.merge(lab)
 	if r.err != nil && r.skipped == "" {
-		r.err = fmt.Errorf("%w\n%s", r.err, l.tails())
+		r.err = fmt.Errorf("%w\n%s", r.err, lab.tails())
 	}
 	return r
 }
 
 // reasonOf500 is the first line of a log that says why a request failed.
 func (l *lab) reasonOf500() string {
-	for _, p := range l.processes() {
-		log, _ := os.ReadFile(p.log)
+	for _, process := range l.processes() {
+		log, _ := os.ReadFile(process.log)
 		for line := range strings.Lines(string(log)) {
 			if strings.Contains(line, `"status":500`) {
 				return line
@@ -77,8 +77,8 @@ func (l *lab) reasonOf500() string {
 // tails are the ends of the logs of a trial that went wrong.
 func (l *lab) tails() string {
 	var out strings.Builder
-	for _, p := range l.procs {
-		fmt.Fprintf(&out, "--- %s\n%s\n", p.addr, p.tail())
+	for _, proc := range l.procs {
+		fmt.Fprintf(&out, "--- %s\n%s\n", proc.addr, proc.tail())
 	}
 	return out.String()
 }

@@ -45,38 +45,38 @@ type lab struct {
 	procs []*proc
 }
 
-func newLab(ctx context.Context, h *house, t trial) (l *lab, err error) {
-	l = &lab{ctx: ctx, house: h, receiver: newReceiver()}
+func newLab(ctx context.Context, house *house, trial trial) (l *lab, err error) {
+	l = &lab{ctx: ctx, house: house, receiver: newReceiver()}
 	l.later(l.receiver.Close)
 	defer func() {
 		if err != nil {
 			l.close()
 		}
 	}()
-	if l.dir, err = os.MkdirTemp(h.dir, "trial-"); err != nil {
+	if l.dir, err = os.MkdirTemp(house.dir, "trial-"); err != nil {
 		return l, err
 	}
 	l.data = filepath.Join(l.dir, "data")
-	if t.database == postgres {
+	if trial.database == postgres {
 		if l.primary, err = pgserver.Start(ctx, pgserver.Options{Durable: true}); err != nil {
 			return l, err
 		}
 		l.later(l.primary.Stop)
 		l.url = l.primary.URL()
 	}
-	return l, l.setUp(t)
+	return l, l.setUp(trial)
 }
 
 // setUp makes a company with a token and a webhook.
-func (l *lab) setUp(t trial) error {
+func (l *lab) setUp(trial trial) error {
 	trust, err := l.receiver.env(l.dir)
 	if err != nil {
 		return err
 	}
 	l.env = append(trust, "CARTEIRA_DATA_DIR="+l.data, "CARTEIRA_RATE_LIMIT=0", "CARTEIRA_LOG_FORMAT=json",
 		"CARTEIRA_SECRET_KEY="+strings.Repeat("00", 32), "CARTEIRA_WEBHOOKS_PER_COMPANY=1000")
-	if t.prepare != nil {
-		if err := t.prepare(l); err != nil {
+	if trial.prepare != nil {
+		if err := trial.prepare(l); err != nil {
 			return err
 		}
 	}
@@ -120,14 +120,14 @@ func (l *lab) serve(url string, more ...string) (*proc, error) {
 }
 
 func (l *lab) serveWith(argv []string, url string, more ...string) (*proc, error) {
-	p, err := launch(l.ctx, l.dir, argv, append(l.settings(url), more...))
+	proc, err := launch(l.ctx, l.dir, argv, append(l.settings(url), more...))
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
-	l.procs = append(l.procs, p)
+	l.procs = append(l.procs, proc)
 	l.mu.Unlock()
-	return p, nil
+	return proc, nil
 }
 
 // address is where a caller's next try goes: to each process in turn.
@@ -141,8 +141,8 @@ func (l *lab) address(try int) string {
 func (l *lab) replace(old, fresh *proc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, p := range l.procs {
-		if p == old {
+	for i, proc := range l.procs {
+		if proc == old {
 			l.procs[i] = fresh
 			l.procs = l.procs[:len(l.procs)-1] // serve had put it at the end
 			return
@@ -185,8 +185,8 @@ func (l *lab) close() {
 		l.load.end()
 		l.pulse.end()
 	}
-	for _, p := range l.procs {
-		p.kill()
+	for _, proc := range l.procs {
+		proc.kill()
 	}
 	for i := len(l.cleanup) - 1; i >= 0; i-- {
 		l.cleanup[i]()

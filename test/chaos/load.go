@@ -46,14 +46,14 @@ type load struct {
 	internal int
 }
 
-func startLoad(ctx context.Context, l *lab) *load {
+func startLoad(ctx context.Context, lab *lab) *load {
 	ctx, stop := context.WithCancel(ctx)
-	w := &load{lab: l, stop: stop, client: &http.Client{Timeout: callTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: writers}}}
+	w := &load{lab: lab, stop: stop, client: &http.Client{Timeout: callTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: writers}}}
 	for i := range writers {
 		w.done.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				w.one(ctx, i, n)
-				if !l.eager {
+				if !lab.eager {
 					pause(ctx, pace)
 				}
 			}
@@ -62,10 +62,10 @@ func startLoad(ctx context.Context, l *lab) *load {
 	return w
 }
 
-func pause(ctx context.Context, d time.Duration) {
+func pause(ctx context.Context, span time.Duration) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(d):
+	case <-time.After(span):
 	}
 }
 
@@ -86,10 +86,10 @@ func (w *load) one(ctx context.Context, writer, n int) {
 }
 
 // settle takes note of an answer, and tells whether the write is over.
-func (w *load) settle(x *write, status int, body string, err error, took time.Duration) bool {
+func (w *load) settle(write *write, status int, body string, err error, took time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	x.tries++
+	write.tries++
 	switch {
 	case err != nil, status == http.StatusServiceUnavailable, status == http.StatusBadGateway:
 		return false
@@ -97,31 +97,31 @@ func (w *load) settle(x *write, status int, body string, err error, took time.Du
 		w.internal++
 		return false
 	case status == http.StatusOK, status == http.StatusConflict && strings.Contains(body, "its answer was lost"):
-		x.acked, x.took = time.Now(), took
+		write.acked, write.took = time.Now(), took
 		return true
 	case status == http.StatusConflict: // under way, as far as anybody knows
 		return false
 	}
-	x.refused = fmt.Sprintf("%d %.200s", status, body)
+	write.refused = fmt.Sprintf("%d %.200s", status, body)
 	return true
 }
 
 func (w *load) post(ctx context.Context, addr, name string) (int, string, error) {
 	body, _ := json.Marshal(map[string]string{"name": name})
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/api/v1/customers", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/api/v1/customers", bytes.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}
-	q.Header.Set("Authorization", "Bearer "+w.lab.token)
-	q.Header.Set("Content-Type", "application/json")
-	q.Header.Set("Idempotency-Key", name)
-	a, err := w.client.Do(q)
+	request.Header.Set("Authorization", "Bearer "+w.lab.token)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Idempotency-Key", name)
+	response, err := w.client.Do(request)
 	if err != nil {
 		return 0, "", err
 	}
-	defer a.Body.Close()
-	text, err := io.ReadAll(a.Body)
-	return a.StatusCode, string(text), err
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(text), err
 }
 
 // end stops the callers; what is not answered then never is.
@@ -135,8 +135,8 @@ func (w *load) snapshot() []write {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := make([]write, len(w.writes))
-	for i, x := range w.writes {
-		list[i] = *x
+	for i, write := range w.writes {
+		list[i] = *write
 	}
 	return list
 }

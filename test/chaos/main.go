@@ -36,12 +36,12 @@ func run() error {
 	}
 	defer house.close()
 	var rows []row
-	for _, t := range trials {
-		if !wanted.MatchString(t.name) || *short && !t.short {
+	for _, trial := range trials {
+		if !wanted.MatchString(trial.name) || *short && !trial.short {
 			continue
 		}
-		fmt.Fprintf(os.Stderr, "chaos: %s on %s\n", t.name, t.database)
-		rows = append(rows, house.try(ctx, t))
+		fmt.Fprintf(os.Stderr, "chaos: %s on %s\n", trial.name, trial.database)
+		rows = append(rows, house.try(ctx, trial))
 		fmt.Fprintf(os.Stderr, "chaos: %s\n", rows[len(rows)-1].line())
 	}
 	fmt.Print(table(rows))
@@ -51,8 +51,8 @@ func run() error {
 // verdict is what fails a run.
 func verdict(rows []row) error {
 	var failures []error
-	for _, r := range rows {
-		failures = append(failures, r.verdict())
+	for _, row := range rows {
+		failures = append(failures, row.verdict())
 	}
 	return errors.Join(failures...)
 }

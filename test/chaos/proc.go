@@ -59,11 +59,11 @@ func launch(ctx context.Context, dir string, argv, env []string) (*proc, error) 
 }
 
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
-	return l.Addr().String(), l.Close()
+	return listener.Addr().String(), listener.Close()
 }
 
 func (p *proc) awaitReady(ctx context.Context) error {
@@ -85,12 +85,12 @@ var probe = &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{Di
 
 // ready tells whether a balancer would send requests here.
 func (p *proc) ready() bool {
-	a, err := probe.Get("http://" + p.addr + "/readyz")
+	response, err := probe.Get("http://" + p.addr + "/readyz")
 	if err != nil {
 		return false
 	}
-	_ = a.Body.Close()
-	return a.StatusCode == http.StatusOK
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
 }
 
 func (p *proc) alive() bool {
@@ -107,7 +107,7 @@ func (p *proc) kill() {
 	<-p.ended
 }
 
-func (p *proc) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+func (p *proc) signal(signal syscall.Signal) { _ = p.cmd.Process.Signal(signal) }
 
 func (p *proc) tail() string {
 	const lines = 12

@@ -25,12 +25,12 @@ var lastSettled = regexp.MustCompile(`(?m)^carteira_worker_last_success_timestam
 
 const pulseEvery = 300 * time.Millisecond
 
-func startPulse(ctx context.Context, l *lab) *pulse {
+func startPulse(ctx context.Context, lab *lab) *pulse {
 	ctx, stop := context.WithCancel(ctx)
 	p := &pulse{stop: stop}
 	p.done.Go(func() {
 		for ctx.Err() == nil {
-			for _, process := range l.processes() {
+			for _, process := range lab.processes() {
 				go p.ask(process)
 			}
 			pause(ctx, pulseEvery)
@@ -45,12 +45,12 @@ func (p *pulse) end() {
 }
 
 func (p *pulse) ask(process *proc) {
-	a, err := probe.Get("http://" + process.addr + "/metrics")
+	response, err := probe.Get("http://" + process.addr + "/metrics")
 	if err != nil {
 		return
 	}
-	defer a.Body.Close()
-	text, err := io.ReadAll(a.Body)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
 	found := lastSettled.FindSubmatch(text)
 	if err != nil || found == nil {
 		return

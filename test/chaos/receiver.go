@@ -35,17 +35,17 @@ func newReceiver() *receiver {
 	return r
 }
 
-func (r *receiver) receive(_ http.ResponseWriter, q *http.Request) {
-	body, err := io.ReadAll(q.Body)
+func (r *receiver) receive(_ http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(request.Body)
 	if err != nil {
 		return
 	}
 	name, now := marked.FindString(string(body)), time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.times[q.Header.Get("X-Service-Delivery")+q.URL.Path]++
-	if _, known := r.first[name+q.URL.Path]; !known {
-		r.first[name+q.URL.Path] = now
+	r.times[request.Header.Get("X-Service-Delivery")+request.URL.Path]++
+	if _, known := r.first[name+request.URL.Path]; !known {
+		r.first[name+request.URL.Path] = now
 	}
 }
 

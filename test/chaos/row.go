@@ -71,46 +71,46 @@ type skip string
 func (s skip) Error() string { return string(s) }
 
 // merge takes over what was counted.
-func (r *row) merge(l *lab) {
+func (r *row) merge(lab *lab) {
 	if s, ok := errors.AsType[skip](r.err); ok {
 		r.skipped, r.err = string(s), nil
 		return
 	}
-	r.measured, r.value, r.ended = l.measured, l.value, l.ended
-	if l.load == nil {
+	r.measured, r.value, r.ended = lab.measured, lab.value, lab.ended
+	if lab.load == nil {
 		return
 	}
-	writes := l.load.snapshot()
+	writes := lab.load.snapshot()
 	var acks []time.Time
-	for _, w := range writes {
-		if !w.acked.IsZero() {
-			acks, r.acked = append(acks, w.acked), r.acked+1
+	for _, write := range writes {
+		if !write.acked.IsZero() {
+			acks, r.acked = append(acks, write.acked), r.acked+1
 		}
-		if w.refused != "" {
-			r.refused = append(r.refused, w.name+": "+w.refused)
+		if write.refused != "" {
+			r.refused = append(r.refused, write.name+": "+write.refused)
 		}
 	}
-	if n := l.load.internal; n > 0 {
-		r.note = fmt.Sprintf("%d answers of 500, such as %s", n, l.reasonOf500())
+	if n := lab.load.internal; n > 0 {
+		r.note = fmt.Sprintf("%d answers of 500, such as %s", n, lab.reasonOf500())
 	}
-	r.repeated = l.receiver.repeated()
-	r.writes = longestGap(l.hurtAt, acks)
-	r.arrivals = slowest(l.hurtAt, writes, l.receiver.arrivals())
-	r.settled = longestGap(l.hurtAt, l.pulse.times())
-	if l.gone {
-		r.lost = l.lost
+	r.repeated = lab.receiver.repeated()
+	r.writes = longestGap(lab.hurtAt, acks)
+	r.arrivals = slowest(lab.hurtAt, writes, lab.receiver.arrivals())
+	r.settled = longestGap(lab.hurtAt, lab.pulse.times())
+	if lab.gone {
+		r.lost = lab.lost
 		return
 	}
-	there, err := l.customers()
+	there, err := lab.customers()
 	if err != nil {
 		r.err = errors.Join(r.err, err)
 		return
 	}
-	for _, w := range writes {
-		switch n := len(there[w.name]); {
+	for _, write := range writes {
+		switch n := len(there[write.name]); {
 		case n > 1:
 			r.doubled++
-		case n == 0 && !w.acked.IsZero():
+		case n == 0 && !write.acked.IsZero():
 			r.lost++
 		}
 	}
@@ -175,7 +175,7 @@ func (r row) line() string {
 	return text
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+func seconds(span time.Duration) string { return fmt.Sprintf("%.1f s", span.Seconds()) }
 
 // table is what docs/reliability.md shows.
 func table(rows []row) string {
@@ -183,13 +183,14 @@ func table(rows []row) string {
 	out.WriteString("| fault | database | acknowledged | lost | doubled | repeated deliveries " +
 		"| writes | deliveries | settlement | goal | |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, r := range rows {
-		if r.skipped != "" {
-			fmt.Fprintf(&out, "| %s (%s) | %s | not run: %s | | | | | | | | |\n", r.trial.name, r.trial.number, r.trial.database, r.skipped)
+	for _, row := range rows {
+		if row.skipped != "" {
+			fmt.Fprintf(&out, "| %s (%s) | %s | not run: %s | | | | | | | | |\n", row.trial.name, row.trial.number, row.trial.database, row.skipped)
 			continue
 		}
-		fmt.Fprintf(&out, "| %s (%s) | %s | %d | %d | %d | %d | %s | %s | %s | %s | %s |\n", r.trial.name, r.trial.number, r.trial.database,
-			r.acked, r.lost, r.doubled, r.repeated, seconds(r.writes), seconds(r.arrivals), seconds(r.settled), r.goalText(), r.mark())
+		fmt.Fprintf(&out, "| %s (%s) | %s | %d | %d | %d | %d | %s | %s | %s | %s | %s |\n",
+			row.trial.name, row.trial.number, row.trial.database, row.acked, row.lost, row.doubled, row.repeated,
+			seconds(row.writes), seconds(row.arrivals), seconds(row.settled), row.goalText(), row.mark())
 	}
 	return out.String()
 }

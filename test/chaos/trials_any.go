@@ -21,99 +21,99 @@ import (
 
 // one starts the only process and the callers.
 func (l *lab) one() (*proc, error) {
-	p, err := l.serve(l.url)
+	proc, err := l.serve(l.url)
 	if err != nil {
 		return nil, err
 	}
-	return p, l.begin()
+	return proc, l.begin()
 }
 
 // removeFolder counts what is acknowledged after the files have gone: nothing
 // can bring it back. It measures the time until the last of it, and until
 // /readyz is red.
-func removeFolder(l *lab) error {
-	p, err := l.one()
+func removeFolder(lab *lab) error {
+	proc, err := lab.one()
 	if err != nil {
 		return err
 	}
-	if err := l.recover(recoverTimeout); err != nil {
+	if err := lab.recover(recoverTimeout); err != nil {
 		return err
 	}
-	l.gone = true
-	l.hurt()
-	if err := os.RemoveAll(l.data); err != nil {
+	lab.gone = true
+	lab.hurt()
+	if err := os.RemoveAll(lab.data); err != nil {
 		return err
 	}
 	red := time.Duration(-1)
-	for time.Since(l.hurtAt) < 10*time.Second && red < 0 {
-		if pause(l.ctx, 100*time.Millisecond); !p.ready() {
-			red = time.Since(l.hurtAt)
+	for time.Since(lab.hurtAt) < 10*time.Second && red < 0 {
+		if pause(lab.ctx, 100*time.Millisecond); !proc.ready() {
+			red = time.Since(lab.hurtAt)
 		}
 	}
-	pause(l.ctx, 2*time.Second)
-	l.load.end()
-	last := l.hurtAt
-	for _, w := range l.load.snapshot() {
-		if w.acked.After(l.hurtAt) {
-			l.lost++
-			last = w.acked
+	pause(lab.ctx, 2*time.Second)
+	lab.load.end()
+	last := lab.hurtAt
+	for _, write := range lab.load.snapshot() {
+		if write.acked.After(lab.hurtAt) {
+			lab.lost++
+			last = write.acked
 		}
 	}
-	l.value = max(last.Sub(l.hurtAt), red)
-	l.measured = fmt.Sprintf("/readyz red after %s, last write acknowledged after %s", seconds(red), seconds(last.Sub(l.hurtAt)))
+	lab.value = max(last.Sub(lab.hurtAt), red)
+	lab.measured = fmt.Sprintf("/readyz red after %s, last write acknowledged after %s", seconds(red), seconds(last.Sub(lab.hurtAt)))
 	if red < 0 {
-		l.measured, l.value = "/readyz never red", time.Hour
+		lab.measured, lab.value = "/readyz never red", time.Hour
 	}
 	return nil
 }
 
 // smallDisk puts the data folder on a disk of its own.
-func smallDisk(l *lab) error {
-	if err := os.MkdirAll(l.data, 0o700); err != nil {
+func smallDisk(lab *lab) error {
+	if err := os.MkdirAll(lab.data, 0o700); err != nil {
 		return err
 	}
-	if err := syscall.Mount("tmpfs", l.data, "tmpfs", 0, "size=24m,mode=0700"); err != nil {
+	if err := syscall.Mount("tmpfs", lab.data, "tmpfs", 0, "size=24m,mode=0700"); err != nil {
 		return skip("a small disk needs the right to mount one")
 	}
-	l.later(func() { _ = syscall.Unmount(l.data, syscall.MNT_DETACH) })
+	lab.later(func() { _ = syscall.Unmount(lab.data, syscall.MNT_DETACH) })
 	return nil
 }
 
-func fullDisk(l *lab) error {
-	p, err := l.one()
+func fullDisk(lab *lab) error {
+	proc, err := lab.one()
 	if err != nil {
 		return err
 	}
-	l.hurt()
-	filler := filepath.Join(l.data, "filler")
+	lab.hurt()
+	filler := filepath.Join(lab.data, "filler")
 	if err := fill(filler); err != nil {
 		return err
 	}
 	red := time.Duration(-1)
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); pause(l.ctx, 50*time.Millisecond) {
-		if red < 0 && !p.ready() {
-			red = time.Since(l.hurtAt)
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); pause(lab.ctx, 50*time.Millisecond) {
+		if red < 0 && !proc.ready() {
+			red = time.Since(lab.hurtAt)
 		}
 	}
 	if err := os.Remove(filler); err != nil {
 		return err
 	}
-	l.measured = "/readyz red after " + seconds(red)
+	lab.measured = "/readyz red after " + seconds(red)
 	if red < 0 {
-		l.measured = "/readyz stayed green"
+		lab.measured = "/readyz stayed green"
 	}
-	return l.goOn()
+	return lab.goOn()
 }
 
 // fill writes until there is no room.
 func fill(path string) error {
-	f, err := os.Create(path)
+	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }()
+	defer func() { _ = file.Close() }()
 	for chunk := make([]byte, 64<<10); len(chunk) > 0; {
-		if _, err := f.Write(chunk); err != nil {
+		if _, err := file.Write(chunk); err != nil {
 			chunk = chunk[:len(chunk)/2]
 		}
 	}
@@ -122,12 +122,12 @@ func fill(path string) error {
 
 // importing loads a file while callers write, and measures how long these
 // waited for their answers.
-func importing(l *lab) error {
+func importing(lab *lab) error {
 	rows := 100_000
-	if l.house.short {
+	if lab.house.short {
 		rows = 5_000
 	}
-	if _, err := l.one(); err != nil {
+	if _, err := lab.one(); err != nil {
 		return err
 	}
 	var sheet strings.Builder
@@ -135,27 +135,27 @@ func importing(l *lab) error {
 	for i := range rows {
 		fmt.Fprintf(&sheet, "Cliente %d,importado%d,2031-01-15\n", i, i)
 	}
-	file := filepath.Join(l.dir, "clientes.csv")
+	file := filepath.Join(lab.dir, "clientes.csv")
 	if err := os.WriteFile(file, []byte(sheet.String()), 0o600); err != nil {
 		return err
 	}
-	l.hurt()
-	if _, err := l.command("import", "customers", file, "--company", l.company); err != nil {
+	lab.hurt()
+	if _, err := lab.command("import", "customers", file, "--company", lab.company); err != nil {
 		return err
 	}
-	took := time.Since(l.hurtAt)
+	took := time.Since(lab.hurtAt)
 	var waits []time.Duration
-	for _, w := range l.load.snapshot() {
-		if w.sent.After(l.hurtAt) && !w.acked.IsZero() {
-			waits = append(waits, w.acked.Sub(w.sent))
+	for _, write := range lab.load.snapshot() {
+		if write.sent.After(lab.hurtAt) && !write.acked.IsZero() {
+			waits = append(waits, write.acked.Sub(write.sent))
 		}
 	}
 	if len(waits) == 0 {
 		waits = []time.Duration{took}
 	}
-	l.value = quantile(waits, 0.99)
-	l.measured = fmt.Sprintf("p99 of %d writes %d ms, import %s", len(waits), l.value.Milliseconds(), seconds(took))
-	return l.goOn()
+	lab.value = quantile(waits, 0.99)
+	lab.measured = fmt.Sprintf("p99 of %d writes %d ms, import %s", len(waits), lab.value.Milliseconds(), seconds(took))
+	return lab.goOn()
 }
 
 func quantile(list []time.Duration, q float64) time.Duration {
@@ -168,39 +168,39 @@ type kill struct{ at, back time.Time }
 
 // killRepeatedly kills the process in the middle of requests, and measures how
 // long after its return those are answered that were under way.
-func killRepeatedly(l *lab) error {
-	l.eager = true
-	p, err := l.one()
+func killRepeatedly(lab *lab) error {
+	lab.eager = true
+	proc, err := lab.one()
 	if err != nil {
 		return err
 	}
-	l.hurt()
+	lab.hurt()
 	var kills []kill
 	for range 5 {
 		at := time.Now()
-		p.kill()
-		next, err := l.serve(l.url)
+		proc.kill()
+		next, err := lab.serve(lab.url)
 		if err != nil {
 			return err
 		}
-		l.replace(p, next)
-		kills, p = append(kills, kill{at, next.readyAt}), next
-		pause(l.ctx, 2*time.Second)
+		lab.replace(proc, next)
+		kills, proc = append(kills, kill{at, next.readyAt}), next
+		pause(lab.ctx, 2*time.Second)
 	}
-	err = l.goOn()
-	l.value = slowestRepeat(l.load.snapshot(), kills)
-	l.measured = "repeats answered within " + seconds(l.value) + " of the return"
+	err = lab.goOn()
+	lab.value = slowestRepeat(lab.load.snapshot(), kills)
+	lab.measured = "repeats answered within " + seconds(lab.value) + " of the return"
 	return err
 }
 
 // slowestRepeat is the longest wait, after the last return, for the answer to a
 // request that was under way at a kill.
 func slowestRepeat(writes []write, kills []kill) (longest time.Duration) {
-	for _, w := range writes {
-		for _, k := range kills {
-			underWay := w.sent.Before(k.at) && w.acked.After(k.at)
+	for _, write := range writes {
+		for _, kill := range kills {
+			underWay := write.sent.Before(kill.at) && write.acked.After(kill.at)
 			if underWay {
-				longest = max(longest, w.acked.Sub(k.back))
+				longest = max(longest, write.acked.Sub(kill.back))
 			}
 		}
 	}
@@ -209,72 +209,72 @@ func slowestRepeat(writes []write, kills []kill) (longest time.Duration) {
 
 // hostile has receivers that hang, drip, send without end, reset, cannot be
 // trusted or send elsewhere, and measures how late a healthy one hears.
-func hostile(l *lab) error {
-	if _, err := l.serve(l.url); err != nil {
+func hostile(lab *lab) error {
+	if _, err := lab.serve(lab.url); err != nil {
 		return err
 	}
 	bad := hostileReceiver()
-	l.later(bad.Close)
+	lab.later(bad.Close)
 	babble, err := babbling()
 	if err != nil {
 		return err
 	}
-	l.later(func() { _ = babble.Close() })
+	lab.later(func() { _ = babble.Close() })
 	for i := range 48 {
 		kind := []string{"hang", "drip", "huge", "reset", "redirect", "tls"}[i%6]
 		address := fmt.Sprintf("%s/%s/%d", bad.URL, kind, i)
 		if kind == "tls" {
 			address = fmt.Sprintf("https://%s/%d", babble.Addr(), i)
 		}
-		if err := l.webhook(address); err != nil {
+		if err := lab.webhook(address); err != nil {
 			return err
 		}
 	}
-	l.hurtAt = time.Now()
-	if err := l.begin(); err != nil {
+	lab.hurtAt = time.Now()
+	if err := lab.begin(); err != nil {
 		return err
 	}
-	pause(l.ctx, 20*time.Second)
-	l.load.end()
+	pause(lab.ctx, 20*time.Second)
+	lab.load.end()
 	var late []time.Duration
-	arrived := l.receiver.arrivals()
-	for _, w := range l.load.snapshot() {
-		at, came := arrived.last(w.name)
+	arrived := lab.receiver.arrivals()
+	for _, write := range lab.load.snapshot() {
+		at, came := arrived.last(write.name)
 		if !came {
 			at = time.Now()
 		}
-		if !w.acked.IsZero() {
-			late = append(late, at.Sub(w.acked))
+		if !write.acked.IsZero() {
+			late = append(late, at.Sub(write.acked))
 		}
 	}
-	l.value = quantile(late, 0.99)
-	l.measured = fmt.Sprintf("p99 of %d deliveries %d ms", len(late), l.value.Milliseconds())
-	return l.finish()
+	lab.value = quantile(late, 0.99)
+	lab.measured = fmt.Sprintf("p99 of %d deliveries %d ms", len(late), lab.value.Milliseconds())
+	return lab.finish()
 }
 
 // hostileReceiver has the certificate that all test servers have, so that the
 // program trusts it as it trusts the healthy one.
 func hostileReceiver() *httptest.Server {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		_, _ = io.Copy(io.Discard, q.Body)
-		switch strings.Split(q.URL.Path, "/")[1] {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		_, _ = io.Copy(io.Discard, request.Body)
+		switch strings.Split(request.URL.Path, "/")[1] {
 		case "hang":
-			<-q.Context().Done()
+			<-request.Context().Done()
 		case "drip":
-			drip(w, q, []byte("."), 200*time.Millisecond)
+			drip(w, request, []byte("."), 200*time.Millisecond)
 		case "huge":
-			drip(w, q, make([]byte, 1<<20), 0)
+			drip(w, request, make([]byte, 1<<20), 0)
 		case "reset":
-			if c, ok := w.(http.Hijacker); ok {
-				reset(c)
+			if hijacker, ok := w.(http.Hijacker); ok {
+				reset(hijacker)
 			}
 		case "redirect":
-			http.Redirect(w, q, "https://127.0.0.1:1/", http.StatusFound)
+			http.Redirect(w, request, "https://127.0.0.1:1/", http.StatusFound)
 		}
 	}))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.StartTLS()
-	return s
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	return server
 }
 
 // babbling answers what is no TLS.
@@ -296,18 +296,18 @@ func babbling() (net.Listener, error) {
 	return listener, nil
 }
 
-func drip(w http.ResponseWriter, q *http.Request, drop []byte, every time.Duration) {
+func drip(w http.ResponseWriter, request *http.Request, drop []byte, every time.Duration) {
 	for range 600 {
 		if _, err := w.Write(drop); err != nil {
 			return
 		}
 		_ = http.NewResponseController(w).Flush()
-		pause(q.Context(), every)
+		pause(request.Context(), every)
 	}
 }
 
-func reset(c http.Hijacker) {
-	conn, _, err := c.Hijack()
+func reset(hijacker http.Hijacker) {
+	conn, _, err := hijacker.Hijack()
 	if err != nil {
 		return
 	}
@@ -322,43 +322,43 @@ func reset(c http.Hijacker) {
 
 // signIns has a process with little memory check many passwords at once, while
 // callers write.
-func signIns(l *lab) error {
+func signIns(lab *lab) error {
 	group, err := newCgroup(96 << 20)
 	if err != nil {
 		return err
 	}
-	l.later(group.remove)
-	p, err := l.serveWith(group.wrap(l.house.binary, "serve"), l.url)
+	lab.later(group.remove)
+	proc, err := lab.serveWith(group.wrap(lab.house.binary, "serve"), lab.url)
 	if err != nil {
 		return err
 	}
-	if err := l.begin(); err != nil {
+	if err := lab.begin(); err != nil {
 		return err
 	}
-	l.hurt()
+	lab.hurt()
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	answers := map[int]int{}
 	for i := range 30 {
 		all.Go(func() {
-			status := signIn(p.addr, fmt.Sprintf("person%d@example.com", i))
+			status := signIn(proc.addr, fmt.Sprintf("person%d@example.com", i))
 			mu.Lock()
 			defer mu.Unlock()
 			answers[status]++
 		})
 	}
 	all.Wait()
-	l.value = time.Since(l.hurtAt)
-	l.measured = fmt.Sprintf("answered %v in %s, at most %d MB used", answers, seconds(l.value), group.peak()>>20)
-	return l.goOn()
+	lab.value = time.Since(lab.hurtAt)
+	lab.measured = fmt.Sprintf("answered %v in %s, at most %d MB used", answers, seconds(lab.value), group.peak()>>20)
+	return lab.goOn()
 }
 
 func signIn(addr, person string) (status int) {
 	client := &http.Client{Timeout: time.Minute}
-	a, err := client.PostForm("http://"+addr+"/login", url.Values{"email": {person}, "password": {"a wrong one"}})
+	response, err := client.PostForm("http://"+addr+"/login", url.Values{"email": {person}, "password": {"a wrong one"}})
 	if err != nil {
 		return 0
 	}
-	_ = a.Body.Close()
-	return a.StatusCode
+	_ = response.Body.Close()
+	return response.StatusCode
 }

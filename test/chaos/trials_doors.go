@@ -36,28 +36,28 @@ const (
 // hostileSignIns has 200 connections, each from a network of its own, send
 // passwords to every page that takes one without asking who sends it, while a
 // person whose browser is known signs in. The slowest of those sign-ins counts.
-func hostileSignIns(l *lab) error {
-	p, err := l.serve(l.url, "CARTEIRA_TRUSTED_PROXIES=127.0.0.0/8,::1/128")
+func hostileSignIns(lab *lab) error {
+	proc, err := lab.serve(lab.url, "CARTEIRA_TRUSTED_PROXIES=127.0.0.0/8,::1/128")
 	if err != nil {
 		return err
 	}
-	if err := l.begin(); err != nil {
+	if err := lab.begin(); err != nil {
 		return err
 	}
-	paths, err := l.doors()
+	paths, err := lab.doors()
 	if err != nil {
 		return err
 	}
-	person, err := newVisitor(p.addr)
+	person, err := newVisitor(proc.addr)
 	if err != nil {
 		return err
 	}
 	if _, err := person.signIn(); err != nil {
 		return fmt.Errorf("before the flood: %w", err)
 	}
-	l.hurt()
+	lab.hurt()
 	ctx, stop := context.WithTimeout(context.Background(), floodTime)
-	answers, wait := flood(ctx, p.addr, paths)
+	answers, wait := flood(ctx, proc.addr, paths)
 	for range goodSignIns {
 		took, err := person.signIn()
 		if err != nil {
@@ -65,14 +65,14 @@ func hostileSignIns(l *lab) error {
 			wait()
 			return err
 		}
-		l.value = max(l.value, took)
+		lab.value = max(lab.value, took)
 		time.Sleep(floodTime / goodSignIns / 2)
 	}
 	stop()
 	wait()
-	l.measured = fmt.Sprintf("slowest of %d sign-ins from a known browser %s, the flood was answered %v",
-		goodSignIns, seconds(l.value), answers)
-	return l.goOn()
+	lab.measured = fmt.Sprintf("slowest of %d sign-ins from a known browser %s, the flood was answered %v",
+		goodSignIns, seconds(lab.value), answers)
+	return lab.goOn()
 }
 
 // doors makes a company that people sign in to and returns the pages that take
@@ -147,12 +147,12 @@ func hostilePost(ctx context.Context, client *http.Client, target string, form u
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("X-Forwarded-For", from)
-	a, err := client.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
 		return 0
 	}
-	_ = a.Body.Close()
-	return a.StatusCode
+	_ = response.Body.Close()
+	return response.StatusCode
 }
 
 // visitor is a browser that keeps its cookies.
@@ -170,13 +170,13 @@ func newVisitor(addr string) (*visitor, error) {
 
 func (v *visitor) signIn() (took time.Duration, err error) {
 	began := time.Now()
-	a, err := v.http.PostForm("http://"+v.addr+"/login", url.Values{"email": {goodAddress}, "password": {goodPassword}})
+	response, err := v.http.PostForm("http://"+v.addr+"/login", url.Values{"email": {goodAddress}, "password": {goodPassword}})
 	if err != nil {
 		return 0, err
 	}
-	_ = a.Body.Close()
-	if a.StatusCode != http.StatusSeeOther {
-		return 0, errors.New("the right password was answered with " + a.Status)
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusSeeOther {
+		return 0, errors.New("the right password was answered with " + response.Status)
 	}
 	return time.Since(began), nil
 }

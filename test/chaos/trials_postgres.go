@@ -28,146 +28,146 @@ func (l *lab) goOn() error {
 	if err := l.recover(recoverTimeout); err != nil {
 		return err
 	}
-	for _, p := range l.processes() {
-		if !p.alive() {
-			l.ended = append(l.ended, p.addr)
+	for _, process := range l.processes() {
+		if !process.alive() {
+			l.ended = append(l.ended, process.addr)
 		}
 	}
 	return l.finish()
 }
 
-func killDatabase(l *lab) error {
-	if _, err := l.three(l.url); err != nil {
+func killDatabase(lab *lab) error {
+	if _, err := lab.three(lab.url); err != nil {
 		return err
 	}
-	l.hurt()
-	l.primary.Crash()
-	if err := l.primary.Restart(l.ctx); err != nil {
+	lab.hurt()
+	lab.primary.Crash()
+	if err := lab.primary.Restart(lab.ctx); err != nil {
 		return err
 	}
-	return l.goOn()
+	return lab.goOn()
 }
 
 // standby has commits wait for one, so that a failover loses nothing.
 func (l *lab) standby() (*pgserver.Server, error) {
-	s, err := l.primary.Standby(l.ctx)
+	server, err := l.primary.Standby(l.ctx)
 	if err != nil {
 		return nil, err
 	}
-	l.later(s.Stop)
-	return s, l.primary.Synchronous(l.ctx)
+	l.later(server.Stop)
+	return server, l.primary.Synchronous(l.ctx)
 }
 
-func vanish(l *lab) error {
-	standby, err := l.standby()
+func vanish(lab *lab) error {
+	standby, err := lab.standby()
 	if err != nil {
 		return err
 	}
-	proxy, err := pgserver.NewProxy(l.primary.Address())
+	proxy, err := pgserver.NewProxy(lab.primary.Address())
 	if err != nil {
 		return err
 	}
-	l.later(proxy.Close)
-	l.url = l.primary.URLAt(proxy.Address())
-	if _, err := l.three(l.url); err != nil {
+	lab.later(proxy.Close)
+	lab.url = lab.primary.URLAt(proxy.Address())
+	if _, err := lab.three(lab.url); err != nil {
 		return err
 	}
-	l.hurt()
+	lab.hurt()
 	proxy.Silence()
-	pause(l.ctx, 3*time.Second)
-	if err := standby.Promote(l.ctx); err != nil {
+	pause(lab.ctx, 3*time.Second)
+	if err := standby.Promote(lab.ctx); err != nil {
 		return err
 	}
 	proxy.Speak(standby.Address())
-	return l.goOn()
+	return lab.goOn()
 }
 
-func failover(l *lab) error {
-	standby, err := l.standby()
+func failover(lab *lab) error {
+	standby, err := lab.standby()
 	if err != nil {
 		return err
 	}
-	l.url = l.primary.URLAt(l.primary.Address(), standby.Address())
-	if _, err := l.three(l.url); err != nil {
+	lab.url = lab.primary.URLAt(lab.primary.Address(), standby.Address())
+	if _, err := lab.three(lab.url); err != nil {
 		return err
 	}
-	l.hurt()
-	l.primary.Crash()
-	if err := standby.Promote(l.ctx); err != nil {
+	lab.hurt()
+	lab.primary.Crash()
+	if err := standby.Promote(lab.ctx); err != nil {
 		return err
 	}
-	return l.goOn()
+	return lab.goOn()
 }
 
 // cutOff has one process lose its database while it is at work. Callers who are
 // sent to it are answered by the others.
-func cutOff(l *lab) error {
-	proxy, err := pgserver.NewProxy(l.primary.Address())
+func cutOff(lab *lab) error {
+	proxy, err := pgserver.NewProxy(lab.primary.Address())
 	if err != nil {
 		return err
 	}
-	l.later(proxy.Close)
-	if _, err := l.three(l.primary.URLAt(proxy.Address())); err != nil {
+	lab.later(proxy.Close)
+	if _, err := lab.three(lab.primary.URLAt(proxy.Address())); err != nil {
 		return err
 	}
-	l.hurt()
+	lab.hurt()
 	proxy.Silence()
-	pause(l.ctx, 20*time.Second)
+	pause(lab.ctx, 20*time.Second)
 	proxy.Speak()
-	return l.goOn()
+	return lab.goOn()
 }
 
-func killOne(l *lab) error {
-	last, err := l.three(l.url)
+func killOne(lab *lab) error {
+	last, err := lab.three(lab.url)
 	if err != nil {
 		return err
 	}
-	l.hurt()
+	lab.hurt()
 	last.kill()
-	l.forget(last)
-	return l.goOn()
+	lab.forget(last)
+	return lab.goOn()
 }
 
 // forget sends no more callers to a process.
 func (l *lab) forget(gone *proc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, p := range l.procs {
-		if p == gone {
+	for i, proc := range l.procs {
+		if proc == gone {
 			l.procs = append(l.procs[:i:i], l.procs[i+1:]...)
 			return
 		}
 	}
 }
 
-func freezeOne(l *lab) error {
-	last, err := l.three(l.url)
+func freezeOne(lab *lab) error {
+	last, err := lab.three(lab.url)
 	if err != nil {
 		return err
 	}
-	l.hurt()
+	lab.hurt()
 	last.signal(syscall.SIGSTOP)
-	pause(l.ctx, 15*time.Second)
+	pause(lab.ctx, 15*time.Second)
 	last.signal(syscall.SIGCONT)
-	return l.goOn()
+	return lab.goOn()
 }
 
 // skewed runs a process whose clock is wrong beside two whose clocks are right.
 func skewed(by string) func(*lab) error {
-	return func(l *lab) error {
+	return func(lab *lab) error {
 		for range 2 {
-			if _, err := l.serve(l.url); err != nil {
+			if _, err := lab.serve(lab.url); err != nil {
 				return err
 			}
 		}
-		if _, err := l.serveWith([]string{l.house.hooked, "serve"}, l.url, "CARTEIRA_CLOCK_SKEW="+by); err != nil {
+		if _, err := lab.serveWith([]string{lab.house.hooked, "serve"}, lab.url, "CARTEIRA_CLOCK_SKEW="+by); err != nil {
 			return err
 		}
-		if err := l.begin(); err != nil {
+		if err := lab.begin(); err != nil {
 			return err
 		}
-		l.hurt()
-		pause(l.ctx, 20*time.Second)
-		return l.goOn()
+		lab.hurt()
+		pause(lab.ctx, 20*time.Second)
+		return lab.goOn()
 	}
 }

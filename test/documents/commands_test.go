@@ -41,14 +41,14 @@ func commands(text string) []command {
 func parse(fields []string) command {
 	var c command
 	naming := true
-	for _, f := range fields {
-		f = strings.TrimRight(f, ",.;:")
-		naming = naming && plainWord.MatchString(f)
+	for _, field := range fields {
+		field = strings.TrimRight(field, ",.;:")
+		naming = naming && plainWord.MatchString(field)
 		if naming {
-			c.words = append(c.words, f)
+			c.words = append(c.words, field)
 		}
-		if strings.HasPrefix(f, "--") {
-			flag, _, _ := strings.Cut(f, "=")
+		if strings.HasPrefix(field, "--") {
+			flag, _, _ := strings.Cut(field, "=")
 			c.flags = append(c.flags, flag)
 		}
 	}
@@ -69,15 +69,15 @@ func help(ctx context.Context, words []string) string {
 // checkCommands finds calls of commands and flags that do not exist.
 func checkCommands(ctx context.Context, text string) []string {
 	var problems []string
-	for _, c := range commands(text) {
-		said := help(ctx, c.words)
+	for _, command := range commands(text) {
+		said := help(ctx, command.words)
 		if said == "" {
-			problems = append(problems, fmt.Sprintf("there is no command carteira %s", strings.Join(c.words, " ")))
+			problems = append(problems, fmt.Sprintf("there is no command carteira %s", strings.Join(command.words, " ")))
 			continue
 		}
-		for _, flag := range c.flags {
+		for _, flag := range command.flags {
 			if !regexp.MustCompile(flag + `\b`).MatchString(said) {
-				problems = append(problems, fmt.Sprintf("carteira %s has no flag %s", strings.Join(c.words, " "), flag))
+				problems = append(problems, fmt.Sprintf("carteira %s has no flag %s", strings.Join(command.words, " "), flag))
 			}
 		}
 	}

@@ -39,8 +39,8 @@ func documents(t *testing.T) map[string]string {
 
 func report(t *testing.T, document string, problems []string) {
 	t.Helper()
-	for _, p := range problems {
-		t.Errorf("%s: %s", document, p)
+	for _, problem := range problems {
+		t.Errorf("%s: %s", document, problem)
 	}
 }
 

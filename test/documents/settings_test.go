@@ -12,17 +12,17 @@ import (
 
 // settingsTable is the table of README.md.
 func settingsTable(settings []config.Setting) string {
-	cell := func(prefix, s string) string {
-		if s == "" {
+	cell := func(prefix, text string) string {
+		if text == "" {
 			return " |"
 		}
-		return " `" + prefix + s + "` |"
+		return " `" + prefix + text + "` |"
 	}
-	var b strings.Builder
-	for _, s := range settings {
-		fmt.Fprintf(&b, "|%s%s%s %s |\n", cell("", s.Env), cell("--", s.Name), cell("", s.Default), s.Help)
+	var out strings.Builder
+	for _, setting := range settings {
+		fmt.Fprintf(&out, "|%s%s%s %s |\n", cell("", setting.Env), cell("--", setting.Name), cell("", setting.Default), setting.Help)
 	}
-	return b.String()
+	return out.String()
 }
 
 const settingsHead = "| variable | flag | default | meaning |\n|---|---|---|---|\n"
@@ -56,8 +56,8 @@ func checkVariables(text string, settings []config.Setting) []string {
 	var problems []string
 	for _, at := range variable.FindAllStringIndex(text, -1) {
 		name, several := text[at[0]:at[1]], strings.HasPrefix(text[at[1]:], "…")
-		known := name == "CARTEIRA_TEST_POSTGRES_URL" || slices.ContainsFunc(settings, func(s config.Setting) bool {
-			return s.Env == name || several && strings.HasPrefix(s.Env, name)
+		known := name == "CARTEIRA_TEST_POSTGRES_URL" || slices.ContainsFunc(settings, func(setting config.Setting) bool {
+			return setting.Env == name || several && strings.HasPrefix(setting.Env, name)
 		})
 		if !known {
 			problems = append(problems, "nothing reads "+name)

@@ -13,9 +13,9 @@ func TestBackupIsWholeWhileWritesGoOn(t *testing.T) {
 	t.Parallel()
 	in := install(t, sqldb.SQLite)
 	token := in.token(in.company())
-	w := startWriting(in.serve().client(token))
-	defer w.stop()
-	before := w.names(t, 100)
+	writing := startWriting(in.serve().client(token))
+	defer writing.stop()
+	before := writing.names(t, 100)
 
 	restored := install(t, sqldb.SQLite)
 	if err := os.Mkdir(restored.dir, 0o700); err != nil {
@@ -23,8 +23,8 @@ func TestBackupIsWholeWhileWritesGoOn(t *testing.T) {
 	}
 	file := filepath.Join(restored.dir, "carteira.db")
 	in.run("backup", file)
-	w.names(t, len(w.names(t, 0))+writers) // they went on
-	w.stop()
+	writing.names(t, len(writing.names(t, 0))+writers) // they went on
+	writing.stop()
 
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -40,8 +40,8 @@ func TestBackupIsWholeWhileWritesGoOn(t *testing.T) {
 	}
 	write(t, filepath.Join(restored.dir, "secret.key"), string(key))
 	copied, there := map[string]bool{}, map[int64]string{}
-	for _, c := range restored.serve().client(token).customers() {
-		copied[c.Name], there[c.ID] = true, c.Name
+	for _, customer := range restored.serve().client(token).customers() {
+		copied[customer.Name], there[customer.ID] = true, customer.Name
 	}
 	for _, name := range before {
 		if !copied[name] {

@@ -38,8 +38,8 @@ func browse(t *testing.T, url string, options ...string) string {
 func TestBrowserShowsTheOperations(t *testing.T) {
 	need(t, "chromium")
 	t.Parallel()
-	s := install(t, sqldb.SQLite).serve()
-	docs := "http://" + s.address + "/docs"
+	server := install(t, sqldb.SQLite).serve()
+	docs := "http://" + server.address + "/docs"
 	// The page unfolds the part of the document that the address names.
 	shown := browse(t, docs+"#tag/customers/POST/customers/{id}/renew-due-date", "--dump-dom")
 	for _, want := range []string{"Carteira API", "List customers", "Renew the due date", "previous_due_date", "customer.renewed"} {

@@ -93,30 +93,30 @@ func (c *client) send(method, path string, body any, header ...string) (answer, 
 // call makes a call that must be answered.
 func (c *client) call(method, path string, body any, header ...string) answer {
 	c.t.Helper()
-	a, err := c.send(method, path, body, header...)
+	answer, err := c.send(method, path, body, header...)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return a
+	return answer
 }
 
 // want makes a call that must be answered with a status.
 func (c *client) want(status int, method, path string, body any, header ...string) answer {
 	c.t.Helper()
-	a := c.call(method, path, body, header...)
-	if a.status != status {
-		c.t.Fatalf("%s %s: %d, want %d: %s", method, path, a.status, status, a.body)
+	answer := c.call(method, path, body, header...)
+	if answer.status != status {
+		c.t.Fatalf("%s %s: %d, want %d: %s", method, path, answer.status, status, answer.body)
 	}
-	return a
+	return answer
 }
 
 // customer reads the record in an answer.
-func (a answer) customer(t *testing.T) (c customer) {
+func (a answer) customer(t *testing.T) (customer customer) {
 	t.Helper()
-	if err := json.Unmarshal(a.Data, &c); err != nil {
+	if err := json.Unmarshal(a.Data, &customer); err != nil {
 		t.Fatalf("%v: %s", err, a.body)
 	}
-	return c
+	return customer
 }
 
 // customers reads all pages of the list and wants the count to be that of what
@@ -125,14 +125,14 @@ func (c *client) customers() []customer {
 	c.t.Helper()
 	var all []customer
 	for page, last := 1, 1; page <= last; page++ {
-		a := c.want(200, "GET", fmt.Sprintf("/customers?per_page=200&page=%d", page), nil)
+		answer := c.want(200, "GET", fmt.Sprintf("/customers?per_page=200&page=%d", page), nil)
 		var list []customer
-		if err := json.Unmarshal(a.Data, &list); err != nil {
+		if err := json.Unmarshal(answer.Data, &list); err != nil {
 			c.t.Fatal(err)
 		}
 		all = append(all, list...)
-		if last = a.Meta.LastPage; page == last && a.Meta.Total != int64(len(all)) {
-			c.t.Errorf("meta.total is %d, and %d are listed", a.Meta.Total, len(all))
+		if last = answer.Meta.LastPage; page == last && answer.Meta.Total != int64(len(all)) {
+			c.t.Errorf("meta.total is %d, and %d are listed", answer.Meta.Total, len(all))
 		}
 	}
 	return all

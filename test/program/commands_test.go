@@ -14,9 +14,9 @@ import (
 
 func TestFirstServeMakesTheDatabaseAndSaysWhatIsNext(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
+		server := in.serve()
 		const next = "/setup/"
-		s.await(&s.stderr, func(text string) bool { return strings.Contains(text, next) })
+		server.await(&server.stderr, func(text string) bool { return strings.Contains(text, next) })
 		if in.engine == sqldb.SQLite {
 			for _, name := range []string{"carteira.db", "secret.key"} {
 				info, err := os.Stat(filepath.Join(in.dir, name))
@@ -27,7 +27,7 @@ func TestFirstServeMakesTheDatabaseAndSaysWhatIsNext(t *testing.T) {
 		} else if _, err := os.Stat(in.dir); err == nil {
 			t.Error("a data folder was made though the key and the database are elsewhere")
 		}
-		s.stop()
+		server.stop()
 
 		in.company()
 		again := in.serve()
@@ -40,7 +40,7 @@ func TestFirstServeMakesTheDatabaseAndSaysWhatIsNext(t *testing.T) {
 
 func TestCommandsTakeEffectOnTheRunningServer(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
+		server := in.serve()
 		owner := in.create("user_id", "company", "create", "--name", "Outra", "--email", "outra@example.com")
 		company := in.company()
 		if owner == "0" || company == "1" {
@@ -53,15 +53,15 @@ func TestCommandsTakeEffectOnTheRunningServer(t *testing.T) {
 		product := in.create("id", "product", "create", "--company", company, "--name", "Fibra")
 		plan := in.create("id", "plan", "create", "--company", company, "--name", "Mensal", "--value", "35.00", "--period", "1month", "--product-id", product)
 
-		c := s.client(token)
-		c.want(200, "GET", "/account", nil)
-		c.want(200, "GET", "/products/"+product, nil)
-		made := c.want(200, "POST", "/customers", map[string]any{"name": "Ana", "plan_id": plan}).customer(t)
+		client := server.client(token)
+		client.want(200, "GET", "/account", nil)
+		client.want(200, "GET", "/products/"+product, nil)
+		made := client.want(200, "POST", "/customers", map[string]any{"name": "Ana", "plan_id": plan}).customer(t)
 		if made.DueOn == "" {
 			t.Errorf("no due date from the plan: %+v", made)
 		}
 		in.run("plan", "set", "--company", company, "--id", plan, "--active=false")
-		refused := c.want(422, "POST", "/customers", map[string]any{"name": "Bia", "plan_id": plan})
+		refused := client.want(422, "POST", "/customers", map[string]any{"name": "Bia", "plan_id": plan})
 		if refused.Errors["plan_id"] == nil {
 			t.Errorf("a plan that is not active: %s", refused.body)
 		}
@@ -100,16 +100,16 @@ func TestDeletedTokenFailsOnTheNextCallInEveryProcess(t *testing.T) {
 		company := in.company()
 		token, other := in.token(company), in.token(company)
 		servers := in.serveAll()
-		for _, s := range servers {
-			s.client(token).want(200, "GET", "/account", nil)
+		for _, server := range servers {
+			server.client(token).want(200, "GET", "/account", nil)
 		}
 		in.run("token", "delete", "--company", company, "--id", "1")
-		for _, s := range servers {
-			a := s.client(token).want(401, "GET", "/account", nil)
-			if a.header.Get("WWW-Authenticate") != "Bearer" {
-				t.Errorf("401 with %v", a.header)
+		for _, server := range servers {
+			answer := server.client(token).want(401, "GET", "/account", nil)
+			if answer.header.Get("WWW-Authenticate") != "Bearer" {
+				t.Errorf("401 with %v", answer.header)
 			}
-			s.client(other).want(200, "GET", "/account", nil)
+			server.client(other).want(200, "GET", "/account", nil)
 		}
 	})
 }
@@ -127,15 +127,15 @@ func (in *installation) serveAll(env ...string) []*server {
 func TestMigrateMayBeRunAtAnyTime(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		together(4, func(int) { // on an empty database, at once
-			if r := in.try(nil, "migrate"); r.code != 0 {
-				t.Errorf("exit code %d: %s", r.code, r.stderr)
+			if result := in.try(nil, "migrate"); result.code != 0 {
+				t.Errorf("exit code %d: %s", result.code, result.stderr)
 			}
 		})
 		token := in.token(in.company())
-		c := in.serve().client(token)
-		c.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
+		client := in.serve().client(token)
+		client.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
 		in.run("migrate")
-		if all := c.customers(); len(all) != 1 {
+		if all := client.customers(); len(all) != 1 {
 			t.Errorf("customers after migrate: %v", all)
 		}
 	})
@@ -155,11 +155,11 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	var walk func(path []string)
 	walk = func(path []string) {
 		seen = append(seen, strings.Join(path, " "))
-		r := in.try(nil, append(path, "--help")...)
-		if r.code != 0 || r.stderr != "" || !strings.Contains(r.stdout, "Usage:\n  carteira") {
-			t.Errorf("%v --help: exit code %d\n%s%s", path, r.code, r.stdout, r.stderr)
+		result := in.try(nil, append(path, "--help")...)
+		if result.code != 0 || result.stderr != "" || !strings.Contains(result.stdout, "Usage:\n  carteira") {
+			t.Errorf("%v --help: exit code %d\n%s%s", path, result.code, result.stdout, result.stderr)
 		}
-		if _, list, ok := strings.Cut(r.stdout, "Available Commands:\n"); ok {
+		if _, list, ok := strings.Cut(result.stdout, "Available Commands:\n"); ok {
 			list, _, _ = strings.Cut(list, "\n\n")
 			for line := range strings.Lines(list) {
 				walk(append(slices.Clone(path), strings.Fields(line)[0]))
@@ -183,9 +183,9 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 func TestHelpNamesEverySetting(t *testing.T) {
 	t.Parallel()
 	help := install(t, sqldb.SQLite).run("serve", "--help")
-	for _, s := range settings {
-		if !strings.Contains(help, s.Env) {
-			t.Errorf("%s is not in the help of serve", s.Env)
+	for _, setting := range settings {
+		if !strings.Contains(help, setting.Env) {
+			t.Errorf("%s is not in the help of serve", setting.Env)
 		}
 	}
 }

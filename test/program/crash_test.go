@@ -14,26 +14,26 @@ import (
 
 // createUntilKilled makes customers from many clients at once, kills the server
 // when it has acknowledged n, and returns all that were acknowledged.
-func createUntilKilled(s *server, c *client, n int) map[int64]string {
+func createUntilKilled(server *server, client *client, n int) map[int64]string {
 	var mu sync.Mutex
 	acknowledged := map[int64]string{}
 	together(writers, func(i int) {
 		for j := 0; ; j++ {
-			name := fmt.Sprintf("Ana %s %d-%d", s.address, i, j)
-			a, err := c.send("POST", "/customers", map[string]any{"name": name, "usuario": name})
+			name := fmt.Sprintf("Ana %s %d-%d", server.address, i, j)
+			answer, err := client.send("POST", "/customers", map[string]any{"name": name, "usuario": name})
 			if err != nil {
 				return
 			}
-			if a.status != 200 {
-				s.t.Errorf("%d: %s", a.status, a.body)
-				s.kill()
+			if answer.status != 200 {
+				server.t.Errorf("%d: %s", answer.status, answer.body)
+				server.kill()
 				return
 			}
-			id := a.customer(s.t).ID
+			id := answer.customer(server.t).ID
 			mu.Lock()
 			acknowledged[id] = name
 			if len(acknowledged) == n {
-				s.kill()
+				server.kill()
 			}
 			mu.Unlock()
 		}
@@ -47,12 +47,12 @@ func TestKillLosesNothingThatWasAcknowledged(t *testing.T) {
 		token := in.token(company)
 		acknowledged := map[int64]string{}
 		for range 4 {
-			s := in.serve()
-			maps.Copy(acknowledged, createUntilKilled(s, s.client(token), 1+rand.IntN(200)))
+			server := in.serve()
+			maps.Copy(acknowledged, createUntilKilled(server, server.client(token), 1+rand.IntN(200)))
 		}
 		there := map[int64]string{}
-		for _, c := range in.serve().client(token).customers() {
-			there[c.ID] = c.Name
+		for _, customer := range in.serve().client(token).customers() {
+			there[customer.ID] = customer.Name
 		}
 		for id, name := range acknowledged {
 			if there[id] != name {
@@ -67,9 +67,9 @@ func TestKillLosesNothingThatWasAcknowledged(t *testing.T) {
 func wantOneEventEach(t *testing.T, db *sqldb.DB, customers map[int64]string) {
 	t.Helper()
 	told := map[int64]int{}
-	err := sqldb.Each(t.Context(), db, "SELECT body FROM events WHERE name = 'customer.created'", nil, func(r sqldb.Row) error {
+	err := sqldb.Each(t.Context(), db, "SELECT body FROM events WHERE name = 'customer.created'", nil, func(row sqldb.Row) error {
 		var body string
-		if err := r.Scan(&body); err != nil {
+		if err := row.Scan(&body); err != nil {
 			return err
 		}
 		var e struct{ Data struct{ Customer customer } }
@@ -96,52 +96,52 @@ func TestKeyIsCarriedOutOnceHoweverOftenTheServerIsKilled(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		token := in.token(in.company())
 		const keys = 120
-		create := func(c *client, key int) (answer, error) {
+		create := func(client *client, key int) (answer, error) {
 			name := fmt.Sprint("Ana ", key)
-			return c.send("POST", "/customers", map[string]any{"name": name}, "Idempotency-Key", name)
+			return client.send("POST", "/customers", map[string]any{"name": name}, "Idempotency-Key", name)
 		}
 		var mu sync.Mutex
 		first := map[int]string{} // by key, the first answer
 		for round := range 4 {
-			s := in.serve()
-			c := s.client(token)
+			server := in.serve()
+			client := server.client(token)
 			killAt := len(first) + 1 + rand.IntN(keys/4)
 			together(writers, func(i int) {
 				for key := i; key < keys; key += writers {
-					a, err := create(c, key)
+					answer, err := create(client, key)
 					if err != nil {
 						return
 					}
 					mu.Lock()
 					switch seen, ok := first[key]; {
-					case a.status == 200 && !ok:
-						first[key] = string(a.body)
-					case a.status == 200 && seen != string(a.body):
-						t.Errorf("key %d was answered %s, then %s", key, seen, a.body)
-					case a.status != 200 && (a.status != 409 || ok):
-						t.Errorf("round %d, key %d, answered %t: %d %s", round, key, ok, a.status, a.body)
+					case answer.status == 200 && !ok:
+						first[key] = string(answer.body)
+					case answer.status == 200 && seen != string(answer.body):
+						t.Errorf("key %d was answered %s, then %s", key, seen, answer.body)
+					case answer.status != 200 && (answer.status != 409 || ok):
+						t.Errorf("round %d, key %d, answered %t: %d %s", round, key, ok, answer.status, answer.body)
 					}
 					if len(first) >= killAt {
-						s.kill()
+						server.kill()
 					}
 					mu.Unlock()
 				}
 			})
-			s.kill()
+			server.kill()
 		}
 		// Two minutes later nobody believes any more that a killed server is at work.
 		expireLeases(t, in.open())
-		c := in.serve().client(token)
+		client := in.serve().client(token)
 		for key := range keys {
-			a, err := create(c, key)
-			lost := a.status == 409 && strings.Contains(a.Message, "its answer was lost")
-			if err != nil || a.status != 200 && !lost || lost && first[key] != "" {
-				t.Errorf("key %d: %v %d %s", key, err, a.status, a.body)
+			answer, err := create(client, key)
+			lost := answer.status == 409 && strings.Contains(answer.Message, "its answer was lost")
+			if err != nil || answer.status != 200 && !lost || lost && first[key] != "" {
+				t.Errorf("key %d: %v %d %s", key, err, answer.status, answer.body)
 			}
 		}
 		made := map[string]int{}
-		for _, c := range c.customers() {
-			made[c.Name]++
+		for _, customer := range client.customers() {
+			made[customer.Name]++
 		}
 		for key := range keys {
 			if n := made[fmt.Sprint("Ana ", key)]; n != 1 {

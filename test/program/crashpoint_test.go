@@ -17,12 +17,12 @@ const imported = 10
 
 // backlog subscribes a webhook and writes events that nobody has sent yet, as
 // no server runs at their time.
-func (in *installation) backlog(r *receiver, env []string) {
+func (in *installation) backlog(receiver *receiver, env []string) {
 	in.t.Helper()
 	company := in.company()
-	s := in.serve(env...)
-	s.client(in.token(company)).want(200, "POST", "/webhooks", map[string]any{"url": r.URL, "events": []string{"customer.created"}})
-	s.stop()
+	server := in.serve(env...)
+	server.client(in.token(company)).want(200, "POST", "/webhooks", map[string]any{"url": receiver.URL, "events": []string{"customer.created"}})
+	server.stop()
 	sheet := "name\n" + strings.Repeat("Ana\n", imported)
 	file := filepath.Join(in.t.TempDir(), "customers.csv")
 	if err := os.WriteFile(file, []byte(sheet), 0o600); err != nil {
@@ -32,7 +32,7 @@ func (in *installation) backlog(r *receiver, env []string) {
 }
 
 // dies runs a server of the backlog until it is killed at a point.
-func (in *installation) dies(r *receiver, env []string, point string) {
+func (in *installation) dies(receiver *receiver, env []string, point string) {
 	in.t.Helper()
 	program, err := mortal()
 	if err != nil {
@@ -42,8 +42,8 @@ func (in *installation) dies(r *receiver, env []string, point string) {
 	begun := make(chan struct{})
 	if point == "during-request" { // which the receiver knows best
 		var once sync.Once
-		r.meeting(func(string) { once.Do(func() { <-begun; p.kill() }) })
-		defer r.meeting(nil)
+		receiver.meeting(func(string) { once.Do(func() { <-begun; p.kill() }) })
+		defer receiver.meeting(nil)
 	}
 	p = start(in.t, program, slices.Concat(in.env, env, []string{"CARTEIRA_CRASH_AT=" + point}), "serve")
 	close(begun)
@@ -68,12 +68,12 @@ func TestDeathAtEveryPointOfADeliveryLosesNone(t *testing.T) {
 	} {
 		t.Run(point.name, func(t *testing.T) {
 			eachDatabase(t, func(t *testing.T, in *installation) {
-				r := newReceiver(t)
-				env := r.env(t)
-				in.backlog(r, env)
-				in.dies(r, env, point.name)
+				receiver := newReceiver(t)
+				env := receiver.env(t)
+				in.backlog(receiver, env)
+				in.dies(receiver, env, point.name)
 				db := in.open()
-				underWay, came := claimedEvents(t, db), r.received()
+				underWay, came := claimedEvents(t, db), receiver.received()
 				recorded := count(t, db, `SELECT count(*) FROM delivery_attempts`)
 				most := laneCap
 				if point.closed { // others may have been accepted, and more claimed, during the first record
@@ -88,9 +88,9 @@ func TestDeathAtEveryPointOfADeliveryLosesNone(t *testing.T) {
 				eventually(t, "all is delivered", func() bool {
 					return count(t, db, `SELECT count(*) FROM deliveries WHERE status <> 'delivered'`) == 0
 				})
-				wantDelivered(t, db, r.received(), 1)
-				wantRepeatedOnly(t, r.received(), underWay)
-				if n := len(r.received()); n != imported {
+				wantDelivered(t, db, receiver.received(), 1)
+				wantRepeatedOnly(t, receiver.received(), underWay)
+				if n := len(receiver.received()); n != imported {
 					t.Errorf("%d events came, want %d", n, imported)
 				}
 			})
@@ -101,8 +101,8 @@ func TestDeathAtEveryPointOfADeliveryLosesNone(t *testing.T) {
 // claimedEvents are the events that were under way.
 func claimedEvents(t *testing.T, db *sqldb.DB) []string {
 	t.Helper()
-	ids, err := sqldb.All(t.Context(), db, func(r sqldb.Row) (id string, err error) {
-		err = r.Scan(&id)
+	ids, err := sqldb.All(t.Context(), db, func(row sqldb.Row) (id string, err error) {
+		err = row.Scan(&id)
 		return id, err
 	}, `SELECT e.event_id FROM delivery_lanes l JOIN deliveries d ON d.lane = l.lane AND l.sending LIKE '%,' || CAST(d.id AS TEXT) || ',%'
 		JOIN events e ON e.id = d.event_id WHERE d.status = 'pending'`)

@@ -55,8 +55,8 @@ func (d *demo) interrupt() {
 // none: two demos that start at once could both find it free.
 func takeDefaultPort(t *testing.T) {
 	t.Helper()
-	if l, err := net.Listen("tcp", "127.0.0.1:8080"); err == nil {
-		t.Cleanup(func() { _ = l.Close() })
+	if listener, err := net.Listen("tcp", "127.0.0.1:8080"); err == nil {
+		t.Cleanup(func() { _ = listener.Close() })
 	}
 }
 
@@ -64,20 +64,20 @@ func TestDemoPrintsACallThatWorksWhenPasted(t *testing.T) {
 	need(t, "curl")
 	t.Parallel()
 	takeDefaultPort(t)
-	d := startDemo(t)
+	demo := startDemo(t)
 
 	home := t.TempDir()
 	tellStatus := "silent\nwrite-out = \"%{stderr}%{http_code}\"\n"
 	if err := os.WriteFile(filepath.Join(home, ".curlrc"), []byte(tellStatus), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sh := exec.Command("sh", "-c", d.curl)
+	sh := exec.Command("sh", "-c", demo.curl)
 	sh.Env = []string{"PATH=" + os.Getenv("PATH"), "CURL_HOME=" + home}
 	var status strings.Builder
 	sh.Stderr = &status
 	body, err := sh.Output()
 	if err != nil || status.String() != "200" {
-		t.Fatalf("%s: %v, status %s: %s", d.curl, err, status.String(), body)
+		t.Fatalf("%s: %v, status %s: %s", demo.curl, err, status.String(), body)
 	}
 	var a answer
 	var list []customer
@@ -85,13 +85,13 @@ func TestDemoPrintsACallThatWorksWhenPasted(t *testing.T) {
 		t.Fatalf("%v: %s", err, body)
 	}
 	if err := json.Unmarshal(a.Data, &list); err != nil || !a.Success || len(list) != 3 {
-		t.Errorf("%s: %v: %s", d.curl, err, body)
+		t.Errorf("%s: %v: %s", demo.curl, err, body)
 	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	signIn, err := (&http.Client{Jar: jar}).PostForm(d.panel+"/login", url.Values{"email": {"demo@example.com"}, "password": {d.password}})
+	signIn, err := (&http.Client{Jar: jar}).PostForm(demo.panel+"/login", url.Values{"email": {"demo@example.com"}, "password": {demo.password}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,32 +104,32 @@ func TestDemoPrintsACallThatWorksWhenPasted(t *testing.T) {
 func TestDemoTakesAnotherPortWhenTheDefaultIsTaken(t *testing.T) {
 	t.Parallel()
 	takeDefaultPort(t)
-	d := startDemo(t)
-	if d.address == "127.0.0.1:8080" {
+	demo := startDemo(t)
+	if demo.address == "127.0.0.1:8080" {
 		t.Fatal("the demo took a port that somebody had")
 	}
-	if p := d.get("/readyz"); p.status != 200 {
-		t.Errorf("/readyz: %d", p.status)
+	if page := demo.get("/readyz"); page.status != 200 {
+		t.Errorf("/readyz: %d", page.status)
 	}
 }
 
 func TestDemoPrintsTheAddressOfAPortItWasToldToChoose(t *testing.T) {
 	t.Parallel()
-	d := startDemo(t, "--listen", "127.0.0.1:0")
-	if p := d.get("/readyz"); p.status != 200 {
-		t.Errorf("/readyz: %d", p.status)
+	demo := startDemo(t, "--listen", "127.0.0.1:0")
+	if page := demo.get("/readyz"); page.status != 200 {
+		t.Errorf("/readyz: %d", page.status)
 	}
 }
 
 func TestDemoLeavesNothingBehindAfterCtrlC(t *testing.T) {
 	t.Parallel()
 	takeDefaultPort(t)
-	d := startDemo(t)
-	if made := namesIn(t, d.cmd.Dir); len(made) != 1 {
+	demo := startDemo(t)
+	if made := namesIn(t, demo.cmd.Dir); len(made) != 1 {
 		t.Fatalf("the temporary folder has %v while the demo runs", made)
 	}
-	d.interrupt()
-	if left := namesIn(t, d.cmd.Dir); len(left) != 0 {
+	demo.interrupt()
+	if left := namesIn(t, demo.cmd.Dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
@@ -159,8 +159,8 @@ func namesIn(t *testing.T, dir string) (names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range entries {
-		names = append(names, e.Name())
+	for _, entry := range entries {
+		names = append(names, entry.Name())
 	}
 	return names
 }

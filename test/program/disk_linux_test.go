@@ -57,14 +57,14 @@ func mountDisk(t *testing.T, dir string) *disk {
 // and flushing them to the disk does not.
 func (d *disk) starve() {
 	d.t.Helper()
-	f, err := os.Create(filepath.Join(d.room, "filler"))
+	file, err := os.Create(filepath.Join(d.room, "filler"))
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	for err == nil {
-		_, err = f.Write(make([]byte, 4096))
+		_, err = file.Write(make([]byte, 4096))
 	}
-	_ = f.Close()
+	_ = file.Close()
 }
 
 // fail has the file system meet an error, upon which it turns read-only.
@@ -87,20 +87,20 @@ func TestDiskThatFailsTurnsReadinessRed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := install(t, sqldb.SQLite)
-			d := mountDisk(t, in.dir)
+			disk := mountDisk(t, in.dir)
 			token := in.token(in.company())
-			s := in.serve()
-			c := s.client(token)
-			c.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
-			s.wantReady(200, "ready")
-			tt.hurt(d)
+			server := in.serve()
+			client := server.client(token)
+			client.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
+			server.wantReady(200, "ready")
+			tt.hurt(disk)
 			eventually(t, "a write is refused", func() bool {
-				a, err := c.send("POST", "/customers", map[string]any{"name": "Bia"})
-				return err == nil && a.status == 503
+				answer, err := client.send("POST", "/customers", map[string]any{"name": "Bia"})
+				return err == nil && answer.status == 503
 			})
-			s.wantReady(503, tt.says)
-			s.saidError("") // though nobody asks
-			s.kill()        // it has nowhere to write what a stop writes down
+			server.wantReady(503, tt.says)
+			server.saidError("") // though nobody asks
+			server.kill()        // it has nowhere to write what a stop writes down
 		})
 	}
 }

@@ -18,17 +18,17 @@ type finding struct{ Check, Verdict, Text, Advice string }
 // examine runs doctor and returns what it found, by check.
 func (in *installation) examine(code int, args ...string) map[string]finding {
 	in.t.Helper()
-	r := in.try(nil, append([]string{"doctor", "--json"}, args...)...)
+	result := in.try(nil, append([]string{"doctor", "--json"}, args...)...)
 	var said struct {
 		OK       bool
 		Findings []finding
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &said); err != nil || r.code != code || said.OK != (code == 0) {
-		in.t.Errorf("doctor %v: exit code %d, want %d, %v\n%s%s", args, r.code, code, err, r.stdout, r.stderr)
+	if err := json.Unmarshal([]byte(result.stdout), &said); err != nil || result.code != code || said.OK != (code == 0) {
+		in.t.Errorf("doctor %v: exit code %d, want %d, %v\n%s%s", args, result.code, code, err, result.stdout, result.stderr)
 	}
 	found := map[string]finding{}
-	for _, f := range said.Findings {
-		found[f.Check] = f
+	for _, finding := range said.Findings {
+		found[finding.Check] = finding
 	}
 	return found
 }
@@ -52,14 +52,14 @@ func busy(t *testing.T, in *installation) (*client, string) {
 	company := in.company()
 	in.run("plan", "create", "--company", company, "--name", "Mensal", "--value", "35.00", "--period", "1month")
 	in.run("credits", "grant", "--company", company, "--amount", "10")
-	c := in.serve().client(in.token(company))
+	client := in.serve().client(in.token(company))
 	for range 3 {
-		c.want(200, "POST", "/customers", map[string]any{"name": "João", "whatsapp": "(11) 98765-4321", "plan_id": 1, "due_date": "2030-01-31"})
+		client.want(200, "POST", "/customers", map[string]any{"name": "João", "whatsapp": "(11) 98765-4321", "plan_id": 1, "due_date": "2030-01-31"})
 	}
-	c.want(200, "POST", "/invoices/1/status", map[string]any{"status": "Pago"})
-	c.want(200, "POST", "/webhooks", map[string]any{"url": "https://receiver.invalid/hook", "events": []string{"customer.updated"}})
-	c.want(200, "PUT", "/customers/2", map[string]any{"name": "Maria"})
-	return c, company
+	client.want(200, "POST", "/invoices/1/status", map[string]any{"status": "Pago"})
+	client.want(200, "POST", "/webhooks", map[string]any{"url": "https://receiver.invalid/hook", "events": []string{"customer.updated"}})
+	client.want(200, "PUT", "/customers/2", map[string]any{"name": "Maria"})
+	return client, company
 }
 
 // fsync is off in the PostgreSQL of tests, which doctor must say.
@@ -78,9 +78,9 @@ func TestDoctorFindsASoundInstallationSound(t *testing.T) {
 		}
 		found := in.examine(code)
 		allowThrowAway(in, found)
-		for name, f := range found {
-			if f.Verdict == "wrong" {
-				t.Errorf("%s: %+v", name, f)
+		for name, finding := range found {
+			if finding.Verdict == "wrong" {
+				t.Errorf("%s: %+v", name, finding)
 			}
 		}
 		for _, name := range []string{"schema", "key", "clock", "counts", "payments", "credits", "charges", "delivery queue", "phones"} {
@@ -93,7 +93,7 @@ func TestDoctorFindsASoundInstallationSound(t *testing.T) {
 
 func TestDoctorFindsWhatIsWrongAndFixesCounts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
-		c, company := busy(t, in)
+		client, company := busy(t, in)
 		in.sql(
 			`UPDATE tally_totals SET n = n + 5 WHERE book = 'customers'`,
 			`UPDATE credit_balances SET balance = balance + 1 WHERE company_id = `+company,
@@ -105,8 +105,8 @@ func TestDoctorFindsWhatIsWrongAndFixesCounts(t *testing.T) {
 		for name, verdict := range map[string]string{
 			"counts": "wrong", "credits": "wrong", "payments": "wrong", "delivery queue": "wrong", "phones": "warning",
 		} {
-			if f := found[name]; f.Verdict != verdict || f.Advice == "" {
-				t.Errorf("%s: %+v", name, f)
+			if finding := found[name]; finding.Verdict != verdict || finding.Advice == "" {
+				t.Errorf("%s: %+v", name, finding)
 			}
 		}
 		in.sql(
@@ -116,7 +116,7 @@ func TestDoctorFindsWhatIsWrongAndFixesCounts(t *testing.T) {
 		if after := in.examine(1, "--fix"); after["counts"].Verdict != "ok" || after["fix"].Verdict != "ok" {
 			t.Errorf("after the fix: %+v, %+v", after["fix"], after["counts"])
 		}
-		if got := len(c.customers()); got != 3 { // which compares with the total
+		if got := len(client.customers()); got != 3 { // which compares with the total
 			t.Errorf("%d customers", got)
 		}
 	})
@@ -142,8 +142,8 @@ func TestDoctorNamesAWrongKey(t *testing.T) {
 	if err := os.Chmod(filepath.Join(in.dir, "secret.key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := in.examine(1)["key"]; f.Verdict != "wrong" || !strings.Contains(f.Text, "wrong CARTEIRA_SECRET_KEY") {
-		t.Errorf("%+v", f)
+	if finding := in.examine(1)["key"]; finding.Verdict != "wrong" || !strings.Contains(finding.Text, "wrong CARTEIRA_SECRET_KEY") {
+		t.Errorf("%+v", finding)
 	}
 }
 
@@ -152,15 +152,15 @@ func TestDoctorAsksOthersWhenTold(t *testing.T) {
 	in := install(t, sqldb.SQLite)
 	company := in.company()
 	in.run("gateway", "set", "--company", company, "--provider", "sandbox")
-	s := in.serve()
-	in.env = append(in.env, "CARTEIRA_PUBLIC_URL=http://"+s.address)
+	server := in.serve()
+	in.env = append(in.env, "CARTEIRA_PUBLIC_URL=http://"+server.address)
 	found := in.examine(0, "--online")
 	if found["reachable"].Verdict != "ok" || !strings.Contains(found["gateways"].Text, "1 gateways") {
 		t.Errorf("%+v", found)
 	}
-	s.stop()
-	if f := in.examine(1, "--online")["reachable"]; f.Verdict != "wrong" {
-		t.Errorf("%+v", f)
+	server.stop()
+	if finding := in.examine(1, "--online")["reachable"]; finding.Verdict != "wrong" {
+		t.Errorf("%+v", finding)
 	}
 }
 
@@ -168,14 +168,14 @@ func TestDoctorPrintsALineForEachCheck(t *testing.T) {
 	t.Parallel()
 	in := install(t, sqldb.SQLite)
 	in.company()
-	r := in.try(nil, "doctor")
+	result := in.try(nil, "doctor")
 	for _, want := range []string{"ok       schema", "warning  backups", "-> set CARTEIRA_BACKUP_DIR"} {
-		if !strings.Contains(r.stdout, want) {
-			t.Errorf("%q is not in:\n%s", want, r.stdout)
+		if !strings.Contains(result.stdout, want) {
+			t.Errorf("%q is not in:\n%s", want, result.stdout)
 		}
 	}
-	if r.code != 0 || r.stderr != "" {
-		t.Errorf("exit code %d, %s", r.code, r.stderr)
+	if result.code != 0 || result.stderr != "" {
+		t.Errorf("exit code %d, %s", result.code, result.stderr)
 	}
 }
 
@@ -185,19 +185,19 @@ func TestServerBacksUpByItself(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "backups")
 	in.env = append(in.env, "CARTEIRA_BACKUP_DIR="+folder)
 	token := in.token(in.company())
-	s := in.serve()
+	server := in.serve()
 	eventually(t, "a copy was made", func() bool {
 		names, _ := filepath.Glob(filepath.Join(folder, "carteira-*.db"))
-		return len(names) == 1 && strings.Contains(s.stderr.String(), "backed up")
+		return len(names) == 1 && strings.Contains(server.stderr.String(), "backed up")
 	})
-	metrics := s.get("/metrics").body
+	metrics := server.get("/metrics").body
 	for _, name := range []string{"carteira_backup_last_success_timestamp_seconds 1.", "carteira_backup_size_bytes"} {
 		if !strings.Contains(metrics, name) {
 			t.Errorf("%s is not among the metrics", name)
 		}
 	}
-	if f := in.examine(0)["backups"]; f.Verdict != "ok" {
-		t.Errorf("%+v", f)
+	if finding := in.examine(0)["backups"]; finding.Verdict != "ok" {
+		t.Errorf("%+v", finding)
 	}
 	names, _ := filepath.Glob(filepath.Join(folder, "carteira-*.db"))
 	restored := install(t, sqldb.SQLite)
@@ -218,10 +218,10 @@ func backedUp(t *testing.T) (in *installation, token, file string) {
 	company := in.company()
 	token = in.token(company)
 	file = filepath.Join(t.TempDir(), "copy.db")
-	s := in.serve()
-	s.client(token).want(http.StatusOK, "POST", "/customers", map[string]any{"name": "João"})
+	server := in.serve()
+	server.client(token).want(http.StatusOK, "POST", "/customers", map[string]any{"name": "João"})
 	in.run("backup", file)
-	s.stop()
+	server.stop()
 	return in, token, file
 }
 

@@ -22,9 +22,9 @@ func TestForwardedForIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 	} {
 		t.Run(tt.trusted+" "+tt.header, func(t *testing.T) {
 			t.Parallel()
-			s := install(t, sqldb.SQLite).serve("CARTEIRA_TRUSTED_PROXIES=" + tt.trusted)
-			s.get("/healthz", "X-Forwarded-For", tt.header, "X-Request-Id", "asked")
-			if got := s.request("asked").Remote; !strings.HasPrefix(got, tt.want) {
+			server := install(t, sqldb.SQLite).serve("CARTEIRA_TRUSTED_PROXIES=" + tt.trusted)
+			server.get("/healthz", "X-Forwarded-For", tt.header, "X-Request-Id", "asked")
+			if got := server.request("asked").Remote; !strings.HasPrefix(got, tt.want) {
 				t.Errorf("remote is %q, want %q", got, tt.want)
 			}
 		})
@@ -50,11 +50,11 @@ func TestMetricsAreForThoseWhoMaySeeThem(t *testing.T) {
 			t.Parallel()
 			in := install(t, sqldb.SQLite)
 			in.secret("hunter2")
-			s := in.serve(tt.settings...)
-			s.address = strings.Replace(s.address, "[::]", "127.0.0.1", 1)
-			p := s.get("/metrics", tt.header...)
-			if p.status != tt.want || strings.Contains(p.body, "carteira_") != (tt.want == 200) {
-				t.Errorf("%d: %.200s", p.status, p.body)
+			server := in.serve(tt.settings...)
+			server.address = strings.Replace(server.address, "[::]", "127.0.0.1", 1)
+			page := server.get("/metrics", tt.header...)
+			if page.status != tt.want || strings.Contains(page.body, "carteira_") != (tt.want == 200) {
+				t.Errorf("%d: %.200s", page.status, page.body)
 			}
 		})
 	}
@@ -62,12 +62,12 @@ func TestMetricsAreForThoseWhoMaySeeThem(t *testing.T) {
 
 func TestMetricsCountByRouteAndShowThePools(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
-		c := s.client(in.token(in.company()))
+		server := in.serve()
+		client := server.client(in.token(in.company()))
 		for id := range 3 {
-			c.want(404, "GET", fmt.Sprint("/customers/", 77+id), nil)
+			client.want(404, "GET", fmt.Sprint("/customers/", 77+id), nil)
 		}
-		metrics := s.get("/metrics").body
+		metrics := server.get("/metrics").body
 		pool := map[sqldb.Engine]string{sqldb.SQLite: "write", sqldb.Postgres: "postgres"}[in.engine]
 		for _, want := range []string{
 			`carteira_http_requests_total{route="GET /api/v1/customers/{id}",status="404"} 3`,
@@ -84,14 +84,14 @@ func TestMetricsCountByRouteAndShowThePools(t *testing.T) {
 
 func TestEveryAnswerHasSecurityHeadersAndARequestID(t *testing.T) {
 	t.Parallel()
-	s := install(t, sqldb.SQLite).serve()
+	server := install(t, sqldb.SQLite).serve()
 	for path, status := range map[string]int{
 		"/": 303, "/healthz": 200, "/readyz": 200, "/metrics": 200, "/docs": 200, "/docs/": 301, "/docs/scalar.js": 200,
 		"/openapi.yaml": 200, "/openapi.json": 200, "/nowhere": 404, "//docs": 307, "/api/v1": 401, "/api/v1/customers": 401, "/api/v1/nowhere": 401,
 	} {
-		p := s.get(path)
-		if p.status != status {
-			t.Errorf("%s: %d, want %d", path, p.status, status)
+		page := server.get(path)
+		if page.status != status {
+			t.Errorf("%s: %d, want %d", path, page.status, status)
 		}
 		for name, want := range map[string]string{
 			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
@@ -100,7 +100,7 @@ func TestEveryAnswerHasSecurityHeadersAndARequestID(t *testing.T) {
 			if path == "/nowhere" && name == "Referrer-Policy" { // a page with forms, whose origin is checked
 				want = "same-origin"
 			}
-			got := p.Header.Get(name)
+			got := page.Header.Get(name)
 			if !strings.HasPrefix(got, want) || (got == "") != (name == "Strict-Transport-Security") {
 				t.Errorf("%s: %s is %q", path, name, got)
 			}
@@ -110,7 +110,7 @@ func TestEveryAnswerHasSecurityHeadersAndARequestID(t *testing.T) {
 
 func TestDocumentationIsServed(t *testing.T) {
 	t.Parallel()
-	s := install(t, sqldb.SQLite).serve()
+	server := install(t, sqldb.SQLite).serve()
 	for path, want := range map[string][2]string{
 		"/openapi.yaml":   {"application/yaml", "openapi: 3.1"},
 		"/openapi.json":   {"application/json", `"openapi":"3.1`},
@@ -119,10 +119,10 @@ func TestDocumentationIsServed(t *testing.T) {
 		"/healthz":        {"text/plain; charset=utf-8", "ok"},
 		"/readyz":         {"text/plain; charset=utf-8", "ready"},
 	} {
-		p := s.get(path)
-		if body := strings.ReplaceAll(p.body, " ", ""); p.status != 200 || p.Header.Get("Content-Type") != want[0] ||
+		page := server.get(path)
+		if body := strings.ReplaceAll(page.body, " ", ""); page.status != 200 || page.Header.Get("Content-Type") != want[0] ||
 			!strings.Contains(body, strings.ReplaceAll(want[1], " ", "")) {
-			t.Errorf("%s: %d %s %.200s", path, p.status, p.Header.Get("Content-Type"), p.body)
+			t.Errorf("%s: %d %s %.200s", path, page.status, page.Header.Get("Content-Type"), page.body)
 		}
 	}
 }
@@ -131,27 +131,27 @@ func TestRequestIsLoggedWithItsIDAndCompany(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		in.company()
 		company := in.company()
-		s := in.serve("CARTEIRA_LOG_LEVEL=debug") // which must not betray a secret either
-		c := s.client(in.token(company))
-		a := c.want(404, "GET", "/customers/77", nil, "X-Request-Id", "n8n:run-42")
-		line := s.request("n8n:run-42")
+		server := in.serve("CARTEIRA_LOG_LEVEL=debug") // which must not betray a secret either
+		client := server.client(in.token(company))
+		answer := client.want(404, "GET", "/customers/77", nil, "X-Request-Id", "n8n:run-42")
+		line := server.request("n8n:run-42")
 		want := logLine{
 			Level: "INFO", Msg: "request", RequestID: "n8n:run-42", Method: "GET", Path: "/api/v1/customers/77",
 			Remote: line.Remote, Status: 404, CompanyID: 2,
 		}
-		if line != want || a.header.Get("X-Request-Id") != "n8n:run-42" || !strings.HasPrefix(line.Remote, "127.0.0.1:") {
+		if line != want || answer.header.Get("X-Request-Id") != "n8n:run-42" || !strings.HasPrefix(line.Remote, "127.0.0.1:") {
 			t.Errorf("logged %+v, want %+v", line, want)
 		}
 		for _, insane := range []string{"", "a b", `"`, strings.Repeat("x", 129)} {
-			given := c.want(200, "GET", "/account", nil, "X-Request-Id", insane).header.Get("X-Request-Id")
-			if given == insane || s.request(given).Status != 200 {
+			given := client.want(200, "GET", "/account", nil, "X-Request-Id", insane).header.Get("X-Request-Id")
+			if given == insane || server.request(given).Status != 200 {
 				t.Errorf("%q became %q", insane, given)
 			}
 		}
-		wrong := s.client("cart_" + strings.Repeat("a", 40))
+		wrong := server.client("cart_" + strings.Repeat("a", 40))
 		in.secret(wrong.token)
 		wrong.want(401, "GET", "/account", nil, "X-Request-Id", "stranger")
-		if line := s.request("stranger"); line.Status != 401 || line.CompanyID != 0 {
+		if line := server.request("stranger"); line.Status != 401 || line.CompanyID != 0 {
 			t.Errorf("logged %+v", line)
 		}
 	})
@@ -162,13 +162,13 @@ func TestRateLimitHeadersAreSpelledAsTheContractHasThem(t *testing.T) {
 	t.Parallel()
 	in := install(t, sqldb.SQLite)
 	token := in.token(in.company())
-	s := in.serve("CARTEIRA_RATE_LIMIT=60")
-	conn, err := net.Dial("tcp", s.address)
+	server := in.serve("CARTEIRA_RATE_LIMIT=60")
+	conn, err := net.Dial("tcp", server.address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	fmt.Fprintf(conn, "GET /api/v1/account HTTP/1.1\r\nHost: %s\r\nAuthorization: bearer %s\r\n\r\n", s.address, token)
+	fmt.Fprintf(conn, "GET /api/v1/account HTTP/1.1\r\nHost: %s\r\nAuthorization: bearer %s\r\n\r\n", server.address, token)
 	var raw strings.Builder
 	for lines := bufio.NewScanner(conn); lines.Scan() && lines.Text() != ""; {
 		raw.WriteString(lines.Text() + "\n")

@@ -84,18 +84,18 @@ func (b *bank) create(w http.ResponseWriter, r *http.Request) {
 
 func (b *bank) search(w http.ResponseWriter, r *http.Request) {
 	found := []map[string]any{}
-	for _, p := range b.payments {
-		if p["external_reference"] == r.URL.Query().Get("external_reference") {
-			found = append(found, p)
+	for _, payment := range b.payments {
+		if payment["external_reference"] == r.URL.Query().Get("external_reference") {
+			found = append(found, payment)
 		}
 	}
 	answerJSON(w, 200, map[string]any{"results": found, "paging": map[string]int{"total": len(found)}})
 }
 
 func (b *bank) find(id string) map[string]any {
-	for _, p := range b.payments {
-		if fmt.Sprint(p["id"]) == id {
-			return p
+	for _, payment := range b.payments {
+		if fmt.Sprint(payment["id"]) == id {
+			return payment
 		}
 	}
 	return nil
@@ -133,9 +133,9 @@ func (b *bank) charges() int {
 func (b *bank) pay() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, p := range b.payments {
-		if p["status"] == "pending" {
-			p["status"], p["status_detail"], p["date_approved"] = "approved", "accredited", time.Now().Format("2006-01-02T15:04:05.000-07:00")
+	for _, payment := range b.payments {
+		if payment["status"] == "pending" {
+			payment["status"], payment["status_detail"], payment["date_approved"] = "approved", "accredited", time.Now().Format("2006-01-02T15:04:05.000-07:00")
 		}
 	}
 }
@@ -143,8 +143,8 @@ func (b *bank) pay() {
 func (b *bank) payable() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, p := range b.payments {
-		if p["status"] == "pending" {
+	for _, payment := range b.payments {
+		if payment["status"] == "pending" {
 			n++
 		}
 	}
@@ -182,10 +182,10 @@ type till struct {
 	callback string // path
 }
 
-func (in *installation) till(b *bank) *till {
+func (in *installation) till(bank *bank) *till {
 	in.t.Helper()
-	t := &till{installation: in, bank: b}
-	in.env = append(in.env, "CARTEIRA_FAKE_GATEWAY="+b.URL)
+	t := &till{installation: in, bank: bank}
+	in.env = append(in.env, "CARTEIRA_FAKE_GATEWAY="+bank.URL)
 	in.secret(bankToken, bankSecret)
 	company := in.company()
 	plan := in.create("id", "plan", "create", "--company", company, "--name", "Mensal", "--value", "35.00", "--period", "1month")
@@ -205,17 +205,17 @@ func (in *installation) till(b *bank) *till {
 	}
 	t.callback = made.CallbackURL[strings.Index(made.CallbackURL, "/gateways/"):]
 	t.token = in.token(company)
-	s := t.serveMortal()
+	server := t.serveMortal()
 	planID, _ := strconv.Atoi(plan)
 	due := time.Now().AddDate(0, 0, 3).Format("2006-01-02")
-	a := s.client(t.token).want(200, "POST", "/customers", map[string]any{"name": "Ana Lima", "email": "ana@example.com", "plan_id": planID, "data_de_vencimento": due})
-	list := s.client(t.token).want(200, "GET", fmt.Sprintf("/customers/%d/invoices", a.customer(in.t).ID), nil)
+	answer := server.client(t.token).want(200, "POST", "/customers", map[string]any{"name": "Ana Lima", "email": "ana@example.com", "plan_id": planID, "data_de_vencimento": due})
+	list := server.client(t.token).want(200, "GET", fmt.Sprintf("/customers/%d/invoices", answer.customer(in.t).ID), nil)
 	var invoices []struct{ ID int64 }
 	if err := json.Unmarshal(list.Data, &invoices); err != nil || len(invoices) != 1 {
 		in.t.Fatalf("%v: %s", err, list.body)
 	}
 	t.invoice = strconv.FormatInt(invoices[0].ID, 10)
-	s.stop()
+	server.stop()
 	return t
 }
 
@@ -295,15 +295,15 @@ func TestDeathAtEveryPointOfAPaymentIsMadeGood(t *testing.T) {
 				}
 				// Half a minute later nobody believes any more that the killed one does it.
 				execute(t, db, `UPDATE charges SET next_check_at = 0 WHERE state <> 'paid'`)
-				s := till.serveMortal()
+				server := till.serveMortal()
 				if point.made == 0 { // nothing was made; whoever asks again gets it made
-					s.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
+					server.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
 				}
 				till.bank.pay()
 				execute(t, db, `UPDATE charges SET next_check_at = 0 WHERE state IN ('reserved', 'pending')`)
 				execute(t, db, `UPDATE gateways SET resume_at = 0`)
 				till.wantSettled()
-				s.stop()
+				server.stop()
 			})
 		})
 	}
@@ -314,23 +314,23 @@ func (t *till) dieAt(point string) {
 	t.t.Helper()
 	env := "CARTEIRA_CRASH_AT=" + point
 	if strings.HasPrefix(point, "charge-") && point != "charge-looked-up" {
-		s := t.serveMortal(env)
-		if a, err := s.client(t.token).send("POST", "/invoices/"+t.invoice+"/pix", nil); err == nil {
-			t.t.Fatalf("answered %d by a process that should be dead: %s", a.status, a.body)
+		server := t.serveMortal(env)
+		if answer, err := server.client(t.token).send("POST", "/invoices/"+t.invoice+"/pix", nil); err == nil {
+			t.t.Fatalf("answered %d by a process that should be dead: %s", answer.status, answer.body)
 		}
-		t.wantDead(s.process)
+		t.wantDead(server.process)
 		return
 	}
-	s := t.serveMortal()
-	s.client(t.token).want(200, "POST", "/invoices/"+t.invoice+"/pix", nil)
-	s.stop()
+	server := t.serveMortal()
+	server.client(t.token).want(200, "POST", "/invoices/"+t.invoice+"/pix", nil)
+	server.stop()
 	t.bank.pay()
 	if point == "callback-kept" {
-		s = t.serveMortal(env)
-		if err := t.bank.callBack("http://" + s.address + t.callback); err == nil {
+		server = t.serveMortal(env)
+		if err := t.bank.callBack("http://" + server.address + t.callback); err == nil {
 			t.t.Fatal("the callback was answered by a process that should be dead")
 		}
-		t.wantDead(s.process)
+		t.wantDead(server.process)
 		return
 	}
 	execute(t.t, t.open(), `UPDATE charges SET next_check_at = 0`)
@@ -341,10 +341,10 @@ func (t *till) dieAt(point string) {
 	t.wantDead(start(t.t, program, slices.Concat(t.env, []string{env}), "serve"))
 }
 
-func (t *till) wantDead(p *process) {
+func (t *till) wantDead(process *process) {
 	t.t.Helper()
-	if code := p.wait(); code != -1 {
-		t.t.Fatalf("exit code %d, want a death by signal:\n%s", code, p.stderr.String())
+	if code := process.wait(); code != -1 {
+		t.t.Fatalf("exit code %d, want a death by signal:\n%s", code, process.stderr.String())
 	}
 }
 
@@ -353,23 +353,23 @@ func (t *till) wantDead(p *process) {
 func TestDeathWhileCancellingIsMadeGood(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		till := in.till(newBank(t))
-		s := till.serveMortal()
-		s.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
-		s.stop()
-		s = till.serveMortal("CARTEIRA_CRASH_AT=charge-cancelled")
-		_, _ = s.client(till.token).send("POST", "/invoices/"+till.invoice+"/status", map[string]any{"status": "Cancelado"})
-		till.wantDead(s.process)
+		server := till.serveMortal()
+		server.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
+		server.stop()
+		server = till.serveMortal("CARTEIRA_CRASH_AT=charge-cancelled")
+		_, _ = server.client(till.token).send("POST", "/invoices/"+till.invoice+"/status", map[string]any{"status": "Cancelado"})
+		till.wantDead(server.process)
 		db := in.open()
 		execute(t, db, `UPDATE charges SET next_check_at = 0`)
 		execute(t, db, `UPDATE gateways SET resume_at = 0`)
-		s = till.serveMortal()
+		server = till.serveMortal()
 		eventually(t, "the charge is known to be cancelled", func() bool {
 			return count(t, db, `SELECT count(*) FROM charges WHERE state = 'cancelled'`) == 1
 		})
 		if n := till.bank.payable(); n != 0 {
 			t.Errorf("%d can be paid", n)
 		}
-		s.stop()
+		server.stop()
 	})
 }
 
@@ -377,16 +377,16 @@ func TestDeathWhileCancellingIsMadeGood(t *testing.T) {
 func TestCallbackOfTheBankSettlesWithinMoments(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		till := in.till(newBank(t))
-		s := till.serveMortal()
-		s.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
+		server := till.serveMortal()
+		server.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
 		till.bank.pay()
 		for range 3 {
-			if err := till.bank.callBack("http://" + s.address + till.callback); err != nil {
+			if err := till.bank.callBack("http://" + server.address + till.callback); err != nil {
 				t.Fatal(err)
 			}
 		}
 		till.wantSettled()
-		metrics := s.get("/metrics").body
+		metrics := server.get("/metrics").body
 		for _, want := range []string{
 			`carteira_payment_charges_total{outcome="made",provider="mercadopago"} 1`,
 			`carteira_payment_callbacks_total{outcome="kept",provider="mercadopago"} 1`,
@@ -396,7 +396,7 @@ func TestCallbackOfTheBankSettlesWithinMoments(t *testing.T) {
 				t.Errorf("/metrics lacks %s", want)
 			}
 		}
-		s.stop()
+		server.stop()
 	})
 }
 

@@ -53,13 +53,13 @@ func TestHTTPSServesTheCertificateThatIsInTheFiles(t *testing.T) {
 	in := install(t, sqldb.SQLite)
 	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	certificate(t, cert, key, 1, time.Now())
-	s := in.serve("CARTEIRA_TLS_CERT="+cert, "CARTEIRA_TLS_KEY="+key)
+	server := in.serve("CARTEIRA_TLS_CERT="+cert, "CARTEIRA_TLS_KEY="+key)
 	serial := func() int64 {
-		p := fetch(t, trusting(), "https://"+s.address+"/healthz") // a new connection each time
-		if p.ProtoMajor != 2 || p.status != 200 || p.Header.Get("Strict-Transport-Security") == "" {
-			t.Fatalf("%s %d with %v", p.Proto, p.status, p.Header)
+		page := fetch(t, trusting(), "https://"+server.address+"/healthz") // a new connection each time
+		if page.ProtoMajor != 2 || page.status != 200 || page.Header.Get("Strict-Transport-Security") == "" {
+			t.Fatalf("%s %d with %v", page.Proto, page.status, page.Header)
 		}
-		return p.TLS.PeerCertificates[0].SerialNumber.Int64()
+		return page.TLS.PeerCertificates[0].SerialNumber.Int64()
 	}
 	if got := serial(); got != 1 {
 		t.Fatalf("certificate %d", got)
@@ -67,7 +67,7 @@ func TestHTTPSServesTheCertificateThatIsInTheFiles(t *testing.T) {
 	// Restored from a backup, a file is older than the one it replaces.
 	certificate(t, cert, key, 2, time.Now().Add(-time.Hour))
 	eventually(t, "the new certificate is served", func() bool { return serial() == 2 })
-	if plain := s.get("/healthz"); plain.status != 400 {
+	if plain := server.get("/healthz"); plain.status != 400 {
 		t.Errorf("HTTP on the port of HTTPS: %d", plain.status)
 	}
 }

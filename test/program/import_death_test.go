@@ -22,7 +22,7 @@ func TestDeathOfAnImportLeavesAllOfItOrNothing(t *testing.T) {
 			in := install(t, sqldb.SQLite)
 			company := in.company()
 			token := in.token(company)
-			s := in.serve()
+			server := in.serve()
 			file := filepath.Join(t.TempDir(), "customers.csv")
 			var sheet strings.Builder
 			sheet.WriteString("nome,usuario,plano,valor\n")
@@ -37,12 +37,12 @@ func TestDeathOfAnImportLeavesAllOfItOrNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			command := []string{"import", "customers", file, "--company", company, "--create-missing", "--events"}
-			p := start(t, program, append(slices.Clone(in.env), "CARTEIRA_CRASH_AT="+point), command...)
-			if code := p.wait(); code != -1 {
-				t.Fatalf("exit code %d, want a death by signal:\n%s", code, p.stderr.String())
+			process := start(t, program, append(slices.Clone(in.env), "CARTEIRA_CRASH_AT="+point), command...)
+			if code := process.wait(); code != -1 {
+				t.Fatalf("exit code %d, want a death by signal:\n%s", code, process.stderr.String())
 			}
-			c, db := s.client(token), in.open()
-			if n := c.want(200, "GET", "/customers?per_page=1", nil).Meta.Total; n != visible {
+			client, db := server.client(token), in.open()
+			if n := client.want(200, "GET", "/customers?per_page=1", nil).Meta.Total; n != visible {
 				t.Errorf("%d customers are listed, want %d", n, visible)
 			}
 			if n := count(t, db, `SELECT count(*) FROM customers`); n != rows {
@@ -62,7 +62,7 @@ func TestDeathOfAnImportLeavesAllOfItOrNothing(t *testing.T) {
 					t.Errorf("%d %s stay, want %d", n, what, want)
 				}
 			}
-			if n := c.want(200, "GET", "/customers?per_page=1", nil).Meta.Total; n != visible {
+			if n := client.want(200, "GET", "/customers?per_page=1", nil).Meta.Total; n != visible {
 				t.Errorf("%d customers are listed in the end, want %d", n, visible)
 			}
 		})

@@ -69,11 +69,11 @@ func newKey() string {
 
 func passwordOf(t *testing.T, address string) string {
 	t.Helper()
-	u, err := url.Parse(address)
+	target, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	password, _ := u.User.Password()
+	password, _ := target.User.Password()
 	return password
 }
 
@@ -93,8 +93,8 @@ func (in *installation) wantNoSecret(printed string) {
 	if key, err := os.ReadFile(filepath.Join(in.dir, "secret.key")); err == nil {
 		secrets = append(secrets, strings.TrimSpace(string(key)))
 	}
-	for _, s := range secrets {
-		if s != "" && strings.Contains(printed, s) {
+	for _, secret := range secrets {
+		if secret != "" && strings.Contains(printed, secret) {
 			in.t.Errorf("a secret was printed: %s", printed)
 		}
 	}
@@ -115,8 +115,8 @@ type result struct {
 // try runs a command to its end. Settings in env win over the installation's.
 func (in *installation) try(env []string, args ...string) result {
 	in.t.Helper()
-	p := launch(in.t, slices.Concat(in.env, env), args...)
-	r := result{code: p.wait(), stdout: p.stdout.String(), stderr: p.stderr.String()}
+	process := launch(in.t, slices.Concat(in.env, env), args...)
+	r := result{code: process.wait(), stdout: process.stdout.String(), stderr: process.stderr.String()}
 	in.wantNoSecret(r.stderr)
 	return r
 }
@@ -124,11 +124,11 @@ func (in *installation) try(env []string, args ...string) result {
 // run runs a command that must succeed and returns what it printed.
 func (in *installation) run(args ...string) string {
 	in.t.Helper()
-	r := in.try(nil, args...)
-	if r.code != 0 {
-		in.t.Fatalf("carteira %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.stderr)
+	result := in.try(nil, args...)
+	if result.code != 0 {
+		in.t.Fatalf("carteira %s: exit code %d\n%s", strings.Join(args, " "), result.code, result.stderr)
 	}
-	return r.stdout
+	return result.stdout
 }
 
 // create runs a command that prints one JSON object and returns one of its

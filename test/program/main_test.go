@@ -51,7 +51,7 @@ var mortal = sync.OnceValues(func() (string, error) {
 // program is then built with it too.
 func underRace() bool {
 	info, ok := debug.ReadBuildInfo()
-	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
+	return ok && slices.ContainsFunc(info.Settings, func(setting debug.BuildSetting) bool { return setting.Key == "-race" && setting.Value == "true" })
 }
 
 // need skips a test that uses a program this machine lacks, except where a

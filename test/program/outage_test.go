@@ -35,15 +35,15 @@ func newWire(t *testing.T, to string) *wire {
 // mend lets connections through, at the same address as before.
 func (w *wire) mend() {
 	w.t.Helper()
-	l, err := net.Listen("tcp", w.address)
+	listener, err := net.Listen("tcp", w.address)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.address = l.Addr().String()
-	w.closed = func() { _ = l.Close() }
+	w.address = listener.Addr().String()
+	w.closed = func() { _ = listener.Close() }
 	go func() {
 		for {
-			near, err := l.Accept()
+			near, err := listener.Accept()
 			if err != nil {
 				return
 			}
@@ -74,36 +74,36 @@ func (w *wire) cut() {
 	w.closed()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, c := range w.conns {
-		_ = c.Close()
+	for _, conn := range w.conns {
+		_ = conn.Close()
 	}
 	w.conns = nil
 }
 
 // wire puts a wire before the database, and returns the setting of those who
 // are to use it.
-func (in *installation) wire() (w *wire, setting string) {
+func (in *installation) wire() (wire *wire, setting string) {
 	in.t.Helper()
 	address, err := url.Parse(in.url)
 	if err != nil {
 		in.t.Fatal(err)
 	}
-	w = newWire(in.t, address.Host)
-	address.Host = w.address
-	return w, "CARTEIRA_DATABASE_URL=" + address.String()
+	wire = newWire(in.t, address.Host)
+	address.Host = wire.address
+	return wire, "CARTEIRA_DATABASE_URL=" + address.String()
 }
 
 func TestServerOutlivesItsDatabase(t *testing.T) {
 	t.Parallel()
 	in := install(t, sqldb.Postgres)
-	w, setting := in.wire()
+	wire, setting := in.wire()
 	s := in.serve(setting)
 	c := s.client(in.token(in.company()))
 	ready := func() int { return s.get("/readyz").status }
 	for outage := range 2 {
 		// Several connections are open, and each must be found out to be dead.
-		for _, a := range over(t, []*server{s}, c.token, writers, func(c *client, _ int) (answer, error) {
-			return c.send("POST", "/customers", map[string]any{"name": "Ana"})
+		for _, a := range over(t, []*server{s}, c.token, writers, func(client *client, _ int) (answer, error) {
+			return client.send("POST", "/customers", map[string]any{"name": "Ana"})
 		}) {
 			if a.status != 200 {
 				t.Errorf("%d: %s", a.status, a.body)
@@ -112,14 +112,14 @@ func TestServerOutlivesItsDatabase(t *testing.T) {
 		if got := ready(); got != 200 {
 			t.Fatalf("/readyz: %d", got)
 		}
-		w.cut()
-		for _, a := range over(t, []*server{s}, c.token, writers, func(c *client, i int) (answer, error) {
+		wire.cut()
+		for _, a := range over(t, []*server{s}, c.token, writers, func(client *client, i int) (answer, error) {
 			if i%2 == 0 {
-				return c.send("GET", "/customers", nil)
+				return client.send("GET", "/customers", nil)
 			}
-			return c.send("POST", "/customers", map[string]any{"name": "Bia"}, "Idempotency-Key", strings.Repeat("b", i))
+			return client.send("POST", "/customers", map[string]any{"name": "Bia"}, "Idempotency-Key", strings.Repeat("b", i))
 		}) {
-			if a.status != 503 || a.header.Get("Retry-After") == "" || a.Success || strings.Contains(string(a.body), w.address) {
+			if a.status != 503 || a.header.Get("Retry-After") == "" || a.Success || strings.Contains(string(a.body), wire.address) {
 				t.Errorf("outage %d: %d with %v: %s", outage, a.status, a.header, a.body)
 			}
 		}
@@ -129,7 +129,7 @@ func TestServerOutlivesItsDatabase(t *testing.T) {
 		if got := s.get("/healthz").status; got != 200 {
 			t.Errorf("/healthz without a database: %d", got)
 		}
-		w.mend()
+		wire.mend()
 		eventually(t, "/readyz is green again", func() bool { return ready() == 200 })
 		for range writers {
 			c.want(200, "GET", "/customers", nil)
@@ -157,15 +157,15 @@ func TestServerGoesOnAfterItsDatabaseVanishedWithoutAWord(t *testing.T) {
 	}
 	t.Cleanup(proxy.Close)
 	address.Host = proxy.Address()
-	s := in.serve("CARTEIRA_DATABASE_URL=" + address.String())
-	c := s.client(in.token(in.company()))
-	create := func() int { return c.call("POST", "/customers", map[string]any{"name": "Ana"}).status }
+	server := in.serve("CARTEIRA_DATABASE_URL=" + address.String())
+	client := server.client(in.token(in.company()))
+	create := func() int { return client.call("POST", "/customers", map[string]any{"name": "Ana"}).status }
 	if status := create(); status != 200 {
 		t.Fatalf("before: %d", status)
 	}
 	proxy.Silence()
 	began := time.Now()
-	s.wantReady(503, "unavailable")
+	server.wantReady(503, "unavailable")
 	t.Logf("noticed after %v", time.Since(began))
 	if status := create(); status != 503 {
 		t.Errorf("while it is away: %d", status)
@@ -174,7 +174,7 @@ func TestServerGoesOnAfterItsDatabaseVanishedWithoutAWord(t *testing.T) {
 	proxy.Speak()
 	began = time.Now()
 	eventually(t, "customers are made again", func() bool { return create() == 200 })
-	s.wantReady(200, "ready")
+	server.wantReady(200, "ready")
 	t.Logf("went on after %v", time.Since(began))
 }
 
@@ -184,18 +184,18 @@ func TestServerGoesOnAfterItsDatabaseVanishedWithoutAWord(t *testing.T) {
 func TestDeliveriesOutliveTheDatabase(t *testing.T) {
 	t.Parallel()
 	in := install(t, sqldb.Postgres)
-	w, setting := in.wire()
-	r := newReceiver(t)
-	env := append(r.env(t), setting)
-	in.backlog(r, env)
+	wire, setting := in.wire()
+	receiver := newReceiver(t)
+	env := append(receiver.env(t), setting)
+	in.backlog(receiver, env)
 	arrived, answer := make(chan struct{}, imported), make(chan struct{})
-	r.meeting(func(string) {
+	receiver.meeting(func(string) {
 		arrived <- struct{}{}
 		<-answer
 	})
 	release := sync.OnceFunc(func() { close(answer) })
 	t.Cleanup(release) // before the receiver waits for those who are there
-	s := in.serve(env...)
+	server := in.serve(env...)
 	for range laneCap {
 		select {
 		case <-arrived:
@@ -203,11 +203,11 @@ func TestDeliveriesOutliveTheDatabase(t *testing.T) {
 			t.Fatal("nothing comes")
 		}
 	}
-	w.cut()
+	wire.cut()
 	release()
 	said := func(text string, times int) {
 		t.Helper()
-		s.await(&s.stderr, func(log string) bool { return strings.Count(log, text) >= times })
+		server.await(&server.stderr, func(log string) bool { return strings.Count(log, text) >= times })
 	}
 	said("delivery attempt not recorded", laneCap)
 	said("deliveries cannot be claimed", 2)
@@ -216,15 +216,15 @@ func TestDeliveriesOutliveTheDatabase(t *testing.T) {
 	if n := count(t, db, `SELECT count(*) FROM deliveries WHERE status = 'pending'`); n != imported || len(underWay) != laneCap {
 		t.Errorf("%d are pending and %d under way", n, len(underWay))
 	}
-	w.mend()
+	wire.mend()
 	// Half a minute later the claims of what could not be recorded have run out.
 	execute(t, db, `UPDATE delivery_lanes SET until = 0`)
 	eventually(t, "all is delivered", func() bool {
 		return count(t, db, `SELECT count(*) FROM deliveries WHERE status <> 'delivered'`) == 0
 	})
-	wantDelivered(t, db, r.received(), 1)
-	wantRepeatedOnly(t, r.received(), underWay)
-	if n := len(r.received()); n != imported {
+	wantDelivered(t, db, receiver.received(), 1)
+	wantRepeatedOnly(t, receiver.received(), underWay)
+	if n := len(receiver.received()); n != imported {
 		t.Errorf("%d events came, want %d", n, imported)
 	}
 }

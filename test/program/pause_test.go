@@ -20,16 +20,16 @@ import (
 func TestClosingAfterAPauseChangesNothing(t *testing.T) {
 	t.Parallel()
 	in := install(t, sqldb.Postgres)
-	r := newReceiver(t)
-	env := r.env(t)
+	receiver := newReceiver(t)
+	env := receiver.env(t)
 	token := in.token(in.company())
 	paused := in.serve(env...)
 	t.Cleanup(func() { _ = paused.cmd.Process.Signal(syscall.SIGCONT) }) // so that it can be stopped
-	paused.client(token).want(200, "POST", "/webhooks", map[string]any{"url": r.URL, "events": []string{"customer.created"}})
+	paused.client(token).want(200, "POST", "/webhooks", map[string]any{"url": receiver.URL, "events": []string{"customer.created"}})
 
 	arrived, answer := make(chan struct{}), make(chan struct{})
 	var requests atomic.Int32
-	r.meeting(func(string) {
+	receiver.meeting(func(string) {
 		if requests.Add(1) == 1 {
 			close(arrived)
 			<-answer
@@ -59,8 +59,8 @@ func TestClosingAfterAPauseChangesNothing(t *testing.T) {
 	if after := deliveryRows(t, db); after != before {
 		t.Errorf("was\n%sand is\n%s", before, after)
 	}
-	wantDelivered(t, db, r.received(), 1)
-	for id, n := range r.received() {
+	wantDelivered(t, db, receiver.received(), 1)
+	for id, n := range receiver.received() {
 		if n != 2 {
 			t.Errorf("%s came %d times, want once from each", id, n)
 		}

@@ -11,8 +11,8 @@ import (
 func TestGatewayIsSetShownAndClearedWithoutTellingSecrets(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		company := in.company()
-		if r := in.try(nil, "gateway", "show", "--company", company); r.code != 1 || !strings.Contains(r.stderr, "no payment gateway is set up") {
-			t.Errorf("show without one: %d %s", r.code, r.stderr)
+		if result := in.try(nil, "gateway", "show", "--company", company); result.code != 1 || !strings.Contains(result.stderr, "no payment gateway is set up") {
+			t.Errorf("show without one: %d %s", result.code, result.stderr)
 		}
 		token := filepath.Join(t.TempDir(), "token")
 		if err := os.WriteFile(token, []byte("APP_USR-123456789-secret-of-the-company\n"), 0o600); err != nil {
@@ -41,17 +41,17 @@ func TestGatewayIsSetShownAndClearedWithoutTellingSecrets(t *testing.T) {
 			"--provider sandbox --option flow":                                         "want NAME=VALUE",
 			"--provider asaas --option api_key=$aact_prod_x --option environment=moon": "--option environment must be one of",
 		} {
-			r := in.try(nil, append([]string{"gateway", "set", "--company", company}, strings.Fields(args)...)...)
-			if r.code == 0 || !strings.Contains(r.stderr, want) {
-				t.Errorf("gateway set %s: %d %q, want %q", args, r.code, r.stderr, want)
+			result := in.try(nil, append([]string{"gateway", "set", "--company", company}, strings.Fields(args)...)...)
+			if result.code == 0 || !strings.Contains(result.stderr, want) {
+				t.Errorf("gateway set %s: %d %q, want %q", args, result.code, result.stderr, want)
 			}
 		}
 		if list := in.run("gateway", "providers"); !strings.Contains(list, "woovi") || !strings.Contains(list, "access_token [webhook_secret]") {
 			t.Errorf("providers:\n%s", list)
 		}
 		in.run("gateway", "clear", "--company", company)
-		if r := in.try(nil, "gateway", "check", "--company", company); r.code != 1 {
-			t.Errorf("check without one: %d", r.code)
+		if result := in.try(nil, "gateway", "check", "--company", company); result.code != 1 {
+			t.Errorf("check without one: %d", result.code)
 		}
 	})
 }
@@ -62,24 +62,24 @@ func TestOwnKeyIsConfirmedByHand(t *testing.T) {
 		in.run("gateway", "set", "--company", company, "--provider", "pixkey", "--option", "key=ana@example.com",
 			"--option", "name=Ana Internet", "--option", "city=São Paulo")
 		in.run("gateway", "check", "--company", company)
-		s := in.serve()
-		c := s.client(in.token(company))
-		customer := c.want(200, "POST", "/customers", map[string]any{"name": "Ana Lima"}).customer(t)
+		server := in.serve()
+		client := server.client(in.token(company))
+		customer := client.want(200, "POST", "/customers", map[string]any{"name": "Ana Lima"}).customer(t)
 		invoice := in.create("id", "invoice", "create", "--customer", jsonNumber(customer.ID), "--amount", "50.00")
-		a := c.want(200, "POST", "/invoices/"+invoice+"/pix", nil)
-		if text := string(a.body); !strings.Contains(text, "0115ana@example.com") || !strings.Contains(text, "540550.00") || !strings.Contains(text, "SAO PAULO") && !strings.Contains(text, "Sao Paulo") {
+		answer := client.want(200, "POST", "/invoices/"+invoice+"/pix", nil)
+		if text := string(answer.body); !strings.Contains(text, "0115ana@example.com") || !strings.Contains(text, "540550.00") || !strings.Contains(text, "SAO PAULO") && !strings.Contains(text, "Sao Paulo") {
 			t.Errorf("the code is not of the key: %s", text)
 		}
-		if r := in.try(nil, "payment", "confirm", "--company", company, "--invoice", invoice, "--amount", "49.00"); r.code != 1 || !strings.Contains(r.stderr, "--difference is required: 49.00 is less than the 50.00 to pay") {
-			t.Errorf("%d %s", r.code, r.stderr)
+		if result := in.try(nil, "payment", "confirm", "--company", company, "--invoice", invoice, "--amount", "49.00"); result.code != 1 || !strings.Contains(result.stderr, "--difference is required: 49.00 is less than the 50.00 to pay") {
+			t.Errorf("%d %s", result.code, result.stderr)
 		}
 		in.run("payment", "confirm", "--company", company, "--invoice", invoice, "--amount", "50.00", "--payment-id", "E1")
-		paid := c.want(200, "GET", "/invoices/"+invoice, nil)
+		paid := client.want(200, "GET", "/invoices/"+invoice, nil)
 		if !strings.Contains(string(paid.body), `"status":"Pago"`) || !strings.Contains(string(paid.body), `"paid_via":"pixkey"`) {
 			t.Errorf("%s", paid.body)
 		}
 		// What a person confirmed, a person undoes, and confirms again.
-		open := c.want(200, "POST", "/invoices/"+invoice+"/status", map[string]any{"status": "Em aberto"})
+		open := client.want(200, "POST", "/invoices/"+invoice+"/status", map[string]any{"status": "Em aberto"})
 		if !strings.Contains(string(open.body), `"amount_received":"0.00"`) {
 			t.Errorf("%s", open.body)
 		}
@@ -95,13 +95,13 @@ func jsonNumber(id int64) string {
 func TestReviewsAreListedAndResolved(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		till := in.till(newBank(t))
-		s := till.serveMortal()
-		s.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
+		server := till.serveMortal()
+		server.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
 		till.bank.mu.Lock()
 		till.bank.payments[0]["transaction_amount"] = json.Number("34.00")
 		till.bank.mu.Unlock()
 		till.bank.pay()
-		if err := till.bank.callBack("http://" + s.address + till.callback); err != nil {
+		if err := till.bank.callBack("http://" + server.address + till.callback); err != nil {
 			t.Fatal(err)
 		}
 		db := in.open()
@@ -123,6 +123,6 @@ func TestReviewsAreListedAndResolved(t *testing.T) {
 		if table := in.run("payment", "reviews", "--company", "1"); !strings.Contains(table, "applied") {
 			t.Errorf("%s", table)
 		}
-		s.stop()
+		server.stop()
 	})
 }

@@ -34,18 +34,18 @@ func TestServersWorkThroughPgBouncer(t *testing.T) {
 
 	token := in.token(in.company())
 	servers := []*server{in.serve(), in.serve()}
-	for i, a := range over(t, servers, token, writers, func(c *client, i int) (answer, error) {
-		return c.send("POST", "/customers", map[string]any{"name": fmt.Sprint("Ana ", i)}, "Idempotency-Key", fmt.Sprint("key ", i))
+	for i, a := range over(t, servers, token, writers, func(client *client, i int) (answer, error) {
+		return client.send("POST", "/customers", map[string]any{"name": fmt.Sprint("Ana ", i)}, "Idempotency-Key", fmt.Sprint("key ", i))
 	}) {
 		if a.status != 200 {
 			t.Errorf("customer %d: %d %s", i, a.status, a.body)
 		}
 	}
-	for _, s := range servers {
-		if all := s.client(token).customers(); len(all) != writers {
+	for _, server := range servers {
+		if all := server.client(token).customers(); len(all) != writers {
 			t.Errorf("%d customers, want %d", len(all), writers)
 		}
-		for _, line := range s.log() {
+		for _, line := range server.log() {
 			if line.Level == "ERROR" {
 				t.Errorf("logged %+v", line)
 			}

@@ -68,10 +68,10 @@ func (p *process) wait() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-func (p *process) signal(s syscall.Signal) {
+func (p *process) signal(signal syscall.Signal) {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		p.t.Errorf("signal %v: %v", s, err)
+	if err := p.cmd.Process.Signal(signal); err != nil {
+		p.t.Errorf("signal %v: %v", signal, err)
 	}
 }
 
@@ -83,23 +83,23 @@ func (p *process) kill() {
 
 // await waits until o holds what find looks for. A process that ends first, or
 // does not get there, fails the test.
-func (p *process) await(o *output, find func(text string) bool) {
+func (p *process) await(output *output, find func(text string) bool) {
 	p.t.Helper()
 	late := time.After(patience)
 	for {
-		text, more := o.state()
+		text, more := output.state()
 		if find(text) {
 			return
 		}
 		select {
 		case <-more:
 		case <-p.ended:
-			if !find(o.String()) {
+			if !find(output.String()) {
 				p.t.Fatalf("%v ended:\n%s", p.cmd.Args, p.stderr.String())
 			}
 			return
 		case <-late:
-			p.t.Fatalf("%v does not say what is awaited:\n%s%s", p.cmd.Args, o.String(), p.stderr.String())
+			p.t.Fatalf("%v does not say what is awaited:\n%s%s", p.cmd.Args, output.String(), p.stderr.String())
 		}
 	}
 }
@@ -112,14 +112,14 @@ type output struct {
 }
 
 // Write implements io.Writer.
-func (o *output) Write(b []byte) (int, error) {
+func (o *output) Write(data []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.more != nil {
 		close(o.more)
 		o.more = nil
 	}
-	return o.text.Write(b)
+	return o.text.Write(data)
 }
 
 func (o *output) String() string {

@@ -56,20 +56,20 @@ func TestDataFolderThatIsTakenAwayIsNoticed(t *testing.T) {
 			t.Parallel()
 			in := install(t, sqldb.SQLite)
 			token := in.token(in.company())
-			s := in.serve()
-			c := s.client(token)
-			c.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
-			s.wantReady(200, "ready")
+			server := in.serve()
+			client := server.client(token)
+			client.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
+			server.wantReady(200, "ready")
 			if err := takeAway(in.dir); err != nil {
 				t.Fatal(err)
 			}
-			s.saidError("removed or replaced") // though nobody asks
-			s.wantReady(503, "removed or replaced")
-			a := c.want(503, "POST", "/customers", map[string]any{"name": "Bia"})
-			if strings.Contains(a.Message, "in a moment") || a.header.Get("Retry-After") == "" {
-				t.Errorf("with %v: %s", a.header, a.body)
+			server.saidError("removed or replaced") // though nobody asks
+			server.wantReady(503, "removed or replaced")
+			answer := client.want(503, "POST", "/customers", map[string]any{"name": "Bia"})
+			if strings.Contains(answer.Message, "in a moment") || answer.header.Get("Retry-After") == "" {
+				t.Errorf("with %v: %s", answer.header, answer.body)
 			}
-			s.kill() // it has nowhere to write what a stop writes down
+			server.kill() // it has nowhere to write what a stop writes down
 		})
 	}
 }
@@ -93,13 +93,13 @@ func TestKeyWithoutItsDatabaseIsRefused(t *testing.T) {
 func TestSchemaThatIsMigratedAwayTurnsReadinessRed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		in.run("migrate")
-		s := in.serve()
-		s.wantReady(200, "ready")
+		server := in.serve()
+		server.wantReady(200, "ready")
 		db := in.open()
 		execute(t, db, "INSERT INTO schema_migrations (version, name, applied_at) VALUES (9999, 'of tomorrow', 0)")
-		s.wantReady(503, "newer version")
+		server.wantReady(503, "newer version")
 		execute(t, db, "DELETE FROM schema_migrations WHERE version = 9999")
-		s.wantReady(200, "ready")
+		server.wantReady(200, "ready")
 	})
 }
 
@@ -107,15 +107,15 @@ func TestReadinessIsRedBeforeTheListenerCloses(t *testing.T) {
 	t.Parallel()
 	in := install(t, sqldb.SQLite)
 	token := in.token(in.company())
-	s := in.serve("CARTEIRA_SHUTDOWN_DELAY=5s")
-	c := s.client(token)
-	s.wantReady(200, "ready")
-	s.signal(syscall.SIGTERM)
-	s.await(&s.stderr, func(text string) bool { return strings.Contains(text, "not ready any more") })
-	s.wantReady(503, "stopping")
-	c.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
-	if code := s.wait(); code != 0 {
-		t.Errorf("exit code %d:\n%s", code, s.stderr.String())
+	server := in.serve("CARTEIRA_SHUTDOWN_DELAY=5s")
+	client := server.client(token)
+	server.wantReady(200, "ready")
+	server.signal(syscall.SIGTERM)
+	server.await(&server.stderr, func(text string) bool { return strings.Contains(text, "not ready any more") })
+	server.wantReady(503, "stopping")
+	client.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
+	if code := server.wait(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, server.stderr.String())
 	}
 }
 
@@ -125,10 +125,10 @@ func TestRepeatAfterAKillIsAnsweredAtOnceByAnEmbeddedDatabase(t *testing.T) {
 	in := install(t, sqldb.SQLite)
 	token := in.token(in.company())
 	body := map[string]any{"name": "Ana"}
-	s := in.serve()
+	server := in.serve()
 	leaveUnfinished(t, in.open(), body)
-	s.client(token).want(409, "POST", "/customers", body, "Idempotency-Key", "k")
-	s.kill()
+	server.client(token).want(409, "POST", "/customers", body, "Idempotency-Key", "k")
+	server.kill()
 	in.serve().client(token).want(200, "POST", "/customers", body, "Idempotency-Key", "k")
 }
 

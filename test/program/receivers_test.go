@@ -72,25 +72,25 @@ func testReceiver(t *testing.T, in *installation, name string, runtime []string)
 	t.Helper()
 	address := freeAddress(t)
 	front := frontOf(t, address)
-	c := in.serve(front.env(t)...).client(in.token(in.company()))
-	made := c.want(200, "POST", "/webhooks", map[string]any{"url": front.URL, "events": []string{"customer.created"}})
+	client := in.serve(front.env(t)...).client(in.token(in.company()))
+	made := client.want(200, "POST", "/webhooks", map[string]any{"url": front.URL, "events": []string{"customer.created"}})
 	var hook struct{ Secret string }
 	unmarshal(t, made.Data, &hook)
 	in.secret(hook.Secret)
 	printed := startReceiver(t, receiverFile{name, runtime, address, hook.Secret})
 
 	var test struct{ Delivered bool }
-	unmarshal(t, c.want(200, "POST", "/webhooks/1/test", nil).Data, &test)
+	unmarshal(t, client.want(200, "POST", "/webhooks/1/test", nil).Data, &test)
 	if !test.Delivered {
 		t.Error("the test was not delivered")
 	}
-	c.want(200, "POST", "/customers", map[string]any{"name": "João"})
+	client.want(200, "POST", "/customers", map[string]any{"name": "João"})
 	find := func() string {
 		var list []struct {
 			Status  string
 			EventID string `json:"event_id"`
 		}
-		unmarshal(t, c.want(200, "GET", "/webhooks/1/deliveries?event=customer.created&status=delivered", nil).Data, &list)
+		unmarshal(t, client.want(200, "GET", "/webhooks/1/deliveries?event=customer.created&status=delivered", nil).Data, &list)
 		if len(list) == 0 {
 			return ""
 		}
@@ -98,7 +98,7 @@ func testReceiver(t *testing.T, in *installation, name string, runtime []string)
 	}
 	eventually(t, "the event is delivered", func() bool { return find() != "" })
 	var again struct{ Status string }
-	unmarshal(t, c.want(200, "POST", "/webhooks/deliveries/"+find()+"/resend", nil).Data, &again)
+	unmarshal(t, client.want(200, "POST", "/webhooks/deliveries/"+find()+"/resend", nil).Data, &again)
 	if again.Status != "delivered" {
 		t.Errorf("the repeat is %s", again.Status)
 	}
@@ -205,17 +205,17 @@ type receiverFile struct {
 
 // receiverCommand is the command that runs a receiver. Go's is built first, so that
 // the program itself can be ended.
-func receiverCommand(ctx context.Context, t *testing.T, r receiverFile) *exec.Cmd {
+func receiverCommand(ctx context.Context, t *testing.T, receiverFile receiverFile) *exec.Cmd {
 	t.Helper()
-	file, err := filepath.Abs(filepath.Join("../../docs/receivers", r.name))
+	file, err := filepath.Abs(filepath.Join("../../docs/receivers", receiverFile.name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(r.address)
-	program, args := r.runtime[0], []string{file}
+	_, port, _ := net.SplitHostPort(receiverFile.address)
+	program, args := receiverFile.runtime[0], []string{file}
 	switch program {
 	case "php":
-		args = []string{"-S", r.address, file}
+		args = []string{"-S", receiverFile.address, file}
 	case "go":
 		program, args = filepath.Join(t.TempDir(), "receiver"), nil
 		if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, file).CombinedOutput(); err != nil {
@@ -223,17 +223,17 @@ func receiverCommand(ctx context.Context, t *testing.T, r receiverFile) *exec.Cm
 		}
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = append(os.Environ(), "PORT="+port, "WEBHOOK_SECRET="+r.secret, "WEBHOOK_SEEN="+filepath.Join(t.TempDir(), "seen"))
+	cmd.Env = append(os.Environ(), "PORT="+port, "WEBHOOK_SECRET="+receiverFile.secret, "WEBHOOK_SEEN="+filepath.Join(t.TempDir(), "seen"))
 	endWithTests(cmd)
 	return cmd
 }
 
 // startReceiver starts a receiver, waits until it listens and returns what it
 // prints.
-func startReceiver(t *testing.T, r receiverFile) *output {
+func startReceiver(t *testing.T, file receiverFile) *output {
 	t.Helper()
 	var printed output
-	runReceiver(t, receiverCommand(t.Context(), t, r), r.name, r.address, &printed)
+	runReceiver(t, receiverCommand(t.Context(), t, file), file.name, file.address, &printed)
 	return &printed
 }
 
@@ -264,19 +264,19 @@ func frontOf(t *testing.T, address string) *receiver {
 	t.Helper()
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: address})
 	proxy.ErrorLog = log.New(io.Discard, "", 0)
-	s := httptest.NewTLSServer(proxy)
-	t.Cleanup(s.Close)
-	return &receiver{Server: s}
+	server := httptest.NewTLSServer(proxy)
+	t.Cleanup(server.Close)
+	return &receiver{Server: server}
 }
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	return fmt.Sprint(l.Addr())
+	defer func() { _ = listener.Close() }()
+	return fmt.Sprint(listener.Addr())
 }
 
 func unmarshal(t *testing.T, text []byte, to any) {

@@ -23,18 +23,18 @@ var (
 
 // wantRefusal wants a command to have failed with one clear line, and after it
 // where to read on when it was called wrongly.
-func wantRefusal(t *testing.T, r result, code int, want ...string) {
+func wantRefusal(t *testing.T, result result, code int, want ...string) {
 	t.Helper()
 	form := refusal
 	if code == 2 {
 		form = wrongUsage
 	}
-	if r.code != code || r.stdout != "" || !form.MatchString(r.stderr) {
-		t.Errorf("exit code %d, want %d and one line:\n%s%s", r.code, code, r.stderr, r.stdout)
+	if result.code != code || result.stdout != "" || !form.MatchString(result.stderr) {
+		t.Errorf("exit code %d, want %d and one line:\n%s%s", result.code, code, result.stderr, result.stdout)
 	}
 	for _, w := range want {
-		if !strings.Contains(r.stderr, w) {
-			t.Errorf("%q does not say %q", r.stderr, w)
+		if !strings.Contains(result.stderr, w) {
+			t.Errorf("%q does not say %q", result.stderr, w)
 		}
 	}
 }
@@ -88,16 +88,16 @@ func TestBadSettingIsRefusedByName(t *testing.T) {
 	}
 	in := install(t, sqldb.SQLite)
 	in.secret("hunter2")
-	for _, s := range settings {
-		value, ok := bad[s.Env]
+	for _, setting := range settings {
+		value, ok := bad[setting.Env]
 		switch {
 		case !ok:
-			t.Errorf("%s: say here which value it refuses", s.Env)
+			t.Errorf("%s: say here which value it refuses", setting.Env)
 		case value == anything:
 		default:
-			wantRefusal(t, in.try([]string{s.Env + "=" + value}, "serve"), 1, s.Env+": ")
-			if s.Name != "" {
-				wantRefusal(t, in.try(nil, "serve", "--"+s.Name, value), 1, "--"+s.Name+": ")
+			wantRefusal(t, in.try([]string{setting.Env + "=" + value}, "serve"), 1, setting.Env+": ")
+			if setting.Name != "" {
+				wantRefusal(t, in.try(nil, "serve", "--"+setting.Name, value), 1, "--"+setting.Name+": ")
 			}
 		}
 	}
@@ -161,12 +161,12 @@ func TestPostgresThatCannotBeUsedIsRefused(t *testing.T) {
 // closedPort is a port that nobody listens on.
 func closedPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	if err := l.Close(); err != nil {
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return port
@@ -193,12 +193,12 @@ func TestWrongPasswordOrDatabaseOfPostgresIsRefused(t *testing.T) {
 func TestSecondServeIsRefused(t *testing.T) {
 	t.Parallel()
 	in := install(t, sqldb.SQLite)
-	s := in.serve()
+	server := in.serve()
 	wantRefusal(t, in.try(nil, "serve"), 1, "another carteira serves "+filepath.Join(in.dir, "carteira.db"))
-	if p := s.get("/readyz"); p.status != 200 {
-		t.Errorf("the first server: %d", p.status)
+	if page := server.get("/readyz"); page.status != 200 {
+		t.Errorf("the first server: %d", page.status)
 	}
-	s.kill()
+	server.kill()
 	in.serve() // the lock does not outlive its process
 }
 
@@ -207,9 +207,9 @@ func TestAnyNumberServesOnePostgres(t *testing.T) {
 	in := install(t, sqldb.Postgres)
 	token := in.token(in.company())
 	for i := range 3 {
-		c := in.serve().client(token)
-		c.want(200, "POST", "/customers", map[string]any{"name": fmt.Sprint("Ana ", i)})
-		if got := len(c.customers()); got != i+1 {
+		client := in.serve().client(token)
+		client.want(200, "POST", "/customers", map[string]any{"name": fmt.Sprint("Ana ", i)})
+		if got := len(client.customers()); got != i+1 {
 			t.Errorf("server %d lists %d customers", i, got)
 		}
 	}
@@ -217,9 +217,9 @@ func TestAnyNumberServesOnePostgres(t *testing.T) {
 
 func TestTakenPortIsRefused(t *testing.T) {
 	t.Parallel()
-	s := install(t, sqldb.SQLite).serve()
+	server := install(t, sqldb.SQLite).serve()
 	other := install(t, sqldb.SQLite)
-	wantRefusal(t, other.try([]string{"CARTEIRA_LISTEN=" + s.address}, "serve"), 1, s.address+" is in use", "--listen")
+	wantRefusal(t, other.try([]string{"CARTEIRA_LISTEN=" + server.address}, "serve"), 1, server.address+" is in use", "--listen")
 }
 
 func TestWrongKeyIsRefusedAndARotatedOneIsNot(t *testing.T) {
@@ -229,19 +229,19 @@ func TestWrongKeyIsRefusedAndARotatedOneIsNot(t *testing.T) {
 		with := func(keys string) []string { return []string{"CARTEIRA_SECRET_KEY=" + keys} }
 		in.env = append(in.env, with(first)...)
 		token := in.token(in.company())
-		create := func(s *server) answer {
-			return s.client(token).want(200, "POST", "/customers", map[string]any{"name": "Ana"}, "Idempotency-Key", "one")
+		create := func(server *server) answer {
+			return server.client(token).want(200, "POST", "/customers", map[string]any{"name": "Ana"}, "Idempotency-Key", "one")
 		}
-		s := in.serve()
-		before := create(s)
-		s.stop()
+		server := in.serve()
+		before := create(server)
+		server.stop()
 
 		wantRefusal(t, in.try(with(second), "serve"), 1, "wrong CARTEIRA_SECRET_KEY", "new,old")
-		s = in.serve(with(second + "," + first)...)
-		if after := create(s); string(after.body) != string(before.body) { // which was encrypted with the first key
+		server = in.serve(with(second + "," + first)...)
+		if after := create(server); string(after.body) != string(before.body) { // which was encrypted with the first key
 			t.Errorf("first %s\nthen %s", before.body, after.body)
 		}
-		s.stop()
+		server.stop()
 		wantRefusal(t, in.try(with(first), "serve"), 1, "wrong CARTEIRA_SECRET_KEY")
 		in.serve(with(second)...)
 	})

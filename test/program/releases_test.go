@@ -79,9 +79,9 @@ func releasedVersions(t *testing.T) (versions []string) {
 
 func keepDatabase(t *testing.T, in *installation, folder string) {
 	t.Helper()
-	c, _ := busy(t, in)
-	says := kept{Token: c.token, Customers: len(c.customers()), Key: in.key(t)}
-	says.Invoices = int(c.want(200, "GET", "/invoices", nil).Meta.Total)
+	client, _ := busy(t, in)
+	says := kept{Token: client.token, Customers: len(client.customers()), Key: in.key(t)}
+	says.Invoices = int(client.want(200, "GET", "/invoices", nil).Meta.Total)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +91,8 @@ func keepDatabase(t *testing.T, in *installation, folder string) {
 	}
 	write(t, filepath.Join(folder, "kept.json"), string(text)+"\n")
 	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := z.Write(in.dump(t)); err != nil || z.Close() != nil {
+	writer := gzip.NewWriter(&packed)
+	if _, err := writer.Write(in.dump(t)); err != nil || writer.Close() != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(folder, "database.gz"), packed.String())
@@ -141,13 +141,13 @@ const schemaName = "the_schema"
 // database and the schema.
 func schemaOf(t *testing.T, address string) (server, schema string) {
 	t.Helper()
-	u, err := url.Parse(address)
+	target, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, _, _ = strings.Cut(u.Query().Get("search_path"), ",")
-	u.RawQuery = ""
-	return u.String(), schema
+	schema, _, _ = strings.Cut(target.Query().Get("search_path"), ",")
+	target.RawQuery = ""
+	return target.String(), schema
 }
 
 func explained(err error) error {
@@ -170,11 +170,11 @@ func wantMigrated(t *testing.T, engine sqldb.Engine, folder string) {
 	in := install(t, engine)
 	in.env = append(in.env, "CARTEIRA_SECRET_KEY="+says.Key)
 	in.load(t, filepath.Join(folder, "database.gz"))
-	c := in.serve().client(says.Token)
-	if got := len(c.customers()); got != says.Customers {
+	client := in.serve().client(says.Token)
+	if got := len(client.customers()); got != says.Customers {
 		t.Errorf("%d customers, want %d", got, says.Customers)
 	}
-	if got := int(c.want(200, "GET", "/invoices", nil).Meta.Total); got != says.Invoices {
+	if got := int(client.want(200, "GET", "/invoices", nil).Meta.Total); got != says.Invoices {
 		t.Errorf("%d invoices, want %d", got, says.Invoices)
 	}
 	code := 0
@@ -183,9 +183,9 @@ func wantMigrated(t *testing.T, engine sqldb.Engine, folder string) {
 	}
 	found := in.examine(code)
 	allowThrowAway(in, found)
-	for _, f := range found {
-		if f.Verdict == "wrong" {
-			t.Errorf("%+v", f)
+	for _, finding := range found {
+		if finding.Verdict == "wrong" {
+			t.Errorf("%+v", finding)
 		}
 	}
 }
@@ -198,11 +198,11 @@ func (in *installation) load(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = packed.Close() }()
-	z, err := gzip.NewReader(packed)
+	reader, err := gzip.NewReader(packed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := io.ReadAll(z)
+	content, err := io.ReadAll(reader)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (c *carrier) env(t *testing.T) []string {
 }
 
 // messages makes n messages that are due, and nobody to send them.
-func (in *installation) messages(c *carrier, env []string, n int, channel ...string) {
+func (in *installation) messages(carrier *carrier, env []string, n int, channel ...string) {
 	in.t.Helper()
 	company := in.company()
 	args := append([]string{"reminder", "channel", "create", "--company", company, "--per-minute", "0"}, channel...)
@@ -89,21 +89,21 @@ func (in *installation) messages(c *carrier, env []string, n int, channel ...str
 		in.t.Fatal(err)
 	}
 	in.run("import", "customers", file, "--company", company)
-	s := in.serve(env...)
+	server := in.serve(env...)
 	db := in.open()
 	eventually(in.t, "all is planned", func() bool {
 		return count(in.t, db, `SELECT count(*) FROM reminder_messages WHERE status = 'scheduled'`) == int64(n)
 	})
-	s.stop()
-	if len(c.received()) != 0 {
+	server.stop()
+	if len(carrier.received()) != 0 {
 		in.t.Fatal("a message went out before its hour")
 	}
 	// As if a person had asked for each: whatever the hour.
 	execute(in.t, db, `UPDATE reminder_messages SET manual = TRUE, run_at = 1`)
 }
 
-func evolutionOptions(c *carrier) []string {
-	return []string{"--kind", "evolution", "--option", "base_url=" + c.URL, "--option", "instance=clara", "--option", "apikey=B6D711FCDE4D4FD5"}
+func evolutionOptions(carrier *carrier) []string {
+	return []string{"--kind", "evolution", "--option", "base_url=" + carrier.URL, "--option", "instance=clara", "--option", "apikey=B6D711FCDE4D4FD5"}
 }
 
 // leasesEnd is a minute and a half later, when nobody believes any more that a
@@ -128,19 +128,19 @@ func TestDeathAtEveryPointOfAMessageSendsNoneTwice(t *testing.T) {
 	} {
 		t.Run(point.name, func(t *testing.T) {
 			eachDatabase(t, func(t *testing.T, in *installation) {
-				c := newCarrier(t)
-				env := c.env(t)
+				carrier := newCarrier(t)
+				env := carrier.env(t)
 				const n = 10
-				in.messages(c, env, n, evolutionOptions(c)...)
-				in.dies(c.receiver, env, point.name)
-				if came := len(c.received()); point.sent != (came > 0) {
+				in.messages(carrier, env, n, evolutionOptions(carrier)...)
+				in.dies(carrier.receiver, env, point.name)
+				if came := len(carrier.received()); point.sent != (came > 0) {
 					t.Errorf("%d came before the death", came)
 				}
 				db := in.open()
 				execute(t, db, leasesEnd)
 				in.serve(env...)
 				eventually(t, "all is settled", func() bool { return count(t, db, unsettled) == 0 })
-				in.wantAtMostOnce(db, c, n, point.unknown, 1)
+				in.wantAtMostOnce(db, carrier, n, point.unknown, 1)
 			})
 		})
 	}
@@ -148,16 +148,16 @@ func TestDeathAtEveryPointOfAMessageSendsNoneTwice(t *testing.T) {
 
 // wantAtMostOnce wants no number to have been written to twice, and those that
 // nobody knows of to be those that were under way.
-func (in *installation) wantAtMostOnce(db *sqldb.DB, c *carrier, n int, unknown bool, kills int) {
+func (in *installation) wantAtMostOnce(db *sqldb.DB, carrier *carrier, n int, unknown bool, kills int) {
 	in.t.Helper()
-	for number, times := range c.received() {
+	for number, times := range carrier.received() {
 		if times > 1 {
 			in.t.Errorf("%s was written to %d times", number, times)
 		}
 	}
 	sent := count(in.t, db, `SELECT count(*) FROM reminder_messages WHERE status = 'sent'`)
 	left := count(in.t, db, `SELECT count(*) FROM reminder_messages WHERE status = 'unknown'`)
-	came := int64(len(c.received()))
+	came := int64(len(carrier.received()))
 	if sent+left != int64(n) || unknown != (left > 0) || left > int64(laneCap*kills) || came < sent || came > sent+left {
 		in.t.Errorf("of %d messages %d came, %d are sent and %d unknown", n, came, sent, left)
 	}
@@ -165,21 +165,21 @@ func (in *installation) wantAtMostOnce(db *sqldb.DB, c *carrier, n int, unknown 
 
 func TestKillsAtRandomSendNoMessageTwice(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
-		c := newCarrier(t)
-		env := c.env(t)
+		carrier := newCarrier(t)
+		env := carrier.env(t)
 		const n, kills = 120, 4
-		in.messages(c, env, n, evolutionOptions(c)...)
+		in.messages(carrier, env, n, evolutionOptions(carrier)...)
 		db := in.open()
 		for kill := range kills {
-			s := in.serve(env...)
+			server := in.serve(env...)
 			want := (kill + 1) * n / (kills + 2)
-			eventually(t, "some have come", func() bool { return len(c.received()) >= want })
-			s.kill()
+			eventually(t, "some have come", func() bool { return len(carrier.received()) >= want })
+			server.kill()
 			execute(t, db, leasesEnd)
 		}
 		in.serve(env...)
 		eventually(t, "all is settled", func() bool { return count(t, db, unsettled) == 0 })
-		in.wantAtMostOnce(db, c, n, count(t, db, `SELECT count(*) FROM reminder_messages WHERE status = 'unknown'`) > 0, kills)
+		in.wantAtMostOnce(db, carrier, n, count(t, db, `SELECT count(*) FROM reminder_messages WHERE status = 'unknown'`) > 0, kills)
 	})
 }
 
@@ -190,23 +190,23 @@ func TestDeathLosesNoMessageToAReceiverThatKnowsThem(t *testing.T) {
 	for _, point := range []string{"reminder-after-begin", "during-request", "reminder-after-answer"} {
 		t.Run(point, func(t *testing.T) {
 			eachDatabase(t, func(t *testing.T, in *installation) {
-				c := newCarrier(t)
-				env := c.env(t)
+				carrier := newCarrier(t)
+				env := carrier.env(t)
 				const n = 10
-				in.messages(c, env, n, "--kind", "http", "--option", "url="+c.URL)
-				in.dies(c.receiver, env, point)
+				in.messages(carrier, env, n, "--kind", "http", "--option", "url="+carrier.URL)
+				in.dies(carrier.receiver, env, point)
 				db := in.open()
 				execute(t, db, leasesEnd)
 				in.serve(env...)
 				eventually(t, "all is sent", func() bool {
 					return count(t, db, `SELECT count(*) FROM reminder_messages WHERE status = 'sent'`) == n
 				})
-				c.mu.Lock()
-				defer c.mu.Unlock()
-				if len(c.ids) != n {
-					t.Errorf("%d numbers were written to, want %d", len(c.ids), n)
+				carrier.mu.Lock()
+				defer carrier.mu.Unlock()
+				if len(carrier.ids) != n {
+					t.Errorf("%d numbers were written to, want %d", len(carrier.ids), n)
 				}
-				for number, ids := range c.ids {
+				for number, ids := range carrier.ids {
 					if len(slices.Compact(slices.Clone(ids))) != 1 || len(ids) > 2 {
 						t.Errorf("%s got %v", number, ids)
 					}
@@ -220,10 +220,10 @@ func TestDeathLosesNoMessageToAReceiverThatKnowsThem(t *testing.T) {
 func TestThreeServersSendEachMessageOnce(t *testing.T) {
 	t.Parallel()
 	in := install(t, sqldb.Postgres)
-	c := newCarrier(t)
-	env := c.env(t)
+	carrier := newCarrier(t)
+	env := carrier.env(t)
 	const n = 60
-	in.messages(c, env, n, evolutionOptions(c)...)
+	in.messages(carrier, env, n, evolutionOptions(carrier)...)
 	var starting sync.WaitGroup
 	for range 3 {
 		starting.Go(func() { in.serve(env...) })
@@ -231,7 +231,7 @@ func TestThreeServersSendEachMessageOnce(t *testing.T) {
 	starting.Wait()
 	db := in.open()
 	eventually(t, "all is sent", func() bool { return count(t, db, unsettled) == 0 })
-	in.wantAtMostOnce(db, c, n, false, 0)
+	in.wantAtMostOnce(db, carrier, n, false, 0)
 }
 
 func TestReminderCommands(t *testing.T) {
@@ -299,15 +299,15 @@ func TestDeletedCustomerTakesItsMessagesAlong(t *testing.T) {
 		in.run("reminder", "channel", "create", "--company", company, "--kind", "log")
 		in.run("reminder", "template", "create", "--company", company, "--name", "x", "--text", "Olá {nome}")
 		in.run("reminder", "rule", "create", "--company", company, "--name", "x", "--offset-days", "-1", "--hour", "12:00", "--template-id", "1", "--channels", "1", "--active")
-		s := in.serve()
-		c := s.client(in.token(company))
+		server := in.serve()
+		client := server.client(in.token(company))
 		zone, err := time.LoadLocation("America/Sao_Paulo")
 		if err != nil {
 			t.Fatal(err)
 		}
 		due := time.Now().In(zone).AddDate(0, 0, 2).Format(time.DateOnly)
 		for _, name := range []string{"Ana", "Bia"} {
-			c.want(200, "POST", "/customers", map[string]any{"name": name, "data_de_vencimento": due})
+			client.want(200, "POST", "/customers", map[string]any{"name": name, "data_de_vencimento": due})
 		}
 		db := in.open()
 		scheduled := func(n int64) func() bool {
@@ -316,7 +316,7 @@ func TestDeletedCustomerTakesItsMessagesAlong(t *testing.T) {
 			}
 		}
 		eventually(t, "both are planned for", scheduled(2))
-		c.want(200, "DELETE", "/customers/1", nil)
+		client.want(200, "DELETE", "/customers/1", nil)
 		if n := count(t, db, `SELECT count(*) FROM reminder_messages WHERE customer_id = 1`); n != 0 || !scheduled(1)() {
 			t.Errorf("%d messages of the deleted customer are left", n)
 		}

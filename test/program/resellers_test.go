@@ -30,44 +30,44 @@ type resold struct {
 	CreditsBalance int64  `json:"credits_balance"`
 }
 
-func (a answer) reseller(t *testing.T) (r resold) {
+func (a answer) reseller(t *testing.T) (resold resold) {
 	t.Helper()
-	if err := json.Unmarshal(a.Data, &r); err != nil {
+	if err := json.Unmarshal(a.Data, &resold); err != nil {
 		t.Fatalf("%v: %s", err, a.body)
 	}
-	return r
+	return resold
 }
 
 // sellUntilKilled makes and renews subscribers from many clients at once and
 // kills the server when it has acknowledged n. It returns the periods that were
 // acknowledged, by reseller.
-func sellUntilKilled(s *server, c *client, plan string, n int) map[int64]int {
+func sellUntilKilled(server *server, client *client, plan string, n int) map[int64]int {
 	var mu sync.Mutex
 	periods, answers := map[int64]int{}, 0
 	together(writers, func(i int) {
 		var mine []int64
 		for j := 0; ; j++ {
 			method, path, body := "POST", "/resellers", map[string]any{
-				"name": "Loja", "email": fmt.Sprintf("%s-%d-%d@example.com", strings.ReplaceAll(s.address, ":", "-"), i, j), "type": "subscriber", "plan_id": plan,
+				"name": "Loja", "email": fmt.Sprintf("%s-%d-%d@example.com", strings.ReplaceAll(server.address, ":", "-"), i, j), "type": "subscriber", "plan_id": plan,
 			}
 			if len(mine) > 0 && j%3 != 0 {
 				path, body = fmt.Sprintf("/resellers/%d/renew", mine[rand.IntN(len(mine))]), map[string]any{"periods": 1 + j%2}
 			}
-			a, err := c.send(method, path, body)
+			answer, err := client.send(method, path, body)
 			if err != nil {
 				return
 			}
-			if a.status != 200 {
-				s.t.Errorf("%s: %d: %s", path, a.status, a.body)
-				s.kill()
+			if answer.status != 200 {
+				server.t.Errorf("%s: %d: %s", path, answer.status, answer.body)
+				server.kill()
 				return
 			}
-			r := a.reseller(s.t)
-			mine = append(mine, r.ID)
+			resold := answer.reseller(server.t)
+			mine = append(mine, resold.ID)
 			mu.Lock()
-			periods[r.ID] += int(r.CreditsSpent / 3)
+			periods[resold.ID] += int(resold.CreditsSpent / 3)
 			if answers++; answers == n {
-				s.kill()
+				server.kill()
 			}
 			mu.Unlock()
 		}
@@ -86,8 +86,8 @@ func TestKillLeavesSubscriptionAndCreditsBothOrNeither(t *testing.T) {
 		plan := in.create("id", "subscription-plan", "create", "--company", company, "--name", "Diário", "--value", "1.00", "--credits", "3", "--period", "1day")
 		acknowledged := map[int64]int{}
 		for range 4 {
-			s := in.serve()
-			for id, n := range sellUntilKilled(s, s.client(token), plan, 1+rand.IntN(120)) {
+			server := in.serve()
+			for id, n := range sellUntilKilled(server, server.client(token), plan, 1+rand.IntN(120)) {
 				acknowledged[id] += n
 			}
 		}
@@ -114,10 +114,10 @@ func TestKillLeavesSubscriptionAndCreditsBothOrNeither(t *testing.T) {
 func paidPeriods(t *testing.T, db *sqldb.DB) map[int64]int {
 	t.Helper()
 	paid := map[int64]int{}
-	err := sqldb.Each(t.Context(), db, `SELECT reseller_id, periods, amount FROM credit_entries WHERE kind IN ('create', 'renew')`, nil, func(r sqldb.Row) error {
+	err := sqldb.Each(t.Context(), db, `SELECT reseller_id, periods, amount FROM credit_entries WHERE kind IN ('create', 'renew')`, nil, func(row sqldb.Row) error {
 		var id int64
 		var periods, amount int
-		err := r.Scan(&id, &periods, &amount)
+		err := row.Scan(&id, &periods, &amount)
 		if amount != -3*periods {
 			t.Errorf("%d credits for %d periods", amount, periods)
 		}
@@ -139,10 +139,10 @@ func wantPaidDays(t *testing.T, db *sqldb.DB, paid map[int64]int) {
 		t.Fatal(err)
 	}
 	made := 0
-	err = sqldb.Each(t.Context(), db, `SELECT id, expires_on, created_at FROM companies WHERE parent_id IS NOT NULL`, nil, func(r sqldb.Row) error {
+	err = sqldb.Each(t.Context(), db, `SELECT id, expires_on, created_at FROM companies WHERE parent_id IS NOT NULL`, nil, func(row sqldb.Row) error {
 		var id, created int64
 		var ends civil.Date
-		err := r.Scan(&id, &ends, &created)
+		err := row.Scan(&id, &ends, &created)
 		made++
 		if days := ends.Sub(civil.Of(time.UnixMicro(created).In(zone))); days != paid[id] {
 			t.Errorf("reseller %d lasts %d days, and %d are paid for", id, days, paid[id])
@@ -156,25 +156,25 @@ func wantPaidDays(t *testing.T, db *sqldb.DB, paid map[int64]int) {
 
 func TestResellerCommandsTakeEffectOnTheRunningServer(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
+		server := in.serve()
 		company := in.company()
 		in.run("credits", "grant", "--company", company, "--amount", "10", "--note", "PIX")
 		plan := in.create("id", "subscription-plan", "create", "--company", company, "--name", "Revenda", "--value", "49.90", "--credits", "2",
 			"--period", "1month", "--functions", "api")
 		child := in.create("id", "reseller", "create", "--company", company, "--name", "Loja", "--email", "loja@example.com", "--type", "subscriber", "--plan-id", plan)
-		c := s.client(in.token(child))
-		c.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
-		c.want(403, "GET", "/webhooks", nil)
+		client := server.client(in.token(child))
+		client.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
+		client.want(403, "GET", "/webhooks", nil)
 		in.run("subscription-plan", "set", "--company", company, "--id", plan, "--functions", "webhooks,resellers")
-		c.want(200, "GET", "/webhooks", nil)
-		c.want(403, "GET", "/resellers", nil)
+		client.want(200, "GET", "/webhooks", nil)
+		client.want(403, "GET", "/resellers", nil)
 		in.run("reseller", "level", "--company", company, "--id", child, "--level", "reseller")
-		c.want(200, "GET", "/resellers", nil)
+		client.want(200, "GET", "/resellers", nil)
 		in.run("reseller", "suspend", "--company", company, "--id", child)
-		c.want(403, "POST", "/customers", map[string]any{"name": "Bia"})
-		c.want(200, "GET", "/customers", nil)
+		client.want(403, "POST", "/customers", map[string]any{"name": "Bia"})
+		client.want(200, "GET", "/customers", nil)
 		in.run("reseller", "resume", "--company", company, "--id", child)
-		c.want(200, "POST", "/customers", map[string]any{"name": "Bia"})
+		client.want(200, "POST", "/customers", map[string]any{"name": "Bia"})
 		if got := in.create("credits_balance", "reseller", "renew", "--company", company, "--id", child); got != "6" {
 			t.Errorf("%s credits are left after a renewal", got)
 		}
@@ -198,9 +198,9 @@ func TestResellerCommandsTakeEffectOnTheRunningServer(t *testing.T) {
 func TestResellerSignsUpAtTheLinkOfThePlan(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		const public = "https://clientes.example.com"
-		s := in.serve("CARTEIRA_PUBLIC_URL=" + public)
-		c := s.client(in.token(in.company()))
-		made := c.want(200, "POST", "/plans", map[string]any{"name": "Revenda", "value": "49.90", "credits": 1, "trial_days": 5})
+		server := in.serve("CARTEIRA_PUBLIC_URL=" + public)
+		client := server.client(in.token(in.company()))
+		made := client.want(200, "POST", "/plans", map[string]any{"name": "Revenda", "value": "49.90", "credits": 1, "trial_days": 5})
 		var plan struct {
 			Link string `json:"signup_link"`
 		}
@@ -208,15 +208,15 @@ func TestResellerSignsUpAtTheLinkOfThePlan(t *testing.T) {
 			t.Fatalf("%v: %s", err, made.body)
 		}
 		path := strings.TrimPrefix(plan.Link, public)
-		if p := s.get(path); p.status != 200 || !strings.Contains(p.body, "5 dias") {
-			t.Errorf("%d %s", p.status, p.body)
+		if page := server.get(path); page.status != 200 || !strings.Contains(page.body, "5 dias") {
+			t.Errorf("%d %s", page.status, page.body)
 		}
-		resp, err := http.PostForm("http://"+s.address+path, url.Values{"name": {"Loja"}, "email": {"loja@example.com"}, "password": {"correct horse"}})
+		resp, err := http.PostForm("http://"+server.address+path, url.Values{"name": {"Loja"}, "email": {"loja@example.com"}, "password": {"correct horse"}})
 		if err != nil || resp.StatusCode != http.StatusOK || !strings.HasSuffix(resp.Request.URL.String(), "?done") {
 			t.Fatalf("%v, %v", resp, err)
 		}
 		_ = resp.Body.Close()
-		list := c.want(200, "GET", "/resellers?status=trial", nil)
+		list := client.want(200, "GET", "/resellers?status=trial", nil)
 		if list.Meta.Total != 1 {
 			t.Errorf("%s", list.body)
 		}
@@ -227,7 +227,7 @@ func TestResellerSignsUpAtTheLinkOfThePlan(t *testing.T) {
 // the company is stopped, every change are refused; reading goes on.
 func TestPanelHoldsAResellerToItsPlanAndStanding(t *testing.T) {
 	in := install(t, sqldb.SQLite)
-	s := in.serve()
+	server := in.serve()
 	company := in.company()
 	in.run("credits", "grant", "--company", company, "--amount", "10")
 	plan := in.create("id", "subscription-plan", "create", "--company", company, "--name", "Revenda", "--value", "49.90", "--credits", "1", "--functions", "api")
@@ -242,9 +242,9 @@ func TestPanelHoldsAResellerToItsPlanAndStanding(t *testing.T) {
 		t.Helper()
 		var resp *http.Response
 		if len(fields) == 0 {
-			resp, err = browser.Get("http://" + s.address + path)
+			resp, err = browser.Get("http://" + server.address + path)
 		} else {
-			resp, err = browser.PostForm("http://"+s.address+path, url.Values{fields[0]: {fields[1]}, fields[2]: {fields[3]}})
+			resp, err = browser.PostForm("http://"+server.address+path, url.Values{fields[0]: {fields[1]}, fields[2]: {fields[3]}})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -275,7 +275,7 @@ func TestPanelHoldsAResellerToItsPlanAndStanding(t *testing.T) {
 // one and signs in with it.
 func TestInvitedOwnerSetsAPassword(t *testing.T) {
 	in := install(t, sqldb.SQLite)
-	s := in.serve()
+	server := in.serve()
 	company := in.company()
 	var made struct {
 		Link string `json:"invitation_link"`
@@ -285,8 +285,8 @@ func TestInvitedOwnerSetsAPassword(t *testing.T) {
 		t.Fatalf("%v: %s", err, printed)
 	}
 	_, code, _ := strings.Cut(made.Link, "/password/")
-	if p := s.get("/password/" + code); p.status != 200 {
-		t.Fatalf("%d %s", p.status, p.body)
+	if page := server.get("/password/" + code); page.status != 200 {
+		t.Fatalf("%d %s", page.status, page.body)
 	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -299,7 +299,7 @@ func TestInvitedOwnerSetsAPassword(t *testing.T) {
 	} {
 		path := form.Get("")
 		form.Del("")
-		resp, err := browser.PostForm("http://"+s.address+path, form)
+		resp, err := browser.PostForm("http://"+server.address+path, form)
 		if err != nil || resp.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %v, %v", path, resp, err)
 		}
@@ -308,8 +308,8 @@ func TestInvitedOwnerSetsAPassword(t *testing.T) {
 			t.Errorf("the sign-in leads to %s", resp.Request.URL)
 		}
 	}
-	if p := s.get("/password/" + code); p.status != 404 {
-		t.Errorf("the link works again: %d", p.status)
+	if page := server.get("/password/" + code); page.status != 404 {
+		t.Errorf("the link works again: %d", page.status)
 	}
 }
 
@@ -317,7 +317,7 @@ func TestBrowserShowsTheSignupPage(t *testing.T) {
 	need(t, "chromium")
 	t.Parallel()
 	in := install(t, sqldb.SQLite)
-	s := in.serve()
+	server := in.serve()
 	company := in.company()
 	in.run("subscription-plan", "create", "--company", company, "--name", "Revenda", "--value", "49.90", "--credits", "1")
 	var plans []struct {
@@ -327,7 +327,7 @@ func TestBrowserShowsTheSignupPage(t *testing.T) {
 		t.Fatalf("%v: %v", plans, err)
 	}
 	_, code, _ := strings.Cut(plans[0].Link, "/signup/")
-	address := "http://" + s.address + "/signup/" + code
+	address := "http://" + server.address + "/signup/" + code
 	shown := browse(t, address, "--dump-dom", "--lang=pt-BR", "--accept-lang=pt-BR")
 	for _, want := range []string{"Crie sua conta", "7 dias", "R$ 49,90 por mês", `autocomplete="new-password"`} {
 		if !strings.Contains(shown, want) {

@@ -13,9 +13,9 @@ var setupLink = regexp.MustCompile(`http://127\.0\.0\.1:[1-9]\d*/setup/[\w-]+`)
 
 func TestFirstRunPrintsALinkThatWorksOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
-		s.await(&s.stderr, func(text string) bool { return setupLink.MatchString(text) })
-		link := setupLink.FindString(s.stderr.String())
+		server := in.serve()
+		server.await(&server.stderr, func(text string) bool { return setupLink.MatchString(text) })
+		link := setupLink.FindString(server.stderr.String())
 		form := url.Values{"name": {"Rede"}, "user_name": {"Ana"}, "email": {"ana@example.com"}, "password": {"correct horse"}, "timezone": {"America/Bahia"}}
 		for _, want := range []int{http.StatusOK, http.StatusNotFound} {
 			answer, err := http.PostForm(link, form)
@@ -28,7 +28,7 @@ func TestFirstRunPrintsALinkThatWorksOnce(t *testing.T) {
 				t.Errorf("%s: %d at %s, want %d", link, answer.StatusCode, led, want)
 			}
 		}
-		s.stop()
+		server.stop()
 		again := in.serve()
 		if strings.Contains(again.stderr.String(), "/setup/") {
 			t.Error("a second link was printed")
@@ -42,13 +42,13 @@ func TestFirstRunPrintsALinkThatWorksOnce(t *testing.T) {
 func TestLostPasswordIsReplacedByALinkFromTheCommandLine(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		company := in.company()
-		s := in.serve()
+		server := in.serve()
 		var made struct{ Email, Link string }
 		if err := json.Unmarshal([]byte(in.run("user", "link", "--company", company, "--id", "1")), &made); err != nil {
 			t.Fatal(err)
 		}
 		path := made.Link[strings.Index(made.Link, "/password/"):]
-		answer, err := http.PostForm("http://"+s.address+path, url.Values{"password": {"a new password"}})
+		answer, err := http.PostForm("http://"+server.address+path, url.Values{"password": {"a new password"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,8 +56,8 @@ func TestLostPasswordIsReplacedByALinkFromTheCommandLine(t *testing.T) {
 		if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/login" {
 			t.Errorf("%s: %s at %s", path, answer.Status, answer.Request.URL)
 		}
-		s.await(&s.stderr, func(text string) bool { return strings.Contains(text, "/password/{link}") })
-		if secret := strings.TrimPrefix(path, "/password/"); strings.Contains(s.stderr.String(), secret) {
+		server.await(&server.stderr, func(text string) bool { return strings.Contains(text, "/password/{link}") })
+		if secret := strings.TrimPrefix(path, "/password/"); strings.Contains(server.stderr.String(), secret) {
 			t.Error("the link is in the log")
 		}
 		if list := in.run("user", "list", "--company", company); !strings.Contains(list, made.Email) {

@@ -15,8 +15,8 @@ import (
 func over(t *testing.T, servers []*server, token string, n int, call func(c *client, i int) (answer, error)) []answer {
 	t.Helper()
 	clients := make([]*client, len(servers))
-	for i, s := range servers {
-		clients[i] = s.client(token)
+	for i, server := range servers {
+		clients[i] = server.client(token)
 	}
 	answers := make([]answer, n)
 	together(n, func(i int) {
@@ -33,19 +33,19 @@ func TestRateLimitIsExactOverAllProcesses(t *testing.T) {
 		company := in.company()
 		token, other := in.token(company), in.token(company)
 		servers := in.serveAll("CARTEIRA_RATE_LIMIT=60")
-		account := func(c *client, _ int) (answer, error) { return c.send("GET", "/account", nil) }
+		account := func(client *client, _ int) (answer, error) { return client.send("GET", "/account", nil) }
 		var left []int
-		for _, a := range over(t, servers, token, 200, account) {
-			remaining, err := strconv.Atoi(a.header.Get("X-Ratelimit-Remaining"))
-			if err != nil || a.header.Get("X-Ratelimit-Limit") != "60" {
-				t.Errorf("%d with %v", a.status, a.header)
+		for _, answer := range over(t, servers, token, 200, account) {
+			remaining, err := strconv.Atoi(answer.header.Get("X-Ratelimit-Remaining"))
+			if err != nil || answer.header.Get("X-Ratelimit-Limit") != "60" {
+				t.Errorf("%d with %v", answer.status, answer.header)
 			}
-			wait, err := strconv.Atoi(a.header.Get("Retry-After"))
+			wait, err := strconv.Atoi(answer.header.Get("Retry-After"))
 			switch {
-			case a.status == 200 && err != nil:
+			case answer.status == 200 && err != nil:
 				left = append(left, remaining)
-			case a.status != 429 || err != nil || wait < 1 || wait > 61 || remaining != 0:
-				t.Errorf("%d with %v: %s", a.status, a.header, a.body)
+			case answer.status != 429 || err != nil || wait < 1 || wait > 61 || remaining != 0:
+				t.Errorf("%d with %v: %s", answer.status, answer.header, answer.body)
 			}
 		}
 		slices.Sort(left)
@@ -63,8 +63,8 @@ func TestRateLimitOfZeroIsNone(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		token := in.token(in.company())
 		s := in.serve("CARTEIRA_RATE_LIMIT=0")
-		for _, a := range over(t, []*server{s}, token, 100, func(c *client, _ int) (answer, error) {
-			return c.send("GET", "/account", nil)
+		for _, a := range over(t, []*server{s}, token, 100, func(client *client, _ int) (answer, error) {
+			return client.send("GET", "/account", nil)
 		}) {
 			if a.status != 200 || a.header.Get("X-Ratelimit-Limit") != "" {
 				t.Errorf("%d with %v", a.status, a.header)
@@ -85,8 +85,8 @@ func TestParallelRenewalsAreAPeriodEach(t *testing.T) {
 		path := fmt.Sprintf("/customers/%d", ana.ID)
 
 		previous := map[string]int{}
-		for _, a := range over(t, servers, token, 20, func(c *client, _ int) (answer, error) {
-			return c.send("POST", path+"/renew-due-date", nil)
+		for _, a := range over(t, servers, token, 20, func(client *client, _ int) (answer, error) {
+			return client.send("POST", path+"/renew-due-date", nil)
 		}) {
 			if a.status != 200 {
 				t.Fatalf("%d: %s", a.status, a.body)
@@ -109,8 +109,8 @@ func TestParallelCreatesWithOneUsuarioLeaveOne(t *testing.T) {
 		servers := in.serveAll()
 		spellings := []string{"joão.silva", "JOÃO.SILVA", "João.Silva"}
 		made := 0
-		for _, a := range over(t, servers, token, 20, func(c *client, i int) (answer, error) {
-			return c.send("POST", "/customers", map[string]any{"name": "João", "usuario": spellings[i%len(spellings)]})
+		for _, a := range over(t, servers, token, 20, func(client *client, i int) (answer, error) {
+			return client.send("POST", "/customers", map[string]any{"name": "João", "usuario": spellings[i%len(spellings)]})
 		}) {
 			switch {
 			case a.status == 200:
@@ -119,8 +119,8 @@ func TestParallelCreatesWithOneUsuarioLeaveOne(t *testing.T) {
 				t.Errorf("%d: %s", a.status, a.body)
 			}
 		}
-		for _, s := range servers {
-			if all := s.client(token).customers(); made != 1 || len(all) != 1 {
+		for _, server := range servers {
+			if all := server.client(token).customers(); made != 1 || len(all) != 1 {
 				t.Errorf("%d were made, %v are there", made, all)
 			}
 		}
@@ -132,32 +132,32 @@ func TestOneIdempotencyKeyMakesOneCustomer(t *testing.T) {
 		company := in.company()
 		token, other := in.token(company), in.token(company)
 		servers := in.serveAll()
-		create := func(c *client, _ int) (answer, error) {
-			return c.send("POST", "/customers", map[string]any{"name": "Ana"}, "Idempotency-Key", "order 1042")
+		create := func(client *client, _ int) (answer, error) {
+			return client.send("POST", "/customers", map[string]any{"name": "Ana"}, "Idempotency-Key", "order 1042")
 		}
 		bodies := map[string]bool{}
-		for _, a := range over(t, servers, token, 20, create) {
-			switch a.status {
+		for _, answer := range over(t, servers, token, 20, create) {
+			switch answer.status {
 			case 200:
-				bodies[string(a.body)] = true
+				bodies[string(answer.body)] = true
 			case 409: // while the first one runs
 			default:
-				t.Errorf("%d: %s", a.status, a.body)
+				t.Errorf("%d: %s", answer.status, answer.body)
 			}
 		}
-		for _, s := range servers {
-			a, err := create(s.client(token), 0)
-			if err != nil || a.header.Get("Idempotency-Replayed") != "true" {
-				t.Errorf("%v: %v", err, a.header)
+		for _, server := range servers {
+			answer, err := create(server.client(token), 0)
+			if err != nil || answer.header.Get("Idempotency-Replayed") != "true" {
+				t.Errorf("%v: %v", err, answer.header)
 			}
-			bodies[string(a.body)] = true
-			s.client(token).want(422, "POST", "/customers", map[string]any{"name": "Bia"}, "Idempotency-Key", "order 1042")
+			bodies[string(answer.body)] = true
+			server.client(token).want(422, "POST", "/customers", map[string]any{"name": "Bia"}, "Idempotency-Key", "order 1042")
 		}
 		if all := servers[0].client(token).customers(); len(bodies) != 1 || len(all) != 1 {
 			t.Errorf("answered %v; there are %v", bodies, all)
 		}
-		if a, err := create(servers[0].client(other), 0); err != nil || a.status != 200 || bodies[string(a.body)] {
-			t.Errorf("another token's key of the same name: %v %s", err, a.body)
+		if answer, err := create(servers[0].client(other), 0); err != nil || answer.status != 200 || bodies[string(answer.body)] {
+			t.Errorf("another token's key of the same name: %v %s", err, answer.body)
 		}
 	})
 }
@@ -165,12 +165,12 @@ func TestOneIdempotencyKeyMakesOneCustomer(t *testing.T) {
 func TestCommandAndServerWriteAtOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		company := in.company()
-		w := startWriting(in.serve().client(in.token(company)))
-		defer w.stop()
-		w.names(t, 1)
+		writing := startWriting(in.serve().client(in.token(company)))
+		defer writing.stop()
+		writing.names(t, 1)
 		for i := range 5 {
 			in.create("id", "product", "create", "--company", company, "--name", fmt.Sprint("Fibra ", i))
 		}
-		w.names(t, len(w.names(t, 0))+1) // they went on
+		writing.names(t, len(writing.names(t, 0))+1) // they went on
 	})
 }

@@ -61,10 +61,10 @@ func (r *receiver) env(t *testing.T) []string {
 }
 
 // meeting makes the receiver call f with the event's id before it answers.
-func (r *receiver) meeting(f func(id string)) {
+func (r *receiver) meeting(fn func(id string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.meet = f
+	r.meet = fn
 }
 
 func (r *receiver) received() map[string]int {
@@ -82,26 +82,26 @@ const (
 
 func TestKillLosesNoDelivery(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
-		r := newReceiver(t)
-		env := r.env(t)
+		receiver := newReceiver(t)
+		env := receiver.env(t)
 		token := in.token(in.company())
-		s := in.serve(env...)
-		s.client(token).want(200, "POST", "/webhooks", map[string]any{"url": r.URL, "events": []string{"customer.created"}})
+		server := in.serve(env...)
+		server.client(token).want(200, "POST", "/webhooks", map[string]any{"url": receiver.URL, "events": []string{"customer.created"}})
 		const kills = 4
 		var underWay []string
 		for range kills {
-			createUntilKilled(s, s.client(token), 1+rand.IntN(150))
+			createUntilKilled(server, server.client(token), 1+rand.IntN(150))
 			underWay = append(underWay, claimedEvents(t, in.open())...)
 			// Half a minute later nobody believes any more that the killed one sends.
 			execute(t, in.open(), `UPDATE delivery_lanes SET until = 0`)
-			s = in.serve(env...)
+			server = in.serve(env...)
 		}
 		db := in.open()
 		eventually(t, "all is delivered", func() bool {
 			return count(t, db, `SELECT count(*) FROM deliveries WHERE status <> 'delivered'`) == 0
 		})
-		wantDelivered(t, db, r.received(), kills)
-		wantRepeatedOnly(t, r.received(), underWay)
+		wantDelivered(t, db, receiver.received(), kills)
+		wantRepeatedOnly(t, receiver.received(), underWay)
 	})
 }
 
@@ -162,31 +162,31 @@ func count(t *testing.T, db *sqldb.DB, text string) int64 {
 
 func TestWebhookReplayGoesThroughTheRunningServer(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
-		r := newReceiver(t)
+		receiver := newReceiver(t)
 		company := in.company()
 		token := in.token(company)
-		s := in.serve(r.env(t)...)
-		c := s.client(token)
-		c.want(200, "POST", "/webhooks", map[string]any{"url": r.URL, "events": []string{"customer.created"}})
-		c.want(200, "PUT", "/webhooks/1", map[string]any{"active": false})
-		c.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
+		server := in.serve(receiver.env(t)...)
+		client := server.client(token)
+		client.want(200, "POST", "/webhooks", map[string]any{"url": receiver.URL, "events": []string{"customer.created"}})
+		client.want(200, "PUT", "/webhooks/1", map[string]any{"active": false})
+		client.want(200, "POST", "/customers", map[string]any{"name": "Ana"})
 		replay := []string{"webhook", "replay", "--company", company, "--id", "1", "--since"}
 		if got := in.try(nil, append(replay, "2020-01-01")...); got.code != 1 || !strings.Contains(got.stderr, "carteira: --active the webhook is switched off; switch it on first\n") {
 			t.Errorf("%+v", got)
 		}
-		c.want(200, "PUT", "/webhooks/1", map[string]any{"active": true})
+		client.want(200, "PUT", "/webhooks/1", map[string]any{"active": true})
 		for _, since := range []string{"yesterday", "2020-13-01", ""} {
 			if got := in.try(nil, append(replay, since)...); got.code != 1 {
 				t.Errorf("since %q: %+v", since, got)
 			}
 		}
 		in.run(append(replay, "2020-01-01T00:00:00-03:00")...)
-		eventually(t, "it came", func() bool { return len(r.received()) == 1 })
+		eventually(t, "it came", func() bool { return len(receiver.received()) == 1 })
 		in.run(append(replay, "2020-01-01")...)
 		eventually(t, "the second is finished", func() bool {
 			return count(t, in.open(), `SELECT count(*) FROM replays WHERE finished_at IS NULL`) == 0
 		})
-		for id, n := range r.received() {
+		for id, n := range receiver.received() {
 			if n != 1 {
 				t.Errorf("%s came %d times", id, n)
 			}

@@ -20,7 +20,7 @@ type writing struct {
 
 // startWriting wants every customer to be made. Its stop is to be deferred, not
 // left to a cleanup: by then the requests in flight have been cancelled.
-func startWriting(c *client) *writing {
+func startWriting(client *client) *writing {
 	w := &writing{made: map[string]bool{}, more: make(chan struct{}, 1)}
 	end := make(chan struct{})
 	var all sync.WaitGroup
@@ -33,8 +33,8 @@ func startWriting(c *client) *writing {
 				default:
 				}
 				name := fmt.Sprintf("Ana %d-%d", i, j)
-				if a, err := c.send("POST", "/customers", map[string]any{"name": name}); err != nil || a.status != 200 {
-					c.t.Errorf("%v %d: %s", err, a.status, a.body)
+				if answer, err := client.send("POST", "/customers", map[string]any{"name": name}); err != nil || answer.status != 200 {
+					client.t.Errorf("%v %d: %s", err, answer.status, answer.body)
 					return
 				}
 				w.mu.Lock()

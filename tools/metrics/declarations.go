@@ -9,34 +9,34 @@ import (
 // declarations counts interfaces, structs that embed the service of their
 // package, and exported things with and without a comment.
 func (m *metrics) declarations(file *ast.File) {
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
+	ast.Inspect(file, func(node ast.Node) bool {
+		switch node := node.(type) {
 		case *ast.InterfaceType:
-			if len(n.Methods.List) > 0 && isContract(n) {
+			if len(node.Methods.List) > 0 && isContract(node) {
 				m.interfaces++
 			}
 		case *ast.StructType:
-			if embedsService(n) {
+			if embedsService(node) {
 				m.embedded++
 			}
 		}
 		return true
 	})
-	for _, d := range file.Decls {
-		switch d := d.(type) {
+	for _, decl := range file.Decls {
+		switch decl := decl.(type) {
 		case *ast.FuncDecl:
-			if d.Recv == nil || ast.IsExported(receiver(d)) {
-				m.export(d.Name, d.Doc != nil)
+			if decl.Recv == nil || ast.IsExported(receiver(decl)) {
+				m.export(decl.Name, decl.Doc != nil)
 			}
 		case *ast.GenDecl:
-			m.exports(d)
+			m.exports(decl)
 		}
 	}
 }
 
 // isContract tells an interface with methods from a constraint of types.
-func isContract(n *ast.InterfaceType) bool {
-	for _, field := range n.Methods.List {
+func isContract(node *ast.InterfaceType) bool {
+	for _, field := range node.Methods.List {
 		if _, ok := field.Type.(*ast.FuncType); ok {
 			return true
 		}
@@ -44,8 +44,8 @@ func isContract(n *ast.InterfaceType) bool {
 	return false
 }
 
-func embedsService(n *ast.StructType) bool {
-	for _, field := range n.Fields.List {
+func embedsService(node *ast.StructType) bool {
+	for _, field := range node.Fields.List {
 		if len(field.Names) > 0 {
 			continue
 		}
@@ -64,15 +64,15 @@ func receiver(fn *ast.FuncDecl) string {
 	if len(fn.Recv.List) == 0 {
 		return ""
 	}
-	e := fn.Recv.List[0].Type
+	expr := fn.Recv.List[0].Type
 	for {
-		switch typed := e.(type) {
+		switch typed := expr.(type) {
 		case *ast.StarExpr:
-			e = typed.X
+			expr = typed.X
 		case *ast.IndexExpr:
-			e = typed.X
+			expr = typed.X
 		case *ast.IndexListExpr:
-			e = typed.X
+			expr = typed.X
 		case *ast.Ident:
 			return typed.Name
 		default:
@@ -82,17 +82,17 @@ func receiver(fn *ast.FuncDecl) string {
 }
 
 // exports counts the names of a group, which share its comment if they have none.
-func (m *metrics) exports(d *ast.GenDecl) {
-	if d.Tok == token.IMPORT {
+func (m *metrics) exports(node *ast.GenDecl) {
+	if node.Tok == token.IMPORT {
 		return
 	}
-	for _, spec := range d.Specs {
+	for _, spec := range node.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
-			m.export(spec.Name, d.Doc != nil || spec.Doc != nil || spec.Comment != nil)
+			m.export(spec.Name, node.Doc != nil || spec.Doc != nil || spec.Comment != nil)
 		case *ast.ValueSpec:
 			for _, name := range spec.Names {
-				m.export(name, d.Doc != nil || spec.Doc != nil || spec.Comment != nil)
+				m.export(name, node.Doc != nil || spec.Doc != nil || spec.Comment != nil)
 			}
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-func lines(fset *token.FileSet, n ast.Node) int {
-	return fset.Position(n.End()).Line - fset.Position(n.Pos()).Line + 1
+func lines(fset *token.FileSet, node ast.Node) int {
+	return fset.Position(node.End()).Line - fset.Position(node.Pos()).Line + 1
 }
 
-func (m *metrics) function(fset *token.FileSet, fn *ast.FuncDecl, s scanned) {
+func (m *metrics) function(fset *token.FileSet, fn *ast.FuncDecl, scanned scanned) {
 	m.functions = append(m.functions, lines(fset, fn))
-	m.functionTokens = append(m.functionTokens, tokensIn(fset, fn, s.offsets))
+	m.functionTokens = append(m.functionTokens, tokensIn(fset, fn, scanned.offsets))
 	m.complexity = append(m.complexity, complexityOf(fn))
 	m.deepest = max(m.deepest, nesting(fn.Body, 0))
 	count := 0
@@ -28,35 +28,35 @@ func (m *metrics) function(fset *token.FileSet, fn *ast.FuncDecl, s scanned) {
 	m.locals(fn)
 }
 
-func tokensIn(fset *token.FileSet, n ast.Node, offsets []int) int {
-	from := sort.SearchInts(offsets, fset.Position(n.Pos()).Offset)
-	to := sort.SearchInts(offsets, fset.Position(n.End()).Offset)
+func tokensIn(fset *token.FileSet, node ast.Node, offsets []int) int {
+	from := sort.SearchInts(offsets, fset.Position(node.Pos()).Offset)
+	to := sort.SearchInts(offsets, fset.Position(node.End()).Offset)
 	return to - from
 }
 
 // complexityOf is the cyclomatic complexity: one, and one more for each branch.
 func complexityOf(fn *ast.FuncDecl) int {
-	n := 1
+	count := 1
 	ast.Inspect(fn, func(node ast.Node) bool {
 		switch node := node.(type) {
 		case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
-			n++
+			count++
 		case *ast.CaseClause:
 			if node.List != nil {
-				n++
+				count++
 			}
 		case *ast.CommClause:
 			if node.Comm != nil {
-				n++
+				count++
 			}
 		case *ast.BinaryExpr:
 			if node.Op == token.LAND || node.Op == token.LOR {
-				n++
+				count++
 			}
 		}
 		return true
 	})
-	return n
+	return count
 }
 
 // nesting is how deep branches and loops stand in each other. A function literal
@@ -94,14 +94,14 @@ func nesting(n ast.Node, depth int) int {
 	return deepest
 }
 
-func bodyOf(n ast.Node) *ast.BlockStmt {
-	switch n := n.(type) {
+func bodyOf(node ast.Node) *ast.BlockStmt {
+	switch node := node.(type) {
 	case *ast.SwitchStmt:
-		return n.Body
+		return node.Body
 	case *ast.TypeSwitchStmt:
-		return n.Body
+		return node.Body
 	case *ast.SelectStmt:
-		return n.Body
+		return node.Body
 	}
 	return &ast.BlockStmt{}
 }
@@ -113,15 +113,15 @@ var customary = []string{"_", "ctx", "err", "tx", "ok"}
 // locals are the parameters, results and variables that a function declares;
 // receivers and customary names are left out.
 func (m *metrics) locals(fn *ast.FuncDecl) {
-	add := func(e ast.Expr) {
-		if name, ok := e.(*ast.Ident); ok && !slices.Contains(customary, name.Name) {
+	add := func(expr ast.Expr) {
+		if name, ok := expr.(*ast.Ident); ok && !slices.Contains(customary, name.Name) {
 			m.localNames = append(m.localNames, utf8.RuneCountInString(name.Name))
 		}
 	}
-	ast.Inspect(fn, func(n ast.Node) bool {
-		switch n := n.(type) {
+	ast.Inspect(fn, func(node ast.Node) bool {
+		switch node := node.(type) {
 		case *ast.FuncType:
-			for _, list := range []*ast.FieldList{n.Params, n.Results} {
+			for _, list := range []*ast.FieldList{node.Params, node.Results} {
 				if list == nil {
 					continue
 				}
@@ -132,18 +132,18 @@ func (m *metrics) locals(fn *ast.FuncDecl) {
 				}
 			}
 		case *ast.AssignStmt:
-			if n.Tok == token.DEFINE {
-				for _, e := range n.Lhs {
-					add(e)
+			if node.Tok == token.DEFINE {
+				for _, expr := range node.Lhs {
+					add(expr)
 				}
 			}
 		case *ast.RangeStmt:
-			if n.Tok == token.DEFINE {
-				add(n.Key)
-				add(n.Value)
+			if node.Tok == token.DEFINE {
+				add(node.Key)
+				add(node.Value)
 			}
 		case *ast.ValueSpec:
-			for _, name := range n.Names {
+			for _, name := range node.Names {
 				add(name)
 			}
 		}

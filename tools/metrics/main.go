@@ -29,13 +29,16 @@ func run(folders []string) error {
 	}
 	columns := make([][]row, len(folders))
 	for i, folder := range folders {
-		m, err := measure(os.DirFS(folder))
+		metrics, err := measure(os.DirFS(folder))
 		if err != nil {
 			return fmt.Errorf("%s: %w", folder, err)
 		}
-		columns[i] = m.rows()
+		columns[i] = metrics.rows()
 	}
-	fmt.Println("| | " + strings.Join(titles(folders), " | ") + " |\n|---" + strings.Repeat("|---", len(folders)) + "|")
+	fmt.Println("| | " + strings.Join(titles(folders), " | ") + " |\n|---" + strings.Repeat(
+		"|---",
+		len(folders),
+	) + "|")
 	for n, first := range columns[0] {
 		cells := []string{first.name}
 		for _, column := range columns {

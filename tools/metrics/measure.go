@@ -56,31 +56,42 @@ func measure(fsys fs.FS) (*metrics, error) {
 func outside(fsys fs.FS, dir string) bool {
 	base := path.Base(dir)
 	_, err := fs.Stat(fsys, path.Join(dir, "go.mod"))
-	return err == nil || base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
+	return err == nil ||
+		base == "testdata" ||
+		base == "vendor" ||
+		strings.HasPrefix(base, ".") ||
+		strings.HasPrefix(base, "_")
 }
 
 // isTest reports whether a file is for tests only: by its name, as part of a test
 // kit such as sqldbtest, or in the folder of whole-program tests.
 func isTest(name string) bool {
-	return strings.HasSuffix(name, "_test.go") || strings.HasSuffix(path.Dir(name), "test") || strings.HasPrefix(name, "test/")
+	return strings.HasSuffix(name, "_test.go") ||
+		strings.HasSuffix(path.Dir(name), "test") ||
+		strings.HasPrefix(name, "test/")
 }
 
 func (m *metrics) file(name string, text []byte) error {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	file, err := parser.ParseFile(
+		fset,
+		name,
+		text,
+		parser.ParseComments|parser.SkipObjectResolution,
+	)
 	if err != nil {
 		return err
 	}
-	s := scan(text)
+	scanned := scan(text)
 	if isTest(name) {
-		m.testLines += s.codeLines
+		m.testLines += scanned.codeLines
 		m.tests(fset, file)
 		return nil
 	}
-	m.codeLines += s.codeLines
-	m.commentLines += s.commentLines
-	m.tokens += len(s.offsets)
-	m.todos += s.todos
+	m.codeLines += scanned.codeLines
+	m.commentLines += scanned.commentLines
+	m.tokens += len(scanned.offsets)
+	m.todos += scanned.todos
 	for line := range bytes.Lines(text) {
 		if utf8.RuneCount(bytes.TrimRight(line, "\n")) > wide {
 			m.wideLines++
@@ -92,17 +103,17 @@ func (m *metrics) file(name string, text []byte) error {
 		m.documented[path.Dir(name)] = true
 	}
 	m.declarations(file)
-	for _, d := range file.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
-			m.function(fset, fn, s)
+	for _, decl := range file.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
+			m.function(fset, fn, scanned)
 		}
 	}
 	return nil
 }
 
 func (m *metrics) tests(fset *token.FileSet, file *ast.File) {
-	for _, d := range file.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(fn.Name.Name, "Test") {
+	for _, decl := range file.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && strings.HasPrefix(fn.Name.Name, "Test") {
 			m.longestTest = max(m.longestTest, lines(fset, fn))
 		}
 	}

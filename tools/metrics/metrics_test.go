@@ -12,13 +12,13 @@ func measured(t *testing.T, files map[string]string) map[string]string {
 	for name, text := range files {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	m, err := measure(fsys)
+	metrics, err := measure(fsys)
 	if err != nil {
 		t.Fatal(err)
 	}
 	values := map[string]string{}
-	for _, r := range m.rows() {
-		values[r.name] = r.value
+	for _, row := range metrics.rows() {
+		values[row.name] = row.value
 	}
 	return values
 }
@@ -87,9 +87,9 @@ func (s *Service) Sum(ctx, first, b int, deep bool, e, f string) (total int, err
 }
 
 func TestTokensAreCountedWithoutCommentsAndTheScannersOwn(t *testing.T) {
-	s := scan([]byte("package a // b c d\n\nvar x = 1 + 2\n/* e\nf */\n"))
-	if len(s.offsets) != 8 || s.codeLines != 2 || s.commentLines != 3 {
-		t.Errorf("%d tokens, %d lines of code, %d of comments", len(s.offsets), s.codeLines, s.commentLines)
+	scanned := scan([]byte("package a // b c d\n\nvar x = 1 + 2\n/* e\nf */\n"))
+	if len(scanned.offsets) != 8 || scanned.codeLines != 2 || scanned.commentLines != 3 {
+		t.Errorf("%d tokens, %d lines of code, %d of comments", len(scanned.offsets), scanned.codeLines, scanned.commentLines)
 	}
 }
 

@@ -40,7 +40,13 @@ func (m *metrics) rows() []row {
 }
 
 func spread(list []int) string {
-	return fmt.Sprintf("%d / %d / %d / %d", quantile(list, 50), quantile(list, 90), quantile(list, 99), quantile(list, 100))
+	return fmt.Sprintf(
+		"%d / %d / %d / %d",
+		quantile(list, 50),
+		quantile(list, 90),
+		quantile(list, 99),
+		quantile(list, 100),
+	)
 }
 
 // quantile is the smallest number that percent of a list do not exceed.
@@ -62,7 +68,9 @@ func above(list []int, limit int) int {
 	return n
 }
 
-func share(part, of int) string { return fmt.Sprintf("%.1f", 100*float64(part)/float64(of)) }
+func share(part, of int) string {
+	return fmt.Sprintf("%.1f", 100*float64(part)/float64(of))
+}
 
 func mean(list []int) float64 {
 	sum := 0

@@ -37,24 +37,24 @@ func (s *Server) Bouncer(ctx context.Context) (*Bouncer, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bouncer{server: s, port: port, exited: make(chan struct{})}
-	config, err := b.configure()
+	bouncer := &Bouncer{server: s, port: port, exited: make(chan struct{})}
+	config, err := bouncer.configure()
 	if err != nil {
 		return nil, err
 	}
-	b.cmd = s.detached(exec.Command(program, config))
-	if err := b.cmd.Start(); err != nil {
+	bouncer.cmd = s.detached(exec.Command(program, config))
+	if err := bouncer.cmd.Start(); err != nil {
 		return nil, err
 	}
 	go func() {
-		defer close(b.exited)
-		_ = b.cmd.Wait()
+		defer close(bouncer.exited)
+		_ = bouncer.cmd.Wait()
 	}()
-	if err := b.awaitReady(ctx); err != nil {
-		b.Stop()
+	if err := bouncer.awaitReady(ctx); err != nil {
+		bouncer.Stop()
 		return nil, err
 	}
-	return b, nil
+	return bouncer, nil
 }
 
 // findBouncer looks where Debian puts it too, which is not in everybody's PATH.
@@ -68,19 +68,23 @@ func findBouncer() (string, error) {
 }
 
 func (b *Bouncer) configure() (path string, err error) {
-	s := b.server
+	server := b.server
 	settings := []string{
 		"[databases]",
-		fmt.Sprintf("%s = host=127.0.0.1 port=%d", database, s.port),
+		fmt.Sprintf("%s = host=127.0.0.1 port=%d", database, server.port),
 		"[pgbouncer]",
 		"listen_addr = 127.0.0.1", "listen_port = " + strconv.Itoa(b.port), "unix_socket_dir =",
-		"auth_type = scram-sha-256", "auth_file = " + s.path("userlist.txt"), "logfile = " + s.path("pgbouncer.log"),
-		"pidfile = " + s.path("pgbouncer.pid"),
+		"auth_type = scram-sha-256", "auth_file = " + server.path("userlist.txt"),
+		"logfile = " + server.path("pgbouncer.log"),
+		"pidfile = " + server.path("pgbouncer.pid"),
 		"pool_mode = transaction", "default_pool_size = 3", "max_client_conn = 200",
 	}
-	users := fmt.Sprintf("%q %q\n", superuser, s.password)
-	path = s.path("pgbouncer.ini")
-	return path, errors.Join(s.write("userlist.txt", users), s.write("pgbouncer.ini", strings.Join(settings, "\n")+"\n"))
+	users := fmt.Sprintf("%q %q\n", superuser, server.password)
+	path = server.path("pgbouncer.ini")
+	return path, errors.Join(
+		server.write("userlist.txt", users),
+		server.write("pgbouncer.ini", strings.Join(settings, "\n")+"\n"),
+	)
 }
 
 func (b *Bouncer) awaitReady(ctx context.Context) error {
@@ -101,7 +105,9 @@ func (b *Bouncer) awaitReady(ctx context.Context) error {
 }
 
 // Address is the host and port that PgBouncer listens on.
-func (b *Bouncer) Address() string { return fmt.Sprintf("127.0.0.1:%d", b.port) }
+func (b *Bouncer) Address() string {
+	return fmt.Sprintf("127.0.0.1:%d", b.port)
+}
 
 // URL is the server's, by way of PgBouncer.
 func (b *Bouncer) URL() string { return b.server.URLAt(b.Address()) }

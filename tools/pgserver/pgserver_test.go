@@ -12,12 +12,12 @@ import (
 
 func start(t *testing.T) *pgserver.Server {
 	t.Helper()
-	s, err := pgserver.Start(t.Context(), pgserver.Options{Durable: true})
+	server, err := pgserver.Start(t.Context(), pgserver.Options{Durable: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Stop)
-	return s
+	t.Cleanup(server.Stop)
+	return server
 }
 
 func TestStandbyHasWhatThePrimaryCommittedAndTakesWritesWhenPromoted(t *testing.T) {
@@ -49,31 +49,31 @@ func TestStandbyHasWhatThePrimaryCommittedAndTakesWritesWhenPromoted(t *testing.
 }
 
 func TestCrashedServerComesBackWhereItWas(t *testing.T) {
-	s := start(t)
-	address := s.Address()
-	if err := s.Exec(t.Context(), "CREATE TABLE notes (id int)"); err != nil {
+	server := start(t)
+	address := server.Address()
+	if err := server.Exec(t.Context(), "CREATE TABLE notes (id int)"); err != nil {
 		t.Fatal(err)
 	}
-	s.Crash()
-	if err := s.Restart(t.Context()); err != nil {
+	server.Crash()
+	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Exec(t.Context(), "SELECT * FROM notes"); err != nil || s.Address() != address {
-		t.Errorf("at %s, was at %s: %v", s.Address(), address, err)
+	if err := server.Exec(t.Context(), "SELECT * FROM notes"); err != nil || server.Address() != address {
+		t.Errorf("at %s, was at %s: %v", server.Address(), address, err)
 	}
 }
 
 func TestBouncerStandsBeforeTheServer(t *testing.T) {
-	s := start(t)
-	b, err := s.Bouncer(t.Context())
+	server := start(t)
+	bouncer, err := server.Bouncer(t.Context())
 	if errors.Is(err, pgserver.ErrNoBouncer) && os.Getenv("CI") != "true" {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Address() == s.Address() || b.URL() == s.URL() {
-		t.Errorf("%s and %s", b.Address(), s.Address())
+	if bouncer.Address() == server.Address() || bouncer.URL() == server.URL() {
+		t.Errorf("%s and %s", bouncer.Address(), server.Address())
 	}
-	b.Stop()
+	bouncer.Stop()
 }

@@ -30,9 +30,9 @@ func NewProxy(to string) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{listener: listener, to: to}
-	go p.accept()
-	return p, nil
+	proxy := &Proxy{listener: listener, to: to}
+	go proxy.accept()
+	return proxy, nil
 }
 
 // Address is the host and port that the proxy listens on.
@@ -72,7 +72,7 @@ func (p *Proxy) join(near net.Conn) {
 func (c *pair) forward(to, from net.Conn) {
 	buffer := make([]byte, 32<<10)
 	for {
-		n, err := from.Read(buffer)
+		count, err := from.Read(buffer)
 		c.mu.Lock()
 		silent := c.silent
 		c.mu.Unlock()
@@ -84,7 +84,7 @@ func (c *pair) forward(to, from net.Conn) {
 			_ = to.Close()
 			return
 		default:
-			_, _ = to.Write(buffer[:n])
+			_, _ = to.Write(buffer[:count])
 		}
 	}
 }
@@ -94,10 +94,10 @@ func (p *Proxy) Silence() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.silent = true
-	for _, c := range p.pairs {
-		c.mu.Lock()
-		c.silent = true
-		c.mu.Unlock()
+	for _, pair := range p.pairs {
+		pair.mu.Lock()
+		pair.silent = true
+		pair.mu.Unlock()
 	}
 }
 
@@ -124,10 +124,10 @@ func (p *Proxy) Close() {
 	_ = p.listener.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range p.pairs {
-		_ = c.near.Close()
-		if c.far != nil {
-			_ = c.far.Close()
+	for _, pair := range p.pairs {
+		_ = pair.near.Close()
+		if pair.far != nil {
+			_ = pair.far.Close()
 		}
 	}
 }

@@ -64,17 +64,17 @@ type Server struct {
 
 // Start brings up a server with an empty database, or leaves nothing. Stop must
 // be called at the end.
-func Start(ctx context.Context, o Options) (*Server, error) {
+func Start(ctx context.Context, options Options) (*Server, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, password: rand.Text(), options: o}
-	err = s.setUp(ctx, s.initialize)
+	server := &Server{bin: bin, password: rand.Text(), options: options}
+	err = server.setUp(ctx, server.initialize)
 	if err == nil {
-		err = s.createDatabase(ctx)
+		err = server.createDatabase(ctx)
 	}
-	return s.orNothing(ctx, err)
+	return server.orNothing(ctx, err)
 }
 
 // setUp makes the folder, lets fill put a cluster into it, and serves that.
@@ -139,7 +139,11 @@ func (s *Server) give(path string) error {
 func credentialOf(name string) (*syscall.Credential, error) {
 	account, err := user.Lookup(name)
 	if err != nil {
-		return nil, fmt.Errorf("PostgreSQL does not run as root and needs the user %s: %w", name, err)
+		return nil, fmt.Errorf(
+			"PostgreSQL does not run as root and needs the user %s: %w",
+			name,
+			err,
+		)
 	}
 	uid, err := strconv.ParseUint(account.Uid, 10, 32)
 	if err != nil {
@@ -159,7 +163,14 @@ func (s *Server) startCleaner() error {
 	}
 	defer func() { _ = waiting.Close() }()
 	s.alive = alive
-	s.cleaner = s.detached(exec.Command("/bin/sh", "-c", clean, "pgserver-cleaner", s.program("pg_ctl"), s.dir))
+	s.cleaner = s.detached(exec.Command(
+		"/bin/sh",
+		"-c",
+		clean,
+		"pgserver-cleaner",
+		s.program("pg_ctl"),
+		s.dir,
+	))
 	s.cleaner.Dir = "/"
 	s.cleaner.Stdin = waiting
 	return s.cleaner.Start()
@@ -169,7 +180,8 @@ func (s *Server) initialize(ctx context.Context) error {
 	// C.UTF-8 sorts by code point as SQLite does, and still knows letters from
 	// punctuation, which pg_trgm asks of the locale.
 	initdb := s.asOwner(exec.CommandContext(ctx, s.program("initdb"),
-		"--pgdata", s.path("data"), "--username", superuser, "--auth", "password", "--pwfile", s.path("password"),
+		"--pgdata", s.path("data"), "--username", superuser, "--auth", "password", "--pwfile",
+		s.path("password"),
 		"--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"))
 	// The cleaner must not delete what initdb is still writing.
 	initdb.ExtraFiles = []*os.File{s.alive}
@@ -235,7 +247,15 @@ func (s *Server) settings() []string {
 		"-c", "shared_buffers=128MB",
 	}
 	if !s.options.Durable {
-		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")
+		args = append(
+			args,
+			"-c",
+			"fsync=off",
+			"-c",
+			"synchronous_commit=off",
+			"-c",
+			"full_page_writes=off",
+		)
 	}
 	for _, setting := range s.options.Settings {
 		args = append(args, "-c", setting)
@@ -264,12 +284,18 @@ func (s *Server) createDatabase(ctx context.Context) error {
 	if err := s.psql(ctx, superuser, "CREATE DATABASE "+database); err != nil {
 		return err
 	}
-	return s.psql(ctx, database, "CREATE EXTENSION pg_trgm SCHEMA public; CREATE EXTENSION btree_gin SCHEMA public")
+	return s.psql(
+		ctx,
+		database,
+		"CREATE EXTENSION pg_trgm SCHEMA public; CREATE EXTENSION btree_gin SCHEMA public",
+	)
 }
 
 func (s *Server) psql(ctx context.Context, db, statements string) error {
-	cmd := exec.CommandContext(ctx, s.program("psql"), "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1",
-		"--host", s.dir, "--port", strconv.Itoa(s.port), "--username", superuser, "--dbname", db, "--command", statements)
+	cmd := exec.CommandContext(ctx, s.program("psql"), "--no-psqlrc", "--quiet", "--set",
+		"ON_ERROR_STOP=1",
+		"--host", s.dir, "--port", strconv.Itoa(s.port), "--username", superuser, "--dbname", db,
+		"--command", statements)
 	cmd.Env = append(os.Environ(), "PGPASSWORD="+s.password)
 	return output(cmd)
 }
@@ -302,7 +328,13 @@ func (s *Server) URL() string { return s.URLAt(s.Address()) }
 // that order.
 func (s *Server) URLAt(addresses ...string) string {
 	hosts := strings.Join(addresses, ",")
-	return fmt.Sprintf("postgres://%s:%s@%s/%s?sslmode=disable", superuser, s.password, hosts, database)
+	return fmt.Sprintf(
+		"postgres://%s:%s@%s/%s?sslmode=disable",
+		superuser,
+		s.password,
+		hosts,
+		database,
+	)
 }
 
 // String says what was started, without the password.
@@ -314,8 +346,13 @@ func (s *Server) String() string {
 	return fmt.Sprintf("throw-away PostgreSQL (%s) on 127.0.0.1:%d in %s", mode, s.port, s.dir)
 }
 
-func (s *Server) path(name string) string    { return filepath.Join(s.dir, name) }
-func (s *Server) program(name string) string { return filepath.Join(s.bin, name) }
+func (s *Server) path(name string) string {
+	return filepath.Join(s.dir, name)
+}
+
+func (s *Server) program(name string) string {
+	return filepath.Join(s.bin, name)
+}
 
 func (s *Server) logTail() string {
 	const lines = 20
@@ -348,7 +385,13 @@ func freePort() (int, error) {
 func output(cmd *exec.Cmd) error {
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s in %s: %w %s", filepath.Base(cmd.Path), cmp.Or(cmd.Dir, "."), err, bytes.TrimSpace(out))
+		return fmt.Errorf(
+			"%s in %s: %w %s",
+			filepath.Base(cmd.Path),
+			cmp.Or(cmd.Dir, "."),
+			err,
+			bytes.TrimSpace(out),
+		)
 	}
 	return nil
 }

@@ -53,7 +53,9 @@ type Payable struct {
 }
 
 // Rest is what is left of the total when a part has been received; never negative.
-func (p Payable) Rest(received money.Cents) money.Cents { return max(0, p.Total-received) }
+func (p Payable) Rest(received money.Cents) money.Cents {
+	return max(0, p.Total-received)
+}
 
 // daysInMonth is the month of the interest: it is a convention, not the calendar's.
 const daysInMonth = 30
@@ -63,15 +65,19 @@ const leastPayable money.Cents = 1
 
 // Payable is what pays an invoice of a face amount, due on dueOn, on a day. Both days must be dates.
 func (t Terms) Payable(face money.Cents, dueOn, on civil.Date) Payable {
-	var p Payable
+	var payable Payable
 	if late := on.Sub(dueOn); late > 0 {
-		p.Fee = t.LateFeePercent.Of(face)
-		p.Interest = money.Share(face, int64(t.LateInterestPercent)*int64(late), daysInMonth*int64(money.MaxPercent))
+		payable.Fee = t.LateFeePercent.Of(face)
+		payable.Interest = money.Share(
+			face,
+			int64(t.LateInterestPercent)*int64(late),
+			daysInMonth*int64(money.MaxPercent),
+		)
 	} else {
-		p.Discount = t.discount(face)
+		payable.Discount = t.discount(face)
 	}
-	p.Total = face + p.Fee + p.Interest - p.Discount
-	return p
+	payable.Total = face + payable.Fee + payable.Interest - payable.Discount
+	return payable
 }
 
 func (t Terms) discount(face money.Cents) money.Cents {

@@ -97,11 +97,11 @@ func TestTheWholeCalendarDoesNotOverflow(t *testing.T) {
 
 func TestPartsAreTakenOffTheTotal(t *testing.T) {
 	usual := Terms{LateFeePercent: 2_00, LateInterestPercent: 1_00}
-	p := usual.Payable(100_00, day("2027-03-10"), day("2027-04-24"))
+	payable := usual.Payable(100_00, day("2027-03-10"), day("2027-04-24"))
 	for received, want := range map[money.Cents]money.Cents{
 		0: 103_50, 60_00: 43_50, 100_00: 3_50, 103_49: 1, 103_50: 0, 103_51: 0, 500_00: 0,
 	} {
-		if got := p.Rest(received); got != want {
+		if got := payable.Rest(received); got != want {
 			t.Errorf("%s received: %s to pay, want %s", received, got, want)
 		}
 	}
@@ -153,12 +153,12 @@ func FuzzPayable(f *testing.F) {
 		terms := Terms{money.Percent(fee) % 10001, money.Percent(interest) % 10001, money.Percent(discount) % 10001, 0}
 		dueOn := day("2027-03-10")
 		on := dueOn.AddDays(late)
-		p := terms.Payable(money.Cents(face), dueOn, on)
-		if p.Fee < 0 || p.Interest < 0 || p.Discount < 0 || p.Total < 1 || p.Discount > 0 && p.Fee+p.Interest > 0 {
-			t.Fatalf("%+v", p)
+		payable := terms.Payable(money.Cents(face), dueOn, on)
+		if payable.Fee < 0 || payable.Interest < 0 || payable.Discount < 0 || payable.Total < 1 || payable.Discount > 0 && payable.Fee+payable.Interest > 0 {
+			t.Fatalf("%+v", payable)
 		}
-		if next := terms.Payable(money.Cents(face), dueOn, on.AddDays(1)); next.Total < p.Total {
-			t.Fatalf("waiting a day made %s of %s", next.Total, p.Total)
+		if next := terms.Payable(money.Cents(face), dueOn, on.AddDays(1)); next.Total < payable.Total {
+			t.Fatalf("waiting a day made %s of %s", next.Total, payable.Total)
 		}
 	})
 }

@@ -17,31 +17,41 @@ const window = 64 << 10
 // calls "Unicode"; without one a file is UTF-8 or Windows-1252, which Latin-1
 // is part of.
 func decode(r io.Reader) (io.Reader, error) {
-	b := bufio.NewReaderSize(r, window)
-	start, err := b.Peek(4)
+	reader := bufio.NewReaderSize(r, window)
+	start, err := reader.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	switch {
 	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")):
-		_, err := b.Discard(3)
-		return b, err
+		_, err := reader.Discard(3)
+		return reader, err
 	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
-		return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(b), nil
+		return unicode.UTF16(
+			unicode.LittleEndian,
+			unicode.ExpectBOM,
+		).NewDecoder().Reader(reader), nil
 	case isUTF16(start, 0):
-		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Reader(b), nil
+		return unicode.UTF16(
+			unicode.LittleEndian,
+			unicode.IgnoreBOM,
+		).NewDecoder().Reader(reader), nil
 	case isUTF16(start, 1):
-		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(b), nil
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(reader), nil
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")), bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
 		return nil, errors.New("the file is a spreadsheet, not CSV; open it and save it as CSV")
 	}
-	return &guesser{b: b}, nil
+	return &guesser{b: reader}, nil
 }
 
 // isUTF16 finds UTF-16 without a mark by its first two letters, which are ASCII
 // in any header: at is where their other half is.
 func isUTF16(start []byte, at int) bool {
-	return len(start) == 4 && start[at] != 0 && start[at+2] != 0 && start[1-at] == 0 && start[3-at] == 0
+	return len(start) == 4 &&
+		start[at] != 0 &&
+		start[at+2] != 0 &&
+		start[1-at] == 0 &&
+		start[3-at] == 0
 }
 
 // guesser reads ASCII as it is, up to the first character that is not; what
@@ -78,26 +88,26 @@ func (g *guesser) decide(ahead []byte) {
 	}
 }
 
-func asciiPrefix(b []byte) int {
-	if i := bytes.IndexFunc(b, func(r rune) bool { return r >= utf8.RuneSelf }); i >= 0 {
+func asciiPrefix(data []byte) int {
+	if i := bytes.IndexFunc(data, func(r rune) bool { return r >= utf8.RuneSelf }); i >= 0 {
 		return i
 	}
-	return len(b)
+	return len(data)
 }
 
 // mostlyUTF8 weighs rather than demands: one damaged character must not turn
 // every accent of a file into two letters.
-func mostlyUTF8(b []byte) bool {
+func mostlyUTF8(data []byte) bool {
 	good, bad := 0, 0
-	for len(b) > 0 {
-		r, size := utf8.DecodeRune(b)
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
 		switch {
 		case r == utf8.RuneError && size == 1:
 			bad++
 		case size > 1:
 			good++
 		}
-		b = b[size:]
+		data = data[size:]
 	}
 	return good >= bad
 }

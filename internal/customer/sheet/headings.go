@@ -21,36 +21,45 @@ var headings = []struct {
 	names []string
 }{
 	{"name", []string{
-		"name", "nome", "cliente", "nome completo", "nome do cliente", "razão social", "nome fantasia", "assinante", "aluno",
+		"name", "nome", "cliente", "nome completo", "nome do cliente", "razão social",
+		"nome fantasia", "assinante", "aluno",
 		"nome do assinante", "nome do aluno", "contratante",
 	}},
 	{"whatsapp", []string{
-		"whatsapp", "telefone", "celular", "fone", "tel", "cel", "zap", "whats", "wpp", "phone", "contato", "número de telefone",
-		"telefone celular", "telefone 1", "celular 1", "fone 1", "telefone principal", "número do whatsapp", "ddd telefone", "ddd e telefone",
+		"whatsapp", "telefone", "celular", "fone", "tel", "cel", "zap", "whats", "wpp", "phone",
+		"contato", "número de telefone",
+		"telefone celular", "telefone 1", "celular 1", "fone 1", "telefone principal",
+		"número do whatsapp", "ddd telefone", "ddd e telefone",
 	}},
 	{"email", []string{"email", "e-mail", "mail", "endereço de e-mail", "correio eletrônico", "e-mail principal"}},
 	{"usuario", []string{"usuario", "usuário", "username", "user", "login", "nome de usuário"}},
 	{"data_de_vencimento", []string{
-		"data_de_vencimento", "due_date", "vencimento", "data vencimento", "dt vencimento", "dt venc", "data venc", "vence em", "vence",
-		"validade", "data de validade", "expira em", "próximo vencimento", "data do vencimento", "venc",
+		"data_de_vencimento", "due_date", "vencimento", "data vencimento", "dt vencimento",
+		"dt venc", "data venc", "vence em", "vence",
+		"validade", "data de validade", "expira em", "próximo vencimento", "data do vencimento",
+		"venc",
 	}},
 	{"plan", []string{"plan", "plano", "plan name", "nome do plano", "pacote", "plano contratado"}},
 	{"value", []string{
-		"value", "valor", "preço", "mensalidade", "valor do plano", "valor mensal", "valor da mensalidade", "amount", "vlr", "vl mensalidade",
+		"value", "valor", "preço", "mensalidade", "valor do plano", "valor mensal",
+		"valor da mensalidade", "amount", "vlr", "vl mensalidade",
 		"vlr mensal", "valor r$",
 	}},
 	{"product", []string{"product", "produto", "product name", "nome do produto", "serviço"}},
 	{"notes", []string{
-		"notes", "observações", "observação", "obs", "notas", "anotações", "comentários", "observações gerais", "anotação",
+		"notes", "observações", "observação", "obs", "notas", "anotações", "comentários",
+		"observações gerais", "anotação",
 	}},
 	{"external_id", []string{
-		"external_id", "código", "id externo", "código externo", "código do cliente", "id do cliente", "matrícula", "cód", "cód cliente",
+		"external_id", "código", "id externo", "código externo", "código do cliente",
+		"id do cliente", "matrícula", "cód", "cód cliente",
 	}},
 	{"plan_id", []string{"plan_id", "id do plano", "código do plano"}},
 	{"product_id", []string{"product_id", "id do produto", "código do produto"}},
 	{"price", []string{"price", "preço próprio", "valor próprio", "preço especial", "valor especial", "preço do cliente", "valor combinado"}},
 	{"cpf_cnpj", []string{
-		"cpf_cnpj", "cpf", "cnpj", "cpf ou cnpj", "documento", "cpf do cliente", "cnpj da empresa", "nº cpf", "nº do cpf", "nº cnpj", "doc",
+		"cpf_cnpj", "cpf", "cnpj", "cpf ou cnpj", "documento", "cpf do cliente", "cnpj da empresa",
+		"nº cpf", "nº do cpf", "nº cnpj", "doc",
 	}},
 	{"address.cep", []string{"address.cep", "cep", "código postal"}},
 	{"address.street", []string{"address.street", "endereço", "logradouro", "rua", "avenida", "endereço completo", "end", "street"}},
@@ -98,7 +107,9 @@ func headingsOf(field string) []string {
 }
 
 // IsField reports whether a column can be that.
-func IsField(name string) bool { return slices.Contains(Fields(), name) || isCustom(name) }
+func IsField(name string) bool {
+	return slices.Contains(Fields(), name) || isCustom(name)
+}
 
 // Optional tells whether a value that cannot be read may be left out: not the name, and nothing that decides what is
 // charged and when. A customer whose due date was left out would be given one that nobody chose.
@@ -144,7 +155,9 @@ func fieldOf(heading string) (field string, known bool) {
 
 // sharedField is the field of a heading whose parts, between slashes, all are names of it.
 func sharedField(heading string) (field string, known bool) {
-	parts := strings.FieldsFunc(heading, func(r rune) bool { return r == '/' || r == '|' || r == '\\' })
+	parts := strings.FieldsFunc(heading, func(r rune) bool {
+		return r == '/' || r == '|' || r == '\\'
+	})
 	if len(parts) < 2 || len(parts) > 4 {
 		return "", false
 	}
@@ -160,6 +173,8 @@ func sharedField(heading string) (field string, known bool) {
 
 // key is what two spellings of a heading have in common: their folded words.
 func key(heading string) string {
-	words := strings.FieldsFunc(text.Fold(heading), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(text.Fold(heading), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 	return strings.Join(words, " ")
 }

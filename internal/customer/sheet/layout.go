@@ -42,10 +42,10 @@ const maxBeginning = 32 << 10
 // headerOf finds the record that is most of a header with a delimiter, and how much of one it is. What is wrong with
 // the records is found on the real reading.
 func headerOf(start []byte, comma rune) (header, most int) {
-	r := csv.NewReader(bytes.NewReader(start))
-	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = comma, true, -1, true
+	reader := csv.NewReader(bytes.NewReader(start))
+	reader.Comma, reader.LazyQuotes, reader.FieldsPerRecord, reader.ReuseRecord = comma, true, -1, true
 	for i := range 1 + maxPreface {
-		record, err := r.Read()
+		record, err := reader.Read()
 		if err != nil {
 			break
 		}
@@ -73,15 +73,19 @@ func knownHeadings(record []string) int {
 
 // totals are the words with which the sums under a table begin, as text.Fold leaves them.
 var totals = map[string]bool{
-	"total": true, "totais": true, "total geral": true, "subtotal": true, "sub-total": true, "sub total": true, "soma": true,
-	"total de clientes": true, "total de registros": true, "total de linhas": true, "quantidade": true, "quantidade total": true,
+	"total": true, "totais": true, "total geral": true, "subtotal": true, "sub-total": true,
+	"sub total": true, "soma": true,
+	"total de clientes": true, "total de registros": true, "total de linhas": true,
+	"quantidade": true, "quantidade total": true,
 	"valor total": true, "qtd": true, "qtde": true,
 }
 
 // isTotal finds a line that sums up others: its first cell is one of those words, perhaps with a number behind it, and
 // the others are numbers. A gym called Total Fitness stays a customer, and so does one called Total that has a phone.
 func isTotal(fields []string) bool {
-	first := slices.IndexFunc(fields, func(cell string) bool { return strings.TrimSpace(cell) != "" })
+	first := slices.IndexFunc(fields, func(cell string) bool {
+		return strings.TrimSpace(cell) != ""
+	})
 	return first >= 0 && isTotalWord(fields[first]) && !slices.ContainsFunc(fields[first+1:], func(cell string) bool {
 		cell = strings.TrimSpace(cell)
 		return cell != "" && !isNumber(cell)

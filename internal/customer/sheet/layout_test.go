@@ -26,13 +26,13 @@ func TestLinesBeforeTheHeaderArePassedOver(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	s, err := Open(strings.NewReader(strings.Repeat("x;\n", maxPreface+1) + table))
-	if err != nil || s.Columns[0].Heading != "x" {
-		t.Errorf("a header too far down: %+v, %v", s.Columns, err)
+	reader, err := Open(strings.NewReader(strings.Repeat("x;\n", maxPreface+1) + table))
+	if err != nil || reader.Columns[0].Heading != "x" {
+		t.Errorf("a header too far down: %+v, %v", reader.Columns, err)
 	}
-	s, err = Open(strings.NewReader("apelido;cor\nplano;azul\n"))
-	if err != nil || s.Columns[0].Heading != "apelido" {
-		t.Errorf("a value that is a heading elsewhere was taken for the header: %+v, %v", s.Columns, err)
+	reader, err = Open(strings.NewReader("apelido;cor\nplano;azul\n"))
+	if err != nil || reader.Columns[0].Heading != "apelido" {
+		t.Errorf("a value that is a heading elsewhere was taken for the header: %+v, %v", reader.Columns, err)
 	}
 	// A value further down that looks like headings does not take the place of a header that has more of them.
 	got, err := read(t, "nome;telefone;email\nvalor;plano;\nBia;;\n")
@@ -68,10 +68,10 @@ func TestTotalsAreNoCustomers(t *testing.T) {
 			t.Errorf("%q: %t", line, got)
 		}
 	}
-	s, got := readAll(t, "nome;telefone;valor\nAna;;35,00\nSubtotal;;35,00\nBia;;10\n\nTotal: 2\n;;45,00\n", false)
+	reader, got := readAll(t, "nome;telefone;valor\nAna;;35,00\nSubtotal;;35,00\nBia;;10\n\nTotal: 2\n;;45,00\n", false)
 	want := []string{"2 name=Ana value=35.00", "4 name=Bia value=10.00", "7 value=45.00"}
-	if !slices.Equal(got, want) || !slices.Equal(s.Totals, []int{3, 6}) {
-		t.Errorf("got %q, passed over %v", got, s.Totals)
+	if !slices.Equal(got, want) || !slices.Equal(reader.Totals, []int{3, 6}) {
+		t.Errorf("got %q, passed over %v", got, reader.Totals)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestEmptyCellsBehindTheLastColumnDoNotMatter(t *testing.T) {
 }
 
 func TestDuplicatesAreFoundWithinTheFile(t *testing.T) {
-	s, err := Open(strings.NewReader(strings.Join([]string{
+	reader, err := Open(strings.NewReader(strings.Join([]string{
 		"nome;telefone;cpf;vencimento",
 		"Ana;11987654321;52998224725;10/12/27",
 		"Bia;;;10/12/27",
@@ -98,13 +98,13 @@ func TestDuplicatesAreFoundWithinTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d Duplicates
+	var duplicates Duplicates
 	var got []string
-	for row, err := range s.All() {
+	for row, err := range reader.All() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, same := range d.Of(row) {
+		for _, same := range duplicates.Of(row) {
 			got = append(got, fmt.Sprintf("%d as %d: %s %s", row.Line, same.Line, same.Field, same.Reason))
 		}
 	}
@@ -116,10 +116,10 @@ func TestDuplicatesAreFoundWithinTheFile(t *testing.T) {
 		"8 as 2: cpf_cnpj is the CPF or CNPJ of an earlier line too",
 		"8 as 2: name is in an earlier line too, with the same due date",
 	}
-	if !slices.Equal(got, want) || d.Full {
+	if !slices.Equal(got, want) || duplicates.Full {
 		t.Errorf("got %s", strings.Join(got, "\n"))
 	}
-	if same := d.Of(Row{Line: 20, Values: map[string]string{"whatsapp": "52998224725"}}); same != nil {
+	if same := duplicates.Of(Row{Line: 20, Values: map[string]string{"whatsapp": "52998224725"}}); same != nil {
 		t.Errorf("a phone was taken for a CPF: %+v", same)
 	}
 }
@@ -130,25 +130,25 @@ func TestDuplicatesOfAHundredThousandRowsTakeAFewMegabytes(t *testing.T) {
 			"name": fmt.Sprintf("Cliente %d", i), "data_de_vencimento": "2027-12-31", "whatsapp": fmt.Sprintf("+55119%08d", i), "cpf_cnpj": fmt.Sprintf("%011d", i),
 		}}
 	}
-	var d Duplicates
+	var duplicates Duplicates
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for i := range 100_000 {
-		if same := d.Of(row(i)); same != nil {
+		if same := duplicates.Of(row(i)); same != nil {
 			t.Fatalf("row %d is said to be %+v", i, same)
 		}
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if held := after.HeapAlloc - before.HeapAlloc; after.HeapAlloc > before.HeapAlloc && held > 24<<20 || d.Full {
-		t.Errorf("%d MiB are held, full: %t", held>>20, d.Full)
+	if held := after.HeapAlloc - before.HeapAlloc; after.HeapAlloc > before.HeapAlloc && held > 24<<20 || duplicates.Full {
+		t.Errorf("%d MiB are held, full: %t", held>>20, duplicates.Full)
 	}
-	if same := d.Of(row(77_777)); len(same) != 3 || same[0].Line != 77_779 {
+	if same := duplicates.Of(row(77_777)); len(same) != 3 || same[0].Line != 77_779 {
 		t.Errorf("got %+v", same)
 	}
-	if d.Of(row(100_000)); !d.Full {
+	if duplicates.Of(row(100_000)); !duplicates.Full {
 		t.Error("more was remembered than there is room for")
 	}
-	runtime.KeepAlive(&d)
+	runtime.KeepAlive(&duplicates)
 }

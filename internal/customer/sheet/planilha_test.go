@@ -25,17 +25,17 @@ func TestASheetFromRealLife(t *testing.T) {
 	}
 	want := strings.Split(strings.TrimSpace(string(wanted)), "\n")
 	for name, encoded := range encodings(t, file) {
-		s, got := readAll(t, string(encoded), false)
+		reader, got := readAll(t, string(encoded), false)
 		for i := range got {
 			got[i] = strings.ReplaceAll(got[i], "\n", `\n`)
 			if i < len(want) && got[i] != want[i] {
 				t.Errorf("%s\n got %s\nwant %s", name, got[i], want[i])
 			}
 		}
-		if len(got) != len(want) || len(s.Totals) != 2 {
-			t.Errorf("%s: %d rows, want %d; passed over %v", name, len(got), len(want), s.Totals)
+		if len(got) != len(want) || len(reader.Totals) != 2 {
+			t.Errorf("%s: %d rows, want %d; passed over %v", name, len(got), len(want), reader.Totals)
 		}
-		if warnings := s.Warnings(); !slices.Equal(warnings, []string{`column 17, "Situação", is not known and is passed over`}) {
+		if warnings := reader.Warnings(); !slices.Equal(warnings, []string{`column 17, "Situação", is not known and is passed over`}) {
 			t.Errorf("%s: %q", name, warnings)
 		}
 	}
@@ -49,12 +49,12 @@ func TestMostOfASheetFromRealLifeIsGoodWithoutItsBadValues(t *testing.T) {
 	}
 	refused := map[bool]int{}
 	for _, leaveOut := range []bool{false, true} {
-		s, err := Open(bytes.NewReader(file))
+		reader, err := Open(bytes.NewReader(file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.LeaveOut = leaveOut
-		for row, err := range s.All() {
+		reader.LeaveOut = leaveOut
+		for row, err := range reader.All() {
 			if err != nil {
 				t.Fatal(err)
 			}

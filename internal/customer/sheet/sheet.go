@@ -73,14 +73,14 @@ func Open(r io.Reader) (*Reader, error) {
 	}
 	limit := &limiter{r: buffered}
 	found := layoutOf(start)
-	s := &Reader{csv: csv.NewReader(limit), limit: limit}
-	s.csv.Comma = found.comma
-	s.csv.FieldsPerRecord = -1
-	s.csv.ReuseRecord = true
-	if err := s.readHeader(found.header); err != nil {
+	reader := &Reader{csv: csv.NewReader(limit), limit: limit}
+	reader.csv.Comma = found.comma
+	reader.csv.FieldsPerRecord = -1
+	reader.csv.ReuseRecord = true
+	if err := reader.readHeader(found.header); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return reader, nil
 }
 
 // readHeader reads the names of the columns, which stand after some records
@@ -123,12 +123,15 @@ func (s *Reader) record() ([]string, error) {
 
 // Check says what the columns lack.
 func (s *Reader) Check() error {
-	for _, c := range s.Columns {
-		if c.Field == "name" {
+	for _, column := range s.Columns {
+		if column.Field == "name" {
 			return nil
 		}
 	}
-	return fmt.Errorf("no column has the customer's name; a heading must be one of: %s", strings.Join(headingsOf("name"), ", "))
+	return fmt.Errorf(
+		"no column has the customer's name; a heading must be one of: %s",
+		strings.Join(headingsOf("name"), ", "),
+	)
 }
 
 // maxWarnings bounds what a hostile header can have to say.
@@ -138,18 +141,20 @@ const maxWarnings = 50
 func (s *Reader) Warnings() []string {
 	var warnings []string
 	first := map[string]string{}
-	for i, c := range s.Columns {
+	for i, column := range s.Columns {
 		switch {
 		case len(warnings) == maxWarnings:
 			return append(warnings, "more columns like these")
-		case c.Field == "" && !knows(c.Heading) && c.Heading != "":
-			warnings = append(warnings, fmt.Sprintf("column %d, %q, is not known and is passed over%s",
-				i+1, shorten(c.Heading), suggestion(c.Heading)))
-		case c.Field != "" && first[c.Field] != "":
-			warnings = append(warnings, fmt.Sprintf("columns %q and %q are both read as %s; where both are filled, the first counts",
-				shorten(first[c.Field]), shorten(c.Heading), c.Field))
-		case c.Field != "":
-			first[c.Field] = c.Heading
+		case column.Field == "" && !knows(column.Heading) && column.Heading != "":
+			warnings = append(warnings, fmt.Sprintf(
+				"column %d, %q, is not known and is passed over%s",
+				i+1, shorten(column.Heading), suggestion(column.Heading)))
+		case column.Field != "" && first[column.Field] != "":
+			warnings = append(warnings, fmt.Sprintf(
+				"columns %q and %q are both read as %s; where both are filled, the first counts",
+				shorten(first[column.Field]), shorten(column.Heading), column.Field))
+		case column.Field != "":
+			first[column.Field] = column.Heading
 		}
 	}
 	return warnings
@@ -199,7 +204,11 @@ func (s *Reader) Next() (Row, error) {
 			fields = fields[:len(s.Columns)]
 		}
 		if len(fields) != len(s.Columns) {
-			return s.refused(fmt.Sprintf("has %d fields where the header has %d", len(fields), len(s.Columns))), nil
+			return s.refused(fmt.Sprintf(
+				"has %d fields where the header has %d",
+				len(fields),
+				len(s.Columns),
+			)), nil
 		}
 		return s.row(fields), nil
 	}
@@ -234,9 +243,9 @@ func (s *Reader) All() iter.Seq2[Row, error] {
 }
 
 func (s *Reader) refused(reason string) Row {
-	r := Row{Line: s.line}
-	r.Faults.Add("", reason)
-	return r
+	row := Row{Line: s.line}
+	row.Faults.Add("", reason)
+	return row
 }
 
 // noteTotal remembers a line that was passed over.
@@ -247,23 +256,23 @@ func (s *Reader) noteTotal() {
 }
 
 func (s *Reader) row(fields []string) Row {
-	r := Row{Line: s.line, Values: make(map[string]string, len(fields))}
-	for i, c := range s.Columns {
-		if c.Field != "" && r.Values[c.Field] == "" {
-			s.read(&r, c.Field, tidy(fields[i]))
+	row := Row{Line: s.line, Values: make(map[string]string, len(fields))}
+	for i, column := range s.Columns {
+		if column.Field != "" && row.Values[column.Field] == "" {
+			s.read(&row, column.Field, tidy(fields[i]))
 		}
 	}
-	return r
+	return row
 }
 
 // read puts a cell into a row, spelled as the API takes it.
-func (s *Reader) read(r *Row, field, cell string) {
+func (s *Reader) read(row *Row, field, cell string) {
 	spell := spellers[field]
 	switch {
 	case cell == "":
 		return
 	case spell == nil:
-		r.Values[field] = cell
+		row.Values[field] = cell
 		return
 	case absent[text.Fold(cell)]:
 		return
@@ -271,15 +280,15 @@ func (s *Reader) read(r *Row, field, cell string) {
 	spelled, err := spell(cell)
 	switch {
 	case err == nil:
-		r.Values[field] = spelled.value
+		row.Values[field] = spelled.value
 		if spelled.warning != "" {
-			r.Warnings.Add(field, spelled.warning)
+			row.Warnings.Add(field, spelled.warning)
 		}
 	case s.LeaveOut && Optional(field):
-		r.leaveOut(field, cell, err)
+		row.leaveOut(field, cell, err)
 	default:
-		r.Values[field] = cell
-		r.Faults.Add(field, err.Error())
+		row.Values[field] = cell
+		row.Faults.Add(field, err.Error())
 	}
 }
 
@@ -293,20 +302,20 @@ func (r *Row) leaveOut(field, cell string, err error) {
 
 // misquoted says where the trouble ends, since all the lines up to there were
 // swallowed by it.
-func misquoted(e *csv.ParseError) string {
+func misquoted(parseError *csv.ParseError) string {
 	reason := `has a quote inside a field; write the field in quotes, and the quote twice ("")`
-	if errors.Is(e.Err, csv.ErrQuote) {
+	if errors.Is(parseError.Err, csv.ErrQuote) {
 		reason = `has a quoted field that is not closed, or goes on after its closing quote; a quote inside is written twice ("")`
 	}
-	if e.Line > e.StartLine {
-		reason += fmt.Sprintf("; the lines up to %d are lost with it", e.Line)
+	if parseError.Line > parseError.StartLine {
+		reason += fmt.Sprintf("; the lines up to %d are lost with it", parseError.Line)
 	}
 	return reason
 }
 
 func blank(fields []string) bool {
-	for _, f := range fields {
-		if strings.TrimSpace(f) != "" {
+	for _, field := range fields {
+		if strings.TrimSpace(field) != "" {
 			return false
 		}
 	}

@@ -20,12 +20,12 @@ import (
 // ended it.
 func read(t *testing.T, file string) ([]string, error) {
 	t.Helper()
-	s, err := Open(strings.NewReader(file))
+	reader, err := Open(strings.NewReader(file))
 	if err != nil {
 		return nil, err
 	}
 	var got []string
-	for row, err := range s.All() {
+	for row, err := range reader.All() {
 		if err != nil {
 			return got, err
 		}
@@ -144,7 +144,7 @@ func TestNoTwoFieldsShareAHeading(t *testing.T) {
 }
 
 func TestColumnsThatAreNotReadAreReported(t *testing.T) {
-	s, err := Open(strings.NewReader("nome;usuaroi;torcida;celular;telefone;status;\n"))
+	reader, err := Open(strings.NewReader("nome;usuaroi;torcida;celular;telefone;status;\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,24 +153,24 @@ func TestColumnsThatAreNotReadAreReported(t *testing.T) {
 		`column 3, "torcida", is not known and is passed over`,
 		`columns "celular" and "telefone" are both read as whatsapp; where both are filled, the first counts`,
 	}
-	if got := s.Warnings(); !slices.Equal(got, want) {
+	if got := reader.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	if err := s.Check(); err != nil {
+	if err := reader.Check(); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestNameColumnIsDemanded(t *testing.T) {
-	s, err := Open(strings.NewReader("telefone,email\n11987654321,a@example.com\n"))
+	reader, err := Open(strings.NewReader("telefone,email\n11987654321,a@example.com\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "name, nome, cliente") {
+	if err := reader.Check(); err == nil || !strings.Contains(err.Error(), "name, nome, cliente") {
 		t.Errorf("got %v", err)
 	}
-	s.Columns[1].Field = "name" // as the panel does when it is told
-	if row, err := s.Next(); s.Check() != nil || err != nil || row.Values["name"] != "a@example.com" {
+	reader.Columns[1].Field = "name" // as the panel does when it is told
+	if row, err := reader.Next(); reader.Check() != nil || err != nil || row.Values["name"] != "a@example.com" {
 		t.Errorf("got %v, %v", row, err)
 	}
 }
@@ -274,9 +274,9 @@ func TestHostileFilesFailInBoundedMemory(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			s, err := Open(io.MultiReader(strings.NewReader(start), io.LimitReader(&endless{pattern: pattern}, gigabyte)))
+			reader, err := Open(io.MultiReader(strings.NewReader(start), io.LimitReader(&endless{pattern: pattern}, gigabyte)))
 			for err == nil {
-				_, err = s.Next()
+				_, err = reader.Next()
 			}
 			runtime.ReadMemStats(&after)
 			if !errors.Is(err, errTooLong) {
@@ -291,24 +291,24 @@ func TestHostileFilesFailInBoundedMemory(t *testing.T) {
 
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	row := "Ana da Silva,\"Rua A,\n12\",31/12/2027\n"
-	s, err := Open(io.MultiReader(strings.NewReader("nome,obs,vencimento\n"), io.LimitReader(&endless{pattern: row}, int64(200_000*len(row)))))
+	reader, err := Open(io.MultiReader(strings.NewReader("nome,obs,vencimento\n"), io.LimitReader(&endless{pattern: row}, int64(200_000*len(row)))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, most := 0, uint64(0)
-	for _, err := range s.All() {
+	count, most := 0, uint64(0)
+	for _, err := range reader.All() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n++; n%20_000 == 0 {
-			var m runtime.MemStats
+		if count++; count%20_000 == 0 {
+			var stats runtime.MemStats
 			runtime.GC()
-			runtime.ReadMemStats(&m)
-			most = max(most, m.HeapAlloc)
+			runtime.ReadMemStats(&stats)
+			most = max(most, stats.HeapAlloc)
 		}
 	}
-	if n != 200_000 || most > 16<<20 {
-		t.Errorf("%d rows, %d MiB", n, most>>20)
+	if count != 200_000 || most > 16<<20 {
+		t.Errorf("%d rows, %d MiB", count, most>>20)
 	}
 }
 
@@ -332,15 +332,15 @@ func FuzzReader(f *testing.F) {
 // drain reads a file to its end and holds every row to what rows promise.
 func drain(t *testing.T, r io.Reader, size int) ([]string, error) {
 	t.Helper()
-	s, err := Open(r)
+	reader, err := Open(r)
 	if err != nil {
 		return nil, err
 	}
-	s.LeaveOut = size%2 == 0
-	_, _ = s.Warnings(), s.Check()
+	reader.LeaveOut = size%2 == 0
+	_, _ = reader.Warnings(), reader.Check()
 	var got []string
 	line := 0
-	for row, err := range s.All() {
+	for row, err := range reader.All() {
 		if err != nil {
 			return got, err
 		}

@@ -51,22 +51,25 @@ func tidy(cell string) string {
 // absent are the words by which people say that there is nothing, compared as text.Fold leaves them. They are looked
 // for only in columns whose values are spelled: a customer's notes may well be a dash.
 var absent = map[string]bool{
-	"-": true, "--": true, "---": true, "x": true, "n/a": true, "#n/d": true, "#n/a": true, "null": true, "nulo": true,
-	"nao": true, "nao tem": true, "nao possui": true, "nao informado": true, "nao informou": true, "sem": true,
-	"sem email": true, "sem e-mail": true, "sem telefone": true, "sem cpf": true, "indefinido": true,
+	"-": true, "--": true, "---": true, "x": true, "n/a": true, "#n/d": true, "#n/a": true,
+	"null": true, "nulo": true,
+	"nao": true, "nao tem": true, "nao possui": true, "nao informado": true, "nao informou": true,
+	"sem":       true,
+	"sem email": true, "sem e-mail": true, "sem telefone": true, "sem cpf": true,
+	"indefinido": true,
 }
 
 // spellPhone reads the first number of a cell, which may have several: (11) 98765-4321 / (11) 3456-7890. The plus
 // before its digits says that the country code is there.
-func spellPhone(s string) (spelling, error) {
-	if isExponent(s) {
+func spellPhone(value string) (spelling, error) {
+	if isExponent(value) {
 		return spelling{}, errCut
 	}
-	digits, err := phone.Parse(withoutDecimals(s))
+	digits, err := phone.Parse(withoutDecimals(value))
 	if err == nil {
 		return spelling{value: "+" + digits}, nil
 	}
-	pieces := several(s)
+	pieces := several(value)
 	for _, piece := range pieces {
 		if digits, err := phone.Parse(withoutDecimals(piece)); err == nil {
 			return spelling{"+" + digits, "has several numbers, of which the first was taken"}, nil
@@ -79,7 +82,26 @@ func spellPhone(s string) (spelling, error) {
 }
 
 // between are what people put between two phones or two e-mail addresses.
-var between = strings.NewReplacer(" ou ", ";", " OU ", ";", " e ", ";", " E ", ";", "/", ";", "|", ";", ",", ";", "\n", ";", "\r", ";")
+var between = strings.NewReplacer(
+	" ou ",
+	";",
+	" OU ",
+	";",
+	" e ",
+	";",
+	" E ",
+	";",
+	"/",
+	";",
+	"|",
+	";",
+	",",
+	";",
+	"\n",
+	";",
+	"\r",
+	";",
+)
 
 func several(s string) []string {
 	var pieces []string
@@ -94,22 +116,27 @@ func several(s string) []string {
 // isExponent finds numbers such as 1,19877E+10.
 func isExponent(s string) bool {
 	mantissa, exponent, cut := strings.Cut(strings.ToUpper(s), "E+")
-	return cut && strings.Trim(mantissa, "0123456789.,") == "" && strings.Trim(exponent, "0123456789") == "" && mantissa != ""
+	return cut &&
+		strings.Trim(mantissa, "0123456789.,") == "" &&
+		strings.Trim(exponent, "0123456789") == "" &&
+		mantissa != ""
 }
 
 // withoutDecimals takes off the .0 that programs write behind a number that they took for an amount.
-func withoutDecimals(s string) string {
+func withoutDecimals(value string) string {
 	for _, end := range []string{".00", ",00", ".0", ",0"} {
-		if number, ok := strings.CutSuffix(s, end); ok && text.Digits(number) == number {
+		if number, ok := strings.CutSuffix(value, end); ok && text.Digits(number) == number {
 			return number
 		}
 	}
-	return s
+	return value
 }
 
 // spellEmail takes the first address of a cell. What has no @ is none; the rest is for the form to say.
-func spellEmail(s string) (spelling, error) {
-	pieces := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(";,/| \t\n\r", r) })
+func spellEmail(value string) (spelling, error) {
+	pieces := strings.FieldsFunc(value, func(r rune) bool {
+		return strings.ContainsRune(";,/| \t\n\r", r)
+	})
 	addresses := 0
 	for _, piece := range pieces {
 		if strings.Contains(piece, "@") {
@@ -120,28 +147,28 @@ func spellEmail(s string) (spelling, error) {
 	case addresses == 0:
 		return spelling{}, errors.New("must be a valid e-mail address")
 	case addresses == 1 || addresses != len(pieces):
-		return spelling{value: strings.TrimPrefix(s, "mailto:")}, nil
+		return spelling{value: strings.TrimPrefix(value, "mailto:")}, nil
 	}
 	return spelling{pieces[0], "has several addresses, of which the first was taken"}, nil
 }
 
 // spellTaxID reads a CPF or a CNPJ. Spreadsheets drop the zeros that it begins with; they are put back where the check
 // digits then say that the number is right.
-func spellTaxID(s string) (string, error) {
-	if isExponent(s) {
+func spellTaxID(value string) (string, error) {
+	if isExponent(value) {
 		return "", errCut
 	}
-	s = withoutDecimals(s)
-	number, err := taxid.Parse(s)
-	if err == nil || text.Digits(s) != s {
+	value = withoutDecimals(value)
+	number, err := taxid.Parse(value)
+	if err == nil || text.Digits(value) != value {
 		return number, err
 	}
 	for _, length := range []int{11, 14} {
-		missing := length - len(s)
+		missing := length - len(value)
 		if missing < 1 || missing > 3 {
 			continue
 		}
-		if full, err := taxid.Parse("000"[:missing] + s); err == nil {
+		if full, err := taxid.Parse("000"[:missing] + value); err == nil {
 			return full, nil
 		}
 	}
@@ -149,44 +176,44 @@ func spellTaxID(s string) (string, error) {
 }
 
 // spellCEP puts back the zero that spreadsheets drop.
-func spellCEP(s string) (string, error) {
-	s = withoutDecimals(s)
-	if len(s) == 7 && text.Digits(s) == s {
-		s = "0" + s
+func spellCEP(value string) (string, error) {
+	value = withoutDecimals(value)
+	if len(value) == 7 && text.Digits(value) == value {
+		value = "0" + value
 	}
-	return address.ParseCEP(s)
+	return address.ParseCEP(value)
 }
 
 // spellAmount reads R$ 1.234,56, 1234,56 and 1234.56.
 func spellAmount(s string) (string, error) {
-	c, err := money.ParseBR(s)
+	amount, err := money.ParseBR(s)
 	if errors.Is(err, money.ErrSyntax) {
 		return "", errors.New("must be an amount such as 1.234,56")
 	}
 	if err != nil {
 		return "", err
 	}
-	return c.String(), nil
+	return amount.String(), nil
 }
 
 // spellDate reads 31/12/2027, 1/2/2027, 31-12-27, 31.12.2027, 31/dez/2027 and 2027-12-31. A time of day behind it is what
 // databases and spreadsheets write for a bare day, and is dropped. Two digits are a year from 2000 to 2099: no due date
 // is of another century, and a rule that looks at today's date would read one file in two ways.
-func spellDate(s string) (string, error) {
-	if day, clock, cut := cutTime(s); cut && strings.Trim(clock, "0123456789:.Z") == "" {
-		s = day
+func spellDate(value string) (string, error) {
+	if day, clock, cut := cutTime(value); cut && strings.Trim(clock, "0123456789:.Z") == "" {
+		value = day
 	}
-	if parts := strings.FieldsFunc(s, isDateSeparator); len(parts) == 3 {
-		s = dateOf(parts)
+	if parts := strings.FieldsFunc(value, isDateSeparator); len(parts) == 3 {
+		value = dateOf(parts)
 	}
-	d, err := civil.ParseBR(s)
+	day, err := civil.ParseBR(value)
 	if errors.Is(err, civil.ErrSyntax) {
 		return "", errors.New("must be a date such as 31/12/2027 or 2027-12-31")
 	}
 	if err != nil {
 		return "", err
 	}
-	return d.String(), nil
+	return day.String(), nil
 }
 
 func isDateSeparator(r rune) bool { return r == '/' || r == '-' || r == '.' }
@@ -216,17 +243,17 @@ func firstLetters(month string) string {
 	return folded[:min(3, len(folded))]
 }
 
-func cutTime(s string) (day, clock string, cut bool) {
-	i := strings.IndexAny(s, " T")
+func cutTime(value string) (day, clock string, cut bool) {
+	i := strings.IndexAny(value, " T")
 	if i < 0 {
-		return s, "", false
+		return value, "", false
 	}
-	return s[:i], s[i+1:], true
+	return value[:i], value[i+1:], true
 }
 
-func twoDigits(s string) string {
-	if len(s) == 1 {
-		return "0" + s
+func twoDigits(value string) string {
+	if len(value) == 1 {
+		return "0" + value
 	}
-	return s
+	return value
 }

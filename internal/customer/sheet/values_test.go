@@ -10,19 +10,19 @@ import (
 // readAll is read that returns the Reader too.
 func readAll(t *testing.T, file string, leaveOut bool) (*Reader, []string) {
 	t.Helper()
-	s, err := Open(strings.NewReader(file))
+	reader, err := Open(strings.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.LeaveOut = leaveOut
+	reader.LeaveOut = leaveOut
 	var got []string
-	for row, err := range s.All() {
+	for row, err := range reader.All() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, describe(row))
 	}
-	return s, got
+	return reader, got
 }
 
 func TestTheFirstOfSeveralPhonesIsTaken(t *testing.T) {
@@ -121,12 +121,12 @@ func TestBadOptionalValuesAreLeftOutWhereThatWasChosen(t *testing.T) {
 	if _, got := readAll(t, file, true); !slices.Equal(got, []string{lenient}) {
 		t.Errorf("lenient: %q", got)
 	}
-	s, err := Open(strings.NewReader(file))
+	reader, err := Open(strings.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.LeaveOut = true
-	row, err := s.Next()
+	reader.LeaveOut = true
+	row, err := reader.Next()
 	want := map[string]string{"whatsapp": "8765-4321", "cpf_cnpj": "111", "address.cep": "99", "address.state": "XX"}
 	if err != nil || !maps.Equal(row.Left, want) {
 		t.Errorf("left out: %q, %v", row.Left, err)

@@ -39,14 +39,17 @@ func provider(bases map[string]string) payment.Provider {
 			},
 			wire.Environment,
 			{
-				Name: "webhook_token", Title: "Token do webhook", Secret: true,
+				Name:   "webhook_token",
+				Title:  "Token do webhook",
+				Secret: true,
 				Help: "only when the webhook was made by hand at Asaas: its authentication token, 32 to 255 characters. Otherwise " +
 					"it is made and registered by itself",
 			},
 			{Name: "notify_email", Title: "E-mail para avisos", Help: "where Asaas writes when it cannot reach us"},
 			{
-				Name: "payer_tax_id", Title: "CPF ou CNPJ padrão",
-				Help: "Asaas wants a CPF or CNPJ of every payer; this one is used for customers who have none",
+				Name:  "payer_tax_id",
+				Title: "CPF ou CNPJ padrão",
+				Help:  "Asaas wants a CPF or CNPJ of every payer; this one is used for customers who have none",
 			},
 		},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
@@ -63,14 +66,23 @@ type gateway struct {
 	payerTaxID  string
 }
 
-func open(bases map[string]string, options map[string]string, env payment.Env) (payment.Gateway, error) {
+func open(
+	bases map[string]string,
+	options map[string]string,
+	env payment.Env,
+) (payment.Gateway, error) {
 	o := wire.Options{Given: options}
 	key, environment := o.Need("api_key"), o.Choice("environment", wire.Environments)
 	other := map[string]string{"production": "$aact_hmlg_", "sandbox": "$aact_prod_"}[environment]
 	if other != "" && strings.HasPrefix(key, other) {
 		o.Refuse("environment", "the API key is one of the other environment")
 	}
-	g := &gateway{env: env, token: o.Opt("webhook_token"), notifyEmail: o.Opt("notify_email"), payerTaxID: readTaxID(&o)}
+	g := &gateway{
+		env:         env,
+		token:       o.Opt("webhook_token"),
+		notifyEmail: o.Opt("notify_email"),
+		payerTaxID:  readTaxID(&o),
+	}
 	switch n := len(g.token); {
 	case n == 0:
 		g.token = wire.Derive(key, env.CallbackURL)
@@ -78,18 +90,28 @@ func open(bases map[string]string, options map[string]string, env payment.Env) (
 		o.Refuse("webhook_token", "must be 32 to 255 characters")
 	}
 	g.api = wire.API{
-		Base: bases[environment], Client: env.Client, Secrets: []string{key, g.token, env.CallbackURL}, Reason: reason,
-		Header: map[string]string{"access_token": key},
+		Base:    bases[environment],
+		Client:  env.Client,
+		Secrets: []string{key, g.token, env.CallbackURL},
+		Reason:  reason,
+		Header:  map[string]string{"access_token": key},
 	}
 	return g, o.Err()
 }
 
-func readTaxID(o *wire.Options) string {
-	v := strings.NewReplacer(".", "", "-", "", "/", "").Replace(strings.ToUpper(o.Opt("payer_tax_id")))
-	if v != "" && !pix.ValidCPF(v) && !pix.ValidCNPJ(v) {
-		o.Refuse("payer_tax_id", "must be a CPF or CNPJ with correct check digits")
+func readTaxID(options *wire.Options) string {
+	value := strings.NewReplacer(
+		".",
+		"",
+		"-",
+		"",
+		"/",
+		"",
+	).Replace(strings.ToUpper(options.Opt("payer_tax_id")))
+	if value != "" && !pix.ValidCPF(value) && !pix.ValidCNPJ(value) {
+		options.Refuse("payer_tax_id", "must be a CPF or CNPJ with correct check digits")
 	}
-	return v
+	return value
 }
 
 func reason(body []byte) string {
@@ -106,29 +128,29 @@ func reason(body []byte) string {
 
 // Create makes the charge unless the search finds it. Once it is made, no
 // failure may pass for a refusal: the charge could be paid.
-func (g *gateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
-	c, err := g.byReference(ctx, o.Reference)
+func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
+	charge, err := g.byReference(ctx, order.Reference)
 	if errors.Is(err, payment.ErrNoCharge) {
-		c, err = g.make(ctx, o)
+		charge, err = g.make(ctx, order)
 	}
 	if err != nil {
 		return payment.Charge{}, wire.Outcome(err)
 	}
-	switch c.state() {
+	switch charge.state() {
 	case payment.StateCancelled:
 		return payment.Charge{}, &payment.Refusal{Reason: "the charge was cancelled before"}
 	case payment.StatePaid:
-		return payment.Charge{}, fmt.Errorf("charge %s was made before, and is paid", c.ID)
+		return payment.Charge{}, fmt.Errorf("charge %s was made before, and is paid", charge.ID)
 	case payment.StatePending:
 	}
-	code, err := g.code(ctx, c.ID)
+	code, err := g.code(ctx, charge.ID)
 	if wire.Changed(err) {
-		return payment.Charge{}, g.withdraw(ctx, c.ID, err)
+		return payment.Charge{}, g.withdraw(ctx, charge.ID, err)
 	}
 	if err != nil {
 		return payment.Charge{}, err
 	}
-	return payment.Charge{ID: c.ID, PixCode: code, ExpiresAt: o.ExpiresAt}, nil
+	return payment.Charge{ID: charge.ID, PixCode: code, ExpiresAt: order.ExpiresAt}, nil
 }
 
 // withdraw takes back a charge for which Asaas makes no code, as it does when
@@ -149,21 +171,29 @@ type chargeRequest struct {
 	ExternalReference string      `json:"externalReference"`
 }
 
-func (g *gateway) make(ctx context.Context, o payment.Order) (charge, error) {
-	customer, err := g.customer(ctx, o.Payer)
+func (g *gateway) make(ctx context.Context, order payment.Order) (charge, error) {
+	customer, err := g.customer(ctx, order.Payer)
 	if err != nil {
 		return charge{}, err
 	}
-	due := o.ExpiresAt.Add(-time.Second) // the last day on which it can be paid
+	due := order.ExpiresAt.Add(-time.Second) // the last day on which it can be paid
 	if now := g.env.Now(); due.Before(now) {
 		due = now
 	}
 	var c charge
-	err = g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: "/v3/payments", Body: chargeRequest{
-		Customer: customer, BillingType: "PIX", Value: wire.Number(o.Amount), DueDate: due.In(wire.Brasilia).Format("2006-01-02"),
-		Description: wire.Cut(o.Description, 500), ExternalReference: o.Reference,
-	}}, &c)
-	if err == nil && (c.ID == "" || c.ExternalReference != o.Reference) {
+	err = g.api.Do(ctx, wire.Request{
+		Method: http.MethodPost,
+		Path:   "/v3/payments",
+		Body: chargeRequest{
+			Customer:          customer,
+			BillingType:       "PIX",
+			Value:             wire.Number(order.Amount),
+			DueDate:           due.In(wire.Brasilia).Format("2006-01-02"),
+			Description:       wire.Cut(order.Description, 500),
+			ExternalReference: order.Reference,
+		},
+	}, &c)
+	if err == nil && (c.ID == "" || c.ExternalReference != order.Reference) {
 		err = errors.New("POST /v3/payments: the answer lacks id or reference")
 	}
 	return c, err
@@ -183,5 +213,13 @@ func (g *gateway) code(ctx context.Context, id string) (string, error) {
 // Check asks for something that only needs the credentials.
 func (g *gateway) Check(ctx context.Context) error {
 	var page struct{ Data []charge }
-	return wire.Outcome(g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v3/payments", Query: url.Values{"limit": {"1"}}}, &page))
+	return wire.Outcome(g.api.Do(
+		ctx,
+		wire.Request{
+			Method: http.MethodGet,
+			Path:   "/v3/payments",
+			Query:  url.Values{"limit": {"1"}},
+		},
+		&page,
+	))
 }

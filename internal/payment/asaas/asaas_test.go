@@ -13,13 +13,13 @@ import (
 	"carteira/internal/platform/money"
 )
 
-func open(t *testing.T, l *gatewaytest.Line, options map[string]string) payment.Gateway {
+func open(t *testing.T, line *gatewaytest.Line, options map[string]string) payment.Gateway {
 	t.Helper()
-	g, err := asaas.ProviderAt(l.URL).Open(options, gatewaytest.Env(l))
+	gateway, err := asaas.ProviderAt(line.URL).Open(options, gatewaytest.Env(line))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g
+	return gateway
 }
 
 func options(change ...string) map[string]string {
@@ -32,16 +32,16 @@ func options(change ...string) map[string]string {
 
 func bench(t *testing.T) (*gatewaytest.Bench, *double) {
 	t.Helper()
-	d := newDouble()
-	line := gatewaytest.NewLine(t, d, makes)
+	double := newDouble()
+	line := gatewaytest.NewLine(t, double, makes)
 	return &gatewaytest.Bench{
 		Flow:    payment.FlowPix,
 		Gateway: open(t, line, options()),
 		Denied:  open(t, line, options("api_key", "$aact_hmlg_wrong")),
-		Double:  d,
+		Double:  double,
 		Line:    line,
 		Secrets: []string{key, handMade, "$aact_hmlg_wrong"},
-	}, d
+	}, double
 }
 
 func TestAsaasPassesTheSuite(t *testing.T) {
@@ -54,21 +54,21 @@ func TestAsaasPassesTheSuite(t *testing.T) {
 
 // Nobody has to invent a token.
 func TestRegisteredWebhookProvesItselfWithATokenOfItsOwn(t *testing.T) {
-	b, d := bench(t)
-	g := open(t, b.Line, options("webhook_token", ""))
-	o := gatewaytest.Order(1, 35_00)
-	if _, err := g.Create(t.Context(), o); err != nil {
+	b, double := bench(t)
+	gateway := open(t, b.Line, options("webhook_token", ""))
+	order := gatewaytest.Order(1, 35_00)
+	if _, err := gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := g.(payment.Registrar).Register(t.Context()); err != nil {
+		if err := gateway.(payment.Registrar).Register(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(d.webhooks) != 1 || d.token() == handMade || strings.Contains(d.token(), key) {
-		t.Fatalf("registered %v", d.webhooks)
+	if len(double.webhooks) != 1 || double.token() == handMade || strings.Contains(double.token(), key) {
+		t.Fatalf("registered %v", double.webhooks)
 	}
-	if hints, err := g.VerifyCallback(t.Context(), d.Callback(o.Reference)); err != nil || len(hints) != 1 || hints[0].Ref.Reference != o.Reference {
+	if hints, err := gateway.VerifyCallback(t.Context(), double.Callback(order.Reference)); err != nil || len(hints) != 1 || hints[0].Ref.Reference != order.Reference {
 		t.Errorf("got %+v, %v", hints, err)
 	}
 	// Another company that uses the same key at another address has another.
@@ -78,51 +78,51 @@ func TestRegisteredWebhookProvesItselfWithATokenOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.VerifyCallback(t.Context(), d.Callback(o.Reference)); !errors.Is(err, payment.ErrForged) {
+	if _, err := other.VerifyCallback(t.Context(), double.Callback(order.Reference)); !errors.Is(err, payment.ErrForged) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAddressThatAsaasCannotReachIsNotRegistered(t *testing.T) {
-	b, d := bench(t)
+	b, double := bench(t)
 	env := gatewaytest.Env(b.Line)
 	env.CallbackURL = "http://127.0.0.1:8080/gateways/asaas/x"
-	g, err := asaas.ProviderAt(b.Line.URL).Open(options(), env)
+	gateway, err := asaas.ProviderAt(b.Line.URL).Open(options(), env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.(payment.Registrar).Register(t.Context()); err != nil || len(d.webhooks) != 0 {
+	if err := gateway.(payment.Registrar).Register(t.Context()); err != nil || len(double.webhooks) != 0 {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestPayerIsMadeOnce(t *testing.T) {
-	b, d := bench(t)
+	b, double := bench(t)
 	for i := range 3 {
 		if _, err := b.Gateway.Create(t.Context(), gatewaytest.Order(i, 10_00)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(d.customers) != 1 {
-		t.Errorf("%d customers were made", len(d.customers))
+	if len(double.customers) != 1 {
+		t.Errorf("%d customers were made", len(double.customers))
 	}
 }
 
 func TestPayerIsBookedUnderItsOwnTaxID(t *testing.T) {
-	b, d := bench(t)
-	o := gatewaytest.Order(1, 10_00)
-	o.Payer.TaxID = ""
-	if _, err := open(t, b.Line, options("payer_tax_id", "11222333000181")).Create(t.Context(), o); err != nil {
+	b, double := bench(t)
+	order := gatewaytest.Order(1, 10_00)
+	order.Payer.TaxID = ""
+	if _, err := open(t, b.Line, options("payer_tax_id", "11222333000181")).Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	o = gatewaytest.Order(2, 10_00) // the same customer, who now has a CPF
-	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+	order = gatewaytest.Order(2, 10_00) // the same customer, who now has a CPF
+	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	if len(d.customers) != 2 {
-		t.Errorf("%d customers were made", len(d.customers))
+	if len(double.customers) != 2 {
+		t.Errorf("%d customers were made", len(double.customers))
 	}
-	c := d.customers[fmt.Sprint(d.find(o.Reference)["customer"])]
+	c := double.customers[fmt.Sprint(double.find(order.Reference)["customer"])]
 	for field, want := range map[string]string{
 		"cpfCnpj": "52998224725", "name": "José da Silva", "email": "jose@example.com", "mobilePhone": "11987654321", "postalCode": "01310100",
 		"address": "Avenida Paulista", "addressNumber": "1000", "complement": "ap 12", "province": "Bela Vista",
@@ -137,14 +137,14 @@ func TestPhoneOfAPayerIsANationalOne(t *testing.T) {
 	for phone, want := range map[string][2]any{
 		"5511987654321": {"11987654321", nil}, "551132654321": {nil, "1132654321"}, "351912345678": {nil, nil}, "": {nil, nil},
 	} {
-		b, d := bench(t)
-		o := gatewaytest.Order(1, 10_00)
-		o.Payer.Phone = phone
-		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		b, double := bench(t)
+		order := gatewaytest.Order(1, 10_00)
+		order.Payer.Phone = phone
+		if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range d.customers {
-			if got := [2]any{c["mobilePhone"], c["phone"]}; got != want {
+		for _, customer := range double.customers {
+			if got := [2]any{customer["mobilePhone"], customer["phone"]}; got != want {
 				t.Errorf("%q became %v, want %v", phone, got, want)
 			}
 		}
@@ -153,44 +153,44 @@ func TestPhoneOfAPayerIsANationalOne(t *testing.T) {
 
 // Who has a postal code that Asaas does not know can pay all the same.
 func TestPayerWhoseAddressIsRefusedIsMadeWithoutIt(t *testing.T) {
-	b, d := bench(t)
-	d.strictAddress = true
+	b, double := bench(t)
+	double.strictAddress = true
 	if _, err := b.Gateway.Create(t.Context(), gatewaytest.Order(1, 10_00)); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range d.customers {
-		if c["postalCode"] != nil || c["cpfCnpj"] != "52998224725" {
-			t.Errorf("made %v", c)
+	for _, customer := range double.customers {
+		if customer["postalCode"] != nil || customer["cpfCnpj"] != "52998224725" {
+			t.Errorf("made %v", customer)
 		}
 	}
 }
 
 func TestPayerWithoutTaxIDGetsTheCompanysOwnOrIsRefused(t *testing.T) {
-	b, d := bench(t)
-	o := gatewaytest.Order(1, 10_00)
-	o.Payer.TaxID = ""
-	if _, err := b.Gateway.Create(t.Context(), o); !errors.Is(err, payment.ErrRefused) || d.Charges() != 0 {
+	b, double := bench(t)
+	order := gatewaytest.Order(1, 10_00)
+	order.Payer.TaxID = ""
+	if _, err := b.Gateway.Create(t.Context(), order); !errors.Is(err, payment.ErrRefused) || double.Charges() != 0 {
 		t.Errorf("got %v", err)
 	}
-	if _, err := open(t, b.Line, options("payer_tax_id", "11.222.333/0001-81")).Create(t.Context(), o); err != nil {
+	if _, err := open(t, b.Line, options("payer_tax_id", "11.222.333/0001-81")).Create(t.Context(), order); err != nil {
 		t.Error(err)
 	}
-	for _, c := range d.customers {
-		if c["cpfCnpj"] != "11222333000181" {
-			t.Errorf("made %v", c)
+	for _, customer := range double.customers {
+		if customer["cpfCnpj"] != "11222333000181" {
+			t.Errorf("made %v", customer)
 		}
 	}
 }
 
 // A charge without a code must not stay behind: its page at Asaas could be paid.
 func TestChargeWithoutACodeIsTakenBack(t *testing.T) {
-	b, d := bench(t)
-	d.noCodes = true
-	o := gatewaytest.Order(1, 10_00)
-	if _, err := b.Gateway.Create(t.Context(), o); !errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "chave Pix") {
+	b, double := bench(t)
+	double.noCodes = true
+	order := gatewaytest.Order(1, 10_00)
+	if _, err := b.Gateway.Create(t.Context(), order); !errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "chave Pix") {
 		t.Errorf("got %v", err)
 	}
-	if c := d.find(o.Reference); c["deleted"] != true {
+	if c := double.find(order.Reference); c["deleted"] != true {
 		t.Errorf("it is still there: %v", c)
 	}
 }
@@ -199,17 +199,17 @@ func TestMoneyGivenBackIsTold(t *testing.T) {
 	for status, want := range map[string]money.Cents{
 		"REFUNDED": 35_00, "CHARGEBACK_REQUESTED": 35_00, "RECEIVED": 1_00, "REFUND_REQUESTED": 1_00, "REFUND_IN_PROGRESS": 1_00,
 	} {
-		b, d := bench(t)
-		o := gatewaytest.Order(1, 35_00)
-		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		b, double := bench(t)
+		order := gatewaytest.Order(1, 35_00)
+		if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 			t.Fatal(err)
 		}
-		d.Pay(o.Reference, 35_00)
-		d.find(o.Reference)["status"] = status
-		d.find(o.Reference)["refunds"] = []any{map[string]any{"status": "DONE", "value": 1}, map[string]any{"status": "PENDING", "value": 34}}
-		r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-		if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded != want {
-			t.Errorf("%s: %+v, %v", status, r, err)
+		double.Pay(order.Reference, 35_00)
+		double.find(order.Reference)["status"] = status
+		double.find(order.Reference)["refunds"] = []any{map[string]any{"status": "DONE", "value": 1}, map[string]any{"status": "PENDING", "value": 34}}
+		report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference})
+		if err != nil || len(report.Payments) != 1 || report.Payments[0].Refunded != want {
+			t.Errorf("%s: %+v, %v", status, report, err)
 		}
 	}
 }
@@ -220,38 +220,38 @@ func TestStatesOfAsaas(t *testing.T) {
 		"RECEIVED": payment.StatePaid, "CONFIRMED": payment.StatePaid, "RECEIVED_IN_CASH": payment.StatePaid,
 	}
 	for status, want := range tests {
-		b, d := bench(t)
-		o := gatewaytest.Order(1, 35_00)
-		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		b, double := bench(t)
+		order := gatewaytest.Order(1, 35_00)
+		if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 			t.Fatal(err)
 		}
-		d.find(o.Reference)["status"] = status
-		if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != want {
-			t.Errorf("%s: %+v, %v", status, r, err)
+		double.find(order.Reference)["status"] = status
+		if report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference}); err != nil || report.State != want {
+			t.Errorf("%s: %+v, %v", status, report, err)
 		}
 	}
 }
 
 func TestUnknownStatusIsNoState(t *testing.T) {
-	b, d := bench(t)
-	o := gatewaytest.Order(1, 35_00)
-	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+	b, double := bench(t)
+	order := gatewaytest.Order(1, 35_00)
+	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	d.find(o.Reference)["status"] = "SOMETHING_NEW"
-	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err == nil {
-		t.Errorf("got %+v", r)
+	double.find(order.Reference)["status"] = "SOMETHING_NEW"
+	if report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference}); err == nil {
+		t.Errorf("got %+v", report)
 	}
 }
 
 func TestEventsOfNoInterestGiveNoHint(t *testing.T) {
 	b, _ := bench(t)
 	for _, event := range []string{"PAYMENT_CREATED", "PAYMENT_BANK_SLIP_VIEWED", "TRANSFER_DONE"} {
-		c := payment.Callback{
+		callback := payment.Callback{
 			Header: map[string][]string{"Asaas-Access-Token": {handMade}},
 			Body:   fmt.Appendf(nil, `{"id":"evt_1","event":%q,"payment":{"id":"pay_1"}}`, event),
 		}
-		if hints, err := b.Gateway.VerifyCallback(t.Context(), c); err != nil || len(hints) != 0 {
+		if hints, err := b.Gateway.VerifyCallback(t.Context(), callback); err != nil || len(hints) != 0 {
 			t.Errorf("%s: %+v, %v", event, hints, err)
 		}
 	}
@@ -264,8 +264,8 @@ func TestWrongOptionsAreRefusedByName(t *testing.T) {
 		"webhook_token": options("webhook_token", "short"),
 		"payer_tax_id":  options("payer_tax_id", "52998224726"),
 	}
-	for field, o := range tests {
-		_, err := asaas.Provider().Open(o, payment.Env{})
+	for field, test := range tests {
+		_, err := asaas.Provider().Open(test, payment.Env{})
 		if fields := fault.FieldsOf(err); len(fields.Get(field)) != 1 {
 			t.Errorf("%s: %v", field, err)
 		}

@@ -15,7 +15,8 @@ import (
 // events are those that change what we know of a charge.
 var events = []string{
 	"PAYMENT_RECEIVED", "PAYMENT_CONFIRMED", "PAYMENT_DELETED", "PAYMENT_RESTORED",
-	"PAYMENT_REFUNDED", "PAYMENT_PARTIALLY_REFUNDED", "PAYMENT_REFUND_IN_PROGRESS", "PAYMENT_CHARGEBACK_REQUESTED",
+	"PAYMENT_REFUNDED", "PAYMENT_PARTIALLY_REFUNDED", "PAYMENT_REFUND_IN_PROGRESS",
+	"PAYMENT_CHARGEBACK_REQUESTED",
 }
 
 // VerifyCallback compares the token that came with ours.
@@ -35,7 +36,10 @@ func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]pa
 	if !slices.Contains(events, e.Event) || e.Payment.ID == "" {
 		return nil, nil
 	}
-	return []payment.Hint{{EventID: wire.Cut(e.ID, 200), Ref: payment.Ref{ID: e.Payment.ID, Reference: e.Payment.ExternalReference}}}, nil
+	return []payment.Hint{{EventID: wire.Cut(e.ID, 200), Ref: payment.Ref{
+		ID:        e.Payment.ID,
+		Reference: e.Payment.ExternalReference,
+	}}}, nil
 }
 
 type webhook struct {
@@ -62,8 +66,14 @@ func (g *gateway) Register(ctx context.Context) error {
 		return wire.Outcome(err)
 	}
 	request := wire.Request{Method: http.MethodPost, Path: "/v3/webhooks", Body: webhook{
-		Name: "Carteira", URL: g.env.CallbackURL, Email: g.notifyEmail, Enabled: true, AuthToken: g.token,
-		SendType: "NON_SEQUENTIALLY", APIVersion: 3, Events: events,
+		Name:       "Carteira",
+		URL:        g.env.CallbackURL,
+		Email:      g.notifyEmail,
+		Enabled:    true,
+		AuthToken:  g.token,
+		SendType:   "NON_SEQUENTIALLY",
+		APIVersion: 3,
+		Events:     events,
 	}}
 	if id != "" {
 		request.Method, request.Path = http.MethodPut, "/v3/webhooks/"+url.PathEscape(id)
@@ -76,7 +86,15 @@ func (g *gateway) findWebhook(ctx context.Context) (string, error) {
 	var page struct {
 		Data []struct{ ID, URL string }
 	}
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v3/webhooks", Query: url.Values{"limit": {"100"}}}, &page)
+	err := g.api.Do(
+		ctx,
+		wire.Request{
+			Method: http.MethodGet,
+			Path:   "/v3/webhooks",
+			Query:  url.Values{"limit": {"100"}},
+		},
+		&page,
+	)
 	if err == nil && page.Data == nil {
 		err = errors.New("GET /v3/webhooks: answered without data")
 	}

@@ -54,7 +54,8 @@ var states = map[string]payment.State{
 // returned are the states in which all of the money is gone: given back, or
 // taken back by the payer's bank. What was only asked for may still fail.
 var returned = map[string]bool{
-	"REFUNDED": true, "CHARGEBACK_REQUESTED": true, "CHARGEBACK_DISPUTE": true, "AWAITING_CHARGEBACK_REVERSAL": true,
+	"REFUNDED": true, "CHARGEBACK_REQUESTED": true, "CHARGEBACK_DISPUTE": true,
+	"AWAITING_CHARGEBACK_REVERSAL": true,
 }
 
 // refunded is how much of the amount went back, and when the last of it did.
@@ -80,11 +81,11 @@ func (c *charge) refunded(amount money.Cents) (sum money.Cents, last time.Time, 
 
 // state is empty for one that Asaas has not told us of.
 func (c *charge) state() payment.State {
-	s := states[c.Status]
-	if c.Deleted && s != payment.StatePaid {
+	state := states[c.Status]
+	if c.Deleted && state != payment.StatePaid {
 		return payment.StateCancelled
 	}
-	return s
+	return state
 }
 
 // received is the payment of a charge. Asaas tells its day and no more: noon in
@@ -97,7 +98,11 @@ func (c *charge) received(now time.Time) ([]payment.Received, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := wire.Time(wire.Pick(c.ClientPaymentDate, c.PaymentDate, c.ConfirmedDate)).Add(12 * time.Hour)
+	at := wire.Time(wire.Pick(
+		c.ClientPaymentDate,
+		c.PaymentDate,
+		c.ConfirmedDate,
+	)).Add(12 * time.Hour)
 	if at.Before(now.AddDate(-10, 0, 0)) || at.After(now) {
 		at = now
 	}
@@ -123,9 +128,9 @@ func (g *gateway) byReference(ctx context.Context, reference string) (charge, er
 		return charge{}, errors.New("GET /v3/payments: answered without data")
 	}
 	for _, state := range []payment.State{payment.StatePaid, payment.StatePending, "", payment.StateCancelled} {
-		for _, c := range page.Data {
-			if c.ExternalReference == reference && c.state() == state {
-				return c, nil
+		for _, charge := range page.Data {
+			if charge.ExternalReference == reference && charge.state() == state {
+				return charge, nil
 			}
 		}
 	}
@@ -133,11 +138,11 @@ func (g *gateway) byReference(ctx context.Context, reference string) (charge, er
 }
 
 func (g *gateway) find(ctx context.Context, ref payment.Ref) (charge, error) {
-	c, err := g.read(ctx, ref)
-	if err == nil && c.state() == "" {
-		err = fmt.Errorf("a charge of Asaas has the unknown status %.40q", c.Status)
+	charge, err := g.read(ctx, ref)
+	if err == nil && charge.state() == "" {
+		err = fmt.Errorf("a charge of Asaas has the unknown status %.40q", charge.Status)
 	}
-	return c, err
+	return charge, err
 }
 
 func (g *gateway) read(ctx context.Context, ref payment.Ref) (charge, error) {
@@ -145,7 +150,11 @@ func (g *gateway) read(ctx context.Context, ref payment.Ref) (charge, error) {
 		return g.byReference(ctx, ref.Reference)
 	}
 	var c charge
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v3/payments/" + url.PathEscape(ref.ID)}, &c)
+	err := g.api.Do(
+		ctx,
+		wire.Request{Method: http.MethodGet, Path: "/v3/payments/" + url.PathEscape(ref.ID)},
+		&c,
+	)
 	if wire.Status(err) == http.StatusNotFound {
 		return c, payment.ErrNoCharge
 	}
@@ -158,20 +167,24 @@ func (g *gateway) read(ctx context.Context, ref payment.Ref) (charge, error) {
 // Fetch reads the charge back. The code costs one more call of a quota that
 // Asaas is strict about, so it is asked for only when nobody has it yet.
 func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
-	c, err := g.find(ctx, ref)
+	charge, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)
 	}
-	r := payment.Report{Charge: payment.Charge{ID: c.ID}, Reference: c.ExternalReference, State: c.state()}
-	if r.Payments, err = c.received(g.env.Now()); err != nil {
-		return r, fmt.Errorf("look at charge %s: %w", c.ID, err)
+	report := payment.Report{
+		Charge:    payment.Charge{ID: charge.ID},
+		Reference: charge.ExternalReference,
+		State:     charge.state(),
 	}
-	if ref.ID == "" && r.State == payment.StatePending {
-		if r.PixCode, err = g.code(ctx, c.ID); err != nil && !wire.Changed(err) {
-			return r, err
+	if report.Payments, err = charge.received(g.env.Now()); err != nil {
+		return report, fmt.Errorf("look at charge %s: %w", charge.ID, err)
+	}
+	if ref.ID == "" && report.State == payment.StatePending {
+		if report.PixCode, err = g.code(ctx, charge.ID); err != nil && !wire.Changed(err) {
+			return report, err
 		}
 	}
-	return r, nil
+	return report, nil
 }
 
 // Cancel removes the charge.
@@ -180,11 +193,11 @@ func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
 }
 
 func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
-	c, err := g.find(ctx, ref)
-	if live, err := wire.Live(c.state(), err); !live {
+	charge, err := g.find(ctx, ref)
+	if live, err := wire.Live(charge.state(), err); !live {
 		return err
 	}
-	return g.remove(ctx, c.ID)
+	return g.remove(ctx, charge.ID)
 }
 
 func (g *gateway) remove(ctx context.Context, id string) error {

@@ -31,13 +31,20 @@ type customer struct {
 
 // customerOf is the payer with a tax id. The notices of Asaas are switched off:
 // they would cost the company money and tell payers twice.
-func customerOf(p payment.Payer, taxID string) customer {
+func customerOf(payer payment.Payer, taxID string) customer {
 	c := customer{
-		Name: p.Name, CpfCnpj: taxID, Email: p.Email, ExternalReference: "carteira-" + p.Reference, NotificationDisabled: true,
-		PostalCode: p.Address.CEP, Address: p.Address.Street, AddressNumber: p.Address.Number, Complement: p.Address.Complement,
-		Province: p.Address.District,
+		Name:                 payer.Name,
+		CpfCnpj:              taxID,
+		Email:                payer.Email,
+		ExternalReference:    "carteira-" + payer.Reference,
+		NotificationDisabled: true,
+		PostalCode:           payer.Address.CEP,
+		Address:              payer.Address.Street,
+		AddressNumber:        payer.Address.Number,
+		Complement:           payer.Address.Complement,
+		Province:             payer.Address.District,
 	}
-	if national, ok := strings.CutPrefix(p.Phone, "55"); ok {
+	if national, ok := strings.CutPrefix(payer.Phone, "55"); ok {
 		switch len(national) {
 		case 11:
 			c.MobilePhone = national
@@ -51,18 +58,22 @@ func customerOf(p payment.Payer, taxID string) customer {
 // bare is the customer without what Asaas can do without.
 func (c customer) bare() customer {
 	return customer{
-		Name: c.Name, CpfCnpj: c.CpfCnpj, Email: c.Email, ExternalReference: c.ExternalReference, NotificationDisabled: true,
+		Name:                 c.Name,
+		CpfCnpj:              c.CpfCnpj,
+		Email:                c.Email,
+		ExternalReference:    c.ExternalReference,
+		NotificationDisabled: true,
 	}
 }
 
 // customer finds or makes the payer. One that was booked under another tax id,
 // such as the company's own while the customer had none, is not used again.
-func (g *gateway) customer(ctx context.Context, p payment.Payer) (string, error) {
-	taxID := wire.Pick(p.TaxID, g.payerTaxID)
+func (g *gateway) customer(ctx context.Context, payer payment.Payer) (string, error) {
+	taxID := wire.Pick(payer.TaxID, g.payerTaxID)
 	if taxID == "" {
 		return "", &payment.Refusal{Reason: "Asaas needs the customer's CPF or CNPJ; enter one, or the option payer_tax_id for all who have none"}
 	}
-	wanted := customerOf(p, taxID)
+	wanted := customerOf(payer, taxID)
 	if id, err := g.findCustomer(ctx, wanted); id != "" || err != nil {
 		return id, err
 	}
@@ -75,7 +86,11 @@ func (g *gateway) customer(ctx context.Context, p payment.Payer) (string, error)
 
 func (g *gateway) makeCustomer(ctx context.Context, wanted customer) (string, error) {
 	var made customer
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: "/v3/customers", Body: wanted}, &made)
+	err := g.api.Do(
+		ctx,
+		wire.Request{Method: http.MethodPost, Path: "/v3/customers", Body: wanted},
+		&made,
+	)
 	if err == nil && made.ID == "" {
 		err = errors.New("POST /v3/customers: the answer lacks an id")
 	}
@@ -91,9 +106,9 @@ func (g *gateway) findCustomer(ctx context.Context, wanted customer) (string, er
 	if err == nil && page.Data == nil {
 		err = errors.New("GET /v3/customers: answered without data")
 	}
-	for _, c := range page.Data {
-		if c.ExternalReference == wanted.ExternalReference && c.CpfCnpj == wanted.CpfCnpj && !c.Deleted {
-			return c.ID, err
+	for _, customer := range page.Data {
+		if customer.ExternalReference == wanted.ExternalReference && customer.CpfCnpj == wanted.CpfCnpj && !customer.Deleted {
+			return customer.ID, err
 		}
 	}
 	return "", err

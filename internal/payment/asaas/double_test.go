@@ -129,8 +129,8 @@ func (d *double) create(w http.ResponseWriter, r *http.Request) {
 }
 
 // number writes an amount as Java does.
-func number(c money.Cents) json.Number {
-	f := float64(c) / 100
+func number(amount money.Cents) json.Number {
+	f := float64(amount) / 100
 	if f < 1e7 {
 		return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
 	}
@@ -196,9 +196,9 @@ func (d *double) Charges() int {
 }
 
 func (d *double) find(reference string) map[string]any {
-	for _, c := range d.charges {
-		if c["externalReference"] == reference {
-			return c
+	for _, charge := range d.charges {
+		if charge["externalReference"] == reference {
+			return charge
 		}
 	}
 	panic("no charge " + reference)
@@ -207,11 +207,11 @@ func (d *double) find(reference string) map[string]any {
 func (d *double) Asked(reference string) money.Cents {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	c, err := money.Parse(fmt.Sprint(d.find(reference)["sent"]))
+	amount, err := money.Parse(fmt.Sprint(d.find(reference)["sent"]))
 	if err != nil {
 		panic(err)
 	}
-	return c
+	return amount
 }
 
 func (d *double) Pay(reference string, amount money.Cents) {
@@ -239,8 +239,8 @@ func (d *double) Refund(reference string, amount money.Cents) {
 // token is what the webhook was registered with, or else what is entered there
 // by hand.
 func (d *double) token() string {
-	for _, w := range d.webhooks {
-		return fmt.Sprint(w["authToken"])
+	for _, webhook := range d.webhooks {
+		return fmt.Sprint(webhook["authToken"])
 	}
 	return handMade
 }
@@ -256,9 +256,9 @@ func (d *double) Callback(reference string) payment.Callback {
 
 func (d *double) Forgeries(reference string) map[string]payment.Callback {
 	with := func(token ...string) payment.Callback {
-		c := d.Callback(reference)
-		c.Header["Asaas-Access-Token"] = token
-		return c
+		callback := d.Callback(reference)
+		callback.Header["Asaas-Access-Token"] = token
+		return callback
 	}
 	return map[string]payment.Callback{
 		"no token":        with(),

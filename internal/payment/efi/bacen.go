@@ -31,7 +31,12 @@ type session struct {
 func newSession(base, id, secret string, client *http.Client) *session {
 	basic := base64.StdEncoding.EncodeToString([]byte(id + ":" + secret))
 	return &session{
-		api:   wire.API{Base: base, Client: client, Secrets: []string{secret, basic, id}, Reason: reason},
+		api: wire.API{
+			Base:    base,
+			Client:  client,
+			Secrets: []string{secret, basic, id},
+			Reason:  reason,
+		},
 		basic: basic,
 		turn:  make(chan struct{}, 1),
 	}
@@ -47,14 +52,21 @@ func reason(body []byte) string {
 		Violacoes        []struct{ Razao, Propriedade string }
 	}
 	_ = json.Unmarshal(body, &said)
-	s := wire.Pick(said.Detail, said.Mensagem, said.ErrorDescription, said.Title, said.Nome, said.Error)
-	for _, v := range said.Violacoes {
-		s += " (" + v.Propriedade + ": " + v.Razao + ")"
+	text := wire.Pick(
+		said.Detail,
+		said.Mensagem,
+		said.ErrorDescription,
+		said.Title,
+		said.Nome,
+		said.Error,
+	)
+	for _, violacoe := range said.Violacoes {
+		text += " (" + violacoe.Propriedade + ": " + violacoe.Razao + ")"
 	}
-	if said.Nome != "" && said.Nome != s {
-		s += " [" + said.Nome + "]"
+	if said.Nome != "" && said.Nome != text {
+		text += " [" + said.Nome + "]"
 	}
-	return s
+	return text
 }
 
 // tokenMargin is how long before its end a token is no longer used.
@@ -92,30 +104,36 @@ func (s *session) bearer(ctx context.Context, now time.Time, fresh bool) (string
 
 // do makes a call with the kept token, and once more with a new one when it is
 // no longer accepted.
-func (s *session) do(ctx context.Context, now time.Time, r wire.Request, into any) error {
-	err := s.try(ctx, now, r, into, false)
+func (s *session) do(ctx context.Context, now time.Time, request wire.Request, into any) error {
+	err := s.try(ctx, now, request, into, false)
 	if wire.Status(err) == http.StatusUnauthorized {
-		err = s.try(ctx, now, r, into, true)
+		err = s.try(ctx, now, request, into, true)
 	}
 	return certificateRefused(err)
 }
 
-func (s *session) try(ctx context.Context, now time.Time, r wire.Request, into any, fresh bool) error {
+func (s *session) try(
+	ctx context.Context,
+	now time.Time,
+	request wire.Request,
+	into any,
+	fresh bool,
+) error {
 	token, err := s.bearer(ctx, now, fresh)
 	if err != nil {
 		return err
 	}
 	header := map[string]string{"Authorization": "Bearer " + token}
-	maps.Copy(header, r.Header)
-	r.Header = header
-	r.Secrets = append([]string{token}, r.Secrets...)
-	return s.api.Do(ctx, r, into)
+	maps.Copy(header, request.Header)
+	request.Header = header
+	request.Secrets = append([]string{token}, request.Secrets...)
+	return s.api.Do(ctx, request, into)
 }
 
 // certificateRefused knows a server that ended the handshake: it does not
 // accept the certificate, and did nothing.
 func certificateRefused(err error) error {
-	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "remote error" {
+	if opError, ok := errors.AsType[*net.OpError](err); ok && opError.Op == "remote error" {
 		return &payment.Refusal{Reason: "the certificate was not accepted"}
 	}
 	return err
@@ -177,7 +195,8 @@ func (p paid) returned() (sum money.Cents, last time.Time, err error) {
 			return 0, last, err
 		}
 		sum += amount
-		if at := wire.Time(wire.Pick(back.Horario.Liquidacao, back.Horario.Solicitacao)); at.After(last) {
+		at := wire.Time(wire.Pick(back.Horario.Liquidacao, back.Horario.Solicitacao))
+		if at.After(last) {
 			last = at
 		}
 	}
@@ -197,13 +216,18 @@ var validTxID = regexp.MustCompile(`^[a-zA-Z0-9]{26,35}$`)
 
 // cob calls one charge by its id.
 func (g *gateway) cob(ctx context.Context, method, txID string, body any) (cob, error) {
-	var c cob
+	var charge cob
 	if !validTxID.MatchString(txID) {
-		return c, payment.ErrNoCharge
+		return charge, payment.ErrNoCharge
 	}
-	err := g.do(ctx, g.env.Now(), wire.Request{Method: method, Path: "/v2/cob/" + txID, Body: body}, &c)
-	if err == nil && (c.TxID != txID || c.Status == "") {
-		err = fmt.Errorf("%s /v2/cob/%s: the answer is about %.40q", method, txID, c.TxID)
+	err := g.do(
+		ctx,
+		g.env.Now(),
+		wire.Request{Method: method, Path: "/v2/cob/" + txID, Body: body},
+		&charge,
+	)
+	if err == nil && (charge.TxID != txID || charge.Status == "") {
+		err = fmt.Errorf("%s /v2/cob/%s: the answer is about %.40q", method, txID, charge.TxID)
 	}
-	return c, err
+	return charge, err
 }

@@ -23,9 +23,12 @@ func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]pa
 	// A test of the address has another body, and no PIX in it.
 	_ = json.Unmarshal(call.Body, &told)
 	var hints []payment.Hint
-	for _, p := range told.Pix {
-		if validTxID.MatchString(p.TxID) {
-			hints = append(hints, payment.Hint{EventID: p.event(), Ref: payment.Ref{ID: p.TxID, Reference: p.TxID}})
+	for _, paid := range told.Pix {
+		if validTxID.MatchString(paid.TxID) {
+			hints = append(hints, payment.Hint{
+				EventID: paid.event(),
+				Ref:     payment.Ref{ID: paid.TxID, Reference: paid.TxID},
+			})
 		}
 	}
 	return hints, nil
@@ -49,7 +52,8 @@ func (g *gateway) Register(ctx context.Context) error {
 	}
 	var answer struct{}
 	return wire.Outcome(g.do(ctx, g.env.Now(), wire.Request{
-		Method: http.MethodPut, Path: "/v2/webhook/" + url.PathEscape(g.key),
+		Method: http.MethodPut,
+		Path:   "/v2/webhook/" + url.PathEscape(g.key),
 		Header: map[string]string{"X-Skip-Mtls-Checking": "true"},
 		Body:   map[string]string{"webhookUrl": g.env.CallbackURL + "?hmac=" + g.proof + "&ignorar="},
 		// They are in the body, which an answer may repeat.

@@ -24,12 +24,17 @@ type gateway struct {
 
 // Create puts the charge under our reference. That there is one already is as
 // good as having made it.
-func (g *gateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
-	c, err := g.cob(ctx, http.MethodPut, o.Reference, g.request(o))
+func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
+	charge, err := g.cob(ctx, http.MethodPut, order.Reference, g.request(order))
 	if duplicate(err) {
-		c, err = g.cob(ctx, http.MethodGet, o.Reference, nil)
-		if err == nil && (c.Valor.Original != o.Amount.String() || c.Status != statusActive) {
-			err = fmt.Errorf("charge %s was made before, for %.20q, and is %.40q", o.Reference, c.Valor.Original, c.Status)
+		charge, err = g.cob(ctx, http.MethodGet, order.Reference, nil)
+		if err == nil && (charge.Valor.Original != order.Amount.String() || charge.Status != statusActive) {
+			err = fmt.Errorf(
+				"charge %s was made before, for %.20q, and is %.40q",
+				order.Reference,
+				charge.Valor.Original,
+				charge.Status,
+			)
 		}
 		if err != nil {
 			return payment.Charge{}, err // something is there: this is no refusal
@@ -38,44 +43,52 @@ func (g *gateway) Create(ctx context.Context, o payment.Order) (payment.Charge, 
 	if err != nil {
 		return payment.Charge{}, wire.Outcome(err)
 	}
-	return g.charge(ctx, c)
+	return g.charge(ctx, charge)
 }
 
 // duplicate tells that the id is taken.
 func duplicate(err error) bool {
-	e, ok := errors.AsType[*wire.StatusError](err)
-	return ok && (e.Status == http.StatusConflict || strings.Contains(e.Reason, "txid_duplicado"))
+	statusError, ok := errors.AsType[*wire.StatusError](err)
+	return ok &&
+		(statusError.Status == http.StatusConflict || strings.Contains(statusError.Reason, "txid_duplicado"))
 }
 
 const minLife = time.Minute
 
-func (g *gateway) request(o payment.Order) cob {
-	var c cob
-	c.Calendario.Expiracao = int64(max(o.ExpiresAt.Sub(g.env.Now()), minLife) / time.Second)
-	c.Valor.Original = o.Amount.String()
-	c.Chave = g.key
-	c.Solicitacao = wire.Cut(o.Description, 140)
-	name := wire.Cut(o.Payer.Name, 200)
-	switch len(o.Payer.TaxID) {
+func (g *gateway) request(order payment.Order) cob {
+	var charge cob
+	charge.Calendario.Expiracao = int64(max(
+		order.ExpiresAt.Sub(g.env.Now()),
+		minLife,
+	) / time.Second)
+	charge.Valor.Original = order.Amount.String()
+	charge.Chave = g.key
+	charge.Solicitacao = wire.Cut(order.Description, 140)
+	name := wire.Cut(order.Payer.Name, 200)
+	switch len(order.Payer.TaxID) {
 	case 11:
-		c.Devedor = &devedor{CPF: o.Payer.TaxID, Nome: name}
+		charge.Devedor = &devedor{CPF: order.Payer.TaxID, Nome: name}
 	case 14:
-		c.Devedor = &devedor{CNPJ: o.Payer.TaxID, Nome: name}
+		charge.Devedor = &devedor{CNPJ: order.Payer.TaxID, Nome: name}
 	}
-	return c
+	return charge
 }
 
 // charge is what payers need of it. Where the code does not come with the
 // charge, it stands at its location.
-func (g *gateway) charge(ctx context.Context, c cob) (payment.Charge, error) {
-	made := payment.Charge{ID: c.TxID, PixCode: c.PixCopiaECola, ExpiresAt: c.expiry()}
+func (g *gateway) charge(ctx context.Context, charge cob) (payment.Charge, error) {
+	made := payment.Charge{
+		ID:        charge.TxID,
+		PixCode:   charge.PixCopiaECola,
+		ExpiresAt: charge.expiry(),
+	}
 	if made.PixCode != "" {
 		return made, nil
 	}
 	var qr struct {
 		Code string `json:"qrcode"`
 	}
-	path := "/v2/loc/" + strconv.FormatInt(c.Loc.ID, 10) + "/qrcode"
+	path := "/v2/loc/" + strconv.FormatInt(charge.Loc.ID, 10) + "/qrcode"
 	err := g.do(ctx, g.env.Now(), wire.Request{Method: http.MethodGet, Path: path}, &qr)
 	if err == nil && qr.Code == "" {
 		err = errors.New("GET " + path + ": the answer lacks a code")
@@ -97,9 +110,9 @@ const lateness = 10 * time.Minute
 
 // state tells where the charge stands. The API has no word for one that has
 // expired: it stays active, and nobody can pay it.
-func (g *gateway) state(c *cob) (payment.State, error) {
-	expiry := c.expiry()
-	switch c.Status {
+func (g *gateway) state(charge *cob) (payment.State, error) {
+	expiry := charge.expiry()
+	switch charge.Status {
 	case statusPaid:
 		return payment.StatePaid, nil
 	case statusRemoved, statusGone:
@@ -110,21 +123,26 @@ func (g *gateway) state(c *cob) (payment.State, error) {
 		}
 		return payment.StatePending, nil
 	}
-	return "", fmt.Errorf("a charge of Efí has the unknown status %.40q", c.Status)
+	return "", fmt.Errorf("a charge of Efí has the unknown status %.40q", charge.Status)
 }
 
 func (c *cob) received() ([]payment.Received, error) {
 	var list []payment.Received
-	for _, p := range c.Pix {
-		amount, err := wire.Cents(json.Number(p.Valor))
+	for _, paid := range c.Pix {
+		amount, err := wire.Cents(json.Number(paid.Valor))
 		if err != nil {
 			return nil, err
 		}
-		r := payment.Received{ID: p.EndToEndID, Amount: amount, Currency: "BRL", At: wire.Time(p.Horario)}
-		if r.Refunded, r.RefundedAt, err = p.returned(); err != nil {
+		received := payment.Received{
+			ID:       paid.EndToEndID,
+			Amount:   amount,
+			Currency: "BRL",
+			At:       wire.Time(paid.Horario),
+		}
+		if received.Refunded, received.RefundedAt, err = paid.returned(); err != nil {
 			return nil, err
 		}
-		list = append(list, r)
+		list = append(list, received)
 	}
 	if c.Status == statusPaid && len(list) == 0 {
 		return nil, errors.New("it is paid, and its payment is not listed")
@@ -133,31 +151,39 @@ func (c *cob) received() ([]payment.Received, error) {
 }
 
 func (g *gateway) find(ctx context.Context, ref payment.Ref) (cob, payment.State, error) {
-	c, err := g.cob(ctx, http.MethodGet, wire.Pick(ref.ID, ref.Reference), nil)
+	charge, err := g.cob(ctx, http.MethodGet, wire.Pick(ref.ID, ref.Reference), nil)
 	if wire.Status(err) == http.StatusNotFound {
 		err = payment.ErrNoCharge
 	}
 	if err != nil {
-		return c, "", err
+		return charge, "", err
 	}
-	state, err := g.state(&c)
-	return c, state, err
+	state, err := g.state(&charge)
+	return charge, state, err
 }
 
 // Fetch reads the charge back.
 func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
-	c, state, err := g.find(ctx, ref)
+	charge, state, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)
 	}
-	r := payment.Report{Charge: payment.Charge{ID: c.TxID, PixCode: c.PixCopiaECola, ExpiresAt: c.expiry()}, Reference: c.TxID, State: state}
-	if r.Payments, err = c.received(); err != nil {
-		return r, fmt.Errorf("look at charge %s: %w", c.TxID, err)
+	report := payment.Report{
+		Charge: payment.Charge{
+			ID:        charge.TxID,
+			PixCode:   charge.PixCopiaECola,
+			ExpiresAt: charge.expiry(),
+		},
+		Reference: charge.TxID,
+		State:     state,
+	}
+	if report.Payments, err = charge.received(); err != nil {
+		return report, fmt.Errorf("look at charge %s: %w", charge.TxID, err)
 	}
 	if state == payment.StatePending {
-		r.Charge, err = g.charge(ctx, c)
+		report.Charge, err = g.charge(ctx, charge)
 	}
-	return r, err
+	return report, err
 }
 
 // Cancel removes the charge.
@@ -166,13 +192,18 @@ func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
 }
 
 func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
-	c, state, err := g.find(ctx, ref)
+	charge, state, err := g.find(ctx, ref)
 	if live, err := wire.Live(state, err); !live {
 		return err
 	}
-	after, err := g.cob(ctx, http.MethodPatch, c.TxID, map[string]string{"status": statusRemoved})
+	after, err := g.cob(
+		ctx,
+		http.MethodPatch,
+		charge.TxID,
+		map[string]string{"status": statusRemoved},
+	)
 	if err == nil && after.Status != statusRemoved {
-		err = fmt.Errorf("charge %s was to be removed and is %.40q", c.TxID, after.Status)
+		err = fmt.Errorf("charge %s was to be removed and is %.40q", charge.TxID, after.Status)
 	}
 	return err
 }
@@ -189,5 +220,10 @@ func (g *gateway) Check(ctx context.Context) error {
 	var page struct {
 		Cobs []cob `json:"cobs"`
 	}
-	return wire.Outcome(g.do(ctx, now, wire.Request{Method: http.MethodGet, Path: "/v2/cob", Query: query}, &page))
+	return wire.Outcome(g.do(
+		ctx,
+		now,
+		wire.Request{Method: http.MethodGet, Path: "/v2/cob", Query: query},
+		&page,
+	))
 }

@@ -145,8 +145,8 @@ func (d *double) read(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *double) code(w http.ResponseWriter, r *http.Request) {
-	for txID, c := range d.cobs {
-		if fmt.Sprint(c["loc"].(map[string]any)["id"]) == r.PathValue("id") {
+	for txID, cob := range d.cobs {
+		if fmt.Sprint(cob["loc"].(map[string]any)["id"]) == r.PathValue("id") {
 			reply(w, 200, map[string]string{"qrcode": codeOf(txID), "imagemQrcode": "data:image/png;base64,iVBORw0KGgo="})
 			return
 		}
@@ -185,11 +185,11 @@ func (d *double) Charges() int {
 func (d *double) Asked(reference string) money.Cents {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	c, err := money.Parse(d.cobs[reference]["valor"].(map[string]any)["original"].(string))
+	amount, err := money.Parse(d.cobs[reference]["valor"].(map[string]any)["original"].(string))
 	if err != nil {
 		panic(err)
 	}
-	return c
+	return amount
 }
 
 func endToEndID(reference string) string { return "E00416968202611151200" + reference[21:] }
@@ -235,9 +235,9 @@ func (d *double) Callback(reference string) payment.Callback {
 
 func (d *double) Forgeries(reference string) map[string]payment.Callback {
 	with := func(hmac ...string) payment.Callback {
-		c := d.Callback(reference)
-		c.Query["hmac"] = hmac
-		return c
+		callback := d.Callback(reference)
+		callback.Query["hmac"] = hmac
+		return callback
 	}
 	genuine := d.Callback(reference).Query["hmac"][0]
 	return map[string]payment.Callback{
@@ -289,14 +289,14 @@ func newIdentity() identity {
 }
 
 // newLine starts a server that lets nobody in without the good certificate.
-func newLine(t *testing.T, d *double) *gatewaytest.Line {
+func newLine(t *testing.T, double *double) *gatewaytest.Line {
 	t.Helper()
 	good, _ := certificates(t)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM([]byte(good.certificate))
-	return gatewaytest.NewLine(t, d, makes, func(s *httptest.Server) {
-		s.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
-		s.Config.ErrorLog = quiet()
+	return gatewaytest.NewLine(t, double, makes, func(server *httptest.Server) {
+		server.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
+		server.Config.ErrorLog = quiet()
 	})
 }
 

@@ -33,13 +33,20 @@ func provider(bases map[string]string) payment.Provider {
 		Name: "efi", Title: "Efí", Flow: payment.FlowPix,
 		Options: []payment.Option{
 			{
-				Name: "client_id", Title: "Client ID", Secret: true, Required: true,
-				Help: "Efí > API > Aplicações > your application; it needs the scopes cob.write, cob.read, pix.read, webhook.write",
+				Name:     "client_id",
+				Title:    "Client ID",
+				Secret:   true,
+				Required: true,
+				Help:     "Efí > API > Aplicações > your application; it needs the scopes cob.write, cob.read, pix.read, webhook.write",
 			},
 			{Name: "client_secret", Title: "Client secret", Secret: true, Required: true, Help: "beside the Client ID"},
 			{
-				Name: "certificate", Title: "Certificado (PEM)", Secret: true, Required: true, Lines: true,
-				Help: "Efí > API > Meus certificados; turn the .p12 into text with: openssl pkcs12 -in FILE.p12 -nodes -passin pass:",
+				Name:     "certificate",
+				Title:    "Certificado (PEM)",
+				Secret:   true,
+				Required: true,
+				Lines:    true,
+				Help:     "Efí > API > Meus certificados; turn the .p12 into text with: openssl pkcs12 -in FILE.p12 -nodes -passin pass:",
 			},
 			{
 				Name: "private_key", Title: "Chave privada (PEM)", Secret: true, Lines: true,
@@ -54,7 +61,11 @@ func provider(bases map[string]string) payment.Provider {
 	}
 }
 
-func open(known *sessions, bases, options map[string]string, env payment.Env) (payment.Gateway, error) {
+func open(
+	known *sessions,
+	bases, options map[string]string,
+	env payment.Env,
+) (payment.Gateway, error) {
 	o := wire.Options{Given: options}
 	id, secret := o.Need("client_id"), o.Need("client_secret")
 	environment := o.Choice("environment", wire.Environments)
@@ -67,39 +78,44 @@ func open(known *sessions, bases, options map[string]string, env payment.Env) (p
 	s := known.get(fingerprint(base, id, secret, o.Text("certificate"), o.Text("private_key")), func() *session {
 		return newSession(base, id, secret, withCertificate(env.Client, certificate))
 	})
-	return &gateway{session: s, env: env, key: key, proof: wire.Derive(secret, env.CallbackURL)}, nil
+	return &gateway{
+		session: s,
+		env:     env,
+		key:     key,
+		proof:   wire.Derive(secret, env.CallbackURL),
+	}, nil
 }
 
 // readCertificate takes the key from the certificate's text when it stands
 // there, as it does in what openssl writes.
-func readCertificate(o *wire.Options) tls.Certificate {
-	text := o.Text("certificate")
+func readCertificate(options *wire.Options) tls.Certificate {
+	text := options.Text("certificate")
 	if text == "" {
-		o.Refuse("certificate", "is required")
+		options.Refuse("certificate", "is required")
 		return tls.Certificate{}
 	}
 	field := "private_key"
-	key := o.Text(field)
+	key := options.Text(field)
 	if key == "" {
 		field, key = "certificate", text
 	}
-	c, err := tls.X509KeyPair([]byte(text), []byte(key))
+	certificate, err := tls.X509KeyPair([]byte(text), []byte(key))
 	if err != nil {
 		// What the library says may show what was entered.
-		o.Refuse(field, "certificate and private key must be PEM texts that belong together")
+		options.Refuse(field, "certificate and private key must be PEM texts that belong together")
 	}
-	return c
+	return certificate
 }
 
-func readKey(o *wire.Options) string {
-	text := o.Text("key")
+func readKey(options *wire.Options) string {
+	text := options.Text("key")
 	if text == "" {
-		o.Refuse("key", "is required")
+		options.Refuse("key", "is required")
 		return ""
 	}
 	key, err := pix.ParseKey(text)
 	if err != nil {
-		o.Refuse("key", err.Error())
+		options.Refuse("key", err.Error())
 	}
 	return key.Value
 }

@@ -32,34 +32,34 @@ func options(t *testing.T, change ...string) map[string]string {
 	return o
 }
 
-func open(t *testing.T, p payment.Provider, env payment.Env, options map[string]string) payment.Gateway {
+func open(t *testing.T, provider payment.Provider, env payment.Env, options map[string]string) payment.Gateway {
 	t.Helper()
-	g, err := p.Open(options, env)
+	gateway, err := provider.Open(options, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g
+	return gateway
 }
 
 func bench(t *testing.T) (*gatewaytest.Bench, *double) {
 	t.Helper()
-	d := newDouble()
-	line := newLine(t, d)
-	p := efi.ProviderAt(line.URL)
+	double := newDouble()
+	line := newLine(t, double)
+	provider := efi.ProviderAt(line.URL)
 	b := &gatewaytest.Bench{
 		Flow:    payment.FlowPix,
-		Gateway: open(t, p, gatewaytest.Env(line), options(t)),
-		Denied:  open(t, p, gatewaytest.Env(line), options(t, "client_secret", "Client_Secret_wrong")),
-		Double:  d,
+		Gateway: open(t, provider, gatewaytest.Env(line), options(t)),
+		Denied:  open(t, provider, gatewaytest.Env(line), options(t, "client_secret", "Client_Secret_wrong")),
+		Double:  double,
 		Line:    line,
 		Secrets: []string{clientSecret, basic, "token-of-efi", "PRIVATE KEY", "Client_Secret_wrong"},
 	}
 	if err := b.Gateway.(payment.Registrar).Register(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(d.webhook, "?hmac=")
+	_, rest, _ := strings.Cut(double.webhook, "?hmac=")
 	b.Secrets = append(b.Secrets, strings.TrimSuffix(rest, "&ignorar="))
-	return b, d
+	return b, double
 }
 
 func TestEfiPassesTheSuite(t *testing.T) {
@@ -71,19 +71,19 @@ func TestEfiPassesTheSuite(t *testing.T) {
 }
 
 func TestTokenIsKeptAcrossGatewaysAndRenewedInTime(t *testing.T) {
-	d := newDouble()
-	line := newLine(t, d)
-	p := efi.ProviderAt(line.URL)
+	double := newDouble()
+	line := newLine(t, double)
+	provider := efi.ProviderAt(line.URL)
 	env := gatewaytest.Env(line)
 	now := gatewaytest.Now
 	env.Now = func() time.Time { return now }
 	check := func(want int) {
 		t.Helper()
-		if err := open(t, p, env, options(t)).Check(t.Context()); err != nil {
+		if err := open(t, provider, env, options(t)).Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if d.tokens != want {
-			t.Errorf("%d tokens at %s, want %d", d.tokens, now, want)
+		if double.tokens != want {
+			t.Errorf("%d tokens at %s, want %d", double.tokens, now, want)
 		}
 	}
 	check(1)
@@ -95,86 +95,86 @@ func TestTokenIsKeptAcrossGatewaysAndRenewedInTime(t *testing.T) {
 }
 
 func TestTokenThatIsNoLongerAcceptedIsReplaced(t *testing.T) {
-	b, d := bench(t)
-	d.revoked = d.tokens
+	b, double := bench(t)
+	double.revoked = double.tokens
 	if err := b.Gateway.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestManyCallsAtOnceGetOneToken(t *testing.T) {
-	d := newDouble()
-	line := newLine(t, d)
-	g := open(t, efi.ProviderAt(line.URL), gatewaytest.Env(line), options(t))
+	double := newDouble()
+	line := newLine(t, double)
+	gateway := open(t, efi.ProviderAt(line.URL), gatewaytest.Env(line), options(t))
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
-			if _, err := g.Create(t.Context(), gatewaytest.Order(i, 1_00)); err != nil {
+			if _, err := gateway.Create(t.Context(), gatewaytest.Order(i, 1_00)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
-	if d.tokens != 1 || d.Charges() != 20 {
-		t.Errorf("%d tokens, %d charges", d.tokens, d.Charges())
+	if double.tokens != 1 || double.Charges() != 20 {
+		t.Errorf("%d tokens, %d charges", double.tokens, double.Charges())
 	}
 }
 
 func TestAnotherCertificateIsRefused(t *testing.T) {
-	d := newDouble()
-	line := newLine(t, d)
+	double := newDouble()
+	line := newLine(t, double)
 	_, other := certificates(t)
-	g := open(t, efi.ProviderAt(line.URL), gatewaytest.Env(line), options(t, "certificate", other.certificate, "private_key", other.key))
-	if err := g.Check(t.Context()); !errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "certificate") {
+	gateway := open(t, efi.ProviderAt(line.URL), gatewaytest.Env(line), options(t, "certificate", other.certificate, "private_key", other.key))
+	if err := gateway.Check(t.Context()); !errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("got %v", err)
 	}
-	if d.tokens != 0 {
+	if double.tokens != 0 {
 		t.Error("it got a token")
 	}
 }
 
 func TestKeyMayStandInTheCertificatesText(t *testing.T) {
-	d := newDouble()
-	line := newLine(t, d)
+	double := newDouble()
+	line := newLine(t, double)
 	good, _ := certificates(t)
-	g := open(t, efi.ProviderAt(line.URL), gatewaytest.Env(line), options(t, "certificate", "Bag Attributes\n"+good.key+good.certificate, "private_key", ""))
-	if err := g.Check(t.Context()); err != nil {
+	gateway := open(t, efi.ProviderAt(line.URL), gatewaytest.Env(line), options(t, "certificate", "Bag Attributes\n"+good.key+good.certificate, "private_key", ""))
+	if err := gateway.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestCodeIsFetchedWhereItDoesNotComeWithTheCharge(t *testing.T) {
-	b, d := bench(t)
-	d.apart = true
-	o := gatewaytest.Order(1, 1_00)
-	c, err := b.Gateway.Create(t.Context(), o)
-	if err != nil || c.PixCode != codeOf(o.Reference) {
-		t.Errorf("made %+v, %v", c, err)
+	b, double := bench(t)
+	double.apart = true
+	order := gatewaytest.Order(1, 1_00)
+	charge, err := b.Gateway.Create(t.Context(), order)
+	if err != nil || charge.PixCode != codeOf(order.Reference) {
+		t.Errorf("made %+v, %v", charge, err)
 	}
-	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{ID: c.ID}); err != nil || r.PixCode != c.PixCode {
-		t.Errorf("found %+v, %v", r, err)
+	if report, err := b.Gateway.Fetch(t.Context(), payment.Ref{ID: charge.ID}); err != nil || report.PixCode != charge.PixCode {
+		t.Errorf("found %+v, %v", report, err)
 	}
 }
 
 // The API leaves an expired charge active.
 func TestExpiredChargeIsOneThatNobodyCanPay(t *testing.T) {
-	b, d := bench(t)
-	o := gatewaytest.Order(1, 1_00)
-	c, err := b.Gateway.Create(t.Context(), o)
-	if err != nil || !c.ExpiresAt.Equal(o.ExpiresAt) {
-		t.Fatalf("%+v, %v", c, err)
+	b, double := bench(t)
+	order := gatewaytest.Order(1, 1_00)
+	charge, err := b.Gateway.Create(t.Context(), order)
+	if err != nil || !charge.ExpiresAt.Equal(order.ExpiresAt) {
+		t.Fatalf("%+v, %v", charge, err)
 	}
 	for after, want := range map[time.Duration]payment.State{
 		-time.Second: payment.StatePending, time.Minute: payment.StatePending, time.Hour: payment.StateCancelled,
 	} {
 		env := gatewaytest.Env(b.Line)
-		env.Now = func() time.Time { return o.ExpiresAt.Add(after) }
-		g := open(t, efi.ProviderAt(b.Line.URL), env, options(t))
-		if r, err := g.Fetch(t.Context(), payment.Ref{ID: c.ID}); err != nil || r.State != want {
-			t.Errorf("%s after: %+v, %v", after, r, err)
+		env.Now = func() time.Time { return order.ExpiresAt.Add(after) }
+		gateway := open(t, efi.ProviderAt(b.Line.URL), env, options(t))
+		if report, err := gateway.Fetch(t.Context(), payment.Ref{ID: charge.ID}); err != nil || report.State != want {
+			t.Errorf("%s after: %+v, %v", after, report, err)
 		}
 	}
-	if d.cobs[o.Reference]["status"] != "ATIVA" {
+	if double.cobs[order.Reference]["status"] != "ATIVA" {
 		t.Error("the test is about an active one")
 	}
 }
@@ -184,62 +184,62 @@ func TestTakenIDWithAnotherAmountIsNoCharge(t *testing.T) {
 	if _, err := b.Gateway.Create(t.Context(), gatewaytest.Order(1, 1_00)); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := b.Gateway.Create(t.Context(), gatewaytest.Order(1, 2_00)); err == nil || errors.Is(err, payment.ErrRefused) {
-		t.Errorf("got %+v, %v", c, err)
+	if charge, err := b.Gateway.Create(t.Context(), gatewaytest.Order(1, 2_00)); err == nil || errors.Is(err, payment.ErrRefused) {
+		t.Errorf("got %+v, %v", charge, err)
 	}
 }
 
 func TestMoneyGivenBackIsTold(t *testing.T) {
 	for status, want := range map[string]money.Cents{"DEVOLVIDO": 40, "EM_PROCESSAMENTO": 0, "NAO_REALIZADO": 0} {
-		b, d := bench(t)
-		o := gatewaytest.Order(1, 1_00)
-		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		b, double := bench(t)
+		order := gatewaytest.Order(1, 1_00)
+		if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 			t.Fatal(err)
 		}
-		d.Pay(o.Reference, 1_00)
-		d.cobs[o.Reference]["pix"].([]any)[0].(map[string]any)["devolucoes"] = []any{map[string]string{"id": "1", "valor": "0.40", "status": status}}
-		r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-		if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded != want {
-			t.Errorf("%s: %+v, %v", status, r, err)
+		double.Pay(order.Reference, 1_00)
+		double.cobs[order.Reference]["pix"].([]any)[0].(map[string]any)["devolucoes"] = []any{map[string]string{"id": "1", "valor": "0.40", "status": status}}
+		report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference})
+		if err != nil || len(report.Payments) != 1 || report.Payments[0].Refunded != want {
+			t.Errorf("%s: %+v, %v", status, report, err)
 		}
 	}
 }
 
 func TestPaidWithoutAPaymentIsAskedAgain(t *testing.T) {
-	b, d := bench(t)
-	o := gatewaytest.Order(1, 1_00)
-	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+	b, double := bench(t)
+	order := gatewaytest.Order(1, 1_00)
+	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	d.cobs[o.Reference]["status"] = "CONCLUIDA"
-	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err == nil {
-		t.Errorf("got %+v", r)
+	double.cobs[order.Reference]["status"] = "CONCLUIDA"
+	if report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference}); err == nil {
+		t.Errorf("got %+v", report)
 	}
 }
 
 func TestCallbackOfSeveralGivesAHintForEach(t *testing.T) {
-	b, d := bench(t)
+	b, double := bench(t)
 	var parts []string
 	for i := range 3 {
-		o := gatewaytest.Order(i, 1_00)
-		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		order := gatewaytest.Order(i, 1_00)
+		if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 			t.Fatal(err)
 		}
-		d.Pay(o.Reference, 1_00)
-		parts = append(parts, fmt.Sprintf(`{"endToEndId":%q,"txid":%q,"valor":"1.00"}`, endToEndID(o.Reference), o.Reference))
+		double.Pay(order.Reference, 1_00)
+		parts = append(parts, fmt.Sprintf(`{"endToEndId":%q,"txid":%q,"valor":"1.00"}`, endToEndID(order.Reference), order.Reference))
 	}
-	c := d.Callback(gatewaytest.Order(0, 0).Reference)
-	c.Body = []byte(`{"pix":[` + strings.Join(parts, ",") + `]}`)
-	hints, err := b.Gateway.VerifyCallback(t.Context(), c)
+	callback := double.Callback(gatewaytest.Order(0, 0).Reference)
+	callback.Body = []byte(`{"pix":[` + strings.Join(parts, ",") + `]}`)
+	hints, err := b.Gateway.VerifyCallback(t.Context(), callback)
 	if err != nil || len(hints) != 3 || hints[1].Ref.Reference != gatewaytest.Order(1, 0).Reference || hints[1].EventID == hints[2].EventID {
 		t.Errorf("got %+v, %v", hints, err)
 	}
 }
 
 func TestWebhookIsRegisteredWithAProofAndAPlaceForTheSuffix(t *testing.T) {
-	_, d := bench(t)
-	if !strings.HasPrefix(d.webhook, gatewaytest.CallbackURL+"?hmac=") || !strings.HasSuffix(d.webhook, "&ignorar=") || strings.Contains(d.webhook, clientSecret) {
-		t.Errorf("registered %s", d.webhook)
+	_, double := bench(t)
+	if !strings.HasPrefix(double.webhook, gatewaytest.CallbackURL+"?hmac=") || !strings.HasSuffix(double.webhook, "&ignorar=") || strings.Contains(double.webhook, clientSecret) {
+		t.Errorf("registered %s", double.webhook)
 	}
 }
 
@@ -253,8 +253,8 @@ func TestWrongOptionsAreRefusedByName(t *testing.T) {
 		"key":           options(t, "key", "nothing"),
 		"environment":   options(t, "environment", "moon"),
 	}
-	for field, o := range tests {
-		_, err := efi.Provider().Open(o, payment.Env{})
+	for field, test := range tests {
+		_, err := efi.Provider().Open(test, payment.Env{})
 		if fields := fault.FieldsOf(err); len(fields.Get(field)) != 1 {
 			t.Errorf("%s: %v", field, err)
 		}

@@ -53,14 +53,14 @@ type Bench struct {
 }
 
 // Env is the house as a gateway under test sees it.
-func Env(l *Line) payment.Env {
+func Env(line *Line) payment.Env {
 	env := payment.Env{
 		CallbackURL: CallbackURL,
 		ReturnURL:   "https://pay.example.com/pay/abc",
 		Now:         func() time.Time { return Now },
 	}
-	if l != nil {
-		env.Client = l.Client
+	if line != nil {
+		env.Client = line.Client
 	}
 	return env
 }
@@ -89,9 +89,9 @@ func Run(t *testing.T, open func(t *testing.T) *Bench) {
 	overHTTP := false
 	for name, part := range parts {
 		t.Run(name, func(t *testing.T) {
-			b := open(t)
-			overHTTP = b.Line != nil
-			part(t, b)
+			bench := open(t)
+			overHTTP = bench.Line != nil
+			part(t, bench)
 		})
 	}
 	if !overHTTP {
@@ -135,173 +135,174 @@ var lineParts = map[string]func(*testing.T, *Bench){
 	"follows no redirect":                  testRedirect,
 }
 
-func (b *Bench) create(t *testing.T, o payment.Order) payment.Charge {
+func (b *Bench) create(t *testing.T, order payment.Order) payment.Charge {
 	t.Helper()
-	c, err := b.Gateway.Create(t.Context(), o)
+	charge, err := b.Gateway.Create(t.Context(), order)
 	if err != nil {
 		t.Fatalf("create: %v", err)
 	}
-	return c
+	return charge
 }
 
 func (b *Bench) look(t *testing.T, ref payment.Ref) payment.Report {
 	t.Helper()
-	r, err := b.Gateway.Fetch(t.Context(), ref)
+	report, err := b.Gateway.Fetch(t.Context(), ref)
 	if err != nil {
 		t.Fatalf("look: %v", err)
 	}
-	return r
+	return report
 }
 
-func testCreate(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	b.checkCharge(t, c)
-	if !c.ExpiresAt.After(Now) {
-		t.Errorf("expires at %s", c.ExpiresAt)
+func testCreate(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	bench.checkCharge(t, charge)
+	if !charge.ExpiresAt.After(Now) {
+		t.Errorf("expires at %s", charge.ExpiresAt)
 	}
-	if n := b.Double.Charges(); n != 1 {
+	if n := bench.Double.Charges(); n != 1 {
 		t.Errorf("%d charges were made", n)
 	}
 }
 
 // checkCharge wants what the flow needs, and nothing of the other.
-func (b *Bench) checkCharge(t *testing.T, c payment.Charge) {
+func (b *Bench) checkCharge(t *testing.T, charge payment.Charge) {
 	t.Helper()
 	pix := b.Flow == payment.FlowPix
-	if c.ID == "" || (c.PixCode != "") != pix || (c.CheckoutURL != "") == pix {
-		t.Errorf("flow %s has %+v", b.Flow, c)
+	if charge.ID == "" || (charge.PixCode != "") != pix || (charge.CheckoutURL != "") == pix {
+		t.Errorf("flow %s has %+v", b.Flow, charge)
 	}
 }
 
-func testCreateAgain(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
-	first := b.create(t, o)
-	second := b.create(t, o)
+func testCreateAgain(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
+	first := bench.create(t, order)
+	second := bench.create(t, order)
 	if first.ID != second.ID || first.PixCode != second.PixCode || first.CheckoutURL != second.CheckoutURL {
 		t.Errorf("first %+v, then %+v", first, second)
 	}
-	if n := b.Double.Charges(); n != 1 {
+	if n := bench.Double.Charges(); n != 1 {
 		t.Errorf("%d charges were made", n)
 	}
-	if other := b.create(t, Order(2, 35_00)); other.ID == first.ID {
+	if other := bench.create(t, Order(2, 35_00)); other.ID == first.ID {
 		t.Error("two orders share a charge")
 	}
 }
 
 // refs are the ways to name a charge.
-func refs(o payment.Order, c payment.Charge) map[string]payment.Ref {
+func refs(order payment.Order, charge payment.Charge) map[string]payment.Ref {
 	return map[string]payment.Ref{
-		"id":        {ID: c.ID},
-		"reference": {Reference: o.Reference},
-		"both":      {ID: c.ID, Reference: o.Reference},
+		"id":        {ID: charge.ID},
+		"reference": {Reference: order.Reference},
+		"both":      {ID: charge.ID, Reference: order.Reference},
 	}
 }
 
-func testPending(t *testing.T, b *Bench) {
-	b.create(t, Order(2, 1_00))
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	for name, ref := range refs(o, c) {
-		r := b.look(t, ref)
-		if r.State != payment.StatePending || len(r.Payments) != 0 || r.Reference != o.Reference || r.ID != c.ID {
-			t.Errorf("by %s: %+v", name, r)
+func testPending(t *testing.T, bench *Bench) {
+	bench.create(t, Order(2, 1_00))
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	for name, ref := range refs(order, charge) {
+		report := bench.look(t, ref)
+		if report.State != payment.StatePending || len(report.Payments) != 0 || report.Reference != order.Reference || report.ID != charge.ID {
+			t.Errorf("by %s: %+v", name, report)
 		}
 		// Some providers want one more call for the code. It is worth it only when
 		// nothing but the reference is known.
-		known := name != "reference" && r.PixCode == ""
-		if r.PixCode != c.PixCode && !known || r.CheckoutURL != c.CheckoutURL {
-			t.Errorf("by %s: made %+v, found %+v", name, c, r.Charge)
+		known := name != "reference" && report.PixCode == ""
+		if report.PixCode != charge.PixCode && !known || report.CheckoutURL != charge.CheckoutURL {
+			t.Errorf("by %s: made %+v, found %+v", name, charge, report.Charge)
 		}
 	}
 }
 
-func testPaid(t *testing.T, b *Bench) {
-	b.create(t, Order(2, 1_00))
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	b.Double.Pay(o.Reference, 35_00)
-	for name, ref := range refs(o, c) {
-		r := b.look(t, ref)
-		if r.State != payment.StatePaid || r.Reference != o.Reference || len(r.Payments) != 1 {
-			t.Fatalf("by %s: %+v", name, r)
+func testPaid(t *testing.T, bench *Bench) {
+	bench.create(t, Order(2, 1_00))
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	bench.Double.Pay(order.Reference, 35_00)
+	for name, ref := range refs(order, charge) {
+		report := bench.look(t, ref)
+		if report.State != payment.StatePaid || report.Reference != order.Reference || len(report.Payments) != 1 {
+			t.Fatalf("by %s: %+v", name, report)
 		}
-		checkPayment(t, r.Payments[0], 35_00)
+		checkPayment(t, report.Payments[0], 35_00)
 	}
-	if r := b.look(t, payment.Ref{Reference: Order(2, 0).Reference}); r.State != payment.StatePending {
-		t.Errorf("the other: %+v", r)
+	if report := bench.look(t, payment.Ref{Reference: Order(2, 0).Reference}); report.State != payment.StatePending {
+		t.Errorf("the other: %+v", report)
 	}
 }
 
-func checkPayment(t *testing.T, p payment.Received, amount money.Cents) {
+func checkPayment(t *testing.T, received payment.Received, amount money.Cents) {
 	t.Helper()
-	if p.ID == "" || p.Amount != amount || p.Currency != "BRL" || p.Refunded != 0 {
-		t.Errorf("got %+v, want %s", p, amount)
+	if received.ID == "" || received.Amount != amount || received.Currency != "BRL" || received.Refunded != 0 {
+		t.Errorf("got %+v, want %s", received, amount)
 	}
 	// Some providers tell no more than the day.
-	if p.At.After(Now) || p.At.Before(Now.Add(-24*time.Hour)) {
-		t.Errorf("paid at %s, by what is said", p.At)
+	if received.At.After(Now) || received.At.Before(Now.Add(-24*time.Hour)) {
+		t.Errorf("paid at %s, by what is said", received.At)
 	}
 }
 
-func testWrongAmount(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
-	b.create(t, o)
-	b.Double.Pay(o.Reference, 34_99)
-	r := b.look(t, payment.Ref{Reference: o.Reference})
-	if len(r.Payments) != 1 {
-		t.Fatalf("%+v", r)
+func testWrongAmount(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
+	bench.create(t, order)
+	bench.Double.Pay(order.Reference, 34_99)
+	report := bench.look(t, payment.Ref{Reference: order.Reference})
+	if len(report.Payments) != 1 {
+		t.Fatalf("%+v", report)
 	}
-	checkPayment(t, r.Payments[0], 34_99)
+	checkPayment(t, report.Payments[0], 34_99)
 }
 
 // testRefunded gives money back in parts: what is reported is their sum.
-func testRefunded(t *testing.T, b *Bench) {
-	double, ok := b.Double.(Refunder)
+func testRefunded(t *testing.T, bench *Bench) {
+	double, ok := bench.Double.(Refunder)
 	if !ok {
 		t.Fatal("the double gives no money back")
 	}
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	b.Double.Pay(o.Reference, 35_00)
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	bench.Double.Pay(order.Reference, 35_00)
 	sum := money.Cents(0)
 	for _, back := range []money.Cents{5_00, 1, 29_99} {
-		double.Refund(o.Reference, back)
+		double.Refund(order.Reference, back)
 		sum += back
-		for name, ref := range refs(o, c) {
-			r := b.look(t, ref)
-			if r.State != payment.StatePaid || len(r.Payments) != 1 || r.Payments[0].Amount != 35_00 || r.Payments[0].Refunded != sum {
-				t.Errorf("by %s, %s given back: %+v", name, sum, r)
+		for name, ref := range refs(order, charge) {
+			report := bench.look(t, ref)
+			if report.State != payment.StatePaid || len(report.Payments) != 1 ||
+				report.Payments[0].Amount != 35_00 || report.Payments[0].Refunded != sum {
+				t.Errorf("by %s, %s given back: %+v", name, sum, report)
 			}
-			if at := r.Payments[0].RefundedAt; !at.Equal(Now) {
+			if at := report.Payments[0].RefundedAt; !at.Equal(Now) {
 				t.Errorf("by %s: given back at %s", name, at)
 			}
 		}
 	}
 }
 
-func testUnknown(t *testing.T, b *Bench) {
-	b.create(t, Order(1, 35_00))
+func testUnknown(t *testing.T, bench *Bench) {
+	bench.create(t, Order(1, 35_00))
 	for _, ref := range []payment.Ref{{Reference: Order(9, 0).Reference}, {ID: "9999999999"}} {
-		if r, err := b.Gateway.Fetch(t.Context(), ref); !errors.Is(err, payment.ErrNoCharge) {
-			t.Errorf("look %+v: %+v, %v", ref, r, err)
+		if report, err := bench.Gateway.Fetch(t.Context(), ref); !errors.Is(err, payment.ErrNoCharge) {
+			t.Errorf("look %+v: %+v, %v", ref, report, err)
 		}
-		if err := b.Gateway.Cancel(t.Context(), ref); err != nil {
+		if err := bench.Gateway.Cancel(t.Context(), ref); err != nil {
 			t.Errorf("cancel %+v: %v", ref, err)
 		}
 	}
 }
 
-func testCancel(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	b.cancelTwice(t, payment.Ref{ID: c.ID, Reference: o.Reference})
+func testCancel(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	bench.cancelTwice(t, payment.Ref{ID: charge.ID, Reference: order.Reference})
 }
 
-func testCancelByReference(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
-	b.create(t, o)
-	b.cancelTwice(t, payment.Ref{Reference: o.Reference})
+func testCancelByReference(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
+	bench.create(t, order)
+	bench.cancelTwice(t, payment.Ref{Reference: order.Reference})
 }
 
 func (b *Bench) cancelTwice(t *testing.T, ref payment.Ref) {
@@ -310,68 +311,68 @@ func (b *Bench) cancelTwice(t *testing.T, ref payment.Ref) {
 		if err := b.Gateway.Cancel(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
-		r, err := b.Gateway.Fetch(t.Context(), ref)
-		if !errors.Is(err, payment.ErrNoCharge) && (err != nil || r.State != payment.StateCancelled) {
-			t.Fatalf("after cancelling: %+v, %v", r, err)
+		report, err := b.Gateway.Fetch(t.Context(), ref)
+		if !errors.Is(err, payment.ErrNoCharge) && (err != nil || report.State != payment.StateCancelled) {
+			t.Fatalf("after cancelling: %+v, %v", report, err)
 		}
 	}
 }
 
-func testCancelPaid(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	b.Double.Pay(o.Reference, 35_00)
-	for name, ref := range refs(o, c) {
-		if err := b.Gateway.Cancel(t.Context(), ref); !errors.Is(err, payment.ErrPaid) {
+func testCancelPaid(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	bench.Double.Pay(order.Reference, 35_00)
+	for name, ref := range refs(order, charge) {
+		if err := bench.Gateway.Cancel(t.Context(), ref); !errors.Is(err, payment.ErrPaid) {
 			t.Errorf("by %s: %v", name, err)
 		}
 	}
-	if r := b.look(t, payment.Ref{ID: c.ID, Reference: o.Reference}); r.State != payment.StatePaid {
-		t.Errorf("afterwards: %+v", r)
+	if report := bench.look(t, payment.Ref{ID: charge.ID, Reference: order.Reference}); report.State != payment.StatePaid {
+		t.Errorf("afterwards: %+v", report)
 	}
 }
 
-func testAmounts(t *testing.T, b *Bench) {
+func testAmounts(t *testing.T, bench *Bench) {
 	for i, amount := range []money.Cents{1, 10, 29, 57, 1_15, 8_20, 1234_56, 10_000_000_10, money.Max} {
-		o := Order(i, amount)
-		b.create(t, o)
-		if got := b.Double.Asked(o.Reference); got != amount {
+		order := Order(i, amount)
+		bench.create(t, order)
+		if got := bench.Double.Asked(order.Reference); got != amount {
 			t.Errorf("%s became %s", amount, got)
 		}
-		b.Double.Pay(o.Reference, amount)
-		if r := b.look(t, payment.Ref{Reference: o.Reference}); len(r.Payments) != 1 || r.Payments[0].Amount != amount {
-			t.Errorf("%s was paid, %+v was found", amount, r.Payments)
+		bench.Double.Pay(order.Reference, amount)
+		if report := bench.look(t, payment.Ref{Reference: order.Reference}); len(report.Payments) != 1 || report.Payments[0].Amount != amount {
+			t.Errorf("%s was paid, %+v was found", amount, report.Payments)
 		}
 	}
 }
 
-func testCheck(t *testing.T, b *Bench) {
-	if err := b.Gateway.Check(t.Context()); err != nil {
+func testCheck(t *testing.T, bench *Bench) {
+	if err := bench.Gateway.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if n := b.Double.Charges(); n != 0 {
+	if n := bench.Double.Charges(); n != 0 {
 		t.Errorf("the check made %d charges", n)
 	}
 }
 
 // testDenied wants refusals, not more: whoever cannot see a charge must not say
 // that there is none.
-func testDenied(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	ref := payment.Ref{ID: c.ID, Reference: o.Reference}
-	denied := *b
-	denied.Gateway = b.Denied
+func testDenied(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	ref := payment.Ref{ID: charge.ID, Reference: order.Reference}
+	denied := *bench
+	denied.Gateway = bench.Denied
 	for name, err := range denied.calls(t, ref) {
 		if !errors.Is(err, payment.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err != nil {
-			b.checkSecrets(t, name, err)
+			bench.checkSecrets(t, name, err)
 		}
 	}
-	if r := b.look(t, ref); r.State != payment.StatePending {
-		t.Errorf("afterwards: %+v", r)
+	if report := bench.look(t, ref); report.State != payment.StatePending {
+		t.Errorf("afterwards: %+v", report)
 	}
 }
 
@@ -391,8 +392,8 @@ func (b *Bench) calls(t *testing.T, ref payment.Ref) map[string]error {
 		"cancel by reference": b.Gateway.Cancel(t.Context(), payment.Ref{Reference: ref.Reference}),
 		"check":               b.Gateway.Check(t.Context()),
 	}
-	if r, ok := b.Gateway.(payment.Registrar); ok {
-		list["register"] = r.Register(t.Context())
+	if registrar, ok := b.Gateway.(payment.Registrar); ok {
+		list["register"] = registrar.Register(t.Context())
 	}
 	return list
 }
@@ -400,8 +401,8 @@ func (b *Bench) calls(t *testing.T, ref payment.Ref) map[string]error {
 func (b *Bench) checkSecrets(t *testing.T, name string, err error) {
 	t.Helper()
 	texts := []string{err.Error(), fmt.Sprintf("%+v", err)}
-	if r, ok := errors.AsType[*payment.Refusal](err); ok {
-		texts = append(texts, r.Reason)
+	if refusal, ok := errors.AsType[*payment.Refusal](err); ok {
+		texts = append(texts, refusal.Reason)
 	}
 	for _, text := range texts {
 		for _, secret := range append([]string{CallbackURL}, b.Secrets...) {

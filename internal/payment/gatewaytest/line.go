@@ -33,15 +33,15 @@ type trouble func(w http.ResponseWriter, r *http.Request, provider http.Handler)
 // a charge; set may change the server before it starts.
 func NewLine(t *testing.T, provider http.Handler, makes func(*http.Request) bool, set ...func(*httptest.Server)) *Line {
 	t.Helper()
-	l := &Line{provider: provider, makes: makes}
-	server := httptest.NewUnstartedServer(l)
+	line := &Line{provider: provider, makes: makes}
+	server := httptest.NewUnstartedServer(line)
 	for _, change := range set {
 		change(server)
 	}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	l.URL, l.Client = server.URL, server.Client()
-	return l
+	line.URL, line.Client = server.URL, server.Client()
+	return line
 }
 
 func (l *Line) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -12,40 +12,40 @@ import (
 
 // RunManual is the suite of gateways where a person confirms: there is no
 // provider to ask, so nothing may ever say that a charge was paid.
-func RunManual(t *testing.T, g payment.Gateway) {
+func RunManual(t *testing.T, gateway payment.Gateway) {
 	t.Helper()
 	for i, amount := range []money.Cents{1, 29, 1234_56, money.Max} {
-		testManual(t, g, Order(i, amount))
+		testManual(t, gateway, Order(i, amount))
 	}
-	if err := g.Check(t.Context()); err != nil {
+	if err := gateway.Check(t.Context()); err != nil {
 		t.Errorf("check: %v", err)
 	}
-	for _, c := range []payment.Callback{{}, {Header: http.Header{"Authorization": {"x"}}, Body: []byte(`{"status":"paid"}`)}} {
-		if hints, err := g.VerifyCallback(t.Context(), c); !errors.Is(err, payment.ErrForged) || len(hints) != 0 {
+	for _, callback := range []payment.Callback{{}, {Header: http.Header{"Authorization": {"x"}}, Body: []byte(`{"status":"paid"}`)}} {
+		if hints, err := gateway.VerifyCallback(t.Context(), callback); !errors.Is(err, payment.ErrForged) || len(hints) != 0 {
 			t.Errorf("hear: %+v, %v", hints, err)
 		}
 	}
 }
 
-func testManual(t *testing.T, g payment.Gateway, o payment.Order) {
+func testManual(t *testing.T, gateway payment.Gateway, order payment.Order) {
 	t.Helper()
-	b := &Bench{Gateway: g, Flow: payment.FlowPix}
-	c := b.create(t, o)
-	b.checkCharge(t, c)
-	if again := b.create(t, o); again != c {
-		t.Errorf("first %+v, then %+v", c, again)
+	bench := &Bench{Gateway: gateway, Flow: payment.FlowPix}
+	charge := bench.create(t, order)
+	bench.checkCharge(t, charge)
+	if again := bench.create(t, order); again != charge {
+		t.Errorf("first %+v, then %+v", charge, again)
 	}
-	if code, err := pix.Parse(c.PixCode); err != nil || code.Amount != o.Amount {
-		t.Errorf("%s says %+v, %v", o.Amount, code, err)
+	if code, err := pix.Parse(charge.PixCode); err != nil || code.Amount != order.Amount {
+		t.Errorf("%s says %+v, %v", order.Amount, code, err)
 	}
-	if !c.ExpiresAt.Equal(o.ExpiresAt) {
-		t.Errorf("expires at %s", c.ExpiresAt)
+	if !charge.ExpiresAt.Equal(order.ExpiresAt) {
+		t.Errorf("expires at %s", charge.ExpiresAt)
 	}
-	for name, ref := range refs(o, c) {
-		if r := b.look(t, ref); r.State != payment.StatePending || len(r.Payments) != 0 {
-			t.Errorf("by %s: %+v", name, r)
+	for name, ref := range refs(order, charge) {
+		if report := bench.look(t, ref); report.State != payment.StatePending || len(report.Payments) != 0 {
+			t.Errorf("by %s: %+v", name, report)
 		}
-		if err := g.Cancel(t.Context(), ref); err != nil {
+		if err := gateway.Cancel(t.Context(), ref); err != nil {
 			t.Errorf("cancel by %s: %v", name, err)
 		}
 	}

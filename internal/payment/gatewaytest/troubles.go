@@ -10,10 +10,10 @@ import (
 )
 
 // testTroubles wants errors that leave open what happened.
-func testTroubles(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	ref := payment.Ref{ID: c.ID, Reference: o.Reference}
+func testTroubles(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	ref := payment.Ref{ID: charge.ID, Reference: order.Reference}
 	troubles := map[string]trouble{
 		"500":              says(500, `{"message":"internal error"}`),
 		"503":              says(503, "<html>try later</html>"),
@@ -32,14 +32,14 @@ func testTroubles(t *testing.T, b *Bench) {
 	}
 	for name, answer := range troubles {
 		t.Run(name, func(t *testing.T) {
-			defer b.Line.suffer(answer)()
-			for call, err := range b.calls(t, ref) {
-				b.checkOpen(t, call, err)
+			defer bench.Line.suffer(answer)()
+			for call, err := range bench.calls(t, ref) {
+				bench.checkOpen(t, call, err)
 			}
 		})
 	}
-	if r := b.look(t, ref); r.State != payment.StatePending {
-		t.Errorf("afterwards: %+v", r)
+	if report := bench.look(t, ref); report.State != payment.StatePending {
+		t.Errorf("afterwards: %+v", report)
 	}
 }
 
@@ -57,59 +57,59 @@ func (b *Bench) checkOpen(t *testing.T, call string, err error) {
 
 // testHollow has a provider that reads back what it has, says yes to every
 // change, and makes none.
-func testHollow(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	mend := b.Line.suffer(hollow)
-	if made, err := b.Gateway.Create(t.Context(), Order(2, 1_00)); err == nil || errors.Is(err, payment.ErrRefused) {
+func testHollow(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	mend := bench.Line.suffer(hollow)
+	if made, err := bench.Gateway.Create(t.Context(), Order(2, 1_00)); err == nil || errors.Is(err, payment.ErrRefused) {
 		t.Errorf("create: %+v, %v", made, err)
 	}
-	for name, ref := range refs(o, c) {
-		if err := b.Gateway.Cancel(t.Context(), ref); err == nil {
+	for name, ref := range refs(order, charge) {
+		if err := bench.Gateway.Cancel(t.Context(), ref); err == nil {
 			t.Errorf("cancel by %s believes that it is done", name)
 		}
 	}
 	mend()
-	if r := b.look(t, payment.Ref{ID: c.ID, Reference: o.Reference}); r.State != payment.StatePending {
-		t.Errorf("afterwards: %+v", r)
+	if report := bench.look(t, payment.Ref{ID: charge.ID, Reference: order.Reference}); report.State != payment.StatePending {
+		t.Errorf("afterwards: %+v", report)
 	}
 }
 
-func testRefused(t *testing.T, b *Bench) {
-	defer b.Line.suffer(says(400, `{"message":"not like this"}`))()
-	_, err := b.Gateway.Create(t.Context(), Order(1, 35_00))
+func testRefused(t *testing.T, bench *Bench) {
+	defer bench.Line.suffer(says(400, `{"message":"not like this"}`))()
+	_, err := bench.Gateway.Create(t.Context(), Order(1, 35_00))
 	if !errors.Is(err, payment.ErrRefused) {
 		t.Errorf("create: %v", err)
 	}
 }
 
-func testRedirect(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	mend := b.Line.suffer(redirects)
-	for call, err := range b.calls(t, payment.Ref{ID: c.ID, Reference: o.Reference}) {
+func testRedirect(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	mend := bench.Line.suffer(redirects)
+	for call, err := range bench.calls(t, payment.Ref{ID: charge.ID, Reference: order.Reference}) {
 		if err == nil {
 			t.Errorf("%s took it for an answer", call)
 		}
 	}
 	mend()
-	if n := b.Line.followed(); n != 0 {
+	if n := bench.Line.followed(); n != 0 {
 		t.Errorf("%d redirects were followed", n)
 	}
 }
 
 // testHangs lets the provider hang, and the caller give up.
-func testHangs(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	ref := payment.Ref{ID: c.ID, Reference: o.Reference}
+func testHangs(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	ref := payment.Ref{ID: charge.ID, Reference: order.Reference}
 	arrived := make(chan struct{}, 1)
-	defer b.Line.suffer(hangs(arrived))()
+	defer bench.Line.suffer(hangs(arrived))()
 	calls := map[string]func(context.Context) error{
-		"create": func(ctx context.Context) error { _, err := b.Gateway.Create(ctx, Order(2, 1_00)); return err },
-		"look":   func(ctx context.Context) error { _, err := b.Gateway.Fetch(ctx, ref); return err },
-		"cancel": func(ctx context.Context) error { return b.Gateway.Cancel(ctx, ref) },
-		"check":  b.Gateway.Check,
+		"create": func(ctx context.Context) error { _, err := bench.Gateway.Create(ctx, Order(2, 1_00)); return err },
+		"look":   func(ctx context.Context) error { _, err := bench.Gateway.Fetch(ctx, ref); return err },
+		"cancel": func(ctx context.Context) error { return bench.Gateway.Cancel(ctx, ref) },
+		"check":  bench.Gateway.Check,
 	}
 	for name, call := range calls {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -137,15 +137,15 @@ func testHangs(t *testing.T, b *Bench) {
 }
 
 // testLost is the worst moment: the charge was made, and we do not know.
-func testLost(t *testing.T, b *Bench) {
-	o := Order(1, 35_00)
+func testLost(t *testing.T, bench *Bench) {
+	order := Order(1, 35_00)
 	made := make(chan struct{}, 1)
-	mend := b.Line.suffer(b.Line.loses(made))
+	mend := bench.Line.suffer(bench.Line.loses(made))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := b.Gateway.Create(ctx, o)
+		_, err := bench.Gateway.Create(ctx, order)
 		done <- err
 	}()
 	<-made
@@ -154,34 +154,34 @@ func testLost(t *testing.T, b *Bench) {
 		t.Errorf("the lost answer: %v", err)
 	}
 	mend()
-	r := b.look(t, payment.Ref{Reference: o.Reference})
-	b.checkCharge(t, r.Charge)
-	if r.State != payment.StatePending || r.Reference != o.Reference {
-		t.Errorf("found %+v", r)
+	report := bench.look(t, payment.Ref{Reference: order.Reference})
+	bench.checkCharge(t, report.Charge)
+	if report.State != payment.StatePending || report.Reference != order.Reference {
+		t.Errorf("found %+v", report)
 	}
-	if again := b.create(t, o); again.ID != r.ID || again.PixCode != r.PixCode {
-		t.Errorf("found %+v, then made %+v", r.Charge, again)
+	if again := bench.create(t, order); again.ID != report.ID || again.PixCode != report.PixCode {
+		t.Errorf("found %+v, then made %+v", report.Charge, again)
 	}
-	if n := b.Double.Charges(); n != 1 {
+	if n := bench.Double.Charges(); n != 1 {
 		t.Errorf("%d charges were made", n)
 	}
 }
 
-func testSecrets(t *testing.T, b *Bench) {
-	if len(b.Secrets) == 0 {
+func testSecrets(t *testing.T, bench *Bench) {
+	if len(bench.Secrets) == 0 {
 		t.Fatal("the bench names no secret")
 	}
-	o := Order(1, 35_00)
-	c := b.create(t, o)
-	ref := payment.Ref{ID: c.ID, Reference: o.Reference}
+	order := Order(1, 35_00)
+	charge := bench.create(t, order)
+	ref := payment.Ref{ID: charge.ID, Reference: order.Reference}
 	for name, answer := range map[string]trouble{
 		"an echo": echoes, "a hang-up": hangsUp,
 		"garbage": says(200, "x"), "an empty object": says(200, "{}"),
 	} {
-		mend := b.Line.suffer(answer)
-		for call, err := range b.calls(t, ref) {
+		mend := bench.Line.suffer(answer)
+		for call, err := range bench.calls(t, ref) {
 			if err != nil {
-				b.checkSecrets(t, call+" with "+name, err)
+				bench.checkSecrets(t, call+" with "+name, err)
 			}
 		}
 		mend()

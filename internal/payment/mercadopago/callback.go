@@ -53,13 +53,13 @@ func signature(header string) (ts, v1 string) {
 
 // manifest is what is signed; what is absent is left out with its name.
 func manifest(id, requestID, ts string) string {
-	var b strings.Builder
+	var out strings.Builder
 	for _, pair := range [][2]string{{"id", id}, {"request-id", requestID}, {"ts", ts}} {
 		if pair[1] != "" {
-			b.WriteString(pair[0] + ":" + pair[1] + ";")
+			out.WriteString(pair[0] + ":" + pair[1] + ";")
 		}
 	}
-	return b.String()
+	return out.String()
 }
 
 // sign is empty, which fits nothing, while there is no secret.

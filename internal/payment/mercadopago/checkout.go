@@ -60,71 +60,75 @@ type exclusions struct {
 
 // Create looks for the page before it makes one: nothing says that Mercado Pago
 // knows a repeated call of this kind by its key.
-func (g *checkoutGateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
-	p, err := g.preferenceOf(ctx, o.Reference)
+func (g *checkoutGateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
+	preference, err := g.preferenceOf(ctx, order.Reference)
 	if errors.Is(err, payment.ErrNoCharge) {
-		p, err = g.make(ctx, o)
+		preference, err = g.make(ctx, order)
 	}
 	if err != nil {
 		return payment.Charge{}, wire.Outcome(err)
 	}
-	return g.chargeOf(p), nil
+	return g.chargeOf(preference), nil
 }
 
-func (g *checkoutGateway) make(ctx context.Context, o payment.Order) (preference, error) {
+func (g *checkoutGateway) make(ctx context.Context, order payment.Order) (preference, error) {
 	var p preference
 	err := g.api.Do(ctx, wire.Request{
 		Method: http.MethodPost, Path: "/checkout/preferences",
-		Header: map[string]string{"X-Idempotency-Key": idempotencyKey(o.Reference)},
-		Body:   g.requestOf(o),
+		Header: map[string]string{"X-Idempotency-Key": idempotencyKey(order.Reference)},
+		Body:   g.requestOf(order),
 	}, &p)
 	if err == nil {
-		err = g.complete(p, o.Reference)
+		err = g.complete(p, order.Reference)
 	}
 	return p, err
 }
 
-func (g *checkoutGateway) requestOf(o payment.Order) preferenceRequest {
-	is := payerOf(o.Payer)
-	r := preferenceRequest{
+func (g *checkoutGateway) requestOf(order payment.Order) preferenceRequest {
+	is := payerOf(order.Payer)
+	request := preferenceRequest{
 		Items: []any{item{
-			ID: o.Reference, Title: wire.Cut(o.Description, 250),
-			Quantity: 1, Price: wire.Number(o.Amount), Currency: "BRL",
+			ID: order.Reference, Title: wire.Cut(order.Description, 250),
+			Quantity: 1, Price: wire.Number(order.Amount), Currency: "BRL",
 		}},
 		Payer:             &is,
-		ExternalReference: o.Reference,
+		ExternalReference: order.Reference,
 		NotificationURL:   g.notificationURL(),
 		Expires:           true,
-		ExpiresAt:         timestamp(o.ExpiresAt),
+		ExpiresAt:         timestamp(order.ExpiresAt),
 	}
-	if back := wire.Pick(g.env.ReturnURL, o.PayURL); strings.HasPrefix(back, "https://") {
-		r.BackURLs = map[string]string{"success": back, "pending": back, "failure": back}
-		r.AutoReturn = "approved"
+	if back := wire.Pick(g.env.ReturnURL, order.PayURL); strings.HasPrefix(back, "https://") {
+		request.BackURLs = map[string]string{"success": back, "pending": back, "failure": back}
+		request.AutoReturn = "approved"
 	}
 	if g.methods == "pix" {
-		r.PaymentMethods = &exclusions{[]map[string]string{{"id": "credit_card"}, {"id": "debit_card"}, {"id": "ticket"}}}
+		request.PaymentMethods = &exclusions{[]map[string]string{{"id": "credit_card"}, {"id": "debit_card"}, {"id": "ticket"}}}
 	}
-	return r
+	return request
 }
 
 // complete wants what a page is made for.
-func (g *checkoutGateway) complete(p preference, reference string) error {
-	if p.ID == "" || g.address(p) == "" || reference != "" && p.ExternalReference != reference {
+func (g *checkoutGateway) complete(preference preference, reference string) error {
+	if preference.ID == "" || g.address(preference) == "" || reference != "" && preference.ExternalReference != reference {
 		return errors.New("a preference of Mercado Pago lacks id, address or reference")
 	}
 	return nil
 }
 
 // address of the page: test credentials have one of their own.
-func (g *checkoutGateway) address(p preference) string {
+func (g *checkoutGateway) address(preference preference) string {
 	if strings.HasPrefix(g.token, "TEST-") {
-		return wire.Pick(p.SandboxInitPoint, p.InitPoint)
+		return wire.Pick(preference.SandboxInitPoint, preference.InitPoint)
 	}
-	return p.InitPoint
+	return preference.InitPoint
 }
 
-func (g *checkoutGateway) chargeOf(p preference) payment.Charge {
-	return payment.Charge{ID: p.ID, CheckoutURL: g.address(p), ExpiresAt: wire.Time(p.ExpiresAt)}
+func (g *checkoutGateway) chargeOf(preference preference) payment.Charge {
+	return payment.Charge{
+		ID:          preference.ID,
+		CheckoutURL: g.address(preference),
+		ExpiresAt:   wire.Time(preference.ExpiresAt),
+	}
 }
 
 // preferenceOf finds the page of a charge of ours. What a search lists is not
@@ -143,9 +147,9 @@ func (g *checkoutGateway) preferenceOf(ctx context.Context, reference string) (p
 	if page.Elements == nil {
 		return preference{}, errors.New("GET /checkout/preferences/search: answered without elements")
 	}
-	for _, p := range page.Elements {
-		if p.ExternalReference == reference {
-			return g.preference(ctx, p.ID)
+	for _, element := range page.Elements {
+		if element.ExternalReference == reference {
+			return g.preference(ctx, element.ID)
 		}
 	}
 	return preference{}, payment.ErrNoCharge
@@ -153,7 +157,11 @@ func (g *checkoutGateway) preferenceOf(ctx context.Context, reference string) (p
 
 func (g *checkoutGateway) preference(ctx context.Context, id string) (preference, error) {
 	var p preference
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/checkout/preferences/" + url.PathEscape(id)}, &p)
+	err := g.api.Do(
+		ctx,
+		wire.Request{Method: http.MethodGet, Path: "/checkout/preferences/" + url.PathEscape(id)},
+		&p,
+	)
 	if wire.Status(err) == http.StatusNotFound {
 		return p, payment.ErrNoCharge
 	}
@@ -165,13 +173,16 @@ func (g *checkoutGateway) preference(ctx context.Context, id string) (preference
 
 // find reads the page and what was paid there. A number is the id of a payment,
 // as callbacks tell it; pages have other ids.
-func (g *checkoutGateway) find(ctx context.Context, ref payment.Ref) (preference, []mpPayment, error) {
-	p, err := g.findPreference(ctx, ref)
+func (g *checkoutGateway) find(
+	ctx context.Context,
+	ref payment.Ref,
+) (preference, []mpPayment, error) {
+	preference, err := g.findPreference(ctx, ref)
 	if err != nil {
-		return p, nil, err
+		return preference, nil, err
 	}
-	list, err := g.byReference(ctx, p.ExternalReference)
-	return p, list, err
+	list, err := g.byReference(ctx, preference.ExternalReference)
+	return preference, list, err
 }
 
 func (g *checkoutGateway) findPreference(ctx context.Context, ref payment.Ref) (preference, error) {
@@ -190,24 +201,33 @@ func (g *checkoutGateway) findPreference(ctx context.Context, ref payment.Ref) (
 
 // Fetch tells what was paid by way of the page.
 func (g *checkoutGateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
-	p, list, err := g.find(ctx, ref)
+	preference, list, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)
 	}
 	state, received, err := sum(list)
 	if err != nil {
-		return payment.Report{}, fmt.Errorf("look at charge %s: %w", wire.Pick(ref.ID, ref.Reference), err)
+		return payment.Report{}, fmt.Errorf(
+			"look at charge %s: %w",
+			wire.Pick(ref.ID, ref.Reference),
+			err,
+		)
 	}
 	// A page without payments, or with rejected ones, can still be paid.
-	if state == payment.StateCancelled && !g.expired(p) {
+	if state == payment.StateCancelled && !g.expired(preference) {
 		state = payment.StatePending
 	}
-	return payment.Report{Charge: g.chargeOf(p), Reference: p.ExternalReference, State: state, Payments: received}, nil
+	return payment.Report{
+		Charge:    g.chargeOf(preference),
+		Reference: preference.ExternalReference,
+		State:     state,
+		Payments:  received,
+	}, nil
 }
 
-func (g *checkoutGateway) expired(p preference) bool {
-	at := wire.Time(p.ExpiresAt)
-	return p.Expires && !at.IsZero() && !at.After(g.env.Now())
+func (g *checkoutGateway) expired(preference preference) bool {
+	at := wire.Time(preference.ExpiresAt)
+	return preference.Expires && !at.IsZero() && !at.After(g.env.Now())
 }
 
 // Cancel closes the page, and then what was begun there: a code that was shown
@@ -217,17 +237,17 @@ func (g *checkoutGateway) Cancel(ctx context.Context, ref payment.Ref) error {
 }
 
 func (g *checkoutGateway) cancel(ctx context.Context, ref payment.Ref) error {
-	p, err := g.findPreference(ctx, ref)
+	preference, err := g.findPreference(ctx, ref)
 	if errors.Is(err, payment.ErrNoCharge) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if err := g.close(ctx, p); err != nil {
+	if err := g.close(ctx, preference); err != nil {
 		return err
 	}
-	list, err := g.byReference(ctx, p.ExternalReference)
+	list, err := g.byReference(ctx, preference.ExternalReference)
 	if err != nil {
 		return err
 	}
@@ -253,8 +273,11 @@ func (g *checkoutGateway) close(ctx context.Context, p preference) error {
 	err := g.api.Do(ctx, wire.Request{
 		Method: http.MethodPut, Path: "/checkout/preferences/" + url.PathEscape(p.ID),
 		Body: preferenceRequest{
-			Items: items, ExternalReference: p.ExternalReference, NotificationURL: g.notificationURL(),
-			Expires: true, ExpiresAt: timestamp(g.env.Now().Add(-time.Second)),
+			Items:             items,
+			ExternalReference: p.ExternalReference,
+			NotificationURL:   g.notificationURL(),
+			Expires:           true,
+			ExpiresAt:         timestamp(g.env.Now().Add(-time.Second)),
 		},
 	}, &after)
 	if err == nil && !g.expired(after) {

@@ -125,17 +125,17 @@ func (d *double) newPayment(reference string, amount json.Number) map[string]any
 	return p
 }
 
-func shortest(n json.Number) json.Number {
-	return json.Number(strings.TrimSuffix(strings.TrimRight(n.String(), "0"), "."))
+func shortest(number json.Number) json.Number {
+	return json.Number(strings.TrimSuffix(strings.TrimRight(number.String(), "0"), "."))
 }
 
 func (d *double) search(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	if q.Get("sort") == "" || q.Get("criteria") == "" {
+	values := r.URL.Query()
+	if values.Get("sort") == "" || values.Get("criteria") == "" {
 		refuse(w, 400, "sort and criteria are required")
 		return
 	}
-	reply(w, 200, map[string]any{"results": d.find(q.Get("external_reference")), "paging": map[string]int{"total": 1}})
+	reply(w, 200, map[string]any{"results": d.find(values.Get("external_reference")), "paging": map[string]int{"total": 1}})
 }
 
 func (d *double) find(reference string) []map[string]any {
@@ -189,9 +189,9 @@ func (d *double) createPreference(w http.ResponseWriter, r *http.Request) {
 // searchPreferences lists less than reading one does.
 func (d *double) searchPreferences(w http.ResponseWriter, r *http.Request) {
 	list := []map[string]any{}
-	for id, p := range d.preferences {
-		if p["external_reference"] == r.URL.Query().Get("external_reference") {
-			list = append(list, map[string]any{"id": id, "external_reference": p["external_reference"]})
+	for id, preference := range d.preferences {
+		if preference["external_reference"] == r.URL.Query().Get("external_reference") {
+			list = append(list, map[string]any{"id": id, "external_reference": preference["external_reference"]})
 		}
 	}
 	reply(w, 200, map[string]any{"elements": list, "total": len(list)})
@@ -231,9 +231,9 @@ func (d *double) Asked(reference string) money.Cents {
 	for _, p := range d.find(reference) {
 		number = p["transaction_amount"].(json.Number)
 	}
-	for _, p := range d.preferences {
-		if p["external_reference"] == reference {
-			number = p["items"].([]any)[0].(map[string]any)["unit_price"].(json.Number)
+	for _, preference := range d.preferences {
+		if preference["external_reference"] == reference {
+			number = preference["items"].([]any)[0].(map[string]any)["unit_price"].(json.Number)
 		}
 	}
 	cents, err := money.Parse(number.String())
@@ -291,22 +291,24 @@ func (d *double) Forgeries(reference string) map[string]payment.Callback {
 	genuine := d.Callback(reference)
 	id := genuine.Query["data.id"][0]
 	with := func(change func(*payment.Callback)) payment.Callback {
-		c := d.Callback(reference)
-		change(&c)
-		return c
+		callback := d.Callback(reference)
+		change(&callback)
+		return callback
 	}
 	return map[string]payment.Callback{
 		"another secret":  signed(id, "guessed"),
 		"an empty secret": signed(id, ""),
-		"about another":   with(func(c *payment.Callback) { c.Query["data.id"] = []string{"1"} }),
-		"about nothing":   with(func(c *payment.Callback) { delete(c.Query, "data.id") }),
-		"another request": with(func(c *payment.Callback) { c.Header.Set("X-Request-Id", "other") }),
-		"another time": with(func(c *payment.Callback) {
-			c.Header.Set("X-Signature", strings.Replace(c.Header.Get("X-Signature"), "ts=1", "ts=2", 1))
+		"about another":   with(func(callback *payment.Callback) { callback.Query["data.id"] = []string{"1"} }),
+		"about nothing":   with(func(callback *payment.Callback) { delete(callback.Query, "data.id") }),
+		"another request": with(func(callback *payment.Callback) { callback.Header.Set("X-Request-Id", "other") }),
+		"another time": with(func(callback *payment.Callback) {
+			callback.Header.Set("X-Signature", strings.Replace(callback.Header.Get("X-Signature"), "ts=1", "ts=2", 1))
 		}),
-		"no signature":        with(func(c *payment.Callback) { c.Header.Del("X-Signature") }),
-		"half a signature":    with(func(c *payment.Callback) { c.Header.Set("X-Signature", "ts=1742505638683") }),
-		"an empty signature":  with(func(c *payment.Callback) { c.Header.Set("X-Signature", "ts=,v1=") }),
-		"a cut-off signature": with(func(c *payment.Callback) { c.Header.Set("X-Signature", c.Header.Get("X-Signature")[:40]) }),
+		"no signature":       with(func(callback *payment.Callback) { callback.Header.Del("X-Signature") }),
+		"half a signature":   with(func(callback *payment.Callback) { callback.Header.Set("X-Signature", "ts=1742505638683") }),
+		"an empty signature": with(func(callback *payment.Callback) { callback.Header.Set("X-Signature", "ts=,v1=") }),
+		"a cut-off signature": with(func(callback *payment.Callback) {
+			callback.Header.Set("X-Signature", callback.Header.Get("X-Signature")[:40])
+		}),
 	}
 }

@@ -21,11 +21,16 @@ const production = "https://api.mercadopago.com"
 
 var (
 	accessToken = payment.Option{
-		Name: "access_token", Title: "Access token", Secret: true, Required: true,
-		Help: "Mercado Pago > Suas integrações > your application > Credenciais de produção > Access token (APP_USR-…)",
+		Name:     "access_token",
+		Title:    "Access token",
+		Secret:   true,
+		Required: true,
+		Help:     "Mercado Pago > Suas integrações > your application > Credenciais de produção > Access token (APP_USR-…)",
 	}
 	webhookSecret = payment.Option{
-		Name: "webhook_secret", Title: "Assinatura secreta", Secret: true,
+		Name:   "webhook_secret",
+		Title:  "Assinatura secreta",
+		Secret: true,
 		Help: "Suas integrações > your application > Webhooks > Assinatura secreta. Without it callbacks are refused, and " +
 			"payments are found by asking",
 	}
@@ -39,35 +44,48 @@ func ProviderAt(base string) payment.Provider {
 	return payment.Provider{
 		Name: "mercadopago", Title: "Mercado Pago", Flow: payment.FlowPix,
 		Options: []payment.Option{accessToken, webhookSecret, {
-			Name: "payer_email", Title: "E-mail de quem paga",
-			Help: "Mercado Pago wants an e-mail address of every payer; this one is used for customers who have none",
+			Name:  "payer_email",
+			Title: "E-mail de quem paga",
+			Help:  "Mercado Pago wants an e-mail address of every payer; this one is used for customers who have none",
 		}},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			o := wire.Options{Given: options}
-			g := &pixGateway{client: newClient(base, &o, env), payerEmail: o.Opt("payer_email")}
-			if g.payerEmail != "" && !strings.Contains(g.payerEmail, "@") {
+			gateway := &pixGateway{
+				client:     newClient(base, &o, env),
+				payerEmail: o.Opt("payer_email"),
+			}
+			if gateway.payerEmail != "" && !strings.Contains(gateway.payerEmail, "@") {
 				o.Refuse("payer_email", "must be a valid e-mail address")
 			}
-			return g, o.Err()
+			return gateway, o.Err()
 		},
 	}
 }
 
 // CheckoutProvider is the gateway of the checkout page.
-func CheckoutProvider() payment.Provider { return CheckoutProviderAt(production) }
+func CheckoutProvider() payment.Provider {
+	return CheckoutProviderAt(production)
+}
 
 // CheckoutProviderAt is CheckoutProvider at another address, for tests.
 func CheckoutProviderAt(base string) payment.Provider {
 	return payment.Provider{
-		Name: "mercadopago_checkout", Title: "Mercado Pago (Checkout Pro)", Flow: payment.FlowRedirect,
+		Name:  "mercadopago_checkout",
+		Title: "Mercado Pago (Checkout Pro)",
+		Flow:  payment.FlowRedirect,
 		Options: []payment.Option{accessToken, webhookSecret, {
-			Name: "methods", Title: "Meios de pagamento", Choices: checkoutMethods,
-			Help: "pix (and the balance of Mercado Pago; the default) or all (cards and boleto too)",
+			Name:    "methods",
+			Title:   "Meios de pagamento",
+			Choices: checkoutMethods,
+			Help:    "pix (and the balance of Mercado Pago; the default) or all (cards and boleto too)",
 		}},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			o := wire.Options{Given: options}
-			g := &checkoutGateway{client: newClient(base, &o, env), methods: o.Choice("methods", checkoutMethods)}
-			return g, o.Err()
+			gateway := &checkoutGateway{
+				client:  newClient(base, &o, env),
+				methods: o.Choice("methods", checkoutMethods),
+			}
+			return gateway, o.Err()
 		},
 	}
 }
@@ -80,12 +98,15 @@ type client struct {
 	secret string
 }
 
-func newClient(base string, o *wire.Options, env payment.Env) client {
-	token, secret := o.Need(accessToken.Name), o.Opt(webhookSecret.Name)
+func newClient(base string, options *wire.Options, env payment.Env) client {
+	token, secret := options.Need(accessToken.Name), options.Opt(webhookSecret.Name)
 	return client{
 		api: wire.API{
-			Base: base, Client: env.Client, Secrets: []string{token, secret, env.CallbackURL}, Reason: reason,
-			Header: map[string]string{"Authorization": "Bearer " + token},
+			Base:    base,
+			Client:  env.Client,
+			Secrets: []string{token, secret, env.CallbackURL},
+			Reason:  reason,
+			Header:  map[string]string{"Authorization": "Bearer " + token},
 		},
 		env: env, token: token, secret: secret,
 	}
@@ -108,7 +129,11 @@ func reason(body []byte) string {
 // Check asks for something that only needs the credentials.
 func (c *client) Check(ctx context.Context) error {
 	var methods []struct{ ID string }
-	return wire.Outcome(c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payment_methods"}, &methods))
+	return wire.Outcome(c.api.Do(
+		ctx,
+		wire.Request{Method: http.MethodGet, Path: "/v1/payment_methods"},
+		&methods,
+	))
 }
 
 // idempotencyKey is a UUID by which a repeated call is known.
@@ -129,6 +154,6 @@ func (c *client) notificationURL() string {
 	return c.env.CallbackURL + "?source_news=webhooks" // without it, an older kind comes too
 }
 
-func timestamp(t time.Time) string {
-	return t.In(wire.Brasilia).Format("2006-01-02T15:04:05.000-07:00")
+func timestamp(at time.Time) string {
+	return at.In(wire.Brasilia).Format("2006-01-02T15:04:05.000-07:00")
 }

@@ -16,25 +16,25 @@ import (
 	"carteira/internal/platform/money"
 )
 
-func open(t *testing.T, p payment.Provider, l *gatewaytest.Line, options map[string]string) payment.Gateway {
+func open(t *testing.T, provider payment.Provider, line *gatewaytest.Line, options map[string]string) payment.Gateway {
 	t.Helper()
-	g, err := p.Open(options, gatewaytest.Env(l))
+	gateway, err := provider.Open(options, gatewaytest.Env(line))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g
+	return gateway
 }
 
 func bench(t *testing.T, provider func(base string) payment.Provider) *gatewaytest.Bench {
 	t.Helper()
-	d := newDouble()
-	line := gatewaytest.NewLine(t, d, makes)
+	double := newDouble()
+	line := gatewaytest.NewLine(t, double, makes)
 	p := provider(line.URL)
 	return &gatewaytest.Bench{
 		Flow:    p.Flow,
 		Gateway: open(t, p, line, map[string]string{"access_token": token, "webhook_secret": secret}),
 		Denied:  open(t, p, line, map[string]string{"access_token": "APP_USR-wrong", "webhook_secret": secret}),
-		Double:  d,
+		Double:  double,
 		Line:    line,
 		Secrets: []string{token, secret, "APP_USR-wrong"},
 	}
@@ -56,7 +56,7 @@ func TestCheckoutPassesTheSuite(t *testing.T) {
 
 // The vector of ../shared/pix-facts.md.
 func TestSignatureOfTheVector(t *testing.T) {
-	g, err := mercadopago.Provider().Open(map[string]string{"access_token": token, "webhook_secret": "test_secret"}, payment.Env{Client: &http.Client{}, Now: time.Now})
+	gateway, err := mercadopago.Provider().Open(map[string]string{"access_token": token, "webhook_secret": "test_secret"}, payment.Env{Client: &http.Client{}, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestSignatureOfTheVector(t *testing.T) {
 		Query: url.Values{"data.id": {"999999999"}, "type": {"payment"}},
 		Body:  []byte(`{"id":1,"type":"payment"}`),
 	}
-	hints, err := g.VerifyCallback(t.Context(), call)
+	hints, err := gateway.VerifyCallback(t.Context(), call)
 	if err != nil || len(hints) != 1 || hints[0] != (payment.Hint{EventID: "1", Ref: payment.Ref{ID: "999999999"}}) {
 		t.Errorf("got %+v, %v", hints, err)
 	}
@@ -85,21 +85,21 @@ func TestCallbacksOfOtherKindsAreGenuineAndOfNoInterest(t *testing.T) {
 
 func TestWithoutASecretNoCallbackIsGenuine(t *testing.T) {
 	b := bench(t, mercadopago.ProviderAt)
-	g := open(t, mercadopago.ProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token})
-	if _, err := g.VerifyCallback(t.Context(), signed("77", "")); !errors.Is(err, payment.ErrForged) {
+	gateway := open(t, mercadopago.ProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token})
+	if _, err := gateway.VerifyCallback(t.Context(), signed("77", "")); !errors.Is(err, payment.ErrForged) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestWhatIsSentForACode(t *testing.T) {
 	b := bench(t, mercadopago.ProviderAt)
-	o := gatewaytest.Order(1, 1234_50)
-	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+	order := gatewaytest.Order(1, 1234_50)
+	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
 	sent := b.Double.(*double).requests[0]
 	for _, want := range []string{
-		`"transaction_amount":1234.50`, `"payment_method_id":"pix"`, `"external_reference":"` + o.Reference + `"`,
+		`"transaction_amount":1234.50`, `"payment_method_id":"pix"`, `"external_reference":"` + order.Reference + `"`,
 		`"notification_url":"` + gatewaytest.CallbackURL + `?source_news=webhooks"`,
 		`"date_of_expiration":"2026-11-16T09:00:00.000-03:00"`,
 		`"identification":{"number":"52998224725","type":"CPF"}`, `"first_name":"José"`, `"last_name":"da Silva"`,
@@ -113,24 +113,24 @@ func TestWhatIsSentForACode(t *testing.T) {
 func TestExpiryIsHeldToWhatMercadoPagoAllows(t *testing.T) {
 	for _, lives := range []time.Duration{-time.Hour, time.Minute, 90 * 24 * time.Hour} {
 		b := bench(t, mercadopago.ProviderAt)
-		o := gatewaytest.Order(1, 1_00)
-		o.ExpiresAt = gatewaytest.Now.Add(lives)
-		c, err := b.Gateway.Create(t.Context(), o)
-		if err != nil || c.ExpiresAt.Before(gatewaytest.Now.Add(30*time.Minute)) {
-			t.Errorf("%s: %+v, %v", lives, c, err)
+		order := gatewaytest.Order(1, 1_00)
+		order.ExpiresAt = gatewaytest.Now.Add(lives)
+		charge, err := b.Gateway.Create(t.Context(), order)
+		if err != nil || charge.ExpiresAt.Before(gatewaytest.Now.Add(30*time.Minute)) {
+			t.Errorf("%s: %+v, %v", lives, charge, err)
 		}
 	}
 }
 
 func TestPayerWithoutEmailGetsTheCompanysOwnOrIsRefused(t *testing.T) {
 	b := bench(t, mercadopago.ProviderAt)
-	o := gatewaytest.Order(1, 1_00)
-	o.Payer.Email = ""
-	if _, err := b.Gateway.Create(t.Context(), o); !errors.Is(err, payment.ErrRefused) || b.Double.Charges() != 0 {
+	order := gatewaytest.Order(1, 1_00)
+	order.Payer.Email = ""
+	if _, err := b.Gateway.Create(t.Context(), order); !errors.Is(err, payment.ErrRefused) || b.Double.Charges() != 0 {
 		t.Errorf("got %v", err)
 	}
-	g := open(t, mercadopago.ProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token, "payer_email": "loja@example.com"})
-	if _, err := g.Create(t.Context(), o); err != nil {
+	gateway := open(t, mercadopago.ProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token, "payer_email": "loja@example.com"})
+	if _, err := gateway.Create(t.Context(), order); err != nil {
 		t.Error(err)
 	}
 	if sent := b.Double.(*double).requests[0]; !strings.Contains(sent, `"email":"loja@example.com"`) {
@@ -162,13 +162,13 @@ func TestPageIsForPixUnlessAllIsChosen(t *testing.T) {
 func TestCancellingAPageCancelsTheCodeItHasShown(t *testing.T) {
 	b := bench(t, mercadopago.CheckoutProviderAt)
 	d := b.Double.(*double)
-	o := gatewaytest.Order(1, 99_90)
-	c, err := b.Gateway.Create(t.Context(), o)
+	order := gatewaytest.Order(1, 99_90)
+	charge, err := b.Gateway.Create(t.Context(), order)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := d.newPayment(o.Reference, json.Number("99.90"))
-	if err := b.Gateway.Cancel(t.Context(), payment.Ref{ID: c.ID, Reference: o.Reference}); err != nil {
+	shown := d.newPayment(order.Reference, json.Number("99.90"))
+	if err := b.Gateway.Cancel(t.Context(), payment.Ref{ID: charge.ID, Reference: order.Reference}); err != nil {
 		t.Fatal(err)
 	}
 	if shown["status"] != "cancelled" {
@@ -179,30 +179,30 @@ func TestCancellingAPageCancelsTheCodeItHasShown(t *testing.T) {
 func TestRejectedTryLeavesThePageOpen(t *testing.T) {
 	b := bench(t, mercadopago.CheckoutProviderAt)
 	d := b.Double.(*double)
-	o := gatewaytest.Order(1, 99_90)
-	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+	order := gatewaytest.Order(1, 99_90)
+	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	d.newPayment(o.Reference, json.Number("99.90"))["status"] = "rejected"
-	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StatePending {
-		t.Errorf("got %+v, %v", r, err)
+	d.newPayment(order.Reference, json.Number("99.90"))["status"] = "rejected"
+	if report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference}); err != nil || report.State != payment.StatePending {
+		t.Errorf("got %+v, %v", report, err)
 	}
 }
 
 func TestPageThatWasPaidTwiceHasTwoPayments(t *testing.T) {
 	b := bench(t, mercadopago.CheckoutProviderAt)
 	d := b.Double.(*double)
-	o := gatewaytest.Order(1, 99_90)
-	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+	order := gatewaytest.Order(1, 99_90)
+	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		p := d.newPayment(o.Reference, json.Number("99.90"))
+		p := d.newPayment(order.Reference, json.Number("99.90"))
 		p["status"], p["date_approved"] = "approved", "2026-11-15T09:00:00.000-03:00"
 	}
-	r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-	if err != nil || len(r.Payments) != 2 || r.Payments[0].ID == r.Payments[1].ID {
-		t.Errorf("got %+v, %v", r, err)
+	report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference})
+	if err != nil || len(report.Payments) != 2 || report.Payments[0].ID == report.Payments[1].ID {
+		t.Errorf("got %+v, %v", report, err)
 	}
 }
 
@@ -211,16 +211,16 @@ func TestMoneyGivenBackIsTold(t *testing.T) {
 		want := map[string]money.Cents{"refunded": 35_00, "charged_back": 35_00, "approved": 1}[status]
 		b := bench(t, mercadopago.ProviderAt)
 		d := b.Double.(*double)
-		o := gatewaytest.Order(1, 35_00)
-		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+		order := gatewaytest.Order(1, 35_00)
+		if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 			t.Fatal(err)
 		}
-		d.Pay(o.Reference, 35_00)
-		p := d.find(o.Reference)[0]
+		d.Pay(order.Reference, 35_00)
+		p := d.find(order.Reference)[0]
 		p["status"], p["transaction_amount_refunded"] = status, back
-		r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-		if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded != want {
-			t.Errorf("%s: %+v, %v", status, r, err)
+		report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference})
+		if err != nil || len(report.Payments) != 1 || report.Payments[0].Refunded != want {
+			t.Errorf("%s: %+v, %v", status, report, err)
 		}
 	}
 }
@@ -228,14 +228,14 @@ func TestMoneyGivenBackIsTold(t *testing.T) {
 func TestExpiredCodeIsCancelled(t *testing.T) {
 	b := bench(t, mercadopago.ProviderAt)
 	d := b.Double.(*double)
-	o := gatewaytest.Order(1, 35_00)
-	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+	order := gatewaytest.Order(1, 35_00)
+	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	p := d.find(o.Reference)[0]
+	p := d.find(order.Reference)[0]
 	p["status"], p["status_detail"] = "cancelled", "expired"
-	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StateCancelled {
-		t.Errorf("got %+v, %v", r, err)
+	if report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference}); err != nil || report.State != payment.StateCancelled {
+		t.Errorf("got %+v, %v", report, err)
 	}
 }
 

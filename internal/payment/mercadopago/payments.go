@@ -64,11 +64,11 @@ var states = map[string]payment.State{
 }
 
 func (p *mpPayment) state() (payment.State, error) {
-	s, known := states[p.Status]
+	state, known := states[p.Status]
 	if !known || p.ID == "" {
 		return "", fmt.Errorf("a payment of Mercado Pago has the unknown status %.40q", p.Status)
 	}
-	return s, nil
+	return state, nil
 }
 
 func (p *mpPayment) received() (payment.Received, error) {
@@ -86,33 +86,38 @@ func (p *mpPayment) received() (payment.Received, error) {
 		refunded = amount
 	}
 	return payment.Received{
-		ID: p.ID.String(), Amount: amount, Currency: p.Currency, At: wire.Time(p.ApprovedAt), Refunded: refunded, RefundedAt: p.refundedAt(),
+		ID:         p.ID.String(),
+		Amount:     amount,
+		Currency:   p.Currency,
+		At:         wire.Time(p.ApprovedAt),
+		Refunded:   refunded,
+		RefundedAt: p.refundedAt(),
 	}, nil
 }
 
 // byID reads one payment.
 func (c *client) byID(ctx context.Context, id string) (mpPayment, error) {
-	var p mpPayment
+	var paid mpPayment
 	if !isNumber(id) {
-		return p, payment.ErrNoCharge
+		return paid, payment.ErrNoCharge
 	}
-	err := c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payments/" + id}, &p)
+	err := c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payments/" + id}, &paid)
 	if wire.Status(err) == http.StatusNotFound {
-		return p, payment.ErrNoCharge
+		return paid, payment.ErrNoCharge
 	}
-	if err == nil && p.ID.String() != id {
-		err = fmt.Errorf("asked for payment %s, got %s", id, p.ID)
+	if err == nil && paid.ID.String() != id {
+		err = fmt.Errorf("asked for payment %s, got %s", id, paid.ID)
 	}
-	return p, err
+	return paid, err
 }
 
-func isNumber(s string) bool {
-	for _, r := range s {
+func isNumber(text string) bool {
+	for _, r := range text {
 		if r < '0' || r > '9' {
 			return false
 		}
 	}
-	return s != ""
+	return text != ""
 }
 
 // byReference finds every payment made for a charge of ours, newest first.
@@ -120,12 +125,21 @@ func (c *client) byReference(ctx context.Context, reference string) ([]mpPayment
 	var page struct {
 		Results []mpPayment `json:"results"`
 	}
-	query := url.Values{"external_reference": {reference}, "sort": {"date_created"}, "criteria": {"desc"}, "limit": {"50"}}
-	err := c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payments/search", Query: query}, &page)
+	query := url.Values{
+		"external_reference": {reference}, "sort": {"date_created"}, "criteria": {"desc"},
+		"limit": {"50"},
+	}
+	err := c.api.Do(
+		ctx,
+		wire.Request{Method: http.MethodGet, Path: "/v1/payments/search", Query: query},
+		&page,
+	)
 	if err == nil && page.Results == nil {
 		err = errors.New("GET /v1/payments/search: answered without results")
 	}
-	return slices.DeleteFunc(page.Results, func(p mpPayment) bool { return p.ExternalReference != reference }), err
+	return slices.DeleteFunc(page.Results, func(paid mpPayment) bool {
+		return paid.ExternalReference != reference
+	}), err
 }
 
 // sum tells where a charge stands by its payments: paid when one is, pending
@@ -133,15 +147,15 @@ func (c *client) byReference(ctx context.Context, reference string) ([]mpPayment
 func sum(list []mpPayment) (payment.State, []payment.Received, error) {
 	state := payment.StateCancelled
 	var received []payment.Received
-	for _, p := range list {
-		s, err := p.state()
+	for _, paid := range list {
+		s, err := paid.state()
 		if err != nil {
 			return "", nil, err
 		}
 		switch {
 		case s == payment.StatePaid:
 			state = s
-			r, err := p.received()
+			r, err := paid.received()
 			if err != nil {
 				return "", nil, err
 			}
@@ -156,17 +170,26 @@ func sum(list []mpPayment) (payment.State, []payment.Received, error) {
 // cancelPending makes payments that are only asked for impossible. One that was
 // made meanwhile is turned down by Mercado Pago.
 func (c *client) cancelPending(ctx context.Context, list []mpPayment) error {
-	for _, p := range list {
-		if states[p.Status] != payment.StatePending {
+	for _, paid := range list {
+		if states[paid.Status] != payment.StatePending {
 			continue
 		}
 		var after mpPayment
 		body := map[string]string{"status": "cancelled"}
-		if err := c.api.Do(ctx, wire.Request{Method: http.MethodPut, Path: "/v1/payments/" + p.ID.String(), Body: body}, &after); err != nil {
+		err := c.api.Do(
+			ctx,
+			wire.Request{
+				Method: http.MethodPut,
+				Path:   "/v1/payments/" + paid.ID.String(),
+				Body:   body,
+			},
+			&after,
+		)
+		if err != nil {
 			return err
 		}
 		if after.Status != "cancelled" {
-			return fmt.Errorf("payment %s was to be cancelled and is %.40q", p.ID, after.Status)
+			return fmt.Errorf("payment %s was to be cancelled and is %.40q", paid.ID, after.Status)
 		}
 	}
 	return nil

@@ -60,26 +60,26 @@ func payerOf(p payment.Payer) payer {
 
 // Create makes the payment that the code is for. Mercado Pago answers a
 // repeated key with the payment of the first.
-func (g *pixGateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
-	is := payerOf(o.Payer)
+func (g *pixGateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
+	is := payerOf(order.Payer)
 	if is.Email = wire.Pick(is.Email, g.payerEmail); is.Email == "" {
 		return payment.Charge{}, &payment.Refusal{Reason: "Mercado Pago needs the customer's e-mail address; enter one, or " +
 			"the option payer_email for all who have none"}
 	}
 	request := wire.Request{
 		Method: http.MethodPost, Path: "/v1/payments",
-		Header: map[string]string{"X-Idempotency-Key": idempotencyKey(o.Reference)},
+		Header: map[string]string{"X-Idempotency-Key": idempotencyKey(order.Reference)},
 		Body: paymentRequest{
-			Amount: wire.Number(o.Amount), Description: o.Description, Method: "pix",
-			ExternalReference: o.Reference, NotificationURL: g.notificationURL(),
-			ExpiresAt: timestamp(g.expiry(o.ExpiresAt)), Payer: is,
+			Amount: wire.Number(order.Amount), Description: order.Description, Method: "pix",
+			ExternalReference: order.Reference, NotificationURL: g.notificationURL(),
+			ExpiresAt: timestamp(g.expiry(order.ExpiresAt)), Payer: is,
 		},
 	}
-	var p mpPayment
-	if err := g.api.Do(ctx, request, &p); err != nil {
+	var paid mpPayment
+	if err := g.api.Do(ctx, request, &paid); err != nil {
 		return payment.Charge{}, wire.Outcome(err)
 	}
-	return created(p, o)
+	return created(paid, order)
 }
 
 func (g *pixGateway) expiry(at time.Time) time.Time {
@@ -93,27 +93,31 @@ func (g *pixGateway) expiry(at time.Time) time.Time {
 	return at
 }
 
-func created(p mpPayment, o payment.Order) (payment.Charge, error) {
-	c := chargeOf(p)
+func created(paid mpPayment, order payment.Order) (payment.Charge, error) {
+	charge := chargeOf(paid)
 	switch {
-	case p.Status == "rejected":
-		return c, &payment.Refusal{Reason: "the payment was rejected: " + wire.Cut(p.StatusDetail, 80)}
-	case c.ID == "" || c.PixCode == "" || p.ExternalReference != o.Reference:
-		return c, errors.New("POST /v1/payments: the answer lacks id, code or reference")
-	case c.ExpiresAt.IsZero():
-		c.ExpiresAt = o.ExpiresAt
+	case paid.Status == "rejected":
+		return charge, &payment.Refusal{Reason: "the payment was rejected: " + wire.Cut(paid.StatusDetail, 80)}
+	case charge.ID == "" || charge.PixCode == "" || paid.ExternalReference != order.Reference:
+		return charge, errors.New("POST /v1/payments: the answer lacks id, code or reference")
+	case charge.ExpiresAt.IsZero():
+		charge.ExpiresAt = order.ExpiresAt
 	}
-	return c, nil
+	return charge, nil
 }
 
-func chargeOf(p mpPayment) payment.Charge {
-	return payment.Charge{ID: p.ID.String(), PixCode: p.PointOfAction.Data.Code, ExpiresAt: wire.Time(p.ExpiresAt)}
+func chargeOf(paid mpPayment) payment.Charge {
+	return payment.Charge{
+		ID:        paid.ID.String(),
+		PixCode:   paid.PointOfAction.Data.Code,
+		ExpiresAt: wire.Time(paid.ExpiresAt),
+	}
 }
 
 func (g *pixGateway) find(ctx context.Context, ref payment.Ref) ([]mpPayment, error) {
 	if ref.ID != "" {
-		p, err := g.byID(ctx, ref.ID)
-		return []mpPayment{p}, err
+		paid, err := g.byID(ctx, ref.ID)
+		return []mpPayment{paid}, err
 	}
 	list, err := g.byReference(ctx, ref.Reference)
 	if err == nil && len(list) == 0 {
@@ -130,9 +134,18 @@ func (g *pixGateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report
 	}
 	state, received, err := sum(list)
 	if err != nil {
-		return payment.Report{}, fmt.Errorf("look at charge %s: %w", wire.Pick(ref.ID, ref.Reference), err)
+		return payment.Report{}, fmt.Errorf(
+			"look at charge %s: %w",
+			wire.Pick(ref.ID, ref.Reference),
+			err,
+		)
 	}
-	return payment.Report{Charge: chargeOf(list[0]), Reference: list[0].ExternalReference, State: state, Payments: received}, nil
+	return payment.Report{
+		Charge:    chargeOf(list[0]),
+		Reference: list[0].ExternalReference,
+		State:     state,
+		Payments:  received,
+	}, nil
 }
 
 // Cancel makes the code useless.

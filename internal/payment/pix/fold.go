@@ -10,7 +10,7 @@ import (
 // Fold reduces text to what every bank accepts in a code: letters without
 // accents, digits, points and hyphens, words one space apart. Some banks refuse
 // the whole code for one accent or ampersand.
-func Fold(s string) string {
+func Fold(text string) string {
 	plain := strings.Map(func(r rune) rune {
 		switch {
 		case isLetterOrDigit(r), r == '.', r == '-':
@@ -19,21 +19,21 @@ func Fold(s string) string {
 			return -1
 		}
 		return ' '
-	}, norm.NFD.String(s))
+	}, norm.NFD.String(text))
 	return strings.Join(strings.Fields(plain), " ")
 }
 
-func foldTo(s string, limit int, otherwise string) string {
-	if s = cut(Fold(s), limit); s == "" {
+func foldTo(text string, limit int, otherwise string) string {
+	if text = cut(Fold(text), limit); text == "" {
 		return otherwise
 	}
-	return s
+	return text
 }
 
 // cut shortens folded text, in which a character is a byte.
-func cut(s string, limit int) string {
+func cut(text string, limit int) string {
 	if limit <= 0 {
 		return ""
 	}
-	return strings.TrimSpace(s[:min(len(s), limit)])
+	return strings.TrimSpace(text[:min(len(text), limit)])
 }

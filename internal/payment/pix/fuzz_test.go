@@ -10,19 +10,19 @@ import (
 
 // Whatever is read: no panic, and what passes has what a payment needs.
 func FuzzParse(f *testing.F) {
-	v := readVectors(f)
-	for _, v := range append(v.Valid, v.Invalid...) {
-		f.Add(v.Payload)
-		f.Add(v.Payload[:len(v.Payload)-8])
+	vectors := readVectors(f)
+	for _, vector := range append(vectors.Valid, vectors.Invalid...) {
+		f.Add(vector.Payload)
+		f.Add(vector.Payload[:len(vector.Payload)-8])
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, text := range []string{text, pix.Seal(text)} {
-			c, err := pix.Parse(text)
+			code, err := pix.Parse(text)
 			if err != nil {
 				continue
 			}
-			if c.Name == "" || c.City == "" || c.Key == "" && c.URL == "" && c.RecurrenceURL == "" {
-				t.Errorf("%q: read as %+v", text, c)
+			if code.Name == "" || code.City == "" || code.Key == "" && code.URL == "" && code.RecurrenceURL == "" {
+				t.Errorf("%q: read as %+v", text, code)
 			}
 		}
 	})
@@ -36,11 +36,11 @@ func FuzzStaticRoundTrip(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s := pix.Static{Key: k, Name: name, City: city, Amount: money.Cents(amount), TxID: txID, Description: about}
-		code, err := s.Code()
+		static := pix.Static{Key: k, Name: name, City: city, Amount: money.Cents(amount), TxID: txID, Description: about}
+		code, err := static.Code()
 		if err != nil {
 			if amount >= 0 && amount <= int64(money.Max) && len(txID) <= 25 && strings.Trim(txID, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == "" {
-				t.Fatalf("%+v: %v", s, err)
+				t.Fatalf("%+v: %v", static, err)
 			}
 			return
 		}
@@ -48,8 +48,8 @@ func FuzzStaticRoundTrip(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", code, err)
 		}
-		if c.Key != k.Value || c.Amount != s.Amount || c.TxID != txID || c.URL != "" || !strings.HasPrefix(pix.Fold(about), c.Description) {
-			t.Errorf("%+v became %+v", s, c)
+		if c.Key != k.Value || c.Amount != static.Amount || c.TxID != txID || c.URL != "" || !strings.HasPrefix(pix.Fold(about), c.Description) {
+			t.Errorf("%+v became %+v", static, c)
 		}
 		if len(c.Name) > 25 || len(c.City) > 15 || c.Name != pix.Fold(c.Name) || c.City != pix.Fold(c.City) {
 			t.Errorf("name %q, city %q", c.Name, c.City)

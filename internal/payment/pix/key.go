@@ -88,7 +88,11 @@ func ParseKeyAs(kind Kind, text string) (Key, error) {
 }
 
 var readers = map[Kind]func(string) (string, error){
-	KindCPF: readCPF, KindCNPJ: readCNPJ, KindPhone: readPhone, KindEmail: readEmail, KindRandom: readRandom,
+	KindCPF:    readCPF,
+	KindCNPJ:   readCNPJ,
+	KindPhone:  readPhone,
+	KindEmail:  readEmail,
+	KindRandom: readRandom,
 }
 
 var (
@@ -117,33 +121,33 @@ func readCNPJ(text string) (string, error) {
 
 // readPhone wants the country code of whoever does not live in Brazil.
 func readPhone(text string) (string, error) {
-	v := strings.NewReplacer(" ", "", "(", "", ")", "", "-", "", ".", "").Replace(text)
-	if !strings.HasPrefix(v, "+") {
-		if len(v) <= 11 {
-			v = "55" + v
+	value := strings.NewReplacer(" ", "", "(", "", ")", "", "-", "", ".", "").Replace(text)
+	if !strings.HasPrefix(value, "+") {
+		if len(value) <= 11 {
+			value = "55" + value
 		}
-		v = "+" + v
+		value = "+" + value
 	}
-	if !phone.MatchString(v) || strings.HasPrefix(v, "+55") && !brazilian.MatchString(v) {
+	if !phone.MatchString(value) || strings.HasPrefix(value, "+55") && !brazilian.MatchString(value) {
 		return "", ErrPhone
 	}
-	return v, nil
+	return value, nil
 }
 
 func readEmail(text string) (string, error) {
-	v := strings.ToLower(text)
-	if len(v) > maxKey || !email.MatchString(v) {
+	lower := strings.ToLower(text)
+	if len(lower) > maxKey || !email.MatchString(lower) {
 		return "", ErrEmail
 	}
-	return v, nil
+	return lower, nil
 }
 
 func readRandom(text string) (string, error) {
-	v := strings.ToLower(text)
-	if !randomKey.MatchString(v) {
+	lower := strings.ToLower(text)
+	if !randomKey.MatchString(lower) {
 		return "", ErrRandom
 	}
-	return v, nil
+	return lower, nil
 }
 
 // bare takes the punctuation of CPF and CNPJ away.

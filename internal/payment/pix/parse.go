@@ -39,16 +39,16 @@ func parse(text string) (Code, error) {
 	if err != nil {
 		return Code{}, err
 	}
-	var c Code
+	var code Code
 	for _, read := range []func(*Code, objects) error{readConstants, readPayee, readAccount, readAmount, readLabel, readRecurrence} {
-		if err := read(&c, list); err != nil {
+		if err := read(&code, list); err != nil {
 			return Code{}, err
 		}
 	}
-	if c.Key == "" && c.URL == "" && c.RecurrenceURL == "" {
+	if code.Key == "" && code.URL == "" && code.RecurrenceURL == "" {
 		return Code{}, errors.New("it names neither a key nor a charge")
 	}
-	return c, nil
+	return code, nil
 }
 
 // frame checks what holds the fields together: length, sum, first and last.
@@ -71,12 +71,12 @@ func frame(text string) (objects, error) {
 }
 
 // readConstants checks what is the same in every code in reais.
-func readConstants(c *Code, list objects) error {
+func readConstants(code *Code, list objects) error {
 	method, given := list.find("01")
 	if given && method != methodReusable && method != methodOnce {
 		return errors.New("its method is unknown")
 	}
-	c.Once = method == methodOnce
+	code.Once = method == methodOnce
 	if category, _ := list.find("52"); len(category) != 4 || !isNumber(category) {
 		return errors.New("it has no category")
 	}
@@ -89,24 +89,24 @@ func readConstants(c *Code, list objects) error {
 	return nil
 }
 
-func readPayee(c *Code, list objects) error {
-	c.Name, _ = list.find("59")
-	c.City, _ = list.find("60")
-	c.PostalCode, _ = list.find("61")
-	if c.Name == "" || c.City == "" {
+func readPayee(code *Code, list objects) error {
+	code.Name, _ = list.find("59")
+	code.City, _ = list.find("60")
+	code.PostalCode, _ = list.find("61")
+	if code.Name == "" || code.City == "" {
 		return errors.New("it does not name who is paid, and where")
 	}
 	return nil
 }
 
 // readAccount looks for PIX among the arrangements that a code may serve.
-func readAccount(c *Code, list objects) error {
+func readAccount(code *Code, list objects) error {
 	found := false
-	for _, o := range list {
-		if o.id < "26" || o.id > "51" {
+	for _, object := range list {
+		if object.id < "26" || object.id > "51" {
 			continue
 		}
-		fields, mine, err := template(o.value)
+		fields, mine, err := template(object.value)
 		switch {
 		case err != nil:
 			return err
@@ -114,21 +114,21 @@ func readAccount(c *Code, list objects) error {
 			return errors.New("it has PIX twice")
 		case mine:
 			found = true
-			c.Key, _ = fields.find("01")
-			c.Description, _ = fields.find("02")
-			c.URL, _ = fields.find("25")
+			code.Key, _ = fields.find("01")
+			code.Description, _ = fields.find("02")
+			code.URL, _ = fields.find("25")
 		}
 	}
-	return checkAccount(c, found)
+	return checkAccount(code, found)
 }
 
-func checkAccount(c *Code, found bool) error {
+func checkAccount(code *Code, found bool) error {
 	switch {
 	case !found:
 		return errors.New("it is not for PIX")
-	case c.Key != "" && c.URL != "":
+	case code.Key != "" && code.URL != "":
 		return errors.New("it has both a key and a charge")
-	case len(c.Key) > maxKey || len(c.URL) > maxURL || strings.Contains(c.URL, "://"):
+	case len(code.Key) > maxKey || len(code.URL) > maxURL || strings.Contains(code.URL, "://"):
 		return errors.New("its key or address is wrong")
 	}
 	return nil
@@ -144,7 +144,7 @@ func template(value string) (objects, bool, error) {
 	return fields, strings.EqualFold(name, gui), nil
 }
 
-func readAmount(c *Code, list objects) error {
+func readAmount(code *Code, list objects) error {
 	text, given := list.find("54")
 	if !given {
 		return nil
@@ -153,11 +153,11 @@ func readAmount(c *Code, list objects) error {
 	if err != nil || amount == 0 || len(text) > 13 {
 		return errors.New("its amount is wrong")
 	}
-	c.Amount = amount
+	code.Amount = amount
 	return nil
 }
 
-func readLabel(c *Code, list objects) error {
+func readLabel(code *Code, list objects) error {
 	value, given := list.find("62")
 	if !given {
 		return nil
@@ -166,24 +166,24 @@ func readLabel(c *Code, list objects) error {
 	if err != nil {
 		return err
 	}
-	c.TxID, _ = fields.find("05")
-	if c.TxID == noTxID {
-		c.TxID = ""
+	code.TxID, _ = fields.find("05")
+	if code.TxID == noTxID {
+		code.TxID = ""
 	}
 	return nil
 }
 
-func readRecurrence(c *Code, list objects) error {
-	for _, o := range list {
-		if o.id < "80" {
+func readRecurrence(code *Code, list objects) error {
+	for _, object := range list {
+		if object.id < "80" {
 			continue
 		}
-		fields, mine, err := template(o.value)
+		fields, mine, err := template(object.value)
 		if err != nil {
 			return err
 		}
 		if mine {
-			c.RecurrenceURL, _ = fields.find("25")
+			code.RecurrenceURL, _ = fields.find("25")
 		}
 	}
 	return nil

@@ -69,13 +69,21 @@ type Dynamic struct {
 // Code writes the code out.
 func (d Dynamic) Code() (string, error) {
 	if d.URL == "" || len(d.URL) > maxURL || strings.Contains(d.URL, "://") || !printable(d.URL) {
-		return "", fmt.Errorf("pix: the address must be 1 to %d characters without https://", maxURL)
+		return "", fmt.Errorf(
+			"pix: the address must be 1 to %d characters without https://",
+			maxURL,
+		)
 	}
 	return write(methodOnce, objects{{"00", gui}, {"25", d.URL}}, d.Amount, d.Name, d.City, d.TxID)
 }
 
 // write puts the fields in the order of their ids, the sum last.
-func write(method string, account objects, amount money.Cents, name, city, txID string) (string, error) {
+func write(
+	method string,
+	account objects,
+	amount money.Cents,
+	name, city, txID string,
+) (string, error) {
 	label, err := labelOf(txID)
 	if err != nil {
 		return "", err

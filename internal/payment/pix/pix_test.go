@@ -37,17 +37,17 @@ func readVectors(tb testing.TB) vectors {
 }
 
 func TestEveryValidVectorIsRead(t *testing.T) {
-	for _, v := range readVectors(t).Valid {
-		if _, err := pix.Parse(v.Payload); err != nil {
-			t.Errorf("%s: %v", v.Name, err)
+	for _, vector := range readVectors(t).Valid {
+		if _, err := pix.Parse(vector.Payload); err != nil {
+			t.Errorf("%s: %v", vector.Name, err)
 		}
 	}
 }
 
 func TestEveryInvalidVectorIsRefused(t *testing.T) {
-	for _, v := range readVectors(t).Invalid {
-		if c, err := pix.Parse(v.Payload); err == nil {
-			t.Errorf("%s: read as %+v", v.Name, c)
+	for _, vector := range readVectors(t).Invalid {
+		if code, err := pix.Parse(vector.Payload); err == nil {
+			t.Errorf("%s: read as %+v", vector.Name, code)
 		}
 	}
 }
@@ -124,9 +124,9 @@ func TestStaticCodesAreThoseOfTheVectors(t *testing.T) {
 }
 
 func TestDynamicCodeIsThatOfTheVector(t *testing.T) {
-	d := pix.Dynamic{URL: "payload.psp.com/3ec9d2f9-5f03-4e0e-820d-63a81e769e87", Name: "THALES OGLIARI", City: "SAO MIGUEL DO O"}
+	dynamic := pix.Dynamic{URL: "payload.psp.com/3ec9d2f9-5f03-4e0e-820d-63a81e769e87", Name: "THALES OGLIARI", City: "SAO MIGUEL DO O"}
 	want := "00020101021226740014br.gov.bcb.pix2552payload.psp.com/3ec9d2f9-5f03-4e0e-820d-63a81e769e875204000053039865802BR5914THALES OGLIARI6015SAO MIGUEL DO O62070503***63042895"
-	if got, err := d.Code(); err != nil || got != want {
+	if got, err := dynamic.Code(); err != nil || got != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
 	}
 }
@@ -153,18 +153,18 @@ func TestCodesThatCannotBeAreRefused(t *testing.T) {
 
 func TestBrokenCodesAreRefused(t *testing.T) {
 	good := func(change func(string) string) string {
-		s, err := pix.Static{Key: key(t, "a@b.co"), Name: "N", City: "C", Amount: 100}.Code()
+		text, err := pix.Static{Key: key(t, "a@b.co"), Name: "N", City: "C", Amount: 100}.Code()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pix.Seal(change(s[:len(s)-8]))
+		return pix.Seal(change(text[:len(text)-8]))
 	}
 	replace := func(old, with string) func(string) string {
-		return func(s string) string {
-			if !strings.Contains(s, old) {
-				t.Fatalf("no %s in %s", old, s)
+		return func(text string) string {
+			if !strings.Contains(text, old) {
+				t.Fatalf("no %s in %s", old, text)
 			}
-			return strings.Replace(s, old, with, 1)
+			return strings.Replace(text, old, with, 1)
 		}
 	}
 	tests := map[string]string{
@@ -248,8 +248,8 @@ func TestDescriptionGivesWayToALongKey(t *testing.T) {
 
 func TestPictureIsReadByAScanner(t *testing.T) {
 	texts := []string{"https://pay.example.com/checkout/8f14e45fceea167a"}
-	for _, v := range readVectors(t).Valid {
-		texts = append(texts, v.Payload)
+	for _, vector := range readVectors(t).Valid {
+		texts = append(texts, vector.Payload)
 	}
 	for _, text := range texts {
 		if got := scan(t, text); got != text {

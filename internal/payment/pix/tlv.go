@@ -16,18 +16,18 @@ type objects []object
 // String writes them out. A value over 99 bytes has no length to write; the
 // limits of every field keep it from coming here.
 func (list objects) String() string {
-	var b strings.Builder
-	for _, o := range list {
-		fmt.Fprintf(&b, "%s%02d%s", o.id, len(o.value), o.value)
+	var out strings.Builder
+	for _, object := range list {
+		fmt.Fprintf(&out, "%s%02d%s", object.id, len(object.value), object.value)
 	}
-	return b.String()
+	return out.String()
 }
 
 // find returns the value of an id.
 func (list objects) find(id string) (string, bool) {
-	for _, o := range list {
-		if o.id == id {
-			return o.value, true
+	for _, object := range list {
+		if object.id == id {
+			return object.value, true
 		}
 	}
 	return "", false
@@ -46,21 +46,23 @@ func readObjects(text string) (objects, error) {
 			return nil, errBroken
 		}
 		id := text[:2]
-		n, _ := strconv.Atoi(text[2:4]) // two digits
+		number, _ := strconv.Atoi(text[2:4]) // two digits
 		text = text[4:]
-		if n == 0 || n > len(text) {
+		if number == 0 || number > len(text) {
 			return nil, errBroken
 		}
 		if _, again := list.find(id); again {
 			return nil, errTwice
 		}
-		list = append(list, object{id, text[:n]})
-		text = text[n:]
+		list = append(list, object{id, text[:number]})
+		text = text[number:]
 	}
 	return list, nil
 }
 
-func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
 
 // sumField is the id and length of the sum, which count in the sum itself.
 const sumField = "6304"

@@ -32,8 +32,8 @@ func Provider() payment.Provider {
 
 func kinds() []string {
 	list := make([]string, len(pix.Kinds))
-	for i, k := range pix.Kinds {
-		list[i] = string(k)
+	for i, kind := range pix.Kinds {
+		list[i] = string(kind)
 	}
 	return list
 }
@@ -54,10 +54,10 @@ func open(options map[string]string, _ payment.Env) (payment.Gateway, error) {
 	return g, o.Err()
 }
 
-func readKey(o *wire.Options) pix.Key {
-	text, kind := o.Text("key"), o.Text("key_type")
+func readKey(options *wire.Options) pix.Key {
+	text, kind := options.Text("key"), options.Text("key_type")
 	if text == "" {
-		o.Refuse("key", "is required")
+		options.Refuse("key", "is required")
 		return pix.Key{}
 	}
 	read := pix.ParseKey
@@ -67,9 +67,9 @@ func readKey(o *wire.Options) pix.Key {
 	key, err := read(text)
 	switch {
 	case errors.Is(err, pix.ErrKind):
-		o.Refuse("key_type", err.Error())
+		options.Refuse("key_type", err.Error())
 	case err != nil:
-		o.Refuse("key", err.Error())
+		options.Refuse("key", err.Error())
 	}
 	return key
 }
@@ -78,19 +78,30 @@ func readKey(o *wire.Options) pix.Key {
 const txIDLength = 25
 
 // Create writes the code out. The same order gives the same code.
-func (g *gateway) Create(_ context.Context, o payment.Order) (payment.Charge, error) {
-	id := o.Reference[:min(len(o.Reference), txIDLength)]
-	code, err := pix.Static{Key: g.key, Name: g.name, City: g.city, Amount: o.Amount, TxID: id, Description: o.Description}.Code()
+func (g *gateway) Create(_ context.Context, order payment.Order) (payment.Charge, error) {
+	id := order.Reference[:min(len(order.Reference), txIDLength)]
+	code, err := pix.Static{
+		Key:         g.key,
+		Name:        g.name,
+		City:        g.city,
+		Amount:      order.Amount,
+		TxID:        id,
+		Description: order.Description,
+	}.Code()
 	if err != nil {
 		return payment.Charge{}, &payment.Refusal{Reason: strings.TrimPrefix(err.Error(), "pix: ")}
 	}
-	return payment.Charge{ID: id, PixCode: code, ExpiresAt: o.ExpiresAt}, nil
+	return payment.Charge{ID: id, PixCode: code, ExpiresAt: order.ExpiresAt}, nil
 }
 
 // Fetch knows nothing: a code of one's own is pending until a person says
 // otherwise.
 func (g *gateway) Fetch(_ context.Context, ref payment.Ref) (payment.Report, error) {
-	return payment.Report{Charge: payment.Charge{ID: ref.ID}, Reference: ref.Reference, State: payment.StatePending}, nil
+	return payment.Report{
+		Charge:    payment.Charge{ID: ref.ID},
+		Reference: ref.Reference,
+		State:     payment.StatePending,
+	}, nil
 }
 
 // Cancel has nobody to tell. A code that was shown can be paid for ever, which

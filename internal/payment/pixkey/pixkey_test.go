@@ -21,26 +21,26 @@ func options(change ...string) map[string]string {
 
 func open(t *testing.T, options map[string]string) payment.Gateway {
 	t.Helper()
-	g, err := pixkey.Provider().Open(options, gatewaytest.Env(nil))
+	gateway, err := pixkey.Provider().Open(options, gatewaytest.Env(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g
+	return gateway
 }
 
 func TestPixKeyPassesTheSuite(t *testing.T) { gatewaytest.RunManual(t, open(t, options())) }
 
 func TestCodeSaysWhoIsPaidForWhat(t *testing.T) {
-	o := gatewaytest.Order(1, 35_00)
-	c, err := open(t, options()).Create(t.Context(), o)
+	order := gatewaytest.Order(1, 35_00)
+	charge, err := open(t, options()).Create(t.Context(), order)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := pix.Code{
 		Key: "11222333000181", Amount: 35_00, Name: "Padaria Sao Joao Ltda", City: "Sao Paulo",
-		TxID: o.Reference[:25], Description: "Mensalidade Jose Cia.",
+		TxID: order.Reference[:25], Description: "Mensalidade Jose Cia.",
 	}
-	if got, err := pix.Parse(c.PixCode); err != nil || got != want {
+	if got, err := pix.Parse(charge.PixCode); err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 }
@@ -51,11 +51,11 @@ func TestKeyTypeSettlesWhatDigitsAre(t *testing.T) {
 		t.Fatalf("ambiguous digits: %v", err)
 	}
 	for kind, want := range map[string]string{"cpf": "11987654374", "phone": "+5511987654374"} {
-		c, err := open(t, options("key", "11987654374", "key_type", kind)).Create(t.Context(), gatewaytest.Order(1, 1_00))
+		charge, err := open(t, options("key", "11987654374", "key_type", kind)).Create(t.Context(), gatewaytest.Order(1, 1_00))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := pix.Parse(c.PixCode); err != nil || got.Key != want {
+		if got, err := pix.Parse(charge.PixCode); err != nil || got.Key != want {
 			t.Errorf("%s: %+v, %v", kind, got, err)
 		}
 	}
@@ -68,8 +68,8 @@ func TestWrongOptionsAreRefusedByName(t *testing.T) {
 		"name":     options("name", "😀"),
 		"city":     options("city", ""),
 	}
-	for field, o := range tests {
-		_, err := pixkey.Provider().Open(o, payment.Env{})
+	for field, test := range tests {
+		_, err := pixkey.Provider().Open(test, payment.Env{})
 		if fields := fault.FieldsOf(err); len(fields.Get(field)) != 1 {
 			t.Errorf("%s: %v", field, err)
 		}
@@ -84,8 +84,8 @@ func TestWrongOptionsAreRefusedByName(t *testing.T) {
 }
 
 func TestAPersonConfirms(t *testing.T) {
-	p := pixkey.Provider()
-	if !p.Manual || p.Flow != payment.FlowPix || slices.ContainsFunc(p.Options, func(o payment.Option) bool { return o.Secret }) {
-		t.Errorf("%+v", p)
+	provider := pixkey.Provider()
+	if !provider.Manual || provider.Flow != payment.FlowPix || slices.ContainsFunc(provider.Options, func(option payment.Option) bool { return option.Secret }) {
+		t.Errorf("%+v", provider)
 	}
 }

@@ -36,7 +36,10 @@ func (s *Sandbox) Callback(ctx context.Context, name string) (payment.Callback, 
 	if err != nil {
 		return payment.Callback{}, err
 	}
-	return payment.Callback{Header: http.Header{signatureHeader: {sign(c.secret, body)}}, Body: body}, nil
+	return payment.Callback{
+		Header: http.Header{signatureHeader: {sign(c.secret, body)}},
+		Body:   body,
+	}, nil
 }
 
 func sign(secret string, body []byte) string {
@@ -46,7 +49,10 @@ func sign(secret string, body []byte) string {
 }
 
 // VerifyCallback checks a callback with the secret of the charge it claims to be about.
-func (g *gateway) VerifyCallback(ctx context.Context, call payment.Callback) ([]payment.Hint, error) {
+func (g *gateway) VerifyCallback(
+	ctx context.Context,
+	call payment.Callback,
+) ([]payment.Hint, error) {
 	var e event
 	if json.Unmarshal(call.Body, &e) != nil || e.ChargeID == "" {
 		return nil, payment.ErrForged

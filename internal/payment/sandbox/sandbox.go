@@ -85,7 +85,9 @@ func (s *Sandbox) Find(ctx context.Context, name string) (Charge, error) {
 }
 
 // Payable tells whether a charge can be paid now.
-func (s *Sandbox) Payable(c Charge) bool { return c.state(s.db.Now()) == payment.StatePending }
+func (s *Sandbox) Payable(c Charge) bool {
+	return c.state(s.db.Now()) == payment.StatePending
+}
 
 // Pay is the button: it pays what is asked, once, while the charge can be paid.
 // Pressing it again changes nothing.
@@ -105,11 +107,17 @@ func (s *Sandbox) Pay(ctx context.Context, name string) (Charge, error) {
 // Receive is money that comes whatever the charge says: too much, too late,
 // twice. Real gateways have such days too.
 func (s *Sandbox) Receive(ctx context.Context, name string, amount money.Cents) (Charge, error) {
-	return s.write(ctx, name, func(tx *sqldb.Tx, c Charge) error { return insertPayment(ctx, tx, c.ID, amount) })
+	return s.write(ctx, name, func(tx *sqldb.Tx, c Charge) error {
+		return insertPayment(ctx, tx, c.ID, amount)
+	})
 }
 
 // write locks a charge, changes it and returns what it has become.
-func (s *Sandbox) write(ctx context.Context, name string, change func(tx *sqldb.Tx, c Charge) error) (Charge, error) {
+func (s *Sandbox) write(
+	ctx context.Context,
+	name string,
+	change func(tx *sqldb.Tx, c Charge) error,
+) (Charge, error) {
 	var c Charge
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := lockCharge(ctx, tx, name); err != nil {
@@ -139,11 +147,11 @@ type gateway struct {
 }
 
 // Create makes the charge, or finds it.
-func (g *gateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
-	if o.Amount <= 0 {
+func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
+	if order.Amount <= 0 {
 		return payment.Charge{}, &payment.Refusal{Reason: "there is nothing to pay"}
 	}
-	made, err := g.newCharge(o)
+	made, err := g.newCharge(order)
 	if err != nil {
 		return payment.Charge{}, err
 	}
@@ -152,22 +160,32 @@ func (g *gateway) Create(ctx context.Context, o payment.Order) (payment.Charge, 
 		if err := insertCharge(ctx, tx, made); err != nil {
 			return err
 		}
-		c, err = charge(ctx, tx, o.Reference)
+		c, err = charge(ctx, tx, order.Reference)
 		return err
 	})
 	return c.public(), err
 }
 
-func (g *gateway) newCharge(o payment.Order) (Charge, error) {
+func (g *gateway) newCharge(order payment.Order) (Charge, error) {
 	c := Charge{
-		ID: id.NewCode(26), Reference: o.Reference, Amount: o.Amount, Description: o.Description, PayerName: o.Payer.Name,
-		ReturnURL: wire.Pick(g.env.ReturnURL, o.PayURL), ExpiresAt: o.ExpiresAt, secret: id.NewCode(32),
+		ID:          id.NewCode(26),
+		Reference:   order.Reference,
+		Amount:      order.Amount,
+		Description: order.Description,
+		PayerName:   order.Payer.Name,
+		ReturnURL:   wire.Pick(g.env.ReturnURL, order.PayURL),
+		ExpiresAt:   order.ExpiresAt,
+		secret:      id.NewCode(32),
 	}
 	if g.flow == payment.FlowRedirect {
-		c.CheckoutURL = o.PayURL + "/sandbox"
+		c.CheckoutURL = order.PayURL + "/sandbox"
 		return c, nil
 	}
-	code, err := pix.Dynamic{URL: "pix.example.com/qr/v2/" + c.ID, Name: "Simulador Carteira", City: "Sao Paulo"}.Code()
+	code, err := pix.Dynamic{
+		URL:  "pix.example.com/qr/v2/" + c.ID,
+		Name: "Simulador Carteira",
+		City: "Sao Paulo",
+	}.Code()
 	if err != nil {
 		return c, fmt.Errorf("make a simulated charge: %w", err)
 	}
@@ -176,7 +194,12 @@ func (g *gateway) newCharge(o payment.Order) (Charge, error) {
 }
 
 func (c *Charge) public() payment.Charge {
-	return payment.Charge{ID: c.ID, PixCode: c.PixCode, CheckoutURL: c.CheckoutURL, ExpiresAt: c.ExpiresAt}
+	return payment.Charge{
+		ID:          c.ID,
+		PixCode:     c.PixCode,
+		CheckoutURL: c.CheckoutURL,
+		ExpiresAt:   c.ExpiresAt,
+	}
 }
 
 // Fetch reads the charge back.
@@ -185,7 +208,12 @@ func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, e
 	if err != nil {
 		return payment.Report{}, err
 	}
-	return payment.Report{Charge: c.public(), Reference: c.Reference, State: c.state(g.db.Now()), Payments: c.Payments}, nil
+	return payment.Report{
+		Charge:    c.public(),
+		Reference: c.Reference,
+		State:     c.state(g.db.Now()),
+		Payments:  c.Payments,
+	}, nil
 }
 
 // Cancel closes the charge.

@@ -33,9 +33,9 @@ func (d *double) Charges() int {
 }
 
 func (d *double) Asked(reference string) money.Cents {
-	c, err := d.sand.Find(d.t.Context(), reference)
+	charge, err := d.sand.Find(d.t.Context(), reference)
 	d.must(err)
-	return c.Amount
+	return charge.Amount
 }
 
 func (d *double) Pay(reference string, amount money.Cents) {
@@ -44,22 +44,22 @@ func (d *double) Pay(reference string, amount money.Cents) {
 }
 
 func (d *double) Callback(reference string) payment.Callback {
-	c, err := d.sand.Callback(d.t.Context(), reference)
+	callback, err := d.sand.Callback(d.t.Context(), reference)
 	d.must(err)
-	return c
+	return callback
 }
 
 func (d *double) Forgeries(reference string) map[string]payment.Callback {
 	with := func(change func(*payment.Callback)) payment.Callback {
-		c := d.Callback(reference)
-		change(&c)
-		return c
+		callback := d.Callback(reference)
+		change(&callback)
+		return callback
 	}
 	return map[string]payment.Callback{
-		"no signature":      with(func(c *payment.Callback) { c.Header.Del("X-Sandbox-Signature") }),
-		"another signature": with(func(c *payment.Callback) { c.Header.Set("X-Sandbox-Signature", strings.Repeat("0", 64)) }),
-		"an altered body":   with(func(c *payment.Callback) { c.Body = append(slices.Clone(c.Body), ' ') }),
-		"another charge":    with(func(c *payment.Callback) { c.Body = []byte(`{"id":"x","charge_id":"nobody"}`) }),
+		"no signature":      with(func(callback *payment.Callback) { callback.Header.Del("X-Sandbox-Signature") }),
+		"another signature": with(func(callback *payment.Callback) { callback.Header.Set("X-Sandbox-Signature", strings.Repeat("0", 64)) }),
+		"an altered body":   with(func(callback *payment.Callback) { callback.Body = append(slices.Clone(callback.Body), ' ') }),
+		"another charge":    with(func(callback *payment.Callback) { callback.Body = []byte(`{"id":"x","charge_id":"nobody"}`) }),
 	}
 }
 
@@ -81,19 +81,19 @@ func open(t *testing.T, engine sqldb.Engine, flow string) *place {
 	clock := sqldbtest.NewClock(gatewaytest.Now)
 	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
 	s := sandbox.New(db)
-	g, err := s.Provider().Open(map[string]string{"flow": flow}, gatewaytest.Env(nil))
+	gateway, err := s.Provider().Open(map[string]string{"flow": flow}, gatewaytest.Env(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &place{double{t, db, s}, clock, g}
+	return &place{double{t, db, s}, clock, gateway}
 }
 
 func suite(t *testing.T, engine sqldb.Engine, flow payment.Flow) {
 	t.Helper()
 	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
 		t.Helper()
-		p := open(t, engine, string(flow))
-		return &gatewaytest.Bench{Flow: flow, Gateway: p.gateway, Double: &p.double}
+		place := open(t, engine, string(flow))
+		return &gatewaytest.Bench{Flow: flow, Gateway: place.gateway, Double: &place.double}
 	})
 }
 
@@ -107,46 +107,46 @@ func TestSandboxThatRedirectsPassesTheSuite(t *testing.T) {
 
 func TestButtonPaysOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		p := open(t, engine, "")
-		o := gatewaytest.Order(1, 35_00)
-		made, err := p.gateway.Create(t.Context(), o)
-		p.must(err)
+		place := open(t, engine, "")
+		order := gatewaytest.Order(1, 35_00)
+		made, err := place.gateway.Create(t.Context(), order)
+		place.must(err)
 		var group sync.WaitGroup
 		for range 10 {
 			group.Go(func() {
-				if _, err := p.sand.Pay(context.WithoutCancel(t.Context()), made.ID); err != nil {
+				if _, err := place.sand.Pay(context.WithoutCancel(t.Context()), made.ID); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		group.Wait()
-		c, err := p.sand.Find(t.Context(), o.Reference)
-		if err != nil || len(c.Payments) != 1 || c.Payments[0].Amount != 35_00 || p.sand.Payable(c) {
-			t.Errorf("got %+v, %v", c, err)
+		charge, err := place.sand.Find(t.Context(), order.Reference)
+		if err != nil || len(charge.Payments) != 1 || charge.Payments[0].Amount != 35_00 || place.sand.Payable(charge) {
+			t.Errorf("got %+v, %v", charge, err)
 		}
 	})
 }
 
 func TestWhatCannotBePaidRefusesTheButton(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		p := open(t, engine, "")
+		place := open(t, engine, "")
 		cancelled, expired := gatewaytest.Order(1, 1_00), gatewaytest.Order(2, 1_00)
-		for _, o := range []payment.Order{cancelled, expired} {
-			_, err := p.gateway.Create(t.Context(), o)
-			p.must(err)
+		for _, order := range []payment.Order{cancelled, expired} {
+			_, err := place.gateway.Create(t.Context(), order)
+			place.must(err)
 		}
-		p.must(p.gateway.Cancel(t.Context(), payment.Ref{Reference: cancelled.Reference}))
-		p.clock.Advance(25 * time.Hour)
-		for _, o := range []payment.Order{cancelled, expired} {
-			if _, err := p.sand.Pay(t.Context(), o.Reference); fault.KindOf(err) != fault.KindConflict {
-				t.Errorf("%s: %v", o.Reference, err)
+		place.must(place.gateway.Cancel(t.Context(), payment.Ref{Reference: cancelled.Reference}))
+		place.clock.Advance(25 * time.Hour)
+		for _, order := range []payment.Order{cancelled, expired} {
+			if _, err := place.sand.Pay(t.Context(), order.Reference); fault.KindOf(err) != fault.KindConflict {
+				t.Errorf("%s: %v", order.Reference, err)
 			}
-			r, err := p.gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-			if err != nil || r.State != payment.StateCancelled || len(r.Payments) != 0 {
-				t.Errorf("%+v, %v", r, err)
+			report, err := place.gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference})
+			if err != nil || report.State != payment.StateCancelled || len(report.Payments) != 0 {
+				t.Errorf("%+v, %v", report, err)
 			}
 		}
-		if _, err := p.sand.Pay(t.Context(), "nobody"); fault.KindOf(err) != fault.KindNotFound {
+		if _, err := place.sand.Pay(t.Context(), "nobody"); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("an unknown one: %v", err)
 		}
 	})
@@ -154,16 +154,16 @@ func TestWhatCannotBePaidRefusesTheButton(t *testing.T) {
 
 func TestMoneyMayComeLateAndTwice(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		p := open(t, engine, "")
-		o := gatewaytest.Order(1, 1_00)
-		_, err := p.gateway.Create(t.Context(), o)
-		p.must(err)
-		p.must(p.gateway.Cancel(t.Context(), payment.Ref{Reference: o.Reference}))
-		p.Pay(o.Reference, 1_00)
-		p.Pay(o.Reference, 2_00)
-		r, err := p.gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-		if err != nil || r.State != payment.StatePaid || len(r.Payments) != 2 || r.Payments[0].ID == r.Payments[1].ID {
-			t.Errorf("%+v, %v", r, err)
+		place := open(t, engine, "")
+		order := gatewaytest.Order(1, 1_00)
+		_, err := place.gateway.Create(t.Context(), order)
+		place.must(err)
+		place.must(place.gateway.Cancel(t.Context(), payment.Ref{Reference: order.Reference}))
+		place.Pay(order.Reference, 1_00)
+		place.Pay(order.Reference, 2_00)
+		report, err := place.gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference})
+		if err != nil || report.State != payment.StatePaid || len(report.Payments) != 2 || report.Payments[0].ID == report.Payments[1].ID {
+			t.Errorf("%+v, %v", report, err)
 		}
 	})
 }
@@ -173,36 +173,36 @@ func TestAnotherProcessSeesTheCharge(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		url := sqldbtest.URL(t, engine)
 		first, second := sandbox.New(sqldbtest.Open(t, url)), sandbox.New(sqldbtest.Open(t, url))
-		g, err := first.Provider().Open(nil, gatewaytest.Env(nil))
+		gateway, err := first.Provider().Open(nil, gatewaytest.Env(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := gatewaytest.Order(1, 1_00)
-		o.ExpiresAt = time.Now().Add(time.Hour)
-		if _, err := g.Create(t.Context(), o); err != nil {
+		order := gatewaytest.Order(1, 1_00)
+		order.ExpiresAt = time.Now().Add(time.Hour)
+		if _, err := gateway.Create(t.Context(), order); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := second.Pay(t.Context(), o.Reference); err != nil {
+		if _, err := second.Pay(t.Context(), order.Reference); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := g.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StatePaid {
-			t.Errorf("%+v, %v", r, err)
+		if report, err := gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference}); err != nil || report.State != payment.StatePaid {
+			t.Errorf("%+v, %v", report, err)
 		}
 	})
 }
 
 func TestCodeIsARealOne(t *testing.T) {
-	p := open(t, sqldb.SQLite, "pix")
-	made, err := p.gateway.Create(t.Context(), gatewaytest.Order(1, 35_00))
-	p.must(err)
-	if c, err := pix.Parse(made.PixCode); err != nil || !c.Once || !strings.HasPrefix(c.URL, "pix.example.com/") {
-		t.Errorf("got %+v, %v", c, err)
+	place := open(t, sqldb.SQLite, "pix")
+	made, err := place.gateway.Create(t.Context(), gatewaytest.Order(1, 35_00))
+	place.must(err)
+	if code, err := pix.Parse(made.PixCode); err != nil || !code.Once || !strings.HasPrefix(code.URL, "pix.example.com/") {
+		t.Errorf("got %+v, %v", code, err)
 	}
 }
 
 func TestNothingToPayIsRefused(t *testing.T) {
-	p := open(t, sqldb.SQLite, "pix")
-	if _, err := p.gateway.Create(t.Context(), gatewaytest.Order(1, 0)); !errors.Is(err, payment.ErrRefused) {
+	place := open(t, sqldb.SQLite, "pix")
+	if _, err := place.gateway.Create(t.Context(), gatewaytest.Order(1, 0)); !errors.Is(err, payment.ErrRefused) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -19,38 +19,40 @@ type Options struct {
 // Need is an option that must be given, on one line and without spaces: it
 // becomes part of a header.
 func (o *Options) Need(name string) string {
-	v := o.Opt(name)
-	if v == "" && len(o.fields.Get(name)) == 0 {
+	value := o.Opt(name)
+	if value == "" && len(o.fields.Get(name)) == 0 {
 		o.Refuse(name, "is required")
 	}
-	return v
+	return value
 }
 
 // Opt is one that may be left out.
 func (o *Options) Opt(name string) string {
-	v := o.Text(name)
-	for _, r := range v {
+	value := o.Text(name)
+	for _, r := range value {
 		if r <= ' ' || r > '~' {
 			o.Refuse(name, "must be plain characters without spaces")
 			return ""
 		}
 	}
-	return v
+	return value
 }
 
 // Text is one that may be anything.
-func (o *Options) Text(name string) string { return strings.TrimSpace(o.Given[name]) }
+func (o *Options) Text(name string) string {
+	return strings.TrimSpace(o.Given[name])
+}
 
 // Choice is one of several; the first when it is left out.
 func (o *Options) Choice(name string, choices []string) string {
-	v := o.Text(name)
+	value := o.Text(name)
 	switch {
-	case v == "":
+	case value == "":
 		return choices[0]
-	case !slices.Contains(choices, v):
+	case !slices.Contains(choices, value):
 		o.Refuse(name, "must be one of "+strings.Join(choices, ", "))
 	}
-	return v
+	return value
 }
 
 // Refuse says what is wrong with an option.
@@ -64,8 +66,10 @@ var Environments = []string{"production", "sandbox"}
 
 // Environment is the option that chooses among them.
 var Environment = payment.Option{
-	Name: "environment", Title: "Ambiente", Choices: Environments,
-	Help: "production (real money, the default) or sandbox (the provider's place for trials, with an account of its own)",
+	Name:    "environment",
+	Title:   "Ambiente",
+	Choices: Environments,
+	Help:    "production (real money, the default) or sandbox (the provider's place for trials, with an account of its own)",
 }
 
 // Changed tells that a call was turned down because of what the charge has

@@ -16,7 +16,9 @@ import (
 
 // Number is an amount as a JSON number in reais, 1234.50, written without
 // going through floating point.
-func Number(c money.Cents) json.Number { return json.Number(c.String()) }
+func Number(amount money.Cents) json.Number {
+	return json.Number(amount.String())
+}
 
 // maxNumber bounds what is computed with: 99999999.990000000 is far shorter.
 const maxNumber = 32
@@ -24,8 +26,8 @@ const maxNumber = 32
 // Cents reads an amount in reais from a JSON number. Servers in Java write
 // great ones with an exponent, 1.23456789E7. More than two places that are not
 // zero are refused: money was lost on the way.
-func Cents(n json.Number) (money.Cents, error) {
-	text := string(n)
+func Cents(number json.Number) (money.Cents, error) {
+	text := string(number)
 	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	if text == "" || len(text) > maxNumber || len(exponent) > 3 {
 		return 0, fmt.Errorf("amount %.40q cannot be read", text)
@@ -42,12 +44,12 @@ func Cents(n json.Number) (money.Cents, error) {
 }
 
 // Whole reads an amount that is in cents already.
-func Whole(n json.Number) (money.Cents, error) {
-	c, err := Cents(n)
-	if err == nil && c%100 != 0 {
-		err = fmt.Errorf("amount %q is not in cents", n)
+func Whole(number json.Number) (money.Cents, error) {
+	amount, err := Cents(number)
+	if err == nil && amount%100 != 0 {
+		err = fmt.Errorf("amount %q is not in cents", number)
 	}
-	return c / 100, err
+	return amount / 100, err
 }
 
 // Brasilia is the zone of dates that providers write without one. Brazil has
@@ -56,13 +58,13 @@ var Brasilia = time.FixedZone("-03", -3*60*60)
 
 // Time reads an instant of ISO 8601, with a zone or else in Brasília's; zero
 // when it is none.
-func Time(s string) time.Time {
+func Time(text string) time.Time {
 	for _, layout := range []string{
 		time.RFC3339Nano, "2006-01-02T15:04:05.999Z0700",
 		"2006-01-02 15:04:05", "2006-01-02T15:04:05", time.DateOnly,
 	} {
-		if t, err := time.ParseInLocation(layout, s, Brasilia); err == nil {
-			return t.UTC()
+		if at, err := time.ParseInLocation(layout, text, Brasilia); err == nil {
+			return at.UTC()
 		}
 	}
 	return time.Time{}
@@ -85,7 +87,9 @@ func Derive(credential, callbackURL string) string {
 // Reachable tells whether a provider would call an address. One that is only
 // for trials on one's own machine is not told to anybody: payments are found by
 // asking.
-func Reachable(callbackURL string) bool { return strings.HasPrefix(callbackURL, "https://") }
+func Reachable(callbackURL string) bool {
+	return strings.HasPrefix(callbackURL, "https://")
+}
 
 // Cut shortens text to a number of characters.
 func Cut(s string, limit int) string {
@@ -95,9 +99,9 @@ func Cut(s string, limit int) string {
 
 // Pick returns the first that is not empty.
 func Pick(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
+	for _, value := range values {
+		if value != "" {
+			return value
 		}
 	}
 	return ""

@@ -45,16 +45,17 @@ type Request struct {
 
 // Do makes a call and decodes the answer into a value. An answer that is not a
 // success is a *StatusError.
-func (a *API) Do(ctx context.Context, r Request, into any) error {
-	status, body, err := a.exchange(ctx, r)
+func (a *API) Do(ctx context.Context, request Request, into any) error {
+	status, body, err := a.exchange(ctx, request)
 	if err != nil {
-		return &callError{a.clean(r, r.name()+": "+plain(err).Error()), err}
+		return &callError{a.clean(request, request.name()+": "+plain(err).Error()), err}
 	}
 	if status < 200 || status > 299 {
-		return &StatusError{Status: status, Reason: a.reason(r, body), call: r.name()}
+		return &StatusError{Status: status, Reason: a.reason(request, body), call: request.name()}
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return &callError{a.clean(r, fmt.Sprintf("%s: answered %d with something else than expected: %v", r.name(), status, err)), err}
+		told := fmt.Sprintf("%s: answered %d with something else than expected: %v", request.name(), status, err)
+		return &callError{a.clean(request, told), err}
 	}
 	return nil
 }
@@ -68,7 +69,9 @@ func (a *API) exchange(ctx context.Context, r Request) (int, []byte, error) {
 		return 0, nil, err
 	}
 	client := *a.Client
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client.CheckRedirect = func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}
 	response, err := client.Do(request)
 	if err != nil {
 		return 0, nil, err
@@ -141,17 +144,17 @@ type StatusError struct {
 }
 
 func (e *StatusError) Error() string {
-	s := fmt.Sprintf("%s: answered %d", e.call, e.Status)
+	text := fmt.Sprintf("%s: answered %d", e.call, e.Status)
 	if e.Reason != "" {
-		s += ": " + e.Reason
+		text += ": " + e.Reason
 	}
-	return s
+	return text
 }
 
 // Status is the status that err is about; 0 when there was no answer.
 func Status(err error) int {
-	if e, ok := errors.AsType[*StatusError](err); ok {
-		return e.Status
+	if statusError, ok := errors.AsType[*StatusError](err); ok {
+		return statusError.Status
 	}
 	return 0
 }
@@ -184,18 +187,18 @@ func Live(state payment.State, err error) (bool, error) {
 // payment.Refusal. Everything else leaves open what happened, and stays as it
 // is: no answer, a failure of the provider, too many calls, a conflict.
 func Outcome(err error) error {
-	e, ok := errors.AsType[*StatusError](err)
+	statusError, ok := errors.AsType[*StatusError](err)
 	if !ok {
 		return err
 	}
 	switch {
-	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
-		return refusal("the credentials were not accepted", e.Reason)
-	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict,
-		e.Status == http.StatusTooEarly, e.Status == http.StatusTooManyRequests:
+	case statusError.Status == http.StatusUnauthorized, statusError.Status == http.StatusForbidden:
+		return refusal("the credentials were not accepted", statusError.Reason)
+	case statusError.Status == http.StatusRequestTimeout, statusError.Status == http.StatusConflict,
+		statusError.Status == http.StatusTooEarly, statusError.Status == http.StatusTooManyRequests:
 		return err
-	case e.Status >= 400 && e.Status < 500:
-		return refusal(fmt.Sprintf("answer %d", e.Status), e.Reason)
+	case statusError.Status >= 400 && statusError.Status < 500:
+		return refusal(fmt.Sprintf("answer %d", statusError.Status), statusError.Reason)
 	}
 	return err
 }
@@ -207,26 +210,29 @@ func refusal(reason, said string) error {
 	return &payment.Refusal{Reason: reason}
 }
 
-func (a *API) reason(r Request, body []byte) string {
+func (a *API) reason(request Request, body []byte) string {
 	if a.Reason == nil {
 		return ""
 	}
-	return a.clean(r, a.Reason(body))
+	return a.clean(request, a.Reason(body))
 }
 
 // maxReason keeps an error on a line that people read.
 const maxReason = 300
 
 // clean takes out what nobody may read, and whatever would not fit on a line.
-func (a *API) clean(r Request, s string) string {
-	for _, secret := range slices.Concat(a.Secrets, r.Secrets) {
+func (a *API) clean(request Request, text string) string {
+	for _, secret := range slices.Concat(a.Secrets, request.Secrets) {
 		if secret != "" {
-			s = strings.ReplaceAll(s, secret, "…")
+			text = strings.ReplaceAll(text, secret, "…")
 		}
 	}
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
-	if runes := []rune(s); len(runes) > maxReason {
-		s = string(runes[:maxReason]) + "…"
+	text = strings.Join(
+		strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }),
+		" ",
+	)
+	if runes := []rune(text); len(runes) > maxReason {
+		text = string(runes[:maxReason]) + "…"
 	}
-	return strings.ToValidUTF8(s, "")
+	return strings.ToValidUTF8(text, "")
 }

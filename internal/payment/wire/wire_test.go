@@ -16,8 +16,8 @@ import (
 )
 
 func TestAmountsGoThroughWithoutLoss(t *testing.T) {
-	for _, c := range []money.Cents{0, 1, 9, 10, 99, 100, 1234_56, money.Max} {
-		encoded, err := json.Marshal(map[string]any{"value": wire.Number(c)})
+	for _, amount := range []money.Cents{0, 1, 9, 10, 99, 100, 1234_56, money.Max} {
+		encoded, err := json.Marshal(map[string]any{"value": wire.Number(amount)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,8 +25,8 @@ func TestAmountsGoThroughWithoutLoss(t *testing.T) {
 		if err := json.Unmarshal(encoded, &decoded); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := wire.Cents(decoded.Value); err != nil || got != c {
-			t.Errorf("%s became %s, %v", c, got, err)
+		if got, err := wire.Cents(decoded.Value); err != nil || got != amount {
+			t.Errorf("%s became %s, %v", amount, got, err)
 		}
 	}
 }

@@ -16,12 +16,15 @@ import (
 
 // events are those that change what we know of a charge. Woovi writes them
 // after a name and a colon, which is OPENPIX for older accounts.
-var events = []string{"CHARGE_COMPLETED", "CHARGE_COMPLETED_NOT_SAME_CUSTOMER_PAYER", "CHARGE_EXPIRED", "TRANSACTION_RECEIVED"}
+var events = []string{
+	"CHARGE_COMPLETED", "CHARGE_COMPLETED_NOT_SAME_CUSTOMER_PAYER", "CHARGE_EXPIRED",
+	"TRANSACTION_RECEIVED",
+}
 
-func eventName(s string) string {
-	_, name, found := strings.Cut(s, ":")
+func eventName(text string) string {
+	_, name, found := strings.Cut(text, ":")
 	if !found {
-		return s
+		return text
 	}
 	return name
 }
@@ -29,7 +32,10 @@ func eventName(s string) string {
 // VerifyCallback wants both proofs. The signature says that Woovi sent it, to whomever;
 // the authorization says that it is meant for this company. It comes first,
 // because the signature's keys may have to be fetched.
-func (g *gateway) VerifyCallback(ctx context.Context, call payment.Callback) ([]payment.Hint, error) {
+func (g *gateway) VerifyCallback(
+	ctx context.Context,
+	call payment.Callback,
+) ([]payment.Hint, error) {
 	if !wire.Same(call.Header.Get("Authorization"), g.proof) {
 		return nil, payment.ErrForged
 	}
@@ -57,8 +63,14 @@ func hints(body []byte) []payment.Hint {
 	if e.Charge.CorrelationID == "" || name != "" && !slices.Contains(events, name) {
 		return nil
 	}
-	id := strings.Join([]string{name, e.Charge.CorrelationID, wire.Pick(e.Pix.EndToEndID, e.Pix.TransactionID)}, " ")
-	return []payment.Hint{{EventID: wire.Cut(id, 200), Ref: payment.Ref{Reference: e.Charge.CorrelationID, ID: e.Charge.GlobalID}}}
+	id := strings.Join(
+		[]string{name, e.Charge.CorrelationID, wire.Pick(e.Pix.EndToEndID, e.Pix.TransactionID)},
+		" ",
+	)
+	return []payment.Hint{{EventID: wire.Cut(id, 200), Ref: payment.Ref{
+		Reference: e.Charge.CorrelationID,
+		ID:        e.Charge.GlobalID,
+	}}}
 }
 
 type webhook struct {
@@ -92,27 +104,53 @@ func (g *gateway) webhooks(ctx context.Context) ([]webhook, error) {
 	var page struct {
 		Webhooks []webhook `json:"webhooks"`
 	}
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/api/v1/webhook", Query: url.Values{"url": {g.env.CallbackURL}}}, &page)
+	err := g.api.Do(
+		ctx,
+		wire.Request{
+			Method: http.MethodGet,
+			Path:   "/api/v1/webhook",
+			Query:  url.Values{"url": {g.env.CallbackURL}},
+		},
+		&page,
+	)
 	if err == nil && page.Webhooks == nil {
 		err = errors.New("GET /api/v1/webhook: answered without webhooks")
 	}
-	return slices.DeleteFunc(page.Webhooks, func(w webhook) bool { return w.URL != g.env.CallbackURL }), err
+	return slices.DeleteFunc(page.Webhooks, func(webhook webhook) bool {
+		return webhook.URL != g.env.CallbackURL
+	}), err
 }
 
 func (g *gateway) register(ctx context.Context, event string, there []webhook) error {
 	var ignored struct{}
-	for _, w := range there {
-		if eventName(w.Event) != event {
+	for _, webhook := range there {
+		if eventName(webhook.Event) != event {
 			continue
 		}
-		if w.IsActive && wire.Same(w.Authorization, g.proof) {
+		if webhook.IsActive && wire.Same(webhook.Authorization, g.proof) {
 			return nil
 		}
-		if err := g.api.Do(ctx, wire.Request{Method: http.MethodDelete, Path: "/api/v1/webhook/" + url.PathEscape(w.ID)}, &ignored); err != nil {
+		err := g.api.Do(
+			ctx,
+			wire.Request{
+				Method: http.MethodDelete,
+				Path:   "/api/v1/webhook/" + url.PathEscape(webhook.ID),
+			},
+			&ignored,
+		)
+		if err != nil {
 			return err
 		}
 	}
-	return g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: "/api/v1/webhook", Body: map[string]webhook{"webhook": {
-		Name: "Carteira " + event, Event: "OPENPIX:" + event, URL: g.env.CallbackURL, Authorization: g.proof, IsActive: true,
-	}}}, &ignored)
+	return g.api.Do(ctx, wire.Request{
+		Method: http.MethodPost,
+		Path:   "/api/v1/webhook",
+		Body: map[string]webhook{"webhook": {
+			Name:          "Carteira " + event,
+			Event:         "OPENPIX:" + event,
+			URL:           g.env.CallbackURL,
+			Authorization: g.proof,
+			IsActive:      true,
+		}},
+	}, &ignored)
 }

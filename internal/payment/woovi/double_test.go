@@ -106,8 +106,8 @@ func (d *double) giveKeys(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var list []any
-	for i, k := range d.keys {
-		list = append(list, map[string]any{"key_identifier": strconv.Itoa(i), "is_current": i == 0, "key": k})
+	for i, key := range d.keys {
+		list = append(list, map[string]any{"key_identifier": strconv.Itoa(i), "is_current": i == 0, "key": key})
 	}
 	reply(w, 200, map[string]any{"public_keys": list})
 }
@@ -162,9 +162,9 @@ func (d *double) create(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *double) named(id string) map[string]any {
-	for reference, c := range d.charges {
-		if reference == id || c["globalID"] == id {
-			return c
+	for reference, charge := range d.charges {
+		if reference == id || charge["globalID"] == id {
+			return charge
 		}
 	}
 	return nil
@@ -191,9 +191,9 @@ func (d *double) remove(w http.ResponseWriter, r *http.Request) {
 
 func (d *double) list(w http.ResponseWriter, r *http.Request) {
 	list := []any{}
-	for _, t := range d.transactions {
-		if t["charge"].(map[string]any)["correlationID"] == r.URL.Query().Get("charge") {
-			list = append(list, t)
+	for _, transaction := range d.transactions {
+		if transaction["charge"].(map[string]any)["correlationID"] == r.URL.Query().Get("charge") {
+			list = append(list, transaction)
 		}
 	}
 	reply(w, 200, map[string]any{"transactions": list, "pageInfo": map[string]int{"skip": 0, "limit": 100}})
@@ -269,9 +269,9 @@ func (d *double) Callback(reference string) payment.Callback {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	told := map[string]any{"event": "OPENPIX:CHARGE_COMPLETED", "charge": d.charges[reference]}
-	for _, t := range d.transactions {
-		if t["charge"].(map[string]any)["correlationID"] == reference {
-			told["pix"] = t
+	for _, transaction := range d.transactions {
+		if transaction["charge"].(map[string]any)["correlationID"] == reference {
+			told["pix"] = transaction
 		}
 	}
 	encoded, _ := json.Marshal(told)
@@ -292,9 +292,9 @@ func signed(authorization string, body []byte, key *rsa.PrivateKey) payment.Call
 
 func (d *double) Forgeries(reference string) map[string]payment.Callback {
 	with := func(change func(*payment.Callback)) payment.Callback {
-		c := d.Callback(reference)
-		change(&c)
-		return c
+		callback := d.Callback(reference)
+		change(&callback)
+		return callback
 	}
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -302,15 +302,17 @@ func (d *double) Forgeries(reference string) map[string]payment.Callback {
 	}
 	genuine := d.Callback(reference)
 	return map[string]payment.Callback{
-		"no authorization":      with(func(c *payment.Callback) { c.Header.Del("Authorization") }),
-		"another company's":     with(func(c *payment.Callback) { c.Header.Set("Authorization", "of another company") }),
-		"the AppID":             with(func(c *payment.Callback) { c.Header.Set("Authorization", appID) }),
-		"no signature":          with(func(c *payment.Callback) { c.Header.Del("X-Webhook-Signature") }),
-		"an empty signature":    with(func(c *payment.Callback) { c.Header.Set("X-Webhook-Signature", "") }),
-		"a broken signature":    with(func(c *payment.Callback) { c.Header.Set("X-Webhook-Signature", "?") }),
-		"another signature":     with(func(c *payment.Callback) { c.Header.Set("X-Webhook-Signature", "AAAA") }),
-		"somebody's signature":  signed(genuine.Header.Get("Authorization"), genuine.Body, other),
-		"an altered body":       with(func(c *payment.Callback) { c.Body = []byte(strings.Replace(string(c.Body), "35", "36", 1)) }),
-		"a body with one space": with(func(c *payment.Callback) { c.Body = append(slices.Clone(c.Body), ' ') }),
+		"no authorization":     with(func(callback *payment.Callback) { callback.Header.Del("Authorization") }),
+		"another company's":    with(func(callback *payment.Callback) { callback.Header.Set("Authorization", "of another company") }),
+		"the AppID":            with(func(callback *payment.Callback) { callback.Header.Set("Authorization", appID) }),
+		"no signature":         with(func(callback *payment.Callback) { callback.Header.Del("X-Webhook-Signature") }),
+		"an empty signature":   with(func(callback *payment.Callback) { callback.Header.Set("X-Webhook-Signature", "") }),
+		"a broken signature":   with(func(callback *payment.Callback) { callback.Header.Set("X-Webhook-Signature", "?") }),
+		"another signature":    with(func(callback *payment.Callback) { callback.Header.Set("X-Webhook-Signature", "AAAA") }),
+		"somebody's signature": signed(genuine.Header.Get("Authorization"), genuine.Body, other),
+		"an altered body": with(func(callback *payment.Callback) {
+			callback.Body = []byte(strings.Replace(string(callback.Body), "35", "36", 1))
+		}),
+		"a body with one space": with(func(callback *payment.Callback) { callback.Body = append(slices.Clone(callback.Body), ' ') }),
 	}
 }

@@ -33,7 +33,9 @@ const (
 	keysPause = time.Minute
 )
 
-func newKeys(base string) *keys { return &keys{base: base, turn: make(chan struct{}, 1)} }
+func newKeys(base string) *keys {
+	return &keys{base: base, turn: make(chan struct{}, 1)}
+}
 
 // verify checks a signature of body. Keys that cannot be fetched are no proof
 // of a forgery: the callback is to come again.
@@ -85,7 +87,12 @@ func (k *keys) fetch(ctx context.Context, env payment.Env) error {
 		} `json:"public_keys"`
 	}
 	api := wire.API{Base: k.base, Client: env.Client, Reason: reason}
-	if err := api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/api/v1/webhook/public-keys"}, &answer); err != nil {
+	err := api.Do(
+		ctx,
+		wire.Request{Method: http.MethodGet, Path: "/api/v1/webhook/public-keys"},
+		&answer,
+	)
+	if err != nil {
 		if ctx.Err() == nil {
 			k.tried = now
 		}

@@ -43,7 +43,15 @@ func (g *gateway) payments(ctx context.Context, reference string) ([]payment.Rec
 	var page struct {
 		Transactions []transaction `json:"transactions"`
 	}
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/api/v1/transaction", Query: url.Values{"charge": {reference}}}, &page)
+	err := g.api.Do(
+		ctx,
+		wire.Request{
+			Method: http.MethodGet,
+			Path:   "/api/v1/transaction",
+			Query:  url.Values{"charge": {reference}},
+		},
+		&page,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -57,23 +65,27 @@ func (g *gateway) payments(ctx context.Context, reference string) ([]payment.Rec
 func received(all []transaction, reference string) ([]payment.Received, error) {
 	var list []payment.Received
 	var back refunds
-	for _, t := range all {
+	for _, transaction := range all {
 		switch {
-		case !t.of(reference) || t.is("WITHDRAW", "FEE", "REJECTED", "CREATED", "IN_PROCESSING",
+		case !transaction.of(reference) || transaction.is("WITHDRAW", "FEE", "REJECTED", "CREATED",
+			"IN_PROCESSING",
 			"INTERNAL_TRANSFER", "BALANCE_BLOCK", "BALANCE_UNBLOCK"):
 			continue
 		}
-		value, err := wire.Whole(t.Value)
+		value, err := wire.Whole(transaction.Value)
 		if err != nil {
 			return nil, err
 		}
-		if t.is("REFUND", "REVERSAL") {
-			back.add(max(value, -value), wire.Time(t.Time))
+		if transaction.is("REFUND", "REVERSAL") {
+			back.add(max(value, -value), wire.Time(transaction.Time))
 			continue
 		}
 		list = append(list, payment.Received{
-			ID: wire.Pick(t.EndToEndID, t.GlobalID), Amount: value, Currency: "BRL", At: wire.Time(t.Time),
-			Refunded: t.refunded(value),
+			ID:       wire.Pick(transaction.EndToEndID, transaction.GlobalID),
+			Amount:   value,
+			Currency: "BRL",
+			At:       wire.Time(transaction.Time),
+			Refunded: transaction.refunded(value),
 		})
 	}
 	return withRefunds(list, back), nil

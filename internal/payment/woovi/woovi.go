@@ -37,20 +37,29 @@ func provider(bases map[string]string) payment.Provider {
 			{Name: "app_id", Title: "AppID", Secret: true, Required: true, Help: "Woovi > API/Plugins > Nova API/Plugin > API > AppID"},
 			wire.Environment,
 			{
-				Name: "webhook_authorization", Title: "Autorização do webhook", Secret: true,
-				Help: "only when the webhook was made by hand at Woovi: its Authorization. Otherwise it is made and registered by itself",
+				Name:   "webhook_authorization",
+				Title:  "Autorização do webhook",
+				Secret: true,
+				Help:   "only when the webhook was made by hand at Woovi: its Authorization. Otherwise it is made and registered by itself",
 			},
 		},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			o := wire.Options{Given: options}
 			appID, environment := o.Need("app_id"), o.Choice("environment", wire.Environments)
-			g := &gateway{env: env, proof: o.Opt("webhook_authorization"), keys: signers[environment]}
+			g := &gateway{
+				env:   env,
+				proof: o.Opt("webhook_authorization"),
+				keys:  signers[environment],
+			}
 			if g.proof == "" {
 				g.proof = wire.Derive(appID, env.CallbackURL)
 			}
 			g.api = wire.API{
-				Base: bases[environment], Client: env.Client, Secrets: []string{appID, g.proof, env.CallbackURL}, Reason: reason,
-				Header: map[string]string{"Authorization": appID},
+				Base:    bases[environment],
+				Client:  env.Client,
+				Secrets: []string{appID, g.proof, env.CallbackURL},
+				Reason:  reason,
+				Header:  map[string]string{"Authorization": appID},
 			}
 			return g, o.Err()
 		},
@@ -96,7 +105,11 @@ var states = map[string]payment.State{
 }
 
 func (c *charge) public() payment.Charge {
-	return payment.Charge{ID: wire.Pick(c.GlobalID, c.TransactionID, c.CorrelationID), PixCode: c.BRCode, ExpiresAt: wire.Time(c.ExpiresDate)}
+	return payment.Charge{
+		ID:        wire.Pick(c.GlobalID, c.TransactionID, c.CorrelationID),
+		PixCode:   c.BRCode,
+		ExpiresAt: wire.Time(c.ExpiresDate),
+	}
 }
 
 type chargeRequest struct {
@@ -127,14 +140,22 @@ type address struct {
 
 // customerOf is the payer as Woovi knows one; nil when there is a name alone,
 // which it turns down. An address goes along when it is complete.
-func customerOf(p payment.Payer) *customer {
-	if p.TaxID == "" && p.Email == "" && p.Phone == "" {
+func customerOf(payer payment.Payer) *customer {
+	if payer.TaxID == "" && payer.Email == "" && payer.Phone == "" {
 		return nil
 	}
-	c := &customer{Name: p.Name, TaxID: p.TaxID, Email: p.Email, Phone: p.Phone}
-	a := p.Address
-	if a.CEP != "" && a.Street != "" && a.Number != "" && a.District != "" && a.City != "" && a.State != "" {
-		c.Address = &address{a.CEP, a.Street, a.Number, a.District, a.City, a.State, a.Complement}
+	c := &customer{
+		Name:  payer.Name,
+		TaxID: payer.TaxID,
+		Email: payer.Email,
+		Phone: payer.Phone,
+	}
+	place := payer.Address
+	if place.CEP != "" && place.Street != "" && place.Number != "" && place.District != "" && place.City != "" && place.State != "" {
+		c.Address = &address{
+			place.CEP, place.Street, place.Number, place.District, place.City, place.State,
+			place.Complement,
+		}
 	}
 	return c
 }
@@ -144,38 +165,49 @@ const minLife = 15 * time.Minute
 
 // Create makes the charge; Woovi answers a repeated id with the one that it
 // has.
-func (g *gateway) Create(ctx context.Context, o payment.Order) (payment.Charge, error) {
+func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
 	body := chargeRequest{
-		CorrelationID: o.Reference, Value: int64(o.Amount), Comment: wire.Cut(o.Description, 140),
-		ExpiresIn: int64(max(o.ExpiresAt.Sub(g.env.Now()), minLife) / time.Second), Customer: customerOf(o.Payer),
+		CorrelationID: order.Reference,
+		Value:         int64(order.Amount),
+		Comment:       wire.Cut(order.Description, 140),
+		ExpiresIn:     int64(max(order.ExpiresAt.Sub(g.env.Now()), minLife) / time.Second),
+		Customer:      customerOf(order.Payer),
 	}
 	var answer struct {
 		Charge charge `json:"charge"`
 		BRCode string `json:"brCode"`
 	}
 	err := g.api.Do(ctx, wire.Request{
-		Method: http.MethodPost, Path: "/api/v1/charge", Query: url.Values{"return_existing": {"true"}}, Body: body,
+		Method: http.MethodPost,
+		Path:   "/api/v1/charge",
+		Query:  url.Values{"return_existing": {"true"}},
+		Body:   body,
 	}, &answer)
 	if err != nil {
 		return payment.Charge{}, wire.Outcome(err)
 	}
-	c := answer.Charge
-	c.BRCode = wire.Pick(c.BRCode, answer.BRCode)
-	return made(c, o)
+	charge := answer.Charge
+	charge.BRCode = wire.Pick(charge.BRCode, answer.BRCode)
+	return made(charge, order)
 }
 
 // made wants the charge that was asked for, alive.
-func made(c charge, o payment.Order) (payment.Charge, error) {
-	value, err := wire.Whole(c.Value)
+func made(charge charge, order payment.Order) (payment.Charge, error) {
+	value, err := wire.Whole(charge.Value)
 	switch {
-	case err != nil || c.CorrelationID != o.Reference || c.BRCode == "":
+	case err != nil || charge.CorrelationID != order.Reference || charge.BRCode == "":
 		return payment.Charge{}, errors.New("POST /api/v1/charge: the answer lacks value, id or code")
-	case value != o.Amount || states[c.Status] != payment.StatePending:
-		return payment.Charge{}, fmt.Errorf("charge %s was made before, for %s, and is %.40q", o.Reference, value, c.Status)
+	case value != order.Amount || states[charge.Status] != payment.StatePending:
+		return payment.Charge{}, fmt.Errorf(
+			"charge %s was made before, for %s, and is %.40q",
+			order.Reference,
+			value,
+			charge.Status,
+		)
 	}
-	made := c.public()
+	made := charge.public()
 	if made.ExpiresAt.IsZero() {
-		made.ExpiresAt = o.ExpiresAt
+		made.ExpiresAt = order.ExpiresAt
 	}
 	return made, nil
 }
@@ -195,25 +227,25 @@ func (g *gateway) find(ctx context.Context, ref payment.Ref) (charge, payment.St
 		}
 		return charge{}, "", payment.ErrNoCharge
 	}
-	c := answer.Charge
-	state := states[c.Status]
-	if err == nil && (state == "" || c.CorrelationID == "") {
-		err = fmt.Errorf("GET %s: a charge has the unknown status %.40q", path, c.Status)
+	charge := answer.Charge
+	state := states[charge.Status]
+	if err == nil && (state == "" || charge.CorrelationID == "") {
+		err = fmt.Errorf("GET %s: a charge has the unknown status %.40q", path, charge.Status)
 	}
-	return c, state, err
+	return charge, state, err
 }
 
 // Fetch reads the charge back, and once it is paid, with what.
 func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
-	c, state, err := g.find(ctx, ref)
+	charge, state, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)
 	}
-	r := payment.Report{Charge: c.public(), Reference: c.CorrelationID, State: state}
+	report := payment.Report{Charge: charge.public(), Reference: charge.CorrelationID, State: state}
 	if state == payment.StatePaid {
-		r.Payments, err = g.payments(ctx, c.CorrelationID)
+		report.Payments, err = g.payments(ctx, charge.CorrelationID)
 	}
-	return r, wire.Outcome(err)
+	return report, wire.Outcome(err)
 }
 
 // Cancel deletes the charge.
@@ -222,12 +254,12 @@ func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
 }
 
 func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
-	c, state, err := g.find(ctx, ref)
+	charge, state, err := g.find(ctx, ref)
 	if live, err := wire.Live(state, err); !live {
 		return err
 	}
 	var answer struct{ Status string }
-	path := "/api/v1/charge/" + url.PathEscape(c.CorrelationID)
+	path := "/api/v1/charge/" + url.PathEscape(charge.CorrelationID)
 	err = g.api.Do(ctx, wire.Request{Method: http.MethodDelete, Path: path}, &answer)
 	if err == nil && answer.Status != "OK" {
 		err = fmt.Errorf("DELETE %s: answered %.40q", path, answer.Status)
@@ -249,5 +281,13 @@ func (g *gateway) Check(ctx context.Context) error {
 
 func (g *gateway) checkCharges(ctx context.Context) error {
 	var page struct{ Charges []charge }
-	return g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/api/v1/charge", Query: url.Values{"limit": {"1"}}}, &page)
+	return g.api.Do(
+		ctx,
+		wire.Request{
+			Method: http.MethodGet,
+			Path:   "/api/v1/charge",
+			Query:  url.Values{"limit": {"1"}},
+		},
+		&page,
+	)
 }

@@ -23,28 +23,28 @@ func options(change ...string) map[string]string {
 	return o
 }
 
-func open(t *testing.T, p payment.Provider, env payment.Env, options map[string]string) payment.Gateway {
+func open(t *testing.T, provider payment.Provider, env payment.Env, options map[string]string) payment.Gateway {
 	t.Helper()
-	g, err := p.Open(options, env)
+	gateway, err := provider.Open(options, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g
+	return gateway
 }
 
 func bench(t *testing.T) (*gatewaytest.Bench, *double) {
 	t.Helper()
-	d := newDouble()
-	line := gatewaytest.NewLine(t, d, makes)
-	p := woovi.ProviderAt(line.URL)
+	double := newDouble()
+	line := gatewaytest.NewLine(t, double, makes)
+	provider := woovi.ProviderAt(line.URL)
 	return &gatewaytest.Bench{
 		Flow:    payment.FlowPix,
-		Gateway: open(t, p, gatewaytest.Env(line), options()),
-		Denied:  open(t, p, gatewaytest.Env(line), options("app_id", "wrong-app-id")),
-		Double:  d,
+		Gateway: open(t, provider, gatewaytest.Env(line), options()),
+		Denied:  open(t, provider, gatewaytest.Env(line), options("app_id", "wrong-app-id")),
+		Double:  double,
 		Line:    line,
 		Secrets: []string{appID, handMade, "wrong-app-id"},
-	}, d
+	}, double
 }
 
 func TestWooviPassesTheSuite(t *testing.T) {
@@ -57,8 +57,8 @@ func TestWooviPassesTheSuite(t *testing.T) {
 
 // Woovi may turn down a wrong AppID with the status of an unknown charge.
 func TestWrongAppIDIsNotTakenForAnUnknownCharge(t *testing.T) {
-	b, d := bench(t)
-	d.denyStatus = http.StatusBadRequest
+	b, double := bench(t)
+	double.denyStatus = http.StatusBadRequest
 	ref := payment.Ref{Reference: gatewaytest.Order(1, 0).Reference}
 	if _, err := b.Denied.Fetch(t.Context(), ref); !errors.Is(err, payment.ErrRefused) || errors.Is(err, payment.ErrNoCharge) {
 		t.Errorf("look: %v", err)
@@ -70,8 +70,8 @@ func TestWrongAppIDIsNotTakenForAnUnknownCharge(t *testing.T) {
 
 // The sample that Woovi publishes, with its published key.
 func TestPublishedSampleIsGenuine(t *testing.T) {
-	b, d := bench(t)
-	d.keys = []string{string(mustRead(t, "testdata/woovi_pub.pem"))}
+	b, double := bench(t)
+	double.keys = []string{string(mustRead(t, "testdata/woovi_pub.pem"))}
 	call := payment.Callback{
 		Header: http.Header{"Authorization": {handMade}, "X-Webhook-Signature": {strings.TrimSpace(string(mustRead(t, "testdata/woovi_rsa_signature.b64")))}},
 		Body:   mustRead(t, "testdata/woovi_rsa_body.json"),
@@ -87,48 +87,48 @@ func TestPublishedSampleIsGenuine(t *testing.T) {
 }
 
 // ring is a gateway whose clock can be moved, with a charge that was paid.
-func ring(t *testing.T) (g payment.Gateway, d *double, now *time.Time, reference string) {
+func ring(t *testing.T) (gateway payment.Gateway, double *double, now *time.Time, reference string) {
 	t.Helper()
-	d = newDouble()
-	line := gatewaytest.NewLine(t, d, makes)
+	double = newDouble()
+	line := gatewaytest.NewLine(t, double, makes)
 	at := gatewaytest.Now
 	env := gatewaytest.Env(line)
 	env.Now = func() time.Time { return at }
-	g = open(t, woovi.ProviderAt(line.URL), env, options())
-	o := gatewaytest.Order(1, 35_00)
-	if _, err := g.Create(t.Context(), o); err != nil {
+	gateway = open(t, woovi.ProviderAt(line.URL), env, options())
+	order := gatewaytest.Order(1, 35_00)
+	if _, err := gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	d.Pay(o.Reference, 35_00)
-	return g, d, &at, o.Reference
+	double.Pay(order.Reference, 35_00)
+	return gateway, double, &at, order.Reference
 }
 
 func TestKeysAreKeptForAnHour(t *testing.T) {
-	g, d, now, reference := ring(t)
+	gateway, double, now, reference := ring(t)
 	for _, step := range []struct {
 		after time.Duration
 		calls int
 	}{{0, 1}, {time.Minute, 1}, {58 * time.Minute, 1}, {time.Minute, 2}} {
 		*now = now.Add(step.after)
-		if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); err != nil {
+		if _, err := gateway.VerifyCallback(t.Context(), double.Callback(reference)); err != nil {
 			t.Fatal(err)
 		}
-		if d.keyCalls != step.calls {
-			t.Errorf("after %s: asked %d times, want %d", step.after, d.keyCalls, step.calls)
+		if double.keyCalls != step.calls {
+			t.Errorf("after %s: asked %d times, want %d", step.after, double.keyCalls, step.calls)
 		}
 	}
 }
 
 func TestNewKeyIsFetchedWhenASignatureDoesNotFit(t *testing.T) {
-	g, d, now, reference := ring(t)
-	key := d.keys
-	d.keys = []string{string(mustRead(t, "testdata/woovi_pub.pem"))}
-	if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); !errors.Is(err, payment.ErrForged) {
+	gateway, double, now, reference := ring(t)
+	key := double.keys
+	double.keys = []string{string(mustRead(t, "testdata/woovi_pub.pem"))}
+	if _, err := gateway.VerifyCallback(t.Context(), double.Callback(reference)); !errors.Is(err, payment.ErrForged) {
 		t.Fatalf("before the rotation: %v", err)
 	}
-	d.keys = key
+	double.keys = key
 	*now = now.Add(2 * time.Minute)
-	if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); err != nil {
+	if _, err := gateway.VerifyCallback(t.Context(), double.Callback(reference)); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }
@@ -143,53 +143,53 @@ func mustRead(t *testing.T, name string) []byte {
 }
 
 func TestForgeriesDoNotMakeUsAskForKeysAgainAndAgain(t *testing.T) {
-	g, d, _, reference := ring(t)
-	forgeries := d.Forgeries(reference)
+	gateway, double, _, reference := ring(t)
+	forgeries := double.Forgeries(reference)
 	for range 20 {
-		for _, c := range forgeries {
-			if _, err := g.VerifyCallback(t.Context(), c); !errors.Is(err, payment.ErrForged) {
+		for _, forgery := range forgeries {
+			if _, err := gateway.VerifyCallback(t.Context(), forgery); !errors.Is(err, payment.ErrForged) {
 				t.Fatal(err)
 			}
 		}
 	}
-	if d.keyCalls > 1 {
-		t.Errorf("asked %d times", d.keyCalls)
+	if double.keyCalls > 1 {
+		t.Errorf("asked %d times", double.keyCalls)
 	}
 }
 
 // Woovi sends again what was not taken.
 func TestKeysThatCannotBeFetchedAreNoForgery(t *testing.T) {
-	g, d, now, reference := ring(t)
-	d.keysStatus = http.StatusInternalServerError
-	if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); err == nil || errors.Is(err, payment.ErrForged) {
+	gateway, double, now, reference := ring(t)
+	double.keysStatus = http.StatusInternalServerError
+	if _, err := gateway.VerifyCallback(t.Context(), double.Callback(reference)); err == nil || errors.Is(err, payment.ErrForged) {
 		t.Errorf("without keys: %v", err)
 	}
-	d.keysStatus = 0
+	double.keysStatus = 0
 	*now = now.Add(2 * time.Minute)
-	if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); err != nil {
+	if _, err := gateway.VerifyCallback(t.Context(), double.Callback(reference)); err != nil {
 		t.Errorf("with keys: %v", err)
 	}
-	d.keysStatus = http.StatusInternalServerError
+	double.keysStatus = http.StatusInternalServerError
 	*now = now.Add(2 * time.Hour)
-	if _, err := g.VerifyCallback(t.Context(), d.Callback(reference)); err != nil {
+	if _, err := gateway.VerifyCallback(t.Context(), double.Callback(reference)); err != nil {
 		t.Errorf("with old keys: %v", err)
 	}
 }
 
 func TestWebhooksAreRegisteredOncePerEventAndSetRight(t *testing.T) {
-	b, d := bench(t)
-	g := open(t, woovi.ProviderAt(b.Line.URL), gatewaytest.Env(b.Line), options("webhook_authorization", ""))
-	d.webhooks = []map[string]any{
+	b, double := bench(t)
+	gateway := open(t, woovi.ProviderAt(b.Line.URL), gatewaytest.Env(b.Line), options("webhook_authorization", ""))
+	double.webhooks = []map[string]any{
 		{"id": "old", "event": "OPENPIX:CHARGE_COMPLETED", "url": gatewaytest.CallbackURL, "authorization": "old", "isActive": true},
 		{"id": "theirs", "event": "OPENPIX:CHARGE_COMPLETED", "url": "https://elsewhere.example.com", "authorization": "x", "isActive": true},
 	}
 	for range 2 {
-		if err := g.(payment.Registrar).Register(t.Context()); err != nil {
+		if err := gateway.(payment.Registrar).Register(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ours := map[any]int{}
-	for _, hook := range d.webhooks {
+	for _, hook := range double.webhooks {
 		if hook["url"] == gatewaytest.CallbackURL {
 			ours[hook["event"]]++
 			if hook["authorization"] == "old" || strings.Contains(hook["authorization"].(string), appID) {
@@ -197,8 +197,8 @@ func TestWebhooksAreRegisteredOncePerEventAndSetRight(t *testing.T) {
 			}
 		}
 	}
-	if len(ours) != 3 || ours["OPENPIX:CHARGE_COMPLETED"] != 1 || len(d.webhooks) != 4 {
-		t.Errorf("there are %v", d.webhooks)
+	if len(ours) != 3 || ours["OPENPIX:CHARGE_COMPLETED"] != 1 || len(double.webhooks) != 4 {
+		t.Errorf("there are %v", double.webhooks)
 	}
 }
 
@@ -220,79 +220,79 @@ func TestEventsOfNewerAccountsAndTestsAreHeard(t *testing.T) {
 }
 
 func TestPaymentsAreThoseThatCameAndStayed(t *testing.T) {
-	b, d := bench(t)
-	o := gatewaytest.Order(1, 35_00)
-	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+	b, double := bench(t)
+	order := gatewaytest.Order(1, 35_00)
+	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	d.Pay(o.Reference, 35_00)
-	fee := map[string]any{"charge": map[string]any{"correlationID": o.Reference}, "value": 85, "type": "FEE", "status": "CONFIRMED", "endToEndId": "x"}
-	d.transactions = append(d.transactions, fee)
-	r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-	if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded != 0 {
-		t.Fatalf("%+v, %v", r, err)
+	double.Pay(order.Reference, 35_00)
+	fee := map[string]any{"charge": map[string]any{"correlationID": order.Reference}, "value": 85, "type": "FEE", "status": "CONFIRMED", "endToEndId": "x"}
+	double.transactions = append(double.transactions, fee)
+	report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference})
+	if err != nil || len(report.Payments) != 1 || report.Payments[0].Refunded != 0 {
+		t.Fatalf("%+v, %v", report, err)
 	}
 	fee["type"] = "REFUND"
-	r, err = b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference})
-	if err != nil || len(r.Payments) != 1 || r.Payments[0].Refunded != 85 {
-		t.Fatalf("given back: %+v, %v", r, err)
+	report, err = b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference})
+	if err != nil || len(report.Payments) != 1 || report.Payments[0].Refunded != 85 {
+		t.Fatalf("given back: %+v, %v", report, err)
 	}
-	d.transactions = nil
-	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err == nil {
-		t.Errorf("paid with nothing: %+v", r)
+	double.transactions = nil
+	if report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference}); err == nil {
+		t.Errorf("paid with nothing: %+v", report)
 	}
 }
 
 func TestExpiredChargeIsCancelled(t *testing.T) {
-	b, d := bench(t)
-	o := gatewaytest.Order(1, 35_00)
-	if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+	b, double := bench(t)
+	order := gatewaytest.Order(1, 35_00)
+	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	d.charges[o.Reference]["status"] = "EXPIRED"
-	if r, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: o.Reference}); err != nil || r.State != payment.StateCancelled {
-		t.Errorf("got %+v, %v", r, err)
+	double.charges[order.Reference]["status"] = "EXPIRED"
+	if report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference}); err != nil || report.State != payment.StateCancelled {
+		t.Errorf("got %+v, %v", report, err)
 	}
-	if err := b.Gateway.Cancel(t.Context(), payment.Ref{Reference: o.Reference}); err != nil {
+	if err := b.Gateway.Cancel(t.Context(), payment.Ref{Reference: order.Reference}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestShortLifeIsMadeLongEnough(t *testing.T) {
 	b, _ := bench(t)
-	o := gatewaytest.Order(1, 35_00)
-	o.ExpiresAt = gatewaytest.Now.Add(time.Minute)
-	if c, err := b.Gateway.Create(t.Context(), o); err != nil || !c.ExpiresAt.Equal(gatewaytest.Now.Add(15*time.Minute)) {
-		t.Errorf("got %+v, %v", c, err)
+	order := gatewaytest.Order(1, 35_00)
+	order.ExpiresAt = gatewaytest.Now.Add(time.Minute)
+	if charge, err := b.Gateway.Create(t.Context(), order); err != nil || !charge.ExpiresAt.Equal(gatewaytest.Now.Add(15*time.Minute)) {
+		t.Errorf("got %+v, %v", charge, err)
 	}
 }
 
 func TestPayerIsNamedAsFarAsItIsKnown(t *testing.T) {
-	b, d := bench(t)
+	b, double := bench(t)
 	whole, partial := gatewaytest.Order(1, 35_00), gatewaytest.Order(2, 35_00)
 	partial.Payer.TaxID, partial.Payer.Address.Number = "", ""
-	for _, o := range []payment.Order{whole, partial} {
-		if _, err := b.Gateway.Create(t.Context(), o); err != nil {
+	for _, order := range []payment.Order{whole, partial} {
+		if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sent := fmt.Sprint(d.charges[whole.Reference]["customer"])
+	sent := fmt.Sprint(double.charges[whole.Reference]["customer"])
 	for _, want := range []string{"taxID:52998224725", "phone:5511987654321", "email:jose@example.com", "zipcode:01310100", "neighborhood:Bela Vista", "complement:ap 12"} {
 		if !strings.Contains(sent, want) {
 			t.Errorf("no %s in %s", want, sent)
 		}
 	}
-	if sent := fmt.Sprint(d.charges[partial.Reference]["customer"]); strings.Contains(sent, "address") || strings.Contains(sent, "taxID") {
+	if sent := fmt.Sprint(double.charges[partial.Reference]["customer"]); strings.Contains(sent, "address") || strings.Contains(sent, "taxID") {
 		t.Errorf("an address that is not complete: %s", sent)
 	}
 }
 
 func TestPayerWithNothingButANameIsLeftOut(t *testing.T) {
-	b, d := bench(t)
-	o := gatewaytest.Order(1, 35_00)
-	o.Payer.TaxID, o.Payer.Email, o.Payer.Phone = "", "", ""
-	if _, err := b.Gateway.Create(t.Context(), o); err != nil || d.charges[o.Reference]["customer"] != nil {
-		t.Errorf("sent %v, %v", d.charges[o.Reference], err)
+	b, double := bench(t)
+	order := gatewaytest.Order(1, 35_00)
+	order.Payer.TaxID, order.Payer.Email, order.Payer.Phone = "", "", ""
+	if _, err := b.Gateway.Create(t.Context(), order); err != nil || double.charges[order.Reference]["customer"] != nil {
+		t.Errorf("sent %v, %v", double.charges[order.Reference], err)
 	}
 }
 

@@ -72,29 +72,29 @@ type part struct {
 }
 
 var parts = []part{
-	{"cep", 10, func(a *Address) *string { return &a.CEP }},
-	{"street", 160, func(a *Address) *string { return &a.Street }},
-	{"number", 20, func(a *Address) *string { return &a.Number }},
-	{"complement", 100, func(a *Address) *string { return &a.Complement }},
-	{"district", 100, func(a *Address) *string { return &a.District }},
-	{"city", 100, func(a *Address) *string { return &a.City }},
-	{"state", 30, func(a *Address) *string { return &a.State }},
+	{"cep", 10, func(address *Address) *string { return &address.CEP }},
+	{"street", 160, func(address *Address) *string { return &address.Street }},
+	{"number", 20, func(address *Address) *string { return &address.Number }},
+	{"complement", 100, func(address *Address) *string { return &address.Complement }},
+	{"district", 100, func(address *Address) *string { return &address.District }},
+	{"city", 100, func(address *Address) *string { return &address.City }},
+	{"state", 30, func(address *Address) *string { return &address.State }},
 }
 
 // Parts lists the names of the parts, in the order in which an address is written.
 func Parts() []string {
 	names := make([]string, len(parts))
-	for i, p := range parts {
-		names[i] = p.name
+	for i, part := range parts {
+		names[i] = part.name
 	}
 	return names
 }
 
 // Part finds a part by its name, for reading and for writing; nil when there is none of that name.
 func (a *Address) Part(name string) *string {
-	for _, p := range parts {
-		if p.name == name {
-			return p.of(a)
+	for _, part := range parts {
+		if part.name == name {
+			return part.of(a)
 		}
 	}
 	return nil
@@ -104,16 +104,16 @@ func (a *Address) Part(name string) *string {
 // parts are tidied, the CEP loses its punctuation, a state that is written out becomes its two letters.
 func (a Address) Check() (Address, fault.Fields) {
 	var faults fault.Fields
-	for _, p := range parts {
-		value := p.of(&a)
-		tidy, reason := p.tidy(*value)
+	for _, part := range parts {
+		value := part.of(&a)
+		tidy, reason := part.tidy(*value)
 		if reason != "" {
-			faults.Add(p.name, reason)
+			faults.Add(part.name, reason)
 			continue
 		}
 		*value = tidy
-		if err := normalize(p.name, value); err != nil {
-			faults.Add(p.name, err.Error())
+		if err := normalize(part.name, value); err != nil {
+			faults.Add(part.name, err.Error())
 		}
 	}
 	return a, faults
@@ -126,7 +126,10 @@ func (p part) tidy(value string) (tidy, reason string) {
 		return "", "must be valid UTF-8"
 	case strings.ContainsAny(value, "\n\r"):
 		return "", "must be on one line"
-	case strings.ContainsFunc(value, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }):
+	case strings.ContainsFunc(value, func(r rune) bool {
+		return unicode.IsControl(r) &&
+			r != '\t'
+	}):
 		return "", "must not contain control characters"
 	}
 	tidy = strings.Join(strings.Fields(value), " ")
@@ -182,10 +185,14 @@ func ParseState(s string) (string, error) {
 
 // states has the names as text.Fold leaves them.
 var states = map[string]string{
-	"AC": "acre", "AL": "alagoas", "AM": "amazonas", "AP": "amapa", "BA": "bahia", "CE": "ceara", "DF": "distrito federal",
-	"ES": "espirito santo", "GO": "goias", "MA": "maranhao", "MG": "minas gerais", "MS": "mato grosso do sul",
-	"MT": "mato grosso", "PA": "para", "PB": "paraiba", "PE": "pernambuco", "PI": "piaui", "PR": "parana",
-	"RJ": "rio de janeiro", "RN": "rio grande do norte", "RO": "rondonia", "RR": "roraima", "RS": "rio grande do sul",
+	"AC": "acre", "AL": "alagoas", "AM": "amazonas", "AP": "amapa", "BA": "bahia", "CE": "ceara",
+	"DF": "distrito federal",
+	"ES": "espirito santo", "GO": "goias", "MA": "maranhao", "MG": "minas gerais",
+	"MS": "mato grosso do sul",
+	"MT": "mato grosso", "PA": "para", "PB": "paraiba", "PE": "pernambuco", "PI": "piaui",
+	"PR": "parana",
+	"RJ": "rio de janeiro", "RN": "rio grande do norte", "RO": "rondonia", "RR": "roraima",
+	"RS": "rio grande do sul",
 	"SC": "santa catarina", "SE": "sergipe", "SP": "sao paulo", "TO": "tocantins",
 }
 

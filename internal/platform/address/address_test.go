@@ -109,15 +109,15 @@ func TestPartsAreTheAPIs(t *testing.T) {
 	if err := json.Unmarshal(out, &byName); err != nil || len(byName) != len(Parts()) {
 		t.Fatalf("%s, %v", out, err)
 	}
-	a := full
+	address := full
 	for _, name := range Parts() {
-		if at := a.Part(name); at == nil || *at != byName[name] {
+		if at := address.Part(name); at == nil || *at != byName[name] {
 			t.Errorf("part %s of %s", name, out)
 		}
 	}
-	*a.Part("city") = "Santos"
-	if a.City != "Santos" || a.Part("planet") != nil {
-		t.Errorf("got %+v", a)
+	*address.Part("city") = "Santos"
+	if address.City != "Santos" || address.Part("planet") != nil {
+		t.Errorf("got %+v", address)
 	}
 }
 

@@ -47,13 +47,16 @@ func (f Folder) List() ([]File, error) {
 		return nil, err
 	}
 	var list []File
-	for _, e := range entries {
-		found := name.FindStringSubmatch(e.Name())
-		info, err := e.Info()
+	for _, entry := range entries {
+		found := name.FindStringSubmatch(entry.Name())
+		info, err := entry.Info()
 		if found == nil || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		list = append(list, File{filepath.Join(f.Path, e.Name()), found[1], info.Size(), info.ModTime()})
+		list = append(
+			list,
+			File{filepath.Join(f.Path, entry.Name()), found[1], info.Size(), info.ModTime()},
+		)
 	}
 	slices.SortFunc(list, func(a, b File) int { return a.Made.Compare(b.Made) })
 	return list, nil
@@ -61,7 +64,9 @@ func (f Folder) List() ([]File, error) {
 
 // Night is the night that a moment belongs to: what is made before three
 // o'clock is the day before's.
-func Night(now time.Time) string { return now.Add(-hour * time.Hour).Format(time.DateOnly) }
+func Night(now time.Time) string {
+	return now.Add(-hour * time.Hour).Format(time.DateOnly)
+}
 
 // Due tells whether tonight's copy is still to be made. After downtime it is
 // at once.
@@ -88,7 +93,10 @@ func (f Folder) Make(ctx context.Context, db *sqldb.DB, now time.Time) (File, er
 		return made, err
 	}
 	if err := Check(ctx, made.Path); err != nil {
-		return made, errors.Join(fmt.Errorf("the copy cannot be read: %w", err), os.Remove(made.Path))
+		return made, errors.Join(
+			fmt.Errorf("the copy cannot be read: %w", err),
+			os.Remove(made.Path),
+		)
 	}
 	info, err := os.Stat(made.Path)
 	if err == nil {

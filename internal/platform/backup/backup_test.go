@@ -18,9 +18,9 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func nights(t *testing.T, f backup.Folder) []string {
+func nights(t *testing.T, folder backup.Folder) []string {
 	t.Helper()
-	list, err := f.List()
+	list, err := folder.List()
 	must(t, err)
 	var found []string
 	for _, file := range list {
@@ -31,7 +31,7 @@ func nights(t *testing.T, f backup.Folder) []string {
 
 func TestOneCopyANight(t *testing.T) {
 	db := sqldbtest.Open(t, sqldbtest.URL(t, sqldb.SQLite))
-	f := backup.Folder{Path: filepath.Join(t.TempDir(), "deep", "backups"), Days: 3}
+	folder := backup.Folder{Path: filepath.Join(t.TempDir(), "deep", "backups"), Days: 3}
 	at := func(day, hour int) time.Time { return time.Date(2027, 1, day, hour, 30, 0, 0, time.Local) }
 	for _, step := range []struct {
 		now time.Time
@@ -43,7 +43,7 @@ func TestOneCopyANight(t *testing.T) {
 		{at(11, 3), true},
 		{at(14, 9), true}, // after three days of downtime
 	} {
-		due, err := f.Due(step.now)
+		due, err := folder.Due(step.now)
 		must(t, err)
 		if due != step.due {
 			t.Errorf("%v: due is %v", step.now, due)
@@ -51,15 +51,15 @@ func TestOneCopyANight(t *testing.T) {
 		if !due {
 			continue
 		}
-		made, err := f.Make(t.Context(), db, step.now)
+		made, err := folder.Make(t.Context(), db, step.now)
 		must(t, err)
 		must(t, os.Chtimes(made.Path, step.now, step.now))
-		must(t, f.Prune(step.now))
+		must(t, folder.Prune(step.now))
 		if made.Size == 0 || backup.Check(t.Context(), made.Path) != nil {
 			t.Errorf("%+v cannot be read", made)
 		}
 	}
-	if got := nights(t, f); len(got) != 2 || got[0] != "2027-01-11" || got[1] != "2027-01-14" {
+	if got := nights(t, folder); len(got) != 2 || got[0] != "2027-01-11" || got[1] != "2027-01-14" {
 		t.Errorf("kept %v", got)
 	}
 }
@@ -71,9 +71,9 @@ func TestPruningKeepsTheNewestCopyAndWhatIsNotOurs(t *testing.T) {
 	}
 	old := time.Date(2020, 1, 1, 4, 0, 0, 0, time.Local)
 	must(t, os.Chtimes(filepath.Join(dir, "carteira-2020-01-01.db"), old, old))
-	f := backup.Folder{Path: dir, Days: 1}
-	must(t, f.Prune(time.Now()))
-	if got := nights(t, f); len(got) != 1 || got[0] != "2020-01-02" {
+	folder := backup.Folder{Path: dir, Days: 1}
+	must(t, folder.Prune(time.Now()))
+	if got := nights(t, folder); len(got) != 1 || got[0] != "2020-01-02" {
 		t.Errorf("kept %v", got)
 	}
 	entries, err := os.ReadDir(dir)
@@ -84,17 +84,17 @@ func TestPruningKeepsTheNewestCopyAndWhatIsNotOurs(t *testing.T) {
 }
 
 func TestFolderThatIsNotThereHasNoCopies(t *testing.T) {
-	f := backup.Folder{Path: filepath.Join(t.TempDir(), "none"), Days: 1}
-	if list, err := f.List(); err != nil || len(list) != 0 {
+	folder := backup.Folder{Path: filepath.Join(t.TempDir(), "none"), Days: 1}
+	if list, err := folder.List(); err != nil || len(list) != 0 {
 		t.Errorf("%v, %v", list, err)
 	}
-	must(t, f.Prune(time.Now()))
+	must(t, folder.Prune(time.Now()))
 }
 
 func TestDamagedCopyIsFound(t *testing.T) {
 	db := sqldbtest.Open(t, sqldbtest.URL(t, sqldb.SQLite))
-	f := backup.Folder{Path: t.TempDir(), Days: 1}
-	made, err := f.Make(t.Context(), db, time.Now())
+	folder := backup.Folder{Path: t.TempDir(), Days: 1}
+	made, err := folder.Make(t.Context(), db, time.Now())
 	must(t, err)
 	content, err := os.ReadFile(made.Path)
 	must(t, err)

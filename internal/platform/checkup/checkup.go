@@ -34,12 +34,12 @@ type Check struct {
 
 // Do runs a check. One that cannot be made is a finding too.
 func (c Check) Do(ctx context.Context) Finding {
-	f, err := c.Run(ctx)
+	finding, err := c.Run(ctx)
 	if err != nil {
-		f = Finding{Verdict: Wrong, Text: fmt.Sprintf("could not be checked: %v", err)}
+		finding = Finding{Verdict: Wrong, Text: fmt.Sprintf("could not be checked: %v", err)}
 	}
-	f.Check = c.Name
-	return f
+	finding.Check = c.Name
+	return finding
 }
 
 // Good is a finding of nothing wrong.

@@ -9,38 +9,38 @@ import (
 )
 
 // Parse reads 2027-01-31 and no other form.
-func Parse(s string) (Date, error) {
-	if len(s) != len("2027-01-31") || s[4] != '-' || s[7] != '-' {
+func Parse(text string) (Date, error) {
+	if len(text) != len("2027-01-31") || text[4] != '-' || text[7] != '-' {
 		return Date{}, ErrSyntax
 	}
-	return fromDigits(s[:4], s[5:7], s[8:])
+	return fromDigits(text[:4], text[5:7], text[8:])
 }
 
 // ParseBR reads what people in Brazil write, 31/01/2027, and the form of Parse too.
-func ParseBR(s string) (Date, error) {
-	s = strings.TrimSpace(s)
-	if len(s) != len("31/01/2027") || s[2] != '/' || s[5] != '/' {
-		return Parse(s)
+func ParseBR(text string) (Date, error) {
+	text = strings.TrimSpace(text)
+	if len(text) != len("31/01/2027") || text[2] != '/' || text[5] != '/' {
+		return Parse(text)
 	}
-	return fromDigits(s[6:], s[3:5], s[:2])
+	return fromDigits(text[6:], text[3:5], text[:2])
 }
 
 // MustParse is Parse for days written in the program; it panics where Parse refuses.
-func MustParse(s string) Date {
-	d, err := Parse(s)
+func MustParse(text string) Date {
+	day, err := Parse(text)
 	if err != nil {
-		panic(fmt.Sprintf("civil: %q %v", s, err))
+		panic(fmt.Sprintf("civil: %q %v", text, err))
 	}
-	return d
+	return day
 }
 
 // Append appends what String prints.
-func (d Date) Append(b []byte) []byte {
+func (d Date) Append(buf []byte) []byte {
 	if d.IsZero() {
-		return b
+		return buf
 	}
 	year, month, day := d.Year(), d.Month(), d.Day()
-	return append(b,
+	return append(buf,
 		digits[year/1000], digits[year/100%10], digits[year/10%10], digits[year%10], '-',
 		digits[month/10], digits[month%10], '-',
 		digits[day/10], digits[day%10])
@@ -83,15 +83,15 @@ func (d Date) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (d *Date) UnmarshalJSON(b []byte) error {
-	var s *string
-	if err := json.Unmarshal(b, &s); err != nil {
+	var text *string
+	if err := json.Unmarshal(b, &text); err != nil {
 		return ErrSyntax
 	}
-	if s == nil {
+	if text == nil {
 		*d = Date{}
 		return nil
 	}
-	parsed, err := Parse(*s)
+	parsed, err := Parse(*text)
 	if err == nil {
 		*d = parsed
 	}

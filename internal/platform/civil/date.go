@@ -41,9 +41,9 @@ func New(year int, month time.Month, day int) (Date, error) {
 }
 
 // Of is the day that t falls on in t's own location; the zero Date outside the calendar, so for the zero time too.
-func Of(t time.Time) Date {
-	d, _ := New(t.Date())
-	return d
+func Of(at time.Time) Date {
+	day, _ := New(at.Date())
+	return day
 }
 
 // IsZero tells that there is no date.
@@ -62,31 +62,35 @@ func (d Date) Day() int { return d.packed & 31 }
 func (d Date) Weekday() time.Weekday { return d.utc().Weekday() }
 
 // Compare returns -1, 0 or +1 as d is before, on or after e. No date comes before every date.
-func (d Date) Compare(e Date) int { return cmp.Compare(d.packed, e.packed) }
+func (d Date) Compare(other Date) int {
+	return cmp.Compare(d.packed, other.packed)
+}
 
 // Before tells whether d is an earlier day than e.
-func (d Date) Before(e Date) bool { return d.packed < e.packed }
+func (d Date) Before(other Date) bool { return d.packed < other.packed }
 
 // After tells whether d is a later day than e.
-func (d Date) After(e Date) bool { return d.packed > e.packed }
+func (d Date) After(other Date) bool { return d.packed > other.packed }
 
 // Sub counts the days from e to d, both of which must be dates.
-func (d Date) Sub(e Date) int { return int((d.utc().Unix() - e.utc().Unix()) / secondsPerDay) }
+func (d Date) Sub(other Date) int {
+	return int((d.utc().Unix() - other.utc().Unix()) / secondsPerDay)
+}
 
 // AddDays moves d by n days and stops at the ends of the calendar. From no date it goes nowhere. Where passing
 // the end must be noticed, as for a due date, use a Period.
-func (d Date) AddDays(n int) Date {
+func (d Date) AddDays(count int) Date {
 	if d.IsZero() {
 		return d
 	}
 	first, last := Date{MinYear<<9 | 1<<5 | 1}, Date{MaxYear<<9 | 12<<5 | 31}
 	switch {
-	case n < first.Sub(d):
+	case count < first.Sub(d):
 		return first
-	case n > last.Sub(d):
+	case count > last.Sub(d):
 		return last
 	}
-	return Of(d.utc().AddDate(0, 0, n))
+	return Of(d.utc().AddDate(0, 0, count))
 }
 
 // Start is the first instant of the day in loc. That is not always midnight: clocks put forward at midnight begin the
@@ -100,9 +104,9 @@ func (d Date) At(clock time.Duration, loc *time.Location) time.Time {
 		return time.Time{}
 	}
 	read := d.utc().Add(clock)
-	for t := d.utc().AddDate(0, 0, -2).In(loc); ; { // two days before is an earlier day everywhere on Earth
-		since, until := t.ZoneBounds()
-		_, offset := t.Zone()
+	for at := d.utc().AddDate(0, 0, -2).In(loc); ; { // two days before is an earlier day everywhere on Earth
+		since, until := at.ZoneBounds()
+		_, offset := at.Zone()
 		start := read.Add(-time.Duration(offset) * time.Second)
 		if start.Before(since) {
 			start = since
@@ -110,7 +114,7 @@ func (d Date) At(clock time.Duration, loc *time.Location) time.Time {
 		if until.IsZero() || start.Before(until) {
 			return start.In(loc)
 		}
-		t = until
+		at = until
 	}
 }
 
@@ -127,7 +131,9 @@ func (d Date) BR() string {
 
 const secondsPerDay = 24 * 60 * 60
 
-func (d Date) utc() time.Time { return time.Date(d.Year(), d.Month(), d.Day(), 0, 0, 0, 0, time.UTC) }
+func (d Date) utc() time.Time {
+	return time.Date(d.Year(), d.Month(), d.Day(), 0, 0, 0, 0, time.UTC)
+}
 
 func daysIn(year int, month time.Month) int {
 	switch month {

@@ -83,22 +83,22 @@ func TestMustParsePanicsOnWhatParseRefuses(t *testing.T) {
 }
 
 func TestPartsAndOrder(t *testing.T) {
-	d := MustParse("2027-01-31")
-	if d.Year() != 2027 || d.Month() != time.January || d.Day() != 31 || d.Weekday() != time.Sunday {
-		t.Errorf("parts of %s: %d %d %d %s", d, d.Year(), d.Month(), d.Day(), d.Weekday())
+	day := MustParse("2027-01-31")
+	if day.Year() != 2027 || day.Month() != time.January || day.Day() != 31 || day.Weekday() != time.Sunday {
+		t.Errorf("parts of %s: %d %d %d %s", day, day.Year(), day.Month(), day.Day(), day.Weekday())
 	}
-	if d.BR() != "31/01/2027" || d.IsZero() {
-		t.Errorf("BR() = %q", d.BR())
+	if day.BR() != "31/01/2027" || day.IsZero() {
+		t.Errorf("BR() = %q", day.BR())
 	}
 	var none Date
 	if none.String() != "" || none.BR() != "" || !none.IsZero() {
 		t.Errorf("no date printed %q, %q", none, none.BR())
 	}
-	ordered := []Date{none, MustParse("1900-01-01"), MustParse("2026-12-31"), MustParse("2027-01-01"), d, MustParse("2027-02-01")}
-	for i, a := range ordered {
+	ordered := []Date{none, MustParse("1900-01-01"), MustParse("2026-12-31"), MustParse("2027-01-01"), day, MustParse("2027-02-01")}
+	for i, date := range ordered {
 		for j, b := range ordered {
-			if a.Before(b) != (i < j) || a.After(b) != (i > j) || (a == b) != (i == j) || a.Compare(b) < 0 != (i < j) || a.Compare(b) > 0 != (i > j) {
-				t.Errorf("order of %q and %q is wrong", a, b)
+			if date.Before(b) != (i < j) || date.After(b) != (i > j) || (date == b) != (i == j) || date.Compare(b) < 0 != (i < j) || date.Compare(b) > 0 != (i > j) {
+				t.Errorf("order of %q and %q is wrong", date, b)
 			}
 		}
 	}
@@ -133,9 +133,9 @@ func TestDayArithmeticAgreesWithPackageTime(t *testing.T) {
 }
 
 func TestAddDaysStopsAtTheEndsOfTheCalendar(t *testing.T) {
-	d := MustParse("2027-01-31")
+	day := MustParse("2027-01-31")
 	for n, want := range map[int]string{math.MaxInt: "9999-12-31", 3_000_000: "9999-12-31", math.MinInt: "1900-01-01", -50_000: "1900-01-01", 1: "2027-02-01"} {
-		if got := d.AddDays(n); got.String() != want {
+		if got := day.AddDays(n); got.String() != want {
 			t.Errorf("AddDays(%d) = %s, want %s", n, got, want)
 		}
 	}
@@ -145,9 +145,9 @@ func TestAddDaysStopsAtTheEndsOfTheCalendar(t *testing.T) {
 }
 
 func TestStoredAsTextAndNoDateAsNull(t *testing.T) {
-	d := MustParse("2027-01-31")
-	for want, d := range map[driver.Value]Date{"2027-01-31": d, nil: {}} {
-		if got, err := d.Value(); got != want || err != nil {
+	day := MustParse("2027-01-31")
+	for want, day := range map[driver.Value]Date{"2027-01-31": day, nil: {}} {
+		if got, err := day.Value(); got != want || err != nil {
 			t.Errorf("Value() = %v, %v; want %v", got, err, want)
 		}
 	}
@@ -156,8 +156,8 @@ func TestStoredAsTextAndNoDateAsNull(t *testing.T) {
 		want Date
 		ok   bool
 	}{
-		{"2027-01-31", d, true},
-		{[]byte("2027-01-31"), d, true},
+		{"2027-01-31", day, true},
+		{[]byte("2027-01-31"), day, true},
 		{nil, Date{}, true},
 		{"", Date{}, false},
 		{"2027-02-30", Date{}, false},
@@ -188,8 +188,8 @@ func TestJSON(t *testing.T) {
 }
 
 func TestAppendDoesNotAllocate(t *testing.T) {
-	d, buf := MustParse("2027-01-31"), make([]byte, 0, 16)
-	if n := testing.AllocsPerRun(100, func() { buf = d.Append(buf[:0]) }); n > 0 || string(buf) != "2027-01-31" {
+	day, buf := MustParse("2027-01-31"), make([]byte, 0, 16)
+	if n := testing.AllocsPerRun(100, func() { buf = day.Append(buf[:0]) }); n > 0 || string(buf) != "2027-01-31" {
 		t.Errorf("Append made %v allocations and %q", n, buf)
 	}
 }
@@ -198,24 +198,24 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"2027-01-31", "31/01/2027", "2027-02-30", "0000-00-00", "é/01/2027", "1month"} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
+	f.Fuzz(func(t *testing.T, text string) {
 		for _, parse := range []func(string) (Date, error){Parse, ParseBR} {
-			d, err := parse(s)
+			day, err := parse(text)
 			if err != nil {
 				continue
 			}
-			if _, err := time.Parse(time.DateOnly, d.String()); err != nil {
-				t.Fatalf("%q was read as %s: %v", s, d, err)
+			if _, err := time.Parse(time.DateOnly, day.String()); err != nil {
+				t.Fatalf("%q was read as %s: %v", text, day, err)
 			}
-			iso, _ := Parse(d.String())
-			br, _ := ParseBR(d.BR())
-			if iso != d || br != d {
-				t.Fatalf("%q was read as %s, then as %s and %s", s, d, iso, br)
+			iso, _ := Parse(day.String())
+			br, _ := ParseBR(day.BR())
+			if iso != day || br != day {
+				t.Fatalf("%q was read as %s, then as %s and %s", text, day, iso, br)
 			}
 		}
-		if p, err := ParsePeriod(s); err == nil {
-			if again, err := ParsePeriod(p.String()); err != nil || again != p {
-				t.Fatalf("%q was read as %s, then as %s, %v", s, p, again, err)
+		if period, err := ParsePeriod(text); err == nil {
+			if again, err := ParsePeriod(period.String()); err != nil || again != period {
+				t.Fatalf("%q was read as %s, then as %s, %v", text, period, again, err)
 			}
 		}
 	})

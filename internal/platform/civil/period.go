@@ -50,15 +50,15 @@ func NewPeriod(unit Unit, count int) (Period, error) {
 }
 
 // ParsePeriod reads 1month, 30days, 2 weeks, 1 mês, ano: a count (one, when left out) and a unit in English or Portuguese.
-func ParsePeriod(s string) (Period, error) {
-	s = text.Fold(s)
-	word := strings.TrimLeft(s, digits)
+func ParsePeriod(value string) (Period, error) {
+	value = text.Fold(value)
+	word := strings.TrimLeft(value, digits)
 	unit, known := units[strings.TrimSpace(word)]
 	if !known {
 		return Period{}, ErrPeriod
 	}
 	count := 1
-	if typed := s[:len(s)-len(word)]; typed != "" {
+	if typed := value[:len(value)-len(word)]; typed != "" {
 		var err error
 		if count, err = strconv.Atoi(typed); err != nil {
 			return Period{}, ErrCount
@@ -86,38 +86,38 @@ func (p Period) Label() string {
 // After is the day one period after d. Months and years land on ownDay, the customer's own day of the month, or on the
 // last day of a month too short for it: told 31 each time, 31 January leads to 28 February and on to 31 March.
 // Days and weeks ignore ownDay; 0 means the day of d.
-func (p Period) After(d Date, ownDay int) (Date, error) {
-	if d.IsZero() {
+func (p Period) After(day Date, ownDay int) (Date, error) {
+	if day.IsZero() {
 		return Date{}, errors.New("count a period from no date")
 	}
 	if _, err := NewPeriod(p.Unit, p.Count); err != nil {
 		return Date{}, fmt.Errorf("count period %q: %w", p, err)
 	}
 	if ownDay < 1 {
-		ownDay = d.Day()
+		ownDay = day.Day()
 	}
 	switch p.Unit {
 	case Day:
-		return plusDays(d, p.Count)
+		return plusDays(day, p.Count)
 	case Week:
-		return plusDays(d, 7*p.Count)
+		return plusDays(day, 7*p.Count)
 	case Month:
-		return plusMonths(d, p.Count, ownDay)
+		return plusMonths(day, p.Count, ownDay)
 	default:
-		return plusMonths(d, 12*p.Count, ownDay)
+		return plusMonths(day, 12*p.Count, ownDay)
 	}
 }
 
-func plusDays(d Date, n int) (Date, error) {
-	next := d.AddDays(n)
-	if next.Sub(d) != n { // AddDays stopped at the end of the calendar
+func plusDays(day Date, n int) (Date, error) {
+	next := day.AddDays(n)
+	if next.Sub(day) != n { // AddDays stopped at the end of the calendar
 		return Date{}, ErrOverflow
 	}
 	return next, nil
 }
 
-func plusMonths(d Date, n, ownDay int) (Date, error) {
-	months := d.Year()*12 + int(d.Month()) - 1 + n
+func plusMonths(day Date, n, ownDay int) (Date, error) {
+	months := day.Year()*12 + int(day.Month()) - 1 + n
 	year, month := months/12, time.Month(months%12+1)
 	if year > MaxYear {
 		return Date{}, ErrOverflow
@@ -126,7 +126,10 @@ func plusMonths(d Date, n, ownDay int) (Date, error) {
 }
 
 var plurals = map[Unit]struct{ en, pt string }{
-	Day: {"days", "dias"}, Week: {"weeks", "semanas"}, Month: {"months", "meses"}, Year: {"years", "anos"},
+	Day:   {"days", "dias"},
+	Week:  {"weeks", "semanas"},
+	Month: {"months", "meses"},
+	Year:  {"years", "anos"},
 }
 
 var units = map[string]Unit{
@@ -137,7 +140,9 @@ var units = map[string]Unit{
 }
 
 var labels = map[Period]string{
-	{}: "", {Day, 1}: "Diário", {Day, 15}: "Quinzenal", {Week, 1}: "Semanal", {Week, 2}: "Quinzenal",
-	{Month, 1}: "Mensal", {Month, 2}: "Bimestral", {Month, 3}: "Trimestral", {Month, 4}: "Quadrimestral",
+	{}: "", {Day, 1}: "Diário", {Day, 15}: "Quinzenal", {Week, 1}: "Semanal",
+	{Week, 2}:  "Quinzenal",
+	{Month, 1}: "Mensal", {Month, 2}: "Bimestral", {Month, 3}: "Trimestral",
+	{Month, 4}: "Quadrimestral",
 	{Month, 6}: "Semestral", {Month, 12}: "Anual", {Year, 1}: "Anual",
 }

@@ -83,20 +83,20 @@ func TestTwentyFourRenewalsFrom31JanuaryNeverDrift(t *testing.T) {
 		"2028-02-29", "2028-03-31", "2028-04-30", "2028-05-31", "2028-06-30", "2028-07-31",
 		"2028-08-31", "2028-09-30", "2028-10-31", "2028-11-30", "2028-12-31", "2029-01-31",
 	}
-	d := MustParse("2027-01-31")
+	date := MustParse("2027-01-31")
 	for i, day := range want {
-		d = after(t, Period{Month, 1}, d, 31)
-		if d.String() != day {
-			t.Fatalf("renewal %d falls on %s, want %s", i+1, d, day)
+		date = after(t, Period{Month, 1}, date, 31)
+		if date.String() != day {
+			t.Fatalf("renewal %d falls on %s, want %s", i+1, date, day)
 		}
 	}
 }
 
 func TestYearlyRenewalsOf29FebruaryComeBackInLeapYears(t *testing.T) {
-	d := MustParse("2096-02-29")
+	day := MustParse("2096-02-29")
 	for _, want := range []string{"2097-02-28", "2098-02-28", "2099-02-28", "2100-02-28", "2101-02-28", "2102-02-28", "2103-02-28", "2104-02-29"} {
-		if d = after(t, Period{Year, 1}, d, 29); d.String() != want {
-			t.Fatalf("got %s, want %s", d, want)
+		if day = after(t, Period{Year, 1}, day, 29); day.String() != want {
+			t.Fatalf("got %s, want %s", day, want)
 		}
 	}
 }
@@ -126,35 +126,35 @@ func TestAfter(t *testing.T) {
 }
 
 func TestAfterRefusesToLeaveTheCalendar(t *testing.T) {
-	for _, p := range []Period{{Day, 1}, {Week, 1}, {Month, 1}, {Year, 1}, {Year, 1000}} {
-		if got, err := p.After(MustParse("9999-12-31"), 0); !errors.Is(err, ErrOverflow) || !got.IsZero() {
-			t.Errorf("%s: %s, %v", p, got, err)
+	for _, period := range []Period{{Day, 1}, {Week, 1}, {Month, 1}, {Year, 1}, {Year, 1000}} {
+		if got, err := period.After(MustParse("9999-12-31"), 0); !errors.Is(err, ErrOverflow) || !got.IsZero() {
+			t.Errorf("%s: %s, %v", period, got, err)
 		}
 	}
 	if _, err := (Period{Month, 1}).After(Date{}, 0); err == nil {
 		t.Error("a period was counted from no date")
 	}
-	for _, p := range []Period{{}, {"hour", 1}, {Month, 0}, {Month, -1}, {Day, MaxCount + 1}} {
-		if got, err := p.After(MustParse("2027-01-31"), 0); err == nil {
-			t.Errorf("%#v led to %s", p, got)
+	for _, period := range []Period{{}, {"hour", 1}, {Month, 0}, {Month, -1}, {Day, MaxCount + 1}} {
+		if got, err := period.After(MustParse("2027-01-31"), 0); err == nil {
+			t.Errorf("%#v led to %s", period, got)
 		}
 	}
 }
 
 // The model steps to the first day of the target month and asks package time where that month ends.
 func TestAfterAgreesWithASimpleModel(t *testing.T) {
-	model := func(p Period, d Date, ownDay int) time.Time {
-		from := d.utc()
+	model := func(period Period, day Date, ownDay int) time.Time {
+		from := day.utc()
 		month := from.AddDate(0, 0, 1-from.Day())
-		switch p.Unit {
+		switch period.Unit {
 		case Day:
-			return from.AddDate(0, 0, p.Count)
+			return from.AddDate(0, 0, period.Count)
 		case Week:
-			return from.AddDate(0, 0, 7*p.Count)
+			return from.AddDate(0, 0, 7*period.Count)
 		case Month:
-			month = month.AddDate(0, p.Count, 0)
+			month = month.AddDate(0, period.Count, 0)
 		case Year:
-			month = month.AddDate(p.Count, 0, 0)
+			month = month.AddDate(period.Count, 0, 0)
 		}
 		last := month.AddDate(0, 1, -1).Day()
 		return month.AddDate(0, 0, min(ownDay, last)-1)
@@ -162,25 +162,25 @@ func TestAfterAgreesWithASimpleModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	units := []Unit{Day, Week, Month, Year}
 	for range 50_000 {
-		d := MustParse("1900-01-01").AddDays(random.IntN(2_958_000))
-		p, ownDay := Period{units[random.IntN(4)], 1 + random.IntN(MaxCount)}, 1+random.IntN(31)
-		want := model(p, d, ownDay)
-		got, err := p.After(d, ownDay)
+		day := MustParse("1900-01-01").AddDays(random.IntN(2_958_000))
+		period, ownDay := Period{units[random.IntN(4)], 1 + random.IntN(MaxCount)}, 1+random.IntN(31)
+		want := model(period, day, ownDay)
+		got, err := period.After(day, ownDay)
 		if want.Year() > MaxYear {
 			if !errors.Is(err, ErrOverflow) {
-				t.Fatalf("%s after %s with day %d = %s, %v; want an overflow", p, d, ownDay, got, err)
+				t.Fatalf("%s after %s with day %d = %s, %v; want an overflow", period, day, ownDay, got, err)
 			}
 		} else if err != nil || got != Of(want) {
-			t.Fatalf("%s after %s with day %d = %s, %v; want %s", p, d, ownDay, got, err, want.Format(time.DateOnly))
+			t.Fatalf("%s after %s with day %d = %s, %v; want %s", period, day, ownDay, got, err, want.Format(time.DateOnly))
 		}
 	}
 }
 
-func after(t *testing.T, p Period, d Date, ownDay int) Date {
+func after(t *testing.T, period Period, day Date, ownDay int) Date {
 	t.Helper()
-	next, err := p.After(d, ownDay)
+	next, err := period.After(day, ownDay)
 	if err != nil {
-		t.Fatalf("%s after %s: %v", p, d, err)
+		t.Fatalf("%s after %s: %v", period, day, err)
 	}
 	return next
 }

@@ -37,14 +37,14 @@ func TestStart(t *testing.T) {
 func TestStartIsTheFirstInstantOfTheDay(t *testing.T) {
 	for _, name := range []string{"America/Sao_Paulo", "Pacific/Auckland", "America/Havana", "Atlantic/Azores", "Australia/Lord_Howe", "Asia/Kathmandu"} {
 		loc := zone(t, name)
-		for d := MustParse("2018-01-01"); d.Year() < 2020; d = d.AddDays(1) {
-			start := d.Start(loc)
-			if Of(start) != d {
-				t.Fatalf("%s in %s begins on another day: %s", d, name, start)
+		for day := MustParse("2018-01-01"); day.Year() < 2020; day = day.AddDays(1) {
+			start := day.Start(loc)
+			if Of(start) != day {
+				t.Fatalf("%s in %s begins on another day: %s", day, name, start)
 			}
 			for before := start.Add(-time.Nanosecond); start.Sub(before) < 26*time.Hour; before = before.Add(-30 * time.Minute) {
-				if !Of(before).Before(d) {
-					t.Fatalf("%s in %s had begun before %s: at %s", d, name, start, before)
+				if !Of(before).Before(day) {
+					t.Fatalf("%s in %s had begun before %s: at %s", day, name, start, before)
 				}
 			}
 		}

@@ -25,59 +25,63 @@ type ACME struct {
 
 var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-func readDomains(c *Config, v string) error {
+func readDomains(cfg *Config, v string) error {
 	for part := range strings.SplitSeq(v, ",") {
 		part = strings.ToLower(strings.TrimSpace(part))
 		if part == "" {
 			continue
 		}
 		if len(part) > 253 || !domainName.MatchString(part) {
-			return fmt.Errorf("%q must be a name such as clientes.example.com, without a wildcard", part)
+			return fmt.Errorf(
+				"%q must be a name such as clientes.example.com, without a wildcard",
+				part,
+			)
 		}
-		c.TLSDomains = append(c.TLSDomains, part)
+		cfg.TLSDomains = append(cfg.TLSDomains, part)
 	}
 	return nil
 }
 
-func readDirectory(c *Config, v string) error {
-	if u, err := url.Parse(v); err != nil || u.Host == "" || u.Scheme != "https" {
-		return fmt.Errorf("%q must be an https address", v)
+func readDirectory(cfg *Config, value string) error {
+	address, err := url.Parse(value)
+	if err != nil || address.Host == "" || address.Scheme != "https" {
+		return fmt.Errorf("%q must be an https address", value)
 	}
-	c.ACME.Directory = v
+	cfg.ACME.Directory = value
 	return nil
 }
 
-func readACMEEmail(c *Config, v string) error {
-	if v == "" {
+func readACMEEmail(cfg *Config, value string) error {
+	if value == "" {
 		return nil
 	}
-	if a, err := mail.ParseAddress(v); err != nil || a.Address != v {
-		return fmt.Errorf("%q must be an e-mail address", v)
+	if address, err := mail.ParseAddress(value); err != nil || address.Address != value {
+		return fmt.Errorf("%q must be an e-mail address", value)
 	}
-	c.ACME.Email = v
+	cfg.ACME.Email = value
 	return nil
 }
 
-func readBinding(c *Config, v string) error {
-	if v == "" {
+func readBinding(cfg *Config, value string) error {
+	if value == "" {
 		return nil
 	}
-	id, key, found := strings.Cut(v, ":")
+	id, key, found := strings.Cut(value, ":")
 	decoded, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(key, "="))
 	if !found || id == "" || err != nil || len(decoded) == 0 {
 		return errors.New("must be a key id, a colon and a key in base64url") // the value is a secret
 	}
-	c.ACME.KeyID, c.ACME.MACKey = id, decoded
+	cfg.ACME.KeyID, cfg.ACME.MACKey = id, decoded
 	return nil
 }
 
-func readACMEListen(c *Config, v string) error {
-	secure, plain, _ := strings.Cut(v, ",")
+func readACMEListen(cfg *Config, value string) error {
+	secure, plain, _ := strings.Cut(value, ",")
 	for _, address := range []string{secure, plain} {
 		if _, _, err := net.SplitHostPort(strings.TrimSpace(address)); err != nil {
-			return fmt.Errorf("%q must be two addresses such as :443,:80", v)
+			return fmt.Errorf("%q must be two addresses such as :443,:80", value)
 		}
 	}
-	c.ACME.Listen, c.ACME.ListenHTTP = strings.TrimSpace(secure), strings.TrimSpace(plain)
+	cfg.ACME.Listen, cfg.ACME.ListenHTTP = strings.TrimSpace(secure), strings.TrimSpace(plain)
 	return nil
 }

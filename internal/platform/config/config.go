@@ -47,7 +47,9 @@ type Config struct {
 }
 
 // Embedded reports whether the database is SQLite.
-func (c Config) Embedded() bool { return strings.HasPrefix(c.DatabaseURL, "sqlite:") }
+func (c Config) Embedded() bool {
+	return strings.HasPrefix(c.DatabaseURL, "sqlite:")
+}
 
 // HTTPS reports whether the program serves HTTPS itself.
 func (c Config) HTTPS() bool { return c.TLSCert != "" || len(c.TLSDomains) > 0 }
@@ -86,7 +88,7 @@ type Setting struct {
 	Default string
 	Help    string
 	Serving bool // only of use to a server
-	read    func(c *Config, value string) error
+	read    func(cfg *Config, value string) error
 }
 
 // Settings is the table.
@@ -96,16 +98,24 @@ var Settings = []Setting{
 		Help: "address to serve on", read: readListen,
 	},
 	{
-		Name: "database-url", Env: "CARTEIRA_DATABASE_URL",
-		Help: "postgres://… or sqlite:FILE (default: a SQLite file in the data folder)", read: readDatabase,
+		Name: "database-url",
+		Env:  "CARTEIRA_DATABASE_URL",
+		Help: "postgres://… or sqlite:FILE (default: a SQLite file in the data folder)",
+		read: readDatabase,
 	},
 	{
-		Name: "data-dir", Env: "CARTEIRA_DATA_DIR", Default: "./carteira-data",
-		Help: "folder of the embedded database and the key file", read: text(func(c *Config) *string { return &c.DataDir }),
+		Name:    "data-dir",
+		Env:     "CARTEIRA_DATA_DIR",
+		Default: "./carteira-data",
+		Help:    "folder of the embedded database and the key file",
+		read:    text(func(cfg *Config) *string { return &cfg.DataDir }),
 	},
 	{
-		Name: "public-url", Env: "CARTEIRA_PUBLIC_URL", Serving: true,
-		Help: "what links in answers start with (default: http:// and the listen address)", read: readPublicURL,
+		Name:    "public-url",
+		Env:     "CARTEIRA_PUBLIC_URL",
+		Serving: true,
+		Help:    "what links in answers start with (default: http:// and the listen address)",
+		read:    readPublicURL,
 	},
 	{
 		Env: "CARTEIRA_SECRET_KEY",
@@ -114,93 +124,144 @@ var Settings = []Setting{
 		read: readKeys,
 	},
 	{
-		Name: "rate-limit", Env: "CARTEIRA_RATE_LIMIT", Default: "60", Serving: true,
-		Help: "calls a minute per token; 0 switches the limit off", read: whole(func(c *Config) *int { return &c.RateLimit }, 0, 1_000_000),
+		Name:    "rate-limit",
+		Env:     "CARTEIRA_RATE_LIMIT",
+		Default: "60",
+		Serving: true,
+		Help:    "calls a minute per token; 0 switches the limit off",
+		read:    whole(func(cfg *Config) *int { return &cfg.RateLimit }, 0, 1_000_000),
 	},
 	{
 		Name: "webhook-allow-networks", Env: "CARTEIRA_WEBHOOK_ALLOW_NETWORKS", Serving: true,
 		Help: "internal networks that webhooks may reach, for trials, e.g. 127.0.0.0/8",
-		read: networks(func(c *Config) *[]netip.Prefix { return &c.WebhookAllowNetworks }),
+		read: networks(func(cfg *Config) *[]netip.Prefix { return &cfg.WebhookAllowNetworks }),
 	},
 	{
-		Name: "webhooks-per-company", Env: "CARTEIRA_WEBHOOKS_PER_COMPANY", Default: "2", Serving: true,
-		Help: "how many webhooks a company may have", read: whole(func(c *Config) *int { return &c.WebhooksPerCompany }, 1, 1000),
+		Name:    "webhooks-per-company",
+		Env:     "CARTEIRA_WEBHOOKS_PER_COMPANY",
+		Default: "2",
+		Serving: true,
+		Help:    "how many webhooks a company may have",
+		read:    whole(func(cfg *Config) *int { return &cfg.WebhooksPerCompany }, 1, 1000),
 	},
 	{
-		Name: "webhook-retry-delays", Env: "CARTEIRA_WEBHOOK_RETRY_DELAYS", Default: "0s,1m,5m,30m,2h,6h", Serving: true,
-		Help: "the wait before each of the six delivery attempts", read: readDelays,
+		Name:    "webhook-retry-delays",
+		Env:     "CARTEIRA_WEBHOOK_RETRY_DELAYS",
+		Default: "0s,1m,5m,30m,2h,6h",
+		Serving: true,
+		Help:    "the wait before each of the six delivery attempts",
+		read:    readDelays,
 	},
 	{
-		Name: "webhook-history-days", Env: "CARTEIRA_WEBHOOK_HISTORY_DAYS", Default: "30", Serving: true,
-		Help: "how many days events and the history of deliveries are kept",
-		read: whole(func(c *Config) *int { return &c.WebhookHistoryDays }, 1, 3650),
+		Name:    "webhook-history-days",
+		Env:     "CARTEIRA_WEBHOOK_HISTORY_DAYS",
+		Default: "30",
+		Serving: true,
+		Help:    "how many days events and the history of deliveries are kept",
+		read:    whole(func(cfg *Config) *int { return &cfg.WebhookHistoryDays }, 1, 3650),
 	},
 	{
-		Name: "message-allow-networks", Env: "CARTEIRA_MESSAGE_ALLOW_NETWORKS", Serving: true,
+		Name:    "message-allow-networks",
+		Env:     "CARTEIRA_MESSAGE_ALLOW_NETWORKS",
+		Serving: true,
 		Help: "internal networks where message channels may find a mail relay or a WhatsApp bridge, by http too, " +
 			"e.g. 10.0.0.0/8",
-		read: networks(func(c *Config) *[]netip.Prefix { return &c.MessageAllowNetworks }),
+		read: networks(func(cfg *Config) *[]netip.Prefix { return &cfg.MessageAllowNetworks }),
 	},
 	{
-		Name: "message-history-days", Env: "CARTEIRA_MESSAGE_HISTORY_DAYS", Default: "365", Serving: true,
-		Help: "how many days the log of messages is kept", read: whole(func(c *Config) *int { return &c.MessageHistoryDays }, 1, 3650),
+		Name:    "message-history-days",
+		Env:     "CARTEIRA_MESSAGE_HISTORY_DAYS",
+		Default: "365",
+		Serving: true,
+		Help:    "how many days the log of messages is kept",
+		read:    whole(func(cfg *Config) *int { return &cfg.MessageHistoryDays }, 1, 3650),
 	},
 	{
-		Name: "audit-days", Env: "CARTEIRA_AUDIT_DAYS", Default: "400", Serving: true,
-		Help: "how many days the audit log is kept", read: whole(func(c *Config) *int { return &c.AuditDays }, 1, 3650),
+		Name:    "audit-days",
+		Env:     "CARTEIRA_AUDIT_DAYS",
+		Default: "400",
+		Serving: true,
+		Help:    "how many days the audit log is kept",
+		read:    whole(func(cfg *Config) *int { return &cfg.AuditDays }, 1, 3650),
 	},
 	{
-		Name: "backup-dir", Env: "CARTEIRA_BACKUP_DIR", Serving: true,
-		Help: "folder in which the server keeps a copy of the embedded database for each night (default: none)",
-		read: text(func(c *Config) *string { return &c.BackupDir }),
+		Name:    "backup-dir",
+		Env:     "CARTEIRA_BACKUP_DIR",
+		Serving: true,
+		Help:    "folder in which the server keeps a copy of the embedded database for each night (default: none)",
+		read:    text(func(cfg *Config) *string { return &cfg.BackupDir }),
 	},
 	{
-		Name: "backup-days", Env: "CARTEIRA_BACKUP_DAYS", Default: "14", Serving: true,
-		Help: "how many days the copies in --backup-dir are kept", read: whole(func(c *Config) *int { return &c.BackupDays }, 1, 3650),
+		Name:    "backup-days",
+		Env:     "CARTEIRA_BACKUP_DAYS",
+		Default: "14",
+		Serving: true,
+		Help:    "how many days the copies in --backup-dir are kept",
+		read:    whole(func(cfg *Config) *int { return &cfg.BackupDays }, 1, 3650),
 	},
 	{
-		Name: "tls-cert", Env: "CARTEIRA_TLS_CERT", Serving: true,
-		Help: "serve HTTPS with this certificate file, reread when it changes", read: text(func(c *Config) *string { return &c.TLSCert }),
+		Name:    "tls-cert",
+		Env:     "CARTEIRA_TLS_CERT",
+		Serving: true,
+		Help:    "serve HTTPS with this certificate file, reread when it changes",
+		read:    text(func(cfg *Config) *string { return &cfg.TLSCert }),
 	},
 	{
-		Name: "tls-key", Env: "CARTEIRA_TLS_KEY", Serving: true,
-		Help: "key file of --tls-cert", read: text(func(c *Config) *string { return &c.TLSKey }),
+		Name:    "tls-key",
+		Env:     "CARTEIRA_TLS_KEY",
+		Serving: true,
+		Help:    "key file of --tls-cert",
+		read:    text(func(cfg *Config) *string { return &cfg.TLSKey }),
 	},
 	{
-		Name: "tls-domain", Env: "CARTEIRA_TLS_DOMAIN", Serving: true,
-		Help: "serve HTTPS with certificates obtained by ACME for this domain, or for several with commas between them",
-		read: readDomains,
+		Name:    "tls-domain",
+		Env:     "CARTEIRA_TLS_DOMAIN",
+		Serving: true,
+		Help:    "serve HTTPS with certificates obtained by ACME for this domain, or for several with commas between them",
+		read:    readDomains,
 	},
 	{
-		Name: "acme-directory", Env: "CARTEIRA_ACME_DIRECTORY", Default: "https://acme-v02.api.letsencrypt.org/directory", Serving: true,
-		Help: "address of the certificate authority of --tls-domain", read: readDirectory,
+		Name:    "acme-directory",
+		Env:     "CARTEIRA_ACME_DIRECTORY",
+		Default: "https://acme-v02.api.letsencrypt.org/directory",
+		Serving: true,
+		Help:    "address of the certificate authority of --tls-domain",
+		read:    readDirectory,
 	},
 	{
-		Name: "acme-email", Env: "CARTEIRA_ACME_EMAIL", Serving: true,
-		Help: "where the certificate authority writes to when there is trouble", read: readACMEEmail,
+		Name:    "acme-email",
+		Env:     "CARTEIRA_ACME_EMAIL",
+		Serving: true,
+		Help:    "where the certificate authority writes to when there is trouble",
+		read:    readACMEEmail,
 	},
 	{
-		Env: "CARTEIRA_ACME_EAB", Serving: true,
-		Help: "key id and base64url key, with a colon between them, for a certificate authority that asks for an external account binding",
-		read: readBinding,
+		Env:     "CARTEIRA_ACME_EAB",
+		Serving: true,
+		Help:    "key id and base64url key, with a colon between them, for a certificate authority that asks for an external account binding",
+		read:    readBinding,
 	},
 	{
-		Name: "acme-listen", Env: "CARTEIRA_ACME_LISTEN", Default: ":443,:80", Serving: true,
-		Help: "with --tls-domain: the addresses of HTTPS and of HTTP, which redirects; the authority must reach them on ports 443 and 80",
-		read: readACMEListen,
+		Name:    "acme-listen",
+		Env:     "CARTEIRA_ACME_LISTEN",
+		Default: ":443,:80",
+		Serving: true,
+		Help:    "with --tls-domain: the addresses of HTTPS and of HTTP, which redirects; the authority must reach them on ports 443 and 80",
+		read:    readACMEListen,
 	},
 	{
 		Name: "trusted-proxies", Env: "CARTEIRA_TRUSTED_PROXIES", Serving: true,
 		Help: "networks whose X-Forwarded-For and X-Forwarded-Proto are believed, e.g. 10.0.0.0/8",
-		read: networks(func(c *Config) *[]netip.Prefix { return &c.TrustedProxies }),
+		read: networks(func(cfg *Config) *[]netip.Prefix { return &cfg.TrustedProxies }),
 	},
 	{
 		Env: "CARTEIRA_METRICS_TOKEN", Serving: true,
 		Help: "bearer token for /metrics; without one it answers on a loopback address only",
-		read: text(func(c *Config) *string { return &c.MetricsToken }),
+		read: text(func(cfg *Config) *string { return &cfg.MetricsToken }),
 	},
 	{
-		Env: "CARTEIRA_MAIL_URL", Serving: true,
+		Env:     "CARTEIRA_MAIL_URL",
+		Serving: true,
 		Help: "mail server for links to users (forgotten passwords, addresses to confirm): smtp://user:password@host:587 with STARTTLS, " +
 			"smtps://…:465 with TLS; without one no mail is sent",
 		read: readMail,
@@ -211,13 +272,20 @@ var Settings = []Setting{
 		read: readMailFrom,
 	},
 	{
-		Name: "sandbox-gateway", Env: "CARTEIRA_SANDBOX_GATEWAY", Default: "auto", Serving: true,
-		Help: "whether companies may choose the gateway that only pretends: on, off, or auto (off where the public URL is https)",
-		read: readSwitch(func(c *Config) *Switch { return &c.SandboxGateway }),
+		Name:    "sandbox-gateway",
+		Env:     "CARTEIRA_SANDBOX_GATEWAY",
+		Default: "auto",
+		Serving: true,
+		Help:    "whether companies may choose the gateway that only pretends: on, off, or auto (off where the public URL is https)",
+		read:    readSwitch(func(cfg *Config) *Switch { return &cfg.SandboxGateway }),
 	},
 	{
-		Name: "shutdown-delay", Env: "CARTEIRA_SHUTDOWN_DELAY", Default: "0s", Serving: true,
-		Help: "how long to serve on after SIGTERM while /readyz is red, for a balancer to notice", read: readShutdownDelay,
+		Name:    "shutdown-delay",
+		Env:     "CARTEIRA_SHUTDOWN_DELAY",
+		Default: "0s",
+		Serving: true,
+		Help:    "how long to serve on after SIGTERM while /readyz is red, for a balancer to notice",
+		read:    readShutdownDelay,
 	},
 	{
 		Name: "log-level", Env: "CARTEIRA_LOG_LEVEL", Default: "info",
@@ -232,24 +300,24 @@ var Settings = []Setting{
 // Load reads every setting: the flag if given, else the environment, else the
 // default. flag and env return what was given and whether anything was.
 func Load(flag, env func(name string) (string, bool)) (Config, error) {
-	var c Config
+	var cfg Config
 	var wrong []error
-	for _, s := range Settings {
-		value, from := s.Default, s.Env
-		if v, ok := env(s.Env); ok && v != "" {
+	for _, setting := range Settings {
+		value, from := setting.Default, setting.Env
+		if v, ok := env(setting.Env); ok && v != "" {
 			value = v
 		}
-		if v, ok := flag(s.Name); ok && s.Name != "" {
-			value, from = v, "--"+s.Name
+		if v, ok := flag(setting.Name); ok && setting.Name != "" {
+			value, from = v, "--"+setting.Name
 		}
-		if err := s.read(&c, strings.TrimSpace(value)); err != nil {
+		if err := setting.read(&cfg, strings.TrimSpace(value)); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", from, err))
 		}
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return c, err
+		return cfg, err
 	}
-	return c, c.complete()
+	return cfg, cfg.complete()
 }
 
 // complete fills in what follows from other settings, and refuses those that

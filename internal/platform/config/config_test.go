@@ -21,31 +21,31 @@ func lookup(values map[string]string) func(string) (string, bool) {
 
 func load(t *testing.T, flags, env map[string]string) config.Config {
 	t.Helper()
-	c, err := config.Load(lookup(flags), lookup(env))
+	cfg, err := config.Load(lookup(flags), lookup(env))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return cfg
 }
 
 func TestDefaultsAreTheContract(t *testing.T) {
-	c := load(t, nil, nil)
+	cfg := load(t, nil, nil)
 	want := []time.Duration{0, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
 	switch {
-	case c.Listen != "127.0.0.1:8080", c.PublicURL != "http://127.0.0.1:8080", c.DataDir != "./carteira-data",
-		c.DatabaseURL != "sqlite:carteira-data/carteira.db", !c.Embedded(), c.HTTPS(), c.RateLimit != 60,
-		c.WebhooksPerCompany != 2, c.WebhookHistoryDays != 30, c.AuditDays != 400, !slices.Equal(c.WebhookRetryDelays, want), c.LogLevel != slog.LevelInfo, c.LogFormat != "text":
-		t.Errorf("%+v", c)
+	case cfg.Listen != "127.0.0.1:8080", cfg.PublicURL != "http://127.0.0.1:8080", cfg.DataDir != "./carteira-data",
+		cfg.DatabaseURL != "sqlite:carteira-data/carteira.db", !cfg.Embedded(), cfg.HTTPS(), cfg.RateLimit != 60,
+		cfg.WebhooksPerCompany != 2, cfg.WebhookHistoryDays != 30, cfg.AuditDays != 400, !slices.Equal(cfg.WebhookRetryDelays, want), cfg.LogLevel != slog.LevelInfo, cfg.LogFormat != "text":
+		t.Errorf("%+v", cfg)
 	}
 }
 
 func TestFlagBeatsEnvironmentBeatsDefault(t *testing.T) {
 	env := map[string]string{"CARTEIRA_RATE_LIMIT": "10", "CARTEIRA_LISTEN": "127.0.0.1:1"}
-	if c := load(t, map[string]string{"listen": "127.0.0.1:2"}, env); c.Listen != "127.0.0.1:2" || c.RateLimit != 10 {
-		t.Errorf("%+v", c)
+	if cfg := load(t, map[string]string{"listen": "127.0.0.1:2"}, env); cfg.Listen != "127.0.0.1:2" || cfg.RateLimit != 10 {
+		t.Errorf("%+v", cfg)
 	}
-	if c := load(t, nil, map[string]string{"CARTEIRA_RATE_LIMIT": ""}); c.RateLimit != 60 {
-		t.Errorf("an empty variable is not a default: %+v", c)
+	if cfg := load(t, nil, map[string]string{"CARTEIRA_RATE_LIMIT": ""}); cfg.RateLimit != 60 {
+		t.Errorf("an empty variable is not a default: %+v", cfg)
 	}
 }
 
@@ -68,10 +68,10 @@ func TestPublicURLFollowsTheOthers(t *testing.T) {
 }
 
 func TestNetworksTakeAddressesAndSpaces(t *testing.T) {
-	c := load(t, nil, map[string]string{"CARTEIRA_TRUSTED_PROXIES": " 10.1.2.3/8 , 192.0.2.7,::1 "})
+	cfg := load(t, nil, map[string]string{"CARTEIRA_TRUSTED_PROXIES": " 10.1.2.3/8 , 192.0.2.7,::1 "})
 	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("::1/128")}
-	if !slices.Equal(c.TrustedProxies, want) {
-		t.Errorf("%v", c.TrustedProxies)
+	if !slices.Equal(cfg.TrustedProxies, want) {
+		t.Errorf("%v", cfg.TrustedProxies)
 	}
 }
 
@@ -135,9 +135,9 @@ func TestErrorsDoNotShowSecrets(t *testing.T) {
 }
 
 func TestSecretsHaveNoFlag(t *testing.T) {
-	for _, s := range config.Settings {
-		if secret := strings.Contains(s.Env, "SECRET") || strings.Contains(s.Env, "TOKEN") || strings.Contains(s.Env, "EAB"); secret && s.Name != "" {
-			t.Errorf("--%s can be read by everybody who lists processes", s.Name)
+	for _, setting := range config.Settings {
+		if secret := strings.Contains(setting.Env, "SECRET") || strings.Contains(setting.Env, "TOKEN") || strings.Contains(setting.Env, "EAB"); secret && setting.Name != "" {
+			t.Errorf("--%s can be read by everybody who lists processes", setting.Name)
 		}
 	}
 }

@@ -15,154 +15,155 @@ import (
 )
 
 func text(field func(*Config) *string) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		*field(c) = v
+	return func(cfg *Config, v string) error {
+		*field(cfg) = v
 		return nil
 	}
 }
 
 func whole(field func(*Config) *int, low, high int) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < low || n > high {
-			return fmt.Errorf("%q must be a whole number from %d to %d", v, low, high)
+	return func(cfg *Config, value string) error {
+		number, err := strconv.Atoi(value)
+		if err != nil || number < low || number > high {
+			return fmt.Errorf("%q must be a whole number from %d to %d", value, low, high)
 		}
-		*field(c) = n
+		*field(cfg) = number
 		return nil
 	}
 }
 
 func networks(field func(*Config) *[]netip.Prefix) func(*Config, string) error {
-	return func(c *Config, v string) error {
+	return func(cfg *Config, v string) error {
 		for part := range strings.SplitSeq(v, ",") {
 			if part = strings.TrimSpace(part); part == "" {
 				continue
 			}
-			p, err := netip.ParsePrefix(part)
+			network, err := netip.ParsePrefix(part)
 			if addr, e := netip.ParseAddr(part); err != nil && e == nil {
-				p, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+				network, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 			}
 			if err != nil {
 				return fmt.Errorf("%q must be a network such as 10.0.0.0/8", part)
 			}
-			*field(c) = append(*field(c), p.Masked())
+			*field(cfg) = append(*field(cfg), network.Masked())
 		}
 		return nil
 	}
 }
 
-func readListen(c *Config, v string) error {
-	if _, _, err := net.SplitHostPort(v); err != nil {
-		return fmt.Errorf("%q must be an address such as 127.0.0.1:8080", v)
+func readListen(cfg *Config, value string) error {
+	if _, _, err := net.SplitHostPort(value); err != nil {
+		return fmt.Errorf("%q must be an address such as 127.0.0.1:8080", value)
 	}
-	c.Listen = v
+	cfg.Listen = value
 	return nil
 }
 
-func readDatabase(c *Config, v string) error {
-	scheme, _, _ := strings.Cut(v, ":")
+func readDatabase(cfg *Config, value string) error {
+	scheme, _, _ := strings.Cut(value, ":")
 	switch scheme {
 	case "", "sqlite":
 	case "postgres", "postgresql":
-		if u, err := url.Parse(v); err != nil || u.Host == "" {
+		if address, err := url.Parse(value); err != nil || address.Host == "" {
 			return errors.New("must look like postgres://user:password@host:5432/database") // the value may hold a password
 		}
 	default:
 		return errors.New("must start with sqlite: or postgres://")
 	}
-	c.DatabaseURL = v
+	cfg.DatabaseURL = value
 	return nil
 }
 
-func readPublicURL(c *Config, v string) error {
-	if v == "" {
+func readPublicURL(cfg *Config, value string) error {
+	if value == "" {
 		return nil
 	}
-	u, err := url.Parse(v)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("%q must be a web address such as https://clientes.example.com", v)
+	address, err := url.Parse(value)
+	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
+		return fmt.Errorf("%q must be a web address such as https://clientes.example.com", value)
 	}
-	c.PublicURL = strings.TrimRight(v, "/")
+	cfg.PublicURL = strings.TrimRight(value, "/")
 	return nil
 }
 
-func readKeys(c *Config, v string) error {
-	if v == "" {
+func readKeys(cfg *Config, value string) error {
+	if value == "" {
 		return nil
 	}
-	for part := range strings.SplitSeq(v, ",") {
-		k, err := secret.ParseKey(strings.TrimSpace(part))
+	for part := range strings.SplitSeq(value, ",") {
+		key, err := secret.ParseKey(strings.TrimSpace(part))
 		if err != nil {
 			return err
 		}
-		c.SecretKeys = append(c.SecretKeys, k)
+		cfg.SecretKeys = append(cfg.SecretKeys, key)
 	}
 	return nil
 }
 
-func readDelays(c *Config, v string) error {
-	for part := range strings.SplitSeq(v, ",") {
-		d, err := time.ParseDuration(strings.TrimSpace(part))
-		if err != nil || d < 0 {
-			return fmt.Errorf("%q must be a list of waits such as 0s,1m,5m", v)
+func readDelays(cfg *Config, value string) error {
+	for part := range strings.SplitSeq(value, ",") {
+		span, err := time.ParseDuration(strings.TrimSpace(part))
+		if err != nil || span < 0 {
+			return fmt.Errorf("%q must be a list of waits such as 0s,1m,5m", value)
 		}
-		c.WebhookRetryDelays = append(c.WebhookRetryDelays, d)
+		cfg.WebhookRetryDelays = append(cfg.WebhookRetryDelays, span)
 	}
 	return nil
 }
 
-func readShutdownDelay(c *Config, v string) error {
+func readShutdownDelay(cfg *Config, value string) error {
 	const longest = 5 * time.Minute
-	d, err := time.ParseDuration(v)
-	if err != nil || d < 0 || d > longest {
-		return fmt.Errorf("%q must be a time from 0s to %s, such as 10s", v, longest)
+	span, err := time.ParseDuration(value)
+	if err != nil || span < 0 || span > longest {
+		return fmt.Errorf("%q must be a time from 0s to %s, such as 10s", value, longest)
 	}
-	c.ShutdownDelay = d
+	cfg.ShutdownDelay = span
 	return nil
 }
 
-func readMail(c *Config, v string) error {
-	if v == "" {
+func readMail(cfg *Config, value string) error {
+	if value == "" {
 		return nil
 	}
-	u, err := url.Parse(v)
-	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
+	address, err := url.Parse(value)
+	if err != nil || address.Hostname() == "" || address.Scheme != "smtp" && address.Scheme != "smtps" {
 		return errors.New("must look like smtp://user:password@host:587 or smtps://user:password@host:465") // the value may hold a password
 	}
-	c.Mail = u
+	cfg.Mail = address
 	return nil
 }
 
-func readMailFrom(c *Config, v string) error {
-	if a, err := mail.ParseAddress(v); v != "" && (err != nil || a.Address != v) {
-		return fmt.Errorf("%q must be an e-mail address such as carteira@example.com", v)
+func readMailFrom(cfg *Config, value string) error {
+	address, err := mail.ParseAddress(value)
+	if value != "" && (err != nil || address.Address != value) {
+		return fmt.Errorf("%q must be an e-mail address such as carteira@example.com", value)
 	}
-	c.MailFrom = v
+	cfg.MailFrom = value
 	return nil
 }
 
 func readSwitch(field func(*Config) *Switch) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		switch position := Switch(v); position {
+	return func(cfg *Config, value string) error {
+		switch position := Switch(value); position {
 		case SwitchOn, SwitchOff, SwitchAuto:
-			*field(c) = position
+			*field(cfg) = position
 			return nil
 		}
-		return fmt.Errorf("%q must be on, off or auto", v)
+		return fmt.Errorf("%q must be on, off or auto", value)
 	}
 }
 
-func readLevel(c *Config, v string) error {
-	if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
+func readLevel(cfg *Config, v string) error {
+	if err := cfg.LogLevel.UnmarshalText([]byte(v)); err != nil {
 		return fmt.Errorf("%q must be debug, info, warn or error", v)
 	}
 	return nil
 }
 
-func readFormat(c *Config, v string) error {
-	if v != "text" && v != "json" {
-		return fmt.Errorf("%q must be text or json", v)
+func readFormat(cfg *Config, value string) error {
+	if value != "text" && value != "json" {
+		return fmt.Errorf("%q must be text or json", value)
 	}
-	c.LogFormat = v
+	cfg.LogFormat = value
 	return nil
 }

@@ -41,7 +41,9 @@ type Error struct {
 }
 
 // New makes a fault that has a message and nothing more.
-func New(kind Kind, message string) error { return &Error{Kind: kind, Message: message} }
+func New(kind Kind, message string) error {
+	return &Error{Kind: kind, Message: message}
+}
 
 // NotFound says that what (a customer, a page) does not exist, or not for this caller.
 func NotFound(what string) error { return New(KindNotFound, what+" not found") }
@@ -96,11 +98,11 @@ func Internal(cause error) error {
 
 // Error tells everything, for logs; callers are shown Public.
 func (e *Error) Error() string {
-	s := string(e.Kind) + ": " + e.Message
+	text := string(e.Kind) + ": " + e.Message
 	if e.cause != nil {
-		s += ": " + e.cause.Error()
+		text += ": " + e.cause.Error()
 	}
-	return s
+	return text
 }
 
 // Unwrap returns the private cause.
@@ -111,19 +113,19 @@ func KindOf(err error) Kind { return outermost(err).Kind }
 
 // Public is what callers may read of err: never a cause, and nothing at all of an internal fault.
 func Public(err error) string {
-	e := outermost(err)
-	if e.Kind == KindInternal {
+	failure := outermost(err)
+	if failure.Kind == KindInternal {
 		return internalMessage
 	}
-	return e.Message
+	return failure.Message
 }
 
 // FieldsOf returns the fields that err says failed.
 func FieldsOf(err error) Fields { return outermost(err).Fields }
 
 func outermost(err error) *Error {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e
+	if failure, ok := errors.AsType[*Error](err); ok {
+		return failure
 	}
 	return &Error{Kind: KindInternal}
 }

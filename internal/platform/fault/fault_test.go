@@ -51,42 +51,42 @@ func TestTheCauseIsReachableButNeverPublic(t *testing.T) {
 		if !errors.Is(err, cause) || strings.Contains(Public(err), "hunter2") {
 			t.Errorf("%v: public text %q", err, Public(err))
 		}
-		e, _ := errors.AsType[*Error](err)
-		if out, _ := json.Marshal(e); strings.Contains(string(out), "hunter2") {
+		failure, _ := errors.AsType[*Error](err)
+		if out, _ := json.Marshal(failure); strings.Contains(string(out), "hunter2") {
 			t.Errorf("JSON leaks the cause: %s", out)
 		}
 	}
 }
 
 func TestFieldsKeepTheOrderOfFirstFailure(t *testing.T) {
-	var f Fields
-	if field, reason := f.First(); !f.Empty() || field != "" || reason != "" || f.Err() != nil || f.Get("name") != nil {
+	var fields Fields
+	if field, reason := fields.First(); !fields.Empty() || field != "" || reason != "" || fields.Err() != nil || fields.Get("name") != nil {
 		t.Error("the zero Fields is not empty")
 	}
-	f.Add("whatsapp", "must have 10 to 15 digits")
-	f.Add("email", "must be a valid e-mail address")
-	f.Add("whatsapp", "is taken")
-	f.Add("a\"<b", "unknown field")
+	fields.Add("whatsapp", "must have 10 to 15 digits")
+	fields.Add("email", "must be a valid e-mail address")
+	fields.Add("whatsapp", "is taken")
+	fields.Add("a\"<b", "unknown field")
 
-	out, err := json.Marshal(struct{ Errors Fields }{f})
+	out, err := json.Marshal(struct{ Errors Fields }{fields})
 	want := `{"Errors":{"whatsapp":["must have 10 to 15 digits","is taken"],"email":["must be a valid e-mail address"],"a\"\u003cb":["unknown field"]}}`
 	if err != nil || string(out) != want {
 		t.Errorf("JSON = %s, %v", out, err)
 	}
-	if got := Public(f.Err()); got != "whatsapp: must have 10 to 15 digits" {
+	if got := Public(fields.Err()); got != "whatsapp: must have 10 to 15 digits" {
 		t.Errorf("message %q", got)
 	}
-	if got := f.Get("whatsapp"); !slices.Equal(got, []string{"must have 10 to 15 digits", "is taken"}) {
+	if got := fields.Get("whatsapp"); !slices.Equal(got, []string{"must have 10 to 15 digits", "is taken"}) {
 		t.Errorf("Get = %q", got)
 	}
 	var order []string
-	for field := range FieldsOf(fmt.Errorf("create: %w", f.Err())).All() {
+	for field := range FieldsOf(fmt.Errorf("create: %w", fields.Err())).All() {
 		order = append(order, field)
 	}
 	if !slices.Equal(order, []string{"whatsapp", "email", "a\"<b"}) {
 		t.Errorf("order %q", order)
 	}
-	for range f.All() {
+	for range fields.All() {
 		break
 	}
 	if out, err := json.Marshal(Fields{}); err != nil || string(out) != "{}" {

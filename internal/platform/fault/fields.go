@@ -53,8 +53,8 @@ func (f Fields) Get(field string) []string {
 // All walks the fields in order with their reasons.
 func (f Fields) All() iter.Seq2[string, []string] {
 	return func(yield func(string, []string) bool) {
-		for _, e := range f.entries {
-			if !yield(e.field, e.reasons) {
+		for _, entry := range f.entries {
+			if !yield(entry.field, entry.reasons) {
 				return
 			}
 		}
@@ -71,31 +71,31 @@ func (f Fields) Err() error {
 
 // MarshalJSON writes an object of arrays with its keys in order.
 func (f Fields) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	for i, e := range f.entries {
+	data := []byte{'{'}
+	for i, entry := range f.entries {
 		if i > 0 {
-			b = append(b, ',')
+			data = append(data, ',')
 		}
-		field, err := json.Marshal(e.field)
+		field, err := json.Marshal(entry.field)
 		if err != nil {
 			return nil, err
 		}
-		reasons, err := json.Marshal(e.reasons)
+		reasons, err := json.Marshal(entry.reasons)
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(append(b, field...), ':'), reasons...)
+		data = append(append(append(data, field...), ':'), reasons...)
 	}
-	return append(b, '}'), nil
+	return append(data, '}'), nil
 }
 
 // Clone returns a copy that can be added to without changing f.
 func (f Fields) Clone() Fields {
-	var c Fields
+	var fields Fields
 	for field, reasons := range f.All() {
 		for _, reason := range reasons {
-			c.Add(field, reason)
+			fields.Add(field, reason)
 		}
 	}
-	return c
+	return fields
 }

@@ -41,10 +41,10 @@ type Log struct {
 }
 
 // Write implements io.Writer.
-func (l *Log) Write(b []byte) (int, error) {
+func (l *Log) Write(data []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.text.Write(b)
+	return l.text.Write(data)
 }
 
 // String is all that was written so far.

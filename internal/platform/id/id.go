@@ -13,8 +13,8 @@ import (
 )
 
 // NewEvent makes the id of an event that happened at t: evt_ and a ULID.
-func NewEvent(t time.Time) string {
-	ms := uint64(max(t.UnixMilli(), 0)) // the format has no room for times before 1970
+func NewEvent(at time.Time) string {
+	ms := uint64(max(at.UnixMilli(), 0)) // the format has no room for times before 1970
 	return "evt_" + ulid.MustNew(ms, rand.Reader).String()
 }
 

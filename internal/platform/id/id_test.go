@@ -70,9 +70,9 @@ func TestNewCodeIsUnbiased(t *testing.T) {
 	if len(counts) != 62 {
 		t.Fatalf("%d different characters", len(counts))
 	}
-	for r, n := range counts { // the bias of b%62 alone would be +25% for the first eight characters; 8 sigma is 11%
-		if n < perCharacter*89/100 || n > perCharacter*111/100 {
-			t.Errorf("%q came %d times, want about %d", r, n, perCharacter)
+	for r, count := range counts { // the bias of b%62 alone would be +25% for the first eight characters; 8 sigma is 11%
+		if count < perCharacter*89/100 || count > perCharacter*111/100 {
+			t.Errorf("%q came %d times, want about %d", r, count, perCharacter)
 		}
 	}
 	for _, n := range []int{0, 1, 63, 64, 65} {
@@ -123,12 +123,12 @@ func FuzzValidToken(f *testing.F) {
 	f.Add("cart_" + strings.Repeat("0", 40))
 	f.Add("cart_")
 	f.Add("\xff")
-	f.Fuzz(func(t *testing.T, s string) {
-		if !ValidToken(s) {
+	f.Fuzz(func(t *testing.T, text string) {
+		if !ValidToken(text) {
 			return
 		}
-		if len(s) != 45 || s != "cart_"+s[5:39]+checksum(s[5:39]) {
-			t.Errorf("%q passed", s)
+		if len(text) != 45 || text != "cart_"+text[5:39]+checksum(text[5:39]) {
+			t.Errorf("%q passed", text)
 		}
 	})
 }

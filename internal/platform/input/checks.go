@@ -23,18 +23,18 @@ import (
 // taken as its digits, since automation platforms send phones and keys so.
 func (f *Form) Text(name string, limit int) Opt[string] {
 	return check(f, name, func(v any) (string, string) {
-		s, ok := plain(v)
+		value, ok := plain(v)
 		switch {
 		case !ok:
 			return "", "must be a text"
-		case !utf8.ValidString(s):
+		case !utf8.ValidString(value):
 			return "", "must be valid UTF-8"
-		case strings.ContainsFunc(s, forbidden):
+		case strings.ContainsFunc(value, forbidden):
 			return "", "must not contain control characters"
-		case utf8.RuneCountInString(s) > limit:
+		case utf8.RuneCountInString(value) > limit:
 			return "", fmt.Sprintf("must have at most %d characters", limit)
 		}
-		return s, ""
+		return value, ""
 	})
 }
 
@@ -93,14 +93,14 @@ func (f *Form) StoredPhone(name string) (Opt[string], Unread) {
 func (f *Form) Int(name string, low, high int64) Opt[int64] {
 	return check(f, name, func(v any) (int64, string) {
 		s, ok := plain(v)
-		n, err := strconv.ParseInt(s, 10, 64)
+		number, err := strconv.ParseInt(s, 10, 64)
 		switch {
 		case !ok || err != nil:
 			return 0, "must be a whole number"
-		case n < low || n > high:
+		case number < low || number > high:
 			return 0, fmt.Sprintf("must be between %d and %d", low, high)
 		}
-		return n, ""
+		return number, ""
 	})
 }
 
@@ -108,21 +108,21 @@ func (f *Form) Int(name string, low, high int64) Opt[int64] {
 func (f *Form) ID(name string) Opt[int64] {
 	return check(f, name, func(v any) (int64, string) {
 		s, ok := plain(v)
-		n, err := strconv.ParseInt(s, 10, 64)
-		if !ok || err != nil || n <= 0 {
+		number, err := strconv.ParseInt(s, 10, 64)
+		if !ok || err != nil || number <= 0 {
 			return 0, "must be the id of a record, a positive whole number"
 		}
-		return n, ""
+		return number, ""
 	})
 }
 
 // Bool reads true or false, also as 1, 0 and in quotes.
 func (f *Form) Bool(name string) Opt[bool] {
-	return check(f, name, func(v any) (bool, string) {
-		if b, ok := v.(bool); ok {
+	return check(f, name, func(value any) (bool, string) {
+		if b, ok := value.(bool); ok {
 			return b, ""
 		}
-		s, _ := plain(v)
+		s, _ := plain(value)
 		switch strings.ToLower(s) {
 		case "true", "1":
 			return true, ""
@@ -137,41 +137,41 @@ func (f *Form) Bool(name string) Opt[bool] {
 func (f *Form) Date(name string) Opt[civil.Date] {
 	return check(f, name, func(v any) (civil.Date, string) {
 		s, _ := v.(string)
-		d, err := civil.Parse(s)
+		day, err := civil.Parse(s)
 		if err != nil {
-			return d, "must be a date in the form YYYY-MM-DD"
+			return day, "must be a date in the form YYYY-MM-DD"
 		}
-		return d, ""
+		return day, ""
 	})
 }
 
 // Money reads an amount such as "35.00", as text or number.
 func (f *Form) Money(name string) Opt[money.Cents] {
 	return check(f, name, func(v any) (money.Cents, string) {
-		s, ok := plain(v)
+		value, ok := plain(v)
 		if !ok {
 			return 0, "must be an amount such as 35.00"
 		}
-		c, err := money.Parse(s)
+		amount, err := money.Parse(value)
 		if err != nil {
 			return 0, err.Error()
 		}
-		return c, ""
+		return amount, ""
 	})
 }
 
 // Percent reads a percentage such as "2.50", as text or number.
 func (f *Form) Percent(name string) Opt[money.Percent] {
 	return check(f, name, func(v any) (money.Percent, string) {
-		s, ok := plain(v)
+		value, ok := plain(v)
 		if !ok {
 			return 0, money.ErrPercentSyntax.Error()
 		}
-		p, err := money.ParsePercent(s)
+		percent, err := money.ParsePercent(value)
 		if err != nil {
 			return 0, err.Error()
 		}
-		return p, ""
+		return percent, ""
 	})
 }
 
@@ -179,10 +179,10 @@ func (f *Form) Percent(name string) Opt[money.Percent] {
 // underscore as good as a space.
 func (f *Form) Choice(name string, allowed ...string) Opt[string] {
 	return check(f, name, func(v any) (string, string) {
-		s, _ := v.(string)
-		s = strings.ToLower(strings.ReplaceAll(s, "_", " "))
+		value, _ := v.(string)
+		value = strings.ToLower(strings.ReplaceAll(value, "_", " "))
 		i := slices.IndexFunc(allowed, func(a string) bool {
-			return strings.ToLower(strings.ReplaceAll(a, "_", " ")) == s
+			return strings.ToLower(strings.ReplaceAll(a, "_", " ")) == value
 		})
 		if i < 0 {
 			return "", "must be one of: " + strings.Join(allowed, ", ")
@@ -193,11 +193,11 @@ func (f *Form) Choice(name string, allowed ...string) Opt[string] {
 
 // List reads a list of texts; one text is a list of one.
 func (f *Form) List(name string) Opt[[]string] {
-	return check(f, name, func(v any) ([]string, string) {
-		if s, ok := plain(v); ok {
+	return check(f, name, func(value any) ([]string, string) {
+		if s, ok := plain(value); ok {
 			return []string{s}, ""
 		}
-		items, ok := v.([]any)
+		items, ok := value.([]any)
 		if !ok {
 			return nil, "must be a list of texts"
 		}
@@ -222,11 +222,11 @@ func (f *Form) Texts(name string) Opt[map[string]string] {
 			return parts
 		}
 	}
-	return check(f, name, func(v any) (map[string]string, string) {
-		if s, ok := v.(string); ok && f.lenient {
+	return check(f, name, func(value any) (map[string]string, string) {
+		if s, ok := value.(string); ok && f.lenient {
 			return textLines(s)
 		}
-		object, ok := v.(map[string]any)
+		object, ok := value.(map[string]any)
 		if !ok {
 			return nil, "must be an object of texts"
 		}
@@ -245,9 +245,9 @@ func (f *Form) Texts(name string) Opt[map[string]string] {
 // parts gathers the values name.x; all of them empty is null.
 func (f *Form) parts(name string) Opt[map[string]string] {
 	texts, empty := map[string]string{}, true
-	for key, v := range f.values {
+	for key, value := range f.values {
 		if part, ok := strings.CutPrefix(key, name+"."); ok {
-			s, _ := v.(string)
+			s, _ := value.(string)
 			texts[part] = clean(s)
 			empty = empty && texts[part] == ""
 		}
@@ -278,50 +278,55 @@ func textLines(s string) (map[string]string, string) {
 
 // check runs parse on a value that is there. parse returns a reason when it
 // refuses the value.
-func check[T any](f *Form, name string, parse func(any) (T, string)) Opt[T] {
-	v, given := f.take(name)
+func check[T any](form *Form, name string, parse func(any) (T, string)) Opt[T] {
+	value, given := form.take(name)
 	switch {
 	case !given:
 		return Opt[T]{}
-	case v == nil:
+	case value == nil:
 		return Null[T]()
 	}
-	out, reason := parse(v)
+	out, reason := parse(value)
 	if reason != "" {
-		f.Refuse(name, reason)
+		form.Refuse(name, reason)
 		return Opt[T]{}
 	}
 	return Some(out)
 }
 
 func plain(v any) (string, bool) {
-	switch v := v.(type) {
+	switch value := v.(type) {
 	case string:
-		return v, true
+		return value, true
 	case json.Number:
-		return v.String(), true
+		return value.String(), true
 	}
 	return "", false
 }
 
 func clean(s string) string { return strings.TrimSpace(s) }
 
-func forbidden(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
-
-func isEmail(s string) bool {
-	a, err := mail.ParseAddress(s)
-	if err != nil || a.Address != s {
-		return false
-	}
-	_, domain, _ := strings.Cut(s, "@")
-	name, tld, dotted := cutLast(domain, ".")
-	return dotted && name != "" && utf8.RuneCountInString(tld) > 1 && !strings.ContainsAny(s, " \"<>[]")
+func forbidden(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
+func isEmail(value string) bool {
+	address, err := mail.ParseAddress(value)
+	if err != nil || address.Address != value {
+		return false
 	}
-	return s[:i], s[i+len(sep):], true
+	_, domain, _ := strings.Cut(value, "@")
+	name, tld, dotted := cutLast(domain, ".")
+	return dotted &&
+		name != "" &&
+		utf8.RuneCountInString(tld) > 1 &&
+		!strings.ContainsAny(value, " \"<>[]")
+}
+
+func cutLast(value, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(value, sep)
+	if i < 0 {
+		return value, "", false
+	}
+	return value[:i], value[i+len(sep):], true
 }

@@ -10,27 +10,29 @@ import (
 )
 
 // checks are all the checks, as the tables below use them.
-var checks = map[string]func(f *Form) (any, bool){
-	"text":    func(f *Form) (any, bool) { return boxed(f.Text("v", 5).Get()) },
-	"line":    func(f *Form) (any, bool) { return boxed(f.Line("v", 5).Get()) },
-	"email":   func(f *Form) (any, bool) { return boxed(f.Email("v").Get()) },
-	"phone":   func(f *Form) (any, bool) { return boxed(f.Phone("v").Get()) },
-	"int":     func(f *Form) (any, bool) { return boxed(f.Int("v", -1, 10).Get()) },
-	"id":      func(f *Form) (any, bool) { return boxed(f.ID("v").Get()) },
-	"bool":    func(f *Form) (any, bool) { return boxed(f.Bool("v").Get()) },
-	"date":    func(f *Form) (any, bool) { return boxed(f.Date("v").Get()) },
-	"money":   func(f *Form) (any, bool) { return boxed(f.Money("v").Get()) },
-	"percent": func(f *Form) (any, bool) { return boxed(f.Percent("v").Get()) },
-	"choice":  func(f *Form) (any, bool) { return boxed(f.Choice("v", "Ativo", "Vence hoje", "ultra_master").Get()) },
+var checks = map[string]func(form *Form) (any, bool){
+	"text":    func(form *Form) (any, bool) { return boxed(form.Text("v", 5).Get()) },
+	"line":    func(form *Form) (any, bool) { return boxed(form.Line("v", 5).Get()) },
+	"email":   func(form *Form) (any, bool) { return boxed(form.Email("v").Get()) },
+	"phone":   func(form *Form) (any, bool) { return boxed(form.Phone("v").Get()) },
+	"int":     func(form *Form) (any, bool) { return boxed(form.Int("v", -1, 10).Get()) },
+	"id":      func(form *Form) (any, bool) { return boxed(form.ID("v").Get()) },
+	"bool":    func(form *Form) (any, bool) { return boxed(form.Bool("v").Get()) },
+	"date":    func(form *Form) (any, bool) { return boxed(form.Date("v").Get()) },
+	"money":   func(form *Form) (any, bool) { return boxed(form.Money("v").Get()) },
+	"percent": func(form *Form) (any, bool) { return boxed(form.Percent("v").Get()) },
+	"choice": func(form *Form) (any, bool) {
+		return boxed(form.Choice("v", "Ativo", "Vence hoje", "ultra_master").Get())
+	},
 }
 
 func boxed[T any](v T, ok bool) (any, bool) { return v, ok }
 
 func TestAbsentFieldIsNotUsed(t *testing.T) {
 	for name, check := range checks {
-		f := fromJSON(t, `{}`)
-		if _, ok := check(f); ok || f.Err() != nil {
-			t.Errorf("%s: used %v, %v", name, ok, f.Err())
+		form := fromJSON(t, `{}`)
+		if _, ok := check(form); ok || form.Err() != nil {
+			t.Errorf("%s: used %v, %v", name, ok, form.Err())
 		}
 	}
 }
@@ -39,9 +41,9 @@ func TestEmptyFieldIsUsedWithItsZeroValue(t *testing.T) {
 	zeros := map[string]string{"int": "0", "id": "0", "bool": "false", "money": "0.00", "percent": "0.00"}
 	for name, check := range checks {
 		for _, empty := range []string{"null", `""`, `" \u00a0\n"`} {
-			f := fromJSON(t, `{"v":`+empty+`}`)
-			if v, ok := check(f); !ok || fmt.Sprint(v) != zeros[name] || f.Err() != nil {
-				t.Errorf("%s of %s: %v, used %v, %v", name, empty, v, ok, f.Err())
+			form := fromJSON(t, `{"v":`+empty+`}`)
+			if v, ok := check(form); !ok || fmt.Sprint(v) != zeros[name] || form.Err() != nil {
+				t.Errorf("%s of %s: %v, used %v, %v", name, empty, v, ok, form.Err())
 			}
 		}
 	}
@@ -50,8 +52,8 @@ func TestEmptyFieldIsUsedWithItsZeroValue(t *testing.T) {
 func TestWrongTypeIsRefused(t *testing.T) {
 	for name, check := range checks {
 		for _, wrong := range []string{"[]", "{}", `["a"]`} {
-			f := fromJSON(t, `{"v":`+wrong+`}`)
-			if v, ok := check(f); ok || !f.Failed() {
+			form := fromJSON(t, `{"v":`+wrong+`}`)
+			if v, ok := check(form); ok || !form.Failed() {
 				t.Errorf("%s took %s for %v", name, wrong, v)
 			}
 		}
@@ -78,9 +80,9 @@ func TestAccepted(t *testing.T) {
 	}
 	for name, values := range tests {
 		for sent, want := range values {
-			f := fromJSON(t, `{"v":`+sent+`}`)
-			if v, ok := checks[name](f); !ok || fmt.Sprint(v) != want || f.Err() != nil {
-				t.Errorf("%s of %s: %v, used %v, %v; want %s", name, sent, v, ok, f.Err(), want)
+			form := fromJSON(t, `{"v":`+sent+`}`)
+			if v, ok := checks[name](form); !ok || fmt.Sprint(v) != want || form.Err() != nil {
+				t.Errorf("%s of %s: %v, used %v, %v; want %s", name, sent, v, ok, form.Err(), want)
 			}
 		}
 	}
@@ -126,11 +128,11 @@ func TestRefused(t *testing.T) {
 	}
 	for name, values := range tests {
 		for sent, reason := range values {
-			f := fromJSON(t, `{"v":`+sent+`}`)
-			if v, ok := checks[name](f); ok {
+			form := fromJSON(t, `{"v":`+sent+`}`)
+			if v, ok := checks[name](form); ok {
 				t.Errorf("%s took %s for %v", name, sent, v)
 			}
-			wantRefused(t, f.Err(), map[string]string{"v": reason})
+			wantRefused(t, form.Err(), map[string]string{"v": reason})
 		}
 	}
 }
@@ -140,31 +142,31 @@ func TestListTakesOneTextForAListOfOne(t *testing.T) {
 		`["a"," b "]`: "[a b]", `[]`: "[]", `"a"`: "[a]", `5`: "[5]", `["a",5]`: "[a 5]", `null`: "[]", `""`: "[]",
 	}
 	for sent, want := range accepted {
-		f := fromJSON(t, `{"v":`+sent+`}`)
-		if list, ok := f.List("v").Get(); !ok || fmt.Sprint(list) != want || f.Err() != nil {
-			t.Errorf("%s: %v, used %v, %v; want %s", sent, list, ok, f.Err(), want)
+		form := fromJSON(t, `{"v":`+sent+`}`)
+		if list, ok := form.List("v").Get(); !ok || fmt.Sprint(list) != want || form.Err() != nil {
+			t.Errorf("%s: %v, used %v, %v; want %s", sent, list, ok, form.Err(), want)
 		}
 	}
 	for _, sent := range []string{`{}`, `true`, `[null]`, `["a",["b"]]`} {
-		f := fromJSON(t, `{"v":`+sent+`}`)
-		f.List("v").Get()
-		wantRefused(t, f.Err(), map[string]string{"v": "must be a list of texts"})
+		form := fromJSON(t, `{"v":`+sent+`}`)
+		form.List("v").Get()
+		wantRefused(t, form.Err(), map[string]string{"v": "must be a list of texts"})
 	}
 }
 
 func TestMoneySaysWhatIsWrongWithTheAmount(t *testing.T) {
 	for _, sent := range []string{`"1.234"`, `"-1"`, `-1`, `"R$ 5"`, `1e9`, `"999999999999"`} {
-		f := fromJSON(t, `{"v":`+sent+`}`)
-		if v, ok := f.Money("v").Get(); ok || len(fault.FieldsOf(f.Err()).Get("v")) != 1 {
-			t.Errorf("%s: %v, %v", sent, v, f.Err())
+		form := fromJSON(t, `{"v":`+sent+`}`)
+		if amount, ok := form.Money("v").Get(); ok || len(fault.FieldsOf(form.Err()).Get("v")) != 1 {
+			t.Errorf("%s: %v, %v", sent, amount, form.Err())
 		}
 	}
 }
 
 func TestTextOfAQueryMustBeUTF8(t *testing.T) {
-	f := FromQuery(map[string][]string{"search": {"Jo\xe3o"}})
-	f.Text("search", 10).Get()
-	wantRefused(t, f.Err(), map[string]string{"search": "must be valid UTF-8"})
+	form := FromQuery(map[string][]string{"search": {"Jo\xe3o"}})
+	form.Text("search", 10).Get()
+	wantRefused(t, form.Err(), map[string]string{"search": "must be valid UTF-8"})
 }
 
 func FuzzPhone(f *testing.F) {
@@ -172,21 +174,21 @@ func FuzzPhone(f *testing.F) {
 		f.Add(s)
 	}
 	digits := regexp.MustCompile(`^[0-9]{10,15}$`)
-	f.Fuzz(func(t *testing.T, s string) {
-		form := FromStrings(map[string]string{"v": s})
+	f.Fuzz(func(t *testing.T, text string) {
+		form := FromStrings(map[string]string{"v": text})
 		phone, ok := form.Phone("v").Get()
 		if ok == form.Failed() {
-			t.Fatalf("%q: used %v, refused %v", s, ok, form.Failed())
+			t.Fatalf("%q: used %v, refused %v", text, ok, form.Failed())
 		}
 		if phone == "" {
 			return
 		}
 		if !digits.MatchString(phone) {
-			t.Errorf("%q became %q", s, phone)
+			t.Errorf("%q became %q", text, phone)
 		}
 		again := FromStrings(map[string]string{"v": "+" + phone})
 		if same, _ := again.Phone("v").Get(); same != phone {
-			t.Errorf("%q became %q, and that %q", s, phone, same)
+			t.Errorf("%q became %q, and that %q", text, phone, same)
 		}
 	})
 }
@@ -196,11 +198,11 @@ func FuzzEmail(f *testing.F) {
 		f.Add(s)
 	}
 	shape := regexp.MustCompile(`^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]{2,}$`)
-	f.Fuzz(func(t *testing.T, s string) {
-		form := FromStrings(map[string]string{"v": s})
+	f.Fuzz(func(t *testing.T, text string) {
+		form := FromStrings(map[string]string{"v": text})
 		email, ok := form.Email("v").Get()
 		if ok == form.Failed() {
-			t.Fatalf("%q: used %v, refused %v", s, ok, form.Failed())
+			t.Fatalf("%q: used %v, refused %v", text, ok, form.Failed())
 		}
 		if email != "" && !shape.MatchString(email) {
 			t.Errorf("%q was taken for an address", email)

@@ -33,56 +33,56 @@ const whitespace = " \t\r\n"
 
 // FromJSON reads a JSON object. An empty body is an empty object.
 func FromJSON(body []byte) (*Form, error) {
-	f := &Form{values: map[string]any{}}
+	form := &Form{values: map[string]any{}}
 	if len(bytes.Trim(body, whitespace)) == 0 {
-		return f, nil
+		return form, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
 		return nil, malformed(body, err)
 	}
-	if rest := bytes.TrimLeft(body[d.InputOffset():], whitespace); len(rest) > 0 {
+	if rest := bytes.TrimLeft(body[decoder.InputOffset():], whitespace); len(rest) > 0 {
 		return nil, syntax(body, int64(len(body)-len(rest)+1), "text after the end of the object")
 	}
-	object, ok := v.(map[string]any)
+	object, ok := value.(map[string]any)
 	if !ok {
 		return nil, fault.New(fault.KindInvalid, "the body must be a JSON object")
 	}
-	f.values = object
-	return f, nil
+	form.values = object
+	return form, nil
 }
 
 // FromStrings takes values as a query string, a form or a CSV row has them.
 // Names that no check asks for are passed over.
 func FromStrings(values map[string]string) *Form {
-	f := &Form{values: make(map[string]any, len(values)), lenient: true}
-	for k, v := range values {
-		f.values[k] = v
+	form := &Form{values: make(map[string]any, len(values)), lenient: true}
+	for k, value := range values {
+		form.values[k] = value
 	}
-	return f
+	return form
 }
 
 // FromQuery takes the first value of each parameter.
 func FromQuery(q map[string][]string) *Form {
-	f := &Form{values: make(map[string]any, len(q)), lenient: true}
+	form := &Form{values: make(map[string]any, len(q)), lenient: true}
 	for k, v := range q {
 		if len(v) > 0 {
-			f.values[k] = v[0]
+			form.values[k] = v[0]
 		}
 	}
-	return f
+	return form
 }
 
 // FromForm takes values as a page's form sends them: of each name the last,
 // since a box that is ticked is sent after the hidden field that says it is
 // not; of lists all that are not empty.
 func FromForm(values map[string][]string, lists ...string) *Form {
-	f := &Form{values: make(map[string]any, len(values)), lenient: true}
-	for k, v := range values {
-		if len(v) > 0 {
-			f.values[k] = v[len(v)-1]
+	form := &Form{values: make(map[string]any, len(values)), lenient: true}
+	for k, value := range values {
+		if len(value) > 0 {
+			form.values[k] = value[len(value)-1]
 		}
 	}
 	for _, name := range lists {
@@ -92,16 +92,16 @@ func FromForm(values map[string][]string, lists ...string) *Form {
 				items = append(items, v)
 			}
 		}
-		f.values[name] = items
+		form.values[name] = items
 	}
-	return f
+	return form
 }
 
 // Alias accepts name as another spelling of field. Errors are reported under
 // the name that was sent; field wins where both were.
 func (f *Form) Alias(name, field string) {
 	f.known = append(f.known, name)
-	v, ok := f.values[name]
+	value, ok := f.values[name]
 	if !ok {
 		return
 	}
@@ -109,7 +109,7 @@ func (f *Form) Alias(name, field string) {
 	if _, both := f.values[field]; both {
 		return
 	}
-	f.values[field] = v
+	f.values[field] = value
 	if f.sentAs == nil {
 		f.sentAs = map[string]string{}
 	}
@@ -200,16 +200,16 @@ func (f *Form) unknown() (refused fault.Fields) {
 
 // take returns a value with "" and null as nil, and notes that the operation
 // knows the field.
-func (f *Form) take(name string) (v any, given bool) {
+func (f *Form) take(name string) (value any, given bool) {
 	f.known = append(f.known, name)
-	v, given = f.values[name]
-	if s, ok := v.(string); ok {
+	value, given = f.values[name]
+	if s, ok := value.(string); ok {
 		if s = clean(s); s == "" {
 			return nil, given
 		}
 		return s, given
 	}
-	return v, given
+	return value, given
 }
 
 func malformed(body []byte, err error) error {
@@ -226,5 +226,8 @@ func syntax(body []byte, offset int64, what string) error {
 	before := body[:max(0, min(int(offset), len(body))-1)]
 	line := bytes.Count(before, []byte("\n")) + 1
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return fault.New(fault.KindInvalid, fmt.Sprintf("malformed JSON at line %d, column %d: %s", line, column, what))
+	return fault.New(
+		fault.KindInvalid,
+		fmt.Sprintf("malformed JSON at line %d, column %d: %s", line, column, what),
+	)
 }

@@ -14,11 +14,11 @@ import (
 
 func fromJSON(t *testing.T, body string) *Form {
 	t.Helper()
-	f, err := FromJSON([]byte(body))
+	form, err := FromJSON([]byte(body))
 	if err != nil {
 		t.Fatalf("%s: %v", body, err)
 	}
-	return f
+	return form
 }
 
 // wantRefused compares the fields that err names, and the reasons.
@@ -80,23 +80,23 @@ func TestBodyMustBeAnObject(t *testing.T) {
 
 func TestEmptyBodyIsAnEmptyObject(t *testing.T) {
 	for _, body := range []string{"", " \r\n\t", "{}", " {} \n"} {
-		f := fromJSON(t, body)
-		if err := f.Err(); err != nil || f.Given("a") {
+		form := fromJSON(t, body)
+		if err := form.Err(); err != nil || form.Given("a") {
 			t.Errorf("%q: %v", body, err)
 		}
-		f.Require("name")
-		wantRefused(t, f.Err(), map[string]string{"name": "is required"})
+		form.Require("name")
+		wantRefused(t, form.Err(), map[string]string{"name": "is required"})
 	}
 }
 
 func TestEveryFailingFieldIsReportedAtOnceInOrder(t *testing.T) {
-	f := fromJSON(t, `{"email":"ana","plan_id":"x","name":"","nmae":"Ana"}`)
-	f.Require("name")
-	f.Email("email").Get()
-	f.ID("plan_id").Get()
-	f.Refuse("plan_id", "is not yours")
-	f.Refuse("plan_id", "is not yours") // as a transaction does that is run again
-	err := f.Err()
+	form := fromJSON(t, `{"email":"ana","plan_id":"x","name":"","nmae":"Ana"}`)
+	form.Require("name")
+	form.Email("email").Get()
+	form.ID("plan_id").Get()
+	form.Refuse("plan_id", "is not yours")
+	form.Refuse("plan_id", "is not yours") // as a transaction does that is run again
+	err := form.Err()
 	want := map[string]string{
 		"name":    "is required",
 		"email":   "must be a valid e-mail address",
@@ -122,12 +122,12 @@ func TestUnknownFieldIsRefusedWithASuggestion(t *testing.T) {
 		"cretaed_a": "unknown field; did you mean created_at?", // a read-only one
 	}
 	for field, reason := range tests {
-		f := fromJSON(t, fmt.Sprintf(`{%q:1}`, field))
-		f.Alias("username", "usuario")
-		f.Ignore("id", "created_at")
-		f.Line("name", 10).Get()
-		f.Line("usuario", 10).Get()
-		wantRefused(t, f.Err(), map[string]string{field: reason})
+		form := fromJSON(t, fmt.Sprintf(`{%q:1}`, field))
+		form.Alias("username", "usuario")
+		form.Ignore("id", "created_at")
+		form.Line("name", 10).Get()
+		form.Line("usuario", 10).Get()
+		wantRefused(t, form.Err(), map[string]string{field: reason})
 	}
 }
 
@@ -150,10 +150,10 @@ func TestUnknownFieldsAreReportedUpToABound(t *testing.T) {
 }
 
 func TestReadOnlyFieldsAreIgnoredWhateverTheyHold(t *testing.T) {
-	f := fromJSON(t, `{"id":"x","plan":{"id":1},"status":null,"name":"Ana"}`)
-	f.Ignore("id", "plan", "status")
-	if name, ok := f.Line("name", 10).Get(); !ok || name != "Ana" || f.Err() != nil {
-		t.Errorf("%q, %v: %v", name, ok, f.Err())
+	form := fromJSON(t, `{"id":"x","plan":{"id":1},"status":null,"name":"Ana"}`)
+	form.Ignore("id", "plan", "status")
+	if name, ok := form.Line("name", 10).Get(); !ok || name != "Ana" || form.Err() != nil {
+		t.Errorf("%q, %v: %v", name, ok, form.Err())
 	}
 }
 
@@ -171,15 +171,15 @@ func TestAliasIsAnotherSpelling(t *testing.T) {
 		"null in the alias":      {`{"due_date":null}`, "", nil},
 	}
 	for name, tt := range tests {
-		f := fromJSON(t, tt.body)
-		f.Alias("due_date", "due_on")
-		if !f.Given("due_on") {
+		form := fromJSON(t, tt.body)
+		form.Alias("due_date", "due_on")
+		if !form.Given("due_on") {
 			t.Errorf("%s: not given", name)
 		}
-		if got, _ := f.Line("due_on", 5).Get(); got != tt.want {
+		if got, _ := form.Line("due_on", 5).Get(); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
-		wantRefused(t, f.Err(), tt.refused)
+		wantRefused(t, form.Err(), tt.refused)
 	}
 }
 
@@ -194,15 +194,15 @@ func TestRequireAndKeep(t *testing.T) {
 		`{"a":false}`:    {nil, nil},
 	}
 	for body, tt := range tests {
-		f := fromJSON(t, body)
-		f.Require("a")
-		if f.Failed() != (tt.require != nil) {
-			t.Errorf("%s: failed %v", body, f.Failed())
+		form := fromJSON(t, body)
+		form.Require("a")
+		if form.Failed() != (tt.require != nil) {
+			t.Errorf("%s: failed %v", body, form.Failed())
 		}
-		wantRefused(t, f.Err(), tt.require)
-		f = fromJSON(t, body)
-		f.MustNotClear("a")
-		wantRefused(t, f.Err(), tt.keep)
+		wantRefused(t, form.Err(), tt.require)
+		form = fromJSON(t, body)
+		form.MustNotClear("a")
+		wantRefused(t, form.Err(), tt.keep)
 	}
 }
 
@@ -211,11 +211,11 @@ func TestQueriesAndFormsPassOverUnknownNames(t *testing.T) {
 		"query": FromQuery(map[string][]string{"a": {"first", "second"}, "utm_source": {"x"}, "none": {}}),
 		"form":  FromStrings(map[string]string{"a": "first", "utm_source": "x"}),
 	}
-	for name, f := range forms {
-		if a, ok := f.Line("a", 10).Get(); !ok || a != "first" || f.Given("none") {
+	for name, form := range forms {
+		if a, ok := form.Line("a", 10).Get(); !ok || a != "first" || form.Given("none") {
 			t.Errorf("%s: %q, %v", name, a, ok)
 		}
-		if err := f.Err(); err != nil {
+		if err := form.Err(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -248,34 +248,34 @@ func FuzzFromJSON(f *testing.F) {
 }
 
 // readEveryWay must not panic, whatever the field holds.
-func readEveryWay(f *Form, name string) {
-	f.Require(name)
-	f.MustNotClear(name)
-	f.Line(name, 10).Get()
-	f.Email(name).Get()
-	f.Phone(name).Get()
-	f.Int(name, 1, 10).Get()
-	f.ID(name).Get()
-	f.Bool(name).Get()
-	f.Date(name).Get()
-	f.Money(name).Get()
-	f.Choice(name, "a", "b").Get()
-	f.Page()
-	_ = f.Err()
+func readEveryWay(form *Form, name string) {
+	form.Require(name)
+	form.MustNotClear(name)
+	form.Line(name, 10).Get()
+	form.Email(name).Get()
+	form.Phone(name).Get()
+	form.Int(name, 1, 10).Get()
+	form.ID(name).Get()
+	form.Bool(name).Get()
+	form.Date(name).Get()
+	form.Money(name).Get()
+	form.Choice(name, "a", "b").Get()
+	form.Page()
+	_ = form.Err()
 }
 
 func TestPageFormTakesTheLastValueAndWholeLists(t *testing.T) {
-	f := FromForm(map[string][]string{"active": {"false", "true"}, "events": {"", "a", "b"}, "name": {"Ana"}, "extra": {}}, "events", "none")
-	if on, ok := f.Bool("active").Get(); !on || !ok {
+	form := FromForm(map[string][]string{"active": {"false", "true"}, "events": {"", "a", "b"}, "name": {"Ana"}, "extra": {}}, "events", "none")
+	if on, ok := form.Bool("active").Get(); !on || !ok {
 		t.Errorf("active %v, %v", on, ok)
 	}
-	if list, ok := f.List("events").Get(); !ok || len(list) != 2 || list[0] != "a" {
+	if list, ok := form.List("events").Get(); !ok || len(list) != 2 || list[0] != "a" {
 		t.Errorf("events %v, %v", list, ok)
 	}
-	if list, ok := f.List("none").Get(); !ok || len(list) != 0 {
+	if list, ok := form.List("none").Get(); !ok || len(list) != 0 {
 		t.Errorf("none %v, %v", list, ok)
 	}
-	if name, ok := f.Line("name", 10).Get(); name != "Ana" || !ok || f.Given("extra") {
+	if name, ok := form.Line("name", 10).Get(); name != "Ana" || !ok || form.Given("extra") {
 		t.Errorf("name %q, %v", name, ok)
 	}
 }

@@ -15,10 +15,10 @@ func TestOptTellsAbsentNullAndValueApart(t *testing.T) {
 		{"value", Some(3), true, true, false, 3, 3},
 	}
 	for _, tt := range tests {
-		o, to := tt.opt, 7
-		o.To(&to)
-		if o.Given() != tt.given || o.HasValue() != tt.hasValue || o.IsNull() != tt.null || to != tt.to || o.Or(9) != tt.or {
-			t.Errorf("%s: given %v, value %v, null %v, to %d, or %d", tt.name, o.Given(), o.HasValue(), o.IsNull(), to, o.Or(9))
+		opt, to := tt.opt, 7
+		opt.To(&to)
+		if opt.Given() != tt.given || opt.HasValue() != tt.hasValue || opt.IsNull() != tt.null || to != tt.to || opt.Or(9) != tt.or {
+			t.Errorf("%s: given %v, value %v, null %v, to %d, or %d", tt.name, opt.Given(), opt.HasValue(), opt.IsNull(), to, opt.Or(9))
 		}
 	}
 }

@@ -26,15 +26,15 @@ func (f *Form) Page() Page {
 
 func (f *Form) adjusted(name string, fallback, low, high int64) int64 {
 	v, _ := f.take(name)
-	s, ok := plain(v)
+	text, ok := plain(v)
 	if !ok {
 		return fallback
 	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil && n == 0 { // ParseInt saturates n when s is a number too large
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil && number == 0 { // ParseInt saturates n when s is a number too large
 		return fallback
 	}
-	return min(max(n, low), high)
+	return min(max(number, low), high)
 }
 
 // Offset is how many records stand before the page.

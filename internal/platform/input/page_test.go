@@ -20,9 +20,9 @@ func TestPageIsAdjustedNeverRefused(t *testing.T) {
 		{"-99999999999999999999", "-99999999999999999999", Page{1, 1}},
 	}
 	for _, tt := range tests {
-		f := FromStrings(map[string]string{"page": tt.page, "per_page": tt.perPage})
-		if got := f.Page(); got != tt.want || f.Err() != nil {
-			t.Errorf("page %q of %q: %v, %v; want %v", tt.page, tt.perPage, got, f.Err(), tt.want)
+		form := FromStrings(map[string]string{"page": tt.page, "per_page": tt.perPage})
+		if got := form.Page(); got != tt.want || form.Err() != nil {
+			t.Errorf("page %q of %q: %v, %v; want %v", tt.page, tt.perPage, got, form.Err(), tt.want)
 		}
 	}
 	if got := FromStrings(nil).Page(); got != (Page{1, DefaultPageSize}) {

@@ -18,7 +18,9 @@ type Problems struct {
 
 // Problems returns everything that is wrong so far, unknown fields included.
 // It is called when all fields have been read.
-func (f *Form) Problems() Problems { return Problems{f.faults.Clone(), f.unknown(), f.sentAs} }
+func (f *Form) Problems() Problems {
+	return Problems{f.faults.Clone(), f.unknown(), f.sentAs}
+}
 
 // Any reports whether the reading refused something.
 func (p Problems) Any() bool { return !p.fields.Empty() || !p.unknown.Empty() }

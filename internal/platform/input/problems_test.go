@@ -7,12 +7,12 @@ import (
 )
 
 func TestProblemsAreMergedUnderTheNamesThatWereSent(t *testing.T) {
-	f := fromJSON(t, `{"username":"joao","email":"x","naem":"Ana"}`)
-	f.Alias("username", "usuario")
-	f.Line("usuario", 10)
-	f.Line("name", 10)
-	f.Email("email")
-	read := f.Problems()
+	form := fromJSON(t, `{"username":"joao","email":"x","naem":"Ana"}`)
+	form.Alias("username", "usuario")
+	form.Line("usuario", 10)
+	form.Line("name", 10)
+	form.Email("email")
+	read := form.Problems()
 
 	var rules fault.Fields
 	rules.Add("usuario", "is taken")

@@ -21,7 +21,12 @@ const proof = "carteira"
 // database. A new current key is noted; one that the database has never seen
 // is refused unless an old key is given with it, since everything stored would
 // be unreadable.
-func Open(ctx context.Context, db *sqldb.DB, current secret.Key, old ...secret.Key) (*secret.Box, error) {
+func Open(
+	ctx context.Context,
+	db *sqldb.DB,
+	current secret.Key,
+	old ...secret.Key,
+) (*secret.Box, error) {
 	box := secret.NewBox(current, old...)
 	// Looking comes first because it waits for nobody: a command beside a busy
 	// server would have to wait for its turn to write.
@@ -49,15 +54,24 @@ func Used(ctx context.Context, db *sqldb.DB) (bool, error) {
 
 // Check wants the keys to be those of a database, or of a copy of one, and
 // changes nothing.
-func Check(ctx context.Context, q sqldb.Querier, current secret.Key, old ...secret.Key) error {
-	_, err := look(ctx, q, secret.NewBox(current, old...))
+func Check(
+	ctx context.Context,
+	querier sqldb.Querier,
+	current secret.Key,
+	old ...secret.Key,
+) error {
+	_, err := look(ctx, querier, secret.NewBox(current, old...))
 	return err
 }
 
 // look wants one of the keys to open the newest proof: that is the key with
 // which the database is being written. It tells whether that is the current one.
-func look(ctx context.Context, q sqldb.Querier, box *secret.Box) (noted bool, err error) {
-	newest, err := sqldb.Value[string](ctx, q, `SELECT proof FROM secret_keys ORDER BY created_at DESC LIMIT 1`)
+func look(ctx context.Context, querier sqldb.Querier, box *secret.Box) (noted bool, err error) {
+	newest, err := sqldb.Value[string](
+		ctx,
+		querier,
+		`SELECT proof FROM secret_keys ORDER BY created_at DESC LIMIT 1`,
+	)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return false, nil
 	}
@@ -65,7 +79,8 @@ func look(ctx context.Context, q sqldb.Querier, box *secret.Box) (noted bool, er
 		return false, err
 	}
 	if _, err := box.Open(newest, proof); err != nil {
-		return false, fmt.Errorf("%w: this database is encrypted with key %s, and the key given is %s; to change the key, give both as new,old",
+		return false, fmt.Errorf(
+			"%w: this database is encrypted with key %s, and the key given is %s; to change the key, give both as new,old",
 			ErrWrongKey, secret.KeyID(newest), box.CurrentID())
 	}
 	return secret.KeyID(newest) == box.CurrentID(), nil

@@ -30,10 +30,10 @@ func TestDatabaseKeepsToItsKey(t *testing.T) {
 			{"the first key alone again", []secret.Key{first}, nil},
 			{"the second key alone", []secret.Key{second}, keyring.ErrWrongKey},
 		}
-		for _, s := range steps {
-			_, err := keyring.Open(t.Context(), db, s.keys[0], s.keys[1:]...)
-			if !errors.Is(err, s.want) {
-				t.Errorf("%s: %v, want %v", s.what, err, s.want)
+		for _, step := range steps {
+			_, err := keyring.Open(t.Context(), db, step.keys[0], step.keys[1:]...)
+			if !errors.Is(err, step.want) {
+				t.Errorf("%s: %v, want %v", step.what, err, step.want)
 			}
 		}
 	})

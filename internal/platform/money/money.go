@@ -26,14 +26,14 @@ var (
 )
 
 // Parse reads 1234.50, 1234.5 or 1234, and nothing looser.
-func Parse(s string) (Cents, error) {
-	if s == "" {
+func Parse(text string) (Cents, error) {
+	if text == "" {
 		return 0, ErrEmpty
 	}
-	if s[0] == '-' {
+	if text[0] == '-' {
 		return 0, ErrNegative
 	}
-	whole, fraction, point := strings.Cut(s, ".")
+	whole, fraction, point := strings.Cut(text, ".")
 	switch {
 	case !digits(whole), point && !digits(fraction):
 		return 0, ErrSyntax
@@ -45,12 +45,12 @@ func Parse(s string) (Cents, error) {
 
 // ParseBR reads what people in Brazil write (R$ 1.234,50; 1.234,50; 35,00; 35) and the plain form too. A point
 // before exactly three digits groups thousands: 1.234 is one thousand two hundred and thirty-four.
-func ParseBR(s string) (Cents, error) {
-	s = strings.TrimSpace(s)
-	if len(s) >= 2 && strings.EqualFold(s[:2], "R$") {
-		s = strings.TrimSpace(s[2:])
+func ParseBR(text string) (Cents, error) {
+	text = strings.TrimSpace(text)
+	if len(text) >= 2 && strings.EqualFold(text[:2], "R$") {
+		text = strings.TrimSpace(text[2:])
 	}
-	whole, fraction, comma := strings.Cut(s, ",")
+	whole, fraction, comma := strings.Cut(text, ",")
 	if grouped(whole) {
 		whole = strings.ReplaceAll(whole, ".", "")
 	}
@@ -64,14 +64,14 @@ func ParseBR(s string) (Cents, error) {
 func (c Cents) String() string { return string(c.Append(nil)) }
 
 // Append appends what String prints.
-func (c Cents) Append(b []byte) []byte {
+func (c Cents) Append(buf []byte) []byte {
 	whole, rest := int64(c/100), c%100
 	if c < 0 {
-		b = append(b, '-')
+		buf = append(buf, '-')
 		whole, rest = -whole, -rest
 	}
-	b = strconv.AppendInt(b, whole, 10)
-	return append(b, '.', "0123456789"[rest/10], "0123456789"[rest%10])
+	buf = strconv.AppendInt(buf, whole, 10)
+	return append(buf, '.', "0123456789"[rest/10], "0123456789"[rest%10])
 }
 
 // BR prints R$ 1.234,50.
@@ -101,16 +101,18 @@ func (c *Cents) UnmarshalText(b []byte) error {
 }
 
 func sum(digits string) (Cents, error) {
-	var c Cents
+	var amount Cents
 	for _, digit := range digits {
-		if c = c*10 + Cents(digit-'0'); c > Max {
+		if amount = amount*10 + Cents(digit-'0'); amount > Max {
 			return 0, ErrTooLarge
 		}
 	}
-	return c, nil
+	return amount, nil
 }
 
-func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+func digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
 
 // grouped tells whether every point in s groups thousands: 1.234.567, but not 1.5, 12.3456 or 0.123.
 func grouped(s string) bool {

@@ -161,20 +161,20 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"1234.50", "0.1", "R$ 1.234,50", "1.234", "-1", "99999999.99", "1e9", "", "R$", "\xff,1"} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
+	f.Fuzz(func(t *testing.T, text string) {
 		for _, parse := range []func(string) (Cents, error){Parse, ParseBR} {
-			c, err := parse(s)
+			amount, err := parse(text)
 			if err != nil {
 				continue
 			}
-			if c < 0 || c > Max {
-				t.Fatalf("%q was read as %d, out of range", s, c)
+			if amount < 0 || amount > Max {
+				t.Fatalf("%q was read as %d, out of range", text, amount)
 			}
-			if again, err := Parse(c.String()); err != nil || again != c {
-				t.Fatalf("%q printed %s, read back as %d, %v", s, c, again, err)
+			if again, err := Parse(amount.String()); err != nil || again != amount {
+				t.Fatalf("%q printed %s, read back as %d, %v", text, amount, again, err)
 			}
-			if again, err := ParseBR(c.BR()); err != nil || again != c {
-				t.Fatalf("%q printed %s, read back as %d, %v", s, c.BR(), again, err)
+			if again, err := ParseBR(amount.BR()); err != nil || again != amount {
+				t.Fatalf("%q printed %s, read back as %d, %v", text, amount.BR(), again, err)
 			}
 		}
 	})

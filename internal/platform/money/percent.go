@@ -21,23 +21,23 @@ var (
 
 // ParsePercent reads 2, 2.5 or 2.50, and nothing looser.
 func ParsePercent(s string) (Percent, error) {
-	c, err := Parse(s)
+	amount, err := Parse(s)
 	switch {
 	case errors.Is(err, ErrSyntax):
 		return 0, ErrPercentSyntax
-	case errors.Is(err, ErrTooLarge), err == nil && Percent(c) > MaxPercent:
+	case errors.Is(err, ErrTooLarge), err == nil && Percent(amount) > MaxPercent:
 		return 0, ErrPercentLarge
 	}
-	return Percent(c), err
+	return Percent(amount), err
 }
 
 // ParsePercentBR reads what people in Brazil write, 2,5 or 2,5 %, and the plain form too.
-func ParsePercentBR(s string) (Percent, error) {
-	s = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "%"))
-	if strings.Count(s, ",") == 1 && !strings.Contains(s, ".") {
-		s = strings.Replace(s, ",", ".", 1)
+func ParsePercentBR(text string) (Percent, error) {
+	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%"))
+	if strings.Count(text, ",") == 1 && !strings.Contains(text, ".") {
+		text = strings.Replace(text, ",", ".", 1)
 	}
-	return ParsePercent(s)
+	return ParsePercent(text)
 }
 
 // String prints 2.50.
@@ -53,14 +53,16 @@ func (p Percent) BR() string {
 }
 
 // Of is the percentage of an amount, rounded half up to the cent.
-func (p Percent) Of(c Cents) Cents { return Share(c, int64(p), int64(MaxPercent)) }
+func (p Percent) Of(amount Cents) Cents {
+	return Share(amount, int64(p), int64(MaxPercent))
+}
 
 // Share is c × part ÷ whole, rounded once, half up to the cent; below zero it rounds as above zero, so that an amount
 // and its reversal cancel out. The product may be longer than an int64. A share that does not fit is the greatest
 // amount there is; whole must be positive.
-func Share(c Cents, part, whole int64) Cents {
-	negative := (c < 0) != (part < 0)
-	high, low := bits.Mul64(magnitude(int64(c)), magnitude(part))
+func Share(amount Cents, part, whole int64) Cents {
+	negative := (amount < 0) != (part < 0)
+	high, low := bits.Mul64(magnitude(int64(amount)), magnitude(part))
 	low, carry := bits.Add64(low, magnitude(whole)/2, 0)
 	high += carry
 	if whole <= 0 || high >= uint64(whole) {

@@ -109,14 +109,14 @@ func TestShareDoesNotOverflow(t *testing.T) {
 
 // The reference: floor(2·c·part / whole + 1) / 2 with integers of any length.
 func reference(c, part, whole int64) *big.Int {
-	n := new(big.Int).Mul(big.NewInt(c), big.NewInt(part))
-	negative := n.Sign() < 0
-	n.Abs(n).Lsh(n, 1).Add(n, big.NewInt(whole))
-	n.Div(n, new(big.Int).Lsh(big.NewInt(whole), 1))
+	number := new(big.Int).Mul(big.NewInt(c), big.NewInt(part))
+	negative := number.Sign() < 0
+	number.Abs(number).Lsh(number, 1).Add(number, big.NewInt(whole))
+	number.Div(number, new(big.Int).Lsh(big.NewInt(whole), 1))
 	if negative {
-		n.Neg(n)
+		number.Neg(number)
 	}
-	return n
+	return number
 }
 
 func FuzzShare(f *testing.F) {

@@ -48,23 +48,23 @@ func prefixes(texts ...string) []netip.Prefix {
 }
 
 // public says whether a lies on the internet.
-func public(a netip.Addr) bool {
-	if a.Is6() && (!globalUnicast.Contains(a) || isISATAP(a)) {
+func public(addr netip.Addr) bool {
+	if addr.Is6() && (!globalUnicast.Contains(addr) || isISATAP(addr)) {
 		return false
 	}
-	return a.IsValid() && !within(special, a)
+	return addr.IsValid() && !within(special, addr)
 }
 
 // isISATAP knows the one embedding of IPv4 that hides in the second half of any
 // address: 0:5efe or 200:5efe, then the four bytes (RFC 5214).
-func isISATAP(a netip.Addr) bool {
-	b := a.As16()
+func isISATAP(addr netip.Addr) bool {
+	b := addr.As16()
 	return b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
 
-func within(networks []netip.Prefix, a netip.Addr) bool {
+func within(networks []netip.Prefix, addr netip.Addr) bool {
 	for _, network := range networks {
-		if network.Contains(a) {
+		if network.Contains(addr) {
 			return true
 		}
 	}

@@ -61,33 +61,33 @@ type Client struct {
 }
 
 // NewClient makes a client behind a gate.
-func NewClient(g *Gate, o Options) *Client {
-	c := &Client{
-		gate:      g,
-		timeout:   o.Timeout,
-		maxBody:   o.MaxBody,
-		bodyTime:  o.BodyTime,
-		userAgent: o.UserAgent,
-		once:      o.Once,
-		tls:       &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
-		dial:      (&net.Dialer{Control: g.control}).DialContext,
+func NewClient(gate *Gate, options Options) *Client {
+	client := &Client{
+		gate:      gate,
+		timeout:   options.Timeout,
+		maxBody:   options.MaxBody,
+		bodyTime:  options.BodyTime,
+		userAgent: options.UserAgent,
+		once:      options.Once,
+		tls:       &tls.Config{RootCAs: options.RootCAs, MinVersion: tls.VersionTLS12},
+		dial:      (&net.Dialer{Control: gate.control}).DialContext,
 		settled:   map[string]netip.Addr{},
 	}
-	if c.timeout <= 0 {
-		c.timeout = defaultTimeout
+	if client.timeout <= 0 {
+		client.timeout = defaultTimeout
 	}
-	if c.maxBody <= 0 {
-		c.maxBody = defaultMaxBody
+	if client.maxBody <= 0 {
+		client.maxBody = defaultMaxBody
 	}
 	// HTTP/1.1 alone: an HTTP/2 receiver may fill megabytes of window before
 	// anybody reads, and a handful of calls at once has nothing to multiplex.
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
-	c.transport = &http.Transport{
+	client.transport = &http.Transport{
 		Proxy:                  nil, // a proxy of the environment would walk around the gate
-		DialContext:            c.dialPlain,
-		DialTLSContext:         c.dialTLS,
-		DisableKeepAlives:      o.Once,
+		DialContext:            client.dialPlain,
+		DialTLSContext:         client.dialTLS,
+		DisableKeepAlives:      options.Once,
 		Protocols:              &protocols,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeader,
@@ -95,7 +95,7 @@ func NewClient(g *Gate, o Options) *Client {
 		MaxIdleConnsPerHost:    maxIdlePerHost,
 		IdleConnTimeout:        idleTime,
 	}
-	return c
+	return client
 }
 
 // Close ends the connections that nobody uses.
@@ -110,7 +110,12 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // A receiver that hangs up on a kept connection without a word has most often
 // closed it for being idle, so the body is sent again on a new one: receivers
 // must bear to get it twice, or be called by a client with Once.
-func (c *Client) Post(ctx context.Context, url string, header http.Header, body []byte) (Result, error) {
+func (c *Client) Post(
+	ctx context.Context,
+	url string,
+	header http.Header,
+	body []byte,
+) (Result, error) {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -132,15 +137,15 @@ type call struct {
 // post makes a call. The status is the answer: a body that dawdles is cut off
 // with end, and what came of it is kept.
 func (c *Client) post(ctx context.Context, end context.CancelFunc, given call) (Result, error) {
-	t, err := parseTarget(given.url, c.gate.near)
+	target, err := parseTarget(given.url, c.gate.near)
 	if err != nil {
 		return Result{}, err
 	}
-	addrs, err := c.gate.lookup(ctx, t)
+	addrs, err := c.gate.lookup(ctx, target)
 	if err != nil {
 		return Result{}, err
 	}
-	response, err := c.send(ctx, t, addrs, c.header(given.header), given.body)
+	response, err := c.send(ctx, target, addrs, c.header(given.header), given.body)
 	if err != nil {
 		return Result{}, err
 	}
@@ -154,17 +159,27 @@ func (c *Client) post(ctx context.Context, end context.CancelFunc, given call) (
 // send tries the addresses in turn until one takes the connection. Each gets
 // its share of the time that is left, so that a dead one leaves some for the
 // next.
-func (c *Client) send(ctx context.Context, t target, addrs []netip.Addr, header http.Header, body []byte) (*http.Response, error) {
+func (c *Client) send(
+	ctx context.Context,
+	target target,
+	addrs []netip.Addr,
+	header http.Header,
+	body []byte,
+) (*http.Response, error) {
 	deadline, _ := ctx.Deadline()
-	tries := c.order(t, addrs)
+	tries := c.order(target, addrs)
 	var err error
 	for i, addr := range tries {
 		share := time.Until(deadline) / time.Duration(len(tries)-i)
-		dialling := context.WithValue(ctx, sendKey{}, &send{call: ctx, connectBy: time.Now().Add(share)})
+		dialling := context.WithValue(
+			ctx,
+			sendKey{},
+			&send{call: ctx, connectBy: time.Now().Add(share)},
+		)
 		var response *http.Response
-		response, err = c.sendTo(dialling, addr, t, header, body)
+		response, err = c.sendTo(dialling, addr, target, header, body)
 		if err == nil {
-			c.settle(t, addr, len(addrs))
+			c.settle(target, addr, len(addrs))
 			return response, nil
 		}
 		if !isUnreached(err) || ctx.Err() != nil {
@@ -174,17 +189,26 @@ func (c *Client) send(ctx context.Context, t target, addrs []netip.Addr, header 
 	return nil, err
 }
 
-func (c *Client) sendTo(ctx context.Context, addr netip.Addr, t target, header http.Header, body []byte) (*http.Response, error) {
-	u := *t.url
-	u.Host = net.JoinHostPort(route(addr, t), strconv.Itoa(int(t.port)))
+func (c *Client) sendTo(
+	ctx context.Context,
+	addr netip.Addr,
+	target target,
+	header http.Header,
+	body []byte,
+) (*http.Response, error) {
+	address := *target.url
+	address.Host = net.JoinHostPort(route(addr, target), strconv.Itoa(int(target.port)))
 	connected := false
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
+	ctx = httptrace.WithClientTrace(
+		ctx,
+		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }},
+	)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	request.URL = &u
-	request.Host = t.hostPort()
+	request.URL = &address
+	request.Host = target.hostPort()
 	request.Header = header
 	response, err := c.transport.RoundTrip(request)
 	if err != nil && !connected {
@@ -196,25 +220,25 @@ func (c *Client) sendTo(ctx context.Context, addr netip.Addr, t target, header h
 var identity = []string{"identity"}
 
 func (c *Client) header(given http.Header) http.Header {
-	h := make(http.Header, len(given)+3)
-	maps.Copy(h, given) // the values are only read
+	header := make(http.Header, len(given)+3)
+	maps.Copy(header, given) // the values are only read
 	if c.userAgent != "" {
-		h["User-Agent"] = []string{c.userAgent}
+		header["User-Agent"] = []string{c.userAgent}
 	}
-	h["Accept-Encoding"] = identity
+	header["Accept-Encoding"] = identity
 	// Without a value it is not sent: it tells the transport that a kept
 	// connection found dead is reason to send again.
-	if _, ok := h["Idempotency-Key"]; !ok && !c.once {
-		h["Idempotency-Key"] = nil
+	if _, ok := header["Idempotency-Key"]; !ok && !c.once {
+		header["Idempotency-Key"] = nil
 	}
-	return h
+	return header
 }
 
 // order puts the address that answered last time first, if it is still one of
 // the name's: there a connection may wait, and a dead neighbour costs nothing.
-func (c *Client) order(t target, addrs []netip.Addr) []netip.Addr {
+func (c *Client) order(target target, addrs []netip.Addr) []netip.Addr {
 	c.mu.Lock()
-	last, ok := c.settled[t.hostPort()]
+	last, ok := c.settled[target.hostPort()]
 	c.mu.Unlock()
 	if i := slices.Index(addrs, last); ok && i > 0 {
 		addrs = slices.Insert(slices.Delete(slices.Clone(addrs), i, i+1), 0, last)
@@ -222,7 +246,7 @@ func (c *Client) order(t target, addrs []netip.Addr) []netip.Addr {
 	return addrs[:min(len(addrs), maxTries)]
 }
 
-func (c *Client) settle(t target, addr netip.Addr, of int) {
+func (c *Client) settle(target target, addr netip.Addr, of int) {
 	if of < 2 {
 		return
 	}
@@ -231,5 +255,5 @@ func (c *Client) settle(t target, addr netip.Addr, of int) {
 	if len(c.settled) >= maxSettled {
 		clear(c.settled)
 	}
-	c.settled[t.hostPort()] = addr
+	c.settled[target.hostPort()] = addr
 }

@@ -31,7 +31,7 @@ func TestPostIsReceivedAsSent(t *testing.T) {
 	ca := newAuthority(t)
 	var got *http.Request
 	var body []byte
-	r := receive(t, "", ca.issue(nil, host), func(w http.ResponseWriter, r *http.Request) {
+	receiver := receive(t, "", ca.issue(nil, host), func(w http.ResponseWriter, r *http.Request) {
 		got = r
 		body, _ = io.ReadAll(r.Body)
 		w.Header().Set("Retry-After", "120")
@@ -40,7 +40,7 @@ func TestPostIsReceivedAsSent(t *testing.T) {
 	})
 	c := client(t, NewGate(loopback, resolving(host, "127.0.0.1")), Options{RootCAs: ca.pool(), UserAgent: "Carteira/1"})
 	header := http.Header{"X-Service-Signature": {"abc"}}
-	result, err := c.Post(t.Context(), "https://Hooks.Example.com.:"+r.port()+"/a%20b?c=d#e", header, []byte(`{"a":1}`))
+	result, err := c.Post(t.Context(), "https://Hooks.Example.com.:"+receiver.port()+"/a%20b?c=d#e", header, []byte(`{"a":1}`))
 	if err != nil || result.Status != 429 || string(result.Body) != "later" || result.Truncated ||
 		result.RetryAfter != 2*time.Minute || result.Duration <= 0 {
 		t.Fatalf("%+v, %v", result, err)
@@ -49,7 +49,7 @@ func TestPostIsReceivedAsSent(t *testing.T) {
 		t.Error("the caller's headers were changed")
 	}
 	want := map[string]string{
-		"Method": "POST", "Host": host + ":" + r.port(), "URI": "/a%20b?c=d", "Proto": "HTTP/1.1", "Body": `{"a":1}`,
+		"Method": "POST", "Host": host + ":" + receiver.port(), "URI": "/a%20b?c=d", "Proto": "HTTP/1.1", "Body": `{"a":1}`,
 		"Signature": "abc", "Agent": "Carteira/1", "Encoding": "identity", "Key": "",
 	}
 	for what, value := range map[string]string{
@@ -65,39 +65,39 @@ func TestPostIsReceivedAsSent(t *testing.T) {
 
 func TestPostToLiteralProvesTheAddress(t *testing.T) {
 	ca := newAuthority(t)
-	r := receive(t, "", ca.issue(nil, "127.0.0.1"), answer)
+	receiver := receive(t, "", ca.issue(nil, "127.0.0.1"), answer)
 	c := client(t, NewGate(loopback, &names{}), Options{RootCAs: ca.pool()})
-	if result, err := post(t, c, r.URL); err != nil || result.Status != 200 {
+	if result, err := post(t, c, receiver.URL); err != nil || result.Status != 200 {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
 
 func TestConnectionIsKeptForTheNextCall(t *testing.T) {
 	ca := newAuthority(t)
-	r := receive(t, "", ca.issue(nil, host), answer)
-	n := resolving(host, "127.0.0.1")
-	c := client(t, NewGate(loopback, n), Options{RootCAs: ca.pool()})
+	receiver := receive(t, "", ca.issue(nil, host), answer)
+	names := resolving(host, "127.0.0.1")
+	c := client(t, NewGate(loopback, names), Options{RootCAs: ca.pool()})
 	for range 10 {
-		if _, err := post(t, c, "https://"+host+":"+r.port()); err != nil {
+		if _, err := post(t, c, "https://"+host+":"+receiver.port()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r.connections() != 1 || n.lookups() != 10 {
-		t.Errorf("%d connections and %d lookups, want 1 and 10", r.connections(), n.lookups())
+	if receiver.connections() != 1 || names.lookups() != 10 {
+		t.Errorf("%d connections and %d lookups, want 1 and 10", receiver.connections(), names.lookups())
 	}
 }
 
 func TestAddressIsCheckedAgainAtEverySend(t *testing.T) {
 	ca := newAuthority(t)
-	r := receive(t, "", ca.issue(nil, host), answer)
-	n := resolving(host, "127.0.0.1")
-	c := client(t, NewGate(loopback, n), Options{RootCAs: ca.pool()})
-	url := "https://" + host + ":" + r.port()
+	receiver := receive(t, "", ca.issue(nil, host), answer)
+	names := resolving(host, "127.0.0.1")
+	c := client(t, NewGate(loopback, names), Options{RootCAs: ca.pool()})
+	url := "https://" + host + ":" + receiver.port()
 	if _, err := post(t, c, url); err != nil {
 		t.Fatal(err)
 	}
 	for _, addrs := range [][]string{{"10.0.0.1"}, {"127.0.0.1", "169.254.169.254"}, {"8.8.8.8", "::1"}} {
-		n.set(host, addrs...)
+		names.set(host, addrs...)
 		result, err := post(t, c, url)
 		if !errors.Is(err, ErrRefused) || Public(err) != reasonInternal || result.Status != 0 {
 			t.Errorf("%v: %+v, %v", addrs, result, err)
@@ -110,14 +110,14 @@ func TestKeptConnectionIsNotUsedOnceTheNameMoved(t *testing.T) {
 	config := ca.issue(nil, host)
 	old := receive(t, "", config, answer)
 	moved := receive(t, "127.0.0.2:"+old.port(), config, answer)
-	n := resolving(host, "127.0.0.1")
-	c := client(t, NewGate(loopback, n), Options{RootCAs: ca.pool()})
+	names := resolving(host, "127.0.0.1")
+	c := client(t, NewGate(loopback, names), Options{RootCAs: ca.pool()})
 	url := "https://" + host + ":" + old.port()
 	for _, step := range []struct {
 		addr       string
 		old, moved int
 	}{{"127.0.0.1", 1, 0}, {"127.0.0.2", 1, 1}, {"127.0.0.2", 1, 1}, {"127.0.0.1", 1, 1}} {
-		n.set(host, step.addr)
+		names.set(host, step.addr)
 		if _, err := post(t, c, url); err != nil {
 			t.Fatal(err)
 		}
@@ -129,14 +129,14 @@ func TestKeptConnectionIsNotUsedOnceTheNameMoved(t *testing.T) {
 
 func TestNamesOnOneAddressShareNoConnection(t *testing.T) {
 	ca := newAuthority(t)
-	r := receive(t, "", ca.issue(nil, host), answer)
-	n := resolving(host, "127.0.0.1")
-	n.set("other.example.com", "127.0.0.1")
-	c := client(t, NewGate(loopback, n), Options{RootCAs: ca.pool()})
-	if _, err := post(t, c, "https://"+host+":"+r.port()); err != nil {
+	receiver := receive(t, "", ca.issue(nil, host), answer)
+	names := resolving(host, "127.0.0.1")
+	names.set("other.example.com", "127.0.0.1")
+	c := client(t, NewGate(loopback, names), Options{RootCAs: ca.pool()})
+	if _, err := post(t, c, "https://"+host+":"+receiver.port()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := post(t, c, "https://other.example.com:"+r.port()); Public(err) != reasonOtherName {
+	if _, err := post(t, c, "https://other.example.com:"+receiver.port()); Public(err) != reasonOtherName {
 		t.Errorf("a certificate for %s served another name: %v", host, err)
 	}
 }
@@ -167,12 +167,12 @@ func (r *rebinding) LookupNetIP(ctx context.Context, network, host string) ([]ne
 
 func TestDialledAddressIsTheCheckedOne(t *testing.T) {
 	ca := newAuthority(t)
-	r := receive(t, "", ca.issue(nil, host), answer)
+	receiver := receive(t, "", ca.issue(nil, host), answer)
 	n := &rebinding{}
 	n.set(host, "93.184.215.14")
 	c := client(t, NewGate(nil, n), Options{RootCAs: ca.pool()})
 	var d dials
-	c.dial = d.to(r.Listener.Addr().String())
+	c.dial = d.to(receiver.Listener.Addr().String())
 	if _, err := post(t, c, "https://"+host); err != nil {
 		t.Fatal(err)
 	}
@@ -186,25 +186,25 @@ func TestDialledAddressIsTheCheckedOne(t *testing.T) {
 
 func TestNameThatTurnsInternalAfterTheCheckIsRefused(t *testing.T) {
 	ca := newAuthority(t)
-	r := receive(t, "", ca.issue(nil, host), answer)
+	receiver := receive(t, "", ca.issue(nil, host), answer)
 	n := &rebinding{}
 	n.set(host, "93.184.215.14")
-	g := NewGate(nil, n)
-	url := "https://" + host + ":" + r.port()
-	if err := g.CheckURL(t.Context(), url); err != nil {
+	gate := NewGate(nil, n)
+	url := "https://" + host + ":" + receiver.port()
+	if err := gate.CheckURL(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	_, err := post(t, client(t, g, Options{RootCAs: ca.pool()}), url)
-	if !errors.Is(err, ErrRefused) || r.connections() != 0 {
-		t.Errorf("%v, %d connections", err, r.connections())
+	_, err := post(t, client(t, gate, Options{RootCAs: ca.pool()}), url)
+	if !errors.Is(err, ErrRefused) || receiver.connections() != 0 {
+		t.Errorf("%v, %d connections", err, receiver.connections())
 	}
 }
 
 func TestDialerHasTheLastWord(t *testing.T) {
 	ca := newAuthority(t)
-	r := receive(t, "", ca.issue(nil, host), answer)
+	receiver := receive(t, "", ca.issue(nil, host), answer)
 	c := client(t, NewGate(nil, &names{}), Options{RootCAs: ca.pool()})
-	target, err := parseTarget("https://"+host+":"+r.port(), false)
+	target, err := parseTarget("https://"+host+":"+receiver.port(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,27 +214,27 @@ func TestDialerHasTheLastWord(t *testing.T) {
 	if err == nil {
 		response.Body.Close()
 	}
-	if !errors.Is(err, ErrRefused) || r.connections() != 0 {
-		t.Errorf("%v, %d connections", err, r.connections())
+	if !errors.Is(err, ErrRefused) || receiver.connections() != 0 {
+		t.Errorf("%v, %d connections", err, receiver.connections())
 	}
 }
 
 func TestDeadAddressLeavesTimeForTheNext(t *testing.T) {
 	ca := newAuthority(t)
-	r := receive(t, "127.0.0.3:0", ca.issue(nil, host), answer)
-	n := resolving(host, "127.0.0.1", "127.0.0.2", "127.0.0.3")
-	c := client(t, NewGate(loopback, n), Options{RootCAs: ca.pool(), Timeout: 3 * time.Second})
+	receiver := receive(t, "127.0.0.3:0", ca.issue(nil, host), answer)
+	names := resolving(host, "127.0.0.1", "127.0.0.2", "127.0.0.3")
+	c := client(t, NewGate(loopback, names), Options{RootCAs: ca.pool(), Timeout: 3 * time.Second})
 	var tried []string
 	dial := c.dial
 	c.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		tried = append(tried, strings.TrimSuffix(address, ":"+r.port()))
+		tried = append(tried, strings.TrimSuffix(address, ":"+receiver.port()))
 		if strings.HasPrefix(address, "127.0.0.2:") { // answers nothing at all
 			<-ctx.Done()
 			return nil, &net.OpError{Op: "dial", Net: network, Err: os.ErrDeadlineExceeded}
 		}
 		return dial(ctx, network, address)
 	}
-	url := "https://" + host + ":" + r.port()
+	url := "https://" + host + ":" + receiver.port()
 	if result, err := post(t, c, url); err != nil || result.Status != 200 {
 		t.Fatalf("%+v, %v", result, err)
 	}
@@ -242,14 +242,14 @@ func TestDeadAddressLeavesTimeForTheNext(t *testing.T) {
 		t.Errorf("tried %v, want %v", tried, want)
 	}
 	// The address that answered is asked first, and its connection used again.
-	if _, err := post(t, c, url); err != nil || len(tried) != 3 || r.connections() != 1 {
-		t.Errorf("%v, tried %v, %d connections", err, tried, r.connections())
+	if _, err := post(t, c, url); err != nil || len(tried) != 3 || receiver.connections() != 1 {
+		t.Errorf("%v, tried %v, %d connections", err, tried, receiver.connections())
 	}
 }
 
 func TestFewAddressesOfANameAreTried(t *testing.T) {
-	n := resolving(host, slices.Repeat([]string{"8.8.8.8", "8.8.4.4"}, 50)...)
-	c := client(t, NewGate(nil, n), Options{})
+	names := resolving(host, slices.Repeat([]string{"8.8.8.8", "8.8.4.4"}, 50)...)
+	c := client(t, NewGate(nil, names), Options{})
 	var tried int
 	c.dial = func(context.Context, string, string) (net.Conn, error) {
 		tried++
@@ -267,10 +267,10 @@ func TestProxyOfTheEnvironmentIsIgnored(t *testing.T) {
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, "http://127.0.0.1:"+proxy)
 	}
-	r := receive(t, "", ca.issue(nil, host), answer)
+	receiver := receive(t, "", ca.issue(nil, host), answer)
 	c := client(t, NewGate(nil, resolving(host, "93.184.215.14")), Options{RootCAs: ca.pool()})
 	var d dials
-	c.dial = d.to(r.Listener.Addr().String())
+	c.dial = d.to(receiver.Listener.Addr().String())
 	if _, err := post(t, c, "https://"+host); err != nil {
 		t.Error(err)
 	}
@@ -310,7 +310,7 @@ func TestStaleConnectionIsNotAFailure(t *testing.T) {
 
 func TestFailuresAreNamedWithoutDetails(t *testing.T) {
 	ca, stranger := newAuthority(t), newAuthority(t)
-	expired := func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }
+	expired := func(certificate *x509.Certificate) { certificate.NotAfter = time.Now().Add(-time.Minute) }
 	serve := func(config *tls.Config) string { return receive(t, "", config, answer).port() }
 	closed := listenAt(t, "127.0.0.1:0")
 	_ = closed.Close()

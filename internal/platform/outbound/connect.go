@@ -20,19 +20,19 @@ type Connection struct {
 // checked, and the one that is dialled is one of those. The connection ends
 // with ctx.
 func (g *Gate) Connect(ctx context.Context, host string, port int) (*Connection, error) {
-	c, err := g.connect(ctx, host, port)
+	connection, err := g.connect(ctx, host, port)
 	if err != nil {
 		return nil, Explain(ctx, &unsentError{err})
 	}
-	return c, nil
+	return connection, nil
 }
 
 func (g *Gate) connect(ctx context.Context, host string, port int) (*Connection, error) {
-	t, err := parseHost(host, g.near)
+	target, err := parseHost(host, g.near)
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := g.lookup(ctx, t)
+	addrs, err := g.lookup(ctx, target)
 	if err != nil {
 		return nil, err
 	}
@@ -45,9 +45,14 @@ func (g *Gate) connect(ctx context.Context, host string, port int) (*Connection,
 			dialer.Deadline = time.Now().Add(time.Until(deadline) / time.Duration(len(addrs)-i))
 		}
 		var conn net.Conn
-		if conn, err = dialer.DialContext(ctx, "tcp", net.JoinHostPort(addr.String(), strconv.Itoa(port))); err == nil {
+		conn, err = dialer.DialContext(
+			ctx,
+			"tcp",
+			net.JoinHostPort(addr.String(), strconv.Itoa(port)),
+		)
+		if err == nil {
 			context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-			return &Connection{Conn: conn, Name: t.host, Inside: within(g.allow, addr)}, nil
+			return &Connection{Conn: conn, Name: target.host, Inside: within(g.allow, addr)}, nil
 		}
 	}
 	return nil, err

@@ -23,21 +23,21 @@ var errHandshakeTooLong = errors.New("TLS handshake is too long")
 // same address and that expects the very same name; a name that moved leaves
 // its old connections to die of age. The address alone would not do: two names
 // on one address would share a connection proven for one of them.
-func route(addr netip.Addr, t target) string {
+func route(addr netip.Addr, target target) string {
 	r := hex.EncodeToString(addr.AsSlice())
-	if t.addr.IsValid() {
+	if target.addr.IsValid() {
 		return r
 	}
-	return r + "." + t.host
+	return r + "." + target.host
 }
 
 func parseRoute(r string) (addr netip.Addr, name string, err error) {
 	first, name, named := strings.Cut(r, ".")
-	b, err := hex.DecodeString(first)
+	decoded, err := hex.DecodeString(first)
 	if err != nil {
 		return addr, "", err
 	}
-	addr, ok := netip.AddrFromSlice(b)
+	addr, ok := netip.AddrFromSlice(decoded)
 	if !ok {
 		return addr, "", errors.New("not a route: " + r)
 	}
@@ -65,7 +65,10 @@ func (c *Client) dialPlain(ctx context.Context, _, hostPort string) (net.Conn, e
 }
 
 // dialRoute connects to a route and returns the name that TLS must prove.
-func (c *Client) dialRoute(ctx context.Context, hostPort string) (conn net.Conn, name string, err error) {
+func (c *Client) dialRoute(
+	ctx context.Context,
+	hostPort string,
+) (conn net.Conn, name string, err error) {
 	host, port, err := net.SplitHostPort(hostPort)
 	if err != nil {
 		return nil, "", err

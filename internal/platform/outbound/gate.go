@@ -42,32 +42,34 @@ func NewGate(allow []netip.Prefix, resolver Resolver) *Gate {
 // Near is a gate that also lets through internal names and plain http, as long
 // as they lead into the networks that the operator allowed: for programs that
 // run beside this one, such as a bridge to WhatsApp or a mail relay.
-func (g *Gate) Near() *Gate { return &Gate{allow: g.allow, resolver: g.resolver, near: true} }
+func (g *Gate) Near() *Gate {
+	return &Gate{allow: g.allow, resolver: g.resolver, near: true}
+}
 
 // CheckURL refuses a URL that may not be called, with a reason to show beside
 // the field that it came from. A public-looking name that does not resolve now
 // passes: every call checks again.
 func (g *Gate) CheckURL(ctx context.Context, raw string) error {
-	t, err := parseTarget(raw, g.near)
+	target, err := parseTarget(raw, g.near)
 	if err != nil {
 		return err
 	}
-	return g.checkNow(ctx, t)
+	return g.checkNow(ctx, target)
 }
 
 // CheckHost is CheckURL for a host that is not spoken to in HTTP.
 func (g *Gate) CheckHost(ctx context.Context, host string) error {
-	t, err := parseHost(host, g.near)
+	target, err := parseHost(host, g.near)
 	if err != nil {
 		return err
 	}
-	return g.checkNow(ctx, t)
+	return g.checkNow(ctx, target)
 }
 
-func (g *Gate) checkNow(ctx context.Context, t target) error {
+func (g *Gate) checkNow(ctx context.Context, target target) error {
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	if _, err := g.lookup(limited, t); errors.Is(err, ErrRefused) {
+	if _, err := g.lookup(limited, target); errors.Is(err, ErrRefused) {
 		return err
 	}
 	return ctx.Err()
@@ -75,20 +77,20 @@ func (g *Gate) checkNow(ctx context.Context, t target) error {
 
 // lookup returns the addresses of a target, all of which may be reached. One
 // that may not refuses them all: it would be reached sooner or later.
-func (g *Gate) lookup(ctx context.Context, t target) ([]netip.Addr, error) {
-	if t.addr.IsValid() {
-		return []netip.Addr{t.addr}, g.checkFor(t, t.addr)
+func (g *Gate) lookup(ctx context.Context, target target) ([]netip.Addr, error) {
+	if target.addr.IsValid() {
+		return []netip.Addr{target.addr}, g.checkFor(target, target.addr)
 	}
-	answers, err := g.resolver.LookupNetIP(ctx, "ip", t.host)
+	answers, err := g.resolver.LookupNetIP(ctx, "ip", target.host)
 	addrs := make([]netip.Addr, 0, len(answers))
-	for _, a := range answers {
+	for _, answer := range answers {
 		// The resolver gives A records in IPv6's spelling. They are dialled as
 		// what they are.
-		a = a.Unmap()
-		if err := g.checkFor(t, a); err != nil {
+		answer = answer.Unmap()
+		if err := g.checkFor(target, answer); err != nil {
 			return nil, err
 		}
-		addrs = append(addrs, a)
+		addrs = append(addrs, answer)
 	}
 	if len(addrs) == 0 {
 		return nil, errors.Join(errNoAddress, err)
@@ -98,17 +100,17 @@ func (g *Gate) lookup(ctx context.Context, t target) ([]netip.Addr, error) {
 
 // checkFor is check for a target that may be one of the operator's own network
 // only.
-func (g *Gate) checkFor(t target, a netip.Addr) error {
-	if t.inside != "" && !within(g.allow, a) {
-		return refuse(t.inside)
+func (g *Gate) checkFor(target target, addr netip.Addr) error {
+	if target.inside != "" && !within(g.allow, addr) {
+		return refuse(target.inside)
 	}
-	return g.check(a)
+	return g.check(addr)
 }
 
 // check refuses addresses that may not be reached. It judges an address as it
 // stands: a mapped one and one with a zone are refused whatever is allowed.
-func (g *Gate) check(a netip.Addr) error {
-	if a.Is4In6() || a.Zone() != "" || !public(a) && !within(g.allow, a) {
+func (g *Gate) check(addr netip.Addr) error {
+	if addr.Is4In6() || addr.Zone() != "" || !public(addr) && !within(g.allow, addr) {
 		return refuse(reasonInternal)
 	}
 	return nil

@@ -29,50 +29,50 @@ var registry6 = prefixes(strings.Fields(`
 	ff00::/8 fec0::/10 ::/96 ::ffff:0:0:0/96 ::/3 4000::/3 6000::/3 8000::/3 a000::/3 c000::/3 e000::/3`)...)
 
 // forbidden is the oracle: an address that some row holds.
-func forbidden(a netip.Addr) bool {
-	return within(registry4, a) || within(registry6, a)
+func forbidden(addr netip.Addr) bool {
+	return within(registry4, addr) || within(registry6, addr)
 }
 
-func last(p netip.Prefix) netip.Addr {
-	b := p.Masked().Addr().AsSlice()
-	for bit := p.Bits(); bit < len(b)*8; bit++ {
-		b[bit/8] |= 0x80 >> (bit % 8)
+func last(network netip.Prefix) netip.Addr {
+	data := network.Masked().Addr().AsSlice()
+	for bit := network.Bits(); bit < len(data)*8; bit++ {
+		data[bit/8] |= 0x80 >> (bit % 8)
 	}
-	a, _ := netip.AddrFromSlice(b)
-	return a
+	addr, _ := netip.AddrFromSlice(data)
+	return addr
 }
 
 // samples are the ends of a block and what lies just inside and outside.
-func samples(p netip.Prefix) []netip.Addr {
-	first, last := p.Masked().Addr(), last(p)
-	return slices.DeleteFunc([]netip.Addr{first, last, first.Next(), last.Prev(), first.Prev(), last.Next()}, func(a netip.Addr) bool {
-		return !a.IsValid() // before the first address of all, after the last
+func samples(network netip.Prefix) []netip.Addr {
+	first, last := network.Masked().Addr(), last(network)
+	return slices.DeleteFunc([]netip.Addr{first, last, first.Next(), last.Prev(), first.Prev(), last.Next()}, func(addr netip.Addr) bool {
+		return !addr.IsValid() // before the first address of all, after the last
 	})
 }
 
 // spellings4 writes an IPv4 address in the ways that some program understands.
-func spellings4(a netip.Addr) []string {
-	b := a.As4()
+func spellings4(addr netip.Addr) []string {
+	b := addr.As4()
 	n := binary.BigEndian.Uint32(b[:])
 	low, lower := n&0xffffff, n&0xffff
-	f := fmt.Sprintf
+	sprintf := fmt.Sprintf
 	odd := []string{
-		f("%d", n), f("0x%x", n), f("0X%X", n), f("0%o", n), f("%d.", n),
-		f("%d.%d", b[0], low), f("%d.%d.%d", b[0], b[1], lower), f("0x%x.%d", b[0], low), f("0x%x.0x%x", b[0], low),
-		f("0%o.%d.%d.%d", b[0], b[1], b[2], b[3]), f("0%o.0%o.0%o.0%o", b[0], b[1], b[2], b[3]),
-		f("0x%x.0x%x.0x%x.0x%x", b[0], b[1], b[2], b[3]), f("0x%02x.%d.0%o.%d", b[0], b[1], b[2], b[3]),
-		f("%03d.%03d.%03d.%03d", b[0], b[1], b[2], b[3]), f("00000%o.%d.%d.%d", b[0], b[1], b[2], b[3]),
-		f("%d.%d.%d.0x%x", b[0], b[1], b[2], b[3]), f("%d.%d.%d.%d..", b[0], b[1], b[2], b[3]),
-		f("[%s]", a), f("%s%%25eth0", a), f("%%3%d.0.0.1", b[0]%10), f("%d。%d。%d。%d", b[0], b[1], b[2], b[3]),
-		strings.NewReplacer("0", "０", "1", "１", "2", "２", "5", "５").Replace(a.String()),
-		strings.NewReplacer("1", "①", "2", "②", "0", "⓪", "7", "⑦").Replace(a.String()),
+		sprintf("%d", n), sprintf("0x%x", n), sprintf("0X%X", n), sprintf("0%o", n), sprintf("%d.", n),
+		sprintf("%d.%d", b[0], low), sprintf("%d.%d.%d", b[0], b[1], lower), sprintf("0x%x.%d", b[0], low), sprintf("0x%x.0x%x", b[0], low),
+		sprintf("0%o.%d.%d.%d", b[0], b[1], b[2], b[3]), sprintf("0%o.0%o.0%o.0%o", b[0], b[1], b[2], b[3]),
+		sprintf("0x%x.0x%x.0x%x.0x%x", b[0], b[1], b[2], b[3]), sprintf("0x%02x.%d.0%o.%d", b[0], b[1], b[2], b[3]),
+		sprintf("%03d.%03d.%03d.%03d", b[0], b[1], b[2], b[3]), sprintf("00000%o.%d.%d.%d", b[0], b[1], b[2], b[3]),
+		sprintf("%d.%d.%d.0x%x", b[0], b[1], b[2], b[3]), sprintf("%d.%d.%d.%d..", b[0], b[1], b[2], b[3]),
+		sprintf("[%s]", addr), sprintf("%s%%25eth0", addr), sprintf("%%3%d.0.0.1", b[0]%10), sprintf("%d。%d。%d。%d", b[0], b[1], b[2], b[3]),
+		strings.NewReplacer("0", "０", "1", "１", "2", "２", "5", "５").Replace(addr.String()),
+		strings.NewReplacer("1", "①", "2", "②", "0", "⓪", "7", "⑦").Replace(addr.String()),
 	}
-	return slices.DeleteFunc(odd, func(host string) bool { return host == a.String() })
+	return slices.DeleteFunc(odd, func(host string) bool { return host == addr.String() })
 }
 
 // embeddings4 are the IPv6 addresses that carry an IPv4 one.
-func embeddings4(a netip.Addr) []netip.Addr {
-	b := a.As4()
+func embeddings4(addr netip.Addr) []netip.Addr {
+	b := addr.As4()
 	hi, lo := binary.BigEndian.Uint16(b[:2]), binary.BigEndian.Uint16(b[2:])
 	var all []netip.Addr
 	for _, text := range []string{
@@ -85,10 +85,10 @@ func embeddings4(a netip.Addr) []netip.Addr {
 	return append(all, netip.MustParseAddr(fmt.Sprintf("2001:0:4136:e378:8000:63bf:%x:%x", ^hi, ^lo)))
 }
 
-func spellings6(a netip.Addr) []string {
-	all := []string{a.String(), a.StringExpanded(), strings.ToUpper(a.String()), strings.ToUpper(a.StringExpanded())}
-	b := a.As16()
-	full := strings.Split(a.StringExpanded(), ":")
+func spellings6(addr netip.Addr) []string {
+	all := []string{addr.String(), addr.StringExpanded(), strings.ToUpper(addr.String()), strings.ToUpper(addr.StringExpanded())}
+	b := addr.As16()
+	full := strings.Split(addr.StringExpanded(), ":")
 	if len(full) == 8 {
 		all = append(all, fmt.Sprintf("%s:%d.%d.%d.%d", strings.Join(full[:6], ":"), b[12], b[13], b[14], b[15]))
 	}
@@ -98,83 +98,83 @@ func spellings6(a netip.Addr) []string {
 	return all
 }
 
-func literal(a netip.Addr) []string {
-	if a.Is4() {
-		return []string{a.String(), a.String() + ".", a.String() + ":8443"}
+func literal(addr netip.Addr) []string {
+	if addr.Is4() {
+		return []string{addr.String(), addr.String() + ".", addr.String() + ":8443"}
 	}
-	return spellings6(a)
+	return spellings6(addr)
 }
 
 // wantVerdict asks the gate about a host.
-func wantVerdict(t *testing.T, g *Gate, host string, refused bool) {
+func wantVerdict(t *testing.T, gate *Gate, host string, refused bool) {
 	t.Helper()
 	for _, text := range []string{"https://" + host, "https://" + host + "/hook?x=1"} {
-		if err := g.CheckURL(t.Context(), text); errors.Is(err, ErrRefused) != refused || !refused && err != nil {
+		if err := gate.CheckURL(t.Context(), text); errors.Is(err, ErrRefused) != refused || !refused && err != nil {
 			t.Errorf("%s: %v, refused should be %v", text, err, refused)
 		}
 	}
 }
 
 // wantByName asks about names that resolve to a, alone and among public ones.
-func wantByName(t *testing.T, a netip.Addr, refused bool) {
+func wantByName(t *testing.T, addr netip.Addr, refused bool) {
 	t.Helper()
 	one, other := netip.MustParseAddr("93.184.215.14"), netip.MustParseAddr("2606:4700::1111")
-	for _, answers := range [][]netip.Addr{{a}, {one, a}, {a, one}, {one, other, a, one}} {
+	for _, answers := range [][]netip.Addr{{addr}, {one, addr}, {addr, one}, {one, other, addr, one}} {
 		n := &names{answers: map[string][]netip.Addr{"hooks.example.com": answers}}
 		wantVerdict(t, NewGate(nil, n), "hooks.example.com", refused)
-		if err := NewGate(nil, n).control("tcp", netip.AddrPortFrom(a, 443).String(), nil); errors.Is(err, ErrRefused) != refused {
-			t.Errorf("dialling %s: %v, refused should be %v", a, err, refused)
+		if err := NewGate(nil, n).control("tcp", netip.AddrPortFrom(addr, 443).String(), nil); errors.Is(err, ErrRefused) != refused {
+			t.Errorf("dialling %s: %v, refused should be %v", addr, err, refused)
 		}
 	}
 }
 
 func TestRegistriesAreRefusedInEverySpelling(t *testing.T) {
-	g := NewGate(nil, &names{})
-	for _, p := range slices.Concat(registry4, registry6) {
-		for _, a := range samples(p) {
-			for _, host := range literal(a) {
-				wantVerdict(t, g, host, forbidden(a))
+	gate := NewGate(nil, &names{})
+	for _, network := range slices.Concat(registry4, registry6) {
+		for _, sample := range samples(network) {
+			for _, host := range literal(sample) {
+				wantVerdict(t, gate, host, forbidden(sample))
 			}
-			if a.Is4In6() {
+			if sample.Is4In6() {
 				continue // a name's mapped answer is the IPv4 address itself
 			}
-			wantByName(t, a, forbidden(a))
+			wantByName(t, sample, forbidden(sample))
 		}
 	}
 }
 
 func TestOddSpellingsAreRefused(t *testing.T) {
-	g := NewGate(nil, &names{})
+	gate := NewGate(nil, &names{})
 	everything := NewGate(prefixes("0.0.0.0/0"), &names{})
-	for _, a := range append(samplesOf(registry4), netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("168.63.129.16")) {
-		for _, host := range spellings4(a) {
-			wantVerdict(t, g, host, true)
+	for _, addr := range append(samplesOf(registry4), netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("168.63.129.16")) {
+		for _, host := range spellings4(addr) {
+			wantVerdict(t, gate, host, true)
 			wantVerdict(t, everything, host, true)
 		}
 	}
 }
 
 func TestEmbeddedIPv4IsRefusedWhateverItIs(t *testing.T) {
-	g := NewGate(nil, &names{})
+	gate := NewGate(nil, &names{})
 	for _, v4 := range append(samplesOf(registry4), netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("200.160.2.3")) {
-		for _, a := range embeddings4(v4) {
-			for _, host := range spellings6(a) {
-				wantVerdict(t, g, host, true)
+		for _, addr := range embeddings4(v4) {
+			for _, host := range spellings6(addr) {
+				wantVerdict(t, gate, host, true)
 			}
-			if a.Is4In6() {
-				n := &names{answers: map[string][]netip.Addr{"hooks.example.com": {a}}}
+			if addr.Is4In6() {
+				n := &names{answers: map[string][]netip.Addr{"hooks.example.com": {addr}}}
 				wantVerdict(t, NewGate(nil, n), "hooks.example.com", forbidden(v4))
 				continue
 			}
-			wantByName(t, a, true)
+			wantByName(t, addr, true)
 		}
 	}
 }
 
 func samplesOf(registry []netip.Prefix) []netip.Addr {
 	var all []netip.Addr
-	for _, p := range registry {
-		all = append(all, samples(p)...)
+	for _, network := range registry {
+		all = append(all, samples(network)...)
 	}
 	return all
 }
@@ -185,30 +185,30 @@ func TestClassicSpecialAddressesAreRefused(t *testing.T) {
 		192.0.0.1 192.0.0.192 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1
 		255.255.255.255 :: ::1 ::127.0.0.1 ::ffff:0:7f00:1 64:ff9b::7f00:1 64:ff9b:1::a00:1 100::1 2001::1 2001:db8::1 2002:7f00:1::
 		3fff::1 5f00::1 fc00::1 fd00:ec2::254 fe80::1 fec0::1 ff02::1 168.63.129.16`) {
-		a := netip.MustParseAddr(text)
-		wantVerdict(t, NewGate(nil, &names{}), literal(a)[0], true)
-		wantByName(t, a, true)
+		addr := netip.MustParseAddr(text)
+		wantVerdict(t, NewGate(nil, &names{}), literal(addr)[0], true)
+		wantByName(t, addr, true)
 	}
 }
 
 func TestPublicAddressesPass(t *testing.T) {
 	for text := range strings.FieldsSeq(`1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 172.15.255.255 172.32.0.0
 		200.160.2.3 223.255.255.255 2606:4700::1111 2a00:1450:4009:80b::200e 2001:200::1 2800:3f0:4001:80a::200e 3ffe:ffff::1`) {
-		a := netip.MustParseAddr(text)
-		wantVerdict(t, NewGate(nil, &names{}), literal(a)[0], false)
-		wantByName(t, a, false)
+		addr := netip.MustParseAddr(text)
+		wantVerdict(t, NewGate(nil, &names{}), literal(addr)[0], false)
+		wantByName(t, addr, false)
 	}
 }
 
 func TestAllowedNetworksPass(t *testing.T) {
-	g := NewGate(prefixes("127.0.0.0/8", "fd00::/8"), resolving("hooks.example.com", "127.0.0.1", "fd00::1", "8.8.8.8"))
+	gate := NewGate(prefixes("127.0.0.0/8", "fd00::/8"), resolving("hooks.example.com", "127.0.0.1", "fd00::1", "8.8.8.8"))
 	for host, refused := range map[string]bool{
 		"127.0.0.1": false, "[fd00::1]": false, "hooks.example.com": false,
 		"10.0.0.1": true, "[fe80::1]": true, "[::ffff:127.0.0.1]": true, "[fd00::1%25eth0]": true, "2130706433": true, "localhost": true,
 	} {
-		wantVerdict(t, g, host, refused)
+		wantVerdict(t, gate, host, refused)
 	}
-	if err := g.CheckURL(t.Context(), "http://127.0.0.1/"); Public(err) != reasonScheme {
+	if err := gate.CheckURL(t.Context(), "http://127.0.0.1/"); Public(err) != reasonScheme {
 		t.Errorf("http to an allowed network: %v", err)
 	}
 	wantVerdict(t, NewGate(prefixes("::/0"), &names{}), "[::ffff:127.0.0.1]", true)
@@ -300,9 +300,9 @@ func TestNameThatDoesNotResolvePassesForNow(t *testing.T) {
 }
 
 func TestForbiddenAnswerCountsEvenBesideAnError(t *testing.T) {
-	n := resolving("hooks.example.com", "8.8.8.8", "10.0.0.1")
-	n.fail = errors.New("server misbehaving")
-	wantVerdict(t, NewGate(nil, n), "hooks.example.com", true)
+	names := resolving("hooks.example.com", "8.8.8.8", "10.0.0.1")
+	names.fail = errors.New("server misbehaving")
+	wantVerdict(t, NewGate(nil, names), "hooks.example.com", true)
 }
 
 func TestMachinesSearchDomainsAreLeftOut(t *testing.T) {
@@ -319,27 +319,27 @@ func TestMachinesSearchDomainsAreLeftOut(t *testing.T) {
 var looseIPv4 = regexp.MustCompile(`^(?i:(0x[0-9a-f]*|[0-9]+)(\.|$)){1,4}$`)
 
 func FuzzCheckURL(f *testing.F) {
-	for _, a := range append(samplesOf(registry4), samplesOf(registry6)...) {
-		f.Add("https://" + literal(a)[0] + "/")
+	for _, addr := range append(samplesOf(registry4), samplesOf(registry6)...) {
+		f.Add("https://" + literal(addr)[0] + "/")
 	}
 	for _, host := range spellings4(netip.MustParseAddr("127.0.0.1")) {
 		f.Add("https://" + host + ":443/x?y#z")
 	}
 	f.Add("https://me:pw@hooks.example.com:8443/")
 	f.Add("https://[fe80::1%25en0]:443/")
-	g := NewGate(nil, &names{})
+	gate := NewGate(nil, &names{})
 	f.Fuzz(func(t *testing.T, text string) {
-		if g.CheckURL(t.Context(), text) != nil {
+		if gate.CheckURL(t.Context(), text) != nil {
 			return
 		}
-		u, err := url.Parse(text)
-		if err != nil || u.Scheme != "https" || u.User != nil {
+		address, err := url.Parse(text)
+		if err != nil || address.Scheme != "https" || address.User != nil {
 			t.Fatalf("accepted %q: %v", text, err)
 		}
-		host := strings.TrimSuffix(u.Hostname(), ".")
-		if a, err := netip.ParseAddr(host); err == nil {
-			if forbidden(a) || a.Zone() != "" || isISATAP(netip.AddrFrom16(a.As16())) && a.Is6() {
-				t.Fatalf("accepted %q, which leads to %s", text, a)
+		host := strings.TrimSuffix(address.Hostname(), ".")
+		if addr, err := netip.ParseAddr(host); err == nil {
+			if forbidden(addr) || addr.Zone() != "" || isISATAP(netip.AddrFrom16(addr.As16())) && addr.Is6() {
+				t.Fatalf("accepted %q, which leads to %s", text, addr)
 			}
 			return
 		}

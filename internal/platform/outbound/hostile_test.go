@@ -65,11 +65,11 @@ const (
 )
 
 var bomb = func() string {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	_, _ = z.Write(make([]byte, 8<<20))
-	_ = z.Close()
-	return b.String()
+	var buf bytes.Buffer
+	writer := gzip.NewWriter(&buf)
+	_, _ = writer.Write(make([]byte, 8<<20))
+	_ = writer.Close()
+	return buf.String()
 }()
 
 func TestHostileReceivers(t *testing.T) {
@@ -86,18 +86,18 @@ func TestHostileReceivers(t *testing.T) {
 	}{
 		{name: "accepts and never answers", serve: hold, reason: reasonTimeout, slow: true},
 		{name: "never finishes the handshake", serve: hold, bare: true, reason: reasonTimeout, slow: true},
-		{name: "drips the handshake", serve: after("\x16\x03\x03\x40\x00", func(c net.Conn) { drip(c, "\x02", 5*time.Millisecond) }), bare: true, reason: reasonTimeout, slow: true},
-		{name: "floods the handshake", serve: func(c net.Conn) { flood(c, 1<<30) }, bare: true, reason: reasonTLS},
-		{name: "drips headers", serve: after(ok, func(c net.Conn) { drip(c, "X-A: b\r\n", 5*time.Millisecond) }), reason: reasonTimeout, slow: true},
-		{name: "drips one header", serve: after(ok+"X-A: ", func(c net.Conn) { drip(c, "b", 5*time.Millisecond) }), reason: reasonTimeout, slow: true},
-		{name: "drips early hints", serve: after("", func(c net.Conn) { drip(c, "HTTP/1.1 103 Early Hints\r\n\r\n", 5*time.Millisecond) }), reason: reasonTimeout, slow: true},
-		{name: "floods early hints", serve: after("", func(c net.Conn) { drip(c, strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", 500), 0) }), reason: reasonBigHeaders},
-		{name: "has huge headers", serve: after(ok, func(c net.Conn) { flood(c, 1<<30) }), reason: reasonBigHeaders},
+		{name: "drips the handshake", serve: after("\x16\x03\x03\x40\x00", func(conn net.Conn) { drip(conn, "\x02", 5*time.Millisecond) }), bare: true, reason: reasonTimeout, slow: true},
+		{name: "floods the handshake", serve: func(conn net.Conn) { flood(conn, 1<<30) }, bare: true, reason: reasonTLS},
+		{name: "drips headers", serve: after(ok, func(conn net.Conn) { drip(conn, "X-A: b\r\n", 5*time.Millisecond) }), reason: reasonTimeout, slow: true},
+		{name: "drips one header", serve: after(ok+"X-A: ", func(conn net.Conn) { drip(conn, "b", 5*time.Millisecond) }), reason: reasonTimeout, slow: true},
+		{name: "drips early hints", serve: after("", func(conn net.Conn) { drip(conn, "HTTP/1.1 103 Early Hints\r\n\r\n", 5*time.Millisecond) }), reason: reasonTimeout, slow: true},
+		{name: "floods early hints", serve: after("", func(conn net.Conn) { drip(conn, strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", 500), 0) }), reason: reasonBigHeaders},
+		{name: "has huge headers", serve: after(ok, func(conn net.Conn) { flood(conn, 1<<30) }), reason: reasonBigHeaders},
 		{name: "has many headers", serve: after(ok+strings.Repeat("X-A: b\r\n", 4000)+"\r\n", nil), reason: reasonBigHeaders},
-		{name: "drips the body", serve: after(opened, func(c net.Conn) { drip(c, "x", 5*time.Millisecond) }), status: 200, truncated: true, slow: true},
-		{name: "has a body without end", serve: after(ok+"\r\n", func(c net.Conn) { flood(c, 1<<30) }), status: 200, truncated: true},
-		{name: "has chunks without end", serve: after(ok+"Transfer-Encoding: chunked\r\n\r\n", func(c net.Conn) { drip(c, "1\r\nx\r\n", 0) }), status: 200, truncated: true},
-		{name: "has trailers without end", serve: after(ok+"Transfer-Encoding: chunked\r\n\r\n0\r\n", func(c net.Conn) { drip(c, "X-A: b\r\n", 0) }), status: 200, truncated: true},
+		{name: "drips the body", serve: after(opened, func(conn net.Conn) { drip(conn, "x", 5*time.Millisecond) }), status: 200, truncated: true, slow: true},
+		{name: "has a body without end", serve: after(ok+"\r\n", func(conn net.Conn) { flood(conn, 1<<30) }), status: 200, truncated: true},
+		{name: "has chunks without end", serve: after(ok+"Transfer-Encoding: chunked\r\n\r\n", func(conn net.Conn) { drip(conn, "1\r\nx\r\n", 0) }), status: 200, truncated: true},
+		{name: "has trailers without end", serve: after(ok+"Transfer-Encoding: chunked\r\n\r\n0\r\n", func(conn net.Conn) { drip(conn, "X-A: b\r\n", 0) }), status: 200, truncated: true},
 		{name: "resets after 200", serve: after(opened, reset), status: 200, truncated: true},
 		{name: "hangs up in the body", serve: after(opened+"some", nil), status: 200, truncated: true},
 		{name: "resets before an answer", serve: after("", reset), reason: reasonReset},
@@ -107,7 +107,7 @@ func TestHostileReceivers(t *testing.T) {
 		{name: "redirects and keeps the method", serve: after("HTTP/1.1 307 Away\r\nLocation: https://127.0.0.1/\r\nContent-Length: 0\r\n\r\n", hold), status: 307, kept: true},
 		{name: "talks on after 204", serve: after("HTTP/1.1 204 No Content\r\n\r\njunk HTTP/1.1 500 Oops\r\n\r\n", hold), status: 204},
 		{name: "talks on after the end", serve: after(ended+strings.Repeat("junk", 1000), hold), status: 200},
-		{name: "switches protocols", serve: after("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", func(c net.Conn) { drip(c, "x", 0) }), status: 101},
+		{name: "switches protocols", serve: after("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", func(conn net.Conn) { drip(conn, "x", 0) }), status: 101},
 		{name: "fails slowly", serve: after("HTTP/1.1 500 Oops\r\nContent-Length: 9\r\n\r\nno", hold), status: 500, truncated: true, slow: true},
 		{name: "is orderly", serve: after(ok+"Content-Length: 2\r\n\r\nhi", hold), status: 200, kept: true},
 	} {
@@ -122,11 +122,11 @@ func TestHostileReceivers(t *testing.T) {
 				defer close(gone)
 				r.serve(conn)
 			})
-			o := Options{RootCAs: ca.pool()}
+			options := Options{RootCAs: ca.pool()}
 			if r.slow {
-				o.Timeout = brief
+				options.Timeout = brief
 			}
-			c := client(t, NewGate(loopback, resolving(host, "127.0.0.1")), o)
+			c := client(t, NewGate(loopback, resolving(host, "127.0.0.1")), options)
 			result, err := post(t, c, "https://"+host+":"+port)
 			switch {
 			case result.Status != r.status || result.Truncated != r.truncated || len(result.Body) > defaultMaxBody:
@@ -167,9 +167,9 @@ func TestLongHandshakeIsCutShort(t *testing.T) {
 	config := ca.issue(nil, host)
 	chain := config.Certificates[0].Certificate
 	config.Certificates[0].Certificate = slices.Repeat(chain, 2*maxHandshake/len(chain[0]))
-	r := receive(t, "", config, answer)
+	receiver := receive(t, "", config, answer)
 	c := client(t, NewGate(loopback, resolving(host, "127.0.0.1")), Options{RootCAs: ca.pool()})
-	if _, err := post(t, c, "https://"+host+":"+r.port()); !errors.Is(err, errHandshakeTooLong) || Public(err) != reasonTLS {
+	if _, err := post(t, c, "https://"+host+":"+receiver.port()); !errors.Is(err, errHandshakeTooLong) || Public(err) != reasonTLS {
 		t.Error(err)
 	}
 }

@@ -56,8 +56,8 @@ func (n *names) set(host string, addrs ...string) {
 		n.answers = map[string][]netip.Addr{}
 	}
 	n.answers[host] = nil
-	for _, a := range addrs {
-		n.answers[host] = append(n.answers[host], netip.MustParseAddr(a))
+	for _, addr := range addrs {
+		n.answers[host] = append(n.answers[host], netip.MustParseAddr(addr))
 	}
 }
 
@@ -165,8 +165,8 @@ func receive(t *testing.T, listen string, config *tls.Config, handle http.Handle
 	}
 	r.TLS = config
 	r.Config.ErrorLog = quiet
-	r.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
+	r.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
 			r.mu.Lock()
 			r.conns++
 			r.mu.Unlock()
@@ -179,24 +179,24 @@ func receive(t *testing.T, listen string, config *tls.Config, handle http.Handle
 
 func listenAt(t *testing.T, address string) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", address)
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	return listener
 }
 
 // raw gives each connection to serve and closes it after; bare TCP without a
 // config. It returns the port.
 func raw(t *testing.T, config *tls.Config, serve func(net.Conn)) string {
 	t.Helper()
-	l := listenAt(t, "127.0.0.1:0")
+	listener := listenAt(t, "127.0.0.1:0")
 	var running sync.WaitGroup
 	var mu sync.Mutex
 	var open []net.Conn
 	running.Go(func() {
 		for {
-			conn, err := l.Accept()
+			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
@@ -214,7 +214,7 @@ func raw(t *testing.T, config *tls.Config, serve func(net.Conn)) string {
 		}
 	})
 	t.Cleanup(func() {
-		_ = l.Close()
+		_ = listener.Close()
 		mu.Lock()
 		for _, conn := range open {
 			_ = conn.Close()
@@ -222,13 +222,13 @@ func raw(t *testing.T, config *tls.Config, serve func(net.Conn)) string {
 		mu.Unlock()
 		running.Wait()
 	})
-	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	return port
 }
 
-func client(t *testing.T, g *Gate, o Options) *Client {
+func client(t *testing.T, gate *Gate, options Options) *Client {
 	t.Helper()
-	c := NewClient(g, o)
+	c := NewClient(gate, options)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -242,8 +242,8 @@ func post(t *testing.T, c *Client, url string) (Result, error) {
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		r, err := c.Post(t.Context(), url, http.Header{"Content-Type": {"application/json"}}, []byte(`{"a":1}`))
-		done <- outcome{r, err}
+		result, err := c.Post(t.Context(), url, http.Header{"Content-Type": {"application/json"}}, []byte(`{"a":1}`))
+		done <- outcome{result, err}
 	}()
 	select {
 	case o := <-done:

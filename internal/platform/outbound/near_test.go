@@ -53,12 +53,12 @@ func TestNeighboursLiveInAllowedNetworks(t *testing.T) {
 }
 
 func TestPlainCallReachesANeighbour(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		_, _ = io.WriteString(w, r.Host+" "+string(body))
 	}))
-	t.Cleanup(s.Close)
-	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	t.Cleanup(server.Close)
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	c := client(t, NewGate(loopback, resolving("evolution", "127.0.0.1")).Near(), Options{Once: true})
 	result, err := c.Post(t.Context(), "http://evolution:"+port, nil, []byte("x"))
 	if err != nil || string(result.Body) != "evolution:"+port+" x" {
@@ -124,10 +124,10 @@ func TestUnsentIsSaidOnlyWhenItIsCertain(t *testing.T) {
 }
 
 func TestConnectKeepsToTheGate(t *testing.T) {
-	l := listenAt(t, "127.0.0.1:0")
+	listener := listenAt(t, "127.0.0.1:0")
 	go func() {
 		for {
-			conn, err := l.Accept()
+			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
@@ -137,12 +137,12 @@ func TestConnectKeepsToTheGate(t *testing.T) {
 			}()
 		}
 	}()
-	_, text, _ := net.SplitHostPort(l.Addr().String())
+	_, text, _ := net.SplitHostPort(listener.Addr().String())
 	port, _ := strconv.Atoi(text)
-	g := NewGate(loopback, resolving("relay", "127.0.0.1")).Near()
+	gate := NewGate(loopback, resolving("relay", "127.0.0.1")).Near()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	conn, err := g.Connect(ctx, "relay", port)
+	conn, err := gate.Connect(ctx, "relay", port)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +157,8 @@ func TestConnectKeepsToTheGate(t *testing.T) {
 	if _, err := NewGate(nil, resolving("mx.example.com", "127.0.0.1")).Near().Connect(t.Context(), "mx.example.com", port); !errors.Is(err, ErrRefused) {
 		t.Errorf("an internal address was dialled: %v", err)
 	}
-	_ = l.Close()
-	if _, err := g.Connect(t.Context(), "127.0.0.1", port); err == nil || Public(err) != reasonRefused || !Unsent(err) {
+	_ = listener.Close()
+	if _, err := gate.Connect(t.Context(), "127.0.0.1", port); err == nil || Public(err) != reasonRefused || !Unsent(err) {
 		t.Errorf("got %v", err)
 	}
 }

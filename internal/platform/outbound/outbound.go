@@ -57,4 +57,6 @@ func Public(err error) string {
 	return reasonFailed
 }
 
-func refuse(reason string) error { return &Error{Reason: reason, kind: ErrRefused} }
+func refuse(reason string) error {
+	return &Error{Reason: reason, kind: ErrRefused}
+}

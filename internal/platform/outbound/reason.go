@@ -44,7 +44,9 @@ var errnoReasons = []struct {
 	{syscall.EPERM, reasonUnreachable},
 }
 
-var localErrnos = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EADDRNOTAVAIL}
+var localErrnos = []syscall.Errno{
+	syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EADDRNOTAVAIL,
+}
 
 // wordReasons knows the errors of net/http, which have no types.
 var wordReasons = []struct{ word, reason string }{
@@ -86,9 +88,9 @@ func reasonOf(err error) string {
 	if errors.Is(err, errNoAddress) {
 		return reasonNoName
 	}
-	for _, r := range errnoReasons {
-		if errors.Is(err, r.errno) {
-			return r.reason
+	for _, reason := range errnoReasons {
+		if errors.Is(err, reason.errno) {
+			return reason.reason
 		}
 	}
 	if _, ok := errors.AsType[*handshakeError](err); ok {
@@ -97,9 +99,9 @@ func reasonOf(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return reasonClosed
 	}
-	for _, r := range wordReasons {
-		if strings.Contains(err.Error(), r.word) {
-			return r.reason
+	for _, reason := range wordReasons {
+		if strings.Contains(err.Error(), reason.word) {
+			return reason.reason
 		}
 	}
 	return reasonFailed

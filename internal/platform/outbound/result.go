@@ -25,17 +25,17 @@ type Result struct {
 // readResult reads at most maxBody bytes. Whoever closes the body then closes
 // the connection too if more was to come.
 func readResult(ctx context.Context, response *http.Response, maxBody int) Result {
-	r := Result{Status: response.StatusCode, RetryAfter: retryAfter(response.Header)}
+	result := Result{Status: response.StatusCode, RetryAfter: retryAfter(response.Header)}
 	if response.StatusCode == http.StatusSwitchingProtocols {
-		return r // the body would be the bare connection, which no deadline holds
+		return result // the body would be the bare connection, which no deadline holds
 	}
 	raw, err := io.ReadAll(io.LimitReader(response.Body, int64(maxBody)+1))
 	var short bool
-	r.Body, short = safeText(raw, maxBody)
+	result.Body, short = safeText(raw, maxBody)
 	// A receiver that hangs up because we do, at the end of the time, makes
 	// what came so far look whole.
-	r.Truncated = short || err != nil || ctx.Err() != nil
-	return r
+	result.Truncated = short || err != nil || ctx.Err() != nil
+	return result
 }
 
 // safeText makes text of at most limit bytes that any database and page can
@@ -47,20 +47,20 @@ func safeText(raw []byte, limit int) (text []byte, short bool) {
 }
 
 // cut shortens b to at most n bytes and does not split a character.
-func cut(b []byte, n int) []byte {
-	if len(b) <= n {
-		return b
+func cut(buf []byte, n int) []byte {
+	if len(buf) <= n {
+		return buf
 	}
 	for back := range min(utf8.UTFMax, n) {
-		if utf8.RuneStart(b[n-back]) {
-			return b[:n-back]
+		if utf8.RuneStart(buf[n-back]) {
+			return buf[:n-back]
 		}
 	}
-	return b[:n]
+	return buf[:n]
 }
 
-func retryAfter(h http.Header) time.Duration {
-	text := h.Get("Retry-After")
+func retryAfter(header http.Header) time.Duration {
+	text := header.Get("Retry-After")
 	if text == "" {
 		return 0
 	}

@@ -24,7 +24,8 @@ const maxURL = 2048
 
 // internalNames never name a public host, nor does anything below them.
 var internalNames = []string{
-	"localhost", "localdomain", "local", "internal", "intranet", "private", "lan", "home", "home.arpa", "corp",
+	"localhost", "localdomain", "local", "internal", "intranet", "private", "lan", "home",
+	"home.arpa", "corp",
 }
 
 // target is a URL taken apart into what is dialled, what TLS must prove and
@@ -45,33 +46,33 @@ func parseTarget(raw string, near bool) (target, error) {
 	if len(raw) > maxURL {
 		return target{}, refuse(reasonTooLong)
 	}
-	u, err := url.Parse(raw)
+	address, err := url.Parse(raw)
 	switch {
 	case err != nil:
 		return target{}, refuse(reasonURL)
-	case u.Scheme != "https" && (u.Scheme != "http" || !near):
+	case address.Scheme != "https" && (address.Scheme != "http" || !near):
 		return target{}, refuse(reasonScheme)
-	case u.User != nil:
+	case address.User != nil:
 		return target{}, refuse(reasonUser)
-	case u.Host == "":
+	case address.Host == "":
 		return target{}, refuse(reasonHost)
 	}
-	t, err := parseHost(u.Hostname(), near)
+	host, err := parseHost(address.Hostname(), near)
 	if err != nil {
 		return target{}, err
 	}
-	t.url, t.port = u, 443
-	if u.Scheme == "http" {
-		t.port, t.inside = 80, reasonScheme
+	host.url, host.port = address, 443
+	if address.Scheme == "http" {
+		host.port, host.inside = 80, reasonScheme
 	}
-	if text := u.Port(); text != "" {
+	if text := address.Port(); text != "" {
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || port == 0 {
 			return target{}, refuse(reasonPort)
 		}
-		t.port = uint16(port)
+		host.port = uint16(port)
 	}
-	return t, nil
+	return host, nil
 }
 
 // parseHost accepts a public name or an address, and with near the name of a
@@ -144,21 +145,21 @@ func isInternal(host string) bool {
 	return false
 }
 
-func isLabel(s string) bool {
-	for _, c := range s {
+func isLabel(text string) bool {
+	for _, c := range text {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
 			return false
 		}
 	}
-	return s != "" && len(s) <= 63 && s[0] != '-' && s[len(s)-1] != '-'
+	return text != "" && len(text) <= 63 && text[0] != '-' && text[len(text)-1] != '-'
 }
 
-func isNumber(s string) bool {
-	digits, isHex := strings.CutPrefix(s, "0x")
+func isNumber(text string) bool {
+	digits, isHex := strings.CutPrefix(text, "0x")
 	if isHex {
 		return strings.Trim(digits, "0123456789abcdef") == ""
 	}
-	return s != "" && strings.Trim(s, "0123456789") == ""
+	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
 func isASCII(s string) bool {

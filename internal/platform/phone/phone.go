@@ -78,11 +78,12 @@ const punctuation = "-.()/ "
 var nonBreaking = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2212", "-")
 
 // scan takes a number apart: its digits, and whether a + stands before them.
-func scan(s string) (digits string, international, ok bool) {
-	s = strings.TrimLeft(nonBreaking.Replace(text.Fold(s)), "( ")
-	s, international = strings.CutPrefix(s, "+")
-	digits = text.Digits(s)
-	return digits, international, digits != "" && strings.Trim(s, "0123456789"+punctuation) == ""
+func scan(value string) (digits string, international, ok bool) {
+	value = strings.TrimLeft(nonBreaking.Replace(text.Fold(value)), "( ")
+	value, international = strings.CutPrefix(value, "+")
+	digits = text.Digits(value)
+	return digits, international, digits != "" &&
+		strings.Trim(value, "0123456789"+punctuation) == ""
 }
 
 func parseInternational(digits string) (string, error) {

@@ -212,22 +212,22 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"+55 11 98765-4321", "01511987654321", "0012025550147", "5534567890", "(11) 3456-7890", "\xff9", "+", "00"} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
-		digits, err := Parse(s)
+	f.Fuzz(func(t *testing.T, value string) {
+		digits, err := Parse(value)
 		if err != nil {
 			if digits != "" {
-				t.Fatalf("%q was refused, and is %q", s, digits)
+				t.Fatalf("%q was refused, and is %q", value, digits)
 			}
 			return
 		}
 		if text.Digits(digits) != digits || len(digits) < 10 || len(digits) > 15 || digits[0] == '0' {
-			t.Fatalf("%q became %q", s, digits)
+			t.Fatalf("%q became %q", value, digits)
 		}
 		if again, err := Parse("+" + digits); err != nil || again != digits {
-			t.Fatalf("%q became %s, which is read as %q, %v", s, digits, again, err)
+			t.Fatalf("%q became %s, which is read as %q, %v", value, digits, again, err)
 		}
 		if fixed, certain := Repair(digits); fixed != digits || !certain {
-			t.Fatalf("%q became %s, which is repaired to %q, %t", s, digits, fixed, certain)
+			t.Fatalf("%q became %s, which is repaired to %q, %t", value, digits, fixed, certain)
 		}
 	})
 }

@@ -30,7 +30,10 @@ func NewBox(current Key, old ...Key) *Box {
 	for _, key := range old {
 		ring[key.ID()] = newAEAD(key)
 	}
-	return &Box{current: current.ID(), cipher: func(keyID string) cipher.AEAD { return ring[keyID] }}
+	return &Box{
+		current: current.ID(),
+		cipher:  func(keyID string) cipher.AEAD { return ring[keyID] },
+	}
 }
 
 // Seal encrypts plain for one context, such as "webhook:12", so that the result opens nowhere else. It reads

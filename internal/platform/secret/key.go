@@ -36,18 +36,18 @@ func NewKey() Key {
 }
 
 // ParseKey reads 32 bytes in hex or in base64, standard or URL alphabet, padded or not.
-func ParseKey(s string) (Key, error) {
-	s = strings.TrimSpace(s)
+func ParseKey(text string) (Key, error) {
+	text = strings.TrimSpace(text)
 	decode := hex.DecodeString
-	if len(s) != hex.EncodedLen(keySize) {
+	if len(text) != hex.EncodedLen(keySize) {
 		decode = base64.RawStdEncoding.Strict().DecodeString
-		s = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimSuffix(s, "="))
+		text = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimSuffix(text, "="))
 	}
-	b, err := decode(s)
-	if err != nil || len(b) != keySize {
+	data, err := decode(text)
+	if err != nil || len(data) != keySize {
 		return Key{}, ErrKey // without err, which may quote a part of the key
 	}
-	return keyOf(b), nil
+	return keyOf(data), nil
 }
 
 func keyOf(b []byte) Key { return Key{reveal: func() []byte { return b }} }
@@ -65,10 +65,14 @@ func (k Key) ID() string {
 func (k Key) String() string { return "key " + k.ID() }
 
 // Format prints the key's id whatever the verb, %#v and %d included.
-func (k Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, k.String()) }
+func (k Key) Format(state fmt.State, _ rune) {
+	_, _ = io.WriteString(state, k.String())
+}
 
 // LogValue logs the key's id.
 func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
 // MarshalJSON writes the key's id.
-func (k Key) MarshalJSON() ([]byte, error) { return []byte(`"` + k.String() + `"`), nil }
+func (k Key) MarshalJSON() ([]byte, error) {
+	return []byte(`"` + k.String() + `"`), nil
+}

@@ -39,7 +39,12 @@ func readKeyFile(path string) (Key, error) {
 		return Key{}, fmt.Errorf("read key file: %w", err)
 	}
 	if mode := info.Mode().Perm(); posix && mode&0o077 != 0 {
-		return Key{}, fmt.Errorf("key file %s has mode %04o, so others than its owner may use it; run: chmod 600 %s", path, mode, path)
+		return Key{}, fmt.Errorf(
+			"key file %s has mode %04o, so others than its owner may use it; run: chmod 600 %s",
+			path,
+			mode,
+			path,
+		)
 	}
 	text, err := os.ReadFile(path) //nolint:gosec // the operator says where the key is
 	if err != nil {
@@ -55,16 +60,16 @@ func readKeyFile(path string) (Key, error) {
 // createKeyFile writes the whole key beside path and then links it there: a link appears complete or not at all, and
 // unlike a rename it never replaces the file of a process that was faster.
 func createKeyFile(path string, key Key) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".key-*") // mode 0600
+	file, err := os.CreateTemp(filepath.Dir(path), ".key-*") // mode 0600
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key.reveal()) + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	defer func() { _ = os.Remove(file.Name()) }()
+	_, err = file.WriteString(base64.StdEncoding.EncodeToString(key.reveal()) + "\n")
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Link(f.Name(), path)
+	return os.Link(file.Name(), path)
 }
 
 func syncFolder(path string) error {

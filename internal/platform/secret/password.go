@@ -51,15 +51,15 @@ func HashPassword(ctx context.Context, pw string) (string, error) {
 // CheckPassword tells whether pw is the password of stored; it fails when stored is no hash, when ctx
 // ends first, or with ErrBusy.
 func CheckPassword(ctx context.Context, stored, pw string) (bool, error) {
-	h, err := parsePHC(stored)
+	hash, err := parsePHC(stored)
 	if err != nil {
 		return false, err
 	}
-	sum, err := derive(ctx, pw, h.cost, h.salt)
+	sum, err := derive(ctx, pw, hash.cost, hash.salt)
 	if err != nil {
 		return false, err
 	}
-	return subtle.ConstantTimeCompare(sum, h.sum) == 1, nil
+	return subtle.ConstantTimeCompare(sum, hash.sum) == 1, nil
 }
 
 // CheckNobody takes as long as CheckPassword, so that the time of a refused sign-in does not tell who has an account.
@@ -70,27 +70,35 @@ func CheckNobody(ctx context.Context, pw string) error {
 
 // NeedsRehash tells whether stored was made at another cost than today's, so that a sign-in is the moment to renew it.
 func NeedsRehash(stored string) bool {
-	h, err := parsePHC(stored)
-	return err != nil || h.cost != current
+	hash, err := parsePHC(stored)
+	return err != nil || hash.cost != current
 }
 
-func derive(ctx context.Context, pw string, c cost, salt []byte) ([]byte, error) {
+func derive(ctx context.Context, pw string, cost cost, salt []byte) ([]byte, error) {
 	leave, err := hashing.Load().enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	return argon2.IDKey([]byte(pw), salt, c.time, c.memory, c.threads, sumSize), nil
+	return argon2.IDKey([]byte(pw), salt, cost.time, cost.memory, cost.threads, sumSize), nil
 }
 
-func phc(h hash) string {
+func phc(hash hash) string {
 	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.time, h.threads, encode(h.salt), encode(h.sum))
+	return fmt.Sprintf(
+		"$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
+		argon2.Version,
+		hash.memory,
+		hash.time,
+		hash.threads,
+		encode(hash.salt),
+		encode(hash.sum),
+	)
 }
 
-func parsePHC(s string) (hash, error) {
+func parsePHC(text string) (hash, error) {
 	var h hash
-	parts := strings.Split(s, "$")
+	parts := strings.Split(text, "$")
 	if len(parts) != 6 {
 		return hash{}, errHash
 	}
@@ -99,7 +107,7 @@ func parsePHC(s string) (hash, error) {
 	sum, badSum := base64.RawStdEncoding.DecodeString(parts[5])
 	h.salt, h.sum = salt, sum
 	// Printed again it must be the same, which holds name, version and every sign in place.
-	if errors.Join(scan, badSalt, badSum) != nil || phc(h) != s || !h.affordable() {
+	if errors.Join(scan, badSalt, badSum) != nil || phc(h) != text || !h.affordable() {
 		return hash{}, errHash
 	}
 	return h, nil

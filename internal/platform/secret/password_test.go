@@ -125,13 +125,13 @@ func TestHashesAtOnceFollowTheMemory(t *testing.T) {
 }
 
 func TestOneTooManyIsRefusedInWords(t *testing.T) {
-	q := full(t, 0)
+	queue := full(t, 0)
 	var waiting sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())
 	for range waitingPerSlot {
 		waiting.Go(func() { _, _ = HashPassword(ctx, "pw") })
 	}
-	for q.inUse() < q.places {
+	for queue.inUse() < queue.places {
 		time.Sleep(time.Millisecond)
 	}
 	if _, _, err := TakePlace(t.Context()); !errors.Is(err, ErrBusy) {
@@ -147,20 +147,20 @@ func TestOneTooManyIsRefusedInWords(t *testing.T) {
 	if err != nil {
 		t.Fatalf("those who left keep their places: %v", err)
 	}
-	taken := q.inUse()
-	q.finish(LaneKnown) // the one that full took
-	if err := CheckNobody(ctx, "pw"); err != nil || q.inUse() != taken {
-		t.Errorf("a hash under a place took another: %d, then %d; %v", taken, q.inUse(), err)
+	taken := queue.inUse()
+	queue.finish(LaneKnown) // the one that full took
+	if err := CheckNobody(ctx, "pw"); err != nil || queue.inUse() != taken {
+		t.Errorf("a hash under a place took another: %d, then %d; %v", taken, queue.inUse(), err)
 	}
 	leave()
-	if q.inUse() != taken-1 {
-		t.Errorf("%d places taken after it was left", q.inUse())
+	if queue.inUse() != taken-1 {
+		t.Errorf("%d places taken after it was left", queue.inUse())
 	}
 }
 
 func TestWaitingTooLongIsRefusedToo(t *testing.T) {
-	q := full(t, 0)
-	q.maxWait = time.Millisecond
+	queue := full(t, 0)
+	queue.maxWait = time.Millisecond
 	if _, err := HashPassword(t.Context(), "pw"); !errors.Is(err, ErrBusy) {
 		t.Errorf("refused with %v", err)
 	}
@@ -169,15 +169,15 @@ func TestWaitingTooLongIsRefusedToo(t *testing.T) {
 // Those who have been here before do not wait for strangers, however many there
 // are: a slot that gets free is theirs.
 func TestSlotsGoToTheEarliestLane(t *testing.T) {
-	q := full(t, 0)
+	queue := full(t, 0)
 	var order []Lane
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for _, lane := range []Lane{LaneStranger, LaneSignIn, LaneKnown} {
 		for range 3 {
-			before := q.waits(lane)
+			before := queue.waits(lane)
 			all.Go(func() {
-				leave, err := q.enter(InLane(t.Context(), lane, ""))
+				leave, err := queue.enter(InLane(t.Context(), lane, ""))
 				if err != nil {
 					t.Error(err)
 					return
@@ -187,12 +187,12 @@ func TestSlotsGoToTheEarliestLane(t *testing.T) {
 				mu.Unlock()
 				leave()
 			})
-			for q.waits(lane) == before {
+			for queue.waits(lane) == before {
 				time.Sleep(time.Millisecond)
 			}
 		}
 	}
-	q.finish(LaneKnown) // the one that full took
+	queue.finish(LaneKnown) // the one that full took
 	all.Wait()
 	if want := []Lane{0, 0, 0, 1, 1, 1, 2, 2, 2}; !slices.Equal(order, want) {
 		t.Errorf("slots went to %v", order)
@@ -203,17 +203,17 @@ func TestStrangersLeaveSlotsAndOneNetworkLeavesPlaces(t *testing.T) {
 	before := hashing.Load()
 	t.Cleanup(func() { hashing.Store(before) })
 	LimitHashing(1 << 40)
-	q := hashing.Load()
+	queue := hashing.Load()
 	stranger := InLane(t.Context(), LaneStranger, "")
 	for range mostSlots / 2 {
-		if _, err := q.enter(stranger); err != nil {
+		if _, err := queue.enter(stranger); err != nil {
 			t.Fatal(err)
 		}
 	}
 	waits, cancel := context.WithCancel(stranger)
 	var waiting sync.WaitGroup
-	waiting.Go(func() { _, _ = q.enter(waits) })
-	for q.waits(LaneStranger) == 0 {
+	waiting.Go(func() { _, _ = queue.enter(waits) })
+	for queue.waits(LaneStranger) == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	if _, err := HashPassword(t.Context(), "pw"); err != nil {

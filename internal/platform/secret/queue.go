@@ -22,7 +22,10 @@ const (
 )
 
 // ErrBusy refuses a password that would have to wait too long for its hash.
-var ErrBusy = fault.Unavailable("too many people are signing in at the moment; try again in a few seconds", nil)
+var ErrBusy = fault.Unavailable(
+	"too many people are signing in at the moment; try again in a few seconds",
+	nil,
+)
 
 // Lane is one of the queues in which callers wait for a hash. A slot that gets
 // free goes to the first of the earliest lane, so that a crowd of strangers does
@@ -57,7 +60,12 @@ type queue struct {
 }
 
 func newQueue(slots int) *queue {
-	return &queue{slots: slots, places: slots * (1 + waitingPerSlot), maxWait: maxWait, networks: map[string]int{}}
+	return &queue{
+		slots:    slots,
+		places:   slots * (1 + waitingPerSlot),
+		maxWait:  maxWait,
+		networks: map[string]int{},
+	}
 }
 
 var hashing atomic.Pointer[queue]
@@ -97,52 +105,52 @@ func InLane(ctx context.Context, lane Lane, network string) context.Context {
 // something to do before that: hashes under the context it returns need no
 // other. It fails with ErrBusy. leave must be called at the end.
 func TakePlace(ctx context.Context) (placed context.Context, leave func(), err error) {
-	q, t := hashing.Load(), ticketOf(ctx)
-	if leave, err = q.take(t); err != nil {
+	queue, ticket := hashing.Load(), ticketOf(ctx)
+	if leave, err = queue.take(ticket); err != nil {
 		return ctx, nil, err
 	}
-	t.queue = q
-	return context.WithValue(ctx, ticketKey{}, t), leave, nil
+	ticket.queue = queue
+	return context.WithValue(ctx, ticketKey{}, ticket), leave, nil
 }
 
-func (q *queue) take(t ticket) (leave func(), err error) {
+func (q *queue) take(ticket ticket) (leave func(), err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.taken[t.lane] >= q.places || t.network != "" && q.networks[t.network] >= perNetwork {
+	if q.taken[ticket.lane] >= q.places || ticket.network != "" && q.networks[ticket.network] >= perNetwork {
 		return nil, ErrBusy
 	}
-	q.taken[t.lane]++
-	if t.network != "" {
-		q.networks[t.network]++
+	q.taken[ticket.lane]++
+	if ticket.network != "" {
+		q.networks[ticket.network]++
 	}
-	return func() { q.giveBack(t) }, nil
+	return func() { q.giveBack(ticket) }, nil
 }
 
-func (q *queue) giveBack(t ticket) {
+func (q *queue) giveBack(ticket ticket) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.taken[t.lane]--
-	if t.network == "" {
+	q.taken[ticket.lane]--
+	if ticket.network == "" {
 		return
 	}
-	if q.networks[t.network]--; q.networks[t.network] == 0 {
-		delete(q.networks, t.network)
+	if q.networks[ticket.network]--; q.networks[ticket.network] == 0 {
+		delete(q.networks, ticket.network)
 	}
 }
 
 // enter waits for a slot; leave gives it to the next.
 func (q *queue) enter(ctx context.Context) (leave func(), err error) {
-	t, giveUp := ticketOf(ctx), func() {}
-	if t.queue != q {
-		if giveUp, err = q.take(t); err != nil {
+	ticket, giveUp := ticketOf(ctx), func() {}
+	if ticket.queue != q {
+		if giveUp, err = q.take(ticket); err != nil {
 			return nil, err
 		}
 	}
-	if err := q.wait(ctx, t.lane); err != nil {
+	if err := q.wait(ctx, ticket.lane); err != nil {
 		giveUp()
 		return nil, err
 	}
-	return func() { q.finish(t.lane); giveUp() }, nil
+	return func() { q.finish(ticket.lane); giveUp() }, nil
 }
 
 func (q *queue) wait(ctx context.Context, lane Lane) error {

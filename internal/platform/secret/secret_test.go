@@ -20,9 +20,9 @@ func TestParseKeyReadsEverySpelling(t *testing.T) {
 		base64.URLEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(raw),
 		" " + base64.StdEncoding.EncodeToString(raw) + "\n",
 	}
-	for _, s := range spellings {
-		if key, err := ParseKey(s); err != nil || !bytes.Equal(key.reveal(), raw) {
-			t.Errorf("ParseKey(%q) = %v, %v", s, key, err)
+	for _, spelling := range spellings {
+		if key, err := ParseKey(spelling); err != nil || !bytes.Equal(key.reveal(), raw) {
+			t.Errorf("ParseKey(%q) = %v, %v", spelling, key, err)
 		}
 	}
 }

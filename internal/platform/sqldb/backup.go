@@ -68,9 +68,9 @@ func Publish(part, path string) error {
 }
 
 func syncPath(path string) error {
-	f, err := os.Open(filepath.Clean(path))
+	file, err := os.Open(filepath.Clean(path))
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(file.Sync(), file.Close())
 }

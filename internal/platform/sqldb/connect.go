@@ -38,12 +38,21 @@ func (c *tracked) Close() error {
 // keepAlive finds out within 14 seconds that the other host is gone while we
 // wait for its answer. userTimeout does so while it owes us the acknowledgement
 // of what we sent, for which the kernel would else wait a quarter of an hour.
-var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 3 * time.Second, Count: 3}
+var keepAlive = net.KeepAliveConfig{
+	Enable:   true,
+	Idle:     5 * time.Second,
+	Interval: 3 * time.Second,
+	Count:    3,
+}
 
 const userTimeout = 10 * time.Second
 
 func (c *connections) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: c.guard.timeouts.Connect, KeepAliveConfig: keepAlive, Control: limitUnacknowledged}
+	dialer := net.Dialer{
+		Timeout:         c.guard.timeouts.Connect,
+		KeepAliveConfig: keepAlive,
+		Control:         limitUnacknowledged,
+	}
 	conn, err := dialer.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -75,7 +84,8 @@ func (c *connections) findPooler(ctx context.Context, config *pgx.ConnConfig) er
 	}
 	defer conn.Close(ctx) //nolint:errcheck // nothing was written through it
 	var pid uint32
-	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid); err != nil {
+	err = conn.QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
+	if err != nil {
 		return err
 	}
 	c.pooled = pid != conn.PgConn().PID()
@@ -124,8 +134,8 @@ func (c *connections) prepare(ctx context.Context, conn *pgx.Conn) error {
 
 // asked remembers whether reuse has to ask the connection if it lives; the
 // driver's own question would wait for the answer as long as the statement may.
-func asked(_ context.Context, p stdlib.ShouldPingParams) bool {
-	p.Conn.PgConn().CustomData()[idleKey] = p.IdleDuration > time.Second
+func asked(_ context.Context, params stdlib.ShouldPingParams) bool {
+	params.Conn.PgConn().CustomData()[idleKey] = params.IdleDuration > time.Second
 	return false
 }
 

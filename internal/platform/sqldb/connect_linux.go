@@ -11,7 +11,8 @@ func limitUnacknowledged(network, _ string, conn syscall.RawConn) error {
 	}
 	var failed error
 	err := conn.Control(func(descriptor uintptr) {
-		failed = syscall.SetsockoptInt(int(descriptor), syscall.IPPROTO_TCP, tcpUserTimeout, int(userTimeout.Milliseconds())) //nolint:gosec // a descriptor fits an int
+		fd, millis := int(descriptor), int(userTimeout.Milliseconds()) //nolint:gosec // a descriptor fits an int
+		failed = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, tcpUserTimeout, millis)
 	})
 	if err != nil {
 		return err

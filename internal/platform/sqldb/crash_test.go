@@ -32,9 +32,9 @@ func TestAcknowledgedWritesSurviveKill(t *testing.T) {
 			acknowledged = append(acknowledged, killed(t, url, 1+rand.IntN(400))...)
 		}
 		there := map[int64]bool{}
-		err := sqldb.Each(t.Context(), sqldbtest.Open(t, url), "SELECT id FROM notes", nil, func(r sqldb.Row) error {
+		err := sqldb.Each(t.Context(), sqldbtest.Open(t, url), "SELECT id FROM notes", nil, func(row sqldb.Row) error {
 			var id int64
-			err := r.Scan(&id)
+			err := row.Scan(&id)
 			there[id] = true
 			return err
 		})
@@ -51,7 +51,7 @@ func TestAcknowledgedWritesSurviveKill(t *testing.T) {
 
 // killed lets a child write until it has acknowledged n notes, kills it in the
 // middle of its work, and returns all that it acknowledged.
-func killed(t *testing.T, url string, n int) (acknowledged []int64) {
+func killed(t *testing.T, url string, count int) (acknowledged []int64) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), crashVariable+"="+url)
@@ -73,12 +73,12 @@ func killed(t *testing.T, url string, n int) (acknowledged []int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if acknowledged = append(acknowledged, id); len(acknowledged) == n {
+		if acknowledged = append(acknowledged, id); len(acknowledged) == count {
 			_ = child.Process.Kill()
 		}
 	}
 	_ = child.Wait()
-	if s, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGKILL {
+	if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
 		t.Fatalf("the child ended by itself: %v", child.ProcessState)
 	}
 	return acknowledged

@@ -23,11 +23,17 @@ type Timeouts struct {
 
 // A host that vanished is so found out, and gone on without, within 35 seconds:
 // a statement's deadline, and the connecting to what took its place.
-var defaultTimeouts = Timeouts{Statement: 20 * time.Second, Connect: 5 * time.Second, Ping: 1500 * time.Millisecond}
+var defaultTimeouts = Timeouts{
+	Statement: 20 * time.Second,
+	Connect:   5 * time.Second,
+	Ping:      1500 * time.Millisecond,
+}
 
 func (t Timeouts) orDefaults() Timeouts {
 	for _, one := range []struct{ value, fallback *time.Duration }{
-		{&t.Statement, &defaultTimeouts.Statement}, {&t.Connect, &defaultTimeouts.Connect}, {&t.Ping, &defaultTimeouts.Ping},
+		{&t.Statement, &defaultTimeouts.Statement},
+		{&t.Connect, &defaultTimeouts.Connect},
+		{&t.Ping, &defaultTimeouts.Ping},
 	} {
 		if *one.value == 0 {
 			*one.value = *one.fallback
@@ -45,7 +51,9 @@ func WithoutDeadline(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutDeadlineKey{}, true)
 }
 
-func hasDeadline(ctx context.Context) bool { return ctx.Value(withoutDeadlineKey{}) == nil }
+func hasDeadline(ctx context.Context) bool {
+	return ctx.Value(withoutDeadlineKey{}) == nil
+}
 
 // errNoAnswer is the cause of a context that ended because the server did not
 // answer in time.

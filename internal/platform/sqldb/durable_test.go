@@ -77,10 +77,10 @@ func TestPostgresFlushesEveryCommitWhateverTheRoleSays(t *testing.T) {
 
 func as(t *testing.T, role, address string) string {
 	t.Helper()
-	u, err := url.Parse(address)
+	target, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.User = url.UserPassword(role, "secret")
-	return u.String()
+	target.User = url.UserPassword(role, "secret")
+	return target.String()
 }

@@ -112,7 +112,7 @@ func TestServerThatVanishesIsUnavailable(t *testing.T) {
 // says the last words.
 func severed(t *testing.T, address, last string) string {
 	t.Helper()
-	u, err := url.Parse(address)
+	target, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func severed(t *testing.T, address, last string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = way.Close() })
-	server := u.Host
+	server := target.Host
 	go func() {
 		for {
 			client, err := way.Accept()
@@ -131,8 +131,8 @@ func severed(t *testing.T, address, last string) string {
 			go relay(client, server, last)
 		}
 	}()
-	u.Host = way.Addr().String()
-	return u.String()
+	target.Host = way.Addr().String()
+	return target.String()
 }
 
 func relay(client net.Conn, address, last string) {

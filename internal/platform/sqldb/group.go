@@ -76,20 +76,27 @@ func newGroup(ctx context.Context, conn *sql.Conn, at *place) *group {
 }
 
 func (g *group) do(ctx context.Context, run func(Querier) error) error {
-	t, err := g.take(ctx, run, false)
-	if err == nil && t.again {
-		t, err = g.take(ctx, run, true)
+	turn, err := g.take(ctx, run, false)
+	if err == nil && turn.again {
+		turn, err = g.take(ctx, run, true)
 	}
 	if err != nil {
 		return err
 	}
-	return t.err
+	return turn.err
 }
 
 // take waits for a turn, runs it and waits for the outcome. Its error means
 // that there was no turn.
 func (g *group) take(ctx context.Context, run func(Querier) error, alone bool) (*turn, error) {
-	t := &turn{ctx: ctx, run: run, alone: alone, mine: make(chan struct{}), back: make(chan struct{}), done: make(chan struct{})}
+	t := &turn{
+		ctx:   ctx,
+		run:   run,
+		alone: alone,
+		mine:  make(chan struct{}),
+		back:  make(chan struct{}),
+		done:  make(chan struct{}),
+	}
 	select {
 	case g.waiting <- t:
 	case <-ctx.Done():
@@ -110,15 +117,15 @@ func (g *group) loop(ctx context.Context) {
 	defer close(g.finished)
 	for {
 		select {
-		case t := <-g.waiting:
-			g.serve(ctx, t)
+		case turn := <-g.waiting:
+			g.serve(ctx, turn)
 		case <-g.quit:
 			return
 		}
 		for g.held != nil {
-			t := g.held
+			turn := g.held
 			g.held = nil
-			g.serve(ctx, t)
+			g.serve(ctx, turn)
 		}
 	}
 }
@@ -127,8 +134,8 @@ func (g *group) loop(ctx context.Context) {
 func (g *group) serve(ctx context.Context, first *turn) {
 	all := []*turn{first}
 	defer func() {
-		for _, t := range all {
-			close(t.done)
+		for _, turn := range all {
+			close(turn.done)
 		}
 	}()
 	if first.err = g.begin(ctx); first.err != nil {
@@ -138,14 +145,14 @@ func (g *group) serve(ctx context.Context, first *turn) {
 		g.rollback(ctx)
 		return
 	}
-	for t := range g.others(first) {
-		all = append(all, t)
+	for turn := range g.others(first) {
+		all = append(all, turn)
 		written, err := g.written(ctx)
 		if err != nil {
 			g.fail(ctx, all, err)
 			return
 		}
-		if t.succeeds() {
+		if turn.succeeds() {
 			continue
 		}
 		if clean, err := g.clean(ctx, written); err != nil || !clean {
@@ -190,12 +197,12 @@ func (g *group) others(first *turn) iter.Seq[*turn] {
 		began := time.Now()
 		for n := 1; n < maxGroup && !first.alone && time.Since(began) < maxGroupTime; n++ {
 			select {
-			case t := <-g.waiting:
-				if t.alone {
-					g.held = t
+			case turn := <-g.waiting:
+				if turn.alone {
+					g.held = turn
 					return
 				}
-				if !yield(t) {
+				if !yield(turn) {
 					return
 				}
 			default:
@@ -225,8 +232,8 @@ func (g *group) clean(ctx context.Context, before int64) (bool, error) {
 // were refused too, since what they saw may have been the work of a neighbour.
 func (g *group) takeBack(ctx context.Context, all []*turn) {
 	g.rollback(ctx)
-	for _, t := range all {
-		t.again = true
+	for _, turn := range all {
+		turn.again = true
 	}
 }
 
@@ -237,8 +244,8 @@ func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 	if !errors.Is(cause, ErrUnavailable) {
 		cause = fmt.Errorf("%w: %w", ErrBusy, cause)
 	}
-	for _, t := range all {
-		t.err = cause
+	for _, turn := range all {
+		turn.err = cause
 	}
 }
 

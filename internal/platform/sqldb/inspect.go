@@ -13,32 +13,34 @@ import (
 // Pending is how many migrations the program would run on the database. It
 // refuses one of another program or a newer version, as Migrate does, and
 // changes nothing.
-func (db *DB) Pending(ctx context.Context) (int, error) { return pending(ctx, db) }
+func (db *DB) Pending(ctx context.Context) (int, error) {
+	return pending(ctx, db)
+}
 
-func pending(ctx context.Context, q Querier) (int, error) {
+func pending(ctx context.Context, querier Querier) (int, error) {
 	applied := map[int]string{}
-	err := Each(ctx, q, appliedHashes, nil, func(r Row) error {
+	err := Each(ctx, querier, appliedHashes, nil, func(row Row) error {
 		var version int
 		var hash string
-		err := r.Scan(&version, &hash)
+		err := row.Scan(&version, &hash)
 		applied[version] = hash
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	w, err := compare(q.Engine(), applied, newest)
-	return len(w.pending), err
+	work, err := compare(querier.Engine(), applied, newest)
+	return len(work.pending), err
 }
 
 // CheckPages reads every page of a SQLite database and says what is damaged.
 // PostgreSQL is for its own tools.
-func CheckPages(ctx context.Context, q Querier) error {
-	if q.Engine() != SQLite {
+func CheckPages(ctx context.Context, querier Querier) error {
+	if querier.Engine() != SQLite {
 		return nil
 	}
 	ctx = WithoutDeadline(ctx)
-	said, err := Values[string](ctx, q, "PRAGMA integrity_check(5)")
+	said, err := Values[string](ctx, querier, "PRAGMA integrity_check(5)")
 	if err != nil {
 		return err
 	}
@@ -61,8 +63,11 @@ func OpenCopy(ctx context.Context, path string) (*Copy, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a file", path)
 	}
-	q := url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
-	pool, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
+	values := url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
+	pool, err := sql.Open(
+		"sqlite",
+		"file:"+(&url.URL{Path: path}).EscapedPath()+"?"+values.Encode(),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +78,9 @@ func OpenCopy(ctx context.Context, path string) (*Copy, error) {
 }
 
 // Close closes the file.
-func (c *Copy) Close() error { return errors.Join(c.statements.close(), c.pool.Close()) }
+func (c *Copy) Close() error {
+	return errors.Join(c.statements.close(), c.pool.Close())
+}
 
 // Check wants the copy to be whole, and of a program that is not newer than
 // this one.

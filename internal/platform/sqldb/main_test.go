@@ -54,9 +54,9 @@ func run(t *testing.T, db *sqldb.DB, text string, args ...any) {
 }
 
 // wantNotes compares what the read side, or a transaction, sees in the table.
-func wantNotes(t *testing.T, q sqldb.Querier, want ...int64) {
+func wantNotes(t *testing.T, querier sqldb.Querier, want ...int64) {
 	t.Helper()
-	got, err := sqldb.Values[int64](t.Context(), q, "SELECT id FROM notes ORDER BY id")
+	got, err := sqldb.Values[int64](t.Context(), querier, "SELECT id FROM notes ORDER BY id")
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("notes %v, %v; want %v", got, err, want)
 	}

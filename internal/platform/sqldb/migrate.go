@@ -42,17 +42,20 @@ func known(engine Engine) ([]migration, error) {
 		return nil, err
 	}
 	list := make([]migration, 0, len(entries))
-	for i, e := range entries {
-		number, _, _ := strings.Cut(e.Name(), "_")
+	for i, entry := range entries {
+		number, _, _ := strings.Cut(entry.Name(), "_")
 		version, err := strconv.Atoi(number)
 		if err != nil || version != i+1 {
-			return nil, fmt.Errorf("migration %s: the number must be %04d", e.Name(), i+1)
+			return nil, fmt.Errorf("migration %s: the number must be %04d", entry.Name(), i+1)
 		}
-		text, err := migrations.ReadFile(path.Join(dir, e.Name()))
+		text, err := migrations.ReadFile(path.Join(dir, entry.Name()))
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, migration{version, e.Name(), string(text), fmt.Sprintf("%x", sha256.Sum256(text))})
+		list = append(
+			list,
+			migration{version, entry.Name(), string(text), fmt.Sprintf("%x", sha256.Sum256(text))},
+		)
 	}
 	return list, nil
 }
@@ -73,18 +76,27 @@ func compare(engine Engine, applied map[int]string, last int) (work, error) {
 	}
 	for version := range applied {
 		if version > len(list) {
-			return w, fmt.Errorf("%w (schema %d, this program knows %d)", ErrNewer, version, len(list))
+			return w, fmt.Errorf(
+				"%w (schema %d, this program knows %d)",
+				ErrNewer,
+				version,
+				len(list),
+			)
 		}
 	}
-	for _, m := range list {
-		hash, ran := applied[m.version]
+	for _, migration := range list {
+		hash, ran := applied[migration.version]
 		switch {
-		case !ran && m.version <= last:
-			w.pending = append(w.pending, m)
+		case !ran && migration.version <= last:
+			w.pending = append(w.pending, migration)
 		case ran && hash == "":
-			w.unhashed = append(w.unhashed, m)
-		case ran && hash != m.hash:
-			return w, fmt.Errorf("%w: its migration %s differs; run the program that made it, or restore a backup", ErrAltered, m.name)
+			w.unhashed = append(w.unhashed, migration)
+		case ran && hash != migration.hash:
+			return w, fmt.Errorf(
+				"%w: its migration %s differs; run the program that made it, or restore a backup",
+				ErrAltered,
+				migration.name,
+			)
 		}
 	}
 	return w, nil
@@ -120,13 +132,18 @@ func makeVersionTable(ctx context.Context, engine Engine, on execer) error {
 	}
 	for _, column := range youngColumns {
 		var n int
-		if err := on.QueryRowContext(ctx, fmt.Sprintf(hasColumn[engine], column.name)).Scan(&n); err != nil {
+		err := on.QueryRowContext(ctx, fmt.Sprintf(hasColumn[engine], column.name)).Scan(&n)
+		if err != nil {
 			return err
 		}
 		if n > 0 {
 			continue
 		}
-		if _, err := on.ExecContext(ctx, "ALTER TABLE schema_migrations ADD COLUMN "+column.name+" "+column.kind); err != nil {
+		_, err = on.ExecContext(
+			ctx,
+			"ALTER TABLE schema_migrations ADD COLUMN "+column.name+" "+column.kind,
+		)
+		if err != nil {
 			return err
 		}
 	}
@@ -161,19 +178,23 @@ func applyPending(ctx context.Context, engine Engine, on execer, last int) error
 	if err != nil {
 		return err
 	}
-	w, err := compare(engine, applied, last)
+	work, err := compare(engine, applied, last)
 	if err != nil {
 		return err
 	}
-	for _, m := range w.unhashed {
-		statement := fmt.Sprintf("UPDATE schema_migrations SET hash = '%s' WHERE version = %d", m.hash, m.version)
+	for _, migration := range work.unhashed {
+		statement := fmt.Sprintf(
+			"UPDATE schema_migrations SET hash = '%s' WHERE version = %d",
+			migration.hash,
+			migration.version,
+		)
 		if _, err := on.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
-	for _, m := range w.pending {
-		if err := m.apply(ctx, on); err != nil {
-			return fmt.Errorf("migration %s: %w", m.name, err)
+	for _, migration := range work.pending {
+		if err := migration.apply(ctx, on); err != nil {
+			return fmt.Errorf("migration %s: %w", migration.name, err)
 		}
 	}
 	return nil
@@ -183,7 +204,8 @@ func (m migration) apply(ctx context.Context, on execer) error {
 	if _, err := on.ExecContext(ctx, m.text); err != nil {
 		return err
 	}
-	_, err := on.ExecContext(ctx, fmt.Sprintf("INSERT INTO schema_migrations (version, name, applied_at, hash) VALUES (%d, '%s', %d, '%s')",
+	_, err := on.ExecContext(ctx, fmt.Sprintf(
+		"INSERT INTO schema_migrations (version, name, applied_at, hash) VALUES (%d, '%s', %d, '%s')",
 		m.version, m.name, time.Now().UnixMicro(), m.hash))
 	return err
 }
@@ -192,24 +214,24 @@ func (m migration) apply(ctx context.Context, on execer) error {
 // wait for its turn, only to find nothing to do.
 func (db *sqliteDB) migrate(ctx context.Context, last int) error {
 	if applied, err := readApplied(ctx, db.reader); err == nil {
-		if w, err := compare(SQLite, applied, last); err != nil || w.none() {
+		if work, err := compare(SQLite, applied, last); err != nil || work.none() {
 			return err
 		}
 	}
 	// Alone: a neighbour's commit would keep the tables of a migration that
 	// failed, since they are not among the rows that a group counts.
-	t, err := db.group.take(ctx, func(Querier) error {
+	turn, err := db.group.take(ctx, func(Querier) error {
 		return sqliteError(applyPending(ctx, SQLite, db.group.conn, last))
 	}, true)
 	if err != nil {
 		return err
 	}
-	return t.err
+	return turn.err
 }
 
 func (db *postgresDB) migrate(ctx context.Context, last int) error {
-	return db.write(ctx, func(q Querier) error {
-		tx := q.(pgQuerier).on.(*sql.Tx) //nolint:forcetypeassert // write makes it so
+	return db.write(ctx, func(querier Querier) error {
+		tx := querier.(pgQuerier).on.(*sql.Tx) //nolint:forcetypeassert // write makes it so
 		// Any number, as long as nothing else in the database uses it: "cart".
 		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(1667330676)"); err != nil {
 			return postgresError(err)

@@ -64,11 +64,11 @@ func fillBooks(t *testing.T, db *sqldb.DB) {
 	insertRow(t, db, schema, "tally_sums", map[string]any{"company_id": 1, "book": "invoices", "day": "2026-01-10", "n": 9, "cents": 9})
 }
 
-func orDash(v any) string {
-	if v == nil {
+func orDash(value any) string {
+	if value == nil {
 		return "-"
 	}
-	return v.(string)
+	return value.(string)
 }
 
 func TestMoneyThatCameBeforeTheBooksIsInThem(t *testing.T) {

@@ -187,10 +187,10 @@ var schemaQueries = map[sqldb.Engine]string{
 func columns(t *testing.T, db *sqldb.DB) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := sqldb.Each(t.Context(), db, schemaQueries[db.Engine()], nil, func(r sqldb.Row) error {
+	err := sqldb.Each(t.Context(), db, schemaQueries[db.Engine()], nil, func(row sqldb.Row) error {
 		var column, kind string
 		var required bool
-		err := r.Scan(&column, &kind, &required)
+		err := row.Scan(&column, &kind, &required)
 		if all[column] = kinds[kind]; all[column] == "" {
 			all[column] = kind
 		}

@@ -38,7 +38,12 @@ type pgQuerier struct {
 	troubles *troubleLog // nil in a transaction, whose outcome counts as a whole
 }
 
-func openPostgres(ctx context.Context, url string, o Options, troubles *troubleLog) (backend, error) {
+func openPostgres(
+	ctx context.Context,
+	url string,
+	options Options,
+	troubles *troubleLog,
+) (backend, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		// pgx's own words would print the URL; it takes the password out.
@@ -47,21 +52,32 @@ func openPostgres(ctx context.Context, url string, o Options, troubles *troubleL
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "carteira"
 	}
-	g := &guard{timeouts: o.Timeouts.orDefaults()}
+	g := &guard{timeouts: options.Timeouts.orDefaults()}
 	conns := &connections{guard: g, open: map[*tracked]struct{}{}}
 	config.DialFunc = conns.dial
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, g.timeouts.Connect)
 	if err := conns.findPooler(ctx, config); err != nil {
-		return nil, fmt.Errorf("PostgreSQL at %s:%d: %w", config.Host, config.Port, oneLine{postgresError(err)})
+		return nil, fmt.Errorf(
+			"PostgreSQL at %s:%d: %w",
+			config.Host,
+			config.Port,
+			oneLine{postgresError(err)},
+		)
 	}
 	pool := stdlib.OpenDB(*config,
-		stdlib.OptionAfterConnect(conns.prepare), stdlib.OptionShouldPing(asked), stdlib.OptionResetSession(conns.reuse))
-	size := cmp.Or(o.MaxConns, 16)
+		stdlib.OptionAfterConnect(conns.prepare), stdlib.OptionShouldPing(asked),
+		stdlib.OptionResetSession(conns.reuse))
+	size := cmp.Or(options.MaxConns, 16)
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size)
-	querier := pgQuerier{on: pool, rewriter: &rewriter{rewrite: forPostgres}, guard: g, troubles: troubles}
+	querier := pgQuerier{
+		on:       pool,
+		rewriter: &rewriter{rewrite: forPostgres},
+		guard:    g,
+		troubles: troubles,
+	}
 	db := &postgresDB{pgQuerier: querier, pool: pool, connections: conns}
-	warnUnsafe(ctx, db, o.Log)
+	warnUnsafe(ctx, db, options.Log)
 	return db, nil
 }
 
@@ -76,7 +92,8 @@ func (e oneLine) Error() string {
 func (e oneLine) Unwrap() error { return e.error }
 
 func warnUnsafe(ctx context.Context, db *postgresDB, log *slog.Logger) {
-	if fsync, err := Value[string](ctx, db, "SELECT current_setting('fsync')"); err == nil && fsync == "off" {
+	fsync, err := Value[string](ctx, db, "SELECT current_setting('fsync')")
+	if err == nil && fsync == "off" {
 		log.Warn("PostgreSQL runs with fsync=off: a power cut can lose acknowledged payments")
 	}
 }
@@ -151,8 +168,8 @@ func (q pgQuerier) exec(ctx context.Context, text string, args []any) (int64, er
 }
 
 func postgresError(err error) error {
-	var e *pgconn.PgError
-	if !errors.As(err, &e) {
+	var refusal *pgconn.PgError
+	if !errors.As(err, &refusal) {
 		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 			return fmt.Errorf("%w: %w", ErrOpenFiles, err)
 		}
@@ -161,7 +178,7 @@ func postgresError(err error) error {
 		}
 		return err
 	}
-	switch e.Code {
+	switch refusal.Code {
 	case "23505":
 		return fmt.Errorf("%w: %w", ErrUnique, err)
 	case "23503":
@@ -173,7 +190,7 @@ func postgresError(err error) error {
 	case "22021", "22P05":
 		return fmt.Errorf("%w: %w", ErrText, err)
 	}
-	if trouble := postgresTrouble(e.Code); trouble != nil {
+	if trouble := postgresTrouble(refusal.Code); trouble != nil {
 		return fmt.Errorf("%w: %w", trouble, err)
 	}
 	return err

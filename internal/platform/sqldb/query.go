@@ -22,30 +22,48 @@ type Row interface{ Scan(dest ...any) error }
 
 // Each calls scan for every row. The rows are being read while scan runs, so
 // scan must not use q: SQLite's statements are shared per connection.
-func Each(ctx context.Context, q Querier, text string, args []any, scan func(Row) error) error {
-	ctx, finish := q.bound(ctx)
-	return finish(each(ctx, q, text, args, scan))
+func Each(
+	ctx context.Context,
+	querier Querier,
+	text string,
+	args []any,
+	scan func(Row) error,
+) error {
+	ctx, finish := querier.bound(ctx)
+	return finish(each(ctx, querier, text, args, scan))
 }
 
-func each(ctx context.Context, q Querier, text string, args []any, scan func(Row) error) error {
-	rows, err := q.query(ctx, text, args)
+func each(
+	ctx context.Context,
+	querier Querier,
+	text string,
+	args []any,
+	scan func(Row) error,
+) error {
+	rows, err := querier.query(ctx, text, args)
 	if err != nil {
-		return q.translate(err)
+		return querier.translate(err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err below tells what matters
 	for rows.Next() {
 		if err := scan(rows); err != nil {
-			return q.translate(err)
+			return querier.translate(err)
 		}
 	}
-	return q.translate(rows.Err())
+	return querier.translate(rows.Err())
 }
 
 // All returns every row as scan reads it; an empty slice when there is none.
-func All[T any](ctx context.Context, q Querier, scan func(Row) (T, error), text string, args ...any) ([]T, error) {
+func All[T any](
+	ctx context.Context,
+	querier Querier,
+	scan func(Row) (T, error),
+	text string,
+	args ...any,
+) ([]T, error) {
 	list := make([]T, 0, 16)
-	err := Each(ctx, q, text, args, func(r Row) error {
-		v, err := scan(r)
+	err := Each(ctx, querier, text, args, func(row Row) error {
+		v, err := scan(row)
 		list = append(list, v)
 		return err
 	})
@@ -53,36 +71,42 @@ func All[T any](ctx context.Context, q Querier, scan func(Row) (T, error), text 
 }
 
 // One returns the first row, or ErrNotFound.
-func One[T any](ctx context.Context, q Querier, scan func(Row) (T, error), text string, args ...any) (T, error) {
-	var v T
+func One[T any](
+	ctx context.Context,
+	querier Querier,
+	scan func(Row) (T, error),
+	text string,
+	args ...any,
+) (T, error) {
+	var value T
 	found := false
-	err := Each(ctx, q, text, args, func(r Row) (err error) {
+	err := Each(ctx, querier, text, args, func(row Row) (err error) {
 		if found {
 			return nil
 		}
 		found = true
-		v, err = scan(r)
+		value, err = scan(row)
 		return err
 	})
 	if err == nil && !found {
 		err = ErrNotFound
 	}
-	return v, err
+	return value, err
 }
 
 // Values returns the single column of every row; an empty slice when there is
 // none.
-func Values[T any](ctx context.Context, q Querier, text string, args ...any) ([]T, error) {
-	return All(ctx, q, scanValue[T], text, args...)
+func Values[T any](ctx context.Context, querier Querier, text string, args ...any) ([]T, error) {
+	return All(ctx, querier, scanValue[T], text, args...)
 }
 
 // Value returns the single column of the first row, or ErrNotFound.
-func Value[T any](ctx context.Context, q Querier, text string, args ...any) (T, error) {
-	return One(ctx, q, scanValue[T], text, args...)
+func Value[T any](ctx context.Context, querier Querier, text string, args ...any) (T, error) {
+	return One(ctx, querier, scanValue[T], text, args...)
 }
 
-func scanValue[T any](r Row) (v T, err error) {
-	err = r.Scan(&v)
+func scanValue[T any](row Row) (v T, err error) {
+	err = row.Scan(&v)
 	return v, err
 }
 

@@ -12,8 +12,8 @@ import (
 func TestQueriesReturnWhatScanReads(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		withNotes(t, db)
-		scan := func(r sqldb.Row) (body string, err error) {
-			err = r.Scan(&body)
+		scan := func(row sqldb.Row) (body string, err error) {
+			err = row.Scan(&body)
 			return body, err
 		}
 		const bodies = "SELECT body FROM notes ORDER BY id"
@@ -64,14 +64,14 @@ func TestRefOfZeroIsNull(t *testing.T) {
 }
 
 func TestWhereJoinsOptionalConditions(t *testing.T) {
-	var w sqldb.Where
-	if w.String() != "" {
-		t.Errorf("no condition is %q", w.String())
+	var where sqldb.Where
+	if where.String() != "" {
+		t.Errorf("no condition is %q", where.String())
 	}
-	w.And("a = ?", 1)
-	w.And("b IN ("+sqldb.Marks(2)+")", 2, 3)
-	w.And("c IN (" + sqldb.Marks(0) + ")")
-	if want := " WHERE a = ? AND b IN (?,?) AND c IN (NULL)"; w.String() != want || !slices.Equal(w.Args, []any{1, 2, 3}) {
-		t.Errorf("%q %v, want %q", w.String(), w.Args, want)
+	where.And("a = ?", 1)
+	where.And("b IN ("+sqldb.Marks(2)+")", 2, 3)
+	where.And("c IN (" + sqldb.Marks(0) + ")")
+	if want := " WHERE a = ? AND b IN (?,?) AND c IN (NULL)"; where.String() != want || !slices.Equal(where.Args, []any{1, 2, 3}) {
+		t.Errorf("%q %v, want %q", where.String(), where.Args, want)
 	}
 }

@@ -24,7 +24,8 @@ import (
 //	{for update of c skip locked}   the same, of the rows of the table c alone
 var postgresWords = strings.NewReplacer(
 	"{in ?}", "= ANY(?)",
-	"{clock ?}", "COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
+	"{clock ?}",
+	"COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
 	"{for key share}", "FOR KEY SHARE",
 	"{for no key update}", "FOR NO KEY UPDATE",
 	"{for update}", "FOR UPDATE",
@@ -35,9 +36,11 @@ var postgresWords = strings.NewReplacer(
 var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
 	"{clock ?}", "?",
-	"{for key share}", "", "{for no key update}", "", "{for update}", "", "{for update skip locked}", "",
+	"{for key share}", "", "{for no key update}", "", "{for update}", "",
+	"{for update skip locked}", "",
 	"{for update of c skip locked}", "",
-	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?", "LIKE CAST(? AS TEXT)",
+	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?",
+	"LIKE CAST(? AS TEXT)",
 )
 
 // visible hides the customers that an import on SQLite has staged. It is no
@@ -58,12 +61,12 @@ type rewriter struct {
 	rewrite func(string) string
 }
 
-func (r *rewriter) text(s string) string {
-	if t, ok := r.known.Load(s); ok {
+func (r *rewriter) text(text string) string {
+	if t, ok := r.known.Load(text); ok {
 		return t.(string) //nolint:forcetypeassert // only strings are stored
 	}
-	t := r.rewrite(s)
-	r.known.Store(s, t)
+	t := r.rewrite(text)
+	r.known.Store(text, t)
 	return t
 }
 
@@ -72,21 +75,21 @@ func forSQLite(s string) string {
 }
 
 // forPostgres numbers the placeholders outside quotes.
-func forPostgres(s string) string {
-	s = visible.ReplaceAllString(postgresWords.Replace(s), visibleAlways)
-	var b strings.Builder
+func forPostgres(text string) string {
+	text = visible.ReplaceAllString(postgresWords.Replace(text), visibleAlways)
+	var out strings.Builder
 	n, quoted := 0, false
-	for _, c := range s {
+	for _, c := range text {
 		switch {
 		case c == '\'':
 			quoted = !quoted
 		case c == '?' && !quoted:
 			n++
-			b.WriteByte('$')
-			b.WriteString(strconv.Itoa(n))
+			out.WriteByte('$')
+			out.WriteString(strconv.Itoa(n))
 			continue
 		}
-		b.WriteRune(c)
+		out.WriteRune(c)
 	}
-	return b.String()
+	return out.String()
 }

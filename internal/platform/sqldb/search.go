@@ -45,38 +45,49 @@ func Search(engine Engine, table string, companyID int64, indexed bool, terms []
 }
 
 // SearchBy is Search in a table that names its company in another column.
-func SearchBy(engine Engine, table, column string, companyID int64, indexed bool, terms []string) Source {
-	s := Source{From: table + " c", ID: "c.id", Order: "c.id"}
-	for _, t := range terms {
-		indexed = indexed && IndexedTerm(t)
+func SearchBy(
+	engine Engine,
+	table, column string,
+	companyID int64,
+	indexed bool,
+	terms []string,
+) Source {
+	source := Source{From: table + " c", ID: "c.id", Order: "c.id"}
+	for _, term := range terms {
+		indexed = indexed && IndexedTerm(term)
 	}
 	if engine == SQLite && indexed {
 		fts := table + "_search"
-		s = Source{From: fts + " f", ID: "f.rowid", Order: "f.rowid", rows: fmt.Sprintf(" CROSS JOIN %s c ON c.id = f.rowid", table)}
-		s.Where.And(fmt.Sprintf("f.%s MATCH ?", fts), ftsQuery(companyID, terms))
-		return s
+		source = Source{
+			From:  fts + " f",
+			ID:    "f.rowid",
+			Order: "f.rowid",
+			rows:  fmt.Sprintf(" CROSS JOIN %s c ON c.id = f.rowid", table),
+		}
+		source.Where.And(fmt.Sprintf("f.%s MATCH ?", fts), ftsQuery(companyID, terms))
+		return source
 	}
 	contains, args := make([]string, len(terms)), make([]any, len(terms))
-	for i, t := range terms {
-		contains[i], args[i] = "c.search LIKE ? ESCAPE '!'", Substring(t)
+	for i, term := range terms {
+		contains[i], args[i] = "c.search LIKE ? ESCAPE '!'", Substring(term)
 		if engine == Postgres && !indexed {
 			// For LIKE a plan that is kept takes the index, and reads all of it
 			// for a term that is too short.
-			contains[i], args[i] = "strpos(c.search, ?) > 0", t
+			contains[i], args[i] = "strpos(c.search, ?) > 0", term
 		}
 	}
 	// All ids are above 0. That it is said leads SQLite along the ids, where it
 	// would else count by way of any index and so read the table back and forth.
-	s.Where.And("c."+column+" = ? AND c.id > 0", companyID)
-	s.Where.And("("+strings.Join(contains, " OR ")+")", args...)
-	return s
+	source.Where.And("c."+column+" = ? AND c.id > 0", companyID)
+	source.Where.And("("+strings.Join(contains, " OR ")+")", args...)
+	return source
 }
 
 // ftsQuery asks for documents that hold the company's token and a term.
 func ftsQuery(companyID int64, terms []string) string {
 	quoted := make([]string, len(terms))
-	for i, t := range terms {
-		quoted[i] = `"` + strings.ReplaceAll(t, `"`, `""`) + `"`
+	for i, term := range terms {
+		quoted[i] = `"` + strings.ReplaceAll(term, `"`, `""`) + `"`
 	}
 	return `"` + companyToken(companyID) + `" AND (` + strings.Join(quoted, " OR ") + ")"
 }

@@ -23,10 +23,10 @@ func TestSearchFindsExactlyWhatContainsATerm(t *testing.T) {
 			ours = addCompany(t, tx)
 			theirs := addCompany(t, tx)
 			for range 80 {
-				s := randomText(random, 12)
-				texts[addCustomer(t, tx, ours, s)] = s
-				addCustomer(t, tx, theirs, s)
-				all = append(all, s)
+				value := randomText(random, 12)
+				texts[addCustomer(t, tx, ours, value)] = value
+				addCustomer(t, tx, theirs, value)
+				all = append(all, value)
 			}
 		})
 		write(t, db, func(tx *sqldb.Tx) {
@@ -210,8 +210,8 @@ func randomTerm(random *rand.Rand, texts []string) (term string) {
 
 func containing(texts map[int64]string, terms []string) []int64 {
 	ids := []int64{}
-	for id, s := range texts {
-		if slices.ContainsFunc(terms, func(term string) bool { return strings.Contains(s, term) }) {
+	for id, value := range texts {
+		if slices.ContainsFunc(terms, func(term string) bool { return strings.Contains(value, term) }) {
 			ids = append(ids, id)
 		}
 	}
@@ -227,13 +227,13 @@ func search(t *testing.T, tx *sqldb.Tx, company int64, indexed bool, terms []str
 			t.Fatal(err)
 		}
 	}
-	s := sqldb.Search(tx.Engine(), "customers", company, indexed, terms)
-	return customers(t, tx, "SELECT "+s.ID+" FROM "+s.From+s.Where.String()+" ORDER BY "+s.Order, s.Where.Args...)
+	source := sqldb.Search(tx.Engine(), "customers", company, indexed, terms)
+	return customers(t, tx, "SELECT "+source.ID+" FROM "+source.From+source.Where.String()+" ORDER BY "+source.Order, source.Where.Args...)
 }
 
-func customers(t *testing.T, q sqldb.Querier, query string, args ...any) []int64 {
+func customers(t *testing.T, querier sqldb.Querier, query string, args ...any) []int64 {
 	t.Helper()
-	ids, err := sqldb.Values[int64](t.Context(), q, query, args...)
+	ids, err := sqldb.Values[int64](t.Context(), querier, query, args...)
 	if err != nil {
 		t.Fatalf("%s %q: %v", query, args, err)
 	}

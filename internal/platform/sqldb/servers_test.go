@@ -30,9 +30,9 @@ func startServer(t *testing.T) *pgserver.Server {
 	return server
 }
 
-func openAt(t *testing.T, url string, o sqldb.Options) *sqldb.DB {
+func openAt(t *testing.T, url string, options sqldb.Options) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), url, o)
+	db, err := sqldb.Open(t.Context(), url, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,17 +22,17 @@ func silenceable(t *testing.T) (*sqldb.DB, *pgserver.Proxy) {
 	t.Helper()
 	address := sqldbtest.URL(t, sqldb.Postgres)
 	withNotes(t, sqldbtest.Open(t, address))
-	u, err := url.Parse(address)
+	target, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy, err := pgserver.NewProxy(u.Host)
+	proxy, err := pgserver.NewProxy(target.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(proxy.Close)
-	u.Host = proxy.Address()
-	db, err := sqldb.Open(t.Context(), u.String(), sqldb.Options{Timeouts: impatient})
+	target.Host = proxy.Address()
+	db, err := sqldb.Open(t.Context(), target.String(), sqldb.Options{Timeouts: impatient})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,15 +82,15 @@ func TestTransactionOnAServerThatVanishedEndsAtItsDeadline(t *testing.T) {
 		want   error
 	}{
 		"begin":     {true, func(_ *pgserver.Proxy, tx *sqldb.Tx) error { return insert(t, 1)(tx) }, sqldb.ErrUnavailable},
-		"statement": {false, func(p *pgserver.Proxy, tx *sqldb.Tx) error { p.Silence(); return insert(t, 1)(tx) }, sqldb.ErrUnavailable},
-		"commit": {false, func(p *pgserver.Proxy, tx *sqldb.Tx) error {
+		"statement": {false, func(proxy *pgserver.Proxy, tx *sqldb.Tx) error { proxy.Silence(); return insert(t, 1)(tx) }, sqldb.ErrUnavailable},
+		"commit": {false, func(proxy *pgserver.Proxy, tx *sqldb.Tx) error {
 			err := insert(t, 1)(tx)
-			p.Silence()
+			proxy.Silence()
 			return err
 		}, sqldb.ErrUnavailable},
-		"rollback": {false, func(p *pgserver.Proxy, tx *sqldb.Tx) error {
+		"rollback": {false, func(proxy *pgserver.Proxy, tx *sqldb.Tx) error {
 			err := insert(t, 1)(tx)
-			p.Silence()
+			proxy.Silence()
 			return errors.Join(err, refused)
 		}, refused},
 	}
@@ -210,7 +210,7 @@ func TestReadThatOutlastsItsCallerIsTheCallersDeadline(t *testing.T) {
 
 func TestReadOfABackgroundTaskHasADeadlineOnBothDatabases(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		db := sqldbtest.New(t, engine, func(o *sqldb.Options) { o.Timeouts.Statement = 300 * time.Millisecond })
+		db := sqldbtest.New(t, engine, func(options *sqldb.Options) { options.Timeouts.Statement = 300 * time.Millisecond })
 		if _, err := sqldb.Value[int64](context.Background(), db, endless); !errors.Is(err, sqldb.ErrUnavailable) {
 			t.Errorf("got %v, want ErrUnavailable", err)
 		}

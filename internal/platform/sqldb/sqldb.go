@@ -69,31 +69,37 @@ type backend interface {
 }
 
 // Open connects to url, `sqlite:PATH` or `postgres://…`. It does not migrate.
-func Open(ctx context.Context, url string, o Options) (*DB, error) {
-	if o.Now == nil {
-		o.Now = time.Now
+func Open(ctx context.Context, url string, options Options) (*DB, error) {
+	if options.Now == nil {
+		options.Now = time.Now
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
 	}
-	troubles := newTroubleLog(o.Log)
-	b, err := open(ctx, url, o, troubles)
+	troubles := newTroubleLog(options.Log)
+	backend, err := open(ctx, url, options, troubles)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	if o.ServerNow == nil && b.Engine() == SQLite {
-		o.ServerNow = o.Now
+	if options.ServerNow == nil && backend.Engine() == SQLite {
+		options.ServerNow = options.Now
 	}
-	return &DB{backend: b, now: o.Now, serverNow: o.ServerNow, shut: sync.OnceValue(b.close), troubles: troubles}, nil
+	return &DB{
+		backend:   backend,
+		now:       options.Now,
+		serverNow: options.ServerNow,
+		shut:      sync.OnceValue(backend.close),
+		troubles:  troubles,
+	}, nil
 }
 
-func open(ctx context.Context, url string, o Options, troubles *troubleLog) (backend, error) {
+func open(ctx context.Context, url string, options Options, troubles *troubleLog) (backend, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "sqlite":
-		return openSQLite(ctx, rest, o, troubles)
+		return openSQLite(ctx, rest, options, troubles)
 	case "postgres", "postgresql":
-		return openPostgres(ctx, url, o, troubles)
+		return openPostgres(ctx, url, options, troubles)
 	}
 	return nil, errors.New("the URL must start with sqlite: or postgres://")
 }

@@ -36,7 +36,12 @@ var sqlitePragmas = []string{
 	"journal_size_limit(67108864)",
 }
 
-func openSQLite(ctx context.Context, path string, o Options, troubles *troubleLog) (backend, error) {
+func openSQLite(
+	ctx context.Context,
+	path string,
+	options Options,
+	troubles *troubleLog,
+) (backend, error) {
 	if err := usableFile(path); err != nil {
 		return nil, err
 	}
@@ -64,15 +69,15 @@ func openSQLite(ctx context.Context, path string, o Options, troubles *troubleLo
 	db.reader.SetMaxOpenConns(readers)
 	db.reader.SetMaxIdleConns(readers)
 	db.statements = newStatements(db.reader)
-	db.statements.limit = o.Timeouts.orDefaults().Statement
+	db.statements.limit = options.Timeouts.orDefaults().Statement
 	db.statements.troubles = troubles
 	db.group = newGroup(ctx, conn, db.place)
 	return db, nil
 }
 
 func openSQLitePool(path string, pragmas ...string) (*sql.DB, error) {
-	q := url.Values{"_pragma": append(append([]string{}, sqlitePragmas...), pragmas...)}
-	return sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
+	values := url.Values{"_pragma": append(append([]string{}, sqlitePragmas...), pragmas...)}
+	return sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+values.Encode())
 }
 
 // usableFile gives one clear sentence where SQLite would say "unable to open
@@ -81,11 +86,11 @@ func usableFile(path string) error {
 	if path == "" {
 		return errors.New("sqlite: the URL names no file")
 	}
-	f, err := os.OpenFile(filepath.Clean(path), os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(filepath.Clean(path), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("the database file cannot be written: %w", err)
 	}
-	return f.Close()
+	return file.Close()
 }
 
 func (db *sqliteDB) write(ctx context.Context, run func(Querier) error) error {
@@ -105,7 +110,12 @@ func (db *sqliteDB) pools() map[string]sql.DBStats {
 }
 
 func (db *sqliteDB) close() error {
-	return errors.Join(db.group.close(), db.statements.close(), db.reader.Close(), db.writer.Close())
+	return errors.Join(
+		db.group.close(),
+		db.statements.close(),
+		db.reader.Close(),
+		db.writer.Close(),
+	)
 }
 
 func sqliteError(err error) error {

@@ -37,7 +37,11 @@ type statements struct {
 const maxCompiled = 400
 
 func newStatements(on conn) *statements {
-	return &statements{on: on, rewriter: rewriter{rewrite: forSQLite}, compiled: map[string]statement{}}
+	return &statements{
+		on:       on,
+		rewriter: rewriter{rewrite: forSQLite},
+		compiled: map[string]statement{},
+	}
 }
 
 // Engine tells which database answers.

@@ -12,11 +12,11 @@ func TestCompiledStatementsAreBounded(t *testing.T) {
 	db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))
 	run(t, db, "INSERT INTO notes (id, body) VALUES (1, 'one'), (2, 'two'), (3, 'three')")
 	// Past the bound several rows are still to be read correctly.
-	varied := func(q sqldb.Querier, n int) {
+	varied := func(querier sqldb.Querier, n int) {
 		sum := 0
-		err := sqldb.Each(t.Context(), q, fmt.Sprintf("SELECT id + %d FROM notes WHERE id > ? ORDER BY id", n), []any{1}, func(r sqldb.Row) error {
+		err := sqldb.Each(t.Context(), querier, fmt.Sprintf("SELECT id + %d FROM notes WHERE id > ? ORDER BY id", n), []any{1}, func(row sqldb.Row) error {
 			var id int
-			err := r.Scan(&id)
+			err := row.Scan(&id)
 			sum += id
 			return err
 		})

@@ -18,7 +18,10 @@ var (
 	ErrDisk      = fmt.Errorf("%w: the disk fails", ErrUnavailable)
 	ErrOpenFiles = fmt.Errorf("%w: too many open files", ErrUnavailable)
 	ErrDamaged   = fmt.Errorf("%w: it is damaged", ErrUnavailable)
-	ErrMoved     = fmt.Errorf("%w: its file was removed or replaced while it was in use", ErrUnavailable)
+	ErrMoved     = fmt.Errorf(
+		"%w: its file was removed or replaced while it was in use",
+		ErrUnavailable,
+	)
 )
 
 // Trouble names what keeps a database from working, as metrics and /readyz do.
@@ -41,9 +44,9 @@ var troubles = []struct {
 
 // TroubleOf says what trouble an error is of; "" when it is none.
 func TroubleOf(err error) Trouble {
-	for _, t := range troubles {
-		if errors.Is(err, t.err) {
-			return t.name
+	for _, trouble := range troubles {
+		if errors.Is(err, trouble.err) {
+			return trouble.name
 		}
 	}
 	return ""
@@ -52,8 +55,8 @@ func TroubleOf(err error) Trouble {
 // Troubles are all there are.
 func Troubles() []Trouble {
 	names := make([]Trouble, len(troubles))
-	for i, t := range troubles {
-		names[i] = t.name
+	for i, trouble := range troubles {
+		names[i] = trouble.name
 	}
 	return names
 }
@@ -120,9 +123,9 @@ func (db *DB) Troubles() map[Trouble]int64 {
 // noDescriptors reports whether this process can open no more files, which
 // SQLite does not say.
 func noDescriptors() bool {
-	f, err := os.Open(os.DevNull)
+	file, err := os.Open(os.DevNull)
 	if err == nil {
-		_ = f.Close()
+		_ = file.Close()
 	}
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

@@ -29,12 +29,12 @@ func TestFullDiskIsTroubleUntilThereIsRoom(t *testing.T) {
 	dir := smallDisk(t)
 	db, _ := fileOf(t, dir)
 	filler := filepath.Join(dir, "filler")
-	f, err := os.Create(filler)
+	file, err := os.Create(filler)
 	must(t, err)
 	for err == nil {
-		_, err = f.Write(make([]byte, 4096))
+		_, err = file.Write(make([]byte, 4096))
 	}
-	_ = f.Close()
+	_ = file.Close()
 	if err := db.Write(t.Context(), insert(t, 1)); !errors.Is(err, sqldb.ErrFull) {
 		t.Errorf("a write: %v, want ErrFull", err)
 	}

@@ -111,7 +111,7 @@ func TestDatabaseThatTakesNoWritesIsTrouble(t *testing.T) {
 	run(t, embedded, "PRAGMA query_only = 1")
 	wantTrouble(t, embedded, "read_only")
 
-	db := sqldbtest.New(t, sqldb.Postgres, func(o *sqldb.Options) { o.MaxConns = 1 })
+	db := sqldbtest.New(t, sqldb.Postgres, func(options *sqldb.Options) { options.MaxConns = 1 })
 	run(t, db, "SET SESSION default_transaction_read_only = on")
 	wantTrouble(t, db, "read_only")
 	wantTrouble(t, db, "") // by a new connection

@@ -61,7 +61,7 @@ func TestTransactionBearsOneInstantInWholeMicroseconds(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		began := time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
 		now := began
-		clock := func(o *sqldb.Options) { o.Now = func() time.Time { return now } }
+		clock := func(options *sqldb.Options) { options.Now = func() time.Time { return now } }
 		db := sqldbtest.New(t, engine, clock)
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			now = now.Add(time.Hour)

@@ -14,13 +14,13 @@ type Words []string
 
 // String is the list as the column has it.
 func (w Words) String() string {
-	var b strings.Builder
-	b.WriteByte(',')
+	var out strings.Builder
+	out.WriteByte(',')
 	for _, word := range w {
-		b.WriteString(word)
-		b.WriteByte(',')
+		out.WriteString(word)
+		out.WriteByte(',')
 	}
-	return b.String()
+	return out.String()
 }
 
 // ParseWords reads what String wrote. The text "" is an empty list too.

@@ -61,7 +61,7 @@ func Format(number string) string {
 }
 
 // strip drops punctuation and makes capitals of letters; ok is false when there is anything else.
-func strip(s string) (number string, ok bool) {
+func strip(text string) (number string, ok bool) {
 	ok = true
 	number = strings.Map(func(r rune) rune {
 		switch {
@@ -73,7 +73,7 @@ func strip(s string) (number string, ok bool) {
 			ok = false
 		}
 		return -1
-	}, s)
+	}, text)
 	return number, ok
 }
 

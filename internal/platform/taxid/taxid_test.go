@@ -91,19 +91,19 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"529.982.247-25", "12.ABC.345/01DE-35", "00000000000", "", "\xff", "12abc34501de35"} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
-		number, err := Parse(s)
+	f.Fuzz(func(t *testing.T, text string) {
+		number, err := Parse(text)
 		if err != nil {
 			if number != "" {
-				t.Fatalf("%q was refused, and is %q", s, number)
+				t.Fatalf("%q was refused, and is %q", text, number)
 			}
 			return
 		}
 		if len(number) != cpfLength && len(number) != cnpjLength {
-			t.Fatalf("%q became %q", s, number)
+			t.Fatalf("%q became %q", text, number)
 		}
 		if again, err := Parse(Format(number)); err != nil || again != number {
-			t.Fatalf("%q is shown as %q, which is read as %q, %v", s, Format(number), again, err)
+			t.Fatalf("%q is shown as %q, which is read as %q, %v", text, Format(number), again, err)
 		}
 	})
 }

@@ -15,7 +15,8 @@ import (
 // letters spells what Unicode does not decompose as people type it without a fitting keyboard. Apostrophes and
 // dashes stand here because phones and word processors put them in uninvited (Sant’Ana, D´Ávila).
 var letters = map[rune]string{
-	'ø': "o", 'ł': "l", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i",
+	'ø': "o", 'ł': "l", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h",
+	'ı': "i",
 	'ŧ': "t", 'ŋ': "n", 'ĸ': "k", 'ŀ': "l", 'ŉ': "n", 'ſ': "s", 'ς': "σ", 'ª': "a", 'º': "o",
 	'’': "'", '‘': "'", '´': "'", '“': `"`, '”': `"`, '–': "-", '—': "-",
 }
@@ -23,11 +24,11 @@ var letters = map[rune]string{
 // Fold reduces s to what search compares: lower case, without accents and invisible characters, its words one
 // space apart. The result is valid UTF-8 for any bytes, has no control character (newline and NUL included), and
 // folds to itself. Characters without case or accents, such as ideographs, stay as they are.
-func Fold(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
+func Fold(text string) string {
+	var out strings.Builder
+	out.Grow(len(text))
 	gap := false
-	for _, r := range norm.NFD.String(s) {
+	for _, r := range norm.NFD.String(text) {
 		switch {
 		case isGap(r):
 			gap = true
@@ -35,37 +36,37 @@ func Fold(s string) string {
 		case isInvisible(r):
 			continue
 		}
-		if gap && b.Len() > 0 {
-			b.WriteByte(' ')
+		if gap && out.Len() > 0 {
+			out.WriteByte(' ')
 		}
 		gap = false
-		writeFolded(&b, r)
+		writeFolded(&out, r)
 	}
-	return b.String()
+	return out.String()
 }
 
 // Lower makes spellings equal that differ only in case, or in how an accent was typed (one character or two).
 func Lower(s string) string { return norm.NFC.String(strings.ToLower(s)) }
 
 // Digits keeps the digits 0 to 9 of s.
-func Digits(s string) string {
+func Digits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
 			return r
 		}
 		return -1
-	}, s)
+	}, text)
 }
 
-func writeFolded(b *strings.Builder, r rune) {
+func writeFolded(out *strings.Builder, r rune) {
 	r = unicode.ToLower(r)
 	if r >= utf8.RuneSelf {
 		if spelled, ok := letters[r]; ok {
-			b.WriteString(spelled)
+			out.WriteString(spelled)
 			return
 		}
 	}
-	b.WriteRune(r)
+	out.WriteRune(r)
 }
 
 func isGap(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

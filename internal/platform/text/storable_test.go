@@ -26,13 +26,13 @@ func TestStorableKeepsWhatCanBeKept(t *testing.T) {
 func FuzzStorableIsStorable(f *testing.F) {
 	f.Add("Jo\xe3o\x00")
 	f.Add("ends\xe2\x80")
-	f.Fuzz(func(t *testing.T, s string) {
-		got := Storable(s, 20)
+	f.Fuzz(func(t *testing.T, text string) {
+		got := Storable(text, 20)
 		if !IsStorable(got) || len(got) > 20 {
-			t.Errorf("%q became %q", s, got)
+			t.Errorf("%q became %q", text, got)
 		}
-		if utf8.ValidString(s) && len(s) <= 20 && !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c >= 0x7f }) && got != s {
-			t.Errorf("%q became %q", s, got)
+		if utf8.ValidString(text) && len(text) <= 20 && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c >= 0x7f }) && got != text {
+			t.Errorf("%q became %q", text, got)
 		}
 	})
 }

@@ -63,14 +63,14 @@ func FuzzFold(f *testing.F) {
 	f.Fuzz(checkFold)
 }
 
-func checkFold(t *testing.T, s string) {
+func checkFold(t *testing.T, text string) {
 	t.Helper()
-	once := Fold(s)
+	once := Fold(text)
 	if twice := Fold(once); twice != once {
-		t.Fatalf("Fold(%q) = %q, but folded again %q", s, once, twice)
+		t.Fatalf("Fold(%q) = %q, but folded again %q", text, once, twice)
 	}
 	if !utf8.ValidString(once) || strings.ContainsFunc(once, unicode.IsControl) || strings.TrimSpace(once) != once {
-		t.Fatalf("Fold(%q) = %q", s, once)
+		t.Fatalf("Fold(%q) = %q", text, once)
 	}
 }
 

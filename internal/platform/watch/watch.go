@@ -19,13 +19,15 @@ type List[T any] struct{ watchers []Watcher[T] }
 
 // Watch adds a watcher. It is called while the program is wired, before
 // anything happens.
-func (l *List[T]) Watch(w Watcher[T]) { l.watchers = append(l.watchers, w) }
+func (l *List[T]) Watch(watcher Watcher[T]) {
+	l.watchers = append(l.watchers, watcher)
+}
 
 // Tell calls the watchers in the order in which they were added, until one
 // fails.
 func (l *List[T]) Tell(ctx context.Context, tx *sqldb.Tx, what T) error {
-	for _, w := range l.watchers {
-		if err := w(ctx, tx, what); err != nil {
+	for _, watcher := range l.watchers {
+		if err := watcher(ctx, tx, what); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,9 @@ type Panic struct {
 }
 
 // Error has the stack too: it is for the log.
-func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack) }
+func (p *Panic) Error() string {
+	return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack)
+}
 
 // Guard runs do and returns a panic of it as a *Panic, counted for the task
 // that ctx belongs to. A goroutine that a task starts must have one: a

@@ -26,13 +26,16 @@ func NewSupervisor(log *slog.Logger) *Supervisor {
 	return &Supervisor{
 		log: log,
 		panics: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_worker_panics_total", Help: "Panics that were recovered, by loop or job.",
+			Name: "carteira_worker_panics_total",
+			Help: "Panics that were recovered, by loop or job.",
 		}, labels),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_worker_failures_total", Help: "Rounds and turns that failed, by loop or job.",
+			Name: "carteira_worker_failures_total",
+			Help: "Rounds and turns that failed, by loop or job.",
 		}, labels),
 		success: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "carteira_worker_last_success_timestamp_seconds", Help: "When a round or turn last succeeded, by loop or job; its start before the first.",
+			Name: "carteira_worker_last_success_timestamp_seconds",
+			Help: "When a round or turn last succeeded, by loop or job; its start before the first.",
 		}, labels),
 	}
 }
@@ -45,11 +48,11 @@ func (s *Supervisor) Metrics() []prometheus.Collector {
 // Start runs tasks until ctx ends. One that panics, or ends too early, is
 // logged and starts again, later and later while it keeps doing so.
 func (s *Supervisor) Start(ctx context.Context, tasks ...Task) {
-	for _, t := range tasks {
-		r := s.register(t)
-		s.running.Go(func() { r.supervise(context.WithValue(ctx, runKey{}, r)) })
-		if t.Stale > 0 {
-			s.running.Go(func() { r.watch(ctx) })
+	for _, task := range tasks {
+		run := s.register(task)
+		s.running.Go(func() { run.supervise(context.WithValue(ctx, runKey{}, run)) })
+		if task.Stale > 0 {
+			s.running.Go(func() { run.watch(ctx) })
 		}
 	}
 }
@@ -58,13 +61,13 @@ func (s *Supervisor) Start(ctx context.Context, tasks ...Task) {
 // their context has ended.
 func (s *Supervisor) Wait() { s.running.Wait() }
 
-func (s *Supervisor) register(t Task) *run {
+func (s *Supervisor) register(task Task) *run {
 	r := &run{
-		task: t, log: s.log, panics: s.panics.WithLabelValues(t.Name), failures: s.failures.WithLabelValues(t.Name),
+		task: task, log: s.log, panics: s.panics.WithLabelValues(task.Name), failures: s.failures.WithLabelValues(task.Name),
 		succeeded: time.Now(), //nolint:forbidigo // an operator's clock, no rule of the business
 	}
-	if t.Stale > 0 {
-		r.success = s.success.WithLabelValues(t.Name)
+	if task.Stale > 0 {
+		r.success = s.success.WithLabelValues(task.Name)
 		r.success.Set(float64(r.succeeded.UnixMilli()) / 1000)
 	}
 	return r
@@ -93,29 +96,29 @@ func runOf(ctx context.Context) *run {
 // Succeeded tells the supervisor of the task that ctx belongs to that a round
 // of it succeeded. Without a supervisor it does nothing.
 func Succeeded(ctx context.Context) {
-	r := runOf(ctx)
-	if r == nil {
+	run := runOf(ctx)
+	if run == nil {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.succeeded, r.streak = time.Now(), 0 //nolint:forbidigo // as above
-	if r.success != nil {
-		r.success.Set(float64(r.succeeded.UnixMilli()) / 1000)
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	run.succeeded, run.streak = time.Now(), 0 //nolint:forbidigo // as above
+	if run.success != nil {
+		run.success.Set(float64(run.succeeded.UnixMilli()) / 1000)
 	}
 }
 
 // Failed tells it that a round failed. What became of it is for the task to
 // log.
 func Failed(ctx context.Context) {
-	if r := runOf(ctx); r != nil {
-		r.failures.Inc()
+	if run := runOf(ctx); run != nil {
+		run.failures.Inc()
 	}
 }
 
 func panicked(ctx context.Context) {
-	if r := runOf(ctx); r != nil {
-		r.panics.Inc()
+	if run := runOf(ctx); run != nil {
+		run.panics.Inc()
 	}
 }
 
@@ -162,7 +165,16 @@ func (r *run) watch(ctx context.Context) {
 		last := r.succeeded
 		r.mu.Unlock()
 		if since := time.Since(last); since >= r.task.Stale {
-			r.log.ErrorContext(ctx, "task has not succeeded for long", "task", r.task.Name, "last_success", last, "for", since.Round(time.Second))
+			r.log.ErrorContext(
+				ctx,
+				"task has not succeeded for long",
+				"task",
+				r.task.Name,
+				"last_success",
+				last,
+				"for",
+				since.Round(time.Second),
+			)
 		}
 	}
 }

@@ -71,6 +71,6 @@ func (j Job) repeat(ctx context.Context, log *slog.Logger) error {
 
 // Jitter lengthens a wait by up to a tenth, so that those who failed together
 // do not come back together.
-func Jitter(d time.Duration) time.Duration {
-	return d + time.Duration(rand.Int64N(int64(d)/10+1)) //nolint:gosec // jitter needs no secrecy
+func Jitter(span time.Duration) time.Duration {
+	return span + time.Duration(rand.Int64N(int64(span)/10+1)) //nolint:gosec // jitter needs no secrecy
 }

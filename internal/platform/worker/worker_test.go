@@ -24,13 +24,13 @@ func hour(t *testing.T, task func(log *slog.Logger) worker.Task) (log string, me
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		logger := slog.New(slog.NewTextHandler(&out, nil))
-		s := worker.NewSupervisor(logger)
+		supervisor := worker.NewSupervisor(logger)
 		ctx, cancel := context.WithCancel(t.Context())
-		s.Start(ctx, task(logger))
+		supervisor.Start(ctx, task(logger))
 		time.Sleep(time.Hour)
 		cancel()
-		s.Wait()
-		log, metrics = out.String(), scrape(t, s)
+		supervisor.Wait()
+		log, metrics = out.String(), scrape(t, supervisor)
 		if last, ok := metrics["carteira_worker_last_success_timestamp_seconds"]; ok {
 			metrics["age"] = float64(time.Now().UnixMilli())/1000 - last
 		}
@@ -39,18 +39,18 @@ func hour(t *testing.T, task func(log *slog.Logger) worker.Task) (log string, me
 }
 
 // scrape reads the metrics of a supervisor with one task.
-func scrape(t *testing.T, s *worker.Supervisor) map[string]float64 {
+func scrape(t *testing.T, supervisor *worker.Supervisor) map[string]float64 {
 	t.Helper()
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(s.Metrics()...)
+	reg.MustRegister(supervisor.Metrics()...)
 	families, err := reg.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	values := map[string]float64{}
-	for _, f := range families {
-		m := f.GetMetric()[0]
-		values[f.GetName()] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+	for _, family := range families {
+		metric := family.GetMetric()[0]
+		values[family.GetName()] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
 	}
 	return values
 }
@@ -207,29 +207,29 @@ func TestLoopThatFailsWaitsLongerAndRecovers(t *testing.T) {
 	}
 }
 
-func loopTask(l worker.Loop, round func() (time.Duration, error)) worker.Task {
-	return worker.Task{Name: l.Name, Stale: time.Minute, Run: func(ctx context.Context) error {
-		l.Run(ctx, func(context.Context) (time.Duration, error) { return round() })
+func loopTask(loop worker.Loop, round func() (time.Duration, error)) worker.Task {
+	return worker.Task{Name: loop.Name, Stale: time.Minute, Run: func(ctx context.Context) error {
+		loop.Run(ctx, func(context.Context) (time.Duration, error) { return round() })
 		return nil
 	}}
 }
 
 func TestRowIsSetAsideAfterItsThirdPanic(t *testing.T) {
-	var s worker.Strikes
-	got := []bool{s.Add(7), s.Add(7), s.Add(8), s.Add(7)}
+	var strikes worker.Strikes
+	got := []bool{strikes.Add(7), strikes.Add(7), strikes.Add(8), strikes.Add(7)}
 	if !slices.Equal(got, []bool{false, false, false, true}) {
 		t.Errorf("set aside: %v", got)
 	}
-	s.Clear(7)
-	if s.Add(7) {
+	strikes.Clear(7)
+	if strikes.Add(7) {
 		t.Error("a row that was cleared is set aside after one panic")
 	}
 }
 
 func TestJitterAddsAtMostATenth(t *testing.T) {
 	for range 100 {
-		if d := worker.Jitter(time.Minute); d < time.Minute || d > 66*time.Second {
-			t.Fatalf("a minute became %s", d)
+		if span := worker.Jitter(time.Minute); span < time.Minute || span > 66*time.Second {
+			t.Fatalf("a minute became %s", span)
 		}
 	}
 }

@@ -67,9 +67,9 @@ func env(allow []netip.Prefix) reminder.Env {
 
 // certified is a server whose certificate others borrow.
 var certified = sync.OnceValue(func() *httptest.Server {
-	s := httptest.NewTLSServer(nil)
-	s.Close()
-	return s
+	server := httptest.NewTLSServer(nil)
+	server.Close()
+	return server
 })
 
 func roots() *x509.CertPool {
@@ -94,39 +94,39 @@ func Letter() reminder.Letter {
 }
 
 func (r *Rig) letter() reminder.Letter {
-	l := Letter()
+	letter := Letter()
 	if r.Kind.Reach == reminder.ByEmail {
-		l.To = l.Email
+		letter.To = letter.Email
 	}
-	return l
+	return letter
 }
 
 func (r *Rig) open(t *testing.T) reminder.Sender {
 	t.Helper()
-	s, err := r.Kind.Open(r.options(), Env())
+	sender, err := r.Kind.Open(r.options(), Env())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return sender
 }
 
 // options are those of the rig, and the defaults.
 func (r *Rig) options() map[string]string {
 	all := map[string]string{}
-	for _, o := range r.Kind.Options {
-		if o.Default != "" {
-			all[o.Name] = o.Default
+	for _, option := range r.Kind.Options {
+		if option.Default != "" {
+			all[option.Name] = option.Default
 		}
 	}
 	maps.Copy(all, r.Options)
 	return all
 }
 
-func (r *Rig) send(t *testing.T, l reminder.Letter) (string, error) {
+func (r *Rig) send(t *testing.T, letter reminder.Letter) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	receipt, err := r.open(t).Send(ctx, l)
+	receipt, err := r.open(t).Send(ctx, letter)
 	if err != nil {
 		r.wantNoSecret(t, err)
 	}
@@ -136,9 +136,9 @@ func (r *Rig) send(t *testing.T, l reminder.Letter) (string, error) {
 // wantNoSecret wants no credential in what may be shown.
 func (r *Rig) wantNoSecret(t *testing.T, err error) {
 	t.Helper()
-	for _, o := range r.Kind.Options {
-		if v := r.Options[o.Name]; o.Secret && v != "" && strings.Contains(err.Error(), v) {
-			t.Errorf("%v shows %s", err, o.Name)
+	for _, option := range r.Kind.Options {
+		if v := r.Options[option.Name]; option.Secret && v != "" && strings.Contains(err.Error(), v) {
+			t.Errorf("%v shows %s", err, option.Name)
 		}
 	}
 }
@@ -154,18 +154,18 @@ func Run(t *testing.T, make func(t *testing.T) *Rig) {
 	t.Run("no time at all", func(t *testing.T) { hasty(t, make(t)) })
 }
 
-func arrives(t *testing.T, r *Rig) {
-	l := r.letter()
-	receipt, err := r.send(t, l)
+func arrives(t *testing.T, rig *Rig) {
+	letter := rig.letter()
+	receipt, err := rig.send(t, letter)
 	if err != nil || receipt == "" {
 		t.Fatalf("receipt %q, %v", receipt, err)
 	}
-	got := r.Received()
-	if len(got) != 1 || got[0].To != l.To && r.Kind.Reach != reminder.ByAny {
+	got := rig.Received()
+	if len(got) != 1 || got[0].To != letter.To && rig.Kind.Reach != reminder.ByAny {
 		t.Fatalf("arrived %+v", got)
 	}
-	if r.Texts && got[0].Text != l.Text {
-		t.Errorf("arrived %q, want %q", got[0].Text, l.Text)
+	if rig.Texts && got[0].Text != letter.Text {
+		t.Errorf("arrived %q, want %q", got[0].Text, letter.Text)
 	}
 }
 
@@ -174,91 +174,91 @@ func understood(t *testing.T, make func(t *testing.T) *Rig) {
 		Refuse: "*reminder.Refusal", Busy: "*reminder.Passing",
 		Silence: "*reminder.Doubt", Garbage: "*reminder.Doubt",
 	} {
-		r := make(t)
-		r.Answer(answer)
-		_, err := r.send(t, r.letter())
+		rig := make(t)
+		rig.Answer(answer)
+		_, err := rig.send(t, rig.letter())
 		if got := fmt.Sprintf("%T", err); got != want {
 			t.Errorf("%s: %s (%v), want %s", answer, got, err, want)
 		}
-		if n := len(r.Received()); n > 1 {
+		if n := len(rig.Received()); n > 1 {
 			t.Errorf("%s: it came %d times", answer, n)
 		}
 	}
 }
 
-func unheard(t *testing.T, r *Rig) {
-	s := r.open(t)
-	r.Close()
-	_, err := s.Send(t.Context(), r.letter())
+func unheard(t *testing.T, rig *Rig) {
+	sender := rig.open(t)
+	rig.Close()
+	_, err := sender.Send(t.Context(), rig.letter())
 	if _, ok := errors.AsType[*reminder.Passing](err); !ok {
 		t.Errorf("%T: %v, want a Passing", err, err)
 	}
 }
 
 // internal tries channels without the operator's leave.
-func internal(t *testing.T, r *Rig) {
-	if r.Address == "" {
+func internal(t *testing.T, rig *Rig) {
+	if rig.Address == "" {
 		t.Skip("its address is the carrier's own")
 	}
 	guarded := env(nil)
-	s, err := r.Kind.Open(r.options(), guarded)
+	sender, err := rig.Kind.Open(rig.options(), guarded)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Send(t.Context(), r.letter())
+	_, err = sender.Send(t.Context(), rig.letter())
 	if _, ok := errors.AsType[*reminder.Refusal](err); !ok || !strings.Contains(err.Error(), "must not point to an internal address") {
 		t.Errorf("sending: %T: %v", err, err)
 	}
-	err = r.Kind.Check(t.Context(), r.options(), guarded)
-	if got := strings.Join(fault.FieldsOf(err).Get(r.Address), ""); !strings.Contains(got, "internal address") {
+	err = rig.Kind.Check(t.Context(), rig.options(), guarded)
+	if got := strings.Join(fault.FieldsOf(err).Get(rig.Address), ""); !strings.Contains(got, "internal address") {
 		t.Errorf("saving: %v", err)
 	}
-	if len(r.Received()) != 0 {
+	if len(rig.Received()) != 0 {
 		t.Error("something arrived")
 	}
-	if err := r.Kind.Check(t.Context(), r.options(), Env()); err != nil {
+	if err := rig.Kind.Check(t.Context(), rig.options(), Env()); err != nil {
 		t.Errorf("what the operator allows is refused: %v", err)
 	}
 }
 
 // wrongOptions wants each required option to be missed.
-func wrongOptions(t *testing.T, r *Rig) {
-	for _, o := range r.Kind.Options {
-		if !o.Required || o.Name == r.Address {
+func wrongOptions(t *testing.T, rig *Rig) {
+	for _, option := range rig.Kind.Options {
+		if !option.Required || option.Name == rig.Address {
 			continue
 		}
-		options := r.options()
-		options[o.Name] = ""
-		if _, err := r.Kind.Open(options, Env()); len(fault.FieldsOf(err).Get(o.Name)) == 0 {
-			t.Errorf("without %s: %v", o.Name, err)
+		options := rig.options()
+		options[option.Name] = ""
+		if _, err := rig.Kind.Open(options, Env()); len(fault.FieldsOf(err).Get(option.Name)) == 0 {
+			t.Errorf("without %s: %v", option.Name, err)
 		}
 	}
 }
 
-func together(t *testing.T, r *Rig) {
+func together(t *testing.T, rig *Rig) {
 	const n = 12
-	s := r.open(t)
+	sender := rig.open(t)
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
-			l := r.letter()
-			l.ID = fmt.Sprintf("msg_%d", i)
-			if _, err := s.Send(t.Context(), l); err != nil {
+			letter := rig.letter()
+			letter.ID = fmt.Sprintf("msg_%d", i)
+			if _, err := sender.Send(t.Context(), letter); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	if got := len(r.Received()); got != n {
+	if got := len(rig.Received()); got != n {
 		t.Errorf("%d arrived, want %d", got, n)
 	}
 }
 
 // hasty has no time for a message: nothing is known to have been sent.
-func hasty(t *testing.T, r *Rig) {
+func hasty(t *testing.T, rig *Rig) {
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	if _, err := r.open(t).Send(ctx, r.letter()); err == nil {
+	if _, err := rig.open(t).Send(ctx, rig.letter()); err == nil {
 		t.Error("it was sent")
 	}
 }

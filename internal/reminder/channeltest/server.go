@@ -35,11 +35,11 @@ type Reply struct {
 // NewServer starts a carrier. Silence needs no reply.
 func NewServer(t *testing.T, answers map[Answer]Reply) *Server {
 	t.Helper()
-	s := &Server{answer: Accept, answers: answers}
-	s.Server = httptest.NewUnstartedServer(s)
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	return s
+	server := &Server{answer: Accept, answers: answers}
+	server.Server = httptest.NewUnstartedServer(server)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server
 }
 
 // ServeHTTP implements http.Handler.
@@ -61,10 +61,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Answers makes the server answer so from now on.
-func (s *Server) Answers(a Answer) {
+func (s *Server) Answers(answer Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.answer = a
+	s.answer = answer
 }
 
 // Requests are those that came.

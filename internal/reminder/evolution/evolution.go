@@ -20,7 +20,10 @@ import (
 // Kind is how companies choose it. It is slow by itself: numbers that send as
 // fast as a machine get banned.
 var Kind = reminder.Kind{
-	Name: "evolution", Title: "WhatsApp (Evolution API)", Reach: reminder.ByWhatsapp, PerMinute: 12,
+	Name:      "evolution",
+	Title:     "WhatsApp (Evolution API)",
+	Reach:     reminder.ByWhatsapp,
+	PerMinute: 12,
 	About: "A bridge that you run yourself, connected to a phone as WhatsApp Web is. It sends any text. Numbers that send " +
 		"too fast are banned: keep it slow.",
 	Options: []reminder.Option{
@@ -28,17 +31,21 @@ var Kind = reminder.Kind{
 		{Name: "instance", Title: "Instance", Help: "The name of the instance that is connected to the phone.", Required: true},
 		{Name: "apikey", Title: "API key", Help: "The key of the instance, or that of the whole bridge.", Secret: true, Required: true},
 		{
-			Name: "version", Title: "Version", Help: "Of the bridge: 2, or 1 for the older form of requests.",
-			Default: "2", Choices: []string{"2", "1"},
+			Name:    "version",
+			Title:   "Version",
+			Help:    "Of the bridge: 2, or 1 for the older form of requests.",
+			Default: "2",
+			Choices: []string{"2", "1"},
 		},
 	},
-	Open: open, Check: check,
+	Open:  open,
+	Check: check,
 }
 
 func open(options map[string]string, env reminder.Env) (reminder.Sender, error) {
 	var wrong fault.Fields
-	u, err := url.Parse(options["base_url"])
-	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+	address, err := url.Parse(options["base_url"])
+	if err != nil || address.Host == "" || address.RawQuery != "" || address.Fragment != "" {
 		wrong.Add("base_url", "must be an address such as https://evolution.example.com")
 	}
 	if i := options["instance"]; i == "" || i == "." || i == ".." {
@@ -48,8 +55,10 @@ func open(options map[string]string, env reminder.Env) (reminder.Sender, error) 
 		wrong.Add("apikey", "must be a key, without spaces")
 	}
 	return sender{
-		url: strings.TrimRight(options["base_url"], "/") + "/message/sendText/" + url.PathEscape(options["instance"]),
-		key: options["apikey"], old: options["version"] == "1", client: env.Once,
+		url:    strings.TrimRight(options["base_url"], "/") + "/message/sendText/" + url.PathEscape(options["instance"]),
+		key:    options["apikey"],
+		old:    options["version"] == "1",
+		client: env.Once,
 	}, wrong.Err()
 }
 
@@ -78,10 +87,10 @@ type message struct {
 	Text string `json:"text"`
 }
 
-func (s sender) encode(l reminder.Letter) ([]byte, error) {
-	r := request{Number: l.To, Text: l.Text}
+func (s sender) encode(letter reminder.Letter) ([]byte, error) {
+	r := request{Number: letter.To, Text: letter.Text}
 	if s.old {
-		r = request{Number: l.To, Inner: &message{l.Text}}
+		r = request{Number: letter.To, Inner: &message{letter.Text}}
 	}
 	return json.Marshal(r)
 }
@@ -98,12 +107,17 @@ type answer struct {
 }
 
 // Send implements reminder.Sender.
-func (s sender) Send(ctx context.Context, l reminder.Letter) (string, error) {
-	body, err := s.encode(l)
+func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error) {
+	body, err := s.encode(letter)
 	if err != nil {
 		return "", err
 	}
-	result, err := s.client.Post(ctx, s.url, http.Header{"Content-Type": {"application/json"}, "apikey": {s.key}}, body)
+	result, err := s.client.Post(
+		ctx,
+		s.url,
+		http.Header{"Content-Type": {"application/json"}, "apikey": {s.key}},
+		body,
+	)
 	if err != nil {
 		return "", reminder.CallFailed(err)
 	}

@@ -67,12 +67,12 @@ func TestBothVersionsOfTheBridge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := channeltest.Letter()
-		l.Text = "Olá"
-		receipt, err := sender.Send(t.Context(), l)
-		r := s.Requests()[len(s.Requests())-1]
-		if err != nil || receipt != "BAE594145F4C59B4" || string(r.Body) != want || r.Path != "POST /message/sendText/rede%20clara" || r.Header.Get("apikey") != "B6D711FCDE4D4FD59365" {
-			t.Errorf("version %s: %q, %v, %s %s, want %s", version, receipt, err, r.Path, r.Body, want)
+		letter := channeltest.Letter()
+		letter.Text = "Olá"
+		receipt, err := sender.Send(t.Context(), letter)
+		request := s.Requests()[len(s.Requests())-1]
+		if err != nil || receipt != "BAE594145F4C59B4" || string(request.Body) != want || request.Path != "POST /message/sendText/rede%20clara" || request.Header.Get("apikey") != "B6D711FCDE4D4FD59365" {
+			t.Errorf("version %s: %q, %v, %s %s, want %s", version, receipt, err, request.Path, request.Body, want)
 		}
 	}
 }

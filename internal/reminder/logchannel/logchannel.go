@@ -13,21 +13,25 @@ import (
 
 // Kind is how companies choose it.
 var Kind = reminder.Kind{
-	Name: "log", Title: "Trial, without sending", Reach: reminder.ByAny, Idempotent: true,
-	About: "Sends nothing: for trying things out. The log of messages shows what would have been sent.",
-	Open:  func(_ map[string]string, env reminder.Env) (reminder.Sender, error) { return sender{env.Log}, nil },
+	Name:       "log",
+	Title:      "Trial, without sending",
+	Reach:      reminder.ByAny,
+	Idempotent: true,
+	About:      "Sends nothing: for trying things out. The log of messages shows what would have been sent.",
+	Open:       func(_ map[string]string, env reminder.Env) (reminder.Sender, error) { return sender{env.Log}, nil },
 }
 
 type sender struct{ log *slog.Logger }
 
 // Send implements reminder.Sender.
-func (s sender) Send(ctx context.Context, l reminder.Letter) (string, error) {
+func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", &reminder.Passing{Reason: "interrupted"}
 	}
 	if s.log != nil {
-		s.log.InfoContext(ctx, "message for the log only", "company_id", l.CompanyID, "key", l.ID,
-			"customer_id", l.CustomerID, "characters", len([]rune(l.Text)))
+		s.log.InfoContext(ctx, "message for the log only", "company_id", letter.CompanyID, "key",
+			letter.ID,
+			"customer_id", letter.CustomerID, "characters", len([]rune(letter.Text)))
 	}
-	return "log:" + l.ID, nil
+	return "log:" + letter.ID, nil
 }

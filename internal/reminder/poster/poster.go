@@ -26,13 +26,24 @@ const Event = "message.send"
 
 // Kind is how companies choose it.
 var Kind = reminder.Kind{
-	Name: "http", Title: "HTTP", Reach: reminder.ByAny, Idempotent: true, PerMinute: 600,
-	About: "Your own sender: each message is a signed POST of JSON to an https address of yours, with the same headers as webhooks.",
+	Name:       "http",
+	Title:      "HTTP",
+	Reach:      reminder.ByAny,
+	Idempotent: true,
+	PerMinute:  600,
+	About:      "Your own sender: each message is a signed POST of JSON to an https address of yours, with the same headers as webhooks.",
 	Options: []reminder.Option{
 		{Name: "url", Title: "URL", Help: "A public https address that takes a POST of JSON.", Required: true},
-		{Name: "secret", Title: "Secret", Help: "Signs each message. Left empty, one is made and shown once.", Secret: true, Generated: true},
+		{
+			Name:      "secret",
+			Title:     "Secret",
+			Help:      "Signs each message. Left empty, one is made and shown once.",
+			Secret:    true,
+			Generated: true,
+		},
 	},
-	Open: open, Check: check,
+	Open:  open,
+	Check: check,
 }
 
 func open(options map[string]string, env reminder.Env) (reminder.Sender, error) {
@@ -90,39 +101,44 @@ type recipient struct {
 	Email    string `json:"email"`
 }
 
-func encode(l reminder.Letter) ([]byte, error) {
+func encode(letter reminder.Letter) ([]byte, error) {
 	e := envelope{
-		Event: Event, Platform: "carteira", ID: l.ID, APIVersion: "v1",
-		OccurredAt: civil.Timestamp(l.At, l.At.Location()), CompanyID: l.CompanyID,
+		Event: Event, Platform: "carteira", ID: letter.ID, APIVersion: "v1",
+		OccurredAt: civil.Timestamp(letter.At, letter.At.Location()), CompanyID: letter.CompanyID,
 		Data: data{
-			Test: l.Test, To: l.To, Subject: l.Subject, Text: l.Text,
-			Customer: recipient{l.CustomerID, l.CustomerUUID, l.Name, l.Whatsapp, l.Email},
+			Test:    letter.Test,
+			To:      letter.To,
+			Subject: letter.Subject,
+			Text:    letter.Text,
+			Customer: recipient{
+				letter.CustomerID, letter.CustomerUUID, letter.Name, letter.Whatsapp, letter.Email,
+			},
 		},
 	}
-	if !l.DueOn.IsZero() {
-		due := l.DueOn.String()
+	if !letter.DueOn.IsZero() {
+		due := letter.DueOn.String()
 		e.Data.DueDate = &due
 	}
-	if l.Template.Name != "" {
-		e.Data.Template = &approved{l.Template.Name, l.Template.Language, l.Template.Params}
+	if letter.Template.Name != "" {
+		e.Data.Template = &approved{letter.Template.Name, letter.Template.Language, letter.Template.Params}
 	}
 	return json.Marshal(e)
 }
 
 // Send implements reminder.Sender.
-func (s sender) Send(ctx context.Context, l reminder.Letter) (string, error) {
-	body, err := encode(l)
+func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error) {
+	body, err := encode(letter)
 	if err != nil {
 		return "", err
 	}
-	answer, err := s.client.Post(ctx, s.url, s.headers(l, l.At, body), body)
+	answer, err := s.client.Post(ctx, s.url, s.headers(letter, letter.At, body), body)
 	if err != nil {
 		return "", reminder.CallFailed(err)
 	}
 	problem := fmt.Sprintf("the receiver answered %d", answer.Status)
 	switch status := answer.Status; {
 	case status >= 200 && status < 300:
-		return l.ID, nil
+		return letter.ID, nil
 	case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
 		return "", &reminder.Refusal{Reason: problem}
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
@@ -132,7 +148,7 @@ func (s sender) Send(ctx context.Context, l reminder.Letter) (string, error) {
 }
 
 // headers are those of webhooks.
-func (s sender) headers(l reminder.Letter, at time.Time, body []byte) http.Header {
+func (s sender) headers(letter reminder.Letter, at time.Time, body []byte) http.Header {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, s.key)
 	mac.Write([]byte(timestamp + "."))
@@ -140,7 +156,7 @@ func (s sender) headers(l reminder.Letter, at time.Time, body []byte) http.Heade
 	return http.Header{
 		"Content-Type":        {"application/json"},
 		"X-Service-Event":     {Event},
-		"X-Service-Delivery":  {l.ID},
+		"X-Service-Delivery":  {letter.ID},
 		"X-Service-Timestamp": {timestamp},
 		"X-Service-Signature": {"sha256=" + hex.EncodeToString(mac.Sum(nil))},
 	}

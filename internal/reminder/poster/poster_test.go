@@ -30,9 +30,9 @@ func rig(t *testing.T) *channeltest.Rig {
 		Kind: Kind, Options: map[string]string{"url": s.URL + "/send", "secret": key}, Address: "url", Texts: true,
 		Answer: s.Answers, Close: s.Close,
 		Received: func() (list []channeltest.Received) {
-			for _, r := range s.Requests() {
+			for _, request := range s.Requests() {
 				var e envelope
-				if err := json.Unmarshal(r.Body, &e); err != nil {
+				if err := json.Unmarshal(request.Body, &e); err != nil {
 					t.Error(err)
 				}
 				list = append(list, channeltest.Received{To: e.Data.To, Text: e.Data.Text})
@@ -51,18 +51,18 @@ func TestRequestIsSignedLikeAWebhook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := channeltest.Letter()
-	if _, err := sender.Send(t.Context(), l); err != nil {
+	letter := channeltest.Letter()
+	if _, err := sender.Send(t.Context(), letter); err != nil {
 		t.Fatal(err)
 	}
-	r := s.Requests()[0]
+	request := s.Requests()[0]
 	mac := hmac.New(sha256.New, []byte(key))
-	mac.Write([]byte(r.Header.Get("X-Service-Timestamp") + "." + string(r.Body)))
+	mac.Write([]byte(request.Header.Get("X-Service-Timestamp") + "." + string(request.Body)))
 	for name, want := range map[string]string{
-		"Content-Type": "application/json", "User-Agent": "Carteira/1.0", "X-Service-Event": "message.send", "X-Service-Delivery": l.ID,
+		"Content-Type": "application/json", "User-Agent": "Carteira/1.0", "X-Service-Event": "message.send", "X-Service-Delivery": letter.ID,
 		"X-Service-Timestamp": "1768910400", "X-Service-Signature": "sha256=" + hex.EncodeToString(mac.Sum(nil)),
 	} {
-		if got := r.Header.Get(name); got != want {
+		if got := request.Header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
@@ -70,12 +70,12 @@ func TestRequestIsSignedLikeAWebhook(t *testing.T) {
 		`"data":{"test":false,"to":"5511987654321","subject":"Vence amanhã","text":"Olá, Ana!\n\nSua conta de R$ 35,00 vence \"amanhã\". 😀\n.\nObrigado",` +
 		`"template":{"name":"vencimento","language":"pt_BR","params":["Ana","R$ 35,00"]},` +
 		`"customer":{"id":12,"uuid":"c0ffee00-0000-4000-8000-000000000012","name":"Ana Souza","whatsapp":"5511987654321","email":"ana@example.com"},"due_date":"2026-01-21"}}`
-	if string(r.Body) != want || r.Path != "POST /send" {
-		t.Errorf("%s %s\nwant %s", r.Path, r.Body, want)
+	if string(request.Body) != want || request.Path != "POST /send" {
+		t.Errorf("%s %s\nwant %s", request.Path, request.Body, want)
 	}
 	s.Answers(channeltest.Busy)
-	_, err = sender.Send(t.Context(), l)
-	if p, ok := errors.AsType[*reminder.Passing](err); !ok || p.After != 90*time.Second {
+	_, err = sender.Send(t.Context(), letter)
+	if passing, ok := errors.AsType[*reminder.Passing](err); !ok || passing.After != 90*time.Second {
 		t.Errorf("%v, want to wait as long as the receiver asks", err)
 	}
 }

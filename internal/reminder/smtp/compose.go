@@ -13,34 +13,34 @@ import (
 
 // compose makes the mail. No value can add a header: those that are not
 // encoded are addresses that were checked.
-func (s sender) compose(l reminder.Letter) []byte {
+func (s sender) compose(letter reminder.Letter) []byte {
 	from := s.from
 	if from.Name == "" {
-		from.Name = l.Company
+		from.Name = letter.Company
 	}
-	var b bytes.Buffer
+	var buf bytes.Buffer
 	header := func(name, value string) {
 		// Long texts are several encoded words, each on a line of its own.
-		b.WriteString(name + ": " + strings.ReplaceAll(value, "?= =?", "?=\r\n =?") + "\r\n")
+		buf.WriteString(name + ": " + strings.ReplaceAll(value, "?= =?", "?=\r\n =?") + "\r\n")
 	}
 	header("From", address(from))
-	header("To", address(mail.Address{Name: l.Name, Address: l.To}))
+	header("To", address(mail.Address{Name: letter.Name, Address: letter.To}))
 	if s.replyTo.Address != "" {
 		header("Reply-To", address(s.replyTo))
 	}
-	header("Subject", mime.QEncoding.Encode("utf-8", plain(l.Subject)))
-	header("Date", l.At.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
-	header("Message-ID", messageID(l, s.from.Address))
+	header("Subject", mime.QEncoding.Encode("utf-8", plain(letter.Subject)))
+	header("Date", letter.At.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
+	header("Message-ID", messageID(letter, s.from.Address))
 	header("Auto-Submitted", "auto-generated") // so that no out-of-office answers it
 	header("MIME-Version", "1.0")
 	header("Content-Type", "text/plain; charset=utf-8")
 	header("Content-Transfer-Encoding", "quoted-printable")
-	b.WriteString("\r\n")
-	body := quotedprintable.NewWriter(&b)
-	_, _ = body.Write([]byte(strings.ReplaceAll(l.Text, "\n", "\r\n"))) // a buffer takes everything
+	buf.WriteString("\r\n")
+	body := quotedprintable.NewWriter(&buf)
+	_, _ = body.Write([]byte(strings.ReplaceAll(letter.Text, "\n", "\r\n"))) // a buffer takes everything
 	_ = body.Close()
-	b.WriteString("\r\n")
-	return b.Bytes()
+	buf.WriteString("\r\n")
+	return buf.Bytes()
 }
 
 // address prints a name and an address; the name is encoded or quoted.
@@ -53,21 +53,21 @@ func address(a mail.Address) string {
 }
 
 // plain is a text without control characters, of a length that a header bears.
-func plain(s string) string {
-	s = strings.Map(func(r rune) rune {
+func plain(text string) string {
+	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
-	}, s)
-	if runes := []rune(s); len(runes) > 300 {
-		s = string(runes[:300])
+	}, text)
+	if runes := []rune(text); len(runes) > 300 {
+		text = string(runes[:300])
 	}
-	return strings.TrimSpace(s)
+	return strings.TrimSpace(text)
 }
 
 // messageID is the same at every attempt of a message.
-func messageID(l reminder.Letter, from string) string {
+func messageID(letter reminder.Letter, from string) string {
 	_, domain, _ := strings.Cut(from, "@")
-	return "<" + l.ID + "@" + domain + ">"
+	return "<" + letter.ID + "@" + domain + ">"
 }

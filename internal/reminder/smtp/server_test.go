@@ -37,17 +37,17 @@ type taken struct {
 
 func newMailServer(t *testing.T, change ...func(*mailServer)) *mailServer {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &mailServer{t: t, listener: l, auth: "PLAIN LOGIN", on: map[string]string{}}
+	server := &mailServer{t: t, listener: listener, auth: "PLAIN LOGIN", on: map[string]string{}}
 	for _, f := range change {
-		f(s)
+		f(server)
 	}
-	t.Cleanup(func() { _ = l.Close() })
-	go s.serve()
-	return s
+	t.Cleanup(func() { _ = listener.Close() })
+	go server.serve()
+	return server
 }
 
 func (s *mailServer) port() string { return strconv.Itoa(s.listener.Addr().(*net.TCPAddr).Port) }
@@ -160,7 +160,7 @@ func (s *mailServer) signIn(rest string, say func(string), read func() string) (
 }
 
 // body takes a mail to its end; false when the server then hangs up.
-func (s *mailServer) body(m *taken, in *bufio.Reader, say func(string)) bool {
+func (s *mailServer) body(taken *taken, in *bufio.Reader, say func(string)) bool {
 	var text strings.Builder
 	for {
 		line, err := in.ReadString('\n')
@@ -172,11 +172,11 @@ func (s *mailServer) body(m *taken, in *bufio.Reader, say func(string)) bool {
 		}
 		text.WriteString(strings.TrimPrefix(line, "."))
 	}
-	m.text = text.String()
+	taken.text = text.String()
 	answer := s.answer("END", "250 queued")
 	if answer == "250 queued" || answer == "hang up" || !strings.ContainsAny(answer[:1], "45") {
 		s.mu.Lock()
-		s.mails = append(s.mails, *m)
+		s.mails = append(s.mails, *taken)
 		s.mu.Unlock()
 	}
 	if answer == "hang up" {

@@ -32,15 +32,21 @@ const (
 
 // Kind is how companies choose it.
 var Kind = reminder.Kind{
-	Name: "smtp", Title: "E-mail (SMTP)", Reach: reminder.ByEmail, PerMinute: 60,
+	Name:      "smtp",
+	Title:     "E-mail (SMTP)",
+	Reach:     reminder.ByEmail,
+	PerMinute: 60,
 	About: "Any mail server: your provider's, or that of a mailing service. It needs the server's name, a user with a " +
 		"password, and an address that mails may come from.",
 	Options: []reminder.Option{
 		{Name: "host", Title: "Server", Help: "The name of the mail server, such as smtp.example.com", Required: true},
 		{Name: "port", Title: "Port", Help: "Usually 587 with starttls, 465 with tls.", Default: "587"},
 		{
-			Name: "security", Title: "Security", Default: startTLS, Choices: []string{startTLS, implicit, none},
-			Help: "How the connection is encrypted; none is for a relay in the operator's own network.",
+			Name:    "security",
+			Title:   "Security",
+			Default: startTLS,
+			Choices: []string{startTLS, implicit, none},
+			Help:    "How the connection is encrypted; none is for a relay in the operator's own network.",
 		},
 		{Name: "username", Title: "User name", Help: "For signing in at the server. Left empty: without."},
 		{Name: "password", Title: "Password", Help: "Of that user.", Secret: true},
@@ -48,7 +54,8 @@ var Kind = reminder.Kind{
 		{Name: "from_name", Title: "Sender's name", Help: "What stands beside the address. Left empty: the company's name."},
 		{Name: "reply_to", Title: "Reply to", Help: "The address that answers go to. Left empty: the sender's."},
 	},
-	Open: open, Check: check,
+	Open:  open,
+	Check: check,
 }
 
 type sender struct {
@@ -70,7 +77,8 @@ func open(options map[string]string, env reminder.Env) (reminder.Sender, error) 
 	if s.from.Address = options["from"]; !isAddress(s.from.Address) {
 		wrong.Add("from", "must be a valid e-mail address")
 	}
-	if s.replyTo.Address = options["reply_to"]; s.replyTo.Address != "" && !isAddress(s.replyTo.Address) {
+	s.replyTo.Address = options["reply_to"]
+	if s.replyTo.Address != "" && !isAddress(s.replyTo.Address) {
 		wrong.Add("reply_to", "must be a valid e-mail address")
 	}
 	if options["username"] != "" && options["password"] == "" {
@@ -96,28 +104,28 @@ func check(ctx context.Context, options map[string]string, env reminder.Env) err
 }
 
 // Send implements reminder.Sender.
-func (s sender) Send(ctx context.Context, l reminder.Letter) (string, error) {
-	if !isAddress(l.To) {
+func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error) {
+	if !isAddress(letter.To) {
 		return "", &reminder.Refusal{Reason: "the e-mail address is not a valid one"}
 	}
-	text := s.compose(l)
+	text := s.compose(letter)
 	client, err := s.connect(ctx)
 	if err != nil {
 		return "", s.unsent(ctx, err)
 	}
 	defer client.Close() //nolint:errcheck // the mail was taken or not
-	w, err := s.envelope(client, l.To)
+	writer, err := s.envelope(client, letter.To)
 	if err != nil {
 		return "", s.unsent(ctx, err)
 	}
-	if _, err := w.Write(text); err != nil {
+	if _, err := writer.Write(text); err != nil {
 		return "", s.unsent(ctx, err) // without its end no server delivers a mail
 	}
-	if err := w.Close(); err != nil {
+	if err := writer.Close(); err != nil {
 		return "", s.afterEnd(ctx, err)
 	}
 	_ = client.Quit() // taken: what comes after changes nothing
-	return messageID(l, s.from.Address), nil
+	return messageID(letter, s.from.Address), nil
 }
 
 var (
@@ -143,7 +151,11 @@ func (s sender) connect(ctx context.Context) (*netsmtp.Client, error) {
 }
 
 func (s sender) greet(ctx context.Context, opened *outbound.Connection) (*netsmtp.Client, error) {
-	config := &tls.Config{ServerName: opened.Name, RootCAs: s.env.RootCAs, MinVersion: tls.VersionTLS12}
+	config := &tls.Config{
+		ServerName: opened.Name,
+		RootCAs:    s.env.RootCAs,
+		MinVersion: tls.VersionTLS12,
+	}
 	var conn net.Conn = &bounded{Conn: opened, left: maxRead}
 	if s.security == implicit {
 		secured := tls.Client(conn, config)

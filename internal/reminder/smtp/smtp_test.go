@@ -33,8 +33,8 @@ func (s *mailServer) options(pairs ...string) map[string]string {
 }
 
 // answers are what the server says for each of the suite's.
-func (s *mailServer) answers(a channeltest.Answer) {
-	switch a {
+func (s *mailServer) answers(answer channeltest.Answer) {
+	switch answer {
 	case channeltest.Refuse:
 		s.set("RCPT", "550 5.1.1 no such user")
 	case channeltest.Busy:
@@ -49,15 +49,15 @@ func (s *mailServer) answers(a channeltest.Answer) {
 
 func bodyOf(t *testing.T, text string) (mail.Header, string) {
 	t.Helper()
-	m, err := mail.ReadMessage(strings.NewReader(text))
+	message, err := mail.ReadMessage(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
+	body, err := io.ReadAll(quotedprintable.NewReader(message.Body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Header, strings.TrimSuffix(strings.ReplaceAll(string(body), "\r\n", "\n"), "\n")
+	return message.Header, strings.TrimSuffix(strings.ReplaceAll(string(body), "\r\n", "\n"), "\n")
 }
 
 func TestChannel(t *testing.T) {
@@ -65,13 +65,13 @@ func TestChannel(t *testing.T) {
 		t.Run(security, func(t *testing.T) {
 			channeltest.Run(t, func(t *testing.T) *channeltest.Rig {
 				t.Helper()
-				s := newMailServer(t, func(s *mailServer) { s.implicit = security == implicit })
+				server := newMailServer(t, func(server *mailServer) { server.implicit = security == implicit })
 				return &channeltest.Rig{
-					Kind: Kind, Options: s.options(), Address: "host", Texts: true, Answer: s.answers, Close: func() { _ = s.listener.Close() },
+					Kind: Kind, Options: server.options(), Address: "host", Texts: true, Answer: server.answers, Close: func() { _ = server.listener.Close() },
 					Received: func() (list []channeltest.Received) {
-						for _, m := range s.received() {
-							_, text := bodyOf(t, m.text)
-							list = append(list, channeltest.Received{To: m.to, Text: text})
+						for _, taken := range server.received() {
+							_, text := bodyOf(t, taken.text)
+							list = append(list, channeltest.Received{To: taken.to, Text: text})
 						}
 						return list
 					},
@@ -87,28 +87,28 @@ func send(t *testing.T, options map[string]string, change ...func(*reminder.Lett
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := channeltest.Letter()
-	l.To = l.Email
+	letter := channeltest.Letter()
+	letter.To = letter.Email
 	for _, f := range change {
-		f(&l)
+		f(&letter)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	_, err = sender.Send(ctx, l)
+	_, err = sender.Send(ctx, letter)
 	return err
 }
 
 func TestMailIsWellFormed(t *testing.T) {
-	s := newMailServer(t)
-	if err := send(t, s.options("from_name", "Cobrança", "reply_to", "ajuda@clara.example")); err != nil {
+	server := newMailServer(t)
+	if err := send(t, server.options("from_name", "Cobrança", "reply_to", "ajuda@clara.example")); err != nil {
 		t.Fatal(err)
 	}
-	m := s.received()[0]
-	if !m.secure || m.user != "clara" || m.password != "hunter2-hunter2" || !strings.HasPrefix(m.from, "FROM:<cobranca@clara.example>") {
-		t.Errorf("envelope %+v", m)
+	taken := server.received()[0]
+	if !taken.secure || taken.user != "clara" || taken.password != "hunter2-hunter2" || !strings.HasPrefix(taken.from, "FROM:<cobranca@clara.example>") {
+		t.Errorf("envelope %+v", taken)
 	}
-	h, text := bodyOf(t, m.text)
-	subject, err := new(mime.WordDecoder).DecodeHeader(h.Get("Subject"))
+	header, text := bodyOf(t, taken.text)
+	subject, err := new(mime.WordDecoder).DecodeHeader(header.Get("Subject"))
 	if err != nil || subject != "Vence amanhã" {
 		t.Errorf("subject %q, %v", subject, err)
 	}
@@ -116,18 +116,18 @@ func TestMailIsWellFormed(t *testing.T) {
 		"Date": "Tue, 20 Jan 2026 09:00:00 -0300", "Message-Id": "<msg_0123456789abcdef01234567@clara.example>", "Mime-Version": "1.0",
 		"Content-Type": "text/plain; charset=utf-8", "To": `"Ana Souza" <ana@example.com>`, "Reply-To": "<ajuda@clara.example>", "Auto-Submitted": "auto-generated",
 	} {
-		if got := h.Get(name); got != want {
+		if got := header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	from, err := mail.ParseAddress(h.Get("From"))
+	from, err := mail.ParseAddress(header.Get("From"))
 	if err != nil || from.Name != "Cobrança" || from.Address != "cobranca@clara.example" {
 		t.Errorf("from %v, %v", from, err)
 	}
 	if text != channeltest.Letter().Text {
 		t.Errorf("text %q", text)
 	}
-	for line := range strings.Lines(m.text) {
+	for line := range strings.Lines(taken.text) {
 		if len(line) > 998 || !strings.HasSuffix(line, "\r\n") {
 			t.Errorf("a line that no server must take: %q", line)
 		}
@@ -136,32 +136,32 @@ func TestMailIsWellFormed(t *testing.T) {
 
 // No value can add a header or a recipient.
 func TestNothingCanBeInjected(t *testing.T) {
-	s := newMailServer(t)
+	server := newMailServer(t)
 	evil := "x\r\nBcc: all@example.com\r\n\r\nHi"
-	err := send(t, s.options("from_name", "C\r\nX-From: 1"), func(l *reminder.Letter) {
-		l.Name, l.Subject, l.Company = evil, strings.Repeat("não ", 90)+evil, evil
-		l.Text = "a\r\n.\r\nQUIT\r\nb\n.\nc"
+	err := send(t, server.options("from_name", "C\r\nX-From: 1"), func(letter *reminder.Letter) {
+		letter.Name, letter.Subject, letter.Company = evil, strings.Repeat("não ", 90)+evil, evil
+		letter.Text = "a\r\n.\r\nQUIT\r\nb\n.\nc"
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mails := s.received()
+	mails := server.received()
 	if len(mails) != 1 {
 		t.Fatalf("%d mails", len(mails))
 	}
-	h, _ := bodyOf(t, mails[0].text)
+	header, _ := bodyOf(t, mails[0].text)
 	for _, name := range []string{"Bcc", "X-From"} {
-		if h.Get(name) != "" {
-			t.Errorf("%s: %s", name, h.Get(name))
+		if header.Get(name) != "" {
+			t.Errorf("%s: %s", name, header.Get(name))
 		}
 	}
 	for _, to := range []string{"ana@example.com>\r\nRCPT TO:<x@example.com", "a b@example.com", "Ana <ana@example.com>", "nobody", ""} {
-		err := send(t, s.options(), func(l *reminder.Letter) { l.To = to })
+		err := send(t, server.options(), func(letter *reminder.Letter) { letter.To = to })
 		if _, ok := errors.AsType[*reminder.Refusal](err); !ok {
 			t.Errorf("%q: %v", to, err)
 		}
 	}
-	if len(s.received()) != 1 {
+	if len(server.received()) != 1 {
 		t.Error("something was sent")
 	}
 }
@@ -182,27 +182,27 @@ func TestServersAnswers(t *testing.T) {
 		"data put off":             {on: [2]string{"DATA", "452 disk full"}, want: &reminder.Passing{Reason: "disk full (452)"}},
 		"spam, at the end":         {on: [2]string{"END", "554 looks like spam"}, want: &reminder.Refusal{Reason: "looks like spam (554)"}},
 		"put off, at the end":      {on: [2]string{"END", "451 try later"}, want: &reminder.Passing{Reason: "try later (451)"}},
-		"no STARTTLS":              {change: func(s *mailServer) { s.noTLS = true }, want: &reminder.Refusal{Reason: "the server offers no STARTTLS"}},
-		"no way to sign in":        {change: func(s *mailServer) { s.auth = "GSSAPI" }, want: &reminder.Refusal{Reason: "the server offers no way to sign in that is known here"}},
-		"LOGIN":                    {change: func(s *mailServer) { s.auth = "LOGIN" }},
-		"no sign-in":               {change: func(s *mailServer) { s.auth = "" }, options: []string{"username", "", "password", ""}},
-		"a relay next door":        {change: func(s *mailServer) { s.noTLS = true }, options: []string{"security", none, "username", "", "password", ""}},
+		"no STARTTLS":              {change: func(server *mailServer) { server.noTLS = true }, want: &reminder.Refusal{Reason: "the server offers no STARTTLS"}},
+		"no way to sign in":        {change: func(server *mailServer) { server.auth = "GSSAPI" }, want: &reminder.Refusal{Reason: "the server offers no way to sign in that is known here"}},
+		"LOGIN":                    {change: func(server *mailServer) { server.auth = "LOGIN" }},
+		"no sign-in":               {change: func(server *mailServer) { server.auth = "" }, options: []string{"username", "", "password", ""}},
+		"a relay next door":        {change: func(server *mailServer) { server.noTLS = true }, options: []string{"security", none, "username", "", "password", ""}},
 		"TLS where none is spoken": {options: []string{"security", implicit}, want: &reminder.Passing{Reason: "TLS: the server's certificate or handshake was not accepted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newMailServer(t, func(s *mailServer) {
+			server := newMailServer(t, func(server *mailServer) {
 				if tt.change != nil {
-					tt.change(s)
+					tt.change(server)
 				}
 			})
 			if tt.on[0] != "" {
-				s.set(tt.on[0], tt.on[1])
+				server.set(tt.on[0], tt.on[1])
 			}
-			err := send(t, s.options(tt.options...))
+			err := send(t, server.options(tt.options...))
 			if fmt.Sprint(err) != fmt.Sprint(tt.want) || fmt.Sprintf("%T", err) != fmt.Sprintf("%T", tt.want) {
 				t.Errorf("%T %v, want %T %v", err, err, tt.want, tt.want)
 			}
-			if got, want := len(s.received()), map[bool]int{true: 1, false: 0}[tt.want == nil]; got != want {
+			if got, want := len(server.received()), map[bool]int{true: 1, false: 0}[tt.want == nil]; got != want {
 				t.Errorf("%d mails, want %d", got, want)
 			}
 		})
@@ -211,60 +211,60 @@ func TestServersAnswers(t *testing.T) {
 
 // A certificate for another name, or that nobody knows, is not accepted.
 func TestForgedServerIsNotSpokenTo(t *testing.T) {
-	s := newMailServer(t)
-	made, err := open(s.options(), channeltest.Env())
+	server := newMailServer(t)
+	made, err := open(server.options(), channeltest.Env())
 	if err != nil {
 		t.Fatal(err)
 	}
 	forged := made.(sender)
 	forged.env.RootCAs = nil
-	l := channeltest.Letter()
-	l.To = l.Email
-	_, err = forged.Send(t.Context(), l)
-	if _, ok := errors.AsType[*reminder.Passing](err); !ok || !strings.Contains(err.Error(), "TLS") || len(s.received()) != 0 {
-		t.Errorf("%v, %d mails", err, len(s.received()))
+	letter := channeltest.Letter()
+	letter.To = letter.Email
+	_, err = forged.Send(t.Context(), letter)
+	if _, ok := errors.AsType[*reminder.Passing](err); !ok || !strings.Contains(err.Error(), "TLS") || len(server.received()) != 0 {
+		t.Errorf("%v, %d mails", err, len(server.received()))
 	}
 }
 
 // A server that says nothing, or too much, costs the time of one attempt.
 func TestHostileServers(t *testing.T) {
 	for name, serve := range map[string]func(net.Conn){
-		"says nothing": func(c net.Conn) { _, _ = c.Read(make([]byte, 1)) },
-		"never stops": func(c net.Conn) {
+		"says nothing": func(conn net.Conn) { _, _ = conn.Read(make([]byte, 1)) },
+		"never stops": func(conn net.Conn) {
 			for line := []byte("220-" + strings.Repeat("x", 1000) + "\r\n"); ; {
-				if _, err := c.Write(line); err != nil {
+				if _, err := conn.Write(line); err != nil {
 					return
 				}
 			}
 		},
-		"one endless line": func(c net.Conn) {
+		"one endless line": func(conn net.Conn) {
 			for {
-				if _, err := c.Write(make([]byte, 4096)); err != nil {
+				if _, err := conn.Write(make([]byte, 4096)); err != nil {
 					return
 				}
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = l.Close() })
+			t.Cleanup(func() { _ = listener.Close() })
 			go func() {
 				for {
-					c, err := l.Accept()
+					conn, err := listener.Accept()
 					if err != nil {
 						return
 					}
 					go func() {
-						defer func() { _ = c.Close() }()
-						serve(c)
+						defer func() { _ = conn.Close() }()
+						serve(conn)
 					}()
 				}
 			}()
-			s := &mailServer{listener: l}
-			sender, err := open(s.options(), channeltest.Env())
+			server := &mailServer{listener: listener}
+			sender, err := open(server.options(), channeltest.Env())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,17 +27,26 @@ var Kind = kindAt(graph)
 // kindAt is the kind with another address in the place of Meta's.
 func kindAt(base string) reminder.Kind {
 	return reminder.Kind{
-		Name: "whatsapp_cloud", Title: "WhatsApp (Meta)", Reach: reminder.ByWhatsapp, Approved: true, PerMinute: 600,
+		Name:      "whatsapp_cloud",
+		Title:     "WhatsApp (Meta)",
+		Reach:     reminder.ByWhatsapp,
+		Approved:  true,
+		PerMinute: 600,
 		About: "Meta's official way, the Cloud API. It needs a business account with a verified number, a token that does not " +
 			"expire, and templates that Meta has approved.",
 		Options: []reminder.Option{
 			{
-				Name: "phone_number_id", Title: "Phone number ID",
-				Help: "The id of the number that sends, from WhatsApp Manager: digits only, not the number itself.", Required: true,
+				Name:     "phone_number_id",
+				Title:    "Phone number ID",
+				Help:     "The id of the number that sends, from WhatsApp Manager: digits only, not the number itself.",
+				Required: true,
 			},
 			{
-				Name: "token", Title: "Token", Secret: true, Required: true,
-				Help: "The access token of a system user with the permission whatsapp_business_messaging.",
+				Name:     "token",
+				Title:    "Token",
+				Secret:   true,
+				Required: true,
+				Help:     "The access token of a system user with the permission whatsapp_business_messaging.",
 			},
 			{Name: "api_version", Title: "API version", Help: "Of the Graph API.", Default: "v23.0"},
 		},
@@ -64,8 +73,9 @@ func open(base string, options map[string]string, env reminder.Env) (reminder.Se
 		wrong.Add("token", "must be an access token, without spaces")
 	}
 	return sender{
-		url:   fmt.Sprintf("%s/%s/%s/messages", base, options["api_version"], options["phone_number_id"]),
-		token: options["token"], client: env.Once,
+		url:    fmt.Sprintf("%s/%s/%s/messages", base, options["api_version"], options["phone_number_id"]),
+		token:  options["token"],
+		client: env.Once,
 	}, wrong.Err()
 }
 
@@ -103,18 +113,24 @@ type parameter struct {
 	Text string `json:"text"`
 }
 
-func encode(l reminder.Letter) ([]byte, error) {
+func encode(letter reminder.Letter) ([]byte, error) {
 	r := request{
-		Product: "whatsapp", Recipient: "individual", To: l.To, Type: "template",
-		Template: template{Name: l.Template.Name, Language: language{l.Template.Language}},
+		Product:   "whatsapp",
+		Recipient: "individual",
+		To:        letter.To,
+		Type:      "template",
+		Template: template{
+			Name:     letter.Template.Name,
+			Language: language{letter.Template.Language},
+		},
 	}
-	if len(l.Template.Params) > 0 {
+	if len(letter.Template.Params) > 0 {
 		body := component{Type: "body"}
-		for _, p := range l.Template.Params {
-			if p == "" {
-				p = "-" // Meta refuses a parameter without text
+		for _, param := range letter.Template.Params {
+			if param == "" {
+				param = "-" // Meta refuses a parameter without text
 			}
-			body.Parameters = append(body.Parameters, parameter{Type: "text", Text: p})
+			body.Parameters = append(body.Parameters, parameter{Type: "text", Text: param})
 		}
 		r.Template.Components = []component{body}
 	}
@@ -140,8 +156,8 @@ type answer struct {
 var passing = []int{1, 2, 4, 80007, 130429, 131000, 131016, 131048, 131056, 131057, 133004}
 
 // Send implements reminder.Sender.
-func (s sender) Send(ctx context.Context, l reminder.Letter) (string, error) {
-	body, err := encode(l)
+func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error) {
+	body, err := encode(letter)
 	if err != nil {
 		return "", err
 	}
@@ -157,7 +173,10 @@ func (s sender) Send(ctx context.Context, l reminder.Letter) (string, error) {
 	case readable && a.Error != nil:
 		return "", a.refusal(result)
 	case result.Status == http.StatusTooManyRequests || result.Status == http.StatusServiceUnavailable:
-		return "", &reminder.Passing{Reason: fmt.Sprintf("Meta answered %d", result.Status), After: result.RetryAfter}
+		return "", &reminder.Passing{
+			Reason: fmt.Sprintf("Meta answered %d", result.Status),
+			After:  result.RetryAfter,
+		}
 	case result.Status/100 == 2 && readable && len(a.Messages) > 0:
 		return a.Messages[0].ID, nil
 	case result.Status/100 == 4:

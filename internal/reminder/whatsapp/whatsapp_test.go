@@ -63,22 +63,22 @@ func TestTemplateMessageIsMetas(t *testing.T) {
 	if err != nil || receipt != "wamid.HBgNNTUxMTk4NzY1NDMyMRUCABEYEjdG" {
 		t.Errorf("%q, %v", receipt, err)
 	}
-	r := s.Requests()[0]
+	request := s.Requests()[0]
 	want := `{"messaging_product":"whatsapp","recipient_type":"individual","to":"5511987654321","type":"template",` +
 		`"template":{"name":"vencimento","language":{"code":"pt_BR"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ana"},{"type":"text","text":"R$ 35,00"}]}]}}`
-	if string(r.Body) != want || r.Path != "POST /v23.0/106540352242922/messages" || r.Header.Get("Authorization") != "Bearer EAAJB-secret-token" {
-		t.Errorf("%s %s %v\nwant %s", r.Path, r.Body, r.Header, want)
+	if string(request.Body) != want || request.Path != "POST /v23.0/106540352242922/messages" || request.Header.Get("Authorization") != "Bearer EAAJB-secret-token" {
+		t.Errorf("%s %s %v\nwant %s", request.Path, request.Body, request.Header, want)
 	}
-	l := channeltest.Letter()
-	l.Template.Params = nil
-	if _, err := sender.Send(t.Context(), l); err != nil {
+	letter := channeltest.Letter()
+	letter.Template.Params = nil
+	if _, err := sender.Send(t.Context(), letter); err != nil {
 		t.Error(err)
 	}
 	if body := string(s.Requests()[1].Body); strings.Contains(body, "components") {
 		t.Errorf("a template without parameters has components: %s", body)
 	}
-	l.Template.Params = []string{""}
-	if _, err := sender.Send(t.Context(), l); err != nil || !strings.Contains(string(s.Requests()[2].Body), `"text":"-"`) {
+	letter.Template.Params = []string{""}
+	if _, err := sender.Send(t.Context(), letter); err != nil || !strings.Contains(string(s.Requests()[2].Body), `"text":"-"`) {
 		t.Errorf("an empty parameter, which Meta refuses, was sent as %s: %v", s.Requests()[2].Body, err)
 	}
 }

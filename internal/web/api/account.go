@@ -42,30 +42,39 @@ type tokenRecord struct {
 }
 
 // account answers who owns the token, the company, and which token it is.
-func (s *Server) account(ctx context.Context, c *call) (web.Answer, error) {
-	company := c.actor.Company
-	token, err := s.Accounts.Token(ctx, c.actor, c.actor.TokenID)
+func (s *Server) account(ctx context.Context, call *call) (web.Answer, error) {
+	company := call.actor.Company
+	token, err := s.Accounts.Token(ctx, call.actor, call.actor.TokenID)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	r := accountRecord{
+	record := accountRecord{
 		Company: companyRecord{
-			ID: company.ID, Name: company.Name, Level: company.Level, Timezone: company.Zone.String(),
-			CreatedAt: civil.Timestamp(company.CreatedAt, company.Zone), Status: company.Subscription.Standing(c.today),
-			ExpiresAt: textOrNull(company.Subscription.ExpiresOn.String()), Functions: company.Subscription.Functions.Names(),
+			ID:        company.ID,
+			Name:      company.Name,
+			Level:     company.Level,
+			Timezone:  company.Zone.String(),
+			CreatedAt: civil.Timestamp(company.CreatedAt, company.Zone),
+			Status:    company.Subscription.Standing(call.today),
+			ExpiresAt: textOrNull(company.Subscription.ExpiresOn.String()),
+			Functions: company.Subscription.Functions.Names(),
 		},
-		Token: tokenRecord{ID: token.ID, Name: token.Name, CreatedAt: civil.Timestamp(token.CreatedAt, company.Zone)},
+		Token: tokenRecord{
+			ID:        token.ID,
+			Name:      token.Name,
+			CreatedAt: civil.Timestamp(token.CreatedAt, company.Zone),
+		},
 	}
 	if !token.LastUsedAt.IsZero() {
 		used := civil.Timestamp(token.LastUsedAt, company.Zone)
-		r.Token.LastUsedAt = &used
+		record.Token.LastUsedAt = &used
 	}
-	owner, err := s.Accounts.Owner(ctx, c.actor)
+	owner, err := s.Accounts.Owner(ctx, call.actor)
 	switch {
 	case err == nil:
-		r.User = &userRecord{owner.ID, owner.Name, owner.Email, owner.Role}
+		record.User = &userRecord{owner.ID, owner.Name, owner.Email, owner.Role}
 	case fault.KindOf(err) != fault.KindNotFound:
 		return web.Answer{}, err
 	}
-	return web.Answer{Data: web.JSON(r)}, nil
+	return web.Answer{Data: web.JSON(record)}, nil
 }

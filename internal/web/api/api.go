@@ -94,26 +94,28 @@ func (c *call) noBody() error {
 }
 
 // query reads the query string.
-func (c *call) query() *input.Form { return input.FromQuery(c.http.URL.Query()) }
+func (c *call) query() *input.Form {
+	return input.FromQuery(c.http.URL.Query())
+}
 
 // New makes the API of what is behind it.
-func New(d Deps) *Server {
-	s := &Server{Deps: d, paths: map[string]methods{}, mux: http.NewServeMux()}
-	for _, r := range s.routes() {
-		if s.paths[r.path] == nil {
-			s.paths[r.path] = methods{}
-			s.mux.Handle(Prefix+r.path, http.NotFoundHandler())
+func New(deps Deps) *Server {
+	server := &Server{Deps: deps, paths: map[string]methods{}, mux: http.NewServeMux()}
+	for _, route := range server.routes() {
+		if server.paths[route.path] == nil {
+			server.paths[route.path] = methods{}
+			server.mux.Handle(Prefix+route.path, http.NotFoundHandler())
 		}
-		s.paths[r.path][r.method] = r
+		server.paths[route.path][route.method] = route
 	}
-	return s
+	return server
 }
 
 // Operations lists what is served, as "METHOD /path".
 func (s *Server) Operations() []string {
 	var list []string
-	for _, r := range s.routes() {
-		list = append(list, r.method+" "+r.path)
+	for _, route := range s.routes() {
+		list = append(list, route.method+" "+route.path)
 	}
 	return list
 }
@@ -142,23 +144,31 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // operate finds the operation and runs it, once per idempotency key.
-func (s *Server) operate(ctx context.Context, w http.ResponseWriter, r *http.Request, actor account.Actor) (int, []byte) {
-	op, c, err := s.match(ctx, w, r, actor)
+func (s *Server) operate(
+	ctx context.Context,
+	w http.ResponseWriter,
+	r *http.Request,
+	actor account.Actor,
+) (int, []byte) {
+	op, call, err := s.match(ctx, w, r, actor)
 	if err != nil {
 		return failure(ctx, w, err)
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if key == "" || r.Method != http.MethodPost {
-		return run(ctx, w, op, c)
+		return run(ctx, w, op, call)
 	}
 	if reason := idempotency.Refuse(key); reason != "" {
 		return failure(ctx, w, fault.Field("Idempotency-Key", reason))
 	}
-	req := idempotency.Request{Key: key, Fingerprint: sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), c.body...))}
-	answer, repeated, err := s.Idempotency.Run(ctx, actor, req, func(marked account.Actor) (a idempotency.Stored) {
-		c.actor = marked
-		a.Status, a.Body = run(ctx, w, op, c)
-		return a
+	req := idempotency.Request{
+		Key:         key,
+		Fingerprint: sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), call.body...)),
+	}
+	answer, repeated, err := s.Idempotency.Run(ctx, actor, req, func(marked account.Actor) (stored idempotency.Stored) {
+		call.actor = marked
+		stored.Status, stored.Body = run(ctx, w, op, call)
+		return stored
 	})
 	if err != nil && answer.Status == 0 {
 		return failure(ctx, w, err)
@@ -172,8 +182,8 @@ func (s *Server) operate(ctx context.Context, w http.ResponseWriter, r *http.Req
 	return answer.Status, answer.Body
 }
 
-func run(ctx context.Context, w http.ResponseWriter, op route, c *call) (int, []byte) {
-	answer, err := op.handler(ctx, c)
+func run(ctx context.Context, w http.ResponseWriter, op route, call *call) (int, []byte) {
+	answer, err := op.handler(ctx, call)
 	if err != nil {
 		return failure(ctx, w, err)
 	}
@@ -181,7 +191,12 @@ func run(ctx context.Context, w http.ResponseWriter, op route, c *call) (int, []
 }
 
 // match finds the operation of a request and reads what it needs of it.
-func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Request, actor account.Actor) (route, *call, error) {
+func (s *Server) match(
+	ctx context.Context,
+	w http.ResponseWriter,
+	r *http.Request,
+	actor account.Actor,
+) (route, *call, error) {
 	_, pattern := s.mux.Handler(r)
 	known := s.paths[strings.TrimPrefix(pattern, Prefix)]
 	if known == nil || path.Clean(r.URL.Path) != r.URL.Path {
@@ -194,7 +209,10 @@ func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	op, ok := known[method]
 	if !ok {
 		w.Header().Set("Allow", known.allow())
-		return route{}, nil, fault.New(fault.KindMethodNotAllowed, "method not allowed; allowed: "+known.allow())
+		return route{}, nil, fault.New(
+			fault.KindMethodNotAllowed,
+			"method not allowed; allowed: "+known.allow(),
+		)
 	}
 	web.ExchangeOf(ctx).Route = op.method + " " + Prefix + op.path
 	c := &call{actor: actor, today: actor.Today(s.DB.Now()), http: r}
@@ -242,8 +260,8 @@ func (m methods) allow() string {
 // answered like one that does not exist; only a delivery may also be named by
 // its event. The mux has matched the path segment by segment, in which an
 // escaped slash is no end of one.
-func pathID(u *url.URL, op route) (id int64, event string, err error) {
-	wanted, got := strings.Split(op.path, "/"), strings.Split(u.EscapedPath(), "/")
+func pathID(address *url.URL, op route) (id int64, event string, err error) {
+	wanted, got := strings.Split(op.path, "/"), strings.Split(address.EscapedPath(), "/")
 	got = got[len(got)-len(wanted):]
 	segment, err := url.PathUnescape(got[slices.Index(wanted, "{id}")])
 	if err == nil && op.record == "delivery" && isEventID(segment) {
@@ -275,7 +293,10 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if len(body) > 0 && (err != nil || media != "application/json" && !strings.HasSuffix(media, "+json")) {
-		return nil, fault.New(fault.KindUnsupportedMedia, "send the body as JSON, with Content-Type: application/json")
+		return nil, fault.New(
+			fault.KindUnsupportedMedia,
+			"send the body as JSON, with Content-Type: application/json",
+		)
 	}
 	return body, nil
 }
@@ -289,14 +310,14 @@ func bearer(r *http.Request) string {
 	return token
 }
 
-func quotaHeaders(h http.Header, q account.Quota) {
-	if q.Limit > 0 {
+func quotaHeaders(header http.Header, quota account.Quota) {
+	if quota.Limit > 0 {
 		// Spelled as the contract has them, not as Go would.
-		h["X-RateLimit-Limit"] = []string{strconv.Itoa(q.Limit)}
-		h["X-RateLimit-Remaining"] = []string{strconv.Itoa(q.Remaining)}
+		header["X-RateLimit-Limit"] = []string{strconv.Itoa(quota.Limit)}
+		header["X-RateLimit-Remaining"] = []string{strconv.Itoa(quota.Remaining)}
 	}
-	if q.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(q.RetryAfter/time.Second)))
+	if quota.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(int(quota.RetryAfter/time.Second)))
 	}
 }
 
@@ -312,8 +333,12 @@ func failure(ctx context.Context, w http.ResponseWriter, err error) (int, []byte
 }
 
 // page is the answer to a list.
-func page(c *call, p input.Page, total int64, data web.Data) web.Answer {
+func page(call *call, paging input.Page, total int64, data web.Data) web.Answer {
 	return web.Answer{Data: data, Meta: &web.Meta{
-		Total: total, PerPage: p.Size, CurrentPage: p.Number, LastPage: p.Last(total), CompanyID: c.actor.Company.ID,
+		Total:       total,
+		PerPage:     paging.Size,
+		CurrentPage: paging.Number,
+		LastPage:    paging.Last(total),
+		CompanyID:   call.actor.Company.ID,
 	}}
 }

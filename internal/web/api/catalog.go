@@ -7,76 +7,96 @@ import (
 	"carteira/internal/web"
 )
 
-func (s *Server) listPlans(ctx context.Context, c *call) (web.Answer, error) {
-	q := c.query()
-	p, f := q.Page(), catalog.ReadFilter(q)
-	if err := q.Err(); err != nil {
+func (s *Server) listPlans(ctx context.Context, call *call) (web.Answer, error) {
+	query := call.query()
+	paging, filter := query.Page(), catalog.ReadFilter(query)
+	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	list, total, err := s.Catalog.Plans(ctx, c.actor, f, p)
+	list, total, err := s.Catalog.Plans(ctx, call.actor, filter, paging)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	counts, err := s.Customers.CountByPlan(ctx, c.actor, idsOf(list, func(p *catalog.Plan) int64 { return p.ID }))
-	return page(c, p, total, web.List(list, func(o *web.Object, p *catalog.Plan) {
-		c.writePlan(o, p, counts[p.ID].N)
+	counts, err := s.Customers.CountByPlan(
+		ctx,
+		call.actor,
+		idsOf(list, func(plan *catalog.Plan) int64 { return plan.ID }),
+	)
+	return page(call, paging, total, web.List(list, func(object *web.Object, plan *catalog.Plan) {
+		call.writePlan(object, plan, counts[plan.ID].N)
 	})), err
 }
 
-func (s *Server) readPlan(ctx context.Context, c *call) (web.Answer, error) {
-	plan, err := s.Catalog.Plan(ctx, c.actor, c.id)
+func (s *Server) readPlan(ctx context.Context, call *call) (web.Answer, error) {
+	plan, err := s.Catalog.Plan(ctx, call.actor, call.id)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	counts, err := s.Customers.CountByPlan(ctx, c.actor, []int64{plan.ID})
-	return web.Answer{Data: web.One(func(o *web.Object) { c.writePlan(o, &plan, counts[plan.ID].N) })}, err
+	counts, err := s.Customers.CountByPlan(ctx, call.actor, []int64{plan.ID})
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		call.writePlan(
+			object,
+			&plan,
+			counts[plan.ID].N,
+		)
+	})}, err
 }
 
-func (s *Server) listProducts(ctx context.Context, c *call) (web.Answer, error) {
-	q := c.query()
-	p, f := q.Page(), catalog.ReadFilter(q)
-	if err := q.Err(); err != nil {
+func (s *Server) listProducts(ctx context.Context, call *call) (web.Answer, error) {
+	query := call.query()
+	paging, filter := query.Page(), catalog.ReadFilter(query)
+	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	list, total, err := s.Catalog.Products(ctx, c.actor, f, p)
+	list, total, err := s.Catalog.Products(ctx, call.actor, filter, paging)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	counts, err := s.Customers.CountByProduct(ctx, c.actor, idsOf(list, func(p *catalog.Product) int64 { return p.ID }))
-	return page(c, p, total, web.List(list, func(o *web.Object, p *catalog.Product) {
-		c.writeProduct(o, p, counts[p.ID].N)
+	counts, err := s.Customers.CountByProduct(
+		ctx,
+		call.actor,
+		idsOf(list, func(product *catalog.Product) int64 { return product.ID }),
+	)
+	return page(call, paging, total, web.List(list, func(object *web.Object, product *catalog.Product) {
+		call.writeProduct(object, product, counts[product.ID].N)
 	})), err
 }
 
-func (s *Server) readProduct(ctx context.Context, c *call) (web.Answer, error) {
-	product, err := s.Catalog.Product(ctx, c.actor, c.id)
+func (s *Server) readProduct(ctx context.Context, call *call) (web.Answer, error) {
+	product, err := s.Catalog.Product(ctx, call.actor, call.id)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	counts, err := s.Customers.CountByProduct(ctx, c.actor, []int64{product.ID})
-	return web.Answer{Data: web.One(func(o *web.Object) { c.writeProduct(o, &product, counts[product.ID].N) })}, err
+	counts, err := s.Customers.CountByProduct(ctx, call.actor, []int64{product.ID})
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		call.writeProduct(
+			object,
+			&product,
+			counts[product.ID].N,
+		)
+	})}, err
 }
 
-func (c *call) writePlan(o *web.Object, p *catalog.Plan, customers int64) {
-	o.Int("id", p.ID)
-	o.String("name", p.Name)
-	o.Money("value", p.Value)
-	o.String("period_unit", string(p.Period.Unit))
-	o.Int("period_count", int64(p.Period.Count))
-	o.String("period_label", p.Period.Label())
-	writeRef(o, "product", p.Product.ID, p.Product.Name)
-	o.Bool("active", p.Active)
-	o.Int("customers_count", customers)
-	o.Time("created_at", p.CreatedAt, c.actor.Company.Zone)
+func (c *call) writePlan(object *web.Object, plan *catalog.Plan, customers int64) {
+	object.Int("id", plan.ID)
+	object.String("name", plan.Name)
+	object.Money("value", plan.Value)
+	object.String("period_unit", string(plan.Period.Unit))
+	object.Int("period_count", int64(plan.Period.Count))
+	object.String("period_label", plan.Period.Label())
+	writeRef(object, "product", plan.Product.ID, plan.Product.Name)
+	object.Bool("active", plan.Active)
+	object.Int("customers_count", customers)
+	object.Time("created_at", plan.CreatedAt, c.actor.Company.Zone)
 }
 
-func (c *call) writeProduct(o *web.Object, p *catalog.Product, customers int64) {
-	o.Int("id", p.ID)
-	o.String("name", p.Name)
-	o.Text("description", p.Description)
-	o.Bool("active", p.Active)
-	o.Int("customers_count", customers)
-	o.Time("created_at", p.CreatedAt, c.actor.Company.Zone)
+func (c *call) writeProduct(object *web.Object, product *catalog.Product, customers int64) {
+	object.Int("id", product.ID)
+	object.String("name", product.Name)
+	object.Text("description", product.Description)
+	object.Bool("active", product.Active)
+	object.Int("customers_count", customers)
+	object.Time("created_at", product.CreatedAt, c.actor.Company.Zone)
 }
 
 func idsOf[T any](list []T, id func(*T) int64) []int64 {

@@ -11,48 +11,48 @@ import (
 	"carteira/internal/web"
 )
 
-func (s *Server) listCustomers(ctx context.Context, c *call) (web.Answer, error) {
-	q := c.query()
-	p, f := q.Page(), customer.ReadFilter(q)
-	limit, _ := q.Int("invoices_limit", 0, math.MaxInt32).Get()
-	if err := q.Err(); err != nil {
+func (s *Server) listCustomers(ctx context.Context, call *call) (web.Answer, error) {
+	query := call.query()
+	paging, filter := query.Page(), customer.ReadFilter(query)
+	limit, _ := query.Int("invoices_limit", 0, math.MaxInt32).Get()
+	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	list, total, err := s.Customers.List(ctx, c.actor, f, p)
-	if err != nil || !q.Sent("invoices_limit") {
-		return page(c, p, total, web.List(list, c.writeCustomer)), err
+	list, total, err := s.Customers.List(ctx, call.actor, filter, paging)
+	if err != nil || !query.Sent("invoices_limit") {
+		return page(call, paging, total, web.List(list, call.writeCustomer)), err
 	}
-	ids := idsOf(list, func(r *customer.Customer) int64 { return r.ID })
-	invoices, err := s.Billing.Latest(ctx, c.actor, ids, limit)
-	return page(c, p, total, web.List(list, c.withInvoices(invoices))), err
+	ids := idsOf(list, func(record *customer.Customer) int64 { return record.ID })
+	invoices, err := s.Billing.Latest(ctx, call.actor, ids, limit)
+	return page(call, paging, total, web.List(list, call.withInvoices(invoices))), err
 }
 
-func (s *Server) createCustomer(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) createCustomer(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	made, err := s.Customers.Create(ctx, c.actor, customer.ReadNew(form))
-	return c.customer(made), err
+	made, err := s.Customers.Create(ctx, call.actor, customer.ReadNew(form))
+	return call.customer(made), err
 }
 
-func (s *Server) readCustomer(ctx context.Context, c *call) (web.Answer, error) {
-	found, err := s.Customers.Find(ctx, c.actor, c.id)
-	return c.customer(found), err
+func (s *Server) readCustomer(ctx context.Context, call *call) (web.Answer, error) {
+	found, err := s.Customers.Find(ctx, call.actor, call.id)
+	return call.customer(found), err
 }
 
-func (s *Server) updateCustomer(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) updateCustomer(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	changed, err := s.Customers.Update(ctx, c.actor, c.id, customer.ReadChanges(form))
-	return c.customer(changed), err
+	changed, err := s.Customers.Update(ctx, call.actor, call.id, customer.ReadChanges(form))
+	return call.customer(changed), err
 }
 
-func (s *Server) deleteCustomer(ctx context.Context, c *call) (web.Answer, error) {
-	err := s.Customers.Delete(ctx, c.actor, c.id)
-	return deleted(c.id, "customer"), err
+func (s *Server) deleteCustomer(ctx context.Context, call *call) (web.Answer, error) {
+	err := s.Customers.Delete(ctx, call.actor, call.id)
+	return deleted(call.id, "customer"), err
 }
 
 func deleted(id int64, what string) web.Answer {
@@ -62,104 +62,107 @@ func deleted(id int64, what string) web.Answer {
 	}{id, true})}
 }
 
-func (s *Server) renewCustomer(ctx context.Context, c *call) (web.Answer, error) {
-	if err := c.noBody(); err != nil {
+func (s *Server) renewCustomer(ctx context.Context, call *call) (web.Answer, error) {
+	if err := call.noBody(); err != nil {
 		return web.Answer{}, err
 	}
-	q := c.query()
-	invoice := q.Choice("invoice", "keep", "paid", "cancelled")
-	if err := q.Err(); err != nil {
+	query := call.query()
+	invoice := query.Choice("invoice", "keep", "paid", "cancelled")
+	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	r, err := s.Billing.Renew(ctx, c.actor, c.id, billing.RenewalByHand{Periods: 1, Invoice: account.RenewInvoice(invoice.Value)})
-	return web.Answer{Data: web.One(func(o *web.Object) {
-		c.writeCustomer(o, &r.Customer)
-		o.Date("previous_due_date", r.Previous)
+	renewal, err := s.Billing.Renew(ctx, call.actor, call.id, billing.RenewalByHand{
+		Periods: 1,
+		Invoice: account.RenewInvoice(invoice.Value),
+	})
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		call.writeCustomer(object, &renewal.Customer)
+		object.Date("previous_due_date", renewal.Previous)
 	})}, err
 }
 
 func (c *call) customer(record customer.Customer) web.Answer {
-	return web.Answer{Data: web.One(func(o *web.Object) { c.writeCustomer(o, &record) })}
+	return web.Answer{Data: web.One(func(object *web.Object) { c.writeCustomer(object, &record) })}
 }
 
 // writeCustomer writes the fields of a customer's record.
-func (c *call) writeCustomer(o *web.Object, r *customer.Customer) {
+func (c *call) writeCustomer(object *web.Object, record *customer.Customer) {
 	zone := c.actor.Company.Zone
-	o.Int("id", r.ID)
-	o.String("uuid", r.UUID)
-	o.String("name", r.Name)
-	o.Text("whatsapp", r.Whatsapp)
-	o.Text("email", r.Email)
-	o.Text("usuario", r.Usuario)
-	o.Date("data_de_vencimento", r.DueOn)
-	o.String("status", string(r.Status(c.today)))
-	writePlanRef(o, "plan", r.Plan)
-	writeRef(o, "product", r.Product.ID, r.Product.Name)
-	o.Text("notes", r.Notes)
-	o.Text("external_id", r.ExternalID)
-	o.Text("cpf_cnpj", r.CpfCnpj)
-	writeAddress(o, "address", &r.Address)
-	if r.OwnPrice.Own {
-		o.Money("price", r.OwnPrice.Amount)
+	object.Int("id", record.ID)
+	object.String("uuid", record.UUID)
+	object.String("name", record.Name)
+	object.Text("whatsapp", record.Whatsapp)
+	object.Text("email", record.Email)
+	object.Text("usuario", record.Usuario)
+	object.Date("data_de_vencimento", record.DueOn)
+	object.String("status", string(record.Status(c.today)))
+	writePlanRef(object, "plan", record.Plan)
+	writeRef(object, "product", record.Product.ID, record.Product.Name)
+	object.Text("notes", record.Notes)
+	object.Text("external_id", record.ExternalID)
+	object.Text("cpf_cnpj", record.CpfCnpj)
+	writeAddress(object, "address", &record.Address)
+	if record.OwnPrice.Own {
+		object.Money("price", record.OwnPrice.Amount)
 	} else {
-		o.Null("price")
+		object.Null("price")
 	}
-	writeCustom(o, "custom", r.Custom)
-	o.Time("cancelled_at", r.CancelledAt, zone)
-	o.Text("cancel_reason", r.CancelReason)
-	o.Time("created_at", r.CreatedAt, r.CreatedZone())
-	o.Time("updated_at", r.UpdatedAt, zone)
+	writeCustom(object, "custom", record.Custom)
+	object.Time("cancelled_at", record.CancelledAt, zone)
+	object.Text("cancel_reason", record.CancelReason)
+	object.Time("created_at", record.CreatedAt, record.CreatedZone())
+	object.Time("updated_at", record.UpdatedAt, zone)
 }
 
 // writeAddress writes the parts of an address; null when there is none.
-func writeAddress(o *web.Object, name string, a *address.Address) {
-	if a.IsZero() {
-		o.Null(name)
+func writeAddress(object *web.Object, name string, place *address.Address) {
+	if place.IsZero() {
+		object.Null(name)
 		return
 	}
-	o.Object(name, func(o *web.Object) {
-		o.Text("cep", a.CEP)
-		o.Text("street", a.Street)
-		o.Text("number", a.Number)
-		o.Text("complement", a.Complement)
-		o.Text("district", a.District)
-		o.Text("city", a.City)
-		o.Text("state", a.State)
+	object.Object(name, func(object *web.Object) {
+		object.Text("cep", place.CEP)
+		object.Text("street", place.Street)
+		object.Text("number", place.Number)
+		object.Text("complement", place.Complement)
+		object.Text("district", place.District)
+		object.Text("city", place.City)
+		object.Text("state", place.State)
 	})
 }
 
 // writeCustom hands the company's own fields through as they are stored.
-func writeCustom(o *web.Object, name string, c customer.Custom) {
-	if c == "" {
-		o.Null(name)
+func writeCustom(object *web.Object, name string, custom customer.Custom) {
+	if custom == "" {
+		object.Null(name)
 		return
 	}
-	o.Data(name, func(b []byte) []byte { return append(b, c...) })
+	object.Data(name, func(b []byte) []byte { return append(b, custom...) })
 }
 
 // writePlanRef writes the plan of a customer or an invoice; null when it has
 // none.
-func writePlanRef(o *web.Object, name string, p customer.Plan) {
-	if p.ID == 0 {
-		o.Null(name)
+func writePlanRef(object *web.Object, name string, plan customer.Plan) {
+	if plan.ID == 0 {
+		object.Null(name)
 		return
 	}
-	o.Object(name, func(o *web.Object) {
-		o.Int("id", p.ID)
-		o.String("name", p.Name)
-		o.Money("value", p.Value)
+	object.Object(name, func(object *web.Object) {
+		object.Int("id", plan.ID)
+		object.String("name", plan.Name)
+		object.Money("value", plan.Value)
 	})
 }
 
 // writeRef writes which record of another kind this one names; null when it
 // names none.
-func writeRef(o *web.Object, field string, id int64, name string) {
+func writeRef(object *web.Object, field string, id int64, name string) {
 	if id == 0 {
-		o.Null(field)
+		object.Null(field)
 		return
 	}
-	o.Object(field, func(o *web.Object) {
-		o.Int("id", id)
-		o.String("name", name)
+	object.Object(field, func(object *web.Object) {
+		object.Int("id", id)
+		object.String("name", name)
 	})
 }

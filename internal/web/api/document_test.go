@@ -44,17 +44,17 @@ var chances = []struct {
 // Both databases must give the same bytes, which the golden files hold.
 func TestEveryExampleOfTheDocumentIsTaken(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		for _, e := range openapitest.Examples() {
-			name := strings.TrimSuffix(e.OperationID+"-"+e.Name, "-")
-			if e.OperationID == "listPayments" { // so that payment 2 counts
-				data[any](t, c.call(t, http.MethodPost, "/invoices/2/status", `{"status":"Pago","paid_via":"pix"}`))
+		caller := newService(t, engine).newCaller(t)
+		for _, example := range openapitest.Examples() {
+			name := strings.TrimSuffix(example.OperationID+"-"+example.Name, "-")
+			if example.OperationID == "listPayments" { // so that payment 2 counts
+				data[any](t, caller.call(t, http.MethodPost, "/invoices/2/status", `{"status":"Pago","paid_via":"pix"}`))
 			}
-			a := c.call(t, e.Method, strings.TrimPrefix(e.Path, Prefix), string(e.Body))
-			if a.status != http.StatusOK {
-				t.Errorf("%s: %d %s", name, a.status, a.body)
+			answer := caller.call(t, example.Method, strings.TrimPrefix(example.Path, Prefix), string(example.Body))
+			if answer.status != http.StatusOK {
+				t.Errorf("%s: %d %s", name, answer.status, answer.body)
 			}
-			wantGolden(t, name, a.body)
+			wantGolden(t, name, answer.body)
 		}
 	})
 }
@@ -62,8 +62,8 @@ func TestEveryExampleOfTheDocumentIsTaken(t *testing.T) {
 func wantGolden(t *testing.T, name, body string) {
 	t.Helper()
 	var got bytes.Buffer
-	for _, c := range chances {
-		body = c.pattern.ReplaceAllString(body, c.instead)
+	for _, chance := range chances {
+		body = chance.pattern.ReplaceAllString(body, chance.instead)
 	}
 	must(t, json.Indent(&got, []byte(body), "", "  "))
 	got.WriteByte('\n')
@@ -83,11 +83,11 @@ func wantGolden(t *testing.T, name, body string) {
 func operations() []openapitest.Example {
 	var list []openapitest.Example
 	seen := map[string]bool{}
-	for _, e := range openapitest.Examples() {
-		if !seen[e.OperationID] {
-			seen[e.OperationID] = true
-			e.Path = strings.TrimPrefix(e.Path, Prefix)
-			list = append(list, e)
+	for _, example := range openapitest.Examples() {
+		if !seen[example.OperationID] {
+			seen[example.OperationID] = true
+			example.Path = strings.TrimPrefix(example.Path, Prefix)
+			list = append(list, example)
 		}
 	}
 	return list
@@ -95,12 +95,12 @@ func operations() []openapitest.Example {
 
 func TestNoOperationIsServedWithoutAToken(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		s.newCaller(t)
+		service := newService(t, engine)
+		service.newCaller(t)
 		for _, op := range operations() {
-			a := s.send(t, op.Method, op.Path, bytes.NewReader(op.Body)).want(t, 401, "Unauthenticated")
-			if a.header.Get("Www-Authenticate") != "Bearer" {
-				t.Errorf("%s: WWW-Authenticate %q", op.OperationID, a.header.Get("Www-Authenticate"))
+			answer := service.send(t, op.Method, op.Path, bytes.NewReader(op.Body)).want(t, 401, "Unauthenticated")
+			if answer.header.Get("Www-Authenticate") != "Bearer" {
+				t.Errorf("%s: WWW-Authenticate %q", op.OperationID, answer.header.Get("Www-Authenticate"))
 			}
 		}
 	})
@@ -108,23 +108,23 @@ func TestNoOperationIsServedWithoutAToken(t *testing.T) {
 
 func TestNoOperationIsServedOverTheLimit(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := limitedService(t, sqldbtest.URL(t, engine), 2).newCaller(t)
+		caller := limitedService(t, sqldbtest.URL(t, engine), 2).newCaller(t)
 		for _, remaining := range []string{"1", "0"} {
-			if a := c.call(t, http.MethodGet, "/account", ""); a.status != 200 || a.header.Get("X-Ratelimit-Remaining") != remaining {
-				t.Errorf("%d, %s left; want %s", a.status, a.header.Get("X-Ratelimit-Remaining"), remaining)
+			if answer := caller.call(t, http.MethodGet, "/account", ""); answer.status != 200 || answer.header.Get("X-Ratelimit-Remaining") != remaining {
+				t.Errorf("%d, %s left; want %s", answer.status, answer.header.Get("X-Ratelimit-Remaining"), remaining)
 			}
 		}
 		for _, op := range operations() {
-			a := c.call(t, op.Method, op.Path, string(op.Body)).want(t, 429, "too many calls; wait for the seconds in Retry-After")
-			if a.header.Get("Retry-After") == "" || a.header.Get("X-Ratelimit-Remaining") != "0" {
-				t.Errorf("%s: header %v", op.OperationID, a.header)
+			answer := caller.call(t, op.Method, op.Path, string(op.Body)).want(t, 429, "too many calls; wait for the seconds in Retry-After")
+			if answer.header.Get("Retry-After") == "" || answer.header.Get("X-Ratelimit-Remaining") != "0" {
+				t.Errorf("%s: header %v", op.OperationID, answer.header)
 			}
 		}
-		if n := c.count(t, `SELECT count(*) FROM customers`); n != 0 {
+		if n := caller.count(t, `SELECT count(*) FROM customers`); n != 0 {
 			t.Errorf("%d customers were made by refused calls", n)
 		}
-		if a := c.send(t, http.MethodGet, "/account", nil); a.status != 401 || a.header.Get("X-Ratelimit-Limit") != "2" {
-			t.Errorf("without a token %d, header %v", a.status, a.header)
+		if answer := caller.send(t, http.MethodGet, "/account", nil); answer.status != 401 || answer.header.Get("X-Ratelimit-Limit") != "2" {
+			t.Errorf("without a token %d, header %v", answer.status, answer.header)
 		}
 	})
 }
@@ -132,26 +132,26 @@ func TestNoOperationIsServedOverTheLimit(t *testing.T) {
 // What the service does not expect is told to nobody but the log.
 func TestInternalFailureTellsNothing(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		c.exec(t, `ALTER TABLE api_tokens RENAME TO mislaid`)
+		caller := newService(t, engine).newCaller(t)
+		caller.exec(t, `ALTER TABLE api_tokens RENAME TO mislaid`)
 		for _, op := range operations() {
-			c.call(t, op.Method, op.Path, string(op.Body)).want(t, 500, "internal error")
+			caller.call(t, op.Method, op.Path, string(op.Body)).want(t, 500, "internal error")
 		}
 	})
 }
 
 func TestServiceIsUnavailableWhileTheDatabaseIsAway(t *testing.T) {
 	wire := newWire(t, sqldbtest.URL(t, sqldb.Postgres))
-	c := limitedService(t, wire.url, plenty).newCaller(t)
+	caller := limitedService(t, wire.url, plenty).newCaller(t)
 	for _, op := range operations() {
 		wire.cut()
-		a := c.call(t, op.Method, op.Path, string(op.Body)).want(t, 503, "temporarily unavailable; try again in a moment")
-		if a.header.Get("Retry-After") != "1" {
-			t.Errorf("%s: Retry-After %q", op.OperationID, a.header.Get("Retry-After"))
+		answer := caller.call(t, op.Method, op.Path, string(op.Body)).want(t, 503, "temporarily unavailable; try again in a moment")
+		if answer.header.Get("Retry-After") != "1" {
+			t.Errorf("%s: Retry-After %q", op.OperationID, answer.header.Get("Retry-After"))
 		}
 		wire.mend(t)
-		if a := c.call(t, http.MethodGet, "/account", ""); a.status != 200 {
-			t.Fatalf("after %s, with the database back: %d %s", op.OperationID, a.status, a.body)
+		if answer := caller.call(t, http.MethodGet, "/account", ""); answer.status != 200 {
+			t.Fatalf("after %s, with the database back: %d %s", op.OperationID, answer.status, answer.body)
 		}
 	}
 }
@@ -166,26 +166,26 @@ type wire struct {
 
 func newWire(t *testing.T, databaseURL string) *wire {
 	t.Helper()
-	u, err := url.Parse(databaseURL)
+	address, err := url.Parse(databaseURL)
 	must(t, err)
-	w := &wire{address: "127.0.0.1:0", server: u.Host}
+	w := &wire{address: "127.0.0.1:0", server: address.Host}
 	w.mend(t)
-	u.Host = w.address
-	w.url = u.String()
+	address.Host = w.address
+	w.url = address.String()
 	t.Cleanup(w.cut)
 	return w
 }
 
 func (w *wire) mend(t *testing.T) {
 	t.Helper()
-	l, err := net.Listen("tcp", w.address)
+	listener, err := net.Listen("tcp", w.address)
 	must(t, err)
 	w.mu.Lock()
-	w.listener, w.address = l, l.Addr().String()
+	w.listener, w.address = listener, listener.Addr().String()
 	w.mu.Unlock()
 	go func() {
 		for {
-			near, err := l.Accept()
+			near, err := listener.Accept()
 			if err != nil {
 				return
 			}
@@ -223,8 +223,8 @@ var firstID = regexp.MustCompile(`/[0-9]+`)
 // that does not exist.
 func TestAnotherCompanysRecordIsAsIfItWereNot(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		owner, stranger := s.newCaller(t), s.newCaller(t)
+		service := newService(t, engine)
+		owner, stranger := service.newCaller(t), service.newCaller(t)
 		owner.subscribe(t, "https://example.com/hook", event.CustomerCreated)
 		owner.create(t, `{"name":"Ana","plan_id":1}`)
 		data[any](t, owner.call(t, http.MethodPost, "/plans", `{"name":"Revenda","value":"49.90","credits":1}`))
@@ -251,8 +251,8 @@ func TestAnotherCompanysRecordIsAsIfItWereNot(t *testing.T) {
 			}
 		}
 		withID := 0
-		for _, r := range s.routes() {
-			if strings.Contains(r.path, "{id}") {
+		for _, route := range service.routes() {
+			if strings.Contains(route.path, "{id}") {
 				withID++
 			}
 		}
@@ -277,19 +277,19 @@ func (c *caller) everything(t *testing.T) (all string) {
 // Every operation with a body: too large, not JSON, not even an object.
 func TestBodiesAreRefusedBeforeTheyAreUsed(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		c.create(t, `{"name":"Ana","plan_id":1}`)
-		before := c.call(t, http.MethodGet, "/customers", "").body
+		caller := newService(t, engine).newCaller(t)
+		caller.create(t, `{"name":"Ana","plan_id":1}`)
+		before := caller.call(t, http.MethodGet, "/customers", "").body
 		for _, op := range operations() {
 			if op.Method != http.MethodPost && op.Method != http.MethodPut {
 				continue
 			}
-			c.call(t, op.Method, op.Path, strings.Repeat(" ", maxBody+1)).want(t, 413, "the body must not be larger than 1 MiB")
-			c.call(t, op.Method, op.Path, `{}`, "Content-Type", "text/plain").want(t, 415, "send the body as JSON, with Content-Type: application/json")
-			c.call(t, op.Method, op.Path, `{"a":}`).want(t, 422, "malformed JSON at line 1, column 6: invalid character '}' looking for beginning of value")
-			c.call(t, op.Method, op.Path, `[1]`).want(t, 422, "the body must be a JSON object")
+			caller.call(t, op.Method, op.Path, strings.Repeat(" ", maxBody+1)).want(t, 413, "the body must not be larger than 1 MiB")
+			caller.call(t, op.Method, op.Path, `{}`, "Content-Type", "text/plain").want(t, 415, "send the body as JSON, with Content-Type: application/json")
+			caller.call(t, op.Method, op.Path, `{"a":}`).want(t, 422, "malformed JSON at line 1, column 6: invalid character '}' looking for beginning of value")
+			caller.call(t, op.Method, op.Path, `[1]`).want(t, 422, "the body must be a JSON object")
 		}
-		if after := c.call(t, http.MethodGet, "/customers", "").body; after != before {
+		if after := caller.call(t, http.MethodGet, "/customers", "").body; after != before {
 			t.Errorf("customers were\n%s\nand are\n%s", before, after)
 		}
 	})

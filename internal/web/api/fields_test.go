@@ -33,7 +33,7 @@ var (
 // differs reports whether the JSON of two records differs.
 func differs[T any](write func(*web.Object, *T), one, other T) bool {
 	text := func(record T) string {
-		return string(web.One(func(o *web.Object) { write(o, &record) })(nil))
+		return string(web.One(func(object *web.Object) { write(object, &record) })(nil))
 	}
 	return text(one) != text(other)
 }
@@ -48,9 +48,9 @@ func TestEveryFieldOfARecordIsInItsJSON(t *testing.T) {
 	due := civil.MustParse("2026-01-31")
 	plan, product := customer.Plan{ID: 1, Name: "Mensal", Value: 3500}, customer.Product{ID: 1, Name: "Fibra"}
 	c := &call{actor: account.Actor{Company: account.Company{Zone: time.UTC}}, today: due}
-	writeWhole := func(o *web.Object, i *billing.Invoice) {
-		c.writeInvoice(o, i)
-		writeBought(o, i)
+	writeWhole := func(object *web.Object, invoice *billing.Invoice) {
+		c.writeInvoice(object, invoice)
+		writeBought(object, invoice)
 	}
 	const complaint = "the API does not show it"
 
@@ -65,20 +65,20 @@ func TestEveryFieldOfARecordIsInItsJSON(t *testing.T) {
 		Period: civil.Period{Unit: civil.Month, Count: 1}, Received: 1, LateFee: 1, LateInterest: 1, Discount: 1, Forgiven: 1,
 		IssuedFor:   due,
 		OwnDiscount: billing.OwnDiscount{Amount: 1, Given: true}, Edited: true, Superseded: true, Withdrawn: "moved",
-	}, notInInvoice, func(i billing.Invoice) bool { // the terms of a paid one are frozen, those of an open one computed
-		open, paid := i, i
+	}, notInInvoice, func(invoice billing.Invoice) bool { // the terms of a paid one are frozen, those of an open one computed
+		open, paid := invoice, invoice
 		open.Status, open.Amount, open.DueOn = billing.Open, 100, due
 		paid.Status = billing.Paid
-		return shows(writeWhole)(i) || differs(writeWhole, paid, billing.Invoice{Status: billing.Paid}) ||
+		return shows(writeWhole)(invoice) || differs(writeWhole, paid, billing.Invoice{Status: billing.Paid}) ||
 			differs(writeWhole, open, billing.Invoice{Status: billing.Open, Amount: 100, DueOn: due})
 	}, complaint)
 
 	housetest.EachField(t, catalog.Plan{
 		ID: 1, Name: "Mensal", Value: 1, Period: civil.Period{Unit: civil.Month, Count: 1}, Product: catalog.Ref{ID: 1, Name: "Fibra"},
 		Active: true, CreatedAt: housetest.Morning,
-	}, nil, shows(func(o *web.Object, p *catalog.Plan) { c.writePlan(o, p, 0) }), complaint)
+	}, nil, shows(func(object *web.Object, chosen *catalog.Plan) { c.writePlan(object, chosen, 0) }), complaint)
 
 	housetest.EachField(t, catalog.Product{
 		ID: 1, Name: "Fibra", Description: "d", Active: true, CreatedAt: housetest.Morning,
-	}, nil, shows(func(o *web.Object, p *catalog.Product) { c.writeProduct(o, p, 0) }), complaint)
+	}, nil, shows(func(object *web.Object, p *catalog.Product) { c.writeProduct(object, p, 0) }), complaint)
 }

@@ -22,11 +22,11 @@ func figure(t *testing.T, dashboard any, place string) int64 {
 		case map[string]any:
 			dashboard = at[part]
 		case []any:
-			n, err := strconv.Atoi(part)
-			if err != nil || n >= len(at) {
+			number, err := strconv.Atoi(part)
+			if err != nil || number >= len(at) {
 				t.Fatalf("%s is not in the dashboard", place)
 			}
-			dashboard = at[n]
+			dashboard = at[number]
 		}
 	}
 	number, ok := dashboard.(float64)
@@ -49,10 +49,10 @@ func deletedPlace(place string) string {
 
 func TestEveryFigureIsTheTotalOfTheListThatItLinksTo(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).portfolio(t)
+		caller := newService(t, engine).portfolio(t)
 		tested := map[string]int64{}
 		for _, query := range []string{"", "?plan_id=1", "?plan_id=2", "?product_id=1", "?month=2026-01", "?month=2026-02&plan_id=1"} {
-			answer := c.call(t, http.MethodGet, "/dashboard"+query, "")
+			answer := caller.call(t, http.MethodGet, "/dashboard"+query, "")
 			var m map[string]any
 			if err := json.Unmarshal([]byte(answer.body), &m); err != nil {
 				t.Fatal(err)
@@ -63,7 +63,7 @@ func TestEveryFigureIsTheTotalOfTheListThatItLinksTo(t *testing.T) {
 				if deleted := deletedPlace(place); deleted != "" {
 					got -= figure(t, body, deleted)
 				}
-				total := c.call(t, http.MethodGet, link.(string), "").total(t)
+				total := caller.call(t, http.MethodGet, link.(string), "").total(t)
 				if got != total {
 					t.Errorf("%s: %s is %d, and %s has %d", query, place, got, link, total)
 				}
@@ -94,31 +94,31 @@ func (a answer) total(t *testing.T) int64 {
 // deleted.
 func (s *service) portfolio(t *testing.T) *caller {
 	t.Helper()
-	c := s.newCaller(t)
-	_, err := c.Catalog.CreatePlan(t.Context(), c.actor, catalog.ReadNewPlan(values("name", "Anual", "value", "350.00", "period", "1year")))
+	caller := s.newCaller(t)
+	_, err := caller.Catalog.CreatePlan(t.Context(), caller.actor, catalog.ReadNewPlan(values("name", "Anual", "value", "350.00", "period", "1year")))
 	must(t, err)
-	due := func(days int) string { return c.clock.Now().AddDate(0, 0, -days).Format("2006-01-02") }
+	due := func(days int) string { return caller.clock.Now().AddDate(0, 0, -days).Format("2006-01-02") }
 	for n, days := range []int{0, 1, 7, 8, 15, 16, 30, 31, 60, 61, 120, -1, -20} {
-		c.call(t, http.MethodPost, "/customers", fmt.Sprintf(`{"name":"C%d","plan_id":%d,"data_de_vencimento":"%s"}`, n, 1+n%2, due(days)))
+		caller.call(t, http.MethodPost, "/customers", fmt.Sprintf(`{"name":"C%d","plan_id":%d,"data_de_vencimento":"%s"}`, n, 1+n%2, due(days)))
 	}
 	for n := range 8 { // who are in force when the next month begins
-		c.call(t, http.MethodPost, "/customers", fmt.Sprintf(`{"name":"F%d","plan_id":1,"data_de_vencimento":"%s"}`, n, due(-45-n)))
+		caller.call(t, http.MethodPost, "/customers", fmt.Sprintf(`{"name":"F%d","plan_id":1,"data_de_vencimento":"%s"}`, n, due(-45-n)))
 	}
-	c.call(t, http.MethodPost, "/invoices/3/status", `{"status":"Cancelado"}`)
-	c.clock.Advance(24 * time.Hour)
-	_, err = c.Customers.Expire(t.Context(), c.actor)
+	caller.call(t, http.MethodPost, "/invoices/3/status", `{"status":"Cancelado"}`)
+	caller.clock.Advance(24 * time.Hour)
+	_, err = caller.Customers.Expire(t.Context(), caller.actor)
 	must(t, err)
 	for id, change := range map[int]string{
 		14: `{"price":"50.00"}`, 15: `{"price":"10.00"}`, 16: `{"plan_id":2}`, 17: `{"cancelled":true}`, 18: `{"data_de_vencimento":"2026-01-05"}`,
 	} {
-		c.call(t, http.MethodPut, fmt.Sprintf("/customers/%d", id), change)
+		caller.call(t, http.MethodPut, fmt.Sprintf("/customers/%d", id), change)
 	}
-	c.call(t, http.MethodPost, "/invoices/14/status", `{"status":"Pago"}`)
-	c.call(t, http.MethodPost, "/customers/19/renew-due-date", "")
-	c.call(t, http.MethodDelete, "/customers/20", "")
-	c.call(t, http.MethodPost, "/customers", fmt.Sprintf(`{"name":"N","plan_id":1,"data_de_vencimento":"%s"}`, due(-1)))
-	c.call(t, http.MethodPost, "/customers", `{"name":"gone","plan_id":1}`)
-	c.call(t, http.MethodDelete, "/customers/23", "")
-	c.call(t, http.MethodPost, "/invoices/12/status", `{"status":"Cancelado"}`)
-	return c
+	caller.call(t, http.MethodPost, "/invoices/14/status", `{"status":"Pago"}`)
+	caller.call(t, http.MethodPost, "/customers/19/renew-due-date", "")
+	caller.call(t, http.MethodDelete, "/customers/20", "")
+	caller.call(t, http.MethodPost, "/customers", fmt.Sprintf(`{"name":"N","plan_id":1,"data_de_vencimento":"%s"}`, due(-1)))
+	caller.call(t, http.MethodPost, "/customers", `{"name":"gone","plan_id":1}`)
+	caller.call(t, http.MethodDelete, "/customers/23", "")
+	caller.call(t, http.MethodPost, "/invoices/12/status", `{"status":"Cancelado"}`)
+	return caller
 }

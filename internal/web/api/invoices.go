@@ -11,59 +11,64 @@ import (
 	"carteira/internal/web"
 )
 
-func (s *Server) listInvoices(ctx context.Context, c *call) (web.Answer, error) {
-	q := c.query()
-	return s.invoicePage(ctx, c, q, billing.ReadFilter(q))
+func (s *Server) listInvoices(ctx context.Context, call *call) (web.Answer, error) {
+	query := call.query()
+	return s.invoicePage(ctx, call, query, billing.ReadFilter(query))
 }
 
-func (s *Server) listInvoicesOfCustomer(ctx context.Context, c *call) (web.Answer, error) {
-	if _, err := s.Customers.Find(ctx, c.actor, c.id); err != nil {
+func (s *Server) listInvoicesOfCustomer(ctx context.Context, call *call) (web.Answer, error) {
+	if _, err := s.Customers.Find(ctx, call.actor, call.id); err != nil {
 		return web.Answer{}, err
 	}
-	q := c.query()
-	f := billing.ReadFilter(q)
-	f.CustomerID = c.id
-	return s.invoicePage(ctx, c, q, f)
+	query := call.query()
+	filter := billing.ReadFilter(query)
+	filter.CustomerID = call.id
+	return s.invoicePage(ctx, call, query, filter)
 }
 
-func (s *Server) invoicePage(ctx context.Context, c *call, q *input.Form, f billing.Filter) (web.Answer, error) {
-	p := q.Page()
-	if err := q.Err(); err != nil {
+func (s *Server) invoicePage(
+	ctx context.Context,
+	call *call,
+	query *input.Form,
+	filter billing.Filter,
+) (web.Answer, error) {
+	paging := query.Page()
+	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	list, total, err := s.Billing.List(ctx, c.actor, f, p)
+	list, total, err := s.Billing.List(ctx, call.actor, filter, paging)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return page(c, p, total, web.List(list, c.writeInvoice)), nil
+	return page(call, paging, total, web.List(list, call.writeInvoice)), nil
 }
 
-func (s *Server) readInvoice(ctx context.Context, c *call) (web.Answer, error) {
-	i, err := s.Billing.Find(ctx, c.actor, c.id)
+func (s *Server) readInvoice(ctx context.Context, call *call) (web.Answer, error) {
+	invoice, err := s.Billing.Find(ctx, call.actor, call.id)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return s.wholeInvoice(ctx, c, i, nil)
+	return s.wholeInvoice(ctx, call, invoice, nil)
 }
 
-func (s *Server) setInvoiceStatus(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) setInvoiceStatus(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	out, err := s.Billing.SetStatus(ctx, c.actor, c.id, billing.ReadStatusChange(form))
+	out, err := s.Billing.SetStatus(ctx, call.actor, call.id, billing.ReadStatusChange(form))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return s.wholeInvoice(ctx, c, out.Invoice, func(o *web.Object) {
-		o.Bool("renewed", out.Renewed)
-		o.Text("renewal_problem", out.RenewalProblem)
-		o.Bool("due_date_moved_back", out.MovedBack)
+	return s.wholeInvoice(ctx, call, out.Invoice, func(object *web.Object) {
+		object.Bool("renewed", out.Renewed)
+		object.Text("renewal_problem", out.RenewalProblem)
+		object.Bool("due_date_moved_back", out.MovedBack)
 	})
 }
 
-func (s *Server) createInvoice(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) createInvoice(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -71,96 +76,101 @@ func (s *Server) createInvoice(ctx context.Context, c *call) (web.Answer, error)
 	if customerID == 0 { // every failing field is reported at once
 		return web.Answer{}, draft.Problems.Err()
 	}
-	made, err := s.Billing.Create(ctx, c.actor, customerID, draft)
+	made, err := s.Billing.Create(ctx, call.actor, customerID, draft)
 	if fault.KindOf(err) == fault.KindNotFound {
 		err = fault.Field("customer_id", "does not exist")
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return s.wholeInvoice(ctx, c, made, nil)
+	return s.wholeInvoice(ctx, call, made, nil)
 }
 
-func (s *Server) editInvoice(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) editInvoice(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	changed, err := s.Billing.Edit(ctx, c.actor, c.id, billing.ReadEdit(form))
+	changed, err := s.Billing.Edit(ctx, call.actor, call.id, billing.ReadEdit(form))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return s.wholeInvoice(ctx, c, changed, nil)
+	return s.wholeInvoice(ctx, call, changed, nil)
 }
 
 // wholeInvoice is an invoice with its customer, plan and product.
-func (s *Server) wholeInvoice(ctx context.Context, c *call, i billing.Invoice, more func(*web.Object)) (web.Answer, error) {
-	owner, err := s.Customers.Find(ctx, c.actor, i.Customer.ID)
-	return web.Answer{Data: web.One(func(o *web.Object) {
-		c.writeInvoiceFields(o, &i)
-		o.Object("customer", func(o *web.Object) { c.writeCustomer(o, &owner) })
-		writeBought(o, &i)
+func (s *Server) wholeInvoice(
+	ctx context.Context,
+	call *call,
+	invoice billing.Invoice,
+	more func(*web.Object),
+) (web.Answer, error) {
+	owner, err := s.Customers.Find(ctx, call.actor, invoice.Customer.ID)
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		call.writeInvoiceFields(object, &invoice)
+		object.Object("customer", func(object *web.Object) { call.writeCustomer(object, &owner) })
+		writeBought(object, &invoice)
 		if more != nil {
-			more(o)
+			more(object)
 		}
 	})}, err
 }
 
 // writeBought writes the plan and the product that an invoice is for.
-func writeBought(o *web.Object, i *billing.Invoice) {
-	writePlanRef(o, "plan", i.Plan)
-	writeRef(o, "product", i.Product.ID, i.Product.Name)
+func writeBought(object *web.Object, invoice *billing.Invoice) {
+	writePlanRef(object, "plan", invoice.Plan)
+	writeRef(object, "product", invoice.Product.ID, invoice.Product.Name)
 }
 
 // writeInvoice writes an invoice's record as lists show it.
-func (c *call) writeInvoice(o *web.Object, i *billing.Invoice) {
-	c.writeInvoiceFields(o, i)
-	o.Object("customer", func(o *web.Object) {
-		o.Int("id", i.Customer.ID)
-		o.String("uuid", i.Customer.UUID)
-		o.String("name", i.Customer.Name)
+func (c *call) writeInvoice(object *web.Object, invoice *billing.Invoice) {
+	c.writeInvoiceFields(object, invoice)
+	object.Object("customer", func(object *web.Object) {
+		object.Int("id", invoice.Customer.ID)
+		object.String("uuid", invoice.Customer.UUID)
+		object.String("name", invoice.Customer.Name)
 	})
 }
 
 // writeInvoiceFields writes what every record of an invoice begins with.
-func (c *call) writeInvoiceFields(o *web.Object, i *billing.Invoice) {
-	o.Int("id", i.ID)
-	o.String("status", i.Status.String())
-	o.Money("total_amount", i.Amount)
-	o.Text("description", i.Description)
-	o.Date("due_date", i.DueOn)
-	o.Bool("overdue", i.Overdue(c.today))
-	o.Time("paid_at", i.PaidAt, i.PaidAt.Location())
-	o.Text("paid_via", i.PaidVia)
-	o.Money("amount_received", i.Received)
-	due := i.PayableOn(c.actor.Company, c.today)
-	o.Money("payable_amount", due.Rest)
-	o.Money("late_fee", due.Fee)
-	o.Money("late_interest", due.Interest)
-	o.Money("discount", due.Discount)
-	o.Text("period_unit", string(i.Period.Unit))
-	if i.Period.Count == 0 {
-		o.Null("period_count")
+func (c *call) writeInvoiceFields(object *web.Object, invoice *billing.Invoice) {
+	object.Int("id", invoice.ID)
+	object.String("status", invoice.Status.String())
+	object.Money("total_amount", invoice.Amount)
+	object.Text("description", invoice.Description)
+	object.Date("due_date", invoice.DueOn)
+	object.Bool("overdue", invoice.Overdue(c.today))
+	object.Time("paid_at", invoice.PaidAt, invoice.PaidAt.Location())
+	object.Text("paid_via", invoice.PaidVia)
+	object.Money("amount_received", invoice.Received)
+	due := invoice.PayableOn(c.actor.Company, c.today)
+	object.Money("payable_amount", due.Rest)
+	object.Money("late_fee", due.Fee)
+	object.Money("late_interest", due.Interest)
+	object.Money("discount", due.Discount)
+	object.Text("period_unit", string(invoice.Period.Unit))
+	if invoice.Period.Count == 0 {
+		object.Null("period_count")
 	} else {
-		o.Int("period_count", int64(i.Period.Count))
+		object.Int("period_count", int64(invoice.Period.Count))
 	}
-	o.Time("created_at", i.CreatedAt, i.CreatedAt.Location())
+	object.Time("created_at", invoice.CreatedAt, invoice.CreatedAt.Location())
 }
 
 // withInvoices is a customer's record with its newest invoices.
 func (c *call) withInvoices(byCustomer map[int64][]billing.Invoice) func(*web.Object, *customer.Customer) {
-	return func(o *web.Object, r *customer.Customer) {
-		c.writeCustomer(o, r)
-		web.Objects(o, "invoices", byCustomer[r.ID], c.writeInvoiceFields)
+	return func(object *web.Object, record *customer.Customer) {
+		c.writeCustomer(object, record)
+		web.Objects(object, "invoices", byCustomer[record.ID], c.writeInvoiceFields)
 	}
 }
 
-func (s *Server) readDashboard(ctx context.Context, c *call) (web.Answer, error) {
-	q := c.query()
-	question := dashboard.Read(q)
-	if err := q.Err(); err != nil {
+func (s *Server) readDashboard(ctx context.Context, call *call) (web.Answer, error) {
+	query := call.query()
+	question := dashboard.Read(query)
+	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	m, err := s.Dashboard.Month(ctx, c.actor, question)
-	return web.Answer{Data: web.JSON(m)}, err
+	month, err := s.Dashboard.Month(ctx, call.actor, question)
+	return web.Answer{Data: web.JSON(month)}, err
 }

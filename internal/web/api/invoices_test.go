@@ -40,26 +40,26 @@ func (c *caller) setStatus(t *testing.T, id int64, body string) bill {
 // Today is 31 January 2026.
 func (s *service) business(t *testing.T) *caller {
 	t.Helper()
-	c := s.newCaller(t)
-	_, err := s.Catalog.CreateProduct(t.Context(), c.actor, catalog.ReadNewProduct(values("name", "TV")))
+	caller := s.newCaller(t)
+	_, err := s.Catalog.CreateProduct(t.Context(), caller.actor, catalog.ReadNewProduct(values("name", "TV")))
 	must(t, err)
-	_, err = s.Catalog.CreatePlan(t.Context(), c.actor, catalog.ReadNewPlan(values("name", "Anual", "value", "300.00", "period", "1year")))
+	_, err = s.Catalog.CreatePlan(t.Context(), caller.actor, catalog.ReadNewPlan(values("name", "Anual", "value", "300.00", "period", "1year")))
 	must(t, err)
 	s.clock.Set(noon.AddDate(0, 0, -20))
-	c.create(t, `{"name":"João","plan_id":1,"data_de_vencimento":"2026-01-20"}`)                 // invoice 1
-	c.create(t, `{"name":"Maria","plan_id":2,"product_id":2,"data_de_vencimento":"2026-03-10"}`) // invoice 2
+	caller.create(t, `{"name":"João","plan_id":1,"data_de_vencimento":"2026-01-20"}`)                 // invoice 1
+	caller.create(t, `{"name":"Maria","plan_id":2,"product_id":2,"data_de_vencimento":"2026-03-10"}`) // invoice 2
 	s.clock.Set(noon)
-	c.create(t, `{"name":"Ana","plan_id":1,"product_id":null,"data_de_vencimento":"2026-01-31"}`) // invoice 3
-	_, err = s.Billing.CreateExtra(t.Context(), c.actor, 1, billing.ReadExtra(values("amount", "7.00", "due", "2026-02-15")))
+	caller.create(t, `{"name":"Ana","plan_id":1,"product_id":null,"data_de_vencimento":"2026-01-31"}`) // invoice 3
+	_, err = s.Billing.CreateExtra(t.Context(), caller.actor, 1, billing.ReadExtra(values("amount", "7.00", "due", "2026-02-15")))
 	must(t, err) // invoice 4
-	c.setStatus(t, 2, `{"status":"Pago","paid_at":"2026-01-15"}`)
-	c.setStatus(t, 4, `{"status":"Cancelado"}`)
-	return c
+	caller.setStatus(t, 2, `{"status":"Pago","paid_at":"2026-01-15"}`)
+	caller.setStatus(t, 4, `{"status":"Cancelado"}`)
+	return caller
 }
 
 func TestInvoicesAreListedByEveryFilter(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).business(t)
+		caller := newService(t, engine).business(t)
 		for query, want := range map[string][]int64{
 			"":                                       {4, 3, 2, 1},
 			"status=em_aberto":                       {3, 1},
@@ -88,12 +88,12 @@ func TestInvoicesAreListedByEveryFilter(t *testing.T) {
 			"per_page=3&page=3":                      {},
 			"status=em+aberto&page=abc":              {3, 1},
 		} {
-			c.wantInvoices(t, "/invoices?"+query, want...)
+			caller.wantInvoices(t, "/invoices?"+query, want...)
 		}
-		c.wantInvoices(t, "/customers/1/invoices", 4, 1)
-		c.wantInvoices(t, "/customers/1/invoices?overdue=1", 1)
-		c.wantInvoices(t, "/customers/1/invoices?customer_id=2", 4, 1)
-		c.wantInvoices(t, "/customers/1/invoices?per_page=1&page=2", 1)
+		caller.wantInvoices(t, "/customers/1/invoices", 4, 1)
+		caller.wantInvoices(t, "/customers/1/invoices?overdue=1", 1)
+		caller.wantInvoices(t, "/customers/1/invoices?customer_id=2", 4, 1)
+		caller.wantInvoices(t, "/customers/1/invoices?per_page=1&page=2", 1)
 	})
 }
 
@@ -110,9 +110,9 @@ func (c *caller) wantInvoices(t *testing.T, path string, want ...int64) {
 
 func TestInvoicesShowWhatPaysThemTodayAndWhy(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		c := s.business(t) // 35.00: number 1 is eleven days late, number 3 due today
-		_, err := s.Accounts.SetCompany(t.Context(), c.actor, account.ReadCompanyDraft(values(
+		service := newService(t, engine)
+		caller := service.business(t) // 35.00: number 1 is eleven days late, number 3 due today
+		_, err := service.Accounts.SetCompany(t.Context(), caller.actor, account.ReadCompanyDraft(values(
 			"late_fee_percent", "2", "late_interest_percent", "1", "discount_percent", "5")))
 		must(t, err)
 		type costs struct {
@@ -129,21 +129,21 @@ func TestInvoicesShowWhatPaysThemTodayAndWhy(t *testing.T) {
 			{2, "300.00", "0.00", "0.00", "0.00", "0.00"}, // paid before there were terms
 			{1, "0.00", "35.83", "0.70", "0.13", "0.00"},  // 0.1283
 		}
-		if got := data[[]costs](t, c.call(t, http.MethodGet, "/invoices", "")); !slices.Equal(got, want) {
+		if got := data[[]costs](t, caller.call(t, http.MethodGet, "/invoices", "")); !slices.Equal(got, want) {
 			t.Errorf("got  %v\nwant %v", got, want)
 		}
-		paid := data[costs](t, c.call(t, http.MethodPost, "/invoices/1/status", `{"status":"Pago","amount":"20.00","difference":"discount"}`))
+		paid := data[costs](t, caller.call(t, http.MethodPost, "/invoices/1/status", `{"status":"Pago","amount":"20.00","difference":"discount"}`))
 		if paid != (costs{1, "20.00", "0.00", "0.70", "0.13", "15.83"}) {
 			t.Errorf("paid with a discount: %v", paid)
 		}
-		if read := data[costs](t, c.call(t, http.MethodGet, "/invoices/1", "")); read != paid {
+		if read := data[costs](t, caller.call(t, http.MethodGet, "/invoices/1", "")); read != paid {
 			t.Errorf("read %v", read)
 		}
 	})
 }
 
 func TestWrongFilterIsNamed(t *testing.T) {
-	c := newService(t, sqldb.SQLite).business(t)
+	caller := newService(t, sqldb.SQLite).business(t)
 	for filter, reason := range map[string]string{
 		"status=xyz":                         "must be one of: Em aberto, Pago, Cancelado",
 		"customer_id=0":                      "must be the id of a record, a positive whole number",
@@ -160,43 +160,43 @@ func TestWrongFilterIsNamed(t *testing.T) {
 	} {
 		name, _, _ := strings.Cut(filter, "=")
 		for _, path := range []string{"/invoices?", "/customers/1/invoices?"} {
-			c.call(t, http.MethodGet, path+filter, "").want(t, 422, name+": "+reason)
+			caller.call(t, http.MethodGet, path+filter, "").want(t, 422, name+": "+reason)
 		}
 	}
 	for _, month := range []string{"2026-13", "2026-1", "x", "2026-01-01"} {
-		c.call(t, http.MethodGet, "/dashboard?month="+month, "").want(t, 422, "month: must be a month in the form YYYY-MM")
+		caller.call(t, http.MethodGet, "/dashboard?month="+month, "").want(t, 422, "month: must be a month in the form YYYY-MM")
 	}
 	for _, limit := range []string{"-1", "x", "1.5"} {
-		if a := c.call(t, http.MethodGet, "/customers?invoices_limit="+limit, ""); a.status != 422 || !strings.Contains(a.body, `"invoices_limit: `) {
-			t.Errorf("invoices_limit=%s: %d %s", limit, a.status, a.body)
+		if answer := caller.call(t, http.MethodGet, "/customers?invoices_limit="+limit, ""); answer.status != 422 || !strings.Contains(answer.body, `"invoices_limit: `) {
+			t.Errorf("invoices_limit=%s: %d %s", limit, answer.status, answer.body)
 		}
 	}
 }
 
 func TestStatusChangeSaysWhatItDidToTheDueDate(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		c.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
-		paid := c.setStatus(t, 1, `{"status":"pago"}`)
+		caller := newService(t, engine).newCaller(t)
+		caller.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
+		paid := caller.setStatus(t, 1, `{"status":"pago"}`)
 		if !paid.Renewed || paid.MovedBack || paid.Status != "Pago" || *paid.PaidAt != "2026-01-31T09:00:00-03:00" || *paid.PaidVia != "manual" || *paid.Customer.DueDate != "2026-02-28" {
 			t.Errorf("paid: %+v, customer due on %s", paid, *paid.Customer.DueDate)
 		}
-		again := c.setStatus(t, 1, `{"status":"Pago","paid_at":"2026-01-01","renew":true}`)
+		again := caller.setStatus(t, 1, `{"status":"Pago","paid_at":"2026-01-01","renew":true}`)
 		if again.Renewed || *again.PaidAt != *paid.PaidAt || *again.Customer.DueDate != "2026-02-28" {
 			t.Errorf("paid again: %+v", again)
 		}
-		c.call(t, http.MethodPost, "/invoices/1/status", `{"status":"Cancelado"}`).want(t, 422, "status: an invoice that is Pago can only become: Em aberto")
-		reopened := c.setStatus(t, 1, `{"status":"Em aberto"}`)
+		caller.call(t, http.MethodPost, "/invoices/1/status", `{"status":"Cancelado"}`).want(t, 422, "status: an invoice that is Pago can only become: Em aberto")
+		reopened := caller.setStatus(t, 1, `{"status":"Em aberto"}`)
 		if !reopened.MovedBack || reopened.Renewed || reopened.PaidAt != nil || reopened.PaidVia != nil || *reopened.Customer.DueDate != "2026-01-31" {
 			t.Errorf("reopened: %+v, customer due on %s", reopened, *reopened.Customer.DueDate)
 		}
-		if kept := c.setStatus(t, 1, `{"status":"Pago","renew":false,"note":"em dinheiro"}`); kept.Renewed || *kept.Customer.DueDate != "2026-01-31" {
+		if kept := caller.setStatus(t, 1, `{"status":"Pago","renew":false,"note":"em dinheiro"}`); kept.Renewed || *kept.Customer.DueDate != "2026-01-31" {
 			t.Errorf("paid without renewing: %+v", kept)
 		}
-		c.setStatus(t, 1, `{"status":"Em aberto"}`)
-		c.setStatus(t, 1, `{"status":"Cancelado"}`)
-		c.call(t, http.MethodPost, "/invoices/1/status", `{"status":"Pago"}`).want(t, 422, "status: an invoice that is Cancelado can only become: Em aberto")
-		if n := c.count(t, `SELECT count(*) FROM events WHERE name = 'invoice.paid'`); n != 2 {
+		caller.setStatus(t, 1, `{"status":"Em aberto"}`)
+		caller.setStatus(t, 1, `{"status":"Cancelado"}`)
+		caller.call(t, http.MethodPost, "/invoices/1/status", `{"status":"Pago"}`).want(t, 422, "status: an invoice that is Cancelado can only become: Em aberto")
+		if n := caller.count(t, `SELECT count(*) FROM events WHERE name = 'invoice.paid'`); n != 2 {
 			t.Errorf("%d payments were told of, want 2", n)
 		}
 	})
@@ -204,17 +204,17 @@ func TestStatusChangeSaysWhatItDidToTheDueDate(t *testing.T) {
 
 func TestRepeatedKeyPaysOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		c.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
+		caller := newService(t, engine).newCaller(t)
+		caller.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
 		pay := func() answer {
-			return c.call(t, http.MethodPost, "/invoices/1/status", `{"status":"Pago"}`, "Idempotency-Key", "k1")
+			return caller.call(t, http.MethodPost, "/invoices/1/status", `{"status":"Pago"}`, "Idempotency-Key", "k1")
 		}
 		first := pay()
-		c.setStatus(t, 1, `{"status":"Em aberto"}`)
+		caller.setStatus(t, 1, `{"status":"Em aberto"}`)
 		if second := pay(); second.body != first.body || second.header.Get("Idempotency-Replayed") != "true" {
 			t.Errorf("repeated: %d %s", second.status, second.body)
 		}
-		if b := data[bill](t, c.call(t, http.MethodGet, "/invoices/1", "")); b.Status != "Em aberto" {
+		if b := data[bill](t, caller.call(t, http.MethodGet, "/invoices/1", "")); b.Status != "Em aberto" {
 			t.Errorf("the repeated call changed it to %s", b.Status)
 		}
 	})
@@ -222,9 +222,9 @@ func TestRepeatedKeyPaysOnce(t *testing.T) {
 
 func TestInvoicesOfAnotherCompanyDoNotExist(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		s.business(t)
-		stranger := s.newCaller(t)
+		service := newService(t, engine)
+		service.business(t)
+		stranger := service.newCaller(t)
 		for _, call := range []struct{ method, path, body, missing, message string }{
 			{http.MethodGet, "/invoices/1", "", "/invoices/99", "invoice not found"},
 			{http.MethodPost, "/invoices/1/status", `{"status":"Pago"}`, "/invoices/99/status", "invoice not found"},
@@ -244,7 +244,7 @@ func TestInvoicesOfAnotherCompanyDoNotExist(t *testing.T) {
 
 func TestInvoicesLimitAttachesTheNewest(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).business(t)
+		caller := newService(t, engine).business(t)
 		for query, want := range map[string]string{
 			"invoices_limit=0":             "[3] [2] [4 1]",
 			"invoices_limit=1":             "[3] [2] [4]",
@@ -252,10 +252,10 @@ func TestInvoicesLimitAttachesTheNewest(t *testing.T) {
 			"invoices_limit=1&search=joao": "[4]",
 		} {
 			var got []string
-			for _, r := range data[[]struct{ Invoices []bill }](t, c.call(t, http.MethodGet, "/customers?"+query, "")) {
+			for _, r := range data[[]struct{ Invoices []bill }](t, caller.call(t, http.MethodGet, "/customers?"+query, "")) {
 				var ids []int64
-				for _, b := range r.Invoices {
-					ids = append(ids, b.ID)
+				for _, invoice := range r.Invoices {
+					ids = append(ids, invoice.ID)
 				}
 				got = append(got, fmt.Sprint(ids))
 			}
@@ -264,30 +264,30 @@ func TestInvoicesLimitAttachesTheNewest(t *testing.T) {
 			}
 		}
 		for _, query := range []string{"", "invoices_limit="} {
-			if a := c.call(t, http.MethodGet, "/customers?"+query, ""); a.status != 200 || strings.Contains(a.body, `"invoices"`) {
-				t.Errorf("%q: %d, invoices without being asked for: %s", query, a.status, a.body)
+			if answer := caller.call(t, http.MethodGet, "/customers?"+query, ""); answer.status != 200 || strings.Contains(answer.body, `"invoices"`) {
+				t.Errorf("%q: %d, invoices without being asked for: %s", query, answer.status, answer.body)
 			}
 		}
 	})
 }
 
 func TestTimesOfInvoicesAreTheCompanys(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t, "timezone", "Pacific/Auckland")
-	c.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
-	_, err := c.Billing.CreateExtra(t.Context(), c.actor, 1, billing.ReadExtra(values("amount", "1.00")))
+	caller := newService(t, sqldb.SQLite).newCaller(t, "timezone", "Pacific/Auckland")
+	caller.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
+	_, err := caller.Billing.CreateExtra(t.Context(), caller.actor, 1, billing.ReadExtra(values("amount", "1.00")))
 	must(t, err)
-	overdue := data[bill](t, c.call(t, http.MethodGet, "/invoices/1", ""))
+	overdue := data[bill](t, caller.call(t, http.MethodGet, "/invoices/1", ""))
 	if !overdue.Overdue { // it is one in the morning of 1 February
 		t.Errorf("not overdue: %+v", overdue)
 	}
-	if paid := c.setStatus(t, 1, `{"status":"Pago"}`); *paid.PaidAt != "2026-02-01T01:00:00+13:00" || paid.Overdue {
+	if paid := caller.setStatus(t, 1, `{"status":"Pago"}`); *paid.PaidAt != "2026-02-01T01:00:00+13:00" || paid.Overdue {
 		t.Errorf("paid: %+v at %s", paid, *paid.PaidAt)
 	}
-	if past := c.setStatus(t, 2, `{"status":"Pago","paid_at":"2026-01-30"}`); *past.PaidAt != "2026-01-30T00:00:00+13:00" || past.Description != nil || past.DueDate != "2026-02-01" {
+	if past := caller.setStatus(t, 2, `{"status":"Pago","paid_at":"2026-01-30"}`); *past.PaidAt != "2026-01-30T00:00:00+13:00" || past.Description != nil || past.DueDate != "2026-02-01" {
 		t.Errorf("paid in the past: %+v at %s", past, *past.PaidAt)
 	}
-	c.call(t, http.MethodPost, "/invoices/2/status", `{"status":"Em aberto"}`)
-	c.call(t, http.MethodPost, "/invoices/2/status", `{"status":"Pago","paid_at":"2026-02-02"}`).want(t, 422, "paid_at: must not be in the future")
+	caller.call(t, http.MethodPost, "/invoices/2/status", `{"status":"Em aberto"}`)
+	caller.call(t, http.MethodPost, "/invoices/2/status", `{"status":"Pago","paid_at":"2026-02-02"}`).want(t, 422, "paid_at: must not be in the future")
 }
 
 // month is what tests look at of the dashboard.
@@ -315,9 +315,9 @@ type month struct {
 
 func TestDashboardOfAMonth(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).business(t)
-		now := c.call(t, http.MethodGet, "/dashboard", "")
-		if same := c.call(t, http.MethodGet, "/dashboard?month=2026-01", ""); same.body != now.body {
+		caller := newService(t, engine).business(t)
+		now := caller.call(t, http.MethodGet, "/dashboard", "")
+		if same := caller.call(t, http.MethodGet, "/dashboard?month=2026-01", ""); same.body != now.body {
 			t.Errorf("this month is not the default:\n%s\n%s", now.body, same.body)
 		}
 		m := data[month](t, now)
@@ -328,8 +328,8 @@ func TestDashboardOfAMonth(t *testing.T) {
 		if len(m.Revenue.ByDay) != 31 || m.Revenue.ByDay[14].Amount != "300.00" || m.Revenue.ByDay[14].Date != "2026-01-15" {
 			t.Errorf("by day %+v", m.Revenue.ByDay)
 		}
-		c.clock.Advance(24 * time.Hour)
-		next := data[month](t, c.call(t, http.MethodGet, "/dashboard", ""))
+		caller.clock.Advance(24 * time.Hour)
+		next := data[month](t, caller.call(t, http.MethodGet, "/dashboard", ""))
 		if next.Month != "2026-02" || next.Revenue.Previous != "300.00" || next.Revenue.Change == nil || *next.Revenue.Change != -100 || next.Invoices["cancelled"].Count != 1 {
 			t.Errorf("the next month %+v", next)
 		}

@@ -37,8 +37,8 @@ func fiftyCustomers() []customer.Customer {
 }
 
 func BenchmarkListOfFiftyCustomers(b *testing.B) {
-	c, list := anyCall(b), fiftyCustomers()
-	data := web.List(list, c.writeCustomer)
+	call, list := anyCall(b), fiftyCustomers()
+	data := web.List(list, call.writeCustomer)
 	buffer := make([]byte, 0, 1<<16)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -7,58 +7,58 @@ import (
 	"carteira/internal/web"
 )
 
-func (s *Server) listPayments(ctx context.Context, c *call) (web.Answer, error) {
-	q := c.query()
-	p, f := q.Page(), billing.ReadPaymentFilter(q)
-	if err := q.Err(); err != nil {
+func (s *Server) listPayments(ctx context.Context, call *call) (web.Answer, error) {
+	query := call.query()
+	paging, filter := query.Page(), billing.ReadPaymentFilter(query)
+	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	list, total, err := s.Billing.Payments(ctx, c.actor, f, p)
-	return page(c, p, total, web.List(list, c.writePayment)), err
+	list, total, err := s.Billing.Payments(ctx, call.actor, filter, paging)
+	return page(call, paging, total, web.List(list, call.writePayment)), err
 }
 
-func (s *Server) readPayment(ctx context.Context, c *call) (web.Answer, error) {
-	found, err := s.Billing.FindPayment(ctx, c.actor, c.id)
-	return c.payment(found), err
+func (s *Server) readPayment(ctx context.Context, call *call) (web.Answer, error) {
+	found, err := s.Billing.FindPayment(ctx, call.actor, call.id)
+	return call.payment(found), err
 }
 
-func (s *Server) refundPayment(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) refundPayment(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	refunded, err := s.Billing.RefundPayment(ctx, c.actor, c.id, billing.ReadRefund(form))
-	return c.payment(refunded), err
+	refunded, err := s.Billing.RefundPayment(ctx, call.actor, call.id, billing.ReadRefund(form))
+	return call.payment(refunded), err
 }
 
 func (c *call) payment(record billing.PaymentRecord) web.Answer {
-	return web.Answer{Data: web.One(func(o *web.Object) { c.writePayment(o, &record) })}
+	return web.Answer{Data: web.One(func(object *web.Object) { c.writePayment(object, &record) })}
 }
 
 // writePayment writes the fields of a payment's record. The invoice is null, and
 // the customer has no uuid, where they were deleted.
-func (c *call) writePayment(o *web.Object, p *billing.PaymentRecord) {
+func (c *call) writePayment(object *web.Object, record *billing.PaymentRecord) {
 	zone := c.actor.Company.Zone
-	o.Int("id", p.ID)
-	o.Money("amount", p.Amount)
-	o.Money("refunded_amount", p.Refunded)
-	o.Time("paid_at", p.PaidAt, zone)
-	o.Time("received_at", p.ReceivedAt, zone)
-	o.String("paid_via", p.Via)
-	o.String("status", string(p.Status))
-	o.Text("note", p.Note)
-	if p.InvoiceStatus == "" {
-		o.Null("invoice")
+	object.Int("id", record.ID)
+	object.Money("amount", record.Amount)
+	object.Money("refunded_amount", record.Refunded)
+	object.Time("paid_at", record.PaidAt, zone)
+	object.Time("received_at", record.ReceivedAt, zone)
+	object.String("paid_via", record.Via)
+	object.String("status", string(record.Status))
+	object.Text("note", record.Note)
+	if record.InvoiceStatus == "" {
+		object.Null("invoice")
 	} else {
-		o.Object("invoice", func(o *web.Object) {
-			o.Int("id", p.InvoiceID)
-			o.String("status", p.InvoiceStatus.String())
-			o.Money("total_amount", p.InvoiceAmount)
+		object.Object("invoice", func(object *web.Object) {
+			object.Int("id", record.InvoiceID)
+			object.String("status", record.InvoiceStatus.String())
+			object.Money("total_amount", record.InvoiceAmount)
 		})
 	}
-	o.Object("customer", func(o *web.Object) {
-		o.Int("id", p.CustomerID)
-		o.Text("uuid", p.CustomerUUID)
-		o.String("name", p.CustomerName)
+	object.Object("customer", func(object *web.Object) {
+		object.Int("id", record.CustomerID)
+		object.Text("uuid", record.CustomerUUID)
+		object.String("name", record.CustomerName)
 	})
 }

@@ -31,23 +31,23 @@ type paymentAnswer struct {
 // one of another customer.
 func ledgerOf(t *testing.T, engine sqldb.Engine) *caller {
 	t.Helper()
-	c := newService(t, engine).newCaller(t)
+	caller := newService(t, engine).newCaller(t)
 	for _, name := range []string{"Ana", "Bia"} {
-		c.create(t, fmt.Sprintf(`{"name":%q,"plan_id":1,"data_de_vencimento":"2026-01-31"}`, name))
+		caller.create(t, fmt.Sprintf(`{"name":%q,"plan_id":1,"data_de_vencimento":"2026-01-31"}`, name))
 	}
 	for _, pay := range []struct{ id, body string }{
 		{"1", `{"status":"Pago","amount":"20.00","difference":"partial","paid_via":"cash","paid_at":"2026-01-20"}`},
 		{"1", `{"status":"Pago","paid_via":"pix","note":"E123"}`},
 		{"2", `{"status":"Pago"}`},
 	} {
-		data[any](t, c.call(t, "POST", "/invoices/"+pay.id+"/status", pay.body))
+		data[any](t, caller.call(t, "POST", "/invoices/"+pay.id+"/status", pay.body))
 	}
-	return c
+	return caller
 }
 
 func TestPaymentsAreListedAndFiltered(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := ledgerOf(t, engine)
+		caller := ledgerOf(t, engine)
 		for query, want := range map[string]string{
 			"":                            "[3 2 1]",
 			"customer_id=1":               "[2 1]",
@@ -61,27 +61,27 @@ func TestPaymentsAreListedAndFiltered(t *testing.T) {
 			"per_page=1&page=2":           "[2]",
 			"status=refunded":             "[]",
 		} {
-			a := c.call(t, "GET", "/payments?"+query, "")
+			answer := caller.call(t, "GET", "/payments?"+query, "")
 			var ids []int64
-			for _, p := range data[[]paymentAnswer](t, a) {
+			for _, p := range data[[]paymentAnswer](t, answer) {
 				ids = append(ids, p.ID)
 			}
 			if got := fmt.Sprint(ids); got != want {
 				t.Errorf("%s: %s, want %s", query, got, want)
 			}
 		}
-		c.call(t, "GET", "/payments?status=lost", "").want(t, 422, "status: must be one of: applied, partial, review, refunded, dismissed")
-		got := data[paymentAnswer](t, c.call(t, "GET", "/payments/2", ""))
+		caller.call(t, "GET", "/payments?status=lost", "").want(t, 422, "status: must be one of: applied, partial, review, refunded, dismissed")
+		got := data[paymentAnswer](t, caller.call(t, "GET", "/payments/2", ""))
 		if got.Amount != "15.00" || got.PaidVia != "pix" || *got.Note != "E123" || got.Invoice.Status != "Pago" || got.Customer.Name != "Ana" {
 			t.Errorf("payment 2 is %+v", got)
 		}
-		c.call(t, "GET", "/payments/9", "").want(t, 404, "payment not found")
+		caller.call(t, "GET", "/payments/9", "").want(t, 404, "payment not found")
 	})
 }
 
 func TestRefundIsBookedOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := ledgerOf(t, engine)
+		caller := ledgerOf(t, engine)
 		for body, want := range map[string]string{
 			`{"amount":"15.01"}`:           "amount: must be more than zero and not more than the 15.00 that are left of the payment",
 			`{"amount":"0.00"}`:            "amount: must be more than zero",
@@ -89,23 +89,23 @@ func TestRefundIsBookedOnce(t *testing.T) {
 			`{"refunded_at":"2026-01-30"}`: "refunded_at: must not be before the payment, 2026-01-31",
 			`{"amuont":"1.00"}`:            "amuont: unknown field; did you mean amount?",
 		} {
-			c.call(t, "POST", "/payments/2/refund", body).want(t, 422, want)
+			caller.call(t, "POST", "/payments/2/refund", body).want(t, 422, want)
 		}
-		got := data[paymentAnswer](t, c.call(t, "POST", "/payments/2/refund", `{"amount":"5.00","note":"Sent back"}`))
+		got := data[paymentAnswer](t, caller.call(t, "POST", "/payments/2/refund", `{"amount":"5.00","note":"Sent back"}`))
 		if got.RefundedAmount != "5.00" || got.Status != "applied" || got.Invoice.Status != "Em aberto" {
 			t.Errorf("a part: %+v", got)
 		}
-		if due := data[record](t, c.call(t, "GET", "/customers/1", "")); *due.DueDate != "2026-01-31" {
+		if due := data[record](t, caller.call(t, "GET", "/customers/1", "")); *due.DueDate != "2026-01-31" {
 			t.Errorf("the renewal stands: %s", *due.DueDate)
 		}
-		if got = data[paymentAnswer](t, c.call(t, "POST", "/payments/2/refund", "")); got.RefundedAmount != "15.00" || got.Status != "refunded" {
+		if got = data[paymentAnswer](t, caller.call(t, "POST", "/payments/2/refund", "")); got.RefundedAmount != "15.00" || got.Status != "refunded" {
 			t.Errorf("the rest: %+v", got)
 		}
-		c.call(t, "POST", "/payments/2/refund", "").want(t, 422, "payment: was given back already")
-		data[any](t, c.call(t, "POST", "/invoices/2/status", `{"status":"Em aberto"}`))
-		c.call(t, "POST", "/payments/3/refund", "").want(t, 422, "payment: does not count: it was undone or dismissed")
-		c.call(t, "DELETE", "/customers/1", "")
-		if got = data[paymentAnswer](t, c.call(t, "GET", "/payments/1", "")); got.Invoice != nil || got.Customer.UUID != nil || got.Customer.Name != "Ana" {
+		caller.call(t, "POST", "/payments/2/refund", "").want(t, 422, "payment: was given back already")
+		data[any](t, caller.call(t, "POST", "/invoices/2/status", `{"status":"Em aberto"}`))
+		caller.call(t, "POST", "/payments/3/refund", "").want(t, 422, "payment: does not count: it was undone or dismissed")
+		caller.call(t, "DELETE", "/customers/1", "")
+		if got = data[paymentAnswer](t, caller.call(t, "GET", "/payments/1", "")); got.Invoice != nil || got.Customer.UUID != nil || got.Customer.Name != "Ana" {
 			t.Errorf("of a deleted customer: %+v", got)
 		}
 	})
@@ -113,8 +113,8 @@ func TestRefundIsBookedOnce(t *testing.T) {
 
 func TestInvoiceIsCreatedAndEdited(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		c.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-02-10"}`)
+		caller := newService(t, engine).newCaller(t)
+		caller.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-02-10"}`)
 		for body, want := range map[string]string{
 			`{}`:                                   "customer_id: is required",
 			`{"customer_id":9}`:                    "customer_id: does not exist",
@@ -122,27 +122,27 @@ func TestInvoiceIsCreatedAndEdited(t *testing.T) {
 			`{"customer_id":1,"renews":true}`:      "due_date: has invoice 1, which is Em aberto",
 			`{"customer_id":1,"amount":"1.00"}`:    "amount: unknown field",
 		} {
-			if a := c.call(t, "POST", "/invoices", body); a.status != 422 || !strings.Contains(a.body, want) {
-				t.Errorf("%s: %d %s, want %s", body, a.status, a.body, want)
+			if answer := caller.call(t, "POST", "/invoices", body); answer.status != 422 || !strings.Contains(answer.body, want) {
+				t.Errorf("%s: %d %s, want %s", body, answer.status, answer.body, want)
 			}
 		}
-		made := data[invoiceAnswer](t, c.call(t, "POST", "/invoices", `{"customer_id":1,"total_amount":"50.00","description":"Visita"}`))
+		made := data[invoiceAnswer](t, caller.call(t, "POST", "/invoices", `{"customer_id":1,"total_amount":"50.00","description":"Visita"}`))
 		if made.ID != 2 || made.TotalAmount != "50.00" || made.DueDate != "2026-01-31" {
 			t.Errorf("made %+v", made)
 		}
-		read := c.call(t, "GET", "/invoices/1", "")
+		read := caller.call(t, "GET", "/invoices/1", "")
 		body := strings.TrimSuffix(strings.TrimPrefix(read.body, `{"success":true,"data":`), `}`)
-		if a := c.call(t, "PUT", "/invoices/1", body); a.body != read.body {
-			t.Errorf("sent back: %d %s\nread %s", a.status, a.body, read.body)
+		if answer := caller.call(t, "PUT", "/invoices/1", body); answer.body != read.body {
+			t.Errorf("sent back: %d %s\nread %s", answer.status, answer.body, read.body)
 		}
-		edited := data[invoiceAnswer](t, c.call(t, "PUT", "/invoices/1", `{"total_amount":"30.00","due_date":"2026-02-12"}`))
+		edited := data[invoiceAnswer](t, caller.call(t, "PUT", "/invoices/1", `{"total_amount":"30.00","due_date":"2026-02-12"}`))
 		if edited.TotalAmount != "30.00" || edited.DueDate != "2026-02-12" {
 			t.Errorf("edited %+v", edited)
 		}
-		data[any](t, c.call(t, "POST", "/invoices/1/status", `{"status":"Cancelado"}`))
-		c.call(t, "PUT", "/invoices/1", `{"total_amount":"31.00"}`).
+		data[any](t, caller.call(t, "POST", "/invoices/1/status", `{"status":"Cancelado"}`))
+		caller.call(t, "PUT", "/invoices/1", `{"total_amount":"31.00"}`).
 			want(t, 422, "status: this invoice is Cancelado; only one that is Em aberto can be changed")
-		again := data[invoiceAnswer](t, c.call(t, "POST", "/invoices", `{"customer_id":1,"renews":true}`))
+		again := data[invoiceAnswer](t, caller.call(t, "POST", "/invoices", `{"customer_id":1,"renews":true}`))
 		if again.TotalAmount != "35.00" || again.DueDate != "2026-02-10" {
 			t.Errorf("issued again %+v", again)
 		}

@@ -49,8 +49,8 @@ type notificationRecord struct {
 
 // createPix has an invoice charged. The address of a notification is checked
 // before anything else: a refused one leaves no charge behind.
-func (s *Server) createPix(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) createPix(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -58,42 +58,52 @@ func (s *Server) createPix(ctx context.Context, c *call) (web.Answer, error) {
 	if err := form.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	p, err := s.Payments.Charge(ctx, c.actor, c.id, address)
+	payable, err := s.Payments.Charge(ctx, call.actor, call.id, address)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	record, err := c.pix(p)
+	record, err := call.pix(payable)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	url, found, err := s.Webhooks.Notification(ctx, c.actor, c.id)
+	url, found, err := s.Webhooks.Notification(ctx, call.actor, call.id)
 	if found {
 		record.Notification = &notificationRecord{url, event.InvoicePaid}
 	}
 	return web.Answer{Data: web.JSON(record)}, err
 }
 
-func (c *call) pix(p payment.Payable) (pixRecord, error) {
-	picture, err := p.QR()
+func (c *call) pix(payable payment.Payable) (pixRecord, error) {
+	picture, err := payable.QR()
 	if err != nil {
 		return pixRecord{}, err
 	}
 	code := base64.StdEncoding.EncodeToString(picture)
-	r := pixRecord{Invoice: invoiceToPay(p.Invoice), Customer: customerToPay(p.Invoice), Payment: pixPayment{
-		Provider: p.Provider, Flow: p.Flow, Amount: json.Number(p.Amount.String()), PixCopyPaste: textOrNull(p.PixCode),
-		QRCodeURI: "data:image/png;base64," + code, CheckoutURL: textOrNull(p.CheckoutURL),
-		ExpiresAt: civil.Timestamp(p.ExpiresAt, c.actor.Company.Zone),
-	}}
-	if p.Flow == payment.FlowPix {
-		r.Payment.QRCodeBase64 = &code
+	record := pixRecord{
+		Invoice:  invoiceToPay(payable.Invoice),
+		Customer: customerToPay(payable.Invoice),
+		Payment: pixPayment{
+			Provider:     payable.Provider,
+			Flow:         payable.Flow,
+			Amount:       json.Number(payable.Amount.String()),
+			PixCopyPaste: textOrNull(payable.PixCode),
+			QRCodeURI:    "data:image/png;base64," + code,
+			CheckoutURL:  textOrNull(payable.CheckoutURL),
+			ExpiresAt:    civil.Timestamp(payable.ExpiresAt, c.actor.Company.Zone),
+		},
 	}
-	return r, nil
+	if payable.Flow == payment.FlowPix {
+		record.Payment.QRCodeBase64 = &code
+	}
+	return record, nil
 }
 
-func invoiceToPay(i billing.Invoice) payableInvoice { return payableInvoice{i.ID, i.Status, i.Amount} }
+func invoiceToPay(invoice billing.Invoice) payableInvoice {
+	return payableInvoice{invoice.ID, invoice.Status, invoice.Amount}
+}
 
-func customerToPay(i billing.Invoice) payingCustomer {
-	return payingCustomer{i.Customer.ID, i.Customer.Name}
+func customerToPay(invoice billing.Invoice) payingCustomer {
+	return payingCustomer{invoice.Customer.ID, invoice.Customer.Name}
 }
 
 type linkRecord struct {
@@ -111,12 +121,18 @@ type linkPayment struct {
 	ExpiresAt *string        `json:"expires_at"`
 }
 
-func (s *Server) readPaymentLink(ctx context.Context, c *call) (web.Answer, error) {
-	l, err := s.Payments.PaymentLink(ctx, c.actor, c.id)
+func (s *Server) readPaymentLink(ctx context.Context, call *call) (web.Answer, error) {
+	link, err := s.Payments.PaymentLink(ctx, call.actor, call.id)
 	return web.Answer{Data: web.JSON(linkRecord{
-		Invoice: invoiceToPay(l.Invoice), Customer: customerToPay(l.Invoice), Payment: linkPayment{
-			URL: l.URL, Amount: json.Number(l.Amount.String()), Payable: l.Payable, Methods: l.Methods,
-			Provider: textOrNull(l.Provider), ExpiresAt: c.timeOrNull(l.ExpiresAt),
+		Invoice:  invoiceToPay(link.Invoice),
+		Customer: customerToPay(link.Invoice),
+		Payment: linkPayment{
+			URL:       link.URL,
+			Amount:    json.Number(link.Amount.String()),
+			Payable:   link.Payable,
+			Methods:   link.Methods,
+			Provider:  textOrNull(link.Provider),
+			ExpiresAt: call.timeOrNull(link.ExpiresAt),
 		},
 	})}, err
 }

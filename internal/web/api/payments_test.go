@@ -60,16 +60,16 @@ type paymentData struct {
 // invoiceID makes a customer with an invoice of 35.00.
 func (c *caller) invoiceID(t *testing.T) int64 {
 	t.Helper()
-	r := c.create(t, `{"name":"Ana Lima","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
-	list := data[[]struct{ ID int64 }](t, c.call(t, http.MethodGet, fmt.Sprintf("/customers/%d/invoices", r.ID), ""))
+	record := c.create(t, `{"name":"Ana Lima","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
+	list := data[[]struct{ ID int64 }](t, c.call(t, http.MethodGet, fmt.Sprintf("/customers/%d/invoices", record.ID), ""))
 	return list[0].ID
 }
 
 func TestPixIsWhatTheSeedSays(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		path := fmt.Sprintf("/invoices/%d/pix", c.invoiceID(t))
-		d := data[paymentData](t, c.call(t, http.MethodPost, path, ""))
+		caller := newService(t, engine).newCaller(t)
+		path := fmt.Sprintf("/invoices/%d/pix", caller.invoiceID(t))
+		d := data[paymentData](t, caller.call(t, http.MethodPost, path, ""))
 		p := d.Payment
 		if p.Provider != "sandbox" || p.Flow != "pix" || p.Amount != 35 || p.CheckoutURL != nil || d.Notification != nil ||
 			p.ExpiresAt != "2026-02-01T09:00:00-03:00" || d.Invoice.Status != "Em aberto" || d.Invoice.TotalAmount != "35.00" || d.Customer.Name != "Ana Lima" {
@@ -80,17 +80,17 @@ func TestPixIsWhatTheSeedSays(t *testing.T) {
 		if _, err := png.Decode(bytes.NewReader(picture)); err != nil || p.QRURI != "data:image/png;base64,"+*p.QRBase64 {
 			t.Errorf("QR code: %v", err)
 		}
-		again := data[paymentData](t, c.call(t, http.MethodPost, path, `{"notification_url":"https://example.com/a"}`))
+		again := data[paymentData](t, caller.call(t, http.MethodPost, path, `{"notification_url":"https://example.com/a"}`))
 		if *again.Payment.PixCopyPaste != *p.PixCopyPaste || again.Notification == nil || again.Notification.URL != "https://example.com/a" || again.Notification.Event != "invoice.paid" {
 			t.Errorf("again: %+v", again)
 		}
-		if last := data[paymentData](t, c.call(t, http.MethodPost, path, `{}`)); last.Notification == nil {
+		if last := data[paymentData](t, caller.call(t, http.MethodPost, path, `{}`)); last.Notification == nil {
 			t.Error("the notification was forgotten")
 		}
 
-		_, err = c.Payments.ConfigureGateway(t.Context(), c.actor, c.Payments.ReadGateway(values("provider", "sandbox", "flow", "redirect")))
+		_, err = caller.Payments.ConfigureGateway(t.Context(), caller.actor, caller.Payments.ReadGateway(values("provider", "sandbox", "flow", "redirect")))
 		must(t, err)
-		d = data[paymentData](t, c.call(t, http.MethodPost, fmt.Sprintf("/invoices/%d/pix", c.invoiceID(t)), ""))
+		d = data[paymentData](t, caller.call(t, http.MethodPost, fmt.Sprintf("/invoices/%d/pix", caller.invoiceID(t)), ""))
 		if p = d.Payment; p.Flow != "redirect" || p.PixCopyPaste != nil || p.QRBase64 != nil || p.CheckoutURL == nil || !strings.HasPrefix(p.QRURI, "data:image/png;base64,") {
 			t.Errorf("redirect: %+v", p)
 		}
@@ -99,8 +99,8 @@ func TestPixIsWhatTheSeedSays(t *testing.T) {
 
 func TestPixRefusesBeforeTheGatewayIsCalled(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		id := c.invoiceID(t)
+		caller := newService(t, engine).newCaller(t)
+		id := caller.invoiceID(t)
 		path := fmt.Sprintf("/invoices/%d/pix", id)
 		for body, message := range map[string]string{
 			`{"notification_url":"http://example.com/a"}`:       "notification_url: must use https",
@@ -110,40 +110,40 @@ func TestPixRefusesBeforeTheGatewayIsCalled(t *testing.T) {
 			`{"notificationurl":"https://example.com/a"}`:       "notificationurl: unknown field; did you mean notification_url?",
 			`{"notification_url":["https://example.com/a",""]}`: "notification_url: must be a text",
 		} {
-			if a := c.call(t, http.MethodPost, path, body); a.status != 422 || !strings.Contains(a.body, strings.SplitN(message, ":", 2)[0]) {
-				t.Errorf("%s: %d %s", body, a.status, a.body)
+			if answer := caller.call(t, http.MethodPost, path, body); answer.status != 422 || !strings.Contains(answer.body, strings.SplitN(message, ":", 2)[0]) {
+				t.Errorf("%s: %d %s", body, answer.status, answer.body)
 			}
 		}
-		if n := c.count(t, `SELECT (SELECT COUNT(*) FROM charges) + (SELECT COUNT(*) FROM invoice_notifications)`); n != 0 {
+		if n := caller.count(t, `SELECT (SELECT COUNT(*) FROM charges) + (SELECT COUNT(*) FROM invoice_notifications)`); n != 0 {
 			t.Errorf("%d rows are left behind", n)
 		}
-		must(t, c.Payments.ClearGateway(t.Context(), c.actor))
-		c.call(t, http.MethodPost, path, `{"notification_url":"https://example.com/a"}`).want(t, 422,
+		must(t, caller.Payments.ClearGateway(t.Context(), caller.actor))
+		caller.call(t, http.MethodPost, path, `{"notification_url":"https://example.com/a"}`).want(t, 422,
 			"gateway: no payment gateway is set up; choose one in the panel, or with `carteira gateway set`")
-		link := data[paymentData](t, c.call(t, http.MethodGet, fmt.Sprintf("/invoices/%d/payment-link", id), ""))
+		link := data[paymentData](t, caller.call(t, http.MethodGet, fmt.Sprintf("/invoices/%d/payment-link", id), ""))
 		if link.Payment.Payable || len(link.Payment.Methods) != 0 {
 			t.Errorf("without a gateway: %+v", link)
 		}
-		c.call(t, http.MethodPost, fmt.Sprintf("/invoices/%d/status", id), `{"status":"Pago"}`)
-		c.call(t, http.MethodPost, path, "").want(t, 422, "invoice: is Pago; only one that is Em aberto can be paid")
+		caller.call(t, http.MethodPost, fmt.Sprintf("/invoices/%d/status", id), `{"status":"Pago"}`)
+		caller.call(t, http.MethodPost, path, "").want(t, 422, "invoice: is Pago; only one that is Em aberto can be paid")
 	})
 }
 
 func TestPixOfAGatewayThatFailsIs502AndLeavesTheKeyFree(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		path := fmt.Sprintf("/invoices/%d/pix", c.invoiceID(t))
-		_, err := c.Payments.ConfigureGateway(t.Context(), c.actor, c.Payments.ReadGateway(values("provider", "broken")))
+		caller := newService(t, engine).newCaller(t)
+		path := fmt.Sprintf("/invoices/%d/pix", caller.invoiceID(t))
+		_, err := caller.Payments.ConfigureGateway(t.Context(), caller.actor, caller.Payments.ReadGateway(values("provider", "broken")))
 		must(t, err)
-		c.call(t, http.MethodPost, path, "", "Idempotency-Key", "k").want(t, 502,
+		caller.call(t, http.MethodPost, path, "", "Idempotency-Key", "k").want(t, 502,
 			"Banco Quebrado is not working at the moment; try again in a little while")
-		_, err = c.Payments.ConfigureGateway(t.Context(), c.actor, c.Payments.ReadGateway(values("provider", "sandbox")))
+		_, err = caller.Payments.ConfigureGateway(t.Context(), caller.actor, caller.Payments.ReadGateway(values("provider", "sandbox")))
 		must(t, err)
-		first := c.call(t, http.MethodPost, path, "", "Idempotency-Key", "k")
+		first := caller.call(t, http.MethodPost, path, "", "Idempotency-Key", "k")
 		if first.status != 200 {
 			t.Fatalf("the same key again: %d %s", first.status, first.body)
 		}
-		if again := c.call(t, http.MethodPost, path, "", "Idempotency-Key", "k"); again.body != first.body || again.header.Get("Idempotency-Replayed") != "true" {
+		if again := caller.call(t, http.MethodPost, path, "", "Idempotency-Key", "k"); again.body != first.body || again.header.Get("Idempotency-Replayed") != "true" {
 			t.Errorf("%d %s", again.status, again.body)
 		}
 	})
@@ -151,13 +151,13 @@ func TestPixOfAGatewayThatFailsIs502AndLeavesTheKeyFree(t *testing.T) {
 
 func TestFiftyPixCallsAtOnceGetOneCharge(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		path := fmt.Sprintf("/invoices/%d/pix", c.invoiceID(t))
+		caller := newService(t, engine).newCaller(t)
+		path := fmt.Sprintf("/invoices/%d/pix", caller.invoiceID(t))
 		codes := make([]string, 50)
 		var all sync.WaitGroup
 		for n := range codes {
 			all.Go(func() {
-				if d := data[paymentData](t, c.call(t, http.MethodPost, path, "")); d.Payment.PixCopyPaste != nil {
+				if d := data[paymentData](t, caller.call(t, http.MethodPost, path, "")); d.Payment.PixCopyPaste != nil {
 					codes[n] = *d.Payment.PixCopyPaste
 				}
 			})
@@ -168,7 +168,7 @@ func TestFiftyPixCallsAtOnceGetOneCharge(t *testing.T) {
 				t.Fatalf("%q and %q", code, codes[0])
 			}
 		}
-		if n := c.count(t, `SELECT COUNT(*) FROM sandbox_charges`); n != 1 {
+		if n := caller.count(t, `SELECT COUNT(*) FROM sandbox_charges`); n != 1 {
 			t.Errorf("%d charges at the gateway", n)
 		}
 	})
@@ -176,17 +176,17 @@ func TestFiftyPixCallsAtOnceGetOneCharge(t *testing.T) {
 
 func TestPaymentLinkLeadsToTheCheckout(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		c := s.newCaller(t)
-		path := fmt.Sprintf("/invoices/%d/payment-link", c.invoiceID(t))
-		d := data[paymentData](t, c.call(t, http.MethodGet, path, ""))
+		service := newService(t, engine)
+		caller := service.newCaller(t)
+		path := fmt.Sprintf("/invoices/%d/payment-link", caller.invoiceID(t))
+		d := data[paymentData](t, caller.call(t, http.MethodGet, path, ""))
 		if p := d.Payment; !strings.HasPrefix(p.URL, "https://carteira.example.com/pay/") || p.Amount != 35 || !p.Payable || p.Provider != "sandbox" || p.Methods[0] != "pix" {
 			t.Errorf("got %+v", d)
 		}
-		if again := data[paymentData](t, c.call(t, http.MethodGet, path, "")); again.Payment.URL != d.Payment.URL {
+		if again := data[paymentData](t, caller.call(t, http.MethodGet, path, "")); again.Payment.URL != d.Payment.URL {
 			t.Error("another link")
 		}
-		stranger := s.newCaller(t)
+		stranger := service.newCaller(t)
 		stranger.call(t, http.MethodGet, path, "").want(t, 404, "invoice not found")
 		stranger.call(t, http.MethodPost, strings.Replace(path, "payment-link", "pix", 1), "").want(t, 404, "invoice not found")
 	})

@@ -16,36 +16,36 @@ import (
 
 func TestRepeatedKeyGivesTheFirstAnswer(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
+		caller := newService(t, engine).newCaller(t)
 		const ana = `{"name":"Ana","plan_id":1}`
-		first := c.call(t, "POST", "/customers", ana, "Idempotency-Key", "k")
-		c.clock.Advance(time.Hour)
-		again := c.call(t, "POST", "/customers", ana, "Idempotency-Key", "k")
+		first := caller.call(t, "POST", "/customers", ana, "Idempotency-Key", "k")
+		caller.clock.Advance(time.Hour)
+		again := caller.call(t, "POST", "/customers", ana, "Idempotency-Key", "k")
 		if first.status != 200 || again.status != 200 || again.body != first.body {
 			t.Errorf("first %d %s\nagain %d %s", first.status, first.body, again.status, again.body)
 		}
 		if first.header.Get("Idempotency-Replayed") != "" || again.header.Get("Idempotency-Replayed") != "true" {
 			t.Error("the repeat, and only it, says that it is one")
 		}
-		if n := c.count(t, `SELECT count(*) FROM customers`); n != 1 {
+		if n := caller.count(t, `SELECT count(*) FROM customers`); n != 1 {
 			t.Errorf("%d customers, want one", n)
 		}
 
 		const other = "Idempotency-Key: was used for another request; use a new key for each request"
-		c.call(t, "POST", "/customers", `{"name":"Bia"}`, "Idempotency-Key", "k").want(t, 422, other)
-		c.call(t, "POST", "/customers?x=1", ana, "Idempotency-Key", "k").want(t, 422, other)
-		c.call(t, "POST", "/customers/1/renew-due-date", "", "Idempotency-Key", "k").want(t, 422, other)
+		caller.call(t, "POST", "/customers", `{"name":"Bia"}`, "Idempotency-Key", "k").want(t, 422, other)
+		caller.call(t, "POST", "/customers?x=1", ana, "Idempotency-Key", "k").want(t, 422, other)
+		caller.call(t, "POST", "/customers/1/renew-due-date", "", "Idempotency-Key", "k").want(t, 422, other)
 
-		refused := c.call(t, "POST", "/customers", `{}`, "Idempotency-Key", "bad").want(t, 422, "name: is required")
-		if again := c.call(t, "POST", "/customers", `{}`, "Idempotency-Key", "bad"); again.body != refused.body {
+		refused := caller.call(t, "POST", "/customers", `{}`, "Idempotency-Key", "bad").want(t, 422, "name: is required")
+		if again := caller.call(t, "POST", "/customers", `{}`, "Idempotency-Key", "bad"); again.body != refused.body {
 			t.Errorf("a refusal was repeated as %s", again.body)
 		}
 
-		renewed := c.call(t, "POST", "/customers/1/renew-due-date", "", "Idempotency-Key", "r")
-		if again := c.call(t, "POST", "/customers/1/renew-due-date", "", "Idempotency-Key", "r"); again.body != renewed.body || renewed.status != 200 {
+		renewed := caller.call(t, "POST", "/customers/1/renew-due-date", "", "Idempotency-Key", "r")
+		if again := caller.call(t, "POST", "/customers/1/renew-due-date", "", "Idempotency-Key", "r"); again.body != renewed.body || renewed.status != 200 {
 			t.Errorf("renewed %s, and again %s", renewed.body, again.body)
 		}
-		if got := data[record](t, c.call(t, "GET", "/customers/1", "")); *got.DueDate != "2026-03-31" {
+		if got := data[record](t, caller.call(t, "GET", "/customers/1", "")); *got.DueDate != "2026-03-31" {
 			t.Errorf("due on %s after one renewal, sent twice", *got.DueDate)
 		}
 	})
@@ -53,23 +53,23 @@ func TestRepeatedKeyGivesTheFirstAnswer(t *testing.T) {
 
 func TestKeyIsForPostAndHasALimit(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		c.create(t, `{"name":"Ana"}`)
+		caller := newService(t, engine).newCaller(t)
+		caller.create(t, `{"name":"Ana"}`)
 		for _, name := range []string{"Bia", "Eva"} {
-			if got := data[record](t, c.call(t, "PUT", "/customers/1", fmt.Sprintf(`{"name":%q}`, name), "Idempotency-Key", "k")); got.Name != name {
+			if got := data[record](t, caller.call(t, "PUT", "/customers/1", fmt.Sprintf(`{"name":%q}`, name), "Idempotency-Key", "k")); got.Name != name {
 				t.Errorf("a PUT with a key made it %s", got.Name)
 			}
 		}
 		for _, key := range []string{strings.Repeat("ü", 255), "a b/c", `"`} {
 			for range 2 {
-				if a := c.call(t, "POST", "/customers", `{"name":"Ana"}`, "Idempotency-Key", key); a.status != 200 {
-					t.Errorf("%q: %d %s", key, a.status, a.body)
+				if answer := caller.call(t, "POST", "/customers", `{"name":"Ana"}`, "Idempotency-Key", key); answer.status != 200 {
+					t.Errorf("%q: %d %s", key, answer.status, answer.body)
 				}
 			}
 		}
-		c.call(t, "POST", "/customers", `{"name":"Ana"}`, "Idempotency-Key", strings.Repeat("k", 256)).want(t, 422, "Idempotency-Key: must have at most 255 characters")
-		c.call(t, "POST", "/customers", `{"name":"Ana"}`, "Idempotency-Key", "\xff").want(t, 422, "Idempotency-Key: must be valid UTF-8")
-		if n := c.count(t, `SELECT count(*) FROM customers`); n != 4 {
+		caller.call(t, "POST", "/customers", `{"name":"Ana"}`, "Idempotency-Key", strings.Repeat("k", 256)).want(t, 422, "Idempotency-Key: must have at most 255 characters")
+		caller.call(t, "POST", "/customers", `{"name":"Ana"}`, "Idempotency-Key", "\xff").want(t, 422, "Idempotency-Key: must be valid UTF-8")
+		if n := caller.count(t, `SELECT count(*) FROM customers`); n != 4 {
 			t.Errorf("%d customers, want 4", n)
 		}
 	})
@@ -77,26 +77,26 @@ func TestKeyIsForPostAndHasALimit(t *testing.T) {
 
 func TestParallelRepeatsMakeOneCustomer(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
+		caller := newService(t, engine).newCaller(t)
 		answers := make([]answer, 10)
 		var wg sync.WaitGroup
 		for i := range answers {
-			wg.Go(func() { answers[i] = c.call(t, "POST", "/customers", `{"name":"Ana"}`, "Idempotency-Key", "k") })
+			wg.Go(func() { answers[i] = caller.call(t, "POST", "/customers", `{"name":"Ana"}`, "Idempotency-Key", "k") })
 		}
 		wg.Wait()
-		for _, a := range answers {
-			switch a.status {
+		for _, answer := range answers {
+			switch answer.status {
 			case 200:
-				if got := data[record](t, a); got.ID != 1 {
+				if got := data[record](t, answer); got.ID != 1 {
 					t.Errorf("made %+v", got)
 				}
 			case 409:
-				a.want(t, 409, "the first request with this Idempotency-Key is still running")
+				answer.want(t, 409, "the first request with this Idempotency-Key is still running")
 			default:
-				t.Errorf("%d %s", a.status, a.body)
+				t.Errorf("%d %s", answer.status, answer.body)
 			}
 		}
-		if n := c.count(t, `SELECT count(*) FROM customers`); n != 1 {
+		if n := caller.count(t, `SELECT count(*) FROM customers`); n != 1 {
 			t.Errorf("%d customers, want one", n)
 		}
 	})
@@ -105,22 +105,22 @@ func TestParallelRepeatsMakeOneCustomer(t *testing.T) {
 // Every POST, while its first request is running.
 func TestRepeatOfWhatIsStillRunningIsAConflict(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
+		caller := newService(t, engine).newCaller(t)
 		for _, op := range operations() {
 			if op.Method != http.MethodPost {
 				continue
 			}
 			send := func() answer {
-				return c.call(t, op.Method, op.Path, string(op.Body), "Idempotency-Key", op.OperationID)
+				return caller.call(t, op.Method, op.Path, string(op.Body), "Idempotency-Key", op.OperationID)
 			}
 			if op.OperationID == "refundPayment" { // which needs a payment
-				c.call(t, "POST", "/invoices/1/status", `{"status":"Pago"}`)
-				op.Path = fmt.Sprintf("/payments/%d/refund", c.count(t, `SELECT max(id) FROM payments`))
+				caller.call(t, "POST", "/invoices/1/status", `{"status":"Pago"}`)
+				op.Path = fmt.Sprintf("/payments/%d/refund", caller.count(t, `SELECT max(id) FROM payments`))
 			}
-			if a := send(); a.status != 200 {
-				t.Errorf("%s: %d %s", op.OperationID, a.status, a.body)
+			if answer := send(); answer.status != 200 {
+				t.Errorf("%s: %d %s", op.OperationID, answer.status, answer.body)
 			}
-			c.exec(t, `UPDATE idempotency_keys SET status = 0, carried_out = ?, lease_until = ?`, false, c.clock.Now().Add(time.Minute).UnixMicro())
+			caller.exec(t, `UPDATE idempotency_keys SET status = 0, carried_out = ?, lease_until = ?`, false, caller.clock.Now().Add(time.Minute).UnixMicro())
 			send().want(t, 409, "the first request with this Idempotency-Key is still running")
 		}
 	})
@@ -150,29 +150,29 @@ func (c *caller) slowly(t *testing.T, body string, meanwhile func()) answer {
 }
 
 func TestSlowCallCountsFromItsAnswer(t *testing.T) {
-	c := limitedService(t, sqldbtest.URL(t, sqldb.SQLite), 1).newCaller(t)
-	if a := c.slowly(t, `{"name":"Ana"}`, func() { c.clock.Advance(20 * time.Second) }); a.status != 200 {
-		t.Fatalf("%d %s", a.status, a.body)
+	caller := limitedService(t, sqldbtest.URL(t, sqldb.SQLite), 1).newCaller(t)
+	if answer := caller.slowly(t, `{"name":"Ana"}`, func() { caller.clock.Advance(20 * time.Second) }); answer.status != 200 {
+		t.Fatalf("%d %s", answer.status, answer.body)
 	}
-	c.clock.Advance(50 * time.Second)
-	wait, err := strconv.Atoi(c.call(t, "GET", "/account", "").header.Get("Retry-After"))
+	caller.clock.Advance(50 * time.Second)
+	wait, err := strconv.Atoi(caller.call(t, "GET", "/account", "").header.Get("Retry-After"))
 	if err != nil || wait != 11 { // 60 seconds after the answer, and not after the call
 		t.Errorf("Retry-After %d, %v", wait, err)
 	}
-	c.clock.Advance(time.Duration(wait) * time.Second)
-	if a := c.call(t, "GET", "/account", ""); a.status != 200 {
-		t.Errorf("after Retry-After: %d %s", a.status, a.body)
+	caller.clock.Advance(time.Duration(wait) * time.Second)
+	if answer := caller.call(t, "GET", "/account", ""); answer.status != 200 {
+		t.Errorf("after Retry-After: %d %s", answer.status, answer.body)
 	}
 }
 
 // What was done is told, even when the call can no longer be counted.
 func TestCountThatFailsDoesNotHideWhatWasDone(t *testing.T) {
-	c := newService(t, sqldb.Postgres).newCaller(t)
-	a := c.slowly(t, `{"name":"Ana"}`, func() {
-		c.clock.Advance(time.Second)
-		c.exec(t, `ALTER TABLE token_calls RENAME TO mislaid`)
+	caller := newService(t, sqldb.Postgres).newCaller(t)
+	answer := caller.slowly(t, `{"name":"Ana"}`, func() {
+		caller.clock.Advance(time.Second)
+		caller.exec(t, `ALTER TABLE token_calls RENAME TO mislaid`)
 	})
-	if a.status != 200 || data[record](t, a).Name != "Ana" {
-		t.Errorf("%d %s, want the customer that was made", a.status, a.body)
+	if answer.status != 200 || data[record](t, answer).Name != "Ana" {
+		t.Errorf("%d %s, want the customer that was made", answer.status, answer.body)
 	}
 }

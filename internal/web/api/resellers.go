@@ -10,128 +10,151 @@ import (
 	"carteira/internal/web"
 )
 
-func (s *Server) listResellers(ctx context.Context, c *call) (web.Answer, error) {
-	q := c.query()
-	p, f := q.Page(), reseller.ReadFilter(q)
-	if err := q.Err(); err != nil {
+func (s *Server) listResellers(ctx context.Context, call *call) (web.Answer, error) {
+	query := call.query()
+	paging, filter := query.Page(), reseller.ReadFilter(query)
+	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	list, total, err := s.Resellers.List(ctx, c.actor, f, p)
+	list, total, err := s.Resellers.List(ctx, call.actor, filter, paging)
 	now := s.DB.Now()
-	return page(c, p, total, web.List(list, func(o *web.Object, r *reseller.Reseller) { c.writeReseller(o, r, now) })), err
+	return page(
+		call,
+		paging,
+		total,
+		web.List(list, func(object *web.Object, seller *reseller.Reseller) {
+			call.writeReseller(
+				object,
+				seller,
+				now,
+			)
+		}),
+	), err
 }
 
-func (s *Server) createReseller(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) createReseller(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	made, err := s.Resellers.Create(ctx, c.actor, reseller.ReadNewReseller(form))
+	made, err := s.Resellers.Create(ctx, call.actor, reseller.ReadNewReseller(form))
 	now := s.DB.Now()
-	return web.Answer{Data: web.One(func(o *web.Object) {
-		c.writePaid(o, &made, now)
-		o.Text("invitation_link", made.InvitationLink)
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		call.writePaid(object, &made, now)
+		object.Text("invitation_link", made.InvitationLink)
 	})}, err
 }
 
-func (s *Server) readReseller(ctx context.Context, c *call) (web.Answer, error) {
-	found, err := s.Resellers.Find(ctx, c.actor, c.id)
-	return s.reseller(c, found), err
+func (s *Server) readReseller(ctx context.Context, call *call) (web.Answer, error) {
+	found, err := s.Resellers.Find(ctx, call.actor, call.id)
+	return s.reseller(call, found), err
 }
 
-func (s *Server) updateReseller(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) updateReseller(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	changed, err := s.Resellers.Update(ctx, c.actor, c.id, reseller.ReadChanges(form))
-	return s.reseller(c, changed), err
+	changed, err := s.Resellers.Update(ctx, call.actor, call.id, reseller.ReadChanges(form))
+	return s.reseller(call, changed), err
 }
 
-func (s *Server) setResellerLevel(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) setResellerLevel(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	changed, err := s.Resellers.SetLevel(ctx, c.actor, c.id, reseller.ReadLevelRequest(form))
-	return s.reseller(c, changed), err
+	changed, err := s.Resellers.SetLevel(ctx, call.actor, call.id, reseller.ReadLevelRequest(form))
+	return s.reseller(call, changed), err
 }
 
-func (s *Server) renewReseller(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) renewReseller(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	renewed, err := s.Resellers.Renew(ctx, c.actor, c.id, reseller.ReadRenewRequest(form))
+	renewed, err := s.Resellers.Renew(ctx, call.actor, call.id, reseller.ReadRenewRequest(form))
 	now := s.DB.Now()
-	return web.Answer{Data: web.One(func(o *web.Object) { c.writePaid(o, &renewed, now) })}, err
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		call.writePaid(
+			object,
+			&renewed,
+			now,
+		)
+	})}, err
 }
 
-func (s *Server) reseller(c *call, r reseller.Reseller) web.Answer {
+func (s *Server) reseller(call *call, seller reseller.Reseller) web.Answer {
 	now := s.DB.Now()
-	return web.Answer{Data: web.One(func(o *web.Object) { c.writeReseller(o, &r, now) })}
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		call.writeReseller(
+			object,
+			&seller,
+			now,
+		)
+	})}
 }
 
 // writeReseller writes the fields of a reseller's record. Its status goes by its
 // own calendar, its times are the reader's.
-func (c *call) writeReseller(o *web.Object, r *reseller.Reseller, now time.Time) {
-	o.Int("id", r.ID)
-	o.String("name", r.Name)
-	o.String("email", r.Email)
-	o.Text("whatsapp", r.Whatsapp)
-	o.String("level", string(r.Level))
-	o.String("status", string(r.Standing(now)))
-	o.Int("credits", r.Credits)
-	writeRef(o, "plan", r.Plan.ID, r.Plan.Name)
-	o.Date("expires_at", r.Subscription.ExpiresOn)
-	o.Int("customers_count", r.Customers)
-	o.Time("created_at", r.CreatedAt, c.actor.Company.Zone)
+func (c *call) writeReseller(object *web.Object, seller *reseller.Reseller, now time.Time) {
+	object.Int("id", seller.ID)
+	object.String("name", seller.Name)
+	object.String("email", seller.Email)
+	object.Text("whatsapp", seller.Whatsapp)
+	object.String("level", string(seller.Level))
+	object.String("status", string(seller.Standing(now)))
+	object.Int("credits", seller.Credits)
+	writeRef(object, "plan", seller.Plan.ID, seller.Plan.Name)
+	object.Date("expires_at", seller.Subscription.ExpiresOn)
+	object.Int("customers_count", seller.Customers)
+	object.Time("created_at", seller.CreatedAt, c.actor.Company.Zone)
 }
 
-func (c *call) writePaid(o *web.Object, p *reseller.Paid, now time.Time) {
-	c.writeReseller(o, &p.Reseller, now)
-	o.Int("credits_spent", p.CreditsSpent)
-	o.Int("credits_balance", p.CreditsBalance)
+func (c *call) writePaid(object *web.Object, paid *reseller.Paid, now time.Time) {
+	c.writeReseller(object, &paid.Reseller, now)
+	object.Int("credits_spent", paid.CreditsSpent)
+	object.Int("credits_balance", paid.CreditsBalance)
 }
 
-func (s *Server) listSubscriptionPlans(ctx context.Context, c *call) (web.Answer, error) {
-	q := c.query()
-	p, f := q.Page(), reseller.ReadPlanFilter(q)
-	if err := q.Err(); err != nil {
+func (s *Server) listSubscriptionPlans(ctx context.Context, call *call) (web.Answer, error) {
+	query := call.query()
+	paging, filter := query.Page(), reseller.ReadPlanFilter(query)
+	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	list, total, err := s.Resellers.Plans(ctx, c.actor, f, p)
+	list, total, err := s.Resellers.Plans(ctx, call.actor, filter, paging)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	records := make([]subscriptionPlanRecord, len(list))
 	for i, plan := range list {
-		records[i] = s.subscriptionPlan(c, plan)
+		records[i] = s.subscriptionPlan(call, plan)
 	}
-	return page(c, p, total, web.JSON(records)), nil
+	return page(call, paging, total, web.JSON(records)), nil
 }
 
-func (s *Server) createSubscriptionPlan(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) createSubscriptionPlan(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	plan, err := s.Resellers.CreatePlan(ctx, c.actor, reseller.ReadNewPlan(form))
-	return web.Answer{Data: web.JSON(s.subscriptionPlan(c, plan))}, err
+	plan, err := s.Resellers.CreatePlan(ctx, call.actor, reseller.ReadNewPlan(form))
+	return web.Answer{Data: web.JSON(s.subscriptionPlan(call, plan))}, err
 }
 
-func (s *Server) readSubscriptionPlan(ctx context.Context, c *call) (web.Answer, error) {
-	plan, err := s.Resellers.FindPlan(ctx, c.actor, c.id)
-	return web.Answer{Data: web.JSON(s.subscriptionPlan(c, plan))}, err
+func (s *Server) readSubscriptionPlan(ctx context.Context, call *call) (web.Answer, error) {
+	plan, err := s.Resellers.FindPlan(ctx, call.actor, call.id)
+	return web.Answer{Data: web.JSON(s.subscriptionPlan(call, plan))}, err
 }
 
-func (s *Server) updateSubscriptionPlan(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) updateSubscriptionPlan(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	plan, err := s.Resellers.UpdatePlan(ctx, c.actor, c.id, reseller.ReadPlanChanges(form))
-	return web.Answer{Data: web.JSON(s.subscriptionPlan(c, plan))}, err
+	plan, err := s.Resellers.UpdatePlan(ctx, call.actor, call.id, reseller.ReadPlanChanges(form))
+	return web.Answer{Data: web.JSON(s.subscriptionPlan(call, plan))}, err
 }
 
 type subscriptionPlanRecord struct {
@@ -148,10 +171,18 @@ type subscriptionPlanRecord struct {
 	CreatedAt   string             `json:"created_at"`
 }
 
-func (s *Server) subscriptionPlan(c *call, p reseller.Plan) subscriptionPlanRecord {
+func (s *Server) subscriptionPlan(call *call, plan reseller.Plan) subscriptionPlanRecord {
 	return subscriptionPlanRecord{
-		ID: p.ID, Name: p.Name, Value: p.Value.String(), Credits: p.Credits, PeriodUnit: string(p.Period.Unit), PeriodCount: p.Period.Count,
-		TrialDays: p.TrialDays, Functions: p.Functions.Names(), SignupLink: s.Resellers.SignupLink(p), Active: p.Active,
-		CreatedAt: civil.Timestamp(p.CreatedAt, c.actor.Company.Zone),
+		ID:          plan.ID,
+		Name:        plan.Name,
+		Value:       plan.Value.String(),
+		Credits:     plan.Credits,
+		PeriodUnit:  string(plan.Period.Unit),
+		PeriodCount: plan.Period.Count,
+		TrialDays:   plan.TrialDays,
+		Functions:   plan.Functions.Names(),
+		SignupLink:  s.Resellers.SignupLink(plan),
+		Active:      plan.Active,
+		CreatedAt:   civil.Timestamp(plan.CreatedAt, call.actor.Company.Zone),
 	}
 }

@@ -37,18 +37,18 @@ type resellerRecord struct {
 // caller of its own, with half of the credits.
 func (c *caller) below(t *testing.T, name string, level account.Level) *caller {
 	t.Helper()
-	r := data[resellerRecord](t, c.call(t, http.MethodPost, "/resellers", fmt.Sprintf(
+	record := data[resellerRecord](t, c.call(t, http.MethodPost, "/resellers", fmt.Sprintf(
 		`{"name":%q,"email":"%s@example.com","type":"subscriber","plan_id":%d}`, name, name, c.planID(t))))
 	if level != account.LevelUser {
-		data[any](t, c.call(t, http.MethodPut, fmt.Sprintf("/resellers/%d/level", r.ID), fmt.Sprintf(`{"level":%q}`, level)))
+		data[any](t, c.call(t, http.MethodPut, fmt.Sprintf("/resellers/%d/level", record.ID), fmt.Sprintf(`{"level":%q}`, level)))
 	}
-	actor, err := c.Accounts.Actor(t.Context(), r.ID)
+	actor, err := c.Accounts.Actor(t.Context(), record.ID)
 	must(t, err)
 	token, plain, err := c.Accounts.CreateToken(t.Context(), actor, account.ReadNewToken(values("name", name)))
 	must(t, err)
 	balance, err := c.Resellers.Balance(t.Context(), c.actor)
 	must(t, err)
-	_, err = c.Resellers.Transfer(t.Context(), c.actor, r.ID, reseller.ReadCreditRequest(values("amount", fmt.Sprint(balance/2))))
+	_, err = c.Resellers.Transfer(t.Context(), c.actor, record.ID, reseller.ReadCreditRequest(values("amount", fmt.Sprint(balance/2))))
 	must(t, err)
 	made := &caller{c.service, actor, plain}
 	made.actor.TokenID = token.ID
@@ -62,9 +62,9 @@ func (c *caller) planID(t *testing.T) int64 {
 		must(t, err)
 		return list[0].ID
 	}
-	p, err := c.Resellers.CreatePlan(t.Context(), c.actor, reseller.ReadNewPlan(values("name", "Revenda", "value", "49.90", "credits", "1")))
+	plan, err := c.Resellers.CreatePlan(t.Context(), c.actor, reseller.ReadNewPlan(values("name", "Revenda", "value", "49.90", "credits", "1")))
 	must(t, err)
-	return p.ID
+	return plan.ID
 }
 
 // everyRow is all that the room may change.
@@ -88,8 +88,8 @@ func (s *service) everyRow(t *testing.T) string {
 // every operation on every other, and on itself.
 func TestNobodyReachesPastDirectResellers(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		root, stranger := s.newCaller(t), s.newCaller(t)
+		service := newService(t, engine)
+		root, stranger := service.newCaller(t), service.newCaller(t)
 		master := root.below(t, "master", account.LevelMaster)
 		low := master.below(t, "low", account.LevelReseller)
 		leaf, beside := low.below(t, "leaf", account.LevelUser), root.below(t, "beside", account.LevelReseller)
@@ -100,22 +100,22 @@ func TestNobodyReachesPastDirectResellers(t *testing.T) {
 		}
 		all := []*caller{root, stranger, master, low, leaf, beside}
 		plans := map[*caller]int64{}
-		for _, c := range all {
-			plans[c] = c.planID(t)
+		for _, caller := range all {
+			plans[caller] = caller.planID(t)
 		}
 		tried, allowed := 0, 0
 		try := func(who *caller, method, path, body string, want int) {
 			t.Helper()
-			before := s.everyRow(t)
-			a := who.call(t, method, path, body)
+			before := service.everyRow(t)
+			answer := who.call(t, method, path, body)
 			tried++
-			if a.status == http.StatusOK {
+			if answer.status == http.StatusOK {
 				allowed++
 			}
-			if a.status != want {
-				t.Errorf("company %d (%s) %s %s: %d %s, want %d", who.actor.Company.ID, levels[who], method, path, a.status, a.body, want)
+			if answer.status != want {
+				t.Errorf("company %d (%s) %s %s: %d %s, want %d", who.actor.Company.ID, levels[who], method, path, answer.status, answer.body, want)
 			}
-			if a.status != http.StatusOK && s.everyRow(t) != before {
+			if answer.status != http.StatusOK && service.everyRow(t) != before {
 				t.Errorf("company %d %s %s was refused and changed something", who.actor.Company.ID, method, path)
 			}
 		}
@@ -152,8 +152,8 @@ func TestNobodyReachesPastDirectResellers(t *testing.T) {
 		}
 		for who, want := range map[*caller][]string{root: {"beside", "master"}, master: {"low"}, low: {"leaf"}, beside: {}, stranger: {}} {
 			var names []string
-			for _, r := range data[[]resellerRecord](t, who.call(t, http.MethodGet, "/resellers", "")) {
-				names = append(names, r.Name)
+			for _, record := range data[[]resellerRecord](t, who.call(t, http.MethodGet, "/resellers", "")) {
+				names = append(names, record.Name)
 			}
 			if !slices.Equal(names, want) && len(names)+len(want) > 0 {
 				t.Errorf("company %d sees %v, want %v", who.actor.Company.ID, names, want)
@@ -164,14 +164,14 @@ func TestNobodyReachesPastDirectResellers(t *testing.T) {
 
 func TestResellerIsACompanyOfItsOwn(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		root := s.newCaller(t)
-		r := root.below(t, "beto", account.LevelUser)
-		mine := r.create(t, `{"name":"Ana"}`)
-		if a := root.call(t, http.MethodGet, fmt.Sprintf("/customers/%d", mine.ID), ""); a.status != 404 {
-			t.Errorf("the company above reads its reseller's customer: %d %s", a.status, a.body)
+		service := newService(t, engine)
+		root := service.newCaller(t)
+		caller := root.below(t, "beto", account.LevelUser)
+		mine := caller.create(t, `{"name":"Ana"}`)
+		if answer := root.call(t, http.MethodGet, fmt.Sprintf("/customers/%d", mine.ID), ""); answer.status != 404 {
+			t.Errorf("the company above reads its reseller's customer: %d %s", answer.status, answer.body)
 		}
-		got := data[resellerRecord](t, root.call(t, http.MethodGet, fmt.Sprintf("/resellers/%d", r.actor.Company.ID), ""))
+		got := data[resellerRecord](t, root.call(t, http.MethodGet, fmt.Sprintf("/resellers/%d", caller.actor.Company.ID), ""))
 		if got.CustomersCount != 1 || got.Credits != 49 || got.Status != "active" || got.ExpiresAt != "2026-02-28" {
 			t.Errorf("%+v", got)
 		}
@@ -195,10 +195,10 @@ func TestResellerIsACompanyOfItsOwn(t *testing.T) {
 
 // What was read can be sent back.
 func TestResellerAndPlanCanBeSentBack(t *testing.T) {
-	s := newService(t, sqldb.SQLite)
-	root := s.newCaller(t)
-	r := root.below(t, "beto", account.LevelUser)
-	for _, path := range []string{fmt.Sprintf("/resellers/%d", r.actor.Company.ID), fmt.Sprintf("/plans/%d", root.planID(t))} {
+	service := newService(t, sqldb.SQLite)
+	root := service.newCaller(t)
+	caller := root.below(t, "beto", account.LevelUser)
+	for _, path := range []string{fmt.Sprintf("/resellers/%d", caller.actor.Company.ID), fmt.Sprintf("/plans/%d", root.planID(t))} {
 		read := root.call(t, http.MethodGet, path, "")
 		record := strings.TrimSuffix(strings.TrimPrefix(read.body, `{"success":true,"data":`), "}")
 		if sent := root.call(t, http.MethodPut, path, record); sent.status != 200 || sent.body != read.body {
@@ -207,36 +207,36 @@ func TestResellerAndPlanCanBeSentBack(t *testing.T) {
 	}
 }
 
-func (c *caller) setFunctions(t *testing.T, f account.Functions) {
+func (c *caller) setFunctions(t *testing.T, functions account.Functions) {
 	t.Helper()
-	c.exec(t, `UPDATE companies SET functions = ? WHERE id = ?`, f.String(), c.actor.Company.ID)
+	c.exec(t, `UPDATE companies SET functions = ? WHERE id = ?`, functions.String(), c.actor.Company.ID)
 }
 
 func TestWithoutTheFunctionAPINothingIsServed(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		c.setFunctions(t, account.EveryFunction&^account.FunctionsOf(account.FunctionAPI))
+		caller := newService(t, engine).newCaller(t)
+		caller.setFunctions(t, account.EveryFunction&^account.FunctionsOf(account.FunctionAPI))
 		for _, op := range operations() {
-			c.call(t, op.Method, op.Path, string(op.Body)).want(t, 403, "functions: the company's subscription plan does not include api")
+			caller.call(t, op.Method, op.Path, string(op.Body)).want(t, 403, "functions: the company's subscription plan does not include api")
 		}
 	})
 }
 
 // Each operation that needs a function is refused without it, and only then.
 func TestFunctionsOpenTheirOperations(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
+	caller := newService(t, sqldb.SQLite).newCaller(t)
 	needed := map[account.Function]int{}
 	for _, op := range operations() {
-		r := c.routeOf(t, op.Method, op.Path)
-		for _, f := range account.FunctionCatalog[1:] {
-			c.setFunctions(t, account.EveryFunction&^account.FunctionsOf(f.Name))
-			a := c.call(t, op.Method, op.Path, string(op.Body))
-			refused := a.status == 403 && strings.HasSuffix(a.body, `does not include `+string(f.Name)+`"}`)
-			if refused != (r.function == f.Name) {
-				t.Errorf("%s without %s: %d %s", op.OperationID, f.Name, a.status, a.body)
+		route := caller.routeOf(t, op.Method, op.Path)
+		for _, entry := range account.FunctionCatalog[1:] {
+			caller.setFunctions(t, account.EveryFunction&^account.FunctionsOf(entry.Name))
+			answer := caller.call(t, op.Method, op.Path, string(op.Body))
+			refused := answer.status == 403 && strings.HasSuffix(answer.body, `does not include `+string(entry.Name)+`"}`)
+			if refused != (route.function == entry.Name) {
+				t.Errorf("%s without %s: %d %s", op.OperationID, entry.Name, answer.status, answer.body)
 			}
 			if refused {
-				needed[f.Name]++
+				needed[entry.Name]++
 			}
 		}
 	}
@@ -247,9 +247,9 @@ func TestFunctionsOpenTheirOperations(t *testing.T) {
 
 func (c *caller) routeOf(t *testing.T, method, path string) route {
 	t.Helper()
-	for _, r := range c.routes() {
-		if r.method == method && firstID.ReplaceAllString(path, "/{id}") == r.path {
-			return r
+	for _, route := range c.routes() {
+		if route.method == method && firstID.ReplaceAllString(path, "/{id}") == route.path {
+			return route
 		}
 	}
 	t.Fatalf("no route for %s %s", method, path)
@@ -260,47 +260,47 @@ func (c *caller) routeOf(t *testing.T, method, path string) route {
 // it is renewed.
 func TestExpiredAndSuspendedOnlyRead(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		root := s.newCaller(t)
-		c := root.below(t, "beto", account.LevelReseller) // until 28 February
+		service := newService(t, engine)
+		root := service.newCaller(t)
+		caller := root.below(t, "beto", account.LevelReseller) // until 28 February
 		for _, step := range []struct {
 			name, message string
 			begin         func() error
 		}{
 			{"expired", "status: the subscription expired on 2026-02-28; nothing can be changed until it is renewed", func() error {
-				s.clock.Set(time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)) // midnight in São Paulo
+				service.clock.Set(time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)) // midnight in São Paulo
 				return nil
 			}},
 			{"suspended", "status: the company is suspended; nothing can be changed until it is renewed", func() error {
-				_, err := s.Resellers.Suspend(t.Context(), root.actor, c.actor.Company.ID)
+				_, err := service.Resellers.Suspend(t.Context(), root.actor, caller.actor.Company.ID)
 				return err
 			}},
 		} {
-			if a := c.call(t, http.MethodPost, "/customers", `{"name":"Ana"}`); a.status != 200 {
-				t.Fatalf("before it is %s: %d %s", step.name, a.status, a.body)
+			if answer := caller.call(t, http.MethodPost, "/customers", `{"name":"Ana"}`); answer.status != 200 {
+				t.Fatalf("before it is %s: %d %s", step.name, answer.status, answer.body)
 			}
 			must(t, step.begin())
-			before := s.everyRow(t)
+			before := service.everyRow(t)
 			for _, op := range operations() {
-				a := c.call(t, op.Method, op.Path, string(op.Body))
+				answer := caller.call(t, op.Method, op.Path, string(op.Body))
 				if op.Method == http.MethodGet {
-					if a.status == 403 {
-						t.Errorf("%s: %s is %s", step.name, op.OperationID, a.body)
+					if answer.status == 403 {
+						t.Errorf("%s: %s is %s", step.name, op.OperationID, answer.body)
 					}
 					continue
 				}
-				a.want(t, 403, step.message)
+				answer.want(t, 403, step.message)
 			}
-			if got := data[accountRecord](t, c.call(t, http.MethodGet, "/account", "")); string(got.Company.Status) != step.name {
+			if got := data[accountRecord](t, caller.call(t, http.MethodGet, "/account", "")); string(got.Company.Status) != step.name {
 				t.Errorf("the account says %s", got.Company.Status)
 			}
-			if s.everyRow(t) != before || s.count(t, `SELECT count(*) FROM customers`) == 0 {
+			if service.everyRow(t) != before || service.count(t, `SELECT count(*) FROM customers`) == 0 {
 				t.Errorf("%s, and something was changed", step.name)
 			}
-			data[any](t, root.call(t, http.MethodPost, fmt.Sprintf("/resellers/%d/renew", c.actor.Company.ID), `{}`))
+			data[any](t, root.call(t, http.MethodPost, fmt.Sprintf("/resellers/%d/renew", caller.actor.Company.ID), `{}`))
 		}
-		if a := c.call(t, http.MethodPost, "/customers", `{"name":"Ana"}`); a.status != 200 {
-			t.Errorf("after the renewal: %d %s", a.status, a.body)
+		if answer := caller.call(t, http.MethodPost, "/customers", `{"name":"Ana"}`); answer.status != 200 {
+			t.Errorf("after the renewal: %d %s", answer.status, answer.body)
 		}
 	})
 }
@@ -319,10 +319,10 @@ func TestFunctionsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/resellers.md")
 	must(t, err)
 	var names []account.Function
-	for _, e := range account.FunctionCatalog {
-		names = append(names, e.Name)
-		if !strings.Contains(string(page), "`"+string(e.Name)+"`") {
-			t.Errorf("docs/resellers.md does not tell of %s", e.Name)
+	for _, entry := range account.FunctionCatalog {
+		names = append(names, entry.Name)
+		if !strings.Contains(string(page), "`"+string(entry.Name)+"`") {
+			t.Errorf("docs/resellers.md does not tell of %s", entry.Name)
 		}
 	}
 	if !slices.Equal(names, doc.Components.Schemas.Function.Enum) {
@@ -333,20 +333,20 @@ func TestFunctionsAreDocumented(t *testing.T) {
 // The account tells how the company itself stands, and nothing of the company
 // above it, of the plan that one sells, or of credits.
 func TestAccountTellsOnlyItsOwnStanding(t *testing.T) {
-	s := newService(t, sqldb.SQLite)
-	root := s.newCaller(t)
-	_, err := s.Accounts.SetCompany(t.Context(), account.System(root.actor.Company, "test"), account.ReadCompanyDraft(values("whatsapp", "11 98765-4321")))
+	service := newService(t, sqldb.SQLite)
+	root := service.newCaller(t)
+	_, err := service.Accounts.SetCompany(t.Context(), account.System(root.actor.Company, "test"), account.ReadCompanyDraft(values("whatsapp", "11 98765-4321")))
 	must(t, err)
-	c := root.below(t, "beto", account.LevelReseller)
-	a := c.call(t, http.MethodGet, "/account", "")
-	got := data[map[string]map[string]any](t, a)
+	caller := root.below(t, "beto", account.LevelReseller)
+	answer := caller.call(t, http.MethodGet, "/account", "")
+	got := data[map[string]map[string]any](t, answer)
 	want := []string{"created_at", "expires_at", "functions", "id", "level", "name", "status", "timezone"}
-	if fields := slices.Sorted(maps.Keys(got["company"])); !slices.Equal(fields, want) || got["company"]["id"] != float64(c.actor.Company.ID) {
-		t.Errorf("the company has %v: %s", fields, a.body)
+	if fields := slices.Sorted(maps.Keys(got["company"])); !slices.Equal(fields, want) || got["company"]["id"] != float64(caller.actor.Company.ID) {
+		t.Errorf("the company has %v: %s", fields, answer.body)
 	}
 	for _, secret := range []string{root.actor.Company.Name, "paula", "5511987654321", "Revenda", "credits", "plan", "parent"} {
-		if strings.Contains(a.body, secret) {
-			t.Errorf("the account of a reseller tells %q: %s", secret, a.body)
+		if strings.Contains(answer.body, secret) {
+			t.Errorf("the account of a reseller tells %q: %s", secret, answer.body)
 		}
 	}
 	if top := data[accountRecord](t, root.call(t, http.MethodGet, "/account", "")); top.Company.ExpiresAt != nil || top.Company.Status != account.StandingActive {

@@ -61,8 +61,8 @@ GET /dashboard user
 func TestRoutesAreThe39OfTheSeed(t *testing.T) {
 	want := strings.Split(strings.TrimSpace(seed), "\n")
 	var got []string
-	for _, r := range new(Server).seed() {
-		got = append(got, fmt.Sprintf("%s %s %s", r.method, r.path, r.level))
+	for _, route := range new(Server).seed() {
+		got = append(got, fmt.Sprintf("%s %s %s", route.method, route.path, route.level))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -84,8 +84,8 @@ POST /payments/{id}/refund user
 func TestExtensionsAreListedAndTagged(t *testing.T) {
 	want := strings.Split(strings.TrimSpace(extensionList), "\n")
 	var got []string
-	for _, r := range new(Server).extensions() {
-		got = append(got, fmt.Sprintf("%s %s %s", r.method, r.path, r.level))
+	for _, extension := range new(Server).extensions() {
+		got = append(got, fmt.Sprintf("%s %s %s", extension.method, extension.path, extension.level))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -94,27 +94,27 @@ func TestExtensionsAreListedAndTagged(t *testing.T) {
 		Paths map[string]map[string]json.RawMessage
 	}
 	must(t, json.Unmarshal(openapi.JSON(), &doc))
-	tagged := func(r route) bool {
+	tagged := func(route route) bool {
 		var operation struct{ Tags []string }
-		must(t, json.Unmarshal(doc.Paths[r.path][strings.ToLower(r.method)], &operation))
+		must(t, json.Unmarshal(doc.Paths[route.path][strings.ToLower(route.method)], &operation))
 		return slices.Equal(operation.Tags, []string{"Extensions"})
 	}
-	for _, r := range new(Server).extensions() {
-		if !tagged(r) {
-			t.Errorf("%s %s is not tagged Extensions", r.method, r.path)
+	for _, extension := range new(Server).extensions() {
+		if !tagged(extension) {
+			t.Errorf("%s %s is not tagged Extensions", extension.method, extension.path)
 		}
 	}
-	for _, r := range new(Server).seed() {
-		if tagged(r) {
-			t.Errorf("%s %s is of the seed, and tagged Extensions", r.method, r.path)
+	for _, route := range new(Server).seed() {
+		if tagged(route) {
+			t.Errorf("%s %s is of the seed, and tagged Extensions", route.method, route.path)
 		}
 	}
 }
 
 func TestRouteSaysWhatItsIDNames(t *testing.T) {
-	for _, r := range new(Server).routes() {
-		if strings.Contains(r.path, "{id}") != (r.record != "") {
-			t.Errorf("%s %s: the id is of a %q", r.method, r.path, r.record)
+	for _, route := range new(Server).routes() {
+		if strings.Contains(route.path, "{id}") != (route.record != "") {
+			t.Errorf("%s %s: the id is of a %q", route.method, route.path, route.record)
 		}
 	}
 }
@@ -141,18 +141,18 @@ func TestWhatIsServedIsWhatIsDocumented(t *testing.T) {
 }
 
 func TestLevelBelowTheOperationsIsForbidden(t *testing.T) {
-	s := newService(t, sqldb.SQLite)
-	raised := s.paths["/account"][http.MethodGet]
+	service := newService(t, sqldb.SQLite)
+	raised := service.paths["/account"][http.MethodGet]
 	raised.level = account.LevelMaster
-	s.paths["/account"][http.MethodGet] = raised
+	service.paths["/account"][http.MethodGet] = raised
 	for level, want := range map[account.Level]int{
 		account.LevelUser: 403, account.LevelReseller: 403, account.LevelMaster: 200, account.LevelUltraMaster: 200,
 	} {
-		c := s.newCaller(t, "level", string(level))
+		caller := service.newCaller(t, "level", string(level))
 		w := httptest.NewRecorder() // the document has no 403 for this operation
 		r := httptest.NewRequest(http.MethodGet, Prefix+"/account", nil)
-		r.Header.Set("Authorization", "Bearer "+c.token)
-		s.ServeHTTP(w, r)
+		r.Header.Set("Authorization", "Bearer "+caller.token)
+		service.ServeHTTP(w, r)
 		a := answer{w.Code, w.Header(), w.Body.String()}
 		if a.wantEnvelope(t); a.status != want {
 			t.Errorf("%s: %d %s, want %d", level, a.status, a.body, want)

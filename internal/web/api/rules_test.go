@@ -14,8 +14,8 @@ import (
 
 func TestAuthenticationComesBeforeEverything(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		c := s.newCaller(t)
+		service := newService(t, engine)
+		caller := service.newCaller(t)
 		for _, request := range [][3]string{
 			{"GET", "/nowhere", ""},
 			{"GET", "", ""},
@@ -26,33 +26,33 @@ func TestAuthenticationComesBeforeEverything(t *testing.T) {
 			{"POST", "/customers", strings.Repeat(" ", maxBody+1)},
 			{"GET", "/customers?status=xyz", ""},
 		} {
-			a := s.send(t, request[0], request[1], strings.NewReader(request[2]))
-			if a.status != 401 || a.body != `{"success":false,"message":"Unauthenticated"}` || a.header.Get("Www-Authenticate") != "Bearer" {
-				t.Errorf("%s %s: %d %s", request[0], request[1], a.status, a.body)
+			answer := service.send(t, request[0], request[1], strings.NewReader(request[2]))
+			if answer.status != 401 || answer.body != `{"success":false,"message":"Unauthenticated"}` || answer.header.Get("Www-Authenticate") != "Bearer" {
+				t.Errorf("%s %s: %d %s", request[0], request[1], answer.status, answer.body)
 			}
 		}
 		for _, header := range []string{
-			"", "Bearer", "Bearer ", c.token, "Basic " + c.token, "Bearer  " + c.token, "Bearer\t" + c.token, "Bearer " + c.token + " x",
-			"Bearer " + c.token[:44], "Bearer cart_" + strings.Repeat("0", 40), "Token " + c.token,
+			"", "Bearer", "Bearer ", caller.token, "Basic " + caller.token, "Bearer  " + caller.token, "Bearer\t" + caller.token, "Bearer " + caller.token + " x",
+			"Bearer " + caller.token[:44], "Bearer cart_" + strings.Repeat("0", 40), "Token " + caller.token,
 		} {
-			s.send(t, "GET", "/account", nil, "Authorization", header).want(t, 401, "Unauthenticated")
+			service.send(t, "GET", "/account", nil, "Authorization", header).want(t, 401, "Unauthenticated")
 		}
-		if a := s.send(t, "GET", "/account", nil, "Authorization", "bearer "+c.token); a.status != 200 {
-			t.Errorf("the scheme in lower case: %d %s", a.status, a.body)
+		if answer := service.send(t, "GET", "/account", nil, "Authorization", "bearer "+caller.token); answer.status != 200 {
+			t.Errorf("the scheme in lower case: %d %s", answer.status, answer.body)
 		}
-		must(t, s.Accounts.DeleteToken(t.Context(), c.actor, c.actor.TokenID))
-		c.call(t, "GET", "/account", "").want(t, 401, "Unauthenticated")
+		must(t, service.Accounts.DeleteToken(t.Context(), caller.actor, caller.actor.TokenID))
+		caller.call(t, "GET", "/account", "").want(t, 401, "Unauthenticated")
 	})
 }
 
 func TestUnknownPathIsNotFound(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
-	c.create(t, `{"name":"Ana","plan_id":1}`)
+	caller := newService(t, sqldb.SQLite).newCaller(t)
+	caller.create(t, `{"name":"Ana","plan_id":1}`)
 	for _, path := range []string{
 		"", "/", "/nowhere", "/Customers", "/customers/", "//customers", "/customers//", "/customers//1", "/customers/1/", "/customers/1/nowhere",
 		"/customers%2F1", "/./customers", "/../v1/customers", "/customers/../account", "/customers/%2e%2e/account", "/customers/1/renew-due-date/",
 	} {
-		c.call(t, "GET", path, "").want(t, 404, "path not found")
+		caller.call(t, "GET", path, "").want(t, 404, "path not found")
 	}
 }
 
@@ -60,21 +60,21 @@ func TestUnknownPathIsNotFound(t *testing.T) {
 // exist, whatever it looks like.
 func TestOddIDIsNotFound(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		c.create(t, `{"name":"Ana","plan_id":1}`)
-		c.create(t, `{"name":"Bia","plan_id":1}`)
+		caller := newService(t, engine).newCaller(t)
+		caller.create(t, `{"name":"Ana","plan_id":1}`)
+		caller.create(t, `{"name":"Bia","plan_id":1}`)
 		for _, id := range []string{
 			"0", "-1", "+1", "%2B1", "abc", "1.5", "1.0", "1e0", "0x1", "1_", "%201", "1%20", "1%2F2", "1%2Finvoices", "%EF%BC%91", "1;a=b",
 			"9223372036854775807", "9223372036854775808", "18446744073709551617", strings.Repeat("9", 300),
 		} {
 			for method, body := range map[string]string{"GET": "", "PUT": `{"name":"Eva"}`, "DELETE": ""} {
-				c.call(t, method, "/customers/"+id, body).want(t, 404, "customer not found")
+				caller.call(t, method, "/customers/"+id, body).want(t, 404, "customer not found")
 			}
-			c.call(t, "POST", "/customers/"+id+"/renew-due-date", "").want(t, 404, "customer not found")
+			caller.call(t, "POST", "/customers/"+id+"/renew-due-date", "").want(t, 404, "customer not found")
 		}
-		c.call(t, "GET", "/customers/1%00", "").want(t, 404, "customer not found") // no database could store it
+		caller.call(t, "GET", "/customers/1%00", "").want(t, 404, "customer not found") // no database could store it
 		for id, name := range map[string]string{"1": "Ana", "%31": "Ana", "2": "Bia"} {
-			if got := data[record](t, c.call(t, "GET", "/customers/"+id, "")); got.Name != name || *got.DueDate != "2026-02-28" {
+			if got := data[record](t, caller.call(t, "GET", "/customers/"+id, "")); got.Name != name || *got.DueDate != "2026-02-28" {
 				t.Errorf("customer %s is %+v", id, got)
 			}
 		}
@@ -82,7 +82,7 @@ func TestOddIDIsNotFound(t *testing.T) {
 }
 
 func TestWrongMethodTellsTheRightOnes(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
+	caller := newService(t, sqldb.SQLite).newCaller(t)
 	for _, r := range []struct{ method, path, allow string }{
 		{"PATCH", "/customers", "GET, HEAD, POST"},
 		{"DELETE", "/customers", "GET, HEAD, POST"},
@@ -94,21 +94,21 @@ func TestWrongMethodTellsTheRightOnes(t *testing.T) {
 		{"POST", "/customer-plans", "GET, HEAD"},
 		{"BREW", "/products/1", "GET, HEAD"},
 	} {
-		a := c.call(t, r.method, r.path, "")
+		answer := caller.call(t, r.method, r.path, "")
 		if r.method != "HEAD" {
-			a.want(t, 405, "method not allowed; allowed: "+r.allow)
+			answer.want(t, 405, "method not allowed; allowed: "+r.allow)
 		}
-		if a.status != 405 || a.header.Get("Allow") != r.allow {
-			t.Errorf("%s %s: %d, Allow %q; want %q", r.method, r.path, a.status, a.header.Get("Allow"), r.allow)
+		if answer.status != 405 || answer.header.Get("Allow") != r.allow {
+			t.Errorf("%s %s: %d, Allow %q; want %q", r.method, r.path, answer.status, answer.header.Get("Allow"), r.allow)
 		}
 	}
 }
 
 func TestHeadIsGetWithoutABody(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
-	c.create(t, `{"name":"Ana"}`)
+	caller := newService(t, sqldb.SQLite).newCaller(t)
+	caller.create(t, `{"name":"Ana"}`)
 	for _, path := range []string{"/account", "/customers", "/customers/1", "/customers/9", "/nowhere"} {
-		get, head := c.call(t, "GET", path, ""), c.call(t, "HEAD", path, "")
+		get, head := caller.call(t, "GET", path, ""), caller.call(t, "HEAD", path, "")
 		if head.status != get.status || head.body != "" || head.header.Get("Content-Length") != fmt.Sprint(len(get.body)) {
 			t.Errorf("%s: HEAD %d of %s bytes %q, GET %d of %d", path, head.status, head.header.Get("Content-Length"), head.body, get.status, len(get.body))
 		}
@@ -116,33 +116,33 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 }
 
 func TestBodyMayHaveOneMiB(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
+	caller := newService(t, sqldb.SQLite).newCaller(t)
 	full := `{"name":"Ana"` + strings.Repeat(" ", maxBody-len(`{"name":"Ana"}`)) + `}`
-	c.create(t, full)
-	c.call(t, "POST", "/customers", full+" ").want(t, 413, "the body must not be larger than 1 MiB")
+	caller.create(t, full)
+	caller.call(t, "POST", "/customers", full+" ").want(t, 413, "the body must not be larger than 1 MiB")
 	unknown := struct{ *strings.Reader }{strings.NewReader(full + " ")} // the client sends it in chunks
-	c.send(t, "POST", "/customers", unknown, "Authorization", "Bearer "+c.token).want(t, 413, "the body must not be larger than 1 MiB")
-	if n := c.count(t, `SELECT count(*) FROM customers`); n != 1 {
+	caller.send(t, "POST", "/customers", unknown, "Authorization", "Bearer "+caller.token).want(t, 413, "the body must not be larger than 1 MiB")
+	if n := caller.count(t, `SELECT count(*) FROM customers`); n != 1 {
 		t.Errorf("%d customers, want one", n)
 	}
 }
 
 func TestContentTypeMustBeJSON(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
+	caller := newService(t, sqldb.SQLite).newCaller(t)
 	for _, refused := range []string{"text/plain", "application/x-www-form-urlencoded", "", "json", "application/jsonx", "text/json; charset"} {
-		c.call(t, "POST", "/customers", `{"name":"Ana"}`, "Content-Type", refused).want(t, 415, "send the body as JSON, with Content-Type: application/json")
+		caller.call(t, "POST", "/customers", `{"name":"Ana"}`, "Content-Type", refused).want(t, 415, "send the body as JSON, with Content-Type: application/json")
 	}
 	for _, taken := range []string{"application/json; charset=utf-8", "Application/JSON", "application/merge-patch+json"} {
-		if a := c.call(t, "POST", "/customers", `{"name":"Ana"}`, "Content-Type", taken); a.status != 200 {
-			t.Errorf("%s: %d %s", taken, a.status, a.body)
+		if answer := caller.call(t, "POST", "/customers", `{"name":"Ana"}`, "Content-Type", taken); answer.status != 200 {
+			t.Errorf("%s: %d %s", taken, answer.status, answer.body)
 		}
 	}
 	// No body has no type.
-	c.call(t, "POST", "/customers", "", "Content-Type", "text/plain").want(t, 422, "name: is required")
+	caller.call(t, "POST", "/customers", "", "Content-Type", "text/plain").want(t, 422, "name: is required")
 }
 
 func TestMalformedJSONIsToldByLineAndColumn(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
+	caller := newService(t, sqldb.SQLite).newCaller(t)
 	for body, want := range map[string]string{
 		"{":                            "malformed JSON at line 1, column 1: unexpected end of JSON input",
 		"{\n  \"name\": \"Ana\",\n}":   "malformed JSON at line 3, column 1: invalid character '}' looking for beginning of object key string",
@@ -155,13 +155,13 @@ func TestMalformedJSONIsToldByLineAndColumn(t *testing.T) {
 		"\"Ana\"":                      "the body must be a JSON object",
 		"[]":                           "the body must be a JSON object",
 	} {
-		c.call(t, "POST", "/customers", body).want(t, 422, want)
+		caller.call(t, "POST", "/customers", body).want(t, 422, want)
 	}
 }
 
 func TestInvalidFieldsAreToldAllAtOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
+		caller := newService(t, engine).newCaller(t)
 		for body, want := range map[string]string{
 			`{"email":"ana@"}`: `{"success":false,"message":"name: is required","errors":{"name":["is required"],"email":["must be a valid e-mail address"]}}`,
 			`{"name":"Ana","plan_id":99,"emial":"a"}`: `{"success":false,"message":"plan_id: does not exist",` +
@@ -170,11 +170,11 @@ func TestInvalidFieldsAreToldAllAtOnce(t *testing.T) {
 				`"errors":{"due_date":["must be a date in the form YYYY-MM-DD"]}}`,
 			`{"name":"Ana","<b>\u2028":1}`: `{"success":false,"message":"\u003cb\u003e\u2028: unknown field","errors":{"\u003cb\u003e\u2028":["unknown field"]}}`,
 		} {
-			if a := c.call(t, "POST", "/customers", body); a.status != 422 || a.body != want {
-				t.Errorf("%s: %d %s\nwant %s", body, a.status, a.body, want)
+			if answer := caller.call(t, "POST", "/customers", body); answer.status != 422 || answer.body != want {
+				t.Errorf("%s: %d %s\nwant %s", body, answer.status, answer.body, want)
 			}
 		}
-		if n := c.count(t, `SELECT count(*) FROM customers`); n != 0 {
+		if n := caller.count(t, `SELECT count(*) FROM customers`); n != 0 {
 			t.Errorf("%d customers were made", n)
 		}
 	})
@@ -182,25 +182,25 @@ func TestInvalidFieldsAreToldAllAtOnce(t *testing.T) {
 
 func TestWhatWasReadCanBeSentBack(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		c.create(t, `{"name":"Ana","whatsapp":"11987654321","usuario":"ana","plan_id":1,"notes":"a\nb","external_id":"7"}`)
-		renewed := c.call(t, "POST", "/customers/1/renew-due-date", "")
-		events := c.count(t, `SELECT count(*) FROM events`)
-		c.clock.Advance(time.Hour)
-		listed := c.call(t, "GET", "/customers?invoices_limit=0", "")
-		for _, read := range []answer{renewed, c.call(t, "GET", "/customers/1", ""), listed} {
+		caller := newService(t, engine).newCaller(t)
+		caller.create(t, `{"name":"Ana","whatsapp":"11987654321","usuario":"ana","plan_id":1,"notes":"a\nb","external_id":"7"}`)
+		renewed := caller.call(t, "POST", "/customers/1/renew-due-date", "")
+		events := caller.count(t, `SELECT count(*) FROM events`)
+		caller.clock.Advance(time.Hour)
+		listed := caller.call(t, "GET", "/customers?invoices_limit=0", "")
+		for _, read := range []answer{renewed, caller.call(t, "GET", "/customers/1", ""), listed} {
 			body := strings.TrimSuffix(strings.TrimPrefix(read.body, `{"success":true,"data":`), `}`)
 			if read.body == listed.body {
 				body = regexp.MustCompile(`^\[(.*)\],"meta":.*$`).FindStringSubmatch(body)[1]
 			}
-			if a := c.call(t, "PUT", "/customers/1", body); a.status != 200 {
-				t.Errorf("%s sent back: %d %s", body, a.status, a.body)
+			if answer := caller.call(t, "PUT", "/customers/1", body); answer.status != 200 {
+				t.Errorf("%s sent back: %d %s", body, answer.status, answer.body)
 			}
 		}
-		if n := c.count(t, `SELECT count(*) FROM events`); n != events {
+		if n := caller.count(t, `SELECT count(*) FROM events`); n != events {
 			t.Errorf("%d events, want the %d from before", n, events)
 		}
-		if again := c.call(t, "GET", "/customers/1", ""); !strings.Contains(renewed.body, strings.TrimSuffix(again.body, "}}")) {
+		if again := caller.call(t, "GET", "/customers/1", ""); !strings.Contains(renewed.body, strings.TrimSuffix(again.body, "}}")) {
 			t.Errorf("the record is %s\nand was %s", again.body, renewed.body)
 		}
 	})
@@ -208,16 +208,16 @@ func TestWhatWasReadCanBeSentBack(t *testing.T) {
 
 func TestInputIsLenientWhereItIsHarmless(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		got := c.create(t, `{"name":"Ana","plan_id":"1","product_id":"","email":"","usuario":null,"whatsapp":11987654321,"data_de_vencimento":"","external_id":7}`)
+		caller := newService(t, engine).newCaller(t)
+		got := caller.create(t, `{"name":"Ana","plan_id":"1","product_id":"","email":"","usuario":null,"whatsapp":11987654321,"data_de_vencimento":"","external_id":7}`)
 		if got.Plan == nil || got.Plan.ID != 1 || got.Email != nil || got.Usuario != nil || *got.Whatsapp != "5511987654321" || *got.DueDate != "2026-02-28" {
 			t.Errorf("made %+v", got)
 		}
-		c.call(t, "PUT", "/customers/1", `{"plan_id":"","whatsapp":null,"data_de_vencimento":""}`)
-		if got := data[record](t, c.call(t, "GET", "/customers/1", "")); got.Plan != nil || got.Whatsapp != nil || got.DueDate != nil {
+		caller.call(t, "PUT", "/customers/1", `{"plan_id":"","whatsapp":null,"data_de_vencimento":""}`)
+		if got := data[record](t, caller.call(t, "GET", "/customers/1", "")); got.Plan != nil || got.Whatsapp != nil || got.DueDate != nil {
 			t.Errorf("cleared %+v", got)
 		}
-		if list := data[[]record](t, c.call(t, "GET", "/customers?status=&plan_id=&due_from=&search=&nonsense=1&external_id=7", "")); len(list) != 1 {
+		if list := data[[]record](t, caller.call(t, "GET", "/customers?status=&plan_id=&due_from=&search=&nonsense=1&external_id=7", "")); len(list) != 1 {
 			t.Errorf("empty filters leave %v", list)
 		}
 	})
@@ -225,10 +225,10 @@ func TestInputIsLenientWhereItIsHarmless(t *testing.T) {
 
 func TestPagingIsAdjustedAndNeverRefused(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		c, empty := s.newCaller(t), s.newCaller(t)
+		service := newService(t, engine)
+		caller, empty := service.newCaller(t), service.newCaller(t)
 		for range 3 {
-			c.create(t, `{"name":"Ana"}`)
+			caller.create(t, `{"name":"Ana"}`)
 		}
 		for query, want := range map[string]struct {
 			perPage, page, last int64
@@ -256,9 +256,9 @@ func TestPagingIsAdjustedAndNeverRefused(t *testing.T) {
 			"status=ativo&per_page=2&page=9": {2, 9, 2, "[]"},
 			"external_id=nobody&page=2":      {50, 2, 1, "[]"},
 		} {
-			a := c.call(t, "GET", "/customers?"+query, "")
+			answer := caller.call(t, "GET", "/customers?"+query, "")
 			ids := []int64{}
-			for _, r := range data[[]record](t, a) {
+			for _, r := range data[[]record](t, answer) {
 				ids = append(ids, r.ID)
 			}
 			total := 3
@@ -266,21 +266,21 @@ func TestPagingIsAdjustedAndNeverRefused(t *testing.T) {
 				total = 0
 			}
 			meta := fmt.Sprintf(`"meta":{"total":%d,"per_page":%d,"current_page":%d,"last_page":%d,"company_id":1}}`, total, want.perPage, want.page, want.last)
-			if !strings.HasSuffix(a.body, meta) || fmt.Sprint(ids) != want.ids {
-				t.Errorf("%s: %v of %s\nwant %s of %s", query, ids, a.body[strings.LastIndex(a.body, `"meta"`):], want.ids, meta)
+			if !strings.HasSuffix(answer.body, meta) || fmt.Sprint(ids) != want.ids {
+				t.Errorf("%s: %v of %s\nwant %s of %s", query, ids, answer.body[strings.LastIndex(answer.body, `"meta"`):], want.ids, meta)
 			}
 		}
 		for _, path := range []string{"/customers", "/invoices"} {
-			if a := empty.call(t, "GET", path, ""); !strings.HasSuffix(a.body, `"data":[],"meta":{"total":0,"per_page":50,"current_page":1,"last_page":1,"company_id":2}}`) {
-				t.Errorf("%s of a new company: %s", path, a.body)
+			if answer := empty.call(t, "GET", path, ""); !strings.HasSuffix(answer.body, `"data":[],"meta":{"total":0,"per_page":50,"current_page":1,"last_page":1,"company_id":2}}`) {
+				t.Errorf("%s of a new company: %s", path, answer.body)
 			}
 		}
 	})
 }
 
 func TestUnknownFilterValueIsRefused(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
-	c.create(t, `{"name":"Ana"}`)
+	caller := newService(t, sqldb.SQLite).newCaller(t)
+	caller.create(t, `{"name":"Ana"}`)
 	for path, want := range map[string]string{
 		"/customers?status=xyz":                         "status: must be one of: Ativo, Vence hoje, Vencido, Cancelado",
 		"/customers?due_from=31/12":                     "due_from: must be a date in the form YYYY-MM-DD",
@@ -298,20 +298,20 @@ func TestUnknownFilterValueIsRefused(t *testing.T) {
 		"/customers/1/invoices?due_from=x":              "due_from: must be a date in the form YYYY-MM-DD",
 		"/dashboard?month=2026":                         "month: must be a month in the form YYYY-MM",
 	} {
-		c.call(t, "GET", path, "").want(t, 422, want)
+		caller.call(t, "GET", path, "").want(t, 422, want)
 	}
 }
 
 func TestStatusFilterIsReadLeniently(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
+		caller := newService(t, engine).newCaller(t)
 		for i, due := range []string{"2026-02-01", "2026-01-31", "2026-01-30"} {
-			c.create(t, fmt.Sprintf(`{"name":"%d","data_de_vencimento":%q}`, i, due))
+			caller.create(t, fmt.Sprintf(`{"name":"%d","data_de_vencimento":%q}`, i, due))
 		}
 		for filter, want := range map[string]string{
 			"ativo": "Ativo", "ATIVO": "Ativo", "vence hoje": "Vence hoje", "vence_hoje": "Vence hoje", "Vence_Hoje": "Vence hoje", "Vencido": "Vencido",
 		} {
-			list := data[[]record](t, c.call(t, "GET", "/customers?status="+url.QueryEscape(filter), ""))
+			list := data[[]record](t, caller.call(t, "GET", "/customers?status="+url.QueryEscape(filter), ""))
 			if len(list) != 1 || list[0].Status != want {
 				t.Errorf("%s: %+v", filter, list)
 			}
@@ -321,13 +321,13 @@ func TestStatusFilterIsReadLeniently(t *testing.T) {
 
 func TestDateTimesBearTheCompanysOffset(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
+		service := newService(t, engine)
 		for zone, want := range map[string]string{
 			"UTC": "2026-01-31T12:00:00+00:00", "America/Noronha": "2026-01-31T10:00:00-02:00", "Asia/Kathmandu": "2026-01-31T17:45:00+05:45",
 		} {
-			c := s.newCaller(t, "timezone", zone)
-			plan, product := c.call(t, "GET", "/customer-plans", "").body, c.call(t, "GET", "/products", "").body
-			for _, body := range []string{c.call(t, "POST", "/customers", `{"name":"Ana"}`).body, plan, product, c.call(t, "GET", "/account", "").body} {
+			caller := service.newCaller(t, "timezone", zone)
+			plan, product := caller.call(t, "GET", "/customer-plans", "").body, caller.call(t, "GET", "/products", "").body
+			for _, body := range []string{caller.call(t, "POST", "/customers", `{"name":"Ana"}`).body, plan, product, caller.call(t, "GET", "/account", "").body} {
 				if !strings.Contains(body, `"created_at":"`+want+`"`) {
 					t.Errorf("%s: %s", zone, body)
 				}
@@ -337,19 +337,19 @@ func TestDateTimesBearTheCompanysOffset(t *testing.T) {
 }
 
 func TestRequestIDIsTheCallersIfItIsSane(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
+	caller := newService(t, sqldb.SQLite).newCaller(t)
 	sane := "01K3V8-QZ_5N.7W:4T"
 	for _, path := range []string{"/account", "/nowhere"} {
-		if got := c.call(t, "GET", path, "", "X-Request-Id", sane).header.Get("X-Request-Id"); got != sane {
+		if got := caller.call(t, "GET", path, "", "X-Request-Id", sane).header.Get("X-Request-Id"); got != sane {
 			t.Errorf("%s became %s", sane, got)
 		}
 	}
-	if got := c.send(t, "GET", "/account", nil, "X-Request-Id", sane).header.Get("X-Request-Id"); got != sane {
+	if got := caller.send(t, "GET", "/account", nil, "X-Request-Id", sane).header.Get("X-Request-Id"); got != sane {
 		t.Errorf("without a token %s became %s", sane, got)
 	}
 	seen := map[string]bool{}
 	for _, odd := range []string{"", "a b", "é", "a\tb", strings.Repeat("a", 129), `"`} {
-		got := c.call(t, "GET", "/account", "", "X-Request-Id", odd).header.Get("X-Request-Id")
+		got := caller.call(t, "GET", "/account", "", "X-Request-Id", odd).header.Get("X-Request-Id")
 		if got == odd || seen[got] {
 			t.Errorf("%q became %q", odd, got)
 		}
@@ -359,17 +359,17 @@ func TestRequestIDIsTheCallersIfItIsSane(t *testing.T) {
 
 func TestCustomerGoesFromEndToEnd(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		made := c.create(t, `{"name":"Ana","plan_id":1}`)
-		renewed := data[record](t, c.call(t, "POST", "/customers/1/renew-due-date", ""))
+		caller := newService(t, engine).newCaller(t)
+		made := caller.create(t, `{"name":"Ana","plan_id":1}`)
+		renewed := data[record](t, caller.call(t, "POST", "/customers/1/renew-due-date", ""))
 		if *made.DueDate != "2026-02-28" || *renewed.Previous != "2026-02-28" || *renewed.DueDate != "2026-03-31" {
 			t.Errorf("made %+v, renewed %+v", made, renewed)
 		}
-		c.call(t, "POST", "/customers/1/renew-due-date", `{"months":2}`).want(t, 422, "months: unknown field")
-		c.call(t, "DELETE", "/customers/1", "").want(t, 200, "customer deleted")
-		c.call(t, "GET", "/customers/1", "").want(t, 404, "customer not found")
-		c.call(t, "DELETE", "/customers/1", "").want(t, 404, "customer not found")
-		if list := data[[]record](t, c.call(t, "GET", "/customers", "")); len(list) != 0 {
+		caller.call(t, "POST", "/customers/1/renew-due-date", `{"months":2}`).want(t, 422, "months: unknown field")
+		caller.call(t, "DELETE", "/customers/1", "").want(t, 200, "customer deleted")
+		caller.call(t, "GET", "/customers/1", "").want(t, 404, "customer not found")
+		caller.call(t, "DELETE", "/customers/1", "").want(t, 404, "customer not found")
+		if list := data[[]record](t, caller.call(t, "GET", "/customers", "")); len(list) != 0 {
 			t.Errorf("customers %+v, want none", list)
 		}
 	})

@@ -89,7 +89,7 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
 	accounts, invoices := account.New(db, account.Config{CallsPerMinute: limit}), billing.New(db, events, customers)
 	webhooks := webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: delays})
-	s := New(Deps{
+	server := New(Deps{
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers,
 		Billing: invoices, Dashboard: dashboard.New(db), Webhooks: webhooks,
 		Resellers: reseller.New(db, accounts, "https://clientes.example.com"),
@@ -98,19 +98,19 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 		}),
 		Idempotency: idempotency.New(db, box),
 	})
-	served := httptest.NewServer(web.Observe(s, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
+	served := httptest.NewServer(web.Observe(server, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
 	client := served.Client()
 	client.Transport = openapitest.New(t).Transport(client.Transport)
-	return &service{s, clock, served.URL, client}
+	return &service{server, clock, served.URL, client}
 }
 
 // testCAs trusts the certificate of every httptest server.
 var testCAs = sync.OnceValue(func() *x509.CertPool {
-	s := httptest.NewTLSServer(nil)
-	defer s.Close()
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
 	pool := x509.NewCertPool()
-	pool.AddCert(s.Certificate())
+	pool.AddCert(server.Certificate())
 	return pool
 })
 
@@ -204,9 +204,9 @@ func (a answer) wantEnvelope(t *testing.T) {
 		Meta    json.RawMessage
 		Errors  map[string][]string
 	}
-	d := json.NewDecoder(strings.NewReader(a.body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&envelope); err != nil {
+	decoder := json.NewDecoder(strings.NewReader(a.body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&envelope); err != nil {
 		t.Fatalf("%d %s: %v", a.status, a.body, err)
 	}
 	ok := a.status == http.StatusOK
@@ -232,13 +232,13 @@ func (a answer) want(t *testing.T, status int, message string) answer {
 }
 
 // data reads what came back, which must be a success.
-func data[T any](t *testing.T, a answer) T {
+func data[T any](t *testing.T, answer answer) T {
 	t.Helper()
-	if a.status != http.StatusOK {
-		t.Fatalf("%d %s", a.status, a.body)
+	if answer.status != http.StatusOK {
+		t.Fatalf("%d %s", answer.status, answer.body)
 	}
 	var envelope struct{ Data T }
-	must(t, json.Unmarshal([]byte(a.body), &envelope))
+	must(t, json.Unmarshal([]byte(answer.body), &envelope))
 	return envelope.Data
 }
 

@@ -17,18 +17,22 @@ type eventRecord struct {
 	Sample      json.RawMessage `json:"sample"`
 }
 
-func (s *Server) listEvents(_ context.Context, c *call) (web.Answer, error) {
+func (s *Server) listEvents(_ context.Context, call *call) (web.Answer, error) {
 	list := make([]eventRecord, len(event.Catalog))
-	for i, e := range event.Catalog {
-		list[i] = eventRecord{e.Name, e.Description, webhook.Sample(e.Name)}
+	for i, entry := range event.Catalog {
+		list[i] = eventRecord{entry.Name, entry.Description, webhook.Sample(entry.Name)}
 	}
-	return short(c, len(list), list), nil
+	return short(call, len(list), list), nil
 }
 
 // short is the answer to a list that is always whole.
-func short(c *call, n int, list any) web.Answer {
+func short(call *call, n int, list any) web.Answer {
 	return web.Answer{Data: web.JSON(list), Meta: &web.Meta{
-		Total: int64(n), PerPage: int64(max(n, 1)), CurrentPage: 1, LastPage: 1, CompanyID: c.actor.Company.ID,
+		Total:       int64(n),
+		PerPage:     int64(max(n, 1)),
+		CurrentPage: 1,
+		LastPage:    1,
+		CompanyID:   call.actor.Company.ID,
 	}}
 }
 
@@ -44,68 +48,77 @@ type webhookRecord struct {
 	Secret              string       `json:"secret,omitempty"`
 }
 
-func (c *call) webhook(w webhook.Webhook) webhookRecord {
+func (c *call) webhook(hook webhook.Webhook) webhookRecord {
 	return webhookRecord{
-		ID: w.ID, URL: w.URL, Description: textOrNull(w.Description), Events: w.Events, Active: w.Active,
-		ConsecutiveFailures: w.Failures, DisabledAt: c.timeOrNull(w.DisabledAt), CreatedAt: civil.Timestamp(w.CreatedAt, c.actor.Company.Zone),
+		ID:                  hook.ID,
+		URL:                 hook.URL,
+		Description:         textOrNull(hook.Description),
+		Events:              hook.Events,
+		Active:              hook.Active,
+		ConsecutiveFailures: hook.Failures,
+		DisabledAt:          c.timeOrNull(hook.DisabledAt),
+		CreatedAt:           civil.Timestamp(hook.CreatedAt, c.actor.Company.Zone),
 	}
 }
 
-func textOrNull(s string) *string {
-	if s == "" {
+func textOrNull(text string) *string {
+	if text == "" {
 		return nil
 	}
-	return &s
-}
-
-func (c *call) timeOrNull(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := civil.Timestamp(t, c.actor.Company.Zone)
 	return &text
 }
 
-func (s *Server) listWebhooks(ctx context.Context, c *call) (web.Answer, error) {
-	all, err := s.Webhooks.List(ctx, c.actor)
+func (c *call) timeOrNull(at time.Time) *string {
+	if at.IsZero() {
+		return nil
+	}
+	text := civil.Timestamp(at, c.actor.Company.Zone)
+	return &text
+}
+
+func (s *Server) listWebhooks(ctx context.Context, call *call) (web.Answer, error) {
+	all, err := s.Webhooks.List(ctx, call.actor)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	list := make([]webhookRecord, len(all))
-	for i, w := range all {
-		list[i] = c.webhook(w)
+	for i, hook := range all {
+		list[i] = call.webhook(hook)
 	}
-	return short(c, len(list), list), nil
+	return short(call, len(list), list), nil
 }
 
-func (s *Server) createWebhook(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) createWebhook(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	w, secret, err := s.Webhooks.Create(ctx, c.actor, webhook.ReadNew(form))
-	record := c.webhook(w)
+	hook, secret, err := s.Webhooks.Create(ctx, call.actor, webhook.ReadNew(form))
+	record := call.webhook(hook)
 	record.Secret = secret
-	return web.Answer{Message: "keep the secret now: it signs every delivery and is not shown again", Data: web.JSON(record)}, err
+	return web.Answer{
+		Message: "keep the secret now: it signs every delivery and is not shown again",
+		Data:    web.JSON(record),
+	}, err
 }
 
-func (s *Server) readWebhook(ctx context.Context, c *call) (web.Answer, error) {
-	w, err := s.Webhooks.Find(ctx, c.actor, c.id)
-	return web.Answer{Data: web.JSON(c.webhook(w))}, err
+func (s *Server) readWebhook(ctx context.Context, call *call) (web.Answer, error) {
+	hook, err := s.Webhooks.Find(ctx, call.actor, call.id)
+	return web.Answer{Data: web.JSON(call.webhook(hook))}, err
 }
 
-func (s *Server) updateWebhook(ctx context.Context, c *call) (web.Answer, error) {
-	form, err := c.form()
+func (s *Server) updateWebhook(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	w, err := s.Webhooks.Update(ctx, c.actor, c.id, webhook.ReadChanges(form))
-	return web.Answer{Data: web.JSON(c.webhook(w))}, err
+	hook, err := s.Webhooks.Update(ctx, call.actor, call.id, webhook.ReadChanges(form))
+	return web.Answer{Data: web.JSON(call.webhook(hook))}, err
 }
 
-func (s *Server) deleteWebhook(ctx context.Context, c *call) (web.Answer, error) {
-	err := s.Webhooks.Delete(ctx, c.actor, c.id)
-	return deleted(c.id, "webhook"), err
+func (s *Server) deleteWebhook(ctx context.Context, call *call) (web.Answer, error) {
+	err := s.Webhooks.Delete(ctx, call.actor, call.id)
+	return deleted(call.id, "webhook"), err
 }
 
 type testRecord struct {
@@ -116,13 +129,14 @@ type testRecord struct {
 	Error          *string `json:"error"`
 }
 
-func (s *Server) testWebhook(ctx context.Context, c *call) (web.Answer, error) {
-	if err := c.noBody(); err != nil {
+func (s *Server) testWebhook(ctx context.Context, call *call) (web.Answer, error) {
+	if err := call.noBody(); err != nil {
 		return web.Answer{}, err
 	}
-	t, delivered, err := s.Webhooks.Test(ctx, c.actor, c.id)
+	attempt, delivered, err := s.Webhooks.Test(ctx, call.actor, call.id)
 	return web.Answer{Data: web.JSON(testRecord{
-		delivered, statusOrNull(t.ResponseStatus), textOrNull(t.ResponseBody), t.Duration.Milliseconds(), textOrNull(t.Error),
+		delivered, statusOrNull(attempt.ResponseStatus), textOrNull(attempt.ResponseBody),
+		attempt.Duration.Milliseconds(), textOrNull(attempt.Error),
 	})}, err
 }
 
@@ -156,63 +170,74 @@ type attemptRecord struct {
 	Error          *string `json:"error"`
 }
 
-func (c *call) delivery(d webhook.Delivery) deliveryRecord {
+func (c *call) delivery(delivery webhook.Delivery) deliveryRecord {
 	zone := c.actor.Company.Zone
-	r := deliveryRecord{
-		ID: d.ID, EventID: d.EventID, Event: d.Event, URL: d.URL, Status: d.Status, Attempts: make([]attemptRecord, len(d.Attempts)),
-		NextAttemptAt: c.timeOrNull(d.NextAttempt), Payload: d.Payload, CreatedAt: civil.Timestamp(d.CreatedAt, zone),
-		DeliveredAt: c.timeOrNull(d.DeliveredAt),
+	record := deliveryRecord{
+		ID:            delivery.ID,
+		EventID:       delivery.EventID,
+		Event:         delivery.Event,
+		URL:           delivery.URL,
+		Status:        delivery.Status,
+		Attempts:      make([]attemptRecord, len(delivery.Attempts)),
+		NextAttemptAt: c.timeOrNull(delivery.NextAttempt),
+		Payload:       delivery.Payload,
+		CreatedAt:     civil.Timestamp(delivery.CreatedAt, zone),
+		DeliveredAt:   c.timeOrNull(delivery.DeliveredAt),
 	}
-	if d.WebhookID != 0 {
-		r.WebhookID = &d.WebhookID
+	if delivery.WebhookID != 0 {
+		record.WebhookID = &delivery.WebhookID
 	}
-	for i, t := range d.Attempts {
-		r.Attempts[i] = attemptRecord{
-			t.Number, civil.Timestamp(t.At, zone), t.Duration.Milliseconds(), statusOrNull(t.ResponseStatus),
-			textOrNull(t.ResponseBody), textOrNull(t.Error),
+	for i, attempt := range delivery.Attempts {
+		record.Attempts[i] = attemptRecord{
+			attempt.Number, civil.Timestamp(attempt.At, zone), attempt.Duration.Milliseconds(),
+			statusOrNull(attempt.ResponseStatus),
+			textOrNull(attempt.ResponseBody), textOrNull(attempt.Error),
 		}
 	}
-	return r
+	return record
 }
 
-func (s *Server) listDeliveries(ctx context.Context, c *call) (web.Answer, error) {
-	q := c.query()
-	p, f := q.Page(), webhook.ReadDeliveryFilter(q)
-	if err := q.Err(); err != nil {
+func (s *Server) listDeliveries(ctx context.Context, call *call) (web.Answer, error) {
+	query := call.query()
+	paging, filter := query.Page(), webhook.ReadDeliveryFilter(query)
+	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	all, total, err := s.Webhooks.Deliveries(ctx, c.actor, c.id, f, p)
+	all, total, err := s.Webhooks.Deliveries(ctx, call.actor, call.id, filter, paging)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	list := make([]deliveryRecord, len(all))
-	for i, d := range all {
-		list[i] = c.delivery(d)
+	for i, delivery := range all {
+		list[i] = call.delivery(delivery)
 	}
-	return page(c, p, total, web.JSON(list)), nil
+	return page(call, paging, total, web.JSON(list)), nil
 }
 
-func (s *Server) resendDelivery(ctx context.Context, c *call) (web.Answer, error) {
-	if err := c.noBody(); err != nil {
+func (s *Server) resendDelivery(ctx context.Context, call *call) (web.Answer, error) {
+	if err := call.noBody(); err != nil {
 		return web.Answer{}, err
 	}
-	d, err := s.Webhooks.Resend(ctx, c.actor, c.event, c.id)
-	return web.Answer{Data: web.JSON(c.delivery(d))}, err
+	delivery, err := s.Webhooks.Resend(ctx, call.actor, call.event, call.id)
+	return web.Answer{Data: web.JSON(call.delivery(delivery))}, err
 }
 
 type secretRecord struct {
 	Secret string `json:"secret"`
 }
 
-func (s *Server) readCallbackSecret(ctx context.Context, c *call) (web.Answer, error) {
-	secret, err := s.Webhooks.CallbackSecret(ctx, c.actor)
+func (s *Server) readCallbackSecret(ctx context.Context, call *call) (web.Answer, error) {
+	secret, err := s.Webhooks.CallbackSecret(ctx, call.actor)
 	return web.Answer{Data: web.JSON(secretRecord{secret})}, err
 }
 
-func (s *Server) rotateCallbackSecret(ctx context.Context, c *call) (web.Answer, error) {
-	if err := c.noBody(); err != nil {
+func (s *Server) rotateCallbackSecret(ctx context.Context, call *call) (web.Answer, error) {
+	if err := call.noBody(); err != nil {
 		return web.Answer{}, err
 	}
-	secret, err := s.Webhooks.RotateCallbackSecret(ctx, c.actor)
-	return web.Answer{Message: "the old secret is no longer used", Data: web.JSON(secretRecord{secret})}, err
+	secret, err := s.Webhooks.RotateCallbackSecret(ctx, call.actor)
+	return web.Answer{
+		Message: "the old secret is no longer used",
+		Data:    web.JSON(secretRecord{secret}),
+	}, err
 }

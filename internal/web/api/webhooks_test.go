@@ -122,68 +122,68 @@ type delivered struct {
 }
 
 func TestEverySampleIsAsDocumented(t *testing.T) {
-	v := openapitest.New(t)
-	for _, e := range event.Catalog {
-		sample := webhook.Sample(e.Name)
+	validator := openapitest.New(t)
+	for _, entry := range event.Catalog {
+		sample := webhook.Sample(entry.Name)
 		var envelope struct{ Event event.Name }
-		if err := json.Unmarshal(sample, &envelope); err != nil || envelope.Event != e.Name {
-			t.Errorf("%s has the sample %s", e.Name, sample)
+		if err := json.Unmarshal(sample, &envelope); err != nil || envelope.Event != entry.Name {
+			t.Errorf("%s has the sample %s", entry.Name, sample)
 			continue
 		}
-		v.Event(sample)
+		validator.Event(sample)
 	}
 }
 
 func TestCatalogHasDescriptionAndSampleOfEveryEvent(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
-	list := data[[]eventRecord](t, c.call(t, "GET", "/webhooks/events", ""))
+	caller := newService(t, sqldb.SQLite).newCaller(t)
+	list := data[[]eventRecord](t, caller.call(t, "GET", "/webhooks/events", ""))
 	if len(list) != len(event.Catalog) {
 		t.Fatalf("%d events, want %d", len(list), len(event.Catalog))
 	}
-	for i, e := range list {
-		if e.Event != event.Catalog[i].Name || e.Description == "" || !strings.Contains(string(e.Sample), string(e.Event)) {
-			t.Errorf("%+v", e)
+	for i, record := range list {
+		if record.Event != event.Catalog[i].Name || record.Description == "" || !strings.Contains(string(record.Sample), string(record.Event)) {
+			t.Errorf("%+v", record)
 		}
 	}
 }
 
 func TestCompanyHasAtMostTwoWebhooks(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		c, other := s.newCaller(t), s.newCaller(t)
+		service := newService(t, engine)
+		caller, other := service.newCaller(t), service.newCaller(t)
 		const body = `{"url":"https://example.com/hook","events":["invoice.paid"]}`
 		answers := make([]answer, 20)
 		var wg sync.WaitGroup
 		for i := range answers {
-			wg.Go(func() { answers[i] = c.call(t, "POST", "/webhooks", body) })
+			wg.Go(func() { answers[i] = caller.call(t, "POST", "/webhooks", body) })
 		}
 		wg.Wait()
 		made := 0
-		for _, a := range answers {
-			if a.status == 200 {
+		for _, answer := range answers {
+			if answer.status == 200 {
 				made++
 				continue
 			}
-			a.want(t, 422, "url: the company has 2 webhooks, which is all it may have; delete one first")
+			answer.want(t, 422, "url: the company has 2 webhooks, which is all it may have; delete one first")
 		}
-		list := data[[]hook](t, c.call(t, "GET", "/webhooks", ""))
+		list := data[[]hook](t, caller.call(t, "GET", "/webhooks", ""))
 		if made != 2 || len(list) != 2 {
 			t.Fatalf("%d were made and %d are there, want 2", made, len(list))
 		}
-		if a := other.call(t, "POST", "/webhooks", body); a.status != 200 {
-			t.Errorf("another company: %d %s", a.status, a.body)
+		if answer := other.call(t, "POST", "/webhooks", body); answer.status != 200 {
+			t.Errorf("another company: %d %s", answer.status, answer.body)
 		}
-		c.call(t, "DELETE", fmt.Sprintf("/webhooks/%d", list[0].ID), "").want(t, 200, "webhook deleted")
-		c.call(t, "GET", fmt.Sprintf("/webhooks/%d", list[0].ID), "").want(t, 404, "webhook not found")
-		if a := c.call(t, "POST", "/webhooks", body); a.status != 200 {
-			t.Errorf("after one was deleted: %d %s", a.status, a.body)
+		caller.call(t, "DELETE", fmt.Sprintf("/webhooks/%d", list[0].ID), "").want(t, 200, "webhook deleted")
+		caller.call(t, "GET", fmt.Sprintf("/webhooks/%d", list[0].ID), "").want(t, 404, "webhook not found")
+		if answer := caller.call(t, "POST", "/webhooks", body); answer.status != 200 {
+			t.Errorf("after one was deleted: %d %s", answer.status, answer.body)
 		}
 	})
 }
 
 func TestWebhookAddressMustBePublic(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
-	c.subscribe(t, "https://example.com/hook", event.InvoicePaid)
+	caller := newService(t, sqldb.SQLite).newCaller(t)
+	caller.subscribe(t, "https://example.com/hook", event.InvoicePaid)
 	for url, reason := range map[string]string{
 		"http://example.com":              "must use https",
 		"ftp://example.com":               "must use https",
@@ -206,20 +206,20 @@ func TestWebhookAddressMustBePublic(t *testing.T) {
 		"https://example.com:99999/":      "must have a valid port",
 	} {
 		body := fmt.Sprintf(`{"url":%q,"events":["invoice.paid"]}`, url)
-		c.call(t, "POST", "/webhooks", body).want(t, 422, "url: "+reason)
-		c.call(t, "PUT", "/webhooks/1", body).want(t, 422, "url: "+reason)
+		caller.call(t, "POST", "/webhooks", body).want(t, 422, "url: "+reason)
+		caller.call(t, "PUT", "/webhooks/1", body).want(t, 422, "url: "+reason)
 	}
-	if got := data[hook](t, c.call(t, "GET", "/webhooks/1", "")); got.URL != "https://example.com/hook" {
+	if got := data[hook](t, caller.call(t, "GET", "/webhooks/1", "")); got.URL != "https://example.com/hook" {
 		t.Errorf("the address became %s", got.URL)
 	}
-	if n := c.count(t, `SELECT count(*) FROM webhooks`); n != 1 {
+	if n := caller.count(t, `SELECT count(*) FROM webhooks`); n != 1 {
 		t.Errorf("%d webhooks, want one", n)
 	}
 }
 
 func TestWebhookFieldsAreChecked(t *testing.T) {
-	c := newService(t, sqldb.SQLite).newCaller(t)
-	c.subscribe(t, "https://example.com/hook", event.InvoicePaid)
+	caller := newService(t, sqldb.SQLite).newCaller(t)
+	caller.subscribe(t, "https://example.com/hook", event.InvoicePaid)
 	const unknown = `is not an event; GET /webhooks/events lists them`
 	for _, r := range []struct{ method, path, body, message string }{
 		{"POST", "/webhooks", `{}`, "url: is required"},
@@ -241,23 +241,23 @@ func TestWebhookFieldsAreChecked(t *testing.T) {
 		{"POST", "/webhooks/1/test", `{"url":"https://example.com"}`, "url: unknown field"},
 		{"POST", "/webhooks/callback-secret/rotate", `{"secret":"mine"}`, "secret: unknown field"},
 	} {
-		c.call(t, r.method, r.path, r.body).want(t, 422, r.message)
+		caller.call(t, r.method, r.path, r.body).want(t, 422, r.message)
 	}
-	a := c.call(t, "POST", "/webhooks", `{"url":"http://localhost","events":["x","ping"],"description":"`+strings.Repeat("a", 256)+`"}`)
+	answer := caller.call(t, "POST", "/webhooks", `{"url":"http://localhost","events":["x","ping"],"description":"`+strings.Repeat("a", 256)+`"}`)
 	var envelope struct{ Errors map[string][]string }
-	must(t, json.Unmarshal([]byte(a.body), &envelope))
+	must(t, json.Unmarshal([]byte(answer.body), &envelope))
 	if len(envelope.Errors) != 3 || len(envelope.Errors["events"]) != 2 {
-		t.Errorf("not all at once: %s", a.body)
+		t.Errorf("not all at once: %s", answer.body)
 	}
 }
 
 func TestSecretIsInTheAnswerToTheCreationAlone(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		r := newReceiver(t)
-		w := c.subscribe(t, r.URL, event.CustomerCreated)
-		if !strings.HasPrefix(w.Secret, "whsec_") || len(w.Secret) != 46 {
-			t.Fatalf("secret %q", w.Secret)
+		caller := newService(t, engine).newCaller(t)
+		receiver := newReceiver(t)
+		hook := caller.subscribe(t, receiver.URL, event.CustomerCreated)
+		if !strings.HasPrefix(hook.Secret, "whsec_") || len(hook.Secret) != 46 {
+			t.Fatalf("secret %q", hook.Secret)
 		}
 		for _, op := range [][3]string{
 			{"GET", "/webhooks", ""},
@@ -267,14 +267,14 @@ func TestSecretIsInTheAnswerToTheCreationAlone(t *testing.T) {
 			{"GET", "/webhooks/1/deliveries", ""},
 			{"DELETE", "/webhooks/1", ""},
 		} {
-			if a := c.call(t, op[0], op[1], op[2]); a.status != 200 || strings.Contains(a.body, "whsec_") || strings.Contains(a.body, w.Secret) {
-				t.Errorf("%s %s: %d %s", op[0], op[1], a.status, a.body)
+			if answer := caller.call(t, op[0], op[1], op[2]); answer.status != 200 || strings.Contains(answer.body, "whsec_") || strings.Contains(answer.body, hook.Secret) {
+				t.Errorf("%s %s: %d %s", op[0], op[1], answer.status, answer.body)
 			}
 		}
-		for _, got := range r.received() {
-			signed(t, w.Secret, got)
+		for _, got := range receiver.received() {
+			signed(t, hook.Secret, got)
 		}
-		if n := c.count(t, `SELECT count(*) FROM webhooks WHERE secret LIKE '%whsec_%'`); n != 0 {
+		if n := caller.count(t, `SELECT count(*) FROM webhooks WHERE secret LIKE '%whsec_%'`); n != 0 {
 			t.Error("it is stored as it is")
 		}
 	})
@@ -282,74 +282,74 @@ func TestSecretIsInTheAnswerToTheCreationAlone(t *testing.T) {
 
 func TestUpdateChangesWhatIsSent(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		c.subscribe(t, "https://example.com/hook", event.InvoicePaid)
+		caller := newService(t, engine).newCaller(t)
+		caller.subscribe(t, "https://example.com/hook", event.InvoicePaid)
 		put := func(body string) hook {
 			t.Helper()
-			changed := data[hook](t, c.call(t, "PUT", "/webhooks/1", body))
-			if read := data[hook](t, c.call(t, "GET", "/webhooks/1", "")); fmt.Sprint(read.URL, read.Events, read.Active) != fmt.Sprint(changed.URL, changed.Events, changed.Active) {
+			changed := data[hook](t, caller.call(t, "PUT", "/webhooks/1", body))
+			if read := data[hook](t, caller.call(t, "GET", "/webhooks/1", "")); fmt.Sprint(read.URL, read.Events, read.Active) != fmt.Sprint(changed.URL, changed.Events, changed.Active) {
 				t.Errorf("answered %+v and is %+v", changed, read)
 			}
 			return changed
 		}
-		if w := put(`{"description":"CRM"}`); *w.Description != "CRM" || w.URL != "https://example.com/hook" || !w.Active {
-			t.Errorf("%+v", w)
+		if hook := put(`{"description":"CRM"}`); *hook.Description != "CRM" || hook.URL != "https://example.com/hook" || !hook.Active {
+			t.Errorf("%+v", hook)
 		}
-		if w := put(`{"description":null,"url":"https://example.com/2"}`); w.Description != nil || w.URL != "https://example.com/2" {
-			t.Errorf("%+v", w)
+		if hook := put(`{"description":null,"url":"https://example.com/2"}`); hook.Description != nil || hook.URL != "https://example.com/2" {
+			t.Errorf("%+v", hook)
 		}
-		if w := put(`{"events":["invoice.paid","customer.created","invoice.paid"]}`); fmt.Sprint(w.Events) != "[invoice.paid customer.created]" {
-			t.Errorf("%+v", w)
+		if hook := put(`{"events":["invoice.paid","customer.created","invoice.paid"]}`); fmt.Sprint(hook.Events) != "[invoice.paid customer.created]" {
+			t.Errorf("%+v", hook)
 		}
-		if w := put(`{"active":false}`); w.Active || w.DisabledAt == nil {
-			t.Errorf("%+v", w)
+		if hook := put(`{"active":false}`); hook.Active || hook.DisabledAt == nil {
+			t.Errorf("%+v", hook)
 		}
-		if w := put(`{"active":"1"}`); !w.Active || w.DisabledAt != nil {
-			t.Errorf("%+v", w)
+		if hook := put(`{"active":"1"}`); !hook.Active || hook.DisabledAt != nil {
+			t.Errorf("%+v", hook)
 		}
 	})
 }
 
 func TestTestTellsWhatTheReceiverAnswered(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		r := newReceiver(t)
-		w := c.subscribe(t, r.URL+"/hook", event.InvoicePaid)
+		caller := newService(t, engine).newCaller(t)
+		receiver := newReceiver(t)
+		w := caller.subscribe(t, receiver.URL+"/hook", event.InvoicePaid)
 		test := func() testRecord {
 			t.Helper()
-			return data[testRecord](t, c.call(t, "POST", "/webhooks/1/test", ""))
+			return data[testRecord](t, caller.call(t, "POST", "/webhooks/1/test", ""))
 		}
 		if got := test(); !got.Delivered || *got.ResponseStatus != 200 || *got.ResponseBody != "answer 1" || got.Error != nil {
 			t.Errorf("%+v", got)
 		}
-		r.answer(http.StatusTeapot)
+		receiver.answer(http.StatusTeapot)
 		if got := test(); got.Delivered || *got.ResponseStatus != 418 || *got.Error != "the receiver answered 418" {
 			t.Errorf("%+v", got)
 		}
-		c.call(t, "PUT", "/webhooks/1", `{"active":false}`)
-		r.answer(http.StatusNoContent)
+		caller.call(t, "PUT", "/webhooks/1", `{"active":false}`)
+		receiver.answer(http.StatusNoContent)
 		if got := test(); !got.Delivered || *got.ResponseStatus != 204 || got.ResponseBody != nil {
 			t.Errorf("while switched off: %+v", got)
 		}
-		all := r.received()
+		all := receiver.received()
 		if len(all) != 3 {
 			t.Fatalf("the receiver got %d", len(all))
 		}
 		for _, got := range all {
 			signed(t, w.Secret, got)
 			openapitest.New(t).Event(got.body)
-			if got.header.Get("X-Service-Event") != "ping" || !strings.Contains(string(got.body), r.URL+"/hook") {
+			if got.header.Get("X-Service-Event") != "ping" || !strings.Contains(string(got.body), receiver.URL+"/hook") {
 				t.Errorf("%v %s", got.header, got.body)
 			}
 		}
-		if w := data[hook](t, c.call(t, "GET", "/webhooks/1", "")); w.Failures != 0 {
+		if w := data[hook](t, caller.call(t, "GET", "/webhooks/1", "")); w.Failures != 0 {
 			t.Errorf("a test was counted: %+v", w)
 		}
-		r.Close()
+		receiver.Close()
 		if got := test(); got.Delivered || got.ResponseStatus != nil || *got.Error != "connection refused" {
 			t.Errorf("with the receiver gone: %+v", got)
 		}
-		history := data[[]delivered](t, c.call(t, "GET", "/webhooks/1/deliveries?event=ping", ""))
+		history := data[[]delivered](t, caller.call(t, "GET", "/webhooks/1/deliveries?event=ping", ""))
 		if got := fmt.Sprint(statuses(history)); got != "[failed delivered refused delivered]" {
 			t.Errorf("the history has %s", got)
 		}
@@ -357,23 +357,23 @@ func TestTestTellsWhatTheReceiverAnswered(t *testing.T) {
 }
 
 func statuses(list []delivered) (all []string) {
-	for _, d := range list {
-		all = append(all, d.Status)
+	for _, delivered := range list {
+		all = append(all, delivered.Status)
 	}
 	return all
 }
 
 func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		r := newReceiver(t)
-		w := c.subscribe(t, r.URL, event.CustomerCreated, event.CustomerUpdated)
+		caller := newService(t, engine).newCaller(t)
+		receiver := newReceiver(t)
+		hook := caller.subscribe(t, receiver.URL, event.CustomerCreated, event.CustomerUpdated)
 		for range 3 {
-			c.create(t, `{"name":"Ana"}`)
+			caller.create(t, `{"name":"Ana"}`)
 		}
-		c.clock.Advance(24 * time.Hour)
-		c.call(t, "PUT", "/customers/1", `{"name":"Eva"}`)
-		data[delivered](t, c.call(t, "POST", "/webhooks/deliveries/1/resend", ""))
+		caller.clock.Advance(24 * time.Hour)
+		caller.call(t, "PUT", "/customers/1", `{"name":"Eva"}`)
+		data[delivered](t, caller.call(t, "POST", "/webhooks/deliveries/1/resend", ""))
 		for query, want := range map[string]string{
 			"":                                    "[4 3 2 1]",
 			"?status=pending":                     "[4 3 2]",
@@ -394,9 +394,9 @@ func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
 			"?event=invoice.paid&from=2026-01-01": "[]",
 		} {
 			var ids []int64
-			for _, d := range data[[]delivered](t, c.call(t, "GET", "/webhooks/1/deliveries"+query, "")) {
+			for _, d := range data[[]delivered](t, caller.call(t, "GET", "/webhooks/1/deliveries"+query, "")) {
 				ids = append(ids, d.ID)
-				if d.WebhookID == nil || *d.WebhookID != w.ID || !strings.Contains(string(d.Payload), d.EventID) {
+				if d.WebhookID == nil || *d.WebhookID != hook.ID || !strings.Contains(string(d.Payload), d.EventID) {
 					t.Errorf("%+v", d)
 				}
 			}
@@ -404,13 +404,13 @@ func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
 				t.Errorf("%s: %s, want %s", query, got, want)
 			}
 		}
-		if a := c.call(t, "GET", "/webhooks/1/deliveries?per_page=3", ""); !strings.Contains(a.body, `"meta":{"total":4,"per_page":3,"current_page":1,"last_page":2,`) {
-			t.Error(a.body)
+		if answer := caller.call(t, "GET", "/webhooks/1/deliveries?per_page=3", ""); !strings.Contains(answer.body, `"meta":{"total":4,"per_page":3,"current_page":1,"last_page":2,`) {
+			t.Error(answer.body)
 		}
 		for _, filter := range []string{"status=sent", "event=nothing", "from=31/12", "to=tomorrow"} {
 			name, _, _ := strings.Cut(filter, "=")
-			if a := c.call(t, "GET", "/webhooks/1/deliveries?"+filter, ""); a.status != 422 || !strings.Contains(a.body, `"message":"`+name+`: `) {
-				t.Errorf("%s: %d %s", filter, a.status, a.body)
+			if answer := caller.call(t, "GET", "/webhooks/1/deliveries?"+filter, ""); answer.status != 422 || !strings.Contains(answer.body, `"message":"`+name+`: `) {
+				t.Errorf("%s: %d %s", filter, answer.status, answer.body)
 			}
 		}
 	})
@@ -418,49 +418,49 @@ func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
 
 func TestResendIsByDeliveryOrByEvent(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		c, stranger := s.newCaller(t), s.newCaller(t)
-		r := newReceiver(t)
-		w := c.subscribe(t, r.URL, event.CustomerCreated)
-		c.create(t, `{"name":"Ana"}`)
-		r.answer(http.StatusServiceUnavailable)
-		first := data[delivered](t, c.call(t, "POST", "/webhooks/deliveries/1/resend", ""))
+		service := newService(t, engine)
+		caller, stranger := service.newCaller(t), service.newCaller(t)
+		receiver := newReceiver(t)
+		hook := caller.subscribe(t, receiver.URL, event.CustomerCreated)
+		caller.create(t, `{"name":"Ana"}`)
+		receiver.answer(http.StatusServiceUnavailable)
+		first := data[delivered](t, caller.call(t, "POST", "/webhooks/deliveries/1/resend", ""))
 		if first.Status != "pending" || first.Next == nil || len(first.Attempts) != 1 || *first.Attempts[0].Status != 503 || first.DeliveredAt != nil {
 			t.Errorf("after a 503: %+v", first)
 		}
-		r.answer(http.StatusOK)
-		c.clock.Advance(time.Second)
-		second := data[delivered](t, c.call(t, "POST", "/webhooks/deliveries/"+first.EventID+"/resend", ""))
+		receiver.answer(http.StatusOK)
+		caller.clock.Advance(time.Second)
+		second := data[delivered](t, caller.call(t, "POST", "/webhooks/deliveries/"+first.EventID+"/resend", ""))
 		if second.ID != first.ID || second.Status != "delivered" || second.Next != nil || len(second.Attempts) != 2 || second.DeliveredAt == nil {
 			t.Errorf("after a 200: %+v", second)
 		}
-		got := r.received()
+		got := receiver.received()
 		if len(got) != 2 || string(got[0].body) != string(got[1].body) {
 			t.Fatalf("sent %d, and not the same", len(got))
 		}
 		for _, one := range got {
-			signed(t, w.Secret, one)
+			signed(t, hook.Secret, one)
 			if one.header.Get("X-Service-Delivery") != first.EventID {
 				t.Errorf("named %s", one.header.Get("X-Service-Delivery"))
 			}
 		}
 		for _, id := range []string{"9", "0", "x", "evt_", "evt_x", "evt_" + strings.Repeat("0", 26), "evt_" + strings.ToLower(first.EventID[4:])} {
-			c.call(t, "POST", "/webhooks/deliveries/"+id+"/resend", "").want(t, 404, "delivery not found")
+			caller.call(t, "POST", "/webhooks/deliveries/"+id+"/resend", "").want(t, 404, "delivery not found")
 		}
 		for _, id := range []string{"1", first.EventID} {
 			stranger.call(t, "POST", "/webhooks/deliveries/"+id+"/resend", "").want(t, 404, "delivery not found")
 		}
-		c.exec(t, `UPDATE deliveries SET status = 'pending'`)
-		c.exec(t, `
+		caller.exec(t, `UPDATE deliveries SET status = 'pending'`)
+		caller.exec(t, `
 			INSERT INTO delivery_queue (delivery_id, company_id, event_id, lane, url, test, line, step, attempts, run_at, claim)
 			SELECT id, company_id, event_id, lane, url, test, 0, 0, attempts, CAST(? AS BIGINT), 'x' FROM deliveries WHERE id = 1`,
-			c.clock.Now().Add(time.Second).UnixMicro())
-		c.call(t, "POST", "/webhooks/deliveries/1/resend", "").want(t, 409, "this delivery is being sent at the moment")
-		c.exec(t, `UPDATE delivery_queue SET claim = ''`)
-		c.call(t, "PUT", "/webhooks/1", `{"active":false}`)
-		c.call(t, "POST", "/webhooks/deliveries/1/resend", "").want(t, 422, "active: the webhook is switched off; switch it on to send again")
-		c.call(t, "POST", "/webhooks/deliveries/1/resend", `{"x":1}`).want(t, 422, "x: unknown field")
-		if n := len(r.received()); n != 2 {
+			caller.clock.Now().Add(time.Second).UnixMicro())
+		caller.call(t, "POST", "/webhooks/deliveries/1/resend", "").want(t, 409, "this delivery is being sent at the moment")
+		caller.exec(t, `UPDATE delivery_queue SET claim = ''`)
+		caller.call(t, "PUT", "/webhooks/1", `{"active":false}`)
+		caller.call(t, "POST", "/webhooks/deliveries/1/resend", "").want(t, 422, "active: the webhook is switched off; switch it on to send again")
+		caller.call(t, "POST", "/webhooks/deliveries/1/resend", `{"x":1}`).want(t, 422, "x: unknown field")
+		if n := len(receiver.received()); n != 2 {
 			t.Errorf("refused resends sent %d", n-2)
 		}
 	})
@@ -468,12 +468,14 @@ func TestResendIsByDeliveryOrByEvent(t *testing.T) {
 
 func TestCallbackSecretStaysUntilItIsReplaced(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := newService(t, engine)
-		c, other := s.newCaller(t), s.newCaller(t)
+		service := newService(t, engine)
+		caller, other := service.newCaller(t), service.newCaller(t)
 		secrets := make([]string, 10)
 		var wg sync.WaitGroup
 		for i := range secrets {
-			wg.Go(func() { secrets[i] = data[secretRecord](t, c.call(t, "GET", "/webhooks/callback-secret", "")).Secret })
+			wg.Go(func() {
+				secrets[i] = data[secretRecord](t, caller.call(t, "GET", "/webhooks/callback-secret", "")).Secret
+			})
 		}
 		wg.Wait()
 		for _, got := range secrets {
@@ -484,8 +486,8 @@ func TestCallbackSecretStaysUntilItIsReplaced(t *testing.T) {
 		if got := data[secretRecord](t, other.call(t, "GET", "/webhooks/callback-secret", "")).Secret; got == secrets[0] {
 			t.Error("two companies have one secret")
 		}
-		rotated := data[secretRecord](t, c.call(t, "POST", "/webhooks/callback-secret/rotate", "")).Secret
-		if got := data[secretRecord](t, c.call(t, "GET", "/webhooks/callback-secret", "")).Secret; got != rotated || got == secrets[0] {
+		rotated := data[secretRecord](t, caller.call(t, "POST", "/webhooks/callback-secret/rotate", "")).Secret
+		if got := data[secretRecord](t, caller.call(t, "GET", "/webhooks/callback-secret", "")).Secret; got != rotated || got == secrets[0] {
 			t.Errorf("before %s, new %s, and now %s", secrets[0], rotated, got)
 		}
 	})
@@ -515,39 +517,39 @@ func (r *receiver) await(t *testing.T, n int) []received {
 
 func TestNotificationOfAnInvoiceIsSentOnceToEachAddress(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		r, hooked := newReceiver(t), newReceiver(t)
-		w := c.subscribe(t, hooked.URL, event.InvoicePaid)
-		c.create(t, `{"name":"Ana","plan_id":1}`)
-		c.create(t, `{"name":"Bia","plan_id":1}`)
+		caller := newService(t, engine).newCaller(t)
+		receiver, hooked := newReceiver(t), newReceiver(t)
+		hook := caller.subscribe(t, hooked.URL, event.InvoicePaid)
+		caller.create(t, `{"name":"Ana","plan_id":1}`)
+		caller.create(t, `{"name":"Bia","plan_id":1}`)
 		notify := func(invoiceID int64, path string) {
 			t.Helper()
-			must(t, c.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
-				return c.Webhooks.NotifyTx(t.Context(), tx, c.actor, invoiceID, r.URL+path)
+			must(t, caller.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+				return caller.Webhooks.NotifyTx(t.Context(), tx, caller.actor, invoiceID, receiver.URL+path)
 			}))
 		}
 		notify(1, "/a")
 		notify(1, "/a")
 		notify(1, "/b")
 		notify(2, "/other")
-		c.running(t)
-		if a := c.call(t, "POST", "/invoices/1/status", `{"status":"Pago"}`); a.status != 200 {
-			t.Fatal(a.body)
+		caller.running(t)
+		if answer := caller.call(t, "POST", "/invoices/1/status", `{"status":"Pago"}`); answer.status != 200 {
+			t.Fatal(answer.body)
 		}
-		secret := data[secretRecord](t, c.call(t, "GET", "/webhooks/callback-secret", "")).Secret
+		secret := data[secretRecord](t, caller.call(t, "GET", "/webhooks/callback-secret", "")).Secret
 		toHook := hooked.await(t, 1)[0]
-		signed(t, w.Secret, toHook)
-		for _, got := range r.await(t, 2) {
+		signed(t, hook.Secret, toHook)
+		for _, got := range receiver.await(t, 2) {
 			signed(t, secret, got)
 			openapitest.New(t).Event(got.body)
 			if string(got.body) != string(toHook.body) || got.header.Get("X-Service-Event") != "invoice.paid" {
 				t.Errorf("notified with %s, want %s", got.body, toHook.body)
 			}
 		}
-		c.call(t, "POST", "/webhooks/callback-secret/rotate", "")
-		c.call(t, "POST", "/invoices/2/status", `{"status":"Pago"}`)
-		all := r.await(t, 3)
-		signed(t, data[secretRecord](t, c.call(t, "GET", "/webhooks/callback-secret", "")).Secret, all[2])
+		caller.call(t, "POST", "/webhooks/callback-secret/rotate", "")
+		caller.call(t, "POST", "/invoices/2/status", `{"status":"Pago"}`)
+		all := receiver.await(t, 3)
+		signed(t, data[secretRecord](t, caller.call(t, "GET", "/webhooks/callback-secret", "")).Secret, all[2])
 		if len(all) != 3 {
 			t.Errorf("%d came, want 3", len(all))
 		}
@@ -557,22 +559,22 @@ func TestNotificationOfAnInvoiceIsSentOnceToEachAddress(t *testing.T) {
 // Whatever the API does is told as the document has it.
 func TestEventsArriveAsDocumented(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		c := newService(t, engine).newCaller(t)
-		r := newReceiver(t)
-		c.subscribe(t, r.URL, webhook.Subscribable()...)
-		c.running(t)
-		c.create(t, `{"name":"Ana","plan_id":1}`)
+		caller := newService(t, engine).newCaller(t)
+		receiver := newReceiver(t)
+		caller.subscribe(t, receiver.URL, webhook.Subscribable()...)
+		caller.running(t)
+		caller.create(t, `{"name":"Ana","plan_id":1}`)
 		for _, op := range [][3]string{
 			{"PUT", "/customers/1", `{"name":"Eva"}`},
 			{"POST", "/invoices/1/status", `{"status":"Pago"}`},
 			{"DELETE", "/customers/1", ""},
 		} {
-			if a := c.call(t, op[0], op[1], op[2]); a.status != 200 {
-				t.Errorf("%s %s: %s", op[0], op[1], a.body)
+			if answer := caller.call(t, op[0], op[1], op[2]); answer.status != 200 {
+				t.Errorf("%s %s: %s", op[0], op[1], answer.body)
 			}
 		}
 		seen := map[string]int{}
-		for _, got := range r.await(t, 6) {
+		for _, got := range receiver.await(t, 6) {
 			openapitest.New(t).Event(got.body)
 			seen[got.header.Get("X-Service-Event")]++
 		}

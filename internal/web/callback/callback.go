@@ -29,8 +29,8 @@ type handler struct{ payments *payment.Service }
 // 401 when it does not prove where it comes from, and anything else so that it
 // is sent again.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := web.ExchangeOf(r.Context())
-	x.Path = "/gateways/" + r.PathValue("provider") + "/…" // the key is for the gateway alone
+	exchange := web.ExchangeOf(r.Context())
+	exchange.Path = "/gateways/" + r.PathValue("provider") + "/…" // the key is for the gateway alone
 	w.Header().Set("Cache-Control", "no-store")
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err == nil {
@@ -42,7 +42,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		err = web.Explain(err)
-		x.Err = err
+		exchange.Err = err
 		web.WriteFault(w, err)
 		return
 	}

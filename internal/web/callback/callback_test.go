@@ -34,9 +34,9 @@ type shop struct {
 
 func open(t *testing.T, engine sqldb.Engine) *shop {
 	t.Helper()
-	w := worldtest.New(t, engine)
-	s := &shop{World: w, billing: billing.New(w.DB, w.Events, w.Customers), sandbox: sandbox.New(w.DB), log: &housetest.Log{}}
-	s.payments = payment.New(w.DB, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
+	world := worldtest.New(t, engine)
+	s := &shop{World: world, billing: billing.New(world.DB, world.Events, world.Customers), sandbox: sandbox.New(world.DB), log: &housetest.Log{}}
+	s.payments = payment.New(world.DB, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
 		Providers: []payment.Provider{s.sandbox.Provider()}, PublicURL: "https://carteira.example.com",
 	})
 	mux := http.NewServeMux()
@@ -45,8 +45,8 @@ func open(t *testing.T, engine sqldb.Engine) *shop {
 	served := httptest.NewServer(web.Observe(mux, log, web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
 	s.url = served.URL
-	w.Plan(t, "1month", "35.00")
-	w.Customer(t, "plan_id", "1", "data_de_vencimento", "2026-02-05")
+	world.Plan(t, "1month", "35.00")
+	world.Customer(t, "plan_id", "1", "data_de_vencimento", "2026-02-05")
 	_, err := s.payments.ConfigureGateway(t.Context(), s.Actor, s.payments.ReadGateway(housetest.Form("provider", "sandbox")))
 	housetest.Must(t, err)
 	return s
@@ -54,16 +54,16 @@ func open(t *testing.T, engine sqldb.Engine) *shop {
 
 func TestCallbackOfTheSandboxSettles(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := open(t, engine)
-		p, err := s.payments.Charge(t.Context(), s.Actor, 1, "")
+		shop := open(t, engine)
+		payable, err := shop.payments.Charge(t.Context(), shop.Actor, 1, "")
 		housetest.Must(t, err)
-		reference, err := sqldb.Value[string](t.Context(), s.DB, `SELECT reference FROM sandbox_charges WHERE pix_code = ?`, p.PixCode)
+		reference, err := sqldb.Value[string](t.Context(), shop.DB, `SELECT reference FROM sandbox_charges WHERE pix_code = ?`, payable.PixCode)
 		housetest.Must(t, err)
-		_, err = s.sandbox.Pay(t.Context(), reference)
+		_, err = shop.sandbox.Pay(t.Context(), reference)
 		housetest.Must(t, err)
-		call, err := s.sandbox.Callback(t.Context(), reference)
+		call, err := shop.sandbox.Callback(t.Context(), reference)
 		housetest.Must(t, err)
-		u, err := s.payments.Gateway(t.Context(), s.Actor)
+		setup, err := shop.payments.Gateway(t.Context(), shop.Actor)
 		housetest.Must(t, err)
 		post := func(address string, body []byte, header http.Header) int {
 			t.Helper()
@@ -75,9 +75,9 @@ func TestCallbackOfTheSandboxSettles(t *testing.T) {
 			defer resp.Body.Close()
 			return resp.StatusCode
 		}
-		address, err := url.Parse(u.CallbackURL)
+		address, err := url.Parse(setup.CallbackURL)
 		housetest.Must(t, err)
-		at := s.url + address.Path
+		at := shop.url + address.Path
 		for name, c := range map[string]struct {
 			address string
 			body    []byte
@@ -86,7 +86,7 @@ func TestCallbackOfTheSandboxSettles(t *testing.T) {
 		}{
 			"forged":        {at, call.Body, http.Header{"X-Sandbox-Signature": {"00"}}, 401},
 			"another body":  {at, append([]byte(" "), call.Body...), call.Header, 401},
-			"guessed key":   {s.url + "/gateways/sandbox/guess", call.Body, call.Header, 404},
+			"guessed key":   {shop.url + "/gateways/sandbox/guess", call.Body, call.Header, 404},
 			"other gateway": {strings.Replace(at, "/sandbox/", "/bank/", 1), call.Body, call.Header, 404},
 			"too large":     {at, make([]byte, 257<<10), call.Header, 413},
 		} {
@@ -102,13 +102,13 @@ func TestCallbackOfTheSandboxSettles(t *testing.T) {
 		if got := post(at+"/pix", call.Body, call.Header); got != 200 {
 			t.Errorf("with what Efí appends: %d", got)
 		}
-		_, err = s.payments.Reconcile(t.Context())
+		_, err = shop.payments.Reconcile(t.Context())
 		housetest.Must(t, err)
-		if i, err := s.billing.Find(t.Context(), s.Actor, 1); err != nil || i.Status != billing.Paid {
-			t.Errorf("%s, %v", i.Status, err)
+		if invoice, err := shop.billing.Find(t.Context(), shop.Actor, 1); err != nil || invoice.Status != billing.Paid {
+			t.Errorf("%s, %v", invoice.Status, err)
 		}
-		if strings.Contains(s.log.String(), address.Path[strings.LastIndexByte(address.Path, '/')+1:]) {
-			t.Errorf("the key of the callback is in the log:\n%s", s.log)
+		if strings.Contains(shop.log.String(), address.Path[strings.LastIndexByte(address.Path, '/')+1:]) {
+			t.Errorf("the key of the callback is in the log:\n%s", shop.log)
 		}
 	})
 }

@@ -38,14 +38,14 @@ func Register(mux *http.ServeMux, payments *payment.Service, now func() time.Tim
 	}
 	e := &edge{payments, page.New(sub), now}
 	ours := http.NewCrossOriginProtection()
-	for pattern, h := range map[string]http.HandlerFunc{
+	for pattern, handlerFunc := range map[string]http.HandlerFunc{
 		"GET /pay/{code}":           e.show,
 		"GET /pay/{code}/state":     e.state,
 		"GET /pay/{code}/qr.png":    e.picture,
 		"GET /pay/{code}/sandbox":   e.simulator,
 		"POST /pay/{code}/simulate": e.simulate,
 	} {
-		mux.Handle(pattern, ours.Handler(discreet(h)))
+		mux.Handle(pattern, ours.Handler(discreet(handlerFunc)))
 	}
 }
 
@@ -119,14 +119,24 @@ func (e *edge) show(w http.ResponseWriter, r *http.Request) {
 		e.pages.Fail(w, r, err)
 		return
 	}
-	c := content{Page: p, Code: code, State: stateOf(p), Now: e.now()}
-	v := page.View{Name: "pay", Title: "Payment", Data: &c, Zone: p.Company.Zone}
+	c := content{
+		Page:  p,
+		Code:  code,
+		State: stateOf(p),
+		Now:   e.now(),
+	}
+	view := page.View{
+		Name:  "pay",
+		Title: "Payment",
+		Data:  &c,
+		Zone:  p.Company.Zone,
+	}
 	if err != nil {
 		web.ExchangeOf(r.Context()).Err = err
-		c.State, c.Failure, v.Status = stateFailing, fault.Public(err), http.StatusBadGateway
+		c.State, c.Failure, view.Status = stateFailing, fault.Public(err), http.StatusBadGateway
 		c.Wait = max(5, int(p.RetryAt.Sub(e.now())/time.Second)+1)
 	}
-	e.pages.Render(w, r, v)
+	e.pages.Render(w, r, view)
 }
 
 // state is what the script of the page asks for. It calls no gateway.
@@ -137,7 +147,11 @@ func (e *edge) state(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	web.Write(w, http.StatusOK, web.AppendAnswer(nil, web.Answer{Data: web.JSON(map[string]string{"state": stateOf(p)})}))
+	web.Write(
+		w,
+		http.StatusOK,
+		web.AppendAnswer(nil, web.Answer{Data: web.JSON(map[string]string{"state": stateOf(p)})}),
+	)
 }
 
 // picture is the QR code of the charge that can be paid.
@@ -180,15 +194,21 @@ func (e *edge) simulator(w http.ResponseWriter, r *http.Request) {
 		page.Go(w, r, "/pay/"+code)
 		return
 	}
-	e.pages.Render(w, r, page.View{Name: "sandbox", Title: "Simulated payment", Zone: p.Company.Zone, Data: &content{
-		Page: p, Code: code, State: stateOf(p), Now: e.now(),
-	}})
+	e.pages.Render(w, r, page.View{
+		Name:  "sandbox",
+		Title: "Simulated payment",
+		Zone:  p.Company.Zone,
+		Data: &content{
+			Page: p, Code: code, State: stateOf(p), Now: e.now(),
+		},
+	})
 }
 
 // simulate is the button of a gateway that only pretends.
 func (e *edge) simulate(w http.ResponseWriter, r *http.Request) {
 	code := r.PathValue("code")
-	if err := e.payments.Simulate(r.Context(), code); err != nil && !errors.Is(err, payment.ErrNoCharge) {
+	err := e.payments.Simulate(r.Context(), code)
+	if err != nil && !errors.Is(err, payment.ErrNoCharge) {
 		e.pages.Fail(w, r, err)
 		return
 	}

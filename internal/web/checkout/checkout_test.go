@@ -49,24 +49,24 @@ type bank struct {
 	asked  int
 }
 
-func (b *bank) Create(_ context.Context, o payment.Order) (payment.Charge, error) {
+func (b *bank) Create(_ context.Context, order payment.Order) (payment.Charge, error) {
 	if b.asked++; b.broken {
 		return payment.Charge{}, errors.New("wires were cut")
 	}
-	return payment.Charge{ID: o.Reference, PixCode: "code<b>" + o.Reference, ExpiresAt: o.ExpiresAt}, nil
+	return payment.Charge{ID: order.Reference, PixCode: "code<b>" + order.Reference, ExpiresAt: order.ExpiresAt}, nil
 }
 
 func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 	t.Helper()
-	w := worldtest.New(t, engine, "name", "Rede <Clara> & Filhos")
-	s := &shop{World: w, bank: &bank{}, log: &housetest.Log{}}
-	s.billing, s.sandbox = billing.New(w.DB, w.Events, w.Customers), sandbox.New(w.DB)
+	world := worldtest.New(t, engine, "name", "Rede <Clara> & Filhos")
+	s := &shop{World: world, bank: &bank{}, log: &housetest.Log{}}
+	s.billing, s.sandbox = billing.New(world.DB, world.Events, world.Customers), sandbox.New(world.DB)
 	mux := http.NewServeMux()
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	served := httptest.NewServer(web.Observe(mux, log, web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
 	s.url = served.URL
-	s.payments = payment.New(w.DB, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
+	s.payments = payment.New(world.DB, s.billing, secret.NewBox(secret.NewKey()), payment.Options{
 		Providers: []payment.Provider{s.sandbox.Provider(), {
 			Name: "bank", Title: "Banco", Flow: payment.FlowPix,
 			Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return s.bank, nil },
@@ -82,10 +82,10 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 	})
 	checkout.Register(mux, s.payments, s.DB.Now)
 	page.Register(mux)
-	w.Plan(t, "1month", "1234.56", "name", "Fibra 300")
-	w.Customer(t, "plan_id", "1", "data_de_vencimento", "2026-02-05")
+	world.Plan(t, "1month", "1234.56", "name", "Fibra 300")
+	world.Customer(t, "plan_id", "1", "data_de_vencimento", "2026-02-05")
 	var err error
-	s.invoice, err = s.billing.Find(t.Context(), w.Actor, 1)
+	s.invoice, err = s.billing.Find(t.Context(), world.Actor, 1)
 	housetest.Must(t, err)
 	if len(gateway) > 0 {
 		_, err := s.payments.ConfigureGateway(t.Context(), s.Actor, s.payments.ReadGateway(housetest.Form(gateway...)))
@@ -96,9 +96,9 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 
 func (s *shop) link(t *testing.T) string {
 	t.Helper()
-	l, err := s.payments.PaymentLink(t.Context(), s.Actor, s.invoice.ID)
+	link, err := s.payments.PaymentLink(t.Context(), s.Actor, s.invoice.ID)
 	housetest.Must(t, err)
-	return l.URL
+	return link.URL
 }
 
 type answer struct {
@@ -160,19 +160,19 @@ func (s *shop) status(t *testing.T, status billing.Status) {
 
 func TestPageShowsWhatIsOwedAndTheCode(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := open(t, engine, "provider", "bank")
-		link := s.link(t)
-		a := s.get(t, link)
-		a.want(t, 200, "R$\u00a01.234,56", "Rede &lt;Clara&gt; &amp; Filhos", "Fibra 300", "Ana Lima", "05/02/2026", "code&lt;b&gt;", "Copiar código PIX",
+		shop := open(t, engine, "provider", "bank")
+		link := shop.link(t)
+		answer := shop.get(t, link)
+		answer.want(t, 200, "R$\u00a01.234,56", "Rede &lt;Clara&gt; &amp; Filhos", "Fibra 300", "Ana Lima", "05/02/2026", "code&lt;b&gt;", "Copiar código PIX",
 			"Válido até 01/02/2026 09:00", `/qr.png?open-`, `lang="pt-BR"`, `<noscript><meta http-equiv="refresh" content="30"></noscript>`, "Este código expirou")
-		if strings.Contains(a.body, "simulate") || strings.Contains(a.body, "<b>") {
+		if strings.Contains(answer.body, "simulate") || strings.Contains(answer.body, "<b>") {
 			t.Error("a real gateway has a button that pretends, or text is not escaped")
 		}
-		s.get(t, link, "Accept-Language", "en-GB,en;q=0.9,pt;q=0.1").want(t, 200, "Copy the PIX code", `lang="en"`)
-		if s.bank.asked != 1 {
-			t.Errorf("two visits asked the gateway %d times", s.bank.asked)
+		shop.get(t, link, "Accept-Language", "en-GB,en;q=0.9,pt;q=0.1").want(t, 200, "Copy the PIX code", `lang="en"`)
+		if shop.bank.asked != 1 {
+			t.Errorf("two visits asked the gateway %d times", shop.bank.asked)
 		}
-		picture := s.get(t, link+"/qr.png")
+		picture := shop.get(t, link+"/qr.png")
 		if picture.status != 200 || picture.header.Get("Content-Type") != "image/png" || !strings.HasPrefix(picture.body, "\x89PNG") {
 			t.Errorf("QR code: %d %v", picture.status, picture.header)
 		}
@@ -181,146 +181,146 @@ func TestPageShowsWhatIsOwedAndTheCode(t *testing.T) {
 
 func TestPageSaysHowTheAmountComesAbout(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := open(t, engine, "provider", "sandbox")
-		s.get(t, s.link(t)).want(t, 200, "R$\u00a01.234,56").lacks(t, "Multa", "Desconto", "Valor da fatura")
-		_, err := s.Accounts.SetCompany(t.Context(), s.Actor, account.ReadCompanyDraft(housetest.Form(
+		shop := open(t, engine, "provider", "sandbox")
+		shop.get(t, shop.link(t)).want(t, 200, "R$\u00a01.234,56").lacks(t, "Multa", "Desconto", "Valor da fatura")
+		_, err := shop.Accounts.SetCompany(t.Context(), shop.Actor, account.ReadCompanyDraft(housetest.Form(
 			"late_fee_percent", "2", "late_interest_percent", "1", "discount_amount", "34.56")))
 		housetest.Must(t, err)
-		s.get(t, s.link(t)).want(t, 200, "<p class=\"amount\">R$\u00a01.200,00</p>", "Valor da fatura", "−R$\u00a034,56").lacks(t, "Multa")
-		_, err = s.billing.SetStatus(t.Context(), s.Actor, s.invoice.ID, billing.ReadStatusChange(housetest.Form(
+		shop.get(t, shop.link(t)).want(t, 200, "<p class=\"amount\">R$\u00a01.200,00</p>", "Valor da fatura", "−R$\u00a034,56").lacks(t, "Multa")
+		_, err = shop.billing.SetStatus(t.Context(), shop.Actor, shop.invoice.ID, billing.ReadStatusChange(housetest.Form(
 			"status", "Pago", "amount", "1000.00", "difference", "partial")))
 		housetest.Must(t, err)
-		s.get(t, s.link(t)).want(t, 200, "<p class=\"amount\">R$\u00a0200,00</p>", "Já pago", "−R$\u00a01.000,00")
-		s.Clock.Set(time.Date(2026, 2, 15, 15, 0, 0, 0, time.UTC)) // ten days late: 24.69 and 4.12
-		s.get(t, s.link(t)).want(t, 200, "<p class=\"amount\">R$\u00a0263,37</p>", "Multa por atraso", "R$\u00a024,69", "Juros de mora", "R$\u00a04,12").lacks(t, "Desconto")
-		housetest.Must(t, s.payments.Simulate(t.Context(), s.link(t)[len(s.url+"/pay/"):]))
-		s.get(t, s.link(t)).want(t, 200, "Pagamento recebido", "<p class=\"amount\">R$\u00a01.263,37</p>", "R$\u00a024,69").lacks(t, "Já pago")
+		shop.get(t, shop.link(t)).want(t, 200, "<p class=\"amount\">R$\u00a0200,00</p>", "Já pago", "−R$\u00a01.000,00")
+		shop.Clock.Set(time.Date(2026, 2, 15, 15, 0, 0, 0, time.UTC)) // ten days late: 24.69 and 4.12
+		shop.get(t, shop.link(t)).want(t, 200, "<p class=\"amount\">R$\u00a0263,37</p>", "Multa por atraso", "R$\u00a024,69", "Juros de mora", "R$\u00a04,12").lacks(t, "Desconto")
+		housetest.Must(t, shop.payments.Simulate(t.Context(), shop.link(t)[len(shop.url+"/pay/"):]))
+		shop.get(t, shop.link(t)).want(t, 200, "Pagamento recebido", "<p class=\"amount\">R$\u00a01.263,37</p>", "R$\u00a024,69").lacks(t, "Já pago")
 	})
 }
 
 // A page loads nothing from elsewhere, and has nothing in it that the policy
 // would have to allow by name.
 func TestPageAsksNobodyElse(t *testing.T) {
-	s := open(t, sqldb.SQLite, "provider", "sandbox")
-	a := s.get(t, s.link(t))
-	policy := a.header.Get("Content-Security-Policy")
+	shop := open(t, sqldb.SQLite, "provider", "sandbox")
+	answer := shop.get(t, shop.link(t))
+	policy := answer.header.Get("Content-Security-Policy")
 	if !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
 		t.Errorf("policy %q", policy)
 	}
-	for _, found := range regexp.MustCompile(`(?:src|href|action)="([^"]*)"`).FindAllStringSubmatch(a.body, -1) {
+	for _, found := range regexp.MustCompile(`(?:src|href|action)="([^"]*)"`).FindAllStringSubmatch(answer.body, -1) {
 		if !strings.HasPrefix(found[1], "/") || strings.HasPrefix(found[1], "//") {
 			t.Errorf("the page leads to %s", found[1])
 		}
 	}
-	if inline := regexp.MustCompile(`<script>|<style|style="|onclick`).FindString(a.body); inline != "" {
+	if inline := regexp.MustCompile(`<script>|<style|style="|onclick`).FindString(answer.body); inline != "" {
 		t.Errorf("the page has %s", inline)
 	}
-	for _, found := range regexp.MustCompile(`(?:src|href)="(/static/[^"]*)"`).FindAllStringSubmatch(a.body, -1) {
-		if got := s.get(t, s.url+found[1]); got.status != 200 {
+	for _, found := range regexp.MustCompile(`(?:src|href)="(/static/[^"]*)"`).FindAllStringSubmatch(answer.body, -1) {
+		if got := shop.get(t, shop.url+found[1]); got.status != 200 {
 			t.Errorf("%s: %d", found[1], got.status)
 		}
 	}
-	if strings.Contains(s.log.String(), s.link(t)[len(s.url)+len("/pay/"):]) {
-		t.Errorf("the code of a page is in the log:\n%s", s.log)
+	if strings.Contains(shop.log.String(), shop.link(t)[len(shop.url)+len("/pay/"):]) {
+		t.Errorf("the code of a page is in the log:\n%s", shop.log)
 	}
 }
 
 func TestPageOfEveryOutcome(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := open(t, engine)
-		link := s.link(t)
+		shop := open(t, engine)
+		link := shop.link(t)
 		wantState := func(want string) {
 			t.Helper()
-			if a := s.get(t, link+"/state"); a.status != 200 || !strings.HasPrefix(a.body, `{"success":true,"data":{"state":"`+want) {
-				t.Errorf("state %d %s, want %s", a.status, a.body, want)
+			if answer := shop.get(t, link+"/state"); answer.status != 200 || !strings.HasPrefix(answer.body, `{"success":true,"data":{"state":"`+want) {
+				t.Errorf("state %d %s, want %s", answer.status, answer.body, want)
 			}
 		}
-		s.get(t, link).want(t, 200, "O pagamento on-line não está disponível", "Pergunte a Rede &lt;Clara&gt;")
+		shop.get(t, link).want(t, 200, "O pagamento on-line não está disponível", "Pergunte a Rede &lt;Clara&gt;")
 		wantState("none")
-		s.get(t, link+"/qr.png").want(t, 404)
-		_, err := s.payments.ConfigureGateway(t.Context(), s.Actor, s.payments.ReadGateway(housetest.Form("provider", "hand")))
+		shop.get(t, link+"/qr.png").want(t, 404)
+		_, err := shop.payments.ConfigureGateway(t.Context(), shop.Actor, shop.payments.ReadGateway(housetest.Form("provider", "hand")))
 		housetest.Must(t, err)
-		s.get(t, link).want(t, 200, "confirma o pagamento quando ele chegar")
+		shop.get(t, link).want(t, 200, "confirma o pagamento quando ele chegar")
 		wantState("open-")
-		s.Clock.Advance(25 * time.Hour)
+		shop.Clock.Advance(25 * time.Hour)
 		wantState("expired")
-		s.status(t, billing.Cancelled)
-		s.get(t, link).want(t, 200, "Esta fatura foi cancelada")
+		shop.status(t, billing.Cancelled)
+		shop.get(t, link).want(t, 200, "Esta fatura foi cancelada")
 		wantState("cancelled")
-		s.status(t, billing.Open)
-		s.status(t, billing.Paid)
-		s.get(t, link).want(t, 200, "Pagamento recebido", "Pago em 01/02/2026 10:00")
+		shop.status(t, billing.Open)
+		shop.status(t, billing.Paid)
+		shop.get(t, link).want(t, 200, "Pagamento recebido", "Pago em 01/02/2026 10:00")
 		wantState("paid")
-		s.get(t, s.url+"/pay/guess").want(t, 404, "Esta página não existe")
-		s.get(t, s.url+"/pay/guess/state").want(t, 404)
-		s.get(t, s.url+"/pay/guess/qr.png").want(t, 404)
-		s.get(t, link+"/sandbox").want(t, 404)
+		shop.get(t, shop.url+"/pay/guess").want(t, 404, "Esta página não existe")
+		shop.get(t, shop.url+"/pay/guess/state").want(t, 404)
+		shop.get(t, shop.url+"/pay/guess/qr.png").want(t, 404)
+		shop.get(t, link+"/sandbox").want(t, 404)
 	})
 }
 
 func TestGatewayThatFailsCanBeTriedAgainButNotHammered(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := open(t, engine, "provider", "bank")
-		s.bank.broken = true
-		link := s.link(t)
+		shop := open(t, engine, "provider", "bank")
+		shop.bank.broken = true
+		link := shop.link(t)
 		for range 5 {
-			a := s.get(t, link)
-			a.want(t, 502, "O serviço de pagamento não respondeu", "Nada foi cobrado", "Tentar de novo")
-			if strings.Contains(a.body, "wires") {
+			answer := shop.get(t, link)
+			answer.want(t, 502, "O serviço de pagamento não respondeu", "Nada foi cobrado", "Tentar de novo")
+			if strings.Contains(answer.body, "wires") {
 				t.Error("the page tells the cause")
 			}
 		}
-		if s.bank.asked != 1 {
-			t.Errorf("five visits asked the gateway %d times", s.bank.asked)
+		if shop.bank.asked != 1 {
+			t.Errorf("five visits asked the gateway %d times", shop.bank.asked)
 		}
-		s.bank.broken = false
-		s.Clock.Advance(11 * time.Second)
-		s.get(t, link).want(t, 200, "Copiar código PIX")
+		shop.bank.broken = false
+		shop.Clock.Advance(11 * time.Second)
+		shop.get(t, link).want(t, 200, "Copiar código PIX")
 	})
 }
 
 func TestSandboxIsPaidWithAPlainForm(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := open(t, engine, "provider", "sandbox")
-		link := s.link(t)
-		s.get(t, link).want(t, 200, "Simulação", "nenhum dinheiro se move", `method="post" action="`+strings.TrimPrefix(link, s.url)+`/simulate"`)
-		if a := s.do(t, http.MethodPost, link+"/simulate", "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"); a.status != 403 {
-			t.Errorf("another site pressed the button: %d", a.status)
+		shop := open(t, engine, "provider", "sandbox")
+		link := shop.link(t)
+		shop.get(t, link).want(t, 200, "Simulação", "nenhum dinheiro se move", `method="post" action="`+strings.TrimPrefix(link, shop.url)+`/simulate"`)
+		if answer := shop.do(t, http.MethodPost, link+"/simulate", "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"); answer.status != 403 {
+			t.Errorf("another site pressed the button: %d", answer.status)
 		}
-		if i, err := s.billing.Find(t.Context(), s.Actor, 1); err != nil || i.Status != billing.Open {
-			t.Fatalf("%s, %v", i.Status, err)
+		if invoice, err := shop.billing.Find(t.Context(), shop.Actor, 1); err != nil || invoice.Status != billing.Open {
+			t.Fatalf("%s, %v", invoice.Status, err)
 		}
-		a := s.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin")
-		a.want(t, 200, "Pagamento recebido")
-		s.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin").want(t, 200, "Pagamento recebido")
-		if i, err := s.billing.Find(t.Context(), s.Actor, 1); err != nil || i.Status != billing.Paid || i.PaidVia != "sandbox" {
-			t.Errorf("%s via %s, %v", i.Status, i.PaidVia, err)
+		answer := shop.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin")
+		answer.want(t, 200, "Pagamento recebido")
+		shop.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin").want(t, 200, "Pagamento recebido")
+		if invoice, err := shop.billing.Find(t.Context(), shop.Actor, 1); err != nil || invoice.Status != billing.Paid || invoice.PaidVia != "sandbox" {
+			t.Errorf("%s via %s, %v", invoice.Status, invoice.PaidVia, err)
 		}
 	})
 }
 
 func TestSandboxThatRedirectsHasAPageOfItsOwn(t *testing.T) {
-	s := open(t, sqldb.SQLite, "provider", "sandbox", "flow", "redirect")
-	link := s.link(t)
-	a := s.get(t, link)
-	a.want(t, 200, `id="go" href="`+link+`/sandbox"`, "Ir para a página de pagamento")
-	if strings.Contains(a.body, "/simulate") {
+	shop := open(t, sqldb.SQLite, "provider", "sandbox", "flow", "redirect")
+	link := shop.link(t)
+	answer := shop.get(t, link)
+	answer.want(t, 200, `id="go" href="`+link+`/sandbox"`, "Ir para a página de pagamento")
+	if strings.Contains(answer.body, "/simulate") {
 		t.Error("the page itself simulates")
 	}
-	s.get(t, link+"/sandbox").want(t, 200, "Pagamento simulado", "/simulate")
-	s.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin").want(t, 200, "Pagamento recebido")
-	if a := s.get(t, link+"/sandbox"); a.at != strings.TrimPrefix(link, s.url) {
-		t.Errorf("the simulator of what is paid stays at %s", a.at)
+	shop.get(t, link+"/sandbox").want(t, 200, "Pagamento simulado", "/simulate")
+	shop.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin").want(t, 200, "Pagamento recebido")
+	if answer := shop.get(t, link+"/sandbox"); answer.at != strings.TrimPrefix(link, shop.url) {
+		t.Errorf("the simulator of what is paid stays at %s", answer.at)
 	}
 }
 
 func TestRealPaymentsCannotBeSimulated(t *testing.T) {
-	s := open(t, sqldb.SQLite, "provider", "bank")
-	link := s.link(t)
-	s.get(t, link).want(t, 200)
-	s.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin").want(t, 403)
-	if i, err := s.billing.Find(t.Context(), s.Actor, 1); err != nil || i.Status != billing.Open {
-		t.Errorf("%s, %v", i.Status, err)
+	shop := open(t, sqldb.SQLite, "provider", "bank")
+	link := shop.link(t)
+	shop.get(t, link).want(t, 200)
+	shop.do(t, http.MethodPost, link+"/simulate", "Sec-Fetch-Site", "same-origin").want(t, 403)
+	if invoice, err := shop.billing.Find(t.Context(), shop.Actor, 1); err != nil || invoice.Status != billing.Open {
+		t.Errorf("%s, %v", invoice.Status, err)
 	}
 }
 
@@ -328,31 +328,31 @@ func TestRealPaymentsCannotBeSimulated(t *testing.T) {
 // was charged before it lost them can still be paid.
 func TestPlanWithoutPaymentsMakesNoCharge(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		s := open(t, engine, "provider", "bank")
-		link := s.link(t)
-		s.give(t, account.FunctionsOf(account.FunctionAPI))
-		a := s.get(t, link)
-		if a.status != http.StatusOK || s.bank.asked != 0 || strings.Contains(a.body, "code&lt;b&gt;") {
-			t.Errorf("answered %d after %d calls to the gateway", a.status, s.bank.asked)
+		shop := open(t, engine, "provider", "bank")
+		link := shop.link(t)
+		shop.give(t, account.FunctionsOf(account.FunctionAPI))
+		answer := shop.get(t, link)
+		if answer.status != http.StatusOK || shop.bank.asked != 0 || strings.Contains(answer.body, "code&lt;b&gt;") {
+			t.Errorf("answered %d after %d calls to the gateway", answer.status, shop.bank.asked)
 		}
-		if _, err := s.payments.Charge(t.Context(), s.Actor, s.invoice.ID, ""); fault.KindOf(err) != fault.KindForbidden || s.bank.asked != 0 {
+		if _, err := shop.payments.Charge(t.Context(), shop.Actor, shop.invoice.ID, ""); fault.KindOf(err) != fault.KindForbidden || shop.bank.asked != 0 {
 			t.Errorf("charged all the same: %v", err)
 		}
-		s.give(t, account.FunctionsOf(account.FunctionPayments))
-		s.get(t, link)
-		s.give(t, 0)
-		if a := s.get(t, link); s.bank.asked != 1 || !strings.Contains(a.body, "code&lt;b&gt;") {
-			t.Errorf("a live charge is not shown, after %d calls", s.bank.asked)
+		shop.give(t, account.FunctionsOf(account.FunctionPayments))
+		shop.get(t, link)
+		shop.give(t, 0)
+		if answer := shop.get(t, link); shop.bank.asked != 1 || !strings.Contains(answer.body, "code&lt;b&gt;") {
+			t.Errorf("a live charge is not shown, after %d calls", shop.bank.asked)
 		}
 	})
 }
 
 // give sets the functions of the company.
-func (s *shop) give(t *testing.T, f account.Functions) {
+func (s *shop) give(t *testing.T, functions account.Functions) {
 	t.Helper()
 	housetest.Must(t, s.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(t.Context(), `UPDATE companies SET functions = ? WHERE id = ?`, f.String(), s.Actor.Company.ID)
+		_, err := tx.Exec(t.Context(), `UPDATE companies SET functions = ? WHERE id = ?`, functions.String(), s.Actor.Company.ID)
 		return err
 	}))
-	s.Actor.Company.Subscription.Functions = f
+	s.Actor.Company.Subscription.Functions = functions
 }

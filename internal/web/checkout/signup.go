@@ -37,7 +37,10 @@ func RegisterSignup(mux *http.ServeMux, resellers *reseller.Service) {
 	s := &signup{resellers, page.New(templates)}
 	mux.HandleFunc("GET /signup/{code}", s.show)
 	// A form on a foreign page must not sign people up.
-	mux.Handle("POST /signup/{code}", http.NewCrossOriginProtection().Handler(http.HandlerFunc(s.send)))
+	mux.Handle(
+		"POST /signup/{code}",
+		http.NewCrossOriginProtection().Handler(http.HandlerFunc(s.send)),
+	)
 }
 
 // signupPage is what the template shows.
@@ -55,15 +58,28 @@ func (s *signup) show(w http.ResponseWriter, r *http.Request) {
 	}
 	web.ExchangeOf(r.Context()).CompanyID = offer.Company.ID
 	if r.URL.Query().Has("done") {
-		s.pages.Render(w, r, page.View{Name: "signupdone", Title: "Your account is ready", Data: signupPage{Offer: offer}})
+		s.pages.Render(w, r, page.View{
+			Name:  "signupdone",
+			Title: "Your account is ready",
+			Data:  signupPage{Offer: offer},
+		})
 		return
 	}
 	s.form(w, r, offer, page.NewForm(), http.StatusOK)
 }
 
-func (s *signup) form(w http.ResponseWriter, r *http.Request, offer reseller.Offer, f *page.Form, status int) {
+func (s *signup) form(
+	w http.ResponseWriter,
+	r *http.Request,
+	offer reseller.Offer,
+	form *page.Form,
+	status int,
+) {
 	s.pages.Render(w, r, page.View{
-		Name: "signup", Title: "Create your account", Status: status, Data: signupPage{offer, price(page.LangOf(r), offer.Plan), f},
+		Name:   "signup",
+		Title:  "Create your account",
+		Status: status,
+		Data:   signupPage{offer, price(page.LangOf(r), offer.Plan), form},
 	})
 }
 
@@ -96,26 +112,26 @@ func (s *signup) send(w http.ResponseWriter, r *http.Request) {
 }
 
 // price is what a plan costs after its trial, in words.
-func price(lang page.Lang, p reseller.Plan) string {
-	if p.Value == 0 {
+func price(lang page.Lang, plan reseller.Plan) string {
+	if plan.Value == 0 {
 		return ""
 	}
-	value, n := p.Value.BR(), p.Period.Count
+	value, count := plan.Value.BR(), plan.Period.Count
 	switch {
-	case p.Period.Unit == civil.Day && n == 1:
+	case plan.Period.Unit == civil.Day && count == 1:
 		return lang.T("%s a day", value)
-	case p.Period.Unit == civil.Week && n == 1:
+	case plan.Period.Unit == civil.Week && count == 1:
 		return lang.T("%s a week", value)
-	case p.Period.Unit == civil.Month && n == 1:
+	case plan.Period.Unit == civil.Month && count == 1:
 		return lang.T("%s a month", value)
-	case p.Period.Unit == civil.Year && n == 1:
+	case plan.Period.Unit == civil.Year && count == 1:
 		return lang.T("%s a year", value)
-	case p.Period.Unit == civil.Day:
-		return lang.T("%s every %d days", value, n)
-	case p.Period.Unit == civil.Week:
-		return lang.T("%s every %d weeks", value, n)
-	case p.Period.Unit == civil.Month:
-		return lang.T("%s every %d months", value, n)
+	case plan.Period.Unit == civil.Day:
+		return lang.T("%s every %d days", value, count)
+	case plan.Period.Unit == civil.Week:
+		return lang.T("%s every %d weeks", value, count)
+	case plan.Period.Unit == civil.Month:
+		return lang.T("%s every %d months", value, count)
 	}
-	return lang.T("%s every %d years", value, n)
+	return lang.T("%s every %d years", value, count)
 }

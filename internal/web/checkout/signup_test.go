@@ -34,21 +34,21 @@ type signupWorld struct {
 func newSignupWorld(t *testing.T, engine sqldb.Engine, plan map[string]string) *signupWorld {
 	t.Helper()
 	base := worldtest.New(t, engine, "name", `Rede <b>"Clara"`, "email", "paula@example.com")
-	w := &signupWorld{t: t, resellers: reseller.New(base.DB, base.Accounts, ""), seller: base.Actor, from: "203.0.113.9:4711"}
+	world := &signupWorld{t: t, resellers: reseller.New(base.DB, base.Accounts, ""), seller: base.Actor, from: "203.0.113.9:4711"}
 	fields := map[string]string{"name": "Revenda", "value": "49.90", "credits": "1"}
 	maps.Copy(fields, plan)
 	var err error
-	w.plan, err = w.resellers.CreatePlan(t.Context(), w.seller, reseller.ReadNewPlan(input.FromStrings(fields)))
+	world.plan, err = world.resellers.CreatePlan(t.Context(), world.seller, reseller.ReadNewPlan(input.FromStrings(fields)))
 	housetest.Must(t, err)
 	mux := http.NewServeMux()
-	checkout.RegisterSignup(mux, w.resellers)
+	checkout.RegisterSignup(mux, world.resellers)
 	served := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		r.RemoteAddr = w.from
+		r.RemoteAddr = world.from
 		mux.ServeHTTP(rw, r)
 	}))
 	t.Cleanup(served.Close)
-	w.url, w.path = served.URL, w.resellers.SignupLink(w.plan)
-	return w
+	world.url, world.path = served.URL, world.resellers.SignupLink(world.plan)
+	return world
 }
 
 // visit sends a request, a form when there are fields, and returns status,
@@ -92,72 +92,72 @@ func wantTexts(t *testing.T, page string, texts ...string) {
 
 func TestSignupPageMakesAnAccount(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		w := newSignupWorld(t, engine, map[string]string{"trial_days": "10"})
-		status, _, page := w.visit(w.path, "")
+		world := newSignupWorld(t, engine, map[string]string{"trial_days": "10"})
+		status, _, page := world.visit(world.path, "")
 		if status != 200 || strings.Contains(page, `<b>"Clara"`) {
 			t.Errorf("%d", status)
 		}
 		wantTexts(t, page, "Crie sua conta", "Revenda", "10 dias", "R$ 49,90 por mês", "Rede &lt;b&gt;&#34;Clara&#34; convida")
-		_, _, english := w.visit(w.path, "", "Accept-Language", "en")
+		_, _, english := world.visit(world.path, "", "Accept-Language", "en")
 		wantTexts(t, english, "Create your account", "10 days", "R$ 49,90 a month")
 
 		form := url.Values{"name": {"Loja da Lia"}, "email": {"lia@example.com"}, "whatsapp": {"(11) 98765-4321"}, "password": {"correct horse"}}.Encode()
-		status, to, _ := w.visit(w.path, form)
-		if status != 303 || to != w.path+"?done" {
+		status, to, _ := world.visit(world.path, form)
+		if status != 303 || to != world.path+"?done" {
 			t.Fatalf("%d to %q", status, to)
 		}
-		_, _, page = w.visit(to, "")
+		_, _, page = world.visit(to, "")
 		wantTexts(t, page, "Sua conta está pronta", "por 10 dias")
-		w.wantResellers(1)
+		world.wantResellers(1)
 
-		status, again, page := w.visit(w.path, form)
+		status, again, page := world.visit(world.path, form)
 		if status != 303 || again != to || strings.Contains(page, "correct horse") {
 			t.Errorf("a known address is answered otherwise: %d to %q", status, again)
 		}
-		_, _, page = w.visit(again, "")
+		_, _, page = world.visit(again, "")
 		wantTexts(t, page, "Sua conta está pronta", "entre com a senha que tinha")
-		_, _, page = w.visit(w.path, "name=&email=x&password=short&whatsapp=12")
+		_, _, page = world.visit(world.path, "name=&email=x&password=short&whatsapp=12")
 		wantTexts(t, page, "é obrigatório", "deve ser um e-mail válido", "deve ter pelo menos 8 caracteres", "deve ter 10 ou 11 dígitos com o DDD", `value="12"`)
-		w.wantResellers(1)
+		world.wantResellers(1)
 	})
 }
 
 func TestSignupPageIsClosedWithItsLink(t *testing.T) {
-	w := newSignupWorld(t, sqldb.SQLite, nil)
-	_, err := w.resellers.RenewSignupLink(t.Context(), w.seller, w.plan.ID)
+	world := newSignupWorld(t, sqldb.SQLite, nil)
+	_, err := world.resellers.RenewSignupLink(t.Context(), world.seller, world.plan.ID)
 	housetest.Must(t, err)
 	for _, fields := range []string{"", "name=Lia&email=lia@example.com&password=correct+horse"} {
-		for _, path := range []string{w.path, "/signup/nothing", w.path + "?done"} {
-			status, _, page := w.visit(path, fields)
+		for _, path := range []string{world.path, "/signup/nothing", world.path + "?done"} {
+			status, _, page := world.visit(path, fields)
 			if status != 404 {
 				t.Errorf("%s with %q: %d", path, fields, status)
 			}
 			wantTexts(t, page, "este link de cadastro não existe ou não vale mais")
 		}
 	}
-	w.wantResellers(0)
+	world.wantResellers(0)
 }
 
 func TestProgramsThatFillInEverythingMakeNothing(t *testing.T) {
-	w := newSignupWorld(t, sqldb.SQLite, nil)
-	status, to, _ := w.visit(w.path, "name=Bot&email=bot@example.com&password=correct+horse&website=https://spam.example.com")
-	if status != 303 || to != w.path+"?done" {
+	world := newSignupWorld(t, sqldb.SQLite, nil)
+	status, to, _ := world.visit(world.path, "name=Bot&email=bot@example.com&password=correct+horse&website=https://spam.example.com")
+	if status != 303 || to != world.path+"?done" {
 		t.Errorf("%d to %q", status, to)
 	}
-	if status, _, _ = w.visit(w.path, "name=Bot&email=bot@example.com&password=correct+horse", "Sec-Fetch-Site", "cross-site"); status != 403 {
+	if status, _, _ = world.visit(world.path, "name=Bot&email=bot@example.com&password=correct+horse", "Sec-Fetch-Site", "cross-site"); status != 403 {
 		t.Errorf("a form on another site: %d", status)
 	}
-	if status, _, _ = w.visit(w.path, "name="+strings.Repeat("x", 1<<20)); status != 422 {
+	if status, _, _ = world.visit(world.path, "name="+strings.Repeat("x", 1<<20)); status != 422 {
 		t.Errorf("a huge form: %d", status)
 	}
-	w.wantResellers(0)
+	world.wantResellers(0)
 }
 
 func TestSignupsAreLimitedByAddress(t *testing.T) {
-	w := newSignupWorld(t, sqldb.SQLite, nil)
+	world := newSignupWorld(t, sqldb.SQLite, nil)
 	try := func(from string) int {
-		w.from = from
-		status, _, page := w.visit(w.path, "name=Lia&email=paula@example.com&password=correct+horse") // whose address is taken
+		world.from = from
+		status, _, page := world.visit(world.path, "name=Lia&email=paula@example.com&password=correct+horse") // whose address is taken
 		if status == 429 {
 			wantTexts(t, page, "tentativas demais deste endereço", `value="Lia"`)
 		}
@@ -180,8 +180,8 @@ func TestPriceIsToldInWords(t *testing.T) {
 		"1day": "R$ 49,90 por dia", "3days": "R$ 49,90 a cada 3 dias", "1week": "R$ 49,90 por semana", "2weeks": "R$ 49,90 a cada 2 semanas",
 		"6months": "R$ 49,90 a cada 6 meses", "1year": "R$ 49,90 por ano", "2years": "R$ 49,90 a cada 2 anos",
 	} {
-		w := newSignupWorld(t, sqldb.SQLite, map[string]string{"period": period, "trial_days": "1"})
-		_, _, page := w.visit(w.path, "")
+		world := newSignupWorld(t, sqldb.SQLite, map[string]string{"period": period, "trial_days": "1"})
+		_, _, page := world.visit(world.path, "")
 		wantTexts(t, page, want, "1 dia")
 	}
 	free := newSignupWorld(t, sqldb.SQLite, map[string]string{"value": "0"})

@@ -96,10 +96,10 @@ func page(content []byte) http.Handler {
 func file(contentType string, content []byte) http.Handler {
 	etag := `"` + hash(content) + `"`
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", contentType)
-		h.Set("Cache-Control", "no-cache")
-		h.Set("ETag", etag)
+		header := w.Header()
+		header.Set("Content-Type", contentType)
+		header.Set("Cache-Control", "no-cache")
+		header.Set("ETag", etag)
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 	})
 }
@@ -107,31 +107,31 @@ func file(contentType string, content []byte) http.Handler {
 // scalar sends the viewer as it is stored. The page asks for it by version, so that it may be kept for ever.
 func scalar(version string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", "text/javascript; charset=utf-8")
-		h.Set("Vary", "Accept-Encoding")
-		h.Set("Cache-Control", "no-cache")
+		header := w.Header()
+		header.Set("Content-Type", "text/javascript; charset=utf-8")
+		header.Set("Vary", "Accept-Encoding")
+		header.Set("Cache-Control", "no-cache")
 		if r.URL.Query().Get("v") == version {
-			h.Set("Cache-Control", "public, max-age=31536000, immutable")
+			header.Set("Cache-Control", "public, max-age=31536000, immutable")
 		}
 		if !acceptsGzip(r.Header.Get("Accept-Encoding")) {
 			inflate(w)
 			return
 		}
-		h.Set("Content-Encoding", "gzip")
-		h.Set("ETag", `"`+version+`"`)
-		h.Set("Content-Length", strconv.Itoa(len(scalarGzip))) // ServeContent leaves it out of an encoded answer
+		header.Set("Content-Encoding", "gzip")
+		header.Set("ETag", `"`+version+`"`)
+		header.Set("Content-Length", strconv.Itoa(len(scalarGzip))) // ServeContent leaves it out of an encoded answer
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(scalarGzip))
 	})
 }
 
 // inflate streams: such clients are rare, and their 4 MiB are not worth keeping in memory.
 func inflate(w io.Writer) {
-	z, err := gzip.NewReader(bytes.NewReader(scalarGzip))
+	reader, err := gzip.NewReader(bytes.NewReader(scalarGzip))
 	if err != nil {
 		panic(fmt.Sprintf("scalar.js.gz: %v", err)) // embedded and tested
 	}
-	_, _ = io.Copy(w, z) // #nosec G110 -- our own file; an error is the client's going away
+	_, _ = io.Copy(w, reader) // #nosec G110 -- our own file; an error is the client's going away
 }
 
 func acceptsGzip(header string) bool {

@@ -31,22 +31,22 @@ func get(t *testing.T, path string, header ...string) *httptest.ResponseRecorder
 	return w
 }
 
-func wantHeader(t *testing.T, r *httptest.ResponseRecorder, name, want string) {
+func wantHeader(t *testing.T, recorder *httptest.ResponseRecorder, name, want string) {
 	t.Helper()
-	if got := r.Header().Get(name); got != want {
+	if got := recorder.Header().Get(name); got != want {
 		t.Errorf("%s: got %q, want %q", name, got, want)
 	}
 }
 
 func TestPageNeedsNothingFromOutside(t *testing.T) {
-	r := get(t, "/docs")
-	wantHeader(t, r, "Content-Type", "text/html; charset=utf-8")
+	recorder := get(t, "/docs")
+	wantHeader(t, recorder, "Content-Type", "text/html; charset=utf-8")
 
-	csp := r.Header().Get("Content-Security-Policy")
+	csp := recorder.Header().Get("Content-Security-Policy")
 	if !strings.HasPrefix(csp, "default-src 'none'; script-src 'self'; ") || strings.Contains(csp, "http") || strings.Contains(csp, "*") {
 		t.Errorf("the policy lets strangers in: %s", csp)
 	}
-	page := r.Body.String()
+	page := recorder.Body.String()
 	if regexp.MustCompile(`(?i)https?://|(src|href)="//`).MatchString(page) {
 		t.Errorf("the page names another host:\n%s", page)
 	}
@@ -58,8 +58,8 @@ func TestPageNeedsNothingFromOutside(t *testing.T) {
 
 func TestPageConfiguresTheViewer(t *testing.T) {
 	page := get(t, "/docs").Body.String()
-	m := regexp.MustCompile(`data-configuration="([^"]*)"`).FindStringSubmatch(page)
-	if m == nil {
+	match := regexp.MustCompile(`data-configuration="([^"]*)"`).FindStringSubmatch(page)
+	if match == nil {
 		t.Fatalf("no configuration in\n%s", page)
 	}
 	var c struct {
@@ -69,7 +69,7 @@ func TestPageConfiguresTheViewer(t *testing.T) {
 		ProxyURL         *string
 		Agent, MCP       struct{ Disabled bool }
 	}
-	if err := json.Unmarshal([]byte(html.UnescapeString(m[1])), &c); err != nil {
+	if err := json.Unmarshal([]byte(html.UnescapeString(match[1])), &c); err != nil {
 		t.Fatal(err)
 	}
 	if c.URL != "/openapi.json" || c.ProxyURL != nil || !c.Agent.Disabled || !c.MCP.Disabled ||
@@ -79,11 +79,11 @@ func TestPageConfiguresTheViewer(t *testing.T) {
 }
 
 func TestSlashAfterDocsIsForgiven(t *testing.T) {
-	r := get(t, "/docs/")
-	if r.Code != http.StatusMovedPermanently {
-		t.Errorf("got %d", r.Code)
+	recorder := get(t, "/docs/")
+	if recorder.Code != http.StatusMovedPermanently {
+		t.Errorf("got %d", recorder.Code)
 	}
-	wantHeader(t, r, "Location", "/docs")
+	wantHeader(t, recorder, "Location", "/docs")
 }
 
 func TestDocumentIsServedAsItIs(t *testing.T) {
@@ -94,11 +94,11 @@ func TestDocumentIsServedAsItIs(t *testing.T) {
 		"/openapi.yaml": {"application/yaml", openapi.YAML},
 		"/openapi.json": {"application/json", openapi.JSON()},
 	} {
-		r := get(t, path)
-		wantHeader(t, r, "Content-Type", want.contentType)
-		wantHeader(t, r, "Cache-Control", "no-cache")
-		wantHeader(t, r, "Access-Control-Allow-Origin", "*") // editors in a browser read it
-		if !bytes.Equal(r.Body.Bytes(), want.content) {
+		recorder := get(t, path)
+		wantHeader(t, recorder, "Content-Type", want.contentType)
+		wantHeader(t, recorder, "Cache-Control", "no-cache")
+		wantHeader(t, recorder, "Access-Control-Allow-Origin", "*") // editors in a browser read it
+		if !bytes.Equal(recorder.Body.Bytes(), want.content) {
 			t.Errorf("%s: other bytes", path)
 		}
 	}
@@ -120,8 +120,8 @@ func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
 		if again.Code != http.StatusNotModified || again.Body.Len() != 0 {
 			t.Errorf("%s: got %d", path, again.Code)
 		}
-		if r := get(t, path, "Accept-Encoding", "gzip", "If-None-Match", `"old"`); r.Code != http.StatusOK {
-			t.Errorf("%s: an old ETag got %d", path, r.Code)
+		if recorder := get(t, path, "Accept-Encoding", "gzip", "If-None-Match", `"old"`); recorder.Code != http.StatusOK {
+			t.Errorf("%s: an old ETag got %d", path, recorder.Code)
 		}
 	}
 }
@@ -131,11 +131,11 @@ func TestViewerIsOneScriptInTwoEncodings(t *testing.T) {
 	wantHeader(t, packed, "Content-Encoding", "gzip")
 	wantHeader(t, packed, "Content-Type", "text/javascript; charset=utf-8")
 	wantHeader(t, packed, "Vary", "Accept-Encoding")
-	z, err := gzip.NewReader(packed.Body)
+	reader, err := gzip.NewReader(packed.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := io.ReadAll(z)
+	want, err := io.ReadAll(reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +153,8 @@ func TestViewerIsKeptForEverByItsVersionOnly(t *testing.T) {
 	if src == nil {
 		t.Fatal("the page has no script")
 	}
-	r := get(t, string(src[1]), "Accept-Encoding", "gzip")
-	wantHeader(t, r, "Cache-Control", "public, max-age=31536000, immutable")
+	recorder := get(t, string(src[1]), "Accept-Encoding", "gzip")
+	wantHeader(t, recorder, "Cache-Control", "public, max-age=31536000, immutable")
 	wantHeader(t, get(t, "/docs/scalar.js?v=old", "Accept-Encoding", "gzip"), "Cache-Control", "no-cache")
 }
 
@@ -200,9 +200,9 @@ func TestVendoredFilesAreTheOnesNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		if !named[f.Name()] {
-			t.Errorf("%s is not in VENDOR.md", f.Name())
+	for _, entry := range files {
+		if !named[entry.Name()] {
+			t.Errorf("%s is not in VENDOR.md", entry.Name())
 		}
 	}
 	if len(named) != len(files) {

@@ -69,10 +69,15 @@ type Stored struct {
 // What work answers is kept, except one that says to try again. An error that
 // comes with an answer means that it could not be kept; it is the answer all
 // the same, since the work is done.
-func (s *Service) Run(ctx context.Context, a account.Actor, r Request,
+func (s *Service) Run(ctx context.Context, actor account.Actor, request Request,
 	work func(account.Actor) Stored,
 ) (answer Stored, repeated bool, err error) {
-	t := ticket{service: s, actor: a, request: r, holder: id.NewCode(16)}
+	t := ticket{
+		service: s,
+		actor:   actor,
+		request: request,
+		holder:  id.NewCode(16),
+	}
 	var row record
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		row, err = t.reserve(ctx, tx)
@@ -145,7 +150,10 @@ func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
 	case row.createdAt.Before(tx.Now().Add(-keep)):
 		return record{}, takeOver(ctx, tx, t)
 	case row.fingerprint != t.request.Fingerprint:
-		return row, fault.Field("Idempotency-Key", "was used for another request; use a new key for each request")
+		return row, fault.Field(
+			"Idempotency-Key",
+			"was used for another request; use a new key for each request",
+		)
 	case row.status != 0:
 		return row, nil
 	case row.leaseLeft > 0: // carried out or not: its answer may be on the way

@@ -19,16 +19,17 @@ type record struct {
 }
 
 // insert reports whether the key was free.
-func insert(ctx context.Context, tx *sqldb.Tx, t ticket) (bool, error) {
-	n, err := tx.Exec(ctx, `
+func insert(ctx context.Context, tx *sqldb.Tx, ticket ticket) (bool, error) {
+	changed, err := tx.Exec(ctx, `
 		INSERT INTO idempotency_keys (company_id, token_id, key, fingerprint, holder, lease_until, carried_out, status, answer, created_at)
 		VALUES (?, ?, ?, ?, ?, {clock ?} + ?, ?, 0, '', ?) ON CONFLICT DO NOTHING`,
-		t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.request.Fingerprint[:], t.holder,
+		ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key,
+		ticket.request.Fingerprint[:], ticket.holder,
 		tx.Clock(), lease.Microseconds(), false, tx.Now().UnixMicro())
-	return n == 1, err
+	return changed == 1, err
 }
 
-func lock(ctx context.Context, tx *sqldb.Tx, t ticket) (record, error) {
+func lock(ctx context.Context, tx *sqldb.Tx, ticket ticket) (record, error) {
 	return sqldb.One(ctx, tx, func(r sqldb.Row) (row record, err error) {
 		var fingerprint []byte
 		var left, created int64
@@ -37,54 +38,61 @@ func lock(ctx context.Context, tx *sqldb.Tx, t ticket) (record, error) {
 		row.leaseLeft, row.createdAt = time.Duration(left)*time.Microsecond, time.UnixMicro(created)
 		return row, err
 	}, `SELECT fingerprint, lease_until - {clock ?}, carried_out, status, answer, created_at FROM idempotency_keys
-		WHERE company_id = ? AND token_id = ? AND key = ? {for update}`, tx.Clock(), t.actor.Company.ID, t.actor.TokenID, t.request.Key)
+		WHERE company_id = ? AND token_id = ? AND key = ? {for update}`, tx.Clock(),
+		ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key)
 }
 
 // takeOver gives an abandoned or outlived key to a new holder.
-func takeOver(ctx context.Context, tx *sqldb.Tx, t ticket) error {
+func takeOver(ctx context.Context, tx *sqldb.Tx, ticket ticket) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE idempotency_keys SET fingerprint = ?, holder = ?, lease_until = {clock ?} + ?, carried_out = ?, status = 0, answer = '',
 			created_at = ?
 		WHERE company_id = ? AND token_id = ? AND key = ?`,
-		t.request.Fingerprint[:], t.holder, tx.Clock(), lease.Microseconds(), false, tx.Now().UnixMicro(),
-		t.actor.Company.ID, t.actor.TokenID, t.request.Key)
+		ticket.request.Fingerprint[:], ticket.holder, tx.Clock(), lease.Microseconds(), false,
+		tx.Now().UnixMicro(),
+		ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key)
 	return err
 }
 
 // markCarriedOut reports whether t still holds the key.
-func markCarriedOut(ctx context.Context, tx *sqldb.Tx, t ticket) (bool, error) {
-	n, err := tx.Exec(ctx, `
+func markCarriedOut(ctx context.Context, tx *sqldb.Tx, ticket ticket) (bool, error) {
+	changed, err := tx.Exec(ctx, `
 		UPDATE idempotency_keys SET carried_out = ? WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ?`,
-		true, t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.holder)
-	return n == 1, err
+		true, ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key, ticket.holder)
+	return changed == 1, err
 }
 
-func store(ctx context.Context, tx *sqldb.Tx, t ticket, status int, sealed string) error {
+func store(ctx context.Context, tx *sqldb.Tx, ticket ticket, status int, sealed string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE idempotency_keys SET status = ?, answer = ? WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ?`,
-		status, sealed, t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.holder)
+		status, sealed, ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key,
+		ticket.holder)
 	return err
 }
 
 // release frees the key of a request that failed before it did anything.
-func release(ctx context.Context, tx *sqldb.Tx, t ticket) error {
+func release(ctx context.Context, tx *sqldb.Tx, ticket ticket) error {
 	_, err := tx.Exec(ctx, `
 		DELETE FROM idempotency_keys WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ? AND carried_out = ?`,
-		t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.holder, false)
+		ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key, ticket.holder, false)
 	return err
 }
 
 // extendLease keeps a running request from being taken for dead.
-func extendLease(ctx context.Context, tx *sqldb.Tx, t ticket) error {
+func extendLease(ctx context.Context, tx *sqldb.Tx, ticket ticket) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE idempotency_keys SET lease_until = {clock ?} + ?
 		WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ? AND status = 0`,
-		tx.Clock(), lease.Microseconds(), t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.holder)
+		tx.Clock(), lease.Microseconds(), ticket.actor.Company.ID, ticket.actor.TokenID,
+		ticket.request.Key, ticket.holder)
 	return err
 }
 
 func endLeases(ctx context.Context, tx *sqldb.Tx) error {
-	_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET lease_until = 0 WHERE status = 0 AND lease_until > 0 /* every company_id */`)
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE idempotency_keys SET lease_until = 0 WHERE status = 0 AND lease_until > 0 /* every company_id */`,
+	)
 	return err
 }
 

@@ -78,11 +78,11 @@ func mediaOf(name string) string {
 
 // Asset is the address of a file of ours, which never changes its content.
 func Asset(name string) string {
-	b := assets()
-	if _, ok := b.files[name]; !ok {
+	bundle := assets()
+	if _, ok := bundle.files[name]; !ok {
 		panic("no asset " + name)
 	}
-	return Static + b.version + "/" + name
+	return Static + bundle.version + "/" + name
 }
 
 // Register serves the assets.
@@ -96,27 +96,27 @@ func Register(mux *http.ServeMux) {
 // serveAsset answers under old versions too: a page that was open while the
 // program was replaced still finds its styles.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
-	b := assets()
-	a, ok := b.files[r.PathValue("name")]
+	bundle := assets()
+	asset, ok := bundle.files[r.PathValue("name")]
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", a.media)
-	h.Set("Vary", "Accept-Encoding")
-	h.Set("Cache-Control", "no-cache")
-	h.Set("ETag", `"`+b.version+`"`)
-	if r.PathValue("version") == b.version {
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	header := w.Header()
+	header.Set("Content-Type", asset.media)
+	header.Set("Vary", "Accept-Encoding")
+	header.Set("Cache-Control", "no-cache")
+	header.Set("ETag", `"`+bundle.version+`"`)
+	if r.PathValue("version") == bundle.version {
+		header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	if a.packed != nil && acceptsGzip(r) {
-		h.Set("Content-Encoding", "gzip")
-		h.Set("Content-Length", strconv.Itoa(len(a.packed))) // ServeContent leaves it out of an encoded answer
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.packed))
+	if asset.packed != nil && acceptsGzip(r) {
+		header.Set("Content-Encoding", "gzip")
+		header.Set("Content-Length", strconv.Itoa(len(asset.packed))) // ServeContent leaves it out of an encoded answer
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(asset.packed))
 		return
 	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.plain))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(asset.plain))
 }
 
 func acceptsGzip(r *http.Request) bool {
@@ -133,9 +133,9 @@ func acceptsGzip(r *http.Request) bool {
 // packed is content compressed as well as can be; nil when that gains nothing.
 func packed(content []byte) []byte {
 	var out bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is valid
-	_, _ = z.Write(content)                                 // to memory
-	_ = z.Close()
+	writer, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is valid
+	_, _ = writer.Write(content)                                 // to memory
+	_ = writer.Close()
 	if out.Len() >= len(content)*9/10 {
 		return nil
 	}
@@ -143,8 +143,8 @@ func packed(content []byte) []byte {
 }
 
 var packers = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
-	return z
+	writer, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
+	return writer
 }}
 
 // pack compresses a page for whoever can read it so. Small ones fit into one
@@ -153,12 +153,12 @@ func pack(r *http.Request, body []byte) ([]byte, bool) {
 	if len(body) < 1400 || !acceptsGzip(r) {
 		return nil, false
 	}
-	z := packers.Get().(*gzip.Writer) //nolint:forcetypeassert // only these are in the pool
-	defer packers.Put(z)
+	writer := packers.Get().(*gzip.Writer) //nolint:forcetypeassert // only these are in the pool
+	defer packers.Put(writer)
 	var out bytes.Buffer
-	z.Reset(&out)
-	_, _ = z.Write(body) // to memory
-	_ = z.Close()
+	writer.Reset(&out)
+	_, _ = writer.Write(body) // to memory
+	_ = writer.Close()
 	return out.Bytes(), true
 }
 
@@ -175,7 +175,10 @@ var icons = sync.OnceValue(func() map[string]template.HTML {
 		svg := mustRead(files, name)
 		svg = svg[strings.Index(svg, "<svg"):]
 		_, inner, _ := strings.Cut(svg, ">")
-		inner = strings.Join(strings.Fields(strings.TrimSuffix(strings.TrimSpace(inner), "</svg>")), " ")
+		inner = strings.Join(
+			strings.Fields(strings.TrimSuffix(strings.TrimSpace(inner), "</svg>")),
+			" ",
+		)
 		all[strings.TrimSuffix(name, ".svg")] = template.HTML( //nolint:gosec // our own files
 			`<svg class="icon" xmlns="http://www.w3.org/2000/svg" width="16" height="16" viewBox="0 0 24 24" fill="none" stroke="currentColor" ` +
 				`stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">` + inner + `</svg>`)

@@ -83,7 +83,10 @@ func (c *catalog) add(english, portuguese string) {
 }
 
 // Known reports whether the catalog has Portuguese for an English text.
-func Known(english string) bool { _, ok := messages().exact[english]; return ok }
+func Known(english string) bool {
+	_, ok := messages().exact[english]
+	return ok
+}
 
 // T translates a text of a page and fills in its verbs.
 func (l Lang) T(english string, args ...any) string {
@@ -105,12 +108,12 @@ func (l Lang) Reason(english string) string {
 	if l != Portuguese {
 		return english
 	}
-	c := messages()
-	if translated, ok := c.exact[english]; ok {
+	catalog := messages()
+	if translated, ok := catalog.exact[english]; ok {
 		return translated
 	}
-	for _, s := range c.shapes {
-		found := s.english.FindStringSubmatch(english)
+	for _, shape := range catalog.shapes {
+		found := shape.english.FindStringSubmatch(english)
 		if found == nil {
 			continue
 		}
@@ -118,7 +121,7 @@ func (l Lang) Reason(english string) string {
 		for i, part := range found[1:] {
 			args[i] = l.word(part)
 		}
-		return fmt.Sprintf(s.portuguese, args...)
+		return fmt.Sprintf(shape.portuguese, args...)
 	}
 	return english
 }

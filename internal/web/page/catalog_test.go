@@ -55,43 +55,43 @@ var internals = regexp.MustCompile(`^(webhook:|resolve |dial |read |the body |.*
 func reasons(files map[string]*ast.File) map[string]string {
 	found := map[string]string{}
 	for name, file := range files {
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
+		ast.Inspect(file, func(node ast.Node) bool {
+			switch node := node.(type) {
 			case *ast.CallExpr:
-				called := callee(n)
+				called := callee(node)
 				at, ok := refusers[called]
 				if _, last, dotted := strings.Cut(called, "."); !ok && dotted {
 					at, ok = refusers[last]
 				}
-				if ok && at < len(n.Args) {
-					note(found, textOf(n.Args[at]), name)
+				if ok && at < len(node.Args) {
+					note(found, textOf(node.Args[at]), name)
 				}
 				if called == "fault.NotFound" {
-					note(found, textOf(n.Args[0])+" not found", name)
+					note(found, textOf(node.Args[0])+" not found", name)
 				}
 				if called == "sqldb.Found" {
-					note(found, textOf(n.Args[1])+" not found", name)
+					note(found, textOf(node.Args[1])+" not found", name)
 				}
 				within := slices.ContainsFunc(reasoned, func(p string) bool { return strings.HasPrefix(name, p) })
 				if within && called == "errors.New" {
-					note(found, textOf(n.Args[0]), name)
+					note(found, textOf(node.Args[0]), name)
 				}
 			case *ast.ValueSpec: // reasons that have a name
-				for i, v := range n.Values {
-					if strings.HasPrefix(n.Names[i].Name, "reason") {
-						note(found, textOf(v), name)
+				for i, value := range node.Values {
+					if strings.HasPrefix(node.Names[i].Name, "reason") {
+						note(found, textOf(value), name)
 					}
 				}
 			case *ast.ReturnStmt: // the checks of package input return a value and a reason
-				if strings.HasPrefix(name, "platform/input/") && len(n.Results) == 2 {
-					note(found, textOf(n.Results[1]), name)
+				if strings.HasPrefix(name, "platform/input/") && len(node.Results) == 2 {
+					note(found, textOf(node.Results[1]), name)
 				}
 			}
-			if f, ok := n.(*ast.FuncDecl); ok && slices.Contains([]string{"Error", "When", "Metrics", "newMetrics"}, f.Name.Name) {
+			if f, ok := node.(*ast.FuncDecl); ok && slices.Contains([]string{"Error", "When", "Metrics", "newMetrics"}, f.Name.Name) {
 				return false // for the log and the command line
 			}
 			if strings.HasPrefix(name, "reminder/") {
-				unsent(n, func(text string) { note(found, text, name) })
+				unsent(node, func(text string) { note(found, text, name) })
 			}
 			return true
 		})
@@ -101,36 +101,36 @@ func reasons(files map[string]*ast.File) map[string]string {
 
 // unsent finds the texts by which messages say why they were not sent: what
 // verdicts return, and what is put under a name for it.
-func unsent(n ast.Node, see func(string)) {
-	switch n := n.(type) {
+func unsent(node ast.Node, see func(string)) {
+	switch node := node.(type) {
 	case *ast.ReturnStmt:
-		for _, result := range n.Results {
+		for _, result := range node.Results {
 			see(sentence(result))
 		}
 	case *ast.CallExpr:
-		if callee(n) == "skip" || callee(n) == "fmt.Errorf" {
-			see(sentence(n.Args[0]))
+		if callee(node) == "skip" || callee(node) == "fmt.Errorf" {
+			see(sentence(node.Args[0]))
 		}
 	case *ast.AssignStmt:
-		for i, to := range n.Lhs {
-			if s, ok := to.(*ast.SelectorExpr); ok && slices.Contains([]string{"reason", "Reason", "problem"}, s.Sel.Name) && len(n.Rhs) == len(n.Lhs) {
-				see(sentence(n.Rhs[i]))
+		for i, to := range node.Lhs {
+			if s, ok := to.(*ast.SelectorExpr); ok && slices.Contains([]string{"reason", "Reason", "problem"}, s.Sel.Name) && len(node.Rhs) == len(node.Lhs) {
+				see(sentence(node.Rhs[i]))
 			}
 		}
 	case *ast.KeyValueExpr:
-		if key, ok := n.Key.(*ast.Ident); ok && slices.Contains([]string{"reason", "Reason", "About", "Title", "Help"}, key.Name) {
-			see(sentence(n.Value))
+		if key, ok := node.Key.(*ast.Ident); ok && slices.Contains([]string{"reason", "Reason", "About", "Title", "Help"}, key.Name) {
+			see(sentence(node.Value))
 		}
 	case *ast.CompositeLit: // Refusal{"…"}
-		if kind, ok := n.Type.(*ast.SelectorExpr); ok && len(n.Elts) > 0 && slices.Contains([]string{"Refusal", "Passing", "Doubt"}, kind.Sel.Name) {
-			see(sentence(n.Elts[0]))
+		if kind, ok := node.Type.(*ast.SelectorExpr); ok && len(node.Elts) > 0 && slices.Contains([]string{"Refusal", "Passing", "Doubt"}, kind.Sel.Name) {
+			see(sentence(node.Elts[0]))
 		}
 	}
 }
 
 // sentence is a text that people read: no statement, no address.
-func sentence(e ast.Expr) string {
-	text := textOf(e)
+func sentence(expr ast.Expr) string {
+	text := textOf(expr)
 	if strings.ContainsAny(text, "\n@/") && !strings.Contains(text, "https://") || strings.Contains(text, "SELECT") {
 		return ""
 	}
@@ -144,33 +144,33 @@ func note(found map[string]string, text, where string) {
 }
 
 func callee(call *ast.CallExpr) string {
-	switch f := call.Fun.(type) {
+	switch expr := call.Fun.(type) {
 	case *ast.Ident:
-		return f.Name
+		return expr.Name
 	case *ast.SelectorExpr:
-		switch x := f.X.(type) {
+		switch x := expr.X.(type) {
 		case *ast.Ident:
-			return x.Name + "." + f.Sel.Name
+			return x.Name + "." + expr.Sel.Name
 		case *ast.SelectorExpr:
-			return x.Sel.Name + "." + f.Sel.Name
+			return x.Sel.Name + "." + expr.Sel.Name
 		}
-		return "." + f.Sel.Name
+		return "." + expr.Sel.Name
 	}
 	return ""
 }
 
 // textOf is a text with a verb for each part that is known only at run time.
-func textOf(e ast.Expr) string {
-	switch e := e.(type) {
+func textOf(expr ast.Expr) string {
+	switch expr := expr.(type) {
 	case *ast.BasicLit:
-		if s, err := strconv.Unquote(e.Value); err == nil && e.Kind == token.STRING {
+		if s, err := strconv.Unquote(expr.Value); err == nil && expr.Kind == token.STRING {
 			return s
 		}
 	case *ast.BinaryExpr:
-		return textOf(e.X) + textOf(e.Y)
+		return textOf(expr.X) + textOf(expr.Y)
 	case *ast.CallExpr:
-		if callee(e) == "fmt.Sprintf" {
-			return textOf(e.Args[0])
+		if callee(expr) == "fmt.Sprintf" {
+			return textOf(expr.Args[0])
 		}
 	}
 	return "%s"
@@ -204,24 +204,24 @@ func TestEveryTextInGoHasPortuguese(t *testing.T) {
 				t.Errorf("%s: messages/*.txt lacks a line:\n%s | ", name, text)
 			}
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
+		ast.Inspect(file, func(node ast.Node) bool {
+			switch node := node.(type) {
 			case *ast.CallExpr:
-				if at, ok := said[callee(n)]; ok && at < len(n.Args) {
-					want(textOf(n.Args[at]))
+				if at, ok := said[callee(node)]; ok && at < len(node.Args) {
+					want(textOf(node.Args[at]))
 				}
 			case *ast.KeyValueExpr:
-				key, ok := n.Key.(*ast.Ident)
+				key, ok := node.Key.(*ast.Ident)
 				if !ok || !slices.Contains(shown, key.Name) {
 					return true
 				}
-				if list, ok := n.Value.(*ast.CompositeLit); ok {
-					for _, e := range list.Elts {
-						if lit, ok := e.(*ast.BasicLit); ok {
+				if list, ok := node.Value.(*ast.CompositeLit); ok {
+					for _, elt := range list.Elts {
+						if lit, ok := elt.(*ast.BasicLit); ok {
 							want(textOf(lit))
 						}
 					}
-				} else if lit, ok := n.Value.(*ast.BasicLit); ok {
+				} else if lit, ok := node.Value.(*ast.BasicLit); ok {
 					want(textOf(lit))
 				}
 			}
@@ -265,15 +265,15 @@ func TestEveryTextInTemplatesHasPortuguese(t *testing.T) {
 	used := 0
 	for name, text := range templates(t) {
 		for _, one := range trees(t, name, text) {
-			walk(one.Root, func(n tree.Node) {
-				c, ok := n.(*tree.CommandNode)
-				if !ok || len(c.Args) < 2 || c.Args[0].String() != "t" {
+			walk(one.Root, func(node tree.Node) {
+				commandNode, ok := node.(*tree.CommandNode)
+				if !ok || len(commandNode.Args) < 2 || commandNode.Args[0].String() != "t" {
 					return
 				}
-				if s, ok := c.Args[1].(*tree.StringNode); ok {
+				if stringNode, ok := commandNode.Args[1].(*tree.StringNode); ok {
 					used++
-					if !Known(s.Text) {
-						t.Errorf("%s: messages/*.txt lacks a line:\n%s | ", name, s.Text)
+					if !Known(stringNode.Text) {
+						t.Errorf("%s: messages/*.txt lacks a line:\n%s | ", name, stringNode.Text)
 					}
 				}
 			})
@@ -297,8 +297,8 @@ func TestTemplatesHaveNoTextOutsideTheCatalog(t *testing.T) {
 				continue
 			}
 			var plain strings.Builder
-			walk(one.Root, func(n tree.Node) {
-				if text, ok := n.(*tree.TextNode); ok {
+			walk(one.Root, func(node tree.Node) {
+				if text, ok := node.(*tree.TextNode); ok {
 					plain.Write(text.Text)
 				}
 			})
@@ -310,46 +310,46 @@ func TestTemplatesHaveNoTextOutsideTheCatalog(t *testing.T) {
 	}
 }
 
-func walk(n tree.Node, see func(tree.Node)) {
-	if n == nil {
+func walk(node tree.Node, see func(tree.Node)) {
+	if node == nil {
 		return
 	}
-	see(n)
-	switch n := n.(type) {
+	see(node)
+	switch node := node.(type) {
 	case *tree.ListNode:
-		if n != nil {
-			for _, c := range n.Nodes {
+		if node != nil {
+			for _, c := range node.Nodes {
 				walk(c, see)
 			}
 		}
 	case *tree.ActionNode:
-		walk(n.Pipe, see)
+		walk(node.Pipe, see)
 	case *tree.PipeNode:
-		if n != nil {
-			for _, c := range n.Cmds {
-				walk(c, see)
+		if node != nil {
+			for _, cmd := range node.Cmds {
+				walk(cmd, see)
 			}
 		}
 	case *tree.CommandNode:
-		for _, c := range n.Args {
-			walk(c, see)
+		for _, arg := range node.Args {
+			walk(arg, see)
 		}
 	case *tree.IfNode:
-		walkBranch(&n.BranchNode, see)
+		walkBranch(&node.BranchNode, see)
 	case *tree.RangeNode:
-		walkBranch(&n.BranchNode, see)
+		walkBranch(&node.BranchNode, see)
 	case *tree.WithNode:
-		walkBranch(&n.BranchNode, see)
+		walkBranch(&node.BranchNode, see)
 	case *tree.TemplateNode:
-		walk(n.Pipe, see)
+		walk(node.Pipe, see)
 	}
 }
 
-func walkBranch(n *tree.BranchNode, see func(tree.Node)) {
-	walk(n.Pipe, see)
-	walk(n.List, see)
-	if n.ElseList != nil {
-		walk(n.ElseList, see)
+func walkBranch(node *tree.BranchNode, see func(tree.Node)) {
+	walk(node.Pipe, see)
+	walk(node.List, see)
+	if node.ElseList != nil {
+		walk(node.ElseList, see)
 	}
 }
 

@@ -42,36 +42,46 @@ const (
 
 // NewBars lays a chart out.
 func NewBars(title string, bars []Bar) Bars {
-	c := Bars{Title: title, Width: chartWidth, Height: chartHeight, Empty: true}
+	c := Bars{
+		Title:  title,
+		Width:  chartWidth,
+		Height: chartHeight,
+		Empty:  true,
+	}
 	var most money.Cents
-	for _, b := range bars {
-		most = max(most, b.Value)
+	for _, bar := range bars {
+		most = max(most, bar.Value)
 	}
 	c.Empty = most == 0
 	top := roundUp(most)
 	plot := chartHeight - chartBottom - chartTop
-	y := func(v money.Cents) int { return chartTop + plot - int(int64(plot)*int64(v)/int64(max(top, 1))) }
+	y := func(cents money.Cents) int {
+		return chartTop + plot - int(int64(plot)*int64(cents)/int64(max(top, 1)))
+	}
 	for n := range money.Cents(5) {
 		c.Lines = append(c.Lines, Line{y(top * n / 4), top * n / 4})
 	}
 	step := (chartWidth - chartLeft) / max(len(bars), 1)
 	every := max(1, (len(bars)+9)/10)
-	for i, b := range bars {
-		height := max(0, chartTop+plot-y(b.Value)) // a day on which more went back than came has no bar
-		if b.Value > 0 {
+	for i, bar := range bars {
+		height := max(0, chartTop+plot-y(bar.Value)) // a day on which more went back than came has no bar
+		if bar.Value > 0 {
 			height = max(height, 2)
 		}
 		x, w := chartLeft+i*step, max(step*7/10, 2)
-		c.Columns = append(c.Columns, Column{b, x, chartTop + plot - height, w, height, x + w/2, i%every == 0})
+		c.Columns = append(
+			c.Columns,
+			Column{bar, x, chartTop + plot - height, w, height, x + w/2, i%every == 0},
+		)
 	}
 	return c
 }
 
 // roundUp is the next amount whose quarters are round too.
-func roundUp(v money.Cents) money.Cents {
+func roundUp(cents money.Cents) money.Cents {
 	for unit := money.Cents(100); ; unit *= 10 {
 		for _, times := range []money.Cents{4, 6, 8, 10, 12, 16, 20, 24, 28, 32} {
-			if unit*times >= v {
+			if unit*times >= cents {
 				return unit * times
 			}
 		}
@@ -107,25 +117,27 @@ type Box struct{ Part, Y, H int }
 func NewStacks(title string, stacks []Stack) Stacks {
 	c := Stacks{Title: title, Width: chartWidth, Height: chartHeight}
 	var most money.Cents
-	for _, s := range stacks {
+	for _, stack := range stacks {
 		var sum money.Cents
-		for _, part := range s.Parts {
+		for _, part := range stack.Parts {
 			sum += max(0, part)
 		}
 		most = max(most, sum)
 	}
 	c.Empty = most == 0
 	top, plot := roundUp(most), chartHeight-chartBottom-chartTop
-	tall := func(v money.Cents) int { return int(int64(plot) * int64(max(0, v)) / int64(max(top, 1))) }
+	tall := func(cents money.Cents) int {
+		return int(int64(plot) * int64(max(0, cents)) / int64(max(top, 1)))
+	}
 	for n := range money.Cents(5) {
 		c.Lines = append(c.Lines, Line{chartTop + plot - tall(top*n/4), top * n / 4})
 	}
 	step := (chartWidth - chartLeft) / max(len(stacks), 1)
-	for i, s := range stacks {
-		column := StackColumn{Stack: s, X: chartLeft + i*step, W: max(step*7/10, 2)}
+	for i, stack := range stacks {
+		column := StackColumn{Stack: stack, X: chartLeft + i*step, W: max(step*7/10, 2)}
 		column.Middle = column.X + column.W/2
 		foot := chartTop + plot
-		for part, amount := range s.Parts {
+		for part, amount := range stack.Parts {
 			height := tall(amount)
 			foot -= height
 			column.Boxes = append(column.Boxes, Box{part, foot, height})

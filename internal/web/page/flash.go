@@ -26,8 +26,8 @@ func Complain(w http.ResponseWriter, r *http.Request, text string, args ...any) 
 	leave(w, r, Flash{"error", text, args})
 }
 
-func leave(w http.ResponseWriter, r *http.Request, f Flash) {
-	encoded, err := json.Marshal(f)
+func leave(w http.ResponseWriter, r *http.Request, flash Flash) {
+	encoded, err := json.Marshal(flash)
 	if err != nil {
 		panic(err) // texts and numbers
 	}
@@ -35,30 +35,30 @@ func leave(w http.ResponseWriter, r *http.Request, f Flash) {
 }
 
 // In is the message in a language.
-func (f Flash) In(l Lang) string {
+func (f Flash) In(lang Lang) string {
 	if len(f.Args) == 0 {
-		return l.Reason(f.Text)
+		return lang.Reason(f.Text)
 	}
-	return l.T(f.Text, f.Args...)
+	return lang.T(f.Text, f.Args...)
 }
 
 func takeFlash(w http.ResponseWriter, r *http.Request) *Flash {
-	c, err := r.Cookie(flashCookie)
+	cookie, err := r.Cookie(flashCookie)
 	if err != nil {
 		return nil
 	}
 	dropCookie(w, r, flashCookie)
-	encoded, err := base64.RawURLEncoding.DecodeString(c.Value)
-	var f Flash
-	if err != nil || json.Unmarshal(encoded, &f) != nil {
+	encoded, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	var flash Flash
+	if err != nil || json.Unmarshal(encoded, &flash) != nil {
 		return nil
 	}
-	for i, arg := range f.Args {
+	for i, arg := range flash.Args {
 		if n, ok := arg.(float64); ok { // which JSON makes of every number
-			f.Args[i] = int64(n)
+			flash.Args[i] = int64(n)
 		}
 	}
-	return &f
+	return &flash
 }
 
 // Go sends the reader to another page of ours after a form was carried out.

@@ -21,11 +21,11 @@ type Form struct {
 
 // NewForm makes a form that shows names and values in turn.
 func NewForm(pairs ...string) *Form {
-	f := &Form{values: map[string][]string{}, shown: map[string]bool{}}
+	form := &Form{values: map[string][]string{}, shown: map[string]bool{}}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		f.values[pairs[i]] = append(f.values[pairs[i]], pairs[i+1])
+		form.values[pairs[i]] = append(form.values[pairs[i]], pairs[i+1])
 	}
-	return f
+	return form
 }
 
 // Set has a field show a value.
@@ -33,10 +33,10 @@ func (f *Form) Set(name, value string) { f.values[name] = []string{value} }
 
 // Sent is the form as it came, with why it was refused.
 func Sent(r *http.Request, err error) *Form {
-	f := NewForm()
-	maps.Copy(f.values, r.PostForm)
-	f.Fail(err)
-	return f
+	form := NewForm()
+	maps.Copy(form.values, r.PostForm)
+	form.Fail(err)
+	return form
 }
 
 // Fail adds the reasons of a refusal.
@@ -61,7 +61,9 @@ func (f *Form) Value(name string) string {
 }
 
 // Has reports whether a field of several values has this one.
-func (f *Form) Has(name, value string) bool { return slices.Contains(f.values[name], value) }
+func (f *Form) Has(name, value string) bool {
+	return slices.Contains(f.values[name], value)
+}
 
 // Notice is what is said above the form: "" when nothing is wrong.
 func (f *Form) Notice() string { return f.notice }
@@ -99,49 +101,59 @@ type Field struct {
 
 // Describes lists the ids of what is said about the field.
 func (f Field) Describes() string {
-	s := ""
+	text := ""
 	if f.Hint != "" {
-		s = f.ID + "-hint"
+		text = f.ID + "-hint"
 	}
 	if len(f.Errors) > 0 {
-		s += " " + f.ID + "-error"
+		text += " " + f.ID + "-error"
 	}
-	return s
+	return text
 }
 
-func newField(l Lang, form *Form, name, label string, kv []any) (Field, error) {
-	f := Field{ID: "f-" + name, Name: name, Label: label, Type: "text", Value: form.Value(name), Errors: form.Errors(name), Lang: l}
+func newField(lang Lang, form *Form, name, label string, kv []any) (Field, error) {
+	field := Field{
+		ID:     "f-" + name,
+		Name:   name,
+		Label:  label,
+		Type:   "text",
+		Value:  form.Value(name),
+		Errors: form.Errors(name),
+		Lang:   lang,
+	}
 	options, err := dict(kv...)
 	if err != nil {
-		return f, err
+		return field, err
 	}
 	texts := map[string]*string{
-		"id": &f.ID, "hint": &f.Hint, "type": &f.Type, "value": &f.Value, "placeholder": &f.Placeholder,
-		"autocomplete": &f.Autocomplete, "inputmode": &f.InputMode, "min": &f.Min, "max": &f.Max, "pattern": &f.Pattern,
+		"id": &field.ID, "hint": &field.Hint, "type": &field.Type, "value": &field.Value,
+		"placeholder":  &field.Placeholder,
+		"autocomplete": &field.Autocomplete, "inputmode": &field.InputMode, "min": &field.Min,
+		"max": &field.Max, "pattern": &field.Pattern,
 	}
-	flags := map[string]*bool{"required": &f.Required, "autofocus": &f.Autofocus, "readonly": &f.Readonly}
-	for name, v := range options {
-		switch v := v.(type) {
+	flags := map[string]*bool{"required": &field.Required, "autofocus": &field.Autofocus, "readonly": &field.Readonly}
+	for name, option := range options {
+		switch value := option.(type) {
 		case string:
 			if texts[name] == nil {
-				return f, fmt.Errorf("field %s: no option %s", f.Name, name)
+				return field, fmt.Errorf("field %s: no option %s", field.Name, name)
 			}
-			*texts[name] = v
+			*texts[name] = value
 		case bool:
 			if flags[name] == nil {
-				return f, fmt.Errorf("field %s: no option %s", f.Name, name)
+				return field, fmt.Errorf("field %s: no option %s", field.Name, name)
 			}
-			*flags[name] = v
+			*flags[name] = value
 		case int:
-			f.Rows = v
+			field.Rows = value
 		case []Option:
-			f.Options = v
+			field.Options = value
 		default:
-			return f, fmt.Errorf("field %s: option %s is a %T", f.Name, name, v)
+			return field, fmt.Errorf("field %s: option %s is a %T", field.Name, name, value)
 		}
 	}
-	if f.Type == "password" { // never sent back
-		f.Value = ""
+	if field.Type == "password" { // never sent back
+		field.Value = ""
 	}
-	return f, nil
+	return field, nil
 }

@@ -13,39 +13,39 @@ import (
 )
 
 // FormatTime writes an instant as 31/12/2027 23:59 in a zone.
-func FormatTime(t time.Time, zone *time.Location) string {
-	return formatIn(t, zone, "02/01/2006 15:04")
+func FormatTime(at time.Time, zone *time.Location) string {
+	return formatIn(at, zone, "02/01/2006 15:04")
 }
 
-func formatIn(t time.Time, zone *time.Location, layout string) string {
-	if t.IsZero() {
+func formatIn(at time.Time, zone *time.Location, layout string) string {
+	if at.IsZero() {
 		return ""
 	}
 	if zone == nil {
 		zone = time.UTC
 	}
-	return t.In(zone).Format(layout)
+	return at.In(zone).Format(layout)
 }
 
 // FormatDate writes a date as 31/12/2027.
-func FormatDate(d civil.Date) string {
-	if d.IsZero() {
+func FormatDate(day civil.Date) string {
+	if day.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("%02d/%02d/%04d", d.Day(), d.Month(), d.Year())
+	return fmt.Sprintf("%02d/%02d/%04d", day.Day(), day.Month(), day.Year())
 }
 
 // FormatInt writes a number with its thousands apart: 1.234.567.
 func FormatInt(n int64) string {
-	s := strconv.FormatInt(n, 10)
+	text := strconv.FormatInt(n, 10)
 	sign := ""
 	if n < 0 {
-		sign, s = "-", s[1:]
+		sign, text = "-", text[1:]
 	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "." + s[i:]
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "." + text[i:]
 	}
-	return sign + s
+	return sign + text
 }
 
 // FormatPhone writes a phone number with its country code as people do:
@@ -63,29 +63,36 @@ func FormatPhone(digits string) string {
 }
 
 // Ago says how long before now an instant was, roughly.
-func (l Lang) Ago(t, now time.Time) string {
-	if t.IsZero() {
+func (l Lang) Ago(at, now time.Time) string {
+	if at.IsZero() {
 		return l.T("never")
 	}
-	switch d := now.Sub(t); {
-	case d < time.Minute:
+	switch span := now.Sub(at); {
+	case span < time.Minute:
 		return l.T("just now")
-	case d < time.Hour:
-		return l.T("%d min ago", int(d.Minutes()))
-	case d < 24*time.Hour:
-		return l.T("%d h ago", int(d.Hours()))
+	case span < time.Hour:
+		return l.T("%d min ago", int(span.Minutes()))
+	case span < 24*time.Hour:
+		return l.T("%d h ago", int(span.Hours()))
 	default:
-		return l.T("%d d ago", int(d.Hours()/24))
+		return l.T("%d d ago", int(span.Hours()/24))
 	}
 }
 
 // funcs are what templates can call besides the methods of the View.
-func funcs(l Lang) template.FuncMap {
+func funcs(lang Lang) template.FuncMap {
 	return template.FuncMap{
-		"t":      l.T,
-		"reason": l.Reason,
-		"money":  func(c money.Cents) string { return strings.Replace(c.BR(), " ", "\u00a0", 1) },
-		"amount": func(c money.Cents) string { return strings.TrimPrefix(c.BR(), "R$ ") },
+		"t":      lang.T,
+		"reason": lang.Reason,
+		"money": func(cents money.Cents) string {
+			return strings.Replace(
+				cents.BR(),
+				" ",
+				"\u00a0",
+				1,
+			)
+		},
+		"amount": func(cents money.Cents) string { return strings.TrimPrefix(cents.BR(), "R$ ") },
 		"date":   FormatDate,
 		"number": func(n any) string { return FormatInt(toInt(n)) },
 		"phone":  FormatPhone,
@@ -93,21 +100,23 @@ func funcs(l Lang) template.FuncMap {
 		"asset":  Asset,
 		"dict":   dict,
 		"list":   func(items ...any) []any { return items },
-		"field":  func(f *Form, name, label string, kv ...any) (Field, error) { return newField(l, f, name, label, kv) },
-		"query":  func(s string) string { return url.QueryEscape(s) },
-		"langs":  func() []Lang { return Langs },
-		"join":   func(list []string, sep string) string { return strings.Join(list, sep) },
+		"field": func(form *Form, name, label string, kv ...any) (Field, error) {
+			return newField(lang, form, name, label, kv)
+		},
+		"query": func(s string) string { return url.QueryEscape(s) },
+		"langs": func() []Lang { return Langs },
+		"join":  func(list []string, sep string) string { return strings.Join(list, sep) },
 	}
 }
 
-func toInt(n any) int64 {
-	switch n := n.(type) {
+func toInt(value any) int64 {
+	switch value := value.(type) {
 	case int:
-		return int64(n)
+		return int64(value)
 	case int64:
-		return n
+		return value
 	}
-	panic(fmt.Sprintf("number of a %T", n))
+	panic(fmt.Sprintf("number of a %T", value))
 }
 
 // dict makes a map of names and values, to give a partial more than one thing.

@@ -28,10 +28,10 @@ const (
 // LangOf is the language of a request: the one that was chosen, else the one
 // that the browser prefers.
 func LangOf(r *http.Request) Lang {
-	if c, err := r.Cookie(langCookie); err == nil {
-		for _, l := range Langs {
-			if c.Value == string(l) {
-				return l
+	if cookie, err := r.Cookie(langCookie); err == nil {
+		for _, lang := range Langs {
+			if cookie.Value == string(lang) {
+				return lang
 			}
 		}
 	}
@@ -46,16 +46,19 @@ func preferred(header string) Lang {
 		tag, weight, weighted := strings.Cut(strings.TrimSpace(part), ";")
 		q := 1.0
 		if weighted {
-			parsed, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(weight), "q="), 64)
+			parsed, err := strconv.ParseFloat(
+				strings.TrimPrefix(strings.TrimSpace(weight), "q="),
+				64,
+			)
 			if err != nil {
 				continue
 			}
 			q = parsed
 		}
 		base, _, _ := strings.Cut(strings.ToLower(tag), "-")
-		for _, l := range Langs {
-			if known, _, _ := strings.Cut(string(l), "-"); known == base && q > most {
-				best, most = l, q
+		for _, lang := range Langs {
+			if known, _, _ := strings.Cut(string(lang), "-"); known == base && q > most {
+				best, most = lang, q
 			}
 		}
 	}
@@ -63,8 +66,9 @@ func preferred(header string) Lang {
 }
 
 func themeOf(r *http.Request) string {
-	if c, err := r.Cookie(themeCookie); err == nil && (c.Value == "light" || c.Value == "dark") {
-		return c.Value
+	cookie, err := r.Cookie(themeCookie)
+	if err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
+		return cookie.Value
 	}
 	return ""
 }
@@ -84,8 +88,8 @@ func Prefer(w http.ResponseWriter, r *http.Request) {
 // LocalPath is a path of ours that a form or link named, or / when it leads
 // anywhere else.
 func LocalPath(p string) string {
-	u, err := url.Parse(p)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(p, "/") ||
+	address, err := url.Parse(p)
+	if err != nil || address.IsAbs() || address.Host != "" || !strings.HasPrefix(p, "/") ||
 		strings.HasPrefix(p, "//") || strings.ContainsAny(p, "\\\r\n\t") {
 		return "/"
 	}
@@ -93,14 +97,32 @@ func LocalPath(p string) string {
 }
 
 // Secure reports whether the reader came by https, perhaps to a proxy of ours.
-func Secure(r *http.Request) bool { return r.TLS != nil || r.URL.Scheme == "https" }
+func Secure(r *http.Request) bool {
+	return r.TLS != nil || r.URL.Scheme == "https"
+}
 
 func setCookie(w http.ResponseWriter, r *http.Request, name, value string, life time.Duration) {
 	http.SetCookie(w, &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: int(life / time.Second), HttpOnly: true, Secure: Secure(r), SameSite: http.SameSiteLaxMode,
+		Name:     name,
+		Value:    value,
+		Path:     "/",
+		MaxAge:   int(life / time.Second),
+		HttpOnly: true,
+		Secure:   Secure(r),
+		SameSite: http.SameSiteLaxMode,
 	})
 }
 
 func dropCookie(w http.ResponseWriter, r *http.Request, name string) {
-	http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, HttpOnly: true, Secure: Secure(r), SameSite: http.SameSiteLaxMode})
+	http.SetCookie(
+		w,
+		&http.Cookie{
+			Name:     name,
+			Path:     "/",
+			MaxAge:   -1,
+			HttpOnly: true,
+			Secure:   Secure(r),
+			SameSite: http.SameSiteLaxMode,
+		},
+	)
 }

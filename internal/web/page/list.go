@@ -15,21 +15,27 @@ type Pager struct {
 }
 
 // NewPager makes the pager of a list at an address.
-func NewPager(u *url.URL, p input.Page, total int64) Pager {
-	pager := Pager{Total: total, Number: p.Number, Last: p.Last(total), From: p.Offset() + 1, To: min(p.Offset()+p.Size, total)}
-	if p.Number > 1 {
-		pager.Prev = pageURL(u, min(p.Number-1, pager.Last))
+func NewPager(address *url.URL, page input.Page, total int64) Pager {
+	pager := Pager{
+		Total:  total,
+		Number: page.Number,
+		Last:   page.Last(total),
+		From:   page.Offset() + 1,
+		To:     min(page.Offset()+page.Size, total),
 	}
-	if p.Number < pager.Last {
-		pager.Next = pageURL(u, p.Number+1)
+	if page.Number > 1 {
+		pager.Prev = pageURL(address, min(page.Number-1, pager.Last))
+	}
+	if page.Number < pager.Last {
+		pager.Next = pageURL(address, page.Number+1)
 	}
 	return pager
 }
 
-func pageURL(u *url.URL, number int64) string {
-	q := u.Query()
-	q.Set("page", strconv.FormatInt(number, 10))
-	return u.Path + "?" + q.Encode()
+func pageURL(address *url.URL, number int64) string {
+	values := address.Query()
+	values.Set("page", strconv.FormatInt(number, 10))
+	return address.Path + "?" + values.Encode()
 }
 
 // Confirm is what the page confirm asks before something that cannot be taken

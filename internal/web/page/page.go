@@ -46,17 +46,23 @@ type View struct {
 }
 
 // Time writes an instant in the view's zone: 31/12/2027 23:59.
-func (v View) Time(t time.Time) string { return FormatTime(t, v.Zone) }
+func (v View) Time(at time.Time) string { return FormatTime(at, v.Zone) }
 
 // OwnTime writes an instant by the clock that its record was written with, which
 // may not be the view's: the company may have moved since.
-func (v View) OwnTime(t time.Time) string { return FormatTime(t, t.Location()) }
+func (v View) OwnTime(at time.Time) string {
+	return FormatTime(at, at.Location())
+}
 
 // Day writes the day of an instant in the view's zone.
-func (v View) Day(t time.Time) string { return formatIn(t, v.Zone, "02/01/2006") }
+func (v View) Day(at time.Time) string {
+	return formatIn(at, v.Zone, "02/01/2006")
+}
 
 // Clock writes the time of day of an instant in the view's zone, to the second.
-func (v View) Clock(t time.Time) string { return formatIn(t, v.Zone, "15:04:05") }
+func (v View) Clock(at time.Time) string {
+	return formatIn(at, v.Zone, "15:04:05")
+}
 
 // Set is the pages of one edge, ready in every language.
 type Set struct {
@@ -67,28 +73,28 @@ type Set struct {
 // partials and layouts that every page of the set can use, beside the kit's
 // own. It panics on a template that does not parse: they are in the binary.
 func New(files fs.FS) *Set {
-	s := &Set{pages: map[Lang]map[string]func() *template.Template{}}
-	for _, l := range Langs {
-		common := template.New("").Funcs(funcs(l))
+	set := &Set{pages: map[Lang]map[string]func() *template.Template{}}
+	for _, lang := range Langs {
+		common := template.New("").Funcs(funcs(lang))
 		parse(common, mustSub(ownTemplates, "templates"), isPartial)
 		parse(common, files, isPartial)
-		s.pages[l] = map[string]func() *template.Template{}
-		s.add(l, common, mustSub(ownTemplates, "templates"))
-		s.add(l, common, files)
+		set.pages[lang] = map[string]func() *template.Template{}
+		set.add(lang, common, mustSub(ownTemplates, "templates"))
+		set.add(lang, common, files)
 	}
-	return s
+	return set
 }
 
-func (s *Set) add(l Lang, common *template.Template, files fs.FS) {
+func (s *Set) add(lang Lang, common *template.Template, files fs.FS) {
 	for _, name := range htmlFiles(files) {
 		if isPartial(name) {
 			continue
 		}
 		// Made when it is first shown: all of them in all languages are most of
 		// what the program would hold, and of the time that it takes to start.
-		s.pages[l][strings.TrimSuffix(name, ".html")] = sync.OnceValue(func() *template.Template {
-			t := template.Must(common.Clone())
-			return template.Must(t.New(name).Parse(mustRead(files, name)))
+		s.pages[lang][strings.TrimSuffix(name, ".html")] = sync.OnceValue(func() *template.Template {
+			parsed := template.Must(common.Clone())
+			return template.Must(parsed.New(name).Parse(mustRead(files, name)))
 		})
 	}
 }
@@ -102,12 +108,14 @@ func (s *Set) Names() []string {
 	return names
 }
 
-func isPartial(name string) bool { return strings.HasPrefix(path.Base(name), "_") }
+func isPartial(name string) bool {
+	return strings.HasPrefix(path.Base(name), "_")
+}
 
-func parse(t *template.Template, files fs.FS, which func(string) bool) {
+func parse(parsed *template.Template, files fs.FS, which func(string) bool) {
 	for _, name := range htmlFiles(files) {
 		if which(name) {
-			template.Must(t.New(name).Parse(mustRead(files, name)))
+			template.Must(parsed.New(name).Parse(mustRead(files, name)))
 		}
 	}
 }
@@ -137,36 +145,36 @@ func mustSub(files fs.FS, dir string) fs.FS {
 }
 
 // Render shows a page.
-func (s *Set) Render(w http.ResponseWriter, r *http.Request, v View) {
-	v.Lang, v.Theme, v.Path = LangOf(r), themeOf(r), r.URL.RequestURI()
-	v.Flash = takeFlash(w, r)
-	made := s.pages[v.Lang][v.Name]
+func (s *Set) Render(w http.ResponseWriter, r *http.Request, view View) {
+	view.Lang, view.Theme, view.Path = LangOf(r), themeOf(r), r.URL.RequestURI()
+	view.Flash = takeFlash(w, r)
+	made := s.pages[view.Lang][view.Name]
 	if made == nil {
-		panic("no page " + v.Name)
+		panic("no page " + view.Name)
 	}
 	var out bytes.Buffer
-	if err := made().Execute(&out, v); err != nil {
+	if err := made().Execute(&out, view); err != nil {
 		// Nothing was sent, so the outermost handler can still say what happened.
-		panic(fmt.Errorf("page %s: %w", v.Name, err))
+		panic(fmt.Errorf("page %s: %w", view.Name, err))
 	}
-	send(w, r, v, out.Bytes())
+	send(w, r, view, out.Bytes())
 }
 
-func send(w http.ResponseWriter, r *http.Request, v View, body []byte) {
-	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Language", string(v.Lang))
-	h.Set("Cache-Control", "no-store")
+func send(w http.ResponseWriter, r *http.Request, view View, body []byte) {
+	header := w.Header()
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Language", string(view.Lang))
+	header.Set("Cache-Control", "no-store")
 	// The default, no-referrer, would hide the Origin that forms are checked by.
-	h.Set("Referrer-Policy", "same-origin")
-	h.Set("Vary", "Accept-Encoding")
+	header.Set("Referrer-Policy", "same-origin")
+	header.Set("Vary", "Accept-Encoding")
 	if packed, ok := pack(r, body); ok {
-		h.Set("Content-Encoding", "gzip")
+		header.Set("Content-Encoding", "gzip")
 		body = packed
 	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(max(v.Status, http.StatusOK))
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(max(view.Status, http.StatusOK))
 	_, _ = w.Write(body) // a reader who has gone away is not our failure
 }
 

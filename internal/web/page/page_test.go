@@ -64,14 +64,14 @@ func pages() *Set {
 	})
 }
 
-func show(t *testing.T, v View, change ...func(*http.Request)) *httptest.ResponseRecorder {
+func show(t *testing.T, view View, change ...func(*http.Request)) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/x?y=1", nil)
 	for _, c := range change {
 		c(r)
 	}
 	w := httptest.NewRecorder()
-	pages().Render(w, r, v)
+	pages().Render(w, r, view)
 	return w
 }
 
@@ -93,15 +93,15 @@ func TestPageIsShownInTheReadersLanguageAndTheCompanysZone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := View{Name: "hello", Title: "Cancel", Zone: zone, Data: map[string]any{
+	view := View{Name: "hello", Title: "Cancel", Zone: zone, Data: map[string]any{
 		"Amount": money.Cents(123456), "Day": civil.MustParse("2027-12-31"), "At": time.Date(2027, 1, 1, 2, 30, 0, 0, time.UTC), "Text": `<b>"x"</b>`,
 	}}
-	shown := show(t, v)
+	shown := show(t, view)
 	wantIn(t, shown.Body.String(), `lang="pt-BR"`, "<title>Cancelar · Carteira</title>",
 		"Cancelar R$\u00a01.234,56 31/12/2027 31/12/2026 23:30 &lt;b&gt;&#34;x&#34;&lt;/b&gt;")
-	wantIn(t, show(t, v, header("Accept-Language", "en-US,en;q=0.9,pt;q=0.8")).Body.String(), `lang="en"`, "<title>Cancel · Carteira</title>")
+	wantIn(t, show(t, view, header("Accept-Language", "en-US,en;q=0.9,pt;q=0.8")).Body.String(), `lang="en"`, "<title>Cancel · Carteira</title>")
 	chosen := func(r *http.Request) { r.AddCookie(&http.Cookie{Name: langCookie, Value: "en"}) }
-	wantIn(t, show(t, v, chosen, header("Accept-Language", "pt-BR")).Body.String(), `lang="en"`)
+	wantIn(t, show(t, view, chosen, header("Accept-Language", "pt-BR")).Body.String(), `lang="en"`)
 	policy := shown.Header().Get("Content-Security-Policy")
 	if !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || shown.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("headers %v", shown.Header())
@@ -211,11 +211,11 @@ func TestAssetsAreKeptForeverUnderTheirVersion(t *testing.T) {
 		}
 		packed := get(Asset(name), true)
 		if packed.Header().Get("Content-Encoding") == "gzip" {
-			z, err := gzip.NewReader(packed.Body)
+			reader, err := gzip.NewReader(packed.Body)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if plain, err := io.ReadAll(z); err != nil || string(plain) != w.Body.String() {
+			if plain, err := io.ReadAll(reader); err != nil || string(plain) != w.Body.String() {
 				t.Errorf("%s is another file when packed: %v", name, err)
 			}
 		}
@@ -231,14 +231,14 @@ func TestAssetsAreKeptForeverUnderTheirVersion(t *testing.T) {
 }
 
 func TestPagerKeepsTheFilters(t *testing.T) {
-	u, err := url.Parse("/customers?search=ana&page=2")
+	address, err := url.Parse("/customers?search=ana&page=2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := NewPager(u, input.Page{Number: 2, Size: 50}, 120)
+	pager := NewPager(address, input.Page{Number: 2, Size: 50}, 120)
 	want := Pager{Total: 120, Number: 2, Last: 3, From: 51, To: 100, Prev: "/customers?page=1&search=ana", Next: "/customers?page=3&search=ana"}
-	if p != want {
-		t.Errorf("pager %+v", p)
+	if pager != want {
+		t.Errorf("pager %+v", pager)
 	}
 }
 
@@ -255,12 +255,12 @@ func TestFormats(t *testing.T) {
 }
 
 func TestBarsFitTheChart(t *testing.T) {
-	c := NewBars("x", []Bar{{Value: 0}, {Value: 1}, {Value: 730_00}})
-	if c.Lines[4].Value != 800_00 || c.Lines[1].Value != 200_00 || c.Empty {
-		t.Errorf("lines %v", c.Lines)
+	bars := NewBars("x", []Bar{{Value: 0}, {Value: 1}, {Value: 730_00}})
+	if bars.Lines[4].Value != 800_00 || bars.Lines[1].Value != 200_00 || bars.Empty {
+		t.Errorf("lines %v", bars.Lines)
 	}
-	if c.Columns[0].H != 0 || c.Columns[1].H != 2 || c.Columns[2].Y < chartTop || c.Columns[2].Y+c.Columns[2].H != chartHeight-chartBottom {
-		t.Errorf("columns %+v", c.Columns)
+	if bars.Columns[0].H != 0 || bars.Columns[1].H != 2 || bars.Columns[2].Y < chartTop || bars.Columns[2].Y+bars.Columns[2].H != chartHeight-chartBottom {
+		t.Errorf("columns %+v", bars.Columns)
 	}
 	if empty := NewBars("x", nil); !empty.Empty {
 		t.Error("a chart of nothing is not empty")

@@ -10,13 +10,15 @@ import (
 
 // actorNames are the names of the company's users and tokens by what Actor.By
 // calls them. It reads users and tokens only where one of the list needs them.
-func (s *Server) actorNames(q *request, by []string) (map[string]string, error) {
+func (s *Server) actorNames(request *request, by []string) (map[string]string, error) {
 	names := map[string]string{}
 	needs := func(prefix string) bool {
-		return slices.ContainsFunc(by, func(who string) bool { return strings.HasPrefix(who, prefix) })
+		return slices.ContainsFunc(by, func(who string) bool {
+			return strings.HasPrefix(who, prefix)
+		})
 	}
 	if needs("user:") {
-		users, err := s.Accounts.Users(q.Context(), q.Actor)
+		users, err := s.Accounts.Users(request.Context(), request.Actor)
 		if err != nil {
 			return nil, err
 		}
@@ -25,7 +27,7 @@ func (s *Server) actorNames(q *request, by []string) (map[string]string, error) 
 		}
 	}
 	if needs("token:") {
-		tokens, err := s.Accounts.Tokens(q.Context(), q.Actor)
+		tokens, err := s.Accounts.Tokens(request.Context(), request.Actor)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +40,7 @@ func (s *Server) actorNames(q *request, by []string) (map[string]string, error) 
 
 // actorText is the name of an actor in a record. Records of the first edition
 // have "user 3 Ana Lima" in place of "user:3".
-func actorText(l page.Lang, names map[string]string, by string) string {
+func actorText(lang page.Lang, names map[string]string, by string) string {
 	if name, known := names[by]; known {
 		return name
 	}
@@ -48,15 +50,15 @@ func actorText(l page.Lang, names map[string]string, by string) string {
 	case by == "":
 		return ""
 	case strings.HasPrefix(by, "user:"):
-		return l.T("a user who was removed")
+		return lang.T("a user who was removed")
 	case strings.HasPrefix(by, "token:"):
-		return l.T("a token that was deleted")
+		return lang.T("a token that was deleted")
 	case kind == "token":
-		return l.T("token %s", id)
+		return lang.T("token %s", id)
 	case kind == "user" && name != "":
 		return name
 	case kind == "user":
-		return l.T("user %s", id)
+		return lang.T("user %s", id)
 	}
-	return l.T(account.CommandLine)
+	return lang.T(account.CommandLine)
 }

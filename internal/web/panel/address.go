@@ -15,7 +15,11 @@ func (s *Server) forgotPage(req *request) error {
 	if !s.Accounts.SendsMail() {
 		return fault.NotFound("page")
 	}
-	return s.public(req, page.View{Name: "forgot", Title: "Forgot the password", Data: forgotData{Form: page.NewForm()}})
+	return s.public(req, page.View{
+		Name:  "forgot",
+		Title: "Forgot the password",
+		Data:  forgotData{Form: page.NewForm()},
+	})
 }
 
 // forgot answers the same whether the address is known or not.
@@ -25,7 +29,10 @@ func (s *Server) forgot(req *request) error {
 		return err
 	}
 	return s.public(req, page.View{
-		Name: "forgot", Title: "Forgot the password", Status: statusOf(err), Data: forgotData{page.Sent(req.Request, err), err == nil},
+		Name:   "forgot",
+		Title:  "Forgot the password",
+		Status: statusOf(err),
+		Data:   forgotData{page.Sent(req.Request, err), err == nil},
 	})
 }
 
@@ -40,12 +47,20 @@ func (s *Server) addressPage(req *request) error {
 }
 
 func (s *Server) useAddressLink(req *request) error {
-	link, err := s.Accounts.UseAddressLink(req.Context(), req.PathValue("link"), visitor(req.Request))
+	link, err := s.Accounts.UseAddressLink(
+		req.Context(),
+		req.PathValue("link"),
+		visitor(req.Request),
+	)
 	switch {
 	case err != nil:
 		return s.gone(req, err, goneAddressLink)
 	case link.Release:
-		return req.done("/login", "%s is free now. Whoever creates an account may use it.", link.User.Email)
+		return req.done(
+			"/login",
+			"%s is free now. Whoever creates an account may use it.",
+			link.User.Email,
+		)
 	}
 	return req.done("/login", "%s is confirmed.", link.User.Email)
 }
@@ -60,7 +75,15 @@ func (s *Server) confirmAddress(req *request) error {
 func (s *Server) changeEmail(req *request) error {
 	err := s.Accounts.ChangeEmail(req.Context(), req.Visit, account.ReadEmailChange(req.form()))
 	if refused(err) {
-		return s.profilePage(req, profileData{Form: page.NewForm(), Off: page.NewForm(), Email: page.Sent(req.Request, err)}, err)
+		return s.profilePage(
+			req,
+			profileData{
+				Form:  page.NewForm(),
+				Off:   page.NewForm(),
+				Email: page.Sent(req.Request, err),
+			},
+			err,
+		)
 	}
 	if err != nil {
 		return err

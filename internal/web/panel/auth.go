@@ -9,8 +9,8 @@ import (
 )
 
 // public shows a page outside the panel's frame.
-func (s *Server) public(req *request, v page.View) error {
-	s.pages.Render(req.w, req.Request, v)
+func (s *Server) public(req *request, view page.View) error {
+	s.pages.Render(req.w, req.Request, view)
 	return nil
 }
 
@@ -21,7 +21,8 @@ type loginData struct {
 }
 
 func (s *Server) loginPage(req *request) error {
-	if _, err := s.Accounts.Authenticate(req.Context(), token(req.Request), visitor(req.Request)); err == nil {
+	_, err := s.Accounts.Authenticate(req.Context(), token(req.Request), visitor(req.Request))
+	if err == nil {
 		page.Go(req.w, req.Request, page.LocalPath(req.URL.Query().Get("next")))
 		return nil
 	}
@@ -30,10 +31,19 @@ func (s *Server) loginPage(req *request) error {
 }
 
 func (s *Server) login(req *request) error {
-	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.form()), visitor(req.Request))
+	in, err := s.Accounts.SignIn(
+		req.Context(),
+		account.ReadCredentials(req.form()),
+		visitor(req.Request),
+	)
 	if refused(err) {
 		data := loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()}
-		return s.public(req, page.View{Name: "login", Title: "Sign in", Status: statusOf(err), Data: data})
+		return s.public(req, page.View{
+			Name:   "login",
+			Title:  "Sign in",
+			Status: statusOf(err),
+			Data:   data,
+		})
 	}
 	if err != nil {
 		return err
@@ -53,10 +63,20 @@ func (s *Server) codePage(req *request) error {
 }
 
 func (s *Server) code(req *request) error {
-	in, err := s.Accounts.ConfirmCode(req.Context(), token(req.Request), account.ReadCode(req.form()), visitor(req.Request))
+	in, err := s.Accounts.ConfirmCode(
+		req.Context(),
+		token(req.Request),
+		account.ReadCode(req.form()),
+		visitor(req.Request),
+	)
 	if refused(err) {
 		data := loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()}
-		return s.public(req, page.View{Name: "code", Title: "Second factor", Status: statusOf(err), Data: data})
+		return s.public(req, page.View{
+			Name:   "code",
+			Title:  "Second factor",
+			Status: statusOf(err),
+			Data:   data,
+		})
 	}
 	if err != nil {
 		return err
@@ -82,7 +102,11 @@ type setupData struct {
 
 func (s *Server) setupPage(req *request) error {
 	if err := s.Accounts.SetupWorks(req.Context(), req.PathValue("link")); err != nil {
-		return s.gone(req, err, "This set-up link was used or has run out. Sign in, or start the server again for a new one.")
+		return s.gone(
+			req,
+			err,
+			"This set-up link was used or has run out. Sign in, or start the server again for a new one.",
+		)
 	}
 	return s.public(req, page.View{
 		Name: "setup", Title: "Welcome to Carteira",
@@ -91,7 +115,12 @@ func (s *Server) setupPage(req *request) error {
 }
 
 func (s *Server) setup(req *request) error {
-	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), account.ReadSetup(req.form()), visitor(req.Request))
+	in, err := s.Accounts.Setup(
+		req.Context(),
+		req.PathValue("link"),
+		account.ReadSetup(req.form()),
+		visitor(req.Request),
+	)
 	if refused(err) {
 		return s.public(req, page.View{
 			Name: "setup", Title: "Welcome to Carteira", Status: statusOf(err),
@@ -99,7 +128,11 @@ func (s *Server) setup(req *request) error {
 		})
 	}
 	if err != nil {
-		return s.gone(req, err, "This set-up link was used or has run out. Sign in, or start the server again for a new one.")
+		return s.gone(
+			req,
+			err,
+			"This set-up link was used or has run out. Sign in, or start the server again for a new one.",
+		)
 	}
 	req.remember(in)
 	return req.done("/", "The company is ready. Begin with what you sell: a plan.")
@@ -112,23 +145,43 @@ type passwordData struct {
 }
 
 func (s *Server) passwordPage(req *request) error {
-	u, err := s.Accounts.LinkedUser(req.Context(), req.PathValue("link"))
+	user, err := s.Accounts.LinkedUser(req.Context(), req.PathValue("link"))
 	if err != nil {
-		return s.gone(req, err, "This link was used or has run out. Ask an owner of the company for a new one.")
+		return s.gone(
+			req,
+			err,
+			"This link was used or has run out. Ask an owner of the company for a new one.",
+		)
 	}
-	return s.public(req, page.View{Name: "password", Title: "Choose a password", Data: passwordData{page.NewForm(), u.Name, u.Email}})
+	return s.public(req, page.View{
+		Name:  "password",
+		Title: "Choose a password",
+		Data:  passwordData{page.NewForm(), user.Name, user.Email},
+	})
 }
 
 func (s *Server) password(req *request) error {
-	u, err := s.Accounts.UsePasswordLink(req.Context(), req.PathValue("link"), account.ReadNewPassword(req.form()), visitor(req.Request))
+	user, err := s.Accounts.UsePasswordLink(
+		req.Context(),
+		req.PathValue("link"),
+		account.ReadNewPassword(req.form()),
+		visitor(req.Request),
+	)
 	if refused(err) {
-		u, _ = s.Accounts.LinkedUser(req.Context(), req.PathValue("link")) // what cannot be found is not greeted
+		user, _ = s.Accounts.LinkedUser(req.Context(), req.PathValue("link")) // what cannot be found is not greeted
 		return s.public(req, page.View{
-			Name: "password", Title: "Choose a password", Status: statusOf(err), Data: passwordData{page.Sent(req.Request, err), u.Name, u.Email},
+			Name:   "password",
+			Title:  "Choose a password",
+			Status: statusOf(err),
+			Data:   passwordData{page.Sent(req.Request, err), user.Name, user.Email},
 		})
 	}
 	if err != nil {
-		return s.gone(req, err, "This link was used or has run out. Ask an owner of the company for a new one.")
+		return s.gone(
+			req,
+			err,
+			"This link was used or has run out. Ask an owner of the company for a new one.",
+		)
 	}
 	return req.done("/login", "The password is set. Sign in with it.")
 }
@@ -138,5 +191,10 @@ func (s *Server) gone(req *request, err error, text string) error {
 	if fault.KindOf(err) != fault.KindNotFound {
 		return err
 	}
-	return s.public(req, page.View{Name: "gone", Title: "This link no longer works", Status: http.StatusNotFound, Data: text})
+	return s.public(req, page.View{
+		Name:   "gone",
+		Title:  "This link no longer works",
+		Status: http.StatusNotFound,
+		Data:   text,
+	})
 }

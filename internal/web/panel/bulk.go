@@ -44,7 +44,14 @@ func (s *Server) bulk(req *request) error {
 	if done == len(ids) {
 		return req.done(req.back("/customers"), said, done)
 	}
-	page.Complain(req.w, req.Request, "%d of %d: done. The others were refused: %s", done, len(ids), req.lang.Reason(reason))
+	page.Complain(
+		req.w,
+		req.Request,
+		"%d of %d: done. The others were refused: %s",
+		done,
+		len(ids),
+		req.lang.Reason(reason),
+	)
 	page.Go(req.w, req.Request, req.back("/customers"))
 	return nil
 }
@@ -67,15 +74,25 @@ func picked(req *request) ([]int64, error) {
 	return ids, nil
 }
 
-func (s *Server) bulkAction(req *request, name string) (act func(id int64) error, said string, err error) {
+func (s *Server) bulkAction(
+	req *request,
+	name string,
+) (act func(id int64) error, said string, err error) {
 	switch name {
 	case "renew":
 		return func(id int64) error {
-			_, err := s.Billing.Renew(req.Context(), req.Actor, id, billing.RenewalByHand{Periods: 1})
+			_, err := s.Billing.Renew(
+				req.Context(),
+				req.Actor,
+				id,
+				billing.RenewalByHand{Periods: 1},
+			)
 			return err
 		}, "Customers renewed: %d.", nil
 	case "delete":
-		return func(id int64) error { return s.Customers.Delete(req.Context(), req.Actor, id) }, "Customers deleted: %d.", nil
+		return func(id int64) error {
+			return s.Customers.Delete(req.Context(), req.Actor, id)
+		}, "Customers deleted: %d.", nil
 	case "plan":
 		form := input.FromStrings(map[string]string{"plan_id": req.PostFormValue("bulk_plan_id")})
 		draft := customer.ReadChanges(form)

@@ -24,8 +24,8 @@ type plansData struct {
 }
 
 func (s *Server) plans(req *request) error {
-	p := req.query().Page()
-	list, total, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, p)
+	paging := req.query().Page()
+	list, total, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, paging)
 	if err != nil {
 		return err
 	}
@@ -37,16 +37,16 @@ func (s *Server) plans(req *request) error {
 	if err != nil {
 		return err
 	}
-	d := plansData{Pager: page.NewPager(req.URL, p, total)}
+	data := plansData{Pager: page.NewPager(req.URL, paging, total)}
 	for _, plan := range list {
-		d.Plans = append(d.Plans, planRow{plan, counts[plan.ID].N})
+		data.Plans = append(data.Plans, planRow{plan, counts[plan.ID].N})
 	}
-	return s.show(req, page.View{Name: "plans", Title: "Plans", Data: d})
+	return s.show(req, page.View{Name: "plans", Title: "Plans", Data: data})
 }
 
 func (s *Server) products(req *request) error {
-	p := req.query().Page()
-	list, total, err := s.Catalog.Products(req.Context(), req.Actor, catalogAll, p)
+	paging := req.query().Page()
+	list, total, err := s.Catalog.Products(req.Context(), req.Actor, catalogAll, paging)
 	if err != nil {
 		return err
 	}
@@ -58,11 +58,11 @@ func (s *Server) products(req *request) error {
 	if err != nil {
 		return err
 	}
-	d := plansData{Pager: page.NewPager(req.URL, p, total)}
+	data := plansData{Pager: page.NewPager(req.URL, paging, total)}
 	for _, product := range list {
-		d.Products = append(d.Products, productRow{product, counts[product.ID].N})
+		data.Products = append(data.Products, productRow{product, counts[product.ID].N})
 	}
-	return s.show(req, page.View{Name: "products", Title: "Products", Data: d})
+	return s.show(req, page.View{Name: "products", Title: "Products", Data: data})
 }
 
 type planForm struct {
@@ -81,20 +81,29 @@ var units = []page.Option{
 	{Value: "year", Label: "years"},
 }
 
-func (s *Server) planForm(req *request, title string, d planForm, refusal error) error {
+func (s *Server) planForm(req *request, title string, form planForm, refusal error) error {
 	var err error
-	if _, d.Products, err = s.choices(req, false); err != nil {
+	if _, form.Products, err = s.choices(req, false); err != nil {
 		return err
 	}
-	for _, u := range units {
-		d.Units = append(d.Units, page.Option{Value: u.Value, Label: req.lang.T(u.Label)})
+	for _, unit := range units {
+		form.Units = append(form.Units, page.Option{
+			Value: unit.Value,
+			Label: req.lang.T(unit.Label),
+		})
 	}
-	return s.show(req, page.View{Name: "plan_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "plan_form",
+		Title:  title,
+		Status: statusOf(refusal),
+		Data:   form,
+	})
 }
 
 // planInput joins number and unit of the period, as a draft is read.
 func planInput(req *request) *input.Form {
-	if count, unit := req.PostFormValue("period_count"), req.PostFormValue("period_unit"); count != "" {
+	count, unit := req.PostFormValue("period_count"), req.PostFormValue("period_unit")
+	if count != "" {
 		req.PostForm.Set("period", count+unit)
 	}
 	return req.form("value")
@@ -108,25 +117,35 @@ func (s *Server) newPlan(req *request) error {
 }
 
 func (s *Server) createPlan(req *request) error {
-	p, err := s.Catalog.CreatePlan(req.Context(), req.Actor, catalog.ReadNewPlan(planInput(req)))
+	plan, err := s.Catalog.CreatePlan(req.Context(), req.Actor, catalog.ReadNewPlan(planInput(req)))
 	if refused(err) {
-		return s.planForm(req, "New plan", planForm{Form: page.Sent(req.Request, err), Action: "/plans/new", New: true}, err)
+		return s.planForm(
+			req,
+			"New plan",
+			planForm{Form: page.Sent(req.Request, err), Action: "/plans/new", New: true},
+			err,
+		)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done("/plans", "%s was created.", p.Name)
+	return req.done("/plans", "%s was created.", plan.Name)
 }
 
 func (s *Server) editPlan(req *request) error {
-	p, err := s.Catalog.Plan(req.Context(), req.Actor, req.id)
+	plan, err := s.Catalog.Plan(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	form := page.NewForm("name", p.Name, "value", p.Value.BR()[len("R$ "):], "period_count",
-		idText(int64(p.Period.Count)), "period_unit", string(p.Period.Unit),
-		"product_id", idText(p.Product.ID), "active", boolText(p.Active))
-	return s.planForm(req, "Edit plan", planForm{Form: form, Action: "/plans/" + idText(p.ID)}, nil)
+	form := page.NewForm("name", plan.Name, "value", plan.Value.BR()[len("R$ "):], "period_count",
+		idText(int64(plan.Period.Count)), "period_unit", string(plan.Period.Unit),
+		"product_id", idText(plan.Product.ID), "active", boolText(plan.Active))
+	return s.planForm(
+		req,
+		"Edit plan",
+		planForm{Form: form, Action: "/plans/" + idText(plan.ID)},
+		nil,
+	)
 }
 
 func boolText(on bool) string {
@@ -137,14 +156,24 @@ func boolText(on bool) string {
 }
 
 func (s *Server) updatePlan(req *request) error {
-	p, err := s.Catalog.UpdatePlan(req.Context(), req.Actor, req.id, catalog.ReadPlanChanges(planInput(req)))
+	plan, err := s.Catalog.UpdatePlan(
+		req.Context(),
+		req.Actor,
+		req.id,
+		catalog.ReadPlanChanges(planInput(req)),
+	)
 	if refused(err) {
-		return s.planForm(req, "Edit plan", planForm{Form: page.Sent(req.Request, err), Action: "/plans/" + idText(req.id)}, err)
+		return s.planForm(
+			req,
+			"Edit plan",
+			planForm{Form: page.Sent(req.Request, err), Action: "/plans/" + idText(req.id)},
+			err,
+		)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done("/plans", "%s was saved.", p.Name)
+	return req.done("/plans", "%s was saved.", plan.Name)
 }
 
 type productForm struct {
@@ -153,57 +182,101 @@ type productForm struct {
 	New    bool
 }
 
-func (s *Server) productForm(req *request, title string, d productForm, refusal error) error {
-	return s.show(req, page.View{Name: "product_form", Title: title, Status: statusOf(refusal), Data: d})
+func (s *Server) productForm(req *request, title string, form productForm, refusal error) error {
+	return s.show(req, page.View{
+		Name:   "product_form",
+		Title:  title,
+		Status: statusOf(refusal),
+		Data:   form,
+	})
 }
 
 func (s *Server) newProduct(req *request) error {
-	return s.productForm(req, "New product", productForm{page.NewForm(), "/products/new", true}, nil)
+	return s.productForm(
+		req,
+		"New product",
+		productForm{page.NewForm(), "/products/new", true},
+		nil,
+	)
 }
 
 func (s *Server) createProduct(req *request) error {
-	p, err := s.Catalog.CreateProduct(req.Context(), req.Actor, catalog.ReadNewProduct(req.form()))
+	product, err := s.Catalog.CreateProduct(
+		req.Context(),
+		req.Actor,
+		catalog.ReadNewProduct(req.form()),
+	)
 	if refused(err) {
-		return s.productForm(req, "New product", productForm{page.Sent(req.Request, err), "/products/new", true}, err)
+		return s.productForm(
+			req,
+			"New product",
+			productForm{page.Sent(req.Request, err), "/products/new", true},
+			err,
+		)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done("/products", "%s was created.", p.Name)
+	return req.done("/products", "%s was created.", product.Name)
 }
 
 func (s *Server) editProduct(req *request) error {
-	p, err := s.Catalog.Product(req.Context(), req.Actor, req.id)
+	product, err := s.Catalog.Product(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	form := page.NewForm("name", p.Name, "description", p.Description, "active", boolText(p.Active))
-	return s.productForm(req, "Edit product", productForm{form, "/products/" + idText(p.ID), false}, nil)
+	form := page.NewForm(
+		"name",
+		product.Name,
+		"description",
+		product.Description,
+		"active",
+		boolText(product.Active),
+	)
+	return s.productForm(
+		req,
+		"Edit product",
+		productForm{form, "/products/" + idText(product.ID), false},
+		nil,
+	)
 }
 
 func (s *Server) updateProduct(req *request) error {
-	p, err := s.Catalog.UpdateProduct(req.Context(), req.Actor, req.id, catalog.ReadProductChanges(req.form()))
+	product, err := s.Catalog.UpdateProduct(
+		req.Context(),
+		req.Actor,
+		req.id,
+		catalog.ReadProductChanges(req.form()),
+	)
 	if refused(err) {
-		return s.productForm(req, "Edit product", productForm{page.Sent(req.Request, err), "/products/" + idText(req.id), false}, err)
+		return s.productForm(
+			req,
+			"Edit product",
+			productForm{page.Sent(req.Request, err), "/products/" + idText(req.id), false},
+			err,
+		)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done("/products", "%s was saved.", p.Name)
+	return req.done("/products", "%s was saved.", product.Name)
 }
 
 // PeriodText says a period in words: every month, every 3 months.
-func (p planRow) PeriodText(l page.Lang) string { return periodText(l, p.Period) }
+func (p planRow) PeriodText(lang page.Lang) string {
+	return periodText(lang, p.Period)
+}
 
-func periodText(l page.Lang, p civil.Period) string {
-	n := p.Count
+func periodText(lang page.Lang, period civil.Period) string {
+	count := period.Count
 	texts := map[civil.Unit][2]string{
 		civil.Day: {"every day", "every %d days"}, civil.Week: {"every week", "every %d weeks"},
-		civil.Month: {"every month", "every %d months"}, civil.Year: {"every year", "every %d years"},
+		civil.Month: {"every month", "every %d months"},
+		civil.Year:  {"every year", "every %d years"},
 	}
-	pair := texts[p.Unit]
-	if n == 1 {
-		return l.T(pair[0])
+	pair := texts[period.Unit]
+	if count == 1 {
+		return lang.T(pair[0])
 	}
-	return l.T(pair[1], n)
+	return lang.T(pair[1], count)
 }

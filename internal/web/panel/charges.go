@@ -26,20 +26,33 @@ type charging struct {
 
 // charging of an invoice with something left to pay; nil for others, and for a
 // user who may not charge.
-func (s *Server) charging(req *request, i billing.Invoice, c customer.Customer) (*charging, error) {
-	if i.PayableOn(req.Actor.Company, req.today).Rest == 0 || !req.mayCharge() {
+func (s *Server) charging(
+	req *request,
+	invoice billing.Invoice,
+	record customer.Customer,
+) (*charging, error) {
+	if invoice.PayableOn(req.Actor.Company, req.today).Rest == 0 || !req.mayCharge() {
 		return nil, nil //nolint:nilnil // there is nothing to charge, which is no error
 	}
-	link, err := s.Payments.PaymentLink(req.Context(), req.Actor, i.ID)
+	link, err := s.Payments.PaymentLink(req.Context(), req.Actor, invoice.ID)
 	if err != nil {
 		return nil, err
 	}
 	d := &charging{
-		Invoice: i, Customer: c, Overdue: i.Overdue(req.today), Link: link, Message: message(i, c, link, i.Overdue(req.today)),
-		Through: s.through(req, link.Provider), Owner: allows(req.User.Role, owner),
+		Invoice:  invoice,
+		Customer: record,
+		Overdue:  invoice.Overdue(req.today),
+		Link:     link,
+		Message:  message(invoice, record, link, invoice.Overdue(req.today)),
+		Through:  s.through(req, link.Provider),
+		Owner:    allows(req.User.Role, owner),
 	}
-	if c.Whatsapp != "" {
-		d.WhatsApp = "https://wa.me/" + c.Whatsapp + "?text=" + strings.ReplaceAll(url.QueryEscape(d.Message), "+", "%20")
+	if record.Whatsapp != "" {
+		d.WhatsApp = "https://wa.me/" + record.Whatsapp + "?text=" + strings.ReplaceAll(
+			url.QueryEscape(d.Message),
+			"+",
+			"%20",
+		)
 	}
 	if now := link.Current; now != nil && now.PixCode != "" {
 		if d.QR, err = page.QR(now.PixCode); err != nil {
@@ -51,61 +64,74 @@ func (s *Server) charging(req *request, i billing.Invoice, c customer.Customer) 
 
 // mayCharge reports whether the user may have charges made.
 func (req *request) mayCharge() bool {
-	return allows(req.User.Role, staff) && req.Actor.May(payments) && req.Actor.Writable(req.today) == nil
+	return allows(req.User.Role, staff) &&
+		req.Actor.May(payments) &&
+		req.Actor.Writable(req.today) == nil
 }
 
 // message is what a customer is sent. It is in Portuguese, in whatever language
 // the sender reads the panel.
-func message(i billing.Invoice, c customer.Customer, link payment.Link, overdue bool) string {
-	first, _, _ := strings.Cut(c.Name, " ")
+func message(
+	invoice billing.Invoice,
+	record customer.Customer,
+	link payment.Link,
+	overdue bool,
+) string {
+	first, _, _ := strings.Cut(record.Name, " ")
 	text := "Hello, %s! Your invoice of %s is due on %s. You can pay it here: %s"
 	if overdue {
 		text = "Hello, %s! Your invoice of %s was due on %s. You can pay it here: %s"
 	}
-	return page.Portuguese.T(text, first, link.Amount.BR(), page.FormatDate(i.DueOn), link.URL)
+	return page.Portuguese.T(
+		text,
+		first,
+		link.Amount.BR(),
+		page.FormatDate(invoice.DueOn),
+		link.URL,
+	)
 }
 
 func invoicePath(id int64) string { return "/invoices/" + idText(id) }
 
 // chargeInvoice offers the ways to charge; a list opens it as a dialog.
 func (s *Server) chargeInvoice(req *request) error {
-	i, err := s.Billing.Find(req.Context(), req.Actor, req.id)
+	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.chargePage(req, i)
+	return s.chargePage(req, invoice)
 }
 
-func (s *Server) chargePage(req *request, i billing.Invoice) error {
-	c, err := s.Customers.Find(req.Context(), req.Actor, i.Customer.ID)
+func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
+	record, err := s.Customers.Find(req.Context(), req.Actor, invoice.Customer.ID)
 	if err != nil {
 		return err
 	}
-	d, err := s.charging(req, i, c)
+	charging, err := s.charging(req, invoice, record)
 	if err != nil {
 		return err
 	}
-	if d == nil { // paid or cancelled meanwhile
-		page.Go(req.w, req.Request, invoicePath(i.ID))
+	if charging == nil { // paid or cancelled meanwhile
+		page.Go(req.w, req.Request, invoicePath(invoice.ID))
 		return nil
 	}
-	return s.show(req, page.View{Name: "charge", Title: "Charge", Data: d})
+	return s.show(req, page.View{Name: "charge", Title: "Charge", Data: charging})
 }
 
 // chargeCustomer is the same for what a customer has to pay first.
 func (s *Server) chargeCustomer(req *request) error {
-	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	i, found, err := s.Billing.Owed(req.Context(), req.Actor, c.ID)
+	invoice, found, err := s.Billing.Owed(req.Context(), req.Actor, record.ID)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return s.show(req, page.View{Name: "charge_nothing", Title: "Charge", Data: c})
+		return s.show(req, page.View{Name: "charge_nothing", Title: "Charge", Data: record})
 	}
-	return s.chargePage(req, i)
+	return s.chargePage(req, invoice)
 }
 
 // makePix has the gateway make a code, which the invoice's page then shows.
@@ -120,7 +146,11 @@ func (s *Server) makePix(req *request) error {
 
 // confirmByHand records money that no gateway reports.
 func (s *Server) confirmByHand(req *request) error {
-	out, err := s.Payments.ConfirmByHand(req.Context(), req.Actor, payment.ReadConfirmation(req.form("amount"), req.id))
+	out, err := s.Payments.ConfirmByHand(
+		req.Context(),
+		req.Actor,
+		payment.ReadConfirmation(req.form("amount"), req.id),
+	)
 	if refused(err) {
 		return s.invoicePage(req, page.Sent(req.Request, err), err)
 	}
@@ -143,9 +173,11 @@ type attemptRow struct {
 
 func (s *Server) attemptRows(req *request, list []payment.Attempt) []attemptRow {
 	rows := make([]attemptRow, len(list))
-	for n, a := range list {
-		state := attemptTexts[a.State]
-		rows[n] = attemptRow{a, s.through(req, a.Provider), req.lang.T(state.text), state.tone}
+	for n, attempt := range list {
+		state := attemptTexts[attempt.State]
+		rows[n] = attemptRow{
+			attempt, s.through(req, attempt.Provider), req.lang.T(state.text), state.tone,
+		}
 	}
 	return rows
 }
@@ -158,22 +190,26 @@ type billed struct {
 	ByHand   bool // a person confirms its payment
 }
 
-func (s *Server) billed(req *request, i billing.Invoice, c customer.Customer) (b billed, err error) {
-	received, err := s.Payments.Payments(req.Context(), req.Actor, i.ID)
+func (s *Server) billed(
+	req *request,
+	invoice billing.Invoice,
+	record customer.Customer,
+) (billed billed, err error) {
+	received, err := s.Payments.Payments(req.Context(), req.Actor, invoice.ID)
 	if err != nil {
-		return b, err
+		return billed, err
 	}
-	if b.Payments, err = s.paymentRows(req, received); err != nil || !req.Actor.May(payments) {
-		return b, err
+	if billed.Payments, err = s.paymentRows(req, received); err != nil || !req.Actor.May(payments) {
+		return billed, err
 	}
-	if b.Charging, err = s.charging(req, i, c); err != nil {
-		return b, err
+	if billed.Charging, err = s.charging(req, invoice, record); err != nil {
+		return billed, err
 	}
-	attempts, err := s.Payments.Attempts(req.Context(), req.Actor, i.ID)
+	attempts, err := s.Payments.Attempts(req.Context(), req.Actor, invoice.ID)
 	if err != nil {
-		return b, err
+		return billed, err
 	}
-	b.Attempts = s.attemptRows(req, attempts)
-	b.ByHand = b.Charging != nil && len(attempts) > 0 && attempts[0].Manual
-	return b, nil
+	billed.Attempts = s.attemptRows(req, attempts)
+	billed.ByHand = billed.Charging != nil && len(attempts) > 0 && attempts[0].Manual
+	return billed, nil
 }

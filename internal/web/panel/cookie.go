@@ -25,11 +25,11 @@ func cookieName(r *http.Request, name string) string {
 }
 
 func cookieValue(r *http.Request, name string) string {
-	c, err := r.Cookie(cookieName(r, name))
+	cookie, err := r.Cookie(cookieName(r, name))
 	if err != nil {
 		return ""
 	}
-	return c.Value
+	return cookie.Value
 }
 
 // token is what the browser holds; "" when it holds nothing.
@@ -45,8 +45,13 @@ func (req *request) remember(in account.SignedIn) {
 
 func (req *request) setCookie(name, value string, life time.Duration) {
 	http.SetCookie(req.w, &http.Cookie{
-		Name: cookieName(req.Request, name), Value: value, Path: "/", MaxAge: int(life / time.Second),
-		HttpOnly: true, Secure: page.Secure(req.Request), SameSite: http.SameSiteLaxMode,
+		Name:     cookieName(req.Request, name),
+		Value:    value,
+		Path:     "/",
+		MaxAge:   int(life / time.Second),
+		HttpOnly: true,
+		Secure:   page.Secure(req.Request),
+		SameSite: http.SameSiteLaxMode,
 	})
 }
 

@@ -13,8 +13,9 @@ import (
 var entryWords = map[reseller.EntryKind]string{
 	reseller.Granted: "Granted by the operator", reseller.ForCreate: "New subscriber",
 	reseller.ForRenew: "Renewal", reseller.Sent: "Sent to a reseller",
-	reseller.Received: "Received from the company above", reseller.TakenBack: "Taken back from a reseller",
-	reseller.Returned: "Taken back by the company above",
+	reseller.Received:  "Received from the company above",
+	reseller.TakenBack: "Taken back from a reseller",
+	reseller.Returned:  "Taken back by the company above",
 }
 
 // entryRows is how many lines of the statement a page has.
@@ -42,25 +43,31 @@ func (s *Server) credits(req *request) error {
 	if in.Err() != nil {
 		before = 0
 	}
-	d := creditsData{Newest: before == 0, Sells: req.Actor.Company.Level.AtLeast(lowest[resellers]) && req.Actor.May(resellers)}
+	data := creditsData{
+		Newest: before == 0,
+		Sells:  req.Actor.Company.Level.AtLeast(lowest[resellers]) && req.Actor.May(resellers),
+	}
 	list, err := s.Resellers.Statement(req.Context(), req.Actor, before, entryRows+1)
 	if err != nil {
 		return err
 	}
 	if len(list) > entryRows {
 		list = list[:entryRows]
-		d.Older = "/credits?before=" + idText(list[entryRows-1].ID)
+		data.Older = "/credits?before=" + idText(list[entryRows-1].ID)
 	}
-	if d.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
+	if data.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	if d.List, err = s.entryRows(req, list, d.Sells); err != nil {
+	if data.List, err = s.entryRows(req, list, data.Sells); err != nil {
 		return err
 	}
 	if req.Actor.Company.ParentID == 0 {
-		d.Grant = fmt.Sprintf("carteira credits grant --company %d --amount 100", req.Actor.Company.ID)
+		data.Grant = fmt.Sprintf(
+			"carteira credits grant --company %d --amount 100",
+			req.Actor.Company.ID,
+		)
 	}
-	return s.show(req, page.View{Name: "credits", Title: "Credits", Data: d})
+	return s.show(req, page.View{Name: "credits", Title: "Credits", Data: data})
 }
 
 func (s *Server) entryRows(req *request, list []reseller.Entry, links bool) ([]entryRow, error) {
@@ -69,10 +76,14 @@ func (s *Server) entryRows(req *request, list []reseller.Entry, links bool) ([]e
 		return nil, err
 	}
 	rows := make([]entryRow, len(list))
-	for i, e := range list {
-		rows[i] = entryRow{Entry: e, Text: entryWords[e.Kind], Who: doer(req.lang, names, e)}
-		if links && e.Reseller.ID != 0 && !byTheOther(e) {
-			rows[i].Link = resellerPath(e.Reseller.ID)
+	for i, entry := range list {
+		rows[i] = entryRow{
+			Entry: entry,
+			Text:  entryWords[entry.Kind],
+			Who:   doer(req.lang, names, entry),
+		}
+		if links && entry.Reseller.ID != 0 && !byTheOther(entry) {
+			rows[i].Link = resellerPath(entry.Reseller.ID)
 		}
 	}
 	return rows, nil
@@ -80,48 +91,57 @@ func (s *Server) entryRows(req *request, list []reseller.Entry, links bool) ([]e
 
 // byTheOther reports whether the parent made an entry. Its child is not shown
 // which of the parent's people did.
-func byTheOther(e reseller.Entry) bool {
-	return e.Kind == reseller.Received || e.Kind == reseller.Returned
+func byTheOther(entry reseller.Entry) bool {
+	return entry.Kind == reseller.Received || entry.Kind == reseller.Returned
 }
 
 // doers are the names of the company's users and tokens that made entries.
 func (s *Server) doers(req *request, list []reseller.Entry) (map[string]string, error) {
 	var by []string
-	for _, e := range list {
-		if !byTheOther(e) {
-			by = append(by, e.By)
+	for _, entry := range list {
+		if !byTheOther(entry) {
+			by = append(by, entry.By)
 		}
 	}
 	return s.actorNames(req, by)
 }
 
-func doer(l page.Lang, names map[string]string, e reseller.Entry) string {
-	if byTheOther(e) {
-		return e.Reseller.Name
+func doer(lang page.Lang, names map[string]string, entry reseller.Entry) string {
+	if byTheOther(entry) {
+		return entry.Reseller.Name
 	}
-	return actorText(l, names, e.By)
+	return actorText(lang, names, entry.By)
 }
 
 // course is one of the two ways that credits go.
 type course struct {
 	Path, Title, Button string
 	Sends               bool
-	quote               func(ctx context.Context, a account.Actor, id int64, r reseller.CreditRequest) (reseller.Movement, error)
-	move                func(ctx context.Context, a account.Actor, id int64, r reseller.CreditRequest) (reseller.Moved, error)
+	quote               func(ctx context.Context, actor account.Actor, id int64, request reseller.CreditRequest) (reseller.Movement, error)
+	move                func(ctx context.Context, actor account.Actor, id int64, request reseller.CreditRequest) (reseller.Moved, error)
 	done                string
 }
 
 func (s *Server) sending() course {
 	return course{
-		Path: "/send", Title: "Send credits", Button: "Send credits", Sends: true, quote: s.Resellers.QuoteTransfer, move: s.Resellers.Transfer,
-		done: "Credits sent to %s. You have %d left; it has %d.",
+		Path:   "/send",
+		Title:  "Send credits",
+		Button: "Send credits",
+		Sends:  true,
+		quote:  s.Resellers.QuoteTransfer,
+		move:   s.Resellers.Transfer,
+		done:   "Credits sent to %s. You have %d left; it has %d.",
 	}
 }
 
 func (s *Server) takingBack() course {
 	return course{
-		Path: "/take-back", Title: "Take credits back", Button: "Take credits back", quote: s.Resellers.QuoteTakeBack, move: s.Resellers.TakeBack,
-		done: "Credits taken back from %s. You have %d now; it has %d.",
+		Path:   "/take-back",
+		Title:  "Take credits back",
+		Button: "Take credits back",
+		quote:  s.Resellers.QuoteTakeBack,
+		move:   s.Resellers.TakeBack,
+		done:   "Credits taken back from %s. You have %d now; it has %d.",
 	}
 }
 
@@ -134,16 +154,32 @@ type moveData struct {
 	Ask      bool // all is well: it is to be confirmed
 }
 
-func (s *Server) sendPage(req *request) error        { return s.movePage(req, s.sending()) }
-func (s *Server) takeBackPage(req *request) error    { return s.movePage(req, s.takingBack()) }
-func (s *Server) sendCredits(req *request) error     { return s.move(req, s.sending()) }
-func (s *Server) takeBackCredits(req *request) error { return s.move(req, s.takingBack()) }
+func (s *Server) sendPage(req *request) error {
+	return s.movePage(req, s.sending())
+}
+
+func (s *Server) takeBackPage(req *request) error {
+	return s.movePage(req, s.takingBack())
+}
+
+func (s *Server) sendCredits(req *request) error {
+	return s.move(req, s.sending())
+}
+
+func (s *Server) takeBackCredits(req *request) error {
+	return s.move(req, s.takingBack())
+}
 
 // movePage asks how many credits. Once it knows, it says what will happen and
 // asks whether to do it.
-func (s *Server) movePage(req *request, c course) error {
+func (s *Server) movePage(req *request, course course) error {
 	asked := req.URL.Query().Has("amount")
-	m, err := c.quote(req.Context(), req.Actor, req.id, reseller.ReadCreditRequest(req.query()))
+	movement, err := course.quote(
+		req.Context(),
+		req.Actor,
+		req.id,
+		reseller.ReadCreditRequest(req.query()),
+	)
 	if err != nil && !refused(err) {
 		return err
 	}
@@ -153,26 +189,47 @@ func (s *Server) movePage(req *request, c course) error {
 	} else {
 		err = nil
 	}
-	return s.moveForm(req, c, moveData{Form: form, Movement: m, Ask: asked && err == nil}, err)
+	return s.moveForm(
+		req,
+		course,
+		moveData{Form: form, Movement: movement, Ask: asked && err == nil},
+		err,
+	)
 }
 
-func (s *Server) moveForm(req *request, c course, d moveData, refusal error) error {
-	d.Course, d.Action, d.Back = c, resellerPath(req.id)+c.Path, resellerPath(req.id)
-	return s.show(req, page.View{Name: "credits_move", Title: c.Title, Status: statusOf(refusal), Data: d})
+func (s *Server) moveForm(req *request, course course, data moveData, refusal error) error {
+	data.Course, data.Action, data.Back = course, resellerPath(req.id)+course.Path, resellerPath(req.id)
+	return s.show(req, page.View{
+		Name:   "credits_move",
+		Title:  course.Title,
+		Status: statusOf(refusal),
+		Data:   data,
+	})
 }
 
-func (s *Server) move(req *request, c course) error {
+func (s *Server) move(req *request, course course) error {
 	credits := reseller.ReadCreditRequest(req.form())
-	moved, err := c.move(req.Context(), req.Actor, req.id, credits)
+	moved, err := course.move(req.Context(), req.Actor, req.id, credits)
 	if err != nil && !refused(err) {
 		return err
 	}
-	m, failed := c.quote(req.Context(), req.Actor, req.id, credits)
+	movement, failed := course.quote(req.Context(), req.Actor, req.id, credits)
 	if failed != nil && !refused(failed) {
 		return failed
 	}
 	if err != nil {
-		return s.moveForm(req, c, moveData{Form: page.Sent(req.Request, err), Movement: m}, err)
+		return s.moveForm(
+			req,
+			course,
+			moveData{Form: page.Sent(req.Request, err), Movement: movement},
+			err,
+		)
 	}
-	return req.done(resellerPath(req.id), c.done, m.Reseller.Name, moved.Balance, moved.ResellerBalance)
+	return req.done(
+		resellerPath(req.id),
+		course.done,
+		movement.Reseller.Name,
+		moved.Balance,
+		moved.ResellerBalance,
+	)
 }

@@ -31,27 +31,36 @@ type customersData struct {
 
 func (s *Server) customers(req *request) error {
 	in := req.query()
-	p, f := in.Page(), customer.ReadFilter(in)
-	d := customersData{Form: queryForm(req), Today: req.today, Back: req.URL.RequestURI(), Export: "/customers/export?" + req.URL.RawQuery}
-	if err := in.Err(); err != nil {
-		d.Form.Fail(err)
-		f = customer.Filter{}
+	paging, filter := in.Page(), customer.ReadFilter(in)
+	data := customersData{
+		Form:   queryForm(req),
+		Today:  req.today,
+		Back:   req.URL.RequestURI(),
+		Export: "/customers/export?" + req.URL.RawQuery,
 	}
-	d.Figures = figureFilters(req)
+	if err := in.Err(); err != nil {
+		data.Form.Fail(err)
+		filter = customer.Filter{}
+	}
+	data.Figures = figureFilters(req)
 	var total int64
 	var err error
-	if d.List, total, err = s.Customers.List(req.Context(), req.Actor, f, p); err != nil {
+	data.List, total, err = s.Customers.List(req.Context(), req.Actor, filter, paging)
+	if err != nil {
 		return err
 	}
-	d.Pager, d.Filtered = page.NewPager(req.URL, p, total), f != (customer.Filter{})
-	if d.Plans, d.Products, err = s.choices(req, true); err != nil {
+	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (customer.Filter{})
+	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
 		return err
 	}
-	d.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
+	data.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
 	for _, status := range []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled} {
-		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: word(req.lang, string(status))})
+		data.Statuses = append(data.Statuses, page.Option{
+			Value: string(status),
+			Label: word(req.lang, string(status)),
+		})
 	}
-	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: d})
+	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: data})
 }
 
 // figureFilters are the filters by which figures of the home page link to the
@@ -80,39 +89,43 @@ type customerData struct {
 	Choices  []page.Option // what may become of the open invoice
 }
 
-func newCustomerData(req *request, c customer.Customer) customerData {
+func newCustomerData(req *request, record customer.Customer) customerData {
 	return customerData{
-		Customer: c, Status: c.Status(req.today), Today: req.today,
-		TaxID: taxid.Format(c.CpfCnpj), Texts: textFields(req.lang, &c),
+		Customer: record, Status: record.Status(req.today), Today: req.today,
+		TaxID: taxid.Format(record.CpfCnpj), Texts: textFields(req.lang, &record),
 	}
 }
 
 func (s *Server) customer(req *request) error {
-	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	const shown = 12
-	d := newCustomerData(req, c)
-	d.Renewal, d.Choices = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice)), renewChoices(req)
-	byCustomer, err := s.Billing.Latest(req.Context(), req.Actor, []int64{c.ID}, shown+1)
+	data := newCustomerData(req, record)
+	data.Renewal, data.Choices = page.NewForm(
+		"invoice",
+		string(req.Actor.Company.Settings.RenewInvoice),
+	), renewChoices(req)
+	byCustomer, err := s.Billing.Latest(req.Context(), req.Actor, []int64{record.ID}, shown+1)
 	if err != nil {
 		return err
 	}
-	d.Invoices = byCustomer[c.ID]
-	if d.More = len(d.Invoices) > shown; d.More {
-		d.Invoices = d.Invoices[:shown]
+	data.Invoices = byCustomer[record.ID]
+	if data.More = len(data.Invoices) > shown; data.More {
+		data.Invoices = data.Invoices[:shown]
 	}
-	deeds, _, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{Record: "customer", ID: c.ID},
+	deeds, _, err := s.Accounts.Audit(req.Context(), req.Actor,
+		account.AuditFilter{Record: "customer", ID: record.ID},
 		input.Page{Number: 1, Size: 10})
 	if err != nil {
 		return err
 	}
-	d.History = deedRows(req, deeds)
-	if d.Messages, err = s.customerMessages(req, c); err != nil {
+	data.History = deedRows(req, deeds)
+	if data.Messages, err = s.customerMessages(req, record); err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "customer", Title: c.Name, Data: d})
+	return s.show(req, page.View{Name: "customer", Title: record.Name, Data: data})
 }
 
 type customerForm struct {
@@ -123,55 +136,82 @@ type customerForm struct {
 	New             bool
 }
 
-func (s *Server) customerForm(req *request, title string, d customerForm, err error) error {
+func (s *Server) customerForm(req *request, title string, form customerForm, err error) error {
 	var failed error
-	if d.Plans, d.Products, failed = s.choices(req, !d.New); failed != nil {
+	if form.Plans, form.Products, failed = s.choices(req, !form.New); failed != nil {
 		return failed
 	}
-	d.Texts = textFields(req.lang, &customer.Customer{})
-	if !d.New { // a plan that is no longer sold stays with whoever has it
-		d.Plans[0].Label, d.Products[0].Label = req.lang.T("None"), req.lang.T("None")
+	form.Texts = textFields(req.lang, &customer.Customer{})
+	if !form.New { // a plan that is no longer sold stays with whoever has it
+		form.Plans[0].Label, form.Products[0].Label = req.lang.T("None"), req.lang.T("None")
 	}
-	return s.show(req, page.View{Name: "customer_form", Title: title, Status: statusOf(err), Data: d})
+	return s.show(req, page.View{
+		Name:   "customer_form",
+		Title:  title,
+		Status: statusOf(err),
+		Data:   form,
+	})
 }
 
 func (s *Server) newCustomer(req *request) error {
 	return s.customerForm(req, "New customer",
-		customerForm{Form: page.NewForm(), Action: "/customers/new", Back: "/customers", New: true}, nil)
+		customerForm{
+			Form:   page.NewForm(),
+			Action: "/customers/new",
+			Back:   "/customers",
+			New:    true,
+		},
+		nil)
 }
 
 func (s *Server) createCustomer(req *request) error {
-	c, err := s.Customers.Create(req.Context(), req.Actor, customer.ReadNew(req.form("price")))
+	record, err := s.Customers.Create(req.Context(), req.Actor, customer.ReadNew(req.form("price")))
 	if refused(err) {
 		return s.customerForm(req, "New customer", customerForm{
-			Form: page.Sent(req.Request, err), Action: "/customers/new", Back: "/customers", New: true,
+			Form:   page.Sent(req.Request, err),
+			Action: "/customers/new",
+			Back:   "/customers",
+			New:    true,
 		}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done(customerPath(c.ID), "%s was created.", c.Name)
+	return req.done(customerPath(record.ID), "%s was created.", record.Name)
 }
 
-func customerPath(id int64) string { return "/customers/" + strconv.FormatInt(id, 10) }
+func customerPath(id int64) string {
+	return "/customers/" + strconv.FormatInt(id, 10)
+}
 
 func (s *Server) editCustomer(req *request) error {
-	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	form := customerValues(c)
-	return s.customerForm(req, "Edit customer", customerForm{Form: form, Action: customerPath(c.ID) + "/edit", Back: customerPath(c.ID)}, nil)
+	form := customerValues(record)
+	return s.customerForm(
+		req,
+		"Edit customer",
+		customerForm{
+			Form:   form,
+			Action: customerPath(record.ID) + "/edit",
+			Back:   customerPath(record.ID),
+		},
+		nil,
+	)
 }
 
 // customerValues is the form of a customer as it is.
-func customerValues(c customer.Customer) *page.Form {
-	form := page.NewForm(append(addressValues(c.Address),
-		"cpf_cnpj", taxid.Format(c.CpfCnpj), "price", c.OwnPrice.String(), "custom", c.Custom.Lines(),
-		"name", c.Name, "whatsapp", page.FormatPhone(c.Whatsapp), "email", c.Email, "usuario", c.Usuario, "data_de_vencimento", c.DueOn.String(),
-		"plan_id", idText(c.Plan.ID), "product_id", idText(c.Product.ID))...)
+func customerValues(record customer.Customer) *page.Form {
+	form := page.NewForm(append(addressValues(record.Address),
+		"cpf_cnpj", taxid.Format(record.CpfCnpj), "price", record.OwnPrice.String(), "custom",
+		record.Custom.Lines(),
+		"name", record.Name, "whatsapp", page.FormatPhone(record.Whatsapp), "email", record.Email,
+		"usuario", record.Usuario, "data_de_vencimento", record.DueOn.String(),
+		"plan_id", idText(record.Plan.ID), "product_id", idText(record.Product.ID))...)
 	for _, text := range customer.Texts() {
-		form.Set(text.Name, text.Of(&c))
+		form.Set(text.Name, text.Of(&record))
 	}
 	return form
 }
@@ -183,9 +223,14 @@ type textField struct {
 }
 
 // textFields lists the plain texts of a customer, those of one line first.
-func textFields(lang page.Lang, c *customer.Customer) (list []textField) {
+func textFields(lang page.Lang, record *customer.Customer) (list []textField) {
 	for _, text := range customer.Texts() {
-		field := textField{Name: text.Name, Label: lang.T(text.Label), Hint: lang.T(text.Hint), Value: text.Of(c)}
+		field := textField{
+			Name:  text.Name,
+			Label: lang.T(text.Label),
+			Hint:  lang.T(text.Hint),
+			Value: text.Of(record),
+		}
 		if text.Lines {
 			field.Rows = 4
 		}
@@ -196,10 +241,10 @@ func textFields(lang page.Lang, c *customer.Customer) (list []textField) {
 }
 
 // addressValues are the parts of an address, as the form names them.
-func addressValues(a address.Address) []string {
+func addressValues(place address.Address) []string {
 	var values []string
 	for _, part := range address.Parts() {
-		text := *a.Part(part)
+		text := *place.Part(part)
 		if part == "cep" {
 			text = address.FormatCEP(text)
 		}
@@ -209,25 +254,36 @@ func addressValues(a address.Address) []string {
 }
 
 func (s *Server) updateCustomer(req *request) error {
-	c, err := s.Customers.Update(req.Context(), req.Actor, req.id, customer.ReadChanges(req.form("price")))
+	record, err := s.Customers.Update(
+		req.Context(),
+		req.Actor,
+		req.id,
+		customer.ReadChanges(req.form("price")),
+	)
 	if refused(err) {
 		return s.customerForm(req, "Edit customer", customerForm{
-			Form: page.Sent(req.Request, err), Action: customerPath(req.id) + "/edit", Back: customerPath(req.id),
+			Form:   page.Sent(req.Request, err),
+			Action: customerPath(req.id) + "/edit",
+			Back:   customerPath(req.id),
 		}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done(customerPath(c.ID), "%s was saved.", c.Name)
+	return req.done(customerPath(record.ID), "%s was saved.", record.Name)
 }
 
 // cancelPage asks why a customer goes and what becomes of its open invoices.
 func (s *Server) cancelPage(req *request) error {
-	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "customer_cancel", Title: "Cancel customer", Data: customerCancel{c, page.NewForm()}})
+	return s.show(req, page.View{
+		Name:  "customer_cancel",
+		Title: "Cancel customer",
+		Data:  customerCancel{record, page.NewForm()},
+	})
 }
 
 type customerCancel struct {
@@ -235,7 +291,9 @@ type customerCancel struct {
 	Form     *page.Form
 }
 
-func (s *Server) cancelCustomer(req *request) error { return s.setCancelled(req, "%s was cancelled.") }
+func (s *Server) cancelCustomer(req *request) error {
+	return s.setCancelled(req, "%s was cancelled.")
+}
 
 func (s *Server) restoreCustomer(req *request) error {
 	return s.setCancelled(req, "%s was taken back.")
@@ -243,43 +301,59 @@ func (s *Server) restoreCustomer(req *request) error {
 
 // setCancelled changes what a form says of the cancellation.
 func (s *Server) setCancelled(req *request, message string) error {
-	c, err := s.Customers.Update(req.Context(), req.Actor, req.id, customer.ReadChanges(req.form()))
+	record, err := s.Customers.Update(
+		req.Context(),
+		req.Actor,
+		req.id,
+		customer.ReadChanges(req.form()),
+	)
 	if err != nil {
 		return req.complain(customerPath(req.id), err)
 	}
-	return req.done(customerPath(c.ID), message, c.Name)
+	return req.done(customerPath(record.ID), message, record.Name)
 }
 
 func (s *Server) askDeleteCustomer(req *request) error {
-	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Delete %s?", Args: []any{c.Name}, Danger: true, Button: "Delete customer",
-		Back: customerPath(c.ID), Action: customerPath(c.ID) + "/delete",
+		Question: "Delete %s?", Args: []any{record.Name}, Danger: true, Button: "Delete customer",
+		Back: customerPath(record.ID), Action: customerPath(record.ID) + "/delete",
 		Effects: []string{
-			"Its invoices are deleted too, also from the numbers of past months.", "Messages that are scheduled for it are not sent.",
+			"Its invoices are deleted too, also from the numbers of past months.",
+			"Messages that are scheduled for it are not sent.",
 			"Webhooks are told that the customer was deleted.", "This cannot be undone.",
 		},
 	})
 }
 
 func (s *Server) deleteCustomer(req *request) error {
-	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	if err := s.Customers.Delete(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
-	return req.done("/customers", "%s was deleted.", c.Name)
+	return req.done("/customers", "%s was deleted.", record.Name)
 }
 
 func (s *Server) renewCustomer(req *request) error {
-	r, err := s.Billing.Renew(req.Context(), req.Actor, req.id, billing.ReadRenewal(req.form()))
+	renewal, err := s.Billing.Renew(
+		req.Context(),
+		req.Actor,
+		req.id,
+		billing.ReadRenewal(req.form()),
+	)
 	if err != nil {
 		return req.complain(req.back(customerPath(req.id)), err)
 	}
-	return req.done(req.back(customerPath(req.id)), "%s was renewed until %s.", r.Name, page.FormatDate(r.DueOn))
+	return req.done(
+		req.back(customerPath(req.id)),
+		"%s was renewed until %s.",
+		renewal.Name,
+		page.FormatDate(renewal.DueOn),
+	)
 }

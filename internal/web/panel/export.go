@@ -19,7 +19,7 @@ import (
 // beginning are what Excel in Brazil wants.
 func (s *Server) exportCustomers(req *request) error {
 	in := req.query()
-	f := customer.ReadFilter(in)
+	filter := customer.ReadFilter(in)
 	if err := in.Err(); err != nil {
 		return err
 	}
@@ -27,10 +27,10 @@ func (s *Server) exportCustomers(req *request) error {
 	if err != nil {
 		return err
 	}
-	h := req.w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="clientes-`+req.today.String()+`.csv"`)
-	h.Set("Cache-Control", "no-store")
+	header := req.w.Header()
+	header.Set("Content-Type", "text/csv; charset=utf-8")
+	header.Set("Content-Disposition", `attachment; filename="clientes-`+req.today.String()+`.csv"`)
+	header.Set("Cache-Control", "no-store")
 	out := csv.NewWriter(patient{req.w, http.NewResponseController(req.w)})
 	out.Comma = ';'
 	if _, err := io.WriteString(req.w, "\ufeff"); err != nil {
@@ -39,7 +39,9 @@ func (s *Server) exportCustomers(req *request) error {
 	columns := append(customerColumns(req.today), ownColumns(own)...)
 	err = out.Write(headingsOf(columns))
 	if err == nil {
-		err = s.Customers.Walk(req.Context(), req.Actor, f, func(c customer.Customer) error { return out.Write(csvRow(columns, &c)) })
+		err = s.Customers.Walk(req.Context(), req.Actor, filter, func(record customer.Customer) error {
+			return out.Write(csvRow(columns, &record))
+		})
 	}
 	out.Flush()
 	if err != nil {
@@ -59,25 +61,28 @@ type column struct {
 // customerColumns are the columns of a day's file, in their order.
 func customerColumns(today civil.Date) []column {
 	columns := []column{
-		{"nome", func(c *customer.Customer) string { return c.Name }},
-		{"whatsapp", func(c *customer.Customer) string { return c.Whatsapp }},
-		{"e-mail", func(c *customer.Customer) string { return c.Email }},
-		{"usuário", func(c *customer.Customer) string { return c.Usuario }},
-		{"vencimento", func(c *customer.Customer) string { return page.FormatDate(c.DueOn) }},
-		{"status", func(c *customer.Customer) string { return string(c.Status(today)) }},
-		{"plano", func(c *customer.Customer) string { return c.Plan.Name }},
+		{"nome", func(record *customer.Customer) string { return record.Name }},
+		{"whatsapp", func(record *customer.Customer) string { return record.Whatsapp }},
+		{"e-mail", func(record *customer.Customer) string { return record.Email }},
+		{"usuário", func(record *customer.Customer) string { return record.Usuario }},
+		{"vencimento", func(record *customer.Customer) string { return page.FormatDate(record.DueOn) }},
+		{"status", func(record *customer.Customer) string { return string(record.Status(today)) }},
+		{"plano", func(record *customer.Customer) string { return record.Plan.Name }},
 		{"valor", planValue},
-		{"produto", func(c *customer.Customer) string { return c.Product.Name }},
+		{"produto", func(record *customer.Customer) string { return record.Product.Name }},
 	}
 	for _, text := range customer.Texts() {
 		columns = append(columns, column{text.Heading, text.Of})
 	}
 	columns = append(columns,
-		column{"cpf/cnpj", func(c *customer.Customer) string { return taxid.Format(c.CpfCnpj) }},
-		column{"preço próprio", func(c *customer.Customer) string { return c.OwnPrice.String() }},
+		column{"cpf/cnpj", func(record *customer.Customer) string { return taxid.Format(record.CpfCnpj) }},
+		column{"preço próprio", func(record *customer.Customer) string { return record.OwnPrice.String() }},
 	)
 	for i, part := range address.Parts() {
-		columns = append(columns, column{addressHeadings[i], func(c *customer.Customer) string { return *c.Address.Part(part) }})
+		columns = append(
+			columns,
+			column{addressHeadings[i], func(record *customer.Customer) string { return *record.Address.Part(part) }},
+		)
 	}
 	return columns
 }
@@ -87,7 +92,7 @@ func customerColumns(today civil.Date) []column {
 func ownColumns(names []string) []column {
 	columns := make([]column, len(names))
 	for i, name := range names {
-		columns[i] = column{"custom." + name, func(c *customer.Customer) string { return c.Custom.Map()[name] }}
+		columns[i] = column{"custom." + name, func(record *customer.Customer) string { return record.Custom.Map()[name] }}
 	}
 	return columns
 }
@@ -95,11 +100,11 @@ func ownColumns(names []string) []column {
 // addressHeadings are what the file calls the parts of an address.
 var addressHeadings = []string{"cep", "rua", "número", "complemento", "bairro", "cidade", "uf"}
 
-func planValue(c *customer.Customer) string {
-	if c.Plan.ID == 0 {
+func planValue(record *customer.Customer) string {
+	if record.Plan.ID == 0 {
 		return ""
 	}
-	return c.Plan.Value.String()
+	return record.Plan.Value.String()
 }
 
 func headingsOf(columns []column) []string {
@@ -110,20 +115,20 @@ func headingsOf(columns []column) []string {
 	return row
 }
 
-func csvRow(columns []column, c *customer.Customer) []string {
+func csvRow(columns []column, record *customer.Customer) []string {
 	row := make([]string, len(columns))
 	for i, column := range columns {
-		row[i] = harmless(column.text(c))
+		row[i] = harmless(column.text(record))
 	}
 	return row
 }
 
 // harmless keeps a spreadsheet from running a text of ours as a formula.
-func harmless(s string) string {
-	if s != "" && (s[0] == '=' || s[0] == '+' || s[0] == '-' || s[0] == '@' || s[0] == '\t' || s[0] == '\r') {
-		return "'" + s
+func harmless(text string) string {
+	if text != "" && (text[0] == '=' || text[0] == '+' || text[0] == '-' || text[0] == '@' || text[0] == '\t' || text[0] == '\r') {
+		return "'" + text
 	}
-	return s
+	return text
 }
 
 // patient moves the deadline on as long as the reader reads.

@@ -50,7 +50,7 @@ var (
 // differs reports whether a customer is shown otherwise than an empty one.
 func differs(show func(customer.Customer) string) func(customer.Customer) bool {
 	empty := show(customer.Customer{})
-	return func(c customer.Customer) bool { return show(c) != empty }
+	return func(record customer.Customer) bool { return show(record) != empty }
 }
 
 func TestEveryFieldOfACustomerIsOnItsPagesAndExported(t *testing.T) {
@@ -70,15 +70,15 @@ func TestEveryFieldOfACustomerIsOnItsPagesAndExported(t *testing.T) {
 		return shown.Body.String()
 	}
 
-	housetest.EachField(t, full, notOnPage, differs(func(c customer.Customer) string {
-		return render(page.View{Name: "customer", Data: newCustomerData(req, c)})
+	housetest.EachField(t, full, notOnPage, differs(func(record customer.Customer) string {
+		return render(page.View{Name: "customer", Data: newCustomerData(req, record)})
 	}), "the customer's page does not show it (templates/customer.html)")
 
-	housetest.EachField(t, full, notInForm, differs(func(c customer.Customer) string {
-		return render(page.View{Name: "customer_form", Data: customerForm{Form: customerValues(c), Texts: textFields(req.lang, &c)}})
+	housetest.EachField(t, full, notInForm, differs(func(record customer.Customer) string {
+		return render(page.View{Name: "customer_form", Data: customerForm{Form: customerValues(record), Texts: textFields(req.lang, &record)}})
 	}), "the form does not have it (customerValues, templates/customer_form.html)")
 
-	housetest.EachField(t, full, notExported, differs(func(c customer.Customer) string {
-		return strings.Join(csvRow(customerColumns(req.today), &c), ";")
+	housetest.EachField(t, full, notExported, differs(func(record customer.Customer) string {
+		return strings.Join(csvRow(customerColumns(req.today), &record), ";")
 	}), "the exported file does not have it (customerColumns)")
 }

@@ -40,9 +40,9 @@ type providerRow struct {
 }
 
 func (s *Server) gatewayPage(req *request) error {
-	var d gatewayData
+	var data gatewayData
 	var err error
-	if d.Tabs, err = s.paymentTabs(req, "gateway"); err != nil {
+	if data.Tabs, err = s.paymentTabs(req, "gateway"); err != nil {
 		return err
 	}
 	setup, found, err := s.gateway(req)
@@ -50,28 +50,34 @@ func (s *Server) gatewayPage(req *request) error {
 		return err
 	}
 	if found {
-		d.Setup, d.Title = &setup, optionWord(req.lang, setup.Provider.Title)
-		d.Text, d.Options = providerTexts[setup.Provider.Name], shownOptions(req, setup)
-		if d.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
+		data.Setup, data.Title = &setup, optionWord(req.lang, setup.Provider.Title)
+		data.Text, data.Options = providerTexts[setup.Provider.Name], shownOptions(req, setup)
+		if data.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
 			return err
 		}
 	}
-	for _, p := range s.Payments.Providers() {
-		if !found || p.Name != setup.Provider.Name {
-			d.Providers = append(d.Providers, providerRow{p, optionWord(req.lang, p.Title), providerTexts[p.Name]})
+	for _, provider := range s.Payments.Providers() {
+		if !found || provider.Name != setup.Provider.Name {
+			data.Providers = append(
+				data.Providers,
+				providerRow{provider, optionWord(req.lang, provider.Title), providerTexts[provider.Name]},
+			)
 		}
 	}
-	return s.show(req, page.View{Name: "gateway", Title: "Payment gateway", Data: d})
+	return s.show(req, page.View{Name: "gateway", Title: "Payment gateway", Data: data})
 }
 
 func shownOptions(req *request, setup payment.Setup) []shownOption {
 	var list []shownOption
-	for _, o := range setup.Provider.Options {
-		if v := setup.Options[o.Name]; v != "" {
-			if len(o.Choices) > 0 {
-				v = optionWord(req.lang, v)
+	for _, option := range setup.Provider.Options {
+		if value := setup.Options[option.Name]; value != "" {
+			if len(option.Choices) > 0 {
+				value = optionWord(req.lang, value)
 			}
-			list = append(list, shownOption{optionWord(req.lang, o.Title), v, o.Secret})
+			list = append(
+				list,
+				shownOption{optionWord(req.lang, option.Title), value, option.Secret},
+			)
 		}
 	}
 	return list
@@ -99,7 +105,9 @@ type optionField struct {
 	Choices     []page.Option
 }
 
-func (s *Server) gatewayFormPage(req *request) error { return s.gatewayForm(req, nil, nil) }
+func (s *Server) gatewayFormPage(req *request) error {
+	return s.gatewayForm(req, nil, nil)
+}
 
 func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error {
 	setup, err := s.Payments.SetupOf(req.Context(), req.Actor, req.PathValue("provider"))
@@ -112,13 +120,13 @@ func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error
 	}
 	if d.Form == nil {
 		d.Form = page.NewForm()
-		for name, v := range setup.Options {
-			d.Form.Set(name, v)
+		for name, option := range setup.Options {
+			d.Form.Set(name, option)
 		}
 	}
-	for _, o := range setup.Provider.Options {
-		d.Fields = append(d.Fields, newOptionField(req, o, setup.Options[o.Name]))
-		d.Secrets = d.Secrets || o.Secret
+	for _, option := range setup.Provider.Options {
+		d.Fields = append(d.Fields, newOptionField(req, option, setup.Options[option.Name]))
+		d.Secrets = d.Secrets || option.Secret
 	}
 	inUse, found, err := s.gateway(req)
 	if err != nil {
@@ -130,23 +138,39 @@ func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error
 	if d.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "gateway_form", Title: "Set up a gateway", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "gateway_form",
+		Title:  "Set up a gateway",
+		Status: statusOf(refusal),
+		Data:   d,
+	})
 }
 
-func newOptionField(req *request, o payment.Option, kept string) optionField {
-	f := optionField{Option: o, MustHave: o.Required, Label: optionWord(req.lang, o.Title), Hint: req.lang.T(o.Help)}
-	if o.Secret && kept != "" {
-		f.Known = kept
-		f.Hint = req.lang.T("Set (%s). Leave it empty to keep it.", kept)
-		f.Required = false
+func newOptionField(req *request, option payment.Option, kept string) optionField {
+	field := optionField{
+		Option:   option,
+		MustHave: option.Required,
+		Label:    optionWord(req.lang, option.Title),
+		Hint:     req.lang.T(option.Help),
 	}
-	for _, c := range o.Choices {
-		f.Choices = append(f.Choices, page.Option{Value: c, Label: optionWord(req.lang, c)})
+	if option.Secret && kept != "" {
+		field.Known = kept
+		field.Hint = req.lang.T("Set (%s). Leave it empty to keep it.", kept)
+		field.Required = false
 	}
-	if len(f.Choices) > 0 && !o.Required {
-		f.Choices = append([]page.Option{{Value: "", Label: req.lang.T("As usual")}}, f.Choices...)
+	for _, choice := range option.Choices {
+		field.Choices = append(field.Choices, page.Option{
+			Value: choice,
+			Label: optionWord(req.lang, choice),
+		})
 	}
-	return f
+	if len(field.Choices) > 0 && !option.Required {
+		field.Choices = append(
+			[]page.Option{{Value: "", Label: req.lang.T("As usual")}},
+			field.Choices...,
+		)
+	}
+	return field
 }
 
 func (s *Server) setGateway(req *request) error {
@@ -156,7 +180,11 @@ func (s *Server) setGateway(req *request) error {
 	}
 	keepSecrets(req, setup.Provider)
 	req.PostForm.Set("provider", setup.Provider.Name)
-	setup, err = s.Payments.ConfigureGateway(req.Context(), req.Actor, s.Payments.ReadGateway(req.form()))
+	setup, err = s.Payments.ConfigureGateway(
+		req.Context(),
+		req.Actor,
+		s.Payments.ReadGateway(req.form()),
+	)
 	if refused(err) {
 		return s.gatewayForm(req, page.Sent(req.Request, err), err)
 	}
@@ -167,21 +195,29 @@ func (s *Server) setGateway(req *request) error {
 		return req.complain("/payments/gateway", err)
 	}
 	if setup.Provider.Manual {
-		return req.done("/payments/gateway", "%s is in use.", optionWord(req.lang, setup.Provider.Title))
+		return req.done(
+			"/payments/gateway",
+			"%s is in use.",
+			optionWord(req.lang, setup.Provider.Title),
+		)
 	}
-	return req.done("/payments/gateway", "%s is in use, and the credentials work.", optionWord(req.lang, setup.Provider.Title))
+	return req.done(
+		"/payments/gateway",
+		"%s is in use, and the credentials work.",
+		optionWord(req.lang, setup.Provider.Title),
+	)
 }
 
 // keepSecrets takes secrets that were left empty out of the form, which keeps
 // them as they are, unless the box beside them says that they go.
-func keepSecrets(req *request, p payment.Provider) {
-	for _, o := range p.Options {
+func keepSecrets(req *request, provider payment.Provider) {
+	for _, option := range provider.Options {
 		switch {
-		case !o.Secret || strings.TrimSpace(req.PostFormValue(o.Name)) != "":
-		case lastOf(req.PostForm["forget_"+o.Name]) == "true":
-			req.PostForm.Set(o.Name, "")
+		case !option.Secret || strings.TrimSpace(req.PostFormValue(option.Name)) != "":
+		case lastOf(req.PostForm["forget_"+option.Name]) == "true":
+			req.PostForm.Set(option.Name, "")
 		default:
-			req.PostForm.Del(o.Name)
+			req.PostForm.Del(option.Name)
 		}
 	}
 }
@@ -219,8 +255,13 @@ func (s *Server) askClearGateway(req *request) error {
 			live.Charges, live.Amount.BR()))
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Stop using %s?", Args: []any{optionWord(req.lang, setup.Provider.Title)}, Danger: true, Button: "Stop using it",
-		Back: "/payments/gateway", Action: "/payments/gateway/clear", Effects: effects,
+		Question: "Stop using %s?",
+		Args:     []any{optionWord(req.lang, setup.Provider.Title)},
+		Danger:   true,
+		Button:   "Stop using it",
+		Back:     "/payments/gateway",
+		Action:   "/payments/gateway/clear",
+		Effects:  effects,
 	})
 }
 

@@ -47,72 +47,85 @@ const homeRows = 6
 
 func (s *Server) home(req *request) error {
 	in := req.query()
-	question := dashboard.Question{PlanID: in.ID("plan_id").Value, ProductID: in.ID("product_id").Value}
+	question := dashboard.Question{
+		PlanID:    in.ID("plan_id").Value,
+		ProductID: in.ID("product_id").Value,
+	}
 	month, err := s.Dashboard.Month(req.Context(), req.Actor, question)
 	if err != nil {
 		return err
 	}
-	d := homeData{Month: month, Revenue: s.revenue(req, month), Fresh: month.Customers.Total == 0 && question == (dashboard.Question{})}
-	if renewed := month.Customers.Renewed; renewed != nil {
-		d.Renewed = *renewed
+	data := homeData{
+		Month:   month,
+		Revenue: s.revenue(req, month),
+		Fresh:   month.Customers.Total == 0 && question == (dashboard.Question{}),
 	}
-	d.Months, d.Form = s.twelveMonths(req, month), queryForm(req)
-	d.Churn, d.OnTime = percentBR(month.Recurring.Churn), percentBR(month.Punctuality.OnTimePercent)
-	if d.Plans, d.Products, err = s.choices(req, true); err != nil {
+	if renewed := month.Customers.Renewed; renewed != nil {
+		data.Renewed = *renewed
+	}
+	data.Months, data.Form = s.twelveMonths(req, month), queryForm(req)
+	data.Churn, data.OnTime = percentBR(month.Recurring.Churn), percentBR(month.Punctuality.OnTimePercent)
+	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
 		return err
 	}
 	if percent := month.Revenue.ChangePercent; percent != nil {
-		d.Change = strings.Replace(fmt.Sprintf("%+.1f%%", *percent), ".", ",", 1)
+		data.Change = strings.Replace(fmt.Sprintf("%+.1f%%", *percent), ".", ",", 1)
 	}
 	for _, day := range month.Revenue.ByDay {
 		if day.Date == req.today {
-			d.Today = day.Amount
+			data.Today = day.Amount
 		}
 	}
-	if d.Lists, err = s.dueLists(req); err != nil {
+	if data.Lists, err = s.dueLists(req); err != nil {
 		return err
 	}
-	if d.Webhooks, err = s.brokenWebhooks(req); err != nil {
+	if data.Webhooks, err = s.brokenWebhooks(req); err != nil {
 		return err
 	}
-	if d.Payments, err = s.paymentTroubles(req); err != nil {
+	if data.Payments, err = s.paymentTroubles(req); err != nil {
 		return err
 	}
-	if d.Messages, err = s.messageNotices(req); err != nil {
+	if data.Messages, err = s.messageNotices(req); err != nil {
 		return err
 	}
-	if d.Moved, err = s.gatewayChanges(req); err != nil {
+	if data.Moved, err = s.gatewayChanges(req); err != nil {
 		return err
 	}
-	if d.Fresh {
-		_, plans, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{Number: 1, Size: 1})
+	if data.Fresh {
+		_, plans, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{
+			Number: 1,
+			Size:   1,
+		})
 		if err != nil {
 			return err
 		}
-		d.HasPlan = plans > 0
+		data.HasPlan = plans > 0
 	}
-	return s.show(req, page.View{Name: "home", Title: "Home", Data: d})
+	return s.show(req, page.View{Name: "home", Title: "Home", Data: data})
 }
 
-func (s *Server) revenue(req *request, m dashboard.Month) page.Bars {
-	bars := make([]page.Bar, len(m.Revenue.ByDay))
-	for i, d := range m.Revenue.ByDay {
+func (s *Server) revenue(req *request, month dashboard.Month) page.Bars {
+	bars := make([]page.Bar, len(month.Revenue.ByDay))
+	for i, day := range month.Revenue.ByDay {
 		bars[i] = page.Bar{
-			Label: fmt.Sprintf("%02d", d.Date.Day()), Value: d.Amount, Note: d.Date == req.today,
-			Title: page.FormatDate(d.Date) + ": " + d.Amount.BR(),
+			Label: fmt.Sprintf("%02d", day.Date.Day()),
+			Value: day.Amount,
+			Note:  day.Date == req.today,
+			Title: page.FormatDate(day.Date) + ": " + day.Amount.BR(),
 		}
 	}
 	return page.NewBars(req.lang.T("Received by day"), bars)
 }
 
 // twelveMonths shows what came of each month and what of it is still to come.
-func (s *Server) twelveMonths(req *request, m dashboard.Month) page.Stacks {
-	stacks := make([]page.Stack, len(m.Months))
-	for n, p := range m.Months {
-		label := p.Month[5:] + "/" + p.Month[2:4]
+func (s *Server) twelveMonths(req *request, month dashboard.Month) page.Stacks {
+	stacks := make([]page.Stack, len(month.Months))
+	for n, period := range month.Months {
+		label := period.Month[5:] + "/" + period.Month[2:4]
 		stacks[n] = page.Stack{
-			Label: label, Parts: []money.Cents{p.Received, p.Open, p.Overdue},
-			Title: label + ": " + req.lang.T("received %s, open %s, overdue %s", p.Received.BR(), p.Open.BR(), p.Overdue.BR()),
+			Label: label,
+			Parts: []money.Cents{period.Received, period.Open, period.Overdue},
+			Title: label + ": " + req.lang.T("received %s, open %s, overdue %s", period.Received.BR(), period.Open.BR(), period.Overdue.BR()),
 		}
 	}
 	return page.NewStacks(req.lang.T("Twelve months"), stacks)
@@ -134,15 +147,25 @@ func (s *Server) dueLists(req *request) ([]dueList, error) {
 			Link: "/customers?status=" + urlQuery(string(customer.DueToday)), Tone: "warn",
 		},
 		{
-			Title: "Customers due tomorrow", Empty: "Nobody is due tomorrow.",
-			Link: "/customers?due_from=" + tomorrow.String() + "&due_to=" + tomorrow.String(), Tone: "note",
+			Title: "Customers due tomorrow",
+			Empty: "Nobody is due tomorrow.",
+			Link:  "/customers?due_from=" + tomorrow.String() + "&due_to=" + tomorrow.String(),
+			Tone:  "note",
 		},
-		{Title: "Customers expired", Empty: "Nobody is expired.", Link: "/customers?status=" + urlQuery(string(customer.Expired)), Tone: "bad"},
+		{
+			Title: "Customers expired",
+			Empty: "Nobody is expired.",
+			Link:  "/customers?status=" + urlQuery(string(customer.Expired)),
+			Tone:  "bad",
+		},
 	}
 	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {DueTo: yesterday}}
-	for i, f := range filters {
+	for i, filter := range filters {
 		var err error
-		lists[i].Customers, lists[i].Total, err = s.Customers.List(req.Context(), req.Actor, f, input.Page{Number: 1, Size: homeRows})
+		lists[i].Customers, lists[i].Total, err = s.Customers.List(req.Context(), req.Actor, filter, input.Page{
+			Number: 1,
+			Size:   homeRows,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +184,10 @@ func (s *Server) gatewayChanges(req *request) ([]deedRow, error) {
 	}
 	since := s.DB.Now().AddDate(0, 0, -moneyNoticeDays)
 	filter := account.AuditFilter{Record: "gateway", Since: since}
-	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: 5})
+	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{
+		Number: 1,
+		Size:   5,
+	})
 	return deedRows(req, lines), err
 }
 
@@ -172,9 +198,9 @@ func (s *Server) brokenWebhooks(req *request) ([]webhook.Webhook, error) {
 	}
 	all, err := s.Webhooks.List(req.Context(), req.Actor)
 	var broken []webhook.Webhook
-	for _, w := range all {
-		if !w.Active && w.Notice != "" {
-			broken = append(broken, w)
+	for _, hook := range all {
+		if !hook.Active && hook.Notice != "" {
+			broken = append(broken, hook)
 		}
 	}
 	return broken, err

@@ -28,26 +28,26 @@ var (
 // every number on the page is the length of the list that it links to.
 func TestNumbersOfTheHomePageAreTheListsBehindThem(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		o := newOffice(t, engine)
-		p := o.owner(t, "ana@example.com")
-		made, err := p.Catalog.CreatePlan(t.Context(), p.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month")))
+		office := newOffice(t, engine)
+		person := office.owner(t, "ana@example.com")
+		made, err := person.Catalog.CreatePlan(t.Context(), person.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, today := made.ID, p.actor.Today(o.clock.Now())
+		plan, today := made.ID, person.actor.Today(office.clock.Now())
 		for n, days := range []int{1, 7, 8, 15, 16, 30, 31, 60, 61, 400, 0, -9} {
-			_, err := p.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", fmt.Sprint("Cliente ", n),
+			_, err := person.Customers.Create(t.Context(), person.actor, customer.ReadNew(values("name", fmt.Sprint("Cliente ", n),
 				"plan_id", fmt.Sprint(plan), "data_de_vencimento", today.AddDays(-days).String())))
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		home := p.get("/").body
+		home := person.get("/").body
 		card := arrearsCard.FindStringSubmatch(home)
 		if card == nil || card[2] != "R$\u00a0350,00" || card[3] != "10" {
 			t.Fatalf("the card says %q", card)
 		}
-		p.wantRows(card[1], 10)
+		person.wantRows(card[1], 10)
 		numbers := linkedNumber.FindAllStringSubmatch(home, -1)
 		if len(numbers) < 14 {
 			t.Fatalf("%d numbers have a link", len(numbers))
@@ -57,14 +57,14 @@ func TestNumbersOfTheHomePageAreTheListsBehindThem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.wantRows(found[1], n)
+			person.wantRows(found[1], n)
 		}
 		for _, text := range []string{"Receita recorrente mensal", "Perda de clientes no mês", "Ticket médio", "Pago em dia", "A partir de 61 dias", "8 a 15 dias", `role="img" aria-label="Doze meses"`, "O mesmo em números"} {
 			if !strings.Contains(home, text) {
 				t.Errorf("the page lacks %q", text)
 			}
 		}
-		if other := p.get("/?plan_id=" + fmt.Sprint(plan+1)).body; strings.Contains(other, "Cliente 1") && !strings.Contains(other, "Indicadores") {
+		if other := person.get("/?plan_id=" + fmt.Sprint(plan+1)).body; strings.Contains(other, "Cliente 1") && !strings.Contains(other, "Indicadores") {
 			t.Error("the figures of another plan are missing")
 		}
 	})
@@ -80,41 +80,41 @@ func (p *person) wantRows(link string, want int) {
 }
 
 func TestExportHasTheCompanysOwnFields(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p := o.owner(t, "ana@example.com")
+	office := newOffice(t, sqldb.SQLite)
+	person := office.owner(t, "ana@example.com")
 	for name, custom := range map[string]customer.Custom{
 		"Ana": customer.NewCustom(map[string]string{"MAC": "00:1a", "Contrato": "=7"}), "Bia": customer.NewCustom(map[string]string{"MAC": "00:1b"}), "Caio": "",
 	} {
-		if _, err := p.Customers.Create(t.Context(), p.actor, customer.Draft{Name: input.Some(name), Custom: input.Some(custom)}); err != nil {
+		if _, err := person.Customers.Create(t.Context(), person.actor, customer.Draft{Name: input.Some(name), Custom: input.Some(custom)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p.get("/customers/export").want(t, http.StatusOK, ";custom.Contrato;custom.MAC\n", ";'=7;00:1a\n", ";;00:1b\n", ";;\n")
+	person.get("/customers/export").want(t, http.StatusOK, ";custom.Contrato;custom.MAC\n", ";'=7;00:1a\n", ";;00:1b\n", ";;\n")
 }
 
 // What months had stays when a customer is deleted.
 func TestHomeKeepsWhatCameOfADeletedCustomer(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p := o.owner(t, "ana@example.com")
-	plan, err := p.Catalog.CreatePlan(t.Context(), p.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month")))
+	office := newOffice(t, sqldb.SQLite)
+	person := office.owner(t, "ana@example.com")
+	plan, err := person.Catalog.CreatePlan(t.Context(), person.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := p.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", "Ana", "plan_id", fmt.Sprint(plan.ID))))
+	record, err := person.Customers.Create(t.Context(), person.actor, customer.ReadNew(values("name", "Ana", "plan_id", fmt.Sprint(plan.ID))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Billing.SetStatus(t.Context(), p.actor, 1, billing.ReadStatusChange(values("status", "Pago"))); err != nil {
+	if _, err := person.Billing.SetStatus(t.Context(), person.actor, 1, billing.ReadStatusChange(values("status", "Pago"))); err != nil {
 		t.Fatal(err)
 	}
-	before, err := p.Dashboard.Month(t.Context(), p.actor, dashboard.Question{})
+	before, err := person.Dashboard.Month(t.Context(), person.actor, dashboard.Question{})
 	if err != nil || before.Revenue.Received == 0 {
 		t.Fatalf("%+v, %v", before.Revenue, err)
 	}
-	if err := p.Customers.Delete(t.Context(), p.actor, c.ID); err != nil {
+	if err := person.Customers.Delete(t.Context(), person.actor, record.ID); err != nil {
 		t.Fatal(err)
 	}
-	after, err := p.Dashboard.Month(t.Context(), p.actor, dashboard.Question{})
+	after, err := person.Dashboard.Month(t.Context(), person.actor, dashboard.Question{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,19 +23,24 @@ func (s *Server) upload(req *request) error {
 	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(2 * time.Minute)) //nolint:forbidigo // a deadline of the connection
 	req.Body = http.MaxBytesReader(req.w, req.Body, customer.MaxUpload+maxForm)
 	name, content, err := readFile(req.Request)
-	var u customer.Upload
+	var upload customer.Upload
 	if err == nil {
-		u, err = s.Customers.SaveUpload(req.Context(), req.Actor, name, content)
+		upload, err = s.Customers.SaveUpload(req.Context(), req.Actor, name, content)
 	}
 	if refused(err) || fault.KindOf(err) == fault.KindTooLarge {
 		form := page.NewForm()
 		form.Fail(err)
-		return s.show(req, page.View{Name: "import", Title: "Import customers", Status: statusOf(err), Data: form})
+		return s.show(req, page.View{
+			Name:   "import",
+			Title:  "Import customers",
+			Status: statusOf(err),
+			Data:   form,
+		})
 	}
 	if err != nil {
 		return err
 	}
-	page.Go(req.w, req.Request, importPath(u.ID))
+	page.Go(req.w, req.Request, importPath(upload.ID))
 	return nil
 }
 
@@ -47,7 +52,10 @@ const maxFileName = 255
 func readFile(r *http.Request) (name string, content []byte, err error) {
 	file, header, err := r.FormFile("file")
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return "", nil, fault.Field("file", "must not be larger than 16 MiB; use carteira import for larger files")
+		return "", nil, fault.Field(
+			"file",
+			"must not be larger than 16 MiB; use carteira import for larger files",
+		)
 	}
 	if err != nil {
 		return "", nil, fault.Field("file", "choose a file")
@@ -77,42 +85,60 @@ type columnData struct {
 	Options []page.Option
 }
 
-func (s *Server) uploadPage(req *request) error { return s.showUpload(req, page.NewForm(), nil) }
+func (s *Server) uploadPage(req *request) error {
+	return s.showUpload(req, page.NewForm(), nil)
+}
 
 func (s *Server) showUpload(req *request, form *page.Form, refusal error) error {
-	u, err := s.Customers.Upload(req.Context(), req.Actor, req.id)
+	upload, err := s.Customers.Upload(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	d := uploadData{Upload: u, Form: form}
-	d.Problems, d.Warnings = namedProblems(req, u.Outcome.Problems), namedProblems(req, u.Outcome.Warnings)
-	if u.State != customer.UploadNew {
-		d.Percent = 100 * u.Outcome.Lines / max(u.Outcome.Total*2, 1) // it is read twice: to check and to write
-		if u.Choices.KeepGoing {
-			d.Percent *= 2
+	data := uploadData{Upload: upload, Form: form}
+	data.Problems, data.Warnings = namedProblems(req, upload.Outcome.Problems), namedProblems(
+		req,
+		upload.Outcome.Warnings,
+	)
+	if upload.State != customer.UploadNew {
+		data.Percent = 100 * upload.Outcome.Lines / max(upload.Outcome.Total*2, 1) // it is read twice: to check and to write
+		if upload.Choices.KeepGoing {
+			data.Percent *= 2
 		}
-		return s.show(req, page.View{Name: "import_progress", Title: "Import customers", Data: d})
+		return s.show(req, page.View{
+			Name:  "import_progress",
+			Title: "Import customers",
+			Data:  data,
+		})
 	}
-	out := u.Outcome
-	d.Ready = out.Checked && out.Done.Skipped > 0 && (out.Done.Failed == 0 || u.Choices.KeepGoing)
+	out := upload.Outcome
+	data.Ready = out.Checked &&
+		out.Done.Skipped > 0 &&
+		(out.Done.Failed == 0 || upload.Choices.KeepGoing)
 	if refusal == nil {
-		d.Form = page.NewForm("keep_going", boolText(u.Choices.KeepGoing), "create_missing", boolText(u.Choices.CreateMissing),
-			"invoices", boolText(u.Choices.Invoices), "events", boolText(u.Choices.Events), "leave_out", boolText(u.Choices.LeaveOut))
+		data.Form = page.NewForm("keep_going", boolText(upload.Choices.KeepGoing), "create_missing",
+			boolText(upload.Choices.CreateMissing),
+			"invoices", boolText(upload.Choices.Invoices), "events",
+			boolText(upload.Choices.Events), "leave_out", boolText(upload.Choices.LeaveOut))
 	}
-	if d.Columns, err = columns(req, u); err != nil {
+	if data.Columns, err = columns(req, upload); err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "import_columns", Title: "Import customers", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "import_columns",
+		Title:  "Import customers",
+		Status: statusOf(refusal),
+		Data:   data,
+	})
 }
 
 // namedProblems have the names that the page has for fields.
 func namedProblems(req *request, list []customer.Problem) []customer.Problem {
 	var named []customer.Problem
-	for _, p := range list {
-		if name, ok := fieldNames[p.Field]; ok {
-			p.Field = req.lang.T(name.Label)
+	for _, problem := range list {
+		if name, ok := fieldNames[problem.Field]; ok {
+			problem.Field = req.lang.T(name.Label)
 		}
-		named = append(named, p)
+		named = append(named, problem)
 	}
 	return named
 }
@@ -120,12 +146,17 @@ func namedProblems(req *request, list []customer.Problem) []customer.Problem {
 // fieldNames are what the fields of a file are called on a page.
 var fieldNames = func() map[string]page.Option {
 	names := map[string]page.Option{
-		"name": {Label: "Name"}, "whatsapp": {Label: "WhatsApp"}, "email": {Label: "E-mail"}, "usuario": {Label: "Login"},
-		"data_de_vencimento": {Label: "Due date"}, "plan": {Label: "Plan (by name)"}, "value": {Label: "Amount of the plan"},
-		"product": {Label: "Product (by name)"}, "plan_id": {Label: "Plan (by id)"}, "product_id": {Label: "Product (by id)"},
-		"price": {Label: "Own price"}, "cpf_cnpj": {Label: "CPF or CNPJ"}, "address.cep": {Label: "CEP"}, "address.street": {Label: "Street"},
-		"address.number": {Label: "House number"}, "address.complement": {Label: "Complement"}, "address.district": {Label: "District"},
-		"address.city": {Label: "City"}, "address.state": {Label: "State"},
+		"name": {Label: "Name"}, "whatsapp": {Label: "WhatsApp"}, "email": {Label: "E-mail"},
+		"usuario":            {Label: "Login"},
+		"data_de_vencimento": {Label: "Due date"}, "plan": {Label: "Plan (by name)"},
+		"value":   {Label: "Amount of the plan"},
+		"product": {Label: "Product (by name)"}, "plan_id": {Label: "Plan (by id)"},
+		"product_id": {Label: "Product (by id)"},
+		"price":      {Label: "Own price"}, "cpf_cnpj": {Label: "CPF or CNPJ"},
+		"address.cep": {Label: "CEP"}, "address.street": {Label: "Street"},
+		"address.number": {Label: "House number"}, "address.complement": {Label: "Complement"},
+		"address.district": {Label: "District"},
+		"address.city":     {Label: "City"}, "address.state": {Label: "State"},
 	}
 	for _, text := range customer.Texts() {
 		names[text.Name] = page.Option{Label: text.Label}
@@ -133,20 +164,26 @@ var fieldNames = func() map[string]page.Option {
 	return names
 }()
 
-func columns(req *request, u customer.Upload) ([]columnData, error) {
-	preview, err := u.Preview()
+func columns(req *request, upload customer.Upload) ([]columnData, error) {
+	preview, err := upload.Preview()
 	if err != nil {
 		return nil, err
 	}
 	options := []page.Option{{Value: "", Label: req.lang.T("(pass over)")}}
 	for _, field := range sheet.Fields() {
-		options = append(options, page.Option{Value: field, Label: req.lang.T(fieldNames[field].Label)})
+		options = append(options, page.Option{
+			Value: field,
+			Label: req.lang.T(fieldNames[field].Label),
+		})
 	}
 	list := make([]columnData, len(preview))
 	for i, p := range preview {
 		list[i] = columnData{p, options}
 		if _, known := fieldNames[p.Field]; p.Field != "" && !known { // a field of the company's own
-			list[i].Options = append(slices.Clone(options), page.Option{Value: p.Field, Label: p.Field})
+			list[i].Options = append(slices.Clone(options), page.Option{
+				Value: p.Field,
+				Label: p.Field,
+			})
 		}
 	}
 	return list, nil
@@ -155,8 +192,12 @@ func columns(req *request, u customer.Upload) ([]columnData, error) {
 func (s *Server) checkUpload(req *request) error {
 	on := func(name string) bool { return page.Sent(req.Request, nil).Value(name) == "true" }
 	_, err := s.Customers.CheckUpload(req.Context(), req.Actor, req.id, customer.Choices{
-		Fields: req.PostForm["column"], KeepGoing: on("keep_going"), CreateMissing: on("create_missing"),
-		Invoices: on("invoices"), Events: on("events"), LeaveOut: on("leave_out"),
+		Fields:        req.PostForm["column"],
+		KeepGoing:     on("keep_going"),
+		CreateMissing: on("create_missing"),
+		Invoices:      on("invoices"),
+		Events:        on("events"),
+		LeaveOut:      on("leave_out"),
 	})
 	if refused(err) {
 		return s.showUpload(req, page.Sent(req.Request, err), err)

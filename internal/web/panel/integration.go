@@ -18,14 +18,16 @@ type webhooksData struct {
 	MadeID int64
 }
 
-func (s *Server) webhooks(req *request) error { return s.webhooksPage(req, webhooksData{}) }
+func (s *Server) webhooks(req *request) error {
+	return s.webhooksPage(req, webhooksData{})
+}
 
-func (s *Server) webhooksPage(req *request, d webhooksData) error {
+func (s *Server) webhooksPage(req *request, data webhooksData) error {
 	var err error
-	if d.List, err = s.Webhooks.List(req.Context(), req.Actor); err != nil {
+	if data.List, err = s.Webhooks.List(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "webhooks", Title: "Webhooks", Data: d})
+	return s.show(req, page.View{Name: "webhooks", Title: "Webhooks", Data: data})
 }
 
 type webhookForm struct {
@@ -36,13 +38,18 @@ type webhookForm struct {
 	New    bool
 }
 
-func (s *Server) webhookForm(req *request, title string, d webhookForm, refusal error) error {
-	for _, e := range event.Catalog {
-		if e.Name != event.Ping {
-			d.Events = append(d.Events, e)
+func (s *Server) webhookForm(req *request, title string, form webhookForm, refusal error) error {
+	for _, entry := range event.Catalog {
+		if entry.Name != event.Ping {
+			form.Events = append(form.Events, entry)
 		}
 	}
-	return s.show(req, page.View{Name: "webhook_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "webhook_form",
+		Title:  title,
+		Status: statusOf(refusal),
+		Data:   form,
+	})
 }
 
 func (s *Server) newWebhook(req *request) error {
@@ -51,38 +58,64 @@ func (s *Server) newWebhook(req *request) error {
 		pairs = append(pairs, "events", string(name))
 	}
 	return s.webhookForm(req, "New webhook",
-		webhookForm{Form: page.NewForm(pairs...), Action: "/webhooks/new", Back: "/webhooks", New: true}, nil)
+		webhookForm{
+			Form:   page.NewForm(pairs...),
+			Action: "/webhooks/new",
+			Back:   "/webhooks",
+			New:    true,
+		},
+		nil)
 }
 
 func (s *Server) createWebhook(req *request) error {
-	w, secret, err := s.Webhooks.Create(req.Context(), req.Actor, webhook.ReadNew(req.formWith([]string{"events"})))
+	hook, secret, err := s.Webhooks.Create(
+		req.Context(),
+		req.Actor,
+		webhook.ReadNew(req.formWith([]string{"events"})),
+	)
 	if refused(err) {
 		return s.webhookForm(req, "New webhook",
-			webhookForm{Form: page.Sent(req.Request, err), Action: "/webhooks/new", Back: "/webhooks", New: true}, err)
+			webhookForm{
+				Form:   page.Sent(req.Request, err),
+				Action: "/webhooks/new",
+				Back:   "/webhooks",
+				New:    true,
+			},
+			err)
 	}
 	if err != nil {
 		return err
 	}
-	return s.webhooksPage(req, webhooksData{Made: secret, MadeID: w.ID})
+	return s.webhooksPage(req, webhooksData{Made: secret, MadeID: hook.ID})
 }
 
 func (s *Server) editWebhook(req *request) error {
-	w, err := s.Webhooks.Find(req.Context(), req.Actor, req.id)
+	hook, err := s.Webhooks.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	pairs := []string{"url", w.URL, "description", w.Description}
-	for _, name := range w.Events {
+	pairs := []string{"url", hook.URL, "description", hook.Description}
+	for _, name := range hook.Events {
 		pairs = append(pairs, "events", string(name))
 	}
 	return s.webhookForm(req, "Edit webhook",
-		webhookForm{Form: page.NewForm(pairs...), Action: webhookPath(w.ID) + "/edit", Back: webhookPath(w.ID)}, nil)
+		webhookForm{
+			Form:   page.NewForm(pairs...),
+			Action: webhookPath(hook.ID) + "/edit",
+			Back:   webhookPath(hook.ID),
+		},
+		nil)
 }
 
 func webhookPath(id int64) string { return "/webhooks/" + idText(id) }
 
 func (s *Server) updateWebhook(req *request) error {
-	_, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, webhook.ReadChanges(req.formWith([]string{"events"})))
+	_, err := s.Webhooks.Update(
+		req.Context(),
+		req.Actor,
+		req.id,
+		webhook.ReadChanges(req.formWith([]string{"events"})),
+	)
 	if refused(err) {
 		return s.webhookForm(req, "Edit webhook",
 			webhookForm{
@@ -98,14 +131,17 @@ func (s *Server) updateWebhook(req *request) error {
 
 // switchWebhook turns a webhook on or off.
 func (s *Server) switchWebhook(req *request) error {
-	w, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, webhook.Draft{
+	hook, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, webhook.Draft{
 		Active: input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active"),
 	})
 	if err != nil {
 		return req.complain(req.back(webhookPath(req.id)), err)
 	}
-	if w.Active {
-		return req.done(req.back(webhookPath(req.id)), "The webhook is on. What was waiting is being sent.")
+	if hook.Active {
+		return req.done(
+			req.back(webhookPath(req.id)),
+			"The webhook is on. What was waiting is being sent.",
+		)
 	}
 	return req.done(req.back(webhookPath(req.id)), "The webhook is off. What is pending waits.")
 }
@@ -131,29 +167,37 @@ func (s *Server) webhook(req *request) error {
 
 const deliveryRows = 25
 
-func (s *Server) webhookPage(req *request, d webhookData, refusal error) error {
+func (s *Server) webhookPage(req *request, data webhookData, refusal error) error {
 	var err error
-	if d.Webhook, err = s.Webhooks.Find(req.Context(), req.Actor, req.id); err != nil {
+	if data.Webhook, err = s.Webhooks.Find(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
 	in := req.query()
-	p, f := in.Page(), webhook.ReadDeliveryFilter(in)
-	p.Size = deliveryRows
-	d.Form = queryForm(req)
+	paging, filter := in.Page(), webhook.ReadDeliveryFilter(in)
+	paging.Size = deliveryRows
+	data.Form = queryForm(req)
 	if err := in.Err(); err != nil {
-		d.Form.Fail(err)
-		f = webhook.DeliveryFilter{}
+		data.Form.Fail(err)
+		filter = webhook.DeliveryFilter{}
 	}
-	list, total, err := s.Webhooks.Deliveries(req.Context(), req.Actor, req.id, f, p)
+	list, total, err := s.Webhooks.Deliveries(req.Context(), req.Actor, req.id, filter, paging)
 	if err != nil {
 		return err
 	}
-	d.List, d.Pager = list, page.NewPager(req.URL, p, total)
-	d.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
+	data.List, data.Pager = list, page.NewPager(req.URL, paging, total)
+	data.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
 	for _, status := range []webhook.Status{webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Refused, webhook.Parked} {
-		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: req.lang.T(string(status))})
+		data.Statuses = append(data.Statuses, page.Option{
+			Value: string(status),
+			Label: req.lang.T(string(status)),
+		})
 	}
-	return s.show(req, page.View{Name: "webhook", Title: "Webhook", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "webhook",
+		Title:  "Webhook",
+		Status: statusOf(refusal),
+		Data:   data,
+	})
 }
 
 func (s *Server) testWebhook(req *request) error {
@@ -161,7 +205,14 @@ func (s *Server) testWebhook(req *request) error {
 	if err != nil {
 		return req.complain(webhookPath(req.id), err)
 	}
-	return s.webhookPage(req, webhookData{Tested: &tested{attempt, delivered}, Replay: page.NewForm("since", req.today.String())}, nil)
+	return s.webhookPage(
+		req,
+		webhookData{
+			Tested: &tested{attempt, delivered},
+			Replay: page.NewForm("since", req.today.String()),
+		},
+		nil,
+	)
 }
 
 func (s *Server) replayWebhook(req *request) error {
@@ -190,13 +241,17 @@ func readSince(req *request) (time.Time, error) {
 }
 
 func (s *Server) askDeleteWebhook(req *request) error {
-	w, err := s.Webhooks.Find(req.Context(), req.Actor, req.id)
+	hook, err := s.Webhooks.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Delete the webhook to %s?", Args: []any{w.URL}, Danger: true, Button: "Delete webhook", Back: webhookPath(w.ID),
-		Action: webhookPath(w.ID) + "/delete",
+		Question: "Delete the webhook to %s?",
+		Args:     []any{hook.URL},
+		Danger:   true,
+		Button:   "Delete webhook",
+		Back:     webhookPath(hook.ID),
+		Action:   webhookPath(hook.ID) + "/delete",
 		Effects: []string{
 			"Its history goes with it, and so do deliveries that are pending.",
 			"A new one gets another secret.", "This cannot be undone.",
@@ -212,14 +267,17 @@ func (s *Server) deleteWebhook(req *request) error {
 }
 
 func (s *Server) resendDelivery(req *request) error {
-	d, err := s.Webhooks.Resend(context.WithoutCancel(req.Context()), req.Actor, "", req.id)
+	delivery, err := s.Webhooks.Resend(context.WithoutCancel(req.Context()), req.Actor, "", req.id)
 	if err != nil {
 		return req.complain(req.back("/webhooks"), err)
 	}
-	if d.Status == webhook.Delivered {
+	if delivery.Status == webhook.Delivered {
 		return req.done(req.back("/webhooks"), "It was delivered.")
 	}
-	return req.complain(req.back("/webhooks"), fault.Upstream("it was sent again, and not accepted; see its attempts", nil))
+	return req.complain(
+		req.back("/webhooks"),
+		fault.Upstream("it was sent again, and not accepted; see its attempts", nil),
+	)
 }
 
 type signatureData struct {
@@ -229,19 +287,31 @@ type signatureData struct {
 }
 
 func (s *Server) signaturePage(req *request) error {
-	return s.signatureForm(req, signatureData{Form: page.NewForm("webhook_id", req.URL.Query().Get("webhook_id"))}, nil)
+	return s.signatureForm(
+		req,
+		signatureData{Form: page.NewForm("webhook_id", req.URL.Query().Get("webhook_id"))},
+		nil,
+	)
 }
 
-func (s *Server) signatureForm(req *request, d signatureData, refusal error) error {
+func (s *Server) signatureForm(req *request, data signatureData, refusal error) error {
 	list, err := s.Webhooks.List(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	for _, w := range list {
-		d.Secrets = append(d.Secrets, page.Option{Value: idText(w.ID), Label: w.URL})
+	for _, hook := range list {
+		data.Secrets = append(data.Secrets, page.Option{Value: idText(hook.ID), Label: hook.URL})
 	}
-	d.Secrets = append(d.Secrets, page.Option{Value: "0", Label: req.lang.T("Callback secret (single invoices)")})
-	return s.show(req, page.View{Name: "signature", Title: "Signature checker", Status: statusOf(refusal), Data: d})
+	data.Secrets = append(data.Secrets, page.Option{
+		Value: "0",
+		Label: req.lang.T("Callback secret (single invoices)"),
+	})
+	return s.show(req, page.View{
+		Name:   "signature",
+		Title:  "Signature checker",
+		Status: statusOf(refusal),
+		Data:   data,
+	})
 }
 
 func (s *Server) checkSignature(req *request) error {
@@ -264,5 +334,8 @@ func (s *Server) rotateCallbackSecret(req *request) error {
 	if _, err := s.Webhooks.RotateCallbackSecret(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return req.done("/webhooks/callback-secret", "There is a new callback secret. The old one is no longer used.")
+	return req.done(
+		"/webhooks/callback-secret",
+		"There is a new callback secret. The old one is no longer used.",
+	)
 }

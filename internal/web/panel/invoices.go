@@ -22,29 +22,36 @@ type invoicesData struct {
 
 func (s *Server) invoices(req *request) error {
 	in := req.query()
-	p, f := in.Page(), billing.ReadFilter(in)
-	d := invoicesData{Form: queryForm(req), Today: req.today}
+	paging, filter := in.Page(), billing.ReadFilter(in)
+	data := invoicesData{Form: queryForm(req), Today: req.today}
 	if err := in.Err(); err != nil {
-		d.Form.Fail(err)
-		f = billing.Filter{}
+		data.Form.Fail(err)
+		filter = billing.Filter{}
 	}
-	if f.CustomerID != 0 {
-		c, err := s.Customers.Find(req.Context(), req.Actor, f.CustomerID)
+	if filter.CustomerID != 0 {
+		record, err := s.Customers.Find(req.Context(), req.Actor, filter.CustomerID)
 		if err != nil {
 			return err
 		}
-		d.Of = &c
+		data.Of = &record
 	}
-	list, total, err := s.Billing.List(req.Context(), req.Actor, f, p)
+	list, total, err := s.Billing.List(req.Context(), req.Actor, filter, paging)
 	if err != nil {
 		return err
 	}
-	d.List, d.Pager, d.Filtered = list, page.NewPager(req.URL, p, total), f != (billing.Filter{})
-	d.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
+	data.List, data.Pager, data.Filtered = list, page.NewPager(
+		req.URL,
+		paging,
+		total,
+	), filter != (billing.Filter{})
+	data.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
 	for _, status := range billing.Statuses {
-		d.Statuses = append(d.Statuses, page.Option{Value: status.String(), Label: word(req.lang, status.String())})
+		data.Statuses = append(data.Statuses, page.Option{
+			Value: status.String(),
+			Label: word(req.lang, status.String()),
+		})
 	}
-	return s.show(req, page.View{Name: "invoices", Title: "Invoices", Data: d})
+	return s.show(req, page.View{Name: "invoices", Title: "Invoices", Data: data})
 }
 
 type invoiceData struct {
@@ -63,33 +70,53 @@ type invoiceData struct {
 	billed
 }
 
-func (s *Server) invoice(req *request) error { return s.invoicePage(req, page.NewForm(), nil) }
+func (s *Server) invoice(req *request) error {
+	return s.invoicePage(req, page.NewForm(), nil)
+}
 
 func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error {
-	i, err := s.Billing.Find(req.Context(), req.Actor, req.id)
+	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	c, err := s.Customers.Find(req.Context(), req.Actor, i.Customer.ID)
+	record, err := s.Customers.Find(req.Context(), req.Actor, invoice.Customer.ID)
 	if err != nil {
 		return err
 	}
-	paying, err := s.billed(req, i, c)
+	paying, err := s.billed(req, invoice, record)
 	if err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "invoice", Title: "Invoice", Status: statusOf(refusal), Data: invoiceData{
-		Invoice: i, Due: i.PayableOn(req.Actor.Company, req.today), Customer: c, Form: form, Overdue: i.Overdue(req.today),
-		Via: s.through(req, i.PaidVia), Today: req.today, billed: paying,
-		Means: means(req), Less: differences(req), Again: reissuable(i, c),
-		CanUndo: i.Status == billing.Paid && !i.Superseded && slices.Contains(billing.HandMeans, i.PaidVia),
-		Renews:  req.Actor.Company.Settings.RenewOnPayment,
-	}})
+	return s.show(req, page.View{
+		Name:   "invoice",
+		Title:  "Invoice",
+		Status: statusOf(refusal),
+		Data: invoiceData{
+			Invoice:  invoice,
+			Due:      invoice.PayableOn(req.Actor.Company, req.today),
+			Customer: record,
+			Form:     form,
+			Overdue:  invoice.Overdue(req.today),
+			Via:      s.through(req, invoice.PaidVia),
+			Today:    req.today,
+			billed:   paying,
+			Means:    means(req),
+			Less:     differences(req),
+			Again:    reissuable(invoice, record),
+			CanUndo:  invoice.Status == billing.Paid && !invoice.Superseded && slices.Contains(billing.HandMeans, invoice.PaidVia),
+			Renews:   req.Actor.Company.Settings.RenewOnPayment,
+		},
+	})
 }
 
 func (s *Server) setInvoiceStatus(req *request) error {
 	path := req.back("/invoices/" + strconv.FormatInt(req.id, 10))
-	out, err := s.Billing.SetStatus(req.Context(), req.Actor, req.id, billing.ReadStatusChange(req.form("amount")))
+	out, err := s.Billing.SetStatus(
+		req.Context(),
+		req.Actor,
+		req.id,
+		billing.ReadStatusChange(req.form("amount")),
+	)
 	if refused(err) {
 		return s.invoicePage(req, page.Sent(req.Request, err), err)
 	}
@@ -108,7 +135,8 @@ func (s *Server) setInvoiceStatus(req *request) error {
 }
 
 var statusSaid = map[billing.Status]string{
-	billing.Paid: "The invoice is paid.", billing.Open: "The invoice is open again.", billing.Cancelled: "The invoice is cancelled.",
+	billing.Paid: "The invoice is paid.", billing.Open: "The invoice is open again.",
+	billing.Cancelled: "The invoice is cancelled.",
 }
 
 type invoiceForm struct {
@@ -117,34 +145,39 @@ type invoiceForm struct {
 }
 
 func (s *Server) newInvoice(req *request) error {
-	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	amount := ""
-	if c.Price() > 0 {
-		amount = c.Price().BR()[len("R$ "):]
+	if record.Price() > 0 {
+		amount = record.Price().BR()[len("R$ "):]
 	}
 	return s.show(req, page.View{
 		Name: "invoice_form", Title: "Extra invoice",
-		Data: invoiceForm{page.NewForm("amount", amount, "due", req.today.String()), c},
+		Data: invoiceForm{page.NewForm("amount", amount, "due", req.today.String()), record},
 	})
 }
 
 func (s *Server) createInvoice(req *request) error {
-	i, err := s.Billing.CreateExtra(req.Context(), req.Actor, req.id, billing.ReadExtra(req.form("amount")))
+	invoice, err := s.Billing.CreateExtra(
+		req.Context(),
+		req.Actor,
+		req.id,
+		billing.ReadExtra(req.form("amount")),
+	)
 	if refused(err) {
-		c, failed := s.Customers.Find(req.Context(), req.Actor, req.id)
+		record, failed := s.Customers.Find(req.Context(), req.Actor, req.id)
 		if failed != nil {
 			return failed
 		}
 		return s.show(req, page.View{
 			Name: "invoice_form", Title: "Extra invoice", Status: statusOf(err),
-			Data: invoiceForm{page.Sent(req.Request, err), c},
+			Data: invoiceForm{page.Sent(req.Request, err), record},
 		})
 	}
 	if err != nil {
 		return err
 	}
-	return req.done("/invoices/"+strconv.FormatInt(i.ID, 10), "The invoice was made.")
+	return req.done("/invoices/"+strconv.FormatInt(invoice.ID, 10), "The invoice was made.")
 }

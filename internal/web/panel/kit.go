@@ -18,7 +18,9 @@ import (
 )
 
 // form is what was sent, for a use case. Amounts may be written as in Brazil.
-func (req *request) form(amounts ...string) *input.Form { return req.formWith(nil, amounts...) }
+func (req *request) form(amounts ...string) *input.Form {
+	return req.formWith(nil, amounts...)
+}
 
 func (req *request) formWith(lists []string, amounts ...string) *input.Form {
 	values := maps.Clone(req.PostForm)
@@ -31,16 +33,18 @@ func (req *request) formWith(lists []string, amounts ...string) *input.Form {
 }
 
 // query is what the address asks for.
-func (req *request) query() *input.Form { return input.FromQuery(req.URL.Query()) }
+func (req *request) query() *input.Form {
+	return input.FromQuery(req.URL.Query())
+}
 
 // show shows a page in the frame of the panel.
-func (s *Server) show(req *request, v page.View) error {
-	f, err := s.frame(req)
+func (s *Server) show(req *request, view page.View) error {
+	frame, err := s.frame(req)
 	if err != nil {
 		return err
 	}
-	v.Frame, v.Zone = f, req.Actor.Company.Zone
-	s.pages.Render(req.w, req.Request, v)
+	view.Frame, view.Zone = frame, req.Actor.Company.Zone
+	s.pages.Render(req.w, req.Request, view)
 	return nil
 }
 
@@ -55,7 +59,8 @@ func (req *request) done(to, text string, args ...any) error {
 // the page of errors.
 func refused(err error) bool {
 	kind := fault.KindOf(err)
-	return err != nil && (kind == fault.KindInvalid || kind == fault.KindConflict || kind == fault.KindRateLimited)
+	return err != nil &&
+		(kind == fault.KindInvalid || kind == fault.KindConflict || kind == fault.KindRateLimited)
 }
 
 // complain says why something was refused and goes on; other errors are
@@ -114,14 +119,17 @@ func (s *Server) choices(req *request, inactive bool) (plans, products []page.Op
 		none = "All"
 	}
 	plans, products = []page.Option{{Value: "", Label: req.lang.T(none)}}, []page.Option{{Value: "", Label: req.lang.T(none)}}
-	for _, p := range planList {
-		if p.Active || inactive {
-			plans = append(plans, page.Option{Value: idText(p.ID), Label: p.Name + " · " + p.Value.BR()})
+	for _, plan := range planList {
+		if plan.Active || inactive {
+			plans = append(plans, page.Option{
+				Value: idText(plan.ID),
+				Label: plan.Name + " · " + plan.Value.BR(),
+			})
 		}
 	}
-	for _, p := range productList {
-		if p.Active || inactive {
-			products = append(products, page.Option{Value: idText(p.ID), Label: p.Name})
+	for _, product := range productList {
+		if product.Active || inactive {
+			products = append(products, page.Option{Value: idText(product.ID), Label: product.Name})
 		}
 	}
 	return plans, products, nil
@@ -135,8 +143,8 @@ func idText(id int64) string {
 }
 
 // ask shows a question in the panel's frame.
-func (s *Server) ask(req *request, c page.Confirm) error {
-	return s.show(req, page.View{Name: "ask", Title: "Are you sure?", Data: c})
+func (s *Server) ask(req *request, confirm page.Confirm) error {
+	return s.show(req, page.View{Name: "ask", Title: "Are you sure?", Data: confirm})
 }
 
 // back is where a form that stands on several pages leads to.

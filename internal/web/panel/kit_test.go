@@ -69,7 +69,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	invoices, bank := billing.New(db, events, customers), &testBank{}
 	payments, reminders := bank.payments(db, invoices, box), newReminders(db, box, accounts, customers)
 	webhooks := webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}})
-	s := New(Deps{
+	server := New(Deps{
 		Privacy: privacy.New(db, accounts, customers, invoices, payments, reminders, webhooks),
 		DB:      db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: invoices,
 		Payments:  payments,
@@ -80,17 +80,17 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	mux := http.NewServeMux()
 	page.Register(mux)
 	mux.HandleFunc("POST /preferences", page.Prefer)
-	mux.Handle("/", s)
+	mux.Handle("/", server)
 	served := httptest.NewServer(web.Observe(mux, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
-	return &office{s, clock, served.URL, bank}
+	return &office{server, clock, served.URL, bank}
 }
 
 var testCAs = sync.OnceValue(func() *x509.CertPool {
-	s := httptest.NewTLSServer(nil)
-	defer s.Close()
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
 	pool := x509.NewCertPool()
-	pool.AddCert(s.Certificate())
+	pool.AddCert(server.Certificate())
 	return pool
 })
 
@@ -114,21 +114,21 @@ func (o *office) visitor(t *testing.T) *person {
 // owner makes a company and signs its owner in.
 func (o *office) owner(t *testing.T, email string) *person {
 	t.Helper()
-	c, u, err := o.Accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede "+email, "email", email, "password", password, "user_name", "Ana")))
+	company, user, err := o.Accounts.CreateCompany(t.Context(), account.ReadNewCompany(values("name", "Rede "+email, "email", email, "password", password, "user_name", "Ana")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := o.visitor(t)
-	p.actor = account.Actor{Company: c, UserID: u.ID, Role: u.Role, Name: u.Name, From: "127.0.0.1"}
-	p.signIn(email, password)
-	return p
+	person := o.visitor(t)
+	person.actor = account.Actor{Company: company, UserID: user.ID, Role: user.Role, Name: user.Name, From: "127.0.0.1"}
+	person.signIn(email, password)
+	return person
 }
 
 // colleague adds a user of a role and signs it in.
 func (p *person) colleague(role account.Role) *person {
 	p.t.Helper()
 	email := fmt.Sprintf("%s%d@example.com", role, p.actor.Company.ID)
-	u, link, err := p.Accounts.CreateUser(p.t.Context(), p.actor, account.ReadNewUser(values("name", string(role), "email", email, "role", string(role))))
+	user, link, err := p.Accounts.CreateUser(p.t.Context(), p.actor, account.ReadNewUser(values("name", string(role), "email", email, "role", string(role))))
 	if err == nil {
 		_, err = p.Accounts.UsePasswordLink(p.t.Context(), link, account.ReadNewPassword(values("password", password)), account.Visitor{})
 	}
@@ -136,15 +136,15 @@ func (p *person) colleague(role account.Role) *person {
 		p.t.Fatal(err)
 	}
 	other := p.visitor(p.t)
-	other.actor = account.Actor{Company: p.actor.Company, UserID: u.ID, Role: role}
+	other.actor = account.Actor{Company: p.actor.Company, UserID: user.ID, Role: role}
 	other.signIn(email, password)
 	return other
 }
 
 func (p *person) signIn(email, password string) {
 	p.t.Helper()
-	if a := p.post("/login", "email", email, "password", password); a.status != http.StatusSeeOther {
-		p.t.Fatalf("signed in with %d: %s", a.status, a.body)
+	if answer := p.post("/login", "email", email, "password", password); answer.status != http.StatusSeeOther {
+		p.t.Fatalf("signed in with %d: %s", answer.status, answer.body)
 	}
 }
 
@@ -200,11 +200,11 @@ func (p *person) post(path string, pairs ...string) answer {
 // follow posts and goes where it leads, with the message that is shown there.
 func (p *person) follow(path string, pairs ...string) answer {
 	p.t.Helper()
-	a := p.post(path, pairs...)
-	if a.status != http.StatusSeeOther {
-		p.t.Fatalf("%s answered %d: %s", path, a.status, a.body)
+	answer := p.post(path, pairs...)
+	if answer.status != http.StatusSeeOther {
+		p.t.Fatalf("%s answered %d: %s", path, answer.status, answer.body)
 	}
-	return p.get(a.location)
+	return p.get(answer.location)
 }
 
 func (a answer) want(t *testing.T, status int, texts ...string) answer {
@@ -236,50 +236,50 @@ func mainOf(body string) string { return mainPart.FindString(body) }
 // fill gives a company one of everything, and returns the ids.
 func (p *person) fill() map[string]int64 {
 	p.t.Helper()
-	ctx, a := p.t.Context(), p.actor
+	ctx, actor := p.t.Context(), p.actor
 	must := func(err error) {
 		p.t.Helper()
 		if err != nil {
 			p.t.Fatal(err)
 		}
 	}
-	product, err := p.Catalog.CreateProduct(ctx, a, catalog.ReadNewProduct(values("name", "Fibra")))
+	product, err := p.Catalog.CreateProduct(ctx, actor, catalog.ReadNewProduct(values("name", "Fibra")))
 	must(err)
-	plan, err := p.Catalog.CreatePlan(ctx, a, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID))))
+	plan, err := p.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month", "product_id", fmt.Sprint(product.ID))))
 	must(err)
-	c, err := p.Customers.Create(ctx, a, customer.ReadNew(values("name", "João <Silva>", "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31", "whatsapp", "11987654321")))
+	record, err := p.Customers.Create(ctx, actor, customer.ReadNew(values("name", "João <Silva>", "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31", "whatsapp", "11987654321")))
 	must(err)
-	invoices, _, err := p.Billing.List(ctx, a, billing.Filter{}, input.Page{Number: 1, Size: 10})
+	invoices, _, err := p.Billing.List(ctx, actor, billing.Filter{}, input.Page{Number: 1, Size: 10})
 	must(err)
-	token, _, err := p.Accounts.CreateToken(ctx, a, account.ReadNewToken(values("name", "CRM")))
+	token, _, err := p.Accounts.CreateToken(ctx, actor, account.ReadNewToken(values("name", "CRM")))
 	must(err)
-	hook, _, err := p.Webhooks.Create(ctx, a, webhook.ReadNew(input.FromForm(map[string][]string{"url": {"https://127.0.0.1:9/x"}, "events": {"invoice.paid"}}, "events")))
+	hook, _, err := p.Webhooks.Create(ctx, actor, webhook.ReadNew(input.FromForm(map[string][]string{"url": {"https://127.0.0.1:9/x"}, "events": {"invoice.paid"}}, "events")))
 	must(err)
-	_, _, err = p.Webhooks.Test(ctx, a, hook.ID)
+	_, _, err = p.Webhooks.Test(ctx, actor, hook.ID)
 	must(err)
-	deliveries, _, err := p.Webhooks.Deliveries(ctx, a, hook.ID, webhook.DeliveryFilter{}, input.Page{Number: 1, Size: 10})
+	deliveries, _, err := p.Webhooks.Deliveries(ctx, actor, hook.ID, webhook.DeliveryFilter{}, input.Page{Number: 1, Size: 10})
 	must(err)
-	upload, err := p.Customers.SaveUpload(ctx, a, "clientes.csv", []byte("nome;vencimento\nAna;31/12/2026\n"))
+	upload, err := p.Customers.SaveUpload(ctx, actor, "clientes.csv", []byte("nome;vencimento\nAna;31/12/2026\n"))
 	must(err)
-	user, _, err := p.Accounts.CreateUser(ctx, a, account.ReadNewUser(values("name", "Rui", "email", fmt.Sprintf("rui%d@example.com", a.Company.ID), "role", "staff")))
+	user, _, err := p.Accounts.CreateUser(ctx, actor, account.ReadNewUser(values("name", "Rui", "email", fmt.Sprintf("rui%d@example.com", actor.Company.ID), "role", "staff")))
 	must(err)
-	sessions, err := p.Accounts.Sessions(ctx, a)
+	sessions, err := p.Accounts.Sessions(ctx, actor)
 	must(err)
-	if a.Company.ParentID == 0 { // others get theirs from above
-		_, err = p.Resellers.Grant(ctx, a, reseller.ReadCreditRequest(values("amount", "100", "note", "<Silva>")))
+	if actor.Company.ParentID == 0 { // others get theirs from above
+		_, err = p.Resellers.Grant(ctx, actor, reseller.ReadCreditRequest(values("amount", "100", "note", "<Silva>")))
 		must(err)
 	}
-	subscription, err := p.Resellers.CreatePlan(ctx, a, reseller.ReadNewPlan(values("name", "Revenda <Silva>", "value", "49.90", "credits", "3")))
+	subscription, err := p.Resellers.CreatePlan(ctx, actor, reseller.ReadNewPlan(values("name", "Revenda <Silva>", "value", "49.90", "credits", "3")))
 	must(err)
-	below, err := p.Resellers.Create(ctx, a, reseller.ReadNewReseller(values("name", "João Revenda <Silva>", "email", fmt.Sprintf("loja%d@example.com", a.Company.ID),
+	below, err := p.Resellers.Create(ctx, actor, reseller.ReadNewReseller(values("name", "João Revenda <Silva>", "email", fmt.Sprintf("loja%d@example.com", actor.Company.ID),
 		"type", "subscriber", "plan_id", fmt.Sprint(subscription.ID))))
 	must(err)
-	_, err = p.Resellers.Transfer(ctx, a, below.ID, reseller.ReadCreditRequest(values("amount", "10")))
+	_, err = p.Resellers.Transfer(ctx, actor, below.ID, reseller.ReadCreditRequest(values("amount", "10")))
 	must(err)
-	ids := p.fillMessages(c.ID)
+	ids := p.fillMessages(record.ID)
 	maps.Copy(ids, map[string]int64{
 		"payments": p.fillPayments(plan.ID), "resellers": below.ID, "subscription-plans": subscription.ID,
-		"received": 1, "products": product.ID, "plans": plan.ID, "customers": c.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
+		"received": 1, "products": product.ID, "plans": plan.ID, "customers": record.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
 		"deliveries": deliveries[0].ID, "imports": upload.ID, "settings": user.ID, "profile": sessions[0].ID,
 	})
 	return ids

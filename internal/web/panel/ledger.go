@@ -13,34 +13,50 @@ type invoiceEdit struct {
 }
 
 func (s *Server) editInvoicePage(req *request) error {
-	i, err := s.Billing.Find(req.Context(), req.Actor, req.id)
+	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.invoiceEditPage(req, i, page.NewForm(
-		"total_amount", i.Amount.BR()[len("R$ "):], "due_date", i.DueOn.String(), "description", i.Description,
-		"discount", discountText(i)), nil)
+	return s.invoiceEditPage(req, invoice, page.NewForm(
+		"total_amount", invoice.Amount.BR()[len("R$ "):], "due_date", invoice.DueOn.String(),
+		"description", invoice.Description,
+		"discount", discountText(invoice)), nil)
 }
 
-func discountText(i billing.Invoice) string {
-	if !i.OwnDiscount.Given {
+func discountText(invoice billing.Invoice) string {
+	if !invoice.OwnDiscount.Given {
 		return ""
 	}
-	return i.OwnDiscount.Amount.BR()[len("R$ "):]
+	return invoice.OwnDiscount.Amount.BR()[len("R$ "):]
 }
 
-func (s *Server) invoiceEditPage(req *request, i billing.Invoice, form *page.Form, refusal error) error {
-	return s.show(req, page.View{Name: "invoice_edit", Title: "Edit the invoice", Status: statusOf(refusal), Data: invoiceEdit{form, i}})
+func (s *Server) invoiceEditPage(
+	req *request,
+	invoice billing.Invoice,
+	form *page.Form,
+	refusal error,
+) error {
+	return s.show(req, page.View{
+		Name:   "invoice_edit",
+		Title:  "Edit the invoice",
+		Status: statusOf(refusal),
+		Data:   invoiceEdit{form, invoice},
+	})
 }
 
 func (s *Server) editInvoice(req *request) error {
-	_, err := s.Billing.Edit(req.Context(), req.Actor, req.id, billing.ReadEdit(req.form("total_amount", "discount")))
+	_, err := s.Billing.Edit(
+		req.Context(),
+		req.Actor,
+		req.id,
+		billing.ReadEdit(req.form("total_amount", "discount")),
+	)
 	if refused(err) {
-		i, failed := s.Billing.Find(req.Context(), req.Actor, req.id)
+		invoice, failed := s.Billing.Find(req.Context(), req.Actor, req.id)
 		if failed != nil {
 			return failed
 		}
-		return s.invoiceEditPage(req, i, page.Sent(req.Request, err), err)
+		return s.invoiceEditPage(req, invoice, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
@@ -50,19 +66,29 @@ func (s *Server) editInvoice(req *request) error {
 
 // reissuable reports whether the due date of an invoice can be issued again: it is
 // still the customer's, and the invoice renewed nothing.
-func reissuable(i billing.Invoice, c customer.Customer) bool {
-	renewed := i.Status == billing.Paid && i.Renewed()
-	return i.Generated && !i.Superseded && i.Status != billing.Open && !renewed && c.DueOn == i.IssuedFor && !c.IsCancelled()
+func reissuable(invoice billing.Invoice, record customer.Customer) bool {
+	renewed := invoice.Status == billing.Paid && invoice.Renewed()
+	return invoice.Generated &&
+		!invoice.Superseded &&
+		invoice.Status != billing.Open &&
+		!renewed &&
+		record.DueOn == invoice.IssuedFor &&
+		!record.IsCancelled()
 }
 
 func (s *Server) reissueInvoice(req *request) error {
-	i, err := s.Billing.Find(req.Context(), req.Actor, req.id)
+	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	made, err := s.Billing.Reissue(req.Context(), req.Actor, i.Customer.ID, billing.Extra{Renews: true})
+	made, err := s.Billing.Reissue(
+		req.Context(),
+		req.Actor,
+		invoice.Customer.ID,
+		billing.Extra{Renews: true},
+	)
 	if err != nil {
-		return req.complain(invoicePath(i.ID), err)
+		return req.complain(invoicePath(invoice.ID), err)
 	}
 	return req.done(invoicePath(made.ID), "The due date was billed again.")
 }
@@ -75,19 +101,33 @@ type refundForm struct {
 	Left    string
 }
 
-func (s *Server) refundPage(req *request) error { return s.refundFormPage(req, page.NewForm(), nil) }
+func (s *Server) refundPage(req *request) error {
+	return s.refundFormPage(req, page.NewForm(), nil)
+}
 
 func (s *Server) refundFormPage(req *request, form *page.Form, refusal error) error {
-	p, err := s.Billing.FindPayment(req.Context(), req.Actor, req.id)
+	record, err := s.Billing.FindPayment(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	d := refundForm{form, p, s.through(req, p.Via), (p.Amount - p.Refunded).BR()}
-	return s.show(req, page.View{Name: "refund", Title: "Money given back", Status: statusOf(refusal), Data: d})
+	d := refundForm{
+		form, record, s.through(req, record.Via), (record.Amount - record.Refunded).BR(),
+	}
+	return s.show(req, page.View{
+		Name:   "refund",
+		Title:  "Money given back",
+		Status: statusOf(refusal),
+		Data:   d,
+	})
 }
 
 func (s *Server) refundPayment(req *request) error {
-	p, err := s.Billing.RefundPayment(req.Context(), req.Actor, req.id, billing.ReadRefund(req.form("amount")))
+	record, err := s.Billing.RefundPayment(
+		req.Context(),
+		req.Actor,
+		req.id,
+		billing.ReadRefund(req.form("amount")),
+	)
 	if refused(err) {
 		return s.refundFormPage(req, page.Sent(req.Request, err), err)
 	}
@@ -95,25 +135,28 @@ func (s *Server) refundPayment(req *request) error {
 		return err
 	}
 	path := "/payments"
-	if p.InvoiceStatus != "" {
-		path = invoicePath(p.InvoiceID)
+	if record.InvoiceStatus != "" {
+		path = invoicePath(record.InvoiceID)
 	}
 	return req.done(path, "The refund was recorded.")
 }
 
 func (s *Server) undoPayment(req *request) error {
-	p, err := s.Billing.FindPayment(req.Context(), req.Actor, req.id)
+	record, err := s.Billing.FindPayment(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	out, err := s.Billing.UndoPayment(req.Context(), req.Actor, req.id)
 	switch {
 	case err != nil:
-		return req.complain(invoicePath(p.InvoiceID), err)
+		return req.complain(invoicePath(record.InvoiceID), err)
 	case out.MovedBack:
-		return req.done(invoicePath(p.InvoiceID), "The payment was undone, and the due date moved back.")
+		return req.done(
+			invoicePath(record.InvoiceID),
+			"The payment was undone, and the due date moved back.",
+		)
 	}
-	return req.done(invoicePath(p.InvoiceID), "The payment was undone.")
+	return req.done(invoicePath(record.InvoiceID), "The payment was undone.")
 }
 
 // renewChoices are what may become of the open invoice of a renewal by hand.

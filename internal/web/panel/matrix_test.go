@@ -28,37 +28,37 @@ var (
 // plain is an answer without what differs between any two: ids in paths, which
 // the caller has sent, and the number of the request.
 func (a answer) plain() string {
-	h := a.header.Clone()
+	header := a.header.Clone()
 	for _, name := range volatile {
-		h.Del(name)
+		header.Del(name)
 	}
 	body := requestID.ReplaceAllString(number.ReplaceAllString(a.body, "#"), "*")
-	return fmt.Sprintf("%d %s %v\n%s", a.status, number.ReplaceAllString(a.location, "#"), len(h), body)
+	return fmt.Sprintf("%d %s %v\n%s", a.status, number.ReplaceAllString(a.location, "#"), len(header), body)
 }
 
 // The tenant matrix of the panel: for every route that names a record, every
 // role, the record of another company and one that does not exist get the same
 // bytes, and nothing of the other company is changed.
 func TestForeignRecordsAreAnsweredLikeMissingOnes(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		victim, stranger := o.owner(t, "ana@example.com"), o.owner(t, "stranger@example.com")
+	eachOffice(t, func(t *testing.T, office *office) {
+		victim, stranger := office.owner(t, "ana@example.com"), office.owner(t, "stranger@example.com")
 		ids := victim.fill()
 		people := map[string]*person{
 			"owner": stranger, "staff": stranger.colleague(account.RoleStaff), "readonly": stranger.colleague(account.RoleReadOnly),
-			"nobody": o.visitor(t),
+			"nobody": office.visitor(t),
 		}
 		missing, before := strange(ids), victim.everything()
-		for _, r := range o.table() {
-			if !strings.Contains(r.path, "{id}") {
+		for _, route := range office.table() {
+			if !strings.Contains(route.path, "{id}") {
 				continue
 			}
-			for who, p := range people {
-				foreign, none := p.try(r, ids), p.try(r, missing)
+			for who, person := range people {
+				foreign, none := person.try(route, ids), person.try(route, missing)
 				if foreign.plain() != none.plain() {
-					t.Errorf("%s tells %s whether a record exists: %d and %d\n%s", r.pattern(), who, foreign.status, none.status, difference(foreign.plain(), none.plain()))
+					t.Errorf("%s tells %s whether a record exists: %d and %d\n%s", route.pattern(), who, foreign.status, none.status, difference(foreign.plain(), none.plain()))
 				}
 				if refused := foreign.status == http.StatusNotFound || foreign.status == http.StatusForbidden || foreign.status == http.StatusSeeOther; !refused {
-					t.Errorf("%s answered %s with %d", r.pattern(), who, foreign.status)
+					t.Errorf("%s answered %s with %d", route.pattern(), who, foreign.status)
 				}
 			}
 		}

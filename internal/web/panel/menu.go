@@ -62,7 +62,9 @@ type frame struct {
 }
 
 // May tells a template whether the company's plan has a function.
-func (f frame) May(name account.Function) bool { return f.Company.Subscription.Functions.Has(name) }
+func (f frame) May(name account.Function) bool {
+	return f.Company.Subscription.Functions.Has(name)
+}
 
 type shownGroup struct {
 	Label   string
@@ -77,13 +79,21 @@ type shownEntry struct {
 
 func (s *Server) frame(req *request) (frame, error) {
 	live := req.Actor.Writable(req.today) == nil
-	f := frame{User: req.User, Company: req.Actor.Company, Staff: live && allows(req.User.Role, staff), Owner: allows(req.User.Role, owner)}
+	f := frame{
+		User:    req.User,
+		Company: req.Actor.Company,
+		Staff:   live && allows(req.User.Role, staff),
+		Owner:   allows(req.User.Role, owner),
+	}
 	f.Manage = live && f.Owner
-	for _, g := range menu {
-		shown := shownGroup{Label: g.Label}
-		for _, e := range g.Entries {
-			if allows(req.User.Role, e.role) && req.Actor.Company.Level.AtLeast(lowest[e.function]) {
-				shown.Entries = append(shown.Entries, shownEntry{e, within(req.URL.Path, e.Path), !req.Actor.May(e.function)})
+	for _, group := range menu {
+		shown := shownGroup{Label: group.Label}
+		for _, entry := range group.Entries {
+			if allows(req.User.Role, entry.role) && req.Actor.Company.Level.AtLeast(lowest[entry.function]) {
+				shown.Entries = append(
+					shown.Entries,
+					shownEntry{entry, within(req.URL.Path, entry.Path), !req.Actor.May(entry.function)},
+				)
 			}
 		}
 		if len(shown.Entries) > 0 {

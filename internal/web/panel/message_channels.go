@@ -21,7 +21,7 @@ type channelRow struct {
 
 func (s *Server) messageKind(name string) (reminder.Kind, bool) {
 	kinds := s.Reminders.Kinds()
-	i := slices.IndexFunc(kinds, func(k reminder.Kind) bool { return k.Name == name })
+	i := slices.IndexFunc(kinds, func(kind reminder.Kind) bool { return kind.Name == name })
 	if i < 0 {
 		return reminder.Kind{Name: name, Title: name}, false
 	}
@@ -33,12 +33,12 @@ func (s *Server) channels(req *request) error {
 	if err != nil {
 		return err
 	}
-	var d channelsData
-	for _, c := range list {
-		kind, _ := s.messageKind(c.Kind)
-		d.List = append(d.List, channelRow{c, kind})
+	var data channelsData
+	for _, channel := range list {
+		kind, _ := s.messageKind(channel.Kind)
+		data.List = append(data.List, channelRow{channel, kind})
 	}
-	return s.show(req, page.View{Name: "messages_channels", Title: "Channels", Data: d})
+	return s.show(req, page.View{Name: "messages_channels", Title: "Channels", Data: data})
 }
 
 type channelForm struct {
@@ -62,51 +62,85 @@ type channelField struct {
 func (s *Server) newChannel(req *request) error {
 	name := req.URL.Query().Get("kind")
 	if name == "" {
-		return s.show(req, page.View{Name: "messages_kinds", Title: "New channel", Data: s.Reminders.Kinds()})
+		return s.show(req, page.View{
+			Name:  "messages_kinds",
+			Title: "New channel",
+			Data:  s.Reminders.Kinds(),
+		})
 	}
 	kind, ok := s.messageKind(name)
 	if !ok {
 		return fault.NotFound("page")
 	}
-	pairs := []string{"name", kind.Title, "per_minute", strconv.Itoa(kind.PerMinute), "active", "true"}
-	for _, o := range kind.Options {
-		pairs = append(pairs, o.Name, o.Default)
+	pairs := []string{
+		"name", kind.Title, "per_minute", strconv.Itoa(kind.PerMinute), "active", "true",
+	}
+	for _, option := range kind.Options {
+		pairs = append(pairs, option.Name, option.Default)
 	}
 	return s.channelForm(req, "New channel", s.makesChannel(page.NewForm(pairs...), kind), nil)
 }
 
 func (s *Server) makesChannel(form *page.Form, kind reminder.Kind) channelForm {
-	return channelForm{Form: form, Kind: kind, Action: "/messages/channels/new", Back: "/messages/channels/new", New: true}
+	return channelForm{
+		Form:   form,
+		Kind:   kind,
+		Action: "/messages/channels/new",
+		Back:   "/messages/channels/new",
+		New:    true,
+	}
 }
 
-func (s *Server) channelForm(req *request, title string, d channelForm, refusal error) error {
-	for _, o := range d.Kind.Options {
-		f := channelField{Option: o, Required: o.Required && (d.New || !o.Secret), Kept: o.Secret && !d.New}
-		for _, choice := range o.Choices {
-			f.Options = append(f.Options, page.Option{Value: choice, Label: choice})
+func (s *Server) channelForm(req *request, title string, form channelForm, refusal error) error {
+	for _, option := range form.Kind.Options {
+		field := channelField{
+			Option:   option,
+			Required: option.Required && (form.New || !option.Secret),
+			Kept:     option.Secret && !form.New,
 		}
-		d.Fields = append(d.Fields, f)
+		for _, choice := range option.Choices {
+			field.Options = append(field.Options, page.Option{Value: choice, Label: choice})
+		}
+		form.Fields = append(form.Fields, field)
 	}
-	return s.show(req, page.View{Name: "messages_channel_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "messages_channel_form",
+		Title:  title,
+		Status: statusOf(refusal),
+		Data:   form,
+	})
 }
 
 func (s *Server) createChannel(req *request) error {
-	c, shown, err := s.Reminders.CreateChannel(req.Context(), req.Actor, s.Reminders.ReadNewChannel(req.form()))
+	channel, shown, err := s.Reminders.CreateChannel(
+		req.Context(),
+		req.Actor,
+		s.Reminders.ReadNewChannel(req.form()),
+	)
 	if refused(err) {
 		kind, ok := s.messageKind(req.PostFormValue("kind"))
 		if !ok {
 			return err
 		}
-		return s.channelForm(req, "New channel", s.makesChannel(page.Sent(req.Request, err), kind), err)
+		return s.channelForm(
+			req,
+			"New channel",
+			s.makesChannel(page.Sent(req.Request, err), kind),
+			err,
+		)
 	}
 	if err != nil {
 		return err
 	}
 	if len(shown) > 0 {
-		req.id = c.ID
+		req.id = channel.ID
 		return s.channelPage(req, channelData{Shown: shown}, nil)
 	}
-	return req.done(channelPath(c.ID), "The channel %s was saved. Send a test to see whether it works.", c.Name)
+	return req.done(
+		channelPath(channel.ID),
+		"The channel %s was saved. Send a test to see whether it works.",
+		channel.Name,
+	)
 }
 
 func channelPath(id int64) string { return "/messages/channels/" + idText(id) }
@@ -128,38 +162,48 @@ type optionValue struct {
 	Value string
 }
 
-func (s *Server) channel(req *request) error { return s.channelPage(req, channelData{}, nil) }
+func (s *Server) channel(req *request) error {
+	return s.channelPage(req, channelData{}, nil)
+}
 
-func (s *Server) channelPage(req *request, d channelData, refusal error) error {
+func (s *Server) channelPage(req *request, data channelData, refusal error) error {
 	var err error
-	if d.Channel, err = s.Reminders.FindChannel(req.Context(), req.Actor, req.id); err != nil {
+	if data.Channel, err = s.Reminders.FindChannel(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
-	d.Kind, _ = s.messageKind(d.Channel.Kind)
-	for _, o := range d.Kind.Options {
-		d.Options = append(d.Options, optionValue{o, d.Channel.Options[o.Name]})
+	data.Kind, _ = s.messageKind(data.Channel.Kind)
+	for _, option := range data.Kind.Options {
+		data.Options = append(data.Options, optionValue{option, data.Channel.Options[option.Name]})
 	}
 	templates, err := s.Reminders.Templates(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	d.Templates = []page.Option{{Value: "", Label: req.lang.T("A plain sentence")}}
-	for _, t := range templates {
-		d.Templates = append(d.Templates, page.Option{Value: idText(t.ID), Label: t.Name})
+	data.Templates = []page.Option{{Value: "", Label: req.lang.T("A plain sentence")}}
+	for _, template := range templates {
+		data.Templates = append(data.Templates, page.Option{
+			Value: idText(template.ID),
+			Label: template.Name,
+		})
 	}
 	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	for _, r := range rules {
-		if slices.Contains(r.Channels, d.Channel.ID) {
-			d.Rules = append(d.Rules, r)
+	for _, rule := range rules {
+		if slices.Contains(rule.Channels, data.Channel.ID) {
+			data.Rules = append(data.Rules, rule)
 		}
 	}
-	if d.Test == nil {
-		d.Test = page.NewForm("to", s.testAddress(req, d.Kind))
+	if data.Test == nil {
+		data.Test = page.NewForm("to", s.testAddress(req, data.Kind))
 	}
-	return s.show(req, page.View{Name: "messages_channel", Title: d.Channel.Name, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "messages_channel",
+		Title:  data.Channel.Name,
+		Status: statusOf(refusal),
+		Data:   data,
+	})
 }
 
 // testAddress is where a test most likely goes: to whoever asks for it.
@@ -172,9 +216,9 @@ func (s *Server) testAddress(req *request, kind reminder.Kind) string {
 
 func (s *Server) testChannel(req *request) error {
 	asked, err := s.Reminders.ReadTest(req.Context(), req.Actor, req.id, req.form())
-	var r reminder.TestResult
+	var result reminder.TestResult
 	if err == nil {
-		r, err = s.Reminders.Test(req.Context(), req.Actor, req.id, asked)
+		result, err = s.Reminders.Test(req.Context(), req.Actor, req.id, asked)
 	}
 	if refused(err) {
 		return s.channelPage(req, channelData{Test: page.Sent(req.Request, err)}, err)
@@ -182,66 +226,97 @@ func (s *Server) testChannel(req *request) error {
 	if err != nil {
 		return err
 	}
-	return s.channelPage(req, channelData{Test: page.Sent(req.Request, nil), Tested: &r}, nil)
+	return s.channelPage(req, channelData{Test: page.Sent(req.Request, nil), Tested: &result}, nil)
 }
 
 func (s *Server) editChannel(req *request) error {
-	c, err := s.Reminders.FindChannel(req.Context(), req.Actor, req.id)
+	channel, err := s.Reminders.FindChannel(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	kind, ok := s.messageKind(c.Kind)
+	kind, ok := s.messageKind(channel.Kind)
 	if !ok {
 		return fault.NotFound("page")
 	}
-	pairs := []string{"name", c.Name, "per_minute", strconv.Itoa(c.PerMinute), "active", strconv.FormatBool(c.Active)}
-	for name, value := range c.Options {
+	pairs := []string{
+		"name", channel.Name, "per_minute", strconv.Itoa(channel.PerMinute), "active",
+		strconv.FormatBool(channel.Active),
+	}
+	for name, value := range channel.Options {
 		pairs = append(pairs, name, value)
 	}
-	return s.channelForm(req, "Edit channel", changesChannel(page.NewForm(pairs...), kind, c.ID), nil)
+	return s.channelForm(
+		req,
+		"Edit channel",
+		changesChannel(page.NewForm(pairs...), kind, channel.ID),
+		nil,
+	)
 }
 
 func changesChannel(form *page.Form, kind reminder.Kind, id int64) channelForm {
-	return channelForm{Form: form, Kind: kind, Action: channelPath(id) + "/edit", Back: channelPath(id)}
+	return channelForm{
+		Form:   form,
+		Kind:   kind,
+		Action: channelPath(id) + "/edit",
+		Back:   channelPath(id),
+	}
 }
 
 func (s *Server) updateChannel(req *request) error {
-	d, err := s.Reminders.ReadChannelChanges(req.Context(), req.Actor, req.id, req.form())
+	draft, err := s.Reminders.ReadChannelChanges(req.Context(), req.Actor, req.id, req.form())
 	if err != nil {
 		return err
 	}
-	c, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, d)
+	channel, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, draft)
 	if refused(err) {
-		kind, _ := s.messageKind(c.Kind)
-		return s.channelForm(req, "Edit channel", changesChannel(page.Sent(req.Request, err), kind, req.id), err)
+		kind, _ := s.messageKind(channel.Kind)
+		return s.channelForm(
+			req,
+			"Edit channel",
+			changesChannel(page.Sent(req.Request, err), kind, req.id),
+			err,
+		)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done(channelPath(req.id), "The channel %s was saved. Send a test to see whether it works.", c.Name)
+	return req.done(
+		channelPath(req.id),
+		"The channel %s was saved. Send a test to see whether it works.",
+		channel.Name,
+	)
 }
 
 // switchChannel turns a channel on or off.
 func (s *Server) switchChannel(req *request) error {
 	active := input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active")
-	c, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, reminder.ChannelDraft{Active: active})
+	channel, err := s.Reminders.UpdateChannel(
+		req.Context(),
+		req.Actor,
+		req.id,
+		reminder.ChannelDraft{Active: active},
+	)
 	switch {
 	case err != nil:
 		return req.complain(channelPath(req.id), err)
-	case c.Active:
-		return req.done(channelPath(req.id), "The channel %s is on.", c.Name)
+	case channel.Active:
+		return req.done(channelPath(req.id), "The channel %s is on.", channel.Name)
 	}
-	return req.done(channelPath(req.id), "The channel %s is off. Rules pass it over.", c.Name)
+	return req.done(channelPath(req.id), "The channel %s is off. Rules pass it over.", channel.Name)
 }
 
 func (s *Server) askDeleteChannel(req *request) error {
-	c, err := s.Reminders.FindChannel(req.Context(), req.Actor, req.id)
+	channel, err := s.Reminders.FindChannel(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Delete the channel %s?", Args: []any{c.Name}, Danger: true, Button: "Delete channel", Back: channelPath(c.ID),
-		Action: channelPath(c.ID) + "/delete",
+		Question: "Delete the channel %s?",
+		Args:     []any{channel.Name},
+		Danger:   true,
+		Button:   "Delete channel",
+		Back:     channelPath(channel.ID),
+		Action:   channelPath(channel.ID) + "/delete",
 		Effects: []string{
 			"A channel that a rule uses cannot be deleted.", "Its credentials are deleted.",
 			"What waits for it is not sent.", "This cannot be undone.",

@@ -12,18 +12,21 @@ import (
 
 // statusWords are the English texts of the statuses of messages.
 var statusWords = map[reminder.Status]string{
-	reminder.Scheduled: "Scheduled", reminder.Sending: "Being sent", reminder.Sent: "Sent", reminder.Failed: "Not sent",
+	reminder.Scheduled: "Scheduled", reminder.Sending: "Being sent", reminder.Sent: "Sent",
+	reminder.Failed:  "Not sent",
 	reminder.Skipped: "Skipped", reminder.Unknown: "In doubt", reminder.Dismissed: "Let be",
 }
 
 // statusTones are their colours.
 var statusTones = map[reminder.Status]string{
-	reminder.Scheduled: "note", reminder.Sending: "note", reminder.Sent: "good", reminder.Failed: "bad", reminder.Unknown: "warn",
+	reminder.Scheduled: "note", reminder.Sending: "note", reminder.Sent: "good",
+	reminder.Failed: "bad", reminder.Unknown: "warn",
 }
 
 // outcomeWords are what an attempt came to.
 var outcomeWords = map[string]string{
-	"accepted": "Accepted", "refused": "Refused", "passing": "May work later", "unknown": "In doubt",
+	"accepted": "Accepted", "refused": "Refused", "passing": "May work later",
+	"unknown": "In doubt",
 }
 
 // messageRow is a message as lists show it.
@@ -39,8 +42,12 @@ func messageRows(req *request, list []reminder.Message) []messageRow {
 	rows := make([]messageRow, len(list))
 	for i, m := range list {
 		rows[i] = messageRow{
-			Message: m, Word: req.lang.T(statusWords[m.Status]), Tone: statusTones[m.Status], Why: reasons(req.lang, m.Reason),
-			Decide: m.Status == reminder.Unknown, Again: m.Status == reminder.Failed && m.RuleName != "",
+			Message: m,
+			Word:    req.lang.T(statusWords[m.Status]),
+			Tone:    statusTones[m.Status],
+			Why:     reasons(req.lang, m.Reason),
+			Decide:  m.Status == reminder.Unknown,
+			Again:   m.Status == reminder.Failed && m.RuleName != "",
 		}
 	}
 	return rows
@@ -48,10 +55,10 @@ func messageRows(req *request, list []reminder.Message) []messageRow {
 
 // reasons translates why a message was not sent; where several channels were
 // tried, one by one.
-func reasons(l page.Lang, text string) string {
+func reasons(lang page.Lang, text string) string {
 	parts := strings.Split(text, "; ")
 	for i, part := range parts {
-		parts[i] = l.Reason(part)
+		parts[i] = lang.Reason(part)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -72,50 +79,56 @@ type messageLogData struct {
 
 func (s *Server) messageLog(req *request) error {
 	in := req.query()
-	p, f := in.Page(), reminder.ReadFilter(in)
-	d := messageLogData{Form: queryForm(req), Back: req.URL.RequestURI()}
+	paging, filter := in.Page(), reminder.ReadFilter(in)
+	data := messageLogData{Form: queryForm(req), Back: req.URL.RequestURI()}
 	if err := in.Err(); err != nil {
-		d.Form.Fail(err)
-		f = reminder.Filter{}
+		data.Form.Fail(err)
+		filter = reminder.Filter{}
 	}
-	if f.CustomerID != 0 {
-		c, err := s.Customers.Find(req.Context(), req.Actor, f.CustomerID)
+	if filter.CustomerID != 0 {
+		record, err := s.Customers.Find(req.Context(), req.Actor, filter.CustomerID)
 		if err != nil {
 			return err
 		}
-		d.Of = &c
+		data.Of = &record
 	}
-	list, total, err := s.Reminders.Messages(req.Context(), req.Actor, f, p)
+	list, total, err := s.Reminders.Messages(req.Context(), req.Actor, filter, paging)
 	if err != nil {
 		return err
 	}
-	d.List, d.Pager = messageRows(req, list), page.NewPager(req.URL, p, total)
-	d.Filtered, d.More = f != (reminder.Filter{}), total == reminder.Countable
-	return s.messageLogPage(req, d)
+	data.List, data.Pager = messageRows(req, list), page.NewPager(req.URL, paging, total)
+	data.Filtered, data.More = filter != (reminder.Filter{}), total == reminder.Countable
+	return s.messageLogPage(req, data)
 }
 
-func (s *Server) messageLogPage(req *request, d messageLogData) error {
+func (s *Server) messageLogPage(req *request, data messageLogData) error {
 	all := page.Option{Value: "", Label: req.lang.T("All")}
-	d.Statuses, d.Rules, d.Channels = []page.Option{all}, []page.Option{all}, []page.Option{all}
+	data.Statuses, data.Rules, data.Channels = []page.Option{all}, []page.Option{all}, []page.Option{all}
 	for _, status := range reminder.Statuses {
-		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: req.lang.T(statusWords[status])})
+		data.Statuses = append(data.Statuses, page.Option{
+			Value: string(status),
+			Label: req.lang.T(statusWords[status]),
+		})
 	}
 	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	for _, r := range rules {
-		d.Rules = append(d.Rules, page.Option{Value: idText(r.ID), Label: r.Name})
+	for _, rule := range rules {
+		data.Rules = append(data.Rules, page.Option{Value: idText(rule.ID), Label: rule.Name})
 	}
 	channels, err := s.Reminders.Channels(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	for _, c := range channels {
-		d.Channels = append(d.Channels, page.Option{Value: idText(c.ID), Label: c.Name})
+	for _, channel := range channels {
+		data.Channels = append(data.Channels, page.Option{
+			Value: idText(channel.ID),
+			Label: channel.Name,
+		})
 	}
-	d.HasRules = len(rules) > 0
-	return s.show(req, page.View{Name: "messages_log", Title: "Log of messages", Data: d})
+	data.HasRules = len(rules) > 0
+	return s.show(req, page.View{Name: "messages_log", Title: "Log of messages", Data: data})
 }
 
 type messageData struct {
@@ -136,15 +149,21 @@ func (s *Server) message(req *request) error {
 	if err != nil {
 		return err
 	}
-	d := messageData{Message: messageRows(req, []reminder.Message{m})[0]}
-	for _, a := range attempts {
-		kind, _ := s.messageKind(a.Kind)
-		d.Attempts = append(d.Attempts, sendingRow{a, req.lang.T(outcomeWords[a.Outcome]), kind.Title})
+	data := messageData{Message: messageRows(req, []reminder.Message{m})[0]}
+	for _, attempt := range attempts {
+		kind, _ := s.messageKind(attempt.Kind)
+		data.Attempts = append(
+			data.Attempts,
+			sendingRow{attempt, req.lang.T(outcomeWords[attempt.Outcome]), kind.Title},
+		)
 	}
 	may := m.Decisions()
-	d.Resend = slices.Contains(may, reminder.Resend) && m.RuleName != ""
-	d.MarkSent, d.Dismiss = slices.Contains(may, reminder.MarkSent), slices.Contains(may, reminder.Dismiss)
-	return s.show(req, page.View{Name: "messages_message", Title: "Message", Data: d})
+	data.Resend = slices.Contains(may, reminder.Resend) && m.RuleName != ""
+	data.MarkSent, data.Dismiss = slices.Contains(may, reminder.MarkSent), slices.Contains(
+		may,
+		reminder.Dismiss,
+	)
+	return s.show(req, page.View{Name: "messages_message", Title: "Message", Data: data})
 }
 
 var decided = map[reminder.Decision]string{
@@ -170,16 +189,23 @@ type customerMessages struct {
 	OptedOut bool
 }
 
-func (s *Server) customerMessages(req *request, c customer.Customer) (*customerMessages, error) {
+func (s *Server) customerMessages(
+	req *request,
+	record customer.Customer,
+) (*customerMessages, error) {
 	if !req.sends() {
 		return nil, nil //nolint:nilnil // the page has no such part
 	}
 	const shown = 6
-	out, err := s.Reminders.OptedOut(req.Context(), req.Actor, c.ID)
+	out, err := s.Reminders.OptedOut(req.Context(), req.Actor, record.ID)
 	if err != nil {
 		return nil, err
 	}
-	list, total, err := s.Reminders.Messages(req.Context(), req.Actor, reminder.Filter{CustomerID: c.ID}, input.Page{Number: 1, Size: shown})
+	list, total, err := s.Reminders.Messages(req.Context(), req.Actor,
+		reminder.Filter{CustomerID: record.ID}, input.Page{
+			Number: 1,
+			Size:   shown,
+		})
 	return &customerMessages{List: messageRows(req, list), More: total > shown, OptedOut: out}, err
 }
 

@@ -34,30 +34,48 @@ type channelTurn struct {
 
 func turnName(i int) string { return "channel_" + strconv.Itoa(i+1) }
 
-func (s *Server) ruleForm(req *request, title string, d ruleForm, refusal error) error {
-	b, err := s.messageBasis(req)
+func (s *Server) ruleForm(req *request, title string, form ruleForm, refusal error) error {
+	basis, err := s.messageBasis(req)
 	if err != nil {
 		return err
 	}
 	t := req.lang.T
-	d.Plans, d.Products = b.plans, b.products
-	d.Sides = []page.Option{{Value: "before", Label: t("before the due date")}, {Value: "after", Label: t("after the due date")}}
-	d.Statuses = []page.Option{{Value: "", Label: t("All")}}
+	form.Plans, form.Products = basis.plans, basis.products
+	form.Sides = []page.Option{{Value: "before", Label: t("before the due date")}, {Value: "after", Label: t("after the due date")}}
+	form.Statuses = []page.Option{{Value: "", Label: t("All")}}
 	for _, status := range []customer.Status{customer.Active, customer.DueToday, customer.Expired} {
-		d.Statuses = append(d.Statuses, page.Option{Value: string(status), Label: word(req.lang, string(status))})
+		form.Statuses = append(form.Statuses, page.Option{
+			Value: string(status),
+			Label: word(req.lang, string(status)),
+		})
 	}
-	for _, m := range b.templates {
-		d.Templates = append(d.Templates, page.Option{Value: idText(m.ID), Label: m.Name})
+	for _, template := range basis.templates {
+		form.Templates = append(form.Templates, page.Option{
+			Value: idText(template.ID),
+			Label: template.Name,
+		})
 	}
-	for i := range min(len(b.channels), reminder.MaxChannels) {
-		turn := channelTurn{Name: turnName(i), Number: i + 1, Options: []page.Option{{Value: "", Label: "—"}}}
-		for _, c := range b.channels {
-			turn.Options = append(turn.Options, page.Option{Value: idText(c.ID), Label: c.Name})
+	for i := range min(len(basis.channels), reminder.MaxChannels) {
+		turn := channelTurn{
+			Name:    turnName(i),
+			Number:  i + 1,
+			Options: []page.Option{{Value: "", Label: "—"}},
 		}
-		d.Turns = append(d.Turns, turn)
+		for _, channel := range basis.channels {
+			turn.Options = append(turn.Options, page.Option{
+				Value: idText(channel.ID),
+				Label: channel.Name,
+			})
+		}
+		form.Turns = append(form.Turns, turn)
 	}
-	d.Errors = d.Form.Errors("channels")
-	return s.show(req, page.View{Name: "messages_rule_form", Title: title, Status: statusOf(refusal), Data: d})
+	form.Errors = form.Form.Errors("channels")
+	return s.show(req, page.View{
+		Name:   "messages_rule_form",
+		Title:  title,
+		Status: statusOf(refusal),
+		Data:   form,
+	})
 }
 
 func (s *Server) newRule(req *request) error {
@@ -67,9 +85,25 @@ func (s *Server) newRule(req *request) error {
 	}
 	form := page.NewForm("offset_days", "3", "side", "before", "hour", "09:00", "active", "true")
 	if len(channels) > 0 {
-		form = page.NewForm("offset_days", "3", "side", "before", "hour", "09:00", "active", "true", turnName(0), idText(channels[0].ID))
+		form = page.NewForm(
+			"offset_days",
+			"3",
+			"side",
+			"before",
+			"hour",
+			"09:00",
+			"active",
+			"true",
+			turnName(0),
+			idText(channels[0].ID),
+		)
 	}
-	return s.ruleForm(req, "New rule", ruleForm{Form: form, Action: "/messages/rules/new", New: true}, nil)
+	return s.ruleForm(
+		req,
+		"New rule",
+		ruleForm{Form: form, Action: "/messages/rules/new", New: true},
+		nil,
+	)
 }
 
 // ruleInput is the form of a rule as the room reads it: days and side become an
@@ -77,7 +111,8 @@ func (s *Server) newRule(req *request) error {
 func ruleInput(req *request) *input.Form {
 	values := make(map[string][]string, len(req.PostForm)+1)
 	maps.Copy(values, req.PostForm)
-	if days := strings.TrimSpace(req.PostFormValue("offset_days")); days != "" && req.PostFormValue("side") == "before" {
+	days := strings.TrimSpace(req.PostFormValue("offset_days"))
+	if days != "" && req.PostFormValue("side") == "before" {
 		values["offset_days"] = []string{"-" + strings.TrimPrefix(days, "-")}
 	}
 	values["channels"] = nil
@@ -88,45 +123,79 @@ func ruleInput(req *request) *input.Form {
 }
 
 func (s *Server) createRule(req *request) error {
-	r, err := s.Reminders.CreateRule(req.Context(), req.Actor, reminder.ReadNewRule(ruleInput(req)))
+	rule, err := s.Reminders.CreateRule(
+		req.Context(),
+		req.Actor,
+		reminder.ReadNewRule(ruleInput(req)),
+	)
 	if refused(err) {
-		return s.ruleForm(req, "New rule", ruleForm{Form: page.Sent(req.Request, err), Action: "/messages/rules/new", New: true}, err)
+		return s.ruleForm(
+			req,
+			"New rule",
+			ruleForm{Form: page.Sent(req.Request, err), Action: "/messages/rules/new", New: true},
+			err,
+		)
 	}
 	switch {
 	case err != nil:
 		return err
-	case r.Active:
-		return req.done("/messages", "The rule %s is on. What it will send in the next days shows in the log in a moment.", r.Name)
+	case rule.Active:
+		return req.done(
+			"/messages",
+			"The rule %s is on. What it will send in the next days shows in the log in a moment.",
+			rule.Name,
+		)
 	}
-	return req.done("/messages", "The rule %s was saved, and is off.", r.Name)
+	return req.done("/messages", "The rule %s was saved, and is off.", rule.Name)
 }
 
 func (s *Server) editRule(req *request) error {
-	r, err := s.Reminders.FindRule(req.Context(), req.Actor, req.id)
+	rule, err := s.Reminders.FindRule(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	days, side := r.OffsetDays, "after"
+	days, side := rule.OffsetDays, "after"
 	if days <= 0 {
 		days, side = -days, "before"
 	}
 	pairs := []string{
-		"name", r.Name, "active", strconv.FormatBool(r.Active), "offset_days", strconv.Itoa(days), "side", side, "hour", reminder.Clock(r.Minute),
-		"plan_id", idText(r.PlanID), "product_id", idText(r.ProductID), "status", string(r.Status), "template_id", idText(r.TemplateID),
+		"name", rule.Name, "active", strconv.FormatBool(rule.Active), "offset_days",
+		strconv.Itoa(days), "side", side, "hour", reminder.Clock(rule.Minute),
+		"plan_id", idText(rule.PlanID), "product_id", idText(rule.ProductID), "status",
+		string(rule.Status), "template_id", idText(rule.TemplateID),
 	}
-	for i, id := range r.Channels {
+	for i, id := range rule.Channels {
 		pairs = append(pairs, turnName(i), idText(id))
 	}
-	return s.ruleForm(req, "Edit rule", ruleForm{Form: page.NewForm(pairs...), Action: rulePath(r.ID), ID: r.ID}, nil)
+	return s.ruleForm(
+		req,
+		"Edit rule",
+		ruleForm{Form: page.NewForm(pairs...), Action: rulePath(rule.ID), ID: rule.ID},
+		nil,
+	)
 }
 
 func (s *Server) updateRule(req *request) error {
-	r, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.ReadRuleChanges(ruleInput(req)))
+	rule, err := s.Reminders.UpdateRule(
+		req.Context(),
+		req.Actor,
+		req.id,
+		reminder.ReadRuleChanges(ruleInput(req)),
+	)
 	if refused(err) {
-		return s.ruleForm(req, "Edit rule", ruleForm{Form: page.Sent(req.Request, err), Action: rulePath(req.id), ID: req.id}, err)
+		return s.ruleForm(
+			req,
+			"Edit rule",
+			ruleForm{Form: page.Sent(req.Request, err), Action: rulePath(req.id), ID: req.id},
+			err,
+		)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done("/messages", "The rule %s was saved. What it has not sent yet is planned anew.", r.Name)
+	return req.done(
+		"/messages",
+		"The rule %s was saved. What it has not sent yet is planned anew.",
+		rule.Name,
+	)
 }

@@ -26,17 +26,17 @@ func (s *Server) templates(req *request) error {
 	if err != nil {
 		return err
 	}
-	var d templatesData
-	for _, t := range list {
-		row := templateRow{Template: t}
-		for _, r := range rules {
-			if r.TemplateID == t.ID {
-				row.Rules = append(row.Rules, r)
+	var data templatesData
+	for _, template := range list {
+		row := templateRow{Template: template}
+		for _, rule := range rules {
+			if rule.TemplateID == template.ID {
+				row.Rules = append(row.Rules, rule)
 			}
 		}
-		d.List = append(d.List, row)
+		data.List = append(data.List, row)
 	}
-	return s.show(req, page.View{Name: "messages_templates", Title: "Templates", Data: d})
+	return s.show(req, page.View{Name: "messages_templates", Title: "Templates", Data: data})
 }
 
 type templateForm struct {
@@ -63,128 +63,190 @@ type templatePreview struct {
 	Refused  bool // the words have to be put right first
 }
 
-func (s *Server) templateForm(req *request, title string, d templateForm, refusal error) error {
-	for _, v := range reminder.Variables {
-		row := variableRow{Name: "{" + v.Name + "}", Help: v.Help, Sample: v.Sample}
-		if req.lang == page.Portuguese {
-			row.Name = "{" + v.Local + "}"
+func (s *Server) templateForm(req *request, title string, form templateForm, refusal error) error {
+	for _, variable := range reminder.Variables {
+		row := variableRow{
+			Name:   "{" + variable.Name + "}",
+			Help:   variable.Help,
+			Sample: variable.Sample,
 		}
-		d.Variables = append(d.Variables, row)
+		if req.lang == page.Portuguese {
+			row.Name = "{" + variable.Local + "}"
+		}
+		form.Variables = append(form.Variables, row)
 	}
-	d.Approved = d.Form.Value("whatsapp_name") != "" || len(d.Form.Errors("whatsapp_name"))+len(d.Form.Errors("whatsapp_params")) > 0
-	return s.show(req, page.View{Name: "messages_template_form", Title: title, Status: statusOf(refusal), Data: d})
+	form.Approved = form.Form.Value("whatsapp_name") != "" ||
+		len(form.Form.Errors("whatsapp_name"))+len(form.Form.Errors("whatsapp_params")) > 0
+	return s.show(req, page.View{
+		Name:   "messages_template_form",
+		Title:  title,
+		Status: statusOf(refusal),
+		Data:   form,
+	})
 }
 
-func templatePath(id int64) string { return "/messages/templates/" + idText(id) }
+func templatePath(id int64) string {
+	return "/messages/templates/" + idText(id)
+}
 
 func (s *Server) newTemplate(req *request) error {
-	return s.templateForm(req, "New template", templateForm{Form: page.NewForm(), Action: "/messages/templates/new", New: true}, nil)
+	return s.templateForm(
+		req,
+		"New template",
+		templateForm{Form: page.NewForm(), Action: "/messages/templates/new", New: true},
+		nil,
+	)
 }
 
 func (s *Server) createTemplate(req *request) error {
-	t, err := s.Reminders.CreateTemplate(req.Context(), req.Actor, reminder.ReadNewTemplate(req.form()))
+	template, err := s.Reminders.CreateTemplate(
+		req.Context(),
+		req.Actor,
+		reminder.ReadNewTemplate(req.form()),
+	)
 	if refused(err) {
 		return s.templateForm(req, "New template",
-			templateForm{Form: page.Sent(req.Request, err), Action: "/messages/templates/new", New: true}, err)
+			templateForm{
+				Form:   page.Sent(req.Request, err),
+				Action: "/messages/templates/new",
+				New:    true,
+			},
+			err)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done("/messages/templates", "The template %s was saved.", t.Name)
+	return req.done("/messages/templates", "The template %s was saved.", template.Name)
 }
 
 func (s *Server) editTemplate(req *request) error {
-	t, err := s.Reminders.FindTemplate(req.Context(), req.Actor, req.id)
+	template, err := s.Reminders.FindTemplate(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	form := page.NewForm(
-		"name", t.Name, "subject", t.Subject, "text", t.Text, "whatsapp_name", t.Approved.Name, "whatsapp_language", t.Approved.Language,
-		"whatsapp_params", strings.Join(t.Approved.Params, "\n"))
-	return s.templateForm(req, "Edit template", templateForm{Form: form, Action: templatePath(t.ID), ID: t.ID}, nil)
+		"name", template.Name, "subject", template.Subject, "text", template.Text, "whatsapp_name",
+		template.Approved.Name, "whatsapp_language", template.Approved.Language,
+		"whatsapp_params", strings.Join(template.Approved.Params, "\n"))
+	return s.templateForm(
+		req,
+		"Edit template",
+		templateForm{Form: form, Action: templatePath(template.ID), ID: template.ID},
+		nil,
+	)
 }
 
 func (s *Server) updateTemplate(req *request) error {
-	t, err := s.Reminders.UpdateTemplate(req.Context(), req.Actor, req.id, reminder.ReadTemplateChanges(req.form()))
+	template, err := s.Reminders.UpdateTemplate(
+		req.Context(),
+		req.Actor,
+		req.id,
+		reminder.ReadTemplateChanges(req.form()),
+	)
 	if refused(err) {
 		return s.templateForm(req, "Edit template",
-			templateForm{Form: page.Sent(req.Request, err), Action: templatePath(req.id), ID: req.id}, err)
+			templateForm{
+				Form:   page.Sent(req.Request, err),
+				Action: templatePath(req.id),
+				ID:     req.id,
+			},
+			err)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done("/messages/templates", "The template %s was saved. Messages that are not sent yet have its new words.", t.Name)
+	return req.done(
+		"/messages/templates",
+		"The template %s was saved. Messages that are not sent yet have its new words.",
+		template.Name,
+	)
 }
 
 // previewTemplate shows the words as they stand in the form, saved or not, as
 // one customer would get them.
 func (s *Server) previewTemplate(req *request) error {
-	d := templateForm{Form: page.Sent(req.Request, nil), Action: "/messages/templates/new", New: true}
+	form := templateForm{
+		Form:   page.Sent(req.Request, nil),
+		Action: "/messages/templates/new",
+		New:    true,
+	}
 	title := "New template"
-	if id, ok := input.FromStrings(map[string]string{"id": req.PostFormValue("template_id")}).ID("id").Get(); ok && id != 0 {
+	id, ok := input.FromStrings(map[string]string{"id": req.PostFormValue("template_id")}).ID("id").Get()
+	if ok && id != 0 {
 		if _, err := s.Reminders.FindTemplate(req.Context(), req.Actor, id); err != nil {
 			return err
 		}
-		d.Action, d.New, d.ID, title = templatePath(id), false, id, "Edit template"
+		form.Action, form.New, form.ID, title = templatePath(id), false, id, "Edit template"
 	}
 	var err error
-	if d.Preview, err = s.previewMatches(req); err != nil {
+	if form.Preview, err = s.previewMatches(req); err != nil {
 		return err
 	}
-	if d.Preview.Customer.ID == 0 {
-		return s.templateForm(req, title, d, nil)
+	if form.Preview.Customer.ID == 0 {
+		return s.templateForm(req, title, form, nil)
 	}
-	d.Preview.Preview, err = s.Reminders.Preview(req.Context(), req.Actor, reminder.PreviewRequest{
-		CustomerID: d.Preview.Customer.ID, Draft: reminder.ReadTemplate(req.form()),
+	form.Preview.Preview, err = s.Reminders.Preview(req.Context(), req.Actor, reminder.PreviewRequest{
+		CustomerID: form.Preview.Customer.ID, Draft: reminder.ReadTemplate(req.form()),
 	})
 	if refused(err) {
-		d.Preview.Refused = true
-		d.Form = page.Sent(req.Request, err)
-		return s.templateForm(req, title, d, err)
+		form.Preview.Refused = true
+		form.Form = page.Sent(req.Request, err)
+		return s.templateForm(req, title, form, err)
 	}
 	if err != nil {
 		return err
 	}
-	return s.templateForm(req, title, d, nil)
+	return s.templateForm(req, title, form, nil)
 }
 
 // previewMatches finds the customers whom a search means, and which of them is
 // the one.
 func (s *Server) previewMatches(req *request) (*templatePreview, error) {
-	p := &templatePreview{Search: req.PostFormValue("preview_search")}
+	preview := &templatePreview{Search: req.PostFormValue("preview_search")}
 	const shown = 6
-	filters := []customer.Filter{customer.ReadFilter(input.FromStrings(map[string]string{"search": p.Search}))}
-	if p.Search == "" { // those who have something to pay soon say most
+	filters := []customer.Filter{customer.ReadFilter(input.FromStrings(map[string]string{"search": preview.Search}))}
+	if preview.Search == "" { // those who have something to pay soon say most
 		filters = []customer.Filter{{DueFrom: req.today, DueTo: req.today.AddDays(req.Actor.Company.Settings.LeadDays)}, {}}
 	}
-	for _, f := range filters {
+	for _, filter := range filters {
 		var err error
-		if p.Matches, _, err = s.Customers.List(req.Context(), req.Actor, f, input.Page{Number: 1, Size: shown}); err != nil {
-			return p, err
+		preview.Matches, _, err = s.Customers.List(req.Context(), req.Actor, filter, input.Page{
+			Number: 1,
+			Size:   shown,
+		})
+		if err != nil {
+			return preview, err
 		}
-		if len(p.Matches) > 0 {
+		if len(preview.Matches) > 0 {
 			break
 		}
 	}
-	if len(p.Matches) == 0 {
-		return p, nil
+	if len(preview.Matches) == 0 {
+		return preview, nil
 	}
-	p.Customer = p.Matches[0]
-	chosen := slices.IndexFunc(p.Matches, func(c customer.Customer) bool { return idText(c.ID) == req.PostFormValue("preview_customer") })
+	preview.Customer = preview.Matches[0]
+	chosen := slices.IndexFunc(preview.Matches, func(record customer.Customer) bool {
+		return idText(record.ID) == req.PostFormValue("preview_customer")
+	})
 	if chosen >= 0 {
-		p.Customer = p.Matches[chosen]
+		preview.Customer = preview.Matches[chosen]
 	}
-	return p, nil
+	return preview, nil
 }
 
 func (s *Server) askDeleteTemplate(req *request) error {
-	t, err := s.Reminders.FindTemplate(req.Context(), req.Actor, req.id)
+	template, err := s.Reminders.FindTemplate(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Delete the template %s?", Args: []any{t.Name}, Danger: true, Button: "Delete template", Back: "/messages/templates",
-		Action: templatePath(t.ID) + "/delete", Effects: []string{"A template that a rule sends cannot be deleted.", "This cannot be undone."},
+		Question: "Delete the template %s?",
+		Args:     []any{template.Name},
+		Danger:   true,
+		Button:   "Delete template",
+		Back:     "/messages/templates",
+		Action:   templatePath(template.ID) + "/delete",
+		Effects:  []string{"A template that a rule sends cannot be deleted.", "This cannot be undone."},
 	})
 }
 

@@ -12,7 +12,9 @@ import (
 
 // sends reports whether the company's plan has messages, for pages that show
 // some beside other things.
-func (req *request) sends() bool { return req.Actor.May(account.FunctionReminders) }
+func (req *request) sends() bool {
+	return req.Actor.May(account.FunctionReminders)
+}
 
 type rulesData struct {
 	List      []ruleRow
@@ -29,7 +31,7 @@ type ruleRow struct {
 }
 
 func (s *Server) rules(req *request) error {
-	b, err := s.messageBasis(req)
+	basis, err := s.messageBasis(req)
 	if err != nil {
 		return err
 	}
@@ -41,15 +43,23 @@ func (s *Server) rules(req *request) error {
 	if err != nil {
 		return err
 	}
-	d := rulesData{Channels: len(b.channels) > 0, Templates: len(b.templates) > 0, Quiet: settings.Quiet}
-	for _, r := range list {
-		row := ruleRow{Rule: r, Sentence: b.sentence(req.lang, r), Template: b.template(r.TemplateID)}
-		if settings.Quiet.Covers(r.Minute) {
+	data := rulesData{
+		Channels:  len(basis.channels) > 0,
+		Templates: len(basis.templates) > 0,
+		Quiet:     settings.Quiet,
+	}
+	for _, rule := range list {
+		row := ruleRow{
+			Rule:     rule,
+			Sentence: basis.sentence(req.lang, rule),
+			Template: basis.template(rule.TemplateID),
+		}
+		if settings.Quiet.Covers(rule.Minute) {
 			row.Later = reminder.Clock(settings.Quiet.To)
 		}
-		d.List = append(d.List, row)
+		data.List = append(data.List, row)
 	}
-	return s.show(req, page.View{Name: "messages_rules", Title: "Messages", Data: d})
+	return s.show(req, page.View{Name: "messages_rules", Title: "Messages", Data: data})
 }
 
 // messageBasis is what rules are made of.
@@ -59,19 +69,21 @@ type messageBasis struct {
 	plans, products []page.Option // the first is none in particular
 }
 
-func (s *Server) messageBasis(req *request) (b messageBasis, err error) {
-	if b.channels, err = s.Reminders.Channels(req.Context(), req.Actor); err != nil {
-		return b, err
+func (s *Server) messageBasis(req *request) (basis messageBasis, err error) {
+	if basis.channels, err = s.Reminders.Channels(req.Context(), req.Actor); err != nil {
+		return basis, err
 	}
-	if b.templates, err = s.Reminders.Templates(req.Context(), req.Actor); err != nil {
-		return b, err
+	if basis.templates, err = s.Reminders.Templates(req.Context(), req.Actor); err != nil {
+		return basis, err
 	}
-	b.plans, b.products, err = s.choices(req, true)
-	return b, err
+	basis.plans, basis.products, err = s.choices(req, true)
+	return basis, err
 }
 
 func (b messageBasis) template(id int64) reminder.Template {
-	i := slices.IndexFunc(b.templates, func(t reminder.Template) bool { return t.ID == id })
+	i := slices.IndexFunc(b.templates, func(template reminder.Template) bool {
+		return template.ID == id
+	})
 	if i < 0 {
 		return reminder.Template{}
 	}
@@ -79,7 +91,9 @@ func (b messageBasis) template(id int64) reminder.Template {
 }
 
 func (b messageBasis) channel(id int64) string {
-	i := slices.IndexFunc(b.channels, func(c reminder.Channel) bool { return c.ID == id })
+	i := slices.IndexFunc(b.channels, func(channel reminder.Channel) bool {
+		return channel.ID == id
+	})
 	if i < 0 {
 		return "?"
 	}
@@ -87,53 +101,59 @@ func (b messageBasis) channel(id int64) string {
 }
 
 // sentence tells a rule as a person would.
-func (b messageBasis) sentence(l page.Lang, r reminder.Rule) string {
-	return l.T("%s, at %s, through %s, for %s.", ruleDay(l, r), reminder.Clock(r.Minute), b.through(l, r), b.whom(l, r))
+func (b messageBasis) sentence(lang page.Lang, rule reminder.Rule) string {
+	return lang.T(
+		"%s, at %s, through %s, for %s.",
+		ruleDay(lang, rule),
+		reminder.Clock(rule.Minute),
+		b.through(lang, rule),
+		b.whom(lang, rule),
+	)
 }
 
-func ruleDay(l page.Lang, r reminder.Rule) string {
-	switch n := r.OffsetDays; {
-	case n == 0:
-		return l.T("On the due date")
-	case n == -1:
-		return l.T("1 day before the due date")
-	case n == 1:
-		return l.T("1 day after the due date")
-	case n < 0:
-		return l.T("%d days before the due date", -n)
+func ruleDay(lang page.Lang, rule reminder.Rule) string {
+	switch offsetDays := rule.OffsetDays; {
+	case offsetDays == 0:
+		return lang.T("On the due date")
+	case offsetDays == -1:
+		return lang.T("1 day before the due date")
+	case offsetDays == 1:
+		return lang.T("1 day after the due date")
+	case offsetDays < 0:
+		return lang.T("%d days before the due date", -offsetDays)
 	default:
-		return l.T("%d days after the due date", n)
+		return lang.T("%d days after the due date", offsetDays)
 	}
 }
 
-func (b messageBasis) through(l page.Lang, r reminder.Rule) string {
-	names := make([]string, len(r.Channels))
-	for i, id := range r.Channels {
+func (b messageBasis) through(lang page.Lang, rule reminder.Rule) string {
+	names := make([]string, len(rule.Channels))
+	for i, id := range rule.Channels {
 		names[i] = b.channel(id)
 	}
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
-	return l.T("%s (where that fails, %s)", names[0], strings.Join(names[1:], ", "))
+	return lang.T("%s (where that fails, %s)", names[0], strings.Join(names[1:], ", "))
 }
 
-func (b messageBasis) whom(l page.Lang, r reminder.Rule) string {
-	plan, product := optionLabel(b.plans, r.PlanID), optionLabel(b.products, r.ProductID)
+func (b messageBasis) whom(lang page.Lang, rule reminder.Rule) string {
+	plan, product := optionLabel(b.plans, rule.PlanID), optionLabel(b.products, rule.ProductID)
 	var who string
 	switch {
 	case plan != "" && product != "":
-		who = l.T("customers of the plan %s and the product %s", plan, product)
+		who = lang.T("customers of the plan %s and the product %s", plan, product)
 	case plan != "":
-		who = l.T("customers of the plan %s", plan)
+		who = lang.T("customers of the plan %s", plan)
 	case product != "":
-		who = l.T("customers of the product %s", product)
-	case r.Status != "":
-		who = l.T("customers")
+		who = lang.T("customers of the product %s", product)
+	case rule.Status != "":
+		who = lang.T("customers")
 	default:
-		return l.T("every customer")
+		return lang.T("every customer")
 	}
-	if r.Status != "" {
-		return l.T("%s whose status is %s", who, word(l, string(r.Status)))
+	if rule.Status != "" {
+		return lang.T("%s whose status is %s", who, word(lang, string(rule.Status)))
 	}
 	return who
 }
@@ -141,9 +161,9 @@ func (b messageBasis) whom(l page.Lang, r reminder.Rule) string {
 // optionLabel names what an id stands for, without the price that may stand
 // behind it.
 func optionLabel(options []page.Option, id int64) string {
-	for _, o := range options {
-		if id != 0 && o.Value == idText(id) {
-			name, _, _ := strings.Cut(o.Label, " · ")
+	for _, option := range options {
+		if id != 0 && option.Value == idText(id) {
+			name, _, _ := strings.Cut(option.Label, " · ")
 			return name
 		}
 	}
@@ -154,27 +174,39 @@ func rulePath(id int64) string { return "/messages/rules/" + idText(id) }
 
 // switchRule turns a rule on or off.
 func (s *Server) switchRule(req *request) error {
-	r, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.RuleDraft{
+	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.RuleDraft{
 		Active: input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active"),
 	})
 	switch {
 	case err != nil:
 		return req.complain("/messages", err)
-	case r.Active:
-		return req.done("/messages", "The rule %s is on. What it will send in the next days shows in the log in a moment.", r.Name)
+	case rule.Active:
+		return req.done(
+			"/messages",
+			"The rule %s is on. What it will send in the next days shows in the log in a moment.",
+			rule.Name,
+		)
 	}
-	return req.done("/messages", "The rule %s is off. What it had scheduled is not sent.", r.Name)
+	return req.done(
+		"/messages",
+		"The rule %s is off. What it had scheduled is not sent.",
+		rule.Name,
+	)
 }
 
 func (s *Server) askDeleteRule(req *request) error {
-	r, err := s.Reminders.FindRule(req.Context(), req.Actor, req.id)
+	rule, err := s.Reminders.FindRule(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Delete the rule %s?", Args: []any{r.Name}, Danger: true, Button: "Delete rule",
-		Back: "/messages", Action: rulePath(r.ID) + "/delete",
-		Effects: []string{"What it had scheduled is not sent.", "What it has sent stays in the log.", "This cannot be undone."},
+		Question: "Delete the rule %s?",
+		Args:     []any{rule.Name},
+		Danger:   true,
+		Button:   "Delete rule",
+		Back:     "/messages",
+		Action:   rulePath(rule.ID) + "/delete",
+		Effects:  []string{"What it had scheduled is not sent.", "What it has sent stays in the log.", "This cannot be undone."},
 	})
 }
 
@@ -190,20 +222,37 @@ func (s *Server) quiet(req *request) error {
 	if err != nil {
 		return err
 	}
-	form := page.NewForm("quiet_from", reminder.Clock(settings.Quiet.From), "quiet_to", reminder.Clock(settings.Quiet.To))
+	form := page.NewForm(
+		"quiet_from",
+		reminder.Clock(settings.Quiet.From),
+		"quiet_to",
+		reminder.Clock(settings.Quiet.To),
+	)
 	return s.show(req, page.View{Name: "messages_quiet", Title: "Quiet hours", Data: form})
 }
 
 func (s *Server) saveQuiet(req *request) error {
-	settings, err := s.Reminders.SetSettings(req.Context(), req.Actor, reminder.ReadSettings(req.form()))
+	settings, err := s.Reminders.SetSettings(
+		req.Context(),
+		req.Actor,
+		reminder.ReadSettings(req.form()),
+	)
 	if refused(err) {
-		return s.show(req, page.View{Name: "messages_quiet", Title: "Quiet hours", Status: statusOf(err), Data: page.Sent(req.Request, err)})
+		return s.show(req, page.View{
+			Name:   "messages_quiet",
+			Title:  "Quiet hours",
+			Status: statusOf(err),
+			Data:   page.Sent(req.Request, err),
+		})
 	}
 	if err != nil {
 		return err
 	}
 	if settings.Quiet.From == settings.Quiet.To {
-		return req.done("/messages/quiet", "There are no quiet hours: rules send at their own hour, whatever it is.")
+		return req.done(
+			"/messages/quiet",
+			"There are no quiet hours: rules send at their own hour, whatever it is.",
+		)
 	}
 	return req.done("/messages/quiet", "From %s to %s nothing is sent.",
 		reminder.Clock(settings.Quiet.From), reminder.Clock(settings.Quiet.To))

@@ -57,40 +57,40 @@ func (links) PixCode(context.Context, account.Actor, int64) (string, error) { re
 
 func newReminders(db *sqldb.DB, box *secret.Box, accounts *account.Service, customers *customer.Service) *reminder.Service {
 	gate := outbound.NewGate(nil, nil)
-	s := reminder.New(db, box, accounts, customers, reminder.Options{
+	service := reminder.New(db, box, accounts, customers, reminder.Options{
 		Kinds: []reminder.Kind{whatsapp.Kind, evolution.Kind, smtp.Kind, poster.Kind, logchannel.Kind, pigeon},
 		Env:   reminder.Env{Gate: gate, WebhookGate: gate, Log: slog.New(slog.DiscardHandler)}, Links: links{},
 	})
-	accounts.Watch(s.CompanyChanged)
-	return s
+	accounts.Watch(service.CompanyChanged)
+	return service
 }
 
 // fillMessages gives a company a channel, a template, a rule and a message that
 // is scheduled for a customer.
 func (p *person) fillMessages(customerID int64) map[string]int64 {
 	p.t.Helper()
-	ctx, a := p.t.Context(), p.actor
-	c, _, err := p.Reminders.CreateChannel(ctx, a, p.Reminders.ReadNewChannel(values("kind", "pigeon", "name", "Pombo", "token", "very-secret")))
+	ctx, actor := p.t.Context(), p.actor
+	channel, _, err := p.Reminders.CreateChannel(ctx, actor, p.Reminders.ReadNewChannel(values("kind", "pigeon", "name", "Pombo", "token", "very-secret")))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	t, err := p.Reminders.CreateTemplate(ctx, a, reminder.ReadNewTemplate(values("name", "Lembrete", "text", "Olá {nome}: {link_pagamento}")))
+	template, err := p.Reminders.CreateTemplate(ctx, actor, reminder.ReadNewTemplate(values("name", "Lembrete", "text", "Olá {nome}: {link_pagamento}")))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r, err := p.Reminders.CreateRule(ctx, a, reminder.ReadNewRule(values("name", "No dia", "active", "true", "offset_days", "0", "hour", "10:00",
-		"template_id", idText(t.ID), "channels", idText(c.ID))))
+	rule, err := p.Reminders.CreateRule(ctx, actor, reminder.ReadNewRule(values("name", "No dia", "active", "true", "offset_days", "0", "hour", "10:00",
+		"template_id", idText(template.ID), "channels", idText(channel.ID))))
 	if err == nil {
 		_, err = p.Reminders.Plan(ctx)
 	}
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	list, _, err := p.Reminders.Messages(ctx, a, reminder.Filter{CustomerID: customerID}, input.Page{Number: 1, Size: 1})
+	list, _, err := p.Reminders.Messages(ctx, actor, reminder.Filter{CustomerID: customerID}, input.Page{Number: 1, Size: 1})
 	if err != nil || len(list) != 1 {
 		p.t.Fatalf("%v, %v: nothing is scheduled", list, err)
 	}
-	return map[string]int64{"messages/channels": c.ID, "messages/templates": t.ID, "messages/rules": r.ID, "messages/log": list[0].ID}
+	return map[string]int64{"messages/channels": channel.ID, "messages/templates": template.ID, "messages/rules": rule.ID, "messages/log": list[0].ID}
 }
 
 // send lets the engine work until a message is out of its hands.
@@ -116,42 +116,42 @@ func (p *person) send(messageID int64) reminder.Message {
 }
 
 func TestTemplateIsWrittenPreviewedAndSaved(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.get("/messages/templates").want(t, 200, "Nenhum modelo ainda")
-		p.get("/messages/templates/new").want(t, 200, `data-insert="{primeiro_nome}"`, `data-insert="{link_pagamento}"`)
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.get("/messages/templates").want(t, 200, "Nenhum modelo ainda")
+		person.get("/messages/templates/new").want(t, 200, `data-insert="{primeiro_nome}"`, `data-insert="{link_pagamento}"`)
 		words := []string{"name", "Aviso", "subject", "Vence {vencimento}", "text", "Oi {primeiro_nome}, pague {valor} em {link_pagamento}"}
-		p.post("/messages/templates/preview", words...).want(t, 200, "Ninguém encontrado", "Oi {primeiro_nome}")
-		ids := p.fill()
-		_, err := p.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", "Zélia Prado", "data_de_vencimento", "2026-05-01")))
+		person.post("/messages/templates/preview", words...).want(t, 200, "Ninguém encontrado", "Oi {primeiro_nome}")
+		ids := person.fill()
+		_, err := person.Customers.Create(t.Context(), person.actor, customer.ReadNew(values("name", "Zélia Prado", "data_de_vencimento", "2026-05-01")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.post("/messages/templates/preview", append(words, "preview_search", "silva")...).want(t, 200,
+		person.post("/messages/templates/preview", append(words, "preview_search", "silva")...).want(t, 200,
 			"Vence 31/01/2026", "Oi João, pague R$ 35,00 em https://carteira.example/pay/"+fmt.Sprint(ids["invoices"]), "Para João &lt;Silva&gt;", `value="Aviso"`)
-		p.post("/messages/templates/preview", append(words, "preview_search", "zélia")...).want(t, 200,
+		person.post("/messages/templates/preview", append(words, "preview_search", "zélia")...).want(t, 200,
 			"não há fatura em aberto", "Uma mensagem assim não seria enviada")
-		p.post("/messages/templates/preview", append(words, "preview_customer", fmt.Sprint(ids["customers"]))...).want(t, 200, "Oi João")
+		person.post("/messages/templates/preview", append(words, "preview_customer", fmt.Sprint(ids["customers"]))...).want(t, 200, "Oi João")
 		bad := []string{"name", "Aviso", "text", "Oi {primero_nome}"}
-		p.post("/messages/templates/preview", bad...).want(t, 422, "{primero_nome} não é uma variável; você quis dizer {primeiro_nome}?", "Corrija primeiro")
-		p.post("/messages/templates/new", bad...).want(t, 422, "você quis dizer {primeiro_nome}?", `value="Aviso"`, "Oi {primero_nome}")
-		p.follow("/messages/templates/new", words...).want(t, 200, "O modelo Aviso foi salvo", "Nenhuma regra o envia")
+		person.post("/messages/templates/preview", bad...).want(t, 422, "{primero_nome} não é uma variável; você quis dizer {primeiro_nome}?", "Corrija primeiro")
+		person.post("/messages/templates/new", bad...).want(t, 422, "você quis dizer {primeiro_nome}?", `value="Aviso"`, "Oi {primero_nome}")
+		person.follow("/messages/templates/new", words...).want(t, 200, "O modelo Aviso foi salvo", "Nenhuma regra o envia")
 		path := templatePath(ids["messages/templates"])
-		p.post("/messages/templates/preview", "template_id", idText(ids["messages/templates"]), "name", "Lembrete", "text", "Novo").want(t, 200, `action="`+path+`"`)
-		p.follow(path, "name", "Lembrete", "text", "Novo texto", "whatsapp_params", "{nome}\r\n{valor}").want(t, 200, "O modelo Lembrete foi salvo", "Novo texto")
-		p.get(path).want(t, 200, "{nome}\n{valor}")
-		p.follow(path+"/delete").want(t, 200, "usa este modelo")
-		o.owner(t, "other@example.com").post("/messages/templates/preview", "template_id", idText(ids["messages/templates"]), "text", "x").want(t, 404)
+		person.post("/messages/templates/preview", "template_id", idText(ids["messages/templates"]), "name", "Lembrete", "text", "Novo").want(t, 200, `action="`+path+`"`)
+		person.follow(path, "name", "Lembrete", "text", "Novo texto", "whatsapp_params", "{nome}\r\n{valor}").want(t, 200, "O modelo Lembrete foi salvo", "Novo texto")
+		person.get(path).want(t, 200, "{nome}\n{valor}")
+		person.follow(path+"/delete").want(t, 200, "usa este modelo")
+		office.owner(t, "other@example.com").post("/messages/templates/preview", "template_id", idText(ids["messages/templates"]), "text", "x").want(t, 404)
 	})
 }
 
 func TestRuleIsMadeSwitchedAndDeleted(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.get("/messages").want(t, 200, "Conecte um canal", "Escreva um modelo")
-		p.get("/messages/rules/new").want(t, 200, "Ainda não há canal")
-		ids := p.fill()
-		second, _, err := p.Reminders.CreateChannel(t.Context(), p.actor, p.Reminders.ReadNewChannel(values("kind", "log", "name", "Reserva")))
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.get("/messages").want(t, 200, "Conecte um canal", "Escreva um modelo")
+		person.get("/messages/rules/new").want(t, 200, "Ainda não há canal")
+		ids := person.fill()
+		second, _, err := person.Reminders.CreateChannel(t.Context(), person.actor, person.Reminders.ReadNewChannel(values("kind", "log", "name", "Reserva")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestRuleIsMadeSwitchedAndDeleted(t *testing.T) {
 				"channel_1", idText(ids["messages/channels"]), "channel_2", idText(second.ID), "active", "false", "active", "true", "plan_id", idText(ids["plans"]),
 			}, pairs...)
 		}
-		p.follow("/messages/rules/new", rule()...).want(t, 200, "A regra Três dias está ligada",
+		person.follow("/messages/rules/new", rule()...).want(t, 200, "A regra Três dias está ligada",
 			"3 dias antes do vencimento, às 07:00, por Pombo (se não der, Reserva), para clientes do plano Mensal.", "a mensagem sai às 08:00")
 		for _, c := range []struct{ pairs, want []string }{
 			{[]string{"offset_days", "90"}, []string{"entre -60 e 60"}},
@@ -171,20 +171,20 @@ func TestRuleIsMadeSwitchedAndDeleted(t *testing.T) {
 			{[]string{"template_id", "999999"}, []string{"não é um modelo da empresa"}},
 			{[]string{"channel_1", "999999"}, []string{"999999 não é um canal da empresa"}},
 		} {
-			a := p.post("/messages/rules/new", overwrite(rule("name", "Quatro"), c.pairs...)...)
-			a.want(t, 422, append(c.want, `value="Quatro"`)...)
+			answer := person.post("/messages/rules/new", overwrite(rule("name", "Quatro"), c.pairs...)...)
+			answer.want(t, 422, append(c.want, `value="Quatro"`)...)
 		}
 		path := rulePath(ids["messages/rules"])
-		p.get(path).want(t, 200, `value="No dia"`, `value="10:00"`)
-		p.follow(path, "name", "Na véspera", "offset_days", "1", "side", "before", "hour", "10:00", "plan_id", "", "product_id", "", "status", "",
+		person.get(path).want(t, 200, `value="No dia"`, `value="10:00"`)
+		person.follow(path, "name", "Na véspera", "offset_days", "1", "side", "before", "hour", "10:00", "plan_id", "", "product_id", "", "status", "",
 			"template_id", idText(ids["messages/templates"]), "channel_1", idText(second.ID), "active", "true").
 			want(t, 200, "A regra Na véspera foi salva", "1 dia antes do vencimento, às 10:00, por Reserva, para todos os clientes.")
-		p.follow(path+"/active", "active", "false").want(t, 200, "A regra Na véspera está desligada")
-		p.follow(path+"/active", "active", "true").want(t, 200, "A regra Na véspera está ligada")
-		p.get(path+"/delete").want(t, 200, "Excluir a regra Na véspera?", "não será enviado")
-		p.follow(path+"/delete").want(t, 200, "A regra foi excluída")
-		p.get(path).want(t, 404)
-		p.get("/settings/audit").want(t, 200, "Regra de mensagens excluída", "Regra de mensagens criada")
+		person.follow(path+"/active", "active", "false").want(t, 200, "A regra Na véspera está desligada")
+		person.follow(path+"/active", "active", "true").want(t, 200, "A regra Na véspera está ligada")
+		person.get(path+"/delete").want(t, 200, "Excluir a regra Na véspera?", "não será enviado")
+		person.follow(path+"/delete").want(t, 200, "A regra foi excluída")
+		person.get(path).want(t, 404)
+		person.get("/settings/audit").want(t, 200, "Regra de mensagens excluída", "Regra de mensagens criada")
 	})
 }
 
@@ -205,64 +205,64 @@ func overwrite(pairs []string, with ...string) []string {
 }
 
 func TestChannelIsMadeTriedAndItsSecretNeverShown(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.get("/messages/channels").want(t, 200, "Nenhum canal ainda")
-		p.get("/messages/channels/new").want(t, 200, "WhatsApp (Meta)", "caminho oficial", "Evolution", "E-mail (SMTP)", "HTTP")
-		p.get("/messages/channels/new?kind=nothing").want(t, 404)
-		for _, kind := range p.Reminders.Kinds() {
-			p.get("/messages/channels/new?kind="+kind.Name).want(t, 200, `value="`+kind.Name+`"`)
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.get("/messages/channels").want(t, 200, "Nenhum canal ainda")
+		person.get("/messages/channels/new").want(t, 200, "WhatsApp (Meta)", "caminho oficial", "Evolution", "E-mail (SMTP)", "HTTP")
+		person.get("/messages/channels/new?kind=nothing").want(t, 404)
+		for _, kind := range person.Reminders.Kinds() {
+			person.get("/messages/channels/new?kind="+kind.Name).want(t, 200, `value="`+kind.Name+`"`)
 		}
-		p.get("/messages/channels/new?kind=smtp").want(t, 200, `value="587"`, "Endereço do remetente")
-		p.post("/messages/channels/new", "kind", "smtp", "name", "Correio", "host", "127.0.0.1", "port", "x", "username", "ana", "password", "very-secret", "from", "ana@example.com").
+		person.get("/messages/channels/new?kind=smtp").want(t, 200, `value="587"`, "Endereço do remetente")
+		person.post("/messages/channels/new", "kind", "smtp", "name", "Correio", "host", "127.0.0.1", "port", "x", "username", "ana", "password", "very-secret", "from", "ana@example.com").
 			want(t, 422, "deve ser uma porta como 587", `value="Correio"`, `value="ana"`).lacks(t, "very-secret")
-		p.post("/messages/channels/new", "kind", "nothing").want(t, 422)
-		made := p.post("/messages/channels/new", "kind", "pigeon", "name", "Pombo", "token", "very-secret", "mood", "wild", "per_minute", "5", "active", "true")
-		p.get(made.location).want(t, 200, "O canal Pombo foi salvo", "guardado com criptografia", "wild").lacks(t, "very-secret")
+		person.post("/messages/channels/new", "kind", "nothing").want(t, 422)
+		made := person.post("/messages/channels/new", "kind", "pigeon", "name", "Pombo", "token", "very-secret", "mood", "wild", "per_minute", "5", "active", "true")
+		person.get(made.location).want(t, 200, "O canal Pombo foi salvo", "guardado com criptografia", "wild").lacks(t, "very-secret")
 		path := made.location
-		p.post(path+"/test", "to", "x").want(t, 422, "deve ser um telefone")
-		p.post(path+"/test", "to", "11987654321").want(t, 200, "O teste não foi aceito", "o número não está no WhatsApp")
-		p.get(path+"/edit").want(t, 200, "continua como está", `value="wild"`).lacks(t, "very-secret")
-		p.follow(path+"/edit", "name", "Pombo manso", "mood", "tame", "token", "", "per_minute", "0").want(t, 200, "Pombo manso", "o mais rápido possível")
-		p.post(path+"/test", "to", "11987654321").want(t, 200, "O teste foi aceito", "feather")
-		p.follow(path+"/active", "active", "false").want(t, 200, "está desligado")
-		p.get(path+"/delete").want(t, 200, "Excluir o canal Pombo manso?", "As credenciais dele são apagadas")
-		p.follow(path+"/delete").want(t, 200, "O canal foi excluído")
-		p.get("/settings/audit").want(t, 200, "Canal alterado").lacks(t, "very-secret")
+		person.post(path+"/test", "to", "x").want(t, 422, "deve ser um telefone")
+		person.post(path+"/test", "to", "11987654321").want(t, 200, "O teste não foi aceito", "o número não está no WhatsApp")
+		person.get(path+"/edit").want(t, 200, "continua como está", `value="wild"`).lacks(t, "very-secret")
+		person.follow(path+"/edit", "name", "Pombo manso", "mood", "tame", "token", "", "per_minute", "0").want(t, 200, "Pombo manso", "o mais rápido possível")
+		person.post(path+"/test", "to", "11987654321").want(t, 200, "O teste foi aceito", "feather")
+		person.follow(path+"/active", "active", "false").want(t, 200, "está desligado")
+		person.get(path+"/delete").want(t, 200, "Excluir o canal Pombo manso?", "As credenciais dele são apagadas")
+		person.follow(path+"/delete").want(t, 200, "O canal foi excluído")
+		person.get("/settings/audit").want(t, 200, "Canal alterado").lacks(t, "very-secret")
 	})
 }
 
 func TestSecretThatIsMadeIsShownOnce(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p := o.owner(t, "ana@example.com")
-	p.post("/messages/channels/new", "kind", "http", "name", "Nosso", "url", "https://127.0.0.1/x").want(t, 422, "name=\"url\"")
-	p.post("/messages/channels/new", "kind", "http", "name", "Nosso", "url", "https://203.0.114.7/x").want(t, 200, "O canal está pronto", "whsec_", "não será mostrado de novo")
-	p.get("/messages/channels").want(t, 200, "Nosso").lacks(t, "whsec_")
-	p.get(channelPath(1)).want(t, 200).lacks(t, "whsec_")
+	office := newOffice(t, sqldb.SQLite)
+	person := office.owner(t, "ana@example.com")
+	person.post("/messages/channels/new", "kind", "http", "name", "Nosso", "url", "https://127.0.0.1/x").want(t, 422, "name=\"url\"")
+	person.post("/messages/channels/new", "kind", "http", "name", "Nosso", "url", "https://203.0.114.7/x").want(t, 200, "O canal está pronto", "whsec_", "não será mostrado de novo")
+	person.get("/messages/channels").want(t, 200, "Nosso").lacks(t, "whsec_")
+	person.get(channelPath(1)).want(t, 200).lacks(t, "whsec_")
 }
 
 func TestMessageInDoubtIsDecided(t *testing.T) {
 	for decision, said := range map[string]string{"sent": "conta como enviada", "dismiss": "deixada de lado", "resend": "enviada de novo em instantes"} {
 		t.Run(decision, func(t *testing.T) {
-			eachOffice(t, func(t *testing.T, o *office) {
-				p := o.owner(t, "ana@example.com")
-				ids := p.fill()
+			eachOffice(t, func(t *testing.T, office *office) {
+				person := office.owner(t, "ana@example.com")
+				ids := person.fill()
 				id := ids["messages/log"]
 				path := "/messages/log/" + idText(id)
-				p.get(path).want(t, 200, "Agendada", "para 31/01/2026 10:00", "O texto é feito na hora do envio")
-				p.post(path+"/decide", "as", decision) // not yet
-				p.get("/").want(t, 200, "não pode ser decidida assim").lacks(t, "pode ou não ter sido enviada")
-				p.mood(ids["messages/channels"], "lost")
-				if m := p.send(id); m.Status != reminder.Unknown {
+				person.get(path).want(t, 200, "Agendada", "para 31/01/2026 10:00", "O texto é feito na hora do envio")
+				person.post(path+"/decide", "as", decision) // not yet
+				person.get("/").want(t, 200, "não pode ser decidida assim").lacks(t, "pode ou não ter sido enviada")
+				person.mood(ids["messages/channels"], "lost")
+				if m := person.send(id); m.Status != reminder.Unknown {
 					t.Fatalf("it is %s", m.Status)
 				}
-				p.get("/").want(t, 200, "1 mensagem pode ou não ter sido enviada", "/messages/log?status=unknown")
-				p.get("/messages/log?status=unknown").want(t, 200, "Em dúvida", "Decidir", "João")
-				p.get(path).want(t, 200, "Foi enviada?", "Marcar como enviada", "Enviar de novo", "Deixar de lado", "https://carteira.example/pay/")
-				p.follow(path+"/decide", "as", decision).want(t, 200, said)
-				p.get("/").want(t, 200).lacks(t, "pode ou não ter sido enviada")
-				p.get("/settings/audit").want(t, 200, "Decisão sobre uma mensagem")
-				p.follow(path+"/decide", "as", "nonsense").want(t, 200, "não pode ser decidida assim")
+				person.get("/").want(t, 200, "1 mensagem pode ou não ter sido enviada", "/messages/log?status=unknown")
+				person.get("/messages/log?status=unknown").want(t, 200, "Em dúvida", "Decidir", "João")
+				person.get(path).want(t, 200, "Foi enviada?", "Marcar como enviada", "Enviar de novo", "Deixar de lado", "https://carteira.example/pay/")
+				person.follow(path+"/decide", "as", decision).want(t, 200, said)
+				person.get("/").want(t, 200).lacks(t, "pode ou não ter sido enviada")
+				person.get("/settings/audit").want(t, 200, "Decisão sobre uma mensagem")
+				person.follow(path+"/decide", "as", "nonsense").want(t, 200, "não pode ser decidida assim")
 			})
 		})
 	}
@@ -278,25 +278,25 @@ func (p *person) mood(channelID int64, mood string) {
 }
 
 func TestWhatFailedIsTriedAgainAndAFailingChannelIsTold(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		ids := p.fill()
-		p.mood(ids["messages/channels"], "wild")
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		person.mood(ids["messages/channels"], "wild")
 		id := ids["messages/log"]
 		path := "/messages/log/" + idText(id)
 		for range 3 {
-			if m := p.send(id); m.Status != reminder.Failed {
+			if m := person.send(id); m.Status != reminder.Failed {
 				t.Fatalf("it is %s", m.Status)
 			}
-			p.follow(path+"/decide", "as", "resend", "back", "/messages/log?status=failed").want(t, 200, "enviada de novo em instantes")
+			person.follow(path+"/decide", "as", "resend", "back", "/messages/log?status=failed").want(t, 200, "enviada de novo em instantes")
 		}
-		p.send(id)
-		p.get("/messages/log?status=failed").want(t, 200, "Não enviada", "o canal recusou: o número não está no WhatsApp", "Tentar de novo")
-		p.get(path).want(t, 200, "Recusada", "Tentar de novo")
-		p.get("/").want(t, 200, "As mensagens não estão saindo por Pombo", channelPath(ids["messages/channels"]))
-		p.get("/messages/channels").want(t, 200, "Falhando", "o número não está no WhatsApp")
-		p.get(channelPath(ids["messages/channels"])).want(t, 200, "As últimas 4 tentativas falharam")
-		staff, reader := p.colleague(account.RoleStaff), p.colleague(account.RoleReadOnly)
+		person.send(id)
+		person.get("/messages/log?status=failed").want(t, 200, "Não enviada", "o canal recusou: o número não está no WhatsApp", "Tentar de novo")
+		person.get(path).want(t, 200, "Recusada", "Tentar de novo")
+		person.get("/").want(t, 200, "As mensagens não estão saindo por Pombo", channelPath(ids["messages/channels"]))
+		person.get("/messages/channels").want(t, 200, "Falhando", "o número não está no WhatsApp")
+		person.get(channelPath(ids["messages/channels"])).want(t, 200, "As últimas 4 tentativas falharam")
+		staff, reader := person.colleague(account.RoleStaff), person.colleague(account.RoleReadOnly)
 		staff.get("/").want(t, 200, "As mensagens não estão saindo por Pombo").lacks(t, channelPath(ids["messages/channels"]))
 		reader.get("/").want(t, 200).lacks(t, "As mensagens não estão saindo")
 		for _, page := range []string{"/messages", "/messages/templates", "/messages/log", path} {
@@ -305,70 +305,72 @@ func TestWhatFailedIsTriedAgainAndAFailingChannelIsTold(t *testing.T) {
 				t.Errorf("%s offers forms to those who only read", page)
 			}
 		}
-		p.mood(ids["messages/channels"], "tame")
-		p.get("/").want(t, 200).lacks(t, "As mensagens não estão saindo")
+		person.mood(ids["messages/channels"], "tame")
+		person.get("/").want(t, 200).lacks(t, "As mensagens não estão saindo")
 	})
 }
 
 func TestCustomersPageHasItsMessagesAndStopsThem(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		ids := p.fill()
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
 		path := customerPath(ids["customers"])
-		p.get(path).want(t, 200, "No dia", "Agendada", "para 31/01/2026 10:00", "Parar as mensagens")
-		p.follow(path+"/messages", "opted_out", "true").want(t, 200, "não recebe mais mensagens", "Este cliente não quer mensagens", "Voltar a enviar")
-		if m := p.send(ids["messages/log"]); m.Status != reminder.Skipped {
+		person.get(path).want(t, 200, "No dia", "Agendada", "para 31/01/2026 10:00", "Parar as mensagens")
+		person.follow(path+"/messages", "opted_out", "true").want(t, 200, "não recebe mais mensagens", "Este cliente não quer mensagens", "Voltar a enviar")
+		if m := person.send(ids["messages/log"]); m.Status != reminder.Skipped {
 			t.Errorf("it is %s", m.Status)
 		}
-		p.get(path).want(t, 200, "Pulada", "não quer mensagens")
-		p.get(fmt.Sprintf("/messages/log?customer_id=%d", ids["customers"])).want(t, 200, "Para João", "Pulada")
-		p.get("/messages/log?customer_id=999999").want(t, 404)
-		p.get("/messages/log?status=nonsense&due_from=x").want(t, 200, "João")
-		p.get("/messages/log?status=sent").want(t, 200, "Nenhuma corresponde")
-		p.follow(path+"/messages", "opted_out", "false").want(t, 200, "volta a receber")
-		p.get(path).want(t, 200, "Mensagens a um cliente")
+		person.get(path).want(t, 200, "Pulada", "não quer mensagens")
+		person.get(fmt.Sprintf("/messages/log?customer_id=%d", ids["customers"])).want(t, 200, "Para João", "Pulada")
+		person.get("/messages/log?customer_id=999999").want(t, 404)
+		person.get("/messages/log?status=nonsense&due_from=x").want(t, 200, "João")
+		person.get("/messages/log?status=sent").want(t, 200, "Nenhuma corresponde")
+		person.follow(path+"/messages", "opted_out", "false").want(t, 200, "volta a receber")
+		person.get(path).want(t, 200, "Mensagens a um cliente")
 	})
 }
 
 func TestQuietHoursAreSet(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.get("/messages/quiet").want(t, 200, `value="21:00"`, `value="08:00"`)
-		p.post("/messages/quiet", "quiet_from", "", "quiet_to", "x").want(t, 422, "não pode ficar vazio", "hora do dia", `value="x"`)
-		p.follow("/messages/quiet", "quiet_from", "20:00", "quiet_to", "09:30").want(t, 200, "Das 20:00 às 09:30 nada é enviado", `value="09:30"`)
-		p.follow("/messages/quiet", "quiet_from", "09:00", "quiet_to", "09:00").want(t, 200, "Não há horário de silêncio")
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.get("/messages/quiet").want(t, 200, `value="21:00"`, `value="08:00"`)
+		person.post("/messages/quiet", "quiet_from", "", "quiet_to", "x").want(t, 422, "não pode ficar vazio", "hora do dia", `value="x"`)
+		person.follow("/messages/quiet", "quiet_from", "20:00", "quiet_to", "09:30").want(t, 200, "Das 20:00 às 09:30 nada é enviado", `value="09:30"`)
+		person.follow("/messages/quiet", "quiet_from", "09:00", "quiet_to", "09:00").want(t, 200, "Não há horário de silêncio")
 	})
 }
 
 func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		ids := p.fill()
-		lacking := func(s *account.Subscription) { s.Functions = account.FunctionsOf(account.FunctionAPI) }
-		p.subscribe(lacking)
-		for _, r := range o.table() {
-			if !strings.HasPrefix(r.path, "/messages") && r.path != "/customers/{id}/messages" {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		lacking := func(subscription *account.Subscription) {
+			subscription.Functions = account.FunctionsOf(account.FunctionAPI)
+		}
+		person.subscribe(lacking)
+		for _, route := range office.table() {
+			if !strings.HasPrefix(route.path, "/messages") && route.path != "/customers/{id}/messages" {
 				continue
 			}
-			if r.function != reminders {
-				t.Errorf("%s does not ask for the function", r.pattern())
+			if route.function != reminders {
+				t.Errorf("%s does not ask for the function", route.pattern())
 			}
-			a := p.get(r.filled(ids))
-			if r.method == http.MethodPost {
-				a = p.post(r.filled(ids), forms[r.pattern()]...)
+			answer := person.get(route.filled(ids))
+			if route.method == http.MethodPost {
+				answer = person.post(route.filled(ids), forms[route.pattern()]...)
 			}
-			a.want(t, 403)
+			answer.want(t, 403)
 		}
-		p.get("/").want(t, 200, "não está no seu plano").lacks(t, "/messages/log")
-		p.get(customerPath(ids["customers"])).want(t, 200).lacks(t, `id="messages"`)
-		if m := p.send(ids["messages/log"]); m.Status != reminder.Skipped || !strings.Contains(m.Reason, "does not include messages") {
+		person.get("/").want(t, 200, "não está no seu plano").lacks(t, "/messages/log")
+		person.get(customerPath(ids["customers"])).want(t, 200).lacks(t, `id="messages"`)
+		if m := person.send(ids["messages/log"]); m.Status != reminder.Skipped || !strings.Contains(m.Reason, "does not include messages") {
 			t.Errorf("it is %s: %s", m.Status, m.Reason)
 		}
-		p.subscribe(func(s *account.Subscription) {
-			s.Functions, s.ExpiresOn = account.EveryFunction, civil.Of(noon.AddDate(0, 0, -2))
+		person.subscribe(func(subscription *account.Subscription) {
+			subscription.Functions, subscription.ExpiresOn = account.EveryFunction, civil.Of(noon.AddDate(0, 0, -2))
 		})
-		p.get("/messages").want(t, 200)
-		p.post(rulePath(ids["messages/rules"])+"/active", "active", "true").want(t, 403)
+		person.get("/messages").want(t, 200)
+		person.post(rulePath(ids["messages/rules"])+"/active", "active", "true").want(t, 403)
 	})
 }
 

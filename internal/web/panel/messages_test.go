@@ -30,7 +30,7 @@ func TestTextsOfMessagesHavePortuguese(t *testing.T) {
 }
 
 func TestRulesAreToldInSentences(t *testing.T) {
-	b := messageBasis{
+	basis := messageBasis{
 		channels: []reminder.Channel{{ID: 3, Name: "WhatsApp"}, {ID: 5, Name: "E-mail"}, {ID: 6, Name: "HTTP"}},
 		plans:    []page.Option{{Value: "", Label: "Todos"}, {Value: "7", Label: "Fibra mensal · R$ 99,90"}},
 		products: []page.Option{{Value: "", Label: "Todos"}, {Value: "8", Label: "Fibra"}},
@@ -60,10 +60,10 @@ func TestRulesAreToldInSentences(t *testing.T) {
 			"1 day before the due date, at 10:00, through E-mail, for customers whose status is Active.",
 		},
 	} {
-		if got := b.sentence(page.Portuguese, c.rule); got != c.pt {
+		if got := basis.sentence(page.Portuguese, c.rule); got != c.pt {
 			t.Errorf("%q\nwant %q", got, c.pt)
 		}
-		if got := b.sentence(page.English, c.rule); got != c.english {
+		if got := basis.sentence(page.English, c.rule); got != c.english {
 			t.Errorf("%q\nwant %q", got, c.english)
 		}
 	}

@@ -21,117 +21,117 @@ import (
 )
 
 func TestSignInPage(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	o.owner(t, "ana@example.com")
-	p := o.visitor(t)
-	p.post("/login", "email", "ana@example.com", "password", "wrong", "next", "/plans").
+	office := newOffice(t, sqldb.SQLite)
+	office.owner(t, "ana@example.com")
+	person := office.visitor(t)
+	person.post("/login", "email", "ana@example.com", "password", "wrong", "next", "/plans").
 		want(t, http.StatusUnprocessableEntity, "o e-mail ou a senha está errado", `value="ana@example.com"`, `value="/plans"`).lacks(t, "wrong")
-	if a := p.post("/login", "email", "ana@example.com", "password", password, "next", "/plans"); a.location != "/plans" {
-		t.Errorf("led to %q", a.location)
+	if answer := person.post("/login", "email", "ana@example.com", "password", password, "next", "/plans"); answer.location != "/plans" {
+		t.Errorf("led to %q", answer.location)
 	}
 	for _, next := range []string{"https://evil.example", "//evil.example", "/\\evil.example"} {
-		if a := o.visitor(t).post("/login", "email", "ana@example.com", "password", password, "next", next); a.location != "/" {
-			t.Errorf("%s led to %q", next, a.location)
+		if answer := office.visitor(t).post("/login", "email", "ana@example.com", "password", password, "next", next); answer.location != "/" {
+			t.Errorf("%s led to %q", next, answer.location)
 		}
 	}
-	if a := p.get("/login"); a.location != "/" {
-		t.Errorf("who is signed in was led to %q", a.location)
+	if answer := person.get("/login"); answer.location != "/" {
+		t.Errorf("who is signed in was led to %q", answer.location)
 	}
-	if a := p.post("/logout"); a.location != "/login" {
-		t.Errorf("signing out led to %q", a.location)
+	if answer := person.post("/logout"); answer.location != "/login" {
+		t.Errorf("signing out led to %q", answer.location)
 	}
-	if a := p.get("/plans"); a.status != http.StatusSeeOther {
-		t.Errorf("signed out, %d", a.status)
+	if answer := person.get("/plans"); answer.status != http.StatusSeeOther {
+		t.Errorf("signed out, %d", answer.status)
 	}
 	var last answer
 	for range 11 {
-		last = p.post("/login", "email", "ana@example.com", "password", "wrong")
+		last = person.post("/login", "email", "ana@example.com", "password", "wrong")
 	}
 	last.want(t, http.StatusTooManyRequests, "tentativas demais de entrar")
 }
 
 func TestSetUpByTheLink(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		link, err := o.Accounts.NewSetupLink(t.Context())
+	eachOffice(t, func(t *testing.T, office *office) {
+		link, err := office.Accounts.NewSetupLink(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := o.visitor(t)
-		p.get("/setup/"+link).want(t, http.StatusOK, "Bem-vindo à Carteira")
-		p.post("/setup/"+link, "name", "Rede Clara", "email", "ana", "password", "short").
+		person := office.visitor(t)
+		person.get("/setup/"+link).want(t, http.StatusOK, "Bem-vindo à Carteira")
+		person.post("/setup/"+link, "name", "Rede Clara", "email", "ana", "password", "short").
 			want(t, http.StatusUnprocessableEntity, `value="Rede Clara"`, "deve ser um e-mail válido", "pelo menos 8 caracteres", "é obrigatório")
 		filled := []string{"name", "Rede Clara", "user_name", "Ana", "email", "ana@example.com", "password", password, "timezone", "America/Manaus"}
-		p.follow("/setup/"+link, filled...).want(t, http.StatusOK, "A empresa está pronta", "Rede Clara", "Três passos para começar")
-		o.visitor(t).get("/setup/"+link).want(t, http.StatusNotFound, "Este link não funciona mais")
-		o.visitor(t).post("/setup/"+link, filled...).want(t, http.StatusNotFound)
+		person.follow("/setup/"+link, filled...).want(t, http.StatusOK, "A empresa está pronta", "Rede Clara", "Três passos para começar")
+		office.visitor(t).get("/setup/"+link).want(t, http.StatusNotFound, "Este link não funciona mais")
+		office.visitor(t).post("/setup/"+link, filled...).want(t, http.StatusNotFound)
 	})
 }
 
 func TestCustomerPages(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		ids := p.fill()
-		p.post("/customers/new", "name", "", "email", "x", "notes", "keep me", "plan_id", "77").
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		person.post("/customers/new", "name", "", "email", "x", "notes", "keep me", "plan_id", "77").
 			want(t, http.StatusUnprocessableEntity, "é obrigatório", "deve ser um e-mail válido", "não existe", "keep me")
-		p.follow("/customers/new", "name", "Maria", "whatsapp", "(11) 98765-0000", "plan_id", fmt.Sprint(ids["plans"]), "data_de_vencimento", "").
+		person.follow("/customers/new", "name", "Maria", "whatsapp", "(11) 98765-0000", "plan_id", fmt.Sprint(ids["plans"]), "data_de_vencimento", "").
 			want(t, http.StatusOK, "Maria foi criado.", "28/02/2026", "&#43;55 (11) 98765-0000", "R$\u00a035,00")
-		list := p.get("/customers?search=joao").want(t, http.StatusOK, "João &lt;Silva&gt;", "Vence hoje")
+		list := person.get("/customers?search=joao").want(t, http.StatusOK, "João &lt;Silva&gt;", "Vence hoje")
 		list.lacks(t, "Maria")
-		p.get("/customers?status=Vencido").want(t, http.StatusOK, "Ninguém encontrado")
-		p.get("/customers?due_from=31/12").want(t, http.StatusOK, "deve ser uma data válida")
+		person.get("/customers?status=Vencido").want(t, http.StatusOK, "Ninguém encontrado")
+		person.get("/customers?due_from=31/12").want(t, http.StatusOK, "deve ser uma data válida")
 
 		joao := fmt.Sprintf("/customers/%d", ids["customers"])
-		p.follow(joao+"/renew", "periods", "3").want(t, http.StatusOK, "renovado até 30/04/2026")
-		p.follow(joao+"/renew", "periods", "99").want(t, http.StatusOK, "deve estar entre 1 e 60", "30/04/2026")
-		p.post(joao+"/edit", "name", " ").want(t, http.StatusUnprocessableEntity, "não pode ficar vazio")
-		p.follow(joao+"/edit", "name", "João Novo", "notes", "vip").want(t, http.StatusOK, "João Novo foi salvo.", "vip", "Cliente alterado")
-		p.get(joao+"/delete").want(t, http.StatusOK, "Excluir João Novo?", "não pode ser desfeito", `id="ask"`)
-		p.follow(joao+"/delete").want(t, http.StatusOK, "João Novo foi excluído.")
-		p.get(joao).want(t, http.StatusNotFound)
+		person.follow(joao+"/renew", "periods", "3").want(t, http.StatusOK, "renovado até 30/04/2026")
+		person.follow(joao+"/renew", "periods", "99").want(t, http.StatusOK, "deve estar entre 1 e 60", "30/04/2026")
+		person.post(joao+"/edit", "name", " ").want(t, http.StatusUnprocessableEntity, "não pode ficar vazio")
+		person.follow(joao+"/edit", "name", "João Novo", "notes", "vip").want(t, http.StatusOK, "João Novo foi salvo.", "vip", "Cliente alterado")
+		person.get(joao+"/delete").want(t, http.StatusOK, "Excluir João Novo?", "não pode ser desfeito", `id="ask"`)
+		person.follow(joao+"/delete").want(t, http.StatusOK, "João Novo foi excluído.")
+		person.get(joao).want(t, http.StatusNotFound)
 	})
 }
 
 func TestManyCustomersAtOnce(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		ids := p.fill()
-		lone, err := o.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", "Sem plano")))
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		lone, err := office.Customers.Create(t.Context(), person.actor, customer.ReadNew(values("name", "Sem plano")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := fmt.Sprint(ids["customers"]), fmt.Sprint(lone.ID)
-		p.follow("/customers/bulk", "action", "renew").want(t, http.StatusOK, "selecione pelo menos um cliente")
-		p.follow("/customers/bulk", "action", "renew", "id", a, "id", b).want(t, http.StatusOK, "1 de 2: feito", "o cliente não tem plano")
-		p.follow("/customers/bulk", "action", "plan", "bulk_plan_id", fmt.Sprint(ids["plans"]), "id", a, "id", b).want(t, http.StatusOK, "movidos para o plano: 2")
-		p.follow("/customers/bulk", "action", "renew", "id", a, "id", b, "back", "/customers?search=x").want(t, http.StatusOK, "renovados: 2", `value="x"`)
-		p.post("/customers/bulk", "action", "delete", "id", a, "id", b).want(t, http.StatusOK, "Excluir 2 clientes?")
-		p.follow("/customers/bulk", "action", "delete", "sure", "yes", "id", a, "id", b).want(t, http.StatusOK, "excluídos: 2", "Nenhum cliente ainda")
+		text, b := fmt.Sprint(ids["customers"]), fmt.Sprint(lone.ID)
+		person.follow("/customers/bulk", "action", "renew").want(t, http.StatusOK, "selecione pelo menos um cliente")
+		person.follow("/customers/bulk", "action", "renew", "id", text, "id", b).want(t, http.StatusOK, "1 de 2: feito", "o cliente não tem plano")
+		person.follow("/customers/bulk", "action", "plan", "bulk_plan_id", fmt.Sprint(ids["plans"]), "id", text, "id", b).want(t, http.StatusOK, "movidos para o plano: 2")
+		person.follow("/customers/bulk", "action", "renew", "id", text, "id", b, "back", "/customers?search=x").want(t, http.StatusOK, "renovados: 2", `value="x"`)
+		person.post("/customers/bulk", "action", "delete", "id", text, "id", b).want(t, http.StatusOK, "Excluir 2 clientes?")
+		person.follow("/customers/bulk", "action", "delete", "sure", "yes", "id", text, "id", b).want(t, http.StatusOK, "excluídos: 2", "Nenhum cliente ainda")
 	})
 }
 
 func TestExportHasAllOfTheFilterAndNoFormula(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.fill()
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.fill()
 		var sheet strings.Builder
 		sheet.WriteString("nome;login\n")
 		for i := range 1203 {
 			fmt.Fprintf(&sheet, "Cliente %d;c%d\n", i, i)
 		}
-		u, err := o.Customers.SaveUpload(t.Context(), p.actor, "x.csv", []byte(sheet.String()))
+		upload, err := office.Customers.SaveUpload(t.Context(), person.actor, "x.csv", []byte(sheet.String()))
 		if err == nil {
-			u, err = o.Customers.CheckUpload(t.Context(), p.actor, u.ID, u.Choices)
+			upload, err = office.Customers.CheckUpload(t.Context(), person.actor, upload.ID, upload.Choices)
 		}
-		if err != nil || u.Outcome.Done.Skipped != 1203 {
-			t.Fatalf("checked %+v, %v", u.Outcome, err)
+		if err != nil || upload.Outcome.Done.Skipped != 1203 {
+			t.Fatalf("checked %+v, %v", upload.Outcome, err)
 		}
-		p.importNow(u.ID)
+		person.importNow(upload.ID)
 		for _, name := range []string{`=HYPERLINK("http://x")`, "+1", "-1", "@x", `a;"b"`} {
-			if _, err := o.Customers.Create(t.Context(), p.actor, customer.ReadNew(values("name", name))); err != nil {
+			if _, err := office.Customers.Create(t.Context(), person.actor, customer.ReadNew(values("name", name))); err != nil {
 				t.Fatal(err)
 			}
 		}
-		rows := p.export("/customers/export")
+		rows := person.export("/customers/export")
 		if len(rows) != 1+1+1203+5 || rows[0][0] != "nome" || rows[1][0] != `a;"b"` {
 			t.Errorf("%d rows, beginning with %v", len(rows), rows[:2])
 		}
@@ -142,20 +142,20 @@ func TestExportHasAllOfTheFilterAndNoFormula(t *testing.T) {
 			}
 			seen[row[0]] = true
 		}
-		if rows := p.export("/customers/export?search=joao"); len(rows) != 2 || rows[1][4] != "31/01/2026" || rows[1][6] != "Mensal" || rows[1][1] != "5511987654321" {
+		if rows := person.export("/customers/export?search=joao"); len(rows) != 2 || rows[1][4] != "31/01/2026" || rows[1][6] != "Mensal" || rows[1][1] != "5511987654321" {
 			t.Errorf("of a search: %v", rows)
 		}
-		p.get("/customers/export?due_from=x").want(t, http.StatusUnprocessableEntity)
+		person.get("/customers/export?due_from=x").want(t, http.StatusUnprocessableEntity)
 	})
 }
 
 func (p *person) export(path string) [][]string {
 	p.t.Helper()
-	a := p.get(path).want(p.t, http.StatusOK)
-	if !strings.HasPrefix(a.body, "\ufeff") || !strings.Contains(a.header.Get("Content-Disposition"), "clientes-2026-01-31.csv") {
-		p.t.Errorf("headers %v", a.header)
+	answer := p.get(path).want(p.t, http.StatusOK)
+	if !strings.HasPrefix(answer.body, "\ufeff") || !strings.Contains(answer.header.Get("Content-Disposition"), "clientes-2026-01-31.csv") {
+		p.t.Errorf("headers %v", answer.header)
 	}
-	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(a.body, "\ufeff")))
+	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(answer.body, "\ufeff")))
 	r.Comma = ';'
 	rows, err := r.ReadAll()
 	if err != nil {
@@ -169,12 +169,12 @@ func (p *person) importNow(id int64) customer.Upload {
 	p.t.Helper()
 	p.follow(fmt.Sprintf("/imports/%d/start", id)).want(p.t, http.StatusOK)
 	for {
-		u, err := p.Customers.Upload(p.t.Context(), p.actor, id)
+		upload, err := p.Customers.Upload(p.t.Context(), p.actor, id)
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if u.State != customer.UploadRunning {
-			return u
+		if upload.State != customer.UploadRunning {
+			return upload
 		}
 	}
 }
@@ -183,155 +183,155 @@ func (p *person) importNow(id int64) customer.Upload {
 func (p *person) upload(name, content string) answer {
 	p.t.Helper()
 	var body bytes.Buffer
-	w := multipart.NewWriter(&body)
-	part, err := w.CreateFormFile("file", name)
+	writer := multipart.NewWriter(&body)
+	part, err := writer.CreateFormFile("file", name)
 	if err == nil {
 		_, err = part.Write([]byte(content))
 	}
-	if err = errors.Join(err, w.Close()); err != nil {
+	if err = errors.Join(err, writer.Close()); err != nil {
 		p.t.Fatal(err)
 	}
 	r := p.request(http.MethodPost, "/imports", &body)
-	r.Header.Set("Content-Type", w.FormDataContentType())
+	r.Header.Set("Content-Type", writer.FormDataContentType())
 	return p.do(r)
 }
 
 func TestImportByUpload(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.fill()
-		p.upload("x.csv", "").want(t, http.StatusUnprocessableEntity, "o arquivo está vazio")
-		p.upload("x.xlsx", "PK\x03\x04rest").want(t, http.StatusUnprocessableEntity, "salve como CSV")
-		p.post("/imports").want(t, http.StatusUnprocessableEntity, "escolha um arquivo")
-		a := p.upload("clientes.csv", "Assinante;Celular;Vence;Plano\nAna;11987650001;31/12/2026;Mensal\nBia;123;31/12/2026;Mensal\nCaio;;;Outro\n")
-		if a.status != http.StatusSeeOther {
-			t.Fatalf("uploaded with %d: %s", a.status, a.body)
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.fill()
+		person.upload("x.csv", "").want(t, http.StatusUnprocessableEntity, "o arquivo está vazio")
+		person.upload("x.xlsx", "PK\x03\x04rest").want(t, http.StatusUnprocessableEntity, "salve como CSV")
+		person.post("/imports").want(t, http.StatusUnprocessableEntity, "escolha um arquivo")
+		answer := person.upload("clientes.csv", "Assinante;Celular;Vence;Plano\nAna;11987650001;31/12/2026;Mensal\nBia;123;31/12/2026;Mensal\nCaio;;;Outro\n")
+		if answer.status != http.StatusSeeOther {
+			t.Fatalf("uploaded with %d: %s", answer.status, answer.body)
 		}
-		p.get(a.location).want(t, http.StatusOK, "Assinante", "11987650001", "Qual coluna é qual")
-		p.post(a.location, "column", "", "column", "whatsapp", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "uma coluna deve ser o nome do cliente")
-		p.post(a.location, "column", "name", "column", "name", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "duas colunas não podem ser name")
+		person.get(answer.location).want(t, http.StatusOK, "Assinante", "11987650001", "Qual coluna é qual")
+		person.post(answer.location, "column", "", "column", "whatsapp", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "uma coluna deve ser o nome do cliente")
+		person.post(answer.location, "column", "name", "column", "name", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "duas colunas não podem ser name")
 		named := []string{"column", "name", "column", "whatsapp", "column", "data_de_vencimento", "column", "plan"}
-		checked := p.follow(a.location, named...).want(t, http.StatusOK, "1 linhas estão certas, 2 têm algum problema", "deve ter 10 ou 11 dígitos com o DDD", "não existe")
+		checked := person.follow(answer.location, named...).want(t, http.StatusOK, "1 linhas estão certas, 2 têm algum problema", "deve ter 10 ou 11 dígitos com o DDD", "não existe")
 		checked.lacks(t, "/start")
-		if again := p.post(a.location + "/start"); again.status != http.StatusSeeOther {
+		if again := person.post(answer.location + "/start"); again.status != http.StatusSeeOther {
 			t.Errorf("starting what has bad lines answered %d", again.status)
 		}
-		b := p.upload("clientes.csv", "Assinante;Celular;Vence;Plano\nAna;11987650001;31/12/2026;Mensal\nBia;123;31/12/2026;Mensal\n").location
-		p.follow(b, append(named, "keep_going", "false", "keep_going", "true")...).want(t, http.StatusOK, "Importar 1 clientes")
+		location := person.upload("clientes.csv", "Assinante;Celular;Vence;Plano\nAna;11987650001;31/12/2026;Mensal\nBia;123;31/12/2026;Mensal\n").location
+		person.follow(location, append(named, "keep_going", "false", "keep_going", "true")...).want(t, http.StatusOK, "Importar 1 clientes")
 		var id int64
-		if _, err := fmt.Sscanf(b, "/imports/%d", &id); err != nil {
+		if _, err := fmt.Sscanf(location, "/imports/%d", &id); err != nil {
 			t.Fatal(err)
 		}
-		if u := p.importNow(id); u.State != customer.UploadDone || u.Outcome.Done != (customer.Imported{Imported: 1, Failed: 1}) {
-			t.Errorf("imported %+v", u)
+		if upload := person.importNow(id); upload.State != customer.UploadDone || upload.Outcome.Done != (customer.Imported{Imported: 1, Failed: 1}) {
+			t.Errorf("imported %+v", upload)
 		}
-		p.get(b).want(t, http.StatusOK, "Clientes importados: 1.", "Linhas que não foram importadas: 1.", "WhatsApp", "123")
-		p.follow(b+"/start").want(t, http.StatusOK, "verifique o arquivo antes")
-		if list, n, err := o.Customers.List(t.Context(), p.actor, customer.Filter{Search: "ana"}, input.Page{Number: 1, Size: 10}); err != nil || n != 1 || list[0].Plan.Name != "Mensal" {
+		person.get(location).want(t, http.StatusOK, "Clientes importados: 1.", "Linhas que não foram importadas: 1.", "WhatsApp", "123")
+		person.follow(location+"/start").want(t, http.StatusOK, "verifique o arquivo antes")
+		if list, n, err := office.Customers.List(t.Context(), person.actor, customer.Filter{Search: "ana"}, input.Page{Number: 1, Size: 10}); err != nil || n != 1 || list[0].Plan.Name != "Mensal" {
 			t.Errorf("customers %+v, %v", list, err)
 		}
 	})
 }
 
 func TestInvoicePages(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		ids := p.fill()
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
 		invoice := fmt.Sprintf("/invoices/%d", ids["invoices"])
-		p.get("/invoices?status=Em+aberto&search=joao").want(t, http.StatusOK, "João", "R$\u00a035,00", "31/01/2026")
-		p.post(invoice+"/status", "status", "Pago", "paid_at", "2026-02-01", "note", "dinheiro").
+		person.get("/invoices?status=Em+aberto&search=joao").want(t, http.StatusOK, "João", "R$\u00a035,00", "31/01/2026")
+		person.post(invoice+"/status", "status", "Pago", "paid_at", "2026-02-01", "note", "dinheiro").
 			want(t, http.StatusUnprocessableEntity, "não pode estar no futuro", "dinheiro")
-		p.follow(invoice+"/status", "status", "Pago", "note", "dinheiro").want(t, http.StatusOK, "o cliente, renovado", "dinheiro", "Desfazer o pagamento", "manualmente")
-		p.get("/").want(t, http.StatusOK, "R$\u00a035,00", "<svg class=\"bars\"")
-		p.follow(invoice+"/status", "status", "Em aberto").want(t, http.StatusOK, "o vencimento voltou")
-		p.follow(invoice+"/status", "status", "Pago", "paid_at", "2025-12-30", "renew", "false")
-		p.get("/").want(t, http.StatusOK, "-100,0% em relação ao mês passado").lacks(t, "%!")
-		p.follow(invoice+"/status", "status", "Em aberto")
-		p.follow(invoice+"/status", "status", "Cancelado").want(t, http.StatusOK, "A fatura foi cancelada", "Reabrir")
-		p.follow(invoice+"/reissue").want(t, http.StatusOK, "faturado de novo", "R$\u00a035,00")
-		p.get(invoice).want(t, http.StatusOK, "Outra fatura foi emitida").lacks(t, "Reabrir")
-		again := fmt.Sprintf("/invoices/%d", p.newestInvoice())
-		p.get(again+"/edit").want(t, http.StatusOK, `value="35,00"`, "deixa de acompanhar")
-		p.post(again+"/edit", "total_amount", "0,00", "due_date", "2026-02-05").want(t, http.StatusUnprocessableEntity, "deve ser maior que zero")
-		p.follow(again+"/edit", "total_amount", "32,50", "due_date", "2026-02-05", "discount", "2,00", "description", "Acordo").
+		person.follow(invoice+"/status", "status", "Pago", "note", "dinheiro").want(t, http.StatusOK, "o cliente, renovado", "dinheiro", "Desfazer o pagamento", "manualmente")
+		person.get("/").want(t, http.StatusOK, "R$\u00a035,00", "<svg class=\"bars\"")
+		person.follow(invoice+"/status", "status", "Em aberto").want(t, http.StatusOK, "o vencimento voltou")
+		person.follow(invoice+"/status", "status", "Pago", "paid_at", "2025-12-30", "renew", "false")
+		person.get("/").want(t, http.StatusOK, "-100,0% em relação ao mês passado").lacks(t, "%!")
+		person.follow(invoice+"/status", "status", "Em aberto")
+		person.follow(invoice+"/status", "status", "Cancelado").want(t, http.StatusOK, "A fatura foi cancelada", "Reabrir")
+		person.follow(invoice+"/reissue").want(t, http.StatusOK, "faturado de novo", "R$\u00a035,00")
+		person.get(invoice).want(t, http.StatusOK, "Outra fatura foi emitida").lacks(t, "Reabrir")
+		again := fmt.Sprintf("/invoices/%d", person.newestInvoice())
+		person.get(again+"/edit").want(t, http.StatusOK, `value="35,00"`, "deixa de acompanhar")
+		person.post(again+"/edit", "total_amount", "0,00", "due_date", "2026-02-05").want(t, http.StatusUnprocessableEntity, "deve ser maior que zero")
+		person.follow(again+"/edit", "total_amount", "32,50", "due_date", "2026-02-05", "discount", "2,00", "description", "Acordo").
 			want(t, http.StatusOK, "A fatura foi salva", "R$\u00a032,50", "05/02/2026", "Acordo")
-		p.follow(again+"/status", "status", "Pago", "amount", "20,00", "difference", "partial", "paid_via", "cash").
+		person.follow(again+"/status", "status", "Pago", "amount", "20,00", "difference", "partial", "paid_via", "cash").
 			want(t, http.StatusOK, "Uma parte foi recebida", "dinheiro", "Desfazer")
-		paid := fmt.Sprintf("/received/%d", p.newestPayment())
-		p.get(paid+"/refund").want(t, http.StatusOK, "Isto não envia dinheiro", "R$\u00a020,00")
-		p.post(paid+"/refund", "amount", "21,00").want(t, http.StatusUnprocessableEntity, "no máximo")
-		p.follow(paid+"/refund", "amount", "5,00").want(t, http.StatusOK, "A devolução foi registrada", "devolvido: R$\u00a05,00")
-		p.follow(paid+"/undo").want(t, http.StatusOK, "devolva o resto")
-		p.follow(again+"/status", "status", "Pago").want(t, http.StatusOK, "renovado")
-		p.follow(fmt.Sprintf("/received/%d/undo", p.newestPayment())).want(t, http.StatusOK, "o vencimento voltou", "Em aberto")
+		paid := fmt.Sprintf("/received/%d", person.newestPayment())
+		person.get(paid+"/refund").want(t, http.StatusOK, "Isto não envia dinheiro", "R$\u00a020,00")
+		person.post(paid+"/refund", "amount", "21,00").want(t, http.StatusUnprocessableEntity, "no máximo")
+		person.follow(paid+"/refund", "amount", "5,00").want(t, http.StatusOK, "A devolução foi registrada", "devolvido: R$\u00a05,00")
+		person.follow(paid+"/undo").want(t, http.StatusOK, "devolva o resto")
+		person.follow(again+"/status", "status", "Pago").want(t, http.StatusOK, "renovado")
+		person.follow(fmt.Sprintf("/received/%d/undo", person.newestPayment())).want(t, http.StatusOK, "o vencimento voltou", "Em aberto")
 		extra := fmt.Sprintf("/customers/%d/invoice", ids["customers"])
-		p.get(extra).want(t, http.StatusOK, `value="35,00"`)
-		p.post(extra, "amount", "dez", "due", "2026-02-10").want(t, http.StatusUnprocessableEntity, "deve ser um valor", `value="dez"`)
-		p.follow(extra, "amount", "1.234,56", "due", "2026-02-10", "description", "Visita").want(t, http.StatusOK, "R$\u00a01.234,56", "Fatura avulsa", "Visita")
+		person.get(extra).want(t, http.StatusOK, `value="35,00"`)
+		person.post(extra, "amount", "dez", "due", "2026-02-10").want(t, http.StatusUnprocessableEntity, "deve ser um valor", `value="dez"`)
+		person.follow(extra, "amount", "1.234,56", "due", "2026-02-10", "description", "Visita").want(t, http.StatusOK, "R$\u00a01.234,56", "Fatura avulsa", "Visita")
 	})
 }
 
 func TestPlanAndProductPages(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p := o.owner(t, "ana@example.com")
-	ids := p.fill()
-	p.post("/plans/new", "name", "Anual", "value", "abc", "period_count", "0", "period_unit", "year").
+	office := newOffice(t, sqldb.SQLite)
+	person := office.owner(t, "ana@example.com")
+	ids := person.fill()
+	person.post("/plans/new", "name", "Anual", "value", "abc", "period_count", "0", "period_unit", "year").
 		want(t, http.StatusUnprocessableEntity, "deve ser um valor", `value="Anual"`, "deve estar entre 1 e 1000")
-	p.follow("/plans/new", "name", "Anual", "value", "R$ 1.200,00", "period_count", "1", "period_unit", "year").want(t, http.StatusOK, "R$\u00a01.200,00", "por ano")
-	p.follow(fmt.Sprintf("/plans/%d", ids["plans"]), "name", "Trimestral", "value", "99,90", "period_count", "3", "period_unit", "month", "active", "false").
+	person.follow("/plans/new", "name", "Anual", "value", "R$ 1.200,00", "period_count", "1", "period_unit", "year").want(t, http.StatusOK, "R$\u00a01.200,00", "por ano")
+	person.follow(fmt.Sprintf("/plans/%d", ids["plans"]), "name", "Trimestral", "value", "99,90", "period_count", "3", "period_unit", "month", "active", "false").
 		want(t, http.StatusOK, "Trimestral", "a cada 3 meses", "Fora de venda")
-	p.follow(fmt.Sprintf("/products/%d", ids["products"]), "name", "Fibra 2", "active", "false", "active", "true").want(t, http.StatusOK, "Fibra 2", "À venda")
+	person.follow(fmt.Sprintf("/products/%d", ids["products"]), "name", "Fibra 2", "active", "false", "active", "true").want(t, http.StatusOK, "Fibra 2", "À venda")
 }
 
 func TestTokenIsShownOnceAndWorks(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p := o.owner(t, "ana@example.com")
-	made := p.post("/api/tokens", "name", "Site").want(t, http.StatusOK, "Copie agora", "https://carteira.example/api/v1/customers")
+	office := newOffice(t, sqldb.SQLite)
+	person := office.owner(t, "ana@example.com")
+	made := person.post("/api/tokens", "name", "Site").want(t, http.StatusOK, "Copie agora", "https://carteira.example/api/v1/customers")
 	token := regexp.MustCompile(`cart_[0-9A-Za-z]{40}`).FindString(made.body)
-	actor, _, err := o.Accounts.Admit(t.Context(), token)
-	if err != nil || actor.Company.ID != p.actor.Company.ID {
+	actor, _, err := office.Accounts.Admit(t.Context(), token)
+	if err != nil || actor.Company.ID != person.actor.Company.ID {
 		t.Fatalf("the token %q acts for %+v, %v", token, actor, err)
 	}
-	p.get("/api").want(t, http.StatusOK, "Site", "nunca").lacks(t, token)
-	p.post("/api/tokens", "name", " ").want(t, http.StatusUnprocessableEntity, "é obrigatório")
-	p.get(fmt.Sprintf("/api/tokens/%d/delete", actor.TokenID)).want(t, http.StatusOK, "Excluir o token Site?")
-	p.follow(fmt.Sprintf("/api/tokens/%d/delete", actor.TokenID)).want(t, http.StatusOK, "O token foi excluído.")
-	if _, _, err := o.Accounts.Admit(t.Context(), token); err == nil {
+	person.get("/api").want(t, http.StatusOK, "Site", "nunca").lacks(t, token)
+	person.post("/api/tokens", "name", " ").want(t, http.StatusUnprocessableEntity, "é obrigatório")
+	person.get(fmt.Sprintf("/api/tokens/%d/delete", actor.TokenID)).want(t, http.StatusOK, "Excluir o token Site?")
+	person.follow(fmt.Sprintf("/api/tokens/%d/delete", actor.TokenID)).want(t, http.StatusOK, "O token foi excluído.")
+	if _, _, err := office.Accounts.Admit(t.Context(), token); err == nil {
 		t.Error("it still works")
 	}
 }
 
 func TestWebhookPages(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
+	eachOffice(t, func(t *testing.T, office *office) {
 		var headers http.Header
 		var body string
 		receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			headers = r.Header
-			var b bytes.Buffer
-			_, _ = b.ReadFrom(r.Body)
-			body = b.String()
+			var buf bytes.Buffer
+			_, _ = buf.ReadFrom(r.Body)
+			body = buf.String()
 			_, _ = w.Write([]byte("thank <you>"))
 		}))
 		t.Cleanup(receiver.Close)
-		p := o.owner(t, "ana@example.com")
-		p.post("/webhooks/new", "url", "http://x.example", "description", "CRM").want(t, http.StatusUnprocessableEntity, "deve usar https", "escolha pelo menos um evento", "CRM")
-		made := p.post("/webhooks/new", "url", receiver.URL+"/a", "events", "invoice.paid", "events", "customer.created").want(t, http.StatusOK, "Copie o segredo agora")
+		person := office.owner(t, "ana@example.com")
+		person.post("/webhooks/new", "url", "http://x.example", "description", "CRM").want(t, http.StatusUnprocessableEntity, "deve usar https", "escolha pelo menos um evento", "CRM")
+		made := person.post("/webhooks/new", "url", receiver.URL+"/a", "events", "invoice.paid", "events", "customer.created").want(t, http.StatusOK, "Copie o segredo agora")
 		secret := regexp.MustCompile(`whsec_\w+`).FindString(made.body)
-		list, err := o.Webhooks.List(t.Context(), p.actor)
+		list, err := office.Webhooks.List(t.Context(), person.actor)
 		if err != nil || len(list) != 1 || len(list[0].Events) != 2 {
 			t.Fatalf("webhooks %+v, %v", list, err)
 		}
 		path := webhookPath(list[0].ID)
-		p.get(path).want(t, http.StatusOK).lacks(t, secret)
-		p.post(path+"/test").want(t, http.StatusOK, "O teste foi aceito.", "thank &lt;you&gt;", "ping", "200")
-		p.follow(path+"/active", "active", "false").want(t, http.StatusOK, "O webhook foi desligado")
-		p.post(path+"/replay", "since", "2026-01-01").want(t, http.StatusUnprocessableEntity, "o webhook está desligado")
-		p.follow(path+"/active", "active", "true").want(t, http.StatusOK, "O webhook foi ligado")
-		p.follow(path+"/replay", "since", "2026-01-01").want(t, http.StatusOK, "desde 01/01/2026 está sendo enviado de novo")
-		p.follow(path+"/edit", "url", receiver.URL+"/b", "events", "customer.deleted").want(t, http.StatusOK, "/b")
+		person.get(path).want(t, http.StatusOK).lacks(t, secret)
+		person.post(path+"/test").want(t, http.StatusOK, "O teste foi aceito.", "thank &lt;you&gt;", "ping", "200")
+		person.follow(path+"/active", "active", "false").want(t, http.StatusOK, "O webhook foi desligado")
+		person.post(path+"/replay", "since", "2026-01-01").want(t, http.StatusUnprocessableEntity, "o webhook está desligado")
+		person.follow(path+"/active", "active", "true").want(t, http.StatusOK, "O webhook foi ligado")
+		person.follow(path+"/replay", "since", "2026-01-01").want(t, http.StatusOK, "desde 01/01/2026 está sendo enviado de novo")
+		person.follow(path+"/edit", "url", receiver.URL+"/b", "events", "customer.deleted").want(t, http.StatusOK, "/b")
 
 		check := func(headers, body string) answer {
-			return p.post("/webhooks/signature", "webhook_id", fmt.Sprint(list[0].ID), "headers", headers, "body", body)
+			return person.post("/webhooks/signature", "webhook_id", fmt.Sprint(list[0].ID), "headers", headers, "body", body)
 		}
 		sent := "X-Service-Timestamp: " + headers.Get("X-Service-Timestamp") + "\nx-service-signature: " + headers.Get("X-Service-Signature")
 		good := check(sent, body).want(t, http.StatusOK, "A assinatura confere")
@@ -343,30 +343,30 @@ func TestWebhookPages(t *testing.T) {
 		check("X-Service-Signature: abc", "{").want(t, http.StatusOK, "está ausente, cortada ou sem sha256=", "não é JSON")
 		check("", "").want(t, http.StatusUnprocessableEntity, "é obrigatório")
 
-		callback := p.get("/webhooks/callback-secret").want(t, http.StatusOK, "whsec_")
+		callback := person.get("/webhooks/callback-secret").want(t, http.StatusOK, "whsec_")
 		old := regexp.MustCompile(`whsec_\w+`).FindString(callback.body)
-		p.follow("/webhooks/callback-secret").want(t, http.StatusOK, "novo segredo de callback").lacks(t, old)
-		p.get(path+"/delete").want(t, http.StatusOK, "O histórico vai junto")
-		p.follow(path+"/delete").want(t, http.StatusOK, "O webhook foi excluído.", "Nenhum webhook ainda")
+		person.follow("/webhooks/callback-secret").want(t, http.StatusOK, "novo segredo de callback").lacks(t, old)
+		person.get(path+"/delete").want(t, http.StatusOK, "O histórico vai junto")
+		person.follow(path+"/delete").want(t, http.StatusOK, "O webhook foi excluído.", "Nenhum webhook ainda")
 	})
 }
 
 func TestSettingsUsersAndProfile(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.post("/settings", "name", "", "timezone", "Mars/Base", "lead_days", "99").want(t, http.StatusUnprocessableEntity, "não pode ficar vazio", "deve estar entre 0 e 60")
-		p.follow("/settings", "name", "Rede Nova", "timezone", "America/Manaus", "lead_days", "3", "renew_on_payment", "false", "renew_from", "today", "level", "user").
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.post("/settings", "name", "", "timezone", "Mars/Base", "lead_days", "99").want(t, http.StatusUnprocessableEntity, "não pode ficar vazio", "deve estar entre 0 e 60")
+		person.follow("/settings", "name", "Rede Nova", "timezone", "America/Manaus", "lead_days", "3", "renew_on_payment", "false", "renew_from", "today", "level", "user").
 			want(t, http.StatusOK, "As configurações foram salvas", "Rede Nova")
-		found, err := o.Accounts.Actor(t.Context(), p.actor.Company.ID)
-		if c := found.Company; err != nil || c.Level != account.LevelUltraMaster || c.Settings != (account.Settings{RenewFrom: account.FromToday, LeadDays: 3, RenewInvoice: account.KeepInvoice}) || c.Zone.String() != "America/Manaus" {
-			t.Errorf("company %+v, %v", c, err)
+		found, err := office.Accounts.Actor(t.Context(), person.actor.Company.ID)
+		if company := found.Company; err != nil || company.Level != account.LevelUltraMaster || company.Settings != (account.Settings{RenewFrom: account.FromToday, LeadDays: 3, RenewInvoice: account.KeepInvoice}) || company.Zone.String() != "America/Manaus" {
+			t.Errorf("company %+v, %v", company, err)
 		}
 
-		p.post("/settings", "discount_percent", "5", "discount_amount", "2,00", "late_fee_percent", "dois").want(t, http.StatusUnprocessableEntity,
+		person.post("/settings", "discount_percent", "5", "discount_amount", "2,00", "late_fee_percent", "dois").want(t, http.StatusUnprocessableEntity,
 			"deve ser uma porcentagem ou um valor, não os dois", "deve ser uma porcentagem como 2,50")
-		p.follow("/settings", "late_fee_percent", "2,5 %", "late_interest_percent", "1", "discount_percent", "", "discount_amount", "R$ 1.234,50").
+		person.follow("/settings", "late_fee_percent", "2,5 %", "late_interest_percent", "1", "discount_percent", "", "discount_amount", "R$ 1.234,50").
 			want(t, http.StatusOK, `value="2,50"`, `value="1,00"`, `value="1.234,50"`, "Multa por atraso (%)")
-		found, err = o.Accounts.Actor(t.Context(), p.actor.Company.ID)
+		found, err = office.Accounts.Actor(t.Context(), person.actor.Company.ID)
 		want := account.Settings{
 			RenewFrom: account.FromToday, LeadDays: 3, RenewInvoice: account.KeepInvoice,
 			LateFeePercent: 2_50, LateInterestPercent: 1_00, DiscountAmount: 1234_50,
@@ -374,48 +374,48 @@ func TestSettingsUsersAndProfile(t *testing.T) {
 		if err != nil || found.Company.Settings != want {
 			t.Errorf("settings %+v, %v", found.Company.Settings, err)
 		}
-		p.get("/settings/audit").want(t, http.StatusOK, "late_fee_percent")
+		person.get("/settings/audit").want(t, http.StatusOK, "late_fee_percent")
 
-		made := p.post("/settings/users/new", "name", "Bia", "email", "bia@example.com", "role", "staff").want(t, http.StatusOK, "Um link para Bia")
+		made := person.post("/settings/users/new", "name", "Bia", "email", "bia@example.com", "role", "staff").want(t, http.StatusOK, "Um link para Bia")
 		link := regexp.MustCompile(`https://carteira.example(/password/[\w-]+)`).FindStringSubmatch(made.body)[1]
-		p.get("/settings/users").want(t, http.StatusOK, "Bia", "ainda não criou a senha").lacks(t, link)
-		bia := o.visitor(t)
+		person.get("/settings/users").want(t, http.StatusOK, "Bia", "ainda não criou a senha").lacks(t, link)
+		bia := office.visitor(t)
 		bia.get(link).want(t, http.StatusOK, "Para Bia, que entra como bia@example.com")
 		bia.post(link, "password", "short").want(t, http.StatusUnprocessableEntity, "pelo menos 8 caracteres")
 		bia.follow(link, "password", "long enough").want(t, http.StatusOK, "A senha foi salva")
 		bia.signIn("bia@example.com", "long enough")
 		bia.get(link).want(t, http.StatusNotFound)
 
-		users, err := o.Accounts.Users(t.Context(), p.actor)
+		users, err := office.Accounts.Users(t.Context(), person.actor)
 		if err != nil || len(users) != 2 {
 			t.Fatal(users, err)
 		}
-		p.post(fmt.Sprintf("/settings/users/%d", users[0].ID), "role", "staff").want(t, http.StatusUnprocessableEntity, "a empresa precisa manter um dono")
-		p.follow(fmt.Sprintf("/settings/users/%d/remove", users[1].ID)).want(t, http.StatusOK, "O usuário foi removido.")
-		if a := bia.get("/"); a.status != http.StatusSeeOther {
-			t.Errorf("who was removed still sees %d", a.status)
+		person.post(fmt.Sprintf("/settings/users/%d", users[0].ID), "role", "staff").want(t, http.StatusUnprocessableEntity, "a empresa precisa manter um dono")
+		person.follow(fmt.Sprintf("/settings/users/%d/remove", users[1].ID)).want(t, http.StatusOK, "O usuário foi removido.")
+		if answer := bia.get("/"); answer.status != http.StatusSeeOther {
+			t.Errorf("who was removed still sees %d", answer.status)
 		}
 
-		other := o.visitor(t)
+		other := office.visitor(t)
 		other.signIn("ana@example.com", password)
-		p.get("/profile").want(t, http.StatusOK, "esta", "127.0.0.1", "/profile/sessions/")
-		p.post("/profile/password", "current_password", "wrong", "password", "another one").want(t, http.StatusUnprocessableEntity, "está errada")
-		p.follow("/profile/password", "current_password", password, "password", "another one").want(t, http.StatusOK, "A senha foi trocada")
-		if a := other.get("/"); a.status != http.StatusSeeOther {
-			t.Errorf("the other session still sees %d", a.status)
+		person.get("/profile").want(t, http.StatusOK, "esta", "127.0.0.1", "/profile/sessions/")
+		person.post("/profile/password", "current_password", "wrong", "password", "another one").want(t, http.StatusUnprocessableEntity, "está errada")
+		person.follow("/profile/password", "current_password", password, "password", "another one").want(t, http.StatusOK, "A senha foi trocada")
+		if answer := other.get("/"); answer.status != http.StatusSeeOther {
+			t.Errorf("the other session still sees %d", answer.status)
 		}
-		p.get("/settings/audit").want(t, http.StatusOK, "Senha trocada", "Usuário removido", "Configurações alteradas", "Rede Nova", "Entrou", "127.0.0.1").
+		person.get("/settings/audit").want(t, http.StatusOK, "Senha trocada", "Usuário removido", "Configurações alteradas", "Rede Nova", "Entrou", "127.0.0.1").
 			lacks(t, "another one", "long enough")
 	})
 }
 
 func TestSecondFactorPages(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p := o.owner(t, "ana@example.com")
-	p.get("/profile/second-factor").want(t, http.StatusOK, `<svg class="qr"`)
-	p.post("/profile/second-factor", "code", "000000").want(t, http.StatusUnprocessableEntity, "está errado ou já foi usado")
-	p.get("/profile").want(t, http.StatusOK, "Configurar")
-	o.visitor(t).post("/login/code", "code", "123456").want(t, http.StatusSeeOther)
+	office := newOffice(t, sqldb.SQLite)
+	person := office.owner(t, "ana@example.com")
+	person.get("/profile/second-factor").want(t, http.StatusOK, `<svg class="qr"`)
+	person.post("/profile/second-factor", "code", "000000").want(t, http.StatusUnprocessableEntity, "está errado ou já foi usado")
+	person.get("/profile").want(t, http.StatusOK, "Configurar")
+	office.visitor(t).post("/login/code", "code", "123456").want(t, http.StatusSeeOther)
 }
 
 // newestInvoice is the id of the invoice that was made last.

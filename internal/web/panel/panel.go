@@ -89,25 +89,34 @@ func long(handle handler) handler {
 }
 
 // New makes the panel of what is behind it.
-func New(d Deps) *Server {
+func New(deps Deps) *Server {
 	files, err := fs.Sub(templates, "templates")
 	if err != nil {
 		panic(err) // embedded
 	}
-	s := &Server{Deps: d, pages: page.New(files), mux: http.NewServeMux(), origin: http.NewCrossOriginProtection()}
-	for _, r := range s.table() {
-		s.mux.HandleFunc(r.pattern(), func(w http.ResponseWriter, h *http.Request) {
-			if err := s.answer(w, h, r); err != nil {
-				s.fail(w, h, err)
+	server := &Server{
+		Deps:   deps,
+		pages:  page.New(files),
+		mux:    http.NewServeMux(),
+		origin: http.NewCrossOriginProtection(),
+	}
+	for _, route := range server.table() {
+		server.mux.HandleFunc(route.pattern(), func(w http.ResponseWriter, request *http.Request) {
+			if err := server.answer(w, request, route); err != nil {
+				server.fail(w, request, err)
 			}
 		})
 	}
-	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.pages.Fail(w, r, fault.NotFound("page")) })
-	return s
+	server.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		server.pages.Fail(w, r, fault.NotFound("page"))
+	})
+	return server
 }
 
 // ServeHTTP answers one request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mux.ServeHTTP(w, r)
+}
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error {
 	web.ExchangeOf(r.Context()).Route = op.pattern()
@@ -121,7 +130,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 	defer cancel()
 	limited := r.WithContext(ctx)
 	limited.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	req := &request{Request: limited, unlimited: r, w: w, lang: page.LangOf(r)}
+	req := &request{
+		Request:   limited,
+		unlimited: r,
+		w:         w,
+		lang:      page.LangOf(r),
+	}
 	if err := s.admit(req, op); err != nil { //nolint:contextcheck // it is the request's, which req has
 		return err
 	}
@@ -148,13 +162,13 @@ func (s *Server) admit(req *request, op route) error {
 	if op.role == public {
 		return nil
 	}
-	v, err := s.Accounts.Authenticate(req.Context(), token(req.Request), visitor(req.Request))
+	visit, err := s.Accounts.Authenticate(req.Context(), token(req.Request), visitor(req.Request))
 	if err != nil {
 		return err
 	}
-	req.Visit, req.today = v, v.Actor.Today(s.DB.Now())
-	web.ExchangeOf(req.Context()).CompanyID = v.Actor.Company.ID
-	if !allows(v.User.Role, op.role) {
+	req.Visit, req.today = visit, visit.Actor.Today(s.DB.Now())
+	web.ExchangeOf(req.Context()).CompanyID = visit.Actor.Company.ID
+	if !allows(visit.User.Role, op.role) {
 		return fault.Forbidden("your role does not allow this; ask an owner of the company")
 	}
 	return nil
@@ -200,5 +214,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func visitor(r *http.Request) account.Visitor {
-	return account.Visitor{Address: web.Caller(r), Agent: r.UserAgent(), Device: cookieValue(r, deviceCookie)}
+	return account.Visitor{
+		Address: web.Caller(r),
+		Agent:   r.UserAgent(),
+		Device:  cookieValue(r, deviceCookie),
+	}
 }

@@ -19,7 +19,10 @@ type paymentTabs struct {
 }
 
 func (s *Server) paymentTabs(req *request, current string) (paymentTabs, error) {
-	_, open, err := s.Payments.Reviews(req.Context(), req.Actor, payment.ReviewFilter{Open: true}, input.Page{Number: 1, Size: 1})
+	_, open, err := s.Payments.Reviews(req.Context(), req.Actor, payment.ReviewFilter{Open: true}, input.Page{
+		Number: 1,
+		Size:   1,
+	})
 	return paymentTabs{current, allows(req.User.Role, owner), open}, err
 }
 
@@ -31,7 +34,9 @@ type paymentRow struct {
 }
 
 // CanRefund reports whether some of the payment can still be given back.
-func (r paymentRow) CanRefund() bool { return r.Applied() && r.Refund < r.Amount }
+func (r paymentRow) CanRefund() bool {
+	return r.Applied() && r.Refund < r.Amount
+}
 
 // CanUndo reports whether a person reported the payment, and all of it is there.
 func (r paymentRow) CanUndo() bool {
@@ -40,22 +45,26 @@ func (r paymentRow) CanUndo() bool {
 
 func (s *Server) paymentRows(req *request, list []payment.Payment) ([]paymentRow, error) {
 	by := make([]string, len(list))
-	for i, p := range list {
-		by[i] = p.ConfirmedBy
+	for i, paid := range list {
+		by[i] = paid.ConfirmedBy
 	}
 	names, err := s.actorNames(req, by)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]paymentRow, len(list))
-	for i, p := range list {
-		rows[i] = s.paymentRow(req, names, p)
+	for i, paid := range list {
+		rows[i] = s.paymentRow(req, names, paid)
 	}
 	return rows, nil
 }
 
-func (s *Server) paymentRow(req *request, names map[string]string, p payment.Payment) paymentRow {
-	return paymentRow{p, s.through(req, p.Via), actorText(req.lang, names, p.ConfirmedBy)}
+func (s *Server) paymentRow(
+	req *request,
+	names map[string]string,
+	paid payment.Payment,
+) paymentRow {
+	return paymentRow{paid, s.through(req, paid.Via), actorText(req.lang, names, paid.ConfirmedBy)}
 }
 
 // through is by what an invoice was paid, as people say it.
@@ -84,24 +93,24 @@ func (s *Server) received(req *request) error {
 	if err := in.Err(); err != nil {
 		return fault.NotFound("page")
 	}
-	d := receivedData{First: before == 0}
+	data := receivedData{First: before == 0}
 	list, next, err := s.Payments.Received(req.Context(), req.Actor, before, receivedRows)
 	if err != nil {
 		return err
 	}
-	if d.List, err = s.paymentRows(req, list); err != nil {
+	if data.List, err = s.paymentRows(req, list); err != nil {
 		return err
 	}
 	if next > 0 {
-		d.Older = "/payments?before=" + strconv.FormatInt(next, 10)
+		data.Older = "/payments?before=" + strconv.FormatInt(next, 10)
 	}
-	if _, d.HasGateway, err = s.gateway(req); err != nil {
+	if _, data.HasGateway, err = s.gateway(req); err != nil {
 		return err
 	}
-	if d.Tabs, err = s.paymentTabs(req, "received"); err != nil {
+	if data.Tabs, err = s.paymentTabs(req, "received"); err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "payments", Title: "Payments", Data: d})
+	return s.show(req, page.View{Name: "payments", Title: "Payments", Data: data})
 }
 
 type reviewsData struct {
@@ -121,42 +130,50 @@ type reviewRow struct {
 
 func (s *Server) reviewRows(req *request, list []payment.Review) ([]reviewRow, error) {
 	var by []string
-	for _, r := range list {
-		by = append(by, r.ResolvedBy, r.Payment.ConfirmedBy)
+	for _, review := range list {
+		by = append(by, review.ResolvedBy, review.Payment.ConfirmedBy)
 	}
 	names, err := s.actorNames(req, by)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]reviewRow, len(list))
-	for i, r := range list {
+	for i, review := range list {
 		rows[i] = reviewRow{
-			Review: r, Row: s.paymentRow(req, names, r.Payment), Short: req.lang.T(reviewTexts[r.Reason].short),
-			Decided: req.lang.T(resolutionTexts[r.Resolution]), By: actorText(req.lang, names, r.ResolvedBy),
+			Review:  review,
+			Row:     s.paymentRow(req, names, review.Payment),
+			Short:   req.lang.T(reviewTexts[review.Reason].short),
+			Decided: req.lang.T(resolutionTexts[review.Resolution]),
+			By:      actorText(req.lang, names, review.ResolvedBy),
 		}
 	}
 	return rows, nil
 }
 
 func (s *Server) reviews(req *request) error {
-	d := reviewsData{Resolved: req.URL.Query().Get("state") == "resolved"}
+	data := reviewsData{Resolved: req.URL.Query().Get("state") == "resolved"}
 	in := req.query()
-	p := in.Page()
+	paging := in.Page()
 	if in.Err() != nil {
 		return fault.NotFound("page")
 	}
-	list, total, err := s.Payments.Reviews(req.Context(), req.Actor, payment.ReviewFilter{Open: !d.Resolved, Resolved: d.Resolved}, p)
+	list, total, err := s.Payments.Reviews(
+		req.Context(),
+		req.Actor,
+		payment.ReviewFilter{Open: !data.Resolved, Resolved: data.Resolved},
+		paging,
+	)
 	if err != nil {
 		return err
 	}
-	if d.List, err = s.reviewRows(req, list); err != nil {
+	if data.List, err = s.reviewRows(req, list); err != nil {
 		return err
 	}
-	d.Pager = page.NewPager(req.URL, p, total)
-	if d.Tabs, err = s.paymentTabs(req, "reviews"); err != nil {
+	data.Pager = page.NewPager(req.URL, paging, total)
+	if data.Tabs, err = s.paymentTabs(req, "reviews"); err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "reviews", Title: "Payments for review", Data: d})
+	return s.show(req, page.View{Name: "reviews", Title: "Payments for review", Data: data})
 }
 
 type reviewData struct {
@@ -170,31 +187,47 @@ type reviewData struct {
 	Less    []page.Option // what less money than is to pay may mean; empty: it is enough
 }
 
-func (s *Server) review(req *request) error { return s.reviewPage(req, page.NewForm(), nil) }
+func (s *Server) review(req *request) error {
+	return s.reviewPage(req, page.NewForm(), nil)
+}
 
 func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error {
-	r, err := s.Payments.Review(req.Context(), req.Actor, req.id)
+	review, err := s.Payments.Review(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	rows, err := s.reviewRows(req, []payment.Review{r})
+	rows, err := s.reviewRows(req, []payment.Review{review})
 	if err != nil {
 		return err
 	}
-	texts := reviewTexts[r.Reason]
-	d := reviewData{reviewRow: rows[0], Form: form, Why: texts.why, Advice: texts.advice, Renews: req.Actor.Company.Settings.RenewOnPayment}
-	i, err := s.Billing.Find(req.Context(), req.Actor, r.Payment.InvoiceID)
+	texts := reviewTexts[review.Reason]
+	data := reviewData{
+		reviewRow: rows[0],
+		Form:      form,
+		Why:       texts.why,
+		Advice:    texts.advice,
+		Renews:    req.Actor.Company.Settings.RenewOnPayment,
+	}
+	invoice, err := s.Billing.Find(req.Context(), req.Actor, review.Payment.InvoiceID)
 	switch {
 	case err == nil:
-		d.Invoice = &i
-		d.Rest = i.PayableOn(req.Actor.Company, req.Actor.Today(r.Payment.PaidAt)).Rest
-		if r.Payment.Amount < d.Rest {
-			d.Less = differences(req)
+		data.Invoice = &invoice
+		data.Rest = invoice.PayableOn(
+			req.Actor.Company,
+			req.Actor.Today(review.Payment.PaidAt),
+		).Rest
+		if review.Payment.Amount < data.Rest {
+			data.Less = differences(req)
 		}
 	case fault.KindOf(err) != fault.KindNotFound:
 		return err
 	}
-	return s.show(req, page.View{Name: "review", Title: "Payment for review", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "review",
+		Title:  "Payment for review",
+		Status: statusOf(refusal),
+		Data:   data,
+	})
 }
 
 // differences are what less money than is to pay may mean.
@@ -207,17 +240,24 @@ func differences(req *request) []page.Option {
 }
 
 func (s *Server) resolveReview(req *request) error {
-	r, err := s.Payments.Decide(req.Context(), req.Actor, payment.ReadDecision(req.form(), req.id))
+	review, err := s.Payments.Decide(
+		req.Context(),
+		req.Actor,
+		payment.ReadDecision(req.form(), req.id),
+	)
 	if refused(err) {
 		return s.reviewPage(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	if r.Resolution == payment.Applied && r.Payment.Status == billing.PaymentPartial {
-		return req.done("/payments/reviews", "The payment was applied as a part; the invoice is still open.")
+	if review.Resolution == payment.Applied && review.Payment.Status == billing.PaymentPartial {
+		return req.done(
+			"/payments/reviews",
+			"The payment was applied as a part; the invoice is still open.",
+		)
 	}
-	if r.Resolution == payment.Applied {
+	if review.Resolution == payment.Applied {
 		return req.done("/payments/reviews", "The payment was applied, and the invoice is paid.")
 	}
 	return req.done("/payments/reviews", "The payment was dismissed.")
@@ -231,18 +271,18 @@ type troubles struct {
 }
 
 // paymentTroubles finds what the people of the company should act on.
-func (s *Server) paymentTroubles(req *request) (t troubles, err error) {
+func (s *Server) paymentTroubles(req *request) (troubles troubles, err error) {
 	if !allows(req.User.Role, staff) || !req.Actor.May(payments) {
-		return t, nil
+		return troubles, nil
 	}
 	tabs, err := s.paymentTabs(req, "")
 	if err != nil {
-		return t, err
+		return troubles, err
 	}
-	t.Reviews = tabs.Open
-	u, found, err := s.gateway(req)
-	if found && u.Failing() {
-		t.Gateway, t.Title = &u, optionWord(req.lang, u.Provider.Title)
+	troubles.Reviews = tabs.Open
+	setup, found, err := s.gateway(req)
+	if found && setup.Failing() {
+		troubles.Gateway, troubles.Title = &setup, optionWord(req.lang, setup.Provider.Title)
 	}
-	return t, err
+	return troubles, err
 }

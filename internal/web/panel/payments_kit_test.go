@@ -46,34 +46,34 @@ func (b *testBank) payments(db *sqldb.DB, invoices *billing.Service, box *secret
 			Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return b, nil },
 		}},
 		Simulate: map[string]func(context.Context, string) error{"bank": func(_ context.Context, id string) error {
-			c := b.charges[id]
+			charge := b.charges[id]
 			amount := b.pays
 			if amount == 0 {
-				amount = c.order.Amount
+				amount = charge.order.Amount
 			}
-			c.payments = append(c.payments, payment.Received{ID: fmt.Sprintf("E2E%s%d", id[:8], len(c.payments)), Amount: amount, Currency: "BRL", At: db.Now()})
+			charge.payments = append(charge.payments, payment.Received{ID: fmt.Sprintf("E2E%s%d", id[:8], len(charge.payments)), Amount: amount, Currency: "BRL", At: db.Now()})
 			return nil
 		}},
 	})
 }
 
 // Create implements payment.Gateway.
-func (b *testBank) Create(_ context.Context, o payment.Order) (payment.Charge, error) {
+func (b *testBank) Create(_ context.Context, order payment.Order) (payment.Charge, error) {
 	if b.broken != nil {
 		return payment.Charge{}, b.broken
 	}
-	b.charges[o.Reference] = &testCharge{payment.Charge{ID: o.Reference, PixCode: "pix<code>" + o.Reference, ExpiresAt: o.ExpiresAt}, o, nil}
-	return b.charges[o.Reference].Charge, nil
+	b.charges[order.Reference] = &testCharge{payment.Charge{ID: order.Reference, PixCode: "pix<code>" + order.Reference, ExpiresAt: order.ExpiresAt}, order, nil}
+	return b.charges[order.Reference].Charge, nil
 }
 
 // Fetch implements payment.Gateway.
 func (b *testBank) Fetch(_ context.Context, ref payment.Ref) (payment.Report, error) {
-	c := b.charges[ref.Reference]
+	charge := b.charges[ref.Reference]
 	state := payment.StatePending
-	if len(c.payments) > 0 {
+	if len(charge.payments) > 0 {
 		state = payment.StatePaid
 	}
-	return payment.Report{Charge: c.Charge, Reference: ref.Reference, State: state, Payments: c.payments}, b.broken
+	return payment.Report{Charge: charge.Charge, Reference: ref.Reference, State: state, Payments: charge.payments}, b.broken
 }
 
 // Cancel implements payment.Gateway.
@@ -128,16 +128,16 @@ func (p *person) pay(invoiceID int64, amount money.Cents) {
 func (p *person) fillPayments(planID int64) int64 {
 	p.t.Helper()
 	p.useBank()
-	c, err := p.Customers.Create(p.t.Context(), p.actor, customer.ReadNew(values("name", "Zé <b>Ido</b>", "plan_id", fmt.Sprint(planID), "data_de_vencimento", "2026-01-31")))
+	record, err := p.Customers.Create(p.t.Context(), p.actor, customer.ReadNew(values("name", "Zé <b>Ido</b>", "plan_id", fmt.Sprint(planID), "data_de_vencimento", "2026-01-31")))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	i, _, err := p.Billing.Owed(p.t.Context(), p.actor, c.ID)
+	invoice, _, err := p.Billing.Owed(p.t.Context(), p.actor, record.ID)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.pay(i.ID, 3000)
-	if err := p.Customers.Delete(p.t.Context(), p.actor, c.ID); err != nil {
+	p.pay(invoice.ID, 3000)
+	if err := p.Customers.Delete(p.t.Context(), p.actor, record.ID); err != nil {
 		p.t.Fatal(err)
 	}
 	list, _, err := p.Payments.Received(p.t.Context(), p.actor, 0, 1)

@@ -30,260 +30,260 @@ func (p *person) debtor(name, phone string) billing.Invoice {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	c, err := p.Customers.Create(p.t.Context(), p.actor, customer.ReadNew(values("name", name, "whatsapp", phone, "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31")))
+	record, err := p.Customers.Create(p.t.Context(), p.actor, customer.ReadNew(values("name", name, "whatsapp", phone, "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31")))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	i, found, err := p.Billing.Owed(p.t.Context(), p.actor, c.ID)
+	invoice, found, err := p.Billing.Owed(p.t.Context(), p.actor, record.ID)
 	if err != nil || !found {
 		p.t.Fatalf("%v, %v", found, err)
 	}
-	return i
+	return invoice
 }
 
 func TestGatewayIsSetUpInThePanel(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.get("/payments").want(t, http.StatusOK, "Receba dos clientes por PIX", `href="/payments/gateway"`)
-		p.get("/payments/gateway").want(t, http.StatusOK, "Escolha como os clientes pagam", "Banco &amp; Cia", "Chave PIX própria")
-		p.get("/payments/gateways/paypal").want(t, http.StatusNotFound)
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.get("/payments").want(t, http.StatusOK, "Receba dos clientes por PIX", `href="/payments/gateway"`)
+		person.get("/payments/gateway").want(t, http.StatusOK, "Escolha como os clientes pagam", "Banco &amp; Cia", "Chave PIX própria")
+		person.get("/payments/gateways/paypal").want(t, http.StatusNotFound)
 
 		form := "/payments/gateways/bank"
-		p.post(form, "token", "", "environment", "moon").want(t, http.StatusUnprocessableEntity, "deve ser um destes")
-		p.post(form, "token", " ", "webhook_secret", "hidden-from-all").want(t, http.StatusUnprocessableEntity, "é exigido por Banco &amp; Cia", "digite-os mais uma vez").
+		person.post(form, "token", "", "environment", "moon").want(t, http.StatusUnprocessableEntity, "deve ser um destes")
+		person.post(form, "token", " ", "webhook_secret", "hidden-from-all").want(t, http.StatusUnprocessableEntity, "é exigido por Banco &amp; Cia", "digite-os mais uma vez").
 			lacks(t, "hidden-from-all")
-		o.bank.broken = &payment.Refusal{Reason: "wrong token"}
-		p.follow(form, "token", "s3cret-token-of-the-company", "webhook_secret", "another-secret-of-it", "certificate", "-----BEGIN\nsealed text", "environment", "sandbox").
+		office.bank.broken = &payment.Refusal{Reason: "wrong token"}
+		person.follow(form, "token", "s3cret-token-of-the-company", "webhook_secret", "another-secret-of-it", "certificate", "-----BEGIN\nsealed text", "environment", "sandbox").
 			want(t, http.StatusOK, "Banco &amp; Cia recusou: wrong token", "Com problema", "…pany", "Sandbox do provedor").
 			lacks(t, "s3cret-token", "another-secret", "sealed text")
-		o.bank.broken = nil
-		p.follow("/payments/gateway/check").want(t, http.StatusOK, "as credenciais funcionam", "Em uso").lacks(t, "wrong token")
+		office.bank.broken = nil
+		person.follow("/payments/gateway/check").want(t, http.StatusOK, "as credenciais funcionam", "Em uso").lacks(t, "wrong token")
 
-		p.get(form).want(t, http.StatusOK, "Definido (…pany). Deixe vazio para manter.", `type="password"`, "Salvar e verificar").lacks(t, "s3cret-token", "sealed text")
-		p.follow(form, "token", "", "webhook_secret", "", "certificate", "", "environment", "").want(t, http.StatusOK, "está em uso", "…pany", "Assinatura secreta").
+		person.get(form).want(t, http.StatusOK, "Definido (…pany). Deixe vazio para manter.", `type="password"`, "Salvar e verificar").lacks(t, "s3cret-token", "sealed text")
+		person.follow(form, "token", "", "webhook_secret", "", "certificate", "", "environment", "").want(t, http.StatusOK, "está em uso", "…pany", "Assinatura secreta").
 			lacks(t, "Sandbox do provedor")
-		p.follow(form, "token", "", "webhook_secret", "", "forget_webhook_secret", "true").want(t, http.StatusOK, "…pany").lacks(t, "Assinatura secreta")
-		p.get("/settings/audit").want(t, http.StatusOK, "Gateway configurado").lacks(t, "s3cret-token")
+		person.follow(form, "token", "", "webhook_secret", "", "forget_webhook_secret", "true").want(t, http.StatusOK, "…pany").lacks(t, "Assinatura secreta")
+		person.get("/settings/audit").want(t, http.StatusOK, "Gateway configurado").lacks(t, "s3cret-token")
 	})
 }
 
 func TestGatewayIsLeftWithAWarning(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.follow("/payments/gateway/clear").want(t, http.StatusOK, "nenhum gateway de pagamento está configurado")
-		p.useBank()
-		p.get("/payments/gateways/pixkey").want(t, http.StatusOK, "Você está deixando Banco &amp; Cia", "Nenhuma cobrança espera pagamento lá")
-		if _, err := p.Payments.Charge(t.Context(), p.actor, p.debtor("Bia", "").ID, ""); err != nil {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.follow("/payments/gateway/clear").want(t, http.StatusOK, "nenhum gateway de pagamento está configurado")
+		person.useBank()
+		person.get("/payments/gateways/pixkey").want(t, http.StatusOK, "Você está deixando Banco &amp; Cia", "Nenhuma cobrança espera pagamento lá")
+		if _, err := person.Payments.Charge(t.Context(), person.actor, person.debtor("Bia", "").ID, ""); err != nil {
 			t.Fatal(err)
 		}
-		p.get("/payments/gateway").want(t, http.StatusOK, "1 cobranças podem ser pagas neste momento: R$\u00a035,00")
-		p.get("/payments/gateways/bank").want(t, http.StatusOK, "Elas são consultadas com estas credenciais")
-		p.get("/payments/gateways/pixkey").want(t, http.StatusOK, "1 cobranças (R$\u00a035,00) ainda podem ser pagas")
-		p.get("/payments/gateway/clear").want(t, http.StatusOK, "Deixar de usar Banco &amp; Cia?", "1 cobranças (R$ 35,00) ainda podem ser pagas", `id="ask"`)
+		person.get("/payments/gateway").want(t, http.StatusOK, "1 cobranças podem ser pagas neste momento: R$\u00a035,00")
+		person.get("/payments/gateways/bank").want(t, http.StatusOK, "Elas são consultadas com estas credenciais")
+		person.get("/payments/gateways/pixkey").want(t, http.StatusOK, "1 cobranças (R$\u00a035,00) ainda podem ser pagas")
+		person.get("/payments/gateway/clear").want(t, http.StatusOK, "Deixar de usar Banco &amp; Cia?", "1 cobranças (R$ 35,00) ainda podem ser pagas", `id="ask"`)
 
-		p.post("/payments/gateways/pixkey", "key", "12345678909x", "name", "Ana & Filhas", "city", "").
+		person.post("/payments/gateways/pixkey", "key", "12345678909x", "name", "Ana & Filhas", "city", "").
 			want(t, http.StatusUnprocessableEntity, "é exigido por", `value="Ana &amp; Filhas"`)
-		p.post("/payments/gateways/pixkey", "key", "52998224725", "name", "Ana", "city", "Recife").
+		person.post("/payments/gateways/pixkey", "key", "52998224725", "name", "Ana", "city", "Recife").
 			want(t, http.StatusUnprocessableEntity, "pode ser um CPF ou um telefone", `value="52998224725"`)
-		p.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife").
+		person.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife").
 			want(t, http.StatusOK, "Chave PIX própria está em uso.", "confirma cada pagamento aqui")
-		p.follow("/payments/gateway/clear").want(t, http.StatusOK, "A empresa está sem gateway", "Escolha como os clientes pagam")
+		person.follow("/payments/gateway/clear").want(t, http.StatusOK, "A empresa está sem gateway", "Escolha como os clientes pagam")
 	})
 }
 
 func TestFailingGatewayIsTold(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.useBank()
-		o.bank.broken = errors.New("wires were cut")
-		p.follow("/payments/gateway/check").want(t, http.StatusOK, "Banco &amp; Cia não está funcionando no momento", "Falhas seguidas: 1").lacks(t, "wires were cut")
-		p.get("/").want(t, http.StatusOK).lacks(t, "está falhando")
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.useBank()
+		office.bank.broken = errors.New("wires were cut")
+		person.follow("/payments/gateway/check").want(t, http.StatusOK, "Banco &amp; Cia não está funcionando no momento", "Falhas seguidas: 1").lacks(t, "wires were cut")
+		person.get("/").want(t, http.StatusOK).lacks(t, "está falhando")
 		for range 4 {
-			p.post("/payments/gateway/check")
+			person.post("/payments/gateway/check")
 		}
-		p.get("/payments/gateway").want(t, http.StatusOK, "Em pausa", "Falhou 5 vezes seguidas e fica em pausa até 09:00:10")
-		p.get("/").want(t, http.StatusOK, "Banco &amp; Cia está falhando", "não está funcionando no momento", `href="/payments/gateway"`)
-		p.colleague(account.RoleStaff).get("/").want(t, http.StatusOK, "está falhando").lacks(t, `href="/payments/gateway"`)
-		p.colleague(account.RoleReadOnly).get("/").want(t, http.StatusOK).lacks(t, "está falhando")
-		i := p.debtor("Bia", "")
-		p.follow(fmt.Sprintf("/invoices/%d/pix", i.ID)).want(t, http.StatusOK, "não está funcionando no momento", "Gerar código PIX")
+		person.get("/payments/gateway").want(t, http.StatusOK, "Em pausa", "Falhou 5 vezes seguidas e fica em pausa até 09:00:10")
+		person.get("/").want(t, http.StatusOK, "Banco &amp; Cia está falhando", "não está funcionando no momento", `href="/payments/gateway"`)
+		person.colleague(account.RoleStaff).get("/").want(t, http.StatusOK, "está falhando").lacks(t, `href="/payments/gateway"`)
+		person.colleague(account.RoleReadOnly).get("/").want(t, http.StatusOK).lacks(t, "está falhando")
+		invoice := person.debtor("Bia", "")
+		person.follow(fmt.Sprintf("/invoices/%d/pix", invoice.ID)).want(t, http.StatusOK, "não está funcionando no momento", "Gerar código PIX")
 	})
 }
 
 var waLink = regexp.MustCompile(`href="(https://wa\.me/[^"]+)"`)
 
 func TestInvoiceIsChargedAndPaid(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		i := p.debtor("Bia <Lima>", "(11) 98765-4321")
-		path, owes := fmt.Sprintf("/invoices/%d", i.ID), fmt.Sprintf("/customers/%d", i.Customer.ID)
-		p.get(owes+"/charge").want(t, http.StatusOK, "Ainda não há gateway de pagamento", "Escolher um gateway")
-		p.colleague(account.RoleStaff).get(owes+"/charge").want(t, http.StatusOK, "Um dono da empresa pode escolher").lacks(t, `href="/payments/gateway"`)
-		p.useBank()
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		invoice := person.debtor("Bia <Lima>", "(11) 98765-4321")
+		path, owes := fmt.Sprintf("/invoices/%d", invoice.ID), fmt.Sprintf("/customers/%d", invoice.Customer.ID)
+		person.get(owes+"/charge").want(t, http.StatusOK, "Ainda não há gateway de pagamento", "Escolher um gateway")
+		person.colleague(account.RoleStaff).get(owes+"/charge").want(t, http.StatusOK, "Um dono da empresa pode escolher").lacks(t, `href="/payments/gateway"`)
+		person.useBank()
 
 		for _, list := range []string{"/", "/customers", owes} {
-			p.get(list).want(t, http.StatusOK, `data-ask href="`+owes+`/charge"`)
+			person.get(list).want(t, http.StatusOK, `data-ask href="`+owes+`/charge"`)
 		}
-		p.get("/invoices").want(t, http.StatusOK, `data-ask href="`+path+`/charge"`)
-		asked := p.get(owes+"/charge").want(t, http.StatusOK, `id="ask"`, "Cobrar Bia &lt;Lima&gt;", "https://carteira.example/pay/", `rel="noopener noreferrer"`)
+		person.get("/invoices").want(t, http.StatusOK, `data-ask href="`+path+`/charge"`)
+		asked := person.get(owes+"/charge").want(t, http.StatusOK, `id="ask"`, "Cobrar Bia &lt;Lima&gt;", "https://carteira.example/pay/", `rel="noopener noreferrer"`)
 		found := waLink.FindStringSubmatch(asked.body)
 		if found == nil || !strings.HasPrefix(found[1], "https://wa.me/5511987654321?text=Ol%C3%A1%2C%20Bia%21%20Sua%20fatura%20de%20R%24%2035%2C00%20vence%20em%2031%2F01%2F2026") ||
 			!strings.Contains(found[1], "%3A%20https%3A%2F%2Fcarteira.example%2Fpay%2F") || strings.Contains(found[1], "+") {
 			t.Errorf("WhatsApp is %q", found)
 		}
-		p.get(path).want(t, http.StatusOK, "Gerar código PIX").lacks(t, `id="pix-code"`)
-		made := p.follow(path+"/pix").want(t, http.StatusOK, `<svg class="qr"`, "pix&lt;code&gt;", "Válido até 01/02/2026 09:00", "Pode ser paga", "Banco &amp; Cia")
+		person.get(path).want(t, http.StatusOK, "Gerar código PIX").lacks(t, `id="pix-code"`)
+		made := person.follow(path+"/pix").want(t, http.StatusOK, `<svg class="qr"`, "pix&lt;code&gt;", "Válido até 01/02/2026 09:00", "Pode ser paga", "Banco &amp; Cia")
 		made.lacks(t, "Gerar código PIX", "Confirmar o PIX")
-		if again := p.follow(path + "/pix"); strings.Count(again.body, "Pode ser paga") != 1 {
+		if again := person.follow(path + "/pix"); strings.Count(again.body, "Pode ser paga") != 1 {
 			t.Error("a second charge was made")
 		}
 
-		p.pay(i.ID, 0)
-		p.get(path).want(t, http.StatusOK, "Pago", "Banco &amp; Cia", "Paga pelo cliente", "Pagou a fatura", "E2E").lacks(t, `id="pay-link"`, `id="pix-code"`)
-		p.get("/payments").want(t, http.StatusOK, "Bia &lt;Lima&gt;", "Pagou a fatura", "31/01/2026 09:00")
-		if a := p.get(path + "/charge"); a.status != http.StatusSeeOther || a.location != path {
-			t.Errorf("what is paid leads to %d %q", a.status, a.location)
+		person.pay(invoice.ID, 0)
+		person.get(path).want(t, http.StatusOK, "Pago", "Banco &amp; Cia", "Paga pelo cliente", "Pagou a fatura", "E2E").lacks(t, `id="pay-link"`, `id="pix-code"`)
+		person.get("/payments").want(t, http.StatusOK, "Bia &lt;Lima&gt;", "Pagou a fatura", "31/01/2026 09:00")
+		if answer := person.get(path + "/charge"); answer.status != http.StatusSeeOther || answer.location != path {
+			t.Errorf("what is paid leads to %d %q", answer.status, answer.location)
 		}
-		p.follow(path+"/pix").want(t, http.StatusOK, "está como Pago; só uma fatura Em aberto pode ser paga")
-		for next, found, err := o.Billing.Owed(t.Context(), p.actor, i.Customer.ID); found || err != nil; next, found, err = o.Billing.Owed(t.Context(), p.actor, i.Customer.ID) {
+		person.follow(path+"/pix").want(t, http.StatusOK, "está como Pago; só uma fatura Em aberto pode ser paga")
+		for next, found, err := office.Billing.Owed(t.Context(), person.actor, invoice.Customer.ID); found || err != nil; next, found, err = office.Billing.Owed(t.Context(), person.actor, invoice.Customer.ID) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.post(fmt.Sprintf("/invoices/%d/status", next.ID), "status", "Cancelado")
+			person.post(fmt.Sprintf("/invoices/%d/status", next.ID), "status", "Cancelado")
 		}
-		p.get(owes+"/charge").want(t, http.StatusOK, "não deve nada", `id="ask"`, owes+"/invoice")
+		person.get(owes+"/charge").want(t, http.StatusOK, "não deve nada", `id="ask"`, owes+"/invoice")
 	})
 }
 
 func TestMessageOfAnOverdueInvoice(t *testing.T) {
-	i := billing.Invoice{Amount: 9000} // and the late fee
-	c := customer.Customer{Name: "Ana Lima"}
+	invoice := billing.Invoice{Amount: 9000} // and the late fee
+	record := customer.Customer{Name: "Ana Lima"}
 	link := payment.Link{URL: "https://x/pay/y", Amount: 9990}
-	if got := message(i, c, link, true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
+	if got := message(invoice, record, link, true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
 		t.Error(got)
 	}
 }
 
 func TestPagesShowWhatIsToPayAndWhy(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.useBank()
-		i := p.debtor("Bia", "(11) 98765-4321") // 35.00, due today
-		path := fmt.Sprintf("/invoices/%d", i.ID)
-		p.get(path).want(t, http.StatusOK).lacks(t, "A pagar hoje", "Multa", "Desconto")
-		p.follow("/settings", "late_fee_percent", "2", "late_interest_percent", "1", "discount_percent", "5")
-		p.get(path).want(t, http.StatusOK, "A pagar hoje", "−R$\u00a01,75", "R$\u00a033,25")
-		for _, list := range []string{"/invoices", fmt.Sprintf("/customers/%d", i.Customer.ID)} {
-			p.get(list).want(t, http.StatusOK, "R$\u00a035,00", "R$\u00a033,25 a pagar hoje")
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.useBank()
+		invoice := person.debtor("Bia", "(11) 98765-4321") // 35.00, due today
+		path := fmt.Sprintf("/invoices/%d", invoice.ID)
+		person.get(path).want(t, http.StatusOK).lacks(t, "A pagar hoje", "Multa", "Desconto")
+		person.follow("/settings", "late_fee_percent", "2", "late_interest_percent", "1", "discount_percent", "5")
+		person.get(path).want(t, http.StatusOK, "A pagar hoje", "−R$\u00a01,75", "R$\u00a033,25")
+		for _, list := range []string{"/invoices", fmt.Sprintf("/customers/%d", invoice.Customer.ID)} {
+			person.get(list).want(t, http.StatusOK, "R$\u00a035,00", "R$\u00a033,25 a pagar hoje")
 		}
-		asked := p.get(path+"/charge").want(t, http.StatusOK, "<strong>R$\u00a033,25</strong>")
+		asked := person.get(path+"/charge").want(t, http.StatusOK, "<strong>R$\u00a033,25</strong>")
 		if found := waLink.FindStringSubmatch(asked.body); found == nil || !strings.Contains(found[1], "fatura%20de%20R%24%2033%2C25") {
 			t.Errorf("WhatsApp is %q", found)
 		}
-		p.post(path+"/status", "status", "Pago", "amount", "20,00", "difference", "partial")
-		p.get(path).want(t, http.StatusOK, "Já pago", "R$\u00a013,25", "Parte da fatura")
-		p.post(path+"/status", "status", "Pago")
-		p.get(path).want(t, http.StatusOK, "−R$\u00a01,75", "R$\u00a033,25").lacks(t, "A pagar hoje")
+		person.post(path+"/status", "status", "Pago", "amount", "20,00", "difference", "partial")
+		person.get(path).want(t, http.StatusOK, "Já pago", "R$\u00a013,25", "Parte da fatura")
+		person.post(path+"/status", "status", "Pago")
+		person.get(path).want(t, http.StatusOK, "−R$\u00a01,75", "R$\u00a033,25").lacks(t, "A pagar hoje")
 	})
 }
 
 func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife")
-		i := p.debtor("Bia", "")
-		path := fmt.Sprintf("/invoices/%d", i.ID)
-		p.get(path).want(t, http.StatusOK, "não tem número de WhatsApp").lacks(t, "Confirmar o PIX")
-		p.follow(path+"/pix").want(t, http.StatusOK, "Confirmar o PIX", "br.gov.bcb.pix", "ana@example.com")
-		p.post(path+"/confirm", "amount", "34,99", "payment_id", "E99").want(t, http.StatusUnprocessableEntity, "34,99 é menos que os 35,00 a pagar", `value="34,99"`, `value="E99"`)
-		p.post(path+"/confirm", "amount", "").want(t, http.StatusUnprocessableEntity, "aria-invalid")
-		p.follow(path+"/confirm", "amount", "35,00", "payment_id", "E99").
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife")
+		invoice := person.debtor("Bia", "")
+		path := fmt.Sprintf("/invoices/%d", invoice.ID)
+		person.get(path).want(t, http.StatusOK, "não tem número de WhatsApp").lacks(t, "Confirmar o PIX")
+		person.follow(path+"/pix").want(t, http.StatusOK, "Confirmar o PIX", "br.gov.bcb.pix", "ana@example.com")
+		person.post(path+"/confirm", "amount", "34,99", "payment_id", "E99").want(t, http.StatusUnprocessableEntity, "34,99 é menos que os 35,00 a pagar", `value="34,99"`, `value="E99"`)
+		person.post(path+"/confirm", "amount", "").want(t, http.StatusUnprocessableEntity, "aria-invalid")
+		person.follow(path+"/confirm", "amount", "35,00", "payment_id", "E99").
 			want(t, http.StatusOK, "O pagamento foi confirmado, e o cliente, renovado.", "confirmado por Ana", "E99", "Chave PIX própria")
-		p.get("/settings/audit").want(t, http.StatusOK, "Pagamento confirmado")
+		person.get("/settings/audit").want(t, http.StatusOK, "Pagamento confirmado")
 	})
 }
 
 func TestPersonDecidesInThePanel(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.get("/payments/reviews").want(t, http.StatusOK, "Nada para decidir")
-		p.get("/payments/reviews?state=resolved").want(t, http.StatusOK, "Nada foi decidido ainda")
-		p.useBank()
-		first, second := p.debtor("Bia", ""), p.debtor("Caio", "")
-		p.pay(first.ID, 3000)
-		p.get("/").want(t, http.StatusOK, "Um pagamento precisa da sua decisão", `href="/payments/reviews"`)
-		p.pay(second.ID, 4000)
-		p.get("/").want(t, http.StatusOK, "2 pagamentos precisam da sua decisão")
-		p.colleague(account.RoleReadOnly).get("/").want(t, http.StatusOK).lacks(t, "precisam da sua decisão")
-		p.get("/payments/reviews").want(t, http.StatusOK, "Bia", "Caio", "Valor diferente", "R$\u00a030,00")
-		p.get("/payments").want(t, http.StatusOK, "Para revisar")
-		list, _, err := o.Payments.Received(t.Context(), p.actor, 0, 10)
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.get("/payments/reviews").want(t, http.StatusOK, "Nada para decidir")
+		person.get("/payments/reviews?state=resolved").want(t, http.StatusOK, "Nada foi decidido ainda")
+		person.useBank()
+		first, second := person.debtor("Bia", ""), person.debtor("Caio", "")
+		person.pay(first.ID, 3000)
+		person.get("/").want(t, http.StatusOK, "Um pagamento precisa da sua decisão", `href="/payments/reviews"`)
+		person.pay(second.ID, 4000)
+		person.get("/").want(t, http.StatusOK, "2 pagamentos precisam da sua decisão")
+		person.colleague(account.RoleReadOnly).get("/").want(t, http.StatusOK).lacks(t, "precisam da sua decisão")
+		person.get("/payments/reviews").want(t, http.StatusOK, "Bia", "Caio", "Valor diferente", "R$\u00a030,00")
+		person.get("/payments").want(t, http.StatusOK, "Para revisar")
+		list, _, err := office.Payments.Received(t.Context(), person.actor, 0, 10)
 		if err != nil || len(list) != 2 {
 			t.Fatal(list, err)
 		}
 		caio, bia := fmt.Sprintf("/payments/reviews/%d", list[0].ReviewID), fmt.Sprintf("/payments/reviews/%d", list[1].ReviewID)
-		p.get(bia).want(t, http.StatusOK, "O que chegou não é o valor da fatura.", "R$\u00a030,00", "R$\u00a035,00", "Aplicar à fatura", "Dispensar")
-		p.colleague(account.RoleStaff).get(bia).want(t, http.StatusOK, "Aplicar à fatura")
-		p.post(bia, "note", "keep <this>").want(t, http.StatusUnprocessableEntity, "keep &lt;this&gt;", "é obrigatório")
-		p.post(fmt.Sprintf("/invoices/%d/status", second.ID), "status", "Cancelado")
-		p.post(caio, "resolution", "applied", "note", "keep <this>").want(t, http.StatusUnprocessableEntity, "a fatura está como Cancelado", "keep &lt;this&gt;")
-		p.follow(caio, "resolution", "dismissed", "note", "devolvido").want(t, http.StatusOK, "O pagamento foi dispensado.").lacks(t, "Caio")
-		p.post(bia, "resolution", "applied").want(t, http.StatusUnprocessableEntity, "é menos que os")
-		p.follow(bia, "resolution", "applied", "difference", "discount").want(t, http.StatusOK, "a fatura está paga", "Nada para decidir")
-		p.get("/payments/reviews?state=resolved").want(t, http.StatusOK, "Aplicado à fatura", "Dispensado", "Ana · 31/01/2026 09:00")
-		p.get(caio).want(t, http.StatusOK, "devolvido", "Dispensado").lacks(t, "Aplicar à fatura")
-		p.post(caio, "resolution", "applied").want(t, http.StatusUnprocessableEntity, "este pagamento já foi")
-		p.get(fmt.Sprintf("/invoices/%d", first.ID)).want(t, http.StatusOK, "Pago", "Pagou a fatura")
-		p.get("/").want(t, http.StatusOK).lacks(t, "precisa da sua decisão")
-		p.get("/payments").want(t, http.StatusOK, "Não usado")
+		person.get(bia).want(t, http.StatusOK, "O que chegou não é o valor da fatura.", "R$\u00a030,00", "R$\u00a035,00", "Aplicar à fatura", "Dispensar")
+		person.colleague(account.RoleStaff).get(bia).want(t, http.StatusOK, "Aplicar à fatura")
+		person.post(bia, "note", "keep <this>").want(t, http.StatusUnprocessableEntity, "keep &lt;this&gt;", "é obrigatório")
+		person.post(fmt.Sprintf("/invoices/%d/status", second.ID), "status", "Cancelado")
+		person.post(caio, "resolution", "applied", "note", "keep <this>").want(t, http.StatusUnprocessableEntity, "a fatura está como Cancelado", "keep &lt;this&gt;")
+		person.follow(caio, "resolution", "dismissed", "note", "devolvido").want(t, http.StatusOK, "O pagamento foi dispensado.").lacks(t, "Caio")
+		person.post(bia, "resolution", "applied").want(t, http.StatusUnprocessableEntity, "é menos que os")
+		person.follow(bia, "resolution", "applied", "difference", "discount").want(t, http.StatusOK, "a fatura está paga", "Nada para decidir")
+		person.get("/payments/reviews?state=resolved").want(t, http.StatusOK, "Aplicado à fatura", "Dispensado", "Ana · 31/01/2026 09:00")
+		person.get(caio).want(t, http.StatusOK, "devolvido", "Dispensado").lacks(t, "Aplicar à fatura")
+		person.post(caio, "resolution", "applied").want(t, http.StatusUnprocessableEntity, "este pagamento já foi")
+		person.get(fmt.Sprintf("/invoices/%d", first.ID)).want(t, http.StatusOK, "Pago", "Pagou a fatura")
+		person.get("/").want(t, http.StatusOK).lacks(t, "precisa da sua decisão")
+		person.get("/payments").want(t, http.StatusOK, "Não usado")
 	})
 }
 
 func TestReceivedPaymentsGoBack(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		p.useBank()
-		i := p.debtor("Bia", "")
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.useBank()
+		invoice := person.debtor("Bia", "")
 		for n := range receivedRows + 2 {
-			extra, err := o.Billing.CreateExtra(t.Context(), p.actor, i.Customer.ID, billing.ReadExtra(values("amount", fmt.Sprintf("%d.00", n+1), "due", "2026-01-31")))
+			extra, err := office.Billing.CreateExtra(t.Context(), person.actor, invoice.Customer.ID, billing.ReadExtra(values("amount", fmt.Sprintf("%d.00", n+1), "due", "2026-01-31")))
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.pay(extra.ID, money.Cents(0))
+			person.pay(extra.ID, money.Cents(0))
 		}
-		newest := p.get("/payments").want(t, http.StatusOK, "R$\u00a027,00", "R$\u00a03,00", "Mais antigos")
+		newest := person.get("/payments").want(t, http.StatusOK, "R$\u00a027,00", "R$\u00a03,00", "Mais antigos")
 		newest.lacks(t, "R$\u00a02,00", "Mais recentes")
 		older := regexp.MustCompile(`href="(/payments\?before=\d+)"`).FindStringSubmatch(newest.body)
-		p.get(older[1]).want(t, http.StatusOK, "R$\u00a02,00", "R$\u00a01,00", "Mais recentes").lacks(t, "R$\u00a03,00", "Mais antigos")
-		p.get("/payments?before=1").want(t, http.StatusOK, "Não há pagamentos mais antigos")
-		p.get("/payments?before=x").want(t, http.StatusNotFound)
+		person.get(older[1]).want(t, http.StatusOK, "R$\u00a02,00", "R$\u00a01,00", "Mais recentes").lacks(t, "R$\u00a03,00", "Mais antigos")
+		person.get("/payments?before=1").want(t, http.StatusOK, "Não há pagamentos mais antigos")
+		person.get("/payments?before=x").want(t, http.StatusNotFound)
 	})
 }
 
 func TestPaymentsNeedTheFunction(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		ids := p.fill()
-		o.exec(t, `UPDATE companies SET functions = ',api,' WHERE id = ?`, p.actor.Company.ID)
-		n := 0
-		for _, r := range o.table() {
-			if r.function != payments {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		office.exec(t, `UPDATE companies SET functions = ',api,' WHERE id = ?`, person.actor.Company.ID)
+		count := 0
+		for _, route := range office.table() {
+			if route.function != payments {
 				continue
 			}
-			n++
-			a := p.get(r.filled(ids))
-			if r.method == http.MethodPost {
-				a = p.post(r.filled(ids), forms[r.pattern()]...)
+			count++
+			answer := person.get(route.filled(ids))
+			if route.method == http.MethodPost {
+				answer = person.post(route.filled(ids), forms[route.pattern()]...)
 			}
-			if a.status != http.StatusForbidden {
-				t.Errorf("%s answered %d", r.pattern(), a.status)
+			if answer.status != http.StatusForbidden {
+				t.Errorf("%s answered %d", route.pattern(), answer.status)
 			}
 		}
-		if n != 14 {
-			t.Errorf("%d routes need payments", n)
+		if count != 14 {
+			t.Errorf("%d routes need payments", count)
 		}
 		for _, path := range []string{"/", "/customers", fmt.Sprintf("/customers/%d", ids["customers"]), "/invoices", fmt.Sprintf("/invoices/%d", ids["invoices"])} {
-			p.get(path).want(t, http.StatusOK).lacks(t, "/charge", "/pix", "precisa da sua decisão", "Link de pagamento")
+			person.get(path).want(t, http.StatusOK).lacks(t, "/charge", "/pix", "precisa da sua decisão", "Link de pagamento")
 		}
 	})
 }
@@ -291,11 +291,11 @@ func TestPaymentsNeedTheFunction(t *testing.T) {
 func TestTextsOfPaymentsHavePortuguese(t *testing.T) {
 	var texts []string
 	for _, reason := range payment.Reasons {
-		r, known := reviewTexts[reason]
+		text, known := reviewTexts[reason]
 		if !known {
 			t.Errorf("no text for %s", reason)
 		}
-		texts = append(texts, r.short, r.why, r.advice)
+		texts = append(texts, text.short, text.why, text.advice)
 	}
 	for _, text := range resolutionTexts {
 		texts = append(texts, text)
@@ -306,19 +306,19 @@ func TestTextsOfPaymentsHavePortuguese(t *testing.T) {
 	for _, text := range optionWords {
 		texts = append(texts, text)
 	}
-	for _, p := range []payment.Provider{
+	for _, provider := range []payment.Provider{
 		pixkey.Provider(), mercadopago.Provider(), mercadopago.CheckoutProvider(), asaas.Provider(), efi.Provider(), woovi.Provider(), (&sandbox.Sandbox{}).Provider(),
 	} {
-		about, known := providerTexts[p.Name]
+		about, known := providerTexts[provider.Name]
 		if !known {
-			t.Errorf("no text for %s", p.Name)
+			t.Errorf("no text for %s", provider.Name)
 		}
 		texts = append(append(texts, about.About, about.Confirms, about.Callback), about.Needs...)
-		for _, o := range p.Options {
-			texts = append(texts, o.Help)
-			for _, choice := range o.Choices {
+		for _, option := range provider.Options {
+			texts = append(texts, option.Help)
+			for _, choice := range option.Choices {
 				if optionWords[choice] == "" {
-					t.Errorf("%s: no text for the choice %s", p.Name, choice)
+					t.Errorf("%s: no text for the choice %s", provider.Name, choice)
 				}
 			}
 		}

@@ -26,7 +26,8 @@ var reviewTexts = map[payment.Reason]reviewText{
 		"Look at it in your account at the gateway before you decide.",
 	},
 	payment.ReasonWrongReference: {
-		"Of another charge", "The gateway says that this money is for something else than the charge of this invoice.",
+		"Of another charge",
+		"The gateway says that this money is for something else than the charge of this invoice.",
 		"Look at it in your account at the gateway: it may not be this customer's.",
 	},
 	payment.ReasonCancelledInvoice: {
@@ -51,8 +52,9 @@ type stateText struct{ text, tone string }
 
 // attemptTexts are the states of charges.
 var attemptTexts = map[string]stateText{
-	"reserved": {"Being made", "warn"}, "pending": {"Can be paid", "note"}, "cancelling": {"Being cancelled", "warn"},
-	"paid": {"Paid by the customer", "good"}, "cancelled": {"Charge cancelled", ""},
+	"reserved": {"Being made", "warn"}, "pending": {"Can be paid", "note"},
+	"cancelling": {"Being cancelled", "warn"},
+	"paid":       {"Paid by the customer", "good"}, "cancelled": {"Charge cancelled", ""},
 	"expired": {"Charge expired", ""}, "refused": {"Refused by the gateway", "bad"},
 }
 
@@ -76,9 +78,11 @@ var providerTexts = map[string]providerText{
 		Needs:    []string{"A PIX key of your company", "Your name and city, as your bank has them"},
 	},
 	"mercadopago": {
-		About: "PIX through Mercado Pago.", Confirms: byItself,
+		About:    "PIX through Mercado Pago.",
+		Confirms: byItself,
 		Needs: []string{
-			"An account at Mercado Pago with a PIX key", "An application under Suas integrações, for its access token",
+			"An account at Mercado Pago with a PIX key",
+			"An application under Suas integrações, for its access token",
 			"The secret signature of that application's webhooks",
 		},
 		Callback: "Every charge tells it to Mercado Pago. Enter it too under Webhooks of your application, event " +
@@ -89,7 +93,8 @@ var providerTexts = map[string]providerText{
 			"and comes back.",
 		Confirms: byItself,
 		Needs: []string{
-			"An account at Mercado Pago", "An application under Suas integrações, for its access token",
+			"An account at Mercado Pago",
+			"An application under Suas integrações, for its access token",
 			"The secret signature of that application's webhooks",
 		},
 		Callback: "Every charge tells it to Mercado Pago. Enter it too under Webhooks of your application, event " +
@@ -103,7 +108,9 @@ var providerTexts = map[string]providerText{
 		},
 	},
 	"efi": {
-		About: "PIX through Efí, by the central bank's own interface.", Confirms: byItself, Callback: registered,
+		About:    "PIX through Efí, by the central bank's own interface.",
+		Confirms: byItself,
+		Callback: registered,
 		Needs: []string{
 			"An account at Efí with a PIX key", "An application with the scopes for PIX",
 			"The application's certificate, as text (PEM)",
@@ -124,22 +131,27 @@ var providerTexts = map[string]providerText{
 // the choices that these have.
 var optionWords = map[string]string{
 	"Chave PIX própria": "Own PIX key", "Simulador (sem dinheiro)": "Simulator (no money)",
-	"Chave PIX": "PIX key", "Tipo da chave": "Kind of key", "Nome de quem recebe": "Name of who receives", "Cidade": "City",
+	"Chave PIX": "PIX key", "Tipo da chave": "Kind of key",
+	"Nome de quem recebe": "Name of who receives", "Cidade": "City",
 	"Assinatura secreta": "Secret signature", "E-mail de quem paga": "E-mail of payers",
 	"Meios de pagamento": "Means of payment", "Fluxo": "Flow",
-	"Chave de API": "API key", "Token do webhook": "Webhook token", "E-mail para avisos": "E-mail for warnings",
+	"Chave de API": "API key", "Token do webhook": "Webhook token",
+	"E-mail para avisos": "E-mail for warnings",
 	"CPF ou CNPJ padrão": "CPF or CNPJ to fall back on",
-	"Certificado (PEM)":  "Certificate (PEM)", "Chave privada (PEM)": "Private key (PEM)", "Ambiente": "Environment",
+	"Certificado (PEM)":  "Certificate (PEM)", "Chave privada (PEM)": "Private key (PEM)",
+	"Ambiente":               "Environment",
 	"Autorização do webhook": "Webhook authorization",
 
-	"production": "Production: real money", "sandbox": "The provider's sandbox: for trials", "pix": "PIX", "all": "PIX, cards and boleto",
-	"redirect": "A page of the gateway", "cpf": "CPF", "cnpj": "CNPJ", "phone": "Phone", "email": "E-mail", "random": "Random key",
+	"production": "Production: real money", "sandbox": "The provider's sandbox: for trials",
+	"pix": "PIX", "all": "PIX, cards and boleto",
+	"redirect": "A page of the gateway", "cpf": "CPF", "cnpj": "CNPJ", "phone": "Phone",
+	"email": "E-mail", "random": "Random key",
 }
 
 // optionWord is such a text in the reader's language; a proper name stays.
-func optionWord(l page.Lang, text string) string {
+func optionWord(lang page.Lang, text string) string {
 	if english, ok := optionWords[text]; ok {
-		return l.T(english)
+		return lang.T(english)
 	}
 	return text
 }

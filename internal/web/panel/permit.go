@@ -38,20 +38,20 @@ const (
 // what is above its level, what its plan does not have, and every change when
 // its subscription has ended. What people do about themselves (sign out,
 // password, sessions, second factor) is never refused.
-func (op route) permit(a account.Actor, today civil.Date) (barrier, error) {
+func (op route) permit(actor account.Actor, today civil.Date) (barrier, error) {
 	if op.role == public || op.role == self {
 		return "", nil
 	}
-	if needs := lowest[op.function]; !a.Company.Level.AtLeast(needs) {
+	if needs := lowest[op.function]; !actor.Company.Level.AtLeast(needs) {
 		return byLevel, fault.Forbidden("level: these pages need the level " + string(needs) + " or higher")
 	}
-	if err := a.Allow(op.function); err != nil {
+	if err := actor.Allow(op.function); err != nil {
 		return byPlan, err
 	}
 	if op.method == http.MethodGet {
 		return "", nil
 	}
-	return byStanding, a.Writable(today)
+	return byStanding, actor.Writable(today)
 }
 
 type barData struct {
@@ -62,21 +62,31 @@ type barData struct {
 
 // bar shows in the frame of the panel why a page is not for the company, and
 // whom to talk to.
-func (s *Server) bar(req *request, op route, b barrier, why error) error {
+func (s *Server) bar(req *request, op route, barrier barrier, why error) error {
 	web.ExchangeOf(req.Context()).Err = why
-	d := barData{Barrier: b}
-	if i := slices.IndexFunc(account.FunctionCatalog, func(e account.FunctionEntry) bool { return e.Name == op.function }); i >= 0 {
-		d.Function = account.FunctionCatalog[i]
+	data := barData{Barrier: barrier}
+	i := slices.IndexFunc(account.FunctionCatalog, func(entry account.FunctionEntry) bool {
+		return entry.Name == op.function
+	})
+	if i >= 0 {
+		data.Function = account.FunctionCatalog[i]
 	}
 	var err error
-	if d.Parent, err = s.Accounts.Parent(req.Context(), req.Actor); err != nil {
+	if data.Parent, err = s.Accounts.Parent(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "barred", Title: barTitles[b], Status: web.Status(why), Data: d})
+	return s.show(req, page.View{
+		Name:   "barred",
+		Title:  barTitles[barrier],
+		Status: web.Status(why),
+		Data:   data,
+	})
 }
 
 var barTitles = map[barrier]string{
-	byLevel: "Your level does not include this", byPlan: "Your plan does not include this", byStanding: "Nothing can be changed at the moment",
+	byLevel:    "Your level does not include this",
+	byPlan:     "Your plan does not include this",
+	byStanding: "Nothing can be changed at the moment",
 }
 
 // noticeDays is how long before its end a subscription is spoken of.
@@ -95,7 +105,11 @@ type notice struct {
 // notice is nil while there is nothing to say.
 func (s *Server) notice(req *request) (*notice, error) {
 	sub := req.Actor.Company.Subscription
-	n := &notice{Standing: sub.Standing(req.today), Trial: sub.Kind == account.Trial, EndsOn: sub.ExpiresOn}
+	n := &notice{
+		Standing: sub.Standing(req.today),
+		Trial:    sub.Kind == account.Trial,
+		EndsOn:   sub.ExpiresOn,
+	}
 	live := n.Standing == account.StandingTrial || n.Standing == account.StandingActive
 	n.Above = live && sub.StoppedAbove(req.today)
 	if live && !n.Above {

@@ -13,26 +13,31 @@ func (s *Server) customerFile(req *request) error {
 	if err != nil {
 		return err
 	}
-	h := req.w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="cliente-%d.json"`, req.id))
-	h.Set("Content-Length", strconv.Itoa(len(content)))
-	h.Set("Cache-Control", "no-store")
+	header := req.w.Header()
+	header.Set("Content-Type", "application/json; charset=utf-8")
+	header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="cliente-%d.json"`, req.id))
+	header.Set("Content-Length", strconv.Itoa(len(content)))
+	header.Set("Cache-Control", "no-store")
 	_, _ = req.w.Write(content) // a reader who has gone away is not our failure
 	return nil
 }
 
 func (s *Server) askEraseCustomer(req *request) error {
-	c, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	customer, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Erase everything about %s?", Args: []any{c.Name}, Danger: true, Button: "Erase",
-		Back: customerPath(c.ID), Action: customerPath(c.ID) + "/erase",
+		Question: "Erase everything about %s?",
+		Args:     []any{customer.Name},
+		Danger:   true,
+		Button:   "Erase",
+		Back:     customerPath(customer.ID),
+		Action:   customerPath(customer.ID) + "/erase",
 		Effects: []string{
 			"The customer, invoices, messages, events and what the audit log says of them are gone for good.",
-			"The money that came stays in the books without a name, as the law wants it.", "This cannot be undone.",
+			"The money that came stays in the books without a name, as the law wants it.",
+			"This cannot be undone.",
 		},
 	})
 }

@@ -32,26 +32,38 @@ func (s *Server) profile(req *request) error {
 	return s.profilePage(req, profileData{Form: page.NewForm(), Off: page.NewForm()}, nil)
 }
 
-func (s *Server) profilePage(req *request, d profileData, refusal error) error {
+func (s *Server) profilePage(req *request, data profileData, refusal error) error {
 	list, err := s.Accounts.Sessions(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
 	for _, one := range list {
-		d.Sessions = append(d.Sessions, sessionRow{one, req.lang.Ago(one.SeenAt, s.DB.Now()), device(one.Agent), one.ID == req.Session.ID})
+		data.Sessions = append(
+			data.Sessions,
+			sessionRow{
+				one, req.lang.Ago(one.SeenAt, s.DB.Now()), device(one.Agent),
+				one.ID == req.Session.ID,
+			},
+		)
 	}
-	if d.Factor, d.Recovery, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor); err != nil {
+	data.Factor, data.Recovery, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor)
+	if err != nil {
 		return err
 	}
-	if d.Email == nil {
-		d.Email = page.NewForm("email", req.User.Email)
+	if data.Email == nil {
+		data.Email = page.NewForm("email", req.User.Email)
 	}
-	d.Mail = s.Accounts.SendsMail()
-	if d.Known, err = s.Accounts.AddressConfirmed(req.Context(), req.Actor); err != nil {
+	data.Mail = s.Accounts.SendsMail()
+	if data.Known, err = s.Accounts.AddressConfirmed(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	d.Role = word(req.lang, string(req.User.Role))
-	return s.show(req, page.View{Name: "profile", Title: "My account", Status: statusOf(refusal), Data: d})
+	data.Role = word(req.lang, string(req.User.Role))
+	return s.show(req, page.View{
+		Name:   "profile",
+		Title:  "My account",
+		Status: statusOf(refusal),
+		Data:   data,
+	})
 }
 
 // device makes of what a browser calls itself what a person would call it.
@@ -66,7 +78,15 @@ func device(agent string) string {
 		return ""
 	}
 	browser := first("Edg=Edge", "OPR=Opera", "Firefox", "Chrome", "CriOS=Chrome", "Safari", "curl")
-	system := first("Android", "iPhone", "iPad", "Windows", "Macintosh=macOS", "CrOS=ChromeOS", "Linux")
+	system := first(
+		"Android",
+		"iPhone",
+		"iPad",
+		"Windows",
+		"Macintosh=macOS",
+		"CrOS=ChromeOS",
+		"Linux",
+	)
 	if browser == "" || system == "" {
 		return cmp.Or(browser, system, agent)
 	}
@@ -74,9 +94,17 @@ func device(agent string) string {
 }
 
 func (s *Server) changePassword(req *request) error {
-	err := s.Accounts.ChangePassword(req.Context(), req.Visit, account.ReadPasswordChange(req.form()))
+	err := s.Accounts.ChangePassword(
+		req.Context(),
+		req.Visit,
+		account.ReadPasswordChange(req.form()),
+	)
 	if refused(err) {
-		return s.profilePage(req, profileData{Form: page.Sent(req.Request, err), Off: page.NewForm()}, err)
+		return s.profilePage(
+			req,
+			profileData{Form: page.Sent(req.Request, err), Off: page.NewForm()},
+			err,
+		)
 	}
 	if err != nil {
 		return err
@@ -98,24 +126,33 @@ type factorData struct {
 	Codes  []string // recovery codes, this once
 }
 
-func (s *Server) secondFactor(req *request) error { return s.factorPage(req, page.NewForm(), nil) }
+func (s *Server) secondFactor(req *request) error {
+	return s.factorPage(req, page.NewForm(), nil)
+}
 
 func (s *Server) factorPage(req *request, form *page.Form, refusal error) error {
-	f, err := s.Accounts.BeginSecondFactor(req.Context(), req.Actor)
+	factor, err := s.Accounts.BeginSecondFactor(req.Context(), req.Actor)
 	if err != nil {
 		return req.complain("/profile", err)
 	}
-	qr, err := page.QR(f.URL)
+	qr, err := page.QR(factor.URL)
 	if err != nil {
 		return err
 	}
 	return s.show(req, page.View{
-		Name: "second_factor", Title: "Second factor", Status: statusOf(refusal), Data: factorData{Form: form, Factor: f, QR: qr},
+		Name:   "second_factor",
+		Title:  "Second factor",
+		Status: statusOf(refusal),
+		Data:   factorData{Form: form, Factor: factor, QR: qr},
 	})
 }
 
 func (s *Server) confirmSecondFactor(req *request) error {
-	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Visit, account.ReadCode(req.form()))
+	codes, err := s.Accounts.ConfirmSecondFactor(
+		req.Context(),
+		req.Visit,
+		account.ReadCode(req.form()),
+	)
 	if refused(err) {
 		return s.factorPage(req, page.Sent(req.Request, err), err)
 	}
@@ -126,9 +163,17 @@ func (s *Server) confirmSecondFactor(req *request) error {
 }
 
 func (s *Server) dropSecondFactor(req *request) error {
-	err := s.Accounts.DropSecondFactor(req.Context(), req.Actor, account.ReadPasswordProof(req.form()))
+	err := s.Accounts.DropSecondFactor(
+		req.Context(),
+		req.Actor,
+		account.ReadPasswordProof(req.form()),
+	)
 	if refused(err) {
-		return s.profilePage(req, profileData{Form: page.NewForm(), Off: page.Sent(req.Request, err)}, err)
+		return s.profilePage(
+			req,
+			profileData{Form: page.NewForm(), Off: page.Sent(req.Request, err)},
+			err,
+		)
 	}
 	if err != nil {
 		return err

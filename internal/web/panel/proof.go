@@ -70,33 +70,44 @@ func (s *Server) proved(req *request, op route) (bool, error) {
 }
 
 func (s *Server) askProof(req *request, op route, refusal error) error {
-	d := proofData{Form: page.NewForm(), Action: req.URL.Path, Cancel: page.LocalPath(req.PostForm.Get("back"))}
-	d.Form.Fail(refusal)
+	data := proofData{
+		Form:   page.NewForm(),
+		Action: req.URL.Path,
+		Cancel: page.LocalPath(req.PostForm.Get("back")),
+	}
+	data.Form.Fail(refusal)
 	status := http.StatusForbidden
 	if op.method == http.MethodGet {
-		d.Action, status = "/profile/proof", http.StatusOK
-		d.Sent = []sentField{{"next", req.URL.RequestURI()}}
+		data.Action, status = "/profile/proof", http.StatusOK
+		data.Sent = []sentField{{"next", req.URL.RequestURI()}}
 	}
 	for name, values := range req.PostForm {
 		for _, value := range values {
 			if name != proofField {
-				d.Sent = append(d.Sent, sentField{name, value})
+				data.Sent = append(data.Sent, sentField{name, value})
 			}
 		}
 	}
-	slices.SortStableFunc(d.Sent, func(a, b sentField) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(data.Sent, func(a, b sentField) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	if refusal != nil {
 		status = statusOf(refusal)
 	}
-	return s.showProof(req, d, status)
+	return s.showProof(req, data, status)
 }
 
-func (s *Server) showProof(req *request, d proofData, status int) error {
+func (s *Server) showProof(req *request, data proofData, status int) error {
 	var err error
-	if d.Factor, _, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor); err != nil {
+	if data.Factor, _, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "proof", Title: "Is it you?", Status: status, Data: d})
+	return s.show(req, page.View{
+		Name:   "proof",
+		Title:  "Is it you?",
+		Status: status,
+		Data:   data,
+	})
 }
 
 // prove takes the proof that a page was asked for with, and leads back to it.
@@ -105,9 +116,14 @@ func (s *Server) prove(req *request) error {
 	form := input.FromStrings(map[string]string{proofField: req.PostFormValue(proofField)})
 	err := s.Accounts.Prove(req.Context(), req.Visit, account.ReadProof(form))
 	if refused(err) {
-		d := proofData{Form: page.NewForm(), Action: "/profile/proof", Sent: []sentField{{"next", next}}, Cancel: "/"}
-		d.Form.Fail(err)
-		return s.showProof(req, d, statusOf(err))
+		data := proofData{
+			Form:   page.NewForm(),
+			Action: "/profile/proof",
+			Sent:   []sentField{{"next", next}},
+			Cancel: "/",
+		}
+		data.Form.Fail(err)
+		return s.showProof(req, data, statusOf(err))
 	}
 	if err != nil {
 		return err

@@ -17,15 +17,15 @@ import (
 // seller is an owner whose company has credits and a plan of 3 credits a month.
 func (o *office) seller(t *testing.T, email string) (*person, reseller.Plan) {
 	t.Helper()
-	p := o.owner(t, email)
-	if _, err := o.Resellers.Grant(t.Context(), p.actor, reseller.ReadCreditRequest(values("amount", "100"))); err != nil {
+	person := o.owner(t, email)
+	if _, err := o.Resellers.Grant(t.Context(), person.actor, reseller.ReadCreditRequest(values("amount", "100"))); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := o.Resellers.CreatePlan(t.Context(), p.actor, reseller.ReadNewPlan(values("name", "Revenda", "value", "49.90", "credits", "3")))
+	plan, err := o.Resellers.CreatePlan(t.Context(), person.actor, reseller.ReadNewPlan(values("name", "Revenda", "value", "49.90", "credits", "3")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, plan
+	return person, plan
 }
 
 func (p *person) balance() int64 {
@@ -39,82 +39,82 @@ func (p *person) balance() int64 {
 
 func (p *person) theReseller(id int64) reseller.Reseller {
 	p.t.Helper()
-	r, err := p.Resellers.Find(p.t.Context(), p.actor, id)
+	seller, err := p.Resellers.Find(p.t.Context(), p.actor, id)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return r
+	return seller
 }
 
 var invitation = regexp.MustCompile(`https://carteira\.example(/password/[\w-]+)`)
 
 func TestResellerIsMadeInvitedAndSignsIn(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p, plan := o.seller(t, "ana@example.com")
-		p.get("/resellers").want(t, http.StatusOK, "Nenhum revendedor ainda")
-		p.get("/resellers/new").want(t, http.StatusOK, "Revenda · 3 créditos por mês", "Você tem 100")
+	eachOffice(t, func(t *testing.T, office *office) {
+		person, plan := office.seller(t, "ana@example.com")
+		person.get("/resellers").want(t, http.StatusOK, "Nenhum revendedor ainda")
+		person.get("/resellers/new").want(t, http.StatusOK, "Revenda · 3 créditos por mês", "Você tem 100")
 		// What was typed stays when it is refused, except the password.
-		p.post("/resellers/new", "name", "Loja", "email", "nope", "type", "subscriber", "plan_id", fmt.Sprint(plan.ID), "periods", "2", "password", "segredo-curto").
+		person.post("/resellers/new", "name", "Loja", "email", "nope", "type", "subscriber", "plan_id", fmt.Sprint(plan.ID), "periods", "2", "password", "segredo-curto").
 			want(t, http.StatusUnprocessableEntity, `value="Loja"`, `value="nope"`, `value="2"`, `value="subscriber" checked`).lacks(t, "segredo-curto")
-		p.post("/resellers/new", "name", "Loja", "email", "loja@example.com", "type", "subscriber", "plan_id", fmt.Sprint(plan.ID), "periods", "50").
+		person.post("/resellers/new", "name", "Loja", "email", "loja@example.com", "type", "subscriber", "plan_id", fmt.Sprint(plan.ID), "periods", "50").
 			want(t, http.StatusUnprocessableEntity, "créditos insuficientes: são necessários 150, e há 100")
-		made := p.post("/resellers/new", "name", "Loja", "email", "loja@example.com", "type", "subscriber", "plan_id", fmt.Sprint(plan.ID), "periods", "2").
+		made := person.post("/resellers/new", "name", "Loja", "email", "loja@example.com", "type", "subscriber", "plan_id", fmt.Sprint(plan.ID), "periods", "2").
 			want(t, http.StatusOK, "Loja foi criado", "Créditos gastos: 6. Créditos restantes: 94.", "não será mostrado de novo")
 		link := invitation.FindStringSubmatch(made.body)
 		if link == nil {
 			t.Fatal("no invitation is shown")
 		}
-		list := p.get("/resellers?search=loja").want(t, http.StatusOK, "Loja", "Ativo", "31/03/2026")
+		list := person.get("/resellers?search=loja").want(t, http.StatusOK, "Loja", "Ativo", "31/03/2026")
 		path := regexp.MustCompile(`/resellers/\d+`).FindString(mainOf(list.body))
-		p.get(path).want(t, http.StatusOK, "Novo convite").lacks(t, link[1])
-		again := p.post(path+"/invite").want(t, http.StatusOK, "Um novo convite")
+		person.get(path).want(t, http.StatusOK, "Novo convite").lacks(t, link[1])
+		again := person.post(path+"/invite").want(t, http.StatusOK, "Um novo convite")
 		newer := invitation.FindStringSubmatch(again.body)
-		other := o.visitor(t)
+		other := office.visitor(t)
 		other.get(link[1]).want(t, http.StatusNotFound)
 		other.follow(newer[1], "password", password)
 		other.signIn("loja@example.com", password)
 		other.get("/credits").want(t, http.StatusOK, `id="balance-value">0<`)
-		p.get(path).want(t, http.StatusOK).lacks(t, "Novo convite")
-		p.follow(path+"/invite").want(t, http.StatusOK, "o dono já tem uma senha")
-		p.follow("/resellers/new", "name", "Outra", "email", "outra@example.com", "type", "trial", "plan_id", fmt.Sprint(plan.ID), "periods", "1", "password", password).
+		person.get(path).want(t, http.StatusOK).lacks(t, "Novo convite")
+		person.follow(path+"/invite").want(t, http.StatusOK, "o dono já tem uma senha")
+		person.follow("/resellers/new", "name", "Outra", "email", "outra@example.com", "type", "trial", "plan_id", fmt.Sprint(plan.ID), "periods", "1", "password", password).
 			want(t, http.StatusOK, "Outra foi criado. Créditos gastos: 0. Créditos restantes: 94.", "Em teste").lacks(t, "/password/")
 	})
 }
 
 func TestResellersAreFilteredAsInTheAPI(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p, plan := o.seller(t, "ana@example.com")
+	office := newOffice(t, sqldb.SQLite)
+	person, plan := office.seller(t, "ana@example.com")
 	ids := map[string]int64{}
 	for name, more := range map[string][]string{
 		"Alfa": {"type", "subscriber", "plan_id", fmt.Sprint(plan.ID)}, "Beta": nil, "Gama": nil,
 	} {
-		r, err := o.Resellers.Create(t.Context(), p.actor, reseller.ReadNewReseller(values(append([]string{"name", name, "email", name + "@example.com"}, more...)...)))
+		paid, err := office.Resellers.Create(t.Context(), person.actor, reseller.ReadNewReseller(values(append([]string{"name", name, "email", name + "@example.com"}, more...)...)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids[name] = r.ID
+		ids[name] = paid.ID
 	}
-	p.post(fmt.Sprintf("/resellers/%d/suspend", ids["Gama"]))
-	p.post(fmt.Sprintf("/resellers/%d/level", ids["Beta"]), "level", "reseller")
+	person.post(fmt.Sprintf("/resellers/%d/suspend", ids["Gama"]))
+	person.post(fmt.Sprintf("/resellers/%d/level", ids["Beta"]), "level", "reseller")
 	for query, want := range map[string]string{
 		"": "Alfa Beta Gama", "status=active": "Alfa", "status=trial": "Beta", "status=suspended": "Gama", "status=expired": "", "level=reseller": "Beta",
 		"search=alf": "Alfa", "expires_to=2026-02-10": "Beta Gama", "expires_from=2026-02-20": "Alfa", fmt.Sprintf("plan_id=%d", plan.ID): "Alfa Beta Gama",
 	} {
-		a := p.get("/resellers?"+query).want(t, http.StatusOK)
+		answer := person.get("/resellers?"+query).want(t, http.StatusOK)
 		for name := range ids {
-			if shown := strings.Contains(a.body, ">"+name+"</a>"); shown != strings.Contains(want, name) {
+			if shown := strings.Contains(answer.body, ">"+name+"</a>"); shown != strings.Contains(want, name) {
 				t.Errorf("%s shows %s: %v", query, name, shown)
 			}
 		}
 	}
-	p.get("/resellers?search=zzz").want(t, http.StatusOK, "Ninguém")
-	p.get("/resellers?expires_from=amanha").want(t, http.StatusOK, "Alfa", `aria-invalid="true"`, `value="amanha"`)
+	person.get("/resellers?search=zzz").want(t, http.StatusOK, "Ninguém")
+	person.get("/resellers?expires_from=amanha").want(t, http.StatusOK, "Alfa", `aria-invalid="true"`, `value="amanha"`)
 }
 
 func TestOnlyLevelsOfThePromotionTableAreOffered(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p := o.owner(t, "ana@example.com")
-	child := p.below()
+	office := newOffice(t, sqldb.SQLite)
+	person := office.owner(t, "ana@example.com")
+	child := person.below()
 	grandchild := child.below()
 	for _, caller := range account.Levels[1:] {
 		child.become(caller, account.EveryFunction)
@@ -122,15 +122,15 @@ func TestOnlyLevelsOfThePromotionTableAreOffered(t *testing.T) {
 			grandchild.become(present, account.EveryFunction)
 			path := fmt.Sprintf("/resellers/%d", grandchild.actor.Company.ID)
 			offered, why := reseller.LevelsFor(caller, present)
-			a := child.get(path+"/level").want(t, http.StatusOK)
-			for _, l := range account.Levels {
-				want := slices.Contains(offered, l)
-				if shown := strings.Contains(a.body, fmt.Sprintf(`name="level" value="%s"`, l)); shown != want {
-					t.Errorf("%s is offered to make %s of %s: %v", caller, l, present, shown)
+			answer := child.get(path+"/level").want(t, http.StatusOK)
+			for _, level := range account.Levels {
+				want := slices.Contains(offered, level)
+				if shown := strings.Contains(answer.body, fmt.Sprintf(`name="level" value="%s"`, level)); shown != want {
+					t.Errorf("%s is offered to make %s of %s: %v", caller, level, present, shown)
 				}
 			}
 			if why != nil {
-				a.want(t, http.StatusOK, "nível: uma empresa de nível "+string(caller))
+				answer.want(t, http.StatusOK, "nível: uma empresa de nível "+string(caller))
 				child.post(path+"/level", "level", "user").want(t, http.StatusForbidden, "nível: uma empresa de nível "+string(caller))
 			}
 		}
@@ -145,138 +145,138 @@ func TestOnlyLevelsOfThePromotionTableAreOffered(t *testing.T) {
 var agreed = regexp.MustCompile(`name="agreed" value="(\d+)"`)
 
 func TestRenewalShowsItsCostBeforeItIsDone(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p, plan := o.seller(t, "ana@example.com")
-		r, err := o.Resellers.Create(t.Context(), p.actor, reseller.ReadNewReseller(values("name", "Loja", "email", "loja@example.com", "plan_id", fmt.Sprint(plan.ID))))
+	eachOffice(t, func(t *testing.T, office *office) {
+		person, plan := office.seller(t, "ana@example.com")
+		paid, err := office.Resellers.Create(t.Context(), person.actor, reseller.ReadNewReseller(values("name", "Loja", "email", "loja@example.com", "plan_id", fmt.Sprint(plan.ID))))
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := fmt.Sprintf("/resellers/%d/renew", r.ID)
-		a := p.get(path+"?periods=2").want(t, http.StatusOK, "100 → 94", "07/04/2026", "Renovar, por 6 créditos")
-		if m := agreed.FindStringSubmatch(a.body); m == nil || m[1] != "6" {
+		path := fmt.Sprintf("/resellers/%d/renew", paid.ID)
+		answer := person.get(path+"?periods=2").want(t, http.StatusOK, "100 → 94", "07/04/2026", "Renovar, por 6 créditos")
+		if m := agreed.FindStringSubmatch(answer.body); m == nil || m[1] != "6" {
 			t.Errorf("agreed %v", m)
 		}
-		p.get(path+"?periods=40").want(t, http.StatusOK, "Você não tem créditos suficientes").lacks(t, `name="agreed"`)
-		p.get(path+"?periods=0").want(t, http.StatusOK, "Períodos: ").lacks(t, `name="agreed"`)
-		p.get(path+"?plan_id=999").want(t, http.StatusOK, "Plano: não existe").lacks(t, `name="agreed"`)
-		if p.balance() != 100 {
+		person.get(path+"?periods=40").want(t, http.StatusOK, "Você não tem créditos suficientes").lacks(t, `name="agreed"`)
+		person.get(path+"?periods=0").want(t, http.StatusOK, "Períodos: ").lacks(t, `name="agreed"`)
+		person.get(path+"?plan_id=999").want(t, http.StatusOK, "Plano: não existe").lacks(t, `name="agreed"`)
+		if person.balance() != 100 {
 			t.Fatal("looking cost something")
 		}
 		// Dearer meanwhile: nothing is spent, and the new cost is shown.
-		if _, err := o.Resellers.UpdatePlan(t.Context(), p.actor, plan.ID, reseller.ReadPlanChanges(values("credits", "5"))); err != nil {
+		if _, err := office.Resellers.UpdatePlan(t.Context(), person.actor, plan.ID, reseller.ReadPlanChanges(values("credits", "5"))); err != nil {
 			t.Fatal(err)
 		}
-		p.post(path, "plan_id", fmt.Sprint(plan.ID), "periods", "2", "agreed", "6").want(t, http.StatusConflict, "o preço do plano mudou", "100 → 90")
-		if p.balance() != 100 {
+		person.post(path, "plan_id", fmt.Sprint(plan.ID), "periods", "2", "agreed", "6").want(t, http.StatusConflict, "o preço do plano mudou", "100 → 90")
+		if person.balance() != 100 {
 			t.Fatal("a renewal at another price was paid")
 		}
-		p.follow(path, "plan_id", fmt.Sprint(plan.ID), "periods", "2", "agreed", "10").
+		person.follow(path, "plan_id", fmt.Sprint(plan.ID), "periods", "2", "agreed", "10").
 			want(t, http.StatusOK, "Loja foi renovado até 07/04/2026. Créditos gastos: 10. Créditos restantes: 90.")
-		if got := p.theReseller(r.ID); got.Subscription.ExpiresOn.String() != "2026-04-07" || p.balance() != 90 {
-			t.Errorf("%+v, %d credits", got.Subscription, p.balance())
+		if got := person.theReseller(paid.ID); got.Subscription.ExpiresOn.String() != "2026-04-07" || person.balance() != 90 {
+			t.Errorf("%+v, %d credits", got.Subscription, person.balance())
 		}
 	})
 }
 
 func TestCreditsAreSentAndTakenBackAfterAQuestion(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p, _ := o.seller(t, "ana@example.com")
-		child := p.below("name", "Loja")
+	eachOffice(t, func(t *testing.T, office *office) {
+		person, _ := office.seller(t, "ana@example.com")
+		child := person.below("name", "Loja")
 		path := fmt.Sprintf("/resellers/%d", child.actor.Company.ID)
-		p.get(path+"/send").want(t, http.StatusOK, "Quantos créditos").lacks(t, `role="alert"`)
-		p.get(path+"/send?amount=0").want(t, http.StatusUnprocessableEntity, `value="0"`, `role="alert"`)
-		p.get(path+"/send?amount=101&note=lote").want(t, http.StatusUnprocessableEntity, "são necessários 101, e há 100", `value="lote"`)
-		p.get(path+"/send?amount=30&note=lote").want(t, http.StatusOK, "Enviar 30 créditos a Loja?", "100 → 70", "0 → 30", `name="amount" value="30"`)
-		if p.balance() != 100 {
+		person.get(path+"/send").want(t, http.StatusOK, "Quantos créditos").lacks(t, `role="alert"`)
+		person.get(path+"/send?amount=0").want(t, http.StatusUnprocessableEntity, `value="0"`, `role="alert"`)
+		person.get(path+"/send?amount=101&note=lote").want(t, http.StatusUnprocessableEntity, "são necessários 101, e há 100", `value="lote"`)
+		person.get(path+"/send?amount=30&note=lote").want(t, http.StatusOK, "Enviar 30 créditos a Loja?", "100 → 70", "0 → 30", `name="amount" value="30"`)
+		if person.balance() != 100 {
 			t.Fatal("a question moved credits")
 		}
-		p.follow(path+"/send", "amount", "30", "note", "lote").want(t, http.StatusOK, "Créditos enviados a Loja. Restam 70 a você; ele tem 30.")
-		p.post(path+"/send", "amount", "71").want(t, http.StatusUnprocessableEntity, "são necessários 71, e há 70", `value="71"`)
-		p.get(path+"/take-back?amount=31").want(t, http.StatusUnprocessableEntity, "são necessários 31, e há 30")
-		p.get(path+"/take-back?amount=10").want(t, http.StatusOK, "Retomar 10 créditos de Loja?", "70 → 80", "30 → 20")
-		p.follow(path+"/take-back", "amount", "10").want(t, http.StatusOK, "Você tem 80 agora; ele tem 20.")
-		p.get("/credits").want(t, http.StatusOK, `id="balance-value">80<`, "+10", "-30", "lote", ">Ana<", "linha de comando", "carteira credits grant --company")
+		person.follow(path+"/send", "amount", "30", "note", "lote").want(t, http.StatusOK, "Créditos enviados a Loja. Restam 70 a você; ele tem 30.")
+		person.post(path+"/send", "amount", "71").want(t, http.StatusUnprocessableEntity, "são necessários 71, e há 70", `value="71"`)
+		person.get(path+"/take-back?amount=31").want(t, http.StatusUnprocessableEntity, "são necessários 31, e há 30")
+		person.get(path+"/take-back?amount=10").want(t, http.StatusOK, "Retomar 10 créditos de Loja?", "70 → 80", "30 → 20")
+		person.follow(path+"/take-back", "amount", "10").want(t, http.StatusOK, "Você tem 80 agora; ele tem 20.")
+		person.get("/credits").want(t, http.StatusOK, `id="balance-value">80<`, "+10", "-30", "lote", ">Ana<", "linha de comando", "carteira credits grant --company")
 		// The reseller sees which company it came from, and not who of its people.
 		child.get("/credits").want(t, http.StatusOK, `id="balance-value">20<`, "Recebidos da empresa acima", "Retomados pela empresa acima", "Rede ana@example.com").
 			lacks(t, ">Ana<", "credits grant")
-		p.get(path).want(t, http.StatusOK, "Créditos enviados", "Créditos retomados") // its history
+		person.get(path).want(t, http.StatusOK, "Créditos enviados", "Créditos retomados") // its history
 	})
 }
 
 func TestStatementGoesBackInPages(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p := o.owner(t, "ana@example.com")
+	office := newOffice(t, sqldb.SQLite)
+	person := office.owner(t, "ana@example.com")
 	for i := range entryRows + 3 {
-		if _, err := o.Resellers.Grant(t.Context(), p.actor, reseller.ReadCreditRequest(values("amount", "1", "note", fmt.Sprintf("nota-%02d.", i)))); err != nil {
+		if _, err := office.Resellers.Grant(t.Context(), person.actor, reseller.ReadCreditRequest(values("amount", "1", "note", fmt.Sprintf("nota-%02d.", i)))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	first := p.get("/credits").want(t, http.StatusOK, "nota-52.", "nota-03.")
+	first := person.get("/credits").want(t, http.StatusOK, "nota-52.", "nota-03.")
 	first.lacks(t, "nota-02.", "Voltar aos mais recentes")
 	older := regexp.MustCompile(`/credits\?before=\d+`).FindString(html.UnescapeString(first.body))
-	p.get(older).want(t, http.StatusOK, "nota-02.", "nota-00.", "Voltar aos mais recentes").lacks(t, "nota-03.", "Mais antigos")
-	p.get("/credits?before=x").want(t, http.StatusOK, "nota-52.")
+	person.get(older).want(t, http.StatusOK, "nota-02.", "nota-00.", "Voltar aos mais recentes").lacks(t, "nota-03.", "Mais antigos")
+	person.get("/credits?before=x").want(t, http.StatusOK, "nota-52.")
 }
 
 func TestSubscriptionPlanPages(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		root := o.owner(t, "root@example.com")
-		p := root.below()
-		p.become(account.LevelReseller, account.FunctionsOf(account.FunctionResellers, account.FunctionAPI, account.FunctionImport))
-		p.get("/subscription-plans").want(t, http.StatusOK, "Nenhum plano de assinatura ainda")
-		p.get("/subscription-plans/new").want(t, http.StatusOK, `value="api" checked`, `value="import" checked`).lacks(t, `value="webhooks"`)
-		p.post("/subscription-plans/new", "name", "", "value", "x", "credits", "-1", "functions", "api").
+	eachOffice(t, func(t *testing.T, office *office) {
+		root := office.owner(t, "root@example.com")
+		person := root.below()
+		person.become(account.LevelReseller, account.FunctionsOf(account.FunctionResellers, account.FunctionAPI, account.FunctionImport))
+		person.get("/subscription-plans").want(t, http.StatusOK, "Nenhum plano de assinatura ainda")
+		person.get("/subscription-plans/new").want(t, http.StatusOK, `value="api" checked`, `value="import" checked`).lacks(t, `value="webhooks"`)
+		person.post("/subscription-plans/new", "name", "", "value", "x", "credits", "-1", "functions", "api").
 			want(t, http.StatusUnprocessableEntity, `value="x"`, `value="-1"`, `value="api" checked`).lacks(t, `value="import" checked`)
-		p.post("/subscription-plans/new", "name", "Maior", "value", "1", "credits", "1", "functions", "webhooks").
+		person.post("/subscription-plans/new", "name", "Maior", "value", "1", "credits", "1", "functions", "webhooks").
 			want(t, http.StatusUnprocessableEntity, "a própria empresa não tem webhooks")
-		made := p.follow("/subscription-plans/new", "name", "Início", "value", "1.049,90", "credits", "2", "period_count", "1", "period_unit", "month",
+		made := person.follow("/subscription-plans/new", "name", "Início", "value", "1.049,90", "credits", "2", "period_count", "1", "period_unit", "month",
 			"trial_days", "5", "functions", "api").want(t, http.StatusOK, "Início foi criado", `value="1.049,90"`, "/signup/")
 		made.want(t, http.StatusOK, `value="api" checked disabled`).lacks(t, `value="import" checked`)
 		path := regexp.MustCompile(`/subscription-plans/\d+`).FindString(mainOf(made.body))
 		link := signupLink.FindString(made.body)
 
 		// None is taken away, whatever is sent.
-		p.follow(path, "name", "Início", "value", "20,00", "credits", "2", "period_count", "1", "period_unit", "month", "trial_days", "5", "active", "true",
+		person.follow(path, "name", "Início", "value", "20,00", "credits", "2", "period_count", "1", "period_unit", "month", "trial_days", "5", "active", "true",
 			"functions", "import").want(t, http.StatusOK, "R$\u00a020,00", "Importação", ">API<")
-		p.get(path+"/link").want(t, http.StatusOK, "para de funcionar na hora")
-		renewed := p.follow(path+"/link").want(t, http.StatusOK, "tem um novo link de cadastro")
+		person.get(path+"/link").want(t, http.StatusOK, "para de funcionar na hora")
+		renewed := person.follow(path+"/link").want(t, http.StatusOK, "tem um novo link de cadastro")
 		if now := signupLink.FindString(renewed.body); now == link || now == "" || link == "" {
 			t.Errorf("the link was %q and is %q", link, now)
 		}
-		p.follow(path+"/active", "active", "false").want(t, http.StatusOK, "não está mais à venda", "Pôr à venda").lacks(t, "/signup/")
-		p.get("/subscription-plans?active=true").want(t, http.StatusOK, "Nada encontrado")
-		p.follow(path+"/active", "active", "true").want(t, http.StatusOK, "está à venda")
+		person.follow(path+"/active", "active", "false").want(t, http.StatusOK, "não está mais à venda", "Pôr à venda").lacks(t, "/signup/")
+		person.get("/subscription-plans?active=true").want(t, http.StatusOK, "Nada encontrado")
+		person.follow(path+"/active", "active", "true").want(t, http.StatusOK, "está à venda")
 		// With no box ticked a plan has no function, rather than all.
-		p.follow("/subscription-plans/new", "name", "Vazio", "value", "1", "credits", "1", "period_count", "1", "period_unit", "week", "trial_days", "0")
-		p.get("/subscription-plans?search=vazio").want(t, http.StatusOK, "Sem funções", "por semana").lacks(t, "/signup/")
+		person.follow("/subscription-plans/new", "name", "Vazio", "value", "1", "credits", "1", "period_count", "1", "period_unit", "week", "trial_days", "0")
+		person.get("/subscription-plans?search=vazio").want(t, http.StatusOK, "Sem funções", "por semana").lacks(t, "/signup/")
 	})
 }
 
 var signupLink = regexp.MustCompile(`https://carteira\.example/signup/\w+`)
 
 func TestSuspendedResellerIsResumed(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p, _ := o.seller(t, "ana@example.com")
-	child := p.below("name", "Loja")
+	office := newOffice(t, sqldb.SQLite)
+	person, _ := office.seller(t, "ana@example.com")
+	child := person.below("name", "Loja")
 	path := fmt.Sprintf("/resellers/%d", child.actor.Company.ID)
-	p.get(path+"/suspend").want(t, http.StatusOK, "Suspender Loja?", `id="ask"`)
-	p.follow(path+"/suspend").want(t, http.StatusOK, "Loja está suspenso.", "Reativar")
+	person.get(path+"/suspend").want(t, http.StatusOK, "Suspender Loja?", `id="ask"`)
+	person.follow(path+"/suspend").want(t, http.StatusOK, "Loja está suspenso.", "Reativar")
 	child.post("/products/new", "name", "x").want(t, http.StatusForbidden, "Sua empresa está suspensa.")
-	p.follow(path+"/resume").want(t, http.StatusOK, "não está mais suspenso")
+	person.follow(path+"/resume").want(t, http.StatusOK, "não está mais suspenso")
 	child.follow("/products/new", "name", "Fibra").want(t, http.StatusOK, "Fibra")
-	p.follow(path+"/edit", "name", "Loja Nova", "whatsapp", "").want(t, http.StatusOK, "Loja Nova")
-	p.post(path+"/edit", "name", "Loja Nova", "email", "nova@example.com").want(t, http.StatusUnprocessableEntity, "só ele pode trocá-lo", `value="nova@example.com"`)
+	person.follow(path+"/edit", "name", "Loja Nova", "whatsapp", "").want(t, http.StatusOK, "Loja Nova")
+	person.post(path+"/edit", "name", "Loja Nova", "email", "nova@example.com").want(t, http.StatusUnprocessableEntity, "só ele pode trocá-lo", `value="nova@example.com"`)
 }
 
 // Whoever only reads sees resellers and credits, and is offered nothing to do.
 func TestReadersSeeResaleWithoutForms(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p, plan := o.seller(t, "ana@example.com")
-	child := p.below("plan_id", fmt.Sprint(plan.ID))
-	rita := p.colleague(account.RoleReadOnly)
+	office := newOffice(t, sqldb.SQLite)
+	person, plan := office.seller(t, "ana@example.com")
+	child := person.below("plan_id", fmt.Sprint(plan.ID))
+	rita := person.colleague(account.RoleReadOnly)
 	for _, path := range []string{"/resellers", fmt.Sprintf("/resellers/%d", child.actor.Company.ID), "/subscription-plans", "/credits"} {
-		a := rita.get(path).want(t, http.StatusOK)
-		if main := mainOf(a.body); strings.Contains(main, `method="post"`) || strings.Contains(main, "/new") || strings.Contains(main, "/send") {
+		answer := rita.get(path).want(t, http.StatusOK)
+		if main := mainOf(answer.body); strings.Contains(main, `method="post"`) || strings.Contains(main, "/new") || strings.Contains(main, "/send") {
 			t.Errorf("%s offers something to do", path)
 		}
 	}

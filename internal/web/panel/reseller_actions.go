@@ -22,33 +22,54 @@ type levelChoice struct {
 	Label, Help string
 }
 
-func (s *Server) levelPage(req *request) error { return s.levels(req, page.NewForm(), nil) }
+func (s *Server) levelPage(req *request) error {
+	return s.levels(req, page.NewForm(), nil)
+}
 
 func (s *Server) levels(req *request, form *page.Form, refusal error) error {
-	r, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
+	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	d := levelData{Reseller: resellerRowOf(req, r, s.DB.Now()), Form: form}
-	levels, why := reseller.LevelsFor(req.Actor.Company.Level, r.Level)
+	data := levelData{Reseller: resellerRowOf(req, seller, s.DB.Now()), Form: form}
+	levels, why := reseller.LevelsFor(req.Actor.Company.Level, seller.Level)
 	if why != nil && refusal == nil {
 		form.Fail(why)
 	}
-	for _, l := range levels {
-		d.Levels = append(d.Levels, levelChoice{Level: l, Label: levelWords[l], Help: levelHelp[l]})
+	for _, level := range levels {
+		data.Levels = append(data.Levels, levelChoice{
+			Level: level,
+			Label: levelWords[level],
+			Help:  levelHelp[level],
+		})
 	}
-	return s.show(req, page.View{Name: "reseller_level", Title: "Change level", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "reseller_level",
+		Title:  "Change level",
+		Status: statusOf(refusal),
+		Data:   data,
+	})
 }
 
 func (s *Server) setLevel(req *request) error {
-	r, err := s.Resellers.SetLevel(req.Context(), req.Actor, req.id, reseller.ReadLevelRequest(req.form()))
+	seller, err := s.Resellers.SetLevel(
+		req.Context(),
+		req.Actor,
+		req.id,
+		reseller.ReadLevelRequest(req.form()),
+	)
 	if refused(err) || fault.KindOf(err) == fault.KindForbidden {
 		return s.levels(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done(resellerPath(r.ID), "%s has the level %s now.", r.Name, req.lang.T(levelWords[r.Level]))
+	return req.done(
+		resellerPath(seller.ID),
+		"%s has the level %s now.",
+		seller.Name,
+		req.lang.T(levelWords[seller.Level]),
+	)
 }
 
 type renewalData struct {
@@ -65,7 +86,7 @@ func (s *Server) renewalPage(req *request) error {
 
 // renewal shows what a renewal costs and brings, with the button that does it.
 func (s *Server) renewal(req *request, planID, periods string, refusal error) error {
-	r, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
+	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
@@ -73,64 +94,80 @@ func (s *Server) renewal(req *request, planID, periods string, refusal error) er
 	if err != nil {
 		return err
 	}
-	d := renewalData{Plans: planOptions(req, plans, r.Plan.ID), Current: resellerRowOf(req, r, s.DB.Now())}
-	if planID = cmp.Or(planID, idText(r.Plan.ID)); planID == "" && len(d.Plans) > 0 {
-		planID = d.Plans[0].Value
+	data := renewalData{
+		Plans:   planOptions(req, plans, seller.Plan.ID),
+		Current: resellerRowOf(req, seller, s.DB.Now()),
+	}
+	if planID = cmp.Or(planID, idText(seller.Plan.ID)); planID == "" && len(data.Plans) > 0 {
+		planID = data.Plans[0].Value
 	}
 	fields := map[string]string{"plan_id": planID, "periods": cmp.Or(strings.TrimSpace(periods), "1")}
-	d.Form = page.NewForm("plan_id", fields["plan_id"], "periods", fields["periods"])
+	data.Form = page.NewForm("plan_id", fields["plan_id"], "periods", fields["periods"])
 	request := reseller.ReadRenewRequest(input.FromStrings(fields))
-	d.Quote, err = s.Resellers.QuoteRenewal(req.Context(), req.Actor, req.id, request)
+	data.Quote, err = s.Resellers.QuoteRenewal(req.Context(), req.Actor, req.id, request)
 	if err != nil && !refused(err) {
 		return err
 	}
-	d.Priced = err == nil
-	d.Form.Fail(cmp.Or(refusal, err))
+	data.Priced = err == nil
+	data.Form.Fail(cmp.Or(refusal, err))
 	// A choice that cannot be reckoned with is no failure: it is asked as one types.
-	return s.show(req, page.View{Name: "reseller_renew", Title: "Renew subscription", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "reseller_renew",
+		Title:  "Renew subscription",
+		Status: statusOf(refusal),
+		Data:   data,
+	})
 }
 
 func (s *Server) renewReseller(req *request) error {
-	r, err := s.Resellers.Renew(req.Context(), req.Actor, req.id, reseller.ReadAgreedRenewal(req.form()))
+	paid, err := s.Resellers.Renew(
+		req.Context(),
+		req.Actor,
+		req.id,
+		reseller.ReadAgreedRenewal(req.form()),
+	)
 	if refused(err) {
 		return s.renewal(req, req.PostFormValue("plan_id"), req.PostFormValue("periods"), err)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done(resellerPath(r.ID), "%s was renewed until %s. Credits spent: %d. Credits left: %d.",
-		r.Name, page.FormatDate(r.Subscription.ExpiresOn), r.CreditsSpent, r.CreditsBalance)
+	return req.done(resellerPath(paid.ID),
+		"%s was renewed until %s. Credits spent: %d. Credits left: %d.",
+		paid.Name, page.FormatDate(paid.Subscription.ExpiresOn), paid.CreditsSpent,
+		paid.CreditsBalance)
 }
 
 func (s *Server) askSuspendReseller(req *request) error {
-	r, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
+	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Suspend %s?", Args: []any{r.Name}, Danger: true, Button: "Suspend reseller",
-		Back: resellerPath(r.ID), Action: resellerPath(r.ID) + "/suspend",
+		Question: "Suspend %s?", Args: []any{seller.Name}, Danger: true, Button: "Suspend reseller",
+		Back: resellerPath(seller.ID), Action: resellerPath(seller.ID) + "/suspend",
 		Effects: []string{
-			"It can sign in and look, and change nothing. Its webhooks stop.", "Its days go on: the subscription ends when it would have.",
+			"It can sign in and look, and change nothing. Its webhooks stop.",
+			"Its days go on: the subscription ends when it would have.",
 			"You can resume it at any time. A renewal resumes it too.",
 		},
 	})
 }
 
 func (s *Server) suspendReseller(req *request) error {
-	r, err := s.Resellers.Suspend(req.Context(), req.Actor, req.id)
+	seller, err := s.Resellers.Suspend(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return req.done(resellerPath(r.ID), "%s is suspended.", r.Name)
+	return req.done(resellerPath(seller.ID), "%s is suspended.", seller.Name)
 }
 
 func (s *Server) resumeReseller(req *request) error {
-	r, err := s.Resellers.Resume(req.Context(), req.Actor, req.id)
+	seller, err := s.Resellers.Resume(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return req.done(resellerPath(r.ID), "%s is no longer suspended.", r.Name)
+	return req.done(resellerPath(seller.ID), "%s is no longer suspended.", seller.Name)
 }
 
 func (s *Server) inviteReseller(req *request) error {

@@ -11,7 +11,8 @@ import (
 
 // levelWords are the levels as people read them.
 var levelWords = map[account.Level]string{
-	account.LevelUser: "User", account.LevelReseller: "Reseller", account.LevelMaster: "Master", account.LevelUltraMaster: "Ultra master",
+	account.LevelUser: "User", account.LevelReseller: "Reseller", account.LevelMaster: "Master",
+	account.LevelUltraMaster: "Ultra master",
 }
 
 // levelHelp is what each level means for a company that has it.
@@ -34,8 +35,8 @@ type resellerRow struct {
 	LevelText string
 }
 
-func resellerRowOf(req *request, r reseller.Reseller, now time.Time) resellerRow {
-	return resellerRow{r, r.Standing(now), req.lang.T(levelWords[r.Level])}
+func resellerRowOf(req *request, seller reseller.Reseller, now time.Time) resellerRow {
+	return resellerRow{seller, seller.Standing(now), req.lang.T(levelWords[seller.Level])}
 }
 
 type resellersData struct {
@@ -50,63 +51,75 @@ type resellersData struct {
 
 func (s *Server) resellers(req *request) error {
 	in := req.query()
-	p, f := in.Page(), reseller.ReadFilter(in)
-	d := resellersData{Form: queryForm(req)}
+	paging, filter := in.Page(), reseller.ReadFilter(in)
+	data := resellersData{Form: queryForm(req)}
 	if err := in.Err(); err != nil {
-		d.Form.Fail(err)
-		f = reseller.Filter{}
+		data.Form.Fail(err)
+		filter = reseller.Filter{}
 	}
-	list, total, err := s.Resellers.List(req.Context(), req.Actor, f, p)
+	list, total, err := s.Resellers.List(req.Context(), req.Actor, filter, paging)
 	if err != nil {
 		return err
 	}
 	now := s.DB.Now()
-	for _, r := range list {
-		d.List = append(d.List, resellerRowOf(req, r, now))
+	for _, seller := range list {
+		data.List = append(data.List, resellerRowOf(req, seller, now))
 	}
-	d.Pager, d.Filtered = page.NewPager(req.URL, p, total), f != (reseller.Filter{})
+	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (reseller.Filter{})
 	all := page.Option{Value: "", Label: req.lang.T("All")}
-	d.Levels, d.Statuses, d.Plans = []page.Option{all}, []page.Option{all}, []page.Option{all}
-	for _, l := range account.Levels {
-		d.Levels = append(d.Levels, page.Option{Value: string(l), Label: req.lang.T(levelWords[l])})
+	data.Levels, data.Statuses, data.Plans = []page.Option{all}, []page.Option{all}, []page.Option{all}
+	for _, level := range account.Levels {
+		data.Levels = append(data.Levels, page.Option{
+			Value: string(level),
+			Label: req.lang.T(levelWords[level]),
+		})
 	}
 	for _, st := range account.Standings {
-		d.Statuses = append(d.Statuses, page.Option{Value: string(st), Label: req.lang.T(standingWords[st])})
+		data.Statuses = append(data.Statuses, page.Option{
+			Value: string(st),
+			Label: req.lang.T(standingWords[st]),
+		})
 	}
 	plans, err := s.planChoices(req)
 	if err != nil {
 		return err
 	}
 	for _, plan := range plans {
-		d.Plans = append(d.Plans, page.Option{Value: idText(plan.ID), Label: plan.Name})
+		data.Plans = append(data.Plans, page.Option{Value: idText(plan.ID), Label: plan.Name})
 	}
-	return s.show(req, page.View{Name: "resellers", Title: "Resellers", Data: d})
+	return s.show(req, page.View{Name: "resellers", Title: "Resellers", Data: data})
 }
 
 // planChoices are the subscription plans that a select offers, newest first.
 func (s *Server) planChoices(req *request) ([]reseller.Plan, error) {
-	list, _, err := s.Resellers.Plans(req.Context(), req.Actor, reseller.PlanFilter{}, input.Page{Number: 1, Size: maxChoices})
+	list, _, err := s.Resellers.Plans(req.Context(), req.Actor, reseller.PlanFilter{}, input.Page{
+		Number: 1,
+		Size:   maxChoices,
+	})
 	return list, err
 }
 
 // planOptions are those of them that can be chosen, with what they cost. The
 // plan keep is offered whether it is sold or not.
 func planOptions(req *request, plans []reseller.Plan, keep int64) (options []page.Option) {
-	for _, p := range plans {
-		if p.Active || p.ID == keep {
-			label := p.Name + " · " + creditsText(req.lang, p.Credits) + " " + periodText(req.lang, p.Period)
-			options = append(options, page.Option{Value: idText(p.ID), Label: label})
+	for _, plan := range plans {
+		if plan.Active || plan.ID == keep {
+			label := plan.Name + " · " + creditsText(req.lang, plan.Credits) + " " + periodText(
+				req.lang,
+				plan.Period,
+			)
+			options = append(options, page.Option{Value: idText(plan.ID), Label: label})
 		}
 	}
 	return options
 }
 
 // creditsText is a number of credits in words.
-func creditsText(l page.Lang, n int64) string {
+func creditsText(lang page.Lang, n int64) string {
 	if n == 1 {
-		return l.T("1 credit")
+		return lang.T("1 credit")
 	}
-	return l.T("%s credits", page.FormatInt(n))
+	return lang.T("%s credits", page.FormatInt(n))
 }
 
 type resellerForm struct {
@@ -119,39 +132,60 @@ type resellerForm struct {
 }
 
 func (s *Server) newReseller(req *request) error {
-	return s.resellerForm(req, "New reseller", resellerForm{New: true, Form: page.NewForm("type", string(account.Trial), "periods", "1")}, nil)
+	return s.resellerForm(
+		req,
+		"New reseller",
+		resellerForm{New: true, Form: page.NewForm("type", string(account.Trial), "periods", "1")},
+		nil,
+	)
 }
 
-func (s *Server) resellerForm(req *request, title string, d resellerForm, refusal error) error {
-	d.Action, d.Back = resellerPath(req.id)+"/edit", resellerPath(req.id)
-	if d.New {
-		d.Action, d.Back = "/resellers/new", "/resellers"
+func (s *Server) resellerForm(req *request, title string, form resellerForm, refusal error) error {
+	form.Action, form.Back = resellerPath(req.id)+"/edit", resellerPath(req.id)
+	if form.New {
+		form.Action, form.Back = "/resellers/new", "/resellers"
 		plans, err := s.planChoices(req)
 		if err != nil {
 			return err
 		}
-		d.Plans = planOptions(req, plans, 0)
-		if d.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
+		form.Plans = planOptions(req, plans, 0)
+		if form.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
 			return err
 		}
 	}
-	return s.show(req, page.View{Name: "reseller_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "reseller_form",
+		Title:  title,
+		Status: statusOf(refusal),
+		Data:   form,
+	})
 }
 
 func (s *Server) createReseller(req *request) error {
 	made, err := s.Resellers.Create(req.Context(), req.Actor, reseller.ReadNewReseller(req.form()))
 	if refused(err) {
-		return s.resellerForm(req, "New reseller", resellerForm{New: true, Form: page.Sent(req.Request, err)}, err)
+		return s.resellerForm(
+			req,
+			"New reseller",
+			resellerForm{New: true, Form: page.Sent(req.Request, err)},
+			err,
+		)
 	}
 	if err != nil {
 		return err
 	}
 	if made.InvitationLink == "" {
-		return req.done(resellerPath(made.ID), "%s was created. Credits spent: %d. Credits left: %d.",
+		return req.done(resellerPath(made.ID),
+			"%s was created. Credits spent: %d. Credits left: %d.",
 			made.Name, made.CreditsSpent, made.CreditsBalance)
 	}
 	req.id = made.ID
-	return s.resellerPage(req, resellerData{Link: made.InvitationLink, Made: true, Spent: made.CreditsSpent, Left: made.CreditsBalance})
+	return s.resellerPage(req, resellerData{
+		Link:  made.InvitationLink,
+		Made:  true,
+		Spent: made.CreditsSpent,
+		Left:  made.CreditsBalance,
+	})
 }
 
 func resellerPath(id int64) string { return "/resellers/" + idText(id) }
@@ -170,50 +204,70 @@ type resellerData struct {
 	Below     reseller.Below // the companies below it
 }
 
-func (s *Server) reseller(req *request) error { return s.resellerPage(req, resellerData{}) }
+func (s *Server) reseller(req *request) error {
+	return s.resellerPage(req, resellerData{})
+}
 
-func (s *Server) resellerPage(req *request, d resellerData) error {
-	r, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
+func (s *Server) resellerPage(req *request, data resellerData) error {
+	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	d.Reseller, d.LevelHelp = resellerRowOf(req, r, s.DB.Now()), levelHelp[r.Level]
-	for _, name := range r.Subscription.Functions.Names() {
-		d.Functions = append(d.Functions, req.lang.T(functionWords[name]))
+	data.Reseller, data.LevelHelp = resellerRowOf(req, seller, s.DB.Now()), levelHelp[seller.Level]
+	for _, name := range seller.Subscription.Functions.Names() {
+		data.Functions = append(data.Functions, req.lang.T(functionWords[name]))
 	}
-	_, refusal := reseller.LevelsFor(req.Actor.Company.Level, r.Level)
-	d.Levels = refusal == nil
-	if d.Waiting, err = s.Resellers.Waiting(req.Context(), req.Actor, req.id); err != nil {
+	_, refusal := reseller.LevelsFor(req.Actor.Company.Level, seller.Level)
+	data.Levels = refusal == nil
+	if data.Waiting, err = s.Resellers.Waiting(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
-	if d.Below, err = s.Resellers.Below(req.Context(), req.Actor, req.id); err != nil {
+	if data.Below, err = s.Resellers.Below(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
-	deeds, _, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{Record: "reseller", ID: r.ID},
+	deeds, _, err := s.Accounts.Audit(req.Context(), req.Actor,
+		account.AuditFilter{Record: "reseller", ID: seller.ID},
 		input.Page{Number: 1, Size: 10})
 	if err != nil {
 		return err
 	}
-	d.History = deedRows(req, deeds)
-	return s.show(req, page.View{Name: "reseller", Title: r.Name, Data: d})
+	data.History = deedRows(req, deeds)
+	return s.show(req, page.View{Name: "reseller", Title: seller.Name, Data: data})
 }
 
 func (s *Server) editReseller(req *request) error {
-	r, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
+	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	form := page.NewForm("name", r.Name, "email", r.Email, "whatsapp", page.FormatPhone(r.Whatsapp))
+	form := page.NewForm(
+		"name",
+		seller.Name,
+		"email",
+		seller.Email,
+		"whatsapp",
+		page.FormatPhone(seller.Whatsapp),
+	)
 	return s.resellerForm(req, "Edit reseller", resellerForm{Form: form}, nil)
 }
 
 func (s *Server) updateReseller(req *request) error {
-	r, err := s.Resellers.Update(req.Context(), req.Actor, req.id, reseller.ReadChanges(req.form()))
+	seller, err := s.Resellers.Update(
+		req.Context(),
+		req.Actor,
+		req.id,
+		reseller.ReadChanges(req.form()),
+	)
 	if refused(err) {
-		return s.resellerForm(req, "Edit reseller", resellerForm{Form: page.Sent(req.Request, err)}, err)
+		return s.resellerForm(
+			req,
+			"Edit reseller",
+			resellerForm{Form: page.Sent(req.Request, err)},
+			err,
+		)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done(resellerPath(r.ID), "%s was saved.", r.Name)
+	return req.done(resellerPath(seller.ID), "%s was saved.", seller.Name)
 }

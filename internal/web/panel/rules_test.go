@@ -62,26 +62,26 @@ var forms = map[string][]string{
 }
 
 func TestEveryPageRendersInBothLanguages(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		p := o.owner(t, "ana@example.com")
-		ids := p.fill()
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
 		for _, lang := range []string{"pt-BR", "en"} {
-			p.post("/preferences", "lang", lang, "back", "/")
-			for _, r := range o.table() {
-				if r.method != http.MethodGet || r.path == "/customers/export" || r.path == "/customers/{id}/file" || strings.Contains(r.path, "{link}") || r.path == "/login" {
+			person.post("/preferences", "lang", lang, "back", "/")
+			for _, route := range office.table() {
+				if route.method != http.MethodGet || route.path == "/customers/export" || route.path == "/customers/{id}/file" || strings.Contains(route.path, "{link}") || route.path == "/login" {
 					continue
 				}
-				a := p.get(r.filled(ids)).want(t, http.StatusOK, `<html lang="`+lang+`"`, "</html>")
-				a.lacks(t, "%!", "<no value>", "<Silva>", "ZgotmplZ", " style=")
-				if len(a.body) > 100_000 {
-					t.Errorf("%s weighs %d bytes", r.path, len(a.body))
+				answer := person.get(route.filled(ids)).want(t, http.StatusOK, `<html lang="`+lang+`"`, "</html>")
+				answer.lacks(t, "%!", "<no value>", "<Silva>", "ZgotmplZ", " style=")
+				if len(answer.body) > 100_000 {
+					t.Errorf("%s weighs %d bytes", route.path, len(answer.body))
 				}
-				if csp := a.header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
-					t.Errorf("%s has the policy %q", r.path, csp)
+				if csp := answer.header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+					t.Errorf("%s has the policy %q", route.path, csp)
 				}
 			}
 		}
-		signedOut := o.visitor(t)
+		signedOut := office.visitor(t)
 		for path, status := range map[string]int{"/login": 200, "/login/code": 200, "/setup/x": 404, "/password/x": 404, "/nowhere": 404} {
 			signedOut.get(path).want(t, status, `<html lang="pt-BR"`, "</html>")
 		}
@@ -89,26 +89,26 @@ func TestEveryPageRendersInBothLanguages(t *testing.T) {
 }
 
 func TestCompanyReachesNothingOfAnother(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		owner, stranger := o.owner(t, "ana@example.com"), o.owner(t, "stranger@example.com")
+	eachOffice(t, func(t *testing.T, office *office) {
+		owner, stranger := office.owner(t, "ana@example.com"), office.owner(t, "stranger@example.com")
 		ids := owner.fill()
 		stranger.fill()
-		for _, r := range o.table() {
-			if !strings.Contains(r.path, "{id}") {
+		for _, route := range office.table() {
+			if !strings.Contains(route.path, "{id}") {
 				continue
 			}
-			path := r.filled(ids)
-			a := stranger.get(path)
-			if r.method == http.MethodPost {
-				a = stranger.post(path, forms[r.pattern()]...)
+			path := route.filled(ids)
+			answer := stranger.get(path)
+			if route.method == http.MethodPost {
+				answer = stranger.post(path, forms[route.pattern()]...)
 			}
-			a.want(t, http.StatusNotFound).lacks(t, "João")
+			answer.want(t, http.StatusNotFound).lacks(t, "João")
 			if strings.HasPrefix(path, "/profile") {
 				continue
 			}
-			a = stranger.get(strings.Replace(path, fmt.Sprint(ids["customers"]), "999999", 1))
-			if r.method == http.MethodGet {
-				a.want(t, http.StatusNotFound)
+			answer = stranger.get(strings.Replace(path, fmt.Sprint(ids["customers"]), "999999", 1))
+			if route.method == http.MethodGet {
+				answer.want(t, http.StatusNotFound)
 			}
 		}
 		for _, path := range []string{"/customers", "/invoices", "/", "/settings/audit", "/webhooks", "/api", "/customers/export", "/payments", "/payments/reviews"} {
@@ -124,31 +124,31 @@ func TestCompanyReachesNothingOfAnother(t *testing.T) {
 }
 
 func TestRolesAreHeld(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		owner := o.owner(t, "ana@example.com")
+	eachOffice(t, func(t *testing.T, office *office) {
+		owner := office.owner(t, "ana@example.com")
 		ids := owner.fill()
 		people := map[role]*person{reader: owner.colleague(account.RoleReadOnly), staff: owner.colleague(account.RoleStaff)}
-		for _, r := range o.table() {
-			if r.method == http.MethodPost && r.role == reader {
-				t.Errorf("%s changes something, and those who only read may send it", r.pattern())
+		for _, route := range office.table() {
+			if route.method == http.MethodPost && route.role == reader {
+				t.Errorf("%s changes something, and those who only read may send it", route.pattern())
 			}
-			for who, p := range people {
-				refused := r.role == "owner" || r.role == staff && who == reader
+			for who, person := range people {
+				refused := route.role == "owner" || route.role == staff && who == reader
 				if !refused {
 					continue
 				}
-				a := p.get(r.filled(ids))
-				if r.method == http.MethodPost {
-					a = p.post(r.filled(ids), forms[r.pattern()]...)
+				answer := person.get(route.filled(ids))
+				if route.method == http.MethodPost {
+					answer = person.post(route.filled(ids), forms[route.pattern()]...)
 				}
-				if a.status != http.StatusForbidden {
-					t.Errorf("%s answered %s with %d", r.pattern(), who, a.status)
+				if answer.status != http.StatusForbidden {
+					t.Errorf("%s answered %s with %d", route.pattern(), who, answer.status)
 				}
 			}
 		}
 		for _, path := range []string{"/", "/customers", fmt.Sprintf("/customers/%d", ids["customers"]), fmt.Sprintf("/invoices/%d", ids["invoices"]), "/plans"} {
-			a := people[reader].get(path).want(t, http.StatusOK)
-			if rest := regexp.MustCompile(`(?s)<main.*</main>`).FindString(a.body); strings.Contains(rest, `method="post"`) && !strings.Contains(rest, `action="/customers/bulk"`) {
+			answer := people[reader].get(path).want(t, http.StatusOK)
+			if rest := regexp.MustCompile(`(?s)<main.*</main>`).FindString(answer.body); strings.Contains(rest, `method="post"`) && !strings.Contains(rest, `action="/customers/bulk"`) {
 				t.Errorf("%s offers forms to those who only read", path)
 			}
 		}
@@ -157,61 +157,61 @@ func TestRolesAreHeld(t *testing.T) {
 }
 
 func TestSignedOutIsLedToTheSignIn(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p := o.visitor(t)
-	for _, r := range o.table() {
-		if r.role == public {
+	office := newOffice(t, sqldb.SQLite)
+	person := office.visitor(t)
+	for _, route := range office.table() {
+		if route.role == public {
 			continue
 		}
-		path := r.filled(map[string]int64{})
-		a := p.get(path)
-		if r.method == http.MethodPost {
-			a = p.post(path)
+		path := route.filled(map[string]int64{})
+		answer := person.get(path)
+		if route.method == http.MethodPost {
+			answer = person.post(path)
 		}
-		if a.status != http.StatusSeeOther || !strings.HasPrefix(a.location, "/login") {
-			t.Errorf("%s answered %d to %q", r.pattern(), a.status, a.location)
+		if answer.status != http.StatusSeeOther || !strings.HasPrefix(answer.location, "/login") {
+			t.Errorf("%s answered %d to %q", route.pattern(), answer.status, answer.location)
 		}
 	}
-	if a := p.get("/customers?page=2"); a.location != "/login?next=%2Fcustomers%3Fpage%3D2" {
-		t.Errorf("led to %q", a.location)
+	if answer := person.get("/customers?page=2"); answer.location != "/login?next=%2Fcustomers%3Fpage%3D2" {
+		t.Errorf("led to %q", answer.location)
 	}
-	r := p.request(http.MethodGet, "/customers", nil)
+	r := person.request(http.MethodGet, "/customers", nil)
 	r.Header.Set("Hx-Request", "true")
-	if a := p.do(r); a.header.Get("Hx-Redirect") == "" || a.body != "" {
-		t.Errorf("a part of a page got %+v", a)
+	if answer := person.do(r); answer.header.Get("Hx-Redirect") == "" || answer.body != "" {
+		t.Errorf("a part of a page got %+v", answer)
 	}
 }
 
 func TestFormsOfOtherSitesAreRefused(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	p := o.owner(t, "ana@example.com")
-	for _, r := range o.table() {
-		if r.method != http.MethodPost {
+	office := newOffice(t, sqldb.SQLite)
+	person := office.owner(t, "ana@example.com")
+	for _, route := range office.table() {
+		if route.method != http.MethodPost {
 			continue
 		}
 		for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
-			h := p.request(http.MethodPost, r.filled(map[string]int64{}), strings.NewReader(""))
-			h.Header.Set(name, value)
-			if a := p.do(h); a.status != http.StatusForbidden {
-				t.Errorf("%s with %s: %s answered %d", r.pattern(), name, value, a.status)
+			request := person.request(http.MethodPost, route.filled(map[string]int64{}), strings.NewReader(""))
+			request.Header.Set(name, value)
+			if answer := person.do(request); answer.status != http.StatusForbidden {
+				t.Errorf("%s with %s: %s answered %d", route.pattern(), name, value, answer.status)
 			}
 		}
 	}
-	p.get("/").want(t, http.StatusOK) // still signed in
+	person.get("/").want(t, http.StatusOK) // still signed in
 }
 
 func TestCookieIsBoundToTheHostUnderHTTPS(t *testing.T) {
-	o := newOffice(t, sqldb.SQLite)
-	o.owner(t, "ana@example.com")
-	p := o.visitor(t)
-	a := p.post("/login", "email", "ana@example.com", "password", password)
-	cookie := a.header.Get("Set-Cookie")
+	office := newOffice(t, sqldb.SQLite)
+	office.owner(t, "ana@example.com")
+	person := office.visitor(t)
+	answer := person.post("/login", "email", "ana@example.com", "password", password)
+	cookie := answer.header.Get("Set-Cookie")
 	for _, want := range []string{"carteira_session=", "HttpOnly", "SameSite=Lax", "Path=/"} {
 		if !strings.Contains(cookie, want) {
 			t.Errorf("the cookie lacks %s: %s", want, cookie)
 		}
 	}
-	r := p.request(http.MethodGet, "/", nil)
+	r := person.request(http.MethodGet, "/", nil)
 	r.URL.Scheme = "https"
 	if got := cookieName(r, sessionCookie); got != "__Host-carteira_session" {
 		t.Errorf("under https the cookie is %s", got)

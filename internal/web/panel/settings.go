@@ -31,9 +31,9 @@ var zones = []string{
 func zoneOptions(current string) []page.Option {
 	var list []page.Option
 	known := false
-	for _, z := range zones {
-		list = append(list, page.Option{Value: z, Label: z})
-		known = known || z == current
+	for _, zone := range zones {
+		list = append(list, page.Option{Value: zone, Label: zone})
+		known = known || zone == current
 	}
 	if !known && current != "" {
 		list = append(list, page.Option{Value: current, Label: current})
@@ -42,41 +42,57 @@ func zoneOptions(current string) []page.Option {
 }
 
 func (s *Server) settings(req *request) error {
-	c := req.Actor.Company
+	company := req.Actor.Company
 	return s.settingsPage(req, page.NewForm(
-		"name", c.Name, "whatsapp", page.FormatPhone(c.Whatsapp), "timezone", c.Zone.String(),
-		"renew_from", string(c.Settings.RenewFrom), "renew_on_payment", boolText(c.Settings.RenewOnPayment),
-		"renew_invoice", string(c.Settings.RenewInvoice),
-		"lead_days", strconv.Itoa(c.Settings.LeadDays),
-		"late_fee_percent", percentText(c.Settings.LateFeePercent), "late_interest_percent", percentText(c.Settings.LateInterestPercent),
-		"discount_percent", percentText(c.Settings.DiscountPercent), "discount_amount", amountText(c.Settings.DiscountAmount)), nil)
+		"name", company.Name, "whatsapp", page.FormatPhone(company.Whatsapp), "timezone",
+		company.Zone.String(),
+		"renew_from", string(company.Settings.RenewFrom), "renew_on_payment",
+		boolText(company.Settings.RenewOnPayment),
+		"renew_invoice", string(company.Settings.RenewInvoice),
+		"lead_days", strconv.Itoa(company.Settings.LeadDays),
+		"late_fee_percent", percentText(company.Settings.LateFeePercent), "late_interest_percent",
+		percentText(company.Settings.LateInterestPercent),
+		"discount_percent", percentText(company.Settings.DiscountPercent), "discount_amount",
+		amountText(company.Settings.DiscountAmount)),
+		nil)
 }
 
 // percentText is a percentage as a form shows it; empty: none.
-func percentText(p money.Percent) string { return amountText(money.Cents(p)) }
+func percentText(percent money.Percent) string {
+	return amountText(money.Cents(percent))
+}
 
 // amountText is an amount as a form shows it; empty: none.
-func amountText(c money.Cents) string {
-	if c == 0 {
+func amountText(amount money.Cents) string {
+	if amount == 0 {
 		return ""
 	}
-	return strings.TrimPrefix(c.BR(), "R$ ")
+	return strings.TrimPrefix(amount.BR(), "R$ ")
 }
 
 func (s *Server) settingsPage(req *request, form *page.Form, refusal error) error {
-	return s.show(req, page.View{Name: "settings", Title: "Settings", Status: statusOf(refusal), Data: settingsData{
-		Form: form, Zones: zoneOptions(req.Actor.Company.Zone.String()),
-		RenewInvoice: renewChoices(req),
-		From: []page.Option{
-			{Value: string(account.FromDueDate), Label: req.lang.T("the due date, as if nothing had happened")},
-			{Value: string(account.FromToday), Label: req.lang.T("the day of the renewal")},
+	return s.show(req, page.View{
+		Name:   "settings",
+		Title:  "Settings",
+		Status: statusOf(refusal),
+		Data: settingsData{
+			Form: form, Zones: zoneOptions(req.Actor.Company.Zone.String()),
+			RenewInvoice: renewChoices(req),
+			From: []page.Option{
+				{Value: string(account.FromDueDate), Label: req.lang.T("the due date, as if nothing had happened")},
+				{Value: string(account.FromToday), Label: req.lang.T("the day of the renewal")},
+			},
 		},
-	}})
+	})
 }
 
 func (s *Server) saveSettings(req *request) error {
 	req.PostForm.Del("level") // which is the parent's to give
-	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(req.settingsForm()))
+	_, err := s.Accounts.SetCompany(
+		req.Context(),
+		req.Actor,
+		account.ReadCompanyDraft(req.settingsForm()),
+	)
 	if refused(err) {
 		return s.settingsPage(req, page.Sent(req.Request, err), err)
 	}
@@ -114,18 +130,23 @@ type userRow struct {
 	RoleText string
 }
 
-func (s *Server) users(req *request) error { return s.usersPage(req, usersData{}) }
+func (s *Server) users(req *request) error {
+	return s.usersPage(req, usersData{})
+}
 
-func (s *Server) usersPage(req *request, d usersData) error {
+func (s *Server) usersPage(req *request, data usersData) error {
 	list, err := s.Accounts.Users(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	for _, p := range list {
-		d.List = append(d.List, userRow{p, req.lang.Ago(p.SeenAt, s.DB.Now()), word(req.lang, string(p.Role))})
+	for _, person := range list {
+		data.List = append(
+			data.List,
+			userRow{person, req.lang.Ago(person.SeenAt, s.DB.Now()), word(req.lang, string(person.Role))},
+		)
 	}
-	d.Me = req.User.ID
-	return s.show(req, page.View{Name: "users", Title: "Users", Data: d})
+	data.Me = req.User.ID
+	return s.show(req, page.View{Name: "users", Title: "Users", Data: data})
 }
 
 type userForm struct {
@@ -137,13 +158,18 @@ type userForm struct {
 	Me     bool
 }
 
-func (s *Server) userForm(req *request, title string, d userForm, refusal error) error {
-	d.Roles = []page.Option{
+func (s *Server) userForm(req *request, title string, form userForm, refusal error) error {
+	form.Roles = []page.Option{
 		{Value: string(account.RoleOwner), Label: req.lang.T("Owner: everything, users and settings too")},
 		{Value: string(account.RoleStaff), Label: req.lang.T("Staff: customers, invoices, plans and products")},
 		{Value: string(account.RoleReadOnly), Label: req.lang.T("Read-only: sees and changes nothing")},
 	}
-	return s.show(req, page.View{Name: "user_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "user_form",
+		Title:  title,
+		Status: statusOf(refusal),
+		Data:   form,
+	})
 }
 
 func (s *Server) newUser(req *request) error {
@@ -154,46 +180,63 @@ func (s *Server) newUser(req *request) error {
 }
 
 func (s *Server) createUser(req *request) error {
-	u, link, err := s.Accounts.CreateUser(req.Context(), req.Actor, account.ReadNewUser(req.form()))
+	user, link, err := s.Accounts.CreateUser(
+		req.Context(),
+		req.Actor,
+		account.ReadNewUser(req.form()),
+	)
 	if refused(err) {
-		return s.userForm(req, "New user", userForm{Form: page.Sent(req.Request, err), Action: "/settings/users/new", New: true}, err)
+		return s.userForm(
+			req,
+			"New user",
+			userForm{Form: page.Sent(req.Request, err), Action: "/settings/users/new", New: true},
+			err,
+		)
 	}
 	if err != nil {
 		return err
 	}
-	return s.usersPage(req, usersData{Link: s.PublicURL + "/password/" + link, Name: u.Name})
+	return s.usersPage(req, usersData{Link: s.PublicURL + "/password/" + link, Name: user.Name})
 }
 
 func (s *Server) editUser(req *request) error {
-	u, err := s.Accounts.User(req.Context(), req.Actor, req.id)
+	user, err := s.Accounts.User(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	return s.userForm(req, "Edit user", userForm{
-		Form:   page.NewForm("name", u.Name, "email", u.Email, "role", string(u.Role)),
-		Action: "/settings/users/" + idText(u.ID), ID: u.ID, Me: u.ID == req.User.ID,
+		Form:   page.NewForm("name", user.Name, "email", user.Email, "role", string(user.Role)),
+		Action: "/settings/users/" + idText(user.ID), ID: user.ID, Me: user.ID == req.User.ID,
 	}, nil)
 }
 
 func (s *Server) updateUser(req *request) error {
-	u, err := s.Accounts.UpdateUser(req.Context(), req.Actor, req.id, account.ReadUserChanges(req.form()))
+	user, err := s.Accounts.UpdateUser(
+		req.Context(),
+		req.Actor,
+		req.id,
+		account.ReadUserChanges(req.form()),
+	)
 	if refused(err) {
 		return s.userForm(req, "Edit user", userForm{
-			Form: page.Sent(req.Request, err), Action: "/settings/users/" + idText(req.id), ID: req.id, Me: req.id == req.User.ID,
+			Form:   page.Sent(req.Request, err),
+			Action: "/settings/users/" + idText(req.id),
+			ID:     req.id,
+			Me:     req.id == req.User.ID,
 		}, err)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done("/settings/users", "%s was saved.", u.Name)
+	return req.done("/settings/users", "%s was saved.", user.Name)
 }
 
 func (s *Server) userLink(req *request) error {
-	u, link, err := s.Accounts.NewPasswordLink(req.Context(), req.Actor, req.id)
+	user, link, err := s.Accounts.NewPasswordLink(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.usersPage(req, usersData{Link: s.PublicURL + "/password/" + link, Name: u.Name})
+	return s.usersPage(req, usersData{Link: s.PublicURL + "/password/" + link, Name: user.Name})
 }
 
 func (s *Server) removeSecondFactor(req *request) error {
@@ -204,14 +247,18 @@ func (s *Server) removeSecondFactor(req *request) error {
 }
 
 func (s *Server) askRemoveUser(req *request) error {
-	u, err := s.Accounts.User(req.Context(), req.Actor, req.id)
+	user, err := s.Accounts.User(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Remove %s?", Args: []any{u.Name}, Danger: true, Button: "Remove user", Back: "/settings/users",
-		Action:  "/settings/users/" + idText(u.ID) + "/remove",
-		Effects: []string{"They are signed out at once and cannot sign in again.", "What they did stays in the audit log."},
+		Question: "Remove %s?",
+		Args:     []any{user.Name},
+		Danger:   true,
+		Button:   "Remove user",
+		Back:     "/settings/users",
+		Action:   "/settings/users/" + idText(user.ID) + "/remove",
+		Effects:  []string{"They are signed out at once and cannot sign in again.", "What they did stays in the audit log."},
 	})
 }
 
@@ -228,10 +275,14 @@ type auditData struct {
 }
 
 func (s *Server) audit(req *request) error {
-	p := req.query().Page()
-	list, total, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{}, p)
+	paging := req.query().Page()
+	list, total, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{}, paging)
 	if err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "audit", Title: "Audit log", Data: auditData{deedRows(req, list), page.NewPager(req.URL, p, total)}})
+	return s.show(req, page.View{
+		Name:  "audit",
+		Title: "Audit log",
+		Data:  auditData{deedRows(req, list), page.NewPager(req.URL, paging, total)},
+	})
 }

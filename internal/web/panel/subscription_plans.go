@@ -11,9 +11,11 @@ import (
 
 // functionWords are the functions as people read them.
 var functionWords = map[account.Function]string{
-	account.FunctionAPI: "API", account.FunctionWebhooks: "Webhooks", account.FunctionPayments: "Online payments",
+	account.FunctionAPI: "API", account.FunctionWebhooks: "Webhooks",
+	account.FunctionPayments:  "Online payments",
 	account.FunctionReminders: "Scheduled messages",
-	account.FunctionResellers: "Resellers", account.FunctionImport: "Importing", account.FunctionExport: "Exporting",
+	account.FunctionResellers: "Resellers", account.FunctionImport: "Importing",
+	account.FunctionExport: "Exporting",
 }
 
 type subscriptionPlansData struct {
@@ -33,30 +35,42 @@ type subscriptionPlanRow struct {
 
 func (s *Server) subscriptionPlans(req *request) error {
 	in := req.query()
-	p, f := in.Page(), reseller.ReadPlanFilter(in)
-	d := subscriptionPlansData{Form: queryForm(req)}
+	paging, filter := in.Page(), reseller.ReadPlanFilter(in)
+	data := subscriptionPlansData{Form: queryForm(req)}
 	if err := in.Err(); err != nil {
-		d.Form.Fail(err)
-		f = reseller.PlanFilter{}
+		data.Form.Fail(err)
+		filter = reseller.PlanFilter{}
 	}
-	list, total, err := s.Resellers.Plans(req.Context(), req.Actor, f, p)
+	list, total, err := s.Resellers.Plans(req.Context(), req.Actor, filter, paging)
 	if err != nil {
 		return err
 	}
 	for _, plan := range list {
-		row := subscriptionPlanRow{Plan: plan, Every: periodText(req.lang, plan.Period), Link: s.Resellers.SignupLink(plan)}
+		row := subscriptionPlanRow{
+			Plan:  plan,
+			Every: periodText(req.lang, plan.Period),
+			Link:  s.Resellers.SignupLink(plan),
+		}
 		for _, name := range plan.Functions.Names() {
 			row.Functions = append(row.Functions, req.lang.T(functionWords[name]))
 		}
-		d.List = append(d.List, row)
+		data.List = append(data.List, row)
 	}
-	d.Pager, d.Filtered = page.NewPager(req.URL, p, total), f != (reseller.PlanFilter{})
-	d.States = []page.Option{
+	data.Pager, data.Filtered = page.NewPager(
+		req.URL,
+		paging,
+		total,
+	), filter != (reseller.PlanFilter{})
+	data.States = []page.Option{
 		{Value: "", Label: req.lang.T("All")},
 		{Value: "true", Label: req.lang.T("On sale")},
 		{Value: "false", Label: req.lang.T("Not on sale")},
 	}
-	return s.show(req, page.View{Name: "subscription_plans", Title: "Subscription plans", Data: d})
+	return s.show(req, page.View{
+		Name:  "subscription_plans",
+		Title: "Subscription plans",
+		Data:  data,
+	})
 }
 
 type subscriptionPlanForm struct {
@@ -78,7 +92,11 @@ type functionRow struct {
 }
 
 func (s *Server) subscriptionPlanForm(req *request, form *page.Form, refusal error) error {
-	d, title := subscriptionPlanForm{Form: form, Action: "/subscription-plans/new", New: true}, "New subscription plan"
+	d, title := subscriptionPlanForm{
+		Form:   form,
+		Action: "/subscription-plans/new",
+		New:    true,
+	}, "New subscription plan"
 	if req.id != 0 {
 		var err error
 		if d.Plan, err = s.Resellers.FindPlan(req.Context(), req.Actor, req.id); err != nil {
@@ -89,32 +107,43 @@ func (s *Server) subscriptionPlanForm(req *request, form *page.Form, refusal err
 			d.Form = planShown(d.Plan)
 		}
 	}
-	for _, e := range account.FunctionCatalog {
-		has := d.Plan.Functions.Has(e.Name)
-		if has || req.Actor.May(e.Name) { // a company gives only what it has
+	for _, entry := range account.FunctionCatalog {
+		has := d.Plan.Functions.Has(entry.Name)
+		if has || req.Actor.May(entry.Name) { // a company gives only what it has
 			d.Functions = append(d.Functions, functionRow{
-				e.Name, functionWords[e.Name], e.Description,
-				has, has || d.Form.Has("functions", string(e.Name)),
+				entry.Name, functionWords[entry.Name], entry.Description,
+				has, has || d.Form.Has("functions", string(entry.Name)),
 			})
 		}
 	}
-	for _, u := range units {
-		d.Units = append(d.Units, page.Option{Value: u.Value, Label: req.lang.T(u.Label)})
+	for _, unit := range units {
+		d.Units = append(d.Units, page.Option{Value: unit.Value, Label: req.lang.T(unit.Label)})
 	}
-	return s.show(req, page.View{Name: "subscription_plan_form", Title: title, Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "subscription_plan_form",
+		Title:  title,
+		Status: statusOf(refusal),
+		Data:   d,
+	})
 }
 
 // planShown is a plan as its form shows it.
-func planShown(p reseller.Plan) *page.Form {
-	return page.NewForm("name", p.Name, "value", p.Value.BR()[len("R$ "):], "credits", strconv.FormatInt(p.Credits, 10),
-		"period_count", strconv.Itoa(p.Period.Count), "period_unit", string(p.Period.Unit), "trial_days",
-		strconv.Itoa(p.TrialDays), "active", boolText(p.Active))
+func planShown(plan reseller.Plan) *page.Form {
+	return page.NewForm("name", plan.Name, "value", plan.Value.BR()[len("R$ "):], "credits",
+		strconv.FormatInt(plan.Credits, 10),
+		"period_count", strconv.Itoa(plan.Period.Count), "period_unit", string(plan.Period.Unit),
+		"trial_days",
+		strconv.Itoa(plan.TrialDays), "active", boolText(plan.Active))
 }
 
-func subscriptionPlanPath(id int64) string { return "/subscription-plans/" + idText(id) }
+func subscriptionPlanPath(id int64) string {
+	return "/subscription-plans/" + idText(id)
+}
 
 func (s *Server) newSubscriptionPlan(req *request) error {
-	pairs := []string{"credits", "1", "period_count", "1", "period_unit", "month", "trial_days", "7"}
+	pairs := []string{
+		"credits", "1", "period_count", "1", "period_unit", "month", "trial_days", "7",
+	}
 	for _, name := range req.Actor.Company.Subscription.Functions.Names() {
 		pairs = append(pairs, "functions", string(name))
 	}
@@ -123,17 +152,27 @@ func (s *Server) newSubscriptionPlan(req *request) error {
 
 // planForm is the form of a subscription plan: a list of functions, and an
 // amount as people write it.
-func (req *request) planForm() *input.Form { return req.formWith([]string{"functions"}, "value") }
+func (req *request) planForm() *input.Form {
+	return req.formWith([]string{"functions"}, "value")
+}
 
 func (s *Server) createSubscriptionPlan(req *request) error {
-	p, err := s.Resellers.CreatePlan(req.Context(), req.Actor, reseller.ReadNewPlan(req.planForm()))
+	plan, err := s.Resellers.CreatePlan(
+		req.Context(),
+		req.Actor,
+		reseller.ReadNewPlan(req.planForm()),
+	)
 	if refused(err) {
 		return s.subscriptionPlanForm(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done(subscriptionPlanPath(p.ID), "%s was created. Its signup link is below.", p.Name)
+	return req.done(
+		subscriptionPlanPath(plan.ID),
+		"%s was created. Its signup link is below.",
+		plan.Name,
+	)
 }
 
 func (s *Server) editSubscriptionPlan(req *request) error {
@@ -141,48 +180,67 @@ func (s *Server) editSubscriptionPlan(req *request) error {
 }
 
 func (s *Server) updateSubscriptionPlan(req *request) error {
-	p, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(req.planForm()))
+	plan, err := s.Resellers.UpdatePlan(
+		req.Context(),
+		req.Actor,
+		req.id,
+		reseller.ReadPlanChanges(req.planForm()),
+	)
 	if refused(err) {
 		return s.subscriptionPlanForm(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done("/subscription-plans", "%s was saved.", p.Name)
+	return req.done("/subscription-plans", "%s was saved.", plan.Name)
 }
 
 // switchSubscriptionPlan puts a plan on sale or takes it off.
 func (s *Server) switchSubscriptionPlan(req *request) error {
 	active := input.FromStrings(map[string]string{"active": req.PostFormValue("active")})
-	p, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(active))
+	plan, err := s.Resellers.UpdatePlan(
+		req.Context(),
+		req.Actor,
+		req.id,
+		reseller.ReadPlanChanges(active),
+	)
 	if err != nil {
 		return req.complain("/subscription-plans", err)
 	}
-	if p.Active {
-		return req.done("/subscription-plans", "%s is on sale.", p.Name)
+	if plan.Active {
+		return req.done("/subscription-plans", "%s is on sale.", plan.Name)
 	}
-	return req.done("/subscription-plans", "%s is no longer on sale. Its signup link does not work until it is.", p.Name)
+	return req.done(
+		"/subscription-plans",
+		"%s is no longer on sale. Its signup link does not work until it is.",
+		plan.Name,
+	)
 }
 
 func (s *Server) askRenewSignupLink(req *request) error {
-	p, err := s.Resellers.FindPlan(req.Context(), req.Actor, req.id)
+	plan, err := s.Resellers.FindPlan(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Replace the signup link of %s?", Args: []any{p.Name}, Danger: true, Button: "Replace the link",
-		Back: subscriptionPlanPath(p.ID), Action: subscriptionPlanPath(p.ID) + "/link",
+		Question: "Replace the signup link of %s?",
+		Args:     []any{plan.Name},
+		Danger:   true,
+		Button:   "Replace the link",
+		Back:     subscriptionPlanPath(plan.ID),
+		Action:   subscriptionPlanPath(plan.ID) + "/link",
 		Effects: []string{
-			"The link that you have given out stops working at once, wherever it stands.", "Whoever has signed up with it keeps everything.",
+			"The link that you have given out stops working at once, wherever it stands.",
+			"Whoever has signed up with it keeps everything.",
 			"This cannot be undone.",
 		},
 	})
 }
 
 func (s *Server) renewSignupLink(req *request) error {
-	p, err := s.Resellers.RenewSignupLink(req.Context(), req.Actor, req.id)
+	plan, err := s.Resellers.RenewSignupLink(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return req.done(subscriptionPlanPath(p.ID), "%s has a new signup link.", p.Name)
+	return req.done(subscriptionPlanPath(plan.ID), "%s has a new signup link.", plan.Name)
 }

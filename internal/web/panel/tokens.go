@@ -22,22 +22,31 @@ func (s *Server) tokens(req *request) error {
 	return s.tokensPage(req, tokensData{Form: page.NewForm()}, nil)
 }
 
-func (s *Server) tokensPage(req *request, d tokensData, refusal error) error {
+func (s *Server) tokensPage(req *request, data tokensData, refusal error) error {
 	list, err := s.Accounts.Tokens(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
 	for _, t := range list {
-		d.List = append(d.List, tokenRow{t, req.lang.Ago(t.LastUsedAt, s.DB.Now())})
+		data.List = append(data.List, tokenRow{t, req.lang.Ago(t.LastUsedAt, s.DB.Now())})
 	}
-	if d.Made != "" {
-		d.Curl = "curl -H 'Authorization: Bearer " + d.Made + "' '" + s.PublicURL + "/api/v1/customers?per_page=3'"
+	if data.Made != "" {
+		data.Curl = "curl -H 'Authorization: Bearer " + data.Made + "' '" + s.PublicURL + "/api/v1/customers?per_page=3'"
 	}
-	return s.show(req, page.View{Name: "tokens", Title: "API tokens", Status: statusOf(refusal), Data: d})
+	return s.show(req, page.View{
+		Name:   "tokens",
+		Title:  "API tokens",
+		Status: statusOf(refusal),
+		Data:   data,
+	})
 }
 
 func (s *Server) createToken(req *request) error {
-	t, plain, err := s.Accounts.CreateToken(req.Context(), req.Actor, account.ReadNewToken(req.form()))
+	t, plain, err := s.Accounts.CreateToken(
+		req.Context(),
+		req.Actor,
+		account.ReadNewToken(req.form()),
+	)
 	if refused(err) {
 		return s.tokensPage(req, tokensData{Form: page.Sent(req.Request, err)}, err)
 	}
@@ -53,8 +62,13 @@ func (s *Server) askDeleteToken(req *request) error {
 		return err
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Delete the token %s?", Args: []any{t.Name}, Danger: true, Button: "Delete token", Back: "/api",
-		Action: "/api/tokens/" + idText(t.ID) + "/delete", Effects: []string{"The very next call with it fails.", "This cannot be undone."},
+		Question: "Delete the token %s?",
+		Args:     []any{t.Name},
+		Danger:   true,
+		Button:   "Delete token",
+		Back:     "/api",
+		Action:   "/api/tokens/" + idText(t.ID) + "/delete",
+		Effects:  []string{"The very next call with it fails.", "This cannot be undone."},
 	})
 }
 

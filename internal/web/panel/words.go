@@ -10,50 +10,76 @@ import (
 // words are the English texts of values that records have, under which the
 // catalog has their Portuguese.
 var words = map[string]string{
-	string(customer.Active): "Active", string(customer.DueToday): "Due today", string(customer.Expired): "Expired",
-	billing.Open.String(): "Open", billing.Paid.String(): "Paid", billing.Cancelled.String(): "Cancelled",
-	billing.Manual: "by hand",
-	"cash":         "cash", "pix": "PIX", "card": "card", "transfer": "bank transfer", "boleto": "boleto", "other": "another way",
-	string(account.RoleOwner): "Owner", string(account.RoleStaff): "Staff", string(account.RoleReadOnly): "Read-only",
+	string(customer.Active): "Active", string(customer.DueToday): "Due today",
+	string(customer.Expired): "Expired",
+	billing.Open.String():    "Open", billing.Paid.String(): "Paid",
+	billing.Cancelled.String(): "Cancelled",
+	billing.Manual:             "by hand",
+	"cash":                     "cash", "pix": "PIX", "card": "card", "transfer": "bank transfer",
+	"boleto": "boleto", "other": "another way",
+	string(account.RoleOwner): "Owner", string(account.RoleStaff): "Staff",
+	string(account.RoleReadOnly): "Read-only",
 
 	// what the audit log says
-	"company.created": "Company created", "company.updated": "Settings changed", "company.level": "Level changed",
-	"company.renewed": "Subscription renewed", "company.suspended": "Company suspended", "company.resumed": "Suspension ended",
+	"company.created": "Company created", "company.updated": "Settings changed",
+	"company.level":   "Level changed",
+	"company.renewed": "Subscription renewed", "company.suspended": "Company suspended",
+	"company.resumed":  "Suspension ended",
 	"company.invited":  "Owner invited again",
-	"customer.created": "Customer created", "customer.updated": "Customer changed", "customer.deleted": "Customer deleted",
+	"customer.created": "Customer created", "customer.updated": "Customer changed",
+	"customer.deleted": "Customer deleted",
 	"customer.renewed": "Customer renewed", "customer.imported": "Customers imported",
 	"invoice.created": "Invoice made", "invoice.updated": "Invoice changed",
-	"plan.created": "Plan created", "plan.updated": "Plan changed", "product.created": "Product created", "product.updated": "Product changed",
+	"plan.created": "Plan created", "plan.updated": "Plan changed",
+	"product.created": "Product created", "product.updated": "Product changed",
 	"token.created": "Token created", "token.deleted": "Token deleted",
-	"webhook.created": "Webhook created", "webhook.updated": "Webhook changed", "webhook.deleted": "Webhook deleted",
-	"callback_secret.replaced": "Callback secret replaced", "delivery.resent": "Delivery sent again",
-	"webhook.replayed": "Deliveries sent again",
-	"signin":           "Signed in", "signin.refused": "Sign-in refused", "session.ended": "Session ended",
-	"second_factor.on": "Second factor switched on", "second_factor.off": "Second factor switched off",
+	"webhook.created": "Webhook created", "webhook.updated": "Webhook changed",
+	"webhook.deleted":          "Webhook deleted",
+	"callback_secret.replaced": "Callback secret replaced",
+	"delivery.resent":          "Delivery sent again",
+	"webhook.replayed":         "Deliveries sent again",
+	"signin":                   "Signed in", "signin.refused": "Sign-in refused",
+	"session.ended":         "Session ended",
+	"second_factor.on":      "Second factor switched on",
+	"second_factor.off":     "Second factor switched off",
 	"second_factor.refused": "Wrong code of the second factor",
-	"rule.created":          "Message rule created", "rule.updated": "Message rule changed", "rule.deleted": "Message rule deleted",
-	"template.created": "Template created", "template.updated": "Template changed", "template.deleted": "Template deleted",
-	"channel.created": "Channel created", "channel.updated": "Channel changed", "channel.deleted": "Channel deleted",
+	"rule.created":          "Message rule created", "rule.updated": "Message rule changed",
+	"rule.deleted":     "Message rule deleted",
+	"template.created": "Template created", "template.updated": "Template changed",
+	"template.deleted": "Template deleted",
+	"channel.created":  "Channel created", "channel.updated": "Channel changed",
+	"channel.deleted":     "Channel deleted",
 	"quiet_hours.updated": "Quiet hours changed", "message.decided": "Message decided about",
 	"customer.opted_out": "Messages to a customer switched",
-	"user.created":       "User created", "user.updated": "User changed", "user.removed": "User removed",
-	"reseller.created": "Reseller created", "reseller.updated": "Reseller changed", "reseller.level": "Level of a reseller changed",
-	"reseller.renewed": "Reseller renewed", "reseller.suspended": "Reseller suspended", "reseller.resumed": "Suspension of a reseller ended",
-	"reseller.invited": "Reseller invited again", "subscription_plan.created": "Subscription plan created",
-	"subscription_plan.updated": "Subscription plan changed", "subscription_plan.link": "Signup link renewed",
-	"gateway.set": "Gateway set up", "gateway.cleared": "Gateway left", "payment.reviewed": "Payment decided about",
+	"user.created":       "User created", "user.updated": "User changed",
+	"user.removed":     "User removed",
+	"reseller.created": "Reseller created", "reseller.updated": "Reseller changed",
+	"reseller.level":   "Level of a reseller changed",
+	"reseller.renewed": "Reseller renewed", "reseller.suspended": "Reseller suspended",
+	"reseller.resumed":          "Suspension of a reseller ended",
+	"reseller.invited":          "Reseller invited again",
+	"subscription_plan.created": "Subscription plan created",
+	"subscription_plan.updated": "Subscription plan changed",
+	"subscription_plan.link":    "Signup link renewed",
+	"gateway.set":               "Gateway set up", "gateway.cleared": "Gateway left",
+	"payment.reviewed":     "Payment decided about",
 	"payment.confirmed":    "Payment confirmed",
-	"user.email_confirmed": "E-mail address confirmed", "user.email_changed": "E-mail address changed",
-	"user.email_released": "E-mail address released to its owner", "email.refused": "E-mail address of another user refused",
-	"user.password_link": "Password link made", "user.password_set": "Password set", "user.password_changed": "Password changed",
-	"credits.grant": "Credits granted", "credits.sent": "Credits sent", "credits.taken_back": "Credits taken back",
-	"credits.received": "Credits received", "credits.returned": "Credits taken back by the company above",
+	"user.email_confirmed": "E-mail address confirmed",
+	"user.email_changed":   "E-mail address changed",
+	"user.email_released":  "E-mail address released to its owner",
+	"email.refused":        "E-mail address of another user refused",
+	"user.password_link":   "Password link made", "user.password_set": "Password set",
+	"user.password_changed": "Password changed",
+	"credits.grant":         "Credits granted", "credits.sent": "Credits sent",
+	"credits.taken_back": "Credits taken back",
+	"credits.received":   "Credits received",
+	"credits.returned":   "Credits taken back by the company above",
 }
 
 // word is a value of a record in the reader's language.
-func word(l page.Lang, value string) string {
+func word(lang page.Lang, value string) string {
 	if english, ok := words[value]; ok {
-		return l.T(english)
+		return lang.T(english)
 	}
 	return value
 }
@@ -66,8 +92,8 @@ type deedRow struct {
 
 func deedRows(req *request, list []account.AuditLine) []deedRow {
 	rows := make([]deedRow, len(list))
-	for i, e := range list {
-		rows[i] = deedRow{e, word(req.lang, e.Action)}
+	for i, line := range list {
+		rows[i] = deedRow{line, word(req.lang, line.Action)}
 	}
 	return rows
 }

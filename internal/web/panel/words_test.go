@@ -11,10 +11,10 @@ import (
 // Texts that no literal in a call or template shows to the test of the catalog.
 func TestTextsOfTablesHavePortuguese(t *testing.T) {
 	var texts []string
-	for _, g := range menu {
-		texts = append(texts, g.Label)
-		for _, e := range g.Entries {
-			texts = append(texts, e.Label)
+	for _, group := range menu {
+		texts = append(texts, group.Label)
+		for _, entry := range group.Entries {
+			texts = append(texts, entry.Label)
 		}
 	}
 	for _, w := range words {
@@ -23,9 +23,9 @@ func TestTextsOfTablesHavePortuguese(t *testing.T) {
 	for _, said := range statusSaid {
 		texts = append(texts, said)
 	}
-	for _, e := range event.Catalog {
-		if e.Name != event.Ping {
-			texts = append(texts, e.Description)
+	for _, entry := range event.Catalog {
+		if entry.Name != event.Ping {
+			texts = append(texts, entry.Description)
 		}
 	}
 	for _, text := range texts {

@@ -20,34 +20,34 @@ import (
 )
 
 func TestMessageIsExactlyTheContracts(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		_, key := w.Subscribe(r.URL+"/hook?x=1", event.CustomerCreated)
-		ids := w.Happen(1, event.CustomerCreated)
-		if n := w.Rounds(); n != 1 {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		_, key := world.Subscribe(receiver.URL+"/hook?x=1", event.CustomerCreated)
+		ids := world.Happen(1, event.CustomerCreated)
+		if n := world.Rounds(); n != 1 {
 			t.Fatalf("%d were sent", n)
 		}
-		m := r.Messages()[0]
-		webhooktest.WantSigned(t, key, m)
+		message := receiver.Messages()[0]
+		webhooktest.WantSigned(t, key, message)
 		want := map[string]string{
-			"Content-Type": "application/json", "User-Agent": "Carteira/1.0", "Content-Length": strconv.Itoa(len(m.Body)),
+			"Content-Type": "application/json", "User-Agent": "Carteira/1.0", "Content-Length": strconv.Itoa(len(message.Body)),
 			"X-Service-Event": "customer.created", "X-Service-Delivery": ids[0], "X-Service-Timestamp": strconv.FormatInt(webhooktest.Morning.Unix(), 10),
-			"X-Service-Signature": m.Header.Get("X-Service-Signature"),
+			"X-Service-Signature": message.Header.Get("X-Service-Signature"),
 		}
 		for name, value := range want {
-			if got := m.Header.Get(name); got != value {
+			if got := message.Header.Get(name); got != value {
 				t.Errorf("%s is %q, want %q", name, got, value)
 			}
 		}
-		for name := range m.Header {
+		for name := range message.Header {
 			if _, ok := want[name]; !ok && name != "Accept-Encoding" {
-				t.Errorf("%s: %s was sent too", name, m.Header.Get(name))
+				t.Errorf("%s: %s was sent too", name, message.Header.Get(name))
 			}
 		}
 		body := fmt.Sprintf(`{"event":"customer.created","platform":"carteira","id":%q,"api_version":"v1",`+
-			`"occurred_at":"2026-01-31T09:00:00-03:00","company_id":%d,"data":{"n":1}}`, ids[0], w.Actor.Company.ID)
-		if m.Body != body {
-			t.Errorf("sent %s\nwant %s", m.Body, body)
+			`"occurred_at":"2026-01-31T09:00:00-03:00","company_id":%d,"data":{"n":1}}`, ids[0], world.Actor.Company.ID)
+		if message.Body != body {
+			t.Errorf("sent %s\nwant %s", message.Body, body)
 		}
 	})
 }
@@ -55,28 +55,28 @@ func TestMessageIsExactlyTheContracts(t *testing.T) {
 var errTakenBack = errors.New("taken back")
 
 func TestWhatIsCommittedArrivesAndNothingElse(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
 		first, second := webhooktest.NewReceiver(t), webhooktest.NewReceiver(t)
-		w.Subscribe(first.URL, event.CustomerCreated, event.InvoicePaid)
-		w.Subscribe(second.URL, event.InvoicePaid)
-		created := w.Happen(12, event.CustomerCreated)
-		paid := w.Happen(8, event.InvoicePaid)
-		w.Happen(3, event.CustomerDeleted) // which nobody wants
-		err := w.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
-			return errors.Join(w.Events.Record(t.Context(), tx, w.Actor.Source(), event.InvoicePaid, nil), errTakenBack)
+		world.Subscribe(first.URL, event.CustomerCreated, event.InvoicePaid)
+		world.Subscribe(second.URL, event.InvoicePaid)
+		created := world.Happen(12, event.CustomerCreated)
+		paid := world.Happen(8, event.InvoicePaid)
+		world.Happen(3, event.CustomerDeleted) // which nobody wants
+		err := world.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+			return errors.Join(world.Events.Record(t.Context(), tx, world.Actor.Source(), event.InvoicePaid, nil), errTakenBack)
 		})
 		if !errors.Is(err, errTakenBack) {
 			t.Fatal(err)
 		}
-		w.Rounds()
+		world.Rounds()
 		webhooktest.WantOnce(t, first, append(created, paid...))
 		webhooktest.WantOnce(t, second, paid)
 	})
 }
 
 func TestAnswerDecidesWhatBecomesOfADelivery(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
 		for _, c := range []struct {
 			status webhook.Status
 			codes  []int
@@ -86,67 +86,67 @@ func TestAnswerDecidesWhatBecomesOfADelivery(t *testing.T) {
 			{webhook.Pending, []int{300, 301, 302, 304, 307, 408, 429, 500, 502, 503, 504}},
 		} {
 			for _, code := range c.codes {
-				id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-				r.Answer(code, "Location", r.URL+"/elsewhere")
-				w.Happen(1, event.InvoicePaid)
-				before := len(r.Messages())
-				w.Rounds()
-				d := w.History(id)[0]
-				if d.Status != c.status || len(d.Attempts) != 1 || d.Attempts[0].ResponseStatus != code {
-					t.Errorf("%d: %+v", code, d)
+				id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+				receiver.Answer(code, "Location", receiver.URL+"/elsewhere")
+				world.Happen(1, event.InvoicePaid)
+				before := len(receiver.Messages())
+				world.Rounds()
+				delivery := world.History(id)[0]
+				if delivery.Status != c.status || len(delivery.Attempts) != 1 || delivery.Attempts[0].ResponseStatus != code {
+					t.Errorf("%d: %+v", code, delivery)
 				}
-				if (d.Attempts[0].Error == "") != (c.status == webhook.Delivered) || d.NextAttempt.IsZero() == (c.status == webhook.Pending) {
-					t.Errorf("%d: error %q, next attempt at %v", code, d.Attempts[0].Error, d.NextAttempt)
+				if (delivery.Attempts[0].Error == "") != (c.status == webhook.Delivered) || delivery.NextAttempt.IsZero() == (c.status == webhook.Pending) {
+					t.Errorf("%d: error %q, next attempt at %v", code, delivery.Attempts[0].Error, delivery.NextAttempt)
 				}
-				if failures := w.Webhook(id).Failures; (failures == 0) != (c.status == webhook.Delivered) {
+				if failures := world.Webhook(id).Failures; (failures == 0) != (c.status == webhook.Delivered) {
 					t.Errorf("%d: %d failures", code, failures)
 				}
-				if n := len(r.Messages()) - before; n != 1 {
+				if n := len(receiver.Messages()) - before; n != 1 {
 					t.Errorf("%d: the receiver was called %d times", code, n)
 				}
-				webhooktest.Must(t, w.Delete(t.Context(), w.Actor, id))
+				webhooktest.Must(t, world.Delete(t.Context(), world.Actor, id))
 			}
 		}
 	})
 }
 
 func TestSixAttemptsAtTheTimesOfTheContract(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, key := w.Subscribe(r.URL, event.InvoicePaid)
-		r.Answer(http.StatusInternalServerError)
-		w.Happen(1, event.InvoicePaid)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, key := world.Subscribe(receiver.URL, event.InvoicePaid)
+		receiver.Answer(http.StatusInternalServerError)
+		world.Happen(1, event.InvoicePaid)
 		for i, delay := range webhooktest.Schedule {
-			ended := w.Clock.Now()
+			ended := world.Clock.Now()
 			if delay > 0 {
-				next := w.History(id)[0].NextAttempt
+				next := world.History(id)[0].NextAttempt
 				if wait := next.Sub(ended); wait < delay || wait > delay+delay/10 {
 					t.Errorf("attempt %d comes after %v, want %v and at most a tenth more", i+1, wait, delay)
 				}
-				w.Clock.Set(next.Add(-time.Microsecond))
-				if n := w.Round(); n != 0 {
+				world.Clock.Set(next.Add(-time.Microsecond))
+				if n := world.Round(); n != 0 {
 					t.Errorf("attempt %d came too early", i+1)
 				}
-				w.Clock.Set(next)
+				world.Clock.Set(next)
 			}
-			if n := w.Round(); n != 1 {
+			if n := world.Round(); n != 1 {
 				t.Fatalf("attempt %d: %d were sent", i+1, n)
 			}
 		}
-		d := w.History(id)[0]
-		if d.Status != webhook.Failed || len(d.Attempts) != 6 || !d.NextAttempt.IsZero() {
-			t.Errorf("after six attempts: %+v", d)
+		delivery := world.History(id)[0]
+		if delivery.Status != webhook.Failed || len(delivery.Attempts) != 6 || !delivery.NextAttempt.IsZero() {
+			t.Errorf("after six attempts: %+v", delivery)
 		}
-		w.Clock.Advance(30 * 24 * time.Hour)
-		if n := w.Rounds(); n != 0 {
+		world.Clock.Advance(30 * 24 * time.Hour)
+		if n := world.Rounds(); n != 0 {
 			t.Errorf("a seventh attempt was made")
 		}
 		seen := map[string]bool{}
-		for i, m := range r.Messages() {
-			webhooktest.WantSigned(t, key, m)
-			at := m.Header.Get("X-Service-Timestamp")
-			if m.Body != r.Messages()[0].Body || seen[at] || at != strconv.FormatInt(d.Attempts[i].At.Unix(), 10) || d.Attempts[i].Number != i+1 {
-				t.Errorf("attempt %d at %s, %+v: %s", i+1, at, d.Attempts[i], m.Body)
+		for i, message := range receiver.Messages() {
+			webhooktest.WantSigned(t, key, message)
+			at := message.Header.Get("X-Service-Timestamp")
+			if message.Body != receiver.Messages()[0].Body || seen[at] || at != strconv.FormatInt(delivery.Attempts[i].At.Unix(), 10) || delivery.Attempts[i].Number != i+1 {
+				t.Errorf("attempt %d at %s, %+v: %s", i+1, at, delivery.Attempts[i], message.Body)
 			}
 			seen[at] = true
 		}
@@ -175,99 +175,99 @@ func TestJitterNeverShortensAndRetryAfterStaysInBounds(t *testing.T) {
 }
 
 func TestRetryAfterCountsFor429And503(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
 		for code, want := range map[int]time.Duration{429: 2 * time.Minute, 503: 2 * time.Minute, 500: time.Minute, 408: time.Minute} {
-			id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-			r.Answer(code, "Retry-After", "120")
-			w.Happen(1, event.InvoicePaid)
-			w.Rounds()
-			if wait := w.History(id)[0].NextAttempt.Sub(w.Clock.Now()); wait < want || wait > want+want/10 {
+			id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+			receiver.Answer(code, "Retry-After", "120")
+			world.Happen(1, event.InvoicePaid)
+			world.Rounds()
+			if wait := world.History(id)[0].NextAttempt.Sub(world.Clock.Now()); wait < want || wait > want+want/10 {
 				t.Errorf("%d: waits %v, want %v", code, wait, want)
 			}
-			webhooktest.Must(t, w.Delete(t.Context(), w.Actor, id))
+			webhooktest.Must(t, world.Delete(t.Context(), world.Actor, id))
 		}
 	})
 }
 
 func TestTwentyFailuresInARowSwitchOff(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r, other := webhooktest.NewReceiver(t), webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		well, _ := w.Subscribe(other.URL, event.InvoicePaid)
-		r.Answer(http.StatusInternalServerError)
-		ids := w.Happen(19, event.InvoicePaid)
-		w.Rounds()
-		r.Answer(http.StatusOK)
-		ids = append(ids, w.Happen(1, event.InvoicePaid)...)
-		w.Rounds()
-		if got := w.Webhook(id); !got.Active || got.Failures != 0 {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver, other := webhooktest.NewReceiver(t), webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		well, _ := world.Subscribe(other.URL, event.InvoicePaid)
+		receiver.Answer(http.StatusInternalServerError)
+		ids := world.Happen(19, event.InvoicePaid)
+		world.Rounds()
+		receiver.Answer(http.StatusOK)
+		ids = append(ids, world.Happen(1, event.InvoicePaid)...)
+		world.Rounds()
+		if got := world.Webhook(id); !got.Active || got.Failures != 0 {
 			t.Fatalf("a success after 19 failures leaves %+v", got)
 		}
-		r.Answer(http.StatusNotFound) // a refusal counts too
-		ids = append(ids, w.Happen(30, event.InvoicePaid)...)
-		w.Rounds()
-		got := w.Webhook(id)
+		receiver.Answer(http.StatusNotFound) // a refusal counts too
+		ids = append(ids, world.Happen(30, event.InvoicePaid)...)
+		world.Rounds()
+		got := world.Webhook(id)
 		if got.Active || got.Failures != 20 || got.DisabledAt.IsZero() || !strings.Contains(got.Notice, "404") {
 			t.Fatalf("after 20: %+v", got)
 		}
-		if n := w.Count(id); n[webhook.Refused] != 20 || n[webhook.Parked] != 29 || n[webhook.Delivered] != 1 || n[webhook.Pending] != 0 {
+		if n := world.Count(id); n[webhook.Refused] != 20 || n[webhook.Parked] != 29 || n[webhook.Delivered] != 1 || n[webhook.Pending] != 0 {
 			t.Errorf("%v", n)
 		}
-		missed := w.Happen(5, event.InvoicePaid)
-		w.Clock.Advance(24 * time.Hour)
-		sent := len(r.Messages())
-		if w.Rounds(); len(r.Messages()) != sent || len(w.History(id)) != 50 {
-			t.Errorf("while it is off %d are sent, and %d are there", len(r.Messages())-sent, len(w.History(id)))
+		missed := world.Happen(5, event.InvoicePaid)
+		world.Clock.Advance(24 * time.Hour)
+		sent := len(receiver.Messages())
+		if world.Rounds(); len(receiver.Messages()) != sent || len(world.History(id)) != 50 {
+			t.Errorf("while it is off %d are sent, and %d are there", len(receiver.Messages())-sent, len(world.History(id)))
 		}
-		r.Answer(http.StatusOK)
-		if got := w.Put(id, `{"active":true}`); !got.Active || got.Failures != 0 || !got.DisabledAt.IsZero() || got.Notice != "" {
+		receiver.Answer(http.StatusOK)
+		if got := world.Put(id, `{"active":true}`); !got.Active || got.Failures != 0 || !got.DisabledAt.IsZero() || got.Notice != "" {
 			t.Errorf("switched on: %+v", got)
 		}
-		w.Rounds()
-		if n := w.Count(id); n[webhook.Delivered] != 30 || n[webhook.Refused] != 20 || len(n) != 2 {
+		world.Rounds()
+		if n := world.Count(id); n[webhook.Delivered] != 30 || n[webhook.Refused] != 20 || len(n) != 2 {
 			t.Errorf("resumed: %v", n)
 		}
-		times := r.Times()
+		times := receiver.Times()
 		for _, missed := range missed {
 			if times[missed] != 0 {
 				t.Error("what happened while it was off was sent")
 			}
 		}
 		webhooktest.WantOnce(t, other, append(ids, missed...))
-		if got := w.Webhook(well); !got.Active || got.Failures != 0 {
+		if got := world.Webhook(well); !got.Active || got.Failures != 0 {
 			t.Errorf("the other one: %+v", got)
 		}
 	})
 }
 
 func TestSwitchedOffByHandParksAndResumes(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		ids := w.Happen(6, event.InvoicePaid)
-		job := claimAll(w, 6)[0] // under way when it is switched off
-		w.Put(id, `{"active":false}`)
-		r.Answer(http.StatusInternalServerError)
-		_, err := w.Sender().Record(t.Context(), job, w.Sender().Try(t.Context(), job))
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		ids := world.Happen(6, event.InvoicePaid)
+		job := claimAll(world, 6)[0] // under way when it is switched off
+		world.Put(id, `{"active":false}`)
+		receiver.Answer(http.StatusInternalServerError)
+		_, err := world.Sender().Record(t.Context(), job, world.Sender().Try(t.Context(), job))
 		webhooktest.Must(t, err)
-		w.Clock.Advance(sender.LeaseTime + time.Second) // the others were claimed by one who died
-		w.Rounds()
-		if n := w.Count(id); n[webhook.Parked] != 6 || len(r.Messages()) != 1 {
-			t.Errorf("%v, and %d were sent", n, len(r.Messages()))
+		world.Clock.Advance(sender.LeaseTime + time.Second) // the others were claimed by one who died
+		world.Rounds()
+		if n := world.Count(id); n[webhook.Parked] != 6 || len(receiver.Messages()) != 1 {
+			t.Errorf("%v, and %d were sent", n, len(receiver.Messages()))
 		}
-		if n := w.Happen(2, event.InvoicePaid); len(w.History(id)) != 6 {
+		if n := world.Happen(2, event.InvoicePaid); len(world.History(id)) != 6 {
 			t.Errorf("%v were queued while it was off", n)
 		}
-		r.Answer(http.StatusOK)
-		w.Put(id, `{"active":true}`)
-		w.Clock.Advance(2 * time.Minute)
-		w.Rounds()
-		if n := w.Count(id); n[webhook.Delivered] != 6 {
+		receiver.Answer(http.StatusOK)
+		world.Put(id, `{"active":true}`)
+		world.Clock.Advance(2 * time.Minute)
+		world.Rounds()
+		if n := world.Count(id); n[webhook.Delivered] != 6 {
 			t.Errorf("resumed: %v", n)
 		}
 		for _, one := range ids {
-			if r.Times()[one] == 0 {
+			if receiver.Times()[one] == 0 {
 				t.Errorf("%s did not come", one)
 			}
 		}
@@ -276,109 +276,109 @@ func TestSwitchedOffByHandParksAndResumes(t *testing.T) {
 
 // claimAll leases lanes that nobody has, and claims up to n deliveries of them,
 // four of a lane at most.
-func claimAll(w *webhooktest.World, n int) []sender.Job {
-	w.T.Helper()
-	jobs, err := w.Sender().Claim(w.T.Context(), n)
-	webhooktest.Must(w.T, err)
+func claimAll(world *webhooktest.World, n int) []sender.Job {
+	world.T.Helper()
+	jobs, err := world.Sender().Claim(world.T.Context(), n)
+	webhooktest.Must(world.T, err)
 	return jobs
 }
 
 func TestTestsCountForNothing(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, key := w.Subscribe(r.URL, event.InvoicePaid)
-		r.Answer(http.StatusInternalServerError)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, key := world.Subscribe(receiver.URL, event.InvoicePaid)
+		receiver.Answer(http.StatusInternalServerError)
 		for range 25 {
-			if _, delivered, err := w.Test(t.Context(), w.Actor, id); delivered || err != nil {
+			if _, delivered, err := world.Test(t.Context(), world.Actor, id); delivered || err != nil {
 				t.Fatal(delivered, err)
 			}
 		}
-		if got := w.Webhook(id); !got.Active || got.Failures != 0 {
+		if got := world.Webhook(id); !got.Active || got.Failures != 0 {
 			t.Errorf("%+v", got)
 		}
-		w.Clock.Advance(time.Hour)
-		if n := w.Rounds(); n != 0 {
+		world.Clock.Advance(time.Hour)
+		if n := world.Rounds(); n != 0 {
 			t.Errorf("%d tests were tried again", n)
 		}
-		r.Answer(http.StatusOK)
-		w.Put(id, `{"active":false}`)
-		if _, delivered, err := w.Test(t.Context(), w.Actor, id); !delivered || err != nil {
+		receiver.Answer(http.StatusOK)
+		world.Put(id, `{"active":false}`)
+		if _, delivered, err := world.Test(t.Context(), world.Actor, id); !delivered || err != nil {
 			t.Error(delivered, err)
 		}
-		for _, m := range r.Messages() {
-			webhooktest.WantSigned(t, key, m)
+		for _, message := range receiver.Messages() {
+			webhooktest.WantSigned(t, key, message)
 		}
-		if n := w.Count(id); n[webhook.Failed] != 25 || n[webhook.Delivered] != 1 {
+		if n := world.Count(id); n[webhook.Failed] != 25 || n[webhook.Delivered] != 1 {
 			t.Errorf("%v", n)
 		}
 	})
 }
 
 func TestResendThatFailsIsTriedAgain(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(1, event.InvoicePaid)
-		r.Answer(http.StatusGone)
-		w.Rounds()
-		r.Answer(http.StatusInternalServerError)
-		d, err := w.Resend(t.Context(), w.Actor, "", w.History(id)[0].ID)
-		if webhooktest.Must(t, err); d.Status != webhook.Pending || len(d.Attempts) != 2 || d.Attempts[1].Number != 2 {
-			t.Errorf("%+v", d)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(1, event.InvoicePaid)
+		receiver.Answer(http.StatusGone)
+		world.Rounds()
+		receiver.Answer(http.StatusInternalServerError)
+		delivery, err := world.Resend(t.Context(), world.Actor, "", world.History(id)[0].ID)
+		if webhooktest.Must(t, err); delivery.Status != webhook.Pending || len(delivery.Attempts) != 2 || delivery.Attempts[1].Number != 2 {
+			t.Errorf("%+v", delivery)
 		}
-		r.Answer(http.StatusOK)
-		w.Clock.Advance(2 * time.Minute)
-		w.Rounds()
-		if d := w.History(id)[0]; d.Status != webhook.Delivered || len(d.Attempts) != 3 {
-			t.Errorf("%+v", d)
+		receiver.Answer(http.StatusOK)
+		world.Clock.Advance(2 * time.Minute)
+		world.Rounds()
+		if delivery := world.History(id)[0]; delivery.Status != webhook.Delivered || len(delivery.Attempts) != 3 {
+			t.Errorf("%+v", delivery)
 		}
 	})
 }
 
 func TestLateCloseOfALostClaimChangesNothing(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r, other := webhooktest.NewReceiver(t), w.Another()
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(1, event.InvoicePaid)
-		late := claimAll(w, 1)[0]
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver, other := webhooktest.NewReceiver(t), world.Another()
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(1, event.InvoicePaid)
+		late := claimAll(world, 1)[0]
 		if jobs := claimAll(other, 1); len(jobs) != 0 {
 			t.Fatal("two have one delivery")
 		}
-		w.Clock.Advance(sender.LeaseTime - time.Microsecond)
+		world.Clock.Advance(sender.LeaseTime - time.Microsecond)
 		if jobs := claimAll(other, 1); len(jobs) != 0 {
 			t.Fatal("the claim was taken before its end")
 		}
-		w.Clock.Advance(time.Microsecond)
+		world.Clock.Advance(time.Microsecond)
 		if n := other.Round(); n != 1 {
 			t.Fatal("the claim that ran out was not taken")
 		}
-		before := fmt.Sprintf("%+v %+v", w.History(id), w.Webhook(id))
-		for _, o := range []sender.Tried{sender.Broken(webhooktest.Morning), sender.Accepted(webhooktest.Morning), sender.Disabled()} {
-			if kept, err := w.Sender().Record(t.Context(), late, o); kept || err != nil {
-				t.Errorf("%+v was kept: %t, %v", o, kept, err)
+		before := fmt.Sprintf("%+v %+v", world.History(id), world.Webhook(id))
+		for _, tried := range []sender.Tried{sender.Broken(webhooktest.Morning), sender.Accepted(webhooktest.Morning), sender.Disabled()} {
+			if kept, err := world.Sender().Record(t.Context(), late, tried); kept || err != nil {
+				t.Errorf("%+v was kept: %t, %v", tried, kept, err)
 			}
 		}
-		if after := fmt.Sprintf("%+v %+v", w.History(id), w.Webhook(id)); after != before {
+		if after := fmt.Sprintf("%+v %+v", world.History(id), world.Webhook(id)); after != before {
 			t.Errorf("was %s\nand is %s", before, after)
 		}
-		if d := w.History(id)[0]; d.Status != webhook.Delivered || len(d.Attempts) != 1 || d.Attempts[0].Number != 2 {
-			t.Errorf("%+v", d)
+		if delivery := world.History(id)[0]; delivery.Status != webhook.Delivered || len(delivery.Attempts) != 1 || delivery.Attempts[0].Number != 2 {
+			t.Errorf("%+v", delivery)
 		}
 	})
 }
 
 func TestTwoProcessesShareTheWork(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		other := w.Another()
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		other := world.Another()
 		var receivers []*webhooktest.Receiver
 		for range 3 {
-			r := webhooktest.NewReceiver(t)
-			r.Meet = func(<-chan struct{}) { time.Sleep(time.Millisecond) }
-			w.Subscribe(r.URL, event.InvoicePaid)
-			receivers = append(receivers, r)
+			receiver := webhooktest.NewReceiver(t)
+			receiver.Meet = func(<-chan struct{}) { time.Sleep(time.Millisecond) }
+			world.Subscribe(receiver.URL, event.InvoicePaid)
+			receivers = append(receivers, receiver)
 		}
-		ids := w.Happen(100, event.InvoicePaid)
-		stop, stopOther := w.Start(), other.Start()
+		ids := world.Happen(100, event.InvoicePaid)
+		stop, stopOther := world.Start(), other.Start()
 		var more sync.WaitGroup
 		more.Go(func() {
 			for range 20 {
@@ -386,14 +386,14 @@ func TestTwoProcessesShareTheWork(t *testing.T) {
 			}
 		})
 		more.Wait()
-		for _, r := range receivers {
-			webhooktest.Eventually(t, "all have come", func() bool { return len(r.Messages()) >= len(ids) })
+		for _, receiver := range receivers {
+			webhooktest.Eventually(t, "all have come", func() bool { return len(receiver.Messages()) >= len(ids) })
 		}
 		stop()
 		stopOther()
-		for _, r := range receivers {
-			webhooktest.WantOnce(t, r, ids)
-			if most := r.Busiest(); most > sender.LaneLimit {
+		for _, receiver := range receivers {
+			webhooktest.WantOnce(t, receiver, ids)
+			if most := receiver.Busiest(); most > sender.LaneLimit {
 				t.Errorf("%d requests at once, want at most %d", most, sender.LaneLimit)
 			}
 		}
@@ -401,7 +401,7 @@ func TestTwoProcessesShareTheWork(t *testing.T) {
 }
 
 func TestReceiverThatHangsDelaysNoOther(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
 		hanging, release := webhooktest.NewReceiver(t), make(chan struct{})
 		hanging.Meet = func(gone <-chan struct{}) {
 			select {
@@ -409,16 +409,16 @@ func TestReceiverThatHangsDelaysNoOther(t *testing.T) {
 			case <-gone:
 			}
 		}
-		w.Subscribe(hanging.URL, event.CustomerUpdated)
-		w.Happen(2000, event.CustomerUpdated)
+		world.Subscribe(hanging.URL, event.CustomerUpdated)
+		world.Happen(2000, event.CustomerUpdated)
 		healthy := webhooktest.NewReceiver(t)
 		const lanes, events = 50, 4
 		for range lanes {
-			w.Subscribe(healthy.URL, event.InvoicePaid)
+			world.Subscribe(healthy.URL, event.InvoicePaid)
 		}
-		stop := w.Start()
+		stop := world.Start()
 		webhooktest.Eventually(t, "it hangs", func() bool { return len(hanging.Messages()) >= sender.LaneLimit })
-		w.Happen(events, event.InvoicePaid)
+		world.Happen(events, event.InvoicePaid)
 		webhooktest.Eventually(t, "the others have got theirs", func() bool { return len(healthy.Messages()) == lanes*events })
 		if most := hanging.Busiest(); most > sender.LaneLimit {
 			t.Errorf("%d requests hang at once, want at most %d", most, sender.LaneLimit)
@@ -434,34 +434,34 @@ func TestReceiverThatHangsDelaysNoOther(t *testing.T) {
 }
 
 func TestFailingLaneGetsOneSlot(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(10, event.InvoicePaid)
-		if n := w.Round(); n != sender.LaneLimit {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(10, event.InvoicePaid)
+		if n := world.Round(); n != sender.LaneLimit {
 			t.Errorf("%d at once, want %d", n, sender.LaneLimit)
 		}
-		r.Answer(http.StatusInternalServerError)
-		w.Round()
-		if n := w.Round(); n != sender.FailingLaneLimit || w.Webhook(id).Failures == 0 {
+		receiver.Answer(http.StatusInternalServerError)
+		world.Round()
+		if n := world.Round(); n != sender.FailingLaneLimit || world.Webhook(id).Failures == 0 {
 			t.Errorf("after a failure %d at once, want %d", n, sender.FailingLaneLimit)
 		}
 	})
 }
 
 func TestFirstAttemptsComeBeforeRetries(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		w.Subscribe(r.URL, event.InvoicePaid, event.InvoiceCreated)
-		r.Answer(http.StatusInternalServerError)
-		w.Happen(4, event.InvoicePaid)
-		w.Rounds()
-		w.Exec(`UPDATE webhooks SET failures = 0`)
-		w.Clock.Advance(time.Hour) // all four are due again
-		w.Happen(2, event.InvoiceCreated)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		world.Subscribe(receiver.URL, event.InvoicePaid, event.InvoiceCreated)
+		receiver.Answer(http.StatusInternalServerError)
+		world.Happen(4, event.InvoicePaid)
+		world.Rounds()
+		world.Exec(`UPDATE webhooks SET failures = 0`)
+		world.Clock.Advance(time.Hour) // all four are due again
+		world.Happen(2, event.InvoiceCreated)
 		var names []string
-		for _, j := range claimAll(w, sender.QuickSlots) {
-			names = append(names, j.Event())
+		for _, job := range claimAll(world, sender.QuickSlots) {
+			names = append(names, job.Event())
 		}
 		slices.Sort(names)
 		if want := "[invoice.created invoice.created invoice.paid invoice.paid]"; fmt.Sprint(names) != want {
@@ -471,29 +471,29 @@ func TestFirstAttemptsComeBeforeRetries(t *testing.T) {
 }
 
 func TestDeletedWhileItIsSent(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r, arrived, release := webhooktest.NewReceiver(t), make(chan struct{}), make(chan struct{})
-		r.Meet = func(<-chan struct{}) {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver, arrived, release := webhooktest.NewReceiver(t), make(chan struct{}), make(chan struct{})
+		receiver.Meet = func(<-chan struct{}) {
 			close(arrived)
 			<-release
 		}
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(1, event.InvoicePaid)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(1, event.InvoicePaid)
 		var sending sync.WaitGroup
-		sending.Go(func() { w.Round() })
+		sending.Go(func() { world.Round() })
 		<-arrived
-		webhooktest.Must(t, w.Delete(t.Context(), w.Actor, id))
+		webhooktest.Must(t, world.Delete(t.Context(), world.Actor, id))
 		close(release)
 		sending.Wait()
-		if _, err := w.Find(t.Context(), w.Actor, id); fault.KindOf(err) != fault.KindNotFound {
+		if _, err := world.Find(t.Context(), world.Actor, id); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("it is still there: %v", err)
 		}
 		for _, table := range []string{"deliveries", "delivery_attempts", "webhooks"} {
-			if n, err := sqldb.Value[int64](t.Context(), w.DB, `SELECT count(*) FROM `+table); err != nil || n != 0 {
+			if n, err := sqldb.Value[int64](t.Context(), world.DB, `SELECT count(*) FROM `+table); err != nil || n != 0 {
 				t.Errorf("%d %s, %v", n, table, err)
 			}
 		}
-		if n := w.Rounds(); n != 0 {
+		if n := world.Rounds(); n != 0 {
 			t.Errorf("%d were sent afterwards", n)
 		}
 	})
@@ -501,7 +501,7 @@ func TestDeletedWhileItIsSent(t *testing.T) {
 
 // Events go on while webhooks come and go.
 func TestDeletionDoesNotDisturbWhatHappens(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
 		var happening sync.WaitGroup
 		done := make(chan struct{})
 		happening.Go(func() {
@@ -510,13 +510,13 @@ func TestDeletionDoesNotDisturbWhatHappens(t *testing.T) {
 				case <-done:
 					return
 				default:
-					w.Happen(1, event.InvoicePaid)
+					world.Happen(1, event.InvoicePaid)
 				}
 			}
 		})
 		for range 25 {
-			id, _ := w.Subscribe("https://example.com", event.InvoicePaid)
-			webhooktest.Must(t, w.Delete(t.Context(), w.Actor, id))
+			id, _ := world.Subscribe("https://example.com", event.InvoicePaid)
+			webhooktest.Must(t, world.Delete(t.Context(), world.Actor, id))
 		}
 		close(done)
 		happening.Wait()
@@ -525,27 +525,27 @@ func TestDeletionDoesNotDisturbWhatHappens(t *testing.T) {
 
 // What could not be recorded is sent again when its claim has run out.
 func TestEngineGoesOnAfterTheDatabaseFailed(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		ids := w.Happen(1, event.InvoicePaid)
-		w.Exec(`ALTER TABLE delivery_attempts RENAME TO mislaid`)
-		w.Round()
-		w.Exec(`ALTER TABLE mislaid RENAME TO delivery_attempts`)
-		if n := w.Rounds(); n != 0 || r.Times()[ids[0]] != 1 {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		ids := world.Happen(1, event.InvoicePaid)
+		world.Exec(`ALTER TABLE delivery_attempts RENAME TO mislaid`)
+		world.Round()
+		world.Exec(`ALTER TABLE mislaid RENAME TO delivery_attempts`)
+		if n := world.Rounds(); n != 0 || receiver.Times()[ids[0]] != 1 {
 			t.Errorf("%d were sent before the claim ran out", n)
 		}
-		w.Clock.Advance(sender.LeaseTime)
-		stop := w.Start()
+		world.Clock.Advance(sender.LeaseTime)
+		stop := world.Start()
 		defer stop()
-		webhooktest.Eventually(t, "it was sent again", func() bool { return w.Count(id)[webhook.Delivered] == 1 })
-		if d := w.History(id)[0]; len(d.Attempts) != 1 || d.Attempts[0].Number != 2 {
-			t.Errorf("%+v", d)
+		webhooktest.Eventually(t, "it was sent again", func() bool { return world.Count(id)[webhook.Delivered] == 1 })
+		if delivery := world.History(id)[0]; len(delivery.Attempts) != 1 || delivery.Attempts[0].Number != 2 {
+			t.Errorf("%+v", delivery)
 		}
-		w.Exec(`ALTER TABLE callback_secrets RENAME TO mislaid`) // so that nothing can be claimed
-		w.Happen(3, event.InvoicePaid)
+		world.Exec(`ALTER TABLE callback_secrets RENAME TO mislaid`) // so that nothing can be claimed
+		world.Happen(3, event.InvoicePaid)
 		time.Sleep(50 * time.Millisecond)
-		w.Exec(`ALTER TABLE mislaid RENAME TO callback_secrets`)
-		webhooktest.Eventually(t, "the rest was sent", func() bool { return w.Count(id)[webhook.Delivered] == 4 })
+		world.Exec(`ALTER TABLE mislaid RENAME TO callback_secrets`)
+		webhooktest.Eventually(t, "the rest was sent", func() bool { return world.Count(id)[webhook.Delivered] == 4 })
 	})
 }

@@ -56,14 +56,23 @@ type dispatcher struct {
 	running  sync.WaitGroup
 }
 
-func newDispatcher(s *Sender) *dispatcher {
+func newDispatcher(sender *Sender) *dispatcher {
 	d := &dispatcher{
-		sender: s, store: s.store, log: s.log, lanes: map[int64]*lane{}, paces: paces{}, shunned: map[int64]time.Duration{},
-		flights: map[*flight]struct{}{}, now: s.elapsed(),
-		finished: make(chan *flight, quickSlots), recorded: make(chan []report, maxSingles), replies: make(chan func(), 8),
-		singles: make(chan struct{}, maxSingles), done: make(chan struct{}),
+		sender:   sender,
+		store:    sender.store,
+		log:      sender.log,
+		lanes:    map[int64]*lane{},
+		paces:    paces{},
+		shunned:  map[int64]time.Duration{},
+		flights:  map[*flight]struct{}{},
+		now:      sender.elapsed(),
+		finished: make(chan *flight, quickSlots),
+		recorded: make(chan []report, maxSingles),
+		replies:  make(chan func(), 8),
+		singles:  make(chan struct{}, maxSingles),
+		done:     make(chan struct{}),
 	}
-	d.recorder = newRecorder(s.store, d.recorded, d.done)
+	d.recorder = newRecorder(sender.store, d.recorded, d.done)
 	return d
 }
 
@@ -87,8 +96,8 @@ func (d *dispatcher) run(ctx context.Context) error {
 			d.wantAll(lanes)
 		case <-look:
 			d.calls.lookAt = 0
-		case f := <-d.finished:
-			d.onFinished(f)
+		case flight := <-d.finished:
+			d.onFinished(flight)
 		case reports := <-d.recorded:
 			d.onRecorded(reports)
 		case reply := <-d.replies:
@@ -123,11 +132,11 @@ func (d *dispatcher) close() {
 	}
 	close(d.done)
 	close(d.recorder.in)
-	for _, w := range d.spare {
-		close(w)
+	for _, worker := range d.spare {
+		close(worker)
 	}
-	for f := range d.flights { // after a panic
-		close(f.worker)
+	for flight := range d.flights { // after a panic
+		close(flight.worker)
 	}
 	d.running.Wait()
 }
@@ -136,14 +145,14 @@ func (d *dispatcher) close() {
 func (d *dispatcher) stop() {
 	d.stopping, d.refills = true, nil
 	d.recordGathered()
-	for _, l := range d.lanes {
-		l.wanted = false
-		if l.state == idle {
-			d.forget(l)
+	for _, lane := range d.lanes {
+		lane.wanted = false
+		if lane.state == idle {
+			d.forget(lane)
 			continue
 		}
-		l.stop()
-		d.update(l)
+		lane.stop()
+		d.update(lane)
 	}
 }
 
@@ -155,18 +164,18 @@ const (
 	slowQueue           // of slow or failing lanes
 )
 
-func (d *dispatcher) classOf(l *lane) class {
-	return classOf(d.paces[l.id], l.limit == failingLaneLimit)
+func (d *dispatcher) classOf(lane *lane) class {
+	return classOf(d.paces[lane.id], lane.limit == failingLaneLimit)
 }
 
-func (d *dispatcher) queueOf(l *lane) int {
-	switch d.classOf(l) {
+func (d *dispatcher) queueOf(lane *lane) int {
+	switch d.classOf(lane) {
 	case slow:
 		return slowQueue
 	case unknown:
 		return unknownQueue
 	case quick:
-		return firstQueue + lineOf(l.ready[0].step)
+		return firstQueue + lineOf(lane.ready[0].step)
 	}
 	return slowQueue
 }
@@ -178,14 +187,14 @@ var classOfQueue = [...]class{quick, quick, unknown, slow}
 func (d *dispatcher) dispatch() {
 	for at := range d.queues {
 		for len(d.queues[at]) > 0 && d.begun < maxUnrecorded && d.slots.admits(classOfQueue[at], d.now) {
-			l := d.queues[at][0]
+			lane := d.queues[at][0]
 			d.queues[at] = d.queues[at][1:]
-			l.queued = false
-			l.dropStale(d.now, d.sender.Generation())
-			if d.canSend(l) && d.queueOf(l) == at {
-				d.begin(l)
+			lane.queued = false
+			lane.dropStale(d.now, d.sender.Generation())
+			if d.canSend(lane) && d.queueOf(lane) == at {
+				d.begin(lane)
 			}
-			d.update(l)
+			d.update(lane)
 		}
 	}
 }
@@ -193,13 +202,19 @@ func (d *dispatcher) dispatch() {
 // canSend says whether a lane may make a request now. A receiver of which
 // nothing is known gets one for a trial, and more when it has answered or has
 // proved slow.
-func (d *dispatcher) canSend(l *lane) bool {
-	return l.runnable() && (l.inFlight == 0 || d.classOf(l) != unknown)
+func (d *dispatcher) canSend(lane *lane) bool {
+	return lane.runnable() && (lane.inFlight == 0 || d.classOf(lane) != unknown)
 }
 
 // begin makes a request for the next delivery of a lane.
-func (d *dispatcher) begin(l *lane) {
-	f := &flight{lane: l, job: l.next(), ctx: l.ctx, startedAt: d.now, class: d.classOf(l)}
+func (d *dispatcher) begin(lane *lane) {
+	f := &flight{
+		lane:      lane,
+		job:       lane.next(),
+		ctx:       lane.ctx,
+		startedAt: d.now,
+		class:     d.classOf(lane),
+	}
 	d.sender.metrics.lag.Observe((f.job.waited + d.now - f.job.claimedAt).Seconds())
 	d.begun++
 	d.slots.take(f)
@@ -215,64 +230,72 @@ func (d *dispatcher) begin(l *lane) {
 }
 
 // onFinished takes in the end of a request.
-func (d *dispatcher) onFinished(f *flight) {
-	d.spare = append(d.spare, f.worker)
-	delete(d.flights, f)
-	d.slots.giveBack(f, d.now, f.outcome.verdict == accepted && !f.outcome.response.Truncated)
-	l, a := f.lane, attempt{job: f.job, outcome: f.outcome, token: f.lane.token}
-	if f.ctx.Err() != nil {
-		l.cutOff(f.job.id)
+func (d *dispatcher) onFinished(flight *flight) {
+	d.spare = append(d.spare, flight.worker)
+	delete(d.flights, flight)
+	d.slots.giveBack(
+		flight,
+		d.now,
+		flight.outcome.verdict == accepted && !flight.outcome.response.Truncated,
+	)
+	lane, a := flight.lane, attempt{
+		job:     flight.job,
+		outcome: flight.outcome,
+		token:   flight.lane.token,
+	}
+	if flight.ctx.Err() != nil {
+		lane.cutOff(flight.job.id)
 		d.begun--
 		d.running.Go(func() { d.logAttempt(report{attempt: a}) })
-		d.update(l)
+		d.update(lane)
 		return
 	}
 	if a.outcome.verdict == accepted || a.failed() {
 		d.paces.note(a)
 	}
-	if l.finish(a) {
-		a.release = l.lastRecord()
+	if lane.finish(a) {
+		a.release = lane.lastRecord()
 		d.recorder.in <- a
 	}
-	d.update(l)
+	d.update(lane)
 }
 
 // update draws the consequences of a change in a lane.
-func (d *dispatcher) update(l *lane) {
-	if a, ok := l.nextHeld(); ok {
-		a.release = l.lastRecord()
-		d.recordAlone(a)
+func (d *dispatcher) update(lane *lane) {
+	if attempt, ok := lane.nextHeld(); ok {
+		attempt.release = lane.lastRecord()
+		d.recordAlone(attempt)
 	}
-	if !l.wanted && !d.stopping && !d.once && d.refillOf(l) > 0 {
-		l.wanted = true
-		d.refills = append(d.refills, l)
+	if !lane.wanted && !d.stopping && !d.once && d.refillOf(lane) > 0 {
+		lane.wanted = true
+		d.refills = append(d.refills, lane)
 	}
-	before := l.state
-	l.settle()
+	before := lane.state
+	lane.settle()
 	switch {
-	case l.state == releasing && before != releasing:
-		d.releases = append(d.releases, lease{l.id, l.token})
-	case l.state == idle && !l.wanted:
-		d.forget(l)
-	case d.canSend(l) && !l.queued:
-		l.queued = true
-		at := d.queueOf(l)
-		d.queues[at] = append(d.queues[at], l)
+	case lane.state == releasing && before != releasing:
+		d.releases = append(d.releases, lease{lane.id, lane.token})
+	case lane.state == idle && !lane.wanted:
+		d.forget(lane)
+	case d.canSend(lane) && !lane.queued:
+		lane.queued = true
+		at := d.queueOf(lane)
+		d.queues[at] = append(d.queues[at], lane)
 	}
 }
 
 // forget lets go of a lane that is idle.
-func (d *dispatcher) forget(l *lane) {
-	delete(d.lanes, l.id)
-	if l.end != nil {
-		l.end()
+func (d *dispatcher) forget(lane *lane) {
+	delete(d.lanes, lane.id)
+	if lane.end != nil {
+		lane.end()
 	}
 	switch {
 	case d.stopping || d.once:
-	case l.more:
-		d.want(l.id, l.limit == failingLaneLimit)
-	case l.token != "":
-		d.freed = append(d.freed, l.id)
+	case lane.more:
+		d.want(lane.id, lane.limit == failingLaneLimit)
+	case lane.token != "":
+		d.freed = append(d.freed, lane.id)
 	}
 }
 
@@ -288,9 +311,9 @@ func (d *dispatcher) want(id int64, failing bool) {
 	if d.stopping || d.shunned[id] > d.now {
 		return
 	}
-	if l := d.lanes[id]; l != nil {
-		l.more = true
-		d.update(l)
+	if lane := d.lanes[id]; lane != nil {
+		lane.more = true
+		d.update(lane)
 		return
 	}
 	l := &lane{id: id, wanted: true}
@@ -302,18 +325,18 @@ func (d *dispatcher) want(id int64, failing bool) {
 // onTick looks after what only time changes.
 func (d *dispatcher) onTick() {
 	d.recordGathered()
-	for f := range d.flights {
-		if !f.slow && d.now-f.startedAt >= dawdling {
-			d.slots.dawdle(f, d.now)
-			d.paces.dawdle(f.lane.id)
-			d.update(f.lane)
+	for flight := range d.flights {
+		if !flight.slow && d.now-flight.startedAt >= dawdling {
+			d.slots.dawdle(flight, d.now)
+			d.paces.dawdle(flight.lane.id)
+			d.update(flight.lane)
 		}
 	}
-	for _, l := range d.lanes {
-		if l.state.leased() && d.now-l.leasedAt > leaseTime {
-			d.log.WarnContext(d.ctx, "lease of a lane not renewed in time", "lane", l.id)
-			l.expire()
-			d.update(l)
+	for _, lane := range d.lanes {
+		if lane.state.leased() && d.now-lane.leasedAt > leaseTime {
+			d.log.WarnContext(d.ctx, "lease of a lane not renewed in time", "lane", lane.id)
+			lane.expire()
+			d.update(lane)
 		}
 	}
 	for len(d.spare) > spareWorkers {

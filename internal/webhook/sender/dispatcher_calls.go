@@ -118,11 +118,11 @@ func (d *dispatcher) lookEverywhere(ctx context.Context) func() {
 			task.Succeeded(d.ctx)
 		}
 		atCap := 0
-		for _, l := range lanes {
+		for _, lane := range lanes {
 			switch {
-			case !l.leased:
-				d.want(l.lane, l.failures > 0)
-			case len(l.sending) >= laneLimit || l.failures > 0 && len(l.sending) >= failingLaneLimit:
+			case !lane.leased:
+				d.want(lane.lane, lane.failures > 0)
+			case len(lane.sending) >= laneLimit || lane.failures > 0 && len(lane.sending) >= failingLaneLimit:
 				atCap++
 			}
 		}
@@ -137,9 +137,9 @@ func (d *dispatcher) callRenew() {
 	}
 	d.calls.renewAt = d.now + renewEvery/4
 	var lanes []int64
-	for _, l := range d.lanes {
-		if l.state.leased() && d.now-l.leasedAt >= renewEvery {
-			lanes = append(lanes, l.id)
+	for _, lane := range d.lanes {
+		if lane.state.leased() && d.now-lane.leasedAt >= renewEvery {
+			lanes = append(lanes, lane.id)
 		}
 	}
 	if len(lanes) == 0 {
@@ -159,8 +159,8 @@ func (d *dispatcher) callRenew() {
 				d.log.ErrorContext(d.ctx, "leases not renewed", "error", err)
 			}
 			for _, id := range renewed {
-				if l := d.lanes[id]; l != nil {
-					l.leasedAt = max(l.leasedAt, askedAt)
+				if lane := d.lanes[id]; lane != nil {
+					lane.leasedAt = max(lane.leasedAt, askedAt)
 				}
 			}
 		}
@@ -179,12 +179,20 @@ func (d *dispatcher) callRelease() {
 		return func() {
 			d.calls.freed = false
 			if err != nil { // the leases expire
-				d.log.ErrorContext(d.ctx, "lanes not given back", "lanes", len(leases), "error", err)
+				d.log.ErrorContext(
+					d.ctx,
+					"lanes not given back",
+					"lanes",
+					len(leases),
+					"error",
+					err,
+				)
 			}
 			for _, given := range leases {
-				if l := d.lanes[given.lane]; l != nil && l.state == releasing && l.token == given.token {
-					l.state = l.state.on(released)
-					d.update(l)
+				lane := d.lanes[given.lane]
+				if lane != nil && lane.state == releasing && lane.token == given.token {
+					lane.state = lane.state.on(released)
+					d.update(lane)
 				}
 			}
 		}
@@ -194,30 +202,30 @@ func (d *dispatcher) callRelease() {
 // recordAlone records an attempt in a transaction of its own. Those of a tick
 // begin together, so that they share a flush of the disk: what fails all the
 // time is not to keep the disk from what does not.
-func (d *dispatcher) recordAlone(a attempt) {
-	d.gathered = append(d.gathered, a)
+func (d *dispatcher) recordAlone(attempt attempt) {
+	d.gathered = append(d.gathered, attempt)
 	if d.once || d.stopping {
 		d.recordGathered()
 	}
 }
 
 func (d *dispatcher) recordGathered() {
-	for _, a := range d.gathered {
-		d.beginRecord(a)
+	for _, attempt := range d.gathered {
+		d.beginRecord(attempt)
 	}
 	d.gathered = nil
 }
 
-func (d *dispatcher) beginRecord(a attempt) {
+func (d *dispatcher) beginRecord(attempt attempt) {
 	d.running.Go(func() {
 		d.singles <- struct{}{}
 		defer func() { <-d.singles }()
-		r := report{attempt: a}
+		r := report{attempt: attempt}
 		r.err = guard(d.ctx, func(ctx context.Context) (err error) {
-			r.kept, err = d.store.record(ctx, a)
+			r.kept, err = d.store.record(ctx, attempt)
 			return err
 		})
-		r.released = a.release && r.kept && r.err == nil
+		r.released = attempt.release && r.kept && r.err == nil
 		crashpoint.Here("after-close")
 		select {
 		case d.recorded <- []report{r}:
@@ -229,31 +237,31 @@ func (d *dispatcher) beginRecord(a attempt) {
 // onRecorded takes in what became of records. A lane is released with the last
 // of its attempts, whichever place that has among the reports.
 func (d *dispatcher) onRecorded(reports []report) {
-	for _, r := range reports {
-		if r.alone {
-			r.attempt.release = false // others of its lane may not be recorded either
-			d.recordAlone(r.attempt)
+	for _, report := range reports {
+		if report.alone {
+			report.attempt.release = false // others of its lane may not be recorded either
+			d.recordAlone(report.attempt)
 			continue
 		}
 		d.begun--
-		l := d.lanes[r.attempt.job.lane] // it stays until all of its attempts are recorded
-		l.recorded(r.attempt.job.id, r.err)
+		lane := d.lanes[report.attempt.job.lane] // it stays until all of its attempts are recorded
+		lane.recorded(report.attempt.job.id, report.err)
 	}
-	for _, r := range reports {
-		if r.released {
-			l := d.lanes[r.attempt.job.lane]
-			l.state = l.state.on(released)
+	for _, report := range reports {
+		if report.released {
+			lane := d.lanes[report.attempt.job.lane]
+			lane.state = lane.state.on(released)
 		}
 	}
-	for _, r := range reports {
-		if l := d.lanes[r.attempt.job.lane]; l != nil {
-			d.update(l)
+	for _, report := range reports {
+		if lane := d.lanes[report.attempt.job.lane]; lane != nil {
+			d.update(lane)
 		}
 	}
 	d.running.Go(func() {
-		for _, r := range reports {
-			if !r.alone {
-				d.logAttempt(r)
+		for _, report := range reports {
+			if !report.alone {
+				d.logAttempt(report)
 			}
 		}
 	})
@@ -261,23 +269,30 @@ func (d *dispatcher) onRecorded(reports []report) {
 
 // logAttempt counts an attempt and writes its line. Every value has a type that
 // slog knows: the others take it as long as signing does.
-func (d *dispatcher) logAttempt(r report) {
-	level, text, j, o := slog.LevelInfo, "delivery attempt", r.attempt.job, r.attempt.outcome
-	more := slog.String("problem", o.problem)
+func (d *dispatcher) logAttempt(report report) {
+	level, text, job, outcome := slog.LevelInfo, "delivery attempt", report.attempt.job, report.attempt.outcome
+	more := slog.String("problem", outcome.problem)
 	switch {
-	case r.err != nil:
+	case report.err != nil:
 		// The lease runs out and the delivery is sent again: at least once.
-		level, text, more = slog.LevelError, "delivery attempt not recorded", slog.Any("error", r.err)
-	case !r.kept:
+		level, text, more = slog.LevelError, "delivery attempt not recorded", slog.Any(
+			"error",
+			report.err,
+		)
+	case !report.kept:
 		level, text = slog.LevelWarn, "delivery attempt outlived its claim"
 	default:
-		d.sender.metrics.attempts.WithLabelValues(string(o.verdict)).Inc()
-		if o.verdict == panicked && j.panics+1 >= maxPanics {
+		d.sender.metrics.attempts.WithLabelValues(string(outcome.verdict)).Inc()
+		if outcome.verdict == panicked && job.panics+1 >= maxPanics {
 			level, text = slog.LevelError, "delivery set aside: sending it panicked too often"
 		}
 	}
 	d.log.LogAttrs(d.ctx, level, text,
-		slog.Int64("company_id", j.companyID), slog.Int64("delivery", j.id), slog.String("event_id", j.eventID),
-		slog.String("event", string(j.event)), slog.Int64("webhook_id", j.webhookID), slog.Int("attempt", j.number),
-		slog.Int("status", o.response.Status), slog.Duration("took", o.response.Duration), slog.String("outcome", string(o.verdict)), more)
+		slog.Int64("company_id", job.companyID), slog.Int64("delivery", job.id),
+		slog.String("event_id", job.eventID),
+		slog.String("event", string(job.event)), slog.Int64("webhook_id", job.webhookID),
+		slog.Int("attempt", job.number),
+		slog.Int("status", outcome.response.Status),
+		slog.Duration("took", outcome.response.Duration),
+		slog.String("outcome", string(outcome.verdict)), more)
 }

@@ -49,7 +49,14 @@ func (d *dispatcher) callClaim(whom int) {
 			}
 			for lane, err := range shunned {
 				d.shunned[lane] = d.now + shunTime
-				d.log.ErrorContext(d.ctx, "deliveries of a lane cannot be claimed", "lane", lane, "error", err)
+				d.log.ErrorContext(
+					d.ctx,
+					"deliveries of a lane cannot be claimed",
+					"lane",
+					lane,
+					"error",
+					err,
+				)
 			}
 		}
 	})
@@ -58,7 +65,10 @@ func (d *dispatcher) callClaim(whom int) {
 // claimSome claims, and if that fails tries the lanes one by one: what is in the
 // way of one is none of the others' business. A database that is away is in the
 // way of all.
-func (s store) claimSome(ctx context.Context, requests []request) (grants []grant, shunned map[int64]error, err error) {
+func (s store) claimSome(
+	ctx context.Context,
+	requests []request,
+) (grants []grant, shunned map[int64]error, err error) {
 	try := func(requests []request) error {
 		return guard(ctx, func(ctx context.Context) error {
 			some, err := s.claim(ctx, requests)
@@ -67,7 +77,9 @@ func (s store) claimSome(ctx context.Context, requests []request) (grants []gran
 		})
 	}
 	err = try(requests)
-	away := errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, context.DeadlineExceeded)
+	away := errors.Is(err, sqldb.ErrUnavailable) ||
+		errors.Is(err, sqldb.ErrBusy) ||
+		errors.Is(err, context.DeadlineExceeded)
 	if err == nil || away || len(requests) == 1 {
 		return grants, nil, err
 	}
@@ -91,31 +103,31 @@ func (d *dispatcher) requests(whom int) (requests []request, lanes []*lane) {
 	if whom == forOthers {
 		classes, refills = []class{unknown, slow}, nil
 	}
-	if len(refills) == 0 && !slices.ContainsFunc(classes, func(c class) bool { return len(d.wanted[c]) > 0 }) {
+	if len(refills) == 0 && !slices.ContainsFunc(classes, func(class class) bool { return len(d.wanted[class]) > 0 }) {
 		return nil, nil
 	}
 	asking := d.newAsking()
 	if whom == forQuick {
 		d.refills = nil
 	}
-	for _, l := range refills {
-		size := d.refillOf(l)
-		if l.wanted = false; size == 0 || !asking.ask(l, size) {
-			d.update(l)
+	for _, refill := range refills {
+		size := d.refillOf(refill)
+		if refill.wanted = false; size == 0 || !asking.ask(refill, size) {
+			d.update(refill)
 		}
 	}
-	for _, c := range classes {
-		free := d.freeFor(c)
-		if c == slow && free > 0 {
+	for _, class := range classes {
+		free := d.freeFor(class)
+		if class == slow && free > 0 {
 			d.calls.slowAt = d.now + tickEvery/2 // once in a tick, and so in one transaction
 			d.promoteLeastSlow()
 		}
-		d.wanted[c] = askFrom(d.wanted[c], func(l *lane) bool {
-			size := min(d.paces[l.id].claimSize(laneLimit), free)
-			if size <= 0 || !asking.ask(l, size) {
+		d.wanted[class] = askFrom(d.wanted[class], func(lane *lane) bool {
+			size := min(d.paces[lane.id].claimSize(laneLimit), free)
+			if size <= 0 || !asking.ask(lane, size) {
 				return false
 			}
-			if c != quick {
+			if class != quick {
 				free -= size
 			}
 			return true
@@ -128,11 +140,11 @@ func (d *dispatcher) requests(whom int) (requests []request, lanes []*lane) {
 // one gets none while others of its class wait for a lease: it gives its own
 // back and waits behind them, or those that have a backlog would share all
 // requests to slow receivers among themselves.
-func (d *dispatcher) refillOf(l *lane) int {
-	if d.classOf(l) == slow && len(d.wanted[slow]) > 0 {
+func (d *dispatcher) refillOf(lane *lane) int {
+	if d.classOf(lane) == slow && len(d.wanted[slow]) > 0 {
 		return 0
 	}
-	return l.refill(d.paces[l.id])
+	return lane.refill(d.paces[lane.id])
 }
 
 // promoteLeastSlow puts the least slow of the slow lanes before the others, now
@@ -145,8 +157,8 @@ func (d *dispatcher) promoteLeastSlow() {
 	}
 	d.calls.promoteAt = d.now + promoteEvery
 	least := 0
-	for i, l := range list {
-		if d.paces[l.id].before(d.paces[list[least].id]) {
+	for i, lane := range list {
+		if d.paces[lane.id].before(d.paces[list[least].id]) {
 			least = i
 		}
 	}
@@ -164,36 +176,41 @@ type asking struct {
 
 func (d *dispatcher) newAsking() *asking {
 	a := &asking{room: maxReady}
-	for _, l := range d.lanes {
-		a.room -= len(l.ready)
+	for _, lane := range d.lanes {
+		a.room -= len(lane.ready)
 	}
 	return a
 }
 
-func (a *asking) ask(l *lane, size int) bool {
+func (a *asking) ask(lane *lane, size int) bool {
 	if a.room < laneLimit || len(a.lanes) >= maxLanesPerClaim {
 		return false
 	}
 	size = min(size, a.room)
 	a.room -= size
-	l.more, l.wanted = false, false
-	l.refilling = l.state == sending
-	l.state = l.state.on(asked)
-	a.requests = append(a.requests, request{lane: l.id, size: size, token: l.token, open: l.openIDs()})
-	a.lanes = append(a.lanes, l)
+	lane.more, lane.wanted = false, false
+	lane.refilling = lane.state == sending
+	lane.state = lane.state.on(asked)
+	a.requests = append(a.requests, request{
+		lane:  lane.id,
+		size:  size,
+		token: lane.token,
+		open:  lane.openIDs(),
+	})
+	a.lanes = append(a.lanes, lane)
 	return true
 }
 
 // freeFor is for how many deliveries of a class there will be slots.
-func (d *dispatcher) freeFor(c class) int {
-	switch c {
+func (d *dispatcher) freeFor(class class) int {
+	switch class {
 	case slow:
 		if d.now < d.calls.slowAt {
 			return 0
 		}
 		free := d.slots.freeSlow(d.now)
-		for _, l := range d.queues[slowQueue] {
-			free -= len(l.ready)
+		for _, lane := range d.queues[slowQueue] {
+			free -= len(lane.ready)
 		}
 		return free
 	case unknown:
@@ -208,40 +225,45 @@ func (d *dispatcher) freeFor(c class) int {
 
 // askFrom asks for the lanes of a list as long as ask does, and returns the rest.
 func askFrom(list []*lane, ask func(*lane) bool) []*lane {
-	for i, l := range list {
-		if l.state == idle && l.wanted && !ask(l) {
+	for i, lane := range list {
+		if lane.state == idle && lane.wanted && !ask(lane) {
 			return list[i:]
 		}
 	}
 	return nil
 }
 
-func (d *dispatcher) onClaimed(lanes []*lane, grants []grant, askedAt time.Duration, generation int64) {
+func (d *dispatcher) onClaimed(
+	lanes []*lane,
+	grants []grant,
+	askedAt time.Duration,
+	generation int64,
+) {
 	granted := make(map[int64]grant, len(grants))
-	for _, g := range grants {
-		g.askedAt, g.generation = askedAt, generation
-		granted[g.lane] = g
-		d.claims += len(g.jobs)
+	for _, grant := range grants {
+		grant.askedAt, grant.generation = askedAt, generation
+		granted[grant.lane] = grant
+		d.claims += len(grant.jobs)
 	}
-	for _, l := range lanes {
-		l.refilling = false
-		g, ok := granted[l.id]
+	for _, lane := range lanes {
+		lane.refilling = false
+		grant, ok := granted[lane.id]
 		switch {
-		case ok && l.state == claiming:
-			l.ctx, l.end = context.WithCancel(d.ctx)
-			l.open = make(map[int64]struct{}, len(g.jobs))
-			l.grant(g)
+		case ok && lane.state == claiming:
+			lane.ctx, lane.end = context.WithCancel(d.ctx)
+			lane.open = make(map[int64]struct{}, len(grant.jobs))
+			lane.grant(grant)
 		case ok:
-			l.grant(g)
+			lane.grant(grant)
 		default:
-			l.state = l.state.on(denied)
+			lane.state = lane.state.on(denied)
 		}
-		if l.state != sending {
-			l.drop()
+		if lane.state != sending {
+			lane.drop()
 		}
 		if d.stopping {
-			l.stop()
+			lane.stop()
 		}
-		d.update(l)
+		d.update(lane)
 	}
 }

@@ -27,12 +27,12 @@ type flight struct {
 type worker chan *flight
 
 // work makes requests until the dispatcher has no more.
-func (d *dispatcher) work(w worker) {
-	for f := range w {
-		f.outcome = d.sender.execute(f.ctx, f.job, d.log)
+func (d *dispatcher) work(worker worker) {
+	for flight := range worker {
+		flight.outcome = d.sender.execute(flight.ctx, flight.job, d.log)
 		crashpoint.Here("after-answer-before-close")
 		select {
-		case d.finished <- f:
+		case d.finished <- flight:
 		case <-d.done:
 			return
 		}
@@ -46,8 +46,10 @@ func (s *Sender) execute(ctx context.Context, job Job, log *slog.Logger) (o outc
 		if cause := recover(); cause != nil {
 			s.metrics.panics.Inc()
 			o = outcome{verdict: panicked, at: s.db.Now(), problem: panicProblem}
-			log.LogAttrs(ctx, slog.LevelError, "sending a delivery panicked", slog.Int64("company_id", job.companyID),
-				slog.Int64("delivery", job.id), slog.String("panic", fmt.Sprint(cause)), slog.String("stack", string(debug.Stack())))
+			log.LogAttrs(ctx, slog.LevelError, "sending a delivery panicked",
+				slog.Int64("company_id", job.companyID),
+				slog.Int64("delivery", job.id), slog.String("panic", fmt.Sprint(cause)),
+				slog.String("stack", string(debug.Stack())))
 		}
 	}()
 	return s.send(ctx, job)
@@ -90,10 +92,15 @@ func (s *Sender) SendNow(ctx context.Context, job Job) (Attempt, error) {
 	if _, err := s.store.record(ctx, a); err != nil {
 		return Attempt{}, err
 	}
-	o := a.outcome
-	s.metrics.attempts.WithLabelValues(string(o.verdict)).Inc()
+	outcome := a.outcome
+	s.metrics.attempts.WithLabelValues(string(outcome.verdict)).Inc()
 	return Attempt{
-		Number: job.number, At: o.at, Duration: o.response.Duration, Status: o.response.Status,
-		Body: string(o.response.Body), Problem: o.problem, Accepted: o.verdict == accepted,
+		Number:   job.number,
+		At:       outcome.at,
+		Duration: outcome.response.Duration,
+		Status:   outcome.response.Status,
+		Body:     string(outcome.response.Body),
+		Problem:  outcome.problem,
+		Accepted: outcome.verdict == accepted,
 	}, nil
 }

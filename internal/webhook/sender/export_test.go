@@ -23,29 +23,29 @@ const (
 
 // Claim leases the lanes that nobody has, and claims up to n deliveries, four of
 // a lane at most.
-func (s *Sender) Claim(ctx context.Context, n int) (jobs []Job, err error) {
+func (s *Sender) Claim(ctx context.Context, count int) (jobs []Job, err error) {
 	lanes, err := dueLanes(ctx, s.db)
 	if err != nil {
 		return nil, err
 	}
 	atCap := 0
 	var requests []request
-	for _, l := range lanes {
-		if l.leased {
-			if len(l.sending) >= laneLimit || l.failures > 0 {
+	for _, lane := range lanes {
+		if lane.leased {
+			if len(lane.sending) >= laneLimit || lane.failures > 0 {
 				atCap++
 			}
 			continue
 		}
-		if size := min(laneLimit, n); size > 0 {
-			requests = append(requests, request{lane: l.lane, size: size})
-			n -= size
+		if size := min(laneLimit, count); size > 0 {
+			requests = append(requests, request{lane: lane.lane, size: size})
+			count -= size
 		}
 	}
 	s.metrics.lanesAtCap.Set(float64(atCap))
 	grants, err := s.store.claim(ctx, requests)
-	for _, g := range grants {
-		jobs = append(jobs, g.jobs...)
+	for _, grant := range grants {
+		jobs = append(jobs, grant.jobs...)
 	}
 	return jobs, err
 }
@@ -62,21 +62,21 @@ func Broken(at time.Time) Tried   { return Tried{outcome{verdict: broken, at: at
 func Disabled() Tried             { return Tried{outcome{verdict: disabled}} }
 
 // Record records an outcome, and says whether it was still to be recorded.
-func (s *Sender) Record(ctx context.Context, job Job, t Tried) (bool, error) {
-	return s.store.record(ctx, attempt{job: job, outcome: t.o})
+func (s *Sender) Record(ctx context.Context, job Job, tried Tried) (bool, error) {
+	return s.store.record(ctx, attempt{job: job, outcome: tried.o})
 }
 
 // RecordTogether records accepted attempts as one batch, and returns those that
 // fell out of it.
 func (s *Sender) RecordTogether(ctx context.Context, at time.Time, jobs []Job) (fallen []Job) {
 	var batch []attempt
-	for _, j := range jobs {
-		batch = append(batch, attempt{job: j, outcome: outcome{verdict: accepted, at: at, response: outbound.Result{Status: http.StatusOK}}})
+	for _, job := range jobs {
+		batch = append(batch, attempt{job: job, outcome: outcome{verdict: accepted, at: at, response: outbound.Result{Status: http.StatusOK}}})
 	}
-	r := newRecorder(s.store, nil, nil)
-	r.waiting = batch
-	for len(r.waiting) > 0 {
-		for _, report := range r.record(ctx, r.nextBatch()) {
+	recorder := newRecorder(s.store, nil, nil)
+	recorder.waiting = batch
+	for len(recorder.waiting) > 0 {
+		for _, report := range recorder.record(ctx, recorder.nextBatch()) {
 			if report.alone {
 				fallen = append(fallen, report.attempt.job)
 			}
@@ -85,15 +85,15 @@ func (s *Sender) RecordTogether(ctx context.Context, at time.Time, jobs []Job) (
 	return fallen
 }
 
-func (j Job) ID() int64         { return j.id }
-func (j Job) Number() int       { return j.number }
-func (j Job) Event() string     { return string(j.event) }
-func (j Job) Lane() int64       { return j.lane }
-func (j Job) Earlier() Job      { j.begun--; return j }
-func (j Job) SameAs(o Job) bool { return j.id == o.id && j.begun == o.begun }
+func (j Job) ID() int64           { return j.id }
+func (j Job) Number() int         { return j.number }
+func (j Job) Event() string       { return string(j.event) }
+func (j Job) Lane() int64         { return j.lane }
+func (j Job) Earlier() Job        { j.begun--; return j }
+func (j Job) SameAs(job Job) bool { return j.id == job.id && j.begun == job.begun }
 
 // PostWith replaces how requests are made.
-func (s *Sender) PostWith(post func(ctx context.Context, url string, h http.Header, body []byte) (outbound.Result, error)) {
+func (s *Sender) PostWith(post func(ctx context.Context, url string, header http.Header, body []byte) (outbound.Result, error)) {
 	s.post = post
 }
 
@@ -107,12 +107,12 @@ type LaneRow struct {
 
 // Lanes reads the lanes.
 func (s *Sender) Lanes(ctx context.Context) ([]LaneRow, error) {
-	return sqldb.All(ctx, s.db, func(r sqldb.Row) (l LaneRow, err error) {
+	return sqldb.All(ctx, s.db, func(row sqldb.Row) (laneRow LaneRow, err error) {
 		var until int64
 		var sending string
-		err = r.Scan(&l.Lane, &l.Token, &until, &sending)
-		l.Until, l.Sending = time.UnixMicro(until), splitIDs(sending)
-		return l, err
+		err = row.Scan(&laneRow.Lane, &laneRow.Token, &until, &sending)
+		laneRow.Until, laneRow.Sending = time.UnixMicro(until), splitIDs(sending)
+		return laneRow, err
 	}, `SELECT lane, token, until, sending FROM delivery_lanes WHERE lane > 0 ORDER BY lane`)
 }
 

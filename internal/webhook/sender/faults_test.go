@@ -25,68 +25,68 @@ import (
 // A claim whose reading of webhooks fails, as on a restart of the server or a
 // statement timeout, is an error like any other.
 func TestClaimThatCannotReadWebhooksIsTriedAgain(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(3, event.InvoicePaid)
-		w.Exec(`ALTER TABLE webhooks RENAME COLUMN secret TO mislaid`)
-		if n, err := w.Sender().SendDue(t.Context()); n != 0 || err == nil {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(3, event.InvoicePaid)
+		world.Exec(`ALTER TABLE webhooks RENAME COLUMN secret TO mislaid`)
+		if n, err := world.Sender().SendDue(t.Context()); n != 0 || err == nil {
 			t.Errorf("%d were claimed, %v", n, err)
 		}
-		stop := w.Start()
+		stop := world.Start()
 		defer stop()
-		w.Exec(`ALTER TABLE webhooks RENAME COLUMN mislaid TO secret`)
-		webhooktest.Eventually(t, "all is delivered", func() bool { return w.Count(id)[webhook.Delivered] == 3 })
+		world.Exec(`ALTER TABLE webhooks RENAME COLUMN mislaid TO secret`)
+		webhooktest.Eventually(t, "all is delivered", func() bool { return world.Count(id)[webhook.Delivered] == 3 })
 	})
 }
 
 // An operator is told when nothing has been claimed for long.
 func TestSenderTellsItsSupervisorHowItFares(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(1, event.InvoicePaid)
-		w.Exec(`ALTER TABLE webhooks RENAME COLUMN secret TO mislaid`)
-		s := worker.NewSupervisor(slog.New(slog.DiscardHandler))
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(1, event.InvoicePaid)
+		world.Exec(`ALTER TABLE webhooks RENAME COLUMN secret TO mislaid`)
+		supervisor := worker.NewSupervisor(slog.New(slog.DiscardHandler))
 		ctx, stop := context.WithCancel(t.Context())
-		s.Start(ctx, worker.Task{Name: "deliver webhooks", Stale: time.Hour, Run: w.Sender().Run})
+		supervisor.Start(ctx, worker.Task{Name: "deliver webhooks", Stale: time.Hour, Run: world.Sender().Run})
 		defer func() {
 			stop()
-			s.Wait()
+			supervisor.Wait()
 		}()
 		reads := func(metric string) float64 {
 			reg := prometheus.NewRegistry()
-			reg.MustRegister(s.Metrics()...)
+			reg.MustRegister(supervisor.Metrics()...)
 			families, err := reg.Gather()
 			webhooktest.Must(t, err)
-			for _, f := range families {
-				if f.GetName() == metric {
-					return f.GetMetric()[0].GetCounter().GetValue() + f.GetMetric()[0].GetGauge().GetValue()
+			for _, family := range families {
+				if family.GetName() == metric {
+					return family.GetMetric()[0].GetCounter().GetValue() + family.GetMetric()[0].GetGauge().GetValue()
 				}
 			}
 			return 0
 		}
 		webhooktest.Eventually(t, "failures are counted", func() bool { return reads("carteira_worker_failures_total") > 0 })
 		before := reads("carteira_worker_last_success_timestamp_seconds")
-		w.Exec(`ALTER TABLE webhooks RENAME COLUMN mislaid TO secret`)
+		world.Exec(`ALTER TABLE webhooks RENAME COLUMN mislaid TO secret`)
 		webhooktest.Eventually(t, "it succeeds again", func() bool { return reads("carteira_worker_last_success_timestamp_seconds") > before })
 	})
 }
 
 // What is in the way of one lane's claim is none of the others' business.
 func TestLaneThatCannotBeClaimedStopsNoOther(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		bad, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		good, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(2, event.InvoicePaid)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		bad, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		good, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(2, event.InvoicePaid)
 		// An expired lease whose attempts cannot be counted any further.
-		w.Exec(`UPDATE delivery_queue SET attempts = 9223372036854775807 WHERE lane = ?`, bad)
-		w.Exec(`UPDATE delivery_lanes SET sending = ',' || (SELECT MIN(delivery_id) FROM delivery_queue WHERE lane = ?) || ',' WHERE lane = ?`, bad, bad)
-		stop := w.Start()
+		world.Exec(`UPDATE delivery_queue SET attempts = 9223372036854775807 WHERE lane = ?`, bad)
+		world.Exec(`UPDATE delivery_lanes SET sending = ',' || (SELECT MIN(delivery_id) FROM delivery_queue WHERE lane = ?) || ',' WHERE lane = ?`, bad, bad)
+		stop := world.Start()
 		defer stop()
-		webhooktest.Eventually(t, "the other is delivered", func() bool { return w.Count(good)[webhook.Delivered] == 2 })
-		if n := w.Count(bad); n[webhook.Delivered] != 0 {
+		webhooktest.Eventually(t, "the other is delivered", func() bool { return world.Count(good)[webhook.Delivered] == 2 })
+		if n := world.Count(bad); n[webhook.Delivered] != 0 {
 			t.Errorf("%v", n)
 		}
 	})
@@ -95,38 +95,38 @@ func TestLaneThatCannotBeClaimedStopsNoOther(t *testing.T) {
 // A delivery over which our own code panics is tried a few times and set aside;
 // the others go on.
 func TestDeliveryThatPanicsIsSetAside(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
 		var log lockedBuffer
-		w.Log = slog.New(slog.NewTextHandler(&log, nil))
-		w = w.Another()
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		other, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		poison := w.Happen(1, event.InvoicePaid)[0]
-		w.Exec(`DELETE FROM delivery_queue WHERE lane = ?`, other)
-		w.Happen(3, event.InvoicePaid)
-		w.Sender().PostWith(func(_ context.Context, _ string, h http.Header, _ []byte) (outbound.Result, error) {
-			if h.Get("X-Service-Delivery") == poison {
+		world.Log = slog.New(slog.NewTextHandler(&log, nil))
+		world = world.Another()
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		other, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		poison := world.Happen(1, event.InvoicePaid)[0]
+		world.Exec(`DELETE FROM delivery_queue WHERE lane = ?`, other)
+		world.Happen(3, event.InvoicePaid)
+		world.Sender().PostWith(func(_ context.Context, _ string, header http.Header, _ []byte) (outbound.Result, error) {
+			if header.Get("X-Service-Delivery") == poison {
 				var nobody *webhook.Webhook
 				nobody.Active = true
 			}
 			return outbound.Result{Status: http.StatusOK}, nil
 		})
 		for range sender.MaxPanics + 2 {
-			w.Rounds()
-			w.Clock.Advance(time.Minute)
+			world.Rounds()
+			world.Clock.Advance(time.Minute)
 		}
-		if n := w.Count(id); n[webhook.Delivered] != 3 || n[webhook.Failed] != 1 || w.Count(other)[webhook.Delivered] != 3 {
-			t.Errorf("%v, and of the other %v", n, w.Count(other))
+		if n := world.Count(id); n[webhook.Delivered] != 3 || n[webhook.Failed] != 1 || world.Count(other)[webhook.Delivered] != 3 {
+			t.Errorf("%v, and of the other %v", n, world.Count(other))
 		}
-		d := w.History(id)[0]
-		if len(d.Attempts) != 1 || d.Attempts[0].Number != sender.MaxPanics || d.Attempts[0].Error != sender.PanicProblem {
-			t.Errorf("%+v", d.Attempts)
+		delivery := world.History(id)[0]
+		if len(delivery.Attempts) != 1 || delivery.Attempts[0].Number != sender.MaxPanics || delivery.Attempts[0].Error != sender.PanicProblem {
+			t.Errorf("%+v", delivery.Attempts)
 		}
-		if hook := w.Webhook(id); !hook.Active || hook.Failures != 0 {
+		if hook := world.Webhook(id); !hook.Active || hook.Failures != 0 {
 			t.Errorf("it is the receiver's fault: %+v", hook)
 		}
-		got := scrape(w)
+		got := scrape(world)
 		if got["carteira_webhook_panics_total"] != sender.MaxPanics || got["carteira_webhook_given_up_total set_aside"] != 1 {
 			t.Errorf("%v", got)
 		}
@@ -157,9 +157,9 @@ func (l *lockedBuffer) String() string {
 
 // heldOpen runs statements in a transaction of another process that is then cut
 // off: it neither commits nor ends.
-func heldOpen(t *testing.T, w *webhooktest.World, statements ...string) (end func()) {
+func heldOpen(t *testing.T, world *webhooktest.World, statements ...string) (end func()) {
 	t.Helper()
-	other := w.Another()
+	other := world.Another()
 	held, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -184,33 +184,33 @@ func heldOpen(t *testing.T, w *webhooktest.World, statements ...string) (end fun
 // A process that is cut off in the middle of a transaction keeps what it has
 // locked, and nothing else.
 func TestTransactionThatIsCutOffStopsNoOtherLane(t *testing.T) {
-	w := webhooktest.NewWorld(t, sqldb.Postgres)
-	r := webhooktest.NewReceiver(t)
+	world := webhooktest.NewWorld(t, sqldb.Postgres)
+	receiver := webhooktest.NewReceiver(t)
 	var ids []int64
 	for range 4 {
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
 		ids = append(ids, id)
 	}
-	w.Happen(3, event.InvoicePaid)
-	w.Sender().Claim(t.Context(), 8) //nolint:errcheck // the first two lanes are leased by one who died
-	w.Clock.Advance(sender.LeaseTime)
-	end := heldOpen(t, w,
+	world.Happen(3, event.InvoicePaid)
+	world.Sender().Claim(t.Context(), 8) //nolint:errcheck // the first two lanes are leased by one who died
+	world.Clock.Advance(sender.LeaseTime)
+	end := heldOpen(t, world,
 		`SELECT 1 FROM delivery_lanes WHERE lane = (SELECT MIN(lane) FROM delivery_lanes) FOR UPDATE`,       // a claim
 		`DELETE FROM delivery_queue WHERE lane = (SELECT MIN(lane) + 1 FROM delivery_lanes)`,                // a record
 		`UPDATE webhooks SET failures = failures + 1 WHERE id = (SELECT MIN(lane) + 2 FROM delivery_lanes)`, // a failure
 	)
-	w.Rounds()
-	w.Happen(1, event.InvoicePaid) // is not kept from being recorded either
-	w.Rounds()
+	world.Rounds()
+	world.Happen(1, event.InvoicePaid) // is not kept from being recorded either
+	world.Rounds()
 	for i, want := range []int{0, 0, 4, 4} {
-		if n := w.Count(ids[i])[webhook.Delivered]; n != want && i != 1 || i == 1 && n > 1 {
+		if n := world.Count(ids[i])[webhook.Delivered]; n != want && i != 1 || i == 1 && n > 1 {
 			t.Errorf("of lane %d are delivered %d, want %d", i, n, want)
 		}
 	}
 	end()
-	w.Rounds()
+	world.Rounds()
 	for _, id := range ids {
-		if n := w.Count(id)[webhook.Delivered]; n != 4 {
+		if n := world.Count(id)[webhook.Delivered]; n != 4 {
 			t.Errorf("in the end %d are delivered", n)
 		}
 	}
@@ -222,10 +222,10 @@ func TestTransactionThatIsCutOffStopsNoOtherLane(t *testing.T) {
 func TestClockThatIsWrongChangesNothing(t *testing.T) {
 	for _, wrongBy := range []time.Duration{time.Minute, -time.Minute} {
 		t.Run(wrongBy.String(), func(t *testing.T) {
-			w := webhooktest.NewWorld(t, sqldb.Postgres)
-			right, wrong := w.AnotherBy(), w.AnotherBy(sqldbtest.WithWrongClock(wrongBy))
-			r := webhooktest.NewReceiver(t)
-			id, _ := w.Subscribe(r.URL, event.InvoicePaid)
+			world := webhooktest.NewWorld(t, sqldb.Postgres)
+			right, wrong := world.AnotherBy(), world.AnotherBy(sqldbtest.WithWrongClock(wrongBy))
+			receiver := webhooktest.NewReceiver(t)
+			id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
 			for _, pair := range [][2]*webhooktest.World{{right, wrong}, {wrong, right}} {
 				first, second := pair[0], pair[1]
 				first.Happen(1, event.InvoicePaid)
@@ -242,13 +242,13 @@ func TestClockThatIsWrongChangesNothing(t *testing.T) {
 				webhooktest.Must(t, first.Inherit(t.Context()))
 				first.Rounds()
 			}
-			if n := w.Count(id)[webhook.Delivered]; n != 2 {
+			if n := world.Count(id)[webhook.Delivered]; n != 2 {
 				t.Errorf("%d are delivered", n)
 			}
 			// A resend by a process whose clock is behind is not sent beside it.
 			wrong.Happen(1, event.InvoicePaid)
 			webhooktest.Must(t, wrong.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
-				_, due, err := wrong.Sender().ClaimNow(t.Context(), tx, w.Actor.Company.ID, w.History(id)[2].ID)
+				_, due, err := wrong.Sender().ClaimNow(t.Context(), tx, world.Actor.Company.ID, world.History(id)[2].ID)
 				if !due {
 					t.Error("it is not due")
 				}

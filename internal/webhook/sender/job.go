@@ -58,10 +58,14 @@ func (j Job) secretContext() string {
 }
 
 // SecretContext is what the secret of a webhook is sealed for.
-func SecretContext(webhookID int64) string { return fmt.Sprintf("webhook:%d", webhookID) }
+func SecretContext(webhookID int64) string {
+	return fmt.Sprintf("webhook:%d", webhookID)
+}
 
 // CallbackContext is what the callback secret of a company is sealed for.
-func CallbackContext(companyID int64) string { return fmt.Sprintf("callback:%d", companyID) }
+func CallbackContext(companyID int64) string {
+	return fmt.Sprintf("callback:%d", companyID)
+}
 
 // headers are those of the contract, spelled as it spells them.
 func (j Job) headers(at time.Time, key []byte) http.Header {

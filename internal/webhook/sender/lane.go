@@ -44,15 +44,15 @@ type lane struct {
 }
 
 // grant puts the deliveries of a claim at the end of those that are ready.
-func (l *lane) grant(g grant) {
+func (l *lane) grant(grant grant) {
 	if l.state == claiming {
-		l.limit = g.limit
+		l.limit = grant.limit
 	}
-	l.token, l.generation = g.token, g.generation
-	l.limit, l.more = min(l.limit, g.limit), l.more || g.more
-	l.leasedAt = g.askedAt
-	for _, job := range g.jobs {
-		job.claimedAt = g.askedAt
+	l.token, l.generation = grant.token, grant.generation
+	l.limit, l.more = min(l.limit, grant.limit), l.more || grant.more
+	l.leasedAt = grant.askedAt
+	for _, job := range grant.jobs {
+		job.claimedAt = grant.askedAt
 		l.ready = append(l.ready, job)
 		l.open[job.id] = struct{}{}
 	}
@@ -65,7 +65,9 @@ func (l *lane) full() bool {
 }
 
 // runnable says that the lane has something to send and may send it.
-func (l *lane) runnable() bool { return l.state == sending && len(l.ready) > 0 && !l.full() }
+func (l *lane) runnable() bool {
+	return l.state == sending && len(l.ready) > 0 && !l.full()
+}
 
 // next takes the first delivery that is ready.
 func (l *lane) next() Job {
@@ -82,7 +84,7 @@ func (l *lane) dropStale(now time.Duration, generation int64) {
 		l.drop()
 		return
 	}
-	fresh := slices.IndexFunc(l.ready, func(j Job) bool { return now-j.claimedAt <= freshness })
+	fresh := slices.IndexFunc(l.ready, func(job Job) bool { return now-job.claimedAt <= freshness })
 	if fresh < 0 {
 		fresh = len(l.ready)
 	}
@@ -105,20 +107,20 @@ func (l *lane) dropFirst(n int) {
 // finish takes note of the end of a request, and says whether its outcome can
 // be recorded together with others: failures are counted in a row, so from the
 // first one on every outcome waits for those before it.
-func (l *lane) finish(a attempt) (batch bool) {
+func (l *lane) finish(attempt attempt) (batch bool) {
 	l.inFlight--
-	if !a.batchable() {
+	if !attempt.batchable() {
 		l.state = l.state.on(failed)
 		l.drop()
 	}
-	if a.failed() {
+	if attempt.failed() {
 		l.limit = failingLaneLimit
 	}
-	if a.batchable() && (l.state == sending || l.state == finishing) {
+	if attempt.batchable() && (l.state == sending || l.state == finishing) {
 		l.unrecorded++
 		return true
 	}
-	l.held = append(l.held, a)
+	l.held = append(l.held, attempt)
 	return false
 }
 
@@ -164,7 +166,9 @@ func (l *lane) lastRecord() bool {
 	if l.state == sending && !l.more && l.inFlight+len(l.held)+len(l.ready) == 0 && !l.refilling && !l.wanted {
 		l.state = l.state.on(emptied)
 	}
-	return (l.state == finishing || l.state == draining) && l.inFlight+len(l.held) == 0 && !l.refilling
+	return (l.state == finishing || l.state == draining) &&
+		l.inFlight+len(l.held) == 0 &&
+		!l.refilling
 }
 
 // settle moves a lane on that has nothing left to do in its state.
@@ -198,17 +202,17 @@ func (l *lane) expire() {
 }
 
 // refill is how many more deliveries to claim for a lane that is leased.
-func (l *lane) refill(p pace) int {
+func (l *lane) refill(pace pace) int {
 	if l.state != sending || l.refilling || !l.more || l.limit < laneLimit {
 		return 0
 	}
-	if p.slow() || p.streak < laneLimit {
-		if p.streak < laneLimit && l.inFlight+l.unrecorded > 0 {
+	if pace.slow() || pace.streak < laneLimit {
+		if pace.streak < laneLimit && l.inFlight+l.unrecorded > 0 {
 			return 0 // nothing is known of the receiver yet
 		}
 		return max(0, l.limit-l.inFlight-len(l.ready))
 	}
-	if size := p.claimSize(l.limit); len(l.ready) <= size/2 {
+	if size := pace.claimSize(l.limit); len(l.ready) <= size/2 {
 		return size
 	}
 	return 0

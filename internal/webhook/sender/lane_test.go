@@ -23,23 +23,23 @@ func newLane(limit int, jobs ...int64) *lane {
 	return l
 }
 
-func ended(job Job, v verdict) attempt {
-	return attempt{job: job, outcome: outcome{verdict: v, response: outbound.Result{Duration: time.Millisecond}}}
+func ended(job Job, verdict verdict) attempt {
+	return attempt{job: job, outcome: outcome{verdict: verdict, response: outbound.Result{Duration: time.Millisecond}}}
 }
 
 // The table in the code is the picture in docs/webhooks.md; this is what it must
 // never allow.
 func TestTransitionsOfALane(t *testing.T) {
-	for s := idle; s <= abandoned; s++ {
-		if len(transitions[s]) == 0 {
-			t.Errorf("nothing leads out of %s", s)
+	for state := idle; state <= abandoned; state++ {
+		if len(transitions[state]) == 0 {
+			t.Errorf("nothing leads out of %s", state)
 		}
-		for in, next := range transitions[s] {
-			if next == sending && s != claiming {
-				t.Errorf("%s becomes sending by input %d, without a claim", s, in)
+		for in, next := range transitions[state] {
+			if next == sending && state != claiming {
+				t.Errorf("%s becomes sending by input %d, without a claim", state, in)
 			}
 			if next == releasing && in != drained {
-				t.Errorf("%s is released by input %d, before all is recorded", s, in)
+				t.Errorf("%s is released by input %d, before all is recorded", state, in)
 			}
 		}
 	}
@@ -57,15 +57,15 @@ func TestTransitionsOfALane(t *testing.T) {
 }
 
 func TestLaneMakesFourRequestsAtOnce(t *testing.T) {
-	l := newLane(laneLimit, 1, 2, 3, 4, 5, 6)
+	lane := newLane(laneLimit, 1, 2, 3, 4, 5, 6)
 	n := 0
-	for ; l.runnable(); n++ {
-		l.next()
+	for ; lane.runnable(); n++ {
+		lane.next()
 	}
-	if n != laneLimit || len(l.ready) != 2 {
-		t.Errorf("%d at once, %d are left", n, len(l.ready))
+	if n != laneLimit || len(lane.ready) != 2 {
+		t.Errorf("%d at once, %d are left", n, len(lane.ready))
 	}
-	if l := newLane(failingLaneLimit, 1, 2); !l.runnable() || l.next().id != 1 || l.runnable() {
+	if lane := newLane(failingLaneLimit, 1, 2); !lane.runnable() || lane.next().id != 1 || lane.runnable() {
 		t.Error("a failing lane does not make one request at a time")
 	}
 }
@@ -75,18 +75,18 @@ func TestLaneWaitsForTheRecordOfSixteen(t *testing.T) {
 	for id := range int64(40) {
 		ids = append(ids, id)
 	}
-	l := newLane(laneLimit, ids...)
+	lane := newLane(laneLimit, ids...)
 	n := 0
-	for ; l.runnable(); n++ {
-		if job := l.next(); !l.finish(ended(job, accepted)) {
+	for ; lane.runnable(); n++ {
+		if job := lane.next(); !lane.finish(ended(job, accepted)) {
 			t.Fatal("a success is not recorded with others")
 		}
 	}
 	if n != laneUnrecorded {
 		t.Errorf("%d are unrecorded", n)
 	}
-	l.recorded(0, nil)
-	if !l.runnable() {
+	lane.recorded(0, nil)
+	if !lane.runnable() {
 		t.Error("it does not go on when one is recorded")
 	}
 }
@@ -94,82 +94,82 @@ func TestLaneWaitsForTheRecordOfSixteen(t *testing.T) {
 // Failures are counted in a row, so what overlapped with one is recorded before
 // it, and nothing new begins.
 func TestFailureDrainsTheLane(t *testing.T) {
-	l := newLane(laneLimit, 1, 2, 3, 4, 5)
-	jobs := []Job{l.next(), l.next(), l.next()}
-	if !l.finish(ended(jobs[0], accepted)) || l.finish(ended(jobs[1], broken)) || l.state != draining {
-		t.Fatalf("%s after a failure", l.state)
+	lane := newLane(laneLimit, 1, 2, 3, 4, 5)
+	jobs := []Job{lane.next(), lane.next(), lane.next()}
+	if !lane.finish(ended(jobs[0], accepted)) || lane.finish(ended(jobs[1], broken)) || lane.state != draining {
+		t.Fatalf("%s after a failure", lane.state)
 	}
-	if l.runnable() || len(l.ready) != 0 || !l.more {
+	if lane.runnable() || len(lane.ready) != 0 || !lane.more {
 		t.Error("what was prefetched is still sent")
 	}
-	if _, ok := l.nextHeld(); ok {
+	if _, ok := lane.nextHeld(); ok {
 		t.Error("the failure is recorded beside a success before it")
 	}
-	l.recorded(jobs[0].id, nil)
-	if _, ok := l.nextHeld(); ok {
+	lane.recorded(jobs[0].id, nil)
+	if _, ok := lane.nextHeld(); ok {
 		t.Error("the failure is recorded while a request is in flight")
 	}
-	if l.finish(ended(jobs[2], accepted)) {
+	if lane.finish(ended(jobs[2], accepted)) {
 		t.Error("a success is recorded beside the failure")
 	}
 	var order []int64
-	for a, ok := l.nextHeld(); ok; a, ok = l.nextHeld() {
-		order = append(order, a.job.id)
-		l.settle()
-		l.recorded(a.job.id, nil)
+	for attempt, ok := lane.nextHeld(); ok; attempt, ok = lane.nextHeld() {
+		order = append(order, attempt.job.id)
+		lane.settle()
+		lane.recorded(attempt.job.id, nil)
 	}
-	if l.settle(); !slices.Equal(order, []int64{3, 2}) || l.state != releasing || len(l.open) != 0 {
-		t.Errorf("recorded in the order %v, then %s", order, l.state)
+	if lane.settle(); !slices.Equal(order, []int64{3, 2}) || lane.state != releasing || len(lane.open) != 0 {
+		t.Errorf("recorded in the order %v, then %s", order, lane.state)
 	}
 }
 
 func TestOutcomeThatCannotBeRecordedAbandonsTheLease(t *testing.T) {
-	l := newLane(laneLimit, 1, 2, 3)
-	jobs := []Job{l.next(), l.next()}
-	l.finish(ended(jobs[0], accepted))
-	l.recorded(jobs[0].id, errors.New("the database is away"))
-	if l.state != abandoned || l.runnable() {
-		t.Errorf("%s, runnable: %t", l.state, l.runnable())
+	lane := newLane(laneLimit, 1, 2, 3)
+	jobs := []Job{lane.next(), lane.next()}
+	lane.finish(ended(jobs[0], accepted))
+	lane.recorded(jobs[0].id, errors.New("the database is away"))
+	if lane.state != abandoned || lane.runnable() {
+		t.Errorf("%s, runnable: %t", lane.state, lane.runnable())
 	}
-	l.finish(ended(jobs[1], accepted))
-	a, ok := l.nextHeld()
-	if !ok || a.job.id != jobs[1].id {
+	lane.finish(ended(jobs[1], accepted))
+	attempt, ok := lane.nextHeld()
+	if !ok || attempt.job.id != jobs[1].id {
 		t.Error("what is in flight is not recorded any more")
 	}
-	l.recorded(a.job.id, nil)
-	if l.settle(); l.state != idle {
-		t.Errorf("%s in the end", l.state)
+	lane.recorded(attempt.job.id, nil)
+	if lane.settle(); lane.state != idle {
+		t.Errorf("%s in the end", lane.state)
 	}
 }
 
 func TestExpiredLeaseCutsRequestsOff(t *testing.T) {
-	l := newLane(laneLimit, 1, 2)
+	lane := newLane(laneLimit, 1, 2)
 	var ctx context.Context
-	ctx, l.end = context.WithCancel(t.Context())
-	job := l.next()
-	if l.expire(); ctx.Err() == nil || l.state != abandoned || l.runnable() {
-		t.Fatalf("%s, and the request goes on: %v", l.state, ctx.Err())
+	ctx, lane.end = context.WithCancel(t.Context())
+	job := lane.next()
+	if lane.expire(); ctx.Err() == nil || lane.state != abandoned || lane.runnable() {
+		t.Fatalf("%s, and the request goes on: %v", lane.state, ctx.Err())
 	}
-	l.cutOff(job.id)
-	if l.settle(); l.state != idle {
-		t.Errorf("%s in the end", l.state)
+	lane.cutOff(job.id)
+	if lane.settle(); lane.state != idle {
+		t.Errorf("%s in the end", lane.state)
 	}
 }
 
 func TestLastRecordReleasesTheLane(t *testing.T) {
-	l := newLane(laneLimit, 1, 2)
-	first, second := l.next(), l.next()
-	l.finish(ended(first, accepted))
-	if l.lastRecord() {
+	lane := newLane(laneLimit, 1, 2)
+	first, second := lane.next(), lane.next()
+	lane.finish(ended(first, accepted))
+	if lane.lastRecord() {
 		t.Error("released while a request is in flight")
 	}
-	l.finish(ended(second, accepted))
-	if !l.lastRecord() || l.state != finishing {
-		t.Errorf("%s after the last", l.state)
+	lane.finish(ended(second, accepted))
+	if !lane.lastRecord() || lane.state != finishing {
+		t.Errorf("%s after the last", lane.state)
 	}
-	l.state = l.state.on(released)
-	if l.state != idle {
-		t.Errorf("%s once it is released", l.state)
+	lane.state = lane.state.on(released)
+	if lane.state != idle {
+		t.Errorf("%s once it is released", lane.state)
 	}
 	more := newLane(laneLimit, 1)
 	job := more.next()
@@ -180,15 +180,15 @@ func TestLastRecordReleasesTheLane(t *testing.T) {
 }
 
 func TestPrefetchedIsDroppedWhenItIsStale(t *testing.T) {
-	l := newLane(laneLimit, 1, 2)
-	l.ready[1].claimedAt = freshness
-	if l.dropStale(freshness, 0); len(l.ready) != 2 {
-		t.Errorf("%d are left while they are fresh", len(l.ready))
+	lane := newLane(laneLimit, 1, 2)
+	lane.ready[1].claimedAt = freshness
+	if lane.dropStale(freshness, 0); len(lane.ready) != 2 {
+		t.Errorf("%d are left while they are fresh", len(lane.ready))
 	}
-	if l.dropStale(freshness+1, 0); len(l.ready) != 1 || l.ready[0].id != 2 || len(l.open) != 1 || !l.more {
-		t.Errorf("left are %v, open %v", l.ready, l.openIDs())
+	if lane.dropStale(freshness+1, 0); len(lane.ready) != 1 || lane.ready[0].id != 2 || len(lane.open) != 1 || !lane.more {
+		t.Errorf("left are %v, open %v", lane.ready, lane.openIDs())
 	}
-	if l.dropStale(freshness+1, 1); len(l.ready) != 0 {
+	if lane.dropStale(freshness+1, 1); len(lane.ready) != 0 {
 		t.Error("it is sent as it was before a webhook was changed")
 	}
 }
@@ -202,28 +202,28 @@ func TestLimitsHoldInAnyOrder(t *testing.T) {
 		for id := range 1 + dice.Int64N(30) {
 			ids = append(ids, id)
 		}
-		l := newLane(laneLimit, ids...)
+		lane := newLane(laneLimit, ids...)
 		flying, recording := map[int64]Job{}, map[int64]bool{}
-		for step := 0; l.state != idle; step++ {
+		for step := 0; lane.state != idle; step++ {
 			if step > 10_000 {
-				t.Fatalf("seed %d: %s for ever: %d in flight, %d unrecorded, %d held", seed, l.state, l.inFlight, l.unrecorded, len(l.held))
+				t.Fatalf("seed %d: %s for ever: %d in flight, %d unrecorded, %d held", seed, lane.state, lane.inFlight, lane.unrecorded, len(lane.held))
 			}
-			playLane(dice, l, flying, recording)
-			if l.inFlight > laneLimit || l.inFlight+l.unrecorded+len(l.held) > laneUnrecorded || l.inFlight != len(flying) || l.unrecorded != len(recording) {
-				t.Fatalf("seed %d: %d in flight, %d unrecorded", seed, l.inFlight, l.unrecorded)
+			playLane(dice, lane, flying, recording)
+			if lane.inFlight > laneLimit || lane.inFlight+lane.unrecorded+len(lane.held) > laneUnrecorded || lane.inFlight != len(flying) || lane.unrecorded != len(recording) {
+				t.Fatalf("seed %d: %d in flight, %d unrecorded", seed, lane.inFlight, lane.unrecorded)
 			}
 		}
-		if len(l.ready)+len(flying)+len(recording)+len(l.held) > 0 {
+		if len(lane.ready)+len(flying)+len(recording)+len(lane.held) > 0 {
 			t.Fatalf("seed %d: it is idle with work left", seed)
 		}
 	}
 }
 
 // playLane lets one thing happen to a lane.
-func playLane(dice *rand.Rand, l *lane, flying map[int64]Job, recording map[int64]bool) {
+func playLane(dice *rand.Rand, lane *lane, flying map[int64]Job, recording map[int64]bool) {
 	switch throw := dice.IntN(100); {
-	case throw < 40 && l.runnable():
-		job := l.next()
+	case throw < 40 && lane.runnable():
+		job := lane.next()
 		flying[job.id] = job
 	case throw < 70 && len(flying) > 0:
 		job := flying[slices.Sorted(maps.Keys(flying))[dice.IntN(len(flying))]]
@@ -232,7 +232,7 @@ func playLane(dice *rand.Rand, l *lane, flying map[int64]Job, recording map[int6
 		if dice.IntN(20) == 0 {
 			v = []verdict{broken, rejected, localFailure, panicked, disabled}[dice.IntN(5)]
 		}
-		if l.finish(ended(job, v)) {
+		if lane.finish(ended(job, v)) {
 			recording[job.id] = true
 		}
 	case throw < 95 && len(recording) > 0:
@@ -242,15 +242,15 @@ func playLane(dice *rand.Rand, l *lane, flying map[int64]Job, recording map[int6
 		if dice.IntN(50) == 0 {
 			err = errors.New("not recorded")
 		}
-		l.recorded(id, err)
+		lane.recorded(id, err)
 	case throw == 99 && dice.IntN(20) == 0:
-		l.stop()
+		lane.stop()
 	}
-	if a, ok := l.nextHeld(); ok {
-		recording[a.job.id] = true
+	if attempt, ok := lane.nextHeld(); ok {
+		recording[attempt.job.id] = true
 	}
-	if l.settle(); l.state == releasing {
-		l.state = l.state.on(released)
+	if lane.settle(); lane.state == releasing {
+		lane.state = lane.state.on(released)
 	}
 }
 
@@ -300,11 +300,11 @@ func TestPaceFollowsTheLastRequests(t *testing.T) {
 func TestQuickLanesAlwaysFindASlot(t *testing.T) {
 	var s slots
 	var flights []*flight
-	begin := func(c class, now time.Duration) bool {
-		if !s.admits(c, now) {
+	begin := func(class class, now time.Duration) bool {
+		if !s.admits(class, now) {
 			return false
 		}
-		f := &flight{class: c, startedAt: now}
+		f := &flight{class: class, startedAt: now}
 		s.take(f)
 		flights = append(flights, f)
 		return true
@@ -315,17 +315,17 @@ func TestQuickLanesAlwaysFindASlot(t *testing.T) {
 		if !s.admits(quick, now) {
 			t.Fatalf("after %v there is no slot: %+v", now, s)
 		}
-		for _, f := range flights {
-			if !f.slow && now-f.startedAt >= dawdling {
-				s.dawdle(f, now)
+		for _, flight := range flights {
+			if !flight.slow && now-flight.startedAt >= dawdling {
+				s.dawdle(flight, now)
 			}
 		}
 	}
 	if n := s.quick + s.slow; n > maxSlow+quickSlots || s.slow < maxSlow {
 		t.Errorf("%d requests hang", n)
 	}
-	for _, f := range flights {
-		s.giveBack(f, 20*time.Second, true)
+	for _, flight := range flights {
+		s.giveBack(flight, 20*time.Second, true)
 	}
 	if s.quick != 0 || s.slow != 0 || s.freeSlow(20*time.Second) != slowBurst {
 		t.Errorf("left are %+v", s)
@@ -336,22 +336,22 @@ func TestQuickLanesAlwaysFindASlot(t *testing.T) {
 // slots, and evenly.
 func TestRequestsToSlowReceiversAreSpread(t *testing.T) {
 	var s slots
-	n := 0
+	count := 0
 	const span, tick = 10 * time.Second, 10 * time.Millisecond
 	for now := time.Duration(0); now < span; now += tick {
-		before := n
+		before := count
 		for s.admits(slow, now) {
 			f := &flight{class: slow, startedAt: now}
 			s.take(f)
 			s.giveBack(f, now, false)
-			n++
+			count++
 		}
-		if n-before > slowBurst {
-			t.Fatalf("%d at once", n-before)
+		if count-before > slowBurst {
+			t.Fatalf("%d at once", count-before)
 		}
 	}
-	if want := int(span / slowEvery); n > want+slowBurst || n < want-slowBurst {
-		t.Errorf("%d in %v, want %d", n, span, want)
+	if want := int(span / slowEvery); count > want+slowBurst || count < want-slowBurst {
+		t.Errorf("%d in %v, want %d", count, span, want)
 	}
 }
 
@@ -391,8 +391,8 @@ func TestLeastSlowLaneIsPromotedNowAndThen(t *testing.T) {
 		d.wanted[slow] = append(d.wanted[slow], &lane{id: id})
 	}
 	order := func() (ids []int64) {
-		for _, l := range d.wanted[slow] {
-			ids = append(ids, l.id)
+		for _, lane := range d.wanted[slow] {
+			ids = append(ids, lane.id)
 		}
 		return ids
 	}
@@ -418,8 +418,8 @@ func TestLeastSlowLaneIsPromotedNowAndThen(t *testing.T) {
 func TestFailedTrialsAreCharged(t *testing.T) {
 	for _, well := range []bool{true, false} {
 		var s slots
-		n := 0
-		for ; n < 1000 && s.admits(unknown, 0); n++ {
+		count := 0
+		for ; count < 1000 && s.admits(unknown, 0); count++ {
 			f := &flight{class: unknown}
 			s.take(f)
 			s.giveBack(f, 0, well)
@@ -431,8 +431,8 @@ func TestFailedTrialsAreCharged(t *testing.T) {
 		if s.giveBack(hangs, Timeout, false); s.paidTo != max(before, dawdling)+slowEvery {
 			t.Errorf("a trial that dawdles is charged %v", s.paidTo-before)
 		}
-		if failed := int(trialDebt/slowEvery) + 1; well && n != 1000 || !well && n != failed {
-			t.Errorf("%d trials at once that ended well: %t", n, well)
+		if failed := int(trialDebt/slowEvery) + 1; well && count != 1000 || !well && count != failed {
+			t.Errorf("%d trials at once that ended well: %t", count, well)
 		}
 	}
 }
@@ -453,8 +453,8 @@ func TestPanicsSetADeliveryAside(t *testing.T) {
 
 func TestStatesHaveNames(t *testing.T) {
 	seen := map[string]bool{}
-	for s := idle; s <= abandoned; s++ {
-		seen[fmt.Sprint(s)] = true
+	for state := idle; state <= abandoned; state++ {
+		seen[fmt.Sprint(state)] = true
 	}
 	if len(seen) != int(abandoned)+1 {
 		t.Errorf("%v", seen)

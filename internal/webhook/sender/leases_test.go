@@ -15,66 +15,66 @@ import (
 	"carteira/internal/webhook/webhooktest"
 )
 
-func lanesOf(w *webhooktest.World) []sender.LaneRow {
-	w.T.Helper()
-	list, err := w.Sender().Lanes(w.T.Context())
-	webhooktest.Must(w.T, err)
+func lanesOf(world *webhooktest.World) []sender.LaneRow {
+	world.T.Helper()
+	list, err := world.Sender().Lanes(world.T.Context())
+	webhooktest.Must(world.T, err)
 	return list
 }
 
 func TestLaneIsOneProcessesAtATime(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		other := w.Another()
-		id, _ := w.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
-		w.Happen(10, event.InvoicePaid)
-		if jobs := claimAll(w, 2); len(jobs) != 2 {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		other := world.Another()
+		id, _ := world.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
+		world.Happen(10, event.InvoicePaid)
+		if jobs := claimAll(world, 2); len(jobs) != 2 {
 			t.Fatalf("%d were claimed", len(jobs))
 		}
 		// It has fewer in flight than it may, but who sends more knows nothing of these.
 		if jobs := claimAll(other, sender.QuickSlots); len(jobs) != 0 {
 			t.Errorf("another one claimed %d", len(jobs))
 		}
-		if l := lanesOf(w); len(l) != 1 || l[0].Lane != id || len(l[0].Sending) != 2 || !l[0].Until.Equal(webhooktest.Morning.Add(sender.LeaseTime)) {
+		if l := lanesOf(world); len(l) != 1 || l[0].Lane != id || len(l[0].Sending) != 2 || !l[0].Until.Equal(webhooktest.Morning.Add(sender.LeaseTime)) {
 			t.Errorf("%+v", l)
 		}
 	})
 }
 
 func TestLeaseIsKeptByRenewals(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		other := w.Another()
-		id, _ := w.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
-		w.Happen(10, event.InvoicePaid)
-		claimAll(w, 2)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		other := world.Another()
+		id, _ := world.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
+		world.Happen(10, event.InvoicePaid)
+		claimAll(world, 2)
 		for range 5 {
-			w.Clock.Advance(sender.LeaseTime - time.Microsecond)
-			if renewed, err := w.Sender().Renew(t.Context(), id); err != nil || !slices.Equal(renewed, []int64{id}) {
+			world.Clock.Advance(sender.LeaseTime - time.Microsecond)
+			if renewed, err := world.Sender().Renew(t.Context(), id); err != nil || !slices.Equal(renewed, []int64{id}) {
 				t.Fatalf("renewed %v, %v", renewed, err)
 			}
 			if jobs := claimAll(other, 2); len(jobs) != 0 {
 				t.Fatal("the lease was taken before its end")
 			}
 		}
-		w.Clock.Advance(sender.LeaseTime)
+		world.Clock.Advance(sender.LeaseTime)
 		if jobs := claimAll(other, 2); len(jobs) != 2 || jobs[0].Number() != 2 {
 			t.Errorf("%d were claimed after its end", len(jobs))
 		}
-		if renewed, err := w.Sender().Renew(t.Context(), id); err != nil || len(renewed) != 0 {
+		if renewed, err := world.Sender().Renew(t.Context(), id); err != nil || len(renewed) != 0 {
 			t.Errorf("a lease that was lost is renewed: %v, %v", renewed, err)
 		}
 	})
 }
 
 func TestLaneIsGivenBackWithItsLastRecord(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		w.Subscribe(r.URL, event.InvoicePaid)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		world.Subscribe(receiver.URL, event.InvoicePaid)
 		for _, status := range []int{http.StatusOK, http.StatusInternalServerError, http.StatusNotFound} {
-			r.Answer(status)
-			w.Happen(3, event.InvoicePaid)
-			w.Round()
-			if l := lanesOf(w)[0]; l.Token != "" || len(l.Sending) != 0 || l.Until.After(w.Clock.Now()) {
-				t.Errorf("after %d: %+v", status, l)
+			receiver.Answer(status)
+			world.Happen(3, event.InvoicePaid)
+			world.Round()
+			if row := lanesOf(world)[0]; row.Token != "" || len(row.Sending) != 0 || row.Until.After(world.Clock.Now()) {
+				t.Errorf("after %d: %+v", status, row)
 			}
 		}
 	})
@@ -83,11 +83,11 @@ func TestLaneIsGivenBackWithItsLastRecord(t *testing.T) {
 // The only process there can be does not wait for the one that died before it,
 // nor uses a number twice.
 func TestOnlyProcessInheritsTheLanes(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		next := w.Another()
-		w.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
-		w.Happen(10, event.InvoicePaid)
-		if jobs := claimAll(w, 2); len(jobs) != 2 || jobs[0].Number() != 1 {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		next := world.Another()
+		world.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
+		world.Happen(10, event.InvoicePaid)
+		if jobs := claimAll(world, 2); len(jobs) != 2 || jobs[0].Number() != 1 {
 			t.Fatalf("%d were claimed", len(jobs))
 		}
 		webhooktest.Must(t, next.Inherit(t.Context()))
@@ -100,38 +100,38 @@ func TestOnlyProcessInheritsTheLanes(t *testing.T) {
 
 // A run that begins takes over what the run before it in the same process left.
 func TestRunTakesOverTheLeasesOfTheLastOne(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(6, event.InvoicePaid)
-		claimAll(w, 4) // as a run does that panics then
-		stop := w.Start()
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(6, event.InvoicePaid)
+		claimAll(world, 4) // as a run does that panics then
+		stop := world.Start()
 		defer stop()
-		webhooktest.Eventually(t, "all is delivered", func() bool { return w.Count(id)[webhook.Delivered] == 6 })
+		webhooktest.Eventually(t, "all is delivered", func() bool { return world.Count(id)[webhook.Delivered] == 6 })
 	})
 }
 
 // A lane that answers well is prefetched, and never has more in flight than it may.
 func TestLaneThatAnswersWellIsPrefetched(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		ids := w.Happen(300, event.InvoicePaid)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		ids := world.Happen(300, event.InvoicePaid)
 		var most atomic.Int64
-		r.Meet = func(<-chan struct{}) {
-			if l := lanesOf(w); len(l) == 1 {
+		receiver.Meet = func(<-chan struct{}) {
+			if l := lanesOf(world); len(l) == 1 {
 				most.Store(max(most.Load(), int64(len(l[0].Sending))))
 			}
 		}
-		stop := w.Start()
-		webhooktest.Eventually(t, "all is delivered", func() bool { return w.Count(id)[webhook.Delivered] == len(ids) })
+		stop := world.Start()
+		webhooktest.Eventually(t, "all is delivered", func() bool { return world.Count(id)[webhook.Delivered] == len(ids) })
 		stop()
-		webhooktest.WantOnce(t, r, ids)
-		if most.Load() <= sender.LaneLimit || r.Busiest() > sender.LaneLimit {
-			t.Errorf("%d claimed at once, %d in flight at once", most.Load(), r.Busiest())
+		webhooktest.WantOnce(t, receiver, ids)
+		if most.Load() <= sender.LaneLimit || receiver.Busiest() > sender.LaneLimit {
+			t.Errorf("%d claimed at once, %d in flight at once", most.Load(), receiver.Busiest())
 		}
-		if l := lanesOf(w)[0]; l.Token != "" {
-			t.Errorf("%+v", l)
+		if row := lanesOf(world)[0]; row.Token != "" {
+			t.Errorf("%+v", row)
 		}
 	})
 }
@@ -139,19 +139,19 @@ func TestLaneThatAnswersWellIsPrefetched(t *testing.T) {
 // Address and switch count that a webhook has when a delivery is sent, prefetched
 // or not.
 func TestChangeOfAWebhookCountsForWhatIsPrefetched(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
 		old, moved := webhooktest.NewReceiver(t), webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(old.URL, event.InvoicePaid)
+		id, _ := world.Subscribe(old.URL, event.InvoicePaid)
 		var came, changed atomic.Int64
 		old.Meet = func(<-chan struct{}) {
 			if came.Add(1) == 30 {
-				w.Put(id, `{"url":"`+moved.URL+`"}`)
+				world.Put(id, `{"url":"`+moved.URL+`"}`)
 				changed.Store(int64(len(old.Messages())))
 			}
 		}
-		ids := w.Happen(200, event.InvoicePaid)
-		stop := w.Start()
-		webhooktest.Eventually(t, "all is delivered", func() bool { return w.Count(id)[webhook.Delivered] == len(ids) })
+		ids := world.Happen(200, event.InvoicePaid)
+		stop := world.Start()
+		webhooktest.Eventually(t, "all is delivered", func() bool { return world.Count(id)[webhook.Delivered] == len(ids) })
 		stop()
 		if late := int64(len(old.Messages())) - changed.Load(); late > sender.LaneLimit {
 			t.Errorf("%d were sent to where it was before, after the change", late)
@@ -165,51 +165,51 @@ func TestChangeOfAWebhookCountsForWhatIsPrefetched(t *testing.T) {
 // What was accepted before a failure is recorded before it: otherwise it would
 // begin the count of failures anew.
 func TestFailuresAreCountedFromTheFirstOne(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(100, event.InvoicePaid)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(100, event.InvoicePaid)
 		var came atomic.Int64
-		r.Meet = func(<-chan struct{}) {
+		receiver.Meet = func(<-chan struct{}) {
 			if came.Add(1) > 30 {
-				r.Answer(http.StatusNotFound)
+				receiver.Answer(http.StatusNotFound)
 			}
 		}
-		stop := w.Start()
-		webhooktest.Eventually(t, "it is switched off", func() bool { return !w.Webhook(id).Active })
+		stop := world.Start()
+		webhooktest.Eventually(t, "it is switched off", func() bool { return !world.Webhook(id).Active })
 		stop()
-		n, hook := w.Count(id), w.Webhook(id)
-		if hook.Failures != sender.MaxFailures || n[webhook.Refused] != sender.MaxFailures || n[webhook.Delivered] > 30 ||
-			n[webhook.Parked]+n[webhook.Delivered]+n[webhook.Refused] != 100 {
-			t.Errorf("%v, and %d failures are counted", n, hook.Failures)
+		count, hook := world.Count(id), world.Webhook(id)
+		if hook.Failures != sender.MaxFailures || count[webhook.Refused] != sender.MaxFailures || count[webhook.Delivered] > 30 ||
+			count[webhook.Parked]+count[webhook.Delivered]+count[webhook.Refused] != 100 {
+			t.Errorf("%v, and %d failures are counted", count, hook.Failures)
 		}
 	})
 }
 
 func TestResendOfWhatALaneSendsIsRefused(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r, other := webhooktest.NewReceiver(t), w.Another()
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(2, event.InvoicePaid)
-		sending := claimAll(w, 1)[0]
-		if _, err := other.Resend(t.Context(), w.Actor, "", sending.ID()); fault.KindOf(err) != fault.KindConflict {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver, other := webhooktest.NewReceiver(t), world.Another()
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(2, event.InvoicePaid)
+		sending := claimAll(world, 1)[0]
+		if _, err := other.Resend(t.Context(), world.Actor, "", sending.ID()); fault.KindOf(err) != fault.KindConflict {
 			t.Errorf("sent beside the sender: %v", err)
 		}
-		ids := []int64{w.History(id)[0].ID, w.History(id)[1].ID}
+		ids := []int64{world.History(id)[0].ID, world.History(id)[1].ID}
 		free := ids[1-slices.Index(ids, sending.ID())]
-		if d, err := other.Resend(t.Context(), w.Actor, "", free); err != nil || d.Status != webhook.Delivered {
-			t.Errorf("%+v, %v", d, err)
+		if delivery, err := other.Resend(t.Context(), world.Actor, "", free); err != nil || delivery.Status != webhook.Delivered {
+			t.Errorf("%+v, %v", delivery, err)
 		}
 		// The sender has died: its attempt can no longer be recorded, nor is its number used again.
-		w.Clock.Advance(sender.LeaseTime)
-		d, err := other.Resend(t.Context(), w.Actor, "", sending.ID())
-		if err != nil || d.Status != webhook.Delivered || len(d.Attempts) != 1 || d.Attempts[0].Number != 2 {
-			t.Errorf("%+v, %v", d, err)
+		world.Clock.Advance(sender.LeaseTime)
+		delivery, err := other.Resend(t.Context(), world.Actor, "", sending.ID())
+		if err != nil || delivery.Status != webhook.Delivered || len(delivery.Attempts) != 1 || delivery.Attempts[0].Number != 2 {
+			t.Errorf("%+v, %v", delivery, err)
 		}
-		if kept, err := w.Sender().Record(t.Context(), sending, sender.Broken(webhooktest.Morning)); kept || err != nil {
+		if kept, err := world.Sender().Record(t.Context(), sending, sender.Broken(webhooktest.Morning)); kept || err != nil {
 			t.Errorf("a late record was kept: %t, %v", kept, err)
 		}
-		if n := w.Rounds(); n != 0 {
+		if n := world.Rounds(); n != 0 {
 			t.Errorf("%d were sent again", n)
 		}
 	})
@@ -217,42 +217,42 @@ func TestResendOfWhatALaneSendsIsRefused(t *testing.T) {
 
 // A person who waited for a delivery, and came back too late, changes nothing.
 func TestLateRecordOfAResendChangesNothing(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		id, _ := w.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
-		w.Happen(1, event.InvoicePaid)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		id, _ := world.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
+		world.Happen(1, event.InvoicePaid)
 		var late sender.Job
-		webhooktest.Must(t, w.DB.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
-			late, _, err = w.Sender().ClaimNow(t.Context(), tx, w.Actor.Company.ID, w.History(id)[0].ID)
+		webhooktest.Must(t, world.DB.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
+			late, _, err = world.Sender().ClaimNow(t.Context(), tx, world.Actor.Company.ID, world.History(id)[0].ID)
 			return err
 		}))
-		if n := w.Rounds(); n != 0 {
+		if n := world.Rounds(); n != 0 {
 			t.Fatalf("%d were sent while a person waits for it", n)
 		}
-		w.Clock.Advance(sender.WaiterTime)
-		jobs := claimAll(w, 1)
+		world.Clock.Advance(sender.WaiterTime)
+		jobs := claimAll(world, 1)
 		if len(jobs) != 1 || jobs[0].Number() != 3 {
 			t.Fatalf("%d were claimed", len(jobs))
 		}
-		if kept, err := w.Sender().Record(t.Context(), late, sender.Accepted(webhooktest.Morning)); kept || err != nil {
+		if kept, err := world.Sender().Record(t.Context(), late, sender.Accepted(webhooktest.Morning)); kept || err != nil {
 			t.Errorf("a late record was kept: %t, %v", kept, err)
 		}
-		if kept, err := w.Sender().Record(t.Context(), jobs[0], sender.Accepted(webhooktest.Morning)); !kept || err != nil {
+		if kept, err := world.Sender().Record(t.Context(), jobs[0], sender.Accepted(webhooktest.Morning)); !kept || err != nil {
 			t.Errorf("the other was not: %t, %v", kept, err)
 		}
 	})
 }
 
 func TestStoppedSenderGivesItsLanesBack(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
 		arrived, release := make(chan struct{}, 100), make(chan struct{})
-		r.Meet = func(<-chan struct{}) {
+		receiver.Meet = func(<-chan struct{}) {
 			arrived <- struct{}{}
 			<-release
 		}
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		w.Happen(8, event.InvoicePaid)
-		stop := w.Start()
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		world.Happen(8, event.InvoicePaid)
+		stop := world.Start()
 		<-arrived
 		stopped := make(chan struct{})
 		go func() {
@@ -261,14 +261,14 @@ func TestStoppedSenderGivesItsLanesBack(t *testing.T) {
 		}()
 		close(release)
 		<-stopped
-		if l := lanesOf(w)[0]; l.Token != "" {
-			t.Errorf("%+v", l)
+		if row := lanesOf(world)[0]; row.Token != "" {
+			t.Errorf("%+v", row)
 		}
-		sent := len(r.Messages())
-		if n := w.Count(id)[webhook.Delivered]; n != sent || sent > sender.LaneLimit {
+		sent := len(receiver.Messages())
+		if n := world.Count(id)[webhook.Delivered]; n != sent || sent > sender.LaneLimit {
 			t.Errorf("%d were sent, %d are delivered", sent, n)
 		}
-		if jobs := claimAll(w.Another(), sender.QuickSlots); len(jobs) != min(8-sent, sender.LaneLimit) || jobs[0].Number() != 1 {
+		if jobs := claimAll(world.Another(), sender.QuickSlots); len(jobs) != min(8-sent, sender.LaneLimit) || jobs[0].Number() != 1 {
 			t.Errorf("another one gets %d", len(jobs))
 		}
 	})

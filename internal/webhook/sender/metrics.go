@@ -29,7 +29,8 @@ const (
 func newMetrics() *metrics {
 	m := &metrics{
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "carteira_webhook_lag_seconds", Help: "Time from when a delivery was due to its attempt.",
+			Name:    "carteira_webhook_lag_seconds",
+			Help:    "Time from when a delivery was due to its attempt.",
 			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 5, 30, 120, 600, 3600},
 		}),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -43,7 +44,8 @@ func newMetrics() *metrics {
 			Help: "Webhooks that had as many requests in flight as they may have when this process last looked.",
 		}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "carteira_webhook_panics_total", Help: "Attempts that ended in a panic of our own code.",
+			Name: "carteira_webhook_panics_total",
+			Help: "Attempts that ended in a panic of our own code.",
 		}),
 	}
 	for _, reason := range []string{givenUpRefused, givenUpExhausted, givenUpAddress, givenUpSetAside} {
@@ -54,17 +56,17 @@ func newMetrics() *metrics {
 
 // reasonGivenUp is why an attempt was the last of a delivery, empty when there
 // is more to come. Nobody waits for a test to arrive.
-func reasonGivenUp(a attempt, t transition) string {
+func reasonGivenUp(attempt attempt, transition transition) string {
 	switch {
-	case a.job.test:
+	case attempt.job.test:
 		return ""
-	case t.status == Failed && a.outcome.verdict == panicked:
+	case transition.status == Failed && attempt.outcome.verdict == panicked:
 		return givenUpSetAside
-	case t.status == Failed:
+	case transition.status == Failed:
 		return givenUpExhausted
-	case t.status == Refused && a.outcome.response.Status == 0:
+	case transition.status == Refused && attempt.outcome.response.Status == 0:
 		return givenUpAddress
-	case t.status == Refused:
+	case transition.status == Refused:
 		return givenUpRefused
 	}
 	return ""
@@ -99,11 +101,11 @@ func (o oldestDue) Collect(to chan<- prometheus.Metric) {
 // sending; 0 when there is none.
 func longestOverdue(ctx context.Context, db *sqldb.DB) (longest time.Duration, err error) {
 	lanes, err := dueLanes(ctx, db)
-	for _, l := range lanes {
-		if err == nil && l.leased && l.overdue > longest {
-			l.overdue, err = overdueUnsent(ctx, db, l)
+	for _, lane := range lanes {
+		if err == nil && lane.leased && lane.overdue > longest {
+			lane.overdue, err = overdueUnsent(ctx, db, lane)
 		}
-		longest = max(longest, l.overdue)
+		longest = max(longest, lane.overdue)
 	}
 	return longest, err
 }

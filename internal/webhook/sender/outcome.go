@@ -41,10 +41,14 @@ type attempt struct {
 
 // batchable says whether the attempt is recorded together with others: only
 // plain successes are.
-func (a attempt) batchable() bool { return a.outcome.verdict == accepted && !a.job.test }
+func (a attempt) batchable() bool {
+	return a.outcome.verdict == accepted && !a.job.test
+}
 
 // failed says whether the attempt counts as a failure of the receiver.
-func (a attempt) failed() bool { return a.outcome.verdict == broken || a.outcome.verdict == rejected }
+func (a attempt) failed() bool {
+	return a.outcome.verdict == broken || a.outcome.verdict == rejected
+}
 
 // judge decides what an answer means: any 2xx confirms, a 4xx other than 408
 // and 429 refuses for good, everything else may pass.
@@ -91,29 +95,29 @@ const (
 type schedule []time.Duration
 
 // decide says what becomes of a delivery whose webhook is active or not.
-func (s schedule) decide(a attempt, active bool) transition {
-	t := transition{status: Pending, step: a.job.step, panics: a.job.panics}
-	last := a.job.step+1 >= len(s)
-	switch v := a.outcome.verdict; {
-	case v == accepted:
+func (s schedule) decide(attempt attempt, active bool) transition {
+	t := transition{status: Pending, step: attempt.job.step, panics: attempt.job.panics}
+	last := attempt.job.step+1 >= len(s)
+	switch verdict := attempt.outcome.verdict; {
+	case verdict == accepted:
 		t.status, t.delivered = Delivered, true
-	case v == disabled:
+	case verdict == disabled:
 		t.status = Parked
-	case v == panicked:
+	case verdict == panicked:
 		t.panics++
 		t.wait = localDelay
-		if t.panics >= maxPanics || a.job.test {
+		if t.panics >= maxPanics || attempt.job.test {
 			t.status = Failed
 		}
-	case v == localFailure && !a.job.test:
+	case verdict == localFailure && !attempt.job.test:
 		t.wait = localDelay
-	case v == rejected:
+	case verdict == rejected:
 		t.status = Refused
-	case a.job.test || last:
+	case attempt.job.test || last:
 		t.status = Failed
 	default:
 		t.step++
-		t.wait = s.delay(t.step, a.outcome.retryAfter)
+		t.wait = s.delay(t.step, attempt.outcome.retryAfter)
 		if !active {
 			t.status = Parked
 		}
@@ -136,14 +140,14 @@ func (s schedule) delay(step int, asked time.Duration) time.Duration {
 
 // inHistory says whether the attempt is shown to the owner of the webhook. What
 // was never sent is not, unless it was the last word.
-func (a attempt) inHistory(t transition) bool {
+func (a attempt) inHistory(transition transition) bool {
 	switch a.outcome.verdict {
 	case disabled:
 		return false
 	case localFailure:
 		return a.job.test
 	case panicked:
-		return t.status == Failed
+		return transition.status == Failed
 	default:
 		return true
 	}

@@ -21,18 +21,18 @@ type pace struct {
 // after returns the pace after one more request. The average follows the last
 // few requests. An answer that was cut short counts as slow: its connection
 // cannot be used again, and the next one costs a handshake.
-func (p pace) after(a attempt) pace {
-	used := max(a.outcome.response.Duration, time.Microsecond)
-	if a.outcome.response.Truncated {
+func (p pace) after(attempt attempt) pace {
+	used := max(attempt.outcome.response.Duration, time.Microsecond)
+	if attempt.outcome.response.Truncated {
 		used = max(used, 2*dawdling)
 	}
 	if p.average == 0 {
 		p.average = used
 	}
 	p.average += (used - p.average) / 4
-	p.failing = a.failed()
+	p.failing = attempt.failed()
 	p.streak++
-	if a.outcome.verdict != accepted {
+	if attempt.outcome.verdict != accepted {
 		p.streak = 0
 	}
 	return p
@@ -78,9 +78,9 @@ func (p pace) claimSize(limit int) int {
 // paces remembers the pace of lanes.
 type paces map[int64]pace
 
-func (p paces) note(a attempt) {
+func (p paces) note(attempt attempt) {
 	if len(p) >= maxKnown {
 		clear(p)
 	}
-	p[a.job.lane] = p[a.job.lane].after(a)
+	p[attempt.job.lane] = p[attempt.job.lane].after(attempt)
 }

@@ -35,8 +35,8 @@ const intoQueue = `
 	SELECT id, company_id, event_id, lane, url, test, 0, 0, attempts, 0, {clock ?}, '' FROM deliveries WHERE company_id = ? AND `
 
 // EnqueueEvent queues all deliveries of a new event.
-func EnqueueEvent(ctx context.Context, tx *sqldb.Tx, e event.Event) error {
-	_, err := tx.Exec(ctx, intoQueue+`event_id = ?`, tx.Clock(), e.CompanyID, e.RowID)
+func EnqueueEvent(ctx context.Context, tx *sqldb.Tx, recorded event.Event) error {
+	_, err := tx.Exec(ctx, intoQueue+`event_id = ?`, tx.Clock(), recorded.CompanyID, recorded.RowID)
 	return err
 }
 
@@ -60,7 +60,8 @@ func Requeue(ctx context.Context, tx *sqldb.Tx, companyID, deliveryID int64) err
 // Park takes what is pending of a webhook out of the lines from which is sent.
 func Park(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE delivery_queue SET line = 2 WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = ''`, companyID, webhookID)
+		UPDATE delivery_queue SET line = 2 WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = ''`, companyID,
+		webhookID)
 	return err
 }
 
@@ -74,11 +75,15 @@ func Unpark(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error
 
 // AnyPending says whether anything of a webhook is neither parked nor being
 // sent for a person who waits.
-func AnyPending(ctx context.Context, q sqldb.Querier, companyID, webhookID int64) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, q, `SELECT count(*) FROM (
+func AnyPending(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, webhookID int64,
+) (bool, error) {
+	count, err := sqldb.Value[int64](ctx, querier, `SELECT count(*) FROM (
 		SELECT delivery_id FROM delivery_queue WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = '' LIMIT 1) AS due`,
 		companyID, webhookID)
-	return n > 0, err
+	return count > 0, err
 }
 
 // OpenLane makes the row by which a lane is leased. It is made with the webhook,
@@ -93,6 +98,11 @@ func CloseLane(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) er
 	if _, err := tx.Exec(ctx, `DELETE FROM delivery_lanes WHERE lane = ?`, webhookID); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND lane = ?`, companyID, webhookID)
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM delivery_queue WHERE company_id = ? AND lane = ?`,
+		companyID,
+		webhookID,
+	)
 	return err
 }

@@ -37,8 +37,14 @@ type recorder struct {
 	fallen  map[string]bool // leases of which an attempt fell out of its batch
 }
 
-func newRecorder(s store, out chan<- []report, done <-chan struct{}) *recorder {
-	return &recorder{store: s, in: make(chan attempt, maxUnrecorded+quickSlots), out: out, done: done, fallen: map[string]bool{}}
+func newRecorder(store store, out chan<- []report, done <-chan struct{}) *recorder {
+	return &recorder{
+		store:  store,
+		in:     make(chan attempt, maxUnrecorded+quickSlots),
+		out:    out,
+		done:   done,
+		fallen: map[string]bool{},
+	}
 }
 
 // run records until in is closed.
@@ -57,11 +63,11 @@ func (r *recorder) run(ctx context.Context) {
 // gather waits for attempts: for one, and after a large batch a moment for more.
 func (r *recorder) gather(last int) (more bool) {
 	if len(r.waiting) == 0 {
-		a, ok := <-r.in
+		attempt, ok := <-r.in
 		if !ok {
 			return false
 		}
-		r.waiting = append(r.waiting, a)
+		r.waiting = append(r.waiting, attempt)
 	}
 	if last >= largeBatch {
 		r.await(time.After(linger))
@@ -76,11 +82,11 @@ func (r *recorder) gather(last int) (more bool) {
 func (r *recorder) await(late <-chan time.Time) {
 	for len(r.waiting) < fullBatch {
 		select {
-		case a, ok := <-r.in:
+		case attempt, ok := <-r.in:
 			if !ok {
 				return
 			}
-			r.waiting = append(r.waiting, a)
+			r.waiting = append(r.waiting, attempt)
 		case <-late:
 			return
 		}
@@ -97,13 +103,13 @@ func (r *recorder) nextBatch() (batch []attempt) {
 	}
 	var later []attempt
 	taken := make(map[int64]bool, most)
-	for _, a := range r.waiting {
-		if taken[a.job.id] || len(batch) == most {
-			later = append(later, a)
+	for _, attempt := range r.waiting {
+		if taken[attempt.job.id] || len(batch) == most {
+			later = append(later, attempt)
 			continue
 		}
-		taken[a.job.id] = true
-		batch = append(batch, a)
+		taken[attempt.job.id] = true
+		batch = append(batch, attempt)
 	}
 	r.waiting = later
 	return batch
@@ -112,10 +118,10 @@ func (r *recorder) nextBatch() (batch []attempt) {
 // record records a batch and says what became of each attempt. What is in the
 // way of one is none of the others' business: it is recorded by itself.
 func (r *recorder) record(ctx context.Context, batch []attempt) []report {
-	for i, a := range batch {
-		batch[i].release = a.release && !r.fallen[a.token]
-		if a.release {
-			delete(r.fallen, a.token)
+	for i, attempt := range batch {
+		batch[i].release = attempt.release && !r.fallen[attempt.token]
+		if attempt.release {
+			delete(r.fallen, attempt.token)
 		}
 	}
 	var kept map[int64]bool
@@ -135,11 +141,16 @@ func (r *recorder) record(ctx context.Context, batch []attempt) []report {
 		released[given.lane] = true
 	}
 	reports := make([]report, len(batch))
-	for i, a := range batch {
-		done := kept[a.job.id]
-		reports[i] = report{attempt: a, kept: done, alone: !done, released: a.release && released[a.job.lane]}
+	for i, attempt := range batch {
+		done := kept[attempt.job.id]
+		reports[i] = report{
+			attempt:  attempt,
+			kept:     done,
+			alone:    !done,
+			released: attempt.release && released[attempt.job.lane],
+		}
 		if !done {
-			r.fallen[a.token] = true
+			r.fallen[attempt.token] = true
 		}
 	}
 	return reports

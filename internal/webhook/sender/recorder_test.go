@@ -11,33 +11,33 @@ import (
 
 // Attempts that are recorded together keep each its own outcome.
 func TestAcceptedAttemptsAreRecordedTogether(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, w *webhooktest.World) {
-		r := webhooktest.NewReceiver(t)
-		id, _ := w.Subscribe(r.URL, event.InvoicePaid)
-		recovering, _ := w.Subscribe(r.URL+"/recovering", event.InvoicePaid)
-		w.Happen(3, event.InvoicePaid)
-		w.Exec(`UPDATE webhooks SET failures = 3 WHERE id = ?`, recovering)
-		jobs := claimAll(w, sender.QuickSlots)
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		recovering, _ := world.Subscribe(receiver.URL+"/recovering", event.InvoicePaid)
+		world.Happen(3, event.InvoicePaid)
+		world.Exec(`UPDATE webhooks SET failures = 3 WHERE id = ?`, recovering)
+		jobs := claimAll(world, sender.QuickSlots)
 		late := jobs[0].Earlier()
-		fallen := w.Sender().RecordTogether(t.Context(), webhooktest.Morning, append([]sender.Job{late}, jobs...))
-		for _, j := range fallen {
-			kept, err := w.Sender().Record(t.Context(), j, sender.Accepted(webhooktest.Morning))
-			if err != nil || kept == j.SameAs(late) {
-				t.Errorf("recording %d by itself: kept is %v, %v", j.ID(), kept, err)
+		fallen := world.Sender().RecordTogether(t.Context(), webhooktest.Morning, append([]sender.Job{late}, jobs...))
+		for _, job := range fallen {
+			kept, err := world.Sender().Record(t.Context(), job, sender.Accepted(webhooktest.Morning))
+			if err != nil || kept == job.SameAs(late) {
+				t.Errorf("recording %d by itself: kept is %v, %v", job.ID(), kept, err)
 			}
 		}
 		if len(fallen) != 2 { // the late one, and that of the webhook with failures
 			t.Errorf("%d of %d fell out of the batch", len(fallen), len(jobs)+1)
 		}
-		if n := w.Webhook(recovering).Failures; n != 0 {
+		if n := world.Webhook(recovering).Failures; n != 0 {
 			t.Errorf("%d failures are still counted", n)
 		}
-		for _, d := range append(w.History(id), w.History(recovering)...) {
-			if d.Status == webhook.Delivered && len(d.Attempts) != 1 {
-				t.Errorf("delivery %d has attempts %+v", d.ID, d.Attempts)
+		for _, delivery := range append(world.History(id), world.History(recovering)...) {
+			if delivery.Status == webhook.Delivered && len(delivery.Attempts) != 1 {
+				t.Errorf("delivery %d has attempts %+v", delivery.ID, delivery.Attempts)
 			}
 		}
-		if n := w.Count(id); n[webhook.Delivered] != 3 {
+		if n := world.Count(id); n[webhook.Delivered] != 3 {
 			t.Errorf("deliveries are %v", n)
 		}
 	})

@@ -65,19 +65,25 @@ type Sender struct {
 }
 
 // New makes a sender, which sends nothing until it runs.
-func New(c Config) *Sender {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
+func New(config Config) *Sender {
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
 	}
-	m := newMetrics()
-	s := &Sender{
-		db: c.DB, box: c.Box, log: c.Log, metrics: m, store: newStore(c.DB, c.Delays, m),
-		watch: stopwatch.Start(), wake: make(chan []int64, 1024), look: make(chan struct{}, 1),
+	metrics := newMetrics()
+	sender := &Sender{
+		db:      config.DB,
+		box:     config.Box,
+		log:     config.Log,
+		metrics: metrics,
+		store:   newStore(config.DB, config.Delays, metrics),
+		watch:   stopwatch.Start(),
+		wake:    make(chan []int64, 1024),
+		look:    make(chan struct{}, 1),
 	}
-	if c.Client != nil {
-		s.post = c.Client.Post
+	if config.Client != nil {
+		sender.post = config.Client.Post
 	}
-	return s
+	return sender
 }
 
 // Run sends deliveries until ctx ends, then finishes the requests that are in
@@ -88,20 +94,20 @@ func (s *Sender) Run(ctx context.Context) error {
 	if err := s.store.inherit(ctx, s.store.instance); err != nil && ctx.Err() == nil {
 		s.log.ErrorContext(ctx, "leases of the sender's last run not ended", "error", err)
 	}
-	d := newDispatcher(s)
-	defer d.close()
-	return d.run(ctx)
+	dispatcher := newDispatcher(s)
+	defer dispatcher.close()
+	return dispatcher.run(ctx)
 }
 
 // SendDue claims what is due once for every lane, sends it, and returns how many
 // deliveries it claimed when all are recorded. It is for tests and tools, which
 // want to know when a round has ended.
 func (s *Sender) SendDue(ctx context.Context) (claimed int, err error) {
-	d := newDispatcher(s)
-	defer d.close()
-	d.once = true
-	err = d.run(ctx)
-	return d.claims, err
+	dispatcher := newDispatcher(s)
+	defer dispatcher.close()
+	dispatcher.once = true
+	err = dispatcher.run(ctx)
+	return dispatcher.claims, err
 }
 
 // Wake says that something may have become due: in the lanes that are named, or
@@ -129,12 +135,17 @@ func (s *Sender) Generation() int64 { return s.generation.Load() }
 
 // Inherit ends all leases, so that nobody waits for those of a process that was
 // killed. It is for a process that knows itself to be the only one.
-func (s *Sender) Inherit(ctx context.Context) error { return s.store.inherit(ctx, "") }
+func (s *Sender) Inherit(ctx context.Context) error {
+	return s.store.inherit(ctx, "")
+}
 
 // Metrics returns the sender's metrics for registration.
 func (s *Sender) Metrics() []prometheus.Collector {
-	m := s.metrics
-	return []prometheus.Collector{m.lag, m.attempts, m.givenUp, m.lanesAtCap, m.panics, oldestDue{s}}
+	metrics := s.metrics
+	return []prometheus.Collector{
+		metrics.lag, metrics.attempts, metrics.givenUp, metrics.lanesAtCap, metrics.panics,
+		oldestDue{s},
+	}
 }
 
 // elapsed is the time by which the sender measures what happens inside this

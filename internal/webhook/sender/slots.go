@@ -37,11 +37,11 @@ const (
 )
 
 // classOf says how a lane shares the slots.
-func classOf(p pace, failing bool) class {
+func classOf(pace pace, failing bool) class {
 	switch {
-	case failing || p.failing || p.slow():
+	case failing || pace.failing || pace.slow():
 		return slow
-	case p.average == 0:
+	case pace.average == 0:
 		return unknown
 	}
 	return quick
@@ -57,12 +57,15 @@ type slots struct {
 }
 
 // admits says whether a request of a class may begin.
-func (s *slots) admits(c class, now time.Duration) bool {
-	switch c {
+func (s *slots) admits(class class, now time.Duration) bool {
+	switch class {
 	case quick:
 		return s.quick < quickSlots
 	case unknown:
-		return s.trial < trialSlots && s.quick < quickSlots && s.slow < maxSlow && s.paidTo <= now+trialDebt
+		return s.trial < trialSlots &&
+			s.quick < quickSlots &&
+			s.slow < maxSlow &&
+			s.paidTo <= now+trialDebt
 	default:
 		return s.freeSlow(now) > 0
 	}
@@ -74,40 +77,42 @@ func (s *slots) freeSlow(now time.Duration) int {
 	return max(0, min(slowSlots-s.slow, paid))
 }
 
-func (s *slots) charge(now time.Duration) { s.paidTo = max(s.paidTo, now) + slowEvery }
+func (s *slots) charge(now time.Duration) {
+	s.paidTo = max(s.paidTo, now) + slowEvery
+}
 
 // take counts a request that begins.
-func (s *slots) take(f *flight) {
-	f.slow = f.class == slow
-	s.count(f, 1)
-	if f.slow {
-		s.charge(f.startedAt)
+func (s *slots) take(flight *flight) {
+	flight.slow = flight.class == slow
+	s.count(flight, 1)
+	if flight.slow {
+		s.charge(flight.startedAt)
 	}
 }
 
 // dawdle moves a request that has become slow out of its quick slot.
-func (s *slots) dawdle(f *flight, now time.Duration) {
-	s.count(f, -1)
-	f.slow = true
-	s.count(f, 1)
-	if f.class == unknown {
+func (s *slots) dawdle(flight *flight, now time.Duration) {
+	s.count(flight, -1)
+	flight.slow = true
+	s.count(flight, 1)
+	if flight.class == unknown {
 		s.charge(now)
 	}
 }
 
 // giveBack frees the slot of a request that has ended, well or not.
-func (s *slots) giveBack(f *flight, now time.Duration, well bool) {
-	s.count(f, -1)
-	if f.class == unknown && !well && !f.slow {
+func (s *slots) giveBack(flight *flight, now time.Duration, well bool) {
+	s.count(flight, -1)
+	if flight.class == unknown && !well && !flight.slow {
 		s.charge(now)
 	}
 }
 
-func (s *slots) count(f *flight, n int) {
+func (s *slots) count(flight *flight, n int) {
 	switch {
-	case f.slow:
+	case flight.slow:
 		s.slow += n
-	case f.class == unknown:
+	case flight.class == unknown:
 		s.trial += n
 		s.quick += n
 	default:

@@ -16,7 +16,12 @@ func burnAttempts(ctx context.Context, tx *sqldb.Tx, ids []int64) (locked []int6
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	there, err := sqldb.Values[int64](ctx, tx, `SELECT delivery_id FROM delivery_queue WHERE delivery_id {in ?} /* every company_id */`, ids)
+	there, err := sqldb.Values[int64](
+		ctx,
+		tx,
+		`SELECT delivery_id FROM delivery_queue WHERE delivery_id {in ?} /* every company_id */`,
+		ids,
+	)
 	if err != nil || len(there) == 0 {
 		return nil, err
 	}
@@ -40,10 +45,12 @@ func dueIn(ctx context.Context, tx *sqldb.Tx, lanes []int64, most int) (map[int6
 	due := make(map[int64][]int64, len(lanes))
 	err := sqldb.Each(ctx, tx, `
 		SELECT k.lane, `+line+`, `+line+` FROM delivery_lanes k WHERE k.lane {in ?} /* every company_id */`,
-		[]any{firstLine, tx.Clock(), most, retryLine, tx.Clock(), most, lanes}, func(r sqldb.Row) error {
+		[]any{
+			firstLine, tx.Clock(), most, retryLine, tx.Clock(), most, lanes,
+		}, func(row sqldb.Row) error {
 			var lane int64
 			var first, retries string
-			err := r.Scan(&lane, &first, &retries)
+			err := row.Scan(&lane, &first, &retries)
 			due[lane] = append(splitIDs(first), splitIDs(retries)...)
 			return err
 		})
@@ -59,14 +66,18 @@ func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]Job, er
 			{clock ?} - q.run_at, q.claim
 		FROM delivery_queue q JOIN events e ON e.company_id = q.company_id AND e.id = q.event_id
 		WHERE q.delivery_id {in ?} /* every company_id */`,
-		[]any{tx.Clock(), ids}, func(r sqldb.Row) error {
-			var j Job
+		[]any{tx.Clock(), ids}, func(row sqldb.Row) error {
+			var job Job
 			var waited int64
 			var claim string
-			err := r.Scan(&j.id, &j.companyID, &j.lane, &j.eventID, (*string)(&j.event), &j.body, &j.url, &j.test, &j.begun, &j.step,
-				&j.panics, &waited, &claim)
-			j.webhookID, j.lateClaim, j.waited = max(j.lane, 0), claim != "", time.Duration(waited)*time.Microsecond
-			jobs[j.id], lanes = j, append(lanes, j.lane)
+			err := row.Scan(&job.id, &job.companyID, &job.lane, &job.eventID, (*string)(&job.event),
+				&job.body, &job.url, &job.test, &job.begun, &job.step,
+				&job.panics, &waited, &claim)
+			job.webhookID, job.lateClaim, job.waited = max(
+				job.lane,
+				0,
+			), claim != "", time.Duration(waited)*time.Microsecond
+			jobs[job.id], lanes = job, append(lanes, job.lane)
 			return err
 		})
 	if err != nil {
@@ -76,19 +87,23 @@ func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]Job, er
 	if err != nil {
 		return nil, err
 	}
-	for id, j := range jobs {
-		j.to = to[j.lane]
-		if j.webhookID != 0 {
-			j.url = j.to.url
+	for id, job := range jobs {
+		job.to = to[job.lane]
+		if job.webhookID != 0 {
+			job.url = job.to.url
 		}
-		jobs[id] = j
+		jobs[id] = job
 	}
 	return jobs, nil
 }
 
 // readRecipients reads where the deliveries of lanes go, once for each. A lane
 // whose webhook is gone has a recipient that is not active.
-func readRecipients(ctx context.Context, tx *sqldb.Tx, lanes []int64) (map[int64]*recipient, error) {
+func readRecipients(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	lanes []int64,
+) (map[int64]*recipient, error) {
 	to := make(map[int64]*recipient, len(lanes))
 	var webhooks, companies []int64
 	for _, lane := range lanes {
@@ -112,7 +127,8 @@ func readWebhooks(ctx context.Context, tx *sqldb.Tx, ids []int64, to map[int64]*
 	if len(ids) == 0 {
 		return nil
 	}
-	return sqldb.Each(ctx, tx, `SELECT id, url, secret, active, failures FROM webhooks WHERE id {in ?} /* every company_id */`,
+	return sqldb.Each(ctx, tx,
+		`SELECT id, url, secret, active, failures FROM webhooks WHERE id {in ?} /* every company_id */`,
 		[]any{ids}, func(row sqldb.Row) error {
 			var lane int64
 			var r recipient
@@ -122,17 +138,23 @@ func readWebhooks(ctx context.Context, tx *sqldb.Tx, ids []int64, to map[int64]*
 		})
 }
 
-func readCallbackSecrets(ctx context.Context, tx *sqldb.Tx, companies []int64, to map[int64]*recipient) error {
+func readCallbackSecrets(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companies []int64,
+	to map[int64]*recipient,
+) error {
 	if len(companies) == 0 {
 		return nil
 	}
-	return sqldb.Each(ctx, tx, `SELECT company_id, secret FROM callback_secrets WHERE company_id {in ?} /* every company_id */`,
+	return sqldb.Each(ctx, tx,
+		`SELECT company_id, secret FROM callback_secrets WHERE company_id {in ?} /* every company_id */`,
 		[]any{companies}, func(row sqldb.Row) error {
 			var companyID int64
 			var sealed string
 			err := row.Scan(&companyID, &sealed)
-			if r := to[-companyID]; r != nil {
-				r.sealed = sealed
+			if recipient := to[-companyID]; recipient != nil {
+				recipient.sealed = sealed
 			}
 			return err
 		})
@@ -141,24 +163,30 @@ func readCallbackSecrets(ctx context.Context, tx *sqldb.Tx, companies []int64, t
 // claimDue claims a due delivery for a person who waits, whatever its lane is
 // doing, and says whether it was due.
 func claimDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token string) (bool, error) {
-	n, err := tx.Exec(ctx, `
+	changed, err := tx.Exec(ctx, `
 		UPDATE delivery_queue SET claim = ?, attempts = attempts + 1, run_at = {clock ?} + ?
 		WHERE company_id = ? AND delivery_id = ? AND line IN (0, 1) AND run_at <= {clock ?}`,
 		token, tx.Clock(), waiterTime.Microseconds(), companyID, id, tx.Clock())
-	return n == 1, err
+	return changed == 1, err
 }
 
 // lockQueued locks a delivery's place in the queue, and says whether it is being
 // sent: for a person who waits, or by the process that has its lane.
-func lockQueued(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sending []int64) (busy bool, err error) {
+func lockQueued(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID, id int64,
+	sending []int64,
+) (busy bool, err error) {
 	err = sqldb.Each(ctx, tx, `
 		SELECT claim, line, run_at > {clock ?} FROM delivery_queue WHERE company_id = ? AND delivery_id = ? {for update}`,
-		[]any{tx.Clock(), companyID, id}, func(r sqldb.Row) error {
+		[]any{tx.Clock(), companyID, id}, func(row sqldb.Row) error {
 			var claim string
 			var line int
 			var later bool
-			err := r.Scan(&claim, &line, &later)
-			busy = claim != "" && later || line != parkedLine && !later && slices.Contains(sending, id)
+			err := row.Scan(&claim, &line, &later)
+			busy = claim != "" && later ||
+				line != parkedLine && !later && slices.Contains(sending, id)
 			return err
 		})
 	return busy, err

@@ -38,20 +38,21 @@ type dueLane struct {
 // retries, the longest due first. It speaks for all companies: a lane belongs to
 // one company_id.
 func dueLanes(ctx context.Context, db *sqldb.DB) ([]dueLane, error) {
-	found, err := sqldb.All(ctx, db, func(r sqldb.Row) (l dueLane, err error) {
+	found, err := sqldb.All(ctx, db, func(row sqldb.Row) (lane dueLane, err error) {
 		var overdue int64
 		var sending string
-		err = r.Scan(&l.lane, &overdue, &l.leased, &sending, &l.failures, &l.missing)
-		l.overdue, l.sending = time.Duration(overdue)*time.Microsecond, splitIDs(sending)
-		return l, err
+		err = row.Scan(&lane.lane, &overdue, &lane.leased, &sending, &lane.failures, &lane.missing)
+		lane.overdue, lane.sending = time.Duration(overdue)*time.Microsecond, splitIDs(sending)
+		return lane, err
 	}, pendingLanes+`
 		SELECT h.lane, {clock ?} - h.run_at, COALESCE(k.until, 0) > {clock ?}, COALESCE(k.sending, ''), COALESCE(w.failures, 0), k.lane IS NULL
 		FROM heads h LEFT JOIN delivery_lanes k ON k.lane = h.lane LEFT JOIN webhooks w ON w.id = h.lane
-		WHERE h.run_at <= {clock ?} ORDER BY h.line, h.run_at /* every company_id */`, db.Clock(), db.Clock(), db.Clock())
+		WHERE h.run_at <= {clock ?} ORDER BY h.line, h.run_at /* every company_id */`, db.Clock(),
+		db.Clock(), db.Clock())
 	seen := make(map[int64]bool, len(found))
-	return slices.DeleteFunc(found, func(l dueLane) bool {
-		twice := seen[l.lane]
-		seen[l.lane] = true
+	return slices.DeleteFunc(found, func(lane dueLane) bool {
+		twice := seen[lane.lane]
+		seen[lane.lane] = true
 		return twice
 	}), err
 }
@@ -68,11 +69,11 @@ func dueAmong(ctx context.Context, db *sqldb.DB, lanes []int64) ([]int64, error)
 
 // overdueUnsent is since when the oldest delivery of a lane is due that is not
 // among those that are being sent; 0 when there is none.
-func overdueUnsent(ctx context.Context, db *sqldb.DB, l dueLane) (time.Duration, error) {
+func overdueUnsent(ctx context.Context, db *sqldb.DB, lane dueLane) (time.Duration, error) {
 	micros, err := sqldb.Value[int64](ctx, db, `
 		SELECT COALESCE(MAX({clock ?} - run_at), 0) FROM delivery_queue
 		WHERE line IN (0, 1) AND lane = ? AND run_at <= {clock ?} AND NOT delivery_id {in ?} /* every company_id */`,
-		db.Clock(), l.lane, db.Clock(), l.sending)
+		db.Clock(), lane.lane, db.Clock(), lane.sending)
 	return time.Duration(micros) * time.Microsecond, err
 }
 
@@ -91,7 +92,12 @@ const (
 
 // lockLanes locks lanes until the commit. With passOver it leaves out those
 // that another transaction has: that one may be of a process that was cut off.
-func lockLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64, others string) (map[int64]laneRow, error) {
+func lockLanes(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	lanes []int64,
+	others string,
+) (map[int64]laneRow, error) {
 	rows := make(map[int64]laneRow, len(lanes))
 	err := sqldb.Each(ctx, tx, `
 		SELECT lane, token, until > {clock ?}, sending FROM delivery_lanes WHERE lane {in ?} ORDER BY lane `+others,
@@ -131,7 +137,8 @@ func saveLeases(ctx context.Context, tx *sqldb.Tx, rows []laneRow) error {
 		args = append(args, tx.Clock(), leaseTime.Microseconds())
 		if _, err := tx.Exec(ctx, `
 			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+sqldb.Tuples(len(piece), 4)+`
-			ON CONFLICT (lane) DO UPDATE SET token = excluded.token, until = {clock ?} + ?, sending = excluded.sending`, args...); err != nil {
+			ON CONFLICT (lane) DO UPDATE SET token = excluded.token, until = {clock ?} + ?, sending = excluded.sending`,
+			args...); err != nil {
 			return err
 		}
 	}
@@ -141,7 +148,12 @@ func saveLeases(ctx context.Context, tx *sqldb.Tx, rows []laneRow) error {
 // renewLeases lengthens the leases that a process has on lanes, and returns
 // which it has. A lane that one of its own transactions has locked is left to
 // the next time.
-func renewLeases(ctx context.Context, tx *sqldb.Tx, instance string, lanes []int64) ([]int64, error) {
+func renewLeases(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	instance string,
+	lanes []int64,
+) ([]int64, error) {
 	return sqldb.Values[int64](ctx, tx, `
 		UPDATE delivery_lanes SET until = {clock ?} + ? WHERE lane IN (
 			SELECT lane FROM delivery_lanes WHERE lane {in ?} AND token LIKE ? {for update skip locked}) RETURNING lane`,
@@ -154,17 +166,26 @@ func endLeases(ctx context.Context, tx *sqldb.Tx, leases []lease) error {
 		return nil
 	}
 	lanes, tokens := make([]int64, len(leases)), make([]string, len(leases))
-	for i, l := range leases {
-		lanes[i], tokens[i] = l.lane, l.token
+	for i, lease := range leases {
+		lanes[i], tokens[i] = lease.lane, lease.token
 	}
-	_, err := tx.Exec(ctx, `UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane {in ?} AND token {in ?}`, lanes, tokens)
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane {in ?} AND token {in ?}`,
+		lanes,
+		tokens,
+	)
 	return err
 }
 
 // expireLeases ends all leases whose token begins so. What was being sent stays
 // written down: the next claim burns those attempts.
 func expireLeases(ctx context.Context, tx *sqldb.Tx, instance string) error {
-	_, err := tx.Exec(ctx, `UPDATE delivery_lanes SET until = 0 WHERE until > 0 AND token LIKE ?`, instance+"%")
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE delivery_lanes SET until = 0 WHERE until > 0 AND token LIKE ?`,
+		instance+"%",
+	)
 	return err
 }
 
@@ -192,6 +213,10 @@ func splitIDs(text string) []int64 {
 
 // clearLane makes a lane nobody's.
 func clearLane(ctx context.Context, tx *sqldb.Tx, lane int64) error {
-	_, err := tx.Exec(ctx, `UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane = ?`, lane)
+	_, err := tx.Exec(
+		ctx,
+		`UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane = ?`,
+		lane,
+	)
 	return err
 }

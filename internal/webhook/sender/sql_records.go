@@ -16,61 +16,88 @@ type health struct {
 // webhook meanwhile, and keeps it from being deleted.
 func lockHealth(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) (health, error) {
 	return sqldb.One(ctx, tx, scanHealth, `
-		SELECT active, failures FROM webhooks WHERE company_id = ? AND id = ? {for no key update}`, companyID, webhookID)
+		SELECT active, failures FROM webhooks WHERE company_id = ? AND id = ? {for no key update}`, companyID,
+		webhookID)
 }
 
 // readHealth reads it without a lock.
 func readHealth(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) (health, error) {
-	return sqldb.One(ctx, tx, scanHealth, `SELECT active, failures FROM webhooks WHERE company_id = ? AND id = ?`, companyID, webhookID)
+	return sqldb.One(
+		ctx,
+		tx,
+		scanHealth,
+		`SELECT active, failures FROM webhooks WHERE company_id = ? AND id = ?`,
+		companyID,
+		webhookID,
+	)
 }
 
-func scanHealth(r sqldb.Row) (h health, err error) {
-	err = r.Scan(&h.active, &h.failures)
-	return h, err
+func scanHealth(row sqldb.Row) (health health, err error) {
+	err = row.Scan(&health.active, &health.failures)
+	return health, err
 }
 
-func saveFailures(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64, failures int) error {
-	_, err := tx.Exec(ctx, `UPDATE webhooks SET failures = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
+func saveFailures(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID, webhookID int64,
+	failures int,
+) error {
+	_, err := tx.Exec(ctx,
+		`UPDATE webhooks SET failures = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
 		failures, tx.Now().UnixMicro(), companyID, webhookID)
 	return err
 }
 
 func switchOff(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64, notice string) error {
-	_, err := tx.Exec(ctx, `UPDATE webhooks SET active = ?, disabled_at = ?, notice = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
+	_, err := tx.Exec(ctx,
+		`UPDATE webhooks SET active = ?, disabled_at = ?, notice = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
 		false, tx.Now().UnixMicro(), notice, tx.Now().UnixMicro(), companyID, webhookID)
 	return err
 }
 
 // failingAmong returns which of some webhooks have failures.
 func failingAmong(ctx context.Context, tx *sqldb.Tx, ids []int64) ([]int64, error) {
-	return sqldb.Values[int64](ctx, tx, `SELECT id FROM webhooks WHERE failures > 0 AND id {in ?} /* every company_id */`, ids)
+	return sqldb.Values[int64](
+		ctx,
+		tx,
+		`SELECT id FROM webhooks WHERE failures > 0 AND id {in ?} /* every company_id */`,
+		ids,
+	)
 }
 
 // settle records what becomes of a delivery, unless another attempt at it has
 // begun since: then it is no longer this one's to record.
-func settle(ctx context.Context, tx *sqldb.Tx, j Job, t transition) (bool, error) {
-	if t.status == Pending || t.status == Parked {
-		line := lineOf(t.step)
-		if t.status == Parked {
+func settle(ctx context.Context, tx *sqldb.Tx, job Job, transition transition) (bool, error) {
+	if transition.status == Pending || transition.status == Parked {
+		line := lineOf(transition.step)
+		if transition.status == Parked {
 			line = parkedLine
 		}
-		n, err := tx.Exec(ctx, `
+		changed, err := tx.Exec(ctx, `
 			UPDATE delivery_queue SET attempts = ?, claim = '', line = ?, step = ?, panics = ?, run_at = {clock ?} + ?
 			WHERE company_id = ? AND delivery_id = ? AND attempts = ?`,
-			j.number, line, t.step, t.panics, tx.Clock(), t.wait.Microseconds(), j.companyID, j.id, j.begun)
-		return n == 1, err
+			job.number, line, transition.step, transition.panics, tx.Clock(),
+			transition.wait.Microseconds(), job.companyID, job.id, job.begun)
+		return changed == 1, err
 	}
-	n, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND delivery_id = ? AND attempts = ?`, j.companyID, j.id, j.begun)
-	if err != nil || n == 0 {
+	changed, err := tx.Exec(
+		ctx,
+		`DELETE FROM delivery_queue WHERE company_id = ? AND delivery_id = ? AND attempts = ?`,
+		job.companyID,
+		job.id,
+		job.begun,
+	)
+	if err != nil || changed == 0 {
 		return false, err
 	}
 	var delivered sqldb.Ref
-	if t.delivered {
+	if transition.delivered {
 		delivered = sqldb.RefTo(tx.Now().UnixMicro())
 	}
 	_, err = tx.Exec(ctx, `
 		UPDATE deliveries SET attempts = ?, status = ?, delivered_at = COALESCE(?, delivered_at) WHERE company_id = ? AND id = ?`,
-		j.number, string(t.status), delivered, j.companyID, j.id)
+		job.number, string(transition.status), delivered, job.companyID, job.id)
 	return true, err
 }
 
@@ -78,8 +105,8 @@ func settle(ctx context.Context, tx *sqldb.Tx, j Job, t transition) (bool, error
 // has settled. It passes over those that another transaction has locked.
 func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []attempt) ([]int64, error) {
 	ids := make([]int64, len(list))
-	for i, a := range list {
-		ids[i] = a.job.id
+	for i, attempt := range list {
+		ids[i] = attempt.job.id
 	}
 	settled, err := sqldb.Values[int64](ctx, tx, `
 		DELETE FROM delivery_queue WHERE delivery_id IN (
@@ -97,10 +124,11 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []attempt) ([]int64,
 func insertAttempts(ctx context.Context, tx *sqldb.Tx, list ...attempt) error {
 	for piece := range sqldb.Pieces(list) {
 		args := make([]any, 0, 8*len(piece))
-		for _, a := range piece {
-			j, o := a.job, a.outcome
-			args = append(args, j.companyID, j.id, j.number, o.at.UnixMicro(), o.response.Duration.Milliseconds(), o.response.Status,
-				string(o.response.Body), o.problem)
+		for _, attempt := range piece {
+			job, outcome := attempt.job, attempt.outcome
+			args = append(args, job.companyID, job.id, job.number, outcome.at.UnixMicro(),
+				outcome.response.Duration.Milliseconds(), outcome.response.Status,
+				string(outcome.response.Body), outcome.problem)
 		}
 		if _, err := tx.Exec(ctx, `
 			INSERT INTO delivery_attempts (company_id, delivery_id, number, at, duration_ms, response_status, response_body, error)

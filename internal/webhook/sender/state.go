@@ -43,11 +43,28 @@ const (
 // transitions is the whole life of a lane; docs/webhooks.md has the picture.
 // An input that is not listed for a state leaves it as it is.
 var transitions = map[state]map[input]state{
-	idle:      {asked: claiming},
-	claiming:  {granted: sending, denied: idle},
-	sending:   {emptied: finishing, stopped: finishing, failed: draining, unrecordable: abandoned, expired: abandoned},
-	finishing: {failed: draining, drained: releasing, released: idle, unrecordable: abandoned, expired: abandoned},
-	draining:  {drained: releasing, released: idle, unrecordable: abandoned, expired: abandoned},
+	idle:     {asked: claiming},
+	claiming: {granted: sending, denied: idle},
+	sending: {
+		emptied:      finishing,
+		stopped:      finishing,
+		failed:       draining,
+		unrecordable: abandoned,
+		expired:      abandoned,
+	},
+	finishing: {
+		failed:       draining,
+		drained:      releasing,
+		released:     idle,
+		unrecordable: abandoned,
+		expired:      abandoned,
+	},
+	draining: {
+		drained:      releasing,
+		released:     idle,
+		unrecordable: abandoned,
+		expired:      abandoned,
+	},
 	releasing: {released: idle, expired: idle},
 	abandoned: {drained: idle},
 }
@@ -65,6 +82,8 @@ func (s state) leased() bool {
 	return s == sending || s == finishing || s == draining || s == releasing
 }
 
-var stateNames = [...]string{"idle", "claiming", "sending", "finishing", "draining", "releasing", "abandoned"}
+var stateNames = [...]string{
+	"idle", "claiming", "sending", "finishing", "draining", "releasing", "abandoned",
+}
 
 func (s state) String() string { return stateNames[s] }

@@ -39,8 +39,14 @@ type store struct {
 	leases   *atomic.Int64
 }
 
-func newStore(db *sqldb.DB, delays schedule, m *metrics) store {
-	return store{db: db, delays: delays, metrics: m, instance: id.NewCode(12) + "-", leases: &atomic.Int64{}}
+func newStore(db *sqldb.DB, delays schedule, metrics *metrics) store {
+	return store{
+		db:       db,
+		delays:   delays,
+		metrics:  metrics,
+		instance: id.NewCode(12) + "-",
+		leases:   &atomic.Int64{},
+	}
 }
 
 // request asks for deliveries of a lane.
@@ -88,8 +94,8 @@ func (s store) claimTx(ctx context.Context, tx *sqldb.Tx, requests []request) ([
 		return nil, err
 	}
 	most := 0
-	for _, r := range requests {
-		most = max(most, r.size+len(r.open))
+	for _, request := range requests {
+		most = max(most, request.size+len(request.open))
 	}
 	due, err := dueIn(ctx, tx, lanesOf(requests), most)
 	if err != nil {
@@ -100,46 +106,60 @@ func (s store) claimTx(ctx context.Context, tx *sqldb.Tx, requests []request) ([
 
 func lanesOf(requests []request) []int64 {
 	lanes := make([]int64, len(requests))
-	for i, r := range requests {
-		lanes[i] = r.lane
+	for i, request := range requests {
+		lanes[i] = request.lane
 	}
 	return lanes
 }
 
 // leaseLanes chooses the requests whose lanes can be this process's, each with the
 // token of its lease. The attempts of a lease that expired are burned.
-func (s store) leaseLanes(ctx context.Context, tx *sqldb.Tx, requests []request, rows map[int64]laneRow) ([]request, error) {
+func (s store) leaseLanes(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	requests []request,
+	rows map[int64]laneRow,
+) ([]request, error) {
 	var orphans []int64
 	var ours []request
-	for _, r := range requests {
-		row, locked := rows[r.lane]
+	for _, request := range requests {
+		row, locked := rows[request.lane]
 		switch {
 		case !locked:
-		case r.token != "" && row.token == r.token:
-			ours = append(ours, r)
-		case r.token == "" && !row.leased:
+		case request.token != "" && row.token == request.token:
+			ours = append(ours, request)
+		case request.token == "" && !row.leased:
 			orphans = append(orphans, row.sending...)
-			r.token = s.instance + strconv.FormatInt(s.leases.Add(1), 10)
-			ours = append(ours, r)
+			request.token = s.instance + strconv.FormatInt(s.leases.Add(1), 10)
+			ours = append(ours, request)
 		}
 	}
 	busy, err := burnAttempts(ctx, tx, orphans)
 	if err != nil || len(busy) == 0 {
 		return ours, err
 	}
-	return slices.DeleteFunc(ours, func(r request) bool {
-		return slices.ContainsFunc(rows[r.lane].sending, func(id int64) bool { return slices.Contains(busy, id) })
+	return slices.DeleteFunc(ours, func(request request) bool {
+		return slices.ContainsFunc(rows[request.lane].sending, func(id int64) bool {
+			return slices.Contains(busy, id)
+		})
 	}), nil
 }
 
 // fill loads the due deliveries of leased lanes and saves the leases. A lane
 // with nothing due is left untouched.
-func (s store) fill(ctx context.Context, tx *sqldb.Tx, requests []request, due map[int64][]int64) ([]grant, error) {
+func (s store) fill(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	requests []request,
+	due map[int64][]int64,
+) ([]grant, error) {
 	var wanted []int64
-	for i, r := range requests {
-		chosen := slices.DeleteFunc(due[r.lane], func(id int64) bool { return slices.Contains(r.open, id) })
-		due[r.lane] = chosen[:min(len(chosen), requests[i].size)]
-		wanted = append(wanted, due[r.lane]...)
+	for i, request := range requests {
+		chosen := slices.DeleteFunc(due[request.lane], func(id int64) bool {
+			return slices.Contains(request.open, id)
+		})
+		due[request.lane] = chosen[:min(len(chosen), requests[i].size)]
+		wanted = append(wanted, due[request.lane]...)
 	}
 	if len(wanted) == 0 {
 		return nil, nil
@@ -153,16 +173,20 @@ func (s store) fill(ctx context.Context, tx *sqldb.Tx, requests []request, due m
 	}
 	var grants []grant
 	var leases []laneRow
-	for _, r := range requests {
-		g := r.pick(due[r.lane], jobs)
-		if len(g.jobs) == 0 {
+	for _, request := range requests {
+		grant := request.pick(due[request.lane], jobs)
+		if len(grant.jobs) == 0 {
 			continue
 		}
-		row := laneRow{lane: r.lane, token: r.token, sending: slices.Clone(r.open)}
-		for _, j := range g.jobs {
-			row.sending = append(row.sending, j.id)
+		row := laneRow{
+			lane:    request.lane,
+			token:   request.token,
+			sending: slices.Clone(request.open),
 		}
-		grants, leases = append(grants, g), append(leases, row)
+		for _, job := range grant.jobs {
+			row.sending = append(row.sending, job.id)
+		}
+		grants, leases = append(grants, grant), append(leases, row)
 	}
 	return grants, saveLeases(ctx, tx, leases)
 }
@@ -171,11 +195,11 @@ func (s store) fill(ctx context.Context, tx *sqldb.Tx, requests []request, due m
 // not answered in time.
 func burnLateClaims(ctx context.Context, tx *sqldb.Tx, jobs map[int64]Job) error {
 	var late []int64
-	for id, j := range jobs {
-		if j.lateClaim {
+	for id, job := range jobs {
+		if job.lateClaim {
 			late = append(late, id)
-			j.begun++
-			jobs[id] = j
+			job.begun++
+			jobs[id] = job
 		}
 	}
 	busy, err := burnAttempts(ctx, tx, late)
@@ -188,21 +212,26 @@ func burnLateClaims(ctx context.Context, tx *sqldb.Tx, jobs map[int64]Job) error
 // pick takes the jobs of a lane in their order. A failing lane gets no more
 // than may be in flight.
 func (r request) pick(chosen []int64, jobs map[int64]Job) grant {
-	g := grant{lane: r.lane, token: r.token, limit: laneLimit, more: len(chosen) == r.size}
+	g := grant{
+		lane:  r.lane,
+		token: r.token,
+		limit: laneLimit,
+		more:  len(chosen) == r.size,
+	}
 	for _, one := range chosen {
-		j, ok := jobs[one]
+		job, ok := jobs[one]
 		if !ok {
 			continue
 		}
-		if j.to.failures > 0 {
+		if job.to.failures > 0 {
 			g.limit = failingLaneLimit
 			if len(r.open)+len(g.jobs) >= g.limit {
 				g.more = true
 				break
 			}
 		}
-		j.number = j.begun + 1
-		g.jobs = append(g.jobs, j)
+		job.number = job.begun + 1
+		g.jobs = append(g.jobs, job)
 	}
 	return g
 }
@@ -236,9 +265,9 @@ func (s store) inherit(ctx context.Context, instance string) error {
 // openMissing makes rows for lanes that have none.
 func (s store) openMissing(ctx context.Context, lanes []dueLane) error {
 	var missing []int64
-	for _, l := range lanes {
-		if l.missing {
-			missing = append(missing, l.lane)
+	for _, lane := range lanes {
+		if lane.missing {
+			missing = append(missing, lane.lane)
 		}
 	}
 	if len(missing) == 0 {
@@ -251,8 +280,13 @@ func (s store) openMissing(ctx context.Context, lanes []dueLane) error {
 // transaction, and returns which it has recorded. It leaves out those whose
 // webhook has failures to forget, and those whose rows are locked. Lanes of
 // which nothing is left out are released if their attempts ask for it.
-func (s store) recordAccepted(ctx context.Context, batch []attempt) (kept map[int64]bool, err error) {
-	slices.SortStableFunc(batch, func(a, b attempt) int { return cmp.Compare(a.job.begun, b.job.begun) })
+func (s store) recordAccepted(
+	ctx context.Context,
+	batch []attempt,
+) (kept map[int64]bool, err error) {
+	slices.SortStableFunc(batch, func(a, b attempt) int {
+		return cmp.Compare(a.job.begun, b.job.begun)
+	})
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		kept = make(map[int64]bool, len(batch))
 		well, err := withoutFailures(ctx, tx, batch)
@@ -273,14 +307,14 @@ func (s store) recordAccepted(ctx context.Context, batch []attempt) (kept map[in
 // their attempts were recorded.
 func releasable(batch []attempt, kept map[int64]bool) (leases []lease) {
 	incomplete := map[int64]bool{}
-	for _, a := range batch {
-		if !kept[a.job.id] {
-			incomplete[a.job.lane] = true
+	for _, attempt := range batch {
+		if !kept[attempt.job.id] {
+			incomplete[attempt.job.lane] = true
 		}
 	}
-	for _, a := range batch {
-		if a.release && !incomplete[a.job.lane] {
-			leases = append(leases, lease{a.job.lane, a.token})
+	for _, attempt := range batch {
+		if attempt.release && !incomplete[attempt.job.lane] {
+			leases = append(leases, lease{attempt.job.lane, attempt.token})
 		}
 	}
 	return leases
@@ -289,15 +323,17 @@ func releasable(batch []attempt, kept map[int64]bool) (leases []lease) {
 // withoutFailures leaves out the attempts whose webhook has failures to forget.
 func withoutFailures(ctx context.Context, tx *sqldb.Tx, batch []attempt) ([]attempt, error) {
 	var webhooks []int64
-	for _, a := range batch {
-		webhooks = append(webhooks, a.job.webhookID)
+	for _, attempt := range batch {
+		webhooks = append(webhooks, attempt.job.webhookID)
 	}
 	slices.Sort(webhooks)
 	failing, err := failingAmong(ctx, tx, slices.Compact(webhooks))
 	if err != nil || len(failing) == 0 {
 		return batch, err
 	}
-	return slices.DeleteFunc(slices.Clone(batch), func(a attempt) bool { return slices.Contains(failing, a.job.webhookID) }), nil
+	return slices.DeleteFunc(slices.Clone(batch), func(attempt attempt) bool {
+		return slices.Contains(failing, attempt.job.webhookID)
+	}), nil
 }
 
 // groupByFence splits a list that is sorted by the number of begun attempts
@@ -326,9 +362,9 @@ func recordGroup(ctx context.Context, tx *sqldb.Tx, list []attempt, kept map[int
 		kept[id] = true
 	}
 	ours := make([]attempt, 0, len(list))
-	for _, a := range list {
-		if kept[a.job.id] {
-			ours = append(ours, a)
+	for _, attempt := range list {
+		if kept[attempt.job.id] {
+			ours = append(ours, attempt)
 		}
 	}
 	return insertAttempts(ctx, tx, ours...)

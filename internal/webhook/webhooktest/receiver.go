@@ -36,12 +36,12 @@ type Message struct {
 // NewReceiver starts a receiver that answers 200.
 func NewReceiver(t *testing.T) *Receiver {
 	t.Helper()
-	r := &Receiver{status: http.StatusOK}
-	r.Server = httptest.NewUnstartedServer(r)
-	r.Config.ErrorLog = log.New(io.Discard, "", 0) // of connections that were not needed after all
-	r.StartTLS()
-	t.Cleanup(r.Close)
-	return r
+	receiver := &Receiver{status: http.StatusOK}
+	receiver.Server = httptest.NewUnstartedServer(receiver)
+	receiver.Config.ErrorLog = log.New(io.Discard, "", 0) // of connections that were not needed after all
+	receiver.StartTLS()
+	t.Cleanup(receiver.Close)
+	return receiver
 }
 
 // ServeHTTP is the receiver.
@@ -92,26 +92,26 @@ func (r *Receiver) Busiest() int {
 // Times is how often each event came.
 func (r *Receiver) Times() map[string]int {
 	n := map[string]int{}
-	for _, m := range r.Messages() {
-		n[m.Header.Get("X-Service-Delivery")]++
+	for _, message := range r.Messages() {
+		n[message.Header.Get("X-Service-Delivery")]++
 	}
 	return n
 }
 
 // WantSigned checks a signature as a receiver would.
-func WantSigned(t *testing.T, key string, m Message) {
+func WantSigned(t *testing.T, key string, message Message) {
 	t.Helper()
 	mac := hmac.New(sha256.New, []byte(key))
-	mac.Write([]byte(m.Header.Get("X-Service-Timestamp") + "." + m.Body))
-	if want := "sha256=" + hex.EncodeToString(mac.Sum(nil)); m.Header.Get("X-Service-Signature") != want {
-		t.Errorf("signed %s, want %s", m.Header.Get("X-Service-Signature"), want)
+	mac.Write([]byte(message.Header.Get("X-Service-Timestamp") + "." + message.Body))
+	if want := "sha256=" + hex.EncodeToString(mac.Sum(nil)); message.Header.Get("X-Service-Signature") != want {
+		t.Errorf("signed %s, want %s", message.Header.Get("X-Service-Signature"), want)
 	}
 }
 
 // WantOnce wants each event to have come once, and nothing else.
-func WantOnce(t *testing.T, r *Receiver, ids []string) {
+func WantOnce(t *testing.T, receiver *Receiver, ids []string) {
 	t.Helper()
-	times := r.Times()
+	times := receiver.Times()
 	for _, id := range ids {
 		if times[id] != 1 {
 			t.Errorf("%s came %d times", id, times[id])

@@ -50,7 +50,7 @@ type World struct {
 }
 
 // Each runs a test on both databases.
-func Each(t *testing.T, test func(t *testing.T, w *World)) {
+func Each(t *testing.T, test func(t *testing.T, world *World)) {
 	t.Helper()
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		t.Helper()
@@ -61,17 +61,17 @@ func Each(t *testing.T, test func(t *testing.T, w *World)) {
 // NewWorld makes a company on a clock that the test sets.
 func NewWorld(t *testing.T, engine sqldb.Engine) *World {
 	t.Helper()
-	w := &World{
+	world := &World{
 		T: t, Clock: sqldbtest.NewClock(Morning), Log: slog.New(slog.DiscardHandler),
 		url: sqldbtest.URL(t, engine), box: secret.NewBox(secret.NewKey()),
 	}
-	w = w.Another()
-	company, _, err := account.New(w.DB, account.Config{}).CreateCompany(t.Context(), account.NewCompany{
+	world = world.Another()
+	company, _, err := account.New(world.DB, account.Config{}).CreateCompany(t.Context(), account.NewCompany{
 		Name: "Rede Clara", Email: "paula@example.com", OwnerName: "Paula Ramos",
 	})
 	Must(t, err)
-	w.Actor = account.System(company, "test")
-	return w
+	world.Actor = account.System(company, "test")
+	return world
 }
 
 // Another is the same world seen by another process.
@@ -94,10 +94,10 @@ func (w *World) AnotherBy(options ...sqldbtest.Option) *World {
 
 // testCAs trusts the certificate of every httptest server.
 var testCAs = sync.OnceValue(func() *x509.CertPool {
-	s := httptest.NewTLSServer(nil)
-	defer s.Close()
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
 	pool := x509.NewCertPool()
-	pool.AddCert(s.Certificate())
+	pool.AddCert(server.Certificate())
 	return pool
 })
 
@@ -145,11 +145,11 @@ func (w *World) Happen(n int, name event.Name) (ids []string) {
 	Must(w.T, w.DB.Write(w.T.Context(), func(tx *sqldb.Tx) error {
 		ids = nil
 		for range n {
-			e, err := w.Events.RecordEvent(w.T.Context(), tx, w.Actor.Source(), name, map[string]any{"n": 1})
+			recorded, err := w.Events.RecordEvent(w.T.Context(), tx, w.Actor.Source(), name, map[string]any{"n": 1})
 			if err != nil {
 				return err
 			}
-			ids = append(ids, e.ID)
+			ids = append(ids, recorded.ID)
 		}
 		return nil
 	}))
@@ -206,8 +206,8 @@ func (w *World) History(id int64) []webhook.Delivery {
 func (w *World) Count(id int64) map[webhook.Status]int {
 	w.T.Helper()
 	n := map[webhook.Status]int{}
-	for _, d := range w.History(id) {
-		n[d.Status]++
+	for _, delivery := range w.History(id) {
+		n[delivery.Status]++
 	}
 	return n
 }

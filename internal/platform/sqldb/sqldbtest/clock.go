@@ -12,17 +12,17 @@ type Clock struct {
 }
 
 // NewClock makes a clock that shows t.
-func NewClock(t time.Time) *Clock {
-	c := &Clock{}
-	c.Set(t)
-	return c
+func NewClock(at time.Time) *Clock {
+	clock := &Clock{}
+	clock.Set(at)
+	return clock
 }
 
 // Now is the time that the clock shows, in UTC and whole microseconds.
 func (c *Clock) Now() time.Time { return time.UnixMicro(c.micros.Load()).UTC() }
 
 // Set makes the clock show t.
-func (c *Clock) Set(t time.Time) { c.micros.Store(t.UnixMicro()) }
+func (c *Clock) Set(at time.Time) { c.micros.Store(at.UnixMicro()) }
 
 // Advance moves the clock on by d.
-func (c *Clock) Advance(d time.Duration) { c.micros.Add(d.Microseconds()) }
+func (c *Clock) Advance(span time.Duration) { c.micros.Add(span.Microseconds()) }

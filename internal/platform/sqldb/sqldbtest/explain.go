@@ -14,13 +14,13 @@ func Explain(tb testing.TB, db *sqldb.DB, text string, args ...any) string {
 	if db.Engine() == sqldb.SQLite {
 		prefix, columns = "EXPLAIN QUERY PLAN ", 4
 	}
-	lines, err := sqldb.All(tb.Context(), db, func(r sqldb.Row) (line string, err error) {
+	lines, err := sqldb.All(tb.Context(), db, func(row sqldb.Row) (line string, err error) {
 		into := make([]any, columns)
 		for i := range into {
 			into[i] = new(any)
 		}
 		into[columns-1] = &line
-		err = r.Scan(into...)
+		err = row.Scan(into...)
 		return line, err
 	}, prefix+text, args...)
 	if err != nil {

@@ -43,13 +43,13 @@ type Option func(*sqldb.Options)
 
 // WithClock makes every transaction take its time from c, which is also the
 // clock of the server.
-func WithClock(c *Clock) Option {
-	return func(o *sqldb.Options) { o.Now, o.ServerNow = c.Now, c.Now }
+func WithClock(clock *Clock) Option {
+	return func(options *sqldb.Options) { options.Now, options.ServerNow = clock.Now, clock.Now }
 }
 
 // WithWrongClock makes a process whose clock differs from the server's.
 func WithWrongClock(by time.Duration) Option {
-	return func(o *sqldb.Options) { o.Now = func() time.Time { return time.Now().Add(by) } }
+	return func(options *sqldb.Options) { options.Now = func() time.Time { return time.Now().Add(by) } }
 }
 
 // New opens a fresh, migrated database.

@@ -21,11 +21,11 @@ func addKey(t *testing.T, db *sqldb.DB) {
 
 func keys(t *testing.T, db *sqldb.DB) int {
 	t.Helper()
-	n, err := sqldb.Value[int](t.Context(), db, "SELECT COUNT(*) FROM secret_keys")
+	count, err := sqldb.Value[int](t.Context(), db, "SELECT COUNT(*) FROM secret_keys")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n
+	return count
 }
 
 func TestEveryDatabaseIsFreshAndApart(t *testing.T) {
