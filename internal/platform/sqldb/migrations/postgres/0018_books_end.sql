@@ -1,0 +1,17 @@
+-- Customers by what makes a row of a file seem to be one of them: the phone, the tax id (0013), the name with the due
+-- date. The first line of the search text is the folded name.
+CREATE INDEX customers_phone ON customers (company_id, whatsapp, id) WHERE whatsapp <> '';
+CREATE INDEX customers_namesake ON customers (company_id, (due_on || ' ' || split_part(search, chr(10), 1)), id)
+    WHERE due_on IS NOT NULL;
+
+-- Lines of a file that were not imported, with the reasons: a JSON array.
+ALTER TABLE customer_uploads ADD COLUMN rejected TEXT NOT NULL DEFAULT '';
+
+-- Payments are counted by day, status and means, so that their list knows its total without counting.
+INSERT INTO tally_sums (company_id, book, day, plan_id, product_id, state, n, cents)
+    SELECT company_id, 'payments', paid_on, 0, 0, status || '/' || paid_via, COUNT(*), 0 FROM payments
+    GROUP BY company_id, paid_on, status, paid_via;
+INSERT INTO tally_buckets (company_id, book, bucket, n)
+    SELECT company_id, 'payments', id / 4096, COUNT(*) FROM payments GROUP BY company_id, id / 4096;
+INSERT INTO tally_totals (company_id, book, n, folds)
+    SELECT company_id, 'payments', COUNT(*), 1 FROM payments GROUP BY company_id;
