@@ -7,6 +7,8 @@ CREATE INDEX customers_namesake ON customers (company_id, (due_on || ' ' || subs
 -- Lines of a file that were not imported, with the reasons: a JSON array.
 ALTER TABLE customer_uploads ADD COLUMN rejected TEXT NOT NULL DEFAULT '';
 
+-- The list of payments is walked in the order of ids; of many days, this keeps rows that do not match from being read.
+CREATE INDEX payments_walk ON payments (company_id, id, paid_on);
 -- Payments are counted by day, status and means, so that their list knows its total without counting.
 INSERT INTO tally_sums (company_id, book, day, plan_id, product_id, state, n, cents)
     SELECT company_id, 'payments', paid_on, 0, 0, status || '/' || paid_via, COUNT(*), 0 FROM payments
