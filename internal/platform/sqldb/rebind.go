@@ -19,6 +19,7 @@ import (
 //	{first line of search}     the text of the column up to the first line break
 //	{visible c.id}             the customer of this id is none that an import has staged
 //	{for key share}            keep the selected rows from being deleted until the commit
+//	{for key share of p}       the same, of the rows of the table p alone
 //	{for no key update}        lock the selected rows, and let others refer to them
 //	{for update}               lock the selected rows until the commit
 //	{for update skip locked}   the same, passing over rows that others hold
@@ -29,6 +30,7 @@ var postgresWords = strings.NewReplacer(
 	"COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
 	"{first line of search}", "split_part(search, chr(10), 1)",
 	"{for key share}", "FOR KEY SHARE",
+	"{for key share of p}", "FOR KEY SHARE OF p",
 	"{for no key update}", "FOR NO KEY UPDATE",
 	"{for update}", "FOR UPDATE",
 	"{for update skip locked}", "FOR UPDATE SKIP LOCKED",
@@ -39,7 +41,7 @@ var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
 	"{clock ?}", "?",
 	"{first line of search}", "substr(search, 1, instr(search, char(10)) - 1)",
-	"{for key share}", "", "{for no key update}", "", "{for update}", "",
+	"{for key share}", "", "{for key share of p}", "", "{for no key update}", "", "{for update}", "",
 	"{for update skip locked}", "",
 	"{for update of c skip locked}", "",
 	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?",
