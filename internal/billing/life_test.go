@@ -91,7 +91,6 @@ func newLife(t *testing.T, engine sqldb.Engine, seed uint64, zone string) *life 
 	l.processes = []*world{w, w.process(t)}
 	for _, process := range l.processes {
 		process.catalog.WatchPlans(process.customers.PlansChanged)
-		process.catalog.WatchPlans(process.PlansChanged)
 	}
 	return l
 }

@@ -82,7 +82,7 @@ func (f PaymentFilter) count(ctx context.Context, querier sqldb.Querier, company
 	case f == (PaymentFilter{}):
 		return payments.Total(ctx, querier, companyID)
 	case f.CustomerID != 0 || f.InvoiceID != 0:
-		return countPayments(ctx, querier, f.where(companyID))
+		return countPayments(ctx, querier, companyID, f)
 	}
 	n, _, err := payments.Sum(ctx, querier, companyID, f.keys())
 	return n, err

@@ -67,7 +67,13 @@ func (f PaymentFilter) source(companyID, total int64) sqldb.Source {
 	return source
 }
 
-func countPayments(ctx context.Context, querier sqldb.Querier, where sqldb.Where) (int64, error) {
+func countPayments(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter PaymentFilter,
+) (int64, error) {
+	where := filter.where(companyID)
 	return sqldb.Value[int64](
 		ctx,
 		querier,

@@ -2,19 +2,21 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"iter"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
-	"carteira/internal/customer/sheet"
 	"carteira/internal/figures"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
 // whoJoins are changes that bring a customer into a plan, or make one of the
@@ -28,11 +30,16 @@ var whoJoins = map[string]struct {
 		return err
 	}},
 	"import": {nil, func(t *testing.T, w *world, _ int64) error {
-		_, err := w.Customers.Import(t.Context(), w.Actor, func() iter.Seq2[sheet.Row, error] {
-			file, err := sheet.Open(strings.NewReader("nome;plan_id;vencimento\nAna;1;10/02/2026\n"))
-			housetest.Must(t, err)
-			return file.All()
-		}, customer.ImportOptions{})
+		upload, err := w.Customers.SaveUpload(t.Context(), w.Actor, "x.csv", []byte("nome;plan_id;vencimento\nAna;1;10/02/2026\n"))
+		if err == nil {
+			upload, err = w.Customers.CheckUpload(t.Context(), w.Actor, upload.ID, upload.Choices)
+		}
+		if err == nil {
+			err = w.Customers.StartUpload(t.Context(), w.Actor, upload.ID)
+		}
+		for upload.State = customer.UploadRunning; err == nil && upload.State == customer.UploadRunning; {
+			upload, err = w.Customers.Upload(t.Context(), w.Actor, upload.ID)
+		}
 		return err
 	}},
 	"move": {[]string{"due_date", "2026-02-10"}, func(t *testing.T, w *world, id int64) error {
@@ -127,4 +134,65 @@ func (w *world) awaitLock(t *testing.T, ctx context.Context, done chan error) {
 			return
 		}
 	}
+}
+
+// A plan of many customers is counted anew a batch at a time, by whichever
+// process goes on, also when it changes again before that has come to its end.
+func TestPlanOfManyCustomersIsCountedAnewInBatches(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.planCosts(t, "0.00")
+		file := strings.Builder{}
+		file.WriteString("nome;plan_id;vencimento;price\n")
+		const many = 700
+		for n := range many {
+			fmt.Fprintf(&file, "Ana %d;1;10/02/2026;%s\n", n, map[bool]string{true: "12,00"}[n%10 == 0])
+		}
+		upload, err := w.Customers.SaveUpload(t.Context(), w.Actor, "x.csv", []byte(file.String()))
+		housetest.Must(t, err)
+		upload, err = w.Customers.CheckUpload(t.Context(), w.Actor, upload.ID, upload.Choices)
+		housetest.Must(t, err)
+		housetest.Must(t, w.Customers.StartUpload(t.Context(), w.Actor, upload.ID))
+		for upload.State = customer.UploadRunning; upload.State == customer.UploadRunning; {
+			upload, err = w.Customers.Upload(t.Context(), w.Actor, upload.ID)
+			housetest.Must(t, err)
+		}
+		w.planCosts(t, "35.00")
+		w.wantRecounted(t) // at every moment each counter is what its records are
+		if worth := w.month(t, "2026-01-01").Recurring; worth.Customers == many {
+			t.Error("all of them were counted in one transaction")
+		}
+		w.planCosts(t, "36.00") // before the end of the first change
+		processes := []*world{w, w.process(t)}
+		errs := make([]error, 4)
+		var all sync.WaitGroup
+		for n := range errs {
+			all.Go(func() { errs[n] = processes[n%2].Customers.ContinueRepricing(t.Context()) })
+		}
+		all.Wait()
+		housetest.Must(t, errors.Join(errs...))
+		w.wantRecounted(t)
+		if worth := w.month(t, "2026-01-01").Recurring; worth.Customers != many || worth.Amount != many/10*12_00+many*9/10*36_00 {
+			t.Errorf("worth %+v", worth)
+		}
+		w.Clock.Advance(6 * 24 * time.Hour)
+		if issued, err := w.billing.Issue(t.Context(), w.Actor); err != nil || issued != many {
+			t.Errorf("%d issued, %v", issued, err)
+		}
+	})
+}
+
+func (w *world) planCosts(t *testing.T, value string) {
+	t.Helper()
+	_, err := w.Catalog.UpdatePlan(t.Context(), w.Actor, 1, catalog.ReadPlanChanges(housetest.Form("value", value)))
+	housetest.Must(t, err)
+}
+
+// process is the same world in another process.
+func (w *world) process(t *testing.T) *world {
+	t.Helper()
+	other := w.World.Process(t)
+	there := &world{World: other, Service: New(other.DB), billing: billing.New(other.DB, other.Events, other.Customers)}
+	there.Catalog.WatchPlans(there.Customers.PlansChanged)
+	return there
 }

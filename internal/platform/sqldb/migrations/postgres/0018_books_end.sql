@@ -17,3 +17,14 @@ INSERT INTO tally_buckets (company_id, book, bucket, n)
     SELECT company_id, 'payments', id / 4096, COUNT(*) FROM payments GROUP BY company_id, id / 4096;
 INSERT INTO tally_totals (company_id, book, n, folds)
     SELECT company_id, 'payments', COUNT(*), 1 FROM payments GROUP BY company_id;
+
+-- Plans whose value or period has changed and whose customers are still being counted anew.
+CREATE TABLE plan_repricings (
+    company_id BIGINT NOT NULL,
+    plan_id    BIGINT NOT NULL,
+    changed_on TEXT COLLATE "C" NOT NULL, -- the company's day of the change
+    was_free   BOOLEAN NOT NULL, -- it cost nothing before
+    next_id    BIGINT NOT NULL, -- customers up to this id are done
+    PRIMARY KEY (company_id, plan_id),
+    FOREIGN KEY (company_id, plan_id) REFERENCES customer_plans (company_id, id) ON DELETE CASCADE
+);
