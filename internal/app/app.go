@@ -17,6 +17,7 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/payment"
 	"carteira/internal/platform/backup"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/keyring"
 	"carteira/internal/platform/outbound"
@@ -248,19 +249,60 @@ func (a *App) DayWork(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	due, err := a.companiesWithWork(ctx, companies)
+	if err != nil {
+		return err
+	}
 	var failures []error
 	for _, company := range companies {
-		failures = append(
-			failures,
-			worker.Guard(ctx, func() error {
-				return a.dayWorkOf(
-					ctx,
-					account.System(company, "day work"),
-				)
-			}),
-		)
+		if !due[company.ID] && company.TellsWebhooks(a.DB.Now()) {
+			continue
+		}
+		failures = append(failures, worker.Guard(ctx, func() error {
+			return a.dayWorkOf(ctx, account.System(company, "day work"))
+		}))
 	}
 	return errors.Join(failures...)
+}
+
+// companiesWithWork finds the companies that have something due, by one statement
+// for all those that have the same day: a look with nothing due must not ask
+// each of twenty thousand companies.
+func (a *App) companiesWithWork(
+	ctx context.Context,
+	companies []account.Company,
+) (map[int64]bool, error) {
+	byToday, byHorizon := map[civil.Date][]int64{}, map[civil.Date][]int64{}
+	for _, company := range companies {
+		today := account.System(company, "day work").Today(a.DB.Now())
+		byToday[today] = append(byToday[today], company.ID)
+		horizon := today.AddDays(company.Settings.LeadDays)
+		byHorizon[horizon] = append(byHorizon[horizon], company.ID)
+	}
+	due := map[int64]bool{}
+	if err := markDue(ctx, due, byToday, a.Customers.WithLapsed); err != nil {
+		return nil, err
+	}
+	return due, markDue(ctx, due, byHorizon, a.Billing.WithScheduled)
+}
+
+// markDue marks the companies that a schedule finds, day by day.
+func markDue(
+	ctx context.Context,
+	due map[int64]bool,
+	byDay map[civil.Date][]int64,
+	find func(context.Context, []int64, civil.Date) ([]int64, error),
+) error {
+	for day, companyIDs := range byDay {
+		found, err := find(ctx, companyIDs, day)
+		if err != nil {
+			return err
+		}
+		for _, id := range found {
+			due[id] = true
+		}
+	}
+	return nil
 }
 
 func (a *App) dayWorkOf(ctx context.Context, actor account.Actor) error {

@@ -47,7 +47,7 @@ type attacker struct {
 	token   string
 }
 
-func newApp(t *testing.T, engine sqldb.Engine) *App {
+func newApp(t testing.TB, engine sqldb.Engine) *App {
 	t.Helper()
 	program, err := Open(t.Context(), config.Config{
 		Listen: "127.0.0.1:0", PublicURL: "http://127.0.0.1", DataDir: t.TempDir(), DatabaseURL: sqldbtest.URL(t, engine),

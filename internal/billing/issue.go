@@ -42,6 +42,17 @@ func (s *Service) Issue(ctx context.Context, actor account.Actor) (int, error) {
 	return total, nil
 }
 
+// WithScheduled returns those of the companies that have something for Issue to do
+// up to a day that is the horizon of all of them. It takes one statement for any
+// number of them.
+func (s *Service) WithScheduled(
+	ctx context.Context,
+	companyIDs []int64,
+	horizon civil.Date,
+) ([]int64, error) {
+	return withScheduled(ctx, s.db, companyIDs, horizon)
+}
+
 // issueSome claims a batch of customers from the schedule and bills those who
 // have no invoice yet for their due date.
 func (s *Service) issueSome(

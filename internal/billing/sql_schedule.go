@@ -67,6 +67,18 @@ func anyScheduled(
 const anyScheduledText = `SELECT count(*) FROM (
 	SELECT customer_id FROM invoice_schedule WHERE company_id = ? AND due_on <= ? ORDER BY due_on, customer_id LIMIT 1) AS due`
 
+func withScheduled(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyIDs []int64,
+	until civil.Date,
+) ([]int64, error) {
+	return sqldb.Values[int64](ctx, querier, withScheduledText, companyIDs, until)
+}
+
+const withScheduledText = `SELECT DISTINCT company_id FROM invoice_schedule
+	WHERE company_id {in ?} AND due_on <= ? /* every company_id */`
+
 // scheduled locks customers who are to be billed, and skips those that another
 // transaction is billing or changing. The rows of the schedule are not locked:
 // who writes one has locked its customer, and two locks taken in one statement

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -34,6 +35,16 @@ func (s *Service) Expire(ctx context.Context, actor account.Actor) (int, error) 
 		total += recorded
 	}
 	return total, nil
+}
+
+// WithLapsed returns those of the companies that have something for Expire to do
+// on a day that all of them have. It takes one statement for any number of them.
+func (s *Service) WithLapsed(
+	ctx context.Context,
+	companyIDs []int64,
+	today civil.Date,
+) ([]int64, error) {
+	return withLapsed(ctx, s.db, companyIDs, today.String())
 }
 
 // expireBatch returns how many customers have passed their due date, and for

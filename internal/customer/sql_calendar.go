@@ -74,6 +74,18 @@ func anyLapsed(
 const anyLapsedText = `SELECT count(*) FROM (
 	SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND {visible id} ORDER BY expiry_on, id LIMIT 1) AS due`
 
+func withLapsed(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyIDs []int64,
+	today string,
+) ([]int64, error) {
+	return sqldb.Values[int64](ctx, querier, withLapsedText, companyIDs, today)
+}
+
+const withLapsedText = `SELECT DISTINCT company_id FROM customers
+	WHERE company_id {in ?} AND expiry_on < ? AND expiry_on IS NOT NULL AND {visible id} /* every company_id */`
+
 // markExpired reports whether customer.expired is new for the due date.
 func markExpired(
 	ctx context.Context,

@@ -63,7 +63,7 @@ func nextMembers(ctx context.Context, tx *sqldb.Tx, at repricing, limit int) (la
 	err = sqldb.Each(ctx, tx, `
 		SELECT COALESCE(MAX(id), 0), count(*) FROM (
 			SELECT id FROM customers WHERE company_id = ? AND plan_id = ? AND id > ? AND {visible id} ORDER BY id LIMIT ?
-		) AS some`, []any{at.companyID, at.planID, at.next, limit}, func(row sqldb.Row) error {
+		) AS batch`, []any{at.companyID, at.planID, at.next, limit}, func(row sqldb.Row) error {
 		return row.Scan(&last, &count)
 	})
 	return last, count, err
