@@ -205,12 +205,25 @@ func (l *life) act() {
 
 // choices are settings of a company, of which one is chosen at a time.
 var choices = [][]string{
-	{"late_fee_percent", "2.00"}, {"late_fee_percent", "0.00"}, {"late_fee_percent", "10.00"},
-	{"late_interest_percent", "1.00"}, {"late_interest_percent", "0.00"}, {"late_interest_percent", "3.33"},
-	{"discount_percent", "5.00"}, {"discount_percent", "0.00", "discount_amount", "0.00"}, {"discount_amount", "1.50"}, {"discount_percent", "100.00"},
-	{"lead_days", "5"}, {"lead_days", "0"}, {"lead_days", "20"},
-	{"timezone", account.DefaultTimezone}, {"timezone", "Pacific/Auckland"}, {"timezone", "America/Noronha"}, {"timezone", "Pacific/Honolulu"},
-	{"renew_from", string(account.FromDueDate)}, {"renew_from", string(account.FromToday)},
+	{"late_fee_percent", "2.00"},
+	{"late_fee_percent", "0.00"},
+	{"late_fee_percent", "10.00"},
+	{"late_interest_percent", "1.00"},
+	{"late_interest_percent", "0.00"},
+	{"late_interest_percent", "3.33"},
+	{"discount_percent", "5.00"},
+	{"discount_percent", "0.00", "discount_amount", "0.00"},
+	{"discount_amount", "1.50"},
+	{"discount_percent", "100.00"},
+	{"lead_days", "5"},
+	{"lead_days", "0"},
+	{"lead_days", "20"},
+	{"timezone", account.DefaultTimezone},
+	{"timezone", "Pacific/Auckland"},
+	{"timezone", "America/Noronha"},
+	{"timezone", "Pacific/Honolulu"},
+	{"renew_from", string(account.FromDueDate)},
+	{"renew_from", string(account.FromToday)},
 }
 
 func (l *life) changeSettings() {

@@ -44,8 +44,8 @@ func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
 			var problems, warnings []string
 			done, err := world.Import(t.Context(), world.actor, rows, ImportOptions{
 				DryRun: true, LeaveOut: c.leaveOut,
-				Problem: func(problem Problem) { problems = append(problems, fmt.Sprint(problem.Line, " ", problem.Field)) },
-				Warning: func(problem Problem) { warnings = append(warnings, fmt.Sprint(problem.Line, " ", problem.Field)) },
+				Problem:   func(problem Problem) { problems = append(problems, fmt.Sprint(problem.Line, " ", problem.Field)) },
+				Warning:   func(problem Problem) { warnings = append(warnings, fmt.Sprint(problem.Line, " ", problem.Field)) },
 				Duplicate: func(problem Problem) { warnings = append(warnings, fmt.Sprint(problem.Line, " ", problem.Field)) },
 			})
 			slices.Sort(warnings)
