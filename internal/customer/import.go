@@ -79,6 +79,9 @@ func (s *Service) Import(
 	options ImportOptions,
 ) (Imported, error) {
 	im := &importer{service: s, actor: actor, options: options}
+	if err := im.roomForRows(ctx, rows); err != nil {
+		return im.total, err
+	}
 	var err error
 	if options.KeepGoing && !options.DryRun {
 		err = im.writeGood(ctx, rows)
