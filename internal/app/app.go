@@ -199,10 +199,7 @@ func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error {
-			return tally.Compact(
-				ctx,
-				a.DB,
-			)
+			return tally.Compact(ctx, a.DB)
 		}},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
@@ -253,10 +250,7 @@ func (a *App) DayWork(ctx context.Context) error {
 		failures = append(
 			failures,
 			worker.Guard(ctx, func() error {
-				return a.dayWorkOf(
-					ctx,
-					account.System(company, "day work"),
-				)
+				return a.dayWorkOf(ctx, account.System(company, "day work"))
 			}),
 		)
 	}

@@ -206,20 +206,10 @@ type catalogLookup struct {
 func catalogOf(ctx context.Context, querier sqldb.Querier, actor account.Actor) catalogLookup {
 	return catalogLookup{
 		plan: func(id int64) (catalog.Plan, error) {
-			return catalog.FindPlan(
-				ctx,
-				querier,
-				actor,
-				id,
-			)
+			return catalog.FindPlan(ctx, querier, actor, id)
 		},
 		product: func(id int64) (catalog.Product, error) {
-			return catalog.FindProduct(
-				ctx,
-				querier,
-				actor,
-				id,
-			)
+			return catalog.FindProduct(ctx, querier, actor, id)
 		},
 	}
 }
