@@ -110,7 +110,6 @@ func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box
 	invoices := billing.New(db, events, customers)
 	plans := catalog.New(db)
 	plans.WatchPlans(customers.PlansChanged)
-	plans.WatchPlans(invoices.PlansChanged)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
 		PerCompany: cfg.WebhooksPerCompany,
 		Delays:     cfg.WebhookRetryDelays,
@@ -215,6 +214,7 @@ func (a *App) jobs() []worker.Job {
 				return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
 			},
 		},
+		{Name: "count customers of plans that changed", Every: 2 * time.Second, Run: a.Customers.ContinueRepricing},
 		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},

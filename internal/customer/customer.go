@@ -113,6 +113,7 @@ type Service struct {
 	db       *sqldb.DB
 	events   *event.Log
 	watchers watch.List[Changes]
+	repriced watch.List[Repriced]
 	counts   tally.Cache
 	running  runningUploads
 }
