@@ -87,6 +87,9 @@ func (s *Service) Import(
 	options ImportOptions,
 ) (Imported, error) {
 	im := &importer{service: s, actor: actor, options: options, passed: map[int]bool{}}
+	if err := im.roomForRows(ctx, rows); err != nil {
+		return im.total, err
+	}
 	var err error
 	if options.KeepGoing && !options.DryRun {
 		err = im.writeGood(ctx, rows)
