@@ -47,14 +47,14 @@ type attacker struct {
 	token   string
 }
 
-func newApp(t testing.TB, engine sqldb.Engine) *App {
-	t.Helper()
-	program, err := Open(t.Context(), config.Config{
-		Listen: "127.0.0.1:0", PublicURL: "http://127.0.0.1", DataDir: t.TempDir(), DatabaseURL: sqldbtest.URL(t, engine),
+func newApp(tb testing.TB, engine sqldb.Engine) *App {
+	tb.Helper()
+	program, err := Open(tb.Context(), config.Config{
+		Listen: "127.0.0.1:0", PublicURL: "http://127.0.0.1", DataDir: tb.TempDir(), DatabaseURL: sqldbtest.URL(tb, engine),
 		SecretKeys: []secret.Key{secret.NewKey()}, WebhooksPerCompany: 2, WebhookHistoryDays: 30, MessageHistoryDays: 30, AuditDays: 30,
 	}, slog.New(slog.DiscardHandler))
-	housetest.Must(t, err)
-	t.Cleanup(func() { housetest.Must(t, program.Close(context.WithoutCancel(t.Context()))) })
+	housetest.Must(tb, err)
+	tb.Cleanup(func() { housetest.Must(tb, program.Close(context.WithoutCancel(tb.Context()))) })
 	return program
 }
 

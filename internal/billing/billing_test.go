@@ -38,16 +38,16 @@ type world struct {
 	actor     account.Actor
 }
 
-func newWorld(t testing.TB, engine sqldb.Engine) *world {
-	t.Helper()
-	world := openWorld(t, sqldbtest.URL(t, engine), sqldbtest.NewClock(noon))
-	world.actor = world.newCompany(t, account.DefaultTimezone)
+func newWorld(tb testing.TB, engine sqldb.Engine) *world {
+	tb.Helper()
+	world := openWorld(tb, sqldbtest.URL(tb, engine), sqldbtest.NewClock(noon))
+	world.actor = world.newCompany(tb, account.DefaultTimezone)
 	return world
 }
 
-func openWorld(t testing.TB, url string, clock *sqldbtest.Clock) *world {
-	t.Helper()
-	db := sqldbtest.Open(t, url, sqldbtest.WithClock(clock))
+func openWorld(tb testing.TB, url string, clock *sqldbtest.Clock) *world {
+	tb.Helper()
+	db := sqldbtest.Open(tb, url, sqldbtest.WithClock(clock))
 	events := &event.Log{}
 	customers := customer.New(db, events)
 	return &world{New(db, events, customers), url, clock, events, account.New(db, account.Config{}), catalog.New(db), customers, account.Actor{}}
@@ -61,13 +61,13 @@ func (w *world) process(t *testing.T) *world {
 	return other
 }
 
-func (w *world) newCompany(t testing.TB, timezone string) account.Actor {
-	t.Helper()
-	all, err := w.accounts.Companies(t.Context())
-	must(t, err)
-	company, _, err := w.accounts.CreateCompany(t.Context(), account.ReadNewCompany(values(
+func (w *world) newCompany(tb testing.TB, timezone string) account.Actor {
+	tb.Helper()
+	all, err := w.accounts.Companies(tb.Context())
+	must(tb, err)
+	company, _, err := w.accounts.CreateCompany(tb.Context(), account.ReadNewCompany(values(
 		"name", "Rede Clara", "email", fmt.Sprintf("c%d@example.com", len(all)), "timezone", timezone)))
-	must(t, err)
+	must(tb, err)
 	return account.System(company, "test")
 }
 

@@ -91,7 +91,7 @@ func repriceBeside(t *testing.T, value string, before []string, do func(*testing
 	joined := make(chan error, 1)
 	w.Catalog.WatchPlans(func(ctx context.Context, _ *sqldb.Tx, _ catalog.PlanChanges) error {
 		go func() { joined <- do(t, w, id) }()
-		w.awaitLock(t, ctx, joined)
+		w.awaitLock(ctx, t, joined)
 		return nil
 	})
 	_, err = w.Catalog.UpdatePlan(t.Context(), w.Actor, 1, catalog.ReadPlanChanges(housetest.Form("value", "50.00")))
@@ -119,7 +119,7 @@ func repriceBeside(t *testing.T, value string, before []string, do func(*testing
 }
 
 // awaitLock waits until a transaction waits for another, or the work is done.
-func (w *world) awaitLock(t *testing.T, ctx context.Context, done chan error) {
+func (w *world) awaitLock(ctx context.Context, t *testing.T, done chan error) {
 	t.Helper()
 	for {
 		select {
