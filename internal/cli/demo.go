@@ -40,7 +40,7 @@ Ctrl-C. With --data the folder is kept, and used again the next time.`,
 }
 
 // demoSettings are the settings of the embedded database, with a port that is
-// free and the sandbox's gateway.
+// free, of a sandbox.
 func demoSettings(cmd *cobra.Command) (config.Config, error) {
 	cfg, err := settings(cmd)
 	if err != nil {
@@ -50,9 +50,7 @@ func demoSettings(cmd *cobra.Command) (config.Config, error) {
 		return cfg, errors.New("demo uses the embedded database; unset CARTEIRA_DATABASE_URL")
 	}
 	freePort(cmd, &cfg)
-	if cfg.SandboxGateway == config.SwitchAuto {
-		cfg.SandboxGateway = config.SwitchOn // whatever its address is, nobody pays real money in a demo
-	}
+	cfg.Sandbox = true // nobody real is reached from a demo, and its time can be moved
 	return cfg, nil
 }
 

@@ -159,9 +159,11 @@ func (c charge) checkAt(provider Provider, now time.Time) time.Time {
 	switch {
 	case !c.hintedAt.IsZero():
 		return now
+	case (provider.Manual || provider.Local) && c.state == pending && c.ExpiresAt.After(now):
+		return c.ExpiresAt
 	case provider.Manual && c.state == pending:
 		return c.ExpiresAt
-	case provider.Manual && c.state.closed(), c.state == refused:
+	case (provider.Manual || provider.Local) && c.state.closed(), c.state == refused:
 		return time.Time{}
 	case c.state == cancelling && c.checks == 0:
 		return now

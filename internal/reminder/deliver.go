@@ -331,6 +331,8 @@ func (s *Service) recordAttempt(
 		tx.OnCommit(func() { s.metrics.count(begun.kind.Name, transition.outcome()) })
 		if transition.status == Scheduled {
 			tx.OnCommit(s.wake.Hint)
+		} else if err := s.options.Settled(ctx, tx, Settled{job.companyID, job.id, transition.status}); err != nil {
+			return err
 		}
 		return settle(ctx, tx, job.companyID, job.id, transition)
 	})

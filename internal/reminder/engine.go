@@ -265,6 +265,10 @@ func (s *Service) settleUnsent(
 	default:
 		kind := s.kindOf(ctx, tx, companyID, candidate.message.ChannelID)
 		tx.OnCommit(func() { s.metrics.count(kind, string(decision.status)) })
+		done := Settled{companyID, candidate.message.ID, decision.status}
+		if err := s.options.Settled(ctx, tx, done); err != nil {
+			return err
+		}
 	}
 	return settle(ctx, tx, companyID, candidate.message.ID, n)
 }

@@ -37,6 +37,9 @@ type Options struct {
 	Log *slog.Logger
 	// MaxConns bounds the PostgreSQL pool; 0 means 16.
 	MaxConns int
+	// Relaxed lets SQLite acknowledge a commit before the disk has it: a power cut
+	// may then lose the last ones, and never damages the file.
+	Relaxed bool
 	// Timeouts bound the waiting for a database that says nothing.
 	Timeouts Timeouts
 }

@@ -30,6 +30,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/reseller"
+	"carteira/internal/sandbox"
 	"carteira/internal/web"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
@@ -57,6 +58,7 @@ type Deps struct {
 	Webhooks    *webhook.Service
 	Payments    *payment.Service
 	Idempotency *idempotency.Service
+	Sandbox     *sandbox.Service // nil: a real installation, whose clock nobody moves
 }
 
 // Server answers the API.
