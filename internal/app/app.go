@@ -121,6 +121,9 @@ func assemble(
 	events.Watch(counter.event)
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(cfg.WebhookAllowNetworks, nil)
+	if moved != nil {
+		gate = gate.Near() // the receiver that is tried out may stand beside the sandbox, by http
+	}
 	client := outbound.NewClient(gate, outbound.Options{
 		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
 	})
@@ -140,6 +143,7 @@ func assemble(
 	options.Told = tellGateway(accounts)
 	options.Ended = counter.ended
 	options.Providers = harmlessGateways(moved != nil, options.Providers)
+	options.Unpaced = moved != nil
 	payments := payment.New(db, invoices, box, options)
 	// After billing: what is issued for a customer stands when its messages are planned.
 	messages := reminderOptions(cfg, log, gate, client, payments)

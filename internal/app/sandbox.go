@@ -124,6 +124,7 @@ type dayWork struct {
 	mu     sync.Mutex
 	done   map[int64]civil.Date // the last day that was seen to, by company
 	lookAt time.Time            // real: when settings that have changed are looked at
+	from   time.Time            // of the advance that was seen last
 }
 
 // lookEvery is how often a day is looked at again while the clock runs: a company
@@ -133,10 +134,7 @@ const lookEvery = 5 * time.Second
 func (d *dayWork) next(ctx context.Context) (first time.Time, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if real := d.app.DB.Real(); !real.Before(d.lookAt) && !d.app.Sandbox.Clock.Stands() {
-		clear(d.done)
-		d.lookAt = real.Add(lookEvery)
-	}
+	d.lookAgain()
 	companies, err := d.app.Accounts.Companies(ctx)
 	now := d.app.DB.Now()
 	for _, company := range companies {
@@ -149,6 +147,16 @@ func (d *dayWork) next(ctx context.Context) (first time.Time, err error) {
 		}
 	}
 	return first, err
+}
+
+// lookAgain forgets what was seen to when an advance begins, and now and then
+// while the clock runs: people may have changed something since.
+func (d *dayWork) lookAgain() {
+	clock, real := d.app.Sandbox.Clock, d.app.DB.Real()
+	if from := clock.From(); !from.Equal(d.from) || !clock.Stands() && !real.Before(d.lookAt) {
+		clear(d.done)
+		d.from, d.lookAt = from, real.Add(lookEvery)
+	}
 }
 
 func (d *dayWork) run(ctx context.Context) (int, error) {
@@ -188,7 +196,8 @@ func (d *dayWork) after(run func(context.Context) (int, error)) func(context.Con
 	}
 }
 
-// pruneWork removes what is kept long enough, at the first instant of each day.
+// pruneWork removes what is kept long enough, once a day. It waits for no instant
+// of its own: what is old may go a little later.
 type pruneWork struct {
 	app  *App
 	done civil.Date
@@ -197,7 +206,7 @@ type pruneWork struct {
 func (p *pruneWork) next(context.Context) (time.Time, error) {
 	now := p.app.DB.Now().UTC()
 	if p.done == civil.Of(now) {
-		return p.done.AddDays(1).Start(time.UTC), nil
+		return time.Time{}, nil
 	}
 	return now, nil
 }

@@ -72,6 +72,9 @@ func (c *Clock) learn(row *clockRow) {
 // heard: the clock then stands still between its steps.
 func (c *Clock) Stands() bool { return c.known().running() }
 
+// From is where the advance under way, or the last one, has begun.
+func (c *Clock) From() time.Time { return c.known().from }
+
 func (c *Clock) known() *clockRow { return c.state.Load() }
 
 // Count writes down that something has happened to a company, in the
