@@ -149,6 +149,9 @@ func assemble(
 	messages := reminderOptions(cfg, log, gate, client, payments)
 	messages.Settled = counter.settled
 	messages.Kinds = harmlessChannels(moved != nil, messages.Kinds)
+	if moved != nil {
+		messages.LaneCap = sandboxLane
+	}
 	reminders := reminder.New(db, box, accounts, customers, messages)
 	accounts.Watch(reminders.CompanyChanged)
 	program := &App{

@@ -70,6 +70,10 @@ func (a *App) sandboxed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// sandboxLane is how many messages of a channel a sandbox has under way at once:
+// none of them waits for a carrier.
+const sandboxLane = 64
+
 // counter counts what happens while the clock of a sandbox is moved.
 type counter struct{ clock *sandbox.Clock }
 

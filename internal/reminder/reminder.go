@@ -87,6 +87,9 @@ type Options struct {
 	Links Links         // nil: templates may not ask for a payment link or a PIX code
 	Keep  time.Duration // how long history is kept; 0: a year
 
+	// LaneCap is how many messages of one channel are under way at once; 0: as many
+	// as leave the others room when one hangs.
+	LaneCap int
 	Settled watch.Watcher[Settled] // sees each message that is finished; nil: nobody does
 }
 
@@ -118,6 +121,9 @@ func New(
 ) *Service {
 	if options.Keep == 0 {
 		options.Keep = 365 * 24 * time.Hour
+	}
+	if options.LaneCap == 0 {
+		options.LaneCap = laneCap
 	}
 	if options.Settled == nil {
 		options.Settled = func(context.Context, *sqldb.Tx, Settled) error { return nil }
