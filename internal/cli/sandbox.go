@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carteira/internal/account"
 	"carteira/internal/app"
 	"carteira/internal/platform/input"
 	"carteira/internal/sandbox"
@@ -75,7 +76,8 @@ func advanceSandbox(ctx context.Context, cmd *cobra.Command, program *app.App, p
 		}
 		given = input.FromStrings(values)
 	}
-	if err := program.Sandbox.Begin(ctx, sandbox.ReadTarget(given, time.Local).After); err != nil {
+	target := sandbox.ReadTarget(given, time.Local)
+	if err := program.Sandbox.Begin(ctx, account.Actor{}, target); err != nil {
 		return err
 	}
 	stop := program.DriveSandbox(ctx)

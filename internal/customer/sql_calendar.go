@@ -113,7 +113,8 @@ func nextDue(
 	today civil.Date,
 ) (day civil.Date, err error) {
 	text, err := sqldb.Value[string](ctx, querier, `
-		SELECT COALESCE(MIN(due_on), '') FROM customers WHERE company_id = ? AND due_on > ? AND cancelled_at IS NULL`,
+		SELECT COALESCE(MIN(due_on), '') FROM customers WHERE company_id = ? AND due_on > ? AND cancelled_at IS NULL
+			AND {visible id}`,
 		companyID, today.String())
 	if err != nil || text == "" {
 		return day, err

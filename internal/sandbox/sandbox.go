@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
@@ -114,20 +115,20 @@ const longest = 10 * 366 * 24 * time.Hour
 
 // Begin stores the time to which the clock is to be moved. A process that drives
 // the sandbox takes it there, whatever becomes of the one that was asked.
-func (s *Service) Begin(ctx context.Context, target func(now time.Time) (time.Time, error)) error {
-	err := s.db.MoveClock(ctx, func(tx *sqldb.Tx) error {
+func (s *Service) Begin(ctx context.Context, actor account.Actor, target Target) error {
+	err := actor.MoveClock(ctx, s.db, func(tx *sqldb.Tx) error {
 		if s.Clock.known().running() {
 			return fault.Conflict("the clock is being moved already; wait until that has ended")
 		}
-		to, err := target(tx.Now())
+		to, err := target.After(tx.Now())
 		if err != nil {
 			return err
 		}
 		switch to = to.Truncate(time.Microsecond); {
 		case !to.After(tx.Now()):
-			return fault.Field("to", "must lie ahead: the clock is never moved back")
+			return fault.Field(target.field(), "must lie ahead: the clock is never moved back")
 		case to.Sub(tx.Now()) > longest:
-			return fault.Field("to", "must not lie more than ten years ahead")
+			return fault.Field(target.field(), "must not lie more than ten years ahead")
 		}
 		if err := clearHappened(ctx, tx); err != nil {
 			return err

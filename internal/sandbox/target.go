@@ -75,6 +75,14 @@ func (t *Target) readTo(in *input.Form, value string) {
 	t.On = on
 }
 
+// field is what the caller has named it by.
+func (t Target) field() string {
+	if t.On.IsZero() && t.At.IsZero() {
+		return "advance"
+	}
+	return "to"
+}
+
 // After is the instant that is meant when the clock shows now.
 func (t Target) After(now time.Time) (time.Time, error) {
 	if err := t.Problems.Err(); err != nil {

@@ -79,6 +79,8 @@ PUT /invoices/{id} user
 GET /payments user
 GET /payments/{id} user
 POST /payments/{id}/refund user
+GET /sandbox/clock user
+POST /sandbox/clock user
 `
 
 func TestExtensionsAreListedAndTagged(t *testing.T) {

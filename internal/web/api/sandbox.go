@@ -32,7 +32,7 @@ func (s *Server) moveClock(ctx context.Context, call *call) (web.Answer, error) 
 		return web.Answer{}, err
 	}
 	target := sandbox.ReadTarget(form, call.actor.Company.Zone)
-	if err := s.Sandbox.Begin(ctx, target.After); err != nil {
+	if err := s.Sandbox.Begin(ctx, call.actor, target); err != nil {
 		return web.Answer{}, err
 	}
 	if err := s.Sandbox.Wait(ctx, advanceTime, nil); err != nil {

@@ -67,7 +67,7 @@ func (s *Server) moveClock(req *request) error {
 
 func (s *Server) advance(req *request, in *input.Form) error {
 	target := sandbox.ReadTarget(in, req.Actor.Company.Zone)
-	if err := s.Sandbox.Begin(req.Context(), target.After); err != nil {
+	if err := s.Sandbox.Begin(req.Context(), req.Actor, target); err != nil {
 		return err
 	}
 	return s.Sandbox.Wait(req.Context(), moveTime, nil)
