@@ -15,6 +15,7 @@ import (
 	simulator "carteira/internal/payment/sandbox"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/reminder"
 	"carteira/internal/reminder/logchannel"
@@ -241,4 +242,11 @@ func (a *App) DriveSandbox(ctx context.Context) (stop func()) {
 		cancel()
 		running.Wait()
 	}
+}
+
+// ReceiveSimulated is money that comes at the gateway that only pretends, whatever
+// its charge says. What it means is found out when the charge is checked.
+func (a *App) ReceiveSimulated(ctx context.Context, reference string, amount money.Cents) error {
+	_, err := simulator.New(a.DB).Receive(ctx, reference, amount)
+	return err
 }

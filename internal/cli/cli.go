@@ -286,7 +286,11 @@ func oneLine(text string) string {
 }
 
 func logger(cfg config.Config, w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: cfg.LogLevel}
+	return leveledLogger(cfg, w, cfg.LogLevel)
+}
+
+func leveledLogger(cfg config.Config, w io.Writer, level slog.Leveler) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
 	if cfg.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}

@@ -142,6 +142,33 @@ func (s *Service) Begin(ctx context.Context, actor account.Actor, target Target)
 	return s.Clock.Refresh(ctx)
 }
 
+// Live moves the clock to an instant and does what that takes by itself: for a
+// program that serves nobody yet.
+func (s *Service) Live(ctx context.Context, to time.Time) error {
+	if err := s.Begin(ctx, account.Actor{}, Target{At: to}); err != nil {
+		return err
+	}
+	return s.drive(ctx)
+}
+
+// SetBack has a sandbox that nobody has used yet begin in the past.
+func (s *Service) SetBack(ctx context.Context, to time.Time) error {
+	err := s.db.MoveClock(ctx, func(tx *sqldb.Tx) error {
+		used, err := isUsed(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if used {
+			return fault.Conflict("the clock of a sandbox that is in use is never moved back")
+		}
+		return setBack(ctx, tx, to)
+	})
+	if err != nil {
+		return err
+	}
+	return s.Clock.Refresh(ctx)
+}
+
 // waitPoll is how often Wait looks how far an advance has come.
 const waitPoll = 20 * time.Millisecond
 

@@ -59,6 +59,12 @@ func beginAdvance(ctx context.Context, tx *sqldb.Tx, to time.Time) error {
 	return err
 }
 
+func setBack(ctx context.Context, tx *sqldb.Tx, to time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE sandbox_clock SET ahead = ?, moves = moves + 1 WHERE id = 1`,
+		to.UnixMicro()-tx.Real().UnixMicro())
+	return err
+}
+
 // moveTo moves a clock that stands, for the process that drives the sandbox. It
 // reports false when that is another process by now.
 func moveTo(ctx context.Context, tx *sqldb.Tx, token string, at time.Time) (bool, error) {

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,23 +14,22 @@ import (
 )
 
 // drivenSandbox makes a sandbox of a fresh database, in which time brings
-// nothing. It is driven until the test ends, or rest is called.
-func drivenSandbox(t *testing.T, db *sqldb.DB) (service *clock.Service, rest func()) {
+// nothing. It is driven until the test ends.
+func drivenSandbox(t *testing.T, db *sqldb.DB) *clock.Service {
 	t.Helper()
 	moved, err := clock.Open(t.Context(), db, true)
 	if err != nil { // a second process of one installation
-		return nil, func() {}
+		return nil
 	}
-	service = clock.New(moved, slog.New(slog.DiscardHandler), nil)
+	service := clock.New(moved, slog.New(slog.DiscardHandler), nil)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- service.Run(ctx) }()
-	rest = sync.OnceFunc(func() {
+	t.Cleanup(func() {
 		stop()
 		must(t, <-done)
 	})
-	t.Cleanup(rest)
-	return service, rest
+	return service
 }
 
 type clockRecord struct {

@@ -72,7 +72,6 @@ type service struct {
 	clock *sqldbtest.Clock
 	url   string
 	http  *http.Client // holds every exchange against the document
-	rest  func()       // ends what drives the sandbox
 }
 
 func newService(t *testing.T, engine sqldb.Engine) *service {
@@ -90,7 +89,6 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
 	accounts, invoices := account.New(db, account.Config{CallsPerMinute: limit}), billing.New(db, events, customers)
 	webhooks := webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: delays})
-	moved, rest := drivenSandbox(t, db)
 	server := New(Deps{
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers,
 		Billing: invoices, Dashboard: dashboard.New(db), Webhooks: webhooks,
@@ -99,13 +97,15 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 			Providers: []payment.Provider{sandbox.New(db).Provider(), outOfOrder}, PublicURL: "https://carteira.example.com", Notify: webhooks.NotifyTx, Timeout: 25 * time.Second,
 		}),
 		Idempotency: idempotency.New(db, box),
-		Sandbox:     moved,
 	})
+	if limit == plenty {
+		server.Sandbox = drivenSandbox(t, db)
+	}
 	served := httptest.NewServer(web.Observe(server, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
 	client := served.Client()
 	client.Transport = openapitest.New(t).Transport(client.Transport)
-	return &service{server, clock, served.URL, client, rest}
+	return &service{server, clock, served.URL, client}
 }
 
 // testCAs trusts the certificate of every httptest server.

@@ -56,9 +56,6 @@ func (s *Server) moveClock(req *request) error {
 	if refused(err) {
 		return s.showSandbox(req, page.Sent(req.Request, err), statusOf(err))
 	}
-	if fault.KindOf(err) == fault.KindConflict {
-		return req.complain("/sandbox", err)
-	}
 	if err != nil {
 		return err
 	}
