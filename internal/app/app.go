@@ -45,6 +45,7 @@ type App struct {
 	Resellers *reseller.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
+	Events    *event.Feed
 	Payments  *payment.Service
 	Reminders *reminder.Service
 	Privacy   *privacy.Service
@@ -120,17 +121,13 @@ func assemble(
 	counter := counter{moved}
 	events.Watch(counter.event)
 	customers := customer.New(db, events)
-	gate := outbound.NewGate(cfg.WebhookAllowNetworks, nil)
-	if moved != nil {
-		gate = gate.Near() // the receiver that is tried out may stand beside the sandbox, by http
-	}
+	gate := outbound.NewGate(cfg.WebhookAllowNetworks, nil).Neighbours()
 	client := outbound.NewClient(gate, outbound.Options{
 		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
 	})
 	invoices := billing.New(db, events, customers)
 	plans := catalog.New(db)
 	plans.WatchPlans(customers.PlansChanged)
-	plans.WatchPlans(invoices.PlansChanged)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
 		PerCompany: cfg.WebhooksPerCompany,
 		Delays:     cfg.WebhookRetryDelays,
@@ -163,6 +160,7 @@ func assemble(
 		Dashboard: dashboard.New(db),
 		Resellers: reseller.New(db, accounts, cfg.PublicURL),
 		Webhooks:  webhooks,
+		Events:    event.NewFeed(db, events),
 		Payments:  payments,
 		Reminders: reminders,
 		Privacy:   privacy.New(db, accounts, customers, invoices, payments, reminders, webhooks),
@@ -254,16 +252,15 @@ func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error {
-			return tally.Compact(
-				ctx,
-				a.DB,
-			)
+			return tally.Compact(ctx, a.DB)
 		}},
+		{Name: "look for events of other processes", Every: event.PollEvery, Run: a.Events.Poll},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
 		{Name: "send mail to users", Every: 5 * time.Second, Run: a.Accounts.SendMails},
 		{Name: "check the data", Every: time.Hour, Run: a.checkNightly},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
+		{Name: "count customers of plans that changed", Every: 2 * time.Second, Run: a.Customers.ContinueRepricing},
 		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune counts of signups", Every: time.Hour, Run: a.Resellers.Prune},
@@ -296,10 +293,7 @@ func (a *App) DayWork(ctx context.Context) error {
 		failures = append(
 			failures,
 			worker.Guard(ctx, func() error {
-				return a.dayWorkOf(
-					ctx,
-					account.System(company, "day work"),
-				)
+				return a.dayWorkOf(ctx, account.System(company, "day work"))
 			}),
 		)
 	}
