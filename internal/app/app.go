@@ -138,17 +138,10 @@ func assemble(
 	accounts.Watch(webhooks.CompanyChanged)
 	options := paymentOptions(cfg, log, db, webhooks)
 	options.Told = tellGateway(accounts)
-	options.Ended = counter.ended
-	options.Providers = harmlessGateways(moved != nil, options.Providers)
-	options.Unpaced = moved != nil
+	counter.reachable(&options)
 	payments := payment.New(db, invoices, box, options)
 	// After billing: what is issued for a customer stands when its messages are planned.
-	messages := reminderOptions(cfg, log, gate, client, payments)
-	messages.Settled = counter.settled
-	messages.Kinds = harmlessChannels(moved != nil, messages.Kinds)
-	if moved != nil {
-		messages.LaneCap = sandboxLane
-	}
+	messages := counter.messages(reminderOptions(cfg, log, gate, client, payments))
 	reminders := reminder.New(db, box, accounts, customers, messages)
 	accounts.Watch(reminders.CompanyChanged)
 	program := &App{

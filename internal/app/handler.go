@@ -70,9 +70,7 @@ func (a *App) Handler() http.Handler {
 	})
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.securityHeaders(w.Header())
-		if a.Sandbox != nil {
-			a.sandboxed(w, r)
-		}
+		a.sandboxed(w, r)
 		if r.URL.Path == api.Prefix || strings.HasPrefix(r.URL.Path, api.Prefix+"/") {
 			apiServer.ServeHTTP(w, r)
 			return

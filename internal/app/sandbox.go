@@ -62,9 +62,29 @@ func harmlessChannels(moved bool, all []reminder.Kind) []reminder.Kind {
 	return []reminder.Kind{logchannel.Kind}
 }
 
+// reachable are the gateways and channels of this kind of installation, with what
+// counts their work.
+func (c counter) reachable(charges *payment.Options) {
+	moved := c.clock != nil
+	charges.Ended, charges.Unpaced = c.ended, moved
+	charges.Providers = harmlessGateways(moved, charges.Providers)
+}
+
+func (c counter) messages(options reminder.Options) reminder.Options {
+	options.Settled = c.settled
+	options.Kinds = harmlessChannels(c.clock != nil, options.Kinds)
+	if c.clock != nil {
+		options.LaneCap = sandboxLane
+	}
+	return options
+}
+
 // sandboxed marks an answer as one of a sandbox, and has this process hear what
 // time it is there before it answers.
 func (a *App) sandboxed(w http.ResponseWriter, r *http.Request) {
+	if a.Sandbox == nil {
+		return
+	}
 	w.Header().Set(page.SandboxHeader, "true")
 	if err := a.Sandbox.Clock.Refresh(r.Context()); err != nil {
 		a.Log.WarnContext(r.Context(), "clock of the sandbox not read", "error", err)
@@ -226,7 +246,7 @@ func (p *pruneWork) run(ctx context.Context) (int, error) {
 // DriveSandbox does what time brings in a process that does not serve, while no
 // other process does. The function that it returns ends that.
 func (a *App) DriveSandbox(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(ctx) //nolint:gosec // what is returned cancels it
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := a.Sandbox.Run(ctx); err != nil {

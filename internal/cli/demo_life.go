@@ -181,7 +181,7 @@ func habit(customerID, invoiceID int) (late int, pays bool) {
 var demoMeans = []string{"pix", "cash", "transfer"}
 
 func (l *demoLife) pay(invoice billing.Invoice, day civil.Date) error {
-	means := demoMeans[chance(int(invoice.ID), 1)%uint32(len(demoMeans))]
+	means := demoMeans[int(chance(int(invoice.ID), 1))%len(demoMeans)]
 	_, err := l.program.Billing.SetStatus(l.ctx, l.actor, invoice.ID, billing.StatusChange{
 		Status: billing.Paid, Via: input.Some(means),
 		PaidOn: input.Some(day.AddDays(-int(chance(int(invoice.ID), 3) % demoStep))),
@@ -192,7 +192,7 @@ func (l *demoLife) pay(invoice billing.Invoice, day civil.Date) error {
 var demoReasons = []string{"Mudou de cidade", "Preço", "Foi para outro provedor"}
 
 func (l *demoLife) leave(customerID int64) error {
-	reason := demoReasons[chance(int(customerID), 2)%uint32(len(demoReasons))]
+	reason := demoReasons[int(chance(int(customerID), 2))%len(demoReasons)]
 	_, err := l.program.Customers.Update(l.ctx, l.actor, customerID, customer.Draft{
 		Cancelled: input.Some(true), CancelReason: input.Some(reason),
 	})

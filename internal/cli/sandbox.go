@@ -94,7 +94,8 @@ func advanceSandbox(ctx context.Context, cmd *cobra.Command, program *app.App, p
 	if err != nil {
 		return err
 	}
-	return printAdvance(cmd, state)
+	printAdvance(cmd, state)
+	return nil
 }
 
 // showAdvance prints how far an advance has come, on a new line each month.
@@ -111,12 +112,11 @@ func showAdvance(cmd *cobra.Command, begun sandbox.Advance) func(now time.Time) 
 	}
 }
 
-func printAdvance(cmd *cobra.Command, state sandbox.Advance) error {
+func printAdvance(cmd *cobra.Command, state sandbox.Advance) {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "From %s to %s\n",
 		state.From.In(time.Local).Format(time.RFC3339), state.To.In(time.Local).Format(time.RFC3339))
 	for _, kind := range state.Happened {
 		fmt.Fprintf(out, "%8d  %s\n", kind.Amount, kind.Name)
 	}
-	return nil
 }

@@ -178,8 +178,12 @@ func (s *Service) Wait(ctx context.Context, most time.Duration, progress func(no
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for {
-		if err := s.Clock.Refresh(ctx); err != nil || !s.Clock.known().running() {
-			return orEnded(ctx, err)
+		err := s.Clock.Refresh(ctx)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // the time to wait is over
+		}
+		if err != nil || !s.Clock.known().running() {
+			return err
 		}
 		if progress != nil {
 			progress(s.db.Now())
@@ -190,12 +194,4 @@ func (s *Service) Wait(ctx context.Context, most time.Duration, progress func(no
 		case <-time.After(waitPoll):
 		}
 	}
-}
-
-// orEnded leaves out what a reading failed with because its time was over.
-func orEnded(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }

@@ -170,14 +170,17 @@ func TestDemoHasLivedThroughItsPast(t *testing.T) {
 		}
 	}
 	var figures struct {
-		Months []struct{ Revenue string }
+		Months []struct{ Received string }
 	}
 	answer := client.want(200, "GET", "/dashboard", nil)
 	if err := json.Unmarshal(answer.Data, &figures); err != nil {
 		t.Fatal(err)
 	}
+	if len(figures.Months) != 12 {
+		t.Errorf("%d months: %s", len(figures.Months), answer.Data)
+	}
 	for i, month := range figures.Months {
-		if month.Revenue == "0.00" {
+		if month.Received == "0.00" {
 			t.Errorf("month %d of %d has no revenue: %s", i, len(figures.Months), answer.Data)
 		}
 	}
