@@ -48,6 +48,8 @@ var realClock = map[string]clockUse{
 
 	"internal/sandbox/driver.go": {both: true, why: "the lease of the driver, and waiting for requests"},
 	"internal/sandbox/sql.go":    {both: true, why: "the lease of the driver, and how far one clock is ahead of the other"},
+	"internal/cli/demo.go":       {both: true, why: "the demo ends its past at the real present"},
+	"internal/cli/demo_life.go":  {both: true, why: "the demo ends its past at the real present"},
 	"internal/app/sandbox.go":    {both: true, why: "how often settings are looked at while the clock runs"},
 }
 
