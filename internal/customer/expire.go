@@ -47,6 +47,11 @@ func (s *Service) WithLapsed(
 	return withLapsed(ctx, s.db, companyIDs, today.String())
 }
 
+// NextDue is the next due date of the company after today; zero: there is none.
+func (s *Service) NextDue(ctx context.Context, actor account.Actor) (civil.Date, error) {
+	return nextDue(ctx, s.db, actor.Company.ID, actor.Today(s.db.Now()))
+}
+
 // expireBatch returns how many customers have passed their due date, and for
 // how many of them that was new.
 func (s *Service) expireBatch(
