@@ -55,16 +55,36 @@ func TestGeneratedTypeScriptCompilesAndCalls(t *testing.T) {
 	run(t, env, "node", "gen/out/calls/hey-api.js")
 }
 
-// The client of clients/typescript is made from the document, too.
+// The client of clients/typescript is made from the document, too: its types are
+// kept nowhere, so that they cannot be older than the document.
 func TestClientOfOursCompilesAndCalls(t *testing.T) {
 	t.Parallel()
 	const client = "../../clients/typescript"
+	must(t, os.RemoveAll(client+"/dist"))
 	run(t, nil, tool("openapi-typescript"), document, "--output", client+"/src/api.ts")
 	run(t, nil, tool("tsc"), "--project", client, "--typeRoots", "node_modules/@types")
+	wantPublishable(t, client)
 	s := live(t)
 	tests, err := filepath.Glob(client + "/test/*.test.mjs")
 	must(t, err)
 	run(t, []string{"URL=http://" + s.address, "TOKEN=" + s.token}, "node", append([]string{"--test"}, tests...)...)
+}
+
+// wantPublishable packs a client and looks for what its users need.
+func wantPublishable(t *testing.T, client string) {
+	t.Helper()
+	out := run(t, nil, "npm", "pack", client, "--dry-run", "--json", "--ignore-scripts")
+	var packed []struct{ Files []struct{ Path string } }
+	must(t, json.Unmarshal([]byte(out), &packed))
+	found := map[string]bool{}
+	for _, file := range packed[0].Files {
+		found[file.Path] = true
+	}
+	for _, want := range []string{"LICENSE", "README.md", "package.json", "dist/index.js", "dist/index.d.ts", "dist/api.d.ts"} {
+		if !found[want] {
+			t.Errorf("the package lacks %s; it has %v", want, packed[0].Files)
+		}
+	}
 }
 
 func TestGeneratedGoCompilesAndCalls(t *testing.T) {

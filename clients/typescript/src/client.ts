@@ -1,6 +1,7 @@
 import type { paths } from "./api.js";
 import { CarteiraError } from "./error.js";
 import { retryDelay, sleep } from "./retry.js";
+import type { WebhookEvent } from "./webhook.js";
 
 type Method = "get" | "post" | "put" | "delete";
 
@@ -39,11 +40,28 @@ export type CallOptions<O> = {
   ([Query<O>] extends [never] ? { query?: never } : { query?: Query<O> }) &
   ([Body<O>] extends [never] ? { body?: never } : { body: Body<O> });
 
+export interface EventOptions {
+  /** The id of the last event that you have dealt with; those after it follow. */
+  after?: string;
+  /** Where to begin without `after`: a time as RFC 3339. Without either, at the oldest event that is kept. */
+  since?: string;
+  /** Only these, such as `invoice.paid`. */
+  types?: readonly string[];
+  /** How many seconds one call waits for an event; 25 unless told. With 0 the reading ends where the events do. */
+  wait?: number;
+  signal?: AbortSignal;
+}
+
 /** An answer: the record, or the records of one page with `meta`. */
 export type Result<O> = Omit<Answer<O>, "success">;
 
 /** Operations that need nothing may be called without options. */
 type Arguments<O> = {} extends CallOptions<O> ? [options?: CallOptions<O>] : [options: CallOptions<O>];
+
+interface FeedPage {
+  data: WebhookEvent[];
+  meta: { last_id?: string | null; has_more: boolean };
+}
 
 interface Request {
   method: Method;
@@ -97,6 +115,20 @@ export class CarteiraClient {
       const answer = await this.#call<{ data: Item<Operation<"get", P>>[]; meta: { last_page?: number } }>("get", path, { ...options, query });
       yield* answer.data;
       last = answer.meta.last_page ?? 1;
+    }
+  }
+
+  /**
+   * The company's events as webhooks get them, oldest first, each once: `for await (const event of client.events({ after })) …`.
+   * It goes on for ever, unless `wait` is 0 or the signal says to stop. Keep `event.id` with your work, and begin after it next time.
+   */
+  async *events({ after, since, types, wait = 25, signal }: EventOptions = {}): AsyncGenerator<WebhookEvent> {
+    for (let place = after, more = true; more || wait > 0; ) {
+      const query = { after: place, since: place ? undefined : since, types: types?.join(","), limit: 200, wait: wait || undefined };
+      const answer = await this.#call<FeedPage>("get", "/events", { query, signal });
+      yield* answer.data;
+      place = answer.meta.last_id ?? place;
+      more = answer.meta.has_more;
     }
   }
 

@@ -1,4 +1,5 @@
 import type {
+	IDataObject,
 	IExecuteSingleFunctions,
 	IHttpRequestOptions,
 	IN8nRequestOperations,
@@ -21,17 +22,15 @@ export async function addIdempotencyKey(
 
 type Pagination = IN8nRequestOperations['pagination'];
 
+// n8n puts what a page asks for in place of the whole query, so that the filters must be said again.
+const withFilters = (more: string) => `={{ Object.assign({}, $request.qs, ${more}) }}` as unknown as IDataObject;
+
 /** Walks a list by its pages. */
 export const pagePagination: Pagination = {
 	type: 'generic',
 	properties: {
 		continue: '={{ $response.body.meta.current_page < $response.body.meta.last_page }}',
-		request: {
-			qs: {
-				per_page: 200,
-				page: '={{ ($response?.body?.meta?.current_page ?? 0) + 1 }}',
-			},
-		},
+		request: { qs: withFilters('{ per_page: 200, page: ($response.body?.meta?.current_page ?? 0) + 1 }') },
 	},
 };
 
@@ -40,11 +39,6 @@ export const feedPagination: Pagination = {
 	type: 'generic',
 	properties: {
 		continue: '={{ $response.body.meta.has_more }}',
-		request: {
-			qs: {
-				limit: 200,
-				after: '={{ $response?.body?.meta?.last_id ?? $request.qs?.after }}',
-			},
-		},
+		request: { qs: withFilters('{ limit: 200, after: $response.body?.meta?.last_id ?? $request.qs.after }') },
 	},
 };
