@@ -44,6 +44,7 @@ type App struct {
 	Resellers *reseller.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
+	Events    *event.Feed
 	Payments  *payment.Service
 	Reminders *reminder.Service
 	Privacy   *privacy.Service
@@ -139,6 +140,7 @@ func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box
 		Dashboard: dashboard.New(db),
 		Resellers: reseller.New(db, accounts, cfg.PublicURL),
 		Webhooks:  webhooks,
+		Events:    event.NewFeed(db, events),
 		Payments:  payments,
 		Reminders: reminders,
 		Privacy:   privacy.New(db, accounts, customers, invoices, payments, reminders, webhooks),
@@ -206,6 +208,7 @@ func (a *App) jobs() []worker.Job {
 		}},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
+		{Name: "look for events of other processes", Every: event.PollEvery, Run: a.Events.Poll},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
 		{Name: "send mail to users", Every: 5 * time.Second, Run: a.Accounts.SendMails},

@@ -113,6 +113,8 @@ var owned = map[string]table{
 		},
 		writers: map[string]string{"internal/webhook": "prunes an event after its last delivery, which only this room knows"},
 	},
+	"event_feeds": {owner: "internal/event"},
+	"event_marks": {owner: "internal/event"},
 	"webhooks": {
 		owner:   "internal/webhook",
 		readers: map[string]string{"internal/webhook/sender": "address, secret and switch of a receiver, read with the claim"},

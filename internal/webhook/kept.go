@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carteira/internal/account"
+	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -51,6 +52,10 @@ func eraseEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM events WHERE company_id = ? AND id {in ?}`, companyID, ids)
-	return err
+	removed, err := sqldb.All(ctx, tx, event.ScanRemoved,
+		`DELETE FROM events WHERE company_id = ? AND id {in ?} RETURNING event_id, position`, companyID, ids)
+	if err != nil {
+		return err
+	}
+	return event.ErasedTx(ctx, tx, companyID, removed)
 }
