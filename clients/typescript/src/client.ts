@@ -124,11 +124,14 @@ export class CarteiraClient {
    */
   async *events({ after, since, types, wait = 25, signal }: EventOptions = {}): AsyncGenerator<WebhookEvent> {
     for (let place = after, more = true; more || wait > 0; ) {
+      const began = Date.now();
       const query = { after: place, since: place ? undefined : since, types: types?.join(","), limit: 200, wait: wait || undefined };
       const answer = await this.#call<FeedPage>("get", "/events", { query, signal });
       yield* answer.data;
       place = answer.meta.last_id ?? place;
       more = answer.meta.has_more;
+      // Where too many wait already, the answer comes at once.
+      if (!more && !answer.data.length && Date.now() - began < wait * 500) await sleep(Math.min(wait * 1000, 5000), signal);
     }
   }
 

@@ -86,7 +86,7 @@ function pageFields(operation) {
 	];
 }
 
-const paging = new Set(['page', 'per_page', 'limit', 'wait', 'Idempotency-Key']);
+const paging = new Set(['page', 'per_page', 'limit', 'wait']);
 
 function collection(name, displayName, options) {
 	if (!options.length) return [];

@@ -26,7 +26,7 @@ export function sentence(text = '') {
 		.split(/(?<=[.!?])\s(?=[A-Z0-9`])/)[0]
 		.replace(/`|\.$/g, '')
 		.replace(/\be-mail\b/g, 'email')
-		.replace(/\bid\b/g, 'ID');
+		.replace(/\bid(s?)\b/g, 'ID$1');
 	return first.charAt(0).toUpperCase() + first.slice(1);
 }
 

@@ -110,7 +110,7 @@ export class CarteiraTrigger implements INodeType {
 		const reading: Reading = {
 			types: this.getNodeParameter('events') as string[],
 			state: stateOf(this),
-			emit: (events) => this.emit([this.helpers.returnJsonArray(events)]),
+			emit: (event) => this.emit([this.helpers.returnJsonArray([event])]),
 			stopped: () => stopped,
 			giving: true,
 		};
@@ -135,7 +135,8 @@ function stateOf(functions: IHookFunctions | ITriggerFunctions): State {
 async function showLatest(functions: ITriggerFunctions, reading: Reading): Promise<void> {
 	const state: State = { since: new Date(Date.now() - 7 * 24 * 3600 * 1000).toISOString() };
 	const events = await catchUp(functions, { ...reading, state });
-	reading.emit(events.slice(-1));
+	const newest = events.at(-1);
+	if (newest) reading.emit(newest);
 }
 
 /** Brings the webhook up to date; false when it is not there any more. */

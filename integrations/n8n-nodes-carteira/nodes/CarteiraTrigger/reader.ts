@@ -8,13 +8,15 @@ type Functions = IHookFunctions | ITriggerFunctions;
 const feedWait = 25;
 /** How long to wait between two looks at what the webhook may have missed, in steps of five seconds. */
 const stepsBetweenLooks = 60;
+/** An answer without events that comes sooner did not wait, in milliseconds. */
+const shortestWait = 2000;
 const gone = 410;
 
 export interface Reading {
 	types: string[];
 	state: State;
-	/** Gives events to the workflow; n8n saves the state with them. */
-	emit: (events: Event[]) => void;
+	/** Starts the workflow with an event, as the webhook does; n8n saves the state with it. */
+	emit: (event: Event) => void;
 	stopped: () => boolean;
 	/** Whether the workflow gets what is found; false when only the state is to be brought up to date. */
 	giving: boolean;
@@ -90,7 +92,7 @@ async function pause(reading: Reading, steps: number): Promise<void> {
 }
 
 function give(reading: Reading, events: Event[]): void {
-	if (events.length > 0 && !reading.stopped()) reading.emit(events);
+	if (!reading.stopped()) events.forEach((event) => reading.emit(event));
 }
 
 /** With a webhook: looks now and then for what it did not bring. */
@@ -106,10 +108,13 @@ async function lookAfterWebhook(functions: ITriggerFunctions, reading: Reading):
 
 /** Without one: waits for the next events of the feed. */
 async function follow(functions: ITriggerFunctions, reading: Reading): Promise<void> {
+	const began = Date.now();
 	const part = await next(functions, reading, place(reading.state), feedWait);
 	const { events } = missed({ ...part, waiting: false, giving: true }, new Map(), reading.state);
 	give(reading, events);
-	if (events.length > 0) await sleep(1000); // a busy feed must not use up the token's calls
+	// A busy feed, or one where too many wait already and that answers at once, must not use up the token's calls.
+	if (events.length > 0) await sleep(1000);
+	else if (Date.now() - began < shortestWait) await pause(reading, 1);
 }
 
 /** Goes on until the workflow is switched off. What fails is tried again. */

@@ -20,6 +20,8 @@ export class N8n {
 			N8N_RUNNERS_ENABLED: 'false',
 			N8N_SECURE_COOKIE: 'false',
 			EXECUTIONS_DATA_SAVE_ON_SUCCESS: 'all',
+			N8N_EXPRESSION_ENGINE: 'legacy', // the other one needs a native module that not every machine can build
+			N8N_DISABLED_MODULES: 'mcp',
 			DB_SQLITE_POOL_SIZE: '2',
 		};
 		this.child = start(process.execPath, [this.program, 'start'], { env, log: join(this.folder, 'n8n.log'), cwd: this.folder });
@@ -61,7 +63,7 @@ export class N8n {
 	}
 
 	async workflow(name, nodes, connections) {
-		return await this.call('POST', '/workflows', { name, nodes, connections, settings: {} });
+		return await this.call('POST', '/workflows', { name, nodes, connections, settings: {}, active: false });
 	}
 
 	async activate({ id }) {

@@ -149,7 +149,6 @@ async function main() {
 	const run = { carteira, n8n, credential, workflow };
 	step('n8n is up, and its credential was tested');
 	await receive(run);
-	if (process.env.ONLY) { await n8n.deactivate(workflow); await page(run); return; }
 	await restart(run);
 	await pause(run);
 	await fallBack(run);
