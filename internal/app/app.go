@@ -104,7 +104,7 @@ func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box
 	})
 	events := &event.Log{}
 	customers := customer.New(db, events)
-	gate := outbound.NewGate(cfg.WebhookAllowNetworks, nil)
+	gate := outbound.NewGate(cfg.WebhookAllowNetworks, nil).Neighbours()
 	client := outbound.NewClient(gate, outbound.Options{
 		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
 	})

@@ -56,6 +56,11 @@ type Customer struct {
 	ID   int64
 	UUID string
 	Name string
+
+	// For events.
+	Whatsapp   string
+	Email      string
+	ExternalID string
 }
 
 // renewal is what the payment of an invoice did to its customer's due date.
@@ -81,6 +86,7 @@ type Service struct {
 	customers *customer.Service
 	counts    tally.Cache
 	watchers  watch.List[Changes]
+	linker    Linker
 }
 
 // New makes the service, which from then on watches customers: one who is

@@ -117,10 +117,22 @@ func generated(record customer.Customer, plan catalog.Plan, now time.Time) Invoi
 // that it has now.
 func newInvoice(record customer.Customer, now time.Time) Invoice {
 	return Invoice{
-		Customer:  Customer{record.ID, record.UUID, record.Name},
+		Customer:  ownedBy(record),
 		Status:    Open,
 		Plan:      record.Plan,
 		Product:   record.Product,
 		CreatedAt: now,
+	}
+}
+
+// ownedBy is what an invoice's record has of its customer.
+func ownedBy(record customer.Customer) Customer {
+	return Customer{
+		ID:         record.ID,
+		UUID:       record.UUID,
+		Name:       record.Name,
+		Whatsapp:   record.Whatsapp,
+		Email:      record.Email,
+		ExternalID: record.ExternalID,
 	}
 }

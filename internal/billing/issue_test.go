@@ -47,7 +47,7 @@ func TestNewCustomerIsBilledAtOnceForItsFirstDueDate(t *testing.T) {
 			}
 			world.wantEvents(t, known, event.CustomerCreated, event.InvoiceCreated)
 			want := Invoice{
-				Customer: Customer{made.ID, made.UUID, made.Name}, Generated: true, Status: Open, Amount: c.amount,
+				Customer: ownedBy(made), Generated: true, Status: Open, Amount: c.amount,
 				Description: made.Plan.Name, DueOn: day(c.want), Plan: made.Plan, Product: made.Product, CreatedAt: noon,
 			}
 			got := plainly(world.only(t, made.ID))

@@ -37,7 +37,7 @@ func (m *model) receive(bill *bill, entry entry) bool {
 	}
 	bill.forgiven = max(0, rest-entry.amount)
 	bill.status, bill.paidOn = Paid, entry.on
-	m.tell(event.InvoicePaid, bill.of, civil.Date{})
+	m.tell(event.InvoicePaid, bill.of, bill.dueOn)
 	person := bill.of
 	if entry.renew && bill.issuedFor != nil && bill.renewal.to.IsZero() && person.dueOn.Compare(bill.date) <= 0 && !person.cancelled {
 		bill.renewal = renewal{from: person.dueOn, ownDay: person.ownDay, on: entry.on}
