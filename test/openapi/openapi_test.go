@@ -94,6 +94,33 @@ func TestGeneratedGoCompilesAndCalls(t *testing.T) {
 	run(t, live(t).env(), "go", "run", "./calls")
 }
 
+// The Go program of docs/clients.md is compiled with what its command generates,
+// by the version that it names.
+func TestGoProgramOfTheDocumentationCalls(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/clients.md")
+	must(t, err)
+	version := strings.TrimSpace(run(t, nil, "go", "list", "-m", "-f", "{{.Version}}", "github.com/oapi-codegen/oapi-codegen/v2"))
+	if !strings.Contains(string(text), "oapi-codegen@"+version+" ") {
+		t.Errorf("docs/clients.md does not name oapi-codegen@%s", version)
+	}
+	_, program, _ := strings.Cut(string(text), "```go\n")
+	program, _, found := strings.Cut(program, "```\n")
+	if !found {
+		t.Fatal("docs/clients.md has no program in Go")
+	}
+	const generated = "gen/documented/carteira"
+	must(t, os.MkdirAll(generated, 0o755))
+	run(t, nil, "go", "tool", "oapi-codegen", "-generate", "types,client", "-package", "carteira", "-o", generated+"/client.go", document)
+	program = strings.Replace(program, "example.com/you/carteira", "carteira/test/openapi/"+generated, 1)
+	must(t, os.WriteFile("gen/documented/main.go", []byte(program), 0o600))
+	s := live(t)
+	env := []string{"API=http://" + s.address + "/api/v1", "TOKEN=" + s.token}
+	if out := run(t, env, "go", "run", "./gen/documented"); !strings.HasPrefix(out, "customer ") {
+		t.Errorf("it prints %s", out)
+	}
+}
+
 func TestPostmanCollectionRunsGreen(t *testing.T) {
 	t.Parallel()
 	must(t, os.MkdirAll("gen", 0o755))

@@ -29,7 +29,7 @@ func newKitchen(t *testing.T) *kitchen {
 	token := in.token(company)
 	server := in.serve()
 	folder := t.TempDir()
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "CARTEIRA_URL=http://" + server.address, "TOKEN=" + token}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "API=http://" + server.address + "/api/v1", "TOKEN=" + token}
 	return &kitchen{t: t, client: server.client(token), folder: folder, env: env}
 }
 
