@@ -107,7 +107,7 @@ func TestCookbookCutsAndRestoresAccess(t *testing.T) {
 	t.Parallel()
 	k := newKitchen(t)
 	script := "#!/bin/sh\necho \"$1 $2\" >> switched\n"
-	if err := os.WriteFile(filepath.Join(k.folder, "switch"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(filepath.Join(k.folder, "switch"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	k.start(k.recipe("python", "access.py", "SWITCH=./switch"))
