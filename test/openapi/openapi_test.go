@@ -63,6 +63,7 @@ func TestClientOfOursCompilesAndCalls(t *testing.T) {
 	must(t, os.RemoveAll(client+"/dist"))
 	run(t, nil, tool("openapi-typescript"), document, "--output", client+"/src/api.ts")
 	run(t, nil, tool("tsc"), "--project", client, "--typeRoots", "node_modules/@types")
+	run(t, nil, tool("tsc"), "--project", client+"/test", "--typeRoots", "node_modules/@types")
 	wantPublishable(t, client)
 	s := live(t)
 	tests, err := filepath.Glob(client + "/test/*.test.mjs")

@@ -14,10 +14,12 @@ type Data<O> = Answer<O> extends { data: infer D } ? D : never;
 type Item<O> = Data<O> extends readonly (infer I)[] ? I : never;
 type Query<O> = O extends { parameters: { query?: infer Q } } ? Q : never;
 type Path<O> = O extends { parameters: { path: infer I } } ? I : never;
-type Body<O> = O extends { requestBody?: { content: { "application/json": infer B } } } ? B : never;
+type Json<R> = R extends { content: { "application/json": infer B } } ? B : never;
+type Body<O> = O extends { requestBody?: infer R } ? Json<NonNullable<R>> : never;
 
-/** The paths whose answer is a list. */
-type ListPath = { [P in PathWith<"get">]: Data<Operation<"get", P>> extends readonly unknown[] ? P : never }[PathWith<"get">];
+/** The paths whose answer is a list in pages. Short lists come whole, with `get`. */
+type ListPath = { [P in PathWith<"get">]: IsPaged<NonNullable<Query<Operation<"get", P>>>> extends true ? P : never }[PathWith<"get">];
+type IsPaged<Q> = [Q] extends [never] ? false : "page" extends keyof Q ? true : false;
 
 export interface ClientOptions {
   /** What the addresses of the installation's pages begin with, such as https://clientes.example.com. */
@@ -38,7 +40,7 @@ export type CallOptions<O> = {
   idempotencyKey?: string;
 } & ([Path<O>] extends [never] ? { path?: never } : { path: Path<O> }) &
   ([Query<O>] extends [never] ? { query?: never } : { query?: Query<O> }) &
-  ([Body<O>] extends [never] ? { body?: never } : { body: Body<O> });
+  ([Body<O>] extends [never] ? { body?: never } : O extends { requestBody: object } ? { body: Body<O> } : { body?: Body<O> });
 
 export interface EventOptions {
   /** The id of the last event that you have dealt with; those after it follow. */
