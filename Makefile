@@ -21,10 +21,10 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test acme openapi browser race fuzz bench soak chaos release fixture package check vuln fmt fmt-check vet lint clean
+.PHONY: help build demo test acme openapi n8n-node n8n browser race fuzz bench soak chaos release fixture package check vuln fmt fmt-check vet lint clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/carteira
 	go build -trimpath -buildvcs=auto -o bin/carteira ./cmd/carteira
@@ -35,7 +35,7 @@ demo: ## serve a seeded company on the embedded database
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
 	@tools/ensure $(PROGRAMS)
 	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
-	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory acme package openapi browser; fi
+	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory acme package openapi n8n-node browser; fi
 
 acme: ## certificates from Pebble, the certificate authority that Let's Encrypt has for tests
 	go -C test/acme test -timeout $(TIMEOUT) $(TESTARGS) ./...
@@ -44,6 +44,19 @@ openapi: ## linters and generators of others read the document, and what they ge
 	@tools/ensure node=nodejs npm
 	@cd test/openapi && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund; }
 	CI=true go -C test/openapi test -timeout $(TIMEOUT) $(TESTARGS) .
+
+N8N_NODE = integrations/n8n-nodes-carteira
+n8n-node: ## the node for n8n is made from the document, compiled, and passes n8n's linter and its tests
+	@tools/ensure node=nodejs npm
+	@cd $(N8N_NODE) && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund; }
+	cd $(N8N_NODE) && npm run --silent build && npm run --silent lint && npm run --silent test
+
+# Not a part of make test: the first time it installs n8n, which takes minutes and a gigabyte outside of the tree.
+N8N_VERSION ?= 1.123.81
+N8N_CACHE   ?= $(HOME)/.cache/carteira
+n8n: n8n-node build ## the node inside a real n8n: register, receive, page, pay, restart, deregister (on demand, minutes)
+	@tools/ensure openssl make g++ python3
+	cd $(N8N_NODE) && node test/real/run.mjs "$$(test/real/n8n.sh $(N8N_CACHE) $(N8N_VERSION))" ../../bin/carteira
 
 browser: ## the panel's journeys in Chromium, a picture of every page in test/artifacts/panel, axe on each
 	@tools/ensure chromium

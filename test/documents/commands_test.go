@@ -100,7 +100,7 @@ func TestAnInventedCommandIsFound(t *testing.T) {
 		"no command carteira dance", "carteira token create has no flag --colour", "no command carteira token make", "carteira plan create has no flag --price")
 }
 
-var target = regexp.MustCompile("(?m)(?:^|[`$ ])make ([a-z][a-z-]*)")
+var target = regexp.MustCompile("(?m)(?:^|[`$ ])make ([a-z][a-z0-9-]*)")
 
 func checkTargets(text, makefile string) []string {
 	var problems []string

@@ -25,7 +25,7 @@ func read(t *testing.T, name string) string {
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/adr/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/adr/*.md", "clients/*/README.md", "integrations/*/README.md"} {
 		names, err := fs.Glob(os.DirFS(root), pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %d documents, %v", pattern, len(names), err)

@@ -5,3 +5,6 @@
 package openapi
 
 //go:generate go tool oapi-codegen -generate types,client -package goclient -o gen/goclient/client.go ../../openapi/openapi.yaml
+
+// What oapi-codegen generates imports this. It is not there when go mod tidy looks, which would drop it.
+import _ "github.com/oapi-codegen/runtime"

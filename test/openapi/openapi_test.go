@@ -55,16 +55,37 @@ func TestGeneratedTypeScriptCompilesAndCalls(t *testing.T) {
 	run(t, env, "node", "gen/out/calls/hey-api.js")
 }
 
-// The client of clients/typescript is made from the document, too.
+// The client of clients/typescript is made from the document, too: its types are
+// kept nowhere, so that they cannot be older than the document.
 func TestClientOfOursCompilesAndCalls(t *testing.T) {
 	t.Parallel()
 	const client = "../../clients/typescript"
+	must(t, os.RemoveAll(client+"/dist"))
 	run(t, nil, tool("openapi-typescript"), document, "--output", client+"/src/api.ts")
 	run(t, nil, tool("tsc"), "--project", client, "--typeRoots", "node_modules/@types")
+	run(t, nil, tool("tsc"), "--project", client+"/test", "--typeRoots", "node_modules/@types")
+	wantPublishable(t, client)
 	s := live(t)
 	tests, err := filepath.Glob(client + "/test/*.test.mjs")
 	must(t, err)
 	run(t, []string{"URL=http://" + s.address, "TOKEN=" + s.token}, "node", append([]string{"--test"}, tests...)...)
+}
+
+// wantPublishable packs a client and looks for what its users need.
+func wantPublishable(t *testing.T, client string) {
+	t.Helper()
+	out := run(t, nil, "npm", "pack", client, "--dry-run", "--json", "--ignore-scripts")
+	var packed []struct{ Files []struct{ Path string } }
+	must(t, json.Unmarshal([]byte(out), &packed))
+	found := map[string]bool{}
+	for _, file := range packed[0].Files {
+		found[file.Path] = true
+	}
+	for _, want := range []string{"LICENSE", "README.md", "package.json", "dist/index.js", "dist/index.d.ts", "dist/api.d.ts"} {
+		if !found[want] {
+			t.Errorf("the package lacks %s; it has %v", want, packed[0].Files)
+		}
+	}
 }
 
 func TestGeneratedGoCompilesAndCalls(t *testing.T) {
@@ -72,6 +93,33 @@ func TestGeneratedGoCompilesAndCalls(t *testing.T) {
 	must(t, os.MkdirAll("gen/goclient", 0o755))
 	run(t, nil, "go", "generate", ".")
 	run(t, live(t).env(), "go", "run", "./calls")
+}
+
+// The Go program of docs/clients.md is compiled with what its command generates,
+// by the version that it names.
+func TestGoProgramOfTheDocumentationCalls(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/clients.md")
+	must(t, err)
+	version := strings.TrimSpace(run(t, nil, "go", "list", "-m", "-f", "{{.Version}}", "github.com/oapi-codegen/oapi-codegen/v2"))
+	if !strings.Contains(string(text), "oapi-codegen@"+version+" ") {
+		t.Errorf("docs/clients.md does not name oapi-codegen@%s", version)
+	}
+	_, program, _ := strings.Cut(string(text), "```go\n")
+	program, _, found := strings.Cut(program, "```\n")
+	if !found {
+		t.Fatal("docs/clients.md has no program in Go")
+	}
+	const generated = "gen/documented/carteira"
+	must(t, os.MkdirAll(generated, 0o755))
+	run(t, nil, "go", "tool", "oapi-codegen", "-generate", "types,client", "-package", "carteira", "-o", generated+"/client.go", document)
+	program = strings.Replace(program, "example.com/you/carteira", "carteira/test/openapi/"+generated, 1)
+	must(t, os.WriteFile("gen/documented/main.go", []byte(program), 0o600))
+	s := live(t)
+	env := []string{"API=http://" + s.address + "/api/v1", "TOKEN=" + s.token}
+	if out := run(t, env, "go", "run", "./gen/documented"); !strings.HasPrefix(out, "customer ") {
+		t.Errorf("it prints %s", out)
+	}
 }
 
 func TestPostmanCollectionRunsGreen(t *testing.T) {

@@ -1,6 +1,7 @@
 import type { paths } from "./api.js";
 import { CarteiraError } from "./error.js";
 import { retryDelay, sleep } from "./retry.js";
+import type { WebhookEvent } from "./webhook.js";
 
 type Method = "get" | "post" | "put" | "delete";
 
@@ -13,10 +14,12 @@ type Data<O> = Answer<O> extends { data: infer D } ? D : never;
 type Item<O> = Data<O> extends readonly (infer I)[] ? I : never;
 type Query<O> = O extends { parameters: { query?: infer Q } } ? Q : never;
 type Path<O> = O extends { parameters: { path: infer I } } ? I : never;
-type Body<O> = O extends { requestBody?: { content: { "application/json": infer B } } } ? B : never;
+type Json<R> = R extends { content: { "application/json": infer B } } ? B : never;
+type Body<O> = O extends { requestBody?: infer R } ? Json<NonNullable<R>> : never;
 
-/** The paths whose answer is a list. */
-type ListPath = { [P in PathWith<"get">]: Data<Operation<"get", P>> extends readonly unknown[] ? P : never }[PathWith<"get">];
+/** The paths whose answer is a list in pages. Short lists come whole, with `get`. */
+type ListPath = { [P in PathWith<"get">]: IsPaged<NonNullable<Query<Operation<"get", P>>>> extends true ? P : never }[PathWith<"get">];
+type IsPaged<Q> = [Q] extends [never] ? false : "page" extends keyof Q ? true : false;
 
 export interface ClientOptions {
   /** What the addresses of the installation's pages begin with, such as https://clientes.example.com. */
@@ -37,13 +40,30 @@ export type CallOptions<O> = {
   idempotencyKey?: string;
 } & ([Path<O>] extends [never] ? { path?: never } : { path: Path<O> }) &
   ([Query<O>] extends [never] ? { query?: never } : { query?: Query<O> }) &
-  ([Body<O>] extends [never] ? { body?: never } : { body: Body<O> });
+  ([Body<O>] extends [never] ? { body?: never } : O extends { requestBody: object } ? { body: Body<O> } : { body?: Body<O> });
+
+export interface EventOptions {
+  /** The id of the last event that you have dealt with; those after it follow. */
+  after?: string;
+  /** Where to begin without `after`: a time as RFC 3339. Without either, at the oldest event that is kept. */
+  since?: string;
+  /** Only these, such as `invoice.paid`. */
+  types?: readonly string[];
+  /** How many seconds one call waits for an event; 25 unless told. With 0 the reading ends where the events do. */
+  wait?: number;
+  signal?: AbortSignal;
+}
 
 /** An answer: the record, or the records of one page with `meta`. */
 export type Result<O> = Omit<Answer<O>, "success">;
 
 /** Operations that need nothing may be called without options. */
 type Arguments<O> = {} extends CallOptions<O> ? [options?: CallOptions<O>] : [options: CallOptions<O>];
+
+interface FeedPage {
+  data: WebhookEvent[];
+  meta: { last_id?: string | null; has_more: boolean };
+}
 
 interface Request {
   method: Method;
@@ -97,6 +117,23 @@ export class CarteiraClient {
       const answer = await this.#call<{ data: Item<Operation<"get", P>>[]; meta: { last_page?: number } }>("get", path, { ...options, query });
       yield* answer.data;
       last = answer.meta.last_page ?? 1;
+    }
+  }
+
+  /**
+   * The company's events as webhooks get them, oldest first, each once: `for await (const event of client.events({ after })) …`.
+   * It goes on for ever, unless `wait` is 0 or the signal says to stop. Keep `event.id` with your work, and begin after it next time.
+   */
+  async *events({ after, since, types, wait = 25, signal }: EventOptions = {}): AsyncGenerator<WebhookEvent> {
+    for (let place = after, more = true; more || wait > 0; ) {
+      const began = Date.now();
+      const query = { after: place, since: place ? undefined : since, types: types?.join(","), limit: 200, wait: wait || undefined };
+      const answer = await this.#call<FeedPage>("get", "/events", { query, signal });
+      yield* answer.data;
+      place = answer.meta.last_id ?? place;
+      more = answer.meta.has_more;
+      // Where too many wait already, the answer comes at once.
+      if (!more && !answer.data.length && Date.now() - began < wait * 500) await sleep(Math.min(wait * 1000, 5000), signal);
     }
   }
 

@@ -1,4 +1,4 @@
-export { CarteiraClient, type CallOptions, type ClientOptions, type Result } from "./client.js";
+export { CarteiraClient, type CallOptions, type ClientOptions, type EventOptions, type Result } from "./client.js";
 export { CarteiraError } from "./error.js";
 export { verifyWebhook, WebhookError, type WebhookEvent } from "./webhook.js";
 export type { components, paths } from "./api.js";
@@ -10,4 +10,5 @@ type Schemas = components["schemas"];
 export type Customer = Schemas["Customer"];
 /** What a customer is made from; only `name` is required. */
 export type NewCustomer = Schemas["NewCustomer"];
+export type Invoice = Schemas["Invoice"];
 export type Webhook = Schemas["Webhook"];

@@ -74,6 +74,35 @@ test("pages are walked to the last", async (t) => {
   assert.equal(asked[2].url, "/api/v1/customers?per_page=200&search=jo%C3%A3o+%26+co&page=3");
 });
 
+test("events are read from where the last answer ended", async (t) => {
+  const feed = (ids, last_id, has_more) => [200, {}, { success: true, data: ids.map((id) => ({ id })), meta: { last_id, has_more } }];
+  const { client, asked } = await answering(t, feed(["evt_2", "evt_3"], "evt_4", true), feed([], "evt_5", true), feed(["evt_6"], "evt_6", false));
+  const ids = [];
+  for await (const event of client.events({ after: "evt_1", types: ["invoice.paid", "customer.created"], wait: 0 })) ids.push(event.id);
+  assert.deepEqual(ids, ["evt_2", "evt_3", "evt_6"]);
+  assert.deepEqual(
+    asked.map(({ url }) => new URL(url, "http://x").searchParams.get("after")),
+    ["evt_1", "evt_4", "evt_5"],
+  );
+  assert.equal(new URL(asked[0].url, "http://x").searchParams.get("types"), "invoice.paid,customer.created");
+});
+
+test("reading events goes on until it is stopped", async (t) => {
+  const none = [200, {}, { success: true, data: [], meta: { last_id: null, has_more: false } }];
+  const one = [200, {}, { success: true, data: [{ id: "evt_1" }], meta: { last_id: "evt_1", has_more: false } }];
+  const { client, asked } = await answering(t, none, one, none);
+  const stop = new AbortController();
+  const since = "2026-01-01T00:00:00Z";
+  const reading = (async () => {
+    for await (const event of client.events({ since, wait: 1, signal: stop.signal })) if (event.id === "evt_1") stop.abort();
+  })();
+  await assert.rejects(reading, { name: "AbortError" });
+  assert.deepEqual(
+    asked.slice(0, 2).map(({ url }) => url),
+    Array(2).fill(`/api/v1/events?since=${encodeURIComponent(since)}&limit=200&wait=1`),
+  );
+});
+
 test("a path that lacks a part is refused before anything is sent", async (t) => {
   const { client, asked } = await answering(t, [200, {}]);
   await assert.rejects(client.delete("/customers/{id}", { path: {} }), TypeError);

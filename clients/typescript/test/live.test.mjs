@@ -38,3 +38,23 @@ test("refusals name the fields", { skip: !url }, async () => {
   assert.deepEqual(Object.keys(failure.errors).sort(), ["email", "name"]);
   assert.ok(failure.requestId);
 });
+
+test("events are read once each, and waited for", { skip: !url }, async () => {
+  const types = ["customer.created"];
+  const names = async (options) => {
+    const found = [];
+    for await (const event of client.events({ types, ...options })) found.push(event);
+    return found;
+  };
+  await client.post("/customers", { body: { name: "Rita" } });
+  const sofar = await names({ wait: 0 });
+  const last = sofar.at(-1);
+  assert.equal(last.event, "customer.created");
+  assert.equal(last.data.customer.name, "Rita");
+  assert.equal(new Set(sofar.map(({ id }) => id)).size, sofar.length);
+  assert.deepEqual(await names({ wait: 0, after: last.id }), []);
+  const waiting = client.events({ types, after: last.id }).next();
+  await client.post("/customers", { body: { name: "Sara" } });
+  assert.equal((await waiting).value.data.customer.name, "Sara");
+  await assert.rejects(client.events({ types: ["no.such"], wait: 0 }).next(), { status: 422 });
+});

@@ -1,0 +1,4 @@
+/** The address of the API, from that of the installation. */
+export function baseUrl(installation: string): string {
+	return `${installation.replace(/\/+$/, '')}/api/v1`;
+}
