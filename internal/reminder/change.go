@@ -77,6 +77,9 @@ func (s *Service) applyRule(
 	if err != nil {
 		return err
 	}
+	if change.after != nil && change.after.round {
+		return change.audit(ctx, tx, actor, "round", auditedRule)
+	}
 	return change.audit(ctx, tx, actor, "rule", auditedRule)
 }
 

@@ -119,8 +119,10 @@ func (c candidate) unwanted(state companyState) string {
 		return "the rule is switched off"
 	case c.customer.ID == 0:
 		return "the customer was deleted"
-	case c.customer.DueOn != c.message.DueOn:
+	case c.message.InvoiceID == 0 && c.customer.DueOn != c.message.DueOn:
 		return "due date moved"
+	case c.message.InvoiceID != 0 && (c.invoice.id == 0 || c.invoice.status == billing.Cancelled):
+		return "nothing to pay"
 	case c.invoice.status == billing.Paid:
 		return "already paid"
 	case c.optedOut:
@@ -251,6 +253,13 @@ func fillingOf(actor account.Actor, about about, on civil.Date) filling {
 		f.amount, f.charges, f.discount = due.Rest, due.Fee+due.Interest, due.Discount
 	}
 	return f
+}
+
+// filling is what a message is filled with on a day: the due date is its own.
+func (c candidate) filling(actor account.Actor, on civil.Date) filling {
+	about := c.about
+	about.customer.DueOn = c.message.DueOn
+	return fillingOf(actor, about, on)
 }
 
 // errNoInvoice says that there is nothing to pay with a link.
