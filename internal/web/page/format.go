@@ -92,14 +92,15 @@ func funcs(lang Lang) template.FuncMap {
 				1,
 			)
 		},
-		"amount": func(cents money.Cents) string { return strings.TrimPrefix(cents.BR(), "R$ ") },
-		"date":   FormatDate,
-		"number": func(n any) string { return FormatInt(toInt(n)) },
-		"phone":  FormatPhone,
-		"icon":   Icon,
-		"asset":  Asset,
-		"dict":   dict,
-		"list":   func(items ...any) []any { return items },
+		"amount":     func(cents money.Cents) string { return strings.TrimPrefix(cents.BR(), "R$ ") },
+		"date":       FormatDate,
+		"number":     func(n any) string { return FormatInt(toInt(n)) },
+		"phone":      FormatPhone,
+		"localphone": func(digits string) string { return strings.TrimPrefix(FormatPhone(digits), "+55 ") },
+		"icon":       Icon,
+		"asset":      Asset,
+		"dict":       dict,
+		"list":       func(items ...any) []any { return items },
 		"field": func(form *Form, name, label string, kv ...any) (Field, error) {
 			return newField(lang, form, name, label, kv)
 		},

@@ -4,11 +4,14 @@ import (
 	"encoding/csv"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
@@ -27,21 +30,57 @@ func (s *Server) exportCustomers(req *request) error {
 	if err != nil {
 		return err
 	}
+	columns := append(customerColumns(req.today), ownColumns(own)...)
+	return req.sendCSV("clientes", headingsOf(columns), func(write func([]string) error) error {
+		return s.Customers.Walk(req.Context(), req.Actor, filter, func(record customer.Customer) error {
+			return write(csvRow(columns, &record))
+		})
+	})
+}
+
+// exportInvoices writes the invoices of a filter as CSV.
+func (s *Server) exportInvoices(req *request) error {
+	in := req.query()
+	filter := billing.ReadFilter(in)
+	if err := in.Err(); err != nil {
+		return err
+	}
+	headings := []string{
+		"fatura", "cliente", "descrição", "vencimento", "situação", "valor", "a pagar hoje", "recebido", "pago em", "pago por", "plano",
+	}
+	return req.sendCSV("faturas", headings, func(write func([]string) error) error {
+		return s.Billing.Walk(req.Context(), req.Actor, filter, func(invoice billing.Invoice) error {
+			due := invoice.PayableOn(req.Actor.Company, req.today)
+			via := ""
+			if invoice.PaidVia != "" {
+				via = s.through(req, invoice.PaidVia)
+			}
+			return write([]string{
+				idText(invoice.ID), harmless(invoice.Customer.Name), harmless(invoice.Description),
+				page.FormatDate(invoice.DueOn), invoice.Status.String(), decimal(invoice.Amount), decimal(due.Rest),
+				decimal(invoice.Received), page.FormatDate(invoice.PaidOn), harmless(via), harmless(invoice.Plan.Name),
+			})
+		})
+	})
+}
+
+// decimal is an amount as Excel in Brazil reads it.
+func decimal(amount money.Cents) string { return strings.TrimPrefix(amount.BR(), "R$ ") }
+
+// sendCSV answers with a file that walk writes row by row.
+func (req *request) sendCSV(name string, headings []string, walk func(write func([]string) error) error) error {
 	header := req.w.Header()
 	header.Set("Content-Type", "text/csv; charset=utf-8")
-	header.Set("Content-Disposition", `attachment; filename="clientes-`+req.today.String()+`.csv"`)
+	header.Set("Content-Disposition", `attachment; filename="`+name+`-`+req.today.String()+`.csv"`)
 	header.Set("Cache-Control", "no-store")
 	out := csv.NewWriter(patient{req.w, http.NewResponseController(req.w)})
 	out.Comma = ';'
 	if _, err := io.WriteString(req.w, "\ufeff"); err != nil {
 		return nil //nolint:nilerr // the reader has gone away
 	}
-	columns := append(customerColumns(req.today), ownColumns(own)...)
-	err = out.Write(headingsOf(columns))
+	err := out.Write(headings)
 	if err == nil {
-		err = s.Customers.Walk(req.Context(), req.Actor, filter, func(record customer.Customer) error {
-			return out.Write(csvRow(columns, &record))
-		})
+		err = walk(out.Write)
 	}
 	out.Flush()
 	if err != nil {
@@ -62,7 +101,7 @@ type column struct {
 func customerColumns(today civil.Date) []column {
 	columns := []column{
 		{"nome", func(record *customer.Customer) string { return record.Name }},
-		{"whatsapp", func(record *customer.Customer) string { return record.Whatsapp }},
+		{"whatsapp", func(record *customer.Customer) string { return dialledPhone(record.Whatsapp) }},
 		{"e-mail", func(record *customer.Customer) string { return record.Email }},
 		{"usuário", func(record *customer.Customer) string { return record.Usuario }},
 		{"vencimento", func(record *customer.Customer) string { return page.FormatDate(record.DueOn) }},
@@ -76,7 +115,7 @@ func customerColumns(today civil.Date) []column {
 	}
 	columns = append(columns,
 		column{"cpf/cnpj", func(record *customer.Customer) string { return taxid.Format(record.CpfCnpj) }},
-		column{"preço próprio", func(record *customer.Customer) string { return record.OwnPrice.String() }},
+		column{"preço próprio", ownPrice},
 	)
 	for i, part := range address.Parts() {
 		columns = append(
@@ -104,7 +143,24 @@ func planValue(record *customer.Customer) string {
 	if record.Plan.ID == 0 {
 		return ""
 	}
-	return record.Plan.Value.String()
+	return decimal(record.Plan.Value)
+}
+
+func ownPrice(record *customer.Customer) string {
+	if !record.OwnPrice.Own {
+		return ""
+	}
+	return decimal(record.OwnPrice.Amount)
+}
+
+// dialledPhone is a number as people write it, so that a spreadsheet takes it for
+// a text; one of another country keeps its bare digits, which an import reads.
+func dialledPhone(digits string) string {
+	shown := page.FormatPhone(digits)
+	if rest, ok := strings.CutPrefix(shown, "+55 "); ok {
+		return rest
+	}
+	return digits
 }
 
 func headingsOf(columns []column) []string {
