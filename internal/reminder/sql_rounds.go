@@ -82,19 +82,22 @@ func roundCounts(
 	return counts, err
 }
 
-// releaseTemplate removes the rounds of a template that is deleted: their
-// messages keep what was sent. A round under way still needs its words.
-func releaseTemplate(ctx context.Context, tx *sqldb.Tx, companyID, templateID int64) error {
+// checkRounds refuses to delete a template while a round under way needs its
+// words.
+func checkRounds(ctx context.Context, tx *sqldb.Tx, companyID, templateID int64) error {
 	waiting, err := sqldb.Value[int64](ctx, tx, `SELECT count(*) FROM reminder_messages m JOIN reminder_rules r
 		ON r.company_id = m.company_id AND r.id = m.rule_id
 		WHERE m.company_id = ? AND r.template_id = ? AND r.round AND m.invoice_id <> 0 AND m.status IN ('scheduled', 'sending')`,
 		companyID, templateID)
-	if err != nil {
-		return err
-	}
-	if waiting > 0 {
+	if err == nil && waiting > 0 {
 		return fault.Conflict("messages with this template are being sent")
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND template_id = ? AND round`, companyID, templateID)
+	return err
+}
+
+// removeRounds removes the rounds of a template that is deleted: their messages
+// keep what was sent.
+func removeRounds(ctx context.Context, tx *sqldb.Tx, companyID, templateID int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND template_id = ? AND round`, companyID, templateID)
 	return err
 }

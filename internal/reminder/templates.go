@@ -268,7 +268,7 @@ func (s *Service) DeleteTemplate(ctx context.Context, actor account.Actor, templ
 				))
 			}
 		}
-		if err := releaseTemplate(ctx, tx, actor.Company.ID, templateID); err != nil {
+		if err := checkRounds(ctx, tx, actor.Company.ID, templateID); err != nil {
 			return err
 		}
 		return s.applyTemplate(ctx, tx, actor, change[Template]{before: &template})

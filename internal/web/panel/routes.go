@@ -73,6 +73,7 @@ func (s *Server) table() []route {
 		{post, "/logout", self, basic, s.logout},
 
 		{get, "/{$}", reader, basic, s.home},
+		{get, "/search", reader, basic, s.search},
 
 		{get, "/customers", reader, basic, s.customers},
 		{get, "/customers/new", staff, basic, s.newCustomer},

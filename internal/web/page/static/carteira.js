@@ -37,7 +37,9 @@ function openAsk(question, notes, opener) {
   document.body.append(dialog);
   dialog.addEventListener("close", () => { dialog.remove(); if (opener.isConnected) opener.focus(); });
   dialog.querySelector("[data-cancel]")?.addEventListener("click", (e) => { e.preventDefault(); dialog.close(); });
+  window.htmx?.process(dialog);
   dialog.showModal();
+  if (opener.dataset.keys) { delete opener.dataset.keys; dialog.querySelector("details").open = true; }
 }
 async function follow(answer, opener) {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -121,6 +123,43 @@ document.addEventListener("change", (event) => {
 
 // The tab that one is on is in sight, also where they are wider than a phone.
 document.querySelector(".tabs-line [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
+// Keys: the search from anywhere, the search of a list, a new customer, help.
+document.addEventListener("keydown", (event) => {
+  const finder = document.querySelector("a.finder-link");
+  const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+  if (!finder || event.altKey) return;
+  if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    finder.click();
+  } else if (event.ctrlKey || event.metaKey || typing || document.querySelector("dialog[open]")) {
+    return;
+  } else if (event.key === "/") {
+    event.preventDefault();
+    const box = document.querySelector("main .searchbox input");
+    if (box) box.focus(); else finder.click();
+  } else if (event.key === "n") {
+    const link = document.querySelector('a[href="/customers/new"]');
+    if (link) link.click();
+  } else if (event.key === "?") {
+    finder.dataset.keys = "yes";
+    finder.click();
+  }
+});
+// In the search, arrows go through what was found, and Enter opens the first.
+document.addEventListener("keydown", (event) => {
+  const box = event.target.closest?.(".finder");
+  if (!box || !["ArrowDown", "ArrowUp", "Enter"].includes(event.key)) return;
+  const links = [...box.querySelectorAll("#found a")];
+  const at = links.indexOf(document.activeElement);
+  if (event.key === "Enter") {
+    if (at < 0 && links[0]) { event.preventDefault(); links[0].click(); }
+    return;
+  }
+  event.preventDefault();
+  const next = at + (event.key === "ArrowDown" ? 1 : -1);
+  (links[next] ?? box.querySelector("input")).focus();
+});
 
 // Pages that print well.
 document.addEventListener("click", (event) => { if (event.target.closest("[data-print]")) print(); });
