@@ -96,6 +96,7 @@ func funcs(lang Lang) template.FuncMap {
 		"date":       FormatDate,
 		"number":     func(n any) string { return FormatInt(toInt(n)) },
 		"phone":      FormatPhone,
+		"initial":    initial,
 		"localphone": func(digits string) string { return strings.TrimPrefix(FormatPhone(digits), "+55 ") },
 		"icon":       Icon,
 		"asset":      Asset,
@@ -134,4 +135,12 @@ func dict(kv ...any) (map[string]any, error) {
 		m[name] = kv[i+1]
 	}
 	return m, nil
+}
+
+// initial is the first letter of a name, where there is no picture.
+func initial(name string) string {
+	for _, letter := range strings.ToUpper(strings.TrimSpace(name)) {
+		return string(letter)
+	}
+	return ""
 }

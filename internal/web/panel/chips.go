@@ -103,10 +103,10 @@ func invoiceChips(req *request) []chipLine {
 	status, overdue := query.Get("status"), query.Get("overdue") == "true"
 	line := chipLine{Label: req.lang.T("Status"), Chips: []chip{
 		{req.lang.T("All invoices"), filtered(req, "status", "", "overdue", ""), status == "" && !overdue},
-		{req.lang.T("Overdue"), filtered(req, "status", "", "overdue", "true"), overdue},
+		{req.lang.T("Overdue ones"), filtered(req, "status", "", "overdue", "true"), overdue},
 		{req.lang.T("Open"), filtered(req, "status", billing.Open.String(), "overdue", ""), status == billing.Open.String() && !overdue},
-		{req.lang.T("Paid up"), filtered(req, "status", billing.Paid.String(), "overdue", ""), status == billing.Paid.String()},
-		{req.lang.T("Void"), filtered(req, "status", billing.Cancelled.String(), "overdue", ""), status == billing.Cancelled.String()},
+		{req.lang.T("Paid ones"), filtered(req, "status", billing.Paid.String(), "overdue", ""), status == billing.Paid.String()},
+		{req.lang.T("Void ones"), filtered(req, "status", billing.Cancelled.String(), "overdue", ""), status == billing.Cancelled.String()},
 	}}
 	if status == billing.Paid.String() {
 		return []chipLine{line, dateChips(req, "paid_from", "paid_to", false)}

@@ -94,7 +94,7 @@ func (s *Server) home(req *request) error {
 		return err
 	}
 	data.DueToday = "status=" + urlQuery(string(customer.DueToday))
-	if month.Customers.Total <= fewCustomers && question == (dashboard.Question{}) {
+	if month.Customers.Total <= fewCustomers && allows(req.User.Role, staff) && question == (dashboard.Question{}) {
 		if data.Steps, err = s.firstSteps(req, month.Customers.Total > 0); err != nil {
 			return err
 		}
@@ -125,7 +125,9 @@ func (s *Server) firstSteps(req *request, customers bool) ([]step, error) {
 	steps := []step{
 		{"Make a plan", "what customers pay, and for how long.", "layers", "/plans/new", plans > 0},
 		{"Create a customer", "one by one, or import them from a file.", "users", "/customers/new", customers},
-		{"Receive by PIX", "your own key is enough to begin.", "wallet", "/payments/gateway", paid},
+	}
+	if allows(req.User.Role, owner) && req.Actor.May(payments) {
+		steps = append(steps, step{"Receive by PIX", "your own key is enough to begin.", "wallet", "/payments/gateway", paid})
 	}
 	if req.sends() {
 		rules, err := s.Reminders.Rules(req.Context(), req.Actor)

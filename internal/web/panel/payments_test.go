@@ -343,3 +343,23 @@ func TestWhoIsNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestGatewayThatFailsItsCheckReplacesNone(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife")
+		office.bank.broken = &payment.Refusal{Reason: "the token is not one of theirs"}
+		person.post("/payments/gateways/bank", "token", "wrong").want(t, http.StatusBadGateway, "nada foi alterado", "Salvar mesmo assim")
+		person.get("/payments/gateway").want(t, http.StatusOK, "ana@example.com")
+		if setup, err := office.Payments.Gateway(t.Context(), person.actor); err != nil || setup.Provider.Name != "pixkey" {
+			t.Errorf("%s is in use, %v", setup.Provider.Name, err)
+		}
+		person.post("/payments/gateways/bank", "token", "").want(t, http.StatusUnprocessableEntity)
+		person.follow("/payments/gateways/bank", "token", "wrong", "anyway", "true")
+		if setup, err := office.Payments.Gateway(t.Context(), person.actor); err != nil || setup.Provider.Name != "bank" {
+			t.Errorf("%s is in use, %v", setup.Provider.Name, err)
+		}
+		office.bank.broken = nil
+		person.follow("/payments/gateways/bank", "token", "right").want(t, http.StatusOK, "as credenciais funcionam")
+	})
+}

@@ -71,7 +71,7 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   form.setAttribute("aria-busy", "true");
   try {
-    await follow(await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) }), button);
+    await follow(await fetch(form.getAttribute("action"), { method: "POST", body: new URLSearchParams(new FormData(form, button)) }), button);
   } catch {
     button.removeAttribute("data-ask");
     form.requestSubmit(button);
@@ -149,17 +149,20 @@ document.addEventListener("keydown", (event) => {
 // In the search, arrows go through what was found, and Enter opens the first.
 document.addEventListener("keydown", (event) => {
   const box = event.target.closest?.(".finder");
-  if (!box || !["ArrowDown", "ArrowUp", "Enter"].includes(event.key)) return;
+  if (!box || !["ArrowDown", "ArrowUp"].includes(event.key)) return;
   const links = [...box.querySelectorAll("#found a")];
   const at = links.indexOf(document.activeElement);
-  if (event.key === "Enter") {
-    if (at < 0 && links[0]) { event.preventDefault(); links[0].click(); }
-    return;
-  }
   event.preventDefault();
   const next = at + (event.key === "ArrowDown" ? 1 : -1);
   (links[next] ?? box.querySelector("input")).focus();
 });
+
+document.addEventListener("submit", (event) => {
+  const first = event.target.closest("dialog .finder")?.querySelector("#found a");
+  if (!first) return;
+  event.preventDefault();
+  first.click();
+}, true);
 
 // Pages that print well.
 document.addEventListener("click", (event) => { if (event.target.closest("[data-print]")) print(); });
