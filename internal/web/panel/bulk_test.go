@@ -225,3 +225,29 @@ func TestChipsAndTotalsOfLists(t *testing.T) {
 		person.get("/invoices/export?due_from=x").want(t, http.StatusUnprocessableEntity)
 	})
 }
+
+func TestOldestDebtComesFirst(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 2)
+		person.follow("/customers/new", "name", "Muito antigo", "plan_id", "1", "data_de_vencimento", "2025-11-10")
+		person.follow("/customers/new", "name", "Recente", "plan_id", "1", "data_de_vencimento", "2026-01-29")
+		first := func(path string) string {
+			t.Helper()
+			found := regexp.MustCompile(`class="name[^>]*>([^<]+)<`).FindStringSubmatch(person.get(path).want(t, http.StatusOK).body)
+			if found == nil {
+				t.Fatalf("%s shows nobody", path)
+			}
+			return found[1]
+		}
+		for path, name := range map[string]string{
+			"/invoices?overdue=true": "Muito antigo", "/invoices?overdue=true&sort=-due_date": "Recente", "/invoices?overdue=true&sort=-id": "Recente",
+			"/customers?status=Vencido": "Muito antigo", "/customers?sort=-due_date": "João &lt;Silva&gt;", "/customers": "Recente",
+		} {
+			if got := first(path); got != name {
+				t.Errorf("%s begins with %s, not %s", path, got, name)
+			}
+		}
+		person.get("/invoices?overdue=true").want(t, http.StatusOK, `aria-sort="ascending"`, "sort=-due_date")
+	})
+}

@@ -137,7 +137,7 @@ type place struct {
 
 // placeIn reads the place from the address: the list's query and the number of
 // the record in it. neighbour returns the id at a number, 0 where there is none.
-func placeIn(req *request, list string, neighbour func(in *input.Form, page input.Page) (int64, error)) (place, error) {
+func placeIn(req *request, list string, neighbour func(query url.Values, page input.Page) (int64, error)) (place, error) {
 	query := req.URL.Query()
 	values, err := url.ParseQuery(query.Get("list"))
 	if err != nil || !query.Has("list") {
@@ -155,7 +155,7 @@ func placeIn(req *request, list string, neighbour func(in *input.Form, page inpu
 		if at+step < 1 {
 			continue
 		}
-		id, err := neighbour(input.FromQuery(values), input.Page{Number: at + step, Size: 1})
+		id, err := neighbour(values, input.Page{Number: at + step, Size: 1})
 		if err != nil {
 			return found, err
 		}
@@ -166,16 +166,73 @@ func placeIn(req *request, list string, neighbour func(in *input.Form, page inpu
 	return found, nil
 }
 
+// order is how a list is sorted.
+type order string
+
+// The orders. The newest record comes first unless a list says otherwise.
+const (
+	byNewest   order = ""
+	byDue      order = "due_date"
+	byDueAgain order = "-due_date" // the latest first
+)
+
+// orderOf is the order that an address asks for. Of what is late, the oldest debt
+// comes first unless it asks for another.
+func orderOf(query url.Values) order {
+	switch asked := order(query.Get("sort")); {
+	case asked == byDue || asked == byDueAgain:
+		return asked
+	case query.Get("sort") == "" && (query.Get("overdue") == "true" || query.Get("status") == string(customer.Expired)):
+		return byDue
+	}
+	return byNewest
+}
+
+// sortLink is the heading of a column that sorts a list.
+type sortLink struct {
+	URL   string
+	Arrow string // the icon of how it is sorted; "": it is not by this column
+	Aria  string
+}
+
+func dueSort(req *request) sortLink {
+	switch orderOf(req.URL.Query()) {
+	case byDue:
+		return sortLink{filtered(req, "sort", string(byDueAgain)), "chevron-up", "ascending"}
+	case byDueAgain:
+		return sortLink{filtered(req, "sort", "-id"), "chevron-down", "descending"}
+	case byNewest:
+	}
+	return sortLink{filtered(req, "sort", string(byDue)), "", "none"}
+}
+
+// customersIn lists customers in the order that an address asks for.
+func (s *Server) customersIn(req *request, query url.Values, filter customer.Filter, at input.Page) ([]customer.Customer, int64, error) {
+	if how := orderOf(query); how != byNewest {
+		return s.Customers.ListByDue(req.Context(), req.Actor, filter, at, how == byDueAgain)
+	}
+	return s.Customers.List(req.Context(), req.Actor, filter, at)
+}
+
+// invoicesIn is customersIn for invoices.
+func (s *Server) invoicesIn(req *request, query url.Values, filter billing.Filter, at input.Page) ([]billing.Invoice, int64, error) {
+	if how := orderOf(query); how != byNewest {
+		return s.Billing.ListByDue(req.Context(), req.Actor, filter, at, how == byDueAgain)
+	}
+	return s.Billing.List(req.Context(), req.Actor, filter, at)
+}
+
 // listQuery is the list's filter, for the links of its rows.
 func listQuery(req *request) string { return req.URL.Query().Encode() }
 
 func (s *Server) customerPlace(req *request) (place, error) {
-	return placeIn(req, "/customers", func(in *input.Form, at input.Page) (int64, error) {
+	return placeIn(req, "/customers", func(query url.Values, at input.Page) (int64, error) {
+		in := input.FromQuery(query)
 		filter := customer.ReadFilter(in)
 		if in.Err() != nil {
 			return 0, nil
 		}
-		list, _, err := s.Customers.List(req.Context(), req.Actor, filter, at)
+		list, _, err := s.customersIn(req, query, filter, at)
 		if err != nil || len(list) == 0 {
 			return 0, err
 		}
@@ -184,12 +241,13 @@ func (s *Server) customerPlace(req *request) (place, error) {
 }
 
 func (s *Server) invoicePlace(req *request) (place, error) {
-	return placeIn(req, "/invoices", func(in *input.Form, at input.Page) (int64, error) {
+	return placeIn(req, "/invoices", func(query url.Values, at input.Page) (int64, error) {
+		in := input.FromQuery(query)
 		filter := billing.ReadFilter(in)
 		if in.Err() != nil {
 			return 0, nil
 		}
-		list, _, err := s.Billing.List(req.Context(), req.Actor, filter, at)
+		list, _, err := s.invoicesIn(req, query, filter, at)
 		if err != nil || len(list) == 0 {
 			return 0, err
 		}

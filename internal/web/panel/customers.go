@@ -23,6 +23,7 @@ type customersData struct {
 	Plans    []page.Option
 	Products []page.Option
 	Chips    []chipLine
+	ByDue    sortLink
 	Hidden   map[string]string // filters that the search hands on
 	Others   map[string]string // filters that the form of more filters hands on
 	More     bool              // one of more filters is set
@@ -44,6 +45,7 @@ func (s *Server) customers(req *request) error {
 		Query:  listQuery(req),
 		Export: "/customers/export?" + req.URL.RawQuery,
 		Chips:  customerChips(req),
+		ByDue:  dueSort(req),
 		Hidden: hiddenFilters(req, "search"),
 		Others: hiddenFilters(req, moreOfCustomers...),
 		More:   anyGiven(req, "plan_id", "product_id"),
@@ -55,7 +57,7 @@ func (s *Server) customers(req *request) error {
 	data.Figures = figureFilters(req)
 	var total int64
 	var err error
-	data.List, total, err = s.Customers.List(req.Context(), req.Actor, filter, paging)
+	data.List, total, err = s.customersIn(req, req.URL.Query(), filter, paging)
 	if err != nil {
 		return err
 	}

@@ -185,7 +185,7 @@ func percentBR(percent *float64) string {
 }
 
 func (s *Server) dueLists(req *request) ([]dueList, error) {
-	tomorrow, yesterday := req.today.AddDays(1), req.today.AddDays(-1)
+	tomorrow := req.today.AddDays(1)
 	lists := []dueList{
 		{
 			Title: "Customers due today", Empty: "Nobody is due today.",
@@ -204,13 +204,11 @@ func (s *Server) dueLists(req *request) ([]dueList, error) {
 			Tone:  "bad",
 		},
 	}
-	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {DueTo: yesterday}}
+	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {Status: customer.Expired}}
 	for i, filter := range filters {
 		var err error
-		lists[i].Customers, lists[i].Total, err = s.Customers.List(req.Context(), req.Actor, filter, input.Page{
-			Number: 1,
-			Size:   homeRows,
-		})
+		first := input.Page{Number: 1, Size: homeRows}
+		lists[i].Customers, lists[i].Total, err = s.Customers.ListByDue(req.Context(), req.Actor, filter, first, false)
 		if err != nil {
 			return nil, err
 		}

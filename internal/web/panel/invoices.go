@@ -15,6 +15,7 @@ type invoicesData struct {
 	List     []billing.Invoice
 	Pager    page.Pager
 	Chips    []chipLine
+	ByDue    sortLink
 	Hidden   map[string]string // filters that the search hands on
 	Others   map[string]string // filters that the form of more filters hands on
 	More     bool              // one of more filters is set
@@ -34,6 +35,7 @@ func (s *Server) invoices(req *request) error {
 		Form: queryForm(req), Today: req.today, Back: req.URL.RequestURI(), Query: listQuery(req),
 		Export: "/invoices/export?" + req.URL.RawQuery,
 		Chips:  invoiceChips(req),
+		ByDue:  dueSort(req),
 		Hidden: hiddenFilters(req, "search"),
 		Others: hiddenFilters(req, moreOfInvoices...),
 		More:   anyGiven(req, "plan_id", "product_id", "created_from", "created_to"),
@@ -49,7 +51,7 @@ func (s *Server) invoices(req *request) error {
 		}
 		data.Of = &record
 	}
-	list, total, err := s.Billing.List(req.Context(), req.Actor, filter, paging)
+	list, total, err := s.invoicesIn(req, req.URL.Query(), filter, paging)
 	if err != nil {
 		return err
 	}

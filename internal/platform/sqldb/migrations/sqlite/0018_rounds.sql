@@ -8,3 +8,6 @@ CREATE INDEX reminder_messages_round ON reminder_messages (company_id, rule_id, 
 -- Lines of one piece of work over many records have one code, by which it can be undone.
 ALTER TABLE audit_log ADD COLUMN batch TEXT NOT NULL DEFAULT '';
 CREATE INDEX audit_log_batch ON audit_log (company_id, batch, id) WHERE batch <> '';
+
+-- What is owed, the oldest debt first.
+CREATE INDEX invoices_owed ON invoices (company_id, due_on, id) WHERE status = 'open';
