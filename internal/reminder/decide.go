@@ -119,18 +119,28 @@ func (c candidate) unwanted(state companyState) string {
 		return "the rule is switched off"
 	case c.customer.ID == 0:
 		return "the customer was deleted"
-	case c.message.InvoiceID == 0 && c.customer.DueOn != c.message.DueOn:
-		return "due date moved"
-	case c.message.InvoiceID != 0 && (c.invoice.id == 0 || c.invoice.status == billing.Cancelled):
-		return "nothing to pay"
-	case c.invoice.status == billing.Paid:
-		return "already paid"
+	case c.settled() != "":
+		return c.settled()
 	case c.optedOut:
 		return "opted out"
 	case !c.rule.meets(c.customer):
 		return "the rule is not for this customer any more"
 	case c.rule.Status != "" && !c.manual && c.customer.Status(state.actor.Today(state.now)) != c.rule.Status:
 		return "the customer is not " + string(c.rule.Status)
+	}
+	return ""
+}
+
+// settled tells why there is nothing to remind of; "" when there is.
+func (c candidate) settled() string {
+	ofRound := c.message.InvoiceID != 0
+	switch {
+	case !ofRound && c.customer.DueOn != c.message.DueOn:
+		return "due date moved"
+	case ofRound && (c.invoice.id == 0 || c.invoice.status == billing.Cancelled):
+		return "nothing to pay"
+	case c.invoice.status == billing.Paid:
+		return "already paid"
 	}
 	return ""
 }

@@ -25,27 +25,39 @@ const payLine = "\n\nPague por PIX aqui: {link_pagamento}"
 
 // usual is the set that most companies want: before, on the day, and after.
 var usual = []words{
-	{-3, "Lembrete: 3 dias antes", "Sua mensalidade vence em {vencimento}",
+	{
+		-3, "Lembrete: 3 dias antes", "Sua mensalidade vence em {vencimento}",
 		"Oi, {primeiro_nome}! Passando para lembrar que sua mensalidade de {valor} vence em {vencimento}." +
-			payLine + "\n\nSe já pagou, é só desconsiderar. {empresa}"},
-	{0, "Lembrete: no dia", "Sua mensalidade vence hoje",
+			payLine + "\n\nSe já pagou, é só desconsiderar. {empresa}",
+	},
+	{
+		0, "Lembrete: no dia", "Sua mensalidade vence hoje",
 		"Oi, {primeiro_nome}! Sua mensalidade de {valor} vence hoje, {vencimento}." +
-			payLine + "\n\nSe já pagou, é só desconsiderar. {empresa}"},
-	{1, "Cobrança: 1 dia depois", "Sua mensalidade venceu ontem",
+			payLine + "\n\nSe já pagou, é só desconsiderar. {empresa}",
+	},
+	{
+		1, "Cobrança: 1 dia depois", "Sua mensalidade venceu ontem",
 		"Oi, {primeiro_nome}! Sua mensalidade de {valor} venceu ontem, {vencimento}, e ainda não vimos o pagamento." +
-			payLine + "\n\nQualquer dúvida, responda esta mensagem. {empresa}"},
-	{5, "Cobrança: 5 dias depois", "Mensalidade em atraso",
+			payLine + "\n\nQualquer dúvida, responda esta mensagem. {empresa}",
+	},
+	{
+		5, "Cobrança: 5 dias depois", "Mensalidade em atraso",
 		"Oi, {primeiro_nome}! Sua mensalidade de {valor}, que venceu em {vencimento}, continua em aberto." +
-			payLine + "\n\nSe precisar combinar outra data, fale com a gente. {empresa}"},
-	{10, "Cobrança: 10 dias depois", "Evite a suspensão do serviço",
+			payLine + "\n\nSe precisar combinar outra data, fale com a gente. {empresa}",
+	},
+	{
+		10, "Cobrança: 10 dias depois", "Evite a suspensão do serviço",
 		"{primeiro_nome}, sua mensalidade de {valor} está em atraso desde {vencimento}." +
-			payLine + "\n\nRegularize para continuar com o serviço ativo. {empresa}"},
+			payLine + "\n\nRegularize para continuar com o serviço ativo. {empresa}",
+	},
 }
 
 // dunning is what a person sends by hand.
-var dunning = words{0, "Cobrança avulsa", "Mensalidade em aberto",
+var dunning = words{
+	0, "Cobrança avulsa", "Mensalidade em aberto",
 	"Oi, {primeiro_nome}! Sua mensalidade de {valor}, com vencimento em {vencimento}, está em aberto." +
-		payLine + "\n\nSe já pagou, é só desconsiderar. {empresa}"}
+		payLine + "\n\nSe já pagou, é só desconsiderar. {empresa}",
+}
 
 // usualMinute is when the usual set is sent.
 const usualMinute = 9 * 60

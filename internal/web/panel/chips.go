@@ -2,6 +2,7 @@ package panel
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 
 	"carteira/internal/billing"
@@ -29,10 +30,10 @@ type chipLine struct {
 func filtered(req *request, pairs ...string) string {
 	values := req.URL.Query()
 	values.Del("page")
-	for n := 0; n < len(pairs); n += 2 {
-		values.Del(pairs[n])
-		if pairs[n+1] != "" {
-			values.Set(pairs[n], pairs[n+1])
+	for pair := range slices.Chunk(pairs, 2) {
+		values.Del(pair[0])
+		if value := pair[len(pair)-1]; value != "" {
+			values.Set(pair[0], value)
 		}
 	}
 	if len(values) == 0 {
@@ -230,7 +231,7 @@ func (s *Server) customerPlace(req *request) (place, error) {
 		in := input.FromQuery(query)
 		filter := customer.ReadFilter(in)
 		if in.Err() != nil {
-			return 0, nil
+			return 0, nil //nolint:nilerr // an address of nobody's making has no list
 		}
 		list, _, err := s.customersIn(req, query, filter, at)
 		if err != nil || len(list) == 0 {
@@ -245,7 +246,7 @@ func (s *Server) invoicePlace(req *request) (place, error) {
 		in := input.FromQuery(query)
 		filter := billing.ReadFilter(in)
 		if in.Err() != nil {
-			return 0, nil
+			return 0, nil //nolint:nilerr // an address of nobody's making has no list
 		}
 		list, _, err := s.invoicesIn(req, query, filter, at)
 		if err != nil || len(list) == 0 {

@@ -78,6 +78,16 @@ func (s *Server) home(req *request) error {
 			data.Today = day.Amount
 		}
 	}
+	data.DueToday = "status=" + urlQuery(string(customer.DueToday))
+	few := month.Customers.Total <= fewCustomers && question == (dashboard.Question{})
+	if data.Steps, err = s.firstSteps(req, few, month.Customers.Total > 0); err != nil {
+		return err
+	}
+	return s.homeNotices(req, data)
+}
+
+// homeNotices adds who and what needs a look, and shows the page.
+func (s *Server) homeNotices(req *request, data homeData) (err error) {
 	if data.Lists, err = s.dueLists(req); err != nil {
 		return err
 	}
@@ -93,12 +103,6 @@ func (s *Server) home(req *request) error {
 	if data.Moved, err = s.gatewayChanges(req); err != nil {
 		return err
 	}
-	data.DueToday = "status=" + urlQuery(string(customer.DueToday))
-	if month.Customers.Total <= fewCustomers && allows(req.User.Role, staff) && question == (dashboard.Question{}) {
-		if data.Steps, err = s.firstSteps(req, month.Customers.Total > 0); err != nil {
-			return err
-		}
-	}
 	return s.show(req, page.View{Name: "home", Title: "Home", Data: data})
 }
 
@@ -113,7 +117,10 @@ const fewCustomers = 5
 
 // firstSteps are what a company does on its first day, those that are done
 // ticked; none when all are.
-func (s *Server) firstSteps(req *request, customers bool) ([]step, error) {
+func (s *Server) firstSteps(req *request, few, customers bool) ([]step, error) {
+	if !few || !allows(req.User.Role, staff) {
+		return nil, nil
+	}
 	_, plans, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{Number: 1, Size: 1})
 	if err != nil {
 		return nil, err

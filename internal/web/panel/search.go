@@ -75,8 +75,11 @@ func (s *Server) search(req *request) error {
 
 func keysOf(lang page.Lang) []fact {
 	return []fact{
-		{"Ctrl K", lang.T("Search everywhere")}, {"/", lang.T("Search in this list, or everywhere")},
-		{"n", lang.T("New customer")}, {"?", lang.T("These keys")}, {"Esc", lang.T("Close")},
+		{"Ctrl K", lang.T("Search everywhere")},
+		{"/", lang.T("Search in this list, or everywhere")},
+		{"n", lang.T("New customer")},
+		{"?", lang.T("These keys")},
+		{"Esc", lang.T("Close")},
 	}
 }
 
@@ -112,7 +115,7 @@ func (s *Server) invoiceHits(req *request, query string) (hits, error) {
 	}
 	invoice, err := s.Billing.Find(req.Context(), req.Actor, id)
 	if fault.KindOf(err) == fault.KindNotFound && err != nil {
-		return group, nil
+		return group, nil //nolint:nilerr // there is none of this number
 	}
 	if err != nil {
 		return group, err
