@@ -44,6 +44,7 @@ type App struct {
 	Resellers *reseller.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service
+	Events    *event.Feed
 	Payments  *payment.Service
 	Reminders *reminder.Service
 	Privacy   *privacy.Service
@@ -103,14 +104,13 @@ func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box
 	})
 	events := &event.Log{}
 	customers := customer.New(db, events)
-	gate := outbound.NewGate(cfg.WebhookAllowNetworks, nil)
+	gate := outbound.NewGate(cfg.WebhookAllowNetworks, nil).Neighbours()
 	client := outbound.NewClient(gate, outbound.Options{
 		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, UserAgent: "Carteira/1.0",
 	})
 	invoices := billing.New(db, events, customers)
 	plans := catalog.New(db)
 	plans.WatchPlans(customers.PlansChanged)
-	plans.WatchPlans(invoices.PlansChanged)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
 		PerCompany: cfg.WebhooksPerCompany,
 		Delays:     cfg.WebhookRetryDelays,
@@ -139,6 +139,7 @@ func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box
 		Dashboard: dashboard.New(db),
 		Resellers: reseller.New(db, accounts, cfg.PublicURL),
 		Webhooks:  webhooks,
+		Events:    event.NewFeed(db, events),
 		Payments:  payments,
 		Reminders: reminders,
 		Privacy:   privacy.New(db, accounts, customers, invoices, payments, reminders, webhooks),
@@ -199,13 +200,11 @@ func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error {
-			return tally.Compact(
-				ctx,
-				a.DB,
-			)
+			return tally.Compact(ctx, a.DB)
 		}},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
+		{Name: "look for events of other processes", Every: event.PollEvery, Run: a.Events.Poll},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
 		{Name: "send mail to users", Every: 5 * time.Second, Run: a.Accounts.SendMails},
@@ -218,6 +217,7 @@ func (a *App) jobs() []worker.Job {
 				return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
 			},
 		},
+		{Name: "count customers of plans that changed", Every: 2 * time.Second, Run: a.Customers.ContinueRepricing},
 		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
@@ -253,10 +253,7 @@ func (a *App) DayWork(ctx context.Context) error {
 		failures = append(
 			failures,
 			worker.Guard(ctx, func() error {
-				return a.dayWorkOf(
-					ctx,
-					account.System(company, "day work"),
-				)
+				return a.dayWorkOf(ctx, account.System(company, "day work"))
 			}),
 		)
 	}

@@ -62,6 +62,7 @@ func (a *App) Handler() http.Handler {
 		Resellers:   a.Resellers,
 		Dashboard:   a.Dashboard,
 		Webhooks:    a.Webhooks,
+		Events:      a.Events,
 		Payments:    a.Payments,
 		Idempotency: a.idempotency,
 	})

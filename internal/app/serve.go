@@ -59,6 +59,7 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	}
 	a.leave(listeners)
 	a.Log.Info("stopping: finishing requests in flight")
+	a.Events.Stop()
 	return shutdown(background, listeners)
 }
 

@@ -71,6 +71,7 @@ var owned = map[string]table{
 	}},
 	"customer_expiries": {owner: "internal/customer"},
 	"customer_renewals": {owner: "internal/customer"},
+	"plan_repricings":   {owner: "internal/customer"},
 
 	"invoices": {owner: "internal/billing", readers: map[string]string{
 		"internal/reminder": "a rule about unpaid invoices finds those of each customer, and a message names one",
@@ -113,6 +114,8 @@ var owned = map[string]table{
 		},
 		writers: map[string]string{"internal/webhook": "prunes an event after its last delivery, which only this room knows"},
 	},
+	"event_feeds": {owner: "internal/event"},
+	"event_marks": {owner: "internal/event"},
 	"webhooks": {
 		owner:   "internal/webhook",
 		readers: map[string]string{"internal/webhook/sender": "address, secret and switch of a receiver, read with the claim"},

@@ -56,6 +56,11 @@ type Customer struct {
 	ID   int64
 	UUID string
 	Name string
+
+	// For events.
+	Whatsapp   string
+	Email      string
+	ExternalID string
 }
 
 // renewal is what the payment of an invoice did to its customer's due date.
@@ -89,6 +94,7 @@ type Service struct {
 	customers *customer.Service
 	counts    tally.Cache
 	watchers  watch.List[Changes]
+	linker    Linker
 }
 
 // New makes the service, which from then on watches customers: one who is
@@ -97,6 +103,7 @@ type Service struct {
 func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service {
 	service := &Service{db: db, events: events, customers: customers}
 	customers.Watch(service.customersChanged)
+	customers.WatchRepriced(service.planRepriced)
 	return service
 }
 

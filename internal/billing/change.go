@@ -152,23 +152,27 @@ func (s *Service) recordEvent(
 	actor account.Actor,
 	change Change,
 ) error {
-	name, data := change.event()
+	name := change.event()
 	if name == "" {
 		return nil
+	}
+	data, err := s.eventData(ctx, tx, actor, change.After)
+	if err != nil {
+		return err
 	}
 	return s.events.Record(ctx, tx, actor.Source(), name, data)
 }
 
 // event is what integrators are sent about the change; the name is empty where
 // the contract has no event.
-func (c Change) event() (event.Name, any) {
+func (c Change) event() event.Name {
 	switch {
 	case c.Action == ActionCreated:
-		return event.InvoiceCreated, createdData{invoiceWithDue{briefOf(c.After), c.After.DueOn}, customerOf(c.After)}
+		return event.InvoiceCreated
 	case c.pays():
-		return event.InvoicePaid, paidData{briefOf(c.After), customerOf(c.After)}
+		return event.InvoicePaid
 	}
-	return "", nil
+	return ""
 }
 
 // pays reports whether the change is the payment of the invoice.

@@ -50,6 +50,11 @@ func (s *Service) issueSome(
 	actor account.Actor,
 	horizon civil.Date,
 ) (claimed, issued int, err error) {
+	// A plan that is being given a price must not have its customers taken off the
+	// schedule at the old one; and it is locked before its customers.
+	if err := catalog.HoldPlans(ctx, tx, actor); err != nil {
+		return 0, 0, err
+	}
 	ids, err := scheduled(ctx, tx, actor.Company.ID, horizon, issueBatch)
 	if err != nil {
 		return 0, 0, err
@@ -117,10 +122,22 @@ func generated(record customer.Customer, plan catalog.Plan, now time.Time) Invoi
 // that it has now.
 func newInvoice(record customer.Customer, now time.Time) Invoice {
 	return Invoice{
-		Customer:  Customer{record.ID, record.UUID, record.Name},
+		Customer:  ownedBy(record),
 		Status:    Open,
 		Plan:      record.Plan,
 		Product:   record.Product,
 		CreatedAt: now,
+	}
+}
+
+// ownedBy is what an invoice's record has of its customer.
+func ownedBy(record customer.Customer) Customer {
+	return Customer{
+		ID:         record.ID,
+		UUID:       record.UUID,
+		Name:       record.Name,
+		Whatsapp:   record.Whatsapp,
+		Email:      record.Email,
+		ExternalID: record.ExternalID,
 	}
 }

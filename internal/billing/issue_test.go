@@ -47,7 +47,7 @@ func TestNewCustomerIsBilledAtOnceForItsFirstDueDate(t *testing.T) {
 			}
 			world.wantEvents(t, known, event.CustomerCreated, event.InvoiceCreated)
 			want := Invoice{
-				Customer: Customer{made.ID, made.UUID, made.Name}, Generated: true, Status: Open, Amount: c.amount,
+				Customer: ownedBy(made), Generated: true, Status: Open, Amount: c.amount,
 				Description: made.Plan.Name, DueOn: day(c.want), Plan: made.Plan, Product: made.Product, CreatedAt: noon,
 			}
 			got := plainly(world.only(t, made.ID))
@@ -374,7 +374,7 @@ func TestDeletedCustomerLeavesNothingButWhatItPaid(t *testing.T) {
 		}
 		left := texts(t, world.db, `SELECT book || ' ' || day || ' ' || state || ' ' || n || ' ' || cents FROM tally_sums WHERE book <> 'renewals' ORDER BY 1`)
 		if want := []string{
-			"created 2026-01-31 gone 2 0", "paid 2026-01-31 on_time_gone 1 3500", "receipts 2026-01-31 manual 1 3500",
+			"created 2026-01-31 gone 2 0", "paid 2026-01-31 on_time_gone 1 3500", "payments 2026-01-31 applied/manual 1 0", "receipts 2026-01-31 manual 1 3500",
 			"recurring 2026-01 new 1 3500", "recurring 2026-11 lost_gone 1 3500",
 		}; !slices.Equal(left, want) {
 			t.Errorf("sums are left: %v, want %v", left, want)

@@ -9,7 +9,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-var columns = `i.id, i.customer_id, c.uuid, c.name, i.generated, ` + stored.Columns("i.", "") + `,
+var columns = `i.id, i.customer_id, c.uuid, c.name, c.whatsapp, c.email, c.external_id, i.generated, ` + stored.Columns("i.", "") + `,
 	COALESCE(i.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(i.product_id, 0), COALESCE(r.name, ''),
 	COALESCE(i.paid_at, 0), COALESCE(i.paid_offset, 0), i.renewed_from, i.renewed_to, i.renewed_day, i.renewed_on,
 	COALESCE(i.period_unit, ''), COALESCE(i.period_count, 0), i.created_at, COALESCE(i.created_offset, 0)`
@@ -24,7 +24,7 @@ func scan(row sqldb.Row) (invoice Invoice, err error) {
 	places := append(
 		[]any{
 			&invoice.ID, &invoice.Customer.ID, &invoice.Customer.UUID, &invoice.Customer.Name,
-			&invoice.Generated,
+			&invoice.Customer.Whatsapp, &invoice.Customer.Email, &invoice.Customer.ExternalID, &invoice.Generated,
 		},
 		stored.Places(&invoice)...,
 	)

@@ -93,6 +93,12 @@ func (s *Service) codeOf(
 	return code, err
 }
 
+// linkTx is the address of the payer's page of an invoice.
+func (s *Service) linkTx(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error) {
+	code, err := payCode(ctx, tx, companyID, invoiceID)
+	return s.payURL(code), err
+}
+
 // current finds the charge of an invoice that can be paid now.
 func (s *Service) current(ctx context.Context, wanted owed, setup Setup) (charge, bool, error) {
 	list, err := unsettled(ctx, s.db, setup.CompanyID, wanted.invoice.ID)

@@ -82,6 +82,7 @@ func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, options Optio
 		}
 	}
 	invoices.Watch(service.invoicesChanged)
+	invoices.LinkWith(service.linkTx)
 	return service
 }
 

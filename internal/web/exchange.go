@@ -101,6 +101,10 @@ func WriteFault(w http.ResponseWriter, err error) {
 
 // Write sends a finished JSON body.
 func Write(w http.ResponseWriter, status int, body []byte) {
+	if status == http.StatusNotModified {
+		w.WriteHeader(status)
+		return
+	}
 	header := w.Header()
 	header.Set("Content-Type", "application/json; charset=utf-8")
 	header.Set("Content-Length", strconv.Itoa(len(body)))

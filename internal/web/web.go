@@ -25,6 +25,8 @@ type Answer struct {
 	Data    Data
 	Meta    *Meta
 	Message string
+	Header  http.Header // further headers of the answer; may be nil
+	Tagged  bool        // carries an ETag, and is 304 for who has it already
 }
 
 // SizeHint is about how many bytes the answer takes, so that a list is written
@@ -40,6 +42,14 @@ func (a Answer) SizeHint() int {
 // Meta is the paging of a list.
 type Meta struct {
 	Total, PerPage, CurrentPage, LastPage, CompanyID int64
+
+	Feed *FeedMeta // of a list without pages; nil: it has pages
+}
+
+// FeedMeta is where the reader of a feed continues.
+type FeedMeta struct {
+	LastID string // "": there is nothing to continue from
+	More   bool
 }
 
 // statuses is the one table from kinds of faults to statuses.
@@ -49,6 +59,7 @@ var statuses = map[fault.Kind]int{
 	fault.KindUnauthenticated:  http.StatusUnauthorized,
 	fault.KindForbidden:        http.StatusForbidden,
 	fault.KindConflict:         http.StatusConflict,
+	fault.KindGone:             http.StatusGone,
 	fault.KindTooLarge:         http.StatusRequestEntityTooLarge,
 	fault.KindUnsupportedMedia: http.StatusUnsupportedMediaType,
 	fault.KindMethodNotAllowed: http.StatusMethodNotAllowed,
@@ -113,6 +124,13 @@ func AppendAnswer(b []byte, answer Answer) []byte {
 }
 
 func (m *Meta) write(object *Object) {
+	if m.Feed != nil {
+		object.Int("per_page", m.PerPage)
+		object.Int("company_id", m.CompanyID)
+		object.Text("last_id", m.Feed.LastID)
+		object.Bool("has_more", m.Feed.More)
+		return
+	}
 	object.Int("total", m.Total)
 	object.Int("per_page", m.PerPage)
 	object.Int("current_page", m.CurrentPage)

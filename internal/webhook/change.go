@@ -107,6 +107,7 @@ func auditFields(webhook Webhook) account.AuditFields {
 	return account.AuditFields{
 		"url": webhook.URL, "description": webhook.Description,
 		"events": strings.Trim(joinEvents(webhook.Events), ","), "active": webhook.Active,
+		"retry_refused": webhook.RetryRefused,
 	}
 }
 

@@ -19,10 +19,13 @@ type Draft struct {
 	Events      input.Opt[[]string]
 	Active      input.Opt[bool] // of a change: switches the webhook on or off
 
+	RetryRefused input.Opt[bool]
+
 	Problems input.Problems
 }
 
-// ReadNew reads a new webhook from the fields url, description and events.
+// ReadNew reads a new webhook from the fields url, description,
+// events and retry_refused.
 func ReadNew(in *input.Form) Draft {
 	in.Require("url")
 	in.Require("events")
@@ -31,7 +34,7 @@ func ReadNew(in *input.Form) Draft {
 }
 
 // ReadChanges reads changes of a webhook from the fields url, description,
-// events and active.
+// events, retry_refused and active.
 func ReadChanges(in *input.Form) Draft {
 	in.MustNotClear("url")
 	in.MustNotClear("events")
@@ -47,6 +50,8 @@ func readDraft(in *input.Form) Draft {
 		URL:         in.Line("url", 2000),
 		Description: in.Line("description", 255),
 		Events:      in.List("events"),
+
+		RetryRefused: in.Bool("retry_refused"),
 	}
 	draft.Problems = in.Problems()
 	return draft
@@ -82,6 +87,7 @@ func (s *Service) check(ctx context.Context, draft Draft) (refused fault.Fields)
 func (d Draft) to(webhook *Webhook) {
 	d.URL.To(&webhook.URL)
 	d.Description.To(&webhook.Description)
+	d.RetryRefused.To(&webhook.RetryRefused)
 	if !d.Events.HasValue() {
 		return
 	}

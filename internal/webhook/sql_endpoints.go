@@ -9,7 +9,8 @@ import (
 	"carteira/internal/webhook/sender"
 )
 
-const webhookColumns = `id, url, description, events, active, secret, failures, COALESCE(disabled_at, 0), notice, created_at`
+const webhookColumns = `id, url, description, events, active, secret, failures, COALESCE(disabled_at, 0), notice, created_at,
+	retry_refused`
 
 func scanWebhook(row sqldb.Row) (webhook Webhook, err error) {
 	var events string
@@ -25,6 +26,7 @@ func scanWebhook(row sqldb.Row) (webhook Webhook, err error) {
 		&disabled,
 		&webhook.Notice,
 		&created,
+		&webhook.RetryRefused,
 	)
 	webhook.Events, webhook.CreatedAt = splitEvents(events), time.UnixMicro(created)
 	webhook.DisabledAt = instant(disabled)
@@ -84,10 +86,10 @@ func insertWebhook(
 	webhook Webhook,
 ) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO webhooks (company_id, url, description, events, active, secret, failures, notice, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, '', 0, '', ?, ?) RETURNING id`,
+		INSERT INTO webhooks (company_id, url, description, events, active, secret, failures, notice, created_at, updated_at, retry_refused)
+		VALUES (?, ?, ?, ?, ?, '', 0, '', ?, ?, ?) RETURNING id`,
 		companyID, webhook.URL, webhook.Description, joinEvents(webhook.Events), webhook.Active,
-		tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		tx.Now().UnixMicro(), tx.Now().UnixMicro(), webhook.RetryRefused)
 }
 
 func setSecret(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {
@@ -107,10 +109,11 @@ func updateWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, webhook W
 		disabled = sqldb.RefTo(webhook.DisabledAt.UnixMicro())
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE webhooks SET url = ?, description = ?, events = ?, active = ?, failures = ?, disabled_at = ?, notice = ?, updated_at = ?
+		UPDATE webhooks SET url = ?, description = ?, events = ?, active = ?, failures = ?, disabled_at = ?, notice = ?, updated_at = ?,
+			retry_refused = ?
 		WHERE company_id = ? AND id = ?`,
 		webhook.URL, webhook.Description, joinEvents(webhook.Events), webhook.Active,
-		webhook.Failures, disabled, webhook.Notice, tx.Now().UnixMicro(), companyID, webhook.ID)
+		webhook.Failures, disabled, webhook.Notice, tx.Now().UnixMicro(), webhook.RetryRefused, companyID, webhook.ID)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -73,11 +74,17 @@ func removeAttempts(ctx context.Context, tx *sqldb.Tx, companyID int64, delivery
 
 // removeEvents leaves one that has got a delivery meanwhile.
 func removeEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
-	_, err := tx.Exec(ctx, `
+	if err := event.LockFeedTx(ctx, tx, companyID); err != nil {
+		return err
+	}
+	removed, err := sqldb.All(ctx, tx, event.ScanRemoved, `
 		DELETE FROM events WHERE company_id = ? AND id {in ?}
-			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = events.company_id AND d.event_id = events.id)`, companyID,
-		ids)
-	return err
+			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = events.company_id AND d.event_id = events.id)
+		RETURNING event_id, position`, companyID, ids)
+	if err != nil {
+		return err
+	}
+	return event.PrunedTx(ctx, tx, companyID, removed)
 }
 
 func pruneReplays(ctx context.Context, tx *sqldb.Tx, before time.Time) error {

@@ -35,6 +35,10 @@ type Webhook struct {
 	Notice      string    // why it was switched off by itself
 	CreatedAt   time.Time
 
+	// RetryRefused retries what the receiver answered with 4xx, for receivers
+	// that answer so while they start.
+	RetryRefused bool
+
 	sealed string
 }
 

@@ -168,7 +168,17 @@ func (s *spec) checkAnswer(ctx context.Context, op *operation, exchange exchange
 	if exchange.request.Method != http.MethodHead { // an answer without its body has not been seen
 		s.see(op, exchange.status)
 	}
+	if exchange.status == http.StatusNotModified {
+		return checkNoBody(exchange)
+	}
 	return s.checkBody(exchange, s.schemas[bodyRef(answer.Value.Content)])
+}
+
+func checkNoBody(exchange exchange) error {
+	if len(exchange.got) > 0 || exchange.header.Get("Content-Type") != "" {
+		return errors.New("the answer has a body, and its status allows none")
+	}
+	return nil
 }
 
 func (s *spec) checkBody(exchange exchange, schema *jsonschema.Schema) error {

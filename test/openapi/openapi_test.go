@@ -117,7 +117,7 @@ func live(t *testing.T) *server {
 	binary, err := build()
 	must(t, err)
 	s := &server{address: freeAddress(t)}
-	env := append(os.Environ(), "CARTEIRA_DATA_DIR="+filepath.Join(t.TempDir(), "data"), "CARTEIRA_LISTEN="+s.address, "CARTEIRA_RATE_LIMIT=0")
+	env := append(os.Environ(), "CARTEIRA_DATA_DIR="+filepath.Join(t.TempDir(), "data"), "CARTEIRA_LISTEN="+s.address, "CARTEIRA_RATE_LIMIT=0", "CARTEIRA_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8")
 	carteira := func(args ...string) string { return run(t, env, binary, args...) }
 	carteira("company", "create", "--name", "Ana Internet", "--email", "ana@example.com")
 	carteira("plan", "create", "--company", "1", "--name", "Mensal", "--value", "35.00", "--period", "1month")

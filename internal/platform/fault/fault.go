@@ -19,6 +19,7 @@ const (
 	KindUnauthenticated  Kind = "unauthenticated"
 	KindForbidden        Kind = "forbidden"
 	KindConflict         Kind = "conflict"
+	KindGone             Kind = "gone" // it was there, and is kept no longer
 	KindTooLarge         Kind = "too_large"
 	KindUnsupportedMedia Kind = "unsupported_media"
 	KindMethodNotAllowed Kind = "method_not_allowed"

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -142,6 +143,23 @@ func (f *Form) Date(name string) Opt[civil.Date] {
 			return day, "must be a date in the form YYYY-MM-DD"
 		}
 		return day, ""
+	})
+}
+
+// Moment reads an RFC 3339 date-time, or a date, which is the beginning of that
+// day in the zone. A plus sign that a query string turned into a space is read
+// as the plus that it was.
+func (f *Form) Moment(name string, zone *time.Location) Opt[time.Time] {
+	return check(f, name, func(v any) (time.Time, string) {
+		s, _ := v.(string)
+		if day, err := civil.Parse(s); err == nil {
+			return day.Start(zone), ""
+		}
+		at, err := time.Parse(time.RFC3339, strings.Replace(s, " ", "+", 1))
+		if err != nil || at.Year() < 1900 || at.Year() > 9999 {
+			return at, "must be a date-time such as 2026-01-31T09:00:00-03:00, or a date in the form YYYY-MM-DD"
+		}
+		return at, ""
 	})
 }
 

@@ -24,6 +24,15 @@ func (f *Form) Page() Page {
 	}
 }
 
+// Adjusted reads a whole number. What is out of range or no number is adjusted
+// to the nearest that is allowed, never refused.
+func (f *Form) Adjusted(name string, bounds Bounds) int64 {
+	return f.adjusted(name, bounds.Default, bounds.Low, bounds.High)
+}
+
+// Bounds are those of a number that is adjusted.
+type Bounds struct{ Default, Low, High int64 }
+
 func (f *Form) adjusted(name string, fallback, low, high int64) int64 {
 	v, _ := f.take(name)
 	text, ok := plain(v)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -25,6 +26,7 @@ type Resolver interface {
 type Gate struct {
 	allow    []netip.Prefix
 	resolver Resolver
+	known    bool // what passes for its network alone must resolve when it is checked
 	near     bool // names of the operator's network and http pass too, into allow and nowhere else
 }
 
@@ -44,6 +46,13 @@ func NewGate(allow []netip.Prefix, resolver Resolver) *Gate {
 // run beside this one, such as a bridge to WhatsApp or a mail relay.
 func (g *Gate) Near() *Gate {
 	return &Gate{allow: g.allow, resolver: g.resolver, near: true}
+}
+
+// Neighbours is a gate that lets through internal names and plain http when all
+// their addresses are known, and in the networks that the operator allowed. One
+// that allows none is as it was.
+func (g *Gate) Neighbours() *Gate {
+	return &Gate{allow: g.allow, resolver: g.resolver, near: len(g.allow) > 0, known: true}
 }
 
 // CheckURL refuses a URL that may not be called, with a reason to show beside
@@ -69,8 +78,12 @@ func (g *Gate) CheckHost(ctx context.Context, host string) error {
 func (g *Gate) checkNow(ctx context.Context, target target) error {
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	if _, err := g.lookup(limited, target); errors.Is(err, ErrRefused) {
+	_, err := g.lookup(limited, target)
+	switch {
+	case errors.Is(err, ErrRefused):
 		return err
+	case err != nil && g.known && target.inside != "":
+		return refuse(target.inside)
 	}
 	return ctx.Err()
 }
@@ -80,6 +93,9 @@ func (g *Gate) checkNow(ctx context.Context, target target) error {
 func (g *Gate) lookup(ctx context.Context, target target) ([]netip.Addr, error) {
 	if target.addr.IsValid() {
 		return []netip.Addr{target.addr}, g.checkFor(target, target.addr)
+	}
+	if target.inside != "" && isLocalhost(target.host) {
+		return g.loopback(target)
 	}
 	answers, err := g.resolver.LookupNetIP(ctx, "ip", target.host)
 	addrs := make([]netip.Addr, 0, len(answers))
@@ -94,6 +110,26 @@ func (g *Gate) lookup(ctx context.Context, target target) ([]netip.Addr, error) 
 	}
 	if len(addrs) == 0 {
 		return nil, errors.Join(errNoAddress, err)
+	}
+	return addrs, nil
+}
+
+func isLocalhost(host string) bool {
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// loopback is where localhost leads, whatever resolvers say (RFC 6761): to
+// those of this machine's own addresses that the operator allowed. Both are
+// rarely meant, and one that is not allowed is no reason to refuse the other.
+func (g *Gate) loopback(target target) ([]netip.Addr, error) {
+	var addrs []netip.Addr
+	for _, addr := range []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()} {
+		if within(g.allow, addr) {
+			addrs = append(addrs, addr)
+		}
+	}
+	if len(addrs) == 0 {
+		return nil, refuse(target.inside)
 	}
 	return addrs, nil
 }

@@ -162,3 +162,25 @@ func TestConnectKeepsToTheGate(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A webhook may lead to a neighbour whose addresses are known and allowed; where
+// nothing is allowed, all is as it was.
+func TestNeighboursOfWebhooksMustBeKnown(t *testing.T) {
+	n := &names{}
+	n.set("localhost", "::1", "8.8.8.8") // nobody asks
+	gate := NewGate(prefixes("127.0.0.0/8"), n).Neighbours()
+	for url, want := range map[string]string{
+		"http://localhost:5678/webhook/x": "", "https://localhost/x": "", "http://127.0.0.1:5678/x": "",
+		"http://n8n:5678/x":         reasonScheme, // does not resolve
+		"https://n8n/x":             reasonInternal,
+		"http://hooks.example.com":  reasonScheme,
+		"https://hooks.example.com": "", // public-looking: every delivery checks again
+	} {
+		if err := gate.CheckURL(t.Context(), url); want == "" && err != nil || want != "" && (!errors.Is(err, ErrRefused) || Public(err) != want) {
+			t.Errorf("%s: %v, want %q", url, err, want)
+		}
+		if err := NewGate(nil, n).Neighbours().CheckURL(t.Context(), url); err == nil && url != "https://hooks.example.com" {
+			t.Errorf("%s passes where no network is allowed", url)
+		}
+	}
+}

@@ -8,8 +8,10 @@ package api
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -24,6 +26,7 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/event"
 	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
@@ -55,6 +58,7 @@ type Deps struct {
 	Resellers   *reseller.Service
 	Dashboard   *dashboard.Service
 	Webhooks    *webhook.Service
+	Events      *event.Feed
 	Payments    *payment.Service
 	Idempotency *idempotency.Service
 }
@@ -187,7 +191,26 @@ func run(ctx context.Context, w http.ResponseWriter, op route, call *call) (int,
 	if err != nil {
 		return failure(ctx, w, err)
 	}
-	return http.StatusOK, web.AppendAnswer(make([]byte, 0, answer.SizeHint()), answer)
+	maps.Copy(w.Header(), answer.Header)
+	body := web.AppendAnswer(make([]byte, 0, answer.SizeHint()), answer)
+	if answer.Tagged && call.has(w.Header(), body) {
+		return http.StatusNotModified, nil
+	}
+	return http.StatusOK, body
+}
+
+// has gives the answer its ETag, and reports whether the caller has it already.
+func (c *call) has(header http.Header, body []byte) bool {
+	sum := sha256.Sum256(body)
+	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+	header.Set("ETag", tag)
+	header.Set("Cache-Control", "private, no-cache")
+	for given := range strings.SplitSeq(c.http.Header.Get("If-None-Match"), ",") {
+		if strings.TrimPrefix(strings.TrimSpace(given), "W/") == tag {
+			return true
+		}
+	}
+	return false
 }
 
 // match finds the operation of a request and reads what it needs of it.

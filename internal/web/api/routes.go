@@ -103,5 +103,6 @@ func (s *Server) extensions() []route {
 		{http.MethodGet, "/payments", anyone, basic, "", s.listPayments},
 		{http.MethodGet, "/payments/{id}", anyone, basic, "payment", s.readPayment},
 		{http.MethodPost, "/payments/{id}/refund", anyone, basic, "payment", s.refundPayment},
+		{http.MethodGet, "/events", anyone, account.FunctionWebhooks, "", s.readEvents},
 	}
 }

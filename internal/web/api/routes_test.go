@@ -79,6 +79,7 @@ PUT /invoices/{id} user
 GET /payments user
 GET /payments/{id} user
 POST /payments/{id}/refund user
+GET /events user
 `
 
 func TestExtensionsAreListedAndTagged(t *testing.T) {

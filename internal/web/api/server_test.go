@@ -91,7 +91,7 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 	webhooks := webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: delays})
 	server := New(Deps{
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers,
-		Billing: invoices, Dashboard: dashboard.New(db), Webhooks: webhooks,
+		Billing: invoices, Dashboard: dashboard.New(db), Webhooks: webhooks, Events: event.NewFeed(db, events),
 		Resellers: reseller.New(db, accounts, "https://clientes.example.com"),
 		Payments: payment.New(db, invoices, box, payment.Options{
 			Providers: []payment.Provider{sandbox.New(db).Provider(), outOfOrder}, PublicURL: "https://carteira.example.com", Notify: webhooks.NotifyTx, Timeout: 25 * time.Second,

@@ -42,6 +42,7 @@ type webhookRecord struct {
 	Description         *string      `json:"description"`
 	Events              []event.Name `json:"events"`
 	Active              bool         `json:"active"`
+	RetryRefused        bool         `json:"retry_refused"`
 	ConsecutiveFailures int          `json:"consecutive_failures"`
 	DisabledAt          *string      `json:"disabled_at"`
 	CreatedAt           string       `json:"created_at"`
@@ -55,6 +56,7 @@ func (c *call) webhook(hook webhook.Webhook) webhookRecord {
 		Description:         textOrNull(hook.Description),
 		Events:              hook.Events,
 		Active:              hook.Active,
+		RetryRefused:        hook.RetryRefused,
 		ConsecutiveFailures: hook.Failures,
 		DisabledAt:          c.timeOrNull(hook.DisabledAt),
 		CreatedAt:           civil.Timestamp(hook.CreatedAt, c.actor.Company.Zone),

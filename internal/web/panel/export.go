@@ -18,8 +18,7 @@ import (
 )
 
 // exportCustomers writes the customers of a filter as CSV, a batch at a time,
-// under headings that an import understands. Semicolons and the mark at the
-// beginning are what Excel in Brazil wants.
+// under headings that an import understands.
 func (s *Server) exportCustomers(req *request) error {
 	in := req.query()
 	filter := customer.ReadFilter(in)
@@ -31,11 +30,15 @@ func (s *Server) exportCustomers(req *request) error {
 		return err
 	}
 	columns := append(customerColumns(req.today), ownColumns(own)...)
-	return req.sendCSV("clientes", headingsOf(columns), func(write func([]string) error) error {
+	sendCSV(req, "clientes-"+req.today.String()+".csv", func(write func([]string) error) error {
+		if err := write(headingsOf(columns)); err != nil {
+			return err
+		}
 		return s.Customers.Walk(req.Context(), req.Actor, filter, func(record customer.Customer) error {
 			return write(csvRow(columns, &record))
 		})
 	})
+	return nil
 }
 
 // exportInvoices writes the invoices of a filter as CSV.
@@ -48,7 +51,10 @@ func (s *Server) exportInvoices(req *request) error {
 	headings := []string{
 		"fatura", "cliente", "descrição", "vencimento", "situação", "valor", "a pagar hoje", "recebido", "pago em", "pago por", "plano",
 	}
-	return req.sendCSV("faturas", headings, func(write func([]string) error) error {
+	sendCSV(req, "faturas-"+req.today.String()+".csv", func(write func([]string) error) error {
+		if err := write(headings); err != nil {
+			return err
+		}
 		return s.Billing.Walk(req.Context(), req.Actor, filter, func(invoice billing.Invoice) error {
 			due := invoice.PayableOn(req.Actor.Company, req.today)
 			via := ""
@@ -62,33 +68,31 @@ func (s *Server) exportInvoices(req *request) error {
 			})
 		})
 	})
+	return nil
 }
 
 // decimal is an amount as Excel in Brazil reads it.
 func decimal(amount money.Cents) string { return strings.TrimPrefix(amount.BR(), "R$ ") }
 
-// sendCSV answers with a file that walk writes row by row.
-func (req *request) sendCSV(name string, headings []string, walk func(write func([]string) error) error) error {
+// sendCSV sends a file for a spreadsheet. Semicolons and the mark at the
+// beginning are what Excel in Brazil wants.
+func sendCSV(req *request, name string, rows func(write func([]string) error) error) {
 	header := req.w.Header()
 	header.Set("Content-Type", "text/csv; charset=utf-8")
-	header.Set("Content-Disposition", `attachment; filename="`+name+`-`+req.today.String()+`.csv"`)
+	header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	header.Set("Cache-Control", "no-store")
 	out := csv.NewWriter(patient{req.w, http.NewResponseController(req.w)})
 	out.Comma = ';'
 	if _, err := io.WriteString(req.w, "\ufeff"); err != nil {
-		return nil //nolint:nilerr // the reader has gone away
+		return // the reader has gone away
 	}
-	err := out.Write(headings)
-	if err == nil {
-		err = walk(out.Write)
-	}
+	err := rows(out.Write)
 	out.Flush()
 	if err != nil {
 		// Half a file must not pass for the whole: the connection is cut.
 		web.ExchangeOf(req.Context()).Err = err
 		panic(http.ErrAbortHandler)
 	}
-	return nil
 }
 
 // column is a column of the exported file.

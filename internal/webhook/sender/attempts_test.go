@@ -33,6 +33,8 @@ func TestMessageIsExactlyTheContracts(t *testing.T) {
 			"Content-Type": "application/json", "User-Agent": "Carteira/1.0", "Content-Length": strconv.Itoa(len(message.Body)),
 			"X-Service-Event": "customer.created", "X-Service-Delivery": ids[0], "X-Service-Timestamp": strconv.FormatInt(webhooktest.Morning.Unix(), 10),
 			"X-Service-Signature": message.Header.Get("X-Service-Signature"),
+			"Webhook-Id":          ids[0], "Webhook-Timestamp": strconv.FormatInt(webhooktest.Morning.Unix(), 10),
+			"Webhook-Signature": sender.SignStandard([]byte(key), ids[0], strconv.FormatInt(webhooktest.Morning.Unix(), 10), []byte(message.Body)),
 		}
 		for name, value := range want {
 			if got := message.Header.Get(name); got != value {
@@ -547,5 +549,27 @@ func TestEngineGoesOnAfterTheDatabaseFailed(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		world.Exec(`ALTER TABLE mislaid RENAME TO callback_secrets`)
 		webhooktest.Eventually(t, "the rest was sent", func() bool { return world.Count(id)[webhook.Delivered] == 4 })
+	})
+}
+
+func TestRefusalIsRetriedWhereTheWebhookSaysSo(t *testing.T) {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		receiver := webhooktest.NewReceiver(t)
+		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
+		if hook := world.Put(id, `{"retry_refused":true}`); !hook.RetryRefused {
+			t.Fatalf("%+v", hook)
+		}
+		receiver.Answer(404)
+		world.Happen(1, event.InvoicePaid)
+		world.Rounds()
+		if delivery := world.History(id)[0]; delivery.Status != webhook.Pending || delivery.NextAttempt.IsZero() {
+			t.Errorf("after a 404: %+v", delivery)
+		}
+		receiver.Answer(200)
+		world.Clock.Advance(2 * time.Minute)
+		world.Rounds()
+		if delivery := world.History(id)[0]; delivery.Status != webhook.Delivered || len(delivery.Attempts) != 2 {
+			t.Errorf("after a 200: %+v", delivery)
+		}
 	})
 }

@@ -70,6 +70,9 @@ func (s *Sender) send(ctx context.Context, job Job) outcome {
 	}
 	o.response, err = s.post(ctx, job.url, job.headers(o.at, key), job.body)
 	o.judge(err)
+	if job.to.retry4xx && o.verdict == rejected && o.response.Status > 0 {
+		o.verdict = broken
+	}
 	return o
 }
 

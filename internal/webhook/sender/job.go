@@ -38,6 +38,7 @@ type recipient struct {
 	sealed   string
 	active   bool
 	failures int
+	retry4xx bool // a refusal by the receiver is retried
 	once     sync.Once
 	key      []byte
 	err      error
@@ -70,11 +71,17 @@ func CallbackContext(companyID int64) string {
 // headers are those of the contract, spelled as it spells them.
 func (j Job) headers(at time.Time, key []byte) http.Header {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
-	return http.Header{
+	header := http.Header{
 		"Content-Type":        {"application/json"},
 		"X-Service-Event":     {string(j.event)},
 		"X-Service-Delivery":  {j.eventID},
 		"X-Service-Timestamp": {timestamp},
 		"X-Service-Signature": {"sha256=" + Sign(key, timestamp, j.body)},
 	}
+	if signature := SignStandard(key, j.eventID, timestamp, j.body); signature != "" {
+		header["Webhook-Id"] = []string{j.eventID}
+		header["Webhook-Timestamp"] = []string{timestamp}
+		header["Webhook-Signature"] = []string{signature}
+	}
+	return header
 }

@@ -128,11 +128,11 @@ func readWebhooks(ctx context.Context, tx *sqldb.Tx, ids []int64, to map[int64]*
 		return nil
 	}
 	return sqldb.Each(ctx, tx,
-		`SELECT id, url, secret, active, failures FROM webhooks WHERE id {in ?} /* every company_id */`,
+		`SELECT id, url, secret, active, failures, retry_refused FROM webhooks WHERE id {in ?} /* every company_id */`,
 		[]any{ids}, func(row sqldb.Row) error {
 			var lane int64
 			var r recipient
-			err := row.Scan(&lane, &r.url, &r.sealed, &r.active, &r.failures)
+			err := row.Scan(&lane, &r.url, &r.sealed, &r.active, &r.failures, &r.retry4xx)
 			to[lane] = &r
 			return err
 		})

@@ -1,0 +1,158 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// cursor is where a reader is in the feed of a company.
+type cursor struct {
+	after    int64 // position of the event it continues from; -1: there is none
+	last     int64
+	floor    int64
+	unplaced bool // events wait for their positions
+}
+
+// readCursor is the one statement that a reader costs when nothing is new.
+func readCursor(ctx context.Context, querier sqldb.Querier, companyID int64, after string) (cursor, error) {
+	return sqldb.One(ctx, querier, func(row sqldb.Row) (found cursor, err error) {
+		err = row.Scan(&found.after, &found.last, &found.floor, &found.unplaced)
+		return found, err
+	}, `
+		SELECT COALESCE(
+				(SELECT position FROM events WHERE company_id = ? AND event_id = ?),
+				(SELECT position FROM event_marks WHERE company_id = ? AND event_id = ?), -1),
+			COALESCE((SELECT last_position FROM event_feeds WHERE company_id = ?), 0),
+			COALESCE((SELECT floor_position FROM event_feeds WHERE company_id = ?), 0),
+			CASE WHEN EXISTS (SELECT 1 FROM events WHERE company_id = ? AND position IS NULL) THEN 1 ELSE 0 END`,
+		companyID, after, companyID, after, companyID, companyID, companyID)
+}
+
+// feed is a row of event_feeds.
+type feed struct{ last, floor int64 }
+
+func lockFeed(ctx context.Context, tx *sqldb.Tx, companyID int64) (feed, error) {
+	return sqldb.One(ctx, tx, func(row sqldb.Row) (found feed, err error) {
+		err = row.Scan(&found.last, &found.floor)
+		return found, err
+	}, `SELECT last_position, floor_position FROM event_feeds WHERE company_id = ? {for update}`, companyID)
+}
+
+func insertFeed(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO event_feeds (company_id, last_position, floor_position) VALUES (?, 0, 0)
+		ON CONFLICT (company_id) DO NOTHING`, companyID)
+	return err
+}
+
+func updateFeed(ctx context.Context, tx *sqldb.Tx, companyID int64, feed feed) error {
+	_, err := tx.Exec(ctx, `UPDATE event_feeds SET last_position = ?, floor_position = ? WHERE company_id = ?`,
+		feed.last, feed.floor, companyID)
+	return err
+}
+
+func unplacedIDs(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([]int64, error) {
+	return sqldb.Values[int64](ctx, tx,
+		`SELECT id FROM events WHERE company_id = ? AND position IS NULL ORDER BY id LIMIT ?`, companyID, limit)
+}
+
+// setPositions numbers events from after on, in the order of their ids.
+func setPositions(ctx context.Context, tx *sqldb.Tx, companyID, after int64, ids []int64) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE events SET position = CAST(? AS BIGINT) + next.rank FROM (
+			SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS rank FROM events WHERE company_id = ? AND id {in ?}) AS next
+		WHERE events.company_id = ? AND events.id = next.id`, after, companyID, ids, companyID)
+	return err
+}
+
+func insertMark(ctx context.Context, tx *sqldb.Tx, companyID int64, removed Removed) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO event_marks (company_id, event_id, position) VALUES (?, ?, ?)
+		ON CONFLICT (company_id, event_id) DO NOTHING`, companyID, removed.ID, removed.Position)
+	return err
+}
+
+func deleteMarks(ctx context.Context, tx *sqldb.Tx, companyID, before int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM event_marks WHERE company_id = ? AND position < ?`, companyID, before)
+	return err
+}
+
+// firstSince is the first position whose event happened at a time or later; -1
+// when there is none.
+func firstSince(ctx context.Context, querier sqldb.Querier, companyID int64, since time.Time) (int64, error) {
+	return sqldb.Value[int64](ctx, querier,
+		`SELECT COALESCE(MIN(position), -1) FROM events WHERE company_id = ? AND occurred_at >= ? AND position IS NOT NULL`,
+		companyID, since.UnixMicro())
+}
+
+// span is the positions after from, up to until.
+type span struct {
+	query       Query
+	from, until int64
+}
+
+// placed is an event with its position.
+type placed struct {
+	position int64
+	eventID  string
+	body     []byte
+}
+
+// readSpan returns the wanted events of a span, one more than the limit when
+// there are more.
+func readSpan(ctx context.Context, querier sqldb.Querier, companyID int64, span span) ([]placed, error) {
+	var where sqldb.Where
+	where.And("company_id = ? AND position > ? AND position <= ?", companyID, span.from, span.until)
+	if len(span.query.Names) > 0 {
+		where.And("name {in ?}", wordsOf(span.query.Names))
+	}
+	if !span.query.Since.IsZero() {
+		where.And("occurred_at + 0 >= ?", span.query.Since.UnixMicro()) // the order of positions is the one to walk
+	}
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (found placed, err error) {
+		err = row.Scan(&found.position, &found.eventID, &found.body)
+		return found, err
+	}, `SELECT position, event_id, body FROM events`+where.String()+` ORDER BY position LIMIT ?`,
+		append(where.Args, span.query.Limit+1)...)
+}
+
+func wordsOf(names []Name) []string {
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = string(name)
+	}
+	return words
+}
+
+// lastIDOf is the id of the last event of a span; "" when there is none.
+func lastIDOf(ctx context.Context, querier sqldb.Querier, companyID int64, span span) (string, error) {
+	eventID, err := sqldb.Value[string](ctx, querier, `
+		SELECT event_id FROM events WHERE company_id = ? AND position > ? AND position <= ?
+		ORDER BY position DESC LIMIT 1`, companyID, span.from, span.until)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return "", nil
+	}
+	return eventID, err
+}
+
+// news is what there is for the readers of a company.
+type news struct {
+	companyID int64
+	last      int64
+	unplaced  bool
+}
+
+// readNews looks at the feeds of companies, for readers that wait.
+func readNews(ctx context.Context, querier sqldb.Querier, companyIDs []int64) ([]news, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (found news, err error) {
+		err = row.Scan(&found.companyID, &found.last, &found.unplaced)
+		return found, err
+	}, `
+		SELECT company_id, last_position, 0 FROM event_feeds WHERE company_id {in ?}
+		UNION ALL
+		SELECT DISTINCT company_id, 0, 1 FROM events WHERE position IS NULL AND company_id {in ?}`,
+		companyIDs, companyIDs)
+}
