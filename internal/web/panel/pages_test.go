@@ -61,7 +61,7 @@ func TestSetUpByTheLink(t *testing.T) {
 		person.post("/setup/"+link, "name", "Rede Clara", "email", "ana", "password", "short").
 			want(t, http.StatusUnprocessableEntity, `value="Rede Clara"`, "deve ser um e-mail válido", "pelo menos 8 caracteres", "é obrigatório")
 		filled := []string{"name", "Rede Clara", "user_name", "Ana", "email", "ana@example.com", "password", password, "timezone", "America/Manaus"}
-		person.follow("/setup/"+link, filled...).want(t, http.StatusOK, "A empresa está pronta", "Rede Clara", "Três passos para começar")
+		person.follow("/setup/"+link, filled...).want(t, http.StatusOK, "A empresa está pronta", "Rede Clara", "Para começar")
 		office.visitor(t).get("/setup/"+link).want(t, http.StatusNotFound, "Este link não funciona mais")
 		office.visitor(t).post("/setup/"+link, filled...).want(t, http.StatusNotFound)
 	})
