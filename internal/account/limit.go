@@ -60,7 +60,7 @@ func (l *memoryLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, e
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.db.Now().UnixMicro()
+	now := l.db.Real().UnixMicro()
 	l.sweep(now)
 	recent := since(l.calls[actor.TokenID], now-window.Microseconds())
 	quota := Quota{Limit: l.limit, admittedAt: now}
@@ -77,7 +77,7 @@ func (l *memoryLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, e
 func (l *memoryLimiter) answered(_ context.Context, tokenID int64, quota Quota) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.db.Now().UnixMicro()
+	now := l.db.Real().UnixMicro()
 	calls := l.calls[tokenID]
 	for i, at := range calls {
 		if at == quota.admittedAt {

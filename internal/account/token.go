@@ -33,7 +33,7 @@ func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error)
 	if err != nil {
 		return Actor{}, Quota{Limit: s.limit}, err
 	}
-	quota.begun = s.db.Now()
+	quota.begun = s.db.Real()
 	s.used.record(actor, quota.begun)
 	if quota.RetryAfter > 0 {
 		return actor, quota, fault.New(
@@ -47,7 +47,7 @@ func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error)
 // Answered is called just before an answer is sent. The limit counts answers, so
 // a call that was long on its way counts from its answer.
 func (s *Service) Answered(ctx context.Context, actor Actor, quota Quota) error {
-	if quota.Limit == 0 || quota.RetryAfter > 0 || s.db.Now().Sub(quota.begun) < quickAnswer {
+	if quota.Limit == 0 || quota.RetryAfter > 0 || s.db.Real().Sub(quota.begun) < quickAnswer {
 		return nil
 	}
 	// The call's own time may be up.

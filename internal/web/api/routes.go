@@ -104,5 +104,7 @@ func (s *Server) extensions() []route {
 		{http.MethodGet, "/payments/{id}", anyone, basic, "payment", s.readPayment},
 		{http.MethodPost, "/payments/{id}/refund", anyone, basic, "payment", s.refundPayment},
 		{http.MethodGet, "/events", anyone, account.FunctionWebhooks, "", s.readEvents},
+		{http.MethodGet, "/sandbox/clock", anyone, basic, "", s.readClock},
+		{http.MethodPost, "/sandbox/clock", anyone, basic, "", s.moveClock},
 	}
 }

@@ -80,6 +80,8 @@ GET /payments user
 GET /payments/{id} user
 POST /payments/{id}/refund user
 GET /events user
+GET /sandbox/clock user
+POST /sandbox/clock user
 `
 
 func TestExtensionsAreListedAndTagged(t *testing.T) {

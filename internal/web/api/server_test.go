@@ -98,6 +98,9 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 		}),
 		Idempotency: idempotency.New(db, box),
 	})
+	if limit == plenty {
+		server.Sandbox = drivenSandbox(t, db)
+	}
 	served := httptest.NewServer(web.Observe(server, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
 	client := served.Client()
