@@ -144,6 +144,7 @@ type Actor struct {
 	Role    Role   // of the user; "" outside the panel
 	Name    string // of the user, for the audit log; a token's is looked up
 	From    string // the address a request came from, or CommandLine
+	Batch   string // the code of the work over many records that this is a part of; "" when it is none
 	Program string // the work that the program does by itself, such as "expire"; "" when a person or a token acts
 
 	companion func(ctx context.Context, tx *sqldb.Tx) error

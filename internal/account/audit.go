@@ -112,6 +112,7 @@ func plainText(value any) string {
 type AuditFilter struct {
 	Record string // with ID: the history of one record
 	ID     int64
+	Batch  string    // of one piece of work over many records
 	Since  time.Time // zero: from the beginning
 }
 

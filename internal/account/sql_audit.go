@@ -18,11 +18,11 @@ func insertAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntr
 		return fmt.Errorf("audit %s: %w", entry.Action, err)
 	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes)
-		VALUES (?, ?, ?, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ?), ?, ?, ?, ?, ?, ?)`,
+		INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes, batch)
+		VALUES (?, ?, ?, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ?), ?, ?, ?, ?, ?, ?, ?)`,
 		actor.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(actor.UserID),
 		sqldb.RefTo(actor.TokenID), actor.Company.ID, actor.TokenID, actor.Name, actor.From,
-		entry.Action, entry.Record, entry.ID, entry.Name, string(changes))
+		entry.Action, entry.Record, entry.ID, entry.Name, string(changes), actor.Batch)
 	return err
 }
 
@@ -55,6 +55,9 @@ func (f AuditFilter) where(companyID int64) (where sqldb.Where) {
 	}
 	if f.ID != 0 {
 		where.And("record_id = ?", f.ID)
+	}
+	if f.Batch != "" {
+		where.And("batch = ? AND batch <> ''", f.Batch)
 	}
 	if !f.Since.IsZero() {
 		where.And("at >= ?", f.Since.UnixMicro())

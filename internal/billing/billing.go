@@ -75,6 +75,14 @@ func (i Invoice) Overdue(today civil.Date) bool {
 	return i.Status == Open && i.DueOn.Before(today)
 }
 
+// DaysLate is for how many days it has been overdue; 0 when it is not.
+func (i Invoice) DaysLate(today civil.Date) int {
+	if !i.Overdue(today) {
+		return 0
+	}
+	return today.Sub(i.DueOn)
+}
+
 // Renewed reports whether its payment moved the customer's due date, and that
 // stands.
 func (i Invoice) Renewed() bool { return !i.renewal.to.IsZero() }

@@ -5,6 +5,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/event"
+	"carteira/internal/platform/fault"
 )
 
 func TestRenewalByHandKeepsPaysOrCancelsTheInvoice(t *testing.T) {
@@ -53,5 +54,23 @@ func TestRenewalBySeveralPeriodsIsAllOrNothing(t *testing.T) {
 		_, err = world.Renew(t.Context(), world.actor, old.ID, ReadRenewal(values("invoice", "burnt")))
 		wantField(t, err, "invoice")
 		world.wantSnapshot(t, before)
+	})
+}
+
+func TestRenewalByHandIsUndoneWhileNothingReliesOnIt(t *testing.T) {
+	ledger(t, func(t *testing.T, world *world) {
+		owner := world.customer(t, 1, "2026-01-31")
+		_, err := world.Renew(t.Context(), world.actor, owner.ID, ReadRenewal(values("invoice", "keep")))
+		must(t, err)
+		undo := RenewalToUndo{CustomerID: owner.ID, From: day("2026-01-31"), To: day("2026-02-28"), On: world.actor.Today(world.db.Now())}
+		back, err := world.UndoRenewal(t.Context(), world.actor, undo)
+		must(t, err)
+		if back.DueOn != day("2026-01-31") || back.OwnDay != 31 {
+			t.Errorf("due on %s, own day %d", back.DueOn, back.OwnDay)
+		}
+		world.wantInvoice(t, world.only(t, owner.ID).ID, Open, 3500, "2026-01-31")
+		if _, err = world.UndoRenewal(t.Context(), world.actor, undo); fault.KindOf(err) != fault.KindConflict {
+			t.Errorf("undone twice: %v", err)
+		}
 	})
 }

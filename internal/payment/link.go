@@ -125,6 +125,7 @@ type Page struct {
 	// RetryAt is when the gateway may be called again after it failed: visitors
 	// cannot hammer it.
 	RetryAt time.Time
+	Refused bool // the gateway said no to the last charge: asking again is of no use
 }
 
 // retryPause is how long the page waits after a gateway has failed.
@@ -171,6 +172,9 @@ func (s *Service) fill(ctx context.Context, page *Page, setup Setup) error {
 	failedAt, err := lastFailure(ctx, s.db, setup.CompanyID, page.Invoice.ID)
 	if !failedAt.IsZero() {
 		page.RetryAt = failedAt.Add(retryPause)
+	}
+	if err == nil {
+		page.Refused, err = lastRefused(ctx, s.db, setup.CompanyID, page.Invoice.ID)
 	}
 	if setup.blocked(s.db.Now()) && setup.resumeAt.After(page.RetryAt) {
 		page.RetryAt = setup.resumeAt

@@ -209,3 +209,13 @@ func readBacklog(ctx context.Context, querier sqldb.Querier, now time.Time) (bac
 			(SELECT COALESCE(MIN(next_check_at), CAST(? AS BIGINT)) FROM charges WHERE next_check_at <= ?) /* every company_id */`,
 		at, at, at)
 }
+
+// lastRefused reports whether the gateway refused the last charge of an invoice.
+func lastRefused(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) (bool, error) {
+	state, err := sqldb.Value[string](ctx, querier,
+		`SELECT state FROM charges WHERE company_id = ? AND invoice_id = ? ORDER BY id DESC LIMIT 1`, companyID, invoiceID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return false, nil
+	}
+	return state == "refused", err
+}

@@ -77,6 +77,9 @@ func (s *Service) applyRule(
 	if err != nil {
 		return err
 	}
+	if change.after != nil && change.after.round {
+		return change.audit(ctx, tx, actor, "round", auditedRule)
+	}
 	return change.audit(ctx, tx, actor, "rule", auditedRule)
 }
 
@@ -105,6 +108,9 @@ func (s *Service) applyTemplate(
 		change.after.CreatedAt, change.after.UpdatedAt = tx.Now(), tx.Now()
 		change.after.ID, err = insertTemplate(ctx, tx, actor.Company.ID, *change.after)
 	case change.after == nil:
+		if err = removeRounds(ctx, tx, actor.Company.ID, change.before.ID); err != nil {
+			return err
+		}
 		err = removeTemplate(ctx, tx, actor.Company.ID, change.before.ID)
 	default:
 		change.after.UpdatedAt = tx.Now()

@@ -119,16 +119,28 @@ func (c candidate) unwanted(state companyState) string {
 		return "the rule is switched off"
 	case c.customer.ID == 0:
 		return "the customer was deleted"
-	case c.customer.DueOn != c.message.DueOn:
-		return "due date moved"
-	case c.invoice.status == billing.Paid:
-		return "already paid"
+	case c.settled() != "":
+		return c.settled()
 	case c.optedOut:
 		return "opted out"
 	case !c.rule.meets(c.customer):
 		return "the rule is not for this customer any more"
 	case c.rule.Status != "" && !c.manual && c.customer.Status(state.actor.Today(state.now)) != c.rule.Status:
 		return "the customer is not " + string(c.rule.Status)
+	}
+	return ""
+}
+
+// settled tells why there is nothing to remind of; "" when there is.
+func (c candidate) settled() string {
+	ofRound := c.message.InvoiceID != 0
+	switch {
+	case !ofRound && c.customer.DueOn != c.message.DueOn:
+		return "due date moved"
+	case ofRound && (c.invoice.id == 0 || c.invoice.status == billing.Cancelled):
+		return "nothing to pay"
+	case c.invoice.status == billing.Paid:
+		return "already paid"
 	}
 	return ""
 }
@@ -251,6 +263,13 @@ func fillingOf(actor account.Actor, about about, on civil.Date) filling {
 		f.amount, f.charges, f.discount = due.Rest, due.Fee+due.Interest, due.Discount
 	}
 	return f
+}
+
+// filling is what a message is filled with on a day: the due date is its own.
+func (c candidate) filling(actor account.Actor, on civil.Date) filling {
+	about := c.about
+	about.customer.DueOn = c.message.DueOn
+	return fillingOf(actor, about, on)
 }
 
 // errNoInvoice says that there is nothing to pay with a link.

@@ -73,7 +73,7 @@ func (e *engine) prepare(ctx context.Context, job job) (prepared prepared, err e
 	candidate := list[0]
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
-	filling := fillingOf(job.actor, candidate.about, job.actor.Today(e.service.db.Now()))
+	filling := candidate.filling(job.actor, job.actor.Today(e.service.db.Now()))
 	prepared.problem = e.service.fillPayment(
 		ctx,
 		job.actor,
@@ -136,7 +136,7 @@ func (s *Service) write(
 	decision sendDecision,
 	prepared prepared,
 ) begun {
-	filling := fillingOf(state.actor, candidate.about, state.actor.Today(state.now))
+	filling := candidate.filling(state.actor, state.actor.Today(state.now))
 	filling.link, filling.pix = prepared.link, prepared.pix
 	subject, text, params := fill(candidate.template, filling)
 	if subject == "" {

@@ -46,6 +46,7 @@ type Message struct {
 	CustomerID int64
 	Customer   string
 	DueOn      civil.Date
+	InvoiceID  int64 // what a message of a round asks for; 0: what the due date brought
 	Status     Status
 	Reason     string // why it was not sent, or not yet
 	ChannelID  int64

@@ -35,6 +35,7 @@ type Rule struct {
 	cursorOn civil.Date // the due date that is planned next
 	cursorID int64      // the last customer of it that was planned
 	planAt   time.Time
+	round    bool // it plans nothing: a person sent it once
 }
 
 // maxOffset is how far a message may lie from its due date.
@@ -97,7 +98,11 @@ func (s *Service) Rules(ctx context.Context, actor account.Actor) ([]Rule, error
 
 // FindRule returns a rule of the company.
 func (s *Service) FindRule(ctx context.Context, actor account.Actor, ruleID int64) (Rule, error) {
-	return ruleByID(ctx, s.db, actor.Company.ID, ruleID)
+	rule, err := ruleByID(ctx, s.db, actor.Company.ID, ruleID)
+	if err == nil && rule.round {
+		return Rule{}, fault.NotFound("rule")
+	}
+	return rule, err
 }
 
 // RuleDraft is what a caller wants a rule to be; a change leaves alone what is

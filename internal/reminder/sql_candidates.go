@@ -17,7 +17,10 @@ const aboutColumns = `COALESCE(c.id, 0), COALESCE(c.uuid, ''), COALESCE(c.name, 
 
 const aboutJoins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN reminder_optouts o ON o.company_id = c.company_id AND o.customer_id = c.id
-	LEFT JOIN invoices i ON i.company_id = c.company_id AND i.customer_id = c.id AND i.generated AND NOT i.superseded`
+	LEFT JOIN invoices i ON i.company_id = c.company_id AND i.customer_id = c.id`
+
+// ofDueDate is the invoice that a due date brought.
+const ofDueDate = ` AND i.generated AND NOT i.superseded AND i.issued_for = `
 
 func aboutFields(about *about, optedOut *int64) []any {
 	record := &about.customer
@@ -42,7 +45,7 @@ func customerAbout(
 		err = row.Scan(aboutFields(&about, &out)...)
 		about.optedOut = out != 0
 		return about, err
-	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+` AND i.issued_for = c.due_on WHERE c.company_id = ?
+	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+ofDueDate+`c.due_on WHERE c.company_id = ?
 		AND c.id = ? AND {visible c.id}`, companyID, customerID)
 	return b, sqldb.Found(err, "customer")
 }
@@ -56,7 +59,7 @@ func candidates(
 ) ([]candidate, error) {
 	return sqldb.All(ctx, querier, scanCandidate, `
 		SELECT m.id, m.key, m.customer_id, m.due_on, m.status, m.reason, m.channel_id, m.manual, m.step, m.attempts,
-		m.run_at, m.late_at, m.claim,
+		m.run_at, m.late_at, m.claim, m.invoice_id,
 			COALESCE(r.id, 0), COALESCE(r.active, ?), COALESCE(r.offset_days, 0), COALESCE(r.minute, 0), COALESCE(r.plan_id, 0),
 			COALESCE(r.product_id, 0), COALESCE(r.status, ''), COALESCE(r.channels, ''),
 			COALESCE(t.id, 0), COALESCE(t.subject, ''), COALESCE(t.body, ''), COALESCE(t.whatsapp_name, ''), COALESCE(t.whatsapp_language, ''),
@@ -64,7 +67,9 @@ func candidates(
 		FROM reminder_messages m
 		LEFT JOIN reminder_rules r ON r.company_id = m.company_id AND r.id = m.rule_id
 		LEFT JOIN reminder_templates t ON t.company_id = r.company_id AND t.id = r.template_id
-		LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id`+aboutJoins+` AND i.issued_for = m.due_on
+		LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id`+aboutJoins+`
+			AND CASE WHEN m.invoice_id <> 0 THEN i.id = m.invoice_id
+				ELSE i.generated AND NOT i.superseded AND i.issued_for = m.due_on END
 		WHERE m.company_id = ? AND m.id {in ?} ORDER BY m.run_at, m.id`, false, companyID, ids)
 }
 
@@ -75,7 +80,7 @@ func scanCandidate(row sqldb.Row) (candidate candidate, err error) {
 	fields := append([]any{
 		&message.ID, &message.Key, &message.CustomerID, &message.DueOn, (*string)(&message.Status),
 		&message.Reason, &message.ChannelID, &candidate.manual, &candidate.step, &message.Attempts,
-		&run, &late, &candidate.claim,
+		&run, &late, &candidate.claim, &message.InvoiceID,
 		&rule.ID, &rule.Active, &rule.OffsetDays, &rule.Minute, &rule.PlanID, &rule.ProductID,
 		&status, &list,
 		&template.ID, &template.Subject, &template.Text, &template.Approved.Name,

@@ -24,11 +24,11 @@ func insertMessages(
 		for _, message := range piece {
 			values = append(values, companyID, message.Key, message.RuleID, message.CustomerID,
 				message.DueOn, string(message.Status), message.Reason, message.ChannelID,
-				false, 0, 0, message.RunAt.UnixMicro(), "", "", "", "", "", at, at)
+				message.InvoiceID != 0, 0, 0, message.RunAt.UnixMicro(), "", "", "", "", "", message.InvoiceID, at, at)
 		}
 		made, err := tx.Exec(ctx, `
 			INSERT INTO reminder_messages (company_id, key, rule_id, customer_id, due_on, status, reason, channel_id,
-				manual, step, attempts, run_at, claim, address, subject, body, receipt, created_at, updated_at)
+				manual, step, attempts, run_at, claim, address, subject, body, receipt, invoice_id, created_at, updated_at)
 			VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+`
 			ON CONFLICT (company_id, customer_id, rule_id, due_on) DO UPDATE SET status = 'scheduled', reason = '', step = 0,
 				channel_id = excluded.channel_id, run_at = excluded.run_at, late_at = 0, updated_at = excluded.updated_at
@@ -88,7 +88,9 @@ func unscheduleOthers(
 
 // otherDates is what is scheduled for other due dates of a customer. The
 // function keeps SQLite from reading all that the company has scheduled.
-const otherDates = `company_id = ? AND customer_id = ? AND COALESCE(status, '') = 'scheduled' AND due_on <> ?`
+// What a round asks for is of no due date: whether it is still owed is decided
+// when it is sent.
+const otherDates = `company_id = ? AND customer_id = ? AND COALESCE(status, '') = 'scheduled' AND due_on <> ? AND invoice_id = 0`
 
 func removeOfCustomer(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
 	for _, text := range []string{

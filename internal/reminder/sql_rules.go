@@ -10,14 +10,14 @@ import (
 )
 
 const ruleColumns = `id, name, active, offset_days, minute, COALESCE(plan_id, 0), COALESCE(product_id, 0), status, channels, template_id,
-	cursor_on, cursor_id, plan_at, created_at, updated_at`
+	cursor_on, cursor_id, plan_at, created_at, updated_at, round`
 
 func scanRule(row sqldb.Row) (rule Rule, err error) {
 	var list string
 	var plan, created, updated int64
 	err = row.Scan(&rule.ID, &rule.Name, &rule.Active, &rule.OffsetDays, &rule.Minute, &rule.PlanID,
 		&rule.ProductID, (*string)(&rule.Status), &list, &rule.TemplateID,
-		&rule.cursorOn, &rule.cursorID, &plan, &created, &updated)
+		&rule.cursorOn, &rule.cursorID, &plan, &created, &updated, &rule.round)
 	rule.Channels = splitIDs(list)
 	rule.planAt = time.UnixMicro(plan)
 	rule.CreatedAt = time.UnixMicro(created)
@@ -30,7 +30,7 @@ func rules(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Rule,
 		ctx,
 		querier,
 		scanRule,
-		`SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? ORDER BY id`,
+		`SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND NOT round ORDER BY id`,
 		companyID,
 	)
 }
@@ -49,7 +49,7 @@ func lockRules(ctx context.Context, tx *sqldb.Tx, companyID int64) ([]Rule, erro
 		ctx,
 		tx,
 		scanRule,
-		`SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? ORDER BY id {for update}`,
+		`SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND NOT round ORDER BY id {for update}`,
 		companyID,
 	)
 }
@@ -62,19 +62,19 @@ func ruleByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (
 }
 
 func lockRule(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Rule, error) {
-	rule, err := sqldb.One(ctx, tx, scanRule, ruleText+` {for update}`, companyID, id)
+	rule, err := sqldb.One(ctx, tx, scanRule, ruleText+` AND NOT round {for update}`, companyID, id)
 	return rule, sqldb.Found(err, "rule")
 }
 
 func insertRule(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO reminder_rules (company_id, name, active, offset_days, minute, plan_id, product_id, status, channels, template_id,
-			cursor_on, cursor_id, plan_at, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			cursor_on, cursor_id, plan_at, created_at, updated_at, round)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		companyID, rule.Name, rule.Active, rule.OffsetDays, rule.Minute, sqldb.RefTo(rule.PlanID),
 		sqldb.RefTo(rule.ProductID), string(rule.Status),
 		joinIDs(rule.Channels), rule.TemplateID, rule.cursorOn, rule.cursorID,
-		rule.planAt.UnixMicro(), tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		rule.planAt.UnixMicro(), tx.Now().UnixMicro(), tx.Now().UnixMicro(), rule.round)
 }
 
 func updateRule(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) error {

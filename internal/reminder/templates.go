@@ -268,6 +268,9 @@ func (s *Service) DeleteTemplate(ctx context.Context, actor account.Actor, templ
 				))
 			}
 		}
+		if err := checkRounds(ctx, tx, actor.Company.ID, templateID); err != nil {
+			return err
+		}
 		return s.applyTemplate(ctx, tx, actor, change[Template]{before: &template})
 	})
 }

@@ -43,7 +43,7 @@ func TestFirstRun(t *testing.T) {
 	b.fill("email", email)
 	b.fill("password", password)
 	b.press("Criar a empresa")
-	b.see("A empresa está pronta", "Três passos para começar", "Ana Souza")
+	b.see("A empresa está pronta", "Para começar", "Ana Souza")
 	b.picture(t, rules(t), "home-first")
 	b.press("Crie um plano")
 	b.fill("name", "Fibra mensal")

@@ -48,7 +48,7 @@ func TestChargeAndPayThroughTheSandbox(t *testing.T) {
 	payer.see("Pagamento recebido")
 
 	b.visit("/customers/1")
-	b.see("Pago")
+	b.see("Paga")
 	b.visit("/payments")
 	b.see("Ana da Silva", "Pagou a fatura")
 	b.picture(t, rules(t), "payments-received")
@@ -88,12 +88,14 @@ func TestOwnPixKeyIsConfirmedByHand(t *testing.T) {
 	b.picture(t, rules(t), "gateway-pixkey")
 	b.visit("/invoices/1")
 	b.press("Gerar código PIX")
-	b.see("Confirmar o PIX")
+	b.see("Válido até")
 	b.picture(t, rules(t), "invoice-pixkey")
+	b.visit("/invoices/1/pay")
 	b.fill("amount", "1,00")
-	b.press("Confirmar o pagamento")
+	b.press("Registrar pagamento")
 	b.see("a pagar; diga") // less than is to pay needs a word about the difference
+	b.picture(t, rules(t), "pay-refused")
 	b.fill("amount", "99,90")
-	b.press("Confirmar o pagamento")
-	b.see("O pagamento foi confirmado, e o cliente, renovado.", "confirmado por Dona Demo")
+	b.press("Registrar pagamento")
+	b.see("fatura paga e cliente renovado", "confirmado por Dona Demo")
 }

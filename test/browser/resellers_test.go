@@ -77,7 +77,7 @@ func TestSignupLinkBeginsATrial(t *testing.T) {
 	other.see("Sua conta está pronta")
 	other.picture(t, rules(t), "signup-done")
 	other.signIn("cadastro@example.com", "uma senha longa")
-	other.see("Cadastro Novo", "Três passos para começar")
+	other.see("Cadastro Novo", "Para começar")
 
 	b.visit("/resellers?search=cadastro")
 	b.see("Cadastro Novo", "Em teste")

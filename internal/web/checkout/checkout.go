@@ -64,6 +64,7 @@ type content struct {
 	Code    string
 	State   string // what the script compares
 	Failure string // of the gateway, fit to show
+	Refused bool   // the gateway will not take this invoice: asking again is of no use
 	Wait    int    // seconds until it may be tried again
 	Now     time.Time
 }
@@ -134,6 +135,7 @@ func (e *edge) show(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		web.ExchangeOf(r.Context()).Err = err
 		c.State, c.Failure, view.Status = stateFailing, fault.Public(err), http.StatusBadGateway
+		c.Refused = p.Refused
 		c.Wait = max(5, int(p.RetryAt.Sub(e.now())/time.Second)+1)
 	}
 	e.pages.Render(w, r, view)

@@ -45,11 +45,15 @@ type shop struct {
 // bank is a gateway that can be switched off.
 type bank struct {
 	payment.Gateway
-	broken bool
-	asked  int
+	broken  bool
+	refusal string
+	asked   int
 }
 
 func (b *bank) Create(_ context.Context, order payment.Order) (payment.Charge, error) {
+	if b.refusal != "" {
+		return payment.Charge{}, &payment.Refusal{Reason: b.refusal}
+	}
 	if b.asked++; b.broken {
 		return payment.Charge{}, errors.New("wires were cut")
 	}
@@ -276,6 +280,23 @@ func TestGatewayThatFailsCanBeTriedAgainButNotHammered(t *testing.T) {
 		shop.bank.broken = false
 		shop.Clock.Advance(11 * time.Second)
 		shop.get(t, link).want(t, 200, "Copiar código PIX")
+	})
+}
+
+func TestRefusedInvoiceSaysWhomToAskAndDoesNotLoop(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		shop := open(t, engine, "provider", "bank")
+		shop.bank.refusal = "the payer has no e-mail"
+		link := shop.link(t)
+		for range 2 {
+			answer := shop.get(t, link)
+			answer.want(t, 502, "Não foi possível gerar o PIX", "Nada foi cobrado")
+			for _, text := range []string{"no e-mail", "não respondeu", `id="retry"`, `http-equiv="refresh"`} {
+				if strings.Contains(answer.body, text) {
+					t.Errorf("%q is on the page", text)
+				}
+			}
+		}
 	})
 }
 

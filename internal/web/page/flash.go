@@ -14,16 +14,27 @@ type Flash struct {
 	Kind string `json:"k"` // success or error
 	Text string `json:"t"` // in English, shown translated
 	Args []any  `json:"a,omitempty"`
+	Undo string `json:"u,omitempty"` // the work that a button takes back; "": none
 }
 
 // Say leaves a message of success for the next page.
 func Say(w http.ResponseWriter, r *http.Request, text string, args ...any) {
-	leave(w, r, Flash{"success", text, args})
+	leave(w, r, Flash{Kind: "success", Text: text, Args: args})
+}
+
+// SayUndo is Say with a button that takes a piece of work back.
+func SayUndo(w http.ResponseWriter, r *http.Request, undo, text string, args ...any) {
+	leave(w, r, Flash{"success", text, args, undo})
+}
+
+// ComplainUndo is Complain with a button that takes back what was done.
+func ComplainUndo(w http.ResponseWriter, r *http.Request, undo, text string, args ...any) {
+	leave(w, r, Flash{"error", text, args, undo})
 }
 
 // Complain leaves a message of failure for the next page.
 func Complain(w http.ResponseWriter, r *http.Request, text string, args ...any) {
-	leave(w, r, Flash{"error", text, args})
+	leave(w, r, Flash{Kind: "error", Text: text, Args: args})
 }
 
 func leave(w http.ResponseWriter, r *http.Request, flash Flash) {

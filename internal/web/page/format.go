@@ -87,14 +87,16 @@ func funcs(lang Lang) template.FuncMap {
 		"money": func(cents money.Cents) string {
 			return strings.Replace(cents.BR(), " ", "\u00a0", 1)
 		},
-		"amount": func(cents money.Cents) string { return strings.TrimPrefix(cents.BR(), "R$ ") },
-		"date":   FormatDate,
-		"number": func(n any) string { return FormatInt(toInt(n)) },
-		"phone":  FormatPhone,
-		"icon":   Icon,
-		"asset":  Asset,
-		"dict":   dict,
-		"list":   func(items ...any) []any { return items },
+		"amount":     func(cents money.Cents) string { return strings.TrimPrefix(cents.BR(), "R$ ") },
+		"date":       FormatDate,
+		"number":     func(n any) string { return FormatInt(toInt(n)) },
+		"phone":      FormatPhone,
+		"initial":    initial,
+		"localphone": func(digits string) string { return strings.TrimPrefix(FormatPhone(digits), "+55 ") },
+		"icon":       Icon,
+		"asset":      Asset,
+		"dict":       dict,
+		"list":       func(items ...any) []any { return items },
 		"field": func(form *Form, name, label string, kv ...any) (Field, error) {
 			return newField(lang, form, name, label, kv)
 		},
@@ -128,4 +130,12 @@ func dict(kv ...any) (map[string]any, error) {
 		m[name] = kv[i+1]
 	}
 	return m, nil
+}
+
+// initial is the first letter of a name, where there is no picture.
+func initial(name string) string {
+	for _, letter := range strings.ToUpper(strings.TrimSpace(name)) {
+		return string(letter)
+	}
+	return ""
 }

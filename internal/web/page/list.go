@@ -14,6 +14,12 @@ type Pager struct {
 	Prev, Next                    string // "": there is none
 }
 
+// At is the number in the whole list of the record at a place of the page.
+func (p Pager) At(place int) int64 { return p.From + int64(place) }
+
+// Shown is how many records the page has.
+func (p Pager) Shown() int64 { return p.To - p.From + 1 }
+
 // NewPager makes the pager of a list at an address.
 func NewPager(address *url.URL, page input.Page, total int64) Pager {
 	pager := Pager{

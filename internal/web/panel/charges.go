@@ -22,6 +22,8 @@ type charging struct {
 	Through  string // the gateway's name
 	Owner    bool   // who may set one up
 	QR       template.HTML
+	Here     string // where the code is shown
+	Dialog   bool   // it is shown over a list
 }
 
 // charging of an invoice with something left to pay; nil for others, and for a
@@ -46,6 +48,7 @@ func (s *Server) charging(
 		Message:  message(invoice, record, link, invoice.Overdue(req.today)),
 		Through:  s.through(req, link.Provider),
 		Owner:    allows(req.User.Role, owner),
+		Here:     invoicePath(invoice.ID),
 	}
 	if record.Whatsapp != "" {
 		d.WhatsApp = "https://wa.me/" + record.Whatsapp + "?text=" + strings.ReplaceAll(
@@ -115,6 +118,7 @@ func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
 		page.Go(req.w, req.Request, invoicePath(invoice.ID))
 		return nil
 	}
+	charging.Dialog, charging.Here = true, invoicePath(invoice.ID)+"/charge"
 	return s.show(req, page.View{Name: "charge", Title: "Charge", Data: charging})
 }
 
@@ -136,33 +140,12 @@ func (s *Server) chargeCustomer(req *request) error {
 
 // makePix has the gateway make a code, which the invoice's page then shows.
 func (s *Server) makePix(req *request) error {
-	path := invoicePath(req.id)
+	path := req.back(invoicePath(req.id))
 	if _, err := s.Payments.Charge(req.Context(), req.Actor, req.id, ""); err != nil {
 		return req.complain(path, err)
 	}
 	page.Go(req.w, req.Request, path+"#pix")
 	return nil
-}
-
-// confirmByHand records money that no gateway reports.
-func (s *Server) confirmByHand(req *request) error {
-	out, err := s.Payments.ConfirmByHand(
-		req.Context(),
-		req.Actor,
-		payment.ReadConfirmation(req.form("amount"), req.id),
-	)
-	if refused(err) {
-		return s.invoicePage(req, page.Sent(req.Request, err), err)
-	}
-	switch {
-	case err != nil:
-		return err
-	case out.Renewed:
-		return req.done(invoicePath(req.id), "The payment was confirmed, and the customer renewed.")
-	case out.Status == billing.Open:
-		return req.done(invoicePath(req.id), "A part was received; the invoice is still open.")
-	}
-	return req.done(invoicePath(req.id), "The payment was confirmed.")
 }
 
 // attemptRow is a charge of the past, in words.

@@ -10,6 +10,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
@@ -21,11 +22,16 @@ type customersData struct {
 	Pager    page.Pager
 	Plans    []page.Option
 	Products []page.Option
-	Statuses []page.Option
+	Chips    []chipLine
+	ByDue    sortLink
+	Hidden   map[string]string // filters that the search hands on
+	Others   map[string]string // filters that the form of more filters hands on
+	More     bool              // one of more filters is set
 	Filtered bool
 	Export   string
 	Today    civil.Date
 	Back     string
+	Query    string            // of the list
 	Figures  map[string]string // filters of a figure, which the form hands on
 }
 
@@ -36,7 +42,13 @@ func (s *Server) customers(req *request) error {
 		Form:   queryForm(req),
 		Today:  req.today,
 		Back:   req.URL.RequestURI(),
+		Query:  listQuery(req),
 		Export: "/customers/export?" + req.URL.RawQuery,
+		Chips:  customerChips(req),
+		ByDue:  dueSort(req),
+		Hidden: hiddenFilters(req, "search"),
+		Others: hiddenFilters(req, moreOfCustomers...),
+		More:   anyGiven(req, "plan_id", "product_id"),
 	}
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
@@ -45,7 +57,7 @@ func (s *Server) customers(req *request) error {
 	data.Figures = figureFilters(req)
 	var total int64
 	var err error
-	data.List, total, err = s.Customers.List(req.Context(), req.Actor, filter, paging)
+	data.List, total, err = s.customersIn(req, req.URL.Query(), filter, paging)
 	if err != nil {
 		return err
 	}
@@ -53,14 +65,15 @@ func (s *Server) customers(req *request) error {
 	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
 		return err
 	}
-	data.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
-	for _, status := range []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled} {
-		data.Statuses = append(data.Statuses, page.Option{
-			Value: string(status),
-			Label: word(req.lang, string(status)),
-		})
-	}
 	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: data})
+}
+
+// moreOfCustomers are the filters that are folded away.
+var moreOfCustomers = []string{"plan_id", "product_id", "due_from", "due_to"}
+
+// anyGiven reports whether the address has one of some filters.
+func anyGiven(req *request, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return req.URL.Query().Get(name) != "" })
 }
 
 // figureFilters are the filters by which figures of the home page link to the
@@ -87,6 +100,7 @@ type customerData struct {
 	Texts    []textField
 	Renewal  *page.Form
 	Choices  []page.Option // what may become of the open invoice
+	Place    place
 }
 
 func newCustomerData(req *request, record customer.Customer) customerData {
@@ -103,6 +117,9 @@ func (s *Server) customer(req *request) error {
 	}
 	const shown = 12
 	data := newCustomerData(req, record)
+	if data.Place, err = s.customerPlace(req); err != nil {
+		return err
+	}
 	data.Renewal, data.Choices = page.NewForm(
 		"invoice",
 		string(req.Actor.Company.Settings.RenewInvoice),
@@ -341,19 +358,13 @@ func (s *Server) deleteCustomer(req *request) error {
 }
 
 func (s *Server) renewCustomer(req *request) error {
-	renewal, err := s.Billing.Renew(
-		req.Context(),
-		req.Actor,
-		req.id,
-		billing.ReadRenewal(req.form()),
-	)
+	actor := req.Actor
+	actor.Batch = id.NewCode(16)
+	renewal, err := s.Billing.Renew(req.Context(), actor, req.id, billing.ReadRenewal(req.form()))
 	if err != nil {
 		return req.complain(req.back(customerPath(req.id)), err)
 	}
-	return req.done(
-		req.back(customerPath(req.id)),
-		"%s was renewed until %s.",
-		renewal.Name,
-		page.FormatDate(renewal.DueOn),
-	)
+	page.SayUndo(req.w, req.Request, actor.Batch, "%s: due date is now %s.", renewal.Name, page.FormatDate(renewal.DueOn))
+	page.Go(req.w, req.Request, req.back(customerPath(req.id)))
+	return nil
 }

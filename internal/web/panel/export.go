@@ -4,11 +4,14 @@ import (
 	"encoding/csv"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
@@ -37,6 +40,39 @@ func (s *Server) exportCustomers(req *request) error {
 	})
 	return nil
 }
+
+// exportInvoices writes the invoices of a filter as CSV.
+func (s *Server) exportInvoices(req *request) error {
+	in := req.query()
+	filter := billing.ReadFilter(in)
+	if err := in.Err(); err != nil {
+		return err
+	}
+	headings := []string{
+		"fatura", "cliente", "descrição", "vencimento", "situação", "valor", "a pagar hoje", "recebido", "pago em", "pago por", "plano",
+	}
+	sendCSV(req, "faturas-"+req.today.String()+".csv", func(write func([]string) error) error {
+		if err := write(headings); err != nil {
+			return err
+		}
+		return s.Billing.Walk(req.Context(), req.Actor, filter, func(invoice billing.Invoice) error {
+			due := invoice.PayableOn(req.Actor.Company, req.today)
+			via := ""
+			if invoice.PaidVia != "" {
+				via = s.through(req, invoice.PaidVia)
+			}
+			return write([]string{
+				idText(invoice.ID), harmless(invoice.Customer.Name), harmless(invoice.Description),
+				page.FormatDate(invoice.DueOn), invoice.Status.String(), decimal(invoice.Amount), decimal(due.Rest),
+				decimal(invoice.Received), page.FormatDate(invoice.PaidOn), harmless(via), harmless(invoice.Plan.Name),
+			})
+		})
+	})
+	return nil
+}
+
+// decimal is an amount as Excel in Brazil reads it.
+func decimal(amount money.Cents) string { return strings.TrimPrefix(amount.BR(), "R$ ") }
 
 // sendCSV sends a file for a spreadsheet. Semicolons and the mark at the
 // beginning are what Excel in Brazil wants.
@@ -69,7 +105,7 @@ type column struct {
 func customerColumns(today civil.Date) []column {
 	columns := []column{
 		{"nome", func(record *customer.Customer) string { return record.Name }},
-		{"whatsapp", func(record *customer.Customer) string { return record.Whatsapp }},
+		{"whatsapp", func(record *customer.Customer) string { return dialledPhone(record.Whatsapp) }},
 		{"e-mail", func(record *customer.Customer) string { return record.Email }},
 		{"usuário", func(record *customer.Customer) string { return record.Usuario }},
 		{"vencimento", func(record *customer.Customer) string { return page.FormatDate(record.DueOn) }},
@@ -83,7 +119,7 @@ func customerColumns(today civil.Date) []column {
 	}
 	columns = append(columns,
 		column{"cpf/cnpj", func(record *customer.Customer) string { return taxid.Format(record.CpfCnpj) }},
-		column{"preço próprio", func(record *customer.Customer) string { return record.OwnPrice.String() }},
+		column{"preço próprio", ownPrice},
 	)
 	for i, part := range address.Parts() {
 		columns = append(
@@ -111,7 +147,24 @@ func planValue(record *customer.Customer) string {
 	if record.Plan.ID == 0 {
 		return ""
 	}
-	return record.Plan.Value.String()
+	return decimal(record.Plan.Value)
+}
+
+func ownPrice(record *customer.Customer) string {
+	if !record.OwnPrice.Own {
+		return ""
+	}
+	return decimal(record.OwnPrice.Amount)
+}
+
+// dialledPhone is a number as people write it, so that a spreadsheet takes it for
+// a text; one of another country keeps its bare digits, which an import reads.
+func dialledPhone(digits string) string {
+	shown := page.FormatPhone(digits)
+	if rest, ok := strings.CutPrefix(shown, "+55 "); ok {
+		return rest
+	}
+	return digits
 }
 
 func headingsOf(columns []column) []string {

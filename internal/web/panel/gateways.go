@@ -93,6 +93,7 @@ type gatewayForm struct {
 	Leaves   string // the gateway in use, when it is another
 	Edits    bool   // it is the one in use
 	Live     payment.Live
+	Failed   bool // what was sent did not work, and what was in use still is
 }
 
 // optionField is an option as the form asks for it. A secret is never shown
@@ -117,6 +118,7 @@ func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error
 	d := gatewayForm{
 		Form: form, Provider: setup.Provider, Title: optionWord(req.lang, setup.Provider.Title),
 		Text: providerTexts[setup.Provider.Name], Edits: setup.Active,
+		Failed: refusal != nil && fault.KindOf(refusal) == fault.KindUpstream,
 	}
 	if d.Form == nil {
 		d.Form = page.NewForm()
@@ -180,11 +182,17 @@ func (s *Server) setGateway(req *request) error {
 	}
 	keepSecrets(req, setup.Provider)
 	req.PostForm.Set("provider", setup.Provider.Name)
-	setup, err = s.Payments.ConfigureGateway(
-		req.Context(),
-		req.Actor,
-		s.Payments.ReadGateway(req.form()),
-	)
+	anyway := lastOf(req.PostForm["anyway"]) == "true"
+	req.PostForm.Del("anyway")
+	draft := s.Payments.ReadGateway(req.form())
+	err = s.tryBeforeLeaving(req, draft, anyway)
+	if err != nil && !refused(err) && fault.KindOf(err) != fault.KindUpstream {
+		return err
+	}
+	if err != nil {
+		return s.gatewayForm(req, page.Sent(req.Request, err), err)
+	}
+	setup, err = s.Payments.ConfigureGateway(req.Context(), req.Actor, draft)
 	if refused(err) {
 		return s.gatewayForm(req, page.Sent(req.Request, err), err)
 	}
@@ -206,6 +214,19 @@ func (s *Server) setGateway(req *request) error {
 		"%s is in use, and the credentials work.",
 		optionWord(req.lang, setup.Provider.Title),
 	)
+}
+
+// tryBeforeLeaving checks what is to replace a gateway in use. Who is told that it
+// fails may save it all the same.
+func (s *Server) tryBeforeLeaving(req *request, draft payment.GatewayDraft, anyway bool) error {
+	if anyway {
+		return nil
+	}
+	current, found, err := s.gateway(req)
+	if err != nil || !found || current.Problem != "" {
+		return err
+	}
+	return s.Payments.TryGateway(req.Context(), req.Actor, draft)
 }
 
 // keepSecrets takes secrets that were left empty out of the form, which keeps

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"carteira/internal/account"
@@ -30,7 +31,8 @@ type homeData struct {
 	Webhooks []webhook.Webhook // switched off by themselves
 	Payments troubles
 	Fresh    bool // there is nothing yet
-	HasPlan  bool
+	Steps    []step
+	DueToday string // the filter of those who are due today
 	Messages reminder.Attention
 	Moved    []deedRow // changes of where money goes
 }
@@ -76,6 +78,16 @@ func (s *Server) home(req *request) error {
 			data.Today = day.Amount
 		}
 	}
+	data.DueToday = "status=" + urlQuery(string(customer.DueToday))
+	few := month.Customers.Total <= fewCustomers && question == (dashboard.Question{})
+	if data.Steps, err = s.firstSteps(req, few, month.Customers.Total > 0); err != nil {
+		return err
+	}
+	return s.homeNotices(req, data)
+}
+
+// homeNotices adds who and what needs a look, and shows the page.
+func (s *Server) homeNotices(req *request, data homeData) (err error) {
 	if data.Lists, err = s.dueLists(req); err != nil {
 		return err
 	}
@@ -91,17 +103,57 @@ func (s *Server) home(req *request) error {
 	if data.Moved, err = s.gatewayChanges(req); err != nil {
 		return err
 	}
-	if data.Fresh {
-		_, plans, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{
-			Number: 1,
-			Size:   1,
-		})
-		if err != nil {
-			return err
-		}
-		data.HasPlan = plans > 0
-	}
 	return s.show(req, page.View{Name: "home", Title: "Home", Data: data})
+}
+
+// step is something that a new company does once.
+type step struct {
+	Label, About, Icon, Link string
+	Done                     bool
+}
+
+// fewCustomers is up to how many customers the first steps are shown.
+const fewCustomers = 5
+
+// firstSteps are what a company does on its first day, those that are done
+// ticked; none when all are.
+func (s *Server) firstSteps(req *request, few, customers bool) ([]step, error) {
+	if !few || !allows(req.User.Role, staff) {
+		return nil, nil
+	}
+	_, plans, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{Number: 1, Size: 1})
+	if err != nil {
+		return nil, err
+	}
+	paid, err := s.canPayByLink(req)
+	if err != nil {
+		return nil, err
+	}
+	steps := []step{
+		{"Make a plan", "what customers pay, and for how long.", "layers", "/plans/new", plans > 0},
+		{"Create a customer", "one by one, or import them from a file.", "users", "/customers/new", customers},
+	}
+	if allows(req.User.Role, owner) && req.Actor.May(payments) {
+		steps = append(steps, step{"Receive by PIX", "your own key is enough to begin.", "wallet", "/payments/gateway", paid})
+	}
+	if req.sends() {
+		rules, err := s.Reminders.Rules(req.Context(), req.Actor)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step{"Turn reminders on", "the usual set is one click.", "message-circle", "/messages", len(rules) > 0})
+	}
+	if allows(req.User.Role, owner) {
+		users, err := s.Accounts.Users(req.Context(), req.Actor)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step{"Invite your team", "each with a password of their own.", "user-plus", "/settings/users/new", len(users) > 1})
+	}
+	if !slices.ContainsFunc(steps, func(step step) bool { return !step.Done }) {
+		return nil, nil
+	}
+	return steps, nil
 }
 
 func (s *Server) revenue(req *request, month dashboard.Month) page.Bars {
@@ -140,7 +192,7 @@ func percentBR(percent *float64) string {
 }
 
 func (s *Server) dueLists(req *request) ([]dueList, error) {
-	tomorrow, yesterday := req.today.AddDays(1), req.today.AddDays(-1)
+	tomorrow := req.today.AddDays(1)
 	lists := []dueList{
 		{
 			Title: "Customers due today", Empty: "Nobody is due today.",
@@ -159,13 +211,11 @@ func (s *Server) dueLists(req *request) ([]dueList, error) {
 			Tone:  "bad",
 		},
 	}
-	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {DueTo: yesterday}}
+	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {Status: customer.Expired}}
 	for i, filter := range filters {
 		var err error
-		lists[i].Customers, lists[i].Total, err = s.Customers.List(req.Context(), req.Actor, filter, input.Page{
-			Number: 1,
-			Size:   homeRows,
-		})
+		first := input.Page{Number: 1, Size: homeRows}
+		lists[i].Customers, lists[i].Total, err = s.Customers.ListByDue(req.Context(), req.Actor, filter, first, false)
 		if err != nil {
 			return nil, err
 		}

@@ -14,16 +14,32 @@ type invoicesData struct {
 	Form     *page.Form
 	List     []billing.Invoice
 	Pager    page.Pager
-	Statuses []page.Option
+	Chips    []chipLine
+	ByDue    sortLink
+	Hidden   map[string]string // filters that the search hands on
+	Others   map[string]string // filters that the form of more filters hands on
+	More     bool              // one of more filters is set
 	Filtered bool
 	Today    civil.Date
+	Back     string
+	Query    string // of the list
+	Export   string
+	Total    string             // how many, and what they are worth
 	Of       *customer.Customer // whose invoices they are, when filtered so
 }
 
 func (s *Server) invoices(req *request) error {
 	in := req.query()
 	paging, filter := in.Page(), billing.ReadFilter(in)
-	data := invoicesData{Form: queryForm(req), Today: req.today}
+	data := invoicesData{
+		Form: queryForm(req), Today: req.today, Back: req.URL.RequestURI(), Query: listQuery(req),
+		Export: "/invoices/export?" + req.URL.RawQuery,
+		Chips:  invoiceChips(req),
+		ByDue:  dueSort(req),
+		Hidden: hiddenFilters(req, "search"),
+		Others: hiddenFilters(req, moreOfInvoices...),
+		More:   anyGiven(req, "plan_id", "product_id", "created_from", "created_to"),
+	}
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
 		filter = billing.Filter{}
@@ -35,7 +51,7 @@ func (s *Server) invoices(req *request) error {
 		}
 		data.Of = &record
 	}
-	list, total, err := s.Billing.List(req.Context(), req.Actor, filter, paging)
+	list, total, err := s.invoicesIn(req, req.URL.Query(), filter, paging)
 	if err != nil {
 		return err
 	}
@@ -44,15 +60,18 @@ func (s *Server) invoices(req *request) error {
 		paging,
 		total,
 	), filter != (billing.Filter{})
-	data.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
-	for _, status := range billing.Statuses {
-		data.Statuses = append(data.Statuses, page.Option{
-			Value: status.String(),
-			Label: word(req.lang, status.String()),
-		})
+	worth, known, err := s.Billing.Worth(req.Context(), req.Actor, filter, total)
+	if err != nil {
+		return err
+	}
+	if data.Total = invoicesTotal(req.lang, total, ""); known {
+		data.Total = invoicesTotal(req.lang, total, worth.BR())
 	}
 	return s.show(req, page.View{Name: "invoices", Title: "Invoices", Data: data})
 }
+
+// moreOfInvoices are the filters that are folded away.
+var moreOfInvoices = []string{"due_from", "due_to", "paid_from", "paid_to"}
 
 type invoiceData struct {
 	Invoice  billing.Invoice
@@ -67,6 +86,7 @@ type invoiceData struct {
 	Means    []page.Option
 	Less     []page.Option // what less money than is to pay may mean
 	Again    bool          // its due date can be issued again
+	Place    place
 	billed
 }
 
@@ -87,6 +107,10 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 	if err != nil {
 		return err
 	}
+	where, err := s.invoicePlace(req)
+	if err != nil {
+		return err
+	}
 	return s.show(req, page.View{
 		Name:   "invoice",
 		Title:  "Invoice",
@@ -99,6 +123,7 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 			Overdue:  invoice.Overdue(req.today),
 			Via:      s.through(req, invoice.PaidVia),
 			Today:    req.today,
+			Place:    where,
 			billed:   paying,
 			Means:    means(req),
 			Less:     differences(req),
@@ -117,6 +142,9 @@ func (s *Server) setInvoiceStatus(req *request) error {
 		req.id,
 		billing.ReadStatusChange(req.form("amount")),
 	)
+	if refused(err) && req.PostFormValue("status") == billing.Paid.String() {
+		return s.refusePayment(req, err, path)
+	}
 	if refused(err) {
 		return s.invoicePage(req, page.Sent(req.Request, err), err)
 	}

@@ -23,6 +23,7 @@ type ruleForm struct {
 	Action    string
 	New       bool
 	ID        int64
+	Reach     int64 // how many customers it would reach today
 }
 
 // channelTurn is a choice of a channel: the first, or the one to fall back on.
@@ -70,6 +71,9 @@ func (s *Server) ruleForm(req *request, title string, form ruleForm, refusal err
 		form.Turns = append(form.Turns, turn)
 	}
 	form.Errors = form.Form.Errors("channels")
+	if form.Reach, err = s.reachOf(req, form.Form); err != nil {
+		return err
+	}
 	return s.show(req, page.View{
 		Name:   "messages_rule_form",
 		Title:  title,
@@ -84,7 +88,9 @@ func (s *Server) newRule(req *request) error {
 		return err
 	}
 	form := page.NewForm("offset_days", "3", "side", "before", "hour", "09:00", "active", "true")
-	if len(channels) > 0 {
+	if req.URL.RawQuery != "" {
+		form = queryForm(req)
+	} else if len(channels) > 0 {
 		form = page.NewForm(
 			"offset_days",
 			"3",
@@ -104,6 +110,21 @@ func (s *Server) newRule(req *request) error {
 		ruleForm{Form: form, Action: "/messages/rules/new", New: true},
 		nil,
 	)
+}
+
+// reachOf is how many customers the rule of a form would reach today; none when
+// the form does not say.
+func (s *Server) reachOf(req *request, form *page.Form) (int64, error) {
+	days, err := strconv.Atoi(strings.TrimSpace(form.Value("offset_days")))
+	if err != nil || days > 366 || days < -366 {
+		return 0, nil //nolint:nilerr // the form is told so when it is sent
+	}
+	if form.Value("side") == "before" {
+		days = -days
+	}
+	plan, _ := strconv.ParseInt(form.Value("plan_id"), 10, 64)
+	product, _ := strconv.ParseInt(form.Value("product_id"), 10, 64)
+	return s.reachedToday(req, days, plan, product)
 }
 
 // ruleInput is the form of a rule as the room reads it: days and side become an

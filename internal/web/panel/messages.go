@@ -21,6 +21,7 @@ type rulesData struct {
 	Channels  bool // there is one
 	Templates bool
 	Quiet     reminder.Quiet
+	Missing   bool // a day of the usual set has no rule
 }
 
 type ruleRow struct {
@@ -28,6 +29,7 @@ type ruleRow struct {
 	Sentence string
 	Template reminder.Template
 	Later    string // when it is sent instead, because its hour is a quiet one
+	Reach    int64  // how many customers it is for today
 }
 
 func (s *Server) rules(req *request) error {
@@ -57,7 +59,14 @@ func (s *Server) rules(req *request) error {
 		if settings.Quiet.Covers(rule.Minute) {
 			row.Later = reminder.Clock(settings.Quiet.To)
 		}
+		row.Reach, err = s.reachedToday(req, rule.OffsetDays, rule.PlanID, rule.ProductID)
+		if err != nil {
+			return err
+		}
 		data.List = append(data.List, row)
+	}
+	for _, offset := range reminder.UsualOffsets() {
+		data.Missing = data.Missing || !slices.ContainsFunc(list, func(rule reminder.Rule) bool { return rule.OffsetDays == offset })
 	}
 	return s.show(req, page.View{Name: "messages_rules", Title: "Messages", Data: data})
 }

@@ -90,7 +90,17 @@ func (p *person) fillMessages(customerID int64) map[string]int64 {
 	if err != nil || len(list) != 1 {
 		p.t.Fatalf("%v, %v: nothing is scheduled", list, err)
 	}
-	return map[string]int64{"messages/channels": channel.ID, "messages/templates": template.ID, "messages/rules": rule.ID, "messages/log": list[0].ID}
+	round, err := p.Reminders.SendRound(ctx, actor, reminder.RoundDraft{Customers: []int64{customerID}, Channels: []int64{channel.ID}})
+	if err == nil { // the tests of messages send what the rule planned
+		err = p.DB.Write(ctx, func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE reminder_messages SET status = 'skipped', updated_at = 0 WHERE company_id = ? AND rule_id = ?`, actor.Company.ID, round.ID)
+			return err
+		})
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return map[string]int64{"messages/rounds": round.ID, "messages/channels": channel.ID, "messages/templates": template.ID, "messages/rules": rule.ID, "messages/log": list[0].ID}
 }
 
 // send lets the engine work until a message is out of its hands.

@@ -61,7 +61,7 @@ func TestSetUpByTheLink(t *testing.T) {
 		person.post("/setup/"+link, "name", "Rede Clara", "email", "ana", "password", "short").
 			want(t, http.StatusUnprocessableEntity, `value="Rede Clara"`, "deve ser um e-mail válido", "pelo menos 8 caracteres", "é obrigatório")
 		filled := []string{"name", "Rede Clara", "user_name", "Ana", "email", "ana@example.com", "password", password, "timezone", "America/Manaus"}
-		person.follow("/setup/"+link, filled...).want(t, http.StatusOK, "A empresa está pronta", "Rede Clara", "Três passos para começar")
+		person.follow("/setup/"+link, filled...).want(t, http.StatusOK, "A empresa está pronta", "Rede Clara", "Para começar")
 		office.visitor(t).get("/setup/"+link).want(t, http.StatusNotFound, "Este link não funciona mais")
 		office.visitor(t).post("/setup/"+link, filled...).want(t, http.StatusNotFound)
 	})
@@ -101,11 +101,15 @@ func TestManyCustomersAtOnce(t *testing.T) {
 		}
 		text, b := fmt.Sprint(ids["customers"]), fmt.Sprint(lone.ID)
 		person.follow("/customers/bulk", "action", "renew").want(t, http.StatusOK, "selecione pelo menos um cliente")
-		person.follow("/customers/bulk", "action", "renew", "id", text, "id", b).want(t, http.StatusOK, "1 de 2: feito", "o cliente não tem plano")
-		person.follow("/customers/bulk", "action", "plan", "bulk_plan_id", fmt.Sprint(ids["plans"]), "id", text, "id", b).want(t, http.StatusOK, "movidos para o plano: 2")
-		person.follow("/customers/bulk", "action", "renew", "id", text, "id", b, "back", "/customers?search=x").want(t, http.StatusOK, "renovados: 2", `value="x"`)
-		person.post("/customers/bulk", "action", "delete", "id", text, "id", b).want(t, http.StatusOK, "Excluir 2 clientes?")
-		person.follow("/customers/bulk", "action", "delete", "sure", "yes", "id", text, "id", b).want(t, http.StatusOK, "excluídos: 2", "Nenhum cliente ainda")
+		both := []string{"id", text, "id", b}
+		sure := func(agreed string) []string { return append([]string{"sure", "yes", "agreed", agreed}, both...) }
+		person.post("/customers/bulk", append(both, "action", "renew")...).
+			want(t, http.StatusOK, "Renovar 1 clientes?", "Ficam de fora: 1", "o cliente não tem plano", "28/02/2026", `name="agreed" value="1"`)
+		person.post("/customers/bulk", append(sure("2"), "action", "renew")...).want(t, http.StatusOK, "a lista mudou enquanto isso")
+		person.follow("/customers/bulk", append(sure("2"), "action", "plan", "bulk_plan_id", fmt.Sprint(ids["plans"]))...).want(t, http.StatusOK, "movidos para o plano: 2")
+		person.follow("/customers/bulk", append(sure("2"), "action", "renew", "back", "/customers?search=x")...).want(t, http.StatusOK, "renovados: 2", `value="x"`)
+		person.post("/customers/bulk", append(both, "action", "delete")...).want(t, http.StatusOK, "Excluir 2 clientes?", "não pode ser desfeito")
+		person.follow("/customers/bulk", append(sure("2"), "action", "delete")...).want(t, http.StatusOK, "excluídos: 2", "Nenhum cliente ainda").lacks(t, `action="/undo"`)
 	})
 }
 
@@ -142,7 +146,7 @@ func TestExportHasAllOfTheFilterAndNoFormula(t *testing.T) {
 			}
 			seen[row[0]] = true
 		}
-		if rows := person.export("/customers/export?search=joao"); len(rows) != 2 || rows[1][4] != "31/01/2026" || rows[1][6] != "Mensal" || rows[1][1] != "5511987654321" {
+		if rows := person.export("/customers/export?search=joao"); len(rows) != 2 || rows[1][4] != "31/01/2026" || rows[1][6] != "Mensal" || rows[1][1] != "(11) 98765-4321" || rows[1][7] != "35,00" {
 			t.Errorf("of a search: %v", rows)
 		}
 		person.get("/customers/export?due_from=x").want(t, http.StatusUnprocessableEntity)
@@ -152,7 +156,7 @@ func TestExportHasAllOfTheFilterAndNoFormula(t *testing.T) {
 func (p *person) export(path string) [][]string {
 	p.t.Helper()
 	answer := p.get(path).want(p.t, http.StatusOK)
-	if !strings.HasPrefix(answer.body, "\ufeff") || !strings.Contains(answer.header.Get("Content-Disposition"), "clientes-2026-01-31.csv") {
+	if !strings.HasPrefix(answer.body, "\ufeff") || !strings.Contains(answer.header.Get("Content-Disposition"), "-2026-01-31.csv") {
 		p.t.Errorf("headers %v", answer.header)
 	}
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(answer.body, "\ufeff")))

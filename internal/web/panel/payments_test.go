@@ -193,12 +193,13 @@ func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {
 		person.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife")
 		invoice := person.debtor("Bia", "")
 		path := fmt.Sprintf("/invoices/%d", invoice.ID)
-		person.get(path).want(t, http.StatusOK, "não tem número de WhatsApp").lacks(t, "Confirmar o PIX")
-		person.follow(path+"/pix").want(t, http.StatusOK, "Confirmar o PIX", "br.gov.bcb.pix", "ana@example.com")
-		person.post(path+"/confirm", "amount", "34,99", "payment_id", "E99").want(t, http.StatusUnprocessableEntity, "34,99 é menos que os 35,00 a pagar", `value="34,99"`, `value="E99"`)
-		person.post(path+"/confirm", "amount", "").want(t, http.StatusUnprocessableEntity, "aria-invalid")
-		person.follow(path+"/confirm", "amount", "35,00", "payment_id", "E99").
-			want(t, http.StatusOK, "O pagamento foi confirmado, e o cliente, renovado.", "confirmado por Ana", "E99", "Chave PIX própria")
+		person.get(path).want(t, http.StatusOK, "não tem número de WhatsApp").lacks(t, "br.gov.bcb.pix")
+		person.follow(path+"/pix").want(t, http.StatusOK, "Registrar pagamento", "br.gov.bcb.pix", "ana@example.com")
+		person.post(path+"/pay", "amount", "34,99", "payment_id", "E99").want(t, http.StatusUnprocessableEntity, "34,99 é menos que os 35,00 a pagar", `value="34,99"`, `value="E99"`)
+		person.get(path+"/pay").want(t, http.StatusOK, `value="35,00"`, `value="pix" selected`)
+		person.post(path+"/pay", "amount", "x").want(t, http.StatusUnprocessableEntity, "aria-invalid")
+		person.follow(path+"/pay", "amount", "35,00", "payment_id", "E99").
+			want(t, http.StatusOK, "Bia: fatura paga e cliente renovado.", "Desfazer", "confirmado por Ana", "E99", "Chave PIX própria")
 		person.get("/settings/audit").want(t, http.StatusOK, "Pagamento confirmado")
 	})
 }
@@ -279,7 +280,7 @@ func TestPaymentsNeedTheFunction(t *testing.T) {
 				t.Errorf("%s answered %d", route.pattern(), answer.status)
 			}
 		}
-		if count != 14 {
+		if count != 13 {
 			t.Errorf("%d routes need payments", count)
 		}
 		for _, path := range []string{"/", "/customers", fmt.Sprintf("/customers/%d", ids["customers"]), "/invoices", fmt.Sprintf("/invoices/%d", ids["invoices"])} {
@@ -341,4 +342,24 @@ func TestWhoIsNamed(t *testing.T) {
 			t.Errorf("%q is %q, want %q", by, got, want)
 		}
 	}
+}
+
+func TestGatewayThatFailsItsCheckReplacesNone(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife")
+		office.bank.broken = &payment.Refusal{Reason: "the token is not one of theirs"}
+		person.post("/payments/gateways/bank", "token", "wrong").want(t, http.StatusBadGateway, "nada foi alterado", "Salvar mesmo assim")
+		person.get("/payments/gateway").want(t, http.StatusOK, "ana@example.com")
+		if setup, err := office.Payments.Gateway(t.Context(), person.actor); err != nil || setup.Provider.Name != "pixkey" {
+			t.Errorf("%s is in use, %v", setup.Provider.Name, err)
+		}
+		person.post("/payments/gateways/bank", "token", "").want(t, http.StatusUnprocessableEntity)
+		person.follow("/payments/gateways/bank", "token", "wrong", "anyway", "true")
+		if setup, err := office.Payments.Gateway(t.Context(), person.actor); err != nil || setup.Provider.Name != "bank" {
+			t.Errorf("%s is in use, %v", setup.Provider.Name, err)
+		}
+		office.bank.broken = nil
+		person.follow("/payments/gateways/bank", "token", "right").want(t, http.StatusOK, "as credenciais funcionam")
+	})
 }

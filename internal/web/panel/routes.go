@@ -73,6 +73,7 @@ func (s *Server) table() []route {
 		{post, "/logout", self, basic, s.logout},
 
 		{get, "/{$}", reader, basic, s.home},
+		{get, "/search", reader, basic, s.search},
 
 		{get, "/sandbox", reader, basic, s.sandboxPage},
 		{post, "/sandbox", owner, basic, s.moveClock},
@@ -82,6 +83,9 @@ func (s *Server) table() []route {
 		{post, "/customers/new", staff, basic, s.createCustomer},
 		{get, "/customers/export", reader, exports, long(s.exportCustomers)},
 		{post, "/customers/bulk", staff, basic, s.bulk},
+		{post, "/invoices/bulk", staff, basic, s.invoiceBulk},
+		{get, "/invoices/export", reader, exports, long(s.exportInvoices)},
+		{post, "/undo", staff, basic, s.undo},
 		{get, "/imports", staff, imports, s.importPage},
 		{post, "/imports", staff, imports, long(s.upload)},
 		{get, "/imports/{id}", staff, imports, s.uploadPage},
@@ -108,6 +112,9 @@ func (s *Server) table() []route {
 
 		{get, "/invoices", reader, basic, s.invoices},
 		{get, "/invoices/{id}", reader, basic, s.invoice},
+		{get, "/invoices/{id}/pay", staff, basic, s.payPage},
+		{post, "/invoices/{id}/pay", staff, basic, s.registerPayment},
+		{get, "/invoices/{id}/receipt", reader, basic, s.receipt},
 		{post, "/invoices/{id}/status", staff, basic, s.setInvoiceStatus},
 		{get, "/invoices/{id}/edit", staff, basic, s.editInvoicePage},
 		{post, "/invoices/{id}/edit", staff, basic, s.editInvoice},
@@ -117,7 +124,6 @@ func (s *Server) table() []route {
 		{post, "/received/{id}/undo", staff, basic, s.undoPayment},
 		{get, "/invoices/{id}/charge", staff, payments, s.chargeInvoice},
 		{post, "/invoices/{id}/pix", staff, payments, s.makePix},
-		{post, "/invoices/{id}/confirm", staff, payments, s.confirmByHand},
 
 		{get, "/payments", reader, payments, s.received},
 		{get, "/payments/reviews", reader, payments, s.reviews},
@@ -169,6 +175,8 @@ func (s *Server) table() []route {
 		{post, "/subscription-plans/{id}/link", owner, resellers, s.renewSignupLink},
 		// A company sees its credits whatever its level: they are its own.
 		{get, "/credits", reader, basic, s.credits},
+		{get, "/messages/rounds/{id}", reader, reminders, s.round},
+		{post, "/messages/usual", staff, reminders, s.turnOnUsual},
 		{get, "/messages", reader, reminders, s.rules},
 		{get, "/messages/rules/new", staff, reminders, s.newRule},
 		{post, "/messages/rules/new", staff, reminders, s.createRule},

@@ -45,6 +45,7 @@ var words = map[string]string{
 	"second_factor.refused": "Wrong code of the second factor",
 	"rule.created":          "Message rule created", "rule.updated": "Message rule changed",
 	"rule.deleted":     "Message rule deleted",
+	"round.created":    "Reminder sent to many",
 	"template.created": "Template created", "template.updated": "Template changed",
 	"template.deleted": "Template deleted",
 	"channel.created":  "Channel created", "channel.updated": "Channel changed",

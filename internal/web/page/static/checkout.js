@@ -51,11 +51,21 @@
     const clock = main.querySelector("[data-until]");
     if (!clock) return;
     const left = Math.max(0, Math.round(Number(clock.dataset.until) - (Date.now() + offset) / 1000));
+    if (left > 3600) { clock.textContent = ""; return; }
     clock.textContent = ` · ${Math.floor(left / 3600)}:${two(Math.floor(left / 60) % 60)}:${two(left % 60)}`;
     if (left === 0 && main.dataset.state.startsWith("open")) ask().catch(() => {});
   };
   count();
   setInterval(count, 1000);
+
+  // A receipt to hand on, where the device can.
+  const offer = () => main.querySelectorAll("[data-share]").forEach((button) => { button.hidden = !navigator.share; });
+  offer();
+  new MutationObserver(offer).observe(main, { childList: true });
+  main.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-share]");
+    if (button) navigator.share({ text: button.dataset.share, url: location.href }).catch(() => {});
+  });
 
   // A gateway that failed is asked again when it may be.
   const retry = document.getElementById("retry");

@@ -1,0 +1,69 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/tally"
+)
+
+// smallSum is up to how many invoices are added up where no counter knows their
+// sum.
+const smallSum = 2000
+
+// Worth is what the invoices of a filter are worth together: an open one what is
+// still to come, without late charges. matches is how many there are. ok is false
+// where no counter knows and there are too many to add up at every look.
+func (s *Service) Worth(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	matches int64,
+) (worth money.Cents, ok bool, err error) {
+	l := listing{db: s.db, company: actor.Company.ID, filter: filter, today: actor.Today(s.db.Now())}
+	switch {
+	case filter.tallied():
+		var where sqldb.Where
+		l.conditions(&where, filterColumns{plan: "plan_id", product: "product_id", status: "state", due: "day"})
+		_, cents, err := counter.Sum(ctx, s.db, l.company, where)
+		return money.Cents(cents), true, err
+	case filter.paidOnly():
+		cents, err := s.paidBetween(ctx, l)
+		return cents, true, err
+	case matches > smallSum:
+		return 0, false, nil
+	}
+	counters := []tally.Counter{counter, tally.Customers}
+	what := fmt.Sprintf("worth %+v %s", filter, l.today)
+	cents, err := s.counts.Count(ctx, s.db, counters, l.company, what, func() (int64, error) {
+		return sumRows(ctx, s.db, l.matching(0, 0))
+	})
+	return money.Cents(cents), true, err
+}
+
+// paidOnly reports whether the counter of paid invoices can add the filter up.
+func (f Filter) paidOnly() bool {
+	dated := !f.PaidFrom.IsZero() || !f.PaidTo.IsZero()
+	known := f.Status == "" || f.Status == Paid
+	f.Status, f.PlanID, f.ProductID = "", 0, 0
+	f.PaidFrom, f.PaidTo = civil.Date{}, civil.Date{}
+	return dated && known && f == (Filter{})
+}
+
+func (s *Service) paidBetween(ctx context.Context, l listing) (money.Cents, error) {
+	var where sqldb.Where
+	where.And("state IN ('on_time', 'late')")
+	if l.filter.PlanID != 0 {
+		where.And("plan_id = ?", l.filter.PlanID)
+	}
+	if l.filter.ProductID != 0 {
+		where.And("product_id = ?", l.filter.ProductID)
+	}
+	span(&where, "day", l.filter.PaidFrom, l.filter.PaidTo)
+	_, cents, err := paid.Sum(ctx, s.db, l.company, where)
+	return money.Cents(cents), err
+}

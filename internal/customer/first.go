@@ -1,0 +1,32 @@
+package customer
+
+import (
+	"context"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/sqldb"
+)
+
+// First returns the newest few customers of a filter. It does not count the
+// others, so that a search which finds half of a large company costs as much as
+// one that finds three.
+func (s *Service) First(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	limit int64,
+) ([]Customer, error) {
+	today := actor.Today(s.db.Now())
+	l := listing{
+		db:      s.db,
+		company: actor.Company.ID,
+		filter:  filter,
+		due:     filter.due(today),
+		month:   monthOf(today),
+	}
+	company, err := counter.Total(ctx, s.db, actor.Company.ID)
+	if err != nil {
+		return nil, err
+	}
+	return rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: l.matching(company, false), Limit: limit})
+}

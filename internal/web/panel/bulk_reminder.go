@@ -1,0 +1,200 @@
+package panel
+
+import (
+	"strconv"
+
+	"carteira/internal/customer"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/reminder"
+	"carteira/internal/web/page"
+)
+
+// roundPage is what will happen when a reminder is sent to many.
+type roundPage struct {
+	Plan      reminder.RoundPlan
+	Channels  []page.Option
+	Templates []page.Option
+	Quiet     string // when the quiet hours end, if it is one now
+	NoChannel bool
+	Owner     bool
+}
+
+// remindMany sends a reminder to those picked, through a connected channel: it
+// shows whom it will reach first, and then leads to how far it is.
+func (s *Server) remindMany(req *request, path, back string, chosen picks) error {
+	if !req.sends() {
+		return req.complain(back, fault.Forbidden("messages are not in your plan"))
+	}
+	draft, err := s.roundDraft(req, path, chosen)
+	if err != nil {
+		return req.complain(back, err)
+	}
+	view := &bulkPage{picks: chosen, Action: "remind", Path: path, Back: back}
+	view.Round = &roundPage{Owner: allows(req.User.Role, owner)}
+	if err := s.roundChoices(req, view, &draft); err != nil {
+		return err
+	}
+	if view.Round.NoChannel {
+		return s.showRound(req, view)
+	}
+	if view.Round.Plan, err = s.Reminders.PlanRound(req.Context(), req.Actor, draft); err != nil {
+		return req.complain(back, err)
+	}
+	reached := view.Round.Plan.Reached
+	if req.PostFormValue("sure") == "" || req.PostFormValue("agreed") != strconv.Itoa(reached) {
+		return s.showRound(req, view)
+	}
+	round, err := s.Reminders.SendRound(req.Context(), req.Actor, draft)
+	if err != nil {
+		return req.complain(back, err)
+	}
+	page.Go(req.w, req.Request, "/messages/rounds/"+idText(round.ID)+"?back="+urlQuery(back))
+	return nil
+}
+
+// roundDraft is whom the reminder is for.
+func (s *Server) roundDraft(req *request, path string, chosen picks) (draft reminder.RoundDraft, err error) {
+	draft.TemplateID, _ = strconv.ParseInt(req.PostFormValue("template_id"), 10, 64)
+	if id, err := strconv.ParseInt(req.PostFormValue("channel"), 10, 64); err == nil {
+		draft.Channels = []int64{id}
+	}
+	if path == "/invoices" {
+		list, err := s.invoicesOf(req, chosen, limitOf("remind"))
+		for _, invoice := range list {
+			draft.Invoices = append(draft.Invoices, invoice.ID)
+		}
+		return draft, err
+	}
+	list, err := s.customersOf(req, chosen, limitOf("remind"))
+	for _, record := range list {
+		draft.Customers = append(draft.Customers, record.ID)
+	}
+	return draft, err
+}
+
+// roundChoices offers channels and words, and chooses where nothing was chosen.
+func (s *Server) roundChoices(req *request, view *bulkPage, draft *reminder.RoundDraft) error {
+	basis, err := s.messageBasis(req)
+	if err != nil {
+		return err
+	}
+	for _, channel := range basis.channels {
+		if channel.Active {
+			view.Round.Channels = append(view.Round.Channels, page.Option{Value: idText(channel.ID), Label: channel.Name})
+		}
+		if channel.Active && len(draft.Channels) == 0 {
+			draft.Channels = []int64{channel.ID}
+		}
+	}
+	view.Round.Templates = []page.Option{{Value: "0", Label: req.lang.T("The usual words")}}
+	for _, template := range basis.templates {
+		view.Round.Templates = append(view.Round.Templates, page.Option{Value: idText(template.ID), Label: template.Name})
+	}
+	view.Round.NoChannel = len(view.Round.Channels) == 0
+	if draft.Link, err = s.canPayByLink(req); err != nil || view.Round.NoChannel {
+		return err
+	}
+	view.Form = page.NewForm("channel", idText(draft.Channels[0]), "template_id", strconv.FormatInt(draft.TemplateID, 10))
+	settings, err := s.Reminders.Settings(req.Context(), req.Actor)
+	now := s.DB.Now().In(req.Actor.Company.Zone)
+	if settings.Quiet.Covers(now.Hour()*60 + now.Minute()) {
+		view.Round.Quiet = settings.Quiet.String()
+	}
+	return err
+}
+
+// canPayByLink reports whether a payment page would have something to offer.
+func (s *Server) canPayByLink(req *request) (bool, error) {
+	if !req.Actor.May(payments) {
+		return false, nil
+	}
+	_, err := s.Payments.Gateway(req.Context(), req.Actor)
+	if refused(err) { // there is none
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (s *Server) showRound(req *request, view *bulkPage) error {
+	plan := view.Round.Plan
+	view.Count = plan.Reached
+	view.Title, view.Button = req.lang.T("Send a reminder to %d customers?", view.Count), req.lang.T("Send %d reminders now", view.Count)
+	if view.Form == nil {
+		view.Form = page.NewForm()
+	}
+	if view.Count > 0 {
+		view.fact(req.lang, "They owe together", plan.Amount.BR())
+	}
+	for _, out := range plan.LeftOut {
+		view.Facts = append(view.Facts, fact{req.lang.T("Left out: %d", out.Count), reasons(req.lang, out.Reason)})
+	}
+	if req.PostFormValue("sure") != "" {
+		view.Form.Fail(fault.New(fault.KindConflict, "the list changed meanwhile; look at it again"))
+	}
+	return s.show(req, page.View{Name: "bulk", Title: view.Title, Data: view})
+}
+
+type roundData struct {
+	Round   reminder.Round
+	Percent int64
+	Back    string
+	Sent    int64
+	Doubt   int64
+	Failed  int64
+	Skipped int64
+}
+
+// round shows how far a reminder to many is.
+func (s *Server) round(req *request) error {
+	round, err := s.Reminders.FindRound(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	data := roundData{
+		Round: round, Back: page.LocalPath(req.URL.Query().Get("back")), Percent: 100,
+		Sent: round.Counts[reminder.Sent], Doubt: round.Counts[reminder.Unknown],
+		Failed: round.Counts[reminder.Failed], Skipped: round.Counts[reminder.Skipped],
+	}
+	if total := round.Total(); total > 0 {
+		data.Percent = 100 * (total - round.Waiting()) / total
+	}
+	return s.show(req, page.View{Name: "messages_round", Title: "Reminders", Data: data})
+}
+
+// turnOnUsual turns the usual set of rules on, in one click.
+func (s *Server) turnOnUsual(req *request) error {
+	channels, err := s.Reminders.Channels(req.Context(), req.Actor)
+	if err != nil {
+		return err
+	}
+	var draft reminder.UsualDraft
+	for _, channel := range channels {
+		if channel.Active && len(draft.Channels) < reminder.MaxChannels {
+			draft.Channels = append(draft.Channels, channel.ID)
+		}
+	}
+	if draft.Link, err = s.canPayByLink(req); err != nil {
+		return err
+	}
+	made, err := s.Reminders.TurnOnUsual(req.Context(), req.Actor, draft)
+	if err != nil {
+		return req.complain("/messages", err)
+	}
+	return req.done("/messages", "Rules turned on: %d.", made)
+}
+
+// reachedToday is how many customers a rule for some days after the due date, or
+// before it, would reach today. Counters know it.
+func (s *Server) reachedToday(req *request, offset int, planID, productID int64) (int64, error) {
+	day := req.today.AddDays(-offset)
+	filter := customer.Filter{Status: customer.DueToday, DueFrom: day, DueTo: day, PlanID: planID, ProductID: productID}
+	if offset < 0 {
+		filter.Status = customer.Active
+	}
+	if offset > 0 {
+		filter.Status = customer.Expired
+	}
+	_, total, err := s.Customers.List(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: 1})
+	return total, err
+}

@@ -1,0 +1,253 @@
+package panel
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/platform/input"
+)
+
+// debtors makes customers whose invoices are overdue.
+func (p *person) debtors(planID int64, count int) {
+	p.t.Helper()
+	for n := range count {
+		_, err := p.Customers.Create(p.t.Context(), p.actor, customer.ReadNew(values(
+			"name", fmt.Sprintf("Devedor %02d", n), "plan_id", fmt.Sprint(planID), "data_de_vencimento", "2026-01-10", "whatsapp", fmt.Sprintf("1198765%04d", n))))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+func (p *person) dueOn(name string) string {
+	p.t.Helper()
+	list, _, err := p.Customers.List(p.t.Context(), p.actor, customer.Filter{Search: name}, input.Page{Number: 1, Size: 1})
+	if err != nil || len(list) != 1 {
+		p.t.Fatal(list, err)
+	}
+	return list[0].DueOn.String()
+}
+
+func (p *person) overdue() int64 {
+	p.t.Helper()
+	_, total, err := p.Billing.List(p.t.Context(), p.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 1})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return total
+}
+
+var undoCode = regexp.MustCompile(`name="batch" value="([^"]+)"`)
+
+// undone presses the button that a page offers after some work.
+func (p *person) undone(answer answer) answer {
+	p.t.Helper()
+	found := undoCode.FindStringSubmatch(answer.body)
+	if found == nil {
+		p.t.Fatalf("nothing to undo on the page: %s", mainOf(answer.body))
+	}
+	return p.follow("/undo", "batch", found[1], "back", "/customers")
+}
+
+func TestAllOverdueInvoicesArePaidAtOnceAndUndone(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 7)
+		all := []string{"action", "pay", "all", "1", "of", "overdue=true", "back", "/invoices?overdue=true"}
+		person.post("/invoices/bulk", all...).want(t, http.StatusOK, "Marcar 7 faturas como pagas?", "R$ 245,00", "e mais 1", "desfazer por dez minutos", `id="ask"`)
+		done := person.follow("/invoices/bulk", append(all, "sure", "yes", "agreed", "7", "paid_via", "cash")...)
+		done.want(t, http.StatusOK, "Faturas pagas: 7.", `action="/undo"`)
+		if person.overdue() != 0 || person.dueOn("Devedor 03") != "2026-02-10" {
+			t.Errorf("%d overdue, due on %s", person.overdue(), person.dueOn("Devedor 03"))
+		}
+		person.undone(done).want(t, http.StatusOK, "Desfeito.")
+		if person.overdue() != 7 || person.dueOn("Devedor 03") != "2026-01-10" {
+			t.Errorf("%d overdue after undoing, due on %s", person.overdue(), person.dueOn("Devedor 03"))
+		}
+	})
+}
+
+func TestRenewalPlanAndCancellationOfManyAreUndone(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		person.debtors(ids["plans"], 3)
+		dear := person.follow("/plans/new", "name", "Caro", "value", "99,00", "period_count", "1", "period_unit", "month")
+		dear.want(t, http.StatusOK, "Caro")
+		picked := []string{"all", "1", "of", "search=Devedor", "sure", "yes", "agreed", "3", "back", "/customers?search=Devedor"}
+		for _, invoice := range []string{"keep", "cancelled", "paid"} {
+			done := person.follow("/customers/bulk", append(picked, "action", "renew", "invoice", invoice)...).want(t, http.StatusOK, "Clientes renovados: 3.")
+			if due := person.dueOn("Devedor 01"); due != "2026-02-10" {
+				t.Errorf("%s: renewed to %s", invoice, due)
+			}
+			person.undone(done).want(t, http.StatusOK, "Desfeito.")
+			if person.overdue() != 3 || person.dueOn("Devedor 01") != "2026-01-10" {
+				t.Errorf("%s: %d overdue after undoing, due on %s", invoice, person.overdue(), person.dueOn("Devedor 01"))
+			}
+		}
+		done := person.follow("/customers/bulk", append(picked, "action", "cancel", "cancel_reason", "mudou")...).want(t, http.StatusOK, "Clientes cancelados: 3.")
+		if person.overdue() != 0 {
+			t.Error("a cancelled customer owes")
+		}
+		person.undone(done).want(t, http.StatusOK, "Desfeito.")
+		if person.overdue() != 3 {
+			t.Errorf("%d overdue after undoing", person.overdue())
+		}
+		plan, err := person.planNamed(&request{Request: person.request(http.MethodGet, "/", nil), Visit: account.Visit{Actor: person.actor}}, "Caro")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done = person.follow("/customers/bulk", append(picked, "action", "plan", "bulk_plan_id", plan)...).want(t, http.StatusOK, "movidos para o plano: 3", "Caro")
+		person.undone(done).want(t, http.StatusOK, "Desfeito.")
+		person.get("/customers?search=Devedor").want(t, http.StatusOK, "Mensal").lacks(t, "R$\u00a099,00")
+	})
+}
+
+func TestUndoingIsForTheOneWhoDidItAndForAWhile(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		path := fmt.Sprintf("/customers/%d", ids["customers"])
+		done := person.follow(path + "/renew")
+		done.want(t, http.StatusOK, "renovado até 28/02/2026", "Desfazer")
+		code := undoCode.FindStringSubmatch(done.body)[1]
+		person.colleague(account.RoleStaff).follow("/undo", "batch", code, "back", "/customers").want(t, http.StatusOK, "não dá mais para desfazer")
+		office.owner(t, "other@example.com").follow("/undo", "batch", code).want(t, http.StatusOK, "não dá mais para desfazer")
+		person.follow("/undo", "batch", "").want(t, http.StatusOK, "não dá mais para desfazer")
+		office.clock.Set(noon.Add(undoTime + time.Second))
+		person.follow("/undo", "batch", code, "back", path).want(t, http.StatusOK, "não dá mais para desfazer", "28/02/2026")
+	})
+}
+
+func TestUndoingLeavesWhatWasChangedSince(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		path := fmt.Sprintf("/customers/%d", ids["customers"])
+		done := person.follow(path + "/renew")
+		person.follow(path+"/edit", "name", "João", "data_de_vencimento", "2026-05-05")
+		person.undone(done).want(t, http.StatusOK, "Uma parte não pôde ser desfeita: o vencimento já foi alterado depois")
+		person.get(path).want(t, http.StatusOK, "05/05/2026")
+	})
+}
+
+func TestReminderIsSentToAllOverdue(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 3)
+		all := []string{"action", "remind", "all", "1", "of", "overdue=true", "back", "/invoices?overdue=true"}
+		person.post("/invoices/bulk", all...).want(t, http.StatusOK, "Enviar lembrete a 3 clientes?", "Devem juntos", "R$ 105,00", "Pombo", "Oi, Devedor!", "10/01/2026")
+		answer := person.post("/invoices/bulk", append(all, "sure", "yes", "agreed", "3")...)
+		if answer.status != http.StatusSeeOther || !strings.HasPrefix(answer.location, "/messages/rounds/") {
+			t.Fatalf("%d to %s: %s", answer.status, answer.location, mainOf(answer.body))
+		}
+		person.get(answer.location).want(t, http.StatusOK, "0 de 3 enviados", "pode sair desta página", `href="/invoices?overdue=true"`)
+		person.post("/invoices/bulk", all...).want(t, http.StatusOK, "Enviar lembrete a 0 clientes?", "Ficam de fora: 3", "já recebeu mensagem hoje").lacks(t, `id="sure"`)
+		person.get("/messages").want(t, http.StatusOK).lacks(t, "Cobrança avulsa ·")
+	})
+}
+
+func TestReminderWithoutAChannelSaysWhatIsMissing(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		invoice := person.debtor("Bia", "")
+		person.post("/invoices/bulk", "action", "remind", "id", fmt.Sprint(invoice.ID)).want(t, http.StatusOK, "Ainda não há canal", "/messages/channels/new")
+		person.follow("/messages/usual").want(t, http.StatusOK, "obrigatório")
+	})
+}
+
+func TestUsualSetIsOneClick(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.fill()
+		person.follow("/messages/usual").want(t, http.StatusOK, "Regras ligadas: 4.", "3 dias antes", "10 dias depois", "Hoje: 1 clientes.")
+		person.get("/messages").want(t, http.StatusOK).lacks(t, "Ligar a régua padrão")
+		person.get("/messages/rules/new?offset_days=0&side=after").want(t, http.StatusOK, "Hoje alcançaria 1 cliente.")
+		person.get("/messages/rules/new?offset_days=9&side=after").want(t, http.StatusOK, "Hoje alcançaria 0 clientes.")
+	})
+}
+
+func TestPaymentIsRegisteredFromTheListAndUndone(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 1)
+		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 1})
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		path := fmt.Sprintf("/invoices/%d", list[0].ID)
+		person.get("/invoices?overdue=true").want(t, http.StatusOK, path+"/pay?back=", "há 21 dias", "1 fatura · R$ 35,00")
+		person.get(path+"/pay?back=/invoices").want(t, http.StatusOK, `value="35,00"`, `value="2026-01-31"`, `id="ask"`)
+		done := person.follow(path+"/pay", "amount", "35,00", "paid_via", "cash", "paid_at", "2026-01-30", "back", "/invoices?overdue=true")
+		done.want(t, http.StatusOK, "fatura paga e cliente renovado", "Nenhuma fatura")
+		person.get(path+"/receipt").want(t, http.StatusOK, "Recibo", "recebeu de Devedor 00", "dinheiro", "30/01/2026")
+		person.undone(done).want(t, http.StatusOK, "Desfeito.")
+		person.get(path+"/receipt").want(t, http.StatusOK, "Fatura").lacks(t, "recebeu de")
+		if person.overdue() != 1 {
+			t.Error("the payment was not undone")
+		}
+	})
+}
+
+func TestListsLeadBackAndToNeighbours(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 3)
+		row := regexp.MustCompile(`href="(/customers/\d+\?list=[^"]+at=2)"`).FindStringSubmatch(person.get("/customers?search=Devedor").body)
+		if row == nil {
+			t.Fatal("no row leads to its customer")
+		}
+		page := person.get(strings.ReplaceAll(row[1], "&amp;", "&")).want(t, http.StatusOK, "Devedor 01", `href="/customers?search=Devedor"`, `rel="prev"`, `rel="next"`)
+		next := regexp.MustCompile(`href="([^"]+)" rel="next"`).FindStringSubmatch(page.body)
+		person.get(strings.ReplaceAll(next[1], "&amp;", "&")).want(t, http.StatusOK, "Devedor 00", `rel="prev"`).lacks(t, `rel="next"`)
+		person.get("/customers/999?list=a%3Db").want(t, http.StatusNotFound)
+	})
+}
+
+func TestChipsAndTotalsOfLists(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 3)
+		person.get("/invoices").want(t, http.StatusOK, "4 faturas · R$ 140,00", "Este mês", `href="/invoices?overdue=true"`)
+		person.get("/invoices?due_from=2026-01-01&due_to=2026-01-31").want(t, http.StatusOK, `aria-current="true">Este mês`)
+		person.get("/customers?status=Vencido").want(t, http.StatusOK, `aria-current="true">Vencido`, `href="/customers?due_from=2026-01-31&amp;due_to=2026-02-06&amp;status=Vencido"`)
+		rows := person.export("/invoices/export?overdue=true")
+		if len(rows) != 4 || rows[1][5] != "35,00" || rows[1][3] != "10/01/2026" || rows[1][4] != "Em aberto" {
+			t.Errorf("exported %v", rows)
+		}
+		person.get("/invoices/export?due_from=x").want(t, http.StatusUnprocessableEntity)
+	})
+}
+
+func TestOldestDebtComesFirst(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 2)
+		person.follow("/customers/new", "name", "Muito antigo", "plan_id", "1", "data_de_vencimento", "2025-11-10")
+		person.follow("/customers/new", "name", "Recente", "plan_id", "1", "data_de_vencimento", "2026-01-29")
+		first := func(path string) string {
+			t.Helper()
+			found := regexp.MustCompile(`class="name[^>]*>([^<]+)<`).FindStringSubmatch(person.get(path).want(t, http.StatusOK).body)
+			if found == nil {
+				t.Fatalf("%s shows nobody", path)
+			}
+			return found[1]
+		}
+		for path, name := range map[string]string{
+			"/invoices?overdue=true": "Muito antigo", "/invoices?overdue=true&sort=-due_date": "Recente", "/invoices?overdue=true&sort=-id": "Recente",
+			"/customers?status=Vencido": "Muito antigo", "/customers?sort=-due_date": "João &lt;Silva&gt;", "/customers": "Recente",
+		} {
+			if got := first(path); got != name {
+				t.Errorf("%s begins with %s, not %s", path, got, name)
+			}
+		}
+		person.get("/invoices?overdue=true").want(t, http.StatusOK, `aria-sort="ascending"`, "sort=-due_date")
+	})
+}

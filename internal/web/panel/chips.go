@@ -1,0 +1,270 @@
+package panel
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
+	"carteira/internal/web/page"
+)
+
+// chip is a filter that one click sets: a link, so that it works everywhere.
+type chip struct {
+	Label   string
+	URL     string
+	Current bool
+}
+
+// chipLine is chips that exclude one another.
+type chipLine struct {
+	Label string // for who does not see it
+	Chips []chip
+}
+
+// filtered is the list's address with other filters; empty ones go, and the list
+// begins at its first page.
+func filtered(req *request, pairs ...string) string {
+	values := req.URL.Query()
+	values.Del("page")
+	for pair := range slices.Chunk(pairs, 2) {
+		values.Del(pair[0])
+		if value := pair[len(pair)-1]; value != "" {
+			values.Set(pair[0], value)
+		}
+	}
+	if len(values) == 0 {
+		return req.URL.Path
+	}
+	return req.URL.Path + "?" + values.Encode()
+}
+
+// preset is a span of days that has a name.
+type preset struct {
+	label    string
+	from, to civil.Date
+}
+
+// presets are the spans that people ask for. Of what lies ahead the next days
+// count, of what was paid the last ones.
+func presets(today civil.Date, ahead bool) []preset {
+	first := today.AddDays(1 - today.Day())
+	before := first.AddDays(-1)
+	week := preset{"Last 7 days", today.AddDays(-6), today}
+	if ahead {
+		week = preset{"Next 7 days", today, today.AddDays(6)}
+	}
+	return []preset{
+		{"Today", today, today},
+		week,
+		{"This month", first, lastOfMonth(first)},
+		{"Last month", before.AddDays(1 - before.Day()), before},
+	}
+}
+
+func lastOfMonth(first civil.Date) civil.Date {
+	next := first.AddDays(31)
+	return next.AddDays(-next.Day())
+}
+
+// dateChips are presets for the fields from and to of a filter.
+func dateChips(req *request, from, to string, ahead bool) chipLine {
+	query := req.URL.Query()
+	line := chipLine{Label: req.lang.T("Period"), Chips: []chip{{
+		Label:   req.lang.T("Any date"),
+		URL:     filtered(req, from, "", to, ""),
+		Current: query.Get(from) == "" && query.Get(to) == "",
+	}}}
+	for _, span := range presets(req.today, ahead) {
+		line.Chips = append(line.Chips, chip{
+			Label:   req.lang.T(span.label),
+			URL:     filtered(req, from, span.from.String(), to, span.to.String()),
+			Current: query.Get(from) == span.from.String() && query.Get(to) == span.to.String(),
+		})
+	}
+	return line
+}
+
+func customerChips(req *request) []chipLine {
+	status := req.URL.Query().Get("status")
+	line := chipLine{Label: req.lang.T("Status"), Chips: []chip{{req.lang.T("All"), filtered(req, "status", ""), status == ""}}}
+	for _, option := range []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled} {
+		line.Chips = append(line.Chips, chip{
+			word(req.lang, string(option)), filtered(req, "status", string(option)), status == string(option),
+		})
+	}
+	return []chipLine{line, dateChips(req, "due_from", "due_to", true)}
+}
+
+func invoiceChips(req *request) []chipLine {
+	query := req.URL.Query()
+	status, overdue := query.Get("status"), query.Get("overdue") == "true"
+	line := chipLine{Label: req.lang.T("Status"), Chips: []chip{
+		{req.lang.T("All invoices"), filtered(req, "status", "", "overdue", ""), status == "" && !overdue},
+		{req.lang.T("Overdue ones"), filtered(req, "status", "", "overdue", "true"), overdue},
+		{req.lang.T("Open"), filtered(req, "status", billing.Open.String(), "overdue", ""), status == billing.Open.String() && !overdue},
+		{req.lang.T("Paid ones"), filtered(req, "status", billing.Paid.String(), "overdue", ""), status == billing.Paid.String()},
+		{req.lang.T("Void ones"), filtered(req, "status", billing.Cancelled.String(), "overdue", ""), status == billing.Cancelled.String()},
+	}}
+	if status == billing.Paid.String() {
+		return []chipLine{line, dateChips(req, "paid_from", "paid_to", false)}
+	}
+	return []chipLine{line, dateChips(req, "due_from", "due_to", true)}
+}
+
+// hiddenFilters are the filters of the address that a form hands on, without
+// those that it shows.
+func hiddenFilters(req *request, shown ...string) map[string]string {
+	values := req.URL.Query()
+	for _, name := range append(shown, "page") {
+		values.Del(name)
+	}
+	kept := map[string]string{}
+	for name := range values {
+		kept[name] = values.Get(name)
+	}
+	return kept
+}
+
+// place is where a record is in the list that somebody came from, so that the
+// way back leads there, and its neighbours are one click away.
+type place struct {
+	Back       string // the list as it was
+	Prev, Next string
+}
+
+// placeIn reads the place from the address: the list's query and the number of
+// the record in it. neighbour returns the id at a number, 0 where there is none.
+func placeIn(req *request, list string, neighbour func(query url.Values, page input.Page) (int64, error)) (place, error) {
+	query := req.URL.Query()
+	values, err := url.ParseQuery(query.Get("list"))
+	if err != nil || !query.Has("list") {
+		return place{Back: list}, nil //nolint:nilerr // an address of nobody's making has no list
+	}
+	found := place{Back: list}
+	if len(values) > 0 {
+		found.Back += "?" + values.Encode()
+	}
+	at, err := strconv.ParseInt(query.Get("at"), 10, 64)
+	if err != nil || at < 1 {
+		return found, nil //nolint:nilerr // the same
+	}
+	for step, link := range map[int64]*string{-1: &found.Prev, 1: &found.Next} {
+		if at+step < 1 {
+			continue
+		}
+		id, err := neighbour(values, input.Page{Number: at + step, Size: 1})
+		if err != nil {
+			return found, err
+		}
+		if id != 0 {
+			*link = list + "/" + idText(id) + "?" + url.Values{"list": {values.Encode()}, "at": {strconv.FormatInt(at+step, 10)}}.Encode()
+		}
+	}
+	return found, nil
+}
+
+// order is how a list is sorted.
+type order string
+
+// The orders. The newest record comes first unless a list says otherwise.
+const (
+	byNewest   order = ""
+	byDue      order = "due_date"
+	byDueAgain order = "-due_date" // the latest first
+)
+
+// orderOf is the order that an address asks for. Of what is late, the oldest debt
+// comes first unless it asks for another.
+func orderOf(query url.Values) order {
+	switch asked := order(query.Get("sort")); {
+	case asked == byDue || asked == byDueAgain:
+		return asked
+	case query.Get("sort") == "" && (query.Get("overdue") == "true" || query.Get("status") == string(customer.Expired)):
+		return byDue
+	}
+	return byNewest
+}
+
+// sortLink is the heading of a column that sorts a list.
+type sortLink struct {
+	URL   string
+	Arrow string // the icon of how it is sorted; "": it is not by this column
+	Aria  string
+}
+
+func dueSort(req *request) sortLink {
+	switch orderOf(req.URL.Query()) {
+	case byDue:
+		return sortLink{filtered(req, "sort", string(byDueAgain)), "chevron-up", "ascending"}
+	case byDueAgain:
+		return sortLink{filtered(req, "sort", "-id"), "chevron-down", "descending"}
+	case byNewest:
+	}
+	return sortLink{filtered(req, "sort", string(byDue)), "", "none"}
+}
+
+// customersIn lists customers in the order that an address asks for.
+func (s *Server) customersIn(req *request, query url.Values, filter customer.Filter, at input.Page) ([]customer.Customer, int64, error) {
+	if how := orderOf(query); how != byNewest {
+		return s.Customers.ListByDue(req.Context(), req.Actor, filter, at, how == byDueAgain)
+	}
+	return s.Customers.List(req.Context(), req.Actor, filter, at)
+}
+
+// invoicesIn is customersIn for invoices.
+func (s *Server) invoicesIn(req *request, query url.Values, filter billing.Filter, at input.Page) ([]billing.Invoice, int64, error) {
+	if how := orderOf(query); how != byNewest {
+		return s.Billing.ListByDue(req.Context(), req.Actor, filter, at, how == byDueAgain)
+	}
+	return s.Billing.List(req.Context(), req.Actor, filter, at)
+}
+
+// listQuery is the list's filter, for the links of its rows.
+func listQuery(req *request) string { return req.URL.Query().Encode() }
+
+func (s *Server) customerPlace(req *request) (place, error) {
+	return placeIn(req, "/customers", func(query url.Values, at input.Page) (int64, error) {
+		in := input.FromQuery(query)
+		filter := customer.ReadFilter(in)
+		if in.Err() != nil {
+			return 0, nil //nolint:nilerr // an address of nobody's making has no list
+		}
+		list, _, err := s.customersIn(req, query, filter, at)
+		if err != nil || len(list) == 0 {
+			return 0, err
+		}
+		return list[0].ID, nil
+	})
+}
+
+func (s *Server) invoicePlace(req *request) (place, error) {
+	return placeIn(req, "/invoices", func(query url.Values, at input.Page) (int64, error) {
+		in := input.FromQuery(query)
+		filter := billing.ReadFilter(in)
+		if in.Err() != nil {
+			return 0, nil //nolint:nilerr // an address of nobody's making has no list
+		}
+		list, _, err := s.invoicesIn(req, query, filter, at)
+		if err != nil || len(list) == 0 {
+			return 0, err
+		}
+		return list[0].ID, nil
+	})
+}
+
+// total is the foot of a list: how many, and what they are worth where that is
+// known.
+func invoicesTotal(lang page.Lang, count int64, worth string) string {
+	text := lang.T("%s invoices", page.FormatInt(count))
+	if count == 1 {
+		text = lang.T("1 invoice")
+	}
+	if worth != "" {
+		text += " · " + worth
+	}
+	return text
+}

@@ -1,0 +1,148 @@
+package panel
+
+import (
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/payment"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/taxid"
+	"carteira/internal/web/page"
+)
+
+// payData is the one form for money that came, however it did.
+type payData struct {
+	Invoice billing.Invoice
+	Due     billing.Payable
+	Form    *page.Form
+	Means   []page.Option
+	Less    []page.Option // what less money than is to pay may mean
+	ByHand  bool          // a PIX code of the company's own key is out
+	Renews  bool
+	Back    string
+	Today   string
+	Open    bool // all fields are in sight, since one is wrong
+}
+
+// payPage asks how much came, how and when; lists open it as a dialog.
+func (s *Server) payPage(req *request) error {
+	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	back := page.LocalPath(req.URL.Query().Get("back"))
+	if !req.URL.Query().Has("back") {
+		back = invoicePath(invoice.ID)
+	}
+	if invoice.Status != billing.Open { // paid or cancelled meanwhile
+		page.Go(req.w, req.Request, invoicePath(invoice.ID))
+		return nil
+	}
+	return s.showPay(req, invoice, nil, back)
+}
+
+func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, back string) error {
+	manual, err := s.ownCode(req, invoice)
+	if err != nil {
+		return err
+	}
+	due := invoice.PayableOn(req.Actor.Company, req.today)
+	via := billing.Manual
+	if manual {
+		via = "pix"
+	}
+	form := page.NewForm("amount", decimal(due.Rest), "paid_via", via, "paid_at", req.today.String())
+	if refusal != nil {
+		form = page.Sent(req.Request, refusal)
+	}
+	return s.show(req, page.View{
+		Name: "pay", Title: "Register a payment", Status: statusOf(refusal),
+		Data: payData{
+			Invoice: invoice, Due: due, Form: form, Means: means(req), Less: differences(req), ByHand: manual,
+			Renews: invoice.Generated && req.Actor.Company.Settings.RenewOnPayment, Back: back, Today: req.today.String(),
+			Open: refusal != nil,
+		},
+	})
+}
+
+// ownCode reports whether the last charge of an invoice is a code of the
+// company's own key, whose payment nobody but a person reports.
+func (s *Server) ownCode(req *request, invoice billing.Invoice) (bool, error) {
+	if !req.Actor.May(payments) {
+		return false, nil
+	}
+	attempts, err := s.Payments.Attempts(req.Context(), req.Actor, invoice.ID)
+	return len(attempts) > 0 && attempts[0].Manual, err
+}
+
+// registerPayment records money that a person reports. With the id that a bank
+// gave it, it is known again when it is reported twice.
+func (s *Server) registerPayment(req *request) error {
+	back, actor := req.back(invoicePath(req.id)), req.Actor
+	actor.Batch = id.NewCode(16)
+	var out billing.Outcome
+	var err error
+	if req.PostFormValue("payment_id") != "" && req.Actor.May(payments) {
+		out, err = s.Payments.ConfirmByHand(req.Context(), actor, payment.ReadConfirmation(req.form("amount"), req.id))
+	} else {
+		req.PostForm.Del("payment_id")
+		req.PostForm.Set("status", billing.Paid.String())
+		out, err = s.Billing.SetStatus(req.Context(), actor, req.id, billing.ReadStatusChange(req.form("amount")))
+	}
+	if refused(err) {
+		return s.refusePayment(req, err, back)
+	}
+	if err != nil {
+		return err
+	}
+	page.SayUndo(req.w, req.Request, actor.Batch, paidText(out), out.Customer.Name)
+	page.Go(req.w, req.Request, back)
+	return nil
+}
+
+// refusePayment shows the form again, with what is wrong.
+func (s *Server) refusePayment(req *request, refusal error, back string) error {
+	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	return s.showPay(req, invoice, refusal, back)
+}
+
+func paidText(out billing.Outcome) string {
+	switch {
+	case out.Renewed:
+		return "%s: the invoice is paid, and the customer renewed."
+	case out.Status == billing.Open:
+		return "%s: a part was received; the invoice is still open."
+	}
+	return "%s: the invoice is paid."
+}
+
+// receiptData is what a paid invoice looks like on paper.
+type receiptData struct {
+	Invoice  billing.Invoice
+	Customer customer.Customer
+	TaxID    string
+	Via      string
+	Due      billing.Payable
+}
+
+// receipt shows an invoice as it is on paper: a receipt once it is paid.
+func (s *Server) receipt(req *request) error {
+	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	record, err := s.Customers.Find(req.Context(), req.Actor, invoice.Customer.ID)
+	if err != nil {
+		return err
+	}
+	title := "Invoice"
+	if invoice.Status == billing.Paid {
+		title = "Receipt"
+	}
+	return s.show(req, page.View{Name: "receipt", Title: title, Data: receiptData{
+		Invoice: invoice, Customer: record, TaxID: taxid.Format(record.CpfCnpj), Via: s.through(req, invoice.PaidVia),
+		Due: invoice.PayableOn(req.Actor.Company, req.today),
+	}})
+}

@@ -1,0 +1,148 @@
+package panel
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"carteira/internal/customer"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/text"
+	"carteira/internal/web/page"
+)
+
+// hit is something that the search found.
+type hit struct {
+	Icon, Label, More, Link string
+}
+
+// hits is a kind of thing that was found.
+type hits struct {
+	Title string // in English, shown translated
+	List  []hit
+}
+
+type searchData struct {
+	Query  string
+	Groups []hits
+	Keys   []fact // the keys that pages know
+}
+
+const (
+	maxHits      = 8
+	maxQuery     = 100
+	shortestSeek = 2 // letters from which on customers are looked for
+)
+
+// shortcut is something to do that the search knows by name.
+type shortcut struct {
+	label, path, icon string
+	role              role
+}
+
+var shortcuts = []shortcut{
+	{"New customer", "/customers/new", "user-plus", staff},
+	{"Import customers", "/imports", "upload", staff},
+	{"Overdue invoices", "/invoices?overdue=true", "circle-alert", reader},
+	{"New plan", "/plans/new", "layers", staff},
+	{"New rule", "/messages/rules/new", "message-circle", staff},
+	{"Users", "/settings/users", "users", owner},
+	{"Audit log", "/settings/audit", "history", owner},
+}
+
+// search finds customers, invoices, pages and what can be done, from anywhere.
+func (s *Server) search(req *request) error {
+	query := strings.TrimSpace(req.URL.Query().Get("q"))
+	if runes := []rune(query); len(runes) > maxQuery {
+		query = string(runes[:maxQuery])
+	}
+	data := searchData{Query: query, Keys: keysOf(req.lang)}
+	found, err := s.customerHits(req, query)
+	if err != nil {
+		return err
+	}
+	invoices, err := s.invoiceHits(req, query)
+	if err != nil {
+		return err
+	}
+	for _, group := range []hits{found, invoices, pageHits(req, query)} {
+		if len(group.List) > 0 {
+			data.Groups = append(data.Groups, group)
+		}
+	}
+	return s.show(req, page.View{Name: "search", Title: "Search", Data: data})
+}
+
+func keysOf(lang page.Lang) []fact {
+	return []fact{
+		{"Ctrl K", lang.T("Search everywhere")},
+		{"/", lang.T("Search in this list, or everywhere")},
+		{"n", lang.T("New customer")},
+		{"?", lang.T("These keys")},
+		{"Esc", lang.T("Close")},
+	}
+}
+
+func (s *Server) customerHits(req *request, query string) (hits, error) {
+	group := hits{Title: "Customers"}
+	if len([]rune(query)) < shortestSeek {
+		return group, nil
+	}
+	list, err := s.Customers.First(req.Context(), req.Actor, customer.Filter{Search: query}, maxHits)
+	if err != nil {
+		return group, err
+	}
+	if len(list) == 0 {
+		if list, err = s.Customers.First(req.Context(), req.Actor, customer.Filter{ExternalID: query}, maxHits); err != nil {
+			return group, err
+		}
+	}
+	for _, record := range list {
+		group.List = append(group.List, hit{
+			Icon: "user", Label: record.Name, Link: customerPath(record.ID),
+			More: cmp.Or(page.FormatPhone(record.Whatsapp), record.Usuario, record.Email),
+		})
+	}
+	return group, nil
+}
+
+// invoiceHits finds an invoice by its number.
+func (s *Server) invoiceHits(req *request, query string) (hits, error) {
+	group := hits{Title: "Invoices"}
+	id, err := strconv.ParseInt(strings.TrimPrefix(query, "#"), 10, 64)
+	if err != nil || id <= 0 {
+		return group, nil //nolint:nilerr // it is no number
+	}
+	invoice, err := s.Billing.Find(req.Context(), req.Actor, id)
+	if fault.KindOf(err) == fault.KindNotFound && err != nil {
+		return group, nil //nolint:nilerr // there is none of this number
+	}
+	if err != nil {
+		return group, err
+	}
+	group.List = []hit{{
+		Icon: "receipt", Label: req.lang.T("Invoice") + " " + idText(id) + " · " + invoice.Customer.Name,
+		More: invoice.Amount.BR() + " · " + page.FormatDate(invoice.DueOn), Link: invoicePath(id),
+	}}
+	return group, nil
+}
+
+// pageHits finds pages and actions by their names, in the reader's language.
+func pageHits(req *request, query string) hits {
+	group, wanted := hits{Title: "Pages and actions"}, text.Fold(query)
+	add := func(label, path, icon string, needs role) {
+		name := req.lang.T(label)
+		if allows(req.User.Role, needs) && strings.Contains(text.Fold(name), wanted) && len(group.List) < maxHits {
+			group.List = append(group.List, hit{Icon: icon, Label: name, Link: path})
+		}
+	}
+	for _, action := range shortcuts {
+		add(action.label, action.path, action.icon, action.role)
+	}
+	for _, section := range menu {
+		for _, entry := range section.Entries {
+			add(entry.Label, entry.Path, entry.Icon, entry.role)
+		}
+	}
+	return group
+}

@@ -1,0 +1,41 @@
+package panel
+
+import (
+	"net/http"
+	"testing"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+)
+
+func TestSearchFindsCustomersInvoicesAndPages(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.fill()
+		_, err := office.Customers.Create(t.Context(), person.actor, customer.ReadNew(values(
+			"name", "Conceição", "usuario", "conce.1", "cpf_cnpj", "529.982.247-25", "external_id", "ERP-77")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for query, found := range map[string]string{
+			"joao": "João &lt;Silva&gt;", "98765": "João &lt;Silva&gt;", "conceicao": "Conceição", "conce.": "Conceição",
+			"529.982": "Conceição", "ERP-77": "Conceição", "webhooks": `href="/webhooks"`, "atrasadas": `href="/invoices?overdue=true"`,
+		} {
+			person.get("/search?q="+urlQuery(query)).want(t, http.StatusOK, found, `id="ask"`)
+		}
+		person.get("/search?q=1").want(t, http.StatusOK, `href="/invoices/1"`)
+		person.get("/search?q=999999").want(t, http.StatusOK, "Nada foi encontrado")
+		person.get("/search").want(t, http.StatusOK, "Novo cliente", "Ctrl K")
+		person.colleague(account.RoleReadOnly).get("/search?q=webhooks").want(t, http.StatusOK).lacks(t, `class="hits"`)
+		office.owner(t, "other@example.com").get("/search?q=joao").want(t, http.StatusOK, "Nada foi encontrado")
+	})
+}
+
+func TestHomeSaysWhatToDoFirst(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.get("/").want(t, http.StatusOK, "Para começar", "/plans/new", "Receber por PIX", "Convidar a equipe").lacks(t, "Para fazer hoje")
+		person.debtors(person.fill()["plans"], 6)
+		person.get("/").want(t, http.StatusOK, "Para fazer hoje", "6 faturas atrasadas", "1 cliente vence hoje", `id="remind-all"`).lacks(t, "Para começar")
+	})
+}

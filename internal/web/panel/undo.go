@@ -1,0 +1,170 @@
+package panel
+
+import (
+	"slices"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/web/page"
+)
+
+// undoTime is how long work can be undone, and undoLines how many lines of the
+// audit log it may have left.
+const (
+	undoTime  = 10 * time.Minute
+	undoLines = 5 * maxPicked
+)
+
+// errUndoOver is for work of long ago, or of somebody else.
+var errUndoOver = fault.New(fault.KindConflict, "it can no longer be undone")
+
+// undo takes back what the reader did a moment ago. The lines that the work left
+// in the audit log say what it changed; each is turned around by the use case
+// that a person would use, the last one first.
+func (s *Server) undo(req *request) error {
+	back := req.back("/")
+	filter := account.AuditFilter{Batch: req.PostFormValue("batch"), Since: s.DB.Now().Add(-undoTime)}
+	if filter.Batch == "" {
+		return req.complain(back, errUndoOver)
+	}
+	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: undoLines})
+	if err != nil {
+		return err
+	}
+	lines = slices.DeleteFunc(lines, func(line account.AuditLine) bool { return line.UserID != req.User.ID })
+	if len(lines) == 0 {
+		return req.complain(back, errUndoOver)
+	}
+	reason, paid := "", paidIn(lines)
+	for _, line := range lines {
+		err := s.undoLine(req, line, paid)
+		if err != nil && !refused(err) && fault.KindOf(err) != fault.KindNotFound {
+			return err
+		}
+		if err != nil {
+			reason = reasonOf(err)
+		}
+	}
+	if reason != "" {
+		page.Complain(req.w, req.Request, "A part could not be undone: %s", req.lang.Reason(reason))
+		page.Go(req.w, req.Request, back)
+		return nil
+	}
+	return req.done(back, "It was undone.")
+}
+
+func changesOf(line account.AuditLine) map[string]account.FieldChange {
+	changed := map[string]account.FieldChange{}
+	for _, change := range line.Changes {
+		changed[change.Field] = change
+	}
+	return changed
+}
+
+// paidIn are the invoices that the work paid.
+func paidIn(lines []account.AuditLine) map[int64]bool {
+	paid := map[int64]bool{}
+	for _, line := range lines {
+		if line.Record == "invoice" && changesOf(line)["status"].After == billing.Paid.String() {
+			paid[line.RecID] = true
+		}
+	}
+	return paid
+}
+
+// undoLine turns one change around. One that follows from another goes back with
+// that.
+func (s *Server) undoLine(req *request, line account.AuditLine, paid map[int64]bool) error {
+	changed := changesOf(line)
+	switch {
+	case line.Action == string(billing.ActionUpdated):
+		return s.reopen(req, line.RecID, changed)
+	case line.Action == string(customer.ActionRenewed):
+		return s.unrenew(req, line, paid)
+	case line.Action == string(customer.ActionUpdated):
+		return s.restore(req, line.RecID, changed)
+	}
+	return nil
+}
+
+// reopen opens an invoice that was paid or cancelled. One that the program
+// cancelled with its customer opens with it.
+func (s *Server) reopen(req *request, id int64, changed map[string]account.FieldChange) error {
+	status, ok := changed["status"]
+	if !ok || status.Before != billing.Open.String() || changed["withdrawn"].After != "" {
+		return nil
+	}
+	form := input.FromStrings(map[string]string{"status": billing.Open.String()})
+	_, err := s.Billing.SetStatus(req.Context(), req.Actor, id, billing.ReadStatusChange(form))
+	return err
+}
+
+// unrenew moves a due date back. Where the work paid an invoice of the customer,
+// undoing the payment does.
+func (s *Server) unrenew(req *request, line account.AuditLine, paid map[int64]bool) error {
+	list, err := s.Billing.Latest(req.Context(), req.Actor, []int64{line.RecID}, 0)
+	if err != nil {
+		return err
+	}
+	for _, invoice := range list[line.RecID] {
+		if paid[invoice.ID] {
+			return nil
+		}
+	}
+	due := changesOf(line)["data_de_vencimento"]
+	from, _ := civil.Parse(due.Before)
+	to, _ := civil.Parse(due.After)
+	_, err = s.Billing.UndoRenewal(req.Context(), req.Actor, billing.RenewalToUndo{
+		CustomerID: line.RecID, From: from, To: to, On: req.Actor.Today(line.At),
+	})
+	return err
+}
+
+// restore gives a customer back the plan it had, or takes it back.
+func (s *Server) restore(req *request, customerID int64, changed map[string]account.FieldChange) error {
+	form := map[string]string{}
+	if cancelled, ok := changed["cancelled"]; ok && cancelled.After == "true" {
+		form["cancelled"] = "false"
+	}
+	if plan, ok := changed["plan"]; ok {
+		id, err := s.planNamed(req, plan.Before)
+		if err != nil {
+			return err
+		}
+		form["plan_id"] = id
+	}
+	if len(form) == 0 {
+		return nil
+	}
+	_, err := s.Customers.Update(req.Context(), req.Actor, customerID, customer.ReadChanges(input.FromStrings(form)))
+	return err
+}
+
+// planNamed finds the one plan of a name; the audit log has names.
+func (s *Server) planNamed(req *request, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	plans, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{Number: 1, Size: maxChoices})
+	if err != nil {
+		return "", err
+	}
+	found := ""
+	for _, plan := range plans {
+		if plan.Name == name && found != "" {
+			return "", fault.Conflict("there are two plans of this name")
+		}
+		if plan.Name == name {
+			found = idText(plan.ID)
+		}
+	}
+	if found == "" {
+		return "", fault.NotFound("plan")
+	}
+	return found, nil
+}
