@@ -65,6 +65,7 @@ func (a *App) Handler() http.Handler {
 		Events:      a.Events,
 		Payments:    a.Payments,
 		Idempotency: a.idempotency,
+		PublicURL:   a.Config.PublicURL,
 	})
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.securityHeaders(w.Header())

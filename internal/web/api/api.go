@@ -60,6 +60,7 @@ type Deps struct {
 	Events      *event.Feed
 	Payments    *payment.Service
 	Idempotency *idempotency.Service
+	PublicURL   string // what the addresses in answers begin with
 }
 
 // Server answers the API.
@@ -82,6 +83,7 @@ type call struct {
 	today civil.Date
 	http  *http.Request
 	body  []byte
+	base  string // what the addresses in the answer begin with
 }
 
 // form reads the body.
@@ -96,10 +98,14 @@ func (c *call) noBody() error {
 	return form.Err()
 }
 
-// query reads the query string.
+// query reads the query string. A parameter that the operation does not know is
+// refused.
 func (c *call) query() *input.Form {
-	return input.FromQuery(c.http.URL.Query())
+	return input.FromParameters(c.http.URL.Query())
 }
+
+// noQuery refuses the parameters of a query where none belongs.
+func (c *call) noQuery() error { return c.query().Err() }
 
 // New makes the API of what is behind it.
 func New(deps Deps) *Server {
@@ -234,7 +240,7 @@ func (s *Server) match(
 		)
 	}
 	web.ExchangeOf(ctx).Route = op.method + " " + Prefix + op.path
-	c := &call{actor: actor, today: actor.Today(s.DB.Now()), http: r}
+	c := &call{actor: actor, today: actor.Today(s.DB.Now()), http: r, base: s.PublicURL}
 	err := op.permit(actor, s.DB.Now())
 	if err != nil {
 		return route{}, nil, err
@@ -356,7 +362,7 @@ func failure(ctx context.Context, w http.ResponseWriter, err error) (int, []byte
 
 // page is the answer to a list.
 func page(call *call, paging input.Page, total int64, data web.Data) web.Answer {
-	return web.Answer{Data: data, Meta: &web.Meta{
+	return web.Answer{Data: data, Header: call.links(paging, total), Meta: &web.Meta{
 		Total:       total,
 		PerPage:     paging.Size,
 		CurrentPage: paging.Number,
