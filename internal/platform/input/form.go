@@ -151,6 +151,9 @@ func (f *Form) Split(name string) {
 	f.values[name] = list
 }
 
+// Set puts a value into the form that came by another way, such as the path.
+func (f *Form) Set(name, value string) { f.values[name] = value }
+
 // Given reports whether name was sent, null included.
 func (f *Form) Given(name string) bool { _, ok := f.values[name]; return ok }
 

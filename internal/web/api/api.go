@@ -113,7 +113,9 @@ func New(deps Deps) *Server {
 	for _, route := range server.routes() {
 		if server.paths[route.path] == nil {
 			server.paths[route.path] = methods{}
-			server.mux.Handle(Prefix+route.path, http.NotFoundHandler())
+			if route.path != externalPath {
+				server.mux.Handle(Prefix+route.path, http.NotFoundHandler())
+			}
 		}
 		server.paths[route.path][route.method] = route
 	}
@@ -222,9 +224,8 @@ func (s *Server) match(
 	r *http.Request,
 	actor account.Actor,
 ) (route, *call, error) {
-	_, pattern := s.mux.Handler(r)
-	known := s.paths[strings.TrimPrefix(pattern, Prefix)]
-	if known == nil || path.Clean(r.URL.Path) != r.URL.Path {
+	known := s.paths[s.patternOf(r)]
+	if known == nil {
 		return route{}, nil, fault.NotFound("path")
 	}
 	method := r.Method
@@ -252,6 +253,19 @@ func (s *Server) match(
 	}
 	c.body, err = readBody(w, r)
 	return op, c, err
+}
+
+// patternOf is the path of the table that a request is for; "" when there is
+// none.
+func (s *Server) patternOf(r *http.Request) string {
+	if _, ok := externalID(r.URL); ok {
+		return externalPath
+	}
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		return ""
+	}
+	_, pattern := s.mux.Handler(r)
+	return strings.TrimPrefix(pattern, Prefix)
 }
 
 // permit is the one place where the API refuses what a company may not do:

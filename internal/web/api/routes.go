@@ -103,6 +103,11 @@ func (s *Server) extensions() []route {
 		{http.MethodGet, "/payments", anyone, basic, "", s.listPayments},
 		{http.MethodGet, "/payments/{id}", anyone, basic, "payment", s.readPayment},
 		{http.MethodPost, "/payments/{id}/refund", anyone, basic, "payment", s.refundPayment},
+		{http.MethodPost, "/customer-plans", anyone, basic, "", s.createPlan},
+		{http.MethodPut, "/customer-plans/{id}", anyone, basic, "customer plan", s.updatePlan},
+		{http.MethodPost, "/products", anyone, basic, "", s.createProduct},
+		{http.MethodPut, "/products/{id}", anyone, basic, "product", s.updateProduct},
+		{http.MethodPut, externalPath, anyone, basic, "", s.upsertCustomer},
 		{http.MethodGet, "/events", anyone, account.FunctionWebhooks, "", s.readEvents},
 	}
 }

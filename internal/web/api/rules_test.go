@@ -91,8 +91,9 @@ func TestWrongMethodTellsTheRightOnes(t *testing.T) {
 		{"GET", "/customers/1/renew-due-date", "POST"},
 		{"HEAD", "/customers/1/renew-due-date", "POST"},
 		{"PUT", "/account", "GET, HEAD"},
-		{"POST", "/customer-plans", "GET, HEAD"},
-		{"BREW", "/products/1", "GET, HEAD"},
+		{"PUT", "/customer-plans", "GET, HEAD, POST"},
+		{"BREW", "/products/1", "GET, HEAD, PUT"},
+		{"POST", "/events", "GET, HEAD"},
 	} {
 		answer := caller.call(t, r.method, r.path, "")
 		if r.method != "HEAD" {
