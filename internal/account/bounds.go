@@ -13,6 +13,7 @@ import (
 // Bounds are how much of what costs space or calls others a company may have.
 type Bounds struct {
 	Tokens      int64
+	Customers   int64         // 0: as many as it likes
 	Uploads     int64         // files that wait to be imported
 	UploadBytes int64         // of all of them
 	Outgoing    int           // posts of the panel that call others, in OutgoingIn
@@ -25,6 +26,7 @@ func (c Company) Bounds() Bounds {
 	if c.Subscription.Anonymous {
 		return Bounds{
 			Tokens:      2,
+			Customers:   300,
 			Uploads:     2,
 			UploadBytes: 1 << 20,
 			Outgoing:    5,

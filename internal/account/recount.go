@@ -4,8 +4,8 @@ import "carteira/internal/tally"
 
 // Recounts count the companies below a company anew, as counted does.
 func Recounts() []tally.Recount {
-	return []tally.Recount{{Counter: counter, Records: func(companyID int64) tally.Records {
-		return tally.Records{SQL: childRecords, Args: []any{companyID}}
+	return []tally.Recount{{Counter: counter, Records: func(scope tally.Scope) tally.Records {
+		return tally.Records{SQL: childRecords, Args: []any{scope.CompanyID}}
 	}}}
 }
 

@@ -111,7 +111,6 @@ func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box
 	invoices := billing.New(db, events, customers)
 	plans := catalog.New(db)
 	plans.WatchPlans(customers.PlansChanged)
-	plans.WatchPlans(invoices.PlansChanged)
 	webhooks := webhook.New(db, events, box, gate, client, webhook.Options{
 		PerCompany: cfg.WebhooksPerCompany,
 		Delays:     cfg.WebhookRetryDelays,
@@ -201,10 +200,7 @@ func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error {
-			return tally.Compact(
-				ctx,
-				a.DB,
-			)
+			return tally.Compact(ctx, a.DB)
 		}},
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
 		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
@@ -221,6 +217,7 @@ func (a *App) jobs() []worker.Job {
 				return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
 			},
 		},
+		{Name: "count customers of plans that changed", Every: 2 * time.Second, Run: a.Customers.ContinueRepricing},
 		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
@@ -256,10 +253,7 @@ func (a *App) DayWork(ctx context.Context) error {
 		failures = append(
 			failures,
 			worker.Guard(ctx, func() error {
-				return a.dayWorkOf(
-					ctx,
-					account.System(company, "day work"),
-				)
+				return a.dayWorkOf(ctx, account.System(company, "day work"))
 			}),
 		)
 	}

@@ -160,15 +160,16 @@ func recounts() []tally.Recount {
 // eachRecount calls do for each counter of each company.
 func (a *App) eachRecount(
 	ctx context.Context,
-	do func(company account.Company, recount tally.Recount) error,
+	do func(scope tally.Scope, recount tally.Recount) error,
 ) error {
 	companies, err := a.Accounts.Companies(ctx)
 	if err != nil {
 		return err
 	}
 	for _, company := range companies {
+		today := account.System(company, "doctor").Today(a.DB.Now())
 		for _, recount := range recounts() {
-			if err := do(company, recount); err != nil {
+			if err := do(tally.Scope{CompanyID: company.ID, Today: today}, recount); err != nil {
 				return fmt.Errorf("%s of company %d: %w", recount.Counter, company.ID, err)
 			}
 		}
@@ -178,10 +179,11 @@ func (a *App) eachRecount(
 
 func (a *App) checkCounts(ctx context.Context) (checkup.Finding, error) {
 	var wrong []string
-	err := a.eachRecount(ctx, func(company account.Company, recount tally.Recount) error {
-		differences, err := recount.Differences(ctx, a.DB, company.ID)
-		if len(differences) > 0 {
-			wrong = append(wrong, fmt.Sprintf("%s of company %d", recount.Counter, company.ID))
+	err := a.eachRecount(ctx, func(scope tally.Scope, recount tally.Recount) error {
+		differences, err := recount.Differences(ctx, a.DB, scope)
+		name := fmt.Sprintf("%s of company %d", recount.Counter, scope.CompanyID)
+		if len(differences) > 0 && !slices.Contains(wrong, name) {
+			wrong = append(wrong, name)
 		}
 		return err
 	})
@@ -197,8 +199,8 @@ func (a *App) checkCounts(ctx context.Context) (checkup.Finding, error) {
 
 func (a *App) correctCounts(ctx context.Context) (checkup.Finding, error) {
 	corrected := 0
-	err := a.eachRecount(ctx, func(company account.Company, recount tally.Recount) error {
-		n, err := recount.Correct(ctx, a.DB, company.ID)
+	err := a.eachRecount(ctx, func(scope tally.Scope, recount tally.Recount) error {
+		n, err := recount.Correct(ctx, a.DB, scope)
 		corrected += n
 		return err
 	})

@@ -14,6 +14,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/webhook"
 )
 
 // marks are texts of the customer that must be in the file, and nowhere after an
@@ -26,6 +27,9 @@ func personOf(t *testing.T, program *App) (account.Actor, customer.Customer) {
 	company, owner, err := program.Accounts.CreateCompany(ctx, account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "ana@example.com")))
 	housetest.Must(t, err)
 	actor := account.Actor{Company: company, UserID: owner.ID, Role: owner.Role, Name: "Ana", From: "192.0.2.1"}
+	_, _, err = program.Webhooks.Create(ctx, actor, webhook.ReadNew(input.FromForm(
+		map[string][]string{"url": {"https://example.com/hook"}, "events": {"customer.created"}}, "events")))
+	housetest.Must(t, err)
 	plan, err := program.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(housetest.Form("name", "Mensal", "value", "35.00", "period", "1month")))
 	housetest.Must(t, err)
 	record, err := program.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", marks[0], "whatsapp", marks[1], "email", marks[2], "usuario", marks[3],
@@ -42,7 +46,7 @@ func everywhereIn(t *testing.T, db *sqldb.DB, mark string) (found []string) {
 	for table, columns := range map[string][]string{
 		"customers": {"name", "whatsapp", "email", "usuario", "notes", "search", "address", "custom", "external_id"},
 		"invoices":  {"description", "note"}, "charges": {"customer_name"}, "payments": {"customer_name"},
-		"events": {"body"}, "audit_log": {"name", "changes"}, "reminder_messages": {"address", "subject", "body"},
+		"events": {"body"}, "delivery_attempts": {"response_body"}, "audit_log": {"name", "changes"}, "reminder_messages": {"address", "subject", "body"},
 	} {
 		for _, column := range columns {
 			n, err := sqldb.Value[int64](t.Context(), db, `SELECT count(*) FROM `+table+` WHERE `+column+` LIKE ?`, "%"+mark+"%")

@@ -56,6 +56,7 @@ var roomsWithApply = []applied{
 			"customer_uploads":  "a file on its way to an import; the import is audited",
 			"customer_expiries": "due dates that customer.expired was recorded for",
 			"customer_renewals": "how often a customer was renewed in a month",
+			"plan_repricings":   "how far the customers of a plan that changed have been counted anew",
 		},
 		functions: map[string]string{
 			"insertMany":   "an import writes many at once; drawImported draws their consequences",

@@ -71,6 +71,7 @@ var owned = map[string]table{
 	}},
 	"customer_expiries": {owner: "internal/customer"},
 	"customer_renewals": {owner: "internal/customer"},
+	"plan_repricings":   {owner: "internal/customer"},
 
 	"invoices": {owner: "internal/billing", readers: map[string]string{
 		"internal/reminder": "a rule about unpaid invoices finds those of each customer, and a message names one",

@@ -95,6 +95,7 @@ type Service struct {
 func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service {
 	service := &Service{db: db, events: events, customers: customers}
 	customers.Watch(service.customersChanged)
+	customers.WatchRepriced(service.planRepriced)
 	return service
 }
 

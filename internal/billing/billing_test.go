@@ -38,14 +38,14 @@ type world struct {
 	actor     account.Actor
 }
 
-func newWorld(t *testing.T, engine sqldb.Engine) *world {
+func newWorld(t testing.TB, engine sqldb.Engine) *world {
 	t.Helper()
 	world := openWorld(t, sqldbtest.URL(t, engine), sqldbtest.NewClock(noon))
 	world.actor = world.newCompany(t, account.DefaultTimezone)
 	return world
 }
 
-func openWorld(t *testing.T, url string, clock *sqldbtest.Clock) *world {
+func openWorld(t testing.TB, url string, clock *sqldbtest.Clock) *world {
 	t.Helper()
 	db := sqldbtest.Open(t, url, sqldbtest.WithClock(clock))
 	events := &event.Log{}
@@ -61,7 +61,7 @@ func (w *world) process(t *testing.T) *world {
 	return other
 }
 
-func (w *world) newCompany(t *testing.T, timezone string) account.Actor {
+func (w *world) newCompany(t testing.TB, timezone string) account.Actor {
 	t.Helper()
 	all, err := w.accounts.Companies(t.Context())
 	must(t, err)
@@ -258,6 +258,7 @@ func (w *world) wantTrueBooks(t *testing.T) {
 		w.wantSums(t, counter, column, w.sums(t, of, ""))
 	}
 	w.wantTrueLedger(t)
+	w.wantTruePayments(t)
 	if odd := texts(t, w.db, `SELECT status FROM invoices WHERE (status = 'paid') <> (paid_on IS NOT NULL AND paid_at IS NOT NULL AND paid_via <> '')`); len(odd) > 0 {
 		t.Errorf("statuses %v do not agree with the payments", odd)
 	}

@@ -11,10 +11,11 @@ import (
 )
 
 // The counters: invoices by due date, plan, product and status, with what they
-// are worth; money by the day on which it came or went; and the invoices that
-// were paid, by day.
+// are worth; payments by day, status and means, as their list is filtered; money
+// by the day on which it came or went; and the invoices that were paid, by day.
 const (
 	counter  = tally.Invoices
+	payments = tally.Payments
 	receipts = tally.Receipts
 	paid     = tally.Paid
 )
@@ -108,35 +109,40 @@ func gone(changes []tally.Change) []tally.Change {
 	return changes
 }
 
-// countReceipts counts a change of a payment: it begins or ceases to count on
+// countPayment counts a change of a payment: as a row of the list, and as money.
+func countPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change paymentChange) error {
+	entries := entriesOf(receipts, change.receipts())
+	if change.before.ID == 0 {
+		entries = append(entries, tally.Entry{Counter: payments, Change: countedPayment(change.after)})
+	} else {
+		entries = append(entries, payments.Moved(countedPayment(change.before), countedPayment(change.after))...)
+	}
+	return tally.AddAll(ctx, tx, actor.Company.ID, entries)
+}
+
+// countedPayment is a payment as the counter of payments has it.
+func countedPayment(payment Payment) tally.Change {
+	return tally.Change{N: 1, Key: tally.Key{
+		Bucket: tally.BucketOf(payment.ID),
+		Day:    payment.PaidOn.String(),
+		State:  string(payment.Status) + "/" + payment.Via,
+	}}
+}
+
+// receipts is how a change of a payment moves the counter of money: it begins or ceases to count on
 // the day on which it came, and what goes back is a minus on the day on which
 // it went.
-func countReceipts(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change paymentChange,
-) error {
-	var changes []tally.Change
-	switch before, after := change.before.Status.counts(), change.after.Status.counts(); {
+func (c paymentChange) receipts() (changes []tally.Change) {
+	switch before, after := c.before.Status.counts(), c.after.Status.counts(); {
 	case after && !before:
-		changes = append(
-			changes,
-			receipt(change.after, change.after.PaidOn, 1, change.after.Amount),
-		)
+		changes = append(changes, receipt(c.after, c.after.PaidOn, 1, c.after.Amount))
 	case before && !after:
-		changes = append(
-			changes,
-			receipt(change.before, change.before.PaidOn, -1, -change.before.Amount),
-		)
+		changes = append(changes, receipt(c.before, c.before.PaidOn, -1, -c.before.Amount))
 	}
-	if change.refund != nil {
-		changes = append(changes, receipt(change.after, change.refund.on, 0, -change.refund.amount))
+	if c.refund != nil {
+		changes = append(changes, receipt(c.after, c.refund.on, 0, -c.refund.amount))
 	}
-	if len(changes) == 0 {
-		return nil
-	}
-	return receipts.Add(ctx, tx, actor.Company.ID, changes...)
+	return changes
 }
 
 func receipt(payment Payment, on civil.Date, n int64, amount money.Cents) tally.Change {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -64,7 +65,7 @@ func (s *Service) Edit(
 			return err
 		}
 		change = Change{Action: ActionUpdated, Before: before, After: before}
-		edit.to(&change.After, before.PayableOn(actor.Company, actor.Today(tx.Now())).Discount)
+		edit.to(&change.After, before.shownDiscounts(actor, tx.Now()))
 		err = edit.Problems.With(edit.refused(change)).Err()
 		if err != nil || change.After == before {
 			return err
@@ -74,14 +75,23 @@ func (s *Service) Edit(
 	return change.After, err
 }
 
-// to sets what the edit says. A discount that is the one shown, as in a record
-// that was read and is sent back, says nothing.
-func (e Edit) to(invoice *Invoice, shown money.Cents) {
+// shownDiscounts are those that the record shows: today, and until the due date,
+// for who has read it by then and sends it back after midnight.
+func (i Invoice) shownDiscounts(actor account.Actor, now time.Time) []money.Cents {
+	return []money.Cents{
+		i.PayableOn(actor.Company, actor.Today(now)).Discount,
+		i.PayableOn(actor.Company, i.DueOn).Discount,
+	}
+}
+
+// to sets what the edit says. A discount that is one of those shown, as in a
+// record that was read and is sent back, says nothing.
+func (e Edit) to(invoice *Invoice, shown []money.Cents) {
 	before := *invoice
 	e.Amount.To(&invoice.Amount)
 	e.DueOn.To(&invoice.DueOn)
 	switch {
-	case e.Discount.HasValue() && e.Discount.Value != shown:
+	case e.Discount.HasValue() && !slices.Contains(shown, e.Discount.Value):
 		invoice.OwnDiscount = OwnDiscount{e.Discount.Value, true}
 	case e.Discount.IsNull():
 		invoice.OwnDiscount = OwnDiscount{}

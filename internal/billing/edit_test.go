@@ -2,6 +2,7 @@ package billing
 
 import (
 	"testing"
+	"time"
 
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
@@ -127,4 +128,39 @@ func TestDueDateIsNotIssuedAgainForNothing(t *testing.T) {
 		}
 		world.wantDue(t, ahead.ID, "2026-09-09")
 	})
+}
+
+// A record is read on one day and sent back on that day or a later one: before
+// the due date, on it, and when no discount is shown any more.
+func TestRecordThatIsSentBackAsItWasReadChangesNothing(t *testing.T) {
+	for name, own := range map[string]string{"the company's discount": "", "its own": "1.50", "none of its own": "0.00"} {
+		ledger(t, func(t *testing.T, world *world) {
+			world.configure(t, "late_fee_percent", "2.00", "late_interest_percent", "1.00", "discount_percent", "5.00")
+			invoice := world.only(t, world.customer(t, 1, "2026-02-02").ID)
+			if own != "" {
+				world.edit(t, invoice.ID, "discount", own)
+			}
+			before := world.find(t, invoice.ID)
+			var read [][]string
+			for range 6 { // 31 January to 5 February
+				record := world.find(t, invoice.ID)
+				due := record.PayableOn(world.actor.Company, world.actor.Today(world.clock.Now()))
+				read = append(read, []string{
+					"total_amount", record.Amount.String(), "due_date", record.DueOn.String(), "description", record.Description,
+					"discount", due.Discount.String(), "late_fee", due.Fee.String(), "late_interest", due.Interest.String(),
+					"payable_amount", due.Rest.String(), "status", record.Status.String(),
+				})
+				for _, fields := range read {
+					if got := world.edit(t, invoice.ID, fields...); got != before {
+						t.Errorf("%s, on %v %q made it %+v", name, world.actor.Today(world.clock.Now()), fields, got)
+					}
+				}
+				world.clock.Advance(24 * time.Hour)
+			}
+			// What another amount says is an edit, also when nothing is shown any more.
+			if got := world.edit(t, invoice.ID, "discount", "3.00"); !got.Edited || got.OwnDiscount != (OwnDiscount{300, true}) {
+				t.Errorf("%s: %+v", name, got)
+			}
+		})
+	}
 }

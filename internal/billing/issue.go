@@ -50,6 +50,11 @@ func (s *Service) issueSome(
 	actor account.Actor,
 	horizon civil.Date,
 ) (claimed, issued int, err error) {
+	// A plan that is being given a price must not have its customers taken off the
+	// schedule at the old one; and it is locked before its customers.
+	if err := catalog.HoldPlans(ctx, tx, actor); err != nil {
+		return 0, 0, err
+	}
 	ids, err := scheduled(ctx, tx, actor.Company.ID, horizon, issueBatch)
 	if err != nil {
 		return 0, 0, err

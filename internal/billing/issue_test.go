@@ -374,7 +374,7 @@ func TestDeletedCustomerLeavesNothingButWhatItPaid(t *testing.T) {
 		}
 		left := texts(t, world.db, `SELECT book || ' ' || day || ' ' || state || ' ' || n || ' ' || cents FROM tally_sums WHERE book <> 'renewals' ORDER BY 1`)
 		if want := []string{
-			"created 2026-01-31 gone 2 0", "paid 2026-01-31 on_time_gone 1 3500", "receipts 2026-01-31 manual 1 3500",
+			"created 2026-01-31 gone 2 0", "paid 2026-01-31 on_time_gone 1 3500", "payments 2026-01-31 applied/manual 1 0", "receipts 2026-01-31 manual 1 3500",
 			"recurring 2026-01 new 1 3500", "recurring 2026-11 lost_gone 1 3500",
 		}; !slices.Equal(left, want) {
 			t.Errorf("sums are left: %v, want %v", left, want)

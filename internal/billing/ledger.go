@@ -104,7 +104,7 @@ func applyPayment(
 			return err
 		}
 	}
-	return countReceipts(ctx, tx, actor, *change)
+	return countPayment(ctx, tx, actor, *change)
 }
 
 // KeepTx records money that does not count before a person decides about it.

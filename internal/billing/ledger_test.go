@@ -179,7 +179,7 @@ func TestRenewalThatCannotBeDoesNotTakeTheMoneyBack(t *testing.T) {
 
 func TestPlanOrPriceThatBeginsToCostBillsThePresentDueDates(t *testing.T) {
 	ledger(t, func(t *testing.T, world *world) {
-		world.catalog.WatchPlans(world.PlansChanged)
+		world.catalog.WatchPlans(world.customers.PlansChanged)
 		free := world.plan(t, "1month", "0.00")
 		near, past := world.customer(t, free, "2026-02-03"), world.customer(t, free, "2026-01-20")
 		own := world.customer(t, free, "2026-02-03")

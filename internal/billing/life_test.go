@@ -1,12 +1,15 @@
 package billing
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/catalog"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
@@ -25,10 +28,11 @@ type life struct {
 	known     int      // events that were compared
 	done      map[string]int
 	last      string // what was done last
+	atOnce    bool   // what was done last was done by several processes at once
 }
 
 const (
-	days  = 300 // that each life has
+	days  = 480 // that each life has, of more than a day each: two years
 	crowd = 12  // customers at most, so that each has a history
 )
 
@@ -62,6 +66,7 @@ func TestLifeOfACompanyIsWhatTheModelSays(t *testing.T) {
 			}
 			life.w.wantTrueBooks(t)
 			life.wantRenewals()
+			life.wantRecounted()
 			t.Logf("seed %d: %d customers, %d invoices, %d payments, %d events; %v",
 				seed, len(life.people), len(life.bills), len(life.money), life.known, life.done)
 		}
@@ -78,12 +83,15 @@ func newLife(t *testing.T, engine sqldb.Engine, seed uint64, zone string) *life 
 		},
 		t: t, w: w, random: rand.New(rand.NewPCG(seed, 7)), done: map[string]int{},
 	}
-	for i, o := range []offer{{months: 1, value: 3500}, {days: 7, value: 1234}, {months: 12, value: money.Max}, {days: 1, value: 1}, {months: 1}} {
+	for i, o := range []offer{{months: 1, value: 3500}, {days: 7, value: 1234}, {months: 12, value: money.Max / 8}, {days: 1, value: 1}, {months: 1}} {
 		o.id = w.plan(t, []string{"1month", "1week", "1year", "1day", "1month"}[i], o.value.String())
 		l.offers = append(l.offers, &o)
 	}
 	l.offers = append(l.offers, nil)
 	l.processes = []*world{w, w.process(t)}
+	for _, process := range l.processes {
+		process.catalog.WatchPlans(process.customers.PlansChanged)
+	}
 	return l
 }
 
@@ -100,14 +108,45 @@ func (l *life) liveADay() {
 	l.w.clock.Advance(time.Duration(8+l.random.IntN(24)) * time.Hour)
 	l.today = l.w.actor.Today(l.w.clock.Now())
 	if l.random.IntN(10) > 0 { // else nothing runs for a day
-		l.actor().w.dayWork(l.t)
-		l.dayWork()
-		l.compare()
+		l.workOfTheDay()
+	}
+	if l.random.IntN(8) == 0 {
+		l.compareLists()
 	}
 	if l.random.IntN(4) == 0 {
 		must(l.t, tally.Compact(l.t.Context(), l.w.db))
 		l.w.wantTrueBooks(l.t)
 	}
+}
+
+// workOfTheDay is done by one process, or by all of them at once.
+func (l *life) workOfTheDay() {
+	l.last = "the day's work"
+	if l.atOnce = l.random.IntN(2) == 0; l.atOnce {
+		l.last = "the day's work of all processes at once"
+		l.workAtOnce()
+	} else {
+		l.actor().w.dayWork(l.t)
+	}
+	l.dayWork()
+	l.compare()
+	l.atOnce = false
+}
+
+func (l *life) workAtOnce() {
+	errs := make([]error, 2*len(l.processes))
+	var all sync.WaitGroup
+	for n := range errs {
+		process := l.processes[n%len(l.processes)]
+		all.Go(func() {
+			_, expired := process.customers.Expire(l.t.Context(), process.actor)
+			_, issued := process.Issue(l.t.Context(), process.actor)
+			errs[n] = errors.Join(expired, issued)
+		})
+	}
+	all.Wait()
+	must(l.t, errors.Join(errs...))
+	l.actor().w.dayWork(l.t) // what each left to the others
 }
 
 // actor is the life in one of its processes.
@@ -138,6 +177,8 @@ var deeds = []deed{
 	{"status", 32, func(life *life, _ *person) { life.changeStatus() }},
 	{"gateway", 5, func(life *life, _ *person) { life.payByGateway() }},
 	{"refund", 6, func(life *life, _ *person) { life.refundSome() }},
+	{"settings", 5, func(life *life, _ *person) { life.changeSettings() }},
+	{"plan's value", 3, func(life *life, _ *person) { life.repricePlan() }},
 }
 
 // act does one thing at random.
@@ -160,6 +201,36 @@ func (l *life) act() {
 		deed.do(l, p)
 		return
 	}
+}
+
+// choices are settings of a company, of which one is chosen at a time.
+var choices = [][]string{
+	{"late_fee_percent", "2.00"}, {"late_fee_percent", "0.00"}, {"late_fee_percent", "10.00"},
+	{"late_interest_percent", "1.00"}, {"late_interest_percent", "0.00"}, {"late_interest_percent", "3.33"},
+	{"discount_percent", "5.00"}, {"discount_percent", "0.00", "discount_amount", "0.00"}, {"discount_amount", "1.50"}, {"discount_percent", "100.00"},
+	{"lead_days", "5"}, {"lead_days", "0"}, {"lead_days", "20"},
+	{"timezone", account.DefaultTimezone}, {"timezone", "Pacific/Auckland"}, {"timezone", "America/Noronha"}, {"timezone", "Pacific/Honolulu"},
+	{"renew_from", string(account.FromDueDate)}, {"renew_from", string(account.FromToday)},
+}
+
+func (l *life) changeSettings() {
+	chosen := pick(l.random, choices)
+	l.last = fmt.Sprint("settings ", chosen)
+	l.w.configure(l.t, chosen...)
+	for _, process := range l.processes {
+		process.actor = l.w.actor
+	}
+	l.settings = l.w.actor.Company.Settings
+	l.today = l.w.actor.Today(l.w.clock.Now())
+}
+
+// repricePlan changes what a plan costs. Invoices that were issued keep their
+// amount.
+func (l *life) repricePlan() {
+	offer := pick(l.random, l.offers[:len(l.offers)-1])
+	offer.value = pick(l.random, []money.Cents{0, 1, 2990, 3500, 123456})
+	_, err := l.w.catalog.UpdatePlan(l.t.Context(), l.w.actor, offer.id, catalog.ReadPlanChanges(values("value", offer.value.String())))
+	must(l.t, err)
 }
 
 func (l *life) createSomebody() {
@@ -237,7 +308,7 @@ func (l *life) delete(person *person) {
 }
 
 func (l *life) billExtra(person *person) {
-	b := &bill{of: person, amount: money.Cents(1 + l.random.Int64N(int64(money.Max))), dueOn: l.today.AddDays(l.random.IntN(9) - 4)}
+	b := &bill{of: person, amount: money.Cents(1 + l.random.Int64N(int64(money.Max/8))), dueOn: l.today.AddDays(l.random.IntN(9) - 4)}
 	_, err := l.w.CreateExtra(l.t.Context(), l.w.actor, person.id, ReadExtra(values("amount", b.amount.String(), "due", b.dueOn.String())))
 	must(l.t, err)
 	l.add(b)
@@ -249,17 +320,22 @@ func (l *life) editSome() {
 		return
 	}
 	bill := pick(l.random, l.bills)
-	amount, dueOn, pairs := bill.amount, bill.dueOn, []string{"description", fmt.Sprint("d", l.random.IntN(3))}
+	to, pairs := change{amount: bill.amount, dueOn: bill.dueOn}, []string{"description", fmt.Sprint("d", l.random.IntN(3))}
 	if l.random.IntN(2) == 0 {
-		amount = 1 + money.Cents(l.random.IntN(9000))
-		pairs = append(pairs, "total_amount", amount.String())
+		to.amount = 1 + money.Cents(l.random.IntN(9000))
+		pairs = append(pairs, "total_amount", to.amount.String())
 	}
 	if l.random.IntN(2) == 0 {
-		dueOn = l.today.AddDays(l.random.IntN(20) - 4)
-		pairs = append(pairs, "due_date", dueOn.String())
+		to.dueOn = l.today.AddDays(l.random.IntN(20) - 4)
+		pairs = append(pairs, "due_date", to.dueOn.String())
+	}
+	if l.random.IntN(3) == 0 {
+		discount := pick(l.random, []OwnDiscount{{}, {0, true}, {1, true}, {150, true}, {l.due(bill, l.today).discount, true}})
+		to.discount = &discount
+		pairs = append(pairs, "discount", discount.String())
 	}
 	_, err := l.w.Edit(l.t.Context(), l.w.actor, bill.id, ReadEdit(values(pairs...)))
-	l.wantRefused(l.edit(bill, amount, dueOn), err)
+	l.wantRefused(l.edit(bill, to), err)
 }
 
 // wantRefused wants the error to name a field; "": none.
@@ -312,16 +388,17 @@ func (l *life) wantIf(done bool, err error) {
 }
 
 func (l *life) payByHand(bill *bill) {
-	e := entry{amount: bill.rest(), on: l.today, byPerson: true, renew: l.random.IntN(8) > 0}
+	e := entry{on: l.today, byPerson: true, renew: l.random.IntN(8) > 0}
 	if l.random.IntN(3) == 0 {
 		e.on = l.today.AddDays(-l.random.IntN(40))
 	}
+	e.amount = l.rest(bill, e.on)
 	switch l.random.IntN(4) {
 	case 0: // less
 		e.amount = 1 + money.Cents(l.random.Int64N(int64(bill.amount)))
 		e.difference = pick(l.random, []Difference{"", DifferencePartial, DifferencePartial, DifferenceDiscount})
 	case 1: // more
-		e.amount = min(money.Max, bill.rest()+500)
+		e.amount = min(money.Max, e.amount+500)
 	}
 	e.amount = max(1, e.amount)
 	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, bill.id, ReadStatusChange(values(
@@ -340,17 +417,18 @@ func (l *life) payByGateway() {
 		return
 	}
 	bill := pick(l.random, l.bills)
-	if bill.status != Open || bill.rest() == 0 {
+	if bill.status != Open {
 		return
 	}
 	paidAt := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
+	rest := max(1, l.rest(bill, l.w.actor.Today(paidAt)))
 	must(l.t, l.w.db.Write(l.t.Context(), func(tx *sqldb.Tx) error {
 		_, err := l.w.ReceiveTx(l.t.Context(), tx, l.w.actor, Receipt{Renew: true, Payment: Payment{
-			InvoiceID: bill.id, Provider: "woovi", Via: "woovi", PaymentID: fmt.Sprint("w", len(l.money)), Amount: bill.rest(), PaidAt: paidAt,
+			InvoiceID: bill.id, Provider: "woovi", Via: "woovi", PaymentID: fmt.Sprint("w", len(l.money)), Amount: rest, PaidAt: paidAt,
 		}})
 		return err
 	}))
-	l.receive(bill, entry{amount: bill.rest(), on: l.w.actor.Today(paidAt), renew: true})
+	l.receive(bill, entry{amount: rest, on: l.w.actor.Today(paidAt), renew: true})
 }
 
 // refundSome gives a payment back, or a part of it.

@@ -6,17 +6,35 @@ import (
 	"carteira/internal/platform/money"
 )
 
+// change is what a person writes into an invoice.
+type change struct {
+	amount   money.Cents
+	dueOn    civil.Date
+	discount *OwnDiscount // nil: nothing is said
+}
+
 // edit changes an open invoice by hand. It names the field that it refuses.
-func (m *model) edit(bill *bill, amount money.Cents, dueOn civil.Date) (refused string) {
+func (m *model) edit(bill *bill, to change) (refused string) {
+	own := bill.own
+	if to.discount != nil {
+		said := to.discount.Amount
+		// Who sends back what is shown says nothing.
+		shown := said == m.due(bill, m.today).discount || said == m.due(bill, bill.dueOn).discount
+		if !to.discount.Given || !shown {
+			own = *to.discount
+		}
+	}
 	switch {
 	case bill.status != Open:
 		return "status"
-	case amount != bill.amount && amount <= bill.received:
+	case to.amount != bill.amount && to.amount <= bill.received:
 		return "total_amount"
-	case amount != bill.amount || dueOn != bill.dueOn:
+	case own.Given && own.Amount >= to.amount:
+		return "discount"
+	case to.amount != bill.amount || to.dueOn != bill.dueOn || own != bill.own:
 		bill.edited = true
 	}
-	bill.amount, bill.dueOn = amount, dueOn
+	bill.amount, bill.dueOn, bill.own = to.amount, to.dueOn, own
 	return ""
 }
 
@@ -46,7 +64,7 @@ func (m *model) reissue(person *person) (refused string) {
 func (m *model) renewWith(person *person, invoice account.RenewInvoice) bool {
 	was, bill := person.dueOn, m.billFor(person, person.dueOn)
 	if invoice == account.PayInvoice && bill != nil && bill.status == Open && bill.renewal.to.IsZero() && !person.cancelled {
-		m.receive(bill, entry{amount: bill.rest(), on: m.today, byPerson: true, renew: true})
+		m.receive(bill, entry{amount: m.rest(bill, m.today), on: m.today, byPerson: true, renew: true})
 		return true
 	}
 	if person.plan == nil {

@@ -8,9 +8,6 @@ import (
 	"carteira/internal/platform/money"
 )
 
-// rest is what is still to pay.
-func (b *bill) rest() money.Cents { return max(0, b.amount-b.received) }
-
 // entry is money that somebody reports.
 type entry struct {
 	amount     money.Cents
@@ -23,19 +20,23 @@ type entry struct {
 // receive books money for an open invoice. It reports false for less than is to
 // pay, about which nobody said anything.
 func (m *model) receive(bill *bill, entry entry) bool {
-	rest := bill.rest()
+	rest := m.rest(bill, entry.on)
 	if entry.amount < rest && entry.difference == "" {
 		return false
 	}
-	m.money = append(m.money, &deposit{
-		id: int64(len(m.money) + 1), bill: bill, amount: entry.amount, on: entry.on, byPerson: entry.byPerson, counts: true,
-	})
-	m.received[entry.on] += entry.amount
-	bill.received += entry.amount
+	costs := m.due(bill, entry.on)
+	if entry.amount > 0 {
+		m.money = append(m.money, &deposit{
+			id: int64(len(m.money) + 1), bill: bill, amount: entry.amount, on: entry.on, byPerson: entry.byPerson, counts: true,
+		})
+		m.received[entry.on] += entry.amount
+		bill.received += entry.amount
+	}
 	if entry.amount < rest && entry.difference == DifferencePartial {
 		return true
 	}
 	bill.forgiven = max(0, rest-entry.amount)
+	bill.cost = costs
 	bill.status, bill.paidOn = Paid, entry.on
 	m.tell(event.InvoicePaid, bill.of, bill.dueOn)
 	person := bill.of
@@ -64,7 +65,7 @@ func (m *model) undo(bill *bill) bool {
 		}
 		taken, left = append(taken, deposit), left-deposit.amount
 	}
-	if left >= bill.amount-bill.forgiven {
+	if left >= bill.cost.of(bill)-bill.forgiven {
 		return false
 	}
 	for _, deposit := range taken {
@@ -79,7 +80,7 @@ func (m *model) undo(bill *bill) bool {
 // reopen opens a paid invoice and moves the date back to where it was, if it is
 // still where the payment put it.
 func (m *model) reopen(bill *bill) {
-	bill.status, bill.paidOn, bill.forgiven = Open, civil.Date{}, 0
+	bill.status, bill.paidOn, bill.forgiven, bill.cost = Open, civil.Date{}, 0, due{}
 	if bill.superseded {
 		bill.status = Cancelled
 	}
@@ -109,7 +110,7 @@ func (m *model) refund(deposit *deposit, amount money.Cents, on civil.Date) {
 		return // deleted with its customer
 	}
 	bill.received -= amount
-	if bill.status == Paid && bill.received < bill.amount-bill.forgiven {
+	if bill.status == Paid && bill.received < bill.cost.of(bill)-bill.forgiven {
 		m.reopen(bill)
 	}
 }

@@ -64,6 +64,8 @@ type bill struct {
 	superseded bool
 	received   money.Cents
 	forgiven   money.Cents
+	cost       due // what it cost when it was paid
+	own        OwnDiscount
 }
 
 // deposit is money that came.

@@ -60,13 +60,50 @@ func (s *Service) Payments(
 	filter PaymentFilter,
 	page input.Page,
 ) ([]PaymentRecord, int64, error) {
-	query := paymentQuery{actor.Company.ID, filter, page}
-	total, err := countPayments(ctx, s.db, query)
+	companyID := actor.Company.ID
+	total, err := filter.count(ctx, s.db, companyID)
 	if err != nil || page.Offset() >= total {
 		return []PaymentRecord{}, total, err
 	}
-	list, err := paymentRecords(ctx, s.db, query)
+	window, err := payments.Window(
+		ctx, s.db, companyID, filter.source(companyID, total), filter == (PaymentFilter{}), total, page,
+	)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := paymentRecords(ctx, s.db, companyID, window)
 	return list, total, err
+}
+
+// count is how many payments the filter has in all. Those of a customer or an
+// invoice are few, and counted; the others are sums of the counter.
+func (f PaymentFilter) count(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
+	switch {
+	case f == (PaymentFilter{}):
+		return payments.Total(ctx, querier, companyID)
+	case f.CustomerID != 0 || f.InvoiceID != 0:
+		return countPayments(ctx, querier, companyID, f)
+	}
+	n, _, err := payments.Sum(ctx, querier, companyID, f.keys())
+	return n, err
+}
+
+// keys are the filters as the counter knows them.
+func (f PaymentFilter) keys() (where sqldb.Where) {
+	switch {
+	case f.Via != "" && f.Status != "":
+		where.And("state = ?", string(f.Status)+"/"+f.Via)
+	case f.Status != "":
+		where.And("state LIKE ?", string(f.Status)+"/%")
+	case f.Via != "":
+		states := make([]string, len(PaymentStatuses))
+		for n, status := range PaymentStatuses {
+			states[n] = string(status) + "/" + f.Via
+		}
+		where.And("state {in ?}", states)
+	}
+	span(&where, "day", f.From, f.To)
+	return where
 }
 
 // FindPayment returns a payment of the company.

@@ -70,7 +70,7 @@ func (e Extra) generated(
 	actor account.Actor,
 	owner customer.Customer,
 ) (Invoice, error) {
-	plan, err := catalog.FindPlan(ctx, tx, actor, owner.Plan.ID)
+	plan, err := catalog.HoldPlan(ctx, tx, actor, owner.Plan.ID)
 	if err != nil {
 		return Invoice{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"carteira/internal/account"
-	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
 )
@@ -104,22 +103,13 @@ func (s *Service) reschedule(
 	return schedule(ctx, tx, actor.Company.ID, after)
 }
 
-// PlansChanged bills the present due dates of a plan that cost nothing and now
-// has a price. The program has catalog tell it.
-func (s *Service) PlansChanged(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	changed catalog.PlanChanges,
-) error {
-	for _, change := range changed.List {
-		if change.Before.ID == 0 || change.Before.Value != 0 || change.After.Value == 0 {
-			continue
-		}
-		if err := scheduleAll(ctx, tx, changed.Actor.Company.ID, change.After.ID); err != nil {
-			return err
-		}
+// planRepriced bills the present due dates of customers whose plan cost nothing
+// and now costs something.
+func (s *Service) planRepriced(ctx context.Context, tx *sqldb.Tx, repriced customer.Repriced) error {
+	if !repriced.WasFree {
+		return nil
 	}
-	return nil
+	return scheduleRepriced(ctx, tx, repriced)
 }
 
 // customerDeleting deletes what belongs to a customer.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carteira/internal/platform/input"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -48,15 +48,32 @@ func (f PaymentFilter) where(companyID int64) (where sqldb.Where) {
 	return where
 }
 
-// paymentQuery is a page of a company's payments.
-type paymentQuery struct {
-	companyID int64
-	filter    PaymentFilter
-	page      input.Page
+// manyPayments is from how many on the payments of some days are met on a walk
+// along the ids rather than read and sorted.
+const manyPayments = 1000
+
+// source finds the payments of the filter, in the order of their ids.
+func (f PaymentFilter) source(companyID, total int64) sqldb.Source {
+	source := sqldb.Source{From: "payments p", ID: "p.id", Order: "p.id"}
+	if total < manyPayments {
+		source.Where = f.where(companyID)
+		return source
+	}
+	days := f
+	f.From, f.To = civil.Date{}, civil.Date{}
+	source.Where = f.where(companyID)
+	// The expression keeps the planner from the index of days.
+	span(&source.Where, "COALESCE(p.paid_on, '')", days.From, days.To)
+	return source
 }
 
-func countPayments(ctx context.Context, querier sqldb.Querier, query paymentQuery) (int64, error) {
-	where := query.filter.where(query.companyID)
+func countPayments(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter PaymentFilter,
+) (int64, error) {
+	where := filter.where(companyID)
 	return sqldb.Value[int64](
 		ctx,
 		querier,
@@ -65,14 +82,17 @@ func countPayments(ctx context.Context, querier sqldb.Querier, query paymentQuer
 	)
 }
 
+// paymentRecords reads the payments of a window, newest first.
 func paymentRecords(
 	ctx context.Context,
 	querier sqldb.Querier,
-	query paymentQuery,
+	companyID int64,
+	window sqldb.Window,
 ) ([]PaymentRecord, error) {
-	where := query.filter.where(query.companyID)
-	return sqldb.All(ctx, querier, scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+where.String()+`
-		ORDER BY p.id DESC LIMIT ? OFFSET ?`, append(where.Args, query.page.Size, query.page.Offset())...)
+	page, args := window.IDs()
+	return sqldb.All(ctx, querier, scanRecord, `WITH page AS MATERIALIZED (`+page+`)
+		SELECT `+recordColumns+` FROM page CROSS JOIN payments p`+recordJoins+`
+		WHERE p.id = page.id AND p.company_id = ? ORDER BY p.id DESC`, append(args, companyID)...)
 }
 
 func paymentRecord(

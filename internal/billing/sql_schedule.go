@@ -29,15 +29,16 @@ func schedule(
 	return nil
 }
 
-// scheduleAll puts the due dates of a plan's customers on the schedule, except
-// of those who have a price of their own.
-func scheduleAll(ctx context.Context, tx *sqldb.Tx, companyID, planID int64) error {
+// scheduleRepriced puts the due dates of a plan's customers on the schedule,
+// except of those who have a price of their own.
+func scheduleRepriced(ctx context.Context, tx *sqldb.Tx, of customer.Repriced) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO invoice_schedule (company_id, customer_id, due_on)
 		SELECT company_id, id, due_on FROM customers
-		WHERE company_id = ? AND plan_id = ? AND due_on IS NOT NULL AND cancelled_at IS NULL AND price_cents IS NULL AND {visible id}
-		ON CONFLICT (company_id, customer_id) DO UPDATE SET due_on = excluded.due_on`, companyID,
-		planID)
+		WHERE company_id = ? AND plan_id = ? AND id BETWEEN ? AND ? AND due_on IS NOT NULL AND cancelled_at IS NULL
+			AND price_cents IS NULL AND {visible id}
+		ON CONFLICT (company_id, customer_id) DO UPDATE SET due_on = excluded.due_on`,
+		of.Actor.Company.ID, of.PlanID, of.From, of.To)
 	return err
 }
 

@@ -214,6 +214,19 @@ func FindPlan(
 	return planByID(ctx, querier, actor.Company.ID, id)
 }
 
+// HoldPlan is FindPlan for a use case that writes what it makes of the plan's
+// value or period: until the commit nobody changes the plan, so that a change
+// finds all that was made of the old one.
+func HoldPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Plan, error) {
+	return holdPlan(ctx, tx, actor.Company.ID, id)
+}
+
+// HoldPlans keeps every plan of the company from being changed until the
+// commit.
+func HoldPlans(ctx context.Context, tx *sqldb.Tx, actor account.Actor) error {
+	return holdPlans(ctx, tx, actor.Company.ID)
+}
+
 // AllPlans returns every plan of the company for another use case.
 func AllPlans(ctx context.Context, querier sqldb.Querier, actor account.Actor) ([]Plan, error) {
 	return allPlans(ctx, querier, actor.Company.ID)

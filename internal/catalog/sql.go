@@ -34,6 +34,30 @@ func planByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (
 	return plan, sqldb.Found(err, "customer plan")
 }
 
+// holdPlan reads a plan and keeps it from being changed, as a row that refers to
+// it does. It waits for a change that is being made, and reads what that leaves.
+func holdPlan(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Plan, error) {
+	plan, err := sqldb.One(
+		ctx,
+		tx,
+		scanPlan,
+		planSelect+` WHERE p.company_id = ? AND p.id = ? {for key share of p}`,
+		companyID,
+		id,
+	)
+	return plan, sqldb.Found(err, "customer plan")
+}
+
+func holdPlans(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
+	_, err := sqldb.Values[int64](
+		ctx,
+		tx,
+		`SELECT id FROM customer_plans WHERE company_id = ? ORDER BY id {for key share}`,
+		companyID,
+	)
+	return err
+}
+
 // lockPlan keeps two changes of one plan from undoing each other.
 func lockPlan(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Plan, error) {
 	_, err := sqldb.Value[int64](

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"carteira/internal/account"
 	"carteira/internal/app"
@@ -37,7 +38,11 @@ Brazil (nome, celular, vencimento, plano, valor, cidade). Plans and products may
 be given by name. The file may be UTF-8, UTF-16 or Latin-1, with commas, semicolons or tabs;
 dates may be 31/12/2027, amounts R$ 1.234,56.
 
-Standard output gets one line of JSON: {"imported":N,"failed":N,"skipped":N}.
+A line that has the phone, the CPF or CNPJ, or the name and due date of a
+customer of the company or of an earlier line is reported before anything is
+written. It is imported all the same, or passed over with --skip-duplicates.
+
+Standard output gets one line of JSON: {"imported":N,"failed":N,"skipped":N,"duplicates":N}.
 The exit code is 1 when a line failed.`,
 		Example: `  carteira import customers clientes.csv --company 1 --dry-run
   carteira import customers clientes.csv --company 1 --create-missing
@@ -52,9 +57,16 @@ The exit code is 1 when a line failed.`,
 		"make plans (by the month, at the line's amount) and products that the company lacks",
 	)
 	cmd.Flags().Bool("leave-out", false, "leave out optional values that are wrong, with a warning")
+	cmd.Flags().Bool("skip-duplicates", false, "pass over lines that seem to be customers who are there already")
 	cmd.Flags().Bool("events", false, "record customer.created for every customer")
 	cmd.Flags().Bool("invoices", false, "bill every customer at once for its due date")
-	cmd.Flags().Bool("dry-run", false, "check the file and import nothing")
+	cmd.Flags().Bool("dry-run", false, "check the file and import nothing; --check is the same")
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "check" {
+			name = "dry-run"
+		}
+		return pflag.NormalizedName(name)
+	})
 	cmd.Flags().String(
 		"errors",
 		"",
@@ -83,12 +95,13 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 		}
 		defer func() { err = errors.Join(err, bad.close()) }()
 		options := customer.ImportOptions{
-			KeepGoing:     flag(cmd, "keep-going"),
-			CreateMissing: flag(cmd, "create-missing"),
-			Events:        flag(cmd, "events"),
-			Invoices:      flag(cmd, "invoices"),
-			DryRun:        flag(cmd, "dry-run"),
-			LeaveOut:      flag(cmd, "leave-out"),
+			KeepGoing:      flag(cmd, "keep-going"),
+			CreateMissing:  flag(cmd, "create-missing"),
+			Events:         flag(cmd, "events"),
+			Invoices:       flag(cmd, "invoices"),
+			DryRun:         flag(cmd, "dry-run"),
+			LeaveOut:       flag(cmd, "leave-out"),
+			SkipDuplicates: flag(cmd, "skip-duplicates"),
 		}
 		progress := newProgress(cmd.ErrOrStderr(), file, program.DB.Now, options)
 		options.Problem = func(problem customer.Problem) {
@@ -106,14 +119,32 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 				problem.Reason,
 			)
 		}
+		shown := 0
+		options.Duplicate = func(problem customer.Problem) {
+			if shown++; shown <= maxShown {
+				options.Warning(problem)
+			}
+		}
 		done, err := program.Customers.Import(ctx, actor, progress.rows, options)
 		progress.clear()
 		bad.summarize()
+		sayDuplicates(cmd, done, options.SkipDuplicates)
 		if err := printJSON(cmd, done); err != nil {
 			return err
 		}
 		return verdict(ctx, done, err)
 	})
+}
+
+// sayDuplicates says what became of the lines that seem to be there already.
+func sayDuplicates(cmd *cobra.Command, done customer.Imported, skipped bool) {
+	fate := "they are imported all the same; --skip-duplicates passes over them"
+	if skipped {
+		fate = "they are passed over"
+	}
+	if done.Duplicates > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d lines seem to be there already; %s\n", done.Duplicates, fate)
+	}
 }
 
 // verdict says what became of the import when not all of it went well.

@@ -71,11 +71,11 @@ func (s *shell) wantRun(t *testing.T, code int, stdout string, stderr []string, 
 func TestExampleSheetIsImported(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		shell := newShell(t, engine)
-		shell.wantRun(t, 1, `{"imported":0,"failed":5,"skipped":0}`+"\n", []string{
+		shell.wantRun(t, 1, `{"imported":0,"failed":5,"skipped":0,"duplicates":0}`+"\n", []string{
 			"line 2: Plano: does not exist\nline 2: Produto: does not exist\n", "5 of 5 lines are bad; nothing was imported",
 		}, "import", "customers", exampleSheet, "--company", "1")
-		shell.wantRun(t, 0, `{"imported":0,"failed":0,"skipped":5}`+"\n", nil, "import", "customers", exampleSheet, "--company", "1", "--create-missing", "--dry-run")
-		shell.wantRun(t, 0, `{"imported":5,"failed":0,"skipped":0}`+"\n", nil, "import", "customers", exampleSheet, "--company", "1", "--create-missing")
+		shell.wantRun(t, 0, `{"imported":0,"failed":0,"skipped":5,"duplicates":0}`+"\n", nil, "import", "customers", exampleSheet, "--company", "1", "--create-missing", "--dry-run")
+		shell.wantRun(t, 0, `{"imported":5,"failed":0,"skipped":0,"duplicates":0}`+"\n", nil, "import", "customers", exampleSheet, "--company", "1", "--create-missing")
 		_, plans, _ := shell.run(t, "plan", "list", "--company", "1")
 		for _, want := range []string{"Fibra 300", "99.90", "Fibra 600", "149.90", "Empresarial", "1249.00"} {
 			if !strings.Contains(plans, want) {
@@ -106,10 +106,16 @@ func TestImportedCustomersAreBilledInTimeOrAtOnce(t *testing.T) {
 		}
 		args := []string{"import", "customers", "-", "--company", "1", "--create-missing"}
 		shell.stdin = strings.NewReader(file)
-		shell.wantRun(t, 0, `{"imported":3,"failed":0,"skipped":0}`+"\n", nil, args...)
+		shell.wantRun(t, 0, `{"imported":3,"failed":0,"skipped":0,"duplicates":0}`+"\n", nil, args...)
 		want("in time", 0, 1)
 		shell.stdin = strings.NewReader(file)
-		shell.wantRun(t, 0, `{"imported":3,"failed":0,"skipped":0}`+"\n", nil, append(args, "--invoices")...)
+		there := []string{`warning: line 2, name "Ana": has the name and due date of customer 1 (Ana)`, "3 lines seem to be there already"}
+		shell.wantRun(t, 0, `{"imported":0,"failed":0,"skipped":3,"duplicates":3}`+"\n", there, append(args, "--check")...)
+		shell.stdin = strings.NewReader(file)
+		shell.wantRun(t, 0, `{"imported":0,"failed":0,"skipped":0,"duplicates":3}`+"\n", there, append(args, "--skip-duplicates")...)
+		want("passed over", 0, 1)
+		shell.stdin = strings.NewReader(file)
+		shell.wantRun(t, 0, `{"imported":3,"failed":0,"skipped":0,"duplicates":3}`+"\n", there, append(args, "--invoices")...)
 		want("at once", 2, 1)
 	})
 }
@@ -128,13 +134,13 @@ func TestBadLinesAreReported(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		shell := newShell(t, engine)
 		errors := filepath.Join(t.TempDir(), "errors.csv")
-		shell.wantRun(t, 1, `{"imported":0,"failed":150,"skipped":1}`+"\n", []string{
+		shell.wantRun(t, 1, `{"imported":0,"failed":150,"skipped":1,"duplicates":0}`+"\n", []string{
 			`warning: column 3, "Signo", is not known and is passed over`,
 			"line 2: Telefone: must have 10 or 11 digits with its area code; a number of another country begins with +\n",
 			"line 101: Telefone: ", "50 more are not shown; --errors FILE writes all of them.\n",
 			"carteira: 150 of 151 lines are bad; nothing was imported\n",
 		}, "import", "customers", path, "--company", "1")
-		shell.wantRun(t, 1, `{"imported":1,"failed":150,"skipped":0}`+"\n", []string{
+		shell.wantRun(t, 1, `{"imported":1,"failed":150,"skipped":0,"duplicates":0}`+"\n", []string{
 			"150 in all, in " + errors, "150 of 151 lines are bad; customers that were imported and stay: 1",
 		}, "import", "customers", path, "--company", "1", "--keep-going", "--errors", errors)
 		report, err := os.ReadFile(errors)
@@ -156,7 +162,7 @@ func TestStandardInputIsImported(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		shell := newShell(t, engine)
 		shell.stdin = strings.NewReader("name\nAna\nBia\n")
-		shell.wantRun(t, 0, `{"imported":2,"failed":0,"skipped":0}`+"\n", nil, "import", "customers", "-", "--company", "1")
+		shell.wantRun(t, 0, `{"imported":2,"failed":0,"skipped":0,"duplicates":0}`+"\n", nil, "import", "customers", "-", "--company", "1")
 	})
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "carteira-import-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)

@@ -37,7 +37,7 @@ func newProgress(
 		out:      out,
 		file:     file,
 		now:      now,
-		checking: options.DryRun || !options.KeepGoing,
+		checking: options.DryRun || !options.KeepGoing || options.SkipDuplicates,
 		terminal: isTerminal(out),
 	}
 }

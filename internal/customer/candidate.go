@@ -33,7 +33,7 @@ func (c *candidate) problems() (list []Problem) {
 			field = name
 		}
 		for _, reason := range reasons {
-			list = append(list, Problem{c.row.Line, field, c.row.Values[field], reason})
+			list = append(list, Problem{Line: c.row.Line, Field: field, Value: c.row.Values[field], Reason: reason})
 		}
 	}
 	return list
@@ -47,7 +47,7 @@ func (c *candidate) warnings() (list []Problem) {
 			value = c.row.Values[field]
 		}
 		for _, reason := range reasons {
-			list = append(list, Problem{c.row.Line, field, value, reason})
+			list = append(list, Problem{Line: c.row.Line, Field: field, Value: value, Reason: reason})
 		}
 	}
 	return list
@@ -237,8 +237,8 @@ func (f *firstLines) first(value string, line int) int {
 	return line
 }
 
-// batches walks rows a few hundred at a time. Those before an error come
-// before it.
+// batches walks rows a few hundred at a time, without those that are passed
+// over. Those before an error come before it.
 func (im *importer) batches(rows Rows) iter.Seq2[[]sheet.Row, error] {
 	size := im.service.importBatch()
 	return func(yield func([]sheet.Row, error) bool) {
@@ -252,6 +252,9 @@ func (im *importer) batches(rows Rows) iter.Seq2[[]sheet.Row, error] {
 			if err != nil {
 				_ = flush() && yield(nil, err)
 				return
+			}
+			if im.passed[row.Line] {
+				continue
 			}
 			if batch = append(batch, row); len(batch) == size && !flush() {
 				return

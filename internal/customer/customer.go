@@ -113,6 +113,7 @@ type Service struct {
 	db       *sqldb.DB
 	events   *event.Log
 	watchers watch.List[Changes]
+	repriced watch.List[Repriced]
 	counts   tally.Cache
 	running  runningUploads
 }
@@ -139,6 +140,9 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) 
 	}
 	change := Change{Action: ActionCreated}
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		if err := roomFor(ctx, tx, actor, 1); err != nil {
+			return err
+		}
 		var refused fault.Fields
 		change.After, refused, err = draft.customer(tx.Now(), actor, catalogOf(ctx, tx, actor))
 		if err != nil {

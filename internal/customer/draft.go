@@ -203,23 +203,18 @@ type catalogLookup struct {
 	product func(id int64) (catalog.Product, error)
 }
 
+// catalogOf finds in the database. In a transaction, the plan that is found is
+// kept from being changed.
 func catalogOf(ctx context.Context, querier sqldb.Querier, actor account.Actor) catalogLookup {
 	return catalogLookup{
 		plan: func(id int64) (catalog.Plan, error) {
-			return catalog.FindPlan(
-				ctx,
-				querier,
-				actor,
-				id,
-			)
+			if tx, writes := querier.(*sqldb.Tx); writes {
+				return catalog.HoldPlan(ctx, tx, actor, id)
+			}
+			return catalog.FindPlan(ctx, querier, actor, id)
 		},
 		product: func(id int64) (catalog.Product, error) {
-			return catalog.FindProduct(
-				ctx,
-				querier,
-				actor,
-				id,
-			)
+			return catalog.FindProduct(ctx, querier, actor, id)
 		},
 	}
 }

@@ -27,11 +27,16 @@ type ImportOptions struct {
 	// LeaveOut has values that cannot be used, and that a customer need not have,
 	// left out with a warning: the row is good without them.
 	LeaveOut bool
+	// SkipDuplicates has rows passed over that seem to be a customer who is there
+	// already, or the customer of an earlier row. Otherwise they are imported.
+	SkipDuplicates bool
 	// Problem is told all that is wrong, in the order of the lines; it may be nil.
 	Problem func(Problem)
-	// Warning is told what was left out and which rows seem to be one customer;
-	// it may be nil.
+	// Warning is told what was left out; it may be nil.
 	Warning func(Problem)
+	// Duplicate is told which rows seem to be there already, before anything is
+	// written; it may be nil.
+	Duplicate func(Problem)
 
 	// finished is called in the transaction by which all rows have been imported;
 	// it may be nil, and is not called with KeepGoing, which has none such.
@@ -40,18 +45,21 @@ type ImportOptions struct {
 
 // Problem is what is wrong with a field of a row.
 type Problem struct {
-	Line   int
-	Field  string // the API's name; "": the whole line
-	Value  string // as the row has it
-	Reason string
+	Line       int    `json:"line"`
+	Field      string `json:"field"` // the API's name; "": the whole line
+	Value      string `json:"value"` // as the row has it
+	Reason     string `json:"reason"`
+	CustomerID int64  `json:"customer_id,omitempty"` // who has the value already; 0: nobody, or an earlier line
 }
 
 // Imported is what became of the rows. Skipped ones are good and were not
-// written: others were bad, or it was a dry run.
+// written: others were bad, or it was a dry run. Duplicates were passed over
+// where SkipDuplicates is chosen; otherwise they are among the others too.
 type Imported struct {
-	Imported int `json:"imported"`
-	Failed   int `json:"failed"`
-	Skipped  int `json:"skipped"`
+	Imported   int `json:"imported"`
+	Failed     int `json:"failed"`
+	Skipped    int `json:"skipped"`
+	Duplicates int `json:"duplicates"`
 }
 
 // importBatch is how many rows are read at once and inserted by one statement.
@@ -78,7 +86,10 @@ func (s *Service) Import(
 	rows Rows,
 	options ImportOptions,
 ) (Imported, error) {
-	im := &importer{service: s, actor: actor, options: options}
+	im := &importer{service: s, actor: actor, options: options, passed: map[int]bool{}}
+	if err := im.roomForRows(ctx, rows); err != nil {
+		return im.total, err
+	}
 	var err error
 	if options.KeepGoing && !options.DryRun {
 		err = im.writeGood(ctx, rows)
@@ -97,6 +108,8 @@ type importer struct {
 	usuarios firstLines
 	external firstLines
 	met      sheet.Duplicates
+	passed   map[int]bool // lines that are passed over as duplicates
+	quiet    bool         // problems and warnings are not reported
 }
 
 // check reads all rows and writes nothing. What is good counts as skipped,
@@ -117,13 +130,15 @@ func (im *importer) check(ctx context.Context, rows Rows) error {
 		if err != nil {
 			return err
 		}
+		if all, err = im.findDuplicates(ctx, all); err != nil {
+			return err
+		}
 		im.refuseRepeated(all)
 		if err := im.refuseTaken(ctx, im.service.db, all); err != nil {
 			return err
 		}
 		var out outcome
 		out.add(all)
-		im.findDuplicates(batch, &out)
 		im.total.Skipped += out.good
 		im.report(out)
 	}
@@ -170,13 +185,18 @@ func (im *importer) writeAtOnce(ctx context.Context, rows Rows) (out outcome, er
 		return im.finish(ctx, tx, writing.counted, out.good)
 	})
 	if err == nil {
-		im.total = Imported{Imported: out.good}
+		im.total = Imported{Imported: out.good, Duplicates: im.total.Duplicates}
 	}
 	return out, err
 }
 
 // writeGood writes what is good, each batch in a transaction of its own.
 func (im *importer) writeGood(ctx context.Context, rows Rows) error {
+	if im.options.SkipDuplicates {
+		if err := im.passOver(ctx, rows); err != nil {
+			return err
+		}
+	}
 	for batch, err := range im.batches(rows) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
@@ -233,6 +253,9 @@ func (out *outcome) join(more outcome) {
 
 func (im *importer) report(out outcome) {
 	im.total.Failed += out.failed
+	if im.quiet {
+		return
+	}
 	if im.options.Problem != nil {
 		for _, problem := range out.problems {
 			im.options.Problem(problem)
@@ -241,20 +264,6 @@ func (im *importer) report(out outcome) {
 	if im.options.Warning != nil {
 		for _, warning := range out.warnings {
 			im.options.Warning(warning)
-		}
-	}
-}
-
-// findDuplicates warns of rows that seem to be one customer. They are shown
-// before anything is written, and are written all the same: two people may
-// share a phone.
-func (im *importer) findDuplicates(batch []sheet.Row, out *outcome) {
-	for _, row := range batch {
-		for _, duplicate := range im.met.Of(row) {
-			out.warnings = append(
-				out.warnings,
-				Problem{row.Line, duplicate.Field, row.Values[duplicate.Field], duplicate.Reason},
-			)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"carteira/internal/account"
+	"carteira/internal/catalog"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
@@ -21,6 +22,9 @@ type writing struct {
 }
 
 func (im *importer) begin(ctx context.Context, tx *sqldb.Tx, added *addedGoods) (*writing, error) {
+	if err := catalog.HoldPlans(ctx, tx, im.actor); err != nil {
+		return nil, err
+	}
 	on, err := loadCatalog(ctx, tx, im.actor)
 	if err != nil {
 		return nil, err

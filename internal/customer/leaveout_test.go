@@ -33,10 +33,10 @@ func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
 			problems []string
 			warnings []string
 		}{
-			{false, Imported{Failed: 3, Skipped: 1}, []string{"2 email", "3 whatsapp", "3 cpf_cnpj", "5 data_de_vencimento"}, []string{"4 whatsapp"}},
+			{false, Imported{Failed: 3, Skipped: 1, Duplicates: 1}, []string{"2 email", "3 whatsapp", "3 cpf_cnpj", "5 data_de_vencimento"}, []string{"4 whatsapp"}},
 			{
 				true,
-				Imported{Failed: 1, Skipped: 3},
+				Imported{Failed: 1, Skipped: 3, Duplicates: 1},
 				[]string{"5 data_de_vencimento"},
 				[]string{"2 email", "3 cpf_cnpj", "3 whatsapp", "4 whatsapp"},
 			},
@@ -46,6 +46,7 @@ func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
 				DryRun: true, LeaveOut: c.leaveOut,
 				Problem: func(problem Problem) { problems = append(problems, fmt.Sprint(problem.Line, " ", problem.Field)) },
 				Warning: func(problem Problem) { warnings = append(warnings, fmt.Sprint(problem.Line, " ", problem.Field)) },
+				Duplicate: func(problem Problem) { warnings = append(warnings, fmt.Sprint(problem.Line, " ", problem.Field)) },
 			})
 			slices.Sort(warnings)
 			slices.Sort(problems)

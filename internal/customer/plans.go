@@ -8,30 +8,135 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
 	"carteira/internal/tally"
 )
 
-// PlansChanged counts anew what the customers of a plan are worth a month when
-// its value or its period changes. The program has catalog call it. It takes a
-// few statements for any number of customers.
+// A plan's value or period decides what its customers are worth a month. When it
+// changes, that is counted anew a batch of customers at a time: the first batch
+// in the transaction of the change, so that a plan of few customers is right at
+// once, the others each in a transaction of its own, so that nobody waits for a
+// plan of many. How far it has come is a row, which any process goes on from.
+
+// repriceBatch is how many customers of a plan are counted anew at once.
+const repriceBatch = 256
+
+// repricing is a plan whose customers are being counted anew.
+type repricing struct {
+	companyID int64
+	planID    int64
+	on        civil.Date // the company's day of the change, in whose month it counts
+	wasFree   bool       // the plan cost nothing before
+	next      int64      // customers up to this id are done
+
+	plan catalog.Plan // as it is now
+}
+
+// Repriced are customers of a plan whose value or period has changed: those with
+// ids of a span.
+type Repriced struct {
+	Actor    account.Actor
+	PlanID   int64
+	From, To int64
+	WasFree  bool // the plan cost nothing before
+}
+
+// WatchRepriced adds a room above this one that acts when a plan of customers
+// changes its value or period.
+func (s *Service) WatchRepriced(watcher watch.Watcher[Repriced]) { s.repriced.Watch(watcher) }
+
+// PlansChanged begins to count anew what the customers of plans are worth a month
+// whose value or period has changed. The program has catalog call it.
 func (s *Service) PlansChanged(
 	ctx context.Context,
 	tx *sqldb.Tx,
 	changed catalog.PlanChanges,
 ) error {
 	for _, change := range changed.List {
-		if change.Before.ID == 0 || change.Before.Value == change.After.Value && change.Before.Period == change.After.Period {
+		before, after := change.Before, change.After
+		if before.ID == 0 || before.Value == after.Value && before.Period == after.Period {
 			continue
 		}
-		if err := repriced(ctx, tx, changed.Actor, change); err != nil {
-			return fmt.Errorf(
-				"count what the customers of plan %d are worth: %w",
-				change.After.ID,
-				err,
-			)
+		begun, err := beginRepricing(ctx, tx, repricing{
+			companyID: changed.Actor.Company.ID,
+			planID:    after.ID,
+			on:        changed.Actor.Today(tx.Now()),
+			wasFree:   before.Value == 0 && after.Value != 0,
+		})
+		if err != nil {
+			return err
+		}
+		begun.plan = after
+		if err := s.repriceSome(ctx, tx, changed.Actor, begun); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// ContinueRepricing counts on where plans of many customers have changed.
+func (s *Service) ContinueRepricing(ctx context.Context) error {
+	for {
+		pending, err := anyRepricing(ctx, s.db)
+		if err != nil || pending == nil {
+			return err
+		}
+		err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return s.continueOne(ctx, tx, *pending) })
+		if err != nil {
+			return fmt.Errorf("count the customers of plan %d: %w", pending.planID, err)
+		}
+		if err := s.db.Yield(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// continueOne counts one more batch. The plan is locked before the row of its
+// repricing, as by who changes it.
+func (s *Service) continueOne(ctx context.Context, tx *sqldb.Tx, pending repricing) error {
+	company, err := account.FindCompany(ctx, tx, pending.companyID)
+	if err != nil {
+		return err
+	}
+	actor := account.System(company, "repricing")
+	plan, err := catalog.HoldPlan(ctx, tx, actor, pending.planID)
+	if err != nil {
+		return err
+	}
+	now, err := lockRepricing(ctx, tx, pending)
+	if err != nil || now == nil { // another process has ended it
+		return err
+	}
+	now.plan = plan
+	return s.repriceSome(ctx, tx, actor, *now)
+}
+
+// repriceSome counts a batch of a plan's customers anew.
+func (s *Service) repriceSome(ctx context.Context, tx *sqldb.Tx, actor account.Actor, at repricing) error {
+	last, count, err := nextMembers(ctx, tx, at, repriceBatch)
+	if err != nil {
+		return err
+	}
+	if count > 0 {
+		of := planMembers{
+			plan:  at.plan,
+			today: actor.Today(tx.Now()),
+			on:    at.on,
+			ids:   span{at.next + 1, last},
+		}
+		if err := reprice(ctx, tx, actor, of); err != nil {
+			return fmt.Errorf("count what the customers of plan %d are worth: %w", at.planID, err)
+		}
+		err := s.repriced.Tell(ctx, tx, Repriced{actor, at.planID, of.ids.from, of.ids.to, at.wasFree})
+		if err != nil {
+			return err
+		}
+	}
+	if count < repriceBatch {
+		return endRepricing(ctx, tx, at)
+	}
+	at.next = last
+	return saveRepricing(ctx, tx, at)
 }
 
 // alike are customers of a plan of whom all is the same that decides what they
@@ -41,18 +146,8 @@ type alike struct {
 	n int64
 }
 
-func repriced(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change catalog.PlanChange,
-) error {
-	today := actor.Today(tx.Now())
-	of := planMembers{
-		planID: change.After.ID,
-		today:  today,
-		every:  change.Before.Period != change.After.Period,
-	}
+// reprice writes what members of a plan are worth now, and counts it.
+func reprice(ctx context.Context, tx *sqldb.Tx, actor account.Actor, of planMembers) error {
 	groups, err := lockAlike(ctx, tx, actor.Company.ID, of)
 	if err != nil {
 		return err
@@ -60,12 +155,12 @@ func repriced(
 	var entries []tally.Entry
 	prices := map[Price]bool{}
 	for _, group := range groups {
-		entries = append(entries, group.reprice(change, today)...)
+		entries = append(entries, group.reprice(of)...)
 		prices[group.OwnPrice] = true
 	}
 	for price := range prices {
 		after := Customer{OwnPrice: price}
-		after.buys(change.After)
+		after.buys(of.plan)
 		if err := updateWorth(ctx, tx, actor.Company.ID, of, after); err != nil {
 			return err
 		}
@@ -74,12 +169,16 @@ func repriced(
 }
 
 // reprice is how the counter of recurring revenue moves with a plan.
-func (g alike) reprice(planChange catalog.PlanChange, today civil.Date) []tally.Entry {
+func (g alike) reprice(of planMembers) []tally.Entry {
 	change := Change{Action: ActionUpdated, Before: g.Customer, After: g.Customer}
-	change.Before.buys(planChange.Before)
-	change.After.buys(planChange.After)
-	change.settleWorth(today)
-	entries := change.countedWorth(today)
+	change.Before.buys(of.plan)
+	change.After.buys(of.plan)
+	change.After.recurring.amount = change.After.monthly(of.today)
+	if change.Before.counted() == change.After.counted() {
+		return nil
+	}
+	change.After.recurring.begin(monthOf(of.on), change.Before.counted())
+	entries := change.countedWorth(of.today)
 	for n := range entries {
 		entries[n].N *= g.n
 		entries[n].Cents *= g.n

@@ -60,15 +60,45 @@ func companyOf(ctx context.Context, querier sqldb.Querier, id int64) (int64, err
 	return companyID, sqldb.Found(err, "customer")
 }
 
-// lock reads a customer for a change: until the commit nobody else changes it.
-// The row is locked first and read after, so that what is read is the newest.
+// lock reads a customer for a change: until the commit nobody else changes it,
+// or the plan whose value decides what it is worth. The rows are locked first
+// and read after, so that what is read is the newest. A change of a plan locks
+// the plan before its customers, and so does this.
 func lock(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Customer, error) {
-	_, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM customers WHERE company_id = ? AND id = ?
+	planID, err := holdPlanOf(ctx, tx, companyID, id)
+	if err != nil {
+		return Customer{}, err
+	}
+	_, err = sqldb.Value[int64](ctx, tx, `SELECT id FROM customers WHERE company_id = ? AND id = ?
 		AND {visible id} {for update}`, companyID, id)
 	if err != nil {
 		return Customer{}, sqldb.Found(err, "customer")
 	}
+	customer, err := byID(ctx, tx, companyID, id)
+	if err != nil || tx.Engine() == sqldb.SQLite || customer.Plan.ID == planID || customer.Plan.ID == 0 {
+		return customer, err
+	}
+	// It moved to another plan before it was locked.
+	if _, err := holdPlanOf(ctx, tx, companyID, id); err != nil {
+		return Customer{}, err
+	}
 	return byID(ctx, tx, companyID, id)
+}
+
+// holdPlanOf keeps the plan of a customer from being changed, and returns its
+// id; 0 where it has none. SQLite has one writer.
+func holdPlanOf(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, error) {
+	if tx.Engine() == sqldb.SQLite {
+		return 0, nil
+	}
+	planID, err := sqldb.Value[int64](ctx, tx, `
+		SELECT p.id FROM customer_plans p WHERE p.company_id = ? AND p.id = (
+			SELECT c.plan_id FROM customers c WHERE c.company_id = ? AND c.id = ? AND {visible c.id}) {for key share of p}`,
+		companyID, companyID, id)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return 0, nil
+	}
+	return planID, err
 }
 
 // rows reads the customers of a window, newest first. CROSS JOIN makes SQLite
@@ -254,4 +284,10 @@ func eachCustom(
 			visit(Custom(custom))
 			return nil
 		})
+}
+
+// countUpTo counts the customers of a company, and no further than a bound.
+func countUpTo(ctx context.Context, querier sqldb.Querier, companyID, most int64) (int64, error) {
+	return sqldb.Value[int64](ctx, querier,
+		`SELECT COUNT(*) FROM (SELECT id FROM customers WHERE company_id = ? AND {visible id} LIMIT ?) AS some`, companyID, most)
 }

@@ -71,11 +71,26 @@ func updateUpload(
 	if err != nil {
 		return false, err
 	}
+	rejected, err := upload.rejected.column()
+	if err != nil {
+		return false, err
+	}
 	changed, err := tx.Exec(ctx, `
-		UPDATE customer_uploads SET choices = ?, state = ?, outcome = ?, updated_at = ? WHERE company_id = ? AND id = ? AND state = ?`,
-		string(choices), string(upload.State), string(outcome), tx.Now().UnixMicro(), companyID,
+		UPDATE customer_uploads SET choices = ?, state = ?, outcome = ?, updated_at = ?, rejected = COALESCE(?, rejected)
+		WHERE company_id = ? AND id = ? AND state = ?`,
+		string(choices), string(upload.State), string(outcome), tx.Now().UnixMicro(), rejected, companyID,
 		upload.ID, string(from))
 	return changed == 1, err
+}
+
+// rejectedOf reads which lines of an upload were not imported.
+func rejectedOf(ctx context.Context, querier sqldb.Querier, companyID, id int64) (found rejected, err error) {
+	column, err := sqldb.Value[string](ctx, querier,
+		`SELECT rejected FROM customer_uploads WHERE company_id = ? AND id = ?`, companyID, id)
+	if err != nil || column == "" {
+		return found, sqldb.Found(err, "import")
+	}
+	return found, json.Unmarshal([]byte(column), &found.lines)
 }
 
 func pruneUploads(ctx context.Context, tx *sqldb.Tx, before time.Time) error {

@@ -3,6 +3,7 @@ package customer
 import (
 	"context"
 
+	"carteira/internal/catalog"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
@@ -20,23 +21,21 @@ func (r recurring) values() []any {
 	return []any{int64(r.amount), r.month, int64(r.start.amount), r.start.planID, r.start.productID}
 }
 
-// planMembers are the customers in force of a plan: those who pay its value, or
-// every one.
+// planMembers are the customers in force of a plan with ids of a span.
 type planMembers struct {
-	planID int64
-	today  civil.Date
-	every  bool
+	plan  catalog.Plan // as it is now
+	today civil.Date
+	on    civil.Date // the day in whose month a change counts
+	ids   span
 }
 
 func (m planMembers) where(companyID int64) (where sqldb.Where) {
 	where.And("company_id = ?", companyID)
-	where.And("plan_id = ?", m.planID)
+	where.And("plan_id = ?", m.plan.ID)
 	where.And("cancelled_at IS NULL")
 	where.And("{visible id}")
+	where.And("id BETWEEN ? AND ?", m.ids.from, m.ids.to)
 	where.And("(due_on IS NULL OR due_on >= ?)", m.today.String())
-	if !m.every {
-		where.And("price_cents IS NULL")
-	}
 	return where
 }
 
@@ -77,7 +76,7 @@ func updateWorth(
 	} else {
 		where.And("price_cents IS NULL")
 	}
-	amount, month := int64(after.monthly(of.today)), monthOf(of.today)
+	amount, month := int64(after.monthly(of.today)), monthOf(of.on)
 	where.And("mrr_cents <> ?", amount)
 	_, err := tx.Exec(ctx, `
 		UPDATE customers SET

@@ -128,7 +128,7 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 		return out, errors.Join(err, stager.discard(context.WithoutCancel(ctx)))
 	}
 	crashpoint.Here("import-shown")
-	im.total = Imported{Imported: out.good}
+	im.total = Imported{Imported: out.good, Duplicates: im.total.Duplicates}
 	return out, stager.settle(context.WithoutCancel(ctx))
 }
 

@@ -53,28 +53,31 @@ type Upload struct {
 	CreatedAt time.Time
 
 	content   []byte
+	rejected  *rejected // what a check or an import has found; nil: nothing new
 	updatedAt time.Time
 }
 
 // Choices are what a person decides about an upload.
 type Choices struct {
-	Fields        []string `json:"fields"` // of each column; "": passed over
-	KeepGoing     bool     `json:"keep_going"`
-	CreateMissing bool     `json:"create_missing"`
-	Invoices      bool     `json:"invoices"`
-	Events        bool     `json:"events"`
-	LeaveOut      bool     `json:"leave_out"`
+	Fields         []string `json:"fields"` // of each column; "": passed over
+	KeepGoing      bool     `json:"keep_going"`
+	CreateMissing  bool     `json:"create_missing"`
+	Invoices       bool     `json:"invoices"`
+	Events         bool     `json:"events"`
+	LeaveOut       bool     `json:"leave_out"`
+	SkipDuplicates bool     `json:"skip_duplicates"`
 }
 
 // UploadOutcome is what a check or an import found.
 type UploadOutcome struct {
-	Checked  bool      `json:"checked"` // of the choices as they are
-	Lines    int       `json:"lines"`   // read so far
-	Total    int       `json:"total"`   // lines of the file, as the check counted them
-	Done     Imported  `json:"done"`
-	Problems []Problem `json:"problems"` // the first of them
-	Warnings []Problem `json:"warnings"` // the first of them
-	Reason   string    `json:"reason"`   // why it was broken off
+	Checked    bool      `json:"checked"` // of the choices as they are
+	Lines      int       `json:"lines"`   // read so far
+	Total      int       `json:"total"`   // lines of the file, as the check counted them
+	Done       Imported  `json:"done"`
+	Problems   []Problem `json:"problems"`   // the first of them
+	Warnings   []Problem `json:"warnings"`   // the first of them
+	Duplicates []Problem `json:"duplicates"` // the first of them
+	Reason     string    `json:"reason"`     // why it was broken off
 }
 
 // SaveUpload keeps a file. It is refused when it cannot be read as a table.
@@ -98,7 +101,7 @@ func (s *Service) SaveUpload(
 		Name:    name,
 		State:   UploadNew,
 		content: content,
-		Choices: Choices{LeaveOut: true},
+		Choices: Choices{LeaveOut: true, SkipDuplicates: true},
 	}
 	for _, column := range file.Columns {
 		upload.Choices.Fields = append(upload.Choices.Fields, column.Field)
@@ -198,6 +201,7 @@ func (s *Service) CheckUpload(
 		return upload, err
 	}
 	out := UploadOutcome{Checked: true}
+	upload.rejected = &rejected{}
 	options := upload.options(&out)
 	options.DryRun = true
 	out.Done, err = s.Import(ctx, actor, upload.rows(func() { out.Total++ }), options)
@@ -229,22 +233,32 @@ func (u *Upload) choose(choices Choices) error {
 func (u Upload) options(out *UploadOutcome) ImportOptions {
 	choices := u.Choices
 	return ImportOptions{
-		KeepGoing:     choices.KeepGoing,
-		CreateMissing: choices.CreateMissing,
-		Invoices:      choices.Invoices,
-		Events:        choices.Events,
-		LeaveOut:      choices.LeaveOut,
+		KeepGoing:      choices.KeepGoing,
+		CreateMissing:  choices.CreateMissing,
+		Invoices:       choices.Invoices,
+		Events:         choices.Events,
+		LeaveOut:       choices.LeaveOut,
+		SkipDuplicates: choices.SkipDuplicates,
 		Problem: func(problem Problem) {
-			if len(out.Problems) < maxProblems {
-				out.Problems = append(out.Problems, problem)
-			}
+			out.Problems = addFirst(out.Problems, problem)
+			u.rejected.add(problem)
 		},
-		Warning: func(problem Problem) {
-			if len(out.Warnings) < maxProblems {
-				out.Warnings = append(out.Warnings, problem)
+		Warning: func(problem Problem) { out.Warnings = addFirst(out.Warnings, problem) },
+		Duplicate: func(problem Problem) {
+			out.Duplicates = addFirst(out.Duplicates, problem)
+			if choices.SkipDuplicates {
+				u.rejected.add(problem)
 			}
 		},
 	}
+}
+
+// addFirst adds a problem, unless there are enough to show.
+func addFirst(list []Problem, problem Problem) []Problem {
+	if len(list) == maxProblems {
+		return list
+	}
+	return append(list, problem)
 }
 
 func (s *Service) saveUpload(
@@ -284,11 +298,12 @@ func (s *Service) StartUpload(ctx context.Context, actor account.Actor, id int64
 func (s *Service) runUpload(ctx context.Context, actor account.Actor, upload Upload) {
 	defer s.running.end(upload.ID)
 	out := UploadOutcome{Checked: true, Total: upload.Outcome.Total}
+	quiet := s.pulse(ctx, actor, upload)
+	upload.rejected = &rejected{}
 	options := upload.options(&out)
 	options.finished = func(ctx context.Context, tx *sqldb.Tx, done Imported) error {
 		return s.endUpload(ctx, tx, actor, upload.ended(out, done, nil))
 	}
-	quiet := s.pulse(ctx, actor, upload)
 	done, err := s.Import(ctx, actor, upload.rows(func() { s.running.step(upload.ID) }), options)
 	quiet()
 	// What was not written down shows as broken off. An import of all rows was,

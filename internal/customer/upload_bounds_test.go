@@ -2,6 +2,7 @@ package customer_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"carteira/internal/customer"
@@ -40,5 +41,31 @@ func TestUploadsHaveABound(t *testing.T) {
 		if err := save(2 << 20); fault.KindOf(err) != fault.KindInvalid {
 			t.Errorf("a stranger's large file was taken: %v", err)
 		}
+	})
+}
+
+func TestAStrangersCompanyHasFewCustomers(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		world := worldtest.New(t, engine)
+		world.Actor.Company.Subscription.Anonymous = true
+		importing := func(n int) error {
+			file := "name\n" + strings.Repeat("Ana\n", n)
+			_, err := world.Customers.Import(t.Context(), world.Actor, rowsOf([]byte(file)), customer.ImportOptions{})
+			return err
+		}
+		if err := importing(301); fault.KindOf(err) != fault.KindForbidden {
+			t.Errorf("301 at once: %v", err)
+		}
+		housetest.Must(t, importing(299))
+		create := func() error {
+			_, err := world.Customers.Create(t.Context(), world.Actor, customer.ReadNew(housetest.Form("name", "Bia")))
+			return err
+		}
+		housetest.Must(t, create())
+		if err := create(); fault.KindOf(err) != fault.KindForbidden {
+			t.Errorf("one too many: %v", err)
+		}
+		world.Actor.Company.Subscription.Anonymous = false
+		housetest.Must(t, create())
 	})
 }

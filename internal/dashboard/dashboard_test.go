@@ -29,7 +29,6 @@ func newWorld(t *testing.T, engine sqldb.Engine) *world {
 	base := worldtest.New(t, engine)
 	w := &world{World: base, Service: New(base.DB), billing: billing.New(base.DB, base.Events, base.Customers)}
 	w.Catalog.WatchPlans(w.Customers.PlansChanged)
-	w.Catalog.WatchPlans(w.billing.PlansChanged)
 	w.plans(t)
 	return w
 }

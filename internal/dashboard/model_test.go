@@ -60,10 +60,13 @@ func TestEveryNumberIsWhatTheListsAddUpTo(t *testing.T) {
 		w := newWorld(t, engine)
 		other := w.another(t, "Pacific/Auckland")
 		random := rand.New(rand.NewPCG(8, 9))
-		for range 110 {
+		for day := range 110 {
 			for _, p := range []*world{w, other} {
 				p.business(t, random)
 				p.observe(t)
+				if day%6 == 0 {
+					p.wantRecounted(t)
+				}
 			}
 			w.Clock.Advance(22 * time.Hour)
 			if random.IntN(9) == 0 {

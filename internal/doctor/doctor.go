@@ -29,10 +29,7 @@ func Surroundings(cfg config.Config, now func() time.Time) []checkup.Check {
 		{Name: "public address", Run: func(context.Context) (checkup.Finding, error) { return publicAddress(cfg), nil }},
 		{Name: "settings", Run: func(context.Context) (checkup.Finding, error) { return settings(cfg), nil }},
 		{Name: "backups", Run: func(context.Context) (checkup.Finding, error) {
-			return backups(
-				cfg,
-				now(),
-			)
+			return backups(cfg, now())
 		}},
 	}
 	if cfg.HTTPS() {
@@ -50,17 +47,10 @@ func Surroundings(cfg config.Config, now func() time.Time) []checkup.Check {
 func Database(cfg config.Config, db *sqldb.DB) []checkup.Check {
 	return []checkup.Check{
 		{Name: "clock", Run: func(ctx context.Context) (checkup.Finding, error) {
-			return clock(
-				ctx,
-				db,
-			)
+			return clock(ctx, db)
 		}},
 		{Name: "database", Run: func(ctx context.Context) (checkup.Finding, error) {
-			return pages(
-				ctx,
-				cfg,
-				db,
-			)
+			return pages(ctx, cfg, db)
 		}},
 	}
 }

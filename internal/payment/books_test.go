@@ -160,6 +160,49 @@ func TestPartsThatAGatewayGivesBackCountOnceEach(t *testing.T) {
 	})
 }
 
+// A gateway says how much of a payment it has given back in all. What a person
+// has recorded of that is the same money; what is more than that is new.
+func TestRefundByHandAndByTheGatewayAreOneUnlessTheGatewaysIsMore(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.bank.pay(t, world.charged(t, invoice.ID).PixCode, 3500)
+		world.later(t, time.Minute)
+		id := int64(world.count(t, `SELECT MAX(id) FROM payments`))
+		for _, step := range []struct {
+			byHand, reported money.Cents
+			back             money.Cents // of the payment, in all
+			refunds          int64
+			why              string
+		}{
+			{1000, 0, 1000, 1, "a person records it"},
+			{0, 1000, 1000, 1, "the gateway reports the same"},
+			{0, 1500, 1500, 2, "the gateway gives back 5.00 more"},
+			{500, 1500, 2000, 3, "a person records more, which the gateway does not know yet"},
+			{0, 2000, 2000, 3, "and then it does"},
+			{1500, 3500, 3500, 4, "both give back the rest"},
+			{0, 3500, 3500, 4, "told again"},
+		} {
+			if step.byHand > 0 {
+				_, err := world.billing.RefundPayment(t.Context(), world.actor, id, billing.ReadRefund(values("amount", step.byHand.String())))
+				must(t, err)
+			}
+			world.bank.change(func(order *held) { order.payments[0].Refunded = step.reported })
+			world.exec(t, `UPDATE charges SET next_check_at = 0, checks = 0`)
+			world.later(t, 24*time.Hour)
+			if left := world.find(t, invoice.ID).Received; left != 3500-step.back {
+				t.Errorf("%s: %s are left of the payment, want %s", step.why, left, 3500-step.back)
+			}
+			if n := world.count(t, `SELECT COUNT(*) FROM payment_refunds`); int64(n) != step.refunds {
+				t.Errorf("%s: %d refunds, want %d", step.why, n, step.refunds)
+			}
+		}
+		world.wantReviews(t)
+		if _, cents, err := tally.Receipts.Sum(t.Context(), world.db, world.actor.Company.ID, sqldb.Where{}); err != nil || cents != 0 {
+			t.Errorf("%d were received in all, %v", cents, err)
+		}
+	})
+}
+
 func TestPayersDataReachTheGateway(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		invoice := world.invoice(t)

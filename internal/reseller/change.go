@@ -82,10 +82,7 @@ var planFields = account.AuditTable[Plan]{
 	{Name: "period", Show: func(plan *Plan) any { return plan.Period }},
 	{Name: "trial_days", Show: func(plan *Plan) any { return plan.TrialDays }},
 	{Name: "functions", Show: func(plan *Plan) any {
-		return strings.Trim(
-			plan.Functions.String(),
-			",",
-		)
+		return strings.Trim(plan.Functions.String(), ",")
 	}},
 	{Name: "active", Show: func(plan *Plan) any { return plan.Active }},
 }

@@ -3,13 +3,31 @@ package tally
 import (
 	"context"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
 // Recount is how a room counts its records anew.
 type Recount struct {
 	Counter Counter
-	Records func(companyID int64) Records
+	Records func(Scope) Records
+	// Rows are what the records are read from, where they are made of other rows
+	// themselves; nil: they are not.
+	Rows *Derived
+}
+
+// Scope is what is counted anew: the records of a company on a day of its own.
+type Scope struct {
+	CompanyID int64
+	Today     civil.Date
+}
+
+// Derived are rows that repeat what other rows say.
+type Derived struct {
+	// Wrong is how many of a company's rows are missing, too many, or differ.
+	Wrong func(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error)
+	// Mend makes them right.
+	Mend func(ctx context.Context, tx *sqldb.Tx, companyID int64) error
 }
 
 // Records are what a counter should have of a company.
@@ -21,21 +39,67 @@ type Records struct {
 	// States are those that SQL selects, where it does not select all: a counter
 	// may also have records that were deleted. Empty: all of them.
 	States []string
+	// Day is the only one that SQL selects; empty: all of them.
+	Day string
+	// View is what of the counter is compared, where that is not its keys: a list
+	// of expressions named as those of SQL, without the bucket. What is wrong is
+	// corrected at the keys that it has.
+	View string
+}
+
+// partial reports whether the records are not all that the counter has, so that
+// its buckets and its total cannot be compared.
+func (r Records) partial() bool {
+	return len(r.States) > 0 || r.Day != "" || r.View != ""
+}
+
+const keysAndSums = `day, plan_id, product_id, state, n, cents`
+
+// counted selects what the counter has, deltas included.
+func (r Records) counted(companyID int64, counter Counter) (text string, args []any) {
+	view := r.View
+	if view == "" {
+		view = keysAndSums
+	}
+	var of sqldb.Where
+	if len(r.States) > 0 {
+		of.And("state {in ?}", r.States)
+	}
+	if r.Day != "" {
+		of.And("day = ?", r.Day)
+	}
+	return `SELECT ` + view + ` FROM (
+		SELECT ` + keysAndSums + ` FROM tally_sums WHERE company_id = ? AND book = ?
+		UNION ALL SELECT ` + keysAndSums + ` FROM tally_deltas WHERE company_id = ? AND book = ?) AS all_of_it` + of.String(),
+		append([]any{companyID, string(counter), companyID, string(counter)}, of.Args...)
 }
 
 // Differences is by how much the counter has more than the records, at the
-// keys where it has; at most 100 of them. Each comparison is one statement, and
+// keys where it has; at most maxDifferences of them. Each comparison is one statement, and
 // so of one moment.
 func (r Recount) Differences(
 	ctx context.Context,
 	querier sqldb.Querier,
-	companyID int64,
+	scope Scope,
 ) ([]Change, error) {
 	ctx = sqldb.WithoutDeadline(ctx)
-	records := r.Records(companyID)
+	companyID := scope.CompanyID
+	records := r.Records(scope)
 	found, err := differentSums(ctx, querier, companyID, r.Counter, records)
-	if err != nil || len(records.States) > 0 {
-		return found, err
+	if err != nil {
+		return nil, err
+	}
+	if r.Rows != nil {
+		wrong, err := r.Rows.Wrong(ctx, querier, companyID)
+		if err != nil {
+			return nil, err
+		}
+		if wrong != 0 {
+			found = append(found, Change{N: wrong})
+		}
+	}
+	if records.partial() {
+		return found, nil
 	}
 	buckets, err := differentBuckets(ctx, querier, companyID, r.Counter, records)
 	if err != nil {
@@ -51,52 +115,97 @@ func (r Recount) Differences(
 // Correct makes the counter say what the records are, while others change both:
 // what is written is a difference, and theirs are too. It returns how many keys
 // were wrong.
-func (r Recount) Correct(ctx context.Context, db *sqldb.DB, companyID int64) (int, error) {
+func (r Recount) Correct(ctx context.Context, db *sqldb.DB, scope Scope) (int, error) {
 	ctx = sqldb.WithoutDeadline(ctx)
 	corrected := 0
 	err := db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		corrected, err = r.correct(ctx, tx, companyID)
+		mended, err := r.mendRows(ctx, tx, scope.CompanyID)
+		if err != nil {
+			return err
+		}
+		corrected, err = r.correct(ctx, tx, scope)
+		corrected += mended
 		return err
 	})
 	return corrected, err
 }
 
-func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, companyID int64) (int, error) {
+// mendRows makes the rows right that the records are read from.
+func (r Recount) mendRows(ctx context.Context, tx *sqldb.Tx, companyID int64) (int, error) {
+	if r.Rows == nil {
+		return 0, nil
+	}
+	wrong, err := r.Rows.Wrong(ctx, tx, companyID)
+	if err != nil || wrong == 0 {
+		return 0, err
+	}
+	return int(wrong), r.Rows.Mend(ctx, tx, companyID)
+}
+
+func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, scope Scope) (int, error) {
+	companyID := scope.CompanyID
 	// The row of the total is locked, so that two who correct do not both take
 	// the difference away.
 	if err := addTotal(ctx, tx, companyID, r.Counter, Sums{}); err != nil {
 		return 0, err
 	}
-	records := r.Records(companyID)
-	keys, err := differentSums(ctx, tx, companyID, r.Counter, records)
+	records := r.Records(scope)
+	keys, err := r.correctSums(ctx, tx, companyID, records)
+	if err != nil || records.partial() {
+		return keys, err
+	}
+	buckets, err := r.correctBuckets(ctx, tx, companyID, records)
 	if err != nil {
 		return 0, err
-	}
-	for _, key := range keys {
-		err := addPlace(ctx, tx, companyID, r.Counter, key.Key, Sums{-key.N, -key.Cents})
-		if err != nil {
-			return 0, err
-		}
-	}
-	if len(records.States) > 0 {
-		return len(keys), nil
-	}
-	buckets, err := differentBuckets(ctx, tx, companyID, r.Counter, records)
-	if err != nil {
-		return 0, err
-	}
-	for _, bucket := range buckets {
-		err := addBucket(ctx, tx, companyID, r.Counter, bucket.Bucket, Sums{N: -bucket.N})
-		if err != nil {
-			return 0, err
-		}
 	}
 	total, err := differentTotal(ctx, tx, companyID, r.Counter, records)
 	if err != nil || total == 0 {
-		return len(keys) + len(buckets), err
+		return keys + buckets, err
 	}
-	return len(keys) + len(buckets) + 1, addTotal(ctx, tx, companyID, r.Counter, Sums{N: -total})
+	return keys + buckets + 1, addTotal(ctx, tx, companyID, r.Counter, Sums{N: -total})
 }
+
+// correctSums corrects the sums by key, as many at a time as are found.
+func (r Recount) correctSums(ctx context.Context, tx *sqldb.Tx, companyID int64, records Records) (int, error) {
+	corrected := 0
+	for {
+		keys, err := differentSums(ctx, tx, companyID, r.Counter, records)
+		if err != nil {
+			return 0, err
+		}
+		for _, key := range keys {
+			err := addPlace(ctx, tx, companyID, r.Counter, key.Key, Sums{-key.N, -key.Cents})
+			if err != nil {
+				return 0, err
+			}
+		}
+		if corrected += len(keys); len(keys) < maxDifferences {
+			return corrected, nil
+		}
+	}
+}
+
+func (r Recount) correctBuckets(ctx context.Context, tx *sqldb.Tx, companyID int64, records Records) (int, error) {
+	corrected := 0
+	for {
+		buckets, err := differentBuckets(ctx, tx, companyID, r.Counter, records)
+		if err != nil {
+			return 0, err
+		}
+		for _, bucket := range buckets {
+			err := addBucket(ctx, tx, companyID, r.Counter, bucket.Bucket, Sums{N: -bucket.N})
+			if err != nil {
+				return 0, err
+			}
+		}
+		if corrected += len(buckets); len(buckets) < maxDifferences {
+			return corrected, nil
+		}
+	}
+}
+
+// maxDifferences is how many differences are found at once.
+const maxDifferences = 100
 
 // differentSums compares the sums by key, deltas included, with the records.
 func differentSums(
@@ -106,16 +215,7 @@ func differentSums(
 	counter Counter,
 	records Records,
 ) ([]Change, error) {
-	counted := `SELECT day, plan_id, product_id, state, n, cents FROM tally_sums WHERE company_id = ? AND book = ?
-		UNION ALL SELECT day, plan_id, product_id, state, n, cents FROM tally_deltas WHERE company_id = ? AND book = ?`
-	args := []any{companyID, string(counter), companyID, string(counter)}
-	if len(records.States) > 0 {
-		counted = `SELECT day, plan_id, product_id, state, n, cents FROM (` + counted + `) AS every_state
-			WHERE state IN (` + sqldb.Marks(len(records.States)) + `)`
-		for _, state := range records.States {
-			args = append(args, state)
-		}
-	}
+	counted, args := records.counted(companyID, counter)
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (change Change, err error) {
 		err = row.Scan(
 			&change.Day,
@@ -127,10 +227,11 @@ func differentSums(
 		)
 		return change, err
 	}, `SELECT day, plan_id, product_id, state, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM (
-			SELECT day, plan_id, product_id, state, n, cents FROM (`+counted+`) AS counted
+			SELECT `+keysAndSums+` FROM (`+counted+`) AS counted
 			UNION ALL SELECT day, plan_id, product_id, state, -n, -cents FROM (`+records.SQL+`) AS actual
 		) AS compared GROUP BY day, plan_id, product_id, state
-		HAVING SUM(n) <> 0 OR SUM(cents) <> 0 ORDER BY day, plan_id, product_id, state LIMIT 100`, append(args, records.Args...)...)
+		HAVING SUM(n) <> 0 OR SUM(cents) <> 0 ORDER BY day, plan_id, product_id, state LIMIT ?`,
+		append(append(args, records.Args...), maxDifferences)...)
 }
 
 func differentBuckets(
@@ -148,7 +249,8 @@ func differentBuckets(
 			SELECT bucket, n FROM tally_buckets WHERE company_id = ? AND book = ?
 			UNION ALL SELECT bucket, n FROM tally_deltas WHERE company_id = ? AND book = ?
 			UNION ALL SELECT bucket, -n FROM (`+records.SQL+`) AS actual
-		) AS compared GROUP BY bucket HAVING SUM(n) <> 0 ORDER BY bucket LIMIT 100`, append(args, records.Args...)...)
+		) AS compared GROUP BY bucket HAVING SUM(n) <> 0 ORDER BY bucket LIMIT ?`,
+		append(append(args, records.Args...), maxDifferences)...)
 }
 
 func differentTotal(

@@ -10,8 +10,8 @@ import (
 )
 
 // recountThings counts the table of the tests anew.
-var recountThings = Recount{Counter: things, Records: func(companyID int64) Records {
-	return Records{Args: []any{companyID}, SQL: `
+var recountThings = Recount{Counter: things, Records: func(scope Scope) Records {
+	return Records{Args: []any{scope.CompanyID}, SQL: `
 		SELECT id / 4096 AS bucket, '2027-01-31' AS day, 7 AS plan_id, 0 AS product_id, 'kept' AS state, 1 AS n, 100 AS cents
 		FROM things WHERE company_id = ?`}
 }}
@@ -27,7 +27,7 @@ func thing(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 
 func wantDifferences(t *testing.T, db *sqldb.DB, companyID int64, want int) {
 	t.Helper()
-	got, err := recountThings.Differences(t.Context(), db, companyID)
+	got, err := recountThings.Differences(t.Context(), db, Scope{CompanyID: companyID})
 	must(t, err)
 	if len(got) != want {
 		t.Errorf("company %d: %d differences, want %d: %+v", companyID, len(got), want, got)
@@ -57,7 +57,7 @@ func TestRecountFindsAndCorrectsWhatIsWrong(t *testing.T) {
 		}
 		wantDifferences(t, db, 1, 4) // the sum, two buckets, the total
 		wantDifferences(t, db, 2, 0)
-		corrected, err := recountThings.Correct(t.Context(), db, 1)
+		corrected, err := recountThings.Correct(t.Context(), db, Scope{CompanyID: 1})
 		must(t, err)
 		if corrected != 4 {
 			t.Errorf("%d were corrected", corrected)
@@ -69,6 +69,31 @@ func TestRecountFindsAndCorrectsWhatIsWrong(t *testing.T) {
 	})
 }
 
+func TestMoreThanIsFoundAtOnceIsCorrected(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		db := newThings(t, engine)[0]
+		write(t, db, func(tx *sqldb.Tx) error {
+			for id := range int64(maxDifferences + 50) {
+				if err := thing(t.Context(), tx, 1, id*bucketSize); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		must(t, Compact(t.Context(), db))
+		write(t, db, func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE tally_buckets SET n = n + 1 WHERE company_id = 1`)
+			return err
+		})
+		wantDifferences(t, db, 1, maxDifferences)
+		corrected, err := recountThings.Correct(t.Context(), db, Scope{CompanyID: 1})
+		if err != nil || corrected != maxDifferences+50 {
+			t.Errorf("%d were corrected, %v", corrected, err)
+		}
+		wantDifferences(t, db, 1, 0)
+	})
+}
+
 func TestRecountLeavesOtherStatesAlone(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		db := newThings(t, engine)[0]
@@ -77,12 +102,12 @@ func TestRecountLeavesOtherStatesAlone(t *testing.T) {
 			return things.Add(t.Context(), tx, 1, Change{N: 1, Key: Key{Day: "2027-01-31", State: "gone"}})
 		})
 		some := recountThings
-		some.Records = func(companyID int64) Records {
-			records := recountThings.Records(companyID)
+		some.Records = func(scope Scope) Records {
+			records := recountThings.Records(scope)
 			records.States = []string{"kept"}
 			return records
 		}
-		if found, err := some.Differences(t.Context(), db, 1); err != nil || len(found) != 0 {
+		if found, err := some.Differences(t.Context(), db, Scope{CompanyID: 1}); err != nil || len(found) != 0 {
 			t.Errorf("%+v, %v", found, err)
 		}
 		wantDifferences(t, db, 1, 3) // the state that has no records, its bucket and the total
@@ -110,7 +135,7 @@ func TestCorrectingBesideChangesLosesNone(t *testing.T) {
 			})
 			all.Go(func() {
 				for range 5 {
-					if _, err := recountThings.Correct(t.Context(), db, 1); err != nil {
+					if _, err := recountThings.Correct(t.Context(), db, Scope{CompanyID: 1}); err != nil {
 						t.Error(err)
 					}
 					if err := Compact(t.Context(), db); err != nil {

@@ -28,6 +28,7 @@ const (
 	Debtors   Counter = "debtors"   // Day: due date of the oldest open invoice; PlanID, ProductID of the customer; customers
 	Renewals  Counter = "renewals"  // Day: month, YYYY-MM; customers renewed in it
 	Invoices  Counter = "invoices"  // Day: due date; PlanID, ProductID; State: status
+	Payments  Counter = "payments"  // Day: day of payment; State: status/means
 	Receipts  Counter = "receipts"  // Day: day of payment or refund; PlanID, ProductID; State: means; payments, refunds as a minus
 	Paid      Counter = "paid"      // Day: day of payment; PlanID, ProductID; State: on_time or late, with _gone when deleted; invoices
 	Resellers Counter = "resellers" // Day: last day; PlanID; State: level, kind, suspended, time zone

@@ -6,6 +6,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook/sender"
 )
 
 var keptEvents = sqldb.Columns("event_id name occurred_at body")
@@ -28,17 +29,15 @@ func (s *Service) KeptAbout(
 	return []sqldb.Kept{events}, err
 }
 
-// EraseTx removes the events about a customer with the history of their
-// deliveries. One that is still on its way is sent, and ends with the history.
+// EraseTx removes the events about a customer, those that wait to be sent too, with
+// the history of their deliveries.
 func (s *Service) EraseTx(
 	ctx context.Context,
 	tx *sqldb.Tx,
 	actor account.Actor,
 	subject account.DataSubject,
 ) error {
-	ids, err := sqldb.Values[int64](ctx, tx, `
-		SELECT id FROM events e WHERE e.company_id = ? AND e.body LIKE ? AND NOT EXISTS (
-			SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.event_id = e.id AND d.status = 'pending')`,
+	ids, err := sqldb.Values[int64](ctx, tx, `SELECT id FROM events WHERE company_id = ? AND body LIKE ?`,
 		actor.Company.ID, aboutPerson(subject))
 	if err != nil || len(ids) == 0 {
 		return err
@@ -47,9 +46,15 @@ func (s *Service) EraseTx(
 }
 
 func eraseEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM deliveries WHERE company_id = ? AND status <> 'pending' AND event_id {in ?}`,
-		companyID, ids)
+	if err := sender.Drop(ctx, tx, companyID, ids); err != nil {
+		return err
+	}
+	deliveries, err := sqldb.Values[int64](ctx, tx,
+		`DELETE FROM deliveries WHERE company_id = ? AND event_id {in ?} RETURNING id`, companyID, ids)
 	if err != nil {
+		return err
+	}
+	if err := removeAttempts(ctx, tx, companyID, deliveries); err != nil {
 		return err
 	}
 	removed, err := sqldb.All(ctx, tx, event.ScanRemoved,

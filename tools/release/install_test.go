@@ -84,10 +84,16 @@ func TestRPMCanBeRead(t *testing.T) {
 	}
 	r := makeOnce(t)
 	rpms, _ := filepath.Glob(filepath.Join(r.dist, "*.rpm"))
-	out, err := run(t, "rpm", "-qp", "--list", "--scripts", "--configfiles", rpms[0])
-	for _, want := range []string{installed, unitFile, envFile, "useradd --system", "systemctl disable --now"} {
-		if err != nil || !strings.Contains(out, want) {
-			t.Errorf("%s is not in it: %v\n%s", want, err, out)
+	for query, wanted := range map[string][]string{
+		"--list":        {installed, unitFile, envFile},
+		"--scripts":     {"useradd --system", "systemctl disable --now"},
+		"--configfiles": {envFile},
+	} {
+		out, err := run(t, "rpm", "-qp", query, rpms[0])
+		for _, want := range wanted {
+			if err != nil || !strings.Contains(out, want) {
+				t.Errorf("%s: %s is not in it: %v\n%s", query, want, err, out)
+			}
 		}
 	}
 	if out, err := run(t, "rpm", "-K", "--nosignature", rpms[0]); err != nil {

@@ -41,34 +41,41 @@ var marks = []struct {
 	}},
 }
 
-// Of returns what earlier rows have in common with a row, and remembers it. A value that could not be read is compared
-// with nothing.
+// Of returns what earlier rows that were remembered have in common with a row. A value that could not be read is
+// compared with nothing.
 func (d *Duplicates) Of(row Row) []Duplicate {
-	if d.lines == nil {
-		d.seed, d.lines = maphash.MakeSeed(), map[uint64]int{}
-	}
 	var found []Duplicate
 	for _, mark := range marks {
-		value := mark.of(row.Values)
-		if value == "" || row.Faults.Get(mark.field) != nil {
-			continue
-		}
-		if line, met := d.first(mark.field+"\x00"+value, row.Line); met {
-			found = append(found, Duplicate{line, mark.field, mark.reason})
+		if key := d.key(row, mark.field, mark.of); key != 0 && d.lines[key] != 0 {
+			found = append(found, Duplicate{d.lines[key], mark.field, mark.reason})
 		}
 	}
 	return found
 }
 
-func (d *Duplicates) first(key string, line int) (first int, met bool) {
-	hash := maphash.String(d.seed, key)
-	if first, met = d.lines[hash]; met {
-		return first, true
+// Remember has later rows compared with a row.
+func (d *Duplicates) Remember(row Row) {
+	for _, mark := range marks {
+		key := d.key(row, mark.field, mark.of)
+		if key == 0 || d.lines[key] != 0 {
+			continue
+		}
+		if len(d.lines) == maxRemembered {
+			d.Full = true
+			return
+		}
+		d.lines[key] = row.Line
 	}
-	if len(d.lines) < maxRemembered {
-		d.lines[hash] = line
-	} else {
-		d.Full = true
+}
+
+// key is a number for what a row has in a field; 0: nothing to compare.
+func (d *Duplicates) key(row Row, field string, of func(map[string]string) string) uint64 {
+	if d.lines == nil {
+		d.seed, d.lines = maphash.MakeSeed(), map[uint64]int{}
 	}
-	return 0, false
+	value := of(row.Values)
+	if value == "" || row.Faults.Get(field) != nil {
+		return 0
+	}
+	return max(1, maphash.String(d.seed, field+"\x00"+value))
 }

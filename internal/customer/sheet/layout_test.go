@@ -107,6 +107,7 @@ func TestDuplicatesAreFoundWithinTheFile(t *testing.T) {
 		for _, same := range duplicates.Of(row) {
 			got = append(got, fmt.Sprintf("%d as %d: %s %s", row.Line, same.Line, same.Field, same.Reason))
 		}
+		duplicates.Remember(row)
 	}
 	want := []string{
 		"4 as 2: whatsapp is the phone of an earlier line too",
@@ -138,6 +139,7 @@ func TestDuplicatesOfAHundredThousandRowsTakeAFewMegabytes(t *testing.T) {
 		if same := duplicates.Of(row(i)); same != nil {
 			t.Fatalf("row %d is said to be %+v", i, same)
 		}
+		duplicates.Remember(row(i))
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -147,7 +149,7 @@ func TestDuplicatesOfAHundredThousandRowsTakeAFewMegabytes(t *testing.T) {
 	if same := duplicates.Of(row(77_777)); len(same) != 3 || same[0].Line != 77_779 {
 		t.Errorf("got %+v", same)
 	}
-	if duplicates.Of(row(100_000)); !duplicates.Full {
+	if duplicates.Remember(row(100_000)); !duplicates.Full {
 		t.Error("more was remembered than there is room for")
 	}
 	runtime.KeepAlive(&duplicates)

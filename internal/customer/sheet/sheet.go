@@ -230,6 +230,25 @@ func (s *Reader) Sample(n int) [][]string {
 	return records
 }
 
+// Records walks the records that are left as they are in the file, with the
+// line where each begins. One that cannot be read has no fields. The fields are
+// good until the next record.
+func (s *Reader) Records() iter.Seq2[int, []string] {
+	return func(yield func(int, []string) bool) {
+		for {
+			fields, err := s.record()
+			if _, misquoted := errors.AsType[*csv.ParseError](err); misquoted {
+				fields = nil
+			} else if err != nil {
+				return
+			}
+			if !yield(s.line, fields) {
+				return
+			}
+		}
+	}
+}
+
 // All walks the rows that are left, up to the first error.
 func (s *Reader) All() iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {

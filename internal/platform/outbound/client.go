@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -21,7 +23,7 @@ const (
 	defaultMaxBody = 16 << 10
 
 	maxHeader      = 16 << 10
-	maxIdle        = 512
+	maxIdle        = 1024
 	maxIdlePerHost = 4
 	idleTime       = 30 * time.Second
 
@@ -198,10 +200,10 @@ func (c *Client) sendTo(
 ) (*http.Response, error) {
 	address := *target.url
 	address.Host = net.JoinHostPort(route(addr, target), strconv.Itoa(int(target.port)))
-	connected := false
+	var conn net.Conn
 	ctx = httptrace.WithClientTrace(
 		ctx,
-		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }},
+		&httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { conn = got.Conn }},
 	)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
 	if err != nil {
@@ -211,10 +213,26 @@ func (c *Client) sendTo(
 	request.Host = target.hostPort()
 	request.Header = header
 	response, err := c.transport.RoundTrip(request)
-	if err != nil && !connected {
-		err = &unsentError{err}
+	switch {
+	case err != nil && conn == nil:
+		return nil, &unsentError{err}
+	case err != nil:
+		return nil, err
+	case response.StatusCode/100 != 2:
+		response.Body = &lastBody{response.Body, conn}
 	}
-	return response, err
+	return response, nil
+}
+
+// lastBody is the last that is read from a connection. Receivers that refuse what
+// they get would otherwise push those of others out of the kept connections.
+type lastBody struct {
+	io.ReadCloser
+	conn net.Conn
+}
+
+func (b *lastBody) Close() error {
+	return errors.Join(b.ReadCloser.Close(), b.conn.Close())
 }
 
 var identity = []string{"identity"}

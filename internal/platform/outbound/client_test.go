@@ -87,6 +87,24 @@ func TestConnectionIsKeptForTheNextCall(t *testing.T) {
 	}
 }
 
+func TestConnectionOfARefusalIsNotKept(t *testing.T) {
+	ca := newAuthority(t)
+	status := http.StatusFound
+	receiver := receive(t, "", ca.issue(nil, host), func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(status) })
+	c := client(t, NewGate(loopback, resolving(host, "127.0.0.1")), Options{RootCAs: ca.pool()})
+	for _, status = range []int{302, 404, 500, 204} {
+		if result, err := post(t, c, "https://"+host+":"+receiver.port()); err != nil || result.Status != status {
+			t.Fatalf("%+v, %v, want %d", result, err, status)
+		}
+	}
+	if _, err := post(t, c, "https://"+host+":"+receiver.port()); err != nil {
+		t.Fatal(err)
+	}
+	if receiver.connections() != 4 {
+		t.Errorf("%d connections, want one for each refusal and one that is kept", receiver.connections())
+	}
+}
+
 func TestAddressIsCheckedAgainAtEverySend(t *testing.T) {
 	ca := newAuthority(t)
 	receiver := receive(t, "", ca.issue(nil, host), answer)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -199,11 +200,66 @@ func TestSlotsGoToTheEarliestLane(t *testing.T) {
 	}
 }
 
+// A flood that is always waiting does not keep out a person who comes once: they
+// are served next, and get the place of the one who has waited longest.
+func TestTheLastToComeIsServedFirst(t *testing.T) {
+	queue := full(t, 0)
+	flood := func(network string) (ended chan error) {
+		ended = make(chan error, 1)
+		before := queue.waits(LaneSignIn)
+		go func() {
+			leave, err := queue.enter(InLane(t.Context(), LaneSignIn, network))
+			if err == nil {
+				leave()
+			}
+			ended <- err
+		}()
+		for queue.waits(LaneSignIn) == before && len(ended) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		return ended
+	}
+	oldest := flood("192.0.2.1")
+	others := make([]chan error, 0, queue.places)
+	for queue.waits(LaneSignIn) < queue.places {
+		others = append(others, flood("198.51.100."+strconv.Itoa(len(others))))
+	}
+	served := make(chan error, 1)
+	go func() {
+		leave, err := queue.enter(InLane(t.Context(), LaneSignIn, "203.0.113.1"))
+		served <- err
+		if err == nil {
+			for range len(others) { // whoever came before is still there
+				if queue.waits(LaneSignIn) != len(others) {
+					t.Errorf("%d wait, want %d", queue.waits(LaneSignIn), len(others))
+				}
+			}
+			leave()
+		}
+	}()
+	if err := <-oldest; !errors.Is(err, ErrBusy) {
+		t.Errorf("the oldest kept its place: %v", err)
+	}
+	for queue.waits(LaneSignIn) < queue.places {
+		time.Sleep(time.Millisecond)
+	}
+	queue.finish(LaneKnown) // the one that full took
+	if err := <-served; err != nil {
+		t.Errorf("the last to come: %v", err)
+	}
+	for _, other := range others {
+		if err := <-other; err != nil {
+			t.Errorf("one that waited: %v", err)
+		}
+	}
+}
+
 func TestStrangersLeaveSlotsAndOneNetworkLeavesPlaces(t *testing.T) {
 	before := hashing.Load()
 	t.Cleanup(func() { hashing.Store(before) })
 	LimitHashing(1 << 40)
 	queue := hashing.Load()
+	queue.crowd = mostSlots
 	stranger := InLane(t.Context(), LaneStranger, "")
 	for range mostSlots / 2 {
 		if _, err := queue.enter(stranger); err != nil {

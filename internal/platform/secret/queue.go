@@ -2,6 +2,7 @@ package secret
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,8 +29,11 @@ var ErrBusy = fault.Unavailable(
 )
 
 // Lane is one of the queues in which callers wait for a hash. A slot that gets
-// free goes to the first of the earliest lane, so that a crowd of strangers does
-// not keep those who have been here before from signing in.
+// free goes to the earliest lane, so that a crowd of strangers does not keep
+// those who have been here before from signing in. In the other lanes the last to
+// come is the first to be served, and when there is no place left the one who has
+// waited longest loses theirs: who floods a queue waits in it most of the time,
+// and a person who comes once does not wait behind them.
 type Lane int
 
 // The lanes, the earliest first.
@@ -49,6 +53,7 @@ const perNetwork = waitingPerSlot
 type queue struct {
 	maxWait time.Duration
 	slots   int
+	crowd   int // slots for those whom nobody knows: a core is left to all other work
 	places  int // of each lane: those who have a slot or wait for one
 
 	mu       sync.Mutex
@@ -56,12 +61,19 @@ type queue struct {
 	running  [lanes]int // slots in use, by lane
 	taken    [lanes]int // places in use, by lane
 	networks map[string]int
-	waiting  [lanes][]chan struct{} // closed when its caller has a slot
+	waiting  [lanes][]*waiter // the oldest first
+}
+
+// waiter is a caller that waits for a slot.
+type waiter struct {
+	network string
+	turn    chan error // gets nil with a slot, or why there is none
 }
 
 func newQueue(slots int) *queue {
 	return &queue{
 		slots:    slots,
+		crowd:    max(1, min(slots, runtime.GOMAXPROCS(0))-1),
 		places:   slots * (1 + waitingPerSlot),
 		maxWait:  maxWait,
 		networks: map[string]int{},
@@ -116,7 +128,8 @@ func TakePlace(ctx context.Context) (placed context.Context, leave func(), err e
 func (q *queue) take(ticket ticket) (leave func(), err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.taken[ticket.lane] >= q.places || ticket.network != "" && q.networks[ticket.network] >= perNetwork {
+	crowded := ticket.network != "" && q.networks[ticket.network] >= perNetwork
+	if (crowded || q.taken[ticket.lane] >= q.places) && !q.makePlace(ticket, crowded) {
 		return nil, ErrBusy
 	}
 	q.taken[ticket.lane]++
@@ -124,6 +137,22 @@ func (q *queue) take(ticket ticket) (leave func(), err error) {
 		q.networks[ticket.network]++
 	}
 	return func() { q.giveBack(ticket) }, nil
+}
+
+// makePlace refuses the caller that has waited longest in a lane, of the same
+// network if that has too many. It leaves when it learns of that.
+func (q *queue) makePlace(ticket ticket, ofNetwork bool) bool {
+	if ticket.lane == LaneKnown {
+		return false
+	}
+	for i, waiter := range q.waiting[ticket.lane] {
+		if !ofNetwork || waiter.network == ticket.network {
+			q.waiting[ticket.lane] = slices.Delete(q.waiting[ticket.lane], i, i+1)
+			waiter.turn <- ErrBusy
+			return true
+		}
+	}
+	return false
 }
 
 func (q *queue) giveBack(ticket ticket) {
@@ -146,45 +175,45 @@ func (q *queue) enter(ctx context.Context) (leave func(), err error) {
 			return nil, err
 		}
 	}
-	if err := q.wait(ctx, ticket.lane); err != nil {
+	if err := q.wait(ctx, ticket); err != nil {
 		giveUp()
 		return nil, err
 	}
 	return func() { q.finish(ticket.lane); giveUp() }, nil
 }
 
-func (q *queue) wait(ctx context.Context, lane Lane) error {
+func (q *queue) wait(ctx context.Context, ticket ticket) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	turn := make(chan struct{})
+	waiter := &waiter{ticket.network, make(chan error, 1)}
 	q.mu.Lock()
-	q.waiting[lane] = append(q.waiting[lane], turn)
+	q.waiting[ticket.lane] = append(q.waiting[ticket.lane], waiter)
 	q.dispatch()
 	q.mu.Unlock()
 	late := time.NewTimer(q.maxWait)
 	defer late.Stop()
 	select {
-	case <-turn:
-		return nil
+	case err := <-waiter.turn:
+		return err
 	case <-ctx.Done():
-		q.abandon(lane, turn)
+		q.abandon(ticket.lane, waiter)
 		return ctx.Err()
 	case <-late.C:
-		q.abandon(lane, turn)
+		q.abandon(ticket.lane, waiter)
 		return ErrBusy
 	}
 }
 
 // abandon leaves the lane, or gives back the slot that came at the same moment.
-func (q *queue) abandon(lane Lane, turn chan struct{}) {
+func (q *queue) abandon(lane Lane, waiter *waiter) {
 	q.mu.Lock()
-	i := slices.Index(q.waiting[lane], turn)
+	i := slices.Index(q.waiting[lane], waiter)
 	if i >= 0 {
 		q.waiting[lane] = slices.Delete(q.waiting[lane], i, i+1)
 	}
 	q.mu.Unlock()
-	if i < 0 {
+	if i < 0 && <-waiter.turn == nil {
 		q.finish(lane)
 	}
 }
@@ -200,11 +229,34 @@ func (q *queue) finish(lane Lane) {
 // dispatch gives free slots to those who wait. The caller holds the lock.
 func (q *queue) dispatch() {
 	for lane := range Lane(lanes) {
-		for q.busy < q.slots && len(q.waiting[lane]) > 0 && (lane != LaneStranger || q.running[lane] < max(1, q.slots/2)) {
-			close(q.waiting[lane][0])
-			q.waiting[lane] = q.waiting[lane][1:]
+		for len(q.waiting[lane]) > 0 && q.free(lane) {
+			q.next(lane).turn <- nil
 			q.busy++
 			q.running[lane]++
 		}
 	}
+}
+
+// free says whether there is a slot for a lane.
+func (q *queue) free(lane Lane) bool {
+	switch {
+	case q.busy >= q.slots:
+		return false
+	case lane == LaneKnown:
+		return true
+	case lane == LaneStranger && q.running[lane] >= max(1, q.slots/2):
+		return false
+	}
+	return q.running[LaneSignIn]+q.running[LaneStranger] < q.crowd
+}
+
+// next takes whose turn it is out of a lane.
+func (q *queue) next(lane Lane) *waiter {
+	at := 0
+	if lane != LaneKnown {
+		at = len(q.waiting[lane]) - 1
+	}
+	waiter := q.waiting[lane][at]
+	q.waiting[lane] = slices.Delete(q.waiting[lane], at, at+1)
+	return waiter
 }

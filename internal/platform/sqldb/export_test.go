@@ -30,9 +30,6 @@ func (db *DB) Compiled() (reading, writing int) {
 // Condemned is how often the open connections to PostgreSQL were condemned.
 func (db *DB) Condemned() int64 { return db.backend.(*postgresDB).guard.condemned.Load() }
 
-// MigrateTo stops at a version, for tests of what the next one makes of data.
-func (db *DB) MigrateTo(ctx context.Context, last int) error { return db.migrate(ctx, last) }
-
 // Dial makes a connection as those to PostgreSQL are made.
 func Dial(ctx context.Context, address string) (net.Conn, error) {
 	c := &connections{guard: &guard{timeouts: defaultTimeouts}, open: map[*tracked]struct{}{}}

@@ -16,8 +16,10 @@ import (
 //	?                          placeholder
 //	{in ?}                     among a list, which is one argument: []int64 or []string
 //	{clock ?}                  the database's own time in microseconds; its argument is Clock()
+//	{first line of search}     the text of the column up to the first line break
 //	{visible c.id}             the customer of this id is none that an import has staged
 //	{for key share}            keep the selected rows from being deleted until the commit
+//	{for key share of p}       the same, of the rows of the table p alone
 //	{for no key update}        lock the selected rows, and let others refer to them
 //	{for update}               lock the selected rows until the commit
 //	{for update skip locked}   the same, passing over rows that others hold
@@ -26,7 +28,9 @@ var postgresWords = strings.NewReplacer(
 	"{in ?}", "= ANY(?)",
 	"{clock ?}",
 	"COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
+	"{first line of search}", "split_part(search, chr(10), 1)",
 	"{for key share}", "FOR KEY SHARE",
+	"{for key share of p}", "FOR KEY SHARE OF p",
 	"{for no key update}", "FOR NO KEY UPDATE",
 	"{for update}", "FOR UPDATE",
 	"{for update skip locked}", "FOR UPDATE SKIP LOCKED",
@@ -36,7 +40,8 @@ var postgresWords = strings.NewReplacer(
 var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
 	"{clock ?}", "?",
-	"{for key share}", "", "{for no key update}", "", "{for update}", "",
+	"{first line of search}", "substr(search, 1, instr(search, char(10)) - 1)",
+	"{for key share}", "", "{for key share of p}", "", "{for no key update}", "", "{for update}", "",
 	"{for update skip locked}", "",
 	"{for update of c skip locked}", "",
 	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?",

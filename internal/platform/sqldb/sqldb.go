@@ -111,6 +111,9 @@ func (db *DB) Migrate(ctx context.Context) error {
 	return retry(ctx, func() error { return db.migrate(ctx, newest) })
 }
 
+// MigrateTo stops at a version, for tests of what later ones make of data.
+func (db *DB) MigrateTo(ctx context.Context, last int) error { return db.migrate(ctx, last) }
+
 // Ping reports whether the database answers.
 func (db *DB) Ping(ctx context.Context) error { return db.ping(ctx) }
 

@@ -34,11 +34,7 @@ func (s *Server) readPlan(ctx context.Context, call *call) (web.Answer, error) {
 	}
 	counts, err := s.Customers.CountByPlan(ctx, call.actor, []int64{plan.ID})
 	return web.Answer{Data: web.One(func(object *web.Object) {
-		call.writePlan(
-			object,
-			&plan,
-			counts[plan.ID].N,
-		)
+		call.writePlan(object, &plan, counts[plan.ID].N)
 	})}, err
 }
 
@@ -69,11 +65,7 @@ func (s *Server) readProduct(ctx context.Context, call *call) (web.Answer, error
 	}
 	counts, err := s.Customers.CountByProduct(ctx, call.actor, []int64{product.ID})
 	return web.Answer{Data: web.One(func(object *web.Object) {
-		call.writeProduct(
-			object,
-			&product,
-			counts[product.ID].N,
-		)
+		call.writeProduct(object, &product, counts[product.ID].N)
 	})}, err
 }
 

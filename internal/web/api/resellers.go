@@ -23,11 +23,7 @@ func (s *Server) listResellers(ctx context.Context, call *call) (web.Answer, err
 		paging,
 		total,
 		web.List(list, func(object *web.Object, seller *reseller.Reseller) {
-			call.writeReseller(
-				object,
-				seller,
-				now,
-			)
+			call.writeReseller(object, seller, now)
 		}),
 	), err
 }
@@ -76,22 +72,14 @@ func (s *Server) renewReseller(ctx context.Context, call *call) (web.Answer, err
 	renewed, err := s.Resellers.Renew(ctx, call.actor, call.id, reseller.ReadRenewRequest(form))
 	now := s.DB.Now()
 	return web.Answer{Data: web.One(func(object *web.Object) {
-		call.writePaid(
-			object,
-			&renewed,
-			now,
-		)
+		call.writePaid(object, &renewed, now)
 	})}, err
 }
 
 func (s *Server) reseller(call *call, seller reseller.Reseller) web.Answer {
 	now := s.DB.Now()
 	return web.Answer{Data: web.One(func(object *web.Object) {
-		call.writeReseller(
-			object,
-			&seller,
-			now,
-		)
+		call.writeReseller(object, &seller, now)
 	})}
 }
 

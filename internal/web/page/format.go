@@ -85,12 +85,7 @@ func funcs(lang Lang) template.FuncMap {
 		"t":      lang.T,
 		"reason": lang.Reason,
 		"money": func(cents money.Cents) string {
-			return strings.Replace(
-				cents.BR(),
-				" ",
-				"\u00a0",
-				1,
-			)
+			return strings.Replace(cents.BR(), " ", "\u00a0", 1)
 		},
 		"amount": func(cents money.Cents) string { return strings.TrimPrefix(cents.BR(), "R$ ") },
 		"date":   FormatDate,

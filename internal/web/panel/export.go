@@ -15,8 +15,7 @@ import (
 )
 
 // exportCustomers writes the customers of a filter as CSV, a batch at a time,
-// under headings that an import understands. Semicolons and the mark at the
-// beginning are what Excel in Brazil wants.
+// under headings that an import understands.
 func (s *Server) exportCustomers(req *request) error {
 	in := req.query()
 	filter := customer.ReadFilter(in)
@@ -27,29 +26,37 @@ func (s *Server) exportCustomers(req *request) error {
 	if err != nil {
 		return err
 	}
+	columns := append(customerColumns(req.today), ownColumns(own)...)
+	sendCSV(req, "clientes-"+req.today.String()+".csv", func(write func([]string) error) error {
+		if err := write(headingsOf(columns)); err != nil {
+			return err
+		}
+		return s.Customers.Walk(req.Context(), req.Actor, filter, func(record customer.Customer) error {
+			return write(csvRow(columns, &record))
+		})
+	})
+	return nil
+}
+
+// sendCSV sends a file for a spreadsheet. Semicolons and the mark at the
+// beginning are what Excel in Brazil wants.
+func sendCSV(req *request, name string, rows func(write func([]string) error) error) {
 	header := req.w.Header()
 	header.Set("Content-Type", "text/csv; charset=utf-8")
-	header.Set("Content-Disposition", `attachment; filename="clientes-`+req.today.String()+`.csv"`)
+	header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	header.Set("Cache-Control", "no-store")
 	out := csv.NewWriter(patient{req.w, http.NewResponseController(req.w)})
 	out.Comma = ';'
 	if _, err := io.WriteString(req.w, "\ufeff"); err != nil {
-		return nil //nolint:nilerr // the reader has gone away
+		return // the reader has gone away
 	}
-	columns := append(customerColumns(req.today), ownColumns(own)...)
-	err = out.Write(headingsOf(columns))
-	if err == nil {
-		err = s.Customers.Walk(req.Context(), req.Actor, filter, func(record customer.Customer) error {
-			return out.Write(csvRow(columns, &record))
-		})
-	}
+	err := rows(out.Write)
 	out.Flush()
 	if err != nil {
 		// Half a file must not pass for the whole: the connection is cut.
 		web.ExchangeOf(req.Context()).Err = err
 		panic(http.ErrAbortHandler)
 	}
-	return nil
 }
 
 // column is a column of the exported file.

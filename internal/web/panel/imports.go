@@ -76,8 +76,10 @@ type uploadData struct {
 	Percent int
 	Ready   bool // checked, with something to import
 
-	Problems []customer.Problem // with the names that the page has for fields
-	Warnings []customer.Problem
+	Problems   []customer.Problem // with the names that the page has for fields
+	Warnings   []customer.Problem
+	Duplicates []customer.Problem
+	Rejected   bool // there are lines that were not, or will not be, imported
 }
 
 type columnData struct {
@@ -94,16 +96,9 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 	if err != nil {
 		return err
 	}
-	data := uploadData{Upload: upload, Form: form}
-	data.Problems, data.Warnings = namedProblems(req, upload.Outcome.Problems), namedProblems(
-		req,
-		upload.Outcome.Warnings,
-	)
+	data := uploadDataOf(req, upload)
+	data.Form = form
 	if upload.State != customer.UploadNew {
-		data.Percent = 100 * upload.Outcome.Lines / max(upload.Outcome.Total*2, 1) // it is read twice: to check and to write
-		if upload.Choices.KeepGoing {
-			data.Percent *= 2
-		}
 		return s.show(req, page.View{
 			Name:  "import_progress",
 			Title: "Import customers",
@@ -115,10 +110,7 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 		out.Done.Skipped > 0 &&
 		(out.Done.Failed == 0 || upload.Choices.KeepGoing)
 	if refusal == nil {
-		data.Form = page.NewForm("keep_going", boolText(upload.Choices.KeepGoing), "create_missing",
-			boolText(upload.Choices.CreateMissing),
-			"invoices", boolText(upload.Choices.Invoices), "events",
-			boolText(upload.Choices.Events), "leave_out", boolText(upload.Choices.LeaveOut))
+		data.Form = choicesForm(upload.Choices)
 	}
 	if data.Columns, err = columns(req, upload); err != nil {
 		return err
@@ -129,6 +121,35 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 		Status: statusOf(refusal),
 		Data:   data,
 	})
+}
+
+// uploadDataOf is what every page of an upload shows.
+func uploadDataOf(req *request, upload customer.Upload) uploadData {
+	out := upload.Outcome
+	data := uploadData{
+		Upload:     upload,
+		Problems:   namedProblems(req, out.Problems),
+		Warnings:   namedProblems(req, out.Warnings),
+		Duplicates: namedProblems(req, out.Duplicates),
+		Rejected:   out.Done.Failed > 0 || upload.Choices.SkipDuplicates && out.Done.Duplicates > 0,
+	}
+	passes := 2 // the file is read once to check and once to write
+	if upload.Choices.KeepGoing && !upload.Choices.SkipDuplicates {
+		passes = 1
+	}
+	data.Percent = 100 * out.Lines / max(out.Total*passes, 1)
+	return data
+}
+
+func choicesForm(choices customer.Choices) *page.Form {
+	return page.NewForm(
+		"keep_going", boolText(choices.KeepGoing),
+		"create_missing", boolText(choices.CreateMissing),
+		"invoices", boolText(choices.Invoices),
+		"events", boolText(choices.Events),
+		"leave_out", boolText(choices.LeaveOut),
+		"skip_duplicates", boolText(choices.SkipDuplicates),
+	)
 }
 
 // namedProblems have the names that the page has for fields.
@@ -192,12 +213,13 @@ func columns(req *request, upload customer.Upload) ([]columnData, error) {
 func (s *Server) checkUpload(req *request) error {
 	on := func(name string) bool { return page.Sent(req.Request, nil).Value(name) == "true" }
 	_, err := s.Customers.CheckUpload(req.Context(), req.Actor, req.id, customer.Choices{
-		Fields:        req.PostForm["column"],
-		KeepGoing:     on("keep_going"),
-		CreateMissing: on("create_missing"),
-		Invoices:      on("invoices"),
-		Events:        on("events"),
-		LeaveOut:      on("leave_out"),
+		Fields:         req.PostForm["column"],
+		KeepGoing:      on("keep_going"),
+		CreateMissing:  on("create_missing"),
+		Invoices:       on("invoices"),
+		Events:         on("events"),
+		LeaveOut:       on("leave_out"),
+		SkipDuplicates: on("skip_duplicates"),
 	})
 	if refused(err) {
 		return s.showUpload(req, page.Sent(req.Request, err), err)

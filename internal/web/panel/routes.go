@@ -82,6 +82,7 @@ func (s *Server) table() []route {
 		{get, "/imports", staff, imports, s.importPage},
 		{post, "/imports", staff, imports, long(s.upload)},
 		{get, "/imports/{id}", staff, imports, s.uploadPage},
+		{get, "/imports/{id}/rejected", staff, imports, s.rejectedRows},
 		{post, "/imports/{id}", staff, imports, s.checkUpload},
 		{post, "/imports/{id}/start", staff, imports, s.startUpload},
 		{get, "/customers/{id}", reader, basic, s.customer},

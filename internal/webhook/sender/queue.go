@@ -106,3 +106,10 @@ func CloseLane(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) er
 	)
 	return err
 }
+
+// Drop removes all that is queued of some events. One that is being sent this
+// moment arrives, and leaves no record.
+func Drop(ctx context.Context, tx *sqldb.Tx, companyID int64, eventIDs []int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND event_id {in ?}`, companyID, eventIDs)
+	return err
+}

@@ -38,8 +38,10 @@ func WantIndex(tb testing.TB, db *sqldb.DB, index, text string, args ...any) {
 		tb.Errorf("%s is not used:\n%s", index, plan)
 	}
 	for line := range strings.Lines(plan) {
-		// SQLite reads what a subquery has found under the subquery's name.
-		if strings.Contains(line, "Seq Scan") || strings.HasPrefix(line, "SCAN ") && !strings.HasPrefix(line, "SCAN due") {
+		// SQLite reads what a subquery has found under the subquery's name, and the
+		// list of {in ?} as json_each.
+		if strings.Contains(line, "Seq Scan") ||
+			strings.HasPrefix(line, "SCAN ") && !strings.HasPrefix(line, "SCAN due") && !strings.HasPrefix(line, "SCAN json_each") {
 			tb.Errorf("a whole table is read:\n%s", plan)
 		}
 	}

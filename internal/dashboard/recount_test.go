@@ -1,0 +1,107 @@
+package dashboard
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/platform/housetest"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/tally"
+)
+
+func recounts() []tally.Recount { return slices.Concat(customer.Recounts(), billing.Recounts()) }
+
+func (w *world) scope() tally.Scope {
+	return tally.Scope{CompanyID: w.Actor.Company.ID, Today: w.Actor.Today(w.Clock.Now())}
+}
+
+// wantRecounted wants every counter to be what `carteira doctor` counts anew.
+func (w *world) wantRecounted(t *testing.T) {
+	t.Helper()
+	for _, counter := range w.miscounted(t) {
+		t.Errorf("%s of company %d is not what its records are", counter, w.Actor.Company.ID)
+	}
+}
+
+// miscounted are the counters that differ from their records.
+func (w *world) miscounted(t *testing.T) (wrong []tally.Counter) {
+	t.Helper()
+	for _, recount := range recounts() {
+		found, err := recount.Differences(t.Context(), w.DB, w.scope())
+		housetest.Must(t, err)
+		if len(found) > 0 && !slices.Contains(wrong, recount.Counter) {
+			t.Logf("%s: %+v", recount.Counter, found)
+			wrong = append(wrong, recount.Counter)
+		}
+	}
+	return wrong
+}
+
+func (w *world) exec(t *testing.T, statement string) {
+	t.Helper()
+	housetest.Must(t, w.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+		changed, err := tx.Exec(t.Context(), statement)
+		if changed == 0 {
+			t.Errorf("%s damages nothing", statement)
+		}
+		return err
+	}))
+}
+
+// Each counter of the books is damaged by itself, found and repaired, and then
+// every figure is what it was.
+func TestDamagedCountersAreFoundAndRepaired(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		random := rand.New(rand.NewPCG(3, 4))
+		for range 60 {
+			w.business(t, random)
+			w.observe(t)
+			w.Clock.Advance(22 * time.Hour)
+		}
+		_, err := w.Customers.Expire(t.Context(), w.Actor)
+		housetest.Must(t, err)
+		housetest.Must(t, tally.Compact(t.Context(), w.DB))
+		w.wantRecounted(t)
+		before := w.month(t, "2026-03-01")
+		for _, c := range []struct {
+			damage string
+			names  tally.Counter
+		}{
+			{`UPDATE tally_sums SET n = n + 1 WHERE book = 'customers'`, tally.Customers},
+			{`UPDATE tally_sums SET n = n + 2 WHERE book = 'created' AND state = ''`, tally.Created},
+			{`DELETE FROM tally_sums WHERE book = 'created' AND state = ''`, tally.Created},
+			{`UPDATE tally_sums SET n = n + 1 WHERE book = 'recurring' AND day = '2026-03' AND state = 'new'`, tally.Recurring},
+			{`UPDATE tally_sums SET cents = cents - 7 WHERE book = 'recurring' AND day = '2026-03' AND state IN ('lost', 'up', 'down')`, tally.Recurring},
+			{`DELETE FROM tally_sums WHERE book = 'recurring' AND day = '2026-03' AND state IN ('new', 'lost', 'up', 'down', 'in', 'out')`, tally.Recurring},
+			{`INSERT INTO tally_sums (company_id, book, day, plan_id, product_id, state, n, cents) VALUES (1, 'recurring', '', 1, 0, 'base', 1, 100)`, tally.Recurring},
+			{`UPDATE tally_sums SET n = n + 1 WHERE book = 'debtors'`, tally.Debtors},
+			{`DELETE FROM debtors`, tally.Debtors},
+			{`UPDATE debtors SET since = '2025-01-01', plan_id = 9`, tally.Debtors},
+			{`UPDATE tally_sums SET n = n - 1, cents = cents + 1 WHERE book = 'invoices'`, tally.Invoices},
+			{`UPDATE tally_sums SET n = n + 1 WHERE book = 'payments'`, tally.Payments},
+			{`UPDATE tally_totals SET n = n + 1 WHERE book = 'payments'`, tally.Payments},
+			{`UPDATE tally_buckets SET n = n - 1 WHERE book = 'payments'`, tally.Payments},
+			{`UPDATE tally_sums SET cents = cents + 1 WHERE book = 'receipts'`, tally.Receipts},
+			{`UPDATE tally_sums SET n = n + 1 WHERE book = 'paid' AND state = 'late'`, tally.Paid},
+		} {
+			w.exec(t, c.damage)
+			if wrong := w.miscounted(t); !slices.Equal(wrong, []tally.Counter{c.names}) {
+				t.Errorf("%s: found %v", c.damage, wrong)
+			}
+			for _, recount := range recounts() {
+				_, err := recount.Correct(t.Context(), w.DB, w.scope())
+				housetest.Must(t, err)
+			}
+			w.wantRecounted(t)
+			if after := w.month(t, "2026-03-01"); jsonOf(t, after) != jsonOf(t, before) {
+				t.Errorf("%s: the month is\n%s\nand was\n%s", c.damage, jsonOf(t, after), jsonOf(t, before))
+			}
+		}
+	})
+}
