@@ -190,15 +190,24 @@ func (a Actor) With(companion func(ctx context.Context, tx *sqldb.Tx) error) Act
 // repeated as a whole writes with db.Write instead: none of them alone is the
 // request.
 func (a Actor) Write(ctx context.Context, db *sqldb.DB, fn func(tx *sqldb.Tx) error) error {
+	return db.Write(ctx, a.accompanied(ctx, fn))
+}
+
+// MoveClock is Write for the request that moves the clock of a sandbox.
+func (a Actor) MoveClock(ctx context.Context, db *sqldb.DB, fn func(tx *sqldb.Tx) error) error {
+	return db.MoveClock(ctx, a.accompanied(ctx, fn))
+}
+
+func (a Actor) accompanied(ctx context.Context, fn func(tx *sqldb.Tx) error) func(tx *sqldb.Tx) error {
 	if a.companion == nil {
-		return db.Write(ctx, fn)
+		return fn
 	}
-	return db.Write(ctx, func(tx *sqldb.Tx) error {
+	return func(tx *sqldb.Tx) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
 		return a.companion(ctx, tx)
-	})
+	}
 }
 
 // Refreshed is the actor with its company as a transaction sees it. What decides

@@ -191,7 +191,7 @@ type AddressLink struct {
 
 // FindAddressLink finds what a link of an e-mail is for.
 func (s *Service) FindAddressLink(ctx context.Context, link string) (AddressLink, error) {
-	user, purpose, err := userByAddressLink(ctx, s.db, linkHash(link), s.db.Now())
+	user, purpose, err := userByAddressLink(ctx, s.db, linkHash(link), s.db.Real())
 	return AddressLink{user.User, purpose == forRelease}, err
 }
 
@@ -209,7 +209,7 @@ func (s *Service) UseAddressLink(
 	}
 	var used AddressLink
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		user, purpose, err := userByAddressLink(ctx, tx, linkHash(link), tx.Now())
+		user, purpose, err := userByAddressLink(ctx, tx, linkHash(link), tx.Real())
 		if err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func (v Visitor) deviceKey() string {
 // a crowd must cost less than what it asks for.
 func (s *Service) refuseSpent(ctx context.Context, quotas []quota) error {
 	for _, quota := range quotas {
-		n, err := attemptsUnder(ctx, s.db, quota.key, s.db.Now().Add(-quota.window))
+		n, err := attemptsUnder(ctx, s.db, quota.key, s.db.Real().Add(-quota.window))
 		if err != nil {
 			return err
 		}

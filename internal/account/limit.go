@@ -51,7 +51,7 @@ func (l *memoryLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, e
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.db.Now().UnixMicro()
+	now := l.db.Real().UnixMicro()
 	l.sweep(now)
 	recent := since(l.calls[actor.TokenID], now-window.Microseconds())
 	quota := Quota{Limit: l.limit}

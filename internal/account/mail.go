@@ -70,7 +70,7 @@ func (s *Service) SendMails(ctx context.Context) error {
 	if !s.SendsMail() {
 		return nil
 	}
-	due, err := dueMails(ctx, s.db, s.db.Now(), mailBatch)
+	due, err := dueMails(ctx, s.db, s.db.Real(), mailBatch)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (s *Service) SendMails(ctx context.Context) error {
 func (s *Service) sendMail(ctx context.Context, mail queuedMail) error {
 	var mine bool
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		mine, err = claimMail(ctx, tx, mail, tx.Now().Add(mailLease))
+		mine, err = claimMail(ctx, tx, mail, tx.Real().Add(mailLease))
 		return err
 	})
 	if err != nil || !mine {
@@ -105,7 +105,7 @@ func (s *Service) sendMail(ctx context.Context, mail queuedMail) error {
 		if err == nil || mail.attempts >= len(mailWaits) {
 			return deleteMail(ctx, tx, mail)
 		}
-		return postponeMail(ctx, tx, mail, tx.Now().Add(mailWaits[mail.attempts]))
+		return postponeMail(ctx, tx, mail, tx.Real().Add(mailWaits[mail.attempts]))
 	}))
 }
 

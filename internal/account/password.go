@@ -62,7 +62,7 @@ func (s *Service) NewPasswordLink(
 
 // LinkedUser finds whom a link to set a password is for.
 func (s *Service) LinkedUser(ctx context.Context, link string) (User, error) {
-	user, err := userByLink(ctx, s.db, linkHash(link), s.db.Now())
+	user, err := userByLink(ctx, s.db, linkHash(link), s.db.Real())
 	return user.User, err
 }
 
@@ -102,7 +102,7 @@ func (s *Service) UsePasswordLink(
 ) (User, error) {
 	var user storedUser
 	if err := s.linkWorks(ctx, from, func() (err error) {
-		user, err = userByLink(ctx, s.db, linkHash(link), s.db.Now())
+		user, err = userByLink(ctx, s.db, linkHash(link), s.db.Real())
 		return err
 	}); err != nil {
 		return User{}, err
@@ -154,7 +154,7 @@ func claimPasswordLink(
 	tx *sqldb.Tx,
 	link string,
 ) (storedUser, purpose, error) {
-	user, err := userByLink(ctx, tx, linkHash(link), tx.Now())
+	user, err := userByLink(ctx, tx, linkHash(link), tx.Real())
 	if err != nil {
 		return user, "", err
 	}
@@ -215,7 +215,7 @@ func (s *Service) setPassword(
 	change := userChange{set.action, before, before}
 	change.after.passwordHash = set.hash
 	if set.confirms {
-		change.after.confirmedAt = tx.Now().UnixMicro()
+		change.after.confirmedAt = tx.Real().UnixMicro()
 	}
 	return s.applyUser(ctx, tx, actor, &change)
 }

@@ -79,7 +79,7 @@ func (s *Service) Authenticate(ctx context.Context, token string, from Visitor) 
 		return Visit{}, signedOut()
 	}
 	visit.Actor.From = from.Address
-	if s.db.Now().Sub(visit.Session.SeenAt) < touchEvery {
+	if s.db.Real().Sub(visit.Session.SeenAt) < touchEvery {
 		return visit, nil
 	}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
@@ -97,7 +97,7 @@ func (s *Service) visit(ctx context.Context, token string) (Visit, error) {
 	if err != nil {
 		return visit, err
 	}
-	now := s.db.Now()
+	now := s.db.Real()
 	if !visit.Session.ExpiresAt.After(now) || now.Sub(visit.Session.SeenAt) >= SessionIdle {
 		return Visit{}, signedOut()
 	}
@@ -124,7 +124,7 @@ func startSession(ctx context.Context, tx *sqldb.Tx, start sessionStart) (string
 	agent := text.Storable(start.from.Agent, maxAgent)
 	return token, insertSession(ctx, tx, start.user.CompanyID, hash, Session{
 		UserID: start.user.ID, Address: start.from.Address, Agent: agent,
-		CreatedAt: tx.Now(), SeenAt: tx.Now(), ExpiresAt: tx.Now().Add(life), ProvedAt: tx.Now(),
+		CreatedAt: tx.Real(), SeenAt: tx.Real(), ExpiresAt: tx.Real().Add(life), ProvedAt: tx.Real(),
 		pending: start.pending,
 	})
 }
@@ -139,7 +139,7 @@ func (s *Service) SignOut(ctx context.Context, visit Visit) error {
 
 // Sessions lists where the actor's user is signed in, the latest use first.
 func (s *Service) Sessions(ctx context.Context, actor Actor) ([]Session, error) {
-	return sessionsOf(ctx, s.db, actor.Company.ID, actor.UserID, s.db.Now())
+	return sessionsOf(ctx, s.db, actor.Company.ID, actor.UserID, s.db.Real())
 }
 
 // EndSession signs the actor's user out somewhere.

@@ -20,14 +20,14 @@ func (s *Service) NewSetupLink(ctx context.Context) (string, error) {
 	}
 	link, hash := newLink()
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return insertSetupLink(ctx, tx, hash, tx.Now().Add(setupLife))
+		return insertSetupLink(ctx, tx, hash, tx.Real().Add(setupLife))
 	})
 	return link, err
 }
 
 // SetupWorks reports, as a fault when not, whether a set-up link can be used.
 func (s *Service) SetupWorks(ctx context.Context, link string) error {
-	return setupLinkWorks(ctx, s.db, linkHash(link), s.db.Now())
+	return setupLinkWorks(ctx, s.db, linkHash(link), s.db.Real())
 }
 
 // ReadSetup reads what ReadNewCompany does. The owner has a name and a password.

@@ -10,7 +10,7 @@ import (
 func insertMail(ctx context.Context, tx *sqldb.Tx, companyID int64, mail queuedMail) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO user_mails (company_id, address, content, attempts, run_at, created_at) VALUES (?, ?, ?, 0, ?, ?)`,
-		companyID, mail.to, mail.content, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		companyID, mail.to, mail.content, tx.Real().UnixMicro(), tx.Real().UnixMicro())
 	return err
 }
 

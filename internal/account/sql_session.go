@@ -53,7 +53,7 @@ func proveSession(ctx context.Context, tx *sqldb.Tx, session Session, companyID 
 	_, err := tx.Exec(
 		ctx,
 		`UPDATE sessions SET proved_at = ? WHERE company_id = ? AND id = ?`,
-		tx.Now().UnixMicro(),
+		tx.Real().UnixMicro(),
 		companyID,
 		session.ID,
 	)
@@ -69,7 +69,7 @@ func touchSession(
 ) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE sessions SET seen_at = ?, address = ? WHERE company_id = ? AND id = ?`,
-		tx.Now().UnixMicro(), address, companyID, session.ID)
+		tx.Real().UnixMicro(), address, companyID, session.ID)
 	return err
 }
 
@@ -123,13 +123,13 @@ func sessionsOf(
 // window, this one included. The row lock of the upsert makes those that come
 // at once wait for each other.
 func addAttempt(ctx context.Context, tx *sqldb.Tx, quota quota) (int, error) {
-	since := tx.Now().Add(-quota.window).UnixMicro()
+	since := tx.Real().Add(-quota.window).UnixMicro()
 	return sqldb.Value[int](ctx, tx, `
 		INSERT INTO signin_attempts AS k (key, began_at, n) VALUES (?, ?, 1)
 		ON CONFLICT (key) DO UPDATE SET
 			n = CASE WHEN k.began_at <= ? THEN 1 ELSE k.n + 1 END,
 			began_at = CASE WHEN k.began_at <= ? THEN excluded.began_at ELSE k.began_at END
-		RETURNING n`, quota.key, tx.Now().UnixMicro(), since, since)
+		RETURNING n`, quota.key, tx.Real().UnixMicro(), since, since)
 }
 
 // attemptsUnder is how many attempts there have been under a key since an
@@ -167,14 +167,14 @@ func deviceKnown(ctx context.Context, querier sqldb.Querier, user User, hash []b
 func touchDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) (bool, error) {
 	changed, err := tx.Exec(ctx,
 		`UPDATE known_devices SET seen_at = ? WHERE company_id = ? AND user_id = ? AND hash = ?`,
-		tx.Now().UnixMicro(), user.CompanyID, user.ID, hash)
+		tx.Real().UnixMicro(), user.CompanyID, user.ID, hash)
 	return changed == 1, err
 }
 
 func insertDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) error {
 	_, err := tx.Exec(ctx,
 		`INSERT INTO known_devices (company_id, user_id, hash, seen_at) VALUES (?, ?, ?, ?)`,
-		user.CompanyID, user.ID, hash, tx.Now().UnixMicro())
+		user.CompanyID, user.ID, hash, tx.Real().UnixMicro())
 	return err
 }
 
@@ -187,7 +187,7 @@ func dropOldDevices(ctx context.Context, tx *sqldb.Tx, user User, keep int) erro
 }
 
 func pruneSessions(ctx context.Context, tx *sqldb.Tx) error {
-	now := tx.Now()
+	now := tx.Real()
 	for _, step := range []struct {
 		text string
 		at   time.Time

@@ -134,7 +134,7 @@ func otherOwners(ctx context.Context, querier sqldb.Querier, companyID, userID i
 func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newPasswordLink) error {
 	_, err := tx.Exec(ctx,
 		`INSERT INTO password_links (hash, company_id, user_id, expires_at, purpose) VALUES (?, ?, ?, ?, ?)`,
-		link.hash, user.CompanyID, user.ID, tx.Now().Add(link.life).UnixMicro(),
+		link.hash, user.CompanyID, user.ID, tx.Real().Add(link.life).UnixMicro(),
 		string(link.purpose))
 	return err
 }

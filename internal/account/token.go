@@ -32,7 +32,7 @@ func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error)
 	if err != nil {
 		return Actor{}, Quota{Limit: s.limit}, err
 	}
-	s.used.record(actor, s.db.Now())
+	s.used.record(actor, s.db.Real())
 	if quota.RetryAfter > 0 {
 		return actor, quota, fault.New(
 			fault.KindRateLimited,

@@ -151,7 +151,7 @@ func (s *Service) ConfirmSecondFactor(
 		if err != nil {
 			return err
 		}
-		step, err := s.firstStep(user, code, tx.Now())
+		step, err := s.firstStep(user, code, tx.Real())
 		if err != nil {
 			return err
 		}
@@ -277,7 +277,7 @@ func (s *Service) spendCode(
 	if err != nil {
 		return false, err
 	}
-	step, ok := matchingStep(key, digitsOf(code), tx.Now())
+	step, ok := matchingStep(key, digitsOf(code), tx.Real())
 	if !ok {
 		return false, nil
 	}

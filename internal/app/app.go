@@ -26,6 +26,7 @@ import (
 	"carteira/internal/privacy"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
+	"carteira/internal/sandbox"
 	"carteira/internal/tally"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
@@ -49,6 +50,7 @@ type App struct {
 	Reminders *reminder.Service
 	Privacy   *privacy.Service
 	Workers   *worker.Supervisor
+	Sandbox   *sandbox.Service // nil: a real installation
 
 	idempotency *idempotency.Service
 	health      *health
@@ -67,7 +69,9 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	if err := makeDataDir(cfg); err != nil {
 		return nil, err
 	}
-	db, err := sqldb.Open(ctx, cfg.DatabaseURL, sqldb.Options{Log: log, Now: clock()})
+	db, err := sqldb.Open(ctx, cfg.DatabaseURL, sqldb.Options{
+		Log: log, Now: clock(), Relaxed: cfg.Sandbox,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +86,15 @@ func build(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.D
 	if err := db.Migrate(ctx); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
+	moved, err := sandbox.Open(ctx, db, cfg.Sandbox)
+	if err != nil {
+		return nil, err
+	}
+	if moved != nil {
+		if cfg, err = harmless(cfg); err != nil {
+			return nil, err
+		}
+	}
 	keys, err := secretKeys(ctx, cfg, db)
 	if err != nil {
 		return nil, err
@@ -90,7 +103,7 @@ func build(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.D
 	if err != nil {
 		return nil, err
 	}
-	program := assemble(cfg, log, db, box)
+	program := assemble(cfg, log, db, box, moved)
 	if err := program.Customers.Fill(ctx); err != nil {
 		return nil, err
 	}
@@ -98,11 +111,15 @@ func build(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.D
 }
 
 // assemble builds the rooms over a database. It neither reads nor writes.
-func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box) *App {
+func assemble(
+	cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box, moved *sandbox.Clock,
+) *App {
 	accounts := account.New(db, account.Config{
 		CallsPerMinute: cfg.RateLimit, Box: box, Mailer: mailer(cfg, db), PublicURL: cfg.PublicURL,
 	})
 	events := &event.Log{}
+	counter := counter{moved}
+	events.Watch(counter.event)
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(cfg.WebhookAllowNetworks, nil).Neighbours()
 	client := outbound.NewClient(gate, outbound.Options{
@@ -116,21 +133,18 @@ func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box
 		Delays:     cfg.WebhookRetryDelays,
 		Keep:       time.Duration(cfg.WebhookHistoryDays) * 24 * time.Hour,
 		Log:        log,
+		Sent:       counter.sent,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
 	options := paymentOptions(cfg, log, db, webhooks)
 	options.Told = tellGateway(accounts)
+	counter.reachable(&options)
 	payments := payment.New(db, invoices, box, options)
 	// After billing: what is issued for a customer stands when its messages are planned.
-	reminders := reminder.New(
-		db,
-		box,
-		accounts,
-		customers,
-		reminderOptions(cfg, log, gate, client, payments),
-	)
+	messages := counter.messages(reminderOptions(cfg, log, gate, client, payments))
+	reminders := reminder.New(db, box, accounts, customers, messages)
 	accounts.Watch(reminders.CompanyChanged)
-	return &App{
+	program := &App{
 		Config: cfg, Log: log, DB: db, Box: box,
 		Accounts:  accounts,
 		Catalog:   plans,
@@ -151,6 +165,10 @@ func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box
 		backups:     newBackups(backup.Folder{Path: cfg.BackupDir, Days: cfg.BackupDays}),
 		nightly:     newNightly(),
 	}
+	if moved != nil {
+		program.Sandbox = sandbox.New(moved, log, program.works())
+	}
+	return program
 }
 
 // Close writes down what is still in memory and closes the database. It does so
@@ -169,13 +187,12 @@ const loopStale = 2 * time.Minute
 func (a *App) tasks() []worker.Task {
 	list := []worker.Task{
 		{Name: "deliver webhooks", Stale: loopStale, Run: a.Webhooks.Run},
-		{Name: "settle charges", Stale: loopStale, Run: a.engine(a.Payments.Run)},
-		{Name: "send messages", Stale: loopStale, Run: a.engine(a.Reminders.Run)},
 		{Name: "watch the database", Run: func(ctx context.Context) error {
 			a.health.watch(ctx)
 			return nil
 		}},
 	}
+	list = append(list, a.calendar()...)
 	if a.certificates != nil {
 		list = append(list, worker.Task{Name: "obtain certificates", Run: a.certificates.run})
 	}
@@ -195,34 +212,50 @@ func (a *App) engine(run func(context.Context, *slog.Logger)) func(context.Conte
 	}
 }
 
-// jobs are the periodic ones of them.
+// calendar is what the time of the installation brings. In a sandbox one process
+// does all of it in the order of its time.
+func (a *App) calendar() []worker.Task {
+	if a.Sandbox != nil {
+		return []worker.Task{{Name: "drive the sandbox", Stale: loopStale, Run: a.Sandbox.Run}}
+	}
+	list := []worker.Task{
+		{Name: "settle charges", Stale: loopStale, Run: a.engine(a.Payments.Run)},
+		{Name: "send messages", Stale: loopStale, Run: a.engine(a.Reminders.Run)},
+	}
+	jobs := []worker.Job{
+		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
+		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
+		{Name: "prune the audit log", Every: 10 * time.Minute, Run: a.pruneAudit},
+		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
+		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
+		{Name: "prune callbacks", Every: 10 * time.Minute, Run: a.Payments.Prune},
+	}
+	for _, job := range jobs {
+		list = append(list, job.Task(a.Log))
+	}
+	return list
+}
+
+func (a *App) pruneAudit(ctx context.Context) error {
+	return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
+}
+
+// jobs are those periodic ones that go by the real clock.
 func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error {
 			return tally.Compact(ctx, a.DB)
 		}},
-		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
-		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
 		{Name: "look for events of other processes", Every: event.PollEvery, Run: a.Events.Poll},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
 		{Name: "send mail to users", Every: 5 * time.Second, Run: a.Accounts.SendMails},
 		{Name: "check the data", Every: time.Hour, Run: a.checkNightly},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
-		{
-			Name:  "prune the audit log",
-			Every: 10 * time.Minute,
-			Run: func(ctx context.Context) error {
-				return a.Accounts.PruneAudit(ctx, time.Duration(a.Config.AuditDays)*24*time.Hour)
-			},
-		},
 		{Name: "count customers of plans that changed", Every: 2 * time.Second, Run: a.Customers.ContinueRepricing},
 		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
-		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
-		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
-		{Name: "prune callbacks", Every: 10 * time.Minute, Run: a.Payments.Prune},
 		{Name: "prune counts of signups", Every: time.Hour, Run: a.Resellers.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
 	}

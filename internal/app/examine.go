@@ -20,6 +20,7 @@ import (
 	"carteira/internal/platform/keyring"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/sandbox"
 	"carteira/internal/tally"
 )
 
@@ -84,11 +85,13 @@ func examineDatabase(
 	if !current || keys == nil {
 		return
 	}
+	moved, err := sandbox.Open(ctx, examined.db, false)
+	if err != nil {
+		found(checkup.Bad("see what the database says", "the kind of installation cannot be read: %s", err))
+		return
+	}
 	program := assemble(
-		examined.config,
-		examined.log,
-		examined.db,
-		secret.NewBox(keys[0], keys[1:]...),
+		examined.config, examined.log, examined.db, secret.NewBox(keys[0], keys[1:]...), moved,
 	)
 	if examination.Fix {
 		found(checkup.Check{Name: "fix", Run: program.correctCounts}.Do(ctx))

@@ -51,6 +51,7 @@ func (a *App) Handler() http.Handler {
 		Reminders: a.Reminders,
 		Privacy:   a.Privacy,
 		PublicURL: a.Config.PublicURL,
+		Sandbox:   a.Sandbox,
 	}))
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
@@ -66,9 +67,11 @@ func (a *App) Handler() http.Handler {
 		Payments:    a.Payments,
 		Idempotency: a.idempotency,
 		PublicURL:   a.Config.PublicURL,
+		Sandbox:     a.Sandbox,
 	})
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.securityHeaders(w.Header())
+		a.sandboxed(w, r)
 		if r.URL.Path == api.Prefix || strings.HasPrefix(r.URL.Path, api.Prefix+"/") {
 			apiServer.ServeHTTP(w, r)
 			return

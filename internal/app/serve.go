@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/config"
+	"carteira/internal/sandbox"
 )
 
 // A caller that is slow to send or to read is cut off: these bound how long a
@@ -28,6 +29,9 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	a.fitMemory()
 	for _, warning := range a.Config.Warnings() {
 		a.Log.Warn(warning)
+	}
+	if a.Sandbox != nil && !a.Config.Sandbox {
+		return sandbox.ErrSandbox
 	}
 	lock, err := lockServe(a.Config)
 	if err != nil {

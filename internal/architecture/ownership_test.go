@@ -27,6 +27,7 @@ var owned = map[string]table{
 	"companies": {owner: account, readers: map[string]string{
 		"internal/reseller": "lists resellers, which are companies below another, with their credits in one statement",
 		"internal/webhook":  "asks while it enqueues whether the company gets webhooks",
+		"internal/sandbox":  "a database with a company is a real installation, unless it was made a sandbox",
 	}},
 	"users": {owner: account, readers: map[string]string{
 		"internal/reseller": "shows the owner of each reseller in its list",
@@ -34,16 +35,21 @@ var owned = map[string]table{
 	"companies_search": {owner: account, readers: map[string]string{
 		"internal/reseller": "searches resellers by name, email and number",
 	}},
-	"api_tokens":      {owner: account},
-	"token_calls":     {owner: account},
-	"sessions":        {owner: account},
-	"recovery_codes":  {owner: account},
-	"password_links":  {owner: account},
-	"setup_links":     {owner: account},
+	"api_tokens":     {owner: account},
+	"token_calls":    {owner: account},
+	"sessions":       {owner: account},
+	"recovery_codes": {owner: account},
+	"password_links": {owner: account},
+	"setup_links": {owner: account, readers: map[string]string{
+		"internal/sandbox": "a database that was served once is a real installation, unless it was made a sandbox",
+	}},
 	"signin_attempts": {owner: account},
 	"known_devices":   {owner: account},
 	"user_mails":      {owner: account},
 	"audit_log":       {owner: account},
+
+	"sandbox_clock":    {owner: "internal/sandbox"},
+	"sandbox_happened": {owner: "internal/sandbox"},
 
 	"products": {owner: "internal/catalog", readers: map[string]string{
 		"internal/customer": "names the product of each customer in a list",

@@ -168,6 +168,10 @@ var rooms = []room{
 		},
 	},
 	{
+		path: "internal/sandbox", place: "it moves the clock, and is handed what becomes due: it knows no other room",
+		may: []arrow{tools, {"internal/account", "who moves it"}},
+	},
+	{
 		path: "internal/figures", place: "pure: rows in, figures out; who reads the rows is not its business",
 		may: []arrow{tools},
 	},
@@ -302,6 +306,7 @@ var capabilities = []arrow{
 	{"internal/reseller", "its use cases"},
 	{"internal/webhook", "its use cases"},
 	{"internal/dashboard", "its use cases"},
+	{"internal/sandbox", "the clock that is moved"},
 }
 
 var edgeTests = []arrow{

@@ -76,7 +76,7 @@ Every flag has an environment variable, shown in its help.`,
 		companyCommand(), userCommand(), tokenCommand(), planCommand(), productCommand(),
 		invoiceCommand(), gatewayCommand(), paymentCommand(),
 		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(),
-		reminderCommand(), importCommand(), customerCommand(),
+		reminderCommand(), importCommand(), customerCommand(), sandboxCommand(),
 	)
 	strictArgs(root)
 	return root
@@ -108,6 +108,7 @@ func addSettings(flags *pflag.FlagSet, serving bool) {
 	for _, setting := range config.Settings {
 		if setting.Name != "" && setting.Serving == serving {
 			flags.String(setting.Name, setting.Default, setting.Help+" ["+setting.Env+"]")
+			flags.Lookup(setting.Name).NoOptDefVal = setting.Alone
 		}
 	}
 }
@@ -285,7 +286,11 @@ func oneLine(text string) string {
 }
 
 func logger(cfg config.Config, w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: cfg.LogLevel}
+	return leveledLogger(cfg, w, cfg.LogLevel)
+}
+
+func leveledLogger(cfg config.Config, w io.Writer, level slog.Leveler) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
 	if cfg.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"carteira/internal/app"
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
-	"carteira/internal/customer"
 	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
@@ -30,7 +30,9 @@ func demoCommand() *cobra.Command {
 		Short: "Serve a company with customers, to try things on",
 		Long: `Demo makes a company with plans, products, customers and resellers on the embedded
 database, in a temporary folder that is deleted at the end, and serves it until
-Ctrl-C. With --data the folder is kept, and used again the next time.`,
+Ctrl-C. The company has lived through its last 14 months, and its clock can be
+moved on: a demo is a sandbox. With --data the folder is kept, and used again the
+next time.`,
 		Args: cobra.NoArgs,
 		RunE: demo,
 	}
@@ -40,7 +42,7 @@ Ctrl-C. With --data the folder is kept, and used again the next time.`,
 }
 
 // demoSettings are the settings of the embedded database, with a port that is
-// free and the sandbox's gateway.
+// free, of a sandbox.
 func demoSettings(cmd *cobra.Command) (config.Config, error) {
 	cfg, err := settings(cmd)
 	if err != nil {
@@ -50,9 +52,7 @@ func demoSettings(cmd *cobra.Command) (config.Config, error) {
 		return cfg, errors.New("demo uses the embedded database; unset CARTEIRA_DATABASE_URL")
 	}
 	freePort(cmd, &cfg)
-	if cfg.SandboxGateway == config.SwitchAuto {
-		cfg.SandboxGateway = config.SwitchOn // whatever its address is, nobody pays real money in a demo
-	}
+	cfg.Sandbox = true // nobody real is reached from a demo, and its time can be moved
 	return cfg, nil
 }
 
@@ -72,7 +72,10 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return err
 	}
-	program, err := app.Open(cmd.Context(), cfg, logger(cfg, cmd.ErrOrStderr()))
+	chosen := cfg.LogLevel
+	level := &slog.LevelVar{} // thousands of messages are sent while the demo lives through its past
+	level.Set(max(chosen, slog.LevelWarn))
+	program, err := app.Open(cmd.Context(), cfg, leveledLogger(cfg, cmd.ErrOrStderr(), level))
 	if err != nil {
 		return err
 	}
@@ -81,6 +84,7 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("seed the demo company: %w", err)
 	}
+	level.Set(chosen)
 	_, token, err := program.Accounts.CreateToken(
 		cmd.Context(),
 		actor,
@@ -137,7 +141,9 @@ func freePort(cmd *cobra.Command, cfg *config.Config) {
 const (
 	demoEmail    = "demo@example.com"
 	demoPassword = "demonstracao"
+	demoMonths   = 14 // that the company has behind it
 	demoSize     = 120
+	demoFirst    = 40 // customers that it begins with
 )
 
 // seed fills an empty database with a company; one that has been filled stays.
@@ -148,6 +154,10 @@ func seed(ctx context.Context, program *app.App) (account.Actor, error) {
 	}
 	if len(companies) > 0 {
 		return account.Operator(companies[0]), nil
+	}
+	now := program.DB.Real()
+	if err := program.Sandbox.SetBack(ctx, now.AddDate(0, -demoMonths, 0)); err != nil {
+		return account.Actor{}, err
 	}
 	company, _, err := program.Accounts.CreateCompany(ctx, account.NewCompany{
 		Name: "Demo Internet", OwnerName: "Dona Demo", Email: demoEmail, Password: demoPassword,
@@ -160,50 +170,12 @@ func seed(ctx context.Context, program *app.App) (account.Actor, error) {
 	if err != nil {
 		return actor, err
 	}
-	_, err = program.Payments.ConfigureGateway(
-		ctx,
-		actor,
-		payment.GatewayDraft{Provider: "sandbox"},
-	)
+	_, err = program.Payments.ConfigureGateway(ctx, actor, payment.GatewayDraft{Provider: "sandbox"})
 	if err != nil {
 		return actor, err
 	}
-	if err := seedReminders(ctx, program, actor); err != nil {
-		return actor, err
-	}
-	if err := seedCustomers(ctx, program, actor, plans); err != nil {
-		return actor, err
-	}
-	if err := seedPayments(ctx, program, actor); err != nil {
-		return actor, err
-	}
-	return actor, seedResellers(ctx, program, actor)
-}
-
-// seedPayments has some customers pay ahead, on days of the last weeks, so that
-// there is revenue to be seen.
-func seedPayments(ctx context.Context, program *app.App, actor account.Actor) error {
-	today := actor.Today(program.DB.Now())
-	ahead := billing.Filter{Status: billing.Open, DueFrom: today.AddDays(1)}
-	list, _, err := program.Billing.List(ctx, actor, ahead, input.Page{
-		Number: 1,
-		Size:   input.MaxPageSize,
-	})
-	if err != nil {
-		return err
-	}
-	for n, invoice := range list {
-		if n%2 == 1 {
-			continue
-		}
-		_, err := program.Billing.SetStatus(ctx, actor, invoice.ID, billing.StatusChange{
-			Status: billing.Paid, PaidOn: input.Some(today.AddDays(-((n*n/4 + 3*n) % 37))),
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	life := demoLife{ctx: ctx, program: program, actor: actor, plans: plans, until: now}
+	return actor, life.live()
 }
 
 // payableLink is the page of the newest invoice that is open, to try paying on.
@@ -304,47 +276,4 @@ func seedCatalog(
 		}
 	}
 	return plans, nil
-}
-
-func seedCustomers(
-	ctx context.Context,
-	program *app.App,
-	actor account.Actor,
-	plans []int64,
-) error {
-	first := []string{
-		"Ana", "João", "Maria", "José", "Antônia", "Luís", "Conceição", "Sebastião", "Lívia",
-		"Caio", "Íris", "Tomé",
-	}
-	last := []string{
-		"da Silva", "Souza", "Araújo", "Gonçalves", "Pereira", "Magalhães", "dos Santos",
-		"Assunção", "Lima", "Brandão",
-	}
-	today := actor.Today(program.DB.Now())
-	for i := range demoSize {
-		surname := last[i%len(last)]
-		_, err := program.Customers.Create(ctx, actor, customer.Draft{
-			Name:     input.Some(first[i%len(first)] + " " + surname),
-			Usuario:  input.Some(fmt.Sprintf("%s%d", strings.ToLower(surname[:2]), 100+i)),
-			Email:    input.Some(fmt.Sprintf("cliente%d@example.com", i+1)),
-			Whatsapp: input.Some(fmt.Sprintf("55119%04d%04d", 8000+i, 1000+7*i)),
-			PlanID:   input.Some(plans[i%len(plans)]),
-			DueOn:    input.Some(dueFor(today, i)),
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dueFor spreads due dates so that every status is there to be seen.
-func dueFor(today civil.Date, i int) civil.Date {
-	switch i % 6 {
-	case 0:
-		return today
-	case 1:
-		return today.AddDays(-1 - i%20)
-	}
-	return today.AddDays(1 + i%28)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -34,6 +35,11 @@ func (s *Service) Expire(ctx context.Context, actor account.Actor) (int, error) 
 		total += recorded
 	}
 	return total, nil
+}
+
+// NextDue is the next due date of the company after today; zero: there is none.
+func (s *Service) NextDue(ctx context.Context, actor account.Actor) (civil.Date, error) {
+	return nextDue(ctx, s.db, actor.Company.ID, actor.Today(s.db.Now()))
 }
 
 // expireBatch returns how many customers have passed their due date, and for

@@ -3,6 +3,7 @@ package customer
 import (
 	"context"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -103,4 +104,20 @@ func markImported(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int6
 		SELECT company_id, id, due_on FROM customers WHERE company_id = ? AND id {in ?} AND expired`, companyID,
 		ids)
 	return err
+}
+
+func nextDue(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	today civil.Date,
+) (day civil.Date, err error) {
+	text, err := sqldb.Value[string](ctx, querier, `
+		SELECT COALESCE(MIN(due_on), '') FROM customers WHERE company_id = ? AND due_on > ? AND cancelled_at IS NULL
+			AND {visible id}`,
+		companyID, today.String())
+	if err != nil || text == "" {
+		return day, err
+	}
+	return civil.Parse(text)
 }

@@ -40,7 +40,7 @@ func renewStage(ctx context.Context, tx *sqldb.Tx, lease string) (bool, error) {
 	changed, err := tx.Exec(
 		ctx,
 		`UPDATE customer_staging SET renewed_at = ? WHERE lease = ? /* every company_id */`,
-		tx.Now().UnixMicro(),
+		tx.Real().UnixMicro(),
 		lease,
 	)
 	return changed == 1, err
@@ -55,7 +55,7 @@ func saveStage(ctx context.Context, tx *sqldb.Tx, st stage) error {
 		UPDATE customer_staging SET phase = ?, company_id = ?, hidden_from = ?, hidden_to = ?, next_id = ?, last_id = ?,
 			choices = ?, lease = ?, renewed_at = ? /* every company_id */`,
 		string(st.phase), st.companyID, st.hiddenFrom, st.hiddenTo, st.next, st.last,
-		string(choices), st.lease, tx.Now().UnixMicro())
+		string(choices), st.lease, tx.Real().UnixMicro())
 	return err
 }
 

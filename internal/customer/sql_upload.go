@@ -23,7 +23,7 @@ func insertUpload(
 		INSERT INTO customer_uploads (company_id, name, content, choices, state, outcome, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, '{}', ?, ?) RETURNING id`,
 		companyID, upload.Name, upload.content, string(choices), string(upload.State),
-		tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		tx.Real().UnixMicro(), tx.Real().UnixMicro())
 }
 
 func uploadByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Upload, error) {
@@ -78,7 +78,7 @@ func updateUpload(
 	changed, err := tx.Exec(ctx, `
 		UPDATE customer_uploads SET choices = ?, state = ?, outcome = ?, updated_at = ?, rejected = COALESCE(?, rejected)
 		WHERE company_id = ? AND id = ? AND state = ?`,
-		string(choices), string(upload.State), string(outcome), tx.Now().UnixMicro(), rejected, companyID,
+		string(choices), string(upload.State), string(outcome), tx.Real().UnixMicro(), rejected, companyID,
 		upload.ID, string(from))
 	return changed == 1, err
 }

@@ -329,7 +329,7 @@ func (s *Service) ContinueImport(ctx context.Context) error {
 		return nil
 	}
 	left, err := readStage(ctx, s.db)
-	if err != nil || left.phase == free || s.db.Now().Sub(left.renewedAt) < stageLease {
+	if err != nil || left.phase == free || s.db.Real().Sub(left.renewedAt) < stageLease {
 		return err
 	}
 	own, err := s.takeOver(ctx, left)

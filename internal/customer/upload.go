@@ -110,7 +110,7 @@ func (s *Service) SaveUpload(
 		if err := roomForUpload(ctx, tx, actor, int64(len(content))); err != nil {
 			return err
 		}
-		upload.CreatedAt, upload.updatedAt = tx.Now(), tx.Now()
+		upload.CreatedAt, upload.updatedAt = tx.Real(), tx.Real()
 		upload.ID, err = insertUpload(ctx, tx, actor.Company.ID, upload)
 		return err
 	})
@@ -125,7 +125,7 @@ func (s *Service) Upload(ctx context.Context, actor account.Actor, id int64) (Up
 	}
 	if lines, here := s.running.lines(id); here {
 		upload.Outcome.Lines = lines
-	} else if s.db.Now().Sub(upload.updatedAt) > uploadStall {
+	} else if s.db.Real().Sub(upload.updatedAt) > uploadStall {
 		upload.State, upload.Outcome.Reason = UploadFailed, "the import was broken off; check what was imported before you try again"
 	}
 	return upload, nil
@@ -364,7 +364,7 @@ func (s *Service) pulse(ctx context.Context, actor account.Actor, upload Upload)
 // PruneUploads removes files that nobody needs any more.
 func (s *Service) PruneUploads(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return pruneUploads(ctx, tx, tx.Now().Add(-uploadLife))
+		return pruneUploads(ctx, tx, tx.Real().Add(-uploadLife))
 	})
 }
 

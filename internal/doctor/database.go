@@ -50,14 +50,14 @@ func clock(ctx context.Context, db *sqldb.DB) (checkup.Finding, error) {
 		if err != nil {
 			return checkup.Finding{}, err
 		}
-		if ahead := time.UnixMicro(last).Sub(db.Now()); ahead > time.Minute {
+		if ahead := time.UnixMicro(last).Sub(db.Real()); ahead > time.Minute {
 			return checkup.Bad("set the clock of this machine, with NTP",
 				"this machine's clock is %s behind what was last written",
 				ahead.Round(time.Second)), nil
 		}
 		return checkup.Good("this machine's clock is not behind what was written"), nil
 	}
-	before := db.Now()
+	before := db.Real()
 	server, err := sqldb.Value[int64](
 		ctx,
 		db,

@@ -25,10 +25,10 @@ func (s *Service) call(
 	about callAbout,
 	do func(ctx context.Context) error,
 ) error {
-	began := s.db.Now()
+	began := s.db.Real()
 	err := worker.Guard(ctx, func() error { return do(ctx) })
 	s.metrics.calls.WithLabelValues(about.setup.name, about.operation, outcomeOf(err)).Inc()
-	s.logCall(ctx, about, s.db.Now().Sub(began), err)
+	s.logCall(ctx, about, s.db.Real().Sub(began), err)
 	return err
 }
 

@@ -26,6 +26,7 @@ type Payable struct {
 	PixCode     string // empty when flow is redirect
 	CheckoutURL string // the gateway's page; empty when flow is pix
 	ExpiresAt   time.Time
+	Reference   string // ours, by which the gateway knows the charge
 }
 
 // QR is a PNG of what a payer scans: the code, or the address of the gateway's
@@ -46,6 +47,7 @@ func payableOf(invoice billing.Invoice, charge charge) Payable {
 		Amount:    charge.order.Amount,
 		PixCode:   charge.PixCode,
 		ExpiresAt: charge.ExpiresAt,
+		Reference: charge.order.Reference,
 	}
 	if payable.Flow == FlowRedirect {
 		payable.CheckoutURL = charge.CheckoutURL

@@ -36,7 +36,10 @@ func (s *Service) applyCharge(ctx context.Context, tx *sqldb.Tx, change *chargeC
 	if !change.after.nextCheck.IsZero() && !change.after.nextCheck.After(tx.Now()) {
 		tx.OnCommit(s.wake.Hint)
 	}
-	return nil
+	if s.options.Ended == nil || change.after.state != expired || change.before.state == expired {
+		return nil
+	}
+	return s.options.Ended(ctx, tx, Ended{change.after.companyID, change.after.order.Reference})
 }
 
 func (c *chargeChange) writeRow(ctx context.Context, tx *sqldb.Tx) (err error) {

@@ -159,9 +159,9 @@ func (c charge) checkAt(provider Provider, now time.Time) time.Time {
 	switch {
 	case !c.hintedAt.IsZero():
 		return now
-	case provider.Manual && c.state == pending:
+	case provider.unasked(c, now):
 		return c.ExpiresAt
-	case provider.Manual && c.state.closed(), c.state == refused:
+	case provider.tellsAll() && c.state.closed(), c.state == refused:
 		return time.Time{}
 	case c.state == cancelling && c.checks == 0:
 		return now
@@ -176,4 +176,13 @@ func (c charge) checkAt(provider Provider, now time.Time) time.Time {
 		return c.ExpiresAt
 	}
 	return at
+}
+
+// tellsAll reports whether nothing is learned by asking about a charge: it is in
+// this program, or nowhere.
+func (p Provider) tellsAll() bool { return p.Manual || p.Local }
+
+// unasked reports whether a charge that can be paid is left alone until its end.
+func (p Provider) unasked(c charge, now time.Time) bool {
+	return c.state == pending && (p.Manual || p.Local && c.ExpiresAt.After(now))
 }

@@ -50,6 +50,7 @@ type Provider struct {
 	Title   string // as people say it: Mercado Pago
 	Flow    Flow
 	Manual  bool // a person confirms: the gateway knows of no payment and is never asked
+	Local   bool // the gateway is in this program: a charge is checked when it is paid and at its end, and not in between
 	Options []Option
 	// Open makes the gateway of one company from its options, which are those
 	// declared and nothing else. It checks them without calling anybody; what is

@@ -17,6 +17,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
 	"carteira/internal/platform/worker"
 )
 
@@ -40,6 +41,11 @@ type Options struct {
 	// can choose or charge through one. Charges that one has already are still
 	// looked after.
 	Off []string
+	// Unpaced checks as many charges of a gateway at once as there are: the gateways
+	// are in this program, and nobody has to be spared.
+	Unpaced bool
+	// Ended sees each charge whose time is over; nil: nobody does.
+	Ended watch.Watcher[Ended]
 }
 
 // Service has the use cases.

@@ -64,7 +64,7 @@ func (s *Service) Reconcile(ctx context.Context) (int, error) {
 // claim leases due charges to this process.
 func (s *Service) claim(ctx context.Context, limit int) (claimed []charge, err error) {
 	// A read first: an idle engine writes nothing.
-	ids, err := dueCharges(ctx, s.db, s.db.Now(), limit)
+	ids, err := dueCharges(ctx, s.db, s.db.Now(), s.pace(limit))
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -72,10 +72,21 @@ func (s *Service) claim(ctx context.Context, limit int) (claimed []charge, err e
 		if claimed, err = claimCharges(ctx, tx, ids, tx.Now().Add(s.lease())); err != nil {
 			return err
 		}
+		if s.options.Unpaced {
+			return nil
+		}
 		return spaceOut(ctx, tx, claimed)
 	})
 	crashpoint.Here("check-claimed")
 	return claimed, err
+}
+
+// pace is how many charges to claim, of all gateways and of one.
+func (s *Service) pace(limit int) claimPace {
+	if s.options.Unpaced {
+		return claimPace{limit, limit}
+	}
+	return claimPace{limit, callsPerClaim}
 }
 
 // check is a claimed charge with the gateway that it is checked at.

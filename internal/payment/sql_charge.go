@@ -123,16 +123,19 @@ func lastFailure(
 }
 
 // dueCharges finds charges to check: those that a callback named first, and of
-// each gateway only callsPerClaim at once. It reads the charges of all companies.
+// each gateway only so many at once. It reads the charges of all companies.
 func dueCharges(
 	ctx context.Context,
 	querier sqldb.Querier,
 	now time.Time,
-	limit int,
+	pace claimPace,
 ) ([]int64, error) {
 	at := now.UnixMicro()
-	return sqldb.Values[int64](ctx, querier, dueChargesText, at, at, at, callsPerClaim, limit)
+	return sqldb.Values[int64](ctx, querier, dueChargesText, at, at, at, pace.ofGateway, pace.limit)
 }
+
+// claimPace is how many charges to claim at once.
+type claimPace struct{ limit, ofGateway int }
 
 const dueChargesText = `SELECT d.id FROM (
 		SELECT id, company_id, gateway_id, hinted_at, next_check_at, row_number() OVER (

@@ -219,6 +219,7 @@ const (
 func (s *Service) send(ctx context.Context, begun begun) outcome {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
+	began := s.db.Real()
 	out := outcome{at: s.db.Now()}
 	var sender Sender
 	err := worker.Guard(ctx, func() (err error) {
@@ -237,7 +238,7 @@ func (s *Service) send(ctx context.Context, begun begun) outcome {
 		out.receipt, err = sender.Send(ctx, begun.Letter)
 		return err
 	})
-	out.duration, out.cause = s.db.Now().Sub(out.at), err
+	out.duration, out.cause = s.db.Real().Sub(began), err
 	out.judge(err, begun.kind.Idempotent)
 	return out
 }
@@ -330,6 +331,8 @@ func (s *Service) recordAttempt(
 		tx.OnCommit(func() { s.metrics.count(begun.kind.Name, transition.outcome()) })
 		if transition.status == Scheduled {
 			tx.OnCommit(s.wake.Hint)
+		} else if err := s.options.Settled(ctx, tx, Settled{job.companyID, job.id, transition.status}); err != nil {
+			return err
 		}
 		return settle(ctx, tx, job.companyID, job.id, transition)
 	})

@@ -129,7 +129,7 @@ func (e *engine) take(ctx context.Context) int {
 		return 0
 	}
 	n := 1
-	for ; n < laneCap; n++ {
+	for ; n < e.service.options.LaneCap; n++ {
 		select {
 		case <-e.free:
 		default:
@@ -148,7 +148,7 @@ type lane struct {
 
 // pace is how a channel's speed is kept: so many messages at once, and so long
 // for each.
-func (c Channel) pace() (burst int, each time.Duration) {
+func (c Channel) pace(laneCap int) (burst int, each time.Duration) {
 	if c.PerMinute == 0 {
 		return laneCap, 0
 	}
@@ -179,8 +179,8 @@ func (s *Service) claimLane(
 		if err != nil {
 			return err
 		}
-		burst, each := ch.pace()
-		room := min(room, burst, laneCap-under)
+		burst, each := ch.pace(s.options.LaneCap)
+		room := min(room, burst, s.options.LaneCap-under)
 		if room <= 0 {
 			return nil
 		}
@@ -265,6 +265,10 @@ func (s *Service) settleUnsent(
 	default:
 		kind := s.kindOf(ctx, tx, companyID, candidate.message.ChannelID)
 		tx.OnCommit(func() { s.metrics.count(kind, string(decision.status)) })
+		done := Settled{companyID, candidate.message.ID, decision.status}
+		if err := s.options.Settled(ctx, tx, done); err != nil {
+			return err
+		}
 	}
 	return settle(ctx, tx, companyID, candidate.message.ID, n)
 }

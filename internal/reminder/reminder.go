@@ -16,6 +16,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
 	"carteira/internal/platform/worker"
 )
 
@@ -85,6 +86,17 @@ type Options struct {
 	Env   Env
 	Links Links         // nil: templates may not ask for a payment link or a PIX code
 	Keep  time.Duration // how long history is kept; 0: a year
+
+	// LaneCap is how many messages of one channel are under way at once; 0: as many
+	// as leave the others room when one hangs.
+	LaneCap int
+	Settled watch.Watcher[Settled] // sees each message that is finished; nil: nobody does
+}
+
+// Settled is a message that is finished.
+type Settled struct {
+	CompanyID, MessageID int64
+	Status               Status
 }
 
 // Service has the use cases.
@@ -109,6 +121,12 @@ func New(
 ) *Service {
 	if options.Keep == 0 {
 		options.Keep = 365 * 24 * time.Hour
+	}
+	if options.LaneCap == 0 {
+		options.LaneCap = laneCap
+	}
+	if options.Settled == nil {
+		options.Settled = func(context.Context, *sqldb.Tx, Settled) error { return nil }
 	}
 	if options.Env.Log == nil {
 		options.Env.Log = slog.New(slog.DiscardHandler)

@@ -136,7 +136,7 @@ func (s *Service) signUpTx(
 func (s *Service) countSignup(ctx context.Context, address string) error {
 	narrow, wide := account.Networks(address)
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		hour := hourOf(tx.Now())
+		hour := hourOf(tx.Real())
 		ok, err := countAttempt(ctx, tx, narrow, hour, signupsPerHour)
 		if err == nil && ok && wide != "" {
 			ok, err = countAttempt(ctx, tx, wide, hour, signupsOfWide)
@@ -156,6 +156,6 @@ func hourOf(at time.Time) int64 { return at.Unix() / 3600 }
 // Prune removes counts of past hours.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return pruneAttempts(ctx, tx, hourOf(tx.Now()))
+		return pruneAttempts(ctx, tx, hourOf(tx.Real()))
 	})
 }

@@ -44,7 +44,7 @@ func (s *Service) Explain(
 	if err != nil {
 		return nil, err
 	}
-	return explain(key, readHeaders(lines), body, s.db.Now()), nil
+	return explain(key, readHeaders(lines), body, s.db.Real()), nil
 }
 
 func (s *Service) keyOf(ctx context.Context, actor account.Actor, webhookID int64) ([]byte, error) {

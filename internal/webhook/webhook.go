@@ -20,6 +20,7 @@ import (
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
 	"carteira/internal/webhook/sender"
 )
 
@@ -44,10 +45,11 @@ type Webhook struct {
 
 // Options are the operator's choices.
 type Options struct {
-	PerCompany int             // how many webhooks a company may have
-	Delays     []time.Duration // before each attempt
-	Keep       time.Duration   // how long history is kept; 0: 30 days
-	Log        *slog.Logger    // nil: nothing is logged
+	PerCompany int                        // how many webhooks a company may have
+	Delays     []time.Duration            // before each attempt
+	Keep       time.Duration              // how long history is kept; 0: 30 days
+	Log        *slog.Logger               // nil: nothing is logged
+	Sent       watch.Watcher[sender.Sent] // sees each attempt that is recorded; nil: nobody does
 }
 
 // Service has the use cases.
@@ -87,6 +89,7 @@ func New(
 			Client: client,
 			Delays: options.Delays,
 			Log:    options.Log,
+			Sent:   options.Sent,
 		}),
 	}
 	events.Watch(service.enqueue)

@@ -62,6 +62,7 @@ func (b *bench) printGoals() {
 	for _, engine := range b.engines {
 		if engine == sqldb.SQLite {
 			b.judgePocketBase(&t)
+			b.judgeYear(&t)
 		} else {
 			b.judgeShare(&t)
 		}

@@ -75,6 +75,7 @@ type bench struct {
 	flatness map[flatKey][]time.Duration
 	starts   map[startKey][]start
 	peak     map[sqldb.Engine]int64 // bytes
+	lived    time.Duration          // for a year in a sandbox
 }
 
 func newBench(ctx context.Context, options options) (b *bench, err error) {
@@ -130,6 +131,9 @@ func (b *bench) parts() (list []func(context.Context, sqldb.Engine) error) {
 	}
 	if b.delivering() {
 		list = append(list, b.deliveries)
+	}
+	if b.living() {
+		list = append(list, b.year)
 	}
 	return list
 }

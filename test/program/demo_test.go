@@ -153,6 +153,44 @@ func TestDemoKeepsAndReusesTheFolderOfData(t *testing.T) {
 	}
 }
 
+func TestDemoHasLivedThroughItsPast(t *testing.T) {
+	t.Parallel()
+	demo := startDemo(t, "--listen", "127.0.0.1:0")
+	client := demo.client(demo.token)
+	for path, least := range map[string]int64{
+		"/invoices": 400, "/invoices?status=Pago": 300, "/customers": 120, "/customers?status=Cancelado": 3, "/customers?status=Vencido": 1,
+		"/resellers": 5, "/payments": 300,
+	} {
+		separator := "?"
+		if strings.Contains(path, "?") {
+			separator = "&"
+		}
+		if answer := client.want(200, "GET", path+separator+"per_page=1", nil); answer.Meta.Total < least {
+			t.Errorf("%s has %d, want at least %d", path, answer.Meta.Total, least)
+		}
+	}
+	var figures struct {
+		Months []struct{ Received string }
+	}
+	answer := client.want(200, "GET", "/dashboard", nil)
+	if err := json.Unmarshal(answer.Data, &figures); err != nil {
+		t.Fatal(err)
+	}
+	if len(figures.Months) != 12 {
+		t.Errorf("%d months: %s", len(figures.Months), answer.Data)
+	}
+	for i, month := range figures.Months {
+		if month.Received == "0.00" {
+			t.Errorf("month %d of %d has no revenue: %s", i, len(figures.Months), answer.Data)
+		}
+	}
+	clock := client.want(200, "POST", "/sandbox/clock", map[string]any{"advance": "2 days"})
+	if !strings.Contains(string(clock.Data), `"advancing":false`) {
+		t.Errorf("%s", clock.Data)
+	}
+	demo.interrupt()
+}
+
 func namesIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -39,6 +39,7 @@ type Config struct {
 	TrustedProxies       []netip.Prefix
 	MetricsToken         string
 	SandboxGateway       Switch
+	Sandbox              bool     // the clock can be moved, and nothing real is reached
 	Mail                 *url.URL // the mail server; nil: none
 	MailFrom             string
 	ShutdownDelay        time.Duration
@@ -87,7 +88,8 @@ type Setting struct {
 	Env     string
 	Default string
 	Help    string
-	Serving bool // only of use to a server
+	Serving bool   // only of use to a server
+	Alone   string // what the flag means without a value; "": it needs one
 	read    func(cfg *Config, value string) error
 }
 
@@ -278,6 +280,15 @@ var Settings = []Setting{
 		Serving: true,
 		Help:    "whether companies may choose the gateway that only pretends: on, off, or auto (off where the public URL is https)",
 		read:    readSwitch(func(cfg *Config) *Switch { return &cfg.SandboxGateway }),
+	},
+	{
+		Name:    "sandbox",
+		Env:     "CARTEIRA_SANDBOX",
+		Default: "off",
+		Alone:   "on",
+		Serving: true,
+		Help:    "on: serve a sandbox, whose clock can be moved and which reaches nobody real; a fresh database becomes one for good",
+		read:    readSandbox,
 	},
 	{
 		Name:    "shutdown-delay",

@@ -167,3 +167,16 @@ func readFormat(cfg *Config, value string) error {
 	cfg.LogFormat = value
 	return nil
 }
+
+// readSandbox reads a switch that no kind of installation decides.
+func readSandbox(cfg *Config, value string) error {
+	switch value {
+	case "on", "true":
+		cfg.Sandbox = true
+	case "off", "false", "":
+		cfg.Sandbox = false
+	default:
+		return errors.New("must be on or off")
+	}
+	return nil
+}

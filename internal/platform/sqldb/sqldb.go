@@ -29,7 +29,7 @@ const (
 
 // Options are what Open needs besides the URL.
 type Options struct {
-	// Now is the clock of every transaction; time.Now when nil.
+	// Now is the machine's clock; time.Now when nil.
 	Now func() time.Time
 	// ServerNow stands in for PostgreSQL's own clock in tests; nil leaves it.
 	ServerNow func() time.Time
@@ -37,6 +37,9 @@ type Options struct {
 	Log *slog.Logger
 	// MaxConns bounds the PostgreSQL pool; 0 means 16.
 	MaxConns int
+	// Relaxed lets SQLite acknowledge a commit before the disk has it: a power cut
+	// may then lose the last ones, and never damages the file.
+	Relaxed bool
 	// Timeouts bound the waiting for a database that says nothing.
 	Timeouts Timeouts
 }
@@ -47,6 +50,7 @@ type DB struct {
 	backend
 	now       func() time.Time
 	serverNow func() time.Time
+	keeper    atomic.Pointer[Timekeeper]
 	shut      func() error
 	troubles  *troubleLog
 	written   atomic.Int64 // when a write last succeeded, in microseconds
@@ -119,20 +123,6 @@ func (db *DB) Ping(ctx context.Context) error { return db.ping(ctx) }
 
 // Pools gives the statistics of each connection pool, for metrics.
 func (db *DB) Pools() map[string]sql.DBStats { return db.pools() }
-
-// Now is the time by the database's clock function, in whole microseconds,
-// which is what both engines store.
-func (db *DB) Now() time.Time { return db.now().Truncate(time.Microsecond) }
-
-// Clock is the argument of {clock ?}. What processes agree on by time, such as
-// leases, goes by the clock of the database: theirs may differ. SQLite has no
-// other clock than that of its process.
-func (db *DB) Clock() Ref {
-	if db.serverNow == nil {
-		return Ref{}
-	}
-	return RefTo(db.serverNow().UnixMicro())
-}
 
 // Close closes the pools, on SQLite after the transactions that are running.
 // Once is enough, and more do no harm.

@@ -58,6 +58,9 @@ func openSQLite(
 	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil { // group.begin waits
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.writer.Close())
 	}
+	if err := options.relax(ctx, conn); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.writer.Close())
+	}
 	if db.place, err = newPlace(path); err != nil {
 		return nil, errors.Join(err, db.writer.Close())
 	}
@@ -73,6 +76,14 @@ func openSQLite(
 	db.statements.troubles = troubles
 	db.group = newGroup(ctx, conn, db.place)
 	return db, nil
+}
+
+func (o Options) relax(ctx context.Context, conn *sql.Conn) error {
+	if !o.Relaxed {
+		return nil
+	}
+	_, err := conn.ExecContext(ctx, "PRAGMA synchronous = NORMAL")
+	return err
 }
 
 func openSQLitePool(path string, pragmas ...string) (*sql.DB, error) {

@@ -10,16 +10,12 @@ import (
 type Tx struct {
 	Querier
 	now      time.Time
+	real     time.Time
 	changed  bool // a statement has changed a row
 	clock    Ref
+	due      Ref
 	onCommit []func()
 }
-
-// Now is the instant of the transaction, in whole microseconds.
-func (tx *Tx) Now() time.Time { return tx.now }
-
-// Clock is the argument of {clock ?} in the transaction.
-func (tx *Tx) Clock() Ref { return tx.clock }
 
 // Exec runs a statement and returns how many rows it changed.
 func (tx *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
@@ -56,10 +52,16 @@ func (db *DB) Yield(ctx context.Context) error {
 // but SQL through tx; on SQLite it shares its commit with others that are
 // waiting. It must not call Write.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.writeWith(ctx, shared, fn)
+}
+
+func (db *DB) writeWith(ctx context.Context, lock clockLock, fn func(tx *Tx) error) error {
 	var tx *Tx
 	err := retry(ctx, func() error {
-		return db.write(ctx, func(conn Querier) error {
-			tx = &Tx{Querier: conn, now: db.Now(), clock: db.Clock()}
+		return db.write(ctx, func(conn Querier) (err error) {
+			if tx, err = db.begin(ctx, conn, lock); err != nil {
+				return err
+			}
 			return fn(tx)
 		})
 	})

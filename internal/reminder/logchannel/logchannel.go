@@ -7,6 +7,7 @@ package logchannel
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"carteira/internal/reminder"
 )
@@ -21,12 +22,19 @@ var Kind = reminder.Kind{
 	Open:       func(_ map[string]string, env reminder.Env) (reminder.Sender, error) { return sender{env.Log}, nil },
 }
 
+// refusedEnd is how the numbers end that this channel refuses, so that a failure
+// can be tried out too.
+const refusedEnd = "0000"
+
 type sender struct{ log *slog.Logger }
 
 // Send implements reminder.Sender.
 func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", &reminder.Passing{Reason: "interrupted"}
+	}
+	if strings.HasSuffix(letter.Whatsapp, refusedEnd) {
+		return "", &reminder.Refusal{Reason: "trial: numbers that end in " + refusedEnd + " are refused"}
 	}
 	if s.log != nil {
 		s.log.InfoContext(ctx, "message for the log only", "company_id", letter.CompanyID, "key",

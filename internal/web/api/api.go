@@ -33,6 +33,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/reseller"
+	"carteira/internal/sandbox"
 	"carteira/internal/web"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
@@ -61,6 +62,7 @@ type Deps struct {
 	Payments    *payment.Service
 	Idempotency *idempotency.Service
 	PublicURL   string // what the addresses in answers begin with
+	Sandbox     *sandbox.Service // nil: a real installation, whose clock nobody moves
 }
 
 // Server answers the API.

@@ -109,5 +109,7 @@ func (s *Server) extensions() []route {
 		{http.MethodPut, "/products/{id}", anyone, basic, "product", s.updateProduct},
 		{http.MethodPut, externalPath, anyone, basic, "", s.upsertCustomer},
 		{http.MethodGet, "/events", anyone, account.FunctionWebhooks, "", s.readEvents},
+		{http.MethodGet, "/sandbox/clock", anyone, basic, "", s.readClock},
+		{http.MethodPost, "/sandbox/clock", anyone, basic, "", s.moveClock},
 	}
 }

@@ -85,6 +85,8 @@ POST /products user
 PUT /products/{id} user
 PUT /customers/external/{external_id} user
 GET /events user
+GET /sandbox/clock user
+POST /sandbox/clock user
 `
 
 func TestExtensionsAreListedAndTagged(t *testing.T) {

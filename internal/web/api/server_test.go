@@ -99,6 +99,9 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 		Idempotency: idempotency.New(db, box),
 		PublicURL:   "https://carteira.example.com",
 	})
+	if limit == plenty {
+		server.Sandbox = drivenSandbox(t, db)
+	}
 	served := httptest.NewServer(web.Observe(server, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
 	client := served.Client()

@@ -114,7 +114,7 @@ func (s *Service) Prune(ctx context.Context) error {
 	for {
 		var forgotten int64
 		err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-			forgotten, err = prune(ctx, tx, tx.Now().Add(-keep))
+			forgotten, err = prune(ctx, tx, tx.Real().Add(-keep))
 			return err
 		})
 		if err != nil || forgotten < pruneSize {
@@ -147,7 +147,7 @@ func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
 		return row, err
 	}
 	switch {
-	case row.createdAt.Before(tx.Now().Add(-keep)):
+	case row.createdAt.Before(tx.Real().Add(-keep)):
 		return record{}, takeOver(ctx, tx, t)
 	case row.fingerprint != t.request.Fingerprint:
 		return row, fault.Field(

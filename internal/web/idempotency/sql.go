@@ -25,7 +25,7 @@ func insert(ctx context.Context, tx *sqldb.Tx, ticket ticket) (bool, error) {
 		VALUES (?, ?, ?, ?, ?, {clock ?} + ?, ?, 0, '', ?) ON CONFLICT DO NOTHING`,
 		ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key,
 		ticket.request.Fingerprint[:], ticket.holder,
-		tx.Clock(), lease.Microseconds(), false, tx.Now().UnixMicro())
+		tx.Clock(), lease.Microseconds(), false, tx.Real().UnixMicro())
 	return changed == 1, err
 }
 
@@ -49,7 +49,7 @@ func takeOver(ctx context.Context, tx *sqldb.Tx, ticket ticket) error {
 			created_at = ?
 		WHERE company_id = ? AND token_id = ? AND key = ?`,
 		ticket.request.Fingerprint[:], ticket.holder, tx.Clock(), lease.Microseconds(), false,
-		tx.Now().UnixMicro(),
+		tx.Real().UnixMicro(),
 		ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key)
 	return err
 }

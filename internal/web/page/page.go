@@ -39,11 +39,15 @@ type View struct {
 	Zone   *time.Location // in which instants are shown; nil: UTC
 
 	// Render fills in the rest.
-	Lang  Lang
-	Theme string // "", light or dark
-	Path  string // of the request, with its query
-	Flash *Flash
+	Lang    Lang
+	Theme   string // "", light or dark
+	Path    string // of the request, with its query
+	Flash   *Flash
+	Sandbox bool // nothing on the page is real: it wears a band that says so
 }
+
+// SandboxHeader marks every answer of a sandbox.
+const SandboxHeader = "X-Sandbox"
 
 // Time writes an instant in the view's zone: 31/12/2027 23:59.
 func (v View) Time(at time.Time) string { return FormatTime(at, v.Zone) }
@@ -148,6 +152,7 @@ func mustSub(files fs.FS, dir string) fs.FS {
 func (s *Set) Render(w http.ResponseWriter, r *http.Request, view View) {
 	view.Lang, view.Theme, view.Path = LangOf(r), themeOf(r), r.URL.RequestURI()
 	view.Flash = takeFlash(w, r)
+	view.Sandbox = w.Header().Get(SandboxHeader) != ""
 	made := s.pages[view.Lang][view.Name]
 	if made == nil {
 		panic("no page " + view.Name)

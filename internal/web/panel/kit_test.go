@@ -76,6 +76,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 		Reminders: reminders,
 		Dashboard: dashboard.New(db), Resellers: reseller.New(db, accounts, "https://carteira.example"), PublicURL: "https://carteira.example",
 		Webhooks: webhooks,
+		Sandbox:  sandboxOf(t, db),
 	})
 	mux := http.NewServeMux()
 	page.Register(mux)

@@ -28,6 +28,7 @@ import (
 	"carteira/internal/privacy"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
+	"carteira/internal/sandbox"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
@@ -54,7 +55,8 @@ type Deps struct {
 	Resellers *reseller.Service
 	Reminders *reminder.Service
 	Privacy   *privacy.Service
-	PublicURL string // what links begin with
+	PublicURL string           // what links begin with
+	Sandbox   *sandbox.Service // nil: a real installation
 }
 
 // Server answers the panel.

@@ -74,6 +74,9 @@ func (s *Server) table() []route {
 
 		{get, "/{$}", reader, basic, s.home},
 
+		{get, "/sandbox", reader, basic, s.sandboxPage},
+		{post, "/sandbox", owner, basic, s.moveClock},
+
 		{get, "/customers", reader, basic, s.customers},
 		{get, "/customers/new", staff, basic, s.newCustomer},
 		{post, "/customers/new", staff, basic, s.createCustomer},

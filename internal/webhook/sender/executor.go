@@ -68,7 +68,7 @@ func (s *Sender) send(ctx context.Context, job Job) outcome {
 		o.verdict, o.problem = localFailure, "the signing secret cannot be read"
 		return o
 	}
-	o.response, err = s.post(ctx, job.url, job.headers(o.at, key), job.body)
+	o.response, err = s.post(ctx, job.url, job.headers(s.db.Real(), key), job.body)
 	o.judge(err)
 	if job.to.retry4xx && o.verdict == rejected && o.response.Status > 0 {
 		o.verdict = broken

@@ -36,13 +36,13 @@ const intoQueue = `
 
 // EnqueueEvent queues all deliveries of a new event.
 func EnqueueEvent(ctx context.Context, tx *sqldb.Tx, recorded event.Event) error {
-	_, err := tx.Exec(ctx, intoQueue+`event_id = ?`, tx.Clock(), recorded.CompanyID, recorded.RowID)
+	_, err := tx.Exec(ctx, intoQueue+`event_id = ?`, tx.DueClock(), recorded.CompanyID, recorded.RowID)
 	return err
 }
 
 // EnqueueAll queues deliveries that are in no line.
 func EnqueueAll(ctx context.Context, tx *sqldb.Tx, companyID int64, deliveryIDs []int64) error {
-	_, err := tx.Exec(ctx, intoQueue+`id {in ?}`, tx.Clock(), companyID, deliveryIDs)
+	_, err := tx.Exec(ctx, intoQueue+`id {in ?}`, tx.DueClock(), companyID, deliveryIDs)
 	return err
 }
 
@@ -53,7 +53,7 @@ func Requeue(ctx context.Context, tx *sqldb.Tx, companyID, deliveryID int64) err
 	}
 	_, err := tx.Exec(ctx, intoQueue+`id = ?
 		ON CONFLICT (delivery_id) DO UPDATE SET line = 0, step = 0, panics = 0, run_at = excluded.run_at, claim = ''`,
-		tx.Clock(), companyID, deliveryID)
+		tx.DueClock(), companyID, deliveryID)
 	return err
 }
 

@@ -31,6 +31,7 @@ import (
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/stopwatch"
+	"carteira/internal/platform/watch"
 )
 
 // Timeout bounds the whole exchange of one attempt, and BodyTime what of it is
@@ -45,8 +46,9 @@ type Config struct {
 	DB     *sqldb.DB
 	Box    *secret.Box
 	Client *outbound.Client
-	Delays []time.Duration // before each attempt
-	Log    *slog.Logger    // nil: nothing is logged
+	Delays []time.Duration     // before each attempt
+	Log    *slog.Logger        // nil: nothing is logged
+	Sent   watch.Watcher[Sent] // sees each attempt that is recorded; nil: nobody does
 }
 
 // Sender sends deliveries while it runs, and those that a person waits for
@@ -80,6 +82,7 @@ func New(config Config) *Sender {
 		wake:    make(chan []int64, 1024),
 		look:    make(chan struct{}, 1),
 	}
+	sender.store.sent = config.Sent
 	if config.Client != nil {
 		sender.post = config.Client.Post
 	}

@@ -46,7 +46,7 @@ func dueIn(ctx context.Context, tx *sqldb.Tx, lanes []int64, most int) (map[int6
 	err := sqldb.Each(ctx, tx, `
 		SELECT k.lane, `+line+`, `+line+` FROM delivery_lanes k WHERE k.lane {in ?} /* every company_id */`,
 		[]any{
-			firstLine, tx.Clock(), most, retryLine, tx.Clock(), most, lanes,
+			firstLine, tx.DueClock(), most, retryLine, tx.DueClock(), most, lanes,
 		}, func(row sqldb.Row) error {
 			var lane int64
 			var first, retries string
@@ -66,7 +66,7 @@ func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]Job, er
 			{clock ?} - q.run_at, q.claim
 		FROM delivery_queue q JOIN events e ON e.company_id = q.company_id AND e.id = q.event_id
 		WHERE q.delivery_id {in ?} /* every company_id */`,
-		[]any{tx.Clock(), ids}, func(row sqldb.Row) error {
+		[]any{tx.DueClock(), ids}, func(row sqldb.Row) error {
 			var job Job
 			var waited int64
 			var claim string
@@ -166,7 +166,7 @@ func claimDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token stri
 	changed, err := tx.Exec(ctx, `
 		UPDATE delivery_queue SET claim = ?, attempts = attempts + 1, run_at = {clock ?} + ?
 		WHERE company_id = ? AND delivery_id = ? AND line IN (0, 1) AND run_at <= {clock ?}`,
-		token, tx.Clock(), waiterTime.Microseconds(), companyID, id, tx.Clock())
+		token, tx.DueClock(), waiterTime.Microseconds(), companyID, id, tx.DueClock())
 	return changed == 1, err
 }
 
@@ -180,7 +180,7 @@ func lockQueued(
 ) (busy bool, err error) {
 	err = sqldb.Each(ctx, tx, `
 		SELECT claim, line, run_at > {clock ?} FROM delivery_queue WHERE company_id = ? AND delivery_id = ? {for update}`,
-		[]any{tx.Clock(), companyID, id}, func(row sqldb.Row) error {
+		[]any{tx.DueClock(), companyID, id}, func(row sqldb.Row) error {
 			var claim string
 			var line int
 			var later bool

@@ -47,8 +47,8 @@ func dueLanes(ctx context.Context, db *sqldb.DB) ([]dueLane, error) {
 	}, pendingLanes+`
 		SELECT h.lane, {clock ?} - h.run_at, COALESCE(k.until, 0) > {clock ?}, COALESCE(k.sending, ''), COALESCE(w.failures, 0), k.lane IS NULL
 		FROM heads h LEFT JOIN delivery_lanes k ON k.lane = h.lane LEFT JOIN webhooks w ON w.id = h.lane
-		WHERE h.run_at <= {clock ?} ORDER BY h.line, h.run_at /* every company_id */`, db.Clock(),
-		db.Clock(), db.Clock())
+		WHERE h.run_at <= {clock ?} ORDER BY h.line, h.run_at /* every company_id */`, db.DueClock(),
+		db.Clock(), db.DueClock())
 	seen := make(map[int64]bool, len(found))
 	return slices.DeleteFunc(found, func(lane dueLane) bool {
 		twice := seen[lane.lane]
@@ -64,7 +64,7 @@ func dueAmong(ctx context.Context, db *sqldb.DB, lanes []int64) ([]int64, error)
 		SELECT k.lane FROM delivery_lanes k WHERE k.lane {in ?} AND k.until <= {clock ?} AND (
 			EXISTS (SELECT 1 FROM delivery_queue q WHERE q.line = 0 AND q.lane = k.lane AND q.run_at <= {clock ?}) OR
 			EXISTS (SELECT 1 FROM delivery_queue q WHERE q.line = 1 AND q.lane = k.lane AND q.run_at <= {clock ?})) /* every company_id */`,
-		lanes, db.Clock(), db.Clock(), db.Clock())
+		lanes, db.Clock(), db.DueClock(), db.DueClock())
 }
 
 // overdueUnsent is since when the oldest delivery of a lane is due that is not
@@ -73,7 +73,7 @@ func overdueUnsent(ctx context.Context, db *sqldb.DB, lane dueLane) (time.Durati
 	micros, err := sqldb.Value[int64](ctx, db, `
 		SELECT COALESCE(MAX({clock ?} - run_at), 0) FROM delivery_queue
 		WHERE line IN (0, 1) AND lane = ? AND run_at <= {clock ?} AND NOT delivery_id {in ?} /* every company_id */`,
-		db.Clock(), lane.lane, db.Clock(), lane.sending)
+		db.DueClock(), lane.lane, db.DueClock(), lane.sending)
 	return time.Duration(micros) * time.Microsecond, err
 }
 

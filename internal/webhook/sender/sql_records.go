@@ -77,7 +77,7 @@ func settle(ctx context.Context, tx *sqldb.Tx, job Job, transition transition) (
 		changed, err := tx.Exec(ctx, `
 			UPDATE delivery_queue SET attempts = ?, claim = '', line = ?, step = ?, panics = ?, run_at = {clock ?} + ?
 			WHERE company_id = ? AND delivery_id = ? AND attempts = ?`,
-			job.number, line, transition.step, transition.panics, tx.Clock(),
+			job.number, line, transition.step, transition.panics, tx.DueClock(),
 			transition.wait.Microseconds(), job.companyID, job.id, job.begun)
 		return changed == 1, err
 	}

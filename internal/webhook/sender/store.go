@@ -13,6 +13,7 @@ import (
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/watch"
 )
 
 const (
@@ -37,6 +38,27 @@ type store struct {
 	metrics  *metrics
 	instance string // begins the tokens of this process's leases
 	leases   *atomic.Int64
+	sent     watch.Watcher[Sent]
+}
+
+// Sent is an attempt at a delivery that was made and recorded.
+type Sent struct {
+	CompanyID, DeliveryID int64
+	Accepted              bool
+}
+
+// insertAttempts records attempts, where those who count them see it.
+func (s store) insertAttempts(ctx context.Context, tx *sqldb.Tx, list ...attempt) error {
+	if err := insertAttempts(ctx, tx, list...); err != nil || s.sent == nil {
+		return err
+	}
+	for _, attempt := range list {
+		made := Sent{attempt.job.companyID, attempt.job.id, attempt.outcome.verdict == accepted}
+		if err := s.sent(ctx, tx, made); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newStore(db *sqldb.DB, delays schedule, metrics *metrics) store {
@@ -294,7 +316,7 @@ func (s store) recordAccepted(
 			return err
 		}
 		for list := range groupByFence(well) {
-			if err := recordGroup(ctx, tx, list, kept); err != nil {
+			if err := s.recordGroup(ctx, tx, list, kept); err != nil {
 				return err
 			}
 		}
@@ -353,7 +375,7 @@ func groupByFence(list []attempt) iter.Seq[[]attempt] {
 	}
 }
 
-func recordGroup(ctx context.Context, tx *sqldb.Tx, list []attempt, kept map[int64]bool) error {
+func (s store) recordGroup(ctx context.Context, tx *sqldb.Tx, list []attempt, kept map[int64]bool) error {
 	settled, err := settleAccepted(ctx, tx, list)
 	if err != nil {
 		return err
@@ -367,5 +389,5 @@ func recordGroup(ctx context.Context, tx *sqldb.Tx, list []attempt, kept map[int
 			ours = append(ours, attempt)
 		}
 	}
-	return insertAttempts(ctx, tx, ours...)
+	return s.insertAttempts(ctx, tx, ours...)
 }

@@ -43,7 +43,7 @@ func (s store) recordTx(ctx context.Context, tx *sqldb.Tx, attempt attempt) (kep
 		tx.OnCommit(s.metrics.givenUp.WithLabelValues(reason).Inc)
 	}
 	if attempt.inHistory(transition) {
-		if err := insertAttempts(ctx, tx, attempt); err != nil {
+		if err := s.insertAttempts(ctx, tx, attempt); err != nil {
 			return kept, err
 		}
 	}

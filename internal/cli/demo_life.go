@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/app"
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
+	"carteira/internal/reseller"
+)
+
+// demoLife lives through the past of the demo's company, some days at a time: the sandbox
+// does what time brings, and customers join, pay, pay late, stop paying and leave.
+// Everything that people do follows from their number, so that two demos of one
+// day look alike.
+type demoLife struct {
+	ctx     context.Context
+	program *app.App
+	actor   account.Actor
+	plans   []int64
+	until   time.Time
+	joined  int
+}
+
+// The days before the present on which something of the demo begins.
+const (
+	joinedUntil = 30  // the last customers have joined
+	resellersAt = 200 // the first resellers
+	remindersAt = 75  // messages
+	oddPayment  = 12  // the first payment that needs a person; another each five days
+	leavesAfter = 20  // days without paying after which a customer is let go
+	demoPayHour = 10 * time.Hour
+	demoStep    = 3 // days between those on which people do something
+)
+
+func (l *demoLife) live() error {
+	for range demoFirst {
+		if err := l.join(); err != nil {
+			return err
+		}
+	}
+	last := l.actor.Today(l.until)
+	for day := l.actor.Today(l.program.DB.Now()).AddDays(1); day.Before(last); day = day.AddDays(demoStep) {
+		if err := l.program.Sandbox.Live(l.ctx, day.At(demoPayHour, l.actor.Company.Zone)); err != nil {
+			return fmt.Errorf("live until %s: %w", day, err)
+		}
+		if err := l.spend(day, last.Sub(day)); err != nil {
+			return fmt.Errorf("%s: %w", day, err)
+		}
+	}
+	return l.program.Sandbox.Live(l.ctx, l.program.DB.Real())
+}
+
+// spend is what people do on a day, so many days before the present.
+func (l *demoLife) spend(day civil.Date, before int) error {
+	for l.joined < l.expected(before) {
+		if err := l.join(); err != nil {
+			return err
+		}
+	}
+	if err := l.payDay(day); err != nil {
+		return err
+	}
+	switch {
+	case reaches(before, resellersAt):
+		return seedResellers(l.ctx, l.program, l.actor)
+	case reaches(before, remindersAt):
+		return seedReminders(l.ctx, l.program, l.actor)
+	case before < resellersAt && before%30 < demoStep:
+		return l.renewReseller()
+	case reaches(before, oddPayment), reaches(before, oddPayment-5):
+		return l.payOddly()
+	}
+	return nil
+}
+
+// reaches reports whether a day is the first on which people do something that
+// lies at most so many days before the present.
+func reaches(before, at int) bool { return before <= at && before+demoStep > at }
+
+// expected is how many customers the company has had, so many days before the
+// present: it grows evenly.
+func (l *demoLife) expected(before int) int {
+	whole := l.actor.Today(l.until).Sub(civil.Of(l.until.AddDate(0, -demoMonths, 0))) - joinedUntil
+	gone := min(max(whole+joinedUntil-before, 0), whole)
+	return demoFirst + (demoSize-demoFirst)*gone/whole
+}
+
+var (
+	firstNames = []string{
+		"Ana", "João", "Maria", "José", "Antônia", "Luís", "Conceição", "Sebastião", "Lívia",
+		"Caio", "Íris", "Tomé",
+	}
+	lastNames = []string{
+		"da Silva", "Souza", "Araújo", "Gonçalves", "Pereira", "Magalhães", "dos Santos",
+		"Assunção", "Lima", "Brandão",
+	}
+)
+
+// join makes the next customer. The number of one in fifteen does not exist.
+func (l *demoLife) join() error {
+	i := l.joined
+	l.joined++
+	surname, end := lastNames[i%len(lastNames)], 1000+7*i
+	if i%15 == 7 {
+		end = 0
+	}
+	_, err := l.program.Customers.Create(l.ctx, l.actor, customer.Draft{
+		Name:     input.Some(firstNames[i%len(firstNames)] + " " + surname),
+		Usuario:  input.Some(fmt.Sprintf("%s%d", strings.ToLower(surname[:2]), 100+i)),
+		Email:    input.Some(fmt.Sprintf("cliente%d@example.com", i+1)),
+		Whatsapp: input.Some(fmt.Sprintf("55119%04d%04d", 8000+i, end)),
+		PlanID:   input.Some(l.plans[demoPlanOf(i)]),
+		DueOn:    input.Some(l.actor.Today(l.program.DB.Now()).AddDays(1 + int(chance(i, 0)%28))),
+	})
+	return err
+}
+
+// demoPlanOf has most customers pay by the month.
+func demoPlanOf(i int) int {
+	product, plan := i%2, 0
+	switch i % 9 {
+	case 4, 6:
+		plan = 1
+	case 8:
+		plan = 2
+	}
+	return product*len(demoPlans) + plan
+}
+
+// chance is a number that looks like one, and is always the same.
+func chance(who, when int) uint32 {
+	hash := fnv.New32a()
+	_, _ = fmt.Fprintf(hash, "%d/%d", who, when)
+	return hash.Sum32()
+}
+
+// payDay has everybody pay whose day it is.
+func (l *demoLife) payDay(day civil.Date) error {
+	page := input.Page{Number: 1, Size: input.MaxPageSize}
+	open, _, err := l.program.Billing.List(l.ctx, l.actor, billing.Filter{Status: billing.Open}, page)
+	if err != nil {
+		return err
+	}
+	for _, invoice := range open {
+		late, pays := habit(int(invoice.Customer.ID), int(invoice.ID))
+		switch {
+		case !pays && day.Sub(invoice.DueOn) >= leavesAfter:
+			err = l.leave(invoice.Customer.ID)
+		case pays && day.Sub(invoice.DueOn) >= late:
+			err = l.pay(invoice, day)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// habit is how many days after the due date somebody pays an invoice, most of
+// them before it, and whether at all.
+func habit(customerID, invoiceID int) (late int, pays bool) {
+	roll := chance(customerID, invoiceID) % 100
+	switch {
+	case roll < 4:
+		return 0, false
+	case roll < 16:
+		return 1 + int(roll%8), true
+	}
+	return -int(roll % 7), true
+}
+
+var demoMeans = []string{"pix", "cash", "transfer"}
+
+func (l *demoLife) pay(invoice billing.Invoice, day civil.Date) error {
+	means := demoMeans[int(chance(int(invoice.ID), 1))%len(demoMeans)]
+	_, err := l.program.Billing.SetStatus(l.ctx, l.actor, invoice.ID, billing.StatusChange{
+		Status: billing.Paid, Via: input.Some(means),
+		PaidOn: input.Some(day.AddDays(-int(chance(int(invoice.ID), 3) % demoStep))),
+	})
+	return err
+}
+
+var demoReasons = []string{"Mudou de cidade", "Preço", "Foi para outro provedor"}
+
+func (l *demoLife) leave(customerID int64) error {
+	reason := demoReasons[int(chance(int(customerID), 2))%len(demoReasons)]
+	_, err := l.program.Customers.Update(l.ctx, l.actor, customerID, customer.Draft{
+		Cancelled: input.Some(true), CancelReason: input.Some(reason),
+	})
+	return err
+}
+
+// payOddly has somebody send another amount than was asked for, which only a
+// person can decide about.
+func (l *demoLife) payOddly() error {
+	page := input.Page{Number: 1, Size: 1}
+	open, _, err := l.program.Billing.List(l.ctx, l.actor, billing.Filter{Status: billing.Open}, page)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	payable, err := l.program.Payments.Charge(l.ctx, l.actor, open[0].ID, "")
+	if err != nil {
+		return err
+	}
+	return l.program.ReceiveSimulated(l.ctx, payable.Reference, payable.Amount-money.Cents(990))
+}
+
+// renewReseller keeps the first reseller going, month by month.
+func (l *demoLife) renewReseller() error {
+	list, _, err := l.program.Resellers.List(l.ctx, l.actor, reseller.Filter{Search: "Rede Norte"}, input.Page{Number: 1, Size: 1})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	_, err = l.program.Resellers.Renew(l.ctx, l.actor, list[0].ID, reseller.RenewRequest{})
+	return err
+}

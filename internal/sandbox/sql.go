@@ -1,0 +1,154 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
+
+func exists(ctx context.Context, querier sqldb.Querier) (bool, error) {
+	n, err := sqldb.Value[int64](ctx, querier, `SELECT count(*) FROM sandbox_clock`)
+	return n > 0, err
+}
+
+// isUsed reports whether a database has been an installation already. A link to
+// make the first company is there as soon as it was served once.
+func isUsed(ctx context.Context, querier sqldb.Querier) (bool, error) {
+	n, err := sqldb.Value[int64](ctx, querier, `
+		SELECT (SELECT count(*) FROM companies) + (SELECT count(*) FROM setup_links) /* every company_id */`)
+	return n > 0, err
+}
+
+func insertClock(ctx context.Context, tx *sqldb.Tx) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO sandbox_clock (id, created_at, ahead, moves, driver, driver_until) VALUES (1, ?, 0, 0, '', 0)
+		ON CONFLICT DO NOTHING`, tx.Real().UnixMicro())
+	return err
+}
+
+func readClock(ctx context.Context, querier sqldb.Querier) (*clockRow, error) {
+	row, err := sqldb.One(ctx, querier, func(row sqldb.Row) (clock clockRow, err error) {
+		var ahead, stopped, from, to int64
+		err = row.Scan(&ahead, &stopped, &clock.moves, &from, &to)
+		clock.ahead = time.Duration(ahead) * time.Microsecond
+		clock.stopped, clock.from, clock.to = instant(stopped), instant(from), instant(to)
+		return clock, err
+	}, `SELECT ahead, COALESCE(stopped_at, 0), moves, COALESCE(from_at, 0), COALESCE(to_at, 0) FROM sandbox_clock WHERE id = 1`)
+	if err != nil {
+		return nil, fmt.Errorf("read the clock of the sandbox: %w", err)
+	}
+	return &row, nil
+}
+
+func instant(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros)
+}
+
+func beginAdvance(ctx context.Context, tx *sqldb.Tx, to time.Time) error {
+	now := tx.Now().UnixMicro()
+	_, err := tx.Exec(ctx, `
+		UPDATE sandbox_clock SET stopped_at = ?, from_at = ?, to_at = ?, moves = moves + 1 WHERE id = 1`,
+		now, now, to.UnixMicro())
+	return err
+}
+
+func setBack(ctx context.Context, tx *sqldb.Tx, to time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE sandbox_clock SET ahead = ?, moves = moves + 1 WHERE id = 1`,
+		to.UnixMicro()-tx.Real().UnixMicro())
+	return err
+}
+
+// moveTo moves a clock that stands, for the process that drives the sandbox. It
+// reports false when that is another process by now.
+func moveTo(ctx context.Context, tx *sqldb.Tx, token string, at time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, `
+		UPDATE sandbox_clock SET stopped_at = ?, moves = moves + 1
+		WHERE id = 1 AND driver = ? AND stopped_at IS NOT NULL AND stopped_at <= ?`,
+		at.UnixMicro(), token, at.UnixMicro())
+	return n == 1, err
+}
+
+// endAdvance lets the clock run on from where it stands.
+func endAdvance(ctx context.Context, tx *sqldb.Tx, token string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE sandbox_clock SET ahead = stopped_at - ?, stopped_at = NULL, moves = moves + 1
+		WHERE id = 1 AND driver = ? AND stopped_at = to_at`, tx.Real().UnixMicro(), token)
+	return err
+}
+
+// takeLease makes a process the driver for a while, or lengthens its lease.
+func takeLease(ctx context.Context, tx *sqldb.Tx, token string, length time.Duration) (bool, error) {
+	n, err := tx.Exec(ctx, `
+		UPDATE sandbox_clock SET driver = ?, driver_until = {clock ?} + ?
+		WHERE id = 1 AND (driver = ? OR driver_until <= {clock ?})`,
+		token, tx.Clock(), length.Microseconds(), token, tx.Clock())
+	return n == 1, err
+}
+
+func endLease(ctx context.Context, tx *sqldb.Tx, token string) error {
+	_, err := tx.Exec(ctx, `UPDATE sandbox_clock SET driver = '', driver_until = 0 WHERE id = 1 AND driver = ?`, token)
+	return err
+}
+
+// firstFew is how many happenings of a kind are kept.
+const firstFew = 5
+
+type happening struct {
+	companyID int64
+	kind, id  string
+}
+
+func countHappening(ctx context.Context, tx *sqldb.Tx, happened happening) error {
+	line := strconv.FormatInt(tx.Now().UnixMicro(), 10) + " " + happened.id
+	_, err := tx.Exec(ctx, `
+		INSERT INTO sandbox_happened (company_id, kind, amount, first) VALUES (?, ?, 1, ?)
+		ON CONFLICT (company_id, kind) DO UPDATE SET amount = sandbox_happened.amount + 1,
+			first = CASE WHEN sandbox_happened.amount < ? THEN sandbox_happened.first || ',' || excluded.first
+				ELSE sandbox_happened.first END`,
+		happened.companyID, happened.kind, line, firstFew)
+	return err
+}
+
+func clearHappened(ctx context.Context, tx *sqldb.Tx) error {
+	_, err := tx.Exec(ctx, `DELETE FROM sandbox_happened /* every company_id */`)
+	return err
+}
+
+// happened reads what an advance has brought to a company; 0: to all.
+func happened(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Kind, error) {
+	var kinds []Kind
+	err := sqldb.Each(ctx, querier, `
+		SELECT kind, amount, first FROM sandbox_happened WHERE company_id = ? OR ? = 0 ORDER BY kind, company_id`,
+		[]any{companyID, companyID}, func(row sqldb.Row) error {
+			var kind Kind
+			var first string
+			if err := row.Scan(&kind.Name, &kind.Amount, &first); err != nil {
+				return err
+			}
+			if last := len(kinds) - 1; last >= 0 && kinds[last].Name == kind.Name {
+				kinds[last].Amount += kind.Amount
+				return nil
+			}
+			kind.First = readFirst(first)
+			kinds = append(kinds, kind)
+			return nil
+		})
+	return kinds, err
+}
+
+func readFirst(lines string) (list []Happening) {
+	for line := range strings.SplitSeq(lines, ",") {
+		micros, id, _ := strings.Cut(line, " ")
+		if at, err := strconv.ParseInt(micros, 10, 64); err == nil {
+			list = append(list, Happening{time.UnixMicro(at), id})
+		}
+	}
+	return list
+}

@@ -1,0 +1,143 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/app"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
+	"carteira/internal/payment"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/config"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/secret"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/reminder"
+)
+
+const (
+	yearCustomers = 1000
+	yearGoal      = time.Minute
+)
+
+func (b *bench) living() bool { return b.only.MatchString("a year in a sandbox") }
+
+// year lives through a year of a company in a sandbox on SQLite: every customer
+// is billed, charged, reminded three times, and lets the due date pass.
+func (b *bench) year(ctx context.Context, engine sqldb.Engine) error {
+	if engine != sqldb.SQLite {
+		return nil
+	}
+	dir, err := os.MkdirTemp(b.dir, "year-")
+	if err != nil {
+		return err
+	}
+	program, err := app.Open(ctx, config.Config{
+		Listen: "127.0.0.1:0", PublicURL: "http://127.0.0.1", DataDir: dir, Sandbox: true,
+		DatabaseURL: "sqlite:" + filepath.Join(dir, "carteira.db"), SecretKeys: []secret.Key{secret.NewKey()},
+		WebhooksPerCompany: 2, WebhookHistoryDays: 30, MessageHistoryDays: 365, AuditDays: 400,
+	}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, program.Close(context.WithoutCancel(ctx))) }()
+	if err := settle(ctx, program); err != nil {
+		return fmt.Errorf("seed the sandbox: %w", err)
+	}
+	began := time.Now()
+	if err := program.Sandbox.Live(ctx, program.DB.Now().AddDate(1, 0, 0)); err != nil {
+		return err
+	}
+	b.lived = time.Since(began)
+	return b.printYear(ctx, program)
+}
+
+func (b *bench) printYear(ctx context.Context, program *app.App) error {
+	state, err := program.Sandbox.State(ctx, 0)
+	if err != nil {
+		return err
+	}
+	var t table
+	t.add(fmt.Sprintf("SQLite: a year in a sandbox, %s customers", grouped(yearCustomers)), b.lived.Round(time.Millisecond).String())
+	for _, kind := range state.Happened {
+		t.add("  "+kind.Name, grouped(int(kind.Amount)))
+	}
+	t.print()
+	return nil
+}
+
+func (b *bench) judgeYear(table *table) {
+	if b.lived == 0 {
+		return
+	}
+	verdict := "met"
+	if b.lived > yearGoal {
+		verdict = "not met"
+	}
+	table.add("a year in a sandbox, 1,000 customers", "≤ "+yearGoal.String(), b.lived.Round(time.Millisecond).String(), verdict)
+}
+
+// settle makes the company whose year it is.
+func settle(ctx context.Context, program *app.App) error {
+	company, _, err := program.Accounts.CreateCompany(ctx, account.NewCompany{Name: "Rede", Email: "ana@example.com"})
+	if err != nil {
+		return err
+	}
+	actor := account.System(company, "bench")
+	plan, err := program.Catalog.CreatePlan(ctx, actor, catalog.PlanDraft{
+		Name: input.Some("Mensal"), Value: input.Some(money.Cents(3500)),
+		Period: input.Some(civil.Period{Unit: civil.Month, Count: 1}),
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := program.Payments.ConfigureGateway(ctx, actor, payment.GatewayDraft{Provider: "sandbox"}); err != nil {
+		return err
+	}
+	if err := reminders(ctx, program, actor); err != nil {
+		return err
+	}
+	for i := range yearCustomers {
+		_, err := program.Customers.Create(ctx, actor, customer.Draft{
+			Name: input.Some(fmt.Sprintf("Cliente %d", i)), Whatsapp: input.Some(fmt.Sprintf("55119%04d1%03d", 8000+i/1000, i%1000)),
+			PlanID: input.Some(plan.ID), DueOn: input.Some(actor.Today(program.DB.Now()).AddDays(1 + i%360)),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func reminders(ctx context.Context, program *app.App, actor account.Actor) error {
+	channel, _, err := program.Reminders.CreateChannel(ctx, actor, reminder.ChannelDraft{Kind: "log", Name: input.Some("Log")})
+	if err != nil {
+		return err
+	}
+	for _, days := range []int64{-3, 0, 1} {
+		template, err := program.Reminders.CreateTemplate(ctx, actor, reminder.TemplateDraft{
+			Name: input.Some(fmt.Sprint(days)), Text: input.Some("{primeiro_nome}, pague {pix}"),
+		})
+		if err != nil {
+			return err
+		}
+		_, err = program.Reminders.CreateRule(ctx, actor, reminder.RuleDraft{
+			Name: input.Some(fmt.Sprint(days)), Active: input.Some(true), OffsetDays: input.Some(days),
+			Minute: input.Some(9 * 60), TemplateID: input.Some(template.ID), Channels: input.Some([]int64{channel.ID}),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
