@@ -61,7 +61,7 @@ type Deps struct {
 	Events      *event.Feed
 	Payments    *payment.Service
 	Idempotency *idempotency.Service
-	PublicURL   string // what the addresses in answers begin with
+	PublicURL   string           // what the addresses in answers begin with
 	Sandbox     *sandbox.Service // nil: a real installation, whose clock nobody moves
 }
 
