@@ -132,6 +132,22 @@ type Token struct {
 	Name       string
 	CreatedAt  time.Time
 	LastUsedAt time.Time // zero: never used
+	Scope      Scope
+	ExpiresAt  time.Time // from then on it is unknown; zero: never
+}
+
+// Scope is what a token may do.
+type Scope string
+
+// The scopes.
+const (
+	ScopeFull Scope = "full"
+	ScopeRead Scope = "read" // calls that change nothing
+)
+
+// Expired reports whether the token has stopped working.
+func (t Token) Expired(now time.Time) bool {
+	return !t.ExpiresAt.IsZero() && !now.Before(t.ExpiresAt)
 }
 
 // Actor is who acts, and for which company. Every use case takes one, and
@@ -140,6 +156,7 @@ type Token struct {
 type Actor struct {
 	Company Company
 	TokenID int64  // 0 on the command line and in the panel
+	Scope   Scope  // of the token; "" without one
 	UserID  int64  // 0 outside the panel
 	Role    Role   // of the user; "" outside the panel
 	Name    string // of the user, for the audit log; a token's is looked up

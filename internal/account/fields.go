@@ -3,6 +3,7 @@ package account
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // AuditField is a field of the record T in the audit log.
@@ -76,6 +77,13 @@ func userAudit(user *User) AuditFields { return userFields.Of(user) }
 
 var tokenFields = AuditTable[Token]{
 	{Name: "name", Show: func(token *Token) any { return token.Name }},
+	{Name: "scope", Show: func(token *Token) any { return string(token.Scope) }},
+	{Name: "expires_at", Show: func(token *Token) any {
+		if token.ExpiresAt.IsZero() {
+			return nil
+		}
+		return token.ExpiresAt.UTC().Format(time.RFC3339)
+	}},
 }
 
 func tokenAudit(token *Token) AuditFields { return tokenFields.Of(token) }

@@ -70,6 +70,8 @@ func fill(value reflect.Value, count int) {
 		value.SetString(string(PayInvoice))
 	case SubscriptionKind:
 		value.SetString(string(Subscriber))
+	case Scope:
+		value.SetString(string(ScopeRead))
 	case Role:
 		value.SetString(string(RoleStaff))
 	case Functions:

@@ -8,22 +8,15 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// limiter looks a token up and counts the call. No token gets more than its
-// limit of answers in any span of a minute: an exact sliding window, kept as
-// the times of the last calls. There are two because PostgreSQL's must be
-// shared by all processes, and SQLite has only one.
+// limiter looks a token up and counts the call as it arrives. No token has more
+// calls than its limit let in within any span of a minute: an exact sliding
+// window, kept as the times of the last calls. There are two because
+// PostgreSQL's must be shared by all processes, and SQLite has only one.
 type limiter interface {
 	admit(ctx context.Context, hash []byte) (Actor, Quota, error)
-	answered(ctx context.Context, tokenID int64, quota Quota) error
 }
 
-const (
-	// A call is counted when it comes in, and its answer is seen a little
-	// later. The window is longer than a minute by what an answer may take
-	// without being counted anew from its end.
-	quickAnswer = 500 * time.Millisecond
-	window      = time.Minute + quickAnswer
-)
+const window = time.Minute
 
 func newLimiter(db *sqldb.DB, limit int) limiter {
 	switch {
@@ -38,11 +31,9 @@ func newLimiter(db *sqldb.DB, limit int) limiter {
 type unlimited struct{ db *sqldb.DB }
 
 func (l unlimited) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
-	actor, err := actorByToken(ctx, l.db, hash)
+	actor, err := actorByToken(ctx, l.db, hash, l.db.Now())
 	return actor, Quota{}, err
 }
-
-func (l unlimited) answered(context.Context, int64, Quota) error { return nil }
 
 // memoryLimiter keeps the times of the last calls in the process.
 type memoryLimiter struct {
@@ -54,7 +45,7 @@ type memoryLimiter struct {
 }
 
 func (l *memoryLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
-	actor, err := actorByToken(ctx, l.db, hash)
+	actor, err := actorByToken(ctx, l.db, hash, l.db.Now())
 	if err != nil {
 		return actor, Quota{}, err
 	}
@@ -63,7 +54,7 @@ func (l *memoryLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, e
 	now := l.db.Real().UnixMicro()
 	l.sweep(now)
 	recent := since(l.calls[actor.TokenID], now-window.Microseconds())
-	quota := Quota{Limit: l.limit, admittedAt: now}
+	quota := Quota{Limit: l.limit}
 	if len(recent) >= l.limit {
 		quota.RetryAfter = retryAfter(recent[len(recent)-l.limit], now)
 	} else {
@@ -72,20 +63,6 @@ func (l *memoryLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, e
 	l.calls[actor.TokenID] = recent
 	quota.Remaining = max(0, l.limit-len(recent))
 	return actor, quota, nil
-}
-
-func (l *memoryLimiter) answered(_ context.Context, tokenID int64, quota Quota) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.db.Real().UnixMicro()
-	calls := l.calls[tokenID]
-	for i, at := range calls {
-		if at == quota.admittedAt {
-			l.calls[tokenID] = append(append(calls[:i:i], calls[i+1:]...), now)
-			break
-		}
-	}
-	return nil
 }
 
 // sweep forgets tokens that have been idle for a window, once per window, so
@@ -126,7 +103,7 @@ type sharedLimiter struct {
 }
 
 func (l sharedLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
-	actor, call, err := admitShared(ctx, l.db, hash, l.limit)
+	actor, call, err := admitShared(ctx, l.db, newCall{hash, l.limit, l.db.Now()})
 	if err != nil {
 		return actor, Quota{}, err
 	}
@@ -134,13 +111,5 @@ func (l sharedLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, er
 		oldest, now, err := oldestCall(ctx, l.db, actor.TokenID, l.limit)
 		return actor, Quota{Limit: l.limit, RetryAfter: retryAfter(oldest, now)}, err
 	}
-	return actor, Quota{
-		Limit:      l.limit,
-		Remaining:  max(0, l.limit-call.recent),
-		admittedAt: call.at,
-	}, nil
-}
-
-func (l sharedLimiter) answered(ctx context.Context, tokenID int64, quota Quota) error {
-	return restamp(ctx, l.db, tokenID, quota.admittedAt)
+	return actor, Quota{Limit: l.limit, Remaining: max(0, l.limit-call.recent)}, nil
 }

@@ -165,22 +165,29 @@ func scanUser(row sqldb.Row) (user User, err error) {
 	return user, err
 }
 
-const tokenColumns = `id, company_id, name, created_at, COALESCE(last_used_at, 0)` //nolint:gosec // names of columns
+const tokenColumns = `id, company_id, name, created_at, COALESCE(last_used_at, 0), scope, COALESCE(expires_at, 0)` //nolint:gosec // names of columns
 
 func scanToken(row sqldb.Row) (token Token, err error) {
-	var created, used int64
-	err = row.Scan(&token.ID, &token.CompanyID, &token.Name, &created, &used)
+	var created, used, expires int64
+	err = row.Scan(&token.ID, &token.CompanyID, &token.Name, &created, &used, &token.Scope, &expires)
 	token.CreatedAt = time.UnixMicro(created)
 	if used != 0 {
 		token.LastUsedAt = time.UnixMicro(used)
+	}
+	if expires != 0 {
+		token.ExpiresAt = time.UnixMicro(expires)
 	}
 	return token, err
 }
 
 func insertToken(ctx context.Context, tx *sqldb.Tx, token Token, hash []byte) (int64, error) {
+	var expires sqldb.Ref
+	if !token.ExpiresAt.IsZero() {
+		expires = sqldb.RefTo(token.ExpiresAt.UnixMicro())
+	}
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO api_tokens (company_id, name, hash, created_at) VALUES (?, ?, ?, ?) RETURNING id`,
-		token.CompanyID, token.Name, hash, tx.Now().UnixMicro())
+		INSERT INTO api_tokens (company_id, name, hash, created_at, scope, expires_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+		token.CompanyID, token.Name, hash, tx.Now().UnixMicro(), string(token.Scope), expires)
 }
 
 func tokens(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Token, error) {
@@ -218,23 +225,31 @@ func touchToken(ctx context.Context, tx *sqldb.Tx, companyID, id int64, at time.
 	return err
 }
 
-func actorByToken(ctx context.Context, querier sqldb.Querier, hash []byte) (Actor, error) {
+// actorByToken finds who a token names. One that has expired names nobody.
+func actorByToken(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) (Actor, error) {
 	actor, err := sqldb.One(ctx, querier, func(row sqldb.Row) (actor Actor, err error) {
-		err = companyScan(row, &actor.Company, &actor.TokenID)
+		err = companyScan(row, &actor.Company, &actor.TokenID, &actor.Scope)
 		return actor, err
-	}, `SELECT `+companyColumns+`, t.id FROM api_tokens t JOIN companies c ON c.id = t.company_id WHERE t.hash = ?`,
-		hash)
+	}, `SELECT `+companyColumns+`, t.id, t.scope FROM api_tokens t JOIN companies c ON c.id = t.company_id
+		WHERE t.hash = ? AND (t.expires_at IS NULL OR t.expires_at > ?)`, hash, now.UnixMicro())
 	if errors.Is(err, sqldb.ErrNotFound) {
 		err = unauthenticated()
 	}
 	return actor, err
 }
 
-// The three statements below are PostgreSQL's alone: on SQLite the limiter
+// The two statements below are PostgreSQL's alone: on SQLite the limiter
 // lives in memory. Times are the server's, in microseconds, so that processes
 // with different clocks share one window.
 
 const clockMicros = `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`
+
+// newCall is a call that asks to be let in.
+type newCall struct {
+	hash  []byte
+	limit int
+	at    time.Time // by the clock of the process, for the token's expiry
+}
 
 // admission is the outcome of admitShared.
 type admission struct {
@@ -248,16 +263,15 @@ type admission struct {
 func admitShared(
 	ctx context.Context,
 	querier sqldb.Querier,
-	hash []byte,
-	limit int,
+	asked newCall,
 ) (Actor, admission, error) {
 	var call admission
 	actor, err := sqldb.One(ctx, querier, func(row sqldb.Row) (actor Actor, err error) {
-		err = companyScan(row, &actor.Company, &actor.TokenID, &call.at, &call.recent)
+		err = companyScan(row, &actor.Company, &actor.TokenID, &actor.Scope, &call.at, &call.recent)
 		return actor, err
 	}, `
 		WITH token AS (
-			SELECT id, company_id FROM api_tokens WHERE hash = ?
+			SELECT id, company_id, scope FROM api_tokens WHERE hash = ? AND (expires_at IS NULL OR expires_at > ?)
 		), call AS (
 			INSERT INTO token_calls AS k (token_id, calls)
 			SELECT id, ARRAY[`+clockMicros+`] FROM token
@@ -266,10 +280,10 @@ func admitShared(
 			WHERE COALESCE(k.calls[cardinality(k.calls) - ? + 1] <= `+clockMicros+` - ?, true)
 			RETURNING calls
 		)
-		SELECT `+companyColumns+`, t.id, COALESCE((SELECT calls[cardinality(calls)] FROM call), 0),
+		SELECT `+companyColumns+`, t.id, t.scope, COALESCE((SELECT calls[cardinality(calls)] FROM call), 0),
 			COALESCE((SELECT count(*) FROM call, unnest(calls) AS at WHERE at > calls[cardinality(calls)] - ?), 0)
 		FROM token t JOIN companies c ON c.id = t.company_id`,
-		hash, limit, limit, window.Microseconds(), window.Microseconds())
+		asked.hash, asked.at.UnixMicro(), asked.limit, asked.limit, window.Microseconds(), window.Microseconds())
 	if errors.Is(err, sqldb.ErrNotFound) {
 		err = unauthenticated()
 	}
@@ -288,15 +302,4 @@ func oldestCall(
 	}, `SELECT COALESCE(calls[cardinality(calls) - ? + 1], 0), `+clockMicros+` FROM token_calls WHERE token_id = ?`,
 		limit, tokenID)
 	return oldest, now, err
-}
-
-// restamp moves a call to the present.
-func restamp(ctx context.Context, querier sqldb.Querier, tokenID, admittedAt int64) error {
-	_, err := sqldb.Value[int64](ctx, querier, `
-		UPDATE token_calls SET calls = array_remove(calls, ?) || `+clockMicros+`
-		WHERE token_id = ? AND ? = ANY(calls) RETURNING token_id`, admittedAt, tokenID, admittedAt)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return nil
-	}
-	return err
 }

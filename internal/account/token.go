@@ -1,10 +1,12 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
@@ -16,9 +18,6 @@ type Quota struct {
 	Limit      int // calls a minute; 0: no limit
 	Remaining  int
 	RetryAfter time.Duration // set when the call is refused
-
-	admittedAt int64     // microseconds by the limiter's clock
-	begun      time.Time // by ours
 }
 
 // Admit turns the text of a token into the Actor that it names and counts the
@@ -33,8 +32,7 @@ func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error)
 	if err != nil {
 		return Actor{}, Quota{Limit: s.limit}, err
 	}
-	quota.begun = s.db.Real()
-	s.used.record(actor, quota.begun)
+	s.used.record(actor, s.db.Real())
 	if quota.RetryAfter > 0 {
 		return actor, quota, fault.New(
 			fault.KindRateLimited,
@@ -44,33 +42,27 @@ func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error)
 	return actor, quota, nil
 }
 
-// Answered is called just before an answer is sent. The limit counts answers, so
-// a call that was long on its way counts from its answer.
-func (s *Service) Answered(ctx context.Context, actor Actor, quota Quota) error {
-	if quota.Limit == 0 || quota.RetryAfter > 0 || s.db.Real().Sub(quota.begun) < quickAnswer {
-		return nil
-	}
-	// The call's own time may be up.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	return s.limiter.answered(ctx, actor.TokenID, quota)
-}
-
 func unauthenticated() error {
 	return fault.New(fault.KindUnauthenticated, "Unauthenticated")
 }
 
 // NewToken is a token that is to be made.
 type NewToken struct {
-	Name string // what it is for
+	Name    string     // what it is for
+	Scope   Scope      // "": full
+	Expires civil.Date // the last day on which it works; zero: it does not expire
 
 	Problems input.Problems // what the form had wrong
 }
 
-// ReadNewToken reads the field name.
+// ReadNewToken reads the fields name, scope and expires.
 func ReadNewToken(in *input.Form) NewToken {
 	in.Require("name")
-	token := NewToken{Name: in.Line("name", maxName).Value}
+	token := NewToken{
+		Name:    in.Line("name", maxName).Value,
+		Scope:   Scope(in.Choice("scope", string(ScopeFull), string(ScopeRead)).Value),
+		Expires: in.Date("expires").Value,
+	}
 	token.Problems = in.Problems()
 	return token
 }
@@ -86,6 +78,9 @@ func (s *Service) CreateToken(
 	if token.Name == "" && !token.Problems.Any() {
 		refused.Add("name", "is required")
 	}
+	if !token.Expires.IsZero() && token.Expires.Before(actor.Today(s.db.Now())) {
+		refused.Add("expires", "must be today or later")
+	}
 	if err := token.Problems.With(refused).Err(); err != nil {
 		return Token{}, "", err
 	}
@@ -98,12 +93,22 @@ func (s *Service) CreateToken(
 		}
 		made = tokenChange{
 			action: TokenCreated,
-			token:  Token{CompanyID: actor.Company.ID, Name: token.Name},
+			token:  token.record(actor),
 			hash:   hash[:],
 		}
 		return s.applyToken(ctx, tx, actor, &made)
 	})
 	return made.token, plain, err
+}
+
+// record is the token of the draft. It works to the end of its last day, by the
+// company's calendar.
+func (n NewToken) record(actor Actor) Token {
+	token := Token{CompanyID: actor.Company.ID, Name: n.Name, Scope: cmp.Or(n.Scope, ScopeFull)}
+	if !n.Expires.IsZero() {
+		token.ExpiresAt = n.Expires.AddDays(1).Start(actor.Company.Zone)
+	}
+	return token
 }
 
 // Tokens lists the company's tokens, newest first.

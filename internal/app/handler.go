@@ -66,6 +66,7 @@ func (a *App) Handler() http.Handler {
 		Events:      a.Events,
 		Payments:    a.Payments,
 		Idempotency: a.idempotency,
+		PublicURL:   a.Config.PublicURL,
 		Sandbox:     a.Sandbox,
 	})
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

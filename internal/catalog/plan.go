@@ -36,11 +36,13 @@ type PlanDraft struct {
 }
 
 // ReadNewPlan reads the draft of a new plan from the fields name, value,
-// period, product_id and active.
+// period (or period_unit and period_count), product_id and active.
 func ReadNewPlan(in *input.Form) PlanDraft {
 	in.Require("name")
 	in.Require("value")
-	in.Require("period")
+	if !in.Sent("period_unit") {
+		in.Require("period")
+	}
 	return readPlan(in)
 }
 
@@ -53,6 +55,7 @@ func ReadPlanChanges(in *input.Form) PlanDraft {
 }
 
 func readPlan(in *input.Form) PlanDraft {
+	in.Ignore("id", "period_label", "product", "customers_count", "created_at")
 	draft := PlanDraft{
 		Name:      in.Line("name", maxName),
 		Value:     in.Money("value"),
@@ -65,9 +68,9 @@ func readPlan(in *input.Form) PlanDraft {
 }
 
 func readPeriod(in *input.Form) input.Opt[civil.Period] {
-	label := in.Line("period", maxPeriod)
+	label, parts := in.Line("period", maxPeriod), readPeriodParts(in)
 	if !label.HasValue() {
-		return input.Opt[civil.Period]{} // null is refused: every plan has a period
+		return parts // null is refused: every plan has a period
 	}
 	period, err := civil.ParsePeriod(label.Value)
 	if err != nil {
@@ -76,6 +79,28 @@ func readPeriod(in *input.Form) input.Opt[civil.Period] {
 	}
 	return input.Some(period)
 }
+
+// readPeriodParts reads a period as records show it.
+func readPeriodParts(in *input.Form) input.Opt[civil.Period] {
+	unit := in.Choice("period_unit", string(civil.Day), string(civil.Week), string(civil.Month), string(civil.Year))
+	count := in.Int("period_count", 1, maxPeriodCount)
+	if !unit.HasValue() {
+		if count.HasValue() {
+			in.Refuse("period_unit", "is required with period_count")
+		}
+		return input.Opt[civil.Period]{}
+	}
+	period, err := civil.NewPeriod(civil.Unit(unit.Value), int(max(count.Value, 1)))
+	if err != nil {
+		in.Refuse("period_count", err.Error())
+		return input.Opt[civil.Period]{}
+	}
+	return input.Some(period)
+}
+
+// maxPeriodCount keeps the count in the range of numbers; NewPeriod knows how
+// long a period may be.
+const maxPeriodCount = 1 << 20
 
 // to sets what the draft gives, and returns what the company's rules refuse.
 func (d PlanDraft) to(

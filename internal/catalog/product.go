@@ -43,6 +43,7 @@ func ReadProductChanges(in *input.Form) ProductDraft {
 }
 
 func readProduct(in *input.Form) ProductDraft {
+	in.Ignore("id", "customers_count", "created_at")
 	draft := ProductDraft{
 		Name:        in.Line("name", maxName),
 		Description: in.Text("description", maxDescription),

@@ -166,6 +166,8 @@ func tokenCommand() *cobra.Command {
 		"",
 		"what the token is for; one per integration can be revoked by itself",
 	)
+	create.Flags().String("scope", string(account.ScopeFull), "full, or read: a token that can change nothing")
+	create.Flags().String("expires", "", "last day on which it works, YYYY-MM-DD; never when it is not given")
 	must(create.MarkFlagRequired("name"))
 
 	del := addID(act(&cobra.Command{
@@ -186,14 +188,15 @@ func tokenCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(create, del, list("List a company's tokens",
-		[]string{"ID", "NAME", "CREATED AT", "LAST USED AT"},
+		[]string{"ID", "NAME", "CREATED AT", "LAST USED AT", "SCOPE", "EXPIRES AT"},
 		func(ctx context.Context, program *app.App, actor account.Actor) ([]account.Token, error) {
 			return program.Accounts.Tokens(ctx, actor)
 		},
 		func(actor account.Actor, token account.Token) []any {
 			return []any{
 				token.ID, token.Name, when(token.CreatedAt, actor.Company.Zone),
-				when(token.LastUsedAt, actor.Company.Zone),
+				when(token.LastUsedAt, actor.Company.Zone), string(token.Scope),
+				when(token.ExpiresAt, actor.Company.Zone),
 			}
 		}))
 	return cmd

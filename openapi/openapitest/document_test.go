@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,7 +161,8 @@ func TestEveryOperationIsFitToRead(t *testing.T) {
 
 func TestExamplesCanBeSentInOneSweep(t *testing.T) {
 	all := Examples()
-	if len(all) == 0 || all[0].OperationID != "createCustomer" || all[0].Name != "complete" {
+	first := slices.IndexFunc(all, func(example Example) bool { return strings.HasPrefix(example.Path, basePath+"/customers") })
+	if first < 0 || all[first].OperationID != "createCustomer" || all[first].Name != "complete" {
 		t.Error("the complete customer is not created first, so later examples miss it")
 	}
 	for i, example := range all[len(all)-2:] {

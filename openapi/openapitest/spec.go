@@ -32,7 +32,7 @@ const (
 // for a list of 50 (34 with -race), and falls back to the rules of 3.0 when it cannot.
 //
 // Query parameters are left out because the contract makes the service more lenient than the document: paging is
-// adjusted, filters ignore case, unknown parameters are ignored.
+// adjusted, filters ignore case.
 var headersOnly = &openapi3filter.Options{
 	ExcludeRequestBody:        true,
 	ExcludeRequestQueryParams: true,

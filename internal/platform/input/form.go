@@ -26,6 +26,7 @@ type Form struct {
 	known   []string
 	faults  fault.Fields
 	lenient bool // unknown names are passed over
+	query   bool // its names are those of parameters
 }
 
 // whitespace is what JSON takes for it, which is less than Unicode does.
@@ -70,6 +71,20 @@ func FromQuery(q map[string][]string) *Form {
 	for k, v := range q {
 		if len(v) > 0 {
 			form.values[k] = v[0]
+		}
+	}
+	return form
+}
+
+// FromParameters is FromQuery for a caller that must not be misunderstood: a name
+// that no check asks for is refused, since a misspelt filter would choose
+// everything. Names that begin with _ are passed over; they break caches.
+func FromParameters(query map[string][]string) *Form {
+	form := FromQuery(query)
+	form.lenient, form.query = false, true
+	for name := range form.values {
+		if strings.HasPrefix(name, "_") {
+			delete(form.values, name)
 		}
 	}
 	return form
@@ -136,6 +151,9 @@ func (f *Form) Split(name string) {
 	f.values[name] = list
 }
 
+// Set puts a value into the form that came by another way, such as the path.
+func (f *Form) Set(name, value string) { f.values[name] = value }
+
 // Given reports whether name was sent, null included.
 func (f *Form) Given(name string) bool { _, ok := f.values[name]; return ok }
 
@@ -190,8 +208,11 @@ func (f *Form) unknown() (refused fault.Fields) {
 	slices.Sort(names)
 	for _, name := range names[:min(len(names), maxUnknown)] {
 		reason := "unknown field"
+		if f.query {
+			reason = "unknown parameter"
+		}
 		if near := text.Near(name, f.known); near != "" {
-			reason = fmt.Sprintf("unknown field; did you mean %s?", near)
+			reason += fmt.Sprintf("; did you mean %s?", near)
 		}
 		refused.Add(name, reason)
 	}

@@ -39,6 +39,9 @@ type tokenRecord struct {
 	Name       string  `json:"name"`
 	CreatedAt  string  `json:"created_at"`
 	LastUsedAt *string `json:"last_used_at"`
+
+	Scope     account.Scope `json:"scope"`
+	ExpiresAt *string       `json:"expires_at"`
 }
 
 // account answers who owns the token, the company, and which token it is.
@@ -63,6 +66,8 @@ func (s *Server) account(ctx context.Context, call *call) (web.Answer, error) {
 			ID:        token.ID,
 			Name:      token.Name,
 			CreatedAt: civil.Timestamp(token.CreatedAt, company.Zone),
+			Scope:     token.Scope,
+			ExpiresAt: call.timeOrNull(token.ExpiresAt),
 		},
 	}
 	if !token.LastUsedAt.IsZero() {

@@ -44,8 +44,7 @@ const Prefix = "/api/v1"
 
 const (
 	maxBody = 1 << 20
-	// timeLimit bounds a request. It is shorter than the rate limit's window,
-	// which needs to know of every call until it is answered.
+	// timeLimit bounds a request.
 	timeLimit = 30 * time.Second
 )
 
@@ -62,6 +61,7 @@ type Deps struct {
 	Events      *event.Feed
 	Payments    *payment.Service
 	Idempotency *idempotency.Service
+	PublicURL   string           // what the addresses in answers begin with
 	Sandbox     *sandbox.Service // nil: a real installation, whose clock nobody moves
 }
 
@@ -85,6 +85,7 @@ type call struct {
 	today civil.Date
 	http  *http.Request
 	body  []byte
+	base  string // what the addresses in the answer begin with
 }
 
 // form reads the body.
@@ -99,10 +100,14 @@ func (c *call) noBody() error {
 	return form.Err()
 }
 
-// query reads the query string.
+// query reads the query string. A parameter that the operation does not know is
+// refused.
 func (c *call) query() *input.Form {
-	return input.FromQuery(c.http.URL.Query())
+	return input.FromParameters(c.http.URL.Query())
 }
+
+// noQuery refuses the parameters of a query where none belongs.
+func (c *call) noQuery() error { return c.query().Err() }
 
 // New makes the API of what is behind it.
 func New(deps Deps) *Server {
@@ -110,7 +115,9 @@ func New(deps Deps) *Server {
 	for _, route := range server.routes() {
 		if server.paths[route.path] == nil {
 			server.paths[route.path] = methods{}
-			server.mux.Handle(Prefix+route.path, http.NotFoundHandler())
+			if route.path != externalPath {
+				server.mux.Handle(Prefix+route.path, http.NotFoundHandler())
+			}
 		}
 		server.paths[route.path][route.method] = route
 	}
@@ -139,9 +146,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		actor.From = web.Caller(r)
 		web.ExchangeOf(ctx).CompanyID = actor.Company.ID
 		status, body = s.operate(ctx, w, r, actor)
-		if err := s.Accounts.Answered(ctx, actor, quota); err != nil {
-			web.ExchangeOf(ctx).Err = err // which must not hide what was done
-		}
 	} else {
 		status, body = failure(ctx, w, err)
 	}
@@ -222,9 +226,8 @@ func (s *Server) match(
 	r *http.Request,
 	actor account.Actor,
 ) (route, *call, error) {
-	_, pattern := s.mux.Handler(r)
-	known := s.paths[strings.TrimPrefix(pattern, Prefix)]
-	if known == nil || path.Clean(r.URL.Path) != r.URL.Path {
+	known := s.paths[s.patternOf(r)]
+	if known == nil {
 		return route{}, nil, fault.NotFound("path")
 	}
 	method := r.Method
@@ -240,7 +243,7 @@ func (s *Server) match(
 		)
 	}
 	web.ExchangeOf(ctx).Route = op.method + " " + Prefix + op.path
-	c := &call{actor: actor, today: actor.Today(s.DB.Now()), http: r}
+	c := &call{actor: actor, today: actor.Today(s.DB.Now()), http: r, base: s.PublicURL}
 	err := op.permit(actor, s.DB.Now())
 	if err != nil {
 		return route{}, nil, err
@@ -254,15 +257,31 @@ func (s *Server) match(
 	return op, c, err
 }
 
+// patternOf is the path of the table that a request is for; "" when there is
+// none.
+func (s *Server) patternOf(r *http.Request) string {
+	if _, ok := externalID(r.URL); ok {
+		return externalPath
+	}
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		return ""
+	}
+	_, pattern := s.mux.Handler(r)
+	return strings.TrimPrefix(pattern, Prefix)
+}
+
 // permit is the one place where the API refuses what a company may not do:
 // what is above its level, what its plan does not have, and every change when
-// its subscription has ended.
+// its subscription has ended or its token may only read.
 func (op route) permit(actor account.Actor, now time.Time) error {
 	if err := actor.Allow(account.FunctionAPI); err != nil {
 		return err
 	}
 	if !actor.Company.Level.AtLeast(op.level) {
 		return fault.Forbidden("level: this operation needs the level " + string(op.level) + " or higher")
+	}
+	if actor.Scope == account.ScopeRead && op.method != http.MethodGet {
+		return fault.Forbidden("scope: this token may only read; changes need one with the scope full")
 	}
 	return actor.Permit(op.function, op.method != http.MethodGet, now)
 }
@@ -359,7 +378,7 @@ func failure(ctx context.Context, w http.ResponseWriter, err error) (int, []byte
 
 // page is the answer to a list.
 func page(call *call, paging input.Page, total int64, data web.Data) web.Answer {
-	return web.Answer{Data: data, Meta: &web.Meta{
+	return web.Answer{Data: data, Header: call.links(paging, total), Meta: &web.Meta{
 		Total:       total,
 		PerPage:     paging.Size,
 		CurrentPage: paging.Number,

@@ -98,3 +98,49 @@ func idsOf[T any](list []T, id func(*T) int64) []int64 {
 	}
 	return ids
 }
+
+func (s *Server) createPlan(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	plan, err := s.Catalog.CreatePlan(ctx, call.actor, catalog.ReadNewPlan(form))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Answer{Data: web.One(func(object *web.Object) { call.writePlan(object, &plan, 0) })}, nil
+}
+
+func (s *Server) updatePlan(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if _, err := s.Catalog.UpdatePlan(ctx, call.actor, call.id, catalog.ReadPlanChanges(form)); err != nil {
+		return web.Answer{}, err
+	}
+	return s.readPlan(ctx, call)
+}
+
+func (s *Server) createProduct(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	product, err := s.Catalog.CreateProduct(ctx, call.actor, catalog.ReadNewProduct(form))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Answer{Data: web.One(func(object *web.Object) { call.writeProduct(object, &product, 0) })}, nil
+}
+
+func (s *Server) updateProduct(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if _, err := s.Catalog.UpdateProduct(ctx, call.actor, call.id, catalog.ReadProductChanges(form)); err != nil {
+		return web.Answer{}, err
+	}
+	return s.readProduct(ctx, call)
+}

@@ -39,10 +39,10 @@ func (s *Server) readEvents(ctx context.Context, call *call) (web.Answer, error)
 	return call.events(page, query.Limit), err
 }
 
-// stillValid refuses a token that was deleted while its call waited.
+// stillValid refuses a token that was deleted, or has expired, while its call waited.
 func (s *Server) stillValid(ctx context.Context, actor account.Actor) error {
-	_, err := s.Accounts.Token(ctx, actor, actor.TokenID)
-	if fault.KindOf(err) == fault.KindNotFound {
+	token, err := s.Accounts.Token(ctx, actor, actor.TokenID)
+	if fault.KindOf(err) == fault.KindNotFound || err == nil && token.Expired(s.DB.Now()) {
 		return fault.New(fault.KindUnauthenticated, "Unauthenticated")
 	}
 	return err

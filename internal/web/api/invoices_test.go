@@ -82,7 +82,7 @@ func TestInvoicesAreListedByEveryFilter(t *testing.T) {
 			"overdue=":                               {4, 3, 2, 1},
 			"search=joao":                            {4, 1},
 			"search=joao&status=Cancelado&plan_id=1": {4},
-			"colour=red":                             {4, 3, 2, 1},
+			"_=red":                                  {4, 3, 2, 1},
 			"per_page=3":                             {4, 3, 2},
 			"per_page=3&page=2":                      {1},
 			"per_page=3&page=3":                      {},

@@ -79,6 +79,11 @@ PUT /invoices/{id} user
 GET /payments user
 GET /payments/{id} user
 POST /payments/{id}/refund user
+POST /customer-plans user
+PUT /customer-plans/{id} user
+POST /products user
+PUT /products/{id} user
+PUT /customers/external/{external_id} user
 GET /events user
 GET /sandbox/clock user
 POST /sandbox/clock user

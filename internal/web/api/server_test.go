@@ -97,6 +97,7 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 			Providers: []payment.Provider{sandbox.New(db).Provider(), outOfOrder}, PublicURL: "https://carteira.example.com", Notify: webhooks.NotifyTx, Timeout: 25 * time.Second,
 		}),
 		Idempotency: idempotency.New(db, box),
+		PublicURL:   "https://carteira.example.com",
 	})
 	if limit == plenty {
 		server.Sandbox = drivenSandbox(t, db)

@@ -7,6 +7,7 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
 	"carteira/internal/web"
 	"carteira/internal/webhook"
 )
@@ -18,6 +19,9 @@ type eventRecord struct {
 }
 
 func (s *Server) listEvents(_ context.Context, call *call) (web.Answer, error) {
+	if err := call.noQuery(); err != nil {
+		return web.Answer{}, err
+	}
 	list := make([]eventRecord, len(event.Catalog))
 	for i, entry := range event.Catalog {
 		list[i] = eventRecord{entry.Name, entry.Description, webhook.Sample(entry.Name)}
@@ -27,7 +31,8 @@ func (s *Server) listEvents(_ context.Context, call *call) (web.Answer, error) {
 
 // short is the answer to a list that is always whole.
 func short(call *call, n int, list any) web.Answer {
-	return web.Answer{Data: web.JSON(list), Meta: &web.Meta{
+	header := call.links(input.Page{Number: 1, Size: int64(max(n, 1))}, int64(n))
+	return web.Answer{Data: web.JSON(list), Header: header, Meta: &web.Meta{
 		Total:       int64(n),
 		PerPage:     int64(max(n, 1)),
 		CurrentPage: 1,
@@ -79,6 +84,9 @@ func (c *call) timeOrNull(at time.Time) *string {
 }
 
 func (s *Server) listWebhooks(ctx context.Context, call *call) (web.Answer, error) {
+	if err := call.noQuery(); err != nil {
+		return web.Answer{}, err
+	}
 	all, err := s.Webhooks.List(ctx, call.actor)
 	if err != nil {
 		return web.Answer{}, err

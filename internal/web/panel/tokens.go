@@ -11,11 +11,15 @@ type tokensData struct {
 	Made string // the text of a new one, this once
 	Name string
 	Curl string // a call that works when pasted
+
+	Scopes []page.Option
 }
 
 type tokenRow struct {
 	account.Token
-	Used string
+	Used    string
+	Reads   bool // and nothing else
+	Expired bool
 }
 
 func (s *Server) tokens(req *request) error {
@@ -28,7 +32,13 @@ func (s *Server) tokensPage(req *request, data tokensData, refusal error) error 
 		return err
 	}
 	for _, t := range list {
-		data.List = append(data.List, tokenRow{t, req.lang.Ago(t.LastUsedAt, s.DB.Now())})
+		data.List = append(data.List, tokenRow{
+			t, req.lang.Ago(t.LastUsedAt, s.DB.Now()), t.Scope == account.ScopeRead, t.Expired(s.DB.Now()),
+		})
+	}
+	data.Scopes = []page.Option{
+		{Value: string(account.ScopeFull), Label: req.lang.T("Read and change everything")},
+		{Value: string(account.ScopeRead), Label: req.lang.T("Only read")},
 	}
 	if data.Made != "" {
 		data.Curl = "curl -H 'Authorization: Bearer " + data.Made + "' '" + s.PublicURL + "/api/v1/customers?per_page=3'"

@@ -23,8 +23,3 @@ ALTER TABLE webhooks ADD COLUMN retry_refused INTEGER NOT NULL DEFAULT 0 CHECK (
 
 ALTER TABLE api_tokens ADD COLUMN scope TEXT NOT NULL DEFAULT 'full' CHECK (scope IN ('full', 'read'));
 ALTER TABLE api_tokens ADD COLUMN expires_at INTEGER; -- NULL: never
-
--- The orders of lists. search begins with the folded name.
-CREATE INDEX customers_name ON customers (company_id, substr(search, 1, 100), id);
-CREATE INDEX customers_updated ON customers (company_id, updated_at, id);
-CREATE INDEX invoices_updated ON invoices (company_id, updated_at, id);
