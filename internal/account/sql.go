@@ -165,7 +165,8 @@ func scanUser(row sqldb.Row) (user User, err error) {
 	return user, err
 }
 
-const tokenColumns = `id, company_id, name, created_at, COALESCE(last_used_at, 0), scope, COALESCE(expires_at, 0)` //nolint:gosec // names of columns
+//nolint:gosec // names of columns
+const tokenColumns = `id, company_id, name, created_at, COALESCE(last_used_at, 0), scope, COALESCE(expires_at, 0)`
 
 func scanToken(row sqldb.Row) (token Token, err error) {
 	var created, used, expires int64

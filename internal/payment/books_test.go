@@ -167,7 +167,7 @@ func TestRefundByHandAndByTheGatewayAreOneUnlessTheGatewaysIsMore(t *testing.T) 
 		invoice := world.invoice(t)
 		world.bank.pay(t, world.charged(t, invoice.ID).PixCode, 3500)
 		world.later(t, time.Minute)
-		id := int64(world.count(t, `SELECT MAX(id) FROM payments`))
+		id := world.count(t, `SELECT MAX(id) FROM payments`)
 		for _, step := range []struct {
 			byHand, reported money.Cents
 			back             money.Cents // of the payment, in all
@@ -192,7 +192,7 @@ func TestRefundByHandAndByTheGatewayAreOneUnlessTheGatewaysIsMore(t *testing.T) 
 			if left := world.find(t, invoice.ID).Received; left != 3500-step.back {
 				t.Errorf("%s: %s are left of the payment, want %s", step.why, left, 3500-step.back)
 			}
-			if n := world.count(t, `SELECT COUNT(*) FROM payment_refunds`); int64(n) != step.refunds {
+			if n := world.count(t, `SELECT COUNT(*) FROM payment_refunds`); n != step.refunds {
 				t.Errorf("%s: %d refunds, want %d", step.why, n, step.refunds)
 			}
 		}

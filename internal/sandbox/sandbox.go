@@ -180,7 +180,7 @@ func (s *Service) Wait(ctx context.Context, most time.Duration, progress func(no
 	for {
 		err := s.Clock.Refresh(ctx)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // the time to wait is over
+			return nil // the time to wait is over
 		}
 		if err != nil || !s.Clock.known().running() {
 			return err

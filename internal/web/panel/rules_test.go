@@ -63,8 +63,8 @@ var forms = map[string][]string{
 }
 
 // sendsFile reports whether the route answers with a file and no page.
-func (r route) sendsFile() bool {
-	return strings.HasSuffix(r.path, "/export") || slices.Contains([]string{"/customers/{id}/file", "/imports/{id}/rejected"}, r.path)
+func (op route) sendsFile() bool {
+	return strings.HasSuffix(op.path, "/export") || slices.Contains([]string{"/customers/{id}/file", "/imports/{id}/rejected"}, op.path)
 }
 
 func TestEveryPageRendersInBothLanguages(t *testing.T) {
