@@ -221,16 +221,21 @@ func (d *dayWork) after(run func(context.Context) (int, error)) func(context.Con
 	}
 }
 
-// pruneWork removes what is kept long enough, once a day. It waits for no instant
-// of its own: what is old may go a little later.
+// pruneWork removes what is kept long enough: once a day, and in an advance once a
+// week and at its end. It waits for no instant of its own: what is old may go a
+// little later.
 type pruneWork struct {
 	app  *App
 	done civil.Date
 }
 
+const pruneEvery = 7 // days of an advance
+
 func (p *pruneWork) next(context.Context) (time.Time, error) {
 	now := p.app.DB.Now().UTC()
-	if p.done == civil.Of(now) {
+	today, clock := civil.Of(now), p.app.Sandbox.Clock
+	passing := clock.Stands() && !clock.Arrived() && today.Before(p.done.AddDays(pruneEvery))
+	if p.done == today || passing {
 		return time.Time{}, nil
 	}
 	return now, nil

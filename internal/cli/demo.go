@@ -142,8 +142,8 @@ const (
 	demoEmail    = "demo@example.com"
 	demoPassword = "demonstracao"
 	demoMonths   = 14 // that the company has behind it
-	demoSize     = 120
-	demoFirst    = 40 // customers that it begins with
+	demoSize     = 60
+	demoFirst    = 24 // customers that it begins with
 )
 
 // seed fills an empty database with a company; one that has been filled stays.

@@ -34,11 +34,11 @@ type demoLife struct {
 const (
 	joinedUntil = 30  // the last customers have joined
 	resellersAt = 200 // the first resellers
-	remindersAt = 75  // messages
+	remindersAt = 45  // messages
 	oddPayment  = 12  // the first payment that needs a person; another each five days
 	leavesAfter = 20  // days without paying after which a customer is let go
 	demoPayHour = 10 * time.Hour
-	demoStep    = 3 // days between those on which people do something
+	demoStep    = 5 // days between those on which people do something
 )
 
 func (l *demoLife) live() error {

@@ -72,6 +72,13 @@ func (c *Clock) learn(row *clockRow) {
 // heard: the clock then stands still between its steps.
 func (c *Clock) Stands() bool { return c.known().running() }
 
+// Arrived reports whether the advance under way has reached its end, where what is
+// due then is still done.
+func (c *Clock) Arrived() bool {
+	row := c.known()
+	return row.running() && !row.stopped.Before(row.to)
+}
+
 // From is where the advance under way, or the last one, has begun.
 func (c *Clock) From() time.Time { return c.known().from }
 

@@ -31,14 +31,6 @@ func (c *clicks) within(journey string, most int) {
 	c.count = 0
 }
 
-// connect gives the demo a channel that sends nothing.
-func (b *tab) connect() {
-	b.t.Helper()
-	b.visit("/messages/channels/new?kind=log")
-	b.press("Salvar")
-	b.see("canal")
-}
-
 func TestDaysWorkTakesFewClicks(t *testing.T) {
 	axe := readAxe(t)
 	if err := os.MkdirAll(screens, 0o755); err != nil {

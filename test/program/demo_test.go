@@ -158,7 +158,7 @@ func TestDemoHasLivedThroughItsPast(t *testing.T) {
 	demo := startDemo(t, "--listen", "127.0.0.1:0")
 	client := demo.client(demo.token)
 	for path, least := range map[string]int64{
-		"/invoices": 400, "/invoices?status=Pago": 300, "/customers": 120, "/customers?status=Cancelado": 3, "/customers?status=Vencido": 1,
+		"/invoices": 250, "/invoices?status=Pago": 200, "/customers": 60, "/customers?status=Cancelado": 3, "/customers?status=Vencido": 1,
 		"/resellers": 5, "/payments": 300,
 	} {
 		separator := "?"
