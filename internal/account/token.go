@@ -78,7 +78,7 @@ func (s *Service) CreateToken(
 	if token.Name == "" && !token.Problems.Any() {
 		refused.Add("name", "is required")
 	}
-	if !token.Expires.IsZero() && token.Expires.Before(actor.Today(s.db.Now())) {
+	if !token.Expires.IsZero() && token.Expires.Before(actor.Today(s.db.Real())) {
 		refused.Add("expires", "must be today or later")
 	}
 	if err := token.Problems.With(refused).Err(); err != nil {
