@@ -289,5 +289,5 @@ func eachCustom(
 // countUpTo counts the customers of a company, and no further than a bound.
 func countUpTo(ctx context.Context, querier sqldb.Querier, companyID, most int64) (int64, error) {
 	return sqldb.Value[int64](ctx, querier,
-		`SELECT COUNT(*) FROM (SELECT id FROM customers WHERE company_id = ? AND {visible id} LIMIT ?) AS some`, companyID, most)
+		`SELECT COUNT(*) FROM (SELECT id FROM customers WHERE company_id = ? AND {visible id} LIMIT ?) AS counted`, companyID, most)
 }

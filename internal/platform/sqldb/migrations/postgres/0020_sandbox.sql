@@ -1,6 +1,6 @@
 -- The one row of a sandbox, whose clock can be moved forward; a real installation has none. Times are microseconds.
 CREATE TABLE sandbox_clock (
-    id           INTEGER PRIMARY KEY CHECK (id = 1),
+    id           BIGINT PRIMARY KEY CHECK (id = 1),
     created_at   BIGINT NOT NULL,
     ahead        BIGINT NOT NULL, -- how far the clock is ahead of the real one, while it runs
     stopped_at   BIGINT,          -- where it stands during an advance; NULL: it runs
