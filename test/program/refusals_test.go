@@ -84,6 +84,7 @@ func TestBadSettingIsRefusedByName(t *testing.T) {
 		"CARTEIRA_ACME_DIRECTORY": "http://ca.example.com", "CARTEIRA_ACME_EMAIL": "Ana", "CARTEIRA_ACME_EAB": "hunter2",
 		"CARTEIRA_ACME_LISTEN":     ":443",
 		"CARTEIRA_TRUSTED_PROXIES": "10.0.0.0/8,proxy", "CARTEIRA_METRICS_TOKEN": anything,
+		"CARTEIRA_SANDBOX":  "perhaps",
 		"CARTEIRA_MAIL_URL": "mail.example.com", "CARTEIRA_MAIL_FROM": "nobody", "CARTEIRA_SANDBOX_GATEWAY": "maybe", "CARTEIRA_SHUTDOWN_DELAY": "6m", "CARTEIRA_LOG_LEVEL": "loud", "CARTEIRA_LOG_FORMAT": "xml",
 	}
 	in := install(t, sqldb.SQLite)
@@ -97,7 +98,7 @@ func TestBadSettingIsRefusedByName(t *testing.T) {
 		default:
 			wantRefusal(t, in.try([]string{setting.Env + "=" + value}, "serve"), 1, setting.Env+": ")
 			if setting.Name != "" {
-				wantRefusal(t, in.try(nil, "serve", "--"+setting.Name, value), 1, "--"+setting.Name+": ")
+				wantRefusal(t, in.try(nil, "serve", "--"+setting.Name+"="+value), 1, "--"+setting.Name+": ")
 			}
 		}
 	}

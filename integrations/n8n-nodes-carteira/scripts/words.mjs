@@ -10,12 +10,12 @@ const spelled = {
 /** The label of a field. */
 export function label(name) {
 	if (spelled[name]) return spelled[name];
-	return title(name.replaceAll('_', ' ')).replace(/\bId\b/g, 'ID').replace(/\bUrl\b/g, 'URL');
+	return title(name.replaceAll('_', ' '));
 }
 
 /** A heading as n8n's linter has it. */
 export function title(text) {
-	return titleCase(text.replace(/`/g, ''));
+	return titleCase(text.replace(/`/g, '')).replace(/\bId\b/g, 'ID').replace(/\bUrl\b/g, 'URL');
 }
 
 /** The first sentence of a description, plain and without its period. */
