@@ -28,6 +28,7 @@ type demoLife struct {
 	plans   []int64
 	until   time.Time
 	joined  int
+	sold    []reseller.Plan // what resellers subscribe to
 }
 
 // The days before the present on which something of the demo begins.
@@ -56,11 +57,14 @@ func (l *demoLife) live() error {
 			return fmt.Errorf("%s: %w", day, err)
 		}
 	}
-	return l.program.Sandbox.Live(l.ctx, l.program.DB.Real())
+	if err := l.program.Sandbox.Live(l.ctx, l.program.DB.Real()); err != nil {
+		return err
+	}
+	return seedTrials(l.ctx, l.program, l.actor, l.sold)
 }
 
 // spend is what people do on a day, so many days before the present.
-func (l *demoLife) spend(day civil.Date, before int) error {
+func (l *demoLife) spend(day civil.Date, before int) (err error) {
 	for l.joined < l.expected(before) {
 		if err := l.join(); err != nil {
 			return err
@@ -71,7 +75,8 @@ func (l *demoLife) spend(day civil.Date, before int) error {
 	}
 	switch {
 	case reaches(before, resellersAt):
-		return seedResellers(l.ctx, l.program, l.actor)
+		l.sold, err = seedResellers(l.ctx, l.program, l.actor)
+		return err
 	case reaches(before, remindersAt):
 		return seedReminders(l.ctx, l.program, l.actor)
 	case before < resellersAt && before%30 < demoStep:

@@ -16,44 +16,52 @@ import (
 // of its own. The password is the demo's.
 const demoReseller = "revenda@example.com"
 
-// seedResellers makes a small tree under the demo company: every standing that
-// can be made today, two levels deep, with credits on their way down.
-func seedResellers(ctx context.Context, program *app.App, root account.Actor) error {
+// seedResellers makes a small tree under the demo company, two levels deep, with
+// credits on their way down, and returns the plans that it sells.
+func seedResellers(ctx context.Context, program *app.App, root account.Actor) ([]reseller.Plan, error) {
 	if _, err := program.Accounts.SetCompany(ctx, root, account.CompanyDraft{Whatsapp: input.Some("5511987654321")}); err != nil {
-		return err
+		return nil, err
 	}
 	grant := reseller.CreditRequest{Amount: 500, Note: "Crédito inicial da demonstração"}
 	if _, err := program.Resellers.Grant(ctx, root, grant); err != nil {
-		return err
+		return nil, err
 	}
 	plans, err := seedSubscriptionPlans(ctx, program, root)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	start, pro := plans[0].ID, plans[1].ID
 	if err := seedNorte(ctx, program, root, pro); err != nil {
-		return err
+		return nil, err
 	}
-	for _, newReseller := range []reseller.NewReseller{
-		{
-			Name: "Sul Conecta", Email: "sul@example.com", Whatsapp: "5551992345678",
-			Kind: account.Subscriber, PlanID: start, Periods: 12,
-		},
-		{Name: "Casa da Fibra", Email: "fibra@example.com", Password: demoPassword, PlanID: start},
-		{Name: "Litoral Net", Email: "litoral@example.com", Whatsapp: "5548993456789", PlanID: pro},
-	} {
-		if _, err := program.Resellers.Create(ctx, root, newReseller); err != nil {
-			return err
-		}
+	_, err = program.Resellers.Create(ctx, root, reseller.NewReseller{
+		Name: "Sul Conecta", Email: "sul@example.com", Whatsapp: "5551992345678",
+		Kind: account.Subscriber, PlanID: start, Periods: 12,
+	})
+	if err != nil {
+		return nil, err
 	}
 	stopped, err := program.Resellers.Create(ctx, root, reseller.NewReseller{
 		Name: "Vale Telecom", Email: "vale@example.com", Kind: account.Subscriber, PlanID: start,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = program.Resellers.Suspend(ctx, root, stopped.ID)
-	return err
+	return plans, err
+}
+
+// seedTrials makes resellers that try the plans today.
+func seedTrials(ctx context.Context, program *app.App, root account.Actor, plans []reseller.Plan) error {
+	for _, newReseller := range []reseller.NewReseller{
+		{Name: "Casa da Fibra", Email: "fibra@example.com", Password: demoPassword, PlanID: plans[0].ID},
+		{Name: "Litoral Net", Email: "litoral@example.com", Whatsapp: "5548993456789", PlanID: plans[1].ID},
+	} {
+		if _, err := program.Resellers.Create(ctx, root, newReseller); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // seedNorte makes the reseller that has resellers of its own.
