@@ -25,9 +25,12 @@ func TestChargeAndPayThroughTheSandbox(t *testing.T) {
 	b := p.open(t)
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
-	b.visit("/customers/1")
+	b.visit(b.newestInvoice())
+	customer := ask(b, chromedp.Evaluate[string](`document.querySelector("main a[href^='/customers/']").getAttribute("href")`))
+	name := strings.TrimSpace(b.text(`main a[href^="/customers/"]`))
+	b.visit(customer)
 	b.press("Cobrar")
-	b.see("Cobrar Ana da Silva", "Link de pagamento")
+	b.see("Cobrar "+name, "Link de pagamento")
 	b.picture(t, rules(t), "charge-dialog")
 	b.press("Copiar")
 	b.see("Copiado")
@@ -47,12 +50,12 @@ func TestChargeAndPayThroughTheSandbox(t *testing.T) {
 	bank.press("Simular o pagamento")
 	payer.see("Pagamento recebido")
 
-	b.visit("/customers/1")
+	b.visit(customer)
 	b.see("Paga")
 	b.visit("/payments")
-	b.see("Ana da Silva", "Pagou a fatura")
+	b.see(name, "Pagou a fatura")
 	b.picture(t, rules(t), "payments-received")
-	b.press("Ana da Silva")
+	b.press(name)
 	b.see("Pagamentos recebidos", "Simulador (sem dinheiro)", "Paga pelo cliente")
 	b.picture(t, rules(t), "invoice-paid")
 }
@@ -65,6 +68,14 @@ func (b *tab) wantWhatsApp(link string) {
 	if err != nil || u.Host != "wa.me" || !strings.HasPrefix(u.Path, "/55") || !strings.HasSuffix(u.Query().Get("text"), link) {
 		b.t.Errorf("WhatsApp opens %q", address)
 	}
+}
+
+// newestInvoice is the path of the invoice that was made last: nobody has paid it.
+func (b *tab) newestInvoice() string {
+	b.t.Helper()
+	b.visit("/invoices")
+	return ask(b, chromedp.Evaluate[string](
+		"Array.from(document.querySelectorAll('tbody a')).map(a => a.getAttribute('href')).find(h => /^\\/invoices\\/[0-9]+/.test(h)).match(/^\\/invoices\\/[0-9]+/)[0]"))
 }
 
 // The own PIX key: chosen, refused, chosen again, and a payment confirmed.
@@ -86,16 +97,18 @@ func TestOwnPixKeyIsConfirmedByHand(t *testing.T) {
 	b.press("Usar este gateway")
 	b.see("Chave PIX própria está em uso.")
 	b.picture(t, rules(t), "gateway-pixkey")
-	b.visit("/invoices/1")
+	invoice := b.newestInvoice()
+	b.visit(invoice)
 	b.press("Gerar código PIX")
 	b.see("Válido até")
 	b.picture(t, rules(t), "invoice-pixkey")
-	b.visit("/invoices/1/pay")
+	b.visit(invoice + "/pay")
+	whole := ask(b, chromedp.Evaluate[string](`document.querySelector("[name=amount]").value`))
 	b.fill("amount", "1,00")
 	b.press("Registrar pagamento")
 	b.see("a pagar; diga") // less than is to pay needs a word about the difference
 	b.picture(t, rules(t), "pay-refused")
-	b.fill("amount", "99,90")
+	b.fill("amount", whole)
 	b.press("Registrar pagamento")
 	b.see("fatura paga e cliente renovado", "confirmado por Dona Demo")
 }
