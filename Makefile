@@ -1,8 +1,9 @@
 # What a person types. `make check` is what CI runs.
 
 PKGS      ?= ./...
-# CI runs the race detector on packages that share memory between goroutines or handle money; make race runs it on all.
-RACE_PKGS ?= ./internal/platform/... ./internal/account ./internal/payment ./internal/webhook/... ./internal/web ./internal/web/idempotency
+# CI runs the race detector on packages that share memory between goroutines; make race runs it on all.
+RACE_PKGS ?= ./internal/platform/outbound ./internal/platform/secret ./internal/platform/sqldb ./internal/platform/worker \
+	./internal/event ./internal/webhook/... ./internal/web/idempotency
 TIMEOUT   ?= 15m
 FUZZTIME  ?= 20s
 TESTARGS  ?=
@@ -21,7 +22,7 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test acme openapi n8n-node n8n browser race fuzz bench soak chaos release fixture package check vuln fmt fmt-check vet lint clean
+.PHONY: help build demo test beside acme openapi n8n-node n8n browser race fuzz bench soak chaos release fixture package check vuln fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,8 +35,15 @@ demo: ## serve a seeded company on the embedded database
 
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
 	@tools/ensure $(PROGRAMS)
-	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS)
-	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory acme package openapi n8n-node browser; fi
+	@if [ '$(PKGS)' = ./... ]; then \
+		$(MAKE) --no-print-directory beside >test/beside.log 2>&1 & beside=$$!; \
+	fi; \
+	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS); tests=$$?; \
+	if [ "$$beside" ]; then wait $$beside; others=$$?; cat test/beside.log; fi; \
+	exit $$((tests ? tests : $${others:-0}))
+
+# What waits for browsers and other programs most of the time runs beside the tests of Go.
+beside: browser acme package openapi n8n-node
 
 acme: ## certificates from Pebble, the certificate authority that Let's Encrypt has for tests
 	go -C test/acme test -timeout $(TIMEOUT) $(TESTARGS) ./...
