@@ -41,9 +41,10 @@ test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS=
 	$(WITHPG) -- go test -timeout $(TIMEOUT) $(TESTARGS) $(PKGS); tests=$$?; \
 	if [ "$$beside" ]; then wait $$beside; others=$$?; cat test/beside.log; fi; \
 	exit $$((tests ? tests : $${others:-0}))
+	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory browser; fi
 
-# What waits for browsers and other programs most of the time runs beside the tests of Go.
-beside: browser acme package openapi n8n-node
+# What waits for other programs most of the time runs beside the tests of Go. Browsers have the machine to themselves.
+beside: acme package openapi n8n-node
 
 acme: ## certificates from Pebble, the certificate authority that Let's Encrypt has for tests
 	go -C test/acme test -timeout $(TIMEOUT) $(TESTARGS) ./...
