@@ -24,12 +24,7 @@ func (s *Service) ListByDue(
 	page input.Page,
 	latest bool,
 ) ([]Invoice, int64, error) {
-	l := listing{db: s.db, company: actor.Company.ID, filter: filter, today: actor.Today(s.db.Now())}
-	all, err := counter.Total(ctx, s.db, actor.Company.ID)
-	if err != nil {
-		return nil, 0, err
-	}
-	count, err := s.count(ctx, l, all)
+	l, _, count, err := s.matches(ctx, actor, filter)
 	if err != nil || page.Offset() >= count {
 		return []Invoice{}, count, err
 	}
@@ -41,7 +36,9 @@ func (s *Service) ListByDue(
 	if filter.Status == Open || filter.Overdue == "true" {
 		source.Where.And("i.status = 'open'") // in letters: the index of what is owed is for these alone
 	}
-	list, err := rows(ctx, s.db, actor.Company.ID, dueWindow(source, page, count, latest))
+	source.Order = "i.id"
+	window := sqldb.Window{Source: source, First: "i.due_on", Ascending: !latest, Limit: page.Size, Offset: page.Offset()}
+	list, err := rows(ctx, s.db, actor.Company.ID, window.FromNearerEnd(count))
 	slices.SortFunc(list, func(a, b Invoice) int {
 		order := cmp.Or(a.DueOn.Compare(b.DueOn), cmp.Compare(a.ID, b.ID))
 		if latest {
@@ -50,19 +47,4 @@ func (s *Service) ListByDue(
 		return order
 	})
 	return list, count, err
-}
-
-// dueWindow is a page along the index of due dates, counted from the nearer end.
-func dueWindow(source sqldb.Source, page input.Page, matches int64, latest bool) sqldb.Window {
-	window := sqldb.Window{Source: source, Ascending: !latest, Limit: page.Size, Offset: page.Offset()}
-	if window.Offset > matches/2 {
-		window.Ascending = latest
-		window.Limit = min(page.Size, matches-page.Offset())
-		window.Offset = matches - page.Offset() - window.Limit
-	}
-	window.Order = "i.due_on DESC, i.id"
-	if window.Ascending {
-		window.Order = "i.due_on ASC, i.id"
-	}
-	return window
 }

@@ -58,17 +58,7 @@ func (s *Service) List(
 	filter Filter,
 	page input.Page,
 ) ([]Invoice, int64, error) {
-	l := listing{
-		db:      s.db,
-		company: actor.Company.ID,
-		filter:  filter,
-		today:   actor.Today(s.db.Now()),
-	}
-	all, err := counter.Total(ctx, s.db, actor.Company.ID)
-	if err != nil {
-		return nil, 0, err
-	}
-	count, err := s.count(ctx, l, all)
+	l, all, count, err := s.matches(ctx, actor, filter)
 	if err != nil || page.Offset() >= count {
 		return []Invoice{}, count, err
 	}
@@ -86,6 +76,29 @@ func (s *Service) List(
 	}
 	list, err := rows(ctx, s.db, actor.Company.ID, window)
 	return list, count, err
+}
+
+func (s *Service) listing(actor account.Actor, filter Filter) listing {
+	return listing{
+		db:      s.db,
+		company: actor.Company.ID,
+		filter:  filter,
+		today:   actor.Today(s.db.Now()),
+	}
+}
+
+// matches is what a filter chooses, with how many invoices the company has and how
+// many of them match.
+func (s *Service) matches(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+) (l listing, all, count int64, err error) {
+	l = s.listing(actor, filter)
+	if all, err = counter.Total(ctx, s.db, actor.Company.ID); err == nil {
+		count, err = s.count(ctx, l, all)
+	}
+	return l, all, count, err
 }
 
 // Latest returns the newest invoices of each of some customers, newest first;

@@ -20,7 +20,7 @@ func (s *Service) Walk(
 	filter Filter,
 	visit func(Invoice) error,
 ) error {
-	l := listing{db: s.db, company: actor.Company.ID, filter: filter, today: actor.Today(s.db.Now())}
+	l := s.listing(actor, filter)
 	last := int64(0)
 	for {
 		source := l.matching(0, 0)

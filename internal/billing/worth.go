@@ -24,7 +24,7 @@ func (s *Service) Worth(
 	filter Filter,
 	matches int64,
 ) (worth money.Cents, ok bool, err error) {
-	l := listing{db: s.db, company: actor.Company.ID, filter: filter, today: actor.Today(s.db.Now())}
+	l := s.listing(actor, filter)
 	switch {
 	case filter.tallied():
 		var where sqldb.Where

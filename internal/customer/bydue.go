@@ -19,19 +19,7 @@ func (s *Service) ListByDue(
 	page input.Page,
 	latest bool,
 ) ([]Customer, int64, error) {
-	today := actor.Today(s.db.Now())
-	l := listing{
-		db:      s.db,
-		company: actor.Company.ID,
-		filter:  filter,
-		due:     filter.due(today),
-		month:   monthOf(today),
-	}
-	company, err := counter.Total(ctx, s.db, actor.Company.ID)
-	if err != nil {
-		return nil, 0, err
-	}
-	count, err := s.count(ctx, l, company)
+	l, company, count, err := s.matches(ctx, actor, filter)
 	if err != nil || page.Offset() >= count {
 		return []Customer{}, count, err
 	}
@@ -39,7 +27,9 @@ func (s *Service) ListByDue(
 	if filter.Search != "" { // what a search finds has no columns until it is joined
 		source = source.Rows()
 	}
-	list, err := rows(ctx, s.db, actor.Company.ID, dueWindow(source, page, count, latest))
+	source.Order = "c.id"
+	window := sqldb.Window{Source: source, First: "c.due_on", Ascending: !latest, Limit: page.Size, Offset: page.Offset()}
+	list, err := rows(ctx, s.db, actor.Company.ID, window.FromNearerEnd(count))
 	slices.SortFunc(list, func(a, b Customer) int {
 		order := cmp.Or(s.undated(a, b), a.DueOn.Compare(b.DueOn), cmp.Compare(a.ID, b.ID))
 		if latest {
@@ -60,19 +50,4 @@ func (s *Service) undated(a, b Customer) int {
 		return 1
 	}
 	return -1
-}
-
-// dueWindow is a page along the index of due dates, counted from the nearer end.
-func dueWindow(source sqldb.Source, page input.Page, matches int64, latest bool) sqldb.Window {
-	window := sqldb.Window{Source: source, Ascending: !latest, Limit: page.Size, Offset: page.Offset()}
-	if window.Offset > matches/2 {
-		window.Ascending = latest
-		window.Limit = min(page.Size, matches-page.Offset())
-		window.Offset = matches - page.Offset() - window.Limit
-	}
-	window.Order = "c.due_on DESC, c.id"
-	if window.Ascending {
-		window.Order = "c.due_on ASC, c.id"
-	}
-	return window
 }

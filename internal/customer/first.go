@@ -16,14 +16,7 @@ func (s *Service) First(
 	filter Filter,
 	limit int64,
 ) ([]Customer, error) {
-	today := actor.Today(s.db.Now())
-	l := listing{
-		db:      s.db,
-		company: actor.Company.ID,
-		filter:  filter,
-		due:     filter.due(today),
-		month:   monthOf(today),
-	}
+	l := s.listing(actor, filter)
 	company, err := counter.Total(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return nil, err

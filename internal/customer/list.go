@@ -52,19 +52,7 @@ func (s *Service) List(
 	filter Filter,
 	page input.Page,
 ) ([]Customer, int64, error) {
-	today := actor.Today(s.db.Now())
-	l := listing{
-		db:      s.db,
-		company: actor.Company.ID,
-		filter:  filter,
-		due:     filter.due(today),
-		month:   monthOf(today),
-	}
-	company, err := counter.Total(ctx, s.db, actor.Company.ID)
-	if err != nil {
-		return nil, 0, err
-	}
-	count, err := s.count(ctx, l, company)
+	l, company, count, err := s.matches(ctx, actor, filter)
 	if err != nil || page.Offset() >= count {
 		return []Customer{}, count, err
 	}
@@ -86,6 +74,31 @@ func (s *Service) List(
 	}
 	list, err := rows(ctx, s.db, actor.Company.ID, window)
 	return list, count, err
+}
+
+func (s *Service) listing(actor account.Actor, filter Filter) listing {
+	today := actor.Today(s.db.Now())
+	return listing{
+		db:      s.db,
+		company: actor.Company.ID,
+		filter:  filter,
+		due:     filter.due(today),
+		month:   monthOf(today),
+	}
+}
+
+// matches is what a filter chooses, with how many customers the company has and
+// how many of them match.
+func (s *Service) matches(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+) (l listing, company, count int64, err error) {
+	l = s.listing(actor, filter)
+	if company, err = counter.Total(ctx, s.db, actor.Company.ID); err == nil {
+		count, err = s.count(ctx, l, company)
+	}
+	return l, company, count, err
 }
 
 // due is the span of due dates that a filter leaves.

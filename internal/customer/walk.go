@@ -35,14 +35,7 @@ func (s *Service) Walk(
 	filter Filter,
 	visit func(Customer) error,
 ) error {
-	today := actor.Today(s.db.Now())
-	l := listing{
-		db:      s.db,
-		company: actor.Company.ID,
-		filter:  filter,
-		due:     filter.due(today),
-		month:   monthOf(today),
-	}
+	l := s.listing(actor, filter)
 	company, err := counter.Total(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return err

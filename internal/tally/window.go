@@ -33,10 +33,5 @@ func (b Counter) Window(
 		window.Offset -= skipped
 		return window, nil
 	}
-	if window.Offset > matches/2 {
-		window.Ascending = true
-		window.Limit = min(page.Size, matches-page.Offset())
-		window.Offset = matches - page.Offset() - window.Limit
-	}
-	return window, nil
+	return window.FromNearerEnd(matches), nil
 }

@@ -5,7 +5,8 @@ package sqldb
 // applied would make page 20,000 a thousand times as dear as page 1.
 type Window struct {
 	Source
-	Ascending bool // counted from the end of the list
+	First     string // a column that orders before Order, the same way; "": none
+	Ascending bool   // Order from the smallest on
 	Limit     int64
 	Offset    int64
 }
@@ -16,7 +17,21 @@ func (w Window) IDs() (text string, args []any) {
 	if w.Ascending {
 		direction = " ASC"
 	}
-	text = `SELECT ` + w.ID + ` AS id FROM ` + w.From + w.Where.String() + ` ORDER BY ` + w.Order + direction +
-		` LIMIT ? OFFSET ?`
+	order := w.Order + direction
+	if w.First != "" {
+		order = w.First + direction + ", " + order
+	}
+	text = `SELECT ` + w.ID + ` AS id FROM ` + w.From + w.Where.String() + ` ORDER BY ` + order + ` LIMIT ? OFFSET ?`
 	return text, append(append([]any{}, w.Where.Args...), w.Limit, w.Offset)
+}
+
+// FromNearerEnd is the same part of so many matches, counted from the end of the
+// list that is nearer to it.
+func (w Window) FromNearerEnd(matches int64) Window {
+	if w.Offset > matches/2 {
+		w.Ascending = !w.Ascending
+		w.Limit = min(w.Limit, matches-w.Offset)
+		w.Offset = matches - w.Offset - w.Limit
+	}
+	return w
 }
