@@ -155,8 +155,24 @@ func (q pgQuerier) bound(ctx context.Context) (context.Context, func(error) erro
 
 func (q pgQuerier) translate(err error) error { return postgresError(err) }
 
-func (q pgQuerier) query(ctx context.Context, text string, args []any) (*sql.Rows, error) {
-	return q.on.QueryContext(ctx, q.rewriter.text(text), withLists(Postgres, args)...)
+func (q pgQuerier) each(ctx context.Context, text string, args []any, scan func(Row) error) error {
+	rows, err := q.on.QueryContext(ctx, q.rewriter.text(text), withLists(Postgres, args)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below tells what matters
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// script runs the statements of a migration as they are.
+func (q pgQuerier) script(ctx context.Context, text string) error {
+	_, err := q.on.ExecContext(ctx, text)
+	return err
 }
 
 func (q pgQuerier) exec(ctx context.Context, text string, args []any) (int64, error) {
