@@ -122,4 +122,7 @@ func execute(tb testing.TB, conn *pgx.Conn, statement string, args ...any) {
 
 // lasting is a context that lasts through the cleaning up, when the test's own
 // has ended.
-func lasting(tb testing.TB) context.Context { return context.WithoutCancel(tb.Context()) }
+func lasting(tb testing.TB) context.Context {
+	tb.Helper()
+	return context.WithoutCancel(tb.Context())
+}
