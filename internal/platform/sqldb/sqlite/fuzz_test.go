@@ -216,7 +216,7 @@ func (p pair) compare(t *testing.T, writer int, place reflect.Type) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		scanAll(rows.Scan, place, theirs)
 	}
