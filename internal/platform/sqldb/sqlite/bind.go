@@ -27,13 +27,13 @@ func (s *statement) bind(args []any) error {
 	if err := s.reserve(size); err != nil {
 		return err
 	}
-	used := 0
+	place := s.memory
 	for i, value := range values {
-		code, length := s.bindValue(int32(i+1), value, used) //nolint:gosec // SQLite takes 32,766 at most
+		length, code := s.bindValue(int32(i+1), value, place)
 		if code != sqlite3.SQLITE_OK {
 			return s.conn.failure(code)
 		}
-		used += length
+		place += uintptr(length) //nolint:gosec // a length is not negative
 	}
 	return nil
 }
@@ -95,33 +95,30 @@ func (s *statement) reserve(size int) error {
 	return nil
 }
 
-// bindValue binds one value, whose text goes behind the memory that is used.
-func (s *statement) bindValue(at int32, value any, used int) (code int32, length int) {
+// bindValue binds one value. Its text goes to place, and takes up length there.
+func (s *statement) bindValue(at int32, value any, place uintptr) (length int, code int32) {
 	tls := s.conn.tls
 	switch value := value.(type) {
 	case int64:
-		return sqlite3.Xsqlite3_bind_int64(tls, s.handle, at, value), 0
+		return 0, sqlite3.Xsqlite3_bind_int64(tls, s.handle, at, value)
 	case int:
-		return sqlite3.Xsqlite3_bind_int64(tls, s.handle, at, int64(value)), 0
+		return 0, sqlite3.Xsqlite3_bind_int64(tls, s.handle, at, int64(value))
 	case string:
-		place := s.memory + uintptr(used)
 		length = copy(bytesAt(place, len(value)), value)
-		return sqlite3.Xsqlite3_bind_text(tls, s.handle, at, place, int32(length), 0), length //nolint:gosec // see plain
+		return length, sqlite3.Xsqlite3_bind_text(tls, s.handle, at, place, int32(length), 0) //nolint:gosec // see plain
 	case []byte:
 		if value == nil {
-			return sqlite3.Xsqlite3_bind_null(tls, s.handle, at), 0
+			break
 		}
-		place := s.memory + uintptr(used)
 		length = copy(bytesAt(place, len(value)), value)
-		return sqlite3.Xsqlite3_bind_blob(tls, s.handle, at, place, int32(length), 0), length //nolint:gosec // see plain
+		return length, sqlite3.Xsqlite3_bind_blob(tls, s.handle, at, place, int32(length), 0) //nolint:gosec // see plain
 	case bool:
-		var number int64
 		if value {
-			number = 1
+			return 0, sqlite3.Xsqlite3_bind_int64(tls, s.handle, at, 1)
 		}
-		return sqlite3.Xsqlite3_bind_int64(tls, s.handle, at, number), 0
+		return 0, sqlite3.Xsqlite3_bind_int64(tls, s.handle, at, 0)
 	case float64:
-		return sqlite3.Xsqlite3_bind_double(tls, s.handle, at, value), 0
+		return 0, sqlite3.Xsqlite3_bind_double(tls, s.handle, at, value)
 	}
-	return sqlite3.Xsqlite3_bind_null(tls, s.handle, at), 0
+	return 0, sqlite3.Xsqlite3_bind_null(tls, s.handle, at)
 }

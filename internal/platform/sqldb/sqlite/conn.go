@@ -11,7 +11,6 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -62,7 +61,7 @@ func Open(path string, options Options) (*Conn, error) {
 	}
 	conn.startWatch()
 	for _, pragma := range options.Pragmas {
-		if err := conn.Script(context.Background(), "PRAGMA "+pragma); err != nil {
+		if err := conn.script("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}

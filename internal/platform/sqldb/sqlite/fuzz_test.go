@@ -191,22 +191,18 @@ func FuzzBindAndScan(f *testing.F) {
 		if !both.store(t, args) {
 			return
 		}
-		for writer := 1; writer <= 2; writer++ {
-			for _, place := range places {
-				both.compare(t, writer, place)
-			}
-		}
+		both.compare(t, 1)
+		both.compare(t, 2)
 	})
 }
 
-// compare reads all columns of a row to the type place, each by itself: one that
-// cannot be scanned says nothing about the next.
-func (p pair) compare(t *testing.T, writer int, place reflect.Type) {
+// compare reads the row of a writer both ways, every column to every place.
+func (p pair) compare(t *testing.T, writer int) {
 	t.Helper()
-	ours, theirs := make([]scanned, 5), make([]scanned, 5)
+	var ours, theirs []scanned
 	text := "SELECT " + columns + " FROM stored WHERE writer = ?"
 	err := p.ours.Each(t.Context(), sqlite.Query{Text: text, Args: []any{writer}}, func(row *sqlite.Row) error {
-		scanAll(row.Scan, place, ours)
+		ours = scanAll(row.Scan)
 		return nil
 	})
 	if err != nil {
@@ -216,36 +212,46 @@ func (p pair) compare(t *testing.T, writer int, place reflect.Type) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		scanAll(rows.Scan, place, theirs)
+		theirs = scanAll(rows.Scan)
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	for i := range ours {
-		if (ours[i].err == nil) != (theirs[i].err == nil) || ours[i].err == nil && !reflect.DeepEqual(ours[i].value, theirs[i].value) {
-			t.Errorf("column %d of row %d as %s: %#v, %v; database/sql: %#v, %v",
-				i, writer, place, ours[i].value, ours[i].err, theirs[i].value, theirs[i].err)
+	if len(ours) == 0 || len(ours) != len(theirs) {
+		t.Fatalf("%d columns, database/sql: %d", len(ours), len(theirs))
+	}
+	for i, got := range ours {
+		want := theirs[i]
+		if (got.err == nil) != (want.err == nil) || got.err == nil && !reflect.DeepEqual(got.value, want.value) {
+			t.Errorf("%s of row %d: %#v, %v; database/sql: %#v, %v", got.what, writer, got.value, got.err, want.value, want.err)
 		}
 	}
 }
 
+// scanned is a column as it came to one place.
 type scanned struct {
+	what  string
 	value any
 	err   error
 }
 
-// scanAll scans column after column to place, and the others to anything.
-func scanAll(scan func(...any) error, place reflect.Type, into []scanned) {
-	for i := range into {
-		dest := make([]any, len(into))
-		for j := range dest {
-			dest[j] = new(any)
+// scanAll scans each column by itself to each place, and the others to anything:
+// one that cannot be scanned says nothing about the next.
+func scanAll(scan func(...any) error) (all []scanned) {
+	names := strings.Split(columns, ", ")
+	for _, place := range places {
+		for i, name := range names {
+			dest := make([]any, len(names))
+			for j := range dest {
+				dest[j] = new(any)
+			}
+			target := reflect.New(place)
+			dest[i] = target.Interface()
+			err := scan(dest...)
+			all = append(all, scanned{name + " as " + place.String(), target.Elem().Interface(), err})
 		}
-		target := reflect.New(place)
-		dest[i] = target.Interface()
-		into[i].err = scan(dest...)
-		into[i].value = target.Elem().Interface()
 	}
+	return all
 }

@@ -22,7 +22,7 @@ func (r *Row) Scan(dest ...any) error {
 		return fmt.Errorf("scan: the row has %d columns, and there are %d destinations", n, len(dest))
 	}
 	for i := range dest {
-		column := int32(i) //nolint:gosec // SQLite has 32,767 columns at most
+		column := int32(i)
 		if err := s.scan(column, dest[i]); err != nil {
 			name := libc.GoString(sqlite3.Xsqlite3_column_name(s.conn.tls, s.handle, column))
 			return fmt.Errorf("scan column %d, %q: %w", i, name, err)

@@ -27,7 +27,7 @@ type watch struct {
 
 func newWatch(ctx context.Context, until time.Time) watch {
 	if ctx.Done() == nil {
-		ctx = nil
+		return watch{until: until}
 	}
 	return watch{ctx, until}
 }
