@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -151,14 +152,24 @@ func (db *postgresDB) pools() map[string]sql.DBStats {
 	}}
 }
 
-// close does not wait, connection by connection, for a server that is gone.
+// close does not wait, connection by connection, for a server that is gone, nor
+// for long for those who still use a connection.
 func (db *postgresDB) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), db.guard.timeouts.Ping)
 	defer cancel()
 	if db.pool.Ping(ctx) != nil {
 		db.connections.abandon()
 	}
-	db.pool.Close()
+	closed := make(chan struct{})
+	go func() {
+		db.pool.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeTime):
+		db.connections.abandon()
+	}
 	return nil
 }
 
