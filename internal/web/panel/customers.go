@@ -23,7 +23,7 @@ type customersData struct {
 	Plans    []page.Option
 	Products []page.Option
 	Chips    []chipLine
-	ByDue    sortLink
+	Heads    map[string]sortHead // by field
 	Hidden   map[string]string // filters that the search hands on
 	Others   map[string]string // filters that the form of more filters hands on
 	More     bool              // one of more filters is set
@@ -45,7 +45,7 @@ func (s *Server) customers(req *request) error {
 		Query:  listQuery(req),
 		Export: "/customers/export?" + req.URL.RawQuery,
 		Chips:  customerChips(req),
-		ByDue:  dueSort(req),
+		Heads:  listHeads(req, "Name"),
 		Hidden: hiddenFilters(req, "search"),
 		Others: hiddenFilters(req, moreOfCustomers...),
 		More:   anyGiven(req, "plan_id", "product_id"),

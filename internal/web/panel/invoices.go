@@ -15,7 +15,7 @@ type invoicesData struct {
 	List     []billing.Invoice
 	Pager    page.Pager
 	Chips    []chipLine
-	ByDue    sortLink
+	Heads    map[string]sortHead // by field
 	Hidden   map[string]string // filters that the search hands on
 	Others   map[string]string // filters that the form of more filters hands on
 	More     bool              // one of more filters is set
@@ -35,7 +35,7 @@ func (s *Server) invoices(req *request) error {
 		Form: queryForm(req), Today: req.today, Back: req.URL.RequestURI(), Query: listQuery(req),
 		Export: "/invoices/export?" + req.URL.RawQuery,
 		Chips:  invoiceChips(req),
-		ByDue:  dueSort(req),
+		Heads:  listHeads(req, "Customer"),
 		Hidden: hiddenFilters(req, "search"),
 		Others: hiddenFilters(req, moreOfInvoices...),
 		More:   anyGiven(req, "plan_id", "product_id", "created_from", "created_to"),
