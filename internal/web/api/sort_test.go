@@ -85,8 +85,9 @@ func TestListsAreInTheOrderThatIsAskedFor(t *testing.T) {
 		}
 		for _, list := range []string{"/customers", "/invoices", "/customers/1/invoices"} {
 			caller.call(t, http.MethodGet, list+"?sort=amount", "").want(t, 422,
-				"sort: must be one of id, -id, name, -name, due_date, -due_date, updated_at, -updated_at")
-			caller.call(t, http.MethodGet, list+"?updated_since=yesterday", "").want(t, 422, "updated_since: must be a date-time")
+				"sort: must be one of: id, -id, name, -name, due_date, -due_date, updated_at, -updated_at")
+			caller.call(t, http.MethodGet, list+"?updated_since=yesterday", "").want(t, 422,
+				"updated_since: must be a date-time such as 2026-01-31T09:00:00-03:00, or a date in the form YYYY-MM-DD")
 			caller.call(t, http.MethodGet, list+"?updatedsince=2026-01-01", "").want(t, 422,
 				"updatedsince: unknown parameter; did you mean updated_since?")
 		}
