@@ -110,12 +110,16 @@ func (s sorting) read(ctx context.Context, listing listing, wanted part) ([]Cust
 
 // window has a listing in its order. Few matches are found by what they are
 // filtered by, and sorted: the order is by expressions, which keep planners from
-// a walk along its index. Many are met on that walk, for which planners are to
-// use no other index.
+// a walk along its index. Many are met on that walk, for which SQLite is to use no
+// other index. PostgreSQL would take the expressions for so rare that it sorts;
+// with the columns its statistics say that there are many.
 func (s sorting) window(listing listing) sqldb.Window {
-	on, order := inNoIndex, "c.id"
-	if listing.few {
-		on, order = asStored, "c.id + 0"
+	on, order := asStored, "c.id"
+	switch {
+	case listing.few:
+		order = "c.id + 0"
+	case listing.db.Engine() == sqldb.SQLite:
+		on = inNoIndex
 	}
 	first := s.column(listing)
 	switch first {
