@@ -24,6 +24,7 @@ type customersData struct {
 	Products []page.Option
 	Chips    []chipLine
 	Heads    map[string]sortHead // by field
+	Arranged arrangement
 	Hidden   map[string]string // filters that the search hands on
 	Others   map[string]string // filters that the form of more filters hands on
 	More     bool              // one of more filters is set
@@ -65,8 +66,14 @@ func (s *Server) customers(req *request) error {
 	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
 		return err
 	}
+	if data.Arranged, err = s.arranged(req, account.CustomerList); err != nil {
+		return err
+	}
 	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: data})
 }
+
+// TaxID is a CPF or CNPJ with its punctuation.
+func (customersData) TaxID(digits string) string { return taxid.Format(digits) }
 
 // moreOfCustomers are the filters that are folded away.
 var moreOfCustomers = []string{"plan_id", "product_id", "due_from", "due_to"}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
@@ -16,6 +17,7 @@ type invoicesData struct {
 	Pager    page.Pager
 	Chips    []chipLine
 	Heads    map[string]sortHead // by field
+	Arranged arrangement
 	Hidden   map[string]string // filters that the search hands on
 	Others   map[string]string // filters that the form of more filters hands on
 	More     bool              // one of more filters is set
@@ -66,6 +68,9 @@ func (s *Server) invoices(req *request) error {
 	}
 	if data.Total = invoicesTotal(req.lang, total, ""); known {
 		data.Total = invoicesTotal(req.lang, total, worth.BR())
+	}
+	if data.Arranged, err = s.arranged(req, account.InvoiceList); err != nil {
+		return err
 	}
 	return s.show(req, page.View{Name: "invoices", Title: "Invoices", Data: data})
 }

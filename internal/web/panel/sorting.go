@@ -51,6 +51,7 @@ func listHeads(req *request, name string) map[string]sortHead {
 	return map[string]sortHead{
 		input.ByName:    headOf(req, now, input.ByName, name),
 		input.ByDueDate: headOf(req, now, input.ByDueDate, "Due date"),
+		input.ByUpdated: headOf(req, now, input.ByUpdated, "Last change"),
 	}
 }
 
