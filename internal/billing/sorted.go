@@ -72,7 +72,7 @@ func (l listing) few(sort input.Sort) sqldb.Window {
 	case input.ByName:
 		window.First = "c.name_key || ''"
 		if window.From == invoicesAlone {
-			window.From += " JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id"
+			window.From += " LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id"
 		}
 	case input.ByDueDate:
 		window.First = "i.due_on || ''"
