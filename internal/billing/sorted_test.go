@@ -74,8 +74,16 @@ func TestSortedListHasEveryInvoiceInOrder(t *testing.T) {
 		world.edit(t, all[3].ID, "description", "x")
 		since := world.clock.Now().Add(-2 * time.Minute).UnixMicro()
 		for _, filter := range []Filter{
-			{}, {Status: Open}, {Overdue: "true"}, {Search: "a"}, {Search: "ana"}, {Search: "\u0301"}, {Status: Paid},
-			{CustomerID: 1}, {UpdatedSince: since}, {UpdatedSince: since, Search: "a"},
+			{},
+			{Status: Open},
+			{Overdue: "true"},
+			{Search: "a"},
+			{Search: "ana"},
+			{Search: "\u0301"},
+			{Status: Paid},
+			{CustomerID: 1},
+			{UpdatedSince: since},
+			{UpdatedSince: since, Search: "a"},
 		} {
 			matches, total, err := world.List(t.Context(), world.actor, filter, firstPage)
 			if err != nil || total == 0 && filter.Status != Paid {

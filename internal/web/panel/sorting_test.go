@@ -45,8 +45,10 @@ func sortedOffice(t *testing.T, office *office) *person {
 	t.Helper()
 	person := office.owner(t, "ana@example.com")
 	for _, pairs := range [][]string{
-		{"name", "Carla Lima", "data_de_vencimento", "2026-03-01"}, {"name", "álvaro Lima", "data_de_vencimento", "2026-03-20"},
-		{"name", "Bruno Lima", "data_de_vencimento", "2026-03-10"}, {"name", "Dora Lima"},
+		{"name", "Carla Lima", "data_de_vencimento", "2026-03-01"},
+		{"name", "álvaro Lima", "data_de_vencimento", "2026-03-20"},
+		{"name", "Bruno Lima", "data_de_vencimento", "2026-03-10"},
+		{"name", "Dora Lima"},
 	} {
 		record, err := office.Customers.Create(t.Context(), person.actor, customer.ReadNew(values(pairs...)))
 		housetest.Must(t, err)
@@ -92,7 +94,7 @@ func TestOrderOfAListStaysOnTheWayThroughIt(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := sortedOffice(t, office)
 		list := person.get("/customers?sort=name&search=lima&per_page=2").want(t, http.StatusOK,
-			`name="sort" value="name"`,                        // the forms of the search and of more filters
+			`name="sort" value="name"`,                            // the forms of the search and of more filters
 			`page=2&amp;per_page=2&amp;search=lima&amp;sort=name`, // the next page
 			`search=lima&amp;sort=name&amp;status=Ativo`,          // a filter of one click
 		)

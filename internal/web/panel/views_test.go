@@ -69,7 +69,7 @@ func TestColumnsOfAListAreChosen(t *testing.T) {
 		if got := heads("/customers"); got != "Nome E-mail Última alteração Ações" {
 			t.Error(got)
 		}
-		person.get("/customers?" + url.Values{"sort": {"-updated_at"}}.Encode()).want(t, http.StatusOK, `aria-sort="descending"`, `value="email" checked`)
+		person.get("/customers?"+url.Values{"sort": {"-updated_at"}}.Encode()).want(t, http.StatusOK, `aria-sort="descending"`, `value="email" checked`)
 		person.post("/columns", "list", "customers") // none: the usual ones
 		if got := heads("/customers"); got != usual {
 			t.Error(got)
