@@ -42,12 +42,12 @@ type ViewDraft struct {
 	Problems input.Problems // what the form had wrong
 }
 
-// ReadView reads the fields list, name and query.
+// ReadView reads the fields list, view (its name) and query.
 func ReadView(in *input.Form) ViewDraft {
 	in.Require("list")
-	in.Require("name")
+	in.Require("view")
 	draft := ViewDraft{View: View{
-		List: readList(in), Name: in.Line("name", maxViewName).Value, Query: in.Text("query", maxViewQuery).Value,
+		List: readList(in), Name: in.Line("view", maxViewName).Value, Query: in.Text("query", maxViewQuery).Value,
 	}}
 	draft.Problems = in.Problems()
 	return draft

@@ -13,7 +13,7 @@ import (
 )
 
 func view(list, name, query string) account.ViewDraft {
-	return account.ReadView(form("list", list, "name", name, "query", query))
+	return account.ReadView(form("list", list, "view", name, "query", query))
 }
 
 // views are what a user saved of customers, as "name query".

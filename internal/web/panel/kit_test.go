@@ -277,7 +277,7 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	_, err = p.Resellers.Transfer(ctx, actor, below.ID, reseller.ReadCreditRequest(values("amount", "10")))
 	must(err)
-	view, err := p.Accounts.SaveView(ctx, actor, account.ReadView(values("list", "customers", "name", "João <Silva>", "query", "sort=name")))
+	view, err := p.Accounts.SaveView(ctx, actor, account.ReadView(values("list", "customers", "view", "João <Silva>", "query", "sort=name")))
 	must(err)
 	ids := p.fillMessages(record.ID)
 	maps.Copy(ids, map[string]int64{

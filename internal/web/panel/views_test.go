@@ -19,7 +19,7 @@ func TestViewsOfAListAreSavedAndDeleted(t *testing.T) {
 		if query == nil || strings.Contains(query[1], "page") {
 			t.Fatalf("the form would save %v", query)
 		}
-		saved := person.post("/views", "list", "customers", "name", "Os <Lima>", "query", strings.ReplaceAll(query[1], "&amp;", "&"), "back", address)
+		saved := person.post("/views", "list", "customers", "view", "Os <Lima>", "query", strings.ReplaceAll(query[1], "&amp;", "&"), "back", address)
 		if saved.location != "/customers?search=lima&sort=name" {
 			t.Errorf("saving led to %d %s", saved.status, saved.location)
 		}
@@ -33,9 +33,9 @@ func TestViewsOfAListAreSavedAndDeleted(t *testing.T) {
 		remove := regexp.MustCompile(`/views/\d+/delete`).FindString(list.body)
 		colleague.post(remove).want(t, http.StatusNotFound)
 		person.follow(remove, "back", address).want(t, http.StatusOK, "A visão Os &lt;Lima&gt; foi excluída.").lacks(t, remove)
-		person.follow("/views", "list", "customers", "name", " ", "query", "", "back", address).want(t, http.StatusOK, "é obrigatório")
-		person.post("/views", "list", "customers", "name", "x", "query", "%zz").want(t, http.StatusUnprocessableEntity)
-		if led := colleague.post("/views", "list", "invoices", "name", "Mine", "query", "").location; led != "/invoices" { // who only reads has views, too
+		person.follow("/views", "list", "customers", "view", " ", "query", "", "back", address).want(t, http.StatusOK, "é obrigatório")
+		person.post("/views", "list", "customers", "view", "x", "query", "%zz").want(t, http.StatusUnprocessableEntity)
+		if led := colleague.post("/views", "list", "invoices", "view", "Mine", "query", "").location; led != "/invoices" { // who only reads has views, too
 			t.Errorf("led to %s", led)
 		}
 	})
