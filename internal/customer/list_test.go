@@ -109,7 +109,7 @@ func (w *world) wantSorted(t *testing.T, filter Filter, list model) {
 	last := page.Last(int64(len(list)))
 	for _, sort := range everySort {
 		want := inOrder(slices.Clone(list), sort)
-		for _, page.Number = range slices.Compact([]int64{1, last/2 + 1, max(1, 9*last/10), 9*last/10 + 1, last, last + 1}) {
+		for _, page.Number = range slices.Compact([]int64{1, last/2 + 1, 9*last/10 + 1, last}) {
 			from := min(page.Offset(), int64(len(want)))
 			got, total, err := w.Sorted(t.Context(), w.actor, Query{filter, sort}, page)
 			if err != nil || total != int64(len(want)) || !slices.Equal(ids(got), want[from:min(from+page.Size, total)]) {
