@@ -259,6 +259,7 @@ func wantField(t *testing.T, err error, field string) {
 // bank is a gateway in memory, the same for all processes, that a test can make
 // misbehave.
 type bank struct {
+	taken string // another system that is called in our place
 	clock *sqldbtest.Clock
 
 	mu       sync.Mutex
@@ -400,6 +401,16 @@ type fake struct {
 	*bank
 	name, secret string
 	env          Env
+}
+
+func (f *fake) Register(context.Context) error { return f.Replace(context.Background(), "") }
+
+func (f *fake) Replace(_ context.Context, agreed string) error {
+	if f.taken != "" && f.taken != agreed {
+		return &WebhookTaken{URL: f.taken}
+	}
+	f.taken = ""
+	return nil
 }
 
 func (f *fake) Create(ctx context.Context, order Order) (Charge, error) {

@@ -104,6 +104,35 @@ func (s *Service) active(
 // CheckGateway asks the gateway whether the credentials work. A gateway that can
 // register our callback address does so.
 func (s *Service) CheckGateway(ctx context.Context, actor account.Actor) error {
+	return s.checkGateway(ctx, actor, func(gateway Gateway) registering {
+		if registrar, ok := gateway.(Registrar); ok {
+			return registrar.Register
+		}
+		return nil
+	})
+}
+
+// ReplaceWebhook is CheckGateway for somebody who has read in a WebhookTaken what
+// is called now, and wants us to be called instead.
+func (s *Service) ReplaceWebhook(ctx context.Context, actor account.Actor, agreed string) error {
+	return s.checkGateway(ctx, actor, func(gateway Gateway) registering {
+		return func(ctx context.Context) error {
+			if replacer, ok := gateway.(Replacer); ok {
+				return replacer.Replace(ctx, agreed)
+			}
+			return &Refusal{Reason: "it has no webhook that could be replaced"}
+		}
+	})
+}
+
+// registering tells a provider where to call back.
+type registering func(ctx context.Context) error
+
+func (s *Service) checkGateway(
+	ctx context.Context,
+	actor account.Actor,
+	registers func(Gateway) registering,
+) error {
 	setup, err := s.active(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return err
@@ -117,10 +146,8 @@ func (s *Service) CheckGateway(ctx context.Context, actor account.Actor) error {
 	err = s.call(ctx, callAbout{setup, "check", ""}, func(ctx context.Context) error {
 		return gateway.Check(ctx)
 	})
-	if registrar, ok := gateway.(Registrar); ok && err == nil {
-		err = s.call(ctx, callAbout{setup, "register", ""}, func(ctx context.Context) error {
-			return registrar.Register(ctx)
-		})
+	if register := registers(gateway); register != nil && err == nil {
+		err = s.call(ctx, callAbout{setup, "register", ""}, register)
 	}
 	written := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		return recordGatewayHealth(ctx, tx, setup, err)

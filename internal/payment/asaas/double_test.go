@@ -170,7 +170,7 @@ func (d *double) remove(w http.ResponseWriter, r *http.Request) {
 
 func (d *double) register(w http.ResponseWriter, r *http.Request) {
 	b := body(r)
-	if n := len(fmt.Sprint(b["authToken"])); n < 32 || n > 255 || b["sendType"] == nil || b["apiVersion"] != json.Number("3") {
+	if n := len(fmt.Sprint(b["authToken"])); n < 32 || n > 255 || !strings.Contains(fmt.Sprint(b["email"]), "@") || b["sendType"] == nil || b["apiVersion"] != json.Number("3") {
 		refuse(w, 400, "invalid_object", "Webhook inválido.")
 		return
 	}

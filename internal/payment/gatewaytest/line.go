@@ -2,6 +2,7 @@ package gatewaytest
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -17,6 +18,8 @@ import (
 type Line struct {
 	URL    string
 	Client *http.Client // follows redirects and waits for ever: gateways must not rely on it
+	// Certificate is the server's own, which no authority knows.
+	Certificate *x509.Certificate
 
 	provider http.Handler
 	makes    func(*http.Request) bool
@@ -40,7 +43,7 @@ func NewLine(t *testing.T, provider http.Handler, makes func(*http.Request) bool
 	}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	line.URL, line.Client = server.URL, server.Client()
+	line.URL, line.Client, line.Certificate = server.URL, server.Client(), server.Certificate()
 	return line
 }
 

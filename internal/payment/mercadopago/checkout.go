@@ -55,7 +55,19 @@ type item struct {
 }
 
 type exclusions struct {
-	Types []map[string]string `json:"excluded_payment_types"`
+	Types []paymentType `json:"excluded_payment_types"`
+}
+
+type paymentType struct {
+	ID string `json:"id"`
+}
+
+// allButPix are the types of payment that Mercado Pago names in its document,
+// without PIX, which is a bank transfer, and the balance of Mercado Pago, which
+// cannot be excluded.
+var allButPix = []paymentType{
+	{"atm"}, {"credit_card"}, {"crypto"}, {"debit_card"}, {"digital_currency"}, {"digital_wallet"},
+	{"prepaid_card"}, {"ticket"}, {"voucher_card"},
 }
 
 // Create looks for the page before it makes one: nothing says that Mercado Pago
@@ -102,7 +114,7 @@ func (g *checkoutGateway) requestOf(order payment.Order) preferenceRequest {
 		request.AutoReturn = "approved"
 	}
 	if g.methods == "pix" {
-		request.PaymentMethods = &exclusions{[]map[string]string{{"id": "credit_card"}, {"id": "debit_card"}, {"id": "ticket"}}}
+		request.PaymentMethods = &exclusions{allButPix}
 	}
 	return request
 }

@@ -22,6 +22,8 @@ import (
 const (
 	token  = "APP_USR-1234567890-token"
 	secret = "test_secret"
+
+	ownEmail = "dona@example.com" // of the account
 )
 
 // double is Mercado Pago in memory.
@@ -39,6 +41,9 @@ func newDouble() *double {
 	d := &double{mux: http.NewServeMux(), next: 71_000_000_000, payments: map[string]map[string]any{}, preferences: map[string]map[string]any{}, keys: map[string]string{}}
 	d.mux.HandleFunc("GET /v1/payment_methods", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, []map[string]string{{"id": "pix", "payment_type_id": "bank_transfer"}})
+	})
+	d.mux.HandleFunc("GET /users/me", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, 200, map[string]any{"id": 1, "email": ownEmail})
 	})
 	d.mux.HandleFunc("POST /v1/payments", d.create)
 	d.mux.HandleFunc("GET /v1/payments/search", d.search)

@@ -82,6 +82,24 @@ func (g *pixGateway) Create(ctx context.Context, order payment.Order) (payment.C
 	return created(paid, order)
 }
 
+// Check looks at the credentials, and whether the e-mail address for payers
+// without one is the account's own: Mercado Pago lets nobody pay themselves, and
+// would refuse every charge.
+func (g *pixGateway) Check(ctx context.Context) error {
+	if err := g.client.Check(ctx); err != nil || g.payerEmail == "" {
+		return err
+	}
+	var account struct{ Email string }
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/users/me"}, &account)
+	if status := wire.Status(err); status >= 400 && status < 500 {
+		return nil // it may not be read: the charge will tell
+	}
+	if err == nil && strings.EqualFold(account.Email, g.payerEmail) {
+		return &payment.Refusal{Reason: "the option payer_email must not be the address of the Mercado Pago account itself"}
+	}
+	return err
+}
+
 func (g *pixGateway) expiry(at time.Time) time.Time {
 	now := g.env.Now()
 	if first := now.Add(shortest); at.Before(first) {

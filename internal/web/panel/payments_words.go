@@ -113,7 +113,18 @@ var providerTexts = map[string]providerText{
 		Callback: registered,
 		Needs: []string{
 			"An account at Efí with a PIX key", "An application with the scopes for PIX",
-			"The application's certificate, as text (PEM)",
+			"The application's certificate, as text (PEM) or as a .p12 file",
+		},
+	},
+	"bacen": {
+		About: "PIX through your own bank, by the central bank's own interface: Banco do Brasil, Bradesco, Efí, Inter, " +
+			"Itaú, Santander, Sicoob, Sicredi and others.",
+		Confirms: byItself,
+		Callback: registered,
+		Needs: []string{
+			"An account with a PIX key at a bank that has the PIX API in your contract",
+			"An application at the bank's portal, with the scopes for PIX",
+			"The application's certificate, as text (PEM) or as a .p12 file",
 		},
 	},
 	"woovi": {
@@ -138,7 +149,13 @@ var optionWords = map[string]string{
 	"Chave de API": "API key", "Token do webhook": "Webhook token",
 	"E-mail para avisos": "E-mail for warnings",
 	"CPF ou CNPJ padrão": "CPF or CNPJ to fall back on",
-	"Certificado (PEM)":  "Certificate (PEM)", "Chave privada (PEM)": "Private key (PEM)",
+	"Certificado (PEM ou .p12)": "Certificate (PEM or .p12)",
+	"Chave privada (PEM)":       "Private key (PEM)", "Senha do certificado": "Password of the certificate",
+	"API Pix do seu banco": "PIX API of your bank", "Banco": "Bank", "Escopos": "Scopes",
+	"Chave do aplicativo": "Key of the application", "Conta corrente": "Account",
+	"Endereço da API": "Address of the API", "Endereço do token": "Address of the token",
+	"Credenciais no token":       "Credentials in the token call",
+	"Autoridades do banco (PEM)": "Authorities of the bank (PEM)",
 	"Ambiente":               "Environment",
 	"Autorização do webhook": "Webhook authorization",
 
@@ -146,6 +163,9 @@ var optionWords = map[string]string{
 	"pix": "PIX", "all": "PIX, cards and boleto",
 	"redirect": "A page of the gateway", "cpf": "CPF", "cnpj": "CNPJ", "phone": "Phone",
 	"email": "E-mail", "random": "Random key",
+	"efi": "Efí", "bb": "Banco do Brasil", "bradesco": "Bradesco", "inter": "Inter", "itau": "Itaú",
+	"santander": "Santander", "sicoob": "Sicoob", "sicredi": "Sicredi", "other": "Another bank",
+	"basic": "Basic", "form": "Form",
 }
 
 // optionWord is such a text in the reader's language; a proper name stays.

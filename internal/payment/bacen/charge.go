@@ -1,14 +1,10 @@
-package efi
+package bacen
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"carteira/internal/payment"
@@ -26,31 +22,36 @@ type gateway struct {
 // good as having made it.
 func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
 	charge, err := g.cob(ctx, http.MethodPut, order.Reference, g.request(order))
-	if duplicate(err) {
-		charge, err = g.cob(ctx, http.MethodGet, order.Reference, nil)
-		if err == nil && (charge.Valor.Original != order.Amount.String() || charge.Status != statusActive) {
-			err = fmt.Errorf(
-				"charge %s was made before, for %.20q, and is %.40q",
-				order.Reference,
-				charge.Valor.Original,
-				charge.Status,
-			)
-		}
-		if err != nil {
-			return payment.Charge{}, err // something is there: this is no refusal
-		}
+	if wire.Changed(err) {
+		charge, err = g.madeBefore(ctx, order, err)
+	} else {
+		err = wire.Outcome(err)
 	}
 	if err != nil {
-		return payment.Charge{}, wire.Outcome(err)
+		return payment.Charge{}, err
 	}
 	return g.charge(ctx, charge)
 }
 
-// duplicate tells that the id is taken.
-func duplicate(err error) bool {
-	statusError, ok := errors.AsType[*wire.StatusError](err)
-	return ok &&
-		(statusError.Status == http.StatusConflict || strings.Contains(statusError.Reason, "txid_duplicado"))
+// madeBefore looks for the charge of a call that was refused. Banks have no word
+// in common for an id that is taken, so each refusal is looked into.
+func (g *gateway) madeBefore(ctx context.Context, order payment.Order, refused error) (cob, error) {
+	charge, err := g.cob(ctx, http.MethodGet, order.Reference, nil)
+	if status := wire.Status(err); status >= 400 && status < 500 {
+		if wire.Status(refused) == http.StatusConflict {
+			return charge, err // it was said to be there: this is no refusal
+		}
+		return charge, wire.Outcome(refused)
+	}
+	if err == nil && (charge.Valor.Original != order.Amount.String() || charge.Status != statusActive) {
+		err = fmt.Errorf(
+			"charge %s was made before, for %.20q, and is %.40q",
+			order.Reference,
+			charge.Valor.Original,
+			charge.Status,
+		)
+	}
+	return charge, err
 }
 
 const minLife = time.Minute
@@ -74,35 +75,10 @@ func (g *gateway) request(order payment.Order) cob {
 	return charge
 }
 
-// charge is what payers need of it. Where the code does not come with the
-// charge, it stands at its location.
+// charge is what payers need of it.
 func (g *gateway) charge(ctx context.Context, charge cob) (payment.Charge, error) {
-	made := payment.Charge{
-		ID:        charge.TxID,
-		PixCode:   charge.PixCopiaECola,
-		ExpiresAt: charge.expiry(),
-	}
-	if made.PixCode != "" {
-		return made, nil
-	}
-	var qr struct {
-		Code string `json:"qrcode"`
-	}
-	path := "/v2/loc/" + strconv.FormatInt(charge.Loc.ID, 10) + "/qrcode"
-	err := g.do(ctx, g.env.Now(), wire.Request{Method: http.MethodGet, Path: path}, &qr)
-	if err == nil && qr.Code == "" {
-		err = errors.New("GET " + path + ": the answer lacks a code")
-	}
-	made.PixCode = qr.Code
-	return made, err
-}
-
-func (c *cob) expiry() time.Time {
-	created := wire.Time(c.Calendario.Criacao)
-	if created.IsZero() {
-		return created
-	}
-	return created.Add(time.Duration(c.Calendario.Expiracao) * time.Second)
+	code, err := g.code(ctx, charge)
+	return payment.Charge{ID: charge.TxID, PixCode: code, ExpiresAt: charge.expiry()}, err
 }
 
 // lateness is how long after its end a charge may still turn out to be paid.
@@ -123,31 +99,7 @@ func (g *gateway) state(charge *cob) (payment.State, error) {
 		}
 		return payment.StatePending, nil
 	}
-	return "", fmt.Errorf("a charge of Efí has the unknown status %.40q", charge.Status)
-}
-
-func (c *cob) received() ([]payment.Received, error) {
-	var list []payment.Received
-	for _, paid := range c.Pix {
-		amount, err := wire.Cents(json.Number(paid.Valor))
-		if err != nil {
-			return nil, err
-		}
-		received := payment.Received{
-			ID:       paid.EndToEndID,
-			Amount:   amount,
-			Currency: "BRL",
-			At:       wire.Time(paid.Horario),
-		}
-		if received.Refunded, received.RefundedAt, err = paid.returned(); err != nil {
-			return nil, err
-		}
-		list = append(list, received)
-	}
-	if c.Status == statusPaid && len(list) == 0 {
-		return nil, errors.New("it is paid, and its payment is not listed")
-	}
-	return list, nil
+	return "", fmt.Errorf("a charge has the unknown status %.40q", charge.Status)
 }
 
 func (g *gateway) find(ctx context.Context, ref payment.Ref) (cob, payment.State, error) {
@@ -171,7 +123,7 @@ func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, e
 	report := payment.Report{
 		Charge: payment.Charge{
 			ID:        charge.TxID,
-			PixCode:   charge.PixCopiaECola,
+			PixCode:   wire.Pick(charge.PixCopiaECola, charge.BRCode),
 			ExpiresAt: charge.expiry(),
 		},
 		Reference: charge.TxID,
@@ -223,7 +175,7 @@ func (g *gateway) Check(ctx context.Context) error {
 	return wire.Outcome(g.do(
 		ctx,
 		now,
-		wire.Request{Method: http.MethodGet, Path: "/v2/cob", Query: query},
+		wire.Request{Method: http.MethodGet, Path: "/cob", Query: query},
 		&page,
 	))
 }
