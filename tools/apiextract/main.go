@@ -23,10 +23,11 @@ func main() {
 	source := flag.String("source", "", "where it is published")
 	only := flag.String("only", "", "expression for the paths to keep; empty: all")
 	without := flag.String("without", "", "expression for the paths to leave out; empty: none")
+	as := flag.String("as", "", "version of OpenAPI whose words the document uses, when it says another")
 	several := flag.String("several", "", "schema that says oneOf and means that several may fit")
 	flag.Parse()
 	info := map[string]any{"title": *title, "version": *version, "x-date": *date, "x-source": *source}
-	choice := selection{only: *only, without: *without, several: *several}
+	choice := selection{only: *only, without: *without, several: *several, as: *as}
 	if err := run(os.Stdin, os.Stdout, info, choice); err != nil {
 		fmt.Fprintln(os.Stderr, "apiextract:", err)
 		os.Exit(1)
@@ -34,7 +35,7 @@ func main() {
 }
 
 // selection says which paths are kept, and what of the document is set right.
-type selection struct{ only, without, several string }
+type selection struct{ only, without, several, as string }
 
 func (s selection) keeps(path string) (bool, error) {
 	if s.only != "" {
@@ -97,9 +98,13 @@ func named(node any) any {
 	return node
 }
 
-// setRight makes anyOf of a oneOf whose alternatives do not exclude each other: a
-// value that fits two of them would break the document, which nobody meant.
+// setRight names the version of OpenAPI that the document is written in, and
+// makes anyOf of a oneOf whose alternatives do not exclude each other: a value
+// that fits two of them would break the document, which nobody meant.
 func (s selection) setRight(extract map[string]any) {
+	if s.as != "" {
+		extract["openapi"] = s.as
+	}
 	components, _ := extract["components"].(map[string]any)
 	schemas, _ := components["schemas"].(map[string]any)
 	schema, _ := schemas[s.several].(map[string]any)

@@ -20,6 +20,12 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
+// extracts are made anew, when a provider publishes another document, with
+//
+//	apiextract -title … -version … -date … -source … -without UrlAccessToken      (API Pix, openapi.yaml)
+//	apiextract … -only '^/api/v1/(charge|transaction|webhook|subscriptions)' -several CustomerPayload  (woovi.json)
+//	apiextract … -only '^/(v1/payments|v1/payment_methods$|checkout/preferences)' -as 3.0.3  (by-site/MLB/spec3.yaml)
+//
 //go:embed *.json
 var extracts embed.FS
 
@@ -44,6 +50,9 @@ var Bacen = sync.OnceValue(func() *Document { return open("bacen-pix.json") })
 
 // Woovi is the API of Woovi (OpenPix).
 var Woovi = sync.OnceValue(func() *Document { return open("woovi.json") })
+
+// MercadoPago is the API of Mercado Pago in Brazil.
+var MercadoPago = sync.OnceValue(func() *Document { return open("mercadopago.json") })
 
 // open reads an extract. One that cannot be read is a fault of the program.
 func open(name string) *Document {

@@ -98,7 +98,7 @@ func TestAnswerThatBreaksTheDocumentIsReported(t *testing.T) {
 }
 
 func TestDocumentsSayWhatTheyAre(t *testing.T) {
-	for _, document := range []*apidoctest.Document{apidoctest.Bacen(), apidoctest.Woovi()} {
+	for _, document := range []*apidoctest.Document{apidoctest.Bacen(), apidoctest.Woovi(), apidoctest.MercadoPago()} {
 		if document.Title == "" || document.Version == "" || document.Date == "" || document.Source == "" {
 			t.Errorf("%+v", document)
 		}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/apidoctest"
+	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/money"
 )
 

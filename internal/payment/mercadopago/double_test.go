@@ -12,9 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"carteira/internal/payment"
+	"carteira/internal/payment/apidoctest"
 	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/money"
 )
@@ -54,6 +56,16 @@ func newDouble() *double {
 	d.mux.HandleFunc("GET /checkout/preferences/{id}", d.readPreference)
 	d.mux.HandleFunc("PUT /checkout/preferences/{id}", d.updatePreference)
 	return d
+}
+
+// guard holds the double and its callers to Mercado Pago's document.
+func guard(t *testing.T, d *double) http.Handler {
+	t.Helper()
+	return &apidoctest.Guard{
+		Document: apidoctest.MercadoPago(), Double: d,
+		Besides: []string{"GET /users/me"},
+		Broken:  func(err error) { t.Error(err) },
+	}
 }
 
 func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {

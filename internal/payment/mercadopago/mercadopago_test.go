@@ -28,7 +28,7 @@ func open(t *testing.T, provider payment.Provider, line *gatewaytest.Line, optio
 func bench(t *testing.T, provider func(base string) payment.Provider) *gatewaytest.Bench {
 	t.Helper()
 	double := newDouble()
-	line := gatewaytest.NewLine(t, double, makes)
+	line := gatewaytest.NewLine(t, guard(t, double), makes)
 	p := provider(line.URL)
 	return &gatewaytest.Bench{
 		Flow:    p.Flow,

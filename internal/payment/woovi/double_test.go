@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/apidoctest"
+	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/money"
 )
 
@@ -58,7 +58,7 @@ type double struct {
 	keys         []string // PEM
 	keysStatus   int      // of their address; 0: 200
 	keyCalls     int
-	denyStatus   int // to an unknown AppID; 0: 401
+	denyStatus   int  // to an unknown AppID; 0: 401
 	astray       bool // a test has it answer otherwise than the document says
 }
 
@@ -84,7 +84,7 @@ func guard(t *testing.T, d *double) http.Handler {
 	t.Helper()
 	return &apidoctest.Guard{
 		Document: apidoctest.Woovi(), Double: d,
-		Free:   []int{http.StatusInternalServerError, http.StatusServiceUnavailable},
+		Free: []int{http.StatusInternalServerError, http.StatusServiceUnavailable},
 		Broken: func(err error) {
 			if !d.astray {
 				t.Error(err)
