@@ -38,7 +38,7 @@ func paymentOptions(
 		Providers: []payment.Provider{
 			pixkey.Provider(), mercadopago.Provider(), asaas.Provider(), bacen.EfiProvider(banks),
 			woovi.Provider(), bacen.Provider(banks),
-			mercadopago.CheckoutProvider(), simulator.Provider(),
+			mercadopago.CheckoutProvider(), asaas.CheckoutProvider(), simulator.Provider(),
 		},
 		PublicURL: cfg.PublicURL,
 		Client:    gatewayClient(),

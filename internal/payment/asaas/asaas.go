@@ -1,5 +1,6 @@
-// Package asaas owns the gateway of Asaas: a PIX charge of a customer there,
-// with a due date. Asaas knows no key for repeated calls, so every charge is
+// Package asaas owns two gateways of Asaas: a PIX charge of a customer there, with
+// a due date, and the same charge with the page of Asaas, where the payer chooses
+// among PIX, boleto and card. Asaas knows no key for repeated calls, so every charge is
 // searched for before it is made; and no short life of a code, so ours is ended
 // by cancelling.
 package asaas
@@ -21,17 +22,37 @@ import (
 
 var bases = map[string]string{"production": "https://api.asaas.com", "sandbox": "https://api-sandbox.asaas.com"}
 
-// Provider is the gateway.
-func Provider() payment.Provider { return provider(bases) }
+// Provider is the gateway of PIX codes.
+func Provider() payment.Provider { return pixProvider(bases) }
 
 // ProviderAt is Provider at another address, for tests.
-func ProviderAt(base string) payment.Provider {
-	return provider(map[string]string{"production": base, "sandbox": base})
+func ProviderAt(base string) payment.Provider { return pixProvider(everywhere(base)) }
+
+// CheckoutProvider is the gateway of the page.
+func CheckoutProvider() payment.Provider { return pageProvider(bases) }
+
+// CheckoutProviderAt is CheckoutProvider at another address, for tests.
+func CheckoutProviderAt(base string) payment.Provider { return pageProvider(everywhere(base)) }
+
+func everywhere(base string) map[string]string {
+	return map[string]string{"production": base, "sandbox": base}
 }
 
-func provider(bases map[string]string) payment.Provider {
+func pixProvider(bases map[string]string) payment.Provider {
+	provider := provider(bases, payment.FlowPix)
+	provider.Name, provider.Title = "asaas", "Asaas"
+	return provider
+}
+
+func pageProvider(bases map[string]string) payment.Provider {
+	provider := provider(bases, payment.FlowRedirect)
+	provider.Name, provider.Title = "asaas_checkout", "Asaas (página de pagamento)"
+	return provider
+}
+
+func provider(bases map[string]string, flow payment.Flow) payment.Provider {
 	return payment.Provider{
-		Name: "asaas", Title: "Asaas", Flow: payment.FlowPix,
+		Flow: flow,
 		// Of the 25,000 calls that Asaas allows in 12 hours looks take 14,400 at
 		// the most; the rest is for new charges, of five calls at the most each.
 		Pace: 3 * time.Second,
@@ -59,7 +80,7 @@ func provider(bases map[string]string) payment.Provider {
 			},
 		},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
-			return open(bases, options, env)
+			return open(bases, flow, options, env)
 		},
 	}
 }
@@ -67,6 +88,7 @@ func provider(bases map[string]string) payment.Provider {
 type gateway struct {
 	api         wire.API
 	env         payment.Env
+	flow        payment.Flow
 	token       string // proves callbacks
 	oldToken    string // what we registered before Asaas had rules for tokens; empty when one was given
 	notifyEmail string
@@ -75,6 +97,7 @@ type gateway struct {
 
 func open(
 	bases map[string]string,
+	flow payment.Flow,
 	options map[string]string,
 	env payment.Env,
 ) (payment.Gateway, error) {
@@ -86,6 +109,7 @@ func open(
 	}
 	g := &gateway{
 		env:         env,
+		flow:        flow,
 		token:       o.Opt("webhook_token"),
 		notifyEmail: o.Opt("notify_email"),
 		payerTaxID:  readTaxID(&o),
@@ -151,14 +175,19 @@ func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Char
 		return payment.Charge{}, fmt.Errorf("charge %s was made before, and is paid", charge.ID)
 	case payment.StatePending:
 	}
-	code, err := g.code(ctx, charge.ID)
+	made := payment.Charge{ID: charge.ID, ExpiresAt: order.ExpiresAt}
+	if g.flow == payment.FlowRedirect {
+		made.CheckoutURL, err = charge.page()
+		return made, err
+	}
+	made.PixCode, err = g.code(ctx, charge.ID)
 	if wire.Changed(err) {
 		return payment.Charge{}, g.withdraw(ctx, charge.ID, err)
 	}
 	if err != nil {
 		return payment.Charge{}, err
 	}
-	return payment.Charge{ID: charge.ID, PixCode: code, ExpiresAt: order.ExpiresAt}, nil
+	return made, nil
 }
 
 // withdraw takes back a charge for which Asaas makes no code, as it does when
@@ -179,6 +208,12 @@ type chargeRequest struct {
 	ExternalReference string      `json:"externalReference"`
 }
 
+// billingTypes are how a charge may be paid, by what we make of it.
+var billingTypes = map[payment.Flow]string{
+	payment.FlowPix:      "PIX",
+	payment.FlowRedirect: "UNDEFINED", // the payer chooses on the page
+}
+
 func (g *gateway) make(ctx context.Context, order payment.Order) (charge, error) {
 	customer, err := g.customer(ctx, order.Payer)
 	if err != nil {
@@ -194,7 +229,7 @@ func (g *gateway) make(ctx context.Context, order payment.Order) (charge, error)
 		Path:   "/v3/payments",
 		Body: chargeRequest{
 			Customer:          customer,
-			BillingType:       "PIX",
+			BillingType:       billingTypes[g.flow],
 			Value:             wire.Number(order.Amount),
 			DueDate:           due.In(wire.Brasilia).Format("2006-01-02"),
 			Description:       wire.Cut(order.Description, 500),

@@ -54,6 +54,25 @@ func TestAsaasPassesTheSuite(t *testing.T) {
 	})
 }
 
+// The page of a charge has PIX, boleto and card on it.
+func TestPagePassesTheSuite(t *testing.T) {
+	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
+		t.Helper()
+		b, double := bench(t)
+		provider := asaas.CheckoutProviderAt(b.Line.URL)
+		opened := func(options map[string]string) payment.Gateway {
+			gateway, err := provider.Open(options, gatewaytest.Env(b.Line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return gateway
+		}
+		b.Flow, b.Gateway, b.Denied = provider.Flow, opened(options()), opened(options("api_key", "$aact_hmlg_wrong"))
+		double.noCodes = true // it needs no PIX key
+		return b
+	})
+}
+
 // Nobody has to invent a token.
 func TestRegisteredWebhookProvesItselfWithATokenOfItsOwn(t *testing.T) {
 	b, double := bench(t)

@@ -309,7 +309,7 @@ func TestTextsOfPaymentsHavePortuguese(t *testing.T) {
 		texts = append(texts, text)
 	}
 	for _, provider := range []payment.Provider{
-		pixkey.Provider(), mercadopago.Provider(), mercadopago.CheckoutProvider(), asaas.Provider(), woovi.Provider(), bacen.EfiProvider(bacen.Settings{}), bacen.Provider(bacen.Settings{}), (&sandbox.Sandbox{}).Provider(),
+		pixkey.Provider(), mercadopago.Provider(), mercadopago.CheckoutProvider(), asaas.Provider(), asaas.CheckoutProvider(), woovi.Provider(), bacen.EfiProvider(bacen.Settings{}), bacen.Provider(bacen.Settings{}), (&sandbox.Sandbox{}).Provider(),
 	} {
 		about, known := providerTexts[provider.Name]
 		if !known {

@@ -107,6 +107,15 @@ var providerTexts = map[string]providerText{
 			"A CPF or CNPJ to use for customers who have none: Asaas wants one of every payer",
 		},
 	},
+	"asaas_checkout": {
+		About:    "The payment page of Asaas: PIX, boleto and card on one page. The payer goes there.",
+		Confirms: byItself,
+		Callback: registered,
+		Needs: []string{
+			"An account at Asaas that was approved", "An API key",
+			"A CPF or CNPJ to use for customers who have none: Asaas wants one of every payer",
+		},
+	},
 	"efi": {
 		About:    "PIX through Efí, by the central bank's own interface.",
 		Confirms: byItself,
@@ -141,7 +150,8 @@ var providerTexts = map[string]providerText{
 // optionWords are the English texts of what gateways call their options and of
 // the choices that these have.
 var optionWords = map[string]string{
-	"Chave PIX própria": "Own PIX key", "Simulador (sem dinheiro)": "Simulator (no money)",
+	"Asaas (página de pagamento)": "Asaas (payment page)",
+	"Chave PIX própria":           "Own PIX key", "Simulador (sem dinheiro)": "Simulator (no money)",
 	"Chave PIX": "PIX key", "Tipo da chave": "Kind of key",
 	"Nome de quem recebe": "Name of who receives", "Cidade": "City",
 	"Assinatura secreta": "Secret signature", "E-mail de quem paga": "E-mail of payers",
