@@ -82,8 +82,7 @@ func (g *gateway) Register(ctx context.Context) error {
 	if id != "" {
 		request.Method, request.Path = http.MethodPut, "/v3/webhooks/"+url.PathEscape(id)
 	}
-	var made struct{ ID string }
-	return wire.Outcome(g.api.Do(ctx, request, &made))
+	return wire.Outcome(g.api.Do(ctx, request, nil))
 }
 
 func (g *gateway) findWebhook(ctx context.Context) (string, error) {

@@ -125,6 +125,7 @@ var parts = map[string]func(*testing.T, *Bench){
 var lineParts = map[string]func(*testing.T, *Bench){
 	"does not accept other credentials":    testDenied,
 	"registers its callback, and again":    testRegister,
+	"registers on a yes without a word":    testSilentRegister,
 	"leaves troubles open":                 testTroubles,
 	"believes no empty yes":                testHollow,
 	"tells refusals":                       testRefused,
