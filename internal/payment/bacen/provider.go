@@ -169,7 +169,7 @@ func (p opening) place(chosen bank) (bank, place) {
 func readAddress(options *wire.Options, name, usual string, allowed []string) string {
 	text := strings.TrimRight(options.Text(name), "/")
 	if text == "" {
-		if usual == "" && len(options.Given["bank"]) > 0 && options.Text("bank") == otherBank {
+		if usual == "" && options.Text("bank") == otherBank {
 			options.Refuse(name, "is required for another bank")
 		}
 		return usual

@@ -89,7 +89,7 @@ func (g *gateway) webhook(ctx context.Context) (string, error) {
 	switch wire.Status(err) {
 	case http.StatusNotFound:
 		return "", nil
-	case http.StatusForbidden:
+	case http.StatusForbidden, http.StatusMethodNotAllowed:
 		return unknownWebhook, nil
 	}
 	return answer.URL, err

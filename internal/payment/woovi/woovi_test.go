@@ -308,3 +308,18 @@ func TestWrongOptionsAreRefusedByName(t *testing.T) {
 		}
 	}
 }
+
+// Many customers have a phone and nothing else; Woovi knows a payer by one of
+// tax id, e-mail and phone.
+func TestPayerIsKnownByThePhoneAlone(t *testing.T) {
+	b, double := bench(t)
+	order := gatewaytest.Order(1, 1_00)
+	order.Payer = payment.Payer{Reference: "c-42", Name: "José da Silva", Phone: "5511987654321"}
+	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
+		t.Fatal(err)
+	}
+	sent, _ := double.charges[order.Reference]["customer"].(map[string]any)
+	if len(sent) != 2 || sent["name"] != "José da Silva" || sent["phone"] != "5511987654321" {
+		t.Errorf("sent %v", sent)
+	}
+}
