@@ -34,9 +34,9 @@ type grant struct {
 	noSecret bool // the certificate is proof enough
 }
 
-// extra is an option that goes with every call.
+// extra is an option that goes with every call, or an id that is new for each.
 type extra struct {
-	option string
+	option string // empty: a new id
 	header string // its name there
 	query  string // its name there
 }
@@ -88,7 +88,7 @@ var banks = []bank{
 		name: "itau", title: "Itaú",
 		production: place{"https://secure.api.itau/pix_recebimentos/v2", "https://sts.itau.com.br/api/oauth/token"},
 		grant:      grant{inForm: true},
-		extras:     []extra{{option: "client_id", header: "X-Itau-Apikey"}},
+		extras:     []extra{{option: "client_id", header: "X-Itau-Apikey"}, {header: "X-Itau-Correlationid"}},
 	},
 	{
 		name: "santander", title: "Santander",

@@ -2,6 +2,7 @@ package bacen_test
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +46,8 @@ func asks(r *http.Request) bool {
 	return slices.Contains(scopes, "cob.write") && slices.Contains(scopes, "webhook.read")
 }
 
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
 var banks = map[string]manners{
 	"efi":      {base: "/v2", token: "/oauth/token", proves: provesByJSON},
 	"bradesco": {base: "/v2", token: "/auth/server/oauth/token", proves: provesByBasicForm},
@@ -62,7 +65,9 @@ var banks = map[string]manners{
 	"itau": {
 		base: "/pix_recebimentos/v2", token: "/api/oauth/token", options: []string{"environment", "production"},
 		proves: provesByForm,
-		sees:   func(r *http.Request) bool { return r.Header.Get("x-itau-apikey") == clientID },
+		sees: func(r *http.Request) bool {
+			return r.Header.Get("x-itau-apikey") == clientID && uuid.MatchString(r.Header.Get("x-itau-correlationID"))
+		},
 	},
 	"santander": {
 		base: "/api/v1", token: "/oauth/token",

@@ -201,7 +201,7 @@ func readKey(options *wire.Options) string {
 func readExtras(options *wire.Options, chosen bank) []sentExtra {
 	var list []sentExtra
 	for _, extra := range chosen.extras {
-		if value := options.Opt(extra.option); value != "" {
+		if value := options.Opt(extra.option); value != "" || extra.option == "" {
 			list = append(list, sentExtra{extra, value})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
+	"carteira/internal/platform/id"
 )
 
 // account is one account at a bank.
@@ -51,7 +52,7 @@ func newSession(account account, client *http.Client) *session {
 	}
 	api := wire.API{Base: account.place.base, Client: client, Secrets: secrets, Reason: reason, Header: map[string]string{}}
 	for _, extra := range account.extras {
-		if extra.header != "" {
+		if extra.header != "" && extra.option != "" {
 			api.Header[extra.header] = extra.value
 		}
 	}
@@ -200,6 +201,11 @@ func (s *session) try(
 		return err
 	}
 	header := map[string]string{"Authorization": "Bearer " + token}
+	for _, extra := range s.account.extras {
+		if extra.option == "" {
+			header[extra.header] = id.NewUUID()
+		}
+	}
 	maps.Copy(header, request.Header)
 	request.Header = header
 	request.Secrets = append([]string{token}, request.Secrets...)
